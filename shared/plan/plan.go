@@ -1,0 +1,93 @@
+// Package plan completes what the user wrote: a Plan has every value present and checked, so that after Compile nothing can fail but
+// reading and writing.
+package plan
+
+import (
+	"net/netip"
+
+	"github.com/onprem-infra/onprem-infra/shared/record"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// Path is where a host keeps the part of the plan that travels (Encode).
+const Path = "/etc/onprem-infra/cluster.json"
+
+// Plan is one cluster, complete. Equal input compiles to equal plans.
+type Plan struct {
+	Cluster         Identity          `json:"cluster"`
+	Platform        spec.Platform     `json:"platform"`
+	Topology        spec.Topology     `json:"topology"`
+	Families        Families          `json:"families"`
+	MachineNetworks []netip.Prefix    `json:"machineNetworks"`
+	VIPs            VIPs              `json:"vips"`
+	LoadBalancer    spec.LoadBalancer `json:"loadBalancer"`
+	DNSRecords      spec.DNSRecords   `json:"dnsRecords"`
+	VRRP            VRRP              `json:"vrrp"`
+	Timing          Timing            `json:"timing"`
+	Ports           map[string]uint16 `json:"ports"`
+	Records         []record.Record   `json:"records"`
+	Images          map[string]string `json:"images"`
+}
+
+// Identity is the cluster's name and where it lives in DNS.
+type Identity struct {
+	Name   string      `json:"name"`
+	Domain record.Name `json:"domain"` // the base domain
+	Zone   record.Name `json:"zone"`   // name.domain
+}
+
+// Families is the cluster's IP families, primary first, spelt as the MCO spells them.
+type Families string
+
+// The family sets.
+const (
+	IPv4          Families = "IPv4"
+	IPv6          Families = "IPv6"
+	DualStack     Families = "DualStack"
+	DualStackIPv6 Families = "DualStackIPv6Primary"
+)
+
+// VIPs are the virtual IPs, at most one a family, primary family first.
+type VIPs struct {
+	API     []netip.Addr `json:"api"`
+	Ingress []netip.Addr `json:"ingress"`
+}
+
+// VRRP is everything that the elections of the cluster need.
+type VRRP struct {
+	Mode              spec.Mode     `json:"mode"`
+	API               Router        `json:"api"`
+	Ingress           Router        `json:"ingress"`
+	BootstrapPriority vrrp.Priority `json:"bootstrapPriority"`
+	ControlPlane      Ladder        `json:"controlPlane"`
+	IngressNodes      Ladder        `json:"ingressNodes"`
+	Margin            int           `json:"margin"`
+	Proof             []string      `json:"proof"`
+}
+
+// Router is one virtual router, the same for both families.
+type Router struct {
+	ID vrrp.ID `json:"id"`
+}
+
+// Ladder is what a kind of node can announce: a base and what each passing check adds.
+type Ladder struct {
+	Base   vrrp.Priority `json:"base"`
+	Checks []vrrp.Weight `json:"checks"`
+	Max    vrrp.Priority `json:"max"`
+}
+
+// Timing is what the elections run on and what follows from it.
+type Timing struct {
+	Profile          string  `json:"profile"`
+	AdvertIntervalMs int     `json:"advertIntervalMs"`
+	Bounds           []Bound `json:"bounds"`
+}
+
+// Bound is how long the VIP has no holder, at most, after a failure.
+type Bound struct {
+	Failure string `json:"failure"`
+	Ms      int    `json:"ms"`
+	Why     string `json:"why"`
+}

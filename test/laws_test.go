@@ -1,0 +1,194 @@
+package test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/onprem-infra/onprem-infra"
+
+// pkg is what `go list -json` says of a package, as far as the laws ask.
+type pkg struct {
+	ImportPath   string
+	Dir          string
+	Name         string
+	Standard     bool
+	GoFiles      []string
+	Imports      []string
+	Deps         []string
+	TestGoFiles  []string
+	XTestGoFiles []string
+}
+
+// room is the package's path inside the module, empty for a foreign one.
+func (p pkg) room() string { return strings.TrimPrefix(p.ImportPath, module+"/") }
+
+// rooms lists the module's own packages, built as they are shipped.
+func rooms(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-tags", "remote", "-json=ImportPath,Dir,Name,Standard,GoFiles,Imports,Deps,TestGoFiles,XTestGoFiles", "./...")
+	cmd.Dir = ".."
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+	var all []pkg
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("read go list: %v", err)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// law says what the rooms below a path may import.
+type law struct {
+	room    string   // a room, or every room below it when it ends in /
+	own     []string // rooms of this module that it may import, same form
+	foreign []string // import path prefixes from outside the standard library
+	why     string
+}
+
+// leaves need nothing but the standard library, so every other room may use them.
+var leaves = []string{
+	"shared/addr", "shared/asset", "shared/container", "shared/health", "shared/port", "shared/record", "shared/role",
+	"shared/supervised", "shared/vrrp",
+}
+
+var formats = []string{"shared/keepalived", "shared/corefile", "shared/resolvconf"}
+
+// laws is the table of the house: arrows point down only. A room that no law names is an error, so that a new room says where it stands.
+var laws = []law{
+	{room: "shared/addr", why: "leaf"},
+	{room: "shared/asset", why: "leaf"},
+	{room: "shared/container", why: "leaf"},
+	{room: "shared/health", why: "leaf"},
+	{room: "shared/port", why: "leaf"},
+	{room: "shared/record", why: "leaf"},
+	{room: "shared/role", why: "leaf"},
+	{room: "shared/supervised", why: "leaf"},
+	{room: "shared/vrrp", why: "leaf"},
+	{room: "shared/loop", why: "a loop knows time and context, nothing of what it turns"},
+	{room: "shared/keepalived", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
+	{room: "shared/corefile", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
+	{room: "shared/resolvconf", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
+	{room: "shared/spec", own: leaves, foreign: []string{"go.yaml.in/yaml/v3"}, why: "input is read without a look at the machine"},
+	{room: "shared/plan", own: append([]string{"shared/spec"}, leaves...), why: "compiling is pure"},
+	{room: "shared/host/file", foreign: []string{"github.com/google/renameio", "github.com/fsnotify/fsnotify"}, why: "files: one writer, one watcher"},
+	{room: "shared/host/proc", own: leaves, foreign: []string{"golang.org/x/sys"}, why: "processes by pidfd"},
+	{room: "shared/host/link", own: leaves, foreign: []string{"github.com/vishvananda/netlink", "golang.org/x/sys"}, why: "the only door to netlink"},
+	{room: "shared/host/kube", own: leaves, foreign: []string{"k8s.io/"}, why: "the only door to Kubernetes"},
+	{room: "shared/host/podman", own: leaves, foreign: []string{"github.com/containers/", "github.com/opencontainers/"}, why: "the only door to podman"},
+	{room: "shared/host/probe", own: leaves, foreign: []string{"github.com/miekg/dns"}, why: "probes"},
+	{room: "shared/host/systemd", foreign: []string{"github.com/coreos/go-systemd/v22/daemon"}, why: "the only door to systemd"},
+	{room: "shared/host/supervise", own: append([]string{"shared/host/file", "shared/host/link", "shared/host/proc"}, leaves...),
+		foreign: []string{"golang.org/x/sys"}, why: "keepalived's parent stays small: no Kubernetes, no podman"},
+	{room: "units", own: []string{"shared/asset"}, foreign: []string{"github.com/coreos/go-systemd/v22/unit"}, why: "units are documents"},
+	{room: "ignition", own: []string{"shared/asset"}, foreign: []string{"github.com/coreos/ignition/v2/", "github.com/coreos/vcontext", "github.com/vincent-petithory/dataurl"},
+		why: "the only importer of Ignition's types"},
+	{room: "bootstrap", own: slices.Concat([]string{"shared/plan", "shared/spec", "units"}, leaves), why: "importable by an installer: pure, no envelope, no host"},
+	{room: "bootstrap/", own: slices.Concat([]string{"shared/plan", "shared/spec", "shared/loop"}, formats, leaves), why: "a runtime room sees the host through its own interfaces"},
+	{room: "cmd/onprem-supervise", own: []string{"shared/host/supervise", "shared/supervised"}, why: "a small static binary in every keepalived container"},
+	{room: "cmd/onprem-infra", own: []string{"bootstrap", "bootstrap/", "ignition", "shared/"},
+		foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.yaml.in/yaml/v3"}, why: "the only place that wires host to rooms"},
+	{room: "test", why: "laws look at the code from outside"},
+	{room: "test/", own: []string{"test/", "shared/", "bootstrap", "ignition", "units"},
+		foreign: []string{"github.com/", "golang.org/x/", "k8s.io/"}, why: "tests may use what the product uses"},
+}
+
+func within(path string, list []string) bool {
+	return slices.ContainsFunc(list, func(l string) bool {
+		return path == l || strings.HasSuffix(l, "/") && strings.HasPrefix(path, l)
+	})
+}
+
+func lawFor(room string) (law, bool) {
+	best, found := law{}, false
+	for _, l := range laws {
+		if within(room, []string{l.room}) && (!found || len(l.room) > len(best.room) || l.room == room) {
+			best, found = l, true
+		}
+	}
+	return best, found
+}
+
+func TestLawsImports(t *testing.T) {
+	for _, p := range rooms(t) {
+		l, ok := lawFor(p.room())
+		if !ok {
+			t.Errorf("%s stands in no law: say in test/laws_test.go what it may import, and why", p.room())
+			continue
+		}
+		for _, imp := range p.Imports {
+			if own, ok := strings.CutPrefix(imp, module+"/"); ok {
+				if !within(own, l.own) {
+					t.Errorf("%s imports %s: it may import %v (%s)", p.room(), own, l.own, l.why)
+				}
+				continue
+			}
+			if first, _, _ := strings.Cut(imp, "/"); !strings.Contains(first, ".") {
+				continue // standard library
+			}
+			if !slices.ContainsFunc(l.foreign, func(f string) bool { return strings.HasPrefix(imp, f) }) {
+				t.Errorf("%s imports %s: it may import %v (%s)", p.room(), imp, l.foreign, l.why)
+			}
+		}
+	}
+}
+
+// TestLawsImporter holds what an importer of the asset API pays: no container engine, no Kubernetes client, no DNS server.
+func TestLawsImporter(t *testing.T) {
+	heavy := []string{"github.com/containers/", "k8s.io/", "github.com/coredns/", "github.com/vishvananda/", "github.com/spf13/"}
+	for _, p := range rooms(t) {
+		if !slices.Contains([]string{"bootstrap", "ignition", "shared/spec", "shared/plan", "shared/asset"}, p.room()) {
+			continue
+		}
+		for _, dep := range p.Deps {
+			if slices.ContainsFunc(heavy, func(h string) bool { return strings.HasPrefix(dep, h) }) {
+				t.Errorf("%s pulls %s into its importer", p.room(), dep)
+			}
+		}
+	}
+}
+
+// TestLawsSupervisor keeps keepalived's parent small: it is in every keepalived container and must start when nothing else does.
+func TestLawsSupervisor(t *testing.T) {
+	for _, p := range rooms(t) {
+		if p.room() != "cmd/onprem-supervise" {
+			continue
+		}
+		for _, dep := range p.Deps {
+			for _, ban := range []string{"k8s.io/", "github.com/containers/", "net/http", "github.com/spf13/cobra"} {
+				if dep == ban || strings.HasSuffix(ban, "/") && strings.HasPrefix(dep, ban) {
+					t.Errorf("onprem-supervise depends on %s", dep)
+				}
+			}
+		}
+	}
+}
+
+func TestLawsModule(t *testing.T) {
+	mod, err := os.ReadFile(filepath.Join("..", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(mod)) {
+		if strings.HasPrefix(strings.TrimSpace(line), "replace ") {
+			t.Errorf("go.mod: %q: an importer's build ignores a replace, so the product must not need one", strings.TrimSpace(line))
+		}
+	}
+}
