@@ -1,0 +1,60 @@
+// Package file writes files whole or not at all, and wakes its caller when files change.
+package file
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+)
+
+// Write replaces the file at path by data with exactly the permission bits of mode, whatever the umask. A reader sees the old file or the
+// new one, also after a loss of power. The directory must exist. When Write fails the old file is untouched.
+func Write(path string, data []byte, mode fs.FileMode) error {
+	// The temporary file stands beside the target: another directory may be another mount, and in a container often is.
+	pending, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(mode))
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	_, err = pending.Write(data)
+	if err == nil {
+		err = pending.CloseAtomicallyReplace()
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, errors.Join(err, pending.Cleanup()))
+	}
+	return nil
+}
+
+// WriteIfChanged is Write unless the file holds data with that mode already; it says whether it wrote.
+func WriteIfChanged(path string, data []byte, mode fs.FileMode) (changed bool, err error) {
+	same, err := holds(path, data, mode)
+	if err != nil || same {
+		return false, err
+	}
+	if err := Write(path, data, mode); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+func holds(path string, data []byte, mode fs.FileMode) (bool, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("look at %s: %w", path, err)
+	case !info.Mode().IsRegular() || info.Mode().Perm() != mode.Perm():
+		return false, nil
+	}
+	have, err := os.ReadFile(path)
+	if err != nil {
+		return false, fmt.Errorf("read %s: %w", path, err)
+	}
+	return bytes.Equal(have, data), nil
+}

@@ -1,0 +1,90 @@
+// Package proc holds on to a running process by a pidfd, so that a process which got a recycled number is never signalled.
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Process is one process, for as long as it lives and after. Close it when it is not needed any more.
+type Process struct {
+	PID int
+	fd  *os.File
+}
+
+// Open finds the process with a PID of this process namespace. The error is os.ErrProcessDone when there is none. Between learning the
+// number and Open it may have been recycled: whoever needs certainty checks what it opened before signalling it.
+func Open(pid int) (*Process, error) {
+	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
+	if errors.Is(err, unix.ESRCH) {
+		err = os.ErrProcessDone
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open process %d: %w", pid, err)
+	}
+	return &Process{PID: pid, fd: os.NewFile(uintptr(fd), fmt.Sprintf("pidfd %d", pid))}, nil
+}
+
+// Signal sends a signal. The error is os.ErrProcessDone when the process has been reaped.
+func (p *Process) Signal(sig unix.Signal) error {
+	conn, err := p.fd.SyscallConn()
+	if err != nil {
+		return fmt.Errorf("signal process %d: %w", p.PID, err)
+	}
+	var sent error
+	if err := conn.Control(func(fd uintptr) { sent = unix.PidfdSendSignal(int(fd), sig, nil, 0) }); err != nil {
+		return fmt.Errorf("signal process %d: %w", p.PID, err)
+	}
+	if errors.Is(sent, unix.ESRCH) {
+		sent = os.ErrProcessDone
+	}
+	if sent != nil {
+		return fmt.Errorf("send %s to process %d: %w", unix.SignalName(sig), p.PID, sent)
+	}
+	return nil
+}
+
+// Wait returns nil once the process has ended, also when it is not a child and nobody has reaped it yet, or ctx's error. One Wait at a time.
+func (p *Process) Wait(ctx context.Context) error {
+	conn, err := p.fd.SyscallConn()
+	if err != nil {
+		return fmt.Errorf("wait for process %d: %w", p.PID, err)
+	}
+	stop := context.AfterFunc(ctx, func() { p.fd.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+	var polled error
+	err = conn.Read(func(fd uintptr) bool {
+		var ended bool
+		ended, polled = readable(fd)
+		return ended || polled != nil
+	})
+	if ctx.Err() != nil {
+		p.fd.SetReadDeadline(time.Time{})
+		return ctx.Err()
+	}
+	if err := errors.Join(err, polled); err != nil {
+		return fmt.Errorf("wait for process %d: %w", p.PID, err)
+	}
+	return nil
+}
+
+// readable says whether a pidfd's process has ended.
+func readable(fd uintptr) (bool, error) {
+	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	for {
+		n, err := unix.Poll(poll, 0)
+		if !errors.Is(err, unix.EINTR) {
+			return n > 0, err
+		}
+	}
+}
+
+// Close lets go of the process and does nothing to it.
+func (p *Process) Close() error {
+	return p.fd.Close()
+}

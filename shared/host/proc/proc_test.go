@@ -1,0 +1,85 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// start runs a sleeping child that the test reaps by its own call.
+func start(t *testing.T) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("sleep", "60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	return cmd
+}
+
+func open(t *testing.T, pid int) *Process {
+	t.Helper()
+	p, err := Open(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+func TestWaitSeesTheEnd(t *testing.T) {
+	cmd := start(t)
+	p := open(t, cmd.Process.Pid)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- p.Wait(ctx) }()
+	select {
+	case err := <-done:
+		t.Fatalf("Wait returned %v while the process lived", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	if err := p.Signal(unix.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	// Nobody has reaped the child: a zombie has ended.
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Wait(ctx); err != nil {
+		t.Errorf("a second Wait: %v", err)
+	}
+}
+
+func TestWaitEndsWithItsContext(t *testing.T) {
+	p := open(t, start(t).Process.Pid)
+	for range 2 { // a Wait that was given up does not spoil the next one
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		if err := p.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v, want the context's error", err)
+		}
+		cancel()
+	}
+}
+
+// TestSignalNeverReachesAnother reaps the child, so its number is free for anybody: a signal must then go nowhere.
+func TestSignalNeverReachesAnother(t *testing.T) {
+	cmd := start(t)
+	p := open(t, cmd.Process.Pid)
+	cmd.Process.Kill()
+	cmd.Wait()
+	if err := p.Signal(unix.SIGKILL); !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("got %v, want os.ErrProcessDone", err)
+	}
+	if _, err := Open(cmd.Process.Pid); !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("Open of a reaped process: got %v, want os.ErrProcessDone", err)
+	}
+}

@@ -1,0 +1,83 @@
+// Package supervised is what keepalived's parent and its monitor say to each other: a candidate configuration one way, a status the
+// other way, both files of one directory.
+package supervised
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+)
+
+// The files of the run directory.
+const (
+	CandidateFile = "candidate.conf" // the configuration that the monitor wants; replaced whole
+	StatusFile    = "status.json"    // an encoded Status; replaced whole at every change
+	NotifyFIFO    = "notify.fifo"    // keepalived's vrrp_notify_fifo
+)
+
+// State is the state of a VRRP instance.
+type State string
+
+// The states. Init is also that of an instance whose daemon has not yet spoken, or has stopped.
+const (
+	Init   State = "INIT"
+	Backup State = "BACKUP"
+	Master State = "MASTER"
+	Fault  State = "FAULT"
+)
+
+// Instance is what keepalived last reported of one VRRP instance.
+type Instance struct {
+	State    State `json:"state"`
+	Priority int   `json:"priority"` // effective: base and weights
+}
+
+// Refusal is a candidate that keepalived's own test turned down.
+type Refusal struct {
+	Candidate string `json:"candidate"` // Digest of the candidate
+	Output    string `json:"output"`    // what the test printed, cut to a bound
+}
+
+// Status is what the supervisor knows.
+type Status struct {
+	PID       int                 `json:"pid"`               // of keepalived, as the supervisor's process namespace counts; 0 while it does not run
+	Applied   string              `json:"applied"`           // Digest of the configuration in force; empty before the first
+	Refused   *Refusal            `json:"refused,omitempty"` // the last candidate, when it was refused
+	Instances map[string]Instance `json:"instances"`         // by instance name
+	Restarts  int                 `json:"restarts"`          // how often keepalived was started again after it ended by itself
+}
+
+// Digest names a configuration: the SHA-256 of its bytes in lower-case hexadecimal.
+func Digest(config []byte) string {
+	sum := sha256.Sum256(config)
+	return hex.EncodeToString(sum[:])
+}
+
+// Encode writes a Status as indented JSON with a final newline; equal statuses give equal bytes.
+func Encode(s Status) []byte {
+	if s.Instances == nil {
+		s.Instances = map[string]Instance{}
+	}
+	out, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		panic("supervised: a Status of strings and numbers cannot fail to marshal: " + err.Error())
+	}
+	return append(out, '\n')
+}
+
+// Decode reads what Encode wrote. Unknown fields are ignored: supervisor and monitor may be of different releases during an update.
+func Decode(text []byte) (Status, error) {
+	var s Status
+	if err := json.Unmarshal(text, &s); err != nil {
+		return Status{}, fmt.Errorf("read supervisor status: %w", err)
+	}
+	for name, i := range s.Instances {
+		switch i.State {
+		case Init, Backup, Master, Fault:
+		default:
+			return Status{}, fmt.Errorf("read supervisor status: instance %q has the unknown state %q", name, i.State)
+		}
+	}
+	return s, nil
+}
