@@ -1,0 +1,183 @@
+package daemon
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/container"
+)
+
+func TestEnsure(t *testing.T) {
+	other := keepalived
+	other.Image = "example.com/keepalived:0"
+	tests := []struct {
+		name   string
+		engine fakeEngine
+		calls  []string
+		err    string
+	}{
+		{name: "nothing there", calls: []string{"inspect", "image", "start", "inspect"}},
+		{name: "ours runs: adopted, not touched",
+			engine: fakeEngine{found: true, state: container.State{Running: true, PID: 7, Digest: keepalived.Digest()}, process: &fakeProcess{end: make(chan struct{})}},
+			calls:  []string{"inspect"}},
+		{name: "ours has ended: replaced",
+			engine: fakeEngine{found: true, state: container.State{Digest: keepalived.Digest()}},
+			calls:  []string{"inspect", "image", "stop", "remove", "start", "inspect"}},
+		{name: "another specification runs: replaced after the image is there",
+			engine: fakeEngine{found: true, state: container.State{Running: true, PID: 7, Digest: other.Digest()}, process: &fakeProcess{end: make(chan struct{})}},
+			calls:  []string{"inspect", "image", "stop", "remove", "start", "inspect"}},
+		{name: "foreign container: refused, not deleted",
+			engine: fakeEngine{found: true, state: container.State{Running: true, PID: 7}},
+			calls:  []string{"inspect"}, err: "the name onprem-keepalived is taken by a container that is not ours"},
+		{name: "the image cannot be had: the former container stays",
+			engine: fakeEngine{found: true, state: container.State{Running: true, PID: 7, Digest: other.Digest()}, fail: map[string]error{"image": errors.New("connection refused")}},
+			calls:  []string{"inspect", "image"}, err: "pull example.com/keepalived:1: connection refused"},
+		{name: "the engine is away", engine: fakeEngine{fail: map[string]error{"inspect": errors.New("no socket")}},
+			calls: []string{"inspect"}, err: "look at container onprem-keepalived: no socket"},
+		{name: "storage is full", engine: fakeEngine{fail: map[string]error{"start": errors.New("no space left")}},
+			calls: []string{"inspect", "image", "start"}, err: "start container onprem-keepalived: no space left"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			k, _ := keeper(t, &tt.engine)
+			err := k.Ensure(t.Context(), keepalived)
+			if tt.err == "" && (err != nil || !k.Running()) || tt.err != "" && (err == nil || !strings.HasPrefix(err.Error(), tt.err)) {
+				t.Errorf("error %v, running %v, want error %q", err, k.Running(), tt.err)
+			}
+			if !slices.Equal(tt.engine.calls, tt.calls) {
+				t.Errorf("calls %v, want %v", tt.engine.calls, tt.calls)
+			}
+		})
+	}
+}
+
+func TestEnsureCostsNothingWhileItRuns(t *testing.T) {
+	e := &fakeEngine{}
+	k, _ := keeper(t, e)
+	for range 100 {
+		if err := k.Ensure(t.Context(), keepalived); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(e.calls) != 4 {
+		t.Errorf("%d calls to the engine, want those of the start: %v", len(e.calls), e.calls)
+	}
+}
+
+func TestEnsureBacksOffWithoutLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &fakeEngine{fail: map[string]error{"image": errors.New("connection refused")}}
+		k, _ := keeper(t, e)
+		var tries []time.Duration
+		begin := time.Now()
+		for range 3 * 3600 { // three hours, one round a second
+			before := len(e.calls)
+			if err := k.Ensure(t.Context(), keepalived); err == nil {
+				t.Fatal("started without an image")
+			}
+			if len(e.calls) > before {
+				tries = append(tries, time.Since(begin))
+			}
+			time.Sleep(time.Second)
+		}
+		if want := []time.Duration{0, 1, 3, 7, 15, 31, 61}; !slices.EqualFunc(tries[:len(want)], want, func(a, b time.Duration) bool { return a == b*time.Second }) {
+			t.Errorf("tries at %v, want %v s", tries[:len(want)], want)
+		}
+		if n := len(tries); n < 360 || n > 370 {
+			t.Errorf("%d tries in three hours, want one every 30 s", n)
+		}
+		e.fail = nil
+		time.Sleep(maxDelay)
+		if err := k.Ensure(t.Context(), keepalived); err != nil || !k.Running() {
+			t.Errorf("after the registry came back: %v", err)
+		}
+	})
+}
+
+func TestEndOfContainerWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &fakeEngine{}
+		k, wake := keeper(t, e)
+		if err := k.Ensure(t.Context(), keepalived); err != nil {
+			t.Fatal(err)
+		}
+		close(e.process.end)
+		synctest.Wait()
+		if len(wake) != 1 || k.Running() {
+			t.Errorf("%d wake-ups, running %v, want one and false", len(wake), k.Running())
+		}
+		if err := k.Ensure(t.Context(), keepalived); err != nil || !k.Running() {
+			t.Errorf("restart: %v", err)
+		}
+	})
+}
+
+func TestStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &fakeEngine{}
+		k, _ := keeper(t, e)
+		if err := k.Ensure(t.Context(), keepalived); err != nil {
+			t.Fatal(err)
+		}
+		e.calls = nil
+		begin := time.Now()
+		for range 3 {
+			if err := k.Stop(t.Context(), keepalived.Name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(begin); took != 0 || len(e.calls) != 0 || !slices.Equal(e.process.signals, []syscall.Signal{syscall.SIGTERM}) {
+			t.Errorf("took %v, engine calls %v, signals %v, want one SIGTERM and nothing else", took, e.calls, e.process.signals)
+		}
+		if err := k.Ensure(t.Context(), keepalived); err != nil || !k.Running() {
+			t.Errorf("start after stop: %v", err)
+		}
+	})
+}
+
+func TestStopOfADeafProcessGoesThroughTheEngine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &fakeEngine{}
+		k, _ := keeper(t, e)
+		if err := k.Ensure(t.Context(), keepalived); err != nil {
+			t.Fatal(err)
+		}
+		e.process.deaf, e.calls = true, nil
+		if err := k.Stop(t.Context(), keepalived.Name); err != nil {
+			t.Fatal(err)
+		}
+		if want := []string{"inspect", "stop"}; !slices.Equal(e.calls, want) {
+			t.Errorf("calls %v, want %v", e.calls, want)
+		}
+	})
+}
+
+func TestStopWithoutHavingStarted(t *testing.T) {
+	tests := []struct {
+		name  string
+		state container.State
+		found bool
+		calls []string
+	}{
+		{name: "nothing there", calls: []string{"inspect"}},
+		{name: "left by a crash", found: true, state: container.State{Running: true, PID: 7, Digest: keepalived.Digest()}, calls: []string{"inspect", "stop"}},
+		{name: "foreign", found: true, state: container.State{Running: true, PID: 7}, calls: []string{"inspect"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e := &fakeEngine{found: tt.found, state: tt.state}
+			k, _ := keeper(t, e)
+			if err := k.Stop(t.Context(), keepalived.Name); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(e.calls, tt.calls) {
+				t.Errorf("calls %v, want %v", e.calls, tt.calls)
+			}
+		})
+	}
+}
