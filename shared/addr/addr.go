@@ -8,8 +8,9 @@ import "net/netip"
 type Address struct {
 	Prefix     netip.Prefix // the address itself with its prefix length, host bits kept
 	Label      string       // IPv4 only
+	Secondary  bool         // IPv4: not the first address of its network; IPv6: a temporary (privacy) address
 	Deprecated bool         // IPv6 preferred lifetime 0
-	Tentative  bool         // duplicate address detection has not ended
+	Tentative  bool         // duplicate address detection has not ended, or has failed
 }
 
 // Link is one network interface.
@@ -23,7 +24,7 @@ type Link struct {
 // Route is one route of the main table.
 type Route struct {
 	LinkIndex   int
-	Destination netip.Prefix // the zero Prefix or /0 is the default route
+	Destination netip.Prefix // /0 of a family is that family's default route
 	Gateway     netip.Addr   // invalid when there is none
 	Metric      int
 	FromRA      bool // protocol RA

@@ -1,0 +1,43 @@
+package addr
+
+import (
+	"net/netip"
+	"slices"
+)
+
+// Node is what a cluster's API says of one node's addresses, in its order.
+type Node struct {
+	Name        string
+	InternalIPs []netip.Addr // status.addresses of type InternalIP; may lack a family while the node joins
+	Annotated   []netip.Addr // all that the network plugin saw on the host, VIPs too
+}
+
+// Member is the address by which node takes part in the election of vip, and whether it has one. own is the asking machine's own
+// address, vips are all VIPs of the cluster, and machine its machine networks. When one of them holds vip, a node is known by its last
+// InternalIP of vip's family, and without one by what its network plugin saw in that network, where own comes first, so that a machine
+// always finds itself. When vip is in no machine network (behind a router, as vSphere allows), it is the first InternalIP of the family.
+// The address is never a VIP.
+func Member(node Node, vip netip.Addr, own netip.Addr, vips []netip.Addr, machine []netip.Prefix) (netip.Addr, bool) {
+	fits := func(a netip.Addr) bool {
+		return a.IsValid() && a.BitLen() == vip.BitLen() && a != vip && !slices.Contains(vips, a)
+	}
+	internal := slices.DeleteFunc(slices.Clone(node.InternalIPs), func(a netip.Addr) bool { return !fits(a) })
+	networks := slices.DeleteFunc(slices.Clone(machine), func(p netip.Prefix) bool { return !p.Contains(vip) })
+	switch {
+	case len(internal) > 0 && len(networks) > 0:
+		return internal[len(internal)-1], true
+	case len(internal) > 0:
+		return internal[0], true
+	case len(networks) == 0:
+		return netip.Addr{}, false
+	}
+	if fits(own) && slices.Contains(node.Annotated, own) {
+		return own, true
+	}
+	for _, a := range node.Annotated {
+		if fits(a) && slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(a) }) {
+			return a, true
+		}
+	}
+	return netip.Addr{}, false
+}
