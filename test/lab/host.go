@@ -1,0 +1,94 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+
+	"github.com/vishvananda/netns"
+)
+
+// Host is one machine of the lab as the network sees it.
+type Host struct {
+	Name      string
+	namespace string
+}
+
+// Path is the host's network namespace as a file.
+func (h *Host) Path() string { return filepath.Join(netnsDir, h.namespace) }
+
+// Command prepares a command inside the host's network; everything else is this machine's. It is in a process group of its own, so that
+// an interrupt from the terminal reaches only the owner, who ends things in order.
+func (h *Host) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	// nsenter and not `ip netns exec`, which mounts another /sys and so loses the control groups.
+	cmd := exec.CommandContext(ctx, "nsenter", append([]string{"--net=" + h.Path(), "--", name}, args...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd
+}
+
+// Do runs f on a thread inside the host's network. Sockets that f makes stay there; goroutines that it starts do not.
+func (h *Host) Do(f func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		ns, err := netns.GetFromPath(h.Path())
+		if err != nil {
+			done <- fmt.Errorf("open the network of %s: %w", h.Name, err)
+			return
+		}
+		err = netns.Set(ns)
+		if err == nil {
+			err = f()
+		}
+		// The thread is never unlocked and so ends with the goroutine: nobody else meets it in the wrong network.
+		done <- errors.Join(err, ns.Close())
+	}()
+	return <-done
+}
+
+// Dial connects from the host. The address is numeric: a name would be resolved outside.
+func (h *Host) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if _, err := netip.ParseAddrPort(address); err != nil {
+		return nil, err
+	}
+	var conn net.Conn
+	err := h.Do(func() (err error) {
+		conn, err = new(net.Dialer).DialContext(ctx, network, address)
+		return err
+	})
+	return conn, err
+}
+
+// Listen opens a listening TCP socket on the host.
+func (h *Host) Listen(address string) (net.Listener, error) {
+	var listener net.Listener
+	err := h.Do(func() (err error) {
+		listener, err = net.Listen("tcp", address)
+		return err
+	})
+	return listener, err
+}
+
+// ListenPacket opens a UDP socket on the host.
+func (h *Host) ListenPacket(address string) (net.PacketConn, error) {
+	var conn net.PacketConn
+	err := h.Do(func() (err error) {
+		conn, err = net.ListenPacket("udp", address)
+		return err
+	})
+	return conn, err
+}
+
+// Link sets the host's link up or down; down is how a host loses power, as seen by its neighbours.
+func (h *Host) Link(state string) error { return ipBatch(h.namespace, "link set eth0 "+state) }
+
+// Route sends everything beyond the switch to a gateway.
+func (h *Host) Route(gateway netip.Addr) error {
+	return ipBatch(h.namespace, fmt.Sprintf("route add default via %s", gateway))
+}

@@ -1,0 +1,113 @@
+// Package lab is a small Ethernet on one machine: a switch and its hosts, each a network namespace. What runs in a host is real: daemons,
+// the kernel's addresses, the packets between them. Two labs do not see each other, and a lab whose owner died without a word is removed
+// by the next one.
+package lab
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/test/need"
+)
+
+// Lab is one switch and the hosts on it.
+type Lab struct {
+	prefix string
+	hosts  []*Host
+}
+
+// serial tells the labs of one process apart.
+var serial atomic.Int64
+
+// Open makes a switch without hosts. It needs root and iproute2.
+func Open() (*Lab, error) {
+	if err := removeLeftovers(); err != nil {
+		return nil, fmt.Errorf("remove what dead labs left: %w", err)
+	}
+	self, err := alive(os.Getpid())
+	if err != nil {
+		return nil, err
+	}
+	l := &Lab{prefix: fmt.Sprintf("%s%d.%s.%d.", namePrefix, os.Getpid(), self, serial.Add(1))}
+	if err := ip("netns", "add", l.prefix+"switch"); err != nil {
+		return nil, err
+	}
+	if err := ipBatch(l.prefix+"switch",
+		"link add br0 type bridge stp_state 0 mcast_snooping 0",
+		"link set br0 up"); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// New is Open for a test: it ends with the test.
+func New(t testing.TB) *Lab {
+	t.Helper()
+	need.Root(t)
+	need.Command(t, "ip")
+	need.Command(t, "nsenter")
+	l, err := Open()
+	if err != nil {
+		t.Fatalf("open lab: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Errorf("close lab: %v", err)
+		}
+	})
+	return l
+}
+
+// Add plugs a host with these addresses into the switch; its one link is eth0. An IPv6 address is usable at once, without duplicate address
+// detection.
+func (l *Lab) Add(name string, addresses ...netip.Prefix) (*Host, error) {
+	h := &Host{Name: name, namespace: l.prefix + name}
+	if err := ip("netns", "add", h.namespace); err != nil {
+		return nil, err
+	}
+	l.hosts = append(l.hosts, h)
+	port := fmt.Sprintf("port%d", len(l.hosts))
+	if err := ipBatch(l.prefix+"switch",
+		fmt.Sprintf("link add %s type veth peer name eth0 netns %s", port, h.namespace),
+		fmt.Sprintf("link set %s master br0 up", port)); err != nil {
+		return nil, err
+	}
+	commands := []string{"link set lo up", "link set eth0 up"}
+	for _, a := range addresses {
+		add := fmt.Sprintf("address add %s dev eth0", a)
+		if a.Addr().Is6() {
+			add += " nodad"
+		}
+		commands = append(commands, add)
+	}
+	return h, ipBatch(h.namespace, commands...)
+}
+
+// Close ends every process that is still in one of the lab's namespaces, and removes them.
+func (l *Lab) Close() error { return removeNamespaces(l.prefix) }
+
+// ip runs iproute2's ip.
+func ip(args ...string) error {
+	out, err := exec.Command("ip", args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("ip %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(out))
+	}
+	return nil
+}
+
+// ipBatch runs several ip commands inside a namespace with one process.
+func ipBatch(namespace string, commands ...string) error {
+	cmd := exec.Command("ip", "-n", namespace, "-batch", "-")
+	cmd.Stdin = strings.NewReader(strings.Join(commands, "\n") + "\n")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("ip -n %s (%s): %w: %s", namespace, strings.Join(commands, "; "), err, bytes.TrimSpace(out))
+	}
+	return nil
+}
