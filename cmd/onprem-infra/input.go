@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// inputLimit is above what spec reads, so that a file without an end is refused there and not read here.
+const inputLimit = 2 << 20
+
+// input is the flags of a verb that reads a cluster.
+type input struct {
+	file   string
+	images string
+	strict bool
+	knobs  spec.Knobs
+}
+
+// inputFlags gives a verb the flags -c, --strict and the knobs.
+func inputFlags(cmd *cobra.Command) *input {
+	in, flags := &input{}, cmd.Flags()
+	flags.StringVarP(&in.file, "cluster", "c", "", "install-config.yaml or cluster.yaml; - is standard input")
+	flags.BoolVar(&in.strict, "strict", false, "treat warnings as errors")
+	flags.StringVar(&in.knobs.Timing, "timing", "", "timing profile: compat")
+	flags.StringVar(&in.knobs.VRRP, "vrrp", "", "how VRRP travels: unicast or multicast")
+	flags.StringArrayVar(&in.knobs.VRIDs, "vrid", nil, "virtual router ID, as api=N or ingress=N")
+	flags.StringArrayVar(&in.knobs.Ports, "port", nil, "port number, as NAME=N")
+	return in
+}
+
+// imagesFlag gives a verb that writes image references the flag --images.
+func imagesFlag(cmd *cobra.Command, in *input) {
+	cmd.Flags().StringVar(&in.images, "images", "", "JSON file with the container images; wins over the cluster's own")
+}
+
+// loadCluster reads the cluster and the images that the flags name. Findings go to standard error, all at once; with an error among them
+// the verb ends with exit code 1.
+func loadCluster(std streams, in *input) (spec.Cluster, error) {
+	name, text, err := read(std, in.file)
+	if err != nil {
+		return spec.Cluster{}, err
+	}
+	cluster, findings := spec.Parse(name, text, in.knobs)
+	if in.images != "" {
+		name, text, err := read(std, in.images)
+		if err != nil {
+			return spec.Cluster{}, err
+		}
+		images, more := spec.ParseImages(name, text)
+		cluster.Images = merge(cluster.Images, images)
+		findings = append(findings, more...)
+	}
+	if in.strict {
+		findings = findings.Strict()
+	}
+	for _, f := range findings {
+		fmt.Fprintln(std.err, f)
+	}
+	if findings.HasErrors() {
+		return spec.Cluster{}, negative(nil)
+	}
+	return cluster, nil
+}
+
+func merge(base, over map[string]string) map[string]string {
+	all := maps.Clone(base)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, over)
+	return all
+}
+
+// read returns a file, or standard input for "-", and what findings call it.
+func read(std streams, path string) (name string, text []byte, err error) {
+	if path == "" {
+		return "", nil, usage("-c FILE is missing: name an install-config.yaml or a cluster.yaml, or - for standard input")
+	}
+	if path == "-" {
+		text, err = io.ReadAll(io.LimitReader(std.in, inputLimit))
+		if err != nil {
+			return "", nil, fmt.Errorf("read standard input: %w", err)
+		}
+		return "stdin", text, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", nil, err
+	}
+	defer f.Close()
+	text, err = io.ReadAll(io.LimitReader(f, inputLimit))
+	return path, text, err
+}

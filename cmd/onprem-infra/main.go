@@ -1,0 +1,12 @@
+// Command onprem-infra compiles a cluster's description into everything that its hosts need for their virtual IPs, load balancer and DNS,
+// and runs there.
+package main
+
+import (
+	"context"
+	"os"
+)
+
+func main() {
+	os.Exit(run(context.Background(), os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
+}

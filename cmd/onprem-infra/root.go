@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// streams are where a verb reads and writes: results go to out, everything else to err.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// newRoot assembles the command line: one constructor a verb, one file a constructor.
+func newRoot(std streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "onprem-infra",
+		Short: "Virtual IPs, load balancer and DNS for a cluster on bare metal or in a private cloud",
+		Long: `onprem-infra gives a cluster without a cloud load balancer its virtual IPs, API load balancer and DNS.
+It reads an OpenShift install-config.yaml or its own cluster.yaml and writes what each host needs; on the hosts the same binary runs.`,
+		Example: `  onprem-infra example install-config > install-config.yaml
+  onprem-infra validate -c install-config.yaml`,
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs, // so that noVerb answers for an unknown one
+		RunE:          noVerb,
+	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetIn(std.in)
+	root.SetOut(std.out)
+	root.SetErr(std.err)
+	root.AddCommand(
+		exampleCommand(std),
+		validateCommand(std),
+		versionCommand(std),
+	)
+	root.SetHelpCommand(helpCommand())
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Args, c.RunE = cobra.ArbitraryArgs, noVerb
+		}
+	}
+	markHostFailures(root)
+	return root
+}
+
+// run executes one command line and returns the exit code: 0 done, 1 findings or a negative answer, 2 wrong usage, 3 the host or a
+// daemon failed.
+//
+// It leaves signals alone, so that ^C ends a verb that waits for its input; a verb that holds something asks for them itself.
+func run(ctx context.Context, args []string, std streams) int {
+	root := newRoot(std)
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return 0
+	}
+	exit := exitError{code: exitUsage, err: err} // cobra's own errors are about flags and arguments
+	errors.As(err, &exit)
+	if exit.err != nil {
+		fmt.Fprintf(std.err, "onprem-infra: %v\n", exit.err)
+	}
+	if exit.code == exitUsage {
+		fmt.Fprintf(std.err, "See '%s --help'.\n", cmd.CommandPath())
+	}
+	return exit.code
+}
+
+// group is a command that only holds others, such as "bootstrap run".
+func group(use, short string, verbs ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, RunE: noVerb}
+	cmd.AddCommand(verbs...)
+	return cmd
+}
+
+// noVerb answers when a command that only holds others is called by itself or with a word that is none of them.
+func noVerb(cmd *cobra.Command, args []string) error {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	if len(args) == 0 {
+		return usage("%s needs one of: %s", cmd.CommandPath(), strings.Join(names, ", "))
+	}
+	return usage("%s has no %q; there are: %s", cmd.CommandPath(), args[0], strings.Join(names, ", "))
+}
+
+// helpCommand is cobra's own but for its answer to an unknown verb, which is wrong usage here.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [verb]",
+		Short: "Help about any verb",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			target, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return noVerb(cmd.Root(), args)
+			}
+			return target.Help()
+		},
+	}
+}

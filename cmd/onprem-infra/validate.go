@@ -1,0 +1,65 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+func validateCommand(std streams) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "validate -c FILE",
+		Short: "Say everything that is wrong with a cluster's description",
+		Long: `validate reads an install-config.yaml or a cluster.yaml and prints every finding, one line each:
+FILE:LINE:COL: error|warning: PATH: what is wrong, and what to do. A clean file prints nothing.`,
+		Example: `  onprem-infra validate -c install-config.yaml
+  onprem-infra example cluster | onprem-infra validate --strict -o json -c -`,
+		Args: cobra.NoArgs,
+	}
+	in := inputFlags(cmd)
+	cmd.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		if format != "text" && format != "json" {
+			return usage("-o %q is not one of: text, json", format)
+		}
+		name, text, err := read(std, in.file)
+		if err != nil {
+			return err
+		}
+		_, findings := spec.Parse(name, text, in.knobs)
+		if in.strict {
+			findings = findings.Strict()
+		}
+		if err := printFindings(std, format, findings); err != nil {
+			return err
+		}
+		if findings.HasErrors() {
+			return negative(nil)
+		}
+		return nil
+	}
+	return cmd
+}
+
+// printFindings writes the findings as the result of a verb: an array in JSON, empty when there is none.
+func printFindings(std streams, format string, findings spec.Findings) error {
+	if format == "json" {
+		enc := json.NewEncoder(std.out)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		if findings == nil {
+			findings = spec.Findings{}
+		}
+		return enc.Encode(findings)
+	}
+	for _, f := range findings {
+		if _, err := fmt.Fprintln(std.out, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package spec
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Severity says whether a finding stops the compiler.
+type Severity string
+
+// The severities.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+)
+
+// Finding is one thing that is wrong with the input and what to do about it. Line and Column count from 1; both are 0 for a finding on a
+// command line flag, whose name then stands in File.
+type Finding struct {
+	File     string   `json:"file"`
+	Line     int      `json:"line"`
+	Column   int      `json:"column"`
+	Severity Severity `json:"severity"`
+	Path     string   `json:"path"` // such as platform.baremetal.apiVIPs[0]; "document" for the whole of it
+	Text     string   `json:"text"`
+}
+
+// String is the finding on one line: FILE:LINE:COL: error: PATH: text.
+func (f Finding) String() string {
+	position := f.File
+	if f.Line > 0 {
+		position = fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
+	}
+	return fmt.Sprintf("%s: %s: %s: %s", position, f.Severity, f.Path, f.Text)
+}
+
+// Findings is everything that is wrong, in the order of the file, flags last.
+type Findings []Finding
+
+// HasErrors tells whether any finding stops the compiler.
+func (fs Findings) HasErrors() bool {
+	return slices.ContainsFunc(fs, func(f Finding) bool { return f.Severity == Error })
+}
+
+// Strict returns the findings with every warning made an error.
+func (fs Findings) Strict() Findings {
+	strict := slices.Clone(fs)
+	for i := range strict {
+		strict[i].Severity = Error
+	}
+	return strict
+}
+
+func (fs Findings) sort() {
+	slices.SortStableFunc(fs, func(a, b Finding) int {
+		flags := func(f Finding) int {
+			if f.Line == 0 {
+				return 1
+			}
+			return 0
+		}
+		return cmp.Or(cmp.Compare(flags(a), flags(b)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+}
