@@ -26,4 +26,6 @@ type State struct {
 	Running bool
 	PID     int    // of the first process, in the host's process namespace; 0 when it does not run
 	Digest  string // Spec.Digest of the specification that it was created from, empty when it is not ours
+
+	ExitCode int // of its last run, when it does not run
 }

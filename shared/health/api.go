@@ -1,0 +1,30 @@
+// Package health says in types what checks found.
+package health
+
+// API is what a probe learnt of an API server. The difference between the last three decides whether a VIP stays where it is: a server
+// that announces its end will come back or hand over in order, one that is gone will not.
+type API int
+
+// What an API server can be.
+const (
+	Unknown      API = iota // not probed yet
+	Ready                   // answered 200
+	ShuttingDown            // answered, and named its shutdown as the reason for not being ready
+	NotReady                // gave any other answer
+	Gone                    // gave none: refused, reset, timed out or not to be trusted
+)
+
+func (a API) String() string {
+	switch a {
+	case Ready:
+		return "ready"
+	case ShuttingDown:
+		return "shutting down"
+	case NotReady:
+		return "not ready"
+	case Gone:
+		return "gone"
+	default:
+		return "unknown"
+	}
+}

@@ -1,0 +1,162 @@
+//go:build remote
+
+package podman
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/containers/podman/v4/pkg/bindings"
+	"github.com/containers/podman/v4/pkg/bindings/containers"
+	"github.com/containers/podman/v4/pkg/errorhandling"
+
+	"github.com/onprem-infra/onprem-infra/shared/container"
+)
+
+// label marks a container as ours and holds the digest of its specification.
+const label = "io.onprem-infra.spec"
+
+// seen is what is read of podman's description of a container. The bindings' own type does not fit every version of the service:
+// podman 5 changed fields that do not matter here.
+type seen struct {
+	ID    string `json:"Id"`
+	State struct {
+		Running  bool
+		Pid      int
+		ExitCode int
+	}
+	Config struct{ Labels map[string]string }
+}
+
+// Inspect looks for a container by its name; found is false when there is none.
+func (e *Engine) Inspect(ctx context.Context, name string) (state container.State, found bool, err error) {
+	ctx, cancel := e.call(ctx, callWithin)
+	defer cancel()
+	s, found, err := look(ctx, name)
+	if err != nil {
+		return container.State{}, false, err
+	}
+	return container.State{Running: s.State.Running, PID: s.State.Pid, ExitCode: s.State.ExitCode, Digest: s.Config.Labels[label]}, found, nil
+}
+
+// Start creates a container and starts it. Its image must be present, its name free. A container that does not start is removed again.
+func (e *Engine) Start(ctx context.Context, spec container.Spec) error {
+	ctx, cancel := e.call(ctx, callWithin)
+	defer cancel()
+	created, err := containers.CreateWithSpec(ctx, generate(spec), nil)
+	if err := ended(ctx, err); err != nil {
+		return fmt.Errorf("create container %s from image %s: %w", spec.Name, spec.Image, oneLine(err))
+	}
+	if err := ended(ctx, containers.Start(ctx, created.ID, nil)); err != nil {
+		err = fmt.Errorf("start container %s: %w", spec.Name, oneLine(err))
+		return errors.Join(err, e.discard(ctx, created.ID))
+	}
+	return nil
+}
+
+// discard removes what was created in vain, even if the caller's time is over.
+func (e *Engine) discard(ctx context.Context, id string) error {
+	ctx, cancel := e.call(context.WithoutCancel(ctx), callWithin)
+	defer cancel()
+	_, err := containers.Remove(ctx, id, new(containers.RemoveOptions).WithForce(true).WithIgnore(true))
+	return ended(ctx, err)
+}
+
+// Stop sends SIGTERM, and SIGKILL after grace (whole seconds, rounded up), and returns when the container has ended. It leaves one alone
+// that is not ours; one that does not run or does not exist is stopped already.
+func (e *Engine) Stop(ctx context.Context, name string, grace time.Duration) error {
+	ctx, cancel := e.call(ctx, grace+callWithin)
+	defer cancel()
+	s, err := ours(ctx, name)
+	if err != nil || !s.State.Running {
+		return err
+	}
+	seconds := uint((grace + time.Second - 1) / time.Second)
+	err = containers.Stop(ctx, s.ID, new(containers.StopOptions).WithIgnore(true).WithTimeout(seconds))
+	if err := ended(ctx, err); err != nil {
+		return fmt.Errorf("stop container %s: %w", name, oneLine(err))
+	}
+	return nil
+}
+
+// Remove removes a container of ours; one that runs is killed, so Stop it first. One that does not exist is removed already.
+func (e *Engine) Remove(ctx context.Context, name string) error {
+	ctx, cancel := e.call(ctx, callWithin)
+	defer cancel()
+	s, err := ours(ctx, name)
+	if err != nil || s.ID == "" {
+		return err
+	}
+	_, err = containers.Remove(ctx, s.ID, new(containers.RemoveOptions).WithForce(true).WithIgnore(true).WithTimeout(0))
+	if err := ended(ctx, err); err != nil {
+		return fmt.Errorf("remove container %s: %w", name, oneLine(err))
+	}
+	return nil
+}
+
+// Wait returns nil when the container does not run any more or does not exist, and otherwise waits as long as ctx does: a service that
+// restarts meanwhile is asked again.
+func (e *Engine) Wait(ctx context.Context, name string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for {
+		_, err := containers.Wait(call{ctx, e.service}, name, nil)
+		if err == nil || code(err) == http.StatusNotFound {
+			return ctx.Err()
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// ours is look for those who want to change what they find. A zero seen says that there is nothing.
+func ours(ctx context.Context, name string) (seen, error) {
+	s, found, err := look(ctx, name)
+	if err != nil || !found {
+		return seen{}, err
+	}
+	if s.Config.Labels[label] == "" {
+		return seen{}, fmt.Errorf("container %s exists and is not of onprem-infra (it has no label %s): remove or rename it", name, label)
+	}
+	return s, nil
+}
+
+func look(ctx context.Context, name string) (s seen, found bool, err error) {
+	status, err := ask(ctx, &s, "/containers/%s/json", name)
+	if status == http.StatusNotFound {
+		return seen{}, false, nil
+	}
+	if err := ended(ctx, err); err != nil {
+		return seen{}, false, fmt.Errorf("inspect container %s: %w", name, oneLine(err))
+	}
+	return s, true, nil
+}
+
+// ask puts a question that the bindings have no fitting form for. into may be nil.
+func ask(ctx context.Context, into any, endpoint string, args ...string) (status int, err error) {
+	connection, err := bindings.GetClient(ctx)
+	if err != nil {
+		return 0, err
+	}
+	answer, err := connection.DoRequest(ctx, nil, http.MethodGet, endpoint, nil, nil, args...)
+	if err != nil {
+		return 0, err
+	}
+	defer answer.Body.Close()
+	return answer.StatusCode, answer.Process(into)
+}
+
+// code is the HTTP status of the service's answer, 0 when it gave none.
+func code(err error) int {
+	var answer *errorhandling.ErrorModel
+	if errors.As(err, &answer) {
+		return answer.Code()
+	}
+	return 0
+}

@@ -1,0 +1,104 @@
+// Package probe asks other programs whether they work. Each probe keeps one client, drains what it is told and ends within its budget, so
+// that asking every second for hours costs one connection.
+package probe
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/health"
+)
+
+// Budget is the longest that one question takes.
+const Budget = 5 * time.Second
+
+// most is how much of an answer is read; the list of an API server's checks is some 3 KiB.
+const most = 64 << 10
+
+// API asks this machine's API server whether it is ready.
+type API struct {
+	url    string
+	client func() (*http.Client, error)
+}
+
+// NewAPI asks https://localhost:port/readyz with the client that client returns at that time: one that trusts the cluster's CA and sends
+// credentials, as an API server may be closed to the unknown. client should return the same one each time.
+func NewAPI(port uint16, client func() (*http.Client, error)) *API {
+	return &API{url: fmt.Sprintf("https://localhost:%d/readyz", port), client: client}
+}
+
+// Probe asks once. why says in a few words what was seen; it is the same for the same fault.
+func (a *API) Probe(ctx context.Context) (state health.API, why string) {
+	client, err := a.client()
+	if errors.Is(err, fs.ErrNotExist) {
+		return health.Gone, "no kubeconfig yet"
+	} else if err != nil {
+		return health.Gone, err.Error()
+	}
+	code, body, err := get(ctx, client, a.url)
+	switch {
+	case err != nil:
+		return health.Gone, err.Error()
+	case code == http.StatusOK || code == http.StatusNoContent:
+		return health.Ready, "readyz answers"
+	case code == http.StatusInternalServerError && failing(body, "shutdown"):
+		return health.ShuttingDown, "readyz names its shutdown"
+	default:
+		return health.NotReady, fmt.Sprintf("readyz answers %d", code)
+	}
+}
+
+// failing looks for a check in the list that an API server gives when it is not ready: "[+]ping ok", "[-]shutdown failed: reason withheld".
+func failing(body []byte, check string) bool {
+	for lines := bufio.NewScanner(bytes.NewReader(body)); lines.Scan(); {
+		name, failed := strings.CutPrefix(lines.Text(), "[-]")
+		if name, _, _ = strings.Cut(name, " "); failed && name == check {
+			return true
+		}
+	}
+	return false
+}
+
+// get asks once, follows no redirect, and reads the answer to its end, so that its connection can be used again. After an error it asks for
+// a new connection the next time: the old one may lead nowhere.
+func get(ctx context.Context, client *http.Client, url string) (code int, body []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, Budget)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	direct := http.Client{Transport: client.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := direct.Do(request)
+	if err == nil {
+		defer answer.Body.Close()
+		body, err = io.ReadAll(io.LimitReader(answer.Body, most))
+	}
+	if err != nil {
+		client.CloseIdleConnections()
+		return 0, nil, plain(err)
+	}
+	return answer.StatusCode, body, nil
+}
+
+// plain drops what differs with each attempt (the local port) and says a timeout in one way.
+func plain(err error) error {
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return fmt.Errorf("no answer within %v", Budget)
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		op.Source = nil
+	}
+	return err
+}

@@ -1,0 +1,115 @@
+// Package loop turns a room's three steps: observe the host, decide what it should be, make it so. It knows time and context, nothing
+// of what it turns.
+//
+// All steps run in the caller's goroutine, one after the other, so a room needs no lock around what it remembers. A wake-up carries no
+// data: whoever sends one says "look again", and several of them are one.
+package loop
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+)
+
+// LeaveTimeout bounds Leave, which runs when its caller's context has already ended. It is shorter than the 90 s that systemd gives a
+// unit to stop.
+const LeaveTimeout = 30 * time.Second
+
+// Reasons says why a decision is as it is, in words for the log. Equal situations must give equal reasons.
+type Reasons []string
+
+// Steps are the parts of a room. S is what it saw, D what it wants.
+type Steps[S, D any] struct {
+	Observe func(context.Context) (S, error) // reads, judges nothing; after an error nothing is decided and nothing applied
+	Decide  func(S) (D, Reasons)             // no I/O, no clock
+	Apply   func(context.Context, D) error   // called in every round, so it compares first; must return when its context ends
+	Leave   func(context.Context) error      // gives back what the room holds; may be nil
+}
+
+// NewWake makes the one-slot channel of wake-ups.
+func NewWake() chan struct{} { return make(chan struct{}, 1) }
+
+// Wake asks for a round and never blocks: a round that is already asked for will see this change too.
+func Wake(wake chan<- struct{}) {
+	select {
+	case wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run runs a round at once, then after each wake-up and at the latest every so often, until ctx ends. Then it calls Leave with a fresh
+// context bounded by LeaveTimeout and returns Leave's error. Errors of the other steps do not end it: they are logged when their text changes.
+func Run[S, D any](ctx context.Context, steps Steps[S, D], wake <-chan struct{}, every time.Duration, log *slog.Logger) error {
+	var said journal
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		round(ctx, steps, &said, log)
+		select {
+		case <-ctx.Done():
+		case <-wake:
+		case <-ticker.C:
+		}
+	}
+	if steps.Leave == nil {
+		return nil
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), LeaveTimeout)
+	defer cancel()
+	return steps.Leave(last)
+}
+
+func round[S, D any](ctx context.Context, steps Steps[S, D], said *journal, log *slog.Logger) {
+	seen, err := steps.Observe(ctx)
+	if err != nil {
+		said.fault(ctx, log, "observe", err)
+		return
+	}
+	want, why := steps.Decide(seen)
+	said.decision(log, why)
+	if ctx.Err() != nil {
+		return
+	}
+	if err := steps.Apply(ctx, want); err != nil {
+		said.fault(ctx, log, "apply", err)
+		return
+	}
+	said.well(log)
+}
+
+// journal remembers what was said last, so that only changes are logged.
+type journal struct {
+	why   Reasons
+	step  string // of the fault, empty when the last round went well
+	text  string
+	since time.Time
+}
+
+func (j *journal) decision(log *slog.Logger, why Reasons) {
+	if slices.Equal(j.why, why) {
+		return
+	}
+	j.why = slices.Clone(why)
+	log.Info("decide", "why", []string(why))
+}
+
+// fault leaves out what a step says because it was told to end.
+func (j *journal) fault(ctx context.Context, log *slog.Logger, step string, err error) {
+	if ctx.Err() != nil || j.step == step && j.text == err.Error() {
+		return
+	}
+	if j.step == "" {
+		j.since = time.Now()
+	}
+	j.step, j.text = step, err.Error()
+	log.Warn(step, "error", err)
+}
+
+func (j *journal) well(log *slog.Logger) {
+	if j.step == "" {
+		return
+	}
+	log.Info("recovered", "step", j.step, "after", time.Since(j.since).Round(time.Millisecond))
+	j.step, j.text = "", ""
+}
