@@ -2,13 +2,19 @@
 // weights of health checks, timing, and the proof that together they elect the right holder.
 package vrrp
 
-import "time"
+import "net/netip"
 
 // ID is a virtual router ID (VRID), 1 to 255 (RFC 5798 5.2.3).
 type ID uint8
 
 // Priority is what a router announces, 1 to 254; 255 means address owner and 0 is the farewell (RFC 5798 5.2.4).
 type Priority uint8
+
+// The priorities that a router which does not own the address may announce.
+const (
+	MinPriority Priority = 1
+	MaxPriority Priority = 254
+)
 
 // Version is the protocol version: 2 (RFC 3768, IPv4 only, may carry a password) or 3 (RFC 5798).
 type Version uint8
@@ -19,6 +25,23 @@ const (
 	V3 Version = 3
 )
 
+// VersionFor is the version that carries a VIP: 2 for IPv4 as every cluster of today speaks it, 3 for IPv6, which 2 cannot carry.
+func VersionFor(vip netip.Addr) Version {
+	if vip.Is4() {
+		return V2
+	}
+	return V3
+}
+
+// Kind says which of a cluster's VIPs a virtual router carries.
+type Kind string
+
+// The kinds of VIP.
+const (
+	API     Kind = "api"
+	Ingress Kind = "ingress"
+)
+
 // CheckName names a health check in a configuration: lower-case letters, digits and underscores.
 type CheckName string
 
@@ -27,17 +50,3 @@ type InstanceName string
 
 // AuthPass is a VRRPv2 password of at most 8 bytes. It travels in clear text.
 type AuthPass string
-
-// Timing is what the elections of one cluster run on.
-type Timing struct {
-	Profile string
-	Advert  time.Duration
-}
-
-// Weight is what a passing check adds to a node's priority. Fault marks a check whose failure takes the node out of the election instead.
-type Weight struct {
-	Check CheckName `json:"check"`
-	Adds  int       `json:"adds"`
-	Fault bool      `json:"fault,omitempty"`
-	Why   string    `json:"why"`
-}

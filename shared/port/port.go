@@ -1,0 +1,120 @@
+// Package port holds every port number that a cluster's on-prem networking uses, each with its owner. Configurations, health checks and
+// probes all take their numbers from here.
+package port
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Port is one port on every host where its owner runs.
+type Port struct {
+	Name   string // as the user writes it
+	Number uint16
+	Owner  string // the program that listens
+	// Free says that the number is the cluster's own to choose. The others are fixed by programs, documents or protocols that nobody
+	// here configures.
+	Free bool
+}
+
+// The names of the ports.
+const (
+	API             = "api"               // the API, on every control plane node and at the API VIP
+	LB              = "lb"                // the balanced API, where traffic for the VIP's API port is redirected to
+	LBReady         = "lb-ready"          // answers while the balancer runs and has at least one backend
+	LBMonitor       = "lb-monitor"        // answers while at least one backend is up
+	LBStats         = "lb-stats"          // the balancer's statistics, on the loopback only
+	MachineConfig   = "machine-config"    // Ignition documents over TLS; they hold secrets
+	MachineConfigLB = "machine-config-lb" // the balanced machine-config port, for redirected traffic only
+	DNS             = "dns"
+	CoreDNSHealth   = "coredns-health"
+	RouterStats     = "router-stats" // the ingress router's health, asked on the loopback
+	IngressHTTP     = "ingress-http"
+	IngressHTTPS    = "ingress-https"
+	Ironic          = "ironic" // the provisioning API, asked on the bootstrap machine before the API VIP is given up
+)
+
+// All lists every port, in the order of Names above.
+func All() []Port {
+	return []Port{
+		{API, 6443, "kube-apiserver", true},
+		{LB, 9445, "HAProxy", true},
+		{LBReady, 9444, "HAProxy", true},
+		{LBMonitor, 9454, "HAProxy", true},
+		{LBStats, 29445, "HAProxy", true},
+		{MachineConfig, 22623, "machine-config-server", false},
+		{MachineConfigLB, 9446, "HAProxy", true},
+		{DNS, 53, "CoreDNS", false}, // resolv.conf cannot name a port
+		{CoreDNSHealth, 18080, "CoreDNS", true},
+		{RouterStats, 1936, "ingress router", false},
+		{IngressHTTP, 80, "ingress router", false},
+		{IngressHTTPS, 443, "ingress router", false},
+		{Ironic, 6385, "Ironic", false},
+	}
+}
+
+// Lookup finds a port by name.
+func Lookup(name string) (Port, bool) {
+	all := All()
+	i := slices.IndexFunc(all, func(p Port) bool { return p.Name == name })
+	if i < 0 {
+		return Port{}, false
+	}
+	return all[i], true
+}
+
+// Resolve gives every port its number, with the cluster's own choices in place of the defaults. The error joins everything that is
+// wrong with the choices: an unknown name, a port that is not free, number 0, a number that another port has.
+func Resolve(choices map[string]uint16) (map[string]uint16, error) {
+	numbers := map[string]uint16{}
+	for _, p := range All() {
+		numbers[p.Name] = p.Number
+	}
+	var wrong []error
+	for _, name := range slices.Sorted(maps.Keys(choices)) {
+		if err := check(name, choices[name]); err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		numbers[name] = choices[name]
+	}
+	owner := map[uint16]string{}
+	for _, p := range All() {
+		n := numbers[p.Name]
+		if first, taken := owner[n]; taken {
+			wrong = append(wrong, fmt.Errorf("ports %s and %s are both %d: choose another number for one of them", first, p.Name, n))
+			continue
+		}
+		owner[n] = p.Name
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return nil, err
+	}
+	return numbers, nil
+}
+
+func check(name string, number uint16) error {
+	p, known := Lookup(name)
+	switch {
+	case !known:
+		return fmt.Errorf("port %q does not exist: the ports to choose are %s", name, strings.Join(free(), ", "))
+	case !p.Free:
+		return fmt.Errorf("port %s is fixed at %d by %s: leave it out", name, p.Number, p.Owner)
+	case number == 0:
+		return fmt.Errorf("port %s is 0: choose a number from 1 to 65535", name)
+	}
+	return nil
+}
+
+func free() []string {
+	var names []string
+	for _, p := range All() {
+		if p.Free {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}

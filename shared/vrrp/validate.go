@@ -1,0 +1,36 @@
+package vrrp
+
+import (
+	"errors"
+	"fmt"
+)
+
+// wellFormed finds what makes a policy mean something else to keepalived than to the proof.
+func (c Candidates) wellFormed(who string) error {
+	var wrong []error
+	seen := map[CheckName]bool{}
+	for _, w := range c.Weights {
+		_, driven := Signals{}.judge(w.Check)
+		switch {
+		case !driven:
+			wrong = append(wrong, fmt.Errorf("%s check %q: nothing drives it, so nothing can be said about it", who, w.Check))
+		case seen[w.Check]:
+			wrong = append(wrong, fmt.Errorf("%s check %s is there twice", who, w.Check))
+		case w.Fault && w.Adds != 0:
+			wrong = append(wrong, fmt.Errorf("%s check %s both adds %d and takes the node out: keepalived knows weight 0 for the latter", who, w.Check, w.Adds))
+		case !w.Fault && w.Adds <= 0:
+			wrong = append(wrong, fmt.Errorf("%s check %s adds %d: health is a bonus, so that silence never reads as health", who, w.Check, w.Adds))
+		}
+		seen[w.Check] = true
+	}
+	top, sum := c.highest()
+	return errors.Join(append(wrong, inRange(who, int(c.Base), fmt.Sprint(c.Base)), inRange(who, top, sum))...)
+}
+
+// inRange rejects what VRRP cannot announce. keepalived would cut it to the range, and nodes that differ would become equal.
+func inRange(who string, priority int, sum string) error {
+	if priority < int(MinPriority) || priority > int(MaxPriority) {
+		return fmt.Errorf("%s priority %s is outside %d to %d", who, sum, MinPriority, MaxPriority)
+	}
+	return nil
+}

@@ -1,0 +1,37 @@
+package vrrp
+
+import "net/netip"
+
+// Node is one router that announces itself for a VIP.
+type Node struct {
+	Priority Priority   // 0: takes no part
+	Address  netip.Addr // the primary address that its advertisements come from
+}
+
+// Winner says which of the nodes holds the VIP once they all hear each other: the highest priority, among equals the higher address
+// (RFC 5798 6.4.3). It is false when nobody takes part, and when the nodes are not of one family: an IPv4 and an IPv6 router of one ID
+// are two routers, which never meet.
+func Winner(nodes []Node) (int, bool) {
+	best := -1
+	for i, n := range nodes {
+		if n.Priority == 0 {
+			continue
+		}
+		switch {
+		case best < 0:
+			best = i
+		case n.Address.Is4() != nodes[best].Address.Is4():
+			return 0, false
+		case n.outranks(nodes[best]):
+			best = i
+		}
+	}
+	return max(best, 0), best >= 0
+}
+
+func (n Node) outranks(other Node) bool {
+	if n.Priority != other.Priority {
+		return n.Priority > other.Priority
+	}
+	return n.Address.Compare(other.Address) > 0
+}
