@@ -8,13 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"os"
 	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/test/need"
+	"github.com/onprem-infra/onprem-infra/test/owner"
 )
 
 // Lab is one switch and the hosts on it.
@@ -31,11 +31,11 @@ func Open() (*Lab, error) {
 	if err := removeLeftovers(); err != nil {
 		return nil, fmt.Errorf("remove what dead labs left: %w", err)
 	}
-	self, err := alive(os.Getpid())
+	self, err := owner.Self()
 	if err != nil {
 		return nil, err
 	}
-	l := &Lab{prefix: fmt.Sprintf("%s%d.%s.%d.", namePrefix, os.Getpid(), self, serial.Add(1))}
+	l := &Lab{prefix: fmt.Sprintf("%s%s.%d.", namePrefix, self, serial.Add(1))}
 	if err := ip("netns", "add", l.prefix+"switch"); err != nil {
 		return nil, err
 	}

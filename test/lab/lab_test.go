@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/test/need"
+	"github.com/onprem-infra/onprem-infra/test/owner"
 )
 
 func add(t *testing.T, l *Lab, name, address string) *Host {
@@ -105,12 +106,12 @@ func TestLabRemovesWhatADeadOwnerLeft(t *testing.T) {
 	if err := dead.Run(); err != nil {
 		t.Fatal(err)
 	}
-	self, err := alive(os.Getpid())
+	self, err := owner.Self()
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours := fmt.Sprintf("%s%d.%s.999.kept", namePrefix, os.Getpid(), self)
-	left := fmt.Sprintf("%s%d.%s.1.left", namePrefix, dead.Process.Pid, self)
+	ours := namePrefix + self + ".999.kept"
+	left := fmt.Sprintf("%s%d.1.1.left", namePrefix, dead.Process.Pid)
 	for _, name := range []string{ours, left} {
 		if err := ip("netns", "add", name); err != nil {
 			t.Fatal(err)

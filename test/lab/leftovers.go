@@ -9,28 +9,15 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/test/owner"
 )
 
 const (
 	netnsDir = "/run/netns"
-	// namePrefix starts the name of every namespace of every lab; the owner's pid and start time follow.
+	// namePrefix starts the name of every namespace of every lab; its owner follows.
 	namePrefix = "onprem-lab."
 )
-
-// alive returns the start time of a process, in clock ticks after boot: with the pid it names a process for good.
-func alive(pid int) (start string, err error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return "", err
-	}
-	// The command's name, in parentheses, may hold anything.
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	const startTime = 19 // field 22 of proc(5), counted after the name
-	if len(fields) <= startTime {
-		return "", fmt.Errorf("read /proc/%d/stat: %d fields", pid, len(fields))
-	}
-	return fields[startTime], nil
-}
 
 // removeLeftovers removes the namespaces of labs whose owner is gone.
 func removeLeftovers() error {
@@ -43,18 +30,9 @@ func removeLeftovers() error {
 	}
 	var errs []error
 	for _, e := range entries {
-		parts := strings.SplitN(strings.TrimPrefix(e.Name(), namePrefix), ".", 4)
-		if !strings.HasPrefix(e.Name(), namePrefix) || len(parts) != 4 {
-			continue
+		if name, ours := strings.CutPrefix(e.Name(), namePrefix); ours && owner.Dead(name) {
+			errs = append(errs, removeNamespaces(e.Name()))
 		}
-		pid, err := strconv.Atoi(parts[0])
-		if err != nil {
-			continue
-		}
-		if start, err := alive(pid); err == nil && start == parts[1] {
-			continue
-		}
-		errs = append(errs, removeNamespaces(e.Name()))
 	}
 	return errors.Join(errs...)
 }

@@ -1,0 +1,136 @@
+// Package vm boots a machine without a hypervisor: a Debian root file system, written to by the real Ignition, started by the real systemd
+// as PID 1 of a container of its own, on a host of the lab. Inside, systemd, D-Bus, podman and the kernel's network are what they are on
+// a bootstrap machine; the kernel is this machine's.
+package vm
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+const suite = "bookworm"
+
+// packages are what the root file system holds beside a minimal Debian: an init, a container engine, and tools to look around. Neither
+// keepalived nor CoreDNS is among them: they come in images.
+var packages = []string{
+	"systemd", "systemd-sysv", "dbus", "iproute2", "curl", "ca-certificates", "procps",
+	"podman", "runc", "catatonit", "conmon", "netavark", "aardvark-dns", "nftables",
+}
+
+// presets start nothing on a first boot but what a document asks for, as on a machine image that is made for Ignition.
+const presets = `enable dbus.socket
+disable *
+`
+
+// Cache is the directory for what is built once: ${XDG_CACHE_HOME:-~/.cache}/onprem-infra.
+func Cache() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir = filepath.Join(dir, "onprem-infra")
+	return dir, os.MkdirAll(dir, 0o755)
+}
+
+// Root is the root file system that every machine starts from. It is made by debootstrap at the first call, which takes minutes, and
+// must not be written to afterwards.
+func Root(ctx context.Context, log *slog.Logger) (string, error) {
+	sum := sha256.Sum256([]byte(suite + presets + strings.Join(packages, ",")))
+	return cached(fmt.Sprintf("rootfs-%s-%x", suite, sum[:6]), func(dir string) error {
+		mirror, err := mirror(ctx)
+		if err != nil {
+			return err
+		}
+		log.Info("debootstrap", "packages", strings.Join(packages, " "), "why", "no root file system in the cache, takes about two minutes")
+		if err := run(exec.CommandContext(ctx, "debootstrap", "--variant=minbase", "--include="+strings.Join(packages, ","), suite, dir, mirror)); err != nil {
+			return err
+		}
+		return prepare(dir)
+	})
+}
+
+// mirror is where this machine's own packages come from.
+func mirror(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "apt-get", "indextargets", "--format", "$(REPO_URI) $(CODENAME) $(COMPONENT)", "Created-By: Packages").Output()
+	if err != nil {
+		return "", fmt.Errorf("ask apt for its mirror: %w", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		if f := strings.Fields(line); len(f) == 3 && f[1] == suite && f[2] == "main" {
+			return f[0], nil
+		}
+	}
+	return "", fmt.Errorf("ask apt for its mirror: none has %s main", suite)
+}
+
+// prepare makes an installed system one that has never been booted.
+func prepare(dir string) error {
+	for _, path := range []string{"etc/machine-id", "var/lib/dbus/machine-id", "etc/hostname", "etc/resolv.conf"} {
+		if err := os.Remove(filepath.Join(dir, path)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "var/cache/apt")); err != nil {
+		return err
+	}
+	preset := filepath.Join(dir, "etc/systemd/system-preset/90-machine.preset")
+	return errors.Join(
+		os.Symlink("/dev/null", filepath.Join(dir, "etc/systemd/system/systemd-firstboot.service")),
+		os.MkdirAll(filepath.Dir(preset), 0o755),
+		os.WriteFile(preset, []byte(presets), 0o644),
+	)
+}
+
+// cached returns the directory of this name in the cache. A missing one is built beside it and appears whole or not at all; two
+// processes do not build at the same time.
+func cached(name string, build func(dir string) error) (string, error) {
+	cache, err := Cache()
+	if err != nil {
+		return "", err
+	}
+	lock, err := os.OpenFile(filepath.Join(cache, name+".lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", fmt.Errorf("lock %s: %w", lock.Name(), err)
+	}
+	dir := filepath.Join(cache, name)
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	part := dir + ".part"
+	if err := errors.Join(os.RemoveAll(part), os.Mkdir(part, 0o755)); err != nil {
+		return "", err
+	}
+	if err := build(part); err != nil {
+		return "", errors.Join(fmt.Errorf("build %s: %w", name, err), os.RemoveAll(part))
+	}
+	return dir, os.Rename(part, dir)
+}
+
+// run runs a command; its output is part of the error only.
+func run(cmd *exec.Cmd) error {
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, tail(out.Bytes()))
+	}
+	return nil
+}
+
+// tail is the end of an output, where the reason usually is.
+func tail(out []byte) []byte {
+	const most = 4096
+	return bytes.TrimSpace(out[max(0, len(out)-most):])
+}
