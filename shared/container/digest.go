@@ -4,17 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 )
 
 // Digest is the hex SHA-256 of the specification in canonical JSON: equal for equal containers, whatever the order of their
 // environment or whether an empty list is nil. An engine keeps it with the container, so that a later run can tell whether the
 // container that it finds is still the one that it wants.
 func (s Spec) Digest() string {
-	text, err := json.Marshal(canonical(s))
-	if err != nil {
-		panic(fmt.Sprintf("encode container %s: %v", s.Name, err)) // strings and booleans always encode
-	}
+	text, _ := json.Marshal(canonical(s)) // strings and booleans always encode
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
