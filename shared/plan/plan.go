@@ -28,6 +28,17 @@ type Plan struct {
 	Ports           map[string]uint16 `json:"ports"`
 	Records         []record.Record   `json:"records"`
 	Images          map[string]string `json:"images"`
+
+	knobs knobs
+}
+
+// knobs are the settings that the user made, as distinct from those that follow from the rest. Only they travel in cluster.json, so that
+// a host with a newer binary keeps what was asked for and no more.
+type knobs struct {
+	timing string
+	mode   spec.Mode
+	vrids  map[string]uint8
+	ports  map[string]uint16
 }
 
 // Identity is the cluster's name and where it lives in DNS.
@@ -85,9 +96,20 @@ type Timing struct {
 	Bounds           []Bound `json:"bounds"`
 }
 
-// Bound is how long the VIP has no holder, at most, after a failure.
+// Bound is how long a VIP has no holder, at most, after a failure, as far as the protocol decides it.
 type Bound struct {
 	Failure string `json:"failure"`
-	Ms      int    `json:"ms"`
+	Ms      int    `json:"ms"` // rounded up
 	Why     string `json:"why"`
+}
+
+// BootstrapRuns says which rooms the bootstrap machine has. Without an API VIP there is nothing to hold and nothing to answer. Behind a
+// load balancer of the user's own the VIP is not ours to hold, but the names are still answered, except on vSphere, where such a cluster
+// brings DNS of its own.
+func (p Plan) BootstrapRuns() (vip, dns bool) {
+	if len(p.VIPs.API) == 0 {
+		return false, false
+	}
+	vip = p.LoadBalancer == spec.Managed
+	return vip, vip || p.Platform != spec.VSphere
 }

@@ -1,0 +1,62 @@
+package plan
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// bounds are the worst cases of the elections: the lowest priority that takes part waits longest.
+func bounds(vips VIPs, policy vrrp.Policy, advert time.Duration) []Bound {
+	found := []Bound{}
+	for _, election := range []struct {
+		name       string
+		vips       []netip.Addr
+		candidates vrrp.Candidates
+	}{
+		{"API", vips.API, policy.ControlPlane},
+		{"ingress", vips.Ingress, policy.Ingress},
+	} {
+		if len(election.vips) > 0 {
+			found = append(found, vanishes(election.name, election.vips, election.candidates, advert),
+				stops(election.name, election.vips, election.candidates, advert))
+		}
+	}
+	return found
+}
+
+func vanishes(name string, vips []netip.Addr, c vrrp.Candidates, advert time.Duration) Bound {
+	slow, fast := span(vips, c, func(v vrrp.Version, p vrrp.Priority) time.Duration { return vrrp.MasterDown(v, p, advert) })
+	return Bound{
+		Failure: fmt.Sprintf("the holder of the %s VIP vanishes", name),
+		Ms:      slow,
+		Why: fmt.Sprintf("a backup waits for 3 advertisements of %d ms and its skew: %d ms at priority %d, %d ms at %d",
+			advert.Milliseconds(), slow, c.Base, fast, c.Highest()),
+	}
+}
+
+func stops(name string, vips []netip.Addr, c vrrp.Candidates, advert time.Duration) Bound {
+	slow, fast := span(vips, c, func(v vrrp.Version, p vrrp.Priority) time.Duration { return vrrp.Skew(v, p, advert) })
+	return Bound{
+		Failure: fmt.Sprintf("the holder of the %s VIP stops in order", name),
+		Ms:      slow,
+		Why: fmt.Sprintf("it announces priority 0, and a backup waits for its skew only: %d ms at priority %d, %d ms at %d",
+			slow, c.Base, fast, c.Highest()),
+	}
+}
+
+// span is the longest time at the lowest priority and the longest at the highest, in milliseconds, over the families of the VIPs.
+func span(vips []netip.Addr, c vrrp.Candidates, wait func(vrrp.Version, vrrp.Priority) time.Duration) (slow, fast int) {
+	for _, vip := range vips {
+		version := vrrp.VersionFor(vip)
+		slow = max(slow, ceilMs(wait(version, c.Base)))
+		fast = max(fast, ceilMs(wait(version, c.Highest())))
+	}
+	return slow, fast
+}
+
+func ceilMs(d time.Duration) int {
+	return int((d + time.Millisecond - 1) / time.Millisecond)
+}

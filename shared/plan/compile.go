@@ -1,0 +1,109 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/record"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// Compile completes the user's input and proves the election policy. The plan shares no memory with the input. Input that spec.Parse
+// accepted fails only where settings contradict each other or the policy; the error joins everything that is wrong.
+func Compile(c spec.Cluster) (Plan, error) { return compile(c, vrrp.Compat()) }
+
+func compile(c spec.Cluster, policy vrrp.Policy) (Plan, error) {
+	identity, errName := identify(c)
+	mode, timing, errTiming := elections(c)
+	api, ingress, errIDs := routers(c)
+	proof, errPolicy := vrrp.Prove(policy)
+	ports, errPorts := port.Resolve(c.Ports)
+	if err := errors.Join(errName, errTiming, errIDs, errPolicy, errPorts); err != nil {
+		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)
+	}
+	families := familiesOf(c)
+	vips := VIPs{API: primaryFirst(families, c.APIVIPs), Ingress: primaryFirst(families, c.IngressVIPs)}
+	return Plan{
+		Cluster:         identity,
+		Platform:        or(c.Platform, spec.None),
+		Topology:        topologyOf(c),
+		Families:        families,
+		MachineNetworks: masked(c.MachineNetworks),
+		VIPs:            vips,
+		LoadBalancer:    loadBalancerOf(c),
+		DNSRecords:      or(c.DNSRecords, spec.Internal),
+		VRRP: VRRP{
+			Mode:              mode,
+			API:               Router{ID: api},
+			Ingress:           Router{ID: ingress},
+			BootstrapPriority: policy.Bootstrap,
+			ControlPlane:      Ladder{Base: policy.ControlPlane.Base, Checks: policy.ControlPlane.Weights, Max: proof.ControlPlaneMax},
+			IngressNodes:      Ladder{Base: policy.Ingress.Base, Checks: policy.Ingress.Weights, Max: proof.IngressMax},
+			Margin:            proof.Margin,
+			Proof:             proof.Statements,
+		},
+		Timing: Timing{
+			Profile:          timing.Profile,
+			AdvertIntervalMs: int(timing.Advert.Milliseconds()),
+			Bounds:           bounds(vips, policy, timing.Advert),
+		},
+		Ports:   ports,
+		Records: record.Cluster(identity.Zone, vips.API, vips.Ingress),
+		Images:  copied(c.Images),
+		knobs:   knobs{timing: c.Timing, mode: c.VRRP, vrids: copied(c.VRIDs), ports: copied(c.Ports)},
+	}, nil
+}
+
+// identify reads the names. The cluster's name becomes part of keepalived's and CoreDNS's configuration, so nothing but a label passes.
+func identify(c spec.Cluster) (Identity, error) {
+	if name, err := record.ParseName(c.Name); err != nil || string(name) != c.Name || strings.Contains(c.Name, ".") {
+		return Identity{}, fmt.Errorf("the cluster's name %q is no DNS label in lower case (RFC 1123)", c.Name)
+	}
+	domain, err := record.ParseName(c.BaseDomain)
+	if err != nil {
+		return Identity{}, fmt.Errorf("base domain: %w", err)
+	}
+	zone, err := record.ParseName(c.Name + "." + string(domain))
+	if err != nil {
+		return Identity{}, fmt.Errorf("the cluster's domain: %w", err)
+	}
+	return Identity{Name: c.Name, Domain: domain, Zone: zone}, nil
+}
+
+// routers are the virtual router IDs, the user's own where they are set. One that is set may hit the other: the other is not moved out
+// of the way, as nodes of another make would not move it.
+func routers(c spec.Cluster) (api, ingress vrrp.ID, err error) {
+	api, ingress, err = vrrp.IDs(c.Name)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.VRIDs)) {
+		id := vrrp.ID(c.VRIDs[name])
+		switch {
+		case id == 0:
+			return 0, 0, fmt.Errorf("virtual router ID %s is 0: choose a number from 1 to 255", name)
+		case name == string(vrrp.API):
+			api = id
+		case name == string(vrrp.Ingress):
+			ingress = id
+		default:
+			return 0, 0, fmt.Errorf("virtual router %q does not exist: there are api and ingress", name)
+		}
+	}
+	if api == ingress {
+		return 0, 0, fmt.Errorf("virtual router IDs api and ingress are both %d: choose another number for one of them", api)
+	}
+	return api, ingress, nil
+}
+
+// copied is a map of the plan's own, empty and not nil without entries.
+func copied[M ~map[K]V, K comparable, V any](m M) M {
+	own := make(M, len(m))
+	maps.Copy(own, m)
+	return own
+}

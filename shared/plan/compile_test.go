@@ -1,0 +1,234 @@
+package plan
+
+import (
+	"encoding/json"
+	"flag"
+	"net/netip"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func golden(t *testing.T, got []byte) {
+	t.Helper()
+	path := "testdata/" + t.Name() + ".golden"
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(want) {
+		t.Errorf("%s:\n%s\nwant:\n%s", path, got, want)
+	}
+}
+
+func addresses(texts ...string) []netip.Addr {
+	var all []netip.Addr
+	for _, s := range texts {
+		all = append(all, netip.MustParseAddr(s))
+	}
+	return all
+}
+
+func networks(texts ...string) []netip.Prefix {
+	var all []netip.Prefix
+	for _, s := range texts {
+		all = append(all, netip.MustParsePrefix(s))
+	}
+	return all
+}
+
+// smallest is a cluster of which nothing is said that has a default.
+func smallest() spec.Cluster {
+	return spec.Cluster{
+		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal,
+		MachineNetworks: networks("192.0.2.0/24"), APIVIPs: addresses("192.0.2.5"), IngressVIPs: addresses("192.0.2.6"),
+	}
+}
+
+// fullest is a cluster of which everything is said, IPv6 primary, with every list the other way round.
+func fullest() spec.Cluster {
+	return spec.Cluster{
+		Name: "oc2-yw674", BaseDomain: "Lab.Example.COM.", Platform: spec.OpenStack, Topology: spec.HighlyAvailableArbiter, ControlPlaneReplicas: 2,
+		MachineNetworks: networks("2001:db8::1/64", "192.0.2.7/24"),
+		APIVIPs:         addresses("192.0.2.5", "2001:db8::5"), IngressVIPs: addresses("192.0.2.6", "2001:db8::6"),
+		LoadBalancer: spec.Managed, DNSRecords: spec.External,
+		Images: map[string]string{"keepalivedImage": "registry.example.com/keepalived@sha256:00", "corednsImage": "registry.example.com/coredns:1?a=<b>&c"},
+		Timing: "compat", VRRP: spec.Multicast, VRIDs: map[string]uint8{"api": 9, "ingress": 10}, Ports: map[string]uint16{"lb": 9545, "lb-stats": 29545},
+	}
+}
+
+func mustCompile(t *testing.T, c spec.Cluster) Plan {
+	t.Helper()
+	p, err := Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func indented(t *testing.T, v any) []byte {
+	t.Helper()
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(text, '\n')
+}
+
+func TestCompileSmallest(t *testing.T) { golden(t, indented(t, mustCompile(t, smallest()))) }
+
+func TestCompileFullest(t *testing.T) { golden(t, indented(t, mustCompile(t, fullest()))) }
+
+// TestCompileNothing is a cluster without any address: what is empty is written as empty, so that a reader of JSON can always iterate.
+func TestCompileNothing(t *testing.T) {
+	p := mustCompile(t, spec.Cluster{Name: "a", BaseDomain: "b", Platform: spec.VSphere})
+	for what, text := range map[string][]byte{"plan": indented(t, p), "cluster.json": Encode(p)} {
+		if strings.Contains(string(text), "null") {
+			t.Errorf("%s holds null:\n%s", what, text)
+		}
+	}
+	if p.LoadBalancer != spec.UserManaged || p.Families != IPv4 || len(p.Records) != 0 || len(p.Timing.Bounds) != 0 {
+		t.Errorf("load balancer %s, families %s, records %v, bounds %v", p.LoadBalancer, p.Families, p.Records, p.Timing.Bounds)
+	}
+}
+
+func TestCompileDefaults(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*spec.Cluster)
+		get    func(Plan) any
+		want   any
+	}{
+		{"3 replicas", func(c *spec.Cluster) { c.ControlPlaneReplicas = 3 }, func(p Plan) any { return p.Topology }, spec.HighlyAvailable},
+		{"5 replicas", func(c *spec.Cluster) { c.ControlPlaneReplicas = 5 }, func(p Plan) any { return p.Topology }, spec.HighlyAvailable},
+		{"2 replicas", func(c *spec.Cluster) { c.ControlPlaneReplicas = 2 }, func(p Plan) any { return p.Topology }, spec.DualReplica},
+		{"1 replica", func(c *spec.Cluster) { c.ControlPlaneReplicas = 1 }, func(p Plan) any { return p.Topology }, spec.SingleReplica},
+		{"2 replicas and an arbiter", func(c *spec.Cluster) { c.ControlPlaneReplicas, c.Topology = 2, spec.HighlyAvailableArbiter },
+			func(p Plan) any { return p.Topology }, spec.HighlyAvailableArbiter},
+		{"no platform", func(c *spec.Cluster) { c.Platform = "" }, func(p Plan) any { return p.Platform }, spec.None},
+		{"user's balancer", func(c *spec.Cluster) { c.LoadBalancer = spec.UserManaged }, func(p Plan) any { return p.LoadBalancer }, spec.UserManaged},
+		{"families of the networks", func(c *spec.Cluster) { c.MachineNetworks = networks("192.0.2.0/24", "2001:db8::/64") },
+			func(p Plan) any { return p.Families }, DualStack},
+		{"IPv6 network first", func(c *spec.Cluster) { c.MachineNetworks = networks("2001:db8::/64", "192.0.2.0/24") },
+			func(p Plan) any { return p.Families }, DualStackIPv6},
+		{"two networks of one family", func(c *spec.Cluster) { c.MachineNetworks = networks("192.0.2.0/25", "192.0.2.128/25") },
+			func(p Plan) any { return p.Families }, IPv4},
+		{"families of the VIPs", func(c *spec.Cluster) {
+			c.MachineNetworks, c.APIVIPs = nil, addresses("2001:db8::5")
+		}, func(p Plan) any { return p.Families }, IPv6},
+		{"families of the ingress VIPs", func(c *spec.Cluster) {
+			c.MachineNetworks, c.APIVIPs, c.IngressVIPs = nil, nil, addresses("2001:db8::5", "192.0.2.5")
+		}, func(p Plan) any { return p.Families }, DualStackIPv6},
+		{"IPv4 primary sorts the VIPs", func(c *spec.Cluster) {
+			c.MachineNetworks, c.APIVIPs = networks("192.0.2.0/24", "2001:db8::/64"), addresses("2001:db8::5", "192.0.2.5")
+		}, func(p Plan) any { return p.VIPs.API }, addresses("192.0.2.5", "2001:db8::5")},
+		{"one VRID set", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"ingress": 200} },
+			func(p Plan) any { return [2]vrrp.ID{p.VRRP.API.ID, p.VRRP.Ingress.ID} }, [2]vrrp.ID{14, 200}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := smallest()
+			tt.change(&c)
+			if got := tt.get(mustCompile(t, c)); !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestCompileRejects(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*spec.Cluster)
+		want   []string
+	}{
+		{"no name", func(c *spec.Cluster) { c.Name = "" }, []string{"has no virtual router IDs", "no DNS label"}},
+		{"name with a dot", func(c *spec.Cluster) { c.Name = "a.b" }, []string{`"a.b" is no DNS label`}},
+		{"name in upper case", func(c *spec.Cluster) { c.Name = "Ostest" }, []string{`"Ostest" is no DNS label`}},
+		{"name with syntax", func(c *spec.Cluster) { c.Name = "a{b" }, []string{"is no DNS label"}},
+		{"base domain", func(c *spec.Cluster) { c.BaseDomain = "example..com" }, []string{"base domain: "}},
+		{"long domain", func(c *spec.Cluster) { c.BaseDomain = strings.Repeat("a.", 124) + "b" }, []string{"the cluster's domain: "}},
+		{"VRID hits the derived one", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"api": 93} }, []string{"api and ingress are both 93"}},
+		{"VRID 0", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"api": 0} }, []string{"virtual router ID api is 0"}},
+		{"VRID of nothing", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"dns": 3} }, []string{`virtual router "dns" does not exist`}},
+		{"timing", func(c *spec.Cluster) { c.Timing = "lan" }, []string{`timing profile "lan" does not exist: the only one is compat`}},
+		{"mode", func(c *spec.Cluster) { c.VRRP = "broadcast" }, []string{`VRRP mode "broadcast" does not exist`}},
+		{"all at once", func(c *spec.Cluster) {
+			c.Name, c.Timing, c.VRIDs, c.Ports = "X", "lan", map[string]uint8{"api": 0}, map[string]uint16{"lb": 6443}
+		}, []string{"no DNS label", "timing profile", "virtual router ID api is 0", "ports api and lb are both 6443"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := smallest()
+			tt.change(&c)
+			p, err := Compile(c)
+			if err == nil {
+				t.Fatalf("compiled: %+v", p)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error %q lacks %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+// TestCompileProves holds that nothing is planned with a policy that could move the VIP from the bootstrap machine too early.
+func TestCompileProves(t *testing.T) {
+	policy := vrrp.Compat()
+	policy.ControlPlane.Weights[2].Adds = 5
+	_, err := compile(smallest(), policy)
+	if want := "40 + 20 (lb) + 5 (both) + 5 (mcs) = 70, bootstrap 70"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want one with %q", err, want)
+	}
+}
+
+// TestCompileSharesNothing writes into every list and map of the input after Compile.
+func TestCompileSharesNothing(t *testing.T) {
+	c := fullest()
+	p, want := mustCompile(t, c), mustCompile(t, fullest())
+	c.MachineNetworks[0], c.APIVIPs[0], c.IngressVIPs[0] = netip.MustParsePrefix("198.51.100.0/24"), netip.Addr{}, netip.Addr{}
+	c.Images["keepalivedImage"], c.VRIDs["api"], c.Ports["lb"] = "other", 77, 77
+	if !reflect.DeepEqual(p, want) {
+		t.Error("the plan changed with the input it was compiled from")
+	}
+}
+
+func TestBootstrapRuns(t *testing.T) {
+	tests := []struct {
+		name     string
+		platform spec.Platform
+		balancer spec.LoadBalancer
+		vips     []netip.Addr
+		vip, dns bool
+	}{
+		{"baremetal", spec.BareMetal, spec.Managed, addresses("192.0.2.5"), true, true},
+		{"vSphere", spec.VSphere, spec.Managed, addresses("192.0.2.5"), true, true},
+		{"any Kubernetes", spec.None, "", addresses("192.0.2.5"), true, true},
+		{"user's balancer", spec.Nutanix, spec.UserManaged, addresses("192.0.2.5"), false, true},
+		{"user's balancer on vSphere", spec.VSphere, spec.UserManaged, addresses("192.0.2.5"), false, false},
+		{"vSphere without VIPs", spec.VSphere, "", nil, false, false},
+		{"Nutanix without VIPs", spec.Nutanix, spec.Managed, nil, false, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := smallest()
+			c.Platform, c.LoadBalancer, c.APIVIPs = tt.platform, tt.balancer, tt.vips
+			if vip, dns := mustCompile(t, c).BootstrapRuns(); vip != tt.vip || dns != tt.dns {
+				t.Errorf("vip %v, dns %v; want %v, %v", vip, dns, tt.vip, tt.dns)
+			}
+		})
+	}
+}

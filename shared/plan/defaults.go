@@ -1,0 +1,105 @@
+package plan
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// or is the first value when it is said, else the second.
+func or[T comparable](said, otherwise T) T {
+	var unsaid T
+	if said != unsaid {
+		return said
+	}
+	return otherwise
+}
+
+// topologyOf derives the shape of the control plane from its size where it is not said. An arbiter cannot be seen there, so whoever
+// reads one says the topology.
+func topologyOf(c spec.Cluster) spec.Topology {
+	size := spec.HighlyAvailable
+	switch c.ControlPlaneReplicas {
+	case 1:
+		size = spec.SingleReplica
+	case 2:
+		size = spec.DualReplica
+	}
+	return or(c.Topology, size)
+}
+
+// loadBalancerOf is who balances the API. Without an API VIP there is nothing that we could balance, whatever is said.
+func loadBalancerOf(c spec.Cluster) spec.LoadBalancer {
+	if len(c.APIVIPs) == 0 {
+		return spec.UserManaged
+	}
+	return or(c.LoadBalancer, spec.Managed)
+}
+
+// elections are how VRRP runs: unicast unless multicast is asked for, with the timing of today's clusters.
+func elections(c spec.Cluster) (spec.Mode, vrrp.Timing, error) {
+	timing := vrrp.CompatTiming()
+	if profile := or(c.Timing, timing.Profile); profile != timing.Profile {
+		return "", vrrp.Timing{}, fmt.Errorf("timing profile %q does not exist: the only one is %s", profile, timing.Profile)
+	}
+	mode := or(c.VRRP, spec.Unicast)
+	if mode != spec.Unicast && mode != spec.Multicast {
+		return "", vrrp.Timing{}, fmt.Errorf("VRRP mode %q does not exist: choose unicast or multicast", mode)
+	}
+	return mode, timing, nil
+}
+
+// familiesOf are the families of the machine networks, else of the API VIPs, else of the ingress VIPs; what comes first is primary.
+// A cluster that names no address at all counts as IPv4, as an installer's default machine network is.
+func familiesOf(c spec.Cluster) Families {
+	addresses := c.APIVIPs
+	if len(addresses) == 0 {
+		addresses = c.IngressVIPs
+	}
+	if len(c.MachineNetworks) > 0 {
+		addresses = nil
+		for _, network := range c.MachineNetworks {
+			addresses = append(addresses, network.Addr())
+		}
+	}
+	is4, is6 := slices.ContainsFunc(addresses, netip.Addr.Is4), slices.ContainsFunc(addresses, netip.Addr.Is6)
+	switch {
+	case is4 && is6 && addresses[0].Is6():
+		return DualStackIPv6
+	case is4 && is6:
+		return DualStack
+	case is6:
+		return IPv6
+	default:
+		return IPv4
+	}
+}
+
+// primaryFirst copies addresses, those of the primary family first and otherwise in their order.
+func primaryFirst(families Families, addresses []netip.Addr) []netip.Addr {
+	sixFirst := families == IPv6 || families == DualStackIPv6
+	sorted := append([]netip.Addr{}, addresses...)
+	slices.SortStableFunc(sorted, func(a, b netip.Addr) int {
+		switch {
+		case a.Is6() == b.Is6():
+			return 0
+		case a.Is6() == sixFirst:
+			return -1
+		default:
+			return 1
+		}
+	})
+	return sorted
+}
+
+// masked copies networks without host bits; their order says which family is primary.
+func masked(networks []netip.Prefix) []netip.Prefix {
+	own := make([]netip.Prefix, 0, len(networks))
+	for _, network := range networks {
+		own = append(own, network.Masked())
+	}
+	return own
+}
