@@ -1,0 +1,66 @@
+package link
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// Holder says which link holds exactly this address, with whatever prefix length.
+func Holder(address netip.Addr) (link string, ok bool, err error) {
+	held, err := held(address)
+	if err != nil || len(held) == 0 {
+		return "", false, err
+	}
+	return name(held[0]), true, nil
+}
+
+// RemoveAddress takes exactly this address from every link that holds it, with whatever prefix length, and says what it removed as
+// "PREFIX of LINK". That nobody holds it is no error.
+func RemoveAddress(address netip.Addr) (removed []string, err error) {
+	held, err := held(address)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range held {
+		what := fmt.Sprintf("%s of %s", prefix(a.IPNet), name(a))
+		err := netlink.AddrDel(nil, &a)
+		if errors.Is(err, unix.EADDRNOTAVAIL) || errors.Is(err, unix.ENODEV) {
+			continue // gone by itself since it was listed
+		}
+		if err != nil {
+			return removed, fmt.Errorf("remove %s: %w", what, err)
+		}
+		removed = append(removed, what)
+	}
+	return removed, nil
+}
+
+func held(address netip.Addr) ([]netlink.Addr, error) {
+	if address.Is4In6() {
+		return nil, fmt.Errorf("find %s: netlink cannot tell an IPv4-mapped address from the IPv4 one", address)
+	}
+	all, err := addresses()
+	if err != nil {
+		return nil, err
+	}
+	var out []netlink.Addr
+	for _, a := range all {
+		if prefix(a.IPNet).Addr() == address {
+			out = append(out, a)
+		}
+	}
+	return out, nil
+}
+
+// name falls back to the number for a link that has gone meanwhile.
+func name(a netlink.Addr) string {
+	l, err := netlink.LinkByIndex(a.LinkIndex)
+	if err != nil {
+		return fmt.Sprintf("link %d", a.LinkIndex)
+	}
+	return l.Attrs().Name
+}
