@@ -1,6 +1,55 @@
 package spec
 
-// ParseImages reads the --images file.
-func ParseImages(name string, text []byte) (map[string]string, Findings) {
-	return nil, nil
+import (
+	"regexp"
+)
+
+// The keys of the images that hosts run, as a release's images file spells them. RuntimeCfgImage is this project's own.
+const (
+	KeepalivedImage = "keepalivedImage"
+	HAProxyImage    = "haproxyImage"
+	CoreDNSImage    = "corednsImage"
+	RuntimeCfgImage = "baremetalRuntimeCfgImage"
+)
+
+func imageKeys() []string {
+	return []string{RuntimeCfgImage, CoreDNSImage, HAProxyImage, KeepalivedImage}
 }
+
+// ParseImages reads a JSON file of image references by key. A release's own file names many more than hosts run here: those are left
+// alone. Name is what findings call the file; the map is nil when one of them is an error.
+func ParseImages(name string, text []byte) (map[string]string, Findings) {
+	r := newReader(name)
+	var images map[string]string
+	if root, ok := r.document(text); ok {
+		r.duplicates(root, nil)
+		images = r.images(r.object(r.root(root)), false)
+	}
+	if r.findings.sort(); r.findings.HasErrors() {
+		return nil, r.findings
+	}
+	return images, r.findings
+}
+
+func (r *reader) images(o object, strict bool) map[string]string {
+	if strict {
+		r.fields(o, imageKeys()...)
+	}
+	images := map[string]string{}
+	for _, key := range imageKeys() {
+		s := r.text(o.get(key))
+		if !s.ok {
+			continue
+		}
+		if !reference.MatchString(s.value) {
+			r.errorf(s.at, "%s is no image reference: write one such as registry.example.com/name@sha256:…", quote(s.value))
+			continue
+		}
+		images[key] = s.value
+	}
+	return images
+}
+
+// reference holds the characters that the grammar of image references knows, so that one can stand in a unit or a pod as it is. Whether
+// it names an image is the registry's to say.
+var reference = regexp.MustCompile(`^[A-Za-z0-9\[][A-Za-z0-9._/:@+\[\]-]*$`)

@@ -1,7 +1,114 @@
 package spec
 
+import (
+	"net/netip"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
 // Parse reads an install-config or a cluster.yaml. Name is what findings call the file. It returns every finding at once, sorted; the
 // Cluster is the zero value when one of them is an error.
 func Parse(name string, text []byte, knobs Knobs) (Cluster, Findings) {
-	return Cluster{}, Findings{{File: name, Line: 1, Column: 1, Severity: Error, Path: "document", Text: "cannot be read yet"}}
+	r := newReader(name)
+	d, ok := r.draft(text)
+	r.knobs(&d.settings, knobs)
+	r.checkSettings(d.settings, d.name.value)
+	if ok {
+		r.validate(d)
+	}
+	if r.findings.sort(); r.findings.HasErrors() {
+		return Cluster{}, r.findings
+	}
+	return d.cluster(), r.findings
+}
+
+func newReader(name string) *reader {
+	return &reader{report: &report{}, file: name, maps: map[*yaml.Node]object{}}
+}
+
+// draft reads the document as what it says it is.
+func (r *reader) draft(text []byte) (draft, bool) {
+	node, ok := r.document(text)
+	if !ok {
+		return draft{}, false
+	}
+	r.duplicates(node, nil)
+	root := r.object(r.root(node))
+	if !root.given {
+		return draft{}, false
+	}
+	version, kindSaid := r.text(root.get("apiVersion")), r.text(root.get("kind"))
+	ours := strings.HasPrefix(version.value, apiGroup) || !version.given && kindSaid.value == kind
+	_, platform := root.fields["platform"]
+	switch {
+	case ours && version.value != apiVersion:
+		r.errorf(version.at, "this version of the format is not known: write %s", apiVersion)
+	case ours && kindSaid.value != kind:
+		r.errorf(kindSaid.at, "want the kind %s: write kind: %s", kind, kind)
+	case ours:
+		return r.clusterYAML(root), true
+	case kindSaid.given && !platform:
+		r.errorf(kindSaid.at, "a Kubernetes object is neither an install-config nor a cluster.yaml: give the file that describes the cluster")
+	case version.ok && version.value != "v1":
+		r.errorf(version.at, "%s is not known: write v1 in an install-config, %s in a cluster.yaml", quote(version.value), apiVersion)
+	case !version.given:
+		r.errorf(version.at, "is missing: write v1 in an install-config, %s in a cluster.yaml", apiVersion)
+	case version.ok:
+		return r.installConfig(root), true
+	}
+	return draft{}, false
+}
+
+// root is the document's outermost value; its own path is empty, so that the paths of fields begin with their names.
+func (r *reader) root(node *yaml.Node) value {
+	at := r.place(node.Line, node.Column)
+	if follow(node).Kind == yaml.MappingNode {
+		at.path = ""
+	}
+	return value{node: node, at: at}
+}
+
+func (d draft) cluster() Cluster {
+	c := Cluster{
+		Name:                 d.name.value,
+		BaseDomain:           strings.TrimSuffix(d.domain.value, "."),
+		Platform:             d.platform,
+		Topology:             d.shape(),
+		ControlPlaneReplicas: d.replicas.value,
+		APIVIPs:              addresses(ordered(d.platform, d.api)),
+		IngressVIPs:          addresses(ordered(d.platform, d.ingress)),
+		LoadBalancer:         LoadBalancer(d.loadBalancer.value),
+		DNSRecords:           DNSRecords(d.dnsRecords.value),
+		Images:               d.images,
+		Timing:               d.settings.timing.value,
+		VRRP:                 Mode(d.settings.vrrp.value),
+		VRIDs:                numbers[uint8](d.settings.vrids),
+		Ports:                numbers[uint16](d.settings.ports),
+		Hosts:                d.hosts,
+	}
+	for _, n := range d.networks.list {
+		c.MachineNetworks = append(c.MachineNetworks, n.prefix)
+	}
+	return c
+}
+
+func addresses(list []vip) []netip.Addr {
+	var addrs []netip.Addr
+	for _, v := range list {
+		addrs = append(addrs, v.addr)
+	}
+	return addrs
+}
+
+// numbers narrows checked numbers; none is nil.
+func numbers[N uint8 | uint16](said map[string]said[int]) map[string]N {
+	if len(said) == 0 {
+		return nil
+	}
+	narrow := map[string]N{}
+	for name, s := range said {
+		narrow[name] = N(s.value)
+	}
+	return narrow
 }

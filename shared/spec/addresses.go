@@ -1,0 +1,139 @@
+package spec
+
+import (
+	"net/netip"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/record"
+)
+
+// vip is one virtual IP with its place.
+type vip struct {
+	addr netip.Addr
+	at   place
+}
+
+// vips is a list of virtual IPs. Whole says that every element could be read, so that rules about the list as such make sense.
+type vips struct {
+	list  []vip
+	at    place
+	given bool
+	whole bool
+}
+
+// network is one machine network with its place.
+type network struct {
+	prefix netip.Prefix
+	at     place
+}
+
+// networks are the machine networks, the first one's family is the cluster's primary one.
+type networks struct {
+	list  []network
+	at    place
+	whole bool
+}
+
+func (r *reader) vips(v value) vips {
+	elements, ok := r.list(v)
+	l := vips{at: v.at, given: v.given(), whole: ok || !v.given()}
+	if len(elements) > 2 {
+		r.errorf(elements[2].at, "is one virtual IP too many: leave one IPv4 and one IPv6 address")
+		elements, l.whole = elements[:2], false
+	}
+	for _, e := range elements {
+		addr, ok := r.vip(e)
+		if l.whole = l.whole && ok; ok {
+			l.list = append(l.list, vip{addr, e.at})
+		}
+	}
+	return l
+}
+
+func (r *reader) vip(v value) (netip.Addr, bool) {
+	s := r.text(v)
+	if !s.ok {
+		if !s.given {
+			r.errorf(s.at, "there is nothing here: write an address, or remove the element")
+		}
+		return netip.Addr{}, false
+	}
+	addr, err := netip.ParseAddr(s.value)
+	if why := noVIP(s.value, addr, err); why != "" {
+		r.errorf(s.at, "%s %s", quote(s.value), why)
+		return netip.Addr{}, false
+	}
+	return addr, true
+}
+
+// noVIP says why a text is no address that hosts can share, and what to write.
+func noVIP(text string, addr netip.Addr, err error) string {
+	switch {
+	case text == "":
+		return "is no address: write one, or remove the element"
+	case err != nil && strings.Contains(text, "/"):
+		return "has a prefix length: write the address alone"
+	case err != nil && isHostName(text):
+		return "is a host name, and no name is looked up here: write its address"
+	case err != nil:
+		return "is no IP address: write one such as 192.0.2.5 or 2001:db8::5"
+	case addr.Zone() != "":
+		return "has a zone, which means something on one host only: write a global address"
+	case addr.Is4In6():
+		return "is an IPv4 address inside an IPv6 one: write " + addr.Unmap().String()
+	case addr.IsLoopback(), addr.IsUnspecified(), addr.IsMulticast(), addr.IsLinkLocalUnicast(), !addr.IsGlobalUnicast():
+		return "is unspecified, loopback, link-local, multicast or broadcast: choose an address that hosts can share"
+	}
+	return ""
+}
+
+// isHostName tells a name from a mistyped address, which consists of digits and dots.
+func isHostName(s string) bool {
+	_, err := record.ParseName(s)
+	return err == nil && strings.ContainsFunc(s, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' })
+}
+
+// maxNetworks is far above what a cluster has, so that rules about pairs of networks stay cheap.
+const maxNetworks = 64
+
+// networkAt reads one machine network.
+func (r *reader) networkAt(v value) (network, bool) {
+	s := r.text(v)
+	if !s.ok {
+		if !s.given {
+			r.errorf(s.at, "is missing: write the network, such as 192.0.2.0/24")
+		}
+		return network{}, false
+	}
+	prefix, err := netip.ParsePrefix(s.value)
+	switch {
+	case err != nil && !strings.Contains(s.value, "/"):
+		r.errorf(s.at, "%s has no prefix length: write the network, such as 192.0.2.0/24", quote(s.value))
+	case err != nil:
+		r.errorf(s.at, "%s is no network: write an address and a prefix length, such as 192.0.2.0/24", quote(s.value))
+	case prefix.Addr().Is4In6():
+		r.errorf(s.at, "%s is an IPv4 network inside IPv6: write it as an IPv4 network", quote(s.value))
+	case prefix != prefix.Masked():
+		r.errorf(s.at, "%s has host bits set: write %s", quote(s.value), prefix.Masked())
+	default:
+		return network{prefix, s.at}, true
+	}
+	return network{}, false
+}
+
+// networks reads the machine networks out of a list; at gives the value in an element that holds the network.
+func (r *reader) networks(v value, at func(value) value) networks {
+	elements, ok := r.list(v)
+	l := networks{at: v.at, whole: ok || !v.given()}
+	if len(elements) > maxNetworks {
+		r.errorf(elements[maxNetworks].at, "is one machine network too many: list %d at most", maxNetworks)
+		elements, l.whole = elements[:maxNetworks], false
+	}
+	for _, e := range elements {
+		n, ok := r.networkAt(at(e))
+		if l.whole = l.whole && ok; ok {
+			l.list = append(l.list, n)
+		}
+	}
+	return l
+}

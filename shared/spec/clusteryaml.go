@@ -1,0 +1,79 @@
+package spec
+
+import (
+	"slices"
+	"strings"
+)
+
+// The names that tell a cluster.yaml.
+const (
+	apiGroup   = "onprem-infra.io/"
+	apiVersion = apiGroup + "v1alpha1"
+	kind       = "Cluster"
+)
+
+// clusterYAML reads our own format. It is strict: a field that nobody reads is a finding.
+func (r *reader) clusterYAML(root object) draft {
+	r.fields(root, "apiVersion", "kind", "metadata", "spec")
+	metadata, spec := r.object(root.get("metadata")), r.object(root.get("spec"))
+	r.fields(metadata, "name")
+	for _, name := range later() {
+		if _, ok := spec.fields[name]; ok {
+			r.errorf(spec.key(name), "is not supported yet: remove it")
+		}
+	}
+	r.fields(spec, slices.Concat([]string{"baseDomain", "platform", "topology", "controlPlaneReplicas", "machineNetworks", "apiVIPs",
+		"ingressVIPs", "loadBalancer", "dnsRecords", "images", "timing", "vrrp", "vrids", "ports"}, later())...)
+
+	d := draft{
+		name:         r.text(metadata.get("name")),
+		domain:       r.text(spec.get("baseDomain")),
+		topology:     r.text(spec.get("topology")),
+		replicas:     r.number(spec.get("controlPlaneReplicas")),
+		networks:     r.networks(spec.get("machineNetworks"), func(e value) value { return e }),
+		api:          r.vips(spec.get("apiVIPs")),
+		ingress:      r.vips(spec.get("ingressVIPs")),
+		loadBalancer: r.text(spec.get("loadBalancer")),
+		dnsRecords:   r.text(spec.get("dnsRecords")),
+		images:       r.images(r.object(spec.get("images")), true),
+		settings: settings{
+			timing: r.text(spec.get("timing")),
+			vrrp:   r.text(spec.get("vrrp")),
+			vrids:  r.numbers(r.object(spec.get("vrids"))),
+			ports:  r.numbers(r.object(spec.get("ports"))),
+		},
+	}
+	all := append(installed(), string(None))
+	platform := r.text(spec.get("platform"))
+	if r.oneOf(platform, all...); !platform.given {
+		r.errorf(platform.at, "is missing: write one of %s", strings.Join(all, ", "))
+	}
+	if slices.Contains(all, platform.value) {
+		d.platform = Platform(platform.value)
+	}
+	return d
+}
+
+// later lists the fields that the format reserves.
+func later() []string {
+	return []string{"dnsVIP", "kubeconfig", "kubeletUnit", "namespace", "nodeLabels"}
+}
+
+// fields reports every field of a map that is none of the known ones.
+func (r *reader) fields(o object, known ...string) {
+	for _, name := range o.order {
+		if !slices.Contains(known, name) {
+			r.errorf(o.key(name), "there is no such field: remove it, or spell it as one of %s", strings.Join(known, ", "))
+		}
+	}
+}
+
+func (r *reader) numbers(o object) map[string]said[int] {
+	numbers := map[string]said[int]{}
+	for _, name := range o.order {
+		if n := r.number(o.get(name)); n.given {
+			numbers[name] = n
+		}
+	}
+	return numbers
+}

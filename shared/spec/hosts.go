@@ -1,0 +1,39 @@
+package spec
+
+import "net"
+
+// hosts reads the machines of a baremetal install-config; their BMC's address and password are not looked at.
+func (r *reader) hosts(v value) []Host {
+	elements, _ := r.list(v)
+	names, macs := map[string]int{}, map[string]int{}
+	var hosts []Host
+	for _, e := range elements {
+		o := r.object(e)
+		if !o.given {
+			continue
+		}
+		name, role, mac := r.text(o.get("name")), r.text(o.get("role")), r.text(o.get("bootMACAddress"))
+		if name.ok {
+			r.once(names, name.value, name)
+		}
+		if mac.ok {
+			hw, err := net.ParseMAC(mac.value)
+			if err != nil || len(hw) != 6 {
+				r.errorf(mac.at, "%s is no MAC address: write six bytes, such as 52:54:00:00:00:01", quote(mac.value))
+			} else {
+				r.once(macs, hw.String(), mac)
+			}
+		}
+		hosts = append(hosts, Host{Name: name.value, Role: role.value, BootMACAddress: mac.value})
+	}
+	return hosts
+}
+
+// once reports a value that an earlier host has too.
+func (r *reader) once(seen map[string]int, key string, s said[string]) {
+	if line, twice := seen[key]; twice {
+		r.errorf(s.at, "%s is another host's too, at line %d: give each host its own", quote(s.value), line)
+		return
+	}
+	seen[key] = s.at.line
+}

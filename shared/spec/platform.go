@@ -1,0 +1,109 @@
+package spec
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// spelling is how a platform's section of an install-config names its fields.
+type spelling struct{ api, ingress, oldAPI, oldIngress string }
+
+func spellingOf(p Platform) spelling {
+	if p == OVirt {
+		return spelling{"api_vips", "ingress_vips", "api_vip", "ingress_vip"}
+	}
+	return spelling{"apiVIPs", "ingressVIPs", "apiVIP", "ingressVIP"}
+}
+
+// installed lists the platforms of an install-config that have no load balancer of a cloud.
+func installed() []string {
+	return []string{string(BareMetal), string(Nutanix), string(OpenStack), string(OVirt), string(VSphere)}
+}
+
+// platform finds the one section under platform.
+func (r *reader) platform(platform object) (Platform, object, bool) {
+	five := strings.Join(installed(), ", ")
+	var found []string
+	for _, name := range platform.order {
+		if !slices.Contains(installed(), name) {
+			r.errorf(platform.key(name), "this platform has no virtual IPs to serve: use one of %s, or a cluster.yaml for another Kubernetes", five)
+			continue
+		}
+		found = append(found, name)
+	}
+	switch {
+	case len(platform.order) == 0:
+		r.errorf(platform.at, "no platform is named: write one of %s", five)
+		return "", object{}, false
+	case len(found) > 1:
+		r.errorf(platform.key(found[1]), "stands beside %s: leave one platform", found[0])
+		return "", object{}, false
+	case len(found) == 0:
+		return "", object{}, false
+	}
+	return Platform(found[0]), r.object(platform.get(found[0])), true
+}
+
+// section reads a platform's own fields.
+func (r *reader) section(d *draft, section object) {
+	s := spellingOf(d.platform)
+	d.api = r.vipList(section, s.api, s.oldAPI)
+	d.ingress = r.vipList(section, s.ingress, s.oldIngress)
+	d.loadBalancer = r.text(r.object(section.get("loadBalancer")).get("type"))
+	if records := section.get("dnsRecordsType"); d.platform != OVirt {
+		d.dnsRecords = r.text(records)
+	} else if records.node != nil {
+		r.warnf(records.at, "oVirt has no such field, its records are Internal: remove it")
+	}
+	if d.platform == BareMetal {
+		d.hosts = r.hosts(section.get("hosts"))
+	}
+}
+
+// vipList reads a list of virtual IPs, or the single one of older files.
+func (r *reader) vipList(section object, name, old string) vips {
+	l, o := r.vips(section.get(name)), section.get(old)
+	if o.node == nil || o.node.Value == "" && kindOf(o.node) == kindString {
+		r.misspelt(section, name, l)
+		return l
+	}
+	r.warnf(o.at, "is deprecated: write %s, a list", name)
+	addr, ok := r.vip(o)
+	switch {
+	case !ok:
+		l.given, l.whole = true, false
+	case len(l.list) == 0 && l.whole:
+		return vips{list: []vip{{addr, o.at}}, at: o.at, given: true, whole: true}
+	case l.whole && !slices.ContainsFunc(l.list, func(v vip) bool { return v.addr == addr }):
+		r.errorf(o.at, "%s does not hold %s: remove %s", name, addr, old)
+	}
+	return l
+}
+
+// misspelt reports another platform's spelling, which the installer would not read either.
+func (r *reader) misspelt(section object, name string, l vips) {
+	plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", "")) }
+	for _, key := range section.order {
+		if !l.given && key != name && plain(key) == plain(name) {
+			r.errorf(section.key(key), "is not read on this platform: spell it %s", name)
+		}
+	}
+}
+
+// ordered returns the addresses of a list as the platform keeps them: Nutanix and oVirt put IPv4 first, whatever the user wrote.
+func ordered(p Platform, l vips) []vip {
+	list := slices.Clone(l.list)
+	if p == Nutanix || p == OVirt {
+		slices.SortStableFunc(list, func(a, b vip) int { return family(a.addr) - family(b.addr) })
+	}
+	return list
+}
+
+// family is 4 or 6.
+func family(a netip.Addr) int {
+	if a.Is4() {
+		return 4
+	}
+	return 6
+}

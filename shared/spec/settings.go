@@ -1,0 +1,94 @@
+package spec
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// checkSettings checks the knobs; name is the cluster's, empty when it is not known.
+func (r *report) checkSettings(s settings, name string) {
+	switch t := s.timing; {
+	case t.ok && (t.value == "lan" || t.value == "vm"):
+		r.errorf(t.at, "profile %s is not available yet: write compat or leave it out", quote(t.value))
+	case t.ok && t.value != "compat":
+		r.errorf(t.at, "there is no profile %s: write compat or leave it out", quote(t.value))
+	}
+	r.oneOf(s.vrrp, string(Unicast), string(Multicast))
+	r.checkVRIDs(s.vrids, name)
+	r.checkPorts(s.ports)
+}
+
+// oneOf reports a word that is not in a closed list.
+func (r *report) oneOf(s said[string], words ...string) {
+	if s.ok && !slices.Contains(words, s.value) {
+		r.errorf(s.at, "%s is not known: write one of %s", quote(s.value), strings.Join(words, ", "))
+	}
+}
+
+func (r *report) checkVRIDs(said map[string]said[int], name string) {
+	ids := map[string]int{}
+	if api, ingress, err := vrrp.IDs(name); err == nil {
+		ids["api"], ids["ingress"] = int(api), int(ingress)
+	}
+	for _, router := range slices.Sorted(maps.Keys(said)) {
+		s := said[router]
+		switch {
+		case router != "api" && router != "ingress":
+			r.errorf(s.at, "there is no virtual router of that name: write api or ingress")
+		case s.ok && (s.value < 1 || s.value > 255):
+			r.errorf(s.at, "%d is no virtual router ID: choose a number from 1 to 255", s.value)
+		case s.ok:
+			ids[router] = s.value
+		}
+	}
+	if api, ingress := ids["api"], ids["ingress"]; api != 0 && api == ingress {
+		at := cmp.Or(said["ingress"].at, said["api"].at)
+		r.errorf(at, "the API and ingress would both use virtual router ID %d: choose two different numbers", api)
+	}
+}
+
+func (r *report) checkPorts(said map[string]said[int]) {
+	numbers := map[string]int{}
+	for _, name := range slices.Sorted(maps.Keys(said)) {
+		s := said[name]
+		p, known := port.Lookup(name)
+		switch {
+		case !known:
+			r.errorf(s.at, "there is no port of that name: write one of %s", strings.Join(choosable(), ", "))
+		case !p.Free:
+			r.errorf(s.at, "%s is fixed at %d by %s: leave it out", name, p.Number, p.Owner)
+		case s.ok && (s.value < 1 || s.value > 65535):
+			r.errorf(s.at, "%d is no port: choose a number from 1 to 65535", s.value)
+		case s.ok:
+			numbers[name] = s.value
+		}
+	}
+	owner := map[int]string{} // of the numbers that nobody chose
+	for _, p := range port.All() {
+		if _, chosen := numbers[p.Name]; !chosen {
+			owner[int(p.Number)] = p.Name
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(numbers)) {
+		if first, taken := owner[numbers[name]]; taken {
+			r.errorf(said[name].at, "%d is the port of %s too: choose another number for one of the two", numbers[name], first)
+			continue
+		}
+		owner[numbers[name]] = name
+	}
+}
+
+func choosable() []string {
+	var names []string
+	for _, p := range port.All() {
+		if p.Free {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}

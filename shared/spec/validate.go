@@ -1,0 +1,61 @@
+package spec
+
+// validate applies the rules that look at more than one value.
+func (r *report) validate(d draft) {
+	r.checkNames(d.name, d.domain)
+	r.oneOf(d.loadBalancer, string(Managed), string(UserManaged))
+	r.oneOf(d.dnsRecords, string(Internal), string(External))
+	r.checkTopology(d)
+	r.checkOverlap(d.networks)
+	if d.platform != "" {
+		r.checkRequired(d)
+		r.checkPairs(d)
+		r.checkPrimary(d)
+		r.checkMembership(d)
+	}
+}
+
+// shape is the topology that the document names, or that follows from the number of nodes; empty when it says neither.
+func (d draft) shape() Topology {
+	switch {
+	case d.topology.given:
+		return Topology(d.topology.value)
+	case d.arbiters.value > 0:
+		return HighlyAvailableArbiter
+	case !d.replicas.ok:
+		return ""
+	case d.replicas.value == 1:
+		return SingleReplica
+	case d.replicas.value == 2:
+		return DualReplica
+	}
+	return HighlyAvailable
+}
+
+func (r *report) checkTopology(d draft) {
+	r.oneOf(d.topology, string(HighlyAvailable), string(HighlyAvailableArbiter), string(DualReplica), string(SingleReplica))
+	if d.arbiters.ok && d.arbiters.value < 0 {
+		r.errorf(d.arbiters.at, "%d is no number of nodes: write 0 or more", d.arbiters.value)
+	}
+	if !d.replicas.ok {
+		return
+	}
+	n, at := d.replicas.value, d.replicas.at
+	if n < 1 {
+		r.errorf(at, "a control plane has at least one node and this says %d: write 1 or more", n)
+		return
+	}
+	if n == 1 && d.platform == BareMetal && d.installConfig {
+		r.warnf(at, "the installer refuses a single control plane node on baremetal: write 3, or describe the cluster in a cluster.yaml")
+	}
+	switch shape := d.shape(); {
+	case shape == SingleReplica && n != 1:
+		r.errorf(at, "topology SingleReplica has 1 control plane node and this says %d: change one of the two", n)
+	case shape == DualReplica && n != 2:
+		r.errorf(at, "topology DualReplica has 2 control plane nodes and this says %d: change one of the two", n)
+	case shape == HighlyAvailableArbiter && n < 2:
+		r.errorf(at, "an arbiter needs 2 control plane nodes or more beside it and this says %d: change one of the two", n)
+	case shape == HighlyAvailable && n < 3:
+		r.errorf(at, "topology HighlyAvailable has 3 control plane nodes or more and this says %d: change one of the two", n)
+	}
+}
