@@ -1,0 +1,130 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// bookmarkEvery is how often a quiet watch is told the version it is at.
+const bookmarkEvery = 5 * time.Second
+
+// API is the fake of an API server.
+type API struct {
+	*http.ServeMux
+	nodes  *store
+	readyz atomic.Value // string: ok, shutdown, hang
+}
+
+// NewAPI makes an API without Nodes that is ready.
+func NewAPI() *API {
+	a := &API{ServeMux: http.NewServeMux(), nodes: newStore()}
+	a.readyz.Store("ok")
+	a.HandleFunc("GET /readyz", a.ready)
+	a.HandleFunc("PUT /fake/readyz", a.setReady)
+	a.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, http.StatusOK, map[string]string{"major": "1", "minor": "0", "gitVersion": "v1.0.0-fake"})
+	})
+	a.HandleFunc("GET /api/v1/nodes", a.listOrWatch)
+	a.HandleFunc("POST /api/v1/nodes", a.put)
+	a.HandleFunc("GET /api/v1/nodes/{name}", a.get)
+	a.HandleFunc("PUT /api/v1/nodes/{name}", a.put)
+	a.HandleFunc("DELETE /api/v1/nodes/{name}", a.remove)
+	return a
+}
+
+// ready answers in the words of a real API server, as the list of checks is what a probe reads.
+func (a *API) ready(w http.ResponseWriter, r *http.Request) {
+	switch a.readyz.Load() {
+	case "hang":
+		<-r.Context().Done()
+	case "shutdown":
+		w.WriteHeader(http.StatusInternalServerError)
+		fmt.Fprint(w, "[+]ping ok\n[-]shutdown failed: reason withheld\nreadyz check failed\n")
+	default:
+		fmt.Fprint(w, "ok")
+	}
+}
+
+func (a *API) setReady(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	switch mode := strings.TrimSpace(string(body)); mode {
+	case "ok", "shutdown", "hang":
+		a.readyz.Store(mode)
+	default:
+		http.Error(w, fmt.Sprintf("%q is none of ok, shutdown, hang", mode), http.StatusBadRequest)
+	}
+}
+
+func (a *API) get(w http.ResponseWriter, r *http.Request) {
+	if o, ok := a.nodes.get(r.PathValue("name")); ok {
+		reply(w, http.StatusOK, o)
+		return
+	}
+	failure(w, http.StatusNotFound, "NotFound", "no such node")
+}
+
+func (a *API) put(w http.ResponseWriter, r *http.Request) {
+	var o object
+	if err := json.NewDecoder(r.Body).Decode(&o); err != nil || o.name() == "" {
+		failure(w, http.StatusBadRequest, "BadRequest", fmt.Sprintf("not a Node with a name: %v", err))
+		return
+	}
+	o["kind"], o["apiVersion"] = "Node", "v1"
+	reply(w, http.StatusCreated, a.nodes.put(o))
+}
+
+func (a *API) remove(w http.ResponseWriter, r *http.Request) {
+	if o, ok := a.nodes.remove(r.PathValue("name")); ok {
+		reply(w, http.StatusOK, o)
+		return
+	}
+	failure(w, http.StatusNotFound, "NotFound", "no such node")
+}
+
+func (a *API) listOrWatch(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	selected, err := selector(query.Get("labelSelector"))
+	if err != nil {
+		failure(w, http.StatusBadRequest, "BadRequest", err.Error())
+		return
+	}
+	if on, _ := strconv.ParseBool(query.Get("watch")); on {
+		a.watch(w, r, selected)
+		return
+	}
+	all, version := a.nodes.list()
+	items := []object{}
+	for _, o := range all {
+		if selected(o) {
+			items = append(items, o)
+		}
+	}
+	reply(w, http.StatusOK, map[string]any{
+		"kind": "NodeList", "apiVersion": "v1", "metadata": map[string]string{"resourceVersion": strconv.Itoa(version)}, "items": items,
+	})
+}
+
+func reply(w http.ResponseWriter, code int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	// The client may have gone.
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+func failure(w http.ResponseWriter, code int, reason, message string) {
+	reply(w, code, status(code, reason, message))
+}
+
+func status(code int, reason, message string) object {
+	return object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message}
+}

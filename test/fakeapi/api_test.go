@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func ask(t *testing.T, method, url, body string) (int, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(text)
+}
+
+const (
+	master = `{"metadata":{"name":"master-0","labels":{"node-role.kubernetes.io/master":""}},"status":{"addresses":[{"type":"InternalIP","address":"192.0.2.21"}]}}`
+	worker = `{"metadata":{"name":"worker-0"}}`
+)
+
+func TestReadyz(t *testing.T) {
+	server := httptest.NewServer(NewAPI())
+	defer server.Close()
+	for _, tt := range []struct {
+		mode    string
+		set     int
+		code    int
+		content string
+	}{
+		{mode: "ok", set: 200, code: 200, content: "ok"},
+		{mode: "shutdown", set: 200, code: 500, content: "[-]shutdown failed"},
+		{mode: "nonsense", set: 400, code: 500, content: "[-]shutdown failed"},
+		{mode: "ok", set: 200, code: 200, content: "ok"},
+	} {
+		if code, _ := ask(t, "PUT", server.URL+"/fake/readyz", tt.mode); code != tt.set {
+			t.Errorf("set %q: %d, want %d", tt.mode, code, tt.set)
+		}
+		if code, body := ask(t, "GET", server.URL+"/readyz", ""); code != tt.code || !strings.Contains(body, tt.content) {
+			t.Errorf("readyz after %q: %d %q, want %d %q", tt.mode, code, body, tt.code, tt.content)
+		}
+	}
+}
+
+func TestWatch(t *testing.T) {
+	server := httptest.NewServer(NewAPI())
+	defer server.Close()
+	nodes := server.URL + "/api/v1/nodes"
+	ask(t, "POST", nodes, master)
+	ask(t, "POST", nodes, worker)
+	_, text := ask(t, "GET", nodes+"?labelSelector=node-role.kubernetes.io/master", "")
+	var list struct {
+		Kind     string
+		Metadata struct{ ResourceVersion string }
+		Items    []object
+	}
+	if err := json.Unmarshal([]byte(text), &list); err != nil || list.Kind != "NodeList" || len(list.Items) != 1 || list.Items[0].name() != "master-0" {
+		t.Fatalf("list of masters: %s (%v)", text, err)
+	}
+
+	answer, err := http.Get(nodes + "?watch=true&allowWatchBookmarks=true&resourceVersion=" + list.Metadata.ResourceVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	ask(t, "PUT", nodes+"/worker-0", worker)
+	ask(t, "DELETE", nodes+"/master-0", "")
+	var seen []string
+	for lines := bufio.NewScanner(answer.Body); len(seen) < 3 && lines.Scan(); {
+		var e event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			t.Fatal(err)
+		}
+		seen = append(seen, strings.TrimSpace(e.Type+" "+e.Object.name()))
+	}
+	if got, want := strings.Join(seen, ", "), "MODIFIED worker-0, DELETED master-0, BOOKMARK"; got != want {
+		t.Errorf("watched %q, want %q", got, want)
+	}
+	if code, _ := ask(t, "GET", nodes+"?watch=true&resourceVersion=999", ""); code != http.StatusGone {
+		t.Errorf("watch from a version of another life: %d, want 410", code)
+	}
+}

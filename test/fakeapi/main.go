@@ -1,0 +1,66 @@
+// Command fakeapi is a FAKE of a cluster's API server and machine config server, for a machine under test that has no cluster. It speaks
+// what the bootstrap phase asks for: /readyz, and list, watch and bookmarks of Nodes. It stores in memory, checks nothing, and does what
+// it is told by PUT /fake/readyz: "ok", "shutdown" (500, naming the shutdown) or "hang".
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+)
+
+func main() {
+	cert := flag.String("cert", "", "PEM file with the serving certificate")
+	key := flag.String("key", "", "PEM file with its key")
+	api := flag.String("api", ":6443", "address of the API")
+	mcs := flag.String("mcs", ":22623", "address of the machine config server")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	if err := run(ctx, *cert, *key, map[string]http.Handler{*api: NewAPI(), *mcs: http.HandlerFunc(machineConfig)}); err != nil {
+		fmt.Fprintln(os.Stderr, "fakeapi:", err)
+		os.Exit(1)
+	}
+}
+
+// run serves until ctx ends or a server fails; then all connections are cut at once, as by a process that is killed.
+func run(ctx context.Context, cert, key string, handlers map[string]http.Handler) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var all error
+	for address, handler := range handlers {
+		server := &http.Server{Addr: address, Handler: handler}
+		wg.Go(func() {
+			defer cancel()
+			if err := server.ListenAndServeTLS(cert, key); !errors.Is(err, http.ErrServerClosed) {
+				mu.Lock()
+				defer mu.Unlock()
+				all = errors.Join(all, err)
+			}
+		})
+		wg.Go(func() {
+			<-ctx.Done()
+			server.Close()
+		})
+	}
+	wg.Wait()
+	return all
+}
+
+// machineConfig answers as a machine config server does: with an Ignition document for a pool.
+func machineConfig(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/healthz" {
+		w.WriteHeader(http.StatusOK)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintln(w, `{"ignition":{"version":"3.2.0"}}`)
+}
