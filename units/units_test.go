@@ -1,0 +1,215 @@
+package units
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/coreos/go-systemd/v22/unit"
+
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+)
+
+// all are the units with text, by name.
+func all(t *testing.T) map[string]asset.Unit {
+	t.Helper()
+	units := map[string]asset.Unit{}
+	add := func(err error, list ...asset.Unit) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range list {
+			units[u.Name] = u
+		}
+	}
+	install, err := Install("registry.example/onprem-infra:v1")
+	add(err, install)
+	keepalived, err := Keepalived()
+	add(err, keepalived)
+	coredns, err := CoreDNS()
+	add(err, coredns)
+	resolv, err := Resolv()
+	add(err, resolv...)
+	podman, err := Podman()
+	add(err, podman...)
+	return units
+}
+
+// values are what a unit says under one key, over all of its lines.
+func values(t *testing.T, text []byte, section, key string) []string {
+	t.Helper()
+	options, err := unit.DeserializeOptions(bytes.NewReader(text))
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	var found []string
+	for _, o := range options {
+		if o.Section == section && o.Name == key {
+			found = append(found, strings.Fields(o.Value)...)
+		}
+	}
+	return found
+}
+
+// TestInstall holds that only the variable key differs from the file, and that no line of it is lost.
+func TestInstall(t *testing.T) {
+	source, err := files.ReadFile("onprem-install.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	for line := range strings.Lines(string(source)) {
+		if !strings.HasPrefix(line, "#") {
+			want.WriteString(line)
+		}
+	}
+	got := string(all(t)["onprem-install.service"].Contents)
+	got = strings.Replace(got, `Environment="ONPREM_INFRA_IMAGE=registry.example/onprem-infra:v1"`, "Environment=ONPREM_INFRA_IMAGE=", 1)
+	if got != want.String() {
+		t.Errorf("got\n%s\nwant\n%s", got, want.String())
+	}
+	if _, err := setEnvironment([]byte("[Service]\nEnvironment=OTHER=\n"), "ONPREM_INFRA_IMAGE", "x"); err == nil {
+		t.Error("a unit without the variable was accepted")
+	}
+}
+
+// TestDaemons holds what keeps the daemons alive, and out of the way of static pods.
+func TestDaemons(t *testing.T) {
+	for name, manifest := range map[string]string{"onprem-keepalived.service": "keepalived", "onprem-coredns.service": "coredns"} {
+		text := all(t)[name].Contents
+		for _, want := range []struct{ section, key, value string }{
+			{"Unit", "StartLimitIntervalSec", "0"},
+			{"Unit", "ConditionPathExists", "!/etc/kubernetes/manifests/" + manifest + ".yaml"},
+			{"Unit", "Requires", "onprem-install.service"},
+			{"Service", "Type", "notify"},
+			{"Service", "NotifyAccess", "main"},
+			{"Service", "Restart", "always"},
+			{"Service", "TimeoutStartSec", "infinity"},
+			{"Service", "NoNewPrivileges", "yes"},
+			{"Install", "WantedBy", "multi-user.target"},
+		} {
+			if got := values(t, text, want.section, want.key); !slices.Equal(got, []string{want.value}) {
+				t.Errorf("%s: %s=%v, want %s", name, want.key, got, want.value)
+			}
+		}
+		// A unit stops before what it is started after: the VIP leaves while the container engine and the network are still there.
+		after := values(t, text, "Unit", "After")
+		for _, needed := range []string{"network-online.target", "podman.socket", "podman.service", "onprem-install.service"} {
+			if !slices.Contains(after, needed) {
+				t.Errorf("%s: After=%v lacks %s", name, after, needed)
+			}
+		}
+		for _, other := range []string{"onprem-keepalived.service", "onprem-coredns.service"} {
+			if bytes.Contains(text, []byte(other)) {
+				t.Errorf("%s depends on %s: neither may take the other down", name, other)
+			}
+		}
+	}
+}
+
+// TestPulls holds for whatever pulls images that it does so after crio-wipe (N-16) and knows the proxy (N-14).
+func TestPulls(t *testing.T) {
+	proxy := []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
+	units := all(t)
+	texts := map[string][]byte{"podman.service": units["podman.service"].DropIns[0].Contents}
+	for _, name := range []string{"onprem-install.service", "onprem-keepalived.service", "onprem-coredns.service"} {
+		texts[name] = units[name].Contents
+		if after := values(t, texts[name], "Unit", "After"); !slices.Contains(after, "crio-wipe.service") {
+			t.Errorf("%s: After=%v lacks crio-wipe.service", name, after)
+		}
+	}
+	for name, text := range texts {
+		if got := values(t, text, "Service", "PassEnvironment"); !slices.Equal(got, proxy) {
+			t.Errorf("%s: PassEnvironment=%v", name, got)
+		}
+		if got := values(t, text, "Service", "EnvironmentFile"); !slices.Equal(got, []string{"-/etc/mco/proxy.env"}) {
+			t.Errorf("%s: EnvironmentFile=%v", name, got)
+		}
+	}
+}
+
+// TestOrder holds that the units' order has no loop (N-17): systemd would break one by leaving a unit out.
+func TestOrder(t *testing.T) {
+	after := map[string][]string{"podman.service": {"podman.socket"}}
+	for name, u := range all(t) {
+		after[name] = append(after[name], values(t, u.Contents, "Unit", "After")...)
+		for _, later := range values(t, u.Contents, "Unit", "Before") {
+			after[later] = append(after[later], name)
+		}
+	}
+	done := map[string]bool{}
+	var visit func(name string, path []string)
+	visit = func(name string, path []string) {
+		if slices.Contains(path, name) {
+			t.Fatalf("the order has a loop: %v after %s", path, name)
+		}
+		if done[name] {
+			return
+		}
+		for _, earlier := range after[name] {
+			visit(earlier, append(path, name))
+		}
+		done[name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		visit(name, nil)
+	}
+}
+
+// TestNoRelabel holds that nothing relabels a directory of the system for a container (N-15).
+func TestNoRelabel(t *testing.T) {
+	for name, u := range all(t) {
+		if bytes.Contains(u.Contents, []byte(":z")) || bytes.Contains(u.Contents, []byte(":Z")) {
+			t.Errorf("%s relabels a mount", name)
+		}
+	}
+}
+
+func FuzzQuote(f *testing.F) {
+	for _, s := range []string{"", "A=b", "A=http://me:p%40ss@proxy:3128", `A="b" \ 'c'`, "A=1\n[Service]\nExecStart=/bin/false", "\x7f\x01é"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		quoted := quote(s)
+		if strings.ContainsAny(quoted, "\r\n") {
+			t.Fatalf("%q is more than one line", quoted)
+		}
+		if got := unquote(t, quoted); got != s {
+			t.Errorf("%q came back as %q", s, got)
+		}
+	})
+}
+
+// unquote reads one word as systemd does.
+func unquote(t *testing.T, quoted string) string {
+	t.Helper()
+	body := quoted[1 : len(quoted)-1]
+	var b strings.Builder
+	for i := 0; i < len(body); i++ {
+		switch {
+		case body[i] == '"':
+			t.Fatalf("%s ends early", quoted)
+		case body[i] == '%':
+			if i++; body[i] != '%' {
+				t.Fatalf("%s has a specifier", quoted)
+			}
+			b.WriteByte('%')
+		case body[i] == '\\' && body[i+1] == 'x':
+			c, err := strconv.ParseUint(body[i+2:i+4], 16, 8)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.WriteByte(byte(c))
+			i += 3
+		case body[i] == '\\':
+			i++
+			b.WriteByte(body[i])
+		default:
+			b.WriteByte(body[i])
+		}
+	}
+	return b.String()
+}
