@@ -63,7 +63,7 @@ func fullest() spec.Cluster {
 		MachineNetworks: networks("2001:db8::1/64", "192.0.2.7/24"),
 		APIVIPs:         addresses("192.0.2.5", "2001:db8::5"), IngressVIPs: addresses("192.0.2.6", "2001:db8::6"),
 		LoadBalancer: spec.Managed, DNSRecords: spec.External,
-		Images: map[string]string{"keepalivedImage": "registry.example.com/keepalived@sha256:00", "corednsImage": "registry.example.com/coredns:1?a=<b>&c"},
+		Images: map[string]string{"keepalivedImage": "registry.example.com/keepalived@sha256:0123", "corednsImage": "registry.example.com:5000/coredns:1.2"},
 		Timing: "compat", VRRP: spec.Multicast, VRIDs: map[string]uint8{"api": 9, "ingress": 10}, Ports: map[string]uint16{"lb": 9545, "lb-stats": 29545},
 	}
 }

@@ -37,7 +37,6 @@ func Encode(p Plan) []byte {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
 	// Strings, numbers and addresses, and lists and maps of them: there is nothing that JSON could refuse, and memory takes every write.
 	_ = enc.Encode(map[string]any{
 		"apiVersion": "onprem-infra.io/v1alpha1",

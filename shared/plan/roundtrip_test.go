@@ -1,0 +1,123 @@
+package plan
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// reread is what a host makes of cluster.json.
+func reread(t *testing.T, text []byte) Plan {
+	t.Helper()
+	cluster, findings := spec.Parse(Path, text, spec.Knobs{})
+	if len(findings) > 0 {
+		t.Fatalf("a host finds fault with cluster.json: %v\n%s", findings, text)
+	}
+	return mustCompile(t, cluster)
+}
+
+// TestRoundTrip holds that a host derives the plan that was compiled from the user's words, whatever these were.
+func TestRoundTrip(t *testing.T) {
+	for name, c := range inputs() {
+		for _, vary := range knobsets() {
+			c := c
+			vary.set(&c)
+			t.Run(name+" "+vary.name, func(t *testing.T) {
+				p := mustCompile(t, c)
+				text := Encode(p)
+				again := reread(t, text)
+				if !reflect.DeepEqual(again, p) {
+					t.Errorf("the host's plan:\n%s\nthe compiled one:\n%s", indented(t, again), indented(t, p))
+				}
+				if second := Encode(again); string(second) != string(text) {
+					t.Errorf("cluster.json again:\n%s\nonce:\n%s", second, text)
+				}
+			})
+		}
+	}
+}
+
+func inputs() map[string]spec.Cluster {
+	all := map[string]spec.Cluster{
+		"fullest":         fullest(),
+		"vSphere UPI":     {Name: "a", BaseDomain: "b", Platform: spec.VSphere},
+		"vSphere network": {Name: "a", BaseDomain: "b", Platform: spec.VSphere, MachineNetworks: networks("192.0.2.0/24")},
+	}
+	for _, platform := range []spec.Platform{spec.BareMetal, spec.OpenStack, spec.OVirt, spec.VSphere, spec.Nutanix, spec.None} {
+		for family, change := range map[string]func(*spec.Cluster){
+			"IPv4": func(*spec.Cluster) {},
+			"IPv6": func(c *spec.Cluster) {
+				c.MachineNetworks, c.APIVIPs, c.IngressVIPs = networks("2001:db8::/64"), addresses("2001:db8::5"), addresses("2001:db8::6")
+			},
+			"dual": func(c *spec.Cluster) {
+				c.MachineNetworks = networks("192.0.2.0/24", "2001:db8::/64")
+				c.APIVIPs, c.IngressVIPs = addresses("192.0.2.5", "2001:db8::5"), addresses("192.0.2.6", "2001:db8::6")
+			},
+			"dual, IPv6 primary": func(c *spec.Cluster) {
+				c.MachineNetworks = networks("2001:db8::/64", "192.0.2.0/24")
+				c.APIVIPs, c.IngressVIPs = addresses("2001:db8::5", "192.0.2.5"), addresses("2001:db8::6", "192.0.2.6")
+			},
+			"user's balancer": func(c *spec.Cluster) {
+				c.LoadBalancer, c.IngressVIPs = spec.UserManaged, c.APIVIPs
+			},
+			"two nodes": func(c *spec.Cluster) { c.ControlPlaneReplicas = 2 },
+		} {
+			c := smallest()
+			c.Platform = platform
+			change(&c)
+			all[fmt.Sprintf("%s %s", platform, family)] = c
+		}
+	}
+	return all
+}
+
+type knobset struct {
+	name string
+	set  func(*spec.Cluster)
+}
+
+func knobsets() []knobset {
+	return []knobset{
+		{"as it is", func(*spec.Cluster) {}},
+		{"unicast said", func(c *spec.Cluster) { c.VRRP, c.Timing = spec.Unicast, "compat" }},
+		{"multicast", func(c *spec.Cluster) { c.VRRP = spec.Multicast }},
+		{"one VRID", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"api": 200} }},
+		{"ports and images", func(c *spec.Cluster) {
+			c.Ports = map[string]uint16{"lb": 9444, "lb-ready": 9445, "api": 6444}
+			c.Images = map[string]string{spec.KeepalivedImage: "localhost/keepalived:1"}
+		}},
+	}
+}
+
+// K-04: once a master and a worker of one cluster used different numbers, because each took the name from elsewhere. Every role reads
+// cluster.json; this holds that whatever the name, it says there what was said to the compiler.
+func TestRolesAgreeOnIdentity(t *testing.T) {
+	const alphabet = "abcdefghijklmnopqrstuvwxyz0123456789"
+	for length := 1; length <= 63; length++ {
+		for _, hyphens := range []bool{false, true} {
+			var name strings.Builder
+			for i := range length {
+				if hyphens && i%3 == 1 && i < length-1 {
+					name.WriteByte('-')
+					continue
+				}
+				name.WriteByte(alphabet[(length*7+i*5)%len(alphabet)])
+			}
+			c := smallest()
+			c.Name = name.String()
+			p := mustCompile(t, c)
+			host := reread(t, Encode(p))
+			if !reflect.DeepEqual(host.VRRP, p.VRRP) || host.Cluster != p.Cluster {
+				t.Errorf("%q: the host has %+v %+v, the compiler %+v %+v", c.Name, host.Cluster, host.VRRP, p.Cluster, p.VRRP)
+			}
+			api, ingress, err := vrrp.IDs(c.Name)
+			if err != nil || p.VRRP.API.ID != api || p.VRRP.Ingress.ID != ingress {
+				t.Errorf("%q: planned IDs %d and %d, its name's are %d and %d, %v", c.Name, p.VRRP.API.ID, p.VRRP.Ingress.ID, api, ingress, err)
+			}
+		}
+	}
+}
