@@ -1,0 +1,87 @@
+package probe
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// dnsServer answers as handler says, on a free port of the loopback.
+func dnsServer(t *testing.T, handler dns.HandlerFunc) netip.AddrPort {
+	t.Helper()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	started := make(chan struct{})
+	server := &dns.Server{PacketConn: conn, Handler: handler, NotifyStartedFunc: func() { close(started) }}
+	go server.ActivateAndServe()
+	<-started
+	t.Cleanup(func() { server.Shutdown() })
+	return netip.MustParseAddrPort(conn.LocalAddr().String())
+}
+
+func answer(code map[uint16]int) dns.HandlerFunc {
+	return func(w dns.ResponseWriter, question *dns.Msg) {
+		w.WriteMsg(new(dns.Msg).SetRcode(question, code[question.Question[0].Qtype]))
+	}
+}
+
+func TestDNS(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		handler dns.HandlerFunc
+		want    string // in the error, empty for none
+	}{
+		{"both families", answer(nil), ""},
+		{"a name that is not there", answer(map[uint16]int{dns.TypeA: dns.RcodeNameError}), "A api.example.com: the answer is NXDOMAIN"},
+		{"one family refused", answer(map[uint16]int{dns.TypeAAAA: dns.RcodeRefused}), "AAAA api.example.com: the answer is REFUSED"},
+		{"no upstream", answer(map[uint16]int{dns.TypeA: dns.RcodeServerFailure}), "SERVFAIL"},
+		{"a stray answer first", func(w dns.ResponseWriter, question *dns.Msg) {
+			stray := new(dns.Msg).SetRcode(question, dns.RcodeServerFailure)
+			stray.Id++
+			w.WriteMsg(stray)
+			answer(nil)(w, question)
+		}, ""},
+		{"not DNS", func(w dns.ResponseWriter, _ *dns.Msg) { w.Write([]byte("hello")) }, "A api.example.com"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			err := DNS(t.Context(), dnsServer(t, tt.handler), "api.example.com")
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("DNS() = %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestDNSEndsWithItsCaller(t *testing.T) {
+	server := dnsServer(t, func(dns.ResponseWriter, *dns.Msg) {})
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(200*time.Millisecond, cancel)
+	begin := time.Now()
+	err := DNS(ctx, server, "api.example.com")
+	if took := time.Since(begin); err == nil || took > 2*time.Second {
+		t.Errorf("DNS() = %v after %v, want an error soon after 200ms", err, took)
+	}
+}
+
+func TestDNSNobodyListens(t *testing.T) {
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := netip.MustParseAddrPort(conn.LocalAddr().String())
+	conn.Close()
+	first := DNS(t.Context(), nobody, "api.example.com")
+	if first == nil || !strings.Contains(first.Error(), "refused") {
+		t.Fatalf("DNS() = %v, want refused", first)
+	}
+	if again := DNS(t.Context(), nobody, "api.example.com"); again.Error() != first.Error() {
+		t.Errorf("the same fault is told as %q and as %q", first, again)
+	}
+}

@@ -1,0 +1,52 @@
+package probe
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+)
+
+func TestHTTPAnyAnswerIsLife(t *testing.T) {
+	for _, code := range []int{200, 301, 401, 404, 500, 503} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", "http://127.0.0.1:1/nowhere")
+			w.WriteHeader(code)
+		}))
+		if err := NewHTTP(server.URL + "/v1").Probe(t.Context()); err != nil {
+			t.Errorf("%d: %v, want life", code, err)
+		}
+		server.Close()
+	}
+}
+
+// An Ironic that speaks TLS only still answers a plain question, with an error.
+func TestHTTPServerOfTLSIsLife(t *testing.T) {
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	defer server.Close()
+	if err := NewHTTP("http://" + server.Listener.Addr().String() + "/v1").Probe(t.Context()); err != nil {
+		t.Errorf("%v, want life", err)
+	}
+}
+
+func TestHTTPNoAnswerIsDeath(t *testing.T) {
+	refused := httptest.NewServer(http.NotFoundHandler())
+	refused.Close()
+	for name, url := range map[string]string{"refused": refused.URL, "hangs": "http://" + blackHole(t)} {
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		begin := time.Now()
+		err := NewHTTP(url + "/v1").Probe(ctx)
+		cancel()
+		if took := time.Since(begin); err == nil || took > 2*time.Second {
+			t.Errorf("%s: %v after %v, want an error within the bound", name, err, took)
+		}
+	}
+}
+
+// The proxy of the environment is for image registries; its own error page would be taken for a sign of life.
+func TestHTTPIgnoresProxies(t *testing.T) {
+	if NewHTTP("http://localhost:6385/v1").client.Transport.(*http.Transport).Proxy != nil {
+		t.Error("the probe asks a proxy")
+	}
+}
