@@ -37,8 +37,10 @@ It reads an OpenShift install-config.yaml or its own cluster.yaml and writes wha
 	root.SetErr(std.err)
 	root.AddCommand(
 		exampleCommand(std),
+		planCommand(std),
 		validateCommand(std),
 		versionCommand(std),
+		vrIDsCommand(std),
 	)
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultCompletionCmd()

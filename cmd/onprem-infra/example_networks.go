@@ -1,0 +1,40 @@
+package main
+
+import "github.com/onprem-infra/onprem-infra/shared/spec"
+
+// example is what the examples differ in. Addresses are those for documentation (RFC 5737, RFC 3849) and, inside the cluster, private ones.
+type example struct {
+	Platform     spec.Platform
+	Families     string // in words
+	Machine      []string
+	Cluster      []podNetwork
+	Service      []string
+	API, Ingress []string
+	Section      string // of the platform, in an install-config
+}
+
+// podNetwork is a network of pods; each host takes a piece of it, of HostPrefix bits.
+type podNetwork struct {
+	CIDR       string
+	HostPrefix int
+}
+
+func exampleFamilies() []string { return []string{"ipv4", "ipv6", "dual"} }
+
+func newExample(p spec.Platform, families string) example {
+	titles := map[string]string{"ipv4": "IPv4", "ipv6": "IPv6", "dual": "dual-stack"}
+	e := example{Platform: p, Families: titles[families]}
+	if families != "ipv6" {
+		e.Machine = append(e.Machine, "192.0.2.0/24")
+		e.Cluster = append(e.Cluster, podNetwork{"10.128.0.0/14", 23})
+		e.Service = append(e.Service, "172.30.0.0/16")
+		e.API, e.Ingress = append(e.API, "192.0.2.5"), append(e.Ingress, "192.0.2.6")
+	}
+	if families != "ipv4" {
+		e.Machine = append(e.Machine, "2001:db8:1::/64")
+		e.Cluster = append(e.Cluster, podNetwork{"fd01::/48", 64})
+		e.Service = append(e.Service, "fd02::/112")
+		e.API, e.Ingress = append(e.API, "2001:db8:1::5"), append(e.Ingress, "2001:db8:1::6")
+	}
+	return e
+}

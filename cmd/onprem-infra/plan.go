@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/onprem-infra/onprem-infra/bootstrap"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+)
+
+// planView is what the verb prints: the plan and what it puts on each role's hosts.
+type planView struct {
+	plan.Plan
+	Files map[role.Role][]string `json:"files"`
+}
+
+func planCommand(std streams) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "plan -c FILE",
+		Short: "Print what a cluster's description compiles to",
+		Long: `plan prints everything that follows from a cluster's description: virtual IPs, virtual router IDs, priorities with the proof that they
+elect the right host, the time that each failure takes, ports, DNS records, and the files of each role. Images need not be known yet.`,
+		Example: `  onprem-infra plan -c install-config.yaml
+  onprem-infra plan -c install-config.yaml -o json | jq .vrrp.proof`,
+		Args: cobra.NoArgs,
+	}
+	in := inputFlags(cmd)
+	imagesFlag(cmd, in)
+	cmd.Flags().StringVarP(&format, "output", "o", "yaml", "yaml or json")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		if format != "yaml" && format != "json" {
+			return usage("-o %q is not one of: yaml, json", format)
+		}
+		cluster, err := loadCluster(std, in)
+		if err != nil {
+			return err
+		}
+		p, err := plan.Compile(cluster)
+		if err != nil {
+			return negative(err)
+		}
+		files, err := bootstrap.Paths(p)
+		if err != nil {
+			return err
+		}
+		text, err := planText(planView{Plan: p, Files: map[role.Role][]string{role.Bootstrap: files}}, format)
+		if err != nil {
+			return err
+		}
+		_, err = std.out.Write(text)
+		return err
+	}
+	return cmd
+}
+
+// planText is the plan in JSON or, with the same keys in the same order, in YAML.
+func planText(p planView, format string) ([]byte, error) {
+	text, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("print plan: %w", err)
+	}
+	if format == "json" {
+		return append(text, '\n'), nil
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return nil, fmt.Errorf("print plan: %w", err)
+	}
+	blockStyle(&document)
+	var out bytes.Buffer
+	enc := yaml.NewEncoder(&out)
+	enc.SetIndent(2)
+	if err := enc.Encode(&document); err != nil {
+		return nil, fmt.Errorf("print plan: %w", err)
+	}
+	return out.Bytes(), enc.Close()
+}
+
+// blockStyle takes JSON's braces and quotes away; the encoder quotes again what would otherwise be read as another type.
+func blockStyle(n *yaml.Node) {
+	n.Style = 0
+	for _, child := range n.Content {
+		blockStyle(child)
+	}
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/onprem-infra/onprem-infra/shared/record"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+func vrIDsCommand(std streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "vr-ids NAME",
+		Short: "Print the virtual router IDs of a cluster of that name",
+		Long: `vr-ids prints the virtual router IDs that a cluster of that name uses. Two clusters on one network must not share any:
+compare before installing, and choose others with vrids in cluster.yaml or --vrid if they do.`,
+		Example: `  onprem-infra vr-ids mycluster`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			name := args[0]
+			api, ingress, err := vrrp.IDs(name)
+			if err != nil {
+				return negative(err)
+			}
+			if label, err := record.ParseName(name); err != nil || string(label) != name || strings.Contains(name, ".") {
+				fmt.Fprintf(std.err, "onprem-infra: warning: no cluster can be called %q, as it is no DNS label in lower case\n", name)
+			}
+			_, err = fmt.Fprintf(std.out, "APIVirtualRouterID: %d\nIngressVirtualRouterID: %d\n", api, ingress)
+			return err
+		},
+	}
+}
