@@ -3,7 +3,9 @@
 package keepalived
 
 import (
+	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -12,7 +14,7 @@ import (
 // Config is one whole keepalived.conf. Every field has a type that cannot hold text which keepalived would read as syntax.
 type Config struct {
 	Header     string     // one line of provenance, without the comment sign; empty for none
-	NotifyFIFO string     // where keepalived reports VRRP state changes; empty for none
+	NotifyFIFO Path       // where keepalived reports VRRP state changes; empty for none
 	Checks     []Check    // track scripts, cluster nodes only
 	Instances  []Instance // sorted by the caller; order is kept
 }
@@ -20,9 +22,9 @@ type Config struct {
 // Check is one tracked script: health as keepalived sees it.
 type Check struct {
 	Name     vrrp.CheckName
-	Command  string        // absolute path of an executable without arguments
+	Command  Path          // an executable, called without arguments
 	Interval time.Duration // whole seconds: keepalived before 2.3.2 refuses fractions
-	Timeout  time.Duration
+	Timeout  time.Duration // when to kill a script that hangs; below the interval
 	Rise     int
 	Fall     int
 	Weight   int // 0: failing means FAULT
@@ -31,14 +33,55 @@ type Check struct {
 // Instance is one virtual router on one interface.
 type Instance struct {
 	Name      vrrp.InstanceName
-	Interface string // a kernel interface name, validated by whoever observed it
+	Interface Interface
 	ID        vrrp.ID
 	Version   vrrp.Version
 	Priority  vrrp.Priority
 	Advert    time.Duration
-	Source    netip.Addr    // own address in unicast mode; invalid for multicast
-	Peers     []netip.Addr  // empty means multicast
+	Source    netip.Addr    // own address: unicast; invalid: multicast
+	Peers     []netip.Addr  // who is told in unicast mode, of the VIP's family; nobody puts the instance into FAULT
 	AuthPass  vrrp.AuthPass // empty for none (VRRPv3 has no authentication, RFC 5798 9)
 	VIP       netip.Addr
 	Checks    []vrrp.CheckName
+}
+
+// Group is where the VRRP routers of the VIP's family listen in multicast mode (RFC 5798 5.1.1.2 and 5.1.2.2).
+//
+// As the only peer of a unicast instance it lets a router speak before it knows anybody: keepalived takes an instance over a reload only when
+// it was unicast before and after, with the same source. From multicast to unicast it starts anew, and the VIP is away for a master down time.
+func Group(vip netip.Addr) netip.Addr {
+	if vip.Is4() {
+		return netip.AddrFrom4([4]byte{224, 0, 0, 18})
+	}
+	return netip.AddrFrom16([16]byte{0: 0xff, 1: 0x02, 15: 0x12})
+}
+
+// Interface is a network interface's name.
+type Interface string
+
+// Path is an absolute path without blanks.
+type Path string
+
+// interfaceNameSize is IFNAMSIZ of the kernel, which counts the final zero byte.
+const interfaceNameSize = 16
+
+// ParseInterface accepts the names that Linux and keepalived both take as one word: the kernel would also allow quotes and braces.
+func ParseInterface(name string) (Interface, error) {
+	if name == "" || len(name) >= interfaceNameSize || name == "." || name == ".." || !plain(name, "-_.") {
+		return "", fmt.Errorf("interface %q: a name has 1 to %d letters, digits, dots, hyphens and underscores", name, interfaceNameSize-1)
+	}
+	return Interface(name), nil
+}
+
+// ParsePath accepts an absolute path of letters, digits, dots, hyphens and underscores.
+func ParsePath(path string) (Path, error) {
+	if !strings.HasPrefix(path, "/") || !plain(path, "/-_.") {
+		return "", fmt.Errorf("path %q: an absolute path of letters, digits, dots, hyphens and underscores is needed", path)
+	}
+	return Path(path), nil
+}
+
+// plain reports whether the text is made of ASCII letters, digits and the given marks only.
+func plain(text, marks string) bool {
+	return strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"+marks) == ""
 }

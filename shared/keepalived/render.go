@@ -1,0 +1,51 @@
+package keepalived
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"strings"
+	"sync"
+	"text/template"
+	"unicode"
+)
+
+//go:embed keepalived.conf.tmpl
+var text string
+
+var parsed = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("keepalived.conf").Parse(text))
+})
+
+// Render writes the configuration. Equal values give equal bytes.
+//
+// What the text relies on, of keepalived 2.2.7 and later:
+//   - script_user is named even without scripts, because keepalived complains at start when its default user does not exist.
+//   - Gratuitous ARP, and its counterpart of IPv6, is repeated every minute: a switch that missed the burst of the takeover learns late, not never.
+//   - Every instance starts as BACKUP and none has nopreempt, which would switch off every move that a weight asks for.
+//   - Unicast without a peer is a fault. keepalived would fall back to multicast otherwise, where nodes in unicast mode do not hear it.
+//   - Unicast is sent with a TTL of 255, because routers in multicast mode drop every other one, and some peer may be their group.
+//   - A VIP has a full-length prefix, so that it adds no route to its network. An IPv4 one carries the label "vip", whatever the interface is
+//     called: labels have room for 15 bytes. An IPv6 one is deprecated from the start: the kernel takes it as source address for nothing.
+//   - A check's time limit is coreutils' timeout, as keepalived's own one takes whole seconds only.
+func Render(c Config) []byte {
+	return execute(parsed(), c)
+}
+
+func execute(t *template.Template, c Config) []byte {
+	c.Header = strings.Map(printable, c.Header)
+	var out bytes.Buffer
+	if err := t.Execute(&out, c); err != nil {
+		// The template calls methods that cannot fail on fields that are always there: only a wrong template comes here.
+		panic(fmt.Sprintf("render keepalived.conf: %v", err))
+	}
+	return out.Bytes()
+}
+
+// printable drops what would end a comment.
+func printable(r rune) rune {
+	if unicode.IsControl(r) {
+		return -1
+	}
+	return r
+}

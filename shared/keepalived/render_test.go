@@ -1,0 +1,121 @@
+package keepalived
+
+import (
+	"bytes"
+	"flag"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"text/template"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+const header = "Rendered by onprem-infra from /etc/onprem-infra/cluster.json (sha256 0123456789ab); do not edit."
+
+func addrs(texts ...string) []netip.Addr {
+	out := make([]netip.Addr, len(texts))
+	for i, text := range texts {
+		out[i] = netip.MustParseAddr(text)
+	}
+	return out
+}
+
+// bootstrap is the bootstrap machine's instance for one API VIP of cluster ostest.
+func bootstrap(name vrrp.InstanceName, vip string) Instance {
+	i := Instance{
+		Name: name, Interface: "enp1s0", ID: 14, Version: vrrp.VersionFor(netip.MustParseAddr(vip)), Priority: vrrp.Compat().Bootstrap,
+		Advert: time.Second, VIP: netip.MustParseAddr(vip),
+	}
+	if i.Version == vrrp.V2 {
+		i.AuthPass = vrrp.CompatAuth("ostest", vrrp.API)
+	}
+	return i
+}
+
+func unicast(i Instance, source string, peers ...string) Instance {
+	i.Source, i.Peers = netip.MustParseAddr(source), addrs(peers...)
+	return i
+}
+
+const fifo = "/run/onprem-infra/keepalived/notify.fifo"
+
+// goldens are one Config for every golden file.
+func goldens() map[string]Config {
+	return map[string]Config{
+		"ipv4-multicast": {Header: header, NotifyFIFO: fifo, Instances: []Instance{bootstrap("ostest_API_0", "192.0.2.5")}},
+		"ipv6-multicast": {Header: header, NotifyFIFO: fifo, Instances: []Instance{bootstrap("ostest_API_0", "2001:db8::5")}},
+		"dual-multicast": {Header: header, NotifyFIFO: fifo, Instances: []Instance{
+			bootstrap("ostest_API_0", "192.0.2.5"), bootstrap("ostest_API_1", "2001:db8::5")}},
+		"dual-group": {Header: header, NotifyFIFO: fifo, Instances: []Instance{
+			unicast(bootstrap("ostest_API_0", "192.0.2.5"), "192.0.2.10", "224.0.0.18"),
+			unicast(bootstrap("ostest_API_1", "2001:db8::5"), "2001:db8::10", "ff02::12")}},
+		"ipv4-unicast": {Header: header, NotifyFIFO: fifo, Instances: []Instance{
+			unicast(bootstrap("ostest_API_0", "192.0.2.5"), "192.0.2.10", "192.0.2.11")}},
+		"dual-unicast": {Header: header, NotifyFIFO: fifo, Instances: []Instance{
+			unicast(bootstrap("ostest_API_0", "192.0.2.5"), "192.0.2.10", "192.0.2.11", "192.0.2.12", "192.0.2.13"),
+			unicast(bootstrap("ostest_API_1", "2001:db8::5"), "2001:db8::10", "2001:db8::11", "2001:db8::12", "2001:db8::13")}},
+		"unicast-alone":     {Instances: []Instance{unicast(bootstrap("ostest_API_0", "192.0.2.5"), "192.0.2.10")}},
+		"master":            master(),
+		"subsecond-adverts": {Instances: []Instance{fast(bootstrap("ostest_API_0", "192.0.2.5"))}},
+		"nothing":           {},
+	}
+}
+
+func fast(i Instance) Instance {
+	i.Advert, i.Version, i.AuthPass, i.Interface = 100*time.Millisecond, vrrp.V3, "", "a-name-of-15-ch"
+	return i
+}
+
+func TestRender(t *testing.T) {
+	for name, config := range goldens() {
+		t.Run(name, func(t *testing.T) {
+			got := Render(config)
+			path := filepath.Join("testdata", "TestRender-"+name+".golden")
+			if *update {
+				if err := os.WriteFile(path, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+			if again := Render(config); !bytes.Equal(again, got) {
+				t.Errorf("the second rendering differs:\n%s", again)
+			}
+		})
+	}
+}
+
+// TestTemplateLines deletes each line of the template in turn: a line whose loss changes no golden file is dead or unwatched.
+func TestTemplateLines(t *testing.T) {
+	lines := strings.SplitAfter(text, "\n")
+	for i, line := range lines {
+		if line == "" {
+			continue
+		}
+		shorter := strings.Join(lines[:i], "") + strings.Join(lines[i+1:], "")
+		if tmpl, err := template.New("").Parse(shorter); err == nil && unchanged(tmpl) {
+			t.Errorf("without line %d every golden file is the same: %q", i+1, line)
+		}
+	}
+}
+
+func unchanged(tmpl *template.Template) bool {
+	for _, config := range goldens() {
+		var out bytes.Buffer
+		if err := tmpl.Execute(&out, config); err != nil || !bytes.Equal(out.Bytes(), Render(config)) {
+			return false
+		}
+	}
+	return true
+}
