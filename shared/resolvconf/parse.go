@@ -1,0 +1,65 @@
+// Package resolvconf reads resolv.conf and says which of its name servers are worth asking.
+package resolvconf
+
+import (
+	"bytes"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Conf is what a resolv.conf says, in its order. What cannot be understood is left out, as every resolver does.
+type Conf struct {
+	Nameservers []netip.Addr // an IPv4-mapped IPv6 address reads as IPv4
+	Search      []string     // of the last search or domain line, which replaces the earlier ones
+	Options     []string     // of all options lines
+}
+
+// Parse reads the text. Nothing in it is an error: a line without argument, with an address that is none or with an unknown keyword
+// counts for nothing.
+func Parse(text []byte) Conf {
+	var conf Conf
+	for line := range bytes.Lines(text) {
+		words := strings.Fields(string(line))
+		if len(words) < 2 || strings.HasPrefix(words[0], "#") || strings.HasPrefix(words[0], ";") {
+			continue
+		}
+		switch words[0] {
+		case "nameserver":
+			if addr, err := netip.ParseAddr(words[1]); err == nil && plainZone(addr.Zone()) {
+				conf.Nameservers = append(conf.Nameservers, addr.Unmap())
+			}
+		case "search", "domain":
+			conf.Search = words[1:]
+		case "options":
+			conf.Options = append(conf.Options, words[1:]...)
+		}
+	}
+	return conf
+}
+
+// plainZone keeps out zones that are no interface name or number. An address may carry any text as its zone, and the next program to
+// read the address need not take it for one word.
+func plainZone(zone string) bool {
+	return strings.Trim(zone, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == ""
+}
+
+// maxUpstreams is how many servers CoreDNS forwards to; it refuses a longer list.
+const maxUpstreams = 15
+
+// Upstreams are the name servers that a forwarder on this machine may ask, in order, each once, at most 15. Left out is what leads back to
+// the forwarder or nowhere: the machine itself, which includes the stub of systemd-resolved at 127.0.0.53 and 127.0.0.54, addresses that
+// no server has, a link-local address that does not say on which link, and what exclude says of an address without its zone.
+func Upstreams(conf Conf, exclude func(netip.Addr) bool) []netip.Addr {
+	var upstreams []netip.Addr
+	for _, addr := range conf.Nameservers {
+		linkLocal := addr.Is6() && addr.IsLinkLocalUnicast()
+		switch {
+		case addr.IsLoopback(), addr.IsUnspecified(), addr.IsMulticast(), linkLocal && addr.Zone() == "":
+		case exclude(addr.WithZone("")), slices.Contains(upstreams, addr), len(upstreams) == maxUpstreams:
+		default:
+			upstreams = append(upstreams, addr)
+		}
+	}
+	return upstreams
+}
