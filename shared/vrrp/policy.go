@@ -1,9 +1,6 @@
 package vrrp
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // The checks of a cluster node, by the names that they have in a configuration.
 const (
@@ -55,36 +52,37 @@ func Compat() Policy {
 	}
 }
 
-// announced is the priority of a node on which exactly the given checks pass; false when a failed check takes it out of the election. It
-// is an int because a policy under proof may leave the range.
-func (c Candidates) announced(passes func(CheckName) bool) (int, bool) {
+// announced is the priority of a node on which exactly the given checks pass; 0 when a failed check takes it out of the election. It is
+// an int because a policy under proof may leave the range.
+func (c Candidates) announced(passes func(CheckName) bool) int {
 	priority := int(c.Base)
 	for _, w := range c.Weights {
 		switch {
 		case passes(w.Check):
 			priority += w.Adds
 		case w.Fault:
-			return 0, false
+			return 0
 		}
 	}
-	return priority, true
+	return priority
 }
 
 // sum writes how the priority comes about: 40 + 20 (lb) + 5 (both) = 65.
 func (c Candidates) sum(passes func(CheckName) bool) string {
-	var text strings.Builder
-	fmt.Fprintf(&text, "%d", c.Base)
-	added := false
+	priority := c.announced(passes)
+	if priority == 0 {
+		return "0 (out of the election)"
+	}
+	text := fmt.Sprint(c.Base)
 	for _, w := range c.Weights {
 		if w.Adds != 0 && passes(w.Check) {
-			fmt.Fprintf(&text, " + %d (%s)", w.Adds, w.Check)
-			added = true
+			text += fmt.Sprintf(" + %d (%s)", w.Adds, w.Check)
 		}
 	}
-	if priority, _ := c.announced(passes); added {
-		fmt.Fprintf(&text, " = %d", priority)
+	if priority == int(c.Base) {
+		return text
 	}
-	return text.String()
+	return text + fmt.Sprintf(" = %d", priority)
 }
 
 // outcomes calls visit with every subset of passing checks, also those that nothing real could cause.
@@ -110,7 +108,7 @@ func (c Candidates) Highest() Priority {
 // highest is the highest priority over all outcomes, and how it comes about.
 func (c Candidates) highest() (top int, sum string) {
 	c.outcomes(func(passes func(CheckName) bool) {
-		if priority, in := c.announced(passes); in && priority > top {
+		if priority := c.announced(passes); priority > top {
 			top, sum = priority, c.sum(passes)
 		}
 	})

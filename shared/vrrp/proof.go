@@ -95,19 +95,12 @@ func (c Candidates) keep(claims []claim, all []Signals) (statements []string, er
 func (c Candidates) narrowest(cl claim, all []Signals) (statement string, broken bool) {
 	least := math.MaxInt
 	for _, b := range all {
-		better, in := c.announced(b.Passes)
-		if !cl.isBetter(b) {
-			continue
-		}
 		for _, w := range all {
-			worse, opposes := c.announced(w.Passes)
-			if !cl.isWorse(w) || !opposes {
+			if !cl.isBetter(b) || !cl.isWorse(w) {
 				continue
 			}
-			switch {
-			case !in:
-				return fmt.Sprintf("it is out of the election against %s", c.sum(w.Passes)), true
-			case better-worse < least:
+			better, worse := c.announced(b.Passes), c.announced(w.Passes)
+			if better-worse < least {
 				least = better - worse
 				statement = fmt.Sprintf("%s against %s", c.sum(b.Passes), c.sum(w.Passes))
 				broken = !beats(Priority(better), Priority(worse))

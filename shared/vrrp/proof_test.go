@@ -101,6 +101,8 @@ func TestProveRejects(t *testing.T) {
 		}, []string{"= 68, bootstrap 60", "a node with a working balancer must beat one with only a local API whatever else works, but 40 + 3 (lb) + 5 (both) = 48 against 40 + 5 (both) + 20 (mcs) = 65",
 			"a node with only a local API must beat one with neither", "a node with the default router must beat one without whatever else works, but 20 + 10 (default_ingress) = 30 against 20 + 10 (ingress_ready) = 30"}},
 		{"no machine-config-server check", func(p *Policy) { p.ControlPlane.Weights = p.ControlPlane.Weights[:2] }, []string{"the one that serves Ignition must beat the other"}},
+		{"no check of the local API", func(p *Policy) { p.ControlPlane.Weights = p.ControlPlane.Weights[:1] },
+			[]string{"a node with only a local API must beat one with neither whatever else works, but 40 against 40\n"}},
 		{"no ready check", func(p *Policy) { p.Ingress.Weights = append(p.Ingress.Weights[:1:1], p.Ingress.Weights[2]) }, []string{"the one that is ready must beat the one that drains"}},
 		{"bootstrap as address owner", func(p *Policy) { p.Bootstrap = 255 }, []string{"bootstrap priority 255 is outside 1 to 254"}},
 		{"base 0", func(p *Policy) { p.Ingress.Base = 0 }, []string{"ingress priority 0 is outside 1 to 254"}},
@@ -112,7 +114,7 @@ func TestProveRejects(t *testing.T) {
 		{"a check twice", func(p *Policy) { set(&p.ControlPlane, CheckMCS, func(w *Weight) { w.Check = CheckLB }) }, []string{"control plane check lb is there twice"}},
 		{"a control plane check that can take a good node out", func(p *Policy) {
 			set(&p.ControlPlane, CheckMCS, func(w *Weight) { w.Adds, w.Fault = 0, true })
-		}, []string{"a node with a working balancer must beat one with only a local API whatever else works, but it is out of the election against"}},
+		}, []string{"a node with a working balancer must beat one with only a local API whatever else works, but 0 (out of the election) against 40 + 5 (both) = 45"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -131,6 +133,17 @@ func TestProveRejects(t *testing.T) {
 				t.Errorf("a refused policy has statements: %q", proof.Statements)
 			}
 		})
+	}
+}
+
+// TestProveStopsAtRange holds that numbers which VRRP cannot announce are not compared: cut to 8 bits they would look like others.
+func TestProveStopsAtRange(t *testing.T) {
+	p := Compat()
+	p.ControlPlane.Base = 240
+	_, err := Prove(p)
+	want := "control plane priority 240 + 20 (lb) + 5 (both) + 3 (mcs) = 268 is outside 1 to 254"
+	if err == nil || err.Error() != want {
+		t.Errorf("error %q, want only %q", err, want)
 	}
 }
 
