@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// outcome is what a command line did.
+type outcome struct {
+	code     int
+	out, err string
+}
+
+// invoke runs a command line as main does.
+func invoke(t *testing.T, stdin string, args ...string) outcome {
+	t.Helper()
+	var out, err bytes.Buffer
+	code := run(t.Context(), args, streams{in: strings.NewReader(stdin), out: &out, err: &err})
+	return outcome{code: code, out: out.String(), err: err.String()}
+}
+
+// must runs a command line that has to succeed without a word to standard error.
+func must(t *testing.T, stdin string, args ...string) string {
+	t.Helper()
+	o := invoke(t, stdin, args...)
+	if o.code != 0 || o.err != "" {
+		t.Fatalf("%v: exit %d\n%s", args, o.code, o.err)
+	}
+	return o.out
+}
+
+// TestPlanJSONHolds holds the paths that scripts take through the plan.
+func TestPlanJSONHolds(t *testing.T) {
+	text := must(t, must(t, "", "example", "install-config", "--families", "dual"), "plan", "-c", "-", "-o", "json")
+	var document any
+	if err := json.Unmarshal([]byte(text), &document); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"cluster.name": `"prod"`, "cluster.domain": `"example.com"`, "platform": `"baremetal"`, "topology": `"HighlyAvailable"`,
+		"vips.api": `["192.0.2.5","2001:db8:1::5"]`, "vips.ingress": `["192.0.2.6","2001:db8:1::6"]`,
+		"vrrp.api.id": "2", "vrrp.ingress.id": "33", "vrrp.bootstrapPriority": "70", "vrrp.controlPlane.base": "40",
+		"vrrp.controlPlane.max": "68", "vrrp.margin": "2", "timing.profile": `"compat"`, "timing.advertIntervalMs": "1000",
+		"ports.api": "6443", "images": "{}",
+	} {
+		at := document
+		for key := range strings.SplitSeq(path, ".") {
+			object, _ := at.(map[string]any)
+			at = object[key]
+		}
+		if got, _ := json.Marshal(at); string(got) != want {
+			t.Errorf(".%s is %s, want %s", path, got, want)
+		}
+	}
+	for _, path := range []string{"/etc/onprem-infra/cluster.json", "/etc/systemd/system/onprem-keepalived.service"} {
+		if !strings.Contains(text, fmt.Sprintf("%q", path)) {
+			t.Errorf("the files of the bootstrap lack %s", path)
+		}
+	}
+}
+
+// TestPlanYAMLIsJSON compares the two forms key by key, in their order, and value by value with its type.
+func TestPlanYAMLIsJSON(t *testing.T) {
+	input := must(t, "", "example", "cluster", "--platform", "vsphere")
+	var fromYAML, fromJSON yaml.Node
+	for node, format := range map[*yaml.Node]string{&fromYAML: "yaml", &fromJSON: "json"} {
+		if err := yaml.Unmarshal([]byte(must(t, input, "plan", "-c", "-", "-o", format)), node); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := flat(&fromYAML), flat(&fromJSON); got != want {
+		t.Errorf("YAML:\n%s\nJSON:\n%s", got, want)
+	}
+	if text := must(t, input, "plan", "-c", "-"); text != must(t, input, "plan", "-c", "-", "-o", "yaml") || strings.Contains(text, `{"`) {
+		t.Errorf("the default is not YAML in block style:\n%s", text)
+	}
+}
+
+func flat(n *yaml.Node) string {
+	text := fmt.Sprintf("%d %s %q\n", n.Kind, n.ShortTag(), n.Value)
+	for _, child := range n.Content {
+		text += flat(child)
+	}
+	return text
+}
+
+// TestPlanOfClusterJSON holds that every example under every knob reads the same on a host: cluster.json in, the same plan out.
+func TestPlanOfClusterJSON(t *testing.T) {
+	knobs := map[string]struct {
+		args  []string
+		knobs spec.Knobs
+	}{
+		"none":      {},
+		"timing":    {[]string{"--timing", "compat"}, spec.Knobs{Timing: "compat"}},
+		"multicast": {[]string{"--vrrp", "multicast"}, spec.Knobs{VRRP: "multicast"}},
+		"vrids":     {[]string{"--vrid", "api=9", "--vrid", "ingress=10"}, spec.Knobs{VRIDs: []string{"api=9", "ingress=10"}}},
+		"ports":     {[]string{"--port", "lb=9545"}, spec.Knobs{Ports: []string{"lb=9545"}}},
+	}
+	for _, kind := range []string{"install-config", "cluster"} {
+		for _, platform := range []string{"baremetal", "openstack", "ovirt", "vsphere", "nutanix"} {
+			for _, families := range []string{"ipv4", "ipv6", "dual"} {
+				input := must(t, "", "example", kind, "--platform", platform, "--families", families)
+				for name, k := range knobs {
+					t.Run(strings.Join([]string{kind, platform, families, name}, " "), func(t *testing.T) {
+						cluster, findings := spec.Parse("example", []byte(input), k.knobs)
+						if len(findings) > 0 {
+							t.Fatal(findings)
+						}
+						p, err := plan.Compile(cluster)
+						if err != nil {
+							t.Fatal(err)
+						}
+						user := must(t, input, append([]string{"plan", "-o", "json", "-c", "-"}, k.args...)...)
+						host := must(t, string(plan.Encode(p)), "plan", "-o", "json", "-c", "-")
+						if host != user {
+							t.Errorf("the host's plan:\n%s\nthe user's:\n%s", host, user)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+func TestPlanRefuses(t *testing.T) {
+	example := must(t, "", "example", "cluster")
+	tests := []struct {
+		name, stdin string
+		args        []string
+		code        int
+		want        string
+	}{
+		{"no file", "", []string{"plan"}, 2, "-c FILE is missing"},
+		{"format", example, []string{"plan", "-c", "-", "-o", "xml"}, 2, `-o "xml" is not one of: yaml, json`},
+		{"argument", example, []string{"plan", "-c", "-", "x"}, 2, "x"},
+		{"findings", "nonsense", []string{"plan", "-c", "-"}, 1, "stdin:1:1: error: "},
+		{"VRIDs alike", example, []string{"plan", "-c", "-", "--vrid", "api=9", "--vrid", "ingress=9"}, 1, "virtual router ID 9"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			o := invoke(t, tt.stdin, tt.args...)
+			if o.code != tt.code || !strings.Contains(o.err, tt.want) || o.out != "" {
+				t.Errorf("exit %d, stdout %q, stderr %q; want exit %d and %q on stderr alone", o.code, o.out, o.err, tt.code, tt.want)
+			}
+		})
+	}
+}
