@@ -1,0 +1,193 @@
+package dns
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/container"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// fakeHost is a fake: a machine that is what a test says it is.
+type fakeHost struct {
+	resolver string
+	corefile []byte
+	writes   int
+	full     bool
+	answer   error
+	asked    []string
+}
+
+func (h *fakeHost) Links() (addr.Snapshot, error) {
+	return addr.Snapshot{Links: []addr.Link{{Index: 2, Name: "enp1s0", Up: true, Addresses: []addr.Address{
+		{Prefix: netip.MustParsePrefix("192.0.2.10/24")}, {Prefix: netip.MustParsePrefix("2001:db8::10/64")},
+	}}}}, nil
+}
+
+func (h *fakeHost) Resolver() ([]byte, string, error) {
+	return []byte(h.resolver), "/etc/resolv.conf", nil
+}
+
+func (h *fakeHost) Write(config []byte) (bool, error) {
+	if h.full {
+		return false, errors.New("no space left")
+	}
+	if slices.Equal(config, h.corefile) {
+		return false, nil
+	}
+	h.corefile = config
+	h.writes++
+	return true, nil
+}
+
+func (h *fakeHost) Answers(_ context.Context, name string) error {
+	h.asked = append(h.asked, name)
+	return h.answer
+}
+
+// fakeDaemon is a fake: it counts what a container engine would be asked.
+type fakeDaemon struct {
+	running bool
+	signals []syscall.Signal
+	stops   int
+	err     error
+}
+
+func (d *fakeDaemon) Ensure(context.Context, container.Spec) error {
+	d.running = d.err == nil
+	return d.err
+}
+func (d *fakeDaemon) Stop(context.Context, string) error { d.stops++; return nil }
+func (d *fakeDaemon) Running() bool                      { return d.running }
+
+func (d *fakeDaemon) Signal(sig syscall.Signal) error {
+	if !d.running {
+		return os.ErrProcessDone
+	}
+	d.signals = append(d.signals, sig)
+	return nil
+}
+
+// heard is what a service manager was told.
+type heard struct {
+	ready  int
+	status []string
+}
+
+func (h *heard) Ready() error             { h.ready++; return nil }
+func (h *heard) Status(text string) error { h.status = append(h.status, text); return nil }
+
+func room(t *testing.T, resolver string) (*Room, *fakeHost, *fakeDaemon, *heard) {
+	t.Helper()
+	p, err := plan.Compile(spec.Cluster{
+		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3,
+		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+		APIVIPs:         []netip.Addr{netip.MustParseAddr("192.0.2.5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
+		Images: map[string]string{"corednsImage": "registry.example.com/coredns:1"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, d, n := &fakeHost{resolver: resolver}, &fakeDaemon{}, &heard{}
+	return New(p, "made by a test", h, d, n), h, d, n
+}
+
+func turn(t *testing.T, r *Room) error {
+	t.Helper()
+	s, err := r.Observe(t.Context())
+	if err != nil {
+		return err
+	}
+	c, _ := r.Decide(s)
+	return r.Apply(t.Context(), c)
+}
+
+func TestDecideUpstreams(t *testing.T) {
+	tests := []struct {
+		name     string
+		resolver string
+		want     []string
+	}{
+		{name: "in order", resolver: "nameserver 198.51.100.2\nnameserver 198.51.100.1\n", want: []string{"198.51.100.2", "198.51.100.1"}},
+		{name: "D-02: none at all", resolver: "# nothing\nsearch example.com\n"},
+		{name: "D-04: never this machine, in any family", resolver: "nameserver 192.0.2.10\nnameserver 2001:db8::10\nnameserver 198.51.100.1\n", want: []string{"198.51.100.1"}},
+		{name: "D-05: never a loopback, never the stub resolver", resolver: "nameserver 127.0.0.53\nnameserver 127.0.0.1\nnameserver ::1\nnameserver 198.51.100.1\n", want: []string{"198.51.100.1"}},
+		{name: "never a VIP", resolver: "nameserver 192.0.2.5\nnameserver 192.0.2.6\nnameserver 198.51.100.1\n", want: []string{"198.51.100.1"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, _, _, _ := room(t, tt.resolver)
+			s, err := r.Observe(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, why := r.Decide(s)
+			var got []string
+			for _, u := range c.Upstreams {
+				got = append(got, u.String())
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("upstreams %v, want %v", got, tt.want)
+			}
+			if len(why) != 1 || !strings.HasSuffix(why[0], "name servers from /etc/resolv.conf") {
+				t.Errorf("reasons %q", why)
+			}
+		})
+	}
+}
+
+func TestApply(t *testing.T) {
+	r, h, d, n := room(t, "nameserver 198.51.100.1\n")
+	h.answer = errors.New("refused")
+	if err := turn(t, r); err == nil || n.ready != 0 {
+		t.Errorf("READY %d before CoreDNS answers, error %v", n.ready, err)
+	}
+	h.answer = nil
+	for range 3 {
+		if err := turn(t, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if h.writes != 1 || len(d.signals) != 0 || n.ready != 1 || !slices.Equal(h.asked, []string{"api-int.ostest.example.com", "api-int.ostest.example.com"}) {
+		t.Errorf("writes %d, signals %v, ready %d, asked %v", h.writes, d.signals, n.ready, h.asked)
+	}
+	h.resolver = "nameserver 198.51.100.2\n" // D-03
+	if err := turn(t, r); err != nil {
+		t.Fatal(err)
+	}
+	if h.writes != 2 || !slices.Equal(d.signals, []syscall.Signal{syscall.SIGUSR1}) || !strings.Contains(string(h.corefile), "198.51.100.2") {
+		t.Errorf("after a change: writes %d, signals %v", h.writes, d.signals)
+	}
+	if err := r.Leave(t.Context()); err != nil || d.stops != 1 {
+		t.Errorf("leave: %v, %d stops", err, d.stops)
+	}
+}
+
+func TestApplyFaults(t *testing.T) {
+	r, h, d, _ := room(t, "")
+	h.full = true
+	if err := turn(t, r); err == nil || err.Error() != "write /etc/coredns/Corefile: no space left" {
+		t.Errorf("error %v", err)
+	}
+	h.full, d.err = false, errors.New("pull: refused")
+	if err := turn(t, r); err == nil || err.Error() != "pull: refused" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestContainer holds the least privilege that CoreDNS works with.
+func TestContainer(t *testing.T) {
+	r, _, _, _ := room(t, "")
+	c := Container(r.plan)
+	if !slices.Equal(c.Capabilities, []string{"CAP_NET_BIND_SERVICE"}) || len(c.Mounts) != 1 || !c.Mounts[0].ReadOnly {
+		t.Errorf("%+v", c)
+	}
+}

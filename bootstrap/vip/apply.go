@@ -1,0 +1,90 @@
+package vip
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+// Apply brings the machine to what is desired. It is called at every turn and does nothing when all is as it should be.
+func (r *Room) Apply(ctx context.Context, d Desired) error {
+	if !d.Run {
+		if err := r.daemon.Stop(ctx, containerName); err != nil {
+			return err
+		}
+		return r.tell(true, "the API VIP is not held here")
+	}
+	if config := keepalived.Render(d.Config); !bytes.Equal(config, r.proposed) {
+		if err := r.host.Propose(config); err != nil {
+			return fmt.Errorf("hand keepalived.conf to the supervisor: %w", err)
+		}
+		r.proposed = config
+	}
+	if err := r.daemon.Ensure(ctx, Container(r.plan)); err != nil {
+		return err
+	}
+	status, err := r.host.Status()
+	if err != nil {
+		return fmt.Errorf("read the supervisor's status: %w", err)
+	}
+	if refused := status.Refused; refused != nil && refused.Candidate == supervised.Digest(r.proposed) {
+		return fmt.Errorf("keepalived refuses its configuration, the former one stays in force: %s", refused.Output)
+	}
+	return r.tell(elected(d.Config, status), summary(d.Config, status))
+}
+
+// Leave gives the VIP up: the supervisor has keepalived announce priority 0 and take the address off before anything else stops.
+func (r *Room) Leave(ctx context.Context) error { return r.daemon.Stop(ctx, containerName) }
+
+// tell passes the room's state on to the service manager when it changes, and READY once.
+func (r *Room) tell(ready bool, status string) error {
+	if status != r.told {
+		if err := r.notifier.Status(status); err != nil {
+			return err
+		}
+		r.told = status
+	}
+	if !ready || r.ready {
+		return nil
+	}
+	r.ready = true
+	return r.notifier.Ready()
+}
+
+// elected is true once every instance has left INIT: keepalived has opened its sockets and takes part.
+func elected(c keepalived.Config, s supervised.Status) bool {
+	for _, inst := range c.Instances {
+		if state, ok := s.Instances[string(inst.Name)]; !ok || state.State == supervised.Init {
+			return false
+		}
+	}
+	return true
+}
+
+// summary is the line that `systemctl status` shows.
+func summary(c keepalived.Config, s supervised.Status) string {
+	parts := make([]string, 0, len(c.Instances))
+	for _, inst := range c.Instances {
+		state := supervised.Init
+		if known, ok := s.Instances[string(inst.Name)]; ok {
+			state = known.State
+		}
+		mode := "multicast"
+		if len(inst.Peers) > 0 {
+			mode = "unicast, " + count(len(inst.Peers), "peer")
+		}
+		parts = append(parts, fmt.Sprintf("%s %s on %s (priority %d, %s)", inst.VIP, state, inst.Interface, inst.Priority, mode))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,138 @@
+package vip
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+// turn is one round of the loop.
+func turn(t *testing.T, r *Room) error {
+	t.Helper()
+	s, err := r.Observe(t.Context())
+	if err != nil {
+		return err
+	}
+	d, _ := r.Decide(s)
+	return r.Apply(t.Context(), d)
+}
+
+func elect(state supervised.State) supervised.Status {
+	return supervised.Status{Instances: map[string]supervised.Instance{"ostest_API_0": {State: state, Priority: 70}}}
+}
+
+func TestApply(t *testing.T) {
+	r, h, d, n := room(t, nil)
+	for range 3 {
+		if err := turn(t, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(h.proposed) != 1 {
+		t.Errorf("K-30: %d configurations proposed for one that did not change", len(h.proposed))
+	}
+	if n.ready != 0 {
+		t.Error("READY before the instance has left INIT")
+	}
+	h.status = elect(supervised.Backup)
+	for range 3 {
+		if err := turn(t, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n.ready != 1 {
+		t.Errorf("READY %d times, want once", n.ready)
+	}
+	h.status = elect(supervised.Master)
+	h.nodes = []addr.Node{master("m0", "192.0.2.11")}
+	if err := turn(t, r); err != nil {
+		t.Fatal(err)
+	}
+	if len(h.proposed) != 2 || !strings.Contains(string(h.proposed[1]), "192.0.2.11") {
+		t.Errorf("the first node gives %d configurations", len(h.proposed))
+	}
+	want := []string{
+		"192.0.2.5 INIT on enp1s0 (priority 70, multicast)",
+		"192.0.2.5 BACKUP on enp1s0 (priority 70, multicast)",
+		"192.0.2.5 MASTER on enp1s0 (priority 70, unicast, 1 peer)",
+	}
+	if !slices.Equal(n.status, want) {
+		t.Errorf("status %q, want %q", n.status, want)
+	}
+	if d.stops != 0 {
+		t.Errorf("%d stops", d.stops)
+	}
+}
+
+func TestApplyRelease(t *testing.T) {
+	r, h, d, n := room(t, nil)
+	if err := turn(t, r); err != nil {
+		t.Fatal(err)
+	}
+	h.verdict = &Verdict{Why: "the local API is gone"}
+	if err := turn(t, r); err != nil {
+		t.Fatal(err)
+	}
+	if d.stops != 1 || n.ready != 1 || n.status[len(n.status)-1] != "the API VIP is not held here" {
+		t.Errorf("stops %d, ready %d, status %q", d.stops, n.ready, n.status)
+	}
+	// K-35: it comes back.
+	h.verdict = &hold
+	before := len(d.ensured)
+	if err := turn(t, r); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.ensured) != before+1 {
+		t.Error("the VIP is not taken back")
+	}
+}
+
+func TestApplyFaults(t *testing.T) {
+	tests := []struct {
+		name  string
+		fault func(*Room, *fakeHost, *fakeDaemon)
+		err   string
+	}{
+		{name: "no verdict yet", fault: func(_ *Room, h *fakeHost, _ *fakeDaemon) { h.verdict = nil }, err: "look at the local API: no answer yet"},
+		{name: "no room for the candidate", fault: func(_ *Room, h *fakeHost, _ *fakeDaemon) { h.full = true }, err: "hand keepalived.conf to the supervisor: no space left"},
+		{name: "no image", fault: func(_ *Room, _ *fakeHost, d *fakeDaemon) { d.err = errors.New("pull: refused") }, err: "pull: refused"},
+		{name: "refused by keepalived", fault: func(r *Room, h *fakeHost, _ *fakeDaemon) {
+			if err := turn(t, r); err != nil {
+				t.Fatal(err)
+			}
+			h.status.Refused = &supervised.Refusal{Candidate: supervised.Digest(h.proposed[0]), Output: "Unknown keyword"}
+		}, err: "keepalived refuses its configuration, the former one stays in force: Unknown keyword"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, h, d, n := room(t, nil)
+			tt.fault(r, h, d)
+			if err := turn(t, r); err == nil || err.Error() != tt.err {
+				t.Errorf("error %v, want %s", err, tt.err)
+			}
+			if n.ready != 0 {
+				t.Error("READY after a fault")
+			}
+		})
+	}
+}
+
+// TestContainer holds the least privilege that keepalived works with.
+func TestContainer(t *testing.T) {
+	c := Container(compile(t, dual))
+	if want := []string{"CAP_NET_ADMIN", "CAP_NET_RAW"}; !slices.Equal(c.Capabilities, want) {
+		t.Errorf("capabilities %v, want %v", c.Capabilities, want)
+	}
+	if got := strings.Join(c.Command, " "); !strings.Contains(got, "--vip 192.0.2.5 --vip 2001:db8::5 -- ") {
+		t.Errorf("command %s", got)
+	}
+	for _, m := range c.Mounts {
+		if m.Source == supervisor && !m.ReadOnly {
+			t.Error("the supervisor's binary can be written from inside")
+		}
+	}
+}

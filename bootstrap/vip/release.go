@@ -1,0 +1,107 @@
+package vip
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/health"
+)
+
+const (
+	// lookEvery is how often the local API is probed.
+	lookEvery = time.Second
+	// firstReadyWithin is how long a first healthy API is waited for: slow hosts need many minutes to pull a release. Afterwards the
+	// same rules hold as if it had been seen.
+	firstReadyWithin = 30 * time.Minute
+	// tolerated is how many failures in a row may be a restart of the API server; one more and the VIP goes.
+	tolerated = 4
+)
+
+// Look is one look at what the VIP is held for.
+type Look struct {
+	At  time.Time
+	API health.API // the API server of this machine
+	// Ironic says whether the provisioning service answers at all. It is asked only when the API is not ready: hosts that are being
+	// provisioned reach it through the VIP.
+	Ironic bool
+	// ReadyMaster says whether a control plane node could serve the VIP at once.
+	ReadyMaster bool
+}
+
+// Verdict is whether this machine takes part in the election of the API VIP, and why.
+type Verdict struct {
+	Hold bool
+	Why  string
+}
+
+// Release decides when the VIP leaves this machine, as a state machine without a clock of its own: time comes with each Look.
+// The zero value has not looked yet.
+//
+//	waiting --API ready, or 30 min--> holding --5 failures in a row, or shutdown announced and a master ready--> released
+//	                                     ^------------------------------ API ready ------------------------------------'
+//
+// It goes back from released because an API server that restarts during the installation looks like one that ends, and because
+// without the VIP on this machine the installation cannot go on.
+type Release struct {
+	phase    phase
+	since    time.Time // of the first Look
+	failures int
+}
+
+type phase int
+
+const (
+	waiting phase = iota
+	holding
+	released
+)
+
+// Resume is where a machine starts that has already seen its API ready once, before a reboot or a restart of this program: it takes
+// the VIP when the API is ready again, and never takes it back from a master if the API is gone for good.
+func Resume() Release { return Release{phase: released} }
+
+// SeenReady says whether the API has been ready once.
+func (r Release) SeenReady() bool { return r.phase != waiting }
+
+// Next is the state after one more look, and its verdict.
+func (r Release) Next(l Look) (Release, Verdict) {
+	if r.since.IsZero() {
+		r.since = l.At
+	}
+	if l.API == health.Ready {
+		r.phase, r.failures = holding, 0
+		return r, Verdict{Hold: true, Why: "the local API is ready"}
+	}
+	if r.phase == waiting {
+		if l.At.Sub(r.since) < firstReadyWithin {
+			return r, Verdict{Hold: true, Why: "the local API has never been ready"}
+		}
+		r.phase = holding
+	}
+	if r.phase == released {
+		return r, Verdict{Why: fmt.Sprintf("the local API is %s, the VIP has been given up", l.API)}
+	}
+	return r.notReady(l)
+}
+
+// notReady weighs an API that was ready once and is not now.
+func (r Release) notReady(l Look) (Release, Verdict) {
+	switch {
+	case l.API == health.ShuttingDown && l.ReadyMaster:
+		r.phase = released
+		return r, Verdict{Why: "the local API announces its shutdown and a master is ready"}
+	case l.API == health.ShuttingDown:
+		// It still serves, and nobody else would.
+		return r, Verdict{Hold: true, Why: "the local API announces its shutdown, no master is ready"}
+	case l.Ironic:
+		// Not a success either: the count stays, so that the end of provisioning does not start it anew.
+		return r, Verdict{Hold: true, Why: fmt.Sprintf("the local API is %s, Ironic still serves through the VIP", l.API)}
+	}
+	r.failures++
+	if r.failures > tolerated {
+		r.phase = released
+		return r, Verdict{Why: fmt.Sprintf("the local API is %s and Ironic is away, %d times in a row", l.API, r.failures)}
+	}
+	// Without the count, so that the log has one line for one outage.
+	return r, Verdict{Hold: true, Why: fmt.Sprintf("the local API is %s, which may be a restart", l.API)}
+}

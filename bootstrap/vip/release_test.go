@@ -1,0 +1,107 @@
+package vip
+
+import (
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/health"
+)
+
+// story runs looks one second apart and returns the verdict after each.
+func story(r Release, looks ...Look) []Verdict {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var verdicts []Verdict
+	for _, l := range looks {
+		at = at.Add(time.Second)
+		l.At = at
+		var v Verdict
+		r, v = r.Next(l)
+		verdicts = append(verdicts, v)
+	}
+	return verdicts
+}
+
+func times(n int, l Look) []Look {
+	looks := make([]Look, n)
+	for i := range looks {
+		looks[i] = l
+	}
+	return looks
+}
+
+func seq(parts ...[]Look) []Look {
+	var all []Look
+	for _, p := range parts {
+		all = append(all, p...)
+	}
+	return all
+}
+
+var (
+	ready     = Look{API: health.Ready}
+	gone      = Look{API: health.Gone}
+	notReady  = Look{API: health.NotReady}
+	goneBusy  = Look{API: health.Gone, Ironic: true}
+	announced = Look{API: health.ShuttingDown}
+)
+
+func TestRelease(t *testing.T) {
+	tests := []struct {
+		name  string
+		from  Release
+		looks []Look
+		hold  bool
+		why   string
+	}{
+		{name: "before the first ready API the VIP stays", looks: times(60, gone), hold: true, why: "the local API has never been ready"},
+		{name: "an API that has never been ready and answers 500 is still awaited", looks: times(60, notReady), hold: true, why: "the local API has never been ready"},
+		{name: "ready", looks: times(3, ready), hold: true, why: "the local API is ready"},
+		{name: "four failures may be a restart", looks: seq(times(1, ready), times(4, gone)), hold: true, why: "the local API is gone, which may be a restart"},
+		{name: "the fifth failure gives the VIP up", looks: seq(times(1, ready), times(5, gone)), why: "the local API is gone and Ironic is away, 5 times in a row"},
+		{name: "not ready counts as well as gone", looks: seq(times(1, ready), times(3, gone), times(2, notReady)), why: "the local API is not ready and Ironic is away, 5 times in a row"},
+		{name: "K-35: the API returns after 6 s, and so does the VIP", looks: seq(times(1, ready), times(6, gone), times(1, ready)), hold: true, why: "the local API is ready"},
+		{name: "given up for good while the API is away", looks: seq(times(1, ready), times(600, gone)), why: "the local API is gone, the VIP has been given up"},
+		{name: "a good look starts the count anew", looks: seq(times(1, ready), times(4, gone), times(1, ready), times(4, gone)), hold: true, why: "the local API is gone, which may be a restart"},
+		{name: "K-37: Ironic up keeps the VIP", looks: seq(times(1, ready), times(600, goneBusy)), hold: true, why: "the local API is gone, Ironic still serves through the VIP"},
+		{name: "K-37: Ironic leaves the count unchanged", looks: seq(times(1, ready), times(3, gone), times(50, goneBusy), times(1, gone)), hold: true, why: "the local API is gone, which may be a restart"},
+		{name: "K-37: the count goes on after Ironic", looks: seq(times(1, ready), times(3, gone), times(50, goneBusy), times(2, gone)), why: "the local API is gone and Ironic is away, 5 times in a row"},
+		{name: "K-41: an announced shutdown without a ready master keeps the VIP", looks: seq(times(1, ready), times(70, announced)), hold: true, why: "the local API announces its shutdown, no master is ready"},
+		{name: "an announced shutdown does not count", looks: seq(times(1, ready), times(70, announced), times(4, gone)), hold: true, why: "the local API is gone, which may be a restart"},
+		{name: "K-41: an announced shutdown with a ready master gives the VIP up at once",
+			looks: seq(times(1, ready), []Look{{API: health.ShuttingDown, ReadyMaster: true}}), why: "the local API announces its shutdown and a master is ready"},
+		{name: "a ready master alone takes nothing", looks: seq(times(1, ready), []Look{{API: health.Ready, ReadyMaster: true}}), hold: true, why: "the local API is ready"},
+		{name: "K-39: 20 minutes to the first ready API", looks: seq(times(20*60, gone), times(1, ready)), hold: true, why: "the local API is ready"},
+		{name: "half an hour is the end of waiting", looks: times(30*60+5, gone), why: "the local API is gone and Ironic is away, 5 times in a row"},
+		{name: "half an hour less one look is not", looks: times(30*60, gone), hold: true, why: "the local API has never been ready"},
+		{name: "K-34: a restart after the end does not take the VIP back", from: Resume(), looks: times(1, gone), why: "the local API is gone, the VIP has been given up"},
+		{name: "a restart while the API serves does", from: Resume(), looks: times(1, ready), hold: true, why: "the local API is ready"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			verdicts := story(tt.from, tt.looks...)
+			if got, want := verdicts[len(verdicts)-1], (Verdict{Hold: tt.hold, Why: tt.why}); got != want {
+				t.Errorf("after %d looks: %+v, want %+v", len(tt.looks), got, want)
+			}
+		})
+	}
+}
+
+// TestReleaseNeverLeavesBeforeReady holds over every sequence of six looks that the VIP never leaves before the API was ready once.
+func TestReleaseNeverLeavesBeforeReady(t *testing.T) {
+	bad := []Look{gone, notReady, goneBusy, announced, {API: health.ShuttingDown, ReadyMaster: true}}
+	var walk func(prefix []Look)
+	walk = func(prefix []Look) {
+		if len(prefix) == 6 {
+			for _, v := range story(Release{}, prefix...) {
+				if !v.Hold {
+					t.Fatalf("%v: %+v", prefix, v)
+				}
+			}
+			return
+		}
+		for _, l := range bad {
+			walk(append(prefix[:len(prefix):len(prefix)], l))
+		}
+	}
+	walk(nil)
+}

@@ -1,0 +1,209 @@
+package vip
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/container"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+// fakeHost is a fake: a machine that is what a test says it is.
+type fakeHost struct {
+	links    addr.Snapshot
+	nodes    []addr.Node
+	verdict  *Verdict
+	status   supervised.Status
+	proposed [][]byte
+	full     bool
+}
+
+func (h *fakeHost) Links() (addr.Snapshot, error) { return h.links, nil }
+func (h *fakeHost) Nodes() []addr.Node            { return h.nodes }
+
+func (h *fakeHost) Verdict() (Verdict, bool) {
+	if h.verdict == nil {
+		return Verdict{}, false
+	}
+	return *h.verdict, true
+}
+
+func (h *fakeHost) Status() (supervised.Status, error) { return h.status, nil }
+
+func (h *fakeHost) Propose(config []byte) error {
+	if h.full {
+		return errors.New("no space left")
+	}
+	h.proposed = append(h.proposed, config)
+	return nil
+}
+
+// fakeDaemon is a fake: it counts what a container engine would be asked.
+type fakeDaemon struct {
+	ensured []container.Spec
+	stops   int
+	err     error
+}
+
+func (d *fakeDaemon) Ensure(_ context.Context, s container.Spec) error {
+	d.ensured = append(d.ensured, s)
+	return d.err
+}
+
+func (d *fakeDaemon) Stop(context.Context, string) error { d.stops++; return d.err }
+
+// heard is what a service manager was told.
+type heard struct {
+	ready  int
+	status []string
+}
+
+func (h *heard) Ready() error             { h.ready++; return nil }
+func (h *heard) Status(text string) error { h.status = append(h.status, text); return nil }
+
+func ip(s string) netip.Addr { return netip.MustParseAddr(s) }
+
+func compile(t *testing.T, change func(*spec.Cluster)) plan.Plan {
+	t.Helper()
+	c := spec.Cluster{
+		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3,
+		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+		APIVIPs:         []netip.Addr{ip("192.0.2.5")}, IngressVIPs: []netip.Addr{ip("192.0.2.6")},
+		Images: map[string]string{"keepalivedImage": "registry.example.com/keepalived:1"},
+	}
+	if change != nil {
+		change(&c)
+	}
+	p, err := plan.Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func dual(c *spec.Cluster) {
+	c.MachineNetworks = append(c.MachineNetworks, netip.MustParsePrefix("2001:db8::/64"))
+	c.APIVIPs = append(c.APIVIPs, ip("2001:db8::5"))
+	c.IngressVIPs = append(c.IngressVIPs, ip("2001:db8::6"))
+}
+
+func links(prefixes ...string) addr.Snapshot {
+	l := addr.Link{Index: 2, Name: "enp1s0", Up: true}
+	for _, p := range prefixes {
+		l.Addresses = append(l.Addresses, addr.Address{Prefix: netip.MustParsePrefix(p)})
+	}
+	return addr.Snapshot{Links: []addr.Link{l}}
+}
+
+func master(name string, addrs ...string) addr.Node {
+	n := addr.Node{Name: name}
+	for _, a := range addrs {
+		n.InternalIPs = append(n.InternalIPs, ip(a))
+	}
+	return n
+}
+
+var (
+	hold = Verdict{Hold: true, Why: "the local API is ready"}
+	host = []string{"192.0.2.10/24", "2001:db8::10/64"}
+)
+
+func room(t *testing.T, change func(*spec.Cluster)) (*Room, *fakeHost, *fakeDaemon, *heard) {
+	t.Helper()
+	h, d, n := &fakeHost{links: links(host...), verdict: &hold}, &fakeDaemon{}, &heard{}
+	return New(compile(t, change), "made by a test", h, d, n, time.Now), h, d, n
+}
+
+func TestDecide(t *testing.T) {
+	masters := []addr.Node{master("m1", "192.0.2.12", "2001:db8::12"), master("m0", "192.0.2.11", "2001:db8::11")}
+	tests := []struct {
+		name      string
+		change    func(*spec.Cluster)
+		links     addr.Snapshot
+		nodes     []addr.Node
+		verdict   Verdict
+		run       bool
+		instances []string // VIP, interface, source, peers
+		why       []string // each a part of one reason
+	}{
+		{name: "no node known: multicast", links: links(host...), verdict: hold, run: true,
+			instances: []string{"192.0.2.5 enp1s0 invalid IP []"}, why: []string{"API is ready", "multicast until a control plane node is known"}},
+		{name: "nodes known: unicast, peers sorted", links: links(host...), nodes: masters, verdict: hold, run: true,
+			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [192.0.2.11 192.0.2.12]"}, why: []string{"API is ready", "unicast with 192.0.2.11 192.0.2.12"}},
+		{name: "one node is enough", links: links(host...), nodes: masters[:1], verdict: hold, run: true,
+			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [192.0.2.12]"}, why: []string{"API is ready", "unicast with 192.0.2.12"}},
+		{name: "K-08: each family has its own peers", change: dual, links: links(host...), nodes: masters, verdict: hold, run: true,
+			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [192.0.2.11 192.0.2.12]", "2001:db8::5 enp1s0 2001:db8::10 [2001:db8::11 2001:db8::12]"},
+			why:       []string{"API is ready", "192.0.2.5 on enp1s0", "2001:db8::5 on enp1s0"}},
+		{name: "K-16: a node whose status lacks a family is a peer in the other", change: dual, links: links(host...), nodes: []addr.Node{master("m0", "192.0.2.11")}, verdict: hold, run: true,
+			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [192.0.2.11]", "2001:db8::5 enp1s0 invalid IP []"}, why: []string{"API is ready", "unicast", "multicast"}},
+		{name: "a cluster that asks for multicast keeps it", change: func(c *spec.Cluster) { c.VRRP = spec.Multicast }, links: links(host...), nodes: masters, verdict: hold, run: true,
+			instances: []string{"192.0.2.5 enp1s0 invalid IP []"}, why: []string{"API is ready", "multicast as the cluster asks"}},
+		{name: "this machine is no peer of itself", links: links(host...), nodes: []addr.Node{master("m0", "192.0.2.10"), master("m1", "192.0.2.12")}, verdict: hold, run: true,
+			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [192.0.2.12]"}, why: []string{"API is ready", "unicast with 192.0.2.12"}},
+		{name: "N-04: the VIP on the interface is not the own address", links: links("192.0.2.5/32", "192.0.2.6/32", "192.0.2.10/24"), nodes: masters, verdict: hold, run: true,
+			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [192.0.2.11 192.0.2.12]"}, why: []string{"API is ready", "unicast"}},
+		{name: "no address yet", links: links(), verdict: hold, why: []string{"API is ready", "no instance for 192.0.2.5"}},
+		{name: "one family has no address yet", change: dual, links: links("192.0.2.10/24"), verdict: hold, run: true,
+			instances: []string{"192.0.2.5 enp1s0 invalid IP []"}, why: []string{"API is ready", "multicast", "no instance for 2001:db8::5"}},
+		{name: "released", links: links(host...), nodes: masters, verdict: Verdict{Why: "the local API is gone"}, why: []string{"the local API is gone"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, _, _, _ := room(t, tt.change)
+			got, why := r.Decide(Snapshot{At: time.Now(), Links: tt.links, Nodes: tt.nodes, Verdict: tt.verdict})
+			if got.Run != tt.run {
+				t.Errorf("run %v, want %v", got.Run, tt.run)
+			}
+			var instances []string
+			for _, i := range got.Config.Instances {
+				instances = append(instances, i.VIP.String()+" "+string(i.Interface)+" "+i.Source.String()+" ["+join(i.Peers)+"]")
+			}
+			if !slices.Equal(instances, tt.instances) {
+				t.Errorf("instances %q, want %q", instances, tt.instances)
+			}
+			if !slices.EqualFunc(why, tt.why, strings.Contains) {
+				t.Errorf("reasons %q, want %q", why, tt.why)
+			}
+		})
+	}
+}
+
+// TestDecideNumbers holds what mixed clusters depend on.
+func TestDecideNumbers(t *testing.T) {
+	r, h, _, _ := room(t, dual)
+	d, _ := r.Decide(Snapshot{Links: h.links, Verdict: hold})
+	four, six := d.Config.Instances[0], d.Config.Instances[1]
+	if four.Name != "ostest_API_0" || four.ID != 14 || four.Version != 2 || four.Priority != 70 || four.Advert != time.Second || four.AuthPass != "ostest_a" {
+		t.Errorf("IPv4: %+v", four)
+	}
+	if six.Name != "ostest_API_1" || six.ID != 14 || six.Version != 3 || six.Priority != 70 || six.AuthPass != "" {
+		t.Errorf("IPv6: %+v", six)
+	}
+}
+
+// TestDecideRidesOverAnAddressThatIsReplaced: a DHCP client removes the old address first.
+func TestDecideRidesOverAnAddressThatIsReplaced(t *testing.T) {
+	r, h, _, _ := room(t, nil)
+	at := time.Now()
+	before, _ := r.Decide(Snapshot{At: at, Links: h.links, Verdict: hold})
+	during, _ := r.Decide(Snapshot{At: at.Add(addressGap - time.Millisecond), Links: links(), Verdict: hold})
+	if !during.Run || !slices.EqualFunc(before.Config.Instances, during.Config.Instances, func(a, b keepalived.Instance) bool { return a.Interface == b.Interface }) {
+		t.Errorf("during the gap: %+v", during)
+	}
+	if after, _ := r.Decide(Snapshot{At: at.Add(addressGap), Links: links(), Verdict: hold}); after.Run {
+		t.Errorf("after the gap: %+v", after)
+	}
+	if released, _ := r.Decide(Snapshot{At: at.Add(time.Second), Links: links(), Verdict: Verdict{}}); released.Run {
+		t.Error("a verdict to release does not wait for the gap")
+	}
+}

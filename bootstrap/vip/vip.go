@@ -1,0 +1,106 @@
+// Package vip holds the API VIP on the bootstrap machine first and gives it up when the control plane can take it.
+//
+// keepalived runs in a container under onprem-supervise; this room observes the host and the cluster, decides the configuration, and
+// hands it over by file. The priority is above everything that a control plane node can announce (package vrrp proves it).
+//
+// Two holders cannot arise at the change from multicast to unicast. A control plane node of today renders its instance only when the
+// API lists at least two control plane nodes, itself among them, and shows the same list at three looks 10 s apart; then its
+// keepalived listens for a master-down time, 3.7 s or more. The only API there is at that time runs on this machine, and its watch
+// reports a Node as it is stored: the instance here becomes unicast with that peer within a second, about half a minute before the
+// node listens. Nodes accept advertisements from a sender that they do not list, see the higher priority, and stay BACKUP. Before the
+// first Node nobody else is in the election, and an empty peer list, which keepalived takes for multicast, is heard by nobody. The
+// change is a reload of the same instance: keepalived keeps its state, and the address stays.
+package vip
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/container"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+const (
+	// Config is where keepalived reads its configuration, on the host and in the container.
+	Config = "/etc/keepalived/keepalived.conf"
+	// RunDir is where this room and onprem-supervise meet, on the host and in the container.
+	RunDir = "/run/onprem-infra/keepalived"
+
+	containerName = "onprem-keepalived"
+	supervisor    = "/usr/local/bin/onprem-supervise"
+)
+
+// Host is what the room needs to know of the machine and the cluster, and what it may do there.
+type Host interface {
+	// Links are the machine's links, addresses and routes.
+	Links() (addr.Snapshot, error)
+	// Nodes are the control plane nodes that the local API has told of; none before it has.
+	Nodes() []addr.Node
+	// Verdict is the last word of the stop logic, false before its first.
+	Verdict() (Verdict, bool)
+	// Status is what the supervisor last said; the zero Status when it has said nothing.
+	Status() (supervised.Status, error)
+	// Propose hands a configuration to the supervisor.
+	Propose(config []byte) error
+}
+
+// Daemon keeps keepalived's container.
+type Daemon interface {
+	Ensure(ctx context.Context, spec container.Spec) error
+	Stop(ctx context.Context, name string) error
+}
+
+// Notifier tells the service manager how far the room is.
+type Notifier interface {
+	Ready() error
+	Status(text string) error
+}
+
+// Room is the bootstrap machine's part in the API VIP. Its methods are the steps of a loop and for one goroutine.
+type Room struct {
+	plan     plan.Plan
+	header   string // of every file that is rendered here
+	host     Host
+	daemon   Daemon
+	notifier Notifier
+	now      func() time.Time
+
+	last     last
+	proposed []byte
+	ready    bool
+	told     string
+}
+
+// New makes a room for the cluster of p; header is the line of provenance for rendered files.
+func New(p plan.Plan, header string, host Host, daemon Daemon, notifier Notifier, now func() time.Time) *Room {
+	return &Room{plan: p, header: header, host: host, daemon: daemon, notifier: notifier, now: now}
+}
+
+// Container is keepalived's container for the cluster of p.
+func Container(p plan.Plan) container.Spec {
+	command := []string{"/usr/bin/onprem-supervise", "--config", Config, "--run-dir", RunDir}
+	for _, vip := range p.VIPs.API {
+		command = append(command, "--vip", vip.String())
+	}
+	return container.Spec{
+		Name:    containerName,
+		Image:   p.Images["keepalivedImage"],
+		Command: append(command, "--", "keepalived"),
+		Mounts: []container.Mount{
+			{Source: supervisor, Target: "/usr/bin/onprem-supervise", ReadOnly: true},
+			{Source: "/etc/keepalived", Target: "/etc/keepalived"},
+			{Source: RunDir, Target: RunDir},
+		},
+		Tmpfs: []string{"/run", "/tmp"},
+		// keepalived sets addresses and sends gratuitous ARP and VRRP packets on raw sockets; nothing else.
+		Capabilities: []string{"CAP_NET_ADMIN", "CAP_NET_RAW"},
+	}
+}
+
+// others are every VIP of the cluster: none of them is ever an address of the machine's own.
+func others(p plan.Plan) []netip.Addr {
+	return append(append([]netip.Addr(nil), p.VIPs.API...), p.VIPs.Ingress...)
+}
