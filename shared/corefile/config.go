@@ -11,7 +11,7 @@ import (
 type Config struct {
 	Header     string          // one line of provenance, without the comment sign; empty for none
 	Zone       record.Name     // the cluster's own domain NAME.DOMAIN
-	Records    []record.Record // answered by CoreDNS itself; empty when the cluster's records are external
+	Records    []record.Record // answered by CoreDNS itself, all in Zone; empty when the cluster's records are external
 	Upstreams  []netip.Addr    // in order of preference, at most 15; empty means that nothing is forwarded
 	HealthPort uint16
 }

@@ -1,0 +1,112 @@
+package corefile
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"strings"
+	"sync"
+	"text/template"
+	"unicode"
+
+	"github.com/onprem-infra/onprem-infra/shared/record"
+)
+
+//go:embed Corefile.tmpl
+var text string
+
+var parsed = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("Corefile").Parse(text))
+})
+
+// What CoreDNS's template plugin makes its answers from. The owner is the name that was asked for, in lower case. The SOA lets resolvers keep
+// a negative answer (RFC 2308 5) for a minute; nobody needs to be asked about a zone that is known here only in part.
+const (
+	owner = "{{ .Name }} 60 IN "
+	soa   = "{{ .Zone }} 60 IN SOA {{ .Zone }} nobody.invalid. 1 3600 1200 604800 60"
+)
+
+// page is a Config in the words of a Corefile.
+type page struct {
+	Header     string
+	HealthPort uint16
+	Zone       record.Name
+	SOA        string
+	Patterns   []string // every owned name
+	Answers    []answer
+	Upstreams  []string
+}
+
+// answer is what one name has in one family.
+type answer struct{ Type, Pattern, RR string }
+
+// Render writes the Corefile. Equal values give equal bytes.
+//
+// What the text relies on, of CoreDNS 1.15 and before:
+//   - Plugins run in an order of CoreDNS's own: bufsize, health, errors, cache, template, forward. So the cache is asked first, and no client
+//     is told a TTL above 30 s. The stanzas of template are tried in the order written; the first that matches answers.
+//   - A query for ANY matches a stanza of any type, so the first one must be one of negative answers. It stands for HTTPS, which browsers
+//     ask for. A stanza for ANY matches a query of any type, so the last one answers for every type, and every family, that has no answer.
+//   - Names in the zone that are not owned fall through to the upstreams: without fallthrough the plugin would fail them.
+//   - Upstreams are asked in order: the first one gets all queries while it is healthy.
+//   - Clients without EDNS get no answer above 512 bytes over UDP, and with a bufsize of 512 none of the others does: large ones were lost
+//     on their way to clients.
+//   - The file is looked at every 2 s: after a change of the upstreams the next query should not go to the former ones.
+func Render(c Config) []byte {
+	return execute(parsed(), c)
+}
+
+func execute(t *template.Template, c Config) []byte {
+	var out bytes.Buffer
+	if err := t.Execute(&out, words(c)); err != nil {
+		// The template prints values and calls nothing: only a wrong template comes here.
+		panic(fmt.Sprintf("render Corefile: %v", err))
+	}
+	return out.Bytes()
+}
+
+func words(c Config) page {
+	p := page{Header: strings.Map(printable, c.Header), HealthPort: c.HealthPort, Zone: c.Zone, SOA: soa}
+	for _, r := range c.Records {
+		p.Patterns = append(p.Patterns, pattern(r))
+		for _, a := range r.Addresses {
+			kind := "AAAA"
+			if a.Is4() {
+				kind = "A"
+			}
+			p.Answers = append(p.Answers, answer{Type: kind, Pattern: pattern(r), RR: owner + kind + " " + a.WithZone("").String()})
+		}
+	}
+	for _, a := range c.Upstreams {
+		p.Upstreams = append(p.Upstreams, upstream(a))
+	}
+	return p
+}
+
+// pattern matches the record's names and no other, against a name in lower case with the final dot. A label below a wildcard may hold a dot
+// of its own, written as \. by CoreDNS: such a label is matched by nothing, as it could pass for two.
+func pattern(r record.Record) string {
+	name := regexp.QuoteMeta(string(r.Name)) + `\.$`
+	if r.Wildcard {
+		return `^([^.\\]+\.)+` + name
+	}
+	return "^" + name
+}
+
+// upstream drops a zone that is no interface name: an address may carry any text as its zone.
+func upstream(a netip.Addr) string {
+	if strings.Trim(a.Zone(), "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" {
+		a = a.WithZone("")
+	}
+	return a.String()
+}
+
+// printable drops what would end a comment.
+func printable(r rune) rune {
+	if unicode.IsControl(r) {
+		return -1
+	}
+	return r
+}

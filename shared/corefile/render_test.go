@@ -1,0 +1,151 @@
+package corefile
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"text/template"
+
+	"github.com/onprem-infra/onprem-infra/shared/record"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+const (
+	header = "Rendered by onprem-infra from /etc/onprem-infra/cluster.json (sha256 0123456789ab); do not edit."
+	zone   = record.Name("ostest.example.com")
+)
+
+func addrs(texts ...string) []netip.Addr {
+	var out []netip.Addr
+	for _, text := range texts {
+		out = append(out, netip.MustParseAddr(text))
+	}
+	return out
+}
+
+// internal is a cluster that answers for itself.
+func internal(api, ingress, upstreams []netip.Addr) Config {
+	return Config{Header: header, Zone: zone, Records: record.Cluster(zone, api, ingress), Upstreams: upstreams, HealthPort: 18080}
+}
+
+func fifteen() []netip.Addr {
+	var out []netip.Addr
+	for i := range 15 {
+		out = append(out, netip.AddrFrom4([4]byte{198, 51, 100, byte(i + 1)}))
+	}
+	return out
+}
+
+// goldens are one Config for every golden file.
+func goldens() map[string]Config {
+	v4, v6 := addrs("192.0.2.5"), addrs("2001:db8::5")
+	return map[string]Config{
+		"ipv4":               internal(v4, addrs("192.0.2.6"), addrs("198.51.100.1", "198.51.100.2")),
+		"ipv6":               internal(v6, addrs("2001:db8::6"), addrs("2001:db8:1::1", "fe80::1%enp1s0")),
+		"dual":               internal(addrs("192.0.2.5", "2001:db8::5"), addrs("192.0.2.6", "2001:db8::6"), addrs("198.51.100.1", "2001:db8:1::1")),
+		"dual-ipv6-first":    internal(addrs("2001:db8::5", "192.0.2.5"), addrs("2001:db8::6", "192.0.2.6"), addrs("198.51.100.1")),
+		"api-dual-apps-ipv4": internal(addrs("192.0.2.5", "2001:db8::5"), addrs("192.0.2.6"), addrs("198.51.100.1")),
+		"no-upstreams":       internal(v4, addrs("192.0.2.6"), nil),
+		"fifteen-upstreams":  internal(v4, addrs("192.0.2.6"), fifteen()),
+		"external":           {Header: header, Zone: zone, Upstreams: addrs("198.51.100.1"), HealthPort: 18080},
+		"nothing":            {Zone: zone, HealthPort: 18080},
+	}
+}
+
+func TestRender(t *testing.T) {
+	for name, config := range goldens() {
+		t.Run(name, func(t *testing.T) {
+			got := Render(config)
+			path := filepath.Join("testdata", "TestRender-"+name+".golden")
+			if *update {
+				if err := os.WriteFile(path, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+			if again := Render(config); !bytes.Equal(again, got) {
+				t.Errorf("the second rendering differs:\n%s", again)
+			}
+		})
+	}
+}
+
+// TestTemplateLines deletes each line of the template in turn: a line whose loss changes no golden file is dead or unwatched.
+func TestTemplateLines(t *testing.T) {
+	lines := strings.SplitAfter(text, "\n")
+	for i, line := range lines {
+		if line == "" {
+			continue
+		}
+		shorter := strings.Join(lines[:i], "") + strings.Join(lines[i+1:], "")
+		if tmpl, err := template.New("").Parse(shorter); err == nil && unchanged(tmpl) {
+			t.Errorf("without line %d every golden file is the same: %q", i+1, line)
+		}
+	}
+}
+
+func unchanged(tmpl *template.Template) bool {
+	for _, config := range goldens() {
+		var out bytes.Buffer
+		if err := tmpl.Execute(&out, words(config)); err != nil || !bytes.Equal(out.Bytes(), Render(config)) {
+			return false
+		}
+	}
+	return true
+}
+
+// FuzzRender holds that neither a name that the constructor lets in nor a header nor an address's zone changes the shape of the file.
+func FuzzRender(f *testing.F) {
+	for _, s := range []string{"lab.example.com", "x\n}\n.:54 {", "a{$HOME}b", `"`, "#", "{{ .Name }}", "a.b\\", "\r\n", "\x00", "*", "import /etc/passwd"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		config := goldens()["dual"]
+		want := shape(Render(config))
+		config.Header += s
+		if s != "" {
+			for i, a := range config.Upstreams {
+				config.Upstreams[i] = a.WithZone(s)
+			}
+			for i, a := range config.Records[0].Addresses {
+				config.Records[0].Addresses[i] = a.WithZone(s)
+			}
+		}
+		if name, err := record.ParseName(s); err == nil {
+			config.Zone = name
+			config.Records = record.Cluster(name, config.Records[0].Addresses, config.Records[2].Addresses)
+		}
+		if got := shape(Render(config)); strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("%q makes\n%s", s, Render(config))
+		}
+	})
+}
+
+// shape is the first word and the number of words of every line, and whether it opens a block; of a comment, that it is one.
+func shape(corefile []byte) []string {
+	var shape []string
+	for line := range bytes.Lines(corefile) {
+		words := strings.Fields(string(line))
+		switch {
+		case bytes.HasPrefix(line, []byte("#")):
+			shape = append(shape, "#")
+		case len(words) == 0:
+			shape = append(shape, "")
+		default:
+			shape = append(shape, fmt.Sprintf("%s %d %t", words[0], len(words), words[len(words)-1] == "{"))
+		}
+	}
+	return shape
+}
