@@ -121,3 +121,25 @@ func TestRolesAgreeOnIdentity(t *testing.T) {
 		}
 	}
 }
+
+// FuzzAccepted holds that what is accepted from a user compiles, and reads the same on a host.
+func FuzzAccepted(f *testing.F) {
+	for _, c := range inputs() {
+		if p, err := Compile(c); err == nil {
+			f.Add(string(Encode(p)))
+		}
+	}
+	f.Add(`{"apiVersion": "v1", "metadata": {"name": "a"}, "baseDomain": "b.C.", "platform": {"nutanix": {"apiVIPs": ["2001:db8::5", "192.0.2.5"],
+		"ingressVIPs": ["2001:db8::6", "192.0.2.6"]}}, "networking": {"machineNetwork": [{"cidr": "2001:db8::/64"}, {"cidr": "192.0.2.0/24"}]}}`)
+	f.Add("apiVersion: v1\nbaseDomain: b\nmetadata:\n  name: a\ncontrolPlane:\n  replicas: 1\nplatform:\n  vsphere: {}\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		cluster, findings := spec.Parse("input", []byte(text), spec.Knobs{})
+		if findings.HasErrors() {
+			return
+		}
+		p := mustCompile(t, cluster)
+		if host := reread(t, Encode(p)); !reflect.DeepEqual(host, p) {
+			t.Errorf("the host's plan:\n%s\nthe compiled one:\n%s", indented(t, host), indented(t, p))
+		}
+	})
+}
