@@ -5,6 +5,7 @@ package kube
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -41,7 +42,7 @@ func (a *Access) load() (*http.Client, *url.URL, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	text, err := os.ReadFile(a.path)
-	if err == nil && bytes.Equal(text, a.text) {
+	if err == nil && a.client != nil && bytes.Equal(text, a.text) {
 		return a.client, a.server, nil
 	}
 	if err == nil {
@@ -54,32 +55,42 @@ func (a *Access) load() (*http.Client, *url.URL, error) {
 }
 
 func (a *Access) read(text []byte) error {
-	file, err := clientcmd.LoadFromFile(a.path)
-	if err != nil {
-		return err
-	}
-	if err := clientcmd.ResolveLocalPaths(file); err != nil {
-		return err
-	}
-	config, err := clientcmd.NewDefaultClientConfig(*file, &clientcmd.ConfigOverrides{}).ClientConfig()
+	config, server, err := configure(a.path)
 	if err != nil {
 		return fmt.Errorf("%s: %w", a.path, err)
 	}
-	server, _, err := rest.DefaultServerUrlFor(config)
-	if err != nil {
-		return fmt.Errorf("%s: %w", a.path, err)
-	}
-	if config.ServerName == "" {
-		config.ServerName = server.Hostname()
-	}
-	if config.Proxy == nil { // the proxy of the environment is for image registries; this API is on the machine or its own network
-		config.Proxy = func(*http.Request) (*url.URL, error) { return nil, nil }
-	}
-	config.Timeout = 0
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return fmt.Errorf("%s: %w", a.path, err)
 	}
 	a.text, a.client, a.server = text, client, server
 	return nil
+}
+
+func configure(path string) (*rest.Config, *url.URL, error) {
+	file, err := clientcmd.LoadFromFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := clientcmd.ResolveLocalPaths(file); err != nil {
+		return nil, nil, err
+	}
+	config, err := clientcmd.NewDefaultClientConfig(*file, &clientcmd.ConfigOverrides{}).ClientConfig()
+	if err != nil {
+		return nil, nil, err
+	}
+	if config.Host == "" {
+		return nil, nil, errors.New("it names no server")
+	}
+	server, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, nil, err
+	}
+	if config.ServerName == "" {
+		config.ServerName = server.Hostname()
+	}
+	if config.Proxy == nil { // the proxy of the environment is for image registries; this API is on the machine or on its own network
+		config.Proxy = func(*http.Request) (*url.URL, error) { return nil, nil }
+	}
+	return config, server, nil
 }

@@ -58,7 +58,6 @@ func (w *Watcher) list(ctx context.Context, server *url.URL, wake chan<- struct{
 		return fmt.Errorf("the answer is of kind %q and version %q, not a NodeList", all.Kind, all.Metadata.ResourceVersion)
 	}
 	w.version = all.Metadata.ResourceVersion
-	w.well()
 	w.reset(all.Items, wake)
 	return nil
 }
@@ -79,10 +78,10 @@ func (w *Watcher) watch(ctx context.Context, server *url.URL, wake chan<- struct
 		return err
 	}
 	defer body.Close()
-	w.well()
 	for events := json.NewDecoder(body); ; {
 		var e event
 		if err := events.Decode(&e); errors.Is(err, io.EOF) {
+			w.well()
 			return nil
 		} else if err != nil {
 			return stable(err)
@@ -90,6 +89,7 @@ func (w *Watcher) watch(ctx context.Context, server *url.URL, wake chan<- struct
 		if err := w.take(e, wake); err != nil {
 			return err
 		}
+		w.well()
 	}
 }
 

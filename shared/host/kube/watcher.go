@@ -64,6 +64,7 @@ func (w *Watcher) Run(ctx context.Context, wake chan<- struct{}) error {
 	}
 }
 
+// well is called when the API has kept its word: an event that could be read, or an end in order. The mere start of an answer is none.
 func (w *Watcher) well() {
 	if w.said != "" {
 		w.said = ""

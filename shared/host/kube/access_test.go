@@ -1,0 +1,231 @@
+package kube
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// kubeconfigFor trusts a test server, which it calls by host, and holds a token.
+func kubeconfigFor(server *httptest.Server, host, token string) string {
+	_, port, _ := strings.Cut(server.Listener.Addr().String(), ":")
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	return fmt.Sprintf(`apiVersion: v1
+kind: Config
+clusters: [{name: local, cluster: {server: "https://%s:%s", certificate-authority-data: %s}}]
+users: [{name: admin, user: {token: %s}}]
+contexts: [{name: admin, context: {cluster: local, user: admin}}]
+current-context: admin
+`, host, port, base64.StdEncoding.EncodeToString(ca), token)
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// guarded answers those who know the token.
+func guarded(t *testing.T, token string, handler http.Handler) *httptest.Server {
+	t.Helper()
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+token {
+			http.Error(w, "who are you", http.StatusUnauthorized)
+			return
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	server.EnableHTTP2 = true
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
+	server.StartTLS()
+	t.Cleanup(server.CloseClientConnections)
+	t.Cleanup(server.Close)
+	return server
+}
+
+var nothing = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+
+func askAt(t *testing.T, client *http.Client, server *httptest.Server) (int, error) {
+	t.Helper()
+	u, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := client.Get("https://localhost:" + u.Port() + "/readyz")
+	if err != nil {
+		return 0, err
+	}
+	answer.Body.Close()
+	return answer.StatusCode, nil
+}
+
+// The local server is asked as localhost; its certificate must be for the name by which the kubeconfig knows it (httptest's is for
+// example.com and the loopback addresses), and be signed by the kubeconfig's CA.
+func TestClientTrustsTheKubeconfigAlone(t *testing.T) {
+	server := guarded(t, "secret", nothing)
+	good := kubeconfigFor(server, "example.com", "secret")
+	_, rest, _ := strings.Cut(good, "certificate-authority-data: ")
+	ca, _, _ := strings.Cut(rest, "}")
+	for _, tt := range []struct {
+		name, text, want string // want: part of the error
+	}{
+		{"by name", good, ""},
+		{"by address", kubeconfigFor(server, "127.0.0.1", "secret"), ""},
+		{"another name", kubeconfigFor(server, "other.test", "secret"), "other.test"},
+		{"a name of its own", strings.Replace(kubeconfigFor(server, "other.test", "secret"), "{server:", "{tls-server-name: example.com, server:", 1), ""},
+		{"another CA", strings.Replace(good, ca, strangerCA(t), 1), "unknown authority"},
+		{"the machine's CAs", strings.Replace(good, ", certificate-authority-data: "+ca, "", 1), "unknown authority"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "kubeconfig")
+			write(t, path, tt.text)
+			client, err := NewAccess(path).Client()
+			if err != nil {
+				t.Fatal(err)
+			}
+			code, err := askAt(t, client, server)
+			if tt.want == "" && (err != nil || code != http.StatusOK) || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("GET = %d, %v, want %q", code, err, tt.want)
+			}
+		})
+	}
+}
+
+// strangerCA is a CA that signed nothing here, as a kubeconfig holds it.
+func strangerCA(t *testing.T) string {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger := &x509.Certificate{SerialNumber: big.NewInt(1), IsCA: true, BasicConstraintsValid: true, NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(nil, stranger, stranger, public, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+}
+
+func TestClientFollowsItsFile(t *testing.T) {
+	first, second := guarded(t, "one", nothing), guarded(t, "two", nothing)
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	access := NewAccess(path)
+	if _, err := access.Client(); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) {
+		t.Errorf("Client() without a file = %v, want one that names it and wraps ErrNotExist", err)
+	}
+	write(t, path, "")
+	if _, err := access.Client(); err == nil {
+		t.Error("Client() of an empty file gave no error")
+	}
+	write(t, path, kubeconfigFor(first, "example.com", "one"))
+	client, err := access.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, err := askAt(t, client, first); code != http.StatusOK {
+		t.Errorf("GET = %d, %v", code, err)
+	}
+	for _, text := range []string{kubeconfigFor(first, "example.com", "one"), "", "{", "apiVersion: v1\nkind: Config\n"} {
+		write(t, path, text)
+		if again, err := access.Client(); again != client || err != nil {
+			t.Errorf("the client changed with a file of %q (%v), want the last good one", text, err)
+		}
+	}
+	os.Remove(path)
+	if again, err := access.Client(); again != client || err != nil {
+		t.Errorf("the client changed when the file vanished (%v), want the last good one", err)
+	}
+	write(t, path, kubeconfigFor(second, "example.com", "two"))
+	client, err = access.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, err := askAt(t, client, second); code != http.StatusOK {
+		t.Errorf("GET of the new server = %d, %v", code, err)
+	}
+}
+
+// W-9: an overall timeout of the client would cut each watch.
+func TestClientHasNoTimeoutAndNoProxy(t *testing.T) {
+	server := guarded(t, "secret", nothing)
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	write(t, path, kubeconfigFor(server, "api-int.example.com", "secret"))
+	client, err := NewAccess(path).Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if client.Timeout != 0 {
+		t.Errorf("the client has a timeout of %v", client.Timeout)
+	}
+	config, _, err := configure(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if config.Proxy == nil {
+		t.Fatal("the proxy is left to the environment")
+	}
+	if proxy, err := config.Proxy(httptest.NewRequest(http.MethodGet, "https://api-int.example.com:6443/", nil)); proxy != nil || err != nil {
+		t.Errorf("api-int is asked by the proxy %v (%v)", proxy, err)
+	}
+}
+
+// The whole way over TLS: no kubeconfig at first, then one whose server is away, then the API, then an end without delay.
+func TestRunOverTLS(t *testing.T) {
+	api := newFakeAPI()
+	var up atomic.Bool
+	server := guarded(t, "secret", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !up.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		api.ServeHTTP(w, r)
+	}))
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	var log bytes.Buffer
+	w := New(path, slog.New(slog.NewTextHandler(&log, nil)))
+	ctx, cancel := context.WithCancel(t.Context())
+	done, wake := make(chan error, 1), make(chan struct{}, 1)
+	go func() { done <- w.Run(ctx, wake) }()
+	api.set("master-0", at("192.0.2.10"))
+	time.Sleep(100 * time.Millisecond)
+	write(t, path, kubeconfigFor(server, "127.0.0.1", "secret"))
+	time.Sleep(2 * pace)
+	up.Store(true)
+	began := time.Now()
+	select {
+	case <-wake:
+	case <-time.After(10 * time.Second):
+	}
+	if nodes, synced := w.Nodes(); len(nodes) != 1 || !synced || time.Since(began) > pace+2*time.Second {
+		t.Errorf("Nodes() = %v, %v after %v, want master-0 within about %v", nodes, synced, time.Since(began), pace)
+	}
+	cancel()
+	select {
+	case <-done:
+	case <-time.After(2 * time.Second):
+		t.Fatal("Run did not end with its context")
+	}
+	if n := strings.Count(log.String(), "level=WARN"); n < 2 || n > 3 || strings.Contains(log.String(), "secret") {
+		t.Errorf("%d warnings, want one for each kind of fault and no token:\n%s", n, log.String())
+	}
+}

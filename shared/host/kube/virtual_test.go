@@ -1,0 +1,131 @@
+package kube
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+)
+
+// inMemory asks a handler without a network, so that a watch can run in virtual time.
+type inMemory struct{ handler http.Handler }
+
+func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
+	reader, writer := io.Pipe()
+	w := &memoryWriter{header: http.Header{}, body: writer, began: make(chan int, 1)}
+	go func() {
+		m.handler.ServeHTTP(w, r)
+		w.WriteHeader(http.StatusOK)
+		writer.Close()
+	}()
+	stop := context.AfterFunc(r.Context(), func() { writer.CloseWithError(r.Context().Err()) })
+	select {
+	case code := <-w.began:
+		return &http.Response{StatusCode: code, Header: w.header, Body: endBody{reader, stop}, Request: r}, nil
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+}
+
+// endBody lets the handler's next write fail when the reader has gone.
+type endBody struct {
+	*io.PipeReader
+	stop func() bool
+}
+
+func (b endBody) Close() error {
+	b.stop()
+	return b.PipeReader.Close()
+}
+
+type memoryWriter struct {
+	header http.Header
+	body   *io.PipeWriter
+	once   sync.Once
+	began  chan int
+}
+
+func (w *memoryWriter) Header() http.Header { return w.header }
+func (w *memoryWriter) WriteHeader(code int) {
+	w.once.Do(func() { w.began <- code })
+}
+func (w *memoryWriter) Flush() { w.WriteHeader(http.StatusOK) }
+func (w *memoryWriter) Write(p []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.body.Write(p)
+}
+
+// world is a watcher that runs in virtual time against a fake API.
+type world struct {
+	api     *fakeAPI
+	watcher *Watcher
+	wake    chan struct{}
+	log     *bytes.Buffer
+}
+
+// inVirtualTime runs body beside a watcher whose kubeconfig is there.
+func inVirtualTime(t *testing.T, body func(w world)) {
+	t.Helper()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(kubeconfig, []byte("read already"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := world{api: newFakeAPI(), wake: make(chan struct{}, 1), log: new(bytes.Buffer)}
+		w.watcher = New(kubeconfig, slog.New(slog.NewTextHandler(w.log, nil)))
+		w.watcher.access = &Access{
+			path: kubeconfig, text: []byte("read already"),
+			client: &http.Client{Transport: inMemory{w.api}},
+			server: &url.URL{Scheme: "https", Host: "api-int.example.com:6443"},
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- w.watcher.Run(ctx, w.wake) }()
+		body(w)
+		cancel()
+		if err := <-done; err != context.Canceled {
+			t.Errorf("Run() = %v, want the context's error", err)
+		}
+		synctest.Wait()
+	})
+}
+
+// names are what the watcher knows after all has settled.
+func (w world) names() []string {
+	synctest.Wait()
+	nodes, _ := w.watcher.Nodes()
+	out := []string{}
+	for _, n := range nodes {
+		out = append(out, n.Name)
+	}
+	return out
+}
+
+// woken says whether there was a wake-up since the last call.
+func (w world) woken() bool {
+	synctest.Wait()
+	select {
+	case <-w.wake:
+		return true
+	default:
+		return false
+	}
+}
+
+func node1(name string, addresses ...string) addr.Node {
+	n := addr.Node{Name: name}
+	for _, a := range addresses {
+		n.InternalIPs = append(n.InternalIPs, netip.MustParseAddr(a))
+	}
+	return n
+}

@@ -1,0 +1,102 @@
+package kube
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/netip"
+	"reflect"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+)
+
+func addresses(texts ...string) []netip.Addr {
+	var out []netip.Addr
+	for _, text := range texts {
+		out = append(out, netip.MustParseAddr(text))
+	}
+	return out
+}
+
+func TestNodeAddresses(t *testing.T) {
+	const cidrs, hosts = "k8s.ovn.org/host-cidrs", "k8s.ovn.org/host-addresses"
+	for _, tt := range []struct {
+		name string
+		node fakeNode
+		want addr.Node
+	}{
+		{"internal addresses in their order, nothing else",
+			fakeNode{Addresses: [][2]string{{"Hostname", "192.0.2.9"}, {"InternalIP", "192.0.2.11"}, {"ExternalIP", "203.0.113.1"}, {"InternalIP", "2001:db8::11"}, {"InternalIP", "192.0.2.10"}}},
+			addr.Node{InternalIPs: addresses("192.0.2.11", "2001:db8::11", "192.0.2.10")}},
+		{"an address that is none", fakeNode{Addresses: [][2]string{{"InternalIP", "host.example.com"}, {"InternalIP", ""}, {"InternalIP", "::ffff:192.0.2.10"}}},
+			addr.Node{InternalIPs: addresses("192.0.2.10")}},
+		{"no address yet", fakeNode{}, addr.Node{}},
+		{"annotated prefixes", fakeNode{Annotations: map[string]string{cidrs: `["192.0.2.10/24","2001:db8::10/64","192.0.2.5/32"]`}},
+			addr.Node{Annotated: addresses("192.0.2.10", "2001:db8::10", "192.0.2.5")}},
+		{"annotated addresses, the older form", fakeNode{Annotations: map[string]string{hosts: `["192.0.2.10","2001:db8::10"]`}},
+			addr.Node{Annotated: addresses("192.0.2.10", "2001:db8::10")}},
+		{"both: the newer counts", fakeNode{Annotations: map[string]string{cidrs: `["192.0.2.10/24"]`, hosts: `["192.0.2.99"]`}},
+			addr.Node{Annotated: addresses("192.0.2.10")}},
+		{"the newer is garbage", fakeNode{Annotations: map[string]string{cidrs: `{"a":1}`, hosts: `["192.0.2.99"]`}},
+			addr.Node{Annotated: addresses("192.0.2.99")}},
+		{"garbage among addresses", fakeNode{Annotations: map[string]string{cidrs: `[7,null,"x","192.0.2.300/24","192.0.2.10/99",["192.0.2.1"],"192.0.2.10/24"]`}},
+			addr.Node{Annotated: addresses("192.0.2.10")}},
+		{"not JSON", fakeNode{Annotations: map[string]string{cidrs: `192.0.2.10/24`}}, addr.Node{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var n node
+			if err := json.Unmarshal([]byte(tt.node.object("master-0", 7)), &n); err != nil {
+				t.Fatal(err)
+			}
+			tt.want.Name = "master-0"
+			if got := n.address(); !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("address() = %+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestControlPlaneLabels(t *testing.T) {
+	for _, tt := range []struct {
+		labels map[string]string
+		want   bool
+	}{
+		{nil, false},
+		{map[string]string{"node-role.kubernetes.io/worker": ""}, false},
+		{map[string]string{"node-role.kubernetes.io/master": ""}, true},
+		{map[string]string{"node-role.kubernetes.io/control-plane": ""}, true},
+		{map[string]string{"node-role.kubernetes.io/control-plane": "true", "node-role.kubernetes.io/worker": ""}, true},
+		{map[string]string{"node-role.kubernetes.io/arbiter": ""}, false},
+	} {
+		var n node
+		n.Metadata.Labels = tt.labels
+		if got := n.controlPlane(); got != tt.want {
+			t.Errorf("labels %v: control plane %v, want %v", tt.labels, got, tt.want)
+		}
+	}
+}
+
+// Whatever the API sends, an event either moves the version on or is an error; nothing panics, and no bad address gets in.
+func FuzzEvent(f *testing.F) {
+	f.Add("ADDED", []byte(at("192.0.2.10").object("master-0", 7)))
+	f.Add("DELETED", []byte(at("192.0.2.10").object("master-0", 8)))
+	f.Add("BOOKMARK", []byte(`{"metadata":{"resourceVersion":"9"}}`))
+	f.Add("ERROR", []byte(`{"kind":"Status","status":"Failure","message":"gone","code":410}`))
+	f.Add("MODIFIED", []byte(`{"metadata":{"name":"a","resourceVersion":"1","annotations":{"k8s.ovn.org/host-cidrs":"[\"10.0.0.1/8\"]"}}}`))
+	f.Add("", []byte(`null`))
+	f.Fuzz(func(t *testing.T, kind string, object []byte) {
+		w := New("", slog.New(slog.DiscardHandler))
+		w.reset(nil, nil)
+		if err := w.take(event{Type: kind, Object: object}, nil); err == nil && w.version == "" {
+			t.Error("an event was taken and the version did not move")
+		}
+		nodes, _ := w.Nodes()
+		for _, n := range nodes {
+			for _, ip := range append(n.InternalIPs, n.Annotated...) {
+				if !ip.IsValid() {
+					t.Errorf("%s has an invalid address", n.Name)
+				}
+			}
+		}
+	})
+}
