@@ -1,0 +1,251 @@
+package bootstrap
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// podmanStub stands for podman with one image: the files below $STATE/image. It writes down what it is asked for.
+const podmanStub = `
+echo "$*" >>"$STATE/calls"
+case $1 in
+image) [ -e "$STATE/present" ] ;;
+pull)
+	[ ! -e "$STATE/hang" ] || { touch "$STATE/pulling"; read -r _ <"$STATE/hang"; }
+	[ ! -e "$STATE/away" ] || { echo 'time="2024-01-01T00:00:0'$$'" level=warning msg=x' >&2; echo 'Error: the registry is away' >&2; exit 125; }
+	touch "$STATE/present"
+	echo 0123456789ab ;;
+create) touch "$STATE/created"; echo 0123456789ab ;;
+cp) cp "$STATE/image${2#*:}" "$3" ;;
+rm) rm -f "$STATE/created" ;;
+*) echo "unknown: $*" >&2; exit 1 ;;
+esac
+`
+
+const image = "registry.example/onprem-infra:v1"
+
+// newInstallSandbox has a podman whose registry holds our image.
+func newInstallSandbox(t *testing.T) (s sandbox, state sandbox) {
+	t.Helper()
+	s = newSandbox(t, "chmod", "cp", "grep", "head", "mkdir", "mv", "rm", "sed", "sha256sum", "touch", "tr")
+	state = sandbox{t: t, root: t.TempDir()}
+	s.env = append(s.env, "STATE="+state.root, "ONPREM_INFRA_IMAGE="+image)
+	s.stub("podman", podmanStub)
+	s.stub("sleep", `echo "$1" >>"$STATE/slept"; . "$STATE/onsleep"`+"\n")
+	state.write("onsleep", "kill $PPID\n")
+	ship(state, "v1")
+	return s, state
+}
+
+// ship puts programs of a version and their checksums into the image.
+func ship(state sandbox, version string) {
+	var sums strings.Builder
+	for _, name := range []string{"onprem-infra", "onprem-supervise"} {
+		text := name + " " + version + "\n"
+		state.write("image/usr/bin/"+name, text)
+		fmt.Fprintf(&sums, "%x  /usr/bin/%s\n", sha256.Sum256([]byte(text)), name)
+	}
+	state.write("image/usr/share/onprem-infra/sha256", sums.String())
+}
+
+// installed holds that both programs of a version are in place, executable, with nothing beside them.
+func installed(t *testing.T, s, state sandbox, version string) {
+	t.Helper()
+	for _, name := range []string{"onprem-infra", "onprem-supervise"} {
+		if got, want := s.read("usr/local/bin/"+name), name+" "+version+"\n"; got != want {
+			t.Errorf("%s holds %q, want %q", name, got, want)
+		}
+		if mode := stat(t, s, "usr/local/bin/"+name).Mode(); mode != 0o755 {
+			t.Errorf("%s has mode %v", name, mode)
+		}
+	}
+	s.only("usr/local/bin", "onprem-infra", "onprem-supervise")
+	s.only("var/lib/onprem-infra", "installed.sha256")
+	if state.read("created") != "-" {
+		t.Error("the container is still there")
+	}
+}
+
+const installer = "onprem-install"
+
+func TestInstall(t *testing.T) {
+	s, state := newInstallSandbox(t)
+	out, err := s.run(installer)
+	if err != nil || out != "onprem-install: installed from "+image+"\n" {
+		t.Fatalf("%v, said %q", err, out)
+	}
+	installed(t, s, state, "v1")
+	want := strings.ReplaceAll(`image exists IMAGE
+pull --quiet IMAGE
+create --replace --name onprem-install --network none IMAGE
+cp onprem-install:/usr/bin/onprem-infra BIN/onprem-infra
+cp onprem-install:/usr/bin/onprem-supervise BIN/onprem-supervise
+cp onprem-install:/usr/share/onprem-infra/sha256 BIN/sha256
+rm --force --ignore onprem-install
+`, "BIN", s.root+"/usr/local/bin/.onprem-install")
+	if got := state.read("calls"); got != strings.ReplaceAll(want, "IMAGE", image) {
+		t.Errorf("podman was asked for\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestInstallAgain starts from what a first run has left.
+func TestInstallAgain(t *testing.T) {
+	tests := []struct {
+		name    string
+		change  func(s, state sandbox)
+		image   string
+		version string
+		calls   string // a call that is made or, with a dash, is not
+	}{
+		{"in place, and podman is gone (R-15)", func(s, _ sandbox) { s.stub("podman", "exit 1\n") }, image, "v1", "-image"},
+		{"the registry is away, the image is present", func(s, state sandbox) { state.write("away", ""); s.write("usr/local/bin/onprem-infra", "cut off") }, image, "v1", "-pull"},
+		{"a program was removed", func(s, _ sandbox) { _ = os.Remove(filepath.Join(s.root, "usr/local/bin/onprem-supervise")) }, image, "v1", "-pull"},
+		{"the record was removed", func(s, _ sandbox) { _ = os.Remove(filepath.Join(s.root, "var/lib/onprem-infra/installed.sha256")) }, image, "v1", "create"},
+		{"the record is cut off", func(s, _ sandbox) { s.write("var/lib/onprem-infra/installed.sha256", "# "+image+"\n") }, image, "v1", "create"},
+		{"another image", func(_, state sandbox) { ship(state, "v2"); _ = os.Remove(filepath.Join(state.root, "present")) }, image + "2", "v2", "pull --quiet " + image + "2"},
+		{"a killed run left its files", func(s, state sandbox) {
+			s.write("usr/local/bin/.onprem-install/onprem-infra", "half")
+			s.write("var/lib/onprem-infra/installed.sha256.new", "half")
+			ship(state, "v2")
+		}, image + "2", "v2", "create"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, state := newInstallSandbox(t)
+			if out, err := s.run(installer); err != nil {
+				t.Fatal(err, out)
+			}
+			_ = os.Remove(filepath.Join(state.root, "calls"))
+			tt.change(s, state)
+			s.env = append(s.env, "ONPREM_INFRA_IMAGE="+tt.image)
+			if out, err := s.run(installer); err != nil {
+				t.Fatal(err, out)
+			}
+			installed(t, s, state, tt.version)
+			call, unwanted := strings.CutPrefix(tt.calls, "-")
+			if got := state.read("calls"); strings.Contains("\n"+got, "\n"+call) == unwanted {
+				t.Errorf("podman was asked for\n%s", got)
+			}
+		})
+	}
+}
+
+// TestInstallWaits has a registry that is away for nine trials: it is asked less and less often and reported once.
+func TestInstallWaits(t *testing.T) {
+	s, state := newInstallSandbox(t)
+	state.write("away", "")
+	state.write("onsleep", `[ "$(grep -c . "$STATE/slept")" -lt 9 ] || rm -f "$STATE/away"`+"\n")
+	out, err := s.run(installer)
+	if err != nil {
+		t.Fatal(err, out)
+	}
+	installed(t, s, state, "v1")
+	if got := strings.Fields(state.read("slept")); strings.Join(got, " ") != "1 2 4 8 16 32 60 60 60" {
+		t.Errorf("waited %v", got)
+	}
+	if lines := strings.Split(out, "\n"); len(lines) != 3 || !strings.Contains(lines[0], "the registry is away") {
+		t.Errorf("said\n%s", out)
+	}
+}
+
+// TestInstallRefuses has images that must not be installed from; each is mended while the script waits.
+func TestInstallRefuses(t *testing.T) {
+	tests := []struct {
+		name string
+		path string // what is wrong in the image
+		text string
+		want string
+	}{
+		{"a program that is not the one of the checksums", "usr/bin/onprem-infra", "other\n", "onprem-infra: FAILED"},
+		{"a program without a checksum", "usr/share/onprem-infra/sha256", "", "the checksums of the image do not name onprem-infra"},
+		{"a checksum for one of two", "usr/share/onprem-infra/sha256", fmt.Sprintf("%x  /usr/bin/onprem-supervise\n", sha256.Sum256([]byte("onprem-supervise v1\n"))), "do not name onprem-infra"},
+		{"checksums that are none", "usr/share/onprem-infra/sha256", "x onprem-infra\nx onprem-supervise\n", "no properly formatted"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, state := newInstallSandbox(t)
+			state.write("good", state.read("image/"+tt.path))
+			state.write("image/"+tt.path, tt.text)
+			state.write("onsleep", `[ ! -e "$ONPREM_INFRA_ROOT/usr/local/bin/onprem-infra" ] || touch "$STATE/installed"; cp "$STATE/good" "$STATE/image/`+tt.path+`"`+"\n")
+			out, err := s.run(installer)
+			if err != nil || !strings.Contains(out, tt.want) {
+				t.Errorf("%v, said %q, want %q", err, out, tt.want)
+			}
+			if state.read("installed") != "-" {
+				t.Error("the bad program was installed")
+			}
+			installed(t, s, state, "v1")
+		})
+	}
+}
+
+func TestInstallCredentials(t *testing.T) {
+	s, state := newInstallSandbox(t)
+	s.write("root/.docker/config.json", "{}")
+	if out, err := s.run(installer); err != nil {
+		t.Fatal(err, out)
+	}
+	want := "pull --quiet --authfile " + s.root + "/root/.docker/config.json " + image
+	if got := state.read("calls"); !strings.Contains(got, want) {
+		t.Errorf("podman was asked for\n%s\nwithout %s", got, want)
+	}
+}
+
+// TestInstallLabel holds that programs have the label of executables before they are in place: systemd does not start others.
+func TestInstallLabel(t *testing.T) {
+	s, state := newInstallSandbox(t)
+	s.write("sys/fs/selinux/enforce", "1")
+	s.stub("restorecon", `[ ! -e "$ONPREM_INFRA_ROOT/usr/local/bin/onprem-infra" ] && echo "$@" >"$STATE/labelled"`+"\n")
+	if out, err := s.run(installer); err != nil {
+		t.Fatal(err, out)
+	}
+	work := s.root + "/usr/local/bin/.onprem-install/"
+	if got, want := state.read("labelled"), "-F "+work+"onprem-infra "+work+"onprem-supervise\n"; got != want {
+		t.Errorf("restorecon got %q, want %q", got, want)
+	}
+}
+
+// TestInstallKilled stops the script, and all that it has started, in the midst of a pull.
+func TestInstallKilled(t *testing.T) {
+	s, state := newInstallSandbox(t)
+	if err := syscall.Mkfifo(filepath.Join(state.root, "hang"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := s.command(installer)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); state.read("pulling") == "-"; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the pull has not begun")
+		}
+	}
+	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 143 {
+		t.Errorf("ended with %v", err)
+	}
+	s.only("usr/local/bin")
+	s.only("var/lib/onprem-infra")
+	if got := state.read("calls"); !strings.HasSuffix(got, "rm --force --ignore onprem-install\n") {
+		t.Errorf("podman was asked for\n%s", got)
+	}
+}
+
+func TestInstallWithoutImage(t *testing.T) {
+	s, state := newInstallSandbox(t)
+	s.env = append(s.env, "ONPREM_INFRA_IMAGE=")
+	if out, err := s.run(installer); err == nil || !strings.Contains(out, "ONPREM_INFRA_IMAGE is not set") {
+		t.Errorf("%v, said %q", err, out)
+	}
+	if got := state.read("calls"); got != "-" {
+		t.Errorf("podman was asked for\n%s", got)
+	}
+}
