@@ -14,7 +14,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
+
+	"github.com/onprem-infra/onprem-infra/test/cache"
 )
 
 const suite = "bookworm"
@@ -31,21 +32,11 @@ const presets = `enable dbus.socket
 disable *
 `
 
-// Cache is the directory for what is built once: ${XDG_CACHE_HOME:-~/.cache}/onprem-infra.
-func Cache() (string, error) {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	dir = filepath.Join(dir, "onprem-infra")
-	return dir, os.MkdirAll(dir, 0o755)
-}
-
 // Root is the root file system that every machine starts from. It is made by debootstrap at the first call, which takes minutes, and
 // must not be written to afterwards.
 func Root(ctx context.Context, log *slog.Logger) (string, error) {
 	sum := sha256.Sum256([]byte(suite + presets + strings.Join(packages, ",")))
-	return cached(fmt.Sprintf("rootfs-%s-%x", suite, sum[:6]), func(dir string) error {
+	return cache.Dir(fmt.Sprintf("rootfs-%s-%x", suite, sum[:6]), func(dir string) error {
 		mirror, err := mirror(ctx)
 		if err != nil {
 			return err
@@ -88,35 +79,6 @@ func prepare(dir string) error {
 		os.MkdirAll(filepath.Dir(preset), 0o755),
 		os.WriteFile(preset, []byte(presets), 0o644),
 	)
-}
-
-// cached returns the directory of this name in the cache. A missing one is built beside it and appears whole or not at all; two
-// processes do not build at the same time.
-func cached(name string, build func(dir string) error) (string, error) {
-	cache, err := Cache()
-	if err != nil {
-		return "", err
-	}
-	lock, err := os.OpenFile(filepath.Join(cache, name+".lock"), os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return "", err
-	}
-	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return "", fmt.Errorf("lock %s: %w", lock.Name(), err)
-	}
-	dir := filepath.Join(cache, name)
-	if _, err := os.Stat(dir); err == nil {
-		return dir, nil
-	}
-	part := dir + ".part"
-	if err := errors.Join(os.RemoveAll(part), os.Mkdir(part, 0o755)); err != nil {
-		return "", err
-	}
-	if err := build(part); err != nil {
-		return "", errors.Join(fmt.Errorf("build %s: %w", name, err), os.RemoveAll(part))
-	}
-	return dir, os.Rename(part, dir)
 }
 
 // run runs a command; its output is part of the error only.

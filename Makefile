@@ -1,0 +1,54 @@
+# Targets for people and CI; `make help` lists them. What a target needs beside git, make and Go it installs itself (test/setup).
+
+GO := go
+# podman's bindings without the libraries that only a local engine needs.
+TAGS := -tags remote
+IMAGE := localhost/onprem-infra
+VERSION = $(shell git describe --tags --always --dirty)
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+export CGO_ENABLED := 0
+# Hosts of a cluster may be older than this machine.
+export GOAMD64 := v1
+
+.DEFAULT_GOAL := help
+.PHONY: help build check test demo e2e image tools setup
+
+help: ## say what can be made
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: tools ## bin/onprem-infra and bin/onprem-supervise, static
+	$(GO) build $(TAGS) -trimpath -ldflags '-s -w' -o bin/ ./cmd/onprem-infra ./cmd/onprem-supervise
+	cd bin && sha256sum onprem-infra onprem-supervise >sha256
+
+check: tools ## formatting, vet, staticcheck, laws, generated files up to date
+	@unformatted=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
+		[ -z "$$unformatted" ] || { echo "gofmt -w $$unformatted" >&2; exit 1; }
+	$(GO) vet $(TAGS) ./...
+	$(GO) run $(STATICCHECK) $(TAGS) ./...
+	$(GO) test $(TAGS) ./test
+
+test: export ONPREM_INFRA_REQUIRE := 1
+test: setup build check ## everything that must hold, with the real daemons and one boot of the bootstrap machine
+	$(GO) test $(TAGS) -timeout 20m $$($(GO) list $(TAGS) ./... | grep -v '/test/e2e$$')
+	$(GO) test $(TAGS) -timeout 20m -count 1 ./test/e2e
+
+e2e: export ONPREM_INFRA_REQUIRE := 1
+e2e: export ONPREM_INFRA_LONG := 1
+e2e: setup build ## the long version: the bootstrap machine, its failures and its times
+	$(GO) test $(TAGS) -timeout 60m -count 1 -v ./test/e2e
+
+demo: setup build ## from an install-config to a VIP on a booted bootstrap machine, and back
+	$(GO) run $(TAGS) ./test/demo
+
+image: setup build ## our container image, as localhost/onprem-infra:VERSION
+	podman build --isolation chroot --tag $(IMAGE):$(VERSION) .
+
+setup: tools
+	@test/setup
+
+tools:
+	@command -v git >/dev/null || { echo "make: needs git" >&2; exit 1; }
+	@command -v $(GO) >/dev/null || { echo "make: needs Go $$(sed -n 's/^go //p' go.mod)" >&2; exit 1; }
+	@want=$$(sed -n 's/^go //p' go.mod); have=$$(cd / && GOTOOLCHAIN=local $(GO) env GOVERSION); \
+		printf '%s\n' "$$want" "$${have#go}" | sort -CV || { echo "make: needs Go $$want, this is $$have" >&2; exit 1; }

@@ -1,0 +1,174 @@
+// Package chain is the whole way that the bootstrap phase goes, on real parts: an install-config becomes an Ignition document, Ignition
+// writes it to a disk, systemd boots the disk on a switch, and units launch keepalived and CoreDNS through podman. Beside the machine
+// stand a neighbour, who is the gateway, the name server and the client, and control plane nodes as they are today.
+package chain
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/test/lab"
+	"github.com/onprem-infra/onprem-infra/test/vm"
+)
+
+// The cluster is the one that `onprem-infra example install-config` prints.
+const (
+	Cluster = "prod"
+	Zone    = "prod.example.com"
+)
+
+// Addresses of the example's machine network.
+var (
+	APIVIP     = netip.MustParseAddr("192.0.2.5")
+	IngressVIP = netip.MustParseAddr("192.0.2.6")
+
+	neighbourIP = netip.MustParseAddr("192.0.2.1")
+	bootstrapIP = netip.MustParseAddr("192.0.2.10")
+	masterIPs   = []netip.Addr{netip.MustParseAddr("192.0.2.21"), netip.MustParseAddr("192.0.2.22")}
+)
+
+// Chain is one run.
+type Chain struct {
+	Machine   *vm.Machine
+	VM        *vm.Running // nil until Boot
+	Bootstrap *lab.Host   // the machine as the network sees it
+	Neighbour *lab.Host
+	Masters   []*Master
+
+	lab      *lab.Lab
+	log      *slog.Logger
+	dir      string // scratch
+	programs string // where ours are built
+	identity identity
+	upstream *nameServer
+}
+
+// New lays the network and makes an empty machine. Close ends whatever a later step has begun.
+func New(ctx context.Context, log *slog.Logger) (_ *Chain, err error) {
+	c := &Chain{log: log}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.Close(context.WithoutCancel(ctx)))
+		}
+	}()
+	if c.dir, err = os.MkdirTemp("", "onprem-chain-"); err != nil {
+		return nil, err
+	}
+	if c.identity, err = newIdentity(); err != nil {
+		return nil, err
+	}
+	root, err := vm.Root(ctx, log)
+	if err != nil {
+		return nil, err
+	}
+	if c.Machine, err = vm.New(root); err != nil {
+		return nil, err
+	}
+	return c, c.network()
+}
+
+func (c *Chain) network() (err error) {
+	if c.lab, err = lab.Open(); err != nil {
+		return err
+	}
+	add := func(name string, ip netip.Addr) *lab.Host {
+		host, e := c.lab.Add(name, prefix(ip))
+		err = errors.Join(err, e)
+		return host
+	}
+	c.Neighbour = add("neighbour", neighbourIP)
+	c.Bootstrap = add("bootstrap", bootstrapIP)
+	for i, ip := range masterIPs {
+		c.Masters = append(c.Masters, newMaster(add(fmt.Sprintf("master-%d", i), ip), i, c.dir))
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.Bootstrap.Route(neighbourIP); err != nil {
+		return err
+	}
+	c.upstream, err = serveNames(c.Neighbour)
+	return err
+}
+
+// prefix is an address with the length of the machine network's prefix.
+func prefix(ip netip.Addr) netip.Prefix { return netip.PrefixFrom(ip, 24) }
+
+// Close stops everything and removes it.
+func (c *Chain) Close(ctx context.Context) error {
+	var errs []error
+	for _, m := range c.Masters {
+		errs = append(errs, m.Stop(ctx))
+	}
+	if c.VM != nil {
+		errs = append(errs, c.VM.Halt(ctx))
+	}
+	if c.upstream != nil {
+		errs = append(errs, c.upstream.close())
+	}
+	if c.lab != nil {
+		errs = append(errs, c.lab.Close())
+	}
+	if c.Machine != nil {
+		errs = append(errs, c.Machine.Remove())
+	}
+	return errors.Join(append(errs, os.RemoveAll(c.dir))...)
+}
+
+// Boot switches the machine on.
+func (c *Chain) Boot(ctx context.Context) (err error) {
+	c.VM, err = c.Machine.Boot(ctx, c.Bootstrap)
+	return err
+}
+
+// Client is an HTTP client on the neighbour that trusts the cluster's CA alone and opens a connection for each request.
+func (c *Chain) Client(timeout time.Duration) *http.Client {
+	return &http.Client{Timeout: timeout, Transport: &http.Transport{
+		DisableKeepAlives: true,
+		TLSClientConfig:   &tls.Config{RootCAs: c.identity.pool},
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return c.Neighbour.Dial(ctx, network, address)
+		},
+	}}
+}
+
+// Get asks https://address/path from the neighbour.
+func (c *Chain) Get(ctx context.Context, address, path string) (int, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+address+path, nil)
+	if err != nil {
+		return 0, err
+	}
+	answer, err := c.Client(2 * time.Second).Do(request)
+	if err != nil {
+		return 0, err
+	}
+	return answer.StatusCode, answer.Body.Close()
+}
+
+// Journal is what units of the machine said.
+func (c *Chain) Journal(ctx context.Context, units ...string) string {
+	if c.VM == nil {
+		return "the machine does not run"
+	}
+	args := []string{"--no-pager", "--output=short-precise"}
+	for _, u := range units {
+		args = append(args, "--unit="+u)
+	}
+	out, err := c.VM.Run(ctx, "journalctl", args...)
+	if err != nil {
+		return err.Error()
+	}
+	return out
+}
+
+// file is a path in the scratch directory.
+func (c *Chain) file(name string) string { return filepath.Join(c.dir, name) }

@@ -1,0 +1,148 @@
+package chain
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/test/cache"
+	"github.com/onprem-infra/onprem-infra/test/vm"
+)
+
+// The images that the machine finds in its storage.
+const (
+	keepalivedImage = "localhost/keepalived:chain"
+	corednsImage    = "localhost/coredns:chain"
+	ownImage        = "localhost/onprem-infra:chain"
+)
+
+// Source is the directory with go.mod, at or above the working directory.
+func Source() (string, error) {
+	out, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("find go.mod: %w", err)
+	}
+	return filepath.Dir(strings.TrimSpace(string(out))), nil
+}
+
+// Build builds our programs, and the fake API server.
+func (c *Chain) Build(ctx context.Context) error {
+	source, err := Source()
+	if err != nil {
+		return err
+	}
+	c.programs = filepath.Join(source, "bin")
+	for _, args := range [][]string{
+		{"make", "--no-print-directory", "build"},
+		{"go", "build", "-o", c.file("fakeapi"), "./test/fakeapi"},
+	} {
+		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+		cmd.Dir, cmd.Env = source, append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	return nil
+}
+
+// Compile has our program write an install-config and make the bootstrap machine's Ignition document of it. took is the time of the last
+// step alone.
+func (c *Chain) Compile(ctx context.Context) (document []byte, took time.Duration, err error) {
+	config, err := c.ours(ctx, "example", "install-config")
+	if err != nil {
+		return nil, 0, err
+	}
+	images, err := json.MarshalIndent(map[string]string{
+		"keepalivedImage": keepalivedImage, "corednsImage": corednsImage, "baremetalRuntimeCfgImage": ownImage,
+	}, "", "  ")
+	if err != nil {
+		return nil, 0, err
+	}
+	for name, content := range map[string][]byte{"install-config.yaml": config, "images.json": images} {
+		if err := os.WriteFile(c.file(name), content, 0o644); err != nil {
+			return nil, 0, err
+		}
+	}
+	start := time.Now()
+	document, err = c.ours(ctx, "ignition", "--role=bootstrap", "-c", c.file("install-config.yaml"), "--images", c.file("images.json"))
+	return document, time.Since(start), err
+}
+
+// ours runs our program and returns what it prints.
+func (c *Chain) ours(ctx context.Context, args ...string) ([]byte, error) {
+	var stderr strings.Builder
+	cmd := exec.CommandContext(ctx, filepath.Join(c.programs, "onprem-infra"), args...)
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("onprem-infra %s: %w: %s", strings.Join(args, " "), err, stderr.String())
+	}
+	return out, nil
+}
+
+// Images makes the machine's images and puts them into its storage: keepalived from this machine's package, CoreDNS built from its
+// module, ours from the Containerfile.
+func (c *Chain) Images(ctx context.Context, keepalived string) error {
+	source, err := Source()
+	if err != nil {
+		return err
+	}
+	coredns, err := cache.CoreDNS(ctx)
+	if err != nil {
+		return err
+	}
+	daemon, err := vm.KeepalivedImage(ctx, keepalivedImage, keepalived)
+	if err != nil {
+		return err
+	}
+	return c.Machine.Load(ctx, daemon, vm.CoreDNSImage(corednsImage, coredns), vm.Image{Name: ownImage, Context: source})
+}
+
+// fakeUnit runs the fake API server in the machine, where a bootstrap machine runs its real one.
+const fakeUnit = `[Unit]
+Description=FAKE of an API server and a machine config server
+[Service]
+ExecStart=/opt/fakeapi/fakeapi -cert /opt/fakeapi/cert.pem -key /opt/fakeapi/key.pem
+[Install]
+WantedBy=multi-user.target
+`
+
+// Equip puts on the disk what is not ours: the fake API server, and the name server that DHCP would have told of.
+func (c *Chain) Equip() error {
+	fake, err := os.ReadFile(c.file("fakeapi"))
+	if err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		path    string
+		content []byte
+		mode    os.FileMode
+	}{
+		{path: "/opt/fakeapi/fakeapi", content: fake, mode: 0o755},
+		{path: "/opt/fakeapi/cert.pem", content: c.identity.cert, mode: 0o644},
+		{path: "/opt/fakeapi/key.pem", content: c.identity.key, mode: 0o600},
+		{path: "/etc/systemd/system/fakeapi.service", content: []byte(fakeUnit), mode: 0o644},
+		{path: "/etc/systemd/system-preset/10-fakeapi.preset", content: []byte("enable fakeapi.service\n"), mode: 0o644},
+		{path: "/etc/resolv.conf", content: fmt.Appendf(nil, "nameserver %s\n", neighbourIP), mode: 0o644},
+	} {
+		if err := c.Machine.Write(f.path, f.content, f.mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Kubeconfig gives the running machine its kubeconfig, which on a real one appears minutes after the boot.
+func (c *Chain) Kubeconfig(ctx context.Context) error {
+	cmd := c.VM.Command(ctx, "sh", "-euc", "umask 077; mkdir -p /etc/kubernetes; cat >/etc/kubernetes/kubeconfig.new; mv /etc/kubernetes/kubeconfig.new /etc/kubernetes/kubeconfig")
+	cmd.Stdin = strings.NewReader(string(c.identity.kubeconfig()))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("write the machine's kubeconfig: %w: %s", err, out)
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package chain
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/netip"
+)
+
+// Register makes the machine's API list a master.
+func (c *Chain) Register(ctx context.Context, m *Master) error {
+	body, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"name": m.Name, "labels": map[string]string{"node-role.kubernetes.io/master": "", "node-role.kubernetes.io/control-plane": ""}},
+		"status":   map[string]any{"addresses": []map[string]string{{"type": "Hostname", "address": m.Name}, {"type": "InternalIP", "address": m.ip.String()}}},
+	})
+	if err != nil {
+		return err
+	}
+	return c.call(ctx, http.MethodPost, "/api/v1/nodes", body)
+}
+
+// Deregister removes a master from the API's list.
+func (c *Chain) Deregister(ctx context.Context, m *Master) error {
+	return c.call(ctx, http.MethodDelete, "/api/v1/nodes/"+m.Name, nil)
+}
+
+// Readyz sets what the fake API answers: ok, shutdown or hang.
+func (c *Chain) Readyz(ctx context.Context, mode string) error {
+	return c.call(ctx, http.MethodPut, "/fake/readyz", []byte(mode))
+}
+
+// call speaks to the fake API server by the machine's own address, so that it does not matter who holds the VIP.
+func (c *Chain) call(ctx context.Context, method, path string, body []byte) error {
+	address := netip.AddrPortFrom(bootstrapIP, 6443)
+	request, err := http.NewRequestWithContext(ctx, method, fmt.Sprintf("https://%s%s", address, path), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	answer, err := c.Client(0).Do(request)
+	if err != nil {
+		return fmt.Errorf("fake API: %w", err)
+	}
+	if answer.StatusCode >= 300 {
+		err = fmt.Errorf("fake API: %s %s: %s", method, path, answer.Status)
+	}
+	answer.Body.Close()
+	return err
+}
