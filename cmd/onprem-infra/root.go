@@ -37,7 +37,9 @@ It reads an OpenShift install-config.yaml or its own cluster.yaml and writes wha
 	root.SetErr(std.err)
 	root.AddCommand(
 		exampleCommand(std),
+		ignitionCommand(std),
 		planCommand(std),
+		renderCommand(std),
 		validateCommand(std),
 		versionCommand(std),
 		vrIDsCommand(std),

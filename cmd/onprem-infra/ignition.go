@@ -1,0 +1,44 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/onprem-infra/onprem-infra/ignition"
+)
+
+func ignitionCommand(std streams) *cobra.Command {
+	var output, format, specVersion string
+	cmd := &cobra.Command{
+		Use:   "ignition --role=ROLE -c FILE",
+		Short: "Write everything for one role into an Ignition document",
+		Long: `ignition compiles a cluster's description to the files and units that a host of the role needs, and writes them as one document for the
+host's first boot. Nothing is looked up on the network; what Ignition's own validation would remark on is never written.`,
+		Example: `  onprem-infra ignition --role=bootstrap -c install-config.yaml --images images.json -o bootstrap.ign
+  onprem-infra ignition --role=bootstrap -c install-config.yaml --images images.json | ignition-validate -`,
+		Args: cobra.NoArgs,
+	}
+	in := inputFlags(cmd)
+	imagesFlag(cmd, in)
+	role := roleFlag(cmd)
+	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write; standard output without it")
+	cmd.Flags().StringVar(&format, "format", "ignition", "form of the document: ignition")
+	cmd.Flags().StringVar(&specVersion, "spec-version", ignition.SpecVersion, "version of Ignition's specification: "+ignition.SpecVersion)
+	cmd.RunE = func(*cobra.Command, []string) error {
+		if format != "ignition" {
+			return usage("--format %q is not one of: ignition", format)
+		}
+		if specVersion != ignition.SpecVersion {
+			return usage("--spec-version %q is not one of: %s", specVersion, ignition.SpecVersion)
+		}
+		set, err := loadAssets(std, in, *role)
+		if err != nil {
+			return err
+		}
+		document, err := ignition.Encode(set)
+		if err != nil {
+			return err
+		}
+		return writeDocument(std, output, document)
+	}
+	return cmd
+}

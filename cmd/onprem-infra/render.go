@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func renderCommand(std streams) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "render --role=ROLE -c FILE --out DIR",
+		Short: "Write everything for one role as plain files",
+		Long: `render writes the files that "ignition" puts into a document as a tree below a directory, with their modes. Units are in
+etc/systemd/system; those that are enabled are named in a preset, which systemd applies at a first boot or by "systemctl preset-all".
+Other files in the directory are left alone.`,
+		Example: `  onprem-infra render --role=bootstrap -c install-config.yaml --images images.json --out tree
+  diff -r tree /mnt/bootstrap`,
+		Args: cobra.NoArgs,
+	}
+	in := inputFlags(cmd)
+	imagesFlag(cmd, in)
+	role := roleFlag(cmd)
+	cmd.Flags().StringVar(&out, "out", "", "directory to write below, made when it is not there")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		if out == "" {
+			return usage("--out is missing: name a directory")
+		}
+		set, err := loadAssets(std, in, *role)
+		if err != nil {
+			return err
+		}
+		if err := writeTree(out, set.Tree()); err != nil {
+			return fmt.Errorf("write tree %s: %w", out, err)
+		}
+		return nil
+	}
+	return cmd
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+)
+
+// writeTree puts files below a directory. All of them are written beside their places before the first one is moved into its own, so
+// that a full disk, or something in the way, leaves the directory as it was. A link that leads out of the directory is not followed.
+func writeTree(dir string, files []asset.File) (err error) {
+	_, statErr := os.Stat(dir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if errors.Is(statErr, fs.ErrNotExist) {
+		defer func() {
+			if err != nil {
+				_ = os.Remove(dir)
+			}
+		}()
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	s := stage{root: root}
+	defer s.clear()
+	for _, f := range files {
+		if err := s.add(f); err != nil {
+			return err
+		}
+	}
+	return s.commit()
+}
+
+// stage is what has been written and is not in its place yet.
+type stage struct {
+	root  *os.Root
+	moves []move
+	dirs  []string // that were made, parents first
+}
+
+type move struct{ from, to string }
+
+// add writes one file beside its place.
+func (s *stage) add(f asset.File) error {
+	to := strings.TrimPrefix(f.Path, "/")
+	if err := s.mkdirs(path.Dir(to)); err != nil {
+		return err
+	}
+	if info, err := s.root.Lstat(to); err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a directory there: it must be a file", f.Path)
+	}
+	from := path.Join(path.Dir(to), fmt.Sprintf(".%s.%d", path.Base(to), os.Getpid()))
+	file, err := s.root.OpenFile(from, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	s.moves = append(s.moves, move{from, to})
+	_, err = file.Write(f.Contents)
+	return errors.Join(err, file.Chmod(f.Mode), file.Close())
+}
+
+// mkdirs makes a directory and its parents, readable by all whatever the caller's mask is: a host would have them so.
+func (s *stage) mkdirs(dir string) error {
+	info, err := s.root.Stat(dir)
+	if err == nil && !info.IsDir() {
+		return &fs.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR}
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := s.mkdirs(path.Dir(dir)); err != nil {
+		return err
+	}
+	if err := s.root.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	s.dirs = append(s.dirs, dir)
+	return s.root.Chmod(dir, 0o755)
+}
+
+func (s *stage) commit() error {
+	for _, m := range s.moves {
+		if err := s.root.Rename(m.from, m.to); err != nil {
+			return err
+		}
+	}
+	s.moves, s.dirs = nil, nil
+	return nil
+}
+
+// clear removes what add has written and commit has not moved. A directory that something is in stays.
+func (s *stage) clear() {
+	for _, m := range s.moves {
+		_ = s.root.Remove(m.from)
+	}
+	for _, dir := range slices.Backward(s.dirs) {
+		_ = s.root.Remove(dir)
+	}
+}
