@@ -17,13 +17,8 @@ func (r *reader) clusterYAML(root object) draft {
 	r.fields(root, "apiVersion", "kind", "metadata", "spec")
 	metadata, spec := r.object(root.get("metadata")), r.object(root.get("spec"))
 	r.fields(metadata, "name")
-	for _, name := range later() {
-		if _, ok := spec.fields[name]; ok {
-			r.errorf(spec.key(name), "is not supported yet: remove it")
-		}
-	}
-	r.fields(spec, slices.Concat([]string{"baseDomain", "platform", "topology", "controlPlaneReplicas", "machineNetworks", "apiVIPs",
-		"ingressVIPs", "loadBalancer", "dnsRecords", "images", "timing", "vrrp", "vrids", "ports"}, later())...)
+	r.fields(spec, "baseDomain", "platform", "topology", "controlPlaneReplicas", "machineNetworks", "apiVIPs", "ingressVIPs",
+		"loadBalancer", "dnsRecords", "images", "timing", "vrrp", "vrids", "ports")
 
 	d := draft{
 		name:         r.text(metadata.get("name")),
@@ -62,10 +57,23 @@ func later() []string {
 // fields reports every field of a map that is none of the known ones.
 func (r *reader) fields(o object, known ...string) {
 	for _, name := range o.order {
-		if !slices.Contains(known, name) {
-			r.errorf(o.key(name), "there is no such field: remove it, or spell it as one of %s", strings.Join(known, ", "))
+		i := slices.IndexFunc(known, func(k string) bool { return alike(k, name) })
+		switch {
+		case slices.Contains(known, name):
+		case o.at.path == "spec" && slices.Contains(later(), name):
+			r.errorf(o.key(name), "is not supported yet: remove it")
+		case i >= 0:
+			r.errorf(o.key(name), "there is no such field: spell it %s", known[i])
+		default:
+			r.errorf(o.key(name), "there is no such field: remove it, or use one of %s", strings.Join(known, ", "))
 		}
 	}
+}
+
+// alike tells whether two field names differ in case and underscores only.
+func alike(a, b string) bool {
+	plain := func(s string) string { return strings.ReplaceAll(s, "_", "") }
+	return strings.EqualFold(plain(a), plain(b))
 }
 
 func (r *reader) numbers(o object) map[string]said[int] {

@@ -1,12 +1,9 @@
 package spec
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"regexp"
-	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -21,7 +18,7 @@ const wholeDocument = "document"
 // document reads the one YAML document of a file; JSON is YAML too. It returns false after a finding that leaves nothing to read.
 func (r *reader) document(text []byte) (*yaml.Node, bool) {
 	if len(text) > limit {
-		r.errorf(r.place(1, 1), "has more than %d bytes: give the install-config or cluster.yaml alone", limit)
+		r.errorf(r.place(1, 1), "has more than %d bytes: give %s and nothing else", limit, r.want)
 		return nil, false
 	}
 	if line, column, bad := unreadable(text); bad {
@@ -29,12 +26,13 @@ func (r *reader) document(text []byte) (*yaml.Node, bool) {
 		return nil, false
 	}
 	var root *yaml.Node
-	for dec := yaml.NewDecoder(bytes.NewReader(text)); ; {
+	rows := &rowReader{rest: text}
+	for dec := yaml.NewDecoder(rows); ; {
 		var doc yaml.Node
 		if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			r.syntax(text, err)
+			r.syntax(text, rows.read, err)
 			return nil, false
 		}
 		if doc.Kind != yaml.DocumentNode || kindOf(doc.Content[0]) == kindNull {
@@ -47,7 +45,7 @@ func (r *reader) document(text []byte) (*yaml.Node, bool) {
 		root = doc.Content[0]
 	}
 	if root == nil {
-		r.errorf(r.place(1, 1), "is empty: write an install-config or a cluster.yaml; \"onprem-infra example\" prints both")
+		r.errorf(r.place(1, 1), "is empty: write %s; \"onprem-infra example\" prints one", r.want)
 		return nil, false
 	}
 	return root, true
@@ -57,48 +55,19 @@ func (r *reader) place(line, column int) place {
 	return place{file: r.file, line: line, column: column, path: wholeDocument}
 }
 
+// breaks are what YAML 1.1 counts as the end of a line.
+var breaks = regexp.MustCompile("\r\n|[\r\n\u0085\u2028\u2029]")
+
 // unreadable finds the first byte that is not UTF-8 or that no YAML stream may hold (YAML 1.2 5.1).
 func unreadable(text []byte) (line, column int, bad bool) {
-	line, column = 1, 1
 	for i := 0; i < len(text); {
 		c, size := utf8.DecodeRune(text[i:])
-		switch {
-		case c == utf8.RuneError && size == 1,
-			c < ' ' && c != '\t' && c != '\n' && c != '\r', c >= 0x7f && c < 0xa0 && c != 0x85, c == 0xfffe, c == 0xffff:
-			return line, column, true
-		case c == '\n':
-			line, column = line+1, 1
-		default:
-			column++
+		if c == utf8.RuneError && size == 1 ||
+			c < ' ' && c != '\t' && c != '\n' && c != '\r' || c >= 0x7f && c < 0xa0 && c != 0x85 || c == 0xfffe || c == 0xffff {
+			rows := breaks.Split(string(text[:i]), -1)
+			return len(rows), utf8.RuneCountInString(rows[len(rows)-1]) + 1, true
 		}
 		i += size
 	}
 	return 0, 0, false
-}
-
-var (
-	errorLine   = regexp.MustCompile(`^yaml: line (\d+): `)
-	indentedTab = regexp.MustCompile(`^ *\t`)
-)
-
-// syntax turns the parser's error into a finding. The parser's text is passed on where it is a fixed one; the name of an anchor may be
-// the beginning of a password that nobody put in quotes.
-func (r *reader) syntax(text []byte, err error) {
-	why, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
-	if m := errorLine.FindStringSubmatch(err.Error()); m != nil {
-		line, _ = strconv.Atoi(m[1])
-		why = strings.TrimPrefix(err.Error(), m[0])
-	}
-	lines := strings.Split(string(text), "\n")
-	line = max(1, min(line, len(lines)))
-	at := r.place(line, 1+len(lines[line-1])-len(strings.TrimLeft(lines[line-1], " ")))
-	if tab := indentedTab.FindString(lines[line-1]); tab != "" {
-		at.column = len(tab)
-		r.errorf(at, "a tab indents this line, where YAML allows spaces only: replace the tab by spaces")
-		return
-	}
-	if strings.Contains(why, "unknown anchor") {
-		why = "an alias (*) without its anchor (&)"
-	}
-	r.errorf(at, "is not YAML here: %s: mend this line or the one before it, and put text with special characters in quotes", why)
 }

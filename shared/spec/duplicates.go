@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 
 	"go.yaml.in/yaml/v3"
@@ -49,7 +50,8 @@ func (r *reader) duplicates(n *yaml.Node, up *trail) {
 		key, child := n.Content[i], n.Content[i+1]
 		here := &trail{up: up, key: key.Value, index: i / 2}
 		if key.Kind != yaml.ScalarNode {
-			r.errorf(place{r.file, key.Line, key.Column, here.path()}, "a key of a map is a map, a list or an alias: write plain text as the key")
+			at := place{r.file, key.Line, key.Column, cmp.Or(up.path(), wholeDocument)}
+			r.errorf(at, "a key in it is a map, a list or an alias: write plain text as the key")
 			continue
 		}
 		if f, twice := first[key.Value]; twice {

@@ -19,7 +19,7 @@ func imageKeys() []string {
 // ParseImages reads a JSON file of image references by key. A release's own file names many more than hosts run here: those are left
 // alone. Name is what findings call the file; the map is nil when one of them is an error.
 func ParseImages(name string, text []byte) (map[string]string, Findings) {
-	r := newReader(name)
+	r := newReader(name, "a JSON object of image references")
 	var images map[string]string
 	if root, ok := r.document(text); ok {
 		r.duplicates(root, nil)

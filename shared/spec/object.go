@@ -58,6 +58,7 @@ func (r *reader) object(v value) object {
 			at := v.at
 			at.line, at.column, at.path = key.Line, key.Column, step(v.at.path, "<<")
 			r.errorf(at, "merge keys are not read: write the fields out")
+			o.lost = true // what is missing may be there
 			continue
 		}
 		if _, twice := o.fields[key.Value]; !twice && key.Kind == yaml.ScalarNode {

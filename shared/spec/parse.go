@@ -10,7 +10,7 @@ import (
 // Parse reads an install-config or a cluster.yaml. Name is what findings call the file. It returns every finding at once, sorted; the
 // Cluster is the zero value when one of them is an error.
 func Parse(name string, text []byte, knobs Knobs) (Cluster, Findings) {
-	r := newReader(name)
+	r := newReader(name, "an install-config or a cluster.yaml")
 	d, ok := r.draft(text)
 	r.knobs(&d.settings, knobs)
 	r.checkSettings(d.settings, d.name.value)
@@ -23,8 +23,8 @@ func Parse(name string, text []byte, knobs Knobs) (Cluster, Findings) {
 	return d.cluster(), r.findings
 }
 
-func newReader(name string) *reader {
-	return &reader{report: &report{}, file: name, maps: map[*yaml.Node]object{}}
+func newReader(name, want string) *reader {
+	return &reader{report: &report{}, file: name, want: want, maps: map[*yaml.Node]object{}}
 }
 
 // draft reads the document as what it says it is.
@@ -42,8 +42,10 @@ func (r *reader) draft(text []byte) (draft, bool) {
 	ours := strings.HasPrefix(version.value, apiGroup) || !version.given && kindSaid.value == kind
 	_, platform := root.fields["platform"]
 	switch {
+	case ours && !version.given:
+		r.errorf(version.at, "is missing: write %s", apiVersion)
 	case ours && version.value != apiVersion:
-		r.errorf(version.at, "this version of the format is not known: write %s", apiVersion)
+		r.errorf(version.at, "%s is not known: write %s", quote(version.value), apiVersion)
 	case ours && kindSaid.value != kind:
 		r.errorf(kindSaid.at, "want the kind %s: write kind: %s", kind, kind)
 	case ours:

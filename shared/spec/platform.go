@@ -33,6 +33,8 @@ func (r *reader) platform(platform object) (Platform, object, bool) {
 		found = append(found, name)
 	}
 	switch {
+	case platform.lost:
+		return "", object{}, false
 	case len(platform.order) == 0:
 		r.errorf(platform.at, "no platform is named: write one of %s", five)
 		return "", object{}, false
@@ -83,9 +85,8 @@ func (r *reader) vipList(section object, name, old string) vips {
 
 // misspelt reports another platform's spelling, which the installer would not read either.
 func (r *reader) misspelt(section object, name string, l vips) {
-	plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", "")) }
 	for _, key := range section.order {
-		if !l.given && key != name && plain(key) == plain(name) {
+		if !l.given && key != name && alike(key, name) {
 			r.errorf(section.key(key), "is not read on this platform: spell it %s", name)
 		}
 	}

@@ -23,6 +23,7 @@ func (v value) given() bool { return v.node != nil || v.lost }
 type reader struct {
 	*report
 	file string
+	want string                // what the document should be, in words
 	maps map[*yaml.Node]object // read once each, however many aliases lead there
 }
 

@@ -1,0 +1,63 @@
+package spec
+
+import "testing"
+
+func TestClusterFindings(t *testing.T) {
+	check(t, goodCluster, []findingCase{
+		{"field unknown", edit{"  platform: none", "  platform: none\n  vips: []"}, `c:8:3: error: spec.vips: there is no such field: remove it, or use one of baseDomain, platform, topology, controlPlaneReplicas, machineNetworks, apiVIPs, ingressVIPs, loadBalancer, dnsRecords, images, timing, vrrp, vrids, ports`},
+		{"field misspelt", edit{"  apiVIPs:", "  apiVips:"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is looked up: write its address
+c:9:3: error: spec.apiVips: there is no such field: spell it apiVIPs`},
+		{"field unknown in metadata", edit{"  name: prod", "  name: prod\n  namespace: x"}, `c:5:3: error: metadata.namespace: there is no such field: remove it, or use one of name`},
+		{"field unknown at the top", edit{"metadata:", "status: {}\nmetadata:"}, `c:3:1: error: status: there is no such field: remove it, or use one of apiVersion, kind, metadata, spec`},
+		{"field of later", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.7\n  kubeconfig: /x"}, `c:8:3: error: spec.dnsVIP: is not supported yet: remove it
+c:9:3: error: spec.kubeconfig: is not supported yet: remove it`},
+		{"kind missing", edit{"kind: Cluster\n", ""}, `c:1:1: error: kind: want the kind Cluster: write kind: Cluster`},
+		{"kind of another", edit{"kind: Cluster", "kind: ClusterList"}, `c:2:7: error: kind: want the kind Cluster: write kind: Cluster`},
+		{"version of the format", edit{"onprem-infra.io/v1alpha1", "onprem-infra.io/v1"}, `c:1:13: error: apiVersion: "onprem-infra.io/v1" is not known: write onprem-infra.io/v1alpha1`},
+		{"version missing", edit{"apiVersion: onprem-infra.io/v1alpha1\n", ""}, `c:1:1: error: apiVersion: is missing: write onprem-infra.io/v1alpha1`},
+		{"kubernetes object", edit{"apiVersion: onprem-infra.io/v1alpha1\nkind: Cluster", "apiVersion: v1\nkind: ConfigMap"}, `c:2:7: error: kind: a Kubernetes object is neither an install-config nor a cluster.yaml: give the file that describes the cluster`},
+		{"spec missing", edit{"spec:\n", "spec:\nother:\n"}, `c:5:6: error: spec.platform: is missing: write one of baremetal, nutanix, openstack, ovirt, vsphere, none
+c:5:6: error: spec.baseDomain: is missing: write the DNS domain above the cluster's name, such as example.com
+c:6:1: error: other: there is no such field: remove it, or use one of apiVersion, kind, metadata, spec`},
+		{"spec is a list", edit{"spec:\n", "spec: []\nother:\n"}, `c:5:7: error: spec: want a map, got a list: write a map here
+c:6:1: error: other: there is no such field: remove it, or use one of apiVersion, kind, metadata, spec`},
+		{"platform missing", edit{"  platform: none\n", ""}, `c:6:3: error: spec.platform: is missing: write one of baremetal, nutanix, openstack, ovirt, vsphere, none`},
+		{"platform unknown", edit{"platform: none", "platform: BareMetal"}, `c:7:13: error: spec.platform: "BareMetal" is not known: write one of baremetal, nutanix, openstack, ovirt, vsphere, none`},
+		{"topology unknown", edit{"  platform: none", "  platform: none\n  topology: Compact"}, `c:8:13: error: spec.topology: "Compact" is not known: write one of HighlyAvailable, HighlyAvailableArbiter, DualReplica, SingleReplica`},
+		{"topology against its size", edit{"  platform: none", "  platform: none\n  topology: SingleReplica\n  controlPlaneReplicas: 3"}, `c:9:25: error: spec.controlPlaneReplicas: topology SingleReplica has 1 control plane node and this says 3: change one of the two`},
+		{"topology of two against its size", edit{"  platform: none", "  platform: none\n  topology: DualReplica\n  controlPlaneReplicas: 3"}, `c:9:25: error: spec.controlPlaneReplicas: topology DualReplica has 2 control plane nodes and this says 3: change one of the two`},
+		{"topology of three against its size", edit{"  platform: none", "  platform: none\n  topology: HighlyAvailable\n  controlPlaneReplicas: 1"}, `c:9:25: error: spec.controlPlaneReplicas: topology HighlyAvailable has 3 control plane nodes or more and this says 1: change one of the two`},
+		{"network with host bits", edit{"[192.0.2.0/24]", "[192.0.2.1/24]"}, `c:8:21: error: spec.machineNetworks[0]: "192.0.2.1/24" has host bits set: write 192.0.2.0/24`},
+		{"VIP outside the network", edit{"[192.0.2.6]", "[198.51.100.6]"}, `c:10:17: error: spec.ingressVIPs[0]: 198.51.100.6 is outside the machine network 192.0.2.0/24: choose an address in it`},
+		{"VIPs missing", edit{"  apiVIPs: [192.0.2.5]\n  ingressVIPs: [192.0.2.6]\n", ""}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is looked up: write its address
+c:6:3: error: spec.ingressVIPs: no virtual IP is given for ingress and none is looked up: write its address`},
+		{"VIP missing beside a balancer of one's own", edit{"  apiVIPs: [192.0.2.5]", "  loadBalancer: UserManaged"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is looked up: write its address`},
+		{"balancer unknown", edit{"  platform: none", "  platform: none\n  loadBalancer: Managed"}, `c:8:17: error: spec.loadBalancer: "Managed" is not known: write one of OpenShiftManagedDefault, UserManaged`},
+		{"records unknown", edit{"  platform: none", "  platform: none\n  dnsRecords: internal"}, `c:8:15: error: spec.dnsRecords: "internal" is not known: write one of Internal, External`},
+		{"timing of later", edit{"  platform: none", "  platform: none\n  timing: lan"}, `c:8:11: error: spec.timing: profile "lan" is not available yet: write compat or leave it out`},
+		{"timing unknown", edit{"  platform: none", "  platform: none\n  timing: fast"}, `c:8:11: error: spec.timing: there is no profile "fast": write compat or leave it out`},
+		{"vrrp unknown", edit{"  platform: none", "  platform: none\n  vrrp: anycast"}, `c:8:9: error: spec.vrrp: "anycast" is not known: write one of unicast, multicast`},
+		{"vrids out of range", edit{"  platform: none", "  platform: none\n  vrids: {api: 0, ingress: 256}"}, `c:8:16: error: spec.vrids.api: 0 is no virtual router ID: choose a number from 1 to 255
+c:8:28: error: spec.vrids.ingress: 256 is no virtual router ID: choose a number from 1 to 255`},
+		{"vrids equal", edit{"  platform: none", "  platform: none\n  vrids: {api: 7, ingress: 7}"}, `c:8:28: error: spec.vrids.ingress: the API and ingress would both use virtual router ID 7: choose two different numbers`},
+		{"vrid equal to the other's own", edit{"  platform: none", "  platform: none\n  vrids: {api: 33}"}, `c:8:16: error: spec.vrids.api: the API and ingress would both use virtual router ID 33: choose two different numbers`},
+		{"vrids unknown", edit{"  platform: none", "  platform: none\n  vrids: {dns: 7}"}, `c:8:16: error: spec.vrids.dns: there is no virtual router of that name: write api or ingress`},
+		{"vrids are a list", edit{"  platform: none", "  platform: none\n  vrids: [1, 2]"}, `c:8:10: error: spec.vrids: want a map, got a list: write a map here`},
+		{"vrid in quotes", edit{"  platform: none", "  platform: none\n  vrids: {api: '7'}"}, `c:8:16: error: spec.vrids.api: want a whole number, got a string: write a whole number here`},
+		{"port unknown", edit{"  platform: none", "  platform: none\n  ports: {http: 80}"}, `c:8:17: error: spec.ports.http: there is no port of that name: write one of api, lb, lb-ready, lb-monitor, lb-stats, machine-config-lb, coredns-health`},
+		{"port fixed", edit{"  platform: none", "  platform: none\n  ports: {dns: 5353}"}, `c:8:16: error: spec.ports.dns: dns is fixed at 53 by CoreDNS: leave it out`},
+		{"port out of range", edit{"  platform: none", "  platform: none\n  ports: {lb: 65536}"}, `c:8:15: error: spec.ports.lb: 65536 is no port: choose a number from 1 to 65535`},
+		{"port of another", edit{"  platform: none", "  platform: none\n  ports: {lb: 9444}"}, `c:8:15: error: spec.ports.lb: 9444 is the port of lb-ready too: choose another number for one of the two`},
+		{"ports alike", edit{"  platform: none", "  platform: none\n  ports: {lb: 7000, lb-ready: 7000}"}, `c:8:31: error: spec.ports.lb-ready: 7000 is the port of lb too: choose another number for one of the two`},
+		{"image unknown", edit{"  platform: none", "  platform: none\n  images: {etcdImage: x}"}, `c:8:12: error: spec.images.etcdImage: there is no such field: remove it, or use one of baremetalRuntimeCfgImage, corednsImage, haproxyImage, keepalivedImage`},
+		{"image with a space", edit{"  platform: none", "  platform: none\n  images: {keepalivedImage: 'a b'}"}, `c:8:29: error: spec.images.keepalivedImage: "a b" is no image reference: write one such as registry.example.com/name@sha256:…`},
+		{"image empty", edit{"  platform: none", "  platform: none\n  images: {keepalivedImage: ''}"}, `c:8:29: error: spec.images.keepalivedImage: "" is no image reference: write one such as registry.example.com/name@sha256:…`},
+		{"image with a line", edit{"  platform: none", "  platform: none\n  images: {keepalivedImage: \"a\\nb\"}"}, `c:8:29: error: spec.images.keepalivedImage: "a\nb" is no image reference: write one such as registry.example.com/name@sha256:…`},
+		{"image is a list", edit{"  platform: none", "  platform: none\n  images: {keepalivedImage: [a]}"}, `c:8:29: error: spec.images.keepalivedImage: want a string, got a list: write a string here`},
+		{"everything at once", edit{"name: prod", "name: PROD", "platform: none", "platform: gcp", "[192.0.2.0/24]", "[192.0.2.1/24]", "[192.0.2.5]", "[x]", "[192.0.2.6]", "5"}, `c:4:9: error: metadata.name: "PROD" has upper-case letters: write "prod"
+c:7:13: error: spec.platform: "gcp" is not known: write one of baremetal, nutanix, openstack, ovirt, vsphere, none
+c:8:21: error: spec.machineNetworks[0]: "192.0.2.1/24" has host bits set: write 192.0.2.0/24
+c:9:13: error: spec.apiVIPs[0]: "x" is a host name, and no name is looked up here: write its address
+c:10:16: error: spec.ingressVIPs: want a list, got a number: write a list here`},
+	})
+}

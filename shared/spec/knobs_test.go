@@ -1,0 +1,69 @@
+package spec
+
+import (
+	"maps"
+	"strings"
+	"testing"
+)
+
+func TestKnobs(t *testing.T) {
+	text := edit{"  platform: none", "  platform: none\n  timing: lan\n  vrrp: multicast\n  vrids: {api: 7}\n  ports: {lb: 7000}"}.of(t, goodCluster)
+	cluster, findings := Parse("c", []byte(text), Knobs{
+		Timing: "compat", VRRP: "unicast", VRIDs: []string{"api=9", "ingress=10"}, Ports: []string{"lb-ready=7001"},
+	})
+	if len(findings) > 0 {
+		t.Fatal(lines(findings))
+	}
+	if cluster.Timing != "compat" || cluster.VRRP != Unicast ||
+		!maps.Equal(cluster.VRIDs, map[string]uint8{"api": 9, "ingress": 10}) ||
+		!maps.Equal(cluster.Ports, map[string]uint16{"lb": 7000, "lb-ready": 7001}) {
+		t.Errorf("flags do not stand over the file: %+v", cluster)
+	}
+}
+
+func TestKnobFindings(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		knobs Knobs
+		want  string
+	}{
+		{"timing of later", Knobs{Timing: "vm"}, `--timing: error: timing: profile "vm" is not available yet: write compat or leave it out`},
+		{"timing unknown", Knobs{Timing: "x"}, `--timing: error: timing: there is no profile "x": write compat or leave it out`},
+		{"vrrp unknown", Knobs{VRRP: "x"}, `--vrrp: error: vrrp: "x" is not known: write one of unicast, multicast`},
+		{"vrid without a name", Knobs{VRIDs: []string{"9"}}, `--vrid: error: vrids: "9" is not NAME=N: write a name, an equals sign and a whole number`},
+		{"vrid without a number", Knobs{VRIDs: []string{"api="}}, `--vrid: error: vrids: "api=" is not NAME=N: write a name, an equals sign and a whole number`},
+		{"vrid zero", Knobs{VRIDs: []string{"api=0"}}, `--vrid: error: vrids.api: 0 is no virtual router ID: choose a number from 1 to 255`},
+		{"vrid too large", Knobs{VRIDs: []string{"ingress=256"}}, `--vrid: error: vrids.ingress: 256 is no virtual router ID: choose a number from 1 to 255`},
+		{"vrid twice", Knobs{VRIDs: []string{"api=8", "api=9"}}, `--vrid: error: vrids.api: is given twice: leave one of the two`},
+		{"vrid unknown", Knobs{VRIDs: []string{"dns=9"}}, `--vrid: error: vrids.dns: there is no virtual router of that name: write api or ingress`},
+		{"vrids equal", Knobs{VRIDs: []string{"api=9", "ingress=9"}}, `--vrid: error: vrids.ingress: the API and ingress would both use virtual router ID 9: choose two different numbers`},
+		{"vrid equal to the other's own", Knobs{VRIDs: []string{"ingress=2"}}, `--vrid: error: vrids.ingress: the API and ingress would both use virtual router ID 2: choose two different numbers`},
+		{"port beyond numbers", Knobs{Ports: []string{"lb=99999999999999999999"}}, `--port: error: ports: "lb=99999999999999999999" is not NAME=N: write a name, an equals sign and a whole number`},
+		{"port fixed", Knobs{Ports: []string{"dns=5353"}}, `--port: error: ports.dns: dns is fixed at 53 by CoreDNS: leave it out`},
+		{"port of another", Knobs{Ports: []string{"lb=6443"}}, `--port: error: ports.lb: 6443 is the port of api too: choose another number for one of the two`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, findings := Parse("c", []byte(goodCluster), tt.knobs)
+			hold(t, goodCluster, findings)
+			if got := strings.TrimSuffix(lines(findings), "\n"); got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+// Flags are read even where the file cannot be, so that all findings come at once.
+func TestKnobFindingsWithoutACluster(t *testing.T) {
+	_, findings := Parse("c", nil, Knobs{Timing: "lan", Ports: []string{"lb"}})
+	if len(findings) != 3 || findings[0].File != "c" {
+		t.Errorf("got\n%s", lines(findings))
+	}
+}
+
+// Ports that exchange their numbers are two different ports still.
+func TestPortsExchanged(t *testing.T) {
+	_, findings := Parse("c", []byte(goodCluster), Knobs{Ports: []string{"lb=9444", "lb-ready=9445"}})
+	if len(findings) > 0 {
+		t.Error(lines(findings))
+	}
+}
