@@ -53,8 +53,11 @@ func loadCluster(std streams, in *input) (spec.Cluster, error) {
 			return spec.Cluster{}, err
 		}
 		images, more := spec.ParseImages(name, text)
-		cluster.Images = merge(cluster.Images, images)
 		findings = append(findings, more...)
+		all := map[string]string{}
+		maps.Copy(all, cluster.Images)
+		maps.Copy(all, images) // the flag wins
+		cluster.Images = all
 	}
 	if in.strict {
 		findings = findings.Strict()
@@ -66,15 +69,6 @@ func loadCluster(std streams, in *input) (spec.Cluster, error) {
 		return spec.Cluster{}, negative(nil)
 	}
 	return cluster, nil
-}
-
-func merge(base, over map[string]string) map[string]string {
-	all := maps.Clone(base)
-	if all == nil {
-		all = map[string]string{}
-	}
-	maps.Copy(all, over)
-	return all
 }
 
 // read returns a file, or standard input for "-", and what findings call it.

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+func TestWriteDocument(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	if err := os.WriteFile(path("private"), []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("target", path("link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path("target"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, file string
+		mode       fs.FileMode
+	}{{"new", "new", 0o644}, {"private", "private", 0o600}, {"link", "target", 0o644}} {
+		if err := writeDocument(streams{}, path(tt.name), []byte("text")); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(path(tt.file))
+		info, errStat := os.Lstat(path(tt.file))
+		if err != nil || errStat != nil || string(got) != "text" || info.Mode() != tt.mode {
+			t.Errorf("%s: got %q %v %v %v", tt.name, got, info.Mode(), err, errStat)
+		}
+	}
+	if info, err := os.Lstat(path("link")); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		t.Errorf("a link became %v, %v", info, err)
+	}
+	for _, name := range []string{"absent/file", "."} {
+		if err := writeDocument(streams{}, path(name), []byte("text")); err == nil {
+			t.Errorf("%s was written", name)
+		}
+	}
+}
+
+func TestWriteDocumentToStandardOutput(t *testing.T) {
+	for _, name := range []string{"", "-"} {
+		var out bytes.Buffer
+		if err := writeDocument(streams{out: &out}, name, []byte("text")); err != nil || out.String() != "text" {
+			t.Errorf("%q: got %q, %v", name, out.String(), err)
+		}
+	}
+}
+
+// A pipe, and so /dev/null or /dev/stdout, is written to and stays what it is.
+func TestWriteDocumentIntoAPipe(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if err := writeDocument(streams{}, pipe, []byte("text")); err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]byte, 8)
+	n, err := reader.Read(buf)
+	if info, errStat := os.Lstat(pipe); err != nil || errStat != nil || string(buf[:n]) != "text" || info.Mode()&fs.ModeNamedPipe == 0 {
+		t.Errorf("got %q, %v, %v, %v", buf[:n], err, info, errStat)
+	}
+}
