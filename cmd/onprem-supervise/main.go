@@ -1,0 +1,80 @@
+// Command onprem-supervise is the first process of keepalived's container: it keeps keepalived running on a configuration that keepalived
+// itself has tested, reports the VRRP states, and never leaves a VIP behind.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/netip"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/supervise"
+)
+
+const usage = `usage: onprem-supervise --config FILE --run-dir DIR --vip ADDRESS [--vip ADDRESS]... -- KEEPALIVED [FLAG]...
+
+Keeps KEEPALIVED running in the foreground with FILE as its configuration. A configuration put into DIR/candidate.conf is tested first.
+DIR/status.json says what runs and in which VRRP states.
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stderr))
+}
+
+// run returns the exit status: 0 after an end in order, 2 for wrong usage, 3 when the host does not let it work.
+func run(ctx context.Context, args []string, stderr io.Writer) int {
+	o, err := options(args)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprint(stderr, usage)
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "onprem-supervise: %v\n%s", err, usage)
+		return 2
+	}
+	o.Log = slog.New(slog.NewTextHandler(stderr, nil)).With("room", "shared/host/supervise")
+	if err := supervise.Run(ctx, o); err != nil {
+		fmt.Fprintf(stderr, "onprem-supervise: %v\n", err)
+		return 3
+	}
+	return 0
+}
+
+func options(args []string) (supervise.Options, error) {
+	var o supervise.Options
+	flags := flag.NewFlagSet("onprem-supervise", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&o.Config, "config", "", "")
+	flags.StringVar(&o.RunDir, "run-dir", "", "")
+	flags.Func("vip", "", func(text string) error {
+		vip, err := netip.ParseAddr(text)
+		if err != nil {
+			return err
+		}
+		o.VIPs = append(o.VIPs, vip)
+		return nil
+	})
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	o.Command = flags.Args()
+	switch {
+	case o.Config == "":
+		return o, errors.New("--config is missing")
+	case o.RunDir == "":
+		return o, errors.New("--run-dir is missing")
+	case len(o.VIPs) == 0:
+		return o, errors.New("--vip is missing")
+	case len(o.Command) == 0:
+		return o, errors.New("after --, the program to run is missing")
+	}
+	return o, nil
+}

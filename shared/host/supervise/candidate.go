@@ -1,0 +1,143 @@
+package supervise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+// The bounds of a test.
+const (
+	testTime   = 10 * time.Second
+	testOutput = 4096 // bytes that are kept
+)
+
+// consider looks at the candidate and puts it in force when keepalived accepts it. Without one, what an earlier run put in force counts.
+func (s *supervisor) consider(ctx context.Context) error {
+	path := filepath.Join(s.RunDir, supervised.CandidateFile)
+	text, digest, err := read(path)
+	if err != nil {
+		return err
+	}
+	refused := ""
+	if s.status.Refused != nil {
+		refused = s.status.Refused.Candidate
+	}
+	switch judge(files{candidate: digest, inForce: s.inForce, refused: refused}, !time.Now().Before(s.retestAt)) {
+	case test:
+		err = s.try(ctx, path, text, digest)
+	case forgive:
+		s.status.Refused = nil
+	}
+	if err != nil || ctx.Err() != nil || s.inForce != "" || s.adopted {
+		return err
+	}
+	s.adopted = true
+	return s.adopt(ctx)
+}
+
+// try tests a candidate. The file may be replaced at any time: the verdict counts only when it is still the same.
+func (s *supervisor) try(ctx context.Context, path string, text []byte, digest string) error {
+	complaint := s.test(ctx, path)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if _, again, err := read(path); err != nil || again != digest {
+		return err // its watcher wakes the loop
+	}
+	if complaint != "" {
+		s.refuse(digest, complaint)
+		return nil
+	}
+	if _, err := file.WriteIfChanged(s.Config, text, 0o644); err != nil {
+		return err
+	}
+	s.Log.Info("accept configuration", "file", path, "sha256", digest)
+	s.inForce, s.status.Refused = digest, nil
+	return nil
+}
+
+// adopt takes up the configuration of an earlier run, if it is still a good one.
+func (s *supervisor) adopt(ctx context.Context) error {
+	_, digest, err := read(s.Config)
+	if err != nil || digest == "" {
+		return err
+	}
+	complaint := s.test(ctx, s.Config)
+	switch {
+	case ctx.Err() != nil:
+	case complaint == "":
+		s.Log.Info("accept configuration", "file", s.Config, "sha256", digest)
+		s.inForce = digest
+	case s.status.Refused == nil:
+		s.refuse(digest, complaint)
+	}
+	return nil
+}
+
+// refuse leaves what is in force alone. The complaint may quote the configuration, so it is for the status and not for the log.
+func (s *supervisor) refuse(digest, complaint string) {
+	if r := s.status.Refused; r == nil || r.Candidate != digest {
+		s.Log.Warn("refuse configuration", "sha256", digest, "why", "keepalived's test")
+		s.retry = backoff{failures: 1}
+	}
+	s.status.Refused = &supervised.Refusal{Candidate: digest, Output: complaint}
+	s.retestAt = time.Now().Add(s.retry.next(0))
+}
+
+// read gives an empty digest for a file that is not there.
+func read(path string) (text []byte, digest string, err error) {
+	text, err = os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", nil
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("read configuration: %w", err)
+	}
+	return text, supervised.Digest(text), nil
+}
+
+// test has keepalived look at a configuration, and returns its complaint or nothing.
+func (s *supervisor) test(ctx context.Context, path string) string {
+	fd, err := unix.MemfdCreate("keepalived-test", unix.MFD_CLOEXEC)
+	if err != nil {
+		return fmt.Sprintf("test the configuration: %v", err)
+	}
+	output := os.NewFile(uintptr(fd), "output")
+	defer output.Close()
+	tester, err := s.children.start(append(s.Command[:len(s.Command):len(s.Command)], "-t", "-f", path), output)
+	if err != nil {
+		return fmt.Sprintf("test the configuration: %v", err)
+	}
+	bound := time.NewTimer(testTime)
+	defer bound.Stop()
+	select {
+	case <-tester.done:
+	case <-ctx.Done():
+	case <-bound.C:
+	}
+	if err := s.children.kill(tester); err != nil { // and whom it left behind
+		return fmt.Sprintf("test the configuration: %v", err)
+	}
+	<-tester.done
+	if tester.status.ExitStatus() == 0 {
+		return ""
+	}
+	text := make([]byte, testOutput)
+	n, err := output.ReadAt(text, 0)
+	if err != nil && err != io.EOF {
+		return fmt.Sprintf("test the configuration: %v", err)
+	}
+	return strings.ToValidUTF8(fmt.Sprintf("%s: %s", outcome(tester.status), strings.TrimSpace(string(text[:n]))), "?")
+}

@@ -1,0 +1,170 @@
+package supervise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/proc"
+)
+
+// deaf is how long a keepalived that has said nothing yet is spared a SIGHUP, which kills it before it has begun to handle signals.
+const deaf = time.Second
+
+// daemon is a running keepalived: a parent that only watches, and a child of that which speaks VRRP.
+type daemon struct {
+	*child
+	started  time.Time
+	speaks   bool          // what comes from the FIFO is its own
+	loaded   string        // digest of the configuration that it was last told to read
+	spoke    bool          // on the FIFO
+	farewell func() bool   // stops the SIGTERM that the context's end would send; false when that has been sent
+	vrrpGone chan struct{} // closed when the process that speaks VRRP has ended; nil while it is not known
+}
+
+func (d *daemon) ended() bool {
+	select {
+	case <-d.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// drive starts keepalived, or has it read what has come in force.
+func (s *supervisor) drive(ctx context.Context) error {
+	now := time.Now()
+	switch {
+	case s.inForce == "":
+		return nil
+	case s.daemon == nil:
+		if now.Before(s.startAt) {
+			return nil
+		}
+		return s.start(ctx, now)
+	case s.daemon.loaded != s.inForce && (s.daemon.spoke || now.Sub(s.daemon.started) >= deaf):
+		s.Log.Info("reload keepalived", "sha256", s.inForce)
+		s.daemon.loaded, s.status.Applied = s.inForce, s.inForce
+		return s.children.signal(s.daemon.child, unix.SIGHUP)
+	}
+	return nil
+}
+
+func (s *supervisor) start(ctx context.Context, now time.Time) error {
+	if err := s.announce(); err != nil {
+		return err
+	}
+	argv := append(s.Command[:len(s.Command):len(s.Command)], "-n", "-l", "-P", "-f", s.Config, "-p", s.pidFile(), "-r", s.vrrpPIDFile())
+	one, err := s.children.start(argv, os.Stderr)
+	if err != nil {
+		s.Log.Error("start keepalived", "error", err)
+		s.startAt = now.Add(s.pace.next(0))
+		return nil
+	}
+	s.Log.Info("start keepalived", "pid", one.pid, "sha256", s.inForce)
+	s.daemon = &daemon{child: one, started: now, loaded: s.inForce}
+	// The farewell waits for nothing that the loop may be doing.
+	s.daemon.farewell = context.AfterFunc(ctx, func() { s.terminate(one) })
+	s.status.PID, s.status.Applied, s.status.Restarts = one.pid, s.inForce, s.starts
+	s.starts++
+	return nil
+}
+
+// announce clears the way for a new keepalived: it believes that it runs already, and ends with success, when a pid file names any living
+// process. On the FIFO, what was written before the line START is its predecessor's.
+func (s *supervisor) announce() error {
+	for _, path := range []string{s.pidFile(), s.vrrpPIDFile()} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove the old pid file: %w", err)
+		}
+	}
+	if _, err := s.fifo.WriteString(startLine(s.starts) + "\n"); err != nil {
+		return fmt.Errorf("write to the FIFO: %w", err)
+	}
+	return nil
+}
+
+func startLine(n int) string { return fmt.Sprintf("START %d", n) }
+
+func (s *supervisor) pidFile() string     { return filepath.Join(s.RunDir, "keepalived.pid") }
+func (s *supervisor) vrrpPIDFile() string { return filepath.Join(s.RunDir, "vrrp.pid") }
+
+func (s *supervisor) terminate(one *child) {
+	if err := s.children.signal(one, unix.SIGTERM); err != nil {
+		s.Log.Error("stop keepalived", "error", err)
+	}
+}
+
+// bury cleans up after a keepalived that ended by itself.
+func (s *supervisor) bury() error {
+	ran := time.Since(s.daemon.started)
+	pause := s.pace.next(ran)
+	s.Log.Error("keepalived ended", "outcome", outcome(s.daemon.status), "ran", ran.Round(time.Millisecond), "restart_in", pause)
+	s.daemon.farewell()
+	err := s.relinquish(s.daemon.child, 0)
+	s.daemon, s.status.PID = nil, 0
+	s.startAt = time.Now().Add(pause)
+	s.forget()
+	return err
+}
+
+// follow holds on to the process that speaks VRRP, once keepalived has named it. Its death leaves the VIP behind, and keepalived starts
+// another one only after a pause that grows.
+func (s *supervisor) follow() {
+	d := s.daemon
+	if d.vrrpGone != nil {
+		return
+	}
+	text, err := os.ReadFile(s.vrrpPIDFile())
+	if err != nil {
+		return // not written yet: the next word will find it
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return
+	}
+	speaker, err := proc.Open(pid)
+	if err != nil {
+		return
+	}
+	if group, err := unix.Getpgid(pid); err != nil || group != d.pid {
+		speaker.Close()
+		return
+	}
+	gone := make(chan struct{})
+	d.vrrpGone = gone
+	s.servants.Go(func() {
+		defer close(gone)
+		defer speaker.Close()
+		if err := speaker.Wait(s.servants.ctx); err != nil && s.servants.ctx.Err() == nil {
+			s.Log.Error("follow keepalived's VRRP process", "error", err)
+		}
+	})
+}
+
+// bereaved takes the VIPs off when nobody speaks VRRP for them any more.
+func (s *supervisor) bereaved() error {
+	s.daemon.vrrpGone = nil
+	if s.daemon.ended() {
+		return nil // the next turn buries it
+	}
+	s.Log.Error("keepalived's VRRP process ended")
+	s.forget()
+	return s.strip("its VRRP process ended")
+}
+
+func outcome(status syscall.WaitStatus) string {
+	if status.Signaled() {
+		return fmt.Sprintf("killed by %s", unix.SignalName(status.Signal()))
+	}
+	return fmt.Sprintf("exit status %d", status.ExitStatus())
+}

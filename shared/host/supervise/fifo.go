@@ -1,0 +1,51 @@
+package supervise
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// openFIFO makes the FIFO anew and holds both of its ends: keepalived writes without blocking and would lose what it says while nobody
+// reads, and a reader would see an end of file whenever keepalived closes it.
+func openFIFO(path string) (*os.File, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("remove the old FIFO: %w", err)
+	}
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		return nil, fmt.Errorf("make FIFO %s: %w", path, err)
+	}
+	fifo, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open FIFO: %w", err)
+	}
+	return fifo, nil
+}
+
+// readLines passes on the FIFO's lines until it is closed or ctx ends. A line longer than any that keepalived writes is dropped.
+func readLines(ctx context.Context, fifo *os.File, lines chan<- string) error {
+	reader := bufio.NewReaderSize(fifo, 4096)
+	dropping := false
+	for {
+		line, more, err := reader.ReadLine()
+		switch {
+		case errors.Is(err, os.ErrClosed):
+			return nil
+		case err != nil:
+			return fmt.Errorf("read FIFO: %w", err)
+		}
+		if whole := !more && !dropping; whole {
+			select {
+			case lines <- string(line):
+			case <-ctx.Done():
+				return nil
+			}
+		}
+		dropping = more
+	}
+}

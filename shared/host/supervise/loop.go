@@ -1,0 +1,117 @@
+package supervise
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+func (s *supervisor) loop(ctx context.Context) error {
+	for {
+		if err := s.turn(ctx); err != nil {
+			return errors.Join(err, s.leave())
+		}
+		var vrrpGone <-chan struct{}
+		if s.daemon != nil {
+			vrrpGone = s.daemon.vrrpGone
+		}
+		due, stop := s.due()
+		select {
+		case <-ctx.Done():
+			stop()
+			return s.leave()
+		case err := <-s.failed:
+			stop()
+			return errors.Join(err, s.leave())
+		case line := <-s.lines:
+			s.heard(line)
+		case <-vrrpGone:
+			if err := s.bereaved(); err != nil {
+				stop()
+				return errors.Join(err, s.leave())
+			}
+		case <-s.candidate:
+		case <-s.children.reaped:
+		case <-due:
+		}
+		stop()
+	}
+}
+
+// turn compares what is with what is wanted and does what is due now.
+func (s *supervisor) turn(ctx context.Context) error {
+	if s.daemon != nil && s.daemon.ended() {
+		if err := s.bury(); err != nil {
+			return err
+		}
+	}
+	if err := s.consider(ctx); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err := s.drive(ctx); err != nil {
+		return err
+	}
+	return s.publish()
+}
+
+// due fires when something that was put off may be done.
+func (s *supervisor) due() (<-chan time.Time, func()) {
+	var next time.Time
+	earlier := func(t time.Time) {
+		if next.IsZero() || t.Before(next) {
+			next = t
+		}
+	}
+	if s.status.Refused != nil {
+		earlier(s.retestAt)
+	}
+	switch {
+	case s.inForce == "":
+	case s.daemon == nil:
+		earlier(s.startAt)
+	case s.daemon.loaded != s.inForce:
+		earlier(s.daemon.started.Add(deaf))
+	}
+	if next.IsZero() {
+		return nil, func() {}
+	}
+	timer := time.NewTimer(time.Until(next))
+	return timer.C, func() { timer.Stop() }
+}
+
+// heard takes note of what keepalived says.
+func (s *supervisor) heard(line string) {
+	switch {
+	case s.daemon == nil:
+		return // the last words of one that has ended
+	case line == startLine(s.starts-1):
+		s.daemon.speaks = true
+		return
+	case !s.daemon.speaks:
+		return
+	}
+	e, ok, err := parseNotify(line)
+	if err != nil {
+		s.Log.Warn("notification", "error", err)
+		return
+	}
+	s.daemon.spoke = true
+	s.follow()
+	was := s.status.Instances[e.Instance]
+	if now := (supervised.Instance{State: e.State, Priority: e.Priority}); ok && was != now {
+		s.Log.Info("vrrp", "instance", e.Instance, "state", e.State, "was", was.State, "priority", e.Priority)
+		s.status.Instances[e.Instance] = now
+	}
+}
+
+// forget resets what keepalived said: who does not run holds no state.
+func (s *supervisor) forget() {
+	for name, i := range s.status.Instances {
+		s.status.Instances[name] = supervised.Instance{State: supervised.Init, Priority: i.Priority}
+	}
+}

@@ -1,0 +1,125 @@
+// Package supervise is keepalived's parent: it starts keepalived, has each candidate configuration tested by keepalived itself before it
+// applies it, reports VRRP states as keepalived announces them, and sees to it that no VIP outlives the process that answers for it: not
+// the orderly end, not a crash, not a hang, not an earlier run.
+package supervise
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+// Options say what to supervise.
+type Options struct {
+	Config  string       // where keepalived reads its configuration; written by the supervisor alone
+	RunDir  string       // holds the files of package supervised, and keepalived's pid files
+	VIPs    []netip.Addr // the addresses that no interface may hold without keepalived
+	Command []string     // keepalived and flags of the caller's; flags for foreground, files and pid files are added
+	Log     *slog.Logger
+}
+
+// supervisor is the state of one Run. Only its loop touches it.
+type supervisor struct {
+	Options
+	children *children
+	fifo     *os.File
+	status   supervised.Status
+	inForce  string // digest of what stands in Config and has passed the test
+	adopted  bool   // Config's content of an earlier run has been looked at
+	daemon   *daemon
+	starts   int       // of keepalived, so far
+	pace     backoff   // of its starts
+	startAt  time.Time // not before
+	retry    backoff   // of a refused candidate's tests
+	retestAt time.Time // not before
+
+	servants  servants
+	candidate chan struct{} // one slot each
+	network   chan struct{}
+	lines     chan string
+	failed    chan error
+}
+
+// servants are goroutines that end, and are waited for, when the loop has ended.
+type servants struct {
+	sync.WaitGroup
+	ctx context.Context
+}
+
+// Run supervises until ctx ends, then gives the VIPs up and returns nil. An error means that the host does not let it do its work; the
+// VIPs are given up as well.
+func Run(ctx context.Context, o Options) error {
+	family, err := newChildren()
+	if err != nil {
+		return err
+	}
+	s := &supervisor{
+		Options: o, children: family, status: supervised.Status{Instances: map[string]supervised.Instance{}}, retry: backoff{failures: 1},
+		candidate: make(chan struct{}, 1), network: make(chan struct{}, 1), lines: make(chan string), failed: make(chan error, 3),
+	}
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	// What serves the loop must outlive ctx: giving the VIPs up needs it.
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.servants.ctx = serving
+	s.servants.Go(func() { s.children.reap(serving.Done()) })
+	s.serve(func() error {
+		return file.Watch(serving, []string{filepath.Join(s.RunDir, supervised.CandidateFile)}, s.candidate)
+	})
+	s.serve(func() error { return link.Watch(serving, s.network) })
+	s.serve(func() error { return readLines(serving, s.fifo, s.lines) })
+	err = s.loop(ctx)
+	stop()
+	err = errors.Join(err, s.fifo.Close())
+	s.servants.Wait()
+	return err
+}
+
+// serve runs what feeds the loop; when it fails the loop must not go on half blind.
+func (s *supervisor) serve(feed func() error) {
+	s.servants.Go(func() {
+		if err := feed(); err != nil {
+			s.failed <- err
+		}
+	})
+}
+
+// prepare removes what an earlier run may have left behind, and opens the FIFO before keepalived can have anything to say.
+func (s *supervisor) prepare() error {
+	if err := s.strip("left by an earlier run"); err != nil {
+		return err
+	}
+	var err error
+	if s.fifo, err = openFIFO(filepath.Join(s.RunDir, supervised.NotifyFIFO)); err != nil {
+		return err
+	}
+	return s.publish()
+}
+
+// strip takes the VIPs, and nothing else, off every interface.
+func (s *supervisor) strip(why string) error {
+	var failed error
+	for _, vip := range s.VIPs {
+		removed, err := link.RemoveAddress(vip)
+		for _, what := range removed {
+			s.Log.Warn("remove address", "address", what, "why", why)
+		}
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
+
+func (s *supervisor) publish() error {
+	_, err := file.WriteIfChanged(filepath.Join(s.RunDir, supervised.StatusFile), supervised.Encode(s.status), 0o644)
+	return err
+}
