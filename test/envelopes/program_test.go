@@ -1,0 +1,104 @@
+package envelopes
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// programs is where TestMain wants our programs built.
+var programs string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "envelopes")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	programs = dir
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// build makes both of our programs, as they are shipped, once.
+var build = sync.OnceValue(func() error {
+	cmd := exec.Command("go", "build", "-tags", "remote", "-o", programs+"/", "./cmd/onprem-infra", "./cmd/onprem-supervise")
+	cmd.Dir = "../.."
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build our programs: %w\n%s", err, out)
+	}
+	return nil
+})
+
+func program(t *testing.T) string {
+	t.Helper()
+	if err := build(); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(programs, "onprem-infra")
+}
+
+// ours runs our program, which must succeed without a word to standard error, and returns what it prints.
+func ours(t *testing.T, stdin string, args ...string) string {
+	t.Helper()
+	var out, stderr bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), program(t), args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &stderr
+	if err := cmd.Run(); err != nil || stderr.Len() > 0 {
+		t.Fatalf("%v: %v\n%s", args, err, stderr.String())
+	}
+	return out.String()
+}
+
+// images writes the example of an images file and returns its path.
+func images(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "images.json")
+	if err := os.WriteFile(path, []byte(ours(t, "", "example", "images")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// examples are the arguments of every example that there is.
+func examples() [][]string {
+	var all [][]string
+	for kind, platforms := range map[string][]string{
+		"install-config": {"baremetal", "nutanix", "openstack", "ovirt", "vsphere"},
+		"cluster":        {"baremetal", "none", "nutanix", "openstack", "ovirt", "vsphere"},
+	} {
+		for _, platform := range platforms {
+			for _, families := range []string{"ipv4", "ipv6", "dual"} {
+				all = append(all, []string{"example", kind, "--platform", platform, "--families", families})
+			}
+		}
+	}
+	return all
+}
+
+// variants are inputs whose bootstrap machines get different units.
+func variants(t *testing.T) map[string]string {
+	t.Helper()
+	managed := ours(t, "", "example", "cluster", "--platform", "vsphere")
+	return map[string]string{
+		"managed":      managed,
+		"user-managed": strings.Replace(ours(t, "", "example", "cluster"), "loadBalancer: OpenShiftManagedDefault", "loadBalancer: UserManaged", 1),
+		"none":         strings.Replace(managed, "loadBalancer: OpenShiftManagedDefault", "loadBalancer: UserManaged", 1),
+	}
+}
+
+// said runs a judge and returns everything that it says.
+func said(cmd *exec.Cmd) string {
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return strings.TrimSpace(string(out) + "\n" + err.Error())
+	}
+	return strings.TrimSpace(string(out))
+}

@@ -1,0 +1,166 @@
+package envelopes
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/test/need"
+)
+
+// host is a rendered tree with what a machine has beside it: systemd's and podman's own units, and the programs that units start.
+func host(t *testing.T, input string) (root string) {
+	t.Helper()
+	const own = "/lib/systemd/system"
+	need.File(t, own+"/podman.socket")
+	root = render(t, input, images(t))
+	if err := os.CopyFS(filepath.Join(root, "usr/lib/systemd/system"), os.DirFS(own)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"usr/local/bin/onprem-infra", "usr/bin/podman", "bin/sh"} {
+		to := filepath.Join(root, path)
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Link(program(t), to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+// verify returns what systemd says of units in a root directory. Its exit code is 0 for many a mistake, so silence is what counts.
+func verify(t *testing.T, root string, units ...string) string {
+	t.Helper()
+	args := append([]string{"verify", "--man=no", "--recursive-errors=yes", "--root=" + root}, units...)
+	return said(exec.CommandContext(t.Context(), need.Command(t, "systemd-analyze"), args...))
+}
+
+// ourUnits are the units of a tree, and podman's, which have drop-ins of ours.
+func ourUnits(t *testing.T, root string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(root, "etc/systemd/system/*.*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var units []string
+	for _, path := range paths {
+		units = append(units, strings.TrimSuffix(filepath.Base(path), ".d"))
+	}
+	return units
+}
+
+func TestVerify(t *testing.T) {
+	need.Command(t, "systemd-analyze")
+	for name, input := range variants(t) {
+		t.Run(name, func(t *testing.T) {
+			root := host(t, input)
+			units := ourUnits(t, root)
+			if len(units) == 0 {
+				if name != "none" {
+					t.Error("no units")
+				}
+				return
+			}
+			if verdict := verify(t, root, append(units, "podman.socket")...); verdict != "" {
+				t.Errorf("%v: %s", units, verdict)
+			}
+		})
+	}
+}
+
+// TestVerifySaysNo proves that the judge sees what matters.
+func TestVerifySaysNo(t *testing.T) {
+	need.Command(t, "systemd-analyze")
+	input := variants(t)["managed"]
+	tests := []struct {
+		name  string
+		spoil func(root string) error
+	}{
+		{"a value that does not exist", func(root string) error {
+			return edit(filepath.Join(root, "etc/systemd/system/onprem-keepalived.service"), "Restart=always", "Restart=allways")
+		}},
+		{"a key in the wrong section", func(root string) error {
+			return edit(filepath.Join(root, "etc/systemd/system/onprem-keepalived.service"), "[Service]", "[Service]\nStartLimitIntervalSec=0")
+		}},
+		{"a drop-in with a mistake", func(root string) error {
+			return edit(filepath.Join(root, "etc/systemd/system/podman.service.d/10-onprem-proxy.conf"), "PassEnvironment=", "PassEnvironnement=")
+		}},
+		{"a loop", func(root string) error {
+			return edit(filepath.Join(root, "etc/systemd/system/onprem-install.service"), "[Unit]", "[Unit]\nAfter=onprem-keepalived.service")
+		}},
+		{"no binary", func(root string) error { return os.Remove(filepath.Join(root, "usr/local/bin/onprem-infra")) }},
+		{"no installer", func(root string) error { return os.Remove(filepath.Join(root, "usr/local/bin/onprem-install")) }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			root := host(t, input)
+			if err := tt.spoil(root); err != nil {
+				t.Fatal(err)
+			}
+			if verify(t, root, ourUnits(t, root)...) == "" {
+				t.Error("systemd-analyze has nothing to say")
+			}
+		})
+	}
+}
+
+func edit(path, old, new string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(strings.Replace(string(text), old, new, 1)), 0o644)
+}
+
+// TestEnabled has systemd apply the presets: what must run after a first boot is wanted by something, and nothing else of ours is.
+func TestEnabled(t *testing.T) {
+	systemctl := need.Command(t, "systemctl")
+	root := host(t, variants(t)["managed"])
+	if err := os.WriteFile(filepath.Join(root, "etc/systemd/system-preset/99-default.preset"), []byte("disable *\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), systemctl, "--root="+root, "preset-all").CombinedOutput(); err != nil {
+		t.Fatalf("preset-all: %v\n%s", err, out)
+	}
+	links, err := filepath.Glob(filepath.Join(root, "etc/systemd/system/*.wants/*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, link := range links {
+		rel, _ := filepath.Rel(filepath.Join(root, "etc/systemd/system"), link)
+		got = append(got, rel)
+	}
+	want := []string{
+		"multi-user.target.wants/onprem-coredns.service", "multi-user.target.wants/onprem-install.service",
+		"multi-user.target.wants/onprem-keepalived.service", "multi-user.target.wants/onprem-resolv.path", "sockets.target.wants/podman.socket",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("wanted are %v\nwant %v", got, want)
+	}
+}
+
+// TestSecurity holds how much the daemons' units give away: 5.0 of 10 in systemd's own measure.
+func TestSecurity(t *testing.T) {
+	analyze := need.Command(t, "systemd-analyze")
+	root := host(t, variants(t)["managed"])
+	for _, unit := range []string{"onprem-keepalived.service", "onprem-coredns.service"} {
+		path := filepath.Join(root, "etc/systemd/system", unit)
+		measure := func() error {
+			return exec.CommandContext(t.Context(), analyze, "security", "--no-pager", "--offline=true", "--threshold=50", path).Run()
+		}
+		if err := measure(); err != nil {
+			t.Errorf("%s gives too much away (systemd-analyze security --offline=true %s): %v", unit, unit, err)
+		}
+		if err := os.WriteFile(path, []byte("[Service]\nExecStart=/bin/true\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if measure() == nil {
+			t.Errorf("%s: systemd-analyze accepts a unit without any protection", unit)
+		}
+	}
+}
