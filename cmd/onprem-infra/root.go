@@ -44,6 +44,7 @@ It reads an OpenShift install-config.yaml or its own cluster.yaml and writes wha
 		versionCommand(std),
 		vrIDsCommand(std),
 	)
+	root.AddCommand(hostVerbs(std)...)
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

@@ -1,0 +1,118 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/onprem-infra/onprem-infra/bootstrap/daemon"
+	"github.com/onprem-infra/onprem-infra/shared/host/podman"
+	"github.com/onprem-infra/onprem-infra/shared/host/proc"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+)
+
+// everyRound is how long a room of the bootstrap machine waits for a wake-up before it looks again by itself.
+const everyRound = time.Second
+
+// hostVerbs are the verbs that run on a host and launch containers there.
+func hostVerbs(std streams) []*cobra.Command {
+	run := group("run", "Run a room of the bootstrap machine, as its systemd units do", runVIPCommand(std), runDNSCommand(std))
+	return []*cobra.Command{group("bootstrap", "What runs on the bootstrap machine", run)}
+}
+
+// machine is what the rooms of the bootstrap machine share: where things are, and who watches them.
+type machine struct {
+	cluster  string // cluster.json
+	socket   string // podman's
+	authFile string
+
+	log      *slog.Logger
+	wake     chan struct{}
+	watchers sync.WaitGroup
+}
+
+func machineFlags(cmd *cobra.Command, room string, std streams) *machine {
+	m := &machine{
+		log:  slog.New(slog.NewTextHandler(std.err, nil)).With("room", room),
+		wake: loop.NewWake(),
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&m.cluster, "cluster", "c", plan.Path, "what the cluster decided")
+	flags.StringVar(&m.socket, "podman", "unix:///run/podman/podman.sock", "podman's socket")
+	flags.StringVar(&m.authFile, "auth-file", "/root/.docker/config.json", "registry credentials; may be absent")
+	return m
+}
+
+// load compiles the plan from the file on the host and gives the line of provenance for what is rendered from it.
+func (m *machine) load(std streams) (plan.Plan, string, error) {
+	cluster, err := loadCluster(std, &input{file: m.cluster})
+	if err != nil {
+		return plan.Plan{}, "", err
+	}
+	p, err := plan.Compile(cluster)
+	if err != nil {
+		return plan.Plan{}, "", negative(err)
+	}
+	text, err := os.ReadFile(m.cluster)
+	if err != nil {
+		return plan.Plan{}, "", err
+	}
+	return p, plan.Header(text), nil
+}
+
+// keeper opens the container engine and keeps one container through it.
+func (m *machine) keeper(ctx context.Context) (*daemon.Keeper, error) {
+	engine, err := podman.Open(ctx, m.socket)
+	if err != nil {
+		return nil, err
+	}
+	open := func(pid int) (daemon.Process, error) { return proc.Open(pid) }
+	return &daemon.Keeper{Engine: engine, Open: open, Wake: m.wake, AuthFile: m.authFile}, nil
+}
+
+// watch runs a watcher until ctx ends. One that fails is started again after a second: what it watched may be back.
+func (m *machine) watch(ctx context.Context, what string, run func(context.Context) error) {
+	m.watchers.Go(func() {
+		for {
+			err := run(ctx)
+			if ctx.Err() != nil {
+				return
+			}
+			m.log.Warn("watch "+what, "error", err)
+			loop.Wake(m.wake) // something may have changed unseen
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(time.Second):
+			}
+		}
+	})
+}
+
+// untilStopped is a context that ends when systemd or a person stops the program.
+func untilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
+}
+
+// turn runs a room's loop until ctx ends, and ends its watchers after it: the first thing at a stop is to leave.
+func turn[S, D any](ctx context.Context, m *machine, steps loop.Steps[S, D], watchers func(context.Context)) error {
+	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	watchers(watching)
+	err := loop.Run(ctx, steps, m.wake, everyRound, m.log)
+	cancel()
+	m.watchers.Wait()
+	if err != nil {
+		return fmt.Errorf("leave: %w", err)
+	}
+	return nil
+}

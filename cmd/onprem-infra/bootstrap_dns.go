@@ -1,0 +1,83 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/netip"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/onprem-infra/onprem-infra/bootstrap/dns"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/corefile"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/port"
+)
+
+// resolvers are where a host's own name servers stand, best first. NetworkManager's file never has our own address in it.
+var resolvers = [...]string{"/run/NetworkManager/resolv.conf", "/etc/resolv.conf"}
+
+func runDNSCommand(std streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "dns",
+		Short: "Answer the cluster's own names on the bootstrap machine",
+		Long: `dns launches CoreDNS in a container and keeps it configured: it answers api, api-int and *.apps and forwards the rest to the host's
+name servers, which it follows when they change.`,
+		Example: `  onprem-infra bootstrap run dns
+  journalctl -u onprem-coredns`,
+		Args: cobra.NoArgs,
+	}
+	m := machineFlags(cmd, "bootstrap/dns", std)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		ctx, cancel := untilStopped(cmd.Context())
+		defer cancel()
+		return runDNS(ctx, std, m)
+	}
+	return cmd
+}
+
+func runDNS(ctx context.Context, std streams, m *machine) error {
+	p, header, err := m.load(std)
+	if err != nil {
+		return err
+	}
+	keeper, err := m.keeper(ctx)
+	if err != nil {
+		return err
+	}
+	room := dns.New(p, header, dnsHost{port: p.Ports[port.DNS]}, keeper, notifier{})
+	steps := loop.Steps[dns.Snapshot, corefile.Config]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
+	return turn(ctx, m, steps, func(ctx context.Context) {
+		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
+		m.watch(ctx, "name servers", func(ctx context.Context) error { return file.Watch(ctx, resolvers[:], m.wake) })
+	})
+}
+
+// dnsHost is the machine as the room sees it.
+type dnsHost struct{ port uint16 }
+
+func (dnsHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
+
+func (dnsHost) Resolver() (text []byte, from string, err error) {
+	for _, from = range resolvers {
+		if text, err = os.ReadFile(from); !errors.Is(err, fs.ErrNotExist) {
+			return text, from, err
+		}
+	}
+	return nil, from, nil // a host without name servers still has the cluster's own names
+}
+
+func (dnsHost) Write(config []byte) (changed bool, err error) {
+	return file.WriteIfChanged(dns.Config, config, 0o644)
+}
+
+func (h dnsHost) Answers(ctx context.Context, name string) error {
+	return probe.DNS(ctx, netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), h.port), name)
+}
