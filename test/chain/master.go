@@ -2,12 +2,7 @@ package chain
 
 import (
 	"context"
-	"fmt"
 	"net/netip"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
@@ -19,24 +14,31 @@ import (
 // always passes. So it announces the highest priority that it ever can.
 type Master struct {
 	*lab.Host
-	ip     netip.Addr
-	dir    string
-	daemon *exec.Cmd
-	done   chan struct{}
+	*Keepalived
+	ip netip.Addr
 }
 
 func newMaster(host *lab.Host, i int, dir string) *Master {
-	return &Master{Host: host, ip: masterIPs[i], dir: dir}
+	return &Master{Host: host, Keepalived: NewKeepalived(host, dir), ip: masterIPs[i]}
+}
+
+// IP is the node's own address.
+func (m *Master) IP() string { return m.ip.String() }
+
+// Start runs keepalived as the node does half a minute after the API has listed it beside another one.
+func (m *Master) Start(ctx context.Context) error {
+	config, err := m.config()
+	if err != nil {
+		return err
+	}
+	return m.Keepalived.Start(ctx, config)
 }
 
 // config is today's API instance: unicast, the peers are the other masters, and the bootstrap machine is not among them.
-func (m *Master) config(id vrrp.ID) keepalived.Config {
-	c := keepalived.Config{}
+func (m *Master) config() (c keepalived.Config, err error) {
 	policy := vrrp.Compat().ControlPlane
-	instance := keepalived.Instance{
-		Name: Cluster + "_API_0", Interface: "eth0", ID: id, Version: vrrp.VersionFor(APIVIP), Priority: policy.Base,
-		Advert: time.Second, Source: m.ip, AuthPass: vrrp.CompatAuth(Cluster, vrrp.API), VIP: APIVIP,
-	}
+	instance, err := instance(policy.Base)
+	instance.Source = m.ip
 	for _, ip := range masterIPs {
 		if ip != m.ip {
 			instance.Peers = append(instance.Peers, ip)
@@ -49,63 +51,14 @@ func (m *Master) config(id vrrp.ID) keepalived.Config {
 		instance.Checks = append(instance.Checks, w.Check)
 	}
 	c.Instances = []keepalived.Instance{instance}
-	return c
+	return c, err
 }
 
-// Start runs keepalived. A real node does so half a minute after the API lists it and another one.
-func (m *Master) Start(ctx context.Context) error {
+// instance is the cluster's API VIP at a priority, multicast.
+func instance(priority vrrp.Priority) (keepalived.Instance, error) {
 	id, _, err := vrrp.IDs(Cluster)
-	if err != nil {
-		return err
-	}
-	base := filepath.Join(m.dir, m.Name)
-	if err := os.WriteFile(base+".conf", keepalived.Render(m.config(id)), 0o644); err != nil {
-		return err
-	}
-	log, err := os.Create(base + ".log")
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	m.daemon = m.Command(context.WithoutCancel(ctx), "keepalived", "-n", "-l", "-D", "-P", "-f", base+".conf", "-p", base+".pid", "-r", base+".vrrp.pid")
-	m.daemon.Stdout, m.daemon.Stderr = log, log
-	if err := m.daemon.Start(); err != nil {
-		return fmt.Errorf("start keepalived on %s: %w", m.Name, err)
-	}
-	m.done = make(chan struct{})
-	go func() {
-		defer close(m.done)
-		_ = m.daemon.Wait() // how it ended is in its log
-	}()
-	return nil
+	return keepalived.Instance{
+		Name: Cluster + "_API_0", Interface: "eth0", ID: id, Version: vrrp.VersionFor(APIVIP), Priority: priority,
+		Advert: time.Second, AuthPass: vrrp.CompatAuth(Cluster, vrrp.API), VIP: APIVIP,
+	}, err
 }
-
-// Stop ends keepalived in order. It does nothing if keepalived does not run.
-func (m *Master) Stop(ctx context.Context) error {
-	if m.done == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	err := m.daemon.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-m.done:
-		err = nil
-	case <-ctx.Done():
-		err = fmt.Errorf("stop keepalived on %s: %w", m.Name, ctx.Err())
-	}
-	m.done = nil
-	return err
-}
-
-// Log is what its keepalived said.
-func (m *Master) Log() string {
-	text, err := os.ReadFile(filepath.Join(m.dir, m.Name+".log"))
-	if err != nil {
-		return err.Error()
-	}
-	return string(text)
-}
-
-// IP is the node's own address.
-func (m *Master) IP() string { return m.ip.String() }

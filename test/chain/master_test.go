@@ -8,21 +8,12 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/test/lab"
-	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
 // TestMasters holds the stand-ins: two of today's masters elect one holder by themselves, and the other one takes over.
 func TestMasters(t *testing.T) {
-	need.Command(t, "keepalived")
-	l := lab.New(t)
-	var masters []*Master
-	for i, ip := range masterIPs {
-		host, err := l.Add([]string{"master-0", "master-1"}[i], prefix(ip))
-		if err != nil {
-			t.Fatal(err)
-		}
-		masters = append(masters, newMaster(host, i, t.TempDir()))
-	}
+	t.Parallel()
+	_, masters := network(t)
 	observer, err := lab.Observe(APIVIP, 10*time.Millisecond, masters[0].Host, masters[1].Host)
 	if err != nil {
 		t.Fatal(err)
