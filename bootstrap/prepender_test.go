@@ -225,6 +225,43 @@ func TestPrependerResolved(t *testing.T) {
 	}
 }
 
+// TestPrependerAsksSystemd has the real systemctl look at a root directory: enabled, masked, and not there at all.
+func TestPrependerAsksSystemd(t *testing.T) {
+	const unit = "usr/lib/systemd/system/systemd-resolved.service"
+	tests := []struct {
+		name    string
+		prepare func(s sandbox) error
+		want    bool // that resolv.conf is written
+	}{
+		{"absent", func(sandbox) error { return nil }, true},
+		{"disabled", func(s sandbox) error { s.write(unit, "[Install]\nWantedBy=sysinit.target\n"); return nil }, true},
+		{"masked", func(s sandbox) error {
+			s.write(unit, "[Install]\nWantedBy=sysinit.target\n")
+			return os.Symlink("/dev/null", filepath.Join(s.root, "etc/systemd/system/systemd-resolved.service"))
+		}, true},
+		{"enabled", func(s sandbox) error {
+			s.write(unit, "[Install]\nWantedBy=sysinit.target\n")
+			return os.Symlink("/"+unit, filepath.Join(s.root, "etc/systemd/system/sysinit.target.wants/systemd-resolved.service"))
+		}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newHookSandbox(t)
+			s.stub("systemctl", "exec "+need.Command(t, "systemctl")+` "$@"`+"\n")
+			s.write("etc/systemd/system/sysinit.target.wants/.keep", "")
+			if err := tt.prepare(s); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := s.run(hook, "eth0", "up"); err != nil {
+				t.Fatal(err, out)
+			}
+			if got := s.read("etc/resolv.conf") != "-"; got != tt.want {
+				t.Errorf("written %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
 // TestPrependerFails holds that a hook that cannot work leaves what is there (R-02) and nothing beside it (R-16).
 func TestPrependerFails(t *testing.T) {
 	for _, broken := range []string{"awk", "chmod", "mv", "mktemp", "restorecon"} {
