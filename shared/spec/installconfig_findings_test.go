@@ -102,6 +102,9 @@ c:12:5: error: platform.baremetal.apiVIPs: no virtual IP is given for the API an
 		{"MAC malformed", edit{"52:54:00:00:00:01", "52:54:00:00:00"}, `c:16:23: error: platform.baremetal.hosts[0].bootMACAddress: "52:54:00:00:00" is no MAC address: write six bytes, such as 52:54:00:00:00:01`},
 		{"MAC of eight bytes", edit{"52:54:00:00:00:01", "52:54:00:00:00:01:02:03"}, `c:16:23: error: platform.baremetal.hosts[0].bootMACAddress: "52:54:00:00:00:01:02:03" is no MAC address: write six bytes, such as 52:54:00:00:00:01`},
 		{"hosts are a map", edit{"    hosts:\n    - name: m0\n      bootMACAddress: 52:54:00:00:00:01\n      bmc:", "    hosts:\n      bmc:"}, `c:15:7: error: platform.baremetal.hosts: want a list, got a map: write a list here`},
+		{"host by alias", edit{"    - name: m0", "    - &h {name: m1, bootMACAddress: x}\n    - *h\n    - name: m0"}, `c:15:17: error: platform.baremetal.hosts[1].name: "m1" is another host's too, at line 15: give each host its own
+c:15:37: error: platform.baremetal.hosts[0].bootMACAddress: "x" is no MAC address: write six bytes, such as 52:54:00:00:00:01
+c:15:37: error: platform.baremetal.hosts[1].bootMACAddress: "x" is no MAC address: write six bytes, such as 52:54:00:00:00:01`},
 		{"host is a text", edit{"    - name: m0", "    - m1\n    - name: m0"}, `c:15:7: error: platform.baremetal.hosts[0]: want a map, got a string: write a map here`},
 		{"platform missing", edit{"platform:\n  baremetal:", "platforms:\n  baremetal:"}, `c:1:1: error: platform: no platform is named: write one of baremetal, nutanix, openstack, ovirt, vsphere`},
 		{"platform empty", edit{"platform:\n  baremetal:", "platform: {}\nother:\n  baremetal:"}, `c:10:11: error: platform: no platform is named: write one of baremetal, nutanix, openstack, ovirt, vsphere`},

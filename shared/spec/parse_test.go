@@ -172,6 +172,15 @@ func TestMachineNetworks(t *testing.T) {
 	}
 }
 
+// The installer's own rules and assumptions are no business of a cluster.yaml.
+func TestClusterWithoutAnInstaller(t *testing.T) {
+	text := edit{"platform: none", "platform: baremetal\n  controlPlaneReplicas: 1", "  machineNetworks: [192.0.2.0/24]\n", ""}.of(t, goodCluster)
+	cluster, findings := Parse("c", []byte(text), Knobs{})
+	if len(findings) > 0 || cluster.Topology != SingleReplica {
+		t.Errorf("got %q\n%s", cluster.Topology, lines(findings))
+	}
+}
+
 func TestStrict(t *testing.T) {
 	text := edit{"apiVIPs: [192.0.2.5]", "apiVIP: 192.0.2.5"}.of(t, goodInstallConfig)
 	_, findings := Parse("c", []byte(text), Knobs{})

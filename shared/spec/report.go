@@ -33,18 +33,23 @@ func (r *report) add(at place, severity Severity, format string, args []any) {
 	})
 }
 
+// longest is how much of a word a finding shows, in characters.
+const longest = 60
+
 // quote shows a word of the user on one line, cut when it is long. Only values of fields that this package reads come here: none of
 // them is secret.
 func quote(s string) string {
-	const most = 60
-	if utf8.RuneCountInString(s) > most {
-		s = string([]rune(s)[:most]) + "…"
+	if utf8.RuneCountInString(s) > longest {
+		s = string([]rune(s)[:longest]) + "…"
 	}
 	return strconv.Quote(s)
 }
 
 // step is the way from a map to one of its fields in a path.
 func step(path, key string) string {
+	if len(key) > longest {
+		return path + "[" + quote(key) + "]"
+	}
 	for _, r := range key {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' {
 			return path + "[" + quote(key) + "]"

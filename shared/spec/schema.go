@@ -67,7 +67,7 @@ type Cluster struct {
 	IngressVIPs          []netip.Addr
 	LoadBalancer         LoadBalancer
 	DNSRecords           DNSRecords
-	Images               map[string]string // by key, as the contract names them
+	Images               map[string]string // by key: KeepalivedImage and so on
 	Timing               string
 	VRRP                 Mode
 	VRIDs                map[string]uint8  // "api", "ingress"
