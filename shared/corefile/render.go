@@ -51,6 +51,7 @@ type answer struct{ Type, Pattern, RR string }
 //     ask for. A stanza for ANY matches a query of any type, so the last one answers for every type, and every family, that has no answer.
 //   - Names in the zone that are not owned fall through to the upstreams: without fallthrough the plugin would fail them.
 //   - Upstreams are asked in order: the first one gets all queries while it is healthy.
+//   - Without upstreams everything else fails, which sends clients to their next server; left alone, CoreDNS would log an error a query.
 //   - Clients without EDNS get no answer above 512 bytes over UDP, and with a bufsize of 512 none of the others does: large ones were lost
 //     on their way to clients.
 //   - The file is looked at every 2 s: after a change of the upstreams the next query should not go to the former ones.

@@ -23,7 +23,8 @@ var parsed = sync.OnceValue(func() *template.Template {
 //   - script_user is named even without scripts, because keepalived complains at start when its default user does not exist.
 //   - Gratuitous ARP, and its counterpart of IPv6, is repeated every minute: a switch that missed the burst of the takeover learns late, not never.
 //   - Every instance starts as BACKUP and none has nopreempt, which would switch off every move that a weight asks for.
-//   - Unicast without a peer is a fault. keepalived would fall back to multicast otherwise, where nodes in unicast mode do not hear it.
+//   - Unicast without a peer is a fault, and keepalived's own test of the file says so. It would fall back to multicast otherwise, where nodes
+//     in unicast mode do not hear it.
 //   - Unicast is sent with a TTL of 255, because routers in multicast mode drop every other one, and some peer may be their group.
 //   - A VIP has a full-length prefix, so that it adds no route to its network. An IPv4 one carries the label "vip", whatever the interface is
 //     called: labels have room for 15 bytes. An IPv6 one is deprecated from the start: the kernel takes it as source address for nothing.

@@ -1,0 +1,105 @@
+// Package cache keeps what is built once for the tests and the demo, by version, under ${XDG_CACHE_HOME:-~/.cache}/onprem-infra.
+package cache
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Dir is a directory of the cache. If it is missing, build fills it: it appears whole or not at all, and two processes do not build it at the
+// same time.
+func Dir(name string, build func(dir string) error) (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, "onprem-infra", name)
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return "", err
+	}
+	lock, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close() // which unlocks
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", fmt.Errorf("lock %s: %w", lock.Name(), err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	part := dir + ".part"
+	if err := errors.Join(os.RemoveAll(part), os.Mkdir(part, 0o755)); err != nil {
+		return "", err
+	}
+	if err := build(part); err != nil {
+		return "", errors.Join(fmt.Errorf("build %s: %w", name, err), os.RemoveAll(part))
+	}
+	return dir, os.Rename(part, dir)
+}
+
+// CoreDNS is the path of a static stock CoreDNS, built from test/third_party/coredns at the first call: about a minute, and the modules are
+// downloaded. The working directory must be in the project.
+func CoreDNS(ctx context.Context) (string, error) { return thirdParty(ctx, "coredns") }
+
+// thirdParty is the program of the module test/third_party/NAME. Its version is its source, which names all it is built from.
+func thirdParty(ctx context.Context, name string) (string, error) {
+	root, err := goTool(ctx, ".", "list", "-m", "-f", "{{.Dir}}", "github.com/onprem-infra/onprem-infra")
+	if err != nil {
+		return "", err
+	}
+	module := filepath.Join(root, "test", "third_party", name)
+	sum, err := digest(os.DirFS(module))
+	if err != nil {
+		return "", err
+	}
+	toolchain, err := goTool(ctx, module, "env", "GOVERSION")
+	if err != nil {
+		return "", err
+	}
+	dir, err := Dir(fmt.Sprintf("%s-%s-%x", name, toolchain, sum[:6]), func(dir string) error {
+		_, err := goTool(ctx, module, "build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(dir, name), ".")
+		return err
+	})
+	return filepath.Join(dir, name), err
+}
+
+// digest covers the files of a module.
+func digest(module fs.FS) ([]byte, error) {
+	files, err := fs.Glob(module, "*")
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.New()
+	for _, name := range files {
+		text, err := fs.ReadFile(module, name)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(sum, "%s %d\n%s", name, len(text), text)
+	}
+	return sum.Sum(nil), nil
+}
+
+// goTool runs the go command without cgo, so that what it builds runs in an empty image. GOFLAGS, which may name tags and modes that are
+// another module's, are not passed on.
+func goTool(ctx context.Context, dir string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOAMD64=v1", "GOFLAGS=-buildvcs=false", "GOWORK=off")
+	var out, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("go %s in %s: %w\n%s", strings.Join(args, " "), dir, err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return strings.TrimSpace(out.String()), nil
+}
