@@ -34,6 +34,7 @@ func generate(spec container.Spec) *specgen.SpecGenerator {
 	g.CapAdd = spec.Capabilities
 	g.NoNewPrivileges = true
 	g.SelinuxOpts = []string{"disable"}
+	g.Annotations = map[string]string{define.InspectAnnotationLabel: "disable"} // podman inspect shows it by this
 	g.NetNS = specgen.Namespace{NSMode: specgen.Host}
 
 	g.ReadOnlyFilesystem = true

@@ -1,0 +1,180 @@
+//go:build remote
+
+package podman
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// R-15: with the registry away, what is present is used, and what is absent is a clear error, soon.
+func TestEnsureImage(t *testing.T) {
+	s, e := engine(t)
+	if pulled, err := e.EnsureImage(t.Context(), image, "/no/such/auth.json"); pulled || err != nil {
+		t.Errorf("EnsureImage() of a present image = %v, %v, want nothing pulled", pulled, err)
+	}
+	absent := closedPort(t) + "/keepalived:1"
+	within(t, 30*time.Second, "the refusal", func() {
+		pulled, err := e.EnsureImage(t.Context(), absent, "/no/such/auth.json")
+		if pulled || err == nil || !strings.Contains(err.Error(), "pull image "+absent) || !strings.Contains(err.Error(), "connection refused") {
+			t.Errorf("EnsureImage() of an absent registry = %v, %v, want an error that names the image and the refused connection", pulled, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("the error has several lines: %q", err)
+		}
+	})
+	silent := listen(t) + "/keepalived:1"
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	within(t, 3*time.Second, "the end of a pull that hangs", func() {
+		if _, err := e.EnsureImage(ctx, silent, ""); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), silent) {
+			t.Errorf("EnsureImage() of a silent registry = %v, want the caller's deadline and the image", err)
+		}
+	})
+	if err := os.WriteFile(s.dir+"/auth.json", []byte(`{"auths": "none"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.EnsureImage(t.Context(), absent, s.dir+"/auth.json"); err == nil || !strings.Contains(err.Error(), "auth.json") {
+		t.Errorf("EnsureImage() with bad credentials = %v, want an error that names the file", err)
+	}
+}
+
+// A registry sees the credentials of the file; a log never does.
+func TestEnsureImageSendsCredentials(t *testing.T) {
+	s, e := engine(t)
+	var user, password atomic.Value
+	registry := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if u, p, ok := r.BasicAuth(); ok {
+			user.Store(u)
+			password.Store(p)
+		}
+		w.Header().Set("WWW-Authenticate", `Basic realm="registry"`)
+		http.Error(w, "no", http.StatusUnauthorized)
+	}))
+	defer registry.Close()
+	host := registry.Listener.Addr().String()
+	if err := os.WriteFile(s.dir+"/registries.conf", []byte(fmt.Sprintf("[[registry]]\nlocation = %q\ninsecure = true\n", host)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.stop()
+	s.start()                                                                          // reads the configuration again
+	auth := fmt.Sprintf(`{"auths": {%q: {"auth": "b3BlcmF0b3I6aHVudGVyMg=="}}}`, host) // operator:hunter2
+	if err := os.WriteFile(s.dir+"/auth.json", []byte(auth), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "reach the service", func() error { _, _, err := e.Inspect(t.Context(), "none"); return err })
+	_, err := e.EnsureImage(t.Context(), host+"/keepalived:1", s.dir+"/auth.json")
+	if err == nil || user.Load() != "operator" || password.Load() != "hunter2" {
+		t.Errorf("EnsureImage() = %v; the registry heard %v:%v, want operator:hunter2 and a refusal", err, user.Load(), password.Load())
+	}
+	if err != nil && (strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "b3BlcmF0b3I6aHVudGVyMg==")) {
+		t.Errorf("the error tells the password: %v", err)
+	}
+}
+
+func closedPort(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// listen accepts connections and says nothing.
+func listen(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	return listener.Addr().String()
+}
+
+func TestOpenWaitsForTheService(t *testing.T) {
+	s := newService(t)
+	opened := make(chan error, 1)
+	go func() { _, err := Open(t.Context(), s.uri()); opened <- err }()
+	select {
+	case err := <-opened:
+		t.Fatalf("Open() = %v while nobody listens, want it to wait", err)
+	case <-time.After(time.Second):
+	}
+	s.start()
+	select {
+	case err := <-opened:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("Open() did not see the service")
+	}
+}
+
+func TestOpenEndsWithItsCaller(t *testing.T) {
+	uri := "unix://" + t.TempDir() + "/nobody.sock"
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	within(t, 2*time.Second, "Open without a service", func() {
+		if _, err := Open(ctx, uri); err == nil || !strings.Contains(err.Error(), uri) {
+			t.Errorf("Open() = %v, want an error that names the socket", err)
+		}
+	})
+}
+
+// The service ends when it is idle and comes back by its socket; neither those who call nor those who wait notice.
+func TestServiceRestarts(t *testing.T) {
+	s, e := engine(t)
+	spec := idle("onprem-restart")
+	if err := e.Start(t.Context(), spec); err != nil {
+		t.Fatal(err)
+	}
+	before, _, err := e.Inspect(t.Context(), spec.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waited := make(chan error, 1)
+	go func() { waited <- e.Wait(t.Context(), spec.Name) }()
+	time.Sleep(300 * time.Millisecond)
+	s.stop()
+	within(t, 3*time.Second, "a call without a service", func() {
+		if _, _, err := e.Inspect(t.Context(), spec.Name); err == nil || !strings.Contains(err.Error(), spec.Name) {
+			t.Errorf("Inspect() without a service = %v, want an error that names the container", err)
+		}
+	})
+	s.start()
+	eventually(t, "inspect again", func() error {
+		after, found, err := e.Inspect(t.Context(), spec.Name)
+		if err == nil && (!found || after != before) {
+			t.Errorf("Inspect() = %+v, %v after the restart, want the same container %+v", after, found, before)
+		}
+		return err
+	})
+	select {
+	case err := <-waited:
+		t.Fatalf("Wait() = %v while the container runs", err)
+	default:
+	}
+	if err := e.Stop(t.Context(), spec.Name, 5*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-waited:
+		if err != nil {
+			t.Errorf("Wait() = %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("Wait() did not see the end of the container across the restart")
+	}
+}

@@ -1,0 +1,82 @@
+//go:build remote
+
+package podman
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/container"
+)
+
+// engineOf opens an engine whose service is a handler that answers pings by itself.
+func engineOf(t *testing.T, handler http.HandlerFunc) *Engine {
+	t.Helper()
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Libpod-API-Version", "4.9.5")
+		if !strings.HasSuffix(r.URL.Path, "/_ping") {
+			handler(w, r)
+		}
+	}))
+	socket := t.TempDir() + "/s.sock"
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Listener.Close()
+	server.Listener = listener
+	server.Start()
+	t.Cleanup(server.Close)
+	e, err := Open(t.Context(), "unix://"+socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// A VIP must leave when its holder is told to, so a call ends with its caller although the service says nothing.
+func TestCallsEndWithTheirCaller(t *testing.T) {
+	e := engineOf(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	for name, call := range map[string]func(context.Context) error{
+		"Inspect":     func(ctx context.Context) error { _, _, err := e.Inspect(ctx, "a"); return err },
+		"Start":       func(ctx context.Context) error { return e.Start(ctx, container.Spec{Name: "a", Image: image}) },
+		"Stop":        func(ctx context.Context) error { return e.Stop(ctx, "a", time.Minute) },
+		"Remove":      func(ctx context.Context) error { return e.Remove(ctx, "a") },
+		"Wait":        func(ctx context.Context) error { return e.Wait(ctx, "a") },
+		"EnsureImage": func(ctx context.Context) error { _, err := e.EnsureImage(ctx, "a", ""); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(200*time.Millisecond, cancel)
+			within(t, 350*time.Millisecond, name, func() {
+				if err := call(ctx); !errors.Is(err, context.Canceled) {
+					t.Errorf("%s = %v, want the caller's end", name, err)
+				}
+			})
+		})
+	}
+}
+
+// What the service cannot tell is not an absence: an image that is there would be pulled, a container created twice.
+func TestTroubleIsNotAbsence(t *testing.T) {
+	e := engineOf(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		fmt.Fprint(w, `{"cause":"database is locked","message":"open storage:\n database is locked","response":500}`)
+	})
+	if pulled, err := e.EnsureImage(t.Context(), "example.com/a:1", ""); pulled || err == nil || !strings.HasPrefix(err.Error(), "look for image example.com/a:1: open storage: database is locked") {
+		t.Errorf("EnsureImage() = %v, %v, want the service's words on one line and no pull", pulled, err)
+	}
+	if _, found, err := e.Inspect(t.Context(), "a"); found || err == nil {
+		t.Errorf("Inspect() = %v, %v, want an error", found, err)
+	}
+	if err := e.Remove(t.Context(), "a"); err == nil {
+		t.Error("Remove() gave no error")
+	}
+}
