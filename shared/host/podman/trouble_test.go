@@ -43,7 +43,9 @@ func engineOf(t *testing.T, handler http.HandlerFunc) *Engine {
 
 // A VIP must leave when its holder is told to, so a call ends with its caller although the service says nothing.
 func TestCallsEndWithTheirCaller(t *testing.T) {
-	e := engineOf(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	over := make(chan struct{})
+	e := engineOf(t, func(http.ResponseWriter, *http.Request) { <-over })
+	t.Cleanup(func() { close(over) })
 	for name, call := range map[string]func(context.Context) error{
 		"Inspect":     func(ctx context.Context) error { _, _, err := e.Inspect(ctx, "a"); return err },
 		"Start":       func(ctx context.Context) error { return e.Start(ctx, container.Spec{Name: "a", Image: image}) },
@@ -55,7 +57,7 @@ func TestCallsEndWithTheirCaller(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(200*time.Millisecond, cancel)
-			within(t, 350*time.Millisecond, name, func() {
+			within(t, 600*time.Millisecond, name, func() {
 				if err := call(ctx); !errors.Is(err, context.Canceled) {
 					t.Errorf("%s = %v, want the caller's end", name, err)
 				}
