@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -27,7 +28,7 @@ func compile(c spec.Cluster, policy vrrp.Policy) (Plan, error) {
 		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)
 	}
 	families := familiesOf(c)
-	vips := VIPs{API: primaryFirst(families, c.APIVIPs), Ingress: primaryFirst(families, c.IngressVIPs)}
+	vips := VIPs{API: append([]netip.Addr{}, c.APIVIPs...), Ingress: append([]netip.Addr{}, c.IngressVIPs...)}
 	return Plan{
 		Cluster:         identity,
 		Platform:        or(c.Platform, spec.None),

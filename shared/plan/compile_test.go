@@ -56,12 +56,12 @@ func smallest() spec.Cluster {
 	}
 }
 
-// fullest is a cluster of which everything is said, IPv6 primary, with every list the other way round.
+// fullest is a cluster of which everything is said, IPv6 primary.
 func fullest() spec.Cluster {
 	return spec.Cluster{
 		Name: "oc2-yw674", BaseDomain: "Lab.Example.COM.", Platform: spec.OpenStack, Topology: spec.HighlyAvailableArbiter, ControlPlaneReplicas: 2,
 		MachineNetworks: networks("2001:db8::1/64", "192.0.2.7/24"),
-		APIVIPs:         addresses("192.0.2.5", "2001:db8::5"), IngressVIPs: addresses("192.0.2.6", "2001:db8::6"),
+		APIVIPs:         addresses("2001:db8::5", "192.0.2.5"), IngressVIPs: addresses("2001:db8::6", "192.0.2.6"),
 		LoadBalancer: spec.Managed, DNSRecords: spec.External,
 		Images: map[string]string{"keepalivedImage": "registry.example.com/keepalived@sha256:0123", "corednsImage": "registry.example.com:5000/coredns:1.2"},
 		Timing: "compat", VRRP: spec.Multicast, VRIDs: map[string]uint8{"api": 9, "ingress": 10}, Ports: map[string]uint16{"lb": 9545, "lb-stats": 29545},
@@ -130,8 +130,9 @@ func TestCompileDefaults(t *testing.T) {
 		{"families of the ingress VIPs", func(c *spec.Cluster) {
 			c.MachineNetworks, c.APIVIPs, c.IngressVIPs = nil, nil, addresses("2001:db8::5", "192.0.2.5")
 		}, func(p Plan) any { return p.Families }, DualStackIPv6},
-		{"IPv4 primary sorts the VIPs", func(c *spec.Cluster) {
-			c.MachineNetworks, c.APIVIPs = networks("192.0.2.0/24", "2001:db8::/64"), addresses("2001:db8::5", "192.0.2.5")
+		{"the platform's order of the VIPs stays", func(c *spec.Cluster) {
+			c.Platform, c.MachineNetworks = spec.Nutanix, networks("2001:db8::/64", "192.0.2.0/24")
+			c.APIVIPs = addresses("192.0.2.5", "2001:db8::5")
 		}, func(p Plan) any { return p.VIPs.API }, addresses("192.0.2.5", "2001:db8::5")},
 		{"one VRID set", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"ingress": 200} },
 			func(p Plan) any { return [2]vrrp.ID{p.VRRP.API.ID, p.VRRP.Ingress.ID} }, [2]vrrp.ID{14, 200}},

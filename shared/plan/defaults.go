@@ -78,23 +78,6 @@ func familiesOf(c spec.Cluster) Families {
 	}
 }
 
-// primaryFirst copies addresses, those of the primary family first and otherwise in their order.
-func primaryFirst(families Families, addresses []netip.Addr) []netip.Addr {
-	sixFirst := families == IPv6 || families == DualStackIPv6
-	sorted := append([]netip.Addr{}, addresses...)
-	slices.SortStableFunc(sorted, func(a, b netip.Addr) int {
-		switch {
-		case a.Is6() == b.Is6():
-			return 0
-		case a.Is6() == sixFirst:
-			return -1
-		default:
-			return 1
-		}
-	})
-	return sorted
-}
-
 // masked copies networks without host bits; their order says which family is primary.
 func masked(networks []netip.Prefix) []netip.Prefix {
 	own := make([]netip.Prefix, 0, len(networks))

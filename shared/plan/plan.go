@@ -59,7 +59,8 @@ const (
 	DualStackIPv6 Families = "DualStackIPv6Primary"
 )
 
-// VIPs are the virtual IPs, at most one a family, primary family first.
+// VIPs are the virtual IPs, at most one a family, in the order that the platform keeps: primary family first, but on Nutanix and oVirt
+// IPv4 first.
 type VIPs struct {
 	API     []netip.Addr `json:"api"`
 	Ingress []netip.Addr `json:"ingress"`

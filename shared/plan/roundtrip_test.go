@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,6 +61,10 @@ func inputs() map[string]spec.Cluster {
 			"dual, IPv6 primary": func(c *spec.Cluster) {
 				c.MachineNetworks = networks("2001:db8::/64", "192.0.2.0/24")
 				c.APIVIPs, c.IngressVIPs = addresses("2001:db8::5", "192.0.2.5"), addresses("2001:db8::6", "192.0.2.6")
+				if c.Platform == spec.Nutanix || c.Platform == spec.OVirt { // spec delivers theirs so
+					slices.Reverse(c.APIVIPs)
+					slices.Reverse(c.IngressVIPs)
+				}
 			},
 			"user's balancer": func(c *spec.Cluster) {
 				c.LoadBalancer, c.IngressVIPs = spec.UserManaged, c.APIVIPs
