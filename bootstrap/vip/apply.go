@@ -74,7 +74,7 @@ func summary(c keepalived.Config, s supervised.Status) string {
 			state = known.State
 		}
 		mode := "multicast"
-		if len(inst.Peers) > 0 {
+		if len(inst.Peers) > 0 && inst.Peers[0] != keepalived.Group(inst.VIP) {
 			mode = "unicast, " + count(len(inst.Peers), "peer")
 		}
 		parts = append(parts, fmt.Sprintf("%s %s on %s (priority %d, %s)", inst.VIP, state, inst.Interface, inst.Priority, mode))

@@ -106,12 +106,12 @@ func instance(p plan.Plan, i int, choice addr.Choice, s Snapshot) (keepalived.In
 	if p.VRRP.Mode == spec.Multicast {
 		return inst, where + ", multicast as the cluster asks"
 	}
-	peers := peersOf(p, vip, choice.Address, s)
-	if len(peers) == 0 {
-		return inst, where + ", multicast until a control plane node is known"
+	inst.Source, inst.Peers = choice.Address, peersOf(p, vip, choice.Address, s)
+	if len(inst.Peers) > 0 {
+		return inst, where + ", unicast with " + join(inst.Peers)
 	}
-	inst.Source, inst.Peers = choice.Address, peers
-	return inst, where + ", unicast with " + join(peers)
+	inst.Peers = []netip.Addr{keepalived.Group(vip)}
+	return inst, where + ", multicast until a control plane node is known"
 }
 
 // peersOf are the control plane nodes' addresses of the VIP's family, sorted, without this machine's own.

@@ -135,8 +135,8 @@ func TestDecide(t *testing.T) {
 		instances []string // VIP, interface, source, peers
 		why       []string // each a part of one reason
 	}{
-		{name: "no node known: multicast", links: links(host...), verdict: hold, run: true,
-			instances: []string{"192.0.2.5 enp1s0 invalid IP []"}, why: []string{"API is ready", "multicast until a control plane node is known"}},
+		{name: "K-22: no node known: the group is the peer", links: links(host...), verdict: hold, run: true,
+			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [224.0.0.18]"}, why: []string{"API is ready", "multicast until a control plane node is known"}},
 		{name: "nodes known: unicast, peers sorted", links: links(host...), nodes: masters, verdict: hold, run: true,
 			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [192.0.2.11 192.0.2.12]"}, why: []string{"API is ready", "unicast with 192.0.2.11 192.0.2.12"}},
 		{name: "one node is enough", links: links(host...), nodes: masters[:1], verdict: hold, run: true,
@@ -145,7 +145,7 @@ func TestDecide(t *testing.T) {
 			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [192.0.2.11 192.0.2.12]", "2001:db8::5 enp1s0 2001:db8::10 [2001:db8::11 2001:db8::12]"},
 			why:       []string{"API is ready", "192.0.2.5 on enp1s0", "2001:db8::5 on enp1s0"}},
 		{name: "K-16: a node whose status lacks a family is a peer in the other", change: dual, links: links(host...), nodes: []addr.Node{master("m0", "192.0.2.11")}, verdict: hold, run: true,
-			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [192.0.2.11]", "2001:db8::5 enp1s0 invalid IP []"}, why: []string{"API is ready", "unicast", "multicast"}},
+			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [192.0.2.11]", "2001:db8::5 enp1s0 2001:db8::10 [ff02::12]"}, why: []string{"API is ready", "unicast", "multicast"}},
 		{name: "a cluster that asks for multicast keeps it", change: func(c *spec.Cluster) { c.VRRP = spec.Multicast }, links: links(host...), nodes: masters, verdict: hold, run: true,
 			instances: []string{"192.0.2.5 enp1s0 invalid IP []"}, why: []string{"API is ready", "multicast as the cluster asks"}},
 		{name: "this machine is no peer of itself", links: links(host...), nodes: []addr.Node{master("m0", "192.0.2.10"), master("m1", "192.0.2.12")}, verdict: hold, run: true,
@@ -154,7 +154,7 @@ func TestDecide(t *testing.T) {
 			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [192.0.2.11 192.0.2.12]"}, why: []string{"API is ready", "unicast"}},
 		{name: "no address yet", links: links(), verdict: hold, why: []string{"API is ready", "no instance for 192.0.2.5"}},
 		{name: "one family has no address yet", change: dual, links: links("192.0.2.10/24"), verdict: hold, run: true,
-			instances: []string{"192.0.2.5 enp1s0 invalid IP []"}, why: []string{"API is ready", "multicast", "no instance for 2001:db8::5"}},
+			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [224.0.0.18]"}, why: []string{"API is ready", "multicast", "no instance for 2001:db8::5"}},
 		{name: "released", links: links(host...), nodes: masters, verdict: Verdict{Why: "the local API is gone"}, why: []string{"the local API is gone"}},
 	}
 	for _, tt := range tests {

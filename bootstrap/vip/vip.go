@@ -3,13 +3,15 @@
 // keepalived runs in a container under onprem-supervise; this room observes the host and the cluster, decides the configuration, and
 // hands it over by file. The priority is above everything that a control plane node can announce (package vrrp proves it).
 //
-// Two holders cannot arise at the change from multicast to unicast. A control plane node of today renders its instance only when the
-// API lists at least two control plane nodes, itself among them, and shows the same list at three looks 10 s apart; then its
-// keepalived listens for a master-down time, 3.7 s or more. The only API there is at that time runs on this machine, and its watch
-// reports a Node as it is stored: the instance here becomes unicast with that peer within a second, about half a minute before the
-// node listens. Nodes accept advertisements from a sender that they do not list, see the higher priority, and stay BACKUP. Before the
-// first Node nobody else is in the election, and an empty peer list, which keepalived takes for multicast, is heard by nobody. The
-// change is a reload of the same instance: keepalived keeps its state, and the address stays.
+// Until a control plane node is known the instance is multicast, and then unicast with the nodes as peers. keepalived gives an instance
+// up and elects anew when it changes from its multicast mode to its unicast mode; it keeps the state and the address when only the
+// peers change. So the instance is in unicast mode from the start, with the VRRP group as its one peer: the same packets on the wire.
+//
+// Two holders cannot arise at that change. A control plane node of today renders its instance only when the API lists at least two
+// control plane nodes, itself among them, and shows the same list at three looks 10 s apart; then its keepalived listens for a
+// master-down time, 3.7 s or more. The only API there is at that time runs on this machine, and its watch reports a Node as it is
+// stored: the instance here has that peer within a second, about half a minute before the node listens. Nodes accept advertisements
+// from a sender that they do not list, see the higher priority, and stay BACKUP. Before the first Node nobody else is in the election.
 package vip
 
 import (
