@@ -19,7 +19,7 @@ help: ## say what can be made
 
 build: tools ## bin/onprem-infra and bin/onprem-supervise, static
 	$(GO) build $(TAGS) -trimpath -ldflags '-s -w' -o bin/ ./cmd/onprem-infra ./cmd/onprem-supervise
-	cd bin && sha256sum onprem-infra onprem-supervise >sha256
+	cd bin && sha256sum onprem-infra onprem-supervise | sed 's,  ,&/usr/bin/,' >sha256
 
 check: tools ## formatting, vet, staticcheck, laws, generated files up to date
 	@unformatted=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \

@@ -22,13 +22,13 @@ type Image struct {
 	Context string
 }
 
-// KeepalivedImage holds this machine's keepalived and the libraries that it is linked with.
+// KeepalivedImage holds this machine's keepalived, the libraries that it is linked with, and what it looks users up in.
 func KeepalivedImage(ctx context.Context, name, keepalived string) (Image, error) {
 	out, err := exec.CommandContext(ctx, "ldd", keepalived).Output()
 	if err != nil {
 		return Image{}, fmt.Errorf("list the libraries of %s: %w", keepalived, err)
 	}
-	tree := map[string]string{"usr/sbin/keepalived": keepalived}
+	tree := map[string]string{"usr/sbin/keepalived": keepalived, "etc/passwd": "/etc/passwd", "etc/group": "/etc/group"}
 	for line := range strings.Lines(string(out)) {
 		for _, field := range strings.Fields(line) {
 			if filepath.IsAbs(field) {
@@ -110,7 +110,11 @@ func archive(tree map[string]string) (io.Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: path, Mode: 0o755, Size: int64(len(content))}); err != nil {
+		info, err := os.Stat(tree[path])
+		if err != nil {
+			return nil, err
+		}
+		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: path, Mode: int64(info.Mode().Perm()), Size: int64(len(content))}); err != nil {
 			return nil, err
 		}
 		if _, err := w.Write(content); err != nil {

@@ -46,7 +46,11 @@ func New(root string) (*Machine, error) {
 			return nil, errors.Join(err, m.Remove())
 		}
 	}
-	if err := m.Write("/etc/containers/containers.conf", limits("systemd"), 0o644); err != nil {
+	err = errors.Join(
+		m.Write("/etc/containers/containers.conf", limits("systemd"), 0o644),
+		m.Write("/etc/hosts", []byte("127.0.0.1 localhost\n::1 localhost\n"), 0o644),
+	)
+	if err != nil {
 		return nil, errors.Join(err, m.Remove())
 	}
 	return m, nil
