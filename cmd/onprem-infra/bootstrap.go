@@ -55,6 +55,10 @@ func machineFlags(cmd *cobra.Command, room string, std streams) *machine {
 
 // load compiles the plan from the file on the host and gives the line of provenance for what is rendered from it.
 func (m *machine) load(std streams) (plan.Plan, string, error) {
+	text, err := os.ReadFile(m.cluster)
+	if err != nil {
+		return plan.Plan{}, "", err
+	}
 	cluster, err := loadCluster(std, &input{file: m.cluster})
 	if err != nil {
 		return plan.Plan{}, "", err
@@ -62,10 +66,6 @@ func (m *machine) load(std streams) (plan.Plan, string, error) {
 	p, err := plan.Compile(cluster)
 	if err != nil {
 		return plan.Plan{}, "", negative(err)
-	}
-	text, err := os.ReadFile(m.cluster)
-	if err != nil {
-		return plan.Plan{}, "", err
 	}
 	return p, plan.Header(text), nil
 }

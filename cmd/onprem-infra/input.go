@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 
@@ -84,6 +86,9 @@ func read(std streams, path string) (name string, text []byte, err error) {
 		return "stdin", text, nil
 	}
 	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil, usage("there is no file %s: name one that exists, or - for standard input", path)
+	}
 	if err != nil {
 		return "", nil, err
 	}
