@@ -44,7 +44,7 @@ func TestAssetsUsage(t *testing.T) {
 		{"a flag that does not exist", []string{"--role=bootstrap", "-c", config, "--color"}, 2, "unknown flag: --color"},
 		{"findings", []string{"--role=bootstrap", "-c", bad, "--images", images}, 1, "bad.yaml:2:11: error: platform"},
 		{"missing images", []string{"--role=bootstrap", "-c", config}, 1, "the bootstrap needs images.baremetalRuntimeCfgImage, images.keepalivedImage, images.corednsImage"},
-		{"an absent file", []string{"--role=bootstrap", "-c", config + "x", "--images", images}, 3, "no such file"},
+		{"an absent file", []string{"--role=bootstrap", "-c", config + "x", "--images", images}, 2, "there is no file"},
 	}
 	for verb, flag := range map[string]string{"ignition": "-o", "render": "--out"} {
 		for _, tt := range tests {
