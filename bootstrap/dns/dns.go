@@ -26,8 +26,8 @@ const containerName = "onprem-coredns"
 // Host is what the room needs to know of the machine, and what it may do there.
 type Host interface {
 	Links() (addr.Snapshot, error)
-	// Resolver is the resolv.conf with the host's own name servers, and which file it was read from.
-	Resolver() (text []byte, from string, err error)
+	// Resolvers are the files that may name the host's own name servers, best first; those that do not exist are left out.
+	Resolvers() ([]Resolver, error)
 	// Write puts the Corefile in place atomically and says whether it is another one.
 	Write(config []byte) (changed bool, err error)
 	// Answers says whether the CoreDNS of this machine answers for name.
@@ -48,11 +48,16 @@ type Notifier interface {
 	Status(text string) error
 }
 
+// Resolver is one resolv.conf.
+type Resolver struct {
+	Path string
+	Text []byte
+}
+
 // Snapshot is all that the decision depends on.
 type Snapshot struct {
-	Links    addr.Snapshot
-	Resolver resolvconf.Conf
-	From     string
+	Links     addr.Snapshot
+	Resolvers []Resolver
 }
 
 // Room is the bootstrap machine's DNS. Its methods are the steps of a loop and for one goroutine.
@@ -90,25 +95,16 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("read links: %w", err)
 	}
-	text, from, err := r.host.Resolver()
+	resolvers, err := r.host.Resolvers()
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("read the host's name servers: %w", err)
 	}
-	return Snapshot{Links: links, Resolver: resolvconf.Parse(text), From: from}, nil
+	return Snapshot{Links: links, Resolvers: resolvers}, nil
 }
 
 // Decide says which Corefile should be there. Without any usable name server CoreDNS still answers the cluster's own names.
 func (r *Room) Decide(s Snapshot) (corefile.Config, loop.Reasons) {
-	self := map[netip.Addr]bool{}
-	for _, link := range s.Links.Links {
-		for _, a := range link.Addresses {
-			self[a.Prefix.Addr()] = true
-		}
-	}
-	upstreams := resolvconf.Upstreams(s.Resolver, func(a netip.Addr) bool {
-		return self[a] || slices.Contains(r.plan.VIPs.API, a) || slices.Contains(r.plan.VIPs.Ingress, a)
-	})
-	why := fmt.Sprintf("%d name servers from %s", len(upstreams), s.From)
+	upstreams, why := r.upstreams(s)
 	return corefile.Config{
 		Header:     r.header,
 		Zone:       r.plan.Cluster.Zone,
@@ -116,6 +112,26 @@ func (r *Room) Decide(s Snapshot) (corefile.Config, loop.Reasons) {
 		Upstreams:  upstreams,
 		HealthPort: r.plan.Ports[port.CoreDNSHealth],
 	}, loop.Reasons{why}
+}
+
+// upstreams are the name servers of the first file that names a usable one. Where systemd-resolved is in charge, the better files name
+// only its stub, which would forward to us what we forward to it.
+func (r *Room) upstreams(s Snapshot) ([]netip.Addr, string) {
+	self := map[netip.Addr]bool{}
+	for _, link := range s.Links.Links {
+		for _, a := range link.Addresses {
+			self[a.Prefix.Addr()] = true
+		}
+	}
+	unusable := func(a netip.Addr) bool {
+		return self[a] || slices.Contains(r.plan.VIPs.API, a) || slices.Contains(r.plan.VIPs.Ingress, a)
+	}
+	for _, file := range s.Resolvers {
+		if upstreams := resolvconf.Upstreams(resolvconf.Parse(file.Text), unusable); len(upstreams) > 0 {
+			return upstreams, fmt.Sprintf("name servers %v from %s", upstreams, file.Path)
+		}
+	}
+	return nil, "no usable name server in any resolv.conf"
 }
 
 // Apply brings the machine to what is desired. It is called at every turn and does nothing when all is as it should be.

@@ -3,6 +3,7 @@ package dns
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"os"
 	"slices"
@@ -18,7 +19,7 @@ import (
 
 // fakeHost is a fake: a machine that is what a test says it is.
 type fakeHost struct {
-	resolver string
+	resolver string // several files stand apart by ---
 	corefile []byte
 	writes   int
 	full     bool
@@ -32,8 +33,12 @@ func (h *fakeHost) Links() (addr.Snapshot, error) {
 	}}}}, nil
 }
 
-func (h *fakeHost) Resolver() ([]byte, string, error) {
-	return []byte(h.resolver), "/etc/resolv.conf", nil
+func (h *fakeHost) Resolvers() ([]Resolver, error) {
+	var files []Resolver
+	for i, text := range strings.Split(h.resolver, "---\n") {
+		files = append(files, Resolver{Path: fmt.Sprintf("/%d", i), Text: []byte(text)})
+	}
+	return files, nil
 }
 
 func (h *fakeHost) Write(config []byte) (bool, error) {
@@ -115,12 +120,19 @@ func TestDecideUpstreams(t *testing.T) {
 		name     string
 		resolver string
 		want     []string
+		why      string
 	}{
-		{name: "in order", resolver: "nameserver 198.51.100.2\nnameserver 198.51.100.1\n", want: []string{"198.51.100.2", "198.51.100.1"}},
-		{name: "D-02: none at all", resolver: "# nothing\nsearch example.com\n"},
-		{name: "D-04: never this machine, in any family", resolver: "nameserver 192.0.2.10\nnameserver 2001:db8::10\nnameserver 198.51.100.1\n", want: []string{"198.51.100.1"}},
-		{name: "D-05: never a loopback, never the stub resolver", resolver: "nameserver 127.0.0.53\nnameserver 127.0.0.1\nnameserver ::1\nnameserver 198.51.100.1\n", want: []string{"198.51.100.1"}},
-		{name: "never a VIP", resolver: "nameserver 192.0.2.5\nnameserver 192.0.2.6\nnameserver 198.51.100.1\n", want: []string{"198.51.100.1"}},
+		{name: "in order", resolver: "nameserver 198.51.100.2\nnameserver 198.51.100.1\n", want: []string{"198.51.100.2", "198.51.100.1"},
+			why: "name servers [198.51.100.2 198.51.100.1] from /0"},
+		{name: "D-02: none at all", resolver: "# nothing\nsearch example.com\n", why: "no usable name server in any resolv.conf"},
+		{name: "D-04: never this machine, in any family", resolver: "nameserver 192.0.2.10\nnameserver 2001:db8::10\nnameserver 198.51.100.1\n", want: []string{"198.51.100.1"},
+			why: "name servers [198.51.100.1] from /0"},
+		{name: "D-05: never a loopback, never the stub resolver", resolver: "nameserver 127.0.0.53\nnameserver 127.0.0.1\nnameserver ::1\nnameserver 198.51.100.1\n", want: []string{"198.51.100.1"},
+			why: "name servers [198.51.100.1] from /0"},
+		{name: "the file behind a stub", resolver: "nameserver 127.0.0.53\n---\nnameserver 198.51.100.7\n---\nnameserver 198.51.100.8\n", want: []string{"198.51.100.7"},
+			why: "name servers [198.51.100.7] from /1"},
+		{name: "never a VIP", resolver: "nameserver 192.0.2.5\nnameserver 192.0.2.6\nnameserver 198.51.100.1\n", want: []string{"198.51.100.1"},
+			why: "name servers [198.51.100.1] from /0"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -137,8 +149,8 @@ func TestDecideUpstreams(t *testing.T) {
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("upstreams %v, want %v", got, tt.want)
 			}
-			if len(why) != 1 || !strings.HasSuffix(why[0], "name servers from /etc/resolv.conf") {
-				t.Errorf("reasons %q", why)
+			if !slices.Equal(why, []string{tt.why}) {
+				t.Errorf("reasons %q, want %q", why, tt.why)
 			}
 		})
 	}

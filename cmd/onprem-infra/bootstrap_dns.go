@@ -21,8 +21,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/port"
 )
 
-// resolvers are where a host's own name servers stand, best first. NetworkManager's file never has our own address in it.
-var resolvers = [...]string{"/run/NetworkManager/resolv.conf", "/etc/resolv.conf"}
+// resolvers are where a host's own name servers may stand, best first: NetworkManager's view, which never has our own address in it,
+// then what NetworkManager and systemd-resolved keep beside a stub.
+var resolvers = [...]string{
+	"/run/NetworkManager/resolv.conf",
+	"/run/NetworkManager/no-stub-resolv.conf",
+	"/run/systemd/resolve/resolv.conf",
+	"/etc/resolv.conf",
+}
 
 func runDNSCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
@@ -65,13 +71,19 @@ type dnsHost struct{ port uint16 }
 
 func (dnsHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
 
-func (dnsHost) Resolver() (text []byte, from string, err error) {
-	for _, from = range resolvers {
-		if text, err = os.ReadFile(from); !errors.Is(err, fs.ErrNotExist) {
-			return text, from, err
+func (dnsHost) Resolvers() ([]dns.Resolver, error) {
+	var files []dns.Resolver
+	for _, path := range resolvers {
+		text, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
 		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, dns.Resolver{Path: path, Text: text})
 	}
-	return nil, from, nil // a host without name servers still has the cluster's own names
+	return files, nil
 }
 
 func (dnsHost) Write(config []byte) (changed bool, err error) {
