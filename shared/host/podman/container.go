@@ -42,7 +42,8 @@ func (e *Engine) Inspect(ctx context.Context, name string) (state container.Stat
 	return container.State{Running: s.State.Running, PID: s.State.Pid, ExitCode: s.State.ExitCode, Digest: s.Config.Labels[label]}, found, nil
 }
 
-// Start creates a container and starts it. Its image must be present, its name free. A container that does not start is removed again.
+// Start creates a container and starts it. Its image must be present, its name free. A container that cannot be
+// started is removed again, unless ctx has ended.
 func (e *Engine) Start(ctx context.Context, spec container.Spec) error {
 	ctx, cancel := e.call(ctx, callWithin)
 	defer cancel()
@@ -51,18 +52,12 @@ func (e *Engine) Start(ctx context.Context, spec container.Spec) error {
 		return fmt.Errorf("create container %s from image %s: %w", spec.Name, spec.Image, oneLine(err))
 	}
 	if err := ended(ctx, containers.Start(ctx, created.ID, nil)); err != nil {
-		err = fmt.Errorf("start container %s: %w", spec.Name, oneLine(err))
-		return errors.Join(err, e.discard(ctx, created.ID))
+		if ctx.Err() == nil { // else the caller is in a hurry, and finds it by its name
+			_, _ = containers.Remove(ctx, created.ID, new(containers.RemoveOptions).WithForce(true).WithIgnore(true))
+		}
+		return fmt.Errorf("start container %s: %w", spec.Name, oneLine(err))
 	}
 	return nil
-}
-
-// discard removes what was created in vain, even if the caller's time is over.
-func (e *Engine) discard(ctx context.Context, id string) error {
-	ctx, cancel := e.call(context.WithoutCancel(ctx), callWithin)
-	defer cancel()
-	_, err := containers.Remove(ctx, id, new(containers.RemoveOptions).WithForce(true).WithIgnore(true))
-	return ended(ctx, err)
 }
 
 // Stop sends SIGTERM, and SIGKILL after grace (whole seconds, rounded up), and returns when the container has ended. It leaves one alone

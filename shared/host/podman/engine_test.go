@@ -209,11 +209,11 @@ func TestStubbornContainerIsKilledAfterItsGrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin := time.Now()
-	if err := e.Stop(t.Context(), spec.Name, 1100*time.Millisecond); err != nil {
+	if err := e.Stop(t.Context(), spec.Name, 1900*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(begin); took < 1100*time.Millisecond || took > 10*time.Second {
-		t.Errorf("killed after %v, want the grace of 1.1s, rounded up, and not much more", took)
+	if took := time.Since(begin); took < 1900*time.Millisecond || took > 10*time.Second {
+		t.Errorf("killed after %v, want the grace of 1.9s, rounded up, and not much more", took)
 	}
 	if state, _, err := e.Inspect(t.Context(), spec.Name); err != nil || state.Running {
 		t.Errorf("Inspect() = %+v, %v, want it dead", state, err)

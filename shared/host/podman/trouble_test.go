@@ -10,15 +10,17 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/container"
 )
 
-// engineOf opens an engine whose service is a handler that answers pings by itself.
-func engineOf(t *testing.T, handler http.HandlerFunc) *Engine {
+// engineOf opens an engine whose service is a handler, but for the pings, and counts the connections to it that are open.
+func engineOf(t *testing.T, handler http.HandlerFunc) (e *Engine, connections *atomic.Int32) {
 	t.Helper()
+	connections = new(atomic.Int32)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Libpod-API-Version", "4.9.5")
 		if !strings.HasSuffix(r.URL.Path, "/_ping") {
@@ -32,19 +34,42 @@ func engineOf(t *testing.T, handler http.HandlerFunc) *Engine {
 	}
 	server.Listener.Close()
 	server.Listener = listener
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			connections.Add(1)
+		case http.StateClosed:
+			connections.Add(-1)
+		}
+	}
 	server.Start()
 	t.Cleanup(server.Close)
-	e, err := Open(t.Context(), "unix://"+socket)
-	if err != nil {
+	if e, err = Open(t.Context(), "unix://"+socket); err != nil {
 		t.Fatal(err)
 	}
-	return e
+	return e, connections
+}
+
+// The service ends when nobody is connected, which saves its memory on a machine that has little.
+func TestNoConnectionBetweenCalls(t *testing.T) {
+	e, connections := engineOf(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") })
+	for range 3 {
+		if _, _, err := e.Inspect(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "let the service be", func() error {
+		if n := connections.Load(); n != 0 {
+			return fmt.Errorf("%d connections are open", n)
+		}
+		return nil
+	})
 }
 
 // A VIP must leave when its holder is told to, so a call ends with its caller although the service says nothing.
 func TestCallsEndWithTheirCaller(t *testing.T) {
 	over := make(chan struct{})
-	e := engineOf(t, func(http.ResponseWriter, *http.Request) { <-over })
+	e, _ := engineOf(t, func(http.ResponseWriter, *http.Request) { <-over })
 	t.Cleanup(func() { close(over) })
 	for name, call := range map[string]func(context.Context) error{
 		"Inspect":     func(ctx context.Context) error { _, _, err := e.Inspect(ctx, "a"); return err },
@@ -68,7 +93,7 @@ func TestCallsEndWithTheirCaller(t *testing.T) {
 
 // What the service cannot tell is not an absence: an image that is there would be pulled, a container created twice.
 func TestTroubleIsNotAbsence(t *testing.T) {
-	e := engineOf(t, func(w http.ResponseWriter, _ *http.Request) {
+	e, _ := engineOf(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)
 		fmt.Fprint(w, `{"cause":"database is locked","message":"open storage:\n database is locked","response":500}`)
 	})
