@@ -120,6 +120,7 @@ func (s *service) importImage() {
 func (s *service) start() {
 	s.t.Helper()
 	s.cmd = s.command("system", "service", "--time=0", s.uri())
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} // also when the test is cut short
 	var log bytes.Buffer
 	s.cmd.Stderr = &log
 	if err := s.cmd.Start(); err != nil {
