@@ -94,7 +94,7 @@ func (k *Keeper) start(ctx context.Context, spec container.Spec) error {
 		return fmt.Errorf("look at container %s: %w", spec.Name, err)
 	}
 	if !found || !state.Running {
-		return fmt.Errorf("container %s ended right after its start: its log says why (podman logs %s)", spec.Name, spec.Name)
+		return fmt.Errorf("container %s ended right after its start, with exit code %d: podman logs %s says why", spec.Name, state.ExitCode, spec.Name)
 	}
 	return k.adopt(spec.Name, state.PID)
 }

@@ -92,24 +92,6 @@ func (e *Engine) Remove(ctx context.Context, name string) error {
 	return nil
 }
 
-// Wait returns nil when the container does not run any more or does not exist, and otherwise waits as long as ctx does: a service that
-// restarts meanwhile is asked again.
-func (e *Engine) Wait(ctx context.Context, name string) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	for {
-		_, err := containers.Wait(call{ctx, e.service}, name, nil)
-		if err == nil || code(err) == http.StatusNotFound {
-			return ctx.Err()
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Second):
-		}
-	}
-}
-
 // ours is look for those who want to change what they find. A zero seen says that there is nothing.
 func ours(ctx context.Context, name string) (seen, error) {
 	s, found, err := look(ctx, name)

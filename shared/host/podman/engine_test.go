@@ -142,8 +142,8 @@ func TestLife(t *testing.T) {
 	if _, found, err := e.Inspect(t.Context(), spec.Name); found || err != nil {
 		t.Fatalf("Inspect() before = %v, %v, want not found", found, err)
 	}
-	if err := errors.Join(e.Stop(t.Context(), spec.Name, time.Second), e.Remove(t.Context(), spec.Name), e.Wait(t.Context(), spec.Name)); err != nil {
-		t.Errorf("stop, remove, wait for nothing: %v, want it done already", err)
+	if err := errors.Join(e.Stop(t.Context(), spec.Name, time.Second), e.Remove(t.Context(), spec.Name)); err != nil {
+		t.Errorf("stop and remove nothing: %v, want it done already", err)
 	}
 	if err := e.Start(t.Context(), spec); err != nil {
 		t.Fatal(err)
@@ -159,21 +159,11 @@ func TestLife(t *testing.T) {
 		t.Errorf("a second Start() = %v, want an error that names the container", err)
 	}
 
-	waited := make(chan error, 1)
-	go func() { waited <- e.Wait(t.Context(), spec.Name) }()
 	within(t, 5*time.Second, "stop", func() {
 		if err := e.Stop(t.Context(), spec.Name, 10*time.Second); err != nil {
 			t.Error(err)
 		}
 	})
-	select {
-	case err := <-waited:
-		if err != nil {
-			t.Errorf("Wait() = %v", err)
-		}
-	case <-time.After(5 * time.Second):
-		t.Error("Wait() did not return after the stop")
-	}
 	state, found, err = e.Inspect(t.Context(), spec.Name)
 	if err != nil || !found || state.Running || state.PID != 0 || state.Digest != spec.Digest() || state.ExitCode != 0 {
 		t.Errorf("Inspect() after the stop = %+v, %v, %v, want it there, ended by SIGTERM with 0", state, found, err)
@@ -193,12 +183,13 @@ func TestExitCode(t *testing.T) {
 	if err := e.Start(t.Context(), spec); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Wait(t.Context(), spec.Name); err != nil {
-		t.Fatal(err)
-	}
-	if state, _, err := e.Inspect(t.Context(), spec.Name); err != nil || state.Running || state.ExitCode != 3 {
-		t.Errorf("Inspect() = %+v, %v, want ended with 3", state, err)
-	}
+	eventually(t, "end with 3", func() error {
+		state, _, err := e.Inspect(t.Context(), spec.Name)
+		if err == nil && (state.Running || state.ExitCode != 3) {
+			err = fmt.Errorf("%+v", state)
+		}
+		return err
+	})
 }
 
 func TestStubbornContainerIsKilledAfterItsGrace(t *testing.T) {

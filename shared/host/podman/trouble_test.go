@@ -76,7 +76,6 @@ func TestCallsEndWithTheirCaller(t *testing.T) {
 		"Start":       func(ctx context.Context) error { return e.Start(ctx, container.Spec{Name: "a", Image: image}) },
 		"Stop":        func(ctx context.Context) error { return e.Stop(ctx, "a", time.Minute) },
 		"Remove":      func(ctx context.Context) error { return e.Remove(ctx, "a") },
-		"Wait":        func(ctx context.Context) error { return e.Wait(ctx, "a") },
 		"EnsureImage": func(ctx context.Context) error { _, err := e.EnsureImage(ctx, "a", ""); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
