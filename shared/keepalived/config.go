@@ -59,29 +59,19 @@ func Group(vip netip.Addr) netip.Addr {
 // Interface is a network interface's name.
 type Interface string
 
-// Path is an absolute path without blanks.
+// Path is an absolute path without blanks, always a constant of the program: no path of a user's comes here.
 type Path string
+
+// plain are the characters that mean nothing to keepalived.
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
 // interfaceNameSize is IFNAMSIZ of the kernel, which counts the final zero byte.
 const interfaceNameSize = 16
 
 // ParseInterface accepts the names that Linux and keepalived both take as one word: the kernel would also allow quotes and braces.
 func ParseInterface(name string) (Interface, error) {
-	if name == "" || len(name) >= interfaceNameSize || name == "." || name == ".." || !plain(name, "-_.") {
+	if name == "" || len(name) >= interfaceNameSize || name == "." || name == ".." || strings.Trim(name, plain) != "" {
 		return "", fmt.Errorf("interface %q: a name has 1 to %d letters, digits, dots, hyphens and underscores", name, interfaceNameSize-1)
 	}
 	return Interface(name), nil
-}
-
-// ParsePath accepts an absolute path of letters, digits, dots, hyphens and underscores.
-func ParsePath(path string) (Path, error) {
-	if !strings.HasPrefix(path, "/") || !plain(path, "/-_.") {
-		return "", fmt.Errorf("path %q: an absolute path of letters, digits, dots, hyphens and underscores is needed", path)
-	}
-	return Path(path), nil
-}
-
-// plain reports whether the text is made of ASCII letters, digits and the given marks only.
-func plain(text, marks string) bool {
-	return strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"+marks) == ""
 }

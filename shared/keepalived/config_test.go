@@ -39,28 +39,6 @@ func TestParseInterface(t *testing.T) {
 	}
 }
 
-func TestParsePath(t *testing.T) {
-	for _, tt := range []struct {
-		name, in string
-		wrong    bool
-	}{
-		{name: "a file", in: "/run/onprem-infra/keepalived/notify.fifo"},
-		{name: "relative", in: "run/notify.fifo", wrong: true},
-		{name: "nothing", wrong: true},
-		{name: "a blank", in: "/run/a b", wrong: true},
-		{name: "a quote", in: `/run/"`, wrong: true},
-		{name: "a second line", in: "/run/a\n}", wrong: true},
-		{name: "a variable", in: "/run/$x", wrong: true},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			got, err := ParsePath(tt.in)
-			if (err != nil) != tt.wrong || !tt.wrong && string(got) != tt.in || tt.wrong && got != "" {
-				t.Errorf("ParsePath(%q) = %q, %v", tt.in, got, err)
-			}
-		})
-	}
-}
-
 func TestGroup(t *testing.T) {
 	for vip, want := range map[string]string{"192.0.2.5": "224.0.0.18", "2001:db8::5": "ff02::12"} {
 		if got := Group(netip.MustParseAddr(vip)); got.String() != want {
@@ -80,9 +58,6 @@ func FuzzRender(f *testing.F) {
 		config.Header += s
 		if name, err := ParseInterface(s); err == nil {
 			config.Instances[0].Interface = name
-		}
-		if path, err := ParsePath(s); err == nil {
-			config.NotifyFIFO = path
 		}
 		if s != "" {
 			zoned := &config.Instances[1]

@@ -4,14 +4,12 @@ package podman
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/containers/podman/v4/pkg/bindings"
 	"github.com/containers/podman/v4/pkg/bindings/containers"
-	"github.com/containers/podman/v4/pkg/errorhandling"
 
 	"github.com/onprem-infra/onprem-infra/shared/container"
 )
@@ -127,13 +125,4 @@ func ask(ctx context.Context, into any, endpoint string, args ...string) (status
 	}
 	defer answer.Body.Close()
 	return answer.StatusCode, answer.Process(into)
-}
-
-// code is the HTTP status of the service's answer, 0 when it gave none.
-func code(err error) int {
-	var answer *errorhandling.ErrorModel
-	if errors.As(err, &answer) {
-		return answer.Code()
-	}
-	return 0
 }
