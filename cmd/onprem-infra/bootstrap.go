@@ -17,6 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/bootstrap/daemon"
 	"github.com/onprem-infra/onprem-infra/shared/host/podman"
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
+	"github.com/onprem-infra/onprem-infra/shared/host/systemd"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
@@ -108,6 +109,11 @@ func untilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
 func turn[S, D any](ctx context.Context, m *machine, steps loop.Steps[S, D], watchers func(context.Context)) error {
 	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	watchers(watching)
+	defer context.AfterFunc(ctx, func() {
+		if err := systemd.Stopping(); err != nil {
+			m.log.Warn("stop", "error", err)
+		}
+	})()
 	err := loop.Run(ctx, steps, m.wake, everyRound, m.log)
 	cancel()
 	m.watchers.Wait()
