@@ -107,7 +107,7 @@ func (c *Chain) Images(ctx context.Context, keepalived string) error {
 const fakeUnit = `[Unit]
 Description=FAKE of an API server and a machine config server
 [Service]
-ExecStart=/opt/fakeapi/fakeapi -cert /opt/fakeapi/cert.pem -key /opt/fakeapi/key.pem
+ExecStart=/opt/fakeapi/fakeapi -cert /opt/fakeapi/cert.pem -key /opt/fakeapi/key.pem -state /opt/fakeapi/nodes.json
 [Install]
 WantedBy=multi-user.target
 `

@@ -111,7 +111,6 @@ func (s *show) stop(ctx context.Context) ([]string, error) {
 	if gone > 200*time.Millisecond {
 		return saw, fmt.Errorf("the VIP was to be gone within 200 ms")
 	}
-	left := time.Now()
 	err = until(ctx, 10*time.Second, func() error {
 		if h := s.observer.Holders(); len(h) != 1 || h[0] == "bootstrap" {
 			return fmt.Errorf("held by %v", h)
@@ -121,7 +120,8 @@ func (s *show) stop(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return saw, err
 	}
-	return append(saw, fmt.Sprintf("%s holds it, %s later", s.observer.Holders()[0], round(time.Since(left)))), nil
+	gaps := s.observer.Report().Gaps()
+	return append(saw, fmt.Sprintf("%s holds it, %s later", s.observer.Holders()[0], round(gaps[len(gaps)-1].Length()))), nil
 }
 
 func (s *show) start(ctx context.Context) ([]string, error) {

@@ -43,9 +43,11 @@ func installed(t *testing.T) *chain.Chain {
 		if t.Failed() {
 			explain(t, c)
 		}
+		start := time.Now()
 		if err := c.Close(context.Background()); err != nil {
 			t.Errorf("close: %v", err)
 		}
+		t.Logf("closed in %s", time.Since(start).Round(10*time.Millisecond))
 	})
 	if err := c.Build(ctx); err != nil {
 		t.Fatal(err)
@@ -73,7 +75,12 @@ func booted(t *testing.T) (*chain.Chain, *lab.Observer) {
 	if err := c.Boot(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	wait(t, observer, time.Minute, "bootstrap")
+	up := wait(t, observer, time.Minute, "bootstrap")
+	start, err := c.ExecStart(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("VIP up %s after ExecStart", up.Sub(start).Round(10*time.Millisecond))
 	active(t, c, chain.Unit, "onprem-coredns.service")
 	return c, observer
 }

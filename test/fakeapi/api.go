@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -21,9 +22,13 @@ type API struct {
 	readyz atomic.Value // string: ok, shutdown, hang
 }
 
-// NewAPI makes an API without Nodes that is ready.
-func NewAPI() *API {
-	a := &API{ServeMux: http.NewServeMux(), nodes: newStore()}
+// NewAPI makes an API that is ready, with the Nodes that are in file; without a file it forgets them when it ends.
+func NewAPI(file string) (*API, error) {
+	nodes, err := newStore(file)
+	if err != nil {
+		return nil, err
+	}
+	a := &API{ServeMux: http.NewServeMux(), nodes: nodes}
 	a.readyz.Store("ok")
 	a.HandleFunc("GET /readyz", a.ready)
 	a.HandleFunc("PUT /fake/readyz", a.setReady)
@@ -35,7 +40,7 @@ func NewAPI() *API {
 	a.HandleFunc("GET /api/v1/nodes/{name}", a.get)
 	a.HandleFunc("PUT /api/v1/nodes/{name}", a.put)
 	a.HandleFunc("DELETE /api/v1/nodes/{name}", a.remove)
-	return a
+	return a, nil
 }
 
 // ready answers in the words of a real API server, as the list of checks is what a probe reads.
@@ -70,7 +75,7 @@ func (a *API) get(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusOK, o)
 		return
 	}
-	failure(w, http.StatusNotFound, "NotFound", "no such node")
+	failure(w, http.StatusNotFound, "NotFound", errNotFound.Error())
 }
 
 func (a *API) put(w http.ResponseWriter, r *http.Request) {
@@ -80,15 +85,23 @@ func (a *API) put(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	o["kind"], o["apiVersion"] = "Node", "v1"
-	reply(w, http.StatusCreated, a.nodes.put(o))
+	stored, err := a.nodes.put(o)
+	if err != nil {
+		failure(w, http.StatusInternalServerError, "InternalError", err.Error())
+		return
+	}
+	reply(w, http.StatusCreated, stored)
 }
 
 func (a *API) remove(w http.ResponseWriter, r *http.Request) {
-	if o, ok := a.nodes.remove(r.PathValue("name")); ok {
+	switch o, err := a.nodes.remove(r.PathValue("name")); {
+	case errors.Is(err, errNotFound):
+		failure(w, http.StatusNotFound, "NotFound", err.Error())
+	case err != nil:
+		failure(w, http.StatusInternalServerError, "InternalError", err.Error())
+	default:
 		reply(w, http.StatusOK, o)
-		return
 	}
-	failure(w, http.StatusNotFound, "NotFound", "no such node")
 }
 
 func (a *API) listOrWatch(w http.ResponseWriter, r *http.Request) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -33,9 +34,20 @@ const (
 	worker = `{"metadata":{"name":"worker-0"}}`
 )
 
+// serve runs a fake with the Nodes in file.
+func serve(t *testing.T, file string) *httptest.Server {
+	t.Helper()
+	api, err := NewAPI(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(api)
+	t.Cleanup(server.Close)
+	return server
+}
+
 func TestReadyz(t *testing.T) {
-	server := httptest.NewServer(NewAPI())
-	defer server.Close()
+	server := serve(t, "")
 	for _, tt := range []struct {
 		mode    string
 		set     int
@@ -57,8 +69,7 @@ func TestReadyz(t *testing.T) {
 }
 
 func TestWatch(t *testing.T) {
-	server := httptest.NewServer(NewAPI())
-	defer server.Close()
+	server := serve(t, "")
 	nodes := server.URL + "/api/v1/nodes"
 	ask(t, "POST", nodes, master)
 	ask(t, "POST", nodes, worker)
@@ -92,5 +103,23 @@ func TestWatch(t *testing.T) {
 	}
 	if code, _ := ask(t, "GET", nodes+"?watch=true&resourceVersion=999", ""); code != http.StatusGone {
 		t.Errorf("watch from a version of another life: %d, want 410", code)
+	}
+}
+
+// TestRestart holds what a client sees of an API server that was restarted: the Nodes are there, the changes from before are not.
+func TestRestart(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "nodes.json")
+	first := serve(t, file)
+	ask(t, "POST", first.URL+"/api/v1/nodes", worker)
+	ask(t, "POST", first.URL+"/api/v1/nodes", master)
+	second := serve(t, file).URL + "/api/v1/nodes"
+	if _, text := ask(t, "GET", second, ""); !strings.Contains(text, `"resourceVersion":"3"`) || !strings.Contains(text, "192.0.2.21") {
+		t.Errorf("list after a restart: %s", text)
+	}
+	if code, _ := ask(t, "GET", second+"?watch=true&resourceVersion=2", ""); code != http.StatusGone {
+		t.Errorf("watch from a version before the restart: %d, want 410", code)
+	}
+	if code, _ := ask(t, "GET", second+"?watch=true&resourceVersion=3&timeoutSeconds=1", ""); code != http.StatusOK {
+		t.Errorf("watch from the version of the list: %d, want 200", code)
 	}
 }

@@ -1,6 +1,6 @@
 // Command fakeapi is a FAKE of a cluster's API server and machine config server, for a machine under test that has no cluster. It speaks
-// what the bootstrap phase asks for: /readyz, and list, watch and bookmarks of Nodes. It stores in memory, checks nothing, and does what
-// it is told by PUT /fake/readyz: "ok", "shutdown" (500, naming the shutdown) or "hang".
+// what the bootstrap phase asks for: /readyz, and list, watch and bookmarks of Nodes. It checks nothing, and does what it is told by
+// PUT /fake/readyz: "ok", "shutdown" (500, naming the shutdown) or "hang".
 package main
 
 import (
@@ -20,10 +20,15 @@ func main() {
 	key := flag.String("key", "", "PEM file with its key")
 	api := flag.String("api", ":6443", "address of the API")
 	mcs := flag.String("mcs", ":22623", "address of the machine config server")
+	state := flag.String("state", "", "file that keeps the Nodes over a restart, as etcd does")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
-	if err := run(ctx, *cert, *key, map[string]http.Handler{*api: NewAPI(), *mcs: http.HandlerFunc(machineConfig)}); err != nil {
+	fake, err := NewAPI(*state)
+	if err == nil {
+		err = run(ctx, *cert, *key, map[string]http.Handler{*api: fake, *mcs: http.HandlerFunc(machineConfig)})
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "fakeapi:", err)
 		os.Exit(1)
 	}

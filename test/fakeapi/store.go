@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"sync"
@@ -38,11 +40,52 @@ type store struct {
 	objects map[string]object
 	events  []event
 	version int
+	oldest  int           // of the versions that a watch can start from
 	changed chan struct{} // closed and replaced at each change
+	file    string        // where the objects outlive the process; empty for nowhere
 }
 
-func newStore() *store {
-	return &store{objects: map[string]object{}, version: 1, changed: make(chan struct{})}
+// saved is what outlives the process. Changes do not, as in a real API server, which keeps them in memory only.
+type saved struct {
+	Version int
+	Objects map[string]object
+}
+
+// newStore reads what an earlier process saved to file, if any.
+func newStore(file string) (*store, error) {
+	state := saved{Version: 1, Objects: map[string]object{}}
+	if file != "" {
+		text, err := os.ReadFile(file)
+		if err == nil {
+			err = json.Unmarshal(text, &state)
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return &store{objects: state.Objects, version: state.Version, oldest: state.Version, changed: make(chan struct{}), file: file}, nil
+}
+
+// save is called with the lock held.
+func (s *store) save() error {
+	if s.file == "" {
+		return nil
+	}
+	text, err := json.Marshal(saved{Version: s.version, Objects: s.objects})
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(s.file+".new", text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(s.file+".new", s.file)
+}
+
+// starts says whether a watch can start from a version.
+func (s *store) starts(version int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return version >= s.oldest && version <= s.version
 }
 
 // list is every object, sorted by name, and the version of the whole.
@@ -64,7 +107,7 @@ func (s *store) get(name string) (object, bool) {
 }
 
 // put stores an object under its name.
-func (s *store) put(o object) object {
+func (s *store) put(o object) (object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kind := "ADDED"
@@ -75,19 +118,22 @@ func (s *store) put(o object) object {
 	return s.note(kind, o)
 }
 
-func (s *store) remove(name string) (object, bool) {
+// remove removes an object that is there.
+func (s *store) remove(name string) (object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o, ok := s.objects[name]
 	if !ok {
-		return nil, false
+		return nil, errNotFound
 	}
 	delete(s.objects, name)
-	return s.note("DELETED", o), true
+	return s.note("DELETED", o)
 }
 
+var errNotFound = errors.New("no such node")
+
 // note gives an object the next version and tells the watches. What is stored and noted is never changed again.
-func (s *store) note(kind string, o object) object {
+func (s *store) note(kind string, o object) (object, error) {
 	s.version++
 	o = o.clone()
 	o.meta()["resourceVersion"] = strconv.Itoa(s.version)
@@ -97,7 +143,7 @@ func (s *store) note(kind string, o object) object {
 	s.events = append(s.events, event{Type: kind, Object: o, version: s.version})
 	close(s.changed)
 	s.changed = make(chan struct{})
-	return o
+	return o, s.save()
 }
 
 // since are the changes after a version, and what tells of the next one.

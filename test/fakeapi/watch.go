@@ -13,9 +13,9 @@ import (
 func (a *API) watch(w http.ResponseWriter, r *http.Request, selected func(object) bool) {
 	query := r.URL.Query()
 	version, err := strconv.Atoi(query.Get("resourceVersion"))
-	if _, current := a.nodes.list(); err == nil && version > current {
-		// A server that was restarted has forgotten everything: the client must list anew.
-		failure(w, http.StatusGone, "Expired", "too large resource version")
+	if err == nil && !a.nodes.starts(version) {
+		// A server that was restarted knows no changes from before: the client must list anew.
+		failure(w, http.StatusGone, "Expired", "too old or too large resource version")
 		return
 	}
 	limit := make(<-chan time.Time)

@@ -136,9 +136,10 @@ func (r *Running) Console() string {
 	return string(tail(out))
 }
 
-// Halt shuts the machine down in order, or switches it off when that takes too long. A second call does nothing.
+// Halt shuts the machine down in order, or switches it off when that takes too long: podman's clean-up after a container hangs now and
+// then when the storage is unmounted under it. A second call does nothing.
 func (r *Running) Halt(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	if r.leader != 0 {
 		// systemd(1): SIGRTMIN+4 powers the machine off.
