@@ -1,0 +1,350 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+// fakeKeepalived is a keepalived whose configuration is the shell script that it runs. Tested, it complains about a configuration that
+// holds the word bad.
+const fakeKeepalived = `#!/bin/sh
+for word; do
+	case $word in
+	-t) testing=1 ;;
+	-*) flag=$word; continue ;;
+	esac
+	case $flag in
+	-f) conf=$word ;;
+	-p) echo $$ >"$word" ;;
+	esac
+	flag=
+done
+if [ "$testing" ]; then
+	grep -q slow "$conf" && sleep 30
+	grep -q pause "$conf" && sleep 0.5
+	grep bad "$conf" >&2 && exit 4
+	exit 0
+fi
+echo start >>"$DIR/starts"
+. "$conf"
+`
+
+// serving is what a keepalived does that has nothing else to do.
+const serving = `trap 'exit 0' TERM
+trap 'echo reload >>"$DIR/reloads"' HUP
+echo 'INSTANCE "a" BACKUP 70' >"$FIFO"
+while :; do sleep 0.02; done
+`
+
+func fake(t *testing.T) *supervisor {
+	t.Helper()
+	script := filepath.Join(t.TempDir(), "keepalived")
+	if err := os.WriteFile(script, []byte(fakeKeepalived), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return newSupervisor(t, []string{script}, "192.0.2.5")
+}
+
+func (s *supervisor) lines(file string) int {
+	text, _ := os.ReadFile(filepath.Join(s.dir, file))
+	return strings.Count(string(text), "\n")
+}
+
+// TestRestartsWithBackoff has keepalived end at once each time: again at once, then after 1 s, then after 2 s.
+func TestRestartsWithBackoff(t *testing.T) {
+	s := fake(t)
+	s.start(newNamespace(t))
+	s.propose("exit 3\n")
+	s.until("restarted once", time.Second, func(st supervised.Status) bool { return st.Restarts == 1 })
+	begin := time.Now()
+	s.until("restarted twice", 2*time.Second, func(st supervised.Status) bool { return st.Restarts == 2 })
+	if pause := time.Since(begin); pause < 900*time.Millisecond {
+		t.Errorf("the second restart came after %s, want a pause of 1 s", pause)
+	}
+	s.until("restarted three times", 3*time.Second, func(st supervised.Status) bool { return st.Restarts == 3 })
+	if pause := time.Since(begin); pause < 2900*time.Millisecond {
+		t.Errorf("the third restart came after %s, want 3 s", pause)
+	}
+	if got := s.log.count(`outcome="exit status 3"`); got < 3 {
+		t.Errorf("the exit status is reported %d times, want 3 at least", got)
+	}
+	s.propose(serving) // a good configuration does not wait for ever
+	s.untilState("a", supervised.Backup, 5*time.Second)
+	if s.status().PID == 0 {
+		t.Error("the status lacks the PID")
+	}
+}
+
+// TestLastWordsAreNotTheSuccessors has keepalived say MASTER and die: its successor says nothing and must not be taken for a master.
+func TestLastWordsAreNotTheSuccessors(t *testing.T) {
+	s := fake(t)
+	s.start(newNamespace(t))
+	s.propose(`[ -e "$DIR/second" ] && { : >"$DIR/third"; while :; do sleep 0.02; done; }
+: >"$DIR/second"
+for i in 1 2 3 4 5 6 7 8 9; do echo 'INSTANCE "a" MASTER 70'; done >"$FIFO"
+kill -9 $$
+`)
+	s.until("restarted", 2*time.Second, func(st supervised.Status) bool { return st.Restarts == 1 })
+	time.Sleep(200 * time.Millisecond)
+	if got := s.status().Instances["a"].State; got == supervised.Master {
+		t.Error("the successor is taken for a master by what its predecessor said")
+	}
+}
+
+// TestReloadsWhenItCanBeHeard proposes another configuration before keepalived handles SIGHUP, which would kill it.
+func TestReloadsWhenItCanBeHeard(t *testing.T) {
+	s := fake(t)
+	s.start(newNamespace(t))
+	s.propose("sleep 0.3\n" + serving)
+	s.until("started", 2*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
+	want := s.propose("sleep 0.3 # more\n" + serving)
+	s.until("reloaded", 2*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+	time.Sleep(100 * time.Millisecond)
+	if st := s.status(); st.Restarts != 0 || s.lines("reloads") != 1 {
+		t.Errorf("%d restarts and %d reloads, want 0 and 1", st.Restarts, s.lines("reloads"))
+	}
+	// A keepalived that never says a word is told all the same.
+	mute := fake(t)
+	mute.start(newNamespace(t))
+	mute.propose(strings.Replace(serving, "echo 'INSTANCE", ": 'INSTANCE", 1))
+	mute.until("started", 2*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
+	want = mute.propose(serving)
+	mute.until("reloaded", 2*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+}
+
+// TestReloadsOnChangeOnly replaces the candidate by itself.
+func TestReloadsOnChangeOnly(t *testing.T) {
+	s := fake(t)
+	s.start(newNamespace(t))
+	s.propose(serving)
+	s.untilState("a", supervised.Backup, 2*time.Second)
+	for range 5 {
+		s.propose(serving)
+		time.Sleep(50 * time.Millisecond)
+	}
+	if got := s.lines("reloads"); got != 0 {
+		t.Errorf("%d reloads for the same configuration", got)
+	}
+	want := s.propose(serving + "# changed\n")
+	s.until("in force", 2*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+	time.Sleep(100 * time.Millisecond)
+	if got := s.lines("reloads"); got != 1 {
+		t.Errorf("%d reloads for one change", got)
+	}
+	if text, _ := os.ReadFile(s.config); supervised.Digest(text) != want {
+		t.Error("the configuration in force is not the candidate")
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	s := fake(t)
+	s.start(newNamespace(t))
+	bad := s.propose("# bad from the beginning, secret word hunter2\n")
+	s.until("refused", 2*time.Second, func(st supervised.Status) bool { return st.Refused != nil && st.Refused.Candidate == bad })
+	if s.lines("starts") != 0 {
+		t.Error("keepalived was started on a configuration that it refuses")
+	}
+	good := s.propose(serving)
+	s.until("in force", 2*time.Second, func(st supervised.Status) bool { return st.Applied == good && st.Refused == nil })
+	bad = s.propose("# bad again\n")
+	s.until("refused", 2*time.Second, func(st supervised.Status) bool { return st.Refused != nil && st.Refused.Candidate == bad })
+	st := s.status()
+	if st.Applied != good || !strings.Contains(st.Refused.Output, "exit status 4: # bad again") {
+		t.Errorf("got %+v", st)
+	}
+	if text, _ := os.ReadFile(s.config); supervised.Digest(text) != good {
+		t.Error("a refused candidate replaced the configuration in force")
+	}
+	s.propose(serving) // what is in force is wanted again
+	s.until("forgiven", 2*time.Second, func(st supervised.Status) bool { return st.Refused == nil })
+	if s.lines("reloads") != 0 || s.lines("starts") != 1 {
+		t.Errorf("%d reloads, %d starts, want none and 1", s.lines("reloads"), s.lines("starts"))
+	}
+	if s.log.count("hunter2") != 0 {
+		t.Error("the log quotes a configuration")
+	}
+}
+
+// TestRetests refuses what becomes good by itself, as when an interface comes.
+func TestRetests(t *testing.T) {
+	s := fake(t)
+	script := s.cmd.Args[len(s.cmd.Args)-1]
+	text := strings.Replace(fakeKeepalived, `grep bad "$conf" >&2 && exit 4`, `[ -e "$DIR/interface" ] || { echo no interface >&2; exit 5; }`, 1)
+	put(t, script, text)
+	if err := os.Chmod(script, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.start(newNamespace(t))
+	want := s.propose(serving)
+	s.until("refused", 2*time.Second, func(st supervised.Status) bool { return st.Refused != nil })
+	put(t, filepath.Join(s.dir, "interface"), "")
+	s.until("in force", 3*time.Second, func(st supervised.Status) bool { return st.Applied == want && st.Refused == nil })
+}
+
+// TestVerdictIsOfTheSameFile replaces the candidate by a good one before keepalived has looked at it: the verdict must not count for the
+// bad one.
+func TestVerdictIsOfTheSameFile(t *testing.T) {
+	s := fake(t)
+	s.start(newNamespace(t))
+	s.propose("# bad, pause\n")
+	time.Sleep(200 * time.Millisecond)
+	want := s.propose(serving)
+	s.untilState("a", supervised.Backup, 2*time.Second)
+	if s.status().Applied != want || s.log.count("accept configuration") != 1 || s.lines("starts") != 1 {
+		t.Errorf("%d accepted, %d starts, status %+v", s.log.count("accept configuration"), s.lines("starts"), s.status())
+	}
+}
+
+// TestTakesUpAnEarlierRun finds a configuration and no candidate, then a bad candidate, then a bad configuration.
+func TestTakesUpAnEarlierRun(t *testing.T) {
+	tests := []struct {
+		name, config, candidate string
+		runs, refused           string
+	}{
+		{name: "good and no candidate", config: serving, runs: serving},
+		{name: "good and a bad candidate", config: serving, candidate: "# bad\n", runs: serving, refused: "# bad\n"},
+		{name: "good and a good candidate", config: serving, candidate: serving + "#\n", runs: serving + "#\n"},
+		{name: "bad and no candidate", config: "# bad\n", refused: "# bad\n"},
+		{name: "bad and a bad candidate", config: "# bad\n", candidate: "# bad too\n", refused: "# bad too\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := fake(t)
+			put(t, s.config, tt.config)
+			if tt.candidate != "" {
+				s.propose(tt.candidate)
+			}
+			s.start(newNamespace(t))
+			s.until("settled", 2*time.Second, func(st supervised.Status) bool {
+				running := tt.runs == "" && st.Applied == "" || st.Applied == supervised.Digest([]byte(tt.runs)) && st.Instances["a"].State == supervised.Backup
+				refused := tt.refused == "" && st.Refused == nil || st.Refused != nil && st.Refused.Candidate == supervised.Digest([]byte(tt.refused))
+				return running && refused && s.log.count("configuration") > 0
+			})
+			if starts, refusals := s.lines("starts"), s.log.count("refuse configuration"); starts > 1 || refusals > 1 {
+				t.Errorf("%d starts, %d refusals", starts, refusals)
+			}
+			if s.lines("reloads") != 0 {
+				t.Error("started on one configuration and reloaded at once with another")
+			}
+		})
+	}
+}
+
+// TestReapsOrphans has keepalived leave grandchildren behind; none stays a zombie, and keepalived's own status is not lost among them.
+func TestReapsOrphans(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		attr *syscall.SysProcAttr
+	}{
+		{"as the first process", &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}},
+		{"as any process", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := fake(t)
+			s.cmd.SysProcAttr = tt.attr
+			s.start(newNamespace(t))
+			s.propose(`for i in 1 2 3 4 5 6 7 8 9 10; do (sleep 0.1 & sleep 0.5 &); done
+echo 'INSTANCE "a" BACKUP 70' >"$FIFO"
+sleep 1
+exit 7
+`)
+			s.untilState("a", supervised.Backup, 2*time.Second)
+			time.Sleep(300 * time.Millisecond)
+			heirs := 0
+			for pid, state := range below(s.cmd.Process.Pid) {
+				heirs++
+				if state == "Z" {
+					t.Errorf("process %d is a zombie", pid)
+				}
+			}
+			if heirs < 10 {
+				t.Errorf("%d processes are the supervisor's, want keepalived and its orphans", heirs)
+			}
+			s.until("restarted", 2*time.Second, func(st supervised.Status) bool { return st.Restarts == 1 })
+			if s.log.count(`outcome="exit status 7"`) != 1 {
+				t.Error("keepalived's exit status was lost")
+			}
+			s.cmd.Process.Signal(syscall.SIGTERM)
+			s.wait(5 * time.Second)
+		})
+	}
+}
+
+// TestTheDeadHoldNoState has a master die, and its successor wait for its time.
+func TestTheDeadHoldNoState(t *testing.T) {
+	s := fake(t)
+	s.start(newNamespace(t))
+	s.propose(`echo 'INSTANCE "a" MASTER 70' >"$FIFO"
+sleep 0.2
+exit 3
+`)
+	s.until("restarted once", time.Second, func(st supervised.Status) bool { return st.Restarts == 1 })
+	s.untilState("a", supervised.Master, time.Second)
+	s.until("dead", time.Second, func(st supervised.Status) bool { return st.PID == 0 })
+	if got := s.status().Instances["a"].State; got != supervised.Init {
+		t.Errorf("a keepalived that does not run is %s", got)
+	}
+}
+
+// TestTermEndsAtOnce asks it to end while there is nothing to run, while keepalived runs, and while a test takes its time.
+func TestTermEndsAtOnce(t *testing.T) {
+	tests := []struct {
+		name, candidate string
+		sig             syscall.Signal
+	}{
+		{name: "no candidate", sig: syscall.SIGTERM},
+		{name: "running", candidate: serving, sig: syscall.SIGTERM},
+		{name: "interrupted", candidate: serving, sig: syscall.SIGINT},
+		{name: "in a test", candidate: "# slow\n" + serving, sig: syscall.SIGTERM},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := fake(t)
+			s.start(newNamespace(t))
+			s.until("begun", 2*time.Second, func(st supervised.Status) bool { return st.Instances != nil })
+			if tt.candidate != "" {
+				s.propose(tt.candidate)
+				time.Sleep(300 * time.Millisecond)
+			}
+			begin := time.Now()
+			s.cmd.Process.Signal(tt.sig)
+			if code := s.wait(3 * time.Second); code != 0 {
+				t.Errorf("exit status %d", code)
+			}
+			if took := time.Since(begin); took > time.Second {
+				t.Errorf("it took %s", took)
+			}
+		})
+	}
+}
+
+func TestUsage(t *testing.T) {
+	tests := []struct {
+		args string
+		code int
+		say  string
+	}{
+		{"--help", 0, "usage:"},
+		{"", 2, "--config is missing"},
+		{"--config c --vip 192.0.2.5 -- k", 2, "--run-dir is missing"},
+		{"--config c --run-dir d -- k", 2, "--vip is missing"},
+		{"--config c --run-dir d --vip 192.0.2.5", 2, "the program to run is missing"},
+		{"--config c --run-dir d --vip api.example.com -- k", 2, "api.example.com"},
+		{"--colour red", 2, "colour"},
+		{"--config c --run-dir /nonexistent/d --vip 192.0.2.5 -- k", 3, "/nonexistent/d"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.args, func(t *testing.T) {
+			var out strings.Builder
+			if code := run(t.Context(), strings.Fields(tt.args), &out); code != tt.code || !strings.Contains(out.String(), tt.say) {
+				t.Errorf("got %d %q, want %d and %q", code, out.String(), tt.code, tt.say)
+			}
+		})
+	}
+}

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/test/need"
+)
+
+// beSupervisor makes the test binary the program itself.
+const beSupervisor = "ONPREM_SUPERVISE_TEST"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(beSupervisor) == "1" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// run is a supervisor in a directory of its own, the first process of its process namespace as in a container.
+type supervisor struct {
+	t      *testing.T
+	dir    string // the run directory
+	config string
+	cmd    *exec.Cmd
+	log    *logBuffer
+	ended  chan struct{}
+}
+
+// logBuffer holds what the supervisor and its keepalived print.
+type logBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logBuffer) count(what string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), what)
+}
+
+// newSupervisor prepares a run; start begins it.
+func newSupervisor(t *testing.T, keepalived []string, vips ...string) *supervisor {
+	t.Helper()
+	need.Root(t)
+	s := &supervisor{t: t, dir: t.TempDir(), log: &logBuffer{}, ended: make(chan struct{})}
+	s.config = filepath.Join(t.TempDir(), "keepalived.conf")
+	args := []string{"--config", s.config, "--run-dir", s.dir}
+	for _, vip := range vips {
+		args = append(args, "--vip", vip)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.cmd = exec.Command(self, append(append(args, "--"), keepalived...)...)
+	s.cmd.Env = append(os.Environ(), beSupervisor+"=1", "FIFO="+filepath.Join(s.dir, supervised.NotifyFIFO), "DIR="+s.dir)
+	s.cmd.Stderr = s.log
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID}
+	return s
+}
+
+// start runs it inside a network namespace. Whatever is left of it at the end of the test dies with its process namespace.
+func (s *supervisor) start(ns namespace) {
+	s.t.Helper()
+	if err := ns.in(s.cmd.Start); err != nil {
+		s.t.Fatal(err)
+	}
+	go func() {
+		defer close(s.ended)
+		s.cmd.Wait()
+	}()
+	s.t.Cleanup(func() {
+		s.cmd.Process.Kill()
+		<-s.ended
+		if s.t.Failed() {
+			s.t.Logf("the supervisor's log:\n%s", s.log.text.String())
+		}
+	})
+}
+
+// propose puts a candidate in place as a monitor does, whole.
+func (s *supervisor) propose(text string) string {
+	s.t.Helper()
+	put(s.t, filepath.Join(s.dir, supervised.CandidateFile), text)
+	return supervised.Digest([]byte(text))
+}
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path+".new", []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *supervisor) status() supervised.Status {
+	s.t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.dir, supervised.StatusFile))
+	if os.IsNotExist(err) {
+		return supervised.Status{}
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	status, err := supervised.Decode(text)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return status
+}
+
+// until waits for a status, and says how long that took.
+func (s *supervisor) until(what string, bound time.Duration, is func(supervised.Status) bool) time.Duration {
+	s.t.Helper()
+	begin := time.Now()
+	for time.Since(begin) < bound {
+		if is(s.status()) {
+			return time.Since(begin)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	s.t.Fatalf("not %s within %s: %+v", what, bound, s.status())
+	return 0
+}
+
+func (s *supervisor) untilState(instance string, state supervised.State, bound time.Duration) time.Duration {
+	s.t.Helper()
+	return s.until(string(state), bound, func(st supervised.Status) bool { return st.Instances[instance].State == state })
+}
+
+// wait waits for the supervisor's end.
+func (s *supervisor) wait(bound time.Duration) int {
+	s.t.Helper()
+	select {
+	case <-s.ended:
+	case <-time.After(bound):
+		s.t.Fatalf("it did not end within %s", bound)
+	}
+	return s.cmd.ProcessState.ExitCode()
+}
+
+// below lists a process's descendants, by the numbers of the test's own namespace, each with its state letter (Z is a zombie).
+func below(pid int) map[int]string {
+	out := map[int]string{}
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, task := range tasks {
+		text, _ := os.ReadFile(task)
+		for _, word := range strings.Fields(string(text)) {
+			child, _ := strconv.Atoi(word)
+			stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", child))
+			_, after, _ := strings.Cut(string(stat), ") ")
+			out[child] = after[:min(1, len(after))]
+			for k, v := range below(child) {
+				out[k] = v
+			}
+		}
+	}
+	return out
+}
+
+func (s *supervisor) signalAll(sig syscall.Signal) {
+	s.t.Helper()
+	all := below(s.cmd.Process.Pid)
+	if len(all) == 0 {
+		s.t.Fatal("nobody runs below the supervisor")
+	}
+	for pid := range all {
+		if err := syscall.Kill(pid, sig); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// namespace is a network namespace of the test's own. It lives as long as its descriptor.
+type namespace struct{ fd int }
+
+func newNamespace(t *testing.T) namespace {
+	t.Helper()
+	need.Root(t)
+	var ns namespace
+	err := onThread(func() error {
+		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+			return err
+		}
+		var err error
+		ns.fd, err = unix.Open(fmt.Sprintf("/proc/self/task/%d/ns/net", unix.Gettid()), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Close(ns.fd) })
+	return ns
+}
+
+// onThread runs f on a thread that ends with it: a thread that has changed its namespace must serve nobody else.
+func onThread(f func() error) error {
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		done <- f()
+	}()
+	return <-done
+}
+
+func (ns namespace) in(f func() error) error {
+	return onThread(func() error {
+		if err := unix.Setns(ns.fd, unix.CLONE_NEWNET); err != nil {
+			return err
+		}
+		return f()
+	})
+}
+
+// ip runs lines of ip(8) commands inside the namespace.
+func (ns namespace) ip(t *testing.T, lines string) {
+	t.Helper()
+	err := ns.in(func() error {
+		for line := range strings.Lines(lines) {
+			if out, err := exec.Command("ip", strings.Fields(line)...).CombinedOutput(); err != nil {
+				return fmt.Errorf("ip %s: %w: %s", strings.TrimSpace(line), err, out)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

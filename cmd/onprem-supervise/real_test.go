@@ -1,0 +1,395 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/test/need"
+)
+
+const (
+	vip4 = "192.0.2.5"
+	vip6 = "2001:db8::5"
+)
+
+// lan is two hosts on one wire: the machine under test and a neighbour that listens.
+type lan struct {
+	host, neighbour namespace
+	adverts         *adverts
+}
+
+func newLAN(t *testing.T) lan {
+	t.Helper()
+	need.Command(t, "ip")
+	l := lan{host: newNamespace(t), neighbour: newNamespace(t)}
+	l.host.ip(t, fmt.Sprintf("link set lo up\nlink add ens3 type veth peer name ens3 netns /proc/%d/fd/%d\n", os.Getpid(), l.neighbour.fd))
+	l.host.ip(t, "link set ens3 up\naddr add 192.0.2.10/24 dev ens3\naddr add 2001:db8::10/64 dev ens3 nodad\n")
+	l.neighbour.ip(t, "link set ens3 up\naddr add 192.0.2.11/24 dev ens3\naddr add 2001:db8::11/64 dev ens3 nodad\n")
+	l.adverts = listen(t, l.neighbour)
+	return l
+}
+
+// config is a keepalived.conf with one instance for each VIP, the IPv6 one as VRRPv3. Peers are those of IPv4 and IPv6, or none.
+func config(dir, advert, peer4, peer6 string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "global_defs {\n    vrrp_notify_fifo %s\n    max_auto_priority -1\n}\n", filepath.Join(dir, supervised.NotifyFIFO))
+	for i, one := range []struct{ own, peer, vip, label string }{
+		{"192.0.2.10", peer4, vip4 + "/32", " label vip"}, {"2001:db8::10", peer6, vip6 + "/128", ""},
+	} {
+		fmt.Fprintf(&b, "vrrp_instance demo_API_%d {\n    state BACKUP\n    interface ens3\n    virtual_router_id 74\n    priority 70\n    advert_int %s\n", i, advert)
+		switch {
+		case advert != "1":
+			fmt.Fprintf(&b, "    version 3\n")
+		case i == 0:
+			fmt.Fprintf(&b, "    authentication {\n        auth_type PASS\n        auth_pass demo_api\n    }\n")
+		}
+		if one.peer != "" {
+			fmt.Fprintf(&b, "    unicast_src_ip %s\n    unicast_peer {\n        %s\n    }\n", one.own, one.peer)
+		}
+		fmt.Fprintf(&b, "    virtual_ipaddress {\n        %s%s\n    }\n}\n", one.vip, one.label)
+	}
+	return b.String()
+}
+
+// fast is a configuration whose elections take 0.4 s, announced to the group as the only peer.
+func fast(dir string) string { return config(dir, "0.1", "224.0.0.18", "ff02::12") }
+
+func real(t *testing.T) *supervisor {
+	t.Helper()
+	return newSupervisor(t, []string{need.Command(t, "keepalived"), "-D"}, vip4, vip6)
+}
+
+func (s *supervisor) untilMaster(bound time.Duration) time.Duration {
+	s.t.Helper()
+	return s.until("master of both", bound, func(st supervised.Status) bool {
+		return st.Instances["demo_API_0"].State == supervised.Master && st.Instances["demo_API_1"].State == supervised.Master
+	})
+}
+
+// TestLife goes through a whole life with the timing of compat: a stale VIP, an election, a reload, a farewell.
+func TestLife(t *testing.T) {
+	l := newLAN(t)
+	// Similar addresses are there too: exactly the VIPs must go.
+	l.host.ip(t, `addr add 192.0.2.5/32 dev ens3
+addr add 192.0.2.50/32 dev ens3
+addr add 2001:db8::5/128 dev ens3 nodad
+addr add 2001:db8::55/128 dev ens3 nodad
+`)
+	held := l.watch(t)
+	s := real(t)
+	// A pid file that names a living process, and whatever stands in the FIFO's place.
+	put(t, filepath.Join(s.dir, "keepalived.pid"), "1\n")
+	put(t, filepath.Join(s.dir, "vrrp.pid"), "1\n")
+	put(t, filepath.Join(s.dir, supervised.NotifyFIFO), "")
+	s.start(l.host)
+	held.until(t, "without the stale VIPs", 2*time.Second, 0)
+	if got := l.addresses(t); !slices.Equal(got, []string{"192.0.2.10/24", "192.0.2.50/32", "2001:db8::10/64", "2001:db8::55/128"}) {
+		t.Errorf("after the removal of the stale VIPs the host holds %v", got)
+	}
+	begin := time.Now()
+	s.propose(config(s.dir, "1", "224.0.0.18", "ff02::12"))
+	s.untilState("demo_API_0", supervised.Backup, 2*time.Second)
+	held.until(t, "with both VIPs", 6*time.Second, 2)
+	t.Logf("candidate to both VIPs on the host: %s", time.Since(begin))
+	s.untilMaster(time.Second)
+	if !l.adverts.heard(netip.MustParseAddr("224.0.0.18"), 70, begin, 2*time.Second) {
+		t.Error("no advert of priority 70 came to the group")
+	}
+
+	// The first peer becomes known: the reload must not drop a VIP.
+	begin = time.Now()
+	want := s.propose(config(s.dir, "1", "192.0.2.11", "2001:db8::11"))
+	s.until("reloaded", 2*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+	if !l.adverts.heard(netip.MustParseAddr("192.0.2.11"), 70, begin, 3*time.Second) {
+		t.Error("no advert came to the peer after the reload")
+	}
+	if held.low() != 2 {
+		t.Errorf("the reload dropped a VIP: only %d held", held.low())
+	}
+	s.untilMaster(time.Second)
+
+	begin = time.Now()
+	s.cmd.Process.Signal(syscall.SIGTERM)
+	gone := held.until(t, "without the VIPs", 2*time.Second, 0)
+	t.Logf("SIGTERM to both VIPs off the host: %s", gone)
+	if gone > 200*time.Millisecond {
+		t.Errorf("the VIPs were held for %s after SIGTERM, want 200 ms", gone)
+	}
+	if !l.adverts.heard(netip.MustParseAddr("192.0.2.11"), 0, begin, time.Second) {
+		t.Error("no advert of priority 0 was heard")
+	}
+	if code := s.wait(5 * time.Second); code != 0 {
+		t.Errorf("exit status %d", code)
+	}
+	if st := s.status(); st.PID != 0 || st.Instances["demo_API_0"].State != supervised.Init || st.Restarts != 0 {
+		t.Errorf("the last status is %+v", st)
+	}
+}
+
+// TestMulticastIsAnotherInstance shows why the configuration without known nodes names the group as its peer: a reload that goes from no
+// peers to peers, or back, ends keepalived's instance and begins another one, and the VIP is gone for an election.
+func TestMulticastIsAnotherInstance(t *testing.T) {
+	l := newLAN(t)
+	held := l.watch(t)
+	s := real(t)
+	s.start(l.host)
+	s.propose(config(s.dir, "0.1", "", ""))
+	s.untilMaster(3 * time.Second)
+	held.until(t, "with both VIPs", time.Second, 2)
+	want := s.propose(config(s.dir, "0.1", "192.0.2.11", "2001:db8::11"))
+	s.until("reloaded", 2*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+	time.Sleep(time.Second)
+	if held.low() == 2 {
+		t.Error("this keepalived keeps the VIP: the group need not be a peer any more")
+	}
+}
+
+// TestRefusedCandidateKeepsTheVIP proposes an interface that is not there.
+func TestRefusedCandidateKeepsTheVIP(t *testing.T) {
+	l := newLAN(t)
+	held := l.watch(t)
+	s := real(t)
+	s.start(l.host)
+	good := s.propose(fast(s.dir))
+	s.untilMaster(3 * time.Second)
+	held.until(t, "with both VIPs", time.Second, 2)
+	bad := s.propose(strings.ReplaceAll(fast(s.dir), "ens3", "ens9"))
+	s.until("refused", 2*time.Second, func(st supervised.Status) bool { return st.Refused != nil && st.Refused.Candidate == bad })
+	time.Sleep(200 * time.Millisecond)
+	st := s.status()
+	if held.low() != 2 || st.Applied != good || !strings.Contains(st.Refused.Output, "ens9") {
+		t.Errorf("%d VIPs held, status %+v", held.low(), st)
+	}
+}
+
+// TestKilled kills all of keepalived, and then only the process that speaks VRRP, twice, as keepalived waits longer each time before it
+// starts another one.
+func TestKilled(t *testing.T) {
+	l := newLAN(t)
+	held := l.watch(t)
+	s := real(t)
+	s.start(l.host)
+	s.propose(fast(s.dir))
+	s.untilMaster(3 * time.Second)
+	held.until(t, "with both VIPs", time.Second, 2)
+	s.signalAll(syscall.SIGKILL)
+	t.Logf("kill of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs", time.Second, 0))
+	held.until(t, "with both VIPs again", 3*time.Second, 2)
+	s.untilMaster(time.Second)
+	if got := s.status().Restarts; got != 1 {
+		t.Errorf("%d restarts, want 1", got)
+	}
+	for range 2 {
+		for keepalived := range below(s.cmd.Process.Pid) {
+			for vrrp := range below(keepalived) {
+				syscall.Kill(vrrp, syscall.SIGKILL)
+			}
+		}
+		t.Logf("kill of its VRRP process to both VIPs off the host: %s", held.until(t, "without the VIPs", 300*time.Millisecond, 0))
+		held.until(t, "with both VIPs again", 6*time.Second, 2)
+		s.untilMaster(time.Second)
+	}
+	if got := s.status().Restarts; got != 1 {
+		t.Errorf("%d restarts, want still 1", got)
+	}
+}
+
+// TestHung stops keepalived as a debugger would: it cannot give the VIPs up, so they are taken.
+func TestHung(t *testing.T) {
+	l := newLAN(t)
+	held := l.watch(t)
+	s := real(t)
+	s.start(l.host)
+	s.propose(fast(s.dir))
+	s.untilMaster(3 * time.Second)
+	held.until(t, "with both VIPs", time.Second, 2)
+	s.signalAll(syscall.SIGSTOP)
+	s.cmd.Process.Signal(syscall.SIGTERM)
+	t.Logf("SIGTERM with a stopped keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs", 2*time.Second, 0))
+	if code := s.wait(2 * time.Second); code != 0 {
+		t.Errorf("exit status %d", code)
+	}
+}
+
+// adverts are the VRRP adverts that the neighbour's network card saw.
+type adverts struct {
+	mu  sync.Mutex
+	all []advert
+}
+
+type advert struct {
+	at       time.Time
+	to       netip.Addr
+	priority int
+}
+
+// heard waits for an IPv4 advert.
+func (a *adverts) heard(to netip.Addr, priority int, since time.Time, bound time.Duration) bool {
+	for end := time.Now().Add(bound); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		a.mu.Lock()
+		found := slices.ContainsFunc(a.all, func(x advert) bool { return x.to == to && x.priority == priority && x.at.After(since) })
+		a.mu.Unlock()
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
+func listen(t *testing.T, ns namespace) *adverts {
+	t.Helper()
+	network := binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, unix.ETH_P_IP))
+	var fd int
+	err := ns.in(func() (err error) {
+		fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, int(network))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard, done := &adverts{}, make(chan struct{})
+	unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Usec: 100_000})
+	stop := make(chan struct{})
+	go func() {
+		defer close(done)
+		packet := make([]byte, 2048)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if n, _, err := unix.Recvfrom(fd, packet, 0); err == nil {
+				heard.add(packet[:n])
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		close(stop)
+		<-done
+		unix.Close(fd)
+	})
+	return heard
+}
+
+func (a *adverts) add(packet []byte) {
+	const protocol = 112
+	if len(packet) < 28 || packet[9] != protocol {
+		return
+	}
+	header := int(packet[0]&0x0f) * 4
+	to, _ := netip.AddrFromSlice(packet[16:20])
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.all = append(a.all, advert{time.Now(), to, int(packet[header+2])})
+}
+
+// holding follows how many of the VIPs the host holds: at each address event, and every 5 ms besides.
+type holding struct {
+	mu  sync.Mutex
+	now int
+	min int // since until last returned
+}
+
+func (l lan) watch(t *testing.T) *holding {
+	t.Helper()
+	h := &holding{now: -1}
+	ctx, cancel := context.WithCancel(t.Context())
+	wake, done := make(chan struct{}, 1), make(chan struct{}, 2)
+	go func() {
+		l.host.in(func() error { return link.Watch(ctx, wake) })
+		done <- struct{}{}
+	}()
+	go func() {
+		l.host.in(func() error {
+			for ctx.Err() == nil {
+				h.sample()
+				select {
+				case <-wake:
+				case <-time.After(5 * time.Millisecond):
+				}
+			}
+			return nil
+		})
+		done <- struct{}{}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+		<-done
+	})
+	return h
+}
+
+func (h *holding) sample() {
+	n := 0
+	for _, vip := range []string{vip4, vip6} {
+		if _, ok, err := link.Holder(netip.MustParseAddr(vip)); ok && err == nil {
+			n++
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.now, h.min = n, min(n, h.min)
+}
+
+// until waits until so many are held, says how long that took, and forgets the minimum.
+func (h *holding) until(t *testing.T, what string, bound time.Duration, want int) time.Duration {
+	t.Helper()
+	begin := time.Now()
+	for time.Since(begin) < bound {
+		h.mu.Lock()
+		now := h.now
+		if now == want {
+			h.min = now
+			h.mu.Unlock()
+			return time.Since(begin)
+		}
+		h.mu.Unlock()
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatalf("not %s within %s", what, bound)
+	return 0
+}
+
+func (h *holding) low() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.min
+}
+
+// addresses are those of the host but for loopback and link-local ones.
+func (l lan) addresses(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	err := l.host.in(func() error {
+		s, err := link.Snapshot()
+		for _, one := range s.Links {
+			for _, a := range one.Addresses {
+				if ip := a.Prefix.Addr(); !ip.IsLoopback() && !ip.IsLinkLocalUnicast() {
+					out = append(out, a.Prefix.String())
+				}
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(out)
+	return out
+}
