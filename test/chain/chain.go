@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -46,7 +45,6 @@ type Chain struct {
 
 	lab      *lab.Lab
 	log      *slog.Logger
-	dir      string // scratch
 	programs string // where ours are built
 	identity identity
 	upstream *nameServer
@@ -60,14 +58,15 @@ func New(ctx context.Context, log *slog.Logger) (_ *Chain, err error) {
 			err = errors.Join(err, c.Close(context.WithoutCancel(ctx)))
 		}
 	}()
-	if c.dir, err = os.MkdirTemp("", "onprem-chain-"); err != nil {
-		return nil, err
-	}
 	if c.identity, err = newIdentity(); err != nil {
 		return nil, err
 	}
 	root, err := vm.Root(ctx, log)
 	if err != nil {
+		return nil, err
+	}
+	// The lab comes first: with what is left of a dead one end the processes of its machines.
+	if c.lab, err = lab.Open(); err != nil {
 		return nil, err
 	}
 	if c.Machine, err = vm.New(root); err != nil {
@@ -76,10 +75,8 @@ func New(ctx context.Context, log *slog.Logger) (_ *Chain, err error) {
 	return c, c.network()
 }
 
+// network plugs the hosts in.
 func (c *Chain) network() (err error) {
-	if c.lab, err = lab.Open(); err != nil {
-		return err
-	}
 	add := func(name string, ip netip.Addr) *lab.Host {
 		host, e := c.lab.Add(name, prefix(ip))
 		err = errors.Join(err, e)
@@ -88,7 +85,7 @@ func (c *Chain) network() (err error) {
 	c.Neighbour = add("neighbour", neighbourIP)
 	c.Bootstrap = add("bootstrap", bootstrapIP)
 	for i, ip := range masterIPs {
-		c.Masters = append(c.Masters, newMaster(add(fmt.Sprintf("master-%d", i), ip), i, c.dir))
+		c.Masters = append(c.Masters, newMaster(add(fmt.Sprintf("master-%d", i), ip), i, c.Machine.Scratch()))
 	}
 	if err != nil {
 		return err
@@ -121,7 +118,7 @@ func (c *Chain) Close(ctx context.Context) error {
 	if c.Machine != nil {
 		errs = append(errs, c.Machine.Remove())
 	}
-	return errors.Join(append(errs, os.RemoveAll(c.dir))...)
+	return errors.Join(errs...)
 }
 
 // Boot switches the machine on.
@@ -171,4 +168,4 @@ func (c *Chain) Journal(ctx context.Context, units ...string) string {
 }
 
 // file is a path in the scratch directory.
-func (c *Chain) file(name string) string { return filepath.Join(c.dir, name) }
+func (c *Chain) file(name string) string { return filepath.Join(c.Machine.Scratch(), name) }

@@ -45,7 +45,10 @@ func removeNamespaces(prefix string) error {
 	}
 	var errs []error
 	for _, path := range paths {
-		errs = append(errs, endProcesses(path), ip("netns", "delete", filepath.Base(path)))
+		err := errors.Join(endProcesses(path), ip("netns", "delete", filepath.Base(path)))
+		if _, gone := os.Stat(path); gone == nil { // else another process was faster: leftovers are anybody's
+			errs = append(errs, err)
+		}
 	}
 	return errors.Join(errs...)
 }

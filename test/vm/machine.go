@@ -41,7 +41,7 @@ func New(root string) (*Machine, error) {
 	}
 	name := fmt.Sprintf("%s%s.%d", namePrefix, self, serial.Add(1))
 	m := &Machine{name: name, dir: filepath.Join(workDir, name), root: root}
-	for _, d := range []string{"upper", "work", "root", "containers", "stubs"} {
+	for _, d := range []string{"upper", "work", "root", "containers", "stubs", "scratch"} {
 		if err := os.MkdirAll(filepath.Join(m.dir, d), 0o755); err != nil {
 			return nil, errors.Join(err, m.Remove())
 		}
@@ -55,6 +55,9 @@ func New(root string) (*Machine, error) {
 	}
 	return m, nil
 }
+
+// Scratch is a directory for files of the test that are not on the machine's disk. It goes with the machine.
+func (m *Machine) Scratch() string { return filepath.Join(m.dir, "scratch") }
 
 // Write puts a file on the disk of a machine that does not run.
 func (m *Machine) Write(path string, content []byte, mode os.FileMode) error {
