@@ -4,7 +4,7 @@ GO := go
 # podman's bindings without the libraries that only a local engine needs.
 TAGS := -tags remote
 IMAGE := localhost/onprem-infra
-VERSION = $(shell git describe --tags --always --dirty)
+VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo latest)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 export CGO_ENABLED := 0
@@ -22,8 +22,7 @@ build: tools ## bin/onprem-infra and bin/onprem-supervise, static
 	cd bin && sha256sum onprem-infra onprem-supervise | sed 's,  ,&/usr/bin/,' >sha256
 
 check: tools ## formatting, vet, staticcheck, laws, generated files up to date
-	@unformatted=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
-		[ -z "$$unformatted" ] || { echo "gofmt -w $$unformatted" >&2; exit 1; }
+	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt -w $$unformatted" >&2; exit 1; }
 	$(GO) vet $(TAGS) ./...
 	$(GO) run $(STATICCHECK) $(TAGS) ./...
 	$(GO) test $(TAGS) ./test
