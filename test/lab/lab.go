@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -104,10 +105,10 @@ func ip(args ...string) error {
 
 // ipBatch runs several ip commands inside a namespace with one process.
 func ipBatch(namespace string, commands ...string) error {
-	cmd := exec.Command("ip", "-n", namespace, "-batch", "-")
+	cmd := exec.Command("nsenter", "--net="+filepath.Join(netnsDir, namespace), "ip", "-batch", "-")
 	cmd.Stdin = strings.NewReader(strings.Join(commands, "\n") + "\n")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("ip -n %s (%s): %w: %s", namespace, strings.Join(commands, "; "), err, bytes.TrimSpace(out))
+		return fmt.Errorf("ip in %s (%s): %w: %s", namespace, strings.Join(commands, "; "), err, bytes.TrimSpace(out))
 	}
 	return nil
 }
