@@ -21,7 +21,7 @@ for word; do
 	esac
 	case $flag in
 	-f) conf=$word ;;
-	-p) echo $$ >"$word" ;;
+	-p | -r) echo $$ >"$word" ;;
 	esac
 	flag=
 done
@@ -42,7 +42,7 @@ echo 'INSTANCE "a" BACKUP 70' >"$FIFO"
 while :; do sleep 0.02; done
 `
 
-func fake(t *testing.T) *supervisor {
+func fakeDaemon(t *testing.T) *supervisor {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "keepalived")
 	if err := os.WriteFile(script, []byte(fakeKeepalived), 0o755); err != nil {
@@ -58,7 +58,7 @@ func (s *supervisor) lines(file string) int {
 
 // TestRestartsWithBackoff has keepalived end at once each time: again at once, then after 1 s, then after 2 s.
 func TestRestartsWithBackoff(t *testing.T) {
-	s := fake(t)
+	s := fakeDaemon(t)
 	s.start(newNamespace(t))
 	s.propose("exit 3\n")
 	s.until("restarted once", time.Second, func(st supervised.Status) bool { return st.Restarts == 1 })
@@ -83,7 +83,7 @@ func TestRestartsWithBackoff(t *testing.T) {
 
 // TestLastWordsAreNotTheSuccessors has keepalived say MASTER and die: its successor says nothing and must not be taken for a master.
 func TestLastWordsAreNotTheSuccessors(t *testing.T) {
-	s := fake(t)
+	s := fakeDaemon(t)
 	s.start(newNamespace(t))
 	s.propose(`[ -e "$DIR/second" ] && { : >"$DIR/third"; while :; do sleep 0.02; done; }
 : >"$DIR/second"
@@ -99,7 +99,7 @@ kill -9 $$
 
 // TestReloadsWhenItCanBeHeard proposes another configuration before keepalived handles SIGHUP, which would kill it.
 func TestReloadsWhenItCanBeHeard(t *testing.T) {
-	s := fake(t)
+	s := fakeDaemon(t)
 	s.start(newNamespace(t))
 	s.propose("sleep 0.3\n" + serving)
 	s.until("started", 2*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
@@ -110,7 +110,7 @@ func TestReloadsWhenItCanBeHeard(t *testing.T) {
 		t.Errorf("%d restarts and %d reloads, want 0 and 1", st.Restarts, s.lines("reloads"))
 	}
 	// A keepalived that never says a word is told all the same.
-	mute := fake(t)
+	mute := fakeDaemon(t)
 	mute.start(newNamespace(t))
 	mute.propose(strings.Replace(serving, "echo 'INSTANCE", ": 'INSTANCE", 1))
 	mute.until("started", 2*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
@@ -120,7 +120,7 @@ func TestReloadsWhenItCanBeHeard(t *testing.T) {
 
 // TestReloadsOnChangeOnly replaces the candidate by itself.
 func TestReloadsOnChangeOnly(t *testing.T) {
-	s := fake(t)
+	s := fakeDaemon(t)
 	s.start(newNamespace(t))
 	s.propose(serving)
 	s.untilState("a", supervised.Backup, 2*time.Second)
@@ -143,7 +143,7 @@ func TestReloadsOnChangeOnly(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	s := fake(t)
+	s := fakeDaemon(t)
 	s.start(newNamespace(t))
 	bad := s.propose("# bad from the beginning, secret word hunter2\n")
 	s.until("refused", 2*time.Second, func(st supervised.Status) bool { return st.Refused != nil && st.Refused.Candidate == bad })
@@ -173,7 +173,7 @@ func TestRefuses(t *testing.T) {
 
 // TestRetests refuses what becomes good by itself, as when an interface comes.
 func TestRetests(t *testing.T) {
-	s := fake(t)
+	s := fakeDaemon(t)
 	script := s.cmd.Args[len(s.cmd.Args)-1]
 	text := strings.Replace(fakeKeepalived, `grep bad "$conf" >&2 && exit 4`, `[ -e "$DIR/interface" ] || { echo no interface >&2; exit 5; }`, 1)
 	put(t, script, text)
@@ -190,7 +190,7 @@ func TestRetests(t *testing.T) {
 // TestVerdictIsOfTheSameFile replaces the candidate by a good one before keepalived has looked at it: the verdict must not count for the
 // bad one.
 func TestVerdictIsOfTheSameFile(t *testing.T) {
-	s := fake(t)
+	s := fakeDaemon(t)
 	s.start(newNamespace(t))
 	s.propose("# bad, pause\n")
 	time.Sleep(200 * time.Millisecond)
@@ -215,7 +215,7 @@ func TestTakesUpAnEarlierRun(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := fake(t)
+			s := fakeDaemon(t)
 			put(t, s.config, tt.config)
 			if tt.candidate != "" {
 				s.propose(tt.candidate)
@@ -246,7 +246,7 @@ func TestReapsOrphans(t *testing.T) {
 		{"as any process", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := fake(t)
+			s := fakeDaemon(t)
 			s.cmd.SysProcAttr = tt.attr
 			s.start(newNamespace(t))
 			s.propose(`for i in 1 2 3 4 5 6 7 8 9 10; do (sleep 0.1 & sleep 0.5 &); done
@@ -278,7 +278,7 @@ exit 7
 
 // TestTheDeadHoldNoState has a master die, and its successor wait for its time.
 func TestTheDeadHoldNoState(t *testing.T) {
-	s := fake(t)
+	s := fakeDaemon(t)
 	s.start(newNamespace(t))
 	s.propose(`echo 'INSTANCE "a" MASTER 70' >"$FIFO"
 sleep 0.2
@@ -289,6 +289,19 @@ exit 3
 	s.until("dead", time.Second, func(st supervised.Status) bool { return st.PID == 0 })
 	if got := s.status().Instances["a"].State; got != supervised.Init {
 		t.Errorf("a keepalived that does not run is %s", got)
+	}
+}
+
+// TestFaultMayRest has a keepalived with nothing to do: one in FAULT neither sends nor waits for anything, and has not hung.
+func TestFaultMayRest(t *testing.T) {
+	t.Parallel()
+	s := fakeDaemon(t)
+	s.start(newNamespace(t))
+	s.propose("echo 'INSTANCE \"a\" FAULT 70' >\"$FIFO\"\nsleep 60\n")
+	s.untilState("a", supervised.Fault, 2*time.Second)
+	time.Sleep(10 * time.Second)
+	if st := s.status(); st.Restarts != 0 || st.Instances["a"].State != supervised.Fault {
+		t.Errorf("got %+v", st)
 	}
 }
 
@@ -305,7 +318,7 @@ func TestTermEndsAtOnce(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := fake(t)
+			s := fakeDaemon(t)
 			s.start(newNamespace(t))
 			s.until("begun", 2*time.Second, func(st supervised.Status) bool { return st.Instances != nil })
 			if tt.candidate != "" {

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// run is a supervisor in a directory of its own, the first process of its process namespace as in a container.
+// supervisor is one in a directory of its own, the first process of its process namespace as in a container.
 type supervisor struct {
 	t      *testing.T
 	dir    string // the run directory

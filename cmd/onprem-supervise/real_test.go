@@ -1,22 +1,15 @@
 package main
 
 import (
-	"context"
-	"encoding/binary"
 	"fmt"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
@@ -25,23 +18,6 @@ const (
 	vip4 = "192.0.2.5"
 	vip6 = "2001:db8::5"
 )
-
-// lan is two hosts on one wire: the machine under test and a neighbour that listens.
-type lan struct {
-	host, neighbour namespace
-	adverts         *adverts
-}
-
-func newLAN(t *testing.T) lan {
-	t.Helper()
-	need.Command(t, "ip")
-	l := lan{host: newNamespace(t), neighbour: newNamespace(t)}
-	l.host.ip(t, fmt.Sprintf("link set lo up\nlink add ens3 type veth peer name ens3 netns /proc/%d/fd/%d\n", os.Getpid(), l.neighbour.fd))
-	l.host.ip(t, "link set ens3 up\naddr add 192.0.2.10/24 dev ens3\naddr add 2001:db8::10/64 dev ens3 nodad\n")
-	l.neighbour.ip(t, "link set ens3 up\naddr add 192.0.2.11/24 dev ens3\naddr add 2001:db8::11/64 dev ens3 nodad\n")
-	l.adverts = listen(t, l.neighbour)
-	return l
-}
 
 // config is a keepalived.conf with one instance for each VIP, the IPv6 one as VRRPv3. Peers are those of IPv4 and IPv6, or none.
 func config(dir, advert, peer4, peer6 string) string {
@@ -68,7 +44,7 @@ func config(dir, advert, peer4, peer6 string) string {
 // fast is a configuration whose elections take 0.4 s, announced to the group as the only peer.
 func fast(dir string) string { return config(dir, "0.1", "224.0.0.18", "ff02::12") }
 
-func real(t *testing.T) *supervisor {
+func realKeepalived(t *testing.T) *supervisor {
 	t.Helper()
 	return newSupervisor(t, []string{need.Command(t, "keepalived"), "-D"}, vip4, vip6)
 }
@@ -90,7 +66,7 @@ addr add 2001:db8::5/128 dev ens3 nodad
 addr add 2001:db8::55/128 dev ens3 nodad
 `)
 	held := l.watch(t)
-	s := real(t)
+	s := realKeepalived(t)
 	// A pid file that names a living process, and whatever stands in the FIFO's place.
 	put(t, filepath.Join(s.dir, "keepalived.pid"), "1\n")
 	put(t, filepath.Join(s.dir, "vrrp.pid"), "1\n")
@@ -145,7 +121,7 @@ addr add 2001:db8::55/128 dev ens3 nodad
 func TestMulticastIsAnotherInstance(t *testing.T) {
 	l := newLAN(t)
 	held := l.watch(t)
-	s := real(t)
+	s := realKeepalived(t)
 	s.start(l.host)
 	s.propose(config(s.dir, "0.1", "", ""))
 	s.untilMaster(3 * time.Second)
@@ -162,7 +138,7 @@ func TestMulticastIsAnotherInstance(t *testing.T) {
 func TestRefusedCandidateKeepsTheVIP(t *testing.T) {
 	l := newLAN(t)
 	held := l.watch(t)
-	s := real(t)
+	s := realKeepalived(t)
 	s.start(l.host)
 	good := s.propose(fast(s.dir))
 	s.untilMaster(3 * time.Second)
@@ -181,7 +157,7 @@ func TestRefusedCandidateKeepsTheVIP(t *testing.T) {
 func TestKilled(t *testing.T) {
 	l := newLAN(t)
 	held := l.watch(t)
-	s := real(t)
+	s := realKeepalived(t)
 	s.start(l.host)
 	s.propose(fast(s.dir))
 	s.untilMaster(3 * time.Second)
@@ -212,7 +188,7 @@ func TestKilled(t *testing.T) {
 func TestHung(t *testing.T) {
 	l := newLAN(t)
 	held := l.watch(t)
-	s := real(t)
+	s := realKeepalived(t)
 	s.start(l.host)
 	s.propose(fast(s.dir))
 	s.untilMaster(3 * time.Second)
@@ -225,171 +201,24 @@ func TestHung(t *testing.T) {
 	}
 }
 
-// adverts are the VRRP adverts that the neighbour's network card saw.
-type adverts struct {
-	mu  sync.Mutex
-	all []advert
-}
-
-type advert struct {
-	at       time.Time
-	to       netip.Addr
-	priority int
-}
-
-// heard waits for an IPv4 advert.
-func (a *adverts) heard(to netip.Addr, priority int, since time.Time, bound time.Duration) bool {
-	for end := time.Now().Add(bound); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		a.mu.Lock()
-		found := slices.ContainsFunc(a.all, func(x advert) bool { return x.to == to && x.priority == priority && x.at.After(since) })
-		a.mu.Unlock()
-		if found {
-			return true
-		}
+// TestHangIsNoticed stops keepalived while nobody asks it to end: others would take the VIPs that it still holds.
+func TestHangIsNoticed(t *testing.T) {
+	t.Parallel()
+	l := newLAN(t)
+	held := l.watch(t)
+	s := realKeepalived(t)
+	s.start(l.host)
+	s.propose(fast(s.dir))
+	s.untilMaster(3 * time.Second)
+	time.Sleep(3 * time.Second) // some beats of a healthy one
+	if held.until(t, "with both VIPs", time.Second, 2); s.status().Restarts != 0 {
+		t.Fatal("a healthy keepalived was killed")
 	}
-	return false
-}
-
-func listen(t *testing.T, ns namespace) *adverts {
-	t.Helper()
-	network := binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, unix.ETH_P_IP))
-	var fd int
-	err := ns.in(func() (err error) {
-		fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, int(network))
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+	s.signalAll(syscall.SIGSTOP)
+	t.Logf("stop of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs", 20*time.Second, 0))
+	held.until(t, "with both VIPs again", 3*time.Second, 2)
+	s.untilMaster(time.Second)
+	if got := s.status().Restarts; got != 1 {
+		t.Errorf("%d restarts, want 1", got)
 	}
-	heard, done := &adverts{}, make(chan struct{})
-	unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Usec: 100_000})
-	stop := make(chan struct{})
-	go func() {
-		defer close(done)
-		packet := make([]byte, 2048)
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			if n, _, err := unix.Recvfrom(fd, packet, 0); err == nil {
-				heard.add(packet[:n])
-			}
-		}
-	}()
-	t.Cleanup(func() {
-		close(stop)
-		<-done
-		unix.Close(fd)
-	})
-	return heard
-}
-
-func (a *adverts) add(packet []byte) {
-	const protocol = 112
-	if len(packet) < 28 || packet[9] != protocol {
-		return
-	}
-	header := int(packet[0]&0x0f) * 4
-	to, _ := netip.AddrFromSlice(packet[16:20])
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.all = append(a.all, advert{time.Now(), to, int(packet[header+2])})
-}
-
-// holding follows how many of the VIPs the host holds: at each address event, and every 5 ms besides.
-type holding struct {
-	mu  sync.Mutex
-	now int
-	min int // since until last returned
-}
-
-func (l lan) watch(t *testing.T) *holding {
-	t.Helper()
-	h := &holding{now: -1}
-	ctx, cancel := context.WithCancel(t.Context())
-	wake, done := make(chan struct{}, 1), make(chan struct{}, 2)
-	go func() {
-		l.host.in(func() error { return link.Watch(ctx, wake) })
-		done <- struct{}{}
-	}()
-	go func() {
-		l.host.in(func() error {
-			for ctx.Err() == nil {
-				h.sample()
-				select {
-				case <-wake:
-				case <-time.After(5 * time.Millisecond):
-				}
-			}
-			return nil
-		})
-		done <- struct{}{}
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-done
-		<-done
-	})
-	return h
-}
-
-func (h *holding) sample() {
-	n := 0
-	for _, vip := range []string{vip4, vip6} {
-		if _, ok, err := link.Holder(netip.MustParseAddr(vip)); ok && err == nil {
-			n++
-		}
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.now, h.min = n, min(n, h.min)
-}
-
-// until waits until so many are held, says how long that took, and forgets the minimum.
-func (h *holding) until(t *testing.T, what string, bound time.Duration, want int) time.Duration {
-	t.Helper()
-	begin := time.Now()
-	for time.Since(begin) < bound {
-		h.mu.Lock()
-		now := h.now
-		if now == want {
-			h.min = now
-			h.mu.Unlock()
-			return time.Since(begin)
-		}
-		h.mu.Unlock()
-		time.Sleep(time.Millisecond)
-	}
-	t.Fatalf("not %s within %s", what, bound)
-	return 0
-}
-
-func (h *holding) low() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.min
-}
-
-// addresses are those of the host but for loopback and link-local ones.
-func (l lan) addresses(t *testing.T) []string {
-	t.Helper()
-	var out []string
-	err := l.host.in(func() error {
-		s, err := link.Snapshot()
-		for _, one := range s.Links {
-			for _, a := range one.Addresses {
-				if ip := a.Prefix.Addr(); !ip.IsLoopback() && !ip.IsLinkLocalUnicast() {
-					out = append(out, a.Prefix.String())
-				}
-			}
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(out)
-	return out
 }

@@ -84,6 +84,18 @@ func readable(fd uintptr) (bool, error) {
 	}
 }
 
+// CPU is the processor time that the process has used. Its resolution is fine enough that it stands still only while the process does
+// not run at all.
+func (p *Process) CPU() (time.Duration, error) {
+	// clock_getcpuclockid(3) makes this number: another process's clock, counted by the scheduler.
+	clock := int32(^p.PID<<3 | 2)
+	var used unix.Timespec
+	if err := unix.ClockGettime(clock, &used); err != nil {
+		return 0, fmt.Errorf("read the processor time of process %d: %w", p.PID, err)
+	}
+	return time.Duration(used.Nano()), nil
+}
+
 // Close lets go of the process and does nothing to it.
 func (p *Process) Close() error {
 	return p.fd.Close()

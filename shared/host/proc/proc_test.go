@@ -70,6 +70,32 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	}
 }
 
+func TestCPUStandsStill(t *testing.T) {
+	cmd := exec.Command("sh", "-c", "while :; do sleep 0.01; done")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	p := open(t, cmd.Process.Pid)
+	used := func() time.Duration {
+		time.Sleep(200 * time.Millisecond)
+		cpu, err := p.CPU()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cpu
+	}
+	first, second := used(), used()
+	if second <= first {
+		t.Errorf("a process that works used %s and then %s", first, second)
+	}
+	p.Signal(unix.SIGSTOP)
+	if first, second = used(), used(); second != first {
+		t.Errorf("a stopped process used %s and then %s", first, second)
+	}
+}
+
 // TestSignalNeverReachesAnother reaps the child, so its number is free for anybody: a signal must then go nowhere.
 func TestSignalNeverReachesAnother(t *testing.T) {
 	cmd := start(t)

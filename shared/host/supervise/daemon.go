@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -28,7 +26,10 @@ type daemon struct {
 	loaded   string        // digest of the configuration that it was last told to read
 	spoke    bool          // on the FIFO
 	farewell func() bool   // stops the SIGTERM that the context's end would send; false when that has been sent
-	vrrpGone chan struct{} // closed when the process that speaks VRRP has ended; nil while it is not known
+	speaker  *proc.Process // the process that speaks VRRP; nil while it is not known
+	vrrpGone chan struct{} // closed when the speaker has ended
+	pulse    pulse         // of the speaker
+	beatAt   time.Time     // when it is felt next
 }
 
 func (d *daemon) ended() bool {
@@ -115,51 +116,6 @@ func (s *supervisor) bury() error {
 	s.startAt = time.Now().Add(pause)
 	s.forget()
 	return err
-}
-
-// follow holds on to the process that speaks VRRP, once keepalived has named it. Its death leaves the VIP behind, and keepalived starts
-// another one only after a pause that grows.
-func (s *supervisor) follow() {
-	d := s.daemon
-	if d.vrrpGone != nil {
-		return
-	}
-	text, err := os.ReadFile(s.vrrpPIDFile())
-	if err != nil {
-		return // not written yet: the next word will find it
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		return
-	}
-	speaker, err := proc.Open(pid)
-	if err != nil {
-		return
-	}
-	if group, err := unix.Getpgid(pid); err != nil || group != d.pid {
-		speaker.Close()
-		return
-	}
-	gone := make(chan struct{})
-	d.vrrpGone = gone
-	s.servants.Go(func() {
-		defer close(gone)
-		defer speaker.Close()
-		if err := speaker.Wait(s.servants.ctx); err != nil && s.servants.ctx.Err() == nil {
-			s.Log.Error("follow keepalived's VRRP process", "error", err)
-		}
-	})
-}
-
-// bereaved takes the VIPs off when nobody speaks VRRP for them any more.
-func (s *supervisor) bereaved() error {
-	s.daemon.vrrpGone = nil
-	if s.daemon.ended() {
-		return nil // the next turn buries it
-	}
-	s.Log.Error("keepalived's VRRP process ended")
-	s.forget()
-	return s.strip("its VRRP process ended")
 }
 
 func outcome(status syscall.WaitStatus) string {

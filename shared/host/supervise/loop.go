@@ -47,6 +47,9 @@ func (s *supervisor) turn(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := s.feel(); err != nil {
+		return err
+	}
 	if err := s.consider(ctx); err != nil {
 		return err
 	}
@@ -76,6 +79,9 @@ func (s *supervisor) due() (<-chan time.Time, func()) {
 		earlier(s.startAt)
 	case s.daemon.loaded != s.inForce:
 		earlier(s.daemon.started.Add(deaf))
+	}
+	if s.daemon != nil && s.daemon.speaker != nil && s.busy() {
+		earlier(s.daemon.beatAt)
 	}
 	if next.IsZero() {
 		return nil, func() {}

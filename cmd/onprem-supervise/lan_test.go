@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/test/need"
+)
+
+// lan is two hosts on one wire: the machine under test and a neighbour that listens.
+type lan struct {
+	host, neighbour namespace
+	adverts         *adverts
+}
+
+func newLAN(t *testing.T) lan {
+	t.Helper()
+	need.Command(t, "ip")
+	l := lan{host: newNamespace(t), neighbour: newNamespace(t)}
+	l.host.ip(t, fmt.Sprintf("link set lo up\nlink add ens3 type veth peer name ens3 netns /proc/%d/fd/%d\n", os.Getpid(), l.neighbour.fd))
+	l.host.ip(t, "link set ens3 up\naddr add 192.0.2.10/24 dev ens3\naddr add 2001:db8::10/64 dev ens3 nodad\n")
+	l.neighbour.ip(t, "link set ens3 up\naddr add 192.0.2.11/24 dev ens3\naddr add 2001:db8::11/64 dev ens3 nodad\n")
+	l.adverts = listen(t, l.neighbour)
+	return l
+}
+
+// adverts are the VRRP adverts that the neighbour's network card saw.
+type adverts struct {
+	mu  sync.Mutex
+	all []advert
+}
+
+type advert struct {
+	at       time.Time
+	to       netip.Addr
+	priority int
+}
+
+// heard waits for an IPv4 advert.
+func (a *adverts) heard(to netip.Addr, priority int, since time.Time, bound time.Duration) bool {
+	for end := time.Now().Add(bound); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		a.mu.Lock()
+		found := slices.ContainsFunc(a.all, func(x advert) bool { return x.to == to && x.priority == priority && x.at.After(since) })
+		a.mu.Unlock()
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
+func listen(t *testing.T, ns namespace) *adverts {
+	t.Helper()
+	network := binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, unix.ETH_P_IP))
+	var fd int
+	err := ns.in(func() (err error) {
+		fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, int(network))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard, done := &adverts{}, make(chan struct{})
+	unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Usec: 100_000})
+	stop := make(chan struct{})
+	go func() {
+		defer close(done)
+		packet := make([]byte, 2048)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if n, _, err := unix.Recvfrom(fd, packet, 0); err == nil {
+				heard.add(packet[:n])
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		close(stop)
+		<-done
+		unix.Close(fd)
+	})
+	return heard
+}
+
+func (a *adverts) add(packet []byte) {
+	const protocol = 112
+	if len(packet) < 28 || packet[9] != protocol {
+		return
+	}
+	header := int(packet[0]&0x0f) * 4
+	to, _ := netip.AddrFromSlice(packet[16:20])
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.all = append(a.all, advert{time.Now(), to, int(packet[header+2])})
+}
+
+// holding follows how many of the VIPs the host holds: at each address event, and every 5 ms besides.
+type holding struct {
+	mu  sync.Mutex
+	now int
+	min int // since until last returned
+}
+
+func (l lan) watch(t *testing.T) *holding {
+	t.Helper()
+	h := &holding{now: -1}
+	ctx, cancel := context.WithCancel(t.Context())
+	wake, done := make(chan struct{}, 1), make(chan struct{}, 2)
+	go func() {
+		l.host.in(func() error { return link.Watch(ctx, wake) })
+		done <- struct{}{}
+	}()
+	go func() {
+		l.host.in(func() error {
+			for ctx.Err() == nil {
+				h.sample()
+				select {
+				case <-wake:
+				case <-time.After(5 * time.Millisecond):
+				}
+			}
+			return nil
+		})
+		done <- struct{}{}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+		<-done
+	})
+	return h
+}
+
+func (h *holding) sample() {
+	n := 0
+	for _, vip := range []string{vip4, vip6} {
+		if _, ok, err := link.Holder(netip.MustParseAddr(vip)); ok && err == nil {
+			n++
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.now, h.min = n, min(n, h.min)
+}
+
+// until waits until so many are held, says how long that took, and forgets the minimum.
+func (h *holding) until(t *testing.T, what string, bound time.Duration, want int) time.Duration {
+	t.Helper()
+	begin := time.Now()
+	for time.Since(begin) < bound {
+		h.mu.Lock()
+		now := h.now
+		if now == want {
+			h.min = now
+			h.mu.Unlock()
+			return time.Since(begin)
+		}
+		h.mu.Unlock()
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatalf("not %s within %s", what, bound)
+	return 0
+}
+
+func (h *holding) low() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.min
+}
+
+// addresses are those of the host but for loopback and link-local ones.
+func (l lan) addresses(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	err := l.host.in(func() error {
+		s, err := link.Snapshot()
+		for _, one := range s.Links {
+			for _, a := range one.Addresses {
+				if ip := a.Prefix.Addr(); !ip.IsLoopback() && !ip.IsLinkLocalUnicast() {
+					out = append(out, a.Prefix.String())
+				}
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,84 @@
+package supervise
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/proc"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+// follow holds on to the process that speaks VRRP, once keepalived has named it. Its death leaves the VIP behind, and keepalived starts
+// another one only after a pause that grows.
+func (s *supervisor) follow() {
+	d := s.daemon
+	if d.speaker != nil {
+		return
+	}
+	text, err := os.ReadFile(s.vrrpPIDFile())
+	if err != nil {
+		return // not written yet: the next word will find it
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return
+	}
+	speaker, err := proc.Open(pid)
+	if err != nil {
+		return
+	}
+	if group, err := unix.Getpgid(pid); err != nil || group != d.pid {
+		speaker.Close()
+		return
+	}
+	gone := make(chan struct{})
+	d.speaker, d.vrrpGone, d.pulse, d.beatAt = speaker, gone, pulse{}, time.Now().Add(beat)
+	s.servants.Go(func() {
+		defer close(gone)
+		defer speaker.Close()
+		if err := speaker.Wait(s.servants.ctx); err != nil && s.servants.ctx.Err() == nil {
+			s.Log.Error("follow keepalived's VRRP process", "error", err)
+		}
+	})
+}
+
+// bereaved takes the VIPs off when nobody speaks VRRP for them any more.
+func (s *supervisor) bereaved() error {
+	s.daemon.speaker, s.daemon.vrrpGone = nil, nil
+	if s.daemon.ended() {
+		return nil // the next turn buries it
+	}
+	s.Log.Error("keepalived's VRRP process ended")
+	s.forget()
+	return s.strip("its VRRP process ended")
+}
+
+// feel kills a keepalived that hangs: it neither announces its VIPs nor gives them up, and others take them.
+func (s *supervisor) feel() error {
+	d := s.daemon
+	now := time.Now()
+	if d == nil || d.speaker == nil || !s.busy() || now.Before(d.beatAt) {
+		return nil
+	}
+	d.beatAt = now.Add(beat)
+	cpu, err := d.speaker.CPU()
+	if err != nil || !d.pulse.stopped(cpu) {
+		return nil // what has no clock has ended, and its end is noticed
+	}
+	s.Log.Error("kill keepalived", "why", "its VRRP process does nothing", "beats", maxStill)
+	return s.children.kill(d.child)
+}
+
+// busy says whether some instance must be sending or hearing adverts.
+func (s *supervisor) busy() bool {
+	for _, i := range s.status.Instances {
+		if i.State == supervised.Master || i.State == supervised.Backup {
+			return true
+		}
+	}
+	return false
+}
