@@ -94,16 +94,17 @@ func (s *supervisor) serve(feed func() error) {
 	})
 }
 
-// prepare removes what an earlier run may have left behind, and opens the FIFO before keepalived can have anything to say.
+// prepare removes what an earlier run may have left behind, its status first, and opens the FIFO before keepalived can have anything to say.
 func (s *supervisor) prepare() error {
+	if err := s.publish(); err != nil {
+		return err
+	}
 	if err := s.strip("left by an earlier run"); err != nil {
 		return err
 	}
 	var err error
-	if s.fifo, err = openFIFO(filepath.Join(s.RunDir, supervised.NotifyFIFO)); err != nil {
-		return err
-	}
-	return s.publish()
+	s.fifo, err = openFIFO(filepath.Join(s.RunDir, supervised.NotifyFIFO))
+	return err
 }
 
 // strip takes the VIPs, and nothing else, off every interface.
