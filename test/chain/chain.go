@@ -25,10 +25,12 @@ const (
 	Zone    = "prod.example.com"
 )
 
-// Addresses of the example's machine network.
+// Addresses of the example's machine networks. Every host has one of each family; the cluster uses what its install-config says.
 var (
-	APIVIP     = netip.MustParseAddr("192.0.2.5")
-	IngressVIP = netip.MustParseAddr("192.0.2.6")
+	APIVIP      = netip.MustParseAddr("192.0.2.5")
+	APIVIP6     = netip.MustParseAddr("2001:db8:1::5")
+	IngressVIP  = netip.MustParseAddr("192.0.2.6")
+	IngressVIP6 = netip.MustParseAddr("2001:db8:1::6")
 
 	neighbourIP = netip.MustParseAddr("192.0.2.1")
 	bootstrapIP = netip.MustParseAddr("192.0.2.10")
@@ -78,7 +80,7 @@ func New(ctx context.Context, log *slog.Logger) (_ *Chain, err error) {
 // network plugs the hosts in.
 func (c *Chain) network() (err error) {
 	add := func(name string, ip netip.Addr) *lab.Host {
-		host, e := c.lab.Add(name, prefix(ip))
+		host, e := c.lab.Add(name, prefix(ip), prefix6(ip))
 		err = errors.Join(err, e)
 		return host
 	}
@@ -99,6 +101,11 @@ func (c *Chain) network() (err error) {
 
 // prefix is an address with the length of the machine network's prefix.
 func prefix(ip netip.Addr) netip.Prefix { return netip.PrefixFrom(ip, 24) }
+
+// prefix6 is the IPv6 address of the host with an IPv4 address: 2001:db8:1::10 for 192.0.2.10.
+func prefix6(ip netip.Addr) netip.Prefix {
+	return netip.MustParsePrefix(fmt.Sprintf("2001:db8:1::%d/64", ip.As4()[3]))
+}
 
 // Close stops everything and removes it.
 func (c *Chain) Close(ctx context.Context) error {

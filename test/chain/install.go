@@ -50,10 +50,10 @@ func (c *Chain) Build(ctx context.Context) error {
 	return nil
 }
 
-// Compile has our program write an install-config and make the bootstrap machine's Ignition document of it. took is the time of the last
-// step alone.
-func (c *Chain) Compile(ctx context.Context) (document []byte, took time.Duration, err error) {
-	config, err := c.ours(ctx, "example", "install-config")
+// Compile has our program write an install-config for IP families (ipv4, ipv6, dual) and make the bootstrap machine's Ignition document of
+// it. took is the time of the last step alone.
+func (c *Chain) Compile(ctx context.Context, families string) (document []byte, took time.Duration, err error) {
+	config, err := c.ours(ctx, "example", "install-config", "--families", families)
 	if err != nil {
 		return nil, 0, err
 	}

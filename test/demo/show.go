@@ -68,7 +68,7 @@ func (s *show) play() error {
 }
 
 func (s *show) compile(ctx context.Context) ([]string, error) {
-	document, took, err := s.chain.Compile(ctx)
+	document, took, err := s.chain.Compile(ctx, "ipv4")
 	if err != nil {
 		return nil, err
 	}

@@ -26,8 +26,8 @@ func needLong(t *testing.T) {
 	}
 }
 
-// installed is a chain up to a disk that is ready to boot.
-func installed(t *testing.T) *chain.Chain {
+// installed is a chain up to a disk that is ready to boot, for a cluster of these IP families.
+func installed(t *testing.T, families string) *chain.Chain {
 	t.Helper()
 	need.Root(t)
 	for _, name := range []string{"debootstrap", "systemd-nspawn", "podman", "ip", "unshare", "nsenter", "make"} {
@@ -52,7 +52,7 @@ func installed(t *testing.T) *chain.Chain {
 	if err := c.Build(ctx); err != nil {
 		t.Fatal(err)
 	}
-	document, took, err := c.Compile(ctx)
+	document, took, err := c.Compile(ctx, families)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func installed(t *testing.T) *chain.Chain {
 // booted is a chain whose machine runs and holds the VIP. The observer looks at all hosts, from before the boot.
 func booted(t *testing.T) (*chain.Chain, *lab.Observer) {
 	t.Helper()
-	c := installed(t)
+	c := installed(t, "ipv4")
 	observer, err := lab.Observe(chain.APIVIP, 10*time.Millisecond, c.Bootstrap, c.Masters[0].Host, c.Masters[1].Host)
 	if err != nil {
 		t.Fatal(err)

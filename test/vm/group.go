@@ -25,11 +25,11 @@ func groupTrees() []string {
 	return trees
 }
 
-// makeGroups makes a branch of each tree for a machine.
+// makeGroups makes a branch of each tree for a machine, unless an earlier boot has.
 func makeGroups(name string) error {
 	var errs []error
 	for _, tree := range groupTrees() {
-		errs = append(errs, os.Mkdir(filepath.Join(tree, name), 0o755))
+		errs = append(errs, os.MkdirAll(filepath.Join(tree, name), 0o755))
 	}
 	return errors.Join(errs...)
 }

@@ -3,89 +3,11 @@ package e2e
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/test/chain"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
-
-// TestLongTimes measures both ends of the VIP's life, ten times: from ExecStart to the address, and from the stop to its absence.
-func TestLongTimes(t *testing.T) {
-	needLong(t)
-	c, _ := booted(t)
-	var up, gone times
-	for range 10 {
-		gone = append(gone, stopUnit(t, c))
-		up = append(up, startUnit(t, c))
-	}
-	t.Logf("VIP up after ExecStart: %s", up)
-	t.Logf("VIP gone after systemctl stop: %s", gone)
-	if up.median() > 5*time.Second {
-		t.Errorf("VIP up: %s, want a median of 5 s", up)
-	}
-	if slices.Max(gone) > 200*time.Millisecond {
-		t.Errorf("VIP gone: %s, want 200 ms", gone)
-	}
-}
-
-func startUnit(t *testing.T, c *chain.Chain) time.Duration {
-	t.Helper()
-	up, err := c.StartVIP(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return up
-}
-
-// TestLongProgramKilled kills our program: the daemon and the VIP live on, and the program that systemd starts in its place adopts them.
-func TestLongProgramKilled(t *testing.T) {
-	needLong(t)
-	c, o := booted(t)
-	daemon, program := daemonPID(t, c), mainPID(t, c)
-	run(t, c, "kill", "-9", program)
-	eventually(t, 10*time.Second, func() error {
-		if now := mainPID(t, c); now == program || now == "0" {
-			return fmt.Errorf("the program's pid is %s", now)
-		}
-		return nil
-	})
-	active(t, c, chain.Unit)
-	time.Sleep(3 * time.Second)
-	if now := daemonPID(t, c); now != daemon {
-		t.Errorf("keepalived was %s and is %s", daemon, now)
-	}
-	unbroken(t, o)
-	// The adopted daemon is not only looked at: it still does what the program says.
-	if gone := stopUnit(t, c); gone > 200*time.Millisecond {
-		t.Errorf("the adopted VIP was gone after %s", gone)
-	}
-}
-
-// TestLongContainerKilled kills every process of keepalived's container, which leaves the VIP in the kernel with nobody to answer for it.
-func TestLongContainerKilled(t *testing.T) {
-	needLong(t)
-	c, o := booted(t)
-	run(t, c, "sh", "-euc", "podman kill --signal KILL onprem-keepalived")
-	killed := time.Now()
-	wait(t, o, 5*time.Second)
-	t.Logf("the stale VIP was gone after %s", time.Since(killed).Round(time.Millisecond))
-	since := wait(t, o, 20*time.Second, "bootstrap")
-	t.Logf("the VIP was back after %s", since.Sub(killed).Round(time.Millisecond))
-	show(t, o.Report())
-}
-
-// TestLongAllKilled kills our program and the container in one go.
-func TestLongAllKilled(t *testing.T) {
-	needLong(t)
-	c, o := booted(t)
-	run(t, c, "sh", "-euc", "kill -9 "+mainPID(t, c)+"; podman kill --signal KILL onprem-keepalived")
-	wait(t, o, 10*time.Second)
-	wait(t, o, 20*time.Second, "bootstrap")
-	active(t, c, chain.Unit)
-	show(t, o.Report())
-}
 
 // TestLongNodesComeAndGo lets Nodes appear, vanish and appear again: each change is a reload, and none of them drops the VIP.
 func TestLongNodesComeAndGo(t *testing.T) {
@@ -178,15 +100,4 @@ func unbroken(t *testing.T, o *lab.Observer) {
 		t.Errorf("the VIP was not always here (%v)", r.Err)
 		show(t, r)
 	}
-}
-
-func mainPID(t *testing.T, c *chain.Chain) string {
-	t.Helper()
-	return strings.TrimSpace(run(t, c, "systemctl", "show", "--property=MainPID", "--value", chain.Unit))
-}
-
-// daemonPID is the pid of keepalived's container.
-func daemonPID(t *testing.T, c *chain.Chain) string {
-	t.Helper()
-	return strings.TrimSpace(run(t, c, "podman", "inspect", "--format", "{{.State.Pid}}", "onprem-keepalived"))
 }
