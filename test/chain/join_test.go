@@ -44,7 +44,7 @@ func TestJoin(t *testing.T) {
 		first    []netip.Addr
 		moves    bool
 	}{
-		{name: "the group is a peer", priority: vrrp.Compat().Bootstrap, first: []netip.Addr{netip.MustParseAddr("224.0.0.18")}, moves: false},
+		{name: "the group is a peer", priority: vrrp.Compat().Bootstrap, first: []netip.Addr{keepalived.Group(APIVIP)}, moves: false},
 		{name: "no peers at first", priority: vrrp.Compat().Bootstrap, first: nil, moves: true},
 		{name: "a priority that a master reaches", priority: vrrp.Compat().ControlPlane.Highest() - 1, first: masterIPs, moves: true},
 	} {
