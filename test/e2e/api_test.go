@@ -73,6 +73,33 @@ func TestLongAPIGone(t *testing.T) {
 	}
 }
 
+// TestLongAPIHangs has an API that takes connections and never answers: each probe costs its whole budget of 5 s, and five of them are the
+// same verdict as five refusals.
+func TestLongAPIHangs(t *testing.T) {
+	needLong(t)
+	c, o := booted(t)
+	join(t, c, o)
+	if err := c.Readyz(t.Context(), "hang"); err != nil {
+		t.Fatal(err)
+	}
+	hung := time.Now()
+	eventually(t, time.Minute, func() error {
+		if h := o.Holders(); slices.Contains(h, "bootstrap") {
+			return fmt.Errorf("held by %v", h)
+		}
+		return nil
+	})
+	took := time.Since(hung)
+	t.Logf("the VIP left %s after the API hung", took.Round(100*time.Millisecond))
+	if took < 20*time.Second || took > 35*time.Second {
+		t.Errorf("the VIP left after %s, want 25 s or little more", took)
+	}
+	if err := c.Readyz(t.Context(), "ok"); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, o, 20*time.Second, "bootstrap")
+}
+
 // TestLongAPIRestarts keeps the VIP where it is: through an announced shutdown, and through an outage of two seconds.
 func TestLongAPIRestarts(t *testing.T) {
 	needLong(t)
