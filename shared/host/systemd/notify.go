@@ -5,7 +5,6 @@ package systemd
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
 )
@@ -19,18 +18,6 @@ func Stopping() error { return notify(daemon.SdNotifyStopping) }
 // Status shows one line to those who ask with systemctl status.
 func Status(text string) error {
 	return notify("STATUS=" + strings.Join(strings.Fields(text), " "))
-}
-
-// Alive feeds the watchdog.
-func Alive() error { return notify(daemon.SdNotifyWatchdog) }
-
-// Watchdog is the time within which systemd wants to hear Alive, 0 when it does not watch this process. Half of it is a good pace.
-func Watchdog() (time.Duration, error) {
-	within, err := daemon.SdWatchdogEnabled(false)
-	if err != nil {
-		return 0, fmt.Errorf("read systemd's watchdog interval: %w", err)
-	}
-	return within, nil
 }
 
 func notify(state string) error {

@@ -28,7 +28,6 @@ func TestNotify(t *testing.T) {
 	}{
 		{"ready", Ready, "READY=1"},
 		{"stopping", Stopping, "STOPPING=1"},
-		{"alive", Alive, "WATCHDOG=1"},
 		{"status", func() error { return Status("holds 192.0.2.5") }, "STATUS=holds 192.0.2.5"},
 		{"a status is one line, so that no text can pose as another message", func() error { return Status("a\nREADY=1\n") }, "STATUS=a READY=1"},
 	} {
@@ -49,14 +48,10 @@ func TestNotify(t *testing.T) {
 
 func TestWithoutSystemdNothingFails(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", "")
-	t.Setenv("WATCHDOG_USEC", "")
-	for _, tell := range []func() error{Ready, Stopping, Alive, func() error { return Status("x") }} {
+	for _, tell := range []func() error{Ready, Stopping, func() error { return Status("x") }} {
 		if err := tell(); err != nil {
 			t.Error(err)
 		}
-	}
-	if within, err := Watchdog(); within != 0 || err != nil {
-		t.Errorf("Watchdog() = %v, %v, want 0 and no error", within, err)
 	}
 }
 
@@ -64,17 +59,5 @@ func TestDeadSocketIsAnError(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", filepath.Join(t.TempDir(), "nobody"))
 	if err := Ready(); err == nil {
 		t.Error("Ready() told nobody and returned no error")
-	}
-}
-
-func TestWatchdog(t *testing.T) {
-	t.Setenv("WATCHDOG_USEC", "30000000")
-	t.Setenv("WATCHDOG_PID", "")
-	if within, err := Watchdog(); within != 30*time.Second || err != nil {
-		t.Errorf("Watchdog() = %v, %v, want 30s", within, err)
-	}
-	t.Setenv("WATCHDOG_USEC", "soon")
-	if _, err := Watchdog(); err == nil {
-		t.Error("Watchdog() read \"soon\" without an error")
 	}
 }
