@@ -18,8 +18,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/health"
 )
 
-// Budget is the longest that one question takes.
-const Budget = 5 * time.Second
+// budget is the longest that one question takes.
+const budget = 5 * time.Second
 
 // most is how much of an answer is read; the list of an API server's checks is some 3 KiB.
 const most = 64 << 10
@@ -71,7 +71,7 @@ func failing(body []byte, check string) bool {
 // get asks once, follows no redirect, and reads the answer to its end, so that its connection can be used again. After an error it asks for
 // a new connection the next time: the old one may lead nowhere.
 func get(ctx context.Context, client *http.Client, url string) (code int, body []byte, err error) {
-	ctx, cancel := context.WithTimeout(ctx, Budget)
+	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -94,7 +94,7 @@ func get(ctx context.Context, client *http.Client, url string) (code int, body [
 func plain(err error) error {
 	var timeout net.Error
 	if errors.As(err, &timeout) && timeout.Timeout() {
-		return fmt.Errorf("no answer within %v", Budget)
+		return fmt.Errorf("no answer within %v", budget)
 	}
 	var op *net.OpError
 	if errors.As(err, &op) {

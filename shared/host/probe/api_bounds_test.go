@@ -44,8 +44,8 @@ func TestAPIHangs(t *testing.T) {
 		}
 		hole := blackHole(t)
 		api := NewAPI(portOf(t, "https://"+hole), func() (*http.Client, error) { return &http.Client{Transport: &http.Transport{}}, nil })
-		if state, took := timed(t.Context(), api); state != health.Gone || took < Budget-100*time.Millisecond || took > Budget+2*time.Second {
-			t.Errorf("Probe() = %v after %v, want gone after %v", state, took, Budget)
+		if state, took := timed(t.Context(), api); state != health.Gone || took < budget-100*time.Millisecond || took > budget+2*time.Second {
+			t.Errorf("Probe() = %v after %v, want gone after %v", state, took, budget)
 		}
 	})
 }

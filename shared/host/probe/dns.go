@@ -13,7 +13,7 @@ import (
 // DNS asks a server for both addresses of a name and returns nil when both questions are answered with NOERROR. An answer without records is
 // one: a name may have a single family.
 func DNS(ctx context.Context, server netip.AddrPort, name string) error {
-	ctx, cancel := context.WithTimeout(ctx, Budget)
+	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "udp", server.String())

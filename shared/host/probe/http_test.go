@@ -2,6 +2,9 @@ package probe
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -48,5 +51,31 @@ func TestHTTPNoAnswerIsDeath(t *testing.T) {
 func TestHTTPIgnoresProxies(t *testing.T) {
 	if NewHTTP("http://localhost:6385/v1").client.Transport.(*http.Transport).Proxy != nil {
 		t.Error("the probe asks a proxy")
+	}
+}
+
+// The server may listen on either loopback address, and no name server is there to say what localhost is: names below it are in no
+// /etc/hosts.
+func TestHTTPFindsLocalhostByItself(t *testing.T) {
+	before := net.DefaultResolver
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		return nil, errors.New("this test has no name server")
+	}}
+	t.Cleanup(func() { net.DefaultResolver = before })
+	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := httptest.NewUnstartedServer(http.NotFoundHandler())
+		server.Listener.Close()
+		server.Listener = listener
+		server.Start()
+		for _, host := range []string{"localhost", "ironic.localhost"} {
+			if err := NewHTTP(fmt.Sprintf("http://%s:%d/v1", host, portOf(t, server.URL))).Probe(t.Context()); err != nil {
+				t.Errorf("%s at %s: %v, want life", host, address, err)
+			}
+		}
+		server.Close()
 	}
 }
