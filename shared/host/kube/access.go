@@ -1,6 +1,5 @@
 // Package kube is the door to a Kubernetes API: it follows the control plane's Nodes by one watch and makes the HTTP client with which a
-// probe asks the API for its health. It is the only importer of client-go, and of that only what reads a kubeconfig and speaks TLS: the
-// typed clients would add 16 MB to the binary for the five fields of a Node that are read here.
+// probe asks the API for its health. It is the only importer of client-go.
 package kube
 
 import (
@@ -14,6 +13,8 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 )
 
 // Access makes HTTP clients from a kubeconfig that may appear late and may be replaced. Its clients trust the kubeconfig's CA alone, send its
@@ -23,13 +24,16 @@ type Access struct {
 	path string
 
 	mu     sync.Mutex
-	text   []byte // the kubeconfig that client and server were made from
+	text   []byte // the kubeconfig that client and config were made from
 	client *http.Client
-	server *url.URL
+	config *rest.Config
 }
 
 // NewAccess reads nothing yet.
-func NewAccess(kubeconfig string) *Access { return &Access{path: kubeconfig} }
+func NewAccess(kubeconfig string) *Access {
+	silence()
+	return &Access{path: kubeconfig}
+}
 
 // Client is the same one until the kubeconfig changes. The error wraps fs.ErrNotExist while there is no kubeconfig. A kubeconfig that
 // vanishes or turns bad later leaves the last good client in place.
@@ -38,12 +42,12 @@ func (a *Access) Client() (*http.Client, error) {
 	return client, err
 }
 
-func (a *Access) load() (*http.Client, *url.URL, error) {
+func (a *Access) load() (*http.Client, *rest.Config, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	text, err := os.ReadFile(a.path)
 	if err == nil && a.client != nil && bytes.Equal(text, a.text) {
-		return a.client, a.server, nil
+		return a.client, a.config, nil
 	}
 	if err == nil {
 		err = a.read(text)
@@ -51,11 +55,11 @@ func (a *Access) load() (*http.Client, *url.URL, error) {
 	if err != nil && a.client == nil {
 		return nil, nil, fmt.Errorf("read kubeconfig: %w", err)
 	}
-	return a.client, a.server, nil
+	return a.client, a.config, nil
 }
 
 func (a *Access) read(text []byte) error {
-	config, server, err := configure(a.path)
+	config, err := configure(a.path)
 	if err != nil {
 		return fmt.Errorf("%s: %w", a.path, err)
 	}
@@ -63,34 +67,35 @@ func (a *Access) read(text []byte) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", a.path, err)
 	}
-	a.text, a.client, a.server = text, client, server
+	a.text, a.client, a.config = text, client, config
 	return nil
 }
 
-func configure(path string) (*rest.Config, *url.URL, error) {
+func configure(path string) (*rest.Config, error) {
 	file, err := clientcmd.LoadFromFile(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := clientcmd.ResolveLocalPaths(file); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	config, err := clientcmd.NewDefaultClientConfig(*file, &clientcmd.ConfigOverrides{}).ClientConfig()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if config.Host == "" {
-		return nil, nil, errors.New("it names no server")
+		return nil, errors.New("it names no server")
 	}
 	server, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if config.ServerName == "" {
 		config.ServerName = server.Hostname()
 	}
+	config.Dial = localhost.Dial
 	if config.Proxy == nil { // the proxy of the environment is for image registries; this API is on the machine or on its own network
 		config.Proxy = func(*http.Request) (*url.URL, error) { return nil, nil }
 	}
-	return config, server, nil
+	return config, nil
 }

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"math/big"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -25,7 +26,7 @@ import (
 
 // kubeconfigFor trusts a test server, which it calls by host, and holds a token.
 func kubeconfigFor(server *httptest.Server, host, token string) string {
-	_, port, _ := strings.Cut(server.Listener.Addr().String(), ":")
+	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	return fmt.Sprintf(`apiVersion: v1
 kind: Config
@@ -49,6 +50,15 @@ func write(t *testing.T, path, text string) {
 // guarded answers those who know the token.
 func guarded(t *testing.T, token string, handler http.Handler) *httptest.Server {
 	t.Helper()
+	return guardedAt(t, "127.0.0.1:0", token, handler)
+}
+
+func guardedAt(t *testing.T, address, token string, handler http.Handler) *httptest.Server {
+	t.Helper()
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+token {
 			http.Error(w, "who are you", http.StatusUnauthorized)
@@ -56,6 +66,8 @@ func guarded(t *testing.T, token string, handler http.Handler) *httptest.Server 
 		}
 		handler.ServeHTTP(w, r)
 	}))
+	server.Listener.Close()
+	server.Listener = listener
 	server.EnableHTTP2 = true
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
 	server.StartTLS()
@@ -178,7 +190,7 @@ func TestClientHasNoTimeoutAndNoProxy(t *testing.T) {
 	if client.Timeout != 0 {
 		t.Errorf("the client has a timeout of %v", client.Timeout)
 	}
-	config, _, err := configure(path)
+	config, err := configure(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,6 +199,34 @@ func TestClientHasNoTimeoutAndNoProxy(t *testing.T) {
 	}
 	if proxy, err := config.Proxy(httptest.NewRequest(http.MethodGet, "https://api-int.example.com:6443/", nil)); proxy != nil || err != nil {
 		t.Errorf("api-int is asked by the proxy %v (%v)", proxy, err)
+	}
+}
+
+// The API server may listen on either loopback address, and no name server is there to say what localhost is: names below it are in no
+// /etc/hosts.
+func TestClientFindsLocalhostByItself(t *testing.T) {
+	before := net.DefaultResolver
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		return nil, errors.New("this test has no name server")
+	}}
+	t.Cleanup(func() { net.DefaultResolver = before })
+	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
+		server := guardedAt(t, address, "secret", nothing)
+		_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
+		path := filepath.Join(t.TempDir(), "kubeconfig")
+		write(t, path, kubeconfigFor(server, "example.com", "secret"))
+		client, err := NewAccess(path).Client()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, host := range []string{"localhost", "api.localhost"} {
+			answer, err := client.Get("https://" + host + ":" + port + "/readyz")
+			if err != nil {
+				t.Errorf("%s at %s: %v", host, address, err)
+				continue
+			}
+			answer.Body.Close()
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,8 +22,9 @@ type fakeAPI struct {
 	cut     chan struct{} // closed and replaced to end all watches
 	lists   int
 	watches int
-	asked   []string // resourceVersion of each watch
-	endless bool     // streams do not end when they should
+	asked   []string    // resourceVersion of each watch
+	endless bool        // streams do not end when they should
+	down    atomic.Bool // nobody listens
 	refuse  func(w http.ResponseWriter, r *http.Request) bool
 }
 
@@ -147,6 +149,7 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	refuse := f.refuse
 	f.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
 	switch {
 	case refuse != nil && refuse(w, r):
 	case r.URL.Path != "/api/v1/nodes":
@@ -165,7 +168,7 @@ func (f *fakeAPI) serveList(w http.ResponseWriter) {
 	for name, n := range f.nodes {
 		items = append(items, json.RawMessage(n.object(name, f.version)))
 	}
-	json.NewEncoder(w).Encode(map[string]any{"kind": "NodeList", "metadata": map[string]any{"resourceVersion": strconv.Itoa(f.version)}, "items": items})
+	json.NewEncoder(w).Encode(map[string]any{"kind": "NodeList", "apiVersion": "v1", "metadata": map[string]any{"resourceVersion": strconv.Itoa(f.version)}, "items": items})
 }
 
 func (f *fakeAPI) serveWatch(w http.ResponseWriter, r *http.Request) {
@@ -179,7 +182,7 @@ func (f *fakeAPI) serveWatch(w http.ResponseWriter, r *http.Request) {
 	forgotten, cut := from < f.oldest, f.cut
 	f.mu.Unlock()
 	if forgotten {
-		io.WriteString(w, `{"type":"ERROR","object":{"kind":"Status","status":"Failure","message":"too old resource version","reason":"Expired","code":410}}`+"\n")
+		io.WriteString(w, `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","message":"too old resource version","reason":"Expired","code":410}}`+"\n")
 		return
 	}
 	var over <-chan time.Time

@@ -5,26 +5,32 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
+
+	"k8s.io/client-go/rest"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 )
 
 // inMemory asks a handler without a network, so that a watch can run in virtual time.
-type inMemory struct{ handler http.Handler }
+type inMemory struct{ api *fakeAPI }
 
 func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
+	if m.api.down.Load() {
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+	}
 	reader, writer := io.Pipe()
 	w := &memoryWriter{header: http.Header{}, body: writer, began: make(chan int, 1)}
 	go func() {
-		m.handler.ServeHTTP(w, r)
+		m.api.ServeHTTP(w, r)
 		w.WriteHeader(http.StatusOK)
 		writer.Close()
 	}()
@@ -80,13 +86,14 @@ func inVirtualTime(t *testing.T, body func(w world)) {
 	if err := os.WriteFile(kubeconfig, []byte("read already"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	defer silent(t)()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{api: newFakeAPI(), wake: make(chan struct{}, 1), log: new(bytes.Buffer)}
 		w.watcher = New(kubeconfig, slog.New(slog.NewTextHandler(w.log, nil)))
 		w.watcher.access = &Access{
 			path: kubeconfig, text: []byte("read already"),
 			client: &http.Client{Transport: inMemory{w.api}},
-			server: &url.URL{Scheme: "https", Host: "api-int.example.com:6443"},
+			config: &rest.Config{Host: "https://api-int.example.com:6443"},
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
@@ -98,6 +105,24 @@ func inVirtualTime(t *testing.T, body func(w world)) {
 		}
 		synctest.Wait()
 	})
+}
+
+// silent returns what fails the test if something was written to stderr in between.
+func silent(t *testing.T) func() {
+	t.Helper()
+	before := os.Stderr
+	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.Stderr = file
+	return func() {
+		os.Stderr = before
+		file.Close()
+		if text, err := os.ReadFile(file.Name()); err != nil || len(text) > 0 {
+			t.Errorf("stderr: %s (%v), want nothing", text, err)
+		}
+	}
 }
 
 // names are what the watcher knows after all has settled.

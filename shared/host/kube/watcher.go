@@ -9,26 +9,28 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 )
 
-// pace is the least time between the starts of two attempts. It is short and constant because a control plane node that registers just
-// after the API came up must be seen before that node has formed a picture of its own.
+// pace is the time between two attempts. It is short and constant because a control plane node that registers just after the API came up
+// must be seen before that node has formed a picture of its own.
 const pace = time.Second
 
 // Watcher knows the control plane's Nodes. It lists all Nodes once, then follows one watch that it resumes where it ended; only when the
-// API has forgotten that place does it list again. No error ever empties what it knows.
+// API has forgotten that place, or ends a watch with an error, does it list again. No error ever empties what it knows.
 type Watcher struct {
 	access *Access
 	log    *slog.Logger
 
-	client  *http.Client // of the API that version comes from
-	version string       // where to resume the watch; empty: list first
-	said    string       // the error logged last, empty when all is well
-
 	mu     sync.Mutex
 	nodes  map[string]addr.Node
 	synced bool
+	said   string // the error logged last, empty when all is well
 }
 
 // New reads nothing yet; the kubeconfig may appear later.
@@ -49,11 +51,28 @@ func (w *Watcher) Nodes() (nodes []addr.Node, synced bool) {
 // Run follows the Nodes until ctx ends, and wakes whenever Nodes has a new answer. Its error is ctx's, no other: what goes wrong on the
 // way is logged when it changes, and tried again.
 func (w *Watcher) Run(ctx context.Context, wake chan<- struct{}) error {
+	tell := func(err error) {
+		if ctx.Err() == nil {
+			w.ill(err)
+		}
+	}
+	told := klog.NewContext(ctx, klog.New(ear{tell}))
+	var follow *cache.Reflector
+	var followed *http.Client
 	for {
 		next := time.NewTimer(pace)
-		if err := w.follow(ctx, wake); err != nil && ctx.Err() == nil && err.Error() != w.said {
-			w.said = err.Error()
-			w.log.Warn("watch nodes", "error", err)
+		client, config, err := w.access.load()
+		if err == nil && client != followed { // what was seen of one API means nothing to another
+			var from source
+			if from, err = newSource(w.access, client, config); err == nil {
+				follow, followed = newReflector(from, store{w, wake}), client
+			}
+		}
+		if err == nil {
+			err = follow.ListAndWatchWithContext(told)
+		}
+		if err != nil {
+			tell(err)
 		}
 		select {
 		case <-ctx.Done():
@@ -64,58 +83,28 @@ func (w *Watcher) Run(ctx context.Context, wake chan<- struct{}) error {
 	}
 }
 
-// well is called when the API has kept its word: an event that could be read, or an end in order. The mere start of an answer is none.
+func newReflector(from source, to store) *cache.Reflector {
+	return cache.NewReflectorWithOptions(from, &corev1.Node{}, to, cache.ReflectorOptions{Name: "nodes", Backoff: &wait.Backoff{Duration: pace}})
+}
+
+func (w *Watcher) ill(err error) {
+	text := stable(err).Error()
+	w.mu.Lock()
+	news := text != w.said
+	w.said = text
+	w.mu.Unlock()
+	if news {
+		w.log.Warn("watch nodes", "error", text)
+	}
+}
+
+// well is called when the API has sent an event that could be read. The mere start of an answer is no sign of health.
 func (w *Watcher) well() {
-	if w.said != "" {
-		w.said = ""
+	w.mu.Lock()
+	news := w.said != ""
+	w.said = ""
+	w.mu.Unlock()
+	if news {
 		w.log.Info("watch nodes again")
-	}
-}
-
-// reset takes the whole truth: who is not in it is gone.
-func (w *Watcher) reset(all []node, wake chan<- struct{}) {
-	nodes := map[string]addr.Node{}
-	for _, n := range all {
-		if n.controlPlane() {
-			nodes[n.Metadata.Name] = n.address()
-		}
-	}
-	w.mu.Lock()
-	changed := !w.synced || !maps.EqualFunc(w.nodes, nodes, equal)
-	w.nodes, w.synced = nodes, true
-	w.mu.Unlock()
-	if changed {
-		w.announce(wake)
-	}
-}
-
-// update takes one Node as it is now; present is false when it was deleted.
-func (w *Watcher) update(n node, present bool, wake chan<- struct{}) {
-	name := n.Metadata.Name
-	w.mu.Lock()
-	before, known := w.nodes[name]
-	now, wanted := n.address(), present && n.controlPlane()
-	changed := known != wanted || known && !equal(before, now)
-	if wanted {
-		w.nodes[name] = now
-	} else {
-		delete(w.nodes, name)
-	}
-	w.mu.Unlock()
-	if changed {
-		w.announce(wake)
-	}
-}
-
-func (w *Watcher) announce(wake chan<- struct{}) {
-	nodes, _ := w.Nodes()
-	names := make([]string, len(nodes))
-	for i, n := range nodes {
-		names[i] = n.Name
-	}
-	w.log.Info("control plane nodes", "names", names)
-	select {
-	case wake <- struct{}{}:
-	default:
 	}
 }

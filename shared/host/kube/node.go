@@ -5,56 +5,29 @@ import (
 	"net/netip"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 )
 
-// node, list, event and status are the parts of the API's JSON that matter here.
-type node struct {
-	Metadata struct {
-		Name            string
-		ResourceVersion string
-		Labels          map[string]string
-		Annotations     map[string]string
-	}
-	Status struct {
-		Addresses []struct{ Type, Address string }
-	}
-}
-
-type list struct {
-	Kind     string
-	Metadata struct{ ResourceVersion string }
-	Items    []node
-}
-
-type event struct {
-	Type   string
-	Object json.RawMessage
-}
-
-type status struct {
-	Code    int
-	Message string
-}
-
 // controlPlane knows both generations of the label, whatever its value.
-func (n node) controlPlane() bool {
-	_, now := n.Metadata.Labels["node-role.kubernetes.io/control-plane"]
-	_, old := n.Metadata.Labels["node-role.kubernetes.io/master"]
+func controlPlane(n *corev1.Node) bool {
+	_, now := n.Labels["node-role.kubernetes.io/control-plane"]
+	_, old := n.Labels["node-role.kubernetes.io/master"]
 	return now || old
 }
 
 // address takes what can be read and leaves out the rest: a Node is written by several programs, and one bad field must not hide it.
-func (n node) address() addr.Node {
-	out := addr.Node{Name: n.Metadata.Name}
+func address(n *corev1.Node) addr.Node {
+	out := addr.Node{Name: n.Name}
 	for _, a := range n.Status.Addresses {
-		if ip, err := netip.ParseAddr(a.Address); err == nil && a.Type == "InternalIP" {
+		if ip, err := netip.ParseAddr(a.Address); err == nil && a.Type == corev1.NodeInternalIP {
 			out.InternalIPs = append(out.InternalIPs, ip.Unmap())
 		}
 	}
-	out.Annotated = annotated(n.Metadata.Annotations["k8s.ovn.org/host-cidrs"])
+	out.Annotated = annotated(n.Annotations["k8s.ovn.org/host-cidrs"])
 	if len(out.Annotated) == 0 {
-		out.Annotated = annotated(n.Metadata.Annotations["k8s.ovn.org/host-addresses"])
+		out.Annotated = annotated(n.Annotations["k8s.ovn.org/host-addresses"])
 	}
 	return out
 }

@@ -1,0 +1,166 @@
+package kube
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A stream is asked to end by itself, and cut when the API does not end it.
+func TestStreamsHaveAnEnd(t *testing.T) {
+	const longest = 10 * time.Minute // that client-go asks for
+	inVirtualTime(t, func(w world) {
+		w.api.endless = true
+		w.names()
+		time.Sleep(longest + answerWithin + pace + time.Second)
+		w.names()
+		if _, watches := w.api.counts(); watches < 2 {
+			t.Errorf("%d watches, want a second one after %v of silence", watches, longest+answerWithin)
+		}
+		w.api.set("master-0", at("192.0.2.10"))
+		expect(t, w, "master-0")
+	})
+}
+
+// K-23: whatever the API says or does not say, what is known stays, and one line tells why it may be old.
+func TestFaultsEmptyNothing(t *testing.T) {
+	text := func(code int, body string) func(http.ResponseWriter, *http.Request) bool {
+		return func(w http.ResponseWriter, _ *http.Request) bool {
+			w.WriteHeader(code)
+			io.WriteString(w, body)
+			return true
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		refuse func(http.ResponseWriter, *http.Request) bool
+		lists  int // at most, over ten attempts
+	}{
+		{"429", text(429, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"TooManyRequests","code":429,"message":"slow down"}`), 0},
+		{"429 in plain text", text(429, "slow down"), 0},
+		{"500", text(500, ""), 11},
+		{"503 in plain text", text(503, "apiserver not ready"), 11},
+		{"403", text(403, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"forbidden"}`), 11},
+		{"410 for ever", text(410, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,"message":"gone"}`), 22},
+		{"an empty object", text(200, "{}"), 11},
+		{"a page", text(200, "<html>"), 11},
+		{"half an object", text(200, `{"type":"ADDED","object":{"kind":"No`), 11},
+		{"an event without a node", text(200, `{"type":"DELETED","object":{}}`), 11},
+		{"a node of another shape", text(200, `{"type":"ADDED","object":[1,2]}`), 11},
+		{"an empty list", text(200, `{"kind":"NodeList","apiVersion":"v1","items":[]}`), 11},
+		{"a list of something else", text(200, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[]}`), 11},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inVirtualTime(t, func(w world) {
+				w.api.set("master-0", at("192.0.2.10"))
+				expect(t, w, "master-0")
+				w.woken()
+				before, _ := w.api.counts()
+				time.Sleep(time.Minute)
+				w.api.answer(tt.refuse)
+				w.api.endWatches()
+				time.Sleep(10*pace + pace/2)
+				expect(t, w, "master-0")
+				if _, synced := w.watcher.Nodes(); !synced || w.woken() {
+					t.Errorf("synced %v, want it kept, and no wake-up", synced)
+				}
+				if after, _ := w.api.counts(); after-before > tt.lists {
+					t.Errorf("%d lists, want at most %d", after-before, tt.lists)
+				}
+				if n := strings.Count(w.log.String(), "level=WARN"); n < 1 || n > 3 {
+					t.Errorf("%d warnings in ten attempts, want one for each kind of fault:\n%s", n, w.log)
+				}
+				w.api.answer(nil)
+				w.api.set("master-1", at("192.0.2.11"))
+				time.Sleep(2 * pace)
+				w.api.bookmark(2000)
+				expect(t, w, "master-0", "master-1")
+				if !strings.Contains(w.log.String(), "watch nodes again") {
+					t.Errorf("log:\n%swant a word of the recovery", w.log)
+				}
+			})
+		})
+	}
+}
+
+// Nobody listens: what is known stays, the watch goes on where it was, and the first answer is there in time.
+func TestAPIGoneForAWhile(t *testing.T) {
+	inVirtualTime(t, func(w world) {
+		w.api.set("master-0", at("192.0.2.10"))
+		expect(t, w, "master-0")
+		time.Sleep(time.Minute)
+		w.api.down.Store(true)
+		w.api.endWatches()
+		time.Sleep(20*time.Minute + pace/2)
+		expect(t, w, "master-0")
+		w.api.set("master-1", at("192.0.2.11"))
+		w.api.down.Store(false)
+		time.Sleep(pace)
+		expect(t, w, "master-0", "master-1")
+		if lists, _ := w.api.counts(); lists != 1 {
+			t.Errorf("%d lists, want only the first", lists)
+		}
+		if n := strings.Count(w.log.String(), "level=WARN"); n != 1 || !strings.Contains(w.log.String(), "connection refused") {
+			t.Errorf("log:\n%swant one warning", w.log)
+		}
+		if !strings.Contains(w.log.String(), "watch nodes again") {
+			t.Errorf("log:\n%swant a word of the recovery", w.log)
+		}
+	})
+}
+
+// An API that ends each watch after a word is asked at the pace, not as fast as it answers.
+func TestShortStreams(t *testing.T) {
+	inVirtualTime(t, func(w world) {
+		w.api.set("master-0", at("192.0.2.10"))
+		expect(t, w, "master-0")
+		time.Sleep(time.Minute)
+		w.api.answer(func(rw http.ResponseWriter, _ *http.Request) bool {
+			io.WriteString(rw, `{"type":"BOOKMARK","object":{"kind":"Node","apiVersion":"v1","metadata":{"resourceVersion":"200"}}}`)
+			return true
+		})
+		_, before := w.api.counts()
+		w.api.endWatches()
+		time.Sleep(10*pace + pace/2)
+		if lists, watches := w.api.counts(); lists != 1 || watches-before > 11 {
+			t.Errorf("%d lists and %d watches in ten seconds, want 1 and one each second", lists, watches-before)
+		}
+	})
+}
+
+func TestBadListsAreNoLists(t *testing.T) {
+	for _, body := range []string{"", "{}", "<html>", `{"kind":"NodeList","items":[]}`, `{"kind":"PodList","metadata":{"resourceVersion":"7"}}`,
+		`{"kind":"NodeList","metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"master-9","labels":{"node-role.kubernetes.io/master":""}}}`} {
+		t.Run(body, func(t *testing.T) {
+			inVirtualTime(t, func(w world) {
+				w.api.answer(func(rw http.ResponseWriter, _ *http.Request) bool { io.WriteString(rw, body); return true })
+				time.Sleep(3 * pace)
+				if nodes, synced := w.watcher.Nodes(); len(nodes) != 0 || synced {
+					t.Errorf("%v, synced %v, want nothing known", nodes, synced)
+				}
+			})
+		})
+	}
+}
+
+// K-40: an API that takes questions and never answers holds nobody for longer than the bound.
+func TestSilentAPI(t *testing.T) {
+	inVirtualTime(t, func(w world) {
+		w.api.answer(func(_ http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true })
+		time.Sleep(time.Second)
+		w.api.answer(nil)
+		w.api.set("master-0", at("192.0.2.10"))
+		time.Sleep(answerWithin + pace)
+		expect(t, w, "master-0")
+
+		w.api.answer(func(_ http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true })
+		w.api.endWatches()
+		time.Sleep(2 * pace)
+		w.api.answer(nil)
+		w.api.set("master-1", at("192.0.2.11"))
+		time.Sleep(answerWithin + pace)
+		expect(t, w, "master-0", "master-1")
+	})
+}
