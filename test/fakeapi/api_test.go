@@ -83,27 +83,48 @@ func TestWatch(t *testing.T) {
 		t.Fatalf("list of masters: %s (%v)", text, err)
 	}
 
-	answer, err := http.Get(nodes + "?watch=true&allowWatchBookmarks=true&resourceVersion=" + list.Metadata.ResourceVersion)
-	if err != nil {
-		t.Fatal(err)
+	watches := []struct{ name, query, want string }{
+		{name: "after a list", query: "resourceVersion=" + list.Metadata.ResourceVersion, want: "MODIFIED worker-0, DELETED master-0, BOOKMARK"},
+		{name: "instead of a list", query: "resourceVersionMatch=NotOlderThan&sendInitialEvents=true",
+			want: "ADDED master-0, ADDED worker-0, BOOKMARK the end of the initial events, MODIFIED worker-0, DELETED master-0, BOOKMARK"},
 	}
-	defer answer.Body.Close()
-	ask(t, "PUT", nodes+"/worker-0", worker)
-	ask(t, "DELETE", nodes+"/master-0", "")
-	var seen []string
-	for lines := bufio.NewScanner(answer.Body); len(seen) < 3 && lines.Scan(); {
-		var e event
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+	var bodies []io.ReadCloser
+	for _, tt := range watches {
+		answer, err := http.Get(nodes + "?watch=true&allowWatchBookmarks=true&" + tt.query)
+		if err != nil {
 			t.Fatal(err)
 		}
-		seen = append(seen, strings.TrimSpace(e.Type+" "+e.Object.name()))
+		defer answer.Body.Close()
+		bodies = append(bodies, answer.Body)
 	}
-	if got, want := strings.Join(seen, ", "), "MODIFIED worker-0, DELETED master-0, BOOKMARK"; got != want {
-		t.Errorf("watched %q, want %q", got, want)
+	ask(t, "PUT", nodes+"/worker-0", worker)
+	ask(t, "DELETE", nodes+"/master-0", "")
+	for i, tt := range watches {
+		if got := watched(t, bodies[i], strings.Count(tt.want, ",")+1); got != tt.want {
+			t.Errorf("watch %s: %q, want %q", tt.name, got, tt.want)
+		}
 	}
 	if code, _ := ask(t, "GET", nodes+"?watch=true&resourceVersion=999", ""); code != http.StatusGone {
 		t.Errorf("watch from a version of another life: %d, want 410", code)
 	}
+}
+
+// watched is what n events of a stream say, in short.
+func watched(t *testing.T, stream io.Reader, n int) string {
+	t.Helper()
+	var seen []string
+	for lines := bufio.NewScanner(stream); len(seen) < n && lines.Scan(); {
+		var e event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			t.Fatal(err)
+		}
+		text := e.Type + " " + e.Object.name()
+		if annotations, _ := e.Object.meta()["annotations"].(map[string]any); annotations["k8s.io/initial-events-end"] == "true" {
+			text += "the end of the initial events"
+		}
+		seen = append(seen, strings.TrimSpace(text))
+	}
+	return strings.Join(seen, ", ")
 }
 
 // TestRestart holds what a client sees of an API server that was restarted: the Nodes are there, the changes from before are not.

@@ -9,11 +9,13 @@ import (
 	"time"
 )
 
-// watch streams the changes after the version that the client names, or from the beginning, and bookmarks while there are none.
+// watch streams the changes after the version that the client names, and bookmarks while there are none. A client that asks for initial
+// events gets what is there first, as if it had just been added, and a bookmark that says where that ends.
 func (a *API) watch(w http.ResponseWriter, r *http.Request, selected func(object) bool) {
 	query := r.URL.Query()
 	version, err := strconv.Atoi(query.Get("resourceVersion"))
-	if err == nil && !a.nodes.starts(version) {
+	initial := query.Get("sendInitialEvents") == "true"
+	if err == nil && !initial && !a.nodes.starts(version) {
 		// A server that was restarted knows no changes from before: the client must list anew.
 		failure(w, http.StatusGone, "Expired", "too old or too large resource version")
 		return
@@ -27,6 +29,18 @@ func (a *API) watch(w http.ResponseWriter, r *http.Request, selected func(object
 	w.Header().Set("Content-Type", "application/json")
 	out, flush := json.NewEncoder(w), http.NewResponseController(w)
 	bookmark := false
+	if initial {
+		var objects []object
+		objects, version = a.nodes.list()
+		for _, o := range objects {
+			if selected(o) && out.Encode(event{Type: "ADDED", Object: o}) != nil {
+				return
+			}
+		}
+		if out.Encode(bookmarkAt(version, map[string]string{"k8s.io/initial-events-end": "true"})) != nil {
+			return
+		}
+	}
 	for {
 		events, now, changed := a.nodes.since(version)
 		version = now
@@ -39,8 +53,7 @@ func (a *API) watch(w http.ResponseWriter, r *http.Request, selected func(object
 			}
 		}
 		if bookmark && query.Get("allowWatchBookmarks") == "true" {
-			at := object{"kind": "Node", "apiVersion": "v1", "metadata": map[string]any{"resourceVersion": strconv.Itoa(version)}}
-			if out.Encode(event{Type: "BOOKMARK", Object: at}) != nil {
+			if out.Encode(bookmarkAt(version, nil)) != nil {
 				return
 			}
 		}
@@ -58,6 +71,15 @@ func (a *API) watch(w http.ResponseWriter, r *http.Request, selected func(object
 			bookmark = true
 		}
 	}
+}
+
+// bookmarkAt is an event without an object: it only brings a version.
+func bookmarkAt(version int, annotations map[string]string) event {
+	meta := map[string]any{"resourceVersion": strconv.Itoa(version)}
+	if annotations != nil {
+		meta["annotations"] = annotations
+	}
+	return event{Type: "BOOKMARK", Object: object{"kind": "Node", "apiVersion": "v1", "metadata": meta}}
 }
 
 // selector reads a label selector; only KEY and KEY=VALUE, joined by commas, are known.
