@@ -91,14 +91,6 @@ func (f *fakeAPI) bookmark(version int) {
 	f.event("BOOKMARK", fmt.Sprintf(`{"kind":"Node","apiVersion":"v1","metadata":{"resourceVersion":"%d"}}`, version))
 }
 
-// raw sends text in the place of an event.
-func (f *fakeAPI) raw(text string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.version++
-	f.send(text)
-}
-
 func (f *fakeAPI) event(kind, object string) {
 	f.send(fmt.Sprintf(`{"type":%q,"object":%s}`, kind, object))
 }

@@ -22,7 +22,7 @@ func address(n *corev1.Node) addr.Node {
 	out := addr.Node{Name: n.Name}
 	for _, a := range n.Status.Addresses {
 		if ip, err := netip.ParseAddr(a.Address); err == nil && a.Type == corev1.NodeInternalIP {
-			out.InternalIPs = append(out.InternalIPs, ip.Unmap())
+			out.InternalIPs = append(out.InternalIPs, ip)
 		}
 	}
 	out.Annotated = annotated(n.Annotations["k8s.ovn.org/host-cidrs"])
@@ -42,9 +42,9 @@ func annotated(text string) []netip.Addr {
 	for _, entry := range entries {
 		s, _ := entry.(string)
 		if prefix, err := netip.ParsePrefix(s); err == nil {
-			out = append(out, prefix.Addr().Unmap())
+			out = append(out, prefix.Addr())
 		} else if ip, err := netip.ParseAddr(s); err == nil {
-			out = append(out, ip.Unmap())
+			out = append(out, ip)
 		}
 	}
 	return out

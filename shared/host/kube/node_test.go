@@ -30,8 +30,10 @@ func TestNodeAddresses(t *testing.T) {
 		{"internal addresses in their order, nothing else",
 			fakeNode{Addresses: [][2]string{{"Hostname", "192.0.2.9"}, {"InternalIP", "192.0.2.11"}, {"ExternalIP", "203.0.113.1"}, {"InternalIP", "2001:db8::11"}, {"InternalIP", "192.0.2.10"}}},
 			addr.Node{InternalIPs: addresses("192.0.2.11", "2001:db8::11", "192.0.2.10")}},
-		{"an address that is none", fakeNode{Addresses: [][2]string{{"InternalIP", "host.example.com"}, {"InternalIP", ""}, {"InternalIP", "::ffff:192.0.2.10"}}},
+		{"an address that is none", fakeNode{Addresses: [][2]string{{"InternalIP", "host.example.com"}, {"InternalIP", ""}, {"InternalIP", "192.0.2.10"}}},
 			addr.Node{InternalIPs: addresses("192.0.2.10")}},
+		{"K-15: an IPv4-mapped address stays IPv6", fakeNode{Addresses: [][2]string{{"InternalIP", "::ffff:192.0.2.10"}}},
+			addr.Node{InternalIPs: addresses("::ffff:192.0.2.10")}},
 		{"no address yet", fakeNode{}, addr.Node{}},
 		{"annotated prefixes", fakeNode{Annotations: map[string]string{cidrs: `["192.0.2.10/24","2001:db8::10/64","192.0.2.5/32"]`}},
 			addr.Node{Annotated: addresses("192.0.2.10", "2001:db8::10", "192.0.2.5")}},
@@ -90,7 +92,7 @@ func FuzzAddress(f *testing.F) {
 		}
 		got := address(n)
 		for _, ip := range append(got.InternalIPs, got.Annotated...) {
-			if !ip.IsValid() || ip.Is4In6() {
+			if !ip.IsValid() {
 				t.Errorf("address() = %+v", got)
 			}
 		}
