@@ -46,7 +46,6 @@ type Chain struct {
 	Masters   []*Master
 
 	lab      *lab.Lab
-	log      *slog.Logger
 	programs string // where ours are built
 	identity identity
 	upstream *nameServer
@@ -54,7 +53,7 @@ type Chain struct {
 
 // New lays the network and makes an empty machine. Close ends whatever a later step has begun.
 func New(ctx context.Context, log *slog.Logger) (_ *Chain, err error) {
-	c := &Chain{log: log}
+	c := &Chain{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.Close(context.WithoutCancel(ctx)))
@@ -79,18 +78,19 @@ func New(ctx context.Context, log *slog.Logger) (_ *Chain, err error) {
 
 // network plugs the hosts in.
 func (c *Chain) network() (err error) {
-	add := func(name string, ip netip.Addr) *lab.Host {
-		host, e := c.lab.Add(name, prefix(ip), prefix6(ip))
-		err = errors.Join(err, e)
-		return host
-	}
-	c.Neighbour = add("neighbour", neighbourIP)
-	c.Bootstrap = add("bootstrap", bootstrapIP)
-	for i, ip := range masterIPs {
-		c.Masters = append(c.Masters, newMaster(add(fmt.Sprintf("master-%d", i), ip), i, c.Machine.Scratch()))
-	}
-	if err != nil {
+	add := func(name string, ip netip.Addr) (*lab.Host, error) { return c.lab.Add(name, prefix(ip), prefix6(ip)) }
+	if c.Neighbour, err = add("neighbour", neighbourIP); err != nil {
 		return err
+	}
+	if c.Bootstrap, err = add("bootstrap", bootstrapIP); err != nil {
+		return err
+	}
+	for i, ip := range masterIPs {
+		host, err := add(fmt.Sprintf("master-%d", i), ip)
+		if err != nil {
+			return err
+		}
+		c.Masters = append(c.Masters, newMaster(host, i, c.Machine.Scratch()))
 	}
 	if err := c.Bootstrap.Route(neighbourIP); err != nil {
 		return err

@@ -141,6 +141,11 @@ func (r *Running) Console() string {
 func (r *Running) Halt(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
+	select {
+	case <-r.done:
+		return nil
+	default:
+	}
 	if r.leader != 0 {
 		// systemd(1): SIGRTMIN+4 powers the machine off.
 		if err := unix.Kill(r.leader, unix.Signal(sigRTMin+4)); err != nil && !errors.Is(err, unix.ESRCH) {
@@ -152,7 +157,6 @@ func (r *Running) Halt(ctx context.Context) error {
 	case <-ctx.Done():
 		r.Off()
 	}
-	r.leader = 0
 	return nil
 }
 
@@ -166,5 +170,4 @@ func (r *Running) Off() {
 	}
 	_ = r.nspawn.Process.Kill()
 	<-r.done
-	r.leader = 0
 }
