@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
@@ -16,7 +18,17 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 		if err := r.daemon.Stop(ctx, containerName); err != nil {
 			return err
 		}
-		return r.tell(true, "the API VIP is not held here")
+		if d.Released {
+			return r.tell(true, "the API VIP is not held here")
+		}
+		return r.tell(false, "waits for an address beside the API VIP")
+	}
+	// Nodes are kept before they become peers: a peer that a restart would forget would stop hearing this machine.
+	if !slices.EqualFunc(d.Nodes, r.kept, addr.Node.Equal) {
+		if err := r.host.Keep(d.Nodes); err != nil {
+			return fmt.Errorf("keep the control plane nodes: %w", err)
+		}
+		r.kept = d.Nodes
 	}
 	if config := keepalived.Render(d.Config); !bytes.Equal(config, r.proposed) {
 		if err := r.host.Propose(config); err != nil {

@@ -55,6 +55,9 @@ func TestApply(t *testing.T) {
 	if len(h.proposed) != 2 || !strings.Contains(string(h.proposed[1]), "192.0.2.11") {
 		t.Errorf("the first node gives %d configurations", len(h.proposed))
 	}
+	if len(h.kept) != 1 || len(h.kept[0]) != 1 || h.kept[0][0].Name != "m0" {
+		t.Errorf("nodes kept: %v, want m0 once", h.kept)
+	}
 	want := []string{
 		"192.0.2.5 INIT on enp1s0 (priority 70, multicast)",
 		"192.0.2.5 BACKUP on enp1s0 (priority 70, multicast)",
@@ -88,6 +91,18 @@ func TestApplyRelease(t *testing.T) {
 	}
 	if len(d.ensured) != before+1 {
 		t.Error("the VIP is not taken back")
+	}
+}
+
+// TestApplyWithoutAnAddress: slow DHCP at boot is not readiness.
+func TestApplyWithoutAnAddress(t *testing.T) {
+	r, h, d, n := room(t, nil)
+	h.links = links()
+	if err := turn(t, r); err != nil {
+		t.Fatal(err)
+	}
+	if n.ready != 0 || len(d.ensured) != 0 || !slices.Equal(n.status, []string{"waits for an address beside the API VIP"}) {
+		t.Errorf("ready %d, started %d, status %q", n.ready, len(d.ensured), n.status)
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// addressGap is how long the machine may be without an address on the VIP's network before keepalived is stopped. A DHCP client that
+// addressGap is how long the machine may be without an address on a VIP's network before the VIP's instance goes. A DHCP client that
 // replaces an address removes the old one first.
 const addressGap = 5 * time.Second
 
@@ -32,15 +32,16 @@ type Snapshot struct {
 
 // Desired is what should be on the machine.
 type Desired struct {
-	Run    bool // whether keepalived should run
-	Config keepalived.Config
+	Run      bool // whether keepalived should run
+	Released bool // it should not because the VIP has been given up
+	Config   keepalived.Config
+	Nodes    []addr.Node // that Config was made with
 }
 
-// last is the memory of the decision: what was last wanted with an address present, and when that was.
-type last struct {
-	desired Desired
-	why     loop.Reasons
-	at      time.Time
+// seen is when a VIP last had an own address beside it, and which.
+type seen struct {
+	choice addr.Choice
+	at     time.Time
 }
 
 // Observe reads the machine and the cluster. It judges nothing.
@@ -57,21 +58,23 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 }
 
 // Decide says what should be on the machine, and why, one reason a fact.
+//
+// Nodes are never forgotten altogether: an API that lists none, or has not spoken since this program started, does not make the nodes
+// that run keepalived vanish, and back in multicast none of them would hear this machine.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
-	if !s.Verdict.Hold {
-		r.last = last{}
-		return Desired{}, loop.Reasons{s.Verdict.Why}
+	if len(s.Nodes) > 0 {
+		r.nodes = s.Nodes
 	}
-	desired := Desired{Config: keepalived.Config{Header: r.header, NotifyFIFO: RunDir + "/" + supervised.NotifyFIFO}}
+	s.Nodes = r.nodes
 	why := loop.Reasons{s.Verdict.Why}
+	if !s.Verdict.Hold {
+		clear(r.seen)
+		return Desired{Released: true}, why
+	}
+	desired := Desired{Nodes: s.Nodes, Config: keepalived.Config{Header: r.header, NotifyFIFO: RunDir + "/" + supervised.NotifyFIFO}}
 	for i, vip := range r.plan.VIPs.API {
-		choice, err := addr.ForVIP(s.Links, vip, others(r.plan), netip.Addr{})
+		inst, reason, err := r.instance(i, s)
 		if err != nil {
-			why = append(why, fmt.Sprintf("no instance for %s: %v", vip, err))
-			continue
-		}
-		inst, reason := instance(r.plan, i, choice, s)
-		if inst.Interface, err = keepalived.ParseInterface(choice.Link); err != nil {
 			why = append(why, fmt.Sprintf("no instance for %s: %v", vip, err))
 			continue
 		}
@@ -79,39 +82,55 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		why = append(why, reason)
 	}
 	desired.Run = len(desired.Config.Instances) > 0
-	if !desired.Run && r.last.desired.Run && s.At.Sub(r.last.at) < addressGap {
-		return r.last.desired, r.last.why
-	}
-	if desired.Run {
-		r.last = last{desired: desired, why: why, at: s.At}
-	}
 	return desired, why
 }
 
-// instance is the VRRP instance of the i-th API VIP, but for its interface.
-func instance(p plan.Plan, i int, choice addr.Choice, s Snapshot) (keepalived.Instance, string) {
-	vip := p.VIPs.API[i]
+// choose finds the VIP's interface, or for a while the one that it had.
+func (r *Room) choose(vip netip.Addr, s Snapshot) (addr.Choice, error) {
+	choice, err := addr.ForVIP(s.Links, vip, others(r.plan), netip.Addr{})
+	if err == nil {
+		r.seen[vip] = seen{choice: choice, at: s.At}
+		return choice, nil
+	}
+	if last, ok := r.seen[vip]; ok && s.At.Sub(last.at) < addressGap {
+		return last.choice, nil
+	}
+	return addr.Choice{}, err
+}
+
+// instance is the VRRP instance of the i-th API VIP.
+func (r *Room) instance(i int, s Snapshot) (keepalived.Instance, string, error) {
+	p, vip := r.plan, r.plan.VIPs.API[i]
+	choice, err := r.choose(vip, s)
+	if err != nil {
+		return keepalived.Instance{}, "", err
+	}
+	link, err := keepalived.ParseInterface(choice.Link)
+	if err != nil {
+		return keepalived.Instance{}, "", err
+	}
 	inst := keepalived.Instance{
-		Name:     vrrp.InstanceName(fmt.Sprintf("%s_API_%d", p.Cluster.Name, i)),
-		ID:       p.VRRP.API.ID,
-		Version:  vrrp.VersionFor(vip),
-		Priority: p.VRRP.BootstrapPriority,
-		Advert:   time.Duration(p.Timing.AdvertIntervalMs) * time.Millisecond,
-		VIP:      vip,
+		Name:      vrrp.InstanceName(fmt.Sprintf("%s_API_%d", p.Cluster.Name, i)),
+		Interface: link,
+		ID:        p.VRRP.API.ID,
+		Version:   vrrp.VersionFor(vip),
+		Priority:  p.VRRP.BootstrapPriority,
+		Advert:    time.Duration(p.Timing.AdvertIntervalMs) * time.Millisecond,
+		VIP:       vip,
 	}
 	if inst.Version == vrrp.V2 {
-		inst.AuthPass = vrrp.CompatAuth(p.Cluster.Name, "api")
+		inst.AuthPass = vrrp.CompatAuth(p.Cluster.Name, vrrp.API)
 	}
 	where := fmt.Sprintf("%s on %s: %s", vip, choice.Link, choice.Why)
 	if p.VRRP.Mode == spec.Multicast {
-		return inst, where + ", multicast as the cluster asks"
+		return inst, where + ", multicast as the cluster asks", nil
 	}
 	inst.Source, inst.Peers = choice.Address, peersOf(p, vip, choice.Address, s)
 	if len(inst.Peers) > 0 {
-		return inst, where + ", unicast with " + join(inst.Peers)
+		return inst, where + ", unicast with " + join(inst.Peers), nil
 	}
 	inst.Peers = []netip.Addr{keepalived.Group(vip)}
-	return inst, where + ", multicast until a control plane node is known"
+	return inst, where + ", multicast until a control plane node is known", nil
 }
 
 // peersOf are the control plane nodes' addresses of the VIP's family, sorted, without this machine's own.

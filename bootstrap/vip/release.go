@@ -56,12 +56,26 @@ const (
 	released
 )
 
-// Resume is where a machine starts that has already seen its API ready once, before a reboot or a restart of this program: it takes
-// the VIP when the API is ready again, and never takes it back from a master if the API is gone for good.
-func Resume() Release { return Release{phase: released} }
+// Resume is where a machine goes on that has already seen its API ready. A restart of this program changes nothing: a machine that held
+// the VIP goes on holding it, with a new count, and one that had given it up has given it up. After a reboot, when nothing is held,
+// the API must be ready first.
+func Resume(held bool) Release {
+	if held {
+		return Release{phase: holding}
+	}
+	return Release{phase: released}
+}
 
-// SeenReady says whether the API has been ready once.
-func (r Release) SeenReady() bool { return r.phase != waiting }
+// Memory is what a later start of this program must know.
+type Memory struct {
+	SeenReady bool // the API has been ready once; outlives a reboot
+	Holding   bool // the VIP has not been given up since; does not
+}
+
+// Memory is what to keep of the state.
+func (r Release) Memory() Memory {
+	return Memory{SeenReady: r.phase != waiting, Holding: r.phase == holding}
+}
 
 // Next is the state after one more look, and its verdict.
 func (r Release) Next(l Look) (Release, Verdict) {

@@ -73,8 +73,12 @@ func TestRelease(t *testing.T) {
 		{name: "K-39: 20 minutes to the first ready API", looks: seq(times(20*60, gone), times(1, ready)), hold: true, why: "the local API is ready"},
 		{name: "half an hour is the end of waiting", looks: times(30*60+5, gone), why: "the local API is gone and Ironic is away, 5 times in a row"},
 		{name: "half an hour less one look is not", looks: times(30*60, gone), hold: true, why: "the local API has never been ready"},
-		{name: "K-34: a restart after the end does not take the VIP back", from: Resume(), looks: times(1, gone), why: "the local API is gone, the VIP has been given up"},
-		{name: "a restart while the API serves does", from: Resume(), looks: times(1, ready), hold: true, why: "the local API is ready"},
+		{name: "K-34: a restart after the end does not take the VIP back", from: Resume(false), looks: times(1, gone), why: "the local API is gone, the VIP has been given up"},
+		{name: "a restart, or a reboot, takes it when the API serves", from: Resume(false), looks: times(1, ready), hold: true, why: "the local API is ready"},
+		{name: "a restart while the API restarts keeps the VIP", from: Resume(true), looks: times(4, gone), hold: true, why: "the local API is gone, which may be a restart"},
+		{name: "a restart does not give an API that is gone more than a new count", from: Resume(true), looks: times(5, gone), why: "the local API is gone and Ironic is away, 5 times in a row"},
+		{name: "K-37: a restart while Ironic serves keeps the VIP", from: Resume(true), looks: times(60, goneBusy), hold: true, why: "the local API is gone, Ironic still serves through the VIP"},
+		{name: "K-41: a restart during an announced shutdown keeps the VIP", from: Resume(true), looks: times(60, announced), hold: true, why: "the local API announces its shutdown, no master is ready"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/container"
-	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -24,6 +23,7 @@ type fakeHost struct {
 	verdict  *Verdict
 	status   supervised.Status
 	proposed [][]byte
+	kept     [][]addr.Node
 	full     bool
 }
 
@@ -38,6 +38,11 @@ func (h *fakeHost) Verdict() (Verdict, bool) {
 }
 
 func (h *fakeHost) Status() (supervised.Status, error) { return h.status, nil }
+
+func (h *fakeHost) Keep(nodes []addr.Node) error {
+	h.kept = append(h.kept, nodes)
+	return nil
+}
 
 func (h *fakeHost) Propose(config []byte) error {
 	if h.full {
@@ -120,7 +125,7 @@ var (
 func room(t *testing.T, change func(*spec.Cluster)) (*Room, *fakeHost, *fakeDaemon, *heard) {
 	t.Helper()
 	h, d, n := &fakeHost{links: links(host...), verdict: &hold}, &fakeDaemon{}, &heard{}
-	return New(compile(t, change), "made by a test", h, d, n, time.Now), h, d, n
+	return New(compile(t, change), "made by a test", nil, h, d, n, time.Now), h, d, n
 }
 
 func TestDecide(t *testing.T) {
@@ -191,19 +196,50 @@ func TestDecideNumbers(t *testing.T) {
 	}
 }
 
-// TestDecideRidesOverAnAddressThatIsReplaced: a DHCP client removes the old address first.
+// TestDecideRidesOverAnAddressThatIsReplaced: a DHCP client removes the old address first. Each VIP has its own gap.
 func TestDecideRidesOverAnAddressThatIsReplaced(t *testing.T) {
-	r, h, _, _ := room(t, nil)
+	r, _, _, _ := room(t, dual)
 	at := time.Now()
-	before, _ := r.Decide(Snapshot{At: at, Links: h.links, Verdict: hold})
-	during, _ := r.Decide(Snapshot{At: at.Add(addressGap - time.Millisecond), Links: links(), Verdict: hold})
-	if !during.Run || !slices.EqualFunc(before.Config.Instances, during.Config.Instances, func(a, b keepalived.Instance) bool { return a.Interface == b.Interface }) {
-		t.Errorf("during the gap: %+v", during)
+	for _, step := range []struct {
+		after time.Duration
+		links []string
+		hold  bool
+		want  int // instances
+	}{
+		{links: host, hold: true, want: 2},
+		{after: addressGap - time.Millisecond, links: host[:1], hold: true, want: 2},
+		{after: addressGap, links: host[:1], hold: true, want: 1},
+		{after: 2*addressGap - time.Millisecond, links: nil, hold: true, want: 1},
+		{after: 2 * addressGap, links: nil, hold: true, want: 0},
+		{after: 3 * addressGap, links: host, hold: true, want: 2},
+		{after: 3 * addressGap, links: host, want: 0}, // a verdict to release does not wait
+		{after: 3 * addressGap, links: nil, hold: true, want: 0},
+	} {
+		d, _ := r.Decide(Snapshot{At: at.Add(step.after), Links: links(step.links...), Verdict: Verdict{Hold: step.hold}})
+		if got := len(d.Config.Instances); got != step.want || d.Run != (step.want > 0) || d.Released == step.hold {
+			t.Errorf("after %v with %v, hold %v: %d instances, run %v, released %v; want %d", step.after, step.links, step.hold, got, d.Run, d.Released, step.want)
+		}
 	}
-	if after, _ := r.Decide(Snapshot{At: at.Add(addressGap), Links: links(), Verdict: hold}); after.Run {
-		t.Errorf("after the gap: %+v", after)
-	}
-	if released, _ := r.Decide(Snapshot{At: at.Add(time.Second), Links: links(), Verdict: Verdict{}}); released.Run {
-		t.Error("a verdict to release does not wait for the gap")
+}
+
+// TestDecideNeverForgetsAllNodes: back in multicast, no node that runs keepalived would hear this machine.
+func TestDecideNeverForgetsAllNodes(t *testing.T) {
+	kept := []addr.Node{master("m0", "192.0.2.11")}
+	r, h, _, _ := room(t, nil)
+	r = New(r.plan, "made by a test", kept, h, r.daemon, r.notifier, time.Now)
+	for _, step := range []struct {
+		name  string
+		nodes []addr.Node
+		want  string
+	}{
+		{name: "a restart, before the API has spoken", want: "192.0.2.11"},
+		{name: "another node", nodes: []addr.Node{master("m0", "192.0.2.11"), master("m1", "192.0.2.12")}, want: "192.0.2.11 192.0.2.12"},
+		{name: "a node was deleted", nodes: []addr.Node{master("m1", "192.0.2.12")}, want: "192.0.2.12"},
+		{name: "an API that has forgotten all", want: "192.0.2.12"},
+	} {
+		d, _ := r.Decide(Snapshot{At: time.Now(), Links: h.links, Nodes: step.nodes, Verdict: hold})
+		if got := join(d.Config.Instances[0].Peers); got != step.want {
+			t.Errorf("%s: peers %s, want %s", step.name, got, step.want)
+		}
 	}
 }

@@ -41,6 +41,8 @@ type Host interface {
 	Links() (addr.Snapshot, error)
 	// Nodes are the control plane nodes that the local API has told of; none before it has.
 	Nodes() []addr.Node
+	// Keep keeps control plane nodes for the next start of this program.
+	Keep(nodes []addr.Node) error
 	// Verdict is the last word of the stop logic, false before its first.
 	Verdict() (Verdict, bool)
 	// Status is what the supervisor last said; the zero Status when it has said nothing.
@@ -70,15 +72,21 @@ type Room struct {
 	notifier Notifier
 	now      func() time.Time
 
-	last     last
+	seen  map[netip.Addr]seen // by VIP
+	nodes []addr.Node         // the last that were known
+	kept  []addr.Node         // the last that the host was told to keep
+
 	proposed []byte
 	ready    bool
 	told     string
 }
 
-// New makes a room for the cluster of p; header is the line of provenance for rendered files.
-func New(p plan.Plan, header string, host Host, daemon Daemon, notifier Notifier, now func() time.Time) *Room {
-	return &Room{plan: p, header: header, host: host, daemon: daemon, notifier: notifier, now: now}
+// New makes a room for the cluster of p. header is the line of provenance for rendered files, kept are the nodes of an earlier run.
+func New(p plan.Plan, header string, kept []addr.Node, host Host, daemon Daemon, notifier Notifier, now func() time.Time) *Room {
+	return &Room{
+		plan: p, header: header, host: host, daemon: daemon, notifier: notifier, now: now,
+		seen: map[netip.Addr]seen{}, nodes: kept, kept: kept,
+	}
 }
 
 // Container is keepalived's container for the cluster of p.

@@ -18,9 +18,10 @@ type Prober interface {
 
 // Watch runs the stop logic in real time and keeps its last word for the loop.
 type Watch struct {
-	Prober Prober
-	// Remember records for later starts of this program that the API has been ready once.
-	Remember func() error
+	Release Release // where it starts, and then where it is; Run's alone
+	Prober  Prober
+	// Remember keeps what later starts of this program must know.
+	Remember func(Memory) error
 	Wake     chan<- struct{} // asks for a round when the verdict changes
 
 	verdict atomic.Pointer[Verdict]
@@ -35,26 +36,25 @@ func (w *Watch) Verdict() (Verdict, bool) {
 	return *v, true
 }
 
-// Run looks once a second until the context ends. It fails when it cannot remember that the API was ready.
-func (w *Watch) Run(ctx context.Context, release Release) error {
+// Run looks once a second until the context ends. It fails when it cannot remember what it saw, and can then be run again.
+func (w *Watch) Run(ctx context.Context) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
-	remembered := release.SeenReady()
 	for {
 		look := w.look(ctx)
 		if ctx.Err() != nil {
 			return nil // a probe that was cut short says nothing
 		}
-		var verdict Verdict
-		release, verdict = release.Next(look)
-		if !remembered && release.SeenReady() {
-			if err := w.Remember(); err != nil {
-				return fmt.Errorf("remember that the API was ready: %w", err)
-			}
-			remembered = true
-		}
+		next, verdict := w.Release.Next(look)
 		if old := w.verdict.Swap(&verdict); old == nil || *old != verdict {
 			loop.Wake(w.Wake)
+		}
+		before := w.Release.Memory()
+		w.Release = next
+		if next.Memory() != before {
+			if err := w.Remember(next.Memory()); err != nil {
+				return fmt.Errorf("remember what the API was: %w", err)
+			}
 		}
 		select {
 		case <-ctx.Done():

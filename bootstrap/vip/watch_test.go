@@ -3,6 +3,7 @@ package vip
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,14 +48,14 @@ func readyUntil(end time.Duration) func(time.Duration) health.API {
 }
 
 // run starts a Watch in virtual time and returns a way to read its verdict after a while.
-func run(t *testing.T, p *prober, from Release) (w *Watch, remembered *int) {
+func run(t *testing.T, p *prober) (w *Watch, remembered *[]Memory) {
 	t.Helper()
 	p.start = time.Now()
-	remembered = new(int)
-	w = &Watch{Prober: p, Wake: make(chan struct{}, 1), Remember: func() error { *remembered++; return nil }}
+	remembered = new([]Memory)
+	w = &Watch{Prober: p, Wake: make(chan struct{}, 1), Remember: func(m Memory) error { *remembered = append(*remembered, m); return nil }}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
-	go func() { done <- w.Run(ctx, from) }()
+	go func() { done <- w.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -75,7 +76,7 @@ func holds(t *testing.T, w *Watch, want bool) {
 func TestWatchGivesUpAfterFiveSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &prober{api: readyUntil(10 * time.Second), delay: time.Millisecond}
-		w, remembered := run(t, p, Release{})
+		w, remembered := run(t, p)
 		time.Sleep(9500 * time.Millisecond)
 		holds(t, w, true)
 		if p.asked != 0 {
@@ -85,8 +86,8 @@ func TestWatchGivesUpAfterFiveSeconds(t *testing.T) {
 		holds(t, w, true)
 		time.Sleep(time.Second)
 		holds(t, w, false)
-		if *remembered != 1 {
-			t.Errorf("remembered %d times, want once", *remembered)
+		if want := []Memory{{SeenReady: true, Holding: true}, {SeenReady: true}}; !slices.Equal(*remembered, want) {
+			t.Errorf("remembered %+v, want %+v", *remembered, want)
 		}
 	})
 }
@@ -101,7 +102,7 @@ func TestWatchBlackHole(t *testing.T) {
 			}
 			return health.Gone
 		}
-		w, _ := run(t, p, Release{})
+		w, _ := run(t, p)
 		time.Sleep(56 * time.Second) // 5 s ready, then five looks of 10 s
 		holds(t, w, false)
 	})
@@ -110,7 +111,7 @@ func TestWatchBlackHole(t *testing.T) {
 func TestWatchFirstVerdict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &prober{api: readyUntil(time.Hour), delay: 3 * time.Second}
-		w, _ := run(t, p, Release{})
+		w, _ := run(t, p)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if v, ok := w.Verdict(); ok {
@@ -121,12 +122,16 @@ func TestWatchFirstVerdict(t *testing.T) {
 	})
 }
 
+// TestWatchRememberFails holds that a full disk costs no verdict, and that the state goes on where it was.
 func TestWatchRememberFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &prober{api: readyUntil(time.Hour), start: time.Now()}
-		w := &Watch{Prober: p, Wake: make(chan struct{}, 1), Remember: func() error { return errors.New("no space left") }}
-		if err := w.Run(t.Context(), Release{}); err == nil || err.Error() != "remember that the API was ready: no space left" {
+		w := &Watch{Prober: p, Wake: make(chan struct{}, 1), Remember: func(Memory) error { return errors.New("no space left") }}
+		if err := w.Run(t.Context()); err == nil || err.Error() != "remember what the API was: no space left" {
 			t.Errorf("error %v", err)
+		}
+		if v, ok := w.Verdict(); !ok || !v.Hold || w.Release.Memory() != (Memory{SeenReady: true, Holding: true}) {
+			t.Errorf("verdict %+v %v, state %+v", v, ok, w.Release.Memory())
 		}
 	})
 }

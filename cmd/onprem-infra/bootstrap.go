@@ -84,12 +84,16 @@ func (m *machine) keeper(ctx context.Context) (*daemon.Keeper, error) {
 // watch runs a watcher until ctx ends. One that fails is started again after a second: what it watched may be back.
 func (m *machine) watch(ctx context.Context, what string, run func(context.Context) error) {
 	m.watchers.Go(func() {
+		said := ""
 		for {
 			err := run(ctx)
 			if ctx.Err() != nil {
 				return
 			}
-			m.log.Warn("watch "+what, "error", err)
+			if text := fmt.Sprint(err); text != said {
+				m.log.Warn("watch "+what, "error", text)
+				said = text
+			}
 			loop.Wake(m.wake) // something may have changed unseen
 			select {
 			case <-ctx.Done():
@@ -122,3 +126,9 @@ func turn[S, D any](ctx context.Context, m *machine, steps loop.Steps[S, D], wat
 	}
 	return nil
 }
+
+// notifier tells systemd.
+type notifier struct{}
+
+func (notifier) Ready() error             { return systemd.Ready() }
+func (notifier) Status(text string) error { return systemd.Status(text) }

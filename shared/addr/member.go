@@ -41,3 +41,8 @@ func Member(node Node, vip netip.Addr, own netip.Addr, vips []netip.Addr, machin
 	}
 	return netip.Addr{}, false
 }
+
+// Equal says whether two nodes have the same name and addresses.
+func (n Node) Equal(m Node) bool {
+	return n.Name == m.Name && slices.Equal(n.InternalIPs, m.InternalIPs) && slices.Equal(n.Annotated, m.Annotated)
+}

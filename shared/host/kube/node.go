@@ -3,7 +3,6 @@ package kube
 import (
 	"encoding/json"
 	"net/netip"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -48,8 +47,4 @@ func annotated(text string) []netip.Addr {
 		}
 	}
 	return out
-}
-
-func equal(a, b addr.Node) bool {
-	return a.Name == b.Name && slices.Equal(a.InternalIPs, b.InternalIPs) && slices.Equal(a.Annotated, b.Annotated)
 }

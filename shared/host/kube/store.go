@@ -28,7 +28,7 @@ func (s store) Replace(all []any, _ string) error {
 		}
 	}
 	s.mu.Lock()
-	changed := !s.synced || !maps.EqualFunc(s.nodes, nodes, equal)
+	changed := !s.synced || !maps.EqualFunc(s.nodes, nodes, addr.Node.Equal)
 	s.nodes, s.synced = nodes, true
 	s.mu.Unlock()
 	if changed {
@@ -60,7 +60,7 @@ func (s store) take(object any, present bool) error {
 	now, wanted := address(node), present && controlPlane(node)
 	s.mu.Lock()
 	before, known := s.nodes[node.Name]
-	changed := known != wanted || known && !equal(before, now)
+	changed := known != wanted || known && !before.Equal(now)
 	if wanted {
 		s.nodes[node.Name] = now
 	} else {

@@ -1,0 +1,48 @@
+package dns
+
+import (
+	"context"
+	"fmt"
+	"syscall"
+
+	"github.com/onprem-infra/onprem-infra/shared/corefile"
+)
+
+// Apply brings the machine to what is desired. It is called at every turn and does nothing when all is as it should be.
+func (r *Room) Apply(ctx context.Context, c corefile.Config) error {
+	changed, err := r.host.Write(corefile.Render(c))
+	if err != nil {
+		return fmt.Errorf("write %s: %w", Config, err)
+	}
+	if changed && r.daemon.Running() {
+		// CoreDNS would notice by itself, but only seconds later. A Corefile that it refuses leaves the former one in force.
+		if err := r.daemon.Signal(syscall.SIGUSR1); err != nil {
+			return fmt.Errorf("have CoreDNS read its Corefile: %w", err)
+		}
+	}
+	if err := r.daemon.Ensure(ctx, Container(r.plan)); err != nil {
+		return err
+	}
+	return r.tell(ctx, fmt.Sprintf("answers for %s, %d name servers behind it", c.Zone, len(c.Upstreams)))
+}
+
+// Leave stops CoreDNS.
+func (r *Room) Leave(ctx context.Context) error { return r.daemon.Stop(ctx, containerName) }
+
+// tell passes the room's state on to the service manager when it changes, and READY once CoreDNS has answered.
+func (r *Room) tell(ctx context.Context, status string) error {
+	if status != r.told {
+		if err := r.notifier.Status(status); err != nil {
+			return err
+		}
+		r.told = status
+	}
+	if r.ready {
+		return nil
+	}
+	if err := r.host.Answers(ctx, "api-int."+string(r.plan.Cluster.Zone)); err != nil {
+		return fmt.Errorf("ask CoreDNS for api-int: %w", err)
+	}
+	r.ready = true
+	return r.notifier.Ready()
+}

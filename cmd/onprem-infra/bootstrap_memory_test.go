@@ -1,0 +1,71 @@
+//go:build remote
+
+package main
+
+import (
+	"log/slog"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+)
+
+func TestMemoryRelease(t *testing.T) {
+	tests := []struct {
+		name     string
+		remember []vip.Memory
+		reboot   bool
+		want     vip.Release
+	}{
+		{name: "first start"},
+		{name: "never ready", remember: []vip.Memory{{}}},
+		{name: "held", remember: []vip.Memory{{SeenReady: true, Holding: true}}, want: vip.Resume(true)},
+		{name: "given up", remember: []vip.Memory{{SeenReady: true, Holding: true}, {SeenReady: true}}, want: vip.Resume(false)},
+		{name: "taken back", remember: []vip.Memory{{SeenReady: true}, {SeenReady: true, Holding: true}}, want: vip.Resume(true)},
+		{name: "after a reboot nothing is held", remember: []vip.Memory{{SeenReady: true, Holding: true}}, reboot: true, want: vip.Resume(false)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m := memory{state: t.TempDir(), run: t.TempDir()}
+			for _, r := range tt.remember {
+				for range 2 { // the same again changes nothing
+					if err := m.remember(r); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if tt.reboot {
+				m.run = t.TempDir()
+			}
+			if got, err := m.release(); err != nil || got != tt.want {
+				t.Errorf("%+v, %v, want %+v", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestMemoryNodes(t *testing.T) {
+	m := memory{state: t.TempDir()}
+	var said strings.Builder
+	log := slog.New(slog.NewTextHandler(&said, nil))
+	if nodes := m.keptNodes(log); nodes != nil || said.Len() > 0 {
+		t.Errorf("before the first: %v, said %q", nodes, said.String())
+	}
+	nodes := []addr.Node{{Name: "m0", InternalIPs: []netip.Addr{netip.MustParseAddr("192.0.2.11"), netip.MustParseAddr("2001:db8::11")}}, {Name: "m1"}}
+	if err := m.keep(nodes); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.keptNodes(log); !slices.EqualFunc(got, nodes, addr.Node.Equal) || said.Len() > 0 {
+		t.Errorf("%v, want %v; said %q", got, nodes, said.String())
+	}
+	if err := os.WriteFile(m.nodes(), []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.keptNodes(log); got != nil || !strings.Contains(said.String(), m.nodes()) {
+		t.Errorf("a broken file: %v, said %q, want nothing and the file named", got, said.String())
+	}
+}

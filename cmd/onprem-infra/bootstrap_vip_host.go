@@ -1,0 +1,76 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+// vipHost is the machine as the room sees it.
+type vipHost struct {
+	nodes *kube.Watcher
+	watch *vip.Watch
+}
+
+func (vipHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
+
+func (h vipHost) Nodes() []addr.Node {
+	nodes, _ := h.nodes.Nodes()
+	return nodes
+}
+
+func (h vipHost) Verdict() (vip.Verdict, bool) { return h.watch.Verdict() }
+
+func (vipHost) Status() (supervised.Status, error) {
+	text, err := os.ReadFile(filepath.Join(vip.RunDir, supervised.StatusFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return supervised.Status{}, nil // the supervisor has not spoken yet
+	}
+	if err != nil {
+		return supervised.Status{}, err
+	}
+	return supervised.Decode(text)
+}
+
+func (vipHost) Propose(config []byte) error {
+	_, err := file.WriteIfChanged(filepath.Join(vip.RunDir, supervised.CandidateFile), config, 0o644)
+	return err
+}
+
+func (vipHost) Keep(nodes []addr.Node) error { return onHost.keep(nodes) }
+
+// vipProber asks what the VIP is held for.
+type vipProber struct {
+	api    *probe.API
+	ironic *probe.HTTP
+}
+
+func newVIPProber(p plan.Plan, kubeconfig string) vipProber {
+	return vipProber{
+		api:    probe.NewAPI(p.Ports[port.API], kube.NewAccess(kubeconfig).Client),
+		ironic: probe.NewHTTP(fmt.Sprintf("http://localhost:%d/v1", p.Ports[port.Ironic])),
+	}
+}
+
+func (v vipProber) API(ctx context.Context) health.API {
+	state, _ := v.api.Probe(ctx)
+	return state
+}
+
+func (v vipProber) Ironic(ctx context.Context) bool { return v.ironic.Probe(ctx) == nil }
