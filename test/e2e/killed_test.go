@@ -10,9 +10,11 @@ import (
 )
 
 // TestLongProgramKilled kills our program: the daemon and the VIP live on, and the program that systemd starts in its place adopts them.
+// The masters hear keepalived all the time: the new program knows them before the API has told of them.
 func TestLongProgramKilled(t *testing.T) {
 	needLong(t)
 	c, o := booted(t)
+	join(t, c, o)
 	daemon, program := daemonPID(t, c), mainPID(t, c)
 	run(t, c, "kill", "-9", program)
 	eventually(t, 10*time.Second, func() error {
@@ -22,7 +24,10 @@ func TestLongProgramKilled(t *testing.T) {
 		return nil
 	})
 	active(t, c, chain.Unit)
-	time.Sleep(3 * time.Second)
+	time.Sleep(6 * time.Second) // a master that heard nothing would have taken over
+	if err := peers(t, c, "192.0.2.21", "192.0.2.22"); err != nil {
+		t.Error(err)
+	}
 	if now := daemonPID(t, c); now != daemon {
 		t.Errorf("keepalived was %s and is %s", daemon, now)
 	}
