@@ -81,7 +81,7 @@ func conduct(t *testing.T, fset *token.FileSet, decl ast.Decl) {
 		if fn.Recv == nil && fn.Name.Name == "init" {
 			t.Errorf("%s: init() runs before anybody asked for it", fset.Position(fn.Pos()))
 		}
-		if lines := fset.Position(fn.End()).Line - fset.Position(fn.Pos()).Line + 1; lines > 80 {
+		if lines := fset.Position(fn.End()).Line - fset.Position(fn.Pos()).Line + 1; lines > 60 {
 			t.Errorf("%s: %s has %d lines: split it", fset.Position(fn.Pos()), fn.Name.Name, lines)
 		}
 	}
