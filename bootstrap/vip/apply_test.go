@@ -112,7 +112,7 @@ func TestApplyFaults(t *testing.T) {
 		fault func(*Room, *fakeHost, *fakeDaemon)
 		err   string
 	}{
-		{name: "no verdict yet", fault: func(_ *Room, h *fakeHost, _ *fakeDaemon) { h.verdict = nil }, err: "look at the local API: no answer yet"},
+		{name: "no verdict yet", fault: func(_ *Room, h *fakeHost, _ *fakeDaemon) { h.verdict = nil }, err: "look at the local API: context canceled"},
 		{name: "no room for the candidate", fault: func(_ *Room, h *fakeHost, _ *fakeDaemon) { h.full = true }, err: "hand keepalived.conf to the supervisor: no space left"},
 		{name: "no image", fault: func(_ *Room, _ *fakeHost, d *fakeDaemon) { d.err = errors.New("pull: refused") }, err: "pull: refused"},
 		{name: "refused by keepalived", fault: func(r *Room, h *fakeHost, _ *fakeDaemon) {

@@ -2,7 +2,6 @@ package vip
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -45,10 +44,10 @@ type seen struct {
 }
 
 // Observe reads the machine and the cluster. It judges nothing.
-func (r *Room) Observe(context.Context) (Snapshot, error) {
-	verdict, ok := r.host.Verdict()
-	if !ok {
-		return Snapshot{}, errors.New("look at the local API: no answer yet")
+func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
+	verdict, err := r.host.Verdict(ctx)
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("look at the local API: %w", err)
 	}
 	links, err := r.host.Links()
 	if err != nil {

@@ -30,11 +30,11 @@ type fakeHost struct {
 func (h *fakeHost) Links() (addr.Snapshot, error) { return h.links, nil }
 func (h *fakeHost) Nodes() []addr.Node            { return h.nodes }
 
-func (h *fakeHost) Verdict() (Verdict, bool) {
+func (h *fakeHost) Verdict(context.Context) (Verdict, error) {
 	if h.verdict == nil {
-		return Verdict{}, false
+		return Verdict{}, context.Canceled
 	}
-	return *h.verdict, true
+	return *h.verdict, nil
 }
 
 func (h *fakeHost) Status() (supervised.Status, error) { return h.status, nil }

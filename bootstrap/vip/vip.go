@@ -43,8 +43,8 @@ type Host interface {
 	Nodes() []addr.Node
 	// Keep keeps control plane nodes for the next start of this program.
 	Keep(nodes []addr.Node) error
-	// Verdict is the last word of the stop logic, false before its first.
-	Verdict() (Verdict, bool)
+	// Verdict is the last word of the stop logic, and waits for its first.
+	Verdict(ctx context.Context) (Verdict, error)
 	// Status is what the supervisor last said; the zero Status when it has said nothing.
 	Status() (supervised.Status, error)
 	// Propose hands a configuration to the supervisor.

@@ -18,22 +18,33 @@ type Prober interface {
 
 // Watch runs the stop logic in real time and keeps its last word for the loop.
 type Watch struct {
-	Release Release // where it starts, and then where it is; Run's alone
-	Prober  Prober
-	// Remember keeps what later starts of this program must know.
-	Remember func(Memory) error
-	Wake     chan<- struct{} // asks for a round when the verdict changes
+	prober   Prober
+	remember func(Memory) error // keeps what later starts of this program must know
+	wake     chan<- struct{}    // asks for a round when the verdict changes
 
+	release    Release // where it starts, and then where it is; Run's alone
+	remembered Memory  // of release, or of what it was when that could last be kept
+
+	looked  chan struct{} // closed after the first look
 	verdict atomic.Pointer[Verdict]
 }
 
-// Verdict is the last word, false before the first.
-func (w *Watch) Verdict() (Verdict, bool) {
-	v := w.verdict.Load()
-	if v == nil {
-		return Verdict{}, false
+// NewWatch makes a watch that goes on from release.
+func NewWatch(release Release, prober Prober, remember func(Memory) error, wake chan<- struct{}) *Watch {
+	return &Watch{
+		prober: prober, remember: remember, wake: wake,
+		release: release, remembered: release.Memory(), looked: make(chan struct{}),
 	}
-	return *v, true
+}
+
+// Verdict is the last word. Before the first it waits for it: to hold the VIP and to have given it up are equally wrong then.
+func (w *Watch) Verdict(ctx context.Context) (Verdict, error) {
+	select {
+	case <-w.looked:
+		return *w.verdict.Load(), nil
+	case <-ctx.Done():
+		return Verdict{}, ctx.Err()
+	}
 }
 
 // Run looks once a second until the context ends. It fails when it cannot remember what it saw, and can then be run again.
@@ -45,16 +56,19 @@ func (w *Watch) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil // a probe that was cut short says nothing
 		}
-		next, verdict := w.Release.Next(look)
-		if old := w.verdict.Swap(&verdict); old == nil || *old != verdict {
-			loop.Wake(w.Wake)
+		next, verdict := w.release.Next(look)
+		old := w.verdict.Swap(&verdict)
+		if old == nil {
+			close(w.looked)
+		} else if *old != verdict {
+			loop.Wake(w.wake)
 		}
-		before := w.Release.Memory()
-		w.Release = next
-		if next.Memory() != before {
-			if err := w.Remember(next.Memory()); err != nil {
+		w.release = next
+		if memory := next.Memory(); memory != w.remembered {
+			if err := w.remember(memory); err != nil {
 				return fmt.Errorf("remember what the API was: %w", err)
 			}
+			w.remembered = memory
 		}
 		select {
 		case <-ctx.Done():
@@ -65,10 +79,10 @@ func (w *Watch) Run(ctx context.Context) error {
 }
 
 func (w *Watch) look(ctx context.Context) Look {
-	api := w.Prober.API(ctx)
+	api := w.prober.API(ctx)
 	l := Look{API: api, At: time.Now()}
 	if api != health.Ready {
-		l.Ironic = w.Prober.Ironic(ctx)
+		l.Ironic = w.prober.Ironic(ctx)
 	}
 	return l
 }

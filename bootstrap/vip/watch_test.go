@@ -52,7 +52,7 @@ func run(t *testing.T, p *prober) (w *Watch, remembered *[]Memory) {
 	t.Helper()
 	p.start = time.Now()
 	remembered = new([]Memory)
-	w = &Watch{Prober: p, Wake: make(chan struct{}, 1), Remember: func(m Memory) error { *remembered = append(*remembered, m); return nil }}
+	w = NewWatch(Release{}, p, func(m Memory) error { *remembered = append(*remembered, m); return nil }, make(chan struct{}, 1))
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- w.Run(ctx) }()
@@ -68,8 +68,8 @@ func run(t *testing.T, p *prober) (w *Watch, remembered *[]Memory) {
 func holds(t *testing.T, w *Watch, want bool) {
 	t.Helper()
 	synctest.Wait()
-	if v, ok := w.Verdict(); !ok || v.Hold != want {
-		t.Errorf("verdict %+v %v, want hold %v", v, ok, want)
+	if v, err := w.Verdict(t.Context()); err != nil || v.Hold != want {
+		t.Errorf("verdict %+v %v, want hold %v", v, err, want)
 	}
 }
 
@@ -108,30 +108,41 @@ func TestWatchBlackHole(t *testing.T) {
 	})
 }
 
+// TestWatchFirstVerdict holds that nobody is told anything before the first probe has ended.
 func TestWatchFirstVerdict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &prober{api: readyUntil(time.Hour), delay: 3 * time.Second}
 		w, _ := run(t, p)
-		time.Sleep(time.Second)
-		synctest.Wait()
-		if v, ok := w.Verdict(); ok {
-			t.Errorf("verdict %+v before the first probe has ended", v)
+		soon, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if v, err := w.Verdict(soon); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("verdict %+v, %v before the first probe has ended", v, err)
 		}
-		time.Sleep(2500 * time.Millisecond)
-		holds(t, w, true)
+		if v, err := w.Verdict(t.Context()); err != nil || !v.Hold || time.Since(p.start) != 3*time.Second {
+			t.Errorf("verdict %+v, %v after %v", v, err, time.Since(p.start))
+		}
 	})
 }
 
-// TestWatchRememberFails holds that a full disk costs no verdict, and that the state goes on where it was.
+// TestWatchRememberFails holds that a full disk costs no verdict, that the state goes on where it was, and that it is kept in the end.
 func TestWatchRememberFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &prober{api: readyUntil(time.Hour), start: time.Now()}
-		w := &Watch{Prober: p, Wake: make(chan struct{}, 1), Remember: func(Memory) error { return errors.New("no space left") }}
-		if err := w.Run(t.Context()); err == nil || err.Error() != "remember what the API was: no space left" {
-			t.Errorf("error %v", err)
+		full, tries := errors.New("no space left"), 0
+		w := NewWatch(Release{}, p, func(Memory) error { tries++; return full }, make(chan struct{}, 1))
+		for range 2 {
+			if err := w.Run(t.Context()); err == nil || err.Error() != "remember what the API was: no space left" {
+				t.Errorf("error %v", err)
+			}
 		}
-		if v, ok := w.Verdict(); !ok || !v.Hold || w.Release.Memory() != (Memory{SeenReady: true, Holding: true}) {
-			t.Errorf("verdict %+v %v, state %+v", v, ok, w.Release.Memory())
+		if v, err := w.Verdict(t.Context()); err != nil || !v.Hold {
+			t.Errorf("verdict %+v %v", v, err)
+		}
+		full = nil
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if err := w.Run(ctx); err != nil || tries != 3 {
+			t.Errorf("error %v, %d tries, want the third to be the last", err, tries)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/netip"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +21,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 )
+
+// coreDNSStart is more than CoreDNS needs from its start to its first answer on a busy machine.
+const coreDNSStart = 3 * time.Second
 
 // resolvers are where a host's own name servers may stand, best first: NetworkManager's view, which never has our own address in it,
 // then what NetworkManager and systemd-resolved keep beside a stub.
@@ -90,6 +94,19 @@ func (dnsHost) Write(config []byte) (changed bool, err error) {
 	return file.WriteIfChanged(dns.Config, config, 0o644)
 }
 
+// Answers gives a CoreDNS that has just been started the time to open its port.
 func (h dnsHost) Answers(ctx context.Context, name string) error {
-	return probe.DNS(ctx, netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), h.port), name)
+	ctx, cancel := context.WithTimeout(ctx, coreDNSStart)
+	defer cancel()
+	for {
+		err := probe.DNS(ctx, netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), h.port), name)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }

@@ -51,7 +51,7 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string) err
 		return err
 	}
 	nodes := kube.New(kubeconfig, m.log)
-	watch := &vip.Watch{Release: release, Prober: newVIPProber(p, kubeconfig), Remember: onHost.remember, Wake: m.wake}
+	watch := vip.NewWatch(release, newVIPProber(p, kubeconfig), onHost.remember, m.wake)
 	room := vip.New(p, header, onHost.keptNodes(m.log), vipHost{nodes: nodes, watch: watch}, keeper, notifier{}, time.Now)
 	steps := loop.Steps[vip.Snapshot, vip.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
 	return turn(ctx, m, steps, func(ctx context.Context) {

@@ -35,7 +35,7 @@ func (h vipHost) Nodes() []addr.Node {
 	return nodes
 }
 
-func (h vipHost) Verdict() (vip.Verdict, bool) { return h.watch.Verdict() }
+func (h vipHost) Verdict(ctx context.Context) (vip.Verdict, error) { return h.watch.Verdict(ctx) }
 
 func (vipHost) Status() (supervised.Status, error) {
 	text, err := os.ReadFile(filepath.Join(vip.RunDir, supervised.StatusFile))
