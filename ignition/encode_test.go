@@ -2,16 +2,12 @@ package ignition
 
 import (
 	"bytes"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 const service = "[Service]\nExecStart=/bin/true\n\n[Install]\nWantedBy=multi-user.target\n"
 
@@ -46,19 +42,7 @@ func TestEncode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden := filepath.Join("testdata", t.Name()+".golden")
-	if *update {
-		if err := os.WriteFile(golden, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("got\n%swant\n%s", got, want)
-	}
+	golden.Check(t, got)
 
 	again, err := Encode(set(t, []asset.File{files[2], files[1], files[0]}, []asset.Unit{units[1], units[2], units[0]}))
 	if err != nil || !bytes.Equal(got, again) {

@@ -2,19 +2,13 @@ package corefile
 
 import (
 	"bytes"
-	"flag"
-	"fmt"
 	"net/netip"
-	"os"
-	"path/filepath"
-	"strings"
+	"slices"
 	"testing"
-	"text/template"
 
 	"github.com/onprem-infra/onprem-infra/shared/record"
+	"github.com/onprem-infra/onprem-infra/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 const (
 	header = "Rendered by onprem-infra from /etc/onprem-infra/cluster.json (sha256 0123456789ab); do not edit."
@@ -62,19 +56,7 @@ func TestRender(t *testing.T) {
 	for name, config := range goldens() {
 		t.Run(name, func(t *testing.T) {
 			got := Render(config)
-			path := filepath.Join("testdata", "TestRender-"+name+".golden")
-			if *update {
-				if err := os.WriteFile(path, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(got, want) {
-				t.Errorf("got\n%s\nwant\n%s", got, want)
-			}
+			golden.Check(t, got)
 			if again := Render(config); !bytes.Equal(again, got) {
 				t.Errorf("the second rendering differs:\n%s", again)
 			}
@@ -82,28 +64,13 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// TestTemplateLines deletes each line of the template in turn: a line whose loss changes no golden file is dead or unwatched.
+// TestTemplateLines holds that the golden files' configurations use every line of the template.
 func TestTemplateLines(t *testing.T) {
-	lines := strings.SplitAfter(text, "\n")
-	for i, line := range lines {
-		if line == "" {
-			continue
-		}
-		shorter := strings.Join(lines[:i], "") + strings.Join(lines[i+1:], "")
-		if tmpl, err := template.New("").Parse(shorter); err == nil && unchanged(tmpl) {
-			t.Errorf("without line %d every golden file is the same: %q", i+1, line)
-		}
-	}
-}
-
-func unchanged(tmpl *template.Template) bool {
+	var data []any
 	for _, config := range goldens() {
-		var out bytes.Buffer
-		if err := tmpl.Execute(&out, words(config)); err != nil || !bytes.Equal(out.Bytes(), Render(config)) {
-			return false
-		}
+		data = append(data, words(config))
 	}
-	return true
+	golden.EachLineCounts(t, text, data...)
 }
 
 // FuzzRender holds that neither a name that the constructor lets in nor a header nor an address's zone changes the shape of the file.
@@ -113,7 +80,7 @@ func FuzzRender(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		config := goldens()["dual"]
-		want := shape(Render(config))
+		want := golden.Shape(Render(config))
 		config.Header += s
 		if s != "" {
 			for i, a := range config.Upstreams {
@@ -127,25 +94,8 @@ func FuzzRender(f *testing.F) {
 			config.Zone = name
 			config.Records = record.Cluster(name, config.Records[0].Addresses, config.Records[2].Addresses)
 		}
-		if got := shape(Render(config)); strings.Join(got, "\n") != strings.Join(want, "\n") {
+		if got := golden.Shape(Render(config)); !slices.Equal(got, want) {
 			t.Errorf("%q makes\n%s", s, Render(config))
 		}
 	})
-}
-
-// shape is the first word and the number of words of every line, and whether it opens a block; of a comment, that it is one.
-func shape(corefile []byte) []string {
-	var shape []string
-	for line := range bytes.Lines(corefile) {
-		words := strings.Fields(string(line))
-		switch {
-		case bytes.HasPrefix(line, []byte("#")):
-			shape = append(shape, "#")
-		case len(words) == 0:
-			shape = append(shape, "")
-		default:
-			shape = append(shape, fmt.Sprintf("%s %d %t", words[0], len(words), words[len(words)-1] == "{"))
-		}
-	}
-	return shape
 }

@@ -1,13 +1,13 @@
 package keepalived
 
 import (
-	"bytes"
 	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/golden"
 )
 
 func TestParseInterface(t *testing.T) {
@@ -53,7 +53,7 @@ func FuzzRender(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		want := shape(Render(goldens()["dual-group"]))
+		want := golden.Shape(Render(goldens()["dual-group"]))
 		config := goldens()["dual-group"]
 		config.Header += s
 		if name, err := ParseInterface(s); err == nil {
@@ -63,27 +63,10 @@ func FuzzRender(f *testing.F) {
 			zoned := &config.Instances[1]
 			zoned.Source, zoned.VIP, zoned.Peers[0] = zoned.Source.WithZone(s), zoned.VIP.WithZone(s), zoned.Peers[0].WithZone(s)
 		}
-		if got := shape(Render(config)); !slices.Equal(got, want) {
+		if got := golden.Shape(Render(config)); !slices.Equal(got, want) {
 			t.Errorf("%q makes\n%s", s, Render(config))
 		}
 	})
-}
-
-// shape is the first word and the number of words of every line; of a comment, that it is one.
-func shape(config []byte) []string {
-	var shape []string
-	for line := range bytes.Lines(config) {
-		words := strings.Fields(string(line))
-		switch {
-		case bytes.HasPrefix(line, []byte("#")):
-			shape = append(shape, "#")
-		case len(words) == 0:
-			shape = append(shape, "")
-		default:
-			shape = append(shape, words[0]+strings.Repeat(" .", len(words)-1))
-		}
-	}
-	return shape
 }
 
 // TestPeers holds that a unicast instance has peers or is at fault, for all lists: without any, keepalived would fall back to multicast.

@@ -2,19 +2,13 @@ package keepalived
 
 import (
 	"bytes"
-	"flag"
 	"net/netip"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
-	"text/template"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 const header = "Rendered by onprem-infra from /etc/onprem-infra/cluster.json (sha256 0123456789ab); do not edit."
 
@@ -75,19 +69,7 @@ func TestRender(t *testing.T) {
 	for name, config := range goldens() {
 		t.Run(name, func(t *testing.T) {
 			got := Render(config)
-			path := filepath.Join("testdata", "TestRender-"+name+".golden")
-			if *update {
-				if err := os.WriteFile(path, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(got, want) {
-				t.Errorf("got\n%s\nwant\n%s", got, want)
-			}
+			golden.Check(t, got)
 			if again := Render(config); !bytes.Equal(again, got) {
 				t.Errorf("the second rendering differs:\n%s", again)
 			}
@@ -95,26 +77,11 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// TestTemplateLines deletes each line of the template in turn: a line whose loss changes no golden file is dead or unwatched.
+// TestTemplateLines holds that the golden files' configurations use every line of the template.
 func TestTemplateLines(t *testing.T) {
-	lines := strings.SplitAfter(text, "\n")
-	for i, line := range lines {
-		if line == "" {
-			continue
-		}
-		shorter := strings.Join(lines[:i], "") + strings.Join(lines[i+1:], "")
-		if tmpl, err := template.New("").Parse(shorter); err == nil && unchanged(tmpl) {
-			t.Errorf("without line %d every golden file is the same: %q", i+1, line)
-		}
-	}
-}
-
-func unchanged(tmpl *template.Template) bool {
+	var data []any
 	for _, config := range goldens() {
-		var out bytes.Buffer
-		if err := tmpl.Execute(&out, config); err != nil || !bytes.Equal(out.Bytes(), Render(config)) {
-			return false
-		}
+		data = append(data, config)
 	}
-	return true
+	golden.EachLineCounts(t, text, data...)
 }

@@ -1,15 +1,12 @@
 package supervised
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the golden files")
+	"github.com/onprem-infra/onprem-infra/test/golden"
+)
 
 func sample() Status {
 	return Status{
@@ -24,22 +21,7 @@ func sample() Status {
 	}
 }
 
-func TestEncode(t *testing.T) {
-	got := Encode(sample())
-	golden := filepath.Join("testdata", t.Name()+".golden")
-	if *update {
-		if err := os.WriteFile(golden, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != string(want) {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
+func TestEncode(t *testing.T) { golden.Check(t, Encode(sample())) }
 
 func TestRoundTrip(t *testing.T) {
 	for _, want := range []Status{sample(), {Instances: map[string]Instance{}}} {

@@ -1,14 +1,12 @@
 package vrrp
 
 import (
-	"flag"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+	"github.com/onprem-infra/onprem-infra/test/golden"
+)
 
 // TestCompat holds the numbers that nodes of another make announce beside ours.
 func TestCompat(t *testing.T) {
@@ -55,24 +53,7 @@ func TestProveCompat(t *testing.T) {
 	if proof.ControlPlaneMax != 68 || proof.IngressMax != 80 || proof.Margin != 2 {
 		t.Errorf("max %d, ingress max %d, margin %d; want 68, 80, 2", proof.ControlPlaneMax, proof.IngressMax, proof.Margin)
 	}
-	golden(t, strings.Join(proof.Statements, "\n")+"\n")
-}
-
-func golden(t *testing.T, got string) {
-	t.Helper()
-	path := "testdata/" + t.Name() + ".golden"
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s:\n%s\nwant:\n%s", path, got, want)
-	}
+	golden.Check(t, []byte(strings.Join(proof.Statements, "\n")+"\n"))
 }
 
 func TestProveRejects(t *testing.T) {
