@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
 // fakeKeepalived is a keepalived whose configuration is the shell script that it runs. Tested, it complains about a configuration that
@@ -59,7 +60,7 @@ func (s *supervisor) lines(file string) int {
 // TestRestartsWithBackoff has keepalived end at once each time: again at once, then after 1 s, then after 2 s.
 func TestRestartsWithBackoff(t *testing.T) {
 	s := fakeDaemon(t)
-	s.start(newNamespace(t))
+	s.start(netns.New(t))
 	s.propose("exit 3\n")
 	s.until("restarted once", time.Second, func(st supervised.Status) bool { return st.Restarts == 1 })
 	begin := time.Now()
@@ -84,7 +85,7 @@ func TestRestartsWithBackoff(t *testing.T) {
 // TestLastWordsAreNotTheSuccessors has keepalived say MASTER and die: its successor says nothing and must not be taken for a master.
 func TestLastWordsAreNotTheSuccessors(t *testing.T) {
 	s := fakeDaemon(t)
-	s.start(newNamespace(t))
+	s.start(netns.New(t))
 	s.propose(`[ -e "$DIR/second" ] && { : >"$DIR/third"; while :; do sleep 0.02; done; }
 : >"$DIR/second"
 for i in 1 2 3 4 5 6 7 8 9; do echo 'INSTANCE "a" MASTER 70'; done >"$FIFO"
@@ -100,7 +101,7 @@ kill -9 $$
 // TestReloadsWhenItCanBeHeard proposes another configuration before keepalived handles SIGHUP, which would kill it.
 func TestReloadsWhenItCanBeHeard(t *testing.T) {
 	s := fakeDaemon(t)
-	s.start(newNamespace(t))
+	s.start(netns.New(t))
 	s.propose("sleep 0.3\n" + serving)
 	s.until("started", 2*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
 	want := s.propose("sleep 0.3 # more\n" + serving)
@@ -111,7 +112,7 @@ func TestReloadsWhenItCanBeHeard(t *testing.T) {
 	}
 	// A keepalived that never says a word is told all the same.
 	mute := fakeDaemon(t)
-	mute.start(newNamespace(t))
+	mute.start(netns.New(t))
 	mute.propose(strings.Replace(serving, "echo 'INSTANCE", ": 'INSTANCE", 1))
 	mute.until("started", 2*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
 	want = mute.propose(serving)
@@ -121,7 +122,7 @@ func TestReloadsWhenItCanBeHeard(t *testing.T) {
 // TestReloadsOnChangeOnly replaces the candidate by itself.
 func TestReloadsOnChangeOnly(t *testing.T) {
 	s := fakeDaemon(t)
-	s.start(newNamespace(t))
+	s.start(netns.New(t))
 	s.propose(serving)
 	s.untilState("a", supervised.Backup, 2*time.Second)
 	for range 5 {
@@ -144,7 +145,7 @@ func TestReloadsOnChangeOnly(t *testing.T) {
 
 func TestRefuses(t *testing.T) {
 	s := fakeDaemon(t)
-	s.start(newNamespace(t))
+	s.start(netns.New(t))
 	bad := s.propose("# bad from the beginning, secret word hunter2\n")
 	s.until("refused", 2*time.Second, func(st supervised.Status) bool { return st.Refused != nil && st.Refused.Candidate == bad })
 	if s.lines("starts") != 0 {
@@ -180,7 +181,7 @@ func TestRetests(t *testing.T) {
 	if err := os.Chmod(script, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s.start(newNamespace(t))
+	s.start(netns.New(t))
 	want := s.propose(serving)
 	s.until("refused", 2*time.Second, func(st supervised.Status) bool { return st.Refused != nil })
 	put(t, filepath.Join(s.dir, "interface"), "")
@@ -191,7 +192,7 @@ func TestRetests(t *testing.T) {
 // bad one.
 func TestVerdictIsOfTheSameFile(t *testing.T) {
 	s := fakeDaemon(t)
-	s.start(newNamespace(t))
+	s.start(netns.New(t))
 	s.propose("# bad, pause\n")
 	time.Sleep(200 * time.Millisecond)
 	want := s.propose(serving)
@@ -220,7 +221,7 @@ func TestTakesUpAnEarlierRun(t *testing.T) {
 			if tt.candidate != "" {
 				s.propose(tt.candidate)
 			}
-			s.start(newNamespace(t))
+			s.start(netns.New(t))
 			s.until("settled", 2*time.Second, func(st supervised.Status) bool {
 				running := tt.runs == "" && st.Applied == "" || st.Applied == supervised.Digest([]byte(tt.runs)) && st.Instances["a"].State == supervised.Backup
 				refused := tt.refused == "" && st.Refused == nil || st.Refused != nil && st.Refused.Candidate == supervised.Digest([]byte(tt.refused))
@@ -248,7 +249,7 @@ func TestReapsOrphans(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := fakeDaemon(t)
 			s.cmd.SysProcAttr = tt.attr
-			s.start(newNamespace(t))
+			s.start(netns.New(t))
 			s.propose(`for i in 1 2 3 4 5 6 7 8 9 10; do (sleep 0.1 & sleep 0.5 &); done
 echo 'INSTANCE "a" BACKUP 70' >"$FIFO"
 sleep 1
@@ -279,7 +280,7 @@ exit 7
 // TestTheDeadHoldNoState has a master die, and its successor wait for its time.
 func TestTheDeadHoldNoState(t *testing.T) {
 	s := fakeDaemon(t)
-	s.start(newNamespace(t))
+	s.start(netns.New(t))
 	s.propose(`echo 'INSTANCE "a" MASTER 70' >"$FIFO"
 sleep 0.2
 exit 3
@@ -296,7 +297,7 @@ exit 3
 func TestFaultMayRest(t *testing.T) {
 	t.Parallel()
 	s := fakeDaemon(t)
-	s.start(newNamespace(t))
+	s.start(netns.New(t))
 	s.propose("echo 'INSTANCE \"a\" FAULT 70' >\"$FIFO\"\nsleep 60\n")
 	s.untilState("a", supervised.Fault, 2*time.Second)
 	time.Sleep(10 * time.Second)
@@ -319,7 +320,7 @@ func TestTermEndsAtOnce(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := fakeDaemon(t)
-			s.start(newNamespace(t))
+			s.start(netns.New(t))
 			s.until("begun", 2*time.Second, func(st supervised.Status) bool { return st.Instances != nil })
 			if tt.candidate != "" {
 				s.propose(tt.candidate)

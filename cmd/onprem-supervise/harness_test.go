@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,10 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/test/need"
+	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
 // beSupervisor makes the test binary the program itself.
@@ -75,14 +73,14 @@ func newSupervisor(t *testing.T, keepalived []string, vips ...string) *superviso
 	s.cmd = exec.Command(self, append(append(args, "--"), keepalived...)...)
 	s.cmd.Env = append(os.Environ(), beSupervisor+"=1", "FIFO="+filepath.Join(s.dir, supervised.NotifyFIFO), "DIR="+s.dir)
 	s.cmd.Stderr = s.log
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID}
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
 	return s
 }
 
 // start runs it inside a network namespace. Whatever is left of it at the end of the test dies with its process namespace.
-func (s *supervisor) start(ns namespace) {
+func (s *supervisor) start(ns netns.Namespace) {
 	s.t.Helper()
-	if err := ns.in(s.cmd.Start); err != nil {
+	if err := ns.In(s.cmd.Start); err != nil {
 		s.t.Fatal(err)
 	}
 	go func() {
@@ -190,62 +188,5 @@ func (s *supervisor) signalAll(sig syscall.Signal) {
 		if err := syscall.Kill(pid, sig); err != nil {
 			s.t.Fatal(err)
 		}
-	}
-}
-
-// namespace is a network namespace of the test's own. It lives as long as its descriptor.
-type namespace struct{ fd int }
-
-func newNamespace(t *testing.T) namespace {
-	t.Helper()
-	need.Root(t)
-	var ns namespace
-	err := onThread(func() error {
-		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
-			return err
-		}
-		var err error
-		ns.fd, err = unix.Open(fmt.Sprintf("/proc/self/task/%d/ns/net", unix.Gettid()), unix.O_RDONLY|unix.O_CLOEXEC, 0)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { unix.Close(ns.fd) })
-	return ns
-}
-
-// onThread runs f on a thread that ends with it: a thread that has changed its namespace must serve nobody else.
-func onThread(f func() error) error {
-	done := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		done <- f()
-	}()
-	return <-done
-}
-
-func (ns namespace) in(f func() error) error {
-	return onThread(func() error {
-		if err := unix.Setns(ns.fd, unix.CLONE_NEWNET); err != nil {
-			return err
-		}
-		return f()
-	})
-}
-
-// ip runs lines of ip(8) commands inside the namespace.
-func (ns namespace) ip(t *testing.T, lines string) {
-	t.Helper()
-	err := ns.in(func() error {
-		for line := range strings.Lines(lines) {
-			if out, err := exec.Command("ip", strings.Fields(line)...).CombinedOutput(); err != nil {
-				return fmt.Errorf("ip %s: %w: %s", strings.TrimSpace(line), err, out)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/netip"
-	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -14,22 +13,21 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
-	"github.com/onprem-infra/onprem-infra/test/need"
+	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
 // lan is two hosts on one wire: the machine under test and a neighbour that listens.
 type lan struct {
-	host, neighbour namespace
+	host, neighbour netns.Namespace
 	adverts         *adverts
 }
 
 func newLAN(t *testing.T) lan {
 	t.Helper()
-	need.Command(t, "ip")
-	l := lan{host: newNamespace(t), neighbour: newNamespace(t)}
-	l.host.ip(t, fmt.Sprintf("link set lo up\nlink add ens3 type veth peer name ens3 netns /proc/%d/fd/%d\n", os.Getpid(), l.neighbour.fd))
-	l.host.ip(t, "link set ens3 up\naddr add 192.0.2.10/24 dev ens3\naddr add 2001:db8::10/64 dev ens3 nodad\n")
-	l.neighbour.ip(t, "link set ens3 up\naddr add 192.0.2.11/24 dev ens3\naddr add 2001:db8::11/64 dev ens3 nodad\n")
+	l := lan{host: netns.New(t), neighbour: netns.New(t)}
+	l.host.IP(t, fmt.Sprintf("link set lo up\nlink add ens3 type veth peer name ens3 netns %s\n", l.neighbour.Path()))
+	l.host.IP(t, "link set ens3 up\naddr add 192.0.2.10/24 dev ens3\naddr add 2001:db8::10/64 dev ens3 nodad\n")
+	l.neighbour.IP(t, "link set ens3 up\naddr add 192.0.2.11/24 dev ens3\naddr add 2001:db8::11/64 dev ens3 nodad\n")
 	l.adverts = listen(t, l.neighbour)
 	return l
 }
@@ -59,11 +57,11 @@ func (a *adverts) heard(to netip.Addr, priority int, since time.Time, bound time
 	return false
 }
 
-func listen(t *testing.T, ns namespace) *adverts {
+func listen(t *testing.T, ns netns.Namespace) *adverts {
 	t.Helper()
 	network := binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, unix.ETH_P_IP))
 	var fd int
-	err := ns.in(func() (err error) {
+	err := ns.In(func() (err error) {
 		fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, int(network))
 		return err
 	})
@@ -120,11 +118,11 @@ func (l lan) watch(t *testing.T) *holding {
 	ctx, cancel := context.WithCancel(t.Context())
 	wake, done := make(chan struct{}, 1), make(chan struct{}, 2)
 	go func() {
-		l.host.in(func() error { return link.Watch(ctx, wake) })
+		l.host.In(func() error { return link.Watch(ctx, wake) })
 		done <- struct{}{}
 	}()
 	go func() {
-		l.host.in(func() error {
+		l.host.In(func() error {
 			for ctx.Err() == nil {
 				h.sample()
 				select {
@@ -185,7 +183,7 @@ func (h *holding) low() int {
 func (l lan) addresses(t *testing.T) []string {
 	t.Helper()
 	var out []string
-	err := l.host.in(func() error {
+	err := l.host.In(func() error {
 		s, err := link.Snapshot()
 		for _, one := range s.Links {
 			for _, a := range one.Addresses {

@@ -60,7 +60,7 @@ func (s *supervisor) untilMaster(bound time.Duration) time.Duration {
 func TestLife(t *testing.T) {
 	l := newLAN(t)
 	// Similar addresses are there too: exactly the VIPs must go.
-	l.host.ip(t, `addr add 192.0.2.5/32 dev ens3
+	l.host.IP(t, `addr add 192.0.2.5/32 dev ens3
 addr add 192.0.2.50/32 dev ens3
 addr add 2001:db8::5/128 dev ens3 nodad
 addr add 2001:db8::55/128 dev ens3 nodad

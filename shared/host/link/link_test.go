@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
 const setup = `link set lo up
@@ -37,18 +38,18 @@ route add blackhole 203.0.113.0/24
 route add 198.51.100.0/24 nexthop via 192.0.2.1 dev ens3 nexthop via 192.0.2.2 dev ens3
 `
 
-func snapshot(t *testing.T, ns namespace) addr.Snapshot {
+func snapshot(t *testing.T, ns netns.Namespace) addr.Snapshot {
 	t.Helper()
 	var s addr.Snapshot
-	if err := ns.in(func() (err error) { s, err = Snapshot(); return err }); err != nil {
+	if err := ns.In(func() (err error) { s, err = Snapshot(); return err }); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
 func TestSnapshot(t *testing.T) {
-	ns := newNamespace(t)
-	ns.ip(t, setup)
+	ns := netns.New(t)
+	ns.IP(t, setup)
 	s := snapshot(t, ns)
 
 	var got []string
@@ -100,8 +101,8 @@ func TestSnapshot(t *testing.T) {
 }
 
 func TestSnapshotTentative(t *testing.T) {
-	ns := newNamespace(t)
-	ns.ip(t, "link add ens3 type veth peer name far\nlink set ens3 up\nlink set far up\naddr add 2001:db8::10/64 dev ens3\n")
+	ns := netns.New(t)
+	ns.IP(t, "link add ens3 type veth peer name far\nlink set ens3 up\nlink set far up\naddr add 2001:db8::10/64 dev ens3\n")
 	tentative := slices.ContainsFunc(snapshot(t, ns).Links, func(l addr.Link) bool {
 		return slices.ContainsFunc(l.Addresses, func(a addr.Address) bool { return a.Prefix.String() == "2001:db8::10/64" && a.Tentative })
 	})
@@ -112,8 +113,8 @@ func TestSnapshotTentative(t *testing.T) {
 
 // TestRemoveAddress has neighbours that begin or end like the VIP: exactly the VIP goes, wherever it is and whatever its prefix length.
 func TestRemoveAddress(t *testing.T) {
-	ns := newNamespace(t)
-	ns.ip(t, `link add ens3 type veth peer name far
+	ns := netns.New(t)
+	ns.IP(t, `link add ens3 type veth peer name far
 link add bond0.354 type bridge
 link set ens3 up
 link set far up
@@ -137,7 +138,7 @@ addr add ::ffff:10.0.0.1/128 dev ens3 nodad
 	}
 	for _, tt := range tests {
 		address := netip.MustParseAddr(tt.address)
-		err := ns.in(func() error {
+		err := ns.In(func() error {
 			if _, ok, err := Holder(address); ok != (tt.removed != nil) || err != nil {
 				t.Errorf("Holder(%s) before: %v %v", address, ok, err)
 			}
@@ -173,11 +174,11 @@ addr add ::ffff:10.0.0.1/128 dev ens3 nodad
 }
 
 func TestWatch(t *testing.T) {
-	ns := newNamespace(t)
-	ns.ip(t, "link add ens3 type veth peer name far\nlink set far up\n")
+	ns := netns.New(t)
+	ns.IP(t, "link add ens3 type veth peer name far\nlink set far up\n")
 	ctx, cancel := context.WithCancel(t.Context())
 	wake, done := make(chan struct{}, 1), make(chan error, 1)
-	go func() { done <- ns.in(func() error { return Watch(ctx, wake) }) }()
+	go func() { done <- ns.In(func() error { return Watch(ctx, wake) }) }()
 
 	woken := func(by string) {
 		t.Helper()
@@ -191,7 +192,7 @@ func TestWatch(t *testing.T) {
 	for _, change := range []string{"link set ens3 up", "addr add 192.0.2.10/24 dev ens3", "addr del 192.0.2.10/24 dev ens3",
 		"addr add 2001:db8::1/64 dev ens3 nodad", "route add 203.0.113.0/24 dev ens3", "route del 203.0.113.0/24", "link del ens3"} {
 		quiet(wake)
-		ns.ip(t, change)
+		ns.IP(t, change)
 		woken(change)
 	}
 	cancel()
@@ -213,10 +214,10 @@ func quiet(wake <-chan struct{}) {
 
 // TestWatchOverflow lets the kernel drop news and expects that Watch neither ends nor goes deaf.
 func TestWatchOverflow(t *testing.T) {
-	ns := newNamespace(t)
-	ns.ip(t, "link add ens3 type veth peer name far\n")
+	ns := netns.New(t)
+	ns.IP(t, "link add ens3 type veth peer name far\n")
 	var socket *nl.NetlinkSocket
-	err := ns.in(func() (err error) {
+	err := ns.In(func() (err error) {
 		if socket, err = subscribe(); err != nil {
 			return err
 		}
@@ -230,7 +231,7 @@ func TestWatchOverflow(t *testing.T) {
 		for i := range 100 {
 			fmt.Fprintf(&lines, "addr %s 10.0.0.%d/32 dev ens3\n", verb, i+1)
 		}
-		ns.ip(t, lines.String())
+		ns.IP(t, lines.String())
 	}
 	flood("add")
 	if _, _, err := socket.Receive(); !errors.Is(err, unix.ENOBUFS) {
@@ -243,7 +244,7 @@ func TestWatchOverflow(t *testing.T) {
 	wake, done := make(chan struct{}, 1), make(chan error, 1)
 	go func() { done <- listen(ctx, socket, wake) }()
 	quiet(wake)
-	ns.ip(t, "link set ens3 up")
+	ns.IP(t, "link set ens3 up")
 	select {
 	case <-wake:
 	case err := <-done:
