@@ -29,6 +29,9 @@ func compile(c spec.Cluster, policy vrrp.Policy) (Plan, error) {
 	}
 	families := familiesOf(c)
 	vips := VIPs{API: append([]netip.Addr{}, c.APIVIPs...), Ingress: append([]netip.Addr{}, c.IngressVIPs...)}
+	if c.DNSVIP.IsValid() {
+		vips.DNS = []netip.Addr{c.DNSVIP}
+	}
 	return Plan{
 		Cluster:         identity,
 		Platform:        or(c.Platform, spec.None),

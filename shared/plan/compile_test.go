@@ -61,9 +61,9 @@ func fullest() spec.Cluster {
 	return spec.Cluster{
 		Name: "oc2-yw674", BaseDomain: "Lab.Example.COM.", Platform: spec.OpenStack, Topology: spec.HighlyAvailableArbiter, ControlPlaneReplicas: 2,
 		MachineNetworks: networks("2001:db8::1/64", "192.0.2.7/24"),
-		APIVIPs:         addresses("2001:db8::5", "192.0.2.5"), IngressVIPs: addresses("2001:db8::6", "192.0.2.6"),
+		APIVIPs:         addresses("2001:db8::5", "192.0.2.5"), IngressVIPs: addresses("2001:db8::6", "192.0.2.6"), DNSVIP: netip.MustParseAddr("2001:db8::7"),
 		LoadBalancer: spec.Managed, DNSRecords: spec.External,
-		Images: map[string]string{"keepalivedImage": "registry.example.com/keepalived@sha256:0123", "corednsImage": "registry.example.com:5000/coredns:1.2"},
+		Images: map[string]string{"keepalivedImage": "registry.example.com/keepalived@sha256:4f881a1a3db524da61c27dd0708e61439261cc0a3ff518c017679853f91648c0", "corednsImage": "registry.example.com:5000/coredns:1.2"},
 		Timing: "compat", VRRP: spec.Multicast, VRIDs: map[string]uint8{"api": 9, "ingress": 10}, Ports: map[string]uint16{"lb": 9545, "lb-stats": 29545},
 	}
 }

@@ -22,6 +22,9 @@ func Encode(p Plan) []byte {
 		"platform":        p.Platform,
 		"topology":        p.Topology,
 	}
+	if len(p.VIPs.DNS) > 0 {
+		cluster["dnsVIP"] = p.VIPs.DNS[0]
+	}
 	if p.knobs.timing != "" {
 		cluster["timing"] = p.knobs.timing
 	}

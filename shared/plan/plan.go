@@ -64,6 +64,7 @@ const (
 type VIPs struct {
 	API     []netip.Addr `json:"api"`
 	Ingress []netip.Addr `json:"ingress"`
+	DNS     []netip.Addr `json:"dns,omitempty"` // nothing serves it; at most one
 }
 
 // VRRP is everything that the elections of the cluster need.

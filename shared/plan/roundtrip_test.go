@@ -15,7 +15,7 @@ import (
 func reread(t *testing.T, text []byte) Plan {
 	t.Helper()
 	cluster, findings := spec.Parse(Path, text, spec.Knobs{})
-	if len(findings) > 0 {
+	if findings.HasErrors() {
 		t.Fatalf("a host finds fault with cluster.json: %v\n%s", findings, text)
 	}
 	return mustCompile(t, cluster)

@@ -17,7 +17,7 @@ func (r *reader) clusterYAML(root object) draft {
 	r.fields(root, "apiVersion", "kind", "metadata", "spec")
 	metadata, spec := r.object(root.get("metadata")), r.object(root.get("spec"))
 	r.fields(metadata, "name")
-	r.fields(spec, "baseDomain", "platform", "topology", "controlPlaneReplicas", "machineNetworks", "apiVIPs", "ingressVIPs",
+	r.fields(spec, "baseDomain", "platform", "topology", "controlPlaneReplicas", "machineNetworks", "apiVIPs", "ingressVIPs", "dnsVIP",
 		"loadBalancer", "dnsRecords", "images", "timing", "vrrp", "vrids", "ports")
 
 	d := draft{
@@ -28,6 +28,7 @@ func (r *reader) clusterYAML(root object) draft {
 		networks:     r.networks(spec.get("machineNetworks"), func(e value) value { return e }),
 		api:          r.vips(spec.get("apiVIPs")),
 		ingress:      r.vips(spec.get("ingressVIPs")),
+		dns:          r.dnsVIP(spec.get("dnsVIP")),
 		loadBalancer: r.text(spec.get("loadBalancer")),
 		dnsRecords:   r.text(spec.get("dnsRecords")),
 		images:       r.images(r.object(spec.get("images")), true),
@@ -51,7 +52,7 @@ func (r *reader) clusterYAML(root object) draft {
 
 // later lists the fields that the format reserves.
 func later() []string {
-	return []string{"dnsVIP", "kubeconfig", "kubeletUnit", "namespace", "nodeLabels"}
+	return []string{"kubeconfig", "kubeletUnit", "namespace", "nodeLabels"}
 }
 
 // fields reports every field of a map that is none of the known ones.

@@ -4,13 +4,12 @@ import "testing"
 
 func TestClusterFindings(t *testing.T) {
 	check(t, goodCluster, []findingCase{
-		{"field unknown", edit{"  platform: none", "  platform: none\n  vips: []"}, `c:8:3: error: spec.vips: there is no such field: remove it, or use one of baseDomain, platform, topology, controlPlaneReplicas, machineNetworks, apiVIPs, ingressVIPs, loadBalancer, dnsRecords, images, timing, vrrp, vrids, ports`},
+		{"field unknown", edit{"  platform: none", "  platform: none\n  vips: []"}, `c:8:3: error: spec.vips: there is no such field: remove it, or use one of baseDomain, platform, topology, controlPlaneReplicas, machineNetworks, apiVIPs, ingressVIPs, dnsVIP, loadBalancer, dnsRecords, images, timing, vrrp, vrids, ports`},
 		{"field misspelt", edit{"  apiVIPs:", "  apiVips:"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is looked up: write its address
 c:9:3: error: spec.apiVips: there is no such field: spell it apiVIPs`},
 		{"field unknown in metadata", edit{"  name: prod", "  name: prod\n  namespace: x"}, `c:5:3: error: metadata.namespace: there is no such field: remove it, or use one of name`},
 		{"field unknown at the top", edit{"metadata:", "status: {}\nmetadata:"}, `c:3:1: error: status: there is no such field: remove it, or use one of apiVersion, kind, metadata, spec`},
-		{"field of later", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.7\n  kubeconfig: /x"}, `c:8:3: error: spec.dnsVIP: is not supported yet: remove it
-c:9:3: error: spec.kubeconfig: is not supported yet: remove it`},
+		{"field of later", edit{"  platform: none", "  platform: none\n  kubeconfig: /x"}, `c:8:3: error: spec.kubeconfig: is not supported yet: remove it`},
 		{"kind missing", edit{"kind: Cluster\n", ""}, `c:1:1: error: kind: want the kind Cluster: write kind: Cluster`},
 		{"kind of another", edit{"kind: Cluster", "kind: ClusterList"}, `c:2:7: error: kind: want the kind Cluster: write kind: Cluster`},
 		{"version of the format", edit{"onprem-infra.io/v1alpha1", "onprem-infra.io/v1"}, `c:1:13: error: apiVersion: "onprem-infra.io/v1" is not known: write onprem-infra.io/v1alpha1`},
@@ -54,6 +53,43 @@ c:8:28: error: spec.vrids.ingress: 256 is no virtual router ID: choose a number 
 		{"image empty", edit{"  platform: none", "  platform: none\n  images: {keepalivedImage: ''}"}, `c:8:29: error: spec.images.keepalivedImage: "" is no image reference: write one such as registry.example.com/name@sha256:…`},
 		{"image with a line", edit{"  platform: none", "  platform: none\n  images: {keepalivedImage: \"a\\nb\"}"}, `c:8:29: error: spec.images.keepalivedImage: "a\nb" is no image reference: write one such as registry.example.com/name@sha256:…`},
 		{"image is a list", edit{"  platform: none", "  platform: none\n  images: {keepalivedImage: [a]}"}, `c:8:29: error: spec.images.keepalivedImage: want a string, got a list: write a string here`},
+		{"DNS VIP", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.7"}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version`},
+		{"DNS VIP of the API", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.5"}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version
+c:8:11: error: spec.dnsVIP: 192.0.2.5 is a virtual IP of the API or ingress too: choose another one`},
+		{"DNS VIP of ingress", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.6"}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version
+c:8:11: error: spec.dnsVIP: 192.0.2.6 is a virtual IP of the API or ingress too: choose another one`},
+		{"DNS VIP outside the network", edit{"  platform: none", "  platform: none\n  dnsVIP: 198.51.100.7"}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version
+c:8:11: error: spec.dnsVIP: 198.51.100.7 is outside the machine network 192.0.2.0/24: choose an address in it`},
+		{"DNS VIP that is the network", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.0"}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version
+c:8:11: error: spec.dnsVIP: 192.0.2.0 is the network 192.0.2.0/24 itself: choose another address in it`},
+		{"DNS VIP with a zone", edit{"  platform: none", "  platform: none\n  dnsVIP: 'fe80::1%eth0'"}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version
+c:8:11: error: spec.dnsVIP: "fe80::1%eth0" has a zone, which means something on one host only: write a global address`},
+		{"DNS VIP that is a name", edit{"  platform: none", "  platform: none\n  dnsVIP: dns.example.com"}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version
+c:8:11: error: spec.dnsVIP: "dns.example.com" is a host name, and no name is looked up here: write its address`},
+		{"DNS VIPs", edit{"  platform: none", "  platform: none\n  dnsVIP: [192.0.2.7]"}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version
+c:8:11: error: spec.dnsVIP: want a string, got a list: write a string here`},
+		{"DNS VIP of another family", edit{"  platform: none", "  platform: none\n  dnsVIP: '2001:db8::7'"}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version
+c:8:11: error: spec.dnsVIP: 2001:db8::7 is outside the machine network 192.0.2.0/24: choose an address in it`},
+		{"DNS VIP of another family on a platform that routes", edit{"  platform: none", "  platform: vsphere\n  dnsVIP: '2001:db8::7'"}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version
+c:8:11: error: spec.dnsVIP: 2001:db8::7 is of IPv6, which the cluster does not have: write an address of its family`},
+		{"DNS VIP of another family without networks", edit{"  platform: none", "  platform: none\n  dnsVIP: '2001:db8::7'", "  machineNetworks: [192.0.2.0/24]\n", ""}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version
+c:8:11: error: spec.dnsVIP: 2001:db8::7 is of IPv6, which the cluster does not have: write an address of its family`},
+		{"DNS VIP of the second family", edit{"  platform: none", "  platform: none\n  dnsVIP: '2001:db8::7'", "[192.0.2.0/24]", "[192.0.2.0/24, '2001:db8::/64']"}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version
+c:8:11: error: spec.dnsVIP: 2001:db8::7 is not of the cluster's primary family, IPv4: write an address of the first machine network's family`},
+		{"port among the node ports", edit{"  platform: none", "  platform: none\n  ports: {lb: 30000, lb-stats: 32767}"}, `c:8:15: warning: spec.ports.lb: Kubernetes gives the numbers 30000 to 32767 to Services as node ports and this is 30000: choose another one
+c:8:32: warning: spec.ports.lb-stats: Kubernetes gives the numbers 30000 to 32767 to Services as node ports and this is 32767: choose another one`},
+		{"port among the outgoing ones", edit{"  platform: none", "  platform: none\n  ports: {lb: 32768, lb-stats: 60999}"}, `c:8:15: warning: spec.ports.lb: Linux takes the numbers 32768 to 60999 for outgoing connections and this is 32768: choose another one
+c:8:32: warning: spec.ports.lb-stats: Linux takes the numbers 32768 to 60999 for outgoing connections and this is 60999: choose another one`},
+		{"ports beside both", edit{"  platform: none", "  platform: none\n  ports: {lb: 29999, lb-stats: 61000}"}, ``},
+		{"version and kind missing, and more", edit{"apiVersion: onprem-infra.io/v1alpha1\nkind: Cluster\n", "", "name: prod", "name: PROD"}, `c:1:1: error: apiVersion: is missing: write onprem-infra.io/v1alpha1
+c:1:1: error: kind: want the kind Cluster: write kind: Cluster
+c:2:9: error: metadata.name: "PROD" has upper-case letters: write "prod"`},
+		{"version unknown, and more", edit{"onprem-infra.io/v1alpha1", "onprem-infra.io/v1", "name: prod", "name: PROD"}, `c:1:13: error: apiVersion: "onprem-infra.io/v1" is not known: write onprem-infra.io/v1alpha1
+c:4:9: error: metadata.name: "PROD" has upper-case letters: write "prod"`},
+		{"version of another, and more", edit{"onprem-infra.io/v1alpha1", "v1", "name: prod", "name: PROD"}, `c:1:13: error: apiVersion: "v1" is not known: write onprem-infra.io/v1alpha1
+c:4:9: error: metadata.name: "PROD" has upper-case letters: write "prod"`},
+		{"kind is a number, and more", edit{"kind: Cluster", "kind: 1", "name: prod", "name: PROD"}, `c:2:7: error: kind: want a string, got a number: put it in quotes
+c:4:9: error: metadata.name: "PROD" has upper-case letters: write "prod"`},
 		{"everything at once", edit{"name: prod", "name: PROD", "platform: none", "platform: gcp", "[192.0.2.0/24]", "[192.0.2.1/24]", "[192.0.2.5]", "[x]", "[192.0.2.6]", "5"}, `c:4:9: error: metadata.name: "PROD" has upper-case letters: write "prod"
 c:7:13: error: spec.platform: "gcp" is not known: write one of baremetal, nutanix, openstack, ovirt, vsphere, none
 c:8:21: error: spec.machineNetworks[0]: "192.0.2.1/24" has host bits set: write 192.0.2.0/24

@@ -67,6 +67,18 @@ func TestDocumentForms(t *testing.T) {
 	}
 }
 
+// spellings is every spelling of a key with another case, each with a value.
+func spellings(key string) string {
+	var b strings.Builder
+	for i := range 1 << len(key) {
+		for j, c := range []byte(key) {
+			b.WriteByte(c - byte(i>>j&1)*('a'-'A'))
+		}
+		b.WriteString(": b, ")
+	}
+	return b.String()
+}
+
 // TestBounds holds that no input of the longest length keeps the reader busy, whatever it is made of.
 func TestBounds(t *testing.T) {
 	fill := func(head, piece string) string {
@@ -96,6 +108,7 @@ func TestBounds(t *testing.T) {
 		"hosts":             fill(list("    - name"), "    - {name: a}\n"),
 		"VIPs":              fill(list("[192.0.2.5]")+"\n", "    - 192.0.2.5\n"),
 		"networks":          fill(list("  - cidr"), "  - {cidr: 192.0.2.0/24}\n"),
+		"spellings":         fill("h: &h {"+spellings("bootmacaddress")+"name: x}\n"+list("    - name"), "    - *h\n"),
 		"unknown fields":    fill(goodCluster, "  ?: a\n"),
 		"unknown ports":     fill(goodCluster+"  ports:\n", "    a: 1\n"),
 	} {

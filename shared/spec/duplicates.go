@@ -59,7 +59,7 @@ func (r *reader) duplicates(n *yaml.Node, up *trail) {
 			continue
 		}
 		first[key.Value] = key
-		if up != nil || key.Value != "pullSecret" {
+		if up != nil || fold(key.Value) != fold("pullSecret") {
 			r.duplicates(child, here)
 		}
 	}

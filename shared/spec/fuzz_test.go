@@ -37,7 +37,7 @@ func FuzzParse(f *testing.F) {
 
 // FuzzParseImages holds the same for the images file, whose references must stand on one line of any file.
 func FuzzParseImages(f *testing.F) {
-	f.Add(`{"keepalivedImage": "registry.example.com/keepalived@sha256:0123", "other": {}}`)
+	f.Add(`{"keepalivedImage": "registry.example.com/keepalived@sha256:4f881a1a3db524da61c27dd0708e61439261cc0a3ff518c017679853f91648c0", "other": {}}`)
 	f.Add(`{"keepalivedImage": "a\nb", "haproxyImage": ["x"], "corednsImage": null}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		images, findings := ParseImages("i", []byte(text))

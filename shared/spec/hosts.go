@@ -12,7 +12,10 @@ func (r *reader) hosts(v value) []Host {
 		if !o.given {
 			continue
 		}
-		name, role, mac := r.text(o.get("name")), r.text(o.get("role")), r.text(o.get("bootMACAddress"))
+		name, role, mac := r.text(r.field(o, "name")), r.text(r.field(o, "role")), r.text(r.field(o, "bootMACAddress"))
+		if role.value != "" {
+			r.oneOf(role, "master", "worker", "arbiter")
+		}
 		if name.ok {
 			r.once(names, name.value, name)
 		}

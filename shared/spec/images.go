@@ -1,8 +1,6 @@
 package spec
 
-import (
-	"regexp"
-)
+import "regexp"
 
 // The keys of the images that hosts run, as a release's images file spells them. RuntimeCfgImage is this project's own.
 const (
@@ -50,6 +48,13 @@ func (r *reader) images(o object, strict bool) map[string]string {
 	return images
 }
 
-// reference holds the characters that the grammar of image references knows, so that one can stand in a unit or a pod as it is. Whether
-// it names an image is the registry's to say.
-var reference = regexp.MustCompile(`^[A-Za-z0-9\[][A-Za-z0-9._/:@+\[\]-]*$`)
+// reference is the grammar of image references, so that none reaches a host that no engine can read: [HOST[:PORT]/]PATH[:TAG][@DIGEST].
+var reference = regexp.MustCompile(`^(?:(?:` + host + `|\[[0-9a-fA-F:]+\])(?::[0-9]+)?/)?` + component + `(?:/` + component + `)*` +
+	`(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?` +
+	`(?:@(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128}))?$`)
+
+const (
+	host      = label + `(?:\.` + label + `)*`
+	label     = `[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?`
+	component = `[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*`
+)

@@ -14,6 +14,7 @@ type draft struct {
 	arbiters      said[int]
 	networks      networks
 	api, ingress  vips
+	dns           vips // one at most
 	loadBalancer  said[string]
 	dnsRecords    said[string]
 	settings      settings
@@ -25,12 +26,12 @@ type draft struct {
 // installConfig reads what concerns us of an OpenShift install-config. The rest is the installer's and is left alone, secrets first.
 func (r *reader) installConfig(root object) draft {
 	d := draft{installConfig: true}
-	d.name = r.text(r.object(root.get("metadata")).get("name"))
-	d.domain = r.text(root.get("baseDomain"))
-	d.replicas = r.number(r.object(root.get("controlPlane")).get("replicas"))
-	d.arbiters = r.number(r.object(root.get("arbiter")).get("replicas"))
-	d.networks = r.machineNetworks(r.object(root.get("networking")))
-	if p, section, ok := r.platform(r.object(root.get("platform"))); ok {
+	d.name = r.text(r.field(r.object(r.field(root, "metadata")), "name"))
+	d.domain = r.text(r.field(root, "baseDomain"))
+	d.replicas = r.number(r.field(r.object(r.field(root, "controlPlane")), "replicas"))
+	d.arbiters = r.number(r.field(r.object(r.field(root, "arbiter")), "replicas"))
+	d.networks = r.machineNetworks(r.object(r.field(root, "networking")))
+	if p, section, ok := r.platform(r.object(r.field(root, "platform"))); ok {
 		d.platform = p
 		r.section(&d, section)
 	}
@@ -39,8 +40,8 @@ func (r *reader) installConfig(root object) draft {
 
 // machineNetworks reads networking.machineNetwork, or the single CIDR of older files.
 func (r *reader) machineNetworks(networking object) networks {
-	l := r.networks(networking.get("machineNetwork"), func(e value) value { return r.object(e).get("cidr") })
-	old := networking.get("machineCIDR")
+	l := r.networks(r.field(networking, "machineNetwork"), func(e value) value { return r.field(r.object(e), "cidr") })
+	old := r.field(networking, "machineCIDR")
 	if old.node == nil {
 		return l
 	}

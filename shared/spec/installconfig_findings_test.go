@@ -97,6 +97,34 @@ c:12:5: error: platform.baremetal.apiVIPs: no virtual IP is given for the API an
 		{"balancer unknown", edit{"    hosts:", "    loadBalancer: {type: HAProxy}\n    hosts:"}, `c:14:26: error: platform.baremetal.loadBalancer.type: "HAProxy" is not known: write one of OpenShiftManagedDefault, UserManaged`},
 		{"balancer is a text", edit{"    hosts:", "    loadBalancer: UserManaged\n    hosts:"}, `c:14:19: error: platform.baremetal.loadBalancer: want a map, got a string: write a map here`},
 		{"records unknown", edit{"    hosts:", "    dnsRecordsType: Both\n    hosts:"}, `c:14:21: error: platform.baremetal.dnsRecordsType: "Both" is not known: write one of Internal, External`},
+		{"name is a bool of YAML 1.1, yes", edit{"name: prod", "name: yes"}, `c:4:9: error: metadata.name: want a string, got "yes", which is true or false to the installer and other readers of YAML 1.1: put it in quotes`},
+		{"name is a bool of YAML 1.1, No", edit{"name: prod", "name: No"}, `c:4:9: error: metadata.name: want a string, got "No", which is true or false to the installer and other readers of YAML 1.1: put it in quotes`},
+		{"name is a bool of YAML 1.1, ON", edit{"name: prod", "name: ON"}, `c:4:9: error: metadata.name: want a string, got "ON", which is true or false to the installer and other readers of YAML 1.1: put it in quotes`},
+		{"name is a bool of YAML 1.1, off", edit{"name: prod", "name: off"}, `c:4:9: error: metadata.name: want a string, got "off", which is true or false to the installer and other readers of YAML 1.1: put it in quotes`},
+		{"name is a bool of YAML 1.1, y", edit{"name: prod", "name: y"}, `c:4:9: error: metadata.name: want a string, got "y", which is true or false to the installer and other readers of YAML 1.1: put it in quotes`},
+		{"name is a bool of YAML 1.1, N", edit{"name: prod", "name: N"}, `c:4:9: error: metadata.name: want a string, got "N", which is true or false to the installer and other readers of YAML 1.1: put it in quotes`},
+		{"name is a bool in quotes", edit{"name: prod", "name: 'yes'"}, ``},
+		{"name begins like a bool", edit{"name: prod", "name: yesterday"}, ``},
+		{"host is a bool of YAML 1.1", edit{"name: m0", "name: on"}, `c:15:13: error: platform.baremetal.hosts[0].name: want a string, got "on", which is true or false to the installer and other readers of YAML 1.1: put it in quotes`},
+		{"role unknown", edit{"    - name: m0", "    - name: m0\n      role: control-plane"}, `c:16:13: error: platform.baremetal.hosts[0].role: "control-plane" is not known: write one of master, worker, arbiter`},
+		{"role empty", edit{"    - name: m0", "    - name: m0\n      role: ''"}, ``},
+		{"roles", edit{"    - name: m0", "    - {name: m1, role: master}\n    - {name: m2, role: worker}\n    - {name: m3, role: arbiter}\n    - name: m0"}, ``},
+		{"apiVersion and more", edit{"apiVersion: v1\n", "", "name: prod", "name: PROD"}, `c:1:1: error: apiVersion: is missing: write v1 in an install-config, onprem-infra.io/v1alpha1 in a cluster.yaml
+c:3:9: error: metadata.name: "PROD" has upper-case letters: write "prod"`},
+		{"apiVersion unknown and more", edit{"apiVersion: v1", "apiVersion: v1beta4", "name: prod", "name: PROD"}, `c:1:13: error: apiVersion: "v1beta4" is not known: write v1 in an install-config, onprem-infra.io/v1alpha1 in a cluster.yaml
+c:4:9: error: metadata.name: "PROD" has upper-case letters: write "prod"`},
+		{"case of one VIP list", edit{"apiVIPs:", "apiVips:"}, `c:12:5: warning: platform.baremetal.apiVips: is read as apiVIPs, as the installer reads it: spell it so`},
+		{"case of one VIP", edit{"apiVIPs: [192.0.2.5]", "APIVIP: 192.0.2.5"}, `c:12:5: warning: platform.baremetal.APIVIP: is read as apiVIP, as the installer reads it: spell it so
+c:12:13: warning: platform.baremetal.apiVIP: is deprecated: write apiVIPs, a list`},
+		{"case of the networks, which the installer reads", edit{"machineNetwork:", "machinenetwork:", "[192.0.2.5]", "[198.51.100.5]"}, `c:8:3: warning: networking.machinenetwork: is read as machineNetwork, as the installer reads it: spell it so
+c:12:15: error: platform.baremetal.apiVIPs[0]: 198.51.100.5 is outside the machine network 192.0.2.0/24: choose an address in it`},
+		{"long s", edit{"baseDomain", "baſeDomain"}, `c:2:1: warning: ["baſeDomain"]: is read as baseDomain, as the installer reads it: spell it so`},
+		{"two spellings", edit{"    hosts:", "    apivips: [192.0.2.9]\n    hosts:"}, `c:14:5: error: platform.baremetal.apivips: is the same field as apiVIPs to the installer: remove one of the two`},
+		{"two wrong spellings", edit{"apiVIPs: [192.0.2.5]", "apivips: [192.0.2.5]\n    ApiVIPs: [192.0.2.5]"}, `c:12:5: warning: platform.baremetal.apivips: is read as apiVIPs, as the installer reads it: spell it so
+c:13:5: error: platform.baremetal.ApiVIPs: is the same field as apivips to the installer: remove one of the two`},
+		{"another spelling, empty", edit{"apiVIPs: [192.0.2.5]", "apivips:"}, `c:12:5: warning: platform.baremetal.apivips: is read as apiVIPs, as the installer reads it: spell it so
+c:12:13: error: platform.baremetal.apiVIPs: no virtual IP is given for the API and none is looked up: write its address`},
+		{"platform in two spellings", edit{"  baremetal:", "  BareMetal: {}\n  baremetal:"}, `c:11:3: error: platform.BareMetal: is the same field as baremetal to the installer: remove one of the two`},
 		{"host twice", edit{"    - name: m0", "    - name: m0\n    - name: m0"}, `c:16:13: error: platform.baremetal.hosts[1].name: "m0" is another host's too, at line 15: give each host its own`},
 		{"MAC twice", edit{"    - name: m0", "    - name: m1\n      bootMACAddress: 52-54-00-00-00-01\n    - name: m0"}, `c:18:23: error: platform.baremetal.hosts[1].bootMACAddress: "52:54:00:00:00:01" is another host's too, at line 16: give each host its own`},
 		{"MAC malformed", edit{"52:54:00:00:00:01", "52:54:00:00:00"}, `c:16:23: error: platform.baremetal.hosts[0].bootMACAddress: "52:54:00:00:00" is no MAC address: write six bytes, such as 52:54:00:00:00:01`},

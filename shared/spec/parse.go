@@ -27,41 +27,6 @@ func newReader(name, want string) *reader {
 	return &reader{report: &report{}, file: name, want: want, maps: map[*yaml.Node]object{}}
 }
 
-// draft reads the document as what it says it is.
-func (r *reader) draft(text []byte) (draft, bool) {
-	node, ok := r.document(text)
-	if !ok {
-		return draft{}, false
-	}
-	r.duplicates(node, nil)
-	root := r.object(r.root(node))
-	if !root.given {
-		return draft{}, false
-	}
-	version, kindSaid := r.text(root.get("apiVersion")), r.text(root.get("kind"))
-	ours := strings.HasPrefix(version.value, apiGroup) || !version.given && kindSaid.value == kind
-	_, platform := root.fields["platform"]
-	switch {
-	case ours && !version.given:
-		r.errorf(version.at, "is missing: write %s", apiVersion)
-	case ours && version.value != apiVersion:
-		r.errorf(version.at, "%s is not known: write %s", quote(version.value), apiVersion)
-	case ours && kindSaid.value != kind:
-		r.errorf(kindSaid.at, "want the kind %s: write kind: %s", kind, kind)
-	case ours:
-		return r.clusterYAML(root), true
-	case kindSaid.given && !platform:
-		r.errorf(kindSaid.at, "a Kubernetes object is neither an install-config nor a cluster.yaml: give the file that describes the cluster")
-	case version.ok && version.value != "v1":
-		r.errorf(version.at, "%s is not known: write v1 in an install-config, %s in a cluster.yaml", quote(version.value), apiVersion)
-	case !version.given:
-		r.errorf(version.at, "is missing: write v1 in an install-config, %s in a cluster.yaml", apiVersion)
-	case version.ok:
-		return r.installConfig(root), true
-	}
-	return draft{}, false
-}
-
 // root is the document's outermost value; its own path is empty, so that the paths of fields begin with their names.
 func (r *reader) root(node *yaml.Node) value {
 	at := r.place(node.Line, node.Column)
@@ -80,6 +45,7 @@ func (d draft) cluster() Cluster {
 		ControlPlaneReplicas: d.replicas.value,
 		APIVIPs:              addresses(ordered(d.platform, d.api)),
 		IngressVIPs:          addresses(ordered(d.platform, d.ingress)),
+		DNSVIP:               d.dns.first(),
 		LoadBalancer:         LoadBalancer(d.loadBalancer.value),
 		DNSRecords:           DNSRecords(d.dnsRecords.value),
 		Images:               d.images,
@@ -101,6 +67,14 @@ func addresses(list []vip) []netip.Addr {
 		addrs = append(addrs, v.addr)
 	}
 	return addrs
+}
+
+// first is the first address of a list, the zero value without any.
+func (l vips) first() netip.Addr {
+	if len(l.list) == 0 {
+		return netip.Addr{}
+	}
+	return l.list[0].addr
 }
 
 // numbers narrows checked numbers; none is nil.

@@ -35,23 +35,24 @@ func TestCluster(t *testing.T) {
 	text := edit{"  platform: none", `  platform: openstack
   topology: HighlyAvailableArbiter
   controlPlaneReplicas: 2
+  dnsVIP: 192.0.2.7
   loadBalancer: UserManaged
   dnsRecords: External
-  images: {keepalivedImage: 'registry.example.com:5000/keepalived@sha256:0123'}
+  images: {keepalivedImage: 'registry.example.com:5000/keepalived@sha256:4f881a1a3db524da61c27dd0708e61439261cc0a3ff518c017679853f91648c0'}
   timing: compat
   vrrp: multicast
   vrids: {api: 255}
   ports: {lb: 9460}`, "baseDomain: example.com", "baseDomain: example.com."}.of(t, goodCluster)
 	cluster, findings := Parse("c", []byte(text), Knobs{})
-	if len(findings) > 0 {
+	if len(findings) != 1 || findings[0].Path != "spec.dnsVIP" || findings[0].Severity != Warning {
 		t.Fatal(lines(findings))
 	}
 	want := Cluster{
 		Name: "prod", BaseDomain: "example.com", Platform: OpenStack, Topology: HighlyAvailableArbiter, ControlPlaneReplicas: 2,
 		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 		APIVIPs:         addrs("192.0.2.5"), IngressVIPs: addrs("192.0.2.6"),
-		LoadBalancer: UserManaged, DNSRecords: External,
-		Images: map[string]string{KeepalivedImage: "registry.example.com:5000/keepalived@sha256:0123"},
+		DNSVIP: netip.MustParseAddr("192.0.2.7"), LoadBalancer: UserManaged, DNSRecords: External,
+		Images: map[string]string{KeepalivedImage: "registry.example.com:5000/keepalived@sha256:4f881a1a3db524da61c27dd0708e61439261cc0a3ff518c017679853f91648c0"},
 		Timing: "compat", VRRP: Multicast, VRIDs: map[string]uint8{"api": 255}, Ports: map[string]uint16{"lb": 9460},
 	}
 	if !reflect.DeepEqual(cluster, want) {

@@ -24,13 +24,15 @@ func installed() []string {
 // platform finds the one section under platform.
 func (r *reader) platform(platform object) (Platform, object, bool) {
 	five := strings.Join(installed(), ", ")
-	var found []string
+	var found, names []string // right, and as written
 	for _, name := range platform.order {
-		if !slices.Contains(installed(), name) {
+		i := slices.IndexFunc(installed(), func(p string) bool { return fold(p) == fold(name) })
+		switch {
+		case i < 0:
 			r.errorf(platform.key(name), "this platform has no virtual IPs to serve: use one of %s, or a cluster.yaml for another Kubernetes", five)
-			continue
+		case !slices.Contains(found, installed()[i]):
+			found, names = append(found, installed()[i]), append(names, name)
 		}
-		found = append(found, name)
 	}
 	switch {
 	case platform.lost:
@@ -39,12 +41,12 @@ func (r *reader) platform(platform object) (Platform, object, bool) {
 		r.errorf(platform.at, "no platform is named: write one of %s", five)
 		return "", object{}, false
 	case len(found) > 1:
-		r.errorf(platform.key(found[1]), "stands beside %s: leave one platform", found[0])
+		r.errorf(platform.key(names[1]), "stands beside %s: leave one platform", found[0])
 		return "", object{}, false
 	case len(found) == 0:
 		return "", object{}, false
 	}
-	return Platform(found[0]), r.object(platform.get(found[0])), true
+	return Platform(found[0]), r.object(r.field(platform, found[0])), true
 }
 
 // section reads a platform's own fields.
@@ -52,20 +54,20 @@ func (r *reader) section(d *draft, section object) {
 	s := spellingOf(d.platform)
 	d.api = r.vipList(section, s.api, s.oldAPI)
 	d.ingress = r.vipList(section, s.ingress, s.oldIngress)
-	d.loadBalancer = r.text(r.object(section.get("loadBalancer")).get("type"))
-	if records := section.get("dnsRecordsType"); d.platform != OVirt {
+	d.loadBalancer = r.text(r.field(r.object(r.field(section, "loadBalancer")), "type"))
+	if records := r.field(section, "dnsRecordsType"); d.platform != OVirt {
 		d.dnsRecords = r.text(records)
 	} else if records.node != nil {
 		r.warnf(records.at, "oVirt has no such field, its records are Internal: remove it")
 	}
 	if d.platform == BareMetal {
-		d.hosts = r.hosts(section.get("hosts"))
+		d.hosts = r.hosts(r.field(section, "hosts"))
 	}
 }
 
 // vipList reads a list of virtual IPs, or the single one of older files.
 func (r *reader) vipList(section object, name, old string) vips {
-	l, o := r.vips(section.get(name)), section.get(old)
+	l, o := r.vips(r.field(section, name)), r.field(section, old)
 	if o.node == nil || o.node.Value == "" && kindOf(o.node) == kindString {
 		r.misspelt(section, name, l)
 		return l
@@ -83,10 +85,11 @@ func (r *reader) vipList(section object, name, old string) vips {
 	return l
 }
 
-// misspelt reports another platform's spelling, which the installer would not read either.
+// misspelt reports another platform's spelling: underscores for capitals, or the other way round. The installer, which passes over case only,
+// would not read it either.
 func (r *reader) misspelt(section object, name string, l vips) {
 	for _, key := range section.order {
-		if !l.given && key != name && alike(key, name) {
+		if !l.given && fold(key) != fold(name) && alike(key, name) {
 			r.errorf(section.key(key), "is not read on this platform: spell it %s", name)
 		}
 	}

@@ -65,6 +65,7 @@ type Cluster struct {
 	MachineNetworks      []netip.Prefix
 	APIVIPs              []netip.Addr
 	IngressVIPs          []netip.Addr
+	DNSVIP               netip.Addr // of a cluster.yaml only; nothing serves it
 	LoadBalancer         LoadBalancer
 	DNSRecords           DNSRecords
 	Images               map[string]string // by key: KeepalivedImage and so on

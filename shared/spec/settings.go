@@ -66,6 +66,7 @@ func (r *report) checkPorts(said map[string]said[int]) {
 			r.errorf(s.at, "%d is no port: choose a number from 1 to 65535", s.value)
 		case s.ok:
 			numbers[name] = s.value
+			r.checkRange(s)
 		}
 	}
 	owner := map[int]string{} // of the numbers that nobody chose
@@ -80,6 +81,16 @@ func (r *report) checkPorts(said map[string]said[int]) {
 			continue
 		}
 		owner[numbers[name]] = name
+	}
+}
+
+// checkRange warns of numbers that something else on the host may take before our program starts.
+func (r *report) checkRange(s said[int]) {
+	switch n := s.value; {
+	case n >= 30000 && n <= 32767:
+		r.warnf(s.at, "Kubernetes gives the numbers 30000 to 32767 to Services as node ports and this is %d: choose another one", n)
+	case n >= 32768 && n <= 60999:
+		r.warnf(s.at, "Linux takes the numbers 32768 to 60999 for outgoing connections and this is %d: choose another one", n)
 	}
 }
 

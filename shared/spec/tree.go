@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -55,6 +56,10 @@ func (r *reader) text(v value) said[string] {
 	}
 	switch node := follow(v.node); kindOf(node) {
 	case kindString:
+		if node.Style == 0 && slices.Contains(oldBools(), strings.ToLower(node.Value)) {
+			r.errorf(v.at, "want a string, got %s, which is true or false to the installer and other readers of YAML 1.1: put it in quotes", quote(node.Value))
+			return s
+		}
 		s.value, s.ok = node.Value, true
 	case kindNumber, kindBool, kindDate:
 		r.errorf(v.at, "want a string, got %s: put it in quotes", kindOf(node))
@@ -63,6 +68,9 @@ func (r *reader) text(v value) said[string] {
 	}
 	return s
 }
+
+// oldBools are words that YAML 1.1 reads as booleans and YAML 1.2 as text.
+func oldBools() []string { return []string{"y", "yes", "on", "n", "no", "off"} }
 
 func (r *reader) number(v value) said[int] {
 	s := said[int]{at: v.at, given: v.given()}

@@ -10,6 +10,7 @@ func (r *report) validate(d draft) {
 	if d.platform != "" {
 		r.checkRequired(d)
 		r.checkPairs(d)
+		r.checkDNS(d)
 		r.checkPrimary(d)
 		r.checkMembership(d)
 	}

@@ -58,6 +58,28 @@ func (r *report) checkPairs(d draft) {
 	}
 }
 
+// checkDNS holds the name servers' virtual IP apart from the others and, where checkMembership says nothing of it, to a family that the
+// cluster has.
+func (r *report) checkDNS(d draft) {
+	families := map[int]bool{}
+	for _, n := range d.networks.list {
+		families[family(n.prefix.Addr())] = true
+	}
+	others, networks := slices.Concat(d.api.list, d.ingress.list), len(families)
+	for _, v := range others {
+		families[family(v.addr)] = families[family(v.addr)] || networks == 0
+	}
+	whole := d.networks.whole && d.api.whole && d.ingress.whole && (networks == 0 || d.anywhere())
+	for _, v := range d.dns.list {
+		if slices.ContainsFunc(others, func(other vip) bool { return other.addr == v.addr }) {
+			r.errorf(v.at, "%s is a virtual IP of the API or ingress too: choose another one", v.addr)
+		}
+		if whole && len(families) > 0 && !families[family(v.addr)] {
+			r.errorf(v.at, "%s is of IPv%d, which the cluster does not have: write an address of its family", v.addr, family(v.addr))
+		}
+	}
+}
+
 func (r *report) checkFamilies(list []vip) {
 	if len(list) != 2 {
 		return
@@ -77,7 +99,7 @@ func (r *report) checkPrimary(d draft) {
 	}
 	primary := family(d.networks.list[0].prefix.Addr())
 	dual := slices.ContainsFunc(d.networks.list, func(n network) bool { return family(n.prefix.Addr()) != primary })
-	for _, l := range []vips{d.api, d.ingress} {
+	for _, l := range []vips{d.api, d.ingress, d.dns} {
 		list := ordered(d.platform, l)
 		sorted := d.platform == Nutanix || d.platform == OVirt
 		if !l.whole || len(list) == 0 || family(list[0].addr) == primary {
@@ -92,20 +114,24 @@ func (r *report) checkPrimary(d draft) {
 	}
 }
 
-// checkMembership holds virtual IPs to the machine networks, where hosts can add them and neighbours reach them. vSphere and Nutanix route
-// them otherwise if they must, and a balancer of the user's own may stand anywhere.
+// anywhere says that virtual IPs may be outside the machine networks: vSphere and Nutanix route them otherwise if they must, and a balancer of
+// the user's own may stand anywhere.
+func (d draft) anywhere() bool {
+	return d.platform == VSphere || d.platform == Nutanix || d.userManaged()
+}
+
+// checkMembership holds virtual IPs to the machine networks, where hosts can add them and neighbours reach them.
 func (r *report) checkMembership(d draft) {
-	anywhere := d.platform == VSphere || d.platform == Nutanix || d.userManaged()
 	var prefixes []string
 	for _, n := range d.networks.list {
 		prefixes = append(prefixes, n.prefix.String())
 	}
-	for _, v := range slices.Concat(d.api.list, d.ingress.list) {
+	for _, v := range slices.Concat(d.api.list, d.ingress.list, d.dns.list) {
 		i := slices.IndexFunc(d.networks.list, func(n network) bool { return n.prefix.Contains(v.addr) })
 		switch {
 		case i >= 0:
 			r.checkUsable(v, d.networks.list[i].prefix)
-		case anywhere || !d.networks.whole:
+		case d.anywhere() || !d.networks.whole:
 		case len(prefixes) > 0:
 			r.errorf(v.at, "%s is outside the machine network %s: choose an address in it", v.addr, strings.Join(prefixes, ", "))
 		case d.installConfig && !assumedNetwork().Contains(v.addr):
