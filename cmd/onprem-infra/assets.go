@@ -18,7 +18,9 @@ func roleFlag(cmd *cobra.Command) *string {
 	for _, r := range role.All() {
 		names = append(names, string(r))
 	}
-	return cmd.Flags().String("role", "", "kind of host: "+strings.Join(names, ", "))
+	name := cmd.Flags().String("role", "", "kind of host: "+strings.Join(names, ", "))
+	completes(cmd, "role", names)
+	return name
 }
 
 // loadAssets reads the cluster and compiles it to what a host of the role gets.

@@ -68,6 +68,8 @@ func exampleFlags(cmd *cobra.Command, std streams, first spec.Platform, platform
 	var platform, families string
 	cmd.Flags().StringVar(&platform, "platform", string(first), "one of "+words(platforms))
 	cmd.Flags().StringVar(&families, "families", "ipv4", "one of "+words(exampleFamilies()))
+	completes(cmd, "platform", platforms)
+	completes(cmd, "families", exampleFamilies())
 	return func(name string) error {
 		if !slices.Contains(platforms, spec.Platform(platform)) {
 			return usage("--platform %q is not one of: %s", platform, words(platforms))

@@ -10,6 +10,7 @@ type example struct {
 	Cluster      []podNetwork
 	Service      []string
 	API, Ingress []string
+	DNS          string // of the primary family
 	Section      string // of the platform, in an install-config
 }
 
@@ -23,7 +24,7 @@ func exampleFamilies() []string { return []string{"ipv4", "ipv6", "dual"} }
 
 func newExample(p spec.Platform, families string) example {
 	titles := map[string]string{"ipv4": "IPv4", "ipv6": "IPv6", "dual": "dual-stack"}
-	e := example{Platform: p, Families: titles[families]}
+	e := example{Platform: p, Families: titles[families], DNS: "192.0.2.7"}
 	if families != "ipv6" {
 		e.Machine = append(e.Machine, "192.0.2.0/24")
 		e.Cluster = append(e.Cluster, podNetwork{"10.128.0.0/14", 23})
@@ -35,6 +36,9 @@ func newExample(p spec.Platform, families string) example {
 		e.Cluster = append(e.Cluster, podNetwork{"fd01::/48", 64})
 		e.Service = append(e.Service, "fd02::/112")
 		e.API, e.Ingress = append(e.API, "2001:db8:1::5"), append(e.Ingress, "2001:db8:1::6")
+	}
+	if families == "ipv6" {
+		e.DNS = "2001:db8:1::7"
 	}
 	return e
 }

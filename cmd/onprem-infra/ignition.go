@@ -23,6 +23,8 @@ host's first boot. Nothing is looked up on the network; what Ignition's own vali
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write; standard output without it")
 	cmd.Flags().StringVar(&format, "format", "ignition", "form of the document: ignition")
 	cmd.Flags().StringVar(&specVersion, "spec-version", ignition.SpecVersion, "version of Ignition's specification: "+ignition.SpecVersion)
+	completes(cmd, "format", []string{"ignition"})
+	completes(cmd, "spec-version", []string{ignition.SpecVersion})
 	cmd.RunE = func(*cobra.Command, []string) error {
 		if format != "ignition" {
 			return usage("--format %q is not one of: ignition", format)

@@ -33,6 +33,8 @@ func inputFlags(cmd *cobra.Command) *input {
 	flags.StringVar(&in.knobs.VRRP, "vrrp", "", "how VRRP travels: unicast or multicast")
 	flags.StringArrayVar(&in.knobs.VRIDs, "vrid", nil, "virtual router ID, as api=N or ingress=N")
 	flags.StringArrayVar(&in.knobs.Ports, "port", nil, "port number, as NAME=N")
+	completes(cmd, "timing", []string{"compat"})
+	completes(cmd, "vrrp", []spec.Mode{spec.Unicast, spec.Multicast})
 	return in
 }
 
@@ -44,6 +46,9 @@ func imagesFlag(cmd *cobra.Command, in *input) {
 // loadCluster reads the cluster and the images that the flags name. Findings go to standard error, all at once; with an error among them
 // the verb ends with exit code 1.
 func loadCluster(std streams, in *input) (spec.Cluster, error) {
+	if in.file == "-" && in.images == "-" {
+		return spec.Cluster{}, usage("-c and --images are both standard input, which is read once: name a file for one of the two")
+	}
 	name, text, err := read(std, in.file)
 	if err != nil {
 		return spec.Cluster{}, err

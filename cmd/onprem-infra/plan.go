@@ -33,6 +33,7 @@ elect the right host, the time that each failure takes, ports, DNS records, and 
 	in := inputFlags(cmd)
 	imagesFlag(cmd, in)
 	cmd.Flags().StringVarP(&format, "output", "o", "yaml", "yaml or json")
+	completes(cmd, "output", []string{"yaml", "json"})
 	cmd.RunE = func(*cobra.Command, []string) error {
 		if format != "yaml" && format != "json" {
 			return usage("-o %q is not one of: yaml, json", format)

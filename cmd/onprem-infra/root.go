@@ -20,9 +20,11 @@ type streams struct {
 func newRoot(std streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "onprem-infra",
-		Short: "Virtual IPs, load balancer and DNS for a cluster on bare metal or in a private cloud",
-		Long: `onprem-infra gives a cluster without a cloud load balancer its virtual IPs, API load balancer and DNS.
-It reads an OpenShift install-config.yaml or its own cluster.yaml and writes what each host needs; on the hosts the same binary runs.`,
+		Short: "The API's virtual IP and DNS on the bootstrap machine of a cluster without a cloud load balancer",
+		Long: `onprem-infra gives the bootstrap machine of a cluster on bare metal or in a private cloud what the first nodes need to find the API: its
+virtual IP, which the bootstrap machine holds until the control plane takes it over, and DNS for the cluster's names.
+It reads an OpenShift install-config.yaml or its own cluster.yaml and writes what that machine needs; there the same binary runs.
+The aim is every role, with the load balancer and DNS of the running cluster; these do not exist yet.`,
 		Example: `  onprem-infra example install-config > install-config.yaml
   onprem-infra validate -c install-config.yaml`,
 		Version:       version(),
@@ -46,12 +48,7 @@ It reads an OpenShift install-config.yaml or its own cluster.yaml and writes wha
 	)
 	root.AddCommand(hostVerbs(std)...)
 	root.SetHelpCommand(helpCommand())
-	root.InitDefaultCompletionCmd()
-	for _, c := range root.Commands() {
-		if c.Name() == "completion" {
-			c.Args, c.RunE = cobra.ArbitraryArgs, noVerb
-		}
-	}
+	completionCommand(root)
 	markHostFailures(root)
 	return root
 }
@@ -82,7 +79,17 @@ func run(ctx context.Context, args []string, std streams) int {
 func group(use, short string, verbs ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, RunE: noVerb}
 	cmd.AddCommand(verbs...)
+	cmd.Example = examplesOf(cmd)
 	return cmd
+}
+
+// examplesOf are the examples of everything that a group holds.
+func examplesOf(group *cobra.Command) string {
+	var examples []string
+	for _, c := range group.Commands() {
+		examples = append(examples, c.Example)
+	}
+	return strings.Join(examples, "\n")
 }
 
 // noVerb answers when a command that only holds others is called by itself or with a word that is none of them.
@@ -102,8 +109,9 @@ func noVerb(cmd *cobra.Command, args []string) error {
 // helpCommand is cobra's own but for its answer to an unknown verb, which is wrong usage here.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "help [verb]",
-		Short: "Help about any verb",
+		Use:     "help [verb]",
+		Short:   "Help about any verb",
+		Example: `  onprem-infra help example cluster`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			target, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {

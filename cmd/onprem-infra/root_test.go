@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -12,13 +13,10 @@ import (
 func TestVerbsHaveExamples(t *testing.T) {
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {
-		if cmd.Name() == "completion" || cmd.Name() == "help" {
-			return // cobra's own texts
-		}
 		if cmd.Short == "" {
 			t.Errorf("%s does not say what it does", cmd.CommandPath())
 		}
-		if !cmd.HasSubCommands() && cmd.Example == "" {
+		if !strings.Contains(cmd.Example, cmd.CommandPath()) {
 			t.Errorf("%s has no example", cmd.CommandPath())
 		}
 		for _, c := range cmd.Commands() {
@@ -42,7 +40,7 @@ func TestExitCodes(t *testing.T) {
 		{"host", errors.New("disk"), 3},
 	} {
 		cmd := &cobra.Command{RunE: func(*cobra.Command, []string) error { return tt.err }, SilenceErrors: true, SilenceUsage: true}
-		cmd.SetArgs(nil)
+		cmd.SetArgs([]string{}) // nil would be those of the test
 		markHostFailures(cmd)
 		err := cmd.Execute()
 		var exit exitError

@@ -22,6 +22,7 @@ FILE:LINE:COL: error|warning: PATH: what is wrong, and what to do. A clean file 
 	}
 	in := inputFlags(cmd)
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	completes(cmd, "output", []string{"text", "json"})
 	cmd.RunE = func(*cobra.Command, []string) error {
 		if format != "text" && format != "json" {
 			return usage("-o %q is not one of: text, json", format)
