@@ -30,6 +30,8 @@ func TestImages(t *testing.T) {
 		{"digest that is none", `{"keepalivedImage": "x@sha256:zz"}`, nil, noReference("x@sha256:zz")},
 		{"digest too short", `{"keepalivedImage": "x@sha256:0123"}`, nil, noReference("x@sha256:0123")},
 		{"path in upper case", `{"keepalivedImage": "Registry.Example.com/A:tag"}`, nil, noReference("Registry.Example.com/A:tag")},
+		{"tag of 129 characters", `{"keepalivedImage": "a:` + strings.Repeat("b", 129) + `"}`, nil, noReference("a:" + strings.Repeat("b", 58) + "…")},
+		{"tag of 128 characters", `{"keepalivedImage": "a:` + strings.Repeat("b", 128) + `"}`, map[string]string{KeepalivedImage: "a:" + strings.Repeat("b", 128)}, ""},
 		{"tag alone", `{"keepalivedImage": ":tag"}`, nil, noReference(":tag")},
 		{"slash at the end", `{"keepalivedImage": "registry.example.com/"}`, nil, noReference("registry.example.com/")},
 		{"tag after the digest", `{"keepalivedImage": "a@sha256:` + digest + `:tag"}`, nil, noReference("a@sha256:4f881a1a3db524da61c27dd0708e61439261cc0a3ff518c0176…")},
