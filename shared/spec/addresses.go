@@ -50,19 +50,6 @@ func (r *reader) vips(v value) vips {
 	return l
 }
 
-// dnsVIP reads the one virtual IP of the cluster's name servers.
-func (r *reader) dnsVIP(v value) vips {
-	l := vips{at: v.at, given: v.given()}
-	if v.node == nil {
-		return l
-	}
-	r.warnf(v.at, "nothing serves this address yet: leave it out, or keep it for a later version")
-	if addr, ok := r.vip(v); ok {
-		l.list, l.whole = []vip{{addr, v.at}}, true
-	}
-	return l
-}
-
 func (r *reader) vip(v value) (netip.Addr, bool) {
 	s := r.text(v)
 	if !s.ok {

@@ -69,14 +69,6 @@ func addresses(list []vip) []netip.Addr {
 	return addrs
 }
 
-// first is the first address of a list, the zero value without any.
-func (l vips) first() netip.Addr {
-	if len(l.list) == 0 {
-		return netip.Addr{}
-	}
-	return l.list[0].addr
-}
-
 // numbers narrows checked numbers; none is nil.
 func numbers[N uint8 | uint16](said map[string]said[int]) map[string]N {
 	if len(said) == 0 {

@@ -58,28 +58,6 @@ func (r *report) checkPairs(d draft) {
 	}
 }
 
-// checkDNS holds the name servers' virtual IP apart from the others and, where checkMembership says nothing of it, to a family that the
-// cluster has.
-func (r *report) checkDNS(d draft) {
-	families := map[int]bool{}
-	for _, n := range d.networks.list {
-		families[family(n.prefix.Addr())] = true
-	}
-	others, networks := slices.Concat(d.api.list, d.ingress.list), len(families)
-	for _, v := range others {
-		families[family(v.addr)] = families[family(v.addr)] || networks == 0
-	}
-	whole := d.networks.whole && d.api.whole && d.ingress.whole && (networks == 0 || d.anywhere())
-	for _, v := range d.dns.list {
-		if slices.ContainsFunc(others, func(other vip) bool { return other.addr == v.addr }) {
-			r.errorf(v.at, "%s is a virtual IP of the API or ingress too: choose another one", v.addr)
-		}
-		if whole && len(families) > 0 && !families[family(v.addr)] {
-			r.errorf(v.at, "%s is of IPv%d, which the cluster does not have: write an address of its family", v.addr, family(v.addr))
-		}
-	}
-}
-
 func (r *report) checkFamilies(list []vip) {
 	if len(list) != 2 {
 		return
