@@ -7,15 +7,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/health"
 )
 
-const (
-	// lookEvery is how often the local API is probed.
-	lookEvery = time.Second
-	// firstReadyWithin is how long a first healthy API is waited for: slow hosts need many minutes to pull a release. Afterwards the
-	// same rules hold as if it had been seen.
-	firstReadyWithin = 30 * time.Minute
-	// tolerated is how many failures in a row may be a restart of the API server; one more and the VIP goes.
-	tolerated = 4
-)
+// firstReadyWithin is how long a first healthy API is waited for: slow hosts need many minutes to pull a release. Afterwards the same rules
+// hold as if it had been seen.
+const firstReadyWithin = 30 * time.Minute
 
 // Look is one look at what the VIP is held for.
 type Look struct {
@@ -112,7 +106,7 @@ func (r Release) notReady(l Look) (Release, Verdict) {
 		return r, Verdict{Hold: true, Why: fmt.Sprintf("the local API is %s, Ironic still serves through the VIP", l.API)}
 	}
 	r.failures++
-	if r.failures > tolerated {
+	if r.failures >= health.BootstrapAPI().Fall {
 		r.phase = released
 		return r, Verdict{Why: fmt.Sprintf("the local API is %s and Ironic is away, %d times in a row", l.API, r.failures)}
 	}

@@ -47,9 +47,9 @@ func (w *Watch) Verdict(ctx context.Context) (Verdict, error) {
 	}
 }
 
-// Run looks once a second until the context ends. It fails when it cannot remember what it saw, and can then be run again.
+// Run looks at the pace of health.BootstrapAPI until the context ends. It fails when it cannot remember what it saw, and can then be run again.
 func (w *Watch) Run(ctx context.Context) error {
-	ticker := time.NewTicker(lookEvery)
+	ticker := time.NewTicker(health.BootstrapAPI().Interval)
 	defer ticker.Stop()
 	for {
 		look := w.look(ctx)

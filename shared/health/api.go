@@ -1,4 +1,4 @@
-// Package health says in types what checks found.
+// Package health says in types what checks found, and how they are made.
 package health
 
 // API is what a probe learnt of an API server. The difference between the last three decides whether a VIP stays where it is: a server

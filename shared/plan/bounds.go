@@ -5,12 +5,18 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// bounds are the worst cases of the elections: the lowest priority that takes part waits longest.
-func bounds(vips VIPs, policy vrrp.Policy, advert time.Duration) []Bound {
+// bounds are the worst cases of the elections: the lowest priority that takes part waits longest. Behind a balancer of the user's own
+// there is no election.
+func bounds(balancer spec.LoadBalancer, vips VIPs, policy vrrp.Policy, advert time.Duration) []Bound {
 	found := []Bound{}
+	if balancer != spec.Managed {
+		return found
+	}
 	for _, election := range []struct {
 		name       string
 		vips       []netip.Addr
@@ -24,7 +30,25 @@ func bounds(vips VIPs, policy vrrp.Policy, advert time.Duration) []Bound {
 				stops(election.name, election.vips, election.candidates, advert))
 		}
 	}
+	if len(vips.API) > 0 {
+		found = append(found, bootstrapEnds(vips.API, policy.ControlPlane, advert)...)
+	}
 	return found
+}
+
+// bootstrapEnds are the ways in which the bootstrap machine's API can go: the machine notices, and leaves in order.
+func bootstrapEnds(vips []netip.Addr, c vrrp.Candidates, advert time.Duration) []Bound {
+	check := health.BootstrapAPI()
+	skew, _ := span(vips, c, func(v vrrp.Version, p vrrp.Priority) time.Duration { return vrrp.Skew(v, p, advert) })
+	end := func(how string, look time.Duration) Bound {
+		return Bound{
+			Failure: "the bootstrap's API " + how,
+			Ms:      ceilMs(check.Detects(look)) + skew,
+			Why: fmt.Sprintf("%d looks of %d ms in a row fail, then the VIP leaves in order: %d ms at priority %d",
+				check.Fall, max(check.Interval, look).Milliseconds(), skew, c.Base),
+		}
+	}
+	return []Bound{end("refuses connections, and so does Ironic", 0), end("takes connections and hangs, and so does Ironic", 2*check.Timeout)}
 }
 
 func vanishes(name string, vips []netip.Addr, c vrrp.Candidates, advert time.Duration) Bound {

@@ -54,7 +54,7 @@ func compile(c spec.Cluster, policy vrrp.Policy) (Plan, error) {
 		Timing: Timing{
 			Profile:          timing.Profile,
 			AdvertIntervalMs: int(timing.Advert.Milliseconds()),
-			Bounds:           bounds(vips, policy, timing.Advert),
+			Bounds:           bounds(loadBalancerOf(c), vips, policy, timing.Advert),
 		},
 		Ports:   ports,
 		Records: record.Cluster(identity.Zone, vips.API, vips.Ingress),

@@ -2,35 +2,15 @@ package plan
 
 import (
 	"encoding/json"
-	"flag"
 	"net/netip"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-func golden(t *testing.T, got []byte) {
-	t.Helper()
-	path := "testdata/" + t.Name() + ".golden"
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != string(want) {
-		t.Errorf("%s:\n%s\nwant:\n%s", path, got, want)
-	}
-}
 
 func addresses(texts ...string) []netip.Addr {
 	var all []netip.Addr
@@ -86,9 +66,9 @@ func indented(t *testing.T, v any) []byte {
 	return append(text, '\n')
 }
 
-func TestCompileSmallest(t *testing.T) { golden(t, indented(t, mustCompile(t, smallest()))) }
+func TestCompileSmallest(t *testing.T) { golden.Check(t, indented(t, mustCompile(t, smallest()))) }
 
-func TestCompileFullest(t *testing.T) { golden(t, indented(t, mustCompile(t, fullest()))) }
+func TestCompileFullest(t *testing.T) { golden.Check(t, indented(t, mustCompile(t, fullest()))) }
 
 // TestCompileNothing is a cluster without any address: what is empty is written as empty, so that a reader of JSON can always iterate.
 func TestCompileNothing(t *testing.T) {
@@ -134,6 +114,8 @@ func TestCompileDefaults(t *testing.T) {
 			c.Platform, c.MachineNetworks = spec.Nutanix, networks("2001:db8::/64", "192.0.2.0/24")
 			c.APIVIPs = addresses("192.0.2.5", "2001:db8::5")
 		}, func(p Plan) any { return p.VIPs.API }, addresses("192.0.2.5", "2001:db8::5")},
+		{"no election behind the user's own balancer", func(c *spec.Cluster) { c.LoadBalancer = spec.UserManaged },
+			func(p Plan) any { return p.Timing.Bounds }, []Bound{}},
 		{"one VRID set", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"ingress": 200} },
 			func(p Plan) any { return [2]vrrp.ID{p.VRRP.API.ID, p.VRRP.Ingress.ID} }, [2]vrrp.ID{14, 200}},
 	}

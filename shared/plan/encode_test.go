@@ -6,11 +6,13 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/onprem-infra/onprem-infra/test/golden"
 )
 
-func TestEncodeSmallest(t *testing.T) { golden(t, Encode(mustCompile(t, smallest()))) }
+func TestEncodeSmallest(t *testing.T) { golden.Check(t, Encode(mustCompile(t, smallest()))) }
 
-func TestEncodeFullest(t *testing.T) { golden(t, Encode(mustCompile(t, fullest()))) }
+func TestEncodeFullest(t *testing.T) { golden.Check(t, Encode(mustCompile(t, fullest()))) }
 
 // TestEqualInputEqualBytes fills the maps of the input in another order each time.
 func TestEqualInputEqualBytes(t *testing.T) {

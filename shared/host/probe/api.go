@@ -13,13 +13,12 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/health"
 )
 
 // budget is the longest that one question takes.
-const budget = 5 * time.Second
+var budget = health.BootstrapAPI().Timeout
 
 // most is how much of an answer is read; the list of an API server's checks is some 3 KiB.
 const most = 64 << 10
