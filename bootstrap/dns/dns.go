@@ -9,6 +9,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
 // Config is where CoreDNS reads its configuration, on the host and in the container.
@@ -68,7 +69,7 @@ func New(p plan.Plan, header string, host Host, daemon Daemon, notifier Notifier
 func Container(p plan.Plan) container.Spec {
 	return container.Spec{
 		Name:         containerName,
-		Image:        p.Images["corednsImage"],
+		Image:        p.Images[spec.CoreDNSImage],
 		Command:      []string{"coredns", "-conf", Config},
 		Mounts:       []container.Mount{{Source: "/etc/coredns", Target: "/etc/coredns", ReadOnly: true}},
 		Tmpfs:        []string{"/tmp"},

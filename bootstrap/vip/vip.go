@@ -22,6 +22,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -97,7 +98,7 @@ func Container(p plan.Plan) container.Spec {
 	}
 	return container.Spec{
 		Name:    containerName,
-		Image:   p.Images["keepalivedImage"],
+		Image:   p.Images[spec.KeepalivedImage],
 		Command: append(command, "--", "keepalived"),
 		Mounts: []container.Mount{
 			{Source: supervisor, Target: "/usr/bin/onprem-supervise", ReadOnly: true},
