@@ -36,6 +36,9 @@ type Keeper struct {
 	Open     func(pid int) (Process, error)
 	Wake     chan<- struct{} // asks for a round when the container ends
 	AuthFile string          // registry credentials, may be absent
+	// Prepare clears away what a former container left that would be taken for the new one's word. It is called before a start, never
+	// before an adoption; nil for nothing.
+	Prepare func() error
 
 	running *watched
 	digest  string // of the specification that runs
@@ -84,6 +87,11 @@ func (k *Keeper) start(ctx context.Context, spec container.Spec) error {
 	if found {
 		if err := k.replace(ctx, spec.Name); err != nil {
 			return err
+		}
+	}
+	if k.Prepare != nil {
+		if err := k.Prepare(); err != nil {
+			return fmt.Errorf("prepare container %s: %w", spec.Name, err)
 		}
 	}
 	if err := k.Engine.Start(ctx, spec); err != nil {

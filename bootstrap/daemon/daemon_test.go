@@ -18,19 +18,21 @@ func TestEnsure(t *testing.T) {
 	tests := []struct {
 		name   string
 		engine fakeEngine
+		full   bool // so that nothing can be prepared
 		calls  []string
 		err    string
 	}{
-		{name: "nothing there", calls: []string{"inspect", "image", "start", "inspect"}},
+		{name: "nothing there", calls: []string{"inspect", "image", "prepare", "start", "inspect"}},
+		{name: "what the former container left stays", full: true, calls: []string{"inspect", "image", "prepare"}, err: "prepare container onprem-keepalived: read-only"},
 		{name: "ours runs: adopted, not touched",
 			engine: fakeEngine{found: true, state: container.State{Running: true, PID: 7, Digest: keepalived.Digest()}, process: &fakeProcess{end: make(chan struct{})}},
 			calls:  []string{"inspect"}},
 		{name: "ours has ended: replaced",
 			engine: fakeEngine{found: true, state: container.State{Digest: keepalived.Digest()}},
-			calls:  []string{"inspect", "image", "stop", "remove", "start", "inspect"}},
+			calls:  []string{"inspect", "image", "stop", "remove", "prepare", "start", "inspect"}},
 		{name: "another specification runs: replaced after the image is there",
 			engine: fakeEngine{found: true, state: container.State{Running: true, PID: 7, Digest: other.Digest()}, process: &fakeProcess{end: make(chan struct{})}},
-			calls:  []string{"inspect", "image", "stop", "remove", "start", "inspect"}},
+			calls:  []string{"inspect", "image", "stop", "remove", "prepare", "start", "inspect"}},
 		{name: "foreign container: refused, not deleted",
 			engine: fakeEngine{found: true, state: container.State{Running: true, PID: 7}},
 			calls:  []string{"inspect"}, err: "the name onprem-keepalived is taken by a container that is not ours"},
@@ -40,11 +42,17 @@ func TestEnsure(t *testing.T) {
 		{name: "the engine is away", engine: fakeEngine{fail: map[string]error{"inspect": errors.New("no socket")}},
 			calls: []string{"inspect"}, err: "look at container onprem-keepalived: no socket"},
 		{name: "storage is full", engine: fakeEngine{fail: map[string]error{"start": errors.New("no space left")}},
-			calls: []string{"inspect", "image", "start"}, err: "start container onprem-keepalived: no space left"},
+			calls: []string{"inspect", "image", "prepare", "start"}, err: "start container onprem-keepalived: no space left"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			k, _ := keeper(t, &tt.engine)
+			k.Prepare = func() error {
+				if tt.full {
+					tt.engine.fail = map[string]error{"prepare": errors.New("read-only")}
+				}
+				return tt.engine.call("prepare")
+			}
 			err := k.Ensure(t.Context(), keepalived)
 			if tt.err == "" && (err != nil || !k.Running()) || tt.err != "" && (err == nil || !strings.HasPrefix(err.Error(), tt.err)) {
 				t.Errorf("error %v, running %v, want error %q", err, k.Running(), tt.err)

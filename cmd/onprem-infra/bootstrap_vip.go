@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +13,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
-	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
 func runVIPCommand(std streams) *cobra.Command {
@@ -46,6 +44,7 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string) err
 	if err != nil {
 		return err
 	}
+	keeper.Prepare = forgetStatus
 	release, err := onHost.release()
 	if err != nil {
 		return err
@@ -59,7 +58,7 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string) err
 		m.watch(ctx, "nodes", func(ctx context.Context) error { return nodes.Run(ctx, m.wake) })
 		m.watch(ctx, "the local API", watch.Run)
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error {
-			return file.Watch(ctx, []string{filepath.Join(vip.RunDir, supervised.StatusFile)}, m.wake)
+			return file.Watch(ctx, []string{statusFile}, m.wake)
 		})
 	})
 }

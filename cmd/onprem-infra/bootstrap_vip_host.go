@@ -22,6 +22,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
+const statusFile = vip.RunDir + "/" + supervised.StatusFile
+
 // vipHost is the machine as the room sees it.
 type vipHost struct {
 	nodes *kube.Watcher
@@ -38,7 +40,7 @@ func (h vipHost) Nodes() []addr.Node {
 func (h vipHost) Verdict(ctx context.Context) (vip.Verdict, error) { return h.watch.Verdict(ctx) }
 
 func (vipHost) Status() (supervised.Status, error) {
-	text, err := os.ReadFile(filepath.Join(vip.RunDir, supervised.StatusFile))
+	text, err := os.ReadFile(statusFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return supervised.Status{}, nil // the supervisor has not spoken yet
 	}
@@ -46,6 +48,14 @@ func (vipHost) Status() (supervised.Status, error) {
 		return supervised.Status{}, err
 	}
 	return supervised.Decode(text)
+}
+
+// forgetStatus drops the word of a supervisor that is no more: a killed one may have said MASTER last.
+func forgetStatus() error {
+	if err := os.Remove(statusFile); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 func (vipHost) Propose(config []byte) error {
