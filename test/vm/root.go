@@ -25,6 +25,7 @@ const suite = "bookworm"
 var packages = []string{
 	"systemd", "systemd-sysv", "dbus", "iproute2", "curl", "ca-certificates", "procps",
 	"podman", "runc", "catatonit", "conmon", "netavark", "aardvark-dns", "nftables",
+	"network-manager", "systemd-resolved",
 }
 
 // presets start nothing on a first boot but what a document asks for, as on a machine image that is made for Ignition.
