@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/test/cache"
@@ -25,8 +26,22 @@ const suite = "bookworm"
 var packages = []string{
 	"systemd", "systemd-sysv", "dbus", "iproute2", "curl", "ca-certificates", "procps",
 	"podman", "runc", "catatonit", "conmon", "netavark", "aardvark-dns", "nftables",
-	"network-manager", "systemd-resolved",
 }
+
+// latePackages are what debootstrap cannot configure: NetworkManager's polkitd waits for triggers that run after debootstrap only.
+var latePackages = []string{"network-manager", "systemd-resolved"}
+
+// install installs packages in the root file system $R, and starts nothing.
+const install = `
+mount -t proc proc "$R/proc"
+printf '#!/bin/sh\nexit 101\n' >"$R/usr/sbin/policy-rc.d"
+chmod 755 "$R/usr/sbin/policy-rc.d"
+export DEBIAN_FRONTEND=noninteractive
+chroot "$R" apt-get update -q
+chroot "$R" apt-get install -q -y --no-install-recommends $PACKAGES
+chroot "$R" apt-get clean
+rm -r "$R/usr/sbin/policy-rc.d" "$R"/var/lib/apt/lists/*
+`
 
 // presets start nothing on a first boot but what a document asks for, as on a machine image that is made for Ignition.
 const presets = `enable dbus.socket
@@ -36,14 +51,19 @@ disable *
 // Root is the root file system that every machine starts from. It is made by debootstrap at the first call, which takes minutes, and
 // must not be written to afterwards.
 func Root(ctx context.Context, log *slog.Logger) (string, error) {
-	sum := sha256.Sum256([]byte(suite + presets + strings.Join(packages, ",")))
+	sum := sha256.Sum256([]byte(suite + presets + install + strings.Join(slices.Concat(packages, latePackages), ",")))
 	return cache.Dir(fmt.Sprintf("rootfs-%s-%x", suite, sum[:6]), func(dir string) error {
 		mirror, err := mirror(ctx)
 		if err != nil {
 			return err
 		}
-		log.Info("debootstrap", "packages", strings.Join(packages, " "), "why", "no root file system in the cache, takes about two minutes")
+		log.Info("debootstrap", "packages", strings.Join(slices.Concat(packages, latePackages), " "), "why", "no root file system in the cache, takes about two minutes")
 		if err := run(exec.CommandContext(ctx, "debootstrap", "--variant=minbase", "--include="+strings.Join(packages, ","), suite, dir, mirror)); err != nil {
+			return err
+		}
+		late := exec.CommandContext(ctx, "unshare", "--mount", "--propagation", "private", "sh", "-euc", install)
+		late.Env = append(os.Environ(), "R="+dir, "PACKAGES="+strings.Join(latePackages, " "))
+		if err := run(late); err != nil {
 			return err
 		}
 		return prepare(dir)
