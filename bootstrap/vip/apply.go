@@ -18,10 +18,7 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 		if err := r.daemon.Stop(ctx, containerName); err != nil {
 			return err
 		}
-		if d.Released {
-			return r.tell(true, "the API VIP is not held here")
-		}
-		return r.tell(false, "waits for an address beside the API VIP")
+		return r.tell(d.Released, idle(d))
 	}
 	// Nodes are kept before they become peers: a peer that a restart would forget would stop hearing this machine.
 	if !slices.EqualFunc(d.Nodes, r.kept, addr.Node.Equal) {
@@ -46,7 +43,19 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 	if refused := status.Refused; refused != nil && refused.Candidate == supervised.Digest(r.proposed) {
 		return fmt.Errorf("keepalived refuses its configuration, the former one stays in force: %s", refused.Output)
 	}
-	return r.tell(elected(d.Config, status), summary(d.Config, status))
+	return r.tell(elected(d.Config, status) && len(d.Taken) == 0, strings.Join(append([]string{summary(d.Config, status)}, d.Taken...), "; "))
+}
+
+// idle is the status line while keepalived does not run.
+func idle(d Desired) string {
+	switch {
+	case d.Released:
+		return "the API VIP is not held here"
+	case len(d.Taken) > 0:
+		return strings.Join(d.Taken, "; ")
+	default:
+		return "waits for an address beside the API VIP"
+	}
 }
 
 // Leave gives the VIP up: the supervisor has keepalived announce priority 0 and take the address off before anything else stops.

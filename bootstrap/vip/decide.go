@@ -27,6 +27,8 @@ type Snapshot struct {
 	Links   addr.Snapshot
 	Nodes   []addr.Node
 	Verdict Verdict
+	// Strangers hold API VIPs that no host of this cluster can hold yet.
+	Strangers map[netip.Addr]Stranger
 }
 
 // Desired is what should be on the machine.
@@ -34,6 +36,7 @@ type Desired struct {
 	Run      bool // whether keepalived should run
 	Released bool // it should not because the VIP has been given up
 	Config   keepalived.Config
+	Taken    []string    // says of each VIP that another host holds who that is and what to do; Config has no instance for it
 	Nodes    []addr.Node // that Config was made with
 }
 
@@ -49,17 +52,24 @@ func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("look at the local API: %w", err)
 	}
+	strangers, err := r.host.Strangers(ctx)
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("look for other holders of the VIPs: %w", err)
+	}
 	links, err := r.host.Links()
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("read links: %w", err)
 	}
-	return Snapshot{At: r.now(), Links: links, Nodes: r.host.Nodes(), Verdict: verdict}, nil
+	return Snapshot{At: r.now(), Links: links, Nodes: r.host.Nodes(), Verdict: verdict, Strangers: strangers}, nil
 }
 
 // Decide says what should be on the machine, and why, one reason a fact.
 //
 // Nodes are never forgotten altogether: an API that lists none, or has not spoken since this program started, does not make the nodes
 // that run keepalived vanish, and back in multicast none of them would hear this machine.
+//
+// A VIP that a stranger holds is left to him: keepalived's announcements would take his connections away, and he would take ours. The
+// other VIP does not suffer from it.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	if len(s.Nodes) > 0 {
 		r.nodes = s.Nodes
@@ -72,6 +82,11 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	}
 	desired := Desired{Nodes: s.Nodes, Config: keepalived.Config{Header: r.header, NotifyFIFO: RunDir + "/" + supervised.NotifyFIFO}}
 	for i, vip := range r.plan.VIPs.API {
+		if stranger, ok := s.Strangers[vip]; ok {
+			taken := fmt.Sprintf("%s is held by another host, %s on %s: take it off that host or choose another API VIP", vip, stranger.MAC, stranger.Link)
+			desired.Taken, why = append(desired.Taken, taken), append(why, taken)
+			continue
+		}
 		inst, reason, err := r.instance(i, s)
 		if err != nil {
 			why = append(why, fmt.Sprintf("no instance for %s: %v", vip, err))
@@ -121,6 +136,9 @@ func (r *Room) instance(i int, s Snapshot) (keepalived.Instance, string, error) 
 		inst.AuthPass = vrrp.CompatAuth(p.Cluster.Name, vrrp.API)
 	}
 	where := fmt.Sprintf("%s on %s: %s", vip, choice.Link, choice.Why)
+	if !choice.OnLink {
+		where += ", so that nobody can be asked whether another host holds it"
+	}
 	if p.VRRP.Mode == spec.Multicast {
 		return inst, where + ", multicast as the cluster asks", nil
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
 
@@ -29,6 +30,9 @@ func (m memory) apiSeen() string { return filepath.Join(m.state, "api-was-ready"
 // nodes are the control plane nodes that the API last told of.
 func (m memory) nodes() string { return filepath.Join(m.state, "control-plane-nodes.json") }
 
+// settled are the API VIPs that were found free, or were on this machine, once.
+func (m memory) settled() string { return filepath.Join(m.state, "settled-vips.json") }
+
 // holding is there while the VIP has not been given up.
 func (m memory) holding() string { return filepath.Join(m.run, "holding") }
 
@@ -47,29 +51,43 @@ func (m memory) remember(r vip.Memory) error {
 	return errors.Join(mark(m.apiSeen(), r.SeenReady), mark(m.holding(), r.Holding))
 }
 
-// keptNodes are those of an earlier run. A file that cannot be read is no reason to leave the VIP without a home.
+// keptNodes are those of an earlier run.
 func (m memory) keptNodes(log *slog.Logger) []addr.Node {
-	text, err := os.ReadFile(m.nodes())
+	return kept[addr.Node](m.nodes(), log)
+}
+
+func (m memory) keep(nodes []addr.Node) error { return keep(m.nodes(), nodes) }
+
+// settledVIPs are those of an earlier run. Without them the VIPs are asked for again.
+func (m memory) settledVIPs(log *slog.Logger) []netip.Addr {
+	return kept[netip.Addr](m.settled(), log)
+}
+
+func (m memory) settle(vips []netip.Addr) error { return keep(m.settled(), vips) }
+
+// kept reads a list of an earlier run. A file that cannot be read is no reason to leave the VIP without a home.
+func kept[T any](path string, log *slog.Logger) []T {
+	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	var nodes []addr.Node
+	var list []T
 	if err == nil {
-		err = json.Unmarshal(text, &nodes)
+		err = json.Unmarshal(text, &list)
 	}
 	if err != nil {
-		log.Warn("read the nodes of an earlier run", "file", m.nodes(), "error", err)
+		log.Warn("read what an earlier run knew", "file", path, "error", err)
 		return nil
 	}
-	return nodes
+	return list
 }
 
-func (m memory) keep(nodes []addr.Node) error {
-	text, err := json.MarshalIndent(nodes, "", "  ")
+func keep[T any](path string, list []T) error {
+	text, err := json.MarshalIndent(list, "", "  ")
 	if err != nil {
 		return err
 	}
-	return file.Write(m.nodes(), append(text, '\n'), 0o644)
+	return file.Write(path, append(text, '\n'), 0o644)
 }
 
 // mark makes an empty file be there or not.

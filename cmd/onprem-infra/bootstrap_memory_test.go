@@ -48,6 +48,28 @@ func TestMemoryRelease(t *testing.T) {
 	}
 }
 
+func TestMemorySettledVIPs(t *testing.T) {
+	m := memory{state: t.TempDir()}
+	var said strings.Builder
+	log := slog.New(slog.NewTextHandler(&said, nil))
+	if vips := m.settledVIPs(log); vips != nil || said.Len() > 0 {
+		t.Errorf("before the first: %v, said %q", vips, said.String())
+	}
+	want := []netip.Addr{netip.MustParseAddr("192.0.2.5"), netip.MustParseAddr("2001:db8::5")}
+	if err := m.settle(want); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.settledVIPs(log); !slices.Equal(got, want) || said.Len() > 0 {
+		t.Errorf("%v, want %v; said %q", got, want, said.String())
+	}
+	if err := os.WriteFile(m.settled(), []byte(`["api.example.com"]`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.settledVIPs(log); got != nil || !strings.Contains(said.String(), m.settled()) {
+		t.Errorf("a broken file: %v, said %q, want nothing and the file named", got, said.String())
+	}
+}
+
 func TestMemoryNodes(t *testing.T) {
 	m := memory{state: t.TempDir()}
 	var said strings.Builder

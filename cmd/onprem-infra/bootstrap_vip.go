@@ -20,7 +20,8 @@ func runVIPCommand(std streams) *cobra.Command {
 		Use:   "vip",
 		Short: "Hold the API VIP on the bootstrap machine and give it up in time",
 		Long: `vip launches keepalived in a container and keeps it configured. It holds the API VIP above every control plane node, gives it up
-when the machine's own API server and Ironic are gone, takes it back when the API returns, and leaves at once on SIGTERM.`,
+when the machine's own API server and Ironic are gone, takes it back when the API returns, and leaves at once on SIGTERM. A VIP that
+another host answers for before the cluster exists is left alone until that host has given it up.`,
 		Example: `  onprem-infra bootstrap run vip
   journalctl -u onprem-keepalived`,
 		Args: cobra.NoArgs,
@@ -51,12 +52,14 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string) err
 	}
 	nodes := kube.New(kubeconfig, m.log)
 	watch := vip.NewWatch(release, newVIPProber(p, kubeconfig), onHost.remember, m.wake)
-	room := vip.New(p, header, onHost.keptNodes(m.log), vipHost{nodes: nodes, watch: watch}, keeper, notifier{}, time.Now)
+	claims := vip.NewClaims(p, onHost.settledVIPs(m.log), vipNetwork{}, onHost.settle, m.wake)
+	room := vip.New(p, header, onHost.keptNodes(m.log), vipHost{nodes: nodes, watch: watch, claims: claims}, keeper, notifier{}, time.Now)
 	steps := loop.Steps[vip.Snapshot, vip.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
 	return turn(ctx, m, steps, func(ctx context.Context) {
 		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
 		m.watch(ctx, "nodes", func(ctx context.Context) error { return nodes.Run(ctx, m.wake) })
 		m.watch(ctx, "the local API", watch.Run)
+		m.watch(ctx, "who else holds the VIPs", claims.Run)
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error {
 			return file.Watch(ctx, []string{statusFile}, m.wake)
 		})

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"os"
 	"path/filepath"
 
@@ -26,8 +27,9 @@ const statusFile = vip.RunDir + "/" + supervised.StatusFile
 
 // vipHost is the machine as the room sees it.
 type vipHost struct {
-	nodes *kube.Watcher
-	watch *vip.Watch
+	nodes  *kube.Watcher
+	watch  *vip.Watch
+	claims *vip.Claims
 }
 
 func (vipHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
@@ -38,6 +40,10 @@ func (h vipHost) Nodes() []addr.Node {
 }
 
 func (h vipHost) Verdict(ctx context.Context) (vip.Verdict, error) { return h.watch.Verdict(ctx) }
+
+func (h vipHost) Strangers(ctx context.Context) (map[netip.Addr]vip.Stranger, error) {
+	return h.claims.Strangers(ctx)
+}
 
 func (vipHost) Status() (supervised.Status, error) {
 	text, err := os.ReadFile(statusFile)
@@ -64,6 +70,17 @@ func (vipHost) Propose(config []byte) error {
 }
 
 func (vipHost) Keep(nodes []addr.Node) error { return onHost.keep(nodes) }
+
+// vipNetwork is the machine's network as the claims on the VIPs see it.
+type vipNetwork struct{}
+
+func (vipNetwork) Links() (addr.Snapshot, error) { return link.Snapshot() }
+
+func (vipNetwork) Ask(on string, address netip.Addr) error { return link.Ask(on, address) }
+
+func (vipNetwork) Neighbour(on string, address netip.Addr) (addr.Neighbour, error) {
+	return link.Neighbour(on, address)
+}
 
 // vipProber asks what the VIP is held for.
 type vipProber struct {

@@ -30,6 +30,14 @@ type Route struct {
 	FromRA      bool // protocol RA
 }
 
+// Neighbour is what the kernel knows of the host that holds an address on a link. The zero value says that nothing is known, or not yet.
+type Neighbour struct {
+	// MAC is the hardware address that answers, or that has answered and is now asked again; empty when none is known.
+	MAC string
+	// Absent means that nobody has answered as often as the kernel asks: three times, a second apart.
+	Absent bool
+}
+
 // Snapshot is all that address choices depend on.
 type Snapshot struct {
 	Links  []Link

@@ -11,6 +11,7 @@ import (
 type Choice struct {
 	Link    string
 	Address netip.Addr
+	OnLink  bool   // the VIP is in a network of that interface: its holder answers there without a router between
 	Why     string // for a log: the fact that decided
 }
 
@@ -24,16 +25,17 @@ func ForVIP(s Snapshot, vip netip.Addr, all []netip.Addr, hint netip.Addr) (Choi
 	own := candidates(s, vip, all)
 	for _, c := range own {
 		if c.Prefix.Addr() == hint {
-			return c.choice("it is the node's agreed address"), nil
+			_, onLink := c.network(s.Routes, vip)
+			return c.choice(onLink, "it is the node's agreed address"), nil
 		}
 	}
 	for _, c := range own {
 		if network, ok := c.network(s.Routes, vip); ok {
-			return c.choice(fmt.Sprintf("the VIP is in its network %s", network)), nil
+			return c.choice(true, fmt.Sprintf("the VIP is in its network %s", network)), nil
 		}
 	}
 	if c, route, ok := byDefaultRoute(s.Routes, own); ok {
-		return c.choice(fmt.Sprintf("the VIP is in no local network, and the default route has metric %d there", route.Metric)), nil
+		return c.choice(false, fmt.Sprintf("the VIP is in no local network, and the default route has metric %d there", route.Metric)), nil
 	}
 	return Choice{}, fmt.Errorf("choose an interface for %s: no usable %s address in its network, nor on an interface with a default route", vip, family(vip))
 }
@@ -52,8 +54,8 @@ type candidate struct {
 	Address
 }
 
-func (c candidate) choice(why string) Choice {
-	return Choice{Link: c.Name, Address: c.Prefix.Addr(), Why: fmt.Sprintf("%s of %s: %s", c.Prefix, c.Name, why)}
+func (c candidate) choice(onLink bool, why string) Choice {
+	return Choice{Link: c.Name, Address: c.Prefix.Addr(), OnLink: onLink, Why: fmt.Sprintf("%s of %s: %s", c.Prefix, c.Name, why)}
 }
 
 // candidates are the addresses of the VIP's family that could be this host's own, in the order in which they are considered: links that

@@ -1,0 +1,277 @@
+package vip
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/netip"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// fakeNetwork is a FAKE of a network and of the kernel's way to ask in it: who holds addresses, and what was known before anybody asked.
+type fakeNetwork struct {
+	links   addr.Snapshot
+	holders map[string]string         // MAC by address
+	known   map[string]addr.Neighbour // by address
+	since   map[string]time.Time      // of the question that is open
+	asked   []string                  // link and address
+	err     error
+}
+
+func (n *fakeNetwork) Links() (addr.Snapshot, error) { return n.links, nil }
+
+func (n *fakeNetwork) Ask(link string, address netip.Addr) error {
+	a := address.String()
+	n.asked = append(n.asked, link+" "+a)
+	if n.err != nil {
+		return n.err
+	}
+	if _, open := n.since[a]; !open && (n.known[a] == addr.Neighbour{} || n.known[a].Absent) {
+		n.since[a], n.known[a] = time.Now(), addr.Neighbour{}
+	}
+	return nil
+}
+
+// Neighbour answers as the kernel does: with a holder at once, without one after three tries.
+func (n *fakeNetwork) Neighbour(_ string, address netip.Addr) (addr.Neighbour, error) {
+	a := address.String()
+	if since, open := n.since[a]; open {
+		if mac := n.holders[a]; mac != "" {
+			n.known[a] = addr.Neighbour{MAC: mac}
+			delete(n.since, a)
+		} else if time.Since(since) >= 3*time.Second {
+			n.known[a] = addr.Neighbour{Absent: true}
+			delete(n.since, a)
+		}
+	}
+	return n.known[a], nil
+}
+
+// claims runs claims in virtual time. taken are the VIPs that strangers hold, settled what was remembered last.
+type claims struct {
+	*Claims
+	t       *testing.T
+	network *fakeNetwork
+	saved   [][]netip.Addr
+	full    bool
+	wake    chan struct{}
+}
+
+func claim(t *testing.T, change func(*spec.Cluster), settled ...string) *claims {
+	t.Helper()
+	c := &claims{t: t, wake: make(chan struct{}, 1), network: &fakeNetwork{
+		links: links(host...), holders: map[string]string{}, known: map[string]addr.Neighbour{}, since: map[string]time.Time{},
+	}}
+	var before []netip.Addr
+	for _, s := range settled {
+		before = append(before, ip(s))
+	}
+	c.Claims = NewClaims(compile(t, change), before, c.network, func(s []netip.Addr) error {
+		if c.full {
+			return errors.New("no space left")
+		}
+		c.saved = append(c.saved, slices.Clone(s))
+		return nil
+	}, c.wake)
+	return c
+}
+
+// begin runs it until the end of the test, again after each failure, as a program does with its watchers.
+func (c *claims) begin() {
+	ctx, cancel := context.WithCancel(c.t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			if c.Run(ctx) != nil {
+				time.Sleep(time.Second)
+			}
+		}
+	}()
+	c.t.Cleanup(func() { cancel(); <-done })
+	synctest.Wait()
+}
+
+func (c *claims) after(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// want compares who holds VIPs, written as "VIP MAC", and what is settled.
+func (c *claims) want(what string, taken []string, settled ...string) {
+	c.t.Helper()
+	strangers, err := c.Strangers(c.t.Context())
+	if err != nil {
+		c.t.Fatalf("%s: %v", what, err)
+	}
+	var got []string
+	for _, vip := range slices.SortedFunc(maps.Keys(strangers), netip.Addr.Compare) {
+		got = append(got, vip.String()+" "+strangers[vip].MAC)
+	}
+	var saved []string
+	if len(c.saved) > 0 {
+		for _, vip := range c.saved[len(c.saved)-1] {
+			saved = append(saved, vip.String())
+		}
+	}
+	if !slices.Equal(got, taken) || !slices.Equal(saved, settled) {
+		c.t.Errorf("%s: strangers %q and settled %q, want %q and %q", what, got, saved, taken, settled)
+	}
+}
+
+const (
+	four, six = "192.0.2.5", "2001:db8::5"
+	mac       = "02:00:5e:00:53:0b"
+)
+
+func TestClaimFree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := claim(t, nil)
+		c.begin()
+		c.want("at first", nil)
+		c.after(2900 * time.Millisecond)
+		c.want("before the kernel's verdict", nil)
+		c.after(300 * time.Millisecond) // 3.2 s: keepalived listens for 3.7 s
+		c.want("nobody answered", nil, four)
+		asked := len(c.network.asked)
+		c.network.holders[four] = mac // a master of ours
+		c.after(time.Hour)
+		if c.want("settled for good", nil, four); len(c.network.asked) != asked || len(c.saved) != 1 {
+			t.Errorf("asked %d times more, remembered %d times", len(c.network.asked)-asked, len(c.saved))
+		}
+	})
+}
+
+func TestClaimTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := claim(t, dual)
+		c.network.holders[four] = mac
+		c.begin()
+		c.after(askSoon)
+		c.want("he has answered", []string{four + " " + mac})
+		select {
+		case <-c.wake:
+		default:
+			t.Error("nobody was woken")
+		}
+		c.after(3200 * time.Millisecond)
+		c.want("each VIP by itself", []string{four + " " + mac}, six)
+
+		asked := len(c.network.asked)
+		c.after(10 * time.Second)
+		if got := len(c.network.asked) - asked; got < 5 || got > 15 {
+			t.Errorf("asked him %d times in 10 s, want now and then", got)
+		}
+		c.network.links.Links[0].Up = false
+		c.after(10 * time.Second)
+		c.want("the cable is out", []string{four + " " + mac}, six)
+		c.network.links.Links[0].Up = true
+		c.after(askSlow)
+
+		delete(c.network.holders, four)
+		c.network.known[four] = addr.Neighbour{Absent: true}
+		c.after(askSlow)
+		c.want("he has left", nil, six, four)
+	})
+}
+
+// TestClaimOwn adopts a VIP that is on this machine, whoever answers elsewhere, and asks for none that an earlier run has settled.
+func TestClaimOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := claim(t, dual, six)
+		c.network.links = links(append([]string{four + "/32"}, host...)...)
+		c.network.holders[four], c.network.holders[six] = mac, mac
+		c.begin()
+		if c.want("at first", nil, six, four); len(c.network.asked) > 0 {
+			t.Errorf("asked %q", c.network.asked)
+		}
+	})
+}
+
+// TestClaimKnown has entries from before: a holder counts until the kernel has asked anew, an absence does not count at all.
+func TestClaimKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := claim(t, dual)
+		c.network.known[four], c.network.known[six] = addr.Neighbour{MAC: mac}, addr.Neighbour{Absent: true}
+		c.network.holders[six] = mac
+		c.begin()
+		c.want("at first", []string{four + " " + mac})
+		c.after(askSoon)
+		c.want("asked anew", []string{four + " " + mac, six + " " + mac})
+		c.network.known[four] = addr.Neighbour{Absent: true}
+		c.after(askSlow)
+		c.want("the first has left", []string{six + " " + mac}, four)
+	})
+}
+
+// TestClaimNowhereToAsk waits for an address and for a link, and takes no answer from the other side of a router.
+func TestClaimNowhereToAsk(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		links func() addr.Snapshot
+	}{
+		{name: "no address", links: func() addr.Snapshot { return links() }},
+		{name: "no carrier", links: func() addr.Snapshot { s := links(host...); s.Links[0].Up = false; return s }},
+		{name: "the VIP is behind a router", links: behindRouter},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := claim(t, nil)
+				c.network.links, c.network.holders[four] = tt.links(), mac
+				c.begin()
+				c.after(time.Minute)
+				if c.want("nothing can be known", nil); len(c.network.asked) > 0 {
+					t.Errorf("asked %q", c.network.asked)
+				}
+				c.network.links = links(host...)
+				c.after(askSlow + askSoon)
+				if c.want("he has answered", []string{four + " " + mac}); c.network.asked[0] != "enp1s0 "+four {
+					t.Errorf("asked %q", c.network.asked)
+				}
+				c.network.links = tt.links()
+				c.after(time.Minute)
+				if tt.name == "the VIP is behind a router" {
+					c.want("nobody can be asked any more", nil)
+				} else {
+					c.want("he is not known to have left", []string{four + " " + mac})
+				}
+			})
+		})
+	}
+}
+
+// TestClaimFaults holds that what fails for one VIP, or cannot be remembered, leaves the other one alone, and is made good in the end.
+func TestClaimFaults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := claim(t, dual)
+		c.network.links = links(append([]string{six + "/128"}, host...)...)
+		c.network.err, c.full = errors.New("operation not permitted"), true
+		err := c.Run(t.Context())
+		if want := "operation not permitted\nremember that 2001:db8::5 is ours: no space left"; err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+		c.want("nobody can be asked", nil)
+		c.network.err, c.full = nil, false
+		c.begin()
+		c.after(4 * time.Second)
+		c.want("well again", nil, six, four)
+	})
+}
+
+// TestClaimFirstLook holds that nobody is told anything before the first look.
+func TestClaimFirstLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := claim(t, nil)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if got, err := c.Strangers(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v, %v before the first look", got, err)
+		}
+	})
+}
