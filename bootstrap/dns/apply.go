@@ -14,22 +14,37 @@ func (r *Room) Apply(ctx context.Context, c corefile.Config) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", Config, err)
 	}
-	if changed && r.daemon.Running() {
-		// CoreDNS would notice by itself, but only seconds later. A Corefile that it refuses leaves the former one in force.
-		if err := r.daemon.Signal(syscall.SIGUSR1); err != nil {
-			return fmt.Errorf("have CoreDNS read its Corefile: %w", err)
-		}
-	}
+	running := r.daemon.Running()
+	r.answered = r.answered && running
+	r.read = r.read && running && !changed
 	if err := r.daemon.Ensure(ctx, Container(r.plan)); err != nil {
 		return err
 	}
-	return r.tell(ctx, fmt.Sprintf("answers for %s, %d name servers behind it", c.Zone, len(c.Upstreams)))
+	if err := r.tell(ctx, fmt.Sprintf("answers for %s, %d name servers behind it", c.Zone, len(c.Upstreams))); err != nil {
+		return err
+	}
+	return r.reload()
+}
+
+// reload has CoreDNS read its Corefile unless it is known to have done so. One that has just been started or adopted is told too: the
+// Corefile may have changed after it looked, and a signal before its first answer may have been lost. A reload loses no query, and a
+// Corefile that CoreDNS refuses leaves the former one in force.
+func (r *Room) reload() error {
+	if r.read {
+		return nil
+	}
+	if err := r.daemon.Signal(syscall.SIGUSR1); err != nil {
+		return fmt.Errorf("have CoreDNS read its Corefile: %w", err)
+	}
+	r.read = true
+	return nil
 }
 
 // Leave stops CoreDNS.
 func (r *Room) Leave(ctx context.Context) error { return r.daemon.Stop(ctx, containerName) }
 
-// tell passes the room's state on to the service manager when it changes, and READY once CoreDNS has answered.
+// tell passes the room's state on to the service manager when it changes, and READY once CoreDNS has answered. A CoreDNS that was started
+// later must answer too.
 func (r *Room) tell(ctx context.Context, status string) error {
 	if status != r.told {
 		if err := r.notifier.Status(status); err != nil {
@@ -37,11 +52,15 @@ func (r *Room) tell(ctx context.Context, status string) error {
 		}
 		r.told = status
 	}
-	if r.ready {
+	if r.answered {
 		return nil
 	}
 	if err := r.host.Answers(ctx, "api-int."+string(r.plan.Cluster.Zone)); err != nil {
 		return fmt.Errorf("ask CoreDNS for api-int: %w", err)
+	}
+	r.answered = true
+	if r.ready {
+		return nil
 	}
 	r.ready = true
 	return r.notifier.Ready()

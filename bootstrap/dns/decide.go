@@ -9,7 +9,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
-	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/resolvconf"
 )
 
@@ -32,15 +31,15 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 	return Snapshot{Links: links, Resolvers: resolvers}, nil
 }
 
-// Decide says which Corefile should be there. Without any usable name server CoreDNS still answers the cluster's own names.
+// Decide says which Corefile should be there. Without any usable name server CoreDNS still answers the cluster's own names. It neither
+// polls its file, as it is told of a change, nor serves /health, which would hold up a reload and which nobody asks for here.
 func (r *Room) Decide(s Snapshot) (corefile.Config, loop.Reasons) {
 	upstreams, why := r.upstreams(s)
 	return corefile.Config{
-		Header:     r.header,
-		Zone:       r.plan.Cluster.Zone,
-		Records:    r.plan.Records,
-		Upstreams:  upstreams,
-		HealthPort: r.plan.Ports[port.CoreDNSHealth],
+		Header:    r.header,
+		Zone:      r.plan.Cluster.Zone,
+		Records:   r.plan.Records,
+		Upstreams: upstreams,
 	}, loop.Reasons{why}
 }
 

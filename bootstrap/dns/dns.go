@@ -56,8 +56,10 @@ type Room struct {
 	daemon   Daemon
 	notifier Notifier
 
-	ready bool
-	told  string
+	answered bool // by the CoreDNS that runs
+	read     bool // it has the Corefile that is in place
+	ready    bool
+	told     string
 }
 
 // New makes a room for the cluster of p; header is the line of provenance for rendered files.

@@ -168,18 +168,55 @@ func TestApply(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if h.writes != 1 || len(d.signals) != 0 || n.ready != 1 || !slices.Equal(h.asked, []string{"api-int.ostest.example.com", "api-int.ostest.example.com"}) {
+	if h.writes != 1 || len(d.signals) != 1 || n.ready != 1 || !slices.Equal(h.asked, []string{"api-int.ostest.example.com", "api-int.ostest.example.com"}) {
 		t.Errorf("writes %d, signals %v, ready %d, asked %v", h.writes, d.signals, n.ready, h.asked)
 	}
 	h.resolver = "nameserver 198.51.100.2\n" // D-03
 	if err := turn(t, r); err != nil {
 		t.Fatal(err)
 	}
-	if h.writes != 2 || !slices.Equal(d.signals, []syscall.Signal{syscall.SIGUSR1}) || !strings.Contains(string(h.corefile), "198.51.100.2") {
+	if h.writes != 2 || !slices.Equal(d.signals, []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR1}) || !strings.Contains(string(h.corefile), "198.51.100.2") {
 		t.Errorf("after a change: writes %d, signals %v", h.writes, d.signals)
 	}
 	if err := r.Leave(t.Context()); err != nil || d.stops != 1 {
 		t.Errorf("leave: %v, %d stops", err, d.stops)
+	}
+}
+
+// TestApplyTells holds that CoreDNS has the Corefile that is in place, whenever the one or the other came: it is told once it has answered,
+// as a signal that comes before may be lost, and again when there is another CoreDNS or another Corefile.
+func TestApplyTells(t *testing.T) {
+	r, h, d, n := room(t, "nameserver 198.51.100.1\n")
+	for _, step := range []struct {
+		name    string
+		do      func()
+		signals int // until then
+		asked   int
+	}{
+		{"a start: it does not answer yet", func() { h.answer = errors.New("refused") }, 0, 1},
+		{"another Corefile before the first answer", func() { h.resolver = "nameserver 198.51.100.2\n" }, 0, 2},
+		{"the first answer", func() { h.answer = nil }, 1, 3},
+		{"nothing new", func() {}, 1, 3},
+		{"another Corefile", func() { h.resolver = "nameserver 198.51.100.3\n" }, 2, 3},
+		{"it has ended and is started again", func() { d.running = false }, 3, 4},
+		{"nothing new again", func() {}, 3, 4},
+	} {
+		step.do()
+		if err := turn(t, r); (err != nil) != (h.answer != nil) {
+			t.Errorf("%s: error %v", step.name, err)
+		}
+		if len(d.signals) != step.signals || len(h.asked) != step.asked {
+			t.Errorf("%s: %d signals and %d questions, want %d and %d", step.name, len(d.signals), len(h.asked), step.signals, step.asked)
+		}
+	}
+	if n.ready != 1 {
+		t.Errorf("READY %d times", n.ready)
+	}
+	// The program is started again beside a CoreDNS that has an older Corefile: nobody told it before the end of the former program.
+	again := New(r.plan, "made by a test", h, d, n)
+	d.signals, d.running = nil, false
+	if err := turn(t, again); err != nil || h.writes != 3 || len(d.signals) != 1 {
+		t.Errorf("adopted: %v, %d writes, signals %v", err, h.writes, d.signals)
 	}
 }
 

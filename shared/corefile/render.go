@@ -32,6 +32,7 @@ const (
 type page struct {
 	Header     string
 	HealthPort uint16
+	Poll       bool
 	Zone       record.Name
 	SOA        string
 	Patterns   []string // every owned name
@@ -54,7 +55,11 @@ type answer struct{ Type, Pattern, RR string }
 //   - Without upstreams everything else fails, which sends clients to their next server; left alone, CoreDNS would log an error a query.
 //   - Clients without EDNS get no answer above 512 bytes over UDP, and with a bufsize of 512 none of the others does: large ones were lost
 //     on their way to clients.
-//   - The file is looked at every 2 s: after a change of the upstreams the next query should not go to the former ones.
+//   - With Poll the file is looked at every 2 s: after a change of the upstreams the next query should not go to the former ones. The first
+//     SIGUSR1 ends that for good, and one that comes while the plugin reloads makes it reload what is being replaced: it is one or the other.
+//   - A reload loses no query: the new configuration takes over the sockets, and what the former one has begun it may end. It first closes
+//     the health plugin's server, for which it waits 5 s when a connection to it has just been opened and has not asked yet. The plugin
+//     opens such a connection itself, a second after each reload. So with a HealthPort one reload in some takes 5 s.
 func Render(c Config) []byte {
 	return execute(parsed(), c)
 }
@@ -69,7 +74,7 @@ func execute(t *template.Template, c Config) []byte {
 }
 
 func words(c Config) page {
-	p := page{Header: strings.Map(printable, c.Header), HealthPort: c.HealthPort, Zone: c.Zone, SOA: soa}
+	p := page{Header: strings.Map(printable, c.Header), HealthPort: c.HealthPort, Poll: c.Poll, Zone: c.Zone, SOA: soa}
 	for _, r := range c.Records {
 		p.Patterns = append(p.Patterns, pattern(r))
 		for _, a := range r.Addresses {

@@ -25,7 +25,7 @@ func addrs(texts ...string) []netip.Addr {
 
 // internal is a cluster that answers for itself.
 func internal(api, ingress, upstreams []netip.Addr) Config {
-	return Config{Header: header, Zone: zone, Records: record.Cluster(zone, api, ingress), Upstreams: upstreams, HealthPort: 18080}
+	return Config{Header: header, Zone: zone, Records: record.Cluster(zone, api, ingress), Upstreams: upstreams, HealthPort: 18080, Poll: true}
 }
 
 func fifteen() []netip.Addr {
@@ -47,8 +47,9 @@ func goldens() map[string]Config {
 		"api-dual-apps-ipv4": internal(addrs("192.0.2.5", "2001:db8::5"), addrs("192.0.2.6"), addrs("198.51.100.1")),
 		"no-upstreams":       internal(v4, addrs("192.0.2.6"), nil),
 		"fifteen-upstreams":  internal(v4, addrs("192.0.2.6"), fifteen()),
-		"external":           {Header: header, Zone: zone, Upstreams: addrs("198.51.100.1"), HealthPort: 18080},
-		"nothing":            {Zone: zone, HealthPort: 18080},
+		"external":           {Header: header, Zone: zone, Upstreams: addrs("198.51.100.1"), HealthPort: 18080, Poll: true},
+		"nothing":            {Zone: zone, HealthPort: 18080, Poll: true},
+		"signalled":          {Header: header, Zone: zone, Records: record.Cluster(zone, v4, addrs("192.0.2.6")), Upstreams: addrs("198.51.100.1")},
 	}
 }
 

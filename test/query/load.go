@@ -1,0 +1,167 @@
+// Package query asks a name server so many questions a second, as a crowd of clients does, and counts those that a client would call lost.
+package query
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"github.com/onprem-infra/onprem-infra/test/lab"
+)
+
+// Patience is how long the C library's resolver waits before it asks again: an answer that takes longer is lost.
+const Patience = 5 * time.Second
+
+// sockets is how many clients there are: each has a port of its own.
+const sockets = 16
+
+// Answer is what became of one question.
+type Answer struct {
+	Name  string
+	Asked time.Time
+	Took  time.Duration // until the answer; Patience or more when there was none
+	Rcode int           // -1 when there was no answer
+	Text  string        // of the first TXT or A record, empty for another answer
+}
+
+// Lost says whether a client has nothing of the answer: there was none in time, or the server failed.
+func (a Answer) Lost() bool {
+	return a.Took >= Patience || a.Rcode != dns.RcodeSuccess && a.Rcode != dns.RcodeNameError
+}
+
+// Load is a crowd of clients.
+type Load struct {
+	questions func(i int) (name string, qtype uint16)
+	conns     []net.Conn
+	stop      chan struct{}
+	asking    sync.WaitGroup
+	hearing   sync.WaitGroup
+
+	mu      sync.Mutex
+	answers []Answer
+	open    [sockets]map[uint16]int // by ID: index in answers
+	err     error
+}
+
+// Start asks the server at address, from host, perSecond questions each second until Stop. questions gives the i-th one.
+func Start(host *lab.Host, address string, perSecond int, questions func(i int) (name string, qtype uint16)) (*Load, error) {
+	l := &Load{questions: questions, stop: make(chan struct{})}
+	for i := range sockets {
+		conn, err := host.Dial(context.Background(), "udp", address)
+		if err != nil {
+			l.close()
+			return nil, err
+		}
+		l.conns = append(l.conns, conn)
+		l.open[i] = map[uint16]int{}
+	}
+	for i := range l.conns {
+		l.hearing.Go(func() { l.hear(i) })
+	}
+	l.asking.Go(func() { l.ask(time.Second / time.Duration(perSecond)) })
+	return l, nil
+}
+
+// ask sends what is due. A late turn sends all that should have been sent before it.
+func (l *Load) ask(every time.Duration) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	start := time.Now()
+	for n := 0; ; {
+		select {
+		case <-l.stop:
+			return
+		case now := <-tick.C:
+			for ; time.Duration(n)*every <= now.Sub(start); n++ {
+				l.send(n)
+			}
+		}
+	}
+}
+
+func (l *Load) send(n int) {
+	name, qtype := l.questions(n)
+	query := new(dns.Msg).SetQuestion(dns.Fqdn(name), qtype)
+	query.Id = uint16(n / sockets)
+	packet, err := query.Pack()
+	l.mu.Lock()
+	l.answers = append(l.answers, Answer{Name: name, Asked: time.Now(), Took: Patience, Rcode: -1})
+	l.open[n%sockets][query.Id] = n
+	l.err = errors.Join(l.err, err)
+	l.mu.Unlock()
+	_, _ = l.conns[n%sockets].Write(packet) // what the network refuses stays unanswered, and so is lost
+}
+
+// hear takes the answers that come to one client.
+func (l *Load) hear(i int) {
+	buf := make([]byte, dns.MaxMsgSize)
+	for {
+		n, err := l.conns[i].Read(buf)
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		at, reply := time.Now(), new(dns.Msg)
+		if err != nil || reply.Unpack(buf[:n]) != nil {
+			continue // a port that nobody listens on for a moment: the question stays unanswered
+		}
+		l.mu.Lock()
+		if k, ok := l.open[i][reply.Id]; ok {
+			delete(l.open[i], reply.Id)
+			a := &l.answers[k]
+			a.Took, a.Rcode, a.Text = at.Sub(a.Asked), reply.Rcode, text(reply)
+		}
+		l.mu.Unlock()
+	}
+}
+
+// text is the first record of an answer that has one of a known kind.
+func text(reply *dns.Msg) string {
+	for _, rr := range reply.Answer {
+		switch rr := rr.(type) {
+		case *dns.TXT:
+			return rr.Txt[0]
+		case *dns.A:
+			return rr.A.String()
+		}
+	}
+	return ""
+}
+
+// Stop asks no more, waits for the answers that may still come, and returns what became of every question, in the order of asking.
+func (l *Load) Stop() ([]Answer, error) {
+	close(l.stop)
+	l.asking.Wait()
+	for deadline := time.Now().Add(Patience); l.waiting() && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	}
+	l.close()
+	l.hearing.Wait()
+	return l.answers, l.err
+}
+
+func (l *Load) waiting() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, open := range l.open {
+		if len(open) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Answers are what is known by now.
+func (l *Load) Answers() []Answer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]Answer(nil), l.answers...)
+}
+
+func (l *Load) close() {
+	for _, c := range l.conns {
+		_ = c.Close() // nothing is written that could be lost
+	}
+}
