@@ -23,7 +23,8 @@ type Spec struct {
 
 // State is what an engine says of a container.
 type State struct {
-	Running bool
+	Running bool   // its processes are there
+	Paused  bool   // they are there, but the kernel lets none of them run
 	PID     int    // of the first process, in the host's process namespace; 0 when it does not run
 	Digest  string // Spec.Digest of the specification that it was created from, empty when it is not ours
 

@@ -22,12 +22,16 @@ const label = "io.onprem-infra.spec"
 type seen struct {
 	ID    string `json:"Id"`
 	State struct {
-		Running  bool
+		Running  bool // false while it is paused
+		Paused   bool
 		Pid      int
 		ExitCode int
 	}
 	Config struct{ Labels map[string]string }
 }
+
+// alive says whether the container has processes.
+func (s seen) alive() bool { return s.State.Running || s.State.Paused }
 
 // Inspect looks for a container by its name; found is false when there is none.
 func (e *Engine) Inspect(ctx context.Context, name string) (state container.State, found bool, err error) {
@@ -37,7 +41,9 @@ func (e *Engine) Inspect(ctx context.Context, name string) (state container.Stat
 	if err != nil {
 		return container.State{}, false, err
 	}
-	return container.State{Running: s.State.Running, PID: s.State.Pid, ExitCode: s.State.ExitCode, Digest: s.Config.Labels[label]}, found, nil
+	return container.State{
+		Running: s.alive(), Paused: s.State.Paused, PID: s.State.Pid, ExitCode: s.State.ExitCode, Digest: s.Config.Labels[label],
+	}, found, nil
 }
 
 // Start creates a container and starts it. Its image must be present, its name free. A container that cannot be
@@ -47,30 +53,55 @@ func (e *Engine) Start(ctx context.Context, spec container.Spec) error {
 	defer cancel()
 	created, err := containers.CreateWithSpec(ctx, generate(spec), nil)
 	if err := ended(ctx, err); err != nil {
-		return fmt.Errorf("create container %s from image %s: %w", spec.Name, spec.Image, oneLine(err))
+		return fmt.Errorf("create container %s from image %s: %w", spec.Name, spec.Image, same(err))
 	}
 	if err := ended(ctx, containers.Start(ctx, created.ID, nil)); err != nil {
 		if ctx.Err() == nil { // else the caller is in a hurry, and finds it by its name
 			_, _ = containers.Remove(ctx, created.ID, new(containers.RemoveOptions).WithForce(true).WithIgnore(true))
 		}
-		return fmt.Errorf("start container %s: %w", spec.Name, oneLine(err))
+		return fmt.Errorf("start container %s: %w", spec.Name, same(err))
 	}
 	return nil
 }
 
-// Stop sends SIGTERM, and SIGKILL after grace (whole seconds, rounded up), and returns when the container has ended. It leaves one alone
-// that is not ours; one that does not run or does not exist is stopped already.
+// Unpause lets the processes of a container of ours run again. One that is not paused or does not exist is left as it is.
+func (e *Engine) Unpause(ctx context.Context, name string) error {
+	ctx, cancel := e.call(ctx, callWithin)
+	defer cancel()
+	s, err := ours(ctx, name)
+	if err != nil {
+		return err
+	}
+	return unpause(ctx, name, s)
+}
+
+func unpause(ctx context.Context, name string, s seen) error {
+	if !s.State.Paused {
+		return nil
+	}
+	if err := ended(ctx, containers.Unpause(ctx, s.ID, nil)); err != nil {
+		return fmt.Errorf("unpause container %s: %w", name, same(err))
+	}
+	return nil
+}
+
+// Stop sends SIGTERM, and SIGKILL after grace (whole seconds, rounded up), and returns when the container has ended. One that is paused is
+// unpaused first: it hears nothing, and podman does not stop it. It leaves one alone that is not ours; one that does not run or does not
+// exist is stopped already.
 func (e *Engine) Stop(ctx context.Context, name string, grace time.Duration) error {
 	ctx, cancel := e.call(ctx, grace+callWithin)
 	defer cancel()
 	s, err := ours(ctx, name)
-	if err != nil || !s.State.Running {
+	if err != nil || !s.alive() {
+		return err
+	}
+	if err := unpause(ctx, name, s); err != nil {
 		return err
 	}
 	seconds := uint((grace + time.Second - 1) / time.Second)
 	err = containers.Stop(ctx, s.ID, new(containers.StopOptions).WithIgnore(true).WithTimeout(seconds))
 	if err := ended(ctx, err); err != nil {
-		return fmt.Errorf("stop container %s: %w", name, oneLine(err))
+		return fmt.Errorf("stop container %s: %w", name, same(err))
 	}
 	return nil
 }
@@ -85,7 +116,7 @@ func (e *Engine) Remove(ctx context.Context, name string) error {
 	}
 	_, err = containers.Remove(ctx, s.ID, new(containers.RemoveOptions).WithForce(true).WithIgnore(true).WithTimeout(0))
 	if err := ended(ctx, err); err != nil {
-		return fmt.Errorf("remove container %s: %w", name, oneLine(err))
+		return fmt.Errorf("remove container %s: %w", name, same(err))
 	}
 	return nil
 }
@@ -108,7 +139,7 @@ func look(ctx context.Context, name string) (s seen, found bool, err error) {
 		return seen{}, false, nil
 	}
 	if err := ended(ctx, err); err != nil {
-		return seen{}, false, fmt.Errorf("inspect container %s: %w", name, oneLine(err))
+		return seen{}, false, fmt.Errorf("inspect container %s: %w", name, same(err))
 	}
 	return s, true, nil
 }

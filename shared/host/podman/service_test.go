@@ -46,20 +46,30 @@ func (s *service) uri() string { return "unix://" + s.dir + "/s.sock" }
 // newService prepares storage with the image; nothing listens yet.
 func newService(t *testing.T) *service {
 	t.Helper()
-	need.Root(t)
-	s := &service{t: t, podman: need.Command(t, "podman")}
-	need.Command(t, "runc")
-	need.Command(t, "conmon")
+	return newServiceIn(t, scratch(t))
+}
+
+// scratch is a directory that goes with the test.
+func scratch(t *testing.T) string {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "podman") // shorter than t.TempDir: the path of a socket holds 107 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.dir = dir
 	t.Cleanup(func() {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Errorf("clean up: %v", err)
 		}
 	})
+	return dir
+}
+
+func newServiceIn(t *testing.T, dir string) *service {
+	t.Helper()
+	need.Root(t)
+	s := &service{t: t, podman: need.Command(t, "podman"), dir: dir}
+	need.Command(t, "runc")
+	need.Command(t, "conmon")
 	if err := os.WriteFile(s.dir+"/containers.conf", []byte(containersConf), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +158,12 @@ func (s *service) stop() {
 // engine returns the engine of a service that runs.
 func engine(t *testing.T) (*service, *Engine) {
 	t.Helper()
-	s := newService(t)
+	return engineOn(t, scratch(t))
+}
+
+func engineOn(t *testing.T, dir string) (*service, *Engine) {
+	t.Helper()
+	s := newServiceIn(t, dir)
 	s.start()
 	e, err := Open(t.Context(), s.uri())
 	if err != nil {

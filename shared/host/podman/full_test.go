@@ -1,0 +1,89 @@
+//go:build remote
+
+package podman
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/test/need"
+)
+
+// tmpfs is a scratch directory whose storage has no more than size.
+func tmpfs(t *testing.T, size string) string {
+	t.Helper()
+	need.Root(t)
+	dir := scratch(t)
+	root := filepath.Join(dir, "root")
+	if err := os.Mkdir(root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount("tmpfs", root, "tmpfs", 0, "mode=0755,size="+size); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(root, unix.MNT_DETACH); err != nil {
+			t.Errorf("clean up: %v", err)
+		}
+	})
+	return dir
+}
+
+// fill takes all the room that is left under dir, with a file that gives it back when it is removed.
+func fill(t *testing.T, dir string) (path string) {
+	t.Helper()
+	path = filepath.Join(dir, "fill")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for block := make([]byte, 4096); err == nil; {
+		_, err = f.Write(block)
+	}
+	if !errors.Is(err, unix.ENOSPC) {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// With its storage full podman starts nothing: that is said in the same words at each attempt, nothing is left half there, and what
+// runs is not disturbed.
+func TestStorageFull(t *testing.T) {
+	s, e := engineOn(t, tmpfs(t, "24m"))
+	runs, spec := idle("onprem-runs"), idle("onprem-full")
+	if err := e.Start(t.Context(), runs); err != nil {
+		t.Fatal(err)
+	}
+	before, _, err := e.Inspect(t.Context(), runs.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	room := fill(t, s.dir+"/root")
+	var said []string
+	for range 3 {
+		err := e.Start(t.Context(), spec)
+		if err == nil || !strings.Contains(err.Error(), "no space left on device") {
+			t.Fatalf("Start() = %v, want the lack of space", err)
+		}
+		said = append(said, err.Error())
+	}
+	if len(slices.Compact(said)) != 1 {
+		t.Errorf("the errors differ: a log would have a line for each:\n%s", strings.Join(said, "\n"))
+	}
+	if now, _, err := e.Inspect(t.Context(), runs.Name); err != nil || now != before {
+		t.Errorf("Inspect() of what runs = %+v, %v, want %+v", now, err, before)
+	}
+	if err := os.Remove(room); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Start(t.Context(), spec); err != nil {
+		t.Errorf("Start() when there is room again: %v", err)
+	}
+}
