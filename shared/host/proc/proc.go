@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -94,6 +96,20 @@ func (p *Process) CPU() (time.Duration, error) {
 		return 0, fmt.Errorf("read the processor time of process %d: %w", p.PID, err)
 	}
 	return time.Duration(used.Nano()), nil
+}
+
+// Tracer is the process that traces this one, as a debugger does, and 0 when there is none.
+func (p *Process) Tracer() (pid int, err error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
+	if err != nil {
+		return 0, fmt.Errorf("ask who traces process %d: %w", p.PID, err)
+	}
+	_, line, _ := strings.Cut(string(text), "\nTracerPid:")
+	line, _, _ = strings.Cut(line, "\n")
+	if pid, err = strconv.Atoi(strings.TrimSpace(line)); err != nil {
+		return 0, fmt.Errorf("ask who traces process %d: %w", p.PID, err)
+	}
+	return pid, nil
 }
 
 // Close lets go of the process and does nothing to it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"runtime"
 	"testing"
 	"time"
 
@@ -93,6 +94,28 @@ func TestCPUStandsStill(t *testing.T) {
 	p.Signal(unix.SIGSTOP)
 	if first, second = used(), used(); second != first {
 		t.Errorf("a stopped process used %s and then %s", first, second)
+	}
+}
+
+// TestTracer traces a child as a debugger does, from a thread that the kernel then takes for the tracer.
+func TestTracer(t *testing.T) {
+	p := open(t, start(t).Process.Pid)
+	if tracer, err := p.Tracer(); tracer != 0 || err != nil {
+		t.Errorf("Tracer() = %d, %v, want nobody", tracer, err)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := unix.PtraceSeize(p.PID); err != nil {
+		t.Fatal(err)
+	}
+	if tracer, err := p.Tracer(); tracer != unix.Gettid() || err != nil {
+		t.Errorf("Tracer() = %d, %v, want this thread, %d", tracer, err, unix.Gettid())
+	}
+	if err := unix.PtraceDetach(p.PID); err != nil && !errors.Is(err, unix.ESRCH) { // ESRCH: it is not in a stop
+		t.Fatal(err)
+	}
+	if tracer, err := (&Process{PID: 1<<22 + 1}).Tracer(); err == nil {
+		t.Errorf("Tracer() of nobody = %d, want an error", tracer)
 	}
 }
 
