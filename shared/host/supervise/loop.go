@@ -62,11 +62,12 @@ func (s *supervisor) turn(ctx context.Context) error {
 	return s.publish()
 }
 
-// due fires when something that was put off may be done.
+// due fires when something that was put off may be done, and once a beat in any case: whoever started this process takes it for dead when
+// it uses no processor time.
 func (s *supervisor) due() (<-chan time.Time, func()) {
-	var next time.Time
+	next := time.Now().Add(beat)
 	earlier := func(t time.Time) {
-		if next.IsZero() || t.Before(next) {
+		if t.Before(next) {
 			next = t
 		}
 	}
@@ -82,9 +83,6 @@ func (s *supervisor) due() (<-chan time.Time, func()) {
 	}
 	if s.daemon != nil && s.daemon.speaker != nil && s.busy() {
 		earlier(s.daemon.beatAt)
-	}
-	if next.IsZero() {
-		return nil, func() {}
 	}
 	timer := time.NewTimer(time.Until(next))
 	return timer.C, func() { timer.Stop() }
