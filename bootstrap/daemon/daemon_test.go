@@ -27,6 +27,12 @@ func TestEnsure(t *testing.T) {
 		{name: "ours runs: adopted, not touched",
 			engine: fakeEngine{found: true, state: container.State{Running: true, PID: 7, Digest: keepalived.Digest()}, process: &fakeProcess{end: make(chan struct{})}},
 			calls:  []string{"inspect"}},
+		{name: "ours is paused: it goes on and is adopted",
+			engine: fakeEngine{found: true, state: container.State{Running: true, Paused: true, PID: 7, Digest: keepalived.Digest()}, process: &fakeProcess{end: make(chan struct{})}},
+			calls:  []string{"inspect", "unpause"}},
+		{name: "ours is paused and stays so",
+			engine: fakeEngine{found: true, state: container.State{Running: true, Paused: true, PID: 7, Digest: keepalived.Digest()}, fail: map[string]error{"unpause": errors.New("frozen")}},
+			calls:  []string{"inspect", "unpause"}, err: "frozen"},
 		{name: "ours has ended: replaced",
 			engine: fakeEngine{found: true, state: container.State{Digest: keepalived.Digest()}},
 			calls:  []string{"inspect", "image", "stop", "remove", "prepare", "start", "inspect"}},
@@ -114,6 +120,7 @@ func TestEndOfContainerWakes(t *testing.T) {
 		if err := k.Ensure(t.Context(), keepalived); err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(firstDelay)
 		close(e.process.end)
 		synctest.Wait()
 		if len(wake) != 1 || k.Running() {
@@ -139,8 +146,8 @@ func TestStop(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if took := time.Since(begin); took != 0 || len(e.calls) != 0 || !slices.Equal(e.process.signals, []syscall.Signal{syscall.SIGTERM}) {
-			t.Errorf("took %v, engine calls %v, signals %v, want one SIGTERM and nothing else", took, e.calls, e.process.signals)
+		if took := time.Since(begin); took != 0 || len(e.calls) != 0 || !slices.Equal(e.process.signals, []syscall.Signal{syscall.SIGTERM, syscall.SIGCONT}) {
+			t.Errorf("took %v, engine calls %v, signals %v, want one SIGTERM that is heard and nothing else", took, e.calls, e.process.signals)
 		}
 		if err := k.Ensure(t.Context(), keepalived); err != nil || !k.Running() {
 			t.Errorf("start after stop: %v", err)
@@ -159,7 +166,7 @@ func TestStopOfADeafProcessGoesThroughTheEngine(t *testing.T) {
 		if err := k.Stop(t.Context(), keepalived.Name); err != nil {
 			t.Fatal(err)
 		}
-		if want := []string{"inspect", "stop"}; !slices.Equal(e.calls, want) {
+		if want := []string{"inspect", "inspect", "stop"}; !slices.Equal(e.calls, want) {
 			t.Errorf("calls %v, want %v", e.calls, want)
 		}
 	})
@@ -174,6 +181,7 @@ func TestStopWithoutHavingStarted(t *testing.T) {
 	}{
 		{name: "nothing there", calls: []string{"inspect"}},
 		{name: "left by a crash", found: true, state: container.State{Running: true, PID: 7, Digest: keepalived.Digest()}, calls: []string{"inspect", "stop"}},
+		{name: "left by a crash and paused", found: true, state: container.State{Running: true, Paused: true, PID: 7, Digest: keepalived.Digest()}, calls: []string{"inspect", "stop"}},
 		{name: "foreign", found: true, state: container.State{Running: true, PID: 7}, calls: []string{"inspect"}},
 	}
 	for _, tt := range tests {

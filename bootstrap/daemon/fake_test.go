@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"syscall"
 	"testing"
 	"time"
@@ -62,7 +63,18 @@ func (e *fakeEngine) Stop(context.Context, string, time.Duration) error {
 		return err
 	}
 	if e.process != nil && e.state.Running {
-		close(e.process.end)
+		e.process.exit()
+	}
+	return nil
+}
+
+func (e *fakeEngine) Unpause(context.Context, string) error {
+	if err := e.call("unpause"); err != nil {
+		return err
+	}
+	e.state.Paused = false
+	if e.process != nil {
+		e.process.goOn()
 	}
 	return nil
 }
@@ -79,20 +91,61 @@ func (e *fakeEngine) open(pid int) (Process, error) {
 	return e.process, nil
 }
 
-// fakeProcess is a fake: it ends on SIGTERM unless it is deaf.
+// fakeProcess is a fake: it works whenever it is looked at, and ends on SIGTERM, unless something keeps it from that.
 type fakeProcess struct {
 	end     chan struct{}
-	deaf    bool
+	deaf    bool // to SIGTERM
+	hung    bool // and nothing but SIGKILL helps
+	stopped bool // until SIGCONT
+	paused  bool // until the engine unpauses it
+	asked   bool // to end, and has not heard it yet
+	tracer  int
+	cpu     time.Duration
 	signals []syscall.Signal
+}
+
+func (p *fakeProcess) still() bool { return p.hung || p.stopped || p.paused }
+
+func (p *fakeProcess) exit() {
+	select {
+	case <-p.end:
+	default:
+		close(p.end)
+	}
+}
+
+func (p *fakeProcess) goOn() {
+	if p.paused = false; p.asked && !p.still() {
+		p.exit()
+	}
 }
 
 func (p *fakeProcess) Signal(sig syscall.Signal) error {
 	p.signals = append(p.signals, sig)
-	if sig == syscall.SIGTERM && !p.deaf {
-		close(p.end)
+	switch {
+	case sig == syscall.SIGKILL:
+		p.exit()
+	case sig == syscall.SIGCONT && p.stopped:
+		p.stopped = false
+		if p.asked && !p.still() {
+			p.exit()
+		}
+	case sig == syscall.SIGTERM && p.still():
+		p.asked = true
+	case sig == syscall.SIGTERM && !p.deaf:
+		p.exit()
 	}
 	return nil
 }
+
+func (p *fakeProcess) CPU() (time.Duration, error) {
+	if !p.still() {
+		p.cpu++
+	}
+	return p.cpu, nil
+}
+
+func (p *fakeProcess) Tracer() (int, error) { return p.tracer, nil }
 
 func (p *fakeProcess) Wait(ctx context.Context) error {
 	select {
@@ -111,7 +164,7 @@ var keepalived = container.Spec{Name: "onprem-keepalived", Image: "example.com/k
 func keeper(t *testing.T, e *fakeEngine) (*Keeper, chan struct{}) {
 	t.Helper()
 	wake := make(chan struct{}, 1)
-	k := &Keeper{Engine: e, Open: e.open, Wake: wake}
+	k := &Keeper{Engine: e, Open: e.open, Wake: wake, Log: slog.New(slog.DiscardHandler)}
 	t.Cleanup(func() { k.running.close() })
 	return k, wake
 }

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"syscall"
+	"time"
 )
 
 // Process is a process that can be signalled without the risk of hitting another that was given its number.
@@ -10,6 +11,10 @@ type Process interface {
 	Signal(sig syscall.Signal) error
 	// Wait returns nil once the process has ended, or the context's error.
 	Wait(ctx context.Context) error
+	// CPU is the processor time that the process has used.
+	CPU() (time.Duration, error)
+	// Tracer is the process that traces this one, as a debugger does, and 0 when there is none.
+	Tracer() (pid int, err error)
 	Close() error
 }
 

@@ -7,9 +7,16 @@ import (
 	"time"
 )
 
+const (
+	stopGrace = 10 * time.Second
+	// hears is how soon a container that hears its SIGTERM has ended, as a rule; there is no harm in being wrong.
+	hears = time.Second
+)
+
 // Stop ends the container in order. SIGTERM goes straight to its first process, because the way through the engine costs tens of
-// milliseconds during which a VIP would stay. A container that does not end in time, or that nobody here has seen running, is left to
-// the engine. Stop succeeds when there is nothing to stop, and costs nothing when it is called again.
+// milliseconds during which a VIP would stay. A process that is stopped or paused hears it once it goes on, so it is made to. A container
+// that does not end in time, or that nobody here has seen running, is left to the engine. Stop succeeds when there is nothing to stop, and
+// costs nothing when it is called again.
 func (k *Keeper) Stop(ctx context.Context, name string) error {
 	if k.stopped {
 		return nil
@@ -18,20 +25,24 @@ func (k *Keeper) Stop(ctx context.Context, name string) error {
 		return err
 	}
 	k.running.close()
-	k.running, k.stopped = nil, true
+	k.running, k.stopped, k.begun = nil, true, time.Time{}
 	return nil
 }
 
 func (k *Keeper) stop(ctx context.Context, name string) error {
 	if k.Signal(syscall.SIGTERM) == nil {
-		grace := time.NewTimer(stopGrace)
-		defer grace.Stop()
-		select {
-		case <-k.running.ended:
+		_ = k.Signal(syscall.SIGCONT) // one that has ended meanwhile does not need it
+		grace, cancel := context.WithTimeout(ctx, stopGrace)
+		defer cancel()
+		if k.ends(grace, hears) {
 			return nil
-		case <-ctx.Done():
-			return fmt.Errorf("stop container %s: %w", name, ctx.Err())
-		case <-grace.C:
+		}
+		k.thaw(grace, name)
+		if k.ends(grace, stopGrace) {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("stop container %s: %w", name, err)
 		}
 	}
 	state, found, err := k.Engine.Inspect(ctx, name)
@@ -45,4 +56,33 @@ func (k *Keeper) stop(ctx context.Context, name string) error {
 		return fmt.Errorf("stop container %s: %w", name, err)
 	}
 	return nil
+}
+
+// ends waits for the container's end.
+func (k *Keeper) ends(ctx context.Context, within time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	select {
+	case <-k.running.ended:
+	case <-ctx.Done():
+	}
+	return !k.Running()
+}
+
+// thaw unpauses a container that has not heard its SIGTERM. An engine that is slow to answer is not waited for once the container has
+// ended, and what it cannot do now is asked of it again after the grace.
+func (k *Keeper) thaw(ctx context.Context, name string) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := k.running.ended
+	go func() {
+		select {
+		case <-ended:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	if state, found, err := k.Engine.Inspect(ctx, name); err == nil && found && ours(state) && state.Paused {
+		_ = k.Engine.Unpause(ctx, name)
+	}
 }

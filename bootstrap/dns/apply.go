@@ -46,19 +46,18 @@ func (r *Room) Leave(ctx context.Context) error { return r.daemon.Stop(ctx, cont
 // tell passes the room's state on to the service manager when it changes, and READY once CoreDNS has answered. A CoreDNS that was started
 // later must answer too.
 func (r *Room) tell(ctx context.Context, status string) error {
+	if !r.answered {
+		if err := r.host.Answers(ctx, Probe(r.plan)); err != nil {
+			return fmt.Errorf("ask CoreDNS for api-int: %w", err)
+		}
+		r.answered = true
+	}
 	if status != r.told {
 		if err := r.notifier.Status(status); err != nil {
 			return err
 		}
 		r.told = status
 	}
-	if r.answered {
-		return nil
-	}
-	if err := r.host.Answers(ctx, "api-int."+string(r.plan.Cluster.Zone)); err != nil {
-		return fmt.Errorf("ask CoreDNS for api-int: %w", err)
-	}
-	r.answered = true
 	if r.ready {
 		return nil
 	}

@@ -67,6 +67,9 @@ func New(p plan.Plan, header string, host Host, daemon Daemon, notifier Notifier
 	return &Room{plan: p, header: header, host: host, daemon: daemon, notifier: notifier}
 }
 
+// Probe is a name that this machine's CoreDNS answers for by itself: who asks for it learns whether CoreDNS works and of nothing else.
+func Probe(p plan.Plan) string { return "api-int." + string(p.Cluster.Zone) }
+
 // Container is CoreDNS's container for the cluster of p.
 func Container(p plan.Plan) container.Spec {
 	return container.Spec{

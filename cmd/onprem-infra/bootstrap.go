@@ -39,13 +39,15 @@ type machine struct {
 
 	log      *slog.Logger
 	wake     chan struct{}
+	status   unitStatus
 	watchers sync.WaitGroup
 }
 
 func machineFlags(cmd *cobra.Command, room string, std streams) *machine {
 	m := &machine{
-		log:  slog.New(slog.NewTextHandler(std.err, nil)).With("room", room),
-		wake: loop.NewWake(),
+		log:    slog.New(slog.NewTextHandler(std.err, nil)).With("room", room),
+		wake:   loop.NewWake(),
+		status: unitStatus{send: systemd.Status},
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&m.cluster, "cluster", "c", plan.Path, "what the cluster decided")
@@ -78,7 +80,7 @@ func (m *machine) keeper(ctx context.Context) (*daemon.Keeper, error) {
 		return nil, err
 	}
 	open := func(pid int) (daemon.Process, error) { return proc.Open(pid) }
-	return &daemon.Keeper{Engine: engine, Open: open, Wake: m.wake, AuthFile: m.authFile}, nil
+	return &daemon.Keeper{Engine: engine, Open: open, Wake: m.wake, Log: m.log, AuthFile: m.authFile}, nil
 }
 
 // watch runs a watcher until ctx ends. One that fails is started again after a second: what it watched may be back.
@@ -118,7 +120,7 @@ func turn[S, D any](ctx context.Context, m *machine, steps loop.Steps[S, D], wat
 			m.log.Warn("stop", "error", err)
 		}
 	})()
-	err := loop.Run(ctx, steps, m.wake, everyRound, m.log)
+	err := loop.Run(ctx, truthful(steps, &m.status), m.wake, everyRound, m.log)
 	cancel()
 	m.watchers.Wait()
 	if err != nil {
@@ -126,9 +128,3 @@ func turn[S, D any](ctx context.Context, m *machine, steps loop.Steps[S, D], wat
 	}
 	return nil
 }
-
-// notifier tells systemd.
-type notifier struct{}
-
-func (notifier) Ready() error             { return systemd.Ready() }
-func (notifier) Status(text string) error { return systemd.Status(text) }

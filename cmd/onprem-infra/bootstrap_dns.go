@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/netip"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/onprem-infra/onprem-infra/bootstrap/daemon"
 	"github.com/onprem-infra/onprem-infra/bootstrap/dns"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
@@ -22,8 +24,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/port"
 )
 
-// coreDNSStart is more than CoreDNS needs from its start to its first answer on a busy machine.
-const coreDNSStart = 3 * time.Second
+const (
+	// coreDNSStart is more than CoreDNS needs from its start to its first answer on a busy machine.
+	coreDNSStart = 3 * time.Second
+	// coreDNSAnswer is more than CoreDNS needs for an answer that it gives by itself.
+	coreDNSAnswer = time.Second
+)
 
 // resolvers are where a host's own name servers may stand, best first: NetworkManager's view, which never has our own address in it,
 // then what NetworkManager and systemd-resolved keep beside a stub.
@@ -62,7 +68,17 @@ func runDNS(ctx context.Context, std streams, m *machine) error {
 	if err != nil {
 		return err
 	}
-	room := dns.New(p, header, dnsHost{port: p.Ports[port.DNS]}, keeper, notifier{})
+	host := dnsHost{port: p.Ports[port.DNS]}
+	keeper.Sign = func(ctx context.Context, _ daemon.Process) error {
+		ctx, cancel := context.WithTimeout(ctx, coreDNSAnswer)
+		defer cancel()
+		err := host.ask(ctx, dns.Probe(p))
+		if ctx.Err() != nil {
+			return fmt.Errorf("it does not answer for %s within %v", dns.Probe(p), coreDNSAnswer)
+		}
+		return err
+	}
+	room := dns.New(p, header, host, keeper, &m.status)
 	steps := loop.Steps[dns.Snapshot, corefile.Config]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
 	return turn(ctx, m, steps, func(ctx context.Context) {
 		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
@@ -99,7 +115,7 @@ func (h dnsHost) Answers(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, coreDNSStart)
 	defer cancel()
 	for {
-		err := probe.DNS(ctx, netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), h.port), name)
+		err := h.ask(ctx, name)
 		if err == nil {
 			return nil
 		}
@@ -109,4 +125,8 @@ func (h dnsHost) Answers(ctx context.Context, name string) error {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
+}
+
+func (h dnsHost) ask(ctx context.Context, name string) error {
+	return probe.DNS(ctx, netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), h.port), name)
 }

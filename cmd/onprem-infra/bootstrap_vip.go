@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/onprem-infra/onprem-infra/bootstrap/daemon"
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
@@ -46,6 +47,7 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string) err
 		return err
 	}
 	keeper.Prepare = forgetStatus
+	keeper.Sign = daemon.Works() // onprem-supervise looks around once a beat
 	release, err := onHost.release()
 	if err != nil {
 		return err
@@ -53,7 +55,7 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string) err
 	nodes := kube.New(kubeconfig, m.log)
 	watch := vip.NewWatch(release, newVIPProber(p, kubeconfig), onHost.remember, m.wake)
 	claims := vip.NewClaims(p, onHost.settledVIPs(m.log), vipNetwork{}, onHost.settle, m.wake)
-	room := vip.New(p, header, onHost.keptNodes(m.log), vipHost{nodes: nodes, watch: watch, claims: claims}, keeper, notifier{}, time.Now)
+	room := vip.New(p, header, onHost.keptNodes(m.log), vipHost{nodes: nodes, watch: watch, claims: claims}, keeper, &m.status, time.Now)
 	steps := loop.Steps[vip.Snapshot, vip.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
 	return turn(ctx, m, steps, func(ctx context.Context) {
 		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })

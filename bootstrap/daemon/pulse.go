@@ -1,0 +1,94 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+)
+
+// Sign asks a container's first process for a sign of life: nil says that it has given one since the last time. It is asked once a beat, must
+// return when its context ends, and says the same in the same words.
+type Sign func(ctx context.Context, process Process) error
+
+// Works is the sign of a process that has something to do in each beat: it has used processor time since the last time.
+func Works() Sign {
+	var before time.Duration
+	return func(_ context.Context, process Process) error {
+		cpu, err := process.CPU()
+		if err == nil && cpu == before {
+			return errors.New("it uses no processor time")
+		}
+		before = cpu // what has no clock has ended, and its end is noticed
+		return nil
+	}
+}
+
+// A container that has missed some beats is woken, which harms nobody; one that goes on missing them is ended. Beats are counted and not the
+// time between them: a machine that was suspended, or so busy that this program did not get its turn either, has not hung.
+const (
+	beat  = time.Second
+	faint = 5
+	// dead is more than the 10 s for which onprem-supervise may wait for keepalived's test of a configuration.
+	dead = 12
+	// youth are the beats that a container which has just been started may miss beyond that before its first sign.
+	youth = 30
+)
+
+// pulse is what is known of a container's life.
+type pulse struct {
+	next    time.Time // when it is felt again
+	missed  int       // beats without a sign
+	trouble error     // what was found and done; nil again with the next sign
+}
+
+func newborn() pulse { return pulse{missed: -youth} }
+
+// feel asks for a sign of life when a beat is due, and cures a container that gives none. The error says so until there is a sign again.
+func (k *Keeper) feel(ctx context.Context, name string) error {
+	now := time.Now()
+	if k.Sign == nil || now.Before(k.pulse.next) {
+		return k.pulse.trouble
+	}
+	k.pulse.next = now.Add(beat)
+	why := k.Sign(ctx, k.running.process)
+	switch {
+	case ctx.Err() != nil, !k.Running(): // nobody waits for the answer, or there is nobody to give one
+		return k.pulse.trouble
+	case why == nil:
+		k.pulse.missed, k.pulse.trouble = 0, nil
+		return nil
+	}
+	if k.pulse.missed++; k.pulse.missed >= faint {
+		k.pulse.trouble = k.cure(ctx, name, why)
+	}
+	return k.pulse.trouble
+}
+
+// cure has a container go on that somebody has paused or stopped, which keeps what it holds, and kills it only when that does not help. The
+// next round starts another one in its place; so nothing is killed while the engine does not answer.
+func (k *Keeper) cure(ctx context.Context, name string, why error) error {
+	state, found, err := k.Engine.Inspect(ctx, name)
+	if err != nil {
+		return fmt.Errorf("container %s gives no sign of life (%w); look at it: %w", name, why, err)
+	}
+	if found && ours(state) && state.Paused {
+		if err := k.Engine.Unpause(ctx, name); err != nil {
+			return fmt.Errorf("container %s is paused: %w", name, err)
+		}
+		k.pulse.missed = 0
+		return fmt.Errorf("container %s was paused and goes on", name)
+	}
+	signal, done := syscall.SIGCONT, "told it to go on"
+	if k.pulse.missed >= dead {
+		if tracer, err := k.running.process.Tracer(); err == nil && tracer != 0 {
+			return fmt.Errorf("container %s gives no sign of life (%w): left alone while process %d traces it", name, why, tracer)
+		}
+		signal, done = syscall.SIGKILL, "killed it"
+	}
+	if err := k.Signal(signal); err != nil {
+		return fmt.Errorf("container %s gives no sign of life (%w): %w", name, why, err)
+	}
+	return fmt.Errorf("container %s gives no sign of life (%w): %s", name, why, done)
+}
