@@ -241,6 +241,38 @@ func TestDecideRidesOverAnAddressThatIsReplaced(t *testing.T) {
 	}
 }
 
+// TestDecideMovesWithoutTheAPI holds K-12: the machine's address moves to a bridge while the API is away, which a broken network alone can
+// be the reason of. The VIP follows at once, with the peers that were known, and is dropped in time when there is nowhere to follow to.
+func TestDecideMovesWithoutTheAPI(t *testing.T) {
+	r, _, _, _ := room(t, nil)
+	away := Verdict{Hold: true, Why: "the local API is gone, which may be a restart"}
+	bridge := links(host...)
+	bridge.Links[0].Index, bridge.Links[0].Name = 7, "br-ex"
+	at := time.Now()
+	for _, step := range []struct {
+		name    string
+		after   time.Duration
+		links   addr.Snapshot
+		nodes   []addr.Node
+		verdict Verdict
+		want    string // interface and peers
+	}{
+		{name: "before", links: links(host...), nodes: []addr.Node{master("m0", "192.0.2.11")}, verdict: hold, want: "enp1s0 192.0.2.11"},
+		{name: "on its way", after: time.Second, links: links(), verdict: away, want: "enp1s0 192.0.2.11"},
+		{name: "in the bridge", after: 2 * time.Second, links: bridge, verdict: away, want: "br-ex 192.0.2.11"},
+		{name: "lost", after: 2*time.Second + addressGap, links: links(), verdict: away},
+	} {
+		d, _ := r.Decide(Snapshot{At: at.Add(step.after), Links: step.links, Nodes: step.nodes, Verdict: step.verdict})
+		got := ""
+		if d.Run {
+			got = string(d.Config.Instances[0].Interface) + " " + join(d.Config.Instances[0].Peers)
+		}
+		if got != step.want {
+			t.Errorf("%s: %q, want %q", step.name, got, step.want)
+		}
+	}
+}
+
 // TestDecideNeverForgetsAllNodes: back in multicast, no node that runs keepalived would hear this machine.
 func TestDecideNeverForgetsAllNodes(t *testing.T) {
 	kept := []addr.Node{master("m0", "192.0.2.11")}

@@ -252,7 +252,7 @@ func TestReapsOrphans(t *testing.T) {
 		name string
 		attr *syscall.SysProcAttr
 	}{
-		{"as the first process", &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}},
+		{"as the first process", contained()},
 		{"as any process", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

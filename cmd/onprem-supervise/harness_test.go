@@ -6,12 +6,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/test/need"
@@ -23,6 +26,11 @@ const beSupervisor = "ONPREM_SUPERVISE_TEST"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(beSupervisor) == "1" {
+		if os.Getpid() == 1 {
+			if err := unix.Mount("proc", "/proc", "proc", 0, ""); err != nil {
+				panic(err)
+			}
+		}
 		main()
 	}
 	os.Exit(m.Run())
@@ -73,8 +81,13 @@ func newSupervisor(t *testing.T, keepalived []string, vips ...string) *superviso
 	s.cmd = exec.Command(self, append(append(args, "--"), keepalived...)...)
 	s.cmd.Env = append(os.Environ(), beSupervisor+"=1", "FIFO="+filepath.Join(s.dir, supervised.NotifyFIFO), "DIR="+s.dir)
 	s.cmd.Stderr = s.log
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
+	s.cmd.SysProcAttr = contained()
 	return s
+}
+
+// contained is what makes a process the first one of its process namespace, with a /proc of its own, as in a container.
+func contained() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID, Unshareflags: syscall.CLONE_NEWNS}
 }
 
 // start runs it inside a network namespace. Whatever is left of it at the end of the test dies with its process namespace.
@@ -176,6 +189,37 @@ func below(pid int) map[int]string {
 		}
 	}
 	return out
+}
+
+// speaker is the process of keepalived that speaks VRRP.
+func (s *supervisor) speaker() int {
+	s.t.Helper()
+	for keepalived := range below(s.cmd.Process.Pid) {
+		for vrrp := range below(keepalived) {
+			return vrrp
+		}
+	}
+	s.t.Fatal("nobody speaks VRRP")
+	return 0
+}
+
+// trace stops a process as a debugger does, for as long as it lives.
+func trace(t *testing.T, pid int) {
+	t.Helper()
+	stopped := make(chan error)
+	go func() {
+		runtime.LockOSThread() // a tracer is a thread
+		defer runtime.UnlockOSThread()
+		err := unix.PtraceAttach(pid)
+		if err == nil {
+			_, err = unix.Wait4(pid, nil, 0, nil)
+		}
+		stopped <- err
+		unix.Wait4(pid, nil, 0, nil) // nobody else is told of its end before
+	}()
+	if err := <-stopped; err != nil {
+		t.Fatalf("trace process %d: %v", pid, err)
+	}
 }
 
 func (s *supervisor) signalAll(sig syscall.Signal) {

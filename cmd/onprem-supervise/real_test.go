@@ -2,9 +2,12 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -56,7 +59,8 @@ func (s *supervisor) untilMaster(bound time.Duration) time.Duration {
 	})
 }
 
-// TestLife goes through a whole life with the timing of compat: a stale VIP, an election, a reload, a farewell.
+// TestLife goes through a whole life with the timing of compat: a stale VIP beside addresses that look like it (K-57), an election, a reload,
+// and a farewell: SIGTERM is heard, priority 0 announced and the VIP gone within 200 ms (K-58).
 func TestLife(t *testing.T) {
 	l := newLAN(t)
 	// Similar addresses are there too: exactly the VIPs must go.
@@ -152,7 +156,7 @@ func TestRefusedCandidateKeepsTheVIP(t *testing.T) {
 	}
 }
 
-// TestKilled kills all of keepalived, and then only the process that speaks VRRP, twice, as keepalived waits longer each time before it
+// TestKilled holds K-57: it kills all of keepalived, and then only the process that speaks VRRP, twice, as keepalived waits longer each time before it
 // starts another one.
 func TestKilled(t *testing.T) {
 	l := newLAN(t)
@@ -170,11 +174,7 @@ func TestKilled(t *testing.T) {
 		t.Errorf("%d restarts, want 1", got)
 	}
 	for range 2 {
-		for keepalived := range below(s.cmd.Process.Pid) {
-			for vrrp := range below(keepalived) {
-				syscall.Kill(vrrp, syscall.SIGKILL)
-			}
-		}
+		syscall.Kill(s.speaker(), syscall.SIGKILL)
 		t.Logf("kill of its VRRP process to both VIPs off the host: %s", held.until(t, "without the VIPs", 300*time.Millisecond, 0))
 		held.until(t, "with both VIPs again", 6*time.Second, 2)
 		s.untilMaster(time.Second)
@@ -184,8 +184,9 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestHung stops keepalived as a debugger would: it cannot give the VIPs up, so they are taken.
-func TestHung(t *testing.T) {
+// masters is a supervisor whose keepalived holds both VIPs.
+func masters(t *testing.T) (lan, *holding, *supervisor) {
+	t.Helper()
 	l := newLAN(t)
 	held := l.watch(t)
 	s := realKeepalived(t)
@@ -193,32 +194,120 @@ func TestHung(t *testing.T) {
 	s.propose(fast(s.dir))
 	s.untilMaster(3 * time.Second)
 	held.until(t, "with both VIPs", time.Second, 2)
-	s.signalAll(syscall.SIGSTOP)
+	return l, held, s
+}
+
+// TestHung holds keepalived in a debugger: it cannot give the VIPs up, so they are taken.
+func TestHung(t *testing.T) {
+	_, held, s := masters(t)
+	trace(t, s.speaker())
 	s.cmd.Process.Signal(syscall.SIGTERM)
-	t.Logf("SIGTERM with a stopped keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs", 2*time.Second, 0))
+	t.Logf("SIGTERM with a hung keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs", 2*time.Second, 0))
 	if code := s.wait(2 * time.Second); code != 0 {
 		t.Errorf("exit status %d", code)
 	}
 }
 
-// TestHangIsNoticed stops keepalived while nobody asks it to end: others would take the VIPs that it still holds.
+// TestStoppedLeaves holds K-58 for a keepalived that a signal has stopped: it hears the end, and announces it.
+func TestStoppedLeaves(t *testing.T) {
+	l, held, s := masters(t)
+	s.signalAll(syscall.SIGSTOP)
+	begin := time.Now()
+	s.cmd.Process.Signal(syscall.SIGTERM)
+	t.Logf("SIGTERM with a stopped keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs", 900*time.Millisecond, 0))
+	if !l.adverts.heard(netip.MustParseAddr("224.0.0.18"), 0, begin, time.Second) {
+		t.Error("no advert of priority 0 was heard")
+	}
+	if code := s.wait(2 * time.Second); code != 0 {
+		t.Errorf("exit status %d", code)
+	}
+}
+
+// TestHangIsNoticed holds K-54: keepalived hangs while nobody asks it to end, and others would take the VIPs that it still holds.
 func TestHangIsNoticed(t *testing.T) {
 	t.Parallel()
-	l := newLAN(t)
-	held := l.watch(t)
-	s := realKeepalived(t)
-	s.start(l.host)
-	s.propose(fast(s.dir))
-	s.untilMaster(3 * time.Second)
+	_, held, s := masters(t)
 	time.Sleep(3 * time.Second) // some beats of a healthy one
 	if held.until(t, "with both VIPs", time.Second, 2); s.status().Restarts != 0 {
 		t.Fatal("a healthy keepalived was killed")
 	}
-	s.signalAll(syscall.SIGSTOP)
-	t.Logf("stop of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs", 20*time.Second, 0))
+	trace(t, s.speaker())
+	t.Logf("hang of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs", 20*time.Second, 0))
 	held.until(t, "with both VIPs again", 3*time.Second, 2)
 	s.untilMaster(time.Second)
 	if got := s.status().Restarts; got != 1 {
 		t.Errorf("%d restarts, want 1", got)
 	}
+}
+
+// TestStoppedGoesOn holds K-54: keepalived, or a part of it, is stopped by a signal. It goes on before others miss its adverts, and keeps
+// the VIPs.
+func TestStoppedGoesOn(t *testing.T) {
+	t.Parallel()
+	l, held, s := masters(t)
+	for i, stop := range []struct {
+		what string
+		do   func()
+	}{
+		{"all of it", func() { s.signalAll(syscall.SIGSTOP) }},
+		{"the process that speaks VRRP", func() { syscall.Kill(s.speaker(), syscall.SIGSTOP) }},
+		{"its parent", func() { syscall.Kill(parent(t, s.speaker()), syscall.SIGSTOP) }},
+	} {
+		stop.do()
+		begin := time.Now()
+		for s.log.count("continue keepalived") != i+1 || slices.Contains(states(s), "T") {
+			if time.Since(begin) > 5*time.Second {
+				t.Fatalf("%s: states %v after %s", stop.what, states(s), time.Since(begin))
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		t.Logf("%s went on after %s", stop.what, time.Since(begin))
+		if !l.adverts.heard(netip.MustParseAddr("224.0.0.18"), 70, time.Now(), time.Second) {
+			t.Errorf("%s: no advert was heard", stop.what)
+		}
+		time.Sleep(2 * time.Second) // a beat without a stop: two in a row would be somebody who holds it
+	}
+	if held.low() != 2 || s.status().Restarts != 0 {
+		t.Errorf("%d VIPs held, %d restarts", held.low(), s.status().Restarts)
+	}
+}
+
+// TestHeldIsKilled has somebody who stops keepalived again and again: its VIPs are taken before others have them too.
+func TestHeldIsKilled(t *testing.T) {
+	t.Parallel()
+	_, held, s := masters(t)
+	vrrp, done := s.speaker(), make(chan struct{})
+	go func() {
+		defer close(done)
+		for syscall.Kill(vrrp, syscall.SIGSTOP) == nil {
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	t.Logf("stop of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs", 5*time.Second, 0))
+	<-done
+	held.until(t, "with both VIPs again", 3*time.Second, 2)
+	s.untilMaster(time.Second)
+	if got := s.status().Restarts; got != 1 {
+		t.Errorf("%d restarts, want 1", got)
+	}
+}
+
+// states are the states of all processes below the supervisor.
+func states(s *supervisor) []string {
+	return slices.Collect(maps.Values(below(s.cmd.Process.Pid)))
+}
+
+func parent(t *testing.T, pid int) int {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, line, _ := strings.Cut(string(text), "\nPPid:")
+	line, _, _ = strings.Cut(line, "\n")
+	ppid, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ppid
 }

@@ -174,7 +174,7 @@ func shuffle(random *rand.Rand, s Snapshot) Snapshot {
 	return out
 }
 
-// TestForVIPIsOnTheHost holds for random machines that the choice is a usable address of the chosen link, of the VIP's family, no VIP.
+// TestForVIPIsOnTheHost holds K-14 for random machines that the choice is a usable address of the chosen link, of the VIP's family, no VIP.
 func TestForVIPIsOnTheHost(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	pick := func(from ...string) string { return from[random.IntN(len(from))] }

@@ -141,8 +141,8 @@ func waitLinkLocal(ctx context.Context, t *testing.T, hosts ...*lab.Host) {
 	}
 }
 
-// TestAddress holds how a VIP stands on its interface: with its label whatever the interface is called, and without an effect on routes or on
-// the source address of anything the host sends.
+// TestAddress holds how a VIP stands on its interface: with its label whatever the interface is called (K-06), and without an effect on routes or on
+// the source address of anything the host sends (K-07).
 func TestAddress(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -111,7 +111,7 @@ func TestSnapshotTentative(t *testing.T) {
 	}
 }
 
-// TestRemoveAddress has neighbours that begin or end like the VIP: exactly the VIP goes, wherever it is and whatever its prefix length.
+// TestRemoveAddress holds K-57: it has neighbours that begin or end like the VIP: exactly the VIP goes, wherever it is and whatever its prefix length.
 func TestRemoveAddress(t *testing.T) {
 	ns := netns.New(t)
 	ns.IP(t, `link add ens3 type veth peer name far

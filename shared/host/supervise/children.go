@@ -125,14 +125,17 @@ func (c *children) left(one *child) bool {
 }
 
 // kill ends a child and everybody it left behind, without asking them.
-func (c *children) kill(one *child) error {
+func (c *children) kill(one *child) error { return c.signalAll(one, unix.SIGKILL) }
+
+// signalAll sends a signal to a child and to everybody in its group.
+func (c *children) signalAll(one *child, sig syscall.Signal) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.left(one) {
 		return nil
 	}
-	if err := syscall.Kill(-one.pid, unix.SIGKILL); err != nil {
-		return fmt.Errorf("kill process group %d: %w", one.pid, err)
+	if err := syscall.Kill(-one.pid, sig); err != nil {
+		return fmt.Errorf("send %s to process group %d: %w", unix.SignalName(sig), one.pid, err)
 	}
 	return nil
 }

@@ -99,8 +99,9 @@ func startLine(n int) string { return fmt.Sprintf("START %d", n) }
 func (s *supervisor) pidFile() string     { return filepath.Join(s.RunDir, "keepalived.pid") }
 func (s *supervisor) vrrpPIDFile() string { return filepath.Join(s.RunDir, "vrrp.pid") }
 
+// terminate asks keepalived to end in order, also one that a signal has stopped: it hears nothing before it goes on.
 func (s *supervisor) terminate(one *child) {
-	if err := s.children.signal(one, unix.SIGTERM); err != nil {
+	if err := errors.Join(s.children.signal(one, unix.SIGTERM), s.children.signalAll(one, unix.SIGCONT)); err != nil {
 		s.Log.Error("stop keepalived", "error", err)
 	}
 }

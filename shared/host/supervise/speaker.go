@@ -57,7 +57,8 @@ func (s *supervisor) bereaved() error {
 	return s.strip("its VRRP process ended")
 }
 
-// feel kills a keepalived that hangs: it neither announces its VIPs nor gives them up, and others take them.
+// feel helps a keepalived that has been stopped, and kills one that hangs: it neither announces its VIPs nor gives them up, and others
+// take them. The parent of the process that speaks VRRP has nothing to do, but must hear signals.
 func (s *supervisor) feel() error {
 	d := s.daemon
 	now := time.Now()
@@ -66,11 +67,19 @@ func (s *supervisor) feel() error {
 	}
 	d.beatAt = now.Add(beat)
 	cpu, err := d.speaker.CPU()
-	if err != nil || !d.pulse.stopped(cpu) {
+	if err != nil {
 		return nil // what has no clock has ended, and its end is noticed
 	}
-	s.Log.Error("kill keepalived", "why", "its VRRP process does nothing", "beats", maxStill)
-	return s.children.kill(d.child)
+	held := proc.Held(d.speaker.PID) || proc.Held(d.pid)
+	switch d.pulse.feel(cpu, held) {
+	case goOn:
+		s.Log.Error("continue keepalived", "why", "a signal has stopped it")
+		return s.children.signalAll(d.child, unix.SIGCONT)
+	case end:
+		s.Log.Error("kill keepalived", "why", "its VRRP process does nothing", "stopped_by_signal", held, "beats", max(d.pulse.held, d.pulse.still))
+		return s.children.kill(d.child)
+	}
+	return nil
 }
 
 // busy says whether some instance must be sending or hearing adverts.

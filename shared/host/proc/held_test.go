@@ -1,0 +1,69 @@
+package proc
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestHeld stops a process by a signal, has it go on, and stops it as a tracer. Its name looks like the state that is looked for.
+func TestHeld(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a) T 1 (")
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(sleep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, "60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	}()
+	pid := cmd.Process.Pid
+	until := func(what string, want bool) {
+		t.Helper()
+		for end := time.Now().Add(5 * time.Second); Held(pid) != want; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%s: held %v", what, !want)
+			}
+		}
+	}
+	until("it runs", false)
+	cmd.Process.Signal(unix.SIGSTOP)
+	until("stopped", true)
+	cmd.Process.Signal(unix.SIGCONT)
+	until("continued", false)
+
+	runtime.LockOSThread() // a tracer is a thread
+	defer runtime.UnlockOSThread()
+	if err := unix.PtraceAttach(pid); err != nil {
+		t.Skipf("trace a process: %v", err)
+	}
+	var status unix.WaitStatus
+	if _, err := unix.Wait4(pid, &status, 0, nil); err != nil || !status.Stopped() {
+		t.Fatalf("wait for the traced process: %v %v", status, err)
+	}
+	if Held(pid) {
+		t.Error("a tracer's process is taken for a stopped one")
+	}
+	if err := unix.PtraceDetach(pid); err != nil {
+		t.Fatal(err)
+	}
+	if Held(1 << 30) {
+		t.Error("a process that is not there is held")
+	}
+}
