@@ -12,7 +12,7 @@ export CGO_ENABLED := 0
 export GOAMD64 := v1
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test demo e2e image tools setup
+.PHONY: help build check test fuzz demo e2e image tools setup
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,15 @@ test: export ONPREM_INFRA_REQUIRE := 1
 test: setup build check ## everything that must hold, with the real daemons and one boot of the bootstrap machine
 	$(GO) test $(TAGS) -timeout 20m $$($(GO) list $(TAGS) ./... | grep -v '/test/e2e$$')
 	$(GO) test $(TAGS) -timeout 20m -count 1 ./test/e2e
+
+fuzz: FUZZTIME := 10m
+fuzz: tools ## every fuzz target of the module for FUZZTIME (10m), one after the other
+	@list=$$($(GO) test $(TAGS) -list '^Fuzz' ./...) || { echo "$$list" >&2; exit 1; }; echo "$$list" | \
+		awk '/^Fuzz/ { target[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, target[i]; n = 0 }' | \
+		while read -r room target; do \
+			echo "== $$room $$target"; \
+			$(GO) test $(TAGS) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$room" </dev/null || exit 1; \
+		done
 
 e2e: export ONPREM_INFRA_REQUIRE := 1
 e2e: export ONPREM_INFRA_LONG := 1

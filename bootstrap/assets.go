@@ -19,7 +19,7 @@ func (m MissingImages) Error() string {
 	if len(m.Keys) > 1 {
 		it = "them"
 	}
-	return "the bootstrap needs " + keys + ": give " + it + " by --images FILE or spec.images"
+	return "the bootstrap needs " + keys + ": give " + it + " by --images FILE, or in a cluster.yaml by spec.images"
 }
 
 // Assets are the files and units of the bootstrap machine. Daemons come only where the cluster has something for them to do. The error

@@ -92,11 +92,11 @@ func TestMissingImages(t *testing.T) {
 		want   string
 	}{
 		{"one", func(c *spec.Cluster) { delete(c.Images, spec.KeepalivedImage) },
-			"the bootstrap needs images.keepalivedImage: give it by --images FILE or spec.images"},
+			"the bootstrap needs images.keepalivedImage: give it by --images FILE, or in a cluster.yaml by spec.images"},
 		{"all", func(c *spec.Cluster) { c.Images = nil },
-			"the bootstrap needs images.baremetalRuntimeCfgImage, images.keepalivedImage, images.corednsImage: give them by --images FILE or spec.images"},
+			"the bootstrap needs images.baremetalRuntimeCfgImage, images.keepalivedImage, images.corednsImage: give them by --images FILE, or in a cluster.yaml by spec.images"},
 		{"only of what runs", func(c *spec.Cluster) { c.Images, c.LoadBalancer = nil, spec.UserManaged },
-			"the bootstrap needs images.baremetalRuntimeCfgImage, images.corednsImage: give them by --images FILE or spec.images"},
+			"the bootstrap needs images.baremetalRuntimeCfgImage, images.corednsImage: give them by --images FILE, or in a cluster.yaml by spec.images"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

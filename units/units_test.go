@@ -168,17 +168,44 @@ func TestNoRelabel(t *testing.T) {
 	}
 }
 
-func FuzzQuote(f *testing.F) {
-	for _, s := range []string{"", "A=b", "A=http://me:p%40ss@proxy:3128", `A="b" \ 'c'`, "A=1\n[Service]\nExecStart=/bin/false", "\x7f\x01é"} {
+// FuzzInstall holds that whatever an image is called, its unit has the lines that it has for any other, and systemd reads the name back.
+func FuzzInstall(f *testing.F) {
+	for _, s := range []string{
+		"", "b", "http://me:p%40ss@proxy:3128", `"b" \ 'c'`, "1\n[Service]\nExecStart=/bin/false", "\x7f\x01é", "a\\", "a \\\n#b", "$X ${X} `x`", "%n%%", "\u2028;",
+	} {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, s string) {
-		quoted := quote(s)
-		if strings.ContainsAny(quoted, "\r\n") {
-			t.Fatalf("%q is more than one line", quoted)
+	options := func(t *testing.T, text []byte) []*unit.UnitOption {
+		list, err := unit.DeserializeOptions(bytes.NewReader(text))
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, text)
 		}
-		if got := unquote(t, quoted); got != s {
-			t.Errorf("%q came back as %q", s, got)
+		return list
+	}
+	f.Fuzz(func(t *testing.T, image string) {
+		if len(image) > 400 {
+			return // go-systemd reads lines of 2048 bytes, and no reference is that long
+		}
+		u, err := Install(image)
+		if err != nil {
+			t.Fatal(err)
+		}
+		harmless, err := Install("x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := options(t, u.Contents), options(t, harmless.Contents)
+		if len(got) != len(want) || bytes.Count(u.Contents, []byte("\n")) != bytes.Count(harmless.Contents, []byte("\n")) {
+			t.Fatalf("%q makes\n%s", image, u.Contents)
+		}
+		for i, o := range got {
+			if o.Name != "Environment" {
+				if !o.Match(want[i]) {
+					t.Errorf("%q makes %+v of %+v", image, o, want[i])
+				}
+			} else if value := unquote(t, o.Value); value != "ONPREM_INFRA_IMAGE="+image {
+				t.Errorf("%q came back as %q", image, value)
+			}
 		}
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
 	"os/signal"
 	"sync"
 	"syscall"
@@ -58,11 +57,11 @@ func machineFlags(cmd *cobra.Command, room string, std streams) *machine {
 
 // load compiles the plan from the file on the host and gives the line of provenance for what is rendered from it.
 func (m *machine) load(std streams) (plan.Plan, string, error) {
-	text, err := os.ReadFile(m.cluster)
+	text, err := readFile(m.cluster)
 	if err != nil {
 		return plan.Plan{}, "", err
 	}
-	cluster, err := loadCluster(std, &input{file: m.cluster})
+	cluster, err := parseCluster(std, &input{}, m.cluster, text)
 	if err != nil {
 		return plan.Plan{}, "", err
 	}

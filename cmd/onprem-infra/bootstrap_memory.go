@@ -73,21 +73,34 @@ func kept[T any](path string, log *slog.Logger) []T {
 	}
 	var list []T
 	if err == nil {
-		err = json.Unmarshal(text, &list)
+		list, err = decodeList[T](text)
 	}
 	if err != nil {
 		log.Warn("read what an earlier run knew", "file", path, "error", err)
-		return nil
 	}
 	return list
 }
 
 func keep[T any](path string, list []T) error {
-	text, err := json.MarshalIndent(list, "", "  ")
+	text, err := encodeList(list)
 	if err != nil {
 		return err
 	}
-	return file.Write(path, append(text, '\n'), 0o644)
+	return file.Write(path, text, 0o644)
+}
+
+func encodeList[T any](list []T) ([]byte, error) {
+	text, err := json.MarshalIndent(list, "", "  ")
+	return append(text, '\n'), err
+}
+
+// decodeList reads what encodeList wrote, all of it or nothing.
+func decodeList[T any](text []byte) ([]T, error) {
+	var list []T
+	if err := json.Unmarshal(text, &list); err != nil {
+		return nil, err
+	}
+	return list, nil
 }
 
 // mark makes an empty file be there or not.

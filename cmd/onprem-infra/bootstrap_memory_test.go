@@ -91,3 +91,38 @@ func TestMemoryNodes(t *testing.T) {
 		t.Errorf("a broken file: %v, said %q, want nothing and the file named", got, said.String())
 	}
 }
+
+// FuzzDecodeNodes holds that whatever became of the file while nobody looked, it reads as nodes that can be kept again, or not at all.
+func FuzzDecodeNodes(f *testing.F) {
+	f.Add([]byte(`[{"Name": "m0", "InternalIPs": ["192.0.2.11", "2001:db8::11"], "Annotated": ["192.0.2.5"]}, {"Name": "m1"}]`))
+	f.Add([]byte(`[null, {"InternalIPs": ["", "fe80::1%eth0", "::ffff:192.0.2.1"]}]`))
+	f.Add([]byte(`[{"InternalIPs": ["192.0.2"]}]`))
+	f.Add([]byte(`{`))
+	f.Add([]byte(``))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if vips, err := decodeList[netip.Addr](text); err != nil && vips != nil {
+			t.Errorf("%q gives the VIPs %v beside %v", text, vips, err)
+		}
+		nodes, err := decodeList[addr.Node](text)
+		if err != nil {
+			if nodes != nil {
+				t.Errorf("%q gives %v beside %v", text, nodes, err)
+			}
+			return
+		}
+		again, err := encodeList(nodes)
+		if err != nil {
+			t.Fatalf("%q cannot be kept again: %v", text, err)
+		}
+		if kept, err := decodeList[addr.Node](again); err != nil || !slices.EqualFunc(kept, nodes, addr.Node.Equal) {
+			t.Errorf("%q reads as %v and, kept again, as %v (%v)", text, nodes, kept, err)
+		}
+		vip := netip.MustParseAddr("192.0.2.5")
+		for _, n := range nodes {
+			peer, ok := addr.Member(n, vip, netip.Addr{}, []netip.Addr{vip}, []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")})
+			if ok && (!peer.Is4() || peer == vip) {
+				t.Errorf("%q makes %s a peer of %s", text, peer, vip)
+			}
+		}
+	})
+}

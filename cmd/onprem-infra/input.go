@@ -53,6 +53,11 @@ func loadCluster(std streams, in *input) (spec.Cluster, error) {
 	if err != nil {
 		return spec.Cluster{}, err
 	}
+	return parseCluster(std, in, name, text)
+}
+
+// parseCluster makes the cluster of a text that has been read, under the other flags.
+func parseCluster(std streams, in *input, name string, text []byte) (spec.Cluster, error) {
 	cluster, findings := spec.Parse(name, text, in.knobs)
 	if in.images != "" {
 		name, text, err := read(std, in.images)
@@ -90,14 +95,19 @@ func read(std streams, path string) (name string, text []byte, err error) {
 		}
 		return "stdin", text, nil
 	}
-	f, err := os.Open(path)
+	text, err = readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil, usage("there is no file %s: name one that exists, or - for standard input", path)
 	}
+	return path, text, err
+}
+
+// readFile reads no more of a file than tells that it is too long.
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	defer f.Close()
-	text, err = io.ReadAll(io.LimitReader(f, inputLimit))
-	return path, text, err
+	return io.ReadAll(io.LimitReader(f, inputLimit))
 }

@@ -14,8 +14,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Compile completes the user's input and proves the election policy. The plan shares no memory with the input. Input that spec.Parse
-// accepted fails only where settings contradict each other or the policy; the error joins everything that is wrong.
+// Compile completes the user's input and proves the election policy, and that hosts read the plan's cluster.json. The plan shares no memory
+// with the input. Input that spec.Parse accepted fails only where settings contradict each other or the policy; the error joins everything
+// that is wrong.
 func Compile(c spec.Cluster) (Plan, error) { return compile(c, vrrp.Compat()) }
 
 func compile(c spec.Cluster, policy vrrp.Policy) (Plan, error) {
@@ -32,7 +33,7 @@ func compile(c spec.Cluster, policy vrrp.Policy) (Plan, error) {
 	if c.DNSVIP.IsValid() {
 		vips.DNS = []netip.Addr{c.DNSVIP}
 	}
-	return Plan{
+	p := Plan{
 		Cluster:         identity,
 		Platform:        or(c.Platform, spec.None),
 		Topology:        topologyOf(c),
@@ -60,7 +61,25 @@ func compile(c spec.Cluster, policy vrrp.Policy) (Plan, error) {
 		Records: record.Cluster(identity.Zone, vips.API, vips.Ingress),
 		Images:  copied(c.Images),
 		knobs:   knobs{timing: c.Timing, mode: c.VRRP, vrids: copied(c.VRIDs), ports: copied(c.Ports)},
-	}, nil
+	}
+	if err := readable(p); err != nil {
+		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)
+	}
+	return p, nil
+}
+
+// readable holds that hosts will read what they get. What spec.Parse accepted they do; a Cluster that was made in another way may hold
+// anything, which must not come to light on a host.
+func readable(p Plan) error {
+	var errs []error
+	if _, findings := spec.Parse(Path, Encode(p), spec.Knobs{}); findings.HasErrors() {
+		for _, f := range findings {
+			if f.Severity == spec.Error {
+				errs = append(errs, fmt.Errorf("%s: %s", f.Path, f.Text))
+			}
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // identify reads the names. The cluster's name becomes part of keepalived's and CoreDNS's configuration, so nothing but a label passes.

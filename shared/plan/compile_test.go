@@ -100,19 +100,18 @@ func TestCompileDefaults(t *testing.T) {
 		{"user's balancer", func(c *spec.Cluster) { c.LoadBalancer = spec.UserManaged }, func(p Plan) any { return p.LoadBalancer }, spec.UserManaged},
 		{"families of the networks", func(c *spec.Cluster) { c.MachineNetworks = networks("192.0.2.0/24", "2001:db8::/64") },
 			func(p Plan) any { return p.Families }, DualStack},
-		{"IPv6 network first", func(c *spec.Cluster) { c.MachineNetworks = networks("2001:db8::/64", "192.0.2.0/24") },
-			func(p Plan) any { return p.Families }, DualStackIPv6},
+		{"IPv6 network first", func(c *spec.Cluster) {
+			c.MachineNetworks = networks("2001:db8::/64", "192.0.2.0/24")
+			c.APIVIPs, c.IngressVIPs = addresses("2001:db8::5"), addresses("2001:db8::6")
+		}, func(p Plan) any { return p.Families }, DualStackIPv6},
 		{"two networks of one family", func(c *spec.Cluster) { c.MachineNetworks = networks("192.0.2.0/25", "192.0.2.128/25") },
 			func(p Plan) any { return p.Families }, IPv4},
 		{"families of the VIPs", func(c *spec.Cluster) {
-			c.MachineNetworks, c.APIVIPs = nil, addresses("2001:db8::5")
-		}, func(p Plan) any { return p.Families }, IPv6},
-		{"families of the ingress VIPs", func(c *spec.Cluster) {
-			c.MachineNetworks, c.APIVIPs, c.IngressVIPs = nil, nil, addresses("2001:db8::5", "192.0.2.5")
+			c.MachineNetworks, c.APIVIPs, c.IngressVIPs = nil, addresses("2001:db8::5", "192.0.2.5"), addresses("2001:db8::6")
 		}, func(p Plan) any { return p.Families }, DualStackIPv6},
 		{"the platform's order of the VIPs stays", func(c *spec.Cluster) {
 			c.Platform, c.MachineNetworks = spec.Nutanix, networks("2001:db8::/64", "192.0.2.0/24")
-			c.APIVIPs = addresses("192.0.2.5", "2001:db8::5")
+			c.APIVIPs, c.IngressVIPs = addresses("192.0.2.5", "2001:db8::5"), addresses("192.0.2.6", "2001:db8::6")
 		}, func(p Plan) any { return p.VIPs.API }, addresses("192.0.2.5", "2001:db8::5")},
 		{"no election behind the user's own balancer", func(c *spec.Cluster) { c.LoadBalancer = spec.UserManaged },
 			func(p Plan) any { return p.Timing.Bounds }, []Bound{}},
@@ -147,6 +146,14 @@ func TestCompileRejects(t *testing.T) {
 		{"VRID of nothing", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"dns": 3} }, []string{`virtual router "dns" does not exist`}},
 		{"timing", func(c *spec.Cluster) { c.Timing = "lan" }, []string{`timing profile "lan" does not exist: the only one is compat`}},
 		{"mode", func(c *spec.Cluster) { c.VRRP = "broadcast" }, []string{`VRRP mode "broadcast" does not exist`}},
+		{"API VIP alone", func(c *spec.Cluster) { c.IngressVIPs = nil }, []string{"spec.ingressVIPs: no virtual IP is given for ingress"}},
+		{"VIP with a zone", func(c *spec.Cluster) { c.APIVIPs = []netip.Addr{netip.MustParseAddr("fe80::5").WithZone("a\nb")} },
+			[]string{`spec.apiVIPs[0]: "fe80::5%a\nb" has a zone`}},
+		{"VIP that is none", func(c *spec.Cluster) { c.APIVIPs = make([]netip.Addr, 1) }, []string{"spec.apiVIPs[0]: "}},
+		{"image", func(c *spec.Cluster) { c.Images = map[string]string{spec.CoreDNSImage: "a\nb", "other": "c"} },
+			[]string{`spec.images.corednsImage: "a\nb" is no image reference`, "spec.images.other: there is no such field"}},
+		{"balancer and records", func(c *spec.Cluster) { c.LoadBalancer, c.DNSRecords = "Mine", "\"" },
+			[]string{`spec.loadBalancer: "Mine" is not known`, `spec.dnsRecords: "\"" is not known`}},
 		{"all at once", func(c *spec.Cluster) {
 			c.Name, c.Timing, c.VRIDs, c.Ports = "X", "lan", map[string]uint8{"api": 0}, map[string]uint16{"lb": 6443}
 		}, []string{"no DNS label", "timing profile", "virtual router ID api is 0", "ports api and lb are both 6443"}},
@@ -208,7 +215,9 @@ func TestBootstrapRuns(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := smallest()
-			c.Platform, c.LoadBalancer, c.APIVIPs = tt.platform, tt.balancer, tt.vips
+			if c.Platform, c.LoadBalancer, c.APIVIPs = tt.platform, tt.balancer, tt.vips; len(tt.vips) == 0 {
+				c.IngressVIPs = nil
+			}
 			if vip, dns := mustCompile(t, c).BootstrapRuns(); vip != tt.vip || dns != tt.dns {
 				t.Errorf("vip %v, dns %v; want %v, %v", vip, dns, tt.vip, tt.dns)
 			}

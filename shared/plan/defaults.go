@@ -52,13 +52,10 @@ func elections(c spec.Cluster) (spec.Mode, vrrp.Timing, error) {
 	return mode, timing, nil
 }
 
-// familiesOf are the families of the machine networks, else of the API VIPs, else of the ingress VIPs; what comes first is primary.
+// familiesOf are the families of the machine networks, else of the API VIPs; what comes first is primary.
 // A cluster that names no address at all counts as IPv4, as an installer's default machine network is.
 func familiesOf(c spec.Cluster) Families {
 	addresses := c.APIVIPs
-	if len(addresses) == 0 {
-		addresses = c.IngressVIPs
-	}
 	if len(c.MachineNetworks) > 0 {
 		addresses = nil
 		for _, network := range c.MachineNetworks {

@@ -81,10 +81,16 @@ func noVIP(text string, addr netip.Addr, err error) string {
 		return "has a zone, which means something on one host only: write a global address"
 	case addr.Is4In6():
 		return "is an IPv4 address inside an IPv6 one: write " + addr.Unmap().String()
-	case addr.IsLoopback(), addr.IsUnspecified(), addr.IsMulticast(), addr.IsLinkLocalUnicast(), !addr.IsGlobalUnicast():
+	case noHost(addr), !addr.IsGlobalUnicast():
 		return "is unspecified, loopback, link-local, multicast or broadcast: choose an address that hosts can share"
 	}
 	return ""
+}
+
+// noHost tells the addresses that no other machine can reach a host by: of IPv4's network of zero (RFC 1122 3.2.1.3) the unspecified address
+// is only the first.
+func noHost(a netip.Addr) bool {
+	return a.IsUnspecified() || a.Is4() && a.As4()[0] == 0 || a.IsLoopback() || a.IsMulticast() || a.IsLinkLocalUnicast()
 }
 
 // isHostName tells a name from a mistyped address, which consists of digits and dots.
@@ -115,6 +121,8 @@ func (r *reader) networkAt(v value) (network, bool) {
 		r.errorf(s.at, "%s is an IPv4 network inside IPv6: write it as an IPv4 network", quote(s.value))
 	case prefix != prefix.Masked():
 		r.errorf(s.at, "%s has host bits set: write %s", quote(s.value), prefix.Masked())
+	case prefix.Bits() >= 8 && noHost(prefix.Addr()):
+		r.errorf(s.at, "%s is unspecified, loopback, link-local or multicast: write the network that the hosts share", quote(s.value))
 	default:
 		return network{prefix, s.at}, true
 	}

@@ -48,6 +48,7 @@ func (r *reader) document(text []byte) (*yaml.Node, bool) {
 		r.errorf(r.place(1, 1), "is empty: write %s; \"onprem-infra example\" prints one", r.want)
 		return nil, false
 	}
+	r.unfold(root)
 	return root, true
 }
 

@@ -37,6 +37,9 @@ func TestDocument(t *testing.T) {
 		{"UTF-16", "\xff\xfea\x00", `c:1:1: error: document: holds a byte that is not text in UTF-8: save the file as UTF-8 without control characters`},
 		{"zero byte", "a: 1\nü: \x00\n", `c:2:4: error: document: holds a byte that is not text in UTF-8: save the file as UTF-8 without control characters`},
 		{"escape", "a: \x1b[31m\n", `c:1:4: error: document: holds a byte that is not text in UTF-8: save the file as UTF-8 without control characters`},
+		{"aliases that explode", bomb() + goodInstallConfig, `c:7:4: error: document: its aliases unfold it to more than 1048576 values: write out what is needed`},
+		{"alias in itself", "a: 1\nb: &b {c: [*b]}\n", `c:1:1: error: apiVersion: is missing: write v1 in an install-config, onprem-infra.io/v1alpha1 in a cluster.yaml
+c:2:12: error: document: this alias stands inside its own anchor, without an end: write the value out`},
 		{"too long", strings.Repeat("#", limit+1), `c:1:1: error: document: has more than 1048576 bytes: give an install-config or a cluster.yaml and nothing else`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -79,16 +82,21 @@ func spellings(key string) string {
 	return b.String()
 }
 
+// bomb is 26 lines that unfold to 9 to the power of 26 words.
+func bomb() string {
+	text := "a: &a [x,x,x,x,x,x,x,x,x]\n"
+	for c := 'b'; c <= 'z'; c++ {
+		text += string(c) + ": &" + string(c) + " [" + strings.TrimSuffix(strings.Repeat("*"+string(c-1)+",", 9), ",") + "]\n"
+	}
+	return text
+}
+
 // TestBounds holds that no input of the longest length keeps the reader busy, whatever it is made of.
 func TestBounds(t *testing.T) {
 	fill := func(head, piece string) string {
 		return head + strings.Repeat(piece, (limit-len(head)-300)/len(piece))
 	}
 	list := func(indent string) string { return goodInstallConfig[:strings.Index(goodInstallConfig, indent)] }
-	bomb := "a: &a [x,x,x,x,x,x,x,x,x]\n"
-	for c := 'b'; c <= 'z'; c++ {
-		bomb += string(c) + ": &" + string(c) + " [" + strings.TrimSuffix(strings.Repeat("*"+string(c-1)+",", 9), ",") + "]\n"
-	}
 	for name, text := range map[string]string{
 		"too long":          strings.Repeat("a: b\n", 300_000),
 		"deep lists":        fill("", "["),
@@ -102,7 +110,7 @@ func TestBounds(t *testing.T) {
 		"equal keys":        fill("", "a: b\n"),
 		"equal deep keys":   fill("", "{a: 1, a: "),
 		"anchors":           fill("", "- &a b\n"),
-		"aliases":           bomb + strings.Replace(goodCluster, "[192.0.2.5]", "*z", 1),
+		"aliases":           bomb() + strings.Replace(goodCluster, "[192.0.2.5]", "*z", 1),
 		"aliases in itself": "apiVersion: onprem-infra.io/v1alpha1\nkind: Cluster\nmetadata: &m {name: prod}\nspec: &s {images: *s, vrids: *s, ports: *m, baseDomain: *s, apiVIPs: [*s]}\n",
 		"hosts by alias":    fill("h: &h {"+strings.Repeat("a: b, ", 50_000)+"name: x}\n"+list("    - name"), "    - *h\n"),
 		"hosts":             fill(list("    - name"), "    - {name: a}\n"),

@@ -1,6 +1,10 @@
 package spec
 
-import "net"
+import (
+	"net"
+
+	"github.com/onprem-infra/onprem-infra/shared/record"
+)
 
 // hosts reads the machines of a baremetal install-config; their BMC's address and password are not looked at.
 func (r *reader) hosts(v value) []Host {
@@ -17,6 +21,7 @@ func (r *reader) hosts(v value) []Host {
 			r.oneOf(role, "master", "worker", "arbiter")
 		}
 		if name.ok {
+			r.checkHostName(name)
 			r.once(names, name.value, name)
 		}
 		if mac.ok {
@@ -30,6 +35,13 @@ func (r *reader) hosts(v value) []Host {
 		hosts = append(hosts, Host{Name: name.value, Role: role.value, BootMACAddress: mac.value})
 	}
 	return hosts
+}
+
+// checkHostName holds a host's name to what the API takes as the name of an object, which it becomes: a DNS name in lower case.
+func (r *reader) checkHostName(s said[string]) {
+	if name, err := record.ParseName(s.value); err != nil || string(name) != s.value {
+		r.errorf(s.at, "%s is no host name: use lower-case letters, digits, inner hyphens and dots, with at most %d characters between dots", quote(s.value), maxLabel)
+	}
 }
 
 // once reports a value that an earlier host has too.

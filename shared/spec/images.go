@@ -1,6 +1,9 @@
 package spec
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 // The keys of the images that hosts run, as a release's images file spells them. RuntimeCfgImage is this project's own.
 const (
@@ -43,9 +46,25 @@ func (r *reader) images(o object, strict bool) map[string]string {
 			r.errorf(s.at, "%s is no image reference: write one such as registry.example.com/name@sha256:…", quote(s.value))
 			continue
 		}
+		if name := repository(s.value); len(name) > maxRepository {
+			r.errorf(s.at, "%s has a name of %d characters and container engines read %d: shorten it", quote(s.value), len(name), maxRepository)
+			continue
+		}
 		images[key] = s.value
 	}
 	return images
+}
+
+// maxRepository is the longest name of an image, its registry's included, without tag and digest.
+const maxRepository = 255
+
+// repository is the part of an image reference before its tag and digest.
+func repository(image string) string {
+	name, _, _ := strings.Cut(image, "@")
+	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
+		name = name[:i]
+	}
+	return name
 }
 
 // reference is the grammar of image references, so that none reaches a host that no engine can read: [HOST[:PORT]/]PATH[:TAG][@DIGEST].

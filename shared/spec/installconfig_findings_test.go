@@ -1,6 +1,13 @@
 package spec
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
+
+func noHostName(name string) string {
+	return `c:15:13: error: platform.baremetal.hosts[0].name: "` + name + `" is no host name: use lower-case letters, digits, inner hyphens and dots, with at most 63 characters between dots`
+}
 
 func TestInstallConfigFindings(t *testing.T) {
 	check(t, goodInstallConfig, []findingCase{
@@ -106,6 +113,20 @@ c:12:5: error: platform.baremetal.apiVIPs: no virtual IP is given for the API an
 		{"name is a bool in quotes", edit{"name: prod", "name: 'yes'"}, ``},
 		{"name begins like a bool", edit{"name: prod", "name: yesterday"}, ``},
 		{"host is a bool of YAML 1.1", edit{"name: m0", "name: on"}, `c:15:13: error: platform.baremetal.hosts[0].name: want a string, got "on", which is true or false to the installer and other readers of YAML 1.1: put it in quotes`},
+		{"host with a dot", edit{"name: m0", "name: m0.example.com"}, ``},
+		{"host in upper case", edit{"name: m0", "name: M0"}, noHostName("M0")},
+		{"host of 64 characters", edit{"name: m0", "name: " + strings.Repeat("a", 64)}, noHostName(strings.Repeat("a", 60) + "…")},
+		{"host with a shell metacharacter", edit{"name: m0", "name: m0;reboot"}, noHostName("m0;reboot")},
+		{"host with a newline", edit{"name: m0", `name: "m0\nm1"`}, noHostName(`m0\nm1`)},
+		{"host with a leading dash", edit{"name: m0", "name: --m0"}, noHostName("--m0")},
+		{"host empty", edit{"name: m0", "name: ''"}, noHostName("")},
+		{"name with a shell metacharacter", edit{"name: prod", "name: prod;reboot"}, `c:4:9: error: metadata.name: "prod;reboot" is no DNS label: use lower-case letters, digits and inner hyphens only, such as "prodreboot"`},
+		{"name with a newline", edit{"name: prod", `name: "prod\nx"`}, `c:4:9: error: metadata.name: "prod\nx" is no DNS label: use lower-case letters, digits and inner hyphens only, such as "prodx"`},
+		{"VIP in the network of zero", edit{"apiVIPs: [192.0.2.5]", "apiVIPs: [0.1.2.3]"}, `c:12:15: error: platform.baremetal.apiVIPs[0]: "0.1.2.3" is unspecified, loopback, link-local, multicast or broadcast: choose an address that hosts can share`},
+		{"network of loopback", edit{"  - cidr: 192.0.2.0/24", "  - cidr: 192.0.2.0/24\n  - cidr: 127.0.0.0/8"}, `c:10:11: error: networking.machineNetwork[1].cidr: "127.0.0.0/8" is unspecified, loopback, link-local or multicast: write the network that the hosts share`},
+		{"network link-local", edit{"  - cidr: 192.0.2.0/24", "  - cidr: 192.0.2.0/24\n  - cidr: fe80::/64"}, `c:10:11: error: networking.machineNetwork[1].cidr: "fe80::/64" is unspecified, loopback, link-local or multicast: write the network that the hosts share`},
+		{"network multicast", edit{"  - cidr: 192.0.2.0/24", "  - cidr: 192.0.2.0/24\n  - cidr: ff00::/8"}, `c:10:11: error: networking.machineNetwork[1].cidr: "ff00::/8" is unspecified, loopback, link-local or multicast: write the network that the hosts share`},
+		{"network with a zone", edit{"  - cidr: 192.0.2.0/24", "  - cidr: 192.0.2.0/24\n  - cidr: fe80::%eth0/64"}, `c:10:11: error: networking.machineNetwork[1].cidr: "fe80::%eth0/64" is no network: write an address and a prefix length, such as 192.0.2.0/24`},
 		{"role unknown", edit{"    - name: m0", "    - name: m0\n      role: control-plane"}, `c:16:13: error: platform.baremetal.hosts[0].role: "control-plane" is not known: write one of master, worker, arbiter`},
 		{"role empty", edit{"    - name: m0", "    - name: m0\n      role: ''"}, ``},
 		{"roles", edit{"    - name: m0", "    - {name: m1, role: master}\n    - {name: m2, role: worker}\n    - {name: m3, role: arbiter}\n    - name: m0"}, ``},

@@ -2,6 +2,7 @@ package supervised
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,15 +55,32 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// FuzzDecode holds that a status that is read is one that could have been written, to the letter: half a file is none.
 func FuzzDecode(f *testing.F) {
 	f.Add(Encode(sample()))
+	f.Add([]byte(`{"pid": 3, "applied": null, "refused": {}, "instances": {"a": {"state": "INIT"}, "\u0000": {"state": "MASTER", "priority": -1}}}`))
+	f.Add([]byte(`{"instances": {"a": {"state": "KING"}}}`))
+	f.Add([]byte(`{"pid": 1e400}`))
+	f.Add([]byte(`null`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, err := Decode(text)
 		if err != nil {
+			if !reflect.DeepEqual(s, Status{}) {
+				t.Errorf("%q gives %+v beside %v", text, s, err)
+			}
 			return
 		}
-		if again, err := Decode(Encode(s)); err != nil || again.PID != s.PID || len(again.Instances) != len(s.Instances) {
-			t.Errorf("%q does not survive a round trip: %v", text, err)
+		for name, i := range s.Instances {
+			if !slices.Contains([]State{Init, Backup, Master, Fault}, i.State) {
+				t.Errorf("%q gives %q the state %q", text, name, i.State)
+			}
+		}
+		again, err := Decode(Encode(s))
+		if s.Instances == nil {
+			s.Instances = map[string]Instance{}
+		}
+		if err != nil || !reflect.DeepEqual(again, s) {
+			t.Errorf("%q reads as %+v and, written again, as %+v (%v)", text, s, again, err)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -48,17 +49,41 @@ func TestParseNotify(t *testing.T) {
 	}
 }
 
+// FuzzParseNotify holds that what is read is what the line says, and that an error names the line on one line of a log.
 func FuzzParseNotify(f *testing.F) {
 	f.Add(`INSTANCE "demo_API_0" MASTER 70`)
 	f.Add(`GROUP "VG_API" BACKUP 0`)
 	f.Add(`INSTANCE "" FAULT 255`)
+	f.Add(`INSTANCE "a" b" STOP 0`)
+	f.Add(`INSTANCE "a"MASTER_RX_LOWER_PRI +7`)
+	f.Add("INSTANCE \"\x00\" MASTER\t070\r")
+	f.Add(`INSTANCE "`)
 	f.Fuzz(func(t *testing.T, line string) {
 		e, ok, err := parseNotify(line)
-		if ok && err != nil {
-			t.Fatalf("%q is read and is an error: %v", line, err)
+		switch {
+		case !ok && e != (event{}):
+			t.Errorf("%q is not read and gives %+v", line, e)
+		case ok && err != nil:
+			t.Errorf("%q is read and is an error: %v", line, err)
+		case err != nil && strings.ContainsAny(err.Error(), "\n\r\x00"):
+			t.Errorf("%q makes an error of more than a line: %q", line, err)
+		case ok && (e.Priority < 0 || e.Priority > 255 || !strings.HasPrefix(line, `INSTANCE "`+e.Instance+`"`)):
+			t.Errorf("%q reads as %+v", line, e)
 		}
-		if ok && (e.Priority < 0 || e.Priority > 255 || e.State == "" || !strings.Contains(line, e.Instance)) {
-			t.Fatalf("%q reads as %+v", line, e)
+		if !ok {
+			return
+		}
+		again, ok, err := parseNotify(fmt.Sprintf(`INSTANCE "%s" %s %d`, e.Instance, word(e.State), e.Priority))
+		if again != e || !ok || err != nil {
+			t.Errorf("%q reads as %+v and, said again, as %+v (%v)", line, e, again, err)
 		}
 	})
+}
+
+// word is what keepalived says of a state.
+func word(s supervised.State) string {
+	if s == supervised.Init {
+		return "STOP"
+	}
+	return string(s)
 }
