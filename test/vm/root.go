@@ -31,7 +31,8 @@ var packages = []string{
 // latePackages are what debootstrap cannot configure: NetworkManager's polkitd waits for triggers that run after debootstrap only.
 var latePackages = []string{"network-manager", "systemd-resolved"}
 
-// install installs packages in the root file system $R, and starts nothing.
+// install installs packages in the root file system $R, starts nothing and enables nothing: at a first boot presets only add to what a
+// package has enabled.
 const install = `
 mount -t proc proc "$R/proc"
 printf '#!/bin/sh\nexit 101\n' >"$R/usr/sbin/policy-rc.d"
@@ -40,6 +41,7 @@ export DEBIAN_FRONTEND=noninteractive
 chroot "$R" apt-get update -q
 chroot "$R" apt-get install -q -y --no-install-recommends $PACKAGES
 chroot "$R" apt-get clean
+systemctl --root="$R" --quiet disable NetworkManager.service systemd-resolved.service
 rm -r "$R/usr/sbin/policy-rc.d" "$R"/var/lib/apt/lists/*
 `
 

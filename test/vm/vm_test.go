@@ -80,6 +80,7 @@ func TestBoot(t *testing.T) {
 		{name: "systemd has no failed unit", command: "systemctl is-system-running --wait || systemctl --failed", want: "running"},
 		{name: "the document's unit ran at the first boot", command: "cat /run/greeting", want: "hello"},
 		{name: "podman's socket is enabled by the document", command: "systemctl is-active podman.socket", want: "active"},
+		{name: "nothing is enabled but what the document asks for", command: "systemctl is-enabled NetworkManager NetworkManager-dispatcher systemd-resolved | tr '\\n' ' '", want: "disabled disabled disabled"},
 		{name: "the network is the host's", command: "ip -br -4 addr show eth0 | tr -s ' '", want: "192.0.2.10/24"},
 		{name: "images are in the storage", command: "podman images --format '{{.Repository}}:{{.Tag}}'", want: "localhost/keepalived:test"},
 		{name: "a container runs with the host's network", command: "podman run --rm --network host --read-only --cap-drop all localhost/keepalived:test keepalived --version 2>&1", want: "Keepalived v2"},
