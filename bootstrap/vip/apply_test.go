@@ -84,14 +84,18 @@ func TestApplyRelease(t *testing.T) {
 	if d.stops != 1 || n.ready != 1 || n.status[len(n.status)-1] != "the API VIP is not held here" {
 		t.Errorf("stops %d, ready %d, status %q", d.stops, n.ready, n.status)
 	}
-	// K-35: it comes back.
-	h.verdict = &hold
+	// K-35: it comes back. K-36: from a master that has it, by its priority, which nothing keeps from counting.
+	h.verdict, h.nodes = &hold, []addr.Node{master("m0", "192.0.2.11")}
 	before := len(d.ensured)
 	if err := turn(t, r); err != nil {
 		t.Fatal(err)
 	}
 	if len(d.ensured) != before+1 {
 		t.Error("the VIP is not taken back")
+	}
+	config := string(h.proposed[len(h.proposed)-1])
+	if !strings.Contains(config, "priority 70\n") || strings.Contains(config, "nopreempt") || strings.Contains(config, "preempt_delay") {
+		t.Errorf("the VIP is taken back by\n%s", config)
 	}
 }
 

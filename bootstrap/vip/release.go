@@ -18,8 +18,8 @@ type Look struct {
 	// Ironic says whether the provisioning service answers at all. It is asked only when the API is not ready: hosts that are being
 	// provisioned reach it through the VIP.
 	Ironic bool
-	// ReadyMaster says whether a control plane node could serve the VIP at once.
-	ReadyMaster bool
+	// Heir is looked for only when the API announces its shutdown.
+	Heir Heir
 }
 
 // Verdict is whether this machine takes part in the election of the API VIP, and why.
@@ -33,6 +33,9 @@ type Verdict struct {
 //
 //	waiting --API ready, or 30 min--> holding --5 failures in a row, or shutdown announced and a master ready--> released
 //	                                     ^------------------------------ API ready ------------------------------------'
+//
+// While Ironic answers nothing counts, not even an announced shutdown: hosts that are being provisioned would lose it. An announced shutdown
+// is a failure like any other when it is not known whether somebody could take over, and none when it is known that nobody could.
 //
 // It goes back from released because an API server that restarts during the installation looks like one that ends, and because
 // without the VIP on this machine the installation cannot go on.
@@ -95,15 +98,15 @@ func (r Release) Next(l Look) (Release, Verdict) {
 // notReady weighs an API that was ready once and is not now.
 func (r Release) notReady(l Look) (Release, Verdict) {
 	switch {
-	case l.API == health.ShuttingDown && l.ReadyMaster:
-		r.phase = released
-		return r, Verdict{Why: "the local API announces its shutdown and a master is ready"}
-	case l.API == health.ShuttingDown:
-		// It still serves, and nobody else would.
-		return r, Verdict{Hold: true, Why: "the local API announces its shutdown, no master is ready"}
 	case l.Ironic:
 		// Not a success either: the count stays, so that the end of provisioning does not start it anew.
 		return r, Verdict{Hold: true, Why: fmt.Sprintf("the local API is %s, Ironic still serves through the VIP", l.API)}
+	case l.API == health.ShuttingDown && l.Heir == ReadyHeir:
+		r.phase = released
+		return r, Verdict{Why: "the local API announces its shutdown and a master is ready"}
+	case l.API == health.ShuttingDown && l.Heir == NoHeir:
+		// It still serves, and nobody else would.
+		return r, Verdict{Hold: true, Why: "the local API announces its shutdown, no master is ready"}
 	}
 	r.failures++
 	if r.failures >= health.BootstrapAPI().Fall {

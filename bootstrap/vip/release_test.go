@@ -68,8 +68,13 @@ func TestRelease(t *testing.T) {
 		{name: "K-41: an announced shutdown without a ready master keeps the VIP", looks: seq(times(1, ready), times(70, announced)), hold: true, why: "the local API announces its shutdown, no master is ready"},
 		{name: "an announced shutdown does not count", looks: seq(times(1, ready), times(70, announced), times(4, gone)), hold: true, why: "the local API is gone, which may be a restart"},
 		{name: "K-41: an announced shutdown with a ready master gives the VIP up at once",
-			looks: seq(times(1, ready), []Look{{API: health.ShuttingDown, ReadyMaster: true}}), why: "the local API announces its shutdown and a master is ready"},
-		{name: "a ready master alone takes nothing", looks: seq(times(1, ready), []Look{{API: health.Ready, ReadyMaster: true}}), hold: true, why: "the local API is ready"},
+			looks: seq(times(1, ready), []Look{{API: health.ShuttingDown, Heir: ReadyHeir}}), why: "the local API announces its shutdown and a master is ready"},
+		{name: "K-37: an announced shutdown with a ready master waits for Ironic",
+			looks: seq(times(1, ready), times(60, Look{API: health.ShuttingDown, Heir: ReadyHeir, Ironic: true})), hold: true, why: "the local API is shutting down, Ironic still serves through the VIP"},
+		{name: "K-41: an announced shutdown counts when a master may be ready",
+			looks: seq(times(1, ready), times(5, Look{API: health.ShuttingDown, Heir: DoubtedHeir})), why: "the local API is shutting down and Ironic is away, 5 times in a row"},
+		{name: "an API that is not trusted counts", looks: seq(times(1, ready), times(5, Look{API: health.Untrusted})), why: "the local API is not trusted and Ironic is away, 5 times in a row"},
+		{name: "a ready master alone takes nothing", looks: seq(times(1, ready), []Look{{API: health.Ready, Heir: ReadyHeir}}), hold: true, why: "the local API is ready"},
 		{name: "K-39: 20 minutes to the first ready API", looks: seq(times(20*60, gone), times(1, ready)), hold: true, why: "the local API is ready"},
 		{name: "half an hour is the end of waiting", looks: times(30*60+5, gone), why: "the local API is gone and Ironic is away, 5 times in a row"},
 		{name: "half an hour less one look is not", looks: times(30*60, gone), hold: true, why: "the local API has never been ready"},
@@ -92,7 +97,7 @@ func TestRelease(t *testing.T) {
 
 // TestReleaseNeverLeavesBeforeReady holds over every sequence of six looks that the VIP never leaves before the API was ready once.
 func TestReleaseNeverLeavesBeforeReady(t *testing.T) {
-	bad := []Look{gone, notReady, goneBusy, announced, {API: health.ShuttingDown, ReadyMaster: true}}
+	bad := []Look{gone, notReady, goneBusy, announced, {API: health.ShuttingDown, Heir: ReadyHeir}, {API: health.Untrusted}}
 	var walk func(prefix []Look)
 	walk = func(prefix []Look) {
 		if len(prefix) == 6 {

@@ -3,6 +3,7 @@ package vip
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -10,10 +11,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
-// Prober looks at what the VIP is held for. Both calls are bounded in time by themselves.
+// Prober looks at what the VIP is held for. All calls are bounded in time by themselves, end at once with their context, and may be made
+// side by side.
 type Prober interface {
 	API(ctx context.Context) health.API
 	Ironic(ctx context.Context) bool
+	Heir(ctx context.Context) Heir
 }
 
 // Watch runs the stop logic in real time and keeps its last word for the loop.
@@ -23,6 +26,7 @@ type Watch struct {
 	wake     chan<- struct{}    // asks for a round when the verdict changes
 
 	release    Release // where it starts, and then where it is; Run's alone
+	unready    bool    // what the last look found; Run's alone
 	remembered Memory  // of release, or of what it was when that could last be kept
 
 	looked  chan struct{} // closed after the first look
@@ -78,11 +82,38 @@ func (w *Watch) Run(ctx context.Context) error {
 	}
 }
 
+// look asks the API. A ready one answers in milliseconds, and Ironic is left alone; once an answer is late or bad, Ironic is asked beside
+// it, so that two servers that hang cost one timeout, and a ready API is never kept waiting for an Ironic that hangs.
 func (w *Watch) look(ctx context.Context) Look {
-	api := w.prober.API(ctx)
-	l := Look{API: api, At: time.Now()}
-	if api != health.Ready {
-		l.Ironic = w.prober.Ironic(ctx)
+	var asked sync.WaitGroup
+	defer asked.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	api, ironic := make(chan health.API, 1), make(chan bool, 1)
+	asked.Go(func() { api <- w.prober.API(ctx) })
+	l, answered := Look{}, false
+	if !w.unready {
+		late := time.NewTimer(health.BootstrapAPI().Late())
+		defer late.Stop()
+		select {
+		case l.API = <-api:
+			answered = true
+		case <-late.C:
+		}
 	}
+	if l.API != health.Ready {
+		asked.Go(func() { ironic <- w.prober.Ironic(ctx) })
+	}
+	if !answered {
+		l.API = <-api
+	}
+	w.unready = l.API != health.Ready
+	if l.API == health.ShuttingDown {
+		l.Heir = w.prober.Heir(ctx)
+	}
+	if w.unready {
+		l.Ironic = <-ironic
+	}
+	l.At = time.Now()
 	return l
 }

@@ -31,6 +31,8 @@ func (p *prober) Ironic(ctx context.Context) bool {
 	return p.ironic != nil && p.ironic(time.Since(p.start))
 }
 
+func (p *prober) Heir(context.Context) Heir { return NoHeir }
+
 func (p *prober) pause(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -103,7 +105,9 @@ func TestWatchBlackHole(t *testing.T) {
 			return health.Gone
 		}
 		w, _ := run(t, p)
-		time.Sleep(56 * time.Second) // 5 s ready, then five looks of 10 s
+		time.Sleep(30 * time.Second) // 5 s ready, then a look of 6 s and four of 5 s
+		holds(t, w, true)
+		time.Sleep(2 * time.Second)
 		holds(t, w, false)
 	})
 }

@@ -53,7 +53,7 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string) err
 		return err
 	}
 	nodes := kube.New(kubeconfig, m.log)
-	watch := vip.NewWatch(release, newVIPProber(p, kubeconfig), onHost.remember, m.wake)
+	watch := vip.NewWatch(release, newVIPProber(p, kubeconfig, heirs(nodes, m.log), m.log), onHost.remember, m.wake)
 	claims := vip.NewClaims(p, onHost.settledVIPs(m.log), vipNetwork{}, onHost.settle, m.wake)
 	room := vip.New(p, header, onHost.keptNodes(m.log), vipHost{nodes: nodes, watch: watch, claims: claims}, keeper, &m.status, time.Now)
 	steps := loop.Steps[vip.Snapshot, vip.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
@@ -17,6 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
@@ -37,6 +40,16 @@ func (vipHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
 func (h vipHost) Nodes() []addr.Node {
 	nodes, _ := h.nodes.Nodes()
 	return nodes
+}
+
+// heirs are the control plane nodes, or those of an earlier run while the API has not told of any.
+func heirs(nodes *kube.Watcher, log *slog.Logger) func() []addr.Node {
+	return func() []addr.Node {
+		if known, _ := nodes.Nodes(); len(known) > 0 {
+			return known
+		}
+		return onHost.keptNodes(log)
+	}
 }
 
 func (h vipHost) Verdict(ctx context.Context) (vip.Verdict, error) { return h.watch.Verdict(ctx) }
@@ -84,20 +97,47 @@ func (vipNetwork) Neighbour(on string, address netip.Addr) (addr.Neighbour, erro
 
 // vipProber asks what the VIP is held for.
 type vipProber struct {
+	plan   plan.Plan
+	nodes  func() []addr.Node
+	access *kube.Access
 	api    *probe.API
 	ironic *probe.HTTP
+
+	log  *slog.Logger
+	said string // of the API, logged when it changes
 }
 
-func newVIPProber(p plan.Plan, kubeconfig string) vipProber {
-	return vipProber{
-		api:    probe.NewAPI(p.Ports[port.API], kube.NewAccess(kubeconfig).Client),
-		ironic: probe.NewHTTP(fmt.Sprintf("http://localhost:%d/v1", p.Ports[port.Ironic])),
+func newVIPProber(p plan.Plan, kubeconfig string, nodes func() []addr.Node, log *slog.Logger) *vipProber {
+	access := kube.NewAccess(kubeconfig, log)
+	return &vipProber{
+		plan: p, nodes: nodes, access: access, log: log,
+		api:    probe.NewAPI(fmt.Sprintf("localhost:%d", p.Ports[port.API]), access.Client),
+		ironic: probe.NewHTTP(fmt.Sprintf("http://localhost:%d/v1", p.Ports[port.Ironic]), localhost.Dial),
 	}
 }
 
-func (v vipProber) API(ctx context.Context) health.API {
-	state, _ := v.api.Probe(ctx)
+func (v *vipProber) API(ctx context.Context) health.API {
+	state, why := v.api.Probe(ctx)
+	if ctx.Err() == nil && why != v.said {
+		v.log.Info("local API", "state", state.String(), "why", why)
+		v.said = why
+	}
 	return state
 }
 
-func (v vipProber) Ironic(ctx context.Context) bool { return v.ironic.Probe(ctx) == nil }
+func (v *vipProber) Ironic(ctx context.Context) bool { return v.ironic.Probe(ctx) == nil }
+
+// Heir asks the API servers of all control plane nodes side by side. They must show a certificate as the local one does.
+func (v *vipProber) Heir(ctx context.Context) vip.Heir {
+	heirs := vip.Heirs(v.plan, v.nodes())
+	seen := make([]health.API, len(heirs))
+	var asked sync.WaitGroup
+	for i, heir := range heirs {
+		asked.Go(func() {
+			address := netip.AddrPortFrom(heir, v.plan.Ports[port.API]).String()
+			seen[i], _ = probe.NewAPI(address, v.access.Client).Probe(ctx)
+		})
+	}
+	asked.Wait()
+	return vip.HeirAmong(seen)
+}

@@ -1,8 +1,8 @@
 // Package health says in types what checks found, and how they are made.
 package health
 
-// API is what a probe learnt of an API server. The difference between the last three decides whether a VIP stays where it is: a server
-// that announces its end will come back or hand over in order, one that is gone will not.
+// API is what a probe learnt of an API server. The difference between the last four decides whether a VIP stays where it is: a server
+// that announces its end will come back or hand over in order, one that is gone will not, and one that is not trusted may be either.
 type API int
 
 // What an API server can be.
@@ -11,7 +11,8 @@ const (
 	Ready                   // answered 200
 	ShuttingDown            // answered, and named its shutdown as the reason for not being ready
 	NotReady                // gave any other answer
-	Gone                    // gave none: refused, reset, timed out or not to be trusted
+	Untrusted               // answered with a certificate that does not count here
+	Gone                    // gave none: refused, reset or timed out
 )
 
 func (a API) String() string {
@@ -22,6 +23,8 @@ func (a API) String() string {
 		return "shutting down"
 	case NotReady:
 		return "not ready"
+	case Untrusted:
+		return "not trusted"
 	case Gone:
 		return "gone"
 	default:

@@ -11,11 +11,19 @@ type Policy struct {
 
 // BootstrapAPI is the check of the bootstrap machine's own API server. Its restart, which takes a few seconds, must not cost the VIP;
 // its end must not leave the VIP on a machine that serves nothing.
+//
+// Looks follow one another and never overlap. Five questions that are asked a second apart and wait side by side would notice a server
+// that hangs after 9 s instead of 25 s, but could not tell it from one that stalls for 9 s, as a starting API server on a slow disk does:
+// nobody else could serve at that time, and the move would cut every connection twice.
 func BootstrapAPI() Policy {
 	return Policy{Interval: time.Second, Timeout: 5 * time.Second, Fall: 5}
 }
 
-// Detects is the longest time to a verdict when each look takes so long.
-func (p Policy) Detects(look time.Duration) time.Duration {
-	return time.Duration(p.Fall) * max(p.Interval, look)
+// Detects is the longest time from a fault to the verdict, when the first look at it takes so long and each later one so long. The fault
+// may come right after a good look, so that the first look at it is an interval away.
+func (p Policy) Detects(first, later time.Duration) time.Duration {
+	return p.Interval + first + time.Duration(p.Fall-1)*max(p.Interval, later)
 }
+
+// Late is how long an answer may take before something else is asked beside it.
+func (p Policy) Late() time.Duration { return p.Interval }

@@ -7,15 +7,16 @@ import (
 
 func TestDetects(t *testing.T) {
 	for _, tt := range []struct {
-		name string
-		look time.Duration
-		want time.Duration
+		name         string
+		first, later time.Duration
+		want         time.Duration
 	}{
 		{name: "refused at once", want: 5 * time.Second},
-		{name: "within the interval", look: time.Second, want: 5 * time.Second},
-		{name: "one question hangs", look: 5 * time.Second, want: 25 * time.Second},
+		{name: "within the interval", first: time.Second, later: time.Second, want: 6 * time.Second},
+		{name: "one question hangs", first: 5 * time.Second, later: 5 * time.Second, want: 26 * time.Second},
+		{name: "both hang", first: 6 * time.Second, later: 5 * time.Second, want: 27 * time.Second},
 	} {
-		if got := BootstrapAPI().Detects(tt.look); got != tt.want {
+		if got := BootstrapAPI().Detects(tt.first, tt.later); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}

@@ -36,19 +36,28 @@ func bounds(balancer spec.LoadBalancer, vips VIPs, policy vrrp.Policy, advert ti
 	return found
 }
 
-// bootstrapEnds are the ways in which the bootstrap machine's API can go: the machine notices, and leaves in order.
+// bootstrapEnds are the ways in which the bootstrap machine's API can go: the machine notices, and leaves in order. The first look at two
+// servers that hang takes longer than the later ones, as Ironic is asked only once the API is late.
 func bootstrapEnds(vips []netip.Addr, c vrrp.Candidates, advert time.Duration) []Bound {
 	check := health.BootstrapAPI()
 	skew, _ := span(vips, c, func(v vrrp.Version, p vrrp.Priority) time.Duration { return vrrp.Skew(v, p, advert) })
-	end := func(how string, look time.Duration) Bound {
+	end := func(how string, first, later time.Duration) Bound {
 		return Bound{
 			Failure: "the bootstrap's API " + how,
-			Ms:      ceilMs(check.Detects(look)) + skew,
-			Why: fmt.Sprintf("%d looks of %d ms in a row fail, then the VIP leaves in order: %d ms at priority %d",
-				check.Fall, max(check.Interval, look).Milliseconds(), skew, c.Base),
+			Ms:      ceilMs(check.Detects(first, later)) + skew,
+			Why: fmt.Sprintf("%d looks in a row fail, the first within %d ms, the others %d ms apart, then the VIP leaves in order: %d ms at priority %d",
+				check.Fall, (check.Interval + first).Milliseconds(), max(check.Interval, later).Milliseconds(), skew, c.Base),
 		}
 	}
-	return []Bound{end("refuses connections, and so does Ironic", 0), end("takes connections and hangs, and so does Ironic", 2*check.Timeout)}
+	return []Bound{
+		end("refuses connections or is not ready, and Ironic refuses them", 0, 0),
+		end("takes connections and hangs, and so does Ironic", check.Late()+check.Timeout, check.Timeout),
+		{
+			Failure: "the bootstrap's API announces its shutdown, and a master is ready",
+			Ms:      ceilMs(check.Interval) + skew,
+			Why:     fmt.Sprintf("looks are %d ms apart, then the VIP leaves in order: %d ms at priority %d", check.Interval.Milliseconds(), skew, c.Base),
+		},
+	}
 }
 
 func vanishes(name string, vips []netip.Addr, c vrrp.Candidates, advert time.Duration) Bound {

@@ -6,11 +6,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
 	"sync"
 
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -21,22 +23,29 @@ import (
 // credentials, and expect a certificate for the kubeconfig's server whatever name they dial, so that the machine's own API server can be
 // asked by localhost even if its certificate does not say so. They have no overall timeout, which would cut a watch.
 type Access struct {
-	path string
+	path      string
+	protocols []string // that TLS may agree on; nil for HTTP/2 and 1.1
+	log       *slog.Logger
 
 	mu     sync.Mutex
 	text   []byte // the kubeconfig that client and config were made from
+	caFile string // that text names; empty when it holds the CA itself
+	ca     []byte // what was in caFile
 	client *http.Client
 	config *rest.Config
+	said   string // what is wrong with the files as they are now, empty when nothing is
 }
 
-// NewAccess reads nothing yet.
-func NewAccess(kubeconfig string) *Access {
+// NewAccess makes clients for probes and reads nothing yet. They speak HTTP/1.1: after a timeout its connection is closed, while an HTTP/2
+// connection to a server that hangs is kept and would take every later question with it. log hears when the files of a client in use
+// turn bad.
+func NewAccess(kubeconfig string, log *slog.Logger) *Access {
 	silence()
-	return &Access{path: kubeconfig}
+	return &Access{path: kubeconfig, protocols: []string{"http/1.1"}, log: log}
 }
 
-// Client is the same one until the kubeconfig changes. The error wraps fs.ErrNotExist while there is no kubeconfig. A kubeconfig that
-// vanishes or turns bad later leaves the last good client in place.
+// Client is the same one until the kubeconfig changes, or the CA file that it names. The error wraps fs.ErrNotExist while there is no
+// kubeconfig. Files that vanish or turn bad later leave the last good client in place.
 func (a *Access) Client() (*http.Client, error) {
 	client, _, err := a.load()
 	return client, err
@@ -46,16 +55,26 @@ func (a *Access) load() (*http.Client, *rest.Config, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	text, err := os.ReadFile(a.path)
-	if err == nil && a.client != nil && bytes.Equal(text, a.text) {
-		return a.client, a.config, nil
-	}
-	if err == nil {
+	if err == nil && !a.current(text) {
 		err = a.read(text)
 	}
 	if err != nil && a.client == nil {
 		return nil, nil, fmt.Errorf("read kubeconfig: %w", err)
 	}
+	a.say(err)
 	return a.client, a.config, nil
+}
+
+// current says whether the client was made from these files.
+func (a *Access) current(text []byte) bool {
+	if a.client == nil || !bytes.Equal(text, a.text) {
+		return false
+	}
+	if a.caFile == "" {
+		return true
+	}
+	ca, err := os.ReadFile(a.caFile)
+	return err == nil && bytes.Equal(ca, a.ca)
 }
 
 func (a *Access) read(text []byte) error {
@@ -63,12 +82,40 @@ func (a *Access) read(text []byte) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", a.path, err)
 	}
+	// client-go would look at a CA file every five minutes: too late for a server whose certificate was replaced with its CA.
+	caFile := config.CAFile
+	if caFile != "" {
+		if config.CAData, err = os.ReadFile(caFile); err != nil {
+			return fmt.Errorf("%s: its CA: %w", a.path, err)
+		}
+		config.CAFile = ""
+	}
+	config.NextProtos = a.protocols
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return fmt.Errorf("%s: %w", a.path, err)
 	}
-	a.text, a.client, a.config = text, client, config
+	if a.client != nil { // its own method would not reach below client-go's layers
+		utilnet.CloseIdleConnectionsFor(a.client.Transport)
+	}
+	a.text, a.caFile, a.ca, a.client, a.config = text, caFile, config.CAData, client, config
 	return nil
+}
+
+// say logs what is wrong with the files while the last good client goes on, and when they are well again.
+func (a *Access) say(err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text == a.said {
+		return
+	}
+	if a.said = text; text == "" {
+		a.log.Info("kubeconfig is well again")
+		return
+	}
+	a.log.Warn("kubeconfig has turned bad, the last good one stays in use", "error", text)
 }
 
 func configure(path string) (*rest.Config, error) {

@@ -112,7 +112,7 @@ func TestClientTrustsTheKubeconfigAlone(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "kubeconfig")
 			write(t, path, tt.text)
-			client, err := NewAccess(path).Client()
+			client, err := NewAccess(path, slog.New(slog.DiscardHandler)).Client()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,7 +142,7 @@ func strangerCA(t *testing.T) string {
 func TestClientFollowsItsFile(t *testing.T) {
 	first, second := guarded(t, "one", nothing), guarded(t, "two", nothing)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	access := NewAccess(path)
+	access := NewAccess(path, slog.New(slog.DiscardHandler))
 	if _, err := access.Client(); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) {
 		t.Errorf("Client() without a file = %v, want one that names it and wraps ErrNotExist", err)
 	}
@@ -183,7 +183,7 @@ func TestClientHasNoTimeoutAndNoProxy(t *testing.T) {
 	server := guarded(t, "secret", nothing)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	write(t, path, kubeconfigFor(server, "api-int.example.com", "secret"))
-	client, err := NewAccess(path).Client()
+	client, err := NewAccess(path, slog.New(slog.DiscardHandler)).Client()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestClientFindsLocalhostByItself(t *testing.T) {
 		_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
 		path := filepath.Join(t.TempDir(), "kubeconfig")
 		write(t, path, kubeconfigFor(server, "example.com", "secret"))
-		client, err := NewAccess(path).Client()
+		client, err := NewAccess(path, slog.New(slog.DiscardHandler)).Client()
 		if err != nil {
 			t.Fatal(err)
 		}

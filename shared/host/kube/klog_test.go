@@ -3,6 +3,7 @@ package kube
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/url"
 	"testing"
@@ -16,7 +17,7 @@ import (
 // Without a logger of ours client-go would tell stderr by itself that it cannot read a token or a certificate again.
 func TestClientGoIsSilent(t *testing.T) {
 	defer silent(t)()
-	NewAccess("")
+	NewAccess("", slog.New(slog.DiscardHandler))
 	klog.TODO().Error(errors.New("no such file"), "Unable to rotate token")
 	klog.Warning("a word of warning")
 	runtime.HandleError(errors.New("key failed"))

@@ -33,9 +33,10 @@ type Watcher struct {
 	said   string // the error logged last, empty when all is well
 }
 
-// New reads nothing yet; the kubeconfig may appear later.
+// New reads nothing yet; the kubeconfig may appear later. What goes wrong with one that is in use, those who probe the API with it say.
 func New(kubeconfig string, log *slog.Logger) *Watcher {
-	return &Watcher{access: NewAccess(kubeconfig), log: log}
+	silence()
+	return &Watcher{access: &Access{path: kubeconfig, log: slog.New(slog.DiscardHandler)}, log: log}
 }
 
 // Nodes are the control plane's Nodes by name, as the API last said. synced is false until it has said so for the first time.

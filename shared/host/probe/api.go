@@ -6,6 +6,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -23,16 +25,16 @@ var budget = health.BootstrapAPI().Timeout
 // most is how much of an answer is read; the list of an API server's checks is some 3 KiB.
 const most = 64 << 10
 
-// API asks this machine's API server whether it is ready.
+// API asks an API server whether it is ready.
 type API struct {
 	url    string
 	client func() (*http.Client, error)
 }
 
-// NewAPI asks https://localhost:port/readyz with the client that client returns at that time: one that trusts the cluster's CA and sends
-// credentials, as an API server may be closed to the unknown. client should return the same one each time.
-func NewAPI(port uint16, client func() (*http.Client, error)) *API {
-	return &API{url: fmt.Sprintf("https://localhost:%d/readyz", port), client: client}
+// NewAPI asks https://address/readyz with the client that client returns at that time: one that trusts the cluster's CA and sends
+// credentials, as an API server may be closed to the unknown. client should return the same one each time. address is HOST:PORT.
+func NewAPI(address string, client func() (*http.Client, error)) *API {
+	return &API{url: "https://" + address + "/readyz", client: client}
 }
 
 // Probe asks once. why says in a few words what was seen; it is the same for the same fault.
@@ -44,7 +46,10 @@ func (a *API) Probe(ctx context.Context) (state health.API, why string) {
 		return health.Gone, err.Error()
 	}
 	code, body, err := get(ctx, client, a.url)
+	var untrusted *tls.CertificateVerificationError
 	switch {
+	case errors.As(err, &untrusted):
+		return health.Untrusted, err.Error()
 	case err != nil:
 		return health.Gone, err.Error()
 	case code == http.StatusOK || code == http.StatusNoContent:
@@ -68,7 +73,7 @@ func failing(body []byte, check string) bool {
 }
 
 // get asks once, follows no redirect, and reads the answer to its end, so that its connection can be used again. After an error it asks for
-// a new connection the next time: the old one may lead nowhere.
+// a new connection the next time: the old one may lead nowhere. A client that speaks HTTP/2 may not grant that, see kube.NewAccess.
 func get(ctx context.Context, client *http.Client, url string) (code int, body []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
@@ -89,8 +94,13 @@ func get(ctx context.Context, client *http.Client, url string) (code int, body [
 	return answer.StatusCode, body, nil
 }
 
-// plain drops what differs with each attempt (the local port) and says a timeout in one way.
+// plain drops what differs with each attempt (the local port, the time at which a certificate was not valid) and says a timeout in one way.
 func plain(err error) error {
+	var invalid x509.CertificateInvalidError
+	if errors.As(err, &invalid) && invalid.Reason == x509.Expired {
+		invalid.Detail = ""
+		return &tls.CertificateVerificationError{Err: invalid}
+	}
 	var timeout net.Error
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		return fmt.Errorf("no answer within %v", budget)

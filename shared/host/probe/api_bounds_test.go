@@ -43,7 +43,7 @@ func TestAPIHangs(t *testing.T) {
 			t.Skip("takes the budget of 5 s")
 		}
 		hole := blackHole(t)
-		api := NewAPI(portOf(t, "https://"+hole), func() (*http.Client, error) { return &http.Client{Transport: &http.Transport{}}, nil })
+		api := NewAPI(local(portOf(t, "https://"+hole)), func() (*http.Client, error) { return &http.Client{Transport: &http.Transport{}}, nil })
 		if state, took := timed(t.Context(), api); state != health.Gone || took < budget-100*time.Millisecond || took > budget+2*time.Second {
 			t.Errorf("Probe() = %v after %v, want gone after %v", state, took, budget)
 		}
@@ -83,7 +83,7 @@ func TestAPIThousandProbesOneConnection(t *testing.T) {
 		t.Cleanup(server.Close)
 		client := server.Client()
 		client.Transport.(*http.Transport).TLSClientConfig.ServerName = "example.com"
-		api := NewAPI(portOf(t, server.URL), func() (*http.Client, error) { return client, nil })
+		api := NewAPI(local(portOf(t, server.URL)), func() (*http.Client, error) { return client, nil })
 		api.Probe(t.Context())
 		before := openFiles(t)
 		for range 999 {

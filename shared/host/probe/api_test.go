@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +27,7 @@ func serve(t *testing.T, handler http.HandlerFunc) (*httptest.Server, *API) {
 	t.Cleanup(server.Close)
 	client := server.Client()
 	client.Transport.(*http.Transport).TLSClientConfig.ServerName = "example.com" // a name of httptest's certificate
-	return server, NewAPI(portOf(t, server.URL), func() (*http.Client, error) { return client, nil })
+	return server, NewAPI(local(portOf(t, server.URL)), func() (*http.Client, error) { return client, nil })
 }
 
 func portOf(t *testing.T, address string) uint16 {
@@ -40,6 +42,9 @@ func portOf(t *testing.T, address string) uint16 {
 	}
 	return uint16(port)
 }
+
+// local is the address of this machine's server at a port.
+func local(port uint16) string { return fmt.Sprintf("localhost:%d", port) }
 
 const checks = "[+]ping ok\n[+]log ok\n[+]etcd ok\n"
 
@@ -79,6 +84,17 @@ func TestAPI(t *testing.T) {
 	}
 }
 
+// A certificate that has expired is told of in the same words each second, though x509 adds the time of day.
+func TestExpiredCertificateIsOneFault(t *testing.T) {
+	fault := func(now string) error {
+		return fmt.Errorf("ask: %w", &tls.CertificateVerificationError{Err: x509.CertificateInvalidError{Reason: x509.Expired, Detail: "current time " + now + " is after"}})
+	}
+	one, two := plain(fault("10:00:00")).Error(), plain(fault("10:00:01")).Error()
+	if one != two || !strings.Contains(one, "has expired") {
+		t.Errorf("%q and %q, want the same words", one, two)
+	}
+}
+
 func TestAPIFollowsNoRedirect(t *testing.T) {
 	var elsewhere atomic.Int32
 	_, api := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -98,25 +114,26 @@ func TestAPIGone(t *testing.T) {
 	refused.Close()
 	_, reset := serve(t, func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) })
 	stranger, _ := serve(t, func(http.ResponseWriter, *http.Request) {})
-	untrusted := NewAPI(portOf(t, stranger.URL), func() (*http.Client, error) { return &http.Client{Transport: &http.Transport{}}, nil })
+	untrusted := NewAPI(local(portOf(t, stranger.URL)), func() (*http.Client, error) { return &http.Client{Transport: &http.Transport{}}, nil })
 	plaintext := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(plaintext.Close)
 	for _, tt := range []struct {
 		name string
 		api  *API
 		why  string
+		want health.API
 	}{
-		{"refused", api, "connection refused"},
-		{"reset", reset, ""},
-		{"no trust", untrusted, "certificate"},
-		{"no TLS", NewAPI(portOf(t, plaintext.URL), func() (*http.Client, error) { return &http.Client{Transport: &http.Transport{}}, nil }), "HTTP response to HTTPS"},
-		{"no kubeconfig yet", NewAPI(6443, func() (*http.Client, error) { return nil, fmt.Errorf("read: %w", fs.ErrNotExist) }), "no kubeconfig yet"},
-		{"a bad kubeconfig", NewAPI(6443, func() (*http.Client, error) { return nil, errors.New("kubeconfig: no cluster") }), "no cluster"},
+		{"refused", api, "connection refused", health.Gone},
+		{"reset", reset, "", health.Gone},
+		{"no trust", untrusted, "certificate", health.Untrusted},
+		{"no TLS", NewAPI(local(portOf(t, plaintext.URL)), func() (*http.Client, error) { return &http.Client{Transport: &http.Transport{}}, nil }), "HTTP response to HTTPS", health.Gone},
+		{"no kubeconfig yet", NewAPI("localhost:6443", func() (*http.Client, error) { return nil, fmt.Errorf("read: %w", fs.ErrNotExist) }), "no kubeconfig yet", health.Gone},
+		{"a bad kubeconfig", NewAPI("localhost:6443", func() (*http.Client, error) { return nil, errors.New("kubeconfig: no cluster") }), "no cluster", health.Gone},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			first, why := tt.api.Probe(t.Context())
-			if first != health.Gone || !strings.Contains(why, tt.why) {
-				t.Errorf("Probe() = %v, %q, want gone, %q", first, why, tt.why)
+			if first != tt.want || !strings.Contains(why, tt.why) {
+				t.Errorf("Probe() = %v, %q, want %v, %q", first, why, tt.want, tt.why)
 			}
 			if _, again := tt.api.Probe(t.Context()); again != why {
 				t.Errorf("the same fault is told as %q and as %q", why, again)

@@ -2,9 +2,8 @@ package probe
 
 import (
 	"context"
+	"net"
 	"net/http"
-
-	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 )
 
 // HTTP asks whether a server speaks HTTP at all.
@@ -13,9 +12,10 @@ type HTTP struct {
 	client *http.Client
 }
 
-// NewHTTP asks a URL such as http://localhost:6385/v1.
-func NewHTTP(url string) *HTTP {
-	return &HTTP{url: url, client: &http.Client{Transport: &http.Transport{DialContext: localhost.Dial}}}
+// NewHTTP asks a URL such as http://localhost:6385/v1, by connections that dial makes and by no proxy: that of the environment is for image
+// registries, and its error page would be taken for a sign of life.
+func NewHTTP(url string, dial func(ctx context.Context, network, address string) (net.Conn, error)) *HTTP {
+	return &HTTP{url: url, client: &http.Client{Transport: &http.Transport{DialContext: dial, Proxy: nil}}}
 }
 
 // Probe returns nil for any answer, whatever its status: the server lives. An error says that none came.

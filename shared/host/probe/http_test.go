@@ -9,6 +9,8 @@ import (
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 )
 
 func TestHTTPAnyAnswerIsLife(t *testing.T) {
@@ -17,7 +19,7 @@ func TestHTTPAnyAnswerIsLife(t *testing.T) {
 			w.Header().Set("Location", "http://127.0.0.1:1/nowhere")
 			w.WriteHeader(code)
 		}))
-		if err := NewHTTP(server.URL + "/v1").Probe(t.Context()); err != nil {
+		if err := NewHTTP(server.URL+"/v1", localhost.Dial).Probe(t.Context()); err != nil {
 			t.Errorf("%d: %v, want life", code, err)
 		}
 		server.Close()
@@ -28,7 +30,7 @@ func TestHTTPAnyAnswerIsLife(t *testing.T) {
 func TestHTTPServerOfTLSIsLife(t *testing.T) {
 	server := httptest.NewTLSServer(http.NotFoundHandler())
 	defer server.Close()
-	if err := NewHTTP("http://" + server.Listener.Addr().String() + "/v1").Probe(t.Context()); err != nil {
+	if err := NewHTTP("http://"+server.Listener.Addr().String()+"/v1", localhost.Dial).Probe(t.Context()); err != nil {
 		t.Errorf("%v, want life", err)
 	}
 }
@@ -39,7 +41,7 @@ func TestHTTPNoAnswerIsDeath(t *testing.T) {
 	for name, url := range map[string]string{"refused": refused.URL, "hangs": "http://" + blackHole(t)} {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		begin := time.Now()
-		err := NewHTTP(url + "/v1").Probe(ctx)
+		err := NewHTTP(url+"/v1", localhost.Dial).Probe(ctx)
 		cancel()
 		if took := time.Since(begin); err == nil || took > 2*time.Second {
 			t.Errorf("%s: %v after %v, want an error within the bound", name, err, took)
@@ -49,7 +51,7 @@ func TestHTTPNoAnswerIsDeath(t *testing.T) {
 
 // The proxy of the environment is for image registries; its own error page would be taken for a sign of life.
 func TestHTTPIgnoresProxies(t *testing.T) {
-	if NewHTTP("http://localhost:6385/v1").client.Transport.(*http.Transport).Proxy != nil {
+	if NewHTTP("http://localhost:6385/v1", localhost.Dial).client.Transport.(*http.Transport).Proxy != nil {
 		t.Error("the probe asks a proxy")
 	}
 }
@@ -72,7 +74,7 @@ func TestHTTPFindsLocalhostByItself(t *testing.T) {
 		server.Listener = listener
 		server.Start()
 		for _, host := range []string{"localhost", "ironic.localhost"} {
-			if err := NewHTTP(fmt.Sprintf("http://%s:%d/v1", host, portOf(t, server.URL))).Probe(t.Context()); err != nil {
+			if err := NewHTTP(fmt.Sprintf("http://%s:%d/v1", host, portOf(t, server.URL)), localhost.Dial).Probe(t.Context()); err != nil {
 				t.Errorf("%s at %s: %v, want life", host, address, err)
 			}
 		}

@@ -1,0 +1,41 @@
+package vip
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+)
+
+// Heir is whether a control plane node could serve the VIP at once.
+type Heir int
+
+// What is known of the control plane nodes.
+const (
+	NoHeir      Heir = iota // none is known, or none of them serves
+	DoubtedHeir             // one serves, but with a certificate that does not count here
+	ReadyHeir               // the API server of one is ready
+)
+
+// Heirs are the addresses at which control plane nodes would serve the API VIPs, sorted.
+func Heirs(p plan.Plan, nodes []addr.Node) []netip.Addr {
+	var heirs []netip.Addr
+	for _, vip := range p.VIPs.API {
+		heirs = append(heirs, peersOf(p, vip, netip.Addr{}, Snapshot{Nodes: nodes})...)
+	}
+	return heirs
+}
+
+// HeirAmong judges what probes of the nodes' API servers saw.
+func HeirAmong(seen []health.API) Heir {
+	switch {
+	case slices.Contains(seen, health.Ready):
+		return ReadyHeir
+	case slices.Contains(seen, health.Untrusted):
+		return DoubtedHeir
+	default:
+		return NoHeir
+	}
+}
