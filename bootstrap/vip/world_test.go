@@ -58,12 +58,6 @@ func (s *server) set(m mode) {
 	}
 }
 
-func (s *server) now() mode {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.mode
-}
-
 func (s *server) counts() (asked, dials int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,13 +28,13 @@ import (
 )
 
 // apiAt starts a FAKE API server at an address of the loopback that answers every question with code.
-func apiAt(t *testing.T, address string, code *int) *httptest.Server {
+func apiAt(t *testing.T, address string, code *atomic.Int32) *httptest.Server {
 	t.Helper()
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(*code) }))
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(int(code.Load())) }))
 	server.Listener.Close()
 	server.Listener = listener
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
@@ -66,14 +67,15 @@ func proberFor(t *testing.T, server *httptest.Server, log *bytes.Buffer, nodes .
 
 // Heir asks the nodes themselves, with the kubeconfig's CA and the name that the local server has.
 func TestVIPProberHeir(t *testing.T) {
-	code, nodeCode := http.StatusOK, http.StatusOK
+	var code, nodeCode atomic.Int32
+	code.Store(http.StatusOK)
 	local := apiAt(t, "127.0.0.1:0", &code)
 	_, number, _ := net.SplitHostPort(local.Listener.Addr().String())
 	apiAt(t, "127.0.0.21:"+number, &nodeCode)
 	for _, tt := range []struct {
 		name  string
 		nodes []string
-		code  int
+		code  int32
 		want  vip.Heir
 	}{
 		{name: "no node is known", want: vip.NoHeir},
@@ -81,7 +83,7 @@ func TestVIPProberHeir(t *testing.T) {
 		{name: "one of two is ready", nodes: []string{"127.0.0.22", "127.0.0.21"}, code: http.StatusOK, want: vip.ReadyHeir},
 		{name: "it is not ready", nodes: []string{"127.0.0.21"}, code: http.StatusInternalServerError, want: vip.NoHeir},
 	} {
-		nodeCode = tt.code
+		nodeCode.Store(tt.code)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		if got := proberFor(t, local, new(bytes.Buffer), tt.nodes...).Heir(ctx); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
@@ -92,12 +94,12 @@ func TestVIPProberHeir(t *testing.T) {
 
 // What the API is and why is one line for each change, however often it is asked.
 func TestVIPProberLogsChanges(t *testing.T) {
-	code := http.StatusOK
+	var code atomic.Int32
 	var log bytes.Buffer
 	server := apiAt(t, "127.0.0.1:0", &code)
 	p := proberFor(t, server, &log)
 	for _, tt := range []struct {
-		code int
+		code int32
 		want health.API
 		line string
 	}{
@@ -106,7 +108,7 @@ func TestVIPProberLogsChanges(t *testing.T) {
 		{0, health.Gone, "state=gone"},
 	} {
 		log.Reset()
-		if code = tt.code; code == 0 {
+		if code.Store(tt.code); tt.code == 0 {
 			server.Close()
 		}
 		for range 5 {

@@ -112,7 +112,7 @@ ExecStart=/opt/fakeapi/fakeapi -cert /opt/fakeapi/cert.pem -key /opt/fakeapi/key
 WantedBy=multi-user.target
 `
 
-// Equip puts on the disk what is not ours: the fake API server, and the name server that DHCP would have told of.
+// Equip puts on the disk what is not ours: the fake API server and Ironic, and the name server that DHCP would have told of.
 func (c *Chain) Equip() error {
 	fake, err := os.ReadFile(c.file("fakeapi"))
 	if err != nil {
@@ -127,6 +127,7 @@ func (c *Chain) Equip() error {
 		{path: "/opt/fakeapi/cert.pem", content: c.identity.cert, mode: 0o644},
 		{path: "/opt/fakeapi/key.pem", content: c.identity.key, mode: 0o600},
 		{path: "/etc/systemd/system/fakeapi.service", content: []byte(fakeUnit), mode: 0o644},
+		{path: "/etc/systemd/system/fakeironic.service", content: []byte(ironicUnit), mode: 0o644},
 		{path: "/etc/systemd/system-preset/10-fakeapi.preset", content: []byte("enable fakeapi.service\n"), mode: 0o644},
 		{path: "/etc/resolv.conf", content: fmt.Appendf(nil, "nameserver %s\n", neighbourIP), mode: 0o644},
 	} {

@@ -26,7 +26,7 @@ func (c *Chain) Deregister(ctx context.Context, m *Master) error {
 	return c.call(ctx, http.MethodDelete, "/api/v1/nodes/"+m.Name, nil)
 }
 
-// Readyz sets what the fake API answers: ok, shutdown or hang.
+// Readyz sets what the fake API answers: ok, error, shutdown or hang.
 func (c *Chain) Readyz(ctx context.Context, mode string) error {
 	return c.call(ctx, http.MethodPut, "/fake/readyz", []byte(mode))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -19,7 +20,7 @@ const bookmarkEvery = 5 * time.Second
 type API struct {
 	*http.ServeMux
 	nodes  *store
-	readyz atomic.Value // string: ok, shutdown, hang
+	readyz atomic.Value // string: ok, error, shutdown, hang
 }
 
 // NewAPI makes an API that is ready, with the Nodes that are in file; without a file it forgets them when it ends.
@@ -48,6 +49,9 @@ func (a *API) ready(w http.ResponseWriter, r *http.Request) {
 	switch a.readyz.Load() {
 	case "hang":
 		<-r.Context().Done()
+	case "error":
+		w.WriteHeader(http.StatusInternalServerError)
+		fmt.Fprint(w, "[+]ping ok\n[-]etcd failed: reason withheld\n[+]shutdown ok\nreadyz check failed\n")
 	case "shutdown":
 		w.WriteHeader(http.StatusInternalServerError)
 		fmt.Fprint(w, "[+]ping ok\n[-]shutdown failed: reason withheld\nreadyz check failed\n")
@@ -57,17 +61,22 @@ func (a *API) ready(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *API) setReady(w http.ResponseWriter, r *http.Request) {
+	setMode(w, r, &a.readyz, "ok", "error", "shutdown", "hang")
+}
+
+// setMode takes one of these words from the body of a question.
+func setMode(w http.ResponseWriter, r *http.Request, mode *atomic.Value, modes ...string) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	switch mode := strings.TrimSpace(string(body)); mode {
-	case "ok", "shutdown", "hang":
-		a.readyz.Store(mode)
-	default:
-		http.Error(w, fmt.Sprintf("%q is none of ok, shutdown, hang", mode), http.StatusBadRequest)
+	word := strings.TrimSpace(string(body))
+	if !slices.Contains(modes, word) {
+		http.Error(w, fmt.Sprintf("%q is none of %s", word, strings.Join(modes, ", ")), http.StatusBadRequest)
+		return
 	}
+	mode.Store(word)
 }
 
 func (a *API) get(w http.ResponseWriter, r *http.Request) {

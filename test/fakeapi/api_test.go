@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func ask(t *testing.T, method, url, body string) (int, string) {
@@ -57,6 +58,7 @@ func TestReadyz(t *testing.T) {
 		{mode: "ok", set: 200, code: 200, content: "ok"},
 		{mode: "shutdown", set: 200, code: 500, content: "[-]shutdown failed"},
 		{mode: "nonsense", set: 400, code: 500, content: "[-]shutdown failed"},
+		{mode: "error", set: 200, code: 500, content: "[+]shutdown ok"},
 		{mode: "ok", set: 200, code: 200, content: "ok"},
 	} {
 		if code, _ := ask(t, "PUT", server.URL+"/fake/readyz", tt.mode); code != tt.set {
@@ -64,6 +66,33 @@ func TestReadyz(t *testing.T) {
 		}
 		if code, body := ask(t, "GET", server.URL+"/readyz", ""); code != tt.code || !strings.Contains(body, tt.content) {
 			t.Errorf("readyz after %q: %d %q, want %d %q", tt.mode, code, body, tt.code, tt.content)
+		}
+	}
+}
+
+func TestIronic(t *testing.T) {
+	server := httptest.NewServer(NewIronic())
+	t.Cleanup(server.Close)
+	for _, tt := range []struct {
+		mode string
+		set  int
+		code int // of the answer; 0 for none
+	}{
+		{mode: "up", set: 200, code: 200},
+		{mode: "hang", set: 200},
+		{mode: "nonsense", set: 400},
+		{mode: "up", set: 200, code: 200},
+	} {
+		if code, _ := ask(t, "PUT", server.URL+"/fake/mode", tt.mode); code != tt.set {
+			t.Errorf("set %q: %d, want %d", tt.mode, code, tt.set)
+		}
+		client := http.Client{Timeout: 200 * time.Millisecond}
+		answer, err := client.Get(server.URL + "/v1")
+		if err == nil {
+			answer.Body.Close()
+		}
+		if tt.code == 0 && err == nil || tt.code != 0 && (err != nil || answer.StatusCode != tt.code) {
+			t.Errorf("after %q: %v, %v, want %d", tt.mode, answer, err, tt.code)
 		}
 	}
 }

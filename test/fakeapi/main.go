@@ -1,6 +1,7 @@
 // Command fakeapi is a FAKE of a cluster's API server and machine config server, for a machine under test that has no cluster. It speaks
 // what the bootstrap phase asks for: /readyz, and list, watch and bookmarks of Nodes. It checks nothing, and does what it is told by
-// PUT /fake/readyz: "ok", "shutdown" (500, naming the shutdown) or "hang".
+// PUT /fake/readyz: "ok", "error" (500 while it serves), "shutdown" (500, naming the shutdown) or "hang". With -ironic it is a FAKE of the
+// provisioning service instead, which does what it is told by PUT /fake/mode: "up" or "hang".
 package main
 
 import (
@@ -21,11 +22,16 @@ func main() {
 	api := flag.String("api", ":6443", "address of the API")
 	mcs := flag.String("mcs", ":22623", "address of the machine config server")
 	state := flag.String("state", "", "file that keeps the Nodes over a restart, as etcd does")
+	ironic := flag.String("ironic", "", "address of an Ironic, which is served without TLS and alone")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	fake, err := NewAPI(*state)
-	if err == nil {
+	switch {
+	case err != nil:
+	case *ironic != "":
+		err = run(ctx, "", "", map[string]http.Handler{*ironic: NewIronic()})
+	default:
 		err = run(ctx, *cert, *key, map[string]http.Handler{*api: fake, *mcs: http.HandlerFunc(machineConfig)})
 	}
 	if err != nil {
@@ -34,7 +40,8 @@ func main() {
 	}
 }
 
-// run serves until ctx ends or a server fails; then all connections are cut at once, as by a process that is killed.
+// run serves until ctx ends or a server fails; then all connections are cut at once, as by a process that is killed. Without a certificate
+// it serves without TLS.
 func run(ctx context.Context, cert, key string, handlers map[string]http.Handler) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -45,7 +52,11 @@ func run(ctx context.Context, cert, key string, handlers map[string]http.Handler
 		server := &http.Server{Addr: address, Handler: handler}
 		wg.Go(func() {
 			defer cancel()
-			if err := server.ListenAndServeTLS(cert, key); !errors.Is(err, http.ErrServerClosed) {
+			serve := func() error { return server.ListenAndServeTLS(cert, key) }
+			if cert == "" {
+				serve = server.ListenAndServe
+			}
+			if err := serve(); !errors.Is(err, http.ErrServerClosed) {
 				mu.Lock()
 				defer mu.Unlock()
 				all = errors.Join(all, err)
