@@ -8,6 +8,7 @@ package loop
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 )
@@ -15,6 +16,10 @@ import (
 // LeaveTimeout bounds Leave, which runs when its caller's context has already ended. It is shorter than the 90 s that systemd gives a
 // unit to stop.
 const LeaveTimeout = 30 * time.Second
+
+// forgetAfter is how long a fault must have been silent, or another one, to be news again. It is longer than a few trials of whatever backs
+// off, and shorter than a person needs to wonder.
+const forgetAfter = 2 * time.Minute
 
 // Reasons says why a decision is as it is, in words for the log. Equal situations must give equal reasons.
 type Reasons []string
@@ -39,7 +44,8 @@ func Wake(wake chan<- struct{}) {
 }
 
 // Run runs a round at once, then after each wake-up and at the latest every so often, until ctx ends. Then it calls Leave with a fresh
-// context bounded by LeaveTimeout and returns Leave's error. Errors of the other steps do not end it: they are logged when their text changes.
+// context bounded by LeaveTimeout and returns Leave's error. Errors of the other steps do not end it: they are logged when more
+// than numbers changes in their text.
 func Run[S, D any](ctx context.Context, steps Steps[S, D], wake <-chan struct{}, every time.Duration, log *slog.Logger) error {
 	var said journal
 	ticker := time.NewTicker(every)
@@ -81,8 +87,8 @@ func round[S, D any](ctx context.Context, steps Steps[S, D], said *journal, log 
 // journal remembers what was said last, so that only changes are logged.
 type journal struct {
 	why   Reasons
-	step  string // of the fault, empty when the last round went well
-	text  string
+	step  string               // of the fault, empty when the last round went well
+	heard map[string]time.Time // each shape of the fault so far, and when it was heard last
 	since time.Time
 }
 
@@ -94,16 +100,23 @@ func (j *journal) decision(log *slog.Logger, why Reasons) {
 	log.Info("decide", "why", []string(why))
 }
 
-// fault leaves out what a step says because it was told to end.
+// fault leaves out what a step says because it was told to end, and what it said a moment ago in other numbers. A fault that shows itself
+// now this way and now that (two servers behind one name) is logged once for each way.
 func (j *journal) fault(ctx context.Context, log *slog.Logger, step string, err error) {
-	if ctx.Err() != nil || j.step == step && j.text == err.Error() {
+	if ctx.Err() != nil {
 		return
 	}
+	now := time.Now()
 	if j.step == "" {
-		j.since = time.Now()
+		j.since, j.heard = now, map[string]time.Time{}
 	}
-	j.step, j.text = step, err.Error()
-	log.Warn(step, "error", err)
+	j.step = step
+	maps.DeleteFunc(j.heard, func(_ string, last time.Time) bool { return now.Sub(last) >= forgetAfter })
+	key := step + ": " + shape(err.Error())
+	_, known := j.heard[key]
+	if j.heard[key] = now; !known {
+		log.Warn(step, "error", err)
+	}
 }
 
 func (j *journal) well(log *slog.Logger) {
@@ -111,5 +124,5 @@ func (j *journal) well(log *slog.Logger) {
 		return
 	}
 	log.Info("recovered", "step", j.step, "after", time.Since(j.since).Round(time.Millisecond))
-	j.step, j.text = "", ""
+	j.step, j.heard = "", nil
 }
