@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,9 +18,12 @@ echo "$*" >>"$STATE/calls"
 case $1 in
 image) [ -e "$STATE/present" ] ;;
 pull)
+	: >"$TMPDIR/storage1"
 	[ ! -e "$STATE/hang" ] || { touch "$STATE/pulling"; read -r _ <"$STATE/hang"; }
+	[ ! -e "$STATE/onpull" ] || . "$STATE/onpull"
 	[ ! -e "$STATE/away" ] || { echo 'time="2024-01-01T00:00:0'$$'" level=warning msg=x' >&2; echo 'Error: the registry is away' >&2; exit 125; }
 	touch "$STATE/present"
+	rm "$TMPDIR/storage1"
 	echo 0123456789ab ;;
 create) touch "$STATE/created"; echo 0123456789ab ;;
 cp) cp "$STATE/image${2#*:}" "$3" ;;
@@ -33,7 +37,7 @@ const image = "registry.example/onprem-infra:v1"
 // newInstallSandbox has a podman whose registry holds our image.
 func newInstallSandbox(t *testing.T) (s sandbox, state sandbox) {
 	t.Helper()
-	s = newSandbox(t, "chmod", "cp", "grep", "head", "mkdir", "mv", "rm", "sed", "sha256sum", "touch", "tr")
+	s = newSandbox(t, "chmod", "cp", "grep", "head", "mkdir", "mv", "rm", "sed", "sha256sum", "tail", "timeout", "touch", "tr")
 	state = sandbox{t: t, root: t.TempDir()}
 	s.env = append(s.env, "STATE="+state.root, "ONPREM_INFRA_IMAGE="+image)
 	s.stub("podman", podmanStub)
@@ -83,7 +87,7 @@ func TestInstall(t *testing.T) {
 	installed(t, s, state, "v1")
 	want := strings.ReplaceAll(`image exists IMAGE
 pull --quiet IMAGE
-create --replace --name onprem-install --network none IMAGE
+create --replace --name onprem-install --network none --pull never IMAGE
 cp onprem-install:/usr/bin/onprem-infra BIN/onprem-infra
 cp onprem-install:/usr/bin/onprem-supervise BIN/onprem-supervise
 cp onprem-install:/usr/share/onprem-infra/sha256 BIN/sha256
@@ -154,6 +158,115 @@ func TestInstallWaits(t *testing.T) {
 	}
 }
 
+// TestInstallWaitsForHours has a registry that is away for six hours and says so in other numbers each time: the number of trials follows
+// from the cap, there is one line, and what is there in the end is not asked for again.
+func TestInstallWaitsForHours(t *testing.T) {
+	s, state := newInstallSandbox(t)
+	s.stub("timeout", "") // the pull ends at once
+	state.write("clock", "0\n")
+	state.write("onsleep", `read -r now <"$STATE/clock"; echo "$((now + $1))" >"$STATE/clock"`+"\n")
+	state.write("onpull", `read -r now <"$STATE/clock"
+if [ "$now" -lt 21600 ]; then
+	for trial in 1 2 3; do
+		echo "time=\"2026-01-01T00:00:$$Z\" level=warning msg=\"Failed, retrying in 1s ... ($trial/3). Error: port $now\"" >&2
+	done
+	echo "Error: writing blob: storing blob to file \"/var/tmp/storage$$/1\": read tcp 192.0.2.10:$now->192.0.2.1:5000: connection reset by peer" >&2
+	exit 125
+fi
+`)
+	out, err := s.run(installer)
+	if err != nil {
+		t.Fatal(err, out)
+	}
+	installed(t, s, state, "v1")
+	if lines := strings.Count(out, "\n"); lines != 2 || !strings.Contains(out, "connection reset by peer") || strings.Contains(out, "retrying") {
+		t.Errorf("%d lines, want one for the fault and one for its end:\n%s", lines, out)
+	}
+	// Six in the first 63 s, one a minute after them, and the last one after the six hours.
+	if trials, want := strings.Count(state.read("calls"), "pull --quiet"), 6+(21600-63+59)/60+1; trials != want {
+		t.Errorf("%d trials, want %d", trials, want)
+	}
+	_ = os.Remove(filepath.Join(state.root, "calls"))
+	if out, err := s.run(installer); err != nil || out != "" || state.read("calls") != "-" {
+		t.Errorf("a second run: %v, said %q, asked podman for %q", err, out, state.read("calls"))
+	}
+}
+
+// TestInstallTellsFaultsApart counts the lines of faults that change.
+func TestInstallTellsFaultsApart(t *testing.T) {
+	tests := []struct {
+		name   string
+		faults []string
+		want   []string
+	}{
+		{"another cause", []string{"refused", "refused", "no route to host", "no route to host"}, []string{"refused", "no route to host"}},
+		{"two servers behind one name", []string{"refused", "TLS handshake timeout", "refused", "TLS handshake timeout", "refused"}, []string{"refused", "TLS handshake timeout"}},
+		{"a cause that comes back after a while", []string{"refused", "timeout", "timeout", "timeout", "refused"}, []string{"refused", "timeout", "refused"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, state := newInstallSandbox(t)
+			state.write("onsleep", "")
+			state.write("faults", strings.Join(tt.faults, "\n")+"\n")
+			state.write("onpull", `n=$(grep -c ^pull "$STATE/calls"); fault=$(head -n "$n" "$STATE/faults" | tail -n 1)
+[ "$n" -gt "$(grep -c . "$STATE/faults")" ] || { echo "Error: $fault" >&2; exit 125; }
+`)
+			out, err := s.run(installer)
+			if err != nil {
+				t.Fatal(err, out)
+			}
+			var said []string
+			for line := range strings.Lines(out) {
+				if _, fault, ok := strings.Cut(line, "trying on: Error: "); ok {
+					said = append(said, strings.TrimSpace(fault))
+				}
+			}
+			if !slices.Equal(said, tt.want) {
+				t.Errorf("said %q, want %q", said, tt.want)
+			}
+		})
+	}
+}
+
+// TestInstallEndsAPullThatHangs has five minutes pass in which a pull reads nothing.
+func TestInstallEndsAPullThatHangs(t *testing.T) {
+	s, state := newInstallSandbox(t)
+	if err := syscall.Mkfifo(filepath.Join(state.root, "hang"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.stub("timeout", `echo "$*" >>"$STATE/timeouts"; [ ! -e "$STATE/hang" ] || exit 124`+"\n")
+	state.write("onsleep", `rm "$STATE/hang"`+"\n")
+	out, err := s.run(installer)
+	if err != nil || !strings.Contains(out, "trying on: nothing has arrived for 5 minutes") {
+		t.Errorf("%v, said\n%s", err, out)
+	}
+	if got := state.read("timeouts"); !strings.HasPrefix(got, "--foreground 300 tail --pid ") {
+		t.Errorf("waited with %q", got)
+	}
+	installed(t, s, state, "v1")
+}
+
+// TestInstallLetsASlowPullBe has five minutes pass three times, in each of which something arrives.
+func TestInstallLetsASlowPullBe(t *testing.T) {
+	s, state := newInstallSandbox(t)
+	if err := syscall.Mkfifo(filepath.Join(state.root, "feed"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// What is written each time is more than a pipe and the script's bound together hold.
+	s.stub("timeout", `echo >>"$STATE/timeouts"
+[ "$(grep -c '' "$STATE/timeouts")" -gt 3 ] || { printf '%0180000d\n' 0 >"$STATE/feed"; exit 124; }
+touch "$STATE/complete"
+`)
+	state.write("onpull", `until [ -e "$STATE/complete" ]; do read -r line; done <"$STATE/feed"`+"\n")
+	if out, err := s.run(installer); err != nil || out != "onprem-install: installed from "+image+"\n" {
+		t.Errorf("%v, said\n%s", err, out)
+	}
+	installed(t, s, state, "v1")
+	if calls := state.read("calls"); strings.Count(calls, "pull --quiet") != 1 {
+		t.Errorf("podman was asked for\n%s", calls)
+	}
+}
+
 // TestInstallRefuses has images that must not be installed from; each is mended while the script waits.
 func TestInstallRefuses(t *testing.T) {
 	tests := []struct {
@@ -185,15 +298,50 @@ func TestInstallRefuses(t *testing.T) {
 	}
 }
 
+// TestInstallCredentials has a registry that refuses until the file of credentials is right, which it becomes while the script waits. What
+// it says names the registry and the file, and tells no secret.
 func TestInstallCredentials(t *testing.T) {
-	s, state := newInstallSandbox(t)
-	s.write("root/.docker/config.json", "{}")
-	if out, err := s.run(installer); err != nil {
-		t.Fatal(err, out)
+	right := `{"auths": {"registry.example": {"auth": "right"}}}` + "\n"
+	tests := []struct{ name, file, want string }{
+		{"right", right, ""},
+		{"no file", "", "registry registry.example wants credentials and there is no file FILE: "},
+		{"nothing for this registry", `{"auths": {"other.registry.example": {"auth": "secret"}}}`, "registry registry.example wants credentials and FILE has none for it: "},
+		{"wrong", `{"auths": {"registry.example": {"auth": "secret"}}}`, "registry registry.example refuses the credentials in FILE: "},
+		{"wrong, for a part of the registry", `{"auths": {"registry.example/onprem-infra": {"auth": "secret"}}}`, "registry registry.example refuses the credentials in FILE: "},
 	}
-	want := "pull --quiet --authfile " + s.root + "/root/.docker/config.json " + image
-	if got := state.read("calls"); !strings.Contains(got, want) {
-		t.Errorf("podman was asked for\n%s\nwithout %s", got, want)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, state := newInstallSandbox(t)
+			file := s.root + "/root/.docker/config.json"
+			state.write("right", right)
+			s.write("root/.docker/other.json", "")
+			if tt.file != "" {
+				s.write("root/.docker/config.json", tt.file)
+			}
+			state.write("onpull", `
+if [ "$3" != --authfile ] || ! grep -qFx -f "$STATE/right" "$4"; then
+	echo "Error: initializing source docker://registry.example/onprem-infra:v1: unauthorized: authentication required" >&2
+	exit 125
+fi
+`)
+			state.write("onsleep", `[ "$(grep -c . "$STATE/slept")" -lt 3 ] || cp "$STATE/right" "`+file+`"`+"\n")
+			out, err := s.run(installer)
+			if err != nil {
+				t.Fatal(err, out)
+			}
+			want := "onprem-install: installed from " + image + "\n"
+			if tt.want != "" {
+				line, _, _ := strings.Cut(out, "\n")
+				if !strings.Contains(line, strings.ReplaceAll(tt.want, "FILE", file)) || !strings.Contains(line, "unauthorized") || strings.Contains(out, "secret") {
+					t.Errorf("said %q, want %q and no secret", line, tt.want)
+				}
+				want = line + "\n" + want
+			}
+			if out != want {
+				t.Errorf("said\n%swant\n%s", out, want)
+			}
+			installed(t, s, state, "v1")
+		})
 	}
 }
 
