@@ -17,13 +17,13 @@ import (
 const (
 	openWithin = time.Minute
 	callWithin = 30 * time.Second
-	pullWithin = 10 * time.Minute // of one attempt: long enough for a slow line, short enough to try again after a hang
 )
 
 // Engine is podman's service behind one socket. It holds no connection between calls: the service ends when nobody is connected and is
 // started by the next call, and a restart of it is not noticed.
 type Engine struct {
-	service context.Context // carries the client as the bindings want it; its deadline and cancellation mean nothing
+	service     context.Context // carries the client as the bindings want it; its deadline and cancellation mean nothing
+	pullSilence time.Duration
 }
 
 // Open finds the service at a URI such as unix:///run/podman/podman.sock, and waits for it for a minute.
@@ -55,7 +55,7 @@ func open(service context.Context) (*Engine, error) {
 	transport.CloseIdleConnections() // the one that Open was answered on
 	transport.DisableKeepAlives = true
 	connection.Client.Transport = prompt{transport}
-	return &Engine{service: service}, nil
+	return &Engine{service: service, pullSilence: pullSilence}, nil
 }
 
 // call is a context that ends as its caller says and within a bound, and carries the client.

@@ -6,35 +6,31 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
-	"os"
 	"strings"
-
-	"github.com/containers/podman/v4/pkg/bindings/images"
 )
 
 // EnsureImage pulls an image that is not in local storage, in one attempt, and says whether it did. What is present is never pulled again, so
-// that a host works while its registry is down. authFile names registry credentials in Docker's form and may be absent.
+// that a host works while its registry is down. authFile names registry credentials in Docker's form, is read at each attempt and may be
+// absent. An attempt may last as long as something arrives: podman keeps the layers that are complete for the next one, and no part of others.
 func (e *Engine) EnsureImage(ctx context.Context, image, authFile string) (pulled bool, err error) {
 	present, err := e.hasImage(ctx, image)
 	if err != nil || present {
 		return false, err
 	}
-	options := new(images.PullOptions).WithQuiet(true)
-	switch _, err := os.Stat(authFile); {
-	case err == nil:
-		options.WithAuthfile(authFile)
-	case !errors.Is(err, fs.ErrNotExist):
-		return false, fmt.Errorf("read registry credentials: %w", err)
+	known, err := readCredentials(image, authFile)
+	if err != nil {
+		return false, err
 	}
-	ctx, cancel := e.call(ctx, pullWithin)
-	defer cancel()
-	if _, err := images.Pull(ctx, image, options); err != nil {
-		return false, fmt.Errorf("pull image %s: %w", image, oneLine(ended(ctx, err)))
+	if err := e.pull(ctx, image, known.header); err != nil {
+		return false, fmt.Errorf("pull image %s: %w", image, known.explain(oneLine(err)))
 	}
-	if err := ctx.Err(); err != nil { // the bindings take a cut answer for a whole one
-		return false, fmt.Errorf("pull image %s: %w", image, err)
+	// An answer that was cut looks like a whole one, when the service died in the midst of it.
+	switch present, err := e.hasImage(ctx, image); {
+	case err != nil:
+		return false, err
+	case !present:
+		return false, fmt.Errorf("pull image %s: podman's service ended before the image was complete", image)
 	}
 	return true, nil
 }

@@ -35,10 +35,11 @@ network_backend = "netavark"
 
 // service is a real podman service with storage of its own. It ends with the test, and its containers with it.
 type service struct {
-	t      *testing.T
-	dir    string
-	podman string
-	cmd    *exec.Cmd
+	t         *testing.T
+	dir       string
+	podman    string
+	temporary string // where podman keeps what it has not yet stored, empty for its own choice
+	cmd       *exec.Cmd
 }
 
 func (s *service) uri() string { return "unix://" + s.dir + "/s.sock" }
@@ -85,6 +86,9 @@ func (s *service) command(args ...string) *exec.Cmd {
 	global := []string{"--root", s.dir + "/root", "--runroot", s.dir + "/run", "--storage-driver", "vfs"}
 	cmd := exec.Command(s.podman, append(global, args...)...)
 	cmd.Env = append(os.Environ(), "CONTAINERS_CONF="+s.dir+"/containers.conf", "CONTAINERS_REGISTRIES_CONF="+s.dir+"/registries.conf", "HOME="+s.dir)
+	if s.temporary != "" {
+		cmd.Env = append(cmd.Env, "TMPDIR="+s.temporary)
+	}
 	return cmd
 }
 

@@ -1,0 +1,75 @@
+//go:build remote
+
+package podman
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/containers/podman/v4/pkg/bindings"
+)
+
+// pullSilence is how long a pull may say nothing before it counts as hung. A registry that fetches a layer from another one first, and a slow
+// disk that unpacks one, need minutes; a peer that is gone without a word is found out by TCP itself in five.
+const pullSilence = 5 * time.Minute
+
+// pullStep is a line of the answer to a pull. Podman 4 and 5 send an error in one of these fields.
+type pullStep struct {
+	Error   string `json:"error"`
+	Message string `json:"message"`
+}
+
+// pull pulls without a look at what is there. It asks by the interface that podman shares with Docker, as only that one tells of progress
+// within a layer: without it nobody could tell a slow line from a dead one.
+func (e *Engine) pull(ctx context.Context, image string, credentials http.Header) error {
+	connection, err := bindings.GetClient(e.service)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	hung := time.AfterFunc(e.pullSilence, func() { cancel(fmt.Errorf("nothing has arrived for %s", e.pullSilence)) })
+	defer hung.Stop()
+
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://d/v1.40/images/create?fromImage="+url.QueryEscape(image), http.NoBody)
+	if err != nil {
+		return err
+	}
+	for name, values := range credentials {
+		request.Header[name] = values
+	}
+	answer, err := connection.Client.Do(request)
+	if err != nil {
+		return ended(ctx, err)
+	}
+	defer answer.Body.Close()
+	err = follow(answer.Body, func() { hung.Reset(e.pullSilence) })
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = errors.New(answer.Status)
+	}
+	return ended(ctx, err)
+}
+
+// follow reads the steps of a pull to the end and returns the first error among them.
+func follow(steps io.Reader, progress func()) error {
+	for decoder := json.NewDecoder(steps); ; {
+		var step pullStep
+		switch err := decoder.Decode(&step); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("read podman's answer: %w", err)
+		case step.Error != "":
+			return errors.New(step.Error)
+		case step.Message != "":
+			return errors.New(step.Message)
+		}
+		progress()
+	}
+}
