@@ -58,7 +58,12 @@ func scratch(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
+		// A container's end is recorded by a process that outlives the call which ended it.
+		err := os.RemoveAll(dir)
+		for deadline := time.Now().Add(10 * time.Second); err != nil && time.Now().Before(deadline); err = os.RemoveAll(dir) {
+			time.Sleep(50 * time.Millisecond)
+		}
+		if err != nil {
 			t.Errorf("clean up: %v", err)
 		}
 	})
