@@ -1,0 +1,170 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/container"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+)
+
+// awayEngine is a fake: an engine whose registry is away until a time, which it finds out in three seconds and says in other numbers each
+// time, as podman does.
+type awayEngine struct {
+	*fakeEngine
+	until time.Time
+	tries []time.Time
+	pulls int
+}
+
+func (e *awayEngine) EnsureImage(ctx context.Context, ref, authFile string) (bool, error) {
+	if e.present {
+		return false, nil
+	}
+	e.tries = append(e.tries, time.Now())
+	if now := time.Now(); now.Before(e.until) {
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-time.After(3 * time.Second):
+		}
+		n := len(e.tries)
+		return false, fmt.Errorf(`pull image %s: storing blob to file "/var/tmp/storage%d/1": read tcp 192.0.2.10:%d->192.0.2.1:5000: connection reset by peer (%d/3, %s)`,
+			ref, now.UnixNano(), 40000+n, n%3+1, now.Format(time.RFC3339))
+	}
+	e.pulls++
+	return e.fakeEngine.EnsureImage(ctx, ref, authFile)
+}
+
+// room turns a Keeper in a loop as the bootstrap machine does, and returns its log when ctx has ended.
+func room(ctx context.Context, k *Keeper, wake chan struct{}, spec container.Spec) (log string, err error) {
+	var out bytes.Buffer
+	k.Log = slog.New(slog.NewTextHandler(&out, nil))
+	err = loop.Run(ctx, loop.Steps[int, int]{
+		Observe: func(context.Context) (int, error) { return 0, nil },
+		Decide:  func(int) (int, loop.Reasons) { return 0, nil },
+		Apply:   func(ctx context.Context, _ int) error { return k.Ensure(ctx, spec) },
+		Leave:   func(ctx context.Context) error { return k.Stop(ctx, spec.Name) },
+	}, wake, time.Second, k.Log)
+	return out.String(), err
+}
+
+// TestRegistryAwayForHours has no registry for six hours and then one, and none again for as long: few trials, three lines, one pull, and no
+// question about an image that is there.
+func TestRegistryAwayForHours(t *testing.T) {
+	const hours = 6 * time.Hour
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		e := &awayEngine{fakeEngine: &fakeEngine{}, until: begin.Add(hours)}
+		k, wake := keeper(t, e.fakeEngine)
+		k.Engine = e
+		ctx, cancel := context.WithCancel(t.Context())
+		result := make(chan error, 1)
+		var log string
+		go func() {
+			var err error
+			log, err = room(ctx, k, wake, keepalived)
+			result <- err
+		}()
+		time.Sleep(hours + maxDelay + 10*time.Second)
+		synctest.Wait()
+		if e.pulls != 1 || len(e.process.signals) != 0 {
+			t.Errorf("%d pulls half a minute after the registry came back, want one", e.pulls)
+		}
+		// A container that ends while the registry is away again is started from what is there.
+		e.until = time.Now().Add(hours)
+		e.process.exit()
+		time.Sleep(hours)
+		cancel()
+		if err := <-result; err != nil {
+			t.Error(err)
+		}
+		// Each trial takes 3 s. The delays after them are 1, 2, 4, 8 and 16 s and then the cap.
+		if early := len(before(e.tries, begin.Add(time.Minute))); early != 6 {
+			t.Errorf("%d trials in the first minute, want 6", early)
+		}
+		steady := int(hours / (maxDelay + 3*time.Second))
+		if n := len(e.tries); n < steady || n > steady+6 {
+			t.Errorf("%d trials in six hours, want %d and up to six more", n, steady)
+		}
+		want := []string{"level=WARN msg=apply", "level=INFO msg=\"start container\"", "level=INFO msg=recovered", "level=INFO msg=\"start container\""}
+		lines := strings.Split(strings.TrimSpace(log), "\n")
+		if len(lines) != len(want) {
+			t.Fatalf("%d lines, want %d:\n%s", len(lines), len(want), log)
+		}
+		for i := range want {
+			if !strings.Contains(lines[i], want[i]) {
+				t.Errorf("line %d is %s, want %s", i, lines[i], want[i])
+			}
+		}
+		if e.pulls != 1 {
+			t.Errorf("%d pulls, want one", e.pulls)
+		}
+	})
+}
+
+func before(times []time.Time, end time.Time) []time.Time {
+	for i, at := range times {
+		if !at.Before(end) {
+			return times[:i]
+		}
+	}
+	return times
+}
+
+// TestStopDuringAPull ends the loop while the engine pulls: nothing waits for the pull, and being told to end is no fault.
+func TestStopDuringAPull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &awayEngine{fakeEngine: &fakeEngine{}, until: time.Now().Add(time.Hour)}
+		k, wake := keeper(t, e.fakeEngine)
+		k.Engine = e
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		begin := time.Now()
+		log, err := room(ctx, k, wake, keepalived)
+		if took := time.Since(begin); err != nil || took != time.Second || log != "" {
+			t.Errorf("ended after %s with %v and said %q, want after 1s and nothing", took, err, log)
+		}
+	})
+}
+
+// TestRegistryFaultsThatChange says each cause once, in the order in which they come.
+func TestRegistryFaultsThatChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &fakeEngine{fail: map[string]error{"image": errors.New("connection refused")}}
+		k, wake := keeper(t, e)
+		ctx, cancel := context.WithCancel(t.Context())
+		var log string
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			log, _ = room(ctx, k, wake, keepalived)
+		}()
+		for _, cause := range []string{"no credentials", "wrong credentials", ""} {
+			time.Sleep(5*time.Minute + time.Millisecond)
+			synctest.Wait()
+			e.fail = map[string]error{"image": errors.New(cause)}
+			if cause == "" {
+				e.fail = nil
+			}
+		}
+		time.Sleep(time.Minute)
+		cancel()
+		<-done
+		at := 0
+		for _, want := range []string{"connection refused", "no credentials", "wrong credentials", "start container", "recovered"} {
+			i := strings.Index(log[at:], want)
+			if i < 0 || strings.Count(log, want) != 1 {
+				t.Fatalf("want %q once and in its turn:\n%s", want, log)
+			}
+			at += i
+		}
+	})
+}
