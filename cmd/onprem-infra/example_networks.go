@@ -11,6 +11,7 @@ type example struct {
 	Service      []string
 	API, Ingress []string
 	DNS          string // of the primary family
+	NameServer   string // outside the cluster, of the primary family
 	Section      string // of the platform, in an install-config
 }
 
@@ -24,7 +25,7 @@ func exampleFamilies() []string { return []string{"ipv4", "ipv6", "dual"} }
 
 func newExample(p spec.Platform, families string) example {
 	titles := map[string]string{"ipv4": "IPv4", "ipv6": "IPv6", "dual": "dual-stack"}
-	e := example{Platform: p, Families: titles[families], DNS: "192.0.2.7"}
+	e := example{Platform: p, Families: titles[families], DNS: "192.0.2.7", NameServer: "198.51.100.53"}
 	if families != "ipv6" {
 		e.Machine = append(e.Machine, "192.0.2.0/24")
 		e.Cluster = append(e.Cluster, podNetwork{"10.128.0.0/14", 23})
@@ -38,7 +39,7 @@ func newExample(p spec.Platform, families string) example {
 		e.API, e.Ingress = append(e.API, "2001:db8:1::5"), append(e.Ingress, "2001:db8:1::6")
 	}
 	if families == "ipv6" {
-		e.DNS = "2001:db8:1::7"
+		e.DNS, e.NameServer = "2001:db8:1::7", "2001:db8:2::53"
 	}
 	return e
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,10 +14,48 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// ownFields are fields that only the example of that platform has.
-var ownFields = map[spec.Platform]string{
-	spec.BareMetal: "bootMACAddress:", spec.Nutanix: "prismCentral:", spec.OpenStack: "externalNetwork:", spec.OVirt: "api_vips:",
-	spec.VSphere: "failureDomains:",
+// ownFields are fields that only the example of that platform has, and that are read: a mistake in one, and the finding that only that
+// platform has.
+var ownFields = map[spec.Platform]struct{ field, right, wrong, finding string }{
+	spec.BareMetal: {"bootMACAddress:", "52:54:00:00:00:11", "52:54:00:00:00:10",
+		`error: platform.baremetal.hosts[1].bootMACAddress: "52:54:00:00:00:10" is another host's too, at line `},
+	spec.Nutanix: {"subnetUUIDs:", "00000000-0000-0000-0000-000000000004", "subnet-4", `warning: platform.nutanix.subnetUUIDs[0]: "subnet-4" is no UUID`},
+	spec.OpenStack: {"externalDNS:", "NAMESERVER", "dns.example.com",
+		`warning: platform.openstack.externalDNS[0]: "dns.example.com" is no IP address`},
+	spec.OVirt: {"api_vips:", "api_vips:", "apiVIPs:", `error: platform.ovirt.apiVIPs: is not read on this platform: spell it api_vips`},
+	spec.VSphere: {"failureDomains:", "      server: vcenter.example.com", "      server: vcentre.example.com",
+		`warning: platform.vsphere.failureDomains[0].server: no entry under vcenters has this server`},
+}
+
+// TestExampleFindings makes the mistake in each platform's example: its finding comes, at its place, and no other.
+func TestExampleFindings(t *testing.T) {
+	for platform, own := range ownFields {
+		for _, families := range exampleFamilies() {
+			text := must(t, "", "example", "install-config", "--platform", string(platform), "--families", families)
+			right := strings.Replace(own.right, "NAMESERVER", newExample(platform, families).NameServer, 1)
+			before, _, there := strings.Cut(text, right)
+			if !there {
+				t.Fatalf("%s %s: there is no %s", platform, families, right)
+			}
+			said := invoke(t, strings.Replace(text, right, own.wrong, 1), "validate", "--strict", "-c", "-")
+			place := fmt.Sprintf("stdin:%d:", strings.Count(before, "\n")+1)
+			found := false
+			for line := range strings.Lines(said.out) {
+				_, what, _ := strings.Cut(strings.TrimPrefix(line, place), ": ")
+				found = found || strings.HasPrefix(line, place) && strings.HasPrefix(what, strings.Replace(own.finding, "warning:", "error:", 1))
+			}
+			if said.code != exitFindings || !found {
+				t.Errorf("%s %s: exit %d, no %q at %s in\n%s", platform, families, said.code, own.finding, place, said.out)
+			}
+			more := 0
+			if platform == spec.OVirt {
+				more = 1 // the list that is not read is missing too
+			}
+			if strings.Count(said.out, "\n") != 1+more {
+				t.Errorf("%s %s: one mistake makes\n%s", platform, families, said.out)
+			}
+		}
+	}
 }
 
 func TestExampleInstallConfig(t *testing.T) {
@@ -30,9 +69,9 @@ func TestExampleInstallConfig(t *testing.T) {
 			if cluster.Platform != platform || len(cluster.APIVIPs) != vips || len(cluster.MachineNetworks) != vips {
 				t.Errorf("%s %s: got %+v", platform, families, cluster)
 			}
-			for other, field := range ownFields {
-				if strings.Contains(text, field) != (other == platform) {
-					t.Errorf("%s: field %s of %s", platform, own, other)
+			for other, o := range ownFields {
+				if strings.Contains(text, o.field) != (other == platform) {
+					t.Errorf("%s: field %s of %s", platform, own.field, other)
 				}
 			}
 		}

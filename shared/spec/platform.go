@@ -49,7 +49,7 @@ func (r *reader) platform(platform object) (Platform, object, bool) {
 	return Platform(found[0]), r.object(r.field(platform, found[0])), true
 }
 
-// section reads a platform's own fields.
+// section reads what stands under a platform's name.
 func (r *reader) section(d *draft, section object) {
 	s := spellingOf(d.platform)
 	d.api = r.vipList(section, s.api, s.oldAPI)
@@ -60,9 +60,7 @@ func (r *reader) section(d *draft, section object) {
 	} else if records.node != nil {
 		r.warnf(records.at, "oVirt has no such field, its records are Internal: remove it")
 	}
-	if d.platform == BareMetal {
-		d.hosts = r.hosts(r.field(section, "hosts"))
-	}
+	r.own(d, section)
 }
 
 // vipList reads a list of virtual IPs, or the single one of older files.

@@ -5,14 +5,41 @@ import (
 	"testing"
 )
 
+// secretive are platforms with credentials, beside fields that are read.
+const (
+	secretiveNutanix = `  nutanix:
+    apiVIPs: [192.0.2.5]
+    prismCentral: {username: s3cret, password: s3cret}
+    subnetUUIDs:
+    - 01234567-89ab-cdef-0123-456789abcdef
+    ingressVIPs: [192.0.2.6]
+`
+	secretiveVSphere = `  vsphere:
+    vcenters:
+    - server: a
+      user: s3cret
+      password: s3cret
+    failureDomains:
+    - server: b
+`
+)
+
 // TestSecrets breaks an install-config at each of its bytes, in each way that a hand slips, and holds that no finding and no cluster
 // ever repeats what stood in the pull secret, the credentials or next to them.
 func TestSecrets(t *testing.T) {
+	head, _, _ := strings.Cut(goodInstallConfig, "  baremetal:")
+	slipped(t, goodInstallConfig, 0)
+	slipped(t, head+secretiveNutanix, len(head))
+	slipped(t, head+secretiveVSphere, len(head))
+}
+
+// slipped breaks a text at each byte from one on.
+func slipped(t *testing.T, good string, from int) {
 	slips := []string{"", ":", " ", "\t", "\n", "*", "&", "!", "\"", "'", "[", "{", "}", ",", "- ", "? ", "<<: ", "|", "%", "@", "#"}
-	for at := range len(goodInstallConfig) {
+	for at := from; at < len(good); at++ {
 		for _, slip := range slips {
 			for _, rest := range []int{at, at + 1} { // put in, put instead
-				text := goodInstallConfig[:at] + slip + goodInstallConfig[rest:]
+				text := good[:at] + slip + good[rest:]
 				cluster, findings := Parse("c", []byte(text), Knobs{})
 				if strings.Contains(lines(findings), secret) {
 					t.Errorf("%q at byte %d: %s", slip, at, lines(findings))
