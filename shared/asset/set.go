@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // UnitDir is where a host keeps the units that its administrator gave it.
@@ -18,10 +20,13 @@ type Set struct {
 	units []Unit
 }
 
-// AddFile puts f into the set. It is an error when the path is not absolute and clean, or when somebody else has claimed it.
+// AddFile puts f into the set. It is an error when the path is not absolute, clean and printable, or when somebody else has claimed it.
 func (s *Set) AddFile(f File) error {
 	if !path.IsAbs(f.Path) || path.Clean(f.Path) != f.Path || f.Path == "/" {
 		return fmt.Errorf("add file %q of %s: the path is not absolute and clean", f.Path, f.By)
+	}
+	if !printable(f.Path) {
+		return fmt.Errorf("add file %q of %s: the path holds what is not printed", f.Path, f.By)
 	}
 	if f.Mode&^fs.ModePerm != 0 {
 		return fmt.Errorf("add file %s of %s: mode %v has more than permission bits", f.Path, f.By, f.Mode)
@@ -33,15 +38,21 @@ func (s *Set) AddFile(f File) error {
 	return nil
 }
 
-// AddUnit puts u into the set. It is an error when a name is none that systemd would read from UnitDir, or when somebody else has
-// claimed the unit or one of its files.
+// AddUnit puts u into the set. It is an error when a name is none that systemd would read from UnitDir, when a text is not UTF-8, or when
+// somebody else has claimed the unit or one of its files.
 func (s *Set) AddUnit(u Unit) error {
-	if !fileName(u.Name) || !strings.Contains(u.Name, ".") {
+	if !fileName(u.Name) || !strings.Contains(u.Name, ".") || strings.Trim(u.Name, unitChars) != "" {
 		return fmt.Errorf("add unit %q of %s: the name is not NAME.TYPE", u.Name, u.By)
 	}
+	if !utf8.Valid(u.Contents) {
+		return fmt.Errorf("add unit %s of %s: its text is not UTF-8, and systemd passes over such lines", u.Name, u.By)
+	}
 	for _, d := range u.DropIns {
-		if !fileName(d.Name) || !strings.HasSuffix(d.Name, ".conf") {
+		if !fileName(d.Name) || !strings.HasSuffix(d.Name, ".conf") || !printable(d.Name) {
 			return fmt.Errorf("add unit %s of %s: drop-in %q is not NAME.conf", u.Name, u.By, d.Name)
+		}
+		if !utf8.Valid(d.Contents) {
+			return fmt.Errorf("add unit %s of %s: the text of drop-in %s is not UTF-8, and systemd passes over such lines", u.Name, u.By, d.Name)
 		}
 	}
 	for _, p := range claims(u) {
@@ -107,6 +118,14 @@ func conflict(former, owner, latter, by string) error {
 func insert[T any](sorted []T, item T, key func(T) string) []T {
 	at, _ := slices.BinarySearchFunc(sorted, key(item), func(t T, k string) int { return cmp.Compare(key(t), k) })
 	return slices.Insert(sorted, at, item)
+}
+
+// unitChars are the characters of a unit's name (systemd.unit(5)): none of them means anything in a preset.
+const unitChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:-_.\\@"
+
+// printable tells what stays on one line wherever it is listed, and is the same in JSON.
+func printable(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 func fileName(s string) bool { return s != "" && s[0] != '.' && !strings.Contains(s, "/") }
