@@ -82,16 +82,27 @@ func (w *Watch) Run(ctx context.Context) error {
 	}
 }
 
-// look asks the API. A ready one answers in milliseconds, and Ironic is left alone; once an answer is late or bad, Ironic is asked beside
+// look asks the API, and what else the decision depends on now: once the VIP has been given up, only the API brings it back.
+func (w *Watch) look(ctx context.Context) (l Look) {
+	if w.release.phase == released {
+		l.API = w.prober.API(ctx)
+	} else {
+		l = w.weigh(ctx)
+	}
+	l.At, w.unready = time.Now(), l.API != health.Ready
+	return l
+}
+
+// weigh asks the API. A ready one answers in milliseconds, and Ironic is left alone; once an answer is late or bad, Ironic is asked beside
 // it, so that two servers that hang cost one timeout, and a ready API is never kept waiting for an Ironic that hangs.
-func (w *Watch) look(ctx context.Context) Look {
+func (w *Watch) weigh(ctx context.Context) (l Look) {
 	var asked sync.WaitGroup
 	defer asked.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	api, ironic := make(chan health.API, 1), make(chan bool, 1)
 	asked.Go(func() { api <- w.prober.API(ctx) })
-	l, answered := Look{}, false
+	answered := false
 	if !w.unready {
 		late := time.NewTimer(health.BootstrapAPI().Late())
 		defer late.Stop()
@@ -101,19 +112,19 @@ func (w *Watch) look(ctx context.Context) Look {
 		case <-late.C:
 		}
 	}
-	if l.API != health.Ready {
-		asked.Go(func() { ironic <- w.prober.Ironic(ctx) })
+	if l.API == health.Ready {
+		return l
 	}
+	asked.Go(func() { ironic <- w.prober.Ironic(ctx) })
 	if !answered {
 		l.API = <-api
 	}
-	w.unready = l.API != health.Ready
+	if l.API == health.Ready {
+		return l
+	}
 	if l.API == health.ShuttingDown {
 		l.Heir = w.prober.Heir(ctx)
 	}
-	if w.unready {
-		l.Ironic = <-ironic
-	}
-	l.At = time.Now()
+	l.Ironic = <-ironic
 	return l
 }

@@ -1,11 +1,13 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/test/chain"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
@@ -38,85 +40,153 @@ func TestLongNodesComeAndGo(t *testing.T) {
 	unbroken(t, o)
 }
 
-// TestLongAPIGone takes the API away for good, with two masters that wait: the VIP goes to one of them about 5 s later, and comes back
-// with the API.
-func TestLongAPIGone(t *testing.T) {
+// stopDrills are the faults of what the VIP is held for, on a machine that holds it while two masters wait.
+type stopDrills struct {
+	*testing.T
+	*chain.Chain
+	*lab.Observer
+}
+
+// TestLongStop takes the API and Ironic away in every way, on one machine that lives on, and gives them back.
+func TestLongStop(t *testing.T) {
 	needLong(t)
 	c, o := booted(t)
 	join(t, c, o)
-	run(t, c, "systemctl", "stop", "fakeapi.service")
-	stopped := time.Now()
-	eventually(t, 20*time.Second, func() error {
-		if h := o.Holders(); slices.Contains(h, "bootstrap") {
-			return fmt.Errorf("held by %v", h)
-		}
-		return nil
-	})
-	took := time.Since(stopped)
-	t.Logf("the VIP left %s after the API", took.Round(100*time.Millisecond))
-	if took < 3*time.Second || took > 8*time.Second {
-		t.Errorf("the VIP left after %s: a restart of the API takes less than 3 s, masters may wait no longer than 8 s", took)
+	d := stopDrills{t, c, o}
+	stop := func() { run(t, c, "systemctl", "stop", "fakeapi.service") }
+	start := func() { run(t, c, "systemctl", "start", "fakeapi.service") }
+	readyz := func(mode string) func() { return func() { d.must(c.Readyz(t.Context(), mode)) } }
+	ironic := func(mode string) { d.must(c.Ironic(t.Context(), mode)) }
+
+	d.stays("K-35: the API is down for 2 s", 10*time.Second, func() { stop(); time.Sleep(2 * time.Second); start() }, func() {})
+	d.returns("K-35, K-36: the API is down for 6 s", 20*time.Second, func() { stop(); time.Sleep(6 * time.Second); start() })
+	d.leaves("K-34: the API is down for good, the machine is preserved", 3*time.Second, 8*time.Second, stop, start)
+	d.leaves("K-41: /readyz says 500, the API serves", 3*time.Second, 8*time.Second, readyz("error"), readyz("ok"))
+	d.stays("K-41: the API announces its shutdown, no master serves", 8*time.Second, readyz("shutdown"), readyz("ok"))
+	serveMaster(t, c)
+	d.leaves("K-41: the API announces its shutdown, a master is ready", 0, 4*time.Second, readyz("shutdown"), readyz("ok"))
+
+	ironic("up")
+	d.stays("K-37: the API is down for 15 s, Ironic serves", 15*time.Second, stop, func() {})
+	d.leaves("K-37: then Ironic stops too", 3*time.Second, 8*time.Second, func() { ironic("down") }, start)
+	ironic("up")
+	ironic("hang")
+	d.leaves("K-37: the API is down, Ironic hangs", 20*time.Second, 30*time.Second, stop, start)
+	d.leaves("K-40: the API and Ironic hang", 20*time.Second, 32*time.Second, readyz("hang"), readyz("ok"))
+	ironic("down")
+	d.leaves("K-40: the API hangs", 20*time.Second, 30*time.Second, readyz("hang"), readyz("ok"))
+	t.Logf("the program said:\n%s", run(t, c, "journalctl", "--no-pager", "--output=cat", "--unit="+chain.Unit, "--grep=local API"))
+}
+
+// serveMaster gives the first master an API server that is ready.
+func serveMaster(t *testing.T, c *chain.Chain) {
+	t.Helper()
+	stop, err := c.ServeAPI(t.Context(), c.Masters[0])
+	if err != nil {
+		t.Fatal(err)
 	}
-	eventually(t, 10*time.Second, func() error {
-		if h := o.Holders(); len(h) != 1 {
-			return fmt.Errorf("held by %v", h)
+	t.Cleanup(func() {
+		if err := stop(); err != nil {
+			t.Error(err)
 		}
-		return nil
 	})
-	run(t, c, "systemctl", "start", "fakeapi.service")
-	wait(t, o, 20*time.Second, "bootstrap")
-	show(t, o.Report())
-	for _, d := range o.Report().Doubles() {
-		if d.Length() > oneAdvert {
-			t.Errorf("two holders for %s: %v", d.Length(), d.Holders)
-		}
+}
+
+func (d stopDrills) must(err error) {
+	d.Helper()
+	if err != nil {
+		d.Fatal(err)
 	}
 }
 
-// TestLongAPIHangs has an API that takes connections and never answers: each probe costs its whole budget of 5 s, and five of them are the
-// same verdict as five refusals.
-func TestLongAPIHangs(t *testing.T) {
-	needLong(t)
-	c, o := booted(t)
-	join(t, c, o)
-	if err := c.Readyz(t.Context(), "hang"); err != nil {
-		t.Fatal(err)
-	}
-	hung := time.Now()
-	eventually(t, time.Minute, func() error {
-		if h := o.Holders(); slices.Contains(h, "bootstrap") {
-			return fmt.Errorf("held by %v", h)
+// leaves is a fault that moves the VIP to a master, neither sooner nor later. well ends it, and brings the VIP back.
+func (d stopDrills) leaves(fault string, soonest, latest time.Duration, inject, well func()) {
+	d.Helper()
+	begin := time.Now()
+	drill{fault: fault, inject: inject, within: latest + oneAdvert, right: func() (string, error) {
+		left, taken, by, err := d.moved(begin)
+		if err == nil && (left < soonest || taken > latest) {
+			d.Errorf("%s: the VIP left after %s and was taken after %s, want it between %s and %s", fault, left, taken, soonest, latest)
 		}
-		return nil
-	})
-	took := time.Since(hung)
-	t.Logf("the VIP left %s after the API hung", took.Round(100*time.Millisecond))
-	if took < 20*time.Second || took > 35*time.Second {
-		t.Errorf("the VIP left after %s, want 25 s or little more", took)
-	}
-	if err := c.Readyz(t.Context(), "ok"); err != nil {
-		t.Fatal(err)
-	}
-	wait(t, o, 20*time.Second, "bootstrap")
+		return fmt.Sprintf("left after %.1f s, %s has it after %.1f s", left.Seconds(), by, taken.Seconds()), err
+	}}.run(d.T)
+	well()
+	d.back(begin)
 }
 
-// TestLongAPIRestarts keeps the VIP where it is: through an announced shutdown, and through an outage of two seconds.
-func TestLongAPIRestarts(t *testing.T) {
-	needLong(t)
-	c, o := booted(t)
-	join(t, c, o)
-	if err := c.Readyz(t.Context(), "shutdown"); err != nil {
-		t.Fatal(err)
+// returns is a fault that takes the VIP away and gives it back.
+func (d stopDrills) returns(fault string, within time.Duration, inject func()) {
+	d.Helper()
+	begin := time.Now()
+	drill{fault: fault, inject: inject, within: within, right: func() (string, error) {
+		spans := d.since(begin)
+		away := slices.IndexFunc(spans, func(s lab.Span) bool { return !slices.Contains(s.Holders, "bootstrap") })
+		if h := d.Holders(); away < 0 || !slices.Equal(h, []string{"bootstrap"}) {
+			return "", fmt.Errorf("held by %v, which was away: %v", h, away >= 0)
+		}
+		return fmt.Sprintf("left after %.1f s, back after %.1f s", spans[away].From.Sub(begin).Seconds(), spans[len(spans)-1].From.Sub(begin).Seconds()), nil
+	}}.run(d.T)
+	d.back(begin)
+}
+
+// stays is a fault that does not move the VIP, for as long as that. well ends it.
+func (d stopDrills) stays(fault string, long time.Duration, inject, well func()) {
+	d.Helper()
+	begin := time.Now()
+	drill{fault: fault, inject: inject, within: long + 5*time.Second, right: func() (string, error) {
+		if spans := d.since(begin); len(spans) != 1 || !slices.Equal(spans[0].Holders, []string{"bootstrap"}) {
+			d.Errorf("%s: the VIP moved: %v", fault, spans)
+			return "MOVED", nil
+		}
+		if time.Since(begin) < long {
+			return "", errors.New("not watched for long enough")
+		}
+		return fmt.Sprintf("stays for the %.0f s that were watched", long.Seconds()), nil
+	}}.run(d.T)
+	well()
+}
+
+// moved is how long after a fault the bootstrap machine let the VIP go, and which master had it alone how long after it.
+func (d stopDrills) moved(begin time.Time) (left, taken time.Duration, by string, err error) {
+	for _, s := range d.since(begin) {
+		switch {
+		case slices.Contains(s.Holders, "bootstrap"):
+		case left == 0:
+			left = s.From.Sub(begin)
+			fallthrough
+		default:
+			if len(s.Holders) == 1 {
+				return left, s.From.Sub(begin), s.Holders[0], nil
+			}
+		}
 	}
-	time.Sleep(10 * time.Second)
-	if err := c.Readyz(t.Context(), "ok"); err != nil {
-		t.Fatal(err)
+	return left, 0, "", fmt.Errorf("held by %v", d.Holders())
+}
+
+// since are the spans from a time on, the first of which may have begun before.
+func (d stopDrills) since(begin time.Time) []lab.Span {
+	spans := d.Report().Spans
+	for len(spans) > 1 && !spans[1].From.After(begin) {
+		spans = spans[1:]
 	}
-	run(t, c, "systemctl", "stop", "fakeapi.service")
-	time.Sleep(2 * time.Second)
-	run(t, c, "systemctl", "start", "fakeapi.service")
-	time.Sleep(6 * time.Second)
-	unbroken(t, o)
+	return spans
+}
+
+// back waits until the machine has the VIP again, and says who held it since a time. The holder of today does not hear of the next one for up to
+// an advertisement.
+func (d stopDrills) back(begin time.Time) {
+	d.Helper()
+	wait(d.T, d.Observer, 20*time.Second, "bootstrap")
+	time.Sleep(oneAdvert)
+	if err := d.Report().Err; err != nil {
+		d.Error(err)
+	}
+	for _, s := range d.since(begin) {
+		d.Logf("%9.3f s held by %v", s.Length().Seconds(), s.Holders)
+		if len(s.Holders) > 1 && s.Length() > oneAdvert {
+			d.Errorf("two holders for %s: %v", s.Length(), s.Holders)
+		}
+	}
 }
 
 // unbroken says that the bootstrap machine alone has held the VIP since it first did.
