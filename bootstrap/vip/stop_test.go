@@ -1,6 +1,7 @@
 package vip
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"slices"
@@ -125,6 +126,30 @@ func TestStopStories(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestStopReadyDoesNotWaitForIronic holds that a ready API ends a look at once, though Ironic was asked beside it and hangs.
+func TestStopReadyDoesNotWaitForIronic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, false)
+		w.set(ironicAt, hung)
+		ctx, cancel := context.WithCancel(t.Context())
+		watch := NewWatch(Release{}, w, func(Memory) error { return nil }, make(chan struct{}, 1))
+		done := make(chan error)
+		go func() { done <- watch.Run(ctx) }()
+		time.Sleep(10*time.Second + time.Second/2)
+		w.set(apiAt, down) // the look at 11 s waits for Ironic until 16 s
+		time.Sleep(2 * time.Second)
+		w.set(apiAt, serves)
+		time.Sleep(4 * time.Second)
+		if v, err := watch.Verdict(ctx); err != nil || v.Why != "the local API is ready" {
+			t.Errorf("half a second after the look at 16 s: %+v, %v", v, err)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestStopAsksLittle holds what hours of a ready API cost: one connection, one question a second, and nothing of Ironic.

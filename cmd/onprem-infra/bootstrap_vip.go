@@ -21,8 +21,9 @@ func runVIPCommand(std streams) *cobra.Command {
 		Use:   "vip",
 		Short: "Hold the API VIP on the bootstrap machine and give it up in time",
 		Long: `vip launches keepalived in a container and keeps it configured. It holds the API VIP above every control plane node, gives it up
-when the machine's own API server and Ironic are gone, takes it back when the API returns, and leaves at once on SIGTERM. A VIP that
-another host answers for before the cluster exists is left alone until that host has given it up.`,
+when Ironic is gone and the machine's own API server is gone too, or announces its shutdown while a control plane node is ready; it takes
+the VIP back when the API returns, and leaves at once on SIGTERM. A VIP that another host answers for before the cluster exists is left
+alone until that host has given it up.`,
 		Example: `  onprem-infra bootstrap run vip
   journalctl -u onprem-keepalived`,
 		Args: cobra.NoArgs,
