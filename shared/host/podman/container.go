@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/containers/podman/v4/pkg/bindings"
@@ -53,13 +54,13 @@ func (e *Engine) Start(ctx context.Context, spec container.Spec) error {
 	defer cancel()
 	created, err := containers.CreateWithSpec(ctx, generate(spec), nil)
 	if err := ended(ctx, err); err != nil {
-		return fmt.Errorf("create container %s from image %s: %w", spec.Name, spec.Image, same(err))
+		return fmt.Errorf("create container %s from image %s: %w", spec.Name, spec.Image, oneLine(err))
 	}
 	if err := ended(ctx, containers.Start(ctx, created.ID, nil)); err != nil {
 		if ctx.Err() == nil { // else the caller is in a hurry, and finds it by its name
 			_, _ = containers.Remove(ctx, created.ID, new(containers.RemoveOptions).WithForce(true).WithIgnore(true))
 		}
-		return fmt.Errorf("start container %s: %w", spec.Name, same(err))
+		return fmt.Errorf("start container %s: %w", spec.Name, oneLine(err))
 	}
 	return nil
 }
@@ -80,7 +81,7 @@ func unpause(ctx context.Context, name string, s seen) error {
 		return nil
 	}
 	if err := ended(ctx, containers.Unpause(ctx, s.ID, nil)); err != nil {
-		return fmt.Errorf("unpause container %s: %w", name, same(err))
+		return fmt.Errorf("unpause container %s: %w", name, oneLine(err))
 	}
 	return nil
 }
@@ -100,8 +101,8 @@ func (e *Engine) Stop(ctx context.Context, name string, grace time.Duration) err
 	}
 	seconds := uint((grace + time.Second - 1) / time.Second)
 	err = containers.Stop(ctx, s.ID, new(containers.StopOptions).WithIgnore(true).WithTimeout(seconds))
-	if err := ended(ctx, err); err != nil {
-		return fmt.Errorf("stop container %s: %w", name, same(err))
+	if err := ended(ctx, err); err != nil && !vanished(err) {
+		return fmt.Errorf("stop container %s: %w", name, oneLine(err))
 	}
 	return nil
 }
@@ -115,8 +116,8 @@ func (e *Engine) Remove(ctx context.Context, name string) error {
 		return err
 	}
 	_, err = containers.Remove(ctx, s.ID, new(containers.RemoveOptions).WithForce(true).WithIgnore(true).WithTimeout(0))
-	if err := ended(ctx, err); err != nil {
-		return fmt.Errorf("remove container %s: %w", name, same(err))
+	if err := ended(ctx, err); err != nil && !vanished(err) {
+		return fmt.Errorf("remove container %s: %w", name, oneLine(err))
 	}
 	return nil
 }
@@ -135,13 +136,19 @@ func ours(ctx context.Context, name string) (seen, error) {
 
 func look(ctx context.Context, name string) (s seen, found bool, err error) {
 	status, err := ask(ctx, &s, "/containers/%s/json", name)
-	if status == http.StatusNotFound {
+	if status == http.StatusNotFound || vanished(err) {
 		return seen{}, false, nil
 	}
 	if err := ended(ctx, err); err != nil {
-		return seen{}, false, fmt.Errorf("inspect container %s: %w", name, same(err))
+		return seen{}, false, fmt.Errorf("inspect container %s: %w", name, oneLine(err))
 	}
 	return s, true, nil
+}
+
+// vanished says whether a container was found, and was not there any more when podman looked at it: somebody else has removed it.
+// podman takes that for a fault of its own, so only its words tell.
+func vanished(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "no such container")
 }
 
 // ask puts a question that the bindings have no fitting form for. into may be nil.

