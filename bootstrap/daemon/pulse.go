@@ -29,10 +29,12 @@ func Works() Sign {
 // time between them: a machine that was suspended, or so busy that this program did not get its turn either, has not hung.
 const (
 	beat  = time.Second
+	early = beat / 10 // a beat may be so much shorter: rounds that are meant to come once a beat do not come on the dot
 	faint = 5
 	// dead is more than the 10 s for which onprem-supervise may wait for keepalived's test of a configuration.
 	dead = 12
-	// youth are the beats that a container which has just been started may miss beyond that before its first sign.
+	// youth are the beats that a container which has just been started may miss beyond that before its first sign: a machine that pulls
+	// images may be slow, and who kills what is only slow will kill it again.
 	youth = 30
 )
 
@@ -40,10 +42,11 @@ const (
 type pulse struct {
 	next    time.Time // when it is felt again
 	missed  int       // beats without a sign
+	spare   int       // beats that it may miss beyond what others may
 	trouble error     // what was found and done; nil again with the next sign
 }
 
-func newborn() pulse { return pulse{missed: -youth} }
+func newborn() pulse { return pulse{spare: youth} }
 
 // feel asks for a sign of life when a beat is due, and cures a container that gives none. The error says so until there is a sign again.
 func (k *Keeper) feel(ctx context.Context, name string) error {
@@ -51,13 +54,13 @@ func (k *Keeper) feel(ctx context.Context, name string) error {
 	if k.Sign == nil || now.Before(k.pulse.next) {
 		return k.pulse.trouble
 	}
-	k.pulse.next = now.Add(beat)
+	k.pulse.next = now.Add(beat - early)
 	why := k.Sign(ctx, k.running.process)
 	switch {
 	case ctx.Err() != nil, !k.Running(): // nobody waits for the answer, or there is nobody to give one
 		return k.pulse.trouble
 	case why == nil:
-		k.pulse.missed, k.pulse.trouble = 0, nil
+		k.pulse = pulse{next: k.pulse.next}
 		return nil
 	}
 	if k.pulse.missed++; k.pulse.missed >= faint {
@@ -81,7 +84,7 @@ func (k *Keeper) cure(ctx context.Context, name string, why error) error {
 		return fmt.Errorf("container %s was paused and goes on", name)
 	}
 	signal, done := syscall.SIGCONT, "told it to go on"
-	if k.pulse.missed >= dead {
+	if k.pulse.missed >= dead+k.pulse.spare {
 		if tracer, err := k.running.process.Tracer(); err == nil && tracer != 0 {
 			return fmt.Errorf("container %s gives no sign of life (%w): left alone while process %d traces it", name, why, tracer)
 		}

@@ -106,8 +106,27 @@ func TestPulseCostsNothing(t *testing.T) {
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		if len(e.calls) > 0 || asked < 9 || asked > 11 {
+		if len(e.calls) > 0 || asked < 10 || asked > 12 {
 			t.Errorf("in 10 s: engine calls %v, asked %d times, want none and once a second", e.calls, asked)
+		}
+	})
+}
+
+// TestPulseOfUnevenRounds holds the time to the cure where a round comes a little early now and then, as a ticker's do.
+func TestPulseOfUnevenRounds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k, e := lives(t)
+		e.process.stopped = true
+		begin := time.Now()
+		for round := 0; e.process.stopped; round++ {
+			time.Sleep(beat - time.Millisecond)
+			if round%2 == 0 {
+				time.Sleep(2 * time.Millisecond)
+			}
+			_ = k.Ensure(t.Context(), keepalived)
+		}
+		if took := time.Since(begin); took > (faint+1)*beat {
+			t.Errorf("woken after %v, want %d beats", took, faint+1)
 		}
 	})
 }
@@ -177,11 +196,11 @@ func TestPulseOfTheNewborn(t *testing.T) {
 		k, _ := keeper(t, e)
 		silent := errors.New("no answer")
 		k.Sign = func(context.Context, Process) error { return silent }
-		if err := rounds(t, k, youth); err != nil || len(e.process.signals) > 0 {
-			t.Fatalf("after %d rounds: %v, signals %v", youth, err, e.process.signals)
+		if err := rounds(t, k, youth+dead); err == nil || slices.Contains(e.process.signals, syscall.SIGKILL) {
+			t.Fatalf("after %d rounds: %v, signals %v, want it said and nothing killed", youth+dead, err, e.process.signals)
 		}
 		first := e.process
-		if err := rounds(t, k, dead+3); !slices.Contains(first.signals, syscall.SIGKILL) || e.process == first {
+		if err := rounds(t, k, 3); !slices.Contains(first.signals, syscall.SIGKILL) || e.process == first {
 			t.Errorf("%v, signals %v, want it replaced in the end", err, first.signals)
 		}
 	})
