@@ -12,7 +12,7 @@ export CGO_ENABLED := 0
 export GOAMD64 := v1
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test fuzz demo e2e image tools setup
+.PHONY: help build check test fuzz scars demo e2e image tools setup
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,11 @@ e2e: export ONPREM_INFRA_REQUIRE := 1
 e2e: export ONPREM_INFRA_LONG := 1
 e2e: setup build ## the long version: the bootstrap machine, its failures and its times
 	$(GO) test $(TAGS) -timeout 60m -count 1 -v ./test/e2e
+
+scars: export ONPREM_INFRA_REQUIRE := 1
+scars: export ONPREM_INFRA_SCARS := 1
+scars: setup ## bring each bug of the history back, in a copy of the tree, and see its test fail
+	$(GO) test $(TAGS) -timeout 120m -count 1 -v -run Replay ./test/scars
 
 demo: setup build ## from an install-config to a VIP on a booted bootstrap machine, and back
 	$(GO) run $(TAGS) ./test/demo

@@ -7,10 +7,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coreos/go-systemd/v22/unit"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
 // all are the units with text, by name.
@@ -94,6 +96,10 @@ func TestDaemons(t *testing.T) {
 			if got := values(t, text, want.section, want.key); !slices.Equal(got, []string{want.value}) {
 				t.Errorf("%s: %s=%v, want %s", name, want.key, got, want.value)
 			}
+		}
+		// A limit that is shorter than what it limits kills a program that was doing its work (K-56).
+		if stop, err := strconv.Atoi(strings.Join(values(t, text, "Service", "TimeoutStopSec"), "")); err != nil || time.Duration(stop)*time.Second <= loop.LeaveTimeout {
+			t.Errorf("%s: TimeoutStopSec=%d (%v), the program takes up to %v", name, stop, err, loop.LeaveTimeout)
 		}
 		// A unit stops before what it is started after: the VIP leaves while the container engine and the network are still there.
 		after := values(t, text, "Unit", "After")

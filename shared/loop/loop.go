@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// LeaveTimeout bounds Leave, which runs when its caller's context has already ended. It is shorter than the 90 s that systemd gives a
-// unit to stop.
+// LeaveTimeout bounds Leave, which runs when its caller's context has already ended. It is shorter than the time that the units have to stop.
 const LeaveTimeout = 30 * time.Second
 
 // forgetAfter is how long a fault must have been silent, or another one, to be news again. It is longer than a few trials of whatever backs

@@ -48,8 +48,9 @@ func TestIDsClashBetweenClusters(t *testing.T) {
 // K-01: a checksum with a mask in place of the modulus gave IDs that VRRP does not have.
 func TestIDsMaskedVariantDiffers(t *testing.T) {
 	for _, v := range published {
-		if api := ID(masked(v.name + "-api")); api == v.api {
-			t.Errorf("%s: the masked checksum also gives API ID %d", v.name, api)
+		api, ingress, err := IDs(v.name)
+		if wrongAPI, wrongIngress := pair(v.name, masked); err != nil || wrongAPI == api && wrongIngress == ingress {
+			t.Errorf("%s: the masked checksum also gives %d and %d (%v)", v.name, api, ingress, err)
 		}
 	}
 }

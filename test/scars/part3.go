@@ -1,0 +1,63 @@
+package scars
+
+func part3() []Scar {
+	const (
+		policy   = "shared/vrrp/policy.go"
+		release  = "bootstrap/vip/release.go"
+		template = "shared/keepalived/keepalived.conf.tmpl"
+		probe    = "shared/host/probe/api.go"
+		counted  = "if r.failures >= health.BootstrapAPI().Fall {"
+		ready    = "if l.API == health.Ready {"
+		patience = "firstReadyWithin = 30 * time.Minute"
+		drained  = "body, err = io.ReadAll(io.LimitReader(answer.Body, most))"
+		budgeted = "ctx, cancel := context.WithTimeout(ctx, budget)"
+	)
+	return []Scar{
+		kept("K-33", "The VIP left the bootstrap machine as soon as one master answered.",
+			by("shared/vrrp", "TestProveCompat", policy, "Bootstrap: 70,", "Bootstrap: 50,"),
+			by("shared/vrrp", "TestProveRejects/bootstrap as it was in 2020", "shared/vrrp/proof.go", "if beats(p.Bootstrap, proof.ControlPlaneMax) {", "if true {"),
+			by("shared/keepalived", "TestPolicy", policy, "Adds: 3, Owner", "Adds: 6, Owner"),
+			by("bootstrap/vip", "TestStopMatrix", release, ready, "if l.API == health.Ready && r.phase == waiting {")),
+		kept("K-34", "A bootstrap machine that was kept for debugging kept the VIP.",
+			by("bootstrap/vip", "TestStopStories/K-34: down for good on a machine that lives on", release, counted, "if false {"),
+			by("bootstrap/vip", "TestStopKeepsThePlansWord", release, counted, "if r.failures >= 4*health.BootstrapAPI().Fall {"),
+			by("bootstrap/vip", "TestRelease/K-34: a restart after the end does not take the VIP back", release, "return Release{phase: released}", "return Release{phase: holding}"),
+			by("test/e2e", "TestLongAPIGone", release, counted, "if false {")),
+		kept("K-35", "A restart of the API looked like the end, and the VIP never came back.",
+			by("bootstrap/vip", "TestStopStories/K-35: 6 s down and back", release, ready, "if l.API == health.Ready && r.phase != released {"),
+			by("bootstrap/vip", "TestStopStories/K-35: down again and again, never for 5 s", release, "r.phase, r.failures = holding, 0", "r.phase = holding"),
+			by("bootstrap/vip", "TestApplyRelease", "bootstrap/vip/apply.go", "	if !d.Run {\n", "	if !d.Run || r.told == \"the API VIP is not held here\" {\n")),
+		kept("K-36", "nopreempt kept the VIP on a master without an API.",
+			by("shared/keepalived", "TestConduct", template, "    state BACKUP\n", "    state BACKUP\n    nopreempt\n")),
+		kept("K-37", "The API was down, hosts in provisioning reached Ironic through the VIP, and lost it.",
+			by("bootstrap/vip", "TestStopMatrix", release, "case l.Ironic:", "case false:"),
+			by("bootstrap/vip", "TestStopStories/K-37: Ironic serves for an hour after the API has gone", release, "case l.Ironic:", "case false:"),
+			by("bootstrap/vip", "TestRelease/K-37: the count goes on after Ironic", release, "case l.Ironic:\n", "case l.Ironic:\n\t\tr.failures = 0\n"),
+			by("shared/host/probe", "TestHTTPNoAnswerIsDeath", probe, budgeted, "ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), budget)")),
+		kept("K-38", "Stop and reload raced in one queue, and a dying process was signalled.",
+			by("bootstrap/vip", "TestCommandsAreSerialised", "bootstrap/vip/watch.go", "else if *old != verdict {", "else if *old != verdict && verdict.Hold {"),
+			by("bootstrap/vip", "TestApplyRelease", "bootstrap/vip/decide.go", "	if !s.Verdict.Hold {\n", "	if false {\n"),
+			by("cmd/onprem-supervise", "TestReloadsWhenItCanBeHeard", "shared/host/supervise/daemon.go", "(s.daemon.spoke || now.Sub(s.daemon.started) >= deaf)", "true")),
+		kept("K-39", "30 s were taken for infinity, and slow hosts lost keepalived before the API ever ran.",
+			by("bootstrap/vip", "TestStopStories/K-39: first ready after 10 min", release, patience, "firstReadyWithin = 30 * time.Second"),
+			by("bootstrap/vip", "TestStopStories/K-39: first ready after 20 min, answering 500 for the last of them", release, patience, "firstReadyWithin = 15 * time.Minute"),
+			by("bootstrap/vip", "TestReleaseNeverLeavesBeforeReady", release, patience, "firstReadyWithin = time.Second")),
+		kept("K-40", "A hung connection blocked for ever.",
+			by("bootstrap/vip", "TestStopStories/K-40: the API hangs for a minute", probe, budgeted, "ctx, cancel := context.WithTimeout(ctx, 100*budget)"),
+			by("shared/host/probe", "TestAPIHangs/before TLS, for the whole budget", probe, budgeted, "ctx, cancel := context.WithTimeout(ctx, 2*budget)"),
+			by("shared/host/kube", "TestProbeLeavesAStuckConnection", probe, "		client.CloseIdleConnections()\n", "		_ = client.CloseIdleConnections\n"),
+			by("shared/host/kube", "TestSilentAPI", "shared/host/kube/source.go", "silent := time.AfterFunc(answerWithin, cancel)", "silent := time.AfterFunc(100*answerWithin, cancel)")),
+		kept("K-41", "A server that ends still answered lists for 70 s and was taken for healthy.",
+			by("bootstrap/vip", "TestStopMatrix", release, ready, "if l.API == health.Ready || l.API == health.NotReady {"),
+			by("bootstrap/vip", "TestStopStories/K-41: a master becomes ready during the shutdown", release, "case l.API == health.ShuttingDown && l.Heir == ReadyHeir:", "case false:"),
+			by("shared/host/probe", "TestAPI/shutdown passes, another fails", probe, `"/readyz"`, `"/livez"`),
+			by("shared/host/probe", "TestAPI/absent", probe, "case code == http.StatusOK || code == http.StatusNoContent:", "case code > 0:")),
+		kept("K-42", "A new connection for each probe.",
+			by("shared/host/probe", "TestAPIThousandProbesOneConnection", probe, drained, "body, err = io.ReadAll(io.LimitReader(answer.Body, 1))"),
+			by("shared/host/kube", "TestProbeKeepsOneConnection", "shared/host/kube/access.go", "if a.client == nil || !bytes.Equal(text, a.text) {", "if text != nil {"),
+			by("bootstrap/vip", "TestStopAsksLittle", probe, drained, "body, err = io.ReadAll(io.LimitReader(answer.Body, 1))")),
+		kept("K-43", "The VIP's PTR record named the bootstrap machine api, and it could not reach the API any more.",
+			by("bootstrap", "TestNetworkManager", "bootstrap/files/99-onprem-infra.conf", "hostname-mode=dhcp", "hostname-mode=default"),
+			by("test/daemons", "TestAddress", template, "/128 preferred_lft 0 noprefixroute", "/128 preferred_lft forever noprefixroute")),
+	}
+}

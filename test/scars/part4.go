@@ -1,0 +1,104 @@
+package scars
+
+func part4() []Scar {
+	const (
+		template  = "shared/keepalived/keepalived.conf.tmpl"
+		policy    = "shared/vrrp/policy.go"
+		proof     = "shared/vrrp/proof.go"
+		release   = "bootstrap/vip/release.go"
+		probe     = "shared/host/probe/api.go"
+		daemon    = "shared/host/supervise/daemon.go"
+		pulse     = "shared/host/supervise/pulse.go"
+		address   = "shared/host/link/address.go"
+		keep      = "units/onprem-keepalived.service"
+		limited   = "script \"/usr/bin/timeout {{.Timeout.Seconds}} {{.Command}}\"\n    interval {{.Interval.Seconds}}\n"
+		looked    = "case code == http.StatusOK || code == http.StatusNoContent:"
+		still     = "if p.held >= maxHeld || p.still >= maxStill {"
+		exactly   = "if prefix(a.IPNet).Addr() == address {"
+		substring = "if s, n := prefix(a.IPNet).String(), len(address.String()); len(s) >= n && s[:n] == address.String() {"
+		term      = "errors.Join(s.children.signal(one, unix.SIGTERM),"
+		forever   = "TimeoutStartSec=infinity"
+		follows   = "err = follow.ListAndWatchWithContext(told)"
+		ofLater   = "A check of a control plane node's balancer: the cluster phase is not here yet."
+		ofIngress = "The ingress VIP is the nodes', in the cluster phase; its daemon is not here yet."
+	)
+	return []Scar{
+		kept("K-44", "Checks hung, and keepalived never ended them.",
+			by("test/daemons", "TestHangingCheck", template, limited, "script \"{{.Command}}\"\n    interval {{.Interval.Seconds}}\n    timeout 1000\n"),
+			by("shared/keepalived", "TestRender/master", template, limited, "script \"{{.Command}}\"\n    interval {{.Interval.Seconds}}\n"),
+			by("shared/host/probe", "TestAPIHangs/within the answer", probe, "context.WithTimeout(ctx, budget)", "context.WithTimeout(context.WithoutCancel(ctx), budget)"),
+			by("bootstrap/vip", "TestWatchBlackHole", release, "if r.failures >= health.BootstrapAPI().Fall {", "if r.failures >= 2*health.BootstrapAPI().Fall {")),
+		kept("K-45", "HTTP 500 counted as good.",
+			by("shared/host/probe", "TestAPI/shutdown passes, another fails", probe, looked, "case code > 0:"),
+			by("shared/host/probe", "TestAPIFollowsNoRedirect", probe, "return http.ErrUseLastResponse", "return nil"),
+			by("shared/host/probe", "TestAPIGone/reset", probe, "return health.Gone, err.Error()\n\tcase code", "return health.Ready, err.Error()\n\tcase code"),
+			by("shared/host/probe", "TestAPIHangs/within the answer", probe, "	if err != nil {\n\t\tclient.CloseIdleConnections()", "	if answer == nil {\n\t\tclient.CloseIdleConnections()")),
+		open("K-46", "The balancer's check spoke https to an http port and always failed.", ofLater),
+		open("K-47", "The check asked the local API alone, or the API through the balancer: both moved the VIP for nothing.", ofLater),
+		open("K-48", "keepalived reacted before the balancer had dropped its backend.", ofLater),
+		kept("K-49", "Single timeouts moved a VIP, and it flapped at the recovery.",
+			by("bootstrap/vip", "TestAlternatingLooksMoveNothing", release, "r.phase, r.failures = holding, 0", "r.phase = holding"),
+			by("bootstrap/vip", "TestRelease/a good look starts the count anew", release, "r.phase, r.failures = holding, 0", "r.phase = holding")),
+		open("K-50", "The ingress VIP on a node without the default router.", ofIngress),
+		partly("K-51", "With weights alone somebody always took the ingress VIP, also without a router.",
+			"That the VIP is away and the daemon healthy on a node: with the ingress checks, in the cluster phase. Kept is the policy.",
+			by("shared/vrrp", "TestCompat", policy, "Fault: true, Owner", "Adds: 1, Owner"),
+			by("shared/keepalived", "TestPolicy", template, "{{- with .Weight}}\n    weight {{.}}\n{{- end}}", "    weight {{if .Weight}}{{.Weight}}{{else}}2{{end}}")),
+		partly("K-52", "Routers that drained everywhere left no holder for 30 s.",
+			"The checks themselves, in the cluster phase. Kept is the policy: who drains stays in the election, below who is ready.",
+			by("shared/vrrp", "TestSignals/draining router", "shared/vrrp/signals.go", "return s.Router, true", "return s.RouterReady, true"),
+			by("shared/vrrp", "TestProveRejects/no ready check", proof, `{"of two nodes with the default router, the one that is ready", "the one that drains",`, `{"of two nodes with the default router, the one that is there", "the one that drains",`)),
+		partly("K-53", "The VIP went where no Ignition was served, and new nodes could not join.",
+			"The check itself, in the cluster phase. Kept is the policy: among nodes that balance, the VIP goes where Ignition is.",
+			by("shared/vrrp", "TestProveRejects/no machine-config-server check", proof, "func(s Signals) bool { return s.LB && s.MCS }", "func(s Signals) bool { return s.LB && s.MCS && s.Router }"),
+			by("shared/vrrp", "TestCompat", policy, "Adds: 3, Owner", "Adds: 1, Owner")),
+		kept("K-54", "A hung keepalived passed its liveness probe by an old file.",
+			by("cmd/onprem-supervise", "TestHangIsNoticed", pulse, still, "if false {"),
+			by("shared/host/supervise", "TestPulse/it rests for too long", pulse, still, "if false {"),
+			by("cmd/onprem-supervise", "TestStoppedGoesOn", pulse, "} else if p.held++; p.held < maxHeld {", "} else if p.held++; p.held < maxHeld && false {"),
+			by("bootstrap/daemon", "TestEnsure/nothing there", "bootstrap/daemon/daemon.go", "if k.Prepare != nil {", "if false {")),
+		kept("K-55", "The liveness probe killed what had no configuration yet.",
+			by("cmd/onprem-supervise", "TestTermEndsAtOnce/no candidate", "shared/host/supervise/candidate.go", "if errors.Is(err, fs.ErrNotExist) {\n\t\treturn nil, \"\", nil\n\t}", "if false && errors.Is(err, fs.ErrNotExist) {\n\t\treturn nil, \"\", nil\n\t}"),
+			by("bootstrap/vip", "TestApplyWithoutAnAddress", "bootstrap/vip/apply.go", "return r.tell(d.Released, idle(d))", "if !d.Released {\n\t\t\treturn fmt.Errorf(\"no address\")\n\t\t}\n\t\treturn r.tell(d.Released, idle(d))"),
+			by("units", "TestDaemons", keep, forever, "TimeoutStartSec=90")),
+		kept("K-56", "A probe was given less time than its own waits add up to.",
+			by("units", "TestDaemons", keep, "TimeoutStopSec=45", "TimeoutStopSec=20"),
+			by("units", "TestDaemons", keep, forever, "TimeoutStartSec=90")),
+		kept("K-57", "A killed daemon left the VIP, and the first cure removed similar addresses.",
+			by("shared/host/link", "TestRemoveAddress", address, exactly, substring),
+			by("cmd/onprem-supervise", "TestLife", address, exactly, substring),
+			by("cmd/onprem-supervise", "TestKilled", "shared/host/supervise/supervise.go", "removed, err := link.RemoveAddress(vip)", "removed, err := []string{vip.String()}, error(nil)")),
+		kept("K-58", "SIGTERM was lost on its way, and the VIP was away for seconds at each upgrade.",
+			by("cmd/onprem-supervise", "TestStoppedLeaves", daemon, "s.children.signalAll(one, unix.SIGCONT)", "s.children.signalAll(one, 0)"),
+			by("cmd/onprem-supervise", "TestLife", daemon, term, "errors.Join(s.children.kill(one),"),
+			by("bootstrap/daemon", "TestStop", "bootstrap/daemon/stop.go", "if k.Signal(syscall.SIGTERM) == nil {", "if k.Signal(syscall.SIGHUP) == nil {")),
+		kept("K-59", "At a reboot everything was killed at once, and the VIP stayed on a machine that ended.",
+			by("units", "TestDaemons", keep, "After=network-online.target onprem-install.service podman.socket podman.service", "After=onprem-install.service"),
+			by("test/e2e", "TestLongPowerOff", keep, "After=network-online.target onprem-install.service podman.socket podman.service crio-wipe.service", "After=onprem-install.service\nConflicts=\nDefaultDependencies=no")),
+		kept("K-60", "A switch that missed the gratuitous ARP sent to the old holder for good.",
+			by("test/daemons", "TestRefresh", template, "    vrrp_garp_master_refresh 60\n", ""),
+			by("shared/keepalived", "TestConduct", template, "vrrp_garp_master_refresh 60", "vrrp_garp_master_refresh 3600")),
+		kept("K-61", "A container lost a capability, and its checks failed in silence.",
+			by("shared/host/podman", "TestConfinement", "shared/host/podman/generate.go", `g.CapDrop = []string{"all"}`, "g.CapDrop = nil"),
+			by("bootstrap/vip", "TestContainer", "bootstrap/vip/vip.go", `Capabilities: []string{"CAP_NET_ADMIN", "CAP_NET_RAW"},`, `Capabilities: []string{"CAP_NET_ADMIN"},`),
+			by("bootstrap/dns", "TestContainer", "bootstrap/dns/dns.go", `[]string{"CAP_NET_BIND_SERVICE"}`, "nil"),
+			by("test/e2e", "TestBootstrapVM", "bootstrap/vip/vip.go", `Capabilities: []string{"CAP_NET_ADMIN", "CAP_NET_RAW"},`, `Capabilities: []string{"CAP_NET_ADMIN"},`)),
+		partly("K-62", "An error of a look was taken for an answer: exists, or absent.",
+			"The sentinel file between balancer and keepalived, with its expiry: cluster phase.",
+			by("shared/loop", "TestFailedObserveChangesNothing", "shared/loop/loop.go", "said.fault(ctx, log, \"observe\", err)\n\t\treturn\n", "said.fault(ctx, log, \"observe\", err)\n"),
+			by("shared/host/podman", "TestTroubleIsNotAbsence", "shared/host/podman/container.go", "if status == http.StatusNotFound {", "if status == http.StatusNotFound || status >= 500 {"),
+			by("shared/host/kube", "TestFaultsEmptyNothing/an empty list", "shared/host/kube/source.go", `list.ResourceVersion == ""`, `list.ResourceVersion == "none"`)),
+		kept("K-63", "Each check was a curl, whose library filled the kernel's memory.",
+			by("shared/host/probe", "TestProbesStartNoProcess", "shared/host/probe/http.go", "	\"net/http\"\n", "	\"net/http\"\n	_ \"os/exec\"\n"),
+			by("shared/host/probe", "TestAPIThousandProbesOneConnection", probe, "direct := http.Client{Transport: client.Transport,", "direct := http.Client{Transport: client.Transport.(*http.Transport).Clone(),")),
+		kept("K-64", "Each monitor listed all Nodes several times in ten seconds.",
+			by("shared/host/kube", "TestSteadyStateListsNothing", "shared/host/kube/watcher.go", follows, "short, cancel := context.WithTimeout(told, 10*time.Second)\n\t\t\terr = follow.ListAndWatchWithContext(short)\n\t\t\tcancel()\n\t\t\tfollowed = nil"),
+			by("shared/host/kube", "TestSteadyStateListsNothing", "shared/host/kube/source.go", "time.Duration(*options.TimeoutSeconds)*time.Second+answerWithin", "answerWithin")),
+		partly("K-65", "The log was full of one line, or told nothing.",
+			"A level that changes at run time: with the static pods. The bootstrap machine's units say each change once, always.",
+			by("shared/loop", "TestErrorsAreLoggedWhenTheyChange", "shared/loop/loop.go", "_, known := j.heard[key]", "known := false"),
+			by("shared/loop", "TestReasonsAreLoggedWhenTheyChange", "shared/loop/loop.go", "if slices.Equal(j.why, why) {", "if true {"),
+			by("shared/host/kube", "TestClientGoIsSilent", "shared/host/kube/klog.go", "klog.SetSlogLogger(slog.New(slog.DiscardHandler))", "_ = slog.DiscardHandler")),
+		open("K-66", "Without a numeric priority the kubelet stopped the balancer and DNS first.", "A static pod's priority: the bootstrap machine runs none of ours."),
+	}
+}

@@ -1,0 +1,51 @@
+package scars
+
+func part9b() []Scar {
+	const (
+		assets       = "bootstrap/assets.go"
+		vips         = "shared/spec/vips.go"
+		install      = "bootstrap/files/onprem-install"
+		provisioning = "Provisioning (Ironic, its DHCP and its network) is not a part of this: the VIP is only held while Ironic needs it (K-37)."
+		ofPods       = "A property of a pod's manifest: the bootstrap machine has no pods of ours."
+	)
+	return []Scar{
+		kept("P-01", "A status or a list that was absent, or empty, ended the renderer.",
+			by("bootstrap", "TestNilIsEmptyIsAbsent", "shared/plan/compile.go", "append([]netip.Addr{}, c.APIVIPs...)", "c.APIVIPs"),
+			by("shared/plan", "TestCompileNothing", "shared/plan/compile.go", "append([]netip.Addr{}, c.APIVIPs...)", "c.APIVIPs"),
+			by("test/render", "TestRender/vsphere-without-vips", "shared/plan/compile.go", "append([]netip.Addr{}, c.APIVIPs...)", "c.APIVIPs"),
+			by("shared/host/kube", "TestNodeAddresses/no address yet", "shared/host/kube/node.go", "out := addr.Node{Name: n.Name}", "out := addr.Node{Name: n.Name}\n\t_ = n.Status.Addresses[0]")),
+		kept("P-02", "keepalived where there was no VIP.",
+			by("bootstrap", "TestUnitsOnlyForWhatRuns", "shared/plan/plan.go", "if len(p.VIPs.API) == 0 {", "if p.VIPs.API == nil {"),
+			by("bootstrap", "TestAssets/no VIP", "shared/plan/plan.go", "if len(p.VIPs.API) == 0 {", "if p.VIPs.API == nil {")),
+		kept("P-03", "Manifests that a condition had emptied.",
+			by("bootstrap", "TestNothingIsEmpty", assets, "	if vip {\n", "	b.file(\"/etc/keepalived/empty.conf\", 0o644, nil)\n	if vip {\n")),
+		open("P-04", "A namespace was missing.", ofPods),
+		open("P-05", "Pods without requests, or with one of 1 GiB.", ofPods),
+		open("P-06", "A security context of somebody else's was applied.", ofPods),
+		partly("P-07", "What changed on the host stayed the old one in a container.",
+			"Mounts that the host makes later: those of pods.",
+			by("bootstrap/vip", "TestMountsOfWhatChanges", "bootstrap/vip/vip.go", `{Source: "/etc/keepalived", Target: "/etc/keepalived"},`, `{Source: Config, Target: Config},`),
+			by("bootstrap/dns", "TestMountsOfWhatChanges", "bootstrap/dns/dns.go", `{Source: "/etc/coredns", Target: "/etc/coredns", ReadOnly: true}`, `{Source: Config, Target: Config, ReadOnly: true}`),
+			by("shared/host/podman", "TestConfinement", "shared/host/podman/generate.go", `[]string{"rbind", "rprivate", access}`, `[]string{"rbind", "rshared", access}`)),
+		kept("P-08", "A program lost the bit that lets it run.",
+			by("bootstrap", "TestModes", assets, `b.embedded("/usr/local/bin/onprem-install", 0o755)`, `b.embedded("/usr/local/bin/onprem-install", 0o644)`),
+			by("bootstrap", "TestInstall", install, `chmod 0755 "$work/onprem-infra" "$work/onprem-supervise" &&`, `true &&`)),
+		kept("P-09", "Copies of one template for each platform drifted apart.",
+			by("bootstrap", "TestPlatformsDifferInThePlanOnly", assets, "	if dns {\n", "	if p.Platform == spec.OpenStack {\n\t\tb.file(\"/etc/keepalived/openstack.conf\", 0o644, []byte(\"x\"))\n\t}\n	if dns {\n")),
+		open("B-01", "Two DHCP servers: the provisioning one answered workers.", provisioning),
+		open("B-02", "Heuristics for which host is a master: a name, a provider ID.", "Hosts are not told apart here: control plane Nodes are known by their label, and provisioning is not a part of this."),
+		open("B-03", "A kernel argument for slow carriers.", provisioning),
+		open("B-04", "Ironic asked the proxy for what is near.", provisioning),
+		open("B-05", "A terminating pod's address was used.", provisioning),
+		open("B-06", "A leftover proxy held Ironic's port.", provisioning),
+		open("B-07", "A provisioning address where provisioning was disabled.", provisioning),
+		open("B-08", "The callback URL of one family in a dual-stack cluster.", provisioning),
+		kept("B-09", "VIPs outside the machine network, or at its ends, were accepted, and good ones refused.",
+			by("shared/spec", "TestInstallConfigFindings/VIP is the network", vips, "if v.addr == n.Addr() {", "if false {"),
+			by("shared/spec", "TestInstallConfigFindings/VIP is the network's broadcast", vips, "if v.addr.Is4() && v.addr == broadcast(n) {", "if false {"),
+			by("shared/spec", "TestInstallConfigFindings/VIP outside the network", vips, "case d.anywhere() || !d.networks.whole:", "case true:"),
+			by("shared/spec", "TestInstallConfigFindings/network with host bits", "shared/spec/addresses.go", "case prefix != prefix.Masked():", "case false:"),
+			by("shared/spec", "TestMachineNetworks", vips, "if n.Addr().BitLen()-n.Bits() < 2 {", "if false {"),
+			by("shared/spec", "TestPlatforms/vsphere, outside", vips, "return d.platform == VSphere || d.platform == Nutanix || d.userManaged()", "return d.userManaged()")),
+	}
+}

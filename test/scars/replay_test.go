@@ -1,0 +1,239 @@
+package scars
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/test/need"
+)
+
+// asked is the environment variable that asks for the replay when its value is "1", long the one for tests that boot machines.
+const (
+	asked = "ONPREM_INFRA_SCARS"
+	long  = "ONPREM_INFRA_LONG"
+)
+
+// atOnce is how many defects are tried at a time, each in a copy of the tree.
+const atOnce = 2
+
+// TestReplay puts every defect in and sees its test fail, which must pass without the defect. A package that cannot be built with a defect
+// is no failing test.
+func TestReplay(t *testing.T) {
+	if os.Getenv(asked) != "1" {
+		t.Skipf("takes minutes: make scars, or %s=1, asks for it", asked)
+	}
+	r := replay{copies: make(chan string, atOnce), clean: map[string]func() error{}}
+	for range atOnce {
+		dir := t.TempDir()
+		if err := copyTree(dir); err != nil {
+			t.Fatal(err)
+		}
+		r.copies <- dir
+	}
+	for _, k := range keepers() {
+		r.clean[k.Room] = sync.OnceValue(func() error { return r.pass(t.Context(), k.Room) })
+	}
+	for _, part := range Parts() {
+		for _, s := range part.Scars {
+			for _, k := range s.Kept {
+				t.Run(fmt.Sprintf("%s %s %s", s.ID, k.Room, k.Test), func(t *testing.T) {
+					t.Parallel()
+					if k.boots() && os.Getenv(long) != "1" {
+						t.Skipf("boots a machine: %s=1 asks for it", long)
+					}
+					took, err := r.replay(t.Context(), k)
+					if err != nil {
+						t.Fatal(err)
+					}
+					fmt.Printf("%s  %s %s: failed in %.1f s\n", s.ID, k.Room, k.Test, took.Seconds())
+				})
+			}
+		}
+	}
+}
+
+func keepers() []Keeper {
+	var all []Keeper
+	for _, part := range Parts() {
+		for _, s := range part.Scars {
+			all = append(all, s.Kept...)
+		}
+	}
+	return all
+}
+
+// boots says whether the test is one of a booted machine, which takes a minute and much of this one.
+func (k Keeper) boots() bool { return k.Room == "test/e2e" }
+
+// replay has copies of the tree to put defects into.
+type replay struct {
+	copies chan string
+	clean  map[string]func() error // by room, once each
+	boots  sync.Mutex              // one machine at a time
+}
+
+// replay returns how long the test took to fail.
+func (r *replay) replay(ctx context.Context, k Keeper) (took time.Duration, err error) {
+	if k.boots() {
+		r.boots.Lock()
+		defer r.boots.Unlock()
+	}
+	if err := r.clean[k.Room](); err != nil {
+		return 0, fmt.Errorf("without any defect: %w", err)
+	}
+	dir := <-r.copies
+	defer func() { r.copies <- dir }()
+	path := filepath.Join(dir, k.Defect.File)
+	good, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	bad := strings.Replace(string(good), k.Defect.Old, k.Defect.New, 1)
+	if bad == string(good) {
+		return 0, fmt.Errorf("%s has no %q", k.Defect.File, k.Defect.Old)
+	}
+	if err := os.WriteFile(path, []byte(bad), info.Mode()); err != nil {
+		return 0, err
+	}
+	start := time.Now()
+	outcome, output, err := test(ctx, dir, k.Room, pattern(k.Test))
+	took = time.Since(start)
+	if err := errors.Join(err, os.WriteFile(path, good, info.Mode())); err != nil {
+		return 0, err
+	}
+	switch outcome[rewritten(k.Test)] {
+	case "fail":
+		return took, nil
+	case "":
+		return 0, fmt.Errorf("the test did not run with the defect in %s; a defect must leave the code whole:\n%s", k.Defect.File, output)
+	default:
+		return 0, fmt.Errorf("the test passes (%s) with the defect in %s: %q for %q\n%s", outcome[rewritten(k.Test)], k.Defect.File, k.Defect.New, k.Defect.Old, output)
+	}
+}
+
+// pass holds that a room's keepers pass without a defect.
+func (r *replay) pass(ctx context.Context, room string) error {
+	var names, functions []string
+	for _, k := range keepers() {
+		if function, _, _ := strings.Cut(k.Test, "/"); k.Room == room {
+			names, functions = append(names, rewritten(k.Test)), append(functions, function)
+		}
+	}
+	dir := <-r.copies
+	defer func() { r.copies <- dir }()
+	slices.Sort(functions)
+	outcome, output, err := test(ctx, dir, room, "^("+strings.Join(slices.Compact(functions), "|")+")$")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if outcome[name] != "pass" {
+			return fmt.Errorf("%s %s: %q, want pass\n%s", room, name, outcome[name], output)
+		}
+	}
+	return nil
+}
+
+// test runs tests of a package and returns the outcome of each, empty for one that has not begun, and the end of what was said.
+func test(ctx context.Context, dir, room, run string) (outcome map[string]string, output string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 25*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "go", "test", "-tags", "remote", "-vet", "off", "-count", "1", "-timeout", limit(room), "-json", "-run", run, "./"+room)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), need.Require+"=1", "CGO_ENABLED=0", asked+"=0")
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		return nil, "", fmt.Errorf("run go test: %w", err)
+	}
+	if ctx.Err() != nil {
+		return nil, "", fmt.Errorf("go test %s: %w", room, ctx.Err())
+	}
+	outcome = map[string]string{}
+	var text strings.Builder
+	for line := range bytes.Lines(said.Bytes()) {
+		var event struct{ Action, Test, Output string }
+		if json.Unmarshal(line, &event) != nil {
+			text.Write(line)
+			continue
+		}
+		text.WriteString(event.Output)
+		if event.Test != "" && slices.Contains([]string{"pass", "fail", "skip"}, event.Action) {
+			outcome[event.Test] = event.Action
+		}
+	}
+	const most = 4000
+	output = text.String()
+	return outcome, output[max(0, len(output)-most):], nil
+}
+
+// limit is how long the tests of a room may take: one that hangs with a defect fails by it.
+func limit(room string) string {
+	if (Keeper{Room: room}).boots() {
+		return "20m"
+	}
+	return "3m"
+}
+
+// rewritten is a test's name as the test binary prints it.
+func rewritten(name string) string { return strings.ReplaceAll(name, " ", "_") }
+
+// pattern is the expression that only this test matches.
+func pattern(name string) string {
+	var levels []string
+	for level := range strings.SplitSeq(rewritten(name), "/") {
+		levels = append(levels, "^"+regexp.QuoteMeta(level)+"$")
+	}
+	return strings.Join(levels, "/")
+}
+
+// copyTree copies the module without what is built and what git keeps.
+func copyTree(to string) error {
+	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		switch {
+		case err != nil:
+			return err
+		case rel == "bin":
+			return fs.SkipDir
+		case rel == ".git" && entry.IsDir():
+			return fs.SkipDir
+		case rel == ".git":
+			return nil
+		case entry.IsDir():
+			return os.MkdirAll(filepath.Join(to, rel), 0o755)
+		case !info.Mode().IsRegular():
+			return fmt.Errorf("copy %s: it is no regular file", path)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rel), text, info.Mode())
+	})
+}

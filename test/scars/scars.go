@@ -1,0 +1,58 @@
+// Package scars maps the bug history of the systems that went before to the tests that keep this one from it: each scar has its tests and,
+// with each test, the defect that brings the old bug back. `make scars` puts every defect in, in a copy of the tree, and sees its test fail.
+package scars
+
+import "slices"
+
+// Scar is one entry of the bug history. It is kept by tests, or Open says why not; it may have both, when a part of it belongs to what is
+// not here yet.
+type Scar struct {
+	ID   string // as the tests' names and comments write it: K-01
+	Was  string // what went wrong, in a few words
+	Kept []Keeper
+	Open string // why no test keeps it, or what of it is not kept yet
+}
+
+// Keeper is a test that fails when its defect is in the code.
+type Keeper struct {
+	Room   string // path of the package below the module
+	Test   string // TestFunction, or TestFunction/name of a subtest as the code spells it
+	Defect Defect
+}
+
+// Defect is a small edit that brings the old bug back.
+type Defect struct {
+	File string // path below the module
+	Old  string // occurs exactly once in File
+	New  string
+}
+
+// Part is a chapter of the bug history.
+type Part struct {
+	Title string
+	IDs   []string // all scars of the chapter, in its order
+	Scars []Scar
+}
+
+// Parts are the chapters that the bootstrap phase answers for.
+func Parts() []Part {
+	return []Part{
+		{Title: "1. keepalived: identity, VRIDs, configuration", IDs: numbered("K", 1, 21), Scars: part1()},
+		{Title: "3. keepalived: bootstrap hand-over", IDs: numbered("K", 33, 43), Scars: part3()},
+		{Title: "4. keepalived: checks, probes, process handling", IDs: numbered("K", 44, 66), Scars: part4()},
+		{Title: "9. resolv.conf, NetworkManager, hostname: the bootstrap machine's part", IDs: []string{"R-18"}, Scars: resolver()},
+		{Title: "9b. Platform plumbing and provisioning", IDs: slices.Concat(numbered("P", 1, 9), numbered("B", 1, 9)), Scars: part9b()},
+	}
+}
+
+func kept(id, was string, by ...Keeper) Scar { return Scar{ID: id, Was: was, Kept: by} }
+
+func partly(id, was, open string, by ...Keeper) Scar {
+	return Scar{ID: id, Was: was, Kept: by, Open: open}
+}
+
+func open(id, was, why string) Scar { return Scar{ID: id, Was: was, Open: why} }
+
+func by(room, test, file, old, new string) Keeper {
+	return Keeper{Room: room, Test: test, Defect: Defect{File: file, Old: old, New: new}}
+}
