@@ -55,7 +55,7 @@ platform:
 	// onprem-install.service true
 	// onprem-keepalived.service true
 	// onprem-resolv.path true
-	// onprem-resolv.service false
+	// onprem-resolv.service true
 	// podman.service false
 	// podman.socket true
 	// {"ignition":{

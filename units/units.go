@@ -35,13 +35,14 @@ func Keepalived() (asset.Unit, error) { return verbatim("onprem-keepalived.servi
 // CoreDNS answers for the cluster's names on the bootstrap machine.
 func CoreDNS() (asset.Unit, error) { return verbatim("onprem-coredns.service", true) }
 
-// Resolv keeps this machine first in its own resolv.conf when NetworkManager changes its file without telling its hooks.
+// Resolv keeps this machine first in its own resolv.conf when NetworkManager changes its file without telling its hooks, and when there is no
+// NetworkManager.
 func Resolv() ([]asset.Unit, error) {
 	path, err := verbatim("onprem-resolv.path", true)
 	if err != nil {
 		return nil, err
 	}
-	service, err := verbatim("onprem-resolv.service", false)
+	service, err := verbatim("onprem-resolv.service", true)
 	return []asset.Unit{path, service}, err
 }
 

@@ -106,7 +106,7 @@ func TestRender(t *testing.T) {
 		}
 	}
 	preset, err := os.ReadFile(filepath.Join(out, "etc/systemd/system-preset/20-onprem-infra.preset"))
-	if want := "enable onprem-coredns.service\nenable onprem-install.service\nenable onprem-keepalived.service\nenable onprem-resolv.path\nenable podman.socket\n"; err != nil || string(preset) != want {
+	if want := "enable onprem-coredns.service\nenable onprem-install.service\nenable onprem-keepalived.service\nenable onprem-resolv.path\nenable onprem-resolv.service\nenable podman.socket\n"; err != nil || string(preset) != want {
 		t.Errorf("the preset is\n%s(%v)", preset, err)
 	}
 

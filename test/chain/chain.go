@@ -45,10 +45,10 @@ type Chain struct {
 	Neighbour *lab.Host
 	Masters   []*Master
 
-	lab      *lab.Lab
-	programs string // where ours are built
-	identity identity
-	upstream *nameServer
+	lab       *lab.Lab
+	programs  string // where ours are built
+	identity  identity
+	upstreams []*nameServer
 }
 
 // New lays the network and makes an empty machine. Close ends whatever a later step has begun.
@@ -95,8 +95,12 @@ func (c *Chain) network() (err error) {
 	if err := c.Bootstrap.Route(neighbourIP); err != nil {
 		return err
 	}
-	c.upstream, err = serveNames(c.Neighbour)
-	return err
+	first, err := serveNames(c.Neighbour, neighbourIP)
+	if err != nil {
+		return err
+	}
+	c.upstreams = []*nameServer{first}
+	return nil
 }
 
 // prefix is an address with the length of the machine network's prefix.
@@ -116,8 +120,8 @@ func (c *Chain) Close(ctx context.Context) error {
 	if c.VM != nil {
 		errs = append(errs, c.VM.Halt(ctx))
 	}
-	if c.upstream != nil {
-		errs = append(errs, c.upstream.close())
+	for _, n := range c.upstreams {
+		errs = append(errs, n.close())
 	}
 	if c.lab != nil {
 		errs = append(errs, c.lab.Close())

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/miekg/dns"
@@ -20,14 +21,14 @@ const (
 	OutsideIP = "198.51.100.7"
 )
 
-// nameServer is the name server of the network that the machine stands in.
+// nameServer is a name server of the network that the machine stands in.
 type nameServer struct {
 	server *dns.Server
 	done   chan error
 }
 
-// serveNames answers for Outside on a host, and refuses everything else.
-func serveNames(host *lab.Host) (*nameServer, error) {
+// serveNames answers on a host whose address is self.
+func serveNames(host *lab.Host, self netip.Addr) (*nameServer, error) {
 	conn, err := host.ListenPacket(":53")
 	if err != nil {
 		return nil, err
@@ -35,15 +36,8 @@ func serveNames(host *lab.Host) (*nameServer, error) {
 	n := &nameServer{done: make(chan error, 1)}
 	started := make(chan struct{})
 	n.server = &dns.Server{PacketConn: conn, NotifyStartedFunc: func() { close(started) }, Handler: dns.HandlerFunc(func(w dns.ResponseWriter, q *dns.Msg) {
-		answer := new(dns.Msg).SetReply(q)
-		if answer.Rcode = dns.RcodeRefused; q.Question[0].Name == Outside+"." {
-			answer.Rcode = dns.RcodeSuccess
-			if q.Question[0].Qtype == dns.TypeA {
-				answer.Answer = []dns.RR{&dns.A{Hdr: dns.RR_Header{Name: q.Question[0].Name, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 1}, A: net.ParseIP(OutsideIP)}}
-			}
-		}
 		// The client may have gone.
-		_ = w.WriteMsg(answer)
+		_ = w.WriteMsg(answer(self, q))
 	})}
 	go func() { n.done <- n.server.ActivateAndServe() }()
 	select {
@@ -54,10 +48,44 @@ func serveNames(host *lab.Host) (*nameServer, error) {
 	}
 }
 
+// answer knows Outside; the names below it, whose TXT is the server's own address; and one name for every address, as where an
+// administrator has entered the API's name for the VIP and nobody has told the bootstrap machine's. It refuses everything else.
+func answer(self netip.Addr, q *dns.Msg) *dns.Msg {
+	reply := new(dns.Msg).SetReply(q)
+	question := q.Question[0]
+	header := dns.RR_Header{Name: question.Name, Rrtype: question.Qtype, Class: dns.ClassINET, Ttl: 1}
+	switch below := strings.HasSuffix(question.Name, "."+Outside+"."); {
+	case question.Name == Outside+"." && question.Qtype == dns.TypeA:
+		reply.Answer = []dns.RR{&dns.A{Hdr: header, A: net.ParseIP(OutsideIP)}}
+	case below && question.Qtype == dns.TypeTXT:
+		reply.Answer = []dns.RR{&dns.TXT{Hdr: header, Txt: []string{self.String()}}}
+	case question.Qtype == dns.TypePTR:
+		reply.Answer = []dns.RR{&dns.PTR{Hdr: header, Ptr: "api." + Zone + "."}}
+	case !below && question.Name != Outside+".":
+		reply.Rcode = dns.RcodeRefused
+	}
+	return reply
+}
+
+// AddNameServer plugs another name server into the network, at 192.0.2.last.
+func (c *Chain) AddNameServer(last byte) (netip.Addr, error) {
+	ip := netip.AddrFrom4([4]byte{192, 0, 2, last})
+	host, err := c.lab.Add(fmt.Sprintf("names-%d", last), prefix(ip))
+	if err != nil {
+		return ip, err
+	}
+	n, err := serveNames(host, ip)
+	if err != nil {
+		return ip, err
+	}
+	c.upstreams = append(c.upstreams, n)
+	return ip, nil
+}
+
 func (n *nameServer) close() error { return errors.Join(n.server.Shutdown(), <-n.done) }
 
-// Lookup asks the bootstrap machine's name server from the neighbour. An empty answer without an error is NODATA.
-func (c *Chain) Lookup(ctx context.Context, name string, qtype uint16) ([]netip.Addr, error) {
+// ask asks the bootstrap machine's name server from the neighbour.
+func (c *Chain) ask(ctx context.Context, name string, qtype uint16) (*dns.Msg, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	conn, err := c.Neighbour.Dial(ctx, "udp", netip.AddrPortFrom(bootstrapIP, 53).String())
@@ -72,6 +100,29 @@ func (c *Chain) Lookup(ctx context.Context, name string, qtype uint16) ([]netip.
 	}
 	if answer.Rcode != dns.RcodeSuccess {
 		return nil, fmt.Errorf("look up %s: %s", name, dns.RcodeToString[answer.Rcode])
+	}
+	return answer, nil
+}
+
+// Text asks the bootstrap machine's name server for a name's one TXT record, from the neighbour.
+func (c *Chain) Text(ctx context.Context, name string) (string, error) {
+	answer, err := c.ask(ctx, name, dns.TypeTXT)
+	if err != nil {
+		return "", err
+	}
+	for _, rr := range answer.Answer {
+		if txt, ok := rr.(*dns.TXT); ok {
+			return strings.Join(txt.Txt, " "), nil
+		}
+	}
+	return "", fmt.Errorf("look up %s: no TXT record: %v", name, answer.Answer)
+}
+
+// Lookup asks the bootstrap machine's name server from the neighbour. An empty answer without an error is NODATA.
+func (c *Chain) Lookup(ctx context.Context, name string, qtype uint16) ([]netip.Addr, error) {
+	answer, err := c.ask(ctx, name, qtype)
+	if err != nil {
+		return nil, err
 	}
 	addrs := []netip.Addr{}
 	for _, rr := range answer.Answer {

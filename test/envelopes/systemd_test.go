@@ -137,7 +137,8 @@ func TestEnabled(t *testing.T) {
 	}
 	want := []string{
 		"multi-user.target.wants/onprem-coredns.service", "multi-user.target.wants/onprem-install.service",
-		"multi-user.target.wants/onprem-keepalived.service", "multi-user.target.wants/onprem-resolv.path", "sockets.target.wants/podman.socket",
+		"multi-user.target.wants/onprem-keepalived.service", "multi-user.target.wants/onprem-resolv.path", "multi-user.target.wants/onprem-resolv.service",
+		"sockets.target.wants/podman.socket",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("wanted are %v\nwant %v", got, want)

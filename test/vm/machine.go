@@ -71,6 +71,18 @@ func (m *Machine) Write(path string, content []byte, mode os.FileMode) error {
 	return os.Chmod(file, mode)
 }
 
+// Link puts a symbolic link on the disk of a machine that does not run.
+func (m *Machine) Link(path, target string) error {
+	file := filepath.Join(m.dir, "upper", path)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return os.Symlink(target, file)
+}
+
 // Remove removes the machine's disks and control groups. It must not run.
 func (m *Machine) Remove() error {
 	return errors.Join(removeGroups(m.name), os.RemoveAll(m.dir))

@@ -1,0 +1,111 @@
+package chain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/test/lab"
+)
+
+// Renewal is how long after each lease the machine asks for the next one.
+const Renewal = 4 * time.Second
+
+// leaseTime is the shortest that dnsmasq gives.
+const leaseTime = 2 * time.Minute
+
+// DHCP is a real dnsmasq on the network. It leases one address, the bootstrap machine's, of each family.
+type DHCP struct {
+	host    *lab.Host
+	dir     string
+	options string // the file of what else it tells
+	cmd     *exec.Cmd
+	done    chan struct{} // closed when it has ended
+}
+
+// ServeDHCP starts a DHCP server on the neighbour. It runs until Stop, and at the latest until the lab ends.
+func (c *Chain) ServeDHCP(ctx context.Context, servers ...netip.Addr) (*DHCP, error) {
+	dir := c.file("dhcp")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	d := &DHCP{host: c.Neighbour, dir: dir, options: filepath.Join(dir, "options")}
+	if err := d.write(servers); err != nil {
+		return nil, err
+	}
+	return d, d.Start(ctx)
+}
+
+// Start starts a server that has been stopped. Its leases are what they were.
+func (d *DHCP) Start(ctx context.Context) error {
+	log, err := os.OpenFile(filepath.Join(d.dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	minutes := fmt.Sprintf("%dm", int(leaseTime.Minutes()))
+	d.cmd = d.host.Command(context.WithoutCancel(ctx), "dnsmasq", "--no-daemon", "--conf-file", "--port=0", "--no-ping", "--log-dhcp",
+		"--interface=eth0", "--bind-dynamic", "--except-interface=lo", "--dhcp-authoritative",
+		"--dhcp-leasefile="+filepath.Join(d.dir, "leases"), "--dhcp-optsfile="+d.options,
+		fmt.Sprintf("--dhcp-range=%s,%s,255.255.255.0,%s", bootstrapIP, bootstrapIP, minutes))
+	d.cmd.Stdout, d.cmd.Stderr = log, log
+	if err := d.cmd.Start(); err != nil {
+		return fmt.Errorf("start dnsmasq: %w", err)
+	}
+	d.done = make(chan struct{})
+	go func() {
+		defer close(d.done)
+		_ = d.cmd.Wait() // how it ended is in its log
+	}()
+	return nil
+}
+
+// Offer has the next renewal tell of other name servers, or of none.
+func (d *DHCP) Offer(servers ...netip.Addr) error {
+	if err := d.write(servers); err != nil {
+		return err
+	}
+	return d.cmd.Process.Signal(syscall.SIGHUP)
+}
+
+func (d *DHCP) write(servers []netip.Addr) error {
+	var lines strings.Builder
+	fmt.Fprintf(&lines, "option:router,%s\noption:T1,%d\n", neighbourIP, int(Renewal.Seconds()))
+	if len(servers) > 0 {
+		lines.WriteString("option:dns-server")
+		for _, s := range servers {
+			fmt.Fprintf(&lines, ",%s", s)
+		}
+		lines.WriteString("\n")
+	}
+	return os.WriteFile(d.options, []byte(lines.String()), 0o644)
+}
+
+// Stop takes the server away.
+func (d *DHCP) Stop() error {
+	err := d.cmd.Process.Signal(syscall.SIGTERM)
+	if errors.Is(err, os.ErrProcessDone) {
+		err = nil
+	}
+	<-d.done
+	return err
+}
+
+// Log is what it said.
+func (d *DHCP) Log() string {
+	text, err := os.ReadFile(filepath.Join(d.dir, "log"))
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// Leases is how often it has leased the address.
+func (d *DHCP) Leases() int { return strings.Count(d.Log(), " DHCPACK(") }
