@@ -44,7 +44,7 @@ func TestReplay(t *testing.T) {
 		r.copies <- dir
 	}
 	for _, k := range keepers() {
-		r.clean[k.Room] = sync.OnceValue(func() error { return r.pass(t.Context(), k.Room) })
+		r.clean[k.group()] = sync.OnceValue(func() error { return r.pass(t.Context(), k) })
 	}
 	for _, part := range Parts() {
 		for _, s := range part.Scars {
@@ -78,10 +78,18 @@ func keepers() []Keeper {
 // boots says whether the test is one of a booted machine, which takes a minute and much of this one.
 func (k Keeper) boots() bool { return k.Room == "test/e2e" }
 
+// group is what runs in one go without defects: a room's tests, but each of those that boot a machine alone.
+func (k Keeper) group() string {
+	if k.boots() {
+		return k.Room + " " + k.Test
+	}
+	return k.Room
+}
+
 // replay has copies of the tree to put defects into.
 type replay struct {
 	copies chan string
-	clean  map[string]func() error // by room, once each
+	clean  map[string]func() error // by group, once each
 	boots  sync.Mutex              // one machine at a time
 }
 
@@ -91,7 +99,7 @@ func (r *replay) replay(ctx context.Context, k Keeper) (took time.Duration, err 
 		r.boots.Lock()
 		defer r.boots.Unlock()
 	}
-	if err := r.clean[k.Room](); err != nil {
+	if err := r.clean[k.group()](); err != nil {
 		return 0, fmt.Errorf("without any defect: %w", err)
 	}
 	dir := <-r.copies
@@ -128,24 +136,24 @@ func (r *replay) replay(ctx context.Context, k Keeper) (took time.Duration, err 
 	}
 }
 
-// pass holds that a room's keepers pass without a defect.
-func (r *replay) pass(ctx context.Context, room string) error {
+// pass holds that a keeper and all of its group pass without a defect.
+func (r *replay) pass(ctx context.Context, one Keeper) error {
 	var names, functions []string
 	for _, k := range keepers() {
-		if function, _, _ := strings.Cut(k.Test, "/"); k.Room == room {
+		if function, _, _ := strings.Cut(k.Test, "/"); k.group() == one.group() {
 			names, functions = append(names, rewritten(k.Test)), append(functions, function)
 		}
 	}
 	dir := <-r.copies
 	defer func() { r.copies <- dir }()
 	slices.Sort(functions)
-	outcome, output, err := test(ctx, dir, room, "^("+strings.Join(slices.Compact(functions), "|")+")$")
+	outcome, output, err := test(ctx, dir, one.Room, "^("+strings.Join(slices.Compact(functions), "|")+")$")
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
 		if outcome[name] != "pass" {
-			return fmt.Errorf("%s %s: %q, want pass\n%s", room, name, outcome[name], output)
+			return fmt.Errorf("%s %s: %q, want pass\n%s", one.Room, name, outcome[name], output)
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -42,7 +43,9 @@ func render() string {
 		for _, s := range part.Scars {
 			var tests []string
 			for _, k := range s.Kept {
-				tests = append(tests, cell(fmt.Sprintf("`%s` %s", k.Room, k.Test)))
+				if test := cell(fmt.Sprintf("`%s` %s", k.Room, k.Test)); !slices.Contains(tests, test) {
+					tests = append(tests, test)
+				}
 			}
 			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", s.ID, cell(s.Was), strings.Join(tests, "<br>"), cell(s.Open))
 		}
