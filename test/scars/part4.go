@@ -86,7 +86,7 @@ func part4() []Scar {
 		partly("K-62", "An error of a look was taken for an answer: exists, or absent.",
 			"The sentinel file between balancer and keepalived, with its expiry: cluster phase.",
 			by("shared/loop", "TestFailedObserveChangesNothing", "shared/loop/loop.go", "said.fault(ctx, log, \"observe\", err)\n\t\treturn\n", "said.fault(ctx, log, \"observe\", err)\n"),
-			by("shared/host/podman", "TestTroubleIsNotAbsence", "shared/host/podman/container.go", "if status == http.StatusNotFound {", "if status == http.StatusNotFound || status >= 500 {"),
+			by("shared/host/podman", "TestTroubleIsNotAbsence", "shared/host/podman/container.go", "if status == http.StatusNotFound || vanished(err) {", "if status == http.StatusNotFound || status >= 500 || vanished(err) {"),
 			by("shared/host/kube", "TestFaultsEmptyNothing/an empty list", "shared/host/kube/source.go", `list.ResourceVersion == ""`, `list.ResourceVersion == "none"`)),
 		kept("K-63", "Each check was a curl, whose library filled the kernel's memory.",
 			by("shared/host/probe", "TestProbesStartNoProcess", "shared/host/probe/http.go", "	\"net/http\"\n", "	\"net/http\"\n	_ \"os/exec\"\n"),
