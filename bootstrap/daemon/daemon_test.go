@@ -155,6 +155,25 @@ func TestStop(t *testing.T) {
 	})
 }
 
+// TestStopOfAYoungProcess stops a container right after its start, when its first process does not listen yet.
+func TestStopOfAYoungProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &fakeEngine{}
+		k, _ := keeper(t, e)
+		if err := k.Ensure(t.Context(), keepalived); err != nil {
+			t.Fatal(err)
+		}
+		e.process.young, e.calls = 2, nil
+		begin := time.Now()
+		if err := k.Stop(t.Context(), keepalived.Name); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begin); took != 2*insist || len(e.calls) != 0 || e.process.young != 0 {
+			t.Errorf("took %v, engine calls %v, want it asked again until it hears", took, e.calls)
+		}
+	})
+}
+
 func TestStopOfADeafProcessGoesThroughTheEngine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &fakeEngine{}

@@ -95,6 +95,7 @@ func (e *fakeEngine) open(pid int) (Process, error) {
 type fakeProcess struct {
 	end     chan struct{}
 	deaf    bool // to SIGTERM
+	young   int  // so many SIGTERMs come before it listens
 	hung    bool // and nothing but SIGKILL helps
 	stopped bool // until SIGCONT
 	paused  bool // until the engine unpauses it
@@ -130,6 +131,8 @@ func (p *fakeProcess) Signal(sig syscall.Signal) error {
 		if p.asked && !p.still() {
 			p.exit()
 		}
+	case sig == syscall.SIGTERM && p.young > 0:
+		p.young--
 	case sig == syscall.SIGTERM && p.still():
 		p.asked = true
 	case sig == syscall.SIGTERM && !p.deaf:

@@ -11,6 +11,9 @@ const (
 	stopGrace = 10 * time.Second
 	// hears is how soon a container that hears its SIGTERM has ended, as a rule; there is no harm in being wrong.
 	hears = time.Second
+	// insist is how often SIGTERM is repeated. The first process of a container does not get one that comes before it listens: the kernel
+	// spares it what would end other processes. So one that has just been started would go on, and take a VIP.
+	insist = 50 * time.Millisecond
 )
 
 // Stop ends the container in order. SIGTERM goes straight to its first process, because the way through the engine costs tens of
@@ -58,15 +61,22 @@ func (k *Keeper) stop(ctx context.Context, name string) error {
 	return nil
 }
 
-// ends waits for the container's end.
+// ends waits for the container's end, and goes on asking for it.
 func (k *Keeper) ends(ctx context.Context, within time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	select {
-	case <-k.running.ended:
-	case <-ctx.Done():
+	again := time.NewTicker(insist)
+	defer again.Stop()
+	for {
+		select {
+		case <-k.running.ended:
+			return true
+		case <-ctx.Done():
+			return !k.Running()
+		case <-again.C:
+			_ = k.Signal(syscall.SIGTERM) // it may have ended meanwhile
+		}
 	}
-	return !k.Running()
 }
 
 // thaw unpauses a container that has not heard its SIGTERM. An engine that is slow to answer is not waited for once the container has

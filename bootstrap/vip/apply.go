@@ -43,7 +43,7 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 	if refused := status.Refused; refused != nil && refused.Candidate == supervised.Digest(r.proposed) {
 		return fmt.Errorf("keepalived refuses its configuration, the former one stays in force: %s", refused.Output)
 	}
-	return r.tell(elected(d.Config, status) && len(d.Taken) == 0, strings.Join(append([]string{summary(d.Config, status)}, d.Taken...), "; "))
+	return r.tell(elected(d.Config, status) && !d.Asking && len(d.Taken) == 0, strings.Join(append([]string{summary(d.Config, status)}, d.Taken...), "; "))
 }
 
 // idle is the status line while keepalived does not run.

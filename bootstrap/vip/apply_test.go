@@ -113,31 +113,38 @@ func TestApplyWithoutAnAddress(t *testing.T) {
 
 // TestApplyTaken: another host holds the one VIP, and gives it up. Then it holds one of two.
 func TestApplyTaken(t *testing.T) {
-	const taken = "192.0.2.5 is held by another host, 02:00:5e:00:53:0b on enp1s0: take it off that host or choose another API VIP"
+	const says = "192.0.2.5 is held by another host, 02:00:5e:00:53:0b on enp1s0: take it off that host or choose another API VIP"
 	r, h, d, n := room(t, nil)
-	h.taken = map[netip.Addr]Stranger{ip("192.0.2.5"): stranger}
+	h.claims = map[netip.Addr]Claim{ip("192.0.2.5"): foreign}
 	h.status = elect(supervised.Backup)
 	if err := turn(t, r); err != nil {
 		t.Fatal(err)
 	}
-	if n.ready != 0 || len(d.ensured) != 0 || d.stops != 1 || !slices.Equal(n.status, []string{taken}) {
+	if n.ready != 0 || len(d.ensured) != 0 || d.stops != 1 || !slices.Equal(n.status, []string{says}) {
 		t.Errorf("ready %d, started %d, stops %d, status %q", n.ready, len(d.ensured), d.stops, n.status)
 	}
-	h.taken = nil
+	h.claims = map[netip.Addr]Claim{ip("192.0.2.5"): {Asking: true}}
 	if err := turn(t, r); err != nil {
 		t.Fatal(err)
 	}
-	if n.ready != 1 || len(d.ensured) != 1 {
+	if n.ready != 0 || len(d.ensured) != 1 {
+		t.Errorf("another holder may still answer: ready %d, started %d, status %q", n.ready, len(d.ensured), n.status)
+	}
+	h.claims = nil
+	if err := turn(t, r); err != nil {
+		t.Fatal(err)
+	}
+	if n.ready != 1 {
 		t.Errorf("free: ready %d, started %d, status %q", n.ready, len(d.ensured), n.status)
 	}
 
 	r, h, d, n = room(t, dual)
-	h.taken = map[netip.Addr]Stranger{ip("192.0.2.5"): stranger}
+	h.claims = map[netip.Addr]Claim{ip("192.0.2.5"): foreign}
 	h.status = supervised.Status{Instances: map[string]supervised.Instance{"ostest_API_1": {State: supervised.Master, Priority: 70}}}
 	if err := turn(t, r); err != nil {
 		t.Fatal(err)
 	}
-	if want := "2001:db8::5 MASTER on enp1s0 (priority 70, multicast); " + taken; n.ready != 0 || len(d.ensured) != 1 || !slices.Equal(n.status, []string{want}) {
+	if want := "2001:db8::5 MASTER on enp1s0 (priority 70, multicast); " + says; n.ready != 0 || len(d.ensured) != 1 || !slices.Equal(n.status, []string{want}) {
 		t.Errorf("one of two: ready %d, started %d, status %q", n.ready, len(d.ensured), n.status)
 	}
 }

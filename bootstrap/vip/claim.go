@@ -18,8 +18,9 @@ import (
 // The pace of the questions. The verdict that nobody has a VIP takes the kernel 3 s. It must be there before keepalived, which listens for
 // 3.7 s first, has the VIP: a holder who answers in time is in time.
 const (
-	askSoon = 100 * time.Millisecond // while a verdict is on its way
-	askSlow = time.Second            // while a stranger answers, or there is nowhere to ask
+	askFirst = 20 * time.Millisecond  // after the first question: on a network at rest a holder answers in a fraction of it
+	askSoon  = 100 * time.Millisecond // while a verdict is on its way
+	askSlow  = time.Second            // while a stranger answers, or there is nowhere to ask
 )
 
 // Network is what a claim needs of the machine's network. No call waits for another host.
@@ -29,6 +30,12 @@ type Network interface {
 	Ask(link string, address netip.Addr) error
 	// Neighbour is what the kernel has found.
 	Neighbour(link string, address netip.Addr) (addr.Neighbour, error)
+}
+
+// Claim is how it stands with a VIP. The zero value says that nobody is in the way.
+type Claim struct {
+	Asking bool     // nobody has answered, and somebody still may
+	Holder Stranger // who has answered; empty for nobody
 }
 
 // Stranger is a host that answers for a VIP before any host of this cluster can.
@@ -44,16 +51,17 @@ type Claims struct {
 	vips     []netip.Addr // every one of the cluster
 	network  Network
 	remember func(settled []netip.Addr) error
-	wake     chan<- struct{} // asks for a round when a stranger comes or goes
+	wake     chan<- struct{} // asks for a round when a claim changes
 
 	// Run's alone.
 	open    []netip.Addr
 	settled []netip.Addr
 	unsaved bool                  // settled is more than could be remembered
+	waited  bool                  // for the first answer
 	asked   map[netip.Addr]string // on which link
 
-	looked    chan struct{} // closed after the first look
-	strangers atomic.Pointer[map[netip.Addr]Stranger]
+	looked chan struct{} // closed when the first answer has come, or has had its time
+	now    atomic.Pointer[map[netip.Addr]Claim]
 }
 
 // NewClaims makes claims for the API VIPs of p but for those that an earlier run has settled.
@@ -65,12 +73,12 @@ func NewClaims(p plan.Plan, settled []netip.Addr, network Network, remember func
 	}
 }
 
-// Strangers are the holders of API VIPs. Before the first look it waits for it, and that takes no time on the network: it sees whom the
-// kernel knows already.
-func (c *Claims) Strangers(ctx context.Context) (map[netip.Addr]Stranger, error) {
+// Now are the claims that are not settled. At first it waits for an answer for as long as one takes as a rule, so that keepalived is as a
+// rule not started beside a stranger. A later answer is in time too, as keepalived listens before it speaks.
+func (c *Claims) Now(ctx context.Context) (map[netip.Addr]Claim, error) {
 	select {
 	case <-c.looked:
-		return *c.strangers.Load(), nil
+		return *c.now.Load(), nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -79,13 +87,9 @@ func (c *Claims) Strangers(ctx context.Context) (map[netip.Addr]Stranger, error)
 // Run asks until every claim is settled, and ends with ctx. It fails when it cannot ask or remember, and can then be run again.
 func (c *Claims) Run(ctx context.Context) error {
 	for {
-		soon, err := c.look()
+		pace, err := c.look()
 		if err != nil {
 			return err
-		}
-		pace := askSlow
-		if soon {
-			pace = askSoon
 		}
 		var next <-chan time.Time // never, when all is settled
 		if len(c.open) > 0 {
@@ -99,17 +103,18 @@ func (c *Claims) Run(ctx context.Context) error {
 	}
 }
 
-// look goes through the open claims once, and says whether a verdict is on its way.
-func (c *Claims) look() (soon bool, err error) {
+// look goes through the open claims once, and says when to look again.
+func (c *Claims) look() (pace time.Duration, err error) {
 	links, err := c.network.Links()
 	if err != nil {
-		return false, fmt.Errorf("read links: %w", err)
+		return 0, fmt.Errorf("read links: %w", err)
 	}
-	strangers := map[netip.Addr]Stranger{}
-	if last := c.strangers.Load(); last != nil {
-		maps.Copy(strangers, *last) // who has answered is there until he is known to have left
+	claims := map[netip.Addr]Claim{}
+	if last := c.now.Load(); last != nil {
+		maps.Copy(claims, *last) // who has answered is there until he is known to have left
 	}
 	var failed error
+	pace = askSlow
 	for _, vip := range slices.Clone(c.open) {
 		verdict, stranger, err := c.claim(vip, links)
 		failed = errors.Join(failed, err)
@@ -117,17 +122,26 @@ func (c *Claims) look() (soon bool, err error) {
 		case free:
 			c.open = slices.DeleteFunc(c.open, func(other netip.Addr) bool { return other == vip })
 			c.settled, c.unsaved = append(slices.Clip(c.settled), vip), true
-			delete(strangers, vip)
+			delete(claims, vip)
 		case unanswerable:
-			delete(strangers, vip)
+			delete(claims, vip)
 		case taken:
-			strangers[vip] = stranger
+			claims[vip] = Claim{Holder: stranger}
 		case asking:
-			soon = true
+			pace = askSoon
+			fallthrough
+		case unknown:
+			if claims[vip].Holder == (Stranger{}) {
+				claims[vip] = Claim{Asking: true}
+			}
 		}
 	}
-	c.tell(strangers)
-	return soon, errors.Join(failed, c.save())
+	if pace == askSoon && !c.waited && failed == nil {
+		c.waited = true
+		return askFirst, nil
+	}
+	c.tell(claims)
+	return pace, errors.Join(failed, c.save())
 }
 
 // verdict is what one look at one VIP gives.
@@ -170,12 +184,12 @@ func (c *Claims) claim(vip netip.Addr, links addr.Snapshot) (verdict, Stranger, 
 	return asking, Stranger{}, nil
 }
 
-// tell passes on who holds VIPs.
-func (c *Claims) tell(strangers map[netip.Addr]Stranger) {
-	last := c.strangers.Swap(&strangers)
+// tell passes on how it stands.
+func (c *Claims) tell(claims map[netip.Addr]Claim) {
+	last := c.now.Swap(&claims)
 	if last == nil {
 		close(c.looked)
-	} else if !maps.Equal(*last, strangers) {
+	} else if !maps.Equal(*last, claims) {
 		loop.Wake(c.wake)
 	}
 }

@@ -53,7 +53,7 @@ func (n *fakeNetwork) Neighbour(_ string, address netip.Addr) (addr.Neighbour, e
 	return n.known[a], nil
 }
 
-// claims runs claims in virtual time. taken are the VIPs that strangers hold, settled what was remembered last.
+// claims runs claims in virtual time.
 type claims struct {
 	*Claims
 	t       *testing.T
@@ -103,16 +103,20 @@ func (c *claims) after(d time.Duration) {
 	synctest.Wait()
 }
 
-// want compares who holds VIPs, written as "VIP MAC", and what is settled.
-func (c *claims) want(what string, taken []string, settled ...string) {
+// want compares the claims, written as "VIP MAC" for a holder and "VIP ?" while nobody knows, and what is settled.
+func (c *claims) want(what string, open []string, settled ...string) {
 	c.t.Helper()
-	strangers, err := c.Strangers(c.t.Context())
+	claims, err := c.Now(c.t.Context())
 	if err != nil {
 		c.t.Fatalf("%s: %v", what, err)
 	}
 	var got []string
-	for _, vip := range slices.SortedFunc(maps.Keys(strangers), netip.Addr.Compare) {
-		got = append(got, vip.String()+" "+strangers[vip].MAC)
+	for _, vip := range slices.SortedFunc(maps.Keys(claims), netip.Addr.Compare) {
+		if claim := claims[vip]; claim.Asking {
+			got = append(got, vip.String()+" ?")
+		} else {
+			got = append(got, vip.String()+" "+claim.Holder.MAC)
+		}
 	}
 	var saved []string
 	if len(c.saved) > 0 {
@@ -120,8 +124,8 @@ func (c *claims) want(what string, taken []string, settled ...string) {
 			saved = append(saved, vip.String())
 		}
 	}
-	if !slices.Equal(got, taken) || !slices.Equal(saved, settled) {
-		c.t.Errorf("%s: strangers %q and settled %q, want %q and %q", what, got, saved, taken, settled)
+	if !slices.Equal(got, open) || !slices.Equal(saved, settled) {
+		c.t.Errorf("%s: claims %q and settled %q, want %q and %q", what, got, saved, open, settled)
 	}
 }
 
@@ -134,9 +138,9 @@ func TestClaimFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := claim(t, nil)
 		c.begin()
-		c.want("at first", nil)
+		c.want("at first", []string{four + " ?"})
 		c.after(2900 * time.Millisecond)
-		c.want("before the kernel's verdict", nil)
+		c.want("before the kernel's verdict", []string{four + " ?"})
 		c.after(300 * time.Millisecond) // 3.2 s: keepalived listens for 3.7 s
 		c.want("nobody answered", nil, four)
 		asked := len(c.network.asked)
@@ -153,13 +157,7 @@ func TestClaimTaken(t *testing.T) {
 		c := claim(t, dual)
 		c.network.holders[four] = mac
 		c.begin()
-		c.after(askSoon)
-		c.want("he has answered", []string{four + " " + mac})
-		select {
-		case <-c.wake:
-		default:
-			t.Error("nobody was woken")
-		}
+		c.want("the first word waits for an answer", []string{four + " " + mac, six + " ?"})
 		c.after(3200 * time.Millisecond)
 		c.want("each VIP by itself", []string{four + " " + mac}, six)
 
@@ -178,6 +176,22 @@ func TestClaimTaken(t *testing.T) {
 		c.network.known[four] = addr.Neighbour{Absent: true}
 		c.after(askSlow)
 		c.want("he has left", nil, six, four)
+	})
+}
+
+// TestClaimLateAnswer has a holder who answers the third question only: the room is woken while keepalived still listens.
+func TestClaimLateAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := claim(t, nil)
+		c.begin()
+		c.after(2500 * time.Millisecond)
+		c.want("no answer", []string{four + " ?"})
+		c.network.holders[four] = mac
+		c.after(askSoon)
+		c.want("he has answered", []string{four + " " + mac})
+		if len(c.wake) != 1 {
+			t.Error("nobody was woken")
+		}
 	})
 }
 
@@ -201,8 +215,6 @@ func TestClaimKnown(t *testing.T) {
 		c.network.known[four], c.network.known[six] = addr.Neighbour{MAC: mac}, addr.Neighbour{Absent: true}
 		c.network.holders[six] = mac
 		c.begin()
-		c.want("at first", []string{four + " " + mac})
-		c.after(askSoon)
 		c.want("asked anew", []string{four + " " + mac, six + " " + mac})
 		c.network.known[four] = addr.Neighbour{Absent: true}
 		c.after(askSlow)
@@ -215,9 +227,10 @@ func TestClaimNowhereToAsk(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		links func() addr.Snapshot
+		open  []string
 	}{
-		{name: "no address", links: func() addr.Snapshot { return links() }},
-		{name: "no carrier", links: func() addr.Snapshot { s := links(host...); s.Links[0].Up = false; return s }},
+		{name: "no address", open: []string{four + " ?"}, links: func() addr.Snapshot { return links() }},
+		{name: "no carrier", open: []string{four + " ?"}, links: func() addr.Snapshot { s := links(host...); s.Links[0].Up = false; return s }},
 		{name: "the VIP is behind a router", links: behindRouter},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -226,7 +239,7 @@ func TestClaimNowhereToAsk(t *testing.T) {
 				c.network.links, c.network.holders[four] = tt.links(), mac
 				c.begin()
 				c.after(time.Minute)
-				if c.want("nothing can be known", nil); len(c.network.asked) > 0 {
+				if c.want("nothing can be known", tt.open); len(c.network.asked) > 0 {
 					t.Errorf("asked %q", c.network.asked)
 				}
 				c.network.links = links(host...)
@@ -236,7 +249,7 @@ func TestClaimNowhereToAsk(t *testing.T) {
 				}
 				c.network.links = tt.links()
 				c.after(time.Minute)
-				if tt.name == "the VIP is behind a router" {
+				if tt.open == nil {
 					c.want("nobody can be asked any more", nil)
 				} else {
 					c.want("he is not known to have left", []string{four + " " + mac})
@@ -256,7 +269,7 @@ func TestClaimFaults(t *testing.T) {
 		if want := "operation not permitted\nremember that 2001:db8::5 is ours: no space left"; err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
-		c.want("nobody can be asked", nil)
+		c.want("nobody can be asked", []string{four + " ?"})
 		c.network.err, c.full = nil, false
 		c.begin()
 		c.after(4 * time.Second)
@@ -264,14 +277,19 @@ func TestClaimFaults(t *testing.T) {
 	})
 }
 
-// TestClaimFirstLook holds that nobody is told anything before the first look.
+// TestClaimFirstLook holds that nobody is told anything before the first look, and that a free VIP is not kept waiting.
 func TestClaimFirstLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := claim(t, nil)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if got, err := c.Strangers(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		if got, err := c.Now(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v, %v before the first look", got, err)
+		}
+		begin := time.Now()
+		c.begin()
+		if c.want("no answer yet", []string{four + " ?"}); time.Since(begin) > askFirst {
+			t.Errorf("the first word took %v, want %v", time.Since(begin), askFirst)
 		}
 	})
 }

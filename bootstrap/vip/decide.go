@@ -27,8 +27,7 @@ type Snapshot struct {
 	Links   addr.Snapshot
 	Nodes   []addr.Node
 	Verdict Verdict
-	// Strangers hold API VIPs that no host of this cluster can hold yet.
-	Strangers map[netip.Addr]Stranger
+	Claims  map[netip.Addr]Claim // on API VIPs, but for those that are settled
 }
 
 // Desired is what should be on the machine.
@@ -36,6 +35,7 @@ type Desired struct {
 	Run      bool // whether keepalived should run
 	Released bool // it should not because the VIP has been given up
 	Config   keepalived.Config
+	Asking   bool        // another host may still answer for a VIP in Config
 	Taken    []string    // says of each VIP that another host holds who that is and what to do; Config has no instance for it
 	Nodes    []addr.Node // that Config was made with
 }
@@ -52,7 +52,7 @@ func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("look at the local API: %w", err)
 	}
-	strangers, err := r.host.Strangers(ctx)
+	claims, err := r.host.Claims(ctx)
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("look for other holders of the VIPs: %w", err)
 	}
@@ -60,7 +60,7 @@ func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("read links: %w", err)
 	}
-	return Snapshot{At: r.now(), Links: links, Nodes: r.host.Nodes(), Verdict: verdict, Strangers: strangers}, nil
+	return Snapshot{At: r.now(), Links: links, Nodes: r.host.Nodes(), Verdict: verdict, Claims: claims}, nil
 }
 
 // Decide says what should be on the machine, and why, one reason a fact.
@@ -82,8 +82,9 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	}
 	desired := Desired{Nodes: s.Nodes, Config: keepalived.Config{Header: r.header, NotifyFIFO: RunDir + "/" + supervised.NotifyFIFO}}
 	for i, vip := range r.plan.VIPs.API {
-		if stranger, ok := s.Strangers[vip]; ok {
-			taken := fmt.Sprintf("%s is held by another host, %s on %s: take it off that host or choose another API VIP", vip, stranger.MAC, stranger.Link)
+		claim := s.Claims[vip]
+		if holder := claim.Holder; holder.MAC != "" {
+			taken := fmt.Sprintf("%s is held by another host, %s on %s: take it off that host or choose another API VIP", vip, holder.MAC, holder.Link)
 			desired.Taken, why = append(desired.Taken, taken), append(why, taken)
 			continue
 		}
@@ -93,6 +94,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 			continue
 		}
 		desired.Config.Instances = append(desired.Config.Instances, inst)
+		desired.Asking = desired.Asking || claim.Asking
 		why = append(why, reason)
 	}
 	desired.Run = len(desired.Config.Instances) > 0

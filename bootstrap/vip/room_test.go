@@ -21,7 +21,7 @@ type fakeHost struct {
 	links    addr.Snapshot
 	nodes    []addr.Node
 	verdict  *Verdict
-	taken    map[netip.Addr]Stranger
+	claims   map[netip.Addr]Claim
 	status   supervised.Status
 	proposed [][]byte
 	kept     [][]addr.Node
@@ -38,7 +38,7 @@ func (h *fakeHost) Verdict(context.Context) (Verdict, error) {
 	return *h.verdict, nil
 }
 
-func (h *fakeHost) Strangers(context.Context) (map[netip.Addr]Stranger, error) { return h.taken, nil }
+func (h *fakeHost) Claims(context.Context) (map[netip.Addr]Claim, error) { return h.claims, nil }
 
 func (h *fakeHost) Status() (supervised.Status, error) { return h.status, nil }
 
@@ -128,7 +128,7 @@ func behindRouter() addr.Snapshot {
 }
 
 var (
-	stranger = Stranger{Link: "enp1s0", MAC: "02:00:5e:00:53:0b"}
+	foreign = Claim{Holder: Stranger{Link: "enp1s0", MAC: "02:00:5e:00:53:0b"}}
 
 	hold = Verdict{Hold: true, Why: "the local API is ready"}
 	host = []string{"192.0.2.10/24", "2001:db8::10/64"}
@@ -148,7 +148,7 @@ func TestDecide(t *testing.T) {
 		links     addr.Snapshot
 		nodes     []addr.Node
 		verdict   Verdict
-		taken     map[netip.Addr]Stranger
+		claims    map[netip.Addr]Claim
 		run       bool
 		instances []string // VIP, interface, source, peers
 		why       []string // each a part of one reason
@@ -173,9 +173,9 @@ func TestDecide(t *testing.T) {
 		{name: "no address yet", links: links(), verdict: hold, why: []string{"API is ready", "no instance for 192.0.2.5"}},
 		{name: "one family has no address yet", change: dual, links: links("192.0.2.10/24"), verdict: hold, run: true,
 			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [224.0.0.18]"}, why: []string{"API is ready", "multicast", "no instance for 2001:db8::5"}},
-		{name: "a VIP that another host holds is left to him", links: links(host...), nodes: masters, verdict: hold, taken: map[netip.Addr]Stranger{ip("192.0.2.5"): stranger},
+		{name: "a VIP that another host holds is left to him", links: links(host...), nodes: masters, verdict: hold, claims: map[netip.Addr]Claim{ip("192.0.2.5"): foreign},
 			why: []string{"API is ready", "192.0.2.5 is held by another host, 02:00:5e:00:53:0b on enp1s0: take it off that host or choose another API VIP"}},
-		{name: "and the other VIP does not suffer", change: dual, links: links(host...), verdict: hold, taken: map[netip.Addr]Stranger{ip("192.0.2.5"): stranger}, run: true,
+		{name: "and the other VIP does not suffer", change: dual, links: links(host...), verdict: hold, claims: map[netip.Addr]Claim{ip("192.0.2.5"): foreign}, run: true,
 			instances: []string{"2001:db8::5 enp1s0 2001:db8::10 [ff02::12]"}, why: []string{"API is ready", "192.0.2.5 is held by another host", "2001:db8::5 on enp1s0"}},
 		{name: "a VIP in no network of this machine", links: behindRouter(), verdict: hold, run: true,
 			instances: []string{"192.0.2.5 enp1s0 198.51.100.10 [224.0.0.18]"}, why: []string{"API is ready", "nobody can be asked whether another host holds it"}},
@@ -184,7 +184,7 @@ func TestDecide(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r, _, _, _ := room(t, tt.change)
-			got, why := r.Decide(Snapshot{At: time.Now(), Links: tt.links, Nodes: tt.nodes, Verdict: tt.verdict, Strangers: tt.taken})
+			got, why := r.Decide(Snapshot{At: time.Now(), Links: tt.links, Nodes: tt.nodes, Verdict: tt.verdict, Claims: tt.claims})
 			if got.Run != tt.run {
 				t.Errorf("run %v, want %v", got.Run, tt.run)
 			}

@@ -46,8 +46,8 @@ type Host interface {
 	Keep(nodes []addr.Node) error
 	// Verdict is the last word of the stop logic, and waits for its first.
 	Verdict(ctx context.Context) (Verdict, error)
-	// Strangers are those who hold API VIPs before any host of this cluster can, and waits for the first look around.
-	Strangers(ctx context.Context) (map[netip.Addr]Stranger, error)
+	// Claims is how it stands with the API VIPs that are not settled, and waits for the first word.
+	Claims(ctx context.Context) (map[netip.Addr]Claim, error)
 	// Status is what the supervisor last said; the zero Status when it has said nothing.
 	Status() (supervised.Status, error)
 	// Propose hands a configuration to the supervisor.

@@ -54,8 +54,8 @@ func heirs(nodes *kube.Watcher, log *slog.Logger) func() []addr.Node {
 
 func (h vipHost) Verdict(ctx context.Context) (vip.Verdict, error) { return h.watch.Verdict(ctx) }
 
-func (h vipHost) Strangers(ctx context.Context) (map[netip.Addr]vip.Stranger, error) {
-	return h.claims.Strangers(ctx)
+func (h vipHost) Claims(ctx context.Context) (map[netip.Addr]vip.Claim, error) {
+	return h.claims.Now(ctx)
 }
 
 func (vipHost) Status() (supervised.Status, error) {

@@ -63,7 +63,7 @@ func part1() []Scar {
 			by("bootstrap/vip", "TestInstanceFollowsItsAddress", decide, "choice, err := addr.ForVIP(", "if last, ok := r.seen[vip]; ok {\n\t\treturn last.choice, nil\n\t}\n\tchoice, err := addr.ForVIP("),
 			by("shared/addr", "TestForVIP/K-11 moved, nothing agreed", choose, "return c.Prefix.Masked(), c.Prefix.Contains(vip)", "return c.Prefix.Masked(), c.Prefix.Contains(vip) && c.Index < 7"),
 			by("shared/host/link", "TestWatch", "shared/host/link/watch.go", "unix.RTNLGRP_LINK, unix.RTNLGRP_IPV4_IFADDR, unix.RTNLGRP_IPV6_IFADDR,\n\t\tunix.RTNLGRP_IPV4_ROUTE, unix.RTNLGRP_IPV6_ROUTE)", "unix.RTNLGRP_LINK)"),
-			by("test/e2e", "TestLongAddressMoves", decide, "choice, err := addr.ForVIP(", "if last, ok := r.seen[vip]; ok {\n\t\treturn last.choice, nil\n\t}\n\tchoice, err := addr.ForVIP(")),
+			by("test/e2e", "TestLongHost", decide, "choice, err := addr.ForVIP(", "if last, ok := r.seen[vip]; ok {\n\t\treturn last.choice, nil\n\t}\n\tchoice, err := addr.ForVIP(")),
 		kept("K-12", "After the move the monitor waited for an API that the stale VIP had cut off.",
 			by("bootstrap/vip", "TestInstanceFollowsItsAddress", decide, "s.At.Sub(last.at) < addressGap", "(s.Verdict.Why != \"the local API is ready\" || s.At.Sub(last.at) < addressGap)"),
 			by("bootstrap/vip", "TestDecideMovesWithoutTheAPI", decide, "choice, err := addr.ForVIP(", "if last, ok := r.seen[vip]; ok && s.Verdict.Why != \"the local API is ready\" {\n\t\treturn last.choice, nil\n\t}\n\tchoice, err := addr.ForVIP("),
