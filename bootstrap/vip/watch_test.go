@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,7 +18,7 @@ type prober struct {
 	ironic func(since time.Duration) bool
 	start  time.Time
 	delay  time.Duration // how long each probe takes
-	asked  int           // how often Ironic was
+	asked  atomic.Int32  // how often Ironic was
 }
 
 func (p *prober) API(ctx context.Context) health.API {
@@ -27,7 +28,7 @@ func (p *prober) API(ctx context.Context) health.API {
 
 func (p *prober) Ironic(ctx context.Context) bool {
 	p.pause(ctx)
-	p.asked++
+	p.asked.Add(1)
 	return p.ironic != nil && p.ironic(time.Since(p.start))
 }
 
@@ -81,8 +82,8 @@ func TestWatchGivesUpAfterFiveSeconds(t *testing.T) {
 		w, remembered := run(t, p)
 		time.Sleep(9500 * time.Millisecond)
 		holds(t, w, true)
-		if p.asked != 0 {
-			t.Errorf("Ironic was asked %d times while the API was ready", p.asked)
+		if p.asked.Load() != 0 {
+			t.Errorf("Ironic was asked %d times while the API was ready", p.asked.Load())
 		}
 		time.Sleep(4 * time.Second) // 13.5 s: four failures
 		holds(t, w, true)

@@ -23,7 +23,7 @@ type fakeAPI struct {
 	lists   int
 	watches int
 	asked   []string    // resourceVersion of each watch
-	endless bool        // streams do not end when they should
+	endless atomic.Bool // streams do not end when they should
 	down    atomic.Bool // nobody listens
 	refuse  func(w http.ResponseWriter, r *http.Request) bool
 }
@@ -178,7 +178,7 @@ func (f *fakeAPI) serveWatch(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var over <-chan time.Time
-	if !f.endless {
+	if !f.endless.Load() {
 		over = time.After(time.Duration(length) * time.Second)
 	}
 	w.WriteHeader(http.StatusOK)

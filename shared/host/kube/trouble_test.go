@@ -12,7 +12,7 @@ import (
 func TestStreamsHaveAnEnd(t *testing.T) {
 	const longest = 10 * time.Minute // that client-go asks for
 	inVirtualTime(t, func(w world) {
-		w.api.endless = true
+		w.api.endless.Store(true)
 		w.names()
 		time.Sleep(longest + answerWithin + pace + time.Second)
 		w.names()
