@@ -4,6 +4,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -97,7 +98,10 @@ func (k *Keeper) start(ctx context.Context, spec container.Spec) error {
 	case found && !ours(state):
 		return fmt.Errorf("the name %s is taken by a container that is not ours: remove it or rename it", spec.Name)
 	case found && state.Running && state.Digest == spec.Digest():
-		return k.adopt(ctx, spec.Name, state)
+		if err := k.adopt(ctx, spec.Name, state); !errors.Is(err, os.ErrProcessDone) {
+			return err
+		}
+		state.Running = false // the engine has not heard of its end: what should have told it was killed too
 	}
 	// The image comes first, so that a container that still serves is not taken away before its successor can start.
 	if _, err := k.Engine.EnsureImage(ctx, spec.Image, k.AuthFile); err != nil {
@@ -105,7 +109,7 @@ func (k *Keeper) start(ctx context.Context, spec container.Spec) error {
 	}
 	why := reason(state, found)
 	if found {
-		if err := k.replace(ctx, spec.Name); err != nil {
+		if err := k.replace(ctx, spec.Name, state.Running); err != nil {
 			return err
 		}
 	}
@@ -145,9 +149,11 @@ func reason(s container.State, found bool) string {
 }
 
 // replace takes the former container away.
-func (k *Keeper) replace(ctx context.Context, name string) error {
-	if err := k.Engine.Stop(ctx, name, stopGrace); err != nil {
-		return fmt.Errorf("stop the former container %s: %w", name, err)
+func (k *Keeper) replace(ctx context.Context, name string, running bool) error {
+	if running {
+		if err := k.Engine.Stop(ctx, name, stopGrace); err != nil {
+			return fmt.Errorf("stop the former container %s: %w", name, err)
+		}
 	}
 	if err := k.Engine.Remove(ctx, name); err != nil {
 		return fmt.Errorf("remove the former container %s: %w", name, err)

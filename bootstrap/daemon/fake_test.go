@@ -2,9 +2,9 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"syscall"
 	"testing"
 	"time"
@@ -86,7 +86,7 @@ func (e *fakeEngine) Remove(context.Context, string) error {
 
 func (e *fakeEngine) open(pid int) (Process, error) {
 	if e.process == nil || pid != e.state.PID {
-		return nil, errors.New("no such process")
+		return nil, fmt.Errorf("open process %d: %w", pid, os.ErrProcessDone)
 	}
 	return e.process, nil
 }

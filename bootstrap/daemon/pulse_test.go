@@ -58,7 +58,7 @@ func TestPulse(t *testing.T) {
 		{name: "hung: killed, and another one started",
 			fault: func(e *fakeEngine) { e.process.hung = true },
 			says:  []string{still + ": told it to go on", still + ": killed it"},
-			calls: []string{"inspect", "inspect", "inspect", "inspect", "inspect", "inspect", "inspect", "inspect", "inspect", "image", "stop", "remove", "start", "inspect"},
+			calls: []string{"inspect", "inspect", "inspect", "inspect", "inspect", "inspect", "inspect", "inspect", "inspect", "image", "remove", "start", "inspect"},
 			signals: []syscall.Signal{syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT,
 				syscall.SIGKILL},
 			within: 13, another: true},

@@ -64,6 +64,8 @@ func (p podman) containers() [][]step {
 		one(p.kept("CoreDNS stopped by SIGSTOP", dnsUnit, p.signal("STOP", "onprem-coredns"), "told it to go on")),
 		one(p.kept("keepalived's container paused by hand", chain.Unit, "podman pause onprem-keepalived", "was paused and goes on")),
 		one(p.replaced("CoreDNS killed by SIGKILL", dnsUnit, p.signal("KILL", "onprem-coredns"))),
+		one(p.replaced("CoreDNS's container killed, and who would tell podman of it", dnsUnit, `
+kill -9 $(podman inspect --format '{{.State.ConmonPid}} {{.State.Pid}}' onprem-coredns)`)),
 		one(p.kept("keepalived's supervisor stopped by SIGSTOP", chain.Unit, p.signal("STOP", "onprem-keepalived"), "told it to go on")),
 	}
 }
