@@ -54,6 +54,7 @@ platform:
 	// onprem-coredns.service true
 	// onprem-install.service true
 	// onprem-keepalived.service true
+	// onprem-resolv-changed.service false
 	// onprem-resolv.path true
 	// onprem-resolv.service true
 	// podman.service false

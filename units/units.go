@@ -38,12 +38,18 @@ func CoreDNS() (asset.Unit, error) { return verbatim("onprem-coredns.service", t
 // Resolv keeps this machine first in its own resolv.conf when NetworkManager changes its file without telling its hooks, and when there is no
 // NetworkManager.
 func Resolv() ([]asset.Unit, error) {
-	path, err := verbatim("onprem-resolv.path", true)
-	if err != nil {
-		return nil, err
+	var list []asset.Unit
+	for _, u := range []struct {
+		name    string
+		enabled bool
+	}{{"onprem-resolv.path", true}, {"onprem-resolv-changed.service", false}, {"onprem-resolv.service", true}} {
+		one, err := verbatim(u.name, u.enabled)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one)
 	}
-	service, err := verbatim("onprem-resolv.service", true)
-	return []asset.Unit{path, service}, err
+	return list, nil
 }
 
 // Podman is what our daemons need of the host's own container engine: its socket, and the proxy for the images that it pulls for us.

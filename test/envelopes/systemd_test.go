@@ -20,7 +20,7 @@ func host(t *testing.T, input string) (root string) {
 	if err := os.CopyFS(filepath.Join(root, "usr/lib/systemd/system"), os.DirFS(own)); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{"usr/local/bin/onprem-infra", "usr/bin/podman", "bin/sh"} {
+	for _, path := range []string{"usr/local/bin/onprem-infra", "usr/bin/podman", "bin/sh", "bin/sleep", "usr/bin/systemctl"} {
 		to := filepath.Join(root, path)
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			t.Fatal(err)
