@@ -49,6 +49,7 @@ type Chain struct {
 	programs  string // where ours are built
 	identity  identity
 	upstreams []*nameServer
+	registry  *Registry // nil unless the images come from one
 }
 
 // New lays the network and makes an empty machine. Close ends whatever a later step has begun.
@@ -122,6 +123,9 @@ func (c *Chain) Close(ctx context.Context) error {
 	}
 	for _, n := range c.upstreams {
 		errs = append(errs, n.close())
+	}
+	if c.registry != nil {
+		errs = append(errs, c.registry.Down())
 	}
 	if c.lab != nil {
 		errs = append(errs, c.lab.Close())

@@ -14,7 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/vm"
 )
 
-// The images that the machine finds in its storage.
+// The images that the machine finds in its storage, unless Supply has moved them to a registry.
 const (
 	keepalivedImage = "localhost/keepalived:chain"
 	corednsImage    = "localhost/coredns:chain"
@@ -58,7 +58,7 @@ func (c *Chain) Compile(ctx context.Context, families string) (document []byte, 
 		return nil, 0, err
 	}
 	images, err := json.MarshalIndent(map[string]string{
-		"keepalivedImage": keepalivedImage, "corednsImage": corednsImage, "baremetalRuntimeCfgImage": ownImage,
+		"keepalivedImage": c.image(keepalivedImage), "corednsImage": c.image(corednsImage), "baremetalRuntimeCfgImage": c.image(ownImage),
 	}, "", "  ")
 	if err != nil {
 		return nil, 0, err
