@@ -150,7 +150,7 @@ func TestInstallWaits(t *testing.T) {
 		t.Fatal(err, out)
 	}
 	installed(t, s, state, "v1")
-	if got := strings.Fields(state.read("slept")); strings.Join(got, " ") != "1 2 4 8 16 32 60 60 60" {
+	if got := strings.Fields(state.read("slept")); strings.Join(got, " ") != "1 2 4 8 16 30 30 30 30" {
 		t.Errorf("waited %v", got)
 	}
 	if lines := strings.Split(out, "\n"); len(lines) != 3 || !strings.Contains(lines[0], "the registry is away") {
@@ -158,7 +158,7 @@ func TestInstallWaits(t *testing.T) {
 	}
 }
 
-// TestInstallWaitsForHours has a registry that is away for six hours and says so in other numbers each time: the number of trials follows
+// TestInstallWaitsForHours has a registry that is away for two hours and says so in other numbers each time: the number of trials follows
 // from the cap, there is one line, and what is there in the end is not asked for again.
 func TestInstallWaitsForHours(t *testing.T) {
 	s, state := newInstallSandbox(t)
@@ -166,7 +166,7 @@ func TestInstallWaitsForHours(t *testing.T) {
 	state.write("clock", "0\n")
 	state.write("onsleep", `read -r now <"$STATE/clock"; echo "$((now + $1))" >"$STATE/clock"`+"\n")
 	state.write("onpull", `read -r now <"$STATE/clock"
-if [ "$now" -lt 21600 ]; then
+if [ "$now" -lt 7200 ]; then
 	for trial in 1 2 3; do
 		echo "time=\"2026-01-01T00:00:$$Z\" level=warning msg=\"Failed, retrying in 1s ... ($trial/3). Error: port $now\"" >&2
 	done
@@ -182,8 +182,8 @@ fi
 	if lines := strings.Count(out, "\n"); lines != 2 || !strings.Contains(out, "connection reset by peer") || strings.Contains(out, "retrying") {
 		t.Errorf("%d lines, want one for the fault and one for its end:\n%s", lines, out)
 	}
-	// Six in the first 63 s, one a minute after them, and the last one after the six hours.
-	if trials, want := strings.Count(state.read("calls"), "pull --quiet"), 6+(21600-63+59)/60+1; trials != want {
+	// Six in the first half minute, two a minute after them, and the last one after the two hours.
+	if trials, want := strings.Count(state.read("calls"), "pull --quiet"), 6+(7200-31)/30+1; trials != want {
 		t.Errorf("%d trials, want %d", trials, want)
 	}
 	_ = os.Remove(filepath.Join(state.root, "calls"))
@@ -342,6 +342,23 @@ fi
 			}
 			installed(t, s, state, "v1")
 		})
+	}
+}
+
+// TestInstallCredentialsChange goes through all of it in one run: podman's own words are the same each time, what there is to do is not.
+func TestInstallCredentialsChange(t *testing.T) {
+	s, state := newInstallSandbox(t)
+	file := "root/.docker/config.json"
+	s.write("root/.docker/none", "")
+	state.write("wrong", `{"auths": {"registry.example": {"auth": "wrong"}}}`)
+	state.write("right", `{"auths": {"registry.example": {"auth": "right"}}}`)
+	state.write("onpull", `grep -qs '"right"' "$4" || { echo "Error: unauthorized: authentication required" >&2; exit 125; }`+"\n")
+	state.write("onsleep", `case $(grep -c . "$STATE/slept") in 2) cp "$STATE/wrong" "$ONPREM_INFRA_ROOT/`+file+`" ;; 4) cp "$STATE/right" "$ONPREM_INFRA_ROOT/`+file+`" ;; esac`+"\n")
+	out, err := s.run(installer)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	want := []string{"there is no file " + s.root + "/" + file, "refuses the credentials in " + s.root + "/" + file, "installed from"}
+	if err != nil || !slices.EqualFunc(lines, want, strings.Contains) {
+		t.Errorf("%v, said\n%s\nwant %q", err, out, want)
 	}
 }
 

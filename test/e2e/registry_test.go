@@ -105,7 +105,8 @@ func (s *supplied) mark() {
 	s.cursor = strings.TrimSpace(cursor)
 }
 
-// faults are the lines of a unit's program about what is wrong, since the last mark; in this boot when there was none.
+// faults are the lines of a unit's program about a container or an install that cannot be, since the last mark; in this boot when there was
+// none.
 func (s *supplied) faults(unit string) []string {
 	args := []string{"--no-pager", "--output=cat", "--boot", "--unit=" + unit}
 	if s.cursor != "" {
@@ -116,7 +117,7 @@ func (s *supplied) faults(unit string) []string {
 		s.t.Fatal(err)
 	}
 	return slices.DeleteFunc(strings.Split(out, "\n"), func(line string) bool {
-		return !strings.Contains(line, "level=WARN") && !strings.Contains(line, "trying on: ")
+		return !strings.Contains(line, "level=WARN msg=apply") && !strings.Contains(line, "trying on: ")
 	})
 }
 
@@ -167,7 +168,7 @@ func (s *supplied) start() {
 	s.sh("systemctl start --no-block " + chain.Unit)
 }
 
-// line is a drill's result: the VIP, and how often the unit spoke of what was wrong.
+// vipAfter is a drill's result: the VIP, and how often the unit spoke of what was wrong.
 func (s *supplied) vipAfter(lines int) (string, error) {
 	if err := s.holds(); err != nil {
 		return "", err
@@ -181,6 +182,7 @@ func (s *supplied) vipAfter(lines int) (string, error) {
 func (s *supplied) awayAtFirstBoot() {
 	const away = time.Minute
 	s.must(s.registry.Down())
+	var back time.Time
 	drill{fault: "registry down for a minute at the first boot", within: 2*time.Minute + 30*time.Second, inject: func() {
 		s.must(s.Boot(s.t.Context()))
 		time.Sleep(away)
@@ -188,11 +190,13 @@ func (s *supplied) awayAtFirstBoot() {
 			s.t.Errorf("held by %v without an image", h)
 		}
 		s.must(s.said(installUnit, "connection refused"), s.registry.Up(s.t.Context()))
+		back = time.Now()
 	}, right: func() (string, error) {
 		if err := s.holds(); err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("all units up, %d log lines of faults", len(s.faults(installUnit))+len(s.faults(chain.Unit))), s.said(installUnit, "connection refused")
+		lines := len(s.faults(installUnit)) + len(s.faults(chain.Unit))
+		return fmt.Sprintf("all units up %.0f s after it came back, %d log lines of faults", time.Since(back).Seconds(), lines), s.said(installUnit, "connection refused")
 	}}.run(s.t)
 }
 

@@ -145,8 +145,10 @@ func TestPullHangs(t *testing.T) {
 	s := newSupply(t)
 	s.pullSilence = 2 * time.Second
 	s.line.Set(fakeline.Fault{Hang: largeLayer / 2})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
 	within(t, 20*time.Second, "the end of a pull that hangs", func() {
-		if pulled, err := s.ensure(t.Context(), s.image); pulled || err == nil || !strings.Contains(err.Error(), "nothing has arrived for 2s") {
+		if pulled, err := s.ensure(ctx, s.image); pulled || err == nil || !strings.Contains(err.Error(), "nothing has arrived for 2s") {
 			t.Errorf("EnsureImage() = %v, %v, want that nothing arrives", pulled, err)
 		}
 	})
