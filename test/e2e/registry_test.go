@@ -17,10 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/registry"
 )
 
-const (
-	installUnit = "onprem-install.service"
-	dnsUnit     = "onprem-coredns.service"
-)
+const installUnit = "onprem-install.service"
 
 // supplied is a machine whose storage is empty at first, and the registry that has its images.
 type supplied struct {
