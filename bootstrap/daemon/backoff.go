@@ -7,9 +7,10 @@ import (
 
 const (
 	firstDelay = time.Second
-	// maxDelay is for what others must put right: a registry that is away for hours is asked twice a minute.
+	// maxDelay is for what costs others something, or this machine much: a registry that is away for hours is asked twice a minute, and a
+	// container that does not live is made twice a minute.
 	maxDelay = 30 * time.Second
-	// maxLocalDelay is for what is wrong on this machine. Whoever puts it right looks at the machine, and asking costs nobody else anything.
+	// maxLocalDelay is for everything else that is wrong on this machine. Whoever puts it right looks at the machine.
 	maxLocalDelay = 5 * time.Second
 	// settled is how long a container must have run for its end to be news, and not the trouble that it was started with.
 	settled = 10 * time.Second
@@ -29,14 +30,14 @@ func (b *backoff) longer(from time.Time, limit time.Duration) {
 	b.until = from.Add(b.delay)
 }
 
-// remote is a failure that came from another machine.
-type remote struct{ error }
+// costly is a failure of an attempt that is not to be made often.
+type costly struct{ error }
 
-func (r remote) Unwrap() error { return r.error }
+func (c costly) Unwrap() error { return c.error }
 
 // limit is the longest that a failure is waited out.
 func limit(err error) time.Duration {
-	if errors.As(err, new(remote)) {
+	if errors.As(err, new(costly)) {
 		return maxDelay
 	}
 	return maxLocalDelay

@@ -105,7 +105,7 @@ func (k *Keeper) start(ctx context.Context, spec container.Spec) error {
 	}
 	// The image comes first, so that a container that still serves is not taken away before its successor can start.
 	if _, err := k.Engine.EnsureImage(ctx, spec.Image, k.AuthFile); err != nil {
-		return remote{err}
+		return costly{err}
 	}
 	why := reason(state, found)
 	if found {
@@ -126,7 +126,7 @@ func (k *Keeper) start(ctx context.Context, spec container.Spec) error {
 		return fmt.Errorf("look at container %s: %w", spec.Name, err)
 	}
 	if !found || !state.Running {
-		return fmt.Errorf("container %s ended right after its start, with exit code %d: podman logs %s says why", spec.Name, state.ExitCode, spec.Name)
+		return costly{fmt.Errorf("container %s ended right after its start, with exit code %d: podman logs %s says why", spec.Name, state.ExitCode, spec.Name)}
 	}
 	if err := k.watch(spec.Name, state.PID); err != nil {
 		return err

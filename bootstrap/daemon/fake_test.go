@@ -17,6 +17,7 @@ type fakeEngine struct {
 	calls   []string
 	fail    map[string]error // by call
 	present bool             // the image is there
+	frail   bool             // what it starts ends before anybody can look
 	state   container.State
 	found   bool
 	process *fakeProcess
@@ -55,6 +56,9 @@ func (e *fakeEngine) Start(_ context.Context, spec container.Spec) error {
 	e.nextPID++
 	e.found, e.state = true, container.State{Running: true, PID: e.nextPID, Digest: spec.Digest()}
 	e.process = &fakeProcess{end: make(chan struct{})}
+	if e.frail {
+		e.process.exit()
+	}
 	return nil
 }
 

@@ -272,6 +272,20 @@ func TestEarlyEnds(t *testing.T) {
 	})
 }
 
+// TestEndsAtOnce is TestEarlyEnds for a container that is gone before it has been seen.
+func TestEndsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &fakeEngine{frail: true}
+		k, _ := keeper(t, e)
+		if err := rounds(t, k, 600); err == nil || !strings.HasPrefix(err.Error(), "container onprem-keepalived ended right after its start") {
+			t.Errorf("error %v", err)
+		}
+		if e.nextPID < 20 || e.nextPID > 30 {
+			t.Errorf("%d starts in 10 min, want one every 30 s", e.nextPID)
+		}
+	})
+}
+
 // TestForeignContainerLeaves holds that our container is there soon after the foreign one is gone, however long that one was there.
 func TestForeignContainerLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
