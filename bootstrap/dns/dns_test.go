@@ -178,6 +178,12 @@ func TestApply(t *testing.T) {
 	if h.writes != 2 || !slices.Equal(d.signals, []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR1}) || !strings.Contains(string(h.corefile), "198.51.100.2") {
 		t.Errorf("after a change: writes %d, signals %v", h.writes, d.signals)
 	}
+	// The one may hold up a reload for 5 s, the other reloads what is being replaced.
+	for _, plugin := range []string{"health", "reload"} {
+		if strings.Contains(string(h.corefile), plugin) {
+			t.Errorf("the Corefile has %s:\n%s", plugin, h.corefile)
+		}
+	}
 	if err := r.Leave(t.Context()); err != nil || d.stops != 1 {
 		t.Errorf("leave: %v, %d stops", err, d.stops)
 	}
