@@ -187,6 +187,53 @@ func stat(t *testing.T, s sandbox, path string) os.FileInfo {
 	return info
 }
 
+// TestPrependerNewest has the servers change while the hook is about to put its file in place: what stays is the newest. A file that never
+// rests does not keep the hook.
+func TestPrependerNewest(t *testing.T) {
+	for name, tt := range map[string]struct {
+		changes string // NetworkManager's file changes at each mv, or where this says
+		want    string
+		moves   int
+	}{
+		"once":   {changes: "[ $n -gt 1 ] || ", want: "nameserver 127.0.0.1\nnameserver 192.0.2.101\n", moves: 2},
+		"twice":  {changes: "[ $n -gt 2 ] || ", want: "nameserver 127.0.0.1\nnameserver 192.0.2.102\n", moves: 3},
+		"always": {changes: "", want: "nameserver 127.0.0.1\nnameserver 192.0.2.104\n", moves: 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newHookSandbox(t)
+			s.write("run/NetworkManager/resolv.conf", "nameserver 192.0.2.1\n")
+			s.write("moves", "")
+			s.stub("mv", `echo >>"$ONPREM_INFRA_ROOT/moves"; n=$(grep -c "" "$ONPREM_INFRA_ROOT/moves")
+`+tt.changes+`echo "nameserver 192.0.2.10$n" >"$ONPREM_INFRA_ROOT/run/NetworkManager/resolv.conf"
+exec `+need.Command(t, "mv")+` "$@"
+`)
+			if out, err := s.run(hook, "eth0", "up"); err != nil {
+				t.Fatal(err, out)
+			}
+			if got := s.read("etc/resolv.conf"); got != header+tt.want {
+				t.Errorf("resolv.conf is %q, want %q", got, tt.want)
+			}
+			if got := len(s.read("moves")); got != tt.moves {
+				t.Errorf("written %d times, want %d", got, tt.moves)
+			}
+			s.only("etc", "onprem-infra", "resolv.conf")
+		})
+	}
+}
+
+// TestPrependerShell has shells that may be a host's /bin/sh read the script, as far as they are here.
+func TestPrependerShell(t *testing.T) {
+	for _, shell := range [][]string{{"sh", "-n"}, {"bash", "--posix", "-n"}, {"busybox", "sh", "-n"}} {
+		path, err := exec.LookPath(shell[0])
+		if err != nil && shell[0] != "sh" {
+			continue
+		}
+		if out, err := exec.Command(path, append(shell[1:], filepath.Join("files", hook))...).CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("%s: %v %s", shell[0], err, out)
+		}
+	}
+}
+
 func TestPrependerActions(t *testing.T) {
 	for action, want := range map[string]bool{
 		"up": true, "dhcp4-change": true, "dhcp6-change": true, "dns-change": true, "reapply": true,
