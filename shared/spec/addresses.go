@@ -121,7 +121,7 @@ func (r *reader) networkAt(v value) (network, bool) {
 		r.errorf(s.at, "%s is an IPv4 network inside IPv6: write it as an IPv4 network", quote(s.value))
 	case prefix != prefix.Masked():
 		r.errorf(s.at, "%s has host bits set: write %s", quote(s.value), prefix.Masked())
-	case prefix.Bits() >= 8 && noHost(prefix.Addr()):
+	case noHost(prefix.Addr()) && !(prefix.Addr().IsUnspecified() && prefix.Bits() < 8): // which holds addresses of hosts too
 		r.errorf(s.at, "%s is unspecified, loopback, link-local or multicast: write the network that the hosts share", quote(s.value))
 	default:
 		return network{prefix, s.at}, true

@@ -162,13 +162,27 @@ func TestMachineNetworks(t *testing.T) {
 		{"2001:db8::/64", "2001:db8::", "2001:db8::1", false},
 		{"2001:db8::/64", "2001:db8:0:1::1", "2001:db8::1", false},
 		{"2001:db8::/63", "2001:db8:0:1::1", "2001:db8::1", true},
+		{"2001:db8::/63", "2001:db8::", "2001:db8::1", false},
+		{"2001:db8::/63", "2001:db8:0:2::1", "2001:db8::1", false},
+		{"2001:db8:0:1::/63", "2001:db8:0:1::1", "2001:db8::1", false},
 		{"2001:db8::/127", "2001:db8::", "2001:db8::1", true},
 		{"2001:db8::/128", "2001:db8::", "2001:db8::1", false},
+		{"::/0", "2001:db8::", "2001:db8::1", true},
+		{"192.0.2.1/24", "192.0.2.5", "192.0.2.6", false},
+		{"192.0.2.4/31", "192.0.2.4", "192.0.2.4", false},
+		{"192.0.2.4/32", "192.0.2.4", "192.0.2.4", false},
+		{"192.0.2.0/33", "192.0.2.5", "192.0.2.6", false},
+		{"192.0.2.0", "192.0.2.5", "192.0.2.6", false},
+		{"::ffff:192.0.2.0/120", "192.0.2.5", "192.0.2.6", false},
 	} {
-		text := edit{"[192.0.2.0/24]", "['" + tt.network + "']", "[192.0.2.5]", "['" + tt.api + "']", "[192.0.2.6]", "['" + tt.ingress + "']"}.of(t, goodCluster)
-		_, findings := Parse("c", []byte(text), Knobs{})
-		if findings.HasErrors() == tt.ok {
-			t.Errorf("%s, %s in %s: want %v\n%s", tt.api, tt.ingress, tt.network, tt.ok, lines(findings))
+		for base, network := range map[string]string{goodCluster: "[192.0.2.0/24]", goodInstallConfig: "cidr: 192.0.2.0/24"} {
+			with := strings.NewReplacer("192.0.2.0/24", "'"+tt.network+"'").Replace(network)
+			text := edit{network, with, "[192.0.2.5]", "['" + tt.api + "']", "[192.0.2.6]", "['" + tt.ingress + "']"}.of(t, base)
+			_, findings := Parse("c", []byte(text), Knobs{})
+			hold(t, text, findings)
+			if findings.HasErrors() == tt.ok {
+				t.Errorf("%s, %s in %s: want %v\n%s", tt.api, tt.ingress, tt.network, tt.ok, lines(findings))
+			}
 		}
 	}
 }
