@@ -38,7 +38,7 @@ fuzz: tools ## every fuzz target of the module for FUZZTIME (10m), one after the
 		awk '/^Fuzz/ { target[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, target[i]; n = 0 }' | \
 		while read -r room target; do \
 			echo "== $$room $$target"; \
-			$(GO) test $(TAGS) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$room" </dev/null || exit 1; \
+			$(GO) test $(TAGS) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$$room" </dev/null || exit 1; \
 		done
 
 e2e: export ONPREM_INFRA_REQUIRE := 1
