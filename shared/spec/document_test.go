@@ -2,6 +2,7 @@ package spec
 
 import (
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -91,6 +92,16 @@ func bomb() string {
 	return text
 }
 
+// worked is the processors' time that this process has taken, which other processes do not lengthen.
+func worked(t *testing.T) time.Duration {
+	t.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
 // TestBounds holds that no input of the longest length keeps the reader busy, whatever it is made of.
 func TestBounds(t *testing.T) {
 	fill := func(head, piece string) string {
@@ -120,9 +131,9 @@ func TestBounds(t *testing.T) {
 		"unknown fields":    fill(goodCluster, "  ?: a\n"),
 		"unknown ports":     fill(goodCluster+"  ports:\n", "    a: 1\n"),
 	} {
-		start := time.Now()
+		start := worked(t)
 		_, findings := Parse("c", []byte(text), Knobs{})
-		took := time.Since(start)
+		took := worked(t) - start
 		t.Logf("%-18s %8v %7d findings", name, took.Round(time.Millisecond), len(findings))
 		if took > 5*time.Second {
 			t.Errorf("%s: %v for %d bytes", name, took, len(text))
