@@ -98,9 +98,6 @@ func (r *Registry) Down() error {
 // Line makes the line bad or good again, for connections that are open too. The registry must be up.
 func (r *Registry) Line(fault fakeline.Fault) { r.line.Set(fault) }
 
-// Accepted is how many connections the line has taken since the registry came up.
-func (r *Registry) Accepted() int { return r.line.Accepted() }
-
 // Credentials gives the running machine a file of registry credentials with a password; "" takes the file away.
 func (c *Chain) Credentials(ctx context.Context, password string) error {
 	const file = "/root/.docker/config.json"
@@ -116,7 +113,8 @@ func (c *Chain) Credentials(ctx context.Context, password string) error {
 	return nil
 }
 
-// KeepalivedImage, CoreDNSImage and OwnImage are the images as the machine knows them.
+// KeepalivedImage is keepalived's image as the machine knows it.
 func (c *Chain) KeepalivedImage() string { return c.image(keepalivedImage) }
-func (c *Chain) CoreDNSImage() string    { return c.image(corednsImage) }
-func (c *Chain) OwnImage() string        { return c.image(ownImage) }
+
+// OwnImage is the image with our programs as the machine knows it.
+func (c *Chain) OwnImage() string { return c.image(ownImage) }

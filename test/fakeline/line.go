@@ -26,10 +26,9 @@ type Line struct {
 	ctx      context.Context
 	running  sync.WaitGroup
 
-	mu       sync.Mutex
-	fault    Fault
-	changed  chan struct{} // closed by the next Set
-	accepted int
+	mu      sync.Mutex
+	fault   Fault
+	changed chan struct{} // closed by the next Set
 }
 
 // Serve passes the listener's connections on to where dial leads, until Close.
@@ -42,9 +41,6 @@ func Serve(listener net.Listener, dial func(context.Context) (net.Conn, error)) 
 			if err != nil {
 				return // closed
 			}
-			l.mu.Lock()
-			l.accepted++
-			l.mu.Unlock()
 			l.running.Go(func() { l.pass(conn) })
 		}
 	})
@@ -58,13 +54,6 @@ func (l *Line) Set(fault Fault) {
 	l.fault = fault
 	close(l.changed)
 	l.changed = make(chan struct{})
-}
-
-// Accepted is the number of connections so far.
-func (l *Line) Accepted() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.accepted
 }
 
 // Close ends the line and every connection on it.
