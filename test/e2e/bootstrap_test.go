@@ -24,10 +24,13 @@ func TestBootstrapVM(t *testing.T) {
 	t.Run("the daemons come from images", func(t *testing.T) { fromImages(t, c) })
 	t.Run("our programs are installed from our image", func(t *testing.T) { programs(t, c) })
 	t.Run("no container is privileged", func(t *testing.T) { unprivileged(t, c) })
+	t.Run("our programs have no privilege", func(t *testing.T) { leastPrivilege(t, c) })
 	t.Run("the VIP serves", func(t *testing.T) { serves(t, c) })
 	t.Run("the cluster's names resolve", func(t *testing.T) { resolves(t, c) })
 	t.Run("masters join and never hold the VIP", func(t *testing.T) { join(t, c, observer) })
 	t.Run("the VIP leaves at once and comes back", func(t *testing.T) { leave(t, c, observer) })
+	t.Run("resolv.conf names this machine", func(t *testing.T) { resolvRuns(t, c) })
+	t.Run("nothing of ours can be written by others", func(t *testing.T) { leastFiles(t, c) })
 
 	r := observer.Stop()
 	if r.Err != nil {

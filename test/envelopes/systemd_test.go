@@ -145,14 +145,17 @@ func TestEnabled(t *testing.T) {
 	}
 }
 
-// TestSecurity holds how much the daemons' units give away: 5.0 of 10 in systemd's own measure.
+// TestSecurity holds how much our units give away, in tenths of systemd's own measure from 0 to 10. Asked for is 5.0 of the daemons' units; the
+// bounds are what is reached. Which directives that takes, and which are left out and why, stands in the tests of package units.
 func TestSecurity(t *testing.T) {
 	analyze := need.Command(t, "systemd-analyze")
 	root := host(t, variants(t)["managed"])
-	for _, unit := range []string{"onprem-keepalived.service", "onprem-coredns.service"} {
+	for unit, most := range map[string]string{
+		"onprem-keepalived.service": "19", "onprem-coredns.service": "19", "onprem-install.service": "37", "onprem-resolv.service": "9",
+	} {
 		path := filepath.Join(root, "etc/systemd/system", unit)
 		measure := func() error {
-			return exec.CommandContext(t.Context(), analyze, "security", "--no-pager", "--offline=true", "--threshold=50", path).Run()
+			return exec.CommandContext(t.Context(), analyze, "security", "--no-pager", "--offline=true", "--threshold="+most, path).Run()
 		}
 		if err := measure(); err != nil {
 			t.Errorf("%s gives too much away (systemd-analyze security --offline=true %s): %v", unit, unit, err)

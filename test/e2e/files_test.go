@@ -1,0 +1,100 @@
+package e2e
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/test/chain"
+)
+
+// places are where our assets, our programs and what they make at run time are.
+var places = []string{
+	"/etc/onprem-infra", "/etc/keepalived", "/etc/coredns", "/run/onprem-infra", "/var/lib/onprem-infra", "/usr/local/bin", "/etc/resolv.conf",
+	"/etc/NetworkManager/conf.d/99-onprem-infra.conf", "/etc/NetworkManager/dispatcher.d/30-local-dns-prepender",
+	"/etc/systemd/resolved.conf.d", "/etc/systemd/system/podman.service.d",
+}
+
+// executed are the files that may have the bit for it.
+var executed = []string{
+	"/usr/local/bin/onprem-infra", "/usr/local/bin/onprem-supervise", "/usr/local/bin/onprem-install",
+	"/etc/NetworkManager/dispatcher.d/30-local-dns-prepender",
+}
+
+// leastFiles holds what others on the machine may do with what is ours, after it has been written by those who write it at run time: read it
+// at most. Only root owns it, nothing changes its user, and the FIFO by which keepalived is believed is root's alone.
+func leastFiles(t *testing.T, c *chain.Chain) {
+	out := run(t, c, "find", append(append([]string{}, places...), "-printf", "%y %m %U:%G %p\n")...)
+	seen := map[string]bool{}
+	for line := range strings.Lines(out) {
+		fields := strings.SplitN(strings.TrimSpace(line), " ", 4)
+		kind, owner, path := fields[0], fields[2], fields[3]
+		mode, err := strconv.ParseUint(fields[1], 8, 32)
+		if err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		most, ok := map[string]uint64{"d": 0o755, "f": 0o644, "p": 0o640, "l": 0o777}[kind]
+		for _, program := range executed {
+			if path == program {
+				most = 0o755
+			}
+		}
+		if !ok || mode&^most != 0 || owner != "0:0" {
+			t.Errorf("%s is a %q of mode %04o of %s, want root's own with %04o at most", path, kind, mode, owner, most)
+		}
+		seen[path] = true
+	}
+	for _, path := range append([]string{
+		"/etc/keepalived/keepalived.conf", "/etc/coredns/Corefile", "/run/onprem-infra/keepalived/notify.fifo", "/run/onprem-infra/keepalived/status.json",
+		"/var/lib/onprem-infra/installed.sha256",
+	}, executed...) {
+		if !seen[path] {
+			t.Errorf("%s is not there: the search shows nothing of it\n%s", path, out)
+		}
+	}
+	units := run(t, c, "sh", "-euc", "find /etc/systemd/system -name 'onprem-*' -type f -printf '%m %U:%G %p\\n'")
+	for line := range strings.Lines(units) {
+		if !strings.HasPrefix(line, "644 0:0 ") {
+			t.Errorf("a unit's mode and owner are %s, want 644 of root", strings.TrimSpace(line))
+		}
+	}
+	if strings.Count(units, "\n") < 5 {
+		t.Errorf("units:\n%s", units)
+	}
+}
+
+// leastPrivilege holds by the kernel's word that our two programs have no capability, get none, and are filtered: podman's socket is all that
+// they have.
+func leastPrivilege(t *testing.T, c *chain.Chain) {
+	for _, unit := range []string{chain.Unit, "onprem-coredns.service"} {
+		pid := strings.TrimSpace(run(t, c, "systemctl", "show", "--property=MainPID", "--value", unit))
+		status := run(t, c, "cat", fmt.Sprintf("/proc/%s/status", pid))
+		if !strings.HasPrefix(status, "Name:\tonprem-infra\n") {
+			t.Fatalf("%s is not our program:\n%s", unit, status)
+		}
+		for _, want := range []string{"CapInh:\t0000000000000000", "CapPrm:\t0000000000000000", "CapEff:\t0000000000000000", "CapBnd:\t0000000000000000",
+			"CapAmb:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2"} {
+			if !strings.Contains(status, "\n"+want+"\n") {
+				t.Errorf("%s: the kernel does not say %q:\n%s", unit, want, status)
+			}
+		}
+	}
+	// What a filter refused would stand in the journal as a fault of the program.
+	if journal := c.Journal(t.Context(), chain.Unit, "onprem-coredns.service", "onprem-install.service", "onprem-resolv.service"); strings.Contains(strings.ToLower(journal), "operation not permitted") {
+		t.Errorf("something was refused:\n%s", journal)
+	}
+}
+
+// resolvRuns starts the unit that rewrites resolv.conf, which otherwise waits for NetworkManager, and holds that its protection leaves it room to
+// do so.
+func resolvRuns(t *testing.T, c *chain.Chain) {
+	before := run(t, c, "cat", "/etc/resolv.conf")
+	run(t, c, "systemctl", "start", "onprem-resolv.service")
+	if after := run(t, c, "cat", "/etc/resolv.conf"); !strings.Contains(after, "\nnameserver 127.0.0.1\n") {
+		t.Errorf("resolv.conf was\n%sand is\n%s", before, after)
+	}
+	if state := run(t, c, "systemctl", "show", "--property=Result,ExecMainStatus", "onprem-resolv.service"); state != "Result=success\nExecMainStatus=0\n" {
+		t.Errorf("onprem-resolv.service: %s", state)
+	}
+}

@@ -1,0 +1,124 @@
+package units
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/test/need"
+)
+
+// ofDaemons are the directives that systemd-analyze asks of every service and that our daemons leave out, with the reason.
+var ofDaemons = map[string]string{
+	"RootDirectory=/RootImage=":                "the program hands the host's own directories to its container by their paths",
+	"User=/DynamicUser=":                       "podman's socket is root's, and so are the registry credentials and the container's first process that is signalled",
+	"PrivateUsers=":                            "as User=: a root of another user namespace may not open the socket",
+	"PrivateNetwork=":                          "what it looks at, and answers for, is the host's network",
+	"IPAddressDeny=":                           "whom it asks is the cluster's to say: its own API, its VIPs, its name servers",
+	"RestrictAddressFamilies=~AF_UNIX":         "podman's socket, and systemd's for READY",
+	"RestrictAddressFamilies=~AF_(INET|INET6)": "the probes of the API, of Ironic and of CoreDNS",
+	"RestrictAddressFamilies=~AF_NETLINK":      "links, addresses and routes, and word of their changes",
+	"ProtectHome=":                             "read-only: registry credentials are below /root, and may come later than the unit",
+	"ProtectProc=":                             "a process of a container that has a capability which we lack would be invisible, and could not be told from a foreign one",
+	"ProcSubset=":                              "as ProtectProc=: /proc is looked at for others than ourselves",
+	"DeviceAllow=":                             "PrivateDevices= closes it; what is left, to read the clock's device, is ProtectClock='s own doing",
+	"UMask=":                                   "each file is written with a mode of its own, and what is rendered here is for everybody on the machine to read",
+}
+
+// ofInstall are those of the unit that unpacks our image by podman's command line, which does by itself what podman's service does for the
+// daemons.
+var ofInstall = map[string]string{
+	"RootDirectory=/RootImage=":                           "it installs on the host",
+	"User=/DynamicUser=":                                  "it installs as root, from root's container storage",
+	"PrivateUsers=":                                       "an image's files belong to the host's users",
+	"PrivateNetwork=":                                     "it pulls",
+	"IPAddressDeny=":                                      "the registry is the cluster's to say",
+	"RestrictAddressFamilies=~AF_UNIX":                    "podman's helpers, and the name service",
+	"RestrictAddressFamilies=~AF_(INET|INET6)":            "it pulls",
+	"RestrictAddressFamilies=~AF_NETLINK":                 "the resolver sorts a registry's addresses by the routes to them",
+	"RestrictNamespaces=~mnt":                             "a layer is unpacked in a file system name space of its own",
+	"CapabilityBoundingSet=~CAP_SYS_ADMIN":                "it mounts the image",
+	"CapabilityBoundingSet=~CAP_SYS_(NICE|RESOURCE)":      "podman sets its own limits, and complains in every message if it may not",
+	"CapabilityBoundingSet=~CAP_SYS_CHROOT":               "a layer is unpacked in a root of its own, so that no link in it leads out",
+	"CapabilityBoundingSet=~CAP_(DAC_*|FOWNER|IPC_OWNER)": "an image's files belong to others",
+	"CapabilityBoundingSet=~CAP_(CHOWN|FSETID|SETFCAP)":   "an image's files belong to others and may have capabilities",
+	"CapabilityBoundingSet=~CAP_SET(UID|GID|PCAP)":        "podman asks what it may be before it unpacks",
+	"RestrictSUIDSGID=":                                   "an image has such files, which its base brings along",
+	"SystemCallFilter=~@mount":                            "it mounts the image",
+	"SystemCallFilter=~@privileged":                       "chown and chroot, to unpack an image",
+	"NoNewPrivileges=":                                    "SELinux would keep podman in the script's domain",
+	"ProtectSystem=":                                      "full: below /var and /run is the container storage",
+	"ProtectHome=":                                        "read-only: registry credentials are below /root",
+	"ProtectProc=":                                        "podman looks whether the process that holds a lock is alive",
+	"ProcSubset=":                                         "podman asks the kernel for file systems, name spaces and overlay's features",
+	"DeviceAllow=":                                        "PrivateDevices= closes it; what is left, to read the clock's device, is ProtectClock='s own doing",
+	"UMask=":                                              "the programs are for everybody to run, an image's files have modes of their own",
+}
+
+// ofResolv are those of the unit that rewrites resolv.conf.
+var ofResolv = map[string]string{
+	"RootDirectory=/RootImage=":        "it replaces the host's own file",
+	"User=/DynamicUser=":               "the file is root's",
+	"PrivateUsers=":                    "the file is root's",
+	"RestrictAddressFamilies=~AF_UNIX": "the shell's tools ask the name service who they are",
+	"NoNewPrivileges=":                 "SELinux would keep restorecon in the script's domain, where it may label nothing",
+	"DeviceAllow=":                     "PrivateDevices= closes it; what is left, to read the clock's device, is ProtectClock='s own doing",
+	"UMask=":                           "the script sets the mode of the one file that it makes",
+}
+
+// unprotected are services without any protection, with the reason.
+var unprotected = map[string]string{
+	"onprem-resolv-changed.service": "it reads nothing, and asks systemd for one thing, which systemd does for who is privileged; it must be over before the next change",
+}
+
+// TestExposure holds that each directive of systemd's own list is set in each of our services, or has its reason here. One that is dropped
+// from a unit has none, and a reason that is not needed any more does not stay.
+func TestExposure(t *testing.T) {
+	analyze := need.Command(t, "systemd-analyze")
+	explained := map[string]map[string]string{
+		"onprem-keepalived.service": ofDaemons, "onprem-coredns.service": ofDaemons, "onprem-install.service": ofInstall, "onprem-resolv.service": ofResolv,
+	}
+	for unit := range all(t) {
+		if filepath.Ext(unit) == ".service" && strings.HasPrefix(unit, "onprem-") && explained[unit] == nil && unprotected[unit] == "" {
+			t.Errorf("%s: say here what it leaves out, and why", unit)
+		}
+	}
+	for unit, reasons := range explained {
+		path := filepath.Join(t.TempDir(), unit)
+		if err := os.WriteFile(path, all(t)[unit].Contents, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--json=short", path).Output()
+		if err != nil {
+			t.Fatalf("systemd-analyze security %s: %v", unit, err)
+		}
+		var directives []struct {
+			Name, Description string
+			Set               *bool // nil: does not apply
+		}
+		if err := json.Unmarshal(out, &directives); err != nil || len(directives) < 70 {
+			t.Fatalf("%d directives, %v: %s", len(directives), err, out)
+		}
+		open := map[string]string{}
+		for _, d := range directives {
+			if d.Set != nil && !*d.Set {
+				open[d.Name] = d.Description
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(open)) {
+			if reasons[name] == "" {
+				t.Errorf("%s: %s (%s): set it, or say here why not", unit, name, open[name])
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(reasons)) {
+			if _, ok := open[name]; !ok {
+				t.Errorf("%s: %s is set: its reason is not needed any more", unit, name)
+			}
+		}
+	}
+}
