@@ -86,15 +86,29 @@ func leastPrivilege(t *testing.T, c *chain.Chain) {
 	}
 }
 
-// resolvRuns starts the unit that rewrites resolv.conf, which otherwise waits for NetworkManager, and holds that its protection leaves it room to
-// do so.
+// resolvRuns starts the unit that rewrites resolv.conf, which otherwise waits for a change, and holds that its protection lets it see what it
+// needs and do what it must: with systemd-resolved enabled the file is not its own, and without it this machine comes first.
 func resolvRuns(t *testing.T, c *chain.Chain) {
 	before := run(t, c, "cat", "/etc/resolv.conf")
-	run(t, c, "systemctl", "start", "onprem-resolv.service")
-	if after := run(t, c, "cat", "/etc/resolv.conf"); !strings.Contains(after, "\nnameserver 127.0.0.1\n") {
-		t.Errorf("resolv.conf was\n%sand is\n%s", before, after)
+	start := func() string {
+		run(t, c, "systemctl", "start", "onprem-resolv.service")
+		if state := run(t, c, "systemctl", "show", "--property=Result,ExecMainStatus", "onprem-resolv.service"); state != "Result=success\nExecMainStatus=0\n" {
+			t.Errorf("onprem-resolv.service: %s", state)
+		}
+		return run(t, c, "cat", "/etc/resolv.conf")
 	}
-	if state := run(t, c, "systemctl", "show", "--property=Result,ExecMainStatus", "onprem-resolv.service"); state != "Result=success\nExecMainStatus=0\n" {
-		t.Errorf("onprem-resolv.service: %s", state)
+	const foreign = "nameserver 192.0.2.99\n"
+	run(t, c, "systemctl", "enable", "systemd-resolved.service")
+	run(t, c, "sh", "-euc", "printf '"+foreign+"' >/etc/resolv.conf")
+	if got := start(); got != foreign {
+		t.Errorf("beside systemd-resolved, resolv.conf became\n%s", got)
+	}
+	run(t, c, "systemctl", "disable", "systemd-resolved.service")
+	if got := start(); !strings.Contains(got, "\nnameserver 127.0.0.1\n"+foreign) {
+		t.Errorf("resolv.conf is\n%s", got)
+	}
+	run(t, c, "sh", "-euc", "cat >/etc/resolv.conf <<'EOF'\n"+before+"EOF")
+	if got := start(); !strings.Contains(got, "\nnameserver 127.0.0.1\n") || strings.Contains(got, foreign) {
+		t.Errorf("resolv.conf was\n%sand is\n%s", before, got)
 	}
 }
