@@ -1,6 +1,6 @@
 package scars
 
-// people is what the issue on hardening asks of input, beside the scars: what people write becomes a finding, and no text of theirs syntax.
+// people is what is asked of input, beside the scars: what people write becomes a finding, and no text of theirs syntax.
 func people() []Scar {
 	return []Scar{
 		kept("I-01", "Aliases that unfold to billions of values, or that stand inside themselves.",

@@ -42,7 +42,7 @@ func Parts() []Part {
 		{Title: "4. keepalived: checks, probes, process handling", IDs: numbered("K", 44, 66), Scars: part4()},
 		{Title: "9. resolv.conf, NetworkManager, hostname: the bootstrap machine's part", IDs: []string{"R-18"}, Scars: resolver()},
 		{Title: "9b. Platform plumbing and provisioning", IDs: slices.Concat(numbered("P", 1, 9), numbered("B", 1, 9)), Scars: part9b()},
-		{Title: "Input, as the issue on hardening lists it", IDs: numbered("I", 1, 31), Scars: people()},
+		{Title: "Input: what people write, beside the scars", IDs: numbered("I", 1, 31), Scars: people()},
 	}
 }
 
