@@ -46,7 +46,9 @@ type Stranger struct{ Link, MAC string }
 // would hold the address beside us. A claim ends when nobody answers, or when the VIP is on this machine. It is then settled for good, also
 // for later starts and after a reboot: from there on the election decides, and another holder is one of us.
 //
-// A VIP that is in no network of this machine cannot be asked for, and counts as free without being settled.
+// A VIP that is in no network of this machine cannot be asked for, and counts as free without being settled. That a holder has left is
+// known 23 to 55 s later, as the kernel trusts an answer for up to 45 s before it asks again. A router that answers for every address of
+// its network (proxy ARP on one link) looks like a holder.
 type Claims struct {
 	vips     []netip.Addr // every one of the cluster
 	network  Network
