@@ -165,6 +165,31 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestResolvWatch holds R-18: other name servers count whether NetworkManager tells its hooks of them or not, at each boot, and a run of the unit
+// that rewrites resolv.conf does not hide what changes meanwhile: what the watch starts is another, short one.
+func TestResolvWatch(t *testing.T) {
+	units := all(t)
+	watch := units["onprem-resolv.path"]
+	if got, want := values(t, watch.Contents, "Path", "PathChanged"), []string{"/run/NetworkManager/resolv.conf", "/etc/resolv.conf"}; !slices.Equal(got, want) || !watch.Enabled {
+		t.Errorf("the watch is on %v, enabled %v, want %v", got, watch.Enabled, want)
+	}
+	starts := values(t, watch.Contents, "Path", "Unit")
+	if len(starts) != 1 || starts[0] == "onprem-resolv.service" || units[starts[0]].Contents == nil {
+		t.Fatalf("the watch starts %v, want a unit of its own", starts)
+	}
+	if run := values(t, units[starts[0]].Contents, "Service", "ExecStart"); !slices.Contains(run, "--no-block") || !slices.Contains(run, "onprem-resolv.service") {
+		t.Errorf("%s runs %v, want it to ask for onprem-resolv.service without waiting", starts[0], run)
+	}
+	for _, unit := range []string{starts[0], "onprem-resolv.service"} {
+		if limit := values(t, units[unit].Contents, "Unit", "StartLimitIntervalSec"); !slices.Equal(limit, []string{"0"}) {
+			t.Errorf("%s: StartLimitIntervalSec=%v, want 0: many changes must not switch the watch off", unit, limit)
+		}
+	}
+	if !units["onprem-resolv.service"].Enabled {
+		t.Error("onprem-resolv.service does not run at boot: the file may be older than the watch")
+	}
+}
+
 // TestNoRelabel holds that nothing relabels a directory of the system for a container (N-15).
 func TestNoRelabel(t *testing.T) {
 	for name, u := range all(t) {
