@@ -79,7 +79,7 @@ func (r resolving) servers() []string {
 // asks says whether programs ask exactly these, in order.
 func (r resolving) asks(want ...string) (string, error) {
 	if got := r.servers(); !slices.Equal(got, want) {
-		return "", fmt.Errorf("%s names %v, want %v", resolvConf, got, want)
+		return "", fmt.Errorf("%s names %v, want %v; NetworkManager has %q", resolvConf, got, want, output(r.Context(), r.Chain, "cat", managersConf))
 	}
 	return fmt.Sprintf("resolv.conf names %v", want), nil
 }
@@ -197,7 +197,7 @@ func TestLongNetworkManager(t *testing.T) {
 	})
 	r.drill("renewed with the first again", renewed, func() { r.try(dhcp.Offer(first)) }, r.both(first))
 	unbroken(t, r.observer)
-	r.drill("NetworkManager restarted", 20*time.Second, func() { r.sh("systemctl restart NetworkManager") }, r.both(first))
+	r.drill("NetworkManager restarted", 20*time.Second, func() { r.sh("systemctl restart NetworkManager; nm-online -q -s -t 15") }, r.both(first))
 	unbroken(t, r.observer)
 	r.drill("the DHCP server gone, NetworkManager restarted", 20*time.Second, func() {
 		r.try(dhcp.Stop())
@@ -214,6 +214,14 @@ func TestLongNetworkManager(t *testing.T) {
 		r.sh("nmcli connection up eth0")
 	}, r.both(first))
 	r.drill("the connection taken down and up", 20*time.Second, func() { r.sh("nmcli connection down eth0; nmcli connection up eth0") }, r.both(first))
+	// Without the watch it is NetworkManager's dispatcher that must call the hook.
+	r.sh("systemctl stop onprem-resolv.path")
+	r.drill("the connection taken up with another name server, no watch", 20*time.Second, func() {
+		r.try(dhcp.Offer(second))
+		r.sh("nmcli connection up eth0")
+	}, r.both(second))
+	r.sh("systemctl start onprem-resolv.path")
+	r.drill("renewed with the first once more", renewed, func() { r.try(dhcp.Offer(first)) }, r.both(first))
 	r.quiet()
 	r.hostname()
 	// An address of its own is one that NetworkManager would ask the name servers about, put into a profile, and take away.
@@ -362,7 +370,12 @@ func TestLongStaticAddress(t *testing.T) {
 	r := resolvingMachine(t, "method=manual\naddress1=192.0.2.10/24,192.0.2.1\ndns=192.0.2.1;", func(*chain.Chain) error { return nil })
 	r.drill("boot with a static address", 20*time.Second, func() {}, r.both(first))
 	r.hostname()
-	r.drill("static: NetworkManager restarted", 20*time.Second, func() { r.sh("systemctl restart NetworkManager") }, r.both(first))
+	defer func() {
+		if t.Failed() {
+			t.Logf("NetworkManager says:\n%s", r.Journal(t.Context(), "NetworkManager", "NetworkManager-dispatcher", "onprem-resolv", "onprem-resolv-changed", "onprem-resolv.path"))
+		}
+	}()
+	r.drill("static: NetworkManager restarted", 20*time.Second, func() { r.sh("systemctl restart NetworkManager; nm-online -q -s -t 15") }, r.both(first))
 	unbroken(t, r.observer)
 	// From here on profiles are applied anew: NetworkManager then takes every address that is not its own, and keepalived brings the VIP back.
 	r.drill("static: another name server", 10*time.Second, func() {
