@@ -67,13 +67,25 @@ func (d *DHCP) Start(ctx context.Context) error {
 	return nil
 }
 
-// Offer has the next renewal tell of other name servers, or of none.
+// Offer has the next renewal tell of other name servers, or of none. It returns when dnsmasq has read of them.
 func (d *DHCP) Offer(servers ...netip.Addr) error {
+	before := d.reads()
 	if err := d.write(servers); err != nil {
 		return err
 	}
-	return d.cmd.Process.Signal(syscall.SIGHUP)
+	if err := d.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(10 * time.Second); d.reads() == before; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return errors.New("dnsmasq does not read its options again")
+		}
+	}
+	return nil
 }
+
+// reads is how often it has read its options.
+func (d *DHCP) reads() int { return strings.Count(d.Log(), " read "+d.options) }
 
 func (d *DHCP) write(servers []netip.Addr) error {
 	var lines strings.Builder
