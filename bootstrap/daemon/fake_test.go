@@ -14,14 +14,15 @@ import (
 
 // fakeEngine is a fake: it holds one container and fails where it is told to, in ways that a real engine does only by chance.
 type fakeEngine struct {
-	calls   []string
-	fail    map[string]error // by call
-	present bool             // the image is there
-	frail   bool             // what it starts ends before anybody can look
-	state   container.State
-	found   bool
-	process *fakeProcess
-	nextPID int
+	calls    []string
+	fail     map[string]error // by call
+	present  bool             // the image is there
+	frail    bool             // what it starts ends before anybody can look
+	state    container.State
+	found    bool
+	process  *fakeProcess
+	nextPID  int
+	unpaused func() // tells when it is; may be nil
 }
 
 func (e *fakeEngine) call(name string) error {
@@ -77,6 +78,9 @@ func (e *fakeEngine) Unpause(context.Context, string) error {
 		return err
 	}
 	e.state.Paused = false
+	if e.unpaused != nil {
+		e.unpaused()
+	}
 	if e.process != nil {
 		e.process.goOn()
 	}

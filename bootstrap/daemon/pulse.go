@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"syscall"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
 // Sign asks a container's first process for a sign of life: nil says that it has given one since the last time. It is asked once a beat, must
@@ -25,12 +27,20 @@ func Works() Sign {
 	}
 }
 
-// A container that has missed some beats is woken, which harms nobody; one that goes on missing them is ended. Beats are counted and not the
-// time between them: a machine that was suspended, or so busy that this program did not get its turn either, has not hung.
+// A container that has missed two beats may be paused, and the engine is asked; one that has missed some more is woken, which harms nobody; one
+// that goes on missing them is ended. Beats are counted and not the time between them: a machine that was suspended, or so busy that this
+// program did not get its turn either, has not hung.
+//
+// The second look comes half a beat after the first that saw nothing, because others wait: a paused keepalived neither speaks for its VIP nor
+// gives it back, and those who hear no advertisement take the VIP over as well. The best of them does so 3.6 s after the last one, which is
+// 2.6 s after the pause when it came a whole interval before. The pause is seen within 2.5 s, so an engine that answers at once leaves the VIP
+// with one holder. One that must be started first, or a busy machine, may leave it with two until keepalived goes on.
 const (
-	beat  = time.Second
-	early = beat / 10 // a beat may be so much shorter: rounds that are meant to come once a beat do not come on the dot
-	faint = 5
+	beat    = time.Second
+	early   = beat / 10 // a beat may be so much shorter: rounds that are meant to come once a beat do not come on the dot
+	again   = beat / 2  // until the second look; more than the two programs' beats shift against each other
+	suspect = 2
+	faint   = 5
 	// dead is more than the 10 s for which onprem-supervise may wait for keepalived's test of a configuration.
 	dead = 12
 	// youth are the beats that a container which has just been started may miss beyond that before its first sign: a machine that pulls
@@ -63,16 +73,24 @@ func (k *Keeper) feel(ctx context.Context, name string) error {
 		k.pulse = pulse{next: k.pulse.next}
 		return nil
 	}
-	if k.pulse.missed++; k.pulse.missed >= faint {
-		k.pulse.trouble = k.cure(ctx, name, why)
+	if k.pulse.missed++; k.pulse.missed < suspect {
+		k.pulse.next = now.Add(again)
+		time.AfterFunc(again, func() { loop.Wake(k.Wake) })
+		return k.pulse.trouble
 	}
+	k.pulse.trouble = k.cure(ctx, name, why)
 	return k.pulse.trouble
 }
 
 // cure has a container go on that somebody has paused or stopped, which keeps what it holds, and kills it only when that does not help. The
-// next round starts another one in its place; so nothing is killed while the engine does not answer.
+// next round starts another one in its place; so nothing is killed while the engine does not answer. A container that is only suspected and
+// not paused is left alone, and nothing is said of it.
 func (k *Keeper) cure(ctx context.Context, name string, why error) error {
 	state, found, err := k.Engine.Inspect(ctx, name)
+	suspected := k.pulse.missed < faint
+	if err != nil && suspected {
+		return k.pulse.trouble
+	}
 	if err != nil {
 		return fmt.Errorf("container %s gives no sign of life (%w); look at it: %w", name, why, err)
 	}
@@ -82,6 +100,9 @@ func (k *Keeper) cure(ctx context.Context, name string, why error) error {
 		}
 		k.pulse.missed = 0
 		return fmt.Errorf("container %s was paused and goes on", name)
+	}
+	if suspected {
+		return k.pulse.trouble
 	}
 	signal, done := syscall.SIGCONT, "told it to go on"
 	if k.pulse.missed >= dead+k.pulse.spare {

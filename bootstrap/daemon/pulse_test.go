@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"syscall"
@@ -51,14 +52,14 @@ func TestPulse(t *testing.T) {
 	}{
 		{name: "paused: it goes on, and nothing is lost",
 			fault: func(e *fakeEngine) { e.state.Paused, e.process.paused = true, true },
-			says:  []string{"container onprem-keepalived was paused and goes on"}, calls: []string{"inspect", "unpause"}, within: 6},
+			says:  []string{"container onprem-keepalived was paused and goes on"}, calls: []string{"inspect", "unpause"}, within: suspect + 1},
 		{name: "stopped: told to go on, and nothing is lost",
 			fault: func(e *fakeEngine) { e.process.stopped = true },
-			says:  []string{still + ": told it to go on"}, calls: []string{"inspect"}, signals: []syscall.Signal{syscall.SIGCONT}, within: 6},
+			says:  []string{still + ": told it to go on"}, calls: slices.Repeat([]string{"inspect"}, faint-suspect+1), signals: []syscall.Signal{syscall.SIGCONT}, within: 6},
 		{name: "hung: killed, and another one started",
 			fault: func(e *fakeEngine) { e.process.hung = true },
 			says:  []string{still + ": told it to go on", still + ": killed it"},
-			calls: []string{"inspect", "inspect", "inspect", "inspect", "inspect", "inspect", "inspect", "inspect", "inspect", "image", "remove", "start", "inspect"},
+			calls: append(slices.Repeat([]string{"inspect"}, dead-suspect+2), "image", "remove", "start", "inspect"),
 			signals: []syscall.Signal{syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT,
 				syscall.SIGKILL},
 			within: 13, another: true},
@@ -66,7 +67,7 @@ func TestPulse(t *testing.T) {
 			fault: func(e *fakeEngine) {
 				e.state.Paused, e.state.Digest, e.process.stopped = true, "", true
 			},
-			says: []string{still + ": told it to go on"}, calls: []string{"inspect"}, signals: []syscall.Signal{syscall.SIGCONT}, within: 6},
+			says: []string{still + ": told it to go on"}, calls: slices.Repeat([]string{"inspect"}, faint-suspect+1), signals: []syscall.Signal{syscall.SIGCONT}, within: 6},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -112,6 +113,81 @@ func TestPulseCostsNothing(t *testing.T) {
 	})
 }
 
+// TestPulseOfThePaused holds how soon a paused container goes on, in rounds that come once a second and when they are asked for: before others
+// take over what it speaks for. It gives its signs at any time between two rounds, and is paused at any time between two signs.
+func TestPulseOfThePaused(t *testing.T) {
+	const takeover = 2600 * time.Millisecond // after the pause, when the last advertisement came a whole interval before
+	for signs := beat / 10; signs < beat; signs += beat / 10 {
+		for pause := 4 * beat; pause < 5*beat; pause += beat / 10 {
+			t.Run(fmt.Sprintf("signs at %v, paused at %v", signs, pause), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					e := &fakeEngine{}
+					k, wake := keeper(t, e)
+					begin, before := time.Now(), time.Duration(-1)
+					k.Sign = func(context.Context, Process) error {
+						lived := time.Since(begin)
+						if e.state.Paused {
+							lived = pause
+						}
+						given := (lived - signs).Truncate(beat)
+						if given == before {
+							return errors.New("no sign")
+						}
+						before = given
+						return nil
+					}
+					ctx, cancel := context.WithTimeout(t.Context(), 30*beat)
+					defer cancel()
+					time.AfterFunc(pause, func() { e.state.Paused, e.calls = true, nil })
+					var took time.Duration
+					e.unpaused = func() { took = time.Since(begin) - pause; cancel() }
+					if _, err := room(ctx, k, wake, keepalived); err != nil {
+						t.Fatal(err)
+					}
+					if took == 0 || took >= takeover || !slices.Equal(e.calls, []string{"inspect", "unpause"}) {
+						t.Errorf("goes on after %v, calls %v, want less than %v and one look", took, e.calls, takeover)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestPulseBesideTheRounds holds that the engine is not asked where the signs come as often as the rounds, now just before one and now just after:
+// a round that sees none is followed by one that sees two.
+func TestPulseBesideTheRounds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &fakeEngine{}
+		k, wake := keeper(t, e)
+		begin, given, seen, missed := time.Now(), 0, 0, 0
+		k.Sign = func(context.Context, Process) error {
+			for ; ; given++ {
+				shift := beat / 5
+				if given%2 == 0 {
+					shift = -shift
+				}
+				if time.Since(begin) < time.Duration(given)*beat+shift {
+					break
+				}
+			}
+			if given == seen {
+				missed++
+				return errors.New("no sign")
+			}
+			seen = given
+			return nil
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 100*beat)
+		defer cancel()
+		if _, err := room(ctx, k, wake, keepalived); err != nil {
+			t.Fatal(err)
+		}
+		if want := []string{"inspect", "image", "start", "inspect"}; missed < 20 || !slices.Equal(e.calls, want) {
+			t.Errorf("%d rounds without a sign, calls %v, want some and the start's %v", missed, e.calls, want)
+		}
+	})
+}
+
 // TestPulseOfUnevenRounds holds the time to the cure where a round comes a little early now and then, as a ticker's do.
 func TestPulseOfUnevenRounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -150,7 +226,7 @@ func TestPulseCountsBeats(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if len(e.calls) > 0 || len(e.process.signals) > 0 {
+		if slices.ContainsFunc(e.calls, func(c string) bool { return c != "inspect" }) || len(e.process.signals) > 0 {
 			t.Errorf("calls %v, signals %v, want nothing done", e.calls, e.process.signals)
 		}
 	})
