@@ -12,15 +12,20 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// cluster is a plan with all images, changed by change.
-func cluster(t *testing.T, change func(*spec.Cluster)) plan.Plan {
-	t.Helper()
-	c := spec.Cluster{
+// served is a cluster with all images.
+func served() spec.Cluster {
+	return spec.Cluster{
 		Name: "prod", BaseDomain: "example.com", Platform: spec.BareMetal,
 		APIVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.5")},
 		IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
 		Images:      map[string]string{spec.KeepalivedImage: "k", spec.CoreDNSImage: "c", spec.RuntimeCfgImage: "o"},
 	}
+}
+
+// cluster is a plan of served, changed by change.
+func cluster(t *testing.T, change func(*spec.Cluster)) plan.Plan {
+	t.Helper()
+	c := served()
 	change(&c)
 	p, err := plan.Compile(c)
 	if err != nil {

@@ -82,18 +82,18 @@ func (m *machine) keeper(ctx context.Context) (*daemon.Keeper, error) {
 	return &daemon.Keeper{Engine: engine, Open: open, Wake: m.wake, Log: m.log, AuthFile: m.authFile}, nil
 }
 
-// watch runs a watcher until ctx ends. One that fails is started again after a second: what it watched may be back.
+// watch runs a watcher until ctx ends. One that fails is started again after a second: what it watched may be back. Its error is logged when it
+// is news, as a room's is.
 func (m *machine) watch(ctx context.Context, what string, run func(context.Context) error) {
 	m.watchers.Go(func() {
-		said := ""
+		var said loop.News
 		for {
 			err := run(ctx)
 			if ctx.Err() != nil {
 				return
 			}
-			if text := fmt.Sprint(err); text != said {
+			if text := fmt.Sprint(err); said.Is(text) {
 				m.log.Warn("watch "+what, "error", text)
-				said = text
 			}
 			loop.Wake(m.wake) // something may have changed unseen
 			select {

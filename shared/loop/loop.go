@@ -8,17 +8,12 @@ package loop
 import (
 	"context"
 	"log/slog"
-	"maps"
 	"slices"
 	"time"
 )
 
 // LeaveTimeout bounds Leave, which runs when its caller's context has already ended. It is shorter than the time that the units have to stop.
 const LeaveTimeout = 30 * time.Second
-
-// forgetAfter is how long a fault must have been silent, or another one, to be news again. It is longer than a few trials of whatever backs
-// off, and shorter than a person needs to wonder.
-const forgetAfter = 2 * time.Minute
 
 // Reasons says why a decision is as it is, in words for the log. Equal situations must give equal reasons.
 type Reasons []string
@@ -86,8 +81,8 @@ func round[S, D any](ctx context.Context, steps Steps[S, D], said *journal, log 
 // journal remembers what was said last, so that only changes are logged.
 type journal struct {
 	why   Reasons
-	step  string               // of the fault, empty when the last round went well
-	heard map[string]time.Time // each shape of the fault so far, and when it was heard last
+	step  string // of the fault, empty when the last round went well
+	news  News   // of the fault so far
 	since time.Time
 }
 
@@ -105,15 +100,11 @@ func (j *journal) fault(ctx context.Context, log *slog.Logger, step string, err 
 	if ctx.Err() != nil {
 		return
 	}
-	now := time.Now()
 	if j.step == "" {
-		j.since, j.heard = now, map[string]time.Time{}
+		j.since, j.news = time.Now(), News{}
 	}
 	j.step = step
-	maps.DeleteFunc(j.heard, func(_ string, last time.Time) bool { return now.Sub(last) >= forgetAfter })
-	key := step + ": " + shape(err.Error())
-	_, known := j.heard[key]
-	if j.heard[key] = now; !known {
+	if j.news.Is(step + ": " + err.Error()) {
 		log.Warn(step, "error", err)
 	}
 }
@@ -123,5 +114,5 @@ func (j *journal) well(log *slog.Logger) {
 		return
 	}
 	log.Info("recovered", "step", j.step, "after", time.Since(j.since).Round(time.Millisecond))
-	j.step, j.heard = "", nil
+	j.step, j.news = "", News{}
 }

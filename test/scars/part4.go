@@ -95,7 +95,7 @@ func part4() []Scar {
 			by("shared/host/kube", "TestSteadyStateListsNothing", "shared/host/kube/source.go", "time.Duration(*options.TimeoutSeconds)*time.Second+answerWithin", "answerWithin")),
 		partly("K-65", "The log was full of one line, or told nothing.",
 			"A level that changes at run time: with the static pods. The bootstrap machine's units say each change once, always.",
-			by("shared/loop", "TestErrorsAreLoggedWhenTheyChange", "shared/loop/loop.go", "_, known := j.heard[key]", "known := false"),
+			by("shared/loop", "TestErrorsAreLoggedWhenTheyChange", "shared/loop/news.go", "_, known := n.heard[key]", "known := false"),
 			by("shared/loop", "TestReasonsAreLoggedWhenTheyChange", "shared/loop/loop.go", "if slices.Equal(j.why, why) {", "if true {"),
 			by("shared/host/kube", "TestClientGoIsSilent", "shared/host/kube/klog.go", "klog.SetSlogLogger(slog.New(slog.DiscardHandler))", "_ = slog.DiscardHandler")),
 		open("K-66", "Without a numeric priority the kubelet stopped the balancer and DNS first.", "A static pod's priority: the bootstrap machine runs none of ours."),

@@ -59,18 +59,27 @@ func TestFollowsTheControlPlane(t *testing.T) {
 }
 
 // K-64: hours of watching cost no list; an ended stream goes on where it was, by a bookmark if nothing else happened.
+// TestSteadyStateListsNothing has 500 Nodes, each of which says every five minutes that it lives.
 func TestSteadyStateListsNothing(t *testing.T) {
+	const nodes, fresh = 500, 5
+	worker := fakeNode{Labels: map[string]string{"node-role.kubernetes.io/worker": ""}}
 	inVirtualTime(t, func(w world) {
 		w.api.set("master-0", at("192.0.2.10"))
+		for i := range nodes - 1 {
+			w.api.set(fmt.Sprint("worker-", i), worker)
+		}
 		expect(t, w, "master-0")
 		for minute := range 120 {
-			w.api.bookmark(1000 + minute)
+			for i := minute % fresh; i < nodes-1; i += fresh {
+				w.api.set(fmt.Sprint("worker-", i), worker)
+			}
+			w.api.bookmark(1000 * (minute + 1))
 			if minute%7 == 0 {
 				w.api.endWatches()
 			}
 			time.Sleep(time.Minute)
 		}
-		w.api.bookmark(5000)
+		w.api.bookmark(500000)
 		w.names()
 		w.api.endWatches()
 		time.Sleep(pace)
@@ -79,8 +88,8 @@ func TestSteadyStateListsNothing(t *testing.T) {
 		if lists != 1 || watches > 40 {
 			t.Errorf("%d lists and %d watches in two hours, want 1 list and a watch for each stream", lists, watches)
 		}
-		if last := w.api.asked[len(w.api.asked)-1]; last != "5000" {
-			t.Errorf("the last watch began at version %s, want the bookmark's 5000", last)
+		if last := w.api.asked[len(w.api.asked)-1]; last != "500000" {
+			t.Errorf("the last watch began at version %s, want the bookmark's 500000", last)
 		}
 		if strings.Contains(w.log.String(), "WARN") {
 			t.Errorf("log:\n%swant no warning: streams end", w.log)
