@@ -53,10 +53,10 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string) err
 	if err != nil {
 		return err
 	}
-	nodes := kube.New(kubeconfig, m.log)
-	watch := vip.NewWatch(release, newVIPProber(p, kubeconfig, heirs(nodes, m.log), m.log), onHost.remember, m.wake)
+	nodes, kept := kube.New(kubeconfig, m.log), onHost.keptNodes(m.log)
+	watch := vip.NewWatch(release, newVIPProber(p, kubeconfig, heirs(nodes.Nodes, kept), m.log), onHost.remember, m.wake)
 	claims := vip.NewClaims(p, onHost.settledVIPs(m.log), vipNetwork{}, onHost.settle, m.wake)
-	room := vip.New(p, header, onHost.keptNodes(m.log), vipHost{nodes: nodes, watch: watch, claims: claims}, keeper, &m.status, time.Now)
+	room := vip.New(p, header, kept, vipHost{nodes: nodes, watch: watch, claims: claims}, keeper, &m.status, time.Now)
 	steps := loop.Steps[vip.Snapshot, vip.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
 	return turn(ctx, m, steps, func(ctx context.Context) {
 		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })

@@ -42,13 +42,14 @@ func (h vipHost) Nodes() []addr.Node {
 	return nodes
 }
 
-// heirs are the control plane nodes, or those of an earlier run while the API has not told of any.
-func heirs(nodes *kube.Watcher, log *slog.Logger) func() []addr.Node {
+// heirs are the control plane nodes that the API told of last, or those kept of an earlier run while it has not told of any. It is for one
+// goroutine.
+func heirs(nodes func() ([]addr.Node, bool), kept []addr.Node) func() []addr.Node {
 	return func() []addr.Node {
-		if known, _ := nodes.Nodes(); len(known) > 0 {
-			return known
+		if known, _ := nodes(); len(known) > 0 {
+			kept = known
 		}
-		return onHost.keptNodes(log)
+		return kept
 	}
 }
 

@@ -121,3 +121,22 @@ func TestVIPProberLogsChanges(t *testing.T) {
 		}
 	}
 }
+
+// The heirs of an earlier run count until the API tells of others, which it may forget again.
+func TestHeirs(t *testing.T) {
+	node := func(name string) []addr.Node { return []addr.Node{{Name: name}} }
+	var told []addr.Node
+	ask := heirs(func() ([]addr.Node, bool) { return told, true }, node("kept"))
+	for _, tt := range []struct {
+		told []addr.Node
+		want string
+	}{
+		{nil, "kept"},
+		{node("m0"), "m0"},
+		{nil, "m0"},
+	} {
+		if told = tt.told; ask()[0].Name != tt.want {
+			t.Errorf("told of %v: %v, want %s", told, ask(), tt.want)
+		}
+	}
+}

@@ -45,7 +45,7 @@ func NewAccess(kubeconfig string, log *slog.Logger) *Access {
 }
 
 // Client is the same one until the kubeconfig changes, or the CA file that it names. The error wraps fs.ErrNotExist while there is no
-// kubeconfig. Files that vanish or turn bad later leave the last good client in place.
+// kubeconfig, and only then: a kubeconfig that names a file which is not there is a bad one. Files that vanish or turn bad later leave the last good client in place.
 func (a *Access) Client() (*http.Client, error) {
 	client, _, err := a.load()
 	return client, err
@@ -80,20 +80,20 @@ func (a *Access) current(text []byte) bool {
 func (a *Access) read(text []byte) error {
 	config, err := configure(a.path)
 	if err != nil {
-		return fmt.Errorf("%s: %w", a.path, err)
+		return fmt.Errorf("%s: %v", a.path, err)
 	}
 	// client-go would look at a CA file every five minutes: too late for a server whose certificate was replaced with its CA.
 	caFile := config.CAFile
 	if caFile != "" {
 		if config.CAData, err = os.ReadFile(caFile); err != nil {
-			return fmt.Errorf("%s: its CA: %w", a.path, err)
+			return fmt.Errorf("%s: its CA: %v", a.path, err)
 		}
 		config.CAFile = ""
 	}
 	config.NextProtos = a.protocols
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return fmt.Errorf("%s: %w", a.path, err)
+		return fmt.Errorf("%s: %v", a.path, err)
 	}
 	if a.client != nil { // its own method would not reach below client-go's layers
 		utilnet.CloseIdleConnectionsFor(a.client.Transport)

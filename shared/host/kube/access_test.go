@@ -178,6 +178,25 @@ func TestClientFollowsItsFile(t *testing.T) {
 	}
 }
 
+// A kubeconfig whose files are missing is a bad one: it must not be waited for as for one that has yet to come.
+func TestClientWithoutItsFiles(t *testing.T) {
+	server := guarded(t, "secret", nothing)
+	good := kubeconfigFor(server, "example.com", "secret")
+	_, rest, _ := strings.Cut(good, "certificate-authority-data: ")
+	ca, _, _ := strings.Cut(rest, "}")
+	for name, text := range map[string]string{
+		"ca.crt":     strings.Replace(good, "certificate-authority-data: "+ca, "certificate-authority: ca.crt", 1),
+		"client.crt": strings.Replace(good, "token: secret", "client-certificate: client.crt, client-key: client.key", 1),
+		"token.txt":  strings.Replace(good, "token: secret", "tokenFile: token.txt", 1),
+	} {
+		path := filepath.Join(t.TempDir(), "kubeconfig")
+		write(t, path, text)
+		if _, err := NewAccess(path, slog.New(slog.DiscardHandler)).Client(); err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), name) {
+			t.Errorf("Client() without %s = %v, want one that names it and is not for a kubeconfig to come", name, err)
+		}
+	}
+}
+
 // W-9: an overall timeout of the client would cut each watch.
 func TestClientHasNoTimeoutAndNoProxy(t *testing.T) {
 	server := guarded(t, "secret", nothing)

@@ -72,8 +72,9 @@ func failing(body []byte, check string) bool {
 	return false
 }
 
-// get asks once, follows no redirect, and reads the answer to its end, so that its connection can be used again. After an error it asks for
-// a new connection the next time: the old one may lead nowhere. A client that speaks HTTP/2 may not grant that, see kube.NewAccess.
+// get asks once, follows no redirect, and reads the answer to its end, so that its connection can be used again. HTTP/1.1 closes a connection
+// on which a question has failed, so the next one goes by a new one; HTTP/2 does not, see kube.NewAccess. Connections to other servers by the
+// same client are left alone.
 func get(ctx context.Context, client *http.Client, url string) (code int, body []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
@@ -88,7 +89,6 @@ func get(ctx context.Context, client *http.Client, url string) (code int, body [
 		body, err = io.ReadAll(io.LimitReader(answer.Body, most))
 	}
 	if err != nil {
-		client.CloseIdleConnections()
 		return 0, nil, plain(err)
 	}
 	return answer.StatusCode, body, nil

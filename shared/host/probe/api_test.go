@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -26,7 +27,9 @@ func serve(t *testing.T, handler http.HandlerFunc) (*httptest.Server, *API) {
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	client := server.Client()
-	client.Transport.(*http.Transport).TLSClientConfig.ServerName = "example.com" // a name of httptest's certificate
+	transport := client.Transport.(*http.Transport)
+	transport.ForceAttemptHTTP2 = false                  // as kube.NewAccess has it
+	transport.TLSClientConfig.ServerName = "example.com" // a name of httptest's certificate
 	return server, NewAPI(local(portOf(t, server.URL)), func() (*http.Client, error) { return client, nil })
 }
 
@@ -139,5 +142,35 @@ func TestAPIGone(t *testing.T) {
 				t.Errorf("the same fault is told as %q and as %q", why, again)
 			}
 		})
+	}
+}
+
+// A failing server costs the others that the same client asks nothing.
+func TestAPILeavesOtherConnections(t *testing.T) {
+	var conns atomic.Int32
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			conns.Add(1)
+		}
+	}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	client := server.Client()
+	client.Transport.(*http.Transport).TLSClientConfig.ServerName = "example.com"
+	shared := func() (*http.Client, error) { return client, nil }
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	well, bad := NewAPI(local(portOf(t, server.URL)), shared), NewAPI(local(portOf(t, gone.URL)), shared)
+	for range 3 {
+		if state, why := well.Probe(t.Context()); state != health.Ready {
+			t.Fatalf("%v, %s", state, why)
+		}
+		if state, why := bad.Probe(t.Context()); state != health.Gone {
+			t.Fatalf("%v, %s", state, why)
+		}
+	}
+	if conns.Load() != 1 {
+		t.Errorf("%d connections to the server that is well, want one", conns.Load())
 	}
 }
