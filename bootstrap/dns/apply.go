@@ -2,18 +2,28 @@ package dns
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"syscall"
 
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
 )
 
-// Apply brings the machine to what is desired. It is called at every turn and does nothing when all is as it should be.
+// Apply brings the machine to what is desired. It is called at every turn and does nothing when all is as it should be. A Corefile that cannot
+// be written leaves the former one in force, and CoreDNS runs by that.
 func (r *Room) Apply(ctx context.Context, c corefile.Config) error {
 	changed, err := r.host.Write(corefile.Render(c))
 	if err != nil {
-		return fmt.Errorf("write %s: %w", Config, err)
+		err = fmt.Errorf("write %s: %w", Config, err)
+		if !r.host.Written() {
+			return err
+		}
 	}
+	return errors.Join(r.run(ctx, c, changed), err)
+}
+
+// run has CoreDNS run by the Corefile that is in place, which is another one when it has changed.
+func (r *Room) run(ctx context.Context, c corefile.Config, changed bool) error {
 	running := r.daemon.Running()
 	r.answered = r.answered && running
 	r.read = r.read && running && !changed

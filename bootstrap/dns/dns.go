@@ -24,6 +24,8 @@ type Host interface {
 	Resolvers() ([]Resolver, error)
 	// Write puts the Corefile in place atomically and says whether it is another one.
 	Write(config []byte) (changed bool, err error)
+	// Written says whether there is a Corefile, of now or of an earlier run.
+	Written() bool
 	// Answers says whether the CoreDNS of this machine answers for name.
 	Answers(ctx context.Context, name string) error
 }

@@ -53,6 +53,8 @@ func (h *fakeHost) Write(config []byte) (bool, error) {
 	return true, nil
 }
 
+func (h *fakeHost) Written() bool { return h.corefile != nil }
+
 func (h *fakeHost) Answers(_ context.Context, name string) error {
 	h.asked = append(h.asked, name)
 	return h.answer
@@ -227,10 +229,19 @@ func TestApplyTells(t *testing.T) {
 }
 
 func TestApplyFaults(t *testing.T) {
-	r, h, d, _ := room(t, "")
+	r, h, d, n := room(t, "")
+	full := func(what string, running bool) {
+		t.Helper()
+		if err := turn(t, r); err == nil || err.Error() != "write /etc/coredns/Corefile: no space left" || d.running != running {
+			t.Errorf("%s: running %v, want %v, error %v", what, d.running, running, err)
+		}
+	}
 	h.full = true
-	if err := turn(t, r); err == nil || err.Error() != "write /etc/coredns/Corefile: no space left" {
-		t.Errorf("error %v", err)
+	full("there is no Corefile", false)
+	h.corefile = []byte("of an earlier run")
+	full("there is one", true)
+	if n.ready != 1 {
+		t.Errorf("READY %d times by the former Corefile", n.ready)
 	}
 	h.full, d.err = false, errors.New("pull: refused")
 	if err := turn(t, r); err == nil || err.Error() != "pull: refused" {

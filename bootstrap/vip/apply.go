@@ -3,6 +3,7 @@ package vip
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +13,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// Apply brings the machine to what is desired. It is called at every turn and does nothing when all is as it should be.
+// Apply brings the machine to what is desired. It is called at every turn and does nothing when all is as it should be. Nodes that cannot be
+// kept cost the VIP nothing now: they become peers, and are kept when that works again.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
 	if !d.Run {
 		if err := r.daemon.Stop(ctx, containerName); err != nil {
@@ -21,12 +23,23 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 		return r.tell(d.Released, idle(d))
 	}
 	// Nodes are kept before they become peers: a peer that a restart would forget would stop hearing this machine.
-	if !slices.EqualFunc(d.Nodes, r.kept, addr.Node.Equal) {
-		if err := r.host.Keep(d.Nodes); err != nil {
-			return fmt.Errorf("keep the control plane nodes: %w", err)
-		}
-		r.kept = d.Nodes
+	kept := r.keep(d.Nodes)
+	return errors.Join(r.run(ctx, d), kept)
+}
+
+func (r *Room) keep(nodes []addr.Node) error {
+	if slices.EqualFunc(nodes, r.kept, addr.Node.Equal) {
+		return nil
 	}
+	if err := r.host.Keep(nodes); err != nil {
+		return fmt.Errorf("keep the control plane nodes: %w", err)
+	}
+	r.kept = nodes
+	return nil
+}
+
+// run has keepalived run as is desired, and tells how it does.
+func (r *Room) run(ctx context.Context, d Desired) error {
 	if config := keepalived.Render(d.Config); !bytes.Equal(config, r.proposed) {
 		if err := r.host.Propose(config); err != nil {
 			return fmt.Errorf("hand keepalived.conf to the supervisor: %w", err)

@@ -194,3 +194,26 @@ func TestContainer(t *testing.T) {
 		}
 	}
 }
+
+// TestApplyKeepsTrying: nodes that cannot be kept become peers all the same, keepalived runs, and they are kept as soon as that works.
+func TestApplyKeepsTrying(t *testing.T) {
+	r, h, d, n := room(t, nil)
+	h.forgets, h.status, h.nodes = true, elect(supervised.Backup), []addr.Node{master("m0", "192.0.2.11")}
+	for range 2 {
+		if err := turn(t, r); err == nil || err.Error() != "keep the control plane nodes: no space left" {
+			t.Errorf("error %v", err)
+		}
+	}
+	if len(h.proposed) != 1 || !strings.Contains(string(h.proposed[0]), "192.0.2.11") || len(d.ensured) != 2 || n.ready != 1 {
+		t.Errorf("proposed %s, ensured %d times, READY %d times", h.proposed, len(d.ensured), n.ready)
+	}
+	h.forgets = false
+	for range 2 {
+		if err := turn(t, r); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(h.kept) != 1 {
+		t.Errorf("kept %d times, want once", len(h.kept))
+	}
+}

@@ -26,6 +26,7 @@ type fakeHost struct {
 	proposed [][]byte
 	kept     [][]addr.Node
 	full     bool
+	forgets  bool // cannot keep nodes
 }
 
 func (h *fakeHost) Links() (addr.Snapshot, error) { return h.links, nil }
@@ -43,6 +44,9 @@ func (h *fakeHost) Claims(context.Context) (map[netip.Addr]Claim, error) { retur
 func (h *fakeHost) Status() (supervised.Status, error) { return h.status, nil }
 
 func (h *fakeHost) Keep(nodes []addr.Node) error {
+	if h.forgets {
+		return errors.New("no space left")
+	}
 	h.kept = append(h.kept, nodes)
 	return nil
 }

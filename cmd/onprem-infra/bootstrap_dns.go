@@ -110,6 +110,11 @@ func (dnsHost) Write(config []byte) (changed bool, err error) {
 	return file.WriteIfChanged(dns.Config, config, 0o644)
 }
 
+func (dnsHost) Written() bool {
+	_, err := os.Stat(dns.Config)
+	return err == nil
+}
+
 // Answers gives a CoreDNS that has just been started the time to open its port.
 func (h dnsHost) Answers(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, coreDNSStart)

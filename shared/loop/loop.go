@@ -101,7 +101,7 @@ func (j *journal) fault(ctx context.Context, log *slog.Logger, step string, err 
 		return
 	}
 	if j.step == "" {
-		j.since, j.news = time.Now(), News{}
+		j.since, j.news = time.Now(), News{trials: forgetTrials}
 	}
 	j.step = step
 	if j.news.Is(step + ": " + err.Error()) {

@@ -147,6 +147,32 @@ func fault(texts []string, round int) error {
 	return nil
 }
 
+// TestErrorsOfLongTrialsAreOneNews has trials that block for longer than a fault must be silent to be news again.
+func TestErrorsOfLongTrialsAreOneNews(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		takes  time.Duration
+		faults []string // in turn, for ever
+		want   int      // lines
+	}{
+		{"one way", 5 * time.Minute, []string{"timeout"}, 1},
+		{"two ways", 5 * time.Minute, []string{"timeout", "cut off"}, 2},
+		{"short trials, two ways", 0, []string{"refused", "no such host"}, 2},
+		{"one that comes once in an hour", time.Minute, append(slices.Repeat([]string{"timeout"}, 59), "cut off"), 1 + 6},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := &room{apply: func(_ context.Context, round int) error {
+				time.Sleep(tt.takes)
+				return errors.New(tt.faults[(round-1)%len(tt.faults)])
+			}}
+			log, _ := turn(t, r, func(chan<- struct{}) { time.Sleep(6*time.Hour + 5*time.Minute) })
+			if got := strings.Count(log, "level=WARN"); got != tt.want {
+				t.Errorf("%d lines in 6 h, want %d:\n%s", got, tt.want, log)
+			}
+		})
+	}
+}
+
 func TestReasonsAreLoggedWhenTheyChange(t *testing.T) {
 	why := []Reasons{nil, {"peer 192.0.2.7"}, {"peer 192.0.2.7"}, {"peer 192.0.2.7", "peer 192.0.2.8"}, nil}
 	r := &room{why: func(round int) Reasons { return slices.Clone(why[min(round, len(why))-1]) }}

@@ -32,7 +32,7 @@ func part4() []Scar {
 			by("shared/host/probe", "TestAPI/shutdown passes, another fails", probe, looked, "case code > 0:"),
 			by("shared/host/probe", "TestAPIFollowsNoRedirect", probe, "return http.ErrUseLastResponse", "return nil"),
 			by("shared/host/probe", "TestAPIGone/reset", probe, "return health.Gone, err.Error()\n\tcase code", "return health.Ready, err.Error()\n\tcase code"),
-			by("shared/host/probe", "TestAPIHangs/within the answer", probe, "	if err != nil {\n\t\tclient.CloseIdleConnections()", "	if answer == nil {\n\t\tclient.CloseIdleConnections()")),
+			by("shared/host/probe", "TestAPIHangs/within the answer", probe, "	if err != nil {\n\t\treturn 0, nil, plain(err)", "	if answer == nil {\n\t\treturn 0, nil, plain(err)")),
 		open("K-46", "The balancer's check spoke https to an http port and always failed.", ofLater),
 		open("K-47", "The check asked the local API alone, or the API through the balancer: both moved the VIP for nothing.", ofLater),
 		open("K-48", "keepalived reacted before the balancer had dropped its backend.", ofLater),
