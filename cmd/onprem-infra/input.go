@@ -91,7 +91,7 @@ func read(std streams, path string) (name string, text []byte, err error) {
 	if path == "-" {
 		text, err = io.ReadAll(io.LimitReader(std.in, inputLimit))
 		if err != nil {
-			return "", nil, fmt.Errorf("read standard input: %w", err)
+			return "", nil, fmt.Errorf("read standard input: %w: give it a file or a pipe that can be read", err)
 		}
 		return "stdin", text, nil
 	}
@@ -106,8 +106,12 @@ func read(std streams, path string) (name string, text []byte, err error) {
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: name a file that can be read", err)
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, inputLimit))
+	text, err := io.ReadAll(io.LimitReader(f, inputLimit))
+	if err != nil {
+		return nil, fmt.Errorf("%w: name a file that can be read", err)
+	}
+	return text, nil
 }

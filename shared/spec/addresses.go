@@ -82,15 +82,15 @@ func noVIP(text string, addr netip.Addr, err error) string {
 	case addr.Is4In6():
 		return "is an IPv4 address inside an IPv6 one: write " + addr.Unmap().String()
 	case noHost(addr), !addr.IsGlobalUnicast():
-		return "is unspecified, loopback, link-local, multicast or broadcast: choose an address that hosts can share"
+		return "is unspecified, loopback, link-local, multicast, reserved or broadcast: choose an address that hosts can share"
 	}
 	return ""
 }
 
 // noHost tells the addresses that no other machine can reach a host by: of IPv4's network of zero (RFC 1122 3.2.1.3) the unspecified address
-// is only the first.
+// is only the first, and what begins with 240 or more is reserved (RFC 1112 4).
 func noHost(a netip.Addr) bool {
-	return a.IsUnspecified() || a.Is4() && a.As4()[0] == 0 || a.IsLoopback() || a.IsMulticast() || a.IsLinkLocalUnicast()
+	return a.IsUnspecified() || a.Is4() && (a.As4()[0] == 0 || a.As4()[0] >= 240) || a.IsLoopback() || a.IsMulticast() || a.IsLinkLocalUnicast()
 }
 
 // isHostName tells a name from a mistyped address, which consists of digits and dots.
@@ -101,6 +101,10 @@ func isHostName(s string) bool {
 
 // maxNetworks is far above what a cluster has, so that rules about pairs of networks stay cheap.
 const maxNetworks = 64
+
+// minBits is the shortest prefix of a machine network, that of 10.0.0.0/8. In a wider one nearly every address is inside and none at its edge,
+// so that no rule would say anything of a wrong one.
+const minBits = 8
 
 // networkAt reads one machine network.
 func (r *reader) networkAt(v value) (network, bool) {
@@ -121,8 +125,10 @@ func (r *reader) networkAt(v value) (network, bool) {
 		r.errorf(s.at, "%s is an IPv4 network inside IPv6: write it as an IPv4 network", quote(s.value))
 	case prefix != prefix.Masked():
 		r.errorf(s.at, "%s has host bits set: write %s", quote(s.value), prefix.Masked())
-	case noHost(prefix.Addr()) && !(prefix.Addr().IsUnspecified() && prefix.Bits() < 8): // which holds addresses of hosts too
-		r.errorf(s.at, "%s is unspecified, loopback, link-local or multicast: write the network that the hosts share", quote(s.value))
+	case noHost(prefix.Addr()):
+		r.errorf(s.at, "%s is unspecified, loopback, link-local, multicast or reserved: write the network that the hosts share", quote(s.value))
+	case prefix.Bits() < minBits:
+		r.errorf(s.at, "%s is wider than a network can be: write the network that the hosts share", quote(s.value))
 	default:
 		return network{prefix, s.at}, true
 	}

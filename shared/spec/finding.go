@@ -35,7 +35,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: %s: %s", position, f.Severity, f.Path, f.Text)
 }
 
-// Findings is everything that is wrong, in the order of the file, flags last.
+// Findings is what is wrong, in the order of the file, flags last: the first 1,000 of them, and then one that says how many more there are.
 type Findings []Finding
 
 // HasErrors tells whether any finding stops the compiler.
@@ -50,6 +50,24 @@ func (fs Findings) Strict() Findings {
 		strict[i].Severity = Error
 	}
 	return strict
+}
+
+// most is more findings than anybody reads at once. A file of mistakes alone would have hundreds of thousands.
+const most = 1000
+
+// first are the first findings in order. One more stands for the rest, where the rest begins, as severe as the worst of it.
+func (fs Findings) first() Findings {
+	if fs.sort(); len(fs) <= most {
+		return fs
+	}
+	rest := fs[most:]
+	last := rest[0]
+	last.Severity, last.Path = Warning, wholeDocument
+	if rest.HasErrors() {
+		last.Severity = Error
+	}
+	last.Text = fmt.Sprintf("and %d more from here on: mend the first %d", len(rest), most)
+	return append(slices.Clip(fs[:most]), last)
 }
 
 func (fs Findings) sort() {

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"bytes"
 	"net"
 
 	"github.com/onprem-infra/onprem-infra/shared/record"
@@ -26,9 +27,12 @@ func (r *reader) hosts(v value) []Host {
 		}
 		if mac.ok {
 			hw, err := net.ParseMAC(mac.value)
-			if err != nil || len(hw) != 6 {
+			switch {
+			case err != nil || len(hw) != 6:
 				r.errorf(mac.at, "%s is no MAC address: write six bytes, such as 52:54:00:00:00:01", quote(mac.value))
-			} else {
+			case hw[0]&1 != 0, bytes.Equal(hw, make([]byte, 6)):
+				r.errorf(mac.at, "%s is a group's address or all zeros, and no interface has it: write the address of the one that boots", quote(mac.value))
+			default:
 				r.once(macs, hw.String(), mac)
 			}
 		}

@@ -26,7 +26,7 @@ func ParseImages(name string, text []byte) (map[string]string, Findings) {
 		r.duplicates(root, nil)
 		images = r.images(r.object(r.root(root)), false)
 	}
-	if r.findings.sort(); r.findings.HasErrors() {
+	if r.findings = r.findings.first(); r.findings.HasErrors() {
 		return nil, r.findings
 	}
 	return images, r.findings

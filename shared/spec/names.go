@@ -42,7 +42,7 @@ func (r *report) checkClusterName(s said[string]) {
 	case len(name) > maxLabel:
 		r.errorf(s.at, "%s has %d characters: choose a name of at most %d", quote(name), len(name), maxLabel)
 	case strings.Contains(name, "."):
-		r.errorf(s.at, "%s has a dot in it: choose one label, such as %s, and put the rest into baseDomain", quote(name), quote(labelLike(lower)))
+		r.errorf(s.at, "%s has a dot in it: choose one label%s, and put the rest into baseDomain", quote(name), suggest(labelLike(lower)))
 	case !isLabel(lower):
 		r.errorf(s.at, "%s is no DNS label: use lower-case letters, digits and inner hyphens only%s", quote(name), suggest(labelLike(lower)))
 	case name != lower:
@@ -64,6 +64,8 @@ func (r *report) checkBaseDomain(s said[string]) {
 		r.errorf(s.at, "%s is no DNS name: use labels of letters, digits and inner hyphens, at most %d each, with dots between", quote(s.value), maxLabel)
 	case string(name) != domain:
 		r.errorf(s.at, "%s has upper-case letters: write %s", quote(s.value), quote(string(name)))
+	case strings.Trim(domain[strings.LastIndexByte(domain, '.')+1:], "0123456789") == "":
+		r.errorf(s.at, "%s ends in a number, and resolvers take such names for addresses: write a DNS domain, such as example.com", quote(s.value))
 	}
 }
 

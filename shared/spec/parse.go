@@ -7,8 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Parse reads an install-config or a cluster.yaml. Name is what findings call the file. It returns every finding at once, sorted; the
-// Cluster is the zero value when one of them is an error.
+// Parse reads an install-config or a cluster.yaml. Name is what findings call the file. It returns all findings at once, sorted, 1,000 and
+// a count of the rest at most; the Cluster is the zero value when one of them is an error.
 func Parse(name string, text []byte, knobs Knobs) (Cluster, Findings) {
 	r := newReader(name, "an install-config or a cluster.yaml")
 	d, ok := r.draft(text)
@@ -17,7 +17,7 @@ func Parse(name string, text []byte, knobs Knobs) (Cluster, Findings) {
 	if ok {
 		r.validate(d)
 	}
-	if r.findings.sort(); r.findings.HasErrors() {
+	if r.findings = r.findings.first(); r.findings.HasErrors() {
 		return Cluster{}, r.findings
 	}
 	return d.cluster(), r.findings

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -72,13 +73,18 @@ func (r *reader) text(v value) said[string] {
 // oldBools are words that YAML 1.1 reads as booleans and YAML 1.2 as text.
 func oldBools() []string { return []string{"y", "yes", "on", "n", "no", "off"} }
 
+// numeric are words that people write for numbers.
+var numeric = regexp.MustCompile(`^[-+]?[0-9.][0-9.eE+-]*$`)
+
 func (r *reader) number(v value) said[int] {
 	s := said[int]{at: v.at, given: v.given()}
 	if v.node == nil {
 		return s
 	}
 	node := follow(v.node)
-	if kind := kindOf(node); kind != kindNumber {
+	kind := kindOf(node)
+	huge := kind == kindString && node.Style == 0 && numeric.MatchString(node.Value) // more than the parser's numbers hold
+	if kind != kindNumber && !huge {
 		r.wrongKind(v, "a whole number")
 		return s
 	}
