@@ -76,7 +76,7 @@ func TestRegistryAwayForHours(t *testing.T) {
 		time.Sleep(hours + maxDelay + 10*time.Second)
 		synctest.Wait()
 		if e.pulls != 1 || len(e.process.signals) != 0 {
-			t.Errorf("%d pulls half a minute after the registry came back, want one", e.pulls)
+			t.Fatalf("%d pulls half a minute after the registry came back, want one", e.pulls)
 		}
 		// A container that ends while the registry is away again is started from what is there.
 		e.until = time.Now().Add(hours)
