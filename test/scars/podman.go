@@ -7,6 +7,7 @@ func containers() []Scar {
 		daemon   = "bootstrap/daemon/daemon.go"
 		pulse    = "bootstrap/daemon/pulse.go"
 		unheard  = "TestEnsure/ours has ended, and the engine does not know: replaced"
+		stop     = "bootstrap/daemon/stop.go"
 		vanishes = `"no such container"`
 	)
 	return []Scar{
@@ -38,6 +39,19 @@ func containers() []Scar {
 		kept("C-08", "Storage was full, and nobody said so.",
 			by("shared/host/podman", "TestStorageFull", engine, `return fmt.Errorf("create container %s from image %s: %w", spec.Name, spec.Image, oneLine(err))`, `return fmt.Errorf("create container %s from image %s", spec.Name, spec.Image)`)),
 		kept("C-09", "systemctl status went on with MASTER while the container was gone.",
-			by("cmd/onprem-infra", "TestStatusIsTrue", "cmd/onprem-infra/bootstrap_status.go", "if sent := status.ended(err); err == nil {", "if sent := error(nil); err == nil {")),
+			by("cmd/onprem-infra", "TestStatusIsTrue", "cmd/onprem-infra/bootstrap_status.go", "sent := status.ended(err)", "var sent error")),
+		kept("C-10", "A number was taken for a container's first process after that had ended, and a stranger got its SIGTERM.",
+			by("bootstrap/daemon", "TestEnsure/its number is a stranger's: that is not touched", daemon, "err != nil || !own", "err != nil"),
+			by("shared/host/proc", "TestOf", "shared/host/proc/proc.go", "return strings.Contains(string(text), container), nil", "return true, nil")),
+		kept("C-11", "A container was started and never seen, or made and never started, and the next stop took it for stopped.",
+			by("bootstrap/daemon", "TestStopAfterAStartThatFailedHalfway", daemon, "k.stopped = false\n\terr :=", "k.stopped = k.stopped && k.failure == nil\n\terr :="),
+			by("bootstrap/daemon", "TestStopWithoutHavingStarted/made and not started, as far as anybody knows", stop, "ours(state) && state.New", "ours(state) && false")),
+		kept("C-12", "On a slow disk, or one without room, a container was taken away and made anew each time, and never ran.",
+			by("bootstrap/daemon", "TestEnsure/ours was made and never started: it gets its turn", daemon, "!state.Running && state.Digest == spec.Digest() {", "!state.Running && !state.New && state.Digest == spec.Digest() {"),
+			by("bootstrap/daemon", "TestEnsure/ours needs long to start: it is not taken away", daemon, "if errors.Is(err, context.DeadlineExceeded) ||", "if"),
+			by("shared/host/podman", "TestNeverStarted", engine, `s.State.Status == "created" || s.State.Status == "initialized"`, "false")),
+		kept("C-13", "Without podman's socket the program did not turn, and so did not know when the VIP has to leave.",
+			by("shared/host/podman", "TestServiceIsSilent", "shared/host/podman/engine.go", "bindings.NewConnection(ctx,", "bindings.NewConnection(context.WithoutCancel(ctx),"),
+			by("bootstrap/daemon", "TestStopWithoutAnEngine", stop, `return fmt.Errorf("container %s may still run, and keep what it holds: look at it: %w", name, err)`, "return nil")),
 	}
 }

@@ -6,7 +6,7 @@ func registries() []Scar {
 		install = "bootstrap/files/onprem-install"
 		image   = "shared/host/podman/image.go"
 		pull    = "shared/host/podman/pull.go"
-		turns   = "shared/loop/loop.go"
+		pulls   = "bootstrap/daemon/pull.go"
 		news    = "shared/loop/news.go"
 		kinds   = "shared/loop/shape.go"
 		delays  = "bootstrap/daemon/backoff.go"
@@ -14,7 +14,7 @@ func registries() []Scar {
 		shaped  = "key := shape(text)"
 		doubled = "min(max(2*b.delay, firstDelay), limit)"
 		slower  = "delay < 16 ? delay * 2 : 30"
-		failed  = `return false, fmt.Errorf("pull image %s: %w", image, known.explain(oneLine(err)))`
+		failed  = `return fmt.Errorf("pull image %s: %w", image, known.explain(oneLine(err)))`
 		arrives = "-lt 65536"
 		advised = `problem=$(advice "$problem")$problem`
 		kind    = `kind=$(shape "$problem")`
@@ -39,11 +39,11 @@ func registries() []Scar {
 			by("bootstrap", "TestInstallWaits", install, slower, "delay < 1600 ? delay * 2 : 30"),
 			by("bootstrap", "TestInstallWaitsForHours", install, slower, "delay < 1600 ? delay * 2 : 30")),
 		kept("G-05", "A unit that was told to end in the midst of a pull waited for it, or called its own end a fault.",
-			by("bootstrap/daemon", "TestStopDuringAPull", turns, "\tif ctx.Err() != nil {\n\t\treturn\n\t}\n\tif j.step", "\tif j.step"),
+			by("bootstrap/daemon", "TestStopDuringAPull", pulls, "\tp.cancel()\n", ""),
 			by("shared/host/podman", "TestPullEndsWithItsCaller", pull, "http.NewRequestWithContext(ctx,", "http.NewRequestWithContext(e.service,")),
 		kept("G-06", "A pull that was cut, by the line or by podman's own end, counted as done.",
-			by("shared/host/podman", "TestPullIsCut", image, failed, "return true, nil"),
-			by("shared/host/podman", "TestServiceEndsDuringPull", image, failed, "return true, nil")),
+			by("shared/host/podman", "TestPullIsCut", image, failed, "return nil"),
+			by("shared/host/podman", "TestServiceEndsDuringPull", image, failed, "return nil")),
 		kept("G-07", "A registry that fell silent in a layer held the pull for ever.",
 			by("shared/host/podman", "TestPullHangs", pull, `func() { cancel(fmt.Errorf("nothing has arrived for %s", e.pullSilence)) }`, "func() {}"),
 			by("bootstrap", "TestInstallEndsAPullThatHangs", install, arrives, "-lt 0")),
@@ -51,7 +51,8 @@ func registries() []Scar {
 			by("shared/host/podman", "TestPullIsSlow", pull, "func() { hung.Reset(e.pullSilence) }", "func() {}"),
 			by("bootstrap", "TestInstallLetsASlowPullBe", install, arrives, "-lt 65536000")),
 		kept("G-09", "R-15: what was there was pulled again, so that nothing started while the registry was away.",
-			by("shared/host/podman", "TestPresentIsNeverPulled", image, "if err != nil || present {\n\t\treturn false, err\n\t}\n\tknown", "if err != nil || present && !strings.HasSuffix(image, \":latest\") {\n\t\treturn false, err\n\t}\n\tknown"),
+			by("shared/host/podman", "TestPresentIsNeverPulled", image, "if status == http.StatusNotFound {", "if status == http.StatusNotFound || strings.Contains(image, \"@\") {"),
+			by("bootstrap/daemon", "TestEnsure/nothing there", "bootstrap/daemon/daemon.go", "if !present {", "if true {"),
 			by("bootstrap", "TestInstallAgain", install, `{ podman image exists "$image" || pull; }`, "pull")),
 		kept("G-10", "Credentials that were absent, wrong or of another registry, and nobody said which file to mend.",
 			by("shared/host/podman", "TestCredentials", image, "known.explain(oneLine(err))", "oneLine(err)"),
@@ -61,5 +62,9 @@ func registries() []Scar {
 			by("bootstrap", "TestInstallCredentialsChange", install, "\t"+advised+"\n\t"+kind, "\t"+kind+"\n\t"+advised)),
 		kept("G-11", "R-08, R-16: a pull that was killed left its files behind.",
 			by("bootstrap", "TestInstallKilled", install, `rm -rf "$work" "$record.new"`, `rm -rf "$record.new"`)),
+		kept("G-12", "While an image was pulled, for hours, nobody looked after what still served, and the VIP could not leave.",
+			by("bootstrap/daemon", "TestPullLetsTheRoomTurn/the former one stands still: it is made to go on", "bootstrap/daemon/daemon.go", "if trouble = k.feel(ctx, spec.Name); k.digest == spec.Digest() {", "if k.digest == spec.Digest() {"),
+			by("bootstrap/daemon", "TestPullLetsTheRoomTurn/it arrives: the former one is replaced", pulls, "\t\tloop.Wake(k.Wake)\n", ""),
+			by("cmd/onprem-infra", "TestStatusIsTrue", "cmd/onprem-infra/bootstrap_status.go", " || errors.As(err, new(daemon.UnderWay))", "")),
 	}
 }
