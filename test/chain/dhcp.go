@@ -18,10 +18,14 @@ import (
 // Renewal is how long after each lease the machine asks for the next one.
 const Renewal = 4 * time.Second
 
+// Renewal6 is the same for IPv6: half of the lease, as dnsmasq can be told no other time.
+const Renewal6 = leaseTime / 2
+
 // leaseTime is the shortest that dnsmasq gives.
 const leaseTime = 2 * time.Minute
 
-// DHCP is a real dnsmasq on the network. It leases one address, the bootstrap machine's, of each family.
+// DHCP is a real dnsmasq on the network. It leases one address of each family, those of the bootstrap machine, and announces by router
+// advertisements that IPv6 addresses are leased here.
 type DHCP struct {
 	host    *lab.Host
 	dir     string
@@ -53,8 +57,8 @@ func (d *DHCP) Start(ctx context.Context) error {
 	minutes := fmt.Sprintf("%dm", int(leaseTime.Minutes()))
 	d.cmd = d.host.Command(context.WithoutCancel(ctx), "dnsmasq", "--no-daemon", "--conf-file", "--port=0", "--no-ping", "--log-dhcp",
 		"--interface=eth0", "--bind-dynamic", "--except-interface=lo", "--dhcp-authoritative",
-		"--dhcp-leasefile="+filepath.Join(d.dir, "leases"), "--dhcp-optsfile="+d.options,
-		fmt.Sprintf("--dhcp-range=%s,%s,255.255.255.0,%s", bootstrapIP, bootstrapIP, minutes))
+		"--dhcp-leasefile="+filepath.Join(d.dir, "leases"), "--dhcp-optsfile="+d.options, "--enable-ra",
+		fmt.Sprintf("--dhcp-range=%s,%[1]s,255.255.255.0,%s", bootstrapIP, minutes), fmt.Sprintf("--dhcp-range=%s,%[1]s,64,%s", prefix6(bootstrapIP).Addr(), minutes))
 	d.cmd.Stdout, d.cmd.Stderr = log, log
 	if err := d.cmd.Start(); err != nil {
 		return fmt.Errorf("start dnsmasq: %w", err)
@@ -67,7 +71,7 @@ func (d *DHCP) Start(ctx context.Context) error {
 	return nil
 }
 
-// Offer has the next renewal tell of other name servers, or of none. It returns when dnsmasq has read of them.
+// Offer has the next renewal tell of other name servers, or of none: each family's renewal of its own. It returns when dnsmasq has read of them.
 func (d *DHCP) Offer(servers ...netip.Addr) error {
 	before := d.reads()
 	if err := d.write(servers); err != nil {
@@ -90,12 +94,20 @@ func (d *DHCP) reads() int { return strings.Count(d.Log(), " read "+d.options) }
 func (d *DHCP) write(servers []netip.Addr) error {
 	var lines strings.Builder
 	fmt.Fprintf(&lines, "option:router,%s\noption:T1,%d\n", neighbourIP, int(Renewal.Seconds()))
-	if len(servers) > 0 {
-		lines.WriteString("option:dns-server")
-		for _, s := range servers {
-			fmt.Fprintf(&lines, ",%s", s)
+	var list, list6 string
+	for _, s := range servers {
+		if s.Is4() {
+			list += "," + s.String()
+		} else {
+			list6 += fmt.Sprintf(",[%s]", s)
 		}
-		lines.WriteString("\n")
+	}
+	if list != "" {
+		fmt.Fprintf(&lines, "option:dns-server%s\n", list)
+	}
+	if list6 != "" {
+		// By lease alone: what a router advertisement has told stays true for its lifetime, which is an hour.
+		fmt.Fprintf(&lines, "tag:dhcpv6,option6:dns-server%s\n", list6)
 	}
 	return os.WriteFile(d.options, []byte(lines.String()), 0o644)
 }

@@ -27,7 +27,7 @@ type nameServer struct {
 	done   chan error
 }
 
-// serveNames answers on a host whose address is self.
+// serveNames answers on a host whose addresses are self and the IPv6 one that goes with it.
 func serveNames(host *lab.Host, self netip.Addr) (*nameServer, error) {
 	conn, err := host.ListenPacket(":53")
 	if err != nil {
@@ -36,8 +36,12 @@ func serveNames(host *lab.Host, self netip.Addr) (*nameServer, error) {
 	n := &nameServer{done: make(chan error, 1)}
 	started := make(chan struct{})
 	n.server = &dns.Server{PacketConn: conn, NotifyStartedFunc: func() { close(started) }, Handler: dns.HandlerFunc(func(w dns.ResponseWriter, q *dns.Msg) {
+		asked := self
+		if client, err := netip.ParseAddrPort(w.RemoteAddr().String()); err == nil && !client.Addr().Unmap().Is4() {
+			asked = prefix6(self).Addr()
+		}
 		// The client may have gone.
-		_ = w.WriteMsg(answer(self, q))
+		_ = w.WriteMsg(answer(asked, q))
 	})}
 	go func() { n.done <- n.server.ActivateAndServe() }()
 	select {
@@ -48,7 +52,7 @@ func serveNames(host *lab.Host, self netip.Addr) (*nameServer, error) {
 	}
 }
 
-// answer knows Outside; the names below it, whose TXT is the server's own address; and one name for every address, as where an
+// answer knows Outside; the names below it, whose TXT is the server's own address, of the family that it was asked by; and one name for every address, as where an
 // administrator has entered the API's name for the VIP and nobody has told the bootstrap machine's. It refuses everything else.
 func answer(self netip.Addr, q *dns.Msg) *dns.Msg {
 	reply := new(dns.Msg).SetReply(q)
@@ -67,10 +71,10 @@ func answer(self netip.Addr, q *dns.Msg) *dns.Msg {
 	return reply
 }
 
-// AddNameServer plugs another name server into the network, at 192.0.2.last.
+// AddNameServer plugs another name server into the network, at 192.0.2.last and 2001:db8:1::last.
 func (c *Chain) AddNameServer(last byte) (netip.Addr, error) {
 	ip := netip.AddrFrom4([4]byte{192, 0, 2, last})
-	host, err := c.lab.Add(fmt.Sprintf("names-%d", last), prefix(ip))
+	host, err := c.lab.Add(fmt.Sprintf("names-%d", last), prefix(ip), prefix6(ip))
 	if err != nil {
 		return ip, err
 	}

@@ -18,7 +18,7 @@ autoconnect=true
 %s
 
 [ipv6]
-method=ignore
+%s
 `
 
 // managedPresets enable what an image with NetworkManager has enabled.
@@ -31,8 +31,8 @@ enable NetworkManager-wait-online.service
 const Resolved = "../run/systemd/resolve/stub-resolv.conf"
 
 // Manage hands the link of a machine that does not run to NetworkManager: it has no address until NetworkManager gives it one, no name, and
-// its resolv.conf names nobody. ipv4 is that section of a keyfile.
-func (c *Chain) Manage(ctx context.Context, ipv4 string) error {
+// its resolv.conf names nobody. ipv4 and ipv6 are those sections of a keyfile.
+func (c *Chain) Manage(ctx context.Context, ipv4, ipv6 string) error {
 	if out, err := c.Bootstrap.Command(ctx, "ip", "address", "flush", "dev", "eth0").CombinedOutput(); err != nil {
 		return fmt.Errorf("take the machine's addresses: %w: %s", err, out)
 	}
@@ -41,7 +41,7 @@ func (c *Chain) Manage(ctx context.Context, ipv4 string) error {
 		path, content string
 		mode          os.FileMode
 	}{
-		{path: "/etc/NetworkManager/system-connections/eth0.nmconnection", content: fmt.Sprintf(keyfile, ipv4), mode: 0o600},
+		{path: "/etc/NetworkManager/system-connections/eth0.nmconnection", content: fmt.Sprintf(keyfile, ipv4, ipv6), mode: 0o600},
 		{path: "/etc/systemd/system-preset/10-networkmanager.preset", content: managedPresets, mode: 0o644},
 		// nspawn gives the machine a name, which NetworkManager would respect.
 		{path: "/etc/systemd/system/NetworkManager.service.d/10-unnamed.conf", content: "[Service]\nExecStartPre=+/bin/hostname localhost\n", mode: 0o644},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,37 +20,50 @@ const Patience = 5 * time.Second
 // sockets is how many clients there are: each has a port of its own.
 const sockets = 16
 
+// Question is for a name that exists.
+type Question struct {
+	Name string
+	Type uint16
+	Want []string // the right answers: the text of a TXT record, the address of an A record. Any one of them will do
+}
+
 // Answer is what became of one question.
 type Answer struct {
-	Name  string
+	Question
 	Asked time.Time
+	Late  time.Duration // how long after its time it was asked: the asker did not get to run, or could not send
 	Took  time.Duration // until the answer; Patience or more when there was none
 	Rcode int           // -1 when there was no answer
 	Text  string        // of the first TXT or A record, empty for another answer
 }
 
-// Lost says whether a client has nothing of the answer: there was none in time, or the server failed.
+// Lost says whether a client lacks what it asked for: there was no answer in time, the server failed, or it said something else. That there is
+// no such name, or no such record, is as much of a loss: all that are asked for exist.
 func (a Answer) Lost() bool {
-	return a.Took >= Patience || a.Rcode != dns.RcodeSuccess && a.Rcode != dns.RcodeNameError
+	return a.Took >= Patience || a.Rcode != dns.RcodeSuccess || !slices.Contains(a.Want, a.Text)
 }
 
 // Load is a crowd of clients.
 type Load struct {
-	questions func(i int) (name string, qtype uint16)
+	questions func(i int) Question
+	every     time.Duration
+	begun     time.Time
 	conns     []net.Conn
 	stop      chan struct{}
 	asking    sync.WaitGroup
 	hearing   sync.WaitGroup
 
 	mu      sync.Mutex
+	ended   time.Time // zero while it asks
 	answers []Answer
+	idle    []time.Duration         // how late one beside it was that keeps the same times and does nothing
 	open    [sockets]map[uint16]int // by ID: index in answers
 	err     error
 }
 
 // Start asks the server at address, from host, perSecond questions each second until Stop. questions gives the i-th one.
-func Start(host *lab.Host, address string, perSecond int, questions func(i int) (name string, qtype uint16)) (*Load, error) {
-	l := &Load{questions: questions, stop: make(chan struct{})}
+func Start(host *lab.Host, address string, perSecond int, questions func(i int) Question) (*Load, error) {
+	l := &Load{questions: questions, every: time.Second / time.Duration(perSecond), begun: time.Now(), stop: make(chan struct{})}
 	for i := range sockets {
 		conn, err := host.Dial(context.Background(), "udp", address)
 		if err != nil {
@@ -62,34 +76,41 @@ func Start(host *lab.Host, address string, perSecond int, questions func(i int) 
 	for i := range l.conns {
 		l.hearing.Go(func() { l.hear(i) })
 	}
-	l.asking.Go(func() { l.ask(time.Second / time.Duration(perSecond)) })
+	l.asking.Go(func() { l.pace(l.send) })
+	l.asking.Go(func() {
+		l.pace(func(_ int, late time.Duration) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.idle = append(l.idle, late)
+		})
+	})
 	return l, nil
 }
 
-// ask sends what is due. A late turn sends all that should have been sent before it.
-func (l *Load) ask(every time.Duration) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	start := time.Now()
-	for n := 0; ; {
+// pace calls f for every question whose time comes before Stop, also for those whose time has passed meanwhile. It makes up for lost time at
+// four times the pace and not all at once, which would be a flood that servers may drop.
+func (l *Load) pace(f func(n int, late time.Duration)) {
+	for n := 0; ; n++ {
+		due := l.begun.Add(time.Duration(n) * l.every)
 		select {
 		case <-l.stop:
-			return
-		case now := <-tick.C:
-			for ; time.Duration(n)*every <= now.Sub(start); n++ {
-				l.send(n)
+			if due.After(l.ended) {
+				return
 			}
+			time.Sleep(l.every / 4)
+		case <-time.After(max(time.Until(due), l.every/4)):
 		}
+		f(n, time.Since(due))
 	}
 }
 
-func (l *Load) send(n int) {
-	name, qtype := l.questions(n)
-	query := new(dns.Msg).SetQuestion(dns.Fqdn(name), qtype)
+func (l *Load) send(n int, late time.Duration) {
+	question := l.questions(n)
+	query := new(dns.Msg).SetQuestion(dns.Fqdn(question.Name), question.Type)
 	query.Id = uint16(n / sockets)
 	packet, err := query.Pack()
 	l.mu.Lock()
-	l.answers = append(l.answers, Answer{Name: name, Asked: time.Now(), Took: Patience, Rcode: -1})
+	l.answers = append(l.answers, Answer{Question: question, Asked: time.Now(), Late: late, Took: Patience, Rcode: -1})
 	l.open[n%sockets][query.Id] = n
 	l.err = errors.Join(l.err, err)
 	l.mu.Unlock()
@@ -132,14 +153,17 @@ func text(reply *dns.Msg) string {
 }
 
 // Stop asks no more, waits for the answers that may still come, and returns what became of every question, in the order of asking.
-func (l *Load) Stop() ([]Answer, error) {
+func (l *Load) Stop() (Outcome, error) {
+	l.mu.Lock()
+	l.ended = time.Now()
+	l.mu.Unlock()
 	close(l.stop)
 	l.asking.Wait()
 	for deadline := time.Now().Add(Patience); l.waiting() && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 	}
 	l.close()
 	l.hearing.Wait()
-	return l.answers, l.err
+	return Outcome{Answers: l.answers, Due: int(l.ended.Sub(l.begun)/l.every) + 1, Starved: 1 - punctual(l.idle)}, l.err
 }
 
 func (l *Load) waiting() bool {

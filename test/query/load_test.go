@@ -12,7 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-// TestLoad has a server that loses one question in ten and fails one: both count, and nothing else does.
+// TestLoad has a server that loses one question in ten, fails one and says something else to others: all of these count, and nothing else does.
 func TestLoad(t *testing.T) {
 	host, err := lab.New(t).Add("a", netip.MustParsePrefix("192.0.2.1/24"))
 	if err != nil {
@@ -24,36 +24,88 @@ func TestLoad(t *testing.T) {
 	}
 	server := &dns.Server{PacketConn: conn, Handler: dns.HandlerFunc(func(w dns.ResponseWriter, q *dns.Msg) {
 		reply := new(dns.Msg).SetReply(q)
-		switch name := q.Question[0].Name; {
-		case strings.HasPrefix(name, "n3."):
+		name := q.Question[0].Name
+		says := func(text string) {
+			reply.Answer = []dns.RR{&dns.TXT{Hdr: dns.RR_Header{Name: name, Rrtype: dns.TypeTXT, Class: dns.ClassINET}, Txt: []string{text}}}
+		}
+		switch name[:3] {
+		case "n3.":
 			return
-		case strings.HasPrefix(name, "n7."):
+		case "n5.":
+			says("somebody.else.")
+		case "n6.":
+		case "n7.":
 			reply.Rcode = dns.RcodeServerFailure
-		case strings.HasPrefix(name, "n8."):
+		case "n8.":
 			reply.Rcode = dns.RcodeNameError
 		default:
-			reply.Answer = []dns.RR{&dns.TXT{Hdr: dns.RR_Header{Name: name, Rrtype: dns.TypeTXT, Class: dns.ClassINET}, Txt: []string{name}}}
+			says(name)
 		}
 		_ = w.WriteMsg(reply) // the asker notices
 	})}
 	go server.ActivateAndServe()
 	defer server.Shutdown()
-	load, err := Start(host, "192.0.2.1:53", 500, func(i int) (string, uint16) { return fmt.Sprintf("n%d.example.", i%10), dns.TypeTXT })
+	begun := time.Now()
+	load, err := Start(host, "192.0.2.1:53", 500, func(i int) Question {
+		name := fmt.Sprintf("n%d.example.", i%10)
+		return Question{Name: name, Type: dns.TypeTXT, Want: []string{"never said", name}}
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(20 * time.Second); len(load.Answers()) < 500 && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 	}
-	answers, err := load.Stop()
-	if err != nil || len(answers) < 500 {
-		t.Fatalf("%d answers, %v", len(answers), err)
+	elapsed := time.Since(begun)
+	outcome, err := load.Stop()
+	answers := outcome.Answers
+	if want := int(0.95 * 500 * elapsed.Seconds()); err != nil || len(answers) < max(500, want) || len(answers) != outcome.Due {
+		t.Fatalf("%d questions in %s, of %d due, want %d at least (%v)", len(answers), elapsed, outcome.Due, want, err)
 	}
 	for i, a := range answers {
-		if want := i%10 == 3 || i%10 == 7; a.Name != fmt.Sprintf("n%d.example.", i%10) || a.Lost() != want || !want && i%10 != 8 && a.Text != a.Name {
+		if want := strings.Contains("35678", fmt.Sprint(i%10)); a.Name != fmt.Sprintf("n%d.example.", i%10) || a.Lost() != want {
 			t.Errorf("question %d: %+v, lost: %t, want %t", i, a, a.Lost(), want)
 		}
 	}
 	if last, first := answers[len(answers)-1].Asked, answers[0].Asked; last.Sub(first) < 900*time.Millisecond*time.Duration(len(answers))/500 {
 		t.Errorf("%d questions in %s", len(answers), last.Sub(first))
+	}
+}
+
+// TestOutcome holds what is a loss and what is only a busy machine.
+func TestOutcome(t *testing.T) {
+	good := Answer{Question: Question{Name: "a.", Want: []string{"1", "2"}}, Took: time.Millisecond, Text: "2"}
+	with := func(change func(a *Answer)) Answer {
+		a := good
+		change(&a)
+		return a
+	}
+	late := with(func(a *Answer) { a.Late = 2 * onTime })
+	for _, tt := range []struct {
+		name    string
+		answers []Answer
+		due     int
+		starved float64
+		want    string // empty for nothing wrong
+	}{
+		{name: "all answered", answers: []Answer{good, good, good, good}},
+		{name: "one is not", answers: []Answer{good, with(func(a *Answer) { a.Took, a.Rcode, a.Text = Patience, -1, "" })}, want: "question 1, a.: lost"},
+		{name: "one too late", answers: []Answer{with(func(a *Answer) { a.Took = Patience })}, want: "question 0, a.: lost"},
+		{name: "no such name", answers: []Answer{with(func(a *Answer) { a.Rcode, a.Text = dns.RcodeNameError, "" })}, want: "lost"},
+		{name: "no such record", answers: []Answer{with(func(a *Answer) { a.Text = "" })}, want: "lost"},
+		{name: "the server fails", answers: []Answer{with(func(a *Answer) { a.Rcode = dns.RcodeServerFailure })}, want: "lost"},
+		{name: "somebody else's", answers: []Answer{with(func(a *Answer) { a.Text = "3" })}, want: "lost"},
+		{name: "some never asked", answers: []Answer{good, good, good}, due: 4, want: "3 questions asked of 4"},
+		{name: "a few asked late", answers: []Answer{good, good, good, good, late}},
+		{name: "many asked late", answers: []Answer{good, good, good, late}, want: "75% of the questions asked at their moment"},
+		{name: "many asked late on a busy machine", answers: []Answer{good, good, good, late}, starved: 0.25},
+		{name: "more asked late than the machine was busy", answers: []Answer{good, late, late, late}, starved: 0.25, want: "less the 25% that the machine was too busy for"},
+		{name: "lost on a busy machine", answers: []Answer{late, with(func(a *Answer) { a.Text = "" })}, starved: 1, want: "question 1, a.: lost"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			err := Outcome{Answers: tt.answers, Due: max(tt.due, len(tt.answers)), Starved: tt.starved}.Err()
+			if got := fmt.Sprint(err); tt.want == "" && err != nil || !strings.Contains(got, tt.want) && tt.want != "" {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
 	}
 }
