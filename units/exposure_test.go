@@ -71,10 +71,8 @@ var ofResolv = map[string]string{
 	"UMask=":                           "the script sets the mode of the one file that it makes",
 }
 
-// unprotected are services without any protection, with the reason.
-var unprotected = map[string]string{
-	"onprem-resolv-changed.service": "it reads nothing, and asks systemd for one thing, which systemd does for who is privileged; it must be over before the next change",
-}
+// unprotected are services without any protection, with the words in the unit that give the reason.
+var unprotected = map[string]string{"onprem-resolv-changed.service": "# It has no protection of its own. It reads nothing"}
 
 // TestExposure holds that each directive of systemd's own list is set in each of our services, or has its reason here. One that is dropped
 // from a unit has none, and a reason that is not needed any more does not stay.
@@ -86,6 +84,9 @@ func TestExposure(t *testing.T) {
 	for unit := range all(t) {
 		if filepath.Ext(unit) == ".service" && strings.HasPrefix(unit, "onprem-") && explained[unit] == nil && unprotected[unit] == "" {
 			t.Errorf("%s: say here what it leaves out, and why", unit)
+		}
+		if reason := unprotected[unit]; !strings.Contains(string(all(t)[unit].Contents), reason) {
+			t.Errorf("%s does not say %q", unit, reason)
 		}
 	}
 	for unit, reasons := range explained {
