@@ -48,8 +48,9 @@ e2e: setup build ## the long version: the bootstrap machine, its failures and it
 
 scars: export ONPREM_INFRA_REQUIRE := 1
 scars: export ONPREM_INFRA_SCARS := 1
+scars: export ONPREM_INFRA_LONG := 1
 scars: setup ## bring each bug of the history back, in a copy of the tree, and see its test fail
-	$(GO) test $(TAGS) -timeout 120m -count 1 -v -run Replay ./test/scars
+	$(GO) test $(TAGS) -timeout 240m -count 1 -v -run Replay ./test/scars
 
 demo: setup build ## from an install-config to a VIP on a booted bootstrap machine, and back
 	$(GO) run $(TAGS) ./test/demo

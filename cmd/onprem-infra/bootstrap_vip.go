@@ -43,7 +43,10 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string) err
 	if err != nil {
 		return err
 	}
-	keeper := m.keeper()
+	keeper, err := m.keeper(ctx)
+	if err != nil {
+		return err
+	}
 	keeper.Prepare = forgetStatus
 	keeper.Sign = daemon.Works() // onprem-supervise looks around once a beat
 	release, err := onHost.release()

@@ -27,7 +27,8 @@ func part3() []Scar {
 			by("bootstrap/vip", "TestStopStories/K-35: down again and again, never for 5 s", release, "r.phase, r.failures = holding, 0", "r.phase = holding"),
 			by("bootstrap/vip", "TestApplyRelease", "bootstrap/vip/apply.go", "	if !d.Run {\n", "	if !d.Run || r.told == \"the API VIP is not held here\" {\n")),
 		kept("K-36", "nopreempt kept the VIP on a master without an API.",
-			by("shared/keepalived", "TestConduct", template, "    state BACKUP\n", "    state BACKUP\n    nopreempt\n")),
+			by("shared/keepalived", "TestConduct", template, "    state BACKUP\n", "    state BACKUP\n    nopreempt\n"),
+			by("test/e2e", "TestLongStop/K-35, K-36: the API is down for 6 s", template, "    state BACKUP\n", "    state BACKUP\n    nopreempt\n")),
 		kept("K-37", "The API was down, hosts in provisioning reached Ironic through the VIP, and lost it.",
 			by("bootstrap/vip", "TestStopMatrix", release, "case l.Ironic:", "case false:"),
 			by("bootstrap/vip", "TestStopStories/K-37: Ironic serves for an hour after the API has gone", release, "case l.Ironic:", "case false:"),
@@ -57,6 +58,7 @@ func part3() []Scar {
 			by("bootstrap/vip", "TestStopAsksLittle", probe, drained, "body, err = io.ReadAll(io.LimitReader(answer.Body, 1))")),
 		kept("K-43", "The VIP's PTR record named the bootstrap machine api, and it could not reach the API any more.",
 			by("bootstrap", "TestNetworkManager", "bootstrap/files/99-onprem-infra.conf", "hostname-mode=dhcp", "hostname-mode=default"),
+			by("test/e2e", "TestLongStaticAddress/PTR records name the API: with a static address", "bootstrap/files/99-onprem-infra.conf", "hostname-mode=dhcp", "hostname-mode=default"),
 			by("test/daemons", "TestAddress", template, "/128 preferred_lft 0 noprefixroute", "/128 preferred_lft forever noprefixroute")),
 	}
 }

@@ -147,7 +147,11 @@ func (r *replay) pass(ctx context.Context, one Keeper) error {
 	dir := <-r.copies
 	defer func() { r.copies <- dir }()
 	slices.Sort(functions)
-	outcome, output, err := test(ctx, dir, one.Room, "^("+strings.Join(slices.Compact(functions), "|")+")$")
+	run := "^(" + strings.Join(slices.Compact(functions), "|") + ")$"
+	if one.boots() {
+		run = pattern(one.Test) // one drill of many
+	}
+	outcome, output, err := test(ctx, dir, one.Room, run)
 	if err != nil {
 		return err
 	}

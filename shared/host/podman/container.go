@@ -23,7 +23,6 @@ const label = "io.onprem-infra.spec"
 type seen struct {
 	ID    string `json:"Id"`
 	State struct {
-		Status   string
 		Running  bool // false while it is paused
 		Paused   bool
 		Pid      int
@@ -37,28 +36,21 @@ func (s seen) alive() bool { return s.State.Running || s.State.Paused }
 
 // Inspect looks for a container by its name; found is false when there is none.
 func (e *Engine) Inspect(ctx context.Context, name string) (state container.State, found bool, err error) {
-	ctx, cancel, err := e.call(ctx, callWithin)
-	if err != nil {
-		return container.State{}, false, err
-	}
+	ctx, cancel := e.call(ctx, callWithin)
 	defer cancel()
 	s, found, err := look(ctx, name)
 	if err != nil {
 		return container.State{}, false, err
 	}
 	return container.State{
-		ID: s.ID, Running: s.alive(), Paused: s.State.Paused, New: s.State.Status == "created" || s.State.Status == "initialized",
-		PID: s.State.Pid, ExitCode: s.State.ExitCode, Digest: s.Config.Labels[label],
+		Running: s.alive(), Paused: s.State.Paused, PID: s.State.Pid, ExitCode: s.State.ExitCode, Digest: s.Config.Labels[label],
 	}, found, nil
 }
 
 // Start creates a container and starts it. Its image must be present, its name free. A container that cannot be
 // started is removed again, unless ctx has ended.
 func (e *Engine) Start(ctx context.Context, spec container.Spec) error {
-	ctx, cancel, err := e.call(ctx, startWithin)
-	if err != nil {
-		return fmt.Errorf("start container %s: %w", spec.Name, err)
-	}
+	ctx, cancel := e.call(ctx, callWithin)
 	defer cancel()
 	created, err := containers.CreateWithSpec(ctx, generate(spec), nil)
 	if err := ended(ctx, err); err != nil {
@@ -73,32 +65,9 @@ func (e *Engine) Start(ctx context.Context, spec container.Spec) error {
 	return nil
 }
 
-// StartAgain starts a container of ours that is there and does not run, as it was made. One that runs is left as it is.
-func (e *Engine) StartAgain(ctx context.Context, name string) error {
-	ctx, cancel, err := e.call(ctx, startWithin)
-	if err != nil {
-		return err
-	}
-	defer cancel()
-	s, err := ours(ctx, name)
-	if err != nil {
-		return err
-	}
-	if s.ID == "" {
-		return fmt.Errorf("start container %s: it is not there any more", name)
-	}
-	if err := ended(ctx, containers.Start(ctx, s.ID, nil)); err != nil {
-		return fmt.Errorf("start container %s: %w", name, oneLine(err))
-	}
-	return nil
-}
-
 // Unpause lets the processes of a container of ours run again. One that is not paused or does not exist is left as it is.
 func (e *Engine) Unpause(ctx context.Context, name string) error {
-	ctx, cancel, err := e.call(ctx, callWithin)
-	if err != nil {
-		return err
-	}
+	ctx, cancel := e.call(ctx, callWithin)
 	defer cancel()
 	s, err := ours(ctx, name)
 	if err != nil {
@@ -121,10 +90,7 @@ func unpause(ctx context.Context, name string, s seen) error {
 // unpaused first: it hears nothing, and podman does not stop it. It leaves one alone that is not ours; one that does not run or does not
 // exist is stopped already.
 func (e *Engine) Stop(ctx context.Context, name string, grace time.Duration) error {
-	ctx, cancel, err := e.call(ctx, grace+callWithin)
-	if err != nil {
-		return err
-	}
+	ctx, cancel := e.call(ctx, grace+callWithin)
 	defer cancel()
 	s, err := ours(ctx, name)
 	if err != nil || !s.alive() {
@@ -143,10 +109,7 @@ func (e *Engine) Stop(ctx context.Context, name string, grace time.Duration) err
 
 // Remove removes a container of ours; one that runs is killed, so Stop it first. One that does not exist is removed already.
 func (e *Engine) Remove(ctx context.Context, name string) error {
-	ctx, cancel, err := e.call(ctx, callWithin)
-	if err != nil {
-		return err
-	}
+	ctx, cancel := e.call(ctx, callWithin)
 	defer cancel()
 	s, err := ours(ctx, name)
 	if err != nil || s.ID == "" {
