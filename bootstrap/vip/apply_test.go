@@ -113,7 +113,8 @@ func TestApplyWithoutAnAddress(t *testing.T) {
 
 // TestApplyTaken: another host holds the one VIP, and gives it up. Then it holds one of two.
 func TestApplyTaken(t *testing.T) {
-	const says = "192.0.2.5 is held by another host, 02:00:5e:00:53:0b on enp1s0: take it off that host or choose another API VIP"
+	const says = "192.0.2.5 is held by another host, 02:00:5e:00:53:0b on enp1s0: take it off that host or choose another API VIP; " +
+		"if that host only answers for others, add --assume-free 192.0.2.5 by systemctl edit onprem-keepalived"
 	r, h, d, n := room(t, nil)
 	h.claims = map[netip.Addr]Claim{ip("192.0.2.5"): foreign}
 	h.status = elect(supervised.Backup)

@@ -20,8 +20,12 @@ import (
 const (
 	askFirst = 20 * time.Millisecond  // after the first question: on a network at rest a holder answers in a fraction of it
 	askSoon  = 100 * time.Millisecond // while a verdict is on its way
-	askSlow  = time.Second            // while a stranger answers, or there is nowhere to ask
+	askSlow  = time.Second            // when there is one, or there is nowhere to ask; keepalived listens for longer than two of them
 )
+
+// patience is how long an answer is waited for. The kernel has its verdict sooner, but has none at all where it asks nobody: on a link without
+// ARP, or beside an entry that a person made.
+const patience = 5 * time.Second
 
 // Network is what a claim needs of the machine's network. No call waits for another host.
 type Network interface {
@@ -36,6 +40,7 @@ type Network interface {
 type Claim struct {
 	Asking bool     // nobody has answered, and somebody still may
 	Holder Stranger // who has answered; empty for nobody
+	Router Stranger // a router that has answered as it does for others, and holds nothing; empty for none
 }
 
 // Stranger is a host that answers for a VIP before any host of this cluster can.
@@ -43,14 +48,17 @@ type Stranger struct{ Link, MAC string }
 
 // Claims finds out whether API VIPs are still free. Until a VIP has been on this machine once, no other host of the cluster can have
 // it: they get their configuration through it. So whoever answers for it before that is a stranger, who knows nothing of our election and
-// would hold the address beside us. A claim ends when nobody answers, or when the VIP is on this machine. It is then settled for good, also
-// for later starts and after a reboot: from there on the election decides, and another holder is one of us.
+// would hold the address beside us. A claim ends when the VIP is on this machine. It is then settled for good, also for later starts and after
+// a reboot: from there on the election decides, and another holder is one of us. That nobody answers says how it is now: keepalived may have
+// to wait for its image for hours, and somebody may come in between, so the asking goes on, which costs one packet a second.
 //
-// A VIP that is in no network of this machine cannot be asked for, and counts as free without being settled. That a holder has left is
-// known 23 to 55 s later, as the kernel trusts an answer for up to 45 s before it asks again. A router that answers for every address of
-// its network (proxy ARP on one link) looks like a holder.
+// A VIP that is in no network of this machine cannot be asked for, and counts as free. That a holder has left is known 23 to 55 s later, as
+// the kernel trusts an answer for up to 45 s before it asks again. A router that answers for every address of its network (proxy ARP on one
+// link) is known by its hardware address when it is the gateway of that link. Of any other one a person must say that it holds nothing: a VIP
+// that is assumed to be free is not asked for.
 type Claims struct {
 	vips     []netip.Addr // every one of the cluster
+	assumed  []netip.Addr // free, whoever answers
 	network  Network
 	remember func(settled []netip.Addr) error
 	wake     chan<- struct{} // asks for a round when a claim changes
@@ -58,20 +66,28 @@ type Claims struct {
 	// Run's alone.
 	open    []netip.Addr
 	settled []netip.Addr
-	unsaved bool                  // settled is more than could be remembered
-	waited  bool                  // for the first answer
-	asked   map[netip.Addr]string // on which link
+	unsaved bool // settled is more than could be remembered
+	waited  bool // for the first answer
+	asked   map[netip.Addr]question
 
 	looked chan struct{} // closed when the first answer has come, or has had its time
 	now    atomic.Pointer[map[netip.Addr]Claim]
 }
 
-// NewClaims makes claims for the API VIPs of p but for those that an earlier run has settled.
-func NewClaims(p plan.Plan, settled []netip.Addr, network Network, remember func(settled []netip.Addr) error, wake chan<- struct{}) *Claims {
+// question is what is being asked for a VIP.
+type question struct {
+	link  string
+	since time.Time // when nobody had answered yet
+	free  bool      // nobody has answered in time
+}
+
+// NewClaims makes claims for the API VIPs of p but for those that an earlier run has settled. Those that are assumed to be free are not asked
+// for.
+func NewClaims(p plan.Plan, settled, assumed []netip.Addr, network Network, remember func(settled []netip.Addr) error, wake chan<- struct{}) *Claims {
 	return &Claims{
-		vips: others(p), network: network, remember: remember, wake: wake,
+		vips: others(p), assumed: assumed, network: network, remember: remember, wake: wake,
 		open:    slices.DeleteFunc(slices.Clone(p.VIPs.API), func(vip netip.Addr) bool { return slices.Contains(settled, vip) }),
-		settled: settled, asked: map[netip.Addr]string{}, looked: make(chan struct{}),
+		settled: settled, asked: map[netip.Addr]question{}, looked: make(chan struct{}),
 	}
 }
 
@@ -121,12 +137,14 @@ func (c *Claims) look() (pace time.Duration, err error) {
 		verdict, stranger, err := c.claim(vip, links)
 		failed = errors.Join(failed, err)
 		switch verdict {
-		case free:
+		case ours:
 			c.open = slices.DeleteFunc(c.open, func(other netip.Addr) bool { return other == vip })
 			c.settled, c.unsaved = append(slices.Clip(c.settled), vip), true
 			delete(claims, vip)
-		case unanswerable:
+		case free:
 			delete(claims, vip)
+		case proxied:
+			claims[vip] = Claim{Router: stranger}
 		case taken:
 			claims[vip] = Claim{Holder: stranger}
 		case asking:
@@ -150,15 +168,19 @@ func (c *Claims) look() (pace time.Duration, err error) {
 type verdict int
 
 const (
-	unknown      verdict = iota // there is nowhere to ask at the moment
-	unanswerable                // the VIP is not in a network of this machine
+	unknown verdict = iota // there is nowhere to ask at the moment
 	asking
+	free    // nobody answers, or nobody is to be asked
+	proxied // a router answers for others
 	taken
-	free
+	ours
 )
 
 func (c *Claims) claim(vip netip.Addr, links addr.Snapshot) (verdict, Stranger, error) {
-	if present(links, vip) {
+	switch {
+	case present(links, vip):
+		return ours, Stranger{}, nil
+	case slices.Contains(c.assumed, vip):
 		return free, Stranger{}, nil
 	}
 	choice, err := addr.ForVIP(links, vip, c.vips, netip.Addr{})
@@ -167,23 +189,70 @@ func (c *Claims) claim(vip netip.Addr, links addr.Snapshot) (verdict, Stranger, 
 		delete(c.asked, vip)
 		return unknown, Stranger{}, nil // whoever watches the links says why
 	case !choice.OnLink:
-		return unanswerable, Stranger{}, nil
+		return free, Stranger{}, nil
 	}
-	found, err := c.network.Neighbour(choice.Link, vip)
+	return c.ask(vip, choice.Link, links)
+}
+
+// ask reads the answer to the last question, and asks again.
+func (c *Claims) ask(vip netip.Addr, link string, links addr.Snapshot) (verdict, Stranger, error) {
+	found, err := c.network.Neighbour(link, vip)
 	if err != nil {
 		return unknown, Stranger{}, err
 	}
-	if found.Absent && c.asked[vip] == choice.Link { // else it is the answer to somebody else's question, maybe long ago
-		return free, Stranger{}, nil
-	}
-	if err := c.network.Ask(choice.Link, vip); err != nil {
+	if err := c.network.Ask(link, vip); err != nil {
 		return unknown, Stranger{}, err
 	}
-	c.asked[vip] = choice.Link
-	if found.MAC != "" {
-		return taken, Stranger{Link: choice.Link, MAC: found.MAC}, nil
+	now, q := time.Now(), c.asked[vip]
+	first := q.link != link
+	if first || found.MAC != "" {
+		q = question{link: link, since: now}
 	}
-	return asking, Stranger{}, nil
+	// Before the first question an absence is the answer to somebody else's, maybe long ago.
+	q.free = q.free || found.Absent && !first || now.Sub(q.since) >= patience
+	c.asked[vip] = q
+	switch stranger := (Stranger{Link: link, MAC: found.MAC}); {
+	case found.MAC != "":
+		return c.answers(vip, stranger, links), stranger, nil
+	case q.free:
+		return free, Stranger{}, nil
+	case first: // so that the router is known when it answers
+		c.answers(vip, stranger, links)
+		return asking, Stranger{}, nil
+	default:
+		return asking, Stranger{}, nil
+	}
+}
+
+// answers says whether who has answered is a gateway of its link, which answers for others as well: one that is not yet known is asked for.
+// A gateway that has the VIP for its own address holds it. One that cannot be asked, as when this machine has no address of its family yet, is
+// not known, and that is all.
+func (c *Claims) answers(vip netip.Addr, stranger Stranger, links addr.Snapshot) verdict {
+	for _, gateway := range gateways(links, stranger.Link) {
+		if gateway == vip {
+			continue
+		}
+		known, err := c.network.Neighbour(stranger.Link, gateway)
+		switch {
+		case err == nil && known.MAC == "":
+			_ = c.network.Ask(stranger.Link, gateway)
+		case err == nil && known.MAC == stranger.MAC:
+			return proxied
+		}
+	}
+	return taken
+}
+
+// gateways are the routers by which a link leads everywhere.
+func gateways(s addr.Snapshot, link string) []netip.Addr {
+	var found []netip.Addr
+	for _, r := range s.Routes {
+		onLink := slices.ContainsFunc(s.Links, func(l addr.Link) bool { return l.Name == link && l.Index == r.LinkIndex })
+		if onLink && r.Destination.IsValid() && r.Destination.Bits() == 0 && r.Gateway.IsValid() {
+			found = append(found, r.Gateway)
+		}
+	}
+	return found
 }
 
 // tell passes on how it stands.

@@ -27,7 +27,7 @@ type Snapshot struct {
 	Links   addr.Snapshot
 	Nodes   []addr.Node
 	Verdict Verdict
-	Claims  map[netip.Addr]Claim // on API VIPs, but for those that are settled
+	Claims  map[netip.Addr]Claim // on API VIPs, but for those that are settled or free
 }
 
 // Desired is what should be on the machine.
@@ -84,7 +84,8 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	for i, vip := range r.plan.VIPs.API {
 		claim := s.Claims[vip]
 		if holder := claim.Holder; holder.MAC != "" {
-			taken := fmt.Sprintf("%s is held by another host, %s on %s: take it off that host or choose another API VIP", vip, holder.MAC, holder.Link)
+			taken := fmt.Sprintf("%[1]s is held by another host, %[2]s on %[3]s: take it off that host or choose another API VIP; "+
+				"if that host only answers for others, add --assume-free %[1]s by systemctl edit onprem-keepalived", vip, holder.MAC, holder.Link)
 			desired.Taken, why = append(desired.Taken, taken), append(why, taken)
 			continue
 		}
@@ -95,6 +96,9 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		}
 		desired.Config.Instances = append(desired.Config.Instances, inst)
 		desired.Asking = desired.Asking || claim.Asking
+		if router := claim.Router; router.MAC != "" {
+			reason += fmt.Sprintf("; %s on %s answers for it, and is the gateway: it is taken for a router that answers for others", router.MAC, router.Link)
+		}
 		why = append(why, reason)
 	}
 	desired.Run = len(desired.Config.Instances) > 0

@@ -179,6 +179,8 @@ func TestDecide(t *testing.T) {
 			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [224.0.0.18]"}, why: []string{"API is ready", "multicast", "no instance for 2001:db8::5"}},
 		{name: "a VIP that another host holds is left to him", links: links(host...), nodes: masters, verdict: hold, claims: map[netip.Addr]Claim{ip("192.0.2.5"): foreign},
 			why: []string{"API is ready", "192.0.2.5 is held by another host, 02:00:5e:00:53:0b on enp1s0: take it off that host or choose another API VIP"}},
+		{name: "a router that answers for others is no holder", links: links(host...), verdict: hold, claims: map[netip.Addr]Claim{ip("192.0.2.5"): {Router: foreign.Holder}}, run: true,
+			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [224.0.0.18]"}, why: []string{"API is ready", "02:00:5e:00:53:0b on enp1s0 answers for it, and is the gateway"}},
 		{name: "and the other VIP does not suffer", change: dual, links: links(host...), verdict: hold, claims: map[netip.Addr]Claim{ip("192.0.2.5"): foreign}, run: true,
 			instances: []string{"2001:db8::5 enp1s0 2001:db8::10 [ff02::12]"}, why: []string{"API is ready", "192.0.2.5 is held by another host", "2001:db8::5 on enp1s0"}},
 		{name: "a VIP in no network of this machine", links: behindRouter(), verdict: hold, run: true,

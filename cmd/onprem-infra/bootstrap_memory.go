@@ -30,7 +30,7 @@ func (m memory) apiSeen() string { return filepath.Join(m.state, "api-was-ready"
 // nodes are the control plane nodes that the API last told of.
 func (m memory) nodes() string { return filepath.Join(m.state, "control-plane-nodes.json") }
 
-// settled are the API VIPs that were found free, or were on this machine, once.
+// settled are the API VIPs that were on this machine once.
 func (m memory) settled() string { return filepath.Join(m.state, "settled-vips.json") }
 
 // holding is there while the VIP has not been given up.

@@ -4,6 +4,8 @@ package main
 
 import (
 	"context"
+	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +16,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
 func runVIPCommand(std streams) *cobra.Command {
@@ -23,23 +26,47 @@ func runVIPCommand(std streams) *cobra.Command {
 		Long: `vip launches keepalived in a container and keeps it configured. It holds the API VIP above every control plane node, gives it up
 when Ironic is gone and the machine's own API server is gone too, or announces its shutdown while a control plane node is ready; it takes
 the VIP back when the API returns, and leaves at once on SIGTERM. A VIP that another host answers for before the cluster exists is left
-alone until that host has given it up.`,
+alone until that host has given it up. A gateway that answers for every address (proxy ARP) holds none; when another router does so, tell
+the program by --assume-free: systemctl edit onprem-keepalived, and write
+
+  [Service]
+  ExecStart=
+  ExecStart=/usr/local/bin/onprem-infra bootstrap run vip --assume-free VIP`,
 		Example: `  onprem-infra bootstrap run vip
+  onprem-infra bootstrap run vip --assume-free 192.0.2.5
   journalctl -u onprem-keepalived`,
 		Args: cobra.NoArgs,
 	}
 	m := machineFlags(cmd, "bootstrap/vip", std)
 	kubeconfig := cmd.Flags().String("kubeconfig", "/etc/kubernetes/kubeconfig", "credentials for the machine's own API server; may appear later")
+	free := cmd.Flags().StringArray("assume-free", nil, "an API VIP that no other host holds, whoever answers for it; may be given more than once")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
-		return runVIP(ctx, std, m, *kubeconfig)
+		return runVIP(ctx, std, m, *kubeconfig, *free)
 	}
 	return cmd
 }
 
-func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string) error {
+// assumedFree reads the API VIPs that nobody is asked for.
+func assumedFree(p plan.Plan, texts []string) ([]netip.Addr, error) {
+	var vips []netip.Addr
+	for _, text := range texts {
+		vip, err := netip.ParseAddr(text)
+		if err != nil || !slices.Contains(p.VIPs.API, vip) {
+			return nil, usage("--assume-free %q: not an API VIP of this cluster, which has %v", text, p.VIPs.API)
+		}
+		vips = append(vips, vip)
+	}
+	return vips, nil
+}
+
+func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, free []string) error {
 	p, header, err := m.load(std)
+	if err != nil {
+		return err
+	}
+	assumed, err := assumedFree(p, free)
 	if err != nil {
 		return err
 	}
@@ -55,7 +82,7 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string) err
 	}
 	nodes, kept := kube.New(kubeconfig, m.log), onHost.keptNodes(m.log)
 	watch := vip.NewWatch(release, newVIPProber(p, kubeconfig, heirs(nodes.Nodes, kept), m.log), onHost.remember, m.wake)
-	claims := vip.NewClaims(p, onHost.settledVIPs(m.log), vipNetwork{}, onHost.settle, m.wake)
+	claims := vip.NewClaims(p, onHost.settledVIPs(m.log), assumed, vipNetwork{}, onHost.settle, m.wake)
 	room := vip.New(p, header, kept, vipHost{nodes: nodes, watch: watch, claims: claims}, keeper, &m.status, time.Now)
 	steps := loop.Steps[vip.Snapshot, vip.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
 	return turn(ctx, m, steps, func(ctx context.Context) {
