@@ -3,6 +3,7 @@ package bootstrap
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -77,6 +78,7 @@ func (s sandbox) command(script string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "/bin/sh", append([]string{filepath.Join("files", script)}, args...)...)
 	cmd.Env = s.env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // also those who hold its output open
 	return cmd
 }
 
@@ -176,6 +178,77 @@ func TestPrepender(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPrependerHostile has NetworkManager's file say anything: no line comes of it but those that stood there, servers beyond the third as
+// comments, and ours. So nothing in it becomes syntax, and what is written is bounded by what was read.
+func TestPrependerHostile(t *testing.T) {
+	const server = "nameserver 192.0.2.1\n"
+	for name, text := range map[string]string{
+		"control characters":        "search a\x01b\x1b[2J\x7f\nsortlist \v\f\b\n" + server,
+		"NUL":                       "search a\x00nameserver 203.0.113.1\n\x00\nnameserver 192.0.2.2\x00\nnameserver 192.0.2.3\n" + server,
+		"a line of 1 MiB":           "search " + strings.Repeat("a", 1<<20) + "\n" + server,
+		"a server of 1 MiB":         "nameserver " + strings.Repeat("1", 1<<20) + "\n" + server,
+		"a megabyte of servers":     strings.Repeat(server, 1<<20/len(server)),
+		"other servers by thousand": numberedServers(5000),
+		"no newline at the end":     server + "search a.example",
+		"a server as the last line": "search a.example\nnameserver 192.0.2.2",
+		"odd blanks": "nameserver\t \t192.0.2.1\t\nnameserver  192.0.2.2  # home\nnameserver\v192.0.2.3\nnameserver\u00a0192.0.2.4\n \tnameserver 192.0.2.5\n" +
+			"nameserver \nnameserver \r\n\r\n\n" + server,
+		"carriage returns":            "nameserver 192.0.2.2\rnameserver 203.0.113.1\nsearch a\r\r\r\n\r" + server,
+		"bytes that are no UTF-8":     "search \xff\xfe\xc0\x80\n# \xed\xa0\x80\n" + server,
+		"separators of other systems": "search a\u2028nameserver 203.0.113.1\u0085b\n" + server,
+		"what shells and awk expand":  "search $(touch pwned) `touch pwned` ${x} %s %n \\n \\0 & ' \" * ~ ;touch pwned|\n-v x=1\n--\n/dev/stdin\n" + server,
+		"what we write ourselves":     "# Rendered by onprem-infra from elsewhere\nnameserver 127.0.0.1\n# nameserver 127.0.0.1\n" + server,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newHookSandbox(t)
+			s.write("run/NetworkManager/resolv.conf", text)
+			if out, err := s.run(hook, "eth0", "up"); err != nil || out != "" {
+				t.Fatalf("%v, said %.200q", err, out)
+			}
+			ours := map[string]int{strings.TrimSuffix(header, "\n"): 1, "nameserver 127.0.0.1": 1}
+			theirs := map[string]int{}
+			for line := range strings.SplitSeq(text, "\n") {
+				theirs[strings.TrimSuffix(line, "\r")]++
+			}
+			got, whole := strings.CutSuffix(s.read("etc/resolv.conf"), "\n")
+			if !whole || !strings.HasPrefix(got+"\n", header) || !strings.Contains(got+"\n", "\nnameserver 127.0.0.1\n") {
+				t.Errorf("it is not a file of ours: %.200q", got)
+			}
+			servers := 0
+			for line := range strings.SplitSeq(got, "\n") {
+				if strings.HasPrefix(line, "nameserver ") || strings.HasPrefix(line, "nameserver\t") {
+					servers++
+				}
+				comment, commented := strings.CutPrefix(line, "# ")
+				switch {
+				case ours[line] > 0:
+					ours[line]--
+				case theirs[line] > 0:
+					theirs[line]--
+				case commented && strings.HasPrefix(comment, "nameserver") && theirs[comment] > 0:
+					theirs[comment]--
+				default:
+					t.Errorf("nobody wrote the line %.200q", line)
+				}
+			}
+			if servers > 3 {
+				t.Errorf("%d servers, and the resolver reads 3", servers)
+			}
+			s.only("etc", "onprem-infra", "resolv.conf")
+			s.only(".", "etc", "run")
+		})
+	}
+}
+
+// numberedServers are so many different ones.
+func numberedServers(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "nameserver 10.0.%d.%d\n", i/256, i%256)
+	}
+	return b.String()
 }
 
 func stat(t *testing.T, s sandbox, path string) os.FileInfo {

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -33,8 +34,23 @@ func TestEnsure(t *testing.T) {
 		{name: "ours is paused and stays so",
 			engine: fakeEngine{found: true, state: container.State{Running: true, Paused: true, PID: 7, Digest: keepalived.Digest()}, fail: map[string]error{"unpause": errors.New("frozen")}},
 			calls:  []string{"inspect", "unpause"}, err: "frozen"},
-		{name: "ours has ended: replaced",
+		{name: "ours has ended: started again, which takes no room",
 			engine: fakeEngine{found: true, state: container.State{Digest: keepalived.Digest()}},
+			calls:  []string{"inspect", "image", "prepare", "again", "inspect"}},
+		{name: "ours was made and never started: it gets its turn",
+			engine: fakeEngine{found: true, state: container.State{New: true, Digest: keepalived.Digest()}},
+			calls:  []string{"inspect", "image", "prepare", "again", "inspect"}},
+		{name: "ours needs long to start: it is not taken away",
+			engine: fakeEngine{found: true, state: container.State{New: true, Digest: keepalived.Digest()}, fail: map[string]error{"again": context.DeadlineExceeded}},
+			calls:  []string{"inspect", "image", "prepare", "again"}, err: "context deadline exceeded"},
+		{name: "ours has ended and cannot be started again: replaced",
+			engine: fakeEngine{found: true, state: container.State{Digest: keepalived.Digest()}, fail: map[string]error{"again": errors.New("layer not known")}},
+			calls:  []string{"inspect", "image", "prepare", "again", "remove", "prepare", "start", "inspect"}},
+		{name: "another specification's has ended: replaced",
+			engine: fakeEngine{found: true, state: container.State{Digest: other.Digest()}},
+			calls:  []string{"inspect", "image", "remove", "prepare", "start", "inspect"}},
+		{name: "its number is a stranger's: that is not touched",
+			engine: fakeEngine{found: true, state: container.State{Running: true, PID: 7, Digest: keepalived.Digest()}, process: &fakeProcess{stranger: true, end: make(chan struct{})}},
 			calls:  []string{"inspect", "image", "remove", "prepare", "start", "inspect"}},
 		{name: "ours has ended, and the engine does not know: replaced",
 			engine: fakeEngine{found: true, state: container.State{Running: true, PID: 7, Digest: keepalived.Digest()}},
@@ -45,15 +61,16 @@ func TestEnsure(t *testing.T) {
 		{name: "foreign container: refused, not deleted",
 			engine: fakeEngine{found: true, state: container.State{Running: true, PID: 7}},
 			calls:  []string{"inspect"}, err: "the name onprem-keepalived is taken by a container that is not ours"},
-		{name: "the image cannot be had: the former container stays",
-			engine: fakeEngine{found: true, state: container.State{Running: true, PID: 7, Digest: other.Digest()}, fail: map[string]error{"image": errors.New("connection refused")}},
-			calls:  []string{"inspect", "image"}, err: "pull example.com/keepalived:1: connection refused"},
+		{name: "nobody knows whether the image is there: the former container stays",
+			engine: fakeEngine{found: true, state: container.State{Running: true, PID: 7, Digest: other.Digest()}, fail: map[string]error{"image": errors.New("database is locked")}},
+			calls:  []string{"inspect", "image"}, err: "database is locked"},
 		{name: "the engine is away", engine: fakeEngine{fail: map[string]error{"inspect": errors.New("no socket")}},
 			calls: []string{"inspect"}, err: "look at container onprem-keepalived: no socket"},
 		{name: "storage is full", engine: fakeEngine{fail: map[string]error{"start": errors.New("no space left")}},
 			calls: []string{"inspect", "image", "prepare", "start"}, err: "start container onprem-keepalived: no space left"},
 	}
-	for _, tt := range tests {
+	for i := range tests {
+		tt := &tests[i]
 		t.Run(tt.name, func(t *testing.T) {
 			k, _ := keeper(t, &tt.engine)
 			k.Prepare = func() error {
@@ -81,14 +98,14 @@ func TestEnsureCostsNothingWhileItRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(e.calls) != 4 {
+	if len(e.calls) != 4 { // inspect, image, start, inspect
 		t.Errorf("%d calls to the engine, want those of the start: %v", len(e.calls), e.calls)
 	}
 }
 
 func TestEnsureBacksOffWithoutLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := &fakeEngine{fail: map[string]error{"image": errors.New("connection refused")}}
+		e := &fakeEngine{absent: true, fail: map[string]error{"pull": errors.New("connection refused")}}
 		k, _ := keeper(t, e)
 		var tries []time.Duration
 		begin := time.Now()
@@ -97,9 +114,11 @@ func TestEnsureBacksOffWithoutLimit(t *testing.T) {
 			if err := k.Ensure(t.Context(), keepalived); err == nil {
 				t.Fatal("started without an image")
 			}
-			if len(e.calls) > before {
+			synctest.Wait()
+			if slices.Contains(e.calls[before:], "pull") {
 				tries = append(tries, time.Since(begin))
 			}
+			_ = k.Ensure(t.Context(), keepalived) // the end of a pull asks for a round
 			time.Sleep(time.Second)
 		}
 		if want := []time.Duration{0, 1, 3, 7, 15, 31, 61}; !slices.EqualFunc(tries[:len(want)], want, func(a, b time.Duration) bool { return a == b*time.Second }) {
@@ -110,7 +129,8 @@ func TestEnsureBacksOffWithoutLimit(t *testing.T) {
 		}
 		e.fail = nil
 		time.Sleep(maxDelay)
-		if err := k.Ensure(t.Context(), keepalived); err != nil || !k.Running() {
+		_ = k.Ensure(t.Context(), keepalived)
+		if err := rounds(t, k, 1); err != nil || !k.Running() {
 			t.Errorf("after the registry came back: %v", err)
 		}
 	})
@@ -205,6 +225,8 @@ func TestStopWithoutHavingStarted(t *testing.T) {
 		{name: "left by a crash", found: true, state: container.State{Running: true, PID: 7, Digest: keepalived.Digest()}, calls: []string{"inspect", "stop"}},
 		{name: "left by a crash and paused", found: true, state: container.State{Running: true, Paused: true, PID: 7, Digest: keepalived.Digest()}, calls: []string{"inspect", "stop"}},
 		{name: "foreign", found: true, state: container.State{Running: true, PID: 7}, calls: []string{"inspect"}},
+		{name: "made and not started, as far as anybody knows", found: true, state: container.State{New: true, Digest: keepalived.Digest()}, calls: []string{"inspect", "remove"}},
+		{name: "foreign and not started", found: true, state: container.State{New: true}, calls: []string{"inspect"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -217,5 +239,38 @@ func TestStopWithoutHavingStarted(t *testing.T) {
 				t.Errorf("calls %v, want %v", e.calls, tt.calls)
 			}
 		})
+	}
+}
+
+// TestStopAfterAStartThatFailedHalfway has given the VIP up once, and then starts a container that nobody gets to see: it may run, so the next
+// stop must look.
+func TestStopAfterAStartThatFailedHalfway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &fakeEngine{}
+		k, _ := keeper(t, e)
+		if err := errors.Join(k.Ensure(t.Context(), keepalived), k.Stop(t.Context(), keepalived.Name)); err != nil {
+			t.Fatal(err)
+		}
+		open := k.Open
+		k.Open = func(int) (Process, error) { return nil, errors.New("too many open files") }
+		if err := k.Ensure(t.Context(), keepalived); err == nil || !e.state.Running {
+			t.Fatalf("error %v, running %v, want it started and not seen", err, e.state.Running)
+		}
+		k.Open, e.calls = open, nil
+		if err := k.Stop(t.Context(), keepalived.Name); err != nil || !slices.Equal(e.calls, []string{"inspect", "stop"}) {
+			t.Errorf("stop: %v, calls %v, want the engine to stop it", err, e.calls)
+		}
+		if _, _, _ = e.Inspect(t.Context(), ""); e.state.Running {
+			t.Error("it runs on")
+		}
+	})
+}
+
+// TestStopWithoutAnEngine has nobody to ask whether a container runs: that is no success.
+func TestStopWithoutAnEngine(t *testing.T) {
+	e := &fakeEngine{fail: map[string]error{"inspect": errors.New("no socket")}}
+	k, _ := keeper(t, e)
+	if err := k.Stop(t.Context(), keepalived.Name); err == nil || !strings.Contains(err.Error(), "container onprem-keepalived may still run, and keep what it holds: look at it: no socket") {
+		t.Errorf("Stop() = %v, want it said that the container may run", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -16,27 +17,33 @@ import (
 type fakeEngine struct {
 	calls    []string
 	fail     map[string]error // by call
-	present  bool             // the image is there
+	absent   bool             // the image has not been pulled yet
 	frail    bool             // what it starts ends before anybody can look
 	state    container.State
 	found    bool
 	process  *fakeProcess
 	nextPID  int
-	unpaused func() // tells when it is; may be nil
+	unpaused func()     // tells when it is; may be nil
+	lock     sync.Mutex // of calls: a pull is beside them
 }
 
 func (e *fakeEngine) call(name string) error {
+	e.lock.Lock()
+	defer e.lock.Unlock()
 	e.calls = append(e.calls, name)
 	return e.fail[name]
 }
 
-func (e *fakeEngine) EnsureImage(_ context.Context, ref, _ string) (bool, error) {
-	if err := e.call("image"); err != nil {
-		return false, fmt.Errorf("pull %s: %w", ref, err)
+func (e *fakeEngine) HasImage(context.Context, string) (bool, error) {
+	return !e.absent, e.call("image")
+}
+
+func (e *fakeEngine) Pull(_ context.Context, ref, _ string) error {
+	if err := e.call("pull"); err != nil {
+		return fmt.Errorf("pull %s: %w", ref, err)
 	}
-	pulled := !e.present
-	e.present = true
-	return pulled, nil
+	e.absent = false
+	return nil
 }
 
 func (e *fakeEngine) Inspect(context.Context, string) (container.State, bool, error) {
@@ -54,13 +61,26 @@ func (e *fakeEngine) Start(_ context.Context, spec container.Spec) error {
 	if err := e.call("start"); err != nil {
 		return err
 	}
+	e.run(spec.Digest())
+	return nil
+}
+
+func (e *fakeEngine) StartAgain(context.Context, string) error {
+	if err := e.call("again"); err != nil {
+		return err
+	}
+	e.run(e.state.Digest)
+	return nil
+}
+
+// run has the container run in another process.
+func (e *fakeEngine) run(digest string) {
 	e.nextPID++
-	e.found, e.state = true, container.State{Running: true, PID: e.nextPID, Digest: spec.Digest()}
+	e.found, e.state = true, container.State{Running: true, PID: e.nextPID, Digest: digest}
 	e.process = &fakeProcess{end: make(chan struct{})}
 	if e.frail {
 		e.process.exit()
 	}
-	return nil
 }
 
 func (e *fakeEngine) Stop(context.Context, string, time.Duration) error {
@@ -101,16 +121,17 @@ func (e *fakeEngine) open(pid int) (Process, error) {
 
 // fakeProcess is a fake: it works whenever it is looked at, and ends on SIGTERM, unless something keeps it from that.
 type fakeProcess struct {
-	end     chan struct{}
-	deaf    bool // to SIGTERM
-	young   int  // so many SIGTERMs come before it listens
-	hung    bool // and nothing but SIGKILL helps
-	stopped bool // until SIGCONT
-	paused  bool // until the engine unpauses it
-	asked   bool // to end, and has not heard it yet
-	tracer  int
-	cpu     time.Duration
-	signals []syscall.Signal
+	end      chan struct{}
+	deaf     bool // to SIGTERM
+	young    int  // so many SIGTERMs come before it listens
+	hung     bool // and nothing but SIGKILL helps
+	stopped  bool // until SIGCONT
+	paused   bool // until the engine unpauses it
+	asked    bool // to end, and has not heard it yet
+	tracer   int
+	stranger bool // it has only the number of the container's first process
+	cpu      time.Duration
+	signals  []syscall.Signal
 }
 
 func (p *fakeProcess) still() bool { return p.hung || p.stopped || p.paused }
@@ -155,6 +176,8 @@ func (p *fakeProcess) CPU() (time.Duration, error) {
 	}
 	return p.cpu, nil
 }
+
+func (p *fakeProcess) Of(string) (bool, error) { return !p.stranger, nil }
 
 func (p *fakeProcess) Tracer() (int, error) { return p.tracer, nil }
 

@@ -9,6 +9,8 @@ import (
 // Process is a process that can be signalled without the risk of hitting another that was given its number.
 type Process interface {
 	Signal(sig syscall.Signal) error
+	// Of says whether it is a process of the container with this ID.
+	Of(container string) (bool, error)
 	// Wait returns nil once the process has ended, or the context's error.
 	Wait(ctx context.Context) error
 	// CPU is the processor time that the process has used.

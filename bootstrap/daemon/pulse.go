@@ -14,12 +14,15 @@ import (
 // return when its context ends, and says the same in the same words.
 type Sign func(ctx context.Context, process Process) error
 
-// Works is the sign of a process that has something to do in each beat: it has used processor time since the last time.
+// Works is the sign of a process that has something to do in each beat: it has used processor time since the last time. The first look at a
+// process only sees where it stands.
 func Works() Sign {
+	var whose Process
 	var before time.Duration
 	return func(_ context.Context, process Process) error {
 		cpu, err := process.CPU()
-		if err == nil && cpu == before {
+		if err == nil && (process != whose || cpu == before) {
+			whose, before = process, cpu
 			return errors.New("it uses no processor time")
 		}
 		before = cpu // what has no clock has ended, and its end is noticed

@@ -59,7 +59,7 @@ func TestPulse(t *testing.T) {
 		{name: "hung: killed, and another one started",
 			fault: func(e *fakeEngine) { e.process.hung = true },
 			says:  []string{still + ": told it to go on", still + ": killed it"},
-			calls: append(slices.Repeat([]string{"inspect"}, dead-suspect+2), "image", "remove", "start", "inspect"),
+			calls: append(slices.Repeat([]string{"inspect"}, dead-suspect+2), "image", "again", "inspect"),
 			signals: []syscall.Signal{syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT,
 				syscall.SIGKILL},
 			within: 13, another: true},
@@ -373,6 +373,24 @@ func TestForeignContainerLeaves(t *testing.T) {
 		e.found = false
 		if err := rounds(t, k, int(maxLocalDelay/time.Second)+1); err != nil || !k.Running() {
 			t.Errorf("once the name is free: %v", err)
+		}
+	})
+}
+
+// TestWorksSeesTheNewborn holds that the time which a process has used before the first look at it is no sign: one that has just been started
+// and is only slow keeps its time for that.
+func TestWorksSeesTheNewborn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &fakeEngine{}
+		k, _ := keeper(t, e)
+		k.Sign = Works()
+		if err := k.Ensure(t.Context(), keepalived); err != nil {
+			t.Fatal(err)
+		}
+		first := e.process
+		first.cpu, first.hung = 7*time.Millisecond, true
+		if err := rounds(t, k, youth); err == nil || slices.Contains(first.signals, syscall.SIGKILL) {
+			t.Errorf("%v, signals %v, want it said and nothing killed", err, first.signals)
 		}
 	})
 }

@@ -19,11 +19,12 @@ const (
 // Stop ends the container in order. SIGTERM goes straight to its first process, because the way through the engine costs tens of
 // milliseconds during which a VIP would stay. A process that is stopped or paused hears it once it goes on, so it is made to. A container
 // that does not end in time, or that nobody here has seen running, is left to the engine. Stop succeeds when there is nothing to stop, and
-// costs nothing when it is called again.
+// costs nothing when it is called again. A pull ends too.
 func (k *Keeper) Stop(ctx context.Context, name string) error {
 	if k.stopped {
 		return nil
 	}
+	defer k.forgo()()
 	if err := k.stop(ctx, name); err != nil {
 		return err
 	}
@@ -50,7 +51,12 @@ func (k *Keeper) stop(ctx context.Context, name string) error {
 	}
 	state, found, err := k.Engine.Inspect(ctx, name)
 	if err != nil {
-		return fmt.Errorf("look at container %s: %w", name, err)
+		return fmt.Errorf("container %s may still run, and keep what it holds: look at it: %w", name, err)
+	}
+	if found && ours(state) && state.New { // nobody knows whether an attempt to start it is still under way
+		if err := k.Engine.Remove(ctx, name); err != nil {
+			return fmt.Errorf("remove container %s: %w", name, err)
+		}
 	}
 	if !found || !state.Running || !ours(state) {
 		return nil

@@ -72,14 +72,10 @@ func (m *machine) load(std streams) (plan.Plan, string, error) {
 	return p, plan.Header(text), nil
 }
 
-// keeper opens the container engine and keeps one container through it.
-func (m *machine) keeper(ctx context.Context) (*daemon.Keeper, error) {
-	engine, err := podman.Open(ctx, m.socket)
-	if err != nil {
-		return nil, err
-	}
+// keeper keeps one container. It asks nobody: without podman the room must turn all the same, and know when the VIP has to leave.
+func (m *machine) keeper() *daemon.Keeper {
 	open := func(pid int) (daemon.Process, error) { return proc.Open(pid) }
-	return &daemon.Keeper{Engine: engine, Open: open, Wake: m.wake, Log: m.log, AuthFile: m.authFile}, nil
+	return &daemon.Keeper{Engine: podman.New(m.socket), Open: open, Wake: m.wake, Log: m.log, AuthFile: m.authFile}
 }
 
 // watch runs a watcher until ctx ends. One that fails is started again after a second: what it watched may be back. Its error is logged when it

@@ -64,10 +64,7 @@ func runDNS(ctx context.Context, std streams, m *machine) error {
 	if err != nil {
 		return err
 	}
-	keeper, err := m.keeper(ctx)
-	if err != nil {
-		return err
-	}
+	keeper := m.keeper()
 	host := dnsHost{port: p.Ports[port.DNS]}
 	keeper.Sign = func(ctx context.Context, _ daemon.Process) error {
 		ctx, cancel := context.WithTimeout(ctx, coreDNSAnswer)

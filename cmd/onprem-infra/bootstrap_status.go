@@ -4,7 +4,9 @@ package main
 
 import (
 	"context"
+	"errors"
 
+	"github.com/onprem-infra/onprem-infra/bootstrap/daemon"
 	"github.com/onprem-infra/onprem-infra/shared/host/systemd"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
@@ -42,7 +44,7 @@ func (u *unitStatus) ended(fault error) error {
 	return nil
 }
 
-// truthful are the steps of a room whose failures the status shows. A failure of the status itself is logged as the step's, and the step is
+// truthful are the steps of a room whose failures the status shows. So it shows what is under way, which is no failure to the loop. A failure of the status itself is logged as the step's, and the step is
 // none the worse for it.
 func truthful[S, D any](steps loop.Steps[S, D], status *unitStatus) loop.Steps[S, D] {
 	observe, apply := steps.Observe, steps.Apply
@@ -58,8 +60,9 @@ func truthful[S, D any](steps loop.Steps[S, D], status *unitStatus) loop.Steps[S
 		if ctx.Err() != nil { // what a step says because it was told to end
 			return err
 		}
-		if sent := status.ended(err); err == nil {
-			err = sent
+		sent := status.ended(err)
+		if err == nil || errors.As(err, new(daemon.UnderWay)) {
+			return sent
 		}
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/bootstrap/daemon"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
@@ -32,7 +33,9 @@ func TestStatusIsTrue(t *testing.T) {
 	}, status)
 	turn := func(ctx context.Context) {
 		if _, err := steps.Observe(ctx); err == nil {
-			_ = steps.Apply(ctx, struct{}{})
+			if err := steps.Apply(ctx, struct{}{}); errors.As(err, new(daemon.UnderWay)) {
+				t.Errorf("%v is a failure to the loop", err)
+			}
 		}
 	}
 	gone, cancel := context.WithCancel(t.Context())
@@ -50,6 +53,8 @@ func TestStatusIsTrue(t *testing.T) {
 		{name: "it goes on to fail", broken: errors.New("the container is gone"), want: nil},
 		{name: "it fails in another way", broken: errors.New("the name is taken"), want: []string{"the name is taken"}},
 		{name: "it is well again, and has nothing new to say", want: []string{"MASTER"}},
+		{name: "it pulls, which is no failure", broken: daemon.UnderWay{Image: "a:1"}, want: []string{"pulls image a:1"}},
+		{name: "it has what it pulled", want: []string{"MASTER"}},
 		{name: "it cannot see", blind: errors.New("read links"), want: []string{"read links"}},
 		{name: "it sees and has something new to say: once", told: "BACKUP", want: []string{"MASTER"}},
 		{name: "it is told to end", ctx: gone, broken: context.Canceled, want: nil},

@@ -70,10 +70,7 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 	if err != nil {
 		return err
 	}
-	keeper, err := m.keeper(ctx)
-	if err != nil {
-		return err
-	}
+	keeper := m.keeper()
 	keeper.Prepare = forgetStatus
 	keeper.Sign = daemon.Works() // onprem-supervise looks around once a beat
 	release, err := onHost.release()

@@ -23,6 +23,8 @@ type Spec struct {
 
 // State is what an engine says of a container.
 type State struct {
+	ID      string // that the engine gave it
+	New     bool   // it has been made and has never run
 	Running bool   // its processes are there
 	Paused  bool   // they are there, but the kernel lets none of them run
 	PID     int    // of the first process, in the host's process namespace; 0 when it does not run

@@ -56,7 +56,7 @@ func part4() []Scar {
 			by("cmd/onprem-supervise", "TestHangIsNoticed", pulse, still, "if false {"),
 			by("shared/host/supervise", "TestPulse/it rests for too long", pulse, still, "if false {"),
 			by("cmd/onprem-supervise", "TestStoppedGoesOn", pulse, "} else if p.held++; p.held < maxHeld {", "} else if p.held++; p.held < maxHeld && false {"),
-			by("bootstrap/daemon", "TestEnsure/nothing there", "bootstrap/daemon/daemon.go", "if k.Prepare != nil {", "if false {")),
+			by("bootstrap/daemon", "TestEnsure/nothing there", "bootstrap/daemon/daemon.go", "if k.Prepare == nil {", "if true {")),
 		kept("K-55", "The liveness probe killed what had no configuration yet.",
 			by("cmd/onprem-supervise", "TestTermEndsAtOnce/no candidate", "shared/host/supervise/candidate.go", "if errors.Is(err, fs.ErrNotExist) {\n\t\treturn nil, \"\", nil\n\t}", "if false && errors.Is(err, fs.ErrNotExist) {\n\t\treturn nil, \"\", nil\n\t}"),
 			by("bootstrap/vip", "TestApplyWithoutAnAddress", "bootstrap/vip/apply.go", "return r.tell(d.Released, idle(d))", "if !d.Released {\n\t\t\treturn fmt.Errorf(\"no address\")\n\t\t}\n\t\treturn r.tell(d.Released, idle(d))"),

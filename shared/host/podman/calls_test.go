@@ -19,14 +19,14 @@ import (
 // R-15: with the registry away, what is present is used, and what is absent is a clear error, soon.
 func TestEnsureImage(t *testing.T) {
 	s, e := engine(t)
-	if pulled, err := e.EnsureImage(t.Context(), image, "/no/such/auth.json"); pulled || err != nil {
-		t.Errorf("EnsureImage() of a present image = %v, %v, want nothing pulled", pulled, err)
+	if pulled, err := ensureImage(t.Context(), e, image, "/no/such/auth.json"); pulled || err != nil {
+		t.Errorf("ensureImage() of a present image = %v, %v, want nothing pulled", pulled, err)
 	}
 	absent := closedPort(t) + "/keepalived:1"
 	within(t, 30*time.Second, "the refusal", func() {
-		pulled, err := e.EnsureImage(t.Context(), absent, "/no/such/auth.json")
+		pulled, err := ensureImage(t.Context(), e, absent, "/no/such/auth.json")
 		if pulled || err == nil || !strings.Contains(err.Error(), "pull image "+absent) || !strings.Contains(err.Error(), "connection refused") {
-			t.Errorf("EnsureImage() of an absent registry = %v, %v, want an error that names the image and the refused connection", pulled, err)
+			t.Errorf("ensureImage() of an absent registry = %v, %v, want an error that names the image and the refused connection", pulled, err)
 		}
 		if err != nil && strings.Contains(err.Error(), "\n") {
 			t.Errorf("the error has several lines: %q", err)
@@ -36,15 +36,15 @@ func TestEnsureImage(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	within(t, 3*time.Second, "the end of a pull that hangs", func() {
-		if _, err := e.EnsureImage(ctx, silent, ""); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), silent) {
-			t.Errorf("EnsureImage() of a silent registry = %v, want the caller's deadline and the image", err)
+		if _, err := ensureImage(ctx, e, silent, ""); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), silent) {
+			t.Errorf("ensureImage() of a silent registry = %v, want the caller's deadline and the image", err)
 		}
 	})
 	if err := os.WriteFile(s.dir+"/auth.json", []byte(`{"auths": "none"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.EnsureImage(t.Context(), absent, s.dir+"/auth.json"); err == nil || !strings.Contains(err.Error(), "auth.json") {
-		t.Errorf("EnsureImage() with bad credentials = %v, want an error that names the file", err)
+	if _, err := ensureImage(t.Context(), e, absent, s.dir+"/auth.json"); err == nil || !strings.Contains(err.Error(), "auth.json") {
+		t.Errorf("ensureImage() with bad credentials = %v, want an error that names the file", err)
 	}
 }
 
@@ -72,9 +72,9 @@ func TestEnsureImageSendsCredentials(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "reach the service", func() error { _, _, err := e.Inspect(t.Context(), "none"); return err })
-	_, err := e.EnsureImage(t.Context(), host+"/keepalived:1", s.dir+"/auth.json")
+	_, err := ensureImage(t.Context(), e, host+"/keepalived:1", s.dir+"/auth.json")
 	if err == nil || user.Load() != "operator" || password.Load() != "hunter2" {
-		t.Errorf("EnsureImage() = %v; the registry heard %v:%v, want operator:hunter2 and a refusal", err, user.Load(), password.Load())
+		t.Errorf("ensureImage() = %v; the registry heard %v:%v, want operator:hunter2 and a refusal", err, user.Load(), password.Load())
 	}
 	if err != nil && (strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "b3BlcmF0b3I6aHVudGVyMg==")) {
 		t.Errorf("the error tells the password: %v", err)
@@ -102,33 +102,35 @@ func listen(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-func TestOpenWaitsForTheService(t *testing.T) {
+// TestServiceComesLate holds that nothing waits for a service which is not there: a program must turn meanwhile. Each call says that nobody
+// answers, until somebody does.
+func TestServiceComesLate(t *testing.T) {
 	s := newService(t)
-	opened := make(chan error, 1)
-	go func() { _, err := Open(t.Context(), s.uri()); opened <- err }()
-	select {
-	case err := <-opened:
-		t.Fatalf("Open() = %v while nobody listens, want it to wait", err)
-	case <-time.After(time.Second):
+	e := New(s.uri())
+	for range 2 {
+		within(t, 3*time.Second, "a call without a service", func() {
+			if _, _, err := e.Inspect(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "open podman's service at "+s.uri()) {
+				t.Errorf("Inspect() = %v, want an error that names the socket", err)
+			}
+		})
 	}
 	s.start()
-	select {
-	case err := <-opened:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(20 * time.Second):
-		t.Error("Open() did not see the service")
-	}
+	eventually(t, "reach the service", func() error { _, _, err := e.Inspect(t.Context(), "a"); return err })
 }
 
-func TestOpenEndsWithItsCaller(t *testing.T) {
-	uri := "unix://" + t.TempDir() + "/nobody.sock"
+// TestServiceIsSilent has a service that takes connections and says nothing from the start: a call ends with its caller all the same.
+func TestServiceIsSilent(t *testing.T) {
+	socket := t.TempDir() + "/silent.sock"
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	within(t, 2*time.Second, "Open without a service", func() {
-		if _, err := Open(ctx, uri); err == nil || !strings.Contains(err.Error(), uri) {
-			t.Errorf("Open() = %v, want an error that names the socket", err)
+	within(t, 2*time.Second, "a call", func() {
+		if _, _, err := New("unix://"+socket).Inspect(ctx, "a"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Inspect() = %v, want the caller's end", err)
 		}
 	})
 }

@@ -23,6 +23,7 @@ const label = "io.onprem-infra.spec"
 type seen struct {
 	ID    string `json:"Id"`
 	State struct {
+		Status   string
 		Running  bool // false while it is paused
 		Paused   bool
 		Pid      int
@@ -36,21 +37,28 @@ func (s seen) alive() bool { return s.State.Running || s.State.Paused }
 
 // Inspect looks for a container by its name; found is false when there is none.
 func (e *Engine) Inspect(ctx context.Context, name string) (state container.State, found bool, err error) {
-	ctx, cancel := e.call(ctx, callWithin)
+	ctx, cancel, err := e.call(ctx, callWithin)
+	if err != nil {
+		return container.State{}, false, err
+	}
 	defer cancel()
 	s, found, err := look(ctx, name)
 	if err != nil {
 		return container.State{}, false, err
 	}
 	return container.State{
-		Running: s.alive(), Paused: s.State.Paused, PID: s.State.Pid, ExitCode: s.State.ExitCode, Digest: s.Config.Labels[label],
+		ID: s.ID, Running: s.alive(), Paused: s.State.Paused, New: s.State.Status == "created" || s.State.Status == "initialized",
+		PID: s.State.Pid, ExitCode: s.State.ExitCode, Digest: s.Config.Labels[label],
 	}, found, nil
 }
 
 // Start creates a container and starts it. Its image must be present, its name free. A container that cannot be
 // started is removed again, unless ctx has ended.
 func (e *Engine) Start(ctx context.Context, spec container.Spec) error {
-	ctx, cancel := e.call(ctx, callWithin)
+	ctx, cancel, err := e.call(ctx, startWithin)
+	if err != nil {
+		return fmt.Errorf("start container %s: %w", spec.Name, err)
+	}
 	defer cancel()
 	created, err := containers.CreateWithSpec(ctx, generate(spec), nil)
 	if err := ended(ctx, err); err != nil {
@@ -65,9 +73,32 @@ func (e *Engine) Start(ctx context.Context, spec container.Spec) error {
 	return nil
 }
 
+// StartAgain starts a container of ours that is there and does not run, as it was made. One that runs is left as it is.
+func (e *Engine) StartAgain(ctx context.Context, name string) error {
+	ctx, cancel, err := e.call(ctx, startWithin)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	s, err := ours(ctx, name)
+	if err != nil {
+		return err
+	}
+	if s.ID == "" {
+		return fmt.Errorf("start container %s: it is not there any more", name)
+	}
+	if err := ended(ctx, containers.Start(ctx, s.ID, nil)); err != nil {
+		return fmt.Errorf("start container %s: %w", name, oneLine(err))
+	}
+	return nil
+}
+
 // Unpause lets the processes of a container of ours run again. One that is not paused or does not exist is left as it is.
 func (e *Engine) Unpause(ctx context.Context, name string) error {
-	ctx, cancel := e.call(ctx, callWithin)
+	ctx, cancel, err := e.call(ctx, callWithin)
+	if err != nil {
+		return err
+	}
 	defer cancel()
 	s, err := ours(ctx, name)
 	if err != nil {
@@ -90,7 +121,10 @@ func unpause(ctx context.Context, name string, s seen) error {
 // unpaused first: it hears nothing, and podman does not stop it. It leaves one alone that is not ours; one that does not run or does not
 // exist is stopped already.
 func (e *Engine) Stop(ctx context.Context, name string, grace time.Duration) error {
-	ctx, cancel := e.call(ctx, grace+callWithin)
+	ctx, cancel, err := e.call(ctx, grace+callWithin)
+	if err != nil {
+		return err
+	}
 	defer cancel()
 	s, err := ours(ctx, name)
 	if err != nil || !s.alive() {
@@ -109,7 +143,10 @@ func (e *Engine) Stop(ctx context.Context, name string, grace time.Duration) err
 
 // Remove removes a container of ours; one that runs is killed, so Stop it first. One that does not exist is removed already.
 func (e *Engine) Remove(ctx context.Context, name string) error {
-	ctx, cancel := e.call(ctx, callWithin)
+	ctx, cancel, err := e.call(ctx, callWithin)
+	if err != nil {
+		return err
+	}
 	defer cancel()
 	s, err := ours(ctx, name)
 	if err != nil || s.ID == "" {

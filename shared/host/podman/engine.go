@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/containers/podman/v4/pkg/bindings"
@@ -15,35 +16,36 @@ import (
 
 // Bounds of a call. A service that is started by its socket may have to set its storage up first.
 const (
-	openWithin = time.Minute
 	callWithin = 30 * time.Second
+	// startWithin is for a disk that is slow, or busy with an image. Nothing that could be looked after runs meanwhile.
+	startWithin = 3 * time.Minute
 )
 
 // Engine is podman's service behind one socket. It holds no connection between calls: the service ends when nobody is connected and is
-// started by the next call, and a restart of it is not noticed.
+// started by the next call, and a restart of it is not noticed. Its methods are for any goroutine.
 type Engine struct {
-	service     context.Context // carries the client as the bindings want it; its deadline and cancellation mean nothing
+	uri         string
 	pullSilence time.Duration
+
+	opening sync.Mutex
+	service context.Context // carries the client as the bindings want it; nil until the service has answered once
 }
 
-// Open finds the service at a URI such as unix:///run/podman/podman.sock, and waits for it for a minute.
-func Open(ctx context.Context, uri string) (*Engine, error) {
-	ctx, cancel := context.WithTimeout(ctx, openWithin)
-	defer cancel()
-	for {
-		service, err := bindings.NewConnection(ctx, uri)
-		if err == nil {
-			return open(service)
-		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("open podman's service at %s: %w", uri, err)
-		case <-time.After(200 * time.Millisecond):
-		}
+// New is the engine at a URI such as unix:///run/podman/podman.sock. Nobody is asked: it is the first call that finds no service there, and
+// each later one, until there is.
+func New(uri string) *Engine { return &Engine{uri: uri, pullSilence: pullSilence} }
+
+// open has the bindings make a client, which they do not do before the service has answered.
+func (e *Engine) open(ctx context.Context) (service context.Context, err error) {
+	e.opening.Lock()
+	defer e.opening.Unlock()
+	if e.service != nil {
+		return e.service, nil
 	}
-}
-
-func open(service context.Context) (*Engine, error) {
+	service, err = bindings.NewConnection(ctx, e.uri)
+	if err := ended(ctx, err); err != nil {
+		return nil, fmt.Errorf("open podman's service at %s: %w", e.uri, oneLine(err))
+	}
 	connection, err := bindings.GetClient(service)
 	if err != nil {
 		return nil, err
@@ -52,10 +54,11 @@ func open(service context.Context) (*Engine, error) {
 	if !ok {
 		return nil, fmt.Errorf("podman's bindings use a %T, want an http.Transport", connection.Client.Transport)
 	}
-	transport.CloseIdleConnections() // the one that Open was answered on
+	transport.CloseIdleConnections() // the one that was answered on
 	transport.DisableKeepAlives = true
 	connection.Client.Transport = prompt{transport}
-	return &Engine{service: service, pullSilence: pullSilence}, nil
+	e.service = context.WithoutCancel(service)
+	return e.service, nil
 }
 
 // call is a context that ends as its caller says and within a bound, and carries the client.
@@ -71,9 +74,14 @@ func (c call) Value(key any) any {
 	return c.service.Value(key)
 }
 
-func (e *Engine) call(ctx context.Context, within time.Duration) (context.Context, context.CancelFunc) {
+func (e *Engine) call(ctx context.Context, within time.Duration) (context.Context, context.CancelFunc, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
-	return call{ctx, e.service}, cancel
+	service, err := e.open(ctx)
+	if err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	return call{ctx, service}, cancel, nil
 }
 
 // prompt lets a call end when its context does. The bindings take every error for a hiccup, sleep, and try twice more, 0.6 s in

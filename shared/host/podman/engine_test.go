@@ -108,7 +108,10 @@ func inspectConfinement(t *testing.T, e *Engine, spec container.Spec) {
 			NanoCpus       int64
 		}
 	}
-	ctx, cancel := e.call(t.Context(), callWithin)
+	ctx, cancel, err := e.call(t.Context(), callWithin)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer cancel()
 	if _, err := ask(ctx, &seen, "/containers/%s/json", spec.Name); err != nil {
 		t.Fatal(err)
@@ -168,8 +171,18 @@ func TestLife(t *testing.T) {
 	if err != nil || !found || state.Running || state.PID != 0 || state.Digest != spec.Digest() || state.ExitCode != 0 {
 		t.Errorf("Inspect() after the stop = %+v, %v, %v, want it there, ended by SIGTERM with 0", state, found, err)
 	}
-	if err := errors.Join(e.Stop(t.Context(), spec.Name, time.Second), e.Remove(t.Context(), spec.Name), e.Remove(t.Context(), spec.Name)); err != nil {
+	former := state.ID
+	if err := errors.Join(e.StartAgain(t.Context(), spec.Name), e.StartAgain(t.Context(), spec.Name)); err != nil {
+		t.Fatal(err)
+	}
+	if state, _, err = e.Inspect(t.Context(), spec.Name); err != nil || !state.Running || state.New || state.ID != former {
+		t.Errorf("Inspect() when it was started again = %+v, %v, want container %s to run", state, err, former)
+	}
+	if err := errors.Join(e.Stop(t.Context(), spec.Name, 10*time.Second), e.Stop(t.Context(), spec.Name, time.Second), e.Remove(t.Context(), spec.Name), e.Remove(t.Context(), spec.Name)); err != nil {
 		t.Errorf("stop what has ended, remove, remove again: %v", err)
+	}
+	if err := e.StartAgain(t.Context(), spec.Name); err == nil {
+		t.Error("what is not there was started again")
 	}
 	if _, found, err := e.Inspect(t.Context(), spec.Name); found || err != nil {
 		t.Errorf("Inspect() at the end = %v, %v, want not found", found, err)
@@ -219,8 +232,9 @@ func TestForeignContainerIsLeftAlone(t *testing.T) {
 		t.Fatalf("Inspect() = %+v, %v, %v, want it found, running, without a digest", state, found, err)
 	}
 	for verb, err := range map[string]error{
-		"Stop":   e.Stop(t.Context(), "onprem-keepalived", time.Second),
-		"Remove": e.Remove(t.Context(), "onprem-keepalived"),
+		"StartAgain": e.StartAgain(t.Context(), "onprem-keepalived"),
+		"Stop":       e.Stop(t.Context(), "onprem-keepalived", time.Second),
+		"Remove":     e.Remove(t.Context(), "onprem-keepalived"),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "onprem-keepalived") || !strings.Contains(err.Error(), "not of onprem-infra") {
 			t.Errorf("%s() = %v, want a refusal that names it", verb, err)

@@ -10,34 +10,33 @@ import (
 	"strings"
 )
 
-// EnsureImage pulls an image that is not in local storage, in one attempt, and says whether it did. What is present is never pulled again, so
-// that a host works while its registry is down. authFile names registry credentials in Docker's form, is read at each attempt and may be
-// absent. An attempt may last as long as something arrives: podman keeps the layers that are complete for the next one, and no part of others.
-func (e *Engine) EnsureImage(ctx context.Context, image, authFile string) (pulled bool, err error) {
-	present, err := e.hasImage(ctx, image)
-	if err != nil || present {
-		return false, err
-	}
+// Pull fetches an image, in one attempt. authFile names registry credentials in Docker's form, is read at each attempt and may be absent. An
+// attempt may last as long as something arrives: podman keeps the layers that are complete for the next one, and no part of others.
+func (e *Engine) Pull(ctx context.Context, image, authFile string) error {
 	known, err := readCredentials(image, authFile)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if err := e.pull(ctx, image, known.header); err != nil {
-		return false, fmt.Errorf("pull image %s: %w", image, known.explain(oneLine(err)))
+		return fmt.Errorf("pull image %s: %w", image, known.explain(oneLine(err)))
 	}
 	// An answer that was cut looks like a whole one, when the service died in the midst of it.
-	switch present, err := e.hasImage(ctx, image); {
+	switch present, err := e.HasImage(ctx, image); {
 	case err != nil:
-		return false, err
+		return err
 	case !present:
-		return false, fmt.Errorf("pull image %s: podman's service ended before the image was complete", image)
+		return fmt.Errorf("pull image %s: podman's service ended before the image was complete", image)
 	}
-	return true, nil
+	return nil
 }
 
-// hasImage takes only a clear no for a no. The bindings take every failure for one, which would pull what is there.
-func (e *Engine) hasImage(ctx context.Context, image string) (bool, error) {
-	ctx, cancel := e.call(ctx, callWithin)
+// HasImage says whether an image is in local storage. What is there is not to be pulled again, so that a host works while its registry is
+// down. Only a clear no is a no: the bindings take every failure for one.
+func (e *Engine) HasImage(ctx context.Context, image string) (bool, error) {
+	ctx, cancel, err := e.call(ctx, callWithin)
+	if err != nil {
+		return false, fmt.Errorf("look for image %s: %w", image, err)
+	}
 	defer cancel()
 	status, err := ask(ctx, nil, "/images/%s/exists", image)
 	if status == http.StatusNotFound {

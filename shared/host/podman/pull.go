@@ -28,7 +28,11 @@ type pullStep struct {
 // pull pulls without a look at what is there. It asks by the interface that podman shares with Docker, as only that one tells of progress
 // within a layer: without it nobody could tell a slow line from a dead one.
 func (e *Engine) pull(ctx context.Context, image string, credentials http.Header) error {
-	connection, err := bindings.GetClient(e.service)
+	service, err := e.open(ctx)
+	if err != nil {
+		return err
+	}
+	connection, err := bindings.GetClient(service)
 	if err != nil {
 		return err
 	}

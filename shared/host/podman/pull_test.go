@@ -72,9 +72,8 @@ func newSupply(t *testing.T) *supply {
 		t.Fatal(err)
 	}
 	s.start()
-	if s.Engine, err = Open(t.Context(), s.uri()); err != nil {
-		t.Fatal(err)
-	}
+	s.Engine = New(s.service.uri())
+	eventually(t, "reach the service", func() error { _, _, err := s.Inspect(t.Context(), "none"); return err })
 	return s
 }
 
@@ -89,9 +88,21 @@ func (s *supply) file(path string, content []byte) {
 	}
 }
 
-// ensure is EnsureImage with the test's file of credentials.
+// ensureImage pulls what is not there, and says whether it did.
+func ensureImage(ctx context.Context, e *Engine, image, authFile string) (pulled bool, err error) {
+	present, err := e.HasImage(ctx, image)
+	if err != nil || present {
+		return false, err
+	}
+	if err := e.Pull(ctx, image, authFile); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// ensure is ensureImage with the test's file of credentials.
 func (s *supply) ensure(ctx context.Context, image string) (bool, error) {
-	return s.EnsureImage(ctx, image, s.dir+"/auth.json")
+	return ensureImage(ctx, s.Engine, image, s.dir+"/auth.json")
 }
 
 // clean holds that nothing but whole layers is left of a pull that has ended: no image, and nothing in the directory for temporary files.
@@ -130,12 +141,12 @@ func TestPullIsCut(t *testing.T) {
 	s := newSupply(t)
 	s.line.Set(fakeline.Fault{Cut: smallLayer / 2})
 	if pulled, err := s.ensure(t.Context(), s.image); pulled || err == nil || !strings.HasPrefix(err.Error(), "pull image "+s.image+": ") {
-		t.Errorf("EnsureImage() over a line that is cut = %v, %v", pulled, err)
+		t.Errorf("ensureImage() over a line that is cut = %v, %v", pulled, err)
 	}
 	s.clean()
 	s.line.Set(fakeline.Fault{})
 	if pulled, err := s.ensure(t.Context(), s.image); !pulled || err != nil {
-		t.Errorf("EnsureImage() when the line is good again = %v, %v", pulled, err)
+		t.Errorf("ensureImage() when the line is good again = %v, %v", pulled, err)
 	}
 }
 
@@ -149,14 +160,14 @@ func TestPullHangs(t *testing.T) {
 	defer cancel()
 	within(t, 20*time.Second, "the end of a pull that hangs", func() {
 		if pulled, err := s.ensure(ctx, s.image); pulled || err == nil || !strings.Contains(err.Error(), "nothing has arrived for 2s") {
-			t.Errorf("EnsureImage() = %v, %v, want that nothing arrives", pulled, err)
+			t.Errorf("ensureImage() = %v, %v, want that nothing arrives", pulled, err)
 		}
 	})
 	s.clean()
 	_, before := s.blobs(0)
 	s.line.Set(fakeline.Fault{})
 	if pulled, err := s.ensure(t.Context(), s.image); !pulled || err != nil {
-		t.Errorf("EnsureImage() when the line is good again = %v, %v", pulled, err)
+		t.Errorf("ensureImage() when the line is good again = %v, %v", pulled, err)
 	}
 	// The configuration and the layer that was not complete.
 	if again, _ := s.blobs(before); len(again) != 2 {
@@ -171,7 +182,7 @@ func TestPullIsSlow(t *testing.T) {
 	s.line.Set(fakeline.Fault{Rate: largeLayer / 5})
 	begin := time.Now()
 	if pulled, err := s.ensure(t.Context(), s.image); !pulled || err != nil {
-		t.Errorf("EnsureImage() over a slow line = %v, %v", pulled, err)
+		t.Errorf("ensureImage() over a slow line = %v, %v", pulled, err)
 	}
 	if took := time.Since(begin); took < 2*s.pullSilence {
 		t.Errorf("it took %s: the line was not slow", took)
@@ -186,7 +197,7 @@ func TestPullEndsWithItsCaller(t *testing.T) {
 	cancel()
 	within(t, time.Second, "the end after the caller's", func() {
 		if err := <-result; !errors.Is(err, context.Canceled) {
-			t.Errorf("EnsureImage() = %v, want the caller's end", err)
+			t.Errorf("ensureImage() = %v, want the caller's end", err)
 		}
 	})
 	s.clean()
@@ -216,10 +227,10 @@ func TestServiceEndsDuringPull(t *testing.T) {
 	select {
 	case err := <-result:
 		if err == nil || !strings.Contains(err.Error(), s.image) {
-			t.Errorf("EnsureImage() = %v, want an error that names the image", err)
+			t.Errorf("ensureImage() = %v, want an error that names the image", err)
 		}
 	case <-time.After(20 * time.Second):
-		t.Error("EnsureImage() does not end with the service")
+		t.Error("ensureImage() does not end with the service")
 	}
 }
 
@@ -227,14 +238,14 @@ func TestServiceEndsDuringPull(t *testing.T) {
 func TestPresentIsNeverPulled(t *testing.T) {
 	s := newSupply(t)
 	if pulled, err := s.ensure(t.Context(), s.direct); !pulled || err != nil {
-		t.Fatalf("EnsureImage() = %v, %v, want it pulled", pulled, err)
+		t.Fatalf("ensureImage() = %v, %v, want it pulled", pulled, err)
 	}
 	name, _, _ := strings.Cut(s.direct, ":latest")
 	digest := strings.TrimSpace(s.run(nil, "image", "inspect", "--format", "{{.Digest}}", s.direct))
 	_, before := s.blobs(0)
 	for _, image := range []string{s.direct, name, name + "@" + digest} {
 		if pulled, err := s.ensure(t.Context(), image); pulled || err != nil {
-			t.Errorf("EnsureImage(%s) = %v, %v, want nothing pulled", image, pulled, err)
+			t.Errorf("ensureImage(%s) = %v, %v, want nothing pulled", image, pulled, err)
 		}
 	}
 	if _, after := s.blobs(0); after != before {
@@ -266,13 +277,13 @@ func TestCredentials(t *testing.T) {
 		pulled, err := s.ensure(t.Context(), s.direct)
 		if tt.want == "" {
 			if !pulled || err != nil {
-				t.Errorf("%s: EnsureImage() = %v, %v, want it pulled", tt.name, pulled, err)
+				t.Errorf("%s: ensureImage() = %v, %v, want it pulled", tt.name, pulled, err)
 			}
 			break
 		}
 		want := "pull image " + s.direct + ": " + strings.ReplaceAll(tt.want, "FILE", s.dir+"/auth.json")
 		if pulled || err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%s: EnsureImage() = %v, %v, want %s", tt.name, pulled, err, want)
+			t.Errorf("%s: ensureImage() = %v, %v, want %s", tt.name, pulled, err, want)
 			continue
 		}
 		said = append(said, err.Error())

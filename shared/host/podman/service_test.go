@@ -174,10 +174,8 @@ func engineOn(t *testing.T, dir string) (*service, *Engine) {
 	t.Helper()
 	s := newServiceIn(t, dir)
 	s.start()
-	e, err := Open(t.Context(), s.uri())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := New(s.uri())
+	eventually(t, "reach the service", func() error { _, _, err := e.Inspect(t.Context(), "none"); return err })
 	return s, e
 }
 

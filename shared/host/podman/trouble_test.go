@@ -44,10 +44,7 @@ func engineOf(t *testing.T, handler http.HandlerFunc) (e *Engine, connections *a
 	}
 	server.Start()
 	t.Cleanup(server.Close)
-	if e, err = Open(t.Context(), "unix://"+socket); err != nil {
-		t.Fatal(err)
-	}
-	return e, connections
+	return New("unix://" + socket), connections
 }
 
 // The service ends when nobody is connected, which saves its memory on a machine that has little.
@@ -72,11 +69,13 @@ func TestCallsEndWithTheirCaller(t *testing.T) {
 	e, _ := engineOf(t, func(http.ResponseWriter, *http.Request) { <-over })
 	t.Cleanup(func() { close(over) })
 	for name, call := range map[string]func(context.Context) error{
-		"Inspect":     func(ctx context.Context) error { _, _, err := e.Inspect(ctx, "a"); return err },
-		"Start":       func(ctx context.Context) error { return e.Start(ctx, container.Spec{Name: "a", Image: image}) },
-		"Stop":        func(ctx context.Context) error { return e.Stop(ctx, "a", time.Minute) },
-		"Remove":      func(ctx context.Context) error { return e.Remove(ctx, "a") },
-		"EnsureImage": func(ctx context.Context) error { _, err := e.EnsureImage(ctx, "a", ""); return err },
+		"Inspect":    func(ctx context.Context) error { _, _, err := e.Inspect(ctx, "a"); return err },
+		"StartAgain": func(ctx context.Context) error { return e.StartAgain(ctx, "a") },
+		"HasImage":   func(ctx context.Context) error { _, err := e.HasImage(ctx, "a"); return err },
+		"Start":      func(ctx context.Context) error { return e.Start(ctx, container.Spec{Name: "a", Image: image}) },
+		"Stop":       func(ctx context.Context) error { return e.Stop(ctx, "a", time.Minute) },
+		"Remove":     func(ctx context.Context) error { return e.Remove(ctx, "a") },
+		"Pull":       func(ctx context.Context) error { return e.Pull(ctx, "a", "") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -96,8 +95,8 @@ func TestTroubleIsNotAbsence(t *testing.T) {
 		w.WriteHeader(http.StatusInternalServerError)
 		fmt.Fprint(w, `{"cause":"database is locked","message":"open storage:\n database is locked","response":500}`)
 	})
-	if pulled, err := e.EnsureImage(t.Context(), "example.com/a:1", ""); pulled || err == nil || !strings.HasPrefix(err.Error(), "look for image example.com/a:1: open storage: database is locked") {
-		t.Errorf("EnsureImage() = %v, %v, want the service's words on one line and no pull", pulled, err)
+	if pulled, err := ensureImage(t.Context(), e, "example.com/a:1", ""); pulled || err == nil || !strings.HasPrefix(err.Error(), "look for image example.com/a:1: open storage: database is locked") {
+		t.Errorf("ensureImage() = %v, %v, want the service's words on one line and no pull", pulled, err)
 	}
 	if _, found, err := e.Inspect(t.Context(), "a"); found || err == nil {
 		t.Errorf("Inspect() = %v, %v, want an error", found, err)

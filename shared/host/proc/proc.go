@@ -86,6 +86,19 @@ func readable(fd uintptr) (bool, error) {
 	}
 }
 
+// Of says whether the process is in the control group of the container with this ID, as podman puts the processes of each container into
+// one that is named after it. The error is os.ErrProcessDone when the process has been reaped.
+func (p *Process) Of(container string) (bool, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", p.PID))
+	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, unix.ESRCH) {
+		return false, fmt.Errorf("ask whose process %d is: %w", p.PID, err)
+	}
+	if err := p.Signal(0); err != nil { // the number was its own when it was read, if it still is
+		return false, err
+	}
+	return strings.Contains(string(text), container), nil
+}
+
 // CPU is the processor time that the process has used. Its resolution is fine enough that it stands still only while the process does
 // not run at all.
 func (p *Process) CPU() (time.Duration, error) {

@@ -3,9 +3,11 @@ package proc
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -130,5 +132,25 @@ func TestSignalNeverReachesAnother(t *testing.T) {
 	}
 	if _, err := Open(cmd.Process.Pid); !errors.Is(err, os.ErrProcessDone) {
 		t.Errorf("Open of a reaped process: got %v, want os.ErrProcessDone", err)
+	}
+}
+
+// TestOf holds that a process is known by its control group, and that one which has ended is nobody's: its number may be another's by now.
+func TestOf(t *testing.T) {
+	cmd := start(t)
+	p := open(t, cmd.Process.Pid)
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for group, want := range map[string]bool{strings.TrimSpace(string(text)): true, "619cbf5bc3a5": false} {
+		if own, err := p.Of(group); err != nil || own != want {
+			t.Errorf("of %q: %v, %v, want %v", group, own, err, want)
+		}
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	if own, err := p.Of("/"); own || !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("of one that has ended: %v, %v", own, err)
 	}
 }
