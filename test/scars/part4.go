@@ -9,6 +9,8 @@ func part4() []Scar {
 		probe     = "shared/host/probe/api.go"
 		daemon    = "shared/host/supervise/daemon.go"
 		pulse     = "shared/host/supervise/pulse.go"
+		speaker   = "shared/host/supervise/speaker.go"
+		stop      = "bootstrap/daemon/stop.go"
 		address   = "shared/host/link/address.go"
 		keep      = "units/onprem-keepalived.service"
 		limited   = "script \"/usr/bin/timeout {{.Timeout.Seconds}} {{.Command}}\"\n    interval {{.Interval.Seconds}}\n"
@@ -19,6 +21,7 @@ func part4() []Scar {
 		term      = "errors.Join(s.children.signal(one, unix.SIGTERM),"
 		forever   = "TimeoutStartSec=infinity"
 		follows   = "err = follow.ListAndWatchWithContext(told)"
+		ended     = `fmt.Errorf("container %s ended right after its start, with exit code %d: podman logs %s says why", spec.Name, state.ExitCode, spec.Name)`
 		ofLater   = "A check of a control plane node's balancer: the cluster phase is not here yet."
 		ofIngress = "The ingress VIP is the nodes', in the cluster phase; its daemon is not here yet."
 	)
@@ -56,22 +59,39 @@ func part4() []Scar {
 			by("cmd/onprem-supervise", "TestHangIsNoticed", pulse, still, "if false {"),
 			by("shared/host/supervise", "TestPulse/it rests for too long", pulse, still, "if false {"),
 			by("cmd/onprem-supervise", "TestStoppedGoesOn", pulse, "} else if p.held++; p.held < maxHeld {", "} else if p.held++; p.held < maxHeld && false {"),
-			by("bootstrap/daemon", "TestEnsure/nothing there", "bootstrap/daemon/daemon.go", "if k.Prepare == nil {", "if true {")),
+			by("bootstrap/daemon", "TestEnsure/nothing there", "bootstrap/daemon/daemon.go", "if k.Prepare == nil {", "if true {"),
+			by("cmd/onprem-supervise", "TestStoppedGoesOn", speaker, "proc.Held(d.speaker.PID) || proc.Held(d.pid)", "proc.Held(d.speaker.PID)"),
+			by("cmd/onprem-supervise", "TestStoppedGoesOn", speaker, "return s.children.signalAll(d.child, unix.SIGCONT)", "return nil"),
+			by("cmd/onprem-supervise", "TestHeldIsKilled", pulse, still, "if p.still >= maxStill {"),
+			by("cmd/onprem-supervise", "TestHangIsNoticed", pulse, still, "if p.held >= maxHeld {"),
+			by("shared/host/supervise", "TestPulse/it is stopped now and then", pulse, "p.held = 0", "_ = p.held"),
+			by("shared/host/proc", "TestHeld", "shared/host/proc/held.go", "bytes.HasPrefix(after,", "bytes.HasPrefix(bytes.ToUpper(after),"),
+			by("bootstrap/daemon", "TestPulse/hung: killed, and another one started", "bootstrap/daemon/pulse.go", "if k.pulse.missed >= dead+k.pulse.spare {", "if false {"),
+			by("cmd/onprem-supervise", "TestBeatsWhileItWaits", "shared/host/supervise/loop.go", "next := time.Now().Add(beat)", "next := time.Now().Add(time.Hour)")),
 		kept("K-55", "The liveness probe killed what had no configuration yet.",
 			by("cmd/onprem-supervise", "TestTermEndsAtOnce/no candidate", "shared/host/supervise/candidate.go", "if errors.Is(err, fs.ErrNotExist) {\n\t\treturn nil, \"\", nil\n\t}", "if false && errors.Is(err, fs.ErrNotExist) {\n\t\treturn nil, \"\", nil\n\t}"),
 			by("bootstrap/vip", "TestApplyWithoutAnAddress", "bootstrap/vip/apply.go", "return r.tell(d.Released, idle(d))", "if !d.Released {\n\t\t\treturn fmt.Errorf(\"no address\")\n\t\t}\n\t\treturn r.tell(d.Released, idle(d))"),
-			by("units", "TestDaemons", keep, forever, "TimeoutStartSec=90")),
+			by("units", "TestDaemons", keep, forever, "TimeoutStartSec=90"),
+			by("bootstrap/daemon", "TestPulseOfTheNewborn", "bootstrap/daemon/pulse.go", "pulse{spare: youth}", "pulse{}"),
+			by("bootstrap/daemon", "TestEarlyEnds", "bootstrap/daemon/daemon.go", "if time.Since(k.begun) >= settled {", "if true {"),
+			by("bootstrap/daemon", "TestEndsAtOnce", "bootstrap/daemon/daemon.go", "costly{"+ended+"}", ended)),
 		kept("K-56", "A probe was given less time than its own waits add up to.",
 			by("units", "TestDaemons", keep, "TimeoutStopSec=45", "TimeoutStopSec=20"),
 			by("units", "TestDaemons", keep, forever, "TimeoutStartSec=90")),
 		kept("K-57", "A killed daemon left the VIP, and the first cure removed similar addresses.",
 			by("shared/host/link", "TestRemoveAddress", address, exactly, substring),
 			by("cmd/onprem-supervise", "TestLife", address, exactly, substring),
-			by("cmd/onprem-supervise", "TestKilled", "shared/host/supervise/supervise.go", "removed, err := link.RemoveAddress(vip)", "removed, err := []string{vip.String()}, error(nil)")),
+			by("cmd/onprem-supervise", "TestKilled", "shared/host/supervise/supervise.go", "removed, err := link.RemoveAddress(vip)", "removed, err := []string{vip.String()}, error(nil)"),
+			by("cmd/onprem-supervise", "TestHung", "shared/host/supervise/leave.go", `return s.strip("keepalived ended without removing it")`, "return nil"),
+			by("cmd/onprem-supervise", "TestLife", "shared/host/supervise/supervise.go", `if err := s.strip("left by an earlier run"); err != nil {`, "if err := error(nil); err != nil {")),
 		kept("K-58", "SIGTERM was lost on its way, and the VIP was away for seconds at each upgrade.",
 			by("cmd/onprem-supervise", "TestStoppedLeaves", daemon, "s.children.signalAll(one, unix.SIGCONT)", "s.children.signalAll(one, 0)"),
 			by("cmd/onprem-supervise", "TestLife", daemon, term, "errors.Join(s.children.kill(one),"),
-			by("bootstrap/daemon", "TestStop", "bootstrap/daemon/stop.go", "if k.Signal(syscall.SIGTERM) == nil {", "if k.Signal(syscall.SIGHUP) == nil {")),
+			by("bootstrap/daemon", "TestStop", stop, "if k.Signal(syscall.SIGTERM) == nil {", "if k.Signal(syscall.SIGHUP) == nil {"),
+			by("bootstrap/daemon", "TestStopOfAYoungProcess", stop, "_ = k.Signal(syscall.SIGTERM) // it", "_ = k.running // it"),
+			by("bootstrap/daemon", "TestStopOfAContainerThatStandsStill/stopped: it is made to hear", stop, "\t\t_ = k.Signal(syscall.SIGCONT) // one that has ended meanwhile does not need it\n", ""),
+			by("bootstrap/daemon", "TestStopOfAContainerThatStandsStill/paused: it is made to hear", stop, "\t\tk.thaw(grace, name)\n", ""),
+			by("shared/host/podman", "TestStopOfAPausedContainer", "shared/host/podman/container.go", "\tif err := unpause(ctx, name, s); err != nil {\n\t\treturn err\n\t}\n\tseconds", "\tseconds")),
 		kept("K-59", "At a reboot everything was killed at once, and the VIP stayed on a machine that ended.",
 			by("units", "TestDaemons", keep, "After=network-online.target onprem-install.service podman.socket podman.service", "After=onprem-install.service")),
 		kept("K-60", "A switch that missed the gratuitous ARP sent to the old holder for good.",
@@ -97,7 +117,10 @@ func part4() []Scar {
 			"A level that changes at run time: with the static pods. The bootstrap machine's units say each change once, always.",
 			by("shared/loop", "TestErrorsAreLoggedWhenTheyChange", "shared/loop/news.go", "_, known := n.heard[key]", "known := false"),
 			by("shared/loop", "TestReasonsAreLoggedWhenTheyChange", "shared/loop/loop.go", "if slices.Equal(j.why, why) {", "if true {"),
-			by("shared/host/kube", "TestClientGoIsSilent", "shared/host/kube/klog.go", "klog.SetSlogLogger(slog.New(slog.DiscardHandler))", "_ = slog.DiscardHandler")),
+			by("shared/host/kube", "TestClientGoIsSilent", "shared/host/kube/klog.go", "klog.SetSlogLogger(slog.New(slog.DiscardHandler))", "_ = slog.DiscardHandler"),
+			by("shared/host/kube", "TestClientTellsOnceOfABadFile", "shared/host/kube/access.go", "if text == a.said {", "if text == a.said && text == \"\" {"),
+			by("cmd/onprem-infra", "TestVIPProberLogsChanges", "cmd/onprem-infra/bootstrap_vip_host.go", "why != v.said", `why != ""`),
+			by("shared/host/probe", "TestExpiredCertificateIsOneFault", probe, "\t\tinvalid.Detail = \"\"\n", "")),
 		open("K-66", "Without a numeric priority the kubelet stopped the balancer and DNS first.", "A static pod's priority: the bootstrap machine runs none of ours."),
 	}
 }
