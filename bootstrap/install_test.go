@@ -32,6 +32,10 @@ rm) rm -f "$STATE/created" ;;
 esac
 `
 
+// bounded begins a stub of timeout with the calls of podman that have a bound: they are made.
+const bounded = `case $2 in --kill-after) shift 4; exec "$@" ;; esac
+`
+
 const image = "registry.example/onprem-infra:v1"
 
 // newInstallSandbox has a podman whose registry holds our image.
@@ -162,7 +166,7 @@ func TestInstallWaits(t *testing.T) {
 // from the cap, there is one line, and what is there in the end is not asked for again.
 func TestInstallWaitsForHours(t *testing.T) {
 	s, state := newInstallSandbox(t)
-	s.stub("timeout", "") // the pull ends at once
+	s.stub("timeout", bounded) // the pull ends at once
 	state.write("clock", "0\n")
 	state.write("onsleep", `read -r now <"$STATE/clock"; echo "$((now + $1))" >"$STATE/clock"`+"\n")
 	state.write("onpull", `read -r now <"$STATE/clock"
@@ -234,7 +238,7 @@ func TestInstallEndsAPullThatHangs(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(state.root, "hang"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.stub("timeout", `echo "$*" >>"$STATE/timeouts"; [ ! -e "$STATE/hang" ] || exit 124`+"\n")
+	s.stub("timeout", bounded+`echo "$*" >>"$STATE/timeouts"; [ ! -e "$STATE/hang" ] || exit 124`+"\n")
 	state.write("onsleep", `rm "$STATE/hang"`+"\n")
 	out, err := s.run(installer)
 	if err != nil || !strings.Contains(out, "trying on: nothing has arrived for 5 minutes") {
@@ -246,6 +250,65 @@ func TestInstallEndsAPullThatHangs(t *testing.T) {
 	installed(t, s, state, "v1")
 }
 
+// TestInstallEndsADeafPull has a pull that hangs and does not hear its SIGTERM either.
+func TestInstallEndsADeafPull(t *testing.T) {
+	s, state := newInstallSandbox(t)
+	s.stub("timeout", bounded+`[ ! -e "$STATE/hang" ] || { until [ -e "$STATE/pulling" ]; do :; done; exit 124; }`+"\n")
+	state.write("hang", "")
+	state.write("onsleep", `rm "$STATE/hang"`+"\n")
+	s.stub("podman", `if [ "$1" = pull ] && [ -e "$STATE/hang" ]; then
+	trap '' TERM
+	touch "$STATE/pulling"
+	while :; do /bin/sleep 0.1; done
+fi
+`+podmanStub)
+	out, err := s.run(installer)
+	if err != nil || !strings.Contains(out, "trying on: nothing has arrived for 5 minutes") {
+		t.Errorf("%v, said\n%s", err, out)
+	}
+	installed(t, s, state, "v1")
+}
+
+// TestInstallSeesTheEndOfAPull has the five minutes and the pull end at the same time: what it brought counts.
+func TestInstallSeesTheEndOfAPull(t *testing.T) {
+	s, state := newInstallSandbox(t)
+	s.stub("timeout", bounded+`while kill -0 "$4" 2>/dev/null && ! grep -q 'State:.*Z' "/proc/$4/status"; do :; done
+exit 124
+`)
+	if out, err := s.run(installer); err != nil || out != "onprem-install: installed from "+image+"\n" {
+		t.Errorf("%v, said\n%s", err, out)
+	}
+	installed(t, s, state, "v1")
+}
+
+// TestInstallBoundsPodman has a podman that hangs in one call, and then does not.
+func TestInstallBoundsPodman(t *testing.T) {
+	for _, call := range []string{"image", "create", "cp", "rm"} {
+		t.Run(call, func(t *testing.T) {
+			s, state := newInstallSandbox(t)
+			state.write("hang-"+call, "")
+			state.write("onsleep", "")
+			// The stub has no time to lose: where the real one would wait, it ends the call.
+			s.stub("timeout", `echo "$*" >>"$STATE/timeouts"
+[ "$2" = --kill-after ] || exit 0
+shift 4
+[ ! -e "$STATE/hang-$2" ] || { rm "$STATE/hang-$2"; exit 124; }
+exec "$@"
+`)
+			s.stub("podman", `[ ! -e "$STATE/hang-$1" ] || exit 99`+"\n"+podmanStub)
+			if out, err := s.run(installer); err != nil {
+				t.Fatal(err, out)
+			}
+			if got := state.read("timeouts"); !strings.Contains(got, "--foreground --kill-after 10 ") {
+				t.Errorf("bounds are\n%s", got)
+			}
+			if state.read("hang-"+call) != "-" {
+				t.Errorf("podman %s has no bound", call)
+			}
+		})
+	}
+}
+
 // TestInstallLetsASlowPullBe has five minutes pass three times, in each of which something arrives.
 func TestInstallLetsASlowPullBe(t *testing.T) {
 	s, state := newInstallSandbox(t)
@@ -253,7 +316,7 @@ func TestInstallLetsASlowPullBe(t *testing.T) {
 		t.Fatal(err)
 	}
 	// What is written each time is more than a pipe and the script's bound together hold.
-	s.stub("timeout", `echo >>"$STATE/timeouts"
+	s.stub("timeout", bounded+`echo >>"$STATE/timeouts"
 [ "$(grep -c '' "$STATE/timeouts")" -gt 3 ] || { printf '%0180000d\n' 0 >"$STATE/feed"; exit 124; }
 touch "$STATE/complete"
 `)

@@ -78,6 +78,24 @@ func TestInstall(t *testing.T) {
 	}
 }
 
+// TestInstallGoesOn holds that the unit which installs ends only when it has installed: whatever else ends it, it starts again.
+func TestInstallGoesOn(t *testing.T) {
+	text := all(t)["onprem-install.service"].Contents
+	for _, want := range []struct{ section, key, value string }{
+		{"Unit", "StartLimitIntervalSec", "0"},
+		{"Service", "Type", "oneshot"},
+		{"Service", "RemainAfterExit", "yes"},
+		{"Service", "Restart", "on-failure"},
+		{"Service", "RestartSec", "1"},
+		{"Service", "OOMPolicy", "continue"},
+		{"Service", "TimeoutStartSec", "infinity"},
+	} {
+		if got := values(t, text, want.section, want.key); !slices.Equal(got, []string{want.value}) {
+			t.Errorf("%s=%v, want %s", want.key, got, want.value)
+		}
+	}
+}
+
 // TestDaemons holds what keeps the daemons alive, and out of the way of static pods.
 func TestDaemons(t *testing.T) {
 	for name, manifest := range map[string]string{"onprem-keepalived.service": "keepalived", "onprem-coredns.service": "coredns"} {
@@ -85,10 +103,10 @@ func TestDaemons(t *testing.T) {
 		for _, want := range []struct{ section, key, value string }{
 			{"Unit", "StartLimitIntervalSec", "0"},
 			{"Unit", "ConditionPathExists", "!/etc/kubernetes/manifests/" + manifest + ".yaml"},
-			{"Unit", "Requires", "onprem-install.service"},
 			{"Service", "Type", "notify"},
 			{"Service", "NotifyAccess", "main"},
 			{"Service", "Restart", "always"},
+			{"Service", "RestartSec", "1"},
 			{"Service", "TimeoutStartSec", "infinity"},
 			{"Service", "NoNewPrivileges", "yes"},
 			{"Install", "WantedBy", "multi-user.target"},
@@ -96,6 +114,15 @@ func TestDaemons(t *testing.T) {
 			if got := values(t, text, want.section, want.key); !slices.Equal(got, []string{want.value}) {
 				t.Errorf("%s: %s=%v, want %s", name, want.key, got, want.value)
 			}
+		}
+		// What is required fails this unit when it fails, for good, and stops it when it is restarted.
+		for _, key := range []string{"Requires", "Requisite", "BindsTo", "PartOf"} {
+			if got := values(t, text, "Unit", key); len(got) > 0 {
+				t.Errorf("%s: %s=%v, want it to live and start without", name, key, got)
+			}
+		}
+		if wants := values(t, text, "Unit", "Wants"); !slices.Contains(wants, "onprem-install.service") || !slices.Contains(wants, "podman.socket") {
+			t.Errorf("%s: Wants=%v lacks what it needs", name, wants)
 		}
 		// A limit that is shorter than what it limits kills a program that was doing its work (K-56).
 		if stop, err := strconv.Atoi(strings.Join(values(t, text, "Service", "TimeoutStopSec"), "")); err != nil || time.Duration(stop)*time.Second <= loop.LeaveTimeout {

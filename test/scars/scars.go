@@ -43,7 +43,7 @@ func Parts() []Part {
 		{Title: "9. resolv.conf, NetworkManager, hostname: the bootstrap machine's part", IDs: []string{"R-18"}, Scars: resolver()},
 		{Title: "9b. Platform plumbing and provisioning", IDs: slices.Concat(numbered("P", 1, 9), numbered("B", 1, 9)), Scars: part9b()},
 		{Title: "Input: what people write, beside the scars", IDs: numbered("I", 1, 31), Scars: people()},
-		{Title: "Registries: what they do, beside the scars", IDs: numbered("G", 1, 12), Scars: registries()},
+		{Title: "Registries: what they do, beside the scars", IDs: numbered("G", 1, 13), Scars: registries()},
 		{Title: "Containers: what people and podman do to them, beside the scars", IDs: numbered("C", 1, 13), Scars: containers()},
 		{Title: "Hosts: what happens to them and to their VIPs, beside the scars", IDs: numbered("V", 1, 8), Scars: hosts()},
 		{Title: "Name servers: what becomes of questions when they change, beside the scars", IDs: numbered("U", 1, 3), Scars: upstreams()},
