@@ -227,20 +227,20 @@ func (p podman) foreign() [][]step {
 	}}}
 }
 
-// full is a file system without room where podman keeps what containers are made of. Removing a container needs room too.
+// full is a file system without room where podman keeps what containers are made of. Making one, or removing one, needs room.
 func (p podman) full() [][]step {
 	const layers, lack = "/var/lib/containers/storage/overlay-layers", "no space left on device"
+	const fill = "dd if=/dev/zero of=" + layers + "/fill bs=4k 2>/dev/null || :\n"
 	var before time.Time
-	return [][]step{{{drill: drill{
-		fault: "the container storage full, and keepalived's container killed", within: 30 * time.Second,
-		inject: func() {
-			before = time.Now()
-			run(p.t, p.Chain, "sh", "-euc", `
+	return [][]step{one(p.replaced("the container storage full, and keepalived's container killed", chain.Unit, `
 cp -a `+layers+` /run/layers
 mount -t tmpfs -o size=$(($(du -sk /run/layers | cut -f1) + 64))k tmpfs `+layers+`
 cp -a /run/layers/. `+layers+`
-dd if=/dev/zero of=`+layers+`/fill bs=4k 2>/dev/null || :
-`+p.signal("KILL", "onprem-keepalived"))
+`+fill+p.signal("KILL", "onprem-keepalived"))), {{drill: drill{
+		fault: "the container storage full, and no container of keepalived", within: 30 * time.Second,
+		inject: func() {
+			before = time.Now()
+			run(p.t, p.Chain, "sh", "-euc", "rm "+layers+"/fill; systemctl stop "+chain.Unit+"; podman rm onprem-keepalived\n"+fill+"systemctl start --no-block "+chain.Unit)
 		},
 		right: func() (string, error) {
 			if text := p.status(chain.Unit); !strings.Contains(text, lack) {
@@ -251,11 +251,9 @@ dd if=/dev/zero of=`+layers+`/fill bs=4k 2>/dev/null || :
 	}}, {
 		seen: func() {
 			time.Sleep(8 * time.Second) // a few attempts
-			said := p.said(chain.Unit, before)
-			for _, what := range []string{"remove the former container", "start container onprem-keepalived: create"} {
-				if n := strings.Count(said, what); n > 1 {
-					p.t.Errorf("it was said %d times that nobody can %s, want once", n, what)
-				}
+			const what = "start container onprem-keepalived: create"
+			if n := strings.Count(p.said(chain.Unit, before), what); n > 1 {
+				p.t.Errorf("it was said %d times that nobody can %s, want once", n, what)
 			}
 		},
 		drill: drill{

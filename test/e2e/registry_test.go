@@ -316,7 +316,7 @@ func (s *supplied) stopped() {
 	}{
 		{"keepalived's image", chain.Unit, func() { s.forget(); s.start() }},
 		{"our image", installUnit, func() {
-			s.sh("systemctl stop " + installUnit + "; podman rm --force --all; podman rmi --force " + s.OwnImage() + "; rm /usr/local/bin/onprem-supervise")
+			s.sh("systemctl stop " + installUnit + " " + chain.Unit + " " + dnsUnit + "; podman rm --force --all; podman rmi --force " + s.OwnImage() + "; rm /usr/local/bin/onprem-supervise")
 			s.sh("systemctl start --no-block " + installUnit)
 		}},
 	} {
