@@ -36,8 +36,10 @@ type Engine interface {
 
 // Keeper keeps one container. Its methods are for one goroutine.
 type Keeper struct {
-	Engine   Engine
-	Open     func(pid int) (Process, error)
+	Engine Engine
+	Open   func(pid int) (Process, error)
+	// Find finds the first process of a container by its command while the engine cannot be asked; nil for nobody who can.
+	Find     func(command []string) (Process, error)
 	Wake     chan<- struct{} // asks for a round when the container ends
 	Log      *slog.Logger
 	AuthFile string // registry credentials, may be absent
@@ -49,6 +51,7 @@ type Keeper struct {
 
 	running *watched
 	digest  string    // of the specification that runs
+	command []string  // of the one that should
 	stopped bool      // by Stop, and nothing was done since that could have started one
 	pull    *pull     // that is under way, or whose end has not been noted; nil for none
 	begun   time.Time // when what runs was started; zero when it was not started here
@@ -81,6 +84,7 @@ func (k *Keeper) Ensure(ctx context.Context, spec container.Spec) error {
 // renew puts a container in the place of none, or of one that was made from another specification.
 func (k *Keeper) renew(ctx context.Context, spec container.Spec) error {
 	k.bury(spec.Name)
+	k.command = spec.Command
 	if k.pull == nil && k.failure != nil && (k.tries.wait() || k.lives.wait()) {
 		return k.failure
 	}

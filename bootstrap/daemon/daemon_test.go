@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -273,4 +274,25 @@ func TestStopWithoutAnEngine(t *testing.T) {
 	if err := k.Stop(t.Context(), keepalived.Name); err == nil || !strings.Contains(err.Error(), "container onprem-keepalived may still run, and keep what it holds: look at it: no socket") {
 		t.Errorf("Stop() = %v, want it said that the container may run", err)
 	}
+}
+
+// TestStopFindsWithoutAnEngine has a container that an earlier run left, and an engine that has never answered: its process is found and ends.
+func TestStopFindsWithoutAnEngine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &fakeEngine{fail: map[string]error{"inspect": errors.New("no socket")}}
+		k, _ := keeper(t, e)
+		left := &fakeProcess{end: make(chan struct{})}
+		k.Find = func(command []string) (Process, error) {
+			if !slices.Equal(command, keepalived.Command) {
+				return nil, os.ErrProcessDone
+			}
+			return left, nil
+		}
+		if err := k.Ensure(t.Context(), keepalived); err == nil {
+			t.Fatal("started without an engine")
+		}
+		if err := k.Stop(t.Context(), keepalived.Name); err != nil || !slices.Contains(left.signals, syscall.SIGTERM) {
+			t.Errorf("Stop() = %v, signals %v, want its process found and ended", err, left.signals)
+		}
+	})
 }

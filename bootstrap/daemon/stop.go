@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"syscall"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
 const (
@@ -18,7 +20,8 @@ const (
 
 // Stop ends the container in order. SIGTERM goes straight to its first process, because the way through the engine costs tens of
 // milliseconds during which a VIP would stay. A process that is stopped or paused hears it once it goes on, so it is made to. A container
-// that does not end in time, or that nobody here has seen running, is left to the engine. Stop succeeds when there is nothing to stop, and
+// that does not end in time, or that nobody here has seen running, is left to the engine; while that cannot be asked, its process is looked
+// for. Stop succeeds when there is nothing to stop, and
 // costs nothing when it is called again. A pull ends too.
 func (k *Keeper) Stop(ctx context.Context, name string) error {
 	if k.stopped {
@@ -34,23 +37,17 @@ func (k *Keeper) Stop(ctx context.Context, name string) error {
 }
 
 func (k *Keeper) stop(ctx context.Context, name string) error {
-	if k.Signal(syscall.SIGTERM) == nil {
-		_ = k.Signal(syscall.SIGCONT) // one that has ended meanwhile does not need it
-		grace, cancel := context.WithTimeout(ctx, stopGrace)
-		defer cancel()
-		if k.ends(grace, hears) {
-			return nil
-		}
-		k.thaw(grace, name)
-		if k.ends(grace, stopGrace) {
-			return nil
-		}
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("stop container %s: %w", name, err)
-		}
+	if k.end(ctx, name) {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("stop container %s: %w", name, err)
 	}
 	state, found, err := k.Engine.Inspect(ctx, name)
 	if err != nil {
+		if k.find() && k.end(ctx, name) {
+			return nil
+		}
 		return fmt.Errorf("container %s may still run, and keep what it holds: look at it: %w", name, err)
 	}
 	if found && ours(state) && state.New { // nobody knows whether an attempt to start it is still under way
@@ -65,6 +62,36 @@ func (k *Keeper) stop(ctx context.Context, name string) error {
 		return fmt.Errorf("stop container %s: %w", name, err)
 	}
 	return nil
+}
+
+// end asks the container's first process to end, and says whether it has. It is false when nobody here knows that process.
+func (k *Keeper) end(ctx context.Context, name string) bool {
+	if k.Signal(syscall.SIGTERM) != nil {
+		return false
+	}
+	_ = k.Signal(syscall.SIGCONT) // one that has ended meanwhile does not need it
+	grace, cancel := context.WithTimeout(ctx, stopGrace)
+	defer cancel()
+	if k.ends(grace, hears) {
+		return true
+	}
+	k.thaw(grace, name)
+	return k.ends(grace, stopGrace)
+}
+
+// find takes on a container that an earlier run of this program left, without the engine.
+func (k *Keeper) find() bool {
+	if k.Find == nil || k.command == nil || k.Running() {
+		return false
+	}
+	process, err := k.Find(k.command)
+	if err != nil {
+		return false
+	}
+	k.running.close()
+	k.running = watch(process, func() { loop.Wake(k.Wake) })
+	k.Log.Info("found the container's process without podman", "command", k.command)
+	return true
 }
 
 // ends waits for the container's end, and goes on asking for it.

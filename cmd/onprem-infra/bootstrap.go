@@ -75,7 +75,8 @@ func (m *machine) load(std streams) (plan.Plan, string, error) {
 // keeper keeps one container. It asks nobody: without podman the room must turn all the same, and know when the VIP has to leave.
 func (m *machine) keeper() *daemon.Keeper {
 	open := func(pid int) (daemon.Process, error) { return proc.Open(pid) }
-	return &daemon.Keeper{Engine: podman.New(m.socket), Open: open, Wake: m.wake, Log: m.log, AuthFile: m.authFile}
+	find := func(command []string) (daemon.Process, error) { return proc.First(command) }
+	return &daemon.Keeper{Engine: podman.New(m.socket), Open: open, Find: find, Wake: m.wake, Log: m.log, AuthFile: m.authFile}
 }
 
 // watch runs a watcher until ctx ends. One that fails is started again after a second: what it watched may be back. Its error is logged when it

@@ -4,6 +4,8 @@ package podman
 
 import (
 	"context"
+	"errors"
+	"os"
 	"testing"
 
 	"github.com/containers/podman/v4/pkg/bindings/containers"
@@ -36,6 +38,14 @@ func TestNeverStarted(t *testing.T) {
 	defer first.Close()
 	if own, err := first.Of(state.ID); err != nil || !own {
 		t.Errorf("process %d is of container %s: %v, %v", state.PID, state.ID, own, err)
+	}
+	found, err := proc.First(spec.Command)
+	if err != nil || found.PID != state.PID {
+		t.Fatalf("First() = %+v, %v, want process %d", found, err, state.PID)
+	}
+	defer found.Close()
+	if other, err := proc.First(append(spec.Command, "more")); !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("First() of another command = %+v, %v", other, err)
 	}
 	if err := e.Remove(t.Context(), spec.Name); err != nil {
 		t.Error(err)
