@@ -54,7 +54,7 @@ func (r *Room) run(ctx context.Context, d Desired) error {
 		return fmt.Errorf("read the supervisor's status: %w", err)
 	}
 	if refused := status.Refused; refused != nil && refused.Candidate == supervised.Digest(r.proposed) {
-		return fmt.Errorf("keepalived refuses its configuration, the former one stays in force: %s", refused.Output)
+		return fmt.Errorf("keepalived's configuration is refused, the former one stays in force: %s", refused.Output)
 	}
 	return r.tell(elected(d.Config, status) && !d.Asking && len(d.Taken) == 0, strings.Join(append([]string{summary(d.Config, status)}, d.Taken...), "; "))
 }

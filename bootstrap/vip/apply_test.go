@@ -164,7 +164,7 @@ func TestApplyFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			h.status.Refused = &supervised.Refusal{Candidate: supervised.Digest(h.proposed[0]), Output: "Unknown keyword"}
-		}, err: "keepalived refuses its configuration, the former one stays in force: Unknown keyword"},
+		}, err: "keepalived's configuration is refused, the former one stays in force: Unknown keyword"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

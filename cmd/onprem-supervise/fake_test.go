@@ -155,10 +155,13 @@ func TestReloadsOnChangeOnly(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	s := fakeDaemon(t)
 	s.start(netns.New(t))
-	bad := s.propose("# bad from the beginning, secret word hunter2\n")
+	bad := s.propose("auth_pass hunter2\n# bad from the beginning, secret word hunter2\n")
 	s.until("refused", 2*time.Second, func(st supervised.Status) bool { return st.Refused != nil && st.Refused.Candidate == bad })
 	if s.lines("starts") != 0 {
 		t.Error("keepalived was started on a configuration that it refuses")
+	}
+	if s.log.count("secret word ********") != 1 || !strings.Contains(s.status().Refused.Output, "secret word ********") {
+		t.Errorf("keepalived's complaint is not told: %+v", s.status().Refused)
 	}
 	good := s.propose(serving)
 	s.until("in force", 2*time.Second, func(st supervised.Status) bool { return st.Applied == good && st.Refused == nil })
@@ -177,7 +180,7 @@ func TestRefuses(t *testing.T) {
 		t.Errorf("%d reloads, %d starts, want none and 1", s.lines("reloads"), s.lines("starts"))
 	}
 	if s.log.count("hunter2") != 0 {
-		t.Error("the log quotes a configuration")
+		t.Error("the log quotes a password")
 	}
 }
 
@@ -195,6 +198,34 @@ func TestRetests(t *testing.T) {
 	s.until("refused", 2*time.Second, func(st supervised.Status) bool { return st.Refused != nil })
 	put(t, filepath.Join(s.dir, "interface"), "")
 	s.until("in force", 3*time.Second, func(st supervised.Status) bool { return st.Applied == want && st.Refused == nil })
+}
+
+// TestNoRoomForAGoodOne cannot write what keepalived accepts: what is in force stays, the status says why, and there is room later. A start
+// without room runs on what an earlier run put in force.
+func TestNoRoomForAGoodOne(t *testing.T) {
+	s := fakeDaemon(t)
+	s.start(netns.New(t))
+	before := s.propose(serving)
+	s.untilState("a", supervised.Backup, 2*time.Second)
+	dir := filepath.Dir(s.config)
+	if err := os.Rename(dir, dir+".away"); err != nil {
+		t.Fatal(err)
+	}
+	want := s.propose(serving + "# changed\n")
+	s.until("refused", 2*time.Second, func(st supervised.Status) bool { return st.Refused != nil && st.Refused.Candidate == want })
+	time.Sleep(1200 * time.Millisecond) // another trial
+	st := s.status()
+	if st.Applied != before || st.Instances["a"].State != supervised.Backup || st.Restarts != 0 || !strings.Contains(st.Refused.Output, s.config) {
+		t.Errorf("got %+v, %+v", st, st.Refused)
+	}
+	if n := s.log.count("refuse configuration"); n != 1 {
+		t.Errorf("said %d times, want once", n)
+	}
+	if err := os.Rename(dir+".away", dir); err != nil {
+		t.Fatal(err)
+	}
+	s.until("in force", 5*time.Second, func(st supervised.Status) bool { return st.Applied == want && st.Refused == nil })
+	s.untilLines("reloads", 1, 2*time.Second)
 }
 
 // TestVerdictIsOfTheSameFile replaces the candidate by a good one before keepalived has looked at it: the verdict must not count for the
@@ -312,6 +343,55 @@ func TestFaultMayRest(t *testing.T) {
 	time.Sleep(10 * time.Second)
 	if st := s.status(); st.Restarts != 0 || st.Instances["a"].State != supervised.Fault {
 		t.Errorf("got %+v", st)
+	}
+}
+
+// TestStoppedWhileItRests stops a keepalived that is in FAULT, and one that has not said a word yet, by a signal: both go on.
+func TestStoppedWhileItRests(t *testing.T) {
+	for name, word := range map[string]string{"in FAULT": "echo 'INSTANCE \"a\" FAULT 70' >\"$FIFO\"\n", "before its first word": ""} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := fakeDaemon(t)
+			s.start(netns.New(t))
+			s.propose(word + ": >\"$DIR/ready\"\nwhile :; do sleep 0.1; done\n")
+			for end := time.Now().Add(2 * time.Second); s.status().PID == 0 || len(below(s.cmd.Process.Pid)) == 0; time.Sleep(5 * time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatal("not started")
+				}
+			}
+			if word != "" {
+				s.untilState("a", supervised.Fault, 2*time.Second)
+			}
+			leader := 0
+			for pid := range below(s.cmd.Process.Pid) {
+				if leader == 0 || pid < leader {
+					leader = pid
+				}
+			}
+			syscall.Kill(leader, syscall.SIGSTOP)
+			for end := time.Now().Add(5 * time.Second); s.log.count("continue keepalived") == 0 || below(s.cmd.Process.Pid)[leader] == "T"; time.Sleep(5 * time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("nobody helps it: %v", below(s.cmd.Process.Pid))
+				}
+			}
+			if got := s.status().Restarts; got != 0 {
+				t.Errorf("%d restarts", got)
+			}
+		})
+	}
+}
+
+// TestMuteIsKilled has a keepalived that hangs before its first word, and then one that does not.
+func TestMuteIsKilled(t *testing.T) {
+	t.Parallel()
+	s := fakeDaemon(t)
+	s.start(netns.New(t))
+	s.propose(`[ -e "$DIR/second" ] || { : >"$DIR/second"; sleep 100; }` + "\n" + serving)
+	s.until("started", 2*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
+	begin := time.Now()
+	s.untilState("a", supervised.Backup, 60*time.Second)
+	if took := time.Since(begin); took < 25*time.Second || s.status().Restarts != 1 {
+		t.Errorf("after %s, %d restarts; want about 30 s and one", took, s.status().Restarts)
 	}
 }
 

@@ -156,6 +156,31 @@ func TestRefusedCandidateKeepsTheVIP(t *testing.T) {
 	}
 }
 
+// TestSpeaksWithoutALink starts keepalived on a link that is down: it says FAULT at once, and is not taken for one that hangs. Its VRRP process
+// is stopped by a signal there, goes on, and becomes master when the link comes.
+func TestSpeaksWithoutALink(t *testing.T) {
+	t.Parallel()
+	l := newLAN(t)
+	l.host.IP(t, "link set ens3 down\n")
+	s := realKeepalived(t)
+	s.start(l.host)
+	s.propose(fast(s.dir))
+	for _, instance := range []string{"demo_API_0", "demo_API_1"} {
+		t.Logf("%s in FAULT after %s", instance, s.untilState(instance, supervised.Fault, 10*time.Second))
+	}
+	syscall.Kill(s.speaker(), syscall.SIGSTOP)
+	for end := time.Now().Add(5 * time.Second); s.log.count("continue keepalived") == 0 || slices.Contains(states(s), "T"); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("nobody helps it: %v", states(s))
+		}
+	}
+	l.host.IP(t, "link set ens3 up\n") // and no IPv6 address, which the link has lost
+	s.untilState("demo_API_0", supervised.Master, 5*time.Second)
+	if got := s.status().Restarts; got != 0 {
+		t.Errorf("%d restarts", got)
+	}
+}
+
 // TestKilled holds K-57: it kills all of keepalived, and then only the process that speaks VRRP, twice, as keepalived waits longer each time before it
 // starts another one.
 func TestKilled(t *testing.T) {

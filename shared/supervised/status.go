@@ -33,10 +33,10 @@ type Instance struct {
 	Priority int   `json:"priority"` // effective: base and weights
 }
 
-// Refusal is a candidate that keepalived's own test turned down.
+// Refusal is a candidate that keepalived's own test turned down, or that could not be put in force.
 type Refusal struct {
 	Candidate string `json:"candidate"` // Digest of the candidate
-	Output    string `json:"output"`    // what the test printed, cut to a bound
+	Output    string `json:"output"`    // what the test printed, cut to a bound and without passwords, or why it could not be put in force
 }
 
 // Status is what the supervisor knows.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -47,21 +48,24 @@ func (s *supervisor) consider(ctx context.Context) error {
 	return s.adopt(ctx)
 }
 
-// try tests a candidate. The file may be replaced at any time: the verdict counts only when it is still the same.
+// try tests a candidate. The file may be replaced at any time: the verdict counts only when it is still the same. A good one that cannot be put
+// in force is refused too: what is in force holds the VIP, and the next test may find room.
 func (s *supervisor) try(ctx context.Context, path string, text []byte, digest string) error {
-	complaint := s.test(ctx, path)
+	complaint := s.test(ctx, path, text)
 	if ctx.Err() != nil {
 		return nil
 	}
 	if _, again, err := read(path); err != nil || again != digest {
 		return err // its watcher wakes the loop
 	}
+	if complaint == "" {
+		if _, err := file.WriteIfChanged(s.Config, text, 0o644); err != nil {
+			complaint = fmt.Sprintf("put the configuration in force: %v", err)
+		}
+	}
 	if complaint != "" {
 		s.refuse(digest, complaint)
 		return nil
-	}
-	if _, err := file.WriteIfChanged(s.Config, text, 0o644); err != nil {
-		return err
 	}
 	s.Log.Info("accept configuration", "file", path, "sha256", digest)
 	s.inForce, s.status.Refused = digest, nil
@@ -70,11 +74,11 @@ func (s *supervisor) try(ctx context.Context, path string, text []byte, digest s
 
 // adopt takes up the configuration of an earlier run, if it is still a good one.
 func (s *supervisor) adopt(ctx context.Context) error {
-	_, digest, err := read(s.Config)
+	text, digest, err := read(s.Config)
 	if err != nil || digest == "" {
 		return err
 	}
-	complaint := s.test(ctx, s.Config)
+	complaint := s.test(ctx, s.Config, text)
 	switch {
 	case ctx.Err() != nil:
 	case complaint == "":
@@ -86,10 +90,10 @@ func (s *supervisor) adopt(ctx context.Context) error {
 	return nil
 }
 
-// refuse leaves what is in force alone. The complaint may quote the configuration, so it is for the status and not for the log.
+// refuse leaves what is in force alone, and says why once.
 func (s *supervisor) refuse(digest, complaint string) {
 	if r := s.status.Refused; r == nil || r.Candidate != digest {
-		s.Log.Warn("refuse configuration", "sha256", digest, "why", "keepalived's test")
+		s.Log.Warn("refuse configuration", "sha256", digest, "why", complaint)
 		s.retry = backoff{failures: 1}
 	}
 	s.status.Refused = &supervised.Refusal{Candidate: digest, Output: complaint}
@@ -108,8 +112,9 @@ func read(path string) (text []byte, digest string, err error) {
 	return text, supervised.Digest(text), nil
 }
 
-// test has keepalived look at a configuration, and returns its complaint or nothing.
-func (s *supervisor) test(ctx context.Context, path string) string {
+// test has keepalived look at the configuration with this text, and returns its complaint or nothing. The complaint may quote the
+// configuration, and goes to the status and to logs, so it is without passwords.
+func (s *supervisor) test(ctx context.Context, path string, config []byte) string {
 	fd, err := unix.MemfdCreate("keepalived-test", unix.MFD_CLOEXEC)
 	if err != nil {
 		return fmt.Sprintf("test the configuration: %v", err)
@@ -139,5 +144,15 @@ func (s *supervisor) test(ctx context.Context, path string) string {
 	if err != nil && err != io.EOF {
 		return fmt.Sprintf("test the configuration: %v", err)
 	}
-	return strings.ToValidUTF8(fmt.Sprintf("%s: %s", outcome(tester.status), strings.TrimSpace(string(text[:n]))), "?")
+	return fmt.Sprintf("%s: %s", outcome(tester.status), mask(strings.TrimSpace(strings.ToValidUTF8(string(text[:n]), "?")), config))
+}
+
+var password = regexp.MustCompile(`(?m)^\s*auth_pass\s+(\S+)`)
+
+// mask takes a configuration's passwords out of a text.
+func mask(text string, config []byte) string {
+	for _, found := range password.FindAllSubmatch(config, -1) {
+		text = strings.ReplaceAll(text, string(found[1]), "********")
+	}
+	return text
 }

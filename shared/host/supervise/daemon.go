@@ -24,11 +24,11 @@ type daemon struct {
 	started  time.Time
 	speaks   bool          // what comes from the FIFO is its own
 	loaded   string        // digest of the configuration that it was last told to read
-	spoke    bool          // on the FIFO
+	spoke    bool          // on the FIFO, since its VRRP process was started
 	farewell func() bool   // stops the SIGTERM that the context's end would send; false when that has been sent
 	speaker  *proc.Process // the process that speaks VRRP; nil while it is not known
 	vrrpGone chan struct{} // closed when the speaker has ended
-	pulse    pulse         // of the speaker
+	pulse    pulse         // of both
 	beatAt   time.Time     // when it is felt next
 }
 
@@ -72,7 +72,7 @@ func (s *supervisor) start(ctx context.Context, now time.Time) error {
 		return nil
 	}
 	s.Log.Info("start keepalived", "pid", one.pid, "sha256", s.inForce)
-	s.daemon = &daemon{child: one, started: now, loaded: s.inForce}
+	s.daemon = &daemon{child: one, started: now, loaded: s.inForce, beatAt: now.Add(beat)}
 	// The farewell waits for nothing that the loop may be doing.
 	s.daemon.farewell = context.AfterFunc(ctx, func() { s.terminate(one) })
 	s.status.PID, s.status.Applied, s.status.Restarts = one.pid, s.inForce, s.starts

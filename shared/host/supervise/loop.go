@@ -81,7 +81,7 @@ func (s *supervisor) due() (<-chan time.Time, func()) {
 	case s.daemon.loaded != s.inForce:
 		earlier(s.daemon.started.Add(deaf))
 	}
-	if s.daemon != nil && s.daemon.speaker != nil && s.busy() {
+	if s.daemon != nil {
 		earlier(s.daemon.beatAt)
 	}
 	timer := time.NewTimer(time.Until(next))

@@ -10,6 +10,8 @@ func TestPulse(t *testing.T) {
 		name string
 		cpu  []time.Duration
 		held string // by beat: whether a signal has stopped it
+		rest bool   // it may do nothing
+		mute bool   // it says nothing
 		want []cure // of the last beats; none before
 	}{
 		{name: "it works", cpu: []time.Duration{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
@@ -21,6 +23,10 @@ func TestPulse(t *testing.T) {
 		{name: "K-54 and it goes on", cpu: []time.Duration{1, 2, 2, 3}, held: "..T.", want: []cure{goOn, none}},
 		{name: "K-54 somebody holds it", cpu: []time.Duration{1, 2, 2, 2}, held: "..TT", want: []cure{goOn, end}},
 		{name: "K-54 somebody holds it who lets it do a little", cpu: []time.Duration{1, 2, 3, 4}, held: "..TT", want: []cure{goOn, end}},
+		{name: "it may rest", rest: true, cpu: make([]time.Duration, 100)},
+		{name: "somebody holds it while it may rest", rest: true, cpu: make([]time.Duration, 3), held: ".TT", want: []cure{goOn, end}},
+		{name: "it works and says nothing for a while", mute: true, rest: true, cpu: make([]time.Duration, maxMute-1)},
+		{name: "it says nothing for too long", mute: true, rest: true, cpu: make([]time.Duration, maxMute), want: []cure{end}},
 		{name: "it is stopped now and then", cpu: []time.Duration{1, 1, 2, 2, 3}, held: ".T.T.", want: []cure{goOn, none, goOn, none}},
 	}
 	for _, tt := range tests {
@@ -31,7 +37,7 @@ func TestPulse(t *testing.T) {
 				if late := i - (len(tt.cpu) - len(tt.want)); late >= 0 {
 					want = tt.want[late]
 				}
-				if got := p.feel(cpu, i < len(tt.held) && tt.held[i] == 'T'); got != want {
+				if got := p.feel(sign{cpu: cpu, busy: !tt.rest, held: i < len(tt.held) && tt.held[i] == 'T', mute: tt.mute}); got != want {
 					t.Errorf("beat %d: %d, want %d", i, got, want)
 				}
 			}

@@ -48,7 +48,7 @@ func (s *supervisor) follow() {
 
 // bereaved takes the VIPs off when nobody speaks VRRP for them any more.
 func (s *supervisor) bereaved() error {
-	s.daemon.speaker, s.daemon.vrrpGone = nil, nil
+	s.daemon.speaker, s.daemon.vrrpGone, s.daemon.spoke, s.daemon.pulse = nil, nil, false, pulse{}
 	if s.daemon.ended() {
 		return nil // the next turn buries it
 	}
@@ -58,25 +58,31 @@ func (s *supervisor) bereaved() error {
 }
 
 // feel helps a keepalived that has been stopped, and kills one that hangs: it neither announces its VIPs nor gives them up, and others
-// take them. The parent of the process that speaks VRRP has nothing to do, but must hear signals.
+// take them. The parent of the process that speaks VRRP has nothing to do, but must hear signals. One that a debugger holds is killed like any
+// other: as long as it lives it may hold a VIP that others have taken. (The monitor spares a supervisor that a debugger holds, as keepalived
+// goes on beside it.)
 func (s *supervisor) feel() error {
 	d := s.daemon
 	now := time.Now()
-	if d == nil || d.speaker == nil || !s.busy() || now.Before(d.beatAt) {
+	if d == nil || now.Before(d.beatAt) {
 		return nil
 	}
 	d.beatAt = now.Add(beat)
-	cpu, err := d.speaker.CPU()
-	if err != nil {
-		return nil // what has no clock has ended, and its end is noticed
+	found := sign{held: proc.Held(d.pid), mute: !d.spoke, busy: s.busy()}
+	if d.speaker != nil {
+		cpu, err := d.speaker.CPU()
+		if err != nil {
+			return nil // what has no clock has ended, and its end is noticed
+		}
+		found.cpu, found.held = cpu, found.held || proc.Held(d.speaker.PID)
 	}
-	held := proc.Held(d.speaker.PID) || proc.Held(d.pid)
-	switch d.pulse.feel(cpu, held) {
+	switch d.pulse.feel(found) {
 	case goOn:
 		s.Log.Error("continue keepalived", "why", "a signal has stopped it")
 		return s.children.signalAll(d.child, unix.SIGCONT)
 	case end:
-		s.Log.Error("kill keepalived", "why", "its VRRP process does nothing", "stopped_by_signal", held, "beats", max(d.pulse.held, d.pulse.still))
+		p := d.pulse
+		s.Log.Error("kill keepalived", "why", "its VRRP process does nothing", "stopped_by_signal", found.held, "beats", max(p.held, p.still, p.mute))
 		return s.children.kill(d.child)
 	}
 	return nil
