@@ -109,6 +109,8 @@ func (k *Keeper) cure(ctx context.Context, name string, why error) error {
 	}
 	signal, done := syscall.SIGCONT, "told it to go on"
 	if k.pulse.missed >= dead+k.pulse.spare {
+		// A debugger is a person's wish, and what the first process serves goes on: keepalived speaks for the VIP by itself. (onprem-supervise
+		// kills a keepalived that a debugger holds: others take its VIP, and two would hold it.)
 		if tracer, err := k.running.process.Tracer(); err == nil && tracer != 0 {
 			return fmt.Errorf("container %s gives no sign of life (%w): left alone while process %d traces it", name, why, tracer)
 		}

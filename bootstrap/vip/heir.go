@@ -9,7 +9,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
-// Heir is whether a control plane node could serve the VIP at once.
+// Heir is whether a control plane node could serve the VIP once it has it.
 type Heir int
 
 // What is known of the control plane nodes.

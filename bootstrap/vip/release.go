@@ -35,7 +35,8 @@ type Verdict struct {
 //	                                     ^------------------------------ API ready ------------------------------------'
 //
 // While Ironic answers nothing counts, not even an announced shutdown: hosts that are being provisioned would lose it. An announced shutdown
-// is a failure like any other when it is not known whether somebody could take over, and none when it is known that nobody could.
+// is a failure like any other when it is not known whether somebody could take over, and none when it is known that nobody could. Also such an
+// orderly end leaves a gap: the VIP is nobody's for the 0.7 s or so in which a node that hears priority 0 waits for better ones (RFC 3768, Skew_Time).
 //
 // It goes back from released because an API server that restarts during the installation looks like one that ends, and because
 // without the VIP on this machine the installation cannot go on.
