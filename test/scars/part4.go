@@ -15,7 +15,7 @@ func part4() []Scar {
 		keep      = "units/onprem-keepalived.service"
 		limited   = "script \"/usr/bin/timeout {{.Timeout.Seconds}} {{.Command}}\"\n    interval {{.Interval.Seconds}}\n"
 		looked    = "case code == http.StatusOK || code == http.StatusNoContent:"
-		still     = "if p.held >= maxHeld || p.still >= maxStill {"
+		still     = "if p.held >= maxHeld || p.still >= maxStill || p.mute >= maxMute {"
 		exactly   = "if prefix(a.IPNet).Addr() == address {"
 		substring = "if s, n := prefix(a.IPNet).String(), len(address.String()); len(s) >= n && s[:n] == address.String() {"
 		term      = "errors.Join(s.children.signal(one, unix.SIGTERM),"
@@ -60,7 +60,7 @@ func part4() []Scar {
 			by("shared/host/supervise", "TestPulse/it rests for too long", pulse, still, "if false {"),
 			by("cmd/onprem-supervise", "TestStoppedGoesOn", pulse, "} else if p.held++; p.held < maxHeld {", "} else if p.held++; p.held < maxHeld && false {"),
 			by("bootstrap/daemon", "TestEnsure/nothing there", "bootstrap/daemon/daemon.go", "if k.Prepare == nil {", "if true {"),
-			by("cmd/onprem-supervise", "TestStoppedGoesOn", speaker, "proc.Held(d.speaker.PID) || proc.Held(d.pid)", "proc.Held(d.speaker.PID)"),
+			by("cmd/onprem-supervise", "TestStoppedGoesOn", speaker, "sign{held: proc.Held(d.pid), ", "sign{"),
 			by("cmd/onprem-supervise", "TestStoppedGoesOn", speaker, "return s.children.signalAll(d.child, unix.SIGCONT)", "return nil"),
 			by("cmd/onprem-supervise", "TestHeldIsKilled", pulse, still, "if p.still >= maxStill {"),
 			by("cmd/onprem-supervise", "TestHangIsNoticed", pulse, still, "if p.held >= maxHeld {"),
