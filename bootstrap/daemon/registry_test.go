@@ -15,7 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
-// awayEngine is a fake: an engine whose registry is away until a time, which it finds out in three seconds and says in other numbers each
+// awayEngine is a FAKE: an engine whose registry is away until a time, which it finds out in three seconds and says in other numbers each
 // time, as podman does.
 type awayEngine struct {
 	*fakeEngine

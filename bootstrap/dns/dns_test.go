@@ -17,7 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// fakeHost is a fake: a machine that is what a test says it is.
+// fakeHost is a FAKE: a machine that is what a test says it is.
 type fakeHost struct {
 	resolver string // several files stand apart by ---
 	corefile []byte
@@ -60,7 +60,7 @@ func (h *fakeHost) Answers(_ context.Context, name string) error {
 	return h.answer
 }
 
-// fakeDaemon is a fake: it counts what a container engine would be asked.
+// fakeDaemon is a FAKE: it counts what a container engine would be asked.
 type fakeDaemon struct {
 	running bool
 	signals []syscall.Signal

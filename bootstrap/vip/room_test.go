@@ -16,7 +16,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// fakeHost is a fake: a machine that is what a test says it is.
+// fakeHost is a FAKE: a machine that is what a test says it is.
 type fakeHost struct {
 	links    addr.Snapshot
 	nodes    []addr.Node
@@ -59,7 +59,7 @@ func (h *fakeHost) Propose(config []byte) error {
 	return nil
 }
 
-// fakeDaemon is a fake: it counts what a container engine would be asked.
+// fakeDaemon is a FAKE: it counts what a container engine would be asked.
 type fakeDaemon struct {
 	ensured []container.Spec
 	stops   int
