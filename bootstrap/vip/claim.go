@@ -54,8 +54,8 @@ type Stranger struct{ Link, MAC string }
 //
 // A VIP that is in no network of this machine cannot be asked for, and counts as free. That a holder has left is known 23 to 55 s later, as
 // the kernel trusts an answer for up to 45 s before it asks again. A router that answers for every address of its network (proxy ARP on one
-// link) is known by its hardware address when it is the gateway of that link. Of any other one a person must say that it holds nothing: a VIP
-// that is assumed to be free is not asked for.
+// link) is known by its hardware address when it is the gateway of that link; that such a gateway holds the VIP itself cannot be seen. Of any
+// other router a person must say that it holds nothing: a VIP that is assumed to be free is not asked for.
 type Claims struct {
 	vips     []netip.Addr // every one of the cluster
 	assumed  []netip.Addr // free, whoever answers
@@ -189,6 +189,7 @@ func (c *Claims) claim(vip netip.Addr, links addr.Snapshot) (verdict, Stranger, 
 		delete(c.asked, vip)
 		return unknown, Stranger{}, nil // whoever watches the links says why
 	case !choice.OnLink:
+		delete(c.asked, vip)
 		return free, Stranger{}, nil
 	}
 	return c.ask(vip, choice.Link, links)

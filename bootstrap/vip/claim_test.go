@@ -359,6 +359,28 @@ func TestClaimNowhereToAsk(t *testing.T) {
 	}
 }
 
+// TestClaimAsksAnew holds that a verdict is of the network in which it was found.
+func TestClaimAsksAnew(t *testing.T) {
+	for name, elsewhere := range map[string]addr.Snapshot{"no address": links(), "another network": behindRouter()} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := claim(t, nil)
+				c.begin()
+				c.after(4 * time.Second)
+				c.want("free", nil)
+				c.network.links = elsewhere
+				c.after(time.Minute)
+				c.network.links = links(host...)
+				c.network.known[four] = addr.Neighbour{}
+				c.after(askSlow)
+				c.want("asked anew", []string{four + " ?"})
+				c.after(4 * time.Second)
+				c.want("free again", nil)
+			})
+		})
+	}
+}
+
 // TestClaimFaults holds that what fails for one VIP, or cannot be remembered, leaves the other one alone, and is made good in the end.
 func TestClaimFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
