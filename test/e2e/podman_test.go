@@ -77,7 +77,8 @@ func one(d drill) []step { return []step{{drill: d}} }
 // containers are what is done to them by hand, keepalived's and CoreDNS's in turn.
 func (p podman) containers() [][]step {
 	return [][]step{
-		one(p.replaced("keepalived's container stopped by hand", chain.Unit, "podman stop onprem-keepalived")),
+		// podman complains when the container runs again before podman has tidied up after its end.
+		one(p.replaced("keepalived's container stopped by hand", chain.Unit, "podman stop onprem-keepalived || [ $? = 125 ]")),
 		one(p.replaced("CoreDNS's container removed by hand", dnsUnit, "podman rm --force --time 0 onprem-coredns")),
 		one(p.kept("CoreDNS's container paused by hand", dnsUnit, "podman pause onprem-coredns", "was paused and goes on")),
 		one(p.replaced("keepalived's container removed by hand", chain.Unit, "podman rm --force --time 0 onprem-keepalived")),
