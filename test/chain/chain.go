@@ -142,6 +142,20 @@ func (c *Chain) Boot(ctx context.Context) (err error) {
 	return err
 }
 
+// CutPower takes the machine's power away, in the midst of whatever it does. Its disk is what it was.
+func (c *Chain) CutPower() error {
+	c.VM.Off()
+	return c.Bootstrap.Off()
+}
+
+// RestorePower has the network as it was before CutPower, and switches the machine on.
+func (c *Chain) RestorePower(ctx context.Context) error {
+	if err := errors.Join(c.Bootstrap.On(), c.Bootstrap.Route(neighbourIP)); err != nil {
+		return err
+	}
+	return c.Boot(ctx)
+}
+
 // Client is an HTTP client on the neighbour that trusts the cluster's CA alone and opens a connection for each request.
 func (c *Chain) Client(timeout time.Duration) *http.Client {
 	return &http.Client{Timeout: timeout, Transport: &http.Transport{

@@ -18,6 +18,7 @@ import (
 type Host struct {
 	Name      string
 	namespace string
+	addresses []netip.Prefix // as Add gave them
 }
 
 // Path is the host's network namespace as a file.
@@ -85,10 +86,29 @@ func (h *Host) ListenPacket(address string) (net.PacketConn, error) {
 	return conn, err
 }
 
-// Link sets the host's link up or down; down is how a host loses power, as seen by its neighbours.
+// Link sets the host's link up or down.
 func (h *Host) Link(state string) error { return ipBatch(h.namespace, "link set eth0 "+state) }
 
 // Route sends everything beyond the switch to a gateway.
 func (h *Host) Route(gateway netip.Addr) error {
 	return ipBatch(h.namespace, fmt.Sprintf("route add default via %s", gateway))
+}
+
+// Off is what the network sees of a host that loses its power: the link goes down, and the kernel with all addresses and routes is gone.
+// Ending the host's processes is another one's task.
+func (h *Host) Off() error {
+	return ipBatch(h.namespace, "link set eth0 down", "address flush dev eth0")
+}
+
+// On plugs the host in, with the addresses that it was added with, and nothing else.
+func (h *Host) On() error {
+	commands := []string{"link set lo up", "link set eth0 up"}
+	for _, a := range h.addresses {
+		add := fmt.Sprintf("address add %s dev eth0", a)
+		if a.Addr().Is6() {
+			add += " nodad"
+		}
+		commands = append(commands, add)
+	}
+	return ipBatch(h.namespace, commands...)
 }

@@ -69,7 +69,7 @@ func New(t testing.TB) *Lab {
 // Add plugs a host with these addresses into the switch; its one link is eth0. An IPv6 address is usable at once, without duplicate address
 // detection.
 func (l *Lab) Add(name string, addresses ...netip.Prefix) (*Host, error) {
-	h := &Host{Name: name, namespace: l.prefix + name}
+	h := &Host{Name: name, namespace: l.prefix + name, addresses: addresses}
 	if err := ip("netns", "add", h.namespace); err != nil {
 		return nil, err
 	}
@@ -80,15 +80,7 @@ func (l *Lab) Add(name string, addresses ...netip.Prefix) (*Host, error) {
 		fmt.Sprintf("link set %s master br0 up", port)); err != nil {
 		return nil, err
 	}
-	commands := []string{"link set lo up", "link set eth0 up"}
-	for _, a := range addresses {
-		add := fmt.Sprintf("address add %s dev eth0", a)
-		if a.Addr().Is6() {
-			add += " nodad"
-		}
-		commands = append(commands, add)
-	}
-	return h, ipBatch(h.namespace, commands...)
+	return h, h.On()
 }
 
 // Close ends every process that is still in one of the lab's namespaces, and removes them.

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,39 @@ func TestLabHosts(t *testing.T) {
 				t.Errorf("a heard %q", text)
 			}
 		})
+	}
+}
+
+// TestPower has a host lose its power and get it back: the network keeps nothing of it but the plug.
+func TestPower(t *testing.T) {
+	need.Root(t)
+	h := add(t, New(t), "a", "192.0.2.1/24")
+	links := func() string {
+		t.Helper()
+		out, err := h.Command(t.Context(), "ip", "-br", "address", "show", "dev", "eth0").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
+		fields := strings.Fields(string(out))[1:]
+		return strings.Join(slices.DeleteFunc(fields, func(f string) bool { return strings.HasPrefix(f, "fe80:") }), " ")
+	}
+	if err := ipBatch(h.namespace, "address add 192.0.2.5/32 dev eth0"); err != nil {
+		t.Fatal(err)
+	}
+	if got := links(); got != "UP 192.0.2.1/24 192.0.2.5/32" {
+		t.Fatal(got)
+	}
+	if err := h.Off(); err != nil {
+		t.Fatal(err)
+	}
+	if got := links(); got != "DOWN" {
+		t.Errorf("without power: %s", got)
+	}
+	if err := h.On(); err != nil {
+		t.Fatal(err)
+	}
+	if got := links(); got != "UP 192.0.2.1/24" {
+		t.Errorf("with power again: %s", got)
 	}
 }
 

@@ -41,7 +41,8 @@ type Running struct {
 
 // Boot switches the machine on, plugged in as host. It returns as soon as commands can be run inside; units may still be starting.
 func (m *Machine) Boot(ctx context.Context, host *lab.Host) (*Running, error) {
-	if err := makeGroups(m.name); err != nil {
+	// A machine that lost its power has left control groups, which no kernel has at its start.
+	if err := errors.Join(removeGroups(m.name), makeGroups(m.name)); err != nil {
 		return nil, fmt.Errorf("make control groups: %w", err)
 	}
 	console, err := os.Create(filepath.Join(m.dir, "console.log"))
@@ -163,7 +164,8 @@ func (r *Running) Halt(ctx context.Context) error {
 // sigRTMin is the first real-time signal that the C library leaves to programs.
 const sigRTMin = 34
 
-// Off takes the power away: every process of the machine ends at once, without a word to the network.
+// Off takes the power away: every process of the machine ends at once, without a word to the network. The addresses in the network are
+// another one's to remove.
 func (r *Running) Off() {
 	if r.leader != 0 {
 		_ = unix.Kill(r.leader, unix.SIGKILL)

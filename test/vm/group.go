@@ -25,7 +25,7 @@ func groupTrees() []string {
 	return trees
 }
 
-// makeGroups makes a branch of each tree for a machine, unless an earlier boot has.
+// makeGroups makes a branch of each tree for a machine.
 func makeGroups(name string) error {
 	var errs []error
 	for _, tree := range groupTrees() {
