@@ -15,9 +15,7 @@ import (
 func TestLongNodesComeAndGo(t *testing.T) {
 	needLong(t)
 	c, o := booted(t)
-	if err := c.Kubeconfig(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Kubeconfig(t.Context()))
 	a, b := c.Masters[0], c.Masters[1]
 	for _, step := range []struct {
 		do    func() error
@@ -29,9 +27,7 @@ func TestLongNodesComeAndGo(t *testing.T) {
 		{do: func() error { return c.Deregister(t.Context(), b) }, peers: []string{"192.0.2.22"}}, // the last one is never forgotten
 		{do: func() error { return c.Register(t.Context(), a) }, peers: []string{"192.0.2.21"}},
 	} {
-		if err := step.do(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, step.do())
 		start := time.Now()
 		eventually(t, 10*time.Second, func() error { return peers(t, c, step.peers...) })
 		t.Logf("%v in force after %s", step.peers, time.Since(start).Round(10*time.Millisecond))
@@ -55,8 +51,8 @@ func TestLongStop(t *testing.T) {
 	d := stopDrills{t, c, o}
 	stop := func() { run(t, c, "systemctl", "stop", "fakeapi.service") }
 	start := func() { run(t, c, "systemctl", "start", "fakeapi.service") }
-	readyz := func(mode string) func() { return func() { d.must(c.Readyz(t.Context(), mode)) } }
-	ironic := func(mode string) { d.must(c.Ironic(t.Context(), mode)) }
+	readyz := func(mode string) func() { return func() { must(t, c.Readyz(t.Context(), mode)) } }
+	ironic := func(mode string) { must(t, c.Ironic(t.Context(), mode)) }
 
 	d.stays("K-35: the API is down for 2 s", 10*time.Second, func() { stop(); time.Sleep(2 * time.Second); start() }, func() {})
 	d.returns("K-35, K-36: the API is down for 6 s", 20*time.Second, func() { stop(); time.Sleep(6 * time.Second); start() })
@@ -82,9 +78,7 @@ func TestLongStop(t *testing.T) {
 func serveMaster(t *testing.T, c *chain.Chain) {
 	t.Helper()
 	stop, err := c.ServeAPI(t.Context(), c.Masters[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := stop(); err != nil {
 			t.Error(err)
@@ -92,19 +86,12 @@ func serveMaster(t *testing.T, c *chain.Chain) {
 	})
 }
 
-func (d stopDrills) must(err error) {
-	d.Helper()
-	if err != nil {
-		d.Fatal(err)
-	}
-}
-
 // leaves is a fault that moves the VIP to a master, neither sooner nor later. well ends it, and brings the VIP back.
 func (d stopDrills) leaves(fault string, soonest, latest time.Duration, inject, well func()) {
 	d.Helper()
 	begin := time.Now()
 	drill{fault: fault, inject: inject, within: latest + oneAdvert, right: func() (string, error) {
-		left, taken, by, err := d.moved(begin)
+		left, taken, by, err := moved(d.Observer, begin)
 		if err == nil && (left < soonest || taken > latest) {
 			d.Errorf("%s: the VIP left after %s and was taken after %s, want it between %s and %s", fault, left, taken, soonest, latest)
 		}
@@ -119,7 +106,7 @@ func (d stopDrills) returns(fault string, within time.Duration, inject func()) {
 	d.Helper()
 	begin := time.Now()
 	drill{fault: fault, inject: inject, within: within, right: func() (string, error) {
-		spans := d.since(begin)
+		spans := spansSince(d.Observer, begin)
 		away := slices.IndexFunc(spans, func(s lab.Span) bool { return !slices.Contains(s.Holders, "bootstrap") })
 		if h := d.Holders(); away < 0 || !slices.Equal(h, []string{"bootstrap"}) {
 			return "", fmt.Errorf("held by %v, which was away: %v", h, away >= 0)
@@ -134,7 +121,7 @@ func (d stopDrills) stays(fault string, long time.Duration, inject, well func())
 	d.Helper()
 	begin := time.Now()
 	drill{fault: fault, inject: inject, within: long + 5*time.Second, right: func() (string, error) {
-		if spans := d.since(begin); len(spans) != 1 || !slices.Equal(spans[0].Holders, []string{"bootstrap"}) {
+		if spans := spansSince(d.Observer, begin); len(spans) != 1 || !slices.Equal(spans[0].Holders, []string{"bootstrap"}) {
 			d.Errorf("%s: the VIP moved: %v", fault, spans)
 			return "MOVED", nil
 		}
@@ -146,32 +133,6 @@ func (d stopDrills) stays(fault string, long time.Duration, inject, well func())
 	well()
 }
 
-// moved is how long after a fault the bootstrap machine let the VIP go, and which master had it alone how long after it.
-func (d stopDrills) moved(begin time.Time) (left, taken time.Duration, by string, err error) {
-	for _, s := range d.since(begin) {
-		switch {
-		case slices.Contains(s.Holders, "bootstrap"):
-		case left == 0:
-			left = s.From.Sub(begin)
-			fallthrough
-		default:
-			if len(s.Holders) == 1 {
-				return left, s.From.Sub(begin), s.Holders[0], nil
-			}
-		}
-	}
-	return left, 0, "", fmt.Errorf("held by %v", d.Holders())
-}
-
-// since are the spans from a time on, the first of which may have begun before.
-func (d stopDrills) since(begin time.Time) []lab.Span {
-	spans := d.Report().Spans
-	for len(spans) > 1 && !spans[1].From.After(begin) {
-		spans = spans[1:]
-	}
-	return spans
-}
-
 // back waits until the machine has the VIP again, and says who held it since a time. The holder of today does not hear of the next one for up to
 // an advertisement.
 func (d stopDrills) back(begin time.Time) {
@@ -181,20 +142,10 @@ func (d stopDrills) back(begin time.Time) {
 	if err := d.Report().Err; err != nil {
 		d.Error(err)
 	}
-	for _, s := range d.since(begin) {
+	for _, s := range spansSince(d.Observer, begin) {
 		d.Logf("%9.3f s held by %v", s.Length().Seconds(), s.Holders)
 		if len(s.Holders) > 1 && s.Length() > oneAdvert {
 			d.Errorf("two holders for %s: %v", s.Length(), s.Holders)
 		}
-	}
-}
-
-// unbroken says that the bootstrap machine alone has held the VIP since it first did.
-func unbroken(t *testing.T, o *lab.Observer) {
-	t.Helper()
-	r := o.Report()
-	if r.Err != nil || len(r.Gaps()) > 0 || len(r.Doubles()) > 0 || !slices.Equal(o.Holders(), []string{"bootstrap"}) {
-		t.Errorf("the VIP was not always here (%v)", r.Err)
-		show(t, r)
 	}
 }

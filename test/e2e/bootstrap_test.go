@@ -39,41 +39,32 @@ func TestBootstrapVM(t *testing.T) {
 	show(t, r)
 }
 
-// join lets two masters of today into the cluster while the bootstrap machine serves.
-func join(t *testing.T, c *chain.Chain, o *lab.Observer) {
+// enter has two masters in the cluster, each with its highest priority.
+func enter(t *testing.T, c *chain.Chain) {
+	t.Helper()
 	before := time.Now()
-	if err := c.Kubeconfig(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Kubeconfig(t.Context()))
 	for _, m := range c.Masters {
-		if err := c.Register(t.Context(), m); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Register(t.Context(), m))
 	}
 	eventually(t, 15*time.Second, func() error { return peers(t, c, "192.0.2.21", "192.0.2.22") })
 	t.Logf("unicast with both masters after %s", time.Since(before).Round(10*time.Millisecond))
 	for _, m := range c.Masters {
-		if err := m.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.Start(t.Context()))
 	}
 	// Two master-down times of a node: long enough for one that does not hear the bootstrap machine.
 	time.Sleep(8 * time.Second)
+}
+
+// join lets two masters of today into the cluster while the bootstrap machine serves.
+func join(t *testing.T, c *chain.Chain, o *lab.Observer) {
+	enter(t, c)
 	for _, m := range c.Masters {
 		if highest := fmt.Sprintf(" to %d\n", vrrp.Compat().ControlPlane.Highest()); !strings.Contains(m.Log(), highest) {
 			t.Errorf("%s never announced the highest priority of a master:\n%s", m.Name, m.Log())
 		}
 	}
-	if got := o.Holders(); !slices.Equal(got, []string{"bootstrap"}) {
-		t.Errorf("held by %v", got)
-	}
-	r := o.Report()
-	if d := r.Doubles(); len(d) > 0 {
-		t.Errorf("two holders: %v", d)
-	}
-	if g := r.Gaps(); len(g) > 0 {
-		t.Errorf("the VIP was away: %v", g)
-	}
+	unbroken(t, o)
 	serves(t, c)
 }
 
@@ -103,18 +94,12 @@ func leave(t *testing.T, c *chain.Chain, o *lab.Observer) {
 	t.Logf("%v took over %s later", o.Holders(), gaps[len(gaps)-1].Length().Round(10*time.Millisecond))
 	run(t, c, "systemctl", "start", "--no-block", chain.Unit)
 	wait(t, o, 20*time.Second, "bootstrap")
-	for _, d := range o.Report().Doubles() {
-		if d.Length() > oneAdvert {
-			t.Errorf("two holders for %s: %v", d.Length(), d.Holders)
-		}
-	}
+	noDoubles(t, o, time.Time{})
 }
 
 func stopUnit(t *testing.T, c *chain.Chain) time.Duration {
 	t.Helper()
 	gone, err := c.StopVIP(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return gone
 }

@@ -22,15 +22,18 @@ func (d drill) run(t *testing.T) bool {
 	t.Helper()
 	return t.Run(d.fault, func(t *testing.T) {
 		l := line{fault: d.fault, happened: "NOT RIGHT"}
-		defer func() { drilled.add(l) }()
 		start := time.Now()
+		defer func() {
+			l.took = time.Since(start)
+			drilled.add(l)
+		}()
 		d.inject()
 		var happened string
 		eventually(t, d.within-time.Since(start), func() (err error) {
 			happened, err = d.right()
 			return err
 		})
-		l.happened, l.took = happened, time.Since(start)
+		l.happened = happened
 	})
 }
 

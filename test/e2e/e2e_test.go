@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"os"
 	"slices"
 	"strings"
@@ -14,6 +15,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/chain"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/need"
+)
+
+// The units beside chain.Unit.
+const (
+	dnsUnit     = "onprem-coredns.service"
+	installUnit = "onprem-install.service"
 )
 
 // long is the environment variable that asks for the tests that take minutes: `make e2e` sets it to "1".
@@ -26,19 +33,17 @@ func needLong(t *testing.T) {
 	}
 }
 
-// installed is a chain up to a disk that is ready to boot, for a cluster of these IP families.
-func installed(t *testing.T, families string) *chain.Chain {
+// fresh is a chain with our programs and its images made, on a machine with nothing else. It closes with the test.
+func fresh(t *testing.T, programs ...string) *chain.Chain {
 	t.Helper()
 	need.Root(t)
-	for _, name := range []string{"debootstrap", "systemd-nspawn", "podman", "ip", "unshare", "nsenter", "make"} {
+	for _, name := range append(programs, "debootstrap", "systemd-nspawn", "podman", "ip", "unshare", "nsenter", "make") {
 		need.Command(t, name)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
 	c, err := chain.New(ctx, slog.New(slog.NewTextHandler(t.Output(), nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if t.Failed() {
 			explain(t, c)
@@ -49,39 +54,48 @@ func installed(t *testing.T, families string) *chain.Chain {
 		}
 		t.Logf("closed in %s", time.Since(start).Round(10*time.Millisecond))
 	})
-	if err := c.Build(ctx); err != nil {
-		t.Fatal(err)
-	}
-	document, took, err := c.Compile(ctx, families)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("ignition: %d bytes in %s", len(document), took.Round(time.Millisecond))
-	if err := errors.Join(c.Machine.Ignite(ctx, document), c.Images(ctx, need.Command(t, "keepalived")), c.Equip()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Build(ctx))
+	must(t, c.Images(ctx, need.Command(t, "keepalived")))
 	return c
+}
+
+// ready has Ignition write what a cluster of these IP families wants to the machine's disk: it can boot.
+func ready(t *testing.T, c *chain.Chain, families string) {
+	t.Helper()
+	document, took, err := c.Compile(t.Context(), families)
+	must(t, err)
+	t.Logf("ignition: %d bytes in %s", len(document), took.Round(time.Millisecond))
+	must(t, c.Machine.Ignite(t.Context(), document), c.Equip())
+}
+
+// installed is a chain up to a disk that is ready to boot, for a cluster of these IP families.
+func installed(t *testing.T, families string) *chain.Chain {
+	t.Helper()
+	c := fresh(t)
+	ready(t, c, families)
+	return c
+}
+
+// observe looks at who of the hosts holds a VIP, until the test ends.
+func observe(t *testing.T, vip netip.Addr, hosts ...*lab.Host) *lab.Observer {
+	t.Helper()
+	o, err := lab.Observe(vip, 10*time.Millisecond, hosts...)
+	must(t, err)
+	t.Cleanup(func() { o.Stop() })
+	return o
 }
 
 // booted is a chain whose machine runs and holds the VIP. The observer looks at all hosts, from before the boot.
 func booted(t *testing.T) (*chain.Chain, *lab.Observer) {
 	t.Helper()
 	c := installed(t, "ipv4")
-	observer, err := lab.Observe(chain.APIVIP, 10*time.Millisecond, c.Bootstrap, c.Masters[0].Host, c.Masters[1].Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { observer.Stop() })
-	if err := c.Boot(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	observer := observe(t, chain.APIVIP, c.Bootstrap, c.Masters[0].Host, c.Masters[1].Host)
+	must(t, c.Boot(t.Context()))
 	up := wait(t, observer, time.Minute, "bootstrap")
 	start, err := c.ExecStart(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Logf("VIP up %s after ExecStart", up.Sub(start).Round(10*time.Millisecond))
-	active(t, c, chain.Unit, "onprem-coredns.service")
+	active(t, c, chain.Unit, dnsUnit)
 	return c, observer
 }
 
@@ -156,6 +170,26 @@ func run(t *testing.T, c *chain.Chain, name string, args ...string) string {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// sh runs a script in the machine that must work, and returns what it prints.
+func sh(t *testing.T, c *chain.Chain, script string) string {
+	t.Helper()
+	return strings.TrimSpace(run(t, c, "sh", "-euc", script))
+}
+
+// property is what systemd says of a unit.
+func property(t *testing.T, c *chain.Chain, unit, name string) string {
+	t.Helper()
+	return strings.TrimSpace(run(t, c, "systemctl", "show", "--property="+name, "--value", unit))
+}
+
+// must ends the test on an error of its own doing.
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // times are durations, printed as min, median and max.

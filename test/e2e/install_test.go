@@ -23,7 +23,7 @@ func TestLongInstall(t *testing.T) {
 // property is what systemd says of a unit.
 func (s *supplied) property(unit, name string) string {
 	s.t.Helper()
-	return strings.TrimSpace(s.sh("systemctl show --property=" + name + " --value " + unit))
+	return property(s.t, s.Chain, unit, name)
 }
 
 func (s *supplied) killedAtFirstBoot() {
@@ -46,13 +46,13 @@ func (s *supplied) killedAtFirstBoot() {
 }
 
 func (s *supplied) restarted() {
-	daemon, program := daemonPID(s.t, s.Chain), mainPID(s.t, s.Chain)
+	daemon, program := containerPID(s.t, s.Chain, "onprem-keepalived"), s.property(chain.Unit, "MainPID")
 	var since time.Time
 	drill{fault: "the install restarted by hand", within: 30 * time.Second, inject: func() {
 		since = time.Now()
 		s.sh("systemctl restart " + installUnit)
 	}, right: func() (string, error) {
-		if d, p := daemonPID(s.t, s.Chain), mainPID(s.t, s.Chain); d != daemon || p != program {
+		if d, p := containerPID(s.t, s.Chain, "onprem-keepalived"), s.property(chain.Unit, "MainPID"); d != daemon || p != program {
 			s.t.Errorf("keepalived was %s and is %s, our program was %s and is %s", daemon, d, program, p)
 		}
 		if !until(s.observer, since).IsZero() {
@@ -82,7 +82,7 @@ func (s *supplied) pulls() {
 func (s *supplied) withoutPodman() {
 	const lack = "open podman's service at unix:///run/podman/podman.sock"
 	drill{fault: "podman's socket gone, and our program killed (SIGKILL)", within: 30 * time.Second, inject: func() {
-		s.sh("systemctl stop podman.socket podman.service; kill -9 " + mainPID(s.t, s.Chain))
+		s.sh("systemctl stop podman.socket podman.service; kill -9 " + s.property(chain.Unit, "MainPID"))
 	}, right: func() (string, error) {
 		if text := s.property(chain.Unit, "StatusText"); !strings.Contains(text, lack) {
 			return "", fmt.Errorf("the status is %q", text)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -26,7 +25,7 @@ func TestLongKilled(t *testing.T) {
 		var since time.Time
 		drill{
 			fault:  tt.fault,
-			inject: func() { since = time.Now(); run(t, c, "sh", "-euc", tt.script) },
+			inject: func() { since = time.Now(); sh(t, c, tt.script) },
 			within: 30 * time.Second,
 			right: func() (string, error) {
 				err := holders(o, "bootstrap")
@@ -42,25 +41,21 @@ func TestLongKilled(t *testing.T) {
 		}
 		active(t, c, chain.Unit)
 	}
-	for _, d := range o.Report().Doubles() {
-		if d.Length() > oneAdvert {
-			t.Errorf("two holders for %s: %v", d.Length(), d.Holders)
-		}
-	}
+	noDoubles(t, o, time.Time{})
 	serves(t, c)
 }
 
 // programKilled kills our program: the daemon and the VIP live on, and the program that systemd starts in its place adopts them. The masters
 // hear keepalived all the time: the new program knows them before the API has told of them.
 func programKilled(t *testing.T, c *chain.Chain, o *lab.Observer) {
-	daemon, program := daemonPID(t, c), mainPID(t, c)
+	daemon, program := containerPID(t, c, "onprem-keepalived"), property(t, c, chain.Unit, "MainPID")
 	var since time.Time
 	drill{
 		fault:  "our program killed (SIGKILL)",
 		inject: func() { since = time.Now(); run(t, c, "kill", "-9", program) },
 		within: 10 * time.Second,
 		right: func() (string, error) {
-			if now := mainPID(t, c); now == program || now == "0" {
+			if now := property(t, c, chain.Unit, "MainPID"); now == program || now == "0" {
 				return "", fmt.Errorf("the program's pid is %s", now)
 			}
 			_, err := c.VM.Run(t.Context(), "systemctl", "is-active", chain.Unit)
@@ -71,7 +66,7 @@ func programKilled(t *testing.T, c *chain.Chain, o *lab.Observer) {
 	if err := peers(t, c, "192.0.2.21", "192.0.2.22"); err != nil {
 		t.Error(err)
 	}
-	if now := daemonPID(t, c); now != daemon {
+	if now := containerPID(t, c, "onprem-keepalived"); now != daemon {
 		t.Errorf("keepalived was %s and is %s", daemon, now)
 	}
 	unbroken(t, o)
@@ -94,13 +89,8 @@ func until(o *lab.Observer, since time.Time) time.Time {
 	return time.Time{}
 }
 
-func mainPID(t *testing.T, c *chain.Chain) string {
+// containerPID is a container's first process, 0 when it does not run or is not there.
+func containerPID(t *testing.T, c *chain.Chain, name string) string {
 	t.Helper()
-	return strings.TrimSpace(run(t, c, "systemctl", "show", "--property=MainPID", "--value", chain.Unit))
-}
-
-// daemonPID is the pid of keepalived's container.
-func daemonPID(t *testing.T, c *chain.Chain) string {
-	t.Helper()
-	return strings.TrimSpace(run(t, c, "podman", "inspect", "--format", "{{.State.Pid}}", "onprem-keepalived"))
+	return sh(t, c, "podman inspect --format '{{.State.Pid}}' "+name+" 2>/dev/null || echo 0")
 }

@@ -15,8 +15,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-const dnsUnit = "onprem-coredns.service"
-
 // podman is a booted machine whose containers suffer.
 type podman struct {
 	*chain.Chain
@@ -47,28 +45,14 @@ func TestLongPodman(t *testing.T) {
 		}
 		p.well()
 	}
-	p.masters()
+	enter(t, c)
 	p.pausedBesideMasters().run(t)
 }
 
-// masters are in the cluster and ready to take the VIP over.
-func (p podman) masters() {
+// sh runs a script in the machine that must work.
+func (p podman) sh(script string) string {
 	p.t.Helper()
-	if err := p.Kubeconfig(p.t.Context()); err != nil {
-		p.t.Fatal(err)
-	}
-	for _, m := range p.Masters {
-		if err := p.Register(p.t.Context(), m); err != nil {
-			p.t.Fatal(err)
-		}
-	}
-	eventually(p.t, 15*time.Second, func() error { return peers(p.t, p.Chain, "192.0.2.21", "192.0.2.22") })
-	for _, m := range p.Masters {
-		if err := m.Start(p.t.Context()); err != nil {
-			p.t.Fatal(err)
-		}
-	}
-	time.Sleep(8 * time.Second) // two master-down times of a node: each of them has its highest priority, and has not taken over
+	return sh(p.t, p.Chain, script)
 }
 
 // one is a step of its own.
@@ -98,7 +82,7 @@ func (p podman) stops() [][]step {
 		fault: "keepalived's container paused, and its unit stopped", within: 15 * time.Second,
 		inject: func() {
 			before = time.Now()
-			run(p.t, p.Chain, "sh", "-euc", "podman pause onprem-keepalived; systemctl stop "+chain.Unit)
+			p.sh("podman pause onprem-keepalived; systemctl stop " + chain.Unit)
 			stopped = time.Now()
 		},
 		right: func() (string, error) {
@@ -126,7 +110,7 @@ func (p podman) service() [][]step {
 		fault: "podman.socket restarted, podman.service killed", within: 20 * time.Second,
 		inject: func() {
 			vip, dns, before = p.pid("onprem-keepalived"), p.pid("onprem-coredns"), time.Now()
-			run(p.t, p.Chain, "sh", "-euc", "systemctl restart podman.socket; systemctl start podman.service; systemctl kill --signal KILL podman.service")
+			p.sh("systemctl restart podman.socket; systemctl start podman.service; systemctl kill --signal KILL podman.service")
 			time.Sleep(3 * time.Second) // in which nothing may happen
 		},
 		right: func() (string, error) {
@@ -151,13 +135,13 @@ func (p podman) programs() [][]step {
 		one(drill{
 			fault: "our VIP program killed while podman makes the container", within: 30 * time.Second,
 			inject: func() {
-				run(p.t, p.Chain, "sh", "-euc", `
-systemctl stop `+chain.Unit+`
+				p.sh(`
+systemctl stop ` + chain.Unit + `
 podman rm onprem-keepalived
-before=$(ls `+storage+` | wc -l)
-systemctl start --no-block `+chain.Unit+`
-until [ $(ls `+storage+` | wc -l) -gt $before ]; do :; done
-kill -9 $(systemctl show --property=MainPID --value `+chain.Unit+`)`)
+before=$(ls ` + storage + ` | wc -l)
+systemctl start --no-block ` + chain.Unit + `
+until [ $(ls ` + storage + ` | wc -l) -gt $before ]; do :; done
+kill -9 $(systemctl show --property=MainPID --value ` + chain.Unit + `)`)
 			},
 			right: func() (string, error) {
 				if err := errors.Join(p.serves(), p.state("onprem-keepalived", "running")); err != nil {
@@ -175,7 +159,7 @@ kill -9 $(systemctl show --property=MainPID --value `+chain.Unit+`)`)
 			inject: func() {
 				former = p.show(dnsUnit, "MainPID")
 				go func() { asked <- p.ask(keepAsking) }()
-				run(p.t, p.Chain, "sh", "-euc", "kill -9 $(systemctl show --property=MainPID --value "+dnsUnit+")")
+				p.sh("kill -9 $(systemctl show --property=MainPID --value " + dnsUnit + ")")
 			},
 			right: func() (string, error) {
 				if pid, state := p.show(dnsUnit, "MainPID"), p.show(dnsUnit, "ActiveState"); pid == former || state != "active" {
@@ -192,20 +176,23 @@ kill -9 $(systemctl show --property=MainPID --value `+chain.Unit+`)`)
 	}
 }
 
-// foreign is a container that somebody gave our name.
-func (p podman) foreign() [][]step {
-	const taken = "the name onprem-keepalived is taken by a container that is not ours: remove it or rename it"
+// foreign are containers that somebody gave our names.
+func (p podman) foreign() [][]step { return [][]step{p.taken(chain.Unit), p.taken(dnsUnit)} }
+
+func (p podman) taken(unit string) []step {
+	name := strings.TrimSuffix(unit, ".service")
+	taken := "the name " + name + " is taken by a container that is not ours: remove it or rename it"
 	id, before := "", time.Time{}
-	return [][]step{{{drill: drill{
-		fault: "the name taken by a foreign container", within: 15 * time.Second,
+	return []step{{drill: drill{
+		fault: "the name " + name + " taken by a foreign container", within: 15 * time.Second,
 		inject: func() {
-			run(p.t, p.Chain, "sh", "-euc", "systemctl stop "+chain.Unit+"; podman rm onprem-keepalived")
+			p.sh("systemctl stop " + unit + "; podman rm " + name)
 			before = time.Now()
-			id = run(p.t, p.Chain, "podman", "create", "--name", "onprem-keepalived", "localhost/coredns:chain", "/usr/bin/coredns")
-			run(p.t, p.Chain, "systemctl", "start", "--no-block", chain.Unit)
+			id = p.sh("podman create --name " + name + " localhost/coredns:chain /usr/bin/coredns")
+			p.sh("systemctl start --no-block " + unit)
 		},
 		right: func() (string, error) {
-			if text := p.status(chain.Unit); text != taken {
+			if text := p.status(unit); text != taken {
 				return "", fmt.Errorf("the status is %q", text)
 			}
 			return "named, refused", nil
@@ -213,19 +200,19 @@ func (p podman) foreign() [][]step {
 	}}, {
 		seen: func() {
 			time.Sleep(8 * time.Second) // a few attempts
-			if now := run(p.t, p.Chain, "podman", "inspect", "--format", "{{.Id}}", "onprem-keepalived"); now != id {
+			if now := p.sh("podman inspect --format '{{.Id}}' " + name); now != id {
 				p.t.Errorf("the foreign container was %s and is %s", id, now)
 			}
-			if n := strings.Count(p.said(chain.Unit, before), taken); n != 1 {
+			if n := strings.Count(p.said(unit, before), taken); n != 1 {
 				p.t.Errorf("it was said %d times, want once", n)
 			}
 		},
 		drill: drill{
-			fault: "the foreign container removed by its owner", within: 20 * time.Second,
-			inject: func() { run(p.t, p.Chain, "podman", "rm", "onprem-keepalived") },
-			right:  func() (string, error) { return "our container took the name, the VIP is here", p.serves() },
+			fault: "the foreign " + name + " removed by its owner", within: 20 * time.Second,
+			inject: func() { p.sh("podman rm " + name) },
+			right:  func() (string, error) { return "our container took the name and works", p.works(unit) },
 		},
-	}}}
+	}}
 }
 
 // full is a file system without room where podman keeps what containers are made of. Making one, or removing one, needs room.
@@ -241,7 +228,7 @@ cp -a /run/layers/. `+layers+`
 		fault: "the container storage full, and no container of keepalived", within: 30 * time.Second,
 		inject: func() {
 			before = time.Now()
-			run(p.t, p.Chain, "sh", "-euc", "rm "+layers+"/fill; systemctl stop "+chain.Unit+"; podman rm onprem-keepalived\n"+fill+"systemctl start --no-block "+chain.Unit)
+			p.sh("rm " + layers + "/fill; systemctl stop " + chain.Unit + "; podman rm onprem-keepalived\n" + fill + "systemctl start --no-block " + chain.Unit)
 		},
 		right: func() (string, error) {
 			if text := p.status(chain.Unit); !strings.Contains(text, lack) {
@@ -296,7 +283,7 @@ func (p podman) replaced(fault, unit, command string) drill {
 		fault: fault, within: 20 * time.Second,
 		inject: func() {
 			former, before = p.pid(name), time.Now()
-			run(p.t, p.Chain, "sh", "-euc", command)
+			p.sh(command)
 		},
 		right: func() (string, error) {
 			if now := p.pid(name); now == former || now == "0" {
@@ -316,7 +303,7 @@ func (p podman) kept(fault, unit, command, noticed string) drill {
 		fault: fault, within: 15 * time.Second,
 		inject: func() {
 			former, before = p.pid(name), time.Now()
-			run(p.t, p.Chain, "sh", "-euc", command)
+			p.sh(command)
 		},
 		right: func() (string, error) {
 			if now := p.pid(name); now != former {
@@ -354,8 +341,8 @@ func (p podman) works(unit string) error {
 
 // serves is true to its unit's word: the VIP is here alone, keepalived runs, and the status says so.
 func (p podman) serves() error {
-	if h := p.o.Holders(); !slices.Equal(h, []string{"bootstrap"}) {
-		return fmt.Errorf("held by %v", h)
+	if err := holders(p.o, "bootstrap"); err != nil {
+		return err
 	}
 	return p.says(chain.Unit, chain.APIVIP.String()+" MASTER")
 }
@@ -381,8 +368,8 @@ func (p podman) well() {
 	eventually(p.t, 20*time.Second, func() error { return errors.Join(p.serves(), p.answers()) })
 }
 
-func (p podman) show(unit, property string) string {
-	return strings.TrimSpace(run(p.t, p.Chain, "systemctl", "show", "--property="+property, "--value", unit))
+func (p podman) show(unit, name string) string {
+	return property(p.t, p.Chain, unit, name)
 }
 
 func (p podman) status(unit string) string { return p.show(unit, "StatusText") }
@@ -392,13 +379,10 @@ func (p podman) said(unit string, since time.Time) string {
 	return run(p.t, p.Chain, "journalctl", "--output", "cat", "--unit", unit, "--since", fmt.Sprintf("@%d.%06d", since.Unix(), since.Nanosecond()/1000))
 }
 
-// pid is a container's first process, 0 when it does not run or is not there.
-func (p podman) pid(name string) string {
-	return strings.TrimSpace(run(p.t, p.Chain, "sh", "-c", "podman inspect --format '{{.State.Pid}}' "+name+" 2>/dev/null || echo 0"))
-}
+func (p podman) pid(name string) string { return containerPID(p.t, p.Chain, name) }
 
 func (p podman) state(name, want string) error {
-	if got := strings.TrimSpace(run(p.t, p.Chain, "sh", "-c", "podman inspect --format '{{.State.Status}}' "+name+" 2>&1 || :")); got != want {
+	if got := p.sh("podman inspect --format '{{.State.Status}}' " + name + " 2>&1 || :"); got != want {
 		return fmt.Errorf("%s is %s, want %s", name, got, want)
 	}
 	return nil

@@ -1,10 +1,8 @@
 package e2e
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -13,11 +11,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/chain"
 	"github.com/onprem-infra/onprem-infra/test/fakeline"
 	"github.com/onprem-infra/onprem-infra/test/lab"
-	"github.com/onprem-infra/onprem-infra/test/need"
 	"github.com/onprem-infra/onprem-infra/test/registry"
 )
-
-const installUnit = "onprem-install.service"
 
 // supplied is a machine whose storage is empty at first, and the registry that has its images.
 type supplied struct {
@@ -30,42 +25,13 @@ type supplied struct {
 
 func newSupplied(t *testing.T) *supplied {
 	t.Helper()
-	need.Root(t)
-	for _, name := range []string{"debootstrap", "systemd-nspawn", "podman", "ip", "unshare", "nsenter", "make", registry.Program} {
-		need.Command(t, name)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
-	defer cancel()
-	c, err := chain.New(ctx, slog.New(slog.NewTextHandler(t.Output(), nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := fresh(t, registry.Program)
 	s := &supplied{Chain: c, t: t}
-	t.Cleanup(func() {
-		if t.Failed() {
-			explain(t, c)
-		}
-		if err := c.Close(context.Background()); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	})
-	if err := errors.Join(c.Build(ctx), c.Images(ctx, need.Command(t, "keepalived"))); err != nil {
-		t.Fatal(err)
-	}
-	if s.registry, err = c.Supply(ctx); err != nil {
-		t.Fatal(err)
-	}
-	document, _, err := c.Compile(ctx, "ipv4")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(c.Machine.Ignite(ctx, document), c.Equip()); err != nil {
-		t.Fatal(err)
-	}
-	if s.observer, err = lab.Observe(chain.APIVIP, 10*time.Millisecond, c.Bootstrap); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.observer.Stop() })
+	var err error
+	s.registry, err = c.Supply(t.Context())
+	must(t, err)
+	ready(t, c, "ipv4")
+	s.observer = observe(t, chain.APIVIP, c.Bootstrap)
 	return s
 }
 
@@ -84,15 +50,13 @@ func TestLongRegistry(t *testing.T) {
 // must ends the test on an error of the test's own doing.
 func (s *supplied) must(errs ...error) {
 	s.t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, errs...)
 }
 
 // sh runs a script in the machine that must work.
 func (s *supplied) sh(script string) string {
 	s.t.Helper()
-	return run(s.t, s.Chain, "sh", "-euc", script)
+	return sh(s.t, s.Chain, script)
 }
 
 // mark makes the lines count that are said from now on.
@@ -135,8 +99,8 @@ func (s *supplied) said(unit string, want ...string) error {
 
 // holds says whether the machine has the VIP, answers for the cluster's names, and has no unit that waits.
 func (s *supplied) holds() error {
-	if h := s.observer.Holders(); !slices.Equal(h, []string{"bootstrap"}) {
-		return fmt.Errorf("held by %v", h)
+	if err := holders(s.observer, "bootstrap"); err != nil {
+		return err
 	}
 	if out, err := s.VM.Run(s.t.Context(), "systemctl", "is-active", installUnit, chain.Unit, dnsUnit); err != nil {
 		return fmt.Errorf("units are %q", strings.Fields(out))
@@ -159,10 +123,10 @@ func (s *supplied) forget() {
 	s.mark()
 }
 
-// start starts the VIP's unit and does not wait.
+// start starts the units and does not wait.
 func (s *supplied) start() {
 	s.t.Helper()
-	s.sh("systemctl start --no-block " + chain.Unit)
+	s.sh("systemctl start --no-block " + chain.Unit + " " + dnsUnit)
 }
 
 // vipAfter is a drill's result: the VIP, and how often the unit spoke of what was wrong.
@@ -261,24 +225,31 @@ func (s *supplied) badLine() {
 	}, right: func() (string, error) { return s.vipAfter(1) }}.run(s.t)
 }
 
-// credentials goes from none to the right ones, first for our own programs, whose installer is a script, then for a daemon.
+// subject is an image that is pulled, and who pulls it.
+type subject struct {
+	name, unit, image string
+	forget            func() // leaves the machine as if it had never had the image
+}
+
+// subjects are our own programs' image, whose installer is a script, and a daemon's.
+func (s *supplied) subjects() []subject {
+	return []subject{
+		{"our image", installUnit, s.OwnImage(), func() {
+			s.sh("systemctl stop " + installUnit + " " + chain.Unit + " " + dnsUnit + "; podman rm --force --all; podman rmi --force " + s.OwnImage() + "; rm /usr/local/bin/onprem-supervise")
+			s.mark()
+		}},
+		{"keepalived's image", chain.Unit, s.KeepalivedImage(), s.forget},
+	}
+}
+
+// credentials goes from none to the right ones.
 func (s *supplied) credentials() {
 	s.must(s.registry.Down())
 	s.registry.Login = true
 	s.must(s.registry.Up(s.t.Context()))
 	absent := "registry " + chain.RegistryAddress + " wants credentials and there is no file /root/.docker/config.json"
 	wrong := "registry " + chain.RegistryAddress + " refuses the credentials in /root/.docker/config.json"
-	for _, subject := range []struct {
-		name, unit, image string
-		begin             func()
-	}{
-		{"our image", installUnit, s.OwnImage(), func() {
-			s.sh("systemctl stop " + installUnit + " " + chain.Unit + " " + dnsUnit + "; podman rm --force --all; podman rmi --force " + s.OwnImage() + "; rm /usr/local/bin/onprem-supervise")
-			s.mark()
-			s.sh("systemctl start --no-block " + chain.Unit + " " + dnsUnit)
-		}},
-		{"keepalived's image", chain.Unit, s.KeepalivedImage(), func() { s.forget(); s.start() }},
-	} {
+	for _, subject := range s.subjects() {
 		lines := func(want ...string) (string, error) {
 			for i := range want {
 				want[i] = subject.image + ": " + want[i]
@@ -290,7 +261,7 @@ func (s *supplied) credentials() {
 			return fmt.Sprintf("said where to put what, %d log lines of faults so far", len(want)), err
 		}
 		s.must(s.Credentials(s.t.Context(), ""))
-		drill{fault: subject.name + ": credentials absent", within: 30 * time.Second, inject: subject.begin,
+		drill{fault: subject.name + ": credentials absent", within: 30 * time.Second, inject: func() { subject.forget(); s.start() },
 			right: func() (string, error) { return lines(absent) }}.run(s.t)
 		drill{fault: subject.name + ": credentials wrong", within: 45 * time.Second, inject: func() { s.must(s.Credentials(s.t.Context(), "swordfish")) },
 			right: func() (string, error) { return lines(absent, wrong) }}.run(s.t)
@@ -310,18 +281,10 @@ func (s *supplied) credentials() {
 
 // stopped has pulls that hang, and units that are told to stop in the midst of them.
 func (s *supplied) stopped() {
-	for _, subject := range []struct {
-		name, unit string
-		begin      func()
-	}{
-		{"keepalived's image", chain.Unit, func() { s.forget(); s.start() }},
-		{"our image", installUnit, func() {
-			s.sh("systemctl stop " + installUnit + " " + chain.Unit + " " + dnsUnit + "; podman rm --force --all; podman rmi --force " + s.OwnImage() + "; rm /usr/local/bin/onprem-supervise")
-			s.sh("systemctl start --no-block " + installUnit)
-		}},
-	} {
+	for _, subject := range slices.Backward(s.subjects()) { // without our programs nobody pulls keepalived's image
 		s.registry.Line(fakeline.Fault{Hang: 200 << 10})
-		subject.begin()
+		subject.forget()
+		s.start()
 		eventually(s.t, 30*time.Second, func() error {
 			if out := s.sh("ls -d /var/tmp/storage*/* /usr/local/bin/.onprem-install/storage*/* 2>/dev/null || true"); out == "" {
 				return errors.New("no layer is being pulled")
@@ -342,6 +305,6 @@ func (s *supplied) stopped() {
 		}}.run(s.t)
 	}
 	s.registry.Line(fakeline.Fault{})
-	s.sh("systemctl start --no-block " + chain.Unit + " " + dnsUnit)
+	s.start()
 	eventually(s.t, time.Minute, s.holds)
 }

@@ -46,24 +46,13 @@ func resolvingMachine(t *testing.T, ipv4, ipv6 string, prepare func(c *chain.Cha
 	t.Helper()
 	needLong(t)
 	c := installed(t, "ipv4")
-	if _, err := c.AddNameServer(second.As4()[3]); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Manage(t.Context(), ipv4, ipv6); err != nil {
-		t.Fatal(err)
-	}
-	if err := prepare(c); err != nil {
-		t.Fatal(err)
-	}
-	o, err := lab.Observe(chain.APIVIP, 10*time.Millisecond, c.Bootstrap)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { o.Stop() })
-	if err := c.Boot(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	active(t, c, chain.Unit, "onprem-coredns.service")
+	_, err := c.AddNameServer(second.As4()[3])
+	must(t, err)
+	must(t, c.Manage(t.Context(), ipv4, ipv6))
+	must(t, prepare(c))
+	o := observe(t, chain.APIVIP, c.Bootstrap)
+	must(t, c.Boot(t.Context()))
+	active(t, c, chain.Unit, dnsUnit)
 	wait(t, o, time.Minute, "bootstrap")
 	return resolving{T: t, Chain: c, observer: o}
 }
@@ -71,7 +60,7 @@ func resolvingMachine(t *testing.T, ipv4, ipv6 string, prepare func(c *chain.Cha
 // sh runs a script in the machine that must work.
 func (r resolving) sh(script string) string {
 	r.Helper()
-	return strings.TrimSpace(run(r.T, r.Chain, "sh", "-euc", script))
+	return sh(r.T, r.Chain, script)
 }
 
 // servers are the name servers that the machine's own programs ask.
@@ -118,8 +107,8 @@ func (r resolving) both(server netip.Addr) func() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if h := r.observer.Holders(); !slices.Equal(h, []string{"bootstrap"}) {
-			return "", fmt.Errorf("the VIP is held by %v", h)
+		if err := holders(r.observer, "bootstrap"); err != nil {
+			return "", err
 		}
 		return said + ", " + behind, nil
 	}
@@ -132,9 +121,7 @@ func (r resolving) drill(fault string, within time.Duration, inject func(), righ
 
 func (r resolving) try(err error) {
 	r.Helper()
-	if err != nil {
-		r.Fatal(err)
-	}
+	must(r.T, err)
 }
 
 // hostname watches for longer than a question to a name server takes that the machine does not get the name which the VIP's PTR record says, and

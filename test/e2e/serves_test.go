@@ -27,7 +27,7 @@ func fromImages(t *testing.T, c *chain.Chain) {
 }
 
 func programs(t *testing.T, c *chain.Chain) {
-	active(t, c, "onprem-install.service")
+	active(t, c, installUnit)
 	source, err := chain.Source()
 	if err != nil {
 		t.Fatal(err)

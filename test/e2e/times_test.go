@@ -30,8 +30,6 @@ func TestLongTimes(t *testing.T) {
 func startUnit(t *testing.T, c *chain.Chain) time.Duration {
 	t.Helper()
 	up, err := c.StartVIP(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return up
 }
