@@ -196,8 +196,13 @@ func TestPullEndsWithItsCaller(t *testing.T) {
 	result := s.hang(ctx)
 	cancel()
 	within(t, time.Second, "the end after the caller's", func() {
-		if err := <-result; !errors.Is(err, context.Canceled) {
-			t.Errorf("ensureImage() = %v, want the caller's end", err)
+		select {
+		case err := <-result:
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("ensureImage() = %v, want the caller's end", err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("ensureImage() does not end with its caller")
 		}
 	})
 	s.clean()
