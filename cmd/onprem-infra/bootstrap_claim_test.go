@@ -46,10 +46,45 @@ addr add fe80::1/64 dev br0 nodad
 	}
 }
 
+// TestClaimsSeeWhoComesLate has a host take a VIP that the real kernel has found free: it is seen within the time that keepalived listens.
+func TestClaimsSeeWhoComesLate(t *testing.T) {
+	near, holder := netns.New(t), netns.New(t)
+	near.IP(t, "link add ens3 type veth peer name ens3 netns "+holder.Path()+"\nlink set ens3 up\naddr add 192.0.2.10/24 dev ens3\n")
+	holder.IP(t, "link set ens3 up\n")
+	claims := vip.NewClaims(plan.Plan{VIPs: plan.VIPs{API: []netip.Addr{four}}}, nil, nil, vipNetwork{}, func([]netip.Addr) error { return nil }, make(chan struct{}, 1))
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- near.In(func() error { return claims.Run(ctx) }) }()
+	wait := func(what string, right func(vip.Claim) bool) time.Duration {
+		begin := time.Now()
+		for now, _ := claims.Now(ctx); ctx.Err() == nil && !right(now[four]); now, _ = claims.Now(ctx) {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if ctx.Err() != nil {
+			t.Fatalf("not %s", what)
+		}
+		return time.Since(begin)
+	}
+	t.Logf("free after %v", wait("free", func(c vip.Claim) bool { return c == vip.Claim{} }))
+	for end := time.Now().Add(4 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) { // a question and its verdict
+		if now, _ := claims.Now(ctx); len(now) > 0 {
+			t.Fatalf("free no more, and nobody has come: %+v", now)
+		}
+	}
+	holder.IP(t, "addr add 192.0.2.5/24 dev ens3\n")
+	t.Logf("seen after %v", wait("seen", func(c vip.Claim) bool { return c.Holder.MAC != "" }))
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+var four = netip.MustParseAddr("192.0.2.5")
+
 // until asks for a VIP in a namespace until the claim is right.
 func until(t *testing.T, near netns.Namespace, what string, right func(vip.Claim) bool) {
 	t.Helper()
-	four := netip.MustParseAddr("192.0.2.5")
 	p := plan.Plan{VIPs: plan.VIPs{API: []netip.Addr{four}}}
 	claims := vip.NewClaims(p, nil, nil, vipNetwork{}, func([]netip.Addr) error { return nil }, make(chan struct{}, 1))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
