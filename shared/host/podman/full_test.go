@@ -79,3 +79,59 @@ func TestStorageFull(t *testing.T) {
 		t.Errorf("Start() when there is room again: %v", err)
 	}
 }
+
+// Where there is no room for an image, each attempt says so and leaves nothing but whole layers, once; with room it is pulled.
+func TestPullWithoutRoom(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		// take leaves less room than the image needs, and give has it back.
+		take func(s *supply) (give func() error, err error)
+	}{
+		{name: "for the layers", take: func(s *supply) (func() error, error) {
+			room := fill(t, s.dir+"/root")
+			info, err := os.Stat(room)
+			if err != nil {
+				return nil, err
+			}
+			return func() error { return os.Remove(room) }, os.Truncate(room, info.Size()-largeLayer/2)
+		}},
+		{name: "for what arrives", take: func(s *supply) (func() error, error) {
+			return func() error { return unix.Unmount(s.temporary, unix.MNT_DETACH) }, unix.Mount("tmpfs", s.temporary, "tmpfs", 0, "size=1m")
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSupplyIn(t, tmpfs(t, "64m"))
+			give, err := tt.take(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var after []uint64
+			for range 4 {
+				if _, err := s.ensure(t.Context(), s.direct); err == nil || !strings.Contains(err.Error(), "no space left on device") {
+					t.Fatalf("EnsureImage() = %v, want the lack of space", err)
+				}
+				s.clean()
+				after = append(after, room(t, s.dir+"/root"))
+			}
+			if after[3] < after[2] { // a layer that is whole may stay from an earlier one
+				t.Errorf("blocks of room after each attempt: %d", after)
+			}
+			if err := give(); err != nil {
+				t.Fatal(err)
+			}
+			if pulled, err := s.ensure(t.Context(), s.direct); err != nil || !pulled {
+				t.Errorf("EnsureImage() when there is room again = %v, %v", pulled, err)
+			}
+		})
+	}
+}
+
+// room is how many blocks of a file system are free.
+func room(t *testing.T, dir string) uint64 {
+	t.Helper()
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		t.Fatal(err)
+	}
+	return s.Bfree
+}

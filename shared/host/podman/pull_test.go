@@ -39,6 +39,11 @@ const (
 func newSupply(t *testing.T) *supply {
 	t.Helper()
 	t.Parallel()
+	return newSupplyIn(t, scratch(t))
+}
+
+func newSupplyIn(t *testing.T, dir string) *supply {
+	t.Helper()
 	s := &supply{registry: registry.Local(t)}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -50,7 +55,7 @@ func newSupply(t *testing.T) *supply {
 	t.Cleanup(func() { s.line.Close() })
 	s.direct, s.image = s.registry.Address.String()+"/two:latest", listener.Addr().String()+"/two:latest"
 
-	s.service = newService(t)
+	s.service = newServiceIn(t, dir)
 	for _, address := range []string{s.registry.Address.String(), listener.Addr().String()} {
 		s.file(".config/containers/certs.d/"+address+"/ca.crt", s.registry.Cert)
 	}
