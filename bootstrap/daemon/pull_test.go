@@ -47,6 +47,9 @@ func TestPullLetsTheRoomTurn(t *testing.T) {
 			t.Fatalf("%v, running %v, calls %v, want one pull and the former container", err, k.Running(), e.calls)
 		}
 		e.calls = nil
+		for len(wake) > 0 { // of the pulse
+			<-wake
+		}
 		return k, e, wake
 	}
 	tests := []struct {
