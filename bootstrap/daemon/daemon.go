@@ -148,11 +148,12 @@ func (k *Keeper) start(ctx context.Context, spec container.Spec) error {
 	return k.meet(ctx, spec, reason(state, found, spec))
 }
 
-// launch starts a container where the engine found this state. One that does not run and was made from the same specification is started
-// again: that takes no room of a storage that may be full, and one that was made and never started gets its turn, however slow the disk
-// is. One that cannot be started again is replaced, as is one of whose end the engine has not heard: who should have told it was killed too.
+// launch starts a container where the engine found this state. One that was made from the same specification and never started gets its turn,
+// however slow the disk is, unless it cannot be started. Another one is replaced, also when it has only ended: whoever removes it by force
+// has it end first, and if it was started in between, it would run on and the engine would not know it any more. One of whose end the engine
+// has not heard is replaced too: who should have told it was killed.
 func (k *Keeper) launch(ctx context.Context, spec container.Spec, state container.State, found bool) error {
-	if found && !state.Running && state.Digest == spec.Digest() {
+	if found && state.New && state.Digest == spec.Digest() {
 		if err := k.prepare(spec.Name); err != nil {
 			return err
 		}

@@ -59,7 +59,7 @@ func TestPulse(t *testing.T) {
 		{name: "hung: killed, and another one started",
 			fault: func(e *fakeEngine) { e.process.hung = true },
 			says:  []string{still + ": told it to go on", still + ": killed it"},
-			calls: append(slices.Repeat([]string{"inspect"}, dead-suspect+2), "image", "again", "inspect"),
+			calls: append(slices.Repeat([]string{"inspect"}, dead-suspect+2), "image", "remove", "start", "inspect"),
 			signals: []syscall.Signal{syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT,
 				syscall.SIGKILL},
 			within: 13, another: true},

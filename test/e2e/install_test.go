@@ -82,7 +82,7 @@ func (s *supplied) pulls() {
 func (s *supplied) withoutPodman() {
 	const lack = "open podman's service at unix:///run/podman/podman.sock"
 	drill{fault: "podman's socket gone, and our program killed (SIGKILL)", within: 30 * time.Second, inject: func() {
-		s.sh("systemctl stop podman.socket podman.service; kill -9 " + s.property(chain.Unit, "MainPID"))
+		s.sh("systemctl mask --quiet --runtime --now podman.socket; systemctl stop podman.service; kill -9 " + s.property(chain.Unit, "MainPID"))
 	}, right: func() (string, error) {
 		if text := s.property(chain.Unit, "StatusText"); !strings.Contains(text, lack) {
 			return "", fmt.Errorf("the status is %q", text)
@@ -95,6 +95,6 @@ func (s *supplied) withoutPodman() {
 		return "the VIP has left", holders(s.observer)
 	}}.run(s.t)
 	drill{fault: "podman's socket back, and the unit started", within: 40 * time.Second, inject: func() {
-		s.sh("systemctl start podman.socket; systemctl start --no-block " + chain.Unit)
+		s.sh("systemctl unmask --quiet --runtime podman.socket; systemctl start podman.socket; systemctl start --no-block " + chain.Unit)
 	}, right: func() (string, error) { return "the VIP is back", s.holds() }}.run(s.t)
 }

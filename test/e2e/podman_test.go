@@ -215,20 +215,20 @@ func (p podman) taken(unit string) []step {
 	}}
 }
 
-// full is a file system without room where podman keeps what containers are made of. Making one, or removing one, needs room.
+// full is a file system without room where podman keeps what containers are made of. Removing a container needs room too.
 func (p podman) full() [][]step {
 	const layers, lack = "/var/lib/containers/storage/overlay-layers", "no space left on device"
-	const fill = "dd if=/dev/zero of=" + layers + "/fill bs=4k 2>/dev/null || :\n"
 	var before time.Time
-	return [][]step{one(p.replaced("the container storage full, and keepalived's container killed", chain.Unit, `
+	return [][]step{{{drill: drill{
+		fault: "the container storage full, and keepalived's container killed", within: 30 * time.Second,
+		inject: func() {
+			before = time.Now()
+			run(p.t, p.Chain, "sh", "-euc", `
 cp -a `+layers+` /run/layers
 mount -t tmpfs -o size=$(($(du -sk /run/layers | cut -f1) + 64))k tmpfs `+layers+`
 cp -a /run/layers/. `+layers+`
-`+fill+p.signal("KILL", "onprem-keepalived"))), {{drill: drill{
-		fault: "the container storage full, and no container of keepalived", within: 30 * time.Second,
-		inject: func() {
-			before = time.Now()
-			p.sh("rm " + layers + "/fill; systemctl stop " + chain.Unit + "; podman rm onprem-keepalived\n" + fill + "systemctl start --no-block " + chain.Unit)
+dd if=/dev/zero of=`+layers+`/fill bs=4k 2>/dev/null || :
+`+p.signal("KILL", "onprem-keepalived"))
 		},
 		right: func() (string, error) {
 			if text := p.status(chain.Unit); !strings.Contains(text, lack) {
@@ -239,9 +239,11 @@ cp -a /run/layers/. `+layers+`
 	}}, {
 		seen: func() {
 			time.Sleep(8 * time.Second) // a few attempts
-			const what = "start container onprem-keepalived: create"
-			if n := strings.Count(p.said(chain.Unit, before), what); n > 1 {
-				p.t.Errorf("it was said %d times that nobody can %s, want once", n, what)
+			said := p.said(chain.Unit, before)
+			for _, what := range []string{"remove the former container", "start container onprem-keepalived: create"} {
+				if n := strings.Count(said, what); n > 1 {
+					p.t.Errorf("it was said %d times that nobody can %s, want once", n, what)
+				}
 			}
 		},
 		drill: drill{
