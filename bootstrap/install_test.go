@@ -272,7 +272,7 @@ fi
 // TestInstallSeesTheEndOfAPull has the five minutes and the pull end at the same time: what it brought counts.
 func TestInstallSeesTheEndOfAPull(t *testing.T) {
 	s, state := newInstallSandbox(t)
-	s.stub("timeout", bounded+`while kill -0 "$4" 2>/dev/null && ! grep -q 'State:.*Z' "/proc/$4/status"; do :; done
+	s.stub("timeout", bounded+`while kill -0 "$5" 2>/dev/null && ! grep -q 'State:.*Z' "/proc/$5/status"; do :; done
 exit 124
 `)
 	if out, err := s.run(installer); err != nil || out != "onprem-install: installed from "+image+"\n" {
