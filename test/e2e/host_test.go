@@ -293,7 +293,8 @@ func (h *hostDrills) waits(words ...string) (string, error) {
 		}
 	}
 	_, text, _ := strings.Cut(out, "StatusText=")
-	return strings.TrimSpace(text), nil
+	text, _, _ = strings.Cut(text, "\n")
+	return text, nil
 }
 
 // back is right once both VIPs are on a link of the machine and nowhere else, and tells who had the IPv4 one in between.
