@@ -45,6 +45,7 @@ func TestLongRegistry(t *testing.T) {
 	s.badLine()
 	s.credentials()
 	s.stopped()
+	s.full()
 }
 
 // must ends the test on an error of the test's own doing.
@@ -307,4 +308,52 @@ func (s *supplied) stopped() {
 	s.registry.Line(fakeline.Fault{})
 	s.start()
 	eventually(s.t, time.Minute, s.holds)
+}
+
+// storage is where podman keeps all that it has, and memory what takes its place.
+const storage, memory = "/var/lib/containers", "/run/memory"
+
+// full has no room for an image where podman unpacks layers and keeps count of them, and then where it puts their bytes while they arrive. What
+// the drills leave is a machine that keeps its images in memory.
+func (s *supplied) full() {
+	s.sh("systemctl stop " + chain.Unit + " " + dnsUnit + " " + installUnit + "; podman rm --force --all; systemctl stop podman.service")
+	s.sh(`
+mkdir ` + memory + `
+mount -t tmpfs -o size=1g tmpfs ` + memory + `
+cp -ax ` + storage + `/. ` + memory + `
+mount --bind ` + memory + ` ` + storage)
+	s.start()
+	eventually(s.t, time.Minute, s.holds)
+	for _, subject := range s.subjects() {
+		s.lacksRoom("the container storage", subject,
+			"mount -o remount,size=$(($(du -skx "+memory+" | cut -f1) + 256))k "+memory, "mount -o remount,size=1g "+memory)
+	}
+	s.lacksRoom("/var/tmp", s.subjects()[1], "mount -t tmpfs -o size=256k tmpfs /var/tmp", "umount /var/tmp")
+}
+
+// lacksRoom pulls an image without room for it, and then with room.
+func (s *supplied) lacksRoom(what string, image subject, take, give string) {
+	const lack, left = "no space left on device",
+		"find " + storage + " /var/tmp /usr/local/bin -xdev -maxdepth 3 ! -path '/var/tmp/systemd-private-*' ! -name .onprem-install | sort; ls " + storage + "/storage/overlay/l"
+	var before string
+	drill{fault: image.name + ": no room in " + what, within: 30 * time.Second, inject: func() {
+		image.forget()
+		s.sh(take)
+		before = s.sh(left)
+		s.start()
+	}, right: func() (string, error) { return "said what is lacking", s.said(image.unit, lack) }}.run(s.t)
+	time.Sleep(12 * time.Second) // a few attempts more
+	must(s.t, s.said(image.unit, lack))
+	eventually(s.t, 10*time.Second, func() error { // between two attempts
+		if now := s.sh(left); now != before {
+			return fmt.Errorf("left of pulls without room:\n%s\nwas\n%s", now, before)
+		}
+		return nil
+	})
+	drill{fault: image.name + ": room in " + what + " again", within: time.Minute, inject: func() { s.sh(give) }, right: func() (string, error) {
+		if err := s.holds(); err != nil {
+			return "", err
+		}
+		return "VIP up, 1 log line of faults", s.said(image.unit, lack)
+	}}.run(s.t)
 }
