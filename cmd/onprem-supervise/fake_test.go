@@ -36,11 +36,12 @@ echo start >>"$DIR/starts"
 . "$conf"
 `
 
-// serving is what a keepalived does that has nothing else to do.
+// serving is what a keepalived does that has nothing else to do. A command in the foreground would cost a signal now and then: dash forgets
+// one that comes while it starts a program by vfork.
 const serving = `trap 'exit 0' TERM
 trap 'echo reload >>"$DIR/reloads"' HUP
 echo 'INSTANCE "a" BACKUP 70' >"$FIFO"
-while :; do sleep 0.02; done
+while :; do sleep 0.02 & wait; done
 `
 
 func fakeDaemon(t *testing.T) *supervisor {
@@ -98,7 +99,7 @@ func TestRestartsWithBackoff(t *testing.T) {
 func TestLastWordsAreNotTheSuccessors(t *testing.T) {
 	s := fakeDaemon(t)
 	s.start(netns.New(t))
-	s.propose(`[ -e "$DIR/second" ] && { : >"$DIR/third"; while :; do sleep 0.02; done; }
+	s.propose(`[ -e "$DIR/second" ] && { : >"$DIR/third"; while :; do sleep 0.02 & wait; done; }
 : >"$DIR/second"
 for i in 1 2 3 4 5 6 7 8 9; do echo 'INSTANCE "a" MASTER 70'; done >"$FIFO"
 kill -9 $$
