@@ -6,12 +6,15 @@ import "fmt"
 // Role is one kind of host.
 type Role string
 
-// The roles whose assets exist.
+// The roles.
 const (
 	Bootstrap Role = "bootstrap" // the temporary machine that holds the API VIP first
+	Master    Role = "master"    // a control plane node
+	Worker    Role = "worker"    // a node that runs what the cluster is for
+	Arbiter   Role = "arbiter"   // a small third member of a control plane of two
 )
 
-// All lists every role in the order in which help texts show them.
+// All lists every role whose assets exist, in the order in which help texts show them.
 func All() []Role { return []Role{Bootstrap} }
 
 // Parse reads a role from the command line; the error names the roles there are.

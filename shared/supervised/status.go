@@ -14,6 +14,10 @@ const (
 	CandidateFile = "candidate.conf" // the configuration that the monitor wants; replaced whole
 	StatusFile    = "status.json"    // an encoded Status; replaced whole at every change
 	NotifyFIFO    = "notify.fifo"    // keepalived's vrrp_notify_fifo
+	HeartbeatFile = "heartbeat"      // a number that the monitor changes once a second; a standing one says that the monitor is dead
+	LeaveFile     = "leave"          // while it is there the VIPs are given up in order and not taken back; whoever wants that makes and removes it
+	TrackDir      = "track"          // tracked files whose number is a bonus: 1 adds the check's weight; everything else, no file too, adds nothing
+	FaultDir      = "fault"          // tracked files without a weight: everything but 1, no file too, is FAULT
 )
 
 // State is the state of a VRRP instance.
