@@ -24,11 +24,21 @@ type Image struct {
 
 // KeepalivedImage holds this machine's keepalived, the libraries that it is linked with, and what it looks users up in.
 func KeepalivedImage(ctx context.Context, name, keepalived string) (Image, error) {
-	out, err := exec.CommandContext(ctx, "ldd", keepalived).Output()
+	tree, err := Linked(ctx, keepalived)
 	if err != nil {
-		return Image{}, fmt.Errorf("list the libraries of %s: %w", keepalived, err)
+		return Image{}, err
 	}
-	tree := map[string]string{"usr/sbin/keepalived": keepalived, "etc/passwd": "/etc/passwd", "etc/group": "/etc/group"}
+	tree["usr/sbin/keepalived"], tree["etc/passwd"], tree["etc/group"] = keepalived, "/etc/passwd", "/etc/group"
+	return Image{Name: name, Tree: tree}, nil
+}
+
+// Linked are the libraries that a program of this machine is linked with, as the tree of an image.
+func Linked(ctx context.Context, program string) (map[string]string, error) {
+	out, err := exec.CommandContext(ctx, "ldd", program).Output()
+	if err != nil {
+		return nil, fmt.Errorf("list the libraries of %s: %w", program, err)
+	}
+	tree := map[string]string{}
 	for line := range strings.Lines(string(out)) {
 		for _, field := range strings.Fields(line) {
 			if filepath.IsAbs(field) {
@@ -36,7 +46,7 @@ func KeepalivedImage(ctx context.Context, name, keepalived string) (Image, error
 			}
 		}
 	}
-	return Image{Name: name, Tree: tree}, nil
+	return tree, nil
 }
 
 // CoreDNSImage holds a static CoreDNS where the stock image of a cluster has it.

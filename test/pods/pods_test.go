@@ -1,0 +1,134 @@
+package pods
+
+import (
+	"context"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/test/lab"
+	"github.com/onprem-infra/onprem-infra/test/need"
+	"github.com/onprem-infra/onprem-infra/test/vm"
+)
+
+const manifest = `apiVersion: v1
+kind: Pod
+metadata: {name: one}
+spec:
+  hostNetwork: true
+  shareProcessNamespace: true
+  terminationGracePeriodSeconds: 5
+  initContainers:
+  - name: first
+    image: shell
+    command: [sh, -c, "test -e /shared/tried || { : >/shared/tried; exit 1; }; echo made >/shared/made"]
+    volumeMounts: [{name: shared, mountPath: /shared}]
+  containers:
+  - name: main
+    image: shell
+    command: [sh, -c]
+    args: ["echo up; cat /shared/made; grep CapEff /proc/self/status; (: >/file) 2>/dev/null && echo wrote; (: >/data/file) && echo $GREETING; ip -o addr; sleep 1000 & wait"]
+    env: [{name: GREETING, value: hello}]
+    securityContext: {readOnlyRootFilesystem: true, capabilities: {drop: [ALL], add: [NET_ADMIN]}}
+    volumeMounts: [{name: shared, mountPath: /shared, readOnly: true}, {name: data, mountPath: /data, mountPropagation: HostToContainer}]
+  - name: side
+    image: shell
+    command: [sh, -c, "while :; do cat /proc/[0-9]*/cmdline | tr '\\0' ' '; sleep 1; done"]
+  volumes:
+  - {name: shared, emptyDir: {}}
+  - {name: data, hostPath: {path: /var/lib/data, type: DirectoryOrCreate}}
+`
+
+func TestPods(t *testing.T) {
+	need.Root(t)
+	for _, program := range []string{"runc", "catatonit"} {
+		need.Command(t, program)
+	}
+	network := lab.New(t)
+	host, err := network.Add("node", netip.MustParsePrefix("192.0.2.7/24"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	tree := map[string]string{}
+	for name, path := range map[string]string{"bin/sh": "/bin/sh", "bin/cat": "/bin/cat", "bin/grep": "/bin/grep", "bin/sleep": "/bin/sleep", "bin/tr": "/usr/bin/tr", "bin/ip": "/usr/sbin/ip"} {
+		libraries, err := vm.Linked(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, v := range libraries {
+			tree[k] = v
+		}
+		if tree[name], err = filepath.EvalSymlinks(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	image := filepath.Join(dir, "shell")
+	if err := Image(image, tree); err != nil {
+		t.Fatal(err)
+	}
+	node, err := New(host, filepath.Join(dir, "node"), map[string]string{"shell": image})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := node.Write(asset.File{Path: manifests + "/one.yaml", Mode: 0o644, Contents: []byte(manifest)}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	t.Cleanup(func() {
+		if err := node.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := node.Start(ctx); err != nil {
+		t.Fatalf("%v\n%s", err, node.Log("one/first"))
+	}
+	for _, want := range []string{"up", "made", "CapEff:\t0000000000001000", "hello", "192.0.2.7/24"} {
+		await(t, node, "one/main", want, 1)
+	}
+	if log := node.Log("one/main"); strings.Contains(log, "wrote") {
+		t.Errorf("the root file system was writable:\n%s", log)
+	}
+	if _, err := os.Stat(filepath.Join(node.Root, "var/lib/data/file")); err != nil {
+		t.Errorf("what a container wrote is not on the disk: %v", err)
+	}
+	await(t, node, "one/side", "sleep 1000 & wait", 1) // the other container's process
+
+	if err := node.Signal("one/main", syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	await(t, node, "one/main", "up", 2)
+
+	pid, err := node.PID("one/main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := node.Off(); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, 0); err != syscall.ESRCH {
+		t.Errorf("process %d outlived its machine: %v", pid, err)
+	}
+	if out, err := exec.Command("runc", "--root", filepath.Join(dir, "node", "state"), "list", "-q").CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("containers are left: %s %v", out, err)
+	}
+}
+
+// await waits until a container has said text so many times.
+func await(t *testing.T, n *Node, container, text string, times int) {
+	t.Helper()
+	for range 1000 {
+		if strings.Count(n.Log(container), text) >= times {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%s has not said %q %d times:\n%s", container, text, times, n.Log(container))
+}
