@@ -104,7 +104,7 @@ func TestPods(t *testing.T) {
 	if err := node.Signal("one/main", syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	await(t, node, "one/main", "up", 2)
+	await(t, node, "one/main", "192.0.2.7/24", 2)
 
 	pid, err := node.PID("one/main")
 	if err != nil {
