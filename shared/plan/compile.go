@@ -60,7 +60,13 @@ func compile(c spec.Cluster, policy vrrp.Policy) (Plan, error) {
 		Ports:   ports,
 		Records: record.Cluster(identity.Zone, vips.API, vips.Ingress),
 		Images:  copied(c.Images),
-		knobs:   knobs{timing: c.Timing, mode: c.VRRP, vrids: copied(c.VRIDs), ports: copied(c.Ports)},
+
+		Namespace:         or(c.Nodes.Namespace, namespaceOf(c)),
+		Kubeconfig:        or(c.Nodes.Kubeconfig, "/var/lib/kubelet/kubeconfig"),
+		KubeletUnit:       or(c.Nodes.KubeletUnit, "kubelet.service"),
+		ControlPlaneLabel: or(c.Nodes.ControlPlaneLabel, controlPlaneLabelOf(c)),
+
+		knobs: knobs{timing: c.Timing, mode: c.VRRP, vrids: copied(c.VRIDs), ports: copied(c.Ports)},
 	}
 	if err := readable(p); err != nil {
 		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)

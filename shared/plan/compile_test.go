@@ -45,6 +45,9 @@ func fullest() spec.Cluster {
 		LoadBalancer: spec.Managed, DNSRecords: spec.External,
 		Images: map[string]string{"keepalivedImage": "registry.example.com/keepalived@sha256:4f881a1a3db524da61c27dd0708e61439261cc0a3ff518c017679853f91648c0", "corednsImage": "registry.example.com:5000/coredns:1.2"},
 		Timing: "compat", VRRP: spec.Multicast, VRIDs: map[string]uint8{"api": 9, "ingress": 10}, Ports: map[string]uint16{"lb": 9545, "lb-stats": 29545},
+		Nodes: spec.Nodes{
+			Namespace: "infra", Kubeconfig: "/etc/kubernetes/kubelet.conf", KubeletUnit: "k3s-agent.service", ControlPlaneLabel: "example.com/head",
+		},
 	}
 }
 
@@ -115,6 +118,14 @@ func TestCompileDefaults(t *testing.T) {
 		}, func(p Plan) any { return p.VIPs.API }, addresses("192.0.2.5", "2001:db8::5")},
 		{"no election behind the user's own balancer", func(c *spec.Cluster) { c.LoadBalancer = spec.UserManaged },
 			func(p Plan) any { return p.Timing.Bounds }, []Bound{}},
+		{"namespace", func(*spec.Cluster) {}, func(p Plan) any { return p.Namespace }, "openshift-kni-infra"},
+		{"namespace elsewhere", func(c *spec.Cluster) { c.Platform = spec.VSphere }, func(p Plan) any { return p.Namespace }, "openshift-vsphere-infra"},
+		{"namespace of any Kubernetes", func(c *spec.Cluster) { c.Platform = "" }, func(p Plan) any { return p.Namespace }, "onprem-infra"},
+		{"label", func(*spec.Cluster) {}, func(p Plan) any { return p.ControlPlaneLabel }, "node-role.kubernetes.io/master"},
+		{"label of any Kubernetes", func(c *spec.Cluster) { c.Platform = spec.None },
+			func(p Plan) any { return p.ControlPlaneLabel }, "node-role.kubernetes.io/control-plane"},
+		{"kubelet", func(*spec.Cluster) {}, func(p Plan) any { return p.Kubeconfig + " " + p.KubeletUnit },
+			"/var/lib/kubelet/kubeconfig kubelet.service"},
 		{"one VRID set", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"ingress": 200} },
 			func(p Plan) any { return [2]vrrp.ID{p.VRRP.API.ID, p.VRRP.Ingress.ID} }, [2]vrrp.ID{14, 200}},
 	}
@@ -154,6 +165,9 @@ func TestCompileRejects(t *testing.T) {
 			[]string{`spec.images.corednsImage: "a\nb" is no image reference`, "spec.images.other: there is no such field"}},
 		{"balancer and records", func(c *spec.Cluster) { c.LoadBalancer, c.DNSRecords = "Mine", "\"" },
 			[]string{`spec.loadBalancer: "Mine" is not known`, `spec.dnsRecords: "\"" is not known`}},
+		{"nodes", func(c *spec.Cluster) {
+			c.Nodes = spec.Nodes{Namespace: "A", Kubeconfig: "x", KubeletUnit: "kubelet", ControlPlaneLabel: "a/b/c"}
+		}, []string{`spec.namespace: "A" is`, `spec.kubeconfig: "x" is`, `spec.kubeletUnit: "kubelet" is`, `spec.nodeLabels.controlPlane: "a/b/c" is`}},
 		{"all at once", func(c *spec.Cluster) {
 			c.Name, c.Timing, c.VRIDs, c.Ports = "X", "lan", map[string]uint8{"api": 0}, map[string]uint16{"lb": 6443}
 		}, []string{"no DNS label", "timing profile", "virtual router ID api is 0", "ports api and lb are both 6443"}},

@@ -39,6 +39,23 @@ func loadBalancerOf(c spec.Cluster) spec.LoadBalancer {
 	return or(c.LoadBalancer, spec.Managed)
 }
 
+// namespaceOf is where OpenShift's own objects of that platform are, and elsewhere a name without its prefix.
+func namespaceOf(c spec.Cluster) string {
+	platform := or(c.Platform, spec.None)
+	if platform == spec.None {
+		return platform.Short() + "-infra"
+	}
+	return "openshift-" + platform.Short() + "-infra"
+}
+
+// controlPlaneLabelOf is what OpenShift's nodes of today look for: its control plane nodes have this label and that of other clusters.
+func controlPlaneLabelOf(c spec.Cluster) string {
+	if or(c.Platform, spec.None) == spec.None {
+		return "node-role.kubernetes.io/control-plane"
+	}
+	return "node-role.kubernetes.io/master"
+}
+
 // elections are how VRRP runs: unicast unless multicast is asked for, with the timing of today's clusters.
 func elections(c spec.Cluster) (spec.Mode, vrrp.Timing, error) {
 	timing := vrrp.CompatTiming()

@@ -16,9 +16,13 @@ func Encode(p Plan) []byte {
 		"baseDomain":      p.Cluster.Domain,
 		"dnsRecords":      p.DNSRecords,
 		"images":          p.Images,
+		"kubeconfig":      p.Kubeconfig,
+		"kubeletUnit":     p.KubeletUnit,
 		"ingressVIPs":     p.VIPs.Ingress,
 		"loadBalancer":    p.LoadBalancer,
 		"machineNetworks": p.MachineNetworks,
+		"namespace":       p.Namespace,
+		"nodeLabels":      map[string]string{"controlPlane": p.ControlPlaneLabel},
 		"platform":        p.Platform,
 		"topology":        p.Topology,
 	}

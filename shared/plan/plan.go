@@ -28,6 +28,11 @@ type Plan struct {
 	Ports           map[string]uint16 `json:"ports"`
 	Records         []record.Record   `json:"records"`
 	Images          map[string]string `json:"images"`
+	Namespace       string            `json:"namespace"`   // of our objects
+	Kubeconfig      string            `json:"kubeconfig"`  // the kubelet's on a node, which what runs there reads
+	KubeletUnit     string            `json:"kubeletUnit"` // NAME.service
+	// ControlPlaneLabel is the key of the label that the cluster's control plane nodes have, and no other node has, whatever its value.
+	ControlPlaneLabel string `json:"controlPlaneLabel"`
 
 	knobs knobs
 }

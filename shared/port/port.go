@@ -34,6 +34,9 @@ const (
 	RouterStats     = "router-stats" // the ingress router's health, asked on the loopback
 	IngressHTTP     = "ingress-http"
 	IngressHTTPS    = "ingress-https"
+	MonitorVIP      = "monitor-vip" // the monitors' health, asked by kubelet on the loopback
+	MonitorLB       = "monitor-lb"
+	MonitorDNS      = "monitor-dns"
 	Ironic          = "ironic" // the provisioning API, asked on the bootstrap machine before the API VIP is given up
 )
 
@@ -52,6 +55,9 @@ func All() []Port {
 		{RouterStats, 1936, "ingress router", false},
 		{IngressHTTP, 80, "ingress router", false},
 		{IngressHTTPS, 443, "ingress router", false},
+		{MonitorVIP, 9455, "onprem-infra monitor vip", true},
+		{MonitorLB, 9456, "onprem-infra monitor lb", true},
+		{MonitorDNS, 9457, "onprem-infra monitor dns", true},
 		{Ironic, 6385, "Ironic", false},
 	}
 }

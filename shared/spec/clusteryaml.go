@@ -18,7 +18,7 @@ func (r *reader) clusterYAML(root object) draft {
 	metadata, spec := r.object(root.get("metadata")), r.object(root.get("spec"))
 	r.fields(metadata, "name")
 	r.fields(spec, "baseDomain", "platform", "topology", "controlPlaneReplicas", "machineNetworks", "apiVIPs", "ingressVIPs", "dnsVIP",
-		"loadBalancer", "dnsRecords", "images", "timing", "vrrp", "vrids", "ports")
+		"loadBalancer", "dnsRecords", "images", "namespace", "kubeconfig", "kubeletUnit", "nodeLabels", "timing", "vrrp", "vrids", "ports")
 
 	d := draft{
 		name:         r.text(metadata.get("name")),
@@ -32,6 +32,7 @@ func (r *reader) clusterYAML(root object) draft {
 		loadBalancer: r.text(spec.get("loadBalancer")),
 		dnsRecords:   r.text(spec.get("dnsRecords")),
 		images:       r.images(r.object(spec.get("images")), true),
+		nodes:        r.nodes(spec),
 		settings: settings{
 			timing: r.text(spec.get("timing")),
 			vrrp:   r.text(spec.get("vrrp")),
@@ -50,19 +51,12 @@ func (r *reader) clusterYAML(root object) draft {
 	return d
 }
 
-// later lists the fields that the format reserves.
-func later() []string {
-	return []string{"kubeconfig", "kubeletUnit", "namespace", "nodeLabels"}
-}
-
 // fields reports every field of a map that is none of the known ones.
 func (r *reader) fields(o object, known ...string) {
 	for _, name := range o.order {
 		i := slices.IndexFunc(known, func(k string) bool { return alike(k, name) })
 		switch {
 		case slices.Contains(known, name):
-		case o.at.path == "spec" && slices.Contains(later(), name):
-			r.errorf(o.key(name), "is not supported yet: remove it")
 		case i >= 0:
 			r.errorf(o.key(name), "there is no such field: spell it %s", known[i])
 		default:

@@ -4,12 +4,11 @@ import "testing"
 
 func TestClusterFindings(t *testing.T) {
 	check(t, goodCluster, []findingCase{
-		{"field unknown", edit{"  platform: none", "  platform: none\n  vips: []"}, `c:8:3: error: spec.vips: there is no such field: remove it, or use one of baseDomain, platform, topology, controlPlaneReplicas, machineNetworks, apiVIPs, ingressVIPs, dnsVIP, loadBalancer, dnsRecords, images, timing, vrrp, vrids, ports`},
+		{"field unknown", edit{"  platform: none", "  platform: none\n  vips: []"}, `c:8:3: error: spec.vips: there is no such field: remove it, or use one of baseDomain, platform, topology, controlPlaneReplicas, machineNetworks, apiVIPs, ingressVIPs, dnsVIP, loadBalancer, dnsRecords, images, namespace, kubeconfig, kubeletUnit, nodeLabels, timing, vrrp, vrids, ports`},
 		{"field misspelt", edit{"  apiVIPs:", "  apiVips:"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is looked up: write its address
 c:9:3: error: spec.apiVips: there is no such field: spell it apiVIPs`},
 		{"field unknown in metadata", edit{"  name: prod", "  name: prod\n  namespace: x"}, `c:5:3: error: metadata.namespace: there is no such field: remove it, or use one of name`},
 		{"field unknown at the top", edit{"metadata:", "status: {}\nmetadata:"}, `c:3:1: error: status: there is no such field: remove it, or use one of apiVersion, kind, metadata, spec`},
-		{"field of later", edit{"  platform: none", "  platform: none\n  kubeconfig: /x"}, `c:8:3: error: spec.kubeconfig: is not supported yet: remove it`},
 		{"kind missing", edit{"kind: Cluster\n", ""}, `c:1:1: error: kind: want the kind Cluster: write kind: Cluster`},
 		{"kind of another", edit{"kind: Cluster", "kind: ClusterList"}, `c:2:7: error: kind: want the kind Cluster: write kind: Cluster`},
 		{"version of the format", edit{"onprem-infra.io/v1alpha1", "onprem-infra.io/v1"}, `c:1:13: error: apiVersion: "onprem-infra.io/v1" is not known: write onprem-infra.io/v1alpha1`},
@@ -43,7 +42,7 @@ c:8:28: error: spec.vrids.ingress: 256 is no virtual router ID: choose a number 
 		{"vrids unknown", edit{"  platform: none", "  platform: none\n  vrids: {dns: 7}"}, `c:8:16: error: spec.vrids.dns: there is no virtual router of that name: write api or ingress`},
 		{"vrids are a list", edit{"  platform: none", "  platform: none\n  vrids: [1, 2]"}, `c:8:10: error: spec.vrids: want a map, got a list: write a map here`},
 		{"vrid in quotes", edit{"  platform: none", "  platform: none\n  vrids: {api: '7'}"}, `c:8:16: error: spec.vrids.api: want a whole number, got a string: write a whole number here`},
-		{"port unknown", edit{"  platform: none", "  platform: none\n  ports: {http: 80}"}, `c:8:17: error: spec.ports.http: there is no port of that name: write one of api, lb, lb-ready, lb-monitor, lb-stats, machine-config-lb, coredns-health`},
+		{"port unknown", edit{"  platform: none", "  platform: none\n  ports: {http: 80}"}, `c:8:17: error: spec.ports.http: there is no port of that name: write one of api, lb, lb-ready, lb-monitor, lb-stats, machine-config-lb, coredns-health, monitor-vip, monitor-lb, monitor-dns`},
 		{"port fixed", edit{"  platform: none", "  platform: none\n  ports: {dns: 5353}"}, `c:8:16: error: spec.ports.dns: dns is fixed at 53 by CoreDNS: leave it out`},
 		{"port out of range", edit{"  platform: none", "  platform: none\n  ports: {lb: 65536}"}, `c:8:15: error: spec.ports.lb: 65536 is no port: choose a number from 1 to 65535`},
 		{"port of another", edit{"  platform: none", "  platform: none\n  ports: {lb: 9444}"}, `c:8:15: error: spec.ports.lb: 9444 is the port of lb-ready too: choose another number for one of the two`},

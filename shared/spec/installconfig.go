@@ -20,6 +20,7 @@ type draft struct {
 	settings      settings
 	images        map[string]string
 	hosts         []Host
+	nodes         nodes
 	installConfig bool
 }
 

@@ -54,6 +54,7 @@ func (d draft) cluster() Cluster {
 		VRIDs:                numbers[uint8](d.settings.vrids),
 		Ports:                numbers[uint16](d.settings.ports),
 		Hosts:                d.hosts,
+		Nodes:                d.nodes.said(),
 	}
 	for _, n := range d.networks.list {
 		c.MachineNetworks = append(c.MachineNetworks, n.prefix)

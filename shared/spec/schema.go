@@ -17,6 +17,17 @@ const (
 	None      Platform = "none"
 )
 
+// Short is the platform in names of objects: openshift-SHORT-infra, SHORT-infra-vrrp. Other programs know OpenShift's platforms by it.
+func (p Platform) Short() string {
+	switch p {
+	case BareMetal:
+		return "kni"
+	case None:
+		return "onprem"
+	}
+	return string(p)
+}
+
 // Topology is the shape of the control plane, spelt as in the Infrastructure object.
 type Topology string
 
@@ -74,6 +85,15 @@ type Cluster struct {
 	VRIDs                map[string]uint8  // "api", "ingress"
 	Ports                map[string]uint16 // by port name
 	Hosts                []Host            // baremetal only
+	Nodes                Nodes             // of a cluster.yaml only
+}
+
+// Nodes is what differs between the hosts of one Kubernetes and another.
+type Nodes struct {
+	Namespace         string // of our objects
+	Kubeconfig        string // the kubelet's, an absolute path
+	KubeletUnit       string // NAME.service
+	ControlPlaneLabel string // the key of the label that control plane nodes have
 }
 
 // Host is a machine that the install-config of a baremetal cluster lists.

@@ -6,6 +6,7 @@ func (r *report) validate(d draft) {
 	r.oneOf(d.loadBalancer, string(Managed), string(UserManaged))
 	r.oneOf(d.dnsRecords, string(Internal), string(External))
 	r.checkTopology(d)
+	r.checkNodes(d.nodes)
 	r.checkOverlap(d.networks)
 	if d.platform != "" {
 		r.checkRequired(d)
