@@ -1,0 +1,52 @@
+// Package traffic is what an API's clients do while its VIP moves: some open a new connection every few milliseconds, others hold a watch
+// for hours. It says of each request what became of it, judged by the client and nobody else.
+package traffic
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Dial connects from where the clients are; a lab host has one.
+type Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+// Outcome is what became of a request.
+type Outcome string
+
+// The outcomes.
+const (
+	Served  Outcome = "served"  // with the expected status
+	Refused Outcome = "refused" // the connection was
+	Late    Outcome = "late"    // no whole answer in the client's patience
+	Reset   Outcome = "reset"   // the connection was there and was cut
+	Failed  Outcome = "failed"  // answered with another status, or in another way
+)
+
+// outcome sorts an error.
+func outcome(err error) Outcome {
+	var slow net.Error
+	switch {
+	case err == nil:
+		return Served
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return Refused
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded), errors.As(err, &slow) && slow.Timeout():
+		return Late
+	case cut(err):
+		return Reset
+	}
+	return Failed
+}
+
+// client opens a connection for each request and gives it so much time in all; 0 for no limit.
+func client(dial Dial, config *tls.Config, patience time.Duration) *http.Client {
+	return &http.Client{Timeout: patience, Transport: &http.Transport{
+		DialContext: dial, TLSClientConfig: config, DisableKeepAlives: true, TLSHandshakeTimeout: patience,
+	}}
+}

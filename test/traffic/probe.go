@@ -1,0 +1,155 @@
+package traffic
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Request is one request that has ended.
+type Request struct {
+	Start, End time.Time
+	Outcome    Outcome
+	Err        error // nil when it was served
+}
+
+// Requests are all of a prober's, by their start.
+type Requests []Request
+
+// Prober is a crowd of impatient clients: one starts every few milliseconds, whatever becomes of those before.
+type Prober struct {
+	stop     context.CancelFunc
+	done     chan struct{}
+	mu       sync.Mutex
+	requests Requests
+}
+
+// Probe GETs url until Stop, each time by a new connection.
+func Probe(dial Dial, url string, config *tls.Config, every, patience time.Duration) *Prober {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &Prober{stop: cancel, done: make(chan struct{})}
+	go p.run(ctx, client(dial, config, patience), url, every)
+	return p
+}
+
+func (p *Prober) run(ctx context.Context, c *http.Client, url string, every time.Duration) {
+	defer close(p.done)
+	var crowd sync.WaitGroup
+	defer crowd.Wait()
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		crowd.Go(func() {
+			// A request that has begun is let end: what Stop cuts short would look like a fault.
+			r := Request{Start: time.Now()}
+			r.Err = get(c, url)
+			r.End, r.Outcome = time.Now(), outcome(r.Err)
+			p.mu.Lock()
+			p.requests = append(p.requests, r)
+			p.mu.Unlock()
+		})
+	}
+}
+
+func get(c *http.Client, url string) error {
+	answer, err := c.Get(url)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+		return err
+	}
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("answer %s", answer.Status)
+	}
+	return nil
+}
+
+// cut says whether a connection that had been made was ended by somebody else.
+func cut(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// Stop ends the probing and returns every request.
+func (p *Prober) Stop() Requests {
+	p.stop()
+	<-p.done
+	return p.So()
+}
+
+// So is what has ended so far.
+func (p *Prober) So() Requests {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := slices.Clone(p.requests)
+	slices.SortFunc(all, func(a, b Request) int { return a.Start.Compare(b.Start) })
+	return all
+}
+
+// Since are the requests that started at from or later.
+func (r Requests) Since(from time.Time) Requests {
+	return r.where(func(one Request) bool { return !one.Start.Before(from) })
+}
+
+// Until are the requests that started before to.
+func (r Requests) Until(to time.Time) Requests {
+	return r.where(func(one Request) bool { return one.Start.Before(to) })
+}
+
+// With are the requests that ended in one of these ways.
+func (r Requests) With(outcomes ...Outcome) Requests {
+	return r.where(func(one Request) bool { return slices.Contains(outcomes, one.Outcome) })
+}
+
+// Unserved are the requests that did not get what they wanted.
+func (r Requests) Unserved() Requests { return r.With(Refused, Late, Reset, Failed) }
+
+func (r Requests) where(keep func(Request) bool) (kept Requests) {
+	for _, one := range r {
+		if keep(one) {
+			kept = append(kept, one)
+		}
+	}
+	return kept
+}
+
+// Blackout is the longest time between the starts of two served requests that follow one another.
+func (r Requests) Blackout() (longest time.Duration) {
+	served := r.With(Served)
+	for i := 1; i < len(served); i++ {
+		longest = max(longest, served[i].Start.Sub(served[i-1].Start))
+	}
+	return longest
+}
+
+// String counts the outcomes and names the errors, each once.
+func (r Requests) String() string {
+	counts, faults := map[Outcome]int{}, map[string]int{}
+	for _, one := range r {
+		counts[one.Outcome]++
+		if one.Err != nil {
+			faults[one.Err.Error()]++
+		}
+	}
+	text := fmt.Sprintf("%d requests %v, blackout %v", len(r), counts, r.Blackout().Round(time.Millisecond))
+	var lines []string
+	for fault, n := range faults {
+		lines = append(lines, fmt.Sprintf("\n  %d times %s", n, fault))
+	}
+	slices.Sort(lines)
+	return text + strings.Join(lines[:min(len(lines), 8)], "")
+}

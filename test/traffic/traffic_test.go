@@ -1,0 +1,112 @@
+package traffic
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// serve is a server of answers, one event every 10 ms for /watch, and what a client must trust.
+func serve(t *testing.T, answer http.HandlerFunc) (*httptest.Server, *tls.Config) {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", answer)
+	mux.HandleFunc("/watch", func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			fmt.Fprintln(w, "event")
+			w.(http.Flusher).Flush()
+			time.Sleep(10 * time.Millisecond)
+		}
+	})
+	server := httptest.NewTLSServer(mux)
+	t.Cleanup(server.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	return server, &tls.Config{RootCAs: roots}
+}
+
+func TestProbe(t *testing.T) {
+	var mode atomic.Value
+	mode.Store("ok")
+	hang := make(chan struct{})
+	server, config := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch mode.Load() {
+		case "error":
+			w.WriteHeader(http.StatusInternalServerError)
+		case "hang":
+			<-hang
+		case "cut":
+			panic(http.ErrAbortHandler)
+		}
+	})
+	p := Probe(new(net.Dialer).DialContext, server.URL, config, 5*time.Millisecond, 200*time.Millisecond)
+	phases := []struct {
+		mode string
+		want Outcome
+	}{{"ok", Served}, {"error", Failed}, {"cut", Reset}, {"hang", Late}, {"gone", Refused}}
+	var starts []time.Time
+	for _, phase := range phases {
+		if phase.mode == "gone" {
+			close(hang)
+			server.Close()
+		}
+		mode.Store(phase.mode)
+		starts = append(starts, time.Now())
+		within(t, phase.mode, func() bool { return len(p.So().Since(starts[len(starts)-1]).With(phase.want)) >= 5 })
+	}
+	all := p.Stop()
+	if first := all.Until(starts[1].Add(-50 * time.Millisecond)).Unserved(); len(first) > 0 {
+		t.Errorf("while all was well: %v", first)
+	}
+	if later := all.Since(starts[4]).With(Served); len(later) > 0 {
+		t.Errorf("a server that is gone served: %v", later)
+	}
+}
+
+func TestBlackout(t *testing.T) {
+	at := func(ms int, o Outcome) Request {
+		return Request{Start: time.Unix(0, 0).Add(time.Duration(ms) * time.Millisecond), Outcome: o}
+	}
+	all := Requests{at(0, Served), at(10, Served), at(20, Late), at(30, Refused), at(40, Served), at(50, Served)}
+	if got := all.Blackout(); got != 30*time.Millisecond {
+		t.Errorf("blackout %v, want 30ms", got)
+	}
+	if got := len(all.Unserved()); got != 2 {
+		t.Errorf("%d unserved, want 2", got)
+	}
+}
+
+func TestWatch(t *testing.T) {
+	server, config := serve(t, func(http.ResponseWriter, *http.Request) {})
+	w := Watch(4, new(net.Dialer).DialContext, server.URL+"/watch", config)
+	defer w.Stop()
+	within(t, "watches run", func() bool { return w.Running() == 4 })
+	w.Forget()
+	server.CloseClientConnections()
+	within(t, "watches break and come back", func() bool {
+		breaks, _ := w.Report()
+		return len(breaks) == 4 && w.Running() == 4
+	})
+	breaks, _ := w.Report()
+	if slices.ContainsFunc(breaks, func(b Break) bool { return b.Outcome != Reset || b.Back.Before(b.At) }) {
+		t.Errorf("breaks %+v", breaks)
+	}
+}
+
+func within(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for range 1000 {
+		if f() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("not within 10 s: %s", what)
+}

@@ -1,0 +1,160 @@
+package traffic
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Break is the end of a watch that nobody asked for, and its return.
+type Break struct {
+	Watch   int
+	At      time.Time // when the client learnt of the end
+	Silent  time.Duration
+	Back    time.Time // the first event of the watch that came after it; zero when none has come yet
+	Outcome Outcome
+}
+
+// Watches are clients that hold one request for hours and begin another when it ends. The watched objects must change all the time: how long
+// a watch was silent tells one that hangs from one that has nothing to say.
+type Watches struct {
+	stop context.CancelFunc
+	done sync.WaitGroup
+
+	mu     sync.Mutex
+	breaks []Break
+	heard  []time.Time // of each watch, its last event
+	silent []time.Duration
+}
+
+// Watch holds n watches of url, which is a list request with watch=true.
+func Watch(n int, dial Dial, url string, config *tls.Config) *Watches {
+	ctx, cancel := context.WithCancel(context.Background())
+	w := &Watches{stop: cancel, heard: make([]time.Time, n), silent: make([]time.Duration, n)}
+	for i := range n {
+		w.done.Go(func() { w.hold(ctx, i, client(dial, config, 0), url) })
+	}
+	return w
+}
+
+// retry is how long a client waits before it begins anew.
+const retry = 50 * time.Millisecond
+
+func (w *Watches) hold(ctx context.Context, i int, c *http.Client, url string) {
+	for ctx.Err() == nil {
+		err := w.once(ctx, i, c, url)
+		if ctx.Err() != nil {
+			return
+		}
+		w.broken(i, err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(retry):
+		}
+	}
+}
+
+// dialTime is how long a client waits for the beginning of an answer.
+const dialTime = 500 * time.Millisecond
+
+func (w *Watches) once(ctx context.Context, i int, c *http.Client, url string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	begun := time.AfterFunc(dialTime, cancel)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	answer, err := c.Do(request)
+	if err != nil {
+		return err
+	}
+	begun.Stop()
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("answer %s", answer.Status)
+	}
+	events := bufio.NewReader(answer.Body)
+	for {
+		if _, err := events.ReadSlice('\n'); err != nil && err != bufio.ErrBufferFull {
+			return err
+		}
+		w.event(i)
+	}
+}
+
+func (w *Watches) event(i int) {
+	now := time.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.heard[i].IsZero() {
+		w.silent[i] = max(w.silent[i], now.Sub(w.heard[i]))
+	}
+	w.heard[i] = now
+	for b := range w.breaks {
+		if w.breaks[b].Watch == i && w.breaks[b].Back.IsZero() {
+			w.breaks[b].Back = now
+		}
+	}
+}
+
+func (w *Watches) broken(i int, err error) {
+	now := time.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	last := slices.IndexFunc(w.breaks, func(b Break) bool { return b.Watch == i && b.Back.IsZero() })
+	if w.heard[i].IsZero() || last >= 0 {
+		return // it has not begun yet, or not again
+	}
+	kind := outcome(err)
+	if err == nil {
+		kind = Reset
+	}
+	w.breaks = append(w.breaks, Break{Watch: i, At: now, Silent: now.Sub(w.heard[i]), Outcome: kind})
+}
+
+// Running says how many watches have heard something and are not broken now.
+func (w *Watches) Running() (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, heard := range w.heard {
+		open := slices.ContainsFunc(w.breaks, func(b Break) bool { return b.Watch == i && b.Back.IsZero() })
+		if !heard.IsZero() && !open {
+			n++
+		}
+	}
+	return n
+}
+
+// Forget forgets the breaks and silences so far.
+func (w *Watches) Forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.breaks = slices.DeleteFunc(w.breaks, func(b Break) bool { return !b.Back.IsZero() })
+	clear(w.silent)
+}
+
+// Report says how watches were broken, and the longest that any of them heard nothing, up to now.
+func (w *Watches) Report() (breaks []Break, silent time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	for i, s := range w.silent {
+		silent = max(silent, s)
+		if !w.heard[i].IsZero() {
+			silent = max(silent, now.Sub(w.heard[i]))
+		}
+	}
+	return slices.Clone(w.breaks), silent
+}
+
+// Stop ends the watches.
+func (w *Watches) Stop() {
+	w.stop()
+	w.done.Wait()
+}
