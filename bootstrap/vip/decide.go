@@ -80,7 +80,11 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		clear(r.seen)
 		return Desired{Released: true}, why
 	}
-	desired := Desired{Nodes: s.Nodes, Config: keepalived.Config{Header: r.header, NotifyFIFO: RunDir + "/" + supervised.NotifyFIFO}}
+	desired := Desired{Nodes: s.Nodes, Config: keepalived.Config{
+		Header:     r.header,
+		NotifyFIFO: RunDir + "/" + supervised.NotifyFIFO,
+		Leave:      RunDir + "/" + supervised.TrackDir + "/" + supervised.LeaveTrack,
+	}}
 	for i, vip := range r.plan.VIPs.API {
 		claim := s.Claims[vip]
 		if holder := claim.Holder; holder.MAC != "" {

@@ -26,6 +26,7 @@ const (
 func config(dir, advert, peer4, peer6 string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "global_defs {\n    vrrp_notify_fifo %s\n    max_auto_priority -1\n}\n", filepath.Join(dir, supervised.NotifyFIFO))
+	fmt.Fprintf(&b, "track_file leave {\n    file %s\n    weight -253\n}\n", filepath.Join(dir, supervised.TrackDir, supervised.LeaveTrack))
 	for i, one := range []struct{ own, peer, vip, label string }{
 		{"192.0.2.10", peer4, vip4 + "/32", " label vip"}, {"2001:db8::10", peer6, vip6 + "/128", ""},
 	} {
@@ -39,7 +40,7 @@ func config(dir, advert, peer4, peer6 string) string {
 		if one.peer != "" {
 			fmt.Fprintf(&b, "    unicast_src_ip %s\n    unicast_peer {\n        %s\n    }\n", one.own, one.peer)
 		}
-		fmt.Fprintf(&b, "    virtual_ipaddress {\n        %s%s\n    }\n}\n", one.vip, one.label)
+		fmt.Fprintf(&b, "    virtual_ipaddress {\n        %s%s\n    }\n    track_file {\n        leave\n    }\n}\n", one.vip, one.label)
 	}
 	return b.String()
 }
@@ -75,6 +76,11 @@ addr add 2001:db8::55/128 dev ens3 nodad
 	put(t, filepath.Join(s.dir, "keepalived.pid"), "1\n")
 	put(t, filepath.Join(s.dir, "vrrp.pid"), "1\n")
 	put(t, filepath.Join(s.dir, supervised.NotifyFIFO), "")
+	// And a request to leave that was its predecessor's business.
+	if err := os.Mkdir(filepath.Join(s.dir, supervised.TrackDir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(s.dir, supervised.TrackDir, supervised.LeaveTrack), "1\n")
 	s.start(l.host)
 	held.until(t, "without the stale VIPs", 2*time.Second, 0)
 	if got := l.addresses(t); !slices.Equal(got, []string{"192.0.2.10/24", "192.0.2.50/32", "2001:db8::10/64", "2001:db8::55/128"}) {

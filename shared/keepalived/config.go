@@ -16,6 +16,8 @@ type Config struct {
 	Header     string     // one line of provenance, without the comment sign; empty for none
 	NotifyFIFO Path       // where keepalived reports VRRP state changes; empty for none
 	Checks     []Check    // track scripts, cluster nodes only
+	Leave      Path       // a tracked file in which 1 sinks every instance to the lowest priority, so that any other router outranks it; empty for none
+	Tracks     []Track    // other tracked files, cluster nodes only
 	Instances  []Instance // sorted by the caller; order is kept
 }
 
@@ -28,6 +30,14 @@ type Check struct {
 	Rise     int
 	Fall     int
 	Weight   int // 0: failing means FAULT
+}
+
+// Track is one tracked file: health as another program sees it. keepalived reads a number in it when it is written; no file, an empty one and
+// one without a number count as 0.
+type Track struct {
+	Name   vrrp.CheckName // not "leave", which is Config.Leave's
+	File   Path
+	Weight int // what the priority gains for each one in the number; not 0, which would make everything but 0 a FAULT
 }
 
 // Instance is one virtual router on one interface.
@@ -43,6 +53,7 @@ type Instance struct {
 	AuthPass  vrrp.AuthPass // empty for none (VRRPv3 has no authentication, RFC 5798 9)
 	VIP       netip.Addr
 	Checks    []vrrp.CheckName
+	Tracks    []vrrp.CheckName // of Config.Tracks; Config.Leave is tracked by every instance unasked
 }
 
 // Group is where the VRRP routers of the VIP's family listen in multicast mode (RFC 5798 5.1.1.2 and 5.1.2.2).

@@ -39,3 +39,16 @@ func master() Config {
 	config.Instances = []Instance{api, ingress}
 	return config
 }
+
+// tracked is such a node whose health comes by file, for the API VIP.
+func tracked() Config {
+	policy, config := vrrp.Compat(), Config{Header: header, NotifyFIFO: fifo, Leave: leave}
+	api := unicast(bootstrap("ostest_API_0", "192.0.2.5"), "192.0.2.11", "192.0.2.12", "192.0.2.13")
+	api.Priority = policy.ControlPlane.Base
+	for _, w := range policy.ControlPlane.Weights {
+		config.Tracks = append(config.Tracks, Track{Name: w.Check, File: Path("/run/onprem-infra/keepalived/track/" + w.Check), Weight: w.Adds})
+		api.Tracks = append(api.Tracks, w.Check)
+	}
+	config.Instances = []Instance{api}
+	return config
+}

@@ -67,7 +67,7 @@ func TestPolicy(t *testing.T) {
 	}
 	for name, config := range goldens() {
 		for _, i := range config.Instances {
-			if i.Checks != nil {
+			if i.Checks != nil || i.Tracks != nil {
 				continue // a cluster node's
 			}
 			conf := parseConf(t, Render(config))
@@ -107,6 +107,28 @@ func TestConduct(t *testing.T) {
 		}
 		if global := conf.block(t, "global_defs"); global.number(t, "vrrp_garp_master_refresh") != 60 || global.number(t, "max_auto_priority") != -1 {
 			t.Errorf("%s: %+v", name, global)
+		}
+	}
+}
+
+// TestLeave holds that a router which leaves sinks below every other one, whatever it started from and gained.
+func TestLeave(t *testing.T) {
+	policy := vrrp.Compat()
+	top := max(int(policy.Bootstrap), int(policy.ControlPlane.Highest()), int(policy.Ingress.Highest()))
+	for name, config := range goldens() {
+		if config.Leave == "" {
+			continue
+		}
+		conf := parseConf(t, Render(config))
+		file := conf.block(t, "track_file", "leave")
+		if file.value(t, "file") != leave || top+file.number(t, "weight") > int(vrrp.MinPriority) || file.number(t, "weight") <= -254 {
+			t.Errorf("%s: %+v leaves a priority of %d, or makes FAULT of it", name, file, top)
+		}
+		for _, i := range config.Instances {
+			tracks := conf.instance(t, string(i.Name)).block(t, "track_file").words
+			if len(tracks) != 1+len(i.Tracks) || tracks[0][0] != "leave" {
+				t.Errorf("%s: %s tracks %q", name, i.Name, tracks)
+			}
 		}
 	}
 }

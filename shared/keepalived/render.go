@@ -28,6 +28,8 @@ var parsed = sync.OnceValue(func() *template.Template {
 //   - Unicast is sent with a TTL of 255, because routers in multicast mode drop every other one, and some peer may be their group.
 //   - A VIP has a full-length prefix, so that it adds no route to its network. An IPv4 one carries the label "vip", whatever the interface is
 //     called: labels have room for 15 bytes. An IPv6 one is deprecated from the start: the kernel takes it as source address for nothing.
+//   - The sum of a priority and its weights is kept within 1 to 254, and a weight of -254 would be FAULT: -253 takes every priority to 1. A router
+//     that leaves in that way goes on announcing itself until it hears a better one.
 //   - A check's time limit is coreutils' timeout, as keepalived's own one takes whole seconds only.
 func Render(c Config) []byte {
 	return execute(parsed(), c)

@@ -37,24 +37,28 @@ func unicast(i Instance, source string, peers ...string) Instance {
 	return i
 }
 
-const fifo = "/run/onprem-infra/keepalived/notify.fifo"
+const (
+	fifo  = "/run/onprem-infra/keepalived/notify.fifo"
+	leave = "/run/onprem-infra/keepalived/track/leave"
+)
 
 // goldens are one Config for every golden file.
 func goldens() map[string]Config {
 	return map[string]Config{
-		"ipv4-multicast": {Header: header, NotifyFIFO: fifo, Instances: []Instance{bootstrap("ostest_API_0", "192.0.2.5")}},
-		"ipv6-multicast": {Header: header, NotifyFIFO: fifo, Instances: []Instance{bootstrap("ostest_API_0", "2001:db8::5")}},
-		"dual-multicast": {Header: header, NotifyFIFO: fifo, Instances: []Instance{
+		"ipv4-multicast": {Header: header, NotifyFIFO: fifo, Leave: leave, Instances: []Instance{bootstrap("ostest_API_0", "192.0.2.5")}},
+		"ipv6-multicast": {Header: header, NotifyFIFO: fifo, Leave: leave, Instances: []Instance{bootstrap("ostest_API_0", "2001:db8::5")}},
+		"dual-multicast": {Header: header, NotifyFIFO: fifo, Leave: leave, Instances: []Instance{
 			bootstrap("ostest_API_0", "192.0.2.5"), bootstrap("ostest_API_1", "2001:db8::5")}},
-		"dual-group": {Header: header, NotifyFIFO: fifo, Instances: []Instance{
+		"dual-group": {Header: header, NotifyFIFO: fifo, Leave: leave, Instances: []Instance{
 			unicast(bootstrap("ostest_API_0", "192.0.2.5"), "192.0.2.10", "224.0.0.18"),
 			unicast(bootstrap("ostest_API_1", "2001:db8::5"), "2001:db8::10", "ff02::12")}},
-		"ipv4-unicast": {Header: header, NotifyFIFO: fifo, Instances: []Instance{
+		"ipv4-unicast": {Header: header, NotifyFIFO: fifo, Leave: leave, Instances: []Instance{
 			unicast(bootstrap("ostest_API_0", "192.0.2.5"), "192.0.2.10", "192.0.2.11")}},
-		"dual-unicast": {Header: header, NotifyFIFO: fifo, Instances: []Instance{
+		"dual-unicast": {Header: header, NotifyFIFO: fifo, Leave: leave, Instances: []Instance{
 			unicast(bootstrap("ostest_API_0", "192.0.2.5"), "192.0.2.10", "192.0.2.11", "192.0.2.12", "192.0.2.13"),
 			unicast(bootstrap("ostest_API_1", "2001:db8::5"), "2001:db8::10", "2001:db8::11", "2001:db8::12", "2001:db8::13")}},
 		"master":            master(),
+		"tracked":           tracked(),
 		"subsecond-adverts": {Instances: []Instance{fast(bootstrap("ostest_API_0", "192.0.2.5"))}},
 		"nothing":           {},
 	}

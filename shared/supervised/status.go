@@ -17,6 +17,7 @@ const (
 	HeartbeatFile = "heartbeat"      // a number that the monitor changes once a second; a standing one says that the monitor is dead
 	LeaveFile     = "leave"          // while it is there the VIPs are given up in order and not taken back; whoever wants that makes and removes it
 	TrackDir      = "track"          // tracked files whose number is a bonus: 1 adds the check's weight; everything else, no file too, adds nothing
+	LeaveTrack    = "leave"          // in TrackDir, the supervisor's own: 1 while it gives the VIPs up, when it sinks every instance to the lowest priority
 	FaultDir      = "fault"          // tracked files without a weight: everything but 1, no file too, is FAULT
 )
 

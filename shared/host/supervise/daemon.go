@@ -81,12 +81,15 @@ func (s *supervisor) start(ctx context.Context, now time.Time) error {
 }
 
 // announce clears the way for a new keepalived: it believes that it runs already, and ends with success, when a pid file names any living
-// process. On the FIFO, what was written before the line START is its predecessor's.
+// process. Nobody has asked it to leave yet. On the FIFO, what was written before the line START is its predecessor's.
 func (s *supervisor) announce() error {
 	for _, path := range []string{s.pidFile(), s.vrrpPIDFile()} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove the old pid file: %w", err)
 		}
+	}
+	if err := s.trackLeave(no); err != nil {
+		return err
 	}
 	if _, err := s.fifo.WriteString(startLine(s.starts) + "\n"); err != nil {
 		return fmt.Errorf("write to the FIFO: %w", err)
