@@ -1,10 +1,13 @@
 package cache
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -56,12 +59,27 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-func TestCoreDNS(t *testing.T) {
-	path, err := CoreDNS(t.Context())
-	if err != nil {
-		need.Missing(t, fmt.Sprintf("needs CoreDNS: %v", err))
-	}
-	if info, err := os.Stat(path); err != nil || info.Mode()&0o111 == 0 {
-		t.Errorf("%s: %v, %v", path, info, err)
+// TestPrograms builds what is not in the cache yet, and has each program say what it is.
+func TestPrograms(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		build   func(context.Context) (string, error)
+		version string // the flag
+		want    string
+	}{
+		{"CoreDNS", CoreDNS, "-version", "CoreDNS-1."},
+		{"kube-apiserver", KubeAPIServer, "--version", "Kubernetes v1.36.3"},
+		{"kubelet", Kubelet, "--version", "Kubernetes v1.36.3"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path, err := tt.build(t.Context())
+			if err != nil {
+				need.Missing(t, fmt.Sprintf("needs %s: %v", tt.name, err))
+			}
+			out, err := exec.CommandContext(t.Context(), path, tt.version).CombinedOutput()
+			if err != nil || !strings.Contains(string(out), tt.want) {
+				t.Errorf("%s %s = %q, %v, want %q", path, tt.version, out, err, tt.want)
+			}
+		})
 	}
 }

@@ -19,7 +19,7 @@ func part1() []Scar {
 		ttl        = "    unicast_ttl 255\n"
 		perVIP     = "a.IsValid() && a.BitLen() == vip.BitLen() && a != vip"
 		perNobody  = "a.IsValid() && a != vip"
-		newAnswers = `out.Annotated = annotated(n.Annotations["k8s.ovn.org/host-cidrs"])`
+		newAnswers = `out.Annotated = annotated(n.Annotations[cidrs])`
 	)
 	return []Scar{
 		kept("K-01", "A checksum with a mask for the modulus gave virtual router ID 0.",
@@ -87,7 +87,7 @@ func part1() []Scar {
 			by("shared/addr", "TestMemberMatrix", member, "case len(networks) == 0:", "case true:"),
 			by("shared/host/kube", "TestNodeAddresses/garbage among addresses", node, "s, _ := entry.(string)\n", "s, ok := entry.(string)\n\t\tif !ok {\n\t\t\treturn nil\n\t\t}\n")),
 		kept("K-17", "The annotation that named a host's addresses was renamed.",
-			by("shared/host/kube", "TestNodeAddresses/annotated prefixes", node, newAnswers, `out.Annotated = annotated(n.Annotations["k8s.ovn.org/host-addresses"])`),
+			by("shared/host/kube", "TestNodeAddresses/annotated prefixes", node, newAnswers, `out.Annotated = annotated(n.Annotations[hosts])`),
 			by("shared/host/kube", "TestNodeAddresses/annotated addresses, the older form", node, "if len(out.Annotated) == 0 {", "if false {"),
 			by("shared/host/kube", "TestNodeAddresses/both: the newer counts", node, "if len(out.Annotated) == 0 {", "if true {")),
 		kept("K-18", "A VIP outside every local subnet failed a check, in one of two copies of the code.",

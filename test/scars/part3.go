@@ -32,7 +32,7 @@ func part3() []Scar {
 			by("bootstrap/vip", "TestStopStories/K-35: 6 s down and back", release, ready, "if l.API == health.Ready && r.phase != released {"),
 			by("bootstrap/vip", "TestStopStories/K-35: down again and again, never for 5 s", release, "r.phase, r.failures = holding, 0", "r.phase = holding"),
 			by("bootstrap/vip", "TestApplyRelease", "bootstrap/vip/apply.go", "	if !d.Run {\n", "	if !d.Run || r.told == \"the API VIP is not held here\" {\n"),
-			by("shared/host/kube", "TestClientFollowsItsCAFile", access, "return err == nil && bytes.Equal(ca, a.ca)", "return err == nil && len(ca) >= 0")),
+			by("shared/host/kube", "TestClientFollowsItsCAFile", access, "err != nil || !bytes.Equal(now, was)", "err != nil || len(now) < 0 && len(was) < 0")),
 		partly("K-36", "nopreempt kept the VIP on a master without an API.",
 			"In the booted machine: with nopreempt on all machines the VIP still came back to a keepalived that had started anew, so its drill of TestLongStop shows nothing of it.",
 			by("shared/keepalived", "TestConduct", template, "    state BACKUP\n", "    state BACKUP\n    nopreempt\n"),

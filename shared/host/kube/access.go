@@ -1,5 +1,6 @@
-// Package kube is the door to a Kubernetes API: it follows the control plane's Nodes by one watch and makes the HTTP client with which a
-// probe asks the API for its health. It is the only importer of client-go.
+// Package kube is the door to a Kubernetes API: it follows Nodes, single ConfigMaps and the endpoints of a service by watches, keeps a small
+// object of ours as it should be, and makes the HTTP client with which a probe asks the API for its health. It is the only importer of
+// client-go.
 package kube
 
 import (
@@ -28,9 +29,8 @@ type Access struct {
 	log       *slog.Logger
 
 	mu     sync.Mutex
-	text   []byte // the kubeconfig that client and config were made from
-	caFile string // that text names; empty when it holds the CA itself
-	ca     []byte // what was in caFile
+	text   []byte            // the kubeconfig that client and config were made from
+	files  map[string][]byte // those that text names, and what was in them; what text holds itself is in none
 	client *http.Client
 	config *rest.Config
 	said   string // what is wrong with the files as they are now, empty when nothing is
@@ -44,8 +44,10 @@ func NewAccess(kubeconfig string, log *slog.Logger) *Access {
 	return &Access{path: kubeconfig, protocols: []string{"http/1.1"}, log: log}
 }
 
-// Client is the same one until the kubeconfig changes, or the CA file that it names. The error wraps fs.ErrNotExist while there is no
-// kubeconfig, and only then: a kubeconfig that names a file which is not there is a bad one. Files that vanish or turn bad later leave the last good client in place.
+// Client is the same one until the kubeconfig changes, or a file of its CA or of its client certificate, which a kubelet replaces while it
+// runs. The error wraps fs.ErrNotExist while there is no
+// kubeconfig, and only then: a kubeconfig that names a file which is not there is a bad one. Files that vanish or turn bad later leave the
+// last good client in place.
 func (a *Access) Client() (*http.Client, error) {
 	client, _, err := a.load()
 	return client, err
@@ -70,11 +72,12 @@ func (a *Access) current(text []byte) bool {
 	if a.client == nil || !bytes.Equal(text, a.text) {
 		return false
 	}
-	if a.caFile == "" {
-		return true
+	for path, was := range a.files {
+		if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, was) {
+			return false
+		}
 	}
-	ca, err := os.ReadFile(a.caFile)
-	return err == nil && bytes.Equal(ca, a.ca)
+	return true
 }
 
 func (a *Access) read(text []byte) error {
@@ -82,13 +85,9 @@ func (a *Access) read(text []byte) error {
 	if err != nil {
 		return fmt.Errorf("%s: %v", a.path, err)
 	}
-	// client-go would look at a CA file every five minutes: too late for a server whose certificate was replaced with its CA.
-	caFile := config.CAFile
-	if caFile != "" {
-		if config.CAData, err = os.ReadFile(caFile); err != nil {
-			return fmt.Errorf("%s: its CA: %v", a.path, err)
-		}
-		config.CAFile = ""
+	files, err := takeFiles(config)
+	if err != nil {
+		return fmt.Errorf("%s: %v", a.path, err)
 	}
 	config.NextProtos = a.protocols
 	client, err := rest.HTTPClientFor(config)
@@ -98,8 +97,37 @@ func (a *Access) read(text []byte) error {
 	if a.client != nil { // its own method would not reach below client-go's layers
 		utilnet.CloseIdleConnectionsFor(a.client.Transport)
 	}
-	a.text, a.caFile, a.ca, a.client, a.config = text, caFile, config.CAData, client, config
+	a.text, a.files, a.client, a.config = text, files, client, config
 	return nil
+}
+
+// takeFiles puts the content of the files that a configuration names in their place, and returns what it read. client-go would look at them
+// every five minutes: too late for a server whose certificate was replaced with its CA.
+func takeFiles(config *rest.Config) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, f := range []struct {
+		what string
+		path *string
+		data *[]byte
+	}{
+		{"CA", &config.CAFile, &config.CAData},
+		{"client certificate", &config.CertFile, &config.CertData},
+		{"client key", &config.KeyFile, &config.KeyData},
+	} {
+		if *f.path == "" {
+			continue
+		}
+		text, err := os.ReadFile(*f.path)
+		if err != nil {
+			return nil, fmt.Errorf("its %s: %w", f.what, err)
+		}
+		files[*f.path] = text
+		if len(*f.data) == 0 { // what the kubeconfig holds itself comes first
+			*f.data = text
+		}
+		*f.path = ""
+	}
+	return files, nil
 }
 
 // say logs what is wrong with the files while the last good client goes on, and when they are well again.

@@ -3,17 +3,74 @@ package kube
 import (
 	"encoding/json"
 	"net/netip"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 )
 
-// controlPlane knows both generations of the label, whatever its value.
-func controlPlane(n *corev1.Node) bool {
-	_, now := n.Labels["node-role.kubernetes.io/control-plane"]
-	_, old := n.Labels["node-role.kubernetes.io/master"]
-	return now || old
+// The annotations of OVN-Kubernetes with a host's addresses.
+const (
+	cidrs = "k8s.ovn.org/host-cidrs"
+	hosts = "k8s.ovn.org/host-addresses" // its older form
+)
+
+// The labels that say what a Node is.
+const (
+	labelMaster       = "node-role.kubernetes.io/master" // today's nodes have both
+	labelControlPlane = "node-role.kubernetes.io/control-plane"
+	labelArbiter      = "node-role.kubernetes.io/arbiter"
+	labelRemote       = "node.openshift.io/remote-worker"
+)
+
+// Node is what the cluster phase knows of a Node.
+type Node struct {
+	addr.Node
+	Ready        bool // its kubelet works, as the control plane sees it
+	ControlPlane bool
+	Arbiter      bool // holds no VIP and balances nothing
+	Remote       bool // a worker on another network than the VIPs
+}
+
+// Equal says whether nothing differs that anybody would act upon.
+func (n Node) Equal(o Node) bool {
+	return n.Node.Equal(o.Node) && n.Ready == o.Ready && n.ControlPlane == o.ControlPlane && n.Arbiter == o.Arbiter && n.Remote == o.Remote
+}
+
+func labelled(n *corev1.Node, labels ...string) bool {
+	return slices.ContainsFunc(labels, func(label string) bool { _, ok := n.Labels[label]; return ok })
+}
+
+// readNode reads a Node; labels are those of which one marks the control plane, whatever its value.
+func readNode(n *corev1.Node, labels []string) Node {
+	return Node{
+		Node: address(n),
+		Ready: slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+		}),
+		ControlPlane: labelled(n, labels...),
+		Arbiter:      labelled(n, labelArbiter),
+		Remote:       labelled(n, labelRemote),
+	}
+}
+
+// slimNode drops what readNode does not look at: the images and the fields' managers are most of a Node.
+func slimNode(object runtime.Object) {
+	n, ok := object.(*corev1.Node)
+	if !ok {
+		return
+	}
+	annotations := map[string]string{}
+	for _, key := range []string{cidrs, hosts} {
+		if text, ok := n.Annotations[key]; ok {
+			annotations[key] = text
+		}
+	}
+	n.ObjectMeta = metav1.ObjectMeta{Name: n.Name, ResourceVersion: n.ResourceVersion, Labels: n.Labels, Annotations: annotations}
+	n.Spec, n.Status = corev1.NodeSpec{}, corev1.NodeStatus{Addresses: n.Status.Addresses, Conditions: n.Status.Conditions}
 }
 
 // address takes what can be read and leaves out the rest: a Node is written by several programs, and one bad field must not hide it.
@@ -24,9 +81,9 @@ func address(n *corev1.Node) addr.Node {
 			out.InternalIPs = append(out.InternalIPs, ip)
 		}
 	}
-	out.Annotated = annotated(n.Annotations["k8s.ovn.org/host-cidrs"])
+	out.Annotated = annotated(n.Annotations[cidrs])
 	if len(out.Annotated) == 0 {
-		out.Annotated = annotated(n.Annotations["k8s.ovn.org/host-addresses"])
+		out.Annotated = annotated(n.Annotations[hosts])
 	}
 	return out
 }

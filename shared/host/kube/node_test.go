@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/netip"
 	"reflect"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -60,22 +61,72 @@ func TestNodeAddresses(t *testing.T) {
 	}
 }
 
-func TestControlPlaneLabels(t *testing.T) {
+// One label selects the control plane of a running cluster; the bootstrap machine takes either.
+func TestNodeLabels(t *testing.T) {
+	const master, controlPlane = "node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane"
+	either := []string{controlPlane, master}
 	for _, tt := range []struct {
+		name   string
+		marks  []string
 		labels map[string]string
-		want   bool
+		want   Node
+	}{
+		{"none", either, nil, Node{}},
+		{"a worker", either, map[string]string{"node-role.kubernetes.io/worker": ""}, Node{}},
+		{"the older", either, map[string]string{master: ""}, Node{ControlPlane: true}},
+		{"the newer", either, map[string]string{controlPlane: ""}, Node{ControlPlane: true}},
+		{"any value", either, map[string]string{controlPlane: "true", "node-role.kubernetes.io/worker": ""}, Node{ControlPlane: true}},
+		{"an arbiter", either, map[string]string{"node-role.kubernetes.io/arbiter": ""}, Node{Arbiter: true}},
+		{"a remote worker", either, map[string]string{"node.openshift.io/remote-worker": ""}, Node{Remote: true}},
+		{"the one that counts", []string{master}, map[string]string{master: ""}, Node{ControlPlane: true}},
+		{"the other", []string{master}, map[string]string{controlPlane: ""}, Node{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: tt.labels}}
+			if got := readNode(n, tt.marks); !got.Equal(tt.want) {
+				t.Errorf("readNode() = %+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestNodeReady(t *testing.T) {
+	for _, tt := range []struct {
+		conditions []corev1.NodeCondition
+		want       bool
 	}{
 		{nil, false},
-		{map[string]string{"node-role.kubernetes.io/worker": ""}, false},
-		{map[string]string{"node-role.kubernetes.io/master": ""}, true},
-		{map[string]string{"node-role.kubernetes.io/control-plane": ""}, true},
-		{map[string]string{"node-role.kubernetes.io/control-plane": "true", "node-role.kubernetes.io/worker": ""}, true},
-		{map[string]string{"node-role.kubernetes.io/arbiter": ""}, false},
+		{[]corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}, true},
+		{[]corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}, false},
+		{[]corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionFalse}}, false},
+		{[]corev1.NodeCondition{{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionTrue}}, false},
 	} {
-		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: tt.labels}}
-		if got := controlPlane(n); got != tt.want {
-			t.Errorf("labels %v: control plane %v, want %v", tt.labels, got, tt.want)
+		n := &corev1.Node{Status: corev1.NodeStatus{Conditions: tt.conditions}}
+		if got := readNode(n, nil).Ready; got != tt.want {
+			t.Errorf("%v: ready %v, want %v", tt.conditions, got, tt.want)
 		}
+	}
+}
+
+// What is kept of a Node of a long list must be all that is read of it, and little else.
+func TestSlimNode(t *testing.T) {
+	node := func() *corev1.Node {
+		n := new(corev1.Node)
+		whole := fakeNode{Labels: map[string]string{labelMaster: ""}, Addresses: [][2]string{{"InternalIP", "192.0.2.10"}},
+			Annotations: map[string]string{cidrs: `["192.0.2.10/24"]`, hosts: `["192.0.2.11"]`, "a": strings.Repeat("b", 10000)}}
+		if err := json.Unmarshal([]byte(whole.object("master-0", 7)), n); err != nil {
+			t.Fatal(err)
+		}
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+		return n
+	}
+	whole, slim := node(), node()
+	slimNode(slim)
+	if want := readNode(whole, []string{labelMaster}); !reflect.DeepEqual(readNode(slim, []string{labelMaster}), want) || slim.ResourceVersion != "7" {
+		t.Errorf("read %+v of the slim node of version %s, want %+v", readNode(slim, []string{labelMaster}), slim.ResourceVersion, want)
+	}
+	if len(slim.Status.Images) > 0 || len(slim.ManagedFields) > 0 || len(slim.Annotations) != 2 {
+		t.Errorf("the slim node holds %v %v %v", slim.Status.Images, slim.ManagedFields, slim.Annotations)
 	}
 }
 

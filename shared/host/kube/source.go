@@ -4,79 +4,181 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/klog/v2"
 )
 
-// answerWithin bounds the wait for the start of an answer, and the whole of a list.
-const answerWithin = 30 * time.Second
+const (
+	// answerWithin bounds the wait for the start of an answer, and the whole of a page.
+	answerWithin = 30 * time.Second
+	// page is the number of objects that are asked for at once: a Node fills some 15 kB, and 5,000 of them at once some 200 MB.
+	page = 100
+)
 
-// source asks one API for its Nodes. It adds to client-go's own list and watch an end of patience with an API that is silent, and a pace
-// for one that ends each watch at once.
+// errAnother says that the kubeconfig names another API than the one that was followed.
+var errAnother = errors.New("the kubeconfig names another API")
+
+// kind says which objects are followed, and what of them counts.
+type kind struct {
+	what           string // in the log
+	group          schema.GroupVersion
+	resource       string
+	namespace      string // empty for all, and for what is in none
+	labels, fields string // selectors; empty for all
+	object         runtime.Object
+	slim           func(runtime.Object) // drops what nobody asks for, so that a long list is not held whole
+}
+
+// source asks one API for its objects. It adds to client-go's list and watch an end of patience with an API that is silent, a pace for one
+// that ends each watch at once, and lists that take little memory. A watch that cannot begin is tried again where it ended: a list is for a
+// place that the API has forgotten, not for an API that was away.
 type source struct {
 	*cache.ListWatch
 	access *Access
-	client *http.Client
+	kind   kind
+	server string // that the first answer came from
 	pace   flowcontrol.RateLimiter
 }
 
-// newSource knows the types of core/v1 alone: a clientset, which knows every type of Kubernetes, would double the binary.
-func newSource(access *Access, client *http.Client, config *rest.Config) (source, error) {
-	scheme := runtime.NewScheme()
-	if err := corev1.AddToScheme(scheme); err != nil {
-		return source{}, err
-	}
-	config = rest.CopyConfig(config)
-	config.APIPath, config.GroupVersion = "/api", &corev1.SchemeGroupVersion
-	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
-	api, err := rest.RESTClientForConfigAndClient(config, client)
-	if err != nil {
-		return source{}, err
-	}
-	nodes := cache.NewListWatchFromClient(api, "nodes", metav1.NamespaceAll, fields.Everything())
-	return source{nodes, access, client, flowcontrol.NewTokenBucketRateLimiter(float32(time.Second/pace), 1)}, nil
-}
-
-// IsWatchListSemanticsUnSupported keeps the reflector from asking for the list as a stream: APIs before 1.27 would not end such a list.
-func (source) IsWatchListSemanticsUnSupported() bool { return true }
-
-// ListWithContext refuses an answer without a version, which is not an API's word and must not be taken for an empty cluster.
-func (s source) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
-	object, err := s.ListWatch.ListWithContext(ctx, options)
+func newSource(access *Access, k kind) (*source, error) {
+	_, config, err := access.load()
 	if err != nil {
 		return nil, err
 	}
-	if list, ok := object.(*corev1.NodeList); !ok || list.ResourceVersion == "" {
+	s := &source{access: access, kind: k, server: server(config), pace: flowcontrol.NewTokenBucketRateLimiter(float32(time.Second/pace), 1)}
+	s.ListWatch = &cache.ListWatch{ListWithContextFunc: s.list, WatchFuncWithContext: s.watch}
+	return s, nil
+}
+
+// server tells one API from another. The credentials are no part of it: they are replaced while it stays the same.
+func server(config *rest.Config) string { return config.Host + string(config.CAData) }
+
+// IsWatchListSemanticsUnSupported keeps the reflector from asking for the list as a stream: APIs before 1.27 would not end such a list, and
+// in pages it takes no more memory.
+func (*source) IsWatchListSemanticsUnSupported() bool { return true }
+
+// ask prepares a question with the credentials of now.
+func (s *source) ask(options *metav1.ListOptions) (*rest.Request, error) {
+	client, config, err := s.access.load()
+	if err != nil {
+		return nil, err
+	}
+	if server(config) != s.server {
+		return nil, errAnother
+	}
+	api, err := restClient(client, config, s.kind.group)
+	if err != nil {
+		return nil, err
+	}
+	options.LabelSelector, options.FieldSelector = s.kind.labels, s.kind.fields
+	return api.Get().NamespaceIfScoped(s.kind.namespace, s.kind.namespace != "").Resource(s.kind.resource).VersionedParams(options, metav1.ParameterCodec), nil
+}
+
+// list puts pages together. Each is asked of what is stored, not of what a server remembers, which may lie behind what was seen already.
+func (s *source) list(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
+	var items []runtime.Object
+	var whole runtime.Object
+	for options := (metav1.ListOptions{Limit: page}); ; {
+		list, err := s.page(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		some, err := meta.ExtractList(list)
+		if err != nil {
+			return nil, err
+		}
+		for _, object := range some {
+			if s.kind.slim != nil {
+				s.kind.slim(object)
+			}
+			items = append(items, object)
+		}
+		if whole == nil {
+			whole = list
+		}
+		about, err := meta.ListAccessor(list)
+		if err != nil {
+			return nil, err
+		}
+		if options.Continue = about.GetContinue(); options.Continue == "" {
+			break
+		}
+	}
+	about, err := meta.ListAccessor(whole)
+	if err != nil {
+		return nil, err
+	}
+	about.SetContinue("")
+	return whole, meta.SetList(whole, items)
+}
+
+// page refuses an answer without a version, which is not an API's word and must not be taken for an empty cluster.
+func (s *source) page(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	question, err := s.ask(&options)
+	if err != nil {
+		return nil, err
+	}
+	object, err := question.Do(ctx).Get()
+	if err != nil {
+		return nil, err
+	}
+	if list, err := meta.ListAccessor(object); err != nil || !s.isList(object) || list.GetResourceVersion() == "" {
 		return nil, fmt.Errorf("the answer is a %T without a version", object)
 	}
 	return object, nil
 }
 
-// WatchWithContext cuts a stream that the API does not end when it was asked to.
-func (s source) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	if client, _, err := s.access.load(); err != nil || client != s.client {
-		return nil, errors.New("the kubeconfig has changed")
+// isList says whether an answer lists what was asked for.
+func (s *source) isList(object runtime.Object) bool {
+	return meta.IsListType(object) && fmt.Sprintf("%T", object) == fmt.Sprintf("%TList", s.kind.object)
+}
+
+// watch opens a stream at the place where the last one ended, and tries until it can.
+func (s *source) watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	for {
+		if err := s.pace.Wait(ctx); err != nil {
+			return nil, err
+		}
+		stream, err := s.open(ctx, options)
+		if err == nil || ctx.Err() != nil || forgotten(err) {
+			return stream, err
+		}
+		klog.FromContext(ctx).Error(err, "watch")
 	}
-	if err := s.pace.Wait(ctx); err != nil {
-		return nil, err
-	}
+}
+
+// forgotten says whether no stream can ever begin at this place.
+func forgotten(err error) bool {
+	return errors.Is(err, errAnother) || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || apierrors.IsBadRequest(err) || apierrors.IsInvalid(err)
+}
+
+// open cuts a stream that the API does not end when it was asked to.
+func (s *source) open(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(*options.TimeoutSeconds)*time.Second+answerWithin)
 	silent := time.AfterFunc(answerWithin, cancel)
-	stream, err := s.ListWatch.WatchWithContext(ctx, options)
-	if !silent.Stop() && err != nil {
-		return nil, fmt.Errorf("no answer within %v", answerWithin)
+	options.Watch = true
+	question, err := s.ask(&options)
+	var stream watch.Interface
+	if err == nil {
+		stream, err = question.Watch(ctx)
+	}
+	if answered := silent.Stop(); err != nil {
+		cancel()
+		if !answered {
+			return nil, fmt.Errorf("no answer within %v", answerWithin)
+		}
 	}
 	return stream, err
 }

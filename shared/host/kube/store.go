@@ -1,87 +1,115 @@
 package kube
 
 import (
+	"context"
 	"fmt"
 	"maps"
+	"sync"
 
-	corev1 "k8s.io/api/core/v1"
-
-	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// store is the Watcher as client-go fills it.
-type store struct {
-	*Watcher
-	wake chan<- struct{}
+// table is what is known of objects of one kind, by name, as client-go fills it. No error ever empties it.
+type table[T any] struct {
+	read    func(runtime.Object) (name string, value T, wanted bool, err error)
+	equal   func(a, b T) bool
+	well    func()
+	changed func() // called without the lock after each change
+
+	mu     sync.Mutex
+	all    map[string]T
+	synced bool // the API has said at least once what there is
+	wake   chan<- struct{}
 }
 
-// Replace takes the whole truth: who is not in it is gone.
-func (s store) Replace(all []any, _ string) error {
-	nodes := map[string]addr.Node{}
-	for _, object := range all {
-		node, ok := object.(*corev1.Node)
-		if !ok {
-			return fmt.Errorf("read a list of nodes: it holds a %T", object)
+// follow keeps the table until ctx ends, and wakes whenever it has changed.
+func (t *table[T]) follow(ctx context.Context, f *follower, wake chan<- struct{}) error {
+	t.mu.Lock()
+	t.wake = wake
+	t.mu.Unlock()
+	return f.run(ctx, t)
+}
+
+// now is a copy of what is known. synced is false until the API has spoken.
+func (t *table[T]) now() (all map[string]T, synced bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return maps.Clone(t.all), t.synced
+}
+
+// Replace takes the whole truth: what is not in it is gone.
+func (t *table[T]) Replace(objects []any, _ string) error {
+	all := map[string]T{}
+	for _, object := range objects {
+		name, value, wanted, err := t.take(object)
+		if err != nil {
+			return err
 		}
-		if controlPlane(node) {
-			nodes[node.Name] = address(node)
+		if wanted {
+			all[name] = value
 		}
 	}
-	s.mu.Lock()
-	changed := !s.synced || !maps.EqualFunc(s.nodes, nodes, addr.Node.Equal)
-	s.nodes, s.synced = nodes, true
-	s.mu.Unlock()
-	if changed {
-		s.announce()
+	t.mu.Lock()
+	news := !t.synced || !maps.EqualFunc(t.all, all, t.equal)
+	t.all, t.synced = all, true
+	t.mu.Unlock()
+	if news {
+		t.announce()
 	}
 	return nil
 }
 
-func (s store) Add(object any) error    { return s.take(object, true) }
-func (s store) Update(object any) error { return s.take(object, true) }
-func (s store) Delete(object any) error { return s.take(object, false) }
+func (t *table[T]) Add(object any) error    { return t.one(object, true) }
+func (t *table[T]) Update(object any) error { return t.one(object, true) }
+func (t *table[T]) Delete(object any) error { return t.one(object, false) }
 
 // Bookmark is called when the API says that nothing happened up to a version.
-func (s store) Bookmark(string) error {
-	s.well()
+func (t *table[T]) Bookmark(string) error {
+	t.well()
 	return nil
 }
 
 // Resync is for stores that look at everything again from time to time.
-func (store) Resync() error { return nil }
+func (*table[T]) Resync() error { return nil }
 
-// take one Node as it is now; present is false when it was deleted.
-func (s store) take(object any, present bool) error {
-	node, ok := object.(*corev1.Node)
+func (t *table[T]) take(object any) (name string, value T, wanted bool, err error) {
+	o, ok := object.(runtime.Object)
 	if !ok {
-		return fmt.Errorf("read an event of a node: it holds a %T", object)
+		return "", value, false, fmt.Errorf("read what the API sent: it holds a %T", object)
 	}
-	s.well()
-	now, wanted := address(node), present && controlPlane(node)
-	s.mu.Lock()
-	before, known := s.nodes[node.Name]
-	changed := known != wanted || known && !before.Equal(now)
+	return t.read(o)
+}
+
+// one object as it is now; present is false when it was deleted.
+func (t *table[T]) one(object any, present bool) error {
+	name, now, wanted, err := t.take(object)
+	if err != nil {
+		return err
+	}
+	t.well()
+	wanted = wanted && present
+	t.mu.Lock()
+	before, known := t.all[name]
+	news := known != wanted || known && !t.equal(before, now)
 	if wanted {
-		s.nodes[node.Name] = now
+		t.all[name] = now
 	} else {
-		delete(s.nodes, node.Name)
+		delete(t.all, name)
 	}
-	s.mu.Unlock()
-	if changed {
-		s.announce()
+	t.mu.Unlock()
+	if news {
+		t.announce()
 	}
 	return nil
 }
 
-func (s store) announce() {
-	nodes, _ := s.Nodes()
-	names := make([]string, len(nodes))
-	for i, n := range nodes {
-		names[i] = n.Name
-	}
-	s.log.Info("control plane nodes", "names", names)
+func (t *table[T]) announce() {
+	t.changed()
+	t.mu.Lock()
+	wake := t.wake
+	t.mu.Unlock()
 	select {
-	case s.wake <- struct{}{}:
+	case wake <- struct{}{}:
 	default:
 	}
 }

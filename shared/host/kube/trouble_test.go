@@ -40,9 +40,9 @@ func TestFaultsEmptyNothing(t *testing.T) {
 	}{
 		{"429", text(429, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"TooManyRequests","code":429,"message":"slow down"}`), 0},
 		{"429 in plain text", text(429, "slow down"), 0},
-		{"500", text(500, ""), 11},
-		{"503 in plain text", text(503, "apiserver not ready"), 11},
-		{"403", text(403, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"forbidden"}`), 11},
+		{"500", text(500, ""), 0},
+		{"503 in plain text", text(503, "apiserver not ready"), 0},
+		{"403", text(403, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"forbidden"}`), 0},
 		{"410 for ever", text(410, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,"message":"gone"}`), 22},
 		{"an empty object", text(200, "{}"), 11},
 		{"a page", text(200, "<html>"), 11},

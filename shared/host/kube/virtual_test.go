@@ -90,7 +90,7 @@ func inVirtualTime(t *testing.T, body func(w world)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := world{api: newFakeAPI(), wake: make(chan struct{}, 1), log: new(bytes.Buffer)}
 		w.watcher = New(kubeconfig, slog.New(slog.NewTextHandler(w.log, nil)))
-		w.watcher.access = &Access{
+		w.watcher.follower.access = &Access{
 			path: kubeconfig, text: []byte("read already"),
 			client: &http.Client{Transport: inMemory{w.api}},
 			config: &rest.Config{Host: "https://api-int.example.com:6443"},

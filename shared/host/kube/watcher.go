@@ -2,110 +2,97 @@ package kube
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"maps"
-	"net/http"
 	"slices"
-	"sync"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 )
 
-// pace is the time between two attempts. It is short and constant because a control plane node that registers just after the API came up
-// must be seen before that node has formed a picture of its own.
-const pace = time.Second
-
-// Watcher knows the control plane's Nodes. It lists all Nodes once, then follows one watch that it resumes where it ended; only when the
-// API has forgotten that place, or ends a watch with an error, does it list again. No error ever empties what it knows.
+// Watcher knows Nodes. No error ever empties what it knows.
 type Watcher struct {
-	access *Access
-	log    *slog.Logger
-
-	mu     sync.Mutex
-	nodes  map[string]addr.Node
-	synced bool
-	said   string // the error logged last, empty when all is well
+	follower *follower
+	table    *table[Node]
 }
 
-// New reads nothing yet; the kubeconfig may appear later. What goes wrong with one that is in use, those who probe the API with it say.
+// New follows the control plane's Nodes by either of the labels that mark one, for the bootstrap machine, which serves clusters of any age.
+// No selector can say "either", so the API sends all Nodes and the others are dropped here. It reads nothing yet; the kubeconfig may appear
+// later. What goes wrong with one that is in use, those who probe the API with it say.
 func New(kubeconfig string, log *slog.Logger) *Watcher {
 	silence()
-	return &Watcher{access: &Access{path: kubeconfig, log: slog.New(slog.DiscardHandler)}, log: log}
+	a := &API{access: &Access{path: kubeconfig, log: slog.New(slog.DiscardHandler)}, log: log}
+	either := []string{labelControlPlane, labelMaster}
+	return a.nodes("nodes", "", either, func(n Node) bool { return n.ControlPlane })
 }
 
-// Nodes are the control plane's Nodes by name, as the API last said. synced is false until it has said so for the first time.
-func (w *Watcher) Nodes() (nodes []addr.Node, synced bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, name := range slices.Sorted(maps.Keys(w.nodes)) {
-		nodes = append(nodes, w.nodes[name])
-	}
-	return nodes, w.synced
+// ControlPlane follows the Nodes that carry a label, whatever its value. The API sends no others.
+func (a *API) ControlPlane(label string) *Watcher {
+	return a.nodes("control plane nodes", label, []string{label}, func(n Node) bool { return n.ControlPlane })
 }
 
-// Run follows the Nodes until ctx ends, and wakes whenever Nodes has a new answer. Its error is ctx's, no other: what goes wrong on the
-// way is logged when it changes, and tried again.
-func (w *Watcher) Run(ctx context.Context, wake chan<- struct{}) error {
-	tell := func(err error) {
-		if ctx.Err() == nil {
-			w.ill(err)
-		}
-	}
-	told := klog.NewContext(ctx, klog.New(ear{tell}))
-	var follow *cache.Reflector
-	var followed *http.Client
-	for {
-		next := time.NewTimer(pace)
-		client, config, err := w.access.load()
-		if err == nil && client != followed { // what was seen of one API means nothing to another
-			var from source
-			if from, err = newSource(w.access, client, config); err == nil {
-				follow, followed = newReflector(from, store{w, wake}), client
+// AllNodes follows every Node; label marks those of the control plane. It is for control plane nodes alone: each change of each Node is sent
+// to each that follows all.
+func (a *API) AllNodes(label string) *Watcher {
+	return a.nodes("all nodes", "", []string{label}, func(Node) bool { return true })
+}
+
+func (a *API) nodes(what, selector string, labels []string, wanted func(Node) bool) *Watcher {
+	w := &Watcher{follower: &follower{access: a.access, log: a.log, kind: kind{
+		what: what, group: corev1.SchemeGroupVersion, resource: "nodes", labels: selector, object: &corev1.Node{}, slim: slimNode,
+	}}}
+	w.table = &table[Node]{
+		all: map[string]Node{}, equal: Node.Equal, well: w.follower.well, changed: w.tell,
+		read: func(object runtime.Object) (string, Node, bool, error) {
+			n, ok := object.(*corev1.Node)
+			if !ok {
+				return "", Node{}, false, fmt.Errorf("read a node: it is a %T", object)
 			}
-		}
-		if err == nil {
-			err = follow.ListAndWatchWithContext(told)
-		}
-		if err != nil {
-			tell(err)
-		}
-		select {
-		case <-ctx.Done():
-			next.Stop()
-			return ctx.Err()
-		case <-next.C:
-		}
+			node := readNode(n, labels)
+			return n.Name, node, wanted(node), nil
+		},
 	}
+	return w
 }
 
-func newReflector(from source, to store) *cache.Reflector {
-	return cache.NewReflectorWithOptions(from, &corev1.Node{}, to, cache.ReflectorOptions{Name: "nodes", Backoff: &wait.Backoff{Duration: pace}})
+// Known are the Nodes by name, as the API last said. synced is false until it has said so for the first time.
+func (w *Watcher) Known() (nodes []Node, synced bool) {
+	all, synced := w.table.now()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		nodes = append(nodes, all[name])
+	}
+	return nodes, synced
 }
 
-func (w *Watcher) ill(err error) {
-	text := stable(err).Error()
-	w.mu.Lock()
-	news := text != w.said
-	w.said = text
-	w.mu.Unlock()
-	if news {
-		w.log.Warn("watch nodes", "error", text)
+// Nodes are Known as far as peers are chosen from them: names and addresses.
+func (w *Watcher) Nodes() (nodes []addr.Node, synced bool) {
+	known, synced := w.Known()
+	for _, n := range known {
+		nodes = append(nodes, n.Node)
 	}
+	return nodes, synced
 }
 
-// well is called when the API has sent an event that could be read. The mere start of an answer is no sign of health.
-func (w *Watcher) well() {
-	w.mu.Lock()
-	news := w.said != ""
-	w.said = ""
-	w.mu.Unlock()
-	if news {
-		w.log.Info("watch nodes again")
+// Run follows the Nodes until ctx ends, and wakes whenever Known has a new answer. Its error is ctx's, no other: what goes wrong on the way
+// is logged when it changes, and tried again.
+func (w *Watcher) Run(ctx context.Context, wake chan<- struct{}) error {
+	return w.table.follow(ctx, w.follower, wake)
+}
+
+// tell logs who is there. Of a big cluster that would be a page, so beyond some names it is their number.
+func (w *Watcher) tell() {
+	const most = 16
+	nodes, _ := w.Nodes()
+	if len(nodes) > most {
+		w.follower.log.Info(w.follower.kind.what, "number", len(nodes))
+		return
 	}
+	names := make([]string, len(nodes))
+	for i, n := range nodes {
+		names[i] = n.Name
+	}
+	w.follower.log.Info(w.follower.kind.what, "names", names)
 }

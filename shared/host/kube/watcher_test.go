@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/client-go/rest"
+
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 )
 
@@ -161,9 +163,10 @@ func TestAnotherAPIStartsAnew(t *testing.T) {
 		time.Sleep(time.Minute)
 		other := newFakeAPI()
 		other.set("cp-0", at("198.51.100.10"))
-		w.watcher.access.mu.Lock()
-		w.watcher.access.client = &http.Client{Transport: inMemory{other}}
-		w.watcher.access.mu.Unlock()
+		access := w.watcher.follower.access
+		access.mu.Lock()
+		access.client, access.config = &http.Client{Transport: inMemory{other}}, &rest.Config{Host: "https://api-int.other.test:6443"}
+		access.mu.Unlock()
 		w.api.endWatches()
 		time.Sleep(pace)
 		expect(t, w, "cp-0")

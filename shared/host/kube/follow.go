@@ -1,0 +1,91 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+)
+
+// pace is the time between two attempts. It is short and constant because a control plane node that registers just after the API came up
+// must be seen before that node has formed a picture of its own.
+const pace = time.Second
+
+// follower follows one kind of object. It lists once, then follows one watch that it resumes where it ended; only when the API has forgotten
+// that place, or ends a watch with an error, does it list again.
+type follower struct {
+	access *Access
+	kind   kind
+	log    *slog.Logger
+
+	mu   sync.Mutex
+	said string // the error logged last, empty when all is well
+}
+
+// run follows the objects until ctx ends. Its error is ctx's, no other: what goes wrong on the way is logged when it changes, and tried again.
+func (f *follower) run(ctx context.Context, to cache.ReflectorStore) error {
+	tell := func(err error) {
+		if ctx.Err() == nil {
+			f.ill(err)
+		}
+	}
+	told := klog.NewContext(ctx, klog.New(ear{tell}))
+	var follow *cache.Reflector
+	for {
+		next := time.NewTimer(pace)
+		var err error
+		if follow == nil {
+			follow, err = f.reflector(to)
+		}
+		if err == nil {
+			err = follow.ListAndWatchWithContext(told)
+		}
+		if errors.Is(err, errAnother) { // what was seen of one API means nothing to another
+			follow = nil
+		}
+		if err != nil {
+			tell(err)
+		}
+		select {
+		case <-ctx.Done():
+			next.Stop()
+			return ctx.Err()
+		case <-next.C:
+		}
+	}
+}
+
+func (f *follower) reflector(to cache.ReflectorStore) (*cache.Reflector, error) {
+	from, err := newSource(f.access, f.kind)
+	if err != nil {
+		return nil, err
+	}
+	return cache.NewReflectorWithOptions(from, f.kind.object, to, cache.ReflectorOptions{Name: f.kind.resource, Backoff: &wait.Backoff{Duration: pace}}), nil
+}
+
+func (f *follower) ill(err error) {
+	text := stable(err).Error()
+	f.mu.Lock()
+	news := text != f.said
+	f.said = text
+	f.mu.Unlock()
+	if news {
+		f.log.Warn("watch "+f.kind.what, "error", text)
+	}
+}
+
+// well is called when the API has sent an event that could be read. The mere start of an answer is no sign of health.
+func (f *follower) well() {
+	f.mu.Lock()
+	news := f.said != ""
+	f.said = ""
+	f.mu.Unlock()
+	if news {
+		f.log.Info("watch " + f.kind.what + " again")
+	}
+}

@@ -1,0 +1,88 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+)
+
+// conflicts is how often a write is tried that another writer came before.
+const conflicts = 5
+
+// Put makes the ConfigMap hold what change returns for what it holds; of one that does not exist, change gets nil. It writes only over what
+// change has seen: after another writer it asks again. change returns nil to leave everything as it is, and it may be called more than once.
+// What else the object has, its labels among them, stays. The whole takes at most half a minute.
+func (a *API) Put(ctx context.Context, namespace, name string, change func(now map[string]string) map[string]string) error {
+	return a.write(ctx, "put", namespace, name, func(ctx context.Context, api *rest.RESTClient, now *corev1.ConfigMap) error {
+		if now == nil {
+			data := change(nil)
+			if data == nil {
+				return nil
+			}
+			made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: data}
+			return api.Post().Namespace(namespace).Resource("configmaps").Body(made).Do(ctx).Error()
+		}
+		data := now.Data
+		if data == nil {
+			data = map[string]string{}
+		}
+		data = change(maps.Clone(data))
+		if data == nil || maps.Equal(data, now.Data) {
+			return nil
+		}
+		now.Data = data // with the version that was read, which the API compares
+		return api.Put().Namespace(namespace).Resource("configmaps").Name(name).Body(now).Do(ctx).Error()
+	})
+}
+
+// Delete removes the ConfigMap if gone says so of what it holds, and only if it holds that still. One that does not exist is no error. The
+// whole takes at most half a minute.
+func (a *API) Delete(ctx context.Context, namespace, name string, gone func(now map[string]string) bool) error {
+	return a.write(ctx, "delete", namespace, name, func(ctx context.Context, api *rest.RESTClient, now *corev1.ConfigMap) error {
+		if now == nil || !gone(maps.Clone(now.Data)) {
+			return nil
+		}
+		only := &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &now.UID, ResourceVersion: &now.ResourceVersion}}
+		err := api.Delete().Namespace(namespace).Resource("configmaps").Name(name).Body(only).Do(ctx).Error()
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return err
+	})
+}
+
+// write reads the object, nil when there is none, and tries again when another writer was faster.
+func (a *API) write(ctx context.Context, verb, namespace, name string, try func(context.Context, *rest.RESTClient, *corev1.ConfigMap) error) error {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	client, config, err := a.access.load()
+	if err != nil {
+		return err
+	}
+	api, err := restClient(client, config, corev1.SchemeGroupVersion)
+	if err != nil {
+		return err
+	}
+	for range conflicts {
+		now := new(corev1.ConfigMap)
+		err = api.Get().Namespace(namespace).Resource("configmaps").Name(name).Do(ctx).Into(now)
+		if apierrors.IsNotFound(err) {
+			now, err = nil, nil
+		}
+		if err == nil {
+			err = try(ctx, api, now)
+		}
+		if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s ConfigMap %s/%s: %w", verb, namespace, name, stable(err))
+	}
+	return nil
+}
