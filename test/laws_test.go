@@ -65,7 +65,7 @@ type law struct {
 
 // leaves need nothing but the standard library, so every other room may use them.
 var leaves = []string{
-	"shared/addr", "shared/asset", "shared/container", "shared/health", "shared/port", "shared/record", "shared/role",
+	"shared/addr", "shared/asset", "shared/container", "shared/health", "shared/port", "shared/record", "shared/redirect", "shared/role",
 	"shared/supervised", "shared/vrrp",
 }
 
@@ -79,6 +79,7 @@ var laws = []law{
 	{room: "shared/health", why: "leaf"},
 	{room: "shared/port", why: "leaf"},
 	{room: "shared/record", why: "leaf"},
+	{room: "shared/redirect", own: []string{"shared/port"}, why: "leaf"},
 	{room: "shared/role", why: "leaf"},
 	{room: "shared/supervised", why: "leaf"},
 	{room: "shared/vrrp", why: "leaf"},
@@ -91,6 +92,7 @@ var laws = []law{
 	{room: "shared/host/file", foreign: []string{"github.com/google/renameio", "github.com/fsnotify/fsnotify"}, why: "files: one writer, one watcher"},
 	{room: "shared/host/proc", own: leaves, foreign: []string{"golang.org/x/sys"}, why: "processes by pidfd"},
 	{room: "shared/host/link", own: leaves, foreign: []string{"github.com/vishvananda/netlink", "golang.org/x/sys"}, why: "the only door to netlink"},
+	{room: "shared/host/nft", own: leaves, foreign: []string{"github.com/google/nftables", "golang.org/x/sys"}, why: "the only door to netfilter"},
 	{room: "shared/host/localhost", why: "the machine's own name, for all that dial"},
 	{room: "shared/host/kube", own: append([]string{"shared/host/localhost"}, leaves...), foreign: []string{"k8s.io/"}, why: "the only door to Kubernetes"},
 	{room: "shared/host/podman", own: leaves, foreign: []string{"github.com/containers/", "github.com/opencontainers/"}, why: "the only door to podman"},

@@ -1,0 +1,109 @@
+package nft
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/google/nftables"
+	"github.com/google/nftables/expr"
+	"github.com/google/nftables/xt"
+	"golang.org/x/sys/unix"
+)
+
+// A program that did the same before this one marked its rules with a comment and nothing else: in tables of its own, and before 2026 in
+// those of iptables.
+const (
+	leftoverTable   = "ocp_nat"
+	iptablesTable   = "nat"
+	leftoverComment = "OCP_API_LB_REDIRECT"
+)
+
+// RemoveLeftovers takes away what another program with the same purpose has left: its table in either family, and its rules in the
+// table that iptables uses. Both rewrite the same connections as ours, perhaps to a port where nobody listens any more. It says what it
+// removed. What it cannot read it leaves alone and names in the error.
+func RemoveLeftovers() (removed []string, err error) {
+	c, err := nftables.New()
+	if err != nil {
+		return nil, fmt.Errorf("open netfilter: %w", err)
+	}
+	var errs []error
+	for family, name := range map[nftables.TableFamily]string{nftables.TableFamilyIPv4: "ip", nftables.TableFamilyIPv6: "ip6"} {
+		for _, remove := range []func(*nftables.Conn, nftables.TableFamily) (int, error){removeTable, removeRules} {
+			n, err := remove(c, family)
+			if err != nil {
+				errs = append(errs, fmt.Errorf("remove rules %s of family %s: %w", leftoverComment, name, err))
+			}
+			if n > 0 {
+				removed = append(removed, fmt.Sprintf("%d rules or tables of family %s", n, name))
+			}
+		}
+	}
+	return removed, errors.Join(errs...)
+}
+
+func removeTable(c *nftables.Conn, family nftables.TableFamily) (int, error) {
+	t := nftables.Table{Name: leftoverTable, Family: family}
+	there, err := exists(c, t)
+	if err != nil || !there {
+		return 0, err
+	}
+	c.DelTable(&t)
+	if err := c.Flush(); err != nil && !errors.Is(err, unix.ENOENT) {
+		return 0, err
+	}
+	return 1, nil
+}
+
+// removeRules looks at the two chains that the rules were put into: those of services, of which a node may have ten thousand, are others.
+func removeRules(c *nftables.Conn, family nftables.TableFamily) (int, error) {
+	t := nftables.Table{Name: iptablesTable, Family: family}
+	there, err := exists(c, t)
+	if err != nil || !there {
+		return 0, err
+	}
+	n := 0
+	for _, name := range []string{"PREROUTING", "OUTPUT"} {
+		rules, err := c.GetRules(&t, &nftables.Chain{Name: name, Table: &t})
+		if err != nil && !errors.Is(err, unix.ENOENT) {
+			return n, err
+		}
+		for _, rule := range rules {
+			if !marked(rule) {
+				continue
+			}
+			if err := c.DelRule(&nftables.Rule{Table: &t, Chain: &nftables.Chain{Name: name, Table: &t}, Handle: rule.Handle}); err != nil {
+				return n, err
+			}
+			if err := c.Flush(); err != nil && !errors.Is(err, unix.ENOENT) {
+				return n, err
+			}
+			n++
+		}
+	}
+	return n, nil
+}
+
+// marked finds the comment where nft keeps it, beside the rule, and where iptables does, as a match that always holds.
+func marked(rule *nftables.Rule) bool {
+	if bytes.Contains(rule.UserData, []byte(leftoverComment)) {
+		return true
+	}
+	for _, e := range rule.Exprs {
+		m, ok := e.(*expr.Match)
+		if !ok || m.Name != "comment" {
+			continue
+		}
+		switch info := m.Info.(type) {
+		case *xt.Comment:
+			if string(*info) == leftoverComment {
+				return true
+			}
+		case *xt.Unknown:
+			if bytes.HasPrefix(*info, []byte(leftoverComment)) {
+				return true
+			}
+		}
+	}
+	return false
+}

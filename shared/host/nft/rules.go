@@ -1,0 +1,141 @@
+package nft
+
+import (
+	"encoding/binary"
+	"net/netip"
+
+	"github.com/google/nftables"
+	"github.com/google/nftables/expr"
+	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/redirect"
+)
+
+// tableName is the one table that is ours, in the family of both IP families.
+const tableName = "onprem-infra"
+
+// register is the 16-byte one that every comparison goes through; NAT takes its port from the second.
+const register, second = unix.NFT_REG_1, unix.NFT_REG_2
+
+// chain is one of our chains with what stands in it.
+type chain struct {
+	name     string
+	kind     nftables.ChainType
+	hook     *nftables.ChainHook
+	priority *nftables.ChainPriority
+	rules    [][]expr.Any
+}
+
+// chains are the whole table. The node's own connections pass output and never prerouting; they go to the VIP over lo exactly when this
+// node holds it. In prerouting the kernel is asked for the same: what a node that does not hold the VIP passes on for its pods must reach
+// the holder as it was sent, because there it may go to the API server itself.
+func chains(r redirect.Rules) []chain {
+	pre := chain{name: "prerouting", kind: nftables.ChainTypeNAT, hook: nftables.ChainHookPrerouting, priority: nftables.ChainPriorityNATDest}
+	out := chain{name: "output", kind: nftables.ChainTypeNAT, hook: nftables.ChainHookOutput, priority: nftables.ChainPriorityNATDest}
+	in := chain{name: "input", kind: nftables.ChainTypeFilter, hook: nftables.ChainHookInput, priority: nftables.ChainPriorityFilter}
+	for _, d := range r.Redirects {
+		to := append(toVIP(d), local()...)
+		if d.Sources == nil {
+			pre.rules = append(pre.rules, concat(to, rewrite(d)))
+		}
+		for _, p := range d.Sources {
+			pre.rules = append(pre.rules, concat(to, from(p), rewrite(d)))
+		}
+		out.rules = append(out.rules, concat(toVIP(d), overLoopback(), rewrite(d)))
+	}
+	for _, p := range r.Closed {
+		in.rules = append(in.rules,
+			concat(tcpTo(p), redirected(), []expr.Any{&expr.Verdict{Kind: expr.VerdictAccept}}),
+			concat(tcpTo(p), []expr.Any{&expr.Reject{Type: unix.NFT_REJECT_TCP_RST}}))
+	}
+	return []chain{pre, out, in}
+}
+
+func concat(parts ...[]expr.Any) []expr.Any {
+	var all []expr.Any
+	for _, p := range parts {
+		all = append(all, p...)
+	}
+	return all
+}
+
+func equal(data []byte) expr.Any { return &expr.Cmp{Op: expr.CmpOpEq, Register: register, Data: data} }
+
+func tcpTo(port uint16) []expr.Any {
+	return []expr.Any{
+		&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: register}, equal([]byte{unix.IPPROTO_TCP}),
+		&expr.Payload{DestRegister: register, Base: expr.PayloadBaseTransportHeader, Offset: 2, Len: 2}, equal(binary.BigEndian.AppendUint16(nil, port)),
+	}
+}
+
+// header is where the addresses stand in the IP header of a family.
+func header(a netip.Addr) (family byte, source, destination uint32) {
+	if a.Is4() {
+		return unix.NFPROTO_IPV4, 12, 16
+	}
+	return unix.NFPROTO_IPV6, 8, 24
+}
+
+func address(offset uint32, a netip.Addr) expr.Any {
+	return &expr.Payload{DestRegister: register, Base: expr.PayloadBaseNetworkHeader, Offset: offset, Len: uint32(a.BitLen() / 8)}
+}
+
+func toVIP(d redirect.Redirect) []expr.Any {
+	family, _, destination := header(d.VIP)
+	return concat([]expr.Any{
+		&expr.Meta{Key: expr.MetaKeyNFPROTO, Register: register}, equal([]byte{family}),
+		address(destination, d.VIP), equal(d.VIP.AsSlice()),
+	}, tcpTo(d.From))
+}
+
+// local holds for an address of this node. The kernel keeps the answer in its own byte order.
+func local() []expr.Any {
+	return []expr.Any{
+		&expr.Fib{Register: register, ResultADDRTYPE: true, FlagDADDR: true}, equal(binary.NativeEndian.AppendUint32(nil, unix.RTN_LOCAL)),
+	}
+}
+
+func from(p netip.Prefix) []expr.Any {
+	_, source, _ := header(p.Addr())
+	size := p.Addr().BitLen() / 8
+	mask := make([]byte, size)
+	for bit := range p.Bits() {
+		mask[bit/8] |= 0x80 >> (bit % 8)
+	}
+	return []expr.Any{
+		address(source, p.Addr()),
+		&expr.Bitwise{SourceRegister: register, DestRegister: register, Len: uint32(size), Mask: mask, Xor: make([]byte, size)},
+		equal(p.Masked().Addr().AsSlice()),
+	}
+}
+
+// overLoopback names the link by its name: its number is 1 in every network namespace, but that is the kernel's habit and no promise.
+func overLoopback() []expr.Any {
+	name := make([]byte, unix.IFNAMSIZ)
+	copy(name, "lo")
+	return []expr.Any{&expr.Meta{Key: expr.MetaKeyOIFNAME, Register: register}, equal(name)}
+}
+
+// rewrite is what REDIRECT would do but for the address: REDIRECT is not applied to the traffic of pods behind some network plugins.
+func rewrite(d redirect.Redirect) []expr.Any {
+	family, _, _ := header(d.VIP)
+	return []expr.Any{
+		&expr.Immediate{Register: register, Data: d.VIP.AsSlice()},
+		&expr.Immediate{Register: second, Data: binary.BigEndian.AppendUint16(nil, d.To)},
+		&expr.NAT{Type: expr.NATTypeDestNAT, Family: uint32(family), RegAddrMin: register, RegAddrMax: register,
+			RegProtoMin: second, RegProtoMax: second, Specified: true},
+	}
+}
+
+// statusDNAT is IPS_DST_NAT of the kernel's connection tracking.
+const statusDNAT = 1 << 5
+
+// redirected holds for connections whose destination was rewritten. One that is not tracked is not redirected either.
+func redirected() []expr.Any {
+	word := func(n uint32) []byte { return binary.NativeEndian.AppendUint32(nil, n) }
+	return []expr.Any{
+		&expr.Ct{Key: expr.CtKeySTATUS, Register: register},
+		&expr.Bitwise{SourceRegister: register, DestRegister: register, Len: 4, Mask: word(statusDNAT), Xor: word(0)},
+		&expr.Cmp{Op: expr.CmpOpNeq, Register: register, Data: word(0)},
+	}
+}

@@ -1,0 +1,47 @@
+// Package redirect says which traffic of a control plane node goes through its balancer: what is for an API VIP, and nothing else.
+package redirect
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/onprem-infra/onprem-infra/shared/port"
+)
+
+// Rules are everything that a node's packet filter holds for the balancer. The zero value is none.
+type Rules struct {
+	Redirects []Redirect
+	Closed    []uint16 // TCP ports that take redirected connections only: others are refused
+}
+
+// Redirect sends the TCP connections for one port of a VIP, while this node holds the VIP, to another port of it.
+type Redirect struct {
+	VIP  netip.Addr
+	From uint16
+	To   uint16
+	// Sources are the networks whose hosts are redirected, all of the VIP's family; nil for everybody. The node itself always is.
+	Sources []netip.Prefix
+}
+
+// Of are the rules of a control plane node whose balancer serves. ports are the plan's, networks its machine networks.
+//
+// Ignition documents hold secrets, so pods are kept from the machine config server by the network plugin, by its port. The balanced port
+// must be no way around that: where the machine networks are known, only their hosts are sent there, and it takes nothing else.
+func Of(vips []netip.Addr, networks []netip.Prefix, ports map[string]uint16) Rules {
+	r := Rules{Closed: []uint16{ports[port.MachineConfigLB]}}
+	for _, vip := range slices.SortedFunc(slices.Values(vips), netip.Addr.Compare) {
+		r.Redirects = append(r.Redirects, Redirect{VIP: vip, From: ports[port.API], To: ports[port.LB]})
+		sources := slices.DeleteFunc(slices.Clone(networks), func(p netip.Prefix) bool { return p.Addr().BitLen() != vip.BitLen() })
+		if len(networks) > 0 && len(sources) == 0 {
+			continue // nobody of this family is a host of the cluster
+		}
+		slices.SortFunc(sources, func(a, b netip.Prefix) int { return a.Addr().Compare(b.Addr()) })
+		r.Redirects = append(r.Redirects, Redirect{
+			VIP: vip, From: ports[port.MachineConfig], To: ports[port.MachineConfigLB], Sources: sources,
+		})
+	}
+	return r
+}
+
+// Off are the rules while the balancer does not serve: connections to a VIP go to this node's own API server, and the closed ports stay so.
+func (r Rules) Off() Rules { return Rules{Closed: r.Closed} }

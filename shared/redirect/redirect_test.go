@@ -1,0 +1,66 @@
+package redirect
+
+import (
+	"net/netip"
+	"reflect"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/port"
+)
+
+func addrs(texts ...string) []netip.Addr {
+	var out []netip.Addr
+	for _, text := range texts {
+		out = append(out, netip.MustParseAddr(text))
+	}
+	return out
+}
+
+func networks(texts ...string) []netip.Prefix {
+	var out []netip.Prefix
+	for _, text := range texts {
+		out = append(out, netip.MustParsePrefix(text))
+	}
+	return out
+}
+
+// TestOf also moves a port and expects the rules to follow (H-23).
+func TestOf(t *testing.T) {
+	ports, err := port.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved, err := port.Resolve(map[string]uint16{port.API: 7443, port.LB: 7445, port.MachineConfigLB: 7446})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v4, v6 := netip.MustParseAddr("192.0.2.5"), netip.MustParseAddr("2001:db8::5")
+	for _, tt := range []struct {
+		name     string
+		vips     []netip.Addr
+		networks []netip.Prefix
+		ports    map[string]uint16
+		want     Rules
+	}{
+		{"no VIP", nil, networks("192.0.2.0/24"), ports, Rules{Closed: []uint16{9446}}},
+		{"one family", addrs("192.0.2.5"), networks("192.0.2.0/24"), ports, Rules{
+			Redirects: []Redirect{{v4, 6443, 9445, nil}, {v4, 22623, 9446, networks("192.0.2.0/24")}}, Closed: []uint16{9446}}},
+		{"both families, in another order", addrs("2001:db8::5", "192.0.2.5"), networks("2001:db8::/64", "198.51.100.0/24", "192.0.2.0/24"), ports, Rules{
+			Redirects: []Redirect{
+				{v4, 6443, 9445, nil}, {v4, 22623, 9446, networks("192.0.2.0/24", "198.51.100.0/24")},
+				{v6, 6443, 9445, nil}, {v6, 22623, 9446, networks("2001:db8::/64")},
+			}, Closed: []uint16{9446}}},
+		{"unknown machine networks", addrs("192.0.2.5"), nil, ports, Rules{
+			Redirects: []Redirect{{v4, 6443, 9445, nil}, {v4, 22623, 9446, nil}}, Closed: []uint16{9446}}},
+		{"no machine network of the VIP's family", addrs("2001:db8::5"), networks("192.0.2.0/24"), ports, Rules{
+			Redirects: []Redirect{{v6, 6443, 9445, nil}}, Closed: []uint16{9446}}},
+		{"other ports", addrs("192.0.2.5"), nil, moved, Rules{
+			Redirects: []Redirect{{v4, 7443, 7445, nil}, {v4, 22623, 7446, nil}}, Closed: []uint16{7446}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := Of(tt.vips, tt.networks, tt.ports); !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("got %+v\nwant %+v", got, tt.want)
+			}
+		})
+	}
+}
