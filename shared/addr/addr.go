@@ -11,6 +11,7 @@ type Address struct {
 	Secondary  bool         // IPv4: not the first address of its network; IPv6: a temporary (privacy) address
 	Deprecated bool         // IPv6 preferred lifetime 0
 	Tentative  bool         // duplicate address detection has not ended, or has failed
+	Duplicate  bool         // it has failed: another host has the address
 }
 
 // Link is one network interface.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// nic builds a link that is up. Each address is written as "192.0.2.10/24" and, after it, any of deprecated, tentative, secondary and a
+// nic builds a link that is up. Each address is written as "192.0.2.10/24" and, after it, any of deprecated, tentative, duplicate, secondary and a
 // label.
 func nic(index int, name string, addresses ...string) Link {
 	l := Link{Index: index, Name: name, Up: true}
@@ -17,6 +17,8 @@ func nic(index int, name string, addresses ...string) Link {
 			switch w {
 			case "deprecated":
 				a.Deprecated = true
+			case "duplicate":
+				a.Duplicate = true
 			case "tentative":
 				a.Tentative = true
 			case "secondary":

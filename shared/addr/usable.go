@@ -1,26 +1,36 @@
 package addr
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
 )
 
-// usable says whether an address can be what a node is known by.
+// usable says whether an address can be what a node is known by now.
 func usable(a Address) bool {
+	return unfit(a) == "" && a.Prefix.Addr() != ovnMasquerade && !a.Tentative // what is tentative cannot be bound
+}
+
+// unfit says why an address can never be what a node is known by, or nothing.
+func unfit(a Address) string {
 	ip := a.Prefix.Addr()
 	switch {
-	case ip.IsLinkLocalUnicast(), ip.IsLoopback(), ip.IsMulticast(), ip.IsUnspecified():
-		return false
-	case a.Deprecated: // a VIP of keepalived's, or a lease that runs out
-		return false
-	case a.Tentative: // cannot be bound
-		return false
-	case strings.Contains(a.Label, "eip"): // an egress IP: it moves between nodes
-		return false
-	case ip == ovnMasquerade:
-		return false
+	case !ip.IsValid():
+		return "it is no address"
+	case ip.IsLoopback():
+		return "it is a loopback address"
+	case ip.IsLinkLocalUnicast():
+		return "it is a link-local address"
+	case ip.IsMulticast(), ip.IsUnspecified():
+		return "it is no address of one host"
+	case a.Deprecated:
+		return "it is deprecated: a VIP, or a lease that runs out"
+	case a.Duplicate:
+		return "another host has it, as duplicate address detection found"
+	case strings.Contains(a.Label, "eip"):
+		return fmt.Sprintf("its label %s makes it an egress IP, which moves between nodes", a.Label)
 	}
-	return true
+	return ""
 }
 
 // ovnMasquerade is on every node's OVN bridge, the same everywhere.

@@ -73,6 +73,7 @@ func address(a netlink.Addr) addr.Address {
 		Secondary:  a.Flags&unix.IFA_F_SECONDARY != 0,
 		Deprecated: p.Addr().BitLen() == 128 && a.Flags&unix.IFA_F_DEPRECATED != 0,
 		Tentative:  a.Flags&(unix.IFA_F_TENTATIVE|unix.IFA_F_DADFAILED) != 0,
+		Duplicate:  a.Flags&unix.IFA_F_DADFAILED != 0,
 	}
 }
 
