@@ -36,6 +36,13 @@ func fifteen() []netip.Addr {
 	return out
 }
 
+// node is a Corefile as on a node.
+func node(knowing, upstreams []netip.Addr) Config {
+	c := internal(addrs("192.0.2.5"), addrs("192.0.2.6"), upstreams)
+	c.Hosts, c.Knowing, c.Poll = true, knowing, false
+	return c
+}
+
 // goldens are one Config for every golden file.
 func goldens() map[string]Config {
 	v4, v6 := addrs("192.0.2.5"), addrs("2001:db8::5")
@@ -49,6 +56,11 @@ func goldens() map[string]Config {
 		"fifteen-upstreams":  internal(v4, addrs("192.0.2.6"), fifteen()),
 		"external":           {Header: header, Zone: zone, Upstreams: addrs("198.51.100.1"), HealthPort: 18080, Poll: true},
 		"nothing":            {Zone: zone, HealthPort: 18080, Poll: true},
+		"node":               node(nil, addrs("198.51.100.1")),
+		"node-knowing":       node(addrs("192.0.2.10", "192.0.2.11"), addrs("198.51.100.1", "2001:db8:1::1")),
+		"node-many":          node(addrs("192.0.2.10"), fifteen()),
+		"node-external":      {Header: header, Zone: zone, Hosts: true, Upstreams: addrs("198.51.100.1"), HealthPort: 18080},
+		"node-no-upstreams":  node(nil, nil),
 		"signalled":          {Header: header, Zone: zone, Records: record.Cluster(zone, v4, addrs("192.0.2.6")), Upstreams: addrs("198.51.100.1")},
 	}
 }

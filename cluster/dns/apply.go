@@ -1,0 +1,73 @@
+package dns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/onprem-infra/onprem-infra/shared/corefile"
+)
+
+// Apply brings the machine to what is desired. It is called at every turn and does nothing when all is as it should be. A file that cannot be
+// written leaves the former one in force, and the others are written all the same. The Corefile is last: it wants the hosts file.
+func (r *Room) Apply(ctx context.Context, d Desired) error {
+	hosts := r.applyHosts(d)
+	changed, err := r.host.Write(Config, corefile.Render(d.Corefile))
+	if err != nil {
+		err = fmt.Errorf("write %s: %w", Config, err)
+	}
+	if changed {
+		r.read = false
+	}
+	return errors.Join(hosts, err, r.remember(d), r.reload(ctx))
+}
+
+// applyHosts writes the nodes' names. Where none are known, the file of an earlier run is better than an empty one; an empty one is better than
+// none, of which CoreDNS would complain.
+func (r *Room) applyHosts(d Desired) error {
+	if len(d.Hosts) == 0 {
+		text, err := r.host.Read(corefile.HostsPath)
+		if err != nil || len(text) > 0 {
+			return err
+		}
+	}
+	if _, err := r.host.Write(corefile.HostsPath, corefile.RenderHosts(r.header, d.Corefile.Zone, d.Hosts)); err != nil {
+		return fmt.Errorf("write %s: %w", corefile.HostsPath, err)
+	}
+	return nil
+}
+
+// remember keeps the nodes for a time without the API. In memory they stay even when the disk is full.
+func (r *Room) remember(d Desired) error {
+	if len(d.Memory) == 0 {
+		return nil
+	}
+	r.known, r.loaded = d.Memory, true
+	if _, err := r.host.Write(MemoryPath, encode(d.Memory)); err != nil {
+		return fmt.Errorf("remember the nodes: %w", err)
+	}
+	return nil
+}
+
+// reload has CoreDNS read its Corefile unless it is known to have done so. One that is new to us is told too: the Corefile may have changed
+// after it looked. Before it serves it hears no signal, and a turn later is soon enough: it reads the Corefile at its start. A reload loses
+// no query, and a Corefile that CoreDNS refuses leaves the former one in force.
+func (r *Room) reload(ctx context.Context) error {
+	running, another := r.daemon.Running()
+	if another {
+		r.read, r.reloaded = false, r.host.Now() // it may have started just now, and a start is as good as a reload
+	}
+	if r.read || !running || !r.daemon.Serves(ctx) {
+		return nil
+	}
+	if wait := apart - r.host.Now().Sub(r.reloaded); wait > 0 {
+		r.host.Later(wait)
+		return nil
+	}
+	if err := r.daemon.Signal(syscall.SIGUSR1); err != nil {
+		return fmt.Errorf("have CoreDNS read its Corefile: %w", err)
+	}
+	r.read, r.reloaded = true, r.host.Now()
+	return nil
+}

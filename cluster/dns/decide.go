@@ -1,0 +1,171 @@
+package dns
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/corefile"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/record"
+	"github.com/onprem-infra/onprem-infra/shared/resolvconf"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// mostKnowing leaves room for name servers of the host's own behind the control plane: a worker whose masters are all gone asks those.
+const mostKnowing = 9
+
+// Observe reads the host's addresses and name servers, and the nodes. While the API has not spoken, or says that there are none at all, they
+// are those that it named last.
+func (r *Room) Observe(context.Context) (Snapshot, error) {
+	links, err := r.host.Links()
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("read links: %w", err)
+	}
+	resolvers, err := r.host.Resolvers()
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("read the host's name servers: %w", err)
+	}
+	s := Snapshot{Links: links, Resolvers: resolvers, Origin: "the API"}
+	nodes, synced := r.nodes.Nodes()
+	switch {
+	case synced && len(nodes) > 0:
+		s.Nodes = nodes
+		return s, nil
+	case !r.loaded:
+		text, err := r.host.Read(MemoryPath)
+		if err != nil {
+			return Snapshot{}, fmt.Errorf("read the nodes of an earlier run: %w", err)
+		}
+		r.known, r.loaded = decode(text), true
+	}
+	s.Nodes, s.Origin = r.known, "memory"
+	if len(s.Nodes) == 0 {
+		s.Origin = "nobody yet"
+	}
+	return s, nil
+}
+
+// Decide says which Corefile and hosts file should be there. Without any usable name server CoreDNS still answers the cluster's own names.
+// CoreDNS does not poll its Corefile, as it is told of a change.
+func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
+	self := s.self(r.plan)
+	upstreams, why := upstreams(s, self)
+	hosts, unnamed := r.hosts(s.Nodes)
+	reasons := loop.Reasons{why, fmt.Sprintf("%d nodes named by %s", len(hosts), s.Origin)}
+	if unnamed != "" {
+		reasons = append(reasons, unnamed)
+	}
+	d := Desired{Hosts: hosts, Corefile: corefile.Config{
+		Header:     r.header,
+		Zone:       r.plan.Cluster.Zone,
+		Hosts:      true,
+		Upstreams:  upstreams,
+		HealthPort: r.plan.Ports[port.CoreDNSHealth],
+	}}
+	if r.plan.DNSRecords != spec.External { // on the bootstrap machine the records are ours in any case, as nobody else has them yet
+		d.Corefile.Records = r.plan.Records
+	}
+	if s.Origin == "the API" {
+		d.Memory = s.Nodes
+	}
+	// Control plane nodes know all nodes and never ask each other, so no question goes round.
+	if r.role != role.Master {
+		d.Corefile.Knowing = knowing(hosts, s.Links)
+		reasons = append(reasons, fmt.Sprintf("names of other nodes from %v", d.Corefile.Knowing))
+	}
+	return d, reasons
+}
+
+// upstreams are the name servers of the first file that names a usable one. Where systemd-resolved is in charge, the better files name
+// only its stub, which would forward to us what we forward to it.
+func upstreams(s Snapshot, self map[netip.Addr]bool) ([]netip.Addr, string) {
+	for _, file := range s.Resolvers {
+		found := resolvconf.Upstreams(resolvconf.Parse(file.Text), func(a netip.Addr) bool { return self[a] })
+		if len(found) > 0 {
+			return found, fmt.Sprintf("name servers %v from %s", found, file.Path)
+		}
+	}
+	return nil, "no usable name server in any resolv.conf"
+}
+
+// hosts are the nodes by their short names, the first labels of their names, sorted; nodes with the same one share it. unnamed names the
+// first of those that have no name or no address to give.
+func (r *Room) hosts(nodes []addr.Node) (hosts []corefile.Host, unnamed string) {
+	byName := map[record.Name][]netip.Addr{}
+	for _, n := range nodes {
+		label, _, _ := strings.Cut(n.Name, ".")
+		short, err := record.ParseName(label)
+		if err == nil {
+			_, err = record.ParseName(label + "." + string(r.plan.Cluster.Zone))
+		}
+		addresses := r.addresses(n)
+		if err == nil && len(addresses) == 0 {
+			err = fmt.Errorf("it has no address yet")
+		}
+		if err != nil {
+			unnamed = cmp.Or(unnamed, fmt.Sprintf("node %q has no name: %v", n.Name, err))
+			continue
+		}
+		byName[short] = append(byName[short], addresses...)
+	}
+	for short, addresses := range byName {
+		hosts = append(hosts, corefile.Host{Short: short, Addresses: unique(addresses)})
+	}
+	slices.SortFunc(hosts, func(a, b corefile.Host) int { return cmp.Compare(a.Short, b.Short) })
+	return hosts, unnamed
+}
+
+// addresses are those of a node that others reach it by. A VIP is nobody's own, whoever holds it.
+func (r *Room) addresses(n addr.Node) []netip.Addr {
+	var own []netip.Addr
+	for _, a := range n.InternalIPs {
+		a = a.Unmap()
+		vip := slices.Contains(r.plan.VIPs.API, a) || slices.Contains(r.plan.VIPs.Ingress, a)
+		if !vip && a.IsValid() && a.Zone() == "" && !a.IsLoopback() && !a.IsUnspecified() && !a.IsMulticast() && !a.IsLinkLocalUnicast() {
+			own = append(own, a)
+		}
+	}
+	return own
+}
+
+// unique drops what is there already and keeps the order.
+func unique(addresses []netip.Addr) []netip.Addr {
+	var kept []netip.Addr
+	for _, a := range addresses {
+		if !slices.Contains(kept, a) {
+			kept = append(kept, a)
+		}
+	}
+	return kept
+}
+
+// knowing are the control plane nodes to ask, each by its first address of a family that this machine has too. None of them is this machine.
+func knowing(hosts []corefile.Host, links addr.Snapshot) []netip.Addr {
+	own, families := map[netip.Addr]bool{}, map[bool]bool{}
+	for _, link := range links.Links {
+		for _, a := range link.Addresses {
+			ip := a.Prefix.Addr()
+			own[ip] = true
+			if !ip.IsLoopback() && !ip.IsLinkLocalUnicast() {
+				families[ip.Is4()] = true
+			}
+		}
+	}
+	var all []netip.Addr
+	for _, h := range hosts {
+		if slices.ContainsFunc(h.Addresses, func(a netip.Addr) bool { return own[a] }) {
+			continue
+		}
+		if i := slices.IndexFunc(h.Addresses, func(a netip.Addr) bool { return families[a.Is4()] }); i >= 0 && len(all) < mostKnowing {
+			all = append(all, h.Addresses[i])
+		}
+	}
+	return all
+}

@@ -1,0 +1,352 @@
+package dns
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/netip"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/corefile"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// fakeWorld is a FAKE: a machine, an API and a CoreDNS that are what a test says they are.
+type fakeWorld struct {
+	own      []string
+	resolver string // several files stand apart by ---
+	nodes    []addr.Node
+	synced   bool
+	running  bool
+	another  bool
+	deaf     bool
+
+	files   map[string][]byte
+	writes  map[string]int
+	full    string // the file that cannot be written
+	signals []time.Duration
+	now     time.Duration
+	later   time.Duration
+}
+
+func (w *fakeWorld) Links() (addr.Snapshot, error) {
+	link := addr.Link{Index: 2, Name: "enp1s0", Up: true}
+	for _, a := range w.own {
+		link.Addresses = append(link.Addresses, addr.Address{Prefix: netip.MustParsePrefix(a)})
+	}
+	return addr.Snapshot{Links: []addr.Link{link}}, nil
+}
+
+func (w *fakeWorld) Resolvers() (files []Resolver, err error) {
+	for text := range strings.SplitSeq(w.resolver, "---\n") {
+		files = append(files, Resolver{Path: "/" + string(rune('0'+len(files))), Text: []byte(text)})
+	}
+	return files, nil
+}
+
+func (w *fakeWorld) Write(path string, text []byte) (bool, error) {
+	if path == w.full {
+		return false, errors.New("no space left")
+	}
+	if old, there := w.files[path]; there && bytes.Equal(old, text) {
+		return false, nil
+	}
+	w.files[path] = text
+	w.writes[path]++
+	return true, nil
+}
+
+func (w *fakeWorld) Read(path string) ([]byte, error) { return w.files[path], nil }
+func (w *fakeWorld) Now() time.Time                   { return time.Unix(1000, 0).Add(w.now) }
+func (w *fakeWorld) Later(d time.Duration)            { w.later = d }
+func (w *fakeWorld) Nodes() ([]addr.Node, bool)       { return w.nodes, w.synced }
+func (w *fakeWorld) Serves(context.Context) bool      { return !w.deaf }
+func (w *fakeWorld) Signal(sig syscall.Signal) error {
+	if sig != syscall.SIGUSR1 {
+		return errors.New("another signal")
+	}
+	w.signals = append(w.signals, w.now)
+	return nil
+}
+
+func (w *fakeWorld) Running() (running, another bool) {
+	another, w.another = w.another && w.running, false
+	return w.running, another
+}
+
+func node(name string, addresses ...string) addr.Node {
+	n := addr.Node{Name: name}
+	for _, a := range addresses {
+		n.InternalIPs = append(n.InternalIPs, netip.MustParseAddr(a))
+	}
+	return n
+}
+
+func masters() []addr.Node {
+	return []addr.Node{node("master-0", "192.0.2.10", "2001:db8::10"), node("master-1", "192.0.2.11", "2001:db8::11"), node("master-2", "192.0.2.12", "2001:db8::12")}
+}
+
+// room is a room of a role in a world where CoreDNS has just started.
+func room(t *testing.T, r role.Role, change func(*spec.Cluster)) (*Room, *fakeWorld) {
+	t.Helper()
+	c := spec.Cluster{
+		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3,
+		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+		APIVIPs:         []netip.Addr{netip.MustParseAddr("192.0.2.5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
+	}
+	if change != nil {
+		change(&c)
+	}
+	p, err := plan.Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &fakeWorld{
+		own: []string{"127.0.0.1/8", "192.0.2.10/24", "2001:db8::10/64"}, resolver: "nameserver 198.51.100.1\n",
+		running: true, another: true, files: map[string][]byte{}, writes: map[string]int{},
+	}
+	return New(p, r, "made by a test", w, w, w), w
+}
+
+func turn(t *testing.T, r *Room) (Desired, []string, error) {
+	t.Helper()
+	s, err := r.Observe(t.Context())
+	if err != nil {
+		return Desired{}, nil, err
+	}
+	d, why := r.Decide(s)
+	return d, why, r.Apply(t.Context(), d)
+}
+
+func words(addresses []netip.Addr) string {
+	var all []string
+	for _, a := range addresses {
+		all = append(all, a.String())
+	}
+	return strings.Join(all, " ")
+}
+
+func TestDecideUpstreams(t *testing.T) {
+	many := ""
+	for i := range 20 {
+		many += "nameserver 198.51.100." + string(rune('a'+i)) + "\n" // none of them is an address
+		many += "nameserver " + netip.AddrFrom4([4]byte{198, 51, 100, byte(i + 1)}).String() + "\n"
+	}
+	for _, tt := range []struct{ name, resolver, want, why string }{
+		{name: "in order", resolver: "nameserver 198.51.100.2\nnameserver 198.51.100.1\n", want: "198.51.100.2 198.51.100.1", why: "name servers [198.51.100.2 198.51.100.1] from /0"},
+		{name: "D-02: empty", resolver: "", why: "no usable name server in any resolv.conf"},
+		{name: "D-02: comments only", resolver: "# nameserver 198.51.100.1\nsearch example.com\n", why: "no usable name server in any resolv.conf"},
+		{name: "D-02: this machine only", resolver: "nameserver 192.0.2.10\n", why: "no usable name server in any resolv.conf"},
+		{name: "D-04: never this machine, in any family", resolver: "nameserver 192.0.2.10\nnameserver 2001:db8::10\nnameserver ::ffff:192.0.2.10\nnameserver 198.51.100.1\n", want: "198.51.100.1",
+			why: "name servers [198.51.100.1] from /0"},
+		{name: "D-05: never a loopback, never the stub resolver", resolver: "nameserver 127.0.0.53\nnameserver 127.8.0.1\nnameserver ::1\nnameserver 198.51.100.1\n", want: "198.51.100.1",
+			why: "name servers [198.51.100.1] from /0"},
+		{name: "the file behind a stub", resolver: "nameserver 127.0.0.53\n---\nnameserver 198.51.100.7\n---\nnameserver 198.51.100.8\n", want: "198.51.100.7", why: "name servers [198.51.100.7] from /1"},
+		{name: "never a VIP", resolver: "nameserver 192.0.2.5\nnameserver 192.0.2.6\nnameserver 198.51.100.1\n", want: "198.51.100.1", why: "name servers [198.51.100.1] from /0"},
+		{name: "never another node, which would ask us", resolver: "nameserver 192.0.2.11\nnameserver 2001:db8::12\nnameserver 198.51.100.1\n", want: "198.51.100.1", why: "name servers [198.51.100.1] from /0"},
+		{name: "at most 15", resolver: many, want: "198.51.100.1 198.51.100.2 198.51.100.3 198.51.100.4 198.51.100.5 198.51.100.6 198.51.100.7 198.51.100.8 198.51.100.9 198.51.100.10 198.51.100.11 198.51.100.12 198.51.100.13 198.51.100.14 198.51.100.15",
+			why: "name servers [198.51.100.1 198.51.100.2 198.51.100.3 198.51.100.4 198.51.100.5 198.51.100.6 198.51.100.7 198.51.100.8 198.51.100.9 198.51.100.10 198.51.100.11 198.51.100.12 198.51.100.13 198.51.100.14 198.51.100.15] from /0"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, w := room(t, role.Master, nil)
+			w.resolver, w.nodes, w.synced = tt.resolver, masters(), true
+			d, why, err := turn(t, r)
+			if got := words(d.Corefile.Upstreams); err != nil || got != tt.want || !slices.Equal(why, []string{tt.why, "3 nodes named by the API"}) {
+				t.Errorf("upstreams %q, reasons %q (%v), want %q, %q", got, why, err, tt.want, tt.why)
+			}
+		})
+	}
+}
+
+// TestDecideKnowing holds who is asked for the names of nodes that a node does not know.
+func TestDecideKnowing(t *testing.T) {
+	v6 := []addr.Node{node("m0", "2001:db8::10"), node("m1", "2001:db8::11")}
+	var crowd []addr.Node
+	for i := range 20 {
+		crowd = append(crowd, node("m"+string(rune('a'+i)), netip.AddrFrom4([4]byte{192, 0, 2, byte(100 + i)}).String()))
+	}
+	for _, tt := range []struct {
+		name  string
+		role  role.Role
+		own   []string
+		nodes []addr.Node
+		want  string
+		last  string // reason
+	}{
+		{"a control plane node knows all and asks none of its like", role.Master, []string{"192.0.2.10/24"}, masters(), "", "3 nodes named by the API"},
+		{"a worker", role.Worker, []string{"192.0.2.20/24", "2001:db8::20/64"}, masters(), "192.0.2.10 192.0.2.11 192.0.2.12", "names of other nodes from [192.0.2.10 192.0.2.11 192.0.2.12]"},
+		{"a worker without the first family", role.Worker, []string{"127.0.0.1/8", "2001:db8::20/64", "fe80::1/64"}, masters(), "2001:db8::10 2001:db8::11 2001:db8::12", "names of other nodes from [2001:db8::10 2001:db8::11 2001:db8::12]"},
+		{"a worker with none of their families", role.Worker, []string{"192.0.2.20/24"}, v6, "", "names of other nodes from []"},
+		{"an arbiter, never itself", role.Arbiter, []string{"192.0.2.12/24"}, masters(), "192.0.2.10 192.0.2.11", "names of other nodes from [192.0.2.10 192.0.2.11]"},
+		{"not more than leaves room for name servers", role.Worker, []string{"192.0.2.20/24"}, crowd, "192.0.2.100 192.0.2.101 192.0.2.102 192.0.2.103 192.0.2.104 192.0.2.105 192.0.2.106 192.0.2.107 192.0.2.108",
+			"names of other nodes from [192.0.2.100 192.0.2.101 192.0.2.102 192.0.2.103 192.0.2.104 192.0.2.105 192.0.2.106 192.0.2.107 192.0.2.108]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, w := room(t, tt.role, nil)
+			w.own, w.nodes, w.synced = tt.own, tt.nodes, true
+			d, why, err := turn(t, r)
+			if got := words(d.Corefile.Knowing); err != nil || got != tt.want || why[len(why)-1] != tt.last {
+				t.Errorf("asks %q, reasons %q (%v), want %q, %q", got, why, err, tt.want, tt.last)
+			}
+		})
+	}
+}
+
+func TestDecideHosts(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		nodes []addr.Node
+		want  string // the hosts file without its header, lines apart by ;
+		why   string // the last reason
+	}{
+		{"D-10: both families, by short name, sorted", []addr.Node{node("worker-0.example.com", "192.0.2.20"), node("Master-0.ostest.example.com", "192.0.2.10", "2001:db8::10")},
+			"192.0.2.10 master-0 master-0.ostest.example.com;2001:db8::10 master-0 master-0.ostest.example.com;192.0.2.20 worker-0 worker-0.ostest.example.com", "2 nodes named by the API"},
+		{"every address", []addr.Node{node("a", "192.0.2.20", "192.0.2.21", "192.0.2.20")}, "192.0.2.20 a a.ostest.example.com;192.0.2.21 a a.ostest.example.com", "1 nodes named by the API"},
+		{"two of one short name", []addr.Node{node("a.x", "192.0.2.20"), node("a.y", "192.0.2.21")}, "192.0.2.20 a a.ostest.example.com;192.0.2.21 a a.ostest.example.com", "1 nodes named by the API"},
+		{"a VIP is nobody's", []addr.Node{node("a", "192.0.2.5", "192.0.2.20", "192.0.2.6")}, "192.0.2.20 a a.ostest.example.com", "1 nodes named by the API"},
+		{"addresses that lead nowhere", []addr.Node{node("a", "127.0.0.1", "::1", "fe80::1", "0.0.0.0", "::", "224.0.0.1", "192.0.2.20")}, "192.0.2.20 a a.ostest.example.com", "1 nodes named by the API"},
+		{"no address yet", []addr.Node{node("a"), node("b", "192.0.2.20")}, "192.0.2.20 b b.ostest.example.com", `node "a" has no name: it has no address yet`},
+		{"no name for DNS", []addr.Node{node("a_b", "192.0.2.21"), node("b", "192.0.2.20")}, "192.0.2.20 b b.ostest.example.com",
+			`node "a_b" has no name: name "a_b": label "a_b" holds '_': only letters, digits and hyphens may be in it`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, w := room(t, role.Master, nil)
+			w.nodes, w.synced = tt.nodes, true
+			_, why, err := turn(t, r)
+			header, lines, _ := strings.Cut(string(w.files[corefile.HostsPath]), "\n")
+			if got := strings.ReplaceAll(strings.TrimSpace(lines), "\n", ";"); err != nil || header != "# made by a test" || got != tt.want || why[len(why)-1] != tt.why {
+				t.Errorf("%s, %q, reasons %q (%v), want %q, %q", header, got, why, err, tt.want, tt.why)
+			}
+		})
+	}
+}
+
+// TestDecideRecords holds that a cluster whose records are external has no names of its own, and its nodes have names all the same (D-14).
+func TestDecideRecords(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*spec.Cluster)
+		want   int
+	}{
+		{"internal", nil, 3},
+		{"external", func(c *spec.Cluster) { c.LoadBalancer, c.DNSRecords = spec.UserManaged, spec.External }, 0},
+	} {
+		r, w := room(t, role.Worker, tt.change)
+		w.nodes, w.synced = masters(), true
+		d, _, err := turn(t, r)
+		if err != nil || len(d.Corefile.Records) != tt.want || !d.Corefile.Hosts || d.Corefile.HealthPort != 18080 || d.Corefile.Poll {
+			t.Errorf("%s: %+v, %v", tt.name, d.Corefile, err)
+		}
+	}
+}
+
+// TestNodesWithoutAPI goes through a node's life: no API yet, one that answers, one that is away, a restart meanwhile, and one that claims that
+// there are no nodes.
+func TestNodesWithoutAPI(t *testing.T) {
+	r, w := room(t, role.Master, nil)
+	step := func(what, why, last string) {
+		t.Helper()
+		_, reasons, err := turn(t, r)
+		hosts := strings.TrimSpace(string(w.files[corefile.HostsPath]))
+		if err != nil || reasons[1] != why || !strings.HasSuffix(hosts, last) {
+			t.Errorf("%s: %q, %v, hosts\n%s", what, reasons, err, hosts)
+		}
+		if !strings.Contains(string(w.files[Config]), "192.0.2.5") {
+			t.Errorf("%s: the cluster's own names are not answered", what)
+		}
+	}
+	again := func() { r = New(r.plan, r.role, r.header, w, w, w) }
+	step("no API yet", "0 nodes named by nobody yet", "# made by a test") // D-16: the file is there
+	w.nodes, w.synced = masters(), true
+	step("the API speaks", "3 nodes named by the API", "2001:db8::12 master-2 master-2.ostest.example.com")
+	w.nodes = append(w.nodes[:2:2], node("master-2", "192.0.2.77")) // W-20
+	step("an address changes", "3 nodes named by the API", "192.0.2.77 master-2 master-2.ostest.example.com")
+	w.nodes = nil
+	step("the API names nobody", "3 nodes named by memory", "192.0.2.77 master-2 master-2.ostest.example.com")
+	w.synced = false
+	again()
+	step("a restart while it is away", "3 nodes named by memory", "192.0.2.77 master-2 master-2.ostest.example.com")
+	w.files[MemoryPath] = []byte("[{")
+	again()
+	step("and the memory is spoilt", "0 nodes named by nobody yet", "192.0.2.77 master-2 master-2.ostest.example.com") // the former file stays
+	w.nodes, w.synced = masters(), true
+	w.full = MemoryPath
+	if _, _, err := turn(t, r); err == nil || err.Error() != "remember the nodes: no space left" {
+		t.Errorf("error %v", err)
+	}
+	if !strings.Contains(string(w.files[corefile.HostsPath]), "192.0.2.12") {
+		t.Error("the nodes have no names where they cannot be remembered")
+	}
+}
+
+func TestDecode(t *testing.T) {
+	for _, text := range []string{"", "null", "{}", `[{"name":7}]`, `[{"addresses":["x"]}]`} {
+		if got := decode([]byte(text)); len(got) != 0 {
+			t.Errorf("%q reads as %v", text, got)
+		}
+	}
+	if got := decode([]byte(`[{"name":"a","addresses":["","192.0.2.1"]}]`)); len(got) != 1 || words(got[0].InternalIPs) != "192.0.2.1" {
+		t.Errorf("read %v", got)
+	}
+}
+
+// TestReload holds when CoreDNS is told of its Corefile: once it serves, once for each change, and never twice within 1.5 s, as a reload a
+// second after another one may take 5 s. Another set of nodes alone is no reason.
+func TestReload(t *testing.T) {
+	r, w := room(t, role.Master, nil)
+	for _, step := range []struct {
+		name  string
+		do    func()
+		after time.Duration // since the step before
+		told  int           // until then
+		later time.Duration // when it wants to turn again
+	}{
+		{"it has just started", func() {}, 0, 0, 1500 * time.Millisecond},
+		{"it hears no signal yet", func() { w.deaf = true }, 1500 * time.Millisecond, 0, 0},
+		{"it does", func() { w.deaf = false }, 2 * time.Second, 1, 0},
+		{"nothing new", func() {}, 2 * time.Second, 1, 0},
+		{"other nodes", func() { w.nodes, w.synced = masters(), true }, time.Second, 1, 0},
+		{"another name server", func() { w.resolver = "nameserver 198.51.100.2\n" }, time.Second, 2, 0},
+		{"and another a moment later", func() { w.resolver = "nameserver 198.51.100.3\n" }, time.Second, 2, 500 * time.Millisecond},
+		{"its time", func() {}, 500 * time.Millisecond, 3, 0},
+		{"CoreDNS is gone", func() { w.running, w.resolver = false, "nameserver 198.51.100.4\n" }, 2 * time.Second, 3, 0},
+		{"and back", func() { w.running, w.another = true, true }, 2 * time.Second, 3, 1500 * time.Millisecond},
+		{"told at its time", func() {}, 1500 * time.Millisecond, 4, 0},
+	} {
+		step.do()
+		w.now += step.after
+		w.later = 0
+		if _, _, err := turn(t, r); err != nil || len(w.signals) != step.told || w.later != step.later {
+			t.Errorf("%s: %v, told %d times, later %v, want %d and %v", step.name, err, len(w.signals), w.later, step.told, step.later)
+		}
+	}
+	if w.writes[Config] != 4 || w.writes[corefile.HostsPath] != 2 {
+		t.Errorf("written: %v", w.writes)
+	}
+}
+
+// TestApplyFaults holds that one file which cannot be written costs no other.
+func TestApplyFaults(t *testing.T) {
+	for path, want := range map[string]string{
+		Config:             "write /etc/coredns/Corefile: no space left",
+		corefile.HostsPath: "write /etc/coredns/hosts: no space left",
+		MemoryPath:         "remember the nodes: no space left",
+	} {
+		r, w := room(t, role.Master, nil)
+		w.nodes, w.synced, w.full = masters(), true, path
+		if _, _, err := turn(t, r); err == nil || err.Error() != want || len(w.files) != 2 {
+			t.Errorf("%s: error %v, %d files written", path, err, len(w.files))
+		}
+		w.full = ""
+		if _, _, err := turn(t, r); err != nil || len(w.files) != 3 {
+			t.Errorf("%s: error %v with room again, %d files", path, err, len(w.files))
+		}
+	}
+}

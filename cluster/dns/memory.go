@@ -1,0 +1,43 @@
+package dns
+
+import (
+	"encoding/json"
+	"net/netip"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+)
+
+// remembered is a node as MemoryPath keeps it.
+type remembered struct {
+	Name      string       `json:"name"`
+	Addresses []netip.Addr `json:"addresses"`
+}
+
+// encode writes nodes for MemoryPath. Equal nodes give equal bytes.
+func encode(nodes []addr.Node) []byte {
+	all := make([]remembered, 0, len(nodes))
+	for _, n := range nodes {
+		all = append(all, remembered{n.Name, n.InternalIPs})
+	}
+	text, _ := json.Marshal(all) // strings and addresses: there is nothing that JSON could refuse
+	return append(text, '\n')
+}
+
+// decode reads what encode wrote. What cannot be read is as good as nothing: the API will say it again.
+func decode(text []byte) []addr.Node {
+	var all []remembered
+	if json.Unmarshal(text, &all) != nil {
+		return nil
+	}
+	var nodes []addr.Node
+	for _, r := range all {
+		n := addr.Node{Name: r.Name}
+		for _, a := range r.Addresses {
+			if a.IsValid() { // an empty string reads as one that is not
+				n.InternalIPs = append(n.InternalIPs, a)
+			}
+		}
+		nodes = append(nodes, n)
+	}
+	return nodes
+}
