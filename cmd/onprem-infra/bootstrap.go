@@ -24,10 +24,10 @@ import (
 // everyRound is how long a room of the bootstrap machine waits for a wake-up before it looks again by itself.
 const everyRound = time.Second
 
-// hostVerbs are the verbs that run on a host and launch containers there.
+// hostVerbs are the verbs that run on a host.
 func hostVerbs(std streams) []*cobra.Command {
 	run := group("run", "Run a room of the bootstrap machine, as its systemd units do", runVIPCommand(std), runDNSCommand(std))
-	return []*cobra.Command{group("bootstrap", "What runs on the bootstrap machine", run)}
+	return []*cobra.Command{group("bootstrap", "What runs on the bootstrap machine", run), monitorVerbs(std)}
 }
 
 // machine is what the rooms of the bootstrap machine share: where things are, and who watches them.

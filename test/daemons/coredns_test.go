@@ -29,11 +29,12 @@ const zone = record.Name("ostest.example.com")
 
 // coredns is CoreDNS on a host, ended with the test.
 type coredns struct {
-	t    *testing.T
-	host *lab.Host
-	conf string
-	log  string
-	pid  int
+	t     *testing.T
+	host  *lab.Host
+	conf  string
+	hosts string // stands for corefile.HostsPath
+	log   string
+	pid   int
 }
 
 func program(t *testing.T) string {
@@ -50,7 +51,8 @@ func program(t *testing.T) string {
 func serve(t *testing.T, host *lab.Host, text []byte) coredns {
 	t.Helper()
 	dir, path := t.TempDir(), program(t)
-	c := coredns{t: t, host: host, conf: filepath.Join(dir, "Corefile"), log: filepath.Join(dir, "log")}
+	c := coredns{t: t, host: host, conf: filepath.Join(dir, "Corefile"), hosts: filepath.Join(dir, "hosts"), log: filepath.Join(dir, "log")}
+	c.name()
 	c.write(text)
 	log, err := os.Create(c.log)
 	if err != nil {
@@ -80,12 +82,23 @@ func serve(t *testing.T, host *lab.Host, text []byte) coredns {
 
 func (c coredns) write(text []byte) {
 	c.t.Helper()
-	// As a whole: CoreDNS may look at any time.
-	part := c.conf + ".part"
+	c.put(c.conf, bytes.ReplaceAll(text, []byte(corefile.HostsPath), []byte(c.hosts)))
+}
+
+// name has these nodes and no others.
+func (c coredns) name(hosts ...corefile.Host) {
+	c.t.Helper()
+	c.put(c.hosts, corefile.RenderHosts("made by a test", zone, hosts))
+}
+
+// put replaces a file as a whole: CoreDNS may look at any time.
+func (c coredns) put(path string, text []byte) {
+	c.t.Helper()
+	part := path + ".part"
 	if err := os.WriteFile(part, text, 0o644); err != nil {
 		c.t.Fatal(err)
 	}
-	if err := os.Rename(part, c.conf); err != nil {
+	if err := os.Rename(part, path); err != nil {
 		c.t.Fatal(err)
 	}
 }

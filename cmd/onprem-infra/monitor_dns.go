@@ -1,0 +1,180 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/onprem-infra/onprem-infra/cluster/dns"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
+	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/host/proc"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+)
+
+const (
+	// everyDNSRound is how long the monitor waits for a wake-up before it looks again by itself, at CoreDNS above all.
+	everyDNSRound = 2 * time.Second
+	// healthAnswer is more than CoreDNS needs to say that it serves.
+	healthAnswer = time.Second
+)
+
+func monitorDNSCommand(std streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "dns",
+		Short: "Keep a node's CoreDNS configured",
+		Long: `dns writes CoreDNS's Corefile and the names of the cluster's nodes, follows the host's name servers and the API's nodes, and tells the
+CoreDNS of its pod. With --once it writes both files from what this machine knows by itself and ends.`,
+		Example: `  onprem-infra monitor dns --role=master
+  onprem-infra monitor dns --role=worker --once`,
+		Args: cobra.NoArgs,
+	}
+	m := monitorFlags(cmd, "cluster/dns", std)
+	m.roleFlag(cmd)
+	once := cmd.Flags().Bool("once", false, "write the files and end, before CoreDNS starts")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		r, err := m.role()
+		if err != nil {
+			return err
+		}
+		p, header, err := m.load(std)
+		if err != nil {
+			return err
+		}
+		ctx, cancel := untilStopped(cmd.Context())
+		defer cancel()
+		if *once {
+			return prepareDNS(ctx, dns.New(p, r, header, nodeDNSHost{m}, nobody{}, nobody{}))
+		}
+		return monitorDNS(ctx, m, p, r, header)
+	}
+	return cmd
+}
+
+// prepareDNS writes the first files. That no name server is known yet is no error: CoreDNS answers the cluster's own names, and the monitor
+// follows what comes.
+func prepareDNS(ctx context.Context, room *dns.Room) error {
+	seen, err := room.Observe(ctx)
+	if err != nil {
+		return err
+	}
+	want, _ := room.Decide(seen)
+	return room.Apply(ctx, want)
+}
+
+func monitorDNS(ctx context.Context, m *monitor, p plan.Plan, r role.Role, header string) error {
+	api := kube.NewAPI(m.credentials(p), m.log)
+	nodes := api.ControlPlane(p.ControlPlaneLabel)
+	if r == role.Master {
+		nodes = api.AllNodes(p.ControlPlaneLabel)
+	}
+	url := fmt.Sprintf("http://localhost:%d/health", p.Ports[port.CoreDNSHealth])
+	beside := &coreDNS{health: probe.NewHTTP(url, localhost.Dial)}
+	defer beside.drop()
+	room := dns.New(p, r, header, nodeDNSHost{m}, nodes, beside)
+	steps := loop.Steps[dns.Snapshot, dns.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply}
+	return runMonitor(ctx, m, steps, everyDNSRound, func(ctx context.Context) {
+		m.serve(ctx, p.Ports[port.MonitorDNS], map[string]func() error{"/healthz": m.alive})
+		m.watch(ctx, "nodes", func(ctx context.Context) error { return nodes.Run(ctx, m.wake) })
+		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
+		m.watch(ctx, "name servers", func(ctx context.Context) error { return file.Watch(ctx, resolvers[:], m.wake) })
+	})
+}
+
+// nodeDNSHost is the machine as the room sees it.
+type nodeDNSHost struct{ *monitor }
+
+func (nodeDNSHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
+
+func (nodeDNSHost) Resolvers() ([]dns.Resolver, error) {
+	var files []dns.Resolver
+	for _, path := range resolvers {
+		text, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, dns.Resolver{Path: path, Text: text})
+	}
+	return files, nil
+}
+
+func (nodeDNSHost) Write(path string, text []byte) (changed bool, err error) {
+	return file.WriteIfChanged(path, text, 0o644)
+}
+
+func (nodeDNSHost) Read(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
+}
+
+func (nodeDNSHost) Now() time.Time          { return time.Now() }
+func (h nodeDNSHost) Later(d time.Duration) { h.later(d) }
+
+// coreDNS is the CoreDNS of the pod, held by a pidfd.
+type coreDNS struct {
+	held   *proc.Process
+	health *probe.HTTP
+}
+
+func (c *coreDNS) Running() (running, another bool) {
+	if c.held != nil && c.held.Signal(0) == nil {
+		return true, false
+	}
+	c.drop()
+	found, err := proc.Running(dns.Command())
+	if err != nil {
+		return false, false // there is none: kubelet starts another
+	}
+	c.held = found
+	return true, true
+}
+
+func (c *coreDNS) drop() {
+	if c.held != nil {
+		_ = c.held.Close() // it is only let go of
+	}
+	c.held = nil
+}
+
+func (c *coreDNS) Serves(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, healthAnswer)
+	defer cancel()
+	return c.health.Probe(ctx) == nil
+}
+
+// Signal says nothing of a process that has just ended: the next turn finds its successor.
+func (c *coreDNS) Signal(sig syscall.Signal) error {
+	if err := c.held.Signal(sig); !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return nil
+}
+
+// nobody is who stands for the API and for CoreDNS before either is there.
+type nobody struct{}
+
+func (nobody) Nodes() ([]addr.Node, bool)     { return nil, false }
+func (nobody) Running() (running, again bool) { return false, false }
+func (nobody) Serves(context.Context) bool    { return false }
+func (nobody) Signal(syscall.Signal) error    { return nil }
