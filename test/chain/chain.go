@@ -32,8 +32,8 @@ var (
 	IngressVIP  = netip.MustParseAddr("192.0.2.6")
 	IngressVIP6 = netip.MustParseAddr("2001:db8:1::6")
 
-	neighbourIP = netip.MustParseAddr("192.0.2.1")
-	bootstrapIP = netip.MustParseAddr("192.0.2.10")
+	NeighbourIP = netip.MustParseAddr("192.0.2.1")
+	BootstrapIP = netip.MustParseAddr("192.0.2.10")
 	masterIPs   = []netip.Addr{netip.MustParseAddr("192.0.2.21"), netip.MustParseAddr("192.0.2.22")}
 )
 
@@ -77,26 +77,30 @@ func New(ctx context.Context, log *slog.Logger) (_ *Chain, err error) {
 	return c, c.network()
 }
 
+// Host plugs another host into the switch, with an address of each family.
+func (c *Chain) Host(name string, ip netip.Addr) (*lab.Host, error) {
+	return c.lab.Add(name, prefix(ip), prefix6(ip))
+}
+
 // network plugs the hosts in.
 func (c *Chain) network() (err error) {
-	add := func(name string, ip netip.Addr) (*lab.Host, error) { return c.lab.Add(name, prefix(ip), prefix6(ip)) }
-	if c.Neighbour, err = add("neighbour", neighbourIP); err != nil {
+	if c.Neighbour, err = c.Host("neighbour", NeighbourIP); err != nil {
 		return err
 	}
-	if c.Bootstrap, err = add("bootstrap", bootstrapIP); err != nil {
+	if c.Bootstrap, err = c.Host("bootstrap", BootstrapIP); err != nil {
 		return err
 	}
 	for i, ip := range masterIPs {
-		host, err := add(fmt.Sprintf("master-%d", i), ip)
+		host, err := c.Host(fmt.Sprintf("master-%d", i), ip)
 		if err != nil {
 			return err
 		}
 		c.Masters = append(c.Masters, newMaster(host, i, c.Machine.Scratch()))
 	}
-	if err := c.Bootstrap.Route(neighbourIP); err != nil {
+	if err := c.Bootstrap.Route(NeighbourIP); err != nil {
 		return err
 	}
-	first, err := serveNames(c.Neighbour, neighbourIP)
+	first, err := serveNames(c.Neighbour, NeighbourIP)
 	if err != nil {
 		return err
 	}
@@ -150,7 +154,7 @@ func (c *Chain) CutPower() error {
 
 // RestorePower has the network as it was before CutPower, and switches the machine on.
 func (c *Chain) RestorePower(ctx context.Context) error {
-	if err := errors.Join(c.Bootstrap.On(), c.Bootstrap.Route(neighbourIP)); err != nil {
+	if err := errors.Join(c.Bootstrap.On(), c.Bootstrap.Route(NeighbourIP)); err != nil {
 		return err
 	}
 	return c.Boot(ctx)

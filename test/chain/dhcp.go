@@ -58,7 +58,7 @@ func (d *DHCP) Start(ctx context.Context) error {
 	d.cmd = d.host.Command(context.WithoutCancel(ctx), "dnsmasq", "--no-daemon", "--conf-file", "--port=0", "--no-ping", "--log-dhcp",
 		"--interface=eth0", "--bind-dynamic", "--except-interface=lo", "--dhcp-authoritative",
 		"--dhcp-leasefile="+filepath.Join(d.dir, "leases"), "--dhcp-optsfile="+d.options, "--enable-ra",
-		fmt.Sprintf("--dhcp-range=%s,%[1]s,255.255.255.0,%s", bootstrapIP, minutes), fmt.Sprintf("--dhcp-range=%s,%[1]s,64,%s", prefix6(bootstrapIP).Addr(), minutes))
+		fmt.Sprintf("--dhcp-range=%s,%[1]s,255.255.255.0,%s", BootstrapIP, minutes), fmt.Sprintf("--dhcp-range=%s,%[1]s,64,%s", prefix6(BootstrapIP).Addr(), minutes))
 	d.cmd.Stdout, d.cmd.Stderr = log, log
 	if err := d.cmd.Start(); err != nil {
 		return fmt.Errorf("start dnsmasq: %w", err)
@@ -93,7 +93,7 @@ func (d *DHCP) reads() int { return strings.Count(d.Log(), " read "+d.options) }
 
 func (d *DHCP) write(servers []netip.Addr) error {
 	var lines strings.Builder
-	fmt.Fprintf(&lines, "option:router,%s\noption:T1,%d\n", neighbourIP, int(Renewal.Seconds()))
+	fmt.Fprintf(&lines, "option:router,%s\noption:T1,%d\n", NeighbourIP, int(Renewal.Seconds()))
 	var list, list6 string
 	for _, s := range servers {
 		if s.Is4() {

@@ -17,6 +17,7 @@ import (
 // The images that the machine finds in its storage, unless Supply has moved them to a registry.
 const (
 	keepalivedImage = "localhost/keepalived:chain"
+	haproxyImage    = "localhost/haproxy:chain" // on nodes only
 	corednsImage    = "localhost/coredns:chain"
 	ownImage        = "localhost/onprem-infra:chain"
 )
@@ -59,6 +60,7 @@ func (c *Chain) Compile(ctx context.Context, families string) (document []byte, 
 	}
 	images, err := json.MarshalIndent(map[string]string{
 		"keepalivedImage": c.image(keepalivedImage), "corednsImage": c.image(corednsImage), "baremetalRuntimeCfgImage": c.image(ownImage),
+		"haproxyImage": haproxyImage,
 	}, "", "  ")
 	if err != nil {
 		return nil, 0, err
@@ -71,6 +73,12 @@ func (c *Chain) Compile(ctx context.Context, families string) (document []byte, 
 	start := time.Now()
 	document, err = c.ours(ctx, "ignition", "--role=bootstrap", "-c", c.file("install-config.yaml"), "--images", c.file("images.json"))
 	return document, time.Since(start), err
+}
+
+// Render has our program write, after Compile, the files of another role as a tree below dir.
+func (c *Chain) Render(ctx context.Context, role, dir string) error {
+	_, err := c.ours(ctx, "render", "--role="+role, "-c", c.file("install-config.yaml"), "--images", c.file("images.json"), "--out", dir)
+	return err
 }
 
 // ours runs our program and returns what it prints.
@@ -103,6 +111,30 @@ func (c *Chain) Images(ctx context.Context, keepalived string) error {
 	return c.Machine.Load(ctx, daemon, vm.CoreDNSImage(corednsImage, coredns), vm.Image{Name: ownImage, Context: source})
 }
 
+// NodeImages are the same images and HAProxy's, by name, each the tree that a node's pods see: path in the image -> file of this machine.
+func (c *Chain) NodeImages(ctx context.Context, keepalived, haproxy string) (map[string]map[string]string, error) {
+	coredns, err := cache.CoreDNS(ctx)
+	if err != nil {
+		return nil, err
+	}
+	daemon, err := vm.KeepalivedImage(ctx, keepalivedImage, keepalived)
+	if err != nil {
+		return nil, err
+	}
+	balancer, err := vm.Linked(ctx, haproxy)
+	if err != nil {
+		return nil, err
+	}
+	balancer["usr/sbin/haproxy"] = haproxy
+	own := map[string]string{}
+	for _, program := range []string{"onprem-infra", "onprem-supervise"} {
+		own["usr/bin/"+program] = filepath.Join(c.programs, program)
+	}
+	return map[string]map[string]string{
+		keepalivedImage: daemon.Tree, haproxyImage: balancer, corednsImage: vm.CoreDNSImage(corednsImage, coredns).Tree, ownImage: own,
+	}, nil
+}
+
 // fakeUnit runs the fake API server in the machine, where a bootstrap machine runs its real one.
 const fakeUnit = `[Unit]
 Description=FAKE of an API server and a machine config server
@@ -129,7 +161,7 @@ func (c *Chain) Equip() error {
 		{path: "/etc/systemd/system/fakeapi.service", content: []byte(fakeUnit), mode: 0o644},
 		{path: "/etc/systemd/system/fakeironic.service", content: []byte(ironicUnit), mode: 0o644},
 		{path: "/etc/systemd/system-preset/10-fakeapi.preset", content: []byte("enable fakeapi.service\n"), mode: 0o644},
-		{path: "/etc/resolv.conf", content: fmt.Appendf(nil, "nameserver %s\n", neighbourIP), mode: 0o644},
+		{path: "/etc/resolv.conf", content: fmt.Appendf(nil, "nameserver %s\n", NeighbourIP), mode: 0o644},
 	} {
 		if err := c.Machine.Write(f.path, f.content, f.mode); err != nil {
 			return err
@@ -138,10 +170,15 @@ func (c *Chain) Equip() error {
 	return nil
 }
 
-// Kubeconfig gives the running machine its kubeconfig, which on a real one appears minutes after the boot.
+// Kubeconfig gives the running machine the kubeconfig of its fake API, which on a real one appears minutes after the boot.
 func (c *Chain) Kubeconfig(ctx context.Context) error {
+	return c.GiveKubeconfig(ctx, c.identity.kubeconfig())
+}
+
+// GiveKubeconfig gives the running machine a kubeconfig.
+func (c *Chain) GiveKubeconfig(ctx context.Context, kubeconfig []byte) error {
 	cmd := c.VM.Command(ctx, "sh", "-euc", "umask 077; mkdir -p /etc/kubernetes; cat >/etc/kubernetes/kubeconfig.new; mv /etc/kubernetes/kubeconfig.new /etc/kubernetes/kubeconfig")
-	cmd.Stdin = strings.NewReader(string(c.identity.kubeconfig()))
+	cmd.Stdin = strings.NewReader(string(kubeconfig))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("write the machine's kubeconfig: %w: %s", err, out)
 	}

@@ -27,7 +27,7 @@ func (c *Chain) Ironic(ctx context.Context, mode string) error {
 	if _, err := c.VM.Run(ctx, "systemctl", verb, "fakeironic.service"); err != nil || mode == "down" {
 		return err
 	}
-	url := fmt.Sprintf("http://%s/fake/mode", netip.AddrPortFrom(bootstrapIP, 6385))
+	url := fmt.Sprintf("http://%s/fake/mode", netip.AddrPortFrom(BootstrapIP, 6385))
 	return c.until(ctx, "Ironic", func() error {
 		request, err := http.NewRequestWithContext(ctx, http.MethodPut, url, strings.NewReader(mode))
 		if err != nil {

@@ -19,7 +19,7 @@ func network(t *testing.T) (bootstrap *lab.Host, masters []*Master) {
 	need.Root(t)
 	need.Command(t, "keepalived")
 	l := lab.New(t)
-	bootstrap, err := l.Add("bootstrap", prefix(bootstrapIP))
+	bootstrap, err := l.Add("bootstrap", prefix(BootstrapIP))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestJoin(t *testing.T) {
 				t.Fatal(err)
 			}
 			if api.Peers = tt.first; len(tt.first) > 0 {
-				api.Source = bootstrapIP
+				api.Source = BootstrapIP
 			}
 			bootstrap := NewKeepalived(host, t.TempDir())
 			if err := bootstrap.Start(ctx, keepalived.Config{Instances: []keepalived.Instance{api}}); err != nil {
@@ -73,7 +73,7 @@ func TestJoin(t *testing.T) {
 			if _, err := observer.Wait(ctx, "bootstrap"); err != nil {
 				t.Fatalf("%v\n%s", err, bootstrap.Log())
 			}
-			api.Source, api.Peers = bootstrapIP, masterIPs
+			api.Source, api.Peers = BootstrapIP, masterIPs
 			if err := bootstrap.Reload(keepalived.Config{Instances: []keepalived.Instance{api}}); err != nil {
 				t.Fatal(err)
 			}

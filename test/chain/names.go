@@ -92,7 +92,7 @@ func (n *nameServer) close() error { return errors.Join(n.server.Shutdown(), <-n
 func (c *Chain) ask(ctx context.Context, name string, qtype uint16) (*dns.Msg, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	conn, err := c.Neighbour.Dial(ctx, "udp", netip.AddrPortFrom(bootstrapIP, 53).String())
+	conn, err := c.Neighbour.Dial(ctx, "udp", netip.AddrPortFrom(BootstrapIP, 53).String())
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (c *Chain) Readyz(ctx context.Context, mode string) error {
 
 // call speaks to the fake API server by the machine's own address, so that it does not matter who holds the VIP.
 func (c *Chain) call(ctx context.Context, method, path string, body []byte) error {
-	address := netip.AddrPortFrom(bootstrapIP, 6443)
+	address := netip.AddrPortFrom(BootstrapIP, 6443)
 	request, err := http.NewRequestWithContext(ctx, method, fmt.Sprintf("https://%s%s", address, path), bytes.NewReader(body))
 	if err != nil {
 		return err
