@@ -37,11 +37,18 @@ type page struct {
 	SOA        string
 	Patterns   []string // every owned name
 	Answers    []answer
-	Hosts      bool
-	HostsPath  string
-	Inside     []string // who is asked for the names in Zone that are neither owned nor a node's
-	Upstreams  []string
+	Inside     block // for the names in Zone, where nodes have names
+	Outside    block // for all others
 }
+
+// block is what comes after the owned names.
+type block struct {
+	HostsPath string // empty: nodes have no names
+	To        []string
+}
+
+// Last says that nothing comes after the names of nodes.
+func (b block) Last() bool { return b.HostsPath != "" && len(b.To) == 0 }
 
 // answer is what one name has in one family.
 type answer struct{ Type, Pattern, RR string }
@@ -61,6 +68,8 @@ type answer struct{ Type, Pattern, RR string }
 //     The other block has the file for the nodes' short names and for the names of their addresses.
 //   - A node's name has no records but addresses: hosts answers any other type, and the family that the node lacks, with no data.
 //   - Without upstreams everything else fails, which sends clients to their next server; left alone, CoreDNS would log an error a query.
+//     A template that fails everything would do so before hosts is asked, so with Hosts it is hosts that fails what it does not know, when it
+//     may not fall through. An address that it does not know it passes on all the same, and what CoreDNS logs then is cut to a line in 5 min.
 //   - Clients without EDNS get no answer above 512 bytes over UDP, and with a bufsize of 512 none of the others does: large ones were lost
 //     on their way to clients.
 //   - With Poll the file is looked at every 2 s: after a change of the upstreams the next query should not go to the former ones. The first
@@ -83,7 +92,7 @@ func execute(t *template.Template, c Config) []byte {
 }
 
 func words(c Config) page {
-	p := page{Header: strings.Map(printable, c.Header), HealthPort: c.HealthPort, Poll: c.Poll, Zone: c.Zone, SOA: soa, Hosts: c.Hosts, HostsPath: HostsPath}
+	p := page{Header: strings.Map(printable, c.Header), HealthPort: c.HealthPort, Poll: c.Poll, Zone: c.Zone, SOA: soa}
 	for _, r := range c.Records {
 		p.Patterns = append(p.Patterns, pattern(r))
 		for _, a := range r.Addresses {
@@ -95,13 +104,17 @@ func words(c Config) page {
 		}
 	}
 	for _, a := range c.Upstreams {
-		p.Upstreams = append(p.Upstreams, upstream(a))
+		p.Outside.To = append(p.Outside.To, upstream(a))
+	}
+	if !c.Hosts {
+		return p
 	}
 	for _, a := range c.Knowing {
-		p.Inside = append(p.Inside, upstream(a))
+		p.Inside.To = append(p.Inside.To, upstream(a))
 	}
-	p.Inside = append(p.Inside, p.Upstreams...)
-	p.Inside = p.Inside[:min(len(p.Inside), MaxForward)]
+	p.Inside.To = append(p.Inside.To, p.Outside.To...)
+	p.Inside.To = p.Inside.To[:min(len(p.Inside.To), MaxForward)]
+	p.Inside.HostsPath, p.Outside.HostsPath = HostsPath, HostsPath
 	return p
 }
 

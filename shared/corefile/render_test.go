@@ -61,6 +61,7 @@ func goldens() map[string]Config {
 		"node-many":          node(addrs("192.0.2.10"), fifteen()),
 		"node-external":      {Header: header, Zone: zone, Hosts: true, Upstreams: addrs("198.51.100.1"), HealthPort: 18080},
 		"node-no-upstreams":  node(nil, nil),
+		"node-only-knowing":  node(addrs("192.0.2.10"), nil),
 		"signalled":          {Header: header, Zone: zone, Records: record.Cluster(zone, v4, addrs("192.0.2.6")), Upstreams: addrs("198.51.100.1")},
 	}
 }

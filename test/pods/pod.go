@@ -93,6 +93,9 @@ func (p *pod) startPause() error {
 		return err
 	}
 	p.pause = p.newContainer("pause", bundle)
+	if err := os.Remove(p.pause.pidFile()); err != nil && !errors.Is(err, os.ErrNotExist) { // of the pod's former life
+		return err
+	}
 	p.pause.keep()
 	return p.pause.started()
 }

@@ -1,0 +1,359 @@
+package poddns
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/test/cache"
+	"github.com/onprem-infra/onprem-infra/test/lab"
+	"github.com/onprem-infra/onprem-infra/test/need"
+	"github.com/onprem-infra/onprem-infra/test/pods"
+)
+
+// manifest is the pod of a node; what varies is the role.
+const manifest = `apiVersion: v1
+kind: Pod
+metadata: {name: coredns}
+spec:
+  hostNetwork: true
+  shareProcessNamespace: true
+  terminationGracePeriodSeconds: 5
+  initContainers:
+  - name: coredns-prepare
+    image: onprem-infra
+    command: [onprem-infra, monitor, dns, --role=ROLE, --once]
+    securityContext: &least {readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
+    volumeMounts: &mounts
+    - {name: conf, mountPath: /etc/coredns}
+    - {name: memory, mountPath: /var/lib/onprem-infra}
+    - {name: cluster, mountPath: /etc/onprem-infra, readOnly: true, mountPropagation: HostToContainer}
+    - {name: kubelet, mountPath: /var/lib/kubelet, readOnly: true, mountPropagation: HostToContainer}
+    - {name: nm, mountPath: /run/NetworkManager, readOnly: true, mountPropagation: HostToContainer}
+    - {name: resolved, mountPath: /run/systemd/resolve, readOnly: true, mountPropagation: HostToContainer}
+  containers:
+  - name: coredns
+    image: coredns
+    command: [coredns, -conf, /etc/coredns/Corefile]
+    securityContext: {readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: {drop: [ALL], add: [NET_BIND_SERVICE]}}
+    volumeMounts: [{name: conf, mountPath: /etc/coredns, readOnly: true}]
+  - name: coredns-monitor
+    image: onprem-infra
+    command: [onprem-infra, monitor, dns, --role=ROLE]
+    securityContext: *least
+    volumeMounts: *mounts
+  volumes:
+  - {name: conf, hostPath: {path: /etc/coredns, type: DirectoryOrCreate}}
+  - {name: memory, hostPath: {path: /var/lib/onprem-infra, type: DirectoryOrCreate}}
+  - {name: cluster, hostPath: {path: /etc/onprem-infra, type: DirectoryOrCreate}}
+  - {name: kubelet, hostPath: {path: /var/lib/kubelet, type: DirectoryOrCreate}}
+  - {name: nm, hostPath: {path: /run/NetworkManager, type: DirectoryOrCreate}}
+  - {name: resolved, hostPath: {path: /run/systemd/resolve, type: DirectoryOrCreate}}
+`
+
+const (
+	zone   = "ostest.example.com."
+	apiVIP = "192.0.2.5"
+	apiAt  = "192.0.2.90"
+)
+
+// cluster is a lab with a FAKE API, name servers and nodes.
+type cluster struct {
+	t    *testing.T
+	lab  *lab.Lab
+	dir  string
+	api  *lab.Host
+	fake *exec.Cmd
+}
+
+func open(t *testing.T) *cluster {
+	t.Helper()
+	need.Root(t)
+	for _, program := range []string{"runc", "catatonit"} {
+		need.Command(t, program)
+	}
+	c := &cluster{t: t, lab: lab.New(t), dir: t.TempDir()}
+	for _, args := range [][]string{
+		{"-o", c.dir + "/onprem-infra", "-tags", "remote", "../../cmd/onprem-infra"},
+		{"-o", c.dir + "/fakeapi", "../fakeapi"},
+	} {
+		cmd := exec.CommandContext(t.Context(), "go", append([]string{"build"}, args...)...)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("go build %v: %v\n%s", args, err, out)
+		}
+	}
+	coredns, err := cache.CoreDNS(t.Context())
+	if err != nil {
+		need.Missing(t, fmt.Sprintf("needs CoreDNS: %v", err))
+	}
+	for name, program := range map[string]string{"onprem-infra": c.dir + "/onprem-infra", "coredns": coredns} {
+		if err := pods.Image(filepath.Join(c.dir, "image-"+name), map[string]string{"usr/bin/" + name: program}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.api = c.add("api", apiAt)
+	c.apiUp()
+	return c
+}
+
+func (c *cluster) add(name string, addresses ...string) *lab.Host {
+	c.t.Helper()
+	var prefixes []netip.Prefix
+	for _, a := range addresses {
+		prefixes = append(prefixes, netip.PrefixFrom(netip.MustParseAddr(a), 24))
+	}
+	host, err := c.lab.Add(name, prefixes...)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return host
+}
+
+func (c *cluster) apiUp() {
+	c.t.Helper()
+	c.fake = c.api.Command(context.WithoutCancel(c.t.Context()), c.dir+"/fakeapi", "-state", c.dir+"/nodes.json")
+	if err := c.fake.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	fake := c.fake
+	c.t.Cleanup(func() {
+		_ = fake.Process.Kill() // it may be gone
+		_ = fake.Wait()
+	})
+	c.until("the API answers", 10*time.Second, func() bool { return c.call(http.MethodGet, "/api/v1/nodes", nil) == nil })
+}
+
+func (c *cluster) apiDown() {
+	_ = c.fake.Process.Signal(syscall.SIGTERM) // it may be gone
+	_ = c.fake.Wait()
+}
+
+func (c *cluster) call(method, path string, body []byte) error {
+	request, err := http.NewRequestWithContext(c.t.Context(), method, "http://"+apiAt+":6443"+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DialContext: c.api.Dial, DisableKeepAlives: true}}
+	reply, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer reply.Body.Close()
+	text, err := io.ReadAll(reply.Body)
+	if err != nil || reply.StatusCode >= 300 {
+		return fmt.Errorf("%s %s: %s %s %v", method, path, reply.Status, text, err)
+	}
+	return nil
+}
+
+// register has the API name a node with these addresses.
+func (c *cluster) register(name string, master bool, addresses ...string) {
+	c.t.Helper()
+	labels := map[string]string{}
+	if master {
+		labels["node-role.kubernetes.io/master"] = ""
+	}
+	var internal []map[string]string
+	for _, a := range addresses {
+		internal = append(internal, map[string]string{"type": "InternalIP", "address": a})
+	}
+	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"name": name, "labels": labels}, "status": map[string]any{"addresses": internal}})
+	if err == nil {
+		err = c.call(http.MethodPost, "/api/v1/nodes", body)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *cluster) until(what string, within time.Duration, done func() bool) time.Duration {
+	c.t.Helper()
+	begun := time.Now()
+	for !done() {
+		if time.Since(begun) > within {
+			c.t.Fatalf("%s: not within %v", what, within)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return time.Since(begun)
+}
+
+// node is a machine with the pod.
+type node struct {
+	*pods.Node
+	c       *cluster
+	address string
+}
+
+func (c *cluster) node(name, role, address string, resolver string) *node {
+	c.t.Helper()
+	p, err := plan.Compile(spec.Cluster{
+		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3,
+		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+		APIVIPs:         []netip.Addr{netip.MustParseAddr(apiVIP)}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	images := map[string]string{"onprem-infra": filepath.Join(c.dir, "image-onprem-infra"), "coredns": filepath.Join(c.dir, "image-coredns")}
+	machine, err := pods.New(c.add(name, address), filepath.Join(c.dir, name), images)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	n := &node{Node: machine, c: c, address: address}
+	kubeconfig := fmt.Sprintf("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: \"http://%s:6443\"}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n", apiAt)
+	if err := n.Write(
+		asset.File{Path: "/etc/kubernetes/manifests/coredns.yaml", Mode: 0o644, Contents: []byte(strings.ReplaceAll(manifest, "ROLE", role))},
+		asset.File{Path: plan.Path, Mode: 0o644, Contents: plan.Encode(p)},
+		asset.File{Path: "/var/lib/kubelet/kubeconfig", Mode: 0o600, Contents: []byte(kubeconfig)},
+	); err != nil {
+		c.t.Fatal(err)
+	}
+	n.resolver(resolver)
+	n.start()
+	c.t.Cleanup(func() {
+		if c.t.Failed() {
+			for _, container := range []string{"coredns-prepare", "coredns-monitor", "coredns"} {
+				c.t.Logf("%s/%s says:\n%s", name, container, n.Log("coredns/"+container))
+			}
+		}
+		if err := n.Stop(); err != nil {
+			c.t.Error(err)
+		}
+	})
+	return n
+}
+
+func (n *node) start() {
+	n.c.t.Helper()
+	ctx, cancel := context.WithTimeout(n.c.t.Context(), 30*time.Second)
+	defer cancel()
+	if err := n.Start(ctx); err != nil {
+		n.c.t.Fatalf("%v\n%s", err, n.Log("coredns/coredns-prepare"))
+	}
+}
+
+// resolver is what NetworkManager says.
+func (n *node) resolver(text string) {
+	n.c.t.Helper()
+	path := filepath.Join(n.Root, "run/NetworkManager/resolv.conf")
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = os.WriteFile(path+".new", []byte(text), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		n.c.t.Fatal(err)
+	}
+}
+
+// file is what stands on the disk.
+func (n *node) file(path string) string {
+	n.c.t.Helper()
+	text, err := os.ReadFile(filepath.Join(n.Root, path))
+	if err != nil {
+		n.c.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// ask is the answer of the node's own CoreDNS: the first record, or the code.
+func (n *node) ask(name string, kind uint16) string {
+	conn, err := n.Host.Dial(n.c.t.Context(), "udp", net.JoinHostPort(n.address, "53"))
+	if err != nil {
+		return err.Error()
+	}
+	defer conn.Close()
+	client := dns.Client{Timeout: 5 * time.Second}
+	reply, _, err := client.ExchangeWithConn(new(dns.Msg).SetQuestion(name, kind), &dns.Conn{Conn: conn})
+	if err != nil {
+		return "no answer"
+	}
+	for _, rr := range reply.Answer {
+		switch rr := rr.(type) {
+		case *dns.A:
+			return rr.A.String()
+		case *dns.AAAA:
+			return rr.AAAA.String()
+		case *dns.PTR:
+			return rr.Ptr
+		case *dns.TXT:
+			return rr.Txt[0]
+		}
+	}
+	return dns.RcodeToString[reply.Rcode]
+}
+
+// soon waits until a name has an answer.
+func (n *node) soon(name string, kind uint16, want string, within time.Duration) time.Duration {
+	n.c.t.Helper()
+	last := ""
+	begun := time.Now()
+	for last = n.ask(name, kind); last != want; last = n.ask(name, kind) {
+		if time.Since(begun) > within {
+			n.c.t.Fatalf("%s on %s is %q after %v, want %q", name, n.Host.Name, last, within, want)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return time.Since(begun)
+}
+
+// upstream is a name server that answers TXT below forwarded.example with its own address and knows nothing else.
+type upstream struct {
+	address string
+	asked   chan string // names in the zone
+}
+
+func (c *cluster) upstream(address string) *upstream {
+	c.t.Helper()
+	u := &upstream{address: address, asked: make(chan string, 100)}
+	conn, err := c.add("upstream-"+address[strings.LastIndex(address, ".")+1:], address).ListenPacket(address + ":53")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	up := make(chan struct{})
+	server := &dns.Server{PacketConn: conn, Handler: u, NotifyStartedFunc: func() { close(up) }}
+	go func() { _ = server.ActivateAndServe() }() // it ends with the test
+	<-up
+	c.t.Cleanup(func() { _ = server.Shutdown() }) // nobody asks any more
+	return u
+}
+
+func (u *upstream) ServeDNS(w dns.ResponseWriter, query *dns.Msg) {
+	question := query.Question[0]
+	reply := new(dns.Msg).SetReply(query)
+	name := strings.ToLower(question.Name)
+	if strings.HasSuffix(name, zone) {
+		select {
+		case u.asked <- name:
+		default:
+		}
+	}
+	if strings.HasSuffix(name, ".forwarded.example.") && question.Qtype == dns.TypeTXT {
+		reply.Answer = []dns.RR{&dns.TXT{Hdr: dns.RR_Header{Name: question.Name, Rrtype: dns.TypeTXT, Class: dns.ClassINET, Ttl: 300}, Txt: []string{u.address}}}
+	} else {
+		reply.Rcode = dns.RcodeNameError
+		reply.Ns = []dns.RR{&dns.SOA{Hdr: dns.RR_Header{Name: ".", Rrtype: dns.TypeSOA, Class: dns.ClassINET, Ttl: 900}, Ns: "a.", Mbox: "b.", Minttl: 900}}
+	}
+	_ = w.WriteMsg(reply) // the asker notices
+}

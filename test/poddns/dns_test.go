@@ -1,0 +1,215 @@
+package poddns
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"github.com/onprem-infra/onprem-infra/test/query"
+)
+
+// inForce is how soon a client must see another node, another address of one, and another name server.
+const inForce = 2 * time.Second
+
+// TestChanges makes twenty changes, of a node's address and of the name server in turn, under 500 queries a second. Nothing is lost, and each
+// change is in force within two seconds. The monitor that tells CoreDNS has no capability.
+func TestChanges(t *testing.T) {
+	c := open(t)
+	first, second := c.upstream("192.0.2.91"), c.upstream("192.0.2.92")
+	c.register("master-0", true, "192.0.2.10")
+	n := c.node("master-0", "master", "192.0.2.10", "nameserver 192.0.2.91\n")
+	n.soon("master-0."+zone, dns.TypeA, "192.0.2.10", 15*time.Second)
+	const rounds = 10
+	moves := []string{}
+	for i := range rounds {
+		moves = append(moves, fmt.Sprintf("192.0.2.%d", 100+i))
+	}
+	c.register("worker-0", false, moves[0])
+	n.soon("worker-0."+zone, dns.TypeA, moves[0], 5*time.Second)
+	load, err := query.Start(c.api, "192.0.2.10:53", 500, func(i int) query.Question {
+		switch i % 3 {
+		case 0:
+			return query.Question{Name: "api-int." + zone, Type: dns.TypeA, Want: []string{apiVIP}}
+		case 1:
+			return query.Question{Name: "worker-0." + zone, Type: dns.TypeA, Want: moves}
+		}
+		return query.Question{Name: fmt.Sprintf("n%d.forwarded.example.", i), Type: dns.TypeTXT, Want: []string{first.address, second.address}}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var node, upstream []time.Duration
+	for i := range rounds {
+		c.register("worker-0", false, moves[(i+1)%rounds])
+		node = append(node, n.soon("worker-0."+zone, dns.TypeA, moves[(i+1)%rounds], 10*time.Second))
+		to := []string{first.address, second.address}[(i+1)%2]
+		n.resolver("nameserver " + to + "\n")
+		k := 0
+		upstream = append(upstream, c.until("another name server", 10*time.Second, func() bool {
+			k++
+			return n.ask(fmt.Sprintf("c%d-%d.forwarded.example.", i, k), dns.TypeTXT) == to
+		}))
+	}
+	outcome, err := load.Stop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d queries, %d changes of a node's address and as many of the name server: %d lost, the slowest %v; in force after %v and %v at most",
+		len(outcome.Answers), rounds, outcome.Lost(), outcome.Slowest().Round(time.Millisecond), longest(node), longest(upstream))
+	if err := outcome.Err(); err != nil || longest(node) > inForce || longest(upstream) > inForce {
+		t.Errorf("%v; in force after %v and %v, want %v at most", err, longest(node), longest(upstream), inForce)
+	}
+}
+
+func longest(all []time.Duration) (longest time.Duration) {
+	for _, d := range all {
+		longest = max(longest, d)
+	}
+	return longest.Round(time.Millisecond)
+}
+
+// TestNodeLife goes through what a master's DNS meets: a start with no Node known, nodes of both families, an API that is away, a restart
+// meanwhile, and the ends of either container.
+func TestNodeLife(t *testing.T) {
+	c := open(t)
+	c.upstream("192.0.2.91")
+	c.apiDown()
+	n := c.node("master-0", "master", "192.0.2.10", "# nothing yet\n")
+	// D-02: without a name server, and D-16: without a Node, the cluster's own names are answered, and the rest fails at once.
+	n.soon("api."+zone, dns.TypeA, apiVIP, 10*time.Second)
+	if got := n.ask("x.forwarded.example.", dns.TypeTXT); got != "SERVFAIL" {
+		t.Errorf("without a name server a name outside is %s", got)
+	}
+	if got := n.ask("master-0."+zone, dns.TypeA); got != "SERVFAIL" {
+		t.Errorf("without a Node a node's name is %s", got)
+	}
+	n.clean()
+	c.apiUp()
+	c.register("master-0", true, "192.0.2.10", "2001:db8::10")
+	c.register("worker-0.example.com", false, "192.0.2.20")
+	n.soon("master-0."+zone, dns.TypeAAAA, "2001:db8::10", 10*time.Second)
+	n.resolver("nameserver 192.0.2.91\n")
+	n.soon("x.forwarded.example.", dns.TypeTXT, "192.0.2.91", inForce)
+	known := map[string]string{
+		"master-0." + zone: "192.0.2.10", "worker-0." + zone: "192.0.2.20", "worker-0.": "192.0.2.20", "api-int." + zone: apiVIP, "x.apps." + zone: "192.0.2.6",
+		"worker-1." + zone: "NXDOMAIN", "xapi." + zone: "NXDOMAIN",
+	}
+	check := func(when string) {
+		t.Helper()
+		for name, want := range known {
+			if got := n.ask(name, dns.TypeA); got != want {
+				t.Errorf("%s: %s is %s, want %s", when, name, got, want)
+			}
+		}
+		if got := n.ask("20.2.0.192.in-addr.arpa.", dns.TypePTR); got != "worker-0." {
+			t.Errorf("%s: the name of 192.0.2.20 is %s", when, got)
+		}
+		if got := n.ask("worker-0."+zone, dns.TypeAAAA); got != "NOERROR" {
+			t.Errorf("%s: a family that a node lacks: %s", when, got)
+		}
+	}
+	check("all is well")
+	n.healthy()
+
+	c.apiDown()
+	check("the API is away")
+	if err := n.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	n.start()
+	n.soon("worker-0."+zone, dns.TypeA, "192.0.2.20", 10*time.Second)
+	check("and the pod was started anew")
+	c.apiUp()
+
+	if err := n.Signal("coredns/coredns-monitor", syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	check("the monitor was killed")
+	if err := n.Signal("coredns/coredns", syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	n.resolver("nameserver 192.0.2.92\n")
+	c.upstream("192.0.2.92")
+	n.soon("y.forwarded.example.", dns.TypeTXT, "192.0.2.92", 15*time.Second)
+	check("CoreDNS was killed")
+	if err := c.call(http.MethodDelete, "/api/v1/nodes/worker-0.example.com", nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("a removed node is forgotten after %v", n.soon("worker-0."+zone, dns.TypeA, "NXDOMAIN", 15*time.Second))
+}
+
+// clean fails for every line of CoreDNS's log that is more than information.
+func (n *node) clean() {
+	n.c.t.Helper()
+	for line := range strings.Lines(n.Log("coredns/coredns")) {
+		if regexp.MustCompile(`(?i)\[(WARNING|ERROR|FATAL)\]|panic`).MatchString(line) {
+			n.c.t.Errorf("CoreDNS complains: %s", line)
+		}
+	}
+}
+
+// healthy holds that kubelet's probes are answered.
+func (n *node) healthy() {
+	n.c.t.Helper()
+	for _, url := range []string{"http://127.0.0.1:9457/healthz", "http://" + n.address + ":18080/health"} {
+		client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DialContext: n.Host.Dial, DisableKeepAlives: true}}
+		reply, err := client.Get(url)
+		if err != nil || reply.StatusCode != http.StatusOK {
+			n.c.t.Errorf("GET %s: %v %v", url, reply, err)
+			continue
+		}
+		reply.Body.Close()
+	}
+}
+
+// TestWorkerAsksMasters holds that a worker, which follows control plane nodes alone, knows the others by asking those; that no question goes
+// round; and that it goes on without them.
+func TestWorkerAsksMasters(t *testing.T) {
+	c := open(t)
+	u := c.upstream("192.0.2.91")
+	c.register("master-0", true, "192.0.2.10")
+	c.register("master-1", true, "192.0.2.11")
+	c.register("worker-0", false, "192.0.2.20")
+	c.register("worker-1", false, "192.0.2.21")
+	// Each names the other as a name server, by mistake or by an older setting.
+	m0 := c.node("master-0", "master", "192.0.2.10", "nameserver 192.0.2.20\nnameserver 192.0.2.11\nnameserver 192.0.2.91\n")
+	m1 := c.node("master-1", "master", "192.0.2.11", "nameserver 192.0.2.10\nnameserver 192.0.2.91\n")
+	w := c.node("worker-0", "worker", "192.0.2.20", "nameserver 192.0.2.11\nnameserver 192.0.2.91\n")
+	m0.soon("worker-1."+zone, dns.TypeA, "192.0.2.21", 15*time.Second)
+	m1.soon("worker-1."+zone, dns.TypeA, "192.0.2.21", 15*time.Second)
+	w.soon("worker-1."+zone, dns.TypeA, "192.0.2.21", 15*time.Second)
+	if text := w.file("etc/coredns/hosts"); strings.Contains(text, "worker-1") || !strings.Contains(text, "master-1") {
+		t.Errorf("the worker's hosts:\n%s", text)
+	}
+	for range len(u.asked) {
+		<-u.asked
+	}
+	if got := w.ask("nobody."+zone, dns.TypeA); got != "NXDOMAIN" {
+		t.Errorf("a name that nobody knows: %s", got)
+	}
+	if len(u.asked) != 1 {
+		t.Errorf("the name server behind was asked %d times for one question", len(u.asked))
+	}
+	c.register("worker-1", false, "192.0.2.77")
+	t.Logf("another node's address on a worker after %v", w.soon("worker-1."+zone, dns.TypeA, "192.0.2.77", inForce))
+	if err := m0.Off(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("with the first master's power cut, a node's name after %v", w.soon("worker-1."+zone, dns.TypeA, "192.0.2.77", 10*time.Second))
+	if err := m1.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("without masters, the name server behind answers after %v", w.soon("worker-1."+zone, dns.TypeA, "NXDOMAIN", 15*time.Second))
+	if got := w.ask("api-int."+zone, dns.TypeA); got != apiVIP {
+		t.Errorf("api-int is %s", got)
+	}
+	if got := w.ask("master-0."+zone, dns.TypeA); got != "192.0.2.10" {
+		t.Errorf("master-0 is %s", got)
+	}
+}
