@@ -23,7 +23,7 @@ func upstreams() []Scar {
 	const load, outcome = "test/query/load.go", "test/query/outcome.go"
 	return []Scar{
 		kept("U-01", "A change of the name servers lost questions, or the former one was asked on.",
-			by("test/daemons", "TestForwardSignalled/its host vanishes", "shared/corefile/Corefile.tmpl", "    forward .{{range .}} {{.}}{{end}} {", "    forward . {{index . 0}} {")),
+			by("test/daemons", "TestForwardSignalled/its host vanishes", "shared/corefile/Corefile.tmpl", "    forward .{{range .To}} {{.}}{{end}} {", "    forward . {{index .To 0}} {")),
 		kept("U-02", "A loss that was not seen: an empty answer, one that there is no such name, somebody else's, or a question that nobody asked.",
 			by("test/query", "TestOutcome/no such name", load, "a.Rcode != dns.RcodeSuccess || !slices", "a.Rcode != dns.RcodeSuccess && a.Rcode != dns.RcodeNameError || a.Rcode == dns.RcodeSuccess && !slices"),
 			by("test/query", "TestOutcome/no such record", load, "|| !slices.Contains(a.Want, a.Text)", `|| a.Text != "" && !slices.Contains(a.Want, a.Text)`),
