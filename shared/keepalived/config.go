@@ -13,12 +13,13 @@ import (
 
 // Config is one whole keepalived.conf. Every field has a type that cannot hold text which keepalived would read as syntax.
 type Config struct {
-	Header     string     // one line of provenance, without the comment sign; empty for none
-	NotifyFIFO Path       // where keepalived reports VRRP state changes; empty for none
-	Checks     []Check    // track scripts, cluster nodes only
-	Leave      Path       // a tracked file in which 1 sinks every instance to the lowest priority, so that any other router outranks it; empty for none
-	Tracks     []Track    // other tracked files, cluster nodes only
-	Instances  []Instance // sorted by the caller; order is kept
+	Header     string      // one line of provenance, without the comment sign; empty for none
+	NotifyFIFO Path        // where keepalived reports VRRP state changes; empty for none
+	Checks     []Check     // track scripts, cluster nodes only
+	Leave      Path        // a tracked file in which 1 sinks every instance to the lowest priority, so that any other router outranks it; empty for none
+	Tracks     []Track     // other tracked files, cluster nodes only
+	Groups     []SyncGroup // of instances that move together
+	Instances  []Instance  // sorted by the caller; order is kept
 }
 
 // Check is one tracked script: health as keepalived sees it.
@@ -32,12 +33,21 @@ type Check struct {
 	Weight   int // 0: failing means FAULT
 }
 
-// Track is one tracked file: health as another program sees it. keepalived reads a number in it when it is written; no file, an empty one and
-// one without a number count as 0.
+// Track is one tracked file: health as a monitor writes it, a 1 for a check that passes and a 0 for one that does not. keepalived reads every
+// file that is not there, is empty or does not begin with a number as 0, and adds the number times the weight to the priority: so health is a
+// bonus, and whoever is silent has none. It never ages a file.
 type Track struct {
 	Name   vrrp.CheckName // not "leave", which is Config.Leave's
-	File   Path
-	Weight int // what the priority gains for each one in the number; not 0, which would make everything but 0 a FAULT
+	File   Path           // in a directory that is there when keepalived starts
+	Weight int            // what a 1 adds; with 0 a 1 adds nothing and a 0 is FAULT
+}
+
+// SyncGroup is a set of two or more instances that have one state: a fault of one is a fault of all. What the group tracks counts for each of
+// them.
+type SyncGroup struct {
+	Name    vrrp.InstanceName
+	Members []vrrp.InstanceName
+	Tracks  []vrrp.CheckName // of Config.Tracks; Config.Leave is tracked unasked
 }
 
 // Instance is one virtual router on one interface.
@@ -54,6 +64,12 @@ type Instance struct {
 	VIP       netip.Addr
 	Checks    []vrrp.CheckName
 	Tracks    []vrrp.CheckName // of Config.Tracks; Config.Leave is tracked by every instance unasked
+	Grouped   bool             // it is a member of a SyncGroup, which tracks for it
+
+	// Known has adverts dropped that come from nobody among Peers. Near has those dropped that have passed a router, so that their TTL is not
+	// 255 any more; keepalived then knows its peers as well. Both are for unicast only, and both can change while the VIP is held.
+	Known bool
+	Near  bool
 }
 
 // Group is where the VRRP routers of the VIP's family listen in multicast mode (RFC 5798 5.1.1.2 and 5.1.2.2).

@@ -67,7 +67,7 @@ func TestPolicy(t *testing.T) {
 	}
 	for name, config := range goldens() {
 		for _, i := range config.Instances {
-			if i.Checks != nil || i.Tracks != nil {
+			if i.Priority != policy.Bootstrap {
 				continue // a cluster node's
 			}
 			conf := parseConf(t, Render(config))
@@ -125,9 +125,18 @@ func TestLeave(t *testing.T) {
 			t.Errorf("%s: %+v leaves a priority of %d, or makes FAULT of it", name, file, top)
 		}
 		for _, i := range config.Instances {
+			if i.Grouped {
+				continue
+			}
 			tracks := conf.instance(t, string(i.Name)).block(t, "track_file").words
 			if len(tracks) != 1+len(i.Tracks) || tracks[0][0] != "leave" {
 				t.Errorf("%s: %s tracks %q", name, i.Name, tracks)
+			}
+		}
+		for _, g := range config.Groups {
+			tracks := conf.block(t, "vrrp_sync_group", string(g.Name)).block(t, "track_file").words
+			if len(tracks) != 1+len(g.Tracks) || tracks[0][0] != "leave" {
+				t.Errorf("%s: %s tracks %q", name, g.Name, tracks)
 			}
 		}
 	}

@@ -30,6 +30,11 @@ var parsed = sync.OnceValue(func() *template.Template {
 //     called: labels have room for 15 bytes. An IPv6 one is deprecated from the start: the kernel takes it as source address for nothing.
 //   - The sum of a priority and its weights is kept within 1 to 254, and a weight of -254 would be FAULT: -253 takes every priority to 1. A router
 //     that leaves in that way goes on announcing itself until it hears a better one.
+//   - A tracked file without a weight is tracked in reverse: 0, which is what keepalived takes from a file that it cannot read, is FAULT. With a
+//     weight it adds nothing. Either way a file that is lost costs health and never lends any.
+//   - Changes of the priority are notified, as a supervisor reports it.
+//   - IPv4 unicast is sent with a TTL of 255 by everybody, IPv6 with the kernel's hop limit of 64 by those who do not ask for more. A peer's lowest
+//     TTL also has keepalived drop what comes from others than its peers.
 //   - A check's time limit is coreutils' timeout, as keepalived's own one takes whole seconds only.
 func Render(c Config) []byte {
 	return execute(parsed(), c)

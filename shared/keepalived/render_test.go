@@ -58,6 +58,8 @@ func goldens() map[string]Config {
 			unicast(bootstrap("ostest_API_0", "192.0.2.5"), "192.0.2.10", "192.0.2.11", "192.0.2.12", "192.0.2.13"),
 			unicast(bootstrap("ostest_API_1", "2001:db8::5"), "2001:db8::10", "2001:db8::11", "2001:db8::12", "2001:db8::13")}},
 		"master":            master(),
+		"node":              node(),
+		"node-groups":       grouped(),
 		"tracked":           tracked(),
 		"subsecond-adverts": {Instances: []Instance{fast(bootstrap("ostest_API_0", "192.0.2.5"))}},
 		"nothing":           {},

@@ -26,9 +26,16 @@ type keepalive struct {
 
 func start(t *testing.T, host *lab.Host, config keepalived.Config) keepalive {
 	t.Helper()
+	return startText(t, host, keepalived.Render(config))
+}
+
+func startText(t *testing.T, host *lab.Host, config []byte) keepalive {
+	t.Helper()
 	dir := t.TempDir()
 	k := keepalive{t: t, conf: filepath.Join(dir, "keepalived.conf")}
-	k.write(config)
+	if err := os.WriteFile(k.conf, config, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		t.Fatal(err)
