@@ -1,32 +1,32 @@
 package bootstrap
 
 import (
-	"strings"
+	"embed"
+	"fmt"
+	"io/fs"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/record"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/units"
 )
 
-// MissingImages is the error of Assets for a plan that lacks images which the machine would run.
-type MissingImages struct {
-	Keys []string // as they are spelt in an images file
-}
+//go:embed files
+var files embed.FS
 
-func (m MissingImages) Error() string {
-	keys, it := "images."+strings.Join(m.Keys, ", images."), "it"
-	if len(m.Keys) > 1 {
-		it = "them"
-	}
-	return "the bootstrap needs " + keys + ": give " + it + " by --images FILE, or in a cluster.yaml by spec.images"
-}
+// credentials are those of the registry that our image is pulled from. The file may be absent.
+const credentials = "/root/.docker/config.json"
 
 // Assets are the files and units of the bootstrap machine. Daemons come only where the cluster has something for them to do. The error
-// is a MissingImages where it is the caller's to mend.
+// is a plan.MissingImages where it is the caller's to mend.
 func Assets(p plan.Plan) (asset.Set, error) {
-	if missing := missingImages(p); len(missing) > 0 {
-		return asset.Set{}, MissingImages{Keys: missing}
+	vip, dns := p.BootstrapRuns()
+	if err := p.NeedImages(role.Bootstrap, []plan.Need{
+		{Key: spec.RuntimeCfgImage, Needed: vip || dns}, {Key: spec.KeepalivedImage, Needed: vip}, {Key: spec.CoreDNSImage, Needed: dns},
+	}); err != nil {
+		return asset.Set{}, err
 	}
 	return goods(p)
 }
@@ -34,53 +34,38 @@ func Assets(p plan.Plan) (asset.Set, error) {
 // Paths lists the files that Assets would bring, units among them. It needs no images.
 func Paths(p plan.Plan) ([]string, error) {
 	set, err := goods(p)
-	if err != nil {
-		return nil, err
-	}
-	var paths []string
-	for _, f := range set.Tree() {
-		paths = append(paths, f.Path)
-	}
-	return paths, nil
-}
-
-func missingImages(p plan.Plan) []string {
-	vip, dns := p.BootstrapRuns()
-	var missing []string
-	for _, image := range []struct {
-		key    string
-		needed bool
-	}{
-		{spec.RuntimeCfgImage, vip || dns},
-		{spec.KeepalivedImage, vip},
-		{spec.CoreDNSImage, dns},
-	} {
-		if image.needed && p.Images[image.key] == "" {
-			missing = append(missing, image.key)
-		}
-	}
-	return missing
+	return set.Paths(), err
 }
 
 // goods fails only when two rooms claim one path.
 func goods(p plan.Plan) (asset.Set, error) {
-	var b builder
-	b.file(plan.Path, 0o644, plan.Encode(p))
+	below, err := fs.Sub(files, "files")
+	if err != nil {
+		return asset.Set{}, err
+	}
+	b := asset.Builder{By: "bootstrap", From: below}
+	b.File(plan.Path, 0o644, plan.Encode(p))
 	vip, dns := p.BootstrapRuns()
 	if vip || dns {
-		b.embedded("/usr/local/bin/onprem-install", 0o755)
-		b.units(one(units.Install(p.Images[spec.RuntimeCfgImage])))
-		b.units(units.Podman())
+		b.Goods(units.Installer())
+		b.Unit(units.Install(p.Images[spec.RuntimeCfgImage], credentials))
+		b.Units(units.Podman())
 	}
 	if vip {
-		b.units(one(units.Keepalived()))
+		b.Unit(units.Keepalived())
 	}
 	if dns {
-		b.units(one(units.CoreDNS()))
-		b.units(units.Resolv())
-		b.embedded("/etc/NetworkManager/conf.d/99-onprem-infra.conf", 0o644)
-		b.embedded("/etc/NetworkManager/dispatcher.d/30-local-dns-prepender", 0o755)
-		b.file("/etc/systemd/resolved.conf.d/60-onprem-infra.conf", 0o644, resolvedConf(p.Cluster.Zone))
+		b.Unit(units.CoreDNS())
+		b.Units(units.Resolv())
+		b.Embedded("/etc/NetworkManager/conf.d/99-onprem-infra.conf", 0o644)
+		b.Embedded("/etc/NetworkManager/dispatcher.d/30-local-dns-prepender", 0o755)
+		b.File("/etc/systemd/resolved.conf.d/60-onprem-infra.conf", 0o644, resolvedConf(p.Cluster.Zone))
 	}
-	return b.set, b.err
+	return b.Set()
+}
+
+// resolvedConf tells systemd-resolved, where there is one, to ask this machine's DNS server for the names that the cluster owns. It
+// gives up its own listener, because CoreDNS listens on port 53 of every address; its resolv.conf then names real servers.
+func resolvedConf(zone record.Name) []byte {
+	return fmt.Appendf(nil, "[Resolve]\nDNS=127.0.0.1\nDomains=~api.%[1]s ~api-int.%[1]s ~apps.%[1]s\nDNSStubListener=no\n", zone)
 }

@@ -106,7 +106,7 @@ func TestMissingImages(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			set, err := Assets(cluster(t, tt.change))
-			if missing := (MissingImages{}); !errors.As(err, &missing) || err.Error() != tt.want {
+			if missing := (plan.MissingImages{}); !errors.As(err, &missing) || err.Error() != tt.want {
 				t.Errorf("got %v\nwant %s", err, tt.want)
 			}
 			if len(set.Tree()) > 0 {

@@ -80,7 +80,7 @@ func installed(t *testing.T, s, state sandbox, version string) {
 	}
 }
 
-const installer = "onprem-install"
+const installer = "../units/onprem-install"
 
 func TestInstall(t *testing.T) {
 	s, state := newInstallSandbox(t)

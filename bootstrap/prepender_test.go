@@ -75,7 +75,7 @@ func (s sandbox) read(path string) string {
 func (s sandbox) command(script string, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(s.t.Context(), 30*time.Second)
 	s.t.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, "/bin/sh", append([]string{filepath.Join("files", script)}, args...)...)
+	cmd := exec.CommandContext(ctx, "/bin/sh", append([]string{script}, args...)...)
 	cmd.Env = s.env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // also those who hold its output open
@@ -104,7 +104,7 @@ func (s sandbox) only(dir string, want ...string) {
 	}
 }
 
-const hook = "30-local-dns-prepender"
+const hook = "files/30-local-dns-prepender"
 
 // newHookSandbox has just what the hook needs: nothing there reaches the network or pulls an image.
 func newHookSandbox(t *testing.T) sandbox {
@@ -301,7 +301,7 @@ func TestPrependerShell(t *testing.T) {
 		if err != nil && shell[0] != "sh" {
 			continue
 		}
-		if out, err := exec.Command(path, append(shell[1:], filepath.Join("files", hook))...).CombinedOutput(); err != nil || len(out) > 0 {
+		if out, err := exec.Command(path, append(shell[1:], hook)...).CombinedOutput(); err != nil || len(out) > 0 {
 			t.Errorf("%s: %v %s", shell[0], err, out)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/coreos/go-systemd/v22/unit"
@@ -13,20 +14,28 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 )
 
-//go:embed *.service *.path *.conf
+//go:embed *.service *.path *.conf onprem-install
 var files embed.FS
 
-// Install puts our programs on the host, out of image, before any other unit of ours.
-func Install(image string) (asset.Unit, error) {
+// Install puts our programs on the host, out of image, before any other unit of ours. Credentials is the file of the registry's credentials
+// on that host; it may be absent.
+func Install(image, credentials string) (asset.Unit, error) {
 	u, err := verbatim("onprem-install.service", true)
-	if err != nil {
-		return asset.Unit{}, err
+	for _, v := range []struct{ name, value string }{{"ONPREM_INFRA_IMAGE", image}, {"ONPREM_INFRA_AUTH", credentials}} {
+		if err == nil {
+			u.Contents, err = setEnvironment(u.Contents, v.name, v.value)
+		}
 	}
-	u.Contents, err = setEnvironment(u.Contents, "ONPREM_INFRA_IMAGE", image)
 	if err != nil {
-		return asset.Unit{}, fmt.Errorf("set the image in %s: %w", u.Name, err)
+		return asset.Unit{}, fmt.Errorf("set what varies in onprem-install.service: %w", err)
 	}
 	return u, nil
+}
+
+// Installer is the script that Install's unit runs.
+func Installer() (asset.File, error) {
+	text, err := files.ReadFile("onprem-install")
+	return asset.File{Path: "/usr/local/bin/onprem-install", Mode: 0o755, Contents: text, By: "units"}, err
 }
 
 // Keepalived holds the API VIP on the bootstrap machine.
@@ -64,9 +73,42 @@ func Podman() ([]asset.Unit, error) {
 	}, nil
 }
 
+// VIPLeave gives the VIPs up before the node's kubelet, containers and network are stopped. The scopes of containers are named after the engine
+// that made them.
+func VIPLeave(kubelet string) ([]asset.Unit, error) {
+	u, err := verbatim("onprem-vip-leave.service", true)
+	if err != nil {
+		return nil, err
+	}
+	if u.Contents, err = add(u.Contents, "Unit", "After", kubelet); err != nil {
+		return nil, fmt.Errorf("order %s: %w", u.Name, err)
+	}
+	text, err := files.ReadFile("scope-leaves.conf")
+	list := []asset.Unit{u}
+	for _, scopes := range []string{"cri-containerd-.scope", "crio-.scope"} {
+		list = append(list, asset.Unit{Name: scopes, DropIns: []asset.DropIn{{Name: "10-onprem-vip-leave.conf", Contents: text}}, By: "units"})
+	}
+	return list, err
+}
+
 func verbatim(name string, enabled bool) (asset.Unit, error) {
 	text, err := files.ReadFile(name)
 	return asset.Unit{Name: name, Enabled: enabled, Contents: text, By: "units"}, err
+}
+
+// add appends an option to a section, which the unit must have.
+func add(text []byte, section, name, value string) ([]byte, error) {
+	options, err := unit.DeserializeOptions(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	for i := len(options) - 1; i >= 0; i-- {
+		if options[i].Section == section {
+			options = slices.Insert(options, i+1, unit.NewUnitOption(section, name, value))
+			return io.ReadAll(unit.Serialize(options))
+		}
+	}
+	return nil, fmt.Errorf("the unit has no section %s", section)
 }
 
 // setEnvironment gives the variable, which the unit must have, a value.

@@ -27,7 +27,7 @@ func all(t *testing.T) map[string]asset.Unit {
 			units[u.Name] = u
 		}
 	}
-	install, err := Install("registry.example/onprem-infra:v1")
+	install, err := Install("registry.example/onprem-infra:v1", "/root/.docker/config.json")
 	add(err, install)
 	keepalived, err := Keepalived()
 	add(err, keepalived)
@@ -70,6 +70,7 @@ func TestInstall(t *testing.T) {
 	}
 	got := string(all(t)["onprem-install.service"].Contents)
 	got = strings.Replace(got, `Environment="ONPREM_INFRA_IMAGE=registry.example/onprem-infra:v1"`, "Environment=ONPREM_INFRA_IMAGE=", 1)
+	got = strings.Replace(got, `Environment="ONPREM_INFRA_AUTH=/root/.docker/config.json"`, "Environment=ONPREM_INFRA_AUTH=", 1)
 	if got != want.String() {
 		t.Errorf("got\n%s\nwant\n%s", got, want.String())
 	}
@@ -249,11 +250,11 @@ func FuzzInstall(f *testing.F) {
 		if len(image) > 400 {
 			return // go-systemd reads lines of 2048 bytes, and no reference is that long
 		}
-		u, err := Install(image)
+		u, err := Install(image, image)
 		if err != nil {
 			t.Fatal(err)
 		}
-		harmless, err := Install("x")
+		harmless, err := Install("x", "x")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +267,7 @@ func FuzzInstall(f *testing.F) {
 				if !o.Match(want[i]) {
 					t.Errorf("%q makes %+v of %+v", image, o, want[i])
 				}
-			} else if value := unquote(t, o.Value); value != "ONPREM_INFRA_IMAGE="+image {
+			} else if value := unquote(t, o.Value); value != "ONPREM_INFRA_IMAGE="+image && value != "ONPREM_INFRA_AUTH="+image {
 				t.Errorf("%q came back as %q", image, value)
 			}
 		}

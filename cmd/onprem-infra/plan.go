@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/onprem-infra/onprem-infra/bootstrap"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
@@ -46,11 +45,13 @@ elect the right host, the time that each failure takes, ports, DNS records, and 
 		if err != nil {
 			return negative(err)
 		}
-		files, err := bootstrap.Paths(p)
-		if err != nil {
-			return err
+		view := planView{Plan: p, Files: map[role.Role][]string{}}
+		for _, r := range p.Roles() {
+			if view.Files[r], err = paths(p, r); err != nil {
+				return err
+			}
 		}
-		text, err := planText(planView{Plan: p, Files: map[role.Role][]string{role.Bootstrap: files}}, format)
+		text, err := planText(view, format)
 		if err != nil {
 			return err
 		}

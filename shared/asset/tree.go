@@ -31,3 +31,12 @@ func (s Set) Tree() []File {
 	slices.SortFunc(tree, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 	return tree
 }
+
+// Paths are those of Tree.
+func (s Set) Paths() []string {
+	var paths []string
+	for _, f := range s.Tree() {
+		paths = append(paths, f.Path)
+	}
+	return paths
+}

@@ -37,7 +37,8 @@ const (
 	MonitorVIP      = "monitor-vip" // the monitors' health, asked by kubelet on the loopback
 	MonitorLB       = "monitor-lb"
 	MonitorDNS      = "monitor-dns"
-	Ironic          = "ironic" // the provisioning API, asked on the bootstrap machine before the API VIP is given up
+	Supervise       = "supervise" // keepalived's parent says on the loopback whether keepalived works
+	Ironic          = "ironic"    // the provisioning API, asked on the bootstrap machine before the API VIP is given up
 )
 
 // All lists every port, in the order of Names above.
@@ -58,6 +59,7 @@ func All() []Port {
 		{MonitorVIP, 9455, "onprem-infra monitor vip", true},
 		{MonitorLB, 9456, "onprem-infra monitor lb", true},
 		{MonitorDNS, 9457, "onprem-infra monitor dns", true},
+		{Supervise, 9458, "onprem-supervise", true},
 		{Ironic, 6385, "Ironic", false},
 	}
 }

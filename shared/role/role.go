@@ -15,10 +15,19 @@ const (
 )
 
 // All lists every role whose assets exist, in the order in which help texts show them.
-func All() []Role { return []Role{Bootstrap} }
+func All() []Role { return []Role{Bootstrap, Master, Worker, Arbiter} }
+
+// Nodes lists the roles of the cluster's own hosts.
+func Nodes() []Role { return []Role{Master, Worker, Arbiter} }
+
+// ControlPlane is the other name of Master.
+const ControlPlane = "control-plane"
 
 // Parse reads a role from the command line; the error names the roles there are.
 func Parse(s string) (Role, error) {
+	if s == ControlPlane {
+		return Master, nil
+	}
 	for _, r := range All() {
 		if s == string(r) {
 			return r, nil

@@ -54,7 +54,7 @@ func TestInstallFromImage(t *testing.T) {
 	run(`cp ` + source + `/Containerfile . && mkdir bin && cp "$PROGRAMS"/* bin/ && cd bin && sha256sum onprem-* | sed 's,  ,  /usr/bin/,' >sha256`)
 	run("podman build --quiet --isolation chroot --tag localhost/onprem-infra:judged .")
 
-	install := "sh " + source + "/bootstrap/files/onprem-install"
+	install := "sh " + source + "/units/onprem-install"
 	if said := run(install); said != "onprem-install: installed from localhost/onprem-infra:judged\n" {
 		t.Errorf("said %q", said)
 	}

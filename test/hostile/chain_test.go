@@ -46,7 +46,7 @@ func rendered(c spec.Cluster, h host) ([]string, error) {
 		return nil, fmt.Errorf("%w: %w", errRefused, err)
 	}
 	set, err := bootstrap.Assets(p)
-	if missing := (bootstrap.MissingImages{}); errors.As(err, &missing) {
+	if missing := (plan.MissingImages{}); errors.As(err, &missing) {
 		return nil, fmt.Errorf("%w: %w", errRefused, err)
 	} else if err != nil {
 		return nil, err

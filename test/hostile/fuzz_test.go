@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/onprem-infra/onprem-infra/bootstrap"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -37,7 +37,7 @@ func FuzzRendered(f *testing.F) {
 		}
 		cluster.Images = refs
 		_, err := rendered(cluster, host{header: "h" + header, link: link, node: link, zone: zone, resolv: resolv})
-		if missing := (bootstrap.MissingImages{}); err != nil && !errors.As(err, &missing) {
+		if missing := (plan.MissingImages{}); err != nil && !errors.As(err, &missing) {
 			t.Error(err)
 		}
 	})

@@ -18,9 +18,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/onprem-infra/onprem-infra/bootstrap"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/units"
 )
@@ -144,7 +144,7 @@ func (d document) try(n *yaml.Node, want []string) (accepted int) {
 			continue
 		}
 		got, err := d.shape(cluster)
-		if missing := (bootstrap.MissingImages{}); errors.As(err, &missing) {
+		if missing := (plan.MissingImages{}); errors.As(err, &missing) {
 			continue // its key is not written in that way
 		} else if err != nil {
 			d.t.Errorf("%q for %q is accepted: %v", s, was.Value, err)
@@ -412,7 +412,7 @@ func TestHost(t *testing.T) {
 
 // TestDirect gives hostile text to those who write files, past everybody who would have refused it.
 func TestDirect(t *testing.T) {
-	harmless, err := units.Install("x")
+	harmless, err := units.Install("x", "/x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -424,7 +424,7 @@ func TestDirect(t *testing.T) {
 		if len(s) > 400 {
 			continue // systemd's library reads lines of 2048 bytes, and no image that is read has so long a name
 		}
-		u, err := units.Install(s)
+		u, err := units.Install(s, "/x")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,7 @@ func part9b() []Scar {
 	const (
 		assets       = "bootstrap/assets.go"
 		vips         = "shared/spec/vips.go"
-		install      = "bootstrap/files/onprem-install"
+		install      = "units/onprem-install"
 		provisioning = "Provisioning (Ironic, its DHCP and its network) is not a part of this: the VIP is only held while Ironic needs it (K-37)."
 		ofPods       = "A property of a pod's manifest: the bootstrap machine has no pods of ours."
 	)
@@ -18,7 +18,7 @@ func part9b() []Scar {
 			by("bootstrap", "TestUnitsOnlyForWhatRuns", "shared/plan/plan.go", "if len(p.VIPs.API) == 0 {", "if p.VIPs.API == nil {"),
 			by("bootstrap", "TestAssets/no VIP", "shared/plan/plan.go", "if len(p.VIPs.API) == 0 {", "if p.VIPs.API == nil {")),
 		kept("P-03", "Manifests that a condition had emptied.",
-			by("bootstrap", "TestNothingIsEmpty", assets, "	if vip {\n", "	b.file(\"/etc/keepalived/empty.conf\", 0o644, nil)\n	if vip {\n")),
+			by("bootstrap", "TestNothingIsEmpty", assets, "	if vip {\n", "	b.File(\"/etc/keepalived/empty.conf\", 0o644, nil)\n	if vip {\n")),
 		open("P-04", "A namespace was missing.", ofPods),
 		open("P-05", "Pods without requests, or with one of 1 GiB.", ofPods),
 		open("P-06", "A security context of somebody else's was applied.", ofPods),
@@ -28,10 +28,10 @@ func part9b() []Scar {
 			by("bootstrap/dns", "TestMountsOfWhatChanges", "bootstrap/dns/dns.go", `{Source: "/etc/coredns", Target: "/etc/coredns", ReadOnly: true}`, `{Source: Config, Target: Config, ReadOnly: true}`),
 			by("shared/host/podman", "TestConfinement", "shared/host/podman/generate.go", `[]string{"rbind", "rprivate", access}`, `[]string{"rbind", "rshared", access}`)),
 		kept("P-08", "A program lost the bit that lets it run.",
-			by("bootstrap", "TestModes", assets, `b.embedded("/usr/local/bin/onprem-install", 0o755)`, `b.embedded("/usr/local/bin/onprem-install", 0o644)`),
+			by("bootstrap", "TestModes", "units/units.go", `Path: "/usr/local/bin/onprem-install", Mode: 0o755`, `Path: "/usr/local/bin/onprem-install", Mode: 0o644`),
 			by("bootstrap", "TestInstall", install, `chmod 0755 "$work/onprem-infra" "$work/onprem-supervise" &&`, `true &&`)),
 		kept("P-09", "Copies of one template for each platform drifted apart.",
-			by("bootstrap", "TestPlatformsDifferInThePlanOnly", assets, "	if dns {\n", "	if p.Platform == spec.OpenStack {\n\t\tb.file(\"/etc/keepalived/openstack.conf\", 0o644, []byte(\"x\"))\n\t}\n	if dns {\n")),
+			by("bootstrap", "TestPlatformsDifferInThePlanOnly", assets, "	if dns {\n", "	if p.Platform == spec.OpenStack {\n\t\tb.File(\"/etc/keepalived/openstack.conf\", 0o644, []byte(\"x\"))\n\t}\n	if dns {\n")),
 		open("B-01", "Two DHCP servers: the provisioning one answered workers.", provisioning),
 		open("B-02", "Heuristics for which host is a master: a name, a provider ID.", "Hosts are not told apart here: control plane Nodes are known by their label, and provisioning is not a part of this."),
 		open("B-03", "A kernel argument for slow carriers.", provisioning),

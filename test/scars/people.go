@@ -69,7 +69,7 @@ func people() []Scar {
 			by("test/hostile", "TestHost", "shared/corefile/render.go", "strings.Map(printable, c.Header)", "c.Header"),
 			by("test/hostile", "TestHost", "shared/corefile/render.go", `789-_.") != "" {`, `789-_.") == "\xff" {`)),
 		kept("I-26", "Advice that fits one kind of input only.",
-			by("bootstrap", "TestMissingImages", "bootstrap/assets.go", "by --images FILE, or in a cluster.yaml by spec.images", "by --images FILE or spec.images")),
+			by("bootstrap", "TestMissingImages", "shared/plan/nodes.go", "by --images FILE, or in a cluster.yaml by spec.images", "by --images FILE or spec.images")),
 		kept("I-27", "A plan of one cluster.json under the name of another.",
 			by("cmd/onprem-infra", "TestLoad", "cmd/onprem-infra/bootstrap.go", "plan.Header(text)", "plan.Header(nil)")),
 		kept("I-28", "Half a file of memory, or of the supervisor's status, taken for a whole one.",

@@ -3,7 +3,7 @@ package scars
 // registries is what is asked of pulls, beside the scars: what a registry does ends in an image or in one line, and never in a unit that gave up.
 func registries() []Scar {
 	const (
-		install = "bootstrap/files/onprem-install"
+		install = "units/onprem-install"
 		image   = "shared/host/podman/image.go"
 		pull    = "shared/host/podman/pull.go"
 		pulls   = "bootstrap/daemon/pull.go"

@@ -31,6 +31,6 @@ func upstreams() []Scar {
 			by("test/query", "TestOutcome/some never asked", outcome, "asked < o.Due {", "asked < 0 {"),
 			by("test/query", "TestOutcome/more asked late than the machine was busy", outcome, "share < enough-o.Starved {", "share < 0 {")),
 		kept("U-03", "systemd-resolved held the name server's port, or was asked in its place.",
-			by("test/e2e", "TestLongResolved", "bootstrap/build.go", `DNSStubListener=no\n`, `DNSStubListener=yes\n`)),
+			by("test/e2e", "TestLongResolved", "bootstrap/assets.go", `DNSStubListener=no\n`, `DNSStubListener=yes\n`)),
 	}
 }

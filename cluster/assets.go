@@ -1,0 +1,105 @@
+package cluster
+
+import (
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/pod"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/units"
+)
+
+const (
+	// credentials are those of the registries that kubelet pulls from. The file may be absent.
+	credentials = "/var/lib/kubelet/config.json"
+
+	manifests = "/etc/kubernetes/manifests"
+	disabled  = "/etc/kubernetes/disabled-manifests" // which nobody reads
+)
+
+// NoSuchRole is the error of Assets for a role that no host of the cluster has.
+type NoSuchRole struct {
+	Role     role.Role
+	Topology spec.Topology
+}
+
+func (n NoSuchRole) Error() string {
+	return fmt.Sprintf("no node of the cluster is an %s: its topology is %s, so leave the role out or say another topology", n.Role, n.Topology)
+}
+
+// Assets are the files and units of a node. Pods come only where the cluster has something for them to do. The error is a plan.MissingImages or
+// a NoSuchRole where it is the caller's to mend.
+func Assets(p plan.Plan, r role.Role) (asset.Set, error) {
+	if err := belongs(p, r); err != nil {
+		return asset.Set{}, err
+	}
+	runs := p.NodeRuns(r)
+	if err := p.NeedImages(r, []plan.Need{
+		{Key: spec.RuntimeCfgImage, Needed: true},
+		{Key: spec.KeepalivedImage, Needed: runs.VIP},
+		{Key: spec.HAProxyImage, Needed: runs.LB},
+		{Key: spec.CoreDNSImage, Needed: runs.DNS},
+	}); err != nil {
+		return asset.Set{}, err
+	}
+	return goods(p, r)
+}
+
+// Paths lists the files that Assets would bring, units among them. It needs no images.
+func Paths(p plan.Plan, r role.Role) ([]string, error) {
+	if err := belongs(p, r); err != nil {
+		return nil, err
+	}
+	set, err := goods(p, r)
+	return set.Paths(), err
+}
+
+func belongs(p plan.Plan, r role.Role) error {
+	switch {
+	case !slices.Contains(role.Nodes(), r):
+		return fmt.Errorf("a host of role %q is no node of the cluster: there are %v", r, role.Nodes())
+	case !slices.Contains(p.Roles(), r):
+		return NoSuchRole{Role: r, Topology: p.Topology}
+	}
+	return nil
+}
+
+// goods fails only when two rooms claim one path.
+func goods(p plan.Plan, r role.Role) (asset.Set, error) {
+	b := asset.Builder{By: "cluster"}
+	b.File(plan.Path, 0o644, plan.Encode(p))
+	b.Goods(units.Installer())
+	b.Unit(units.Install(p.Images[spec.RuntimeCfgImage], credentials))
+	runs := p.NodeRuns(r)
+	for _, s := range pods(p, r) {
+		dir := manifests
+		if runs.Disabled && s.Name != coredns {
+			dir = disabled
+		}
+		b.File(path.Join(dir, s.Name+".yaml"), 0o644, pod.Render(s))
+	}
+	if runs.VIP && !runs.Disabled {
+		scripts(&b, r)
+		b.Units(units.VIPLeave(p.KubeletUnit))
+	}
+	return b.Set()
+}
+
+// scripts are the health checks for those who configure keepalived by scripts; our own keepalived starts none. They are called as OpenShift's
+// nodes of today call them.
+func scripts(b *asset.Builder, r role.Role) {
+	checks := []struct{ script, check string }{
+		{"chk_ingress", "ingress"}, {"chk_ingress_ready", "ingress-ready"}, {"chk_default_ingress", "default-ingress"},
+	}
+	if r == role.Master {
+		checks = append(checks, []struct{ script, check string }{{"chk_ocp_script", "lb"}, {"chk_ocp_script_both", "both"}, {"chk_mcs_script", "mcs"}}...)
+	}
+	for _, c := range checks {
+		b.File("/etc/kubernetes/static-pod-resources/keepalived/scripts/"+c.script+".sh", 0o755,
+			[]byte("#!/bin/sh\nexec /usr/local/bin/onprem-infra check "+c.check+"\n"))
+	}
+}

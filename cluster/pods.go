@@ -1,0 +1,171 @@
+package cluster
+
+import (
+	"net/netip"
+	"path"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/pod"
+	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// The pods, and the containers in them whose names others rely on.
+const (
+	keepalived = "keepalived"
+	haproxy    = "haproxy"
+	coredns    = "coredns"
+)
+
+// program is ours in its own image.
+const program = "/usr/bin/onprem-infra"
+
+// The directories of a node that pods share with it, and with each other. Reasons stand in the tests' table: none is added without one.
+var (
+	clusterFile   = pod.Volume{Name: "cluster", Host: path.Dir(plan.Path)}
+	kubeletDir    = pod.Volume{Name: "kubelet", Host: "/var/lib/kubelet"}
+	nodeIP        = pod.Volume{Name: "node-ip", Host: "/run/nodeip-configuration"}
+	state         = pod.Volume{Name: "state", Host: "/var/lib/onprem-infra"}
+	keepalivedDir = pod.Volume{Name: "keepalived-conf", Host: "/etc/keepalived"}
+	keepalivedRun = pod.Volume{Name: "keepalived-run", Host: "/run/onprem-infra/keepalived"}
+	haproxyDir    = pod.Volume{Name: "haproxy-conf", Host: "/etc/haproxy"}
+	haproxyRun    = pod.Volume{Name: "haproxy-run", Host: "/run/onprem-infra/haproxy"}
+	coreDNSDir    = pod.Volume{Name: "coredns-conf", Host: "/etc/coredns"}
+	networkNames  = pod.Volume{Name: "networkmanager", Host: "/run/NetworkManager"}
+	resolvedNames = pod.Volume{Name: "resolved", Host: "/run/systemd/resolve"}
+
+	supervisor = pod.Volume{Name: "supervise"}
+	run        = pod.Volume{Name: "run"}
+	tmp        = pod.Volume{Name: "tmp"}
+)
+
+// pods are those of a role, whether they run or are disabled.
+func pods(p plan.Plan, r role.Role) []pod.Static {
+	runs := p.NodeRuns(r)
+	var list []pod.Static
+	if runs.VIP {
+		list = append(list, keepalivedPod(p, r))
+	}
+	if runs.LB {
+		list = append(list, haproxyPod(p))
+	}
+	if runs.DNS {
+		list = append(list, corednsPod(p, r))
+	}
+	return list
+}
+
+func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
+	const binary = "/supervise/onprem-supervise"
+	command := []string{binary, "--config", keepalivedDir.Host + "/keepalived.conf", "--run-dir", keepalivedRun.Host}
+	for _, vip := range held(p, r) {
+		command = append(command, "--vip", vip.String())
+	}
+	conf := pod.Mount{Volume: keepalivedDir, Writable: true} // the supervisor writes what the monitor wants and keepalived has tested
+	shared := pod.Mount{Volume: keepalivedRun, Writable: true}
+	return pod.Static{
+		Name: keepalived, Namespace: p.Namespace, App: p.Platform.Short() + "-infra-vrrp",
+		Init: []pod.Container{{
+			Name: "install-supervise", Image: p.Images[spec.RuntimeCfgImage], Command: []string{"/usr/bin/onprem-supervise", "--install", binary},
+			Mounts: []pod.Mount{{Volume: supervisor, Path: path.Dir(binary), Writable: true}},
+		}},
+		Containers: []pod.Container{{
+			Name: keepalived, Image: p.Images[spec.KeepalivedImage], Command: append(command, "--", "keepalived"),
+			// It sets addresses and sends gratuitous ARP and VRRP packets on raw sockets; nothing else.
+			Capabilities: []string{"NET_ADMIN", "NET_RAW"},
+			Mounts: []pod.Mount{conf, shared, {Volume: supervisor, Path: path.Dir(binary)}, {Volume: run, Path: "/run", Writable: true},
+				{Volume: tmp, Path: "/tmp", Writable: true}},
+		}, {
+			Name: keepalived + "-monitor", Image: p.Images[spec.RuntimeCfgImage], Command: []string{program, "monitor", "vip", "--role=" + string(r)},
+			Capabilities: []string{"NET_ADMIN"}, // it asks netfilter whether the redirect is there, and takes VIPs off that must not be there
+			Mounts:       append(monitors(p), shared),
+			Startup:      started(p, port.MonitorVIP), Liveness: alive(p, port.MonitorVIP),
+		}},
+	}
+}
+
+func haproxyPod(p plan.Plan) pod.Static {
+	own, conf := p.Images[spec.RuntimeCfgImage], pod.Mount{Volume: haproxyDir, Writable: true}
+	sockets := pod.Mount{Volume: haproxyRun, Writable: true}
+	return pod.Static{
+		Name: haproxy, Namespace: p.Namespace, App: p.Platform.Short() + "-infra-api-lb",
+		Init: []pod.Container{{
+			Name: "haproxy-prepare", Image: own, Command: []string{program, "monitor", "lb", "--once"}, Mounts: append(monitors(p), conf, sockets),
+		}},
+		Containers: []pod.Container{{
+			Name: haproxy, Image: p.Images[spec.HAProxyImage],
+			Command: []string{"haproxy", "-W", "-db", "-S", haproxyRun.Host + "/master.sock,mode,600,level,admin", "-f", haproxyDir.Host + "/haproxy.cfg"},
+			Mounts:  []pod.Mount{{Volume: haproxyDir}, sockets},
+			Ports: []pod.Port{
+				{Name: "lb", Number: p.Ports[port.LB]}, {Name: "mcs-lb", Number: p.Ports[port.MachineConfigLB]},
+				{Name: "lb-ready", Number: p.Ports[port.LBReady]}, {Name: "lb-monitor", Number: p.Ports[port.LBMonitor]},
+			},
+			Readiness: asks(p, port.LBReady, "/haproxy_ready", 3),
+		}, {
+			Name: haproxy + "-monitor", Image: own, Command: []string{program, "monitor", "lb"},
+			Capabilities: []string{"NET_ADMIN"}, // the redirect's rules
+			Mounts:       append(monitors(p), conf, sockets),
+			Startup:      started(p, port.MonitorLB), Liveness: alive(p, port.MonitorLB),
+		}},
+	}
+}
+
+func corednsPod(p plan.Plan, r role.Role) pod.Static {
+	own, conf := p.Images[spec.RuntimeCfgImage], pod.Mount{Volume: coreDNSDir, Writable: true}
+	reads := append(monitors(p), conf, pod.Mount{Volume: networkNames}, pod.Mount{Volume: resolvedNames})
+	return pod.Static{
+		Name: coredns, Namespace: p.Namespace, App: p.Platform.Short() + "-infra-coredns",
+		Processes: true, // the monitor tells CoreDNS of a new Corefile by a signal
+		Init: []pod.Container{{
+			Name: "coredns-prepare", Image: own, Command: []string{program, "monitor", "dns", "--role=" + string(r), "--once"}, Mounts: reads,
+		}},
+		Containers: []pod.Container{{
+			Name: coredns, Image: p.Images[spec.CoreDNSImage], Command: []string{"coredns", "-conf", coreDNSDir.Host + "/Corefile"},
+			Capabilities: []string{"NET_BIND_SERVICE"}, // port 53, nothing else
+			Mounts:       []pod.Mount{{Volume: coreDNSDir}},
+			Ports: []pod.Port{
+				{Name: "dns", Number: p.Ports[port.DNS], UDP: true}, {Name: "dns-tcp", Number: p.Ports[port.DNS]},
+				{Name: "health", Number: p.Ports[port.CoreDNSHealth]},
+			},
+			Startup: asks(p, port.CoreDNSHealth, "/health", 60), Liveness: asks(p, port.CoreDNSHealth, "/health", 3),
+		}, {
+			Name: coredns + "-monitor", Image: own, Command: []string{program, "monitor", "dns", "--role=" + string(r)},
+			Mounts:  reads,
+			Startup: started(p, port.MonitorDNS), Liveness: alive(p, port.MonitorDNS),
+		}},
+	}
+}
+
+// held are the VIPs that a node of a role may hold.
+func held(p plan.Plan, r role.Role) []netip.Addr {
+	var vips []netip.Addr
+	if r == role.Master {
+		vips = append(vips, p.VIPs.API...)
+	}
+	return append(vips, p.VIPs.Ingress...)
+}
+
+// monitors are what every monitor reads: what the cluster decided, kubelet's kubeconfig with its certificates, the node's address as kubelet
+// has it, and what it has to remember across reboots.
+func monitors(p plan.Plan) []pod.Mount {
+	list := []pod.Mount{{Volume: clusterFile}, {Volume: kubeletDir}, {Volume: nodeIP}, {Volume: state, Writable: true}}
+	if dir := path.Dir(p.Kubeconfig); dir != kubeletDir.Host {
+		list = append(list, pod.Mount{Volume: pod.Volume{Name: "kubeconfig", Host: dir}})
+	}
+	return list
+}
+
+// loopback is where monitors listen for kubelet.
+var loopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+
+func asks(p plan.Plan, name, path string, failures int) *pod.Probe {
+	return &pod.Probe{Host: loopback, Port: p.Ports[name], Path: path, Every: 5 * time.Second, Timeout: 2 * time.Second, Failures: failures}
+}
+
+// alive ends a monitor that has hung for longer than any of its steps takes.
+func alive(p plan.Plan, name string) *pod.Probe { return asks(p, name, "/healthz", 6) }
+
+// started leaves a monitor the time that a machine needs which starts all of its pods at once.
+func started(p plan.Plan, name string) *pod.Probe { return asks(p, name, "/healthz", 60) }

@@ -1,0 +1,67 @@
+package asset
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+)
+
+// Builder fills a set for one room and keeps the first error, so that a list of goods reads as a list.
+type Builder struct {
+	By   string // the room, for the files that it adds
+	From fs.FS  // where Embedded finds its files, by the last part of their paths
+
+	set Set
+	err error
+}
+
+// File adds a file of the room's own.
+func (b *Builder) File(path string, mode fs.FileMode, contents []byte) {
+	if b.err == nil {
+		b.err = b.set.AddFile(File{Path: path, Mode: mode, Contents: contents, By: b.By})
+	}
+}
+
+// Embedded adds the file of From that has the same name.
+func (b *Builder) Embedded(name string, mode fs.FileMode) {
+	contents, err := fs.ReadFile(b.From, path.Base(name))
+	if err != nil {
+		b.fail(fmt.Errorf("add file %s of %s: %w", name, b.By, err))
+		return
+	}
+	b.File(name, mode, contents)
+}
+
+// Goods adds a file that somebody else has made, or keeps the error of who should have made it.
+func (b *Builder) Goods(f File, err error) {
+	if b.fail(err); b.err == nil {
+		b.err = b.set.AddFile(f)
+	}
+}
+
+// Unit adds a unit, or keeps the error of who should have made it.
+func (b *Builder) Unit(u Unit, err error) { b.Units([]Unit{u}, err) }
+
+// Units adds units, or keeps the error of who should have made them.
+func (b *Builder) Units(list []Unit, err error) {
+	b.fail(err)
+	for _, u := range list {
+		if b.err == nil {
+			b.err = b.set.AddUnit(u)
+		}
+	}
+}
+
+// Set is what has been added, or the first error.
+func (b *Builder) Set() (Set, error) {
+	if b.err != nil {
+		return Set{}, b.err
+	}
+	return b.set, nil
+}
+
+func (b *Builder) fail(err error) {
+	if b.err == nil {
+		b.err = err
+	}
+}

@@ -1,0 +1,81 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// Rooms are the parts of the cluster phase that a node has.
+type Rooms struct {
+	VIP bool // it may hold a VIP: keepalived
+	LB  bool // it balances the API: HAProxy
+	DNS bool // it answers for the cluster's names: CoreDNS
+
+	// Disabled says that VIP and LB are there as files only, which nothing runs: the VIPs are those of a load balancer of the user's own.
+	Disabled bool
+}
+
+// NodeRuns says which rooms a node of a role has. Without an API VIP there is nothing to hold, to balance or to answer for. An arbiter is too
+// small to hold VIPs and serves no API.
+func (p Plan) NodeRuns(r role.Role) Rooms {
+	if len(p.VIPs.API) == 0 {
+		return Rooms{}
+	}
+	return Rooms{
+		VIP:      r == role.Master || r == role.Worker,
+		LB:       r == role.Master,
+		DNS:      r == role.Master || r == role.Worker || r == role.Arbiter,
+		Disabled: p.LoadBalancer == spec.UserManaged,
+	}
+}
+
+// Roles are the kinds of host that the cluster has. Workers are among them always: they may come later.
+func (p Plan) Roles() []role.Role {
+	if p.Topology == spec.HighlyAvailableArbiter {
+		return role.All()
+	}
+	var roles []role.Role
+	for _, r := range role.All() {
+		if r != role.Arbiter {
+			roles = append(roles, r)
+		}
+	}
+	return roles
+}
+
+// MissingImages is the error for a plan that lacks images which hosts of a role would run.
+type MissingImages struct {
+	Role role.Role
+	Keys []string // as they are spelt in an images file
+}
+
+func (m MissingImages) Error() string {
+	keys, it := "images."+strings.Join(m.Keys, ", images."), "it"
+	if len(m.Keys) > 1 {
+		it = "them"
+	}
+	return "the " + string(m.Role) + " needs " + keys + ": give " + it + " by --images FILE, or in a cluster.yaml by spec.images"
+}
+
+// NeedImages is a MissingImages when the plan lacks one of the images that hosts of the role need. Keys whose value is false are not needed;
+// the order is that of the error's text.
+func (p Plan) NeedImages(r role.Role, images []Need) error {
+	var missing []string
+	for _, image := range images {
+		if image.Needed && p.Images[image.Key] == "" {
+			missing = append(missing, image.Key)
+		}
+	}
+	if len(missing) > 0 {
+		return MissingImages{Role: r, Keys: missing}
+	}
+	return nil
+}
+
+// Need says whether an image is needed.
+type Need struct {
+	Key    string
+	Needed bool
+}

@@ -1,0 +1,131 @@
+package pod
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	// grace is how long a container may take to end, as on OpenShift's nodes of today.
+	grace = 65 * time.Second
+
+	// priority is that of the class system-node-critical. kubelet sorts static pods by the number when the node is shut down, and knows no
+	// classes then: pods without a number would be the first to go.
+	priority      = 2000001000
+	priorityClass = "system-node-critical"
+
+	// memory is the limit of a directory in memory.
+	memory = "64Mi"
+)
+
+// Render writes the manifest of a pod as YAML. Equal pods give equal bytes.
+func Render(s Static) []byte { return Encode(manifest(s)) }
+
+// Encode writes an object of Kubernetes as YAML, with sorted keys and without what says nothing: a status, a null.
+func Encode(object any) []byte {
+	text, err := json.Marshal(object)
+	if err != nil {
+		panic("pod: an object of strings, numbers and lists cannot fail to marshal: " + err.Error())
+	}
+	var document map[string]any
+	if err := json.Unmarshal(text, &document); err != nil {
+		panic("pod: JSON that was just written cannot fail to be read: " + err.Error())
+	}
+	delete(document, "status")
+	out, err := yaml.Marshal(document)
+	if err != nil {
+		panic("pod: a document of strings, numbers and lists cannot fail to marshal: " + err.Error())
+	}
+	return out
+}
+
+// Decode reads a manifest as strictly as it is written: a field that the type does not have is an error, where kubelet would pass over it.
+func Decode(text []byte) (corev1.Pod, error) {
+	var p corev1.Pod
+	if err := yaml.UnmarshalStrict(text, &p, yaml.DisallowUnknownFields); err != nil {
+		return corev1.Pod{}, fmt.Errorf("read pod: %w", err)
+	}
+	return p, nil
+}
+
+func manifest(s Static) corev1.Pod {
+	seconds := int64(grace / time.Second)
+	spec := corev1.PodSpec{
+		HostNetwork: true,
+		// The host's resolv.conf; the cluster's own DNS may need us.
+		DNSPolicy:                     corev1.DNSDefault,
+		Tolerations:                   []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
+		Priority:                      new(int32(priority)),
+		PriorityClassName:             priorityClass,
+		TerminationGracePeriodSeconds: &seconds,
+		AutomountServiceAccountToken:  new(false),
+		EnableServiceLinks:            new(false),
+		SecurityContext:               confinement(s),
+		Volumes:                       volumes(s),
+	}
+	if s.Processes {
+		spec.ShareProcessNamespace = new(true)
+	}
+	for _, c := range s.Init {
+		spec.InitContainers = append(spec.InitContainers, container(c))
+	}
+	for _, c := range s.Containers {
+		spec.Containers = append(spec.Containers, container(c))
+	}
+	return corev1.Pod{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:      s.Name,
+			Namespace: s.Namespace,
+			Labels:    map[string]string{"app": s.App},
+			Annotations: map[string]string{
+				// Its CPUs may be those that are set aside for the platform.
+				"target.workload.openshift.io/management": `{"effect": "PreferredDuringScheduling"}`,
+				// No constraint of somebody else's that allows as much may be laid on the mirror of the pod.
+				"openshift.io/required-scc": "privileged",
+			},
+		},
+		Spec: spec,
+	}
+}
+
+// confinement is root of the host, who owns the files that are read, without the rest of what root may do. SELinux's type for containers may
+// read none of the host's directories, and nothing is relabelled for it.
+func confinement(s Static) *corev1.PodSecurityContext {
+	c := &corev1.PodSecurityContext{
+		RunAsUser:      new(int64(0)),
+		RunAsGroup:     new(int64(0)),
+		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+	}
+	if slices.ContainsFunc(mounts(s), func(m Mount) bool { return m.Volume.Host != "" }) {
+		c.SELinuxOptions = &corev1.SELinuxOptions{Type: "spc_t"}
+	}
+	return c
+}
+
+func mounts(s Static) []Mount {
+	var all []Mount
+	for _, c := range slices.Concat(s.Init, s.Containers) {
+		all = append(all, c.Mounts...)
+	}
+	return all
+}
+
+// volumes are those of all mounts, by name, each once.
+func volumes(s Static) []corev1.Volume {
+	var list []corev1.Volume
+	for _, m := range mounts(s) {
+		if !slices.ContainsFunc(list, func(v corev1.Volume) bool { return v.Name == m.Volume.Name }) {
+			list = append(list, corev1.Volume{Name: m.Volume.Name, VolumeSource: source(m.Volume)})
+		}
+	}
+	slices.SortFunc(list, func(a, b corev1.Volume) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
