@@ -71,6 +71,16 @@ var ofResolv = map[string]string{
 	"UMask=":                           "the script sets the mode of the one file that it makes",
 }
 
+// ofLeave are those of the unit that makes one request of keepalived's parent and waits until it is done.
+var ofLeave = map[string]string{
+	"RootDirectory=/RootImage=":        "the request is a file of the host",
+	"User=/DynamicUser=":               "the directory of the request is root's",
+	"PrivateUsers=":                    "the directory of the request is root's",
+	"RestrictAddressFamilies=~AF_UNIX": "the program's log",
+	"DeviceAllow=":                     "PrivateDevices= closes it; what is left, to read the clock's device, is ProtectClock='s own doing",
+	"UMask=":                           "the request is for everybody on the machine to see",
+}
+
 // unprotected are services without any protection, with the words in the unit that give the reason.
 var unprotected = map[string]string{"onprem-resolv-changed.service": "# It has no protection of its own. It reads nothing"}
 
@@ -80,6 +90,7 @@ func TestExposure(t *testing.T) {
 	analyze := need.Command(t, "systemd-analyze")
 	explained := map[string]map[string]string{
 		"onprem-keepalived.service": ofDaemons, "onprem-coredns.service": ofDaemons, "onprem-install.service": ofInstall, "onprem-resolv.service": ofResolv,
+		"onprem-vip-leave.service": ofLeave,
 	}
 	for unit := range all(t) {
 		if filepath.Ext(unit) == ".service" && strings.HasPrefix(unit, "onprem-") && explained[unit] == nil && unprotected[unit] == "" {

@@ -37,6 +37,8 @@ func all(t *testing.T) map[string]asset.Unit {
 	add(err, resolv...)
 	podman, err := Podman()
 	add(err, podman...)
+	leave, err := VIPLeave("kubelet.service")
+	add(err, leave...)
 	return units
 }
 

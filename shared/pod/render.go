@@ -3,7 +3,6 @@ package pod
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -26,11 +25,11 @@ const (
 )
 
 // Render writes the manifest of a pod as YAML. Equal pods give equal bytes.
-func Render(s Static) []byte { return Encode(manifest(s)) }
+func Render(s Static) []byte { return Encode(object(s)) }
 
 // Encode writes an object of Kubernetes as YAML, with sorted keys and without what says nothing: a status, a null.
-func Encode(object any) []byte {
-	text, err := json.Marshal(object)
+func Encode(o any) []byte {
+	text, err := json.Marshal(o)
 	if err != nil {
 		panic("pod: an object of strings, numbers and lists cannot fail to marshal: " + err.Error())
 	}
@@ -46,16 +45,7 @@ func Encode(object any) []byte {
 	return out
 }
 
-// Decode reads a manifest as strictly as it is written: a field that the type does not have is an error, where kubelet would pass over it.
-func Decode(text []byte) (corev1.Pod, error) {
-	var p corev1.Pod
-	if err := yaml.UnmarshalStrict(text, &p, yaml.DisallowUnknownFields); err != nil {
-		return corev1.Pod{}, fmt.Errorf("read pod: %w", err)
-	}
-	return p, nil
-}
-
-func manifest(s Static) corev1.Pod {
+func object(s Static) corev1.Pod {
 	seconds := int64(grace / time.Second)
 	spec := corev1.PodSpec{
 		HostNetwork: true,

@@ -12,17 +12,19 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/onprem-infra/onprem-infra/bootstrap"
+	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/ignition"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
 var update = flag.Bool("update", false, "write the expected files anew")
 
 // TestRender compares every file of every role with what stands in the archive. The first file of an archive is the input,
-// images.json the images; then comes what is expected: "bootstrap" lists paths, modes and owners, "bootstrap/PATH" are the files, or
-// "findings" is what is wrong.
+// images.json the images; then comes what is expected: "ROLE" lists paths, modes and owners, or is what is wrong with the role, "ROLE/PATH"
+// are the files that no role before has in the same form, or "findings" is what is wrong with the input.
 func TestRender(t *testing.T) {
 	archives, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(archives) == 0 {
@@ -87,26 +89,45 @@ func rendered(input txtar.File, images []byte) []txtar.File {
 	if err != nil {
 		return findings(err)
 	}
-	set, err := bootstrap.Assets(p)
-	if err != nil {
-		return findings(err)
+	written := map[string]string{}
+	for _, r := range p.Roles() {
+		set, err := goods(p, r)
+		if err == nil {
+			_, err = ignition.Encode(set)
+		}
+		if err != nil {
+			said = append(said, txtar.File{Name: string(r), Data: fmt.Appendf(nil, "%v\n", err)})
+			continue
+		}
+		said = append(said, tree(string(r), set, written)...)
 	}
-	if _, err := ignition.Encode(set); err != nil {
-		return findings(err)
+	return said
+}
+
+func goods(p plan.Plan, r role.Role) (asset.Set, error) {
+	if r == role.Bootstrap {
+		return bootstrap.Assets(p)
 	}
-	return append(said, tree("bootstrap", set)...)
+	return cluster.Assets(p, r)
 }
 
 func findings(text any) []txtar.File {
 	return []txtar.File{{Name: "findings", Data: fmt.Appendf(nil, "%v\n", text)}}
 }
 
-// tree is a role's files, behind a list of them.
-func tree(role string, set asset.Set) []txtar.File {
+// tree is a role's files, behind a list of them. What has been written for another role is only listed.
+func tree(role string, set asset.Set, written map[string]string) []txtar.File {
 	var list bytes.Buffer
 	var files []txtar.File
 	for _, f := range set.Tree() {
-		fmt.Fprintf(&list, "%04o %s %s\n", f.Mode, f.Path, f.By)
+		fmt.Fprintf(&list, "%04o %s %s", f.Mode, f.Path, f.By)
+		key := f.Path + "\n" + string(f.Contents)
+		if first, ok := written[key]; ok {
+			fmt.Fprintf(&list, " as %s\n", first)
+			continue
+		}
+		list.WriteByte('\n')
+		written[key] = role
 		files = append(files, txtar.File{Name: role + f.Path, Data: f.Contents})
 	}
 	return append([]txtar.File{{Name: role, Data: list.Bytes()}}, files...)

@@ -1,0 +1,313 @@
+package cluster
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/test/manifest"
+)
+
+var platforms = []spec.Platform{spec.BareMetal, spec.Nutanix, spec.OpenStack, spec.OVirt, spec.VSphere, spec.None}
+
+// node is a host of some cluster, with what it gets.
+type node struct {
+	plan plan.Plan
+	role role.Role
+	tree []asset.File
+}
+
+// everywhere calls check with each kind of node of each kind of cluster.
+func everywhere(t *testing.T, check func(t *testing.T, n node)) {
+	t.Helper()
+	kinds := map[string]func(*spec.Cluster){
+		"managed": func(*spec.Cluster) {}, "dual-stack": dual, "user-managed": userManaged, "without VIPs": func(c *spec.Cluster) { c.APIVIPs, c.IngressVIPs = nil, nil },
+		"elsewhere": func(c *spec.Cluster) {
+			c.Nodes = spec.Nodes{Namespace: "infra", Kubeconfig: "/etc/kubernetes/kubelet.conf", KubeletUnit: "k3s.service", ControlPlaneLabel: "a/b"}
+		},
+	}
+	shapes := map[spec.Topology]int{spec.HighlyAvailable: 3, spec.HighlyAvailableArbiter: 2, spec.DualReplica: 2, spec.SingleReplica: 1}
+	for _, platform := range platforms {
+		for kind, change := range kinds {
+			if kind == "without VIPs" && platform != spec.VSphere && platform != spec.Nutanix {
+				continue // no such cluster
+			}
+			for topology, size := range shapes {
+				p := compiled(t, func(c *spec.Cluster) {
+					c.Platform, c.Topology, c.ControlPlaneReplicas = platform, topology, size
+					change(c)
+				})
+				for _, r := range p.Roles()[1:] {
+					t.Run(fmt.Sprint(platform, " ", kind, " ", topology, " ", r), func(t *testing.T) {
+						check(t, node{plan: p, role: r, tree: mustAssets(t, p, r).Tree()})
+					})
+				}
+			}
+		}
+	}
+}
+
+// podsOf are the pods of a node, disabled ones too, as a strict reader sees them.
+func podsOf(t *testing.T, n node) map[string]*corev1.Pod {
+	t.Helper()
+	list := map[string]*corev1.Pod{}
+	for _, f := range n.tree {
+		if dir := path.Dir(f.Path); dir == manifests || dir == disabled {
+			p, err := manifest.Pod(f.Contents)
+			if err != nil {
+				t.Fatalf("%s: %v", f.Path, err)
+			}
+			list[f.Path] = p
+		}
+	}
+	return list
+}
+
+// eachPod calls check with every pod of every node.
+func eachPod(t *testing.T, check func(t *testing.T, n node, p *corev1.Pod)) {
+	t.Helper()
+	seen := 0
+	everywhere(t, func(t *testing.T, n node) {
+		for _, p := range podsOf(t, n) {
+			seen++
+			check(t, n, p)
+		}
+	})
+	if seen == 0 {
+		t.Error("no pod was looked at")
+	}
+}
+
+// eachContainer calls check with every container of every pod, those that prepare it too.
+func eachContainer(t *testing.T, check func(t *testing.T, p *corev1.Pod, c corev1.Container)) {
+	t.Helper()
+	eachPod(t, func(t *testing.T, _ node, p *corev1.Pod) {
+		for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
+			check(t, p, c)
+		}
+	})
+}
+
+// programs are the files that are executed; everything else is only read.
+func isProgram(name string) bool {
+	return name == "/usr/local/bin/onprem-install" || path.Dir(name) == "/etc/kubernetes/static-pod-resources/keepalived/scripts" ||
+		path.Dir(name) == "/etc/NetworkManager/dispatcher.d"
+}
+
+// TestModes holds that everybody on the node may read our files and run our scripts, and that no script loses the bit without which nobody
+// runs it (P-08).
+func TestModes(t *testing.T) {
+	everywhere(t, func(t *testing.T, n node) {
+		for _, f := range n.tree {
+			want := 0o644
+			if isProgram(f.Path) {
+				want = 0o755
+			}
+			if int(f.Mode) != want {
+				t.Errorf("%s has mode %v, want %04o", f.Path, f.Mode, want)
+			}
+			if script := bytes.HasPrefix(f.Contents, []byte("#!")); script != (want == 0o755) {
+				t.Errorf("%s: a script %v, mode %v", f.Path, script, f.Mode)
+			}
+		}
+	})
+}
+
+// TestNothingIsEmpty holds P-03, for manifests above all: an empty one upsets kubelet.
+func TestNothingIsEmpty(t *testing.T) {
+	everywhere(t, func(t *testing.T, n node) {
+		for _, f := range n.tree {
+			if len(bytes.TrimSpace(f.Contents)) == 0 {
+				t.Errorf("%s is empty", f.Path)
+			}
+		}
+	})
+}
+
+// TestNothingUnexpanded holds that no word of a template stands where a value should (K-05), and that nothing relabels the host's files (N-15).
+func TestNothingUnexpanded(t *testing.T) {
+	everywhere(t, func(t *testing.T, n node) {
+		for _, f := range n.tree {
+			for _, word := range []string{"{{", "}}", "<no value>", "%!", "cluster_uuid", ":z\n", ":Z\n", ":z ", ":Z ", ",z\n", ",Z\n"} {
+				if bytes.Contains(f.Contents, []byte(word)) {
+					t.Errorf("%s holds %q", f.Path, word)
+				}
+			}
+		}
+	})
+}
+
+// TestConfinement holds what no container of ours may be: privileged, with a capability that it does not use, or able to write to its image.
+func TestConfinement(t *testing.T) {
+	uses := map[string][]corev1.Capability{
+		"keepalived":         {"NET_ADMIN", "NET_RAW"}, // addresses; gratuitous ARP and VRRP
+		"keepalived-monitor": {"NET_ADMIN"},            // asks netfilter for the redirect
+		"haproxy-monitor":    {"NET_ADMIN"},            // makes the redirect
+		"coredns":            {"NET_BIND_SERVICE"},     // port 53
+	}
+	eachContainer(t, func(t *testing.T, p *corev1.Pod, c corev1.Container) {
+		s := c.SecurityContext
+		if s == nil || s.Privileged != nil || s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation {
+			t.Fatalf("%s: may become more than it is: %+v", c.Name, s)
+		}
+		if s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem {
+			t.Errorf("%s can write to its root file system", c.Name)
+		}
+		if !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) || !slices.Equal(s.Capabilities.Add, uses[c.Name]) {
+			t.Errorf("%s: capabilities %+v, want all dropped but %v", c.Name, s.Capabilities, uses[c.Name])
+		}
+		if s.RunAsUser != nil || s.SELinuxOptions != nil || s.SeccompProfile != nil {
+			t.Errorf("%s has a confinement of its own: %+v", c.Name, s)
+		}
+	})
+	eachPod(t, func(t *testing.T, _ node, p *corev1.Pod) {
+		s := p.Spec.SecurityContext
+		if s == nil || s.SeccompProfile == nil || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault || s.RunAsUser == nil || *s.RunAsUser != 0 {
+			t.Errorf("%s: %+v", p.Name, s)
+		}
+		host := slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.HostPath != nil })
+		if spc := s.SELinuxOptions != nil && s.SELinuxOptions.Type == "spc_t"; spc != host {
+			t.Errorf("%s: host paths %v, SELinux %+v: a confined container cannot read the host's files", p.Name, host, s.SELinuxOptions)
+		}
+		if p.Spec.HostPID || p.Spec.HostIPC {
+			t.Errorf("%s sees the host's processes", p.Name)
+		}
+	})
+}
+
+// hostPaths are the directories of the host that pods see, with the reason; who may write stands behind it.
+var hostPaths = map[string]struct {
+	why     string
+	writers []string
+}{
+	"/etc/onprem-infra":            {"what the cluster decided", nil},
+	"/var/lib/kubelet":             {"kubelet's kubeconfig and certificates, which kubelet replaces, and its pod-resources socket", nil},
+	"/etc/kubernetes":              {"kubelet's kubeconfig, where it is said to be there", nil},
+	"/run/nodeip-configuration":    {"the node's address as kubelet has it (K-19)", nil},
+	"/var/lib/onprem-infra":        {"what has to be known again after a reboot", []string{"keepalived-monitor", "haproxy-prepare", "haproxy-monitor", "coredns-prepare", "coredns-monitor"}},
+	"/etc/keepalived":              {"keepalived.conf, for operators to read", []string{"keepalived"}},
+	"/run/onprem-infra/keepalived": {"what keepalived's parent and its monitor say to each other, and the order to leave", []string{"keepalived", "keepalived-monitor"}},
+	"/etc/haproxy":                 {"haproxy.cfg, for operators to read", []string{"haproxy-prepare", "haproxy-monitor"}},
+	"/run/onprem-infra/haproxy":    {"HAProxy's sockets, which outlive a reload", []string{"haproxy", "haproxy-prepare", "haproxy-monitor"}},
+	"/etc/coredns":                 {"Corefile and hosts, for operators to read", []string{"coredns-prepare", "coredns-monitor"}},
+	"/run/NetworkManager":          {"the name servers that NetworkManager has learnt", nil},
+	"/run/systemd/resolve":         {"the name servers that systemd-resolved has learnt", nil},
+}
+
+// TestHostPaths holds that no pod sees more of the host than it has a reason to, and writes to nothing of it but what is its own.
+func TestHostPaths(t *testing.T) {
+	used := map[string]bool{}
+	eachContainer(t, func(t *testing.T, p *corev1.Pod, c corev1.Container) {
+		for _, m := range c.VolumeMounts {
+			v := p.Spec.Volumes[slices.IndexFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == m.Name })]
+			if v.HostPath == nil {
+				if v.EmptyDir == nil || v.EmptyDir.Medium != corev1.StorageMediumMemory || v.EmptyDir.SizeLimit == nil {
+					t.Errorf("%s: the volume %s has the source %+v", p.Name, v.Name, v.VolumeSource)
+				}
+				continue
+			}
+			reason, ok := hostPaths[v.HostPath.Path]
+			used[v.HostPath.Path] = true
+			if !ok {
+				t.Errorf("%s sees %s of the host: say in this table why it must", c.Name, v.HostPath.Path)
+			}
+			if !m.ReadOnly && !slices.Contains(reason.writers, c.Name) {
+				t.Errorf("%s may write to %s of the host", c.Name, v.HostPath.Path)
+			}
+			// What is mounted there later, or made anew by a rename, must be seen: so directories, and the host's mounts (P-07).
+			if m.MountPropagation == nil || *m.MountPropagation != corev1.MountPropagationHostToContainer {
+				t.Errorf("%s does not see what the host mounts below %s", c.Name, v.HostPath.Path)
+			}
+			if m.MountPath != v.HostPath.Path || m.SubPath != "" || *v.HostPath.Type != corev1.HostPathDirectoryOrCreate {
+				t.Errorf("%s: %s of the host, a %s, is at %s %s", c.Name, v.HostPath.Path, *v.HostPath.Type, m.MountPath, m.SubPath)
+			}
+		}
+	})
+	for path := range hostPaths {
+		if !used[path] && !t.Failed() {
+			t.Errorf("%s is used by nobody: take it out of this table", path)
+		}
+	}
+}
+
+// TestDecisionMounts holds K-19: what decides which address is the node's own must see what kubelet has been told, and every monitor the
+// cluster's decisions, the way to the API and its memory.
+func TestDecisionMounts(t *testing.T) {
+	eachContainer(t, func(t *testing.T, p *corev1.Pod, c corev1.Container) {
+		if !strings.HasSuffix(c.Name, "-monitor") && !strings.HasSuffix(c.Name, "-prepare") {
+			return
+		}
+		want := []string{"/run/nodeip-configuration", "/etc/onprem-infra", "/var/lib/kubelet", "/var/lib/onprem-infra"}
+		if p.Namespace == "infra" {
+			want = append(want, "/etc/kubernetes")
+		}
+		for _, path := range want {
+			if !slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == path }) {
+				t.Errorf("%s does not see %s", c.Name, path)
+			}
+		}
+	})
+}
+
+// TestConventions holds what every static pod of a platform is.
+func TestConventions(t *testing.T) {
+	apps := map[string]string{keepalived: "vrrp", haproxy: "api-lb", coredns: "coredns"}
+	eachPod(t, func(t *testing.T, n node, p *corev1.Pod) {
+		short := n.plan.Platform.Short()
+		if want := short + "-infra-" + apps[p.Name]; p.Labels["app"] != want || len(p.Labels) != 1 {
+			t.Errorf("%s: labels %v, want app=%s", p.Name, p.Labels, want)
+		}
+		if p.Namespace != n.plan.Namespace || p.Namespace == "" || p.APIVersion != "v1" || p.Kind != "Pod" {
+			t.Errorf("%s is a %s %s in namespace %q, want %q", p.Name, p.APIVersion, p.Kind, p.Namespace, n.plan.Namespace)
+		}
+		if p.Annotations["openshift.io/required-scc"] != "privileged" { // P-06
+			t.Errorf("%s: any security context constraints may be laid on its mirror", p.Name)
+		}
+		if got := p.Annotations["target.workload.openshift.io/management"]; got != `{"effect": "PreferredDuringScheduling"}` {
+			t.Errorf("%s: annotation %q", p.Name, got)
+		}
+		if !p.Spec.HostNetwork || !slices.Equal(p.Spec.Tolerations, []corev1.Toleration{{Operator: corev1.TolerationOpExists}}) {
+			t.Errorf("%s: host network %v, tolerations %v", p.Name, p.Spec.HostNetwork, p.Spec.Tolerations)
+		}
+		// kubelet's graceful shutdown sorts by the number (K-66), and the grace period of metadata is the server's (W-25).
+		if p.Spec.Priority == nil || *p.Spec.Priority != 2000001000 || p.Spec.PriorityClassName != "system-node-critical" {
+			t.Errorf("%s: priority %v of class %q", p.Name, p.Spec.Priority, p.Spec.PriorityClassName)
+		}
+		if p.Spec.TerminationGracePeriodSeconds == nil || *p.Spec.TerminationGracePeriodSeconds != 65 || p.DeletionGracePeriodSeconds != nil {
+			t.Errorf("%s: grace period %v, in metadata %v", p.Name, p.Spec.TerminationGracePeriodSeconds, p.DeletionGracePeriodSeconds)
+		}
+	})
+	eachContainer(t, func(t *testing.T, p *corev1.Pod, c corev1.Container) {
+		if c.ImagePullPolicy != corev1.PullIfNotPresent || c.TerminationMessagePolicy != corev1.TerminationMessageFallbackToLogsOnError {
+			t.Errorf("%s: pulls %s, messages %s", c.Name, c.ImagePullPolicy, c.TerminationMessagePolicy)
+		}
+		r := c.Resources // P-05
+		if r.Requests.Cpu().String() != "100m" || r.Requests.Memory().String() != "200Mi" || len(r.Requests) != 2 || len(r.Limits) != 0 {
+			t.Errorf("%s: resources %+v", c.Name, r)
+		}
+		if c.Image == "" || len(c.Command) == 0 {
+			t.Errorf("%s: image %q, command %q", c.Name, c.Image, c.Command)
+		}
+	})
+}
+
+// TestSecrets holds that no pod takes a secret along: a container's environment and command are for everybody to read.
+func TestSecrets(t *testing.T) {
+	eachContainer(t, func(t *testing.T, p *corev1.Pod, c corev1.Container) {
+		if len(c.Env) > 0 || len(c.EnvFrom) > 0 || slices.ContainsFunc(c.Command, func(w string) bool { return strings.Contains(w, "_vip") }) {
+			t.Errorf("%s: environment %v, command %v", c.Name, c.Env, c.Command)
+		}
+		if p.Spec.AutomountServiceAccountToken == nil || *p.Spec.AutomountServiceAccountToken || len(p.Spec.ImagePullSecrets) > 0 {
+			t.Errorf("%s takes a token or a pull secret along", p.Name)
+		}
+	})
+}

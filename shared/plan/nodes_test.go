@@ -1,0 +1,49 @@
+package plan
+
+import (
+	"net/netip"
+	"slices"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+func TestNodeRuns(t *testing.T) {
+	some := addresses("192.0.2.5")
+	tests := []struct {
+		name     string
+		vips     []netip.Addr
+		balancer spec.LoadBalancer
+		role     role.Role
+		want     Rooms
+	}{
+		{"master", some, spec.Managed, role.Master, Rooms{VIP: true, LB: true, DNS: true}},
+		{"worker", some, spec.Managed, role.Worker, Rooms{VIP: true, DNS: true}},
+		{"arbiter", some, spec.Managed, role.Arbiter, Rooms{DNS: true}},
+		{"bootstrap", some, spec.Managed, role.Bootstrap, Rooms{}},
+		{"user's balancer", some, spec.UserManaged, role.Master, Rooms{VIP: true, LB: true, DNS: true, Disabled: true}},
+		{"no VIP", nil, spec.Managed, role.Master, Rooms{}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := Plan{VIPs: VIPs{API: tt.vips}, LoadBalancer: tt.balancer}
+			if got := p.NodeRuns(tt.role); got != tt.want {
+				t.Errorf("%+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestRoles(t *testing.T) {
+	for topology, want := range map[spec.Topology][]role.Role{
+		spec.HighlyAvailable:        {role.Bootstrap, role.Master, role.Worker},
+		spec.HighlyAvailableArbiter: {role.Bootstrap, role.Master, role.Worker, role.Arbiter},
+		spec.DualReplica:            {role.Bootstrap, role.Master, role.Worker},
+		spec.SingleReplica:          {role.Bootstrap, role.Master, role.Worker},
+	} {
+		if got := (Plan{Topology: topology}).Roles(); !slices.Equal(got, want) {
+			t.Errorf("%s has %v, want %v", topology, got, want)
+		}
+	}
+}

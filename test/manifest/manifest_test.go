@@ -1,0 +1,51 @@
+package manifest
+
+import (
+	"strings"
+	"testing"
+)
+
+const good = `apiVersion: v1
+kind: Pod
+metadata:
+  name: d
+spec:
+  hostNetwork: true
+  terminationGracePeriodSeconds: 65
+  containers:
+  - name: d
+    image: d
+  volumes:
+  - name: run
+    emptyDir: {}
+`
+
+func TestPod(t *testing.T) {
+	pod, err := Pod([]byte(good))
+	if err != nil || pod.Name != "d" || !pod.Spec.HostNetwork || pod.Spec.Volumes[0].EmptyDir == nil {
+		t.Errorf("%v: read as %+v", err, pod)
+	}
+}
+
+// TestSaysNo proves that the judge sees what kubelet passes over (W-25).
+func TestSaysNo(t *testing.T) {
+	for name, edit := range map[string][2]string{
+		"a source that does not exist": {"emptyDir:", "empty-dir:"},
+		"another case":                 {"hostNetwork:", "hostnetwork:"},
+		"a field of nobody":            {"spec:\n", "spec:\n  privileged: false\n"},
+		"a field in another's place":   {"  terminationGracePeriodSeconds", "terminationGracePeriodSeconds"},
+		"a key that stands twice":      {"spec:\n", "spec:\n  hostNetwork: false\n"},
+		"a number for a word":          {"name: d\n", "name: 1\n"},
+		"a word for a number":          {": 65", ": long"},
+		"another kind":                 {"kind: Pod", "kind: Namespace"},
+		"a kind that does not exist":   {"kind: Pod", "kind: Pot"},
+	} {
+		bad := strings.Replace(good, edit[0], edit[1], 1)
+		if bad == good {
+			t.Fatalf("%s: nothing was changed", name)
+		}
+		if _, err := Pod([]byte(bad)); err == nil {
+			t.Errorf("%s is read", name)
+		}
+	}
+}
