@@ -81,6 +81,26 @@ var ofLeave = map[string]string{
 	"UMask=":                           "the request is for everybody on the machine to see",
 }
 
+// ofNodeIP are those of the units around the node's addresses.
+var ofNodeIP = map[string]string{
+	"RootDirectory=/RootImage=":                "it writes drop-ins for the host's own units",
+	"User=/DynamicUser=":                       "the drop-ins are root's",
+	"PrivateUsers=":                            "the drop-ins are root's",
+	"PrivateNetwork=":                          "what it looks at is the host's network",
+	"RestrictAddressFamilies=~AF_UNIX":         "the shell's tools ask the name service who they are",
+	"RestrictAddressFamilies=~AF_(INET|INET6)": "an address is bound to see whether it can be used",
+	"RestrictAddressFamilies=~AF_NETLINK":      "links, addresses and routes",
+	"DeviceAllow=":                             "PrivateDevices= closes it; what is left, to read the clock's device, is ProtectClock='s own doing",
+	"UMask=":                                   "each file is written with a mode of its own, and is for everybody on the machine to read",
+}
+
+// ofBrEx are those of the unit that only looks.
+var ofBrEx = func() map[string]string {
+	less := maps.Clone(ofNodeIP)
+	delete(less, "RestrictAddressFamilies=~AF_(INET|INET6)")
+	return less
+}()
+
 // unprotected are services without any protection, with the words in the unit that give the reason.
 var unprotected = map[string]string{"onprem-resolv-changed.service": "# It has no protection of its own. It reads nothing"}
 
@@ -90,10 +110,11 @@ func TestExposure(t *testing.T) {
 	analyze := need.Command(t, "systemd-analyze")
 	explained := map[string]map[string]string{
 		"onprem-keepalived.service": ofDaemons, "onprem-coredns.service": ofDaemons, "onprem-install.service": ofInstall, "onprem-resolv.service": ofResolv,
-		"onprem-vip-leave.service": ofLeave,
+		"onprem-vip-leave.service":     ofLeave,
+		"nodeip-configuration.service": ofNodeIP, "wait-for-node-ip.service": ofNodeIP, "wait-for-br-ex-up.service": ofBrEx,
 	}
-	for unit := range all(t) {
-		if filepath.Ext(unit) == ".service" && strings.HasPrefix(unit, "onprem-") && explained[unit] == nil && unprotected[unit] == "" {
+	for unit, u := range all(t) {
+		if u.Contents != nil && filepath.Ext(unit) == ".service" && explained[unit] == nil && unprotected[unit] == "" {
 			t.Errorf("%s: say here what it leaves out, and why", unit)
 		}
 		if reason := unprotected[unit]; !strings.Contains(string(all(t)[unit].Contents), reason) {

@@ -39,6 +39,12 @@ func all(t *testing.T) map[string]asset.Unit {
 	add(err, podman...)
 	leave, err := VIPLeave("kubelet.service")
 	add(err, leave...)
+	nodeIP, err := NodeIP(stockKubelet)
+	add(err, nodeIP)
+	waitForNodeIP, err := WaitForNodeIP(stockKubelet)
+	add(err, waitForNodeIP)
+	waitForBrEx, err := WaitForBrEx()
+	add(err, waitForBrEx)
 	return units
 }
 

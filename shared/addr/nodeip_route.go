@@ -19,7 +19,7 @@ func (f field) byRoute() (chosen, losers []nominee) {
 		}
 		own, _ := defaultRoute(f.routes, n.candidate)
 		n.metric, n.router = metric, own.Gateway
-		routed = append(routed, n.ruled(fmt.Sprintf("the default route of %s has the metric %d", n.Name, metric)))
+		routed = append(routed, n.ruled(fmt.Sprintf("no network has a hint or a VIP, and the default route of %s has the metric %d", n.Name, metric)))
 	}
 	byFamily := rung{
 		func(a, b nominee) int { return first(f.preferred(a), f.preferred(b)) },

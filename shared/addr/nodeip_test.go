@@ -44,7 +44,7 @@ var nodeCases = []nodeCase{
 	{name: "the second family never comes from another interface", s: links(nic(2, "a", "192.0.2.10/24"), nic(3, "b", "2001:db8::10/64")), vips: "192.0.2.5", want: "192.0.2.10", local: true},
 	{name: "API and ingress VIP in two networks", s: dual, vips: "198.51.100.5 192.0.2.6", want: "192.0.2.10 2001:db8:1::10", local: true, why: "192.0.2.6"},
 
-	{name: "N-01 no VIP's network", s: dual, vips: "203.0.113.5", want: "192.0.2.10 2001:db8:1::10", why: "default route of ens3 has the metric 100"},
+	{name: "N-01 no VIP's network", s: dual, vips: "203.0.113.5", want: "192.0.2.10 2001:db8:1::10", why: "no network has a hint or a VIP, and the default route of ens3 has the metric 100"},
 	{name: "N-01 a VIP of a family that the host has not", s: links(nic(2, "a", "192.0.2.10/24")).with(route(2, "default via 192.0.2.1")), vips: "2001:db8::5", want: "192.0.2.10"},
 	{name: "N-01 nothing routed either", s: links(nic(2, "a", "192.0.2.10/24")), vips: "203.0.113.5", why: "in the network of a hint or a VIP, nor on an interface with a default route"},
 	{name: "N-02 no VIP given", s: dual, want: "192.0.2.10 2001:db8:1::10", why: "default route"},

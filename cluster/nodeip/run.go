@@ -1,0 +1,119 @@
+package nodeip
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+)
+
+const (
+	// soon is how long an IPv6 address that cannot be bound yet is given before the next look: duplicate address detection takes a second or two.
+	soon = time.Second
+	// firstPause doubles with each trial that fails, up to lastPause.
+	firstPause = 2 * time.Second
+	lastPause  = 300 * time.Second
+)
+
+// Show chooses the node's addresses and writes nothing.
+func (r *Room) Show(ctx context.Context) (Desired, error) {
+	var want Desired
+	err := r.settle(ctx, func(ctx context.Context) (err error) {
+		seen, err := r.Observe(ctx)
+		if err != nil {
+			return err
+		}
+		seen.Primary = netip.Addr{} // what would be chosen now is asked for
+		want, err = r.choose(seen)
+		return err
+	})
+	return want, err
+}
+
+// Set chooses the node's addresses and writes them down, unless that was done in this boot.
+func (r *Room) Set(ctx context.Context) (Desired, error) {
+	var want Desired
+	err := r.settle(ctx, func(ctx context.Context) (err error) {
+		seen, err := r.Observe(ctx)
+		if err != nil {
+			return err
+		}
+		if want, err = r.choose(seen); err != nil {
+			return err
+		}
+		return r.Apply(ctx, want)
+	})
+	return want, err
+}
+
+// choose decides, and sees to it that what was chosen can be used. An address that is new on its interface cannot be bound at once.
+func (r *Room) choose(seen Snapshot) (Desired, error) {
+	want, why, err := r.Decide(seen)
+	if err != nil {
+		return want, Unusable{err}
+	}
+	if !want.Kept.IsValid() {
+		for _, a := range want.Choice.Addresses {
+			if !a.Is6() || a.Is4In6() {
+				continue
+			}
+			if err := r.host.Bind(a); err != nil {
+				return want, Unusable{tentativeError{a, err}}
+			}
+		}
+	}
+	r.log.Info("decide", "addresses", fmt.Sprint(want.Choice.Addresses), "why", []string(why))
+	return want, nil
+}
+
+// Unusable is the error of a host that works and has no address that a node can be known by, or none yet.
+type Unusable struct{ Err error }
+
+func (u Unusable) Error() string { return u.Err.Error() }
+
+func (u Unusable) Unwrap() error { return u.Err }
+
+// tentativeError says that an address was chosen and cannot be bound yet.
+type tentativeError struct {
+	address netip.Addr
+	err     error
+}
+
+func (t tentativeError) Error() string {
+	return fmt.Sprintf("%s is chosen and cannot be used yet, as long as duplicate address detection goes on: %v", t.address, t.err)
+}
+
+// settle repeats a trial until it works. Each trial starts from nothing that an earlier one found.
+func (r *Room) settle(ctx context.Context, trial func(context.Context) error) error {
+	var said loop.News
+	pause := firstPause
+	for failed := 0; ; failed++ {
+		err := trial(ctx)
+		if err == nil {
+			if failed > 0 {
+				r.log.Info("recovered", "trials", failed+1)
+			}
+			return nil
+		}
+		if !r.retry || ctx.Err() != nil {
+			return err
+		}
+		wait := pause
+		if errors.As(err, new(tentativeError)) {
+			wait = soon
+		} else {
+			pause = min(2*pause, lastPause)
+		}
+		if said.Is(err.Error()) {
+			r.log.Warn("try again", "in", wait, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait):
+		}
+	}
+}

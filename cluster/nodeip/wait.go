@@ -1,0 +1,90 @@
+package nodeip
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+)
+
+// bindTimeout is how long each of the node's addresses is waited for.
+const bindTimeout = 60 * time.Second
+
+// Wait returns when a server can listen on each address that is written down, in each family. An address that is not back within a minute is
+// an error, which says which one: kubelet would only say that it cannot find its node.
+func (r *Room) Wait(ctx context.Context) error {
+	for _, path := range []string{Primary, IPv4, IPv6} {
+		text, there, err := r.host.Read(path)
+		if err != nil {
+			return err
+		}
+		if !there && path == Primary {
+			return fmt.Errorf("there is no %s: run `onprem-infra node-ip set` first", Primary)
+		}
+		if !there {
+			continue
+		}
+		own, ok := address(text)
+		if !ok {
+			return fmt.Errorf("read %s: %q is no address", path, text)
+		}
+		err = r.until(ctx, bindTimeout, func() error { return r.host.Bind(own) })
+		if err != nil {
+			return fmt.Errorf("the node's address %s of %s is not to be used: %w: look at the interface's configuration, as it was there at the start", own, path, err)
+		}
+	}
+	return nil
+}
+
+// WaitForLink returns when an interface of that name is up and holds the node's primary address, or when others have said that it is up. There is
+// no limit: the interface is made by another program, which may have to wait itself.
+func (r *Room) WaitForLink(ctx context.Context, name string) error {
+	start, said := time.Now(), false
+	return r.until(ctx, 0, func() error {
+		_, marked, err := r.host.Read(BrExUp)
+		if err != nil || marked {
+			return err
+		}
+		seen, err := r.Observe(ctx)
+		if err != nil {
+			return err
+		}
+		for _, l := range seen.Host.Links {
+			if l.Name == name && l.Up && holds(l, seen) {
+				return nil
+			}
+		}
+		if time.Since(start) > bindTimeout && !said {
+			said = true
+			r.log.Warn("wait", "error", fmt.Sprintf("%s is not up yet with the node's address, and there is no %s", name, BrExUp))
+		}
+		return fmt.Errorf("%s is not up with the node's address", name)
+	})
+}
+
+// holds says whether the interface has the node's primary address. Before one is chosen any address will do.
+func holds(l addr.Link, seen Snapshot) bool {
+	for _, a := range l.Addresses {
+		if a.Prefix.Addr() == seen.Primary || !seen.Primary.IsValid() && !a.Prefix.Addr().IsLinkLocalUnicast() {
+			return true
+		}
+	}
+	return false
+}
+
+// until looks each second until there is no fault, and returns the last one after the limit, where there is one.
+func (r *Room) until(ctx context.Context, limit time.Duration, look func() error) error {
+	deadline := time.Now().Add(limit)
+	for {
+		err := look()
+		if err == nil || limit > 0 && !time.Now().Before(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(time.Second):
+		}
+	}
+}

@@ -1,0 +1,73 @@
+//go:build remote
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
+)
+
+// nodeHost is the machine as the room of the node's addresses sees it.
+type nodeHost struct {
+	root string // of its files; empty on a real one
+}
+
+func (nodeHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
+
+func (h nodeHost) Read(path string) (text []byte, there bool, err error) {
+	text, err = os.ReadFile(h.root + path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	return text, err == nil, err
+}
+
+func (h nodeHost) Write(path string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(h.root+path), 0o755); err != nil {
+		return err
+	}
+	_, err := file.WriteIfChanged(h.root+path, text, 0o644)
+	return err
+}
+
+func (h nodeHost) Remove(path string) error {
+	err := os.Remove(h.root + path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Bind listens for a moment on a port that nobody uses.
+func (nodeHost) Bind(address netip.Addr) error {
+	listener, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(address, 0)))
+	if err != nil {
+		return err
+	}
+	return listener.Close()
+}
+
+// Switch writes to the kernel's file itself, which cannot be replaced by another.
+func (h nodeHost) Switch(path, value string) (there bool, err error) {
+	f, err := os.OpenFile(h.root+path, os.O_WRONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	_, err = f.WriteString(value)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return true, fmt.Errorf("write %s: %w", path, err)
+	}
+	return true, nil
+}
