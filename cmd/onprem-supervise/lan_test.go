@@ -16,7 +16,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// lan is two hosts on one wire: the machine under test and a neighbour that listens.
+// lan is two hosts: the machine under test, and a neighbour who has the switch between them and listens.
 type lan struct {
 	host, neighbour netns.Namespace
 	adverts         *adverts
@@ -25,11 +25,23 @@ type lan struct {
 func newLAN(t *testing.T) lan {
 	t.Helper()
 	l := lan{host: netns.New(t), neighbour: netns.New(t)}
-	l.host.IP(t, fmt.Sprintf("link set lo up\nlink add ens3 type veth peer name ens3 netns %s\n", l.neighbour.Path()))
+	l.neighbour.IP(t, "link add ens3 type bridge stp_state 0 mcast_snooping 0\n")
+	l.host.IP(t, fmt.Sprintf("link set lo up\nlink add ens3 type veth peer name port0 netns %s\n", l.neighbour.Path()))
+	l.neighbour.IP(t, "link set port0 master ens3 up\n")
 	l.host.IP(t, "link set ens3 up\naddr add 192.0.2.10/24 dev ens3\naddr add 2001:db8::10/64 dev ens3 nodad\n")
 	l.neighbour.IP(t, "link set ens3 up\naddr add 192.0.2.11/24 dev ens3\naddr add 2001:db8::11/64 dev ens3 nodad\n")
 	l.adverts = listen(t, l.neighbour)
 	return l
+}
+
+// client is a third host.
+func (l lan) client(t *testing.T) netns.Namespace {
+	t.Helper()
+	c := netns.New(t)
+	c.IP(t, fmt.Sprintf("link add ens3 type veth peer name port1 netns %s\n", l.neighbour.Path()))
+	l.neighbour.IP(t, "link set port1 master ens3 up\n")
+	c.IP(t, "link set ens3 up\naddr add 192.0.2.99/24 dev ens3\naddr add 2001:db8::99/64 dev ens3 nodad\n")
+	return c
 }
 
 // adverts are the VRRP adverts that the neighbour's network card saw.
@@ -112,17 +124,19 @@ type holding struct {
 	min int // since until last returned
 }
 
-func (l lan) watch(t *testing.T) *holding {
+func (l lan) watch(t *testing.T) *holding { return watch(t, l.host) }
+
+func watch(t *testing.T, host netns.Namespace) *holding {
 	t.Helper()
 	h := &holding{now: -1}
 	ctx, cancel := context.WithCancel(t.Context())
 	wake, done := make(chan struct{}, 1), make(chan struct{}, 2)
 	go func() {
-		l.host.In(func() error { return link.Watch(ctx, wake) })
+		host.In(func() error { return link.Watch(ctx, wake) })
 		done <- struct{}{}
 	}()
 	go func() {
-		l.host.In(func() error {
+		host.In(func() error {
 			for ctx.Err() == nil {
 				h.sample()
 				select {

@@ -14,13 +14,17 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise"
 )
 
 const usage = `usage: onprem-supervise --config FILE --run-dir DIR --vip ADDRESS [--vip ADDRESS]... -- KEEPALIVED [FLAG]...
+       onprem-supervise --install FILE
 
 Keeps KEEPALIVED running in the foreground with FILE as its configuration. A configuration put into DIR/candidate.conf is tested first.
-DIR/status.json says what runs and in which VRRP states.
+DIR/status.json says what runs and in which VRRP states. While DIR/leave is there, the VIPs are given up in order and not taken back.
+
+With --install it only puts a copy of itself in place as FILE.
 `
 
 func main() {
@@ -31,6 +35,13 @@ func main() {
 
 // run returns the exit status: 0 after an end in order, 2 for wrong usage, 3 when the host does not let it work.
 func run(ctx context.Context, args []string, stderr io.Writer) int {
+	if len(args) == 2 && args[0] == "--install" {
+		if err := install(args[1]); err != nil {
+			fmt.Fprintf(stderr, "onprem-supervise: %v\n", err)
+			return 3
+		}
+		return 0
+	}
 	o, err := options(args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprint(stderr, usage)
@@ -46,6 +57,16 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 		return 3
 	}
 	return 0
+}
+
+// install copies this program, whole or not at all: an image of keepalived has none, so another one brings it.
+func install(path string) error {
+	self, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		return fmt.Errorf("read this program: %w", err)
+	}
+	_, err = file.WriteIfChanged(path, self, 0o755)
+	return err
 }
 
 func options(args []string) (supervise.Options, error) {

@@ -24,13 +24,18 @@ const (
 
 // config is a keepalived.conf with one instance for each VIP, the IPv6 one as VRRPv3. Peers are those of IPv4 and IPv6, or none.
 func config(dir, advert, peer4, peer6 string) string {
+	return router(dir, 10, 70, advert, peer4, peer6)
+}
+
+// router is the same for the host whose addresses end in host.
+func router(dir string, host, priority int, advert, peer4, peer6 string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "global_defs {\n    vrrp_notify_fifo %s\n    max_auto_priority -1\n}\n", filepath.Join(dir, supervised.NotifyFIFO))
 	fmt.Fprintf(&b, "track_file leave {\n    file %s\n    weight -253\n}\n", filepath.Join(dir, supervised.TrackDir, supervised.LeaveTrack))
 	for i, one := range []struct{ own, peer, vip, label string }{
-		{"192.0.2.10", peer4, vip4 + "/32", " label vip"}, {"2001:db8::10", peer6, vip6 + "/128", ""},
+		{fmt.Sprint("192.0.2.", host), peer4, vip4 + "/32", " label vip"}, {fmt.Sprint("2001:db8::", host), peer6, vip6 + "/128", ""},
 	} {
-		fmt.Fprintf(&b, "vrrp_instance demo_API_%d {\n    state BACKUP\n    interface ens3\n    virtual_router_id 74\n    priority 70\n    advert_int %s\n", i, advert)
+		fmt.Fprintf(&b, "vrrp_instance demo_API_%d {\n    state BACKUP\n    interface ens3\n    virtual_router_id 74\n    priority %d\n    advert_int %s\n", i, priority, advert)
 		switch {
 		case advert != "1":
 			fmt.Fprintf(&b, "    version 3\n")

@@ -32,6 +32,16 @@ const (
 	Fault  State = "FAULT"
 )
 
+// Leaving says how far a request to leave has come.
+type Leaving string
+
+// The steps. Asked is a holder that goes on serving until another one has been heard, or for as long as that may take.
+const (
+	Stays Leaving = ""
+	Asked Leaving = "asked"
+	Left  Leaving = "left"
+)
+
 // Instance is what keepalived last reported of one VRRP instance.
 type Instance struct {
 	State    State `json:"state"`
@@ -51,6 +61,9 @@ type Status struct {
 	Refused   *Refusal            `json:"refused,omitempty"` // the last candidate, when it was refused
 	Instances map[string]Instance `json:"instances"`         // by instance name
 	Restarts  int                 `json:"restarts"`          // how often keepalived was started again after it ended by itself
+	Leaving   Leaving             `json:"leaving"`
+
+	MonitorSilent bool `json:"monitorSilent"` // its heartbeat has stood still, and this node's bonuses have been taken away
 }
 
 // Digest names a configuration: the SHA-256 of its bytes in lower-case hexadecimal.
@@ -76,6 +89,11 @@ func Decode(text []byte) (Status, error) {
 	var s Status
 	if err := json.Unmarshal(text, &s); err != nil {
 		return Status{}, fmt.Errorf("read supervisor status: %w", err)
+	}
+	switch s.Leaving {
+	case Stays, Asked, Left:
+	default:
+		return Status{}, fmt.Errorf("read supervisor status: unknown step %q of leaving", s.Leaving)
 	}
 	for name, i := range s.Instances {
 		switch i.State {

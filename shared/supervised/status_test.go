@@ -18,7 +18,7 @@ func sample() Status {
 			"demo_API_1": {State: Backup, Priority: 70},
 			"demo_API_0": {State: Master, Priority: 70},
 		},
-		Restarts: 2,
+		Restarts: 2, Leaving: Asked, MonitorSilent: true,
 	}
 }
 
@@ -43,6 +43,7 @@ func TestDecode(t *testing.T) {
 		{"empty file", "", "read supervisor status"},
 		{"half a file", `{"pid": 3, "inst`, "read supervisor status"},
 		{"unknown state", `{"instances": {"a": {"state": "KING"}}}`, `unknown state "KING"`},
+		{"unknown step of leaving", `{"leaving": "soon"}`, `unknown step "soon"`},
 		{"a newer supervisor", `{"pid": 3, "weather": "fine"}`, ""},
 	}
 	for _, tt := range tests {

@@ -68,7 +68,7 @@ func (s *supervisor) try(ctx context.Context, path string, text []byte, digest s
 		return nil
 	}
 	s.Log.Info("accept configuration", "file", path, "sha256", digest)
-	s.inForce, s.status.Refused = digest, nil
+	s.inForce, s.order, s.status.Refused = digest, s.order.then(readOrder(text)), nil
 	return nil
 }
 
@@ -83,7 +83,7 @@ func (s *supervisor) adopt(ctx context.Context) error {
 	case ctx.Err() != nil:
 	case complaint == "":
 		s.Log.Info("accept configuration", "file", s.Config, "sha256", digest)
-		s.inForce = digest
+		s.inForce, s.order = digest, readOrder(text)
 	case s.status.Refused == nil:
 		s.refuse(digest, complaint)
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
 // deaf is how long a keepalived that has said nothing yet is spared a SIGHUP, which kills it before it has begun to handle signals.
@@ -45,7 +46,7 @@ func (d *daemon) ended() bool {
 func (s *supervisor) drive(ctx context.Context) error {
 	now := time.Now()
 	switch {
-	case s.inForce == "":
+	case s.inForce == "" || s.status.Leaving == supervised.Left:
 		return nil
 	case s.daemon == nil:
 		if now.Before(s.startAt) {
@@ -75,7 +76,7 @@ func (s *supervisor) start(ctx context.Context, now time.Time) error {
 	s.daemon = &daemon{child: one, started: now, loaded: s.inForce, beatAt: now.Add(beat)}
 	// The farewell waits for nothing that the loop may be doing.
 	s.daemon.farewell = context.AfterFunc(ctx, func() { s.terminate(one) })
-	s.status.PID, s.status.Applied, s.status.Restarts = one.pid, s.inForce, s.starts
+	s.status.PID, s.status.Applied, s.status.Restarts = one.pid, s.inForce, s.ends
 	s.starts++
 	return nil
 }
@@ -115,6 +116,7 @@ func (s *supervisor) bury() error {
 	pause := s.pace.next(ran)
 	s.Log.Error("keepalived ended", "outcome", outcome(s.daemon.status), "ran", ran.Round(time.Millisecond), "restart_in", pause)
 	s.daemon.farewell()
+	s.ends++
 	err := s.relinquish(s.daemon.child, 0)
 	s.daemon, s.status.PID = nil, 0
 	s.startAt = time.Now().Add(pause)

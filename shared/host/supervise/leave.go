@@ -39,6 +39,8 @@ func (s *supervisor) relinquish(one *child, grace time.Duration) error {
 	if !s.await(hung, func() bool { return gone() || !s.held() }) {
 		s.Log.Error("kill keepalived", "why", fmt.Sprintf("it holds a VIP %s after it should have ended", hung))
 		grace = 0
+	} else {
+		s.farewell() // keepalived takes another second to end
 	}
 	if !s.await(grace, gone) {
 		if err := s.children.kill(one); err != nil {

@@ -50,6 +50,10 @@ func (s *supervisor) turn(ctx context.Context) error {
 	if err := s.feel(); err != nil {
 		return err
 	}
+	now := time.Now()
+	if err := errors.Join(s.listen(now), s.reap(now), s.obey(now)); err != nil {
+		return err
+	}
 	if err := s.consider(ctx); err != nil {
 		return err
 	}
@@ -75,7 +79,7 @@ func (s *supervisor) due() (<-chan time.Time, func()) {
 		earlier(s.retestAt)
 	}
 	switch {
-	case s.inForce == "":
+	case s.inForce == "" || s.status.Leaving == supervised.Left:
 	case s.daemon == nil:
 		earlier(s.startAt)
 	case s.daemon.loaded != s.inForce:
@@ -83,6 +87,10 @@ func (s *supervisor) due() (<-chan time.Time, func()) {
 	}
 	if s.daemon != nil {
 		earlier(s.daemon.beatAt)
+	}
+	earlier(s.reapAt)
+	if s.status.Leaving == supervised.Asked {
+		earlier(s.leaveBy)
 	}
 	timer := time.NewTimer(time.Until(next))
 	return timer.C, func() { timer.Stop() }
@@ -110,12 +118,18 @@ func (s *supervisor) heard(line string) {
 	if now := (supervised.Instance{State: e.State, Priority: e.Priority}); ok && was != now {
 		s.Log.Info("vrrp", "instance", e.Instance, "state", e.State, "was", was.State, "priority", e.Priority)
 		s.status.Instances[e.Instance] = now
+		if was.State == supervised.Master && now.State != supervised.Master {
+			s.lost(e.Instance)
+		}
 	}
 }
 
-// forget resets what keepalived said: who does not run holds no state.
+// forget resets what keepalived said: who does not run holds no state, and its VIPs are gone.
 func (s *supervisor) forget() {
 	for name, i := range s.status.Instances {
 		s.status.Instances[name] = supervised.Instance{State: supervised.Init, Priority: i.Priority}
+		if i.State == supervised.Master {
+			s.lost(name)
+		}
 	}
 }

@@ -53,8 +53,9 @@ func (s *supervisor) bereaved() error {
 		return nil // the next turn buries it
 	}
 	s.Log.Error("keepalived's VRRP process ended")
+	err := s.strip("its VRRP process ended")
 	s.forget()
-	return s.strip("its VRRP process ended")
+	return err
 }
 
 // feel helps a keepalived that has been stopped, and kills one that hangs: it neither announces its VIPs nor gives them up, and others

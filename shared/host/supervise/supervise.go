@@ -1,6 +1,6 @@
 // Package supervise is keepalived's parent: it starts keepalived, has each candidate configuration tested by keepalived itself before it
-// applies it, reports VRRP states as keepalived announces them, and sees to it that no VIP outlives the process that answers for it: not
-// the orderly end, not a crash, not a hang, not an earlier run.
+// applies it, reports VRRP states as keepalived announces them, gives the VIPs up in order when it is asked to, and sees to it that no VIP
+// outlives the process that answers for it: not the orderly end, not a crash, not a hang, not an earlier run.
 package supervise
 
 import (
@@ -37,10 +37,18 @@ type supervisor struct {
 	adopted  bool   // Config's content of an earlier run has been looked at
 	daemon   *daemon
 	starts   int       // of keepalived, so far
+	ends     int       // of keepalived, by itself
 	pace     backoff   // of its starts
 	startAt  time.Time // not before
 	retry    backoff   // of a refused candidate's tests
 	retestAt time.Time // not before
+
+	order    order                    // of the configuration in force
+	ear      ear                      // for the monitor's heartbeat
+	listenAt time.Time                // when it is heard next
+	leaveBy  time.Time                // when a request to leave has waited for long enough
+	reapAt   time.Time                // when strays are looked for next
+	strays   map[netip.Addr]time.Time // VIPs that nobody answers for, since when
 
 	servants  servants
 	candidate chan struct{} // one slot each
@@ -64,7 +72,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	s := &supervisor{
 		Options: o, children: family, status: supervised.Status{Instances: map[string]supervised.Instance{}}, retry: backoff{failures: 1},
-		candidate: make(chan struct{}, 1), network: make(chan struct{}, 1), lines: make(chan string), failed: make(chan error, 3),
+		strays: map[netip.Addr]time.Time{}, candidate: make(chan struct{}, 1), network: make(chan struct{}, 1), lines: make(chan string), failed: make(chan error, 3),
 	}
 	if err := s.prepare(); err != nil {
 		return err
@@ -74,7 +82,7 @@ func Run(ctx context.Context, o Options) error {
 	s.servants.ctx = serving
 	s.servants.Go(func() { s.children.reap(serving.Done()) })
 	s.serve(func() error {
-		return file.Watch(serving, []string{filepath.Join(s.RunDir, supervised.CandidateFile)}, s.candidate)
+		return file.Watch(serving, []string{filepath.Join(s.RunDir, supervised.CandidateFile), filepath.Join(s.RunDir, supervised.LeaveFile)}, s.candidate)
 	})
 	s.serve(func() error { return link.Watch(serving, s.network) })
 	s.serve(func() error { return readLines(serving, s.fifo, s.lines) })
@@ -102,6 +110,16 @@ func (s *supervisor) prepare() error {
 	if err := s.strip("left by an earlier run"); err != nil {
 		return err
 	}
+	for _, vip := range s.VIPs {
+		if vip.Is4() {
+			if err := giveBack(vip); err != nil {
+				s.Log.Warn("end what an earlier run was about", "error", err)
+			}
+		}
+	}
+	if err := s.prepareTracks(); err != nil {
+		return err
+	}
 	var err error
 	s.fifo, err = openFIFO(filepath.Join(s.RunDir, supervised.NotifyFIFO))
 	return err
@@ -111,13 +129,17 @@ func (s *supervisor) prepare() error {
 func (s *supervisor) strip(why string) error {
 	var failed error
 	for _, vip := range s.VIPs {
-		removed, err := link.RemoveAddress(vip)
-		for _, what := range removed {
-			s.Log.Warn("remove address", "address", what, "why", why)
-		}
-		failed = errors.Join(failed, err)
+		failed = errors.Join(failed, s.stripOne(vip, why))
 	}
 	return failed
+}
+
+func (s *supervisor) stripOne(vip netip.Addr, why string) error {
+	removed, err := link.RemoveAddress(vip)
+	for _, what := range removed {
+		s.Log.Warn("remove address", "address", what, "why", why)
+	}
+	return err
 }
 
 func (s *supervisor) publish() error {

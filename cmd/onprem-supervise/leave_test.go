@@ -1,0 +1,248 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/test/netns"
+)
+
+func (s *supervisor) path(parts ...string) string {
+	return filepath.Join(append([]string{s.dir}, parts...)...)
+}
+
+func (s *supervisor) read(parts ...string) string {
+	text, _ := os.ReadFile(s.path(parts...))
+	return string(text)
+}
+
+// pair is a holder and one who waits, each with an own supervisor and keepalived. hears is whom the other one tells of its adverts: the holder, or
+// somebody else.
+func pair(t *testing.T, hears int) (l lan, holder, other *supervisor) {
+	t.Helper()
+	l = newLAN(t)
+	holder, other = realKeepalived(t), realKeepalived(t)
+	holder.start(l.host)
+	other.start(l.neighbour)
+	holder.propose(router(holder.dir, 10, 70, "0.1", "192.0.2.11", "2001:db8::11"))
+	holder.untilMaster(5 * time.Second)
+	other.propose(router(other.dir, 11, 60, "0.1", fmt.Sprint("192.0.2.", hears), fmt.Sprint("2001:db8::", hears)))
+	other.untilState("demo_API_0", supervised.Backup, 5*time.Second)
+	other.untilState("demo_API_1", supervised.Backup, 5*time.Second)
+	return l, holder, other
+}
+
+func left(st supervised.Status) bool { return st.Leaving == supervised.Left && st.PID == 0 }
+
+// TestLeavesInOrder holds K-59: who is asked to leave holds the VIPs until another one has them, and only then ends, and takes them back when
+// the request is gone.
+func TestLeavesInOrder(t *testing.T) {
+	l, holder, other := pair(t, 10)
+	here, there := l.watch(t), watch(t, l.neighbour)
+	here.until(t, "with both VIPs", time.Second, 2)
+	put(t, holder.path(supervised.LeaveFile), "")
+	holder.until("asked", time.Second, func(st supervised.Status) bool { return st.Leaving != supervised.Stays })
+	there.until(t, "taken over", 2*time.Second, 2)
+	took := holder.until("left", 3*time.Second, left)
+	t.Logf("both VIPs over there, and %s later left here", took)
+	here.until(t, "without the VIPs", time.Second, 0)
+	if got := holder.read(supervised.TrackDir, supervised.LeaveTrack); got != "1\n" {
+		t.Errorf("the holder did not sink before it left: %q", got)
+	}
+	if n := holder.log.count("nobody who takes over has been heard"); n != 0 {
+		t.Error("it did not hear the one who took over")
+	}
+	if st := other.status(); st.Instances["demo_API_0"].State != supervised.Master {
+		t.Errorf("the other one is %+v", st.Instances)
+	}
+	if err := os.Remove(holder.path(supervised.LeaveFile)); err != nil {
+		t.Fatal(err)
+	}
+	holder.untilMaster(5 * time.Second)
+	if st := holder.status(); st.Leaving != supervised.Stays || st.Restarts != 0 {
+		t.Errorf("back with %+v", st)
+	}
+}
+
+// TestLeavesUnheard asks a holder to leave whom the one who takes over does not tell, as a master of today does not tell the bootstrap machine:
+// there are two holders until the first has waited for long enough, and then one.
+func TestLeavesUnheard(t *testing.T) {
+	l, holder, _ := pair(t, 99)
+	here, there := l.watch(t), watch(t, l.neighbour)
+	here.until(t, "with both VIPs", time.Second, 2)
+	begin := time.Now()
+	put(t, holder.path(supervised.LeaveFile), "")
+	there.until(t, "taken over", 2*time.Second, 2)
+	here.until(t, "without the VIPs", 4*time.Second, 0)
+	t.Logf("left unheard after %s", time.Since(begin))
+	holder.until("left", 3*time.Second, left)
+	if !l.adverts.heard(netip.MustParseAddr("192.0.2.11"), 0, begin, time.Second) {
+		t.Error("no advert of priority 0 was heard")
+	}
+}
+
+// TestLeavesAsBackup asks one to leave who holds nothing: it ends at once.
+func TestLeavesAsBackup(t *testing.T) {
+	_, holder, other := pair(t, 10)
+	put(t, other.path(supervised.LeaveFile), "")
+	other.until("left", 3*time.Second, left)
+	if st := holder.status(); st.Instances["demo_API_0"].State != supervised.Master {
+		t.Errorf("the holder is %+v", st.Instances)
+	}
+}
+
+// TestSilentMonitor holds W-14: the monitor dies, and with its heartbeat go this node's bonuses, but not its faults and not keepalived.
+func TestSilentMonitor(t *testing.T) {
+	t.Parallel()
+	s := fakeDaemon(t)
+	s.start(netns.New(t))
+	s.propose(serving)
+	s.untilState("a", supervised.Backup, 2*time.Second)
+	for path, text := range map[string]string{"lb": "1\n", "both": "1\n", supervised.LeaveTrack: "1\n"} {
+		put(t, s.path(supervised.TrackDir, path), text)
+	}
+	put(t, s.path(supervised.FaultDir, "ingress"), "1\n")
+	put(t, s.path(supervised.HeartbeatFile), "7\n")
+	begin := time.Now()
+	time.Sleep(8 * time.Second)
+	if s.read(supervised.TrackDir, "lb") != "1\n" || s.status().MonitorSilent {
+		t.Fatal("it gave the monitor less than 8 s")
+	}
+	s.until("silent", 10*time.Second, func(st supervised.Status) bool { return st.MonitorSilent })
+	t.Logf("noticed after %s", time.Since(begin))
+	for path, want := range map[string]string{"lb": "0\n", "both": "0\n", supervised.LeaveTrack: "1\n"} {
+		if got := s.read(supervised.TrackDir, path); got != want {
+			t.Errorf("track/%s holds %q, want %q", path, got, want)
+		}
+	}
+	if got := s.read(supervised.FaultDir, "ingress"); got != "1\n" {
+		t.Errorf("fault/ingress holds %q", got)
+	}
+	if st := s.status(); st.PID == 0 || st.Restarts != 0 || st.Instances["a"].State != supervised.Backup {
+		t.Errorf("keepalived was touched: %+v", st)
+	}
+	put(t, s.path(supervised.HeartbeatFile), "8\n")
+	s.until("heard again", 3*time.Second, func(st supervised.Status) bool { return !st.MonitorSilent })
+	put(t, s.path(supervised.TrackDir, "lb"), "1\n")
+	time.Sleep(1500 * time.Millisecond)
+	if s.read(supervised.TrackDir, "lb") != "1\n" {
+		t.Error("what a living monitor wrote was overwritten")
+	}
+}
+
+// TestStray holds K-57 while the supervisor runs: a VIP that nobody is MASTER for goes within a second, whether the configuration has an instance
+// for it or not, and no address that looks like it.
+func TestStray(t *testing.T) {
+	l := newLAN(t)
+	held := l.watch(t)
+	s := realKeepalived(t)
+	s.start(l.host)
+	s.until("there", 5*time.Second, func(st supervised.Status) bool { return st.Instances != nil })
+	const alike = "addr add 192.0.2.50/32 dev lo\naddr add 2001:db8::55/128 dev lo\n"
+	const both = "addr add 192.0.2.5/24 dev lo\naddr add 2001:db8::5/64 dev lo\n"
+	l.host.IP(t, alike+both)
+	held.until(t, "with both strays", time.Second, 2)
+	t.Logf("without an instance: gone after %s", held.until(t, "without strays", time.Second, 0))
+	one, _, _ := strings.Cut(fast(s.dir), "vrrp_instance demo_API_1")
+	s.propose(one)
+	s.untilState("demo_API_0", supervised.Master, 5*time.Second)
+	l.host.IP(t, "addr add 2001:db8::5/64 dev lo\n")
+	held.until(t, "with a stray beside the VIP", time.Second, 2)
+	t.Logf("beside an instance: gone after %s", held.until(t, "without the stray", time.Second, 1))
+	time.Sleep(1500 * time.Millisecond)
+	if held.low() != 1 || s.status().Restarts != 0 {
+		t.Errorf("the VIP of a MASTER went too: %v", l.addresses(t))
+	}
+	want := []string{"192.0.2.10/24", "192.0.2.5/32", "192.0.2.50/32", "2001:db8::10/64", "2001:db8::55/128"}
+	if got := l.addresses(t); !slices.Equal(got, want) {
+		t.Errorf("the host holds %v, want %v", got, want)
+	}
+}
+
+// TestSessionsEnd holds connections to the VIPs, idle as a watch is, and moves the VIPs: their clients hear of it at once, both by leaving in order
+// and by the end of the supervisor, and the clients of the host's own address do not. No ARP packet of the old holder claims the VIP afterwards.
+func TestSessionsEnd(t *testing.T) {
+	for _, way := range []struct {
+		name string
+		move func(*supervisor)
+	}{
+		{"asked to leave", func(s *supervisor) { put(s.t, s.path(supervised.LeaveFile), "") }},
+		{"SIGTERM", func(s *supervisor) { s.cmd.Process.Signal(syscall.SIGTERM) }},
+		{"killed", func(s *supervisor) { s.signalAll(syscall.SIGKILL) }},
+	} {
+		t.Run(way.name, func(t *testing.T) {
+			l, holder, _ := pair(t, 10)
+			client := l.client(t)
+			claims := listenARP(t, client, hardware(t, l.host))
+			var vips, others []net.Conn
+			for _, server := range []struct{ listen, dial string }{
+				{"0.0.0.0:6441", vip4 + ":6441"}, {"[::]:6442", vip4 + ":6442"}, {"[::]:6443", "[" + vip6 + "]:6443"},
+			} {
+				vips = append(vips, connect(t, l.host, client, server.listen, server.dial))
+			}
+			others = append(others, connect(t, l.host, client, "192.0.2.10:6444", "192.0.2.10:6444"))
+			here, there := l.watch(t), watch(t, l.neighbour)
+			here.until(t, "with both VIPs", time.Second, 2)
+			way.move(holder)
+			there.until(t, "taken over", 5*time.Second, 2)
+			moved := time.Now()
+			for i, c := range vips {
+				c.SetReadDeadline(time.Now().Add(time.Second))
+				if _, err := c.Read(make([]byte, 1)); !errors.Is(err, unix.ECONNRESET) {
+					t.Errorf("session %d, %s: %v", i, c.RemoteAddr(), err)
+				}
+			}
+			t.Logf("every session knew %s after the move", time.Since(moved))
+			for _, c := range others {
+				c.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+				if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+					t.Errorf("the session with the host's own address: %v", err)
+				}
+			}
+			if got := claims(moved); got != 0 && way.name != "killed" {
+				t.Errorf("%d ARP packets of the old holder claimed the VIP after the move", got)
+			}
+			if text := output(t, l.host, "ip", "-4", "route", "show", "table", "local"); way.name != "killed" && strings.Contains(text, vip4) {
+				t.Errorf("a route to the VIP was left:\n%s", text)
+			}
+		})
+	}
+}
+
+func TestInstall(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "onprem-supervise")
+	put(t, path, "an older one")
+	cmd := exec.Command(self, "--install", path)
+	cmd.Env = append(os.Environ(), beSupervisor+"=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _ := os.Stat(self)
+	if info.Mode() != 0o755 || info.Size() != want.Size() {
+		t.Errorf("installed %v of %d bytes, want -rwxr-xr-x of %d", info.Mode(), info.Size(), want.Size())
+	}
+	if code := run(t.Context(), []string{"--install", filepath.Join(path, "x")}, os.Stderr); code != 3 {
+		t.Errorf("no place to install: exit status %d", code)
+	}
+}

@@ -1,0 +1,135 @@
+package link
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netlink/nl"
+	"golang.org/x/sys/unix"
+)
+
+// Session is one end of a TCP connection on this host.
+type Session struct {
+	Local, Remote netip.AddrPort
+
+	id netlink.SocketID
+}
+
+// The states of the kernel's TCP in which nobody is spoken to.
+const (
+	tcpTimeWait = 6
+	tcpClosed   = 7
+	tcpListens  = 10
+)
+
+// Sessions are the TCP connections whose address on this host is the given one. A server that listens for both families has IPv4 connections
+// too.
+func Sessions(local netip.Addr) ([]Session, error) {
+	families := []uint8{unix.AF_INET6}
+	if local.Is4() {
+		families = append(families, unix.AF_INET)
+	}
+	var out []Session
+	for _, family := range families {
+		all, err := dump(func() ([]*netlink.Socket, error) { return netlink.SocketDiagTCP(family) })
+		if err != nil {
+			return nil, fmt.Errorf("list TCP connections: %w", err)
+		}
+		for _, one := range all {
+			if one.State == tcpTimeWait || one.State == tcpClosed || one.State == tcpListens {
+				continue
+			}
+			if s := session(one.ID); s.Local.Addr() == local {
+				out = append(out, s)
+			}
+		}
+	}
+	return out, nil
+}
+
+func session(id netlink.SocketID) Session {
+	end := func(ip net.IP, port uint16) netip.AddrPort {
+		a, _ := netip.AddrFromSlice(ip)
+		return netip.AddrPortFrom(a.Unmap(), port)
+	}
+	return Session{Local: end(id.Source, id.SourcePort), Remote: end(id.Destination, id.DestinationPort), id: id}
+}
+
+// Reset ends a connection for both sides: the program here gets an error, the other one a TCP reset, if the kernel can still send from the local
+// address. That the connection has ended meanwhile is no error.
+func (s Session) Reset() error {
+	request := nl.NewNetlinkRequest(nl.SOCK_DESTROY, unix.NLM_F_ACK)
+	request.AddData(destroy(s))
+	_, err := request.Execute(unix.NETLINK_SOCK_DIAG, 0)
+	if err != nil && !errors.Is(err, unix.ENOENT) {
+		return fmt.Errorf("reset the connection of %s with %s: %w", s.Local, s.Remote, err)
+	}
+	return nil
+}
+
+// destroy is the kernel's struct inet_diag_req_v2 that names one connection.
+type destroy Session
+
+// Len is the size of the struct.
+func (destroy) Len() int { return 56 }
+
+// Serialize writes it: ports and addresses as on the wire, the rest in the machine's order. The connection is IPv4 when its addresses are, also
+// for a server that listens for both families.
+func (d destroy) Serialize() []byte {
+	out, native := make([]byte, d.Len()), nl.NativeEndian()
+	out[0], out[1] = unix.AF_INET6, unix.IPPROTO_TCP
+	if d.Local.Addr().Is4() {
+		out[0] = unix.AF_INET
+	}
+	native.PutUint32(out[4:], ^uint32(0)) // in whatever state
+	out[8], out[9] = byte(d.Local.Port()>>8), byte(d.Local.Port())
+	out[10], out[11] = byte(d.Remote.Port()>>8), byte(d.Remote.Port())
+	copy(out[12:28], d.Local.Addr().AsSlice())
+	copy(out[28:44], d.Remote.Addr().AsSlice())
+	native.PutUint32(out[44:], d.id.Interface)
+	native.PutUint32(out[48:], d.id.Cookie[0])
+	native.PutUint32(out[52:], d.id.Cookie[1])
+	return out
+}
+
+// vrrp marks a route as ours: the number of VRRP among the IP protocols, which no routing protocol has.
+const vrrp = 112
+
+// Lend makes an IPv4 address one of this host's without a link that has it: a route to the host itself. The kernel then sends from it. It also
+// answers ARP for it, which the caller must prevent. A second one of the same address changes nothing.
+func Lend(address netip.Addr) error {
+	route, err := loan(address)
+	if err != nil {
+		return err
+	}
+	if err := netlink.RouteReplace(&route); err != nil {
+		return fmt.Errorf("lend %s: %w", address, err)
+	}
+	return nil
+}
+
+// TakeBack ends what Lend began, and does nothing when it has not.
+func TakeBack(address netip.Addr) error {
+	route, err := loan(address)
+	if err != nil {
+		return err
+	}
+	if err := netlink.RouteDel(&route); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("take %s back: %w", address, err)
+	}
+	return nil
+}
+
+func loan(address netip.Addr) (netlink.Route, error) {
+	lo, err := netlink.LinkByName("lo")
+	if err != nil {
+		return netlink.Route{}, fmt.Errorf("find the loopback link: %w", err)
+	}
+	return netlink.Route{
+		LinkIndex: lo.Attrs().Index, Dst: &net.IPNet{IP: address.AsSlice(), Mask: net.CIDRMask(address.BitLen(), address.BitLen())},
+		Table: unix.RT_TABLE_LOCAL, Type: unix.RTN_LOCAL, Scope: netlink.SCOPE_HOST, Protocol: vrrp,
+	}, nil
+}

@@ -1,0 +1,119 @@
+package link
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/test/netns"
+)
+
+// served is a host with an address beside its own one, and a neighbour.
+func served(t *testing.T) (host, neighbour netns.Namespace) {
+	t.Helper()
+	host, neighbour = netns.New(t), netns.New(t)
+	host.IP(t, "link set lo up\nlink add e0 type veth peer name e0 netns "+neighbour.Path()+"\nlink set e0 up\naddr add 192.0.2.10/24 dev e0\n"+
+		"addr add 2001:db8::10/64 dev e0 nodad\naddr add 192.0.2.5/32 dev e0\naddr add 2001:db8::5/128 dev e0 nodad\n")
+	neighbour.IP(t, "link set e0 up\naddr add 192.0.2.11/24 dev e0\naddr add 2001:db8::11/64 dev e0 nodad\n")
+	return host, neighbour
+}
+
+// dial opens a connection to a server on the host, which says a word.
+func dial(t *testing.T, host, neighbour netns.Namespace, listen, to string) net.Conn {
+	t.Helper()
+	var listener net.Listener
+	err := host.In(func() (err error) {
+		listener, err = net.Listen("tcp", listen)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted := make(chan net.Conn, 1)
+	go func() {
+		c, err := listener.Accept()
+		if err == nil {
+			c.Write([]byte{1})
+		}
+		accepted <- c
+	}()
+	var client net.Conn
+	err = neighbour.In(func() (err error) {
+		client, err = net.DialTimeout("tcp", to, 5*time.Second)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := <-accepted
+	t.Cleanup(func() {
+		client.Close()
+		server.Close()
+		listener.Close()
+	})
+	if _, err := client.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// TestReset ends connections with an address that is gone from its link: by IPv4, only a lent address tells the client.
+func TestReset(t *testing.T) {
+	for _, tt := range []struct {
+		name, vip, listen string
+		lend, told        bool
+	}{
+		{name: "IPv4", vip: "192.0.2.5", listen: "0.0.0.0:6443", told: false},
+		{name: "IPv4, lent", vip: "192.0.2.5", listen: "0.0.0.0:6443", lend: true, told: true},
+		{name: "IPv4 by a server of both families, lent", vip: "192.0.2.5", listen: "[::]:6443", lend: true, told: true},
+		{name: "IPv6", vip: "2001:db8::5", listen: "[::]:6443", told: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			host, neighbour := served(t)
+			vip := netip.MustParseAddr(tt.vip)
+			client := dial(t, host, neighbour, tt.listen, netip.AddrPortFrom(vip, 6443).String())
+			err := host.In(func() error {
+				if _, err := RemoveAddress(vip); err != nil {
+					return err
+				}
+				sessions, err := Sessions(vip)
+				if err != nil || len(sessions) != 1 || sessions[0].Remote.String() != client.LocalAddr().String() {
+					t.Fatalf("sessions %v, %v", sessions, err)
+				}
+				if tt.lend {
+					if err := Lend(vip); err != nil {
+						return err
+					}
+				}
+				for range 2 { // the second time there is none
+					if err := sessions[0].Reset(); err != nil {
+						return err
+					}
+				}
+				if tt.lend {
+					return errors.Join(TakeBack(vip), TakeBack(vip))
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			client.SetReadDeadline(time.Now().Add(500 * time.Millisecond))
+			if _, err := client.Read(make([]byte, 1)); errors.Is(err, unix.ECONNRESET) != tt.told {
+				t.Errorf("the client sees %v, want a reset: %t", err, tt.told)
+			}
+			if err := host.In(func() error {
+				if left, err := Sessions(vip); err != nil || len(left) != 0 {
+					t.Errorf("left: %v, %v", left, err)
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}

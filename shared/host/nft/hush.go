@@ -1,0 +1,85 @@
+package nft
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/google/nftables"
+	"github.com/google/nftables/expr"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// hushTable is the name of two tables, one for ARP and one for IPv4.
+	hushTable = "onprem-infra-hush"
+	// hushTime is when the kernel itself forgets what is hushed, should its caller be killed.
+	hushTime = time.Second
+	// arpSender is where an ARP packet for IPv4 over Ethernet says whose address its sender claims (RFC 826).
+	arpSender = 14
+)
+
+// arpOutput is NF_ARP_OUT of the kernel.
+var arpOutput = nftables.ChainHookRef(1)
+
+// Hush keeps an IPv4 address to this host for hushTime at most: no ARP packet goes out that claims it, and nothing that is sent to it comes in.
+func Hush(secret netip.Addr) error {
+	if !secret.Is4() {
+		return fmt.Errorf("hush %s: not an IPv4 address", secret)
+	}
+	c, err := nftables.New()
+	if err != nil {
+		return fmt.Errorf("open netfilter: %w", err)
+	}
+	_, _, destination := header(secret)
+	for _, one := range []struct {
+		family   nftables.TableFamily
+		hook     *nftables.ChainHook
+		priority *nftables.ChainPriority
+		offset   uint32
+	}{
+		{nftables.TableFamilyARP, arpOutput, nftables.ChainPriorityFilter, arpSender},
+		{nftables.TableFamilyIPv4, nftables.ChainHookPrerouting, nftables.ChainPriorityRaw, destination},
+	} {
+		t := &nftables.Table{Name: hushTable, Family: one.family}
+		c.AddTable(t) // so that there is one to remove
+		c.DelTable(t)
+		c.AddTable(t)
+		set := &nftables.Set{Table: t, Name: "hushed", KeyType: nftables.TypeIPAddr, HasTimeout: true}
+		if err := c.AddSet(set, []nftables.SetElement{{Key: secret.AsSlice(), Timeout: hushTime}}); err != nil {
+			return fmt.Errorf("hush %s: %w", secret, err)
+		}
+		chain := c.AddChain(&nftables.Chain{Name: "hush", Table: t, Type: nftables.ChainTypeFilter, Hooknum: one.hook, Priority: one.priority})
+		c.AddRule(&nftables.Rule{Table: t, Chain: chain, Exprs: []expr.Any{
+			address(one.offset, secret), &expr.Lookup{SourceRegister: register, SetName: set.Name, SetID: set.ID}, &expr.Verdict{Kind: expr.VerdictDrop},
+		}})
+	}
+	if err := c.Flush(); err != nil {
+		return fmt.Errorf("hush %s: %w", secret, err)
+	}
+	return nil
+}
+
+// Unhush ends what Hush began, whoever called it. That nothing is hushed is no error.
+func Unhush() error {
+	c, err := nftables.New()
+	if err != nil {
+		return fmt.Errorf("open netfilter: %w", err)
+	}
+	for _, family := range []nftables.TableFamily{nftables.TableFamilyARP, nftables.TableFamilyIPv4} {
+		t := &nftables.Table{Name: hushTable, Family: family}
+		there, err := exists(c, *t)
+		if err != nil {
+			return fmt.Errorf("look for table %s: %w", hushTable, err)
+		}
+		if !there {
+			continue
+		}
+		c.DelTable(t)
+		if err := c.Flush(); err != nil && !errors.Is(err, unix.ENOENT) {
+			return fmt.Errorf("remove table %s: %w", hushTable, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package nft
+
+import (
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/test/netns"
+)
+
+// TestHush lends an address to a host: who asks for it gets an answer and a connection, but not while it is hushed, and so again when whoever
+// hushed it has been killed.
+func TestHush(t *testing.T) {
+	host, neighbour := netns.New(t), netns.New(t)
+	host.IP(t, "link set lo up\nlink add e0 type veth peer name e0 netns "+neighbour.Path()+"\nlink set e0 up\naddr add 192.0.2.10/24 dev e0\n"+
+		"route add local 192.0.2.5/32 dev lo table local\nroute add local 192.0.2.6/32 dev lo table local\n")
+	neighbour.IP(t, "link set e0 up\naddr add 192.0.2.11/24 dev e0\n")
+	listener := listen(t, host, "0.0.0.0:6443")
+	defer listener.Close()
+	vip, other := netip.MustParseAddr("192.0.2.5"), netip.MustParseAddr("192.0.2.6")
+	for _, tt := range []struct {
+		name    string
+		do      func() error
+		answers bool
+	}{
+		{"lent", func() error { return nil }, true},
+		{"hushed", func() error { return Hush(vip) }, false},
+		{"no more", Unhush, true},
+		{"no more, again", Unhush, true},
+		{"hushed by two", func() error {
+			if err := Hush(vip); err != nil {
+				return err
+			}
+			return Hush(vip)
+		}, false},
+		{"forgotten", func() error { time.Sleep(hushTime + 100*time.Millisecond); return nil }, true},
+		{"hushed in the place of what was forgotten", func() error { return Hush(vip) }, false},
+	} {
+		if err := host.In(tt.do); err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		known, connected := asks(t, neighbour, vip)
+		if known != tt.answers || connected != tt.answers {
+			t.Errorf("%s: answered by ARP %t, by TCP %t, want %t", tt.name, known, connected, tt.answers)
+		}
+	}
+	if known, connected := asks(t, neighbour, other); !known || !connected {
+		t.Errorf("another address is hushed too: ARP %t, TCP %t", known, connected)
+	}
+	if err := host.In(func() error { return Hush(netip.MustParseAddr("2001:db8::5")) }); err == nil {
+		t.Error("IPv6 was hushed by ARP")
+	}
+}
+
+func listen(t *testing.T, ns netns.Namespace, address string) (l net.Listener) {
+	t.Helper()
+	err := ns.In(func() (err error) {
+		l, err = net.Listen("tcp", address)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// asks says whether an address is answered for: by ARP, and by TCP where that is known already.
+func asks(t *testing.T, ns netns.Namespace, address netip.Addr) (known, connected bool) {
+	t.Helper()
+	ns.IP(t, "neigh flush all\n")
+	ns.In(func() error {
+		c, err := net.DialTimeout("tcp", netip.AddrPortFrom(address, 6443).String(), 200*time.Millisecond)
+		if err == nil {
+			connected = true
+			c.Close()
+		}
+		text, err := os.ReadFile("/proc/thread-self/net/arp")
+		if err != nil {
+			t.Error(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if words := strings.Fields(line); words[0] == address.String() && words[2] != "0x0" {
+				known = true
+			}
+		}
+		return nil
+	})
+	return known, connected
+}

@@ -1,0 +1,84 @@
+package supervise
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+// margin is what a request to leave waits beyond the time in which a router that hears it must have taken the VIP.
+const margin = 500 * time.Millisecond
+
+// patience is how long the others may take until one of them is heard: three adverts and the skew of the lowest priority, which is an advert, or
+// a second in version 2 (RFC 3768 6.1, RFC 5798 6.1).
+func patience(advert time.Duration) time.Duration {
+	return 3*advert + max(advert, time.Second) + margin
+}
+
+// obey does what the request to leave asks for, or its end. The holder sinks below everybody and goes on serving until it has heard the one
+// who has taken over: make before break. Who does not hear anybody in time says farewell all the same, so that there are never two for long.
+func (s *supervisor) obey(now time.Time) error {
+	asked, err := s.asked()
+	if err != nil {
+		return err
+	}
+	switch {
+	case !asked && s.status.Leaving == supervised.Stays:
+		return nil
+	case !asked:
+		s.Log.Info("stay", "why", "the request to leave is gone")
+		s.status.Leaving, s.startAt = supervised.Stays, time.Time{}
+		return s.trackLeave(no)
+	case s.status.Leaving == supervised.Stays:
+		s.status.Leaving, s.leaveBy = supervised.Asked, now.Add(patience(s.order.advert))
+		s.Log.Info("leave", "why", "asked to", "bound", s.leaveBy.Sub(now), "holds", s.masters())
+		if s.daemon == nil {
+			break
+		}
+		if err := s.trackLeave(yes); err != nil {
+			return err
+		}
+	}
+	if s.status.Leaving == supervised.Left || s.daemon != nil && s.masters() > 0 && now.Before(s.leaveBy) {
+		return nil
+	}
+	s.Log.Info("leave", "why", why(s.masters()))
+	if err := s.leave(); err != nil {
+		return err
+	}
+	s.status.Leaving = supervised.Left
+	return nil
+}
+
+func why(masters int) string {
+	if masters == 0 {
+		return "nothing is held here any more"
+	}
+	return "nobody who takes over has been heard"
+}
+
+func (s *supervisor) asked() (bool, error) {
+	_, err := os.Stat(filepath.Join(s.RunDir, supervised.LeaveFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for a request to leave: %w", err)
+	}
+	return true, nil
+}
+
+// masters counts the instances that hold their VIP.
+func (s *supervisor) masters() (n int) {
+	for _, i := range s.status.Instances {
+		if i.State == supervised.Master {
+			n++
+		}
+	}
+	return n
+}
