@@ -15,7 +15,7 @@ const (
 	// hushTable is the name of two tables, one for ARP and one for IPv4.
 	hushTable = "onprem-infra-hush"
 	// hushTime is when the kernel itself forgets what is hushed, should its caller be killed.
-	hushTime = time.Second
+	hushTime = 2 * time.Second
 	// arpSender is where an ARP packet for IPv4 over Ethernet says whose address its sender claims (RFC 826).
 	arpSender = 14
 )
