@@ -69,7 +69,7 @@ var leaves = []string{
 	"shared/supervised", "shared/vrrp",
 }
 
-var formats = []string{"shared/keepalived", "shared/corefile", "shared/resolvconf"}
+var formats = []string{"shared/keepalived", "shared/haproxy", "shared/corefile", "shared/resolvconf"}
 
 // laws is the table of the house: arrows point down only. A room that no law names is an error, so that a new room says where it stands.
 var laws = []law{
@@ -85,6 +85,7 @@ var laws = []law{
 	{room: "shared/vrrp", why: "leaf"},
 	{room: "shared/loop", why: "a loop knows time and context, nothing of what it turns"},
 	{room: "shared/keepalived", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
+	{room: "shared/haproxy", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
 	{room: "shared/corefile", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
 	{room: "shared/resolvconf", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
 	{room: "shared/pod", own: leaves, foreign: []string{"k8s.io/api", "k8s.io/apimachinery/pkg/", "sigs.k8s.io/yaml"}, why: "a format knows no plan; the types of pods, and no client"},

@@ -1,0 +1,168 @@
+package haproxy
+
+import (
+	"bytes"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/record"
+	"github.com/onprem-infra/onprem-infra/test/golden"
+)
+
+const header = "Rendered by onprem-infra from /etc/onprem-infra/cluster.json (sha256 0123456789ab); do not edit."
+
+func addrs(texts ...string) []netip.Addr {
+	var out []netip.Addr
+	for _, text := range texts {
+		a, _ := netip.ParseAddr(text) // empty: none
+		out = append(out, a)
+	}
+	return out
+}
+
+// cluster is a control plane's balancer with these members.
+func cluster(vips []netip.Addr, members ...string) Config {
+	return Config{
+		Header: header, Run: "/run/onprem-infra/haproxy", IPv6: true, VIPs: vips, Members: Place(nil, addrs(members...)),
+		Ports: Ports{LB: 9445, Ready: 9444, Monitor: 9454, Stats: 29445, MachineConfigLB: 9446, API: 6443, MachineConfig: 22623},
+	}
+}
+
+func trusting(c Config, name record.Name) Config {
+	c.Trust = Trust{CAFile: "/etc/haproxy/ca-0123456789ab.crt", Name: name}
+	return c
+}
+
+// goldens are one Config for every golden file.
+func goldens() map[string]Config {
+	v4, v6 := addrs("192.0.2.5"), addrs("2001:db8::5")
+	noIPv6 := cluster(v4, "192.0.2.10")
+	noIPv6.IPv6 = false
+	moved := cluster(v4, "192.0.2.10")
+	moved.Ports = Ports{LB: 7445, Ready: 7444, Monitor: 7454, Stats: 27445, MachineConfigLB: 7446, API: 7443, MachineConfig: 22623}
+	return map[string]Config{
+		"three":           trusting(cluster(v4, "192.0.2.10", "192.0.2.11", "192.0.2.12"), "api-int.ostest.example.com"),
+		"ipv6":            trusting(cluster(v6, "2001:db8::10", "2001:db8::11", "2001:db8::12"), ""),
+		"dual":            cluster(slices.Concat(v4, v6), "192.0.2.10"),
+		"no-ipv6":         noIPv6,
+		"other-ports":     moved,
+		"nine":            cluster(v4, "192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.6", "192.0.2.7", "192.0.2.8", "192.0.2.9", "192.0.2.10"),
+		"no-members":      cluster(v4),
+		"no-vip-no-title": {Run: "/run/onprem-infra/haproxy", Members: addrs("192.0.2.10"), Ports: moved.Ports},
+	}
+}
+
+func TestRender(t *testing.T) {
+	for name, config := range goldens() {
+		t.Run(name, func(t *testing.T) {
+			got := Render(config)
+			golden.Check(t, got)
+			if again := Render(config); !bytes.Equal(again, got) {
+				t.Errorf("the second rendering differs:\n%s", again)
+			}
+		})
+	}
+}
+
+// TestTemplateLines holds that the golden files' configurations use every line of the template.
+func TestTemplateLines(t *testing.T) {
+	var data []any
+	for _, config := range goldens() {
+		data = append(data, words(config))
+	}
+	golden.EachLineCounts(t, text, data...)
+}
+
+// TestStructure holds that who has which slot is no structure, and that everything else is (H-06, H-22).
+func TestStructure(t *testing.T) {
+	base := func() Config {
+		return trusting(cluster(addrs("192.0.2.5"), "192.0.2.10", "192.0.2.11"), "api-int.ostest.example.com")
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(*Config)
+		same   bool
+	}{
+		{"another header", func(c *Config) { c.Header = "x" }, true},
+		{"a member more", func(c *Config) { c.Members[2] = netip.MustParseAddr("192.0.2.12") }, true},
+		{"a member less", func(c *Config) { c.Members[1] = netip.Addr{} }, true},
+		{"a member of the other family", func(c *Config) { c.Members[1] = netip.MustParseAddr("2001:db8::11") }, true},
+		{"no member", func(c *Config) { clear(c.Members) }, false},
+		{"more slots", func(c *Config) { c.Members = append(c.Members, netip.Addr{}) }, false},
+		{"another port", func(c *Config) { c.Ports.Ready++ }, false},
+		{"another VIP", func(c *Config) { c.VIPs = addrs("192.0.2.6") }, false},
+		{"no IPv6", func(c *Config) { c.IPv6 = false }, false},
+		{"another CA", func(c *Config) { c.Trust.CAFile = "/etc/haproxy/ca-1.crt" }, false},
+		{"another name", func(c *Config) { c.Trust.Name = "api-int.lab.example.com" }, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			changed := base()
+			tt.change(&changed)
+			if same := Structure(changed) == Structure(base()); same != tt.same {
+				t.Errorf("same %t, want %t", same, tt.same)
+			}
+			if !bytes.Contains(Render(changed), []byte("description "+Structure(changed)+"\n")) {
+				t.Error("the file does not say its structure")
+			}
+		})
+	}
+}
+
+// TestPlace holds H-05, H-06 and H-22: no address that is none has a place, and the order in which members are named decides nothing.
+func TestPlace(t *testing.T) {
+	for _, tt := range []struct{ name, before, wanted, want string }{
+		{"first", "", "192.0.2.11 192.0.2.10", "192.0.2.10 192.0.2.11 - - - - - -"},
+		{"another order", "192.0.2.10 192.0.2.11 - - - - - -", "192.0.2.11 192.0.2.10", "192.0.2.10 192.0.2.11 - - - - - -"},
+		{"one more, a smaller one", "192.0.2.10 192.0.2.11 - - - - - -", "192.0.2.9 192.0.2.10 192.0.2.11", "192.0.2.10 192.0.2.11 192.0.2.9 - - - - -"},
+		{"one less", "192.0.2.10 192.0.2.11 192.0.2.12 - - - - -", "192.0.2.10 192.0.2.12", "192.0.2.10 - 192.0.2.12 - - - - -"},
+		{"one replaced", "192.0.2.10 192.0.2.11 - - - - - -", "192.0.2.10 192.0.2.12", "192.0.2.10 192.0.2.12 - - - - - -"},
+		{"no address", "", "- 192.0.2.10 0.0.0.0 :: 224.0.0.1 127.0.0.1 ::1 fe80::1%eth0", "192.0.2.10 - - - - - - -"},
+		{"twice", "", "192.0.2.10 ::ffff:192.0.2.10", "192.0.2.10 - - - - - - -"},
+		{"twice before", "192.0.2.10 192.0.2.10 - - - - - -", "192.0.2.10", "192.0.2.10 - - - - - - -"},
+		{"nobody", "192.0.2.10 - - - - - - -", "", "- - - - - - - -"},
+		{"nobody at all", "", "", "- - - - - - - -"},
+		{"nine", "192.0.2.1 - - - - - - -", "192.0.2.1 192.0.2.2 192.0.2.3 192.0.2.4 192.0.2.5 192.0.2.6 192.0.2.7 192.0.2.8 192.0.2.9",
+			"192.0.2.1 192.0.2.2 192.0.2.3 192.0.2.4 192.0.2.5 192.0.2.6 192.0.2.7 192.0.2.8 192.0.2.9 - - - - - - -"},
+		{"slots stay", "192.0.2.1 - - - - - - - - - - - - - - -", "192.0.2.1", "192.0.2.1 - - - - - - - - - - - - - - -"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			for _, a := range Place(addrs(strings.Fields(tt.before)...), addrs(strings.Fields(tt.wanted)...)) {
+				if got = append(got, "-"); a.IsValid() {
+					got[len(got)-1] = a.String()
+				}
+			}
+			if strings.Join(got, " ") != tt.want {
+				t.Errorf("got %s\nwant %s", strings.Join(got, " "), tt.want)
+			}
+		})
+	}
+}
+
+// FuzzRender holds that neither a name nor a header nor an address changes the shape of the file.
+func FuzzRender(f *testing.F) {
+	for _, s := range []string{"lab.example.com", "x\n    server evil 203.0.113.1:1", `"`, "#", "$HOME", "a\\", "\r\n", "\x00", "fe80::1%x y"} {
+		f.Add(s, []byte{192, 0, 2, 99})
+	}
+	f.Add("", []byte{0, 0, 0, 0})
+	f.Add("", []byte{0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1})
+	f.Fuzz(func(t *testing.T, s string, b []byte) {
+		config := goldens()["three"]
+		want := golden.Shape(Render(config))
+		config.Header += s
+		config.VIPs[0] = config.VIPs[0].WithZone(s)
+		if a, ok := netip.AddrFromSlice(b); ok {
+			if a = a.WithZone(s); len(Place(nil, []netip.Addr{a})) == step && usable(a.Unmap().WithZone("")) {
+				config.Members[0] = a
+			}
+		}
+		if name, err := record.ParseName(s); err == nil {
+			config.Trust.Name = name
+		}
+		if got := golden.Shape(Render(config)); !slices.Equal(got, want) {
+			t.Errorf("%q makes\n%s", s, Render(config))
+		}
+	})
+}
