@@ -74,6 +74,7 @@ func goods(p plan.Plan, r role.Role) (asset.Set, error) {
 	b.File(plan.Path, 0o644, plan.Encode(p))
 	b.Goods(units.Installer())
 	b.Unit(units.Install(p.Images[spec.RuntimeCfgImage], credentials))
+	addresses(&b, p)
 	runs := p.NodeRuns(r)
 	for _, s := range pods(p, r) {
 		dir := manifests
@@ -87,6 +88,16 @@ func goods(p plan.Plan, r role.Role) (asset.Set, error) {
 		b.Units(units.VIPLeave(p.KubeletUnit))
 	}
 	return b.Set()
+}
+
+// addresses are the units that choose the node's addresses before kubelet, and that wait for them. There is one choice whatever the platform is.
+// The bridge that one of them waits for is OpenShift's.
+func addresses(b *asset.Builder, p plan.Plan) {
+	b.Unit(units.NodeIP(p.KubeletUnit))
+	b.Unit(units.WaitForNodeIP(p.KubeletUnit))
+	if p.Platform != spec.None {
+		b.Unit(units.WaitForBrEx())
+	}
 }
 
 // scripts are the health checks for those who configure keepalived by scripts; our own keepalived starts none. They are called as OpenShift's
