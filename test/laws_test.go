@@ -65,7 +65,7 @@ type law struct {
 
 // leaves need nothing but the standard library, so every other room may use them.
 var leaves = []string{
-	"shared/addr", "shared/asset", "shared/container", "shared/health", "shared/port", "shared/record", "shared/redirect", "shared/role",
+	"shared/addr", "shared/asset", "shared/container", "shared/health", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/role",
 	"shared/supervised", "shared/vrrp",
 }
 
@@ -77,6 +77,7 @@ var laws = []law{
 	{room: "shared/asset", why: "leaf"},
 	{room: "shared/container", why: "leaf"},
 	{room: "shared/health", why: "leaf"},
+	{room: "shared/notice", why: "leaf"},
 	{room: "shared/port", why: "leaf"},
 	{room: "shared/record", why: "leaf"},
 	{room: "shared/redirect", own: []string{"shared/port"}, why: "leaf"},
@@ -99,6 +100,7 @@ var laws = []law{
 	{room: "shared/host/healthz", why: "the loopback's answer to kubelet"},
 	{room: "shared/host/kube", own: append([]string{"shared/host/localhost"}, leaves...), foreign: []string{"k8s.io/"}, why: "the only door to Kubernetes"},
 	{room: "shared/host/podman", own: leaves, foreign: []string{"github.com/containers/", "github.com/opencontainers/"}, why: "the only door to podman"},
+	{room: "shared/host/podresources", foreign: []string{"google.golang.org/grpc", "k8s.io/kubelet/pkg/apis/podresources/"}, why: "the only door to the kubelet"},
 	{room: "shared/host/probe", own: append([]string{"shared/host/localhost"}, leaves...), foreign: []string{"github.com/miekg/dns"}, why: "probes"},
 	{room: "shared/host/systemd", foreign: []string{"github.com/coreos/go-systemd/v22/daemon"}, why: "the only door to systemd"},
 	{room: "shared/host/supervise", own: append([]string{"shared/host/file", "shared/host/link", "shared/host/nft", "shared/host/proc"}, leaves...),

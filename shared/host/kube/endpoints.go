@@ -59,8 +59,8 @@ func (e *Endpoints) Ready() (nodes []string, heard bool) {
 }
 
 // Run follows the endpoints until ctx ends, and wakes when they have changed. Its error is ctx's, no other.
-func (e *Endpoints) Run(ctx context.Context, wake chan<- struct{}) error {
-	return e.table.follow(ctx, e.follower, wake)
+func (e *Endpoints) Run(ctx context.Context, wakes ...chan<- struct{}) error {
+	return e.table.follow(ctx, e.follower, wakes)
 }
 
 func (e *Endpoints) tell() {

@@ -46,8 +46,8 @@ func (o *Object) Data() (data map[string]string, exists, heard bool) {
 }
 
 // Run follows the object until ctx ends, and wakes whenever Data has a new answer. Its error is ctx's, no other.
-func (o *Object) Run(ctx context.Context, wake chan<- struct{}) error {
-	return o.table.follow(ctx, o.follower, wake)
+func (o *Object) Run(ctx context.Context, wakes ...chan<- struct{}) error {
+	return o.table.follow(ctx, o.follower, wakes)
 }
 
 func (o *Object) tell() {

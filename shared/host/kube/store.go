@@ -19,13 +19,13 @@ type table[T any] struct {
 	mu     sync.Mutex
 	all    map[string]T
 	synced bool // the API has said at least once what there is
-	wake   chan<- struct{}
+	wakes  []chan<- struct{}
 }
 
 // follow keeps the table until ctx ends, and wakes whenever it has changed.
-func (t *table[T]) follow(ctx context.Context, f *follower, wake chan<- struct{}) error {
+func (t *table[T]) follow(ctx context.Context, f *follower, wakes []chan<- struct{}) error {
 	t.mu.Lock()
-	t.wake = wake
+	t.wakes = wakes
 	t.mu.Unlock()
 	return f.run(ctx, t)
 }
@@ -106,10 +106,12 @@ func (t *table[T]) one(object any, present bool) error {
 func (t *table[T]) announce() {
 	t.changed()
 	t.mu.Lock()
-	wake := t.wake
+	wakes := t.wakes
 	t.mu.Unlock()
-	select {
-	case wake <- struct{}{}:
-	default:
+	for _, wake := range wakes {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
 	}
 }

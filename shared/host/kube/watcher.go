@@ -78,8 +78,8 @@ func (w *Watcher) Nodes() (nodes []addr.Node, synced bool) {
 
 // Run follows the Nodes until ctx ends, and wakes whenever Known has a new answer. Its error is ctx's, no other: what goes wrong on the way
 // is logged when it changes, and tried again.
-func (w *Watcher) Run(ctx context.Context, wake chan<- struct{}) error {
-	return w.table.follow(ctx, w.follower, wake)
+func (w *Watcher) Run(ctx context.Context, wakes ...chan<- struct{}) error {
+	return w.table.follow(ctx, w.follower, wakes)
 }
 
 // tell logs who is there. Of a big cluster that would be a page, so beyond some names it is their number.

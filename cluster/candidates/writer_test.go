@@ -1,0 +1,224 @@
+package candidates
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/notice"
+)
+
+// board is the cluster as all writers of a test see it.
+type board struct {
+	mu     sync.Mutex
+	seen   Seen
+	wakes  []chan struct{}
+	writes []string // who wrote, and when
+	start  time.Time
+	refuse error
+}
+
+// view is one node's view of the board.
+type view struct {
+	*board
+	name string
+}
+
+func (v view) Seen() Seen {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.seen
+}
+
+func (v view) Write(_ context.Context, before, data map[string]string) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.writes = append(v.writes, fmt.Sprintf("%s %v", v.name, time.Since(v.start)))
+	if v.refuse != nil {
+		return v.refuse
+	}
+	if maps.Equal(before, v.seen.Data) {
+		v.seen.Data = data
+	}
+	v.tell()
+	return nil
+}
+
+func (b *board) tell() {
+	for _, wake := range b.wakes {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (b *board) change(f func(*Seen)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f(&b.seen)
+	b.tell()
+}
+
+func (b *board) names(t *testing.T) []string {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list, err := notice.ReadCandidates(b.seen.Data, Cluster(dual()))
+	if err != nil {
+		t.Errorf("the list: %v", err)
+	}
+	return names(list)
+}
+
+// story runs a writer on each of the named nodes in virtual time.
+func story(t *testing.T, seen Seen, running []string, tell func(t *testing.T, b *board, log *bytes.Buffer)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		b := &board{seen: seen, start: time.Now()}
+		ctx, cancel := context.WithCancel(t.Context())
+		var log bytes.Buffer
+		var done sync.WaitGroup
+		for range running {
+			b.wakes = append(b.wakes, make(chan struct{}, 1))
+		}
+		for i, name := range running {
+			done.Go(func() {
+				if err := Run(ctx, NewWriter(dual(), name), view{b, name}, b.wakes[i], slog.New(slog.NewTextHandler(&log, nil))); err != context.Canceled {
+					t.Errorf("Run() = %v, want the context's error", err)
+				}
+			})
+		}
+		synctest.Wait()
+		tell(t, b, &log)
+		cancel()
+		done.Wait()
+	})
+}
+
+var masters = []Node{master("master-0", "192.0.2.20"), master("master-1", "192.0.2.21"), master("master-2", "192.0.2.22")}
+
+func cluster(workers ...Node) Seen {
+	return Seen{Nodes: slices.Concat(masters, workers), Heard: true, RoutersHeard: true}
+}
+
+func (b *board) expect(t *testing.T, what string, writes ...string) {
+	t.Helper()
+	synctest.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !slices.Equal(b.writes, writes) {
+		t.Errorf("%s: writes %q, want %q", what, b.writes, writes)
+	}
+	b.writes = nil
+}
+
+func TestOneWrites(t *testing.T) {
+	story(t, cluster(node("worker-0", "192.0.2.10")), []string{"master-2", "master-1", "master-0", "worker-0"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
+		b.expect(t, "no object", "master-0 0s")
+		time.Sleep(time.Hour)
+		b.expect(t, "an hour of peace")
+		b.change(func(s *Seen) { s.Routers = []string{"worker-0"} })
+		b.expect(t, "a router", "master-0 1h0m0s")
+		if got := b.names(t); got[0] != "worker-0" {
+			t.Errorf("the list is %v, want the node with the router first", got)
+		}
+		time.Sleep(time.Minute)
+		b.change(func(s *Seen) { s.Data = nil })
+		b.expect(t, "the object was deleted", "master-0 1h1m0s")
+		time.Sleep(time.Minute)
+		b.change(func(s *Seen) { s.Data = map[string]string{"candidates": "{"} })
+		b.expect(t, "the object was garbled", "master-0 1h2m0s")
+		time.Sleep(time.Minute)
+		b.change(func(s *Seen) { s.Data = map[string]string{"candidates": s.Data["candidates"], "other": "x"} })
+		b.expect(t, "somebody added a key", "master-0 1h3m0s")
+	})
+}
+
+// The first control plane node by name may be gone: the API says so, or it does not know yet.
+func TestOthersTakeTheirTurn(t *testing.T) {
+	down := func(s *Seen, name string) {
+		s.Nodes = slices.Clone(s.Nodes)
+		for i, n := range s.Nodes {
+			if n.Name == name {
+				s.Nodes[i].Ready = false
+			}
+		}
+	}
+	for _, tt := range []struct {
+		name    string
+		running []string
+		prepare func(*Seen)
+		want    []string
+	}{
+		{"the first is known to be down", []string{"master-1", "master-2"}, func(s *Seen) { down(s, "master-0") }, []string{"master-1 0s"}},
+		{"the first says nothing", []string{"master-1", "master-2"}, func(*Seen) {}, []string{"master-1 30s"}},
+		{"two say nothing", []string{"master-2"}, func(*Seen) {}, []string{"master-2 1m0s"}},
+		{"a node that the API calls down writes last", []string{"master-0"}, func(s *Seen) { down(s, "master-0") }, []string{"master-0 1m0s"}},
+		{"a node that is no control plane node writes never", []string{"worker-0", "stranger"}, func(*Seen) {}, nil},
+		{"nothing heard", []string{"master-0", "master-1"}, func(s *Seen) { s.Heard = false }, nil},
+		{"nothing heard of the routers", []string{"master-0", "master-1"}, func(s *Seen) { s.RoutersHeard = false }, []string{"master-0 1m0s"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			seen := cluster(node("worker-0", "192.0.2.10"))
+			tt.prepare(&seen)
+			story(t, seen, tt.running, func(t *testing.T, b *board, _ *bytes.Buffer) {
+				time.Sleep(5 * time.Minute)
+				b.expect(t, "five minutes", tt.want...)
+			})
+		})
+	}
+}
+
+// A list that was wrong for a moment gives nobody else's turn away.
+func TestWrongIsCountedAnew(t *testing.T) {
+	story(t, cluster(), []string{"master-1"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
+		good := notice.EncodeCandidates(Rank(dual(), masters, nil, nil))
+		for range 10 {
+			time.Sleep(29 * time.Second)
+			b.change(func(s *Seen) { s.Data = good })
+			synctest.Wait()
+			b.change(func(s *Seen) { s.Data = nil })
+			synctest.Wait()
+		}
+		b.expect(t, "wrong for 29 s, ten times")
+	})
+}
+
+// Each write goes to every worker: a storm of changes is a write each ten seconds, and the last word is written.
+func TestStormOfChanges(t *testing.T) {
+	story(t, cluster(node("worker-0", "192.0.2.10"), node("worker-1", "192.0.2.11")), []string{"master-0"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
+		for i := range 60 {
+			b.change(func(s *Seen) { s.Routers = []string{fmt.Sprint("worker-", i%2)} })
+			time.Sleep(time.Second)
+		}
+		time.Sleep(rest)
+		synctest.Wait()
+		if n := len(b.writes); n > 7 {
+			t.Errorf("%d writes in a minute, want one each %v", n, rest)
+		}
+		if got := b.names(t); got[0] != "worker-1" {
+			t.Errorf("the list is %v, want the last router first", got)
+		}
+	})
+}
+
+func TestRefusedWritesAreSaidOnce(t *testing.T) {
+	story(t, Seen{}, []string{"master-0"}, func(t *testing.T, b *board, log *bytes.Buffer) {
+		b.change(func(s *Seen) { *s = cluster(); b.refuse = errors.New("put ConfigMap a/b: forbidden") })
+		time.Sleep(time.Minute + time.Second)
+		b.expect(t, "a minute of refusal", "master-0 0s", "master-0 10s", "master-0 20s", "master-0 30s", "master-0 40s", "master-0 50s", "master-0 1m0s")
+		if n := strings.Count(log.String(), "forbidden"); n != 1 {
+			t.Errorf("log:\n%swant one line", log)
+		}
+	})
+}

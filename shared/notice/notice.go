@@ -1,0 +1,191 @@
+// Package notice holds the small objects that machines of a cluster leave for each other in the cluster itself, ConfigMaps of our namespace: their
+// names, what is in them, and which of what is read there is believed.
+package notice
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The names of the objects.
+const (
+	Candidates = "onprem-infra-ingress-candidates" // written by one control plane node, read by workers and arbiters
+	Bootstrap  = "onprem-infra-bootstrap"          // written by the bootstrap machine, read by control plane nodes
+)
+
+// MostCandidates bounds the list: each candidate sends its adverts to each other one.
+const MostCandidates = 64
+
+// The keys of the objects' data.
+const (
+	candidatesKey = "candidates"
+	addressesKey  = "addresses"
+	beatKey       = "beat"
+)
+
+// Bounds on what is read, far above what is written.
+const (
+	longest       = 256 << 10 // of a value, bytes
+	mostAddresses = 8         // of one machine
+)
+
+// Candidate is a node that may hold the ingress VIP.
+type Candidate struct {
+	Name      string       `json:"name"`
+	Addresses []netip.Addr `json:"addresses"` // by which it takes part in the election; of each family the first is the usual one
+}
+
+// Equal compares all of two candidates.
+func (c Candidate) Equal(o Candidate) bool {
+	return c.Name == o.Name && slices.Equal(c.Addresses, o.Addresses)
+}
+
+// Address is the one of vip's family by which a node takes part in the election: own, the asking machine's own address, if it is among them,
+// so that a machine always finds itself.
+func (c Candidate) Address(vip, own netip.Addr) (netip.Addr, bool) {
+	if own.IsValid() && own.BitLen() == vip.BitLen() && slices.Contains(c.Addresses, own) {
+		return own, true
+	}
+	for _, a := range c.Addresses {
+		if a.BitLen() == vip.BitLen() {
+			return a, true
+		}
+	}
+	return netip.Addr{}, false
+}
+
+// Cluster is what addresses are judged by.
+type Cluster struct {
+	Machines []netip.Prefix // the machine networks; none: any address may be a machine's
+	VIPs     []netip.Addr   // which no machine has for its own
+}
+
+// Has says why an address can be no machine's of this cluster; nil means that it can.
+func (c Cluster) Has(a netip.Addr) error {
+	switch {
+	case !a.IsValid():
+		return errors.New("no address")
+	case a.Is4In6(), a.Zone() != "", !a.IsGlobalUnicast():
+		return fmt.Errorf("%v is no machine's address", a)
+	case slices.Contains(c.VIPs, a):
+		return fmt.Errorf("%v is a VIP", a)
+	case len(c.Machines) > 0 && !slices.ContainsFunc(c.Machines, func(p netip.Prefix) bool { return p.Contains(a) }):
+		return fmt.Errorf("%v is in no machine network %v", a, c.Machines)
+	}
+	return nil
+}
+
+// EncodeCandidates makes the data of the object. Equal lists give equal data.
+func EncodeCandidates(list []Candidate) map[string]string {
+	if list == nil {
+		list = []Candidate{}
+	}
+	text, err := json.Marshal(list)
+	if err != nil { // strings and addresses alone: all of them can be written
+		return nil
+	}
+	return map[string]string{candidatesKey: string(text)}
+}
+
+// ReadCandidates believes all of the data or nothing of it.
+func ReadCandidates(data map[string]string, cluster Cluster) ([]Candidate, error) {
+	var list []Candidate
+	if err := read(data, candidatesKey, &list); err != nil {
+		return nil, err
+	}
+	if list == nil || len(list) > MostCandidates {
+		return nil, fmt.Errorf("%s: %d entries, want a list of %d at most", candidatesKey, len(list), MostCandidates)
+	}
+	names, seen := map[string]bool{}, map[netip.Addr]bool{}
+	for _, c := range list {
+		if !nodeName(c.Name) || names[c.Name] {
+			return nil, fmt.Errorf("%s: %q is no node's name, or is there twice", candidatesKey, clip(c.Name))
+		}
+		names[c.Name] = true
+		if err := believe(c.Addresses, cluster, seen); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", candidatesKey, c.Name, err)
+		}
+	}
+	return list, nil
+}
+
+// EncodeBootstrap makes the data of the bootstrap machine's object. beat is another number each time, so that readers see that it lives.
+func EncodeBootstrap(addresses []netip.Addr, beat uint64) map[string]string {
+	text, err := json.Marshal(addresses)
+	if err != nil {
+		return nil
+	}
+	return map[string]string{addressesKey: string(text), beatKey: strconv.FormatUint(beat, 10)}
+}
+
+// ReadBootstrap believes all of the data or nothing of it.
+func ReadBootstrap(data map[string]string, cluster Cluster) (addresses []netip.Addr, beat uint64, err error) {
+	if err := read(data, addressesKey, &addresses); err != nil {
+		return nil, 0, err
+	}
+	if err := believe(addresses, cluster, map[netip.Addr]bool{}); err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", addressesKey, err)
+	}
+	if beat, err = strconv.ParseUint(data[beatKey], 10, 64); err != nil {
+		return nil, 0, fmt.Errorf("%s: %q is no number", beatKey, clip(data[beatKey]))
+	}
+	return addresses, beat, nil
+}
+
+func read(data map[string]string, key string, into any) error {
+	text, ok := data[key]
+	if !ok {
+		return fmt.Errorf("it has no %q", key)
+	}
+	if len(text) > longest {
+		return fmt.Errorf("%s: %d bytes, want %d at most", key, len(text), longest)
+	}
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		return fmt.Errorf("%s: %q: %w", key, clip(text), err)
+	}
+	return nil
+}
+
+// believe holds that a machine has addresses, each its own and none of another's.
+func believe(addresses []netip.Addr, cluster Cluster, seen map[netip.Addr]bool) error {
+	if len(addresses) == 0 || len(addresses) > mostAddresses {
+		return fmt.Errorf("%d addresses, want 1 to %d", len(addresses), mostAddresses)
+	}
+	for _, a := range addresses {
+		if err := cluster.Has(a); err != nil {
+			return err
+		}
+		if seen[a] {
+			return fmt.Errorf("%v is there twice", a)
+		}
+		seen[a] = true
+	}
+	return nil
+}
+
+// nodeName says whether a Node can have this name: it is that of a subdomain.
+func nodeName(name string) bool {
+	if name == "" || len(name) > 253 {
+		return false
+	}
+	for label := range strings.SplitSeq(name, ".") {
+		if label == "" || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+	}
+	return true
+}
+
+// clip shortens a text that comes from outside, for a message.
+func clip(text string) string {
+	const most = 60
+	if len(text) > most {
+		return text[:most] + "…"
+	}
+	return text
+}
