@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,14 +22,15 @@ var platforms = []spec.Platform{spec.BareMetal, spec.Nutanix, spec.OpenStack, sp
 
 // node is a host of some cluster, with what it gets.
 type node struct {
+	name string
 	plan plan.Plan
 	role role.Role
 	tree []asset.File
+	pods map[string]*corev1.Pod // by the path of the manifest, disabled ones too, as a strict reader sees them
 }
 
-// everywhere calls check with each kind of node of each kind of cluster.
-func everywhere(t *testing.T, check func(t *testing.T, n node)) {
-	t.Helper()
+// nodes are each kind of node of each kind of cluster, made once for all tests.
+var nodes = sync.OnceValues(func() ([]node, error) {
 	kinds := map[string]func(*spec.Cluster){
 		"managed": func(*spec.Cluster) {}, "dual-stack": dual, "user-managed": userManaged, "without VIPs": func(c *spec.Cluster) { c.APIVIPs, c.IngressVIPs = nil, nil },
 		"elsewhere": func(c *spec.Cluster) {
@@ -36,40 +38,60 @@ func everywhere(t *testing.T, check func(t *testing.T, n node)) {
 		},
 	}
 	shapes := map[spec.Topology]int{spec.HighlyAvailable: 3, spec.HighlyAvailableArbiter: 2, spec.DualReplica: 2, spec.SingleReplica: 1}
+	var list []node
 	for _, platform := range platforms {
 		for kind, change := range kinds {
 			if kind == "without VIPs" && platform != spec.VSphere && platform != spec.Nutanix {
 				continue // no such cluster
 			}
 			for topology, size := range shapes {
-				p := compiled(t, func(c *spec.Cluster) {
-					c.Platform, c.Topology, c.ControlPlaneReplicas = platform, topology, size
-					change(c)
-				})
+				c := served()
+				c.Platform, c.Topology, c.ControlPlaneReplicas = platform, topology, size
+				change(&c)
+				p, err := plan.Compile(c)
+				if err != nil {
+					return nil, err
+				}
 				for _, r := range p.Roles()[1:] {
-					t.Run(fmt.Sprint(platform, " ", kind, " ", topology, " ", r), func(t *testing.T) {
-						check(t, node{plan: p, role: r, tree: mustAssets(t, p, r).Tree()})
-					})
+					n := node{name: fmt.Sprint(platform, " ", kind, " ", topology, " ", r), plan: p, role: r}
+					if err := n.fill(); err != nil {
+						return nil, fmt.Errorf("%s: %w", n.name, err)
+					}
+					list = append(list, n)
 				}
 			}
 		}
 	}
-}
+	return list, nil
+})
 
-// podsOf are the pods of a node, disabled ones too, as a strict reader sees them.
-func podsOf(t *testing.T, n node) map[string]*corev1.Pod {
-	t.Helper()
-	list := map[string]*corev1.Pod{}
+func (n *node) fill() error {
+	set, err := Assets(n.plan, n.role)
+	if err != nil {
+		return err
+	}
+	n.tree, n.pods = set.Tree(), map[string]*corev1.Pod{}
 	for _, f := range n.tree {
-		if dir := path.Dir(f.Path); dir == manifests || dir == disabled {
-			p, err := manifest.Pod(f.Contents)
-			if err != nil {
-				t.Fatalf("%s: %v", f.Path, err)
-			}
-			list[f.Path] = p
+		if dir := path.Dir(f.Path); dir != manifests && dir != disabled {
+			continue
+		}
+		if n.pods[f.Path], err = manifest.Pod(f.Contents); err != nil {
+			return fmt.Errorf("%s: %w", f.Path, err)
 		}
 	}
-	return list
+	return nil
+}
+
+// everywhere calls check with each kind of node of each kind of cluster.
+func everywhere(t *testing.T, check func(t *testing.T, n node)) {
+	t.Helper()
+	list, err := nodes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range list {
+		t.Run(n.name, func(t *testing.T) { check(t, n) })
+	}
 }
 
 // eachPod calls check with every pod of every node.
@@ -77,7 +99,7 @@ func eachPod(t *testing.T, check func(t *testing.T, n node, p *corev1.Pod)) {
 	t.Helper()
 	seen := 0
 	everywhere(t, func(t *testing.T, n node) {
-		for _, p := range podsOf(t, n) {
+		for _, p := range n.pods {
 			seen++
 			check(t, n, p)
 		}

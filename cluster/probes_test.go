@@ -82,7 +82,7 @@ func TestProbeBudgets(t *testing.T) {
 func TestHostPorts(t *testing.T) {
 	everywhere(t, func(t *testing.T, n node) {
 		claimed := map[string]string{}
-		for _, p := range podsOf(t, n) {
+		for _, p := range n.pods {
 			for _, c := range p.Spec.Containers {
 				for _, cp := range c.Ports {
 					key := fmt.Sprint(cp.HostPort, "/", cp.Protocol)

@@ -52,8 +52,9 @@ func (r *report) checkNodes(n nodes) {
 	switch s := n.kubeconfig; {
 	case s.ok && (!hostPath.MatchString(s.value) || len(s.value) >= maxPath):
 		r.errorf(s.at, "%s is no path of a file: write an absolute one of letters, digits, dots, hyphens and underscores, such as /etc/kubernetes/kubelet.conf", quote(s.value))
-	case s.ok && path.Dir(s.value) == "/":
-		r.errorf(s.at, "%s lies in the root directory, which no pod is given: write one in a directory of its own, such as /etc/kubernetes/kubelet.conf", quote(s.value))
+	case s.ok && strings.Count(s.value, "/") < 3: // pods get its directory, as a file that is replaced would stay the old one there
+		r.errorf(s.at, "%s lies in %s, and no pod is given as much of the host: write one in a directory of its own, such as /etc/kubernetes/kubelet.conf",
+			quote(s.value), path.Dir(s.value))
 	}
 	if s := n.kubeletUnit; s.ok && (!service.MatchString(s.value) || len(s.value) > maxUnit) {
 		r.errorf(s.at, "%s is no name of a service: write one such as kubelet.service", quote(s.value))

@@ -14,8 +14,8 @@ func TestNodes(t *testing.T) {
 			[]string{"", "A", "a.b", "a_b", "-a", "a-", "a b", "a/b", "../a", strings.Repeat("a", 64)},
 		},
 		"kubeconfig": {
-			[]string{"/var/lib/kubelet/kubeconfig", "/etc/kubernetes/kubelet.conf", "/root/.kube/config", "/a_1/b-2"},
-			[]string{"", "a/b", "/", "/kubeconfig", "/a/", "/a//b", "/a/../b", "/a/./b", "/a/b:c", "/a/b c", "/a/%n", "/a/b\\n", "/a/b,c", "/a/$b", "/a/" + strings.Repeat("b", 4096)},
+			[]string{"/var/lib/kubelet/kubeconfig", "/etc/kubernetes/kubelet.conf", "/root/.kube/config", "/a_1/b-2/c"},
+			[]string{"", "a/b/c/d", "/", "/kubeconfig", "/etc/passwd", "/root/kubeconfig", "/a/b/c/", "/a/b//c", "/a/b/../c", "/a/b/./c", "/a/b/c:d", "/a/b/c d", "/a/b/%n", "/a/b/c\\n", "/a/b/c,d", "/a/b/$c", "/a/b/" + strings.Repeat("b", 4096)},
 		},
 		"kubeletUnit": {
 			[]string{"kubelet.service", "k3s-agent.service", "snap.k8s.kubelet.service"},
@@ -60,7 +60,7 @@ func TestNodeFindings(t *testing.T) {
 	check(t, goodCluster, []findingCase{
 		{"namespace", at("  namespace: Onprem Infra"), `c:8:14: error: spec.namespace: "Onprem Infra" is no name of a namespace: use lower-case letters, digits and inner hyphens only, at most 63, such as "onprem-infra"`},
 		{"kubeconfig", at("  kubeconfig: kubelet.conf"), `c:8:15: error: spec.kubeconfig: "kubelet.conf" is no path of a file: write an absolute one of letters, digits, dots, hyphens and underscores, such as /etc/kubernetes/kubelet.conf`},
-		{"kubeconfig in the root", at("  kubeconfig: /kubeconfig"), `c:8:15: error: spec.kubeconfig: "/kubeconfig" lies in the root directory, which no pod is given: write one in a directory of its own, such as /etc/kubernetes/kubelet.conf`},
+		{"kubeconfig in the root", at("  kubeconfig: /kubeconfig"), `c:8:15: error: spec.kubeconfig: "/kubeconfig" lies in /, and no pod is given as much of the host: write one in a directory of its own, such as /etc/kubernetes/kubelet.conf`},
 		{"unit", at("  kubeletUnit: kubelet"), `c:8:16: error: spec.kubeletUnit: "kubelet" is no name of a service: write one such as kubelet.service`},
 		{"label with a value", at("  nodeLabels:\n    controlPlane: a=b"), `c:9:19: error: spec.nodeLabels.controlPlane: "a=b" is no key of a label: write one such as node-role.kubernetes.io/control-plane, without a value`},
 		{"label of another role", at("  nodeLabels:\n    worker: a"), `c:9:5: error: spec.nodeLabels.worker: there is no such field: remove it, or use one of controlPlane`},

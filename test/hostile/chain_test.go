@@ -15,12 +15,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/bootstrap"
 	"github.com/onprem-infra/onprem-infra/bootstrap/dns"
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
+	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/ignition"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	corefiles "github.com/onprem-infra/onprem-infra/shared/corefile"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -45,7 +47,25 @@ func rendered(c spec.Cluster, h host) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errRefused, err)
 	}
-	set, err := bootstrap.Assets(p)
+	var shape []string
+	for _, r := range p.Roles() {
+		lines, err := goods(p, r)
+		if err != nil {
+			return nil, err
+		}
+		shape = append(append(shape, string(r)), lines...)
+	}
+	lines, err := daemons(p, h)
+	return append(shape, lines...), err
+}
+
+// goods is the shape of what hosts of a role get.
+func goods(p plan.Plan, r role.Role) ([]string, error) {
+	assets := bootstrap.Assets
+	if r != role.Bootstrap {
+		assets = func(p plan.Plan) (asset.Set, error) { return cluster.Assets(p, r) }
+	}
+	set, err := assets(p)
 	if missing := (plan.MissingImages{}); errors.As(err, &missing) {
 		return nil, fmt.Errorf("%w: %w", errRefused, err)
 	} else if err != nil {
@@ -60,11 +80,7 @@ func rendered(c spec.Cluster, h host) ([]string, error) {
 		shape = append(shape, fmt.Sprintf("%s %o", f.Path, f.Mode))
 		shape = append(shape, lines...)
 	}
-	if err := unchanged(set); err != nil {
-		return nil, err
-	}
-	lines, err := daemons(p, h)
-	return append(shape, lines...), err
+	return shape, unchanged(set)
 }
 
 // contents is the shape of a file of the set.
@@ -73,6 +89,8 @@ func contents(f asset.File) ([]string, error) {
 	switch {
 	case f.Path == plan.Path:
 		read = clusterJSON
+	case strings.HasPrefix(f.Path, "/etc/kubernetes/") && path.Ext(f.Path) == ".yaml":
+		read = podYAML
 	case strings.HasPrefix(f.Path, asset.UnitDir+"/"):
 		read = systemdUnit
 	case path.Dir(f.Path) == "/etc/systemd/resolved.conf.d":

@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"github.com/coreos/go-systemd/v22/unit"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/onprem-infra/onprem-infra/test/manifest"
 )
 
 // A grammar reads a file as strictly as it is written, and returns what no value may change about it: one entry a line, an option or a
@@ -122,6 +125,45 @@ func clusterJSON(text []byte) ([]string, error) {
 		return nil, fmt.Errorf("is not the one form of its JSON (%v):\n%s", err, text)
 	}
 	return jsonShape("", document), nil
+}
+
+// podYAML reads a manifest by the type that kubelet reads it by, and then as a document whose words are single words of one line.
+func podYAML(text []byte) ([]string, error) {
+	if _, err := manifest.Pod(text); err != nil {
+		return nil, err
+	}
+	var document any
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return nil, err
+	}
+	var broken error
+	walk(document, func(word string) {
+		if word != management && !plain.MatchString(word) && !flag.MatchString(word) {
+			broken = fmt.Errorf("%q is no word", word)
+		}
+	})
+	return jsonShape("", document), broken
+}
+
+// management is the one value of a pod that is a document itself.
+const management = `{"effect": "PreferredDuringScheduling"}`
+
+// flag is what commands get beside plain words: a flag with its value, an image with its digest, the options of a socket.
+var flag = regexp.MustCompile(`^(--[a-z-]*(=[a-z]+)?|[A-Za-z0-9_.:/-]+@sha(256|384|512):[0-9a-f]+|[A-Za-z0-9_./-]+(,[a-z0-9]+)+)$`)
+
+func walk(v any, word func(string)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, field := range v {
+			walk(field, word)
+		}
+	case []any:
+		for _, element := range v {
+			walk(element, word)
+		}
+	case string:
+		word(v)
+	}
 }
 
 func jsonShape(at string, v any) []string {

@@ -379,8 +379,11 @@ func poison(t *testing.T, v reflect.Value, name, s string, at *int) (string, boo
 
 // TestHost does the same to what a machine says of itself and of its neighbours.
 func TestHost(t *testing.T) {
-	cluster := fullest()
-	want, err := rendered(cluster, harmless)
+	p, err := plan.Compile(fullest())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := daemons(p, harmless)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -400,7 +403,7 @@ func TestHost(t *testing.T) {
 		} {
 			h := harmless
 			tt.change(&h)
-			got, err := rendered(cluster, h)
+			got, err := daemons(p, h)
 			if err != nil {
 				t.Errorf("%q as %s: %v", s, name, err)
 			} else if !tt.drops && !slices.Equal(got, want) {
