@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
@@ -78,33 +79,31 @@ func TestApply(t *testing.T) {
 	need.Root(t)
 	need.File(t, ignition)
 	refs := images(t)
-	for name, input := range variants(t) {
-		t.Run(name, func(t *testing.T) {
-			got := tree(t, apply(t, ours(t, input, "ignition", "--role=bootstrap", "-c", "-", "--images", refs)))
-			want := tree(t, render(t, input, refs))
-			if presets(got) != presets(want) {
-				t.Errorf("Ignition enables\n%s\nthe preset of the tree\n%s", presets(got), presets(want))
+	eachHost(t, func(t *testing.T, input string, r role.Role) {
+		got := tree(t, apply(t, ours(t, input, "ignition", "--role="+string(r), "-c", "-", "--images", refs)))
+		want := tree(t, render(t, input, refs, r))
+		if presets(got) != presets(want) {
+			t.Errorf("Ignition enables\n%s\nthe preset of the tree\n%s", presets(got), presets(want))
+		}
+		for _, path := range slices.Sorted(maps.Keys(want)) {
+			if !strings.Contains(path, "system-preset/") && got[path] != want[path] {
+				t.Errorf("%s: Ignition wrote\n%s\nthe tree has\n%s", path, got[path], want[path])
 			}
-			for _, path := range slices.Sorted(maps.Keys(want)) {
-				if !strings.Contains(path, "system-preset/") && got[path] != want[path] {
-					t.Errorf("%s: Ignition wrote\n%s\nthe tree has\n%s", path, got[path], want[path])
-				}
-				delete(got, path)
+			delete(got, path)
+		}
+		for path := range got {
+			if !strings.Contains(path, "system-preset/") {
+				t.Errorf("Ignition wrote %s, which is not in the tree", path)
 			}
-			for path := range got {
-				if !strings.Contains(path, "system-preset/") {
-					t.Errorf("Ignition wrote %s, which is not in the tree", path)
-				}
-			}
-		})
-	}
+		}
+	})
 }
 
 // render has our program write the tree.
-func render(t *testing.T, input, images string) (root string) {
+func render(t *testing.T, input, images string, r role.Role) (root string) {
 	t.Helper()
 	root = filepath.Join(t.TempDir(), "tree")
-	ours(t, input, "render", "--role=bootstrap", "-c", "-", "--images", images, "--out", root)
+	ours(t, input, "render", "--role="+string(r), "-c", "-", "--images", images, "--out", root)
 	return root
 }
 

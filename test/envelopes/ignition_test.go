@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
@@ -26,17 +27,19 @@ func TestIgnitionValidate(t *testing.T) {
 	refs := images(t)
 	for _, args := range examples() {
 		t.Run(strings.Join(args[1:], " "), func(t *testing.T) {
-			document := ours(t, ours(t, "", args...), "ignition", "--role=bootstrap", "-c", "-", "--images", refs)
-			if verdict := validate(t, document); verdict != "" {
-				t.Errorf("ignition-validate: %s", verdict)
+			input := ours(t, "", args...)
+			for _, r := range roles("") {
+				if verdict := validate(t, ours(t, input, "ignition", "--role="+string(r), "-c", "-", "--images", refs)); verdict != "" {
+					t.Errorf("%s: ignition-validate: %s", r, verdict)
+				}
 			}
 		})
 	}
-	for name, input := range variants(t) {
-		if verdict := validate(t, ours(t, input, "ignition", "--role=bootstrap", "-c", "-", "--images", refs)); verdict != "" {
-			t.Errorf("%s: ignition-validate: %s", name, verdict)
+	eachHost(t, func(t *testing.T, input string, r role.Role) {
+		if verdict := validate(t, ours(t, input, "ignition", "--role="+string(r), "-c", "-", "--images", refs)); verdict != "" {
+			t.Errorf("ignition-validate: %s", verdict)
 		}
-	}
+	})
 }
 
 // TestIgnitionValidateSaysNo proves that the judge is awake.

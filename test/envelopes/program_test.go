@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
 // programs is where TestMain wants our programs built.
@@ -83,7 +85,7 @@ func examples() [][]string {
 	return all
 }
 
-// variants are inputs whose bootstrap machines get different units.
+// variants are inputs whose hosts get different files and units.
 func variants(t *testing.T) map[string]string {
 	t.Helper()
 	managed := ours(t, "", "example", "cluster", "--platform", "vsphere")
@@ -91,6 +93,25 @@ func variants(t *testing.T) map[string]string {
 		"managed":      managed,
 		"user-managed": strings.Replace(ours(t, "", "example", "cluster"), "loadBalancer: OpenShiftManagedDefault", "loadBalancer: UserManaged", 1),
 		"none":         strings.Replace(managed, "loadBalancer: OpenShiftManagedDefault", "loadBalancer: UserManaged", 1),
+		"arbiter":      strings.Replace(managed, "topology: HighlyAvailable", "topology: HighlyAvailableArbiter", 1),
+	}
+}
+
+// roles are those of the hosts of a variant.
+func roles(variant string) []role.Role {
+	if variant == "arbiter" {
+		return role.All()
+	}
+	return []role.Role{role.Bootstrap, role.Master, role.Worker}
+}
+
+// eachHost calls check with every kind of host of every variant.
+func eachHost(t *testing.T, check func(t *testing.T, input string, r role.Role)) {
+	t.Helper()
+	for name, input := range variants(t) {
+		for _, r := range roles(name) {
+			t.Run(name+" "+string(r), func(t *testing.T) { check(t, input, r) })
+		}
 	}
 }
 

@@ -8,15 +8,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
 // host is a rendered tree with what a machine has beside it: systemd's and podman's own units, and the programs that units start.
-func host(t *testing.T, input string) (root string) {
+func host(t *testing.T, input string, r role.Role) (root string) {
 	t.Helper()
 	const own = "/lib/systemd/system"
 	need.File(t, own+"/podman.socket")
-	root = render(t, input, images(t))
+	root = render(t, input, images(t), r)
 	if err := os.CopyFS(filepath.Join(root, "usr/lib/systemd/system"), os.DirFS(own)); err != nil {
 		t.Fatal(err)
 	}
@@ -48,6 +49,9 @@ func ourUnits(t *testing.T, root string) []string {
 	}
 	var units []string
 	for _, path := range paths {
+		if strings.HasSuffix(path, "-.scope.d") {
+			continue // for all units whose names begin so, which programs make while they run
+		}
 		units = append(units, strings.TrimSuffix(filepath.Base(path), ".d"))
 	}
 	return units
@@ -55,21 +59,19 @@ func ourUnits(t *testing.T, root string) []string {
 
 func TestVerify(t *testing.T) {
 	need.Command(t, "systemd-analyze")
-	for name, input := range variants(t) {
-		t.Run(name, func(t *testing.T) {
-			root := host(t, input)
-			units := ourUnits(t, root)
-			if len(units) == 0 {
-				if name != "none" {
-					t.Error("no units")
-				}
-				return
+	eachHost(t, func(t *testing.T, input string, r role.Role) {
+		root := host(t, input, r)
+		units := ourUnits(t, root)
+		if len(units) == 0 {
+			if r != role.Bootstrap || strings.Contains(input, "Managed") && !strings.Contains(input, "UserManaged") {
+				t.Error("no units")
 			}
-			if verdict := verify(t, root, append(units, "podman.socket")...); verdict != "" {
-				t.Errorf("%v: %s", units, verdict)
-			}
-		})
-	}
+			return
+		}
+		if verdict := verify(t, root, append(units, "podman.socket")...); verdict != "" {
+			t.Errorf("%v: %s", units, verdict)
+		}
+	})
 }
 
 // TestVerifySaysNo proves that the judge sees what matters.
@@ -97,7 +99,7 @@ func TestVerifySaysNo(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			root := host(t, input)
+			root := host(t, input, role.Bootstrap)
 			if err := tt.spoil(root); err != nil {
 				t.Fatal(err)
 			}
@@ -119,40 +121,60 @@ func edit(path, old, new string) error {
 // TestEnabled has systemd apply the presets: what must run after a first boot is wanted by something, and nothing else of ours is.
 func TestEnabled(t *testing.T) {
 	systemctl := need.Command(t, "systemctl")
-	root := host(t, variants(t)["managed"])
-	if err := os.WriteFile(filepath.Join(root, "etc/systemd/system-preset/99-default.preset"), []byte("disable *\n"), 0o644); err != nil {
-		t.Fatal(err)
+	for r, want := range map[role.Role][]string{
+		role.Bootstrap: {
+			"multi-user.target.wants/onprem-coredns.service", "multi-user.target.wants/onprem-install.service",
+			"multi-user.target.wants/onprem-keepalived.service", "multi-user.target.wants/onprem-resolv.path", "multi-user.target.wants/onprem-resolv.service",
+			"sockets.target.wants/podman.socket",
+		},
+		role.Master: nodeUnits, role.Worker: nodeUnits,
+	} {
+		root := host(t, variants(t)["managed"], r)
+		if err := os.WriteFile(filepath.Join(root, "etc/systemd/system-preset/99-default.preset"), []byte("disable *\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.CommandContext(t.Context(), systemctl, "--root="+root, "preset-all").CombinedOutput(); err != nil {
+			t.Fatalf("preset-all: %v\n%s", err, out)
+		}
+		var got []string
+		for _, kind := range []string{"wants", "requires"} {
+			links, err := filepath.Glob(filepath.Join(root, "etc/systemd/system/*."+kind+"/*"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, link := range links {
+				rel, _ := filepath.Rel(filepath.Join(root, "etc/systemd/system"), link)
+				got = append(got, rel)
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: wanted are %q\nwant %q", r, got, want)
+		}
 	}
-	if out, err := exec.CommandContext(t.Context(), systemctl, "--root="+root, "preset-all").CombinedOutput(); err != nil {
-		t.Fatalf("preset-all: %v\n%s", err, out)
-	}
-	links, err := filepath.Glob(filepath.Join(root, "etc/systemd/system/*.wants/*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, link := range links {
-		rel, _ := filepath.Rel(filepath.Join(root, "etc/systemd/system"), link)
-		got = append(got, rel)
-	}
-	want := []string{
-		"multi-user.target.wants/onprem-coredns.service", "multi-user.target.wants/onprem-install.service",
-		"multi-user.target.wants/onprem-keepalived.service", "multi-user.target.wants/onprem-resolv.path", "multi-user.target.wants/onprem-resolv.service",
-		"sockets.target.wants/podman.socket",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("wanted are %v\nwant %v", got, want)
-	}
+}
+
+// nodeUnits are what a node's units are wanted by.
+var nodeUnits = []string{
+	"kubelet-dependencies.target.requires/nodeip-configuration.service", "kubelet-dependencies.target.requires/wait-for-node-ip.service",
+	"multi-user.target.wants/nodeip-configuration.service", "multi-user.target.wants/onprem-install.service",
+	"multi-user.target.wants/onprem-vip-leave.service", "multi-user.target.wants/wait-for-node-ip.service",
+	"node-valid-hostname.service.requires/wait-for-br-ex-up.service",
 }
 
 // TestSecurity holds how much our units give away, in tenths of systemd's own measure from 0 to 10. Asked for is 5.0 of the daemons' units; the
 // bounds are what is reached. Which directives that takes, and which are left out and why, stands in the tests of package units.
 func TestSecurity(t *testing.T) {
 	analyze := need.Command(t, "systemd-analyze")
-	root := host(t, variants(t)["managed"])
+	machine, node := host(t, variants(t)["managed"], role.Bootstrap), host(t, variants(t)["managed"], role.Master)
 	for unit, most := range map[string]string{
 		"onprem-keepalived.service": "19", "onprem-coredns.service": "19", "onprem-install.service": "37", "onprem-resolv.service": "9",
+		"onprem-vip-leave.service": "8",
 	} {
+		root := machine
+		if unit == "onprem-vip-leave.service" {
+			root = node
+		}
 		path := filepath.Join(root, "etc/systemd/system", unit)
 		measure := func() error {
 			return exec.CommandContext(t.Context(), analyze, "security", "--no-pager", "--offline=true", "--threshold="+most, path).Run()
