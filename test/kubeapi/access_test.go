@@ -1,0 +1,249 @@
+package kubeapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/onprem-infra/onprem-infra/cluster"
+	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+const (
+	ours  = "openshift-kni-infra"
+	label = "node-role.kubernetes.io/master"
+)
+
+// log is what a monitor logged.
+type log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// monitor follows what a monitor on a node follows, with that node's kubelet's credentials.
+type monitor struct {
+	api     *kube.API
+	masters *kube.Watcher
+	all     *kube.Watcher // nil on workers
+	object  *kube.Object
+	routers *kube.Endpoints // nil on workers
+	wake    chan struct{}
+	log     *log
+}
+
+func newMonitor(t testing.TB, kubeconfig string, master bool) *monitor {
+	t.Helper()
+	m := &monitor{wake: make(chan struct{}, 1), log: new(log)}
+	m.api = kube.NewAPI(kubeconfig, slog.New(slog.NewTextHandler(m.log, nil)))
+	m.masters, m.object = m.api.ControlPlane(label), m.api.Object(ours, notice.Candidates)
+	follow := []func(context.Context, ...chan<- struct{}) error{m.masters.Run, m.object.Run}
+	if master {
+		m.all, m.routers = m.api.AllNodes(label), m.api.Endpoints(health.RouterNamespace, health.RouterService)
+		follow = []func(context.Context, ...chan<- struct{}) error{m.all.Run, m.object.Run, m.routers.Run}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	for _, run := range follow {
+		running.Go(func() { _ = run(ctx, m.wake) })
+	}
+	t.Cleanup(func() { cancel(); running.Wait() })
+	return m
+}
+
+// eventually waits for a state that must come.
+func eventually(t testing.TB, what string, m *monitor, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it does not come about that %s; the log:\n%s", what, m.log)
+		}
+	}
+}
+
+// kubelet writes a node's kubeconfig and gives its path.
+func (c *Cluster) kubelet(t testing.TB, s *Server, node string) string {
+	t.Helper()
+	id, err := c.Sign(Node(node))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), node)
+	if err := errors.Join(os.MkdirAll(dir, 0o700), c.WriteKubelet(dir, dir, s.URL(), id)); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "kubeconfig")
+}
+
+func apply(t testing.TB, s *Server, objects ...runtime.Object) {
+	t.Helper()
+	for _, o := range objects {
+		about, err := meta.Accessor(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := collection(t, o, about.GetNamespace())
+		if err := s.Admin().Do(t.Context(), http.MethodPost, path, o, nil); err != nil {
+			t.Fatalf("POST %s: %v", path, err)
+		}
+	}
+}
+
+// collection is where an object of a kind is made.
+func collection(t testing.TB, o runtime.Object, namespace string) string {
+	t.Helper()
+	kind := o.GetObjectKind().GroupVersionKind()
+	path := "/api/" + kind.Version
+	if kind.Group != "" {
+		path = "/apis/" + kind.Group + "/" + kind.Version
+	}
+	if namespace != "" {
+		path += "/namespaces/" + namespace
+	}
+	return path + "/" + strings.ToLower(kind.Kind) + "s"
+}
+
+func aNode(name, address string, labels map[string]string) *corev1.Node {
+	return &corev1.Node{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}, ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
+		Status: corev1.NodeStatus{
+			Addresses:  []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: address}},
+			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
+		},
+	}
+}
+
+func aNamespace(name string) *corev1.Namespace {
+	return &corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
+
+func routersOn(nodes ...string) *discoveryv1.EndpointSlice {
+	s := &discoveryv1.EndpointSlice{
+		TypeMeta:    metav1.TypeMeta{APIVersion: "discovery.k8s.io/v1", Kind: "EndpointSlice"},
+		ObjectMeta:  metav1.ObjectMeta{Namespace: health.RouterNamespace, Name: health.RouterService + "-x7k2p", Labels: map[string]string{discoveryv1.LabelServiceName: health.RouterService}},
+		AddressType: discoveryv1.AddressTypeIPv4,
+	}
+	for i, node := range nodes {
+		s.Endpoints = append(s.Endpoints, discoveryv1.Endpoint{Addresses: []string{fmt.Sprintf("192.0.2.%d", 30+i)}, NodeName: &node, Conditions: discoveryv1.EndpointConditions{Ready: new(i < 2)}})
+	}
+	return s
+}
+
+var ourPlan = plan.Plan{Platform: spec.BareMetal, Namespace: ours, ControlPlaneLabel: label}
+
+// TestAccess has kubelets do with our objects what they must, and nothing else; without them nothing goes.
+func TestAccess(t *testing.T) {
+	c, s := Local(t, Server{})
+	apply(t, s, aNode("master-0", "192.0.2.20", map[string]string{label: ""}), aNode("worker-0", "192.0.2.10", nil), aNode("worker-1", "192.0.2.11", nil),
+		aNamespace(health.RouterNamespace), routersOn("worker-0", "worker-1", "master-0"))
+	master, worker := newMonitor(t, c.kubelet(t, s, "master-0"), true), newMonitor(t, c.kubelet(t, s, "worker-0"), false)
+	for _, m := range []*monitor{master, worker} {
+		eventually(t, "every watch is refused", m, func() bool { return strings.Count(m.log.String(), "forbidden") >= 2 })
+	}
+	if nodes, synced := worker.masters.Known(); synced || len(nodes) > 0 {
+		t.Errorf("without a right to see Nodes a worker knows %v", nodes)
+	}
+	list := notice.EncodeCandidates([]notice.Candidate{})
+	put := func(m *monitor) error {
+		return m.api.Put(t.Context(), ours, notice.Candidates, func(map[string]string) map[string]string { return list })
+	}
+	if err := put(master); err == nil || !strings.Contains(err.Error(), "forbidden") {
+		t.Errorf("without a right to write: %v, want a refusal", err)
+	}
+
+	apply(t, s, cluster.Objects(ourPlan)...)
+	eventually(t, "the worker knows the master and that there is no list", worker, func() bool {
+		nodes, synced := worker.masters.Known()
+		_, exists, heard := worker.object.Data()
+		return synced && len(nodes) == 1 && nodes[0].Name == "master-0" && nodes[0].Ready && heard && !exists
+	})
+	eventually(t, "the master knows all Nodes and the routers", master, func() bool {
+		nodes, synced := master.all.Known()
+		routers, heard := master.routers.Ready()
+		return synced && len(nodes) == 3 && heard && slices.Equal(routers, []string{"worker-0", "worker-1"})
+	})
+	if err := put(master); err != nil {
+		t.Errorf("the master writes: %v", err)
+	}
+	eventually(t, "the worker reads the list", worker, func() bool { data, exists, _ := worker.object.Data(); return exists && len(data) == 1 })
+	if err := master.api.Delete(t.Context(), ours, notice.Candidates, func(map[string]string) bool { return true }); err == nil || !strings.Contains(err.Error(), "forbidden") {
+		t.Errorf("a kubelet deletes the list: %v, want a refusal", err)
+	}
+	rights(t, c, s)
+}
+
+// rights asks the API what a kubelet may do.
+func rights(t *testing.T, c *Cluster, s *Server) {
+	id, err := c.Sign(Node("worker-0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubelet, err := c.Client(s, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		may                                     bool
+		verbs, group, resource, namespace, name string
+	}{
+		{true, "get list watch", "", "nodes", "", ""},
+		{false, "delete", "", "nodes", "", "worker-1"},
+		{true, "get list watch update", "", "configmaps", ours, notice.Candidates},
+		{false, "delete patch", "", "configmaps", ours, notice.Candidates},
+		{true, "get list watch", "", "configmaps", ours, notice.Bootstrap},
+		{false, "update patch delete", "", "configmaps", ours, notice.Bootstrap},
+		{true, "create", "", "configmaps", ours, ""},
+		{false, "get list watch update", "", "configmaps", ours, ""},
+		{false, "get list watch update", "", "configmaps", ours, "another"},
+		{false, "get list watch create", "", "configmaps", "kube-system", notice.Candidates},
+		{false, "get list watch", "", "secrets", ours, ""},
+		{true, "get list watch", discoveryv1.GroupName, "endpointslices", health.RouterNamespace, ""},
+		{false, "create update delete", discoveryv1.GroupName, "endpointslices", health.RouterNamespace, ""},
+		{false, "list watch", discoveryv1.GroupName, "endpointslices", ours, ""},
+		{false, "list", "", "secrets", health.RouterNamespace, ""},
+	} {
+		for verb := range strings.FieldsSeq(tt.verbs) {
+			review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
+				Verb: verb, Group: tt.group, Resource: tt.resource, Namespace: tt.namespace, Name: tt.name,
+			}}}
+			if err := kubelet.Do(t.Context(), http.MethodPost, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review, review); err != nil {
+				t.Fatal(err)
+			}
+			if review.Status.Allowed != tt.may {
+				t.Errorf("a kubelet may %s %s %s/%s: %v, want %v", verb, tt.resource, tt.namespace, tt.name, review.Status.Allowed, tt.may)
+			}
+		}
+	}
+}
