@@ -26,10 +26,10 @@ var read = []string{"get", "list", "watch"}
 // Objects are the cluster's own: what must exist once, whatever nodes there are. Each can be applied by itself, in this order.
 func Objects(p plan.Plan) []runtime.Object {
 	objects := []runtime.Object{namespace(p)}
-	objects = append(objects, nodes()...)
-	objects = append(objects, notices(p)...)
+	objects = append(objects, seeNodes()...)
+	objects = append(objects, keepNotices(p)...)
 	if p.Platform != spec.None { // elsewhere there are no routers that OpenShift runs
-		objects = append(objects, routers()...)
+		objects = append(objects, seeRouters()...)
 	}
 	return objects
 }
@@ -49,8 +49,8 @@ func namespace(p plan.Plan) runtime.Object {
 	}
 }
 
-// nodes lets kubelets read all Nodes. An API that authorizes nodes by selector shows a kubelet its own Node alone.
-func nodes() []runtime.Object {
+// seeNodes lets kubelets read all Nodes. An API that authorizes nodes by selector shows a kubelet its own Node alone.
+func seeNodes() []runtime.Object {
 	return []runtime.Object{
 		&rbacv1.ClusterRole{
 			TypeMeta: kind(rbacv1.SchemeGroupVersion.String(), "ClusterRole"), ObjectMeta: metav1.ObjectMeta{Name: access},
@@ -63,17 +63,17 @@ func nodes() []runtime.Object {
 	}
 }
 
-// notices lets kubelets read our two objects and keep the list of candidates. The right to create knows no names. The bootstrap machine's
+// keepNotices lets kubelets read our two objects and keep the list of candidates. The right to create knows no names. The bootstrap machine's
 // object is written with an administrator's credentials.
-func notices(p plan.Plan) []runtime.Object {
+func keepNotices(p plan.Plan) []runtime.Object {
 	rule := func(verbs []string, names ...string) rbacv1.PolicyRule {
 		return rbacv1.PolicyRule{APIGroups: []string{corev1.GroupName}, Resources: []string{"configmaps"}, ResourceNames: names, Verbs: verbs}
 	}
 	return allow(p.Namespace, rule(read, notice.Candidates, notice.Bootstrap), rule([]string{"update"}, notice.Candidates), rule([]string{"create"}))
 }
 
-// routers lets kubelets read on which nodes the routers are ready.
-func routers() []runtime.Object {
+// seeRouters lets kubelets read on which nodes the routers are ready.
+func seeRouters() []runtime.Object {
 	return allow(health.RouterNamespace, rbacv1.PolicyRule{APIGroups: []string{discoveryv1.GroupName}, Resources: []string{"endpointslices"}, Verbs: read})
 }
 
