@@ -17,14 +17,36 @@ import (
 // kept cost the VIP nothing now: they become peers, and are kept when that works again.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
 	if !d.Run {
-		if err := r.daemon.Stop(ctx, containerName); err != nil {
-			return err
-		}
-		return r.tell(d.Released, idle(d))
+		return r.end(ctx, d)
 	}
+	if err := r.stay(); err != nil {
+		return err
+	}
+	r.host.Publish(sources(d))
 	// Nodes are kept before they become peers: a peer that a restart would forget would stop hearing this machine.
 	kept := r.keep(d.Nodes)
 	return errors.Join(r.run(ctx, d), kept)
+}
+
+// end gives the VIP up: handed over, if that is wanted and as long as it takes, or else at once. The cluster is told of it when it is done: a node
+// that forgot this machine before would not tell it that it has taken over.
+func (r *Room) end(ctx context.Context, d Desired) error {
+	if d.Yield {
+		done, err := r.yield()
+		if err == nil && !done {
+			return r.tell(true, "hands the API VIP over to a control plane node")
+		}
+		if err != nil {
+			return errors.Join(err, r.daemon.Stop(ctx, containerName))
+		}
+	}
+	if err := r.daemon.Stop(ctx, containerName); err != nil {
+		return err
+	}
+	if d.Released {
+		r.host.Publish(nil)
+	}
+	return r.tell(d.Released, idle(d))
 }
 
 func (r *Room) keep(nodes []addr.Node) error {

@@ -34,6 +34,7 @@ type Snapshot struct {
 type Desired struct {
 	Run      bool // whether keepalived should run
 	Released bool // it should not because the VIP has been given up
+	Yield    bool // and another holder is to be waited for first
 	Config   keepalived.Config
 	Asking   bool        // another host may still answer for a VIP in Config
 	Taken    []string    // says of each VIP that another host holds who that is and what to do; Config has no instance for it
@@ -78,7 +79,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	why := loop.Reasons{s.Verdict.Why}
 	if !s.Verdict.Hold {
 		clear(r.seen)
-		return Desired{Released: true}, why
+		return Desired{Released: true, Yield: s.Verdict.Yield}, why
 	}
 	desired := Desired{Nodes: s.Nodes, Config: keepalived.Config{
 		Header:     r.header,

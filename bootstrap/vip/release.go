@@ -24,8 +24,9 @@ type Look struct {
 
 // Verdict is whether this machine takes part in the election of the API VIP, and why.
 type Verdict struct {
-	Hold bool
-	Why  string
+	Hold  bool
+	Yield bool // it is to leave as one that still serves: when a control plane node has been heard that took over. Not with Hold.
+	Why   string
 }
 
 // Release decides when the VIP leaves this machine, as a state machine without a clock of its own: time comes with each Look.
@@ -35,13 +36,15 @@ type Verdict struct {
 //	                                     ^------------------------------ API ready ------------------------------------'
 //
 // While Ironic answers nothing counts, not even an announced shutdown: hosts that are being provisioned would lose it. An announced shutdown
-// is a failure like any other when it is not known whether somebody could take over, and none when it is known that nobody could. Also such an
-// orderly end leaves a gap: the VIP is nobody's for the 0.7 s or so in which a node that hears priority 0 waits for better ones (RFC 3768, Skew_Time).
+// is a failure like any other when it is not known whether somebody could take over, and none when it is known that nobody could. When somebody
+// can, the VIP is handed over while the API still serves. Every other end leaves a gap: the VIP is nobody's for the 0.7 s or so in which a node that
+// hears priority 0 waits for better ones (RFC 3768, Skew_Time), and so does an API that is gone before the VIP is.
 //
 // It goes back from released because an API server that restarts during the installation looks like one that ends, and because
 // without the VIP on this machine the installation cannot go on.
 type Release struct {
 	phase    phase
+	yields   bool      // released while the API still served
 	since    time.Time // of the first Look
 	failures int
 }
@@ -81,7 +84,7 @@ func (r Release) Next(l Look) (Release, Verdict) {
 		r.since = l.At
 	}
 	if l.API == health.Ready {
-		r.phase, r.failures = holding, 0
+		r.phase, r.failures, r.yields = holding, 0, false
 		return r, Verdict{Hold: true, Why: "the local API is ready"}
 	}
 	if r.phase == waiting {
@@ -90,10 +93,17 @@ func (r Release) Next(l Look) (Release, Verdict) {
 		}
 		r.phase = holding
 	}
+	if r.yields = r.yields && l.API == health.ShuttingDown; r.yields {
+		return r, yields()
+	}
 	if r.phase == released {
 		return r, Verdict{Why: fmt.Sprintf("the local API is %s, the VIP has been given up", l.API)}
 	}
 	return r.notReady(l)
+}
+
+func yields() Verdict {
+	return Verdict{Yield: true, Why: "the local API announces its shutdown and a master is ready"}
 }
 
 // notReady weighs an API that was ready once and is not now.
@@ -103,8 +113,8 @@ func (r Release) notReady(l Look) (Release, Verdict) {
 		// Not a success either: the count stays, so that the end of provisioning does not start it anew.
 		return r, Verdict{Hold: true, Why: fmt.Sprintf("the local API is %s, Ironic still serves through the VIP", l.API)}
 	case l.API == health.ShuttingDown && l.Heir == ReadyHeir:
-		r.phase = released
-		return r, Verdict{Why: "the local API announces its shutdown and a master is ready"}
+		r.phase, r.yields = released, true
+		return r, yields()
 	case l.API == health.ShuttingDown && l.Heir == NoHeir:
 		// It still serves, and nobody else would.
 		return r, Verdict{Hold: true, Why: "the local API announces its shutdown, no master is ready"}

@@ -52,6 +52,7 @@ func TestRelease(t *testing.T) {
 		looks []Look
 		hold  bool
 		why   string
+		yield bool
 	}{
 		{name: "before the first ready API the VIP stays", looks: times(60, gone), hold: true, why: "the local API has never been ready"},
 		{name: "an API that has never been ready and answers 500 is still awaited", looks: times(60, notReady), hold: true, why: "the local API has never been ready"},
@@ -68,7 +69,14 @@ func TestRelease(t *testing.T) {
 		{name: "K-41: an announced shutdown without a ready master keeps the VIP", looks: seq(times(1, ready), times(70, announced)), hold: true, why: "the local API announces its shutdown, no master is ready"},
 		{name: "an announced shutdown does not count", looks: seq(times(1, ready), times(70, announced), times(4, gone)), hold: true, why: "the local API is gone, which may be a restart"},
 		{name: "K-41: an announced shutdown with a ready master gives the VIP up at once",
-			looks: seq(times(1, ready), []Look{{API: health.ShuttingDown, Heir: ReadyHeir}}), why: "the local API announces its shutdown and a master is ready"},
+			looks: seq(times(1, ready), []Look{{API: health.ShuttingDown, Heir: ReadyHeir}}), why: "the local API announces its shutdown and a master is ready", yield: true},
+		{name: "K-41: the hand-over goes on while the API announces its shutdown, whoever is ready",
+			looks: seq(times(1, ready), []Look{{API: health.ShuttingDown, Heir: ReadyHeir}}, times(9, announced)), why: "the local API announces its shutdown and a master is ready", yield: true},
+		{name: "K-34: an API that is gone during the hand-over is not waited for", looks: seq(times(1, ready), []Look{{API: health.ShuttingDown, Heir: ReadyHeir}}, times(1, gone)),
+			why: "the local API is gone, the VIP has been given up"},
+		{name: "K-34: and not when it comes back to announce its shutdown", looks: seq(times(1, ready), []Look{{API: health.ShuttingDown, Heir: ReadyHeir}}, times(1, gone), times(1, announced)),
+			why: "the local API is shutting down, the VIP has been given up"},
+		{name: "K-35: the shutdown was a restart, and the VIP is taken back", looks: seq(times(1, ready), []Look{{API: health.ShuttingDown, Heir: ReadyHeir}}, times(1, ready)), hold: true, why: "the local API is ready"},
 		{name: "K-37: an announced shutdown with a ready master waits for Ironic",
 			looks: seq(times(1, ready), times(60, Look{API: health.ShuttingDown, Heir: ReadyHeir, Ironic: true})), hold: true, why: "the local API is shutting down, Ironic still serves through the VIP"},
 		{name: "K-41: an announced shutdown counts when a master may be ready",
@@ -88,7 +96,7 @@ func TestRelease(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			verdicts := story(tt.from, tt.looks...)
-			if got, want := verdicts[len(verdicts)-1], (Verdict{Hold: tt.hold, Why: tt.why}); got != want {
+			if got, want := verdicts[len(verdicts)-1], (Verdict{Hold: tt.hold, Yield: tt.yield, Why: tt.why}); got != want {
 				t.Errorf("after %d looks: %+v, want %+v", len(tt.looks), got, want)
 			}
 		})

@@ -27,6 +27,10 @@ type fakeHost struct {
 	kept     [][]addr.Node
 	full     bool
 	forgets  bool // cannot keep nodes
+
+	leaves    bool // the supervisor is asked to leave
+	deaf      bool // it cannot be asked
+	published [][]netip.Addr
 }
 
 func (h *fakeHost) Links() (addr.Snapshot, error) { return h.links, nil }
@@ -57,6 +61,20 @@ func (h *fakeHost) Propose(config []byte) error {
 	}
 	h.proposed = append(h.proposed, config)
 	return nil
+}
+
+func (h *fakeHost) Leave(now bool) error {
+	if h.deaf && now {
+		return errors.New("no space left")
+	}
+	h.leaves = now
+	return nil
+}
+
+func (h *fakeHost) Publish(addresses []netip.Addr) {
+	if n := len(h.published); n == 0 || !slices.Equal(h.published[n-1], addresses) {
+		h.published = append(h.published, addresses)
+	}
 }
 
 // fakeDaemon is a FAKE: it counts what a container engine would be asked.

@@ -189,7 +189,7 @@ func TestStopKeepsThePlansWord(t *testing.T) {
 	}{
 		{"the bootstrap's API refuses connections or is not ready, and Ironic refuses them", down, down, 15 * time.Second},
 		{"the bootstrap's API takes connections and hangs, and so does Ironic", hung, hung, 30 * time.Second},
-		{"the bootstrap's API announces its shutdown, and a master is ready", shutdown, down, 2 * time.Second},
+		{"the bootstrap's API announces its shutdown, and a master is ready", shutdown, down, 5 * time.Second},
 	} {
 		i := slices.IndexFunc(p.Timing.Bounds, func(b plan.Bound) bool { return b.Failure == tt.bound })
 		if i < 0 {
@@ -197,7 +197,11 @@ func TestStopKeepsThePlansWord(t *testing.T) {
 			continue
 		}
 		promised := time.Duration(p.Timing.Bounds[i].Ms) * time.Millisecond
-		takesOver := vrrp.Skew(vrrp.V2, p.VRRP.ControlPlane.Base, time.Duration(p.Timing.AdvertIntervalMs)*time.Millisecond)
+		advert := time.Duration(p.Timing.AdvertIntervalMs) * time.Millisecond
+		takesOver := vrrp.Skew(vrrp.V2, p.VRRP.ControlPlane.Base, advert)
+		if tt.api == shutdown {
+			takesOver = vrrp.MasterDown(vrrp.V2, p.VRRP.ControlPlane.Base, advert)
+		}
 		worst := time.Duration(0)
 		for _, phase := range []time.Duration{1, 250, 500, 750, 999} {
 			synctest.Test(t, func(t *testing.T) {

@@ -12,6 +12,9 @@
 // master-down time, 3.7 s or more. The only API there is at that time runs on this machine, and its watch reports a Node as it is
 // stored: the instance here has that peer within a second, about half a minute before the node listens. Nodes accept advertisements
 // from a sender that they do not list, see the higher priority, and stay BACKUP. Before the first Node nobody else is in the election.
+//
+// This machine tells the cluster its addresses (Notice). Nodes of ours take them in as a peer's, and so it hears the one that takes the VIP
+// over: it keeps the VIP until then, and nobody is without it. Nodes of today do not tell it anything; see yield.
 package vip
 
 import (
@@ -52,6 +55,11 @@ type Host interface {
 	Status() (supervised.Status, error)
 	// Propose hands a configuration to the supervisor.
 	Propose(config []byte) error
+	// Leave asks the supervisor to hand the VIPs over, or takes that back. Both may be said again and again.
+	Leave(now bool) error
+	// Publish tells the cluster the addresses under which this machine takes part in the election; none when it has
+	// left. It does not wait.
+	Publish(addresses []netip.Addr)
 }
 
 // Daemon keeps keepalived's container.
@@ -80,6 +88,7 @@ type Room struct {
 	kept  []addr.Node         // the last that the host was told to keep
 
 	proposed []byte
+	yields   time.Time // since when the supervisor is asked to leave; zero when it is not
 	ready    bool
 	told     string
 }

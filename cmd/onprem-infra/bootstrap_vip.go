@@ -24,8 +24,8 @@ func runVIPCommand(std streams) *cobra.Command {
 		Use:   "vip",
 		Short: "Hold the API VIP on the bootstrap machine and give it up in time",
 		Long: `vip launches keepalived in a container and keeps it configured. It holds the API VIP above every control plane node, gives it up
-when Ironic is gone and the machine's own API server is gone too, or announces its shutdown while a control plane node is ready; it takes
-the VIP back when the API returns, and leaves at once on SIGTERM. A VIP that another host answers for before the cluster exists is left
+when Ironic is gone and the machine's own API server is gone too, or announces its shutdown while a control plane node is ready, and then
+it goes on serving until that node has the VIP; it takes the VIP back when the API returns, and leaves at once on SIGTERM. A VIP that another host answers for before the cluster exists is left
 alone until that host has given it up. A gateway that answers for every address (proxy ARP) holds none; when another router does so, tell
 the program by --assume-free: systemctl edit onprem-keepalived, and write
 
@@ -80,13 +80,15 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 	nodes, kept := kube.New(kubeconfig, m.log), onHost.keptNodes(m.log)
 	watch := vip.NewWatch(release, newVIPProber(p, kubeconfig, heirs(nodes.Nodes, kept), m.log), onHost.remember, m.wake)
 	claims := vip.NewClaims(p, onHost.settledVIPs(m.log), assumed, vipNetwork{}, onHost.settle, m.wake)
-	room := vip.New(p, header, kept, vipHost{nodes: nodes, watch: watch, claims: claims}, keeper, &m.status, time.Now)
+	notice := vip.NewNotice(vipBoard{api: kube.NewAPI(kubeconfig, m.log), namespace: p.Namespace}, time.Now, m.log)
+	room := vip.New(p, header, kept, vipHost{nodes: nodes, watch: watch, claims: claims, notice: notice}, keeper, &m.status, time.Now)
 	steps := loop.Steps[vip.Snapshot, vip.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
 	return turn(ctx, m, steps, func(ctx context.Context) {
 		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
 		m.watch(ctx, "nodes", func(ctx context.Context) error { return nodes.Run(ctx, m.wake) })
 		m.watch(ctx, "the local API", watch.Run)
 		m.watch(ctx, "who else holds the VIPs", claims.Run)
+		m.watch(ctx, "what the cluster knows of this machine", notice.Run)
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error {
 			return file.Watch(ctx, []string{statusFile}, m.wake)
 		})

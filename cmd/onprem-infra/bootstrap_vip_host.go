@@ -21,6 +21,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -33,6 +34,7 @@ type vipHost struct {
 	nodes  *kube.Watcher
 	watch  *vip.Watch
 	claims *vip.Claims
+	notice *vip.Notice
 }
 
 func (vipHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
@@ -60,14 +62,7 @@ func (h vipHost) Claims(ctx context.Context) (map[netip.Addr]vip.Claim, error) {
 }
 
 func (vipHost) Status() (supervised.Status, error) {
-	text, err := os.ReadFile(statusFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return supervised.Status{}, nil // the supervisor has not spoken yet
-	}
-	if err != nil {
-		return supervised.Status{}, err
-	}
-	return supervised.Decode(text)
+	return readStatus(statusFile)
 }
 
 // forgetStatus drops the word of a supervisor that is no more: a killed one may have said MASTER last.
@@ -81,6 +76,38 @@ func forgetStatus() error {
 func (vipHost) Propose(config []byte) error {
 	_, err := file.WriteIfChanged(filepath.Join(vip.RunDir, supervised.CandidateFile), config, 0o644)
 	return err
+}
+
+// leaveOwner stands in a request to leave that this room has made. Those of others are theirs to take back.
+const leaveOwner = "bootstrap/vip\n"
+
+func (vipHost) Leave(now bool) error {
+	return requestLeave(filepath.Join(vip.RunDir, supervised.LeaveFile), now)
+}
+
+func requestLeave(path string, now bool) error {
+	text, err := os.ReadFile(path)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case now && err != nil:
+		return file.Write(path, []byte(leaveOwner), 0o644)
+	case now || err != nil || string(text) != leaveOwner:
+		return nil
+	}
+	return os.Remove(path)
+}
+
+func (h vipHost) Publish(addresses []netip.Addr) { h.notice.Want(addresses) }
+
+// vipBoard is the notice's ConfigMap.
+type vipBoard struct {
+	api       *kube.API
+	namespace string
+}
+
+func (b vipBoard) Put(ctx context.Context, data map[string]string) error {
+	return b.api.Put(ctx, b.namespace, notice.Bootstrap, func(map[string]string) map[string]string { return data })
 }
 
 func (vipHost) Keep(nodes []addr.Node) error { return onHost.keep(nodes) }

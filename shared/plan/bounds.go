@@ -36,11 +36,13 @@ func bounds(balancer spec.LoadBalancer, vips VIPs, policy vrrp.Policy, advert ti
 	return found
 }
 
-// bootstrapEnds are the ways in which the bootstrap machine's API can go: the machine notices, and leaves in order. The first look at two
+// bootstrapEnds are the ways in which the bootstrap machine's API can go: the machine notices, and leaves in order, or hands over what still
+// serves. The first look at two
 // servers that hang takes longer than the later ones, as Ironic is asked only once the API is late.
 func bootstrapEnds(vips []netip.Addr, c vrrp.Candidates, advert time.Duration) []Bound {
 	check := health.BootstrapAPI()
 	skew, _ := span(vips, c, func(v vrrp.Version, p vrrp.Priority) time.Duration { return vrrp.Skew(v, p, advert) })
+	down, _ := span(vips, c, func(v vrrp.Version, p vrrp.Priority) time.Duration { return vrrp.MasterDown(v, p, advert) })
 	end := func(how string, first, later time.Duration) Bound {
 		return Bound{
 			Failure: "the bootstrap's API " + how,
@@ -54,8 +56,9 @@ func bootstrapEnds(vips []netip.Addr, c vrrp.Candidates, advert time.Duration) [
 		end("takes connections and hangs, and so does Ironic", check.Late()+check.Timeout, check.Timeout),
 		{
 			Failure: "the bootstrap's API announces its shutdown, and a master is ready",
-			Ms:      ceilMs(check.Interval) + skew,
-			Why:     fmt.Sprintf("looks are %d ms apart, then the VIP leaves in order: %d ms at priority %d", check.Interval.Milliseconds(), skew, c.Base),
+			Ms:      ceilMs(check.Interval) + down,
+			Why: fmt.Sprintf("looks are %d ms apart, then the bootstrap sinks below the master and goes on serving until that one has the VIP: %d ms at priority %d",
+				check.Interval.Milliseconds(), down, c.Base),
 		},
 	}
 }

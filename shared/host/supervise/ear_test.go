@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // TestEar holds W-14: a heartbeat that stands still, or goes, is silence after 10 s; none at all is not, and neither is a long stop of this
@@ -65,13 +67,13 @@ vrrp_instance one_API_1 {
 }
 `
 	vip := netip.MustParseAddr
-	want := order{advert: time.Second, vips: map[string][]netip.Addr{
+	want := order{patience: ownPace.patience(), vips: map[string][]netip.Addr{
 		"one_API_0": {vip("192.0.2.5")}, "one_API_1": {vip("2001:db8::5"), vip("2001:db8::6")},
 	}}
 	if got := readOrder([]byte(config)); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got := readOrder([]byte("echo x\n}\nvirtual_ipaddress {\n192.0.2.5\n")); len(got.vips) != 0 || got.advert != defaultAdvert {
+	if got := readOrder([]byte("echo x\n}\nvirtual_ipaddress {\n192.0.2.5\n")); len(got.vips) != 0 {
 		t.Errorf("of something else: %v", got)
 	}
 	next := want.then(readOrder([]byte("vrrp_instance one_API_0 {\n    virtual_ipaddress {\n        192.0.2.7/32\n    }\n}\n")))
@@ -80,13 +82,29 @@ vrrp_instance one_API_1 {
 	}
 }
 
-// TestPatience holds the bound of a request to leave: longer than anybody may take who has not heard a better router, by the slowest skew.
+// TestPatience holds the bound of a request to leave: longer than anybody may take who has not heard a better router, by the slowest skew, and not
+// so much longer that two who cannot hear each other hold the VIP for more than an advert and the skew.
 func TestPatience(t *testing.T) {
-	for advert, want := range map[time.Duration]time.Duration{
-		time.Second: 4500 * time.Millisecond, 100 * time.Millisecond: 1800 * time.Millisecond, 2 * time.Second: 8500 * time.Millisecond,
+	for _, tt := range []struct {
+		version vrrp.Version
+		advert  time.Duration
+		lines   string
+	}{
+		{vrrp.V2, time.Second, "    advert_int 1\n    version 2\n"},
+		{vrrp.V2, time.Second, ""},
+		{vrrp.V3, time.Second, "    version 3\n    advert_int 1\n"},
+		{vrrp.V3, 100 * time.Millisecond, "    advert_int 0.1\n    version 3\n"},
 	} {
-		if got := patience(advert); got != want {
-			t.Errorf("adverts every %s: %s, want %s", advert, got, want)
+		got := readOrder([]byte("vrrp_instance x {\n" + tt.lines + "}\n")).patience
+		slowest := vrrp.MasterDown(tt.version, vrrp.MinPriority, tt.advert)
+		soonest := vrrp.MasterDown(tt.version, vrrp.Compat().ControlPlane.Highest(), tt.advert) - tt.advert
+		both := tt.advert + vrrp.Skew(tt.version, vrrp.Compat().ControlPlane.Highest(), tt.advert)
+		if got <= slowest || got-soonest > both+margin {
+			t.Errorf("version %d, adverts every %s: %s, want more than %s, and two holders for no more than %s", tt.version, tt.advert, got, slowest, both)
 		}
+	}
+	two := readOrder([]byte("vrrp_instance a {\n    advert_int 0.1\n    version 3\n}\nvrrp_instance b {\n    advert_int 1\n}\n"))
+	if one := readOrder([]byte("vrrp_instance b {\n}\n")); two.patience != one.patience || readOrder(nil).patience != one.patience {
+		t.Errorf("the slower of two: %s, want %s", two.patience, one.patience)
 	}
 }

@@ -8,10 +8,75 @@ import (
 	"time"
 )
 
-// order is what the supervisor must know of a configuration: which instance carries which VIPs, and the slowest pace of adverts.
+// order is what the supervisor must know of a configuration: which instance carries which VIPs, and how long the others may take until one of
+// them has taken over from a holder that has sunk below them.
 type order struct {
-	vips   map[string][]netip.Addr // by instance
-	advert time.Duration
+	vips     map[string][]netip.Addr // by instance
+	patience time.Duration
+}
+
+// pace is how fast an instance's election goes. The values are keepalived's own as long as a configuration says nothing.
+type pace struct {
+	advert  time.Duration
+	version string
+}
+
+var ownPace = pace{advert: time.Second, version: "2"}
+
+// patience is three adverts and the skew of the lowest priority, which is an advert, or a second in version 2 (RFC 3768 6.1, RFC 5798 6.1).
+func (p pace) patience() time.Duration {
+	if p.version == "3" {
+		return 4*p.advert + margin
+	}
+	return 3*p.advert + time.Second + margin
+}
+
+// readOrder reads a configuration that keepalived has accepted and whose lines hold one thing each, as ours do. What it does not understand it
+// leaves out.
+func readOrder(config []byte) order {
+	o, paces := order{vips: map[string][]netip.Addr{}}, map[string]pace{}
+	instance, inside := "", false
+	for line := range bytes.Lines(config) {
+		words := strings.Fields(string(line))
+		switch {
+		case len(words) == 0:
+		case words[0] == "vrrp_instance" && len(words) > 1:
+			instance = words[1]
+			o.vips[instance], paces[instance] = nil, ownPace
+		case words[0] == "}":
+			inside = false
+		case instance == "":
+		case words[0] == "virtual_ipaddress":
+			inside = true
+		case inside:
+			text, _, _ := strings.Cut(words[0], "/")
+			if vip, err := netip.ParseAddr(text); err == nil {
+				o.vips[instance] = append(o.vips[instance], vip)
+			}
+		case len(words) > 1:
+			paces[instance] = paces[instance].read(words[0], words[1])
+		}
+	}
+	o.patience = ownPace.patience()
+	if len(paces) > 0 {
+		o.patience = 0
+	}
+	for _, p := range paces {
+		o.patience = max(o.patience, p.patience())
+	}
+	return o
+}
+
+func (p pace) read(keyword, value string) pace {
+	switch keyword {
+	case "advert_int":
+		if seconds, err := strconv.ParseFloat(value, 64); err == nil {
+			p.advert = time.Duration(seconds * float64(time.Second))
+		}
+	case "version":
+		p.version = value
+	}
+	return p
 }
 
 // then is the order of the next configuration. keepalived gives up the instances that it has not, and says so only after they have become the past.
@@ -22,40 +87,4 @@ func (o order) then(next order) order {
 		}
 	}
 	return next
-}
-
-// defaultAdvert is keepalived's own.
-const defaultAdvert = time.Second
-
-// readOrder reads a configuration that keepalived has accepted and whose lines hold one thing each, as ours do. What it does not understand it
-// leaves out.
-func readOrder(config []byte) order {
-	o := order{vips: map[string][]netip.Addr{}}
-	instance, inside := "", false
-	for line := range bytes.Lines(config) {
-		words := strings.Fields(string(line))
-		switch {
-		case len(words) == 0:
-		case words[0] == "vrrp_instance" && len(words) > 1:
-			instance = words[1]
-			o.vips[instance] = nil
-		case words[0] == "advert_int" && len(words) > 1:
-			if seconds, err := strconv.ParseFloat(words[1], 64); err == nil {
-				o.advert = max(o.advert, time.Duration(seconds*float64(time.Second)))
-			}
-		case words[0] == "virtual_ipaddress":
-			inside = instance != ""
-		case words[0] == "}":
-			inside = false
-		case inside:
-			text, _, _ := strings.Cut(words[0], "/")
-			if vip, err := netip.ParseAddr(text); err == nil {
-				o.vips[instance] = append(o.vips[instance], vip)
-			}
-		}
-	}
-	if o.advert == 0 {
-		o.advert = defaultAdvert
-	}
-	return o
 }

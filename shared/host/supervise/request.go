@@ -11,14 +11,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// margin is what a request to leave waits beyond the time in which a router that hears it must have taken the VIP.
-const margin = 500 * time.Millisecond
-
-// patience is how long the others may take until one of them is heard: three adverts and the skew of the lowest priority, which is an advert, or
-// a second in version 2 (RFC 3768 6.1, RFC 5798 6.1).
-func patience(advert time.Duration) time.Duration {
-	return 3*advert + max(advert, time.Second) + margin
-}
+// margin is what a request to leave waits beyond the time in which a router that hears it must have taken the VIP. When nobody can be heard there
+// are two holders for as long as the patience is longer than the other one's.
+const margin = 200 * time.Millisecond
 
 // obey does what the request to leave asks for, or its end. The holder sinks below everybody and goes on serving until it has heard the one
 // who has taken over: make before break. Who does not hear anybody in time says farewell all the same, so that there are never two for long.
@@ -35,7 +30,7 @@ func (s *supervisor) obey(now time.Time) error {
 		s.status.Leaving, s.startAt = supervised.Stays, time.Time{}
 		return s.trackLeave(no)
 	case s.status.Leaving == supervised.Stays:
-		s.status.Leaving, s.leaveBy = supervised.Asked, now.Add(patience(s.order.advert))
+		s.status.Leaving, s.leaveBy = supervised.Asked, now.Add(s.order.patience)
 		s.Log.Info("leave", "why", "asked to", "bound", s.leaveBy.Sub(now), "holds", s.masters())
 		if s.daemon == nil {
 			break
