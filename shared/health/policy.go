@@ -7,6 +7,7 @@ type Policy struct {
 	Interval time.Duration // from the start of one look to the next
 	Timeout  time.Duration // the longest that one question takes
 	Fall     int           // looks in a row that must fail
+	Rise     int           // looks in a row that must pass before a failed check counts as passing again; 0 is 1
 }
 
 // BootstrapAPI is the check of the bootstrap machine's own API server. Its restart, which takes a few seconds, must not cost the VIP;
@@ -19,11 +20,30 @@ func BootstrapAPI() Policy {
 	return Policy{Interval: time.Second, Timeout: 5 * time.Second, Fall: 5}
 }
 
+// Balancer is the check of a control plane node's balancer, alone or beside its own API server, and of its machine config server. It is slower
+// than the balancer's own checks of its servers, so that a server which dies costs a server and not the VIP.
+func Balancer() Policy {
+	return Policy{Interval: 2 * time.Second, Timeout: 1900 * time.Millisecond, Rise: 3, Fall: 3}
+}
+
+// Router is the check of a node's ingress router.
+func Router() Policy {
+	return Policy{Interval: time.Second, Timeout: 900 * time.Millisecond, Rise: 3, Fall: 2}
+}
+
+// DefaultRouter is the check whether the node's router is the cluster's own.
+func DefaultRouter() Policy {
+	return Policy{Interval: 5 * time.Second, Timeout: 4900 * time.Millisecond, Rise: 3, Fall: 2}
+}
+
 // Detects is the longest time from a fault to the verdict, when the first look at it takes so long and each later one so long. The fault
 // may come right after a good look, so that the first look at it is an interval away.
 func (p Policy) Detects(first, later time.Duration) time.Duration {
 	return p.Interval + first + time.Duration(p.Fall-1)*max(p.Interval, later)
 }
+
+// Evicts is the shortest time from a fault to the verdict: the fault comes right before a look, and no look takes any time.
+func (p Policy) Evicts() time.Duration { return time.Duration(p.Fall-1) * p.Interval }
 
 // Late is how long an answer may take before something else is asked beside it.
 func (p Policy) Late() time.Duration { return p.Interval }

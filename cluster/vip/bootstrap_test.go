@@ -1,0 +1,114 @@
+package vip
+
+import (
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+// TestGuest holds which published address becomes a peer for the API VIP: one in a machine network that is nobody else's, and for no other VIP.
+func TestGuest(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		addresses []netip.Addr
+		want      []netip.Addr // beside the nodes
+	}{
+		{name: "both families", addresses: ips("192.0.2.9", "2001:db8::9"), want: ips("192.0.2.9")},
+		{name: "elsewhere", addresses: ips("198.51.100.9")},
+		{name: "a VIP", addresses: ips("192.0.2.5", "192.0.2.6")},
+		{name: "this machine", addresses: ips("192.0.2.11")},
+		{name: "a node", addresses: ips("192.0.2.12")},
+		{name: "no address", addresses: []netip.Addr{{}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, family(cluster(), "IPv4"), role.Master)
+			w.bootstrap = said(Bootstrap{Addresses: tt.addresses, Beat: "1"})
+			want := append(slices.Clone(tt.want), ips("192.0.2.12", "192.0.2.13")...)
+			d := w.turn()
+			if got, _ := peers(d, "192.0.2.5"); !slices.Equal(got, want) {
+				t.Errorf("peers %v, want %v", got, want)
+			}
+			if got, _ := peers(d, "192.0.2.6"); slices.Contains(got, ip("192.0.2.9")) {
+				t.Errorf("a peer for the ingress VIP: %v", got)
+			}
+		})
+	}
+}
+
+// TestGuestGoes holds when the bootstrap machine is no peer any more: when it says so, when its object is gone, and when its beat has stood still
+// for as long as this machine's clock says; and that silence alone is no proof that it is gone for good.
+func TestGuestGoes(t *testing.T) {
+	published := Bootstrap{Addresses: ips("192.0.2.9"), Beat: "1"}
+	for _, tt := range []struct {
+		name   string
+		change func(w *world)
+		peer   bool
+		gone   bool
+	}{
+		{name: "it beats", change: func(w *world) { w.at, w.bootstrap.Is.Beat = w.at.Add(bootstrapSilence), "2" }, peer: true},
+		{name: "it is a little late", change: func(w *world) { w.at = w.at.Add(bootstrapSilence - time.Second) }, peer: true},
+		{name: "it is silent", change: func(w *world) { w.at = w.at.Add(bootstrapSilence) }},
+		{name: "it has left", change: func(w *world) { w.bootstrap = said(Bootstrap{Beat: "7"}) }, gone: true},
+		{name: "its object is gone", change: func(w *world) { w.bootstrap = said(Bootstrap{}) }, gone: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, family(cluster(), "IPv4"), role.Master)
+			w.bootstrap = said(published)
+			w.turn()
+			tt.change(w)
+			d := w.turn()
+			if got, _ := peers(d, "192.0.2.5"); slices.Contains(got, ip("192.0.2.9")) != tt.peer || w.memory.BootstrapGone != tt.gone {
+				t.Errorf("peers %v, gone %t", got, w.memory.BootstrapGone)
+			}
+			if i := instance(t, d, "192.0.2.5"); i.Known != tt.gone || i.Near != tt.gone {
+				t.Errorf("known %t, near %t, want %t", i.Known, i.Near, tt.gone)
+			}
+		})
+	}
+}
+
+// TestKnown holds to whom an instance listens: for the API VIP to everybody until the bootstrap machine is gone for good, as it may speak to a node
+// that does not list it; for the ingress VIP to peers only, as everybody lists everybody. Today's nodes send IPv6 with a hop limit that only
+// peers can be told apart by.
+func TestKnown(t *testing.T) {
+	w := newWorld(t, cluster(), role.Master)
+	check := func(when string, api bool) {
+		t.Helper()
+		d := w.turn()
+		for vip, want := range map[string][2]bool{
+			"192.0.2.5": {api, api}, "2001:db8::5": {api, false}, "192.0.2.6": {true, true}, "2001:db8::6": {true, false},
+		} {
+			if i := instance(t, d, vip); i.Known != want[0] || i.Near != want[1] {
+				t.Errorf("%s: %s knows %t, near %t, want %v", when, vip, i.Known, i.Near, want)
+			}
+		}
+	}
+	check("nobody has published anything", false)
+	w.bootstrap = said(Bootstrap{})
+	check("there is no object", false)
+	master := supervised.Status{PID: 7, Instances: map[string]supervised.Instance{"ostest_API_0": {State: supervised.Master}}}
+	backup := supervised.Status{PID: 7, Instances: map[string]supervised.Instance{"ostest_API_0": {State: supervised.Backup}}}
+	for range 3 { // it holds the VIP for a moment, as one does that nobody has told yet of the holder
+		w.status = master
+		check("it holds the VIP", false)
+		w.at = w.at.Add(reign - time.Second)
+		check("it holds the VIP for less than a minute", false)
+		w.status = backup
+		check("it has given the VIP back", false)
+	}
+	w.status = master
+	check("it holds the VIP again", false)
+	w.at = w.at.Add(reign)
+	check("it has held the VIP for a minute", true)
+	w.status = backup
+	w.restart(role.Master, w.memory)
+	check("after a restart", true)
+	w.nodes = said(nodes(1, 0))
+	if d := w.turn(); len(d.Config.Instances) != 0 {
+		t.Error("one node alone")
+	}
+}

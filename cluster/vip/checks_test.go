@@ -1,0 +1,208 @@
+package vip
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// looks is a FAKE prober: it finds what it is told, and hangs when told so.
+type looks struct {
+	mu     sync.Mutex
+	found  health.Finding
+	hang   bool // until its time is over
+	deaf   chan struct{}
+	made   int
+	now    int // that are being made
+	most   int // that were at a time
+	served bool
+	asked  int
+}
+
+func (l *looks) set(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f()
+}
+
+func (l *looks) Look(ctx context.Context, _ vrrp.CheckName) (health.Finding, string) {
+	l.mu.Lock()
+	l.made++
+	l.now++
+	l.most = max(l.most, l.now)
+	found, hang, deaf := l.found, l.hang, l.deaf
+	l.mu.Unlock()
+	if hang {
+		<-ctx.Done()
+	}
+	if deaf != nil {
+		<-deaf
+	}
+	l.set(func() { l.now-- })
+	return found, found.String()
+}
+
+func (l *looks) Served(context.Context) (bool, string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked++
+	return l.served, ""
+}
+
+// checking runs one check in virtual time.
+func checking(t *testing.T, check vrrp.CheckName, before bool, prober *looks) *Checks {
+	t.Helper()
+	c := NewChecks([]vrrp.CheckName{check}, true, func(vrrp.CheckName) bool { return before }, prober, loop.NewWake(), slog.New(slog.DiscardHandler))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- c.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// until waits in virtual time, and says how long it took.
+func until(t *testing.T, is func() bool) time.Duration {
+	t.Helper()
+	begin := time.Now()
+	for !is() {
+		if time.Since(begin) > time.Minute {
+			t.Fatal("not within a minute")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return time.Since(begin)
+}
+
+// TestChecksRiseAndFall is a balancer that dies and returns: its check falls within one check period of three looks, and whatever the API of the
+// cluster does has no part in it (K-25).
+func TestChecksRiseAndFall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		prober := &looks{found: health.Passed}
+		c := checking(t, vrrp.CheckLB, false, prober)
+		if took := until(t, func() bool { return c.Passes(vrrp.CheckLB) }); took > 4100*time.Millisecond {
+			t.Errorf("passes after %v", took)
+		}
+		prober.set(func() { prober.found = health.Failed })
+		if took := until(t, func() bool { return !c.Passes(vrrp.CheckLB) }); took < 4*time.Second || took > 6100*time.Millisecond {
+			t.Errorf("falls after %v, want 4 to 6 s", took)
+		}
+		prober.set(func() { prober.found = health.Untold })
+		time.Sleep(time.Minute)
+		if c.Passes(vrrp.CheckLB) || !c.Alive() {
+			t.Error("looks that tell nothing change the state, or count as none")
+		}
+	})
+}
+
+// TestChecksEarlier holds that a new monitor goes on where the former one ended: neither health nor the lack of it comes from a restart.
+func TestChecksEarlier(t *testing.T) {
+	for _, before := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			c := checking(t, vrrp.CheckLB, before, &looks{found: health.Untold})
+			time.Sleep(10 * time.Second)
+			if c.Passes(vrrp.CheckLB) != before {
+				t.Errorf("it was %t", before)
+			}
+		})
+	}
+}
+
+// TestChecksHang holds K-44: a look that hangs fails after its time, one that does not even hear of that is not made twice at a time, and each
+// later one fails.
+func TestChecksHang(t *testing.T) {
+	for _, deaf := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			prober := &looks{found: health.Passed}
+			c := checking(t, vrrp.CheckIngress, true, prober)
+			time.Sleep(10 * time.Second)
+			prober.set(func() {
+				prober.hang = true
+				if deaf {
+					prober.deaf = make(chan struct{})
+				}
+			})
+			if took := until(t, func() bool { return !c.Passes(vrrp.CheckIngress) }); took > 3*time.Second {
+				t.Errorf("falls after %v", took)
+			}
+			time.Sleep(time.Minute)
+			if !c.Alive() {
+				t.Error("a look that hangs stops the check")
+			}
+			prober.set(func() {
+				if prober.most != 1 {
+					t.Errorf("%d looks at a time", prober.most)
+				}
+				prober.hang = false
+				if deaf {
+					close(prober.deaf)
+					prober.deaf = nil
+				}
+			})
+			if took := until(t, func() bool { return c.Passes(vrrp.CheckIngress) }); took > 5*time.Second {
+				t.Errorf("passes again after %v", took)
+			}
+		})
+	}
+}
+
+// TestChecksStandStill holds that a check which is not made any more is noticed.
+func TestChecksStandStill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewChecks([]vrrp.CheckName{vrrp.CheckLB}, false, func(vrrp.CheckName) bool { return true }, &looks{}, loop.NewWake(), slog.New(slog.DiscardHandler))
+		if !c.Alive() {
+			t.Error("dead before its first look is due")
+		}
+		time.Sleep(time.Minute)
+		if c.Alive() {
+			t.Error("alive, and nobody looks")
+		}
+	})
+}
+
+// TestChecksServed holds that the question is asked until the answer is yes, and not after.
+func TestChecksServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		prober := &looks{}
+		c := checking(t, vrrp.CheckLB, true, prober)
+		time.Sleep(time.Minute)
+		if c.Served() {
+			t.Error("served, and nobody said so")
+		}
+		prober.set(func() { prober.served = true })
+		if took := until(t, c.Served); took > gatePace+50*time.Millisecond {
+			t.Errorf("known after %v", took)
+		}
+		asked := 0
+		prober.set(func() { asked, prober.served = prober.asked, false })
+		time.Sleep(time.Minute)
+		prober.set(func() {
+			if prober.asked != asked || !c.Served() {
+				t.Errorf("asked %d times after the answer", prober.asked-asked)
+			}
+		})
+	})
+}
+
+// TestPolicyOf holds the paces of today's clusters.
+func TestPolicyOf(t *testing.T) {
+	for check, want := range map[vrrp.CheckName]health.Policy{
+		vrrp.CheckLB: health.Balancer(), vrrp.CheckBoth: health.Balancer(), vrrp.CheckMCS: health.Balancer(),
+		vrrp.CheckIngress: health.Router(), vrrp.CheckIngressReady: health.Router(), vrrp.CheckDefaultIngress: health.DefaultRouter(),
+	} {
+		if got := PolicyOf(check); got != want {
+			t.Errorf("%s: %+v, want %+v", check, got, want)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package vip
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// addressGap is how long the machine may be without an address for a VIP before the VIP's instance goes. A DHCP client that replaces an
+// address, and a bridge that takes one over, remove the old one first.
+const addressGap = 5 * time.Second
+
+// Desired is what should be on the machine.
+type Desired struct {
+	Leave  bool // what is in force stays in force: nothing is known that could be better
+	Config keepalived.Config
+	Memory Memory
+}
+
+// own is when a VIP last had an address of this machine's for its instance, and which.
+type own struct {
+	choice addr.Choice
+	at     time.Time
+}
+
+// election is one of the two that a node takes part in.
+type election struct {
+	kind   vrrp.Kind
+	word   string // in names
+	vips   []netip.Addr
+	id     vrrp.ID
+	ladder plan.Ladder
+	nodes  []addr.Node
+	listed bool // nodes are a list of candidates, in which one alone may stand
+	closed bool // to whoever is no peer
+}
+
+// Decide says what should be on the machine, and why, one reason a fact. It has no clock; its only state is what it has learnt.
+//
+// While the API has not said who the nodes are, and no earlier run has kept them, the configuration in force stays: an API that is away must
+// not take the VIPs off.
+func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
+	d := Desired{Config: keepalived.Config{
+		Header: r.header, NotifyFIFO: RunDir + "/" + supervised.NotifyFIFO, Leave: RunDir + "/" + supervised.TrackDir + "/" + supervised.LeaveTrack,
+	}}
+	if s.Remote {
+		d.Memory = r.memory
+		return d, loop.Reasons{"a remote worker holds no VIP"}
+	}
+	r.learn(s)
+	d.Memory = r.memory
+	if len(r.memory.Nodes) == 0 && (WatchesAll(r.plan) || r.role == role.Master || len(r.memory.Candidates) == 0) {
+		d.Leave = true
+		return d, loop.Reasons{"the API has not named the nodes yet"}
+	}
+	var why loop.Reasons
+	for _, e := range r.elections() {
+		if e.kind == vrrp.API && !r.memory.Open {
+			why = append(why, "no API instance: this node has not seen the API work yet")
+			continue
+		}
+		why = append(why, r.stand(e, s, &d.Config)...)
+	}
+	return d, why
+}
+
+// elections are those that this node may take part in.
+func (r *Room) elections() []election {
+	p := r.plan
+	ingress := election{kind: vrrp.Ingress, word: "INGRESS", vips: p.VIPs.Ingress, id: p.VRRP.Ingress.ID, ladder: p.VRRP.IngressNodes,
+		nodes: plain(r.memory.Nodes), closed: true}
+	if !WatchesAll(p) {
+		ingress.nodes, ingress.listed = r.memory.Candidates, true
+	}
+	if r.role != role.Master {
+		return []election{ingress}
+	}
+	api := election{kind: vrrp.API, word: "API", vips: p.VIPs.API, id: p.VRRP.API.ID, ladder: p.VRRP.ControlPlane,
+		nodes: r.controlPlane(), closed: r.memory.BootstrapGone}
+	return []election{api, ingress}
+}
+
+// stand adds this node's instances of an election to a configuration, with what they track.
+func (r *Room) stand(e election, s Snapshot, c *keepalived.Config) (why loop.Reasons) {
+	var names []vrrp.InstanceName
+	first := len(c.Instances)
+	for i, vip := range e.vips {
+		inst, reason, err := r.instance(e, i, s)
+		if err != nil {
+			why = append(why, fmt.Sprintf("no instance for %s: %v", vip, err))
+			continue
+		}
+		why, names = append(why, reason), append(names, inst.Name)
+		c.Instances = append(c.Instances, inst)
+	}
+	if len(names) == 0 {
+		return why
+	}
+	var tracks []vrrp.CheckName
+	for _, w := range e.ladder.Checks {
+		tracks = append(tracks, w.Check)
+		c.Tracks = append(c.Tracks, keepalived.Track{Name: w.Check, File: keepalived.Path(TrackFile(w.Check, w.Fault)), Weight: w.Adds})
+	}
+	if r.together() && len(names) > 1 {
+		c.Groups = append(c.Groups, keepalived.SyncGroup{Name: vrrp.InstanceName("VG_" + e.word), Members: names, Tracks: tracks})
+		tracks = nil
+	}
+	for i := range c.Instances[first:] {
+		c.Instances[first+i].Tracks, c.Instances[first+i].Grouped = tracks, len(tracks) == 0
+	}
+	return why
+}
+
+// together says whether both families of a VIP must be on one node: on OpenStack they are addresses of one port.
+func (r *Room) together() bool {
+	dual := r.plan.Families == plan.DualStack || r.plan.Families == plan.DualStackIPv6
+	return dual && r.plan.Platform == spec.OpenStack
+}
+
+// TrackFile is where keepalived reads how a check stands.
+func TrackFile(check vrrp.CheckName, fault bool) string {
+	dir := supervised.TrackDir
+	if fault {
+		dir = supervised.FaultDir
+	}
+	return RunDir + "/" + dir + "/" + string(check)
+}
+
+// instances are the names of an election's instances.
+func (r *Room) instances(vips []netip.Addr, kind vrrp.Kind) []vrrp.InstanceName {
+	word := map[vrrp.Kind]string{vrrp.API: "API", vrrp.Ingress: "INGRESS"}[kind]
+	names := make([]vrrp.InstanceName, len(vips))
+	for i := range vips {
+		names[i] = vrrp.InstanceName(fmt.Sprintf("%s_%s_%d", r.plan.Cluster.Name, word, i))
+	}
+	return names
+}
+
+// choose finds the VIP's interface, or for a while the one that it had.
+func (r *Room) choose(vip netip.Addr, s Snapshot) (addr.Choice, error) {
+	hint := netip.Addr{}
+	for _, a := range s.Agreed {
+		if a.BitLen() == vip.BitLen() {
+			hint = a
+		}
+	}
+	choice, err := addr.ForVIP(s.Links, vip, r.vips(), hint)
+	if err == nil {
+		r.seen[vip] = own{choice: choice, at: s.At}
+		return choice, nil
+	}
+	if last, ok := r.seen[vip]; ok && s.At.Sub(last.at) < addressGap {
+		return last.choice, nil
+	}
+	return addr.Choice{}, err
+}
+
+// instance is the VRRP instance of an election's i-th VIP.
+func (r *Room) instance(e election, i int, s Snapshot) (keepalived.Instance, string, error) {
+	vip := e.vips[i]
+	choice, err := r.choose(vip, s)
+	if err != nil {
+		return keepalived.Instance{}, "", err
+	}
+	link, err := keepalived.ParseInterface(choice.Link)
+	if err != nil {
+		return keepalived.Instance{}, "", err
+	}
+	inst := keepalived.Instance{
+		Name: r.instances(e.vips, e.kind)[i], Interface: link, ID: e.id, Version: vrrp.VersionFor(vip), Priority: e.ladder.Base,
+		Advert: time.Duration(r.plan.Timing.AdvertIntervalMs) * time.Millisecond, VIP: vip,
+	}
+	if inst.Version == vrrp.V2 {
+		inst.AuthPass = vrrp.CompatAuth(r.plan.Cluster.Name, e.kind)
+	}
+	where := fmt.Sprintf("%s on %s: %s", vip, choice.Link, choice.Why)
+	if r.plan.VRRP.Mode == spec.Multicast {
+		return inst, where + ", multicast as the cluster asks", nil
+	}
+	inst.Source = choice.Address
+	whom, err := r.unicast(e, vip, &inst)
+	return inst, where + ", " + whom, err
+}
+
+// unicast gives an instance its peers. Who is not in the list that the others have would run an election of its own beside theirs, so it takes no
+// part. A list of one is a list that is not whole yet, but in a control plane that may have one node for a while or for ever: there the node
+// speaks to whoever may listen.
+func (r *Room) unicast(e election, vip netip.Addr, inst *keepalived.Instance) (string, error) {
+	members := r.members(e.nodes, vip, inst.Source)
+	if !slices.Contains(members, inst.Source) {
+		return "", fmt.Errorf("%s is not an address of the nodes that the API names (%s)", inst.Source, join(members))
+	}
+	if len(members) < 2 && !r.alone(e) {
+		return "", fmt.Errorf("this node is the only one yet")
+	}
+	inst.Peers = slices.DeleteFunc(members, func(a netip.Addr) bool { return a == inst.Source })
+	whom := "unicast with " + join(inst.Peers)
+	if e.kind == vrrp.API {
+		if guests := r.guests(vip, inst.Source); len(guests) > 0 {
+			whom += " and the bootstrap machine " + join(guests)
+			inst.Peers = append(inst.Peers, guests...)
+			slices.SortFunc(inst.Peers, netip.Addr.Compare)
+			inst.Peers = slices.Compact(inst.Peers)
+		}
+	}
+	if len(inst.Peers) == 0 {
+		inst.Peers = []netip.Addr{keepalived.Group(vip)}
+		return "alone", nil
+	}
+	if inst.Known = e.closed; e.closed {
+		// Today's nodes send IPv6 with the kernel's hop limit of 64.
+		inst.Near = vip.Is4() || !WatchesAll(r.plan)
+		whom += ", and nobody else is heard"
+	}
+	return whom, nil
+}
+
+// alone says whether a list of one may be whole.
+func (r *Room) alone(e election) bool {
+	small := []spec.Topology{spec.SingleReplica, spec.DualReplica, spec.HighlyAvailableArbiter}
+	return e.listed || slices.Contains(small, r.plan.Topology)
+}

@@ -1,0 +1,126 @@
+package vip
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+const (
+	// bootstrapSilence is how long the bootstrap machine's beat may stand before it counts as gone for now.
+	bootstrapSilence = 2 * time.Minute
+	// reign is how long a node must have held the API VIP to know that no bootstrap machine speaks: every one of them outranks every node. It is
+	// longer than one needs to hear of a node that has just begun to speak.
+	reign = time.Minute
+)
+
+// bootstrap is what is known of the bootstrap machine.
+type bootstrap struct {
+	seen  bool // it has published an address while this program ran
+	beat  string
+	since time.Time // of the beat
+	now   []netip.Addr
+}
+
+// learn takes what the API says into the memory, and never takes less from it than was there: an API that names no node at all, or none of the
+// control plane, has lost them or has not read them yet.
+func (r *Room) learn(s Snapshot) {
+	if s.Nodes.OK && slices.ContainsFunc(s.Nodes.Is, func(n Node) bool { return n.ControlPlane }) {
+		r.memory.Nodes = s.Nodes.Is
+	}
+	if s.Candidates.OK && len(s.Candidates.Is) > 0 {
+		r.memory.Candidates = s.Candidates.Is
+	}
+	r.follow(s)
+	r.reigns(s)
+	// An instance that runs was let through the gate by an earlier run, whose memory may be lost.
+	r.memory.Open = r.memory.Open || s.Served || slices.ContainsFunc(r.instances(r.plan.VIPs.API, vrrp.API), func(name vrrp.InstanceName) bool {
+		_, runs := s.Status.Instances[string(name)]
+		return runs && s.Status.PID != 0
+	})
+}
+
+// follow keeps up with the bootstrap machine. Its beat is measured by this machine's clock, so a machine that died is no peer for ever.
+func (r *Room) follow(s Snapshot) {
+	if !s.Bootstrap.OK {
+		return
+	}
+	b := s.Bootstrap.Is
+	if len(b.Addresses) == 0 {
+		r.memory.BootstrapGone = r.memory.BootstrapGone || r.boot.seen || b.Beat != ""
+		r.boot.now = nil
+		return
+	}
+	if b.Beat != r.boot.beat || !r.boot.seen {
+		r.boot.beat, r.boot.since = b.Beat, s.At
+	}
+	r.boot.seen, r.boot.now = true, b.Addresses
+	if s.At.Sub(r.boot.since) >= bootstrapSilence {
+		r.boot.now = nil
+	}
+}
+
+// reigns notes since when this node has held what.
+func (r *Room) reigns(s Snapshot) {
+	for _, name := range r.instances(r.plan.VIPs.API, vrrp.API) {
+		if s.Status.Instances[string(name)].State != supervised.Master {
+			delete(r.held, name)
+			continue
+		}
+		if _, held := r.held[name]; !held {
+			r.held[name] = s.At
+		}
+		if s.At.Sub(r.held[name]) >= reign {
+			r.memory.BootstrapGone = true
+		}
+	}
+}
+
+// guests are the bootstrap machine's addresses that may be peers for a VIP: of its family, in a machine network, and nobody else's. Whoever may
+// write the object could otherwise have adverts sent anywhere.
+func (r *Room) guests(vip, self netip.Addr) []netip.Addr {
+	return slices.DeleteFunc(slices.Clone(r.boot.now), func(a netip.Addr) bool {
+		near := slices.ContainsFunc(r.plan.MachineNetworks, func(p netip.Prefix) bool { return p.Contains(a) })
+		return !near || a.BitLen() != vip.BitLen() || a == self || slices.Contains(r.vips(), a)
+	})
+}
+
+// members are the addresses of those who take part in the election of a VIP, sorted.
+func (r *Room) members(nodes []addr.Node, vip, self netip.Addr) []netip.Addr {
+	var members []netip.Addr
+	for _, n := range nodes {
+		if member, ok := addr.Member(n, vip, self, r.vips(), r.plan.MachineNetworks); ok {
+			members = append(members, member)
+		}
+	}
+	slices.SortFunc(members, netip.Addr.Compare)
+	return slices.Compact(members)
+}
+
+func (r *Room) controlPlane() []addr.Node {
+	return plain(slices.DeleteFunc(slices.Clone(r.memory.Nodes), func(n Node) bool { return !n.ControlPlane }))
+}
+
+func plain(nodes []Node) []addr.Node {
+	out := make([]addr.Node, len(nodes))
+	for i, n := range nodes {
+		out[i] = n.Node
+	}
+	return out
+}
+
+// vips are every VIP of the cluster: none of them is ever an address of a machine's own.
+func (r *Room) vips() []netip.Addr { return slices.Concat(r.plan.VIPs.API, r.plan.VIPs.Ingress) }
+
+func join(addrs []netip.Addr) string {
+	texts := make([]string, len(addrs))
+	for i, a := range addrs {
+		texts[i] = a.String()
+	}
+	return strings.Join(texts, " ")
+}

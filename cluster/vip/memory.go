@@ -1,0 +1,21 @@
+package vip
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// EncodeMemory writes a memory for MemoryPath. Equal memories give equal bytes.
+func EncodeMemory(m Memory) []byte {
+	text, _ := json.MarshalIndent(m, "", "  ") // names, addresses and two bits: there is nothing that JSON could refuse
+	return append(text, '\n')
+}
+
+// DecodeMemory reads what EncodeMemory wrote, all of it or nothing.
+func DecodeMemory(text []byte) (Memory, error) {
+	var m Memory
+	if err := json.Unmarshal(text, &m); err != nil {
+		return Memory{}, fmt.Errorf("read what an earlier run knew: %w", err)
+	}
+	return m, nil
+}

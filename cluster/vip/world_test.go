@@ -1,0 +1,201 @@
+package vip
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+func ip(text string) netip.Addr { return netip.MustParseAddr(text) }
+
+func prefixes(texts ...string) (out []netip.Prefix) {
+	for _, text := range texts {
+		out = append(out, netip.MustParsePrefix(text))
+	}
+	return out
+}
+
+func ips(texts ...string) (out []netip.Addr) {
+	for _, text := range texts {
+		out = append(out, ip(text))
+	}
+	return out
+}
+
+// world is a FAKE machine in a FAKE cluster: it says what it is told to, and remembers what is done to it.
+type world struct {
+	t    *testing.T
+	plan plan.Plan
+	room *Room
+	at   time.Time
+
+	links  addr.Snapshot
+	agreed []netip.Addr
+	remote bool
+	status supervised.Status
+	broken error // of the links
+
+	nodes      Heard[[]Node]
+	candidates Heard[[]addr.Node]
+	bootstrap  Heard[Bootstrap]
+
+	passes map[vrrp.CheckName]bool
+	dead   bool // the checks
+	served bool
+
+	tracks    map[string]bool // by file
+	trackless error
+	beats     int
+	memory    Memory
+	kept      int
+	proposals [][]byte
+}
+
+func (w *world) Links() (addr.Snapshot, error) { return w.links, w.broken }
+
+func (w *world) Agreed() ([]netip.Addr, bool, error) { return w.agreed, w.remote, nil }
+
+func (w *world) Status() (supervised.Status, error) { return w.status, nil }
+
+func (w *world) Propose(config []byte) error {
+	w.proposals = append(w.proposals, bytes.Clone(config))
+	return nil
+}
+
+func (w *world) Track(check vrrp.CheckName, fault, passes bool) error {
+	w.tracks[TrackFile(check, fault)] = passes
+	return w.trackless
+}
+
+func (w *world) Beat(uint64) error {
+	w.beats++
+	return nil
+}
+
+func (w *world) Keep(m Memory) error {
+	w.memory = m
+	w.kept++
+	return nil
+}
+
+func (w *world) Nodes() ([]Node, bool)           { return w.nodes.Is, w.nodes.OK }
+func (w *world) Candidates() ([]addr.Node, bool) { return w.candidates.Is, w.candidates.OK }
+func (w *world) Bootstrap() (Bootstrap, bool)    { return w.bootstrap.Is, w.bootstrap.OK }
+
+func (w *world) Passes(check vrrp.CheckName) bool { return w.passes[check] }
+func (w *world) Alive() bool                      { return !w.dead }
+func (w *world) Served() bool                     { return w.served }
+
+// cluster is a dual-stack one of three control plane nodes.
+func cluster() spec.Cluster {
+	return spec.Cluster{
+		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3,
+		MachineNetworks: prefixes("192.0.2.0/24", "2001:db8::/64"),
+		APIVIPs:         ips("192.0.2.5", "2001:db8::5"), IngressVIPs: ips("192.0.2.6", "2001:db8::6"),
+	}
+}
+
+// family takes one family out of a dual-stack cluster.
+func family(c spec.Cluster, name string) spec.Cluster {
+	switch name {
+	case "IPv4":
+		c.MachineNetworks, c.APIVIPs, c.IngressVIPs = c.MachineNetworks[:1], c.APIVIPs[:1], c.IngressVIPs[:1]
+	case "IPv6":
+		c.MachineNetworks, c.APIVIPs, c.IngressVIPs = c.MachineNetworks[1:], c.APIVIPs[1:], c.IngressVIPs[1:]
+	}
+	return c
+}
+
+// node is the i-th node, with addresses of both families.
+func node(i int, controlPlane bool) Node {
+	return Node{ControlPlane: controlPlane, Node: addr.Node{
+		Name: fmt.Sprintf("n%d", i), InternalIPs: ips(fmt.Sprintf("192.0.2.%d", 10+i), fmt.Sprintf("2001:db8::%d", 10+i)),
+	}}
+}
+
+// nodes are so many control plane nodes and so many workers.
+func nodes(masters, workers int) (out []Node) {
+	for i := range masters + workers {
+		out = append(out, node(1+i, i < masters))
+	}
+	return out
+}
+
+func said[T any](is T) Heard[T] { return Heard[T]{Is: is, OK: true} }
+
+// newWorld is the first node, whose gate is open, in a cluster of three control plane nodes and two workers that the API has named.
+func newWorld(t *testing.T, c spec.Cluster, r role.Role) *world {
+	t.Helper()
+	p, err := plan.Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, plan: p, at: time.Unix(1000, 0), passes: map[vrrp.CheckName]bool{}, tracks: map[string]bool{}, served: true, nodes: said(nodes(3, 2))}
+	w.links = addr.Snapshot{Links: []addr.Link{{Index: 2, Name: "eth0", Up: true, Addresses: []addr.Address{
+		{Prefix: netip.MustParsePrefix("192.0.2.11/24")}, {Prefix: netip.MustParsePrefix("2001:db8::11/64")},
+	}}}}
+	w.restart(r, Memory{})
+	return w
+}
+
+// restart is another start of the program.
+func (w *world) restart(r role.Role, m Memory) {
+	w.room = New(w.plan, r, "header", m, w, w, w, func() time.Time { return w.at })
+}
+
+// decide observes and decides; what cannot be observed is the zero value.
+func (w *world) decide() (Desired, []string) {
+	w.t.Helper()
+	s, err := w.room.Observe(context.Background())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	d, why := w.room.Decide(s)
+	return d, why
+}
+
+// turn is one round.
+func (w *world) turn() Desired {
+	w.t.Helper()
+	d, _ := w.decide()
+	if err := w.room.Apply(context.Background(), d); err != nil {
+		w.t.Fatal(err)
+	}
+	return d
+}
+
+// peers are the peers of a VIP's instance, and whether there is one.
+func peers(d Desired, vip string) ([]netip.Addr, bool) {
+	for _, i := range d.Config.Instances {
+		if i.VIP == ip(vip) {
+			return i.Peers, true
+		}
+	}
+	return nil, false
+}
+
+// instance is the instance of a VIP.
+func instance(t *testing.T, d Desired, vip string) keepalived.Instance {
+	t.Helper()
+	for _, i := range d.Config.Instances {
+		if i.VIP == ip(vip) {
+			return i
+		}
+	}
+	t.Fatalf("no instance for %s in %+v", vip, d.Config)
+	return keepalived.Instance{}
+}
+
+var errBroken = errors.New("netlink is broken")

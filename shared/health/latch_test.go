@@ -1,0 +1,71 @@
+package health
+
+import (
+	"strings"
+	"testing"
+)
+
+// findings reads a row of them: + passed, - failed, ? untold.
+func findings(row string) []Finding {
+	var out []Finding
+	for _, c := range row {
+		out = append(out, map[rune]Finding{'+': Passed, '-': Failed, '?': Untold}[c])
+	}
+	return out
+}
+
+// TestLatch holds when a check changes its state: K-49 that results which alternate never do, K-62 that a look which could not be made changes
+// nothing.
+func TestLatch(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		start bool
+		row   string
+		want  string // the state after each
+	}{
+		{name: "rises", row: "+++", want: "001"},
+		{name: "falls", start: true, row: "--", want: "10"},
+		{name: "a failure begins the rise anew", row: "++-+++", want: "000001"},
+		{name: "a success begins the fall anew", start: true, row: "-+-+--", want: "111110"},
+		{name: "alternates, down", row: strings.Repeat("+-", 50), want: strings.Repeat("0", 100)},
+		{name: "alternates, up", start: true, row: strings.Repeat("-+", 50), want: strings.Repeat("1", 100)},
+		{name: "nothing told, up", start: true, row: "???????", want: "1111111"},
+		{name: "nothing told, down", row: "???????", want: "0000000"},
+		{name: "nothing told between", start: true, row: "-??-?", want: "11100"},
+		{name: "nothing told is no success", row: "++?+", want: "0001"},
+		{name: "there and back", row: "+++--+++", want: "00110001"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			latch, got := Latch{Passes: tt.start}, ""
+			for _, f := range findings(tt.row) {
+				latch = latch.Next(f, Policy{Rise: 3, Fall: 2})
+				got += map[bool]string{true: "1", false: "0"}[latch.Passes]
+			}
+			if want := tt.want; got != want {
+				t.Errorf("%s makes %s, want %s", tt.row, got, want)
+			}
+		})
+	}
+}
+
+// TestPolicies holds the pace of today's clusters, and that a look ends before the next one begins (K-44).
+func TestPolicies(t *testing.T) {
+	for _, tt := range []struct {
+		policy           Policy
+		interval         string
+		rise, fall       int
+		evicts, detected string
+	}{
+		{Balancer(), "2s", 3, 3, "4s", "7.9s"},
+		{Router(), "1s", 3, 2, "1s", "2.9s"},
+		{DefaultRouter(), "5s", 3, 2, "5s", "14.9s"},
+	} {
+		p := tt.policy
+		if p.Interval.String() != tt.interval || p.Rise != tt.rise || p.Fall != tt.fall || p.Timeout >= p.Interval {
+			t.Errorf("%+v, want every %s, rise %d, fall %d, a timeout below the interval", p, tt.interval, tt.rise, tt.fall)
+		}
+		if p.Evicts().String() != tt.evicts || p.Detects(p.Timeout, p.Timeout).String() != tt.detected {
+			t.Errorf("%+v evicts after %v at best, want %s; detects within %v, want %s", p, p.Evicts(), tt.evicts, p.Detects(p.Timeout, p.Timeout), tt.detected)
+		}
+	}
+}
