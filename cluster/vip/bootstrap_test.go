@@ -52,7 +52,7 @@ func TestGuestGoes(t *testing.T) {
 		{name: "it beats", change: func(w *world) { w.at, w.bootstrap.Is.Beat = w.at.Add(bootstrapSilence), "2" }, peer: true},
 		{name: "it is a little late", change: func(w *world) { w.at = w.at.Add(bootstrapSilence - time.Second) }, peer: true},
 		{name: "it is silent", change: func(w *world) { w.at = w.at.Add(bootstrapSilence) }},
-		{name: "it has left", change: func(w *world) { w.bootstrap = said(Bootstrap{Beat: "7"}) }, gone: true},
+		{name: "it has left", change: func(w *world) { w.bootstrap = said(Bootstrap{Left: true}) }, gone: true},
 		{name: "its object is gone", change: func(w *world) { w.bootstrap = said(Bootstrap{}) }, gone: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -68,6 +68,17 @@ func TestGuestGoes(t *testing.T) {
 				t.Errorf("known %t, near %t, want %t", i.Known, i.Near, tt.gone)
 			}
 		})
+	}
+}
+
+// TestGuestBefore holds that who comes later knows of a bootstrap machine that has left when it has said so, and not when there is no word of it.
+func TestGuestBefore(t *testing.T) {
+	for _, left := range []bool{true, false} {
+		w := newWorld(t, cluster(), role.Master)
+		w.bootstrap = said(Bootstrap{Left: left})
+		if i := instance(t, w.turn(), "192.0.2.5"); i.Known != left {
+			t.Errorf("left %t, knows its peers %t", left, i.Known)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -41,8 +42,9 @@ type election struct {
 	id     vrrp.ID
 	ladder plan.Ladder
 	nodes  []addr.Node
-	listed bool // nodes are a list of candidates, in which one alone may stand
 	closed bool // to whoever is no peer
+
+	candidates []notice.Candidate // beside the nodes
 }
 
 // Decide says what should be on the machine, and why, one reason a fact. It has no clock; its only state is what it has learnt.
@@ -59,7 +61,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	}
 	r.learn(s)
 	d.Memory = r.memory
-	if len(r.memory.Nodes) == 0 && (WatchesAll(r.plan) || r.role == role.Master || len(r.memory.Candidates) == 0) {
+	if len(r.memory.Nodes) == 0 {
 		d.Leave = true
 		return d, loop.Reasons{"the API has not named the nodes yet"}
 	}
@@ -80,7 +82,7 @@ func (r *Room) elections() []election {
 	ingress := election{kind: vrrp.Ingress, word: "INGRESS", vips: p.VIPs.Ingress, id: p.VRRP.Ingress.ID, ladder: p.VRRP.IngressNodes,
 		nodes: plain(r.memory.Nodes), closed: true}
 	if !WatchesAll(p) {
-		ingress.nodes, ingress.listed = r.memory.Candidates, true
+		ingress.nodes, ingress.candidates = r.controlPlane(), r.memory.Candidates
 	}
 	if r.role != role.Master {
 		return []election{ingress}
@@ -196,11 +198,11 @@ func (r *Room) instance(e election, i int, s Snapshot) (keepalived.Instance, str
 // part. A list of one is a list that is not whole yet, but in a control plane that may have one node for a while or for ever: there the node
 // speaks to whoever may listen.
 func (r *Room) unicast(e election, vip netip.Addr, inst *keepalived.Instance) (string, error) {
-	members := r.members(e.nodes, vip, inst.Source)
+	members := r.members(e, vip, inst.Source)
 	if !slices.Contains(members, inst.Source) {
 		return "", fmt.Errorf("%s is not an address of the nodes that the API names (%s)", inst.Source, join(members))
 	}
-	if len(members) < 2 && !r.alone(e) {
+	if len(members) < 2 && !r.alone() {
 		return "", fmt.Errorf("this node is the only one yet")
 	}
 	inst.Peers = slices.DeleteFunc(members, func(a netip.Addr) bool { return a == inst.Source })
@@ -226,7 +228,7 @@ func (r *Room) unicast(e election, vip netip.Addr, inst *keepalived.Instance) (s
 }
 
 // alone says whether a list of one may be whole.
-func (r *Room) alone(e election) bool {
+func (r *Room) alone() bool {
 	small := []spec.Topology{spec.SingleReplica, spec.DualReplica, spec.HighlyAvailableArbiter}
-	return e.listed || slices.Contains(small, r.plan.Topology)
+	return slices.Contains(small, r.plan.Topology)
 }

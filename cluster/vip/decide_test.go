@@ -11,6 +11,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -358,26 +359,46 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestCandidates is a profile that no cluster has yet: the ingress VIP's peers are the candidates, which may be one, and a node that is none
-// stands aside.
+// TestCandidates is a profile that no cluster has yet: who stands for the ingress VIP is the control plane and the candidates, a worker knows no
+// other, and one that is none stands aside.
 func TestCandidates(t *testing.T) {
-	w := newWorld(t, family(cluster(), "IPv4"), role.Worker)
-	w.plan.Timing.Profile = "another"
-	w.restart(role.Worker, Memory{})
-	w.nodes = Heard[[]Node]{}
-	if d := w.turn(); !d.Leave {
-		t.Error("something is known")
+	list := func(numbers ...int) (out []notice.Candidate) {
+		for _, i := range numbers {
+			n := node(i, false)
+			out = append(out, notice.Candidate{Name: n.Name, Addresses: n.InternalIPs})
+		}
+		return out
 	}
-	w.candidates = said(plain(nodes(0, 3)))
-	if got, ok := peers(w.turn(), "192.0.2.6"); !ok || !slices.Equal(got, ips("192.0.2.12", "192.0.2.13")) {
-		t.Errorf("%t, %v", ok, got)
-	}
-	w.candidates = said(plain(nodes(0, 1)))
-	if got, ok := peers(w.turn(), "192.0.2.6"); !ok || !slices.Equal(got, ips("224.0.0.18")) {
-		t.Errorf("the only candidate: %t, %v", ok, got)
-	}
-	w.candidates = said(plain(nodes(0, 3)[1:]))
-	if got, ok := peers(w.turn(), "192.0.2.6"); ok {
-		t.Errorf("a node that is no candidate has the peers %v", got)
+	for _, tt := range []struct {
+		name       string
+		role       role.Role
+		candidates Heard[[]notice.Candidate]
+		want       []netip.Addr // nil: no instance
+	}{
+		{name: "a candidate", role: role.Worker, candidates: said(list(1, 7, 8)), want: ips("192.0.2.17", "192.0.2.18", "192.0.2.22", "192.0.2.23", "192.0.2.24")},
+		{name: "no candidate", role: role.Worker, candidates: said(list(7, 8))},
+		{name: "nothing said", role: role.Worker},
+		{name: "a control plane node", role: role.Master, candidates: said(list(7)), want: ips("192.0.2.17", "192.0.2.22", "192.0.2.23", "192.0.2.24")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, family(cluster(), "IPv4"), tt.role)
+			w.plan.Timing.Profile = "another"
+			w.restart(tt.role, Memory{})
+			w.nodes, w.candidates = said([]Node{node(12, true), node(13, true), node(14, true)}), tt.candidates
+			if tt.role == role.Master {
+				w.nodes.Is = append(w.nodes.Is, node(1, true))
+			}
+			for _, when := range []string{"", "after a restart without the API"} {
+				if got, ok := peers(w.turn(), "192.0.2.6"); ok != (tt.want != nil) || !slices.Equal(got, tt.want) {
+					t.Errorf("%s: instance %t, peers %v, want %v", when, ok, got, tt.want)
+				}
+				memory, err := DecodeMemory(EncodeMemory(w.memory))
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.restart(tt.role, memory)
+				w.nodes, w.candidates = Heard[[]Node]{}, Heard[[]notice.Candidate]{}
+			}
+		})
 	}
 }

@@ -33,7 +33,7 @@ func (r *Room) learn(s Snapshot) {
 	if s.Nodes.OK && slices.ContainsFunc(s.Nodes.Is, func(n Node) bool { return n.ControlPlane }) {
 		r.memory.Nodes = s.Nodes.Is
 	}
-	if s.Candidates.OK && len(s.Candidates.Is) > 0 {
+	if s.Candidates.OK {
 		r.memory.Candidates = s.Candidates.Is
 	}
 	r.follow(s)
@@ -52,7 +52,7 @@ func (r *Room) follow(s Snapshot) {
 	}
 	b := s.Bootstrap.Is
 	if len(b.Addresses) == 0 {
-		r.memory.BootstrapGone = r.memory.BootstrapGone || r.boot.seen || b.Beat != ""
+		r.memory.BootstrapGone = r.memory.BootstrapGone || r.boot.seen || b.Left
 		r.boot.now = nil
 		return
 	}
@@ -90,11 +90,16 @@ func (r *Room) guests(vip, self netip.Addr) []netip.Addr {
 	})
 }
 
-// members are the addresses of those who take part in the election of a VIP, sorted.
-func (r *Room) members(nodes []addr.Node, vip, self netip.Addr) []netip.Addr {
+// members are the addresses of those who take part in an election of a VIP, sorted.
+func (r *Room) members(e election, vip, self netip.Addr) []netip.Addr {
 	var members []netip.Addr
-	for _, n := range nodes {
+	for _, n := range e.nodes {
 		if member, ok := addr.Member(n, vip, self, r.vips(), r.plan.MachineNetworks); ok {
+			members = append(members, member)
+		}
+	}
+	for _, c := range e.candidates {
+		if member, ok := c.Address(vip, self); ok && !slices.Contains(r.vips(), member) {
 			members = append(members, member)
 		}
 	}

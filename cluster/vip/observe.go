@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -20,7 +21,7 @@ type Snapshot struct {
 	Served bool
 
 	Nodes      Heard[[]Node]
-	Candidates Heard[[]addr.Node]
+	Candidates Heard[[]notice.Candidate]
 	Bootstrap  Heard[Bootstrap]
 }
 

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -56,8 +57,8 @@ type Host interface {
 type Cluster interface {
 	// Nodes are all nodes, or on a machine that watches no others those of the control plane.
 	Nodes() (nodes []Node, heard bool)
-	// Candidates are the nodes that may hold the ingress VIP, where not every node may.
-	Candidates() (nodes []addr.Node, heard bool)
+	// Candidates are the nodes beside the control plane's that may hold the ingress VIP, where not every node may.
+	Candidates() (nodes []notice.Candidate, heard bool)
 	// Bootstrap is what the bootstrap machine has published.
 	Bootstrap() (b Bootstrap, heard bool)
 }
@@ -78,24 +79,25 @@ type Node struct {
 	ControlPlane bool `json:"controlPlane"`
 }
 
-// Bootstrap is what a bootstrap machine has published in the cluster. The zero value has published nothing, or has left.
+// Bootstrap is what a bootstrap machine has published in the cluster. The zero value has published nothing.
 type Bootstrap struct {
+	Left      bool // for good: it has said so
 	Addresses []netip.Addr
 	Beat      string // changes while the machine lives
 }
 
 // Memory is what a later start must know.
 type Memory struct {
-	Open          bool        `json:"open"`          // the gate
-	BootstrapGone bool        `json:"bootstrapGone"` // the cluster's bootstrap machine will hold the VIP no more
-	Nodes         []Node      `json:"nodes"`         // that the API named last
-	Candidates    []addr.Node `json:"candidates"`
+	Open          bool               `json:"open"`          // the gate
+	BootstrapGone bool               `json:"bootstrapGone"` // the cluster's bootstrap machine will hold the VIP no more
+	Nodes         []Node             `json:"nodes"`         // that the API named last
+	Candidates    []notice.Candidate `json:"candidates"`
 }
 
 func (m Memory) equal(o Memory) bool {
 	same := func(a, b Node) bool { return a.Node.Equal(b.Node) && a.ControlPlane == b.ControlPlane }
 	return m.Open == o.Open && m.BootstrapGone == o.BootstrapGone && slices.EqualFunc(m.Nodes, o.Nodes, same) &&
-		slices.EqualFunc(m.Candidates, o.Candidates, addr.Node.Equal)
+		slices.EqualFunc(m.Candidates, o.Candidates, notice.Candidate.Equal)
 }
 
 // Room is a node's part in the elections. Its methods are the steps of a loop and for one goroutine.

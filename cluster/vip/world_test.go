@@ -11,6 +11,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -48,7 +49,7 @@ type world struct {
 	broken error // of the links
 
 	nodes      Heard[[]Node]
-	candidates Heard[[]addr.Node]
+	candidates Heard[[]notice.Candidate]
 	bootstrap  Heard[Bootstrap]
 
 	passes map[vrrp.CheckName]bool
@@ -90,9 +91,9 @@ func (w *world) Keep(m Memory) error {
 	return nil
 }
 
-func (w *world) Nodes() ([]Node, bool)           { return w.nodes.Is, w.nodes.OK }
-func (w *world) Candidates() ([]addr.Node, bool) { return w.candidates.Is, w.candidates.OK }
-func (w *world) Bootstrap() (Bootstrap, bool)    { return w.bootstrap.Is, w.bootstrap.OK }
+func (w *world) Nodes() ([]Node, bool)                  { return w.nodes.Is, w.nodes.OK }
+func (w *world) Candidates() ([]notice.Candidate, bool) { return w.candidates.Is, w.candidates.OK }
+func (w *world) Bootstrap() (Bootstrap, bool)           { return w.bootstrap.Is, w.bootstrap.OK }
 
 func (w *world) Passes(check vrrp.CheckName) bool { return w.passes[check] }
 func (w *world) Alive() bool                      { return !w.dead }

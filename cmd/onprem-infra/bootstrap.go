@@ -27,7 +27,8 @@ const everyRound = time.Second
 // hostVerbs are the verbs that run on a host.
 func hostVerbs(std streams) []*cobra.Command {
 	run := group("run", "Run a room of the bootstrap machine, as its systemd units do", runVIPCommand(std), runDNSCommand(std))
-	return []*cobra.Command{group("bootstrap", "What runs on the bootstrap machine", run), monitorVerbs(std), nodeIPCommand(std), vipVerbs(std)}
+	return []*cobra.Command{group("bootstrap", "What runs on the bootstrap machine", run), monitorVerbs(std), checkCommand(std), nodeIPCommand(std),
+		vipVerbs(std)}
 }
 
 // machine is what the rooms of the bootstrap machine share: where things are, and who watches them.

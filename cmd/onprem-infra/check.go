@@ -1,0 +1,56 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+func checkCommand(std streams) *cobra.Command {
+	names := slices.Sorted(maps.Keys(checkNames))
+	cmd := &cobra.Command{
+		Use:   "check NAME",
+		Short: "Make one of a node's health checks once",
+		Long: `check looks once at what a node's VIPs depend on, as its monitor does again and again: ` + strings.Join(names, ", ") + `.
+It exits 0 when the check passes and 1 when it does not, and says why on standard error.`,
+		Example: `  onprem-infra check lb
+  onprem-infra check default-ingress`,
+		Args: cobra.ExactArgs(1),
+	}
+	m := monitorFlags(cmd, "check", std)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		check, ok := checkNamed(args[0])
+		if !ok {
+			return usage("there is no check %q; there are: %s", args[0], strings.Join(names, ", "))
+		}
+		p, _, err := m.load(std)
+		if err != nil {
+			return err
+		}
+		access := kube.NewAccess(m.credentials(p), slog.New(slog.DiscardHandler))
+		return checkOnce(cmd.Context(), newNodeProber(p, access), check)
+	}
+	return cmd
+}
+
+// checkOnce makes a check within its time.
+func checkOnce(ctx context.Context, prober vip.Prober, check vrrp.CheckName) error {
+	ctx, cancel := context.WithTimeout(ctx, vip.PolicyOf(check).Timeout)
+	defer cancel()
+	if found, why := prober.Look(ctx, check); found != health.Passed {
+		return negative(fmt.Errorf("check %s: %s", check, why))
+	}
+	return nil
+}

@@ -1,0 +1,223 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// nodeVIPHost is a node as the VIP's room sees it.
+type nodeVIPHost struct{}
+
+func inRunDir(name string) string { return filepath.Join(vip.RunDir, name) }
+
+// watched are the files whose change the room wants to see at once.
+func (nodeVIPHost) watched() []string {
+	list := []string{inRunDir(supervised.StatusFile)}
+	for _, name := range []string{"ipv4", "ipv6", "remote-worker"} {
+		list = append(list, filepath.Join(vip.AgreedDir, name))
+	}
+	return list
+}
+
+func (nodeVIPHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
+
+// Agreed reads what node-ip has chosen. A file that holds no address says nothing.
+func (nodeVIPHost) Agreed() (agreed []netip.Addr, remote bool, err error) {
+	for _, name := range []string{"ipv4", "ipv6"} {
+		text, err := os.ReadFile(filepath.Join(vip.AgreedDir, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, false, err
+		}
+		if a, err := netip.ParseAddr(strings.TrimSpace(string(text))); err == nil {
+			agreed = append(agreed, a)
+		}
+	}
+	remote, err = exists(filepath.Join(vip.AgreedDir, "remote-worker"))
+	return agreed, remote, err
+}
+
+func (nodeVIPHost) Status() (supervised.Status, error) {
+	text, err := os.ReadFile(inRunDir(supervised.StatusFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return supervised.Status{}, nil // the supervisor has not spoken yet
+	}
+	if err != nil {
+		return supervised.Status{}, err
+	}
+	return supervised.Decode(text)
+}
+
+func (nodeVIPHost) Propose(config []byte) error {
+	_, err := file.WriteIfChanged(inRunDir(supervised.CandidateFile), config, 0o644)
+	return err
+}
+
+// passing and failing are what a tracked file holds.
+const (
+	passing = "1\n"
+	failing = "0\n"
+)
+
+func (nodeVIPHost) Track(check vrrp.CheckName, fault, passes bool) error {
+	text, path := failing, vip.TrackFile(check, fault)
+	if passes {
+		text = passing
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { // the supervisor makes it too, and may start later
+		return err
+	}
+	_, err := file.WriteIfChanged(path, []byte(text), 0o644)
+	return err
+}
+
+// tracked says whether an earlier run left a check passing.
+func (nodeVIPHost) tracked(check vrrp.CheckName, fault bool) bool {
+	text, err := os.ReadFile(vip.TrackFile(check, fault))
+	return err == nil && string(text) == passing
+}
+
+func (nodeVIPHost) Beat(beat uint64) error {
+	return file.Write(inRunDir(supervised.HeartbeatFile), []byte(strconv.FormatUint(beat, 10)+"\n"), 0o644)
+}
+
+func (nodeVIPHost) Keep(m vip.Memory) error {
+	return file.Write(vip.MemoryPath, vip.EncodeMemory(m), 0o644)
+}
+
+// memory is that of an earlier run. One that cannot be read is no reason to end: what runs goes on.
+func (nodeVIPHost) memory(log *slog.Logger) vip.Memory {
+	text, err := os.ReadFile(vip.MemoryPath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return vip.Memory{}
+	}
+	var m vip.Memory
+	if err == nil {
+		m, err = vip.DecodeMemory(text)
+	}
+	if err != nil {
+		log.Warn("read what an earlier run knew", "file", vip.MemoryPath, "error", err)
+	}
+	return m
+}
+
+// nodeCluster is what the API has told this node. Its methods but follow and self are for one goroutine.
+type nodeCluster struct {
+	plan       plan.Plan
+	api        *kube.API
+	log        *slog.Logger
+	believe    notice.Cluster
+	nodes      *kube.Watcher
+	candidates *kube.Object // nil where every node may hold the ingress VIP
+	bootstrap  *kube.Object // nil on workers
+
+	list []notice.Candidate // that was believed last
+	has  bool
+	said string
+}
+
+func allVIPs(p plan.Plan) []netip.Addr { return slices.Concat(p.VIPs.API, p.VIPs.Ingress) }
+
+func (c *nodeCluster) Nodes() ([]vip.Node, bool) {
+	known, heard := c.nodes.Known()
+	nodes := make([]vip.Node, len(known))
+	for i, n := range known {
+		nodes[i] = vip.Node{Node: n.Node, ControlPlane: n.ControlPlane}
+	}
+	return nodes, heard
+}
+
+func (c *nodeCluster) Candidates() ([]notice.Candidate, bool) {
+	if c.candidates == nil {
+		return nil, false
+	}
+	if data, exists, heard := c.candidates.Data(); heard && exists {
+		list, err := notice.ReadCandidates(data, c.believe)
+		if err == nil {
+			c.list, c.has = list, true
+		}
+		c.complain("ingress candidates", err)
+	}
+	return c.list, c.has
+}
+
+// Bootstrap is what the bootstrap machine has published. One that has left says so by a list of nobody, or its object is gone; what cannot be
+// believed counts as not heard.
+func (c *nodeCluster) Bootstrap() (vip.Bootstrap, bool) {
+	if c.bootstrap == nil {
+		return vip.Bootstrap{}, false
+	}
+	data, exists, heard := c.bootstrap.Data()
+	if !heard || !exists {
+		return vip.Bootstrap{}, heard
+	}
+	if notice.BootstrapLeft(data) {
+		return vip.Bootstrap{Left: true}, true
+	}
+	addresses, beat, err := notice.ReadBootstrap(data, c.believe)
+	c.complain("the bootstrap machine's address", err)
+	if err != nil {
+		return vip.Bootstrap{}, false
+	}
+	return vip.Bootstrap{Addresses: addresses, Beat: strconv.FormatUint(beat, 10)}, true
+}
+
+// complain says once what cannot be believed.
+func (c *nodeCluster) complain(what string, err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text != c.said && text != "" {
+		c.log.Warn("read "+what, "error", text)
+	}
+	c.said = text
+}
+
+// self waits until the API has named the node that has an address of this machine's, and says its name.
+func (c *nodeCluster) self(ctx context.Context) (string, error) {
+	for {
+		links, err := link.Snapshot()
+		if err != nil {
+			return "", err
+		}
+		nodes, _ := c.nodes.Known()
+		for _, n := range nodes {
+			if slices.ContainsFunc(n.InternalIPs, func(a netip.Addr) bool { return holds(links, a) }) {
+				return n.Name, nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// holds says whether a link of this machine has the address.
+func holds(s addr.Snapshot, address netip.Addr) bool {
+	return slices.ContainsFunc(s.Links, func(l addr.Link) bool {
+		return slices.ContainsFunc(l.Addresses, func(a addr.Address) bool { return a.Prefix.Addr() == address })
+	})
+}

@@ -1,0 +1,152 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/haproxy"
+	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
+	"github.com/onprem-infra/onprem-infra/shared/host/nft"
+	"github.com/onprem-infra/onprem-infra/shared/host/podresources"
+	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/redirect"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// nodeProber looks at what runs on this node. No look starts a process, and none asks another host.
+type nodeProber struct {
+	present func() (bool, error) // the redirect
+	pods    func(ctx context.Context) ([]podresources.Pod, error)
+
+	balancer, stats, mcs, router, ready *probe.HTTP
+	api                                 *probe.API
+}
+
+func newNodeProber(p plan.Plan, access *kube.Access) *nodeProber {
+	local := func(name, path string) *probe.HTTP {
+		return probe.NewHTTP(fmt.Sprintf("http://localhost:%d%s", p.Ports[name], path), localhost.Dial)
+	}
+	rules := redirect.Of(p.VIPs.API, p.MachineNetworks, p.Ports)
+	return &nodeProber{
+		present: func() (bool, error) { return nft.Present(rules) },
+		pods: func(ctx context.Context) ([]podresources.Pod, error) {
+			return podresources.List(ctx, podresources.Socket)
+		},
+		balancer: local(port.LBReady, "/haproxy_ready"), stats: local(port.LBStats, "/haproxy_stats;csv"),
+		router: local(port.RouterStats, "/healthz"), ready: local(port.RouterStats, "/healthz/ready"),
+		mcs: probe.NewUntrusted(fmt.Sprintf("https://localhost:%d/healthz", p.Ports[port.MachineConfig]), localhost.Dial),
+		api: probe.NewAPI(fmt.Sprintf("localhost:%d", p.Ports[port.API]), access.Client),
+	}
+}
+
+// Look makes one look of a check.
+func (n *nodeProber) Look(ctx context.Context, check vrrp.CheckName) (health.Finding, string) {
+	switch check {
+	case vrrp.CheckLB:
+		return n.lb(ctx)
+	case vrrp.CheckBoth:
+		return n.both(ctx)
+	case checkAPI:
+		state, why := n.api.Probe(ctx)
+		if state == health.Ready {
+			return health.Passed, "the local API is ready"
+		}
+		return health.Failed, fmt.Sprintf("the local API is %s: %s", state, why)
+	case vrrp.CheckMCS:
+		return answers(ctx, n.mcs, "the machine config server")
+	case vrrp.CheckIngress:
+		return answers(ctx, n.router, "the ingress router")
+	case vrrp.CheckIngressReady:
+		return answers(ctx, n.ready, "the ingress router, for new connections")
+	case vrrp.CheckDefaultIngress:
+		return n.defaultRouter(ctx)
+	default:
+		return health.Untold, fmt.Sprintf("there is no check %q", check)
+	}
+}
+
+func answers(ctx context.Context, server *probe.HTTP, what string) (health.Finding, string) {
+	if _, err := server.Good(ctx); err != nil {
+		return health.Failed, fmt.Sprintf("%s: %v", what, err)
+	}
+	return health.Passed, what + " answers"
+}
+
+// lb is the balancer and the way to it. Whether the redirect is there is not known when nobody can say so: that is no sign of its absence.
+func (n *nodeProber) lb(ctx context.Context) (health.Finding, string) {
+	if found, why := answers(ctx, n.balancer, "the balancer"); found != health.Passed {
+		return found, why
+	}
+	switch present, err := n.present(); {
+	case err != nil:
+		return health.Untold, fmt.Sprintf("look for the redirect to the balancer: %v", err)
+	case !present:
+		return health.Failed, "nothing leads to the balancer: its redirect is not there"
+	default:
+		return health.Passed, "the balancer answers, and the redirect leads to it"
+	}
+}
+
+// both is the balancer, or this node's own API server in its place.
+func (n *nodeProber) both(ctx context.Context) (health.Finding, string) {
+	found, why := n.lb(ctx)
+	if found == health.Passed {
+		return found, why
+	}
+	state, said := n.api.Probe(ctx)
+	if state == health.Ready {
+		return health.Passed, "the local API is ready"
+	}
+	return found, fmt.Sprintf("%s; the local API is %s: %s", why, state, said)
+}
+
+func (n *nodeProber) defaultRouter(ctx context.Context) (health.Finding, string) {
+	pods, err := n.pods(ctx)
+	if err != nil {
+		return health.Untold, err.Error()
+	}
+	for _, p := range pods {
+		if health.IsDefaultRouter(p.Namespace, p.Name) {
+			return health.Passed, "a default router runs here"
+		}
+	}
+	return health.Failed, "no default router runs here"
+}
+
+// Served says whether a server behind the balancer has passed a check: HAProxy calls its servers up before the first one.
+func (n *nodeProber) Served(ctx context.Context) (bool, string) {
+	text, err := n.stats.Good(ctx)
+	if err != nil {
+		return false, fmt.Sprintf("ask the balancer for its statistics: %v", err)
+	}
+	stats, err := haproxy.ParseStats(text)
+	if err != nil {
+		return false, err.Error()
+	}
+	if !haproxy.Ready(stats) {
+		return false, "no API server has passed a check of the balancer"
+	}
+	return true, "an API server has passed a check of the balancer"
+}
+
+// checkAPI is this node's own API server alone. No VIP depends on it: it is for people to ask.
+const checkAPI vrrp.CheckName = "api"
+
+// checkNames are the checks by the names that people type.
+var checkNames = map[string]vrrp.CheckName{
+	"lb": vrrp.CheckLB, "api": checkAPI, "both": vrrp.CheckBoth, "mcs": vrrp.CheckMCS,
+	"ingress": vrrp.CheckIngress, "ingress-ready": vrrp.CheckIngressReady, "default-ingress": vrrp.CheckDefaultIngress,
+}
+
+// checkNamed finds a check. Underscores are hyphens: in keepalived's configuration the names have those.
+func checkNamed(name string) (vrrp.CheckName, bool) {
+	check, ok := checkNames[strings.ReplaceAll(name, "_", "-")]
+	return check, ok
+}

@@ -1,0 +1,169 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
+	"github.com/onprem-infra/onprem-infra/shared/host/podresources"
+	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// looked is a FAKE node: servers that answer with a code, or are not there.
+type looked struct {
+	balancer, router, ready, mcs, api int // 0: nobody listens
+	present                           bool
+	noPresent                         error
+	pods                              []podresources.Pod
+	noPods                            error
+	stats                             string
+}
+
+func (l looked) prober(t *testing.T) *nodeProber {
+	t.Helper()
+	serve := func(code int, body string, start func(http.Handler) *httptest.Server) string {
+		s := start(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(code)
+			w.Write([]byte(body))
+		}))
+		if t.Cleanup(s.Close); code == 0 {
+			s.Close()
+		}
+		return s.URL
+	}
+	plain := func(code int, body string) *probe.HTTP {
+		return probe.NewHTTP(serve(code, body, httptest.NewServer), localhost.Dial)
+	}
+	api := serve(l.api, "", httptest.NewTLSServer)
+	stats := 0
+	if l.stats != "" {
+		stats = 200
+	}
+	var trusted *http.Client
+	{
+		s := httptest.NewTLSServer(nil)
+		trusted = s.Client()
+		s.Close()
+	}
+	return &nodeProber{
+		present:  func() (bool, error) { return l.present, l.noPresent },
+		pods:     func(context.Context) ([]podresources.Pod, error) { return l.pods, l.noPods },
+		balancer: plain(l.balancer, ""), router: plain(l.router, ""), ready: plain(l.ready, ""), stats: plain(stats, l.stats),
+		mcs: probe.NewUntrusted(serve(l.mcs, "", httptest.NewTLSServer), localhost.Dial),
+		api: probe.NewAPI(strings.TrimPrefix(api, "https://"), func() (*http.Client, error) { return trusted, nil }),
+	}
+}
+
+// router is a pod of the default router, with a hash of so many characters.
+func router(hash string) podresources.Pod {
+	return podresources.Pod{Namespace: "openshift-ingress", Name: "router-default-" + hash + "-x7k2p"}
+}
+
+// TestLook holds what each check finds. Answers other than 2xx are failures (K-45); the local API alone is no balancer (K-47); who cannot say
+// whether the redirect is there has said nothing (K-62); any router is not the default one (K-50); one that drains is one (K-52).
+func TestLook(t *testing.T) {
+	well := looked{balancer: 200, present: true, api: 200, mcs: 200, router: 200, ready: 200, pods: []podresources.Pod{router("5d9f8c7b6d")}}
+	but := func(change func(l *looked)) looked {
+		l := well
+		change(&l)
+		return l
+	}
+	for _, tt := range []struct {
+		name  string
+		node  looked
+		check vrrp.CheckName
+		want  health.Finding
+		why   string // a part
+	}{
+		{"a healthy node balances", well, vrrp.CheckLB, health.Passed, "redirect leads to it"},
+		{"no balancer", but(func(l *looked) { l.balancer = 0 }), vrrp.CheckLB, health.Failed, "the balancer"},
+		{"a balancer without a server", but(func(l *looked) { l.balancer = 503 }), vrrp.CheckLB, health.Failed, "answers 503"},
+		{"no redirect", but(func(l *looked) { l.present = false }), vrrp.CheckLB, health.Failed, "redirect is not there"},
+		{"nobody can say whether there is one", but(func(l *looked) { l.noPresent = fs.ErrPermission }), vrrp.CheckLB, health.Untold, "permission"},
+		{"no balancer, and nobody can say", but(func(l *looked) { l.balancer, l.noPresent = 0, fs.ErrPermission }), vrrp.CheckLB, health.Failed, "the balancer"},
+		{"the local API is away, the balancer is not", but(func(l *looked) { l.api = 0 }), vrrp.CheckLB, health.Passed, ""},
+		{"both, by the balancer", but(func(l *looked) { l.api = 0 }), vrrp.CheckBoth, health.Passed, ""},
+		{"both, by the API", but(func(l *looked) { l.balancer = 0 }), vrrp.CheckBoth, health.Passed, "local API is ready"},
+		{"both, by neither", but(func(l *looked) { l.balancer, l.api = 0, 500 }), vrrp.CheckBoth, health.Failed, "not ready"},
+		{"both, nobody can say and no API", but(func(l *looked) { l.noPresent, l.api = fs.ErrPermission, 0 }), vrrp.CheckBoth, health.Untold, "permission"},
+		{"a machine config server", well, vrrp.CheckMCS, health.Passed, ""},
+		{"none", but(func(l *looked) { l.mcs = 0 }), vrrp.CheckMCS, health.Failed, "machine config server"},
+		{"a router", well, vrrp.CheckIngress, health.Passed, ""},
+		{"a router that drains", but(func(l *looked) { l.ready = 500 }), vrrp.CheckIngress, health.Passed, ""},
+		{"a router that drains is not ready", but(func(l *looked) { l.ready = 500 }), vrrp.CheckIngressReady, health.Failed, "answers 500"},
+		{"no router", but(func(l *looked) { l.router = 0 }), vrrp.CheckIngress, health.Failed, "ingress router"},
+		{"the default router", well, vrrp.CheckDefaultIngress, health.Passed, ""},
+		{"with a short hash", but(func(l *looked) { l.pods = []podresources.Pod{router("abcde")} }), vrrp.CheckDefaultIngress, health.Passed, ""},
+		{"another router", but(func(l *looked) { l.pods = []podresources.Pod{router("internal-5d9f8c7b6d")} }), vrrp.CheckDefaultIngress, health.Failed, "no default router"},
+		{"no pod at all", but(func(l *looked) { l.pods = nil }), vrrp.CheckDefaultIngress, health.Failed, "no default router"},
+		{"a kubelet that says nothing", but(func(l *looked) { l.pods, l.noPods = nil, errors.New("no socket") }), vrrp.CheckDefaultIngress, health.Untold, "no socket"},
+		{"no check", well, "another", health.Untold, "no check"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			found, why := tt.node.prober(t).Look(t.Context(), tt.check)
+			if found != tt.want || !strings.Contains(why, tt.why) {
+				t.Errorf("%v: %q, want %v: %q", found, why, tt.want, tt.why)
+			}
+			again, why2 := tt.node.prober(t).Look(t.Context(), tt.check)
+			if again != found {
+				t.Errorf("the second time %v: %q", again, why2)
+			}
+		})
+	}
+}
+
+// TestServed holds that HAProxy's own belief opens no gate: a server must have passed a check.
+func TestServed(t *testing.T) {
+	const head = "# pxname,svname,scur,status,lastchg,type,check_status,addr\n"
+	for _, tt := range []struct {
+		name, stats string
+		served      bool
+	}{
+		{"no balancer", "", false},
+		{"no statistics", "<html>", false},
+		{"up before the first check", head + "masters,m0,0,UP,3,2,INI,192.0.2.11:6443\n", false},
+		{"no check at all", head + "masters,m0,0,no check,3,2,,192.0.2.11:6443\n", false},
+		{"a check failed", head + "masters,m0,0,UP 1/2,3,2,L4CON,192.0.2.11:6443\n", false},
+		{"all down", head + "masters,m0,0,DOWN,3,2,L7STS,192.0.2.11:6443\n", false},
+		{"another backend's", head + "mcs,m0,0,UP,3,2,L7OK,192.0.2.11:22623\n", false},
+		{"one of two", head + "masters,m0,0,DOWN,3,2,L4CON,192.0.2.11:6443\nmasters,m1,0,UP,3,2,L7OK,192.0.2.12:6443\n", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if served, why := (looked{stats: tt.stats}).prober(t).Served(t.Context()); served != tt.served {
+				t.Errorf("served %t: %s", served, why)
+			}
+		})
+	}
+}
+
+// TestCheckNames holds the names that people type.
+func TestCheckNames(t *testing.T) {
+	for _, name := range []string{"lb", "both", "api", "mcs", "ingress", "ingress-ready", "ingress_ready", "default-ingress"} {
+		if _, ok := checkNamed(name); !ok {
+			t.Errorf("there is no check %s", name)
+		}
+	}
+	if _, ok := checkNamed("another"); ok {
+		t.Error("there is another")
+	}
+}
+
+// TestCheckOnce holds the verb's answers.
+func TestCheckOnce(t *testing.T) {
+	if err := checkOnce(t.Context(), (looked{router: 200}).prober(t), vrrp.CheckIngress); err != nil {
+		t.Error(err)
+	}
+	var exit exitError
+	if err := checkOnce(t.Context(), (looked{router: 500}).prober(t), vrrp.CheckIngress); !errors.As(err, &exit) || exit.code != exitFindings || !strings.Contains(err.Error(), "answers 500") {
+		t.Errorf("%v", err)
+	}
+}
