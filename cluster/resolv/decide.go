@@ -1,0 +1,121 @@
+package resolv
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/record"
+	"github.com/onprem-infra/onprem-infra/shared/resolvconf"
+)
+
+// Snapshot is all that the decision depends on. A file that does not exist is nil.
+type Snapshot struct {
+	NetworkManager []byte
+	Environment    []byte
+	Current        []byte
+	Hostname       []byte
+	Marked         bool
+	Node           netip.Addr // the zero value while it is not known
+	NodeWhy        string     // why it is not
+	Resolved       bool       // systemd-resolved is in charge
+}
+
+// Desired is what should be there.
+type Desired struct {
+	ResolvConf []byte // nil: it stays as it is
+	DropIn     []byte // nil: there is none of ours to write
+	Hostname   string // empty: it stays as it is
+	Done       bool   // kubelet may start; else there is something to wait for
+}
+
+// Observe reads the files. That the node's address is not known yet is no error: what is usable without it is done.
+func (r *Room) Observe(context.Context) (Snapshot, error) {
+	var s Snapshot
+	var marker []byte
+	for path, text := range map[string]*[]byte{NetworkManager: &s.NetworkManager, Environment: &s.Environment, Config: &s.Current, Hostname: &s.Hostname, Marker: &marker} {
+		var err error
+		if *text, err = r.host.Read(path); err != nil {
+			return Snapshot{}, fmt.Errorf("read %s: %w", path, err)
+		}
+	}
+	s.Marked = marker != nil
+	var err error
+	if s.Resolved, err = r.host.Resolved(); err != nil {
+		return Snapshot{}, fmt.Errorf("ask whether systemd-resolved is in charge: %w", err)
+	}
+	if s.Node, err = r.host.NodeIP(); err != nil {
+		s.Node, s.NodeWhy = netip.Addr{}, err.Error()
+	}
+	return s, nil
+}
+
+// Decide says what should be there. A file that names a server is only ever replaced by another that does: a lease that is late must not cost
+// the servers that are there, and neither must an address that is not known yet.
+func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
+	d := Desired{Hostname: hostname(s)}
+	own := resolvconf.Own{Header: r.header, Server: s.Node, Search: r.plan.Cluster.Zone}
+	origin, from := s.NetworkManager, NetworkManager
+	if origin == nil { // a machine without NetworkManager, whose resolv.conf is somebody's own work
+		origin, from = s.Current, Config
+	}
+	known := resolvconf.Usable(origin)
+	d.Done = known && s.Node.IsValid()
+	var why loop.Reasons
+	if !known {
+		why = append(why, "wait for a name server in "+from)
+	}
+	if !s.Node.IsValid() {
+		why = append(why, "wait for the node's address: "+s.NodeWhy)
+	}
+	switch {
+	case s.Resolved:
+		if s.Node.IsValid() {
+			d.DropIn = resolvconf.Resolved(own, domains(s.Environment))
+			why = append(why, fmt.Sprintf("systemd-resolved asks %v", s.Node))
+		}
+	case d.Done, known && !resolvconf.Usable(s.Current):
+		d.ResolvConf = resolvconf.Prepend(origin, own)
+		why = append(why, fmt.Sprintf("%v first, then those of %s", resolvconf.Parse(d.ResolvConf).Nameservers, from))
+	}
+	return d, why
+}
+
+// domains are those that NetworkManager learnt, as far as they are names.
+func domains(environment []byte) []record.Name {
+	var all []record.Name
+	for _, key := range []string{"IP4_DOMAINS", "IP6_DOMAINS"} {
+		for _, word := range strings.Fields(variable(environment, key)) {
+			if name, err := record.ParseName(word); err == nil && !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+	}
+	return all
+}
+
+// variable is the value of a line KEY=VALUE, the last one of its key.
+func variable(environment []byte, key string) (value string) {
+	for line := range strings.Lines(string(environment)) {
+		if v, ok := strings.CutPrefix(line, key+"="); ok {
+			value = strings.TrimSpace(v)
+		}
+	}
+	return value
+}
+
+// nameless is what a machine is called that nobody has named.
+const nameless = "localhost.localdomain"
+
+// hostname is the name that DHCPv6 gave, for a machine that has none. A name that somebody chose is never touched.
+func hostname(s Snapshot) string {
+	chosen := strings.TrimSpace(string(s.Hostname))
+	given, err := record.ParseName(variable(s.Environment, "DHCP6_FQDN"))
+	if chosen != "" && chosen != nameless || err != nil || !strings.Contains(string(given), ".") || given == nameless {
+		return ""
+	}
+	return string(given)
+}
