@@ -83,6 +83,9 @@ func goods(p plan.Plan, r role.Role) (asset.Set, error) {
 		}
 		b.File(path.Join(dir, s.Name+".yaml"), 0o644, pod.Render(s))
 	}
+	if runs.DNS {
+		resolver(&b, p)
+	}
 	if runs.VIP && !runs.Disabled {
 		scripts(&b, r)
 		b.Units(units.VIPLeave(p.KubeletUnit))

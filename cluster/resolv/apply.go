@@ -4,17 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Apply brings the machine to what is desired and writes only what differs, as each write is news to somebody. The marker comes last, also when
 // nothing had to be written; once set it stays. When all is done, and still is a moment later, the room turns no more.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
-	err := errors.Join(r.applyConfig(ctx, d), r.applyDropIn(ctx, d), r.applyHostname(ctx, d))
-	if err != nil || !d.Done {
+	if err := errors.Join(r.applyConfig(d), r.applyDropIn(ctx, d)); err != nil {
 		return err
 	}
+	// This machine's own name concerns nobody who looks for another's.
+	named := errors.Join(r.applyHostname(ctx, d), r.rethink(ctx))
+	if !d.Done {
+		return named
+	}
 	if _, err := r.host.Write(Marker, []byte{}); err != nil {
-		return fmt.Errorf("let kubelet start: %w", err)
+		return errors.Join(fmt.Errorf("let kubelet start: %w", err), named)
 	}
 	switch now := r.host.Now(); {
 	case r.done.IsZero():
@@ -23,10 +28,10 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 	case now.Sub(r.done) >= settle:
 		r.host.End()
 	}
-	return nil
+	return named
 }
 
-func (r *Room) applyConfig(ctx context.Context, d Desired) error {
+func (r *Room) applyConfig(d Desired) error {
 	if d.ResolvConf == nil {
 		return nil
 	}
@@ -34,16 +39,13 @@ func (r *Room) applyConfig(ctx context.Context, d Desired) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", Config, err)
 	}
-	if !changed {
-		return nil
-	}
-	r.done = r.done.Truncate(0)
-	if err := r.host.ReloadNetworkManager(ctx); err != nil {
-		return fmt.Errorf("have NetworkManager look up the host name again: %w", err)
+	if changed {
+		r.changed, r.done = true, time.Time{}
 	}
 	return nil
 }
 
+// applyDropIn has systemd-resolved restarted once for each other drop-in, and once a boot: a run before may have ended in between.
 func (r *Room) applyDropIn(ctx context.Context, d Desired) error {
 	if d.DropIn == nil {
 		return nil
@@ -52,13 +54,28 @@ func (r *Room) applyDropIn(ctx context.Context, d Desired) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", DropIn, err)
 	}
-	if r.stale = r.stale || changed; !r.stale {
+	if changed {
+		r.done = time.Time{}
+	}
+	if r.owed = r.owed || changed || !d.Marked && !r.restarted; !r.owed {
 		return nil
 	}
 	if err := r.host.RestartResolved(ctx); err != nil {
 		return fmt.Errorf("restart systemd-resolved: %w", err)
 	}
-	r.stale = false
+	r.restarted, r.owed = true, false
+	return nil
+}
+
+// rethink has NetworkManager look up this machine's host name with the new name servers, once for each other file.
+func (r *Room) rethink(ctx context.Context) error {
+	if !r.changed {
+		return nil
+	}
+	r.changed = false
+	if err := r.host.ReloadNetworkManager(ctx); err != nil {
+		return fmt.Errorf("have NetworkManager look up the host name again: %w", err)
+	}
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 type Snapshot struct {
 	NetworkManager []byte
 	Environment    []byte
+	FQDN           []byte
 	Current        []byte
 	Hostname       []byte
 	Marked         bool
@@ -30,13 +31,14 @@ type Desired struct {
 	DropIn     []byte // nil: there is none of ours to write
 	Hostname   string // empty: it stays as it is
 	Done       bool   // kubelet may start; else there is something to wait for
+	Marked     bool   // it may since an earlier time of this boot
 }
 
 // Observe reads the files. That the node's address is not known yet is no error: what is usable without it is done.
 func (r *Room) Observe(context.Context) (Snapshot, error) {
 	var s Snapshot
 	var marker []byte
-	for path, text := range map[string]*[]byte{NetworkManager: &s.NetworkManager, Environment: &s.Environment, Config: &s.Current, Hostname: &s.Hostname, Marker: &marker} {
+	for path, text := range map[string]*[]byte{NetworkManager: &s.NetworkManager, Environment: &s.Environment, FQDN: &s.FQDN, Config: &s.Current, Hostname: &s.Hostname, Marker: &marker} {
 		var err error
 		if *text, err = r.host.Read(path); err != nil {
 			return Snapshot{}, fmt.Errorf("read %s: %w", path, err)
@@ -56,7 +58,7 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 // Decide says what should be there. A file that names a server is only ever replaced by another that does: a lease that is late must not cost
 // the servers that are there, and neither must an address that is not known yet.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
-	d := Desired{Hostname: hostname(s)}
+	d := Desired{Hostname: hostname(s), Marked: s.Marked}
 	own := resolvconf.Own{Header: r.header, Server: s.Node, Search: r.plan.Cluster.Zone}
 	origin, from := s.NetworkManager, NetworkManager
 	if origin == nil { // a machine without NetworkManager, whose resolv.conf is somebody's own work
@@ -113,7 +115,7 @@ const nameless = "localhost.localdomain"
 // hostname is the name that DHCPv6 gave, for a machine that has none. A name that somebody chose is never touched.
 func hostname(s Snapshot) string {
 	chosen := strings.TrimSpace(string(s.Hostname))
-	given, err := record.ParseName(variable(s.Environment, "DHCP6_FQDN"))
+	given, err := record.ParseName(strings.TrimSpace(string(s.FQDN)))
 	if chosen != "" && chosen != nameless || err != nil || !strings.Contains(string(given), ".") || given == nameless {
 		return ""
 	}

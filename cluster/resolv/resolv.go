@@ -12,13 +12,13 @@ import (
 
 // The files that the room reads and writes.
 const (
-	NetworkManager = "/run/NetworkManager/resolv.conf"          // NetworkManager's own view, which never has our address in it
-	Environment    = "/run/resolv-prepender/env"                // what NetworkManager's hook noted
-	Config         = "/etc/resolv.conf"                         //
+	NetworkManager = "/run/NetworkManager/resolv.conf" // NetworkManager's own view, which never has our address in it
+	Environment    = "/run/resolv-prepender/env"       // what NetworkManager's hook noted
+	FQDN           = "/run/resolv-prepender/fqdn"      // the name that DHCPv6 gave, noted by the hook as well
+	Config         = "/etc/resolv.conf"
 	DropIn         = "/etc/systemd/resolved.conf.d/60-kni.conf" // where systemd-resolved is in charge; the name that operators know
-	Hostname       = "/etc/hostname"                            //
-	NodeIP         = "/run/nodeip-configuration/primary-ip"     // the node's address, chosen once a boot
-	Marker         = "/run/resolv-prepender-kni-conf-done"      // kubelet waits for it; other programs know the name
+	Hostname       = "/etc/hostname"
+	Marker         = "/run/resolv-prepender-kni-conf-done" // kubelet waits for it; other programs know the name
 )
 
 // settle is how long the room waits after its work before it looks once more: systemd does not see what changes just when a watch is being
@@ -36,7 +36,7 @@ type Host interface {
 	// Write replaces a file as a whole unless it holds the text already, and says whether it did. Everybody may read it, and it has the
 	// security label of the former one.
 	Write(path string, text []byte) (changed bool, err error)
-	// RestartResolved has systemd-resolved read its drop-ins, and is told again until it succeeds.
+	// RestartResolved has systemd-resolved read its drop-ins.
 	RestartResolved(ctx context.Context) error
 	// ReloadNetworkManager has NetworkManager think again about this machine's host name, which it may have looked up in vain.
 	ReloadNetworkManager(ctx context.Context) error
@@ -54,8 +54,10 @@ type Room struct {
 	header string
 	host   Host
 
-	done  time.Time // when all was as it should be and stayed so; zero before
-	stale bool      // systemd-resolved has not read what was written
+	done      time.Time // when all was as it should be, and nothing was written since; zero before
+	changed   bool      // resolv.conf, and NetworkManager has not been told
+	owed      bool      // a restart of systemd-resolved
+	restarted bool      // systemd-resolved, by this run
 }
 
 // New makes a room for the cluster of p; header is the line of provenance for rendered files.

@@ -15,12 +15,19 @@ import (
 // Write replaces the file at path by data with exactly the permission bits of mode, whatever the umask. A reader sees the old file or the
 // new one, also after a loss of power. The directory must exist. When Write fails the old file is untouched.
 func Write(path string, data []byte, mode fs.FileMode) error {
+	return write(path, data, mode, func(*os.File) error { return nil })
+}
+
+func write(path string, data []byte, mode fs.FileMode, prepare func(*os.File) error) error {
 	// The temporary file stands beside the target: another directory may be another mount, and in a container often is.
 	pending, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(mode))
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	_, err = pending.Write(data)
+	if err == nil {
+		err = prepare(pending.File)
+	}
 	if err == nil {
 		err = pending.CloseAtomicallyReplace()
 	}

@@ -1,0 +1,26 @@
+package cluster
+
+import (
+	"embed"
+	"io/fs"
+
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/units"
+)
+
+//go:embed files
+var files embed.FS
+
+// resolver puts a node that has a name server of its own first in its resolv.conf. NetworkManager leaves that file alone and only tells of changes.
+// Its files have the names that operators know.
+func resolver(b *asset.Builder, p plan.Plan) {
+	// Neither can fail: the files are in this program.
+	hook, _ := fs.ReadFile(files, "files/30-resolv-prepender")
+	unmanaged, _ := fs.ReadFile(files, "files/rc-manager.conf")
+	lease, _ := fs.ReadFile(files, "files/01-ipv6.conf")
+	b.File("/etc/NetworkManager/dispatcher.d/30-resolv-prepender", 0o755, hook)
+	b.File("/etc/NetworkManager/conf.d/99-"+p.Platform.Short()+".conf", 0o644, unmanaged)
+	b.File("/etc/NetworkManager/conf.d/01-ipv6.conf", 0o644, lease)
+	b.Units(units.ResolvPrepender(p.KubeletUnit))
+}

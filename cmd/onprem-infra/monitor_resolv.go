@@ -1,0 +1,148 @@
+//go:build remote
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/onprem-infra/onprem-infra/cluster/resolv"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/host/bus"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+)
+
+const (
+	// primaryIP is the node's address, chosen once a boot before kubelet starts.
+	primaryIP = "/run/nodeip-configuration/primary-ip"
+	// everyResolvRound is how long the room waits for a wake-up before it looks again by itself.
+	everyResolvRound = 2 * time.Second
+)
+
+func monitorResolvCommand(std streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "resolv",
+		Short: "Put a node first in its own resolv.conf",
+		Long: `resolv writes resolv.conf, or tells systemd-resolved where that is in charge, so that this node's own CoreDNS is asked first, and lets kubelet
+start. It waits until NetworkManager has a name server and the node has its address, and ends when all is done.`,
+		Example: `  onprem-infra monitor resolv
+  journalctl -u on-prem-resolv-prepender`,
+		Args: cobra.NoArgs,
+	}
+	m := monitorFlags(cmd, "cluster/resolv", std)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		p, header, err := m.load(std)
+		if err != nil {
+			return err
+		}
+		ctx, cancel := untilStopped(cmd.Context())
+		defer cancel()
+		host := resolvHost{monitor: m, vips: slices.Concat(p.VIPs.API, p.VIPs.Ingress), end: cancel}
+		return monitorResolv(ctx, m, resolv.New(p, header, host))
+	}
+	return cmd
+}
+
+func monitorResolv(ctx context.Context, m *monitor, room *resolv.Room) error {
+	watched := []string{resolv.NetworkManager, resolv.Environment, resolv.FQDN, primaryIP}
+	steps := loop.Steps[resolv.Snapshot, resolv.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply}
+	return runMonitor(ctx, m, steps, everyResolvRound, func(ctx context.Context) {
+		m.watch(ctx, "name servers", func(ctx context.Context) error { return file.Watch(ctx, watched, m.wake) })
+		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
+	})
+}
+
+// resolvHost is the machine as the room sees it.
+type resolvHost struct {
+	*monitor
+	vips []netip.Addr
+	end  func()
+}
+
+func (resolvHost) Read(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
+}
+
+// NodeIP is what node-ip chose, or, as long as it has not, what it would choose on a machine that nobody gave a hint.
+func (h resolvHost) NodeIP() (netip.Addr, error) {
+	text, err := os.ReadFile(primaryIP)
+	switch {
+	case err == nil:
+		ip, err := netip.ParseAddr(string(bytes.TrimSpace(text)))
+		if err != nil {
+			return netip.Addr{}, fmt.Errorf("read %s: %w", primaryIP, err)
+		}
+		return ip, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return netip.Addr{}, err
+	}
+	links, err := link.Snapshot()
+	if err != nil {
+		return netip.Addr{}, fmt.Errorf("read links: %w", err)
+	}
+	chosen, err := addr.ForNode(links, addr.Wish{VIPs: h.vips})
+	if err != nil {
+		return netip.Addr{}, err
+	}
+	return chosen.Addresses[0], nil
+}
+
+// Resolved says whether systemd-resolved is enabled: something wants it, and nobody has masked it.
+func (resolvHost) Resolved() (bool, error) {
+	const name = "systemd-resolved.service"
+	if to, err := os.Readlink("/etc/systemd/system/" + name); err == nil && to == os.DevNull {
+		return false, nil
+	}
+	for _, dir := range []string{"/etc", "/run", "/usr/lib"} {
+		wants, err := filepath.Glob(dir + "/systemd/system/*.wants/" + name)
+		if err != nil || len(wants) > 0 {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// Write labels what it writes as the file before, or as another one that everybody may read to learn names.
+func (resolvHost) Write(path string, text []byte) (changed bool, err error) {
+	if path == resolv.DropIn {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return false, err
+		}
+	}
+	if path == resolv.Config {
+		return file.WriteLabelled(path, text, 0o644, "/etc/hosts")
+	}
+	return file.WriteLabelled(path, text, 0o644)
+}
+
+func (resolvHost) RestartResolved(ctx context.Context) error {
+	return bus.Restart(ctx, "systemd-resolved.service")
+}
+
+func (resolvHost) ReloadNetworkManager(ctx context.Context) error {
+	return bus.ReloadNetworkManager(ctx)
+}
+
+func (resolvHost) SetHostname(ctx context.Context, name string) error {
+	return bus.SetHostname(ctx, name)
+}
+
+func (resolvHost) Now() time.Time          { return time.Now() }
+func (h resolvHost) Later(d time.Duration) { h.later(d) }
+func (h resolvHost) End()                  { h.end() }
