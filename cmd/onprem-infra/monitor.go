@@ -22,11 +22,7 @@ const monitorBound = time.Minute
 
 // monitorVerbs run in a node's static pods, one beside each daemon, and on the node itself.
 func monitorVerbs(std streams) *cobra.Command {
-<<<<<<< HEAD
-	return group("monitor", "Keep one of a node's daemons configured", monitorDNSCommand(std), monitorVIPCommand(std))
-=======
-	return group("monitor", "Keep one of a node's daemons configured", monitorDNSCommand(std), monitorResolvCommand(std))
->>>>>>> 2ae0918 (cluster/resolv, cluster, units: a node first in its own resolv.conf, the hook that only notes, kubelet's gate)
+	return group("monitor", "Keep one of a node's daemons configured", monitorDNSCommand(std), monitorResolvCommand(std), monitorVIPCommand(std))
 }
 
 // monitor is what a node's monitors share.
