@@ -39,7 +39,9 @@ func TestOneNodeIP(t *testing.T) {
 func TestNoConnectionProfile(t *testing.T) {
 	everywhere(t, func(t *testing.T, n node) {
 		for _, f := range n.tree {
-			if strings.Contains(f.Path, "/NetworkManager/system-connections") || strings.HasSuffix(f.Path, ".nmconnection") || strings.Contains(string(f.Contents), "[connection]") {
+			// Below conf.d the section holds defaults for the profiles that there are.
+			profile := strings.Contains(string(f.Contents), "[connection]") && !strings.HasPrefix(f.Path, "/etc/NetworkManager/conf.d/")
+			if strings.Contains(f.Path, "/NetworkManager/system-connections") || strings.HasSuffix(f.Path, ".nmconnection") || profile {
 				t.Errorf("%s is a profile of a connection", f.Path)
 			}
 		}

@@ -94,6 +94,19 @@ var ofNodeIP = map[string]string{
 	"UMask=":                                   "each file is written with a mode of its own, and is for everybody on the machine to read",
 }
 
+// ofPrepender are those of the unit that writes a node's resolv.conf.
+var ofPrepender = map[string]string{
+	"RootDirectory=/RootImage=":            "it replaces the host's own files",
+	"User=/DynamicUser=":                   "the files are root's",
+	"PrivateUsers=":                        "the files are root's",
+	"PrivateNetwork=":                      "what it looks at is the host's network",
+	"RestrictAddressFamilies=~AF_UNIX":     "the message bus",
+	"RestrictAddressFamilies=~AF_NETLINK":  "links, addresses and routes",
+	"CapabilityBoundingSet=~CAP_SYS_ADMIN": "systemd restarts systemd-resolved for those alone who have it",
+	"DeviceAllow=":                         "PrivateDevices= closes it; what is left, to read the clock's device, is ProtectClock='s own doing",
+	"UMask=":                               "each file is written with a mode of its own, and is for everybody on the machine to read",
+}
+
 // ofBrEx are those of the unit that only looks.
 var ofBrEx = func() map[string]string {
 	less := maps.Clone(ofNodeIP)
@@ -102,7 +115,10 @@ var ofBrEx = func() map[string]string {
 }()
 
 // unprotected are services without any protection, with the words in the unit that give the reason.
-var unprotected = map[string]string{"onprem-resolv-changed.service": "# It has no protection of its own. It reads nothing"}
+var unprotected = map[string]string{
+	"onprem-resolv-changed.service":  "# It has no protection of its own. It reads nothing",
+	"on-prem-resolv-changed.service": "# It has no protection of its own. It reads nothing",
+}
 
 // TestExposure holds that each directive of systemd's own list is set in each of our services, or has its reason here. One that is dropped
 // from a unit has none, and a reason that is not needed any more does not stay.
@@ -110,7 +126,7 @@ func TestExposure(t *testing.T) {
 	analyze := need.Command(t, "systemd-analyze")
 	explained := map[string]map[string]string{
 		"onprem-keepalived.service": ofDaemons, "onprem-coredns.service": ofDaemons, "onprem-install.service": ofInstall, "onprem-resolv.service": ofResolv,
-		"onprem-vip-leave.service":     ofLeave,
+		"onprem-vip-leave.service": ofLeave, "on-prem-resolv-prepender.service": ofPrepender,
 		"nodeip-configuration.service": ofNodeIP, "wait-for-node-ip.service": ofNodeIP, "wait-for-br-ex-up.service": ofBrEx,
 	}
 	for unit, u := range all(t) {

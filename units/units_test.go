@@ -43,6 +43,8 @@ func all(t *testing.T) map[string]asset.Unit {
 	add(err, nodeIP)
 	waitForNodeIP, err := WaitForNodeIP(stockKubelet)
 	add(err, waitForNodeIP)
+	prepender, err := ResolvPrepender("another.service")
+	add(err, prepender...)
 	waitForBrEx, err := WaitForBrEx()
 	add(err, waitForBrEx)
 	return units

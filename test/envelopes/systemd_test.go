@@ -30,6 +30,11 @@ func host(t *testing.T, input string, r role.Role) (root string) {
 			t.Fatal(err)
 		}
 	}
+	// The host's own, of which ours know no more than that it is there.
+	kubelet := []byte("[Service]\nExecStart=/bin/sleep infinity\nRestart=always\nRestartSec=10\n")
+	if err := os.WriteFile(filepath.Join(root, "usr/lib/systemd/system/kubelet.service"), kubelet, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	return root
 }
 
@@ -157,7 +162,8 @@ func TestEnabled(t *testing.T) {
 // nodeUnits are what a node's units are wanted by.
 var nodeUnits = []string{
 	"kubelet-dependencies.target.requires/nodeip-configuration.service", "kubelet-dependencies.target.requires/wait-for-node-ip.service",
-	"multi-user.target.wants/nodeip-configuration.service", "multi-user.target.wants/onprem-install.service",
+	"multi-user.target.wants/nodeip-configuration.service", "multi-user.target.wants/on-prem-resolv-changed.service",
+	"multi-user.target.wants/on-prem-resolv-prepender.path", "multi-user.target.wants/onprem-install.service",
 	"multi-user.target.wants/onprem-vip-leave.service", "multi-user.target.wants/wait-for-node-ip.service",
 	"node-valid-hostname.service.requires/wait-for-br-ex-up.service",
 }
@@ -169,10 +175,10 @@ func TestSecurity(t *testing.T) {
 	machine, node := host(t, variants(t)["managed"], role.Bootstrap), host(t, variants(t)["managed"], role.Master)
 	for unit, most := range map[string]string{
 		"onprem-keepalived.service": "19", "onprem-coredns.service": "19", "onprem-install.service": "37", "onprem-resolv.service": "9",
-		"onprem-vip-leave.service": "8",
+		"onprem-vip-leave.service": "8", "on-prem-resolv-prepender.service": "15",
 	} {
 		root := machine
-		if unit == "onprem-vip-leave.service" {
+		if unit == "onprem-vip-leave.service" || unit == "on-prem-resolv-prepender.service" {
 			root = node
 		}
 		path := filepath.Join(root, "etc/systemd/system", unit)
