@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,27 +14,38 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
-// roleFlag gives a verb the flag --role.
-func roleFlag(cmd *cobra.Command) *string {
+// ofCluster is no host's role: it stands for what the cluster must have once.
+const ofCluster role.Role = "cluster"
+
+// roleFlag gives a verb the flag --role, with the roles of hosts and more.
+func roleFlag(cmd *cobra.Command, more ...role.Role) *string {
 	var names []string
-	for _, r := range role.All() {
+	for _, r := range append(append(role.All(), role.ControlPlane), more...) {
 		names = append(names, string(r))
 	}
-	names = append(names, role.ControlPlane)
 	name := cmd.Flags().String("role", "", "kind of host: "+strings.Join(names, ", "))
 	completes(cmd, "role", names)
 	return name
 }
 
-// loadAssets reads the cluster and compiles it to what a host of the role gets.
-func loadAssets(std streams, in *input, roleName string) (asset.Set, error) {
-	if roleName == "" {
-		return asset.Set{}, usage("--role is missing: name one of %v", role.All())
+// parseRole reads a role that the verb knows: a host's, or one of more.
+func parseRole(name string, more ...role.Role) (role.Role, error) {
+	if slices.Contains(more, role.Role(name)) {
+		return role.Role(name), nil
 	}
-	kind, err := role.Parse(roleName)
+	known := append(role.All(), more...)
+	if name == "" {
+		return "", usage("--role is missing: name one of %v", known)
+	}
+	r, err := role.Parse(name)
 	if err != nil {
-		return asset.Set{}, usage("--role: %v", err)
+		return "", usage("--role: role %q is not one of %v", name, known)
 	}
+	return r, nil
+}
+
+// loadAssets reads the cluster and compiles it to what a host of the role gets, or the cluster itself.
+func loadAssets(std streams, in *input, kind role.Role) (asset.Set, error) {
 	described, err := loadCluster(std, in)
 	if err != nil {
 		return asset.Set{}, err
@@ -49,10 +61,13 @@ func loadAssets(std streams, in *input, roleName string) (asset.Set, error) {
 	return set, err
 }
 
-// goods are everything that a host of a role gets.
+// goods are everything that a host of a role gets, or the cluster itself.
 func goods(p plan.Plan, r role.Role) (asset.Set, error) {
-	if r == role.Bootstrap {
+	switch r {
+	case role.Bootstrap:
 		return bootstrap.Assets(p)
+	case ofCluster:
+		return cluster.Manifests(p)
 	}
 	return cluster.Assets(p, r)
 }

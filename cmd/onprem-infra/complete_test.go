@@ -18,7 +18,7 @@ func TestFlagValues(t *testing.T) {
 		"ignition --spec-version":           "3.2.0",
 		"ignition --timing":                 "compat",
 		"ignition --vrrp":                   "unicast multicast",
-		"render --role":                     "bootstrap master worker arbiter control-plane",
+		"render --role":                     "bootstrap master worker arbiter control-plane cluster",
 		"render --timing":                   "compat",
 		"render --vrrp":                     "unicast multicast",
 		"plan -o":                           "yaml json",

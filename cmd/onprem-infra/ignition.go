@@ -14,6 +14,7 @@ func ignitionCommand(std streams) *cobra.Command {
 		Long: `ignition compiles a cluster's description to the files and units that a host of the role needs, and writes them as one document for the
 host's first boot. Nothing is looked up on the network; what Ignition's own validation would remark on is never written.`,
 		Example: `  onprem-infra ignition --role=bootstrap -c install-config.yaml --images images.json -o bootstrap.ign
+  onprem-infra ignition --role=master -c install-config.yaml --images images.json -o master.ign
   onprem-infra ignition --role=bootstrap -c install-config.yaml --images images.json | ignition-validate -`,
 		Args: cobra.NoArgs,
 	}
@@ -32,7 +33,11 @@ host's first boot. Nothing is looked up on the network; what Ignition's own vali
 		if specVersion != ignition.SpecVersion {
 			return usage("--spec-version %q is not one of: %s", specVersion, ignition.SpecVersion)
 		}
-		set, err := loadAssets(std, in, *role)
+		kind, err := parseRole(*role)
+		if err != nil {
+			return err
+		}
+		set, err := loadAssets(std, in, kind)
 		if err != nil {
 			return err
 		}

@@ -13,20 +13,28 @@ func renderCommand(std streams) *cobra.Command {
 		Short: "Write everything for one role as plain files",
 		Long: `render writes the files that "ignition" puts into a document as a tree below a directory, with their modes. Units are in
 etc/systemd/system; those that are enabled are named in a preset, which systemd applies at a first boot or by "systemctl preset-all".
-Other files in the directory are left alone.`,
+Other files in the directory are left alone.
+
+The role cluster is no host's: its files are the objects that the cluster must have once, for "kubectl apply".`,
 		Example: `  onprem-infra render --role=bootstrap -c install-config.yaml --images images.json --out tree
-  diff -r tree /mnt/bootstrap`,
+  diff -r tree /mnt/bootstrap
+  onprem-infra render --role=cluster -c install-config.yaml --out manifests
+  kubectl apply -f manifests`,
 		Args: cobra.NoArgs,
 	}
 	in := inputFlags(cmd)
 	imagesFlag(cmd, in)
-	role := roleFlag(cmd)
+	role := roleFlag(cmd, ofCluster)
 	cmd.Flags().StringVar(&out, "out", "", "directory to write below, made when it is not there")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		if out == "" {
 			return usage("--out is missing: name a directory")
 		}
-		set, err := loadAssets(std, in, *role)
+		kind, err := parseRole(*role, ofCluster)
+		if err != nil {
+			return err
+		}
+		set, err := loadAssets(std, in, kind)
 		if err != nil {
 			return err
 		}

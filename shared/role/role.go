@@ -21,11 +21,11 @@ func All() []Role { return []Role{Bootstrap, Master, Worker, Arbiter} }
 func Nodes() []Role { return []Role{Master, Worker, Arbiter} }
 
 // ControlPlane is the other name of Master.
-const ControlPlane = "control-plane"
+const ControlPlane Role = "control-plane"
 
 // Parse reads a role from the command line; the error names the roles there are.
 func Parse(s string) (Role, error) {
-	if s == ControlPlane {
+	if s == string(ControlPlane) {
 		return Master, nil
 	}
 	for _, r := range All() {

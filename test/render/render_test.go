@@ -69,10 +69,10 @@ func TestRender(t *testing.T) {
 
 // rendered is what an input becomes. Warnings stand before the files, errors instead of them.
 func rendered(input txtar.File, images []byte) []txtar.File {
-	cluster, found := spec.Parse(input.Name, input.Data, spec.Knobs{})
+	described, found := spec.Parse(input.Name, input.Data, spec.Knobs{})
 	if images != nil {
 		refs, more := spec.ParseImages("images.json", images)
-		cluster.Images, found = refs, append(found, more...)
+		described.Images, found = refs, append(found, more...)
 	}
 	var said []txtar.File
 	if len(found) > 0 {
@@ -85,7 +85,7 @@ func rendered(input txtar.File, images []byte) []txtar.File {
 	if found.HasErrors() {
 		return said
 	}
-	p, err := plan.Compile(cluster)
+	p, err := plan.Compile(described)
 	if err != nil {
 		return findings(err)
 	}
@@ -101,7 +101,11 @@ func rendered(input txtar.File, images []byte) []txtar.File {
 		}
 		said = append(said, tree(string(r), set, written)...)
 	}
-	return said
+	set, err := cluster.Manifests(p)
+	if err != nil {
+		return findings(err)
+	}
+	return append(said, tree("cluster", set, written)...)
 }
 
 func goods(p plan.Plan, r role.Role) (asset.Set, error) {
