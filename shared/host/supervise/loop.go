@@ -10,6 +10,7 @@ import (
 
 func (s *supervisor) loop(ctx context.Context) error {
 	for {
+		s.pulse.turned(time.Now())
 		if err := s.turn(ctx); err != nil {
 			return errors.Join(err, s.leave())
 		}

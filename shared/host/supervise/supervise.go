@@ -23,6 +23,7 @@ type Options struct {
 	Config  string       // where keepalived reads its configuration; written by the supervisor alone
 	RunDir  string       // holds the files of package supervised, and keepalived's pid files
 	VIPs    []netip.Addr // the addresses that no interface may hold without keepalived
+	Health  string       // where to answer over HTTP whether this process works, an address and port; empty for nowhere
 	Command []string     // keepalived and flags of the caller's; flags for foreground, files and pid files are added
 	Log     *slog.Logger
 }
@@ -43,6 +44,7 @@ type supervisor struct {
 	retry    backoff   // of a refused candidate's tests
 	retestAt time.Time // not before
 
+	pulse    pulseTaker               // of the loop
 	order    order                    // of the configuration in force
 	ear      ear                      // for the monitor's heartbeat
 	listenAt time.Time                // when it is heard next
@@ -86,6 +88,9 @@ func Run(ctx context.Context, o Options) error {
 	})
 	s.serve(func() error { return link.Watch(serving, s.network) })
 	s.serve(func() error { return readLines(serving, s.fifo, s.lines) })
+	if s.Health != "" {
+		s.servants.Go(func() { s.answer(serving) })
+	}
 	err = s.loop(ctx)
 	stop()
 	err = errors.Join(err, s.fifo.Close())
