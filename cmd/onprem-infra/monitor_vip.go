@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/nft"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -78,8 +79,28 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 		m.watch(ctx, "the node's checks", checks.Run)
 		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error { return file.Watch(ctx, host.watched(), m.wake) })
+		m.watch(ctx, "adverts from beyond a router", dropFarVRRP)
 		seen.follow(ctx, m)
 	})
+}
+
+// everyFilter is how soon a rule is back that somebody has removed, as one does who loads all rules anew.
+const everyFilter = 30 * time.Second
+
+// dropFarVRRP keeps adverts out that have passed a router, also while keepalived must hear senders that it does not know.
+func dropFarVRRP(ctx context.Context) error {
+	tick := time.NewTicker(everyFilter)
+	defer tick.Stop()
+	for {
+		if _, err := nft.DropFarVRRP(); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
 }
 
 // vipAlive is the monitor's own health: its loop turns and its checks are made. keepalived's is the supervisor's to tell, and FAULT, or the lack of a

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/nft"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/lab"
@@ -164,6 +165,7 @@ func TestKnown(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
 		known, near bool
+		filtered    bool   // the holder's kernel drops what has passed a router
 		sender      string // of the adverts that outrank
 		ttl         string // that it sends with; empty for what keepalived does by itself
 		six         bool
@@ -175,6 +177,10 @@ func TestKnown(t *testing.T) {
 		{name: "a peer", known: true, near: true, sender: "peer", ttl: "255", moves: true},
 		{name: "a peer of today", known: true, near: true, sender: "peer", moves: true},
 		{name: "a peer of today by IPv6", known: true, sender: "peer", six: true, moves: true},
+		{name: "a stranger by a router", sender: "stranger", ttl: "254", moves: true},
+		{name: "a stranger by a router, filtered", filtered: true, sender: "stranger", ttl: "254"},
+		{name: "a stranger of this network, filtered", filtered: true, sender: "stranger", ttl: "255", moves: true},
+		{name: "a stranger by IPv6, filtered", filtered: true, sender: "stranger", six: true, moves: true},
 		{name: "a peer by a router", known: true, near: true, sender: "peer", ttl: "254"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -195,6 +201,11 @@ func TestKnown(t *testing.T) {
 			defer observer.Stop()
 			config := fast(vip, net+"11", 60, netip.MustParseAddr(senders["peer"]))
 			config.Instances[0].Known, config.Instances[0].Near = tt.known, tt.near
+			if tt.filtered {
+				if err := holder.Do(func() error { _, err := nft.DropFarVRRP(); return err }); err != nil {
+					t.Fatal(err)
+				}
+			}
 			start(t, holder, config)
 			if _, err := observer.Wait(ctx, "holder"); err != nil {
 				t.Fatal(err)

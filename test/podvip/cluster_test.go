@@ -1,0 +1,299 @@
+package podvip
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/cluster"
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/host/nft"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/redirect"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/test/lab"
+	"github.com/onprem-infra/onprem-infra/test/need"
+	"github.com/onprem-infra/onprem-infra/test/pods"
+	"github.com/onprem-infra/onprem-infra/test/vm"
+)
+
+const (
+	apiVIP = "192.0.2.5"
+	apiAt  = "192.0.2.90"
+	runDir = "run/onprem-infra/keepalived"
+)
+
+// lan is a lab with a FAKE API and control plane nodes.
+type lan struct {
+	t      *testing.T
+	lab    *lab.Lab
+	dir    string
+	plan   plan.Plan
+	images map[string]string
+	api    *lab.Host
+	fake   *exec.Cmd
+	nodes  []*node
+}
+
+func open(t *testing.T) *lan {
+	t.Helper()
+	need.Root(t)
+	for _, program := range []string{"runc", "catatonit"} {
+		need.Command(t, program)
+	}
+	l := &lan{t: t, lab: lab.New(t), dir: t.TempDir()}
+	for _, args := range [][]string{
+		{"-o", l.dir + "/onprem-infra", "-tags", "remote", "../../cmd/onprem-infra"}, {"-o", l.dir + "/onprem-supervise", "../../cmd/onprem-supervise"},
+		{"-o", l.dir + "/fakeapi", "../fakeapi"},
+	} {
+		cmd := exec.CommandContext(t.Context(), "go", append([]string{"build"}, args...)...)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("go build %v: %v\n%s", args, err, out)
+		}
+	}
+	keepalived, err := filepath.EvalSymlinks(need.Command(t, "keepalived"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := vm.Linked(t.Context(), keepalived)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree = maps.Clone(tree)
+	tree["usr/bin/keepalived"], tree["etc/passwd"], tree["etc/group"] = keepalived, "/etc/passwd", "/etc/group" // it looks for root
+	l.images = map[string]string{"keepalived:1": l.dir + "/image-keepalived", "onprem-infra:1": l.dir + "/image-onprem-infra"}
+	own := map[string]string{"usr/bin/onprem-infra": l.dir + "/onprem-infra", "usr/bin/onprem-supervise": l.dir + "/onprem-supervise"}
+	for image, what := range map[string]map[string]string{"keepalived:1": tree, "onprem-infra:1": own} {
+		if err := pods.Image(l.images[image], what); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.plan, err = plan.Compile(spec.Cluster{
+		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3,
+		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+		APIVIPs:         []netip.Addr{netip.MustParseAddr(apiVIP)}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
+		Images: map[string]string{spec.KeepalivedImage: "keepalived:1", spec.RuntimeCfgImage: "onprem-infra:1", spec.HAProxyImage: "none:1", spec.CoreDNSImage: "none:1"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.api = l.add("api", apiAt)
+	l.apiUp()
+	return l
+}
+
+func (l *lan) add(name, address string) *lab.Host {
+	l.t.Helper()
+	host, err := l.lab.Add(name, netip.PrefixFrom(netip.MustParseAddr(address), 24))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return host
+}
+
+func (l *lan) apiUp() {
+	l.t.Helper()
+	fake := l.api.Command(context.WithoutCancel(l.t.Context()), l.dir+"/fakeapi", "-state", l.dir+"/nodes.json")
+	if err := fake.Start(); err != nil {
+		l.t.Fatal(err)
+	}
+	l.fake = fake
+	l.t.Cleanup(func() {
+		_ = fake.Process.Kill() // it may be gone
+		_ = fake.Wait()
+	})
+	l.until("the API answers", 20*time.Second, func() bool { return l.call(http.MethodGet, "/api/v1/nodes", nil) == nil })
+}
+
+func (l *lan) apiDown() {
+	_ = l.fake.Process.Kill() // it may be gone
+	_ = l.fake.Wait()
+}
+
+func (l *lan) call(method, path string, body []byte) error {
+	request, err := http.NewRequestWithContext(l.t.Context(), method, "http://"+apiAt+":6443"+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DialContext: l.api.Dial, DisableKeepAlives: true}}
+	reply, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer reply.Body.Close()
+	text, err := io.ReadAll(reply.Body)
+	if err != nil || reply.StatusCode >= 300 {
+		return fmt.Errorf("%s %s: %s %s %v", method, path, reply.Status, text, err)
+	}
+	return nil
+}
+
+// until waits, and says how long it took.
+func (l *lan) until(what string, within time.Duration, done func() bool) time.Duration {
+	l.t.Helper()
+	begun := time.Now()
+	for !done() {
+		if time.Since(begun) > within {
+			l.t.Fatalf("%s: not within %v", what, within)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return time.Since(begun)
+}
+
+// node is a control plane node with its keepalived pod and a FAKE balancer: it answers for HAProxy's readiness and statistics.
+type node struct {
+	*pods.Node
+	l        *lan
+	balancer atomic.Pointer[balancer]
+}
+
+// balancer is what a FAKE balancer says of itself.
+type balancer struct {
+	up    bool
+	check string // of its one server's last check
+}
+
+func (l *lan) node(i int) *node {
+	l.t.Helper()
+	name, address := fmt.Sprintf("m%d", i), fmt.Sprintf("192.0.2.%d", 10+i)
+	machine, err := pods.New(l.add(name, address), filepath.Join(l.dir, name), l.images)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	n := &node{Node: machine, l: l}
+	n.balancer.Store(&balancer{up: true, check: "INI"})
+	n.serve()
+	set, err := cluster.Assets(l.plan, role.Master)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	kubeconfig := fmt.Sprintf("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: \"http://%s:6443\"}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n", apiAt)
+	files := []asset.File{{Path: plan.Path, Mode: 0o644, Contents: plan.Encode(l.plan)}, {Path: l.plan.Kubeconfig, Mode: 0o600, Contents: []byte(kubeconfig)}}
+	for _, f := range set.Files() {
+		if strings.HasSuffix(f.Path, "/manifests/keepalived.yaml") {
+			files = append(files, f)
+		}
+	}
+	if len(files) != 3 {
+		l.t.Fatal("there is no manifest of keepalived")
+	}
+	if err := n.Write(files...); err != nil {
+		l.t.Fatal(err)
+	}
+	body, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"name": name, "labels": map[string]string{l.plan.ControlPlaneLabel: ""}},
+		"status":   map[string]any{"addresses": []map[string]string{{"type": "InternalIP", "address": address}}},
+	})
+	if err == nil {
+		err = l.call(http.MethodPost, "/api/v1/nodes", body)
+	}
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.nodes = append(l.nodes, n)
+	return n
+}
+
+// serve runs the FAKE balancer, and puts the real redirect in place.
+func (n *node) serve() {
+	n.l.t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/haproxy_ready", func(w http.ResponseWriter, _ *http.Request) {
+		if !n.balancer.Load().up {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	mux.HandleFunc("/haproxy_stats;csv", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, "# pxname,svname,scur,status,lastchg,type,check_status,addr\nmasters,m1,0,UP,3,2,%s,192.0.2.11:6443\n", n.balancer.Load().check)
+	})
+	for _, address := range []string{"127.0.0.1:9444", "127.0.0.1:29445"} {
+		listener, err := n.Host.Listen(address)
+		if err != nil {
+			n.l.t.Fatal(err)
+		}
+		server := &http.Server{Handler: mux}
+		go func() { _ = server.Serve(listener) }() // it ends with the test
+		n.l.t.Cleanup(func() { _ = server.Close() })
+	}
+	if err := n.redirect(); err != nil {
+		n.l.t.Fatal(err)
+	}
+}
+
+func (n *node) redirect() error {
+	return n.Host.Do(func() error {
+		_, err := nft.Ensure(redirect.Of(n.l.plan.VIPs.API, n.l.plan.MachineNetworks, n.l.plan.Ports))
+		return err
+	})
+}
+
+func (n *node) start() {
+	n.l.t.Helper()
+	ctx, cancel := context.WithTimeout(n.l.t.Context(), time.Minute)
+	defer cancel()
+	if err := n.Start(ctx); err != nil {
+		n.l.t.Fatalf("%v\n%s", err, n.Log("keepalived/install-supervise"))
+	}
+}
+
+// end stops the pod with the test.
+func (n *node) end() {
+	n.l.t.Cleanup(func() {
+		if n.l.t.Failed() {
+			for _, container := range []string{"keepalived-monitor", "keepalived"} {
+				n.l.t.Logf("%s/%s says:\n%s", n.Host.Name, container, n.Log("keepalived/"+container))
+			}
+		}
+		if err := n.Stop(); err != nil {
+			n.l.t.Error(err)
+		}
+	})
+}
+
+func (n *node) status() supervised.Status {
+	text, err := os.ReadFile(filepath.Join(n.Root, runDir, supervised.StatusFile))
+	if err != nil {
+		return supervised.Status{}
+	}
+	status, err := supervised.Decode(text)
+	if err != nil {
+		n.l.t.Fatal(err)
+	}
+	return status
+}
+
+// proposed is the configuration that the monitor wants.
+func (n *node) proposed() string {
+	text, err := os.ReadFile(filepath.Join(n.Root, runDir, supervised.CandidateFile))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+func (n *node) priority() int { return n.status().Instances["ostest_API_0"].Priority }
+
+// signal reaches a container's program.
+func (n *node) signal(container string, sig syscall.Signal) {
+	n.l.t.Helper()
+	if err := n.Signal("keepalived/"+container, sig); err != nil {
+		n.l.t.Fatal(err)
+	}
+}
