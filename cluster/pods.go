@@ -5,6 +5,7 @@ import (
 	"path"
 	"time"
 
+	balancer "github.com/onprem-infra/onprem-infra/shared/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/pod"
 	"github.com/onprem-infra/onprem-infra/shared/port"
@@ -30,8 +31,8 @@ var (
 	state         = pod.Volume{Name: "state", Host: "/var/lib/onprem-infra"}
 	keepalivedDir = pod.Volume{Name: "keepalived-conf", Host: "/etc/keepalived"}
 	keepalivedRun = pod.Volume{Name: "keepalived-run", Host: "/run/onprem-infra/keepalived"}
-	haproxyDir    = pod.Volume{Name: "haproxy-conf", Host: "/etc/haproxy"}
-	haproxyRun    = pod.Volume{Name: "haproxy-run", Host: "/run/onprem-infra/haproxy"}
+	haproxyDir    = pod.Volume{Name: "haproxy-conf", Host: path.Dir(balancer.File)}
+	haproxyRun    = pod.Volume{Name: "haproxy-run", Host: string(balancer.Run)}
 	coreDNSDir    = pod.Volume{Name: "coredns-conf", Host: "/etc/coredns"}
 	networkNames  = pod.Volume{Name: "networkmanager", Host: "/run/NetworkManager"}
 	resolvedNames = pod.Volume{Name: "resolved", Host: "/run/systemd/resolve"}
@@ -96,7 +97,7 @@ func haproxyPod(p plan.Plan) pod.Static {
 		}},
 		Containers: []pod.Container{{
 			Name: haproxy, Image: p.Images[spec.HAProxyImage],
-			Command: []string{"haproxy", "-W", "-db", "-S", haproxyRun.Host + "/master.sock,mode,600,level,admin", "-f", haproxyDir.Host + "/haproxy.cfg"},
+			Command: balancer.Command(),
 			Mounts:  []pod.Mount{{Volume: haproxyDir}, sockets},
 			Ports: []pod.Port{
 				{Name: "lb", Number: p.Ports[port.LB]}, {Name: "mcs-lb", Number: p.Ports[port.MachineConfigLB]},

@@ -20,11 +20,11 @@ type streams struct {
 func newRoot(std streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "onprem-infra",
-		Short: "The API's virtual IP and DNS on the bootstrap machine of a cluster without a cloud load balancer",
-		Long: `onprem-infra gives the bootstrap machine of a cluster on bare metal or in a private cloud what the first nodes need to find the API: its
-virtual IP, which the bootstrap machine holds until the control plane takes it over, and DNS for the cluster's names.
-It reads an OpenShift install-config.yaml or its own cluster.yaml and writes what that machine needs; there the same binary runs.
-The aim is every role, with the load balancer and DNS of the running cluster; these do not exist yet.`,
+		Short: "Virtual IPs, load balancer and DNS of a cluster without a cloud",
+		Long: `onprem-infra gives a cluster on bare metal or in a private cloud what a cloud would: virtual IPs for the API and for ingress, a load
+balancer in front of the API, and DNS for the cluster's names. The bootstrap machine holds the API's virtual IP until the control plane
+takes it over.
+It reads an OpenShift install-config.yaml or its own cluster.yaml and writes what each host needs; there the same binary runs.`,
 		Example: `  onprem-infra example install-config > install-config.yaml
   onprem-infra validate -c install-config.yaml`,
 		Version:       version(),

@@ -27,7 +27,7 @@ const (
 // Render writes the manifest of a pod as YAML. Equal pods give equal bytes.
 func Render(s Static) []byte { return Encode(object(s)) }
 
-// Encode writes an object of Kubernetes as YAML, with sorted keys and without what says nothing: a status, a null.
+// Encode writes an object of Kubernetes as YAML, with sorted keys and without what says nothing: a status, an empty specification.
 func Encode(o any) []byte {
 	text, err := json.Marshal(o)
 	if err != nil {
@@ -38,6 +38,9 @@ func Encode(o any) []byte {
 		panic("pod: JSON that was just written cannot fail to be read: " + err.Error())
 	}
 	delete(document, "status")
+	if spec, ok := document["spec"].(map[string]any); ok && len(spec) == 0 {
+		delete(document, "spec")
+	}
 	out, err := yaml.Marshal(document)
 	if err != nil {
 		panic("pod: a document of strings, numbers and lists cannot fail to marshal: " + err.Error())

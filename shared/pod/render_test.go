@@ -9,6 +9,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/onprem-infra/onprem-infra/test/golden"
 	"github.com/onprem-infra/onprem-infra/test/manifest"
 )
@@ -62,6 +65,14 @@ func TestSaysNothingTwice(t *testing.T) {
 				t.Errorf("%q stands in\n%s", word, text)
 			}
 		}
+	}
+}
+
+// TestEncode holds that an object without a specification has none.
+func TestEncode(t *testing.T) {
+	o := &corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: "infra"}}
+	if got, want := string(Encode(o)), "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: infra\n"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
