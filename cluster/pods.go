@@ -60,7 +60,8 @@ func pods(p plan.Plan, r role.Role) []pod.Static {
 
 func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
 	const binary = "/supervise/onprem-supervise"
-	command := []string{binary, "--config", keepalivedDir.Host + "/keepalived.conf", "--run-dir", keepalivedRun.Host}
+	command := []string{binary, "--config", keepalivedDir.Host + "/keepalived.conf", "--run-dir", keepalivedRun.Host,
+		"--health", netip.AddrPortFrom(loopback, p.Ports[port.Supervise]).String()}
 	for _, vip := range held(p, r) {
 		command = append(command, "--vip", vip.String())
 	}
@@ -78,6 +79,8 @@ func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
 			Capabilities: []string{"NET_ADMIN", "NET_RAW"},
 			Mounts: []pod.Mount{conf, shared, {Volume: supervisor, Path: path.Dir(binary)}, {Volume: run, Path: "/run", Writable: true},
 				{Volume: tmp, Path: "/tmp", Writable: true}},
+			// Its parent answers, and sees to a keepalived that hangs by itself.
+			Startup: started(p, port.Supervise), Liveness: asks(p, port.Supervise, "/healthz", 3),
 		}, {
 			Name: keepalived + "-monitor", Image: p.Images[spec.RuntimeCfgImage], Command: []string{program, "monitor", "vip", "--role=" + string(r)},
 			Capabilities: []string{"NET_ADMIN"}, // it asks netfilter whether the redirect is there, and takes VIPs off that must not be there
