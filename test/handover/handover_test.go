@@ -30,6 +30,7 @@ var twoHolders = advert + vrrp.Skew(vrrp.V2, vrrp.Compat().ControlPlane.Highest(
 type stage struct {
 	*testing.T
 	*lab.Observer
+	lab       *lab.Lab
 	bootstrap *router
 	masters   []*router
 }
@@ -37,7 +38,7 @@ type stage struct {
 func newStage(t *testing.T, masters int) *stage {
 	t.Helper()
 	l := lab.New(t)
-	s := &stage{T: t, bootstrap: newRouter(t, l, "bootstrap", "192.0.2.10")}
+	s := &stage{T: t, lab: l, bootstrap: newRouter(t, l, "bootstrap", "192.0.2.10")}
 	hosts := []*lab.Host{s.bootstrap.Host}
 	for i := range masters {
 		m := newRouter(t, l, fmt.Sprintf("master-%d", i), fmt.Sprintf("192.0.2.%d", 20+i))

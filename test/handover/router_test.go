@@ -2,7 +2,9 @@ package handover
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/netip"
 	"os"
@@ -196,7 +198,14 @@ func (r *router) untilBackup() {
 func (r *router) leave() { r.put("", supervised.LeaveFile) }
 
 func (r *router) stay() {
-	if err := os.Remove(r.path(supervised.LeaveFile)); err != nil {
+	if err := r.forget(); err != nil {
 		r.Error(err)
 	}
+}
+
+func (r *router) forget() error {
+	if err := os.Remove(r.path(supervised.LeaveFile)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
