@@ -60,7 +60,7 @@ func part3() []Scar {
 			by("bootstrap/vip", "TestStopStories/K-40: the API hangs for a minute", probe, budgeted, "ctx, cancel := context.WithTimeout(ctx, 100*budget)"),
 			by("shared/host/probe", "TestAPIHangs/before TLS, for the whole budget", probe, budgeted, "ctx, cancel := context.WithTimeout(ctx, 2*budget)"),
 			by("shared/host/kube", "TestProbeLeavesAStuckConnection", access, `protocols: []string{"http/1.1"}, log: log`, "log: log"),
-			by("shared/host/kube", "TestSilentAPI", "shared/host/kube/source.go", "silent := time.AfterFunc(answerWithin, cancel)", "silent := time.AfterFunc(100*answerWithin, cancel)"),
+			by("shared/host/kube", "TestSilentAPI", "shared/host/kube/resume.go", "silent := time.AfterFunc(answerWithin, cancel)", "silent := time.AfterFunc(100*answerWithin, cancel)"),
 			by("bootstrap/vip", "TestStopMatrix", watch, beside, "if true {")),
 		kept("K-41", "A server that ends still answered lists for 70 s and was taken for healthy.",
 			by("bootstrap/vip", "TestStopMatrix", release, ready, "if l.API == health.Ready || l.API == health.NotReady {"),

@@ -112,7 +112,7 @@ func part4() []Scar {
 			by("shared/host/probe", "TestAPIThousandProbesOneConnection", probe, "direct := http.Client{Transport: client.Transport,", "direct := http.Client{Transport: client.Transport.(*http.Transport).Clone(),")),
 		kept("K-64", "Each monitor listed all Nodes several times in ten seconds.",
 			by("shared/host/kube", "TestSteadyStateListsNothing", "shared/host/kube/follow.go", follows, "short, cancel := context.WithTimeout(told, 10*time.Second)\n\t\t\terr = follow.ListAndWatchWithContext(short)\n\t\t\tcancel()\n\t\t\tfollow = nil"),
-			by("shared/host/kube", "TestSteadyStateListsNothing", "shared/host/kube/source.go", "time.Duration(*options.TimeoutSeconds)*time.Second+answerWithin", "answerWithin")),
+			by("shared/host/kube", "TestSteadyStateListsNothing", "shared/host/kube/resume.go", "context.WithTimeout(ctx, lasts+answerWithin)", "context.WithTimeout(ctx, answerWithin)")),
 		partly("K-65", "The log was full of one line, or told nothing.",
 			"A level that changes at run time: with the static pods. The bootstrap machine's units say each change once, always.",
 			by("shared/loop", "TestErrorsAreLoggedWhenTheyChange", "shared/loop/news.go", "_, known := n.heard[key]", "known := false"),

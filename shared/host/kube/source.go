@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -15,7 +14,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/flowcontrol"
-	"k8s.io/klog/v2"
 )
 
 const (
@@ -40,8 +38,7 @@ type kind struct {
 }
 
 // source asks one API for its objects. It adds to client-go's list and watch an end of patience with an API that is silent, a pace for one
-// that ends each watch at once, and lists that take little memory. A watch that cannot begin is tried again where it ended: a list is for a
-// place that the API has forgotten, not for an API that was away.
+// that ends each watch at once, lists that take little memory, and watches that go on where they ended.
 type source struct {
 	*cache.ListWatch
 	access *Access
@@ -56,7 +53,9 @@ func newSource(access *Access, k kind) (*source, error) {
 		return nil, err
 	}
 	s := &source{access: access, kind: k, server: server(config), pace: flowcontrol.NewTokenBucketRateLimiter(float32(time.Second/pace), 1)}
-	s.ListWatch = &cache.ListWatch{ListWithContextFunc: s.list, WatchFuncWithContext: s.watch}
+	s.ListWatch = &cache.ListWatch{ListWithContextFunc: s.list, WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+		return resume(ctx, s, options.ResourceVersion), nil
+	}}
 	return s, nil
 }
 
@@ -143,42 +142,4 @@ func (s *source) page(ctx context.Context, options metav1.ListOptions) (runtime.
 // isList says whether an answer lists what was asked for.
 func (s *source) isList(object runtime.Object) bool {
 	return meta.IsListType(object) && fmt.Sprintf("%T", object) == fmt.Sprintf("%TList", s.kind.object)
-}
-
-// watch opens a stream at the place where the last one ended, and tries until it can.
-func (s *source) watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	for {
-		if err := s.pace.Wait(ctx); err != nil {
-			return nil, err
-		}
-		stream, err := s.open(ctx, options)
-		if err == nil || ctx.Err() != nil || forgotten(err) {
-			return stream, err
-		}
-		klog.FromContext(ctx).Error(err, "watch")
-	}
-}
-
-// forgotten says whether no stream can ever begin at this place.
-func forgotten(err error) bool {
-	return errors.Is(err, errAnother) || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || apierrors.IsBadRequest(err) || apierrors.IsInvalid(err)
-}
-
-// open cuts a stream that the API does not end when it was asked to.
-func (s *source) open(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(*options.TimeoutSeconds)*time.Second+answerWithin)
-	silent := time.AfterFunc(answerWithin, cancel)
-	options.Watch = true
-	question, err := s.ask(&options)
-	var stream watch.Interface
-	if err == nil {
-		stream, err = question.Watch(ctx)
-	}
-	if answered := silent.Stop(); err != nil {
-		cancel()
-		if !answered {
-			return nil, fmt.Errorf("no answer within %v", answerWithin)
-		}
-	}
-	return stream, err
 }
