@@ -116,7 +116,7 @@ func TestKnown(t *testing.T) {
 	w.at = w.at.Add(reign)
 	check("it has held the VIP for a minute", true)
 	w.status = backup
-	w.restart(role.Master, w.memory)
+	w.again(role.Master)
 	check("after a restart", true)
 	w.nodes = said(nodes(1, 0))
 	if d := w.turn(); len(d.Config.Instances) != 0 {

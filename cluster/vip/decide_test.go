@@ -110,7 +110,7 @@ func TestGate(t *testing.T) {
 		}
 	}
 	w.turn()
-	w.restart(role.Master, w.memory)
+	w.again(role.Master)
 	if _, ok := peers(w.turn(), "192.0.2.5"); ok {
 		t.Error("a restart opens the gate")
 	}
@@ -120,7 +120,7 @@ func TestGate(t *testing.T) {
 	}
 	w.served, w.passes = false, map[vrrp.CheckName]bool{}
 	w.turn()
-	w.restart(role.Master, w.memory)                           // and the API is away altogether
+	w.again(role.Master)                                       // and the API is away altogether
 	w.nodes, w.bootstrap = Heard[[]Node]{}, Heard[Bootstrap]{} // after a reboot
 	if got, ok := peers(w.turn(), "192.0.2.5"); !ok || !slices.Equal(got, ips("192.0.2.12", "192.0.2.13")) {
 		t.Errorf("a total outage leaves the VIP without a home: %t, %v", ok, got)
@@ -157,7 +157,7 @@ func TestAPIAway(t *testing.T) {
 				w.at = w.at.Add(time.Minute)
 				w.turn()
 			}
-			w.restart(role.Master, w.memory)
+			w.again(role.Master)
 			w.turn()
 			if len(w.proposals) != 2 || string(w.proposals[0]) != string(w.proposals[1]) || w.kept != kept {
 				t.Errorf("%d proposals, %d memories: want one of each, and after the restart the same proposal", len(w.proposals), w.kept)
@@ -392,11 +392,7 @@ func TestCandidates(t *testing.T) {
 				if got, ok := peers(w.turn(), "192.0.2.6"); ok != (tt.want != nil) || !slices.Equal(got, tt.want) {
 					t.Errorf("%s: instance %t, peers %v, want %v", when, ok, got, tt.want)
 				}
-				memory, err := DecodeMemory(EncodeMemory(w.memory))
-				if err != nil {
-					t.Fatal(err)
-				}
-				w.restart(tt.role, memory)
+				w.again(tt.role)
 				w.nodes, w.candidates = Heard[[]Node]{}, Heard[[]notice.Candidate]{}
 			}
 		})

@@ -156,6 +156,16 @@ func (w *world) restart(r role.Role, m Memory) {
 	w.room = New(w.plan, r, "header", m, w, w, w, func() time.Time { return w.at })
 }
 
+// again is a start with what the last run kept.
+func (w *world) again(r role.Role) {
+	w.t.Helper()
+	memory, err := DecodeMemory(EncodeMemory(w.memory))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.restart(r, memory)
+}
+
 // decide observes and decides; what cannot be observed is the zero value.
 func (w *world) decide() (Desired, []string) {
 	w.t.Helper()

@@ -297,3 +297,18 @@ func (n *node) signal(container string, sig syscall.Signal) {
 		n.l.t.Fatal(err)
 	}
 }
+
+// resident is how much memory a container's program has.
+func (n *node) resident(container string) string {
+	pid, err := n.PID("keepalived/" + container)
+	if err != nil {
+		return err.Error()
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return err.Error()
+	}
+	_, after, _ := strings.Cut(string(text), "VmRSS:")
+	line, _, _ := strings.Cut(after, "\n")
+	return strings.TrimSpace(line)
+}

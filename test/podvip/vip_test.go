@@ -94,6 +94,9 @@ func monitorsEnd(t *testing.T, l *lan, observer *lab.Observer, holder *node) {
 	for _, n := range l.nodes {
 		l.until(n.Host.Name+" has its health again", 20*time.Second, func() bool { return n.priority() == full })
 	}
+	for _, n := range l.nodes {
+		t.Logf("%s: the monitor has %s in memory", n.Host.Name, n.resident("keepalived-monitor"))
+	}
 	if spans := observer.Report().Spans; len(spans) != before {
 		t.Errorf("the VIP moved: %+v", spans[before-1:])
 	}
