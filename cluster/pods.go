@@ -165,7 +165,7 @@ func monitors(p plan.Plan) []pod.Mount {
 var loopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
 func asks(p plan.Plan, name, path string, failures int) *pod.Probe {
-	return &pod.Probe{Host: loopback, Port: p.Ports[name], Path: path, Every: 5 * time.Second, Timeout: 2 * time.Second, Failures: failures}
+	return &pod.Probe{Host: loopback, Port: p.Ports[name], Path: path, Every: 5 * time.Second, Timeout: 5 * time.Second, Failures: failures}
 }
 
 // alive ends a monitor that has hung for longer than any of its steps takes.
