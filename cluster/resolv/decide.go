@@ -22,6 +22,7 @@ type Snapshot struct {
 	Marked         bool
 	Node           netip.Addr // the zero value while it is not known
 	NodeWhy        string     // why it is not
+	Managed        bool       // by NetworkManager, which may not have spoken yet
 	Resolved       bool       // systemd-resolved is in charge
 }
 
@@ -46,8 +47,10 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 	}
 	s.Marked = marker != nil
 	var err error
-	if s.Resolved, err = r.host.Resolved(); err != nil {
-		return Snapshot{}, fmt.Errorf("ask whether systemd-resolved is in charge: %w", err)
+	for service, is := range map[string]*bool{Manager: &s.Managed, Resolver: &s.Resolved} {
+		if *is, err = r.host.Enabled(service); err != nil {
+			return Snapshot{}, fmt.Errorf("ask whether %s is enabled: %w", service, err)
+		}
 	}
 	if s.Node, err = r.host.NodeIP(); err != nil {
 		s.Node, s.NodeWhy = netip.Addr{}, err.Error()
@@ -61,7 +64,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	d := Desired{Hostname: hostname(s), Marked: s.Marked}
 	own := resolvconf.Own{Header: r.header, Server: s.Node, Search: r.plan.Cluster.Zone}
 	origin, from := s.NetworkManager, NetworkManager
-	if origin == nil { // a machine without NetworkManager, whose resolv.conf is somebody's own work
+	if origin == nil && !s.Managed { // a machine without NetworkManager, whose resolv.conf is somebody's own work
 		origin, from = s.Current, Config
 	}
 	known := resolvconf.Usable(origin)

@@ -21,6 +21,12 @@ const (
 	Marker         = "/run/resolv-prepender-kni-conf-done" // kubelet waits for it; other programs know the name
 )
 
+// The services of the machine's own that decide where name servers are learnt.
+const (
+	Manager  = "NetworkManager.service"
+	Resolver = "systemd-resolved.service"
+)
+
 // settle is how long the room waits after its work before it looks once more: systemd does not see what changes just when a watch is being
 // armed again.
 const settle = time.Second
@@ -31,8 +37,8 @@ type Host interface {
 	Read(path string) ([]byte, error)
 	// NodeIP is the address that this node is known by. The error says that it is not known yet.
 	NodeIP() (netip.Addr, error)
-	// Resolved says whether systemd-resolved is in charge of resolv.conf.
-	Resolved() (bool, error)
+	// Enabled says whether a service of the machine's own is started at its boot.
+	Enabled(service string) (bool, error)
 	// Write replaces a file as a whole unless it holds the text already, and says whether it did. Everybody may read it, and it has the
 	// security label of the former one.
 	Write(path string, text []byte) (changed bool, err error)

@@ -103,14 +103,13 @@ func (h resolvHost) NodeIP() (netip.Addr, error) {
 	return chosen.Addresses[0], nil
 }
 
-// Resolved says whether systemd-resolved is enabled: something wants it, and nobody has masked it.
-func (resolvHost) Resolved() (bool, error) {
-	const name = "systemd-resolved.service"
-	if to, err := os.Readlink("/etc/systemd/system/" + name); err == nil && to == os.DevNull {
+// Enabled says whether something wants the service and nobody has masked it.
+func (resolvHost) Enabled(service string) (bool, error) {
+	if to, err := os.Readlink("/etc/systemd/system/" + service); err == nil && to == os.DevNull {
 		return false, nil
 	}
 	for _, dir := range []string{"/etc", "/run", "/usr/lib"} {
-		wants, err := filepath.Glob(dir + "/systemd/system/*.wants/" + name)
+		wants, err := filepath.Glob(dir + "/systemd/system/*.wants/" + service)
 		if err != nil || len(wants) > 0 {
 			return err == nil, err
 		}
@@ -132,7 +131,7 @@ func (resolvHost) Write(path string, text []byte) (changed bool, err error) {
 }
 
 func (resolvHost) RestartResolved(ctx context.Context) error {
-	return bus.Restart(ctx, "systemd-resolved.service")
+	return bus.Restart(ctx, resolv.Resolver)
 }
 
 func (resolvHost) ReloadNetworkManager(ctx context.Context) error {
