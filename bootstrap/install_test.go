@@ -477,3 +477,21 @@ func TestInstallWithoutImage(t *testing.T) {
 		t.Errorf("podman was asked for\n%s", got)
 	}
 }
+
+// TestInstallCredentialsByHost has each kind of host keep its registry credentials in a file of its own, which its unit names.
+func TestInstallCredentialsByHost(t *testing.T) {
+	for env, want := range map[string]string{
+		"": "/root/.docker/config.json", "ONPREM_INFRA_AUTH=/var/lib/kubelet/config.json": "/var/lib/kubelet/config.json",
+	} {
+		s, state := newInstallSandbox(t)
+		s.env = append(s.env, env)
+		s.write("root/.docker/config.json", "{}")
+		s.write("var/lib/kubelet/config.json", "{}")
+		if out, err := s.run(installer); err != nil {
+			t.Fatal(err, out)
+		}
+		if got := state.read("calls"); !strings.Contains(got, "--authfile "+s.root+want+" ") {
+			t.Errorf("with %q podman was asked for\n%s\nwant the credentials in %s", env, got, want)
+		}
+	}
+}
