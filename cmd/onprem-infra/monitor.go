@@ -22,7 +22,8 @@ const monitorBound = time.Minute
 
 // monitorVerbs run in a node's static pods, one beside each daemon, and on the node itself.
 func monitorVerbs(std streams) *cobra.Command {
-	return group("monitor", "Keep one of a node's daemons configured", monitorDNSCommand(std), monitorResolvCommand(std), monitorVIPCommand(std))
+	return group("monitor", "Keep one of a node's daemons configured", monitorDNSCommand(std), monitorLBCommand(std), monitorResolvCommand(std),
+		monitorVIPCommand(std))
 }
 
 // monitor is what a node's monitors share.

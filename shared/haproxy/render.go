@@ -26,8 +26,8 @@ type page struct {
 	Run                Path
 	Ports              Ports
 	Serves             bool
-	Any, Dual          string // the wildcard address, and what makes it one of both families
-	VIPs               []netip.Addr
+	Any, Dual          string       // the wildcard address, and what makes it one of both families
+	VIPs, VIPs6        []netip.Addr // by family
 	Host, Verify       string
 	API, MachineConfig []string // the servers
 }
@@ -45,8 +45,8 @@ type page struct {
 //   - Sessions of a server that is down are not cut: one that drains ends them itself. Who cuts those of a dead one is the monitor.
 //   - Old workers end after 2 minutes, or when there have been three reloads since, whatever long watches they hold.
 //   - Idle clients cannot fill the process: maxconn of the process is above that of all the frontends that they reach.
-//   - The balanced machine config port refuses what was not redirected to it from a VIP: the kernel's connection tracking tells HAProxy the
-//     destination that the client asked for.
+//   - The balanced machine config port refuses what was not redirected to it from a VIP, whatever the packet filter does: of an IPv4 socket
+//     the kernel tells HAProxy the port that the client asked for. Of an IPv6 one it is the VIP alone, and so there are two sockets.
 //   - Statistics need no password: they are on the loopback, can change nothing, and a password in a template keeps no secret.
 //   - A free slot has an address that nobody serves at, and is disabled.
 //   - A host may allow fewer files than 45,000 connections need: a balancer for fewer is better than none.
@@ -77,10 +77,11 @@ func words(c Config) page {
 		p.Any, p.Dual = "::", " v4v6"
 	}
 	for _, vip := range c.VIPs {
-		p.VIPs = append(p.VIPs, vip.WithZone(""))
-	}
-	if len(p.VIPs) == 0 {
-		p.VIPs = []netip.Addr{netip.IPv4Unspecified()} // nobody's destination
+		if vip.Is4() {
+			p.VIPs = append(p.VIPs, vip)
+		} else {
+			p.VIPs6 = append(p.VIPs6, vip.WithZone(""))
+		}
 	}
 	if c.Trust.CAFile != "" {
 		p.Verify = "verify required ca-file " + string(c.Trust.CAFile)

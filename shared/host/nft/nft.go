@@ -4,13 +4,11 @@ package nft
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/google/nftables"
 	"github.com/google/nftables/expr"
-	"golang.org/x/sys/unix"
 
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 )
@@ -21,8 +19,8 @@ var table = nftables.Table{Name: tableName, Family: nftables.TableFamilyINet}
 // transaction: no packet meets the old rules without the new, and any number of callers at once leave what one of them would. The bytes
 // that are compared are those that the kernel keeps, so that nothing but the rules' content identifies them.
 //
-// Connections that were redirected before stay so, whatever the rules become: the kernel keeps each one's own rewriting as long as
-// there is a chain for it, and so our chains stay when no rule does.
+// Connections that were redirected before stay so, whatever the rules become: the kernel keeps each one's own rewriting for as long as
+// there are chains for it and a rule that makes it follow connections, and so these stay when nothing is redirected.
 func Ensure(r redirect.Rules) (changed bool, err error) {
 	c, err := nftables.New()
 	if err != nil {
@@ -48,7 +46,8 @@ func Present(r redirect.Rules) (bool, error) {
 	return holds(c, r)
 }
 
-// Remove takes all our rules away. That there are none is no error. See Ensure for what stays.
+// Remove leaves nothing of our rules but what Ensure says about connections: no new one is redirected, and no port is closed. That there is
+// no table is no error, and none is made.
 func Remove() error {
 	c, err := nftables.New()
 	if err != nil {
@@ -58,11 +57,8 @@ func Remove() error {
 	if err != nil || !there {
 		return err
 	}
-	c.FlushTable(&table)
-	if err := c.Flush(); err != nil && !errors.Is(err, unix.ENOENT) {
-		return fmt.Errorf("empty table %s: %w", tableName, err)
-	}
-	return nil
+	_, err = Ensure(redirect.Rules{})
+	return err
 }
 
 func exists(c *nftables.Conn, t nftables.Table) (bool, error) {

@@ -43,10 +43,10 @@ func chains(r redirect.Rules) []chain {
 		}
 		out.rules = append(out.rules, concat(toVIP(d), overLoopback(), rewrite(d)))
 	}
+	// This one is there without any port to close: the kernel follows connections only while some rule asks for it.
+	in.rules = append(in.rules, concat(redirected(), []expr.Any{&expr.Verdict{Kind: expr.VerdictAccept}}))
 	for _, p := range r.Closed {
-		in.rules = append(in.rules,
-			concat(tcpTo(p), redirected(), []expr.Any{&expr.Verdict{Kind: expr.VerdictAccept}}),
-			concat(tcpTo(p), []expr.Any{&expr.Reject{Type: unix.NFT_REJECT_TCP_RST}}))
+		in.rules = append(in.rules, concat(tcpTo(p), []expr.Any{&expr.Reject{Type: unix.NFT_REJECT_TCP_RST}}))
 	}
 	return []chain{pre, out, in}
 }

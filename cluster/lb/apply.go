@@ -1,0 +1,206 @@
+package lb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/haproxy"
+)
+
+// Modes of the files. HAProxy's configuration holds no secret.
+const (
+	readable fs.FileMode = 0o644
+	private  fs.FileMode = 0o600
+)
+
+// again is how long a structure that HAProxy refused is not tried anew.
+const again = time.Minute
+
+// Apply brings the machine to what is desired. It is called at every turn and compares first. What concerns the redirect never waits for
+// what concerns the members, and the one goes on when the other fails.
+func (r *Room) Apply(ctx context.Context, d Desired) error {
+	_, err := r.filter.Ensure(d.Rules)
+	if err != nil {
+		err = fmt.Errorf("redirect the VIP's connections: %w", err)
+	}
+	err = errors.Join(err, r.sweep())
+	switch {
+	case d.Fault != nil:
+		return errors.Join(err, d.Fault)
+	case d.Blind:
+		return errors.Join(err, r.write(r.accepted(d), nil))
+	}
+	return errors.Join(err, r.configure(ctx, d))
+}
+
+// Prepare writes the first files, for a HAProxy that is not there yet. Where something could not be read, those of an earlier run are better.
+func (r *Room) Prepare(d Desired) error {
+	if text, err := r.host.Read(haproxy.File); d.Fault != nil && err == nil && len(text) > 0 {
+		return nil
+	}
+	return r.write(d, nil)
+}
+
+// Leave takes the redirect away: without a monitor nobody would when HAProxy ends. HAProxy itself lives on.
+func (r *Room) Leave(context.Context) error { return r.filter.Remove() }
+
+// sweep removes once what other programs with the same purpose have left.
+func (r *Room) sweep() error {
+	if r.clean {
+		return nil
+	}
+	if _, err := r.filter.RemoveLeftovers(); err != nil {
+		return err
+	}
+	r.clean = true
+	return nil
+}
+
+// configure has HAProxy run with the configuration: by commands when only members differ, by a reload otherwise. The file is always written
+// first, so that a HAProxy which starts in between starts right.
+func (r *Room) configure(ctx context.Context, d Desired) error {
+	structure, running, err := r.daemon.Running(ctx)
+	if err != nil {
+		return err
+	}
+	d = r.accepted(d)
+	if !running {
+		return r.write(d, nil)
+	}
+	stats, err := r.daemon.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	if wanted := haproxy.Structure(d.Config); structure != wanted {
+		if wanted == r.still() {
+			return fmt.Errorf("HAProxy has refused structure %s and runs with %s: its log says why; it is asked again in %v", wanted, structure, again)
+		}
+		return r.reload(ctx, d, stats)
+	}
+	if err := r.write(d, nil); err != nil {
+		return err
+	}
+	r.force, r.runs, r.refused = d.Config, true, r.still()
+	if stats, err = r.change(ctx, d.Config, stats); err != nil {
+		return err
+	}
+	return r.cut(ctx, stats)
+}
+
+// change gives HAProxy its members and looks whether it took them.
+func (r *Room) change(ctx context.Context, c haproxy.Config, stats []haproxy.Stat) ([]haproxy.Stat, error) {
+	batches := haproxy.Change(c, stats)
+	if len(batches) == 0 {
+		return stats, nil
+	}
+	for _, commands := range batches {
+		if err := r.daemon.Command(ctx, commands...); err != nil {
+			return nil, fmt.Errorf("change HAProxy's members: %w", err)
+		}
+	}
+	stats, err := r.daemon.Stats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if left := haproxy.Change(c, stats); len(left) > 0 {
+		return nil, fmt.Errorf("change HAProxy's members: it did not carry out %q", left[0][0])
+	}
+	return stats, nil
+}
+
+// cut ends the sessions of servers that do not answer them any more.
+func (r *Room) cut(ctx context.Context, stats []haproxy.Stat) error {
+	for _, server := range haproxy.Cut(stats) {
+		if err := r.daemon.Command(ctx, "shutdown sessions server "+server); err != nil {
+			return fmt.Errorf("end the sessions of %s: %w", server, err)
+		}
+	}
+	return nil
+}
+
+// accepted is the configuration without a structure that HAProxy has just refused: the members then change in the one that it runs with.
+func (r *Room) accepted(d Desired) Desired {
+	if r.refused == "" || r.refused != haproxy.Structure(d.Config) || r.host.Now().Sub(r.since) >= again || !r.runs {
+		return d
+	}
+	members := d.Config.Members
+	if len(members) != len(r.force.Members) {
+		return Desired{Config: r.force, Rules: d.Rules}
+	}
+	d.Config, d.CA = r.force, nil // its CA is in its file already
+	d.Config.Members = members
+	return d
+}
+
+// still keeps the refusal in mind while its time lasts.
+func (r *Room) still() string {
+	if r.host.Now().Sub(r.since) < again {
+		return r.refused
+	}
+	return ""
+}
+
+// reload has HAProxy take another structure. When it refuses, it goes on with the former one, and the file gets that back: a HAProxy that
+// is started anew would not start with the other.
+func (r *Room) reload(ctx context.Context, d Desired, stats []haproxy.Stat) error {
+	former := r.force.Trust.CAFile
+	before, err := r.host.Read(haproxy.File)
+	if err != nil {
+		return err
+	}
+	if err := r.write(d, stats); err != nil {
+		return err
+	}
+	wanted := haproxy.Structure(d.Config)
+	if refused, err := r.daemon.Reload(ctx, wanted); err != nil {
+		if !refused {
+			return err
+		}
+		r.refused, r.since = wanted, r.host.Now()
+		if r.runs {
+			return errors.Join(err, r.write(Desired{Config: r.force}, nil))
+		}
+		_, werr := r.host.Write(haproxy.File, before, readable) // an earlier monitor's
+		return errors.Join(err, werr)
+	}
+	r.force, r.runs, r.refused = d.Config, true, ""
+	if former != "" && former != d.Config.Trust.CAFile {
+		err = r.host.Remove(string(former))
+	}
+	return errors.Join(err, r.write(d, nil))
+}
+
+// write puts everything in place that a starting HAProxy reads, the configuration last. stats are those of the worker that a new one follows;
+// nil for a HAProxy that starts without a predecessor.
+func (r *Room) write(d Desired, stats []haproxy.Stat) error {
+	if len(d.CA) > 0 {
+		if _, err := r.host.Write(string(d.Config.Trust.CAFile), d.CA, readable); err != nil {
+			return err
+		}
+	}
+	r.slots = d.Config.Members
+	text, err := encode(r.slots)
+	if err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		path string
+		text []byte
+		mode fs.FileMode
+	}{
+		{haproxy.Run.State(), haproxy.States(d.Config, stats), private},
+		{haproxy.File, haproxy.Render(d.Config), readable},
+		{Memory, text, readable},
+	} {
+		if _, werr := r.host.Write(f.path, f.text, f.mode); werr != nil && !strings.HasPrefix(f.path, "/var/lib/") {
+			return werr
+		} else if werr != nil { // it is only for a time without the API, and HAProxy has what it needs
+			err = fmt.Errorf("remember the members: %w", werr)
+		}
+	}
+	return err
+}

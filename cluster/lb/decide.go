@@ -1,0 +1,166 @@
+package lb
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/haproxy"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/record"
+	"github.com/onprem-infra/onprem-infra/shared/redirect"
+)
+
+// patience is how many looks in a row may stay without an answer before HAProxy counts as dead. A refused connection needs none, and neither
+// does an answer that says no: the redirect goes with the first. One look may be late because this machine is busy.
+const patience = 3
+
+// Observe asks HAProxy first. What it cannot read of the rest is the Snapshot's fault and not its own: whether the redirect may stay needs
+// nobody but HAProxy.
+func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
+	s := Snapshot{IPv6: r.host.IPv6()}
+	var err error
+	if s.Healthy, err = r.daemon.Healthy(ctx); err != nil {
+		s.Late = true
+	}
+	s.Nodes, s.Synced = r.nodes.Nodes()
+	s.Fault = errors.Join(r.recall(), r.own(&s), r.certificates(&s))
+	s.Before = r.slots
+	return s, nil
+}
+
+// recall reads the members of an earlier run, once.
+func (r *Room) recall() error {
+	if r.loaded {
+		return nil
+	}
+	text, err := r.host.Read(Memory)
+	if err != nil {
+		return fmt.Errorf("read the members of an earlier run: %w", err)
+	}
+	r.slots, r.loaded = decode(text), true
+	return nil
+}
+
+func (r *Room) own(s *Snapshot) error {
+	text, err := r.host.Read(OwnAddress)
+	if err != nil {
+		return fmt.Errorf("read the node's address: %w", err)
+	}
+	s.Own, _ = netip.ParseAddr(strings.TrimSpace(string(text)))
+	return nil
+}
+
+// certificates reads what is trusted; before there is a kubeconfig nothing is known.
+func (r *Room) certificates(s *Snapshot) (err error) {
+	if s.CA, s.Name, err = r.trust.Trust(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read the cluster's CA: %w", err)
+	}
+	return nil
+}
+
+// Decide says how HAProxy should be configured and what should go through it. Members that the API does not name any more go; when it names
+// nobody at all, or says nothing, the last ones stay.
+func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
+	members, why := r.members(s)
+	c := haproxy.Config{
+		Header: r.header, Run: haproxy.Run, IPv6: s.IPv6, VIPs: r.plan.VIPs.API, Members: members,
+		Ports: haproxy.Ports{
+			LB: r.plan.Ports[port.LB], Ready: r.plan.Ports[port.LBReady], Monitor: r.plan.Ports[port.LBMonitor], Stats: r.plan.Ports[port.LBStats],
+			MachineConfigLB: r.plan.Ports[port.MachineConfigLB], API: r.plan.Ports[port.API], MachineConfig: r.plan.Ports[port.MachineConfig],
+		},
+	}
+	d := Desired{Config: c, Blind: s.Late, Fault: s.Fault}
+	reasons := loop.Reasons{why}
+	d.Config.Trust, d.CA, why = trusted(s)
+	reasons = append(reasons, why)
+	d.Rules, why = r.rules(s)
+	return d, append(reasons, why)
+}
+
+func (r *Room) members(s Snapshot) ([]netip.Addr, string) {
+	var named []netip.Addr
+	if len(r.plan.VIPs.API) > 0 {
+		for _, n := range s.Nodes {
+			if a, ok := addr.Member(n, r.plan.VIPs.API[0], s.Own, slices.Concat(r.plan.VIPs.API, r.plan.VIPs.Ingress), r.plan.MachineNetworks); ok {
+				named = append(named, a)
+			}
+		}
+	}
+	slots := haproxy.Place(s.Before, named)
+	if !s.Synced || len(known(slots)) == 0 {
+		slots = haproxy.Place(s.Before, s.Before) // what was remembered is checked like anything else
+		return slots, fmt.Sprintf("members %v of an earlier time, as the API names none", known(slots))
+	}
+	return slots, fmt.Sprintf("members %v", known(slots))
+}
+
+// known are the members without the free slots, sorted.
+func known(slots []netip.Addr) []netip.Addr {
+	all := slices.DeleteFunc(slices.Clone(slots), func(a netip.Addr) bool { return !a.IsValid() })
+	slices.SortFunc(all, netip.Addr.Compare)
+	return all
+}
+
+// trusted is the file that holds the CA: another CA is another file, as HAProxy reads it at a reload only. A kubeconfig may name its server by
+// an address, which HAProxy cannot compare; the CA must have signed the certificate all the same.
+func trusted(s Snapshot) (haproxy.Trust, []byte, string) {
+	if len(s.CA) == 0 {
+		return haproxy.Trust{}, nil, "checks verify no certificate, as no CA is known"
+	}
+	if !x509.NewCertPool().AppendCertsFromPEM(s.CA) {
+		return haproxy.Trust{}, nil, "checks verify no certificate, as there is none in what the kubeconfig calls a CA"
+	}
+	digest := sha256.Sum256(s.CA)
+	t := haproxy.Trust{CAFile: haproxy.Path(fmt.Sprintf("%s/ca-%x.crt", path.Dir(haproxy.File), digest[:6]))}
+	if _, err := netip.ParseAddr(s.Name); err != nil {
+		if name, err := record.ParseName(s.Name); err == nil {
+			t.Name = name
+		}
+	}
+	return t, s.CA, "checks verify certificates"
+}
+
+// rules are on and off with HAProxy's health at once.
+func (r *Room) rules(s Snapshot) (redirect.Rules, string) {
+	if s.Late {
+		r.late++
+	} else {
+		r.late, r.on = 0, s.Healthy
+	}
+	if r.late >= patience {
+		r.on = false
+	}
+	all := redirect.Of(r.plan.VIPs.API, r.plan.MachineNetworks, r.plan.Ports)
+	switch {
+	case r.on:
+		return all, "the VIP's connections go through HAProxy"
+	case s.Late:
+		return all.Off(), "HAProxy does not answer: the VIP's connections go to this node's own API server"
+	}
+	return all.Off(), "HAProxy has no server: the VIP's connections go to this node's own API server"
+}
+
+// decode reads what encode wrote; of anything else it takes nothing.
+func decode(text []byte) []netip.Addr {
+	var slots []netip.Addr
+	if json.Unmarshal(text, &slots) != nil {
+		return nil
+	}
+	return slots
+}
+
+func encode(slots []netip.Addr) ([]byte, error) {
+	text, err := json.Marshal(slots)
+	return append(text, '\n'), err
+}

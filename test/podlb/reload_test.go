@@ -1,0 +1,64 @@
+package podlb
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/haproxy"
+)
+
+// TestReload holds H-07: a structure that only a reload brings costs no connection and keeps long watches, and reloads without end do not
+// fill the machine with old workers.
+func TestReload(t *testing.T) {
+	w := three(t)
+	before := w.workers()
+	watches := w.watches(20, "https://"+vip+":6443/watch")
+	begun := time.Now()
+	l := w.load(w.client, "https://"+vip+":6443/who", 2*time.Second)
+	time.Sleep(300 * time.Millisecond)
+
+	for i := range 6 { // nobody is there; with them there are more members than slots
+		w.register(fmt.Sprintf("ghost%d", i), fmt.Sprintf("192.0.2.2%d", i))
+	}
+	took := w.within("another worker serves", 10*time.Second, func() bool {
+		now := w.workers()
+		return len(now) > 0 && now[0] != before[0] && !slices.Equal(now, before)
+	})
+	time.Sleep(time.Second)
+	w.up(3)
+	alive, ended, silent := on(watches, "")
+	t.Logf("reloaded %v after the last member; watches: %d alive, %d ended, %d silent", took.Round(time.Millisecond), alive, ended, silent)
+	if alive != len(watches) {
+		t.Errorf("%d of %d watches live on", alive, len(watches))
+	}
+	for _, r := range l.since(begun) {
+		if r.err == nil && r.from[:len("192.0.2.10:")] != "192.0.2.10:" {
+			t.Errorf("%v after the beginning a request did not go through HAProxy: the server saw %s", r.start.Sub(begun), r.from)
+			break
+		}
+	}
+	none(t, "a reload", begun, l.since(begun))
+
+	for i := range 6 {
+		w.unregister(fmt.Sprintf("ghost%d", i))
+	}
+	w.within("the ghosts are gone", 5*time.Second, func() bool {
+		return !slices.ContainsFunc(w.stats(), func(s haproxy.Stat) bool { return s.Backend == haproxy.Masters && !s.Up() && !s.Disabled() })
+	})
+	at, most := time.Now(), 0
+	for range 50 {
+		now := w.workers()
+		most = max(most, len(now))
+		w.haproxyd("master.sock", "reload")
+		w.within("a reload", 5*time.Second, func() bool { next := w.workers(); return len(next) > 0 && !slices.Contains(now, next[0]) })
+		w.watches(1, "https://"+vip+":6443/watch") // it holds the worker
+	}
+	t.Logf("50 reloads took %v, with at most %d workers at once", time.Since(at).Round(time.Millisecond), most)
+	if most > 6 {
+		t.Errorf("%d workers at once", most)
+	}
+	l.stop()
+	none(t, "50 reloads", at, l.since(at))
+}
