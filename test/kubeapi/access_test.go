@@ -18,7 +18,6 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -109,30 +108,9 @@ func (c *Cluster) kubelet(t testing.TB, s *Server, node string) string {
 
 func apply(t testing.TB, s *Server, objects ...runtime.Object) {
 	t.Helper()
-	for _, o := range objects {
-		about, err := meta.Accessor(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := collection(t, o, about.GetNamespace())
-		if err := s.Admin().Do(t.Context(), http.MethodPost, path, o, nil); err != nil {
-			t.Fatalf("POST %s: %v", path, err)
-		}
+	if err := s.Apply(t.Context(), objects...); err != nil {
+		t.Fatal(err)
 	}
-}
-
-// collection is where an object of a kind is made.
-func collection(t testing.TB, o runtime.Object, namespace string) string {
-	t.Helper()
-	kind := o.GetObjectKind().GroupVersionKind()
-	path := "/api/" + kind.Version
-	if kind.Group != "" {
-		path = "/apis/" + kind.Group + "/" + kind.Version
-	}
-	if namespace != "" {
-		path += "/namespaces/" + namespace
-	}
-	return path + "/" + strings.ToLower(kind.Kind) + "s"
 }
 
 func aNode(name, address string, labels map[string]string) *corev1.Node {

@@ -8,6 +8,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Client asks one server as one user, from the server's own place.
@@ -76,6 +81,33 @@ func (c *Client) Do(ctx context.Context, method, path string, body, out any) err
 		return nil
 	}
 	return json.Unmarshal(text, out)
+}
+
+// Apply makes objects, each of which says its kind, in their order.
+func (s *Server) Apply(ctx context.Context, objects ...runtime.Object) error {
+	for _, o := range objects {
+		about, err := meta.Accessor(o)
+		if err != nil {
+			return err
+		}
+		path := collection(o.GetObjectKind().GroupVersionKind(), about.GetNamespace())
+		if err := s.client.Do(ctx, http.MethodPost, path, o, nil); err != nil {
+			return fmt.Errorf("make %s in %s: %w", about.GetName(), path, err)
+		}
+	}
+	return nil
+}
+
+// collection is where objects of a kind are made.
+func collection(kind schema.GroupVersionKind, namespace string) string {
+	path := "/api/" + kind.Version
+	if kind.Group != "" {
+		path = "/apis/" + kind.Group + "/" + kind.Version
+	}
+	if namespace != "" {
+		path += "/namespaces/" + namespace
+	}
+	return path + "/" + strings.ToLower(kind.Kind) + "s"
 }
 
 // message is what a Status says, or the whole text.

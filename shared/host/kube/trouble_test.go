@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"strings"
@@ -162,5 +163,29 @@ func TestSilentAPI(t *testing.T) {
 		w.api.set("master-1", at("192.0.2.11"))
 		time.Sleep(answerWithin + pace)
 		expect(t, w, "master-0", "master-1")
+	})
+}
+
+// K-40: neither does such an API hold a writer, and what was written is not in doubt: it is an error.
+func TestSilentAPIHoldsNoWriter(t *testing.T) {
+	inVirtualTime(t, func(w world) {
+		w.names()
+		w.api.answer(func(_ http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true })
+		api, began := &API{access: w.watcher.follower.access}, time.Now()
+		for what, write := range map[string]func() error{
+			"put": func() error {
+				return api.Put(context.Background(), "a", "b", func(map[string]string) map[string]string { return nil })
+			},
+			"delete": func() error {
+				return api.Delete(context.Background(), "a", "b", func(map[string]string) bool { return false })
+			},
+		} {
+			if err := write(); err == nil || !strings.Contains(err.Error(), what+" ConfigMap a/b") {
+				t.Errorf("%s: %v, want an error that names the object", what, err)
+			}
+		}
+		if took := time.Since(began); took != 2*answerWithin {
+			t.Errorf("two writes took %v, want %v each", took, answerWithin)
+		}
 	})
 }

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/onprem-infra/onprem-infra/cluster"
+	"github.com/onprem-infra/onprem-infra/cluster/candidates"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/test/kubeapi"
+)
+
+var candidatesPlan = plan.Plan{
+	Platform: spec.BareMetal, Namespace: "openshift-kni-infra", ControlPlaneLabel: "node-role.kubernetes.io/master",
+	MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+	VIPs:            plan.VIPs{API: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, Ingress: []netip.Addr{netip.MustParseAddr("192.0.2.6")}},
+}
+
+// keeps has a control plane node keep the list, with its kubelet's credentials, until the test ends.
+func keeps(t *testing.T, c *kubeapi.Cluster, s *kubeapi.Server, name string) {
+	t.Helper()
+	id, err := c.Sign(kubeapi.Node(name))
+	dir := t.TempDir()
+	if err := errors.Join(err, c.WriteKubelet(dir, dir, s.URL(), id)); err != nil {
+		t.Fatal(err)
+	}
+	log, wake := slog.New(slog.DiscardHandler), make(chan struct{}, 1)
+	api := kube.NewAPI(filepath.Join(dir, "kubeconfig"), log)
+	nodes := api.AllNodes(candidatesPlan.ControlPlaneLabel)
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { _ = nodes.Run(ctx, wake) })
+	running.Go(func() { _ = keepCandidates(ctx, candidatesPlan, name, api, nodes, wake, log) })
+	t.Cleanup(func() { cancel(); running.Wait() })
+}
+
+// TestKeepCandidates has two control plane nodes keep the list in a real cluster, with the rights that nodes have: there is one list, it is right,
+// and it is so again soon after somebody has spoilt it.
+func TestKeepCandidates(t *testing.T) {
+	c, s := kubeapi.Local(t, kubeapi.Server{})
+	admin := func(method, path string, body any) error { return s.Admin().Do(t.Context(), method, path, body, nil) }
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(s.Apply(t.Context(), &corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: "openshift-ingress"}}))
+	must(s.Apply(t.Context(), cluster.Objects(candidatesPlan)...))
+	join := func(name, address string, labels ...string) {
+		n := &corev1.Node{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}, ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{}}}
+		for _, l := range labels {
+			n.Labels[l] = ""
+		}
+		n.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: address}}
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+		must(s.Apply(t.Context(), n))
+	}
+	join("master-0", "192.0.2.20", candidatesPlan.ControlPlaneLabel)
+	join("master-1", "192.0.2.21", candidatesPlan.ControlPlaneLabel)
+	join("worker-0", "192.0.2.10")
+	join("arbiter-0", "192.0.2.22", "node-role.kubernetes.io/arbiter")
+	join("remote-0", "192.0.2.11", "node.openshift.io/remote-worker")
+	keeps(t, c, s, "master-1")
+	keeps(t, c, s, "master-0")
+	path := "/api/v1/namespaces/" + candidatesPlan.Namespace + "/configmaps/" + notice.Candidates
+	lists := func(what string, want ...string) {
+		t.Helper()
+		var got []string
+		for deadline := time.Now().Add(25 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) { // before it is the second one's turn
+			object := new(corev1.ConfigMap)
+			if s.Admin().Do(t.Context(), http.MethodGet, path, nil, object) != nil {
+				continue
+			}
+			list, _ := notice.ReadCandidates(object.Data, candidates.Cluster(candidatesPlan))
+			if got = nil; list != nil {
+				for _, entry := range list {
+					got = append(got, entry.Name)
+				}
+			}
+			if slices.Equal(got, want) {
+				return
+			}
+		}
+		t.Errorf("%s: the list is %v, want %v", what, got, want)
+	}
+	lists("at first", "master-0", "master-1", "worker-0")
+	must(admin(http.MethodDelete, path, nil))
+	join("worker-1", "192.0.2.12")
+	lists("the object was deleted and a worker joined", "master-0", "master-1", "worker-0", "worker-1")
+}
+
+// A writer whose knowledge is old overwrites nothing.
+func TestCandidatesWriteOverWhatWasSeen(t *testing.T) {
+	c, s := kubeapi.Local(t, kubeapi.Server{})
+	id, err := c.Sign(kubeapi.Admin())
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := errors.Join(err, os.WriteFile(path, c.Kubeconfig(s.URL(), id), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	h := candidatesHost{api: kube.NewAPI(path, slog.New(slog.DiscardHandler)), namespace: "default"}
+	first, second := map[string]string{"candidates": "[]"}, map[string]string{"candidates": "[1]"}
+	for _, step := range []struct{ before, data, want map[string]string }{
+		{nil, first, first},
+		{nil, second, first},
+		{second, second, first},
+		{first, second, second},
+	} {
+		if err := h.Write(t.Context(), step.before, step.data); err != nil {
+			t.Fatal(err)
+		}
+		object := new(corev1.ConfigMap)
+		if err := s.Admin().Do(t.Context(), http.MethodGet, "/api/v1/namespaces/default/configmaps/"+notice.Candidates, nil, object); err != nil || !maps.Equal(object.Data, step.want) {
+			t.Errorf("%v over %v: %v (%v), want %v", step.data, step.before, object.Data, err, step.want)
+		}
+	}
+}
