@@ -167,3 +167,15 @@ func TestCheckOnce(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestMonitorVIPUsage holds what the verbs refuse before they touch anything.
+func TestMonitorVIPUsage(t *testing.T) {
+	for _, args := range [][]string{
+		{"monitor", "vip"}, {"monitor", "vip", "--role=bootstrap"}, {"monitor", "vip", "--role=arbiter"}, {"check"}, {"check", "another"},
+	} {
+		var said strings.Builder
+		if code := run(t.Context(), args, streams{in: strings.NewReader(""), out: &said, err: &said}); code != exitUsage {
+			t.Errorf("%q: exit code %d: %s", args, code, said.String())
+		}
+	}
+}

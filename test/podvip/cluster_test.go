@@ -22,6 +22,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/host/nft"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -47,7 +48,7 @@ type lan struct {
 	images map[string]string
 	api    *lab.Host
 	fake   *exec.Cmd
-	nodes  []*node
+	nodes  []*node // of the control plane
 }
 
 func open(t *testing.T) *lan {
@@ -157,11 +158,12 @@ func (l *lan) until(what string, within time.Duration, done func() bool) time.Du
 	return time.Since(begun)
 }
 
-// node is a control plane node with its keepalived pod and a FAKE balancer: it answers for HAProxy's readiness and statistics.
+// node is a node with its keepalived pod, a FAKE balancer that answers for HAProxy's readiness and statistics, and a FAKE ingress router.
 type node struct {
 	*pods.Node
 	l        *lan
 	balancer atomic.Pointer[balancer]
+	router   atomic.Bool
 }
 
 // balancer is what a FAKE balancer says of itself.
@@ -170,9 +172,9 @@ type balancer struct {
 	check string // of its one server's last check
 }
 
-func (l *lan) node(i int) *node {
+func (l *lan) node(i int, r role.Role) *node {
 	l.t.Helper()
-	name, address := fmt.Sprintf("m%d", i), fmt.Sprintf("192.0.2.%d", 10+i)
+	name, address := fmt.Sprintf("%.1s%d", r, i), fmt.Sprintf("192.0.2.%d", 10+i)
 	machine, err := pods.New(l.add(name, address), filepath.Join(l.dir, name), l.images)
 	if err != nil {
 		l.t.Fatal(err)
@@ -180,7 +182,7 @@ func (l *lan) node(i int) *node {
 	n := &node{Node: machine, l: l}
 	n.balancer.Store(&balancer{up: true, check: "INI"})
 	n.serve()
-	set, err := cluster.Assets(l.plan, role.Master)
+	set, err := cluster.Assets(l.plan, r)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -197,8 +199,12 @@ func (l *lan) node(i int) *node {
 	if err := n.Write(files...); err != nil {
 		l.t.Fatal(err)
 	}
+	labels := map[string]string{}
+	if r == role.Master {
+		labels[l.plan.ControlPlaneLabel] = ""
+	}
 	body, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"name": name, "labels": map[string]string{l.plan.ControlPlaneLabel: ""}},
+		"metadata": map[string]any{"name": name, "labels": labels},
 		"status":   map[string]any{"addresses": []map[string]string{{"type": "InternalIP", "address": address}}},
 	})
 	if err == nil {
@@ -207,7 +213,9 @@ func (l *lan) node(i int) *node {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	l.nodes = append(l.nodes, n)
+	if r == role.Master {
+		l.nodes = append(l.nodes, n)
+	}
 	return n
 }
 
@@ -223,7 +231,12 @@ func (n *node) serve() {
 	mux.HandleFunc("/haproxy_stats;csv", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, "# pxname,svname,scur,status,lastchg,type,check_status,addr\nmasters,m1,0,UP,3,2,%s,192.0.2.11:6443\n", n.balancer.Load().check)
 	})
-	for _, address := range []string{"127.0.0.1:9444", "127.0.0.1:29445"} {
+	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) {
+		if !n.router.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	for _, address := range []string{"127.0.0.1:9444", "127.0.0.1:29445", "127.0.0.1:1936"} {
 		listener, err := n.Host.Listen(address)
 		if err != nil {
 			n.l.t.Fatal(err)
@@ -311,4 +324,21 @@ func (n *node) resident(container string) string {
 	_, after, _ := strings.Cut(string(text), "VmRSS:")
 	line, _, _ := strings.Cut(after, "\n")
 	return strings.TrimSpace(line)
+}
+
+// well asks the pod's programs as kubelet does.
+func (n *node) well() error {
+	client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DialContext: n.Host.Dial, DisableKeepAlives: true}}
+	for _, name := range []string{port.MonitorVIP, port.Supervise} {
+		reply, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d/healthz", n.l.plan.Ports[name]))
+		if err != nil {
+			return err
+		}
+		text, err := io.ReadAll(reply.Body)
+		_ = reply.Body.Close() // read to its end
+		if err != nil || reply.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s on %s: %s %s %v", name, n.Host.Name, reply.Status, text, err)
+		}
+	}
+	return nil
 }

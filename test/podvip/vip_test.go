@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
@@ -23,19 +24,25 @@ func TestNodes(t *testing.T) {
 	l := open(t)
 	var hosts []*lab.Host
 	for i := range 3 {
-		n := l.node(i + 1)
-		hosts = append(hosts, n.Host)
+		hosts = append(hosts, l.node(i+1, role.Master).Host)
 	}
+	worker := l.node(4, role.Worker)
 	observer, err := lab.Observe(netip.MustParseAddr(apiVIP), 10*time.Millisecond, hosts...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer observer.Stop()
-	for _, n := range l.nodes {
+	ingress, err := lab.Observe(netip.MustParseAddr("192.0.2.6"), 10*time.Millisecond, append(hosts, worker.Host)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ingress.Stop()
+	for _, n := range append(l.nodes, worker) {
 		n.end()
 		n.start()
 	}
 	gateClosed(t, l, observer)
+	routers(t, l, ingress, worker)
 	holder := gateOpens(t, l, observer)
 	monitorsEnd(t, l, observer, holder)
 	apiAway(t, l, observer, holder)
@@ -55,6 +62,33 @@ func gateClosed(t *testing.T, l *lan, observer *lab.Observer) {
 	}
 	if holders := observer.Holders(); len(holders) > 0 {
 		t.Errorf("the API VIP is held by %v before the API worked", holders)
+	}
+}
+
+// routers holds K-51 and K-50 in the pods: where no router answers, nobody has the ingress VIP, and that is nobody's fault; it comes to the worker
+// with one, which stands for no other VIP, and leaves it with the router.
+func routers(t *testing.T, l *lan, ingress *lab.Observer, worker *node) {
+	t.Helper()
+	for _, n := range append(l.nodes, worker) {
+		if err := n.well(); err != nil {
+			t.Errorf("no router, and kubelet would end the pod: %v", err)
+		}
+	}
+	if holders := ingress.Holders(); len(holders) > 0 {
+		t.Errorf("no router, and the ingress VIP is held by %v", holders)
+	}
+	if text := worker.proposed(); strings.Contains(text, "_API_") || !strings.Contains(text, "192.0.2.11") {
+		t.Errorf("the worker's configuration is\n%s", text)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	worker.router.Store(true)
+	if _, err := ingress.Wait(ctx, worker.Host.Name); err != nil {
+		t.Fatalf("the worker has a router: %v", err)
+	}
+	worker.router.Store(false)
+	if _, err := ingress.Wait(ctx); err != nil {
+		t.Fatalf("the router is gone: %v", err)
 	}
 }
 
