@@ -27,8 +27,11 @@ func TestIgnitionValidate(t *testing.T) {
 	refs := images(t)
 	for _, args := range examples() {
 		t.Run(strings.Join(args[1:], " "), func(t *testing.T) {
-			input := ours(t, "", args...)
-			for _, r := range roles("") {
+			input, hosts := ours(t, "", args...), roles("")
+			if args[1] == "cluster" {
+				input, hosts = strings.Replace(input, "topology: HighlyAvailable", "topology: HighlyAvailableArbiter", 1), role.All()
+			}
+			for _, r := range hosts {
 				if verdict := validate(t, ours(t, input, "ignition", "--role="+string(r), "-c", "-", "--images", refs)); verdict != "" {
 					t.Errorf("%s: ignition-validate: %s", r, verdict)
 				}
