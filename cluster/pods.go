@@ -106,6 +106,8 @@ func haproxyPod(p plan.Plan) pod.Static {
 				{Name: "lb", Number: p.Ports[port.LB]}, {Name: "mcs-lb", Number: p.Ports[port.MachineConfigLB]},
 				{Name: "lb-ready", Number: p.Ports[port.LBReady]}, {Name: "lb-monitor", Number: p.Ports[port.LBMonitor]},
 			},
+			// It is alive without a server too, and ready with one.
+			Startup: asks(p, port.LBStats, "/haproxy_alive", 60), Liveness: asks(p, port.LBStats, "/haproxy_alive", 3),
 			Readiness: asks(p, port.LBReady, "/haproxy_ready", 3),
 		}, {
 			Name: haproxy + "-monitor", Image: own, Command: []string{program, "monitor", "lb"},

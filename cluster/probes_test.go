@@ -9,7 +9,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	balancer "github.com/onprem-infra/onprem-infra/shared/haproxy"
+	"github.com/onprem-infra/onprem-infra/shared/pod"
 	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
 // TestProbes holds that probes ask by HTTP and start no process, and that each asks the container that it ends: a daemon lives on when its
@@ -38,7 +41,7 @@ func TestProbes(t *testing.T) {
 					t.Errorf("%s of %s: %+v: one late answer must not count, and a look ends before the next", kind, c.Name, probe)
 				}
 			}
-			if strings.HasSuffix(c.Name, "-monitor") && c.LivenessProbe == nil {
+			if c.LivenessProbe == nil {
 				t.Errorf("%s may hang for ever", c.Name)
 			}
 			if c.LivenessProbe != nil && c.StartupProbe == nil {
@@ -76,6 +79,24 @@ func TestProbeBudgets(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestHAProxyAnswers holds that HAProxy has what it is asked for: a probe of something else would end it again and again. It is alive without any
+// server (H-10).
+func TestHAProxyAnswers(t *testing.T) {
+	p := compiled(t, func(*spec.Cluster) {})
+	ports := balancer.Ports{Stats: p.Ports[port.LBStats], Ready: p.Ports[port.LBReady], LB: p.Ports[port.LB], API: p.Ports[port.API]}
+	text := string(balancer.Render(balancer.Config{Ports: ports}))
+	for _, c := range haproxyPod(p).Containers {
+		if c.Name != haproxy {
+			continue
+		}
+		for _, probe := range []*pod.Probe{c.Startup, c.Liveness} {
+			if want := fmt.Sprintf(":%d\n", probe.Port); !strings.Contains(text, want) || !strings.Contains(text, "monitor-uri "+probe.Path+"\n") {
+				t.Errorf("HAProxy without servers is asked for %d%s, and has\n%s", probe.Port, probe.Path, text)
+			}
+		}
+	}
 }
 
 // TestHostPorts holds that no two containers of a node claim one port of it, and that what is claimed is on the list of ports.
