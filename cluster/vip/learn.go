@@ -93,13 +93,14 @@ func (r *Room) guests(vip, self netip.Addr) []netip.Addr {
 // members are the addresses of those who take part in an election of a VIP, sorted.
 func (r *Room) members(e election, vip, self netip.Addr) []netip.Addr {
 	var members []netip.Addr
+	vips := r.vips()
 	for _, n := range e.nodes {
-		if member, ok := addr.Member(n, vip, self, r.vips(), r.plan.MachineNetworks); ok {
+		if member, ok := addr.Member(n, vip, self, vips, r.plan.MachineNetworks); ok {
 			members = append(members, member)
 		}
 	}
 	for _, c := range e.candidates {
-		if member, ok := c.Address(vip, self); ok && !slices.Contains(r.vips(), member) {
+		if member, ok := c.Address(vip, self); ok && !slices.Contains(vips, member) {
 			members = append(members, member)
 		}
 	}

@@ -27,15 +27,15 @@ import (
 )
 
 // nodeVIPHost is a node as the VIP's room sees it.
-type nodeVIPHost struct{}
+type nodeVIPHost struct{ root string } // where the node's files are; empty for the node itself
 
-func inRunDir(name string) string { return filepath.Join(vip.RunDir, name) }
+func (h nodeVIPHost) at(path ...string) string { return h.root + filepath.Join(path...) }
 
 // watched are the files whose change the room wants to see at once.
-func (nodeVIPHost) watched() []string {
-	list := []string{inRunDir(supervised.StatusFile)}
+func (h nodeVIPHost) watched() []string {
+	list := []string{h.at(vip.RunDir, supervised.StatusFile)}
 	for _, name := range []string{"ipv4", "ipv6", "remote-worker"} {
-		list = append(list, filepath.Join(vip.AgreedDir, name))
+		list = append(list, h.at(vip.AgreedDir, name))
 	}
 	return list
 }
@@ -43,9 +43,9 @@ func (nodeVIPHost) watched() []string {
 func (nodeVIPHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
 
 // Agreed reads what node-ip has chosen. A file that holds no address says nothing.
-func (nodeVIPHost) Agreed() (agreed []netip.Addr, remote bool, err error) {
+func (h nodeVIPHost) Agreed() (agreed []netip.Addr, remote bool, err error) {
 	for _, name := range []string{"ipv4", "ipv6"} {
-		text, err := os.ReadFile(filepath.Join(vip.AgreedDir, name))
+		text, err := os.ReadFile(h.at(vip.AgreedDir, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, false, err
 		}
@@ -53,12 +53,12 @@ func (nodeVIPHost) Agreed() (agreed []netip.Addr, remote bool, err error) {
 			agreed = append(agreed, a)
 		}
 	}
-	remote, err = exists(filepath.Join(vip.AgreedDir, "remote-worker"))
+	remote, err = exists(h.at(vip.AgreedDir, "remote-worker"))
 	return agreed, remote, err
 }
 
-func (nodeVIPHost) Status() (supervised.Status, error) {
-	text, err := os.ReadFile(inRunDir(supervised.StatusFile))
+func (h nodeVIPHost) Status() (supervised.Status, error) {
+	text, err := os.ReadFile(h.at(vip.RunDir, supervised.StatusFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return supervised.Status{}, nil // the supervisor has not spoken yet
 	}
@@ -68,8 +68,8 @@ func (nodeVIPHost) Status() (supervised.Status, error) {
 	return supervised.Decode(text)
 }
 
-func (nodeVIPHost) Propose(config []byte) error {
-	_, err := file.WriteIfChanged(inRunDir(supervised.CandidateFile), config, 0o644)
+func (h nodeVIPHost) Propose(config []byte) error {
+	_, err := file.WriteIfChanged(h.at(vip.RunDir, supervised.CandidateFile), config, 0o644)
 	return err
 }
 
@@ -79,8 +79,8 @@ const (
 	failing = "0\n"
 )
 
-func (nodeVIPHost) Track(check vrrp.CheckName, fault, passes bool) error {
-	text, path := failing, vip.TrackFile(check, fault)
+func (h nodeVIPHost) Track(check vrrp.CheckName, fault, passes bool) error {
+	text, path := failing, h.at(vip.TrackFile(check, fault))
 	if passes {
 		text = passing
 	}
@@ -92,22 +92,22 @@ func (nodeVIPHost) Track(check vrrp.CheckName, fault, passes bool) error {
 }
 
 // tracked says whether an earlier run left a check passing.
-func (nodeVIPHost) tracked(check vrrp.CheckName, fault bool) bool {
-	text, err := os.ReadFile(vip.TrackFile(check, fault))
+func (h nodeVIPHost) tracked(check vrrp.CheckName, fault bool) bool {
+	text, err := os.ReadFile(h.at(vip.TrackFile(check, fault)))
 	return err == nil && string(text) == passing
 }
 
-func (nodeVIPHost) Beat(beat uint64) error {
-	return file.Write(inRunDir(supervised.HeartbeatFile), []byte(strconv.FormatUint(beat, 10)+"\n"), 0o644)
+func (h nodeVIPHost) Beat(beat uint64) error {
+	return file.Write(h.at(vip.RunDir, supervised.HeartbeatFile), []byte(strconv.FormatUint(beat, 10)+"\n"), 0o644)
 }
 
-func (nodeVIPHost) Keep(m vip.Memory) error {
-	return file.Write(vip.MemoryPath, vip.EncodeMemory(m), 0o644)
+func (h nodeVIPHost) Keep(m vip.Memory) error {
+	return file.Write(h.at(vip.MemoryPath), vip.EncodeMemory(m), 0o644)
 }
 
 // memory is that of an earlier run. One that cannot be read is no reason to end: what runs goes on.
-func (nodeVIPHost) memory(log *slog.Logger) vip.Memory {
-	text, err := os.ReadFile(vip.MemoryPath)
+func (h nodeVIPHost) memory(log *slog.Logger) vip.Memory {
+	text, err := os.ReadFile(h.at(vip.MemoryPath))
 	if errors.Is(err, fs.ErrNotExist) {
 		return vip.Memory{}
 	}

@@ -1,0 +1,130 @@
+//go:build remote
+
+package main
+
+import (
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// onDisk is a node's disk below a directory, with these files.
+func onDisk(t *testing.T, files map[string]string) nodeVIPHost {
+	t.Helper()
+	h := nodeVIPHost{root: t.TempDir()}
+	for path, text := range files {
+		if err := os.MkdirAll(filepath.Dir(h.at(path)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(h.at(path), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return h
+}
+
+// TestAgreed holds what is read of what node-ip has chosen (K-19).
+func TestAgreed(t *testing.T) {
+	four, six, remote := vip.AgreedDir+"/ipv4", vip.AgreedDir+"/ipv6", vip.AgreedDir+"/remote-worker"
+	for _, tt := range []struct {
+		name   string
+		files  map[string]string
+		want   []netip.Addr
+		remote bool
+	}{
+		{name: "nothing yet"},
+		{name: "one family", files: map[string]string{four: "192.0.2.11\n"}, want: []netip.Addr{netip.MustParseAddr("192.0.2.11")}},
+		{name: "both", files: map[string]string{four: "192.0.2.11", six: "2001:db8::11\n"}, want: []netip.Addr{netip.MustParseAddr("192.0.2.11"), netip.MustParseAddr("2001:db8::11")}},
+		{name: "garbage and nothing", files: map[string]string{four: "eth0", six: ""}},
+		{name: "a remote worker", files: map[string]string{remote: ""}, remote: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, remote, err := onDisk(t, tt.files).Agreed()
+			if err != nil || remote != tt.remote || !slices.Equal(got, tt.want) {
+				t.Errorf("%v, remote %t, %v; want %v, %t", got, remote, err, tt.want, tt.remote)
+			}
+		})
+	}
+	if _, _, err := onDisk(t, map[string]string{four + "/a": ""}).Agreed(); err == nil {
+		t.Error("what cannot be read is taken for nothing")
+	}
+}
+
+// TestTrackFiles holds that a check's state comes back as it was written, that a file which is lost in any way is written anew, and that such a one
+// is nobody's health.
+func TestTrackFiles(t *testing.T) {
+	h := onDisk(t, nil)
+	for _, fault := range []bool{false, true} {
+		path := h.at(vip.TrackFile(vrrp.CheckIngress, fault))
+		for how, harm := range map[string]func(){
+			"as it is":     func() {},
+			"deleted":      func() { os.Remove(path) },
+			"emptied":      func() { os.WriteFile(path, nil, 0o644) },
+			"garbled":      func() { os.WriteFile(path, []byte("1 garbage"), 0o644) },
+			"no directory": func() { os.RemoveAll(filepath.Dir(path)) },
+		} {
+			for _, passes := range []bool{true, false} {
+				if err := h.Track(vrrp.CheckIngress, fault, passes); err != nil {
+					t.Fatal(err)
+				}
+				if h.tracked(vrrp.CheckIngress, fault) != passes {
+					t.Errorf("fault %t: it is not %t", fault, passes)
+				}
+			}
+			harm()
+			if h.tracked(vrrp.CheckIngress, fault) {
+				t.Errorf("fault %t: %s, and it passes", fault, how)
+			}
+		}
+	}
+}
+
+// TestMemory holds that what is kept comes back, and that what cannot be read ends nothing and is said.
+func TestMemory(t *testing.T) {
+	var said strings.Builder
+	log := slog.New(slog.NewTextHandler(&said, nil))
+	h := onDisk(t, map[string]string{filepath.Dir(vip.MemoryPath) + "/other": ""})
+	if m := h.memory(log); m.Open || said.Len() > 0 {
+		t.Errorf("without a file %+v: %s", m, said.String())
+	}
+	node := vip.Node{ControlPlane: true, Node: addr.Node{Name: "m1", InternalIPs: []netip.Addr{netip.MustParseAddr("192.0.2.11")}}}
+	if err := h.Keep(vip.Memory{Open: true, BootstrapGone: true, Nodes: []vip.Node{node}}); err != nil {
+		t.Fatal(err)
+	}
+	if m := h.memory(log); !m.Open || !m.BootstrapGone || len(m.Nodes) != 1 || !m.Nodes[0].Equal(node.Node) || !m.Nodes[0].ControlPlane {
+		t.Errorf("%+v", m)
+	}
+	for _, garbage := range []string{"", "{", "[]", `{"open": 7}`, "\x00"} {
+		said.Reset()
+		if err := os.WriteFile(h.at(vip.MemoryPath), []byte(garbage), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if m := h.memory(log); m.Open || len(m.Nodes) > 0 || !strings.Contains(said.String(), vip.MemoryPath) {
+			t.Errorf("%q makes %+v: %s", garbage, m, said.String())
+		}
+	}
+}
+
+// TestBeat holds that each beat is another text.
+func TestBeat(t *testing.T) {
+	h := onDisk(t, map[string]string{vip.RunDir + "/other": ""})
+	seen := map[string]bool{}
+	for beat := range uint64(5) {
+		if err := h.Beat(beat); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(h.at(vip.RunDir, "heartbeat"))
+		if err != nil || seen[string(text)] || len(text) == 0 {
+			t.Errorf("beat %d is %q, %v", beat, text, err)
+		}
+		seen[string(text)] = true
+	}
+}
