@@ -200,7 +200,7 @@ func TestSessionsEnd(t *testing.T) {
 			there.until(t, "taken over", 5*time.Second, 2)
 			moved := time.Now()
 			for i, c := range vips {
-				c.SetReadDeadline(time.Now().Add(time.Second))
+				c.SetReadDeadline(moved.Add(600 * time.Millisecond))
 				if _, err := c.Read(make([]byte, 1)); !errors.Is(err, unix.ECONNRESET) {
 					t.Errorf("session %d, %s: %v", i, c.RemoteAddr(), err)
 				}

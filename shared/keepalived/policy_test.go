@@ -105,7 +105,7 @@ func TestConduct(t *testing.T) {
 				t.Errorf("%s: %s: VRRPv3 has no password", name, i.Name)
 			}
 		}
-		if global := conf.block(t, "global_defs"); global.number(t, "vrrp_garp_master_refresh") != 60 || global.number(t, "max_auto_priority") != -1 {
+		if global := conf.block(t, "global_defs"); global.number(t, "vrrp_garp_master_refresh") != 60 || global.number(t, "vrrp_garp_master_delay") != 1 || global.value(t, "vrrp_higher_prio_send_advert") != "true" || global.number(t, "max_auto_priority") != -1 {
 			t.Errorf("%s: %+v", name, global)
 		}
 	}

@@ -22,6 +22,8 @@ var parsed = sync.OnceValue(func() *template.Template {
 // What the text relies on, of keepalived 2.2.7 and later:
 //   - script_user is named even without scripts, because keepalived complains at start when its default user does not exist.
 //   - Gratuitous ARP, and its counterpart of IPv6, is repeated every minute: a switch that missed the burst of the takeover learns late, not never.
+//   - Two routers of one priority may become MASTER in the same instant, and whoever announces the address last is believed: for seconds, if that is
+//     the one who gives way. So he sends one more advert, at which the other announces himself anew; and everybody does so again after a second.
 //   - Every instance starts as BACKUP and none has nopreempt, which would switch off every move that a weight asks for.
 //   - Unicast without a peer is a fault, and keepalived's own test of the file says so. It would fall back to multicast otherwise, where nodes
 //     in unicast mode do not hear it.

@@ -161,12 +161,12 @@ func (i *install) once(n int, url string, held *traffic.Watches) {
 	}
 	m := i.moved(begin, i.masters()...)
 	serving := server.PID() != 0 && m.took < drain
-	i.judge(fmt.Sprintf("run %d", n), m, noise, noise)
+	i.judge(fmt.Sprintf("run %d", n), m, noise, briefly)
 	i.router.until("gone", func(st supervised.Status) bool { return st.Leaving == supervised.Left })
 	time.Sleep(2 * time.Second)
 	requests := probe.Stop()
 	breaks, silentFor := held.Report()
-	i.orderly(n, begin, requests, breaks, silentFor)
+	i.orderly(n, begin, begin.Add(m.took), requests, breaks, silentFor)
 	if !serving {
 		t.Errorf("run %d: the VIP was on a master only after %s, when the bootstrap's API had ended", n, m.took)
 	}
@@ -182,7 +182,7 @@ func (i *install) once(n int, url string, held *traffic.Watches) {
 func (i *install) masters() []*router { return i.stage.masters }
 
 // orderly is what targets of a hand-over say of its clients.
-func (i *install) orderly(n int, begin time.Time, requests traffic.Requests, breaks []traffic.Break, silentFor time.Duration) {
+func (i *install) orderly(n int, begin, moved time.Time, requests traffic.Requests, breaks []traffic.Break, silentFor time.Duration) {
 	i.stage.Helper()
 	since := requests.Since(begin)
 	cut := since.With(traffic.Reset)
@@ -195,6 +195,9 @@ func (i *install) orderly(n int, begin time.Time, requests traffic.Requests, bre
 		slowest = max(slowest, b.Back.Sub(b.At))
 	}
 	i.Logf("run %d: %s; %d watches cut, back after %s at most, silent for %s at most", n, since, len(breaks), slowest.Round(time.Millisecond), silentFor.Round(time.Millisecond))
+	for _, r := range since.Unserved()[:min(len(since.Unserved()), 10)] {
+		i.Logf("run %d: %s, begun %s after the move, ended %s after it: %v", n, r.Outcome, r.Start.Sub(moved).Round(time.Millisecond), r.End.Sub(moved).Round(time.Millisecond), r.Err)
+	}
 	if bad := since.With(traffic.Refused, traffic.Late, traffic.Failed); len(bad) != 0 {
 		i.Errorf("run %d: not orderly: %s", n, bad)
 	}

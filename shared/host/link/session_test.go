@@ -2,6 +2,7 @@ package link
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"testing"
@@ -82,7 +83,7 @@ func TestReset(t *testing.T) {
 				}
 				sessions, err := Sessions(vip)
 				if err != nil || len(sessions) != 1 || sessions[0].Remote.String() != client.LocalAddr().String() {
-					t.Fatalf("sessions %v, %v", sessions, err)
+					return fmt.Errorf("sessions %v, %v", sessions, err)
 				}
 				if tt.lend {
 					if err := Lend(vip); err != nil {

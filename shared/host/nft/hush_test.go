@@ -36,7 +36,7 @@ func TestHush(t *testing.T) {
 			}
 			return Hush(vip)
 		}, false},
-		{"forgotten", func() error { time.Sleep(hushTime + 100*time.Millisecond); return nil }, true},
+		{"forgotten", func() error { time.Sleep(2100 * time.Millisecond); return nil }, true},
 		{"hushed in the place of what was forgotten", func() error { return Hush(vip) }, false},
 	} {
 		if err := host.In(tt.do); err != nil {
