@@ -109,7 +109,7 @@ func room(t *testing.T, r role.Role, change func(*spec.Cluster)) (*Room, *fakeWo
 		t.Fatal(err)
 	}
 	w := &fakeWorld{
-		own: []string{"127.0.0.1/8", "192.0.2.10/24", "2001:db8::10/64"}, resolver: "nameserver 198.51.100.1\n",
+		own: []string{"127.0.0.1/8", "192.0.2.10/24", "2001:db8::10/64", "2001:db8:9::10/64"}, resolver: "nameserver 198.51.100.1\n",
 		running: true, another: true, files: map[string][]byte{}, writes: map[string]int{},
 	}
 	return New(p, r, "made by a test", w, w, w), w
@@ -144,7 +144,7 @@ func TestDecideUpstreams(t *testing.T) {
 		{name: "D-02: empty", resolver: "", why: "no usable name server in any resolv.conf"},
 		{name: "D-02: comments only", resolver: "# nameserver 198.51.100.1\nsearch example.com\n", why: "no usable name server in any resolv.conf"},
 		{name: "D-02: this machine only", resolver: "nameserver 192.0.2.10\n", why: "no usable name server in any resolv.conf"},
-		{name: "D-04: never this machine, in any family", resolver: "nameserver 192.0.2.10\nnameserver 2001:db8::10\nnameserver ::ffff:192.0.2.10\nnameserver 198.51.100.1\n", want: "198.51.100.1",
+		{name: "D-04: never this machine, in any family", resolver: "nameserver 192.0.2.10\nnameserver 2001:db8::10\nnameserver ::ffff:192.0.2.10\nnameserver 2001:db8:9::10\nnameserver 198.51.100.1\n", want: "198.51.100.1",
 			why: "name servers [198.51.100.1] from /0"},
 		{name: "D-05: never a loopback, never the stub resolver", resolver: "nameserver 127.0.0.53\nnameserver 127.8.0.1\nnameserver ::1\nnameserver 198.51.100.1\n", want: "198.51.100.1",
 			why: "name servers [198.51.100.1] from /0"},

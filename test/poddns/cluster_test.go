@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -19,54 +21,16 @@ import (
 
 	"github.com/miekg/dns"
 
+	nodegoods "github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/test/cache"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/need"
 	"github.com/onprem-infra/onprem-infra/test/pods"
 )
-
-// manifest is the pod of a node; what varies is the role.
-const manifest = `apiVersion: v1
-kind: Pod
-metadata: {name: coredns}
-spec:
-  hostNetwork: true
-  shareProcessNamespace: true
-  terminationGracePeriodSeconds: 5
-  initContainers:
-  - name: coredns-prepare
-    image: onprem-infra
-    command: [onprem-infra, monitor, dns, --role=ROLE, --once]
-    securityContext: &least {readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
-    volumeMounts: &mounts
-    - {name: conf, mountPath: /etc/coredns}
-    - {name: memory, mountPath: /var/lib/onprem-infra}
-    - {name: cluster, mountPath: /etc/onprem-infra, readOnly: true, mountPropagation: HostToContainer}
-    - {name: kubelet, mountPath: /var/lib/kubelet, readOnly: true, mountPropagation: HostToContainer}
-    - {name: nm, mountPath: /run/NetworkManager, readOnly: true, mountPropagation: HostToContainer}
-    - {name: resolved, mountPath: /run/systemd/resolve, readOnly: true, mountPropagation: HostToContainer}
-  containers:
-  - name: coredns
-    image: coredns
-    command: [coredns, -conf, /etc/coredns/Corefile]
-    securityContext: {readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: {drop: [ALL], add: [NET_BIND_SERVICE]}}
-    volumeMounts: [{name: conf, mountPath: /etc/coredns, readOnly: true}]
-  - name: coredns-monitor
-    image: onprem-infra
-    command: [onprem-infra, monitor, dns, --role=ROLE]
-    securityContext: *least
-    volumeMounts: *mounts
-  volumes:
-  - {name: conf, hostPath: {path: /etc/coredns, type: DirectoryOrCreate}}
-  - {name: memory, hostPath: {path: /var/lib/onprem-infra, type: DirectoryOrCreate}}
-  - {name: cluster, hostPath: {path: /etc/onprem-infra, type: DirectoryOrCreate}}
-  - {name: kubelet, hostPath: {path: /var/lib/kubelet, type: DirectoryOrCreate}}
-  - {name: nm, hostPath: {path: /run/NetworkManager, type: DirectoryOrCreate}}
-  - {name: resolved, hostPath: {path: /run/systemd/resolve, type: DirectoryOrCreate}}
-`
 
 const (
 	zone   = "ostest.example.com."
@@ -203,13 +167,18 @@ type node struct {
 	address string
 }
 
-func (c *cluster) node(name, role, address string, resolver string) *node {
+func (c *cluster) node(name string, r role.Role, address, resolver string) *node {
 	c.t.Helper()
 	p, err := plan.Compile(spec.Cluster{
 		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3,
 		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 		APIVIPs:         []netip.Addr{netip.MustParseAddr(apiVIP)}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
+		Images: map[string]string{spec.RuntimeCfgImage: "onprem-infra", spec.CoreDNSImage: "coredns", spec.KeepalivedImage: "none", spec.HAProxyImage: "none"},
 	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	goods, err := nodegoods.Assets(p, r)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -220,8 +189,15 @@ func (c *cluster) node(name, role, address string, resolver string) *node {
 	}
 	n := &node{Node: machine, c: c, address: address}
 	kubeconfig := fmt.Sprintf("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: \"http://%s:6443\"}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n", apiAt)
+	for _, f := range goods.Files() {
+		if path.Base(f.Path) == "coredns.yaml" {
+			err = errors.Join(err, n.Write(f))
+		}
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
 	if err := n.Write(
-		asset.File{Path: "/etc/kubernetes/manifests/coredns.yaml", Mode: 0o644, Contents: []byte(strings.ReplaceAll(manifest, "ROLE", role))},
 		asset.File{Path: plan.Path, Mode: 0o644, Contents: plan.Encode(p)},
 		asset.File{Path: "/var/lib/kubelet/kubeconfig", Mode: 0o600, Contents: []byte(kubeconfig)},
 	); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/test/query"
 )
 
@@ -23,7 +24,7 @@ func TestChanges(t *testing.T) {
 	c := open(t)
 	first, second := c.upstream("192.0.2.91"), c.upstream("192.0.2.92")
 	c.register("master-0", true, "192.0.2.10")
-	n := c.node("master-0", "master", "192.0.2.10", "nameserver 192.0.2.91\n")
+	n := c.node("master-0", role.Master, "192.0.2.10", "nameserver 192.0.2.91\n")
 	n.soon("master-0."+zone, dns.TypeA, "192.0.2.10", 15*time.Second)
 	const rounds = 10
 	moves := []string{}
@@ -80,7 +81,7 @@ func TestNodeLife(t *testing.T) {
 	c := open(t)
 	c.upstream("192.0.2.91")
 	c.apiDown()
-	n := c.node("master-0", "master", "192.0.2.10", "# nothing yet\n")
+	n := c.node("master-0", role.Master, "192.0.2.10", "# nothing yet\n")
 	// D-02: without a name server, and D-16: without a Node, the cluster's own names are answered, and the rest fails at once.
 	n.soon("api."+zone, dns.TypeA, apiVIP, 10*time.Second)
 	if got := n.ask("x.forwarded.example.", dns.TypeTXT); got != "SERVFAIL" {
@@ -178,9 +179,9 @@ func TestWorkerAsksMasters(t *testing.T) {
 	c.register("worker-0", false, "192.0.2.20")
 	c.register("worker-1", false, "192.0.2.21")
 	// Each names the other as a name server, by mistake or by an older setting.
-	m0 := c.node("master-0", "master", "192.0.2.10", "nameserver 192.0.2.20\nnameserver 192.0.2.11\nnameserver 192.0.2.91\n")
-	m1 := c.node("master-1", "master", "192.0.2.11", "nameserver 192.0.2.10\nnameserver 192.0.2.91\n")
-	w := c.node("worker-0", "worker", "192.0.2.20", "nameserver 192.0.2.11\nnameserver 192.0.2.91\n")
+	m0 := c.node("master-0", role.Master, "192.0.2.10", "nameserver 192.0.2.20\nnameserver 192.0.2.11\nnameserver 192.0.2.91\n")
+	m1 := c.node("master-1", role.Master, "192.0.2.11", "nameserver 192.0.2.10\nnameserver 192.0.2.91\n")
+	w := c.node("worker-0", role.Worker, "192.0.2.20", "nameserver 192.0.2.11\nnameserver 192.0.2.91\n")
 	m0.soon("worker-1."+zone, dns.TypeA, "192.0.2.21", 15*time.Second)
 	m1.soon("worker-1."+zone, dns.TypeA, "192.0.2.21", 15*time.Second)
 	w.soon("worker-1."+zone, dns.TypeA, "192.0.2.21", 15*time.Second)
