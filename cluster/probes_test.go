@@ -77,6 +77,11 @@ func TestProbeBudgets(t *testing.T) {
 			if b := budget(c.LivenessProbe); b > limit || b < 15*time.Second {
 				t.Errorf("%s may hang for %v, want 15s to %v", c.Name, b, limit)
 			}
+			for _, ends := range []*corev1.Probe{c.StartupProbe, c.LivenessProbe} {
+				if ends != nil && (ends.TerminationGracePeriodSeconds == nil || *ends.TerminationGracePeriodSeconds > 5) {
+					t.Errorf("%s is left for the pod's grace period once it is known to hang", c.Name)
+				}
+			}
 		}
 	})
 }

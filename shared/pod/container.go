@@ -36,8 +36,8 @@ func container(c Container) corev1.Container {
 		},
 		Ports:          ports(c.Ports),
 		VolumeMounts:   volumeMounts(c.Mounts),
-		StartupProbe:   probe(c.Startup),
-		LivenessProbe:  probe(c.Liveness),
+		StartupProbe:   ending(probe(c.Startup)),
+		LivenessProbe:  ending(probe(c.Liveness)),
 		ReadinessProbe: probe(c.Readiness),
 	}
 }
@@ -75,6 +75,14 @@ func ports(list []Port) []corev1.ContainerPort {
 		out = append(out, corev1.ContainerPort{Name: p.Name, ContainerPort: int32(p.Number), HostPort: int32(p.Number), Protocol: protocol})
 	}
 	return out
+}
+
+// ending is a probe whose failure ends the container.
+func ending(p *corev1.Probe) *corev1.Probe {
+	if p != nil {
+		p.TerminationGracePeriodSeconds = new(int64(hung / time.Second))
+	}
+	return p
 }
 
 func probe(p *Probe) *corev1.Probe {

@@ -15,6 +15,9 @@ const (
 	// grace is how long a container may take to end, as on OpenShift's nodes of today.
 	grace = 65 * time.Second
 
+	// hung is how long a container may take that no longer answers. It does nothing with the time, so it is not given what grace is for.
+	hung = 5 * time.Second
+
 	// priority is that of the class system-node-critical. kubelet sorts static pods by the number when the node is shut down, and knows no
 	// classes then: pods without a number would be the first to go.
 	priority      = 2000001000
