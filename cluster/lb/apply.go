@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"reflect"
 	"strings"
 	"time"
 
@@ -16,6 +17,9 @@ const (
 	readable fs.FileMode = 0o644
 	private  fs.FileMode = 0o600
 )
+
+// often is how long a HAProxy that took everything is left alone, unless something else is wanted of it.
+const often = 2 * time.Second
 
 // again is how long a structure that HAProxy refused is not tried anew.
 const again = time.Minute
@@ -33,6 +37,9 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 		return errors.Join(err, d.Fault)
 	case d.Blind:
 		return errors.Join(err, r.write(r.accepted(d), nil))
+	}
+	if r.host.Now().Before(r.next) && reflect.DeepEqual(d.Config, r.applied) {
+		return err
 	}
 	return errors.Join(err, r.configure(ctx, d))
 }
@@ -63,6 +70,8 @@ func (r *Room) sweep() error {
 // configure has HAProxy run with the configuration: by commands when only members differ, by a reload otherwise. The file is always written
 // first, so that a HAProxy which starts in between starts right.
 func (r *Room) configure(ctx context.Context, d Desired) error {
+	r.next = time.Time{}
+	wanted := d.Config
 	structure, running, err := r.daemon.Running(ctx)
 	if err != nil {
 		return err
@@ -75,9 +84,9 @@ func (r *Room) configure(ctx context.Context, d Desired) error {
 	if err != nil {
 		return err
 	}
-	if wanted := haproxy.Structure(d.Config); structure != wanted {
-		if wanted == r.still() {
-			return fmt.Errorf("HAProxy has refused structure %s and runs with %s: its log says why; it is asked again in %v", wanted, structure, again)
+	if want := haproxy.Structure(d.Config); structure != want {
+		if want == r.still() {
+			return fmt.Errorf("HAProxy has refused structure %s and runs with %s: its log says why; it is asked again in %v", want, structure, again)
 		}
 		return r.reload(ctx, d, stats)
 	}
@@ -88,7 +97,11 @@ func (r *Room) configure(ctx context.Context, d Desired) error {
 	if stats, err = r.change(ctx, d.Config, stats); err != nil {
 		return err
 	}
-	return r.cut(ctx, stats)
+	if err := r.cut(ctx, stats); err != nil {
+		return err
+	}
+	r.applied, r.next = wanted, r.host.Now().Add(often)
+	return nil
 }
 
 // change gives HAProxy its members and looks whether it took them.

@@ -95,11 +95,13 @@ type Room struct {
 
 	slots   []netip.Addr
 	loaded  bool
-	on      bool // the redirect, as last decided
-	late    int  // looks in a row that nobody answered
-	force   haproxy.Config
-	runs    bool   // HAProxy has run with force
-	refused string // the structure that HAProxy would not take
+	on      bool           // the redirect, as last decided
+	late    int            // looks in a row that nobody answered
+	applied haproxy.Config // what HAProxy took last
+	next    time.Time      // when it is looked at again
+	force   haproxy.Config // what it runs with
+	runs    bool           // that is known
+	refused string         // the structure that HAProxy would not take
 	since   time.Time
 	clean   bool // nothing of other programs is left
 }

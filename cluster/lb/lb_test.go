@@ -44,6 +44,7 @@ type world struct {
 	late      error
 	commands  []string
 	reloads   int
+	asked     int
 	refuses   bool
 
 	rules   redirect.Rules
@@ -97,6 +98,7 @@ func (w *world) Trust() ([]byte, string, error)     { return w.ca, w.name, w.fau
 func (w *world) RemoveLeftovers() ([]string, error) { return nil, w.fault["leftovers"] }
 
 func (w *world) Running(context.Context) (string, bool, error) {
+	w.asked++
 	return w.structure, w.runs, w.fault["running"]
 }
 func (w *world) Stats(context.Context) ([]haproxy.Stat, error) { return w.stats, nil }
@@ -507,4 +509,30 @@ func certificate(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}
+
+// TestLeftAlone holds that HAProxy is not asked at every look for what it has just taken, and that a change does not wait.
+func TestLeftAlone(t *testing.T) {
+	w := newWorld(t)
+	w.named("192.0.2.10")
+	w.well()
+	w.start()
+	w.well()
+	for _, step := range []struct {
+		name  string
+		do    func()
+		asked int
+	}{
+		{"nothing", func() {}, 0},
+		{"time", func() { w.now = w.now.Add(often) }, 1},
+		{"another member", func() { w.named("192.0.2.10", "192.0.2.11") }, 1},
+		{"nothing again", func() {}, 0},
+	} {
+		w.asked = 0
+		step.do()
+		w.well()
+		if w.asked != step.asked {
+			t.Errorf("%s: asked %d times, want %d", step.name, w.asked, step.asked)
+		}
+	}
 }

@@ -130,7 +130,7 @@ func (w *world) until(name string, up bool) time.Duration {
 // TestFailOpen drains all servers: HAProxy still serves, by whoever answers, and the VIP goes to the node's own server meanwhile.
 func TestFailOpen(t *testing.T) {
 	w := three(t)
-	balanced, direct := w.load(w.client, "https://192.0.2.10:9445/who", time.Second), w.load(w.client, "https://"+vip+":6443/who", time.Second)
+	balanced, direct := w.load(w.client, "https://192.0.2.10:9445/who", 10*time.Second), w.load(w.client, "https://"+vip+":6443/who", 10*time.Second)
 	time.Sleep(300 * time.Millisecond)
 	at := time.Now()
 	for name := range w.servers {

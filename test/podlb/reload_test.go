@@ -53,7 +53,7 @@ func TestReload(t *testing.T) {
 		most = max(most, len(now))
 		w.haproxyd("master.sock", "reload")
 		w.within("a reload", 5*time.Second, func() bool { next := w.workers(); return len(next) > 0 && !slices.Contains(now, next[0]) })
-		w.watches(1, "https://"+vip+":6443/watch") // it holds the worker
+		w.watches(1, "https://192.0.2.10:9445/watch") // it holds the worker
 	}
 	t.Logf("50 reloads took %v, with at most %d workers at once", time.Since(at).Round(time.Millisecond), most)
 	if most > 6 {
