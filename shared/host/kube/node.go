@@ -70,7 +70,13 @@ func slimNode(object runtime.Object) {
 		}
 	}
 	n.ObjectMeta = metav1.ObjectMeta{Name: n.Name, ResourceVersion: n.ResourceVersion, Labels: n.Labels, Annotations: annotations}
-	n.Spec, n.Status = corev1.NodeSpec{}, corev1.NodeStatus{Addresses: n.Status.Addresses, Conditions: n.Status.Conditions}
+	var ready []corev1.NodeCondition
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			ready = append(ready, corev1.NodeCondition{Type: c.Type, Status: c.Status})
+		}
+	}
+	n.Spec, n.Status = corev1.NodeSpec{}, corev1.NodeStatus{Addresses: n.Status.Addresses, Conditions: ready}
 }
 
 // address takes what can be read and leaves out the rest: a Node is written by several programs, and one bad field must not hide it.

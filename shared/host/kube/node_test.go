@@ -117,7 +117,7 @@ func TestSlimNode(t *testing.T) {
 		if err := json.Unmarshal([]byte(whole.object("master-0", 7)), n); err != nil {
 			t.Fatal(err)
 		}
-		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse}, {Type: corev1.NodeReady, Status: corev1.ConditionTrue, Message: "kubelet is posting ready status"}}
 		return n
 	}
 	whole, slim := node(), node()
@@ -125,7 +125,7 @@ func TestSlimNode(t *testing.T) {
 	if want := readNode(whole, []string{labelMaster}); !reflect.DeepEqual(readNode(slim, []string{labelMaster}), want) || slim.ResourceVersion != "7" {
 		t.Errorf("read %+v of the slim node of version %s, want %+v", readNode(slim, []string{labelMaster}), slim.ResourceVersion, want)
 	}
-	if len(slim.Status.Images) > 0 || len(slim.ManagedFields) > 0 || len(slim.Annotations) != 2 {
+	if len(slim.Status.Images) > 0 || len(slim.ManagedFields) > 0 || len(slim.Annotations) != 2 || len(slim.Status.Conditions) != 1 {
 		t.Errorf("the slim node holds %v %v %v", slim.Status.Images, slim.ManagedFields, slim.Annotations)
 	}
 }
