@@ -122,10 +122,13 @@ func (i *install) change(ctx context.Context) {
 	}
 }
 
-// TestClients holds the hand-over as its clients see it: the bootstrap's real API server announces its end, and no connection attempt is refused or
+// TestLongClients holds the hand-over as its clients see it: the bootstrap's real API server announces its end, and no connection attempt is refused or
 // late, only what was open at the instant of the move is cut, every watch is cut at once and is back within a second, and the VIP is on a
 // master while the bootstrap's API still serves.
-func TestClients(t *testing.T) {
+func TestLongClients(t *testing.T) {
+	if !long() {
+		t.Skip("not in the short run")
+	}
 	i := newInstall(t)
 	i.startMasters(true)
 	i.run(t)

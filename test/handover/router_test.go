@@ -63,6 +63,10 @@ func newRouter(t *testing.T, l *lab.Lab, name, address string) *router {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Every node of a cluster forwards: what reaches it for a VIP that it has just given up goes on to the new holder.
+	if err := host.Do(func() error { return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o644) }); err != nil {
+		t.Fatal(err)
+	}
 	r := &router{T: t, Host: host, ip: netip.MustParseAddr(address), dir: t.TempDir()}
 	t.Cleanup(func() {
 		r.stop()

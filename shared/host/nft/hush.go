@@ -23,7 +23,8 @@ const (
 // arpOutput is NF_ARP_OUT of the kernel.
 var arpOutput = nftables.ChainHookRef(1)
 
-// Hush keeps an IPv4 address to this host for hushTime at most: no ARP packet goes out that claims it, and nothing that is sent to it comes in.
+// Hush keeps an IPv4 address to this host for hushTime at most: no ARP packet goes out that claims it, and nothing that is sent to it comes in. What
+// is sent to it while it is no address of this host at all goes on, as on any host that forwards.
 func Hush(secret netip.Addr) error {
 	if !secret.Is4() {
 		return fmt.Errorf("hush %s: not an IPv4 address", secret)
@@ -38,9 +39,10 @@ func Hush(secret netip.Addr) error {
 		hook     *nftables.ChainHook
 		priority *nftables.ChainPriority
 		offset   uint32
+		besides  []expr.Any
 	}{
-		{nftables.TableFamilyARP, arpOutput, nftables.ChainPriorityFilter, arpSender},
-		{nftables.TableFamilyIPv4, nftables.ChainHookPrerouting, nftables.ChainPriorityRaw, destination},
+		{nftables.TableFamilyARP, arpOutput, nftables.ChainPriorityFilter, arpSender, nil},
+		{nftables.TableFamilyIPv4, nftables.ChainHookPrerouting, nftables.ChainPriorityRaw, destination, local()},
 	} {
 		t := &nftables.Table{Name: hushTable, Family: one.family}
 		c.AddTable(t) // so that there is one to remove
@@ -51,9 +53,8 @@ func Hush(secret netip.Addr) error {
 			return fmt.Errorf("hush %s: %w", secret, err)
 		}
 		chain := c.AddChain(&nftables.Chain{Name: "hush", Table: t, Type: nftables.ChainTypeFilter, Hooknum: one.hook, Priority: one.priority})
-		c.AddRule(&nftables.Rule{Table: t, Chain: chain, Exprs: []expr.Any{
-			address(one.offset, secret), &expr.Lookup{SourceRegister: register, SetName: set.Name, SetID: set.ID}, &expr.Verdict{Kind: expr.VerdictDrop},
-		}})
+		hushed := []expr.Any{address(one.offset, secret), &expr.Lookup{SourceRegister: register, SetName: set.Name, SetID: set.ID}}
+		c.AddRule(&nftables.Rule{Table: t, Chain: chain, Exprs: concat(hushed, one.besides, []expr.Any{&expr.Verdict{Kind: expr.VerdictDrop}})})
 	}
 	if err := c.Flush(); err != nil {
 		return fmt.Errorf("hush %s: %w", secret, err)

@@ -1,6 +1,7 @@
 package nft
 
 import (
+	"errors"
 	"net"
 	"net/netip"
 	"os"
@@ -46,6 +47,27 @@ func TestHush(t *testing.T) {
 		if known != tt.answers || connected != tt.answers {
 			t.Errorf("%s: answered by ARP %t, by TCP %t, want %t", tt.name, known, connected, tt.answers)
 		}
+	}
+	// What is not the host's own any more is passed on to whoever has it now.
+	host.IP(t, "route del local 192.0.2.5/32 dev lo table local\n")
+	neighbour.IP(t, "link set lo up\naddr add 192.0.2.5/32 dev lo\nroute add 198.51.100.0/24 via 192.0.2.10\n")
+	if err := host.In(func() error {
+		return errors.Join(os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o644), Hush(vip))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	client := netns.New(t)
+	client.IP(t, "link add e0 type veth peer name e1 netns "+host.Path()+"\nlink set e0 up\naddr add 198.51.100.11/24 dev e0\nroute add default via 198.51.100.10\n")
+	host.IP(t, "link set e1 up\naddr add 198.51.100.10/24 dev e1\n")
+	defer listen(t, neighbour, "0.0.0.0:6443").Close()
+	if err := client.In(func() error {
+		c, err := net.DialTimeout("tcp", "192.0.2.5:6443", 5*time.Second)
+		if err == nil {
+			c.Close()
+		}
+		return err
+	}); err != nil {
+		t.Errorf("what is for the new holder is not passed on: %v", err)
 	}
 	if known, connected := asks(t, neighbour, other, true); !known || !connected {
 		t.Errorf("another address is hushed too: ARP %t, TCP %t", known, connected)
