@@ -30,7 +30,7 @@ func part3() []Scar {
 			by("shared/health", "TestDetects", "shared/health/policy.go", "return p.Interval + first +", "return first +")),
 		kept("K-35", "A restart of the API looked like the end, and the VIP never came back.",
 			by("bootstrap/vip", "TestStopStories/K-35: 6 s down and back", release, ready, "if l.API == health.Ready && r.phase != released {"),
-			by("bootstrap/vip", "TestStopStories/K-35: down again and again, never for 5 s", release, "r.phase, r.failures = holding, 0", "r.phase = holding"),
+			by("bootstrap/vip", "TestStopStories/K-35: down again and again, never for 5 s", release, "r.phase, r.failures, r.yields = holding, 0, false", "r.phase, r.yields = holding, false"),
 			by("bootstrap/vip", "TestApplyRelease", "bootstrap/vip/apply.go", "	if !d.Run {\n", "	if !d.Run || r.told == \"the API VIP is not held here\" {\n"),
 			by("shared/host/kube", "TestClientFollowsItsCAFile", access, "err != nil || !bytes.Equal(now, was)", "err != nil || len(now) < 0 && len(was) < 0")),
 		partly("K-36", "nopreempt kept the VIP on a master without an API.",
