@@ -136,6 +136,9 @@ func TestSilentMonitor(t *testing.T) {
 	}
 	put(t, s.path(supervised.HeartbeatFile), "8\n")
 	s.until("heard again", 3*time.Second, func(st supervised.Status) bool { return !st.MonitorSilent })
+	if err := os.MkdirAll(s.path(supervised.TrackDir), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	put(t, s.path(supervised.TrackDir, "lb"), "1\n")
 	time.Sleep(1500 * time.Millisecond)
 	if s.read(supervised.TrackDir, "lb") != "1\n" {
@@ -244,5 +247,37 @@ func TestInstall(t *testing.T) {
 	}
 	if code := run(t.Context(), []string{"--install", filepath.Join(path, "x")}, os.Stderr); code != 3 {
 		t.Errorf("no place to install: exit status %d", code)
+	}
+}
+
+// TestReloadWithHealth reloads a holder whose priority has a bonus. keepalived counts the bonus anew before it gives the instance its state
+// back, and says so as one of BACKUP: that must not cost the VIPs.
+func TestReloadWithHealth(t *testing.T) {
+	l := newLAN(t)
+	s := realKeepalived(t)
+	if err := os.MkdirAll(s.path(supervised.TrackDir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put(t, s.path(supervised.TrackDir, "lb"), "1\n")
+	healthy := func(peer int) string {
+		text := router(s.dir, 10, 40, "0.1", fmt.Sprint("192.0.2.", peer), fmt.Sprint("2001:db8::", peer))
+		text = strings.Replace(text, "global_defs {\n", "global_defs {\n    vrrp_notify_priority_changes true\n", 1)
+		text = strings.Replace(text, "track_file leave", fmt.Sprintf("track_file lb {\n    file %s\n    weight 20\n}\ntrack_file leave", s.path(supervised.TrackDir, "lb")), 1)
+		return strings.ReplaceAll(text, "        leave\n", "        leave\n        lb\n")
+	}
+	s.start(l.host)
+	s.propose(healthy(11))
+	s.untilMaster(5 * time.Second)
+	s.until("with its bonus", time.Second, func(st supervised.Status) bool { return st.Instances["demo_API_0"].Priority == 60 })
+	held := l.watch(t)
+	held.until(t, "with both VIPs", time.Second, 2)
+	want := s.propose(healthy(12))
+	s.until("reloaded", 2*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+	time.Sleep(1500 * time.Millisecond) // longer than the supervisor leaves a VIP without a MASTER
+	if st := s.status(); st.Instances["demo_API_0"] != (supervised.Instance{State: supervised.Master, Priority: 60}) {
+		t.Errorf("after the reload: %+v", st.Instances)
+	}
+	if held.low() < 2 {
+		t.Errorf("the reload dropped a VIP: only %d held", held.low())
 	}
 }

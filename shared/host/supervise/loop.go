@@ -115,7 +115,14 @@ func (s *supervisor) heard(line string) {
 	}
 	s.daemon.spoke = true
 	s.follow()
-	was := s.status.Instances[e.Instance]
+	was, known := s.status.Instances[e.Instance]
+	switch {
+	case e.State != "":
+	case known:
+		e.State = was.State
+	default:
+		e.State = supervised.Init
+	}
 	if now := (supervised.Instance{State: e.State, Priority: e.Priority}); ok && was != now {
 		s.Log.Info("vrrp", "instance", e.Instance, "state", e.State, "was", was.State, "priority", e.Priority)
 		s.status.Instances[e.Instance] = now

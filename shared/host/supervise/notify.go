@@ -8,7 +8,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// event is one line of keepalived's notify FIFO that speaks of an instance.
+// event is one line of keepalived's notify FIFO that speaks of an instance. State is empty when the line says no more than a priority: its
+// word for the state is then no news, and in a reload it is false, as keepalived counts the priority before it gives the instance its state back.
 type event struct {
 	Instance string
 	State    supervised.State
@@ -43,13 +44,13 @@ func parseNotify(line string) (e event, ok bool, err error) {
 	return e, true, nil
 }
 
-// states are keepalived's words for a state or for what happened in it.
+// states are keepalived's words for a state, or for what happened in it.
 var states = map[string]supervised.State{
 	"MASTER":              supervised.Master,
 	"MASTER_RX_LOWER_PRI": supervised.Master,
-	"MASTER_PRIORITY":     supervised.Master,
+	"MASTER_PRIORITY":     "",
 	"BACKUP":              supervised.Backup,
-	"BACKUP_PRIORITY":     supervised.Backup,
+	"BACKUP_PRIORITY":     "",
 	"FAULT":               supervised.Fault,
 	"STOP":                supervised.Init,
 }

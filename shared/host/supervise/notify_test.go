@@ -20,8 +20,8 @@ func TestParseNotify(t *testing.T) {
 		{line: `INSTANCE "demo_API_0" FAULT 70`, want: event{"demo_API_0", supervised.Fault, 70}, ok: true},
 		{line: `INSTANCE "demo_API_0" STOP 0`, want: event{"demo_API_0", supervised.Init, 0}, ok: true},
 		{line: `INSTANCE "demo_API_0" MASTER_RX_LOWER_PRI 70`, want: event{"demo_API_0", supervised.Master, 70}, ok: true},
-		{line: `INSTANCE "demo_API_0" MASTER_PRIORITY 45`, want: event{"demo_API_0", supervised.Master, 45}, ok: true},
-		{line: `INSTANCE "demo_API_0" BACKUP_PRIORITY 45`, want: event{"demo_API_0", supervised.Backup, 45}, ok: true},
+		{line: `INSTANCE "demo_API_0" MASTER_PRIORITY 45`, want: event{"demo_API_0", "", 45}, ok: true},
+		{line: `INSTANCE "demo_API_0" BACKUP_PRIORITY 45`, want: event{"demo_API_0", "", 45}, ok: true},
 		{line: `INSTANCE "a b" MASTER 1`, want: event{"a b", supervised.Master, 1}, ok: true},
 		{line: `INSTANCE "a" b" MASTER 1`, want: event{`a" b`, supervised.Master, 1}, ok: true},
 		{line: `GROUP "VG_API" MASTER 70`},
@@ -82,8 +82,11 @@ func FuzzParseNotify(f *testing.F) {
 
 // word is what keepalived says of a state.
 func word(s supervised.State) string {
-	if s == supervised.Init {
+	switch s {
+	case supervised.Init:
 		return "STOP"
+	case "":
+		return "MASTER_PRIORITY"
 	}
 	return string(s)
 }
