@@ -82,11 +82,12 @@ func TestRedirect(t *testing.T) {
 	if err := dialled(t, w.client, "["+vip6+"]:9446"); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("IPv6: %v, want it refused", err)
 	}
-	w.withoutFilter()
+	w.withoutFilter(far)
 }
 
-// withoutFilter stops the monitor for good, takes the packet filter away, and expects that HAProxy alone serves nobody at the closed port.
-func (w *world) withoutFilter() {
+// withoutFilter stops the monitor, takes the packet filter's rules away, and expects that HAProxy alone serves nobody at the closed port, and
+// that a pod far on a node which has the rules reaches the holder's own API server: only where the VIP is may anything be redirected.
+func (w *world) withoutFilter(far *lab.Host) {
 	w.t.Helper()
 	if err := w.node.Signal("haproxy/haproxy-monitor", syscall.SIGSTOP); err != nil {
 		w.t.Fatal(err)
@@ -96,6 +97,9 @@ func (w *world) withoutFilter() {
 	}
 	if n := w.answers(w.client, "https://192.0.2.10:9446/who"); n["failed"] != 12 {
 		w.t.Errorf("without the packet filter HAProxy serves: %v", n)
+	}
+	if n := w.answers(far, "https://"+vip+":6443/who"); n["m1"] != 12 {
+		w.t.Errorf("a pod on another node is redirected there: %v", n)
 	}
 	if err := w.node.Signal("haproxy/haproxy-monitor", syscall.SIGCONT); err != nil {
 		w.t.Fatal(err)
