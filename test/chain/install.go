@@ -51,6 +51,9 @@ func (c *Chain) Build(ctx context.Context) error {
 	return nil
 }
 
+// Programs is the directory of our programs, after Build.
+func (c *Chain) Programs() string { return c.programs }
+
 // Compile has our program write an install-config for IP families (ipv4, ipv6, dual) and make the bootstrap machine's Ignition document of
 // it. took is the time of the last step alone.
 func (c *Chain) Compile(ctx context.Context, families string) (document []byte, took time.Duration, err error) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -167,4 +168,18 @@ func (n *Node) Log(name string) string {
 
 func (n *Node) log(name string) string {
 	return filepath.Join(n.dir, "logs", strings.ReplaceAll(name, "/", "_"))
+}
+
+// Containers are the containers that run on the node, as POD/CONTAINER, sorted.
+func (n *Node) Containers() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var names []string
+	for _, p := range n.pods {
+		for name := range p.containers {
+			names = append(names, p.manifest.Name+"/"+name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }

@@ -1,0 +1,103 @@
+package life
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/test/chain"
+	"github.com/onprem-infra/onprem-infra/test/kubeapi"
+	"github.com/onprem-infra/onprem-infra/test/traffic"
+)
+
+const (
+	every    = 10 * time.Millisecond  // between two starts of impatient clients
+	patience = 200 * time.Millisecond // of one
+	// Watchers is how many clients hold a watch.
+	Watchers = 50
+	beat     = 100 * time.Millisecond // between two events of a watch
+)
+
+// Crowd is everybody who uses the API at its VIP, from the neighbour: one new connection every 10 ms, and fifty watches. The impatient ask for
+// what an API server answers as long as it serves: /readyz says 500 before that ends.
+type Crowd struct {
+	Probes  *traffic.Prober
+	Watches *traffic.Watches
+	stop    context.CancelFunc
+	done    sync.WaitGroup
+}
+
+// Attend starts the clients and waits until all watches run. writer is the API server by which the watched object is changed all the time.
+func (l *Life) Attend(ctx context.Context, writer *kubeapi.Server) (*Crowd, error) {
+	config, err := l.ClientConfig()
+	if err != nil {
+		return nil, err
+	}
+	changing, cancel := context.WithCancel(ctx)
+	vip := "https://" + chain.APIVIP.String() + ":6443"
+	c := &Crowd{
+		stop:    cancel,
+		Probes:  traffic.Probe(l.Neighbour.Dial, vip+"/version", config, every, patience),
+		Watches: traffic.Watch(Watchers, l.Neighbour.Dial, vip+"/api/v1/namespaces/default/configmaps?watch=true", config),
+	}
+	c.done.Go(func() { change(changing, writer) })
+	err = until(ctx, time.Minute, func() error {
+		if n := c.Watches.Running(); n < Watchers {
+			return fmt.Errorf("%d of %d watches run", n, Watchers)
+		}
+		return nil
+	})
+	if err != nil {
+		c.Leave()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Leave sends the clients home.
+func (c *Crowd) Leave() {
+	c.stop()
+	c.Probes.Stop()
+	c.Watches.Stop()
+	c.done.Wait()
+}
+
+// change changes one small object again and again.
+func change(ctx context.Context, writer *kubeapi.Server) {
+	const path = "/api/v1/namespaces/default/configmaps"
+	tick := time.NewTicker(beat)
+	defer tick.Stop()
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		object := map[string]any{"metadata": map[string]any{"name": "beat"}, "data": map[string]string{"n": fmt.Sprint(n)}}
+		bounded, cancel := context.WithTimeout(ctx, time.Second)
+		if err := writer.Admin().Do(bounded, http.MethodPatch, path+"/beat", object, nil); err != nil {
+			// The first time it is not there; a failure shows in what the watches hear.
+			_ = writer.Admin().Do(bounded, http.MethodPost, path, object, nil)
+		}
+		cancel()
+	}
+}
+
+// until calls f until it has no error.
+func until(ctx context.Context, within time.Duration, f func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	for {
+		err := f()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("not within %s: %w", within, err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}

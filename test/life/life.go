@@ -1,0 +1,278 @@
+// Package life is a whole cluster on one machine, on real parts: the booted bootstrap machine of package chain, control plane nodes that run
+// the static pods which we render, a kube-apiserver on each of them and on the bootstrap machine, and clients outside. It goes from the first
+// boot over the hand-over to lost and rebooted nodes. Nodes have no kubelet: package pods starts their pods, and a Node object is made by hand.
+package life
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/onprem-infra/onprem-infra/test/chain"
+	"github.com/onprem-infra/onprem-infra/test/kubeapi"
+	"github.com/onprem-infra/onprem-infra/test/lab"
+	"github.com/onprem-infra/onprem-infra/test/pods"
+)
+
+// ShutdownDelay is how long an API server serves on after it was told to end.
+const ShutdownDelay = 15 * time.Second
+
+// etcdIP is where the cluster's state lives: on a host of its own, so that every API server may end without the others.
+var etcdIP = netip.MustParseAddr("192.0.2.30")
+
+// nodeIPs are the control plane nodes' addresses.
+var nodeIPs = []netip.Addr{netip.MustParseAddr("192.0.2.21"), netip.MustParseAddr("192.0.2.22"), netip.MustParseAddr("192.0.2.23")}
+
+// Life is one cluster.
+type Life struct {
+	*chain.Chain
+	API   *kubeapi.Server // on the bootstrap machine
+	Nodes []*Node
+
+	state  *kubeapi.Cluster
+	images map[string]string // of the nodes' pods: name -> root file system
+	assets string            // a master's tree, as rendered
+}
+
+// New builds everything up to a bootstrap machine that can be booted and nodes that can be switched on. Close ends it all.
+func New(ctx context.Context, log *slog.Logger) (_ *Life, err error) {
+	if err := kubeapi.Programs(ctx); err != nil {
+		return nil, err
+	}
+	l := &Life{}
+	if l.Chain, err = chain.New(ctx, log); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.Close(context.WithoutCancel(ctx)))
+		}
+	}()
+	if err := l.Build(ctx); err != nil {
+		return nil, err
+	}
+	for _, step := range []func(context.Context) error{l.bootstrap, l.etcd, l.pull, l.nodes} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// bootstrap writes the bootstrap machine's disk.
+func (l *Life) bootstrap(ctx context.Context) error {
+	document, _, err := l.Compile(ctx, "ipv4")
+	if err != nil {
+		return err
+	}
+	if err := l.Images(ctx, "/usr/sbin/keepalived"); err != nil {
+		return err
+	}
+	if err := l.Machine.Ignite(ctx, document); err != nil {
+		return err
+	}
+	return l.Machine.Write("/etc/resolv.conf", fmt.Appendf(nil, "nameserver %s\n", chain.NeighbourIP), 0o644)
+}
+
+// etcd starts the cluster's memory and prepares the bootstrap machine's API server.
+func (l *Life) etcd(ctx context.Context) error {
+	host, err := l.Host("etcd", etcdIP)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(l.Machine.Scratch(), "kube")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	l.state, err = kubeapi.Open(ctx, kubeapi.Config{
+		Dir: dir, Etcd: host, Address: etcdIP,
+		Names: []string{"api." + chain.Zone, "api-int." + chain.Zone}, Addresses: []netip.Addr{chain.APIVIP},
+	})
+	if err != nil {
+		return err
+	}
+	l.API, err = l.server("bootstrap", l.Bootstrap, chain.BootstrapIP)
+	return err
+}
+
+func (l *Life) server(name string, host *lab.Host, ip netip.Addr) (*kubeapi.Server, error) {
+	return l.state.Add(kubeapi.Server{Name: name, Place: host, Address: netip.AddrPortFrom(ip, 6443), ShutdownDelay: ShutdownDelay})
+}
+
+// pull puts the images where the nodes' pods find them.
+func (l *Life) pull(ctx context.Context) error {
+	trees, err := l.NodeImages(ctx, "/usr/sbin/keepalived", "/usr/sbin/haproxy")
+	if err != nil {
+		return err
+	}
+	l.images = map[string]string{}
+	for name, tree := range trees {
+		dir := filepath.Join(l.Machine.Scratch(), "images", filepath.Base(name))
+		if err := pods.Image(dir, tree); err != nil {
+			return fmt.Errorf("unpack image %s: %w", name, err)
+		}
+		l.images[name] = dir
+	}
+	return nil
+}
+
+func (l *Life) nodes(ctx context.Context) error {
+	l.assets = filepath.Join(l.Machine.Scratch(), "master")
+	if err := l.Render(ctx, "master", l.assets); err != nil {
+		return err
+	}
+	for i, ip := range nodeIPs {
+		node, err := l.node(i, ip)
+		if err != nil {
+			return err
+		}
+		l.Nodes = append(l.Nodes, node)
+	}
+	return nil
+}
+
+// Install is what a cluster's installer does once the bootstrap machine runs: it starts the API server there, gives the machine its
+// credentials, and makes the objects that must exist once.
+func (l *Life) Install(ctx context.Context) error {
+	if err := l.API.Start(ctx); err != nil {
+		return err
+	}
+	admin, err := l.state.Sign(kubeapi.Admin())
+	if err != nil {
+		return err
+	}
+	if err := l.GiveKubeconfig(ctx, l.state.Kubeconfig("https://localhost:6443", admin)); err != nil {
+		return err
+	}
+	dir := filepath.Join(l.Machine.Scratch(), "cluster")
+	if err := l.Render(ctx, "cluster", dir); err != nil {
+		return err
+	}
+	return l.create(ctx, dir)
+}
+
+// paths are where the API keeps the kinds of object that we render.
+var paths = map[string]string{
+	"Namespace":          "/api/v1/namespaces",
+	"ClusterRole":        "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+	"ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+	"Role":               "/apis/rbac.authorization.k8s.io/v1/namespaces/%s/roles",
+	"RoleBinding":        "/apis/rbac.authorization.k8s.io/v1/namespaces/%s/rolebindings",
+}
+
+// create makes the objects of a directory, namespaces first, as file names are sorted and a second trial follows.
+func (l *Life) create(ctx context.Context, dir string) error {
+	var files []string
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	pending := files
+	for range 3 {
+		var failed []string
+		err = nil
+		for _, file := range pending {
+			if one := l.createOne(ctx, file); one != nil {
+				failed, err = append(failed, file), errors.Join(err, one)
+			}
+		}
+		if pending = failed; len(pending) == 0 {
+			return nil
+		}
+	}
+	return err
+}
+
+func (l *Life) createOne(ctx context.Context, file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var object map[string]any
+	if err := yaml.Unmarshal(text, &object); err != nil {
+		return fmt.Errorf("read %s: %w", file, err)
+	}
+	kind, _ := object["kind"].(string)
+	path, ok := paths[kind]
+	if !ok {
+		return fmt.Errorf("%s: kind %q is not known here", file, kind)
+	}
+	if meta, _ := object["metadata"].(map[string]any); meta["namespace"] != nil {
+		path = fmt.Sprintf(path, meta["namespace"])
+		// A namespace that another program makes, such as the ingress router's, is made here.
+		namespace := map[string]any{"metadata": map[string]any{"name": meta["namespace"]}}
+		if err := l.API.Admin().Do(ctx, http.MethodPost, "/api/v1/namespaces", namespace, nil); err != nil && !exists(err) {
+			return err
+		}
+	}
+	if err := l.API.Admin().Do(ctx, http.MethodPost, path, object, nil); err != nil && !exists(err) {
+		return fmt.Errorf("create %s: %w", file, err)
+	}
+	return nil
+}
+
+func exists(err error) bool {
+	var refused kubeapi.Refusal
+	return errors.As(err, &refused) && refused.Code == http.StatusConflict
+}
+
+// Observe looks at which machine's kernel holds the API VIP, every 10 ms.
+func (l *Life) Observe() (*lab.Observer, error) {
+	hosts := []*lab.Host{l.Bootstrap}
+	for _, n := range l.Nodes {
+		hosts = append(hosts, n.Host)
+	}
+	return lab.Observe(chain.APIVIP, 10*time.Millisecond, hosts...)
+}
+
+// Settled waits until every node could hold the VIP.
+func (l *Life) Settled(ctx context.Context) error {
+	for _, n := range l.Nodes {
+		if err := until(ctx, time.Minute, n.Candidate); err != nil {
+			return fmt.Errorf("%s could not hold the VIP: %w", n.Name, err)
+		}
+	}
+	return nil
+}
+
+// Close ends everything.
+func (l *Life) Close(ctx context.Context) error {
+	var errs []error
+	for _, n := range l.Nodes {
+		errs = append(errs, n.kill())
+	}
+	if l.state != nil {
+		errs = append(errs, l.state.Close())
+	}
+	return errors.Join(append(errs, l.Chain.Close(ctx))...)
+}
+
+// ClientConfig is how an administrator outside reaches the API: with a certificate of his own, trusting the cluster's CA alone.
+func (l *Life) ClientConfig() (*tls.Config, error) {
+	admin, err := l.state.Sign(kubeapi.Admin())
+	if err != nil {
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair(admin.Cert, admin.Key)
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(l.state.CA())
+	return &tls.Config{Certificates: []tls.Certificate{pair}, RootCAs: roots}, nil
+}

@@ -1,0 +1,236 @@
+package life
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/test/chain"
+	"github.com/onprem-infra/onprem-infra/test/lab"
+	"github.com/onprem-infra/onprem-infra/test/need"
+	"github.com/onprem-infra/onprem-infra/test/traffic"
+)
+
+// stage is a cluster under test: all its nodes up and serving, and the bootstrap machine still holds the VIP.
+type stage struct {
+	*testing.T
+	*Life
+	*lab.Observer
+}
+
+func joined(t *testing.T) *stage {
+	t.Helper()
+	need.Root(t)
+	for _, name := range []string{"debootstrap", "systemd-nspawn", "podman", "runc", "catatonit", "ip", "nsenter", "make", "etcd", "keepalived", "haproxy"} {
+		need.Command(t, name)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
+	defer cancel()
+	s := &stage{T: t}
+	var err error
+	s.Life, err = New(ctx, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	s.must(err)
+	t.Cleanup(func() {
+		if t.Failed() {
+			s.explain()
+		}
+		if err := s.Life.Close(context.Background()); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	s.Observer, err = s.Observe()
+	s.must(err)
+	t.Cleanup(func() { s.Stop() })
+	s.must(s.Boot(ctx))
+	s.must(s.Install(ctx))
+	s.awaits(time.Minute, "bootstrap")
+	for _, n := range s.Nodes {
+		s.must(n.Join(ctx, s.API))
+	}
+	s.must(s.Settled(ctx))
+	if holders := s.Holders(); !slices.Equal(holders, []string{"bootstrap"}) {
+		t.Fatalf("the VIP is held by %v before the bootstrap machine has given it up", holders)
+	}
+	return s
+}
+
+func (s *stage) explain() {
+	s.Helper()
+	s.Logf("bootstrap:\n%s", s.Journal(context.Background(), "onprem-install", chain.Unit, "onprem-coredns"))
+	for _, n := range s.Nodes {
+		for _, c := range n.Containers() {
+			s.Logf("%s %s:\n%s", n.Name, c, n.Log(c))
+		}
+	}
+}
+
+// awaits waits until one host alone holds the VIP.
+func (s *stage) awaits(within time.Duration, host string) {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(s.Context(), within)
+	defer cancel()
+	_, err := s.Wait(ctx, host)
+	s.must(err)
+}
+
+func (s *stage) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// attend has the clients come, until the test ends.
+func (s *stage) attend() *Crowd {
+	s.Helper()
+	c, err := s.Attend(s.Context(), s.Nodes[0].API)
+	s.must(err)
+	s.Cleanup(c.Leave)
+	return c
+}
+
+// orderly holds that a host leaves in order.
+func (s *stage) orderly(t *testing.T, c *Crowd, host string, leave func() error) {
+	t.Helper()
+	m, err := Move(t.Context(), s.Observer, c, host, leave)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(m)
+	for _, fault := range m.Faults {
+		t.Error(fault)
+	}
+}
+
+func needLong(t *testing.T) {
+	t.Helper()
+	if os.Getenv("ONPREM_INFRA_LONG") != "1" {
+		t.Skip("takes minutes: ONPREM_INFRA_LONG=1 asks for it")
+	}
+}
+
+// TestHandOver is the moment that the project exists for, once.
+func TestHandOver(t *testing.T) {
+	s := joined(t)
+	s.orderly(t, s.attend(), "bootstrap", s.API.Stop)
+}
+
+// TestLongHandOver is the same moment twenty times. Between two of them the bootstrap machine's API server comes back, and with it the VIP.
+func TestLongHandOver(t *testing.T) {
+	needLong(t)
+	s := joined(t)
+	c := s.attend()
+	for i := range 20 {
+		t.Run(fmt.Sprint(i), func(t *testing.T) { s.orderly(t, c, "bootstrap", s.API.Stop) })
+		s.must(s.API.Start(t.Context()))
+		s.awaits(time.Minute, "bootstrap")
+		s.must(s.Settled(t.Context()))
+	}
+}
+
+// TestLongServerLost ends API servers behind the balancer: one that is killed fails no request that starts after it, one that hangs none that
+// starts two seconds later. Watches end with the server that served them, and none hangs.
+func TestLongServerLost(t *testing.T) {
+	needLong(t)
+	s := joined(t)
+	c := s.attend()
+	s.orderly(t, c, "bootstrap", s.API.Stop)
+	for _, fault := range []struct {
+		name     string
+		grace    time.Duration
+		do, undo func(*Node) error
+	}{
+		{"killed", 0, func(n *Node) error { return n.API.Kill() }, func(n *Node) error { return n.API.Start(t.Context()) }},
+		{"stopped", 2 * time.Second, func(n *Node) error { return n.API.Signal(syscall.SIGSTOP) },
+			func(n *Node) error { return n.API.Signal(syscall.SIGCONT) }},
+	} {
+		for _, n := range s.Nodes[1:] { // the first one's server changes what is watched
+			t.Run(fault.name+" on "+n.Name, func(t *testing.T) {
+				s.must(s.Settled(t.Context()))
+				c.Watches.Forget()
+				s.must(fault.do(n))
+				at := time.Now()
+				time.Sleep(6 * time.Second)
+				now := time.Now()
+				breaks, silent := c.Watches.Report()
+				all := c.Probes.So().Since(at).Until(now.Add(-patience))
+				t.Logf("all that started since: %v; %d watches cut, none silent for more than %v", all, len(breaks), silent)
+				if bad := all.Since(at.Add(fault.grace)).Unserved(); len(bad) > 0 {
+					t.Errorf("requests that started %v after it or later: %v", fault.grace, bad)
+				}
+				if silent > fault.grace+2*time.Second || c.Watches.Running() != Watchers {
+					t.Errorf("%d of %d watches run, one was silent for %v", c.Watches.Running(), Watchers, silent)
+				}
+				s.must(fault.undo(n))
+			})
+		}
+	}
+}
+
+// TestLongSteady counts what the daemons start in a minute in which nothing happens.
+func TestLongSteady(t *testing.T) {
+	needLong(t)
+	s := joined(t)
+	c := s.attend()
+	s.orderly(t, c, "bootstrap", s.API.Stop)
+	c.Leave()
+	s.must(s.Settled(t.Context()))
+	holder := s.holder()
+	started, err := holder.Started(time.Minute)
+	s.must(err)
+	if len(started) > 0 {
+		t.Errorf("%d processes were started: %v", len(started), started)
+	}
+	// The count can count: a keepalived that left is started again.
+	s.must(holder.Leave(t.Context()))
+	back := time.AfterFunc(time.Second, func() { _ = holder.Return(t.Context()) })
+	defer back.Stop()
+	if started, err = holder.Started(5 * time.Second); err != nil || len(started) == 0 {
+		t.Errorf("keepalived's start was not seen: %v", err)
+	}
+}
+
+// TestLongNodes is what happens to nodes later on: the VIP's holder is rebooted in order, as often as there are nodes, and then one loses its
+// power.
+func TestLongNodes(t *testing.T) {
+	needLong(t)
+	s := joined(t)
+	c := s.attend()
+	s.orderly(t, c, "bootstrap", s.API.Stop)
+	for range s.Nodes {
+		holder := s.holder()
+		t.Run("reboot "+holder.Name, func(t *testing.T) {
+			s.orderly(t, c, holder.Name, func() error { return holder.ShutDown(t.Context()) })
+		})
+		s.must(holder.Boot(t.Context()))
+		s.must(s.Settled(t.Context()))
+	}
+	holder := s.holder()
+	s.must(holder.CutPower())
+	at := time.Now()
+	moved, to, err := Left(t.Context(), s.Observer, holder.Name)
+	s.must(err)
+	time.Sleep(2 * time.Second)
+	t.Logf("power cut on %s: %s holds the VIP after %v", holder.Name, to, moved.Sub(at))
+	if after := c.Probes.So().Since(moved.Add(time.Second)).With(traffic.Refused, traffic.Late, traffic.Reset, traffic.Failed); len(after) > 0 {
+		t.Errorf("a second after the VIP had a new holder: %v", after)
+	}
+}
+
+// holder is the node that holds the VIP.
+func (s *stage) holder() *Node {
+	s.Helper()
+	holders := s.Holders()
+	for _, n := range s.Nodes {
+		if slices.Equal(holders, []string{n.Name}) {
+			return n
+		}
+	}
+	s.Fatalf("the VIP is held by %v", holders)
+	return nil
+}

@@ -1,0 +1,125 @@
+package life
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/lab"
+	"github.com/onprem-infra/onprem-infra/test/traffic"
+)
+
+// Moved is what a move of the VIP looked like from outside.
+type Moved struct {
+	From, To string
+	After    time.Duration // from the order to leave to the new holder alone
+	Both     time.Duration // two hosts held it
+	Nobody   time.Duration // no host held it
+	Requests traffic.Requests
+	Cut      int           // watches that were cut
+	Silent   time.Duration // the longest that a watch heard nothing
+	Faults   []string      // everything in which the move was not orderly
+}
+
+// String says it in a line.
+func (m Moved) String() string {
+	return fmt.Sprintf("from %s to %s after %v, two holders for %v, none for %v; %d watches cut, none silent for more than %v; %v",
+		m.From, m.To, m.After.Round(time.Millisecond), m.Both.Round(time.Millisecond), m.Nobody.Round(time.Millisecond), m.Cut, m.Silent.Round(time.Millisecond), m.Requests)
+}
+
+// twoHolders is how long two hosts may hold the VIP in a move: an advertisement, and the skew of the nodes' highest priority.
+var twoHolders = time.Second + vrrp.Skew(vrrp.V2, vrrp.Compat().ControlPlane.Highest(), time.Second)
+
+// Move has a host that holds the VIP leave in order while the crowd is there, and says how it went. leave returns when the host has left for
+// good; the VIP must have gone before that.
+func Move(ctx context.Context, o *lab.Observer, c *Crowd, host string, leave func() error) (Moved, error) {
+	c.Watches.Forget()
+	begin := time.Now()
+	ended := make(chan error, 1)
+	go func() { ended <- leave() }()
+	m := Moved{From: host}
+	moved, to, err := Left(ctx, o, host)
+	if err != nil {
+		return m, err
+	}
+	if err := <-ended; err != nil {
+		return m, err
+	}
+	select {
+	case <-ctx.Done():
+		return m, ctx.Err()
+	case <-time.After(time.Second): // what the move broke has a second to come back
+	}
+	breaks, silent := c.Watches.Report()
+	m.To, m.After, m.Requests, m.Cut, m.Silent = to, moved.Sub(begin), c.Probes.So().Since(begin), len(breaks), silent
+	for _, span := range o.Report().Spans {
+		switch {
+		case span.To.Before(begin):
+		case len(span.Holders) == 0:
+			m.Nobody += span.Length()
+		case len(span.Holders) > 1:
+			m.Both += span.Length()
+		}
+	}
+	m.Faults = faults(m, breaks, moved)
+	return m, nil
+}
+
+// Left waits until the VIP has a holder that is not host.
+func Left(ctx context.Context, o *lab.Observer, host string) (at time.Time, to string, err error) {
+	err = until(ctx, ShutdownDelay, func() error {
+		spans := o.Report().Spans
+		last := spans[len(spans)-1]
+		if len(last.Holders) != 1 || last.Holders[0] == host {
+			return fmt.Errorf("the VIP is held by %v", strings.Join(last.Holders, " and "))
+		}
+		at, to = last.From, last.Holders[0]
+		return nil
+	})
+	return at, to, err
+}
+
+// faults are what an orderly move does not have: a connection that is refused or times out, a request that is cut though it was not open at
+// that instant, a watch that hangs or is not back within a second, two holders for longer than their packets take to tell them.
+func faults(m Moved, breaks []traffic.Break, moved time.Time) (list []string) {
+	if bad := m.Requests.With(traffic.Refused, traffic.Late, traffic.Failed); len(bad) > 0 {
+		list = append(list, "not served: "+bad.String())
+	}
+	cut := m.Requests.With(traffic.Reset)
+	for _, r := range cut {
+		if r.Start.After(moved.Add(every)) || r.End.Before(moved.Add(-every)) {
+			list = append(list, fmt.Sprintf("a request from %v to %v after the move was cut: %v", r.Start.Sub(moved), r.End.Sub(moved), r.Err))
+		}
+	}
+	if most := 1 + int(slow(m.Requests)/every); len(cut) > most {
+		list = append(list, fmt.Sprintf("%d requests were cut, %d at most can have been open", len(cut), most))
+	}
+	for _, b := range breaks {
+		switch {
+		case b.Silent > time.Second:
+			list = append(list, fmt.Sprintf("watch %d heard nothing for %v before it was cut", b.Watch, b.Silent))
+		case b.Back.IsZero() || b.Back.Sub(b.At) > time.Second:
+			list = append(list, fmt.Sprintf("watch %d was cut %v after the move and not back within a second", b.Watch, b.At.Sub(moved)))
+		}
+	}
+	if m.Both > twoHolders {
+		list = append(list, fmt.Sprintf("two hosts held the VIP for %v", m.Both))
+	}
+	return list
+}
+
+// slow is how long a slow request takes, one of a hundred.
+func slow(requests traffic.Requests) time.Duration {
+	var all []time.Duration
+	for _, r := range requests.With(traffic.Served) {
+		all = append(all, r.End.Sub(r.Start))
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[len(all)*99/100]
+}

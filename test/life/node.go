@@ -1,0 +1,181 @@
+package life
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/test/chain"
+	"github.com/onprem-infra/onprem-infra/test/kubeapi"
+	"github.com/onprem-infra/onprem-infra/test/lab"
+	"github.com/onprem-infra/onprem-infra/test/pods"
+)
+
+// Node is one control plane node.
+type Node struct {
+	*pods.Node
+	Name string
+	IP   netip.Addr
+	API  *kubeapi.Server
+
+	life *Life
+}
+
+// node makes a control plane node that is switched on and runs nothing.
+func (l *Life) node(i int, ip netip.Addr) (*Node, error) {
+	n := &Node{Name: fmt.Sprintf("master-%d", i), IP: ip, life: l}
+	var host *lab.Host
+	var err error
+	if i < len(l.Masters) {
+		host = l.Masters[i].Host
+	} else if host, err = l.Host(n.Name, ip); err != nil {
+		return nil, err
+	}
+	if n.Node, err = pods.New(host, filepath.Join(l.Machine.Scratch(), n.Name), l.images); err != nil {
+		return nil, err
+	}
+	if err := os.CopyFS(n.Root, os.DirFS(l.assets)); err != nil {
+		return nil, err
+	}
+	if n.API, err = l.server(n.Name, host, ip); err != nil {
+		return nil, err
+	}
+	id, err := l.state.Sign(kubeapi.Node(n.Name))
+	if err != nil {
+		return nil, err
+	}
+	kubelet := filepath.Join(n.Root, "var/lib/kubelet")
+	if err := l.state.WriteKubelet(kubelet, "/var/lib/kubelet", "https://api-int."+chain.Zone+":6443", id); err != nil {
+		return nil, err
+	}
+	return n, n.boot()
+}
+
+// boot is what a boot leaves in /run before kubelet starts.
+func (n *Node) boot() error {
+	own := n.IP.String()
+	return n.Write(
+		asset.File{Path: "/run/nodeip-configuration/primary-ip", Mode: 0o644, Contents: []byte(own)},
+		asset.File{Path: "/run/nodeip-configuration/ipv4", Mode: 0o644, Contents: []byte(own)},
+		asset.File{Path: "/run/NetworkManager/resolv.conf", Mode: 0o644, Contents: fmt.Appendf(nil, "nameserver %s\n", chain.NeighbourIP)},
+		asset.File{Path: "/etc/resolv.conf", Mode: 0o644, Contents: fmt.Appendf(nil, "search %s\nnameserver %s\nnameserver %s\n", chain.Zone, own, chain.NeighbourIP)},
+	)
+}
+
+// Join starts the node's pods and its API server, and makes its Node known to the API of the cluster.
+func (n *Node) Join(ctx context.Context, api *kubeapi.Server) error {
+	if err := n.start(ctx); err != nil {
+		return err
+	}
+	if err := n.Register(ctx, api); err != nil {
+		return err
+	}
+	return n.API.Start(ctx)
+}
+
+// Register makes the Node, ready and with its address.
+func (n *Node) Register(ctx context.Context, api *kubeapi.Server) error {
+	object := map[string]any{"metadata": map[string]any{"name": n.Name, "labels": map[string]string{
+		"kubernetes.io/hostname": n.Name, "node-role.kubernetes.io/master": "", "node-role.kubernetes.io/control-plane": "",
+	}}}
+	if err := api.Admin().Do(ctx, http.MethodPost, "/api/v1/nodes", object, nil); err != nil && !exists(err) {
+		return err
+	}
+	status := map[string]any{"status": map[string]any{
+		"addresses":  []map[string]string{{"type": "InternalIP", "address": n.IP.String()}, {"type": "Hostname", "address": n.Name}},
+		"conditions": []map[string]string{{"type": "Ready", "status": "True"}},
+	}}
+	return api.Admin().Do(ctx, http.MethodPatch, "/api/v1/nodes/"+n.Name+"/status", status, nil)
+}
+
+// Leave is what the unit does that is stopped first of all when the node is shut down: the VIPs go to other nodes while this one still serves.
+func (n *Node) Leave(ctx context.Context) error { return n.vip(ctx, "leave") }
+
+// Return is what the same unit does when it starts.
+func (n *Node) Return(ctx context.Context) error { return n.vip(ctx, "leave", "--undo") }
+
+func (n *Node) vip(ctx context.Context, args ...string) error {
+	args = append([]string{"vip"}, append(args, "--run-dir", filepath.Join(n.Root, "run/onprem-infra/keepalived"))...)
+	cmd := n.Host.Command(ctx, filepath.Join(n.life.Programs(), "onprem-infra"), args...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("vip %s on %s: %w: %s", strings.Join(args, " "), n.Name, err, out)
+	}
+	return nil
+}
+
+// ShutDown switches the node off in order: VIPs leave, then pods and the API server end, then the network goes.
+func (n *Node) ShutDown(ctx context.Context) error {
+	if err := n.Leave(ctx); err != nil {
+		return err
+	}
+	var ending sync.WaitGroup
+	var errs [2]error
+	ending.Go(func() { errs[0] = n.Stop() })
+	ending.Go(func() { errs[1] = n.API.Stop() })
+	ending.Wait()
+	return errors.Join(errs[0], errs[1], n.Off())
+}
+
+// CutPower takes the node's power away, its API server's with it.
+func (n *Node) CutPower() error {
+	return n.kill()
+}
+
+// kill ends all that runs on the node at once.
+func (n *Node) kill() error {
+	if err := n.API.Kill(); err != nil {
+		return err
+	}
+	return n.Off()
+}
+
+// Boot switches a node on whose power was cut, or that was switched off, and starts what runs on it.
+func (n *Node) Boot(ctx context.Context) error {
+	if err := n.Host.On(); err != nil {
+		return err
+	}
+	if err := n.boot(); err != nil {
+		return err
+	}
+	if err := n.start(ctx); err != nil {
+		return err
+	}
+	return n.API.Start(ctx)
+}
+
+// start starts the node's pods. Their init containers are tried again and again, but not for ever.
+func (n *Node) start(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return n.Start(ctx)
+}
+
+// Candidate says why the node could not hold the VIP now; nil when it could: its keepalived stands in the election of the API's VIP with a
+// working balancer.
+func (n *Node) Candidate() error {
+	text, err := os.ReadFile(filepath.Join(n.Root, "run/onprem-infra/keepalived", supervised.StatusFile))
+	if err != nil {
+		return err
+	}
+	status, err := supervised.Decode(text)
+	if err != nil {
+		return err
+	}
+	instance, ok := status.Instances[chain.Cluster+"_API_0"]
+	if !ok || instance.Priority < balanced || instance.State == supervised.Fault || instance.State == supervised.Init {
+		return fmt.Errorf("%s: %+v", n.Name, status)
+	}
+	return nil
+}
+
+// balanced is the least priority of a node whose balancer works: 40, 20 for the balancer and 5 with it.
+const balanced = 65
