@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/test/chain"
+	"github.com/onprem-infra/onprem-infra/test/kubeapi"
+	"github.com/onprem-infra/onprem-infra/test/life"
 )
 
 func main() {
@@ -30,32 +32,56 @@ func demo(ctx context.Context) (err error) {
 	s := &show{ctx: ctx}
 	defer func() {
 		fmt.Print("\nCleaning up: ")
-		if s.chain != nil {
-			err = errors.Join(err, s.chain.Close(context.WithoutCancel(ctx)))
+		if s.crowd != nil {
+			s.crowd.Leave()
+		}
+		if s.cluster != nil {
+			err = errors.Join(err, s.cluster.Close(context.WithoutCancel(ctx)))
 		}
 		fmt.Printf("done. %s altogether.\n", round(time.Since(begin)))
 	}()
-	s.chain, err = chain.New(ctx, slog.New(slog.NewTextHandler(os.Stderr, nil)))
-	if err != nil {
+	if err := kubeapi.Programs(ctx); err != nil {
 		return err
 	}
 	if err := s.play(); err != nil {
-		if s.chain.VM != nil {
-			fmt.Fprintln(os.Stderr, s.chain.Journal(context.WithoutCancel(ctx), "onprem-install", chain.Unit, "onprem-coredns"))
-		}
+		s.explain(context.WithoutCancel(ctx))
 		return err
 	}
 	return nil
 }
 
-const intro = `onprem-infra: from an install-config to a VIP on a booted bootstrap machine, and back
+// explain prints what those said who had a part in a scene that failed.
+func (s *show) explain(ctx context.Context) {
+	if s.cluster == nil || s.cluster.VM == nil {
+		return
+	}
+	fmt.Fprintln(os.Stderr, s.cluster.Journal(ctx, "onprem-install", chain.Unit, "onprem-coredns"))
+	for _, n := range s.cluster.Nodes {
+		for _, c := range n.Containers() {
+			fmt.Fprintf(os.Stderr, "%s %s:\n%s\n", n.Name, c, n.Log(c))
+		}
+	}
+}
 
-  neighbour 192.0.2.1     the client, the gateway and the network's name server
-  bootstrap 192.0.2.10    the machine: systemd, podman, keepalived, CoreDNS
-  master-0  192.0.2.21    stand-ins for control plane nodes: real keepalived with today's configuration,
-  master-1  192.0.2.22    all checks always good
+// build makes everything up to machines that can be switched on.
+func (s *show) build(ctx context.Context) (saw []string, err error) {
+	s.cluster, err = life.New(ctx, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	return []string{
+		"onprem-infra made Ignition of its example install-config, and the real Ignition wrote it to the bootstrap machine's disk",
+		"the same program rendered the files and static pods of three control plane nodes",
+	}, err
+}
+
+const intro = `onprem-infra: the life of a cluster, from an install-config to a rebooted node
+
+  neighbour 192.0.2.1     the clients, the gateway and the network's name server
+  bootstrap 192.0.2.10    a booted machine: systemd, podman, keepalived, CoreDNS, kube-apiserver
+  master-0  192.0.2.21    control plane nodes: the static pods that we render, run by runc,
+  master-1  192.0.2.22    with keepalived, HAProxy, CoreDNS and their monitors,
+  master-2  192.0.2.23    and a kube-apiserver each
+  etcd      192.0.2.30    the cluster's memory
   API VIP   192.0.2.5     ingress VIP 192.0.2.6, cluster prod.example.com
 
-All are network namespaces on a switch of their own. The API server is a fake; everything else is real.
+All are network namespaces on a switch of their own. No part is a fake.
 
 `
