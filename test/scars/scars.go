@@ -41,6 +41,7 @@ func Parts() []Part {
 		{Title: "3. keepalived: bootstrap hand-over", IDs: numbered("K", 33, 43), Scars: part3()},
 		{Title: "4. keepalived: checks, probes, process handling", IDs: numbered("K", 44, 66), Scars: part4()},
 		{Title: "6. CoreDNS and DNS content", IDs: numbered("D", 1, 16), Scars: part6()},
+		{Title: "8. Node IP and boot ordering", IDs: numbered("N", 1, 26), Scars: part8()},
 		{Title: "9. resolv.conf, NetworkManager, hostname", IDs: numbered("R", 1, 18), Scars: slices.Concat(part9(), resolver())},
 		{Title: "9b. Platform plumbing and provisioning", IDs: slices.Concat(numbered("P", 1, 9), numbered("B", 1, 9)), Scars: part9b()},
 		{Title: "Input: what people write, beside the scars", IDs: numbered("I", 1, 31), Scars: people()},
