@@ -34,16 +34,19 @@ type Part struct {
 	Scars []Scar
 }
 
-// Parts are the chapters that the bootstrap phase answers for.
+// Parts are the chapters of the history, and after them what no history told.
 func Parts() []Part {
 	return []Part{
 		{Title: "1. keepalived: identity, VRIDs, configuration", IDs: numbered("K", 1, 21), Scars: part1()},
+		{Title: "2. keepalived: membership, split brain, migration", IDs: numbered("K", 22, 32), Scars: part2()},
 		{Title: "3. keepalived: bootstrap hand-over", IDs: numbered("K", 33, 43), Scars: part3()},
 		{Title: "4. keepalived: checks, probes, process handling", IDs: numbered("K", 44, 66), Scars: part4()},
 		{Title: "6. CoreDNS and DNS content", IDs: numbered("D", 1, 16), Scars: part6()},
 		{Title: "8. Node IP and boot ordering", IDs: numbered("N", 1, 26), Scars: part8()},
 		{Title: "9. resolv.conf, NetworkManager, hostname", IDs: numbered("R", 1, 18), Scars: slices.Concat(part9(), resolver())},
 		{Title: "9b. Platform plumbing and provisioning", IDs: slices.Concat(numbered("P", 1, 9), numbered("B", 1, 9)), Scars: part9b()},
+		{Title: "10. Weaknesses of today's code", IDs: []string{"W-14", "W-28", "W-30", "W-31"}, Scars: weaknesses()},
+		{Title: "Elections: who may stand and what counts, beside the scars", IDs: numbered("E", 1, 7), Scars: elections()},
 		{Title: "Input: what people write, beside the scars", IDs: numbered("I", 1, 31), Scars: people()},
 		{Title: "Registries: what they do, beside the scars", IDs: numbered("G", 1, 13), Scars: registries()},
 		{Title: "Containers: what people and podman do to them, beside the scars", IDs: numbered("C", 1, 13), Scars: containers()},
