@@ -34,6 +34,15 @@ func TestFaultsEmptyNothing(t *testing.T) {
 			return true
 		}
 	}
+	forgotten := func(list string) func(http.ResponseWriter, *http.Request) bool {
+		gone := text(410, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,"message":"gone"}`)
+		return func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Query().Get("watch") != "" {
+				return gone(w, r)
+			}
+			return text(200, list)(w, r)
+		}
+	}
 	for _, tt := range []struct {
 		name   string
 		refuse func(http.ResponseWriter, *http.Request) bool
@@ -52,6 +61,8 @@ func TestFaultsEmptyNothing(t *testing.T) {
 		{"a node of another shape", text(200, `{"type":"ADDED","object":[1,2]}`), 11},
 		{"an empty list", text(200, `{"kind":"NodeList","apiVersion":"v1","items":[]}`), 11},
 		{"a list of something else", text(200, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[]}`), 11},
+		{"forgotten, and an empty list", forgotten(`{"kind":"NodeList","apiVersion":"v1","items":[]}`), 22},
+		{"forgotten, and a list of something else", forgotten(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[]}`), 22},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inVirtualTime(t, func(w world) {
