@@ -126,7 +126,7 @@ func part4() []Scar {
 			by("shared/host/supervise", "TestEar", "shared/host/supervise/track.go", "now.Sub(e.at) >= silence", "now.Sub(e.at) < 0"),
 			by("shared/loop", "TestFailedObserveChangesNothing", "shared/loop/loop.go", "said.fault(ctx, log, \"observe\", err)\n\t\treturn\n", "said.fault(ctx, log, \"observe\", err)\n"),
 			by("shared/host/podman", "TestTroubleIsNotAbsence", "shared/host/podman/container.go", "if status == http.StatusNotFound || vanished(err) {", "if status == http.StatusNotFound || status >= 500 || vanished(err) {"),
-			by("shared/host/kube", "TestFaultsEmptyNothing/an empty list", "shared/host/kube/source.go", `list.GetResourceVersion() == ""`, `list.GetResourceVersion() == "none"`)),
+			by("shared/host/kube", "TestFaultsEmptyNothing/forgotten, and an empty list", "shared/host/kube/source.go", `list.GetResourceVersion() == ""`, `list.GetResourceVersion() == "none"`)),
 		kept("K-63", "Each check was a curl, whose library filled the kernel's memory.",
 			by("shared/host/probe", "TestProbesStartNoProcess", "shared/host/probe/http.go", "	\"net/http\"\n", "	\"net/http\"\n	_ \"os/exec\"\n"),
 			by("shared/host/probe", "TestAPIThousandProbesOneConnection", probe, "direct := http.Client{Transport: client.Transport,", "direct := http.Client{Transport: client.Transport.(*http.Transport).Clone(),")),
