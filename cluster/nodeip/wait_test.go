@@ -149,7 +149,9 @@ func TestWaitForLinkSaysSo(t *testing.T) {
 			time.Sleep(time.Hour)
 			host.files[BrExUp] = ""
 		}()
-		if err := New(Node{}, host, false, logger).WaitForLink(t.Context(), "br-ex"); err != nil {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
+		defer cancel()
+		if err := New(Node{}, host, false, logger).WaitForLink(ctx, "br-ex"); err != nil {
 			t.Fatal(err)
 		}
 		if lines := strings.Count(said.String(), "\n"); lines != 1 || !strings.Contains(said.String(), "br-ex is not up yet") {
