@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	every    = 10 * time.Millisecond  // between two starts of impatient clients
-	patience = 200 * time.Millisecond // of one
+	every = 10 * time.Millisecond // between two starts of impatient clients
+	// Patience is how long a client of the measured kind waits for its whole answer.
+	Patience = 200 * time.Millisecond
 	// Watchers is how many clients hold a watch.
 	Watchers = 50
 	beat     = 100 * time.Millisecond // between two events of a watch
@@ -25,12 +26,15 @@ const (
 type Crowd struct {
 	Probes  *traffic.Prober
 	Watches *traffic.Watches
-	stop    context.CancelFunc
-	done    sync.WaitGroup
+
+	patience time.Duration
+	stop     context.CancelFunc
+	done     sync.WaitGroup
 }
 
-// Attend starts the clients and waits until all watches run. writer is the API server by which the watched object is changed all the time.
-func (l *Life) Attend(ctx context.Context, writer *kubeapi.Server) (*Crowd, error) {
+// Attend starts the clients and waits until all watches run. writer is the API server by which the watched object is changed all the time,
+// patience what one who opens a connection has: Patience, or more where the machine does other things beside.
+func (l *Life) Attend(ctx context.Context, writer *kubeapi.Server, patience time.Duration) (*Crowd, error) {
 	config, err := l.ClientConfig()
 	if err != nil {
 		return nil, err
@@ -38,7 +42,7 @@ func (l *Life) Attend(ctx context.Context, writer *kubeapi.Server) (*Crowd, erro
 	changing, cancel := context.WithCancel(ctx)
 	vip := "https://" + chain.APIVIP.String() + ":6443"
 	c := &Crowd{
-		stop:    cancel,
+		patience: patience, stop: cancel,
 		Probes:  traffic.Probe(l.Neighbour.Dial, vip+"/version", config, every, patience),
 		Watches: traffic.Watch(Watchers, l.Neighbour.Dial, vip+"/api/v1/namespaces/default/configmaps?watch=true", config),
 	}

@@ -86,9 +86,9 @@ func (s *stage) must(err error) {
 }
 
 // attend has the clients come, until the test ends.
-func (s *stage) attend() *Crowd {
+func (s *stage) attend(patience time.Duration) *Crowd {
 	s.Helper()
-	c, err := s.Attend(s.Context(), s.Nodes[0].API)
+	c, err := s.Attend(s.Context(), s.Nodes[0].API, patience)
 	s.must(err)
 	s.Cleanup(c.Leave)
 	return c
@@ -114,17 +114,17 @@ func needLong(t *testing.T) {
 	}
 }
 
-// TestHandOver is the moment that the project exists for, once.
+// TestHandOver is the moment that the project exists for, once, on a machine that may have other things to do.
 func TestHandOver(t *testing.T) {
 	s := joined(t)
-	s.orderly(t, s.attend(), "bootstrap", s.API.Stop)
+	s.orderly(t, s.attend(2*time.Second), "bootstrap", s.API.Stop)
 }
 
 // TestLongHandOver is the same moment twenty times. Between two of them the bootstrap machine's API server comes back, and with it the VIP.
 func TestLongHandOver(t *testing.T) {
 	needLong(t)
 	s := joined(t)
-	c := s.attend()
+	c := s.attend(Patience)
 	for i := range 20 {
 		t.Run(fmt.Sprint(i), func(t *testing.T) { s.orderly(t, c, "bootstrap", s.API.Stop) })
 		s.must(s.API.Start(t.Context()))
@@ -138,7 +138,7 @@ func TestLongHandOver(t *testing.T) {
 func TestLongServerLost(t *testing.T) {
 	needLong(t)
 	s := joined(t)
-	c := s.attend()
+	c := s.attend(Patience)
 	s.orderly(t, c, "bootstrap", s.API.Stop)
 	for _, fault := range []struct {
 		name     string
@@ -158,7 +158,7 @@ func TestLongServerLost(t *testing.T) {
 				time.Sleep(6 * time.Second)
 				now := time.Now()
 				breaks, silent := c.Watches.Report()
-				all := c.Probes.So().Since(at).Until(now.Add(-patience))
+				all := c.Probes.So().Since(at).Until(now.Add(-Patience))
 				t.Logf("all that started since: %v; %d watches cut, none silent for more than %v", all, len(breaks), silent)
 				if bad := all.Since(at.Add(fault.grace)).Unserved(); len(bad) > 0 {
 					t.Errorf("requests that started %v after it or later: %v", fault.grace, bad)
@@ -176,7 +176,7 @@ func TestLongServerLost(t *testing.T) {
 func TestLongSteady(t *testing.T) {
 	needLong(t)
 	s := joined(t)
-	c := s.attend()
+	c := s.attend(Patience)
 	s.orderly(t, c, "bootstrap", s.API.Stop)
 	c.Leave()
 	s.must(s.Settled(t.Context()))
@@ -200,7 +200,7 @@ func TestLongSteady(t *testing.T) {
 func TestLongNodes(t *testing.T) {
 	needLong(t)
 	s := joined(t)
-	c := s.attend()
+	c := s.attend(Patience)
 	s.orderly(t, c, "bootstrap", s.API.Stop)
 	for range s.Nodes {
 		holder := s.holder()

@@ -51,7 +51,7 @@ func Move(ctx context.Context, o *lab.Observer, c *Crowd, host string, leave fun
 	select {
 	case <-ctx.Done():
 		return m, ctx.Err()
-	case <-time.After(time.Second): // what the move broke has a second to come back
+	case <-time.After(max(time.Second, 2*c.patience)): // what the move broke comes back meanwhile
 	}
 	breaks, silent := c.Watches.Report()
 	m.To, m.After, m.Requests, m.Cut, m.Silent = to, moved.Sub(begin), c.Probes.So().Since(begin), len(breaks), silent
@@ -64,7 +64,7 @@ func Move(ctx context.Context, o *lab.Observer, c *Crowd, host string, leave fun
 			m.Both += span.Length()
 		}
 	}
-	m.Faults = faults(m, breaks, moved)
+	m.Faults = faults(m, breaks, moved, max(time.Second, 2*c.patience))
 	return m, nil
 }
 
@@ -82,15 +82,18 @@ func Left(ctx context.Context, o *lab.Observer, host string) (at time.Time, to s
 	return at, to, err
 }
 
+// blur is how exactly the instant of a move is known: the kernels are asked every 10 ms, and a busy machine asks later.
+const blur = 100 * time.Millisecond
+
 // faults are what an orderly move does not have: a connection that is refused or times out, a request that is cut though it was not open at
-// that instant, a watch that hangs or is not back within a second, two holders for longer than their packets take to tell them.
-func faults(m Moved, breaks []traffic.Break, moved time.Time) (list []string) {
+// that instant, a watch that hangs or is not back soon, two holders for longer than their packets take to tell them.
+func faults(m Moved, breaks []traffic.Break, moved time.Time, soon time.Duration) (list []string) {
 	if bad := m.Requests.With(traffic.Refused, traffic.Late, traffic.Failed); len(bad) > 0 {
 		list = append(list, "not served: "+bad.String())
 	}
 	cut := m.Requests.With(traffic.Reset)
 	for _, r := range cut {
-		if r.Start.After(moved.Add(every)) || r.End.Before(moved.Add(-every)) {
+		if r.Start.After(moved.Add(blur)) || r.End.Before(moved.Add(-blur)) {
 			list = append(list, fmt.Sprintf("a request from %v to %v after the move was cut: %v", r.Start.Sub(moved), r.End.Sub(moved), r.Err))
 		}
 	}
@@ -99,10 +102,10 @@ func faults(m Moved, breaks []traffic.Break, moved time.Time) (list []string) {
 	}
 	for _, b := range breaks {
 		switch {
-		case b.Silent > time.Second:
+		case b.Silent > soon:
 			list = append(list, fmt.Sprintf("watch %d heard nothing for %v before it was cut", b.Watch, b.Silent))
-		case b.Back.IsZero() || b.Back.Sub(b.At) > time.Second:
-			list = append(list, fmt.Sprintf("watch %d was cut %v after the move and not back within a second", b.Watch, b.At.Sub(moved)))
+		case b.Back.IsZero() || b.Back.Sub(b.At) > soon:
+			list = append(list, fmt.Sprintf("watch %d was cut %v after the move and not back within %v", b.Watch, b.At.Sub(moved), soon))
 		}
 	}
 	if m.Both > twoHolders {
