@@ -27,10 +27,13 @@ check: tools ## formatting, vet, staticcheck, laws, generated files up to date
 	$(GO) run $(STATICCHECK) $(TAGS) ./...
 	$(GO) test $(TAGS) ./test
 
+# Whole machines and clusters run alone, one after the other: what they hold is about time.
+ALONE := ./test/e2e ./test/handover ./test/life ./test/poddns ./test/podlb ./test/podvip
+
 test: export ONPREM_INFRA_REQUIRE := 1
-test: setup build check ## everything that must hold, with the real daemons and one boot of the bootstrap machine
-	$(GO) test $(TAGS) -timeout 20m $$($(GO) list $(TAGS) ./... | grep -v '/test/e2e$$')
-	$(GO) test $(TAGS) -timeout 20m -count 1 ./test/e2e
+test: setup build check ## everything that must hold, with the real daemons, a boot of the bootstrap machine and a hand-over
+	$(GO) test $(TAGS) -timeout 20m $$($(GO) list $(TAGS) ./... | grep -vE '/test/(e2e|handover|life|pod(dns|lb|vip))$$')
+	$(GO) test $(TAGS) -timeout 20m -count 1 -p 1 $(ALONE)
 
 fuzz: FUZZTIME := 10m
 fuzz: tools ## every fuzz target of the module for FUZZTIME (10m), one after the other
@@ -43,8 +46,9 @@ fuzz: tools ## every fuzz target of the module for FUZZTIME (10m), one after the
 
 e2e: export ONPREM_INFRA_REQUIRE := 1
 e2e: export ONPREM_INFRA_LONG := 1
-e2e: setup build ## the long version: the bootstrap machine, its failures and its times
+e2e: setup build ## the long version: machines and clusters, their failures and their times
 	$(GO) test $(TAGS) -timeout 60m -count 1 -v ./test/e2e
+	$(GO) test $(TAGS) -timeout 60m -count 1 -p 1 -v -run '^TestLong' ./test/handover ./test/life ./test/kubeapi
 
 scars: export ONPREM_INFRA_REQUIRE := 1
 scars: export ONPREM_INFRA_SCARS := 1
@@ -52,7 +56,7 @@ scars: export ONPREM_INFRA_LONG := 1
 scars: setup ## bring each bug of the history back, in a copy of the tree, and see its test fail
 	$(GO) test $(TAGS) -timeout 240m -count 1 -v -run Replay ./test/scars
 
-demo: setup build ## from an install-config to a VIP on a booted bootstrap machine, and back
+demo: setup build ## the life of a cluster: bootstrap, control plane nodes, hand-over, a node rebooted, one lost
 	$(GO) run $(TAGS) ./test/demo
 
 image: setup build ## our container image, as localhost/onprem-infra:VERSION
