@@ -35,5 +35,7 @@ func hosts() []Scar {
 			by("bootstrap/vip", "TestClaimNowhereToAsk/the VIP is behind a router", claim, "case !choice.OnLink:", `case choice.Link == "":`)),
 		kept("V-08", "What failed for one VIP, or could not be written down, was not made good later.",
 			by("bootstrap/vip", "TestClaimFaults", claim, "if !c.unsaved {", "if c.unsaved = c.unsaved && c.waited; !c.unsaved {")),
+		kept("V-09", "keepalived counted its priority anew in a reload, told it, and the VIP was taken off its holder.",
+			by("cmd/onprem-supervise", "TestReloadWithHealth", "shared/host/supervise/notify.go", `"BACKUP_PRIORITY":     "",`, `"BACKUP_PRIORITY":     supervised.Backup,`)),
 	}
 }

@@ -41,6 +41,7 @@ func Parts() []Part {
 		{Title: "2. keepalived: membership, split brain, migration", IDs: numbered("K", 22, 32), Scars: part2()},
 		{Title: "3. keepalived: bootstrap hand-over", IDs: numbered("K", 33, 43), Scars: part3()},
 		{Title: "4. keepalived: checks, probes, process handling", IDs: numbered("K", 44, 66), Scars: part4()},
+		{Title: "5. HAProxy, and the redirect of the VIPs to it", IDs: numbered("H", 1, 25), Scars: part5()},
 		{Title: "6. CoreDNS and DNS content", IDs: numbered("D", 1, 16), Scars: part6()},
 		{Title: "8. Node IP and boot ordering", IDs: numbered("N", 1, 26), Scars: part8()},
 		{Title: "9. resolv.conf, NetworkManager, hostname", IDs: numbered("R", 1, 18), Scars: slices.Concat(part9(), resolver())},
@@ -50,7 +51,9 @@ func Parts() []Part {
 		{Title: "Input: what people write, beside the scars", IDs: numbered("I", 1, 31), Scars: people()},
 		{Title: "Registries: what they do, beside the scars", IDs: numbered("G", 1, 13), Scars: registries()},
 		{Title: "Containers: what people and podman do to them, beside the scars", IDs: numbered("C", 1, 13), Scars: containers()},
-		{Title: "Hosts: what happens to them and to their VIPs, beside the scars", IDs: numbered("V", 1, 8), Scars: hosts()},
+		{Title: "Hosts: what happens to them and to their VIPs, beside the scars", IDs: numbered("V", 1, 9), Scars: hosts()},
+		{Title: "The balancer: what becomes of connections, beside the scars", IDs: numbered("L", 1, 4), Scars: balancers()},
+		{Title: "Nodes' files: what they say and let be done, beside the scars", IDs: numbered("A", 1, 6), Scars: nodes()},
 		{Title: "Name servers: what becomes of questions when they change, beside the scars", IDs: numbered("U", 1, 3), Scars: upstreams()},
 	}
 }
