@@ -46,7 +46,7 @@ func Parts() []Part {
 		{Title: "8. Node IP and boot ordering", IDs: numbered("N", 1, 26), Scars: part8()},
 		{Title: "9. resolv.conf, NetworkManager, hostname", IDs: numbered("R", 1, 18), Scars: slices.Concat(part9(), resolver())},
 		{Title: "9b. Platform plumbing and provisioning", IDs: slices.Concat(numbered("P", 1, 9), numbered("B", 1, 9)), Scars: part9b()},
-		{Title: "10. Weaknesses of today's code", IDs: []string{"W-14", "W-28", "W-30", "W-31"}, Scars: weaknesses()},
+		{Title: "10. Weaknesses of today's code", IDs: []string{"W-7", "W-9", "W-10", "W-11", "W-14", "W-19", "W-25", "W-28", "W-30", "W-31"}, Scars: weaknesses()},
 		{Title: "Elections: who may stand and what counts, beside the scars", IDs: numbered("E", 1, 7), Scars: elections()},
 		{Title: "Input: what people write, beside the scars", IDs: numbered("I", 1, 31), Scars: people()},
 		{Title: "Registries: what they do, beside the scars", IDs: numbered("G", 1, 13), Scars: registries()},
