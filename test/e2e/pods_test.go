@@ -129,7 +129,7 @@ func (k *kubernetes) serves(ctx context.Context, t *testing.T, m *member) {
 		}
 		return connection.Close()
 	})
-	t.Logf("the API's VIP answers %s after the node was labelled", time.Since(start).Round(10*time.Millisecond))
+	t.Logf("the API's VIP answers %s after the pods were ready", time.Since(start).Round(10*time.Millisecond))
 }
 
 // stays holds that pods that are well stay well: no container has ended, and none ends.
