@@ -45,14 +45,15 @@ func (r *Room) learn(s Snapshot) {
 	})
 }
 
-// follow keeps up with the bootstrap machine. Its beat is measured by this machine's clock, so a machine that died is no peer for ever.
+// follow keeps up with the bootstrap machine. Its beat is measured by this machine's clock, so a machine that died is no peer for ever. That its
+// object is lost says nothing of the machine: it may hold the VIP yet, and a node that is deaf to it would hold the VIP beside it.
 func (r *Room) follow(s Snapshot) {
 	if !s.Bootstrap.OK {
 		return
 	}
 	b := s.Bootstrap.Is
 	if len(b.Addresses) == 0 {
-		r.memory.BootstrapGone = r.memory.BootstrapGone || r.boot.seen || b.Left
+		r.memory.BootstrapGone = r.memory.BootstrapGone || b.Left
 		r.boot.now = nil
 		return
 	}

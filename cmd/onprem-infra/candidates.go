@@ -11,6 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
 // candidatesHost is the cluster as the writer of the ingress candidates sees it.
@@ -18,18 +19,30 @@ type candidatesHost struct {
 	api       *kube.API
 	namespace string
 	nodes     *kube.Watcher
-	routers   *kube.Endpoints
+	routers   *kube.Endpoints // nil where nobody runs routers as OpenShift does
 	object    *kube.Object
+}
+
+// newCandidatesHost follows nothing yet. Where there are no routers of OpenShift's, nodes have no right to ask for them, and would ask in vain once a
+// second for ever.
+func newCandidatesHost(p plan.Plan, api *kube.API, nodes *kube.Watcher) candidatesHost {
+	h := candidatesHost{api: api, namespace: p.Namespace, nodes: nodes, object: api.Object(p.Namespace, notice.Candidates)}
+	if p.Platform != spec.None {
+		h.routers = api.Endpoints(health.RouterNamespace, health.RouterService)
+	}
+	return h
 }
 
 func (h candidatesHost) Seen() candidates.Seen {
 	nodes, synced := h.nodes.Known()
 	data, exists, heard := h.object.Data()
-	seen := candidates.Seen{Heard: synced && heard}
+	seen := candidates.Seen{Heard: synced && heard, RoutersHeard: h.routers == nil}
 	if exists {
 		seen.Data = data
 	}
-	seen.Routers, seen.RoutersHeard = h.routers.Ready()
+	if h.routers != nil {
+		seen.Routers, seen.RoutersHeard = h.routers.Ready()
+	}
 	for _, n := range nodes {
 		seen.Nodes = append(seen.Nodes, candidates.Node{Node: n.Node, Ready: n.Ready, ControlPlane: n.ControlPlane, Apart: n.Arbiter || n.Remote})
 	}
@@ -48,13 +61,12 @@ func (h candidatesHost) Write(ctx context.Context, before, data map[string]strin
 // keepCandidates writes the list of ingress candidates whenever it is this node's turn, until ctx ends. nodes must follow all Nodes, and its
 // Run must wake the channel that is given here too.
 func keepCandidates(ctx context.Context, p plan.Plan, self string, api *kube.API, nodes *kube.Watcher, wake chan struct{}, log *slog.Logger) error {
-	h := candidatesHost{
-		api: api, namespace: p.Namespace, nodes: nodes,
-		routers: api.Endpoints(health.RouterNamespace, health.RouterService), object: api.Object(p.Namespace, notice.Candidates),
-	}
+	h := newCandidatesHost(p, api, nodes)
 	var followers sync.WaitGroup
 	defer followers.Wait()
-	followers.Go(func() { _ = h.routers.Run(ctx, wake) })
+	if h.routers != nil {
+		followers.Go(func() { _ = h.routers.Run(ctx, wake) })
+	}
 	followers.Go(func() { _ = h.object.Run(ctx, wake) })
 	return candidates.Run(ctx, candidates.NewWriter(p, self), h, wake, log)
 }

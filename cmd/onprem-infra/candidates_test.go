@@ -106,6 +106,19 @@ func TestKeepCandidates(t *testing.T) {
 	lists("the object was deleted and a worker joined", "master-0", "master-1", "worker-0", "worker-1")
 }
 
+// TestCandidatesRouters holds that routers are asked for where nodes may ask, and waited for there alone.
+func TestCandidatesRouters(t *testing.T) {
+	for platform, want := range map[spec.Platform]bool{spec.BareMetal: true, spec.None: false} {
+		p := candidatesPlan
+		p.Platform = platform
+		api := kube.NewAPI("absent", slog.New(slog.DiscardHandler))
+		h := newCandidatesHost(p, api, api.AllNodes(p.ControlPlaneLabel))
+		if asks, waits := h.routers != nil, !h.Seen().RoutersHeard; asks != want || waits != want {
+			t.Errorf("%s: asks for routers %t, waits for them %t, want %t", platform, asks, waits, want)
+		}
+	}
+}
+
 // A writer whose knowledge is old overwrites nothing.
 func TestCandidatesWriteOverWhatWasSeen(t *testing.T) {
 	c, s := kubeapi.Local(t, kubeapi.Server{})

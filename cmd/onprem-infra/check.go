@@ -24,7 +24,7 @@ func checkCommand(std streams) *cobra.Command {
 		Use:   "check NAME",
 		Short: "Make one of a node's health checks once",
 		Long: `check looks once at what a node's VIPs depend on, as its monitor does again and again: ` + strings.Join(names, ", ") + `.
-It exits 0 when the check passes and 1 when it does not, and says why on standard error.`,
+It exits 0 when the check passes, 1 when it does not, and 3 when nobody can say, and says why on standard error.`,
 		Example: `  onprem-infra check lb
   onprem-infra check default-ingress`,
 		Args: cobra.ExactArgs(1),
@@ -49,8 +49,12 @@ It exits 0 when the check passes and 1 when it does not, and says why on standar
 func checkOnce(ctx context.Context, prober vip.Prober, check vrrp.CheckName) error {
 	ctx, cancel := context.WithTimeout(ctx, vip.PolicyOf(check).Timeout)
 	defer cancel()
-	if found, why := prober.Look(ctx, check); found != health.Passed {
+	switch found, why := prober.Look(ctx, check); found {
+	case health.Passed:
+		return nil
+	case health.Failed:
 		return negative(fmt.Errorf("check %s: %s", check, why))
+	default:
+		return fmt.Errorf("check %s: %s", check, why)
 	}
-	return nil
 }

@@ -51,11 +51,10 @@ func (m *monitor) roleFlag(cmd *cobra.Command) {
 
 // role is what the flag says.
 func (m *monitor) role() (role.Role, error) {
-	roles := []role.Role{role.Master, role.Worker, role.Arbiter}
-	if r := role.Role(m.node); slices.Contains(roles, r) {
+	if r, err := role.Parse(m.node); err == nil && slices.Contains(role.Nodes(), r) {
 		return r, nil
 	}
-	return "", usage("--role is %q and must be one of %v", m.node, roles)
+	return "", usage("--role is %q and must be one of %v", m.node, role.Nodes())
 }
 
 // credentials is the kubeconfig to use in the cluster of p.

@@ -15,6 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	"github.com/onprem-infra/onprem-infra/shared/host/podresources"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -165,6 +166,20 @@ func TestCheckOnce(t *testing.T) {
 	var exit exitError
 	if err := checkOnce(t.Context(), (looked{router: 500}).prober(t), vrrp.CheckIngress); !errors.As(err, &exit) || exit.code != exitFindings || !strings.Contains(err.Error(), "answers 500") {
 		t.Errorf("%v", err)
+	}
+	untold := looked{noPods: errors.New("no socket")}
+	if err := checkOnce(t.Context(), untold.prober(t), vrrp.CheckDefaultIngress); err == nil || errors.As(err, &exit) || !strings.Contains(err.Error(), "no socket") {
+		t.Errorf("nobody can say: %v, want an error of the host", err)
+	}
+}
+
+// TestMonitorRole holds that a node's role has the same names here as everywhere.
+func TestMonitorRole(t *testing.T) {
+	for name, want := range map[string]role.Role{"master": role.Master, "control-plane": role.Master, "worker": role.Worker, "arbiter": role.Arbiter, "bootstrap": "", "": ""} {
+		got, err := (&monitor{node: name}).role()
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q is %q, %v, want %q", name, got, err, want)
+		}
 	}
 }
 
