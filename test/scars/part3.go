@@ -63,7 +63,7 @@ func part3() []Scar {
 			by("shared/host/kube", "TestSilentAPI", "shared/host/kube/resume.go", "silent := time.AfterFunc(answerWithin, cancel)", "silent := time.AfterFunc(100*answerWithin, cancel)"),
 			by("bootstrap/vip", "TestStopMatrix", watch, beside, "if true {"),
 			by("shared/host/kube", "TestSilentAPIHoldsNoWriter", "shared/host/kube/put.go", "context.WithTimeout(ctx, answerWithin)", "context.WithTimeout(ctx, 2*answerWithin)"),
-			by("shared/host/podresources", "TestListTrouble/K-40: a kubelet that hangs", "shared/host/podresources/podresources.go", "WithTimeout(ctx, answerWithin)", "WithTimeout(ctx, 100*answerWithin)")),
+			by("shared/host/podresources", "TestListTrouble/K-40: a kubelet that hangs", "shared/host/podresources/podresources.go", "WithTimeout(ctx, answerWithin)", "WithTimeout(ctx, 8*answerWithin)")),
 		kept("K-41", "A server that ends still answered lists for 70 s and was taken for healthy.",
 			by("bootstrap/vip", "TestStopMatrix", release, ready, "if l.API == health.Ready || l.API == health.NotReady {"),
 			by("bootstrap/vip", "TestStopStories/K-41: a master becomes ready during the shutdown", release, "case l.API == health.ShuttingDown && l.Heir == ReadyHeir:", "case false:"),

@@ -78,9 +78,12 @@ func keepers() []Keeper {
 // boots says whether the test is one of a booted machine, which takes a minute and much of this one.
 func (k Keeper) boots() bool { return k.Room == "test/e2e" }
 
-// group is what runs in one go without defects: a room's tests, but each of those that boot a machine alone.
+// measures says whether the room's tests take minutes and measure times, so that nothing may run beside them.
+func (k Keeper) measures() bool { return k.Room == "test/podlb" }
+
+// group is what runs in one go without defects: a room's tests, but each of those that boot a machine or take minutes alone.
 func (k Keeper) group() string {
-	if k.boots() {
+	if k.boots() || k.measures() {
 		return k.Room + " " + k.Test
 	}
 	return k.Room
@@ -91,6 +94,7 @@ type replay struct {
 	copies chan string
 	clean  map[string]func() error // by group, once each
 	boots  sync.Mutex              // one machine at a time
+	quiet  sync.RWMutex            // to itself for what measures
 }
 
 // replay returns how long the test took to fail.
@@ -98,6 +102,13 @@ func (r *replay) replay(ctx context.Context, k Keeper) (took time.Duration, err 
 	if k.boots() {
 		r.boots.Lock()
 		defer r.boots.Unlock()
+	}
+	if k.measures() {
+		r.quiet.Lock()
+		defer r.quiet.Unlock()
+	} else {
+		r.quiet.RLock()
+		defer r.quiet.RUnlock()
 	}
 	if err := r.clean[k.group()](); err != nil {
 		return 0, fmt.Errorf("without any defect: %w", err)
