@@ -14,16 +14,21 @@ type Heir int
 
 // What is known of the control plane nodes.
 const (
-	NoHeir      Heir = iota // none is known, or none of them serves
+	NoHeir      Heir = iota // too few are known, or none of them serves
 	DoubtedHeir             // one serves, but with a certificate that does not count here
 	ReadyHeir               // the API server of one is ready
 )
 
-// Heirs are the addresses at which control plane nodes would serve the API VIPs, sorted.
+// Heirs are the addresses at which control plane nodes would serve the API VIPs, sorted by VIP. There are none as long as one VIP would be nobody's:
+// this machine gives up all of them or none, and nodes that are too few to elect a holder take no part.
 func Heirs(p plan.Plan, nodes []addr.Node) []netip.Addr {
 	var heirs []netip.Addr
 	for _, vip := range p.VIPs.API {
-		heirs = append(heirs, peersOf(p, vip, netip.Addr{}, Snapshot{Nodes: nodes})...)
+		known := peersOf(p, vip, netip.Addr{}, Snapshot{Nodes: nodes})
+		if !p.Elects(len(known)) {
+			return nil
+		}
+		heirs = append(heirs, known...)
 	}
 	return heirs
 }

@@ -1,23 +1,51 @@
 package vip
 
 import (
-	"net/netip"
-	"slices"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
+// TestHeirs holds who could take the VIPs over: of each family, never a VIP, and nobody while the nodes are too few to elect a holder of each VIP.
+// A control plane node alone takes no part, and its ready API is no reason to leave.
 func TestHeirs(t *testing.T) {
-	p := compile(t, dual)
-	nodes := []addr.Node{master("m1", "192.0.2.12", "2001:db8::12"), master("m0", "192.0.2.11"), master("m2", "192.0.2.5")}
-	want := []netip.Addr{ip("192.0.2.11"), ip("192.0.2.12"), ip("2001:db8::12")}
-	if got := Heirs(p, nodes); !slices.Equal(got, want) {
-		t.Errorf("Heirs() = %v, want %v: of each family, and never a VIP", got, want)
+	m := func(i int, families string) addr.Node {
+		node := addr.Node{Name: fmt.Sprintf("m%d", i)}
+		if strings.Contains(families, "4") {
+			node.InternalIPs = append(node.InternalIPs, ip(fmt.Sprintf("192.0.2.%d", 10+i)))
+		}
+		if strings.Contains(families, "6") {
+			node.InternalIPs = append(node.InternalIPs, ip(fmt.Sprintf("2001:db8::%d", 10+i)))
+		}
+		return node
 	}
-	if got := Heirs(p, nil); len(got) > 0 {
-		t.Errorf("without nodes: %v", got)
+	two := func(c *spec.Cluster) { c.ControlPlaneReplicas = 2 }
+	arbiter := func(c *spec.Cluster) { c.ControlPlaneReplicas, c.Topology = 2, spec.HighlyAvailableArbiter }
+	for _, tt := range []struct {
+		name   string
+		change func(*spec.Cluster)
+		nodes  []addr.Node
+		want   string
+	}{
+		{name: "nobody"},
+		{name: "two, and one known by a VIP", nodes: []addr.Node{m(2, "4"), m(1, "4"), master("m3", "192.0.2.5")}, want: "192.0.2.11 192.0.2.12"},
+		{name: "one alone", nodes: []addr.Node{m(1, "46")}},
+		{name: "one alone, beside one that is known by a VIP", nodes: []addr.Node{m(1, "4"), master("m3", "192.0.2.5")}},
+		{name: "one alone, in a control plane of two", change: two, nodes: []addr.Node{m(1, "4")}, want: "192.0.2.11"},
+		{name: "one alone, with an arbiter", change: arbiter, nodes: []addr.Node{m(1, "4")}, want: "192.0.2.11"},
+		{name: "both families", change: dual, nodes: []addr.Node{m(2, "46"), m(1, "46")}, want: "192.0.2.11 192.0.2.12 2001:db8::11 2001:db8::12"},
+		{name: "one alone, of both families", change: dual, nodes: []addr.Node{m(1, "46")}},
+		{name: "one family of one alone", change: dual, nodes: []addr.Node{m(1, "46"), m(2, "4")}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := join(Heirs(compile(t, tt.change), tt.nodes)); got != tt.want {
+				t.Errorf("Heirs() = %q, want %q", got, tt.want)
+			}
+		})
 	}
 }
 

@@ -195,14 +195,13 @@ func (r *Room) instance(e election, i int, s Snapshot) (keepalived.Instance, str
 }
 
 // unicast gives an instance its peers. Who is not in the list that the others have would run an election of its own beside theirs, so it takes no
-// part. A list of one is a list that is not whole yet, but in a control plane that may have one node for a while or for ever: there the node
-// speaks to whoever may listen.
+// part. Where one node may be all there is, it speaks to whoever may listen.
 func (r *Room) unicast(e election, vip netip.Addr, inst *keepalived.Instance) (string, error) {
 	members := r.members(e, vip, inst.Source)
 	if !slices.Contains(members, inst.Source) {
 		return "", fmt.Errorf("%s is not an address of the nodes that the API names (%s)", inst.Source, join(members))
 	}
-	if len(members) < 2 && !r.alone() {
+	if !r.plan.Elects(len(members)) {
 		return "", fmt.Errorf("this node is the only one yet")
 	}
 	inst.Peers = slices.DeleteFunc(members, func(a netip.Addr) bool { return a == inst.Source })
@@ -225,10 +224,4 @@ func (r *Room) unicast(e election, vip netip.Addr, inst *keepalived.Instance) (s
 		whom += ", and nobody else is heard"
 	}
 	return whom, nil
-}
-
-// alone says whether a list of one may be whole.
-func (r *Room) alone() bool {
-	small := []spec.Topology{spec.SingleReplica, spec.DualReplica, spec.HighlyAvailableArbiter}
-	return slices.Contains(small, r.plan.Topology)
 }

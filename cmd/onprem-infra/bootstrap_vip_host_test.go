@@ -81,7 +81,8 @@ func TestVIPProberHeir(t *testing.T) {
 		{name: "no node is known", want: vip.NoHeir},
 		{name: "nobody serves there", nodes: []string{"127.0.0.22"}, want: vip.NoHeir},
 		{name: "one of two is ready", nodes: []string{"127.0.0.22", "127.0.0.21"}, code: http.StatusOK, want: vip.ReadyHeir},
-		{name: "it is not ready", nodes: []string{"127.0.0.21"}, code: http.StatusInternalServerError, want: vip.NoHeir},
+		{name: "it is not ready", nodes: []string{"127.0.0.22", "127.0.0.21"}, code: http.StatusInternalServerError, want: vip.NoHeir},
+		{name: "it is ready and alone", nodes: []string{"127.0.0.21"}, code: http.StatusOK, want: vip.NoHeir},
 	} {
 		nodeCode.Store(tt.code)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

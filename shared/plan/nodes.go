@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -29,6 +30,14 @@ func (p Plan) NodeRuns(r role.Role) Rooms {
 		DNS:      r == role.Master || r == role.Worker || r == role.Arbiter,
 		Disabled: p.LoadBalancer == spec.UserManaged,
 	}
+}
+
+// Elects says whether control plane nodes, of which so many are known, elect a holder of the API VIP among themselves. Only a control plane that may
+// have one node for a while or for ever does so with one: elsewhere a list of one is not whole yet. The nodes and the bootstrap machine, which gives
+// the VIP to them, must agree in this: with nobody who stands for it the VIP would have no home.
+func (p Plan) Elects(known int) bool {
+	small := []spec.Topology{spec.SingleReplica, spec.DualReplica, spec.HighlyAvailableArbiter}
+	return known > 1 || known == 1 && slices.Contains(small, p.Topology)
 }
 
 // Roles are the kinds of host that the cluster has. Workers are among them always: they may come later.

@@ -35,6 +35,19 @@ func TestNodeRuns(t *testing.T) {
 	}
 }
 
+// TestElects holds K-20: nobody stands for the VIP alone but where a control plane may be of one.
+func TestElects(t *testing.T) {
+	for topology, from := range map[spec.Topology]int{
+		spec.HighlyAvailable: 2, spec.HighlyAvailableArbiter: 1, spec.DualReplica: 1, spec.SingleReplica: 1, "": 2,
+	} {
+		for known := range 5 {
+			if got := (Plan{Topology: topology}).Elects(known); got != (known >= from) {
+				t.Errorf("%q, %d nodes: %t, want it from %d on", topology, known, got, from)
+			}
+		}
+	}
+}
+
 func TestRoles(t *testing.T) {
 	for topology, want := range map[spec.Topology][]role.Role{
 		spec.HighlyAvailable:        {role.Bootstrap, role.Master, role.Worker},

@@ -36,7 +36,7 @@ func weaknesses() []Scar {
 			by("cluster", "TestHostPaths", "shared/pod/container.go", "return corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory, SizeLimit: &limit}}", "_ = limit\n\t\treturn corev1.VolumeSource{}")),
 		partly("W-28", "A cluster of one node, or what was left of one after a restart, had no instance.",
 			"A node that the API names alone in a highly available control plane waits for a second one: before there are two, nobody knows who else stands.",
-			by(nodes, "TestEveryNumberOfNodes", "cluster/vip/decide.go", "small := []spec.Topology{spec.SingleReplica, ", "small := []spec.Topology{"),
+			by(nodes, "TestEveryNumberOfNodes", "shared/plan/nodes.go", "small := []spec.Topology{spec.SingleReplica, ", "small := []spec.Topology{"),
 			by(nodes, "TestAPIAway", "cluster/vip/vip.go", "`json:\"nodes\"`", "`json:\"-\"`")),
 		partly("W-30", "Any host of the network could outrank the holder.",
 			"The password is today's, which nodes of today must understand: it is no secret. A host that forges a peer's address is heard.",
