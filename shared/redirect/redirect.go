@@ -11,7 +11,14 @@ import (
 // Rules are everything that a node's packet filter holds for the balancer. The zero value is none.
 type Rules struct {
 	Redirects []Redirect
-	Closed    []uint16 // TCP ports that take redirected connections only: others are refused
+	Closed    []Closed
+}
+
+// Closed is a TCP port that takes only the connections which were made to another port of a VIP and redirected: others are refused.
+type Closed struct {
+	Port uint16
+	For  uint16
+	VIPs []netip.Addr
 }
 
 // Redirect sends the TCP connections for one port of a VIP, while this node holds the VIP, to another port of it.
@@ -28,7 +35,8 @@ type Redirect struct {
 // Ignition documents hold secrets, so pods are kept from the machine config server by the network plugin, by its port. The balanced port
 // must be no way around that: where the machine networks are known, only their hosts are sent there, and it takes nothing else.
 func Of(vips []netip.Addr, networks []netip.Prefix, ports map[string]uint16) Rules {
-	r := Rules{Closed: []uint16{ports[port.MachineConfigLB]}}
+	var r Rules
+	closed := Closed{Port: ports[port.MachineConfigLB], For: ports[port.MachineConfig]}
 	for _, vip := range slices.SortedFunc(slices.Values(vips), netip.Addr.Compare) {
 		r.Redirects = append(r.Redirects, Redirect{VIP: vip, From: ports[port.API], To: ports[port.LB]})
 		sources := slices.DeleteFunc(slices.Clone(networks), func(p netip.Prefix) bool { return p.Addr().BitLen() != vip.BitLen() })
@@ -39,7 +47,9 @@ func Of(vips []netip.Addr, networks []netip.Prefix, ports map[string]uint16) Rul
 		r.Redirects = append(r.Redirects, Redirect{
 			VIP: vip, From: ports[port.MachineConfig], To: ports[port.MachineConfigLB], Sources: sources,
 		})
+		closed.VIPs = append(closed.VIPs, vip)
 	}
+	r.Closed = []Closed{closed}
 	return r
 }
 

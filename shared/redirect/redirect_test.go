@@ -34,6 +34,7 @@ func TestOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	closed := func(port uint16, vips ...netip.Addr) []Closed { return []Closed{{Port: port, For: 22623, VIPs: vips}} }
 	v4, v6 := netip.MustParseAddr("192.0.2.5"), netip.MustParseAddr("2001:db8::5")
 	for _, tt := range []struct {
 		name     string
@@ -42,20 +43,20 @@ func TestOf(t *testing.T) {
 		ports    map[string]uint16
 		want     Rules
 	}{
-		{"no VIP", nil, networks("192.0.2.0/24"), ports, Rules{Closed: []uint16{9446}}},
+		{"no VIP", nil, networks("192.0.2.0/24"), ports, Rules{Closed: closed(9446)}},
 		{"one family", addrs("192.0.2.5"), networks("192.0.2.0/24"), ports, Rules{
-			Redirects: []Redirect{{v4, 6443, 9445, nil}, {v4, 22623, 9446, networks("192.0.2.0/24")}}, Closed: []uint16{9446}}},
+			Redirects: []Redirect{{v4, 6443, 9445, nil}, {v4, 22623, 9446, networks("192.0.2.0/24")}}, Closed: closed(9446, v4)}},
 		{"both families, in another order", addrs("2001:db8::5", "192.0.2.5"), networks("2001:db8::/64", "198.51.100.0/24", "192.0.2.0/24"), ports, Rules{
 			Redirects: []Redirect{
 				{v4, 6443, 9445, nil}, {v4, 22623, 9446, networks("192.0.2.0/24", "198.51.100.0/24")},
 				{v6, 6443, 9445, nil}, {v6, 22623, 9446, networks("2001:db8::/64")},
-			}, Closed: []uint16{9446}}},
+			}, Closed: closed(9446, v4, v6)}},
 		{"unknown machine networks", addrs("192.0.2.5"), nil, ports, Rules{
-			Redirects: []Redirect{{v4, 6443, 9445, nil}, {v4, 22623, 9446, nil}}, Closed: []uint16{9446}}},
+			Redirects: []Redirect{{v4, 6443, 9445, nil}, {v4, 22623, 9446, nil}}, Closed: closed(9446, v4)}},
 		{"no machine network of the VIP's family", addrs("2001:db8::5"), networks("192.0.2.0/24"), ports, Rules{
-			Redirects: []Redirect{{v6, 6443, 9445, nil}}, Closed: []uint16{9446}}},
+			Redirects: []Redirect{{v6, 6443, 9445, nil}}, Closed: closed(9446)}},
 		{"other ports", addrs("192.0.2.5"), nil, moved, Rules{
-			Redirects: []Redirect{{v4, 7443, 7445, nil}, {v4, 22623, 7446, nil}}, Closed: []uint16{7446}}},
+			Redirects: []Redirect{{v4, 7443, 7445, nil}, {v4, 22623, 7446, nil}}, Closed: closed(7446, v4)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := Of(tt.vips, tt.networks, tt.ports); !reflect.DeepEqual(got, tt.want) {

@@ -35,7 +35,8 @@ func TestEstablished(t *testing.T) {
 			_, _ = io.Copy(conn, conn) // until the client goes
 		}
 	}()
-	on := redirect.Rules{Redirects: []redirect.Redirect{{VIP: netip.MustParseAddr("192.0.2.10"), From: 6443, To: 9445}}, Closed: []uint16{9446}}
+	vip := netip.MustParseAddr("192.0.2.10")
+	on := redirect.Rules{Redirects: []redirect.Redirect{{VIP: vip, From: 6443, To: 9445}}, Closed: []redirect.Closed{{Port: 9446, For: 22623, VIPs: []netip.Addr{vip}}}}
 	ensure := func(r redirect.Rules) func() error { return func() error { _, err := nft.Ensure(r); return err } }
 	if err := hosts[0].Do(ensure(on)); err != nil {
 		t.Fatal(err)

@@ -102,7 +102,7 @@ func balancers() []Scar {
 	const (
 		template = "shared/haproxy/haproxy.cfg.tmpl"
 		rules    = "shared/host/nft/rules.go"
-		tracked  = "\tin.rules = append(in.rules, concat(redirected(), []expr.Any{&expr.Verdict{Kind: expr.VerdictAccept}}))\n\tfor"
+		tracked  = "\tin.rules = append(in.rules, redirected())\n\tfor"
 	)
 	return []Scar{
 		kept("L-01", "A server counted as up that had passed no check yet.",

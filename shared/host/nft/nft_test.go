@@ -19,7 +19,7 @@ import (
 // rules are those of a dual-stack cluster with two VIPs of one family.
 func rules() redirect.Rules {
 	vip := netip.MustParseAddr
-	r := redirect.Rules{Closed: []uint16{9446}}
+	r := redirect.Rules{Closed: []redirect.Closed{{Port: 9446, For: 22623, VIPs: []netip.Addr{vip("192.0.2.5"), vip("2001:db8::5")}}}}
 	for _, v := range []string{"192.0.2.5", "192.0.2.7", "2001:db8::5"} {
 		r.Redirects = append(r.Redirects, redirect.Redirect{VIP: vip(v), From: 6443, To: 9445})
 	}
@@ -95,7 +95,9 @@ func TestContent(t *testing.T) {
 		{"another source", func(r *redirect.Rules) { r.Redirects[3].Sources[1] = netip.MustParsePrefix("198.51.100.0/23") }},
 		{"every source", func(r *redirect.Rules) { r.Redirects[3].Sources = nil }},
 		{"nothing closed", func(r *redirect.Rules) { r.Closed = nil }},
-		{"another port closed", func(r *redirect.Rules) { r.Closed[0] = 9447 }},
+		{"another port closed", func(r *redirect.Rules) { r.Closed[0].Port = 9447 }},
+		{"closed but for another port", func(r *redirect.Rules) { r.Closed[0].For = 22624 }},
+		{"closed but for another VIP", func(r *redirect.Rules) { r.Closed[0].VIPs[1] = netip.MustParseAddr("2001:db8::6") }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			within(t, func(t *testing.T) {
@@ -193,7 +195,7 @@ func TestConcurrent(t *testing.T) {
 	}
 	for range 5 {
 		at(16, func(int) error { _, err := Ensure(rules()); return err })
-		if got, want := count(), 6+5+2; got != want {
+		if got, want := count(), 6+5+3+4; got != want {
 			t.Fatalf("%d rules, want %d", got, want)
 		}
 		at(16, func(i int) error {

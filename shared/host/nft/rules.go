@@ -30,6 +30,9 @@ type chain struct {
 // node holds it. In prerouting the kernel is asked for the same: what a node that does not hold the VIP passes on for its pods must reach
 // the holder as it was sent, because there it may go to the API server itself.
 func chains(r redirect.Rules) []chain {
+	early := nftables.ChainPriorityRef(*nftables.ChainPriorityNATDest - 1)
+	came := chain{name: "came", kind: nftables.ChainTypeFilter, hook: nftables.ChainHookPrerouting, priority: early}
+	sent := chain{name: "sent", kind: nftables.ChainTypeFilter, hook: nftables.ChainHookOutput, priority: early}
 	pre := chain{name: "prerouting", kind: nftables.ChainTypeNAT, hook: nftables.ChainHookPrerouting, priority: nftables.ChainPriorityNATDest}
 	out := chain{name: "output", kind: nftables.ChainTypeNAT, hook: nftables.ChainHookOutput, priority: nftables.ChainPriorityNATDest}
 	in := chain{name: "input", kind: nftables.ChainTypeFilter, hook: nftables.ChainHookInput, priority: nftables.ChainPriorityFilter}
@@ -44,11 +47,16 @@ func chains(r redirect.Rules) []chain {
 		out.rules = append(out.rules, concat(toVIP(d), overLoopback(), rewrite(d)))
 	}
 	// This one is there without any port to close: the kernel follows connections only while some rule asks for it.
-	in.rules = append(in.rules, concat(redirected(), []expr.Any{&expr.Verdict{Kind: expr.VerdictAccept}}))
-	for _, p := range r.Closed {
-		in.rules = append(in.rules, concat(tcpTo(p), []expr.Any{&expr.Reject{Type: unix.NFT_REJECT_TCP_RST}}))
+	in.rules = append(in.rules, redirected())
+	for _, c := range r.Closed {
+		for _, vip := range c.VIPs {
+			came.rules = append(came.rules, note(vip, c.For))
+			sent.rules = append(sent.rules, note(vip, c.For))
+		}
+		in.rules = append(in.rules, concat(tcpTo(c.Port), redirected(), noted(), []expr.Any{&expr.Verdict{Kind: expr.VerdictAccept}}),
+			concat(tcpTo(c.Port), []expr.Any{&expr.Reject{Type: unix.NFT_REJECT_TCP_RST}}))
 	}
-	return []chain{pre, out, in}
+	return []chain{came, sent, pre, out, in}
 }
 
 func concat(parts ...[]expr.Any) []expr.Any {
@@ -137,5 +145,26 @@ func redirected() []expr.Any {
 		&expr.Ct{Key: expr.CtKeySTATUS, Register: register},
 		&expr.Bitwise{SourceRegister: register, DestRegister: register, Len: 4, Mask: word(statusDNAT), Xor: word(0)},
 		&expr.Cmp{Op: expr.CmpOpNeq, Register: register, Data: word(0)},
+	}
+}
+
+// made is the priority of packets that were sent to the own port of a VIP which a closed port stands for. The kernel keeps a packet's priority
+// on its way to the receiver, for whom it means nothing; a sender needs a capability to choose one beyond 6, and its link takes it off.
+const made = 0x6f6e7072
+
+// note writes it into packets for this port of the VIP, before anybody's rules have rewritten where they go.
+func note(vip netip.Addr, port uint16) []expr.Any {
+	return concat(toVIP(redirect.Redirect{VIP: vip, From: port}), []expr.Any{
+		&expr.Immediate{Register: register, Data: binary.NativeEndian.AppendUint32(nil, made)},
+		&expr.Meta{Key: expr.MetaKeyPRIORITY, Register: register, SourceRegister: true},
+	})
+}
+
+// noted holds for packets that note has seen. That their destination was rewritten is not enough: others rewrite destinations too, and a
+// Service of the cluster may have the closed port of a VIP as its endpoint. The kernel could be asked for a connection's first destination, but
+// the library does not read back rules that do so.
+func noted() []expr.Any {
+	return []expr.Any{
+		&expr.Meta{Key: expr.MetaKeyPRIORITY, Register: register}, equal(binary.NativeEndian.AppendUint32(nil, made)),
 	}
 }
