@@ -64,7 +64,8 @@ func seeNodes() []runtime.Object {
 }
 
 // keepNotices lets kubelets read our two objects and keep the list of candidates. The right to create knows no names. The bootstrap machine's
-// object is written with an administrator's credentials.
+// object is written with an administrator's credentials; where there is none a control plane node creates it, as that of a machine that is gone, so
+// that no kubelet can create another.
 func keepNotices(p plan.Plan) []runtime.Object {
 	rule := func(verbs []string, names ...string) rbacv1.PolicyRule {
 		return rbacv1.PolicyRule{APIGroups: []string{corev1.GroupName}, Resources: []string{"configmaps"}, ResourceNames: names, Verbs: verbs}

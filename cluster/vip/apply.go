@@ -14,6 +14,9 @@ import (
 func (r *Room) Apply(_ context.Context, d Desired) error {
 	// What is learnt is kept before it shows: an instance that a restart would forget, or a peer, would be taken away again.
 	kept := r.keep(d.Memory)
+	if d.Tell {
+		r.cluster.TellGone()
+	}
 	if d.Leave {
 		return kept
 	}

@@ -124,3 +124,51 @@ func TestKnown(t *testing.T) {
 		t.Error("one node alone")
 	}
 }
+
+// TestTellGone holds that a node which has held the API VIP for a minute leaves no cluster without a word of the bootstrap machine: every kubelet may
+// create the object, and a stranger's address in it would be a peer's. It says nothing sooner, nothing where something is said, and nothing when the
+// API has not said whether there is an object, or what it says cannot be believed.
+func TestTellGone(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		state     supervised.State
+		held      time.Duration
+		bootstrap Heard[Bootstrap]
+		want      bool
+	}{
+		{name: "no object", state: supervised.Master, held: reign, bootstrap: said(Bootstrap{}), want: true},
+		{name: "not yet", state: supervised.Master, held: reign - time.Second, bootstrap: said(Bootstrap{})},
+		{name: "another holds the VIP", state: supervised.Backup, held: time.Hour, bootstrap: said(Bootstrap{})},
+		{name: "it has said so", state: supervised.Master, held: reign, bootstrap: said(Bootstrap{Left: true})},
+		{name: "it has published its address", state: supervised.Master, held: reign, bootstrap: said(Bootstrap{Addresses: ips("192.0.2.9"), Beat: "1"})},
+		{name: "the API has not spoken", state: supervised.Master, held: reign},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, cluster(), role.Master)
+			w.bootstrap = tt.bootstrap
+			w.status = supervised.Status{PID: 7, Instances: map[string]supervised.Instance{"ostest_API_0": {State: tt.state}}}
+			w.turn()
+			w.at = w.at.Add(tt.held)
+			w.turn()
+			if (w.told > 0) != tt.want {
+				t.Errorf("told %d times, want it %t", w.told, tt.want)
+			}
+			w.status.Instances["ostest_API_0"] = supervised.Instance{State: supervised.Backup}
+			told := w.told
+			if w.turn(); w.told != told {
+				t.Error("it tells when it holds the VIP no more")
+			}
+		})
+	}
+}
+
+// TestGuestBack holds that a bootstrap machine which is back after it was said to be gone is a peer again.
+func TestGuestBack(t *testing.T) {
+	w := newWorld(t, family(cluster(), "IPv4"), role.Master)
+	w.bootstrap = said(Bootstrap{Left: true})
+	w.turn()
+	w.bootstrap = said(Bootstrap{Addresses: ips("192.0.2.9"), Beat: "1"})
+	if got, _ := peers(w.turn(), "192.0.2.5"); !slices.Contains(got, ip("192.0.2.9")) {
+		t.Errorf("peers %v", got)
+	}
+}

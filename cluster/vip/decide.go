@@ -26,6 +26,7 @@ type Desired struct {
 	Leave  bool // what is in force stays in force: nothing is known that could be better
 	Config keepalived.Config
 	Memory Memory
+	Tell   bool // the cluster that the bootstrap machine is gone
 }
 
 // own is when a VIP last had an address of this machine's for its instance, and which.
@@ -60,7 +61,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		return d, loop.Reasons{"a remote worker holds no VIP"}
 	}
 	r.learn(s)
-	d.Memory = r.memory
+	d.Memory, d.Tell = r.memory, r.tells(s)
 	if len(r.memory.Nodes) == 0 {
 		d.Leave = true
 		return d, loop.Reasons{"the API has not named the nodes yet"}

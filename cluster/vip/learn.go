@@ -68,6 +68,7 @@ func (r *Room) follow(s Snapshot) {
 
 // reigns notes since when this node has held what.
 func (r *Room) reigns(s Snapshot) {
+	r.reigned = false
 	for _, name := range r.instances(r.plan.VIPs.API, vrrp.API) {
 		if s.Status.Instances[string(name)].State != supervised.Master {
 			delete(r.held, name)
@@ -77,9 +78,16 @@ func (r *Room) reigns(s Snapshot) {
 			r.held[name] = s.At
 		}
 		if s.At.Sub(r.held[name]) >= reign {
-			r.memory.BootstrapGone = true
+			r.reigned, r.memory.BootstrapGone = true, true
 		}
 	}
+}
+
+// tells says whether this node has the cluster say that the bootstrap machine is gone: it has seen so, and nothing at all is said of that machine, as
+// in a cluster that was made by other programs. Every kubelet may create the object, and who creates it is a peer of all; none may change it.
+// A bootstrap machine that is back writes over it. What is said and not believed is no answer.
+func (r *Room) tells(s Snapshot) bool {
+	return r.reigned && s.Bootstrap.OK && len(s.Bootstrap.Is.Addresses) == 0 && !s.Bootstrap.Is.Left
 }
 
 // guests are the bootstrap machine's addresses that may be peers for a VIP: of its family, in a machine network, and nobody else's. Whoever may

@@ -61,6 +61,9 @@ type Cluster interface {
 	Candidates() (nodes []notice.Candidate, heard bool)
 	// Bootstrap is what the bootstrap machine has published.
 	Bootstrap() (b Bootstrap, heard bool)
+	// TellGone has the cluster say that the bootstrap machine has left for good, unless something is said of it. It waits for nobody, and is
+	// called at every turn until Bootstrap says so.
+	TellGone()
 }
 
 // Health are the node's checks.
@@ -110,11 +113,12 @@ type Room struct {
 	health  Health
 	now     func() time.Time
 
-	memory Memory
-	kept   Memory             // what the host was told to keep
-	seen   map[netip.Addr]own // by VIP
-	boot   bootstrap
-	held   map[vrrp.InstanceName]time.Time // since when this node has been the holder
+	memory  Memory
+	kept    Memory             // what the host was told to keep
+	seen    map[netip.Addr]own // by VIP
+	boot    bootstrap
+	held    map[vrrp.InstanceName]time.Time // since when this node has been the holder
+	reigned bool                            // it has been one for long
 
 	proposed []byte
 	beat     uint64

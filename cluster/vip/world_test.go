@@ -61,6 +61,7 @@ type world struct {
 	beats     int
 	memory    Memory
 	kept      int
+	told      int // that the bootstrap machine is gone
 	proposals [][]byte
 }
 
@@ -94,6 +95,8 @@ func (w *world) Keep(m Memory) error {
 func (w *world) Nodes() ([]Node, bool)                  { return w.nodes.Is, w.nodes.OK }
 func (w *world) Candidates() ([]notice.Candidate, bool) { return w.candidates.Is, w.candidates.OK }
 func (w *world) Bootstrap() (Bootstrap, bool)           { return w.bootstrap.Is, w.bootstrap.OK }
+
+func (w *world) TellGone() { w.told++ }
 
 func (w *world) Passes(check vrrp.CheckName) bool { return w.passes[check] }
 func (w *world) Alive() bool                      { return !w.dead }

@@ -128,8 +128,9 @@ type nodeCluster struct {
 	log        *slog.Logger
 	believe    notice.Cluster
 	nodes      *kube.Watcher
-	candidates *kube.Object // nil where every node may hold the ingress VIP
-	bootstrap  *kube.Object // nil on workers
+	candidates *kube.Object  // nil where every node may hold the ingress VIP
+	bootstrap  *kube.Object  // nil on workers
+	gone       chan struct{} // asks for a word that the bootstrap machine is gone
 
 	list []notice.Candidate // that was believed last
 	has  bool

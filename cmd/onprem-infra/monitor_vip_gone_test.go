@@ -1,0 +1,82 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/cluster"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/test/kubeapi"
+)
+
+// TestTellGone holds, in a real cluster and with the rights that nodes have, that a control plane node can say that the bootstrap machine is gone where
+// nothing is said of it; that no kubelet can publish an address then; that the bootstrap machine, with its administrator's rights, can when it is
+// back; and that this is left alone.
+func TestTellGone(t *testing.T) {
+	p := candidatesPlan
+	p.Platform = spec.None // no routers, and no namespace of theirs
+	c, s := kubeapi.Local(t, kubeapi.Server{})
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(s.Apply(t.Context(), cluster.Objects(p)...))
+	log := slog.New(slog.DiscardHandler)
+	as := func(id kubeapi.Identity) *kube.API {
+		path := filepath.Join(t.TempDir(), "kubeconfig")
+		must(os.WriteFile(path, c.Kubeconfig(s.URL(), id), 0o600))
+		return kube.NewAPI(path, log)
+	}
+	node, err := c.Sign(kubeapi.Node("master-0"))
+	must(err)
+	admin, err := c.Sign(kubeapi.Admin())
+	must(err)
+	kubelet := as(node)
+	master, wake := newNodeCluster(p, role.Master, kubelet, log), make(chan struct{}, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { _ = master.bootstrap.Run(ctx, wake) })
+	running.Go(func() { _ = master.followGone(ctx) })
+	t.Cleanup(func() { cancel(); running.Wait() })
+	reads := func(what string, left bool, addresses ...netip.Addr) {
+		t.Helper()
+		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+			if b, heard := master.Bootstrap(); heard && b.Left == left && slices.Equal(b.Addresses, addresses) {
+				return
+			}
+		}
+		b, heard := master.Bootstrap()
+		t.Fatalf("%s: %+v, heard %t", what, b, heard)
+	}
+	publish := func(api *kube.API, address netip.Addr) error {
+		return api.Put(t.Context(), p.Namespace, notice.Bootstrap, func(map[string]string) map[string]string {
+			return notice.EncodeBootstrap([]netip.Addr{address}, 1)
+		})
+	}
+	reads("at first", false)
+	master.TellGone()
+	reads("it is told", true)
+	if err := publish(kubelet, netip.MustParseAddr("192.0.2.66")); err == nil {
+		t.Error("a kubelet publishes an address")
+	}
+	back := netip.MustParseAddr("192.0.2.9")
+	must(errors.Join(publish(as(admin), back), master.writeGone(t.Context())))
+	reads("it is back", false, back)
+	must(master.writeGone(t.Context()))
+	reads("and is left alone", false, back)
+}
