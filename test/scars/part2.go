@@ -6,7 +6,7 @@ func part2() []Scar {
 		decide    = "cluster/vip/decide.go"
 		learn     = "cluster/vip/learn.go"
 		apply     = "cluster/vip/apply.go"
-		lone      = "if len(members) < 2 && !r.alone() {"
+		lone      = "if !r.plan.Elects(len(members)) {"
 		none      = "\tif len(inst.Peers) == 0 {\n\t\tinst.Peers"
 		named     = "if s.Nodes.OK && slices.ContainsFunc(s.Nodes.Is, func(n Node) bool { return n.ControlPlane }) {"
 		migration = "No cluster migrates from one mode to the other: the mode is one value that a cluster has from its first day."

@@ -142,7 +142,7 @@ func part4() []Scar {
 			by("shared/host/kube", "TestSteadyStateListsNothing", "shared/host/kube/follow.go", follows, "short, cancel := context.WithTimeout(told, 10*time.Second)\n\t\t\terr = follow.ListAndWatchWithContext(short)\n\t\t\tcancel()\n\t\t\tfollow = nil"),
 			by("shared/host/kube", "TestSteadyStateListsNothing", "shared/host/kube/resume.go", "context.WithTimeout(ctx, lasts+answerWithin)", "context.WithTimeout(ctx, answerWithin)"),
 			by("shared/host/kube", "TestSteadyStateListsNothing", "shared/host/kube/resume.go", "\t\t\tversion = seen", "\t\t\t_ = seen"),
-			by("test/kubeapi", "TestResumes", "shared/host/kube/resume.go", "case forgotten(err):", "case true:")),
+			by("test/kubeapi", "TestResumes", "shared/host/kube/resume.go", "\treturn version, nil\n}\n\nfunc (r *resumed) pass", "\treturn version, errAnother\n}\n\nfunc (r *resumed) pass")),
 		partly("K-65", "The log was full of one line, or told nothing.",
 			"A level that changes at run time: there is one level. Every unit and every monitor says each change once, always.",
 			by("shared/loop", "TestErrorsAreLoggedWhenTheyChange", "shared/loop/news.go", "_, known := n.heard[key]", "known := false"),

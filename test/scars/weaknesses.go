@@ -13,7 +13,7 @@ func weaknesses() []Scar {
 		kept("W-7", "A resolver that hung was left for 50 to 110 s.",
 			by("cluster", "TestProbeBudgets", "cluster/pods.go", `Liveness: asks(p, port.CoreDNSHealth, "/health", 3)`, `Liveness: asks(p, port.CoreDNSHealth, "/health", 10)`)),
 		kept("W-9", "A client's timeout cut each watch: all Nodes were told anew all the time, and one that was deleted meanwhile stayed.",
-			by("test/kubeapi", "TestResumes", "shared/host/kube/resume.go", "case forgotten(err):", "case true:"),
+			by("test/kubeapi", "TestResumes", "shared/host/kube/resume.go", "\treturn version, nil\n}\n\nfunc (r *resumed) pass", "\treturn version, errAnother\n}\n\nfunc (r *resumed) pass"),
 			by("shared/host/kube", "TestClientHasNoTimeoutAndNoProxy", "shared/host/kube/access.go", "config.NextProtos = a.protocols", "config.NextProtos, config.Timeout = a.protocols, 30e9"),
 			by("shared/host/kube", "TestForgottenVersionListsAgain", "shared/host/kube/store.go", "\tt.all, t.synced = all, true", "\tmaps.Copy(all, t.all)\n\tt.all, t.synced = all, true"),
 			by("shared/host/kube", "TestSlimNode", "shared/host/kube/node.go", "if c.Type == corev1.NodeReady {\n\t\t\tready", "if c.Type != corev1.NodeReady {\n\t\t\tready")),
