@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/haproxy"
@@ -27,6 +28,7 @@ type nodeProber struct {
 
 	balancer, stats, mcs, router, ready *probe.HTTP
 	api                                 *probe.API
+	at                                  func(server string) *probe.API // HOST:PORT
 }
 
 func newNodeProber(p plan.Plan, access *kube.Access) *nodeProber {
@@ -43,6 +45,7 @@ func newNodeProber(p plan.Plan, access *kube.Access) *nodeProber {
 		router: local(port.RouterStats, "/healthz"), ready: local(port.RouterStats, "/healthz/ready"),
 		mcs: probe.NewUntrusted(fmt.Sprintf("https://localhost:%d/healthz", p.Ports[port.MachineConfig]), localhost.Dial),
 		api: probe.NewAPI(fmt.Sprintf("localhost:%d", p.Ports[port.API]), access.Client),
+		at:  func(server string) *probe.API { return probe.NewAPI(server, access.Client) },
 	}
 }
 
@@ -120,7 +123,8 @@ func (n *nodeProber) defaultRouter(ctx context.Context) (health.Finding, string)
 	return health.Failed, "no default router runs here"
 }
 
-// Served says whether a server behind the balancer has passed a check: HAProxy calls its servers up before the first one.
+// Served says whether a server behind the balancer has told a check that it is ready: HAProxy calls its servers up before the first one, and
+// those too that tell strangers nothing. These are asked with the kubelet's credentials.
 func (n *nodeProber) Served(ctx context.Context) (bool, string) {
 	text, err := n.stats.Good(ctx)
 	if err != nil {
@@ -130,10 +134,32 @@ func (n *nodeProber) Served(ctx context.Context) (bool, string) {
 	if err != nil {
 		return false, err.Error()
 	}
-	if !haproxy.Ready(stats) {
-		return false, "no API server has passed a check of the balancer"
+	if haproxy.Ready(stats) {
+		return true, "an API server has passed a check of the balancer"
 	}
-	return true, "an API server has passed a check of the balancer"
+	if reserved := haproxy.Reserved(stats); len(reserved) > 0 {
+		return n.trusted(ctx, reserved)
+	}
+	return false, "no API server has passed a check of the balancer"
+}
+
+// trusted asks API servers that tell strangers nothing, all at once, so that one which hangs hides no other.
+func (n *nodeProber) trusted(ctx context.Context, servers []netip.AddrPort) (bool, string) {
+	ctx, cancel := context.WithTimeout(ctx, health.Balancer().Timeout)
+	defer cancel() // of those that have not answered yet
+	answers := make(chan health.API, len(servers))
+	for _, s := range servers {
+		go func() {
+			state, _ := n.at(s.String()).Probe(ctx)
+			answers <- state
+		}()
+	}
+	for range servers {
+		if <-answers == health.Ready {
+			return true, "an API server that tells strangers nothing says that it is ready"
+		}
+	}
+	return false, "the API servers tell strangers nothing, and asked with the kubelet's credentials none says that it is ready"
 }
 
 // checkAPI is this node's own API server alone. No VIP depends on it: it is for people to ask.

@@ -27,6 +27,7 @@ type looked struct {
 	pods                              []podresources.Pod
 	noPods                            error
 	stats                             string
+	reserved                          map[string]int // what servers answer whom they know, by HOST:PORT
 }
 
 func (l looked) prober(t *testing.T) *nodeProber {
@@ -61,6 +62,10 @@ func (l looked) prober(t *testing.T) *nodeProber {
 		balancer: plain(l.balancer, ""), router: plain(l.router, ""), ready: plain(l.ready, ""), stats: plain(stats, l.stats),
 		mcs: probe.NewUntrusted(serve(l.mcs, "", httptest.NewTLSServer), localhost.Dial),
 		api: probe.NewAPI(strings.TrimPrefix(api, "https://"), func() (*http.Client, error) { return trusted, nil }),
+		at: func(server string) *probe.API {
+			real := serve(l.reserved[server], "", httptest.NewTLSServer)
+			return probe.NewAPI(strings.TrimPrefix(real, "https://"), func() (*http.Client, error) { return trusted, nil })
+		},
 	}
 }
 
@@ -122,24 +127,30 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestServed holds that HAProxy's own belief opens no gate: a server must have passed a check.
+// TestServed holds that HAProxy's own belief opens no gate: a server must have passed a check, and not by telling a stranger nothing.
 func TestServed(t *testing.T) {
-	const head = "# pxname,svname,scur,status,lastchg,type,check_status,addr\n"
+	const head = "# pxname,svname,scur,status,lastchg,type,check_status,check_code,addr\n"
 	for _, tt := range []struct {
 		name, stats string
 		served      bool
+		reserved    map[string]int
 	}{
-		{"no balancer", "", false},
-		{"no statistics", "<html>", false},
-		{"up before the first check", head + "masters,m0,0,UP,3,2,INI,192.0.2.11:6443\n", false},
-		{"no check at all", head + "masters,m0,0,no check,3,2,,192.0.2.11:6443\n", false},
-		{"a check failed", head + "masters,m0,0,UP 1/2,3,2,L4CON,192.0.2.11:6443\n", false},
-		{"all down", head + "masters,m0,0,DOWN,3,2,L7STS,192.0.2.11:6443\n", false},
-		{"another backend's", head + "mcs,m0,0,UP,3,2,L7OK,192.0.2.11:22623\n", false},
-		{"one of two", head + "masters,m0,0,DOWN,3,2,L4CON,192.0.2.11:6443\nmasters,m1,0,UP,3,2,L7OK,192.0.2.12:6443\n", true},
+		{"no balancer", "", false, nil},
+		{"no statistics", "<html>", false, nil},
+		{"up before the first check", head + "masters,m0,0,UP,3,2,INI,,192.0.2.11:6443\n", false, nil},
+		{"no check at all", head + "masters,m0,0,no check,3,2,,,192.0.2.11:6443\n", false, nil},
+		{"a check failed", head + "masters,m0,0,UP 1/2,3,2,L7RSP,200,192.0.2.11:6443\n", false, nil},
+		{"all down", head + "masters,m0,0,DOWN,3,2,L7STS,500,192.0.2.11:6443\n", false, nil},
+		{"another backend's", head + "mcs,m0,0,UP,3,2,L7OK,200,192.0.2.11:22623\n", false, nil},
+		{"one of two", head + "masters,m0,0,DOWN,3,2,L4CON,,192.0.2.11:6443\nmasters,m1,0,UP,3,2,L7OK,200,192.0.2.12:6443\n", true, nil},
+		{"strangers are told nothing, and nobody is ready", head + "masters,m0,0,UP,3,2,L7OK,403,192.0.2.11:6443\nmasters,m1,0,UP,3,2,L7OK,401,192.0.2.12:6443\n", false, map[string]int{"192.0.2.11:6443": 500, "192.0.2.12:6443": 403}},
+		{"strangers are told nothing, and nobody listens", head + "masters,m0,0,UP,3,2,L7OK,403,192.0.2.11:6443\nmasters,m1,0,UP,3,2,L7OK,401,192.0.2.12:6443\n", false, nil},
+		{"strangers are told nothing, and one is ready", head + "masters,m0,0,UP,3,2,L7OK,403,192.0.2.11:6443\nmasters,m1,0,UP,3,2,L7OK,401,192.0.2.12:6443\n", true, map[string]int{"192.0.2.12:6443": 200}},
+		{"a check is under way, and nobody is ready", head + "masters,m0,0,UP,3,2,* L7OK,,192.0.2.11:6443\n", false, map[string]int{"192.0.2.11:6443": 500}},
+		{"one that is down is not asked", head + "masters,m0,0,DOWN 1/3,3,2,L7OK,403,192.0.2.11:6443\n", false, map[string]int{"192.0.2.11:6443": 200}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if served, why := (looked{stats: tt.stats}).prober(t).Served(t.Context()); served != tt.served {
+			if served, why := (looked{stats: tt.stats, reserved: tt.reserved}).prober(t).Served(t.Context()); served != tt.served {
 				t.Errorf("served %t: %s", served, why)
 			}
 		})

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,6 +20,7 @@ type Stat struct {
 	Address  netip.AddrPort // invalid when HAProxy does not say it
 	Status   string         // UP, DOWN, MAINT, "UP 1/3", "no check"
 	Check    string         // the result of the last check that ended, L7OK or L4CON for instance; empty or INI before the first one
+	Code     int            // of HTTP, that the last check got; 0 while the next one is under way
 	Sessions int            // that are open
 	Changed  int            // seconds since the status changed
 }
@@ -31,18 +34,29 @@ func (s Stat) Disabled() bool { return strings.HasPrefix(s.Status, "MAINT") }
 // Passed says whether the last check that ended was good.
 func (s Stat) Passed() bool { return s.Check == "L7OK" }
 
-// Ready says whether some API server has passed a check. HAProxy calls servers up before their first one, so that alone says nothing.
+// Ready says whether some API server has told a check that it is ready. HAProxy calls servers up before their first one, so that alone says
+// nothing; and one that refuses to answer strangers passes its checks whether it is ready or not.
 func Ready(stats []Stat) bool {
-	for _, s := range stats {
-		if s.Backend == Masters && s.Up() && s.Passed() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(stats, func(s Stat) bool { return s.serves() && s.Code == http.StatusOK })
 }
 
+// Reserved are the API servers that passed their last check without a word of being ready, as those do which refuse to answer strangers.
+// Whether they are ready, only somebody whom they know can learn.
+func Reserved(stats []Stat) []netip.AddrPort {
+	var out []netip.AddrPort
+	for _, s := range stats {
+		if s.serves() && s.Code != http.StatusOK && s.Address.IsValid() {
+			out = append(out, s.Address)
+		}
+	}
+	return out
+}
+
+// serves says whether it is an API server that clients may be sent to, and has passed a check.
+func (s Stat) serves() bool { return s.Backend == Masters && s.Up() && s.Passed() }
+
 // columns that are read, by the name in the first line: HAProxy adds columns with each version.
-var columns = []string{"pxname", "svname", "scur", "status", "lastchg", "type", "check_status", "addr"}
+var columns = []string{"pxname", "svname", "scur", "status", "lastchg", "type", "check_status", "check_code", "addr"}
 
 // typeServer is the type of a row that is a server's; others sum up.
 const typeServer = "2"
@@ -92,6 +106,7 @@ func stat(column func(string) string) Stat {
 		Backend: strings.Clone(column("pxname")), Server: strings.Clone(column("svname")), Status: strings.Clone(column("status")),
 		Check: strings.Clone(strings.TrimPrefix(column("check_status"), "* ")), // a check is under way
 	}
+	s.Code, _ = strconv.Atoi(column("check_code"))
 	s.Sessions, _ = strconv.Atoi(column("scur"))
 	s.Changed, _ = strconv.Atoi(column("lastchg"))
 	s.Address, _ = netip.ParseAddrPort(column("addr"))

@@ -229,7 +229,7 @@ func (n *node) serve() {
 		}
 	})
 	mux.HandleFunc("/haproxy_stats;csv", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, "# pxname,svname,scur,status,lastchg,type,check_status,addr\nmasters,m1,0,UP,3,2,%s,192.0.2.11:6443\n", n.balancer.Load().check)
+		fmt.Fprintf(w, "# pxname,svname,scur,status,lastchg,type,check_status,check_code,addr\nmasters,m1,0,UP,3,2,%s,200,192.0.2.11:6443\n", n.balancer.Load().check)
 	})
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) {
 		if !n.router.Load() {
