@@ -26,5 +26,7 @@ func elections() []Scar {
 			by(nodes, "TestGuestGoes", learn, "\tif s.At.Sub(r.boot.since) >= bootstrapSilence {", "\tif false {")),
 		kept("E-07", "A worker had to know every node of the cluster to stand for the ingress VIP.",
 			by(nodes, "TestCandidates", decide, "\tif !WatchesAll(p) {\n\t\tingress", "\tif false {\n\t\tingress")),
+		kept("E-08", "A lost object of the bootstrap machine counted as its farewell: who still held the VIP was not heard, and two held it.",
+			by(nodes, "TestGuestGoes", learn, "r.memory.BootstrapGone || b.Left", "r.memory.BootstrapGone || r.boot.seen || b.Left")),
 	}
 }

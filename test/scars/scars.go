@@ -47,13 +47,14 @@ func Parts() []Part {
 		{Title: "9. resolv.conf, NetworkManager, hostname", IDs: numbered("R", 1, 18), Scars: slices.Concat(part9(), resolver())},
 		{Title: "9b. Platform plumbing and provisioning", IDs: slices.Concat(numbered("P", 1, 9), numbered("B", 1, 9)), Scars: part9b()},
 		{Title: "10. Weaknesses of today's code", IDs: []string{"W-7", "W-9", "W-10", "W-11", "W-14", "W-19", "W-25", "W-28", "W-30", "W-31"}, Scars: weaknesses()},
-		{Title: "Elections: who may stand and what counts, beside the scars", IDs: numbered("E", 1, 7), Scars: elections()},
+		{Title: "Elections: who may stand and what counts, beside the scars", IDs: numbered("E", 1, 8), Scars: elections()},
 		{Title: "Input: what people write, beside the scars", IDs: numbered("I", 1, 31), Scars: people()},
 		{Title: "Registries: what they do, beside the scars", IDs: numbered("G", 1, 13), Scars: registries()},
 		{Title: "Containers: what people and podman do to them, beside the scars", IDs: numbered("C", 1, 13), Scars: containers()},
 		{Title: "Hosts: what happens to them and to their VIPs, beside the scars", IDs: numbered("V", 1, 9), Scars: hosts()},
+		{Title: "The hand-over: what it must keep, beside the scars", IDs: numbered("T", 1, 6), Scars: handovers()},
 		{Title: "The balancer: what becomes of connections, beside the scars", IDs: numbered("L", 1, 4), Scars: balancers()},
-		{Title: "Nodes' files: what they say and let be done, beside the scars", IDs: numbered("A", 1, 6), Scars: nodes()},
+		{Title: "Nodes' files: what they say and let be done, beside the scars", IDs: numbered("A", 1, 7), Scars: nodes()},
 		{Title: "Name servers: what becomes of questions when they change, beside the scars", IDs: numbered("U", 1, 3), Scars: upstreams()},
 	}
 }
