@@ -166,12 +166,10 @@ func peersOf(p plan.Plan, vip, own netip.Addr, s Snapshot) []netip.Addr {
 	var peers []netip.Addr
 	for _, node := range s.Nodes {
 		// The own address is no hint here: this machine is not one of the nodes.
-		if peer, ok := addr.Member(node, vip, netip.Addr{}, others(p), p.MachineNetworks); ok && peer != own {
-			peers = append(peers, peer)
-		}
+		peers = append(peers, addr.Members(node, vip, netip.Addr{}, others(p), p.MachineNetworks)...)
 	}
 	slices.SortFunc(peers, netip.Addr.Compare)
-	return slices.Compact(peers)
+	return slices.Compact(slices.DeleteFunc(peers, func(a netip.Addr) bool { return a == own }))
 }
 
 func join(addrs []netip.Addr) string {

@@ -24,7 +24,14 @@ const (
 func Heirs(p plan.Plan, nodes []addr.Node) []netip.Addr {
 	var heirs []netip.Addr
 	for _, vip := range p.VIPs.API {
-		known := peersOf(p, vip, netip.Addr{}, Snapshot{Nodes: nodes})
+		var known []netip.Addr // a node's one, as nodes are counted
+		for _, node := range nodes {
+			if first, ok := addr.Member(node, vip, netip.Addr{}, others(p), p.MachineNetworks); ok {
+				known = append(known, first)
+			}
+		}
+		slices.SortFunc(known, netip.Addr.Compare)
+		known = slices.Compact(known)
 		if !p.Elects(len(known)) {
 			return nil
 		}

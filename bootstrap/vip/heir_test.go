@@ -2,6 +2,7 @@ package vip
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -37,6 +38,7 @@ func TestHeirs(t *testing.T) {
 		{name: "one alone, beside one that is known by a VIP", nodes: []addr.Node{m(1, "4"), master("m3", "192.0.2.5")}},
 		{name: "one alone, in a control plane of two", change: two, nodes: []addr.Node{m(1, "4")}, want: "192.0.2.11"},
 		{name: "one alone, with an arbiter", change: arbiter, nodes: []addr.Node{m(1, "4")}, want: "192.0.2.11"},
+		{name: "one alone, with two addresses", nodes: []addr.Node{{Name: "m1", Annotated: []netip.Addr{ip("192.0.2.11"), ip("192.0.2.12")}}}},
 		{name: "both families", change: dual, nodes: []addr.Node{m(2, "46"), m(1, "46")}, want: "192.0.2.11 192.0.2.12 2001:db8::11 2001:db8::12"},
 		{name: "one alone, of both families", change: dual, nodes: []addr.Node{m(1, "46")}},
 		{name: "one family of one alone", change: dual, nodes: []addr.Node{m(1, "46"), m(2, "4")}},

@@ -36,6 +36,21 @@ func TestMembers(t *testing.T) {
 		{name: "a node without an address of the family", role: role.Master,
 			change: func(w *world) { w.nodes.Is[1].InternalIPs = ips("2001:db8::12") },
 			api:    ips("192.0.2.13"), ingress: ips("192.0.2.13", "192.0.2.14", "192.0.2.15")},
+		{name: "a node that only its network plugin knows, by each address that it may speak from", role: role.Master,
+			change: func(w *world) {
+				w.nodes.Is[1].InternalIPs, w.nodes.Is[1].Annotated = nil, ips("192.0.2.112", "192.0.2.5", "192.0.2.12", "198.51.100.12", "2001:db8::12")
+			},
+			api: ips("192.0.2.12", "192.0.2.13", "192.0.2.112"), ingress: ips("192.0.2.12", "192.0.2.13", "192.0.2.14", "192.0.2.15", "192.0.2.112")},
+		{name: "this node, which only its network plugin knows", role: role.Master,
+			change: func(w *world) {
+				w.nodes.Is[0].InternalIPs, w.nodes.Is[0].Annotated = nil, ips("192.0.2.111", "192.0.2.11")
+			},
+			api: ips("192.0.2.12", "192.0.2.13"), ingress: ips("192.0.2.12", "192.0.2.13", "192.0.2.14", "192.0.2.15")},
+		{name: "it is alone, with two addresses", role: role.Master,
+			change: func(w *world) {
+				w.nodes.Is = w.nodes.Is[:1]
+				w.nodes.Is[0].InternalIPs, w.nodes.Is[0].Annotated = nil, ips("192.0.2.111", "192.0.2.11")
+			}},
 		{name: "a node that is known by a VIP", role: role.Master,
 			change: func(w *world) { w.nodes.Is[1].InternalIPs = ips("192.0.2.5", "192.0.2.6") },
 			api:    ips("192.0.2.13"), ingress: ips("192.0.2.13", "192.0.2.14", "192.0.2.15")},

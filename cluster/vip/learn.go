@@ -99,19 +99,15 @@ func (r *Room) guests(vip, self netip.Addr) []netip.Addr {
 	})
 }
 
-// members are the addresses of those who take part in an election of a VIP, sorted.
+// members are the addresses of those who take part in an election of a VIP, sorted; this node has one there, another may have more.
 func (r *Room) members(e election, vip, self netip.Addr) []netip.Addr {
 	var members []netip.Addr
 	vips := r.vips()
 	for _, n := range e.nodes {
-		if member, ok := addr.Member(n, vip, self, vips, r.plan.MachineNetworks); ok {
-			members = append(members, member)
-		}
+		members = append(members, addr.Members(n, vip, self, vips, r.plan.MachineNetworks)...)
 	}
 	for _, c := range e.candidates {
-		if member, ok := c.Address(vip, self); ok && !slices.Contains(vips, member) {
-			members = append(members, member)
-		}
+		members = append(members, slices.DeleteFunc(c.Members(vip, self), func(a netip.Addr) bool { return slices.Contains(vips, a) })...)
 	}
 	slices.SortFunc(members, netip.Addr.Compare)
 	return slices.Compact(members)

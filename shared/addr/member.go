@@ -12,12 +12,20 @@ type Node struct {
 	Annotated   []netip.Addr // all that the network plugin saw on the host, VIPs too
 }
 
-// Member is the address by which node takes part in the election of vip, and whether it has one. own is the asking machine's own
-// address, vips are all VIPs of the cluster, and machine its machine networks. When one of them holds vip, a node is known by its last
-// InternalIP of vip's family, and without one by what its network plugin saw in that network, where own comes first, so that a machine
-// always finds itself. When vip is in no machine network (behind a router, as vSphere allows), it is the first InternalIP of the family.
-// The address is never a VIP.
+// Member is the address by which node is known in the election of vip, the first of its Members, and whether it has one.
 func Member(node Node, vip netip.Addr, own netip.Addr, vips []netip.Addr, machine []netip.Prefix) (netip.Addr, bool) {
+	if all := Members(node, vip, own, vips, machine); len(all) > 0 {
+		return all[0], true
+	}
+	return netip.Addr{}, false
+}
+
+// Members are the addresses by which node may take part in the election of vip. own is the asking machine's own address, vips are all VIPs of the
+// cluster, and machine its machine networks. When one of them holds vip, a node is known by its last InternalIP of vip's family, and without one by
+// all that its network plugin saw in that network, as nobody else knows which of those it speaks from; but by own alone when that is among them, so
+// that a machine always finds itself. When vip is in no machine network (behind a router, as vSphere allows), it is the first InternalIP of the
+// family. No address is a VIP.
+func Members(node Node, vip netip.Addr, own netip.Addr, vips []netip.Addr, machine []netip.Prefix) []netip.Addr {
 	fits := func(a netip.Addr) bool {
 		return a.IsValid() && a.BitLen() == vip.BitLen() && a != vip && !slices.Contains(vips, a)
 	}
@@ -25,21 +33,22 @@ func Member(node Node, vip netip.Addr, own netip.Addr, vips []netip.Addr, machin
 	networks := slices.DeleteFunc(slices.Clone(machine), func(p netip.Prefix) bool { return !p.Contains(vip) })
 	switch {
 	case len(internal) > 0 && len(networks) > 0:
-		return internal[len(internal)-1], true
+		return internal[len(internal)-1:]
 	case len(internal) > 0:
-		return internal[0], true
+		return internal[:1]
 	case len(networks) == 0:
-		return netip.Addr{}, false
+		return nil
 	}
 	if fits(own) && slices.Contains(node.Annotated, own) {
-		return own, true
+		return []netip.Addr{own}
 	}
+	var all []netip.Addr
 	for _, a := range node.Annotated {
 		if fits(a) && slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(a) }) {
-			return a, true
+			all = append(all, a)
 		}
 	}
-	return netip.Addr{}, false
+	return all
 }
 
 // Equal says whether two nodes have the same name and addresses.

@@ -50,6 +50,29 @@ func TestMember(t *testing.T) {
 	}
 }
 
+// TestMembers holds that a node which only its network plugin knows is known by each address that it may speak from, and any other by one.
+func TestMembers(t *testing.T) {
+	const many = "10.128.0.2 192.0.2.5 192.0.2.12 2001:db8::12 192.0.2.6 192.0.2.11"
+	for _, tt := range []struct {
+		name                string
+		internal, annotated string
+		own                 string
+		want                string
+	}{
+		{name: "K-16 all that are annotated in the network", annotated: many, own: "192.0.2.13", want: "192.0.2.12 192.0.2.11"},
+		{name: "K-16 own alone", annotated: many, own: "192.0.2.11", want: "192.0.2.11"},
+		{name: "status before annotation", internal: "192.0.2.11 2001:db8::11", annotated: many, own: "192.0.2.12", want: "192.0.2.11"},
+		{name: "nothing"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			node := Node{Name: "n", InternalIPs: ips(tt.internal), Annotated: ips(tt.annotated)}
+			if got := Members(node, ip("192.0.2.5"), ip(tt.own), ips("192.0.2.5 192.0.2.6"), nets("192.0.2.0/24")); !slices.Equal(got, ips(tt.want)) {
+				t.Errorf("%v, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
 // TestMemberMatrix goes through status {IPv4, IPv6, both, none} and annotation {present, absent}: whatever one of them says of the VIP's
 // family is found.
 func TestMemberMatrix(t *testing.T) {

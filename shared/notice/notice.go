@@ -45,18 +45,13 @@ func (c Candidate) Equal(o Candidate) bool {
 	return c.Name == o.Name && slices.Equal(c.Addresses, o.Addresses)
 }
 
-// Address is the one of vip's family by which a node takes part in the election: own, the asking machine's own address, if it is among them,
-// so that a machine always finds itself.
-func (c Candidate) Address(vip, own netip.Addr) (netip.Addr, bool) {
+// Members are the addresses of vip's family by which a node may take part in the election: own, the asking machine's own address, alone if it is
+// among them, so that a machine always finds itself.
+func (c Candidate) Members(vip, own netip.Addr) []netip.Addr {
 	if own.IsValid() && own.BitLen() == vip.BitLen() && slices.Contains(c.Addresses, own) {
-		return own, true
+		return []netip.Addr{own}
 	}
-	for _, a := range c.Addresses {
-		if a.BitLen() == vip.BitLen() {
-			return a, true
-		}
-	}
-	return netip.Addr{}, false
+	return slices.DeleteFunc(slices.Clone(c.Addresses), func(a netip.Addr) bool { return a.BitLen() != vip.BitLen() })
 }
 
 // Cluster is what addresses are judged by.

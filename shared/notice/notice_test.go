@@ -114,16 +114,16 @@ func TestCandidateAddress(t *testing.T) {
 		own  string
 		want string
 	}{
-		{vip4, "192.0.2.99", "192.0.2.10"},
-		{vip4, "192.0.2.11", "192.0.2.11"},
-		{vip6, "192.0.2.11", "2001:db8::10"},
-		{vip6, "2001:db8::10", "2001:db8::10"},
+		{vip4, "192.0.2.99", "[192.0.2.10 192.0.2.11]"},
+		{vip4, "192.0.2.11", "[192.0.2.11]"},
+		{vip6, "192.0.2.11", "[2001:db8::10]"},
+		{vip6, "2001:db8::10", "[2001:db8::10]"},
 	} {
-		if got, ok := c.Address(tt.vip, netip.MustParseAddr(tt.own)); !ok || got.String() != tt.want {
-			t.Errorf("Address(%v, %v) = %v, %v, want %v", tt.vip, tt.own, got, ok, tt.want)
+		if got := fmt.Sprint(c.Members(tt.vip, netip.MustParseAddr(tt.own))); got != tt.want {
+			t.Errorf("Members(%v, %v) = %v, want %v", tt.vip, tt.own, got, tt.want)
 		}
 	}
-	if got, ok := (Candidate{"worker-0", addrs("192.0.2.10")}).Address(vip6, netip.Addr{}); ok {
+	if got := (Candidate{"worker-0", addrs("192.0.2.10")}).Members(vip6, netip.Addr{}); len(got) > 0 {
 		t.Errorf("a node without an address of the family has %v", got)
 	}
 }
