@@ -23,8 +23,8 @@ type candidatesHost struct {
 	object    *kube.Object
 }
 
-// newCandidatesHost follows nothing yet. Where there are no routers of OpenShift's, nodes have no right to ask for them, and would ask in vain once a
-// second for ever.
+// newCandidatesHost follows nothing yet. Where there are no routers of OpenShift's, nodes have no right to ask for them, and would ask in vain for
+// ever.
 func newCandidatesHost(p plan.Plan, api *kube.API, nodes *kube.Watcher) candidatesHost {
 	h := candidatesHost{api: api, namespace: p.Namespace, nodes: nodes, object: api.Object(p.Namespace, notice.Candidates)}
 	if p.Platform != spec.None {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -16,6 +17,13 @@ import (
 // must be seen before that node has formed a picture of its own.
 const pace = time.Second
 
+// An API that refuses who asks is asked at the pace so many times, as one that has just started may not know its rights yet, and after that
+// seldom: somebody has to give the right first.
+const (
+	refusals = 5
+	seldom   = 30 * time.Second
+)
+
 // follower follows one kind of object. It lists once, then follows one watch that it resumes where it ended; only when the API has forgotten
 // that place, or ends a watch with an error, does it list again.
 type follower struct {
@@ -23,8 +31,9 @@ type follower struct {
 	kind   kind
 	log    *slog.Logger
 
-	mu   sync.Mutex
-	said string // the error logged last, empty when all is well
+	mu      sync.Mutex
+	said    string // the error logged last, empty when all is well
+	refused int    // answers in a row
 }
 
 // run follows the objects until ctx ends. Its error is ctx's, no other: what goes wrong on the way is logged when it changes, and tried again.
@@ -51,6 +60,9 @@ func (f *follower) run(ctx context.Context, to cache.ReflectorStore) error {
 		if err != nil {
 			tell(err)
 		}
+		if long := f.pause(err); long > pace {
+			next.Reset(long)
+		}
 		select {
 		case <-ctx.Done():
 			next.Stop()
@@ -65,6 +77,7 @@ func (f *follower) reflector(to cache.ReflectorStore) (*cache.Reflector, error) 
 	if err != nil {
 		return nil, err
 	}
+	from.pause = f.pause
 	return cache.NewReflectorWithOptions(from, f.kind.object, to, cache.ReflectorOptions{Name: f.kind.resource, Backoff: &wait.Backoff{Duration: pace}}), nil
 }
 
@@ -74,9 +87,29 @@ func (f *follower) ill(err error) {
 	news := text != f.said
 	f.said = text
 	f.mu.Unlock()
-	if news {
+	switch {
+	case !news:
+	case apierrors.IsForbidden(err):
+		f.log.Warn("watch "+f.kind.what, "error", text, "do", "give nodes the right to it: apply the objects that 'onprem-infra render --role=cluster' writes")
+	case apierrors.IsUnauthorized(err):
+		f.log.Warn("watch "+f.kind.what, "error", text, "do", "see to the kubelet's credentials: the API does not accept them")
+	default:
 		f.log.Warn("watch "+f.kind.what, "error", text)
 	}
+}
+
+// pause is how long to wait after an attempt that ended so.
+func (f *follower) pause(err error) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) {
+		f.refused = 0
+		return pace
+	}
+	if f.refused++; f.refused < refusals {
+		return pace
+	}
+	return seldom
 }
 
 // well is called when the API has sent an event that could be read. The mere start of an answer is no sign of health.

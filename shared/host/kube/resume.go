@@ -53,6 +53,7 @@ func (r *resumed) run(ctx context.Context, version string) {
 	for r.source.pace.Wait(ctx) == nil {
 		var err error
 		version, err = r.stream(ctx, version)
+		long := r.source.pause(err)
 		switch {
 		case err == nil || ctx.Err() != nil:
 		case forgotten(err):
@@ -62,7 +63,19 @@ func (r *resumed) run(ctx context.Context, version string) {
 			return
 		default:
 			klog.FromContext(ctx).Error(err, "watch")
+			sleep(ctx, long-pace) // the pace comes on top
 		}
+	}
+}
+
+// sleep returns earlier when ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
 	}
 }
 

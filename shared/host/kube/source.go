@@ -45,6 +45,7 @@ type source struct {
 	kind   kind
 	server string // that the first answer came from
 	pace   flowcontrol.RateLimiter
+	pause  func(error) time.Duration // after a stream that ended so, or was refused
 }
 
 func newSource(access *Access, k kind) (*source, error) {

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -53,6 +54,7 @@ func TestFaultsEmptyNothing(t *testing.T) {
 		{"500", text(500, ""), 0},
 		{"503 in plain text", text(503, "apiserver not ready"), 0},
 		{"403", text(403, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"forbidden"}`), 0},
+		{"401", text(401, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Unauthorized","code":401,"message":"Unauthorized"}`), 0},
 		{"410 for ever", text(410, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,"message":"gone"}`), 22},
 		{"an empty object", text(200, "{}"), 11},
 		{"a page", text(200, "<html>"), 11},
@@ -87,6 +89,9 @@ func TestFaultsEmptyNothing(t *testing.T) {
 				w.api.answer(nil)
 				w.api.set("master-1", at("192.0.2.11"))
 				time.Sleep(2 * pace)
+				if strings.HasPrefix(tt.name, "40") { // who is refused asks seldom
+					time.Sleep(seldom)
+				}
 				w.api.bookmark(2000)
 				expect(t, w, "master-0", "master-1")
 				if !strings.Contains(w.log.String(), "watch nodes again") {
@@ -199,4 +204,57 @@ func TestSilentAPIHoldsNoWriter(t *testing.T) {
 			t.Errorf("two writes took %v, want %v each", took, answerWithin)
 		}
 	})
+}
+
+// Without the cluster objects every node is refused everything. It asks a few times, as an API that has just started may not know its rights yet,
+// then seldom, and says once what to do. A watch that is refused later is no better off.
+func TestRefused(t *testing.T) {
+	refuse := func(code int, reason string) func(http.ResponseWriter, *http.Request) bool {
+		return func(w http.ResponseWriter, _ *http.Request) bool {
+			w.WriteHeader(code)
+			fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":%q,"code":%d,"message":"nodes is forbidden"}`, reason, code)
+			return true
+		}
+	}
+	const long = 10*time.Minute + refusals*pace + pace/2
+	most := 10*int(time.Minute/seldom) + refusals + 1
+	for _, tt := range []struct {
+		code         int
+		reason, word string
+	}{{403, "Forbidden", "render --role=cluster"}, {401, "Unauthorized", "kubelet's credentials"}} {
+		for _, later := range []bool{false, true} {
+			t.Run(fmt.Sprint(tt.reason, later), func(t *testing.T) {
+				inVirtualTime(t, func(w world) {
+					if later {
+						w.api.set("master-0", at("192.0.2.10"))
+						expect(t, w, "master-0")
+						time.Sleep(time.Minute)
+					}
+					lists, watches := w.api.counts()
+					w.api.answer(refuse(tt.code, tt.reason))
+					w.api.endWatches()
+					time.Sleep((refusals - 1) * pace)
+					w.names()
+					if l, n := w.api.counts(); l+n-lists-watches < refusals-1 {
+						t.Errorf("asked %d times in the first seconds, want once a second", l+n-lists-watches)
+					}
+					time.Sleep(long - (refusals-1)*pace)
+					w.names()
+					if l, n := w.api.counts(); l+n-lists-watches > most {
+						t.Errorf("asked %d times, want at most %d", l+n-lists-watches, most)
+					}
+					if n := strings.Count(w.log.String(), tt.word); n != 1 || strings.Count(w.log.String(), "WARN") != 1 {
+						t.Errorf("what to do is said %d times, want once:\n%s", n, w.log)
+					}
+					w.api.answer(nil)
+					w.api.set("master-1", at("192.0.2.11"))
+					time.Sleep(seldom + pace)
+					w.names()
+					if nodes, _ := w.watcher.Nodes(); len(nodes) == 0 || nodes[len(nodes)-1].Name != "master-1" {
+						t.Errorf("after the right was given: %v", nodes)
+					}
+				})
+			})
+		}
+	}
 }
