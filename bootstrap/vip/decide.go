@@ -73,6 +73,7 @@ func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
 // other VIP does not suffer from it.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	if len(s.Nodes) > 0 {
+		r.past.Note(r.nodes, s.Nodes, s.At)
 		r.nodes = s.Nodes
 	}
 	s.Nodes = r.nodes
@@ -153,7 +154,7 @@ func (r *Room) instance(i int, s Snapshot) (keepalived.Instance, string, error) 
 	if p.VRRP.Mode == spec.Multicast {
 		return inst, where + ", multicast as the cluster asks", nil
 	}
-	inst.Source, inst.Peers = choice.Address, peersOf(p, vip, choice.Address, s)
+	inst.Source, inst.Peers = choice.Address, peersOf(p, vip, choice.Address, r.speakers(s.Nodes))
 	if len(inst.Peers) > 0 {
 		return inst, where + ", unicast with " + join(inst.Peers), nil
 	}
@@ -161,10 +162,20 @@ func (r *Room) instance(i int, s Snapshot) (keepalived.Instance, string, error) 
 	return inst, where + ", multicast until a control plane node is known", nil
 }
 
+// speakers are the nodes, and what they were just now: one whose object lacks an address for a moment listens there all the while, and would take the
+// VIP if it heard nobody.
+func (r *Room) speakers(nodes []addr.Node) []addr.Node {
+	all := slices.Clone(nodes)
+	for _, node := range nodes {
+		all = append(all, r.past.Of(node.Name)...)
+	}
+	return all
+}
+
 // peersOf are the control plane nodes' addresses of the VIP's family, sorted, without this machine's own.
-func peersOf(p plan.Plan, vip, own netip.Addr, s Snapshot) []netip.Addr {
+func peersOf(p plan.Plan, vip, own netip.Addr, nodes []addr.Node) []netip.Addr {
 	var peers []netip.Addr
-	for _, node := range s.Nodes {
+	for _, node := range nodes {
 		// The own address is no hint here: this machine is not one of the nodes.
 		peers = append(peers, addr.Members(node, vip, netip.Addr{}, others(p), p.MachineNetworks)...)
 	}

@@ -85,6 +85,7 @@ type Room struct {
 
 	seen  map[netip.Addr]seen // by VIP
 	nodes []addr.Node         // the last that were known
+	past  addr.Past           // of the nodes
 	kept  []addr.Node         // the last that the host was told to keep
 
 	proposed []byte

@@ -27,10 +27,11 @@ type bootstrap struct {
 	now   []netip.Addr
 }
 
-// learn takes what the API says into the memory, and never takes less from it than was there: an API that names no node at all, or none of the
+// learn takes what the API says into the memory; an address that a node has lost goes on to count for a moment. It never takes less from it than was there: an API that names no node at all, or none of the
 // control plane, has lost them or has not read them yet.
 func (r *Room) learn(s Snapshot) {
 	if s.Nodes.OK && slices.ContainsFunc(s.Nodes.Is, func(n Node) bool { return n.ControlPlane }) {
+		r.past.Note(plain(r.memory.Nodes), plain(s.Nodes.Is), s.At)
 		r.memory.Nodes = s.Nodes.Is
 	}
 	if s.Candidates.OK {
@@ -104,7 +105,14 @@ func (r *Room) members(e election, vip, self netip.Addr) []netip.Addr {
 	var members []netip.Addr
 	vips := r.vips()
 	for _, n := range e.nodes {
-		members = append(members, addr.Members(n, vip, self, vips, r.plan.MachineNetworks)...)
+		all := addr.Members(n, vip, self, vips, r.plan.MachineNetworks)
+		for _, former := range r.past.Of(n.Name) {
+			all = append(all, addr.Members(former, vip, self, vips, r.plan.MachineNetworks)...)
+		}
+		if slices.Contains(all, self) {
+			all = []netip.Addr{self}
+		}
+		members = append(members, all...)
 	}
 	for _, c := range e.candidates {
 		members = append(members, slices.DeleteFunc(c.Members(vip, self), func(a netip.Addr) bool { return slices.Contains(vips, a) })...)

@@ -1,0 +1,68 @@
+package addr
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// Lapse is how long an address still counts that a node's object has lost. A kubelet that starts, or a network plugin, takes addresses off the
+// object for a moment and puts them back; the node speaks from them all the while.
+const Lapse = 10 * time.Second
+
+// Past is what has just been said of nodes and is not said any more. The zero value knows nothing.
+type Past struct{ nodes map[string][]former }
+
+// former is what a node was until then.
+type former struct {
+	node  Node
+	until time.Time
+}
+
+// Note takes a change of a list of nodes into account, and forgets what is over. A node that is not in the list any more is gone at once, with its
+// past: somebody has deleted it.
+func (p *Past) Note(before, now []Node, at time.Time) {
+	changed := !slices.EqualFunc(before, now, Node.Equal)
+	if !changed && len(p.nodes) == 0 {
+		return
+	}
+	named := make(map[string]Node, len(now))
+	for _, n := range now {
+		named[n.Name] = n
+	}
+	for name, all := range p.nodes {
+		if all = slices.DeleteFunc(all, func(f former) bool { return !at.Before(f.until) }); len(all) > 0 && named[name].Name == name {
+			p.nodes[name] = all
+		} else {
+			delete(p.nodes, name)
+		}
+	}
+	if !changed {
+		return
+	}
+	for _, n := range before {
+		if is, exists := named[n.Name]; exists && !is.keeps(n) {
+			if p.nodes == nil {
+				p.nodes = map[string][]former{}
+			}
+			p.nodes[n.Name] = append(p.nodes[n.Name], former{node: n, until: at.Add(Lapse)})
+		}
+	}
+}
+
+// Of are the former states of a node that still count.
+func (p *Past) Of(name string) []Node {
+	var all []Node
+	for _, f := range p.nodes[name] {
+		all = append(all, f.node)
+	}
+	return all
+}
+
+// keeps says whether a node has every address that it had.
+func (n Node) keeps(before Node) bool {
+	all := func(has, had []netip.Addr) bool {
+		return !slices.ContainsFunc(had, func(a netip.Addr) bool { return !slices.Contains(has, a) })
+	}
+	return all(n.InternalIPs, before.InternalIPs) && all(n.Annotated, before.Annotated)
+}

@@ -1,0 +1,41 @@
+package addr
+
+import (
+	"testing"
+	"time"
+)
+
+// TestPast holds for how long what a node had counts: for a moment when its object has lost it, and not at all when the object is gone.
+func TestPast(t *testing.T) {
+	n := func(name, internal, annotated string) Node {
+		return Node{Name: name, InternalIPs: ips(internal), Annotated: ips(annotated)}
+	}
+	type step struct {
+		after time.Duration
+		now   []Node
+		want  int // states of node a
+	}
+	for name, steps := range map[string][]step{
+		"stays":                      {{0, []Node{n("a", "192.0.2.11", "")}, 0}, {time.Second, []Node{n("a", "192.0.2.11", "")}, 0}},
+		"gains":                      {{0, []Node{n("a", "192.0.2.11", "")}, 0}, {time.Second, []Node{n("a", "192.0.2.11 2001:db8::11", "")}, 0}},
+		"loses":                      {{0, []Node{n("a", "192.0.2.11", "")}, 0}, {time.Second, []Node{n("a", "", "")}, 1}, {Lapse - time.Second, []Node{n("a", "", "")}, 1}, {time.Second, []Node{n("a", "", "")}, 0}},
+		"loses what is annotated":    {{0, []Node{n("a", "", "192.0.2.11")}, 0}, {time.Second, []Node{n("a", "", "")}, 1}, {Lapse, []Node{n("a", "", "")}, 0}},
+		"loses, gains and loses":     {{0, []Node{n("a", "192.0.2.11", "")}, 0}, {time.Second, []Node{n("a", "", "")}, 1}, {6 * time.Second, []Node{n("a", "192.0.2.11", "")}, 1}, {time.Second, []Node{n("a", "", "")}, 2}, {6 * time.Second, []Node{n("a", "", "")}, 1}},
+		"is deleted":                 {{0, []Node{n("a", "192.0.2.11", ""), n("b", "192.0.2.12", "")}, 0}, {time.Second, []Node{n("b", "192.0.2.12", "")}, 0}},
+		"loses and is deleted":       {{0, []Node{n("a", "192.0.2.11", "")}, 0}, {time.Second, []Node{n("a", "", "")}, 1}, {time.Second, []Node{n("b", "192.0.2.12", "")}, 0}, {time.Second, []Node{n("a", "", "")}, 0}},
+		"is listed in another place": {{0, []Node{n("a", "192.0.2.11", ""), n("b", "192.0.2.12", "")}, 0}, {time.Second, []Node{n("b", "192.0.2.12", ""), n("a", "192.0.2.11", "")}, 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var p Past
+			var before []Node
+			at := time.Unix(1000, 0)
+			for i, s := range steps {
+				at = at.Add(s.after)
+				p.Note(before, s.now, at)
+				if before = s.now; len(p.Of("a")) != s.want {
+					t.Errorf("step %d: %v, want %d states", i, p.Of("a"), s.want)
+				}
+			}
+		})
+	}
+}
