@@ -4,7 +4,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os/signal"
 	"sync"
@@ -33,8 +35,9 @@ func hostVerbs(std streams) []*cobra.Command {
 
 // machine is what the rooms of the bootstrap machine share: where things are, and who watches them.
 type machine struct {
-	cluster  string // cluster.json
-	socket   string // podman's
+	cluster  string      // cluster.json
+	named    func() bool // whether somebody has named it; nil when nobody has
+	socket   string      // podman's
 	authFile string
 
 	log      *slog.Logger
@@ -49,16 +52,26 @@ func machineFlags(cmd *cobra.Command, room string, std streams) *machine {
 		wake:   loop.NewWake(),
 		status: unitStatus{send: systemd.Status},
 	}
+	m.clusterFlag(cmd)
 	flags := cmd.Flags()
-	flags.StringVarP(&m.cluster, "cluster", "c", plan.Path, "what the cluster decided")
 	flags.StringVar(&m.socket, "podman", "unix:///run/podman/podman.sock", "podman's socket")
 	flags.StringVar(&m.authFile, "auth-file", "/root/.docker/config.json", "registry credentials; may be absent")
 	return m
 }
 
-// load compiles the plan from the file on the host and gives the line of provenance for what is rendered from it.
+// clusterFlag gives a verb that runs on a host the flag -c.
+func (m *machine) clusterFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&m.cluster, "cluster", "c", plan.Path, "what the cluster decided")
+	m.named = func() bool { return cmd.Flags().Changed("cluster") }
+}
+
+// load compiles the plan from the file on the host and gives the line of provenance for what is rendered from it. A file that somebody has named
+// and that is not there is wrong usage; the host's own is missing by no fault of who calls.
 func (m *machine) load(std streams) (plan.Plan, string, error) {
 	text, err := readFile(m.cluster)
+	if errors.Is(err, fs.ErrNotExist) && m.named != nil && m.named() {
+		return plan.Plan{}, "", usage("there is no file %s: name one that exists", m.cluster)
+	}
 	if err != nil {
 		return plan.Plan{}, "", err
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,5 +51,24 @@ func TestLoad(t *testing.T) {
 				t.Errorf("%v, exit %d, said %q; want %d and %q", err, code, said.String(), tt.code, tt.said)
 			}
 		})
+	}
+}
+
+// TestNamedClusterIsAbsent holds that a file which -c names and which is not there is wrong usage with every verb (contract 1), while the host's
+// own, which nobody named, is the host's failure.
+func TestNamedClusterIsAbsent(t *testing.T) {
+	absent := filepath.Join(t.TempDir(), "cluster.json")
+	for _, verb := range [][]string{
+		{"bootstrap", "run", "vip"}, {"bootstrap", "run", "dns"}, {"check", "lb"}, {"monitor", "dns", "--role=worker", "--once"}, {"monitor", "lb", "--once"},
+		{"monitor", "resolv"}, {"monitor", "vip", "--role=master"}, {"node-ip", "show"}, {"validate"}, {"plan"}, {"ignition", "--role=master"},
+	} {
+		var said bytes.Buffer
+		code := run(t.Context(), append(verb, "-c", absent), streams{in: strings.NewReader(""), out: &said, err: &said})
+		if code != exitUsage || !strings.Contains(said.String(), "there is no file "+absent) {
+			t.Errorf("%q: exit %d: %s", verb, code, said.String())
+		}
+	}
+	if _, _, err := (&machine{cluster: absent, named: func() bool { return false }}).load(streams{}); err == nil || errors.As(err, new(exitError)) {
+		t.Errorf("the host's own is absent: %v, want an error of the host", err)
 	}
 }

@@ -38,9 +38,8 @@ type monitor struct {
 func monitorFlags(cmd *cobra.Command, room string, std streams) *monitor {
 	m := &monitor{}
 	m.log, m.wake = slog.New(slog.NewTextHandler(std.err, nil)).With("room", room), loop.NewWake()
-	flags := cmd.Flags()
-	flags.StringVarP(&m.cluster, "cluster", "c", plan.Path, "what the cluster decided")
-	flags.StringVar(&m.kubeconfig, "kubeconfig", "", "the kubelet's credentials; may appear later (default: the cluster's)")
+	m.clusterFlag(cmd)
+	cmd.Flags().StringVar(&m.kubeconfig, "kubeconfig", "", "the kubelet's credentials; may appear later (default: the cluster's)")
 	return m
 }
 
