@@ -172,3 +172,28 @@ func TestGuestBack(t *testing.T) {
 		t.Errorf("peers %v", got)
 	}
 }
+
+// TestKnownAfterReboot holds that a node which starts with the nodes of an earlier run hears a holder that it does not know, until the API has named
+// the nodes.
+func TestKnownAfterReboot(t *testing.T) {
+	w := newWorld(t, family(cluster(), "IPv4"), role.Master)
+	w.bootstrap = said(Bootstrap{Left: true})
+	w.turn()
+	w.again(role.Master)
+	now := said(append(nodes(3, 2), node(7, true)))
+	for _, tt := range []struct {
+		when  string
+		nodes Heard[[]Node]
+		known bool
+	}{
+		{"the API has not spoken", Heard[[]Node]{}, false},
+		{"it names no control plane", said(nodes(0, 2)), false},
+		{"it names the nodes", now, true},
+		{"it is away again", Heard[[]Node]{}, true},
+	} {
+		w.nodes = tt.nodes
+		if i := instance(t, w.turn(), "192.0.2.5"); i.Known != tt.known || i.Near != tt.known || len(i.Peers) < 2 {
+			t.Errorf("%s: knows its peers %t, near %t, want %t; peers %v", tt.when, i.Known, i.Near, tt.known, i.Peers)
+		}
+	}
+}

@@ -77,7 +77,8 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	return d, why
 }
 
-// elections are those that this node may take part in.
+// elections are those that this node may take part in. The API's is closed to strangers when the bootstrap machine has gone and the API has named the
+// nodes since this program started: among the nodes of an earlier run the one may be missing that holds the VIP, and the API would come through it.
 func (r *Room) elections() []election {
 	p := r.plan
 	ingress := election{kind: vrrp.Ingress, word: "INGRESS", vips: p.VIPs.Ingress, id: p.VRRP.Ingress.ID, ladder: p.VRRP.IngressNodes,
@@ -89,7 +90,7 @@ func (r *Room) elections() []election {
 		return []election{ingress}
 	}
 	api := election{kind: vrrp.API, word: "API", vips: p.VIPs.API, id: p.VRRP.API.ID, ladder: p.VRRP.ControlPlane,
-		nodes: r.controlPlane(), closed: r.memory.BootstrapGone}
+		nodes: r.controlPlane(), closed: r.memory.BootstrapGone && r.named}
 	return []election{api, ingress}
 }
 

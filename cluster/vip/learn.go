@@ -32,7 +32,7 @@ type bootstrap struct {
 func (r *Room) learn(s Snapshot) {
 	if s.Nodes.OK && slices.ContainsFunc(s.Nodes.Is, func(n Node) bool { return n.ControlPlane }) {
 		r.past.Note(plain(r.memory.Nodes), plain(s.Nodes.Is), s.At)
-		r.memory.Nodes = s.Nodes.Is
+		r.memory.Nodes, r.named = s.Nodes.Is, true
 	}
 	if s.Candidates.OK {
 		r.memory.Candidates = s.Candidates.Is

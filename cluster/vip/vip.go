@@ -114,6 +114,7 @@ type Room struct {
 	now     func() time.Time
 
 	memory  Memory
+	named   bool               // the API has named the nodes while this program ran
 	past    addr.Past          // of the nodes
 	kept    Memory             // what the host was told to keep
 	seen    map[netip.Addr]own // by VIP
