@@ -138,7 +138,7 @@ func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
 
 // newNodeCluster follows nothing yet.
 func newNodeCluster(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *nodeCluster {
-	c := &nodeCluster{plan: p, api: api, log: log, gone: loop.NewWake(), believe: notice.Cluster{Machines: p.MachineNetworks, VIPs: allVIPs(p)}}
+	c := &nodeCluster{plan: p, api: api, log: log, gone: loop.NewWake(), said: map[string]string{}, believe: notice.Cluster{Machines: p.MachineNetworks, VIPs: allVIPs(p)}}
 	c.nodes = api.ControlPlane(p.ControlPlaneLabel)
 	if r == role.Master || vip.WatchesAll(p) {
 		c.nodes = api.AllNodes(p.ControlPlaneLabel)

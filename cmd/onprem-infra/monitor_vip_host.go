@@ -134,7 +134,7 @@ type nodeCluster struct {
 
 	list []notice.Candidate // that was believed last
 	has  bool
-	said string
+	said map[string]string // what could not be believed, by subject
 }
 
 func allVIPs(p plan.Plan) []netip.Addr { return slices.Concat(p.VIPs.API, p.VIPs.Ingress) }
@@ -183,16 +183,16 @@ func (c *nodeCluster) Bootstrap() (vip.Bootstrap, bool) {
 	return vip.Bootstrap{Addresses: addresses, Beat: strconv.FormatUint(beat, 10)}, true
 }
 
-// complain says once what cannot be believed.
+// complain says of each subject once what cannot be believed.
 func (c *nodeCluster) complain(what string, err error) {
 	text := ""
 	if err != nil {
 		text = err.Error()
 	}
-	if text != c.said && text != "" {
+	if text != c.said[what] && text != "" {
 		c.log.Warn("read "+what, "error", text)
 	}
-	c.said = text
+	c.said[what] = text
 }
 
 // self waits until the API has named the node that has an address of this machine's, and says its name.

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"log/slog"
 	"net/netip"
 	"os"
@@ -13,6 +15,8 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -126,5 +130,25 @@ func TestBeat(t *testing.T) {
 			t.Errorf("beat %d is %q, %v", beat, text, err)
 		}
 		seen[string(text)] = true
+	}
+}
+
+// TestComplain holds that two objects which cannot be believed are one line each, however often they are looked at in turn, and another when one of
+// them is wrong anew.
+func TestComplain(t *testing.T) {
+	var log bytes.Buffer
+	c := newNodeCluster(candidatesPlan, role.Master, kube.NewAPI("absent", slog.New(slog.DiscardHandler)), slog.New(slog.NewTextHandler(&log, nil)))
+	for range 5 {
+		c.complain("one", errors.New("wrong"))
+		c.complain("two", errors.New("wrong too"))
+	}
+	if got := strings.Count(log.String(), "\n"); got != 2 {
+		t.Errorf("%d lines, want 2:\n%s", got, log.String())
+	}
+	c.complain("one", nil)
+	c.complain("one", errors.New("wrong"))
+	c.complain("two", errors.New("wrong otherwise"))
+	if got := strings.Count(log.String(), "\n"); got != 4 {
+		t.Errorf("%d lines, want 4:\n%s", got, log.String())
 	}
 }
