@@ -37,6 +37,7 @@ func hostVerbs(std streams) []*cobra.Command {
 type machine struct {
 	cluster  string      // cluster.json
 	named    func() bool // whether somebody has named it; nil when nobody has
+	text     []byte      // what was in it
 	socket   string      // podman's
 	authFile string
 
@@ -83,6 +84,7 @@ func (m *machine) load(std streams) (plan.Plan, string, error) {
 	if err != nil {
 		return plan.Plan{}, "", negative(err)
 	}
+	m.text = text
 	return p, plan.Header(text), nil
 }
 

@@ -3,14 +3,19 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/healthz"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -73,6 +78,70 @@ func (m *monitor) alive() error { return m.pulse.Within(monitorBound) }
 // serve answers kubelet at the monitor's own port until ctx ends; a port that is taken is tried again, as a former monitor may have it yet.
 func (m *monitor) serve(ctx context.Context, port uint16, checks map[string]func() error) {
 	m.watch(ctx, "health", func(ctx context.Context) error { return healthz.Serve(ctx, port, checks) })
+}
+
+// changed says whether the cluster has decided something else since load. What it cannot be told is an error: a file that is gone, or that no
+// plan can be made of.
+func (m *monitor) changed() (bool, error) {
+	text, err := readFile(m.cluster)
+	if err != nil || bytes.Equal(text, m.text) {
+		return false, err
+	}
+	var findings strings.Builder
+	cluster, err := parseCluster(streams{err: &findings}, &input{}, m.cluster, text)
+	if err == nil {
+		_, err = plan.Compile(cluster)
+	} else if findings.Len() > 0 {
+		err = errors.New(strings.TrimSpace(findings.String()))
+	}
+	return err == nil, err
+}
+
+// untilChanged calls end when the cluster has decided something else. A new file that is wrong is said, and what was decided before stays.
+func (m *monitor) untilChanged(ctx context.Context, end func()) {
+	look := loop.NewWake()
+	m.watch(ctx, "what the cluster decided", func(ctx context.Context) error {
+		path, err := filepath.Abs(m.cluster)
+		if err != nil {
+			return err
+		}
+		return file.Watch(ctx, []string{path}, look)
+	})
+	m.watchers.Go(func() {
+		said := ""
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-look:
+			}
+			anew, err := m.changed()
+			if anew {
+				m.log.Info("the cluster has decided something else: this program ends, and begins anew with that", "file", m.cluster)
+				end()
+				return
+			}
+			text := ""
+			if err != nil {
+				text = err.Error()
+			}
+			if text != said && text != "" {
+				m.log.Warn("read what the cluster decided: what it had decided before stays in force", "file", m.cluster, "error", text)
+			}
+			said = text
+		}
+	})
+}
+
+// runInPod is runMonitor for a container of a pod: it ends in order when the cluster has decided something else, and kubelet starts it anew. So
+// there is one way by which a monitor learns what the cluster is.
+func runInPod[S, D any](ctx context.Context, m *monitor, steps loop.Steps[S, D], every time.Duration, watchers func(context.Context)) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	return runMonitor(ctx, m, steps, every, func(ctx context.Context) {
+		m.untilChanged(ctx, end)
+		watchers(ctx)
+	})
 }
 
 // runMonitor turns a room's loop until ctx ends, and ends its watchers after it: the first thing at a stop is to leave.

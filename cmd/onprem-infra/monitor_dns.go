@@ -88,7 +88,7 @@ func monitorDNS(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	defer beside.drop()
 	room := dns.New(p, r, header, nodeDNSHost{m}, nodes, beside)
 	steps := loop.Steps[dns.Snapshot, dns.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply}
-	return runMonitor(ctx, m, steps, everyDNSRound, func(ctx context.Context) {
+	return runInPod(ctx, m, steps, everyDNSRound, func(ctx context.Context) {
 		m.serve(ctx, p.Ports[port.MonitorDNS], map[string]func() error{"/healthz": m.alive})
 		m.watch(ctx, "nodes", func(ctx context.Context) error { return nodes.Run(ctx, m.wake) })
 		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })

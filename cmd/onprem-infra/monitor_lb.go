@@ -75,7 +75,7 @@ func monitorLB(ctx context.Context, m *monitor, p plan.Plan, header string, acce
 	daemon := haproxyDaemon{fmt.Sprintf("http://127.0.0.1:%d/haproxy_monitor", p.Ports[port.LBMonitor])}
 	room := lb.New(p, header, lbHost{}, nodes, access, daemon, filter{m.log})
 	steps := loop.Steps[lb.Snapshot, lb.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
-	return runMonitor(ctx, m, steps, everyLBRound, func(ctx context.Context) {
+	return runInPod(ctx, m, steps, everyLBRound, func(ctx context.Context) {
 		m.serve(ctx, p.Ports[port.MonitorLB], map[string]func() error{"/healthz": m.alive})
 		m.watch(ctx, "nodes", func(ctx context.Context) error { return nodes.Run(ctx, m.wake) })
 		m.watch(ctx, "HAProxy", func(ctx context.Context) error { return haproxyd.Follow(ctx, haproxy.Run.Socket(), m.wake) })

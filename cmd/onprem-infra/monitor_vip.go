@@ -74,7 +74,7 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	seen := newNodeCluster(p, r, api, m.log)
 	room := vip.New(p, r, header, memory, host, seen, checks, time.Now)
 	steps := loop.Steps[vip.Snapshot, vip.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply}
-	return runMonitor(ctx, m, steps, everyVIPRound, func(ctx context.Context) {
+	return runInPod(ctx, m, steps, everyVIPRound, func(ctx context.Context) {
 		m.serve(ctx, p.Ports[port.MonitorVIP], map[string]func() error{"/healthz": func() error { return vipAlive(m, checks) }})
 		m.watch(ctx, "the node's checks", checks.Run)
 		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
