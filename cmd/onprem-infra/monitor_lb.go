@@ -53,7 +53,7 @@ VIP to it for as long as it has a server that works. With --once it writes the f
 		defer cancel()
 		access := kube.NewAccess(m.credentials(p), m.log)
 		if *once {
-			return prepareLB(ctx, lb.New(p, header, lbHost{}, nobody{}, access, noHAProxy{}, nil))
+			return prepareLB(ctx, m.log, string(haproxy.Run), lb.New(p, header, lbHost{}, nobody{}, access, noHAProxy{}, nil))
 		}
 		return monitorLB(ctx, m, p, header, access)
 	}
@@ -61,7 +61,13 @@ VIP to it for as long as it has a server that works. With --once it writes the f
 }
 
 // prepareLB writes the first files. That nobody is known yet is no error: HAProxy then balances nothing, and the monitor follows what comes.
-func prepareLB(ctx context.Context, room *lb.Room) error {
+//
+// Before that it closes the directory of HAProxy's sockets, through which anything can be had of HAProxy: kubelet has made it for everybody to
+// enter. The sockets are closed themselves, so a directory that cannot be is no reason to go without a balancer.
+func prepareLB(ctx context.Context, log *slog.Logger, sockets string, room *lb.Room) error {
+	if err := os.Chmod(sockets, 0o700); err != nil {
+		log.Warn("close the directory of HAProxy's sockets", "error", err)
+	}
 	seen, err := room.Observe(ctx)
 	if err != nil {
 		return err

@@ -1,0 +1,56 @@
+//go:build remote
+
+package main
+
+import (
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/cluster/lb"
+	"github.com/onprem-infra/onprem-infra/shared/haproxy"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+)
+
+// onPaper is a FAKE host: what is written there is nowhere.
+type onPaper struct {
+	lbHost
+	written map[string]bool
+}
+
+func (onPaper) Read(string) ([]byte, error) { return nil, nil }
+func (h onPaper) Write(path string, _ []byte, _ fs.FileMode) (bool, error) {
+	h.written[path] = true
+	return true, nil
+}
+
+// noTrust is that of a machine without a kubeconfig.
+type noTrust struct{}
+
+func (noTrust) Trust() ([]byte, string, error) { return nil, "", nil }
+
+// TestPrepareLB holds that the directory of HAProxy's sockets, which kubelet makes for everybody to enter, is root's alone before HAProxy starts,
+// and that one which cannot be closed is said and stops nothing.
+func TestPrepareLB(t *testing.T) {
+	open := t.TempDir()
+	if err := os.Chmod(open, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for dir, complaint := range map[string]string{open: "", filepath.Join(open, "absent"): "sockets"} {
+		var said strings.Builder
+		host := onPaper{written: map[string]bool{}}
+		room := lb.New(plan.Plan{}, "", host, nobody{}, noTrust{}, noHAProxy{}, nil)
+		if err := prepareLB(t.Context(), slog.New(slog.NewTextHandler(&said, nil)), dir, room); err != nil || !host.written[haproxy.File] {
+			t.Errorf("%s: %v, written %v", dir, err, host.written)
+		}
+		if (said.Len() > 0) != (complaint != "") || !strings.Contains(said.String(), complaint) {
+			t.Errorf("%s: said %q", dir, said.String())
+		}
+	}
+	if info, err := os.Stat(open); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v, %v, want it for its owner alone", info.Mode(), err)
+	}
+}

@@ -1,0 +1,46 @@
+package podlb
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/haproxy"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/redirect"
+)
+
+// TestClusterChanges holds, in the pod, that HAProxy's sockets are in a directory of root's alone though kubelet made it for everybody, and that
+// the monitor begins anew with what the cluster decides while HAProxy runs on.
+func TestClusterChanges(t *testing.T) {
+	w := three(t)
+	info, err := os.Stat(filepath.Join(w.node.Root, string(haproxy.Run)))
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the directory of the sockets: %v, %v", info.Mode(), err)
+	}
+	pid := func(container string) int {
+		n, _ := w.node.PID(container) // 0 while it is started anew
+		return n
+	}
+	balancer, monitor := pid("haproxy/haproxy"), pid("haproxy/haproxy-monitor")
+	write := func(text []byte) {
+		t.Helper()
+		if err := w.node.Write(asset.File{Path: plan.Path, Mode: 0o644, Contents: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write([]byte("{"))
+	time.Sleep(time.Second)
+	if pid("haproxy/haproxy-monitor") != monitor {
+		t.Error("what is no decision ended the monitor")
+	}
+	write(append(plan.Encode(w.plan), '\n'))
+	w.within("another monitor", 20*time.Second, func() bool { p := pid("haproxy/haproxy-monitor"); return p != 0 && p != monitor })
+	rules := redirect.Of(w.plan.VIPs.API, w.plan.MachineNetworks, w.plan.Ports)
+	w.within("the redirect is on", 20*time.Second, func() bool { return w.hosts["m1"].Do(func() error { return presence(rules, true) }) == nil })
+	if pid("haproxy/haproxy") != balancer {
+		t.Error("HAProxy did not run on")
+	}
+}
