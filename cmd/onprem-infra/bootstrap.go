@@ -62,7 +62,7 @@ func machineFlags(cmd *cobra.Command, room string, std streams) *machine {
 
 // clusterFlag gives a verb that runs on a host the flag -c.
 func (m *machine) clusterFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&m.cluster, "cluster", "c", plan.Path, "what the cluster decided")
+	cmd.Flags().StringVarP(&m.cluster, "cluster", "c", plan.Path, "the host's file with what the cluster decided")
 	m.named = func() bool { return cmd.Flags().Changed("cluster") }
 }
 

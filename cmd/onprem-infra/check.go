@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -23,8 +24,11 @@ func checkCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check NAME",
 		Short: "Make one of a node's health checks once",
-		Long: `check looks once at what a node's VIPs depend on, as its monitor does again and again: ` + strings.Join(names, ", ") + `.
-It exits 0 when the check passes, 1 when it does not, and 3 when nobody can say, and says why on standard error.`,
+		Long: `check looks once, on a node and as root, at what the node's VIPs depend on and its monitor looks at all the time. NAME is one of:
+
+` + meanings() + `
+It exits 0 when the check passes, 1 when it does not, and 3 when it cannot tell, and says why on standard error. A monitor lets several looks
+in a row count: one that fails here has not moved a VIP yet.`,
 		Example: `  onprem-infra check lb
   onprem-infra check default-ingress`,
 		Args: cobra.ExactArgs(1),
@@ -43,6 +47,17 @@ It exits 0 when the check passes, 1 when it does not, and 3 when nobody can say,
 		return checkOnce(cmd.Context(), newNodeProber(p, access), check)
 	}
 	return cmd
+}
+
+// meanings are the checks with what each of them means, a line each.
+func meanings() string {
+	var text strings.Builder
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	for _, name := range slices.Sorted(maps.Keys(checkNames)) {
+		fmt.Fprintf(table, "  %s\t%s\n", name, checkMeans[name])
+	}
+	table.Flush()
+	return text.String()
 }
 
 // checkOnce makes a check within its time.

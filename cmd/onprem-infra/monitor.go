@@ -27,8 +27,13 @@ const monitorBound = time.Minute
 
 // monitorVerbs run in a node's static pods, one beside each daemon, and on the node itself.
 func monitorVerbs(std streams) *cobra.Command {
-	return group("monitor", "Keep one of a node's daemons configured", monitorDNSCommand(std), monitorLBCommand(std), monitorResolvCommand(std),
+	cmd := group("monitor", "Keep one of a node's daemons configured", monitorDNSCommand(std), monitorLBCommand(std), monitorResolvCommand(std),
 		monitorVIPCommand(std))
+	cmd.Long = `monitor follows the host and the cluster's API, and keeps a daemon of this node configured. It is started by what 'ignition' and 'render'
+have put on the node: dns, lb and vip run in static pods, one beside each daemon, resolv in a systemd unit. A daemon lives on when its
+monitor ends. Logs go to standard error. Those in pods end with exit code 0 when they are told to, and when the cluster's file holds something
+new: kubelet then starts them with that.`
+	return cmd
 }
 
 // monitor is what a node's monitors share.
@@ -44,13 +49,13 @@ func monitorFlags(cmd *cobra.Command, room string, std streams) *monitor {
 	m := &monitor{}
 	m.log, m.wake = slog.New(slog.NewTextHandler(std.err, nil)).With("room", room), loop.NewWake()
 	m.clusterFlag(cmd)
-	cmd.Flags().StringVar(&m.kubeconfig, "kubeconfig", "", "the kubelet's credentials; may appear later (default: the cluster's)")
+	cmd.Flags().StringVar(&m.kubeconfig, "kubeconfig", "", "the kubelet's credentials; the file may appear later (default: the path that the cluster names)")
 	return m
 }
 
-// roleFlag gives a verb the flag --role, which it needs.
-func (m *monitor) roleFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&m.node, "role", "", "what this node is: master, worker or arbiter (required)")
+// roleFlag gives a verb the flag --role, which it needs; roles are those that it serves, in words.
+func (m *monitor) roleFlag(cmd *cobra.Command, roles string) {
+	cmd.Flags().StringVar(&m.node, "role", "", "what this node is: "+roles+" (required)")
 }
 
 // role is what the flag says.

@@ -39,13 +39,13 @@ func monitorDNSCommand(std streams) *cobra.Command {
 		Use:   "dns",
 		Short: "Keep a node's CoreDNS configured",
 		Long: `dns writes CoreDNS's Corefile and the names of the cluster's nodes, follows the host's name servers and the API's nodes, and tells the
-CoreDNS of its pod. With --once it writes both files from what this machine knows by itself and ends.`,
+CoreDNS of its pod when they have changed. With --once it writes both files from what this machine knows by itself and ends.`,
 		Example: `  onprem-infra monitor dns --role=master
   onprem-infra monitor dns --role=worker --once`,
 		Args: cobra.NoArgs,
 	}
 	m := monitorFlags(cmd, "cluster/dns", std)
-	m.roleFlag(cmd)
+	m.roleFlag(cmd, "master, worker or arbiter")
 	once := cmd.Flags().Bool("once", false, "write the files and end, before CoreDNS starts")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		r, err := m.role()

@@ -36,10 +36,10 @@ func monitorResolvCommand(std streams) *cobra.Command {
 		Use:   "resolv",
 		Short: "Put a node first in its own resolv.conf",
 		Long: `resolv writes resolv.conf, or tells systemd-resolved where that is in charge, so that this node's own CoreDNS is asked first, and lets kubelet
-start. It waits until NetworkManager has a name server and the node has its address, and ends when all is done.`,
-		Example: `  onprem-infra monitor resolv
-  journalctl -u on-prem-resolv-prepender`,
-		Args: cobra.NoArgs,
+start. on-prem-resolv-prepender.service runs it whenever NetworkManager has news. It waits until NetworkManager has a name server and the node
+has its address, and ends when all is done.`,
+		Example: `  onprem-infra monitor resolv`,
+		Args:    cobra.NoArgs,
 	}
 	m := monitorFlags(cmd, "cluster/resolv", std)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -31,14 +31,14 @@ func monitorVIPCommand(std streams) *cobra.Command {
 		Use:   "vip",
 		Short: "Keep a node's keepalived configured",
 		Long: `vip hands keepalived's configuration to onprem-supervise, with the nodes that the API names as peers, and tells it once a second how this
-node's balancer, API server, machine config server and ingress router do. The API VIP is not held here before the API has worked behind the
-balancer of this node once. keepalived lives on when this program ends.`,
+node's balancer, API server, machine config server and ingress router do. This node takes no part in the election of
+the API VIP before an API server has been ready behind its balancer once; that is remembered. keepalived lives on when this program ends.`,
 		Example: `  onprem-infra monitor vip --role=master
   onprem-infra monitor vip --role=worker`,
 		Args: cobra.NoArgs,
 	}
 	m := monitorFlags(cmd, "cluster/vip", std)
-	m.roleFlag(cmd)
+	m.roleFlag(cmd, "master or worker")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		r, err := m.role()
 		if err != nil {

@@ -171,6 +171,17 @@ var checkNames = map[string]vrrp.CheckName{
 	"ingress": vrrp.CheckIngress, "ingress-ready": vrrp.CheckIngressReady, "default-ingress": vrrp.CheckDefaultIngress,
 }
 
+// checkMeans says what passes each of them.
+var checkMeans = map[string]string{
+	"lb":              "the balancer answers, and the packet filter's redirect leads to it, as it does while a server is up",
+	"api":             "this node's own API server is ready; no VIP depends on it alone",
+	"both":            "lb, or else api",
+	"mcs":             "this node's machine config server answers",
+	"ingress":         "an ingress router lives here; one that drains does",
+	"ingress-ready":   "an ingress router here takes new connections",
+	"default-ingress": "a router of the default ingress controller runs here, as the kubelet says",
+}
+
 // checkNamed finds a check. Underscores are hyphens: in keepalived's configuration the names have those.
 func checkNamed(name string) (vrrp.CheckName, bool) {
 	check, ok := checkNames[strings.ReplaceAll(name, "_", "-")]

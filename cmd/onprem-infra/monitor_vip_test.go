@@ -164,6 +164,12 @@ func TestCheckNames(t *testing.T) {
 			t.Errorf("there is no check %s", name)
 		}
 	}
+	help := checkCommand(streams{}).Long
+	for name := range checkNames {
+		if checkMeans[name] == "" || !strings.Contains(help, "\n  "+name+" ") {
+			t.Errorf("the help does not say what %s means", name)
+		}
+	}
 	if _, ok := checkNamed("another"); ok {
 		t.Error("there is another")
 	}
