@@ -61,7 +61,8 @@ func pods(p plan.Plan, r role.Role) []pod.Static {
 func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
 	const binary = "/supervise/onprem-supervise"
 	command := []string{binary, "--config", keepalivedDir.Host + "/keepalived.conf", "--run-dir", keepalivedRun.Host,
-		"--health", netip.AddrPortFrom(loopback, p.Ports[port.Supervise]).String()}
+		"--health", netip.AddrPortFrom(loopback, p.Ports[port.Supervise]).String(),
+		"--yield-on-term"} // the pod that is replaced is alone in that: the node goes on to serve
 	for _, vip := range held(p, r) {
 		command = append(command, "--vip", vip.String())
 	}

@@ -23,3 +23,11 @@ func TestMountsOfWhatChanges(t *testing.T) {
 		t.Errorf("bound are %v, want the directories %v", directories, want)
 	}
 }
+
+// TestLeavesAtOnce holds that the bootstrap machine's keepalived does not wait for anybody when it is to end: the room has had it yield before, where
+// there is somebody to yield to, and the machine may be on its way down.
+func TestLeavesAtOnce(t *testing.T) {
+	if command := Container(compile(t, dual)).Command; slices.Contains(command, "--yield-on-term") {
+		t.Errorf("it runs %q", command)
+	}
+}

@@ -30,11 +30,12 @@ func (s *supervisor) read(parts ...string) string {
 }
 
 // pair is a holder and one who waits, each with an own supervisor and keepalived. hears is whom the other one tells of its adverts: the holder, or
-// somebody else.
-func pair(t *testing.T, hears int) (l lan, holder, other *supervisor) {
+// somebody else. The flags are of both supervisors.
+func pair(t *testing.T, hears int, flags ...string) (l lan, holder, other *supervisor) {
 	t.Helper()
 	l = newLAN(t)
 	holder, other = realKeepalived(t), realKeepalived(t)
+	holder.cmd.Args, other.cmd.Args = slices.Insert(holder.cmd.Args, 1, flags...), slices.Insert(other.cmd.Args, 1, flags...)
 	holder.start(l.host)
 	other.start(l.neighbour)
 	holder.propose(router(holder.dir, 10, 70, "0.1", "192.0.2.11", "2001:db8::11"))
@@ -91,6 +92,55 @@ func TestLeavesUnheard(t *testing.T) {
 	holder.until("left", 3*time.Second, left)
 	if !l.adverts.heard(netip.MustParseAddr("192.0.2.11"), 0, begin, time.Second) {
 		t.Error("no advert of priority 0 was heard")
+	}
+}
+
+// TestYieldsOnTerm holds what SIGTERM does to a holder that is told to yield: it holds the VIPs until another one has them, and no longer than a
+// request to leave would when it hears nobody; who holds nothing ends at once.
+func TestYieldsOnTerm(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		flags []string
+		hears int
+		ends  int // which of the two
+		heard bool
+	}{
+		{"a holder", []string{"--yield-on-term"}, 10, 0, true},
+		{"a holder that is not heard of", []string{"--yield-on-term"}, 99, 0, false},
+		{"one who waits", []string{"--yield-on-term"}, 10, 1, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l, holder, other := pair(t, tt.hears, tt.flags...)
+			here, there := l.watch(t), watch(t, l.neighbour)
+			here.until(t, "with both VIPs", time.Second, 2)
+			ends := []*supervisor{holder, other}[tt.ends]
+			begin := time.Now()
+			ends.cmd.Process.Signal(syscall.SIGTERM)
+			if tt.ends == 0 {
+				there.until(t, "taken over", 3*time.Second, 2)
+				here.until(t, "without the VIPs", 4*time.Second, 0)
+			}
+			if code := ends.wait(8 * time.Second); code != 0 {
+				t.Errorf("exit status %d", code)
+			}
+			t.Logf("ended after %s", time.Since(begin))
+			if unheard := ends.log.count("nobody who takes over has been heard") > 0; unheard == tt.heard {
+				t.Errorf("it heard the one who took over: %t, want %t", !unheard, tt.heard)
+			}
+			want := 0
+			if tt.heard && tt.ends == 0 {
+				want = 2
+			}
+			if got := ends.log.count("state=BACKUP was=MASTER"); got != want {
+				t.Errorf("%d VIPs were given to one who was heard, want %d", got, want)
+			}
+			if sank := ends.read(supervised.TrackDir, supervised.LeaveTrack) == "1\n"; sank != (tt.ends == 0) {
+				t.Errorf("it sank before it ended: %t", sank)
+			}
+			if st := ends.status(); st.PID != 0 || st.Instances["demo_API_0"].State != supervised.Init {
+				t.Errorf("the last status is %+v", st)
+			}
+		})
 	}
 }
 

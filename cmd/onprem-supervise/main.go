@@ -18,12 +18,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise"
 )
 
-const usage = `usage: onprem-supervise --config FILE --run-dir DIR --vip ADDRESS [--vip ADDRESS]... [--health ADDRESS:PORT] -- KEEPALIVED [FLAG]...
+const usage = `usage: onprem-supervise --config FILE --run-dir DIR --vip ADDRESS [--vip ADDRESS]... [--health ADDRESS:PORT]
+       [--yield-on-term] -- KEEPALIVED [FLAG]...
        onprem-supervise --install FILE
 
 Keeps KEEPALIVED running in the foreground with FILE as its configuration. A configuration put into DIR/candidate.conf is tested first.
 DIR/status.json says what runs and in which VRRP states. While DIR/leave is there, the VIPs are given up in order and not taken back.
 With --health it answers there over HTTP whether it works itself, and says nothing of VRRP: FAULT is a state like any other.
+On SIGTERM it gives the VIPs up at once; with --yield-on-term it holds on, for 4.2 s at most by the slowest timing, until it hears who takes over.
 
 With --install it only puts a copy of itself in place as FILE.
 `
@@ -77,6 +79,7 @@ func options(args []string) (supervise.Options, error) {
 	flags.StringVar(&o.Config, "config", "", "")
 	flags.StringVar(&o.RunDir, "run-dir", "", "")
 	flags.StringVar(&o.Health, "health", "", "")
+	flags.BoolVar(&o.YieldOnTerm, "yield-on-term", false, "")
 	flags.Func("vip", "", func(text string) error {
 		vip, err := netip.ParseAddr(text)
 		if err != nil {

@@ -74,7 +74,10 @@ func (s *supervisor) start(ctx context.Context, now time.Time) error {
 	}
 	s.Log.Info("start keepalived", "pid", one.pid, "sha256", s.inForce)
 	s.daemon = &daemon{child: one, started: now, loaded: s.inForce, beatAt: now.Add(beat)}
-	// The farewell waits for nothing that the loop may be doing.
+	// The farewell waits for nothing that the loop may be doing, but where it is not the first that the end calls for.
+	if s.YieldOnTerm {
+		ctx = context.WithoutCancel(ctx)
+	}
 	s.daemon.farewell = context.AfterFunc(ctx, func() { s.terminate(one) })
 	s.status.PID, s.status.Applied, s.status.Restarts = one.pid, s.inForce, s.ends
 	s.starts++

@@ -22,6 +22,7 @@ func (s *supervisor) loop(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			stop()
+			s.yield()
 			return s.leave()
 		case err := <-s.failed:
 			stop()

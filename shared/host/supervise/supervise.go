@@ -26,6 +26,10 @@ type Options struct {
 	Health  string       // where to answer over HTTP whether this process works, an address and port; empty for nowhere
 	Command []string     // keepalived and flags of the caller's; flags for foreground, files and pid files are added
 	Log     *slog.Logger
+
+	// YieldOnTerm has the end wait, for as long as a request to leave does, until somebody has taken over the VIPs that are held: for where nothing
+	// that keepalived needs ends beside it.
+	YieldOnTerm bool
 }
 
 // supervisor is the state of one Run. Only its loop touches it.
@@ -65,7 +69,7 @@ type servants struct {
 	ctx context.Context
 }
 
-// Run supervises until ctx ends, then gives the VIPs up and returns nil. An error means that the host does not let it do its work; the
+// Run supervises until ctx ends, then gives the VIPs up, at once or as YieldOnTerm says, and returns nil. An error means that the host does not let it do its work; the
 // VIPs are given up as well.
 func Run(ctx context.Context, o Options) error {
 	family, err := newChildren()
