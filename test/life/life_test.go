@@ -161,7 +161,7 @@ func TestLongServerLost(t *testing.T) {
 				all := c.Probes.So().Since(at).Until(now.Add(-Patience))
 				t.Logf("all that started since: %v; %d watches cut, none silent for more than %v", all, len(breaks), silent)
 				if bad := all.Since(at.Add(fault.grace)).Unserved(); len(bad) > 0 {
-					t.Errorf("requests that started %v after it or later: %v", fault.grace, bad)
+					t.Errorf("requests that started %v after it or later, the last after %v: %v", fault.grace, bad[len(bad)-1].Start.Sub(at), bad)
 				}
 				if silent > fault.grace+2*time.Second || c.Watches.Running() != Watchers {
 					t.Errorf("%d of %d watches run, one was silent for %v", c.Watches.Running(), Watchers, silent)

@@ -89,7 +89,8 @@ const blur = 100 * time.Millisecond
 // that instant, a watch that hangs or is not back soon, two holders for longer than their packets take to tell them.
 func faults(m Moved, breaks []traffic.Break, moved time.Time, soon time.Duration) (list []string) {
 	if bad := m.Requests.With(traffic.Refused, traffic.Late, traffic.Failed); len(bad) > 0 {
-		list = append(list, "not served: "+bad.String())
+		list = append(list, fmt.Sprintf("not served, from %v to %v after the move: %v",
+			bad[0].Start.Sub(moved).Round(time.Millisecond), bad[len(bad)-1].Start.Sub(moved).Round(time.Millisecond), bad))
 	}
 	cut := m.Requests.With(traffic.Reset)
 	for _, r := range cut {

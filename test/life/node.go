@@ -63,6 +63,11 @@ func (l *Life) node(i int, ip netip.Addr) (*Node, error) {
 // boot is what a boot leaves in /run before kubelet starts.
 func (n *Node) boot() error {
 	own := n.IP.String()
+	// As the unit does that chooses a node's address. The system calls of this thread see the node's network.
+	err := n.Host.Do(func() error { return os.WriteFile("/proc/sys/net/ipv4/conf/eth0/forwarding", []byte("1"), 0) })
+	if err != nil {
+		return err
+	}
 	return n.Write(
 		asset.File{Path: "/run/nodeip-configuration/primary-ip", Mode: 0o644, Contents: []byte(own)},
 		asset.File{Path: "/run/nodeip-configuration/ipv4", Mode: 0o644, Contents: []byte(own)},
