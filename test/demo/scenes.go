@@ -88,7 +88,7 @@ func (s *show) attend(ctx context.Context) (saw []string, err error) {
 }
 
 func (s *show) handOver(ctx context.Context) ([]string, error) {
-	return s.move(ctx, "bootstrap", s.cluster.API.Stop)
+	return s.move(ctx, "bootstrap", s.cluster.EndAPI)
 }
 
 func (s *show) reboot(ctx context.Context) ([]string, error) {

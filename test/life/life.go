@@ -14,6 +14,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"sigs.k8s.io/yaml"
@@ -230,6 +231,22 @@ func exists(err error) bool {
 	var refused kubeapi.Refusal
 	return errors.As(err, &refused) && refused.Code == http.StatusConflict
 }
+
+// end ends an API server as a shutdown does: it announces it, serves on for ShutdownDelay, and takes no connection after that. How long it waits
+// then for watches that nobody ends is of no interest here.
+func end(s *kubeapi.Server) error {
+	if err := s.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	select {
+	case <-s.Done():
+	case <-time.After(ShutdownDelay + time.Second):
+	}
+	return s.Kill()
+}
+
+// EndAPI ends the bootstrap machine's API server in order.
+func (l *Life) EndAPI() error { return end(l.API) }
 
 // Observe looks at which machine's kernel holds the API VIP, every 10 ms.
 func (l *Life) Observe() (*lab.Observer, error) {

@@ -117,7 +117,7 @@ func needLong(t *testing.T) {
 // TestHandOver is the moment that the project exists for, once, on a machine that may have other things to do.
 func TestHandOver(t *testing.T) {
 	s := joined(t)
-	s.orderly(t, s.attend(2*time.Second), "bootstrap", s.API.Stop)
+	s.orderly(t, s.attend(2*time.Second), "bootstrap", s.EndAPI)
 }
 
 // TestLongHandOver is the same moment twenty times. Between two of them the bootstrap machine's API server comes back, and with it the VIP.
@@ -126,10 +126,11 @@ func TestLongHandOver(t *testing.T) {
 	s := joined(t)
 	c := s.attend(Patience)
 	for i := range 20 {
-		t.Run(fmt.Sprint(i), func(t *testing.T) { s.orderly(t, c, "bootstrap", s.API.Stop) })
+		t.Run(fmt.Sprint(i), func(t *testing.T) { s.orderly(t, c, "bootstrap", s.EndAPI) })
 		s.must(s.API.Start(t.Context()))
 		s.awaits(time.Minute, "bootstrap")
 		s.must(s.Settled(t.Context()))
+		time.Sleep(2 * time.Second) // watches that the return has cut come back
 	}
 }
 
@@ -139,7 +140,7 @@ func TestLongServerLost(t *testing.T) {
 	needLong(t)
 	s := joined(t)
 	c := s.attend(Patience)
-	s.orderly(t, c, "bootstrap", s.API.Stop)
+	s.orderly(t, c, "bootstrap", s.EndAPI)
 	for _, fault := range []struct {
 		name     string
 		grace    time.Duration
@@ -177,7 +178,7 @@ func TestLongSteady(t *testing.T) {
 	needLong(t)
 	s := joined(t)
 	c := s.attend(Patience)
-	s.orderly(t, c, "bootstrap", s.API.Stop)
+	s.orderly(t, c, "bootstrap", s.EndAPI)
 	c.Leave()
 	s.must(s.Settled(t.Context()))
 	holder := s.holder()
@@ -201,7 +202,7 @@ func TestLongNodes(t *testing.T) {
 	needLong(t)
 	s := joined(t)
 	c := s.attend(Patience)
-	s.orderly(t, c, "bootstrap", s.API.Stop)
+	s.orderly(t, c, "bootstrap", s.EndAPI)
 	for range s.Nodes {
 		holder := s.holder()
 		t.Run("reboot "+holder.Name, func(t *testing.T) {

@@ -88,11 +88,21 @@ const blur = 100 * time.Millisecond
 // faults are what an orderly move does not have: a connection that is refused or times out, a request that is cut though it was not open at
 // that instant, a watch that hangs or is not back soon, two holders for longer than their packets take to tell them.
 func faults(m Moved, breaks []traffic.Break, moved time.Time, soon time.Duration) (list []string) {
-	if bad := m.Requests.With(traffic.Refused, traffic.Late, traffic.Failed); len(bad) > 0 {
+	// A request that is open at the instant dies with the address: its client hears a reset, or nothing when the packet was lost on the way.
+	var cut, bad traffic.Requests
+	for _, r := range m.Requests.Unserved() {
+		open := r.Start.Before(moved.Add(every)) && r.End.After(moved.Add(-blur))
+		switch {
+		case open && r.Outcome != traffic.Refused, r.Outcome == traffic.Reset:
+			cut = append(cut, r)
+		default:
+			bad = append(bad, r)
+		}
+	}
+	if len(bad) > 0 {
 		list = append(list, fmt.Sprintf("not served, from %v to %v after the move: %v",
 			bad[0].Start.Sub(moved).Round(time.Millisecond), bad[len(bad)-1].Start.Sub(moved).Round(time.Millisecond), bad))
 	}
-	cut := m.Requests.With(traffic.Reset)
 	for _, r := range cut {
 		if r.Start.After(moved.Add(blur)) || r.End.Before(moved.Add(-blur)) {
 			list = append(list, fmt.Sprintf("a request from %v to %v after the move was cut: %v", r.Start.Sub(moved), r.End.Sub(moved), r.Err))

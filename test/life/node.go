@@ -125,7 +125,7 @@ func (n *Node) ShutDown(ctx context.Context) error {
 	var ending sync.WaitGroup
 	var errs [2]error
 	ending.Go(func() { errs[0] = n.Stop() })
-	ending.Go(func() { errs[1] = n.API.Stop() })
+	ending.Go(func() { errs[1] = end(n.API) })
 	ending.Wait()
 	return errors.Join(errs[0], errs[1], n.Off())
 }
