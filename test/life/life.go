@@ -248,13 +248,13 @@ func end(s *kubeapi.Server) error {
 // EndAPI ends the bootstrap machine's API server in order.
 func (l *Life) EndAPI() error { return end(l.API) }
 
-// Observe looks at which machine's kernel holds the API VIP, every 10 ms.
+// Observe looks at which machine's kernel holds the API VIP, again and again.
 func (l *Life) Observe() (*lab.Observer, error) {
 	hosts := []*lab.Host{l.Bootstrap}
 	for _, n := range l.Nodes {
 		hosts = append(hosts, n.Host)
 	}
-	return lab.Observe(chain.APIVIP, 10*time.Millisecond, hosts...)
+	return lab.Observe(chain.APIVIP, sample, hosts...)
 }
 
 // Settled waits until every node could hold the VIP.

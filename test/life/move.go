@@ -82,8 +82,12 @@ func Left(ctx context.Context, o *lab.Observer, host string) (at time.Time, to s
 	return at, to, err
 }
 
-// blur is how exactly the instant of a move is known: the kernels are asked every 10 ms, and a busy machine asks later.
-const blur = 100 * time.Millisecond
+const (
+	// sample is how often the kernels are asked who holds the VIP.
+	sample = 10 * time.Millisecond
+	// blur is how late they are asked on a busy machine.
+	blur = 100 * time.Millisecond
+)
 
 // faults are what an orderly move does not have: a connection that is refused or times out, a request that is cut though it was not open at
 // that instant, a watch that hangs or is not back soon, two holders for longer than their packets take to tell them.
@@ -91,7 +95,7 @@ func faults(m Moved, breaks []traffic.Break, moved time.Time, soon time.Duration
 	// A request that is open at the instant dies with the address: its client hears a reset, or nothing when the packet was lost on the way.
 	var cut, bad traffic.Requests
 	for _, r := range m.Requests.Unserved() {
-		open := r.Start.Before(moved.Add(every)) && r.End.After(moved.Add(-blur))
+		open := r.Start.Before(moved.Add(2*sample)) && r.End.After(moved.Add(-blur))
 		switch {
 		case open && r.Outcome != traffic.Refused, r.Outcome == traffic.Reset:
 			cut = append(cut, r)
