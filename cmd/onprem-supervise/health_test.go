@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -87,7 +88,7 @@ func answer(ns netns.Namespace, bound time.Duration) (status string, err error) 
 	}
 	defer c.Close()
 	used := false
-	client := &http.Client{Timeout: bound, Transport: &http.Transport{DisableKeepAlives: true, Dial: func(string, string) (net.Conn, error) {
+	client := &http.Client{Timeout: bound, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
 		if used {
 			return nil, errors.New("only once")
 		}
