@@ -14,6 +14,18 @@ import (
 // First finds the first process of a container of podman by the command that it runs, whose words must be exactly these. It is for those who
 // cannot ask podman. The error is os.ErrProcessDone when there is none.
 func First(command []string) (*Process, error) {
+	p, err := find(command, func(p *Process, pid int) bool {
+		own, err := p.Of("libpod-")
+		return err == nil && own && first(pid)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for a container that runs %q: %w", strings.Join(command, " "), err)
+	}
+	return p, nil
+}
+
+// find finds a process that runs command and is the one that is meant. The error is os.ErrProcessDone when there is none.
+func find(command []string, meant func(p *Process, pid int) bool) (*Process, error) {
 	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
 		return nil, err
@@ -28,13 +40,12 @@ func First(command []string) (*Process, error) {
 			continue // it has ended
 		}
 		// Looked at once more, now that the number cannot become another's unseen.
-		own, err := p.Of("libpod-")
-		if err == nil && own && first(pid) && runs(pid, command) && p.Signal(unix.Signal(0)) == nil {
+		if meant(p, pid) && runs(pid, command) && p.Signal(unix.Signal(0)) == nil {
 			return p, nil
 		}
 		p.Close()
 	}
-	return nil, fmt.Errorf("look for a container that runs %q: %w", strings.Join(command, " "), os.ErrProcessDone)
+	return nil, os.ErrProcessDone
 }
 
 func runs(pid int, command []string) bool {
