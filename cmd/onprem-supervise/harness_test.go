@@ -191,6 +191,30 @@ func below(pid int) map[int]string {
 	return out
 }
 
+// freeze stops the supervisor itself, and waits until each of its threads stands still: one that is at work when the signal comes goes on for a moment.
+func (s *supervisor) freeze() {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		s.t.Fatal(err)
+	}
+	for end := time.Now().Add(5 * time.Second); !s.frozen(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatal("the supervisor does not stop")
+		}
+	}
+}
+
+func (s *supervisor) frozen() bool {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", s.cmd.Process.Pid))
+	for _, thread := range threads {
+		stat, err := os.ReadFile(thread)
+		if _, after, _ := strings.Cut(string(stat), ") "); err == nil && !strings.HasPrefix(after, "T") {
+			return false
+		}
+	}
+	return len(threads) > 0
+}
+
 // speaker is the process of keepalived that speaks VRRP.
 func (s *supervisor) speaker() int {
 	s.t.Helper()

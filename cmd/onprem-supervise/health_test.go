@@ -46,7 +46,7 @@ func TestHealth(t *testing.T) {
 	untilAnswer(t, l.host, "200", 5*time.Second)
 	s.signalAll(syscall.SIGSTOP)
 	untilAnswer(t, l.host, "200", time.Second)
-	s.cmd.Process.Signal(syscall.SIGSTOP)
+	s.freeze()
 	if got, err := answer(l.host, time.Second); err == nil {
 		t.Errorf("a stopped supervisor answers %q", got)
 	}
