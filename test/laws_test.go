@@ -63,7 +63,7 @@ type law struct {
 	why     string
 }
 
-// leaves need nothing but the standard library, so every other room may use them.
+// leaves need nothing but the standard library and a leaf below them, so every other room may use them.
 var leaves = []string{
 	"shared/addr", "shared/asset", "shared/container", "shared/health", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/role",
 	"shared/supervised", "shared/vrrp",
@@ -83,7 +83,7 @@ var laws = []law{
 	{room: "shared/redirect", own: []string{"shared/port"}, why: "leaf"},
 	{room: "shared/role", why: "leaf"},
 	{room: "shared/supervised", why: "leaf"},
-	{room: "shared/vrrp", why: "leaf"},
+	{room: "shared/vrrp", own: []string{"shared/health"}, why: "leaf; how fast the elections are follows from how fast checks are"},
 	{room: "shared/loop", why: "a loop knows time and context, nothing of what it turns"},
 	{room: "shared/keepalived", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
 	{room: "shared/haproxy", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},

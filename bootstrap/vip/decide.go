@@ -139,9 +139,9 @@ func (r *Room) instance(i int, s Snapshot) (keepalived.Instance, string, error) 
 		Name:      vrrp.InstanceName(fmt.Sprintf("%s_API_%d", p.Cluster.Name, i)),
 		Interface: link,
 		ID:        p.VRRP.API.ID,
-		Version:   vrrp.VersionFor(vip),
+		Version:   p.Timing.Model.Version(vip),
 		Priority:  p.VRRP.BootstrapPriority,
-		Advert:    time.Duration(p.Timing.AdvertIntervalMs) * time.Millisecond,
+		Advert:    p.Timing.Model.Advert,
 		VIP:       vip,
 	}
 	if inst.Version == vrrp.V2 {

@@ -181,8 +181,8 @@ func (r *Room) instance(e election, i int, s Snapshot) (keepalived.Instance, str
 		return keepalived.Instance{}, "", err
 	}
 	inst := keepalived.Instance{
-		Name: r.instances(e.vips, e.kind)[i], Interface: link, ID: e.id, Version: vrrp.VersionFor(vip), Priority: e.ladder.Base,
-		Advert: time.Duration(r.plan.Timing.AdvertIntervalMs) * time.Millisecond, VIP: vip,
+		Name: r.instances(e.vips, e.kind)[i], Interface: link, ID: e.id, Version: r.plan.Timing.Model.Version(vip), Priority: e.ladder.Base,
+		Advert: r.plan.Timing.Model.Advert, VIP: vip,
 	}
 	if inst.Version == vrrp.V2 {
 		inst.AuthPass = vrrp.CompatAuth(r.plan.Cluster.Name, e.kind)

@@ -145,4 +145,4 @@ func Weights(p plan.Plan, r role.Role) []vrrp.Weight {
 
 // WatchesAll says whether a node of a role must know every node of the cluster. Today's nodes list each other as peers for the ingress VIP, all
 // of them, and whoever interoperates with them must do as they do. Under any other timing the few candidates are a list of their own.
-func WatchesAll(p plan.Plan) bool { return p.Timing.Profile == vrrp.CompatTiming().Profile }
+func WatchesAll(p plan.Plan) bool { return p.Timing.Profile == vrrp.ProfileCompat }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,11 +30,11 @@ func inputFlags(cmd *cobra.Command) *input {
 	in, flags := &input{}, cmd.Flags()
 	flags.StringVarP(&in.file, "cluster", "c", "", "install-config.yaml or cluster.yaml; - is standard input")
 	flags.BoolVar(&in.strict, "strict", false, "treat warnings as errors")
-	flags.StringVar(&in.knobs.Timing, "timing", "", "timing profile: compat")
+	flags.StringVar(&in.knobs.Timing, "timing", "", "timing profile: "+strings.Join(spec.Timings(), ", "))
 	flags.StringVar(&in.knobs.VRRP, "vrrp", "", "how VRRP travels: unicast or multicast")
 	flags.StringArrayVar(&in.knobs.VRIDs, "vrid", nil, "virtual router ID, as api=N or ingress=N")
 	flags.StringArrayVar(&in.knobs.Ports, "port", nil, "port number, as NAME=N")
-	completes(cmd, "timing", []string{"compat"})
+	completes(cmd, "timing", spec.Timings())
 	completes(cmd, "vrrp", []spec.Mode{spec.Unicast, spec.Multicast})
 	return in
 }

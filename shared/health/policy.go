@@ -47,3 +47,22 @@ func (p Policy) Evicts() time.Duration { return time.Duration(p.Fall-1) * p.Inte
 
 // Late is how long an answer may take before something else is asked beside it.
 func (p Policy) Late() time.Duration { return p.Interval }
+
+// ServerCheck is how a balancer looks at a server. A look, with its connection and TLS, may take as long as Inter.
+type ServerCheck struct {
+	Inter     time.Duration // from one look to the next while all is well
+	FastInter time.Duration // while looks contradict what is believed
+	Fall      int           // looks in a row that must fail
+	Rise      int           // looks in a row that must pass before a server that is out comes back
+}
+
+// Servers is how the balancer of a control plane node looks at API servers and machine config servers.
+func Servers() ServerCheck {
+	return ServerCheck{Inter: 500 * time.Millisecond, FastInter: 200 * time.Millisecond, Fall: 2, Rise: 3}
+}
+
+// Detects is the longest time from a fault to the verdict, when each look at the server takes so long: nothing of one that refuses, Inter of one
+// that hangs. The fault comes right after a good look.
+func (c ServerCheck) Detects(look time.Duration) time.Duration {
+	return c.Inter + look + time.Duration(c.Fall-1)*(c.FastInter+look)
+}

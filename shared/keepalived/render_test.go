@@ -3,6 +3,7 @@ package keepalived
 import (
 	"bytes"
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,7 +24,7 @@ func addrs(texts ...string) []netip.Addr {
 // bootstrap is the bootstrap machine's instance for one API VIP of cluster ostest.
 func bootstrap(name vrrp.InstanceName, vip string) Instance {
 	i := Instance{
-		Name: name, Interface: "enp1s0", ID: 14, Version: vrrp.VersionFor(netip.MustParseAddr(vip)), Priority: vrrp.Compat().Bootstrap,
+		Name: name, Interface: "enp1s0", ID: 14, Version: vrrp.CompatTiming().Version(netip.MustParseAddr(vip)), Priority: vrrp.Compat().Bootstrap,
 		Advert: time.Second, VIP: netip.MustParseAddr(vip),
 	}
 	if i.Version == vrrp.V2 {
@@ -61,9 +62,23 @@ func goldens() map[string]Config {
 		"node":              node(),
 		"node-groups":       grouped(),
 		"tracked":           tracked(),
+		"ranked":            ranked(),
 		"subsecond-adverts": {Instances: []Instance{fast(bootstrap("ostest_API_0", "192.0.2.5"))}},
 		"nothing":           {},
 	}
+}
+
+// ranked is the first of three control plane nodes under timing vm.
+func ranked() Config {
+	config, timing := node(), vrrp.Profiles()[1]
+	files, _ := track(timing.Policy().ControlPlane)
+	more, _ := track(timing.Policy().Ingress)
+	config.Tracks = slices.Concat(files, more)
+	for i, c := range []vrrp.Candidates{timing.Policy().ControlPlane, timing.Policy().Ingress} {
+		one := &config.Instances[i]
+		one.Priority, one.Advert, one.Version, one.AuthPass = c.Base+vrrp.Priority(c.Rank(0)), timing.Advert, timing.Version(one.VIP), ""
+	}
+	return config
 }
 
 func fast(i Instance) Instance {

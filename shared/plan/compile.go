@@ -17,11 +17,14 @@ import (
 // Compile completes the user's input and proves the election policy, and that hosts read the plan's cluster.json. The plan shares no memory
 // with the input. Input that spec.Parse accepted fails only where settings contradict each other or the policy; the error joins everything
 // that is wrong.
-func Compile(c spec.Cluster) (Plan, error) { return compile(c, vrrp.Compat()) }
+func Compile(c spec.Cluster) (Plan, error) {
+	mode, timing, err := elections(c)
+	return compile(c, mode, timing, timing.Policy(), err)
+}
 
-func compile(c spec.Cluster, policy vrrp.Policy) (Plan, error) {
+// compile is Compile with the numbers that the elections run on, or what is wrong with how they were asked for.
+func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Policy, errTiming error) (Plan, error) {
 	identity, errName := identify(c)
-	mode, timing, errTiming := elections(c)
 	api, ingress, errIDs := routers(c)
 	proof, errPolicy := vrrp.Prove(policy)
 	ports, errPorts := port.Resolve(c.Ports)
@@ -47,15 +50,16 @@ func compile(c spec.Cluster, policy vrrp.Policy) (Plan, error) {
 			API:               Router{ID: api},
 			Ingress:           Router{ID: ingress},
 			BootstrapPriority: policy.Bootstrap,
-			ControlPlane:      Ladder{Base: policy.ControlPlane.Base, Checks: policy.ControlPlane.Weights, Max: proof.ControlPlaneMax},
-			IngressNodes:      Ladder{Base: policy.Ingress.Base, Checks: policy.Ingress.Weights, Max: proof.IngressMax},
+			ControlPlane:      ladder(policy.ControlPlane, proof.ControlPlaneMax),
+			IngressNodes:      ladder(policy.Ingress, proof.IngressMax),
 			Margin:            proof.Margin,
 			Proof:             proof.Statements,
 		},
 		Timing: Timing{
 			Profile:          timing.Profile,
 			AdvertIntervalMs: int(timing.Advert.Milliseconds()),
-			Bounds:           bounds(loadBalancerOf(c), vips, policy, timing.Advert),
+			Bounds:           bounds(loadBalancerOf(c), vips, policy, timing),
+			Model:            timing,
 		},
 		Ports:   ports,
 		Records: record.Cluster(identity.Zone, vips.API, vips.Ingress),

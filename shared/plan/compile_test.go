@@ -155,7 +155,7 @@ func TestCompileRejects(t *testing.T) {
 		{"VRID hits the derived one", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"api": 93} }, []string{"api and ingress are both 93"}},
 		{"VRID 0", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"api": 0} }, []string{"virtual router ID api is 0"}},
 		{"VRID of nothing", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"dns": 3} }, []string{`virtual router "dns" does not exist`}},
-		{"timing", func(c *spec.Cluster) { c.Timing = "lan" }, []string{`timing profile "lan" does not exist: the only one is compat`}},
+		{"timing", func(c *spec.Cluster) { c.Timing = "fast" }, []string{`timing profile "fast" does not exist: choose one of lan, vm, compat`}},
 		{"mode", func(c *spec.Cluster) { c.VRRP = "broadcast" }, []string{`VRRP mode "broadcast" does not exist`}},
 		{"API VIP alone", func(c *spec.Cluster) { c.IngressVIPs = nil }, []string{"spec.ingressVIPs: no virtual IP is given for ingress"}},
 		{"VIP with a zone", func(c *spec.Cluster) { c.APIVIPs = []netip.Addr{netip.MustParseAddr("fe80::5").WithZone("a\nb")} },
@@ -169,7 +169,7 @@ func TestCompileRejects(t *testing.T) {
 			c.Nodes = spec.Nodes{Namespace: "A", Kubeconfig: "x", KubeletUnit: "kubelet", ControlPlaneLabel: "a/b/c"}
 		}, []string{`spec.namespace: "A" is`, `spec.kubeconfig: "x" is`, `spec.kubeletUnit: "kubelet" is`, `spec.nodeLabels.controlPlane: "a/b/c" is`}},
 		{"all at once", func(c *spec.Cluster) {
-			c.Name, c.Timing, c.VRIDs, c.Ports = "X", "lan", map[string]uint8{"api": 0}, map[string]uint16{"lb": 6443}
+			c.Name, c.Timing, c.VRIDs, c.Ports = "X", "fast", map[string]uint8{"api": 0}, map[string]uint16{"lb": 6443}
 		}, []string{"no DNS label", "timing profile", "virtual router ID api is 0", "ports api and lb are both 6443"}},
 	}
 	for _, tt := range tests {
@@ -193,7 +193,7 @@ func TestCompileRejects(t *testing.T) {
 func TestCompileProves(t *testing.T) {
 	policy := vrrp.Compat()
 	policy.ControlPlane.Weights[2].Adds = 5
-	_, err := compile(smallest(), policy)
+	_, err := compile(smallest(), spec.Unicast, vrrp.CompatTiming(), policy, nil)
 	if want := "40 + 20 (lb) + 5 (both) + 5 (mcs) = 70, bootstrap 70"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want one with %q", err, want)
 	}

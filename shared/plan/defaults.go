@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -56,11 +57,12 @@ func controlPlaneLabelOf(c spec.Cluster) string {
 	return "node-role.kubernetes.io/master"
 }
 
-// elections are how VRRP runs: unicast unless multicast is asked for, with the timing of today's clusters.
+// elections are how VRRP runs: unicast unless multicast is asked for, with the timing of today's clusters unless another one is.
 func elections(c spec.Cluster) (spec.Mode, vrrp.Timing, error) {
-	timing := vrrp.CompatTiming()
-	if profile := or(c.Timing, timing.Profile); profile != timing.Profile {
-		return "", vrrp.Timing{}, fmt.Errorf("timing profile %q does not exist: the only one is %s", profile, timing.Profile)
+	profile := or(c.Timing, vrrp.ProfileCompat)
+	timing, ok := vrrp.TimingOf(profile)
+	if !ok {
+		return "", vrrp.Timing{}, fmt.Errorf("timing profile %q does not exist: choose one of %s", profile, strings.Join(spec.Timings(), ", "))
 	}
 	mode := or(c.VRRP, spec.Unicast)
 	if mode != spec.Unicast && mode != spec.Multicast {

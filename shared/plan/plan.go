@@ -89,11 +89,22 @@ type Router struct {
 	ID vrrp.ID `json:"id"`
 }
 
-// Ladder is what a kind of node can announce: a base and what each passing check adds.
+// Ladder is what a kind of node can announce: a base, what its rank adds and holding the VIP, and what each passing check adds.
 type Ladder struct {
 	Base   vrrp.Priority `json:"base"`
+	Ranks  []int         `json:"ranks,omitempty"`  // the best one first; absent: all nodes are equal
+	Holder int           `json:"holder,omitempty"` // absent: holding it adds nothing
 	Checks []vrrp.Weight `json:"checks"`
 	Max    vrrp.Priority `json:"max"`
+}
+
+// Candidates are the same numbers as the policy has them.
+func (l Ladder) Candidates() vrrp.Candidates {
+	return vrrp.Candidates{Base: l.Base, Ranks: l.Ranks, Holder: l.Holder, Weights: l.Checks}
+}
+
+func ladder(c vrrp.Candidates, top vrrp.Priority) Ladder {
+	return Ladder{Base: c.Base, Ranks: c.Ranks, Holder: c.Holder, Checks: c.Weights, Max: top}
 }
 
 // Timing is what the elections run on and what follows from it.
@@ -101,6 +112,9 @@ type Timing struct {
 	Profile          string  `json:"profile"`
 	AdvertIntervalMs int     `json:"advertIntervalMs"`
 	Bounds           []Bound `json:"bounds"`
+
+	// Model is the profile: everything that the bounds follow from.
+	Model vrrp.Timing `json:"-"`
 }
 
 // Bound is how long a VIP has no holder, at most, after a failure, as far as the protocol decides it.

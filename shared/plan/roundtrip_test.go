@@ -89,6 +89,8 @@ func knobsets() []knobset {
 	return []knobset{
 		{"as it is", func(*spec.Cluster) {}},
 		{"unicast said", func(c *spec.Cluster) { c.VRRP, c.Timing = spec.Unicast, "compat" }},
+		{"lan", func(c *spec.Cluster) { c.Timing = vrrp.ProfileLan }},
+		{"vm", func(c *spec.Cluster) { c.Timing = vrrp.ProfileVM }},
 		{"multicast", func(c *spec.Cluster) { c.VRRP = spec.Multicast }},
 		{"one VRID", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"api": 200} }},
 		{"ports and images", func(c *spec.Cluster) {

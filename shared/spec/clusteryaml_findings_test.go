@@ -32,8 +32,7 @@ c:6:3: error: spec.ingressVIPs: no virtual IP is given for ingress and none is l
 		{"VIP missing beside a balancer of one's own", edit{"  apiVIPs: [192.0.2.5]", "  loadBalancer: UserManaged"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is looked up: write its address`},
 		{"balancer unknown", edit{"  platform: none", "  platform: none\n  loadBalancer: Managed"}, `c:8:17: error: spec.loadBalancer: "Managed" is not known: write one of OpenShiftManagedDefault, UserManaged`},
 		{"records unknown", edit{"  platform: none", "  platform: none\n  dnsRecords: internal"}, `c:8:15: error: spec.dnsRecords: "internal" is not known: write one of Internal, External`},
-		{"timing of later", edit{"  platform: none", "  platform: none\n  timing: lan"}, `c:8:11: error: spec.timing: profile "lan" is not available yet: write compat or leave it out`},
-		{"timing unknown", edit{"  platform: none", "  platform: none\n  timing: fast"}, `c:8:11: error: spec.timing: there is no profile "fast": write compat or leave it out`},
+		{"timing unknown", edit{"  platform: none", "  platform: none\n  timing: fast"}, `c:8:11: error: spec.timing: "fast" is not known: write one of lan, vm, compat`},
 		{"vrrp unknown", edit{"  platform: none", "  platform: none\n  vrrp: anycast"}, `c:8:9: error: spec.vrrp: "anycast" is not known: write one of unicast, multicast`},
 		{"vrids out of range", edit{"  platform: none", "  platform: none\n  vrids: {api: 0, ingress: 256}"}, `c:8:16: error: spec.vrids.api: 0 is no virtual router ID: choose a number from 1 to 255
 c:8:28: error: spec.vrids.ingress: 256 is no virtual router ID: choose a number from 1 to 255`},

@@ -7,14 +7,14 @@ import (
 )
 
 func TestKnobs(t *testing.T) {
-	text := edit{"  platform: none", "  platform: none\n  timing: lan\n  vrrp: multicast\n  vrids: {api: 7}\n  ports: {lb: 7000}"}.of(t, goodCluster)
+	text := edit{"  platform: none", "  platform: none\n  timing: compat\n  vrrp: multicast\n  vrids: {api: 7}\n  ports: {lb: 7000}"}.of(t, goodCluster)
 	cluster, findings := Parse("c", []byte(text), Knobs{
-		Timing: "compat", VRRP: "unicast", VRIDs: []string{"api=9", "ingress=10"}, Ports: []string{"lb-ready=7001"},
+		Timing: "vm", VRRP: "unicast", VRIDs: []string{"api=9", "ingress=10"}, Ports: []string{"lb-ready=7001"},
 	})
 	if len(findings) > 0 {
 		t.Fatal(lines(findings))
 	}
-	if cluster.Timing != "compat" || cluster.VRRP != Unicast ||
+	if cluster.Timing != "vm" || cluster.VRRP != Unicast ||
 		!maps.Equal(cluster.VRIDs, map[string]uint8{"api": 9, "ingress": 10}) ||
 		!maps.Equal(cluster.Ports, map[string]uint16{"lb": 7000, "lb-ready": 7001}) {
 		t.Errorf("flags do not stand over the file: %+v", cluster)
@@ -27,8 +27,7 @@ func TestKnobFindings(t *testing.T) {
 		knobs Knobs
 		want  string
 	}{
-		{"timing of later", Knobs{Timing: "vm"}, `--timing: error: timing: profile "vm" is not available yet: write compat or leave it out`},
-		{"timing unknown", Knobs{Timing: "x"}, `--timing: error: timing: there is no profile "x": write compat or leave it out`},
+		{"timing unknown", Knobs{Timing: "x"}, `--timing: error: timing: "x" is not known: write one of lan, vm, compat`},
 		{"vrrp unknown", Knobs{VRRP: "x"}, `--vrrp: error: vrrp: "x" is not known: write one of unicast, multicast`},
 		{"vrid without a name", Knobs{VRIDs: []string{"9"}}, `--vrid: error: vrids: "9" is not NAME=N: write a name, an equals sign and a whole number`},
 		{"vrid without a number", Knobs{VRIDs: []string{"api="}}, `--vrid: error: vrids: "api=" is not NAME=N: write a name, an equals sign and a whole number`},
@@ -54,7 +53,7 @@ func TestKnobFindings(t *testing.T) {
 
 // Flags are read even where the file cannot be, so that all findings come at once.
 func TestKnobFindingsWithoutACluster(t *testing.T) {
-	_, findings := Parse("c", nil, Knobs{Timing: "lan", Ports: []string{"lb"}})
+	_, findings := Parse("c", nil, Knobs{Timing: "fast", Ports: []string{"lb"}})
 	if len(findings) != 3 || findings[0].File != "c" {
 		t.Errorf("got\n%s", lines(findings))
 	}

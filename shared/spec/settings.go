@@ -12,12 +12,7 @@ import (
 
 // checkSettings checks the knobs; name is the cluster's, empty when it is not known.
 func (r *report) checkSettings(s settings, name string) {
-	switch t := s.timing; {
-	case t.ok && (t.value == "lan" || t.value == "vm"):
-		r.errorf(t.at, "profile %s is not available yet: write compat or leave it out", quote(t.value))
-	case t.ok && t.value != "compat":
-		r.errorf(t.at, "there is no profile %s: write compat or leave it out", quote(t.value))
-	}
+	r.oneOf(s.timing, Timings()...)
 	r.oneOf(s.vrrp, string(Unicast), string(Multicast))
 	r.checkVRIDs(s.vrids, name)
 	r.checkPorts(s.ports)
@@ -92,6 +87,15 @@ func (r *report) checkRange(s said[int]) {
 	case n >= 32768 && n <= 60999:
 		r.warnf(s.at, "Linux takes the numbers 32768 to 60999 for outgoing connections and this is %d: choose another one", n)
 	}
+}
+
+// Timings are the names of the timing profiles, the fastest first.
+func Timings() []string {
+	var names []string
+	for _, t := range vrrp.Profiles() {
+		names = append(names, t.Profile)
+	}
+	return names
 }
 
 func choosable() []string {

@@ -1,6 +1,10 @@
 package vrrp
 
-import "fmt"
+import (
+	"fmt"
+	"hash/fnv"
+	"net/netip"
+)
 
 // The checks of a cluster node, by the names that they have in a configuration.
 const (
@@ -21,10 +25,12 @@ type Weight struct {
 	Why   string    `json:"why"`
 }
 
-// Candidates are the nodes of one kind in one election: the priority each starts from and what its checks add.
+// Candidates are the nodes of one kind in one election: the priority each starts from and what adds to it.
 type Candidates struct {
 	Base    Priority
-	Weights []Weight
+	Ranks   []int    // what each rank adds, the best one first; without any, all nodes are of one rank that adds nothing
+	Holder  int      // what holding the VIP adds; 0: nothing
+	Weights []Weight // what health adds
 }
 
 // Policy is who should hold a cluster's VIPs, in numbers. Configurations are made from it and Prove judges it, so what is proven is what
@@ -38,27 +44,89 @@ type Policy struct {
 // Compat is the policy of OpenShift clusters of today.
 func Compat() Policy {
 	return Policy{
-		Bootstrap: 70,
-		ControlPlane: Candidates{Base: 40, Weights: []Weight{
-			{Check: CheckLB, Adds: 20, Owner: "HAProxy", Why: "a node that balances serves the API whether its own API server works or not"},
-			{Check: CheckBoth, Adds: 5, Owner: "HAProxy or kube-apiserver", Why: "a node with nothing but its own API server is better than none"},
-			{Check: CheckMCS, Adds: 3, Owner: "machine-config-server", Why: "among equals the VIP goes where new nodes get their Ignition"},
-		}},
-		Ingress: Candidates{Base: 20, Weights: []Weight{
-			{Check: CheckDefaultIngress, Adds: 50, Owner: "default ingress router", Why: "the cluster's own routes are served by the default router only"},
-			{Check: CheckIngressReady, Adds: 10, Owner: "ingress router", Why: "a router that drains answers, but should get nothing new"},
-			{Check: CheckIngress, Fault: true, Owner: "ingress router", Why: "without a router the VIP must not be here at all"},
-		}},
+		Bootstrap:    70,
+		ControlPlane: Candidates{Base: 40, Weights: controlPlaneWeights(20, 5, 3)},
+		Ingress:      Candidates{Base: 20, Weights: ingressWeights(50, 10)},
 	}
 }
 
-// announced is the priority of a node on which exactly the given checks pass; 0 when a failed check takes it out of the election. It is
-// an int because a policy under proof may leave the range.
-func (c Candidates) announced(passes func(CheckName) bool) int {
-	priority := int(c.Base)
+// Ranked is the policy of clusters of ours alone.
+//
+// Nodes of one priority that lose their holder take the VIP in the same millisecond, and clients believe whoever speaks last. So candidates have
+// ranks. A better rank that comes back must not take the VIP from who serves: so the holder has a bonus, above all that ranks differ by. Health
+// counts for more than all of these together.
+func Ranked() Policy {
+	return Policy{
+		Bootstrap:    200,
+		ControlPlane: Candidates{Base: 1, Ranks: []int{24, 18, 12, 6, 0}, Holder: 30, Weights: controlPlaneWeights(60, 60, 3)},
+		Ingress:      Candidates{Base: 1, Ranks: down(23), Holder: 30, Weights: ingressWeights(120, 60)},
+	}
+}
+
+func controlPlaneWeights(lb, both, mcs int) []Weight {
+	return []Weight{
+		{Check: CheckLB, Adds: lb, Owner: "HAProxy", Why: "a node that balances serves the API whether its own API server works or not"},
+		{Check: CheckBoth, Adds: both, Owner: "HAProxy or kube-apiserver", Why: "a node with nothing but its own API server is better than none"},
+		{Check: CheckMCS, Adds: mcs, Owner: "machine-config-server", Why: "among equals the VIP goes where new nodes get their Ignition"},
+	}
+}
+
+func ingressWeights(standard, ready int) []Weight {
+	return []Weight{
+		{Check: CheckDefaultIngress, Adds: standard, Owner: "default ingress router", Why: "the cluster's own routes are served by the default router only"},
+		{Check: CheckIngressReady, Adds: ready, Owner: "ingress router", Why: "a router that drains answers, but should get nothing new"},
+		{Check: CheckIngress, Fault: true, Owner: "ingress router", Why: "without a router the VIP must not be here at all"},
+	}
+}
+
+// down are the numbers from top to 0.
+func down(top int) []int {
+	all := make([]int, 0, top+1)
+	for n := top; n >= 0; n-- {
+		all = append(all, n)
+	}
+	return all
+}
+
+// Rank is what a rank adds, 0 being the best one. Whoever has none yet, and whoever is beyond the last one, has the last one.
+func (c Candidates) Rank(rank int) int {
+	switch last := len(c.Ranks) - 1; {
+	case last < 0:
+		return 0
+	case rank < 0 || rank > last:
+		return c.Ranks[last]
+	default:
+		return c.Ranks[rank]
+	}
+}
+
+// Spread is the rank of a node that nobody has given one: a hash of its address. Several nodes may have the same; among those the address decides.
+func (c Candidates) Spread(node netip.Addr) int {
+	if len(c.Ranks) == 0 {
+		return 0
+	}
+	hash, bytes := fnv.New32a(), node.As16()
+	hash.Write(bytes[:])
+	return int(hash.Sum32() % uint32(len(c.Ranks)))
+}
+
+// standing is all that a node's priority depends on.
+type standing struct {
+	passes func(CheckName) bool
+	rank   int
+	holder bool
+}
+
+// announced is the priority of a node that stands so; 0 when a failed check takes it out of the election. It is an int because a policy under
+// proof may leave the range.
+func (c Candidates) announced(s standing) int {
+	priority := int(c.Base) + c.Rank(s.rank)
+	if s.holder {
+		priority += c.Holder
+	}
 	for _, w := range c.Weights {
 		switch {
-		case passes(w.Check):
+		case s.passes(w.Check):
 			priority += w.Adds
 		case w.Fault:
 			return 0
@@ -68,14 +136,20 @@ func (c Candidates) announced(passes func(CheckName) bool) int {
 }
 
 // sum writes how the priority comes about: 40 + 20 (lb) + 5 (both) = 65.
-func (c Candidates) sum(passes func(CheckName) bool) string {
-	priority := c.announced(passes)
+func (c Candidates) sum(s standing) string {
+	priority := c.announced(s)
 	if priority == 0 {
 		return "0 (out of the election)"
 	}
 	text := fmt.Sprint(c.Base)
+	if adds := c.Rank(s.rank); adds != 0 {
+		text += fmt.Sprintf(" + %d (rank %d)", adds, s.rank)
+	}
+	if s.holder {
+		text += fmt.Sprintf(" + %d (holder)", c.Holder)
+	}
 	for _, w := range c.Weights {
-		if w.Adds != 0 && passes(w.Check) {
+		if w.Adds != 0 && s.passes(w.Check) {
 			text += fmt.Sprintf(" + %d (%s)", w.Adds, w.Check)
 		}
 	}
@@ -85,32 +159,50 @@ func (c Candidates) sum(passes func(CheckName) bool) string {
 	return text + fmt.Sprintf(" = %d", priority)
 }
 
-// outcomes calls visit with every subset of passing checks, also those that nothing real could cause.
-func (c Candidates) outcomes(visit func(passes func(CheckName) bool)) {
+// places calls visit with every rank, with and without the holder's bonus where there is one.
+func (c Candidates) places(visit func(rank int, holder bool)) {
+	for rank := range max(1, len(c.Ranks)) {
+		visit(rank, false)
+		if c.Holder != 0 {
+			visit(rank, true)
+		}
+	}
+}
+
+// outcomes calls visit with every subset of passing checks in every place, also those that nothing real could cause, and says how many these are.
+func (c Candidates) outcomes(visit func(standing)) (n int) {
 	for subset := range 1 << len(c.Weights) {
-		visit(func(name CheckName) bool {
+		passes := func(name CheckName) bool {
 			for i, w := range c.Weights {
 				if w.Check == name {
 					return subset&(1<<i) != 0
 				}
 			}
 			return false
+		}
+		c.places(func(rank int, holder bool) {
+			visit(standing{passes, rank, holder})
+			n++
 		})
 	}
+	return n
 }
 
-// Highest is the highest priority that can be announced when Prove accepts the policy; the lowest is Base.
+// Highest is the highest priority that can be announced when Prove accepts the policy.
 func (c Candidates) Highest() Priority {
-	top, _ := c.highest()
+	top, _, _ := c.highest()
 	return Priority(top)
 }
 
-// highest is the highest priority over all outcomes, and how it comes about.
-func (c Candidates) highest() (top int, sum string) {
-	c.outcomes(func(passes func(CheckName) bool) {
-		if priority := c.announced(passes); priority > top {
-			top, sum = priority, c.sum(passes)
+// highest is the highest priority over all outcomes, how it comes about, and how many outcomes there are.
+func (c Candidates) highest() (top int, sum string, of int) {
+	of = c.outcomes(func(s standing) {
+		if priority := c.announced(s); priority > top {
+			top, sum = priority, c.sum(s)
 		}
 	})
-	return top, sum
+	return top, sum, of
 }
+
+// Lowest is the lowest priority of a node that takes part: nothing works on it, and it has the last rank.
+func (c Candidates) Lowest() Priority { return Priority(int(c.Base) + c.Rank(len(c.Ranks)-1)) }

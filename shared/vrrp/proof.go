@@ -15,37 +15,70 @@ type Proof struct {
 	Statements      []string
 }
 
-// claim is an order that a policy must keep: every node of the better sort holds the VIP against every node of the worse sort.
+// claim is an order that a policy must keep: in every pair of nodes that it speaks of, the better one holds the VIP.
 type claim struct {
-	better, worse     string
-	isBetter, isWorse func(Signals) bool
+	better, worse string
+	pair          func(better, worse node) bool
 }
 
-func controlPlaneClaims() []claim {
+// node is a node under proof: what works on it, and where it stands.
+type node struct {
+	Signals
+	rank   int
+	holder bool
+}
+
+func (n node) standing() standing { return standing{n.Passes, n.rank, n.holder} }
+
+// sorts makes a claim of two sorts of nodes, whatever their ranks and whoever holds the VIP.
+func sorts(better, worse string, isBetter, isWorse func(Signals) bool) claim {
+	return claim{better, worse, func(b, w node) bool { return isBetter(b.Signals) && isWorse(w.Signals) }}
+}
+
+// holds is the claim that a policy with a holder's bonus makes: nothing but health moves a VIP from a node that is there.
+func holds(equal string, same func(a, b Signals) bool) claim {
+	return claim{"the holder", equal, func(b, w node) bool { return b.holder && !w.holder && same(b.Signals, w.Signals) }}
+}
+
+func controlPlaneClaims(c Candidates) []claim {
 	lb := func(s Signals) bool { return s.LB }
 	apiOnly := func(s Signals) bool { return !s.LB && s.API }
 	nothing := func(s Signals) bool { return !s.LB && !s.API }
-	return []claim{
-		{"a node with a working balancer", "one with only a local API", lb, apiOnly},
-		{"a node with only a local API", "one with neither", apiOnly, nothing},
-		{"of two nodes that balance, the one that serves Ignition", "the other",
-			func(s Signals) bool { return s.LB && s.MCS }, func(s Signals) bool { return s.LB && !s.MCS }},
+	claims := []claim{
+		sorts("a node with a working balancer", "one with only a local API", lb, apiOnly),
+		sorts("a node with only a local API", "one with neither", apiOnly, nothing),
+		{"of two nodes that balance, the one that serves Ignition", "the other", func(b, w node) bool {
+			return b.rank == w.rank && b.holder == w.holder && b.LB && w.LB && b.MCS && !w.MCS
+		}},
 	}
+	if c.Holder == 0 && len(c.Ranks) == 0 {
+		return claims
+	}
+	return append(claims, holds("a node of equal health and any rank, whichever of the two serves Ignition", func(a, b Signals) bool {
+		return a.LB == b.LB && (a.LB || a.API) == (b.LB || b.API)
+	}))
 }
 
-func ingressClaims() []claim {
-	return []claim{
-		{"a node with the default router", "one without",
-			func(s Signals) bool { return s.Router && s.DefaultRouter }, func(s Signals) bool { return !s.DefaultRouter }},
-		{"of two nodes with the default router, the one that is ready", "the one that drains",
+func ingressClaims(c Candidates) []claim {
+	claims := []claim{
+		sorts("a node with the default router", "one without",
+			func(s Signals) bool { return s.Router && s.DefaultRouter }, func(s Signals) bool { return !s.DefaultRouter }),
+		sorts("of two nodes with the default router, the one that is ready", "the one that drains",
 			func(s Signals) bool { return s.Router && s.DefaultRouter && s.RouterReady },
-			func(s Signals) bool { return s.DefaultRouter && !s.RouterReady }},
+			func(s Signals) bool { return s.DefaultRouter && !s.RouterReady }),
 	}
+	if c.Holder == 0 && len(c.Ranks) == 0 {
+		return claims
+	}
+	return append(claims, holds("a node of equal health and any rank", func(a, b Signals) bool { return a.Router && a == b }))
 }
 
 // Prove shows that a policy elects the right holder, or says everything in which it does not:
-//   - over every subset of check outcomes, no control plane node reaches the bootstrap machine's priority;
-//   - over every subset of what can work on a node, the better node holds the VIP, whatever the addresses;
+//   - over every subset of check outcomes in every rank, with and without the holder's bonus, no control plane node reaches the bootstrap
+//     machine's priority;
+//   - over every subset of what can work on a node, in every rank, with and without the bonus, the better node holds the VIP, whatever the
+//     addresses;
+//   - where there are ranks or a bonus, the holder keeps the VIP against every node of equal health;
 //   - every priority that can come about is one that VRRP can announce.
 func Prove(p Policy) (Proof, error) {
 	wrong := errors.Join(
@@ -55,20 +88,20 @@ func Prove(p Policy) (Proof, error) {
 	if wrong != nil {
 		return Proof{}, wrong // numbers out of range cannot be compared
 	}
-	top, topSum := p.ControlPlane.highest()
-	ingressTop, ingressSum := p.Ingress.highest()
+	top, topSum, of := p.ControlPlane.highest()
+	ingressTop, ingressSum, _ := p.Ingress.highest()
 	proof := Proof{ControlPlaneMax: Priority(top), IngressMax: Priority(ingressTop), Margin: int(p.Bootstrap) - top}
 	if beats(p.Bootstrap, proof.ControlPlaneMax) {
 		proof.Statements = append(proof.Statements, fmt.Sprintf(
-			"no control plane node reaches the bootstrap's priority: %s is the highest of all %d outcomes of its checks, bootstrap %d, margin %d",
-			topSum, 1<<len(p.ControlPlane.Weights), p.Bootstrap, proof.Margin))
+			"no control plane node reaches the bootstrap's priority: %s is the highest of all %d outcomes of %s, bootstrap %d, margin %d",
+			topSum, of, p.ControlPlane.dependsOn(), p.Bootstrap, proof.Margin))
 	} else {
 		wrong = fmt.Errorf("control plane priorities reach the bootstrap's: %s, bootstrap %d; lower the weights' sum below %d or raise the bootstrap's priority above %d",
 			topSum, p.Bootstrap, int(p.Bootstrap)-int(p.ControlPlane.Base), top)
 	}
-	controlPlane, err := p.ControlPlane.keep(controlPlaneClaims(), controlPlaneSignals())
+	controlPlane, err := p.ControlPlane.keep(controlPlaneClaims(p.ControlPlane), controlPlaneSignals())
 	wrong = errors.Join(wrong, err)
-	ingress, err := p.Ingress.keep(ingressClaims(), ingressSignals())
+	ingress, err := p.Ingress.keep(ingressClaims(p.Ingress), ingressSignals())
 	if wrong = errors.Join(wrong, err); wrong != nil {
 		return Proof{}, wrong
 	}
@@ -78,10 +111,22 @@ func Prove(p Policy) (Proof, error) {
 	return proof, nil
 }
 
+// dependsOn names what makes up a node's priority beside its base.
+func (c Candidates) dependsOn() string {
+	if len(c.Ranks) == 0 && c.Holder == 0 {
+		return "its checks"
+	}
+	return "its checks, ranks and who is the holder"
+}
+
 // keep shows that the claims hold for every pair of nodes that they speak of, each with its narrowest pair.
 func (c Candidates) keep(claims []claim, all []Signals) (statements []string, err error) {
+	var nodes []node
+	for _, s := range all {
+		c.places(func(rank int, holder bool) { nodes = append(nodes, node{s, rank, holder}) })
+	}
 	for _, cl := range claims {
-		statement, broken := c.narrowest(cl, all)
+		statement, broken := c.narrowest(cl, nodes)
 		if broken {
 			err = errors.Join(err, fmt.Errorf("%s must beat %s whatever else works, but %s", cl.better, cl.worse, statement))
 			continue
@@ -91,18 +136,19 @@ func (c Candidates) keep(claims []claim, all []Signals) (statements []string, er
 	return statements, err
 }
 
-// narrowest finds the pair with the least between them and says whether it breaks the claim.
-func (c Candidates) narrowest(cl claim, all []Signals) (statement string, broken bool) {
-	least := math.MaxInt
-	for _, b := range all {
-		for _, w := range all {
-			if !cl.isBetter(b) || !cl.isWorse(w) {
+// narrowest finds the pair with the least between them and says whether it breaks the claim. A claim that speaks of no pair is broken: it
+// would show nothing.
+func (c Candidates) narrowest(cl claim, nodes []node) (statement string, broken bool) {
+	least, statement, broken := math.MaxInt, "no node is such a one", true
+	for _, b := range nodes {
+		for _, w := range nodes {
+			if !cl.pair(b, w) {
 				continue
 			}
-			better, worse := c.announced(b.Passes), c.announced(w.Passes)
+			better, worse := c.announced(b.standing()), c.announced(w.standing())
 			if better-worse < least {
 				least = better - worse
-				statement = fmt.Sprintf("%s against %s", c.sum(b.Passes), c.sum(w.Passes))
+				statement = fmt.Sprintf("%s against %s", c.sum(b.standing()), c.sum(w.standing()))
 				broken = !beats(Priority(better), Priority(worse))
 			}
 		}

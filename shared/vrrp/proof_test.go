@@ -2,6 +2,7 @@ package vrrp
 
 import (
 	"math/rand/v2"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -54,6 +55,110 @@ func TestProveCompat(t *testing.T) {
 		t.Errorf("max %d, ingress max %d, margin %d; want 68, 80, 2", proof.ControlPlaneMax, proof.IngressMax, proof.Margin)
 	}
 	golden.Check(t, []byte(strings.Join(proof.Statements, "\n")+"\n"))
+}
+
+// TestRanked holds the numbers of clusters of ours, and that they elect the right holder in every rank, with and without the bonus.
+func TestRanked(t *testing.T) {
+	p := Ranked()
+	proof, err := Prove(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if proof.ControlPlaneMax != 178 || proof.IngressMax != 234 || proof.Margin != 22 || p.ControlPlane.Lowest() != 1 || p.Ingress.Lowest() != 1 {
+		t.Errorf("max %d, ingress max %d, margin %d, lowest %d and %d", proof.ControlPlaneMax, proof.IngressMax, proof.Margin, p.ControlPlane.Lowest(), p.Ingress.Lowest())
+	}
+	golden.Check(t, []byte(strings.Join(proof.Statements, "\n")+"\n"))
+}
+
+// TestRankedOutcomes holds that the proof leaves no outcome out.
+func TestRankedOutcomes(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		of   Candidates
+		want int
+	}{
+		{"control plane", Ranked().ControlPlane, 8 * 5 * 2}, {"ingress", Ranked().Ingress, 8 * 24 * 2},
+		{"control plane of today", Compat().ControlPlane, 8}, {"ingress of today", Compat().Ingress, 8},
+	} {
+		if got := tt.of.outcomes(func(standing) {}); got != tt.want {
+			t.Errorf("%s: %d outcomes, want %d", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestRank holds that whoever has no rank, or one that does not exist, is behind all that have one.
+func TestRank(t *testing.T) {
+	c := Ranked().ControlPlane
+	for rank, want := range map[int]int{-1: 0, 0: 24, 1: 18, 4: 0, 5: 0, 99: 0} {
+		if got := c.Rank(rank); got != want {
+			t.Errorf("rank %d adds %d, want %d", rank, got, want)
+		}
+	}
+	if got := Compat().ControlPlane.Rank(0); got != 0 {
+		t.Errorf("a rank adds %d where there are none", got)
+	}
+}
+
+// TestSpread holds that a node's rank follows from its address alone, whatever form that has, and that nodes of one network have many.
+func TestSpread(t *testing.T) {
+	c, seen := Ranked().Ingress, map[int]int{}
+	for host := range 240 {
+		a := netip.AddrFrom4([4]byte{192, 0, 2, byte(host)})
+		rank := c.Spread(a)
+		if rank < 0 || rank >= len(c.Ranks) || c.Spread(netip.AddrFrom16(a.As16())) != rank {
+			t.Errorf("%s has rank %d", a, rank)
+		}
+		seen[rank]++
+	}
+	for rank := range c.Ranks {
+		if seen[rank] < 3 || seen[rank] > 25 {
+			t.Errorf("of 240 nodes, %d have rank %d", seen[rank], rank)
+		}
+	}
+	if got := Compat().Ingress.Spread(netip.MustParseAddr("192.0.2.1")); got != 0 {
+		t.Errorf("rank %d where there are none", got)
+	}
+}
+
+// TestProveRejectsRanked changes one number of the ranked policy at a time.
+func TestProveRejectsRanked(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*Policy)
+		want   []string
+	}{
+		{"no bonus", func(p *Policy) { p.ControlPlane.Holder = 0 }, []string{"the holder must beat a node of equal health and any rank"}},
+		{"a bonus below the spread", func(p *Policy) { p.ControlPlane.Holder = 24 },
+			[]string{"the holder must beat", "1 + 24 (holder) = 25 against 1 + 24 (rank 0) + 3 (mcs) = 28"}},
+		{"a bonus above health", func(p *Policy) { p.ControlPlane.Holder = 33 }, []string{
+			"a node with a working balancer must beat one with only a local API", "a node with only a local API must beat one with neither",
+			"1 + 60 (both) = 61 against 1 + 24 (rank 0) + 33 (holder) + 3 (mcs) = 61"}},
+		{"ranks beyond health", func(p *Policy) { p.ControlPlane.Ranks[0] = 27 }, []string{"a node with only a local API must beat one with neither"}},
+		{"a rank twice", func(p *Policy) { p.ControlPlane.Ranks[1] = 24 }, []string{"control plane rank 1 adds 24: each rank adds less"}},
+		{"a rank that takes away", func(p *Policy) { p.ControlPlane.Ranks[4] = -1 }, []string{"control plane rank 4 adds -1"}},
+		{"a bonus that takes away", func(p *Policy) { p.Ingress.Holder = -1 }, []string{"ingress holder adds -1"}},
+		{"bootstrap that a holder of the best rank reaches", func(p *Policy) { p.Bootstrap = 178 },
+			[]string{"1 + 24 (rank 0) + 30 (holder) + 60 (lb) + 60 (both) + 3 (mcs) = 178, bootstrap 178"}},
+		{"bootstrap above checks and ranks alone", func(p *Policy) { p.Bootstrap = 150 }, []string{"= 178, bootstrap 150"}},
+		{"ingress without a bonus", func(p *Policy) { p.Ingress.Holder = 0 }, []string{"the holder must beat a node of equal health and any rank"}},
+		{"ready below the spread and the bonus", func(p *Policy) { p.Ingress.Weights[1].Adds = 53 }, []string{"the one that is ready must beat the one that drains"}},
+		{"default below ready, the spread and the bonus", func(p *Policy) { p.Ingress.Weights[0].Adds = 113 }, []string{"a node with the default router must beat one without"}},
+		{"ingress above the range", func(p *Policy) { p.Ingress.Holder = 51 }, []string{"= 255 is outside 1 to 254"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := Ranked()
+			tt.change(&p)
+			_, err := Prove(p)
+			if err == nil {
+				t.Fatal("proven")
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error:\n%v\nlacks %q", err, want)
+				}
+			}
+		})
+	}
 }
 
 func TestProveRejects(t *testing.T) {

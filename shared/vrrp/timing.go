@@ -1,15 +1,101 @@
 package vrrp
 
-import "time"
+import (
+	"net/netip"
+	"time"
 
-// Timing is what the elections of one cluster run on.
+	"github.com/onprem-infra/onprem-infra/shared/health"
+)
+
+// Timing is one profile: what the elections of a cluster run on, and how fast everybody looks at what they depend on.
 type Timing struct {
 	Profile string
-	Advert  time.Duration
+	Advert  time.Duration // between two adverts of a holder; a whole number of centiseconds (RFC 5798 5.2.7)
+	IPv4    Version       // that carries IPv4 VIPs; IPv6 ones are carried by V3 always
+
+	Checks    map[CheckName]health.Policy // of a cluster node, by the names that its policy has
+	Bootstrap health.Policy               // of the bootstrap machine's own API server
+	Server    health.ServerCheck          // the balancer's looks at the API servers
+}
+
+// The names of the profiles.
+const (
+	ProfileLan    = "lan"    // one switched network of machines: adverts every 100 ms
+	ProfileVM     = "vm"     // virtual machines, whose hosts are busy with others too: adverts every 250 ms
+	ProfileCompat = "compat" // OpenShift's nodes of today
+)
+
+// Profiles are all timings, the fastest first.
+func Profiles() []Timing { return []Timing{lanTiming(), vmTiming(), CompatTiming()} }
+
+// TimingOf finds a profile by its name.
+func TimingOf(profile string) (Timing, bool) {
+	for _, t := range Profiles() {
+		if t.Profile == profile {
+			return t, true
+		}
+	}
+	return Timing{}, false
 }
 
 // CompatTiming is how OpenShift clusters of today advertise, and what every cluster with such a node in it must use.
-func CompatTiming() Timing { return Timing{Profile: "compat", Advert: time.Second} }
+func CompatTiming() Timing {
+	return Timing{
+		Profile: ProfileCompat, Advert: time.Second, IPv4: V2,
+		Checks:    checks(health.Balancer(), health.Router(), health.DefaultRouter()),
+		Bootstrap: health.BootstrapAPI(), Server: health.Servers(),
+	}
+}
+
+// lanTiming has the shortest adverts under which no load that was tried has moved a VIP without need.
+func lanTiming() Timing {
+	return Timing{
+		Profile: ProfileLan, Advert: 100 * time.Millisecond, IPv4: V3,
+		Checks: checks(
+			health.Policy{Interval: 250 * time.Millisecond, Timeout: 200 * time.Millisecond, Rise: 3, Fall: 9},
+			health.Policy{Interval: 250 * time.Millisecond, Timeout: 200 * time.Millisecond, Rise: 3, Fall: 4},
+			health.Policy{Interval: time.Second, Timeout: 900 * time.Millisecond, Rise: 3, Fall: 2},
+		),
+		Bootstrap: health.BootstrapAPI(), Server: health.Servers(),
+	}
+}
+
+func vmTiming() Timing {
+	return Timing{
+		Profile: ProfileVM, Advert: 250 * time.Millisecond, IPv4: V3,
+		Checks: checks(
+			health.Policy{Interval: 500 * time.Millisecond, Timeout: 400 * time.Millisecond, Rise: 3, Fall: 6},
+			health.Policy{Interval: 500 * time.Millisecond, Timeout: 400 * time.Millisecond, Rise: 3, Fall: 4},
+			health.Policy{Interval: 2 * time.Second, Timeout: 1900 * time.Millisecond, Rise: 3, Fall: 2},
+		),
+		Bootstrap: health.BootstrapAPI(), Server: health.Servers(),
+	}
+}
+
+// checks are the policies of a node's checks: of what stands at its balancer, of its ingress router, and whether that is the default one.
+func checks(balancer, router, standard health.Policy) map[CheckName]health.Policy {
+	return map[CheckName]health.Policy{
+		CheckLB: balancer, CheckBoth: balancer, CheckMCS: balancer,
+		CheckIngress: router, CheckIngressReady: router,
+		CheckDefaultIngress: standard,
+	}
+}
+
+// Policy is who should hold the VIPs under this timing.
+func (t Timing) Policy() Policy {
+	if t.Profile == ProfileCompat {
+		return Compat()
+	}
+	return Ranked()
+}
+
+// Version is the version that carries a VIP: version 2 cannot carry IPv6.
+func (t Timing) Version(vip netip.Addr) Version {
+	if vip.Is4() {
+		return t.IPv4
+	}
+	return V3
+}
 
 // Skew is how much longer than three advertisements a backup of a priority waits, so that the best one speaks first. After a farewell it
 // is all that a backup waits. Version 2 counts in 1/256 of a second whatever the interval (RFC 3768 6.1), version 3 in 1/256 of the

@@ -34,13 +34,32 @@ func TestTiming(t *testing.T) {
 	}
 }
 
-func TestCompatTiming(t *testing.T) {
-	if got := CompatTiming(); got != (Timing{Profile: "compat", Advert: time.Second}) {
-		t.Errorf("CompatTiming = %+v", got)
-	}
-	for address, want := range map[string]Version{"192.0.2.5": V2, "2001:db8::5": V3} {
-		if got := VersionFor(netip.MustParseAddr(address)); got != want {
-			t.Errorf("VersionFor(%s) = %d, want %d", address, got, want)
+// TestProfiles holds the numbers that nodes of one cluster must share.
+func TestProfiles(t *testing.T) {
+	four, six := netip.MustParseAddr("192.0.2.5"), netip.MustParseAddr("2001:db8::5")
+	for _, tt := range []struct {
+		profile   string
+		advert    time.Duration
+		ipv4      Version
+		bootstrap Priority
+	}{
+		{"lan", 100 * time.Millisecond, V3, 200},
+		{"vm", 250 * time.Millisecond, V3, 200},
+		{"compat", time.Second, V2, 70},
+	} {
+		got, ok := TimingOf(tt.profile)
+		if !ok || got.Profile != tt.profile || got.Advert != tt.advert || got.Version(four) != tt.ipv4 || got.Version(six) != V3 || got.Policy().Bootstrap != tt.bootstrap {
+			t.Errorf("%s: %t, %+v", tt.profile, ok, got)
 		}
+		for _, c := range []Candidates{got.Policy().ControlPlane, got.Policy().Ingress} {
+			for _, w := range c.Weights {
+				if got.Checks[w.Check].Interval == 0 {
+					t.Errorf("%s: nobody says how check %s is made", tt.profile, w.Check)
+				}
+			}
+		}
+	}
+	if got, ok := TimingOf("fast"); ok || len(Profiles()) != 3 {
+		t.Errorf("profile fast is %+v, and there are %d", got, len(Profiles()))
 	}
 }

@@ -23,7 +23,15 @@ func (c Candidates) wellFormed(who string) error {
 		}
 		seen[w.Check] = true
 	}
-	top, sum := c.highest()
+	for i, adds := range c.Ranks {
+		if adds < 0 || i > 0 && adds >= c.Ranks[i-1] {
+			wrong = append(wrong, fmt.Errorf("%s rank %d adds %d: each rank adds less than the one before it, and none takes away", who, i, adds))
+		}
+	}
+	if c.Holder < 0 {
+		wrong = append(wrong, fmt.Errorf("%s holder adds %d: holding the VIP is a bonus", who, c.Holder))
+	}
+	top, sum, _ := c.highest()
 	return errors.Join(append(wrong, inRange(who, int(c.Base), fmt.Sprint(c.Base)), inRange(who, top, sum))...)
 }
 

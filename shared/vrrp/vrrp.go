@@ -2,8 +2,6 @@
 // weights of health checks, timing, and the proof that together they elect the right holder.
 package vrrp
 
-import "net/netip"
-
 // ID is a virtual router ID (VRID), 1 to 255 (RFC 5798 5.2.3).
 type ID uint8
 
@@ -24,14 +22,6 @@ const (
 	V2 Version = 2
 	V3 Version = 3
 )
-
-// VersionFor is the version that carries a VIP: 2 for IPv4 as every cluster of today speaks it, 3 for IPv6, which 2 cannot carry.
-func VersionFor(vip netip.Addr) Version {
-	if vip.Is4() {
-		return V2
-	}
-	return V3
-}
 
 // Kind says which of a cluster's VIPs a virtual router carries.
 type Kind string

@@ -58,7 +58,7 @@ func (m *Master) config() (c keepalived.Config, err error) {
 func instance(priority vrrp.Priority) (keepalived.Instance, error) {
 	id, _, err := vrrp.IDs(Cluster)
 	return keepalived.Instance{
-		Name: Cluster + "_API_0", Interface: "eth0", ID: id, Version: vrrp.VersionFor(APIVIP), Priority: priority,
+		Name: Cluster + "_API_0", Interface: "eth0", ID: id, Version: vrrp.CompatTiming().Version(APIVIP), Priority: priority,
 		Advert: time.Second, AuthPass: vrrp.CompatAuth(Cluster, vrrp.API), VIP: APIVIP,
 	}, err
 }

@@ -82,7 +82,7 @@ func bootstrapOf(t *testing.T, cluster string, vip, own netip.Addr) keepalived.C
 		t.Fatal(err)
 	}
 	i := keepalived.Instance{
-		Name: vrrp.InstanceName(cluster + "_API_0"), Interface: "eth0", ID: id, Version: vrrp.VersionFor(vip), Priority: vrrp.Compat().Bootstrap,
+		Name: vrrp.InstanceName(cluster + "_API_0"), Interface: "eth0", ID: id, Version: vrrp.CompatTiming().Version(vip), Priority: vrrp.Compat().Bootstrap,
 		Advert: vrrp.CompatTiming().Advert, Source: own, Peers: []netip.Addr{keepalived.Group(vip)}, VIP: vip,
 	}
 	if i.Version == vrrp.V2 {

@@ -70,7 +70,7 @@ func (r *reboots) poweredOff() {
 // powerCut ends everything at once: what podman and our programs wrote stays as it was, and tells of containers that run.
 func (r *reboots) powerCut() {
 	policy := vrrp.Compat().ControlPlane
-	down := vrrp.MasterDown(vrrp.VersionFor(chain.APIVIP), policy.Highest(), oneAdvert)
+	down := vrrp.MasterDown(vrrp.CompatTiming().Version(chain.APIVIP), policy.Highest(), oneAdvert)
 	drill{
 		fault:  "power cut while VIP holder",
 		inject: func() { r.begin = time.Now(); must(r.T, r.CutPower()) },

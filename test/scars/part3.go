@@ -17,11 +17,11 @@ func part3() []Scar {
 	)
 	return []Scar{
 		kept("K-33", "The VIP left the bootstrap machine as soon as one master answered.",
-			by("shared/vrrp", "TestProveCompat", policy, "Bootstrap: 70,", "Bootstrap: 50,"),
+			by("shared/vrrp", "TestProveCompat", policy, "Bootstrap:    70,", "Bootstrap:    50,"),
 			by("shared/vrrp", "TestProveRejects/bootstrap as it was in 2020", "shared/vrrp/proof.go", "if beats(p.Bootstrap, proof.ControlPlaneMax) {", "if true {"),
-			by("shared/keepalived", "TestPolicy", policy, "Adds: 3, Owner", "Adds: 6, Owner"),
+			by("shared/keepalived", "TestPolicy", policy, "controlPlaneWeights(20, 5, 3)", "controlPlaneWeights(20, 5, 6)"),
 			by("bootstrap/vip", "TestStopMatrix", release, ready, "if l.API == health.Ready && r.phase == waiting {"),
-			by("shared/vrrp", "TestCompat", policy, "Bootstrap: 70,", "Bootstrap: 68,")),
+			by("shared/vrrp", "TestCompat", policy, "Bootstrap:    70,", "Bootstrap:    68,")),
 		kept("K-34", "A bootstrap machine that was kept for debugging kept the VIP.",
 			by("bootstrap/vip", "TestStopStories/K-34: down for good on a machine that lives on", release, counted, "if false {"),
 			by("bootstrap/vip", "TestStopKeepsThePlansWord", release, counted, "if r.failures >= 4*health.BootstrapAPI().Fall {"),
