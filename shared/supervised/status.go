@@ -18,6 +18,7 @@ const (
 	LeaveFile     = "leave"          // while it is there the VIPs are given up in order and not taken back; whoever wants that makes and removes it
 	TrackDir      = "track"          // tracked files whose number is a bonus: 1 adds the check's weight; everything else, no file too, adds nothing
 	LeaveTrack    = "leave"          // in TrackDir, the supervisor's own: 1 while it gives the VIPs up, when it sinks every instance to the lowest priority
+	HolderDir     = "holder"         // tracked files of the supervisor's own, one for each VRRP instance whose holder has a bonus: see HolderTrack
 	FaultDir      = "fault"          // tracked files without a weight: everything but 1, no file too, is FAULT
 )
 
@@ -65,6 +66,10 @@ type Status struct {
 
 	MonitorSilent bool `json:"monitorSilent"` // its heartbeat has stood still, and this node's bonuses have been taken away
 }
+
+// HolderTrack is the tracked file of a VRRP instance, below the run directory: 1 while it holds its VIP, which adds the holder's bonus; -1, which takes as
+// much away, while it has just begun and a holder may not have its bonus yet; and 0 otherwise.
+func HolderTrack(instance string) string { return HolderDir + "/" + instance }
 
 // Digest names a configuration: the SHA-256 of its bytes in lower-case hexadecimal.
 func Digest(config []byte) string {

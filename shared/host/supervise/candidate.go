@@ -127,10 +127,16 @@ func (s *supervisor) test(ctx context.Context, path string, config []byte) strin
 	}
 	bound := time.NewTimer(testTime)
 	defer bound.Stop()
-	select {
-	case <-tester.done:
-	case <-ctx.Done():
-	case <-bound.C:
+	for waits := true; waits; {
+		select {
+		case line := <-s.lines: // an election does not wait for a test
+			s.heard(line)
+			continue
+		case <-tester.done:
+		case <-ctx.Done():
+		case <-bound.C:
+		}
+		waits = false
 	}
 	if err := s.children.kill(tester); err != nil { // and whom it left behind
 		return fmt.Sprintf("test the configuration: %v", err)

@@ -54,6 +54,9 @@ func (s *supervisor) drive(ctx context.Context) error {
 		}
 		return s.start(ctx, now)
 	case s.daemon.loaded != s.inForce && (s.daemon.spoke || now.Sub(s.daemon.started) >= deaf):
+		if err := s.bonuses(now); err != nil { // of the instances that come with it
+			return err
+		}
 		s.Log.Info("reload keepalived", "sha256", s.inForce)
 		s.daemon.loaded, s.status.Applied = s.inForce, s.inForce
 		return s.children.signal(s.daemon.child, unix.SIGHUP)
@@ -85,14 +88,14 @@ func (s *supervisor) start(ctx context.Context, now time.Time) error {
 }
 
 // announce clears the way for a new keepalived: it believes that it runs already, and ends with success, when a pid file names any living
-// process. Nobody has asked it to leave yet. On the FIFO, what was written before the line START is its predecessor's.
+// process. Nobody has asked it to leave yet, and it holds nothing. On the FIFO, what was written before the line START is its predecessor's.
 func (s *supervisor) announce() error {
 	for _, path := range []string{s.pidFile(), s.vrrpPIDFile()} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove the old pid file: %w", err)
 		}
 	}
-	if err := s.trackLeave(no); err != nil {
+	if err := errors.Join(s.trackLeave(no), s.bonuses(time.Now())); err != nil {
 		return err
 	}
 	if _, err := s.fifo.WriteString(startLine(s.starts) + "\n"); err != nil {

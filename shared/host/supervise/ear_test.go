@@ -45,6 +45,17 @@ func TestReadOrder(t *testing.T) {
 	const config = `global_defs {
     script_user root
 }
+
+track_file leave {
+    file /run/onprem-infra/keepalived/track/leave
+    weight -253
+}
+
+track_file holder_api_1 {
+    file /run/onprem-infra/keepalived/holder/one_API_1
+    weight 30
+}
+
 vrrp_instance one_API_0 {
     advert_int 1
     unicast_peer {
@@ -67,7 +78,7 @@ vrrp_instance one_API_1 {
 }
 `
 	vip := netip.MustParseAddr
-	want := order{patience: ownPace.patience(), vips: map[string][]netip.Addr{
+	want := order{patience: ownPace.patience(), bonus: map[string]bool{"one_API_1": true}, vips: map[string][]netip.Addr{
 		"one_API_0": {vip("192.0.2.5")}, "one_API_1": {vip("2001:db8::5"), vip("2001:db8::6")},
 	}}
 	if got := readOrder([]byte(config)); !reflect.DeepEqual(got, want) {

@@ -53,7 +53,7 @@ func (s *supervisor) turn(ctx context.Context) error {
 		return err
 	}
 	now := time.Now()
-	if err := errors.Join(s.listen(now), s.reap(now), s.obey(now)); err != nil {
+	if err := errors.Join(s.listen(now), s.reap(now), s.obey(now), s.bonuses(now)); err != nil {
 		return err
 	}
 	if err := s.consider(ctx); err != nil {
@@ -94,6 +94,9 @@ func (s *supervisor) due() (<-chan time.Time, func()) {
 	if s.status.Leaving == supervised.Asked {
 		earlier(s.leaveBy)
 	}
+	if at := s.settles(time.Now()); !at.IsZero() {
+		earlier(at)
+	}
 	timer := time.NewTimer(time.Until(next))
 	return timer.C, func() { timer.Stop() }
 }
@@ -127,6 +130,7 @@ func (s *supervisor) heard(line string) {
 	if now := (supervised.Instance{State: e.State, Priority: e.Priority}); ok && was != now {
 		s.Log.Info("vrrp", "instance", e.Instance, "state", e.State, "was", was.State, "priority", e.Priority)
 		s.status.Instances[e.Instance] = now
+		s.stand(e.Instance, now.State)
 		if was.State == supervised.Master && now.State != supervised.Master {
 			s.lost(e.Instance)
 		}
@@ -137,6 +141,7 @@ func (s *supervisor) heard(line string) {
 func (s *supervisor) forget() {
 	for name, i := range s.status.Instances {
 		s.status.Instances[name] = supervised.Instance{State: supervised.Init, Priority: i.Priority}
+		s.stand(name, supervised.Init)
 		if i.State == supervised.Master {
 			s.lost(name)
 		}

@@ -3,15 +3,19 @@ package supervise
 import (
 	"bytes"
 	"net/netip"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// order is what the supervisor must know of a configuration: which instance carries which VIPs, and how long the others may take until one of
-// them has taken over from a holder that has sunk below them.
+// order is what the supervisor must know of a configuration: which instance carries which VIPs, which of them have a bonus while they hold them, and
+// how long the others may take until one of them has taken over from a holder that has sunk below them.
 type order struct {
 	vips     map[string][]netip.Addr // by instance
+	bonus    map[string]bool         // by instance: a tracked file says whether it holds its VIPs
 	patience time.Duration
 }
 
@@ -34,7 +38,7 @@ func (p pace) patience() time.Duration {
 // readOrder reads a configuration that keepalived has accepted and whose lines hold one thing each, as ours do. What it does not understand it
 // leaves out.
 func readOrder(config []byte) order {
-	o, paces := order{vips: map[string][]netip.Addr{}}, map[string]pace{}
+	o, paces := order{vips: map[string][]netip.Addr{}, bonus: map[string]bool{}}, map[string]pace{}
 	instance, inside := "", false
 	for line := range bytes.Lines(config) {
 		words := strings.Fields(string(line))
@@ -45,6 +49,10 @@ func readOrder(config []byte) order {
 			o.vips[instance], paces[instance] = nil, ownPace
 		case words[0] == "}":
 			inside = false
+		case words[0] == "file" && len(words) > 1:
+			if dir, name := filepath.Split(words[1]); filepath.Base(dir) == supervised.HolderDir {
+				o.bonus[name] = true
+			}
 		case instance == "":
 		case words[0] == "virtual_ipaddress":
 			inside = true

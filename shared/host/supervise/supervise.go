@@ -52,6 +52,7 @@ type supervisor struct {
 	order    order                    // of the configuration in force
 	ear      ear                      // for the monitor's heartbeat
 	listenAt time.Time                // when it is heard next
+	stances  map[string]stance        // by instance, since keepalived's VRRP process was started
 	leaveBy  time.Time                // when a request to leave has waited for long enough
 	reapAt   time.Time                // when strays are looked for next
 	strays   map[netip.Addr]time.Time // VIPs that nobody answers for, since when
@@ -78,7 +79,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	s := &supervisor{
 		Options: o, children: family, status: supervised.Status{Instances: map[string]supervised.Instance{}}, retry: backoff{failures: 1},
-		strays: map[netip.Addr]time.Time{}, candidate: make(chan struct{}, 1), network: make(chan struct{}, 1), lines: make(chan string), failed: make(chan error, 3),
+		strays: map[netip.Addr]time.Time{}, stances: map[string]stance{}, candidate: make(chan struct{}, 1), network: make(chan struct{}, 1), lines: make(chan string), failed: make(chan error, 3),
 	}
 	if err := s.prepare(); err != nil {
 		return err

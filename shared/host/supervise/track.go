@@ -76,7 +76,7 @@ func (s *supervisor) dropBonuses() error {
 
 // prepareTracks makes the directories of tracked files: keepalived watches them, and so they must be there before it starts.
 func (s *supervisor) prepareTracks() error {
-	for _, dir := range []string{supervised.TrackDir, supervised.FaultDir} {
+	for _, dir := range []string{supervised.TrackDir, supervised.HolderDir, supervised.FaultDir} {
 		if err := os.MkdirAll(filepath.Join(s.RunDir, dir), 0o755); err != nil {
 			return fmt.Errorf("make the directory of tracked files: %w", err)
 		}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+// The numbers of two routers whose ranks differ, with health and the holder's bonus.
+const (
+	worse, better = 40, 58
+	healthy       = 60
+	bonus         = 30
+)
+
+// ranked is a router that counts its health and, as long as it holds a VIP, the holder's bonus.
+func ranked(dir string, host, rank int, advert string) string {
+	other := 21 - host
+	text := router(dir, host, rank, advert, fmt.Sprint("192.0.2.", other), fmt.Sprint("2001:db8::", other))
+	var tracks strings.Builder
+	fmt.Fprintf(&tracks, "track_file lb {\n    file %s\n    weight %d\n}\n", filepath.Join(dir, supervised.TrackDir, "lb"), healthy)
+	for i := range 2 {
+		name := fmt.Sprintf("demo_API_%d", i)
+		fmt.Fprintf(&tracks, "track_file holder_%d {\n    file %s\n    weight %d\n}\n", i, filepath.Join(dir, supervised.HolderTrack(name)), bonus)
+		head, tail, _ := strings.Cut(text, "vrrp_instance "+name)
+		text = head + "vrrp_instance " + name + strings.Replace(tail, "        leave\n", fmt.Sprintf("        leave\n        lb\n        holder_%d\n", i), 1)
+	}
+	text = strings.Replace(text, "global_defs {\n", "global_defs {\n    vrrp_notify_priority_changes true\n", 1)
+	return strings.Replace(text, "track_file leave", tracks.String()+"track_file leave", 1)
+}
+
+// start2 starts a healthy one with its configuration.
+func (s *supervisor) start2(l lan, host, rank int, advert string) {
+	s.t.Helper()
+	if err := os.MkdirAll(s.path(supervised.TrackDir), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	s.health(true)
+	where := l.host
+	if host == 11 {
+		where = l.neighbour
+	}
+	s.start(where)
+	s.propose(ranked(s.dir, host, rank, advert))
+}
+
+func (s *supervisor) health(good bool) {
+	s.t.Helper()
+	put(s.t, s.path(supervised.TrackDir, "lb"), map[bool]string{true: "1\n", false: "0\n"}[good])
+}
+
+// untilAt waits for a state at a priority, of both instances.
+func (s *supervisor) untilAt(state supervised.State, priority int, bound time.Duration) time.Duration {
+	s.t.Helper()
+	return s.until(fmt.Sprint(state, " ", priority), bound, func(st supervised.Status) bool {
+		want := supervised.Instance{State: state, Priority: priority}
+		return st.Instances["demo_API_0"] == want && st.Instances["demo_API_1"] == want
+	})
+}
+
+// reigned is how often an instance has become MASTER.
+func (s *supervisor) reigned() int { return s.log.count("state=MASTER was=BACKUP") + s.log.count("state=MASTER was=INIT") }
+
+// TestHolderKeepsItsVIP holds that a router of a better rank does not take the VIPs from a holder that does as well, that a holder whose health
+// falls loses them, and that it does not get them back by being well again. It comes with a bonus of an earlier run in its files.
+func TestHolderKeepsItsVIP(t *testing.T) {
+	l := newLAN(t)
+	holder, other := realKeepalived(t), realKeepalived(t)
+	holder.start2(l, 10, worse, "0.1")
+	holder.untilAt(supervised.Master, worse+healthy+bonus, 5*time.Second)
+	if err := os.Mkdir(other.path(supervised.HolderDir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		put(t, other.path(supervised.HolderTrack(fmt.Sprint("demo_API_", i))), "1\n")
+	}
+	other.start2(l, 11, better, "0.1")
+	other.untilAt(supervised.Backup, better+healthy, 5*time.Second)
+	time.Sleep(time.Second) // more than two master-down times
+	if n := other.reigned(); n != 0 {
+		t.Errorf("it took the VIP of a holder that does as well, %d times", n)
+	}
+
+	here, there := l.watch(t), watch(t, l.neighbour)
+	here.until(t, "with both VIPs", time.Second, 2)
+	holder.health(false)
+	took := there.until(t, "taken over", 2*time.Second, 2)
+	t.Logf("a holder that is not well any more loses the VIPs after %s", took)
+	other.untilAt(supervised.Master, better+healthy+bonus, time.Second)
+	holder.untilAt(supervised.Backup, worse, time.Second)
+	holder.health(true)
+	holder.untilAt(supervised.Backup, worse+healthy, time.Second)
+	if n := holder.reigned(); n != 2 {
+		t.Errorf("the first holder became MASTER %d times, want once for each VIP", n)
+	}
+}
+
+// TestRestartedDoesNotPreempt kills keepalived on the holder that has the better rank right after an advert, so that its successor begins to listen
+// just when the one who waited takes over, and hears an advert of his without the bonus.
+func TestRestartedDoesNotPreempt(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		kill func(*supervisor)
+	}{
+		{"all of keepalived", func(s *supervisor) { s.signalAll(syscall.SIGKILL) }},
+		{"its VRRP process", func(s *supervisor) { syscall.Kill(s.speaker(), syscall.SIGKILL) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			l := newLAN(t)
+			holder, other := realKeepalived(t), realKeepalived(t)
+			holder.start2(l, 10, better, "0.5")
+			holder.untilAt(supervised.Master, better+healthy+bonus, 10*time.Second)
+			other.start2(l, 11, worse, "0.5")
+			other.untilAt(supervised.Backup, worse+healthy, 10*time.Second)
+			if !l.adverts.heard(netip.MustParseAddr("192.0.2.11"), better+healthy+bonus, time.Now(), 2*time.Second) {
+				t.Fatal("the holder does not speak")
+			}
+			tt.kill(holder)
+			other.untilAt(supervised.Master, worse+healthy+bonus, 5*time.Second)
+			holder.untilAt(supervised.Backup, better+healthy, 5*time.Second)
+			time.Sleep(2 * time.Second) // more than a master-down time
+			if n := holder.reigned(); n != 2 {
+				t.Errorf("it became MASTER %d times, want once for each VIP", n)
+			}
+			other.untilAt(supervised.Master, worse+healthy+bonus, time.Second)
+		})
+	}
+}
+
+// TestAloneAfterARestart holds what settling costs where nobody takes over: next to nothing.
+func TestAloneAfterARestart(t *testing.T) {
+	t.Parallel()
+	l := newLAN(t)
+	held := l.watch(t)
+	s := realKeepalived(t)
+	s.start2(l, 10, better, "0.1")
+	s.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
+	s.signalAll(syscall.SIGKILL)
+	held.until(t, "without the VIPs", time.Second, 0)
+	t.Logf("both VIPs again after %s", held.until(t, "with both VIPs again", 20*time.Second, 2))
+	s.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
+}
