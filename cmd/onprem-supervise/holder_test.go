@@ -66,7 +66,9 @@ func (s *supervisor) untilAt(state supervised.State, priority int, bound time.Du
 }
 
 // reigned is how often an instance has become MASTER.
-func (s *supervisor) reigned() int { return s.log.count("state=MASTER was=BACKUP") + s.log.count("state=MASTER was=INIT") }
+func (s *supervisor) reigned() int {
+	return s.log.count("state=MASTER was=BACKUP") + s.log.count("state=MASTER was=INIT")
+}
 
 // TestHolderKeepsItsVIP holds that a router of a better rank does not take the VIPs from a holder that does as well, that a holder whose health
 // falls loses them, and that it does not get them back by being well again. It comes with a bonus of an earlier run in its files.
