@@ -1,21 +1,16 @@
 package poddns
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"net/netip"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -26,6 +21,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/test/apihost"
 	"github.com/onprem-infra/onprem-infra/test/cache"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/need"
@@ -38,13 +34,15 @@ const (
 	apiAt  = "192.0.2.90"
 )
 
+// control are the labels of a control plane node.
+var control = []string{"node-role.kubernetes.io/master"}
+
 // cluster is a lab with a FAKE API, name servers and nodes.
 type cluster struct {
-	t    *testing.T
-	lab  *lab.Lab
-	dir  string
-	api  *lab.Host
-	fake *exec.Cmd
+	t   *testing.T
+	lab *lab.Lab
+	dir string
+	api *apihost.API
 }
 
 func open(t *testing.T) *cluster {
@@ -54,15 +52,10 @@ func open(t *testing.T) *cluster {
 		need.Command(t, program)
 	}
 	c := &cluster{t: t, lab: lab.New(t), dir: t.TempDir()}
-	for _, args := range [][]string{
-		{"-o", c.dir + "/onprem-infra", "-tags", "remote", "../../cmd/onprem-infra"},
-		{"-o", c.dir + "/fakeapi", "../fakeapi"},
-	} {
-		cmd := exec.CommandContext(t.Context(), "go", append([]string{"build"}, args...)...)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("go build %v: %v\n%s", args, err, out)
-		}
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", c.dir+"/onprem-infra", "-tags", "remote", "../../cmd/onprem-infra")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", build, err, out)
 	}
 	coredns, err := cache.CoreDNS(t.Context())
 	if err != nil {
@@ -73,8 +66,7 @@ func open(t *testing.T) *cluster {
 			t.Fatal(err)
 		}
 	}
-	c.api = c.add("api", apiAt)
-	c.apiUp()
+	c.api = apihost.Start(t, c.add("api", apiAt), apiAt, c.dir)
 	return c
 }
 
@@ -89,63 +81,6 @@ func (c *cluster) add(name string, addresses ...string) *lab.Host {
 		c.t.Fatal(err)
 	}
 	return host
-}
-
-func (c *cluster) apiUp() {
-	c.t.Helper()
-	c.fake = c.api.Command(context.WithoutCancel(c.t.Context()), c.dir+"/fakeapi", "-state", c.dir+"/nodes.json")
-	if err := c.fake.Start(); err != nil {
-		c.t.Fatal(err)
-	}
-	fake := c.fake
-	c.t.Cleanup(func() {
-		_ = fake.Process.Kill() // it may be gone
-		_ = fake.Wait()
-	})
-	c.until("the API answers", 10*time.Second, func() bool { return c.call(http.MethodGet, "/api/v1/nodes", nil) == nil })
-}
-
-func (c *cluster) apiDown() {
-	_ = c.fake.Process.Signal(syscall.SIGTERM) // it may be gone
-	_ = c.fake.Wait()
-}
-
-func (c *cluster) call(method, path string, body []byte) error {
-	request, err := http.NewRequestWithContext(c.t.Context(), method, "http://"+apiAt+":6443"+path, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DialContext: c.api.Dial, DisableKeepAlives: true}}
-	reply, err := client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer reply.Body.Close()
-	text, err := io.ReadAll(reply.Body)
-	if err != nil || reply.StatusCode >= 300 {
-		return fmt.Errorf("%s %s: %s %s %v", method, path, reply.Status, text, err)
-	}
-	return nil
-}
-
-// register has the API name a node with these addresses.
-func (c *cluster) register(name string, master bool, addresses ...string) {
-	c.t.Helper()
-	labels := map[string]string{}
-	if master {
-		labels["node-role.kubernetes.io/master"] = ""
-	}
-	var internal []map[string]string
-	for _, a := range addresses {
-		internal = append(internal, map[string]string{"type": "InternalIP", "address": a})
-	}
-	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"name": name, "labels": labels}, "status": map[string]any{"addresses": internal}})
-	if err == nil {
-		err = c.call(http.MethodPost, "/api/v1/nodes", body)
-	}
-	if err != nil {
-		c.t.Fatal(err)
-	}
 }
 
 func (c *cluster) until(what string, within time.Duration, done func() bool) time.Duration {
@@ -188,7 +123,6 @@ func (c *cluster) node(name string, r role.Role, address, resolver string) *node
 		c.t.Fatal(err)
 	}
 	n := &node{Node: machine, c: c, address: address}
-	kubeconfig := fmt.Sprintf("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: \"http://%s:6443\"}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n", apiAt)
 	for _, f := range goods.Files() {
 		if path.Base(f.Path) == "coredns.yaml" {
 			err = errors.Join(err, n.Write(f))
@@ -199,7 +133,7 @@ func (c *cluster) node(name string, r role.Role, address, resolver string) *node
 	}
 	if err := n.Write(
 		asset.File{Path: plan.Path, Mode: 0o644, Contents: plan.Encode(p)},
-		asset.File{Path: "/var/lib/kubelet/kubeconfig", Mode: 0o600, Contents: []byte(kubeconfig)},
+		asset.File{Path: "/var/lib/kubelet/kubeconfig", Mode: 0o600, Contents: c.api.Kubeconfig()},
 	); err != nil {
 		c.t.Fatal(err)
 	}

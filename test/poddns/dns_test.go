@@ -23,7 +23,7 @@ const inForce = 2 * time.Second
 func TestChanges(t *testing.T) {
 	c := open(t)
 	first, second := c.upstream("192.0.2.91"), c.upstream("192.0.2.92")
-	c.register("master-0", true, "192.0.2.10")
+	c.api.Register("master-0", control, "192.0.2.10")
 	n := c.node("master-0", role.Master, "192.0.2.10", "nameserver 192.0.2.91\n")
 	n.soon("master-0."+zone, dns.TypeA, "192.0.2.10", 15*time.Second)
 	const rounds = 10
@@ -31,9 +31,9 @@ func TestChanges(t *testing.T) {
 	for i := range rounds {
 		moves = append(moves, fmt.Sprintf("192.0.2.%d", 100+i))
 	}
-	c.register("worker-0", false, moves[0])
+	c.api.Register("worker-0", nil, moves[0])
 	n.soon("worker-0."+zone, dns.TypeA, moves[0], 5*time.Second)
-	load, err := query.Start(c.api, "192.0.2.10:53", 500, func(i int) query.Question {
+	load, err := query.Start(c.api.Host, "192.0.2.10:53", 500, func(i int) query.Question {
 		switch i % 3 {
 		case 0:
 			return query.Question{Name: "api-int." + zone, Type: dns.TypeA, Want: []string{apiVIP}}
@@ -47,7 +47,7 @@ func TestChanges(t *testing.T) {
 	}
 	var node, upstream []time.Duration
 	for i := range rounds {
-		c.register("worker-0", false, moves[(i+1)%rounds])
+		c.api.Register("worker-0", nil, moves[(i+1)%rounds])
 		node = append(node, n.soon("worker-0."+zone, dns.TypeA, moves[(i+1)%rounds], 10*time.Second))
 		to := []string{first.address, second.address}[(i+1)%2]
 		n.resolver("nameserver " + to + "\n")
@@ -80,7 +80,7 @@ func longest(all []time.Duration) (longest time.Duration) {
 func TestNodeLife(t *testing.T) {
 	c := open(t)
 	c.upstream("192.0.2.91")
-	c.apiDown()
+	c.api.Down()
 	n := c.node("master-0", role.Master, "192.0.2.10", "# nothing yet\n")
 	// D-02: without a name server, and D-16: without a Node, the cluster's own names are answered, and the rest fails at once.
 	n.soon("api."+zone, dns.TypeA, apiVIP, 10*time.Second)
@@ -91,9 +91,9 @@ func TestNodeLife(t *testing.T) {
 		t.Errorf("without a Node a node's name is %s", got)
 	}
 	n.clean()
-	c.apiUp()
-	c.register("master-0", true, "192.0.2.10", "2001:db8::10")
-	c.register("worker-0.example.com", false, "192.0.2.20")
+	c.api.Up()
+	c.api.Register("master-0", control, "192.0.2.10", "2001:db8::10")
+	c.api.Register("worker-0.example.com", nil, "192.0.2.20")
 	n.soon("master-0."+zone, dns.TypeAAAA, "2001:db8::10", 10*time.Second)
 	n.resolver("nameserver 192.0.2.91\n")
 	n.soon("x.forwarded.example.", dns.TypeTXT, "192.0.2.91", inForce)
@@ -118,7 +118,7 @@ func TestNodeLife(t *testing.T) {
 	check("all is well")
 	n.healthy()
 
-	c.apiDown()
+	c.api.Down()
 	check("the API is away")
 	if err := n.Stop(); err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestNodeLife(t *testing.T) {
 	n.start()
 	n.soon("worker-0."+zone, dns.TypeA, "192.0.2.20", 10*time.Second)
 	check("and the pod was started anew")
-	c.apiUp()
+	c.api.Up()
 
 	if err := n.Signal("coredns/coredns-monitor", syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestNodeLife(t *testing.T) {
 	c.upstream("192.0.2.92")
 	n.soon("y.forwarded.example.", dns.TypeTXT, "192.0.2.92", 15*time.Second)
 	check("CoreDNS was killed")
-	if err := c.call(http.MethodDelete, "/api/v1/nodes/worker-0.example.com", nil); err != nil {
+	if err := c.api.Call(http.MethodDelete, "/api/v1/nodes/worker-0.example.com", nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("a removed node is forgotten after %v", n.soon("worker-0."+zone, dns.TypeA, "NXDOMAIN", 15*time.Second))
@@ -174,10 +174,10 @@ func (n *node) healthy() {
 func TestWorkerAsksMasters(t *testing.T) {
 	c := open(t)
 	u := c.upstream("192.0.2.91")
-	c.register("master-0", true, "192.0.2.10")
-	c.register("master-1", true, "192.0.2.11")
-	c.register("worker-0", false, "192.0.2.20")
-	c.register("worker-1", false, "192.0.2.21")
+	c.api.Register("master-0", control, "192.0.2.10")
+	c.api.Register("master-1", control, "192.0.2.11")
+	c.api.Register("worker-0", nil, "192.0.2.20")
+	c.api.Register("worker-1", nil, "192.0.2.21")
 	// Each names the other as a name server, by mistake or by an older setting.
 	m0 := c.node("master-0", role.Master, "192.0.2.10", "nameserver 192.0.2.20\nnameserver 192.0.2.11\nnameserver 192.0.2.91\n")
 	m1 := c.node("master-1", role.Master, "192.0.2.11", "nameserver 192.0.2.10\nnameserver 192.0.2.91\n")
@@ -197,7 +197,7 @@ func TestWorkerAsksMasters(t *testing.T) {
 	if len(u.asked) != 1 {
 		t.Errorf("the name server behind was asked %d times for one question", len(u.asked))
 	}
-	c.register("worker-1", false, "192.0.2.77")
+	c.api.Register("worker-1", nil, "192.0.2.77")
 	t.Logf("another node's address on a worker after %v", w.soon("worker-1."+zone, dns.TypeA, "192.0.2.77", inForce))
 	if err := m0.Off(); err != nil {
 		t.Fatal(err)

@@ -1,9 +1,7 @@
 package podvip
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -27,6 +25,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/test/apihost"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/need"
 	"github.com/onprem-infra/onprem-infra/test/pods"
@@ -46,8 +45,7 @@ type lan struct {
 	dir    string
 	plan   plan.Plan
 	images map[string]string
-	api    *lab.Host
-	fake   *exec.Cmd
+	api    *apihost.API
 	nodes  []*node // of the control plane
 }
 
@@ -60,7 +58,6 @@ func open(t *testing.T) *lan {
 	l := &lan{t: t, lab: lab.New(t), dir: t.TempDir()}
 	for _, args := range [][]string{
 		{"-o", l.dir + "/onprem-infra", "-tags", "remote", "../../cmd/onprem-infra"}, {"-o", l.dir + "/onprem-supervise", "../../cmd/onprem-supervise"},
-		{"-o", l.dir + "/fakeapi", "../fakeapi"},
 	} {
 		cmd := exec.CommandContext(t.Context(), "go", append([]string{"build"}, args...)...)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -94,8 +91,7 @@ func open(t *testing.T) *lan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.api = l.add("api", apiAt)
-	l.apiUp()
+	l.api = apihost.Start(t, l.add("api", apiAt), apiAt, l.dir)
 	return l
 }
 
@@ -106,43 +102,6 @@ func (l *lan) add(name, address string) *lab.Host {
 		l.t.Fatal(err)
 	}
 	return host
-}
-
-func (l *lan) apiUp() {
-	l.t.Helper()
-	fake := l.api.Command(context.WithoutCancel(l.t.Context()), l.dir+"/fakeapi", "-state", l.dir+"/nodes.json")
-	if err := fake.Start(); err != nil {
-		l.t.Fatal(err)
-	}
-	l.fake = fake
-	l.t.Cleanup(func() {
-		_ = fake.Process.Kill() // it may be gone
-		_ = fake.Wait()
-	})
-	l.until("the API answers", 20*time.Second, func() bool { return l.call(http.MethodGet, "/api/v1/nodes", nil) == nil })
-}
-
-func (l *lan) apiDown() {
-	_ = l.fake.Process.Kill() // it may be gone
-	_ = l.fake.Wait()
-}
-
-func (l *lan) call(method, path string, body []byte) error {
-	request, err := http.NewRequestWithContext(l.t.Context(), method, "http://"+apiAt+":6443"+path, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DialContext: l.api.Dial, DisableKeepAlives: true}}
-	reply, err := client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer reply.Body.Close()
-	text, err := io.ReadAll(reply.Body)
-	if err != nil || reply.StatusCode >= 300 {
-		return fmt.Errorf("%s %s: %s %s %v", method, path, reply.Status, text, err)
-	}
-	return nil
 }
 
 // until waits, and says how long it took.
@@ -186,8 +145,7 @@ func (l *lan) node(i int, r role.Role) *node {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	kubeconfig := fmt.Sprintf("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: \"http://%s:6443\"}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n", apiAt)
-	files := []asset.File{{Path: plan.Path, Mode: 0o644, Contents: plan.Encode(l.plan)}, {Path: l.plan.Kubeconfig, Mode: 0o600, Contents: []byte(kubeconfig)}}
+	files := []asset.File{{Path: plan.Path, Mode: 0o644, Contents: plan.Encode(l.plan)}, {Path: l.plan.Kubeconfig, Mode: 0o600, Contents: l.api.Kubeconfig()}}
 	for _, f := range set.Files() {
 		if strings.HasSuffix(f.Path, "/manifests/keepalived.yaml") {
 			files = append(files, f)
@@ -199,20 +157,11 @@ func (l *lan) node(i int, r role.Role) *node {
 	if err := n.Write(files...); err != nil {
 		l.t.Fatal(err)
 	}
-	labels := map[string]string{}
+	var labels []string
 	if r == role.Master {
-		labels[l.plan.ControlPlaneLabel] = ""
+		labels = []string{l.plan.ControlPlaneLabel}
 	}
-	body, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"name": name, "labels": labels},
-		"status":   map[string]any{"addresses": []map[string]string{{"type": "InternalIP", "address": address}}},
-	})
-	if err == nil {
-		err = l.call(http.MethodPost, "/api/v1/nodes", body)
-	}
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	l.api.Register(name, labels, address)
 	if r == role.Master {
 		l.nodes = append(l.nodes, n)
 	}

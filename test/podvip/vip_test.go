@@ -144,7 +144,7 @@ func apiAway(t *testing.T, l *lan, observer *lab.Observer, holder *node) {
 	for _, n := range l.nodes {
 		proposals[n] = n.proposed()
 	}
-	l.apiDown()
+	l.api.Down()
 	time.Sleep(2 * time.Second)
 	holder.balancer.Store(&balancer{check: "L4CON"})
 	took := l.until("the priority falls", 10*time.Second, func() bool { return holder.priority() == 40 })
