@@ -83,7 +83,7 @@ func (s *show) join(ctx context.Context) (saw []string, err error) {
 }
 
 func (s *show) attend(ctx context.Context) (saw []string, err error) {
-	s.crowd, err = s.cluster.Attend(ctx, s.cluster.Nodes[0].API, 2*time.Second) // this machine may have other things to do
+	s.crowd, err = s.cluster.Attend(ctx, 2*time.Second) // this machine may have other things to do
 	return nil, err
 }
 

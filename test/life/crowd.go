@@ -2,6 +2,7 @@ package life
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -32,9 +33,9 @@ type Crowd struct {
 	done     sync.WaitGroup
 }
 
-// Attend starts the clients and waits until all watches run. writer is the API server by which the watched object is changed all the time,
-// patience what one who opens a connection has: Patience, or more where the machine does other things beside.
-func (l *Life) Attend(ctx context.Context, writer *kubeapi.Server, patience time.Duration) (*Crowd, error) {
+// Attend starts the clients and waits until all watches run. patience is what one who opens a connection has: Patience, or more where the
+// machine does other things beside.
+func (l *Life) Attend(ctx context.Context, patience time.Duration) (*Crowd, error) {
 	config, err := l.ClientConfig()
 	if err != nil {
 		return nil, err
@@ -46,7 +47,7 @@ func (l *Life) Attend(ctx context.Context, writer *kubeapi.Server, patience time
 		Probes:  traffic.Probe(l.Neighbour.Dial, vip+"/version", config, every, patience),
 		Watches: traffic.Watch(Watchers, l.Neighbour.Dial, vip+"/api/v1/namespaces/default/configmaps?watch=true", config),
 	}
-	c.done.Go(func() { change(changing, writer) })
+	c.done.Go(func() { l.change(changing) })
 	err = until(ctx, time.Minute, func() error {
 		if n := c.Watches.Running(); n < Watchers {
 			return fmt.Errorf("%d of %d watches run", n, Watchers)
@@ -68,25 +69,38 @@ func (c *Crowd) Leave() {
 	c.done.Wait()
 }
 
-// change changes one small object again and again.
-func change(ctx context.Context, writer *kubeapi.Server) {
-	const path = "/api/v1/namespaces/default/configmaps"
+// change changes one small object again and again, by the API server of a node that takes it: a watch must never be silent for want of news.
+func (l *Life) change(ctx context.Context) {
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
+	writer := 0
 	for n := 0; ; n++ {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		object := map[string]any{"metadata": map[string]any{"name": "beat"}, "data": map[string]string{"n": fmt.Sprint(n)}}
-		bounded, cancel := context.WithTimeout(ctx, time.Second)
-		if err := writer.Admin().Do(bounded, http.MethodPatch, path+"/beat", object, nil); err != nil {
-			// The first time it is not there; a failure shows in what the watches hear.
-			_ = writer.Admin().Do(bounded, http.MethodPost, path, object, nil)
+		for range l.Nodes {
+			if write(ctx, l.Nodes[writer].API, n) == nil {
+				break
+			}
+			writer = (writer + 1) % len(l.Nodes)
 		}
-		cancel()
 	}
+}
+
+// write writes a number into the watched object, which it makes the first time.
+func write(ctx context.Context, s *kubeapi.Server, n int) error {
+	const path = "/api/v1/namespaces/default/configmaps"
+	ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+	defer cancel()
+	object := map[string]any{"metadata": map[string]any{"name": "beat"}, "data": map[string]string{"n": fmt.Sprint(n)}}
+	err := s.Admin().Do(ctx, http.MethodPatch, path+"/beat", object, nil)
+	var refused kubeapi.Refusal
+	if errors.As(err, &refused) && refused.Code == http.StatusNotFound {
+		return s.Admin().Do(ctx, http.MethodPost, path, object, nil)
+	}
+	return err
 }
 
 // until calls f until it has no error.

@@ -88,7 +88,7 @@ func (s *stage) must(err error) {
 // attend has the clients come, until the test ends.
 func (s *stage) attend(patience time.Duration) *Crowd {
 	s.Helper()
-	c, err := s.Attend(s.Context(), s.Nodes[0].API, patience)
+	c, err := s.Attend(s.Context(), patience)
 	s.must(err)
 	s.Cleanup(c.Leave)
 	return c
@@ -150,7 +150,7 @@ func TestLongServerLost(t *testing.T) {
 		{"stopped", 2 * time.Second, func(n *Node) error { return n.API.Signal(syscall.SIGSTOP) },
 			func(n *Node) error { return n.API.Signal(syscall.SIGCONT) }},
 	} {
-		for _, n := range s.Nodes[1:] { // the first one's server changes what is watched
+		for _, n := range s.Nodes {
 			t.Run(fault.name+" on "+n.Name, func(t *testing.T) {
 				s.must(s.Settled(t.Context()))
 				c.Watches.Forget()
