@@ -19,7 +19,7 @@ const (
 )
 
 // often is how long a HAProxy that took everything is left alone, unless something else is wanted of it.
-const often = 2 * time.Second
+const often = time.Second
 
 // again is how long a structure that HAProxy refused is not tried anew.
 const again = time.Minute
