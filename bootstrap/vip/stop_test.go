@@ -197,10 +197,10 @@ func TestStopKeepsThePlansWord(t *testing.T) {
 			continue
 		}
 		promised := time.Duration(p.Timing.Bounds[i].Ms) * time.Millisecond
-		advert := time.Duration(p.Timing.AdvertIntervalMs) * time.Millisecond
-		takesOver := vrrp.Skew(vrrp.V2, p.VRRP.ControlPlane.Base, advert)
+		timing, lowest := p.Timing.Model, p.VRRP.ControlPlane.Candidates().Serving()
+		takesOver := vrrp.Skew(timing.Version(p.VIPs.API[0]), lowest, timing.Advert)
 		if tt.api == shutdown {
-			takesOver = vrrp.MasterDown(vrrp.V2, p.VRRP.ControlPlane.Base, advert)
+			takesOver = vrrp.MasterDown(timing.Version(p.VIPs.API[0]), lowest, timing.Advert)
 		}
 		worst := time.Duration(0)
 		for _, phase := range []time.Duration{1, 250, 500, 750, 999} {

@@ -21,10 +21,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 )
 
-// patience is how many looks in a row may stay without an answer before HAProxy counts as dead. A refused connection needs none, and neither
-// does an answer that says no: the redirect goes with the first. One look may be late because this machine is busy.
-const patience = 3
-
 // Observe asks HAProxy first. What it cannot read of the rest is the Snapshot's fault and not its own: whether the redirect may stay needs
 // nobody but HAProxy.
 func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
@@ -74,7 +70,7 @@ func (r *Room) certificates(s *Snapshot) (err error) {
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	members, why := r.members(s)
 	c := haproxy.Config{
-		Header: r.header, Run: haproxy.Run, IPv6: s.IPv6, VIPs: r.plan.VIPs.API, Members: members,
+		Header: r.header, Run: haproxy.Run, IPv6: s.IPv6, VIPs: r.plan.VIPs.API, Members: members, Server: r.plan.Timing.Model.Server,
 		Ports: haproxy.Ports{
 			LB: r.plan.Ports[port.LB], Ready: r.plan.Ports[port.LBReady], Monitor: r.plan.Ports[port.LBMonitor], Stats: r.plan.Ports[port.LBStats],
 			MachineConfigLB: r.plan.Ports[port.MachineConfigLB], API: r.plan.Ports[port.API], MachineConfig: r.plan.Ports[port.MachineConfig],
@@ -131,14 +127,15 @@ func trusted(s Snapshot) (haproxy.Trust, []byte, string) {
 	return t, s.CA, "checks verify certificates"
 }
 
-// rules are on and off with HAProxy's health at once.
+// rules are on and off with HAProxy's health at once: the redirect goes with the first connection that is refused and the first answer that says
+// no. Some looks in a row may stay without an answer, because this machine is busy, before HAProxy counts as dead.
 func (r *Room) rules(s Snapshot) (redirect.Rules, string) {
 	if s.Late {
 		r.late++
 	} else {
 		r.late, r.on = 0, s.Healthy
 	}
-	if r.late >= patience {
+	if r.late >= r.plan.Timing.Model.Redirect.Fall {
 		r.on = false
 	}
 	all := redirect.Of(r.plan.VIPs.API, r.plan.MachineNetworks, r.plan.Ports)

@@ -25,13 +25,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 )
 
-const (
-	// everyLBRound is how long the monitor waits for a wake-up before it looks at HAProxy by itself. HAProxy's end wakes it.
-	everyLBRound = 500 * time.Millisecond
-	// lbAnswer is when HAProxy's answer is late.
-	lbAnswer = 500 * time.Millisecond
-)
-
 func monitorLBCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lb",
@@ -78,10 +71,11 @@ func prepareLB(ctx context.Context, log *slog.Logger, sockets string, room *lb.R
 
 func monitorLB(ctx context.Context, m *monitor, p plan.Plan, header string, access *kube.Access) error {
 	nodes := kube.NewAPI(m.credentials(p), m.log).ControlPlane(p.ControlPlaneLabel)
-	daemon := haproxyDaemon{fmt.Sprintf("http://127.0.0.1:%d/haproxy_monitor", p.Ports[port.LBMonitor])}
+	look := p.Timing.Model.Redirect // HAProxy's end wakes the monitor before
+	daemon := haproxyDaemon{fmt.Sprintf("http://127.0.0.1:%d/haproxy_monitor", p.Ports[port.LBMonitor]), look.Timeout}
 	room := lb.New(p, header, lbHost{}, nodes, access, daemon, filter{m.log})
 	steps := loop.Steps[lb.Snapshot, lb.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
-	return runInPod(ctx, m, steps, everyLBRound, func(ctx context.Context) {
+	return runInPod(ctx, m, steps, look.Interval, func(ctx context.Context) {
 		m.serve(ctx, p.Ports[port.MonitorLB], map[string]func() error{"/healthz": m.alive})
 		m.watch(ctx, "nodes", func(ctx context.Context) error { return nodes.Run(ctx, m.wake) })
 		m.watch(ctx, "HAProxy", func(ctx context.Context) error { return haproxyd.Follow(ctx, haproxy.Run.Socket(), m.wake) })
@@ -119,7 +113,10 @@ func (lbHost) IPv6() bool {
 func (lbHost) Now() time.Time { return time.Now() }
 
 // haproxyDaemon is the HAProxy of the pod.
-type haproxyDaemon struct{ health string }
+type haproxyDaemon struct {
+	health string        // where it says how it does
+	answer time.Duration // when its answer is late
+}
 
 func (haproxyDaemon) Running(ctx context.Context) (string, bool, error) {
 	structure, err := haproxyd.Structure(ctx, haproxy.Run.Socket())
@@ -147,7 +144,7 @@ func (haproxyDaemon) Reload(ctx context.Context, structure string) (bool, error)
 }
 
 func (d haproxyDaemon) Healthy(ctx context.Context) (bool, error) {
-	return haproxyd.Healthy(ctx, d.health, lbAnswer)
+	return haproxyd.Healthy(ctx, d.health, d.answer)
 }
 
 // filter is the kernel's packet filter, with a line for what was found there.

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 )
 
@@ -16,6 +17,7 @@ type Config struct {
 	Ports  Ports
 	VIPs   []netip.Addr // of the API: for these only is the machine config server balanced
 	Trust  Trust
+	Server health.ServerCheck // of API servers and machine config servers
 	// Members are the control plane's addresses by slot; a free slot is the zero Addr. Which member has which slot changes nothing but
 	// names, so one that stays keeps its slot.
 	Members []netip.Addr

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"text/template"
 	"unicode"
+
+	"github.com/onprem-infra/onprem-infra/shared/health"
 )
 
 //go:embed haproxy.cfg.tmpl
@@ -28,7 +30,7 @@ type page struct {
 	Serves             bool
 	Any, Dual          string       // the wildcard address, and what makes it one of both families
 	VIPs, VIPs6        []netip.Addr // by family
-	Host, Verify       string
+	Host, Verify, Pace string
 	API, MachineConfig []string // the servers
 }
 
@@ -38,8 +40,8 @@ type page struct {
 //   - A server that refuses a connection is masked: the connection goes to another at once (redispatch 1), and three of these in a row take
 //     the server out before a check does. The last resort is a backend of the same servers without checks: when no check passes, trying
 //     them beats refusing everybody.
-//   - A check, with its connection and TLS, may take as long as its interval, as there is no timeout check. A server that hangs is out after
-//     500 (until the check) + 500 + 200 + 500 ms, one that is killed or says no after 500 + 200 ms. 401 and 403 are answers of a server
+//   - A check, with its connection and TLS, may take as long as its interval, as there is no timeout check. How long a server
+//     that ends or hangs is still taken for one that serves is what health.ServerCheck says. 401 and 403 are answers of a server
 //     that tells strangers nothing: it lives, and nobody knows more.
 //   - A server that comes back, or is new, is given its share over a minute: it is ready before the pods on its node are.
 //   - Sessions of a server that is down are not cut: one that drains ends them itself. Who cuts those of a dead one is the monitor.
@@ -64,6 +66,11 @@ func execute(t *template.Template, p page) []byte {
 	return out.Bytes()
 }
 
+// pace is how a server is looked at.
+func pace(c health.ServerCheck) string {
+	return fmt.Sprintf("inter %dms fastinter %dms fall %d rise %d", c.Inter.Milliseconds(), c.FastInter.Milliseconds(), c.Fall, c.Rise)
+}
+
 // Structure names everything about a configuration that a running HAProxy can take over by a reload only: all but who has which slot. It
 // stands in the file as its description, so HAProxy says which structure it runs with.
 func Structure(c Config) string { return words(c).Structure }
@@ -71,7 +78,8 @@ func Structure(c Config) string { return words(c).Structure }
 func words(c Config) page {
 	p := page{
 		Header: strings.Map(printable, c.Header), Run: c.Run, Ports: c.Ports, Any: "0.0.0.0", Host: "localhost", Verify: "verify none",
-		API: servers(c.Members, c.Ports.API), MachineConfig: servers(c.Members, c.Ports.MachineConfig),
+		Pace: pace(c.Server),
+		API:  servers(c.Members, c.Ports.API), MachineConfig: servers(c.Members, c.Ports.MachineConfig),
 	}
 	if c.IPv6 {
 		p.Any, p.Dual = "::", " v4v6"

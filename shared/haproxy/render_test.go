@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/test/golden"
 )
@@ -25,7 +26,7 @@ func addrs(texts ...string) []netip.Addr {
 // cluster is a control plane's balancer with these members.
 func cluster(vips []netip.Addr, members ...string) Config {
 	return Config{
-		Header: header, Run: "/run/onprem-infra/haproxy", IPv6: true, VIPs: vips, Members: Place(nil, addrs(members...)),
+		Header: header, Run: "/run/onprem-infra/haproxy", IPv6: true, VIPs: vips, Members: Place(nil, addrs(members...)), Server: health.Servers(),
 		Ports: Ports{LB: 9445, Ready: 9444, Monitor: 9454, Stats: 29445, MachineConfigLB: 9446, API: 6443, MachineConfig: 22623},
 	}
 }
@@ -50,7 +51,7 @@ func goldens() map[string]Config {
 		"other-ports":     moved,
 		"nine":            cluster(v4, "192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.6", "192.0.2.7", "192.0.2.8", "192.0.2.9", "192.0.2.10"),
 		"no-members":      cluster(v4),
-		"no-vip-no-title": {Run: "/run/onprem-infra/haproxy", Members: addrs("192.0.2.10"), Ports: moved.Ports},
+		"no-vip-no-title": {Run: "/run/onprem-infra/haproxy", Server: health.Servers(), Members: addrs("192.0.2.10"), Ports: moved.Ports},
 	}
 }
 

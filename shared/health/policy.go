@@ -56,6 +56,11 @@ type ServerCheck struct {
 	Rise      int           // looks in a row that must pass before a server that is out comes back
 }
 
+// Redirect is how a control plane node's monitor asks its balancer whether it serves. A balancer that ends, or says no, needs no second look.
+func Redirect() Policy {
+	return Policy{Interval: 500 * time.Millisecond, Timeout: 500 * time.Millisecond, Fall: 3}
+}
+
 // Servers is how the balancer of a control plane node looks at API servers and machine config servers.
 func Servers() ServerCheck {
 	return ServerCheck{Inter: 500 * time.Millisecond, FastInter: 200 * time.Millisecond, Fall: 2, Rise: 3}
@@ -65,4 +70,9 @@ func Servers() ServerCheck {
 // that hangs. The fault comes right after a good look.
 func (c ServerCheck) Detects(look time.Duration) time.Duration {
 	return c.Inter + look + time.Duration(c.Fall-1)*(c.FastInter+look)
+}
+
+// Returns is the longest time until a server that is ready again counts as ready, when each look takes so long.
+func (c ServerCheck) Returns(look time.Duration) time.Duration {
+	return c.Inter + look + time.Duration(c.Rise-1)*(c.FastInter+look)
 }

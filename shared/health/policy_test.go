@@ -5,6 +5,14 @@ import (
 	"time"
 )
 
+// TestServers holds what clients of the balancer feel of a server's end and of its return.
+func TestServers(t *testing.T) {
+	c := Servers()
+	if refuses, hangs, returns := c.Detects(0), c.Detects(c.Inter), c.Returns(0); refuses != 700*time.Millisecond || hangs != 1700*time.Millisecond || returns != 900*time.Millisecond {
+		t.Errorf("out after %v, or %v where it hangs; back after %v", refuses, hangs, returns)
+	}
+}
+
 func TestDetects(t *testing.T) {
 	for _, tt := range []struct {
 		name         string

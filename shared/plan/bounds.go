@@ -5,92 +5,175 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// bounds are the worst cases of the elections: the lowest priority that takes part waits longest. Behind a balancer of the user's own
-// there is no election.
+// Bound is how long a failure takes at most while a node exists that serves, as far as the numbers of the profile decide it: what programs and
+// networks take on top of them is theirs.
+type Bound struct {
+	Scenario string `json:"scenario"` // a short name, the same under every profile
+	Failure  string `json:"failure"`
+	Ms       int    `json:"ms"`     // until the host that should serves; rounded up
+	DarkMs   int    `json:"darkMs"` // of these, how long nobody serves, or not everybody is served
+	Why      string `json:"why"`
+}
+
+// bounds are the worst cases of the elections and of the balancer. Behind a balancer of the user's own there are none of ours.
 func bounds(balancer spec.LoadBalancer, vips VIPs, policy vrrp.Policy, timing vrrp.Timing) []Bound {
-	found := []Bound{}
 	if balancer != spec.Managed {
-		return found
+		return []Bound{}
 	}
-	for _, election := range []struct {
-		name       string
-		vips       []netip.Addr
-		candidates vrrp.Candidates
-	}{
-		{"API", vips.API, policy.ControlPlane},
-		{"ingress", vips.Ingress, policy.Ingress},
-	} {
-		if len(election.vips) > 0 {
-			found = append(found, vanishes(election.name, election.vips, election.candidates, timing),
-				stops(election.name, election.vips, election.candidates, timing))
-		}
-	}
+	found := []Bound{}
 	if len(vips.API) > 0 {
-		found = append(found, bootstrapEnds(vips.API, policy.ControlPlane, timing)...)
+		api := newRace(timing, vips.API, policy.ControlPlane)
+		found = append(found, api.holder("", "API")...)
+		found = append(found, api.killed()...)
+		found = append(found, api.balancer()...)
+		found = append(found, api.bootstrap()...)
+	}
+	if len(vips.Ingress) > 0 {
+		ingress := newRace(timing, vips.Ingress, policy.Ingress)
+		found = append(found, ingress.holder("ingress-", "ingress")...)
+		found = append(found, ingress.router())
 	}
 	return found
 }
 
-// bootstrapEnds are the ways in which the bootstrap machine's API can go: the machine notices, and leaves in order, or hands over what still
-// serves. The first look at two servers that hang takes longer than the later ones, as Ironic is asked only once the API is late.
-func bootstrapEnds(vips []netip.Addr, c vrrp.Candidates, timing vrrp.Timing) []Bound {
-	check := timing.Bootstrap
-	skew, _ := span(vips, c, timing, func(v vrrp.Version, p vrrp.Priority) time.Duration { return vrrp.Skew(v, p, timing.Advert) })
-	down, _ := span(vips, c, timing, func(v vrrp.Version, p vrrp.Priority) time.Duration { return vrrp.MasterDown(v, p, timing.Advert) })
-	end := func(how string, first, later time.Duration) Bound {
-		return Bound{
-			Failure: "the bootstrap's API " + how,
-			Ms:      ceilMs(check.Detects(first, later)) + skew,
-			Why: fmt.Sprintf("%d looks in a row fail, the first within %d ms, the others %d ms apart, then the VIP leaves in order: %d ms at priority %d",
-				check.Fall, (check.Interval + first).Milliseconds(), max(check.Interval, later).Milliseconds(), skew, c.Lowest()),
-		}
+// race is one election as those see it who wait in it.
+type race struct {
+	vrrp.Timing
+	worst           vrrp.Priority // the lowest of a node that serves: it waits longest
+	none            vrrp.Priority // that of a node on which nothing works
+	down, skew      time.Duration // the waits at worst, over the families of the VIPs
+	downOfNone      time.Duration // at none
+	advert, looksAt int64         // in ms
+}
+
+func newRace(timing vrrp.Timing, vips []netip.Addr, c vrrp.Candidates) race {
+	r := race{Timing: timing, worst: c.Serving(), none: c.Lowest(), advert: timing.Advert.Milliseconds(), looksAt: timing.Redirect.Interval.Milliseconds()}
+	for _, vip := range vips {
+		v := timing.Version(vip)
+		r.down = max(r.down, vrrp.MasterDown(v, r.worst, timing.Advert))
+		r.skew = max(r.skew, vrrp.Skew(v, r.worst, timing.Advert))
+		r.downOfNone = max(r.downOfNone, vrrp.MasterDown(v, r.none, timing.Advert))
 	}
+	return r
+}
+
+// waits says how long a backup waits that hears nothing any more.
+func (r race) waits() string {
+	return fmt.Sprintf("a backup waits for 3 adverts of %d ms and its skew: %d ms at priority %d, the lowest of a node that serves, and %d ms at %d, where nothing works",
+		r.advert, ceilMs(r.down), r.worst, ceilMs(r.downOfNone), r.none)
+}
+
+// sinks says how a VIP leaves a host that serves.
+func (r race) sinks() string {
+	return fmt.Sprintf("it sinks below the others and goes on serving until one of them has the VIP: %d ms at priority %d", ceilMs(r.down), r.worst)
+}
+
+// holder are the ways in which a host that holds a VIP goes altogether.
+func (r race) holder(prefix, vip string) []Bound {
 	return []Bound{
-		end("refuses connections or is not ready, and Ironic refuses them", 0, 0),
-		end("takes connections and hangs, and so does Ironic", check.Late()+check.Timeout, check.Timeout),
+		{prefix + "power-loss", fmt.Sprintf("the holder of the %s VIP vanishes", vip), ceilMs(r.down), ceilMs(r.down), r.waits()},
 		{
-			Failure: "the bootstrap's API announces its shutdown, and a master is ready",
-			Ms:      ceilMs(check.Interval) + down,
-			Why: fmt.Sprintf("looks are %d ms apart, then the bootstrap sinks below the master and goes on serving until that one has the VIP: %d ms at priority %d",
-				check.Interval.Milliseconds(), down, c.Lowest()),
+			prefix + "graceful", fmt.Sprintf("the holder of the %s VIP stops in order", vip), ceilMs(r.down), ceilMs(r.skew),
+			fmt.Sprintf("%s; where keepalived itself is told to end it announces priority 0, and a backup waits for its skew only: %d ms", r.sinks(), ceilMs(r.skew)),
 		},
 	}
 }
 
-func vanishes(name string, vips []netip.Addr, c vrrp.Candidates, timing vrrp.Timing) Bound {
-	slow, fast := span(vips, c, timing, func(v vrrp.Version, p vrrp.Priority) time.Duration { return vrrp.MasterDown(v, p, timing.Advert) })
-	return Bound{
-		Failure: fmt.Sprintf("the holder of the %s VIP vanishes", name),
-		Ms:      slow,
-		Why: fmt.Sprintf("a backup waits for 3 advertisements of %d ms and its skew: %d ms at priority %d, %d ms at %d",
-			timing.Advert.Milliseconds(), slow, c.Lowest(), fast, c.Highest()),
+// killed are the ways in which the holder's keepalived goes, and the reboot, at which the VIP goes first.
+func (r race) killed() []Bound {
+	down := ceilMs(r.down)
+	return []Bound{
+		{"vrrp-kill", "keepalived's VRRP process is killed on the holder", down, down, "its supervisor takes the address off at once; " + r.waits()},
+		{"both-kill", "keepalived is killed altogether, and its host lives", down, down, "its supervisor takes the address off at once; " + r.waits()},
+		{"reboot", "the holder of the API VIP reboots in order", down, 0, r.sinks()},
+		{
+			"monitor-kill", "the holder's monitor dies and does not come back", ceilMs(vrrp.Silence+vrrp.Beat) + down, 0,
+			fmt.Sprintf("what it said of the node counts for %d ms, and is looked at every %d ms; then %s", vrrp.Silence.Milliseconds(), vrrp.Beat.Milliseconds(), r.sinks()),
+		},
 	}
 }
 
-func stops(name string, vips []netip.Addr, c vrrp.Candidates, timing vrrp.Timing) Bound {
-	slow, fast := span(vips, c, timing, func(v vrrp.Version, p vrrp.Priority) time.Duration { return vrrp.Skew(v, p, timing.Advert) })
-	return Bound{
-		Failure: fmt.Sprintf("the holder of the %s VIP stops in order", name),
-		Ms:      slow,
-		Why: fmt.Sprintf("it announces priority 0, and a backup waits for its skew only: %d ms at priority %d, %d ms at %d",
-			slow, c.Lowest(), fast, c.Highest()),
+// balancer are the ways in which what stands behind the VIP fails on a holder that lives.
+func (r race) balancer() []Bound {
+	lb, both := r.Checks[vrrp.CheckLB], r.Checks[vrrp.CheckBoth]
+	noLB, noBoth := lb.Detects(lb.Timeout, lb.Timeout), both.Detects(both.Timeout, both.Timeout)
+	passed := r.Redirect.Detects(r.Redirect.Timeout, r.Redirect.Timeout)
+	refuses, hangs := r.Server.Detects(0), r.Server.Detects(r.Server.Inter)
+	moves := fmt.Sprintf("after %d looks that fail, %d ms at the most, it sinks below a node whose balancer works, which waits for %d ms", lb.Fall, ceilMs(noLB), ceilMs(r.down))
+	return []Bound{
+		{"api-crash", "an API server is killed", ceilMs(refuses), 0,
+			fmt.Sprintf("the balancer tries another one at once when a connection is refused, and drops it after %d looks: %d ms", r.Server.Fall, ceilMs(refuses))},
+		{"api-hang", "an API server hangs", ceilMs(hangs), ceilMs(hangs),
+			fmt.Sprintf("it takes its share of the connections until the balancer has dropped it: %d ms until the look and %d for it, %d and %d for each further one, %d in all",
+				r.Server.Inter.Milliseconds(), r.Server.Inter.Milliseconds(), r.Server.FastInter.Milliseconds(), r.Server.Inter.Milliseconds(), r.Server.Fall)},
+		{"lb-crash", "the holder's balancer is killed and does not come back", ceilMs(noLB + r.down), ceilMs(vrrp.Reaction),
+			fmt.Sprintf("its end wakes the monitor, which has connections go to the node's own API server within %d ms; %s", ceilMs(vrrp.Reaction), moves)},
+		{"lb-hang", "the holder's balancer hangs", ceilMs(noLB + r.down), ceilMs(passed),
+			fmt.Sprintf("the monitor asks it every %d ms, and after %d answers that are late has connections go to the node's own API server: %d ms; %s",
+				r.looksAt, r.Redirect.Fall, ceilMs(passed), moves)},
+		{"node-down", "the holder's balancer and its own API server fail", ceilMs(noBoth + r.down), ceilMs(noBoth + r.down),
+			fmt.Sprintf("%d looks fail, %d ms at the most; then a node that serves waits for %d ms", both.Fall, ceilMs(noBoth), ceilMs(r.down))},
+		{"cold-start", "the first API server of all becomes ready", ceilMs(r.returns()), ceilMs(r.returns()),
+			fmt.Sprintf("the balancer wants %d looks in a row that pass, %d ms at the most, and the monitor asks it every %d ms", r.Server.Rise, ceilMs(r.Server.Returns(r.Server.Inter)), r.looksAt)},
 	}
 }
 
-// span is the longest time at the lowest priority and the longest at the highest, in milliseconds, over the families of the VIPs.
-func span(vips []netip.Addr, c vrrp.Candidates, timing vrrp.Timing, wait func(vrrp.Version, vrrp.Priority) time.Duration) (slow, fast int) {
-	for _, vip := range vips {
-		version := timing.Version(vip)
-		slow = max(slow, ceilMs(wait(version, c.Lowest())))
-		fast = max(fast, ceilMs(wait(version, c.Highest())))
+func (r race) returns() time.Duration {
+	return r.Server.Returns(r.Server.Inter) + r.Redirect.Interval + vrrp.Reaction
+}
+
+// bootstrap are the ways in which the bootstrap machine's API can go: the machine notices, and leaves in order, or hands over what still serves.
+// The first look at two servers that hang takes longer than the later ones, as Ironic is asked only once the API is late.
+func (r race) bootstrap() []Bound {
+	check := r.Bootstrap
+	end := func(scenario, how string, first, later time.Duration) Bound {
+		ms := ceilMs(check.Detects(first, later)) + ceilMs(r.skew)
+		return Bound{scenario, "the bootstrap's API " + how, ms, ms,
+			fmt.Sprintf("%d looks in a row fail, the first within %d ms, the others %d ms apart, then the VIP leaves in order: %d ms at priority %d",
+				check.Fall, (check.Interval + first).Milliseconds(), max(check.Interval, later).Milliseconds(), ceilMs(r.skew), r.worst)}
 	}
-	return slow, fast
+	return []Bound{
+		end("bootstrap-crash", "refuses connections or is not ready, and Ironic refuses them", 0, 0),
+		end("bootstrap-hang", "takes connections and hangs, and so does Ironic", check.Late()+check.Timeout, check.Timeout),
+		{"handover", "the bootstrap's API announces its shutdown, and a master is ready", ceilMs(check.Interval) + ceilMs(r.down), 0,
+			fmt.Sprintf("looks are %d ms apart; then %s", check.Interval.Milliseconds(), r.sinks())},
+	}
+}
+
+// router is the end of the holder's ingress router: the node leaves the election, which is a farewell.
+func (r race) router() Bound {
+	check := r.Checks[vrrp.CheckIngress]
+	gone := check.Detects(check.Timeout, check.Timeout)
+	return Bound{"router-crash", "the ingress router of the holder of its VIP fails", ceilMs(gone + r.skew), ceilMs(gone + r.skew),
+		fmt.Sprintf("%d looks fail, %d ms at the most; then the node leaves the election, and a backup waits for its skew only: %d ms at priority %d",
+			check.Fall, ceilMs(gone), ceilMs(r.skew), r.worst)}
 }
 
 func ceilMs(d time.Duration) int {
 	return int((d + time.Millisecond - 1) / time.Millisecond)
+}
+
+// looks are everything that somebody looks at again and again, the checks of a node first.
+func looks(timing vrrp.Timing, policy vrrp.Policy) []Look {
+	var all []Look
+	add := func(who, what string, p health.Policy) {
+		all = append(all, Look{Who: who, What: what, IntervalMs: ceilMs(p.Interval), TimeoutMs: ceilMs(p.Timeout), Fall: p.Fall, Rise: p.Rise,
+			DetectsMs: ceilMs(p.Detects(p.Timeout, p.Timeout))})
+	}
+	for _, c := range []vrrp.Candidates{policy.ControlPlane, policy.Ingress} {
+		for _, w := range c.Weights {
+			add("node's monitor", string(w.Check), timing.Checks[w.Check])
+		}
+	}
+	add("node's monitor", "balancer, for the redirect", timing.Redirect)
+	s := timing.Server
+	all = append(all, Look{Who: "balancer", What: "API server", IntervalMs: ceilMs(s.Inter), FastIntervalMs: ceilMs(s.FastInter), TimeoutMs: ceilMs(s.Inter),
+		Fall: s.Fall, Rise: s.Rise, DetectsMs: ceilMs(s.Detects(s.Inter))})
+	add("bootstrap", "its own API server", timing.Bootstrap)
+	return all
 }

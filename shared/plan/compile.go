@@ -14,7 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Compile completes the user's input and proves the election policy, and that hosts read the plan's cluster.json. The plan shares no memory
+// Compile completes the user's input, checks the timers, proves the election policy, and that hosts read the plan's cluster.json. The plan shares no memory
 // with the input. Input that spec.Parse accepted fails only where settings contradict each other or the policy; the error joins everything
 // that is wrong.
 func Compile(c spec.Cluster) (Plan, error) {
@@ -27,6 +27,9 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 	identity, errName := identify(c)
 	api, ingress, errIDs := routers(c)
 	proof, errPolicy := vrrp.Prove(policy)
+	if errTiming == nil {
+		errTiming = timing.Check()
+	}
 	ports, errPorts := port.Resolve(c.Ports)
 	if err := errors.Join(errName, errTiming, errIDs, errPolicy, errPorts); err != nil {
 		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)
@@ -58,6 +61,7 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 		Timing: Timing{
 			Profile:          timing.Profile,
 			AdvertIntervalMs: int(timing.Advert.Milliseconds()),
+			Looks:            looks(timing, policy),
 			Bounds:           bounds(loadBalancerOf(c), vips, policy, timing),
 			Model:            timing,
 		},

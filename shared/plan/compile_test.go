@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -70,6 +71,13 @@ func indented(t *testing.T, v any) []byte {
 }
 
 func TestCompileSmallest(t *testing.T) { golden.Check(t, indented(t, mustCompile(t, smallest()))) }
+
+// TestCompileLan is the same cluster among machines of ours alone.
+func TestCompileLan(t *testing.T) {
+	c := smallest()
+	c.Timing = vrrp.ProfileLan
+	golden.Check(t, indented(t, mustCompile(t, c)))
+}
 
 func TestCompileFullest(t *testing.T) { golden.Check(t, indented(t, mustCompile(t, fullest()))) }
 
@@ -196,6 +204,63 @@ func TestCompileProves(t *testing.T) {
 	_, err := compile(smallest(), spec.Unicast, vrrp.CompatTiming(), policy, nil)
 	if want := "40 + 20 (lb) + 5 (both) + 5 (mcs) = 70, bootstrap 70"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want one with %q", err, want)
+	}
+}
+
+// TestCompileChecksTimers holds that nothing is planned with timers that contradict each other; which do is for shared/vrrp to say. K-48: a balancer
+// that is slower than VRRP is refused here, not found out in a cluster.
+func TestCompileChecksTimers(t *testing.T) {
+	for _, timing := range vrrp.Profiles() {
+		timing.Server.Inter = 2 * time.Second
+		_, err := compile(smallest(), spec.Unicast, timing, timing.Policy(), nil)
+		if want := "the balancer drops a server that hangs after 6.2s at the latest"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want one with %q", timing.Profile, err, want)
+		}
+	}
+}
+
+// TestBounds holds what is promised of each profile against what is asked for: lan's figures, two and a half times as much under vm.
+func TestBounds(t *testing.T) {
+	for profile, factor := range map[string]float64{vrrp.ProfileLan: 1, vrrp.ProfileVM: 2.5} {
+		c := fullest() // both families, each with its skew
+		c.Timing = profile
+		dark, ms := map[string]int{}, map[string]int{}
+		for _, b := range mustCompile(t, c).Timing.Bounds {
+			if _, twice := ms[b.Scenario]; twice || b.Scenario == "" || b.DarkMs > b.Ms {
+				t.Errorf("%s: %+v", profile, b)
+			}
+			dark[b.Scenario], ms[b.Scenario] = b.DarkMs, b.Ms
+		}
+		for scenario, most := range map[string]int{
+			"power-loss": 370, "vrrp-kill": 400, "graceful": 100, "lb-crash": 100, "api-crash": 0, "api-hang": 2000, "handover": 0, "reboot": 0, "cold-start": 3000,
+		} {
+			if got, ok := dark[scenario]; !ok || float64(got) > factor*float64(most) {
+				t.Errorf("%s: %s is dark for %d ms (known: %t), want %d", profile, scenario, got, ok, most)
+			}
+		}
+		if got := ms["handover"]; got > 5000 {
+			t.Errorf("%s: the hand-over takes %d ms", profile, got)
+		}
+	}
+}
+
+// TestLooks holds that the plan says of every check of the policy how it is made.
+func TestLooks(t *testing.T) {
+	for _, timing := range vrrp.Profiles() {
+		c := smallest()
+		c.Timing = timing.Profile
+		said := map[string]Look{}
+		for _, l := range mustCompile(t, c).Timing.Looks {
+			said[l.What] = l
+		}
+		for name, p := range timing.Checks {
+			if got := said[string(name)]; got.IntervalMs != int(p.Interval.Milliseconds()) || got.TimeoutMs != int(p.Timeout.Milliseconds()) || got.Fall != p.Fall || got.Rise != p.Rise {
+				t.Errorf("%s: %s is %+v, want %+v", timing.Profile, name, got, p)
+			}
+		}
+		if got := said["API server"]; got.IntervalMs != 500 || got.FastIntervalMs != 200 || got.DetectsMs != 1700 {
+			t.Errorf("%s: the balancer's looks are %+v", timing.Profile, got)
+		}
 	}
 }
 

@@ -111,17 +111,23 @@ func ladder(c vrrp.Candidates, top vrrp.Priority) Ladder {
 type Timing struct {
 	Profile          string  `json:"profile"`
 	AdvertIntervalMs int     `json:"advertIntervalMs"`
+	Looks            []Look  `json:"looks"`
 	Bounds           []Bound `json:"bounds"`
 
 	// Model is the profile: everything that the bounds follow from.
 	Model vrrp.Timing `json:"-"`
 }
 
-// Bound is how long a VIP has no holder, at most, after a failure, as far as the protocol decides it.
-type Bound struct {
-	Failure string `json:"failure"`
-	Ms      int    `json:"ms"` // rounded up
-	Why     string `json:"why"`
+// Look is how somebody looks at something again and again.
+type Look struct {
+	Who            string `json:"who"`
+	What           string `json:"what"` // a check's name, or in words
+	IntervalMs     int    `json:"intervalMs"`
+	FastIntervalMs int    `json:"fastIntervalMs,omitempty"` // while looks contradict what is believed
+	TimeoutMs      int    `json:"timeoutMs"`
+	Fall           int    `json:"fall"`
+	Rise           int    `json:"rise"`      // 0 is 1
+	DetectsMs      int    `json:"detectsMs"` // from a fault to the verdict at the latest
 }
 
 // BootstrapRuns says which rooms the bootstrap machine has. Without an API VIP there is nothing to hold and nothing to answer. Behind a

@@ -206,3 +206,9 @@ func (c Candidates) highest() (top int, sum string, of int) {
 
 // Lowest is the lowest priority of a node that takes part: nothing works on it, and it has the last rank.
 func (c Candidates) Lowest() Priority { return Priority(int(c.Base) + c.Rank(len(c.Ranks)-1)) }
+
+// Serving is the lowest priority of a node that serves what the VIP is for: it has the last rank, and nothing but its service counts for it.
+func (c Candidates) Serving() Priority {
+	all := Signals{LB: true, Router: true, RouterReady: true, DefaultRouter: true}
+	return Priority(c.announced(standing{passes: all.Passes, rank: len(c.Ranks) - 1}))
+}

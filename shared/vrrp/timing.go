@@ -14,9 +14,23 @@ type Timing struct {
 	IPv4    Version       // that carries IPv4 VIPs; IPv6 ones are carried by V3 always
 
 	Checks    map[CheckName]health.Policy // of a cluster node, by the names that its policy has
-	Bootstrap health.Policy               // of the bootstrap machine's own API server
+	Bootstrap health.Policy               // of the bootstrap machine's own API server, the same under every profile
 	Server    health.ServerCheck          // the balancer's looks at the API servers
+	Redirect  health.Policy               // the monitor's looks at the balancer
 }
+
+// What is the same under every profile, as those who go by it do not know which one it is.
+const (
+	// Grace is what a holder that leaves waits beyond the time in which a router that hears it must have taken the VIP. When nobody can be heard
+	// there are two holders for as long as its patience is longer than the other one's.
+	Grace = 200 * time.Millisecond
+	// Silence is how long a node's monitor may leave its heartbeat as it is before the node's health counts for nothing.
+	Silence = 10 * time.Second
+	// Beat is the time between two heartbeats, and between two looks at them.
+	Beat = time.Second
+	// Reaction is the time in which a program that has been woken has acted, on a busy machine of two cores.
+	Reaction = 60 * time.Millisecond
+)
 
 // The names of the profiles.
 const (
@@ -43,7 +57,7 @@ func CompatTiming() Timing {
 	return Timing{
 		Profile: ProfileCompat, Advert: time.Second, IPv4: V2,
 		Checks:    checks(health.Balancer(), health.Router(), health.DefaultRouter()),
-		Bootstrap: health.BootstrapAPI(), Server: health.Servers(),
+		Bootstrap: health.BootstrapAPI(), Server: health.Servers(), Redirect: health.Redirect(),
 	}
 }
 
@@ -52,11 +66,11 @@ func lanTiming() Timing {
 	return Timing{
 		Profile: ProfileLan, Advert: 100 * time.Millisecond, IPv4: V3,
 		Checks: checks(
-			health.Policy{Interval: 250 * time.Millisecond, Timeout: 200 * time.Millisecond, Rise: 3, Fall: 9},
+			health.Policy{Interval: 250 * time.Millisecond, Timeout: 200 * time.Millisecond, Rise: 3, Fall: 10},
 			health.Policy{Interval: 250 * time.Millisecond, Timeout: 200 * time.Millisecond, Rise: 3, Fall: 4},
 			health.Policy{Interval: time.Second, Timeout: 900 * time.Millisecond, Rise: 3, Fall: 2},
 		),
-		Bootstrap: health.BootstrapAPI(), Server: health.Servers(),
+		Bootstrap: health.BootstrapAPI(), Server: health.Servers(), Redirect: health.Redirect(),
 	}
 }
 
@@ -68,7 +82,7 @@ func vmTiming() Timing {
 			health.Policy{Interval: 500 * time.Millisecond, Timeout: 400 * time.Millisecond, Rise: 3, Fall: 4},
 			health.Policy{Interval: 2 * time.Second, Timeout: 1900 * time.Millisecond, Rise: 3, Fall: 2},
 		),
-		Bootstrap: health.BootstrapAPI(), Server: health.Servers(),
+		Bootstrap: health.BootstrapAPI(), Server: health.Servers(), Redirect: health.Redirect(),
 	}
 }
 
@@ -113,3 +127,7 @@ func Skew(v Version, p Priority, advert time.Duration) time.Duration {
 func MasterDown(v Version, p Priority, advert time.Duration) time.Duration {
 	return 3*advert + Skew(v, p, advert)
 }
+
+// Patience is how long a holder waits that has sunk below everybody and serves on until it hears who has taken over: longer than the slowest
+// router, whatever its priority.
+func Patience(v Version, advert time.Duration) time.Duration { return MasterDown(v, 0, advert) + Grace }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/haproxy"
+	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
@@ -48,7 +49,8 @@ func alone(t *testing.T, ipv6 bool, sysctl string) *bare {
 	}
 	t.Cleanup(func() { os.RemoveAll(b.dir) })
 	c := haproxy.Config{
-		Run: haproxy.Path(b.dir), IPv6: ipv6, VIPs: []netip.Addr{netip.MustParseAddr(vip)}, Members: haproxy.Place(nil, []netip.Addr{netip.MustParseAddr("192.0.2.10")}),
+		Server: health.Servers(),
+		Run:    haproxy.Path(b.dir), IPv6: ipv6, VIPs: []netip.Addr{netip.MustParseAddr(vip)}, Members: haproxy.Place(nil, []netip.Addr{netip.MustParseAddr("192.0.2.10")}),
 		Ports: haproxy.Ports{LB: 9445, Ready: 9444, Monitor: 9454, Stats: 29445, MachineConfigLB: 9446, API: 6443, MachineConfig: 22623},
 	}
 	config := filepath.Join(b.dir, "haproxy.cfg")

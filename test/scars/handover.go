@@ -11,7 +11,7 @@ func handovers() []Scar {
 	return []Scar{
 		kept("T-01", "The holder waited for one whom it cannot hear, and two held the VIP for long.",
 			by(supervise, "TestLeavesUnheard", "shared/host/supervise/request.go", "s.masters() > 0 && now.Before(s.leaveBy)", "s.masters() > 0"),
-			by("shared/host/supervise", "TestPatience", "shared/host/supervise/request.go", "const margin = 200", "const margin = 2000")),
+			by("shared/host/supervise", "TestPatience", "shared/vrrp/timing.go", "Grace = 200", "Grace = 2000")),
 		kept("T-02", "Clients of the VIP were told nothing when it moved, and what they only listened to was silent for minutes.",
 			by(supervise, "TestSessionsEnd", "shared/host/supervise/session.go", "\t\terr = lend(vip)\n", "\t\t_ = lend\n"),
 			by(supervise, "TestSessionsEnd", "shared/host/supervise/leave.go", "\t\ts.farewell() //", "\t\t_ = s.farewell //"),

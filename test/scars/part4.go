@@ -141,7 +141,7 @@ func part4() []Scar {
 		kept("K-62", "An error of a look was taken for an answer: exists, or absent.",
 			by("cmd/onprem-infra", "TestLook", looks, "return health.Untold, fmt.Sprintf(\"look for the redirect", "return health.Failed, fmt.Sprintf(\"look for the redirect"),
 			by("shared/health", "TestLatch", latch, "\tcase f == Untold:\n\t\treturn l\n", ""),
-			by("shared/host/supervise", "TestEar", "shared/host/supervise/track.go", "now.Sub(e.at) >= silence", "now.Sub(e.at) < 0"),
+			by("shared/host/supervise", "TestEar", "shared/host/supervise/track.go", "now.Sub(e.at) >= vrrp.Silence", "now.Sub(e.at) < 0"),
 			by("shared/loop", "TestFailedObserveChangesNothing", "shared/loop/loop.go", "said.fault(ctx, log, \"observe\", err)\n\t\treturn\n", "said.fault(ctx, log, \"observe\", err)\n"),
 			by("shared/host/podman", "TestTroubleIsNotAbsence", "shared/host/podman/container.go", "if status == http.StatusNotFound || vanished(err) {", "if status == http.StatusNotFound || status >= 500 || vanished(err) {"),
 			by("shared/host/kube", "TestFaultsEmptyNothing/forgotten, and an empty list", "shared/host/kube/source.go", `list.GetResourceVersion() == ""`, `list.GetResourceVersion() == "none"`),

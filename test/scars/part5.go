@@ -55,7 +55,7 @@ func part5() []Scar {
 		kept("H-12", "The balancer was asked through itself, and a server that drained answered for it.",
 			by("test/podlb", "TestFailOpen", template, "    monitor fail if { nbsrv(masters) lt 1 }\n", "")),
 		kept("H-13", "The redirect went over a few looks in each rollout.",
-			by("cluster/lb", "TestRedirect", decide, "const patience = 3", "const patience = 1"),
+			by("cluster/lb", "TestRedirect", decide, "r.late >= r.plan.Timing.Model.Redirect.Fall", "r.late >= 1"),
 			by("cluster/lb", "TestRedirect", decide, "r.late, r.on = 0, s.Healthy", "r.late, r.on = 0, s.Healthy || r.on")),
 		kept("H-14", "A dead server stayed in the rotation, one that came back had its whole share at once, and one that drained lost its sessions.",
 			by("test/podlb", "TestFaults", template, " slowstart 60s", ""),

@@ -27,7 +27,7 @@ func weaknesses() []Scar {
 			by(nodes, "TestChecksEarlier", "cluster/vip/checks.go", "Passes: before(name)", "Passes: false"),
 			by("cluster", "TestProbes", "cluster/pods.go", `Liveness: asks(p, port.LBStats, "/haproxy_alive", 3)`, `Liveness: asks(p, port.MonitorLB, "/haproxy", 3)`),
 			by("cluster", "TestProbes", "cluster/pods.go", `Liveness: asks(p, port.Supervise, "/healthz", 3)`, `Liveness: asks(p, port.MonitorVIP, "/keepalived", 3)`),
-			by("shared/host/supervise", "TestEar", "shared/host/supervise/track.go", `return e.last != "" && now.Sub(e.at) >= silence`, "return false"),
+			by("shared/host/supervise", "TestEar", "shared/host/supervise/track.go", `return e.last != "" && now.Sub(e.at) >= vrrp.Silence`, "return false"),
 			by("cmd/onprem-supervise", "TestSilentMonitor", "shared/host/supervise/track.go", "\treturn s.dropBonuses()\n", "\treturn nil\n"),
 			by("cmd/onprem-supervise", "TestSilentMonitor", "shared/host/supervise/track.go", "e.Name() == supervised.LeaveTrack || ", "")),
 		kept("W-19", "A rule was known by its comment alone: with another VIP or port it stayed what it was.",

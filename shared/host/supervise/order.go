@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // order is what the supervisor must know of a configuration: which instance carries which VIPs, which of them have a bonus while they hold them, and
@@ -22,18 +23,10 @@ type order struct {
 // pace is how fast an instance's election goes. The values are keepalived's own as long as a configuration says nothing.
 type pace struct {
 	advert  time.Duration
-	version string
+	version vrrp.Version
 }
 
-var ownPace = pace{advert: time.Second, version: "2"}
-
-// patience is three adverts and the skew of the lowest priority, which is an advert, or a second in version 2 (RFC 3768 6.1, RFC 5798 6.1).
-func (p pace) patience() time.Duration {
-	if p.version == "3" {
-		return 4*p.advert + margin
-	}
-	return 3*p.advert + time.Second + margin
-}
+var ownPace = pace{advert: time.Second, version: vrrp.V2}
 
 // readOrder reads a configuration that keepalived has accepted and whose lines hold one thing each, as ours do. What it does not understand it
 // leaves out.
@@ -65,12 +58,12 @@ func readOrder(config []byte) order {
 			paces[instance] = paces[instance].read(words[0], words[1])
 		}
 	}
-	o.patience = ownPace.patience()
+	o.patience = vrrp.Patience(ownPace.version, ownPace.advert)
 	if len(paces) > 0 {
 		o.patience = 0
 	}
 	for _, p := range paces {
-		o.patience = max(o.patience, p.patience())
+		o.patience = max(o.patience, vrrp.Patience(p.version, p.advert))
 	}
 	return o
 }
@@ -82,7 +75,10 @@ func (p pace) read(keyword, value string) pace {
 			p.advert = time.Duration(seconds * float64(time.Second))
 		}
 	case "version":
-		p.version = value
+		p.version = vrrp.V2
+		if value == "3" {
+			p.version = vrrp.V3
+		}
 	}
 	return p
 }

@@ -11,10 +11,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// margin is what a request to leave waits beyond the time in which a router that hears it must have taken the VIP. When nobody can be heard there
-// are two holders for as long as the patience is longer than the other one's.
-const margin = 200 * time.Millisecond
-
 // obey does what the request to leave asks for, or its end. The holder sinks below everybody and goes on serving until it has heard the one
 // who has taken over: make before break. Who does not hear anybody in time says farewell all the same, so that there are never two for long.
 func (s *supervisor) obey(now time.Time) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // The numbers in a tracked file.
@@ -16,9 +17,6 @@ const (
 	no  = "0\n"
 	yes = "1\n"
 )
-
-// silence is how long the monitor may leave its heartbeat as it is.
-const silence = 10 * time.Second
 
 // ear listens to the monitor's heartbeat, by its own clock.
 type ear struct {
@@ -32,7 +30,7 @@ func (e *ear) hear(text string, now time.Time) (silent bool) {
 	if e.at.IsZero() || text != e.last && text != "" {
 		e.last, e.at = text, now
 	}
-	return e.last != "" && now.Sub(e.at) >= silence
+	return e.last != "" && now.Sub(e.at) >= vrrp.Silence
 }
 
 // listen takes this node's bonuses away while nobody keeps them up to date, at every beat and by the file, so that a monitor which comes back
@@ -48,7 +46,7 @@ func (s *supervisor) listen(now time.Time) error {
 	}
 	silent := s.ear.hear(string(text), now)
 	if silent != s.status.MonitorSilent {
-		s.Log.Warn("monitor", "silent", silent, "bound", silence)
+		s.Log.Warn("monitor", "silent", silent, "bound", vrrp.Silence)
 		s.status.MonitorSilent = silent
 	}
 	if !silent {
