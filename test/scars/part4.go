@@ -68,7 +68,7 @@ func part4() []Scar {
 			by("test/daemons", "TestRouters", policy, "{Check: CheckIngressReady, Adds: ready, Owner", "{Check: CheckIngressReady, Fault: true, Owner"),
 			by("cmd/onprem-infra", "TestLook", looks, `answers(ctx, n.router, "the ingress router")`, `answers(ctx, n.ready, "the ingress router")`),
 			by("shared/vrrp", "TestSignals/draining router", "shared/vrrp/signals.go", "return s.Router, true", "return s.RouterReady, true"),
-			by("shared/vrrp", "TestProveRejects/no ready check", proof, "return s.Router && s.DefaultRouter && s.RouterReady }", "return s.Router && s.DefaultRouter && s.RouterReady && s.LB }")),
+			by("shared/vrrp", "TestProveCompat", proof, "return s.Router && s.DefaultRouter && s.RouterReady }", "return s.Router && s.DefaultRouter && s.RouterReady && s.LB }")),
 		kept("K-53", "The VIP went where no Ignition was served, and new nodes could not join.",
 			by(nodes, "TestNumbers", policy, "controlPlaneWeights(20, 5, 3)", "controlPlaneWeights(20, 5, 1)"),
 			by("cmd/onprem-infra", "TestLook", looks, `answers(ctx, n.mcs, "the machine config server")`, `answers(ctx, n.balancer, "the machine config server")`),

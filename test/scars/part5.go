@@ -13,7 +13,7 @@ func part5() []Scar {
 		rules    = "shared/host/nft/rules.go"
 		redirect = "shared/redirect/redirect.go"
 		pods     = "cluster/pods.go"
-		checks   = "inter 500ms fastinter 200ms fall 2 rise 3 weight"
+		checks   = "{{.Pace}} weight"
 		freed    = "\tp.API, p.MachineConfig = servers(make([]netip.Addr, len(p.API)), p.Ports.API), servers(make([]netip.Addr, len(p.API)), p.Ports.MachineConfig)\n"
 		alive    = `Startup: asks(p, port.LBStats, "/haproxy_alive", 60), Liveness: asks(p, port.LBStats, "/haproxy_alive", 3)`
 	)
