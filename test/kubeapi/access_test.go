@@ -179,7 +179,27 @@ func TestAccess(t *testing.T) {
 	if err := master.api.Delete(t.Context(), ours, notice.Candidates, func(map[string]string) bool { return true }); err == nil || !strings.Contains(err.Error(), "forbidden") {
 		t.Errorf("a kubelet deletes the list: %v, want a refusal", err)
 	}
+	claims(t, master)
 	rights(t, c, s)
+}
+
+// claims has a kubelet claim a rank on its own Node, which needs no right of ours, and on another one's, which must not be. What the Node has besides stays.
+func claims(t *testing.T, master *monitor) {
+	for _, rank := range []string{"0", "3"} {
+		if err := master.api.Annotate(t.Context(), "master-0", notice.Rank, rank); err != nil {
+			t.Fatalf("claim rank %s: %v", rank, err)
+		}
+		eventually(t, "the master sees its claim", master, func() bool {
+			nodes, _ := master.all.Known()
+			n := nodes[slices.IndexFunc(nodes, func(n kube.Node) bool { return n.Name == "master-0" })]
+			return n.Rank == rank && n.ControlPlane && n.Ready && !n.Created.IsZero() && len(n.InternalIPs) == 1
+		})
+	}
+	for _, other := range []string{"worker-0", "nobody"} {
+		if err := master.api.Annotate(t.Context(), other, notice.Rank, "0"); err == nil || !strings.Contains(err.Error(), "annotate Node "+other) {
+			t.Errorf("a kubelet annotates %s: %v, want a refusal", other, err)
+		}
+	}
 }
 
 // rights asks the API what a kubelet may do.

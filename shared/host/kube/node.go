@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"net/netip"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
 )
 
 // The annotations of OVN-Kubernetes with a host's addresses.
@@ -33,11 +35,15 @@ type Node struct {
 	ControlPlane bool
 	Arbiter      bool // holds no VIP and balances nothing
 	Remote       bool // a worker on another network than the VIPs
+
+	Rank    string    // its annotation notice.Rank, as it stands there; empty for none
+	Created time.Time // the Node, by the API's clock
 }
 
 // Equal says whether nothing differs that anybody would act upon.
 func (n Node) Equal(o Node) bool {
-	return n.Node.Equal(o.Node) && n.Ready == o.Ready && n.ControlPlane == o.ControlPlane && n.Arbiter == o.Arbiter && n.Remote == o.Remote
+	return n.Node.Equal(o.Node) && n.Ready == o.Ready && n.ControlPlane == o.ControlPlane && n.Arbiter == o.Arbiter && n.Remote == o.Remote &&
+		n.Rank == o.Rank && n.Created.Equal(o.Created)
 }
 
 func labelled(n *corev1.Node, labels ...string) bool {
@@ -54,6 +60,8 @@ func readNode(n *corev1.Node, labels []string) Node {
 		ControlPlane: labelled(n, labels...),
 		Arbiter:      labelled(n, labelArbiter),
 		Remote:       labelled(n, labelRemote),
+		Rank:         n.Annotations[notice.Rank],
+		Created:      n.CreationTimestamp.Time,
 	}
 }
 
@@ -64,12 +72,14 @@ func slimNode(object runtime.Object) {
 		return
 	}
 	annotations := map[string]string{}
-	for _, key := range []string{cidrs, hosts} {
+	for _, key := range []string{cidrs, hosts, notice.Rank} {
 		if text, ok := n.Annotations[key]; ok {
 			annotations[key] = text
 		}
 	}
-	n.ObjectMeta = metav1.ObjectMeta{Name: n.Name, ResourceVersion: n.ResourceVersion, Labels: n.Labels, Annotations: annotations}
+	n.ObjectMeta = metav1.ObjectMeta{
+		Name: n.Name, ResourceVersion: n.ResourceVersion, CreationTimestamp: n.CreationTimestamp, Labels: n.Labels, Annotations: annotations,
+	}
 	var ready []corev1.NodeCondition
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady {
