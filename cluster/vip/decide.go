@@ -27,6 +27,7 @@ type Desired struct {
 	Config keepalived.Config
 	Memory Memory
 	Tell   bool // the cluster that the bootstrap machine is gone
+	Claim  Claim
 }
 
 // own is when a VIP last had an address of this machine's for its instance, and which.
@@ -61,6 +62,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		return d, loop.Reasons{"a remote worker holds no VIP"}
 	}
 	r.learn(s)
+	d.Claim = r.standing(s)
 	d.Memory, d.Tell = r.memory, r.tells(s)
 	if len(r.memory.Nodes) == 0 {
 		d.Leave = true
@@ -96,33 +98,43 @@ func (r *Room) elections() []election {
 
 // stand adds this node's instances of an election to a configuration, with what they track.
 func (r *Room) stand(e election, s Snapshot, c *keepalived.Config) (why loop.Reasons) {
-	var names []vrrp.InstanceName
-	first := len(c.Instances)
+	var stands []keepalived.Instance
+	rank, ranked := r.rank(e, s)
 	for i, vip := range e.vips {
 		inst, reason, err := r.instance(e, i, s)
 		if err != nil {
 			why = append(why, fmt.Sprintf("no instance for %s: %v", vip, err))
 			continue
 		}
-		why, names = append(why, reason), append(names, inst.Name)
-		c.Instances = append(c.Instances, inst)
+		inst.Priority += vrrp.Priority(e.ladder.Candidates().Rank(rank))
+		why, stands = append(why, reason+ranked), append(stands, inst)
 	}
-	if len(names) == 0 {
-		return why
-	}
-	var tracks []vrrp.CheckName
-	for _, w := range e.ladder.Checks {
-		tracks = append(tracks, w.Check)
-		c.Tracks = append(c.Tracks, keepalived.Track{Name: w.Check, File: keepalived.Path(TrackFile(w.Check, w.Fault)), Weight: w.Adds})
-	}
-	if r.together() && len(names) > 1 {
-		c.Groups = append(c.Groups, keepalived.SyncGroup{Name: vrrp.InstanceName("VG_" + e.word), Members: names, Tracks: tracks})
-		tracks = nil
-	}
-	for i := range c.Instances[first:] {
-		c.Instances[first+i].Tracks, c.Instances[first+i].Grouped = tracks, len(tracks) == 0
+	if len(stands) > 0 {
+		r.follows(e, stands, c)
+		c.Instances = append(c.Instances, stands...)
 	}
 	return why
+}
+
+// follows adds what an election's instances track, and the group of those that move together.
+func (r *Room) follows(e election, stands []keepalived.Instance, c *keepalived.Config) {
+	var checks []vrrp.CheckName
+	for _, w := range e.ladder.Checks {
+		checks = append(checks, w.Check)
+		c.Tracks = append(c.Tracks, keepalived.Track{Name: w.Check, File: keepalived.Path(TrackFile(w.Check, w.Fault)), Weight: w.Adds})
+	}
+	if !r.together() || len(stands) == 1 {
+		for i := range stands {
+			stands[i].Tracks = slices.Concat(checks, r.bonus(e, stands[i].Name, c))
+		}
+		return
+	}
+	group := keepalived.SyncGroup{Name: vrrp.InstanceName("VG_" + e.word)}
+	for i := range stands {
+		group.Members, stands[i].Grouped = append(group.Members, stands[i].Name), true
+	}
+	group.Tracks = slices.Concat(checks, r.bonus(e, stands[0].Name, c)) // its members hold their VIPs together, and what it tracks counts for each
+	c.Groups = append(c.Groups, group)
 }
 
 // together says whether both families of a VIP must be on one node: on OpenStack they are addresses of one port.

@@ -61,6 +61,8 @@ type Cluster interface {
 	Candidates() (nodes []notice.Candidate, heard bool)
 	// Bootstrap is what the bootstrap machine has published.
 	Bootstrap() (b Bootstrap, heard bool)
+	// ClaimRank has a Node say which rank it has. It waits for nobody, and is called at every turn until Nodes says so.
+	ClaimRank(c Claim)
 	// TellGone has the cluster say that the bootstrap machine has left for good, unless something is said of it. It waits for nobody, and is
 	// called at every turn until Bootstrap says so.
 	TellGone()
@@ -80,6 +82,10 @@ type Health interface {
 type Node struct {
 	addr.Node
 	ControlPlane bool `json:"controlPlane"`
+
+	// Rank is what the Node claims, as it stands there, and Created is since when the Node exists. Both are empty where there are no ranks.
+	Rank    string    `json:"rank,omitempty"`
+	Created time.Time `json:"created,omitzero"`
 }
 
 // Bootstrap is what a bootstrap machine has published in the cluster. The zero value has published nothing.
@@ -95,11 +101,14 @@ type Memory struct {
 	BootstrapGone bool               `json:"bootstrapGone"` // the cluster's bootstrap machine will hold the VIP no more
 	Nodes         []Node             `json:"nodes"`         // that the API named last
 	Candidates    []notice.Candidate `json:"candidates"`
+	Rank          string             `json:"rank,omitempty"` // that this node had last
 }
 
 func (m Memory) equal(o Memory) bool {
-	same := func(a, b Node) bool { return a.Node.Equal(b.Node) && a.ControlPlane == b.ControlPlane }
-	return m.Open == o.Open && m.BootstrapGone == o.BootstrapGone && slices.EqualFunc(m.Nodes, o.Nodes, same) &&
+	same := func(a, b Node) bool {
+		return a.Node.Equal(b.Node) && a.ControlPlane == b.ControlPlane && a.Rank == b.Rank && a.Created.Equal(b.Created)
+	}
+	return m.Rank == o.Rank && m.Open == o.Open && m.BootstrapGone == o.BootstrapGone && slices.EqualFunc(m.Nodes, o.Nodes, same) &&
 		slices.EqualFunc(m.Candidates, o.Candidates, notice.Candidate.Equal)
 }
 
@@ -121,6 +130,8 @@ type Room struct {
 	boot    bootstrap
 	held    map[vrrp.InstanceName]time.Time // since when this node has been the holder
 	reigned bool                            // it has been one for long
+	self    string                          // this node's name, where there are ranks
+	place   place
 
 	proposed []byte
 	beat     uint64

@@ -62,6 +62,7 @@ type world struct {
 	memory    Memory
 	kept      int
 	told      int // that the bootstrap machine is gone
+	claims    []Claim
 	proposals [][]byte
 }
 
@@ -97,6 +98,8 @@ func (w *world) Candidates() ([]notice.Candidate, bool) { return w.candidates.Is
 func (w *world) Bootstrap() (Bootstrap, bool)           { return w.bootstrap.Is, w.bootstrap.OK }
 
 func (w *world) TellGone() { w.told++ }
+
+func (w *world) ClaimRank(c Claim) { w.claims = append(w.claims, c) }
 
 func (w *world) Passes(check vrrp.CheckName) bool { return w.passes[check] }
 func (w *world) Alive() bool                      { return !w.dead }
