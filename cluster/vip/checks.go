@@ -19,16 +19,12 @@ type Prober interface {
 	Served(ctx context.Context) (served bool, why string)
 }
 
-// PolicyOf is how a check is made.
-func PolicyOf(check vrrp.CheckName) health.Policy {
-	switch check {
-	case vrrp.CheckIngress, vrrp.CheckIngressReady:
-		return health.Router()
-	case vrrp.CheckDefaultIngress:
-		return health.DefaultRouter()
-	default:
-		return health.Balancer()
+// PolicyOf is how a check is made under a timing; one that no VIP depends on as the one of all that serves the API.
+func PolicyOf(t vrrp.Timing, check vrrp.CheckName) health.Policy {
+	if policy, ok := t.Checks[check]; ok {
+		return policy
 	}
+	return t.Checks[vrrp.CheckBoth]
 }
 
 // slack is how late a check may be before it stands still: a busy machine is late, a program that hangs is later.
@@ -40,6 +36,7 @@ const gatePace = 500 * time.Millisecond
 // Checks are the checks of a node, each made at its own pace, whatever the others and the cluster's API do. Its methods may be called by anybody.
 type Checks struct {
 	names  []vrrp.CheckName
+	timing vrrp.Timing
 	gate   bool // somebody wants to know whether the API has worked
 	prober Prober
 	wake   chan<- struct{}
@@ -60,8 +57,8 @@ type state struct {
 
 // NewChecks makes checks that stand as an earlier run left them: the end of a monitor is no news of a balancer. Those that nobody knows of do not
 // pass. gate says that it is to be found out whether the API has worked.
-func NewChecks(names []vrrp.CheckName, gate bool, before func(vrrp.CheckName) bool, prober Prober, wake chan<- struct{}, log *slog.Logger) *Checks {
-	c := &Checks{names: names, gate: gate, prober: prober, wake: wake, log: log, states: map[vrrp.CheckName]state{}}
+func NewChecks(names []vrrp.CheckName, timing vrrp.Timing, gate bool, before func(vrrp.CheckName) bool, prober Prober, wake chan<- struct{}, log *slog.Logger) *Checks {
+	c := &Checks{names: names, timing: timing, gate: gate, prober: prober, wake: wake, log: log, states: map[vrrp.CheckName]state{}}
 	for _, name := range names {
 		c.states[name] = state{latch: health.Latch{Passes: before(name)}, at: time.Now()}
 	}
@@ -80,7 +77,7 @@ func (c *Checks) Alive() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for name, s := range c.states {
-		p := PolicyOf(name)
+		p := PolicyOf(c.timing, name)
 		if time.Since(s.at) > p.Interval+p.Timeout+slack {
 			return false
 		}
@@ -143,7 +140,7 @@ type finding struct {
 
 // check makes one check at its pace. Looks never overlap: as long as one has not returned, the next ones count as failed without being made.
 func (c *Checks) check(ctx context.Context, name vrrp.CheckName) {
-	policy := PolicyOf(name)
+	policy := PolicyOf(c.timing, name)
 	tick := time.NewTicker(policy.Interval)
 	defer tick.Stop()
 	var pending chan finding

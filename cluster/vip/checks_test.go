@@ -59,7 +59,7 @@ func (l *looks) Served(context.Context) (bool, string) {
 // checking runs one check in virtual time.
 func checking(t *testing.T, check vrrp.CheckName, before bool, prober *looks) *Checks {
 	t.Helper()
-	c := NewChecks([]vrrp.CheckName{check}, true, func(vrrp.CheckName) bool { return before }, prober, loop.NewWake(), slog.New(slog.DiscardHandler))
+	c := NewChecks([]vrrp.CheckName{check}, vrrp.CompatTiming(), true, func(vrrp.CheckName) bool { return before }, prober, loop.NewWake(), slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- c.Run(ctx) }()
@@ -160,7 +160,7 @@ func TestChecksHang(t *testing.T) {
 // TestChecksStandStill holds that a check which is not made any more is noticed.
 func TestChecksStandStill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := NewChecks([]vrrp.CheckName{vrrp.CheckLB}, false, func(vrrp.CheckName) bool { return true }, &looks{}, loop.NewWake(), slog.New(slog.DiscardHandler))
+		c := NewChecks([]vrrp.CheckName{vrrp.CheckLB}, vrrp.CompatTiming(), false, func(vrrp.CheckName) bool { return true }, &looks{}, loop.NewWake(), slog.New(slog.DiscardHandler))
 		if !c.Alive() {
 			t.Error("dead before its first look is due")
 		}
@@ -195,14 +195,19 @@ func TestChecksServed(t *testing.T) {
 	})
 }
 
-// TestPolicyOf holds the paces of today's clusters.
+// TestPolicyOf holds the paces of today's clusters, and that under every timing each check has one which leaves a look the time for its last word.
 func TestPolicyOf(t *testing.T) {
 	for check, want := range map[vrrp.CheckName]health.Policy{
 		vrrp.CheckLB: health.Balancer(), vrrp.CheckBoth: health.Balancer(), vrrp.CheckMCS: health.Balancer(),
 		vrrp.CheckIngress: health.Router(), vrrp.CheckIngressReady: health.Router(), vrrp.CheckDefaultIngress: health.DefaultRouter(),
 	} {
-		if got := PolicyOf(check); got != want {
+		if got := PolicyOf(vrrp.CompatTiming(), check); got != want {
 			t.Errorf("%s: %+v, want %+v", check, got, want)
+		}
+		for _, timing := range vrrp.Profiles() {
+			if got := PolicyOf(timing, check); got.Interval <= 0 || got.Timeout+grace > got.Interval || got != timing.Checks[check] {
+				t.Errorf("%s: %s is made by %+v", timing.Profile, check, got)
+			}
 		}
 	}
 }

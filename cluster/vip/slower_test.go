@@ -30,8 +30,10 @@ func TestSlowerThanTheBalancer(t *testing.T) {
 		}
 		// The fault comes right after a good check; each failing one takes its whole time, which is the interval.
 		worst := inter + inter + time.Duration(fall-1)*(fast+inter)
-		if best := PolicyOf(vrrp.CheckLB).Evicts(); worst >= best {
-			t.Errorf("%s: a server is dropped after %v at worst, the VIP leaves after %v at best", f[0], worst, best)
+		for _, timing := range vrrp.Profiles() {
+			if best := PolicyOf(timing, vrrp.CheckLB).Evicts(); worst >= best {
+				t.Errorf("%s, %s: a server is dropped after %v at worst, the VIP leaves after %v at best", timing.Profile, f[0], worst, best)
+			}
 		}
 	}
 }

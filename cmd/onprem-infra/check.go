@@ -44,7 +44,7 @@ in a row count: one that fails here has not moved a VIP yet.`,
 			return err
 		}
 		access := kube.NewAccess(m.credentials(p), slog.New(slog.DiscardHandler))
-		return checkOnce(cmd.Context(), newNodeProber(p, access), check)
+		return checkOnce(cmd.Context(), newNodeProber(p, access), p.Timing.Model, check)
 	}
 	return cmd
 }
@@ -61,8 +61,8 @@ func meanings() string {
 }
 
 // checkOnce makes a check within its time.
-func checkOnce(ctx context.Context, prober vip.Prober, check vrrp.CheckName) error {
-	ctx, cancel := context.WithTimeout(ctx, vip.PolicyOf(check).Timeout)
+func checkOnce(ctx context.Context, prober vip.Prober, timing vrrp.Timing, check vrrp.CheckName) error {
+	ctx, cancel := context.WithTimeout(ctx, vip.PolicyOf(timing, check).Timeout)
 	defer cancel()
 	switch found, why := prober.Look(ctx, check); found {
 	case health.Passed:

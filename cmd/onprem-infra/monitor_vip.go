@@ -69,7 +69,7 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	access := kube.NewAccess(m.credentials(p), m.log)
 	before := func(check vrrp.CheckName) bool { return host.tracked(check, fault[check]) }
 	gate := r == role.Master && !memory.Open
-	checks := vip.NewChecks(names, gate, before, newNodeProber(p, access), m.wake, m.log)
+	checks := vip.NewChecks(names, p.Timing.Model, gate, before, newNodeProber(p, access), m.wake, m.log)
 	api := kube.NewAPI(m.credentials(p), m.log)
 	seen := newNodeCluster(p, r, api, m.log)
 	room := vip.New(p, r, header, memory, host, seen, checks, time.Now)
@@ -127,6 +127,7 @@ func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
 	}
 	m.watch(ctx, "the bootstrap machine", func(ctx context.Context) error { return c.bootstrap.Run(ctx, m.wake) })
 	m.watch(ctx, "the bootstrap machine's end", c.followGone)
+	m.watch(ctx, "this node's rank", c.followRank)
 	m.watch(ctx, "who writes the ingress candidates", func(ctx context.Context) error {
 		self, err := c.self(ctx)
 		if err != nil {
@@ -138,7 +139,7 @@ func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
 
 // newNodeCluster follows nothing yet.
 func newNodeCluster(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *nodeCluster {
-	c := &nodeCluster{plan: p, api: api, log: log, gone: loop.NewWake(), said: map[string]string{}, believe: notice.Cluster{Machines: p.MachineNetworks, VIPs: allVIPs(p)}}
+	c := &nodeCluster{plan: p, api: api, log: log, gone: loop.NewWake(), claims: loop.NewWake(), said: map[string]string{}, believe: notice.Cluster{Machines: p.MachineNetworks, VIPs: allVIPs(p)}}
 	c.nodes = api.ControlPlane(p.ControlPlaneLabel)
 	if r == role.Master || vip.WatchesAll(p) {
 		c.nodes = api.AllNodes(p.ControlPlaneLabel)

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
@@ -131,6 +132,8 @@ type nodeCluster struct {
 	candidates *kube.Object  // nil where every node may hold the ingress VIP
 	bootstrap  *kube.Object  // nil on workers
 	gone       chan struct{} // asks for a word that the bootstrap machine is gone
+	claims     chan struct{} // asks for a word on this node's rank
+	claim      atomic.Pointer[vip.Claim]
 
 	list []notice.Candidate // that was believed last
 	has  bool
@@ -144,6 +147,9 @@ func (c *nodeCluster) Nodes() ([]vip.Node, bool) {
 	nodes := make([]vip.Node, len(known))
 	for i, n := range known {
 		nodes[i] = vip.Node{Node: n.Node, ControlPlane: n.ControlPlane}
+		if len(c.plan.VRRP.ControlPlane.Ranks) > 0 {
+			nodes[i].Rank, nodes[i].Created = n.Rank, n.Created
+		}
 	}
 	return nodes, heard
 }

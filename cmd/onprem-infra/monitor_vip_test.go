@@ -177,15 +177,15 @@ func TestCheckNames(t *testing.T) {
 
 // TestCheckOnce holds the verb's answers.
 func TestCheckOnce(t *testing.T) {
-	if err := checkOnce(t.Context(), (looked{router: 200}).prober(t), vrrp.CheckIngress); err != nil {
+	if err := checkOnce(t.Context(), (looked{router: 200}).prober(t), vrrp.CompatTiming(), vrrp.CheckIngress); err != nil {
 		t.Error(err)
 	}
 	var exit exitError
-	if err := checkOnce(t.Context(), (looked{router: 500}).prober(t), vrrp.CheckIngress); !errors.As(err, &exit) || exit.code != exitFindings || !strings.Contains(err.Error(), "answers 500") {
+	if err := checkOnce(t.Context(), (looked{router: 500}).prober(t), vrrp.CompatTiming(), vrrp.CheckIngress); !errors.As(err, &exit) || exit.code != exitFindings || !strings.Contains(err.Error(), "answers 500") {
 		t.Errorf("%v", err)
 	}
 	untold := looked{noPods: errors.New("no socket")}
-	if err := checkOnce(t.Context(), untold.prober(t), vrrp.CheckDefaultIngress); err == nil || errors.As(err, &exit) || !strings.Contains(err.Error(), "no socket") {
+	if err := checkOnce(t.Context(), untold.prober(t), vrrp.CompatTiming(), vrrp.CheckDefaultIngress); err == nil || errors.As(err, &exit) || !strings.Contains(err.Error(), "no socket") {
 		t.Errorf("nobody can say: %v, want an error of the host", err)
 	}
 }

@@ -1,0 +1,139 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/onprem-infra/onprem-infra/cluster"
+	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/kubeapi"
+)
+
+// ranked is a control plane node whose room decides with what a real API says, with the credentials of its kubelet. Its machine is FAKE.
+type ranked struct {
+	*nodeCluster
+	address string
+	room    *vip.Room
+	wake    chan struct{}
+	memory  vip.Memory
+}
+
+func (r *ranked) Links() (addr.Snapshot, error) {
+	return addr.Snapshot{Links: []addr.Link{{Index: 2, Name: "eth0", Up: true, Addresses: []addr.Address{{Prefix: netip.MustParsePrefix(r.address + "/24")}}}}}, nil
+}
+func (r *ranked) Agreed() ([]netip.Addr, bool, error)    { return nil, false, nil }
+func (r *ranked) Status() (supervised.Status, error)     { return supervised.Status{}, nil }
+func (r *ranked) Propose([]byte) error                   { return nil }
+func (r *ranked) Track(vrrp.CheckName, bool, bool) error { return nil }
+func (r *ranked) Beat(uint64) error                      { return nil }
+func (r *ranked) Keep(m vip.Memory) error                { r.memory = m; return nil }
+func (r *ranked) Passes(vrrp.CheckName) bool             { return true }
+func (r *ranked) Alive() bool                            { return true }
+func (r *ranked) Served() bool                           { return true }
+
+// turn is one round of the monitor's loop.
+func (r *ranked) turn(t *testing.T) {
+	s, err := r.room.Observe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, _ := r.room.Decide(s)
+	if err := r.room.Apply(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestClaimRank holds, in a real cluster and with the rights that nodes have, that nodes which all claim a rank at one time end with one each, that it
+// stays what it is when one of them leaves, and that a new one gets the rank that is free.
+func TestClaimRank(t *testing.T) {
+	p := candidatesPlan
+	p.Platform, p.VRRP.ControlPlane.Ranks = spec.None, vrrp.Ranked().ControlPlane.Ranks // none: no routers, and no namespace of theirs
+	c, s := kubeapi.Local(t, kubeapi.Server{})
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(s.Apply(t.Context(), cluster.Objects(p)...))
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	t.Cleanup(func() { cancel(); running.Wait() })
+	join := func(name, address string) *ranked {
+		must(s.Apply(t.Context(), &corev1.Node{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}, ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{p.ControlPlaneLabel: ""}},
+			Status: corev1.NodeStatus{Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: address}}},
+		}))
+		id, err := c.Sign(kubeapi.Node(name))
+		must(err)
+		path := filepath.Join(t.TempDir(), "kubeconfig")
+		must(os.WriteFile(path, c.Kubeconfig(s.URL(), id), 0o600))
+		log := slog.New(slog.DiscardHandler)
+		r := &ranked{nodeCluster: newNodeCluster(p, role.Master, kube.NewAPI(path, log), log), address: address, wake: make(chan struct{}, 1)}
+		r.room = vip.New(p, role.Master, "", vip.Memory{}, r, r, r, time.Now)
+		running.Go(func() { _ = r.nodes.Run(ctx, r.wake) })
+		running.Go(func() { _ = r.followRank(ctx) })
+		return r
+	}
+	nodes := []*ranked{join("m0", "192.0.2.20"), join("m1", "192.0.2.21"), join("m2", "192.0.2.22")}
+	settled := func(what string, want ...string) {
+		t.Helper()
+		var got []string
+		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+			got = nil
+			for _, n := range nodes {
+				n.turn(t)
+				got = append(got, n.memory.Rank)
+			}
+			known, _ := nodes[0].nodes.Known()
+			said := len(known) == len(want)
+			for _, n := range known {
+				said = said && slices.Contains(got, n.Rank)
+			}
+			if said && slices.Equal(got, want) {
+				return
+			}
+		}
+		t.Fatalf("%s: the nodes have the ranks %q, want %q", what, got, want)
+	}
+	for _, n := range nodes { // all see Nodes without a rank, and claim the first one
+		for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			if known, _ := n.nodes.Known(); len(known) == len(nodes) {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatal("the API does not name the nodes")
+			}
+		}
+	}
+	settled("at one time", "0", "1", "2")
+
+	id, err := c.Sign(kubeapi.Admin())
+	must(err)
+	admin, err := c.Client(s, id)
+	must(errors.Join(err, admin.Do(t.Context(), http.MethodDelete, "/api/v1/nodes/m1", nil, nil)))
+	nodes = slices.Delete(nodes, 1, 2)
+	settled("one has left", "0", "2")
+	nodes = append(nodes, join("m3", "192.0.2.23"))
+	settled("another has joined", "0", "2", "1")
+}
