@@ -4,12 +4,17 @@ import (
 	"flag"
 	"fmt"
 	"go/doc"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 var update = flag.Bool("update", false, "write the generated parts of README.md")
@@ -38,28 +43,74 @@ func roomMap(t *testing.T) string {
 	return b.String()
 }
 
-func TestReadmeRooms(t *testing.T) {
+// generated holds that what README.md has between two markers is what it should be, or writes it.
+func generated(t *testing.T, begin, end, want string) {
+	t.Helper()
 	path := filepath.Join("..", "README.md")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, rest, ok := strings.Cut(string(text), roomsBegin)
-	have, tail, ok2 := strings.Cut(rest, roomsEnd)
+	head, rest, ok := strings.Cut(string(text), begin)
+	have, tail, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
-		t.Fatal("README.md has no room map between its markers")
+		t.Fatalf("README.md has nothing between the markers %q and %q", begin, end)
 	}
-	want := roomMap(t)
 	if have == want {
 		return
 	}
 	if !*update {
-		t.Fatal("README.md: the room map is not that of the package comments; run go test ./test -run Readme -update")
+		t.Fatalf("README.md: what follows %q is not up to date; run go test ./test -run Readme -update", begin)
 	}
-	if err := os.WriteFile(path, []byte(head+roomsBegin+want+roomsEnd+tail), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(head+begin+want+end+tail), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
+
+func TestReadmeRooms(t *testing.T) { generated(t, roomsBegin, roomsEnd, roomMap(t)) }
+
+const (
+	boundsBegin = "<!-- bounds: generated from the plan by `go test ./test -run Readme -update` -->\n"
+	boundsEnd   = "<!-- end of bounds -->\n"
+)
+
+// boundTable is the table of what each failure takes at most, under each timing profile.
+func boundTable(t *testing.T) string {
+	t.Helper()
+	var head, line strings.Builder
+	rows, failures := map[string]string{}, []string{}
+	for i, timing := range vrrp.Profiles() {
+		fmt.Fprintf(&head, " `%s` |", timing.Profile)
+		line.WriteString("---|")
+		p, err := plan.Compile(spec.Cluster{
+			Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, Timing: timing.Profile,
+			MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+			APIVIPs:         []netip.Addr{netip.MustParseAddr("192.0.2.5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range p.Timing.Bounds {
+			if i == 0 {
+				failures = append(failures, b.Scenario)
+				rows[b.Scenario] = fmt.Sprintf("| `%s` | %s |", b.Scenario, b.Failure)
+			}
+			if b.DarkMs == b.Ms {
+				rows[b.Scenario] += fmt.Sprintf(" %d |", b.Ms)
+			} else {
+				rows[b.Scenario] += fmt.Sprintf(" %d (%d) |", b.Ms, b.DarkMs)
+			}
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "| | failure |%s\n|---|---|%s\n", head.String(), line.String())
+	for _, f := range failures {
+		b.WriteString(rows[f] + "\n")
+	}
+	return b.String()
+}
+
+func TestReadmeBounds(t *testing.T) { generated(t, boundsBegin, boundsEnd, boundTable(t)) }
 
 // TestReadmeDependencies holds that every direct dependency has its line on why it is there, and no line outlives its dependency.
 func TestReadmeDependencies(t *testing.T) {
