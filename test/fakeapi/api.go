@@ -40,6 +40,7 @@ func NewAPI(file string) (*API, error) {
 	a.HandleFunc("POST /api/v1/nodes", a.put)
 	a.HandleFunc("GET /api/v1/nodes/{name}", a.get)
 	a.HandleFunc("PUT /api/v1/nodes/{name}", a.put)
+	a.HandleFunc("PATCH /api/v1/nodes/{name}", a.patch)
 	a.HandleFunc("DELETE /api/v1/nodes/{name}", a.remove)
 	return a, nil
 }
@@ -100,6 +101,23 @@ func (a *API) put(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	reply(w, http.StatusCreated, stored)
+}
+
+// patch merges a document into a Node (RFC 7386), the only kind of patch that it knows.
+func (a *API) patch(w http.ResponseWriter, r *http.Request) {
+	var change map[string]any
+	if err := json.NewDecoder(r.Body).Decode(&change); err != nil || r.Header.Get("Content-Type") != "application/merge-patch+json" {
+		failure(w, http.StatusBadRequest, "BadRequest", fmt.Sprintf("not a merge patch: %v", err))
+		return
+	}
+	switch o, err := a.nodes.merge(r.PathValue("name"), change); {
+	case errors.Is(err, errNotFound):
+		failure(w, http.StatusNotFound, "NotFound", err.Error())
+	case err != nil:
+		failure(w, http.StatusInternalServerError, "InternalError", err.Error())
+	default:
+		reply(w, http.StatusOK, o)
+	}
 }
 
 func (a *API) remove(w http.ResponseWriter, r *http.Request) {

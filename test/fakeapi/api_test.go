@@ -173,3 +173,48 @@ func TestRestart(t *testing.T) {
 		t.Errorf("watch from the version of the list: %d, want 200", code)
 	}
 }
+
+// TestPatch merges into a Node, and the watches hear of it.
+func TestPatch(t *testing.T) {
+	server := serve(t, "")
+	ask(t, http.MethodPost, server.URL+"/api/v1/nodes", master)
+	patch := func(name, kind, body string) (int, string) {
+		t.Helper()
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, server.URL+"/api/v1/nodes/"+name, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Content-Type", kind)
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.StatusCode, string(text)
+	}
+	const merge = "application/merge-patch+json"
+	for _, tt := range []struct {
+		name, kind, body string
+		code             int
+		with, without    string
+	}{
+		{"master-0", merge, `{"metadata":{"annotations":{"a":"1"}}}`, 200, `"annotations":{"a":"1"}`, ""},
+		{"master-0", merge, `{"metadata":{"annotations":{"a":null,"b":"2"}}}`, 200, `"annotations":{"b":"2"}`, `"a"`},
+		{"master-0", merge, `{"metadata":{"annotations":{"b":"3"}}}`, 200, "192.0.2.21", `"b":"2"`},
+		{"nobody", merge, `{}`, 404, "no such node", ""},
+		{"master-0", merge, `[]`, 400, "not a merge patch", ""},
+		{"master-0", "application/json-patch+json", `{}`, 400, "not a merge patch", ""},
+	} {
+		code, text := patch(tt.name, tt.kind, tt.body)
+		if code != tt.code || !strings.Contains(text, tt.with) || tt.without != "" && strings.Contains(text, tt.without) {
+			t.Errorf("%s %s: %d %s", tt.name, tt.body, code, text)
+		}
+	}
+	if _, text := ask(t, http.MethodGet, server.URL+"/api/v1/nodes/master-0", ""); !strings.Contains(text, `"b":"3"`) || !strings.Contains(text, "node-role") {
+		t.Errorf("it is %s", text)
+	}
+}

@@ -118,6 +118,37 @@ func (s *store) put(o object) (object, error) {
 	return s.note(kind, o)
 }
 
+// merge merges a change into an object that is there.
+func (s *store) merge(name string, change map[string]any) (object, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o, ok := s.objects[name]
+	if !ok {
+		return nil, errNotFound
+	}
+	return s.note("MODIFIED", merged(o.clone(), change))
+}
+
+// merged is RFC 7386: null takes away, an object goes on below, everything else is in the place of what was.
+func merged(into, change map[string]any) map[string]any {
+	if into == nil {
+		into = map[string]any{}
+	}
+	for key, value := range change {
+		below, deeper := value.(map[string]any)
+		switch {
+		case value == nil:
+			delete(into, key)
+		case deeper:
+			was, _ := into[key].(map[string]any)
+			into[key] = merged(was, below)
+		default:
+			into[key] = value
+		}
+	}
+	return into
+}
+
 // remove removes an object that is there.
 func (s *store) remove(name string) (object, error) {
 	s.mu.Lock()

@@ -49,7 +49,8 @@ type lan struct {
 	nodes  []*node // of the control plane
 }
 
-func open(t *testing.T) *lan {
+// open makes one under a timing profile.
+func open(t *testing.T, timing string) *lan {
 	t.Helper()
 	need.Root(t)
 	for _, program := range []string{"runc", "catatonit"} {
@@ -83,7 +84,7 @@ func open(t *testing.T) *lan {
 		}
 	}
 	l.plan, err = plan.Compile(spec.Cluster{
-		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3,
+		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, Timing: timing,
 		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 		APIVIPs:         []netip.Addr{netip.MustParseAddr(apiVIP)}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
 		Images: map[string]string{spec.KeepalivedImage: "keepalived:1", spec.RuntimeCfgImage: "onprem-infra:1", spec.HAProxyImage: "none:1", spec.CoreDNSImage: "none:1"},

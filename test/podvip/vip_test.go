@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
@@ -21,7 +22,7 @@ const full = 65
 // still at once, and it follows the balancer's health while the API is away. After a reboot of all nodes in an outage of everything it has a home
 // again.
 func TestNodes(t *testing.T) {
-	l := open(t)
+	l := open(t, vrrp.ProfileCompat)
 	var hosts []*lab.Host
 	for i := range 3 {
 		hosts = append(hosts, l.node(i+1, role.Master).Host)
