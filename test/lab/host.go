@@ -19,7 +19,13 @@ type Host struct {
 	Name      string
 	namespace string
 	addresses []netip.Prefix // as Add gave them
+	lab       *Lab
+	number    int  // of the port that it is plugged into
+	line      line // what of its wire is bad
 }
+
+// port is the switch's end of the host's wire.
+func (h *Host) port() string { return fmt.Sprintf("port%d", h.number) }
 
 // Path is the host's network namespace as a file.
 func (h *Host) Path() string { return filepath.Join(netnsDir, h.namespace) }
@@ -34,13 +40,16 @@ func (h *Host) Command(ctx context.Context, name string, args ...string) *exec.C
 }
 
 // Do runs f on a thread inside the host's network. Sockets that f makes stay there; goroutines that it starts do not.
-func (h *Host) Do(f func() error) error {
+func (h *Host) Do(f func() error) error { return in(h.Path(), f) }
+
+// in is Do for a network namespace.
+func in(path string, f func() error) error {
 	done := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
-		ns, err := netns.GetFromPath(h.Path())
+		ns, err := netns.GetFromPath(path)
 		if err != nil {
-			done <- fmt.Errorf("open the network of %s: %w", h.Name, err)
+			done <- fmt.Errorf("open the network %s: %w", filepath.Base(path), err)
 			return
 		}
 		err = netns.Set(ns)

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -22,6 +23,9 @@ import (
 type Lab struct {
 	prefix string
 	hosts  []*Host
+
+	mu   sync.Mutex
+	cuts []cut
 }
 
 // serial tells the labs of one process apart.
@@ -69,22 +73,30 @@ func New(t testing.TB) *Lab {
 // Add plugs a host with these addresses into the switch; its one link is eth0. An IPv6 address is usable at once, without duplicate address
 // detection.
 func (l *Lab) Add(name string, addresses ...netip.Prefix) (*Host, error) {
-	h := &Host{Name: name, namespace: l.prefix + name, addresses: addresses}
+	h := &Host{Name: name, namespace: l.prefix + name, addresses: addresses, lab: l}
 	if err := ip("netns", "add", h.namespace); err != nil {
 		return nil, err
 	}
 	l.hosts = append(l.hosts, h)
-	port := fmt.Sprintf("port%d", len(l.hosts))
+	h.number = len(l.hosts)
 	if err := ipBatch(l.prefix+"switch",
-		fmt.Sprintf("link add %s type veth peer name eth0 netns %s", port, h.namespace),
-		fmt.Sprintf("link set %s master br0 up", port)); err != nil {
+		fmt.Sprintf("link add %s type veth peer name eth0 netns %s", h.port(), h.namespace),
+		fmt.Sprintf("link set %s master br0 up", h.port())); err != nil {
 		return nil, err
 	}
 	return h, h.On()
 }
 
 // Close ends every process that is still in one of the lab's namespaces, and removes them.
-func (l *Lab) Close() error { return removeNamespaces(l.prefix) }
+func (l *Lab) Close() error {
+	for _, h := range l.hosts {
+		h.line.stop()
+	}
+	return removeNamespaces(l.prefix)
+}
+
+// wires is the switch's network namespace as a file.
+func (l *Lab) wires() string { return filepath.Join(netnsDir, l.prefix+"switch") }
 
 // ip runs iproute2's ip.
 func ip(args ...string) error {

@@ -1,0 +1,53 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Hog is a load on the machine, and so on every host of every lab: they share its processors.
+type Hog struct {
+	Loops int           // processes that do nothing, as fast as they can
+	Forks int           // processes that start one that ends at once, again and again
+	For   time.Duration // after which all of it ends by itself, whoever is there to end it
+}
+
+// Hog starts a load as processes of the host. stop ends it; it may be called twice.
+func (h *Host) Hog(ctx context.Context, g Hog) (stop func() error, err error) {
+	if g.For <= 0 {
+		return nil, fmt.Errorf("hog on %s: a load must have an end", h.Name)
+	}
+	var running []*exec.Cmd
+	var once sync.Once
+	end := func() (err error) {
+		once.Do(func() {
+			for _, cmd := range running {
+				// The group has the processes that it has started.
+				if one := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); one != nil && !errors.Is(one, syscall.ESRCH) {
+					err = errors.Join(err, one)
+				}
+				_ = cmd.Wait() // it was killed
+			}
+		})
+		return err
+	}
+	bound := strconv.FormatFloat(g.For.Seconds(), 'f', -1, 64)
+	for i := range g.Loops + g.Forks {
+		script := "while :; do :; done"
+		if i >= g.Loops {
+			script = "while :; do /bin/true; done"
+		}
+		cmd := h.Command(context.WithoutCancel(ctx), "timeout", "--signal=KILL", bound, "sh", "-c", script)
+		if err := cmd.Start(); err != nil {
+			return nil, errors.Join(fmt.Errorf("hog on %s: %w", h.Name, err), end())
+		}
+		running = append(running, cmd)
+	}
+	return end, nil
+}
