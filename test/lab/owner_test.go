@@ -47,6 +47,7 @@ func TestOwnerKilled(t *testing.T) {
 	out, err := cmd.StdoutPipe()
 	must(t, err)
 	must(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // if the test ends before it does so itself
 	prefix, err := bufio.NewReader(out).ReadString('\n')
 	prefix = strings.TrimSpace(prefix)
 	must(t, err)

@@ -74,7 +74,7 @@ func (p *pod) container(spec *corev1.Container) (*container, error) {
 func (p *pod) newContainer(name, bundle string) *container {
 	return &container{
 		// The control groups have these names too, for all that runs on this machine.
-		id: fmt.Sprintf("%s-%s-%s-%d", filepath.Base(p.node.dir), p.manifest.Name, name, os.Getpid()), bundle: bundle,
+		id: fmt.Sprintf("%s-%s-%s", p.node.name, p.manifest.Name, name), bundle: bundle,
 		state: filepath.Join(p.node.dir, "state"), log: p.node.log(p.manifest.Name + "/" + name), ended: make(chan struct{}), stopping: make(chan struct{}),
 	}
 }

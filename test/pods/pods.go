@@ -29,16 +29,25 @@ type Node struct {
 	// Root is the machine's disk: what pods mount from the host is below it.
 	Root string
 
+	name   string // unique on this machine
 	dir    string
 	images map[string]string // image -> root file system
 
 	mu   sync.Mutex
+	disk int64 // bytes of each file system of its own, 0 without
 	pods map[string]*pod
 }
 
 // New makes a machine with an empty disk in dir, which must not exist. images are the root file systems of all images that pods may name.
 func New(host *lab.Host, dir string, images map[string]string) (*Node, error) {
-	n := &Node{Host: host, Root: filepath.Join(dir, "root"), dir: dir, images: images, pods: map[string]*pod{}}
+	if err := removeLeftovers(); err != nil {
+		return nil, fmt.Errorf("remove what dead nodes left: %w", err)
+	}
+	name, err := unique(host.Name)
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{Host: host, Root: filepath.Join(dir, "root"), name: name, dir: dir, images: images, pods: map[string]*pod{}}
 	for _, path := range []string{"root/run", "root/var/lib", "root/etc/kubernetes/manifests", "state", "logs"} {
 		if err := os.MkdirAll(filepath.Join(dir, path), 0o755); err != nil {
 			return nil, err
@@ -123,16 +132,16 @@ func (n *Node) Stop(names ...string) error {
 	return errors.Join(errs...)
 }
 
-// Off is the loss of power: every process is gone at once, and the network with it.
+// Off is the loss of power: the network goes at once, and every process with it, and what was in /run.
 func (n *Node) Off() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	var errs []error
+	errs := []error{n.Host.Off()}
 	for name, p := range n.pods {
 		errs = append(errs, p.kill())
 		delete(n.pods, name)
 	}
-	return errors.Join(append(errs, n.Host.Off(), os.RemoveAll(filepath.Join(n.Root, "run")), os.MkdirAll(filepath.Join(n.Root, "run"), 0o755))...)
+	return errors.Join(append(errs, n.forget())...)
 }
 
 // Signal sends a signal to the first process of a container, in the names of POD/CONTAINER.
@@ -146,15 +155,11 @@ func (n *Node) Signal(name string, sig syscall.Signal) error {
 
 // PID is the first process of a container, as this machine counts.
 func (n *Node) PID(name string) (int, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	podName, containerName, _ := strings.Cut(name, "/")
-	if p := n.pods[podName]; p != nil {
-		if c := p.containers[containerName]; c != nil {
-			return c.pid()
-		}
+	c, err := n.container(name)
+	if err != nil {
+		return 0, err
 	}
-	return 0, fmt.Errorf("no container %s on %s", name, n.Host.Name)
+	return c.pid()
 }
 
 // Log is what a container, POD/CONTAINER, has said in all its runs.

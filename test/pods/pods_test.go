@@ -2,6 +2,8 @@ package pods
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -77,6 +79,14 @@ func TestPods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := node.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := node.Disks(4 << 20); err != nil {
+		t.Fatal(err)
+	}
 	if err := node.Write(asset.File{Path: manifests + "/one.yaml", Mode: 0o644, Contents: []byte(manifest)}); err != nil {
 		t.Fatal(err)
 	}
@@ -101,23 +111,102 @@ func TestPods(t *testing.T) {
 	}
 	await(t, node, "one/side", "sleep 1000 & wait", 1) // the other container's process
 
+	fills(t, node)
+	signals(t, node)
+
 	if err := node.Signal("one/main", syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	await(t, node, "one/main", "192.0.2.7/24", 2)
+	await(t, node, "one/main", "192.0.2.7/24", 3)
 
 	pid, err := node.PID("one/main")
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := node.Write(asset.File{Path: "/run/gone", Mode: 0o644}); err != nil {
+		t.Fatal(err)
+	}
 	if err := node.Off(); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(node.Root, "run/gone")); err == nil {
+		t.Error("/run outlived its machine")
+	}
+	if _, err := os.Stat(filepath.Join(node.Root, "var/lib/data/file")); err != nil {
+		t.Errorf("the disk did not outlive the loss of power: %v", err)
 	}
 	if err := syscall.Kill(pid, 0); err != syscall.ESRCH {
 		t.Errorf("process %d outlived its machine: %v", pid, err)
 	}
 	if out, err := exec.Command("runc", "--root", filepath.Join(dir, "node", "state"), "list", "-q").CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("containers are left: %s %v", out, err)
+	}
+}
+
+// fills holds that a full disk is full for who writes there, and no other.
+func fills(t *testing.T, n *Node) {
+	t.Helper()
+	file := asset.File{Path: "/var/lib/data/more", Mode: 0o644, Contents: make([]byte, 1<<16)}
+	empty, err := n.Fill("/var/lib")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Write(file); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("on a full disk: %v", err)
+	}
+	if err := n.Write(asset.File{Path: "/run/more", Mode: 0o644, Contents: file.Contents}); err != nil {
+		t.Errorf("on the other disk: %v", err)
+	}
+	if err := errors.Join(empty(), empty(), n.Write(file)); err != nil {
+		t.Errorf("on a disk that is full no more: %v", err)
+	}
+	if _, err := n.Fill("/etc"); err == nil {
+		t.Error("a disk that is this machine's was filled")
+	}
+}
+
+// signals stops all that runs in a container, and kills one program of it.
+func signals(t *testing.T, n *Node) {
+	t.Helper()
+	states := func(want string) {
+		t.Helper()
+		for range 1000 {
+			all, err := n.Processes("one/main")
+			if err != nil {
+				t.Fatal(err)
+			}
+			right := len(all) == 2
+			for _, p := range all {
+				text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID))
+				right = right && strings.Contains(string(text), ") "+want+" ")
+			}
+			if right {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Fatalf("not all of one/main is %s", want)
+	}
+	states("S")
+	for _, step := range []struct {
+		sig   syscall.Signal
+		state string
+	}{{syscall.SIGSTOP, "T"}, {syscall.SIGCONT, "S"}} {
+		if err := n.SignalAll("one/main", step.sig); err != nil {
+			t.Fatal(err)
+		}
+		states(step.state)
+	}
+	if err := n.SignalAll("one/main", syscall.SIGKILL, "sleep"); err != nil {
+		t.Fatal(err)
+	}
+	await(t, n, "one/main", "192.0.2.7/24", 2) // its shell waited for it
+	if err := n.SignalAll("one/main", syscall.SIGKILL, "nobody"); err == nil {
+		t.Error("a program that does not run was killed")
+	}
+	states("S")
+	if _, err := n.Child("one/main", "sh"); err == nil {
+		t.Error("a shell was started by a shell")
 	}
 }
 

@@ -83,9 +83,9 @@ func (m *Machine) Link(path, target string) error {
 	return os.Symlink(target, file)
 }
 
-// Remove removes the machine's disks and control groups. It must not run.
+// Remove removes the machine's disks and control groups, and what a test that died has left mounted among its files. It must not run.
 func (m *Machine) Remove() error {
-	return errors.Join(removeGroups(m.name), os.RemoveAll(m.dir))
+	return errors.Join(removeGroups(m.name), unmountBelow(m.dir), os.RemoveAll(m.dir))
 }
 
 // removeLeftovers removes the directories and control groups of machines whose owner is gone. Their processes ended with the lab that
