@@ -44,6 +44,9 @@ type Chain struct {
 	Bootstrap *lab.Host   // the machine as the network sees it
 	Neighbour *lab.Host
 	Masters   []*Master
+	// Timing is the profile of what Compile and Render make; empty is compat. Replicas are the control plane nodes; 0 is as in the example.
+	Timing   string
+	Replicas int
 
 	lab       *lab.Lab
 	programs  string // where ours are built

@@ -1,6 +1,8 @@
 package chain
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/cache"
 	"github.com/onprem-infra/onprem-infra/test/vm"
 )
@@ -61,6 +64,9 @@ func (c *Chain) Compile(ctx context.Context, families string) (document []byte, 
 	if err != nil {
 		return nil, 0, err
 	}
+	if c.Replicas > 0 {
+		config = bytes.Replace(config, []byte("\n  replicas: 3"), fmt.Appendf(nil, "\n  replicas: %d", c.Replicas), 1)
+	}
 	images, err := json.MarshalIndent(map[string]string{
 		"keepalivedImage": c.image(keepalivedImage), "corednsImage": c.image(corednsImage), "baremetalRuntimeCfgImage": c.image(ownImage),
 		"haproxyImage": haproxyImage,
@@ -74,15 +80,18 @@ func (c *Chain) Compile(ctx context.Context, families string) (document []byte, 
 		}
 	}
 	start := time.Now()
-	document, err = c.ours(ctx, "ignition", "--role=bootstrap", "-c", c.file("install-config.yaml"), "--images", c.file("images.json"))
+	document, err = c.ours(ctx, "ignition", "--role=bootstrap", "-c", c.file("install-config.yaml"), "--images", c.file("images.json"), c.timing())
 	return document, time.Since(start), err
 }
 
 // Render has our program write, after Compile, the files of another role as a tree below dir.
 func (c *Chain) Render(ctx context.Context, role, dir string) error {
-	_, err := c.ours(ctx, "render", "--role="+role, "-c", c.file("install-config.yaml"), "--images", c.file("images.json"), "--out", dir)
+	_, err := c.ours(ctx, "render", "--role="+role, "-c", c.file("install-config.yaml"), "--images", c.file("images.json"), "--out", dir, c.timing())
 	return err
 }
+
+// timing is the flag with the profile.
+func (c *Chain) timing() string { return "--timing=" + cmp.Or(c.Timing, vrrp.ProfileCompat) }
 
 // ours runs our program and returns what it prints.
 func (c *Chain) ours(ctx context.Context, args ...string) ([]byte, error) {

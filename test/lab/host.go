@@ -98,6 +98,16 @@ func (h *Host) ListenPacket(address string) (net.PacketConn, error) {
 // Link sets the host's link up or down.
 func (h *Host) Link(state string) error { return ipBatch(h.namespace, "link set eth0 "+state) }
 
+// Give gives the host another address, and Take takes it away, as somebody does by hand.
+func (h *Host) Give(a netip.Prefix) error {
+	return ipBatch(h.namespace, fmt.Sprintf("address add %s dev eth0", a))
+}
+
+// Take undoes Give.
+func (h *Host) Take(a netip.Prefix) error {
+	return ipBatch(h.namespace, fmt.Sprintf("address del %s dev eth0", a))
+}
+
 // Route sends everything beyond the switch to a gateway.
 func (h *Host) Route(gateway netip.Addr) error {
 	return ipBatch(h.namespace, fmt.Sprintf("route add default via %s", gateway))

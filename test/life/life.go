@@ -14,11 +14,13 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/test/chain"
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 	"github.com/onprem-infra/onprem-infra/test/lab"
@@ -31,55 +33,38 @@ const ShutdownDelay = 15 * time.Second
 // etcdIP is where the cluster's state lives: on a host of its own, so that every API server may end without the others.
 var etcdIP = netip.MustParseAddr("192.0.2.30")
 
-// nodeIPs are the control plane nodes' addresses.
-var nodeIPs = []netip.Addr{netip.MustParseAddr("192.0.2.21"), netip.MustParseAddr("192.0.2.22"), netip.MustParseAddr("192.0.2.23")}
-
 // Life is one cluster.
 type Life struct {
 	*chain.Chain
-	API   *kubeapi.Server // on the bootstrap machine
-	Nodes []*Node
+	API     *kubeapi.Server // by which objects are made: on the bootstrap machine, or without one on the first node
+	Nodes   []*Node         // of the control plane
+	Workers []*Node
+	Plan    plan.Plan // that the nodes follow
 
-	state  *kubeapi.Cluster
-	images map[string]string // of the nodes' pods: name -> root file system
-	assets string            // a master's tree, as rendered
+	options  Options
+	document []byte // Ignition of the bootstrap machine
+	state    *kubeapi.Cluster
+	images   map[string]string // of the nodes' pods: name -> root file system
+	foreign  []*chain.Keepalived
 }
 
-// New builds everything up to a bootstrap machine that can be booted and nodes that can be switched on. Close ends it all.
-func New(ctx context.Context, log *slog.Logger) (_ *Life, err error) {
-	if err := kubeapi.Programs(ctx); err != nil {
-		return nil, err
-	}
-	l := &Life{}
-	if l.Chain, err = chain.New(ctx, log); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, l.Close(context.WithoutCancel(ctx)))
-		}
-	}()
-	if err := l.Build(ctx); err != nil {
-		return nil, err
-	}
-	for _, step := range []func(context.Context) error{l.bootstrap, l.etcd, l.pull, l.nodes} {
-		if err := step(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return l, nil
+// all are the nodes of both kinds.
+func (l *Life) all() []*Node { return slices.Concat(l.Nodes, l.Workers) }
+
+// New is Open for three control plane nodes and a bootstrap machine, with the timing of compat.
+func New(ctx context.Context, log *slog.Logger) (*Life, error) {
+	return Open(ctx, log, Options{Bootstrap: true})
 }
 
 // bootstrap writes the bootstrap machine's disk.
 func (l *Life) bootstrap(ctx context.Context) error {
-	document, _, err := l.Compile(ctx, "ipv4")
-	if err != nil {
-		return err
+	if !l.options.Bootstrap {
+		return nil
 	}
 	if err := l.Images(ctx, "/usr/sbin/keepalived"); err != nil {
 		return err
 	}
-	if err := l.Machine.Ignite(ctx, document); err != nil {
+	if err := l.Machine.Ignite(ctx, l.document); err != nil {
 		return err
 	}
 	return l.Machine.Write("/etc/resolv.conf", fmt.Appendf(nil, "nameserver %s\n", chain.NeighbourIP), 0o644)
@@ -102,12 +87,15 @@ func (l *Life) etcd(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.API, err = l.server("bootstrap", l.Bootstrap, chain.BootstrapIP)
+	if l.options.Bootstrap {
+		l.API, err = l.server("bootstrap", l.Bootstrap, chain.BootstrapIP)
+	}
 	return err
 }
 
 func (l *Life) server(name string, host *lab.Host, ip netip.Addr) (*kubeapi.Server, error) {
-	return l.state.Add(kubeapi.Server{Name: name, Place: host, Address: netip.AddrPortFrom(ip, 6443), ShutdownDelay: ShutdownDelay})
+	return l.state.Add(kubeapi.Server{Name: name, Place: host, Address: netip.AddrPortFrom(ip, 6443),
+		ShutdownDelay: l.options.ShutdownDelay, Audit: l.options.Audit})
 }
 
 // pull puts the images where the nodes' pods find them.
@@ -127,17 +115,23 @@ func (l *Life) pull(ctx context.Context) error {
 	return nil
 }
 
-func (l *Life) nodes(ctx context.Context) error {
-	l.assets = filepath.Join(l.Machine.Scratch(), "master")
-	if err := l.Render(ctx, "master", l.assets); err != nil {
-		return err
-	}
-	for i, ip := range nodeIPs {
-		node, err := l.node(i, ip)
+func (l *Life) nodes(context.Context) error {
+	for i := range l.options.Masters {
+		node, err := l.node("master", i, masterIP(i))
 		if err != nil {
 			return err
 		}
 		l.Nodes = append(l.Nodes, node)
+	}
+	if l.API == nil {
+		l.API = l.Nodes[0].API
+	}
+	for i := range l.options.Workers {
+		node, err := l.node("worker", i, workerIP(i))
+		if err != nil {
+			return err
+		}
+		l.Workers = append(l.Workers, node)
 	}
 	return nil
 }
@@ -240,7 +234,7 @@ func end(s *kubeapi.Server) error {
 	}
 	select {
 	case <-s.Done():
-	case <-time.After(ShutdownDelay + time.Second):
+	case <-time.After(s.ShutdownDelay + time.Second):
 	}
 	return s.Kill()
 }
@@ -257,6 +251,15 @@ func (l *Life) Observe() (*lab.Observer, error) {
 	return lab.Observe(chain.APIVIP, sample, hosts...)
 }
 
+// ObserveIngress is Observe for the ingress VIP, on nodes of both kinds.
+func (l *Life) ObserveIngress() (*lab.Observer, error) {
+	var hosts []*lab.Host
+	for _, n := range l.all() {
+		hosts = append(hosts, n.Host)
+	}
+	return lab.Observe(chain.IngressVIP, sample, hosts...)
+}
+
 // Settled waits until every node could hold the VIP.
 func (l *Life) Settled(ctx context.Context) error {
 	for _, n := range l.Nodes {
@@ -270,8 +273,11 @@ func (l *Life) Settled(ctx context.Context) error {
 // Close ends everything.
 func (l *Life) Close(ctx context.Context) error {
 	var errs []error
-	for _, n := range l.Nodes {
-		errs = append(errs, n.kill())
+	for _, k := range l.foreign {
+		errs = append(errs, k.Stop(ctx))
+	}
+	for _, n := range l.all() {
+		errs = append(errs, n.kill(), n.Close())
 	}
 	if l.state != nil {
 		errs = append(errs, l.state.Close())

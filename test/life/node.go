@@ -13,29 +13,36 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/chain"
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/pods"
 )
 
-// Node is one control plane node.
+// Node is one node of the cluster.
 type Node struct {
 	*pods.Node
 	Name string
 	IP   netip.Addr
-	API  *kubeapi.Server
+	API  *kubeapi.Server // nil on a worker
 
-	life *Life
+	role   string // as its label says
+	life   *Life
+	router *Router // nil unless one was started
 }
 
-// node makes a control plane node that is switched on and runs nothing.
-func (l *Life) node(i int, ip netip.Addr) (*Node, error) {
-	n := &Node{Name: fmt.Sprintf("master-%d", i), IP: ip, life: l}
+// disk is the size of a node's /run, and of its /var.
+const disk = 64 << 20
+
+// node makes a node of a role that is switched on and runs nothing.
+func (l *Life) node(role string, i int, ip netip.Addr) (*Node, error) {
+	n := &Node{Name: fmt.Sprintf("%s-%d", role, i), IP: ip, role: role, life: l}
 	var host *lab.Host
 	var err error
-	if i < len(l.Masters) {
+	if role == "master" && i < len(l.Masters) {
 		host = l.Masters[i].Host
 	} else if host, err = l.Host(n.Name, ip); err != nil {
 		return nil, err
@@ -43,21 +50,33 @@ func (l *Life) node(i int, ip netip.Addr) (*Node, error) {
 	if n.Node, err = pods.New(host, filepath.Join(l.Machine.Scratch(), n.Name), l.images); err != nil {
 		return nil, err
 	}
-	if err := os.CopyFS(n.Root, os.DirFS(l.assets)); err != nil {
-		return nil, err
+	if err := n.Disks(disk); err != nil {
+		return nil, errors.Join(err, n.Close())
 	}
-	if n.API, err = l.server(n.Name, host, ip); err != nil {
-		return nil, err
+	if err := n.install(); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	return n, n.boot()
+}
+
+// install puts on the node's disk what its Ignition document has, and the kubelet's credentials; and makes its API server.
+func (n *Node) install() error {
+	l := n.life
+	if err := os.CopyFS(n.Root, os.DirFS(l.tree(n.role))); err != nil {
+		return err
+	}
+	if n.role == "master" {
+		var err error
+		if n.API, err = l.server(n.Name, n.Host, n.IP); err != nil {
+			return err
+		}
 	}
 	id, err := l.state.Sign(kubeapi.Node(n.Name))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	kubelet := filepath.Join(n.Root, "var/lib/kubelet")
-	if err := l.state.WriteKubelet(kubelet, "/var/lib/kubelet", "https://api-int."+chain.Zone+":6443", id); err != nil {
-		return nil, err
-	}
-	return n, n.boot()
+	return l.state.WriteKubelet(kubelet, "/var/lib/kubelet", "https://api-int."+chain.Zone+":6443", id)
 }
 
 // boot is what a boot leaves in /run before kubelet starts.
@@ -84,14 +103,24 @@ func (n *Node) Join(ctx context.Context, api *kubeapi.Server) error {
 	if err := n.Register(ctx, api); err != nil {
 		return err
 	}
+	return n.serve(ctx)
+}
+
+// serve starts the node's API server, where it has one.
+func (n *Node) serve(ctx context.Context) error {
+	if n.API == nil {
+		return nil
+	}
 	return n.API.Start(ctx)
 }
 
 // Register makes the Node, ready and with its address.
 func (n *Node) Register(ctx context.Context, api *kubeapi.Server) error {
-	object := map[string]any{"metadata": map[string]any{"name": n.Name, "labels": map[string]string{
-		"kubernetes.io/hostname": n.Name, "node-role.kubernetes.io/master": "", "node-role.kubernetes.io/control-plane": "",
-	}}}
+	labels := map[string]string{"kubernetes.io/hostname": n.Name, "node-role.kubernetes.io/" + n.role: ""}
+	if n.role == "master" {
+		labels["node-role.kubernetes.io/control-plane"] = ""
+	}
+	object := map[string]any{"metadata": map[string]any{"name": n.Name, "labels": labels}}
 	if err := api.Admin().Do(ctx, http.MethodPost, "/api/v1/nodes", object, nil); err != nil && !exists(err) {
 		return err
 	}
@@ -125,7 +154,9 @@ func (n *Node) ShutDown(ctx context.Context) error {
 	var ending sync.WaitGroup
 	var errs [2]error
 	ending.Go(func() { errs[0] = n.Stop() })
-	ending.Go(func() { errs[1] = end(n.API) })
+	if n.API != nil {
+		ending.Go(func() { errs[1] = end(n.API) })
+	}
 	ending.Wait()
 	return errors.Join(errs[0], errs[1], n.Off())
 }
@@ -135,12 +166,13 @@ func (n *Node) CutPower() error {
 	return n.kill()
 }
 
-// kill ends all that runs on the node at once.
+// kill ends all that runs on the node at once; what is beyond the network sees nothing of it but silence.
 func (n *Node) kill() error {
-	if err := n.API.Kill(); err != nil {
-		return err
+	err := n.Off()
+	if n.API != nil {
+		err = errors.Join(err, n.API.Kill())
 	}
-	return n.Off()
+	return errors.Join(err, n.router.close())
 }
 
 // Boot switches a node on whose power was cut, or that was switched off, and starts what runs on it.
@@ -151,10 +183,7 @@ func (n *Node) Boot(ctx context.Context) error {
 	if err := n.boot(); err != nil {
 		return err
 	}
-	if err := n.start(ctx); err != nil {
-		return err
-	}
-	return n.API.Start(ctx)
+	return together(func() error { return n.start(ctx) }, func() error { return n.serve(ctx) })
 }
 
 // start starts the node's pods. Their init containers are tried again and again, but not for ever.
@@ -164,23 +193,49 @@ func (n *Node) start(ctx context.Context) error {
 	return n.Start(ctx)
 }
 
+// Status is what the node's supervisor says of keepalived.
+func (n *Node) Status() (supervised.Status, error) {
+	text, err := os.ReadFile(filepath.Join(n.Root, "run/onprem-infra/keepalived", supervised.StatusFile))
+	if err != nil {
+		return supervised.Status{}, err
+	}
+	return supervised.Decode(text)
+}
+
+// Instance is the node's part in the election of the API VIP; an error says why it has none.
+func (n *Node) Instance() (supervised.Instance, error) {
+	status, err := n.Status()
+	if err != nil {
+		return supervised.Instance{}, err
+	}
+	instance, ok := status.Instances[chain.Cluster+"_API_0"]
+	if !ok || status.PID == 0 || instance.State == supervised.Fault || instance.State == supervised.Init {
+		return instance, fmt.Errorf("%s: %+v", n.Name, status)
+	}
+	return instance, nil
+}
+
 // Candidate says why the node could not hold the VIP now; nil when it could: its keepalived stands in the election of the API's VIP with a
 // working balancer.
 func (n *Node) Candidate() error {
-	text, err := os.ReadFile(filepath.Join(n.Root, "run/onprem-infra/keepalived", supervised.StatusFile))
+	instance, err := n.Instance()
 	if err != nil {
 		return err
 	}
-	status, err := supervised.Decode(text)
-	if err != nil {
-		return err
-	}
-	instance, ok := status.Instances[chain.Cluster+"_API_0"]
-	if !ok || instance.Priority < balanced || instance.State == supervised.Fault || instance.State == supervised.Init {
-		return fmt.Errorf("%s: %+v", n.Name, status)
+	if least := balanced(n.life.Plan); instance.Priority < least {
+		return fmt.Errorf("%s: its priority is %d, with a working balancer %d at least", n.Name, instance.Priority, least)
 	}
 	return nil
 }
 
-// balanced is the least priority of a node whose balancer works: 40, 20 for the balancer and 5 with it.
-const balanced = 65
+// balanced is the least priority of a node whose balancer works, of the worst rank.
+func balanced(p plan.Plan) int {
+	ladder := p.VRRP.ControlPlane
+	least := int(ladder.Base)
+	for _, w := range ladder.Checks {
+		if w.Check == vrrp.CheckLB || w.Check == vrrp.CheckBoth {
+			least += w.Adds
+		}
+	}
+	return least
+}
