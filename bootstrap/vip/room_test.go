@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // fakeHost is a FAKE: a machine that is what a test says it is.
@@ -105,7 +106,7 @@ func ip(s string) netip.Addr { return netip.MustParseAddr(s) }
 func compile(t *testing.T, change func(*spec.Cluster)) plan.Plan {
 	t.Helper()
 	c := spec.Cluster{
-		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3,
+		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, Timing: vrrp.ProfileCompat,
 		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 		APIVIPs:         []netip.Addr{ip("192.0.2.5")}, IngressVIPs: []netip.Addr{ip("192.0.2.6")},
 		Images: map[string]string{"keepalivedImage": "registry.example.com/keepalived:1"},

@@ -108,7 +108,7 @@ func (w *world) Served() bool                     { return w.served }
 // cluster is a dual-stack one of three control plane nodes.
 func cluster() spec.Cluster {
 	return spec.Cluster{
-		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3,
+		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, Timing: vrrp.ProfileCompat,
 		MachineNetworks: prefixes("192.0.2.0/24", "2001:db8::/64"),
 		APIVIPs:         ips("192.0.2.5", "2001:db8::5"), IngressVIPs: ips("192.0.2.6", "2001:db8::6"),
 	}

@@ -99,7 +99,9 @@ func TestPlanOfClusterJSON(t *testing.T) {
 		knobs spec.Knobs
 	}{
 		"none":      {},
-		"timing":    {[]string{"--timing", "compat"}, spec.Knobs{Timing: "compat"}},
+		"lan":       {[]string{"--timing", "lan"}, spec.Knobs{Timing: "lan"}},
+		"vm":        {[]string{"--timing", "vm"}, spec.Knobs{Timing: "vm"}},
+		"compat":    {[]string{"--timing", "compat"}, spec.Knobs{Timing: "compat"}},
 		"multicast": {[]string{"--vrrp", "multicast"}, spec.Knobs{VRRP: "multicast"}},
 		"vrids":     {[]string{"--vrid", "api=9", "--vrid", "ingress=10"}, spec.Knobs{VRIDs: []string{"api=9", "ingress=10"}}},
 		"ports":     {[]string{"--port", "lb=9545"}, spec.Knobs{Ports: []string{"lb=9545"}}},

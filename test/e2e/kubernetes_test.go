@@ -33,6 +33,7 @@ metadata: {name: prod}
 spec:
   baseDomain: example.com
   platform: baremetal
+  timing: compat
   topology: %s
   controlPlaneReplicas: %d
   machineNetworks: [192.0.2.0/24]

@@ -17,6 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/need"
 	"github.com/onprem-infra/onprem-infra/test/vm"
@@ -105,7 +106,7 @@ func ourProgram(t *testing.T) string {
 func nodeDocument(t *testing.T, r role.Role) []byte {
 	t.Helper()
 	p, err := plan.Compile(spec.Cluster{
-		Name: "prod", BaseDomain: "example.com", Platform: spec.BareMetal, MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+		Name: "prod", BaseDomain: "example.com", Platform: spec.BareMetal, Timing: vrrp.ProfileCompat, MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 		APIVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
 		Images: map[string]string{spec.KeepalivedImage: "k", spec.HAProxyImage: "h", spec.CoreDNSImage: "c", spec.RuntimeCfgImage: "o"},
 	})

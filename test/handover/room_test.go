@@ -21,6 +21,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // machine is the bootstrap machine's room on a host of the lab: its own decisions and its own looks at the real API servers, with a supervisor in
@@ -118,7 +119,7 @@ func (silent) Status(string) error { return nil }
 func (m *machine) run(t *testing.T) {
 	t.Helper()
 	p, err := plan.Compile(spec.Cluster{
-		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3,
+		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, Timing: vrrp.ProfileCompat,
 		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, APIVIPs: []netip.Addr{vip}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
 		Images: map[string]string{"keepalivedImage": "registry.example.com/keepalived:1"},
 	})

@@ -21,6 +21,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/apihost"
 	"github.com/onprem-infra/onprem-infra/test/cache"
 	"github.com/onprem-infra/onprem-infra/test/lab"
@@ -105,7 +106,7 @@ type node struct {
 func (c *cluster) node(name string, r role.Role, address, resolver string) *node {
 	c.t.Helper()
 	p, err := plan.Compile(spec.Cluster{
-		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3,
+		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, Timing: vrrp.ProfileCompat,
 		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 		APIVIPs:         []netip.Addr{netip.MustParseAddr(apiVIP)}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
 		Images: map[string]string{spec.RuntimeCfgImage: "onprem-infra", spec.CoreDNSImage: "coredns", spec.KeepalivedImage: "none", spec.HAProxyImage: "none"},
