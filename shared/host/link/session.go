@@ -98,8 +98,9 @@ func (d destroy) Serialize() []byte {
 // vrrp marks a route as ours: the number of VRRP among the IP protocols, which no routing protocol has.
 const vrrp = 112
 
-// Lend makes an IPv4 address one of this host's without a link that has it: a route to the host itself. The kernel then sends from it. It also
-// answers ARP for it, which the caller must prevent. A second one of the same address changes nothing.
+// Lend makes an address one of this host's without a link that has it: a route to the host itself. The kernel then sends from it and takes what is
+// sent to it. It also answers ARP for it, which the caller must prevent where another host has it; neighbour discovery needs a link that has it. A
+// second one of the same address changes nothing.
 func Lend(address netip.Addr) error {
 	route, err := loan(address)
 	if err != nil {

@@ -23,9 +23,18 @@ const (
 // arpOutput is NF_ARP_OUT of the kernel.
 var arpOutput = nftables.ChainHookRef(1)
 
-// Hush keeps an IPv4 address to this host for hushTime at most: no ARP packet goes out that claims it, and nothing that is sent to it comes in. What
-// is sent to it while it is no address of this host at all goes on, as on any host that forwards.
-func Hush(secret netip.Addr) error {
+// hush is one of the ways in which an address shows: packets of a family, with the address at an offset, that pass a hook.
+type hush struct {
+	family   nftables.TableFamily
+	hook     *nftables.ChainHook
+	priority *nftables.ChainPriority
+	offset   uint32
+	besides  []expr.Any
+}
+
+// Hush keeps an IPv4 address to this host for hushTime at most: no ARP packet goes out that claims it, and with deaf nothing that is sent to it comes
+// in. What is sent to it while it is no address of this host at all goes on, as on any host that forwards.
+func Hush(secret netip.Addr, deaf bool) error {
 	if !secret.Is4() {
 		return fmt.Errorf("hush %s: not an IPv4 address", secret)
 	}
@@ -34,16 +43,11 @@ func Hush(secret netip.Addr) error {
 		return fmt.Errorf("open netfilter: %w", err)
 	}
 	_, _, destination := header(secret)
-	for _, one := range []struct {
-		family   nftables.TableFamily
-		hook     *nftables.ChainHook
-		priority *nftables.ChainPriority
-		offset   uint32
-		besides  []expr.Any
-	}{
-		{nftables.TableFamilyARP, arpOutput, nftables.ChainPriorityFilter, arpSender, nil},
-		{nftables.TableFamilyIPv4, nftables.ChainHookPrerouting, nftables.ChainPriorityRaw, destination, local()},
-	} {
+	hushed := []hush{{nftables.TableFamilyARP, arpOutput, nftables.ChainPriorityFilter, arpSender, nil}}
+	if deaf {
+		hushed = append(hushed, hush{nftables.TableFamilyIPv4, nftables.ChainHookPrerouting, nftables.ChainPriorityRaw, destination, local()})
+	}
+	for _, one := range hushed {
 		t := &nftables.Table{Name: hushTable, Family: one.family}
 		c.AddTable(t) // so that there is one to remove
 		c.DelTable(t)
@@ -53,8 +57,8 @@ func Hush(secret netip.Addr) error {
 			return fmt.Errorf("hush %s: %w", secret, err)
 		}
 		chain := c.AddChain(&nftables.Chain{Name: "hush", Table: t, Type: nftables.ChainTypeFilter, Hooknum: one.hook, Priority: one.priority})
-		hushed := []expr.Any{address(one.offset, secret), &expr.Lookup{SourceRegister: register, SetName: set.Name, SetID: set.ID}}
-		c.AddRule(&nftables.Rule{Table: t, Chain: chain, Exprs: concat(hushed, one.besides, []expr.Any{&expr.Verdict{Kind: expr.VerdictDrop}})})
+		secrets := []expr.Any{address(one.offset, secret), &expr.Lookup{SourceRegister: register, SetName: set.Name, SetID: set.ID}}
+		c.AddRule(&nftables.Rule{Table: t, Chain: chain, Exprs: concat(secrets, one.besides, []expr.Any{&expr.Verdict{Kind: expr.VerdictDrop}})})
 	}
 	if err := c.Flush(); err != nil {
 		return fmt.Errorf("hush %s: %w", secret, err)

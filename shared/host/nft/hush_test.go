@@ -28,17 +28,19 @@ func TestHush(t *testing.T) {
 		answers bool
 	}{
 		{"lent", func() error { return nil }, true},
-		{"hushed", func() error { return Hush(vip) }, false},
+		{"hushed", func() error { return Hush(vip, true) }, false},
 		{"no more", Unhush, true},
 		{"no more, again", Unhush, true},
+		{"silent and not deaf", func() error { return Hush(vip, false) }, false},
+		{"no more after silence", Unhush, true},
 		{"hushed by two", func() error {
-			if err := Hush(vip); err != nil {
+			if err := Hush(vip, true); err != nil {
 				return err
 			}
-			return Hush(vip)
+			return Hush(vip, true)
 		}, false},
 		{"forgotten", func() error { time.Sleep(2100 * time.Millisecond); return nil }, true},
-		{"hushed in the place of what was forgotten", func() error { return Hush(vip) }, false},
+		{"hushed in the place of what was forgotten", func() error { return Hush(vip, true) }, false},
 	} {
 		if err := host.In(tt.do); err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
@@ -52,7 +54,7 @@ func TestHush(t *testing.T) {
 	host.IP(t, "route del local 192.0.2.5/32 dev lo table local\n")
 	neighbour.IP(t, "link set lo up\naddr add 192.0.2.5/32 dev lo\nroute add 198.51.100.0/24 via 192.0.2.10\n")
 	if err := host.In(func() error {
-		return errors.Join(os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o644), Hush(vip))
+		return errors.Join(os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o644), Hush(vip, true))
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +74,7 @@ func TestHush(t *testing.T) {
 	if known, connected := asks(t, neighbour, other, true); !known || !connected {
 		t.Errorf("another address is hushed too: ARP %t, TCP %t", known, connected)
 	}
-	if err := host.In(func() error { return Hush(netip.MustParseAddr("2001:db8::5")) }); err == nil {
+	if err := host.In(func() error { return Hush(netip.MustParseAddr("2001:db8::5"), true) }); err == nil {
 		t.Error("IPv6 was hushed by ARP")
 	}
 }

@@ -24,6 +24,7 @@ func (s *supervisor) obey(now time.Time) error {
 	case !asked:
 		s.Log.Info("stay", "why", "the request to leave is gone")
 		s.status.Leaving, s.startAt = supervised.Stays, time.Time{}
+		s.takeBack()
 		return s.trackLeave(no)
 	case s.status.Leaving == supervised.Stays:
 		s.status.Leaving, s.leaveBy = supervised.Asked, now.Add(s.order.patience)
@@ -31,6 +32,7 @@ func (s *supervisor) obey(now time.Time) error {
 		if s.daemon == nil {
 			break
 		}
+		s.lend()
 		if err := s.trackLeave(yes); err != nil {
 			return err
 		}

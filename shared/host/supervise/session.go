@@ -3,6 +3,7 @@ package supervise
 import (
 	"errors"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
@@ -10,12 +11,58 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
+// overlap is how long a holder that has given a VIP up in order goes on taking what is sent to it: who takes over announces it a moment after it has
+// made itself known, and meanwhile neighbours open connections where the VIP was.
+const overlap = 20 * time.Millisecond
+
+// lend has what is sent to the held VIPs taken here also for the moment after keepalived has removed them. Who can not is no worse off than before.
+func (s *supervisor) lend() {
+	for name, i := range s.status.Instances {
+		if i.State != supervised.Master {
+			continue
+		}
+		for _, vip := range s.order.vips[name] {
+			if err := link.Lend(vip); err != nil {
+				s.Log.Warn("take what comes for the VIP after its move", "vip", vip, "error", err)
+				continue
+			}
+			s.lent = append(s.lent, vip)
+		}
+	}
+}
+
+// takeBack ends what lend began.
+func (s *supervisor) takeBack() {
+	for _, vip := range s.lent {
+		if err := link.TakeBack(vip); err != nil {
+			s.Log.Warn("end what was for the VIP's move", "vip", vip, "error", err)
+		}
+	}
+	s.lent = nil
+}
+
 // lost ends the sessions of an instance that is MASTER no longer. Its clients would wait for an answer that cannot come: who has the VIP now
 // knows nothing of them, and what they only listen to stays silent for minutes.
 func (s *supervisor) lost(instance string) {
-	for _, vip := range s.order.vips[instance] {
+	vips := s.order.vips[instance]
+	if slices.ContainsFunc(vips, func(vip netip.Addr) bool { return slices.Contains(s.lent, vip) }) {
+		s.outlive(vips)
+	}
+	for _, vip := range vips {
 		s.hangUp(vip)
 	}
+}
+
+// outlive lets the moment pass in which VIPs that are lent are still looked for here. Nobody is told that they are.
+func (s *supervisor) outlive(vips []netip.Addr) {
+	for _, vip := range vips {
+		if vip.Is4() {
+			if err := nft.Hush(vip, false); err != nil {
+				s.Log.Warn("keep a VIP that has moved to this host", "vip", vip, "error", err)
+			}
+		}
+	}
+	<-time.After(overlap)
 }
 
 // farewell is lost for every instance.
@@ -32,6 +79,7 @@ func (s *supervisor) farewell() {
 func (s *supervisor) hangUp(vip netip.Addr) {
 	begin := time.Now()
 	n, err := reset(vip)
+	s.lent = slices.DeleteFunc(s.lent, func(one netip.Addr) bool { return one == vip })
 	if err != nil {
 		s.Log.Warn("reset the VIP's sessions", "vip", vip, "error", err)
 	}
@@ -42,15 +90,18 @@ func (s *supervisor) hangUp(vip netip.Addr) {
 
 // reset ends the sessions, with a word to the clients. The kernel sends nothing from an IPv4 address that the host does not have, so the host
 // lends it for that moment: as a route to itself and not on a link, while no ARP packet that claims it goes out and nothing that others send to
-// it comes in. When that cannot be had the sessions end without a word. IPv6 asks for none of that.
+// it comes in. When that cannot be had the sessions end without a word. IPv6 asks for none of that. No loan outlives it.
 func reset(vip netip.Addr) (n int, err error) {
-	sessions, err := link.Sessions(vip)
-	if err != nil || len(sessions) == 0 {
-		return 0, err
+	defer func() { err = errors.Join(err, giveBack(vip)) }()
+	if vip.Is4() {
+		err = nft.Hush(vip, true) // before they are counted: no further one begins
+	}
+	sessions, failed := link.Sessions(vip)
+	if failed != nil || len(sessions) == 0 {
+		return 0, errors.Join(err, failed)
 	}
 	if vip.Is4() {
-		defer func() { err = errors.Join(err, giveBack(vip)) }()
-		err = lend(vip)
+		err = errors.Join(err, link.Lend(vip))
 	}
 	for _, one := range sessions {
 		if failed := one.Reset(); failed != nil {
@@ -60,13 +111,6 @@ func reset(vip netip.Addr) (n int, err error) {
 		n++
 	}
 	return n, err
-}
-
-func lend(vip netip.Addr) error {
-	if err := nft.Hush(vip); err != nil {
-		return err
-	}
-	return link.Lend(vip)
 }
 
 // giveBack ends a loan, also one of an earlier run that was killed meanwhile.

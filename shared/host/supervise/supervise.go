@@ -54,6 +54,7 @@ type supervisor struct {
 	listenAt time.Time                // when it is heard next
 	stances  map[string]stance        // by instance, since keepalived's VRRP process was started
 	leaveBy  time.Time                // when a request to leave has waited for long enough
+	lent     []netip.Addr             // VIPs that this host takes for a moment longer than keepalived has them
 	reapAt   time.Time                // when strays are looked for next
 	strays   map[netip.Addr]time.Time // VIPs that nobody answers for, since when
 
@@ -121,10 +122,8 @@ func (s *supervisor) prepare() error {
 		return err
 	}
 	for _, vip := range s.VIPs {
-		if vip.Is4() {
-			if err := giveBack(vip); err != nil {
-				s.Log.Warn("end what an earlier run was about", "error", err)
-			}
+		if err := giveBack(vip); err != nil {
+			s.Log.Warn("end what an earlier run was about", "error", err)
 		}
 	}
 	if err := s.prepareTracks(); err != nil {

@@ -16,6 +16,7 @@ func (s *supervisor) yield() {
 		s.status.Leaving, s.leaveBy = supervised.Asked, time.Now().Add(s.order.patience)
 	}
 	s.Log.Info("leave", "why", "this program is to end", "bound", time.Until(s.leaveBy), "holds", s.masters())
+	s.lend()
 	if err := s.trackLeave(yes); err != nil {
 		s.Log.Error("leave at once", "error", err)
 		return
