@@ -201,7 +201,7 @@ func (i *install) orderly(n int, begin, moved time.Time, requests traffic.Reques
 	for _, r := range since.Unserved()[:min(len(since.Unserved()), 10)] {
 		i.Logf("run %d: %s, begun %s after the move, ended %s after it: %v", n, r.Outcome, r.Start.Sub(moved).Round(time.Millisecond), r.End.Sub(moved).Round(time.Millisecond), r.Err)
 	}
-	if bad := since.With(traffic.Refused, traffic.Late, traffic.Failed); len(bad) != 0 {
+	if bad := since.With(traffic.Refused, traffic.Silent, traffic.Late, traffic.Failed); len(bad) != 0 {
 		i.Errorf("run %d: not orderly: %s", n, bad)
 	}
 	if most := 1 + int(longest/every); len(cut) > most {

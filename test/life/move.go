@@ -92,12 +92,13 @@ const (
 // faults are what an orderly move does not have: a connection that is refused or times out, a request that is cut though it was not open at
 // that instant, a watch that hangs or is not back soon, two holders for longer than their packets take to tell them.
 func faults(m Moved, breaks []traffic.Break, moved time.Time, soon time.Duration) (list []string) {
-	// A request that is open at the instant dies with the address: its client hears a reset, or nothing when the packet was lost on the way.
+	// A request that is open at the instant dies with the address: its client hears a reset, or nothing when the packet was lost on the way. One
+	// that gets no connection was not open.
 	var cut, bad traffic.Requests
 	for _, r := range m.Requests.Unserved() {
 		open := r.Start.Before(moved.Add(2*sample)) && r.End.After(moved.Add(-blur))
 		switch {
-		case open && r.Outcome != traffic.Refused, r.Outcome == traffic.Reset:
+		case open && r.Outcome != traffic.Refused && r.Outcome != traffic.Silent, r.Outcome == traffic.Reset:
 			cut = append(cut, r)
 		default:
 			bad = append(bad, r)

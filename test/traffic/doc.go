@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -23,7 +24,8 @@ type Outcome string
 const (
 	Served  Outcome = "served"  // with the expected status
 	Refused Outcome = "refused" // the connection was
-	Late    Outcome = "late"    // no whole answer in the client's patience
+	Silent  Outcome = "silent"  // no connection in the client's patience
+	Late    Outcome = "late"    // a connection, and no whole answer in the client's patience
 	Reset   Outcome = "reset"   // the connection was there and was cut
 	Failed  Outcome = "failed"  // answered with another status, or in another way
 )
@@ -47,6 +49,20 @@ func outcome(err error) Outcome {
 // client opens a connection for each request and gives it so much time in all; 0 for no limit.
 func client(dial Dial, config *tls.Config, patience time.Duration) *http.Client {
 	return &http.Client{Timeout: patience, Transport: &http.Transport{
-		DialContext: dial, TLSClientConfig: config, DisableKeepAlives: true, TLSHandshakeTimeout: patience,
+		DialContext: noting(dial), TLSClientConfig: config, DisableKeepAlives: true, TLSHandshakeTimeout: patience,
 	}}
+}
+
+// connected is the key of a request's context under which an *atomic.Bool is told that there is a connection.
+type connected struct{}
+
+// noting dials, and takes note of it for whoever wants to know.
+func noting(dial Dial) Dial {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := dial(ctx, network, address)
+		if known, ok := ctx.Value(connected{}).(*atomic.Bool); ok && err == nil {
+			known.Store(true)
+		}
+		return c, err
+	}
 }

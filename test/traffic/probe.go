@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -54,9 +55,13 @@ func (p *Prober) run(ctx context.Context, c *http.Client, url string, every time
 		}
 		crowd.Go(func() {
 			// A request that has begun is let end: what Stop cuts short would look like a fault.
+			var there atomic.Bool
 			r := Request{Start: time.Now()}
-			r.Err = get(c, url)
+			r.Err = get(context.WithValue(context.Background(), connected{}, &there), c, url)
 			r.End, r.Outcome = time.Now(), outcome(r.Err)
+			if r.Outcome == Late && !there.Load() {
+				r.Outcome = Silent
+			}
 			p.mu.Lock()
 			p.requests = append(p.requests, r)
 			p.mu.Unlock()
@@ -64,8 +69,12 @@ func (p *Prober) run(ctx context.Context, c *http.Client, url string, every time
 	}
 }
 
-func get(c *http.Client, url string) error {
-	answer, err := c.Get(url)
+func get(ctx context.Context, c *http.Client, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	answer, err := c.Do(request)
 	if err != nil {
 		return err
 	}
@@ -116,7 +125,7 @@ func (r Requests) With(outcomes ...Outcome) Requests {
 }
 
 // Unserved are the requests that did not get what they wanted.
-func (r Requests) Unserved() Requests { return r.With(Refused, Late, Reset, Failed) }
+func (r Requests) Unserved() Requests { return r.With(Refused, Silent, Late, Reset, Failed) }
 
 func (r Requests) where(keep func(Request) bool) (kept Requests) {
 	for _, one := range r {

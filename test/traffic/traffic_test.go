@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -46,11 +47,18 @@ func TestProbe(t *testing.T) {
 			panic(http.ErrAbortHandler)
 		}
 	})
-	p := Probe(new(net.Dialer).DialContext, server.URL, config, 5*time.Millisecond, 200*time.Millisecond)
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		if mode.Load() == "unanswered" {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}
+	p := Probe(dial, server.URL, config, 5*time.Millisecond, 200*time.Millisecond)
 	phases := []struct {
 		mode string
 		want Outcome
-	}{{"ok", Served}, {"error", Failed}, {"cut", Reset}, {"hang", Late}, {"gone", Refused}}
+	}{{"ok", Served}, {"error", Failed}, {"cut", Reset}, {"hang", Late}, {"unanswered", Silent}, {"gone", Refused}}
 	var starts []time.Time
 	for _, phase := range phases {
 		if phase.mode == "gone" {
@@ -65,7 +73,7 @@ func TestProbe(t *testing.T) {
 	if first := all.Until(starts[1].Add(-50 * time.Millisecond)).Unserved(); len(first) > 0 {
 		t.Errorf("while all was well: %v", first)
 	}
-	if later := all.Since(starts[4]).With(Served); len(later) > 0 {
+	if later := all.Since(starts[5]).With(Served); len(later) > 0 {
 		t.Errorf("a server that is gone served: %v", later)
 	}
 }
