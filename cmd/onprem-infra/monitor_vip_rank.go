@@ -47,4 +47,3 @@ func (c *nodeCluster) followRank(ctx context.Context) error {
 		}
 	}
 }
-

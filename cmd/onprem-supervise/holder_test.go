@@ -150,3 +150,31 @@ func TestAloneAfterARestart(t *testing.T) {
 	t.Logf("both VIPs again after %s", held.until(t, "with both VIPs again", 20*time.Second, 2))
 	s.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
 }
+
+// TestStoppedIsNotMissed has a signal stop keepalived, or its VRRP process alone, at several times between two beats: it goes on before anybody misses
+// its adverts.
+func TestStoppedIsNotMissed(t *testing.T) {
+	t.Parallel()
+	l := newLAN(t)
+	holder, other := realKeepalived(t), realKeepalived(t)
+	holder.start2(l, 10, better, "0.15")
+	holder.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
+	other.start2(l, 11, worse, "0.15")
+	other.untilAt(supervised.Backup, worse+healthy, 5*time.Second)
+	for round := range 6 {
+		if round%2 == 0 {
+			syscall.Kill(holder.speaker(), syscall.SIGSTOP)
+		} else {
+			holder.signalAll(syscall.SIGSTOP)
+		}
+		for end := time.Now().Add(5 * time.Second); holder.log.count("continue keepalived") != round+1; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("nobody helps it")
+			}
+		}
+		time.Sleep(1100*time.Millisecond + time.Duration(round)*160*time.Millisecond) // a beat without a stop, and a part of another one
+	}
+	if n := other.reigned(); n != 0 || holder.status().Restarts != 0 {
+		t.Errorf("the other one became MASTER %d times, %d restarts", n, holder.status().Restarts)
+	}
+}

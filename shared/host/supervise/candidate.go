@@ -68,7 +68,8 @@ func (s *supervisor) try(ctx context.Context, path string, text []byte, digest s
 		return nil
 	}
 	s.Log.Info("accept configuration", "file", path, "sha256", digest)
-	s.inForce, s.order, s.status.Refused = digest, s.order.then(readOrder(text)), nil
+	s.inForce, s.status.Refused = digest, nil
+	s.heed(s.order.then(readOrder(text)))
 	return nil
 }
 
@@ -83,11 +84,18 @@ func (s *supervisor) adopt(ctx context.Context) error {
 	case ctx.Err() != nil:
 	case complaint == "":
 		s.Log.Info("accept configuration", "file", s.Config, "sha256", digest)
-		s.inForce, s.order = digest, readOrder(text)
+		s.inForce = digest
+		s.heed(readOrder(text))
 	case s.status.Refused == nil:
 		s.refuse(digest, complaint)
 	}
 	return nil
+}
+
+// heed takes note of what the configuration in force says.
+func (s *supervisor) heed(o order) {
+	s.order = o
+	s.advert.Store(int64(o.advert))
 }
 
 // refuse leaves what is in force alone, and says why once.

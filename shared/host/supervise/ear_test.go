@@ -78,7 +78,7 @@ vrrp_instance one_API_1 {
 }
 `
 	vip := netip.MustParseAddr
-	want := order{patience: vrrp.Patience(ownPace.version, ownPace.advert), bonus: map[string]bool{"one_API_1": true}, vips: map[string][]netip.Addr{
+	want := order{advert: 100 * time.Millisecond, patience: vrrp.Patience(ownPace.version, ownPace.advert), bonus: map[string]bool{"one_API_1": true}, vips: map[string][]netip.Addr{
 		"one_API_0": {vip("192.0.2.5")}, "one_API_1": {vip("2001:db8::5"), vip("2001:db8::6")},
 	}}
 	if got := readOrder([]byte(config)); !reflect.DeepEqual(got, want) {

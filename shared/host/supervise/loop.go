@@ -35,6 +35,10 @@ func (s *supervisor) loop(ctx context.Context) error {
 				return errors.Join(err, s.leave())
 			}
 		case <-s.candidate:
+		case <-s.stopped:
+			if s.daemon != nil {
+				s.daemon.beatAt = time.Time{} // feel it now
+			}
 		case <-s.children.reaped:
 		case <-due:
 		}

@@ -18,6 +18,7 @@ type order struct {
 	vips     map[string][]netip.Addr // by instance
 	bonus    map[string]bool         // by instance: a tracked file says whether it holds its VIPs
 	patience time.Duration
+	advert   time.Duration // the shortest time between two adverts
 }
 
 // pace is how fast an instance's election goes. The values are keepalived's own as long as a configuration says nothing.
@@ -58,12 +59,12 @@ func readOrder(config []byte) order {
 			paces[instance] = paces[instance].read(words[0], words[1])
 		}
 	}
-	o.patience = vrrp.Patience(ownPace.version, ownPace.advert)
+	o.patience, o.advert = vrrp.Patience(ownPace.version, ownPace.advert), ownPace.advert
 	if len(paces) > 0 {
 		o.patience = 0
 	}
 	for _, p := range paces {
-		o.patience = max(o.patience, vrrp.Patience(p.version, p.advert))
+		o.patience, o.advert = max(o.patience, vrrp.Patience(p.version, p.advert)), min(o.advert, p.advert)
 	}
 	return o
 }

@@ -44,6 +44,7 @@ func (s *supervisor) follow() {
 			s.Log.Error("follow keepalived's VRRP process", "error", err)
 		}
 	})
+	s.servants.Go(func() { s.glance(d, speaker, gone) })
 }
 
 // bereaved takes the VIPs off when nobody speaks VRRP for them any more.

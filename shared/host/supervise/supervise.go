@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
@@ -50,6 +51,7 @@ type supervisor struct {
 
 	pulse    pulseTaker               // of the loop
 	order    order                    // of the configuration in force
+	advert   atomic.Int64             // order.advert, for others than the loop
 	ear      ear                      // for the monitor's heartbeat
 	listenAt time.Time                // when it is heard next
 	stances  map[string]stance        // by instance, since keepalived's VRRP process was started
@@ -61,6 +63,7 @@ type supervisor struct {
 	servants  servants
 	candidate chan struct{} // one slot each
 	network   chan struct{}
+	stopped   chan struct{}
 	lines     chan string
 	failed    chan error
 }
@@ -80,7 +83,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	s := &supervisor{
 		Options: o, children: family, status: supervised.Status{Instances: map[string]supervised.Instance{}}, retry: backoff{failures: 1},
-		strays: map[netip.Addr]time.Time{}, stances: map[string]stance{}, candidate: make(chan struct{}, 1), network: make(chan struct{}, 1), lines: make(chan string), failed: make(chan error, 3),
+		strays: map[netip.Addr]time.Time{}, stances: map[string]stance{}, candidate: make(chan struct{}, 1), network: make(chan struct{}, 1), stopped: make(chan struct{}, 1), lines: make(chan string), failed: make(chan error, 3),
 	}
 	if err := s.prepare(); err != nil {
 		return err
