@@ -72,10 +72,10 @@ func indented(t *testing.T, v any) []byte {
 
 func TestCompileSmallest(t *testing.T) { golden.Check(t, indented(t, mustCompile(t, smallest()))) }
 
-// TestCompileLan is the same cluster among machines of ours alone.
-func TestCompileLan(t *testing.T) {
+// TestCompileCompat is the same cluster beside nodes of today's OpenShift.
+func TestCompileCompat(t *testing.T) {
 	c := smallest()
-	c.Timing = vrrp.ProfileLan
+	c.Timing = vrrp.ProfileCompat
 	golden.Check(t, indented(t, mustCompile(t, c)))
 }
 
@@ -101,6 +101,10 @@ func TestCompileDefaults(t *testing.T) {
 		get    func(Plan) any
 		want   any
 	}{
+		{"timing of machines", func(*spec.Cluster) {}, func(p Plan) any { return p.Timing.Profile }, "lan"},
+		{"timing of virtual machines", func(c *spec.Cluster) { c.Platform = spec.VSphere }, func(p Plan) any { return p.Timing.Profile }, "vm"},
+		{"timing of who knows what", func(c *spec.Cluster) { c.Platform = "" }, func(p Plan) any { return p.Timing.Profile }, "vm"},
+		{"timing that is said", func(c *spec.Cluster) { c.Timing = "compat" }, func(p Plan) any { return p.Timing.Model.Profile }, "compat"},
 		{"3 replicas", func(c *spec.Cluster) { c.ControlPlaneReplicas = 3 }, func(p Plan) any { return p.Topology }, spec.HighlyAvailable},
 		{"5 replicas", func(c *spec.Cluster) { c.ControlPlaneReplicas = 5 }, func(p Plan) any { return p.Topology }, spec.HighlyAvailable},
 		{"2 replicas", func(c *spec.Cluster) { c.ControlPlaneReplicas = 2 }, func(p Plan) any { return p.Topology }, spec.DualReplica},

@@ -57,9 +57,17 @@ func controlPlaneLabelOf(c spec.Cluster) string {
 	return "node-role.kubernetes.io/master"
 }
 
-// elections are how VRRP runs: unicast unless multicast is asked for, with the timing of today's clusters unless another one is.
+// timingOf is the timing of a platform: only machines of one's own have no busy neighbours.
+func timingOf(platform spec.Platform) string {
+	if platform == spec.BareMetal {
+		return vrrp.ProfileLan
+	}
+	return vrrp.ProfileVM
+}
+
+// elections are how VRRP runs: unicast unless multicast is asked for, with the timing of the platform unless another one is.
 func elections(c spec.Cluster) (spec.Mode, vrrp.Timing, error) {
-	profile := or(c.Timing, vrrp.ProfileCompat)
+	profile := or(c.Timing, timingOf(or(c.Platform, spec.None)))
 	timing, ok := vrrp.TimingOf(profile)
 	if !ok {
 		return "", vrrp.Timing{}, fmt.Errorf("timing profile %q does not exist: choose one of %s", profile, strings.Join(spec.Timings(), ", "))
