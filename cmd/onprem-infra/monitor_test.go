@@ -74,7 +74,7 @@ func TestClusterChanges(t *testing.T) {
 			}
 		}
 	}
-	put(text[:len(text)/2])
+	put(text[:strings.Index(text, "  ingressVIPs:")])
 	until("half a file", "stays in force", 1)
 	put("kind: Nothing\n")
 	until("another file's kind", "stays in force", 2)
