@@ -243,6 +243,24 @@ func TestDecideNumbers(t *testing.T) {
 	}
 }
 
+// TestDecideProfiles holds what clusters of ours alone depend on: one version for both families, no password, the profile's adverts, and a priority
+// above all that their nodes can reach.
+func TestDecideProfiles(t *testing.T) {
+	for _, profile := range []string{vrrp.ProfileLan, vrrp.ProfileVM} {
+		p := compile(t, func(c *spec.Cluster) { dual(c); c.Timing = profile })
+		r, h, _, _ := room(t, func(c *spec.Cluster) { dual(c); c.Timing = profile })
+		d, _ := r.Decide(Snapshot{Links: h.links, Verdict: hold})
+		if len(d.Config.Instances) != 2 {
+			t.Fatalf("%s: %+v", profile, d.Config)
+		}
+		for _, i := range d.Config.Instances {
+			if i.Version != vrrp.V3 || i.AuthPass != "" || i.Advert != p.Timing.Model.Advert || i.Priority != 200 || i.Priority <= p.VRRP.ControlPlane.Max {
+				t.Errorf("%s: %+v", profile, i)
+			}
+		}
+	}
+}
+
 // TestDecideRidesOverAnAddressThatIsReplaced: a DHCP client removes the old address first. Each VIP has its own gap.
 func TestDecideRidesOverAnAddressThatIsReplaced(t *testing.T) {
 	r, _, _, _ := room(t, dual)

@@ -481,6 +481,9 @@ func TestPrepare(t *testing.T) {
 	if got := w.members(); got != "192.0.2.10 192.0.2.11" || w.files[haproxy.Run.State()] == "" {
 		t.Errorf("members %q", got)
 	}
+	if d.Config.Server != w.plan.Timing.Model.Server || !strings.Contains(w.files[haproxy.File], " inter 500ms fastinter 200ms fall 2 rise 3 ") {
+		t.Errorf("servers are looked at as %+v, the plan says %+v", d.Config.Server, w.plan.Timing.Model.Server)
+	}
 	if w.reloads+len(w.commands) > 0 || w.rules.Closed != nil {
 		t.Error("more than files was touched")
 	}

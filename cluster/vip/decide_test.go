@@ -343,6 +343,24 @@ func TestMulticast(t *testing.T) {
 	}
 }
 
+// TestNumbersRanked holds the same of clusters of ours alone: one version for both families, no password, and the profile's adverts.
+func TestNumbersRanked(t *testing.T) {
+	for _, profile := range []string{vrrp.ProfileLan, vrrp.ProfileVM} {
+		c := cluster()
+		c.Timing = profile
+		w := newWorld(t, c, role.Master)
+		d := w.turn()
+		if len(d.Config.Instances) != 4 {
+			t.Fatalf("%s: %+v", profile, d.Config)
+		}
+		for _, i := range d.Config.Instances {
+			if i.Version != vrrp.V3 || i.AuthPass != "" || i.Advert != w.plan.Timing.Model.Advert {
+				t.Errorf("%s: %+v", profile, i)
+			}
+		}
+	}
+}
+
 // TestNumbers holds the instances against the plan: base priorities, virtual router IDs, passwords and what each check weighs (K-04, K-05, K-50 to
 // K-53).
 func TestNumbers(t *testing.T) {

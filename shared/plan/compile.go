@@ -58,13 +58,7 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 			Margin:            proof.Margin,
 			Proof:             proof.Statements,
 		},
-		Timing: Timing{
-			Profile:          timing.Profile,
-			AdvertIntervalMs: int(timing.Advert.Milliseconds()),
-			Looks:            looks(timing, policy),
-			Bounds:           bounds(loadBalancerOf(c), vips, policy, timing),
-			Model:            timing,
-		},
+		Timing:  paces(loadBalancerOf(c), vips, timing, policy),
 		Ports:   ports,
 		Records: record.Cluster(identity.Zone, vips.API, vips.Ingress),
 		Images:  copied(c.Images),
@@ -80,6 +74,20 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)
 	}
 	return p, nil
+}
+
+// paces are the profile in numbers, with what follows from it.
+func paces(balancer spec.LoadBalancer, vips VIPs, timing vrrp.Timing, policy vrrp.Policy) Timing {
+	return Timing{
+		Profile:          timing.Profile,
+		AdvertIntervalMs: int(timing.Advert.Milliseconds()),
+		IPv4Version:      int(timing.IPv4),
+		PatienceMs:       ceilMs(max(vrrp.Patience(timing.IPv4, timing.Advert), vrrp.Patience(vrrp.V3, timing.Advert))),
+		SilenceMs:        ceilMs(vrrp.Silence),
+		Looks:            looks(timing, policy),
+		Bounds:           bounds(balancer, vips, policy, timing),
+		Model:            timing,
+	}
 }
 
 // readable holds that hosts will read what they get. What spec.Parse accepted they do; a Cluster that was made in another way may hold

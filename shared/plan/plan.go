@@ -111,6 +111,9 @@ func ladder(c vrrp.Candidates, top vrrp.Priority) Ladder {
 type Timing struct {
 	Profile          string  `json:"profile"`
 	AdvertIntervalMs int     `json:"advertIntervalMs"`
+	IPv4Version      int     `json:"ipv4Version"` // of VRRP for IPv4 VIPs; IPv6 ones have 3 always
+	PatienceMs       int     `json:"patienceMs"`  // of a holder that leaves, with those who shall take over
+	SilenceMs        int     `json:"silenceMs"`   // of a node's monitor, after which the node's health counts for nothing
 	Looks            []Look  `json:"looks"`
 	Bounds           []Bound `json:"bounds"`
 
