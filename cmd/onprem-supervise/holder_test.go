@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
 // The numbers of two routers whose ranks differ, with health and the holder's bonus.
@@ -177,4 +178,34 @@ func TestStoppedIsNotMissed(t *testing.T) {
 	if n := other.reigned(); n != 0 || holder.status().Restarts != 0 {
 		t.Errorf("the other one became MASTER %d times, %d restarts", n, holder.status().Restarts)
 	}
+}
+
+// TestElectionDuringATest has keepalived become MASTER while the test of another configuration hangs: the bonus does not wait for its end.
+func TestElectionDuringATest(t *testing.T) {
+	t.Parallel()
+	s := fakeDaemon(t)
+	s.start(netns.New(t))
+	file := s.path(supervised.HolderTrack("a"))
+	tracks := ": <<END\nfile " + file + "\nEND\n"
+	holds := func(want string) {
+		t.Helper()
+		for end := time.Now().Add(5 * time.Second); s.read(supervised.HolderTrack("a")) != want; time.Sleep(2 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("the file holds %q, want %q", s.read(supervised.HolderTrack("a")), want)
+			}
+		}
+	}
+	s.propose(tracks + strings.Replace(serving, "while :", `while ! [ -e "$DIR/elected" ]; do sleep 0.02 & wait; done
+echo 'INSTANCE "a" MASTER 70' >"$FIFO"
+while :`, 1))
+	s.untilState("a", supervised.Backup, 5*time.Second)
+	holds("-1\n")
+	s.propose(tracks + serving + "# slow\n")
+	for end := time.Now().Add(5 * time.Second); len(below(s.cmd.Process.Pid)) < 3; time.Sleep(2 * time.Millisecond) { // keepalived, what it waits for, and the test
+		if time.Now().After(end) {
+			t.Fatal("the test does not begin")
+		}
+	}
+	put(t, s.path("elected"), "")
+	holds("1\n")
 }
