@@ -170,6 +170,14 @@ func TestRank(t *testing.T) {
 		t.Errorf("claims %s", got)
 	}
 	w.claims = nil
+	now := w.nodes
+	w.nodes = Heard[[]Node]{}
+	w.again(role.Master)
+	priority("no rank yet, a reboot, the API is away", 4)
+	if len(w.claims) > 0 {
+		t.Errorf("the API is away, and it claims %s", w.claimed())
+	}
+	w.nodes = now
 	w.nodes.Is[0].Rank = "2"
 	priority("the API shows the claim", 2)
 	w.nodes.Is = w.nodes.Is[:2] // the best one has it still, another has left, and so have the workers
@@ -183,8 +191,12 @@ func TestRank(t *testing.T) {
 	w.nodes = Heard[[]Node]{}
 	w.again(role.Master)
 	priority("a reboot, the API is away", 2)
+	if len(w.claims) > 0 {
+		t.Errorf("the API is away, and it claims %s", w.claimed())
+	}
+	w.again(role.Master)
 	w.nodes = said(aged("", "0", "3"))
-	priority("its Node was made anew", 2)
+	priority("another reboot, and its Node was made anew", 2)
 	if got := w.claimed(); got != "[{n1 2}]" {
 		t.Errorf("claims %s", got)
 	}
@@ -206,7 +218,7 @@ func TestItself(t *testing.T) {
 	w.nodes.Is[2].InternalIPs = append(w.nodes.Is[2].InternalIPs, ip("192.0.2.5"))
 	former := w.nodes.Is[0]
 	former.Name, former.Created = "another", time.Unix(1, 0)
-	w.nodes.Is = append(w.nodes.Is, former)
+	w.nodes.Is = append([]Node{former}, w.nodes.Is...)
 	w.turn()
 	if got := w.claimed(); got != "[{n1 0}]" {
 		t.Errorf("claims %s", got)

@@ -209,3 +209,27 @@ while :`, 1))
 	put(t, s.path("elected"), "")
 	holds("1\n")
 }
+
+// TestReloadKeepsTheVIP gives a holder another rank again and again, below and above that of one who waits: neither the reload nor the rank costs it the
+// VIPs, and the other one hears it all the time.
+func TestReloadKeepsTheVIP(t *testing.T) {
+	t.Parallel()
+	const between = (worse + better) / 2
+	l := newLAN(t)
+	holder, other := realKeepalived(t), realKeepalived(t)
+	holder.start2(l, 10, better, "0.1")
+	holder.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
+	other.start2(l, 11, between, "0.1")
+	other.untilAt(supervised.Backup, between+healthy, 5*time.Second)
+	held := l.watch(t)
+	held.until(t, "with both VIPs", time.Second, 2)
+	for round := range 6 {
+		rank := []int{worse, better}[round%2]
+		holder.propose(ranked(holder.dir, 10, rank, "0.1"))
+		holder.untilAt(supervised.Master, rank+healthy+bonus, 5*time.Second)
+		time.Sleep(500 * time.Millisecond) // more than a master-down time
+	}
+	if n := other.reigned(); n != 0 || held.low() != 2 {
+		t.Errorf("the other one became MASTER %d times, and the holder had %d VIPs at the least", n, held.low())
+	}
+}
