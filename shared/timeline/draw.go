@@ -1,0 +1,151 @@
+package timeline
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"strings"
+	"time"
+)
+
+// The picture's measures, in pixels of a picture that is shown as it is.
+const (
+	width   = 1200.0
+	gutter  = 150.0 // names, left of the plot
+	plot    = width - gutter - 20
+	letter  = 6.4 // of the text in the picture
+	markRow = 15.0
+	rowThin = 8.0
+	rowFat  = 18.0
+	rowGap  = 3.0
+	curve   = 34.0
+	points  = 26.0
+	laneGap = 12.0
+)
+
+// canvas is a picture in the making.
+type canvas struct {
+	strings.Builder
+	t    Timeline
+	y    float64
+	seen map[Tone]bool
+}
+
+// draw makes the picture as an SVG element.
+func draw(t Timeline) string {
+	c := &canvas{t: t, seen: map[Tone]bool{}}
+	if t.End <= t.Begin {
+		return "<p>There is no time to draw.</p>"
+	}
+	c.marks()
+	top := c.y
+	for _, lane := range t.Lanes {
+		c.lane(lane)
+	}
+	bottom := c.y
+	c.axis(top, bottom)
+	c.legend()
+	body := c.String()
+	return fmt.Sprintf("<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"%s\" font-family=\"system-ui,sans-serif\" font-size=\"11\">\n%s</svg>\n",
+		width, c.y+4, html.EscapeString(t.Title), body)
+}
+
+// x is where a moment is; moments outside are at the edge.
+func (c *canvas) x(at time.Duration) float64 {
+	part := float64(at-c.t.Begin) / float64(c.t.End-c.t.Begin)
+	return gutter + plot*min(1, max(0, part))
+}
+
+func (c *canvas) shown(at time.Duration) bool { return at >= c.t.Begin && at <= c.t.End }
+
+func (c *canvas) text(x, y float64, anchor, style, text string) {
+	fmt.Fprintf(c, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\"%s>%s</text>\n", x, y, anchor, style, html.EscapeString(text))
+}
+
+func (c *canvas) box(x, y, w, h float64, t Tone, title string) {
+	c.seen[t] = true
+	fmt.Fprintf(c, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"><title>%s</title></rect>\n", x, y, max(w, 0.8), h, colour(t), html.EscapeString(title))
+}
+
+// marks writes what happened above the lanes, in as many rows as it takes for no two labels to touch. Their lines are drawn with the axis.
+func (c *canvas) marks() {
+	var ends []float64 // of the rows
+	for _, m := range c.t.Marks {
+		if !c.shown(m.At) {
+			continue
+		}
+		x, wide := c.x(m.At), letter*float64(len([]rune(m.Label)))
+		from, anchor := x, "start"
+		if x+wide > width {
+			from, anchor = x-wide, "end"
+		}
+		row := 0
+		for row < len(ends) && ends[row] > from {
+			row++
+		}
+		if row == len(ends) {
+			ends = append(ends, 0)
+		}
+		ends[row] = from + wide + letter
+		c.text(x, 12+markRow*float64(row), anchor, ` font-weight="600" fill="#333"`, m.Label)
+	}
+	c.y = markRow*float64(len(ends)) + 10
+}
+
+// axis draws the time below the lanes, and its lines through them.
+func (c *canvas) axis(top, bottom float64) {
+	step := tick(c.t.End - c.t.Begin)
+	for at := c.t.Begin.Truncate(step); at <= c.t.End; at += step {
+		if !c.shown(at) {
+			continue
+		}
+		x := c.x(at)
+		fmt.Fprintf(c, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#000\" stroke-opacity=\"0.09\"/>\n", x, top, x, bottom)
+		c.text(x, bottom+12, "middle", ` fill="#555"`, clock(at, step))
+	}
+	for _, m := range c.t.Marks {
+		if c.shown(m.At) {
+			x := c.x(m.At)
+			fmt.Fprintf(c, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#333\" stroke-dasharray=\"3 3\"/>\n", x, top-6, x, bottom)
+		}
+	}
+	c.y = bottom + 20
+}
+
+// tick is a round time of which no more than a dozen fit.
+func tick(all time.Duration) time.Duration {
+	least := float64(all) / 12
+	base := math.Pow(10, math.Floor(math.Log10(least)))
+	for _, times := range []float64{1, 2, 5} {
+		if base*times >= least {
+			return time.Duration(math.Round(base * times))
+		}
+	}
+	return time.Duration(math.Round(base * 10))
+}
+
+func clock(at, step time.Duration) string {
+	switch {
+	case step >= time.Second:
+		return fmt.Sprintf("%d s", at/time.Second)
+	case step >= 100*time.Millisecond:
+		return fmt.Sprintf("%.1f s", at.Seconds())
+	case step >= time.Millisecond:
+		return fmt.Sprintf("%d ms", at/time.Millisecond)
+	}
+	return at.String()
+}
+
+// legend names the tones that occur.
+func (c *canvas) legend() {
+	x := gutter
+	for _, known := range tones {
+		if !c.seen[known.tone] {
+			continue
+		}
+		c.box(x, c.y+2, 11, 11, known.tone, "")
+		c.text(x+16, c.y+11.5, "start", ` fill="#333"`, string(known.tone))
+		x += 36 + letter*float64(len(known.tone))
+	}
+	c.y += 18
+}
