@@ -85,6 +85,8 @@ var laws = []law{
 	{room: "shared/supervised", why: "leaf"},
 	{room: "shared/vrrp", own: []string{"shared/health"}, why: "leaf; how fast the elections are follows from how fast checks are"},
 	{room: "shared/loop", why: "a loop knows time and context, nothing of what it turns"},
+	{room: "shared/timeline", why: "pictures for everybody: of what is computed and of what is measured"},
+	{room: "shared/simulate", own: append([]string{"shared/timeline"}, leaves...), why: "virtual time needs no machine, and no plan"},
 	{room: "shared/keepalived", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
 	{room: "shared/haproxy", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
 	{room: "shared/corefile", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},

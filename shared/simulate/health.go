@@ -1,0 +1,107 @@
+package simulate
+
+import (
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// What a monitor's turn takes, and an answer.
+var (
+	turns   = spanOf(time.Millisecond, 8*time.Millisecond)
+	answers = spanOf(500*time.Microsecond, 8*time.Millisecond)
+)
+
+// check is one of a node's checks. As long as it finds what it believes, its looks change nothing, and none is made.
+type check struct {
+	vrrp.Weight
+	policy health.Policy
+	phase  time.Duration
+	latch  health.Latch
+	looks  bool // one is due
+	gen    uint32
+}
+
+// truth is what a look would find now, and whether it would wait for its whole time.
+func (w *world) truth(h *host, name vrrp.CheckName) (passes, hangs bool) {
+	lb := h.lb.on && !h.lb.hung && h.lb.redirect
+	switch name {
+	case vrrp.CheckLB:
+		return lb, h.lb.hung
+	case vrrp.CheckBoth:
+		ready := h.api.on && !h.api.hung && !h.api.draining
+		return lb || !h.lb.hung && ready, h.lb.hung || !lb && h.api.hung
+	case vrrp.CheckMCS:
+		return h.mcs, false
+	case vrrp.CheckIngress:
+		return h.route.on, false
+	case vrrp.CheckIngressReady:
+		return h.route.on && h.route.ready, false
+	case vrrp.CheckDefaultIngress:
+		return h.route.on && h.route.standard, false
+	default:
+		return false, false
+	}
+}
+
+// onGrid is the next moment of something that is done again and again.
+func (w *world) onGrid(phase, every time.Duration) time.Duration {
+	if every <= 0 {
+		return w.now
+	}
+	next := w.now - (w.now-phase)%every
+	for next <= w.now {
+		next += every
+	}
+	return next
+}
+
+// poke wakes the checks of a host that believe what is not so.
+func (w *world) poke(h *host) {
+	for i := range h.checks {
+		k := &h.checks[i]
+		if passes, _ := w.truth(h, k.Check); !k.looks && h.on && passes != k.latch.Passes {
+			k.looks = true
+			w.at(w.onGrid(k.phase, k.policy.Interval), event{kind: evLook, host: int8(h.index), other: int8(i), gen: k.gen})
+		}
+	}
+}
+
+func (w *world) look(h *host, i int, gen uint32) {
+	k := &h.checks[i]
+	if gen != k.gen || !h.on {
+		return
+	}
+	passes, hangs := w.truth(h, k.Check)
+	found, takes := health.Failed, w.some(answers)
+	if passes {
+		found = health.Passed
+	}
+	if hangs {
+		takes = k.policy.Timeout
+	}
+	w.after(takes, event{kind: evFinding, host: int8(h.index), other: int8(i), arg: int32(found), gen: k.gen})
+}
+
+func (w *world) found(h *host, i int, found int32, gen uint32) {
+	k := &h.checks[i]
+	if gen != k.gen || !h.on {
+		return
+	}
+	was := k.latch.Passes
+	k.latch = k.latch.Next(health.Finding(found), k.policy)
+	if k.latch.Passes != was {
+		w.rules.healthChanged(h, w.now)
+		mark(&h.film.checks[i], w.now, k.latch.Passes)
+		w.after(w.some(turns)+w.some(trackRead), event{kind: evTrack, host: int8(h.index), gen: h.router.process})
+	}
+	if passes, _ := w.truth(h, k.Check); k.latch == (health.Latch{Passes: passes}) {
+		k.looks = false
+		return
+	}
+	w.at(w.onGrid(k.phase, k.policy.Interval), event{kind: evLook, host: int8(h.index), other: int8(i), gen: k.gen})
+}
+
+// ingress is a router of the ingress VIP.
+type ingress struct{ on, ready, standard bool }

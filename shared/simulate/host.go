@@ -1,0 +1,248 @@
+package simulate
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+const bootstrapName = "bootstrap"
+
+func masterName(i int) string { return fmt.Sprintf("master-%d", i) }
+func workerName(i int) string { return fmt.Sprintf("worker-%d", i) }
+
+// host is one machine.
+type host struct {
+	index   int
+	name    string
+	address netip.Addr
+	sort    sort
+	rank    int
+
+	on     bool // it has power
+	boots  uint32
+	joined bool // it runs what a node runs, or is the bootstrap machine
+	listed bool // the API has its Node, or its notice
+	knows  uint64
+	links  links
+
+	api        server
+	lb         balancer
+	mcs        bool
+	route      ingress
+	checks     []check
+	served     bool // it has seen the API work: the gate
+	router     router
+	supervisor supervisor
+	release    release
+
+	film film
+}
+
+// sort is what a host is in the cluster.
+type sort int
+
+const (
+	isBootstrap sort = iota
+	isMaster
+	isWorker
+)
+
+// film is what a picture shows of a host.
+type film struct {
+	priority []step
+	holds    []stretch
+	away     []stretch
+	checks   [][]stretch // by check, where it passes
+	redirect []stretch
+	api      []stretch
+}
+
+type step struct {
+	at    time.Duration
+	value int
+}
+
+// stretch is a time in which something was so; it is open while to is negative.
+type stretch struct{ from, to time.Duration }
+
+// mark notes whether something is so from now on.
+func mark(s *[]stretch, now time.Duration, is bool) {
+	n := len(*s)
+	switch {
+	case is && (n == 0 || (*s)[n-1].to >= 0):
+		*s = append(*s, stretch{now, -1})
+	case !is && n > 0 && (*s)[n-1].to < 0:
+		(*s)[n-1].to = now
+	}
+}
+
+func newHost(w *world, index int, name string) *host {
+	h := &host{index: index, name: name, address: netip.AddrFrom4([4]byte{192, 0, 2, byte(10 + index)})}
+	n := index
+	if w.Bootstrap {
+		n--
+	}
+	switch {
+	case w.Bootstrap && index == 0:
+		h.sort = isBootstrap
+	case n < w.Masters:
+		h.sort, h.rank = isMaster, n
+	default:
+		h.sort, h.rank = isWorker, n
+	}
+	if w.Kind == vrrp.Ingress {
+		h.rank = w.candidates().Spread(h.address)
+	}
+	h.lb.servers = make([]behind, w.Masters+w.Workers+1)
+	h.router.host, h.router.elected, h.router.heard, h.router.thawed = h, -1, -1, -longest
+	if h.sort != isBootstrap {
+		for _, weight := range w.candidates().Weights {
+			h.checks = append(h.checks, check{Weight: weight, policy: w.Timing.Checks[weight.Check]})
+		}
+		h.film.checks = make([][]stretch, len(h.checks))
+	}
+	return h
+}
+
+// stands says whether a host takes part in the election that is simulated.
+func (w *world) stands(h *host) bool {
+	if w.Kind == vrrp.Ingress {
+		return h.sort != isBootstrap
+	}
+	return h.sort != isWorker
+}
+
+// settle puts every host that does not join later into the state of a cluster that has been at rest for long.
+func (w *world) settle() {
+	later := map[string]bool{}
+	for _, f := range w.faults {
+		if f.Kind == Join {
+			later[f.Host] = true
+		}
+	}
+	for _, h := range w.hosts {
+		h.on, h.api.on = true, true
+		for i := range h.checks {
+			h.checks[i].phase = w.between(0, h.checks[i].policy.Interval)
+		}
+		h.supervisor.beat, h.lb.phase = w.between(0, vrrp.Beat), w.between(0, w.Timing.Redirect.Interval)
+		h.joined = !later[h.name]
+		h.listed = h.joined
+		if h.sort == isMaster && !h.joined {
+			h.api.on = false
+		}
+	}
+	for _, h := range w.hosts {
+		if h.joined {
+			w.rest(h)
+		}
+	}
+	w.enthrone()
+	for _, h := range w.hosts {
+		if h.sort == isBootstrap {
+			h.release.phase = holding
+			w.after(w.between(0, w.Timing.Bootstrap.Interval), event{kind: evRelease, host: int8(h.index), arg: askAPI, gen: h.release.gen})
+		}
+	}
+}
+
+// rest is a host in which nothing has happened for long.
+func (w *world) rest(h *host) {
+	for _, other := range w.hosts {
+		if other.joined {
+			h.knows |= 1 << other.index
+		}
+	}
+	if h.sort == isMaster {
+		h.lb.on, h.lb.redirect, h.mcs, h.served = true, true, true, true
+		for i, other := range w.hosts {
+			if other.sort == isMaster && other.joined {
+				h.lb.servers[i] = behind{known: true, up: true, phase: w.between(0, w.Timing.Server.Inter)}
+			}
+		}
+		mark(&h.film.redirect, 0, true)
+	}
+	mark(&h.film.api, 0, h.sort != isWorker)
+	h.route = ingress{on: h.sort == isWorker, ready: true, standard: h.index%2 == 0}
+	if h.sort == isMaster && w.Workers == 0 {
+		h.route.on = true
+	}
+	for i := range h.checks {
+		h.checks[i].latch.Passes, _ = w.truth(h, h.checks[i].Check)
+		mark(&h.film.checks[i], 0, h.checks[i].latch.Passes)
+	}
+	if !w.stands(h) || h.sort == isMaster && h.rank >= 0 && !w.elects(h) {
+		return
+	}
+	r := &h.router
+	h.supervisor.bonus = 0
+	r.runs, r.state = true, backup
+	w.setPriority(h, w.priority(h))
+	r.down = w.masterDown(r)
+	if w.faulty(h) {
+		r.state = faulted
+	}
+}
+
+// enthrone gives the VIP to the bootstrap machine, or else to one of those who might have it in such a cluster.
+func (w *world) enthrone() {
+	var best []*host
+	for _, h := range w.hosts {
+		switch {
+		case !h.router.runs || h.router.state != backup:
+		case len(best) == 0 || w.Cluster.candidates().Holder == 0 && outranks(h, best[0]) || h.router.priority > best[0].router.priority+w.spread():
+			best = []*host{h}
+		case w.Cluster.candidates().Holder > 0 && h.router.priority+w.spread() >= best[0].router.priority && h.sort == best[0].sort:
+			best = append(best, h)
+		}
+	}
+	if len(best) == 0 {
+		return
+	}
+	// With a bonus any of the healthy ones may have come by the VIP.
+	h := best[w.rng.IntN(len(best))]
+	r := &h.router
+	r.state, r.vip, r.elected = master, true, 0
+	if w.candidates().Holder > 0 && h.sort != isBootstrap {
+		h.supervisor.bonus = 1
+		w.setPriority(h, w.priority(h))
+	}
+	last := w.between(0, w.Timing.Advert)
+	w.arm(h, w.Timing.Advert-last)
+	for _, other := range w.hosts {
+		if o := &other.router; other != h && o.runs && o.state == backup {
+			w.arm(other, o.down-last)
+		}
+	}
+	w.client.neighbour = h
+	mark(&h.film.holds, 0, true)
+	w.held()
+}
+
+// spread is what ranks make.
+func (w *world) spread() int {
+	c := w.candidates()
+	return c.Rank(0) - c.Rank(len(c.Ranks)-1)
+}
+
+// outranks says who of two wins by priority and address.
+func outranks(a, b *host) bool {
+	if a.router.priority != b.router.priority {
+		return a.router.priority > b.router.priority
+	}
+	return a.address.Compare(b.address) > 0
+}
+
+// elects says whether a master knows enough nodes to elect a holder with: of a control plane of several, one that is alone does not.
+func (w *world) elects(h *host) bool {
+	n := 0
+	for _, other := range w.hosts {
+		if other.sort == isMaster && h.knows&(1<<other.index) != 0 {
+			n++
+		}
+	}
+	return n > 1 || w.Masters <= 2 && n > 0
+}

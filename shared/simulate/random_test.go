@@ -1,0 +1,119 @@
+package simulate
+
+import (
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// normal is how many schedules the normal run plays under each profile, and all is how many the long one plays in all.
+const (
+	normal = 2500
+	all    = 100_000
+)
+
+// play plays schedules on every processor, and stops soon after enough rules were broken.
+func play(c Cluster, from, to uint64, enough int) (broken []Result) {
+	var next atomic.Uint64
+	next.Store(from)
+	var mu sync.Mutex
+	var crowd sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		crowd.Go(func() {
+			for seed := next.Add(1) - 1; seed < to; seed = next.Add(1) - 1 {
+				if r := Run(Trial(seed, c)); len(r.Broken) > 0 {
+					mu.Lock()
+					broken = append(broken, r)
+					done := len(broken) >= enough
+					mu.Unlock()
+					if done {
+						next.Store(to)
+					}
+				}
+			}
+		})
+	}
+	crowd.Wait()
+	return broken
+}
+
+// TestRandom holds every rule under schedules by chance, under every profile. ONPREM_INFRA_LONG plays a hundred thousand, and holds that this takes less
+// than a minute.
+func TestRandom(t *testing.T) {
+	long := os.Getenv("ONPREM_INFRA_LONG") != ""
+	begin := time.Now()
+	for i, timing := range vrrp.Profiles() {
+		count := uint64(normal)
+		if long {
+			count = all / 3
+			if i == 0 {
+				count = all - 2*(all/3)
+			}
+		}
+		for _, r := range play(Of(timing), 0, count, 3) {
+			t.Errorf("%s: %v\n%s, %d masters, %d workers, bootstrap %t:\n%s", timing.Profile, r.Broken[0], r.Cluster.Kind, r.Cluster.Masters,
+				r.Cluster.Workers, r.Cluster.Bootstrap, r.Schedule)
+		}
+	}
+	if took := time.Since(begin); long {
+		t.Logf("%d schedules in %v on %d processors", all, took.Round(time.Millisecond), runtime.GOMAXPROCS(0))
+		if took > time.Minute {
+			t.Errorf("%d schedules took %v", all, took)
+		}
+	}
+}
+
+// TestDefects takes out of the policy, one at a time, what its rules rest on. The normal run must find each of them, by the rule that is about it.
+func TestDefects(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		defect func(*Cluster)
+		rule   Rule
+	}{
+		{"the gate", func(c *Cluster) { c.Ungated = true }, Gate},
+		{"the holder's bonus", func(c *Cluster) { c.Policy.ControlPlane.Holder = 0 }, NoNeed},
+		{"the ranks", func(c *Cluster) { c.Policy.ControlPlane.Ranks = nil }, OneTaker},
+		{"one rank", func(c *Cluster) { c.Policy.ControlPlane.Ranks = []int{24, 24, 12, 6, 0} }, OneTaker},
+		{"the bootstrap's distance", func(c *Cluster) { c.Policy.Bootstrap = c.Policy.ControlPlane.Base + 1 }, Stays},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, profile := range []string{vrrp.ProfileLan, vrrp.ProfileVM} {
+				timing, _ := vrrp.TimingOf(profile)
+				c := Of(timing)
+				tt.defect(&c)
+				found := 0
+				for _, r := range play(c, 0, normal, normal) {
+					for _, b := range r.Broken {
+						if b.Rule == tt.rule {
+							found++
+						}
+					}
+				}
+				t.Logf("%s: found %d times", profile, found)
+				if found == 0 {
+					t.Errorf("%s: %d schedules, and nobody missed it", profile, normal)
+				}
+			}
+		})
+	}
+}
+
+// TestEqual holds that a seed can be played again.
+func TestEqual(t *testing.T) {
+	for seed := range uint64(50) {
+		c, s := Trial(seed, Of(vrrp.CompatTiming()))
+		c.Client = clientPace
+		read, err := ParseSchedule(s.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := Run(c, s), Run(c, read); !equal(a, b) {
+			t.Fatalf("seed %d went two ways", seed)
+		}
+	}
+}

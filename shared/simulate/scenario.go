@@ -1,0 +1,237 @@
+package simulate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Scenario is a fault whose cost is of interest, under the name that the measurements have for it.
+type Scenario struct {
+	Name  string
+	About string
+
+	before time.Duration // at least, from the beginning to the fault
+	after  time.Duration // from the fault to the end, beside the waits of the elections
+	change func(*Cluster)
+	faults func(at time.Duration) []Fault
+	figure func(Result) (time.Duration, bool) // what counts, if it is not the client's longest wait
+}
+
+// Scenarios are all of them, in the order of the measurements' table.
+func Scenarios() []Scenario {
+	on := func(kind Kind, lasts time.Duration) func(time.Duration) []Fault {
+		return func(at time.Duration) []Fault { return []Fault{{At: at, Kind: kind, Host: Holder, For: lasts}} }
+	}
+	installing := func(c *Cluster) { c.Bootstrap = true }
+	joins := func(masters ...int) func(time.Duration) []Fault {
+		return func(at time.Duration) (all []Fault) {
+			for i, n := range masters {
+				all = append(all, Fault{At: at + time.Duration(i)*200*time.Millisecond, Kind: Join, Host: masterName(n)})
+			}
+			return all
+		}
+	}
+	return []Scenario{
+		{Name: "power-loss", About: "the holder's power is cut", after: time.Second, faults: on(PowerOff, 0)},
+		{Name: "api-crash", About: "the holder's API server is killed", after: 3 * time.Second, faults: on(KillAPI, 0)},
+		{Name: "api-hang", About: "the holder's API server is stopped by a signal", after: 4 * time.Second, faults: on(StopAPI, 0)},
+		{Name: "lb-crash", About: "the holder's HAProxy is killed", after: 9 * time.Second, faults: on(KillLB, 0)},
+		{Name: "graceful", About: "the holder's keepalived is stopped in order", after: time.Second, faults: on(EndKeepalived, time.Minute)},
+		{Name: "vrrp-kill", About: "the holder's VRRP process is killed", after: 2 * time.Second, faults: on(KillVRRP, 0)},
+		{Name: "both-kill", About: "all of the holder's keepalived is killed", after: 2 * time.Second, faults: on(KillKeepalived, 0)},
+		{Name: "handover", About: "the bootstrap machine's API server shuts down in order", after: 16 * time.Second, change: installing,
+			faults: func(at time.Duration) []Fault { return []Fault{{At: at, Kind: EndAPI, Host: bootstrapName}} }},
+		{Name: "reboot", About: "the holder reboots in order", after: 12 * time.Second, faults: on(Reboot, 3*time.Second)},
+		{Name: "early-move", About: "all checks of all masters pass while the bootstrap machine serves", after: 20 * time.Second,
+			change: installing, faults: joins(0, 1, 2)},
+		{Name: "cold-start", About: "the first master's API server serves, until its redirect is there", after: 10 * time.Second,
+			change: installing, figure: coldStart, faults: func(at time.Duration) []Fault {
+				return append(joins(0)(at), joins(1, 2)(at+longest)...) // the others are not there yet
+			}},
+		{Name: "member-change", About: "a control plane node is added, and taken away again", after: 12 * time.Second,
+			change: func(c *Cluster) { c.Masters++ }, faults: func(at time.Duration) []Fault {
+				return append(joins(3)(at), Fault{At: at + 10*time.Second, Kind: Part, Host: masterName(3)})
+			}},
+	}
+}
+
+// Find is a scenario by its name.
+func Find(name string) (Scenario, bool) {
+	for _, s := range Scenarios() {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return Scenario{}, false
+}
+
+// clientPace is how often the client asks, as in the measurements.
+const clientPace = 10 * time.Millisecond
+
+// Play plays a scenario once. The seed decides the phases.
+func (s Scenario) Play(c Cluster, seed uint64) Result {
+	if s.change != nil {
+		s.change(&c)
+	}
+	c.Client = clientPace
+	d := dice{newRand(seed), c}
+	at := (2*time.Second + d.time(max(time.Second, c.Timing.Advert))).Round(time.Microsecond)
+	schedule := Schedule{Seed: seed, Length: at + s.after + 3*c.down(), Faults: s.faults(at)}
+	return Run(c, schedule)
+}
+
+// Outcomes are what came of many runs of a scenario.
+type Outcomes struct {
+	Scenario string
+	About    string
+	Runs     int
+	Figure   bool // Min to Max are not the client's longest wait, but what About says
+
+	Min, Median, Max time.Duration
+	Dark             time.Duration // the sum of the client's waits over 100 ms, of the worst run
+	Failed, Requests int           // after the fault, over all runs
+	Refused          int           // of the failed ones: refused or late, not cut by the move
+	Two, None        time.Duration // the longest time with two holders, and with none
+	Moves            int           // of the VIP, in the run with the most
+	Path             string        // of the VIP, in the first run
+	Broken           []Broken      // with the seed in its words
+	Worst            Result        // the run of Max
+}
+
+// Measure plays a scenario so often, with seeds from one on.
+func Measure(s Scenario, c Cluster, seed uint64, runs int) Outcomes {
+	o := Outcomes{Scenario: s.Name, About: s.About, Runs: runs, Figure: s.figure != nil, Min: -1}
+	var all []time.Duration
+	for i := range runs {
+		r := s.Play(c, seed+uint64(i))
+		figure, ok := r.Blackout(), true
+		if s.figure != nil {
+			figure, ok = s.figure(r)
+		}
+		if !ok {
+			r.Broken = append(r.Broken, Broken{Rule: "the scenario comes to its end", Why: "what it waits for did not happen"})
+		}
+		if len(all) == 0 || figure > slices.Max(all) {
+			o.Worst = r
+		}
+		all = append(all, figure)
+		o.add(r)
+	}
+	slices.Sort(all)
+	if len(all) > 0 {
+		o.Min, o.Median, o.Max = all[0], all[len(all)/2], all[len(all)-1]
+	}
+	return o
+}
+
+func (o *Outcomes) add(r Result) {
+	if o.Path == "" {
+		o.Path = r.Path()
+	}
+	for _, b := range r.Broken {
+		b.Why = fmt.Sprintf("%s (%s, seed %d)", b.Why, o.Scenario, r.Schedule.Seed)
+		o.Broken = append(o.Broken, b)
+	}
+	from := r.fault()
+	for _, q := range r.Requests {
+		if q.At < from {
+			continue
+		}
+		o.Requests++
+		if q.Outcome != Served {
+			o.Failed++
+		}
+		if q.Outcome == Refused || q.Outcome == Late {
+			o.Refused++
+		}
+	}
+	o.Dark = max(o.Dark, r.Dark())
+	o.Two, o.None = max(o.Two, r.longest(func(n int) bool { return n > 1 })), max(o.None, r.longest(func(n int) bool { return n == 0 }))
+	o.Moves = max(o.Moves, r.moves())
+}
+
+// fault is when the first fault begins.
+func (r Result) fault() time.Duration {
+	if len(r.Schedule.Faults) == 0 {
+		return 0
+	}
+	return r.Schedule.Faults[0].At
+}
+
+// gaps calls visit with the time between each two served requests of which the latter began after the fault, and with what is left in the end.
+func (r Result) gaps(visit func(time.Duration)) {
+	last := time.Duration(-1)
+	for _, q := range r.Requests {
+		if q.Outcome != Served {
+			continue
+		}
+		if last >= 0 && q.At >= r.fault() {
+			visit(q.At - last)
+		}
+		last = q.At
+	}
+	if len(r.Requests) > 0 {
+		if end := r.Schedule.Length - max(last, 0); end > 2*r.Cluster.Client {
+			visit(end)
+		}
+	}
+}
+
+// Blackout is the longest time between the starts of two requests that were served, from the first fault on.
+func (r Result) Blackout() (longest time.Duration) {
+	r.gaps(func(gap time.Duration) { longest = max(longest, gap) })
+	return longest
+}
+
+// Dark is the sum of all such times over 100 ms.
+func (r Result) Dark() (sum time.Duration) {
+	r.gaps(func(gap time.Duration) {
+		if gap > 100*time.Millisecond {
+			sum += gap
+		}
+	})
+	return sum
+}
+
+// longest is the longest time with such a number of holders, from the first holder on.
+func (r Result) longest(such func(n int) bool) (longest time.Duration) {
+	seen := false
+	for _, h := range r.Holders {
+		seen = seen || len(h.Hosts) > 0
+		if seen && such(len(h.Hosts)) {
+			longest = max(longest, h.To-h.From)
+		}
+	}
+	return longest
+}
+
+// settledHolders are those who held the VIP alone, one after the other.
+func (r Result) settledHolders() (path []string) {
+	for _, h := range r.Holders {
+		if len(h.Hosts) == 1 && (len(path) == 0 || path[len(path)-1] != h.Hosts[0]) {
+			path = append(path, h.Hosts[0])
+		}
+	}
+	return path
+}
+
+// Path says how the VIP went.
+func (r Result) Path() string { return strings.Join(r.settledHolders(), " → ") }
+
+func (r Result) moves() int { return max(0, len(r.settledHolders())-1) }
+
+// coldStart is from the first master's API server to its redirect.
+func coldStart(r Result) (time.Duration, bool) {
+	serves := time.Duration(-1)
+	for _, n := range r.Notes {
+		switch {
+		case n.Text == "API serves" && serves < 0:
+			serves = n.At
+		case n.Text == "redirect on" && serves >= 0:
+			return n.At - serves, true
+		}
+	}
+	return 0, false
+}

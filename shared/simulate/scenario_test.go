@@ -1,0 +1,89 @@
+package simulate
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// TestScenarios holds what the measurements are to show, over all phases and under every profile: the bound of each failure, that nobody is refused where
+// the VIP leaves in order, and where it goes. What the client waits for is no wider spread than an advert, the skew and 60 ms.
+func TestScenarios(t *testing.T) {
+	const noise = 60 * time.Millisecond
+	for _, timing := range vrrp.Profiles() {
+		c := Of(timing)
+		down := vrrp.MasterDown(c.Version, c.Policy.ControlPlane.Serving(), timing.Advert)
+		width := timing.Advert + vrrp.Skew(c.Version, c.Policy.ControlPlane.Lowest(), timing.Advert) + noise
+		for _, s := range Scenarios() {
+			t.Run(timing.Profile+" "+s.Name, func(t *testing.T) {
+				o := Measure(s, c, 1, 100)
+				if len(o.Broken) > 0 {
+					t.Fatalf("%d rules broken, first %v", len(o.Broken), o.Broken[0])
+				}
+				dark, orderly, moves := noise, true, 1
+				switch s.Name {
+				case "power-loss", "vrrp-kill", "both-kill":
+					dark, orderly = down+noise, false
+				case "lb-crash":
+					orderly = false
+				case "api-hang":
+					orderly, moves = false, 0
+				case "cold-start":
+					dark, moves = timing.Server.Returns(0)+timing.Redirect.Interval+noise, 0
+				case "early-move", "member-change", "api-crash":
+					moves = 0
+				}
+				if o.Max > dark || o.Max-o.Min > width && s.figure == nil {
+					t.Errorf("%v to %v, want at most %v, and a spread of %v", o.Min, o.Max, dark, width)
+				}
+				// Between the former holder's end and the new one's beginning there may be a hole of milliseconds.
+				if orderly && o.Refused > o.Runs/10 {
+					t.Errorf("%d of %d requests refused or late", o.Refused, o.Requests)
+				}
+				// Today's nodes have equal priorities, and two of them may take the VIP at once.
+				if o.Moves != moves && (c.promises() || o.Moves > moves+1 || o.Moves < moves) {
+					t.Errorf("%d moves, want %d: %s", o.Moves, moves, o.Path)
+				}
+			})
+		}
+	}
+}
+
+// TestHang holds that a server which hangs gets no new request after the balancer's worst time.
+func TestHang(t *testing.T) {
+	s, _ := Find("api-hang")
+	for _, timing := range vrrp.Profiles() {
+		for seed := range uint64(50) {
+			r := s.Play(Of(timing), seed)
+			by := r.fault() + timing.Server.Detects(timing.Server.Inter)
+			if i := slices.IndexFunc(r.Requests, func(q Request) bool { return q.At > by && q.Outcome != Served }); i >= 0 {
+				t.Fatalf("%s, seed %d: %+v, and %v was the time", timing.Profile, seed, r.Requests[i], by)
+			}
+		}
+	}
+}
+
+// TestFigures holds how the client's waits are counted.
+func TestFigures(t *testing.T) {
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	r := Result{Cluster: Cluster{Client: ms(10)}, Schedule: Schedule{Length: ms(1000), Faults: []Fault{{At: ms(300)}}}}
+	for at := 0; at < 1000; at += 10 {
+		q := Request{At: ms(at), Outcome: Served}
+		if at > 100 && at < 250 || at > 300 && at < 550 || at > 600 && at < 750 {
+			q.Outcome = Late
+		}
+		r.Requests = append(r.Requests, q)
+	}
+	if got := r.Blackout(); got != ms(250) {
+		t.Errorf("blackout %v, want 250ms: what was before the fault does not count", got)
+	}
+	if got := r.Dark(); got != ms(400) {
+		t.Errorf("dark for %v, want 400ms", got)
+	}
+	r.Requests = r.Requests[:61]
+	if got := r.Blackout(); got != ms(400) {
+		t.Errorf("blackout %v, want 400ms: nobody was served any more", got)
+	}
+}

@@ -1,0 +1,256 @@
+package simulate
+
+import (
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// What a supervisor does and when, as shared/host/supervise has it.
+const (
+	sinks  = 253 // by the track leave
+	begins = -1  // the bonus of an instance that has just begun, in bonuses
+)
+
+var (
+	hears  = spanOf(300*time.Microsecond, 4*time.Millisecond) // a state on the FIFO
+	strips = spanOf(time.Millisecond, 5*time.Millisecond)     // an address that nobody answers for
+)
+
+// pauses are between the ends of keepalived and its next starts; those of its VRRP process and the next ones, which keepalived itself makes, begin alike.
+var pauses = []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 10 * time.Second}
+
+// supervisor is keepalived's parent.
+type supervisor struct {
+	beat    time.Duration // the phase of its beats
+	run     uint32        // the generation of keepalived's next start
+	ends    int           // of keepalived, by itself
+	leaving bool          // the track leave is set
+	left    bool          // keepalived has been told to end, and stays ended
+	leave   uint32        // the generation of the patience
+	then    Fault         // what the leaving is for
+	bonus   int           // in bonuses: 1 while it holds the VIP
+	held    bool          // it has held the VIP since it began
+	waits   uint32        // the generation of the time that a new instance waits; 0 while it does not
+	waiting bool
+}
+
+// priority is what keepalived makes of its configuration and its tracked files.
+func (w *world) priority(h *host) int {
+	c := w.candidates()
+	p := int(w.Policy.Bootstrap)
+	if h.sort != isBootstrap {
+		p = int(c.Base) + c.Rank(h.rank) + h.supervisor.bonus*c.Holder
+		for _, k := range h.checks {
+			if k.latch.Passes {
+				p += k.Adds
+			}
+		}
+	}
+	if h.supervisor.leaving {
+		p -= sinks
+	}
+	return min(int(vrrp.MaxPriority), max(int(vrrp.MinPriority), p))
+}
+
+// faulty says whether a tracked file without a weight takes the node out of the election.
+func (w *world) faulty(h *host) bool {
+	for _, k := range h.checks {
+		if k.Fault && !k.latch.Passes {
+			return true
+		}
+	}
+	return false
+}
+
+// tracks has keepalived read its tracked files soon.
+func (w *world) tracks(h *host) {
+	w.after(w.some(trackRead), event{kind: evTrack, host: int8(h.index), gen: h.router.process})
+}
+
+// readTracks lets the tracked files count.
+func (w *world) readTracks(h *host, process uint32) {
+	r := &h.router
+	if !r.runs || r.frozen || process != r.process {
+		return
+	}
+	switch faulty := w.faulty(h); {
+	case faulty && r.state == master:
+		w.say(h, faulted)
+		r.timer++
+	case faulty && r.state == backup:
+		r.state = faulted
+		r.timer++
+		w.note(h, "FAULT")
+		w.dirty = true
+		w.tellSupervisor(h)
+	case !faulty && r.state == faulted:
+		w.setPriority(h, w.priority(h))
+		w.stand(h)
+	}
+	w.setPriority(h, w.priority(h))
+}
+
+// tellSupervisor is the word on the FIFO.
+func (w *world) tellSupervisor(h *host) {
+	w.after(w.some(hears), event{kind: evBonus, host: int8(h.index), gen: h.router.process, arg: int32(h.router.state)})
+}
+
+// bonus is what the supervisor makes of a new state: who holds the VIP has a bonus, who begins has the contrary until those who were there before
+// have spoken.
+func (w *world) bonus(h *host, said state, process uint32) {
+	r, s := &h.router, &h.supervisor
+	if process != r.process || !h.on {
+		return
+	}
+	if s.leaving && said != master {
+		w.leaveNow(h, s.leave)
+		return
+	}
+	was := s.bonus
+	switch said {
+	case master:
+		s.bonus, s.held, s.waiting = 1, true, false
+	case backup:
+		switch {
+		case s.held:
+			s.bonus = 0
+		case !s.waiting:
+			s.waiting = true
+			s.waits++
+			s.bonus = begins
+			w.after(w.patience(), event{kind: evSettled, host: int8(h.index), gen: s.waits})
+		}
+	default:
+		s.bonus, s.held, s.waiting = begins, false, false
+	}
+	if was != s.bonus && h.sort != isBootstrap {
+		w.tracks(h)
+	}
+}
+
+// settled is an instance that has waited for long enough.
+func (w *world) settled(h *host, gen uint32) {
+	s := &h.supervisor
+	if s.waiting && gen == s.waits {
+		s.waiting, s.held, s.bonus = false, true, 0 // as one that was there all the time
+		w.tracks(h)
+	}
+}
+
+// forget is a VRRP process that is gone: the next one begins.
+func (s *supervisor) forget() { s.bonus, s.held, s.waiting = begins, false, false }
+
+// restart starts keepalived after a pause, if it is to run.
+func (w *world) restart(h *host, pause time.Duration) {
+	s := &h.supervisor
+	s.run++
+	w.after(pause+w.some(startup), event{kind: evStart, host: int8(h.index), gen: s.run})
+}
+
+// strip takes an address off that no instance answers for.
+func (w *world) strip(h *host, gen uint32) {
+	if gen == h.router.adding && h.on {
+		w.setVIP(h, false)
+	}
+}
+
+// die is a VRRP process that has been killed: the VIP is taken off at once, and another process comes.
+func (w *world) die(h *host) {
+	r, s := &h.router, &h.supervisor
+	if !r.runs {
+		return
+	}
+	w.end(h)
+	s.forget()
+	w.after(w.some(strips), event{kind: evStrip, host: int8(h.index), gen: r.adding})
+	if s.leaving {
+		w.leaveNow(h, s.leave)
+		return
+	}
+	w.restart(h, pauses[min(s.ends, len(pauses)-1)])
+	s.ends++
+}
+
+// freeze stops keepalived until its supervisor's next beat.
+func (w *world) freeze(h *host) {
+	r := &h.router
+	if !r.runs || r.frozen {
+		return
+	}
+	r.frozen = true
+	w.dirty = true
+	mark(&h.film.away, w.now, true)
+	w.at(w.onGrid(h.supervisor.beat, vrrp.Beat), event{kind: evThaw, host: int8(h.index), gen: r.process})
+}
+
+// thaw is a keepalived that goes on: what it should have said comes first, then what has arrived meanwhile.
+func (w *world) thaw(h *host, process uint32) {
+	r := &h.router
+	if !h.on || !r.runs || !r.frozen || process != r.process {
+		return
+	}
+	r.frozen, r.thawed = false, w.now
+	w.dirty = true
+	mark(&h.film.away, w.now, false)
+	if r.state == master && r.due <= w.now {
+		w.advertise(h, r.priority)
+		w.arm(h, w.Timing.Advert)
+	}
+	w.readTracks(h, r.process)
+	waiting := r.waiting
+	r.waiting = nil
+	for _, a := range waiting {
+		w.arrive(h, a)
+	}
+	if r.state == backup && r.due <= w.now {
+		w.arm(h, 0)
+	}
+}
+
+// leave gives the VIP up in order. Who still serves sinks below everybody and waits until it has heard who takes over; at once means that it does
+// not wait.
+func (w *world) leave(h *host, then Fault, atOnce bool) {
+	r, s := &h.router, &h.supervisor
+	s.then = then
+	s.leave++
+	if s.leaving && !atOnce {
+		return
+	}
+	s.leaving = true
+	if !r.runs || r.state != master || atOnce {
+		w.leaveNow(h, s.leave)
+		return
+	}
+	w.note(h, "leaves")
+	w.tracks(h)
+	w.after(w.patience(), event{kind: evLeave, host: int8(h.index), gen: s.leave})
+}
+
+// leaveNow ends keepalived, which says farewell if it is still the holder.
+func (w *world) leaveNow(h *host, gen uint32) {
+	r, s := &h.router, &h.supervisor
+	if !s.leaving || gen != s.leave || !h.on {
+		return
+	}
+	s.leaving, s.left = false, true
+	s.run++
+	if r.runs {
+		r.frozen = false
+		w.say(h, stopped)
+		w.end(h)
+		w.after(w.some(dropTakes), event{kind: evStrip, host: int8(h.index), gen: r.adding})
+	}
+	s.forget()
+	w.dirty = true
+	then := s.then
+	s.then = Fault{}
+	switch then.Kind {
+	case EndKeepalived:
+		w.after(then.For+w.some(startup), event{kind: evPart, host: int8(h.index), gen: h.boots, arg: int32(partKeepalived)})
+	case Reboot:
+		w.endParts(h)
+		w.after(w.some(shutdown), event{kind: evOrder, host: int8(h.index)})
+		w.bootAfter(h, then.For)
+	}
+}
