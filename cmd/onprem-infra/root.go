@@ -42,6 +42,7 @@ It reads an OpenShift install-config.yaml or its own cluster.yaml and writes wha
 		ignitionCommand(std),
 		planCommand(std),
 		renderCommand(std),
+		simulateCommand(std),
 		validateCommand(std),
 		versionCommand(std),
 		vrIDsCommand(std),

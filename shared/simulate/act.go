@@ -17,11 +17,10 @@ const (
 
 // How long a host takes for what it does.
 var (
-	shutdown = spanOf(500*time.Millisecond, 2*time.Second)         // from the VIP's end to the power's, in order
-	bootPods = spanOf(800*time.Millisecond, 2*time.Second)         // from the power to a pod
-	bootAPI  = spanOf(3*time.Second, 6*time.Second)                // and to a ready API server
-	watches  = spanOf(5*time.Millisecond, 150*time.Millisecond)    // a change of the API's objects to arrive
-	restarts = spanOf(500*time.Millisecond, 1500*time.Millisecond) // kubelet's, of a container that ended
+	shutdown = spanOf(500*time.Millisecond, 2*time.Second)      // from the VIP's end to the power's, in order
+	bootPods = spanOf(800*time.Millisecond, 2*time.Second)      // from the power to a pod
+	bootAPI  = spanOf(3*time.Second, 6*time.Second)             // and to a ready API server
+	watches  = spanOf(5*time.Millisecond, 150*time.Millisecond) // a change of the API's objects to arrive
 )
 
 // begin does what a fault says.
@@ -212,6 +211,7 @@ func (w *world) powerOff(h *host) {
 		mark(s, w.now, false)
 	}
 	mark(&h.film.away, w.now, true)
+	mark(&h.film.off, w.now, true)
 	w.dirty = true
 	w.held()
 	w.pokeAll()
@@ -270,6 +270,7 @@ func (w *world) switchOn(h *host, boot uint32) {
 	h.on = true
 	h.links.quiet = w.now
 	mark(&h.film.away, w.now, h.links.inCut+h.links.outCut > 0)
+	mark(&h.film.off, w.now, false)
 	w.note(h, "boots")
 	w.dirty = true
 	w.startAll(h)

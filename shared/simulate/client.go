@@ -29,8 +29,7 @@ type Request struct {
 
 // client asks for what an API server answers as long as it serves.
 type client struct {
-	neighbour *host // where it believes the VIP to be
-	phase     time.Duration
+	neighbour *host         // where it believes the VIP to be
 	faultAt   time.Duration // when the first fault began; negative before
 }
 

@@ -55,6 +55,7 @@ type film struct {
 	priority []step
 	holds    []stretch
 	away     []stretch
+	off      []stretch
 	checks   [][]stretch // by check, where it passes
 	redirect []stretch
 	api      []stretch

@@ -12,7 +12,6 @@ type Scenario struct {
 	Name  string
 	About string
 
-	before time.Duration // at least, from the beginning to the fault
 	after  time.Duration // from the fault to the end, beside the waits of the elections
 	change func(*Cluster)
 	faults func(at time.Duration) []Fault
@@ -93,6 +92,7 @@ type Outcomes struct {
 	Dark             time.Duration // the sum of the client's waits over 100 ms, of the worst run
 	Failed, Requests int           // after the fault, over all runs
 	Refused          int           // of the failed ones: refused or late, not cut by the move
+	Tail             time.Duration // the longest time from a fault to a request that failed
 	Two, None        time.Duration // the longest time with two holders, and with none
 	Moves            int           // of the VIP, in the run with the most
 	Path             string        // of the VIP, in the first run
@@ -142,6 +142,7 @@ func (o *Outcomes) add(r Result) {
 		o.Requests++
 		if q.Outcome != Served {
 			o.Failed++
+			o.Tail = max(o.Tail, q.At-from)
 		}
 		if q.Outcome == Refused || q.Outcome == Late {
 			o.Refused++

@@ -28,6 +28,7 @@ type canvas struct {
 	strings.Builder
 	t    Timeline
 	y    float64
+	top  float64 // the highest number of all curves, so that they can be compared
 	seen map[Tone]bool
 }
 
@@ -36,6 +37,11 @@ func draw(t Timeline) string {
 	c := &canvas{t: t, seen: map[Tone]bool{}}
 	if t.End <= t.Begin {
 		return "<p>There is no time to draw.</p>"
+	}
+	for _, lane := range t.Lanes {
+		for _, s := range lane.Curve {
+			c.top = max(c.top, float64(s.Value))
+		}
 	}
 	c.marks()
 	top := c.y

@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"time"
 )
@@ -46,51 +45,61 @@ func (c *canvas) row(r Row) {
 
 func round(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }
 
-// points draws what happened at once. Where several fall on one column of pixels, the one that matters most is seen.
+// points draws what happened at once. Where several fall on one column of pixels, the one that matters most is seen. What was served is the ground on
+// which the rest stands out.
 func (c *canvas) points(all []Point) {
-	columns := map[int]Tone{}
+	columns := make([]Tone, int(plot)+1)
+	n := 0
 	for _, p := range all {
 		if !c.shown(p.At) {
 			continue
 		}
-		x := int(c.x(p.At))
-		if old, ok := columns[x]; !ok || weight(p.Tone) > weight(old) {
+		n++
+		if x := int(c.x(p.At) - gutter); weight(p.Tone) > weight(columns[x]) {
 			columns[x] = p.Tone
 		}
 	}
-	wide := 1
-	if n := len(columns); n > 0 {
-		wide = min(3, max(1, int(plot)/(2*n)))
-	}
+	wide := min(3, max(1, int(plot)/(2*max(1, n)))) // of one point
 	c.text(gutter-8, c.y+points/2+4, "end", ` fill="#555" font-size="10"`, "requests")
-	for x := int(gutter); x <= int(gutter+plot); x++ {
-		tone, ok := columns[x]
-		if !ok {
-			continue
+	for _, run := range runs(columns, wide) {
+		if run.tone == Served {
+			c.box(gutter+float64(run.from), c.y+points*0.4, float64(run.to-run.from), points*0.6, run.tone, string(run.tone))
 		}
-		run := 1
-		for wide == 1 && columns[x+run] == tone {
-			run++
+	}
+	for _, run := range runs(columns, wide) {
+		if run.tone != Served {
+			c.box(gutter+float64(run.from), c.y, max(2, float64(run.to-run.from)), points, run.tone, string(run.tone))
 		}
-		high := points
-		if tone == Served {
-			high = points * 0.6
-		}
-		c.box(float64(x), c.y+points-high, float64(max(run, wide)), high, tone, string(tone))
-		x += run - 1
 	}
 	c.y += points + rowGap
 }
 
-// curve draws a number over time, with its value wherever it changes and there is room.
-func (c *canvas) curve(steps []Step) {
-	top := math.Inf(-1)
-	for _, s := range steps {
-		top = max(top, float64(s.Value))
+// run are columns of one tone.
+type run struct {
+	from, to int
+	tone     Tone
+}
+
+// runs joins points that are so wide. Those of one tone with less than two columns between them are one.
+func runs(columns []Tone, wide int) (all []run) {
+	for x, tone := range columns {
+		if tone == "" {
+			continue
+		}
+		if n := len(all) - 1; n >= 0 && all[n].tone == tone && x < all[n].to+2 {
+			all[n].to = x + wide
+			continue
+		}
+		all = append(all, run{x, x + wide, tone})
 	}
-	y := func(v int) float64 { return c.y + curve - (curve-12)*float64(v)/max(top, 1) }
+	return all
+}
+
+// curve draws a number over time, with its value where it lasts for long enough to be read.
+func (c *canvas) curve(steps []Step) {
+	y := func(v int) float64 { return c.y + curve - (curve-12)*float64(v)/max(c.top, 1) }
 	var path strings.Builder
-	free, pen := 0.0, false
+	pen := false
 	for i, s := range steps {
 		until := c.t.End
 		if i+1 < len(steps) {
@@ -107,12 +116,11 @@ func (c *canvas) curve(steps []Step) {
 		from, to := c.x(s.At), c.x(until)
 		fmt.Fprintf(&path, "%s%.1f %.1fL%.1f %.1f", verb, from, y(s.Value), to, y(s.Value))
 		pen = true
-		if label := fmt.Sprint(s.Value); from >= free {
+		if label := fmt.Sprint(s.Value); to-from > letter*float64(len(label))+4 {
 			c.text(from+2, y(s.Value)-2, "start", ` fill="#555" font-size="10"`, label)
-			free = from + letter*float64(len(label)) + 6
 		}
 	}
-	c.text(gutter-8, c.y+curve-4, "end", ` fill="#555" font-size="10"`, "priority")
+	c.text(gutter-8, c.y+curve/2+6, "end", ` fill="#555" font-size="10"`, "priority")
 	fmt.Fprintf(c, "<path d=\"%s\" fill=\"none\" stroke=\"#444\" stroke-width=\"1.3\"/>\n", path.String())
 	c.y += curve + rowGap
 }

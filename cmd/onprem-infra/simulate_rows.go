@@ -1,0 +1,148 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/simulate"
+)
+
+// row is what the verb says of a scenario, or of all schedules by chance, as one line of JSON. Times are in milliseconds.
+type row struct {
+	Profile   string   `json:"profile"`
+	Scenario  string   `json:"scenario"`
+	Runs      int      `json:"runs"`
+	Min       int      `json:"min_ms"`
+	Median    int      `json:"median_ms"`
+	Max       int      `json:"max_ms"`
+	Dark      int      `json:"dark_max_ms"`
+	Tail      int      `json:"last_failed_ms"` // from the fault to the last request that failed, at worst
+	Failed    int      `json:"failed"`
+	Requests  int      `json:"requests"`
+	Two       float64  `json:"dual_holder_max_ms"`
+	None      float64  `json:"no_holder_max_ms"`
+	Bound     *int     `json:"bound_ms"`
+	Moves     int      `json:"moves"`
+	Path      string   `json:"path"`
+	Broken    []string `json:"broken"`
+	Simulated bool     `json:"simulated"`
+}
+
+// noise is what programs and the client's own pace take beside what a bound says.
+const noise = 60 * time.Millisecond
+
+func newRow(p plan.Plan, o simulate.Outcomes) row {
+	ms := func(d time.Duration) int { return int(d.Round(time.Millisecond).Milliseconds()) }
+	part := func(d time.Duration) float64 { return float64(d.Round(100*time.Microsecond).Microseconds()) / 1000 }
+	r := row{Profile: p.Timing.Profile, Scenario: o.Scenario, Runs: o.Runs, Min: ms(o.Min), Median: ms(o.Median), Max: ms(o.Max), Dark: ms(o.Dark), Tail: ms(o.Tail),
+		Failed: o.Failed, Requests: o.Requests, Two: part(o.Two), None: part(o.None), Moves: o.Moves, Path: o.Path, Broken: []string{}, Simulated: true}
+	for _, b := range o.Broken {
+		r.Broken = append(r.Broken, b.String())
+	}
+	for _, b := range p.Timing.Bounds {
+		if b.Scenario != o.Scenario {
+			continue
+		}
+		r.Bound = &b.DarkMs
+		if most := b.DarkMs + ms(noise); r.Max > most {
+			r.Broken = append(r.Broken, fmt.Sprintf("somebody waits %d ms, and the plan says %d", r.Max, b.DarkMs))
+		}
+		if most := max(b.Ms, b.DarkMs) + ms(noise); r.Tail > most && !o.Figure {
+			r.Broken = append(r.Broken, fmt.Sprintf("a request fails %d ms after the fault, and the plan says %d", r.Tail, b.Ms))
+		}
+	}
+	return r
+}
+
+// byChance plays schedules by chance on all processors.
+func byChance(profile string, c simulate.Cluster, seed uint64, schedules int) row {
+	r := row{Profile: profile, Scenario: "random", Runs: schedules, Broken: []string{}, Simulated: true}
+	seeds := make(chan uint64)
+	var mu sync.Mutex
+	var crowd sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		crowd.Go(func() {
+			for one := range seeds {
+				result := simulate.Run(simulate.Trial(one, c))
+				mu.Lock()
+				for _, b := range result.Broken {
+					r.Broken = append(r.Broken, fmt.Sprintf("%v (seed %d)", b, one))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range schedules {
+		seeds <- seed + uint64(i)
+	}
+	close(seeds)
+	crowd.Wait()
+	slices.Sort(r.Broken)
+	return r
+}
+
+func tableHead() []string {
+	return []string{"scenario", "min", "median", "max", "bound", "last failed", "nobody", "two", "failed", "VIP"}
+}
+
+// cells are a row of the table. Of schedules by chance there is nothing to say but how many broke a rule.
+func (r row) cells() []string {
+	if r.Scenario == "random" {
+		return []string{r.Scenario, "", "", "", "", "", "", "", "", fmt.Sprintf("%d schedules by chance, %d rules broken", r.Runs, len(r.Broken))}
+	}
+	bound := "-"
+	if r.Bound != nil {
+		bound = fmt.Sprint(*r.Bound)
+	}
+	return []string{r.Scenario, fmt.Sprint(r.Min), fmt.Sprint(r.Median), fmt.Sprint(r.Max), bound, fmt.Sprint(r.Tail), fmt.Sprint(r.None), fmt.Sprint(r.Two),
+		fmt.Sprintf("%d of %d", r.Failed, r.Requests), r.Path}
+}
+
+// print writes the rows. Every rule that was broken is said; with one the answer is no.
+func (s simulation) print(std streams, rows []row) error {
+	broken := false
+	table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
+	enc := json.NewEncoder(std.out)
+	enc.SetEscapeHTML(false)
+	line := func(cells []string) {
+		for i, cell := range cells {
+			if i > 0 {
+				fmt.Fprint(table, "\t")
+			}
+			fmt.Fprint(table, cell)
+		}
+		fmt.Fprintln(table)
+	}
+	if s.format == "text" {
+		line(tableHead())
+	}
+	for _, r := range rows {
+		broken = broken || len(r.Broken) > 0
+		if s.format == "text" {
+			line(r.cells())
+		} else if err := enc.Encode(r); err != nil {
+			return err
+		}
+	}
+	if s.format == "text" {
+		fmt.Fprintln(table, "\nTimes are in ms. min to max: what a client that asks every 10 ms waits for; bound: what the plan says of it; last failed: from the fault to the last\nrequest that fails; nobody, two: how long nobody or two held the VIP, at most.")
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if !broken {
+		return nil
+	}
+	for _, r := range rows {
+		for _, b := range r.Broken {
+			fmt.Fprintf(std.err, "onprem-infra: %s: %s\n", r.Scenario, b)
+		}
+	}
+	return negative(nil)
+}

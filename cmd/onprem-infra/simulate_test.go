@@ -1,0 +1,181 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/simulate"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// simulated is a command line of the verb for an example cluster.
+func simulated(t *testing.T, args ...string) outcome {
+	t.Helper()
+	return invoke(t, must(t, "", "example", "install-config"), append([]string{"simulate", "-c", "-", "--phases", "5", "--schedules", "20"}, args...)...)
+}
+
+// TestSimulate holds that all scenarios are played under each profile, that each is said beside the bound that the plan has for it, and that the same
+// seed says the same.
+func TestSimulate(t *testing.T) {
+	for _, profile := range spec.Timings() {
+		o := simulated(t, "--timing", profile, "-o", "json")
+		if o.code != 0 || o.err != "" {
+			t.Fatalf("%s: %+v", profile, o)
+		}
+		if again := simulated(t, "--timing", profile, "-o", "json"); again != o {
+			t.Errorf("%s: two runs differ:\n%s%s", profile, o.out, again.out)
+		}
+		if other := simulated(t, "--timing", profile, "-o", "json", "--seed", "77"); other.out == o.out {
+			t.Errorf("%s: the seed is nothing", profile)
+		}
+		var names []string
+		for line := range strings.Lines(o.out) {
+			var r row
+			if err := json.Unmarshal([]byte(line), &r); err != nil {
+				t.Fatal(err)
+			}
+			if r.Profile != profile || r.Min > r.Median || r.Median > r.Max {
+				t.Errorf("%+v", r)
+			}
+			if names = append(names, r.Scenario); r.Scenario == "power-loss" && (r.Bound == nil || *r.Bound+60 < r.Max || r.Runs != 5) {
+				t.Errorf("%+v", r)
+			}
+		}
+		if want := append(scenarioNames(), "random"); !slices.Equal(names, want) {
+			t.Errorf("%s: scenarios %v, want %v", profile, names, want)
+		}
+	}
+}
+
+func TestSimulateText(t *testing.T) {
+	picture := filepath.Join(t.TempDir(), "one.html")
+	o := simulated(t, "graceful", "--html", picture)
+	if o.code != 0 || !strings.HasPrefix(o.out, "scenario") || !strings.Contains(o.out, "graceful") || strings.Contains(o.out, "power-loss") || strings.Contains(o.out, "random") {
+		t.Errorf("%+v", o)
+	}
+	text, err := os.ReadFile(picture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<svg", "master-2", "client", "graceful", "end-keepalived"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the picture has no %s", want)
+		}
+	}
+}
+
+func TestSimulateSchedule(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	config := write("cluster", must(t, "", "example", "install-config"))
+	for _, tt := range []struct {
+		name, text string
+		code       int
+		want       string // of either output
+	}{
+		{"the power", "seed 5\nlength 20s\n5s power-off holder\n", 0, "nobody"},
+		{"an installation", "seed 5\nlength 20s\n1s join master-0\n2s join master-1\n10s end-api bootstrap\n", 0, "bootstrap"},
+		{"no length", "seed 5\n", 1, "length 20s"},
+		{"a host that is not there", "length 20s\n1s cut master-9\n", 1, "there is no host master-9"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := write(strings.ReplaceAll(tt.name, " ", "-"), tt.text)
+			o := invoke(t, "", "simulate", "-c", config, "--schedule", path, "--html", filepath.Join(dir, "picture"))
+			if o.code != tt.code || !strings.Contains(o.out+o.err, tt.want) {
+				t.Errorf("%+v, want exit %d and %q", o, tt.code, tt.want)
+			}
+		})
+	}
+}
+
+func TestSimulateUsage(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"power-los"}, `there is no scenario "power-los"; there are: [power-loss`},
+		{[]string{"-o", "yaml"}, `-o "yaml" is not one of: text, json`},
+		{[]string{"--phases", "0"}, "--phases is 1 or more"},
+		{[]string{"--schedules", "-1"}, "--schedules 0 or more"},
+		{[]string{"power-loss", "--schedule", "x"}, "--schedule is played alone"},
+	} {
+		o := invoke(t, "", append([]string{"simulate", "-c", "-"}, tt.args...)...)
+		if o.code != exitUsage || !strings.Contains(o.err, tt.want) {
+			t.Errorf("%v: %+v, want %q", tt.args, o, tt.want)
+		}
+	}
+}
+
+// TestSimulatedCluster holds what is simulated of which cluster, and where there is nothing to simulate.
+func TestSimulatedCluster(t *testing.T) {
+	base := must(t, "", "example", "cluster")
+	for _, tt := range []struct {
+		name    string
+		change  func(*spec.Cluster)
+		masters int
+		err     string
+	}{
+		{"three", func(*spec.Cluster) {}, 3, ""},
+		{"five", func(c *spec.Cluster) { c.ControlPlaneReplicas = 5 }, 5, ""},
+		{"two", func(c *spec.Cluster) { c.Topology, c.ControlPlaneReplicas = spec.DualReplica, 2 }, 2, ""},
+		{"one", func(c *spec.Cluster) { c.Topology, c.ControlPlaneReplicas = spec.SingleReplica, 1 }, 0, "one control plane node"},
+		{"a balancer of the user's own", func(c *spec.Cluster) { c.LoadBalancer = spec.UserManaged }, 0, "not held by its own hosts"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, findings := spec.Parse("cluster", []byte(base), spec.Knobs{})
+			if findings.HasErrors() {
+				t.Fatal(findings)
+			}
+			tt.change(&c)
+			p, err := plan.Compile(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := simulatedCluster(c, p)
+			if tt.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.err) {
+					t.Errorf("error %v, want %q", err, tt.err)
+				}
+				return
+			}
+			if err != nil || got.Masters != tt.masters || got.Timing.Profile != p.Timing.Profile {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}
+
+// TestSimulateBroken holds that a rule that was broken, and a wait beyond the plan's bound, is the answer no.
+func TestSimulateBroken(t *testing.T) {
+	bound := plan.Plan{Timing: plan.Timing{Bounds: []plan.Bound{{Scenario: "power-loss", Ms: 353, DarkMs: 353}}}}
+	for _, tt := range []struct {
+		name string
+		o    simulate.Outcomes
+		want string
+	}{
+		{"well", simulate.Outcomes{Scenario: "power-loss", Max: 400 * time.Millisecond}, ""},
+		{"too long", simulate.Outcomes{Scenario: "power-loss", Max: 420 * time.Millisecond}, "somebody waits 420 ms, and the plan says 353"},
+		{"too late", simulate.Outcomes{Scenario: "power-loss", Tail: 420 * time.Millisecond}, "a request fails 420 ms after the fault"},
+		{"a rule", simulate.Outcomes{Scenario: "reboot", Broken: []simulate.Broken{{At: time.Second, Rule: simulate.OneHolder, Why: "a and b"}}}, "1s: never two holders"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var out, errs strings.Builder
+			err := simulation{format: "text"}.print(streams{out: &out, err: &errs}, []row{newRow(bound, tt.o)})
+			if (err != nil) != (tt.want != "") || !strings.Contains(errs.String(), tt.want) {
+				t.Errorf("%v\n%s%s", err, out.String(), errs.String())
+			}
+		})
+	}
+}
