@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/health"
@@ -25,6 +27,8 @@ import (
 type nodeProber struct {
 	present func() (bool, error) // the redirect
 	pods    func(ctx context.Context) ([]podresources.Pod, error)
+
+	last lbLook
 
 	balancer, stats, mcs, router, ready *probe.HTTP
 	api                                 *probe.API
@@ -82,8 +86,30 @@ func answers(ctx context.Context, server *probe.HTTP, what string) (health.Findi
 	return health.Passed, what + " answers"
 }
 
-// lb is the balancer and the way to it. Whether the redirect is there is not known when nobody can say so: that is no sign of its absence.
+// lbLook is a look at the balancer. Two checks make it at the same pace: what the one has just found is good for the other too.
+type lbLook struct {
+	mu    sync.Mutex
+	at    time.Time // of its end
+	found health.Finding
+	why   string
+}
+
+// fresh is how old a look may be that counts for another one: far below every pace.
+const fresh = 50 * time.Millisecond
+
+// lb is the balancer and the way to it, as found now or a moment ago.
 func (n *nodeProber) lb(ctx context.Context) (health.Finding, string) {
+	n.last.mu.Lock()
+	defer n.last.mu.Unlock()
+	if time.Since(n.last.at) >= fresh {
+		n.last.found, n.last.why = n.balances(ctx)
+		n.last.at = time.Now()
+	}
+	return n.last.found, n.last.why
+}
+
+// balances looks at the balancer and the way to it. Whether the redirect is there is not known when nobody can say so: that is no sign of its absence.
+func (n *nodeProber) balances(ctx context.Context) (health.Finding, string) {
 	if found, why := answers(ctx, n.balancer, "the balancer"); found != health.Passed {
 		return found, why
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/health"
@@ -124,6 +125,28 @@ func TestLook(t *testing.T) {
 				t.Errorf("the second time %v: %q", again, why2)
 			}
 		})
+	}
+}
+
+// TestLookOnce holds that the two checks which depend on the balancer, and are made at one time, ask it once, and that nothing is believed for long.
+func TestLookOnce(t *testing.T) {
+	var asked atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1) > 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer server.Close()
+	n := looked{present: true}.prober(t)
+	n.balancer = probe.NewHTTP(server.URL, localhost.Dial)
+	for _, check := range []vrrp.CheckName{vrrp.CheckLB, vrrp.CheckBoth} {
+		if found, why := n.Look(t.Context(), check); found != health.Passed || asked.Load() != 1 {
+			t.Errorf("%s: %v after %d questions: %s", check, found, asked.Load(), why)
+		}
+	}
+	n.last.at = n.last.at.Add(-fresh)
+	if found, why := n.Look(t.Context(), vrrp.CheckBoth); found != health.Failed || asked.Load() != 2 {
+		t.Errorf("later: %v after %d questions: %s", found, asked.Load(), why)
 	}
 }
 

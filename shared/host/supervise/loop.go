@@ -35,6 +35,8 @@ func (s *supervisor) loop(ctx context.Context) error {
 				return errors.Join(err, s.leave())
 			}
 		case <-s.candidate:
+		case <-s.network:
+			s.suspect()
 		case <-s.stopped:
 			if s.daemon != nil {
 				s.daemon.beatAt = time.Time{} // feel it now
@@ -137,6 +139,7 @@ func (s *supervisor) heard(line string) {
 		s.stand(e.Instance, now.State)
 		if was.State == supervised.Master && now.State != supervised.Master {
 			s.lost(e.Instance)
+			s.suspect()
 		}
 	}
 }

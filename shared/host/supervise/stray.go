@@ -10,9 +10,10 @@ import (
 )
 
 // A VIP that the kernel holds while no instance says MASTER for it is a second holder. keepalived adds the address a moment before it says so,
-// and the loop may have been busy: a stray is one that is still there when that moment is long over.
+// and the loop may have been busy: a stray is one that is still there when that moment is long over. The kernel says when addresses change, so nobody
+// needs to look all the time; but once a beat in any case.
 const (
-	strayLook  = 200 * time.Millisecond // between two looks
+	strayLook  = 200 * time.Millisecond // between two looks, at the least
 	strayGrace = 350 * time.Millisecond // from the first sight to the end
 )
 
@@ -21,7 +22,7 @@ func (s *supervisor) reap(now time.Time) error {
 	if now.Before(s.reapAt) {
 		return nil
 	}
-	s.reapAt = now.Add(strayLook)
+	s.looked, s.reapAt = now, now.Add(beat)
 	s.drain()
 	for _, vip := range s.VIPs {
 		on, held, err := link.Holder(vip)
@@ -43,7 +44,17 @@ func (s *supervisor) reap(now time.Time) error {
 			s.hangUp(vip)
 		}
 	}
+	if len(s.strays) > 0 {
+		s.suspect()
+	}
 	return nil
+}
+
+// suspect has the next look for strays come soon.
+func (s *supervisor) suspect() {
+	if soon := s.looked.Add(strayLook); soon.Before(s.reapAt) {
+		s.reapAt = soon
+	}
 }
 
 // drain takes note of what keepalived has said until now.

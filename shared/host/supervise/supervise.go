@@ -57,6 +57,7 @@ type supervisor struct {
 	stances  map[string]stance        // by instance, since keepalived's VRRP process was started
 	leaveBy  time.Time                // when a request to leave has waited for long enough
 	lent     []netip.Addr             // VIPs that this host takes for a moment longer than keepalived has them
+	looked   time.Time                // when strays were looked for last
 	reapAt   time.Time                // when strays are looked for next
 	strays   map[netip.Addr]time.Time // VIPs that nobody answers for, since when
 
