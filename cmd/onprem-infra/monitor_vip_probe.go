@@ -39,9 +39,9 @@ func newNodeProber(p plan.Plan, access *kube.Access) *nodeProber {
 	local := func(name, path string) *probe.HTTP {
 		return probe.NewHTTP(fmt.Sprintf("http://localhost:%d%s", p.Ports[name], path), localhost.Dial)
 	}
-	rules := redirect.Of(p.VIPs.API, p.MachineNetworks, p.Ports)
+	rules, filter := redirect.Of(p.VIPs.API, p.MachineNetworks, p.Ports), new(nft.Memo)
 	return &nodeProber{
-		present: func() (bool, error) { return nft.Present(rules) },
+		present: func() (bool, error) { return filter.Present(rules) },
 		pods: func(ctx context.Context) ([]podresources.Pod, error) {
 			return podresources.List(ctx, podresources.Socket)
 		},

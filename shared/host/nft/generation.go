@@ -1,0 +1,111 @@
+package nft
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/redirect"
+)
+
+// Memo is Present for somebody who asks again and again: all rules are read only when the packet filter has been changed since, by whomever. The zero value
+// has seen nothing. Its method may be called by anybody.
+type Memo struct {
+	mu      sync.Mutex
+	known   bool
+	rules   string // as text
+	at      uint32 // the generation
+	present bool
+}
+
+// Present says whether our table holds exactly these rules, as the function of that name does.
+func (m *Memo) Present(r redirect.Rules) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	// What is changed while the rules are read belongs to a later generation, so that they are read again.
+	now, err := generation()
+	if err != nil {
+		return false, err
+	}
+	text := fmt.Sprint(r)
+	if m.known && m.at == now && m.rules == text {
+		return m.present, nil
+	}
+	m.known = false
+	present, err := Present(r)
+	if err != nil {
+		return false, err
+	}
+	m.known, m.at, m.rules, m.present = true, now, text, present
+	return present, nil
+}
+
+// The parts of the question for the generation (linux/netfilter/nf_tables.h, nfnetlink.h).
+const (
+	nfgenSize    = 4 // of struct nfgenmsg
+	getGen       = unix.NFNL_SUBSYS_NFTABLES<<8 | unix.NFT_MSG_GETGEN
+	newGen       = unix.NFNL_SUBSYS_NFTABLES<<8 | unix.NFT_MSG_NEWGEN
+	attributeGen = 1 // NFTA_GEN_ID, in network byte order
+)
+
+// generation is the number of the packet filter's state in this network: every transaction makes another one.
+func generation() (uint32, error) {
+	id, err := askGeneration()
+	if err != nil {
+		return 0, fmt.Errorf("ask netfilter for its generation: %w", err)
+	}
+	return id, nil
+}
+
+func askGeneration() (uint32, error) {
+	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_NETFILTER)
+	if err != nil {
+		return 0, err
+	}
+	defer unix.Close(fd)
+	question := make([]byte, unix.SizeofNlMsghdr+nfgenSize)
+	binary.NativeEndian.PutUint32(question, uint32(len(question)))
+	binary.NativeEndian.PutUint16(question[4:], getGen)
+	binary.NativeEndian.PutUint16(question[6:], unix.NLM_F_REQUEST)
+	if err := unix.Sendto(fd, question, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+		return 0, err
+	}
+	answer := make([]byte, 4096)
+	n, _, err := unix.Recvfrom(fd, answer, 0)
+	if err != nil {
+		return 0, err
+	}
+	messages, err := syscall.ParseNetlinkMessage(answer[:n])
+	if err != nil {
+		return 0, err
+	}
+	for _, m := range messages {
+		switch {
+		case m.Header.Type == unix.NLMSG_ERROR && len(m.Data) >= 4:
+			return 0, syscall.Errno(-int32(binary.NativeEndian.Uint32(m.Data)))
+		case m.Header.Type == newGen && len(m.Data) >= nfgenSize:
+			return readGeneration(m.Data[nfgenSize:])
+		}
+	}
+	return 0, errors.New("it says something else")
+}
+
+// readGeneration finds the number among the attributes of an answer.
+func readGeneration(attributes []byte) (uint32, error) {
+	for len(attributes) >= unix.SizeofNlAttr {
+		size := int(binary.NativeEndian.Uint16(attributes))
+		kind := binary.NativeEndian.Uint16(attributes[2:]) &^ (unix.NLA_F_NESTED | unix.NLA_F_NET_BYTEORDER)
+		if size < unix.SizeofNlAttr || size > len(attributes) {
+			break
+		}
+		if kind == attributeGen && size >= unix.SizeofNlAttr+4 {
+			return binary.BigEndian.Uint32(attributes[unix.SizeofNlAttr:]), nil
+		}
+		attributes = attributes[min((size+3)&^3, len(attributes)):]
+	}
+	return 0, errors.New("it does not say its number")
+}
