@@ -32,7 +32,10 @@ func monitorVIPCommand(std streams) *cobra.Command {
 		Short: "Keep a node's keepalived configured",
 		Long: `vip hands keepalived's configuration to onprem-supervise, with the nodes that the API names as peers, and tells it once a second how this
 node's balancer, API server, machine config server and ingress router do. This node takes no part in the election of
-the API VIP before an API server has been ready behind its balancer once; that is remembered. keepalived lives on when this program ends.`,
+the API VIP before an API server has been ready behind its balancer once; that is remembered. keepalived lives on when this program ends.
+
+But with timing compat, a control plane node claims a rank in that election, by an annotation of its own Node that its kubelet's credentials
+may write. Of those that do equally well the best rank takes the VIP, and whoever holds it keeps it.`,
 		Example: `  onprem-infra monitor vip --role=master
   onprem-infra monitor vip --role=worker`,
 		Args: cobra.NoArgs,

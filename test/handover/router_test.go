@@ -50,8 +50,12 @@ func TestMain(m *testing.M) {
 type router struct {
 	*testing.T
 	*lab.Host
-	ip   netip.Addr
-	dir  string
+	ip  netip.Addr
+	dir string
+
+	timing vrrp.Timing
+	rank   int // where the timing's policy has ranks
+
 	cmd  *exec.Cmd
 	done chan struct{} // nil while no supervisor runs
 }
@@ -67,7 +71,7 @@ func newRouter(t *testing.T, l *lab.Lab, name, address string) *router {
 	if err := host.Do(func() error { return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o644) }); err != nil {
 		t.Fatal(err)
 	}
-	r := &router{T: t, Host: host, ip: netip.MustParseAddr(address), dir: t.TempDir()}
+	r := &router{T: t, Host: host, ip: netip.MustParseAddr(address), dir: t.TempDir(), timing: vrrp.CompatTiming()}
 	t.Cleanup(func() {
 		r.stop()
 		if text, err := os.ReadFile(r.path("log")); err == nil && t.Failed() {
@@ -133,10 +137,12 @@ func (r *router) put(text string, parts ...string) {
 // propose hands the supervisor a configuration as the bootstrap machine has it, or a node on which all checks pass.
 func (r *router) propose(bootstrap bool, peers ...*router) {
 	r.Helper()
-	policy := vrrp.Compat()
+	policy := r.timing.Policy()
 	i := keepalived.Instance{
-		Name: instance, Interface: "eth0", ID: 14, Version: vrrp.V2, Priority: policy.Bootstrap, Advert: vrrp.CompatTiming().Advert,
-		Source: r.ip, AuthPass: vrrp.CompatAuth("ostest", vrrp.API), VIP: vip,
+		Name: instance, Interface: "eth0", ID: 14, Version: r.timing.Version(vip), Priority: policy.Bootstrap, Advert: r.timing.Advert, Source: r.ip, VIP: vip,
+	}
+	if i.Version == vrrp.V2 {
+		i.AuthPass = vrrp.CompatAuth("ostest", vrrp.API)
 	}
 	for _, p := range peers {
 		if p != r {
@@ -150,11 +156,15 @@ func (r *router) propose(bootstrap bool, peers ...*router) {
 		NotifyFIFO: keepalived.Path(r.path(supervised.NotifyFIFO)), Leave: keepalived.Path(r.path(supervised.TrackDir, supervised.LeaveTrack)),
 	}
 	if !bootstrap {
-		i.Priority = policy.ControlPlane.Base
+		i.Priority = policy.ControlPlane.Base + vrrp.Priority(policy.ControlPlane.Rank(r.rank))
 		for _, w := range policy.ControlPlane.Weights {
 			r.put("1\n", supervised.TrackDir, string(w.Check))
 			c.Tracks = append(c.Tracks, keepalived.Track{Name: w.Check, File: keepalived.Path(r.path(supervised.TrackDir, string(w.Check))), Weight: w.Adds})
 			i.Tracks = append(i.Tracks, w.Check)
+		}
+		if bonus := policy.ControlPlane.Holder; bonus > 0 {
+			c.Tracks = append(c.Tracks, keepalived.Track{Name: "holder_api_0", File: keepalived.Path(r.path(supervised.HolderTrack(instance))), Weight: bonus})
+			i.Tracks = append(i.Tracks, "holder_api_0")
 		}
 	}
 	c.Instances = []keepalived.Instance{i}
@@ -188,10 +198,14 @@ func (r *router) untilState(state supervised.State) {
 	r.until(string(state), func(s supervised.Status) bool { return s.Instances[instance].State == state })
 }
 
-// untilBackup waits until keepalived has added up a node's bonuses.
+// untilBackup waits until keepalived has added up a node's bonuses, and it has settled where there is one for the holder.
 func (r *router) untilBackup() {
 	r.Helper()
-	top := int(vrrp.Compat().ControlPlane.Highest())
+	c := r.timing.Policy().ControlPlane
+	top := int(c.Base) + c.Rank(r.rank)
+	for _, w := range c.Weights {
+		top += w.Adds
+	}
 	r.until("a BACKUP of full priority", func(s supervised.Status) bool {
 		i := s.Instances[instance]
 		return i.State == supervised.Backup && i.Priority == top
