@@ -12,6 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/simulate"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/timeline"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // simulation is what the verb was asked for.
@@ -123,7 +124,7 @@ func (s simulation) run(std streams, p plan.Plan, c simulate.Cluster, args []str
 	}
 	var rows []row
 	for _, scenario := range simulate.Scenarios() {
-		if len(args) > 0 && args[0] != scenario.Name {
+		if len(args) > 0 && args[0] != scenario.Name || scenario.Kind == vrrp.Ingress && len(p.VIPs.Ingress) == 0 {
 			continue
 		}
 		o := simulate.Measure(scenario, c, s.seed, s.phases)

@@ -53,6 +53,23 @@ func TestSimulate(t *testing.T) {
 	}
 }
 
+// TestSimulateBounds holds that every bound of the plan is played, so that a number which the election cannot keep is found.
+func TestSimulateBounds(t *testing.T) {
+	c, _ := spec.Parse("cluster", []byte(must(t, "", "example", "install-config")), spec.Knobs{})
+	p, err := plan.Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Timing.Bounds) == 0 {
+		t.Error("the plan has no bound")
+	}
+	for _, b := range p.Timing.Bounds {
+		if _, ok := simulate.Find(b.Scenario); !ok {
+			t.Errorf("nobody plays %s", b.Scenario)
+		}
+	}
+}
+
 func TestSimulateText(t *testing.T) {
 	picture := filepath.Join(t.TempDir(), "one.html")
 	o := simulated(t, "graceful", "--html", picture)

@@ -13,6 +13,7 @@ const (
 	partPower
 	partNode // the Node object
 	partRouter
+	partMonitor
 )
 
 // How long a host takes for what it does.
@@ -47,7 +48,7 @@ func (w *world) begin(f Fault, i int32) {
 		w.join(h)
 	case Part:
 		w.part(h)
-	case KillLB, StopLB, KillAPI, StopAPI, EndAPI, KillMCS, KillRouter, DrainRouter:
+	case KillLB, StopLB, KillAPI, StopAPI, EndAPI, KillMCS, KillMonitor, KillRouter, DrainRouter:
 		w.hurt(h, f, i)
 	default:
 		w.disturb(h, f, 1)
@@ -89,6 +90,8 @@ func (w *world) hurt(h *host, f Fault, i int32) {
 	case KillMCS:
 		h.mcs = false
 		w.poke(h)
+	case KillMonitor:
+		w.killMonitor(h)
 	case KillRouter:
 		h.route.on = false
 		w.poke(h)
@@ -134,8 +137,10 @@ func (w *world) heal(h *host, f Fault, i int32, boot uint32) {
 	case KillMCS:
 		h.mcs = true
 		w.poke(h)
+	case KillMonitor:
+		w.startMonitor(h)
 	case KillRouter, DrainRouter:
-		h.route.on, h.route.ready = true, true
+		h.route.on, h.route.ready = h.route.has, true
 		w.poke(h)
 	}
 }
@@ -201,10 +206,10 @@ func (w *world) powerOff(h *host) {
 	h.supervisor.leaving, h.supervisor.left, h.supervisor.ends = false, false, 0
 	h.supervisor.forget()
 	h.release.gen++
+	h.monitor = false
+	w.endChecks(h)
 	for i := range h.checks {
-		k := &h.checks[i]
-		k.latch.Passes, k.looks = false, false
-		k.gen++
+		h.checks[i].latch.Passes = false
 		mark(&h.film.checks[i], w.now, false)
 	}
 	for _, s := range []*[]stretch{&h.film.holds, &h.film.redirect, &h.film.api} {
@@ -254,8 +259,10 @@ func (w *world) startPart(h *host, p part, boot uint32) {
 		h.mcs = true
 		w.poke(h)
 	case partRouter:
-		h.route.on, h.route.ready = true, true
+		h.route.on, h.route.ready = h.route.has, true
 		w.poke(h)
+	case partMonitor:
+		w.startMonitor(h)
 	case partNode:
 		h.listed = true
 		w.tellOf(h, true)
@@ -288,9 +295,8 @@ func (w *world) startAll(h *host) {
 		w.after(w.some(takes), event{kind: evPart, host: int8(h.index), gen: h.boots, arg: int32(p)})
 	}
 	start(partKeepalived, bootPods)
-	if h.sort == isWorker || w.Workers == 0 {
-		start(partRouter, bootPods)
-	}
+	start(partMonitor, bootPods)
+	start(partRouter, bootPods)
 	if h.sort == isMaster {
 		start(partLB, bootPods)
 		start(partAPI, bootAPI)

@@ -1,6 +1,10 @@
 package simulate
 
-import "time"
+import (
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
 
 // Outcome is what became of a request.
 type Outcome string
@@ -73,8 +77,12 @@ func (c *client) outcome(w *world) Outcome {
 	switch {
 	case h == nil || !h.on || !h.router.vip || !h.links.in() || !h.links.out():
 		return Late
+	case w.Kind == vrrp.Ingress && !h.route.on:
+		return Refused
 	case w.lost(2*h.links.loss) || time.Duration(2*h.links.delay)*time.Millisecond > patience:
 		return Late // a SYN is repeated after a second
+	case w.Kind == vrrp.Ingress:
+		return Served
 	case !h.lb.redirect:
 		return h.api.answer()
 	case h.lb.hung:

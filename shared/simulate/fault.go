@@ -25,6 +25,7 @@ const (
 	StopAPI        Kind = "stop-api"        // SIGSTOP to it
 	EndAPI         Kind = "end-api"         // it is told to end: it announces that, serves on for a while and is gone
 	KillMCS        Kind = "kill-mcs"        // SIGKILL to the machine config server
+	KillMonitor    Kind = "kill-monitor"    // SIGKILL to the monitor that makes the node's checks
 	KillRouter     Kind = "kill-router"     // SIGKILL to the ingress router
 	DrainRouter    Kind = "drain-router"    // the ingress router takes nothing new
 	PowerOff       Kind = "power-off"       // the power is cut, and comes back
@@ -43,8 +44,8 @@ const (
 
 // Kinds are all kinds.
 func Kinds() []Kind {
-	return []Kind{KillVRRP, KillKeepalived, StopKeepalived, EndKeepalived, KillLB, StopLB, KillAPI, StopAPI, EndAPI, KillMCS, KillRouter, DrainRouter,
-		PowerOff, Reboot, Cut, CutIn, CutOut, Loss, Delay, Duplicate, Hog, DiskFull, Join, Part}
+	return []Kind{KillVRRP, KillKeepalived, StopKeepalived, EndKeepalived, KillLB, StopLB, KillAPI, StopAPI, EndAPI, KillMCS, KillMonitor, KillRouter,
+		DrainRouter, PowerOff, Reboot, Cut, CutIn, CutOut, Loss, Delay, Duplicate, Hog, DiskFull, Join, Part}
 }
 
 // Holder is the name of the host that has the VIP when a fault begins, for a fault that is about it whichever it is.

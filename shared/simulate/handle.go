@@ -40,6 +40,8 @@ func (w *world) handle(e event) {
 // handleHealth is handle for what elections are about.
 func (w *world) handleHealth(h *host, e event) {
 	switch e.kind {
+	case evSilent:
+		w.silent(h, e.gen)
 	case evLook:
 		w.look(h, int(e.other), e.gen)
 	case evFinding:

@@ -61,7 +61,7 @@ func (w *world) onGrid(phase, every time.Duration) time.Duration {
 func (w *world) poke(h *host) {
 	for i := range h.checks {
 		k := &h.checks[i]
-		if passes, _ := w.truth(h, k.Check); !k.looks && h.on && passes != k.latch.Passes {
+		if passes, _ := w.truth(h, k.Check); !k.looks && h.on && h.monitor && passes != k.latch.Passes {
 			k.looks = true
 			w.at(w.onGrid(k.phase, k.policy.Interval), event{kind: evLook, host: int8(h.index), other: int8(i), gen: k.gen})
 		}
@@ -103,5 +103,47 @@ func (w *world) found(h *host, i int, found int32, gen uint32) {
 	w.at(w.onGrid(k.phase, k.policy.Interval), event{kind: evLook, host: int8(h.index), other: int8(i), gen: k.gen})
 }
 
+// killMonitor ends the checks. What they last said counts until the supervisor has missed the heartbeat for too long.
+func (w *world) killMonitor(h *host) {
+	h.monitor = false
+	h.silences++
+	w.endChecks(h)
+	w.after(vrrp.Silence+w.between(0, vrrp.Beat), event{kind: evSilent, host: int8(h.index), gen: h.silences})
+}
+
+// endChecks forgets what is being looked at.
+func (w *world) endChecks(h *host) {
+	for i := range h.checks {
+		k := &h.checks[i]
+		k.latch, k.looks = health.Latch{Passes: k.latch.Passes}, false
+		k.gen++
+	}
+}
+
+// silent is a supervisor that takes a node's health away as nobody says any more how it is. A fault stays what it is.
+func (w *world) silent(h *host, gen uint32) {
+	if !h.on || h.monitor || gen != h.silences {
+		return
+	}
+	for i := range h.checks {
+		if k := &h.checks[i]; !k.Fault && k.latch.Passes {
+			k.latch.Passes = false
+			mark(&h.film.checks[i], w.now, false)
+		}
+	}
+	w.rules.healthChanged(h, w.now)
+	w.tracks(h)
+}
+
+// startMonitor is a monitor that goes on from what the tracked files say.
+func (w *world) startMonitor(h *host) {
+	if h.monitor || h.sort == isBootstrap {
+		return
+	}
+	h.monitor = true
+	h.silences++
+	w.poke(h)
+}
+
 // ingress is a router of the ingress VIP.
-type ingress struct{ on, ready, standard bool }
+type ingress struct{ has, on, ready, standard bool }

@@ -20,6 +20,7 @@ type host struct {
 	address netip.Addr
 	sort    sort
 	rank    int
+	number  int // among the nodes, masters first
 
 	on     bool // it has power
 	boots  uint32
@@ -33,6 +34,8 @@ type host struct {
 	mcs        bool
 	route      ingress
 	checks     []check
+	monitor    bool // it makes them
+	silences   uint32
 	served     bool // it has seen the API work: the gate
 	router     router
 	supervisor supervisor
@@ -94,6 +97,7 @@ func newHost(w *world, index int, name string) *host {
 	default:
 		h.sort, h.rank = isWorker, n
 	}
+	h.number = n
 	if w.Kind == vrrp.Ingress {
 		h.rank = w.candidates().Spread(h.address)
 	}
@@ -167,10 +171,13 @@ func (w *world) rest(h *host) {
 		mark(&h.film.redirect, 0, true)
 	}
 	mark(&h.film.api, 0, h.sort != isWorker)
-	h.route = ingress{on: h.sort == isWorker, ready: true, standard: h.index%2 == 0}
-	if h.sort == isMaster && w.Workers == 0 {
-		h.route.on = true
+	h.monitor = h.sort != isBootstrap
+	first := 0 // of those with a router, of which two have the default one
+	if w.Workers > 0 {
+		first = w.Masters
 	}
+	h.route.has = h.sort != isBootstrap && h.number >= first
+	h.route.on, h.route.ready, h.route.standard = h.route.has, true, h.route.has && h.number < first+2
 	for i := range h.checks {
 		h.checks[i].latch.Passes, _ = w.truth(h, h.checks[i].Check)
 		mark(&h.film.checks[i], 0, h.checks[i].latch.Passes)

@@ -31,6 +31,7 @@ const (
 	evLeave                // the supervisor has waited for long enough
 	evSettled              // an instance has waited for long enough to be trusted with its rank
 	evBonus                // the supervisor has heard of a new state
+	evSilent               // the supervisor has not heard the monitor for long
 	evLook                 // a check looks
 	evFinding              // and has its finding
 	evServer               // a balancer looks at an API server

@@ -11,9 +11,12 @@ import (
 )
 
 // Random is a schedule of faults by chance for a cluster: one to six of them, of every kind that its hosts can have, some of them at the same
-// time, and a while of rest in the end. Equal seeds and clusters give equal schedules.
-func Random(seed uint64, c Cluster) Schedule {
-	d := dice{newRand(seed), c}
+// time, and a while of rest in the end. With kinds there are only those. Equal seeds and clusters give equal schedules.
+func Random(seed uint64, c Cluster, kinds ...Kind) Schedule {
+	d := dice{newRand(seed), c, kinds}
+	if len(kinds) == 0 {
+		d.all = d.kinds()
+	}
 	s := Schedule{Seed: seed}
 	end := time.Duration(0)
 	if c.Bootstrap {
@@ -56,6 +59,7 @@ func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x73636
 type dice struct {
 	*rand.Rand
 	Cluster
+	all []Kind // from which it chooses
 }
 
 // install are masters that join, most of them.
@@ -83,15 +87,14 @@ func (d dice) kinds() []Kind {
 	all := []Kind{KillVRRP, KillKeepalived, StopKeepalived, EndKeepalived, PowerOff, PowerOff, Reboot, Reboot, Cut, Cut, CutIn, CutOut, Loss, Delay, Duplicate,
 		Hog, DiskFull}
 	if d.Kind == vrrp.Ingress {
-		return append(all, KillRouter, KillRouter, DrainRouter, DrainRouter)
+		return append(all, KillRouter, KillRouter, DrainRouter, DrainRouter, KillMonitor)
 	}
-	return append(all, KillLB, KillLB, StopLB, KillAPI, StopAPI, EndAPI, KillMCS)
+	return append(all, KillLB, KillLB, StopLB, KillAPI, StopAPI, EndAPI, KillMCS, KillMonitor)
 }
 
 // fault is one that begins some time after another.
 func (d dice) fault(begin time.Duration) Fault {
-	all := d.kinds()
-	f := Fault{At: (begin + d.time(2*d.down())).Round(time.Millisecond), Kind: all[d.IntN(len(all))], Host: Holder}
+	f := Fault{At: (begin + d.time(2*d.down())).Round(time.Millisecond), Kind: d.all[d.IntN(len(d.all))], Host: Holder}
 	if names := d.hosts(); d.IntN(2) == 0 {
 		f.Host = names[d.IntN(len(names))]
 	}

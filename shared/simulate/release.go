@@ -64,7 +64,11 @@ func (w *world) lookAtAPI(h *host, step int32, gen uint32) {
 	case step == apiHung:
 	case h.api.hung:
 		look.arg = apiHung
-		w.after(policy.Timeout, look)
+		takes := policy.Timeout
+		if r.failures == 0 {
+			takes += policy.Late() // as Ironic is asked only then
+		}
+		w.after(takes, look)
 		return
 	case h.api.draining:
 		seen = health.ShuttingDown

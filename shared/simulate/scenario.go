@@ -5,55 +5,20 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // Scenario is a fault whose cost is of interest, under the name that the measurements have for it.
 type Scenario struct {
 	Name  string
 	About string
+	Kind  vrrp.Kind // of the VIP that it is about; empty for the API's
 
 	after  time.Duration // from the fault to the end, beside the waits of the elections
 	change func(*Cluster)
 	faults func(at time.Duration) []Fault
 	figure func(Result) (time.Duration, bool) // what counts, if it is not the client's longest wait
-}
-
-// Scenarios are all of them, in the order of the measurements' table.
-func Scenarios() []Scenario {
-	on := func(kind Kind, lasts time.Duration) func(time.Duration) []Fault {
-		return func(at time.Duration) []Fault { return []Fault{{At: at, Kind: kind, Host: Holder, For: lasts}} }
-	}
-	installing := func(c *Cluster) { c.Bootstrap = true }
-	joins := func(masters ...int) func(time.Duration) []Fault {
-		return func(at time.Duration) (all []Fault) {
-			for i, n := range masters {
-				all = append(all, Fault{At: at + time.Duration(i)*200*time.Millisecond, Kind: Join, Host: masterName(n)})
-			}
-			return all
-		}
-	}
-	return []Scenario{
-		{Name: "power-loss", About: "the holder's power is cut", after: time.Second, faults: on(PowerOff, 0)},
-		{Name: "api-crash", About: "the holder's API server is killed", after: 3 * time.Second, faults: on(KillAPI, 0)},
-		{Name: "api-hang", About: "the holder's API server is stopped by a signal", after: 4 * time.Second, faults: on(StopAPI, 0)},
-		{Name: "lb-crash", About: "the holder's HAProxy is killed", after: 9 * time.Second, faults: on(KillLB, 0)},
-		{Name: "graceful", About: "the holder's keepalived is stopped in order", after: time.Second, faults: on(EndKeepalived, time.Minute)},
-		{Name: "vrrp-kill", About: "the holder's VRRP process is killed", after: 2 * time.Second, faults: on(KillVRRP, 0)},
-		{Name: "both-kill", About: "all of the holder's keepalived is killed", after: 2 * time.Second, faults: on(KillKeepalived, 0)},
-		{Name: "handover", About: "the bootstrap machine's API server shuts down in order", after: 16 * time.Second, change: installing,
-			faults: func(at time.Duration) []Fault { return []Fault{{At: at, Kind: EndAPI, Host: bootstrapName}} }},
-		{Name: "reboot", About: "the holder reboots in order", after: 12 * time.Second, faults: on(Reboot, 3*time.Second)},
-		{Name: "early-move", About: "all checks of all masters pass while the bootstrap machine serves", after: 20 * time.Second,
-			change: installing, faults: joins(0, 1, 2)},
-		{Name: "cold-start", About: "the first master's API server serves, until its redirect is there", after: 10 * time.Second,
-			change: installing, figure: coldStart, faults: func(at time.Duration) []Fault {
-				return append(joins(0)(at), joins(1, 2)(at+longest)...) // the others are not there yet
-			}},
-		{Name: "member-change", About: "a control plane node is added, and taken away again", after: 12 * time.Second,
-			change: func(c *Cluster) { c.Masters++ }, faults: func(at time.Duration) []Fault {
-				return append(joins(3)(at), Fault{At: at + 10*time.Second, Kind: Part, Host: masterName(3)})
-			}},
-	}
 }
 
 // Find is a scenario by its name.
@@ -71,11 +36,14 @@ const clientPace = 10 * time.Millisecond
 
 // Play plays a scenario once. The seed decides the phases.
 func (s Scenario) Play(c Cluster, seed uint64) Result {
+	if c.Kind = s.Kind; c.Kind == vrrp.Ingress {
+		c.Workers = 3
+	}
 	if s.change != nil {
 		s.change(&c)
 	}
 	c.Client = clientPace
-	d := dice{newRand(seed), c}
+	d := dice{Rand: newRand(seed), Cluster: c}
 	at := (2*time.Second + d.time(max(time.Second, c.Timing.Advert))).Round(time.Microsecond)
 	schedule := Schedule{Seed: seed, Length: at + s.after + 3*c.down(), Faults: s.faults(at)}
 	return Run(c, schedule)

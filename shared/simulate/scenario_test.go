@@ -15,6 +15,7 @@ func TestScenarios(t *testing.T) {
 	for _, timing := range vrrp.Profiles() {
 		c := Of(timing)
 		down := vrrp.MasterDown(c.Version, c.Policy.ControlPlane.Serving(), timing.Advert)
+		skew := vrrp.Skew(c.Version, c.Policy.ControlPlane.Serving(), timing.Advert)
 		width := timing.Advert + vrrp.Skew(c.Version, c.Policy.ControlPlane.Lowest(), timing.Advert) + noise
 		for _, s := range Scenarios() {
 			t.Run(timing.Profile+" "+s.Name, func(t *testing.T) {
@@ -22,9 +23,10 @@ func TestScenarios(t *testing.T) {
 				if len(o.Broken) > 0 {
 					t.Fatalf("%d rules broken, first %v", len(o.Broken), o.Broken[0])
 				}
+				lb, router := timing.Checks[vrrp.CheckBoth], timing.Checks[vrrp.CheckIngress]
 				dark, orderly, moves := noise, true, 1
 				switch s.Name {
-				case "power-loss", "vrrp-kill", "both-kill":
+				case "power-loss", "vrrp-kill", "both-kill", "ingress-power-loss":
 					dark, orderly = down+noise, false
 				case "lb-crash":
 					orderly = false
@@ -34,8 +36,21 @@ func TestScenarios(t *testing.T) {
 					dark, moves = timing.Server.Returns(0)+timing.Redirect.Interval+noise, 0
 				case "early-move", "member-change", "api-crash":
 					moves = 0
+				case "lb-hang":
+					dark, orderly = timing.Redirect.Detects(timing.Redirect.Timeout, timing.Redirect.Timeout)+noise, false
+				case "node-down":
+					dark, orderly = lb.Detects(0, 0)+down+noise, false
+				case "router-crash":
+					dark, orderly = router.Detects(0, 0)+skew+noise, false
+				case "bootstrap-crash":
+					dark, orderly = timing.Bootstrap.Detects(0, 0)+skew+noise, false
+				case "bootstrap-hang":
+					first := timing.Bootstrap.Late() + timing.Bootstrap.Timeout
+					dark, orderly = timing.Bootstrap.Detects(first, timing.Bootstrap.Timeout)+skew+noise, false
 				}
-				if o.Max > dark || o.Max-o.Min > width && s.figure == nil {
+				// What several looks notice depends on their phase beside the adverts'.
+				looks := []string{"cold-start", "lb-hang", "node-down", "router-crash", "bootstrap-crash", "bootstrap-hang"}
+				if o.Max > dark || o.Max-o.Min > width && !slices.Contains(looks, s.Name) {
 					t.Errorf("%v to %v, want at most %v, and a spread of %v", o.Min, o.Max, dark, width)
 				}
 				// Between the former holder's end and the new one's beginning there may be a hole of milliseconds.
