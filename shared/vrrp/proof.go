@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
+	"slices"
 )
 
 // Proof is what has been shown of a policy, in numbers and in sentences for people.
@@ -15,29 +16,38 @@ type Proof struct {
 	Statements      []string
 }
 
-// claim is an order that a policy must keep: in every pair of nodes that it speaks of, the better one holds the VIP.
+// claim is an order that a policy must keep: in every pair of a better and a worse node that are alike in what the claim does not speak of, the
+// better one holds the VIP.
 type claim struct {
-	better, worse string
-	pair          func(better, worse node) bool
+	better, worse     string
+	isBetter, isWorse func(node) bool
+	alike             func(better, worse node) bool
 }
 
 // node is a node under proof: what works on it, and where it stands.
 type node struct {
 	Signals
-	rank   int
-	holder bool
+	rank     int
+	holder   bool
+	priority int // as announced
 }
 
 func (n node) standing() standing { return standing{n.Passes, n.rank, n.holder} }
 
 // sorts makes a claim of two sorts of nodes, whatever their ranks and whoever holds the VIP.
 func sorts(better, worse string, isBetter, isWorse func(Signals) bool) claim {
-	return claim{better, worse, func(b, w node) bool { return isBetter(b.Signals) && isWorse(w.Signals) }}
+	return claim{
+		better, worse, func(n node) bool { return isBetter(n.Signals) }, func(n node) bool { return isWorse(n.Signals) },
+		func(node, node) bool { return true },
+	}
 }
 
 // holds is the claim that a policy with a holder's bonus makes: nothing but health moves a VIP from a node that is there.
-func holds(equal string, same func(a, b Signals) bool) claim {
-	return claim{"the holder", equal, func(b, w node) bool { return b.holder && !w.holder && same(b.Signals, w.Signals) }}
+func holds(equal string, health func(Signals) Signals) claim {
+	return claim{
+		"the holder", equal, func(n node) bool { return n.holder }, func(n node) bool { return !n.holder },
+		func(b, w node) bool { return health(b.Signals) == health(w.Signals) },
+	}
 }
 
 func controlPlaneClaims(c Candidates) []claim {
@@ -47,15 +57,17 @@ func controlPlaneClaims(c Candidates) []claim {
 	claims := []claim{
 		sorts("a node with a working balancer", "one with only a local API", lb, apiOnly),
 		sorts("a node with only a local API", "one with neither", apiOnly, nothing),
-		{"of two nodes that balance, the one that serves Ignition", "the other", func(b, w node) bool {
-			return b.rank == w.rank && b.holder == w.holder && b.LB && w.LB && b.MCS && !w.MCS
-		}},
+		{
+			"of two nodes that balance, the one that serves Ignition", "the other",
+			func(n node) bool { return n.LB && n.MCS }, func(n node) bool { return n.LB && !n.MCS },
+			func(b, w node) bool { return b.rank == w.rank && b.holder == w.holder },
+		},
 	}
-	if c.Holder == 0 && len(c.Ranks) == 0 {
+	if c.equals() {
 		return claims
 	}
-	return append(claims, holds("a node of equal health and any rank, whichever of the two serves Ignition", func(a, b Signals) bool {
-		return a.LB == b.LB && (a.LB || a.API) == (b.LB || b.API)
+	return append(claims, holds("a node of equal health and any rank, whichever of the two serves Ignition", func(s Signals) Signals {
+		return Signals{LB: s.LB, API: s.LB || s.API}
 	}))
 }
 
@@ -67,11 +79,16 @@ func ingressClaims(c Candidates) []claim {
 			func(s Signals) bool { return s.Router && s.DefaultRouter && s.RouterReady },
 			func(s Signals) bool { return s.DefaultRouter && !s.RouterReady }),
 	}
-	if c.Holder == 0 && len(c.Ranks) == 0 {
+	if c.equals() {
 		return claims
 	}
-	return append(claims, holds("a node of equal health and any rank", func(a, b Signals) bool { return a.Router && a == b }))
+	holder := holds("a node of equal health and any rank", func(s Signals) Signals { return s })
+	holder.isBetter = func(n node) bool { return n.holder && n.Router } // without one it is at fault, and no candidate
+	return append(claims, holder)
 }
+
+// equals says whether nothing but health speaks for a node.
+func (c Candidates) equals() bool { return c.Holder == 0 && len(c.Ranks) == 0 }
 
 // Prove shows that a policy elects the right holder, or says everything in which it does not:
 //   - over every subset of check outcomes in every rank, with and without the holder's bonus, no control plane node reaches the bootstrap
@@ -113,7 +130,7 @@ func Prove(p Policy) (Proof, error) {
 
 // dependsOn names what makes up a node's priority beside its base.
 func (c Candidates) dependsOn() string {
-	if len(c.Ranks) == 0 && c.Holder == 0 {
+	if c.equals() {
 		return "its checks"
 	}
 	return "its checks, ranks and who is the holder"
@@ -123,8 +140,13 @@ func (c Candidates) dependsOn() string {
 func (c Candidates) keep(claims []claim, all []Signals) (statements []string, err error) {
 	var nodes []node
 	for _, s := range all {
-		c.places(func(rank int, holder bool) { nodes = append(nodes, node{s, rank, holder}) })
+		c.places(func(rank int, holder bool) {
+			n := node{Signals: s, rank: rank, holder: holder}
+			n.priority = c.announced(n.standing())
+			nodes = append(nodes, n)
+		})
 	}
+	slices.SortStableFunc(nodes, func(a, b node) int { return a.priority - b.priority })
 	for _, cl := range claims {
 		statement, broken := c.narrowest(cl, nodes)
 		if broken {
@@ -136,24 +158,29 @@ func (c Candidates) keep(claims []claim, all []Signals) (statements []string, er
 	return statements, err
 }
 
-// narrowest finds the pair with the least between them and says whether it breaks the claim. A claim that speaks of no pair is broken: it
-// would show nothing.
+// narrowest finds, among nodes in the order of their priorities, the pair with the least between them and says whether it breaks the claim. A claim
+// that speaks of no pair is broken: it would show nothing.
 func (c Candidates) narrowest(cl claim, nodes []node) (statement string, broken bool) {
-	least, statement, broken := math.MaxInt, "no node is such a one", true
+	least := math.MaxInt
+	var better, worse node
+	others := slices.DeleteFunc(slices.Clone(nodes), func(n node) bool { return !cl.isWorse(n) })
 	for _, b := range nodes {
-		for _, w := range nodes {
-			if !cl.pair(b, w) {
-				continue
+		if !cl.isBetter(b) {
+			continue
+		}
+		for _, w := range slices.Backward(others) {
+			if b.priority-w.priority >= least {
+				break // the rest of the row is further apart
 			}
-			better, worse := c.announced(b.standing()), c.announced(w.standing())
-			if better-worse < least {
-				least = better - worse
-				statement = fmt.Sprintf("%s against %s", c.sum(b.standing()), c.sum(w.standing()))
-				broken = !beats(Priority(better), Priority(worse))
+			if cl.alike(b, w) {
+				least, better, worse = b.priority-w.priority, b, w
 			}
 		}
 	}
-	return statement, broken
+	if least == math.MaxInt {
+		return "no node is such a one", true
+	}
+	return fmt.Sprintf("%s against %s", c.sum(better.standing()), c.sum(worse.standing())), !beats(Priority(better.priority), Priority(worse.priority))
 }
 
 // beats says whether a node of priority a holds the VIP against one of priority b even if the other has the higher address.

@@ -255,6 +255,29 @@ func TestProveAgrees(t *testing.T) {
 	}
 }
 
+// TestProveAgreesRanked is the same over policies with ranks and a bonus.
+func TestProveAgreesRanked(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	accepted := 0
+	for range 2_000 {
+		spread, holder, lb, both, mcs := 4+random.IntN(12), random.IntN(24), 20+random.IntN(30), 20+random.IntN(30), 1+random.IntN(4)
+		p := Ranked()
+		p.Bootstrap = Priority(60 + random.IntN(120))
+		p.ControlPlane = Candidates{Base: 1, Ranks: []int{spread, spread - 1, 2, 1, 0}, Holder: holder, Weights: controlPlaneWeights(lb, both, mcs)}
+		moves := spread + holder + mcs // what may speak for a node beside its health
+		want := 1+moves+lb+both < int(p.Bootstrap) && lb > moves && both > moves && holder > spread+mcs
+		if _, err := Prove(p); (err == nil) != want {
+			t.Fatalf("bootstrap %d, spread %d, holder %d, lb %d, both %d, mcs %d: %v", p.Bootstrap, spread, holder, lb, both, mcs, err)
+		}
+		if want {
+			accepted++
+		}
+	}
+	if accepted < 100 {
+		t.Errorf("only %d policies were good: the test looks at one side only", accepted)
+	}
+}
+
 // TestSignals holds which checks pass when only one thing works.
 func TestSignals(t *testing.T) {
 	checks := []CheckName{CheckLB, CheckBoth, CheckMCS, CheckIngress, CheckIngressReady, CheckDefaultIngress, "moon"}

@@ -72,7 +72,7 @@ func part4() []Scar {
 		kept("K-53", "The VIP went where no Ignition was served, and new nodes could not join.",
 			by(nodes, "TestNumbers", policy, "controlPlaneWeights(20, 5, 3)", "controlPlaneWeights(20, 5, 1)"),
 			by("cmd/onprem-infra", "TestLook", looks, `answers(ctx, n.mcs, "the machine config server")`, `answers(ctx, n.balancer, "the machine config server")`),
-			by("shared/vrrp", "TestProveRejects/no machine-config-server check", proof, "b.LB && w.LB && b.MCS && !w.MCS", "b.LB && !w.LB"),
+			by("shared/vrrp", "TestProveRejects/no machine-config-server check", proof, "return n.LB && n.MCS }, func(n node) bool { return n.LB && !n.MCS }", "return n.LB }, func(n node) bool { return !n.LB }"),
 			by("shared/vrrp", "TestCompat", policy, "controlPlaneWeights(20, 5, 3)", "controlPlaneWeights(20, 5, 1)")),
 		kept("K-54", "A hung keepalived passed its liveness probe by an old file.",
 			by("cmd/onprem-supervise", "TestHangIsNoticed", pulse, still, "if false {"),
