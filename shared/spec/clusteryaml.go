@@ -18,7 +18,7 @@ func (r *reader) clusterYAML(root object) draft {
 	metadata, spec := r.object(root.get("metadata")), r.object(root.get("spec"))
 	r.fields(metadata, "name")
 	r.fields(spec, "baseDomain", "platform", "topology", "controlPlaneReplicas", "machineNetworks", "apiVIPs", "ingressVIPs", "dnsVIP",
-		"loadBalancer", "dnsRecords", "images", "namespace", "kubeconfig", "kubeletUnit", "nodeLabels", "timing", "vrrp", "vrids", "ports")
+		"loadBalancer", "dnsRecords", "images", "namespace", "kubeconfig", "kubeletUnit", "nodeLabels", "timing", "vrrp", "migrateFrom", "vrids", "ports")
 
 	d := draft{
 		name:         r.text(metadata.get("name")),
@@ -36,6 +36,7 @@ func (r *reader) clusterYAML(root object) draft {
 		settings: settings{
 			timing: r.text(spec.get("timing")),
 			vrrp:   r.text(spec.get("vrrp")),
+			former: r.former(spec.get("migrateFrom")),
 			vrids:  r.numbers(r.object(spec.get("vrids"))),
 			ports:  r.numbers(r.object(spec.get("ports"))),
 		},

@@ -4,7 +4,7 @@ import "testing"
 
 func TestClusterFindings(t *testing.T) {
 	check(t, goodCluster, []findingCase{
-		{"field unknown", edit{"  platform: none", "  platform: none\n  vips: []"}, `c:8:3: error: spec.vips: there is no such field: remove it, or use one of baseDomain, platform, topology, controlPlaneReplicas, machineNetworks, apiVIPs, ingressVIPs, dnsVIP, loadBalancer, dnsRecords, images, namespace, kubeconfig, kubeletUnit, nodeLabels, timing, vrrp, vrids, ports`},
+		{"field unknown", edit{"  platform: none", "  platform: none\n  vips: []"}, `c:8:3: error: spec.vips: there is no such field: remove it, or use one of baseDomain, platform, topology, controlPlaneReplicas, machineNetworks, apiVIPs, ingressVIPs, dnsVIP, loadBalancer, dnsRecords, images, namespace, kubeconfig, kubeletUnit, nodeLabels, timing, vrrp, migrateFrom, vrids, ports`},
 		{"field misspelt", edit{"  apiVIPs:", "  apiVips:"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is looked up: write its address
 c:9:3: error: spec.apiVips: there is no such field: spell it apiVIPs`},
 		{"field unknown in metadata", edit{"  name: prod", "  name: prod\n  namespace: x"}, `c:5:3: error: metadata.namespace: there is no such field: remove it, or use one of name`},
@@ -34,6 +34,15 @@ c:6:3: error: spec.ingressVIPs: no virtual IP is given for ingress and none is l
 		{"records unknown", edit{"  platform: none", "  platform: none\n  dnsRecords: internal"}, `c:8:15: error: spec.dnsRecords: "internal" is not known: write one of Internal, External`},
 		{"timing unknown", edit{"  platform: none", "  platform: none\n  timing: fast"}, `c:8:11: error: spec.timing: "fast" is not known: write one of lan, vm, compat`},
 		{"vrrp unknown", edit{"  platform: none", "  platform: none\n  vrrp: anycast"}, `c:8:9: error: spec.vrrp: "anycast" is not known: write one of unicast, multicast`},
+		{"migration from nothing", edit{"  platform: none", "  platform: none\n  migrateFrom: {}"}, `c:8:16: error: spec.migrateFrom: says nothing: write the former timing or vrrp, or leave migrateFrom out`},
+		{"migration from a word", edit{"  platform: none", "  platform: none\n  migrateFrom: compat"}, `c:8:16: error: spec.migrateFrom: want a map, got a string: write a map here`},
+		{"migration of a field unknown", edit{"  platform: none", "  platform: none\n  timing: lan\n  migrateFrom: {timing: compat, vrids: {api: 7}}"}, `c:9:33: error: spec.migrateFrom.vrids: there is no such field: remove it, or use one of timing, vrrp`},
+		{"migration from a timing unknown", edit{"  platform: none", "  platform: none\n  timing: lan\n  migrateFrom: {timing: slow}"}, `c:9:25: error: spec.migrateFrom.timing: "slow" is not known: write one of lan, vm, compat`},
+		{"migration from a mode unknown", edit{"  platform: none", "  platform: none\n  vrrp: unicast\n  migrateFrom: {vrrp: anycast}"}, `c:9:23: error: spec.migrateFrom.vrrp: "anycast" is not known: write one of unicast, multicast`},
+		{"migration to itself", edit{"  platform: none", "  platform: none\n  timing: lan\n  vrrp: unicast\n  migrateFrom: {timing: lan, vrrp: unicast}"}, `c:10:25: error: spec.migrateFrom.timing: "lan" is the timing that is wanted too: leave it out of migrateFrom
+c:10:36: error: spec.migrateFrom.vrrp: "unicast" is the vrrp that is wanted too: leave it out of migrateFrom`},
+		{"migration to nothing", edit{"  platform: none", "  platform: none\n  migrateFrom: {timing: lan, vrrp: multicast}"}, `c:8:25: error: spec.migrateFrom.timing: nothing says what comes after "lan": write timing beside migrateFrom
+c:8:36: error: spec.migrateFrom.vrrp: nothing says what comes after "multicast": write vrrp beside migrateFrom`},
 		{"vrids out of range", edit{"  platform: none", "  platform: none\n  vrids: {api: 0, ingress: 256}"}, `c:8:16: error: spec.vrids.api: 0 is no virtual router ID: choose a number from 1 to 255
 c:8:28: error: spec.vrids.ingress: 256 is no virtual router ID: choose a number from 1 to 255`},
 		{"vrids equal", edit{"  platform: none", "  platform: none\n  vrids: {api: 7, ingress: 7}"}, `c:8:28: error: spec.vrids.ingress: the API and ingress would both use virtual router ID 7: choose two different numbers`},

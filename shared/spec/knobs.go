@@ -17,6 +17,7 @@ type Knobs struct {
 // settings are the knobs wherever they came from.
 type settings struct {
 	timing, vrrp said[string]
+	former       former
 	vrids, ports map[string]said[int]
 }
 

@@ -51,6 +51,7 @@ func (d draft) cluster() Cluster {
 		Images:               d.images,
 		Timing:               d.settings.timing.value,
 		VRRP:                 Mode(d.settings.vrrp.value),
+		MigrateFrom:          Former{Timing: d.settings.former.timing.value, VRRP: Mode(d.settings.former.vrrp.value)},
 		VRIDs:                numbers[uint8](d.settings.vrids),
 		Ports:                numbers[uint16](d.settings.ports),
 		Hosts:                d.hosts,

@@ -82,10 +82,34 @@ type Cluster struct {
 	Images               map[string]string // by key: KeepalivedImage and so on
 	Timing               string
 	VRRP                 Mode
+	MigrateFrom          Former            // of a cluster.yaml only
 	VRIDs                map[string]uint8  // "api", "ingress"
 	Ports                map[string]uint16 // by port name
 	Hosts                []Host            // baremetal only
 	Nodes                Nodes             // of a cluster.yaml only
+}
+
+// Former is what was another setting of the elections before: nodes of a live cluster speak so until all of them know better. What is empty is as
+// it was; the zero value is a cluster that has nothing to migrate from.
+type Former struct {
+	Timing string
+	VRRP   Mode
+}
+
+// Before is the cluster as it was before the migration that it describes; ok is false when it describes none.
+func (c Cluster) Before() (before Cluster, ok bool) {
+	f := c.MigrateFrom
+	if f == (Former{}) {
+		return Cluster{}, false
+	}
+	before, before.MigrateFrom = c, Former{}
+	if f.Timing != "" {
+		before.Timing = f.Timing
+	}
+	if f.VRRP != "" {
+		before.VRRP = f.VRRP
+	}
+	return before, true
 }
 
 // Nodes is what differs between the hosts of one Kubernetes and another.
