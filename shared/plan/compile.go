@@ -19,7 +19,15 @@ import (
 // that is wrong.
 func Compile(c spec.Cluster) (Plan, error) {
 	mode, timing, err := elections(c)
-	return compile(c, mode, timing, timing.Policy(), err)
+	p, err := compile(c, mode, timing, timing.Policy(), err)
+	if before, migrates := c.Before(); migrates && err == nil {
+		former, err := Compile(before)
+		if err != nil {
+			return Plan{}, fmt.Errorf("compile what the cluster migrates from: %w", err)
+		}
+		p.Former, p.MigrateFrom = &former, former.Way()
+	}
+	return p, err
 }
 
 // compile is Compile with the numbers that the elections run on, or what is wrong with how they were asked for.
@@ -68,7 +76,7 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 		KubeletUnit:       or(c.Nodes.KubeletUnit, "kubelet.service"),
 		ControlPlaneLabel: or(c.Nodes.ControlPlaneLabel, controlPlaneLabelOf(c)),
 
-		knobs: knobs{timing: c.Timing, mode: c.VRRP, vrids: copied(c.VRIDs), ports: copied(c.Ports)},
+		knobs: knobs{timing: c.Timing, mode: c.VRRP, former: c.MigrateFrom, vrids: copied(c.VRIDs), ports: copied(c.Ports)},
 	}
 	if err := readable(p); err != nil {
 		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
 // Encode writes what the cluster decided, and nothing that follows from it: a cluster.yaml in the form of JSON, which hosts read like
@@ -35,6 +37,9 @@ func Encode(p Plan) []byte {
 	if p.knobs.mode != "" {
 		cluster["vrrp"] = p.knobs.mode
 	}
+	if former := formerFields(p.knobs.former); len(former) > 0 {
+		cluster["migrateFrom"] = former
+	}
 	if len(p.knobs.vrids) > 0 {
 		cluster["vrids"] = p.knobs.vrids
 	}
@@ -52,6 +57,18 @@ func Encode(p Plan) []byte {
 		"spec":       cluster,
 	})
 	return text.Bytes()
+}
+
+// formerFields are those that differ.
+func formerFields(f spec.Former) map[string]string {
+	fields := map[string]string{}
+	if f.Timing != "" {
+		fields["timing"] = f.Timing
+	}
+	if f.VRRP != "" {
+		fields["vrrp"] = string(f.VRRP)
+	}
+	return fields
 }
 
 // Header is the line of provenance, without a comment sign, for a file that was rendered on a host from cluster.json as it stands there.

@@ -33,6 +33,11 @@ type Plan struct {
 	KubeletUnit     string            `json:"kubeletUnit"` // NAME.service
 	// ControlPlaneLabel is the key of the label that the cluster's control plane nodes have, and no other node has, whatever its value.
 	ControlPlaneLabel string `json:"controlPlaneLabel"`
+	// MigrateFrom is how the nodes of this live cluster speak VRRP until all of them know better; empty for a cluster that has nothing to migrate from.
+	MigrateFrom Way `json:"migrateFrom,omitzero"`
+
+	// Former is the plan that is in force until the migration has happened; nil when there is none.
+	Former *Plan `json:"-"`
 
 	knobs knobs
 }
@@ -42,6 +47,7 @@ type Plan struct {
 type knobs struct {
 	timing string
 	mode   spec.Mode
+	former spec.Former
 	vrids  map[string]uint8
 	ports  map[string]uint16
 }

@@ -91,6 +91,9 @@ func knobsets() []knobset {
 		{"unicast said", func(c *spec.Cluster) { c.VRRP, c.Timing = spec.Unicast, "compat" }},
 		{"lan", func(c *spec.Cluster) { c.Timing = vrrp.ProfileLan }},
 		{"vm", func(c *spec.Cluster) { c.Timing = vrrp.ProfileVM }},
+		{"migrating", func(c *spec.Cluster) {
+			c.Timing, c.VRRP, c.MigrateFrom = vrrp.ProfileLan, spec.Unicast, spec.Former{Timing: vrrp.ProfileCompat, VRRP: spec.Multicast}
+		}},
 		{"multicast", func(c *spec.Cluster) { c.VRRP = spec.Multicast }},
 		{"one VRID", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"api": 200} }},
 		{"ports and images", func(c *spec.Cluster) {

@@ -1,0 +1,87 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// Way is how the nodes of a cluster speak VRRP with each other. Nodes that speak in two ways do not hear each other, and both hold the VIPs.
+type Way struct {
+	Timing string    `json:"timing"` // profile
+	Mode   spec.Mode `json:"vrrp"`
+}
+
+// String is the way in one word, such as "lan/unicast".
+func (w Way) String() string { return w.Timing + "/" + string(w.Mode) }
+
+// Way is how the cluster's nodes speak, or are going to.
+func (p Plan) Way() Way { return Way{Timing: p.Timing.Profile, Mode: p.VRRP.Mode} }
+
+// words say of a way what makes it incompatible with others.
+func (p Plan) words() string {
+	return fmt.Sprintf("timing %s (VRRPv%d for IPv4, an advert every %d ms), vrrp %s", p.Timing.Profile, p.Timing.Model.IPv4, p.Timing.AdvertIntervalMs, p.VRRP.Mode)
+}
+
+// Consent is what the user has said of a live cluster whose elections change.
+type Consent struct {
+	Migrate  bool // all nodes shall change at one instant
+	Migrated bool // the last migration has happened on every node
+}
+
+// Incompatible is the error of Live for a change that would leave two holders of each VIP.
+type Incompatible struct{ Reason string }
+
+func (i Incompatible) Error() string { return i.Reason }
+
+// Live makes of a cluster's description what the nodes of the live cluster can be given that has been given the plan there: nodes get their files one
+// after the other, so that none may speak otherwise than the others before all of them can. The error is an Incompatible, or one of Compile.
+//
+// From a plan that migrates nobody can tell how far its nodes are. So its migration is carried on until the user says that it has happened.
+func Live(there Plan, next spec.Cluster, say Consent) (spec.Cluster, error) {
+	wanted, err := Compile(next)
+	if err != nil {
+		return spec.Cluster{}, err
+	}
+	if there.Former != nil && !say.Migrated {
+		return underWay(there, wanted, next, say)
+	}
+	switch {
+	case wanted.Way() == there.Way():
+		return next, nil
+	case wanted.Former != nil && wanted.Former.Way() == there.Way():
+		return next, nil // the description itself says from where
+	case !say.Migrate:
+		return spec.Cluster{}, Incompatible{fmt.Sprintf("its nodes speak VRRP with %s, and this description has %s. Nodes get their files one after the other: as long as "+
+			"some speak one way and some the other, they do not hear each other, and each VIP has two holders. Leave the description as it was there, "+
+			"or say --migrate: all nodes then change at one instant, once every one of them can", there.words(), wanted.words())}
+	}
+	return migrating(there, wanted, next), nil
+}
+
+// underWay is Live while a migration is, or may be.
+func underWay(there, wanted Plan, next spec.Cluster, say Consent) (spec.Cluster, error) {
+	former := there.Former
+	switch {
+	case wanted.Way() == there.Way():
+		return migrating(*former, wanted, next), nil
+	case wanted.Way() == former.Way() && say.Migrate:
+		return migrating(there, wanted, next), nil // nodes that have not changed yet remember it, and are where they should be
+	}
+	return spec.Cluster{}, Incompatible{fmt.Sprintf("its nodes are told to go over from %s to %s, and this description has %s. Whether they have done so stands in the annotation "+
+		"%s of each Node: say --migrated beside --migrate when it is %s on all of them, or --migrate alone to go back to %s",
+		former.words(), there.words(), wanted.words(), notice.Way, there.Way(), former.Way())}
+}
+
+// migrating has the nodes go over from one plan to another. Both are written out: a default may be another one in the next release.
+func migrating(from, to Plan, next spec.Cluster) spec.Cluster {
+	next.Timing, next.VRRP, next.MigrateFrom = to.Timing.Profile, to.VRRP.Mode, spec.Former{}
+	if from.Timing.Profile != to.Timing.Profile {
+		next.MigrateFrom.Timing = from.Timing.Profile
+	}
+	if from.VRRP.Mode != to.VRRP.Mode {
+		next.MigrateFrom.VRRP = from.VRRP.Mode
+	}
+	return next
+}

@@ -1,0 +1,80 @@
+package plan
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// migrant is a cluster with these settings; each may be empty.
+func migrant(timing string, mode spec.Mode, from spec.Former) spec.Cluster {
+	c := smallest()
+	c.Timing, c.VRRP, c.MigrateFrom = timing, mode, from
+	return c
+}
+
+// TestMigrates holds that the plan has both ways, and that everything of the former one is as if nothing were to come.
+func TestMigrates(t *testing.T) {
+	p := mustCompile(t, migrant("lan", "", spec.Former{Timing: "compat"}))
+	if p.Way().String() != "lan/unicast" || p.MigrateFrom.String() != "compat/unicast" || p.Former == nil {
+		t.Fatalf("%s from %s, former %v", p.Way(), p.MigrateFrom, p.Former)
+	}
+	if got, want := string(indented(t, *p.Former)), string(indented(t, mustCompile(t, migrant("compat", "", spec.Former{})))); got != want {
+		t.Errorf("the former plan is\n%s\nwant\n%s", got, want)
+	}
+	if _, err := Compile(migrant("lan", "", spec.Former{Timing: "slow"})); err == nil || !strings.Contains(err.Error(), "slow") {
+		t.Errorf("a former timing that does not exist: %v", err)
+	}
+}
+
+// TestLive holds what may be written for a live cluster.
+func TestLive(t *testing.T) {
+	const compat, lan, vm, multicast, unicast = "compat", "lan", "vm", spec.Multicast, spec.Unicast
+	none, fromCompat, yes, done := spec.Former{}, spec.Former{Timing: compat}, Consent{Migrate: true}, Consent{Migrated: true}
+	for _, tt := range []struct {
+		name        string
+		there, next spec.Cluster
+		say         Consent
+		want        spec.Cluster
+		refusal     string // a part
+	}{
+		{name: "nothing changes", there: migrant(compat, "", none), next: migrant(compat, "", none), want: migrant(compat, "", none)},
+		{name: "what was the default is said", there: migrant("", "", none), next: migrant(mustCompile(t, smallest()).Timing.Profile, unicast, none), want: migrant(mustCompile(t, smallest()).Timing.Profile, unicast, none)},
+		{name: "nothing changes, and it may", there: migrant(lan, "", none), next: migrant(lan, "", none), say: yes, want: migrant(lan, "", none)},
+		{name: "another timing", there: migrant(compat, "", none), next: migrant(lan, "", none),
+			refusal: "its nodes speak VRRP with timing compat (VRRPv2 for IPv4, an advert every 1000 ms), vrrp unicast, and this description has timing lan (VRRPv3 for IPv4, an advert every 100 ms), vrrp unicast."},
+		{name: "another mode", there: migrant(compat, "", none), next: migrant(compat, multicast, none), refusal: "each VIP has two holders"},
+		{name: "--migrated is no --migrate", there: migrant(compat, "", none), next: migrant(lan, "", none), say: done, refusal: "or say --migrate"},
+		{name: "another timing, migrated to", there: migrant(compat, "", none), next: migrant(lan, "", none), say: yes, want: migrant(lan, unicast, fromCompat)},
+		{name: "another mode, migrated to", there: migrant(vm, multicast, none), next: migrant(vm, "", none), say: yes, want: migrant(vm, unicast, spec.Former{VRRP: multicast})},
+		{name: "both", there: migrant(compat, multicast, none), next: migrant(lan, unicast, none), say: yes, want: migrant(lan, unicast, spec.Former{Timing: compat, VRRP: multicast})},
+		{name: "the description says so itself", there: migrant(compat, "", none), next: migrant(lan, "", fromCompat), want: migrant(lan, "", fromCompat)},
+		{name: "the description migrates from elsewhere", there: migrant(vm, "", none), next: migrant(lan, "", fromCompat), refusal: "timing vm"},
+		{name: "under way, once more", there: migrant(lan, "", fromCompat), next: migrant(lan, "", none), want: migrant(lan, unicast, fromCompat)},
+		{name: "under way, and back without a word", there: migrant(lan, "", fromCompat), next: migrant(compat, "", none), refusal: "go over from timing compat"},
+		{name: "under way, and back", there: migrant(lan, "", fromCompat), next: migrant(compat, "", none), say: yes, want: migrant(compat, unicast, spec.Former{Timing: lan})},
+		{name: "under way, and elsewhere", there: migrant(lan, "", fromCompat), next: migrant(vm, "", none), say: yes, refusal: "say --migrated beside --migrate"},
+		{name: "it has happened", there: migrant(lan, "", fromCompat), next: migrant(lan, "", none), say: done, want: migrant(lan, "", none)},
+		{name: "it has happened, and on", there: migrant(lan, "", fromCompat), next: migrant(vm, "", none), say: Consent{Migrate: true, Migrated: true}, want: migrant(vm, unicast, spec.Former{Timing: lan})},
+		{name: "it has happened, and another one is not asked for", there: migrant(lan, "", fromCompat), next: migrant(compat, "", none), say: done, refusal: "or say --migrate"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := Live(mustCompile(t, tt.there), tt.next, tt.say)
+			if refused := (Incompatible{}); tt.refusal != "" {
+				if !errors.As(err, &refused) || !strings.Contains(err.Error(), tt.refusal) {
+					t.Fatalf("%v, want a refusal with %q", err, tt.refusal)
+				}
+				return
+			}
+			if err != nil || got.Timing != tt.want.Timing || got.VRRP != tt.want.VRRP || got.MigrateFrom != tt.want.MigrateFrom {
+				t.Fatalf("timing %q, vrrp %q, from %+v, %v", got.Timing, got.VRRP, got.MigrateFrom, err)
+			}
+			mustCompile(t, got)
+		})
+	}
+	if _, err := Live(mustCompile(t, smallest()), migrant("fast", "", none), yes); err == nil || errors.As(err, &Incompatible{}) {
+		t.Errorf("a timing that does not exist: %v", err)
+	}
+}
