@@ -20,6 +20,9 @@ const (
 	hosts = "k8s.ovn.org/host-addresses" // its older form
 )
 
+// machineState is the annotation in which the Machine Config Operator says whether it is changing a Node.
+const machineState = "machineconfiguration.openshift.io/state"
+
 // The labels that say what a Node is.
 const (
 	labelMaster       = "node-role.kubernetes.io/master" // today's nodes have both
@@ -38,12 +41,16 @@ type Node struct {
 
 	Rank    string    // its annotation notice.Rank, as it stands there; empty for none
 	Created time.Time // the Node, by the API's clock
+
+	Way     string // its annotation notice.Way, as it stands there; empty for none
+	State   string // what the Machine Config Operator says of it; empty where there is none
+	Kubelet string // its version
 }
 
 // Equal says whether nothing differs that anybody would act upon.
 func (n Node) Equal(o Node) bool {
 	return n.Node.Equal(o.Node) && n.Ready == o.Ready && n.ControlPlane == o.ControlPlane && n.Arbiter == o.Arbiter && n.Remote == o.Remote &&
-		n.Rank == o.Rank && n.Created.Equal(o.Created)
+		n.Rank == o.Rank && n.Created.Equal(o.Created) && n.Way == o.Way && n.State == o.State && n.Kubelet == o.Kubelet
 }
 
 func labelled(n *corev1.Node, labels ...string) bool {
@@ -62,6 +69,9 @@ func readNode(n *corev1.Node, labels []string) Node {
 		Remote:       labelled(n, labelRemote),
 		Rank:         n.Annotations[notice.Rank],
 		Created:      n.CreationTimestamp.Time,
+		Way:          n.Annotations[notice.Way],
+		State:        n.Annotations[machineState],
+		Kubelet:      n.Status.NodeInfo.KubeletVersion,
 	}
 }
 
@@ -72,7 +82,7 @@ func slimNode(object runtime.Object) {
 		return
 	}
 	annotations := map[string]string{}
-	for _, key := range []string{cidrs, hosts, notice.Rank} {
+	for _, key := range []string{cidrs, hosts, notice.Rank, notice.Way, machineState} {
 		if text, ok := n.Annotations[key]; ok {
 			annotations[key] = text
 		}
@@ -86,7 +96,9 @@ func slimNode(object runtime.Object) {
 			ready = append(ready, corev1.NodeCondition{Type: c.Type, Status: c.Status})
 		}
 	}
-	n.Spec, n.Status = corev1.NodeSpec{}, corev1.NodeStatus{Addresses: n.Status.Addresses, Conditions: ready}
+	n.Spec, n.Status = corev1.NodeSpec{}, corev1.NodeStatus{
+		Addresses: n.Status.Addresses, Conditions: ready, NodeInfo: corev1.NodeSystemInfo{KubeletVersion: n.Status.NodeInfo.KubeletVersion},
+	}
 }
 
 // address takes what can be read and leaves out the rest: a Node is written by several programs, and one bad field must not hide it.

@@ -115,11 +115,12 @@ func TestSlimNode(t *testing.T) {
 	node := func() *corev1.Node {
 		n := new(corev1.Node)
 		whole := fakeNode{Labels: map[string]string{labelMaster: ""}, Addresses: [][2]string{{"InternalIP", "192.0.2.10"}},
-			Annotations: map[string]string{cidrs: `["192.0.2.10/24"]`, hosts: `["192.0.2.11"]`, notice.Rank: "3", "a": strings.Repeat("b", 10000)}}
+			Annotations: map[string]string{cidrs: `["192.0.2.10/24"]`, hosts: `["192.0.2.11"]`, notice.Rank: "3",
+				notice.Way: "lan/unicast", machineState: "Done", "a": strings.Repeat("b", 10000)}}
 		if err := json.Unmarshal([]byte(whole.object("master-0", 7)), n); err != nil {
 			t.Fatal(err)
 		}
-		n.CreationTimestamp = metav1.Unix(1_700_000_000, 0)
+		n.CreationTimestamp, n.Status.NodeInfo = metav1.Unix(1_700_000_000, 0), corev1.NodeSystemInfo{KubeletVersion: "v1.33.1", OSImage: "a"}
 		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse}, {Type: corev1.NodeReady, Status: corev1.ConditionTrue, Message: "kubelet is posting ready status"}}
 		return n
 	}
@@ -127,11 +128,13 @@ func TestSlimNode(t *testing.T) {
 	slimNode(slim)
 	if got := readNode(slim, nil); got.Rank != "3" || !got.Created.Equal(time.Unix(1_700_000_000, 0)) {
 		t.Errorf("its rank is %q, of a Node of %s", got.Rank, got.Created)
+	} else if got.Way != "lan/unicast" || got.State != "Done" || got.Kubelet != "v1.33.1" {
+		t.Errorf("it speaks %q and is %q, of kubelet %q", got.Way, got.State, got.Kubelet)
 	}
 	if want := readNode(whole, []string{labelMaster}); !reflect.DeepEqual(readNode(slim, []string{labelMaster}), want) || slim.ResourceVersion != "7" {
 		t.Errorf("read %+v of the slim node of version %s, want %+v", readNode(slim, []string{labelMaster}), slim.ResourceVersion, want)
 	}
-	if len(slim.Status.Images) > 0 || len(slim.ManagedFields) > 0 || len(slim.Annotations) != 3 || len(slim.Status.Conditions) != 1 {
+	if len(slim.Status.Images) > 0 || len(slim.ManagedFields) > 0 || len(slim.Annotations) != 5 || len(slim.Status.Conditions) != 1 || slim.Status.NodeInfo.OSImage != "" {
 		t.Errorf("the slim node holds %v %v %v", slim.Status.Images, slim.ManagedFields, slim.Annotations)
 	}
 }
