@@ -74,12 +74,12 @@ func (n Node) elder(o Node) bool {
 // standing finds this node's place and remembers its rank. What it should claim it says only once the API has named the nodes: those of an earlier
 // run may have changed theirs.
 func (r *Room) standing(s Snapshot) Claim {
-	ranks := len(r.plan.VRRP.ControlPlane.Ranks)
+	ranks := len(r.ranks)
 	if ranks == 0 {
 		return Claim{}
 	}
 	nodes := slices.DeleteFunc(slices.Clone(r.memory.Nodes), func(n Node) bool { return !n.ControlPlane })
-	if name := r.itself(nodes, s.Links); name != "" {
+	if name := r.Itself(nodes, s.Links); name != "" {
 		r.self = name
 	}
 	r.place = placed(r.self, nodes, r.memory.Rank, ranks)
@@ -92,9 +92,9 @@ func (r *Room) standing(s Snapshot) Claim {
 	return Claim{Node: r.self, Rank: r.place.free}
 }
 
-// itself is the name of the Node that has an address of this machine's; of several the youngest, as the machine may have had another name before. It
+// Itself is the name of the Node that has an address of this machine's; of several the youngest, as the machine may have had another name before. It
 // is empty when there is none, as while an address is replaced.
-func (r *Room) itself(nodes []Node, links addr.Snapshot) string {
+func (r *Room) Itself(nodes []Node, links addr.Snapshot) string {
 	own := map[netip.Addr]bool{}
 	for _, l := range links.Links {
 		for _, a := range l.Addresses {

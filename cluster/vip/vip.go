@@ -132,6 +132,7 @@ type Room struct {
 	reigned bool                            // it has been one for long
 	self    string                          // this node's name, where there are ranks
 	place   place
+	ranks   []int // that control plane nodes claim
 
 	proposed []byte
 	beat     uint64
@@ -142,7 +143,7 @@ type Room struct {
 func New(p plan.Plan, r role.Role, header string, kept Memory, host Host, cluster Cluster, health Health, now func() time.Time) *Room {
 	return &Room{
 		plan: p, role: r, header: header, host: host, cluster: cluster, health: health, now: now,
-		memory: kept, kept: kept, seen: map[netip.Addr]own{}, held: map[vrrp.InstanceName]time.Time{},
+		memory: kept, kept: kept, seen: map[netip.Addr]own{}, held: map[vrrp.InstanceName]time.Time{}, ranks: p.VRRP.ControlPlane.Ranks,
 	}
 }
 
