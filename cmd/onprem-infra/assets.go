@@ -44,10 +44,13 @@ func parseRole(name string, more ...role.Role) (role.Role, error) {
 	return r, nil
 }
 
-// loadAssets reads the cluster and compiles it to what a host of the role gets, or the cluster itself.
-func loadAssets(std streams, in *input, kind role.Role) (asset.Set, error) {
+// loadAssets reads the cluster and compiles it to what a host of the role gets, or the cluster itself. Of a live one it keeps the peace.
+func loadAssets(std streams, in *input, kind role.Role, l *live) (asset.Set, error) {
 	described, err := loadCluster(std, in)
 	if err != nil {
+		return asset.Set{}, err
+	}
+	if described, err = l.over(described, kind); err != nil {
 		return asset.Set{}, err
 	}
 	p, err := plan.Compile(described)

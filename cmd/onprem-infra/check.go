@@ -44,7 +44,7 @@ in a row count: one that fails here has not moved a VIP yet.`,
 			return err
 		}
 		access := kube.NewAccess(m.credentials(p), slog.New(slog.DiscardHandler))
-		return checkOnce(cmd.Context(), newNodeProber(p, access), p.Timing.Model, check)
+		return checkOnce(cmd.Context(), newNodeProber(p, access), current(p, m.log).Timing.Model, check)
 	}
 	return cmd
 }

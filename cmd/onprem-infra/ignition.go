@@ -12,7 +12,10 @@ func ignitionCommand(std streams) *cobra.Command {
 		Use:   "ignition --role=ROLE -c FILE",
 		Short: "Write everything for one role into an Ignition document",
 		Long: `ignition compiles a cluster's description to the files and units that a host of the role needs, and writes them as one document for the
-host's first boot. Nothing is looked up on the network; what Ignition's own validation would remark on is never written.`,
+host's first boot. Nothing is looked up on the network; what Ignition's own validation would remark on is never written.
+
+A file that holds a node's document already is that of a live cluster. Where timing or vrrp differ from what stands there nothing is written, as nodes
+that speak VRRP in two ways do not hear each other; with --migrate all of them change at one instant.`,
 		Example: `  onprem-infra ignition --role=bootstrap -c install-config.yaml --images images.json -o bootstrap.ign
   onprem-infra ignition --role=master -c install-config.yaml --images images.json -o master.ign
   onprem-infra ignition --role=bootstrap -c install-config.yaml --images images.json | ignition-validate -`,
@@ -21,6 +24,7 @@ host's first boot. Nothing is looked up on the network; what Ignition's own vali
 	in := inputFlags(cmd)
 	imagesFlag(cmd, in)
 	role := roleFlag(cmd)
+	there := liveFlags(cmd)
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write; standard output without it")
 	cmd.Flags().StringVar(&format, "format", "ignition", "form of the document: ignition")
 	cmd.Flags().StringVar(&specVersion, "spec-version", ignition.SpecVersion, "version of Ignition's specification: "+ignition.SpecVersion)
@@ -37,7 +41,8 @@ host's first boot. Nothing is looked up on the network; what Ignition's own vali
 		if err != nil {
 			return err
 		}
-		set, err := loadAssets(std, in, kind)
+		there.inDocument(output)
+		set, err := loadAssets(std, in, kind, there)
 		if err != nil {
 			return err
 		}

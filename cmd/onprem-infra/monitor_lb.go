@@ -70,6 +70,7 @@ func prepareLB(ctx context.Context, log *slog.Logger, sockets string, room *lb.R
 }
 
 func monitorLB(ctx context.Context, m *monitor, p plan.Plan, header string, access *kube.Access) error {
+	p = current(p, m.log) // a migration changes nothing here while it runs: HAProxy is looked at alike under every timing
 	nodes := kube.NewAPI(m.credentials(p), m.log).ControlPlane(p.ControlPlaneLabel)
 	look := p.Timing.Model.Redirect // HAProxy's end wakes the monitor before
 	daemon := haproxyDaemon{fmt.Sprintf("http://127.0.0.1:%d/haproxy_monitor", p.Ports[port.LBMonitor]), look.Timeout}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
@@ -35,13 +36,19 @@ node's balancer, API server, machine config server and ingress router do. This n
 the API VIP before an API server has been ready behind its balancer once; that is remembered. keepalived lives on when this program ends.
 
 But with timing compat, a control plane node claims a rank in that election, by an annotation of its own Node that its kubelet's credentials
-may write. Of those that do equally well the best rank takes the VIP, and whoever holds it keeps it.`,
+may write. Of those that do equally well the best rank takes the VIP, and whoever holds it keeps it.
+
+Where the cluster has another timing or mode than it had (migrateFrom), this node goes on as before until every node that takes part says on its own
+Node that it knows the new one, and no node is being upgraded; then all of them change at one instant.`,
 		Example: `  onprem-infra monitor vip --role=master
   onprem-infra monitor vip --role=worker`,
 		Args: cobra.NoArgs,
 	}
 	m := monitorFlags(cmd, "cluster/vip", std)
 	m.roleFlag(cmd, "master or worker")
+	clock := migrate.Usual()
+	cmd.Flags().DurationVar(&clock.Every, "migrate-every", clock.Every, "nodes change how they speak VRRP at multiples of this time by the clock; the same on every node")
+	cmd.Flags().DurationVar(&clock.Lead, "migrate-lead", clock.Lead, "and have this time at least to agree on the next one")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		r, err := m.role()
 		if err != nil {
@@ -50,40 +57,54 @@ may write. Of those that do equally well the best rank takes the VIP, and whoeve
 		if r == role.Arbiter {
 			return usage("--role=arbiter: an arbiter holds no VIP")
 		}
+		if clock.Lead <= 0 || clock.Every <= clock.Lead {
+			return usage("--migrate-every %v and --migrate-lead %v: the first must be longer, and both more than nothing", clock.Every, clock.Lead)
+		}
 		p, header, err := m.load(std)
 		if err != nil {
 			return err
 		}
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
-		return monitorVIP(ctx, m, p, r, header)
+		return monitorVIP(ctx, m, p, r, header, clock)
 	}
 	return cmd
 }
 
-func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, header string) error {
+func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, header string, clock migrate.Clock) error {
 	host := nodeVIPHost{}
-	memory := host.memory(m.log)
-	var names []vrrp.CheckName
-	fault := map[vrrp.CheckName]bool{}
-	for _, w := range vip.Weights(p, r) {
-		names, fault[w.Check] = append(names, w.Check), w.Fault
-	}
+	memory, kept := host.memory(m.log), host.migration(m.log)
+	way := migrate.New(p, clock, kept)
+	wanted := p
+	p = pending(p, way.Changed(time.Now()))
+	now := inForce(p)
 	access := kube.NewAccess(m.credentials(p), m.log)
-	before := func(check vrrp.CheckName) bool { return host.tracked(check, fault[check]) }
-	gate := r == role.Master && !memory.Open
-	checks := vip.NewChecks(names, p.Timing.Model, gate, before, newNodeProber(p, access), m.wake, m.log)
-	api := kube.NewAPI(m.credentials(p), m.log)
-	seen := newNodeCluster(p, r, api, m.log)
-	room := vip.New(p, r, header, memory, host, seen, checks, time.Now)
-	steps := loop.Steps[vip.Snapshot, vip.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply}
-	return runInPod(ctx, m, steps, everyVIPRound, func(ctx context.Context) {
+	checks := nodeChecks(m, host, now, r, r == role.Master && !memory.Open, newNodeProber(p, access))
+	seen := newNodeCluster(p, r, kube.NewAPI(m.credentials(p), m.log), m.log)
+	room := vip.New(now, r, header, memory, host, seen, checks, time.Now)
+	room.Expect(wanted)
+	g := &migration{wanted: wanted, room: way, vips: room, cluster: seen, host: host, later: m.later, done: p.Former == nil, kept: kept,
+		changed: func(p plan.Plan) { checks.become(p.Timing.Model) }}
+	return runInPod(ctx, m, g.steps(), everyVIPRound, func(ctx context.Context) {
 		m.serve(ctx, p.Ports[port.MonitorVIP], map[string]func() error{"/healthz": func() error { return vipAlive(m, checks) }})
 		m.watch(ctx, "the node's checks", checks.Run)
 		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error { return file.Watch(ctx, host.watched(), m.wake) })
 		m.watch(ctx, "adverts from beyond a router", dropFarVRRP)
 		seen.follow(ctx, m)
+	})
+}
+
+// nodeChecks are those of a node of a role, as an earlier run left them. Every profile has the same ones.
+func nodeChecks(m *monitor, host nodeVIPHost, p plan.Plan, r role.Role, gate bool, prober vip.Prober) *paced {
+	var names []vrrp.CheckName
+	fault := map[vrrp.CheckName]bool{}
+	for _, w := range vip.Weights(p, r) {
+		names, fault[w.Check] = append(names, w.Check), w.Fault
+	}
+	before := func(check vrrp.CheckName) bool { return host.tracked(check, fault[check]) }
+	return newPaced(p.Timing.Model, before, func(t vrrp.Timing, before func(vrrp.CheckName) bool) *vip.Checks {
+		return vip.NewChecks(names, t, gate, before, prober, m.wake, m.log)
 	})
 }
 
@@ -108,7 +129,7 @@ func dropFarVRRP(ctx context.Context) error {
 
 // vipAlive is the monitor's own health: its loop turns and its checks are made. keepalived's is the supervisor's to tell, and FAULT, or the lack of a
 // configuration, is no fault of either.
-func vipAlive(m *monitor, checks *vip.Checks) error {
+func vipAlive(m *monitor, checks interface{ Alive() bool }) error {
 	if err := m.alive(); err != nil {
 		return err
 	}
@@ -122,6 +143,7 @@ func vipAlive(m *monitor, checks *vip.Checks) error {
 func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
 	turns := loop.NewWake() // of the writer of candidates
 	m.watch(ctx, "nodes", func(ctx context.Context) error { return c.nodes.Run(ctx, m.wake, turns) })
+	m.watch(ctx, "how this node speaks VRRP", c.words.follow)
 	if c.candidates != nil {
 		m.watch(ctx, "ingress candidates", func(ctx context.Context) error { return c.candidates.Run(ctx, m.wake) })
 	}
@@ -140,14 +162,17 @@ func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
 	})
 }
 
-// newNodeCluster follows nothing yet.
+// newNodeCluster follows nothing yet. While a migration is pending it follows what either plan needs, and every Node: all have a say in it.
 func newNodeCluster(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *nodeCluster {
-	c := &nodeCluster{plan: p, api: api, log: log, gone: loop.NewWake(), claims: loop.NewWake(), said: map[string]string{}, believe: notice.Cluster{Machines: p.MachineNetworks, VIPs: allVIPs(p)}}
+	now, migrates := inForce(p), p.Former != nil
+	c := &nodeCluster{plan: p, api: api, log: log, gone: loop.NewWake(), said: map[string]string{}, believe: notice.Cluster{Machines: p.MachineNetworks, VIPs: allVIPs(p)},
+		ranks: newAnnotation(notice.Rank, "claim a rank", api, log), words: newAnnotation(notice.Way, "say how this node speaks VRRP", api, log)}
+	c.ranked = len(p.VRRP.ControlPlane.Ranks)+len(now.VRRP.ControlPlane.Ranks) > 0
 	c.nodes = api.ControlPlane(p.ControlPlaneLabel)
-	if r == role.Master || vip.WatchesAll(p) {
+	if r == role.Master || vip.WatchesAll(p) || migrates {
 		c.nodes = api.AllNodes(p.ControlPlaneLabel)
 	}
-	if !vip.WatchesAll(p) {
+	if !vip.WatchesAll(p) || !vip.WatchesAll(now) {
 		c.candidates = api.Object(p.Namespace, notice.Candidates)
 	}
 	if r == role.Master {

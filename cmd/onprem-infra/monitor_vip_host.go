@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
@@ -125,6 +124,7 @@ func (h nodeVIPHost) memory(log *slog.Logger) vip.Memory {
 // nodeCluster is what the API has told this node. Its methods but follow and self are for one goroutine.
 type nodeCluster struct {
 	plan       plan.Plan
+	ranked     bool // nodes have ranks, or are about to
 	api        *kube.API
 	log        *slog.Logger
 	believe    notice.Cluster
@@ -132,8 +132,8 @@ type nodeCluster struct {
 	candidates *kube.Object  // nil where every node may hold the ingress VIP
 	bootstrap  *kube.Object  // nil on workers
 	gone       chan struct{} // asks for a word that the bootstrap machine is gone
-	claims     chan struct{} // asks for a word on this node's rank
-	claim      atomic.Pointer[vip.Claim]
+	ranks      *annotation   // this node's
+	words      *annotation   // of how it speaks VRRP
 
 	list []notice.Candidate // that was believed last
 	has  bool
@@ -147,7 +147,7 @@ func (c *nodeCluster) Nodes() ([]vip.Node, bool) {
 	nodes := make([]vip.Node, len(known))
 	for i, n := range known {
 		nodes[i] = vip.Node{Node: n.Node, ControlPlane: n.ControlPlane}
-		if len(c.plan.VRRP.ControlPlane.Ranks) > 0 {
+		if c.ranked {
 			nodes[i].Rank, nodes[i].Created = n.Rank, n.Created
 		}
 	}

@@ -15,6 +15,9 @@ func renderCommand(std streams) *cobra.Command {
 etc/systemd/system; those that are enabled are named in a preset, which systemd applies at a first boot or by "systemctl preset-all".
 Other files in the directory are left alone.
 
+A directory that holds a node's etc/onprem-infra/cluster.json already is that of a live cluster. Where timing or vrrp differ from what stands there
+nothing is written, as nodes that speak VRRP in two ways do not hear each other; with --migrate all of them change at one instant.
+
 The role cluster is no host's: its files are the objects that the cluster must have once, for "kubectl apply".`,
 		Example: `  onprem-infra render --role=bootstrap -c install-config.yaml --images images.json --out tree
   diff -r tree /mnt/bootstrap
@@ -25,6 +28,7 @@ The role cluster is no host's: its files are the objects that the cluster must h
 	in := inputFlags(cmd)
 	imagesFlag(cmd, in)
 	role := roleFlag(cmd, ofCluster)
+	there := liveFlags(cmd)
 	cmd.Flags().StringVar(&out, "out", "", "directory to write below, made when it is not there")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		if out == "" {
@@ -34,7 +38,8 @@ The role cluster is no host's: its files are the objects that the cluster must h
 		if err != nil {
 			return err
 		}
-		set, err := loadAssets(std, in, kind)
+		there.inTree(out)
+		set, err := loadAssets(std, in, kind, there)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/onprem-infra/onprem-infra/ignition"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// live is what a verb knows of the cluster that what it writes may be for.
+type live struct {
+	say   plan.Consent
+	place string                 // where the nodes' files are, as the user has named it
+	read  func() ([]byte, error) // what the nodes have at plan.Path; nil for nothing
+}
+
+// liveFlags gives a verb that writes for nodes the flags --migrate and --migrated.
+func liveFlags(cmd *cobra.Command) *live {
+	l := &live{}
+	cmd.Flags().BoolVar(&l.say.Migrate, "migrate", false, "for nodes of a live cluster: where timing or vrrp differ from what is there, all nodes change at one instant")
+	cmd.Flags().BoolVar(&l.say.Migrated, "migrated", false, "for nodes of a live cluster: the last migration has happened on all nodes, and its traces may go")
+	return l
+}
+
+// over makes of a cluster's description what a host of a role can be given. A bootstrap machine's cluster does not live yet.
+func (l *live) over(described spec.Cluster, kind role.Role) (spec.Cluster, error) {
+	nodes := kind != role.Bootstrap && kind != ofCluster
+	switch _, migrates := described.Before(); {
+	case !nodes && l.say != (plan.Consent{}):
+		return spec.Cluster{}, usage("--migrate and --migrated are for nodes: --role=%s has nothing to migrate", kind)
+	case kind == role.Bootstrap && migrates:
+		return spec.Cluster{}, negative(errors.New("migrateFrom is for nodes of a live cluster, and the bootstrap machine has nothing to migrate: leave it out"))
+	case !nodes:
+		return described, nil
+	}
+	text, err := l.read()
+	switch {
+	case err != nil:
+		return spec.Cluster{}, err
+	case text == nil && l.say != (plan.Consent{}):
+		return spec.Cluster{}, negative(fmt.Errorf("--migrate and --migrated look at what the nodes have, and there is no %s in %s: name the place that it was written to last", plan.Path, l.place))
+	case text == nil:
+		return described, nil
+	}
+	there, err := planOf(text)
+	if err != nil {
+		return spec.Cluster{}, negative(fmt.Errorf("%s in %s: %w: it cannot be told how the nodes speak VRRP: mend the file, or remove it if no cluster lives by it", plan.Path, l.place, err))
+	}
+	next, err := plan.Live(there, described, l.say)
+	if refused := (plan.Incompatible{}); errors.As(err, &refused) {
+		return spec.Cluster{}, negative(fmt.Errorf("the cluster of %s in %s: %w", plan.Path, l.place, refused))
+	}
+	if err != nil {
+		return spec.Cluster{}, negative(err)
+	}
+	return next, nil
+}
+
+// planOf is what a host makes of its file.
+func planOf(text []byte) (plan.Plan, error) {
+	cluster, findings := spec.Parse(plan.Path, text, spec.Knobs{})
+	for _, f := range findings {
+		if f.Severity == spec.Error {
+			return plan.Plan{}, errors.New(f.Text)
+		}
+	}
+	return plan.Compile(cluster)
+}
+
+// inTree looks below a directory.
+func (l *live) inTree(dir string) {
+	l.place = dir
+	l.read = func() ([]byte, error) {
+		text, err := readFile(filepath.Join(dir, plan.Path))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		return text, err
+	}
+}
+
+// inDocument looks into an Ignition document. What is none says nothing of a cluster, and is written over as ever.
+func (l *live) inDocument(path string) {
+	if l.place = path; path == "" || path == "-" {
+		l.place = "standard output"
+	}
+	l.read = func() ([]byte, error) {
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+			return nil, nil
+		}
+		document, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		text, _, err := ignition.Find(document, plan.Path)
+		if err != nil {
+			return nil, negative(fmt.Errorf("%s: %w: remove the file if no cluster lives by it", path, err))
+		}
+		return text, nil
+	}
+}

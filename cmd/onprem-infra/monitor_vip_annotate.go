@@ -1,0 +1,64 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+)
+
+// annotatePause is the least time between two writes of an annotation: the watch has shown the last one by then.
+const annotatePause = time.Second
+
+// annotation keeps one annotation of this node's own Node.
+type annotation struct {
+	key, what string // what it says, in the log
+	api       *kube.API
+	log       *slog.Logger
+	asked     chan struct{}
+	last      atomic.Pointer[annotated]
+}
+
+type annotated struct{ node, value string }
+
+func newAnnotation(key, what string, api *kube.API, log *slog.Logger) *annotation {
+	return &annotation{key: key, what: what, api: api, log: log, asked: loop.NewWake()}
+}
+
+// write has follow write. The last value counts.
+func (a *annotation) write(node, value string) {
+	a.last.Store(&annotated{node, value})
+	loop.Wake(a.asked)
+}
+
+// follow writes, whenever it is asked to, until ctx ends. What cannot be written is tried again as long as it is asked for.
+func (a *annotation) follow(ctx context.Context) error {
+	var said loop.News
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-a.asked:
+		}
+		now, pause := *a.last.Load(), annotatePause
+		err := a.api.Annotate(ctx, now.node, a.key, now.value)
+		if err == nil {
+			a.log.Info(a.what, "node", now.node, "value", now.value)
+		} else {
+			pause = tellPause
+			if ctx.Err() == nil && said.Is(err.Error()) {
+				a.log.Warn(a.what, "error", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+		}
+	}
+}
