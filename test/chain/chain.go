@@ -119,6 +119,9 @@ func prefix6(ip netip.Addr) netip.Prefix {
 	return netip.MustParsePrefix(fmt.Sprintf("2001:db8:1::%d/64", ip.As4()[3]))
 }
 
+// Adverts listens to the VRRP adverts on the switch.
+func (c *Chain) Adverts() (*lab.Adverts, error) { return c.lab.Adverts() }
+
 // Close stops everything and removes it.
 func (c *Chain) Close(ctx context.Context) error {
 	var errs []error

@@ -69,7 +69,7 @@ func TestAlone(t *testing.T) {
 			holder := s.holder()
 			s.must(fault.do(holder))
 			if fault.undo != nil {
-				s.must(until(t.Context(), 15*time.Second, func() error { return s.another(holder.Name) }))
+				s.must(Until(t.Context(), 15*time.Second, func() error { return s.another(holder.Name) }))
 				s.must(fault.undo(holder))
 			}
 			s.must(s.Settled(t.Context()))

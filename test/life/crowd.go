@@ -2,6 +2,7 @@ package life
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -26,6 +27,7 @@ const (
 // what an API server answers as long as it serves: /readyz says 500 before that ends.
 type Crowd struct {
 	Probes  *traffic.Prober
+	Patient *traffic.Prober // nil unless somebody has time
 	Watches *traffic.Watches
 
 	patience time.Duration
@@ -33,38 +35,60 @@ type Crowd struct {
 	done     sync.WaitGroup
 }
 
+// vip is where the crowd finds the API.
+var vip = "https://" + chain.APIVIP.String() + ":6443"
+
 // Attend starts the clients and waits until all watches run. patience is what one who opens a connection has: Patience, or more where the
 // machine does other things beside.
 func (l *Life) Attend(ctx context.Context, patience time.Duration) (*Crowd, error) {
+	return l.attend(ctx, traffic.Ask{URL: vip + "/version", Every: every, Patience: patience}, 0)
+}
+
+// AttendMeasured starts the clients by which figures are made, by TLS 1.3 alone: the impatient ask for /readyz, where 500 is the answer of a server
+// that serves and is going to end; and beside them one every 100 ms has 12 s.
+func (l *Life) AttendMeasured(ctx context.Context) (*Crowd, error) {
+	return l.attend(ctx, traffic.Ask{URL: vip + "/readyz", Every: every, Patience: Patience, Good: []int{http.StatusOK, http.StatusInternalServerError}}, 12*time.Second)
+}
+
+func (l *Life) attend(ctx context.Context, ask traffic.Ask, patient time.Duration) (*Crowd, error) {
 	config, err := l.ClientConfig()
 	if err != nil {
 		return nil, err
 	}
 	changing, cancel := context.WithCancel(ctx)
-	vip := "https://" + chain.APIVIP.String() + ":6443"
-	c := &Crowd{
-		patience: patience, stop: cancel,
-		Probes:  traffic.Probe(l.Neighbour.Dial, vip+"/version", config, every, patience),
-		Watches: traffic.Watch(Watchers, l.Neighbour.Dial, vip+"/api/v1/namespaces/default/configmaps?watch=true", config),
+	c := &Crowd{patience: ask.Patience, stop: cancel}
+	if patient > 0 {
+		config.MinVersion = tls.VersionTLS13
+		slow := ask
+		slow.Config, slow.Every, slow.Patience = config, 10*every, patient
+		c.Patient = traffic.ProbeFor(l.Neighbour.Dial, slow)
 	}
+	ask.Config = config
+	c.Probes = traffic.ProbeFor(l.Neighbour.Dial, ask)
+	c.Watches = traffic.Watch(Watchers, l.Neighbour.Dial, vip+"/api/v1/namespaces/default/configmaps?watch=true", config)
 	c.done.Go(func() { l.change(changing) })
-	err = until(ctx, time.Minute, func() error {
-		if n := c.Watches.Running(); n < Watchers {
-			return fmt.Errorf("%d of %d watches run", n, Watchers)
-		}
-		return nil
-	})
-	if err != nil {
+	if err := Until(ctx, time.Minute, c.Watching); err != nil {
 		c.Leave()
 		return nil, err
 	}
 	return c, nil
 }
 
+// Watching says why not all watches run.
+func (c *Crowd) Watching() error {
+	if n := c.Watches.Running(); n < Watchers {
+		return fmt.Errorf("%d of %d watches run", n, Watchers)
+	}
+	return nil
+}
+
 // Leave sends the clients home.
 func (c *Crowd) Leave() {
 	c.stop()
 	c.Probes.Stop()
+	if c.Patient != nil {
+		c.Patient.Stop()
+	}
 	c.Watches.Stop()
 	c.done.Wait()
 }
@@ -103,8 +127,8 @@ func write(ctx context.Context, s *kubeapi.Server, n int) error {
 	return err
 }
 
-// until calls f until it has no error.
-func until(ctx context.Context, within time.Duration, f func() error) error {
+// Until calls f until it has no error.
+func Until(ctx context.Context, within time.Duration, f func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	for {

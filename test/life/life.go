@@ -263,7 +263,7 @@ func (l *Life) ObserveIngress() (*lab.Observer, error) {
 // Settled waits until every node could hold the VIP.
 func (l *Life) Settled(ctx context.Context) error {
 	for _, n := range l.Nodes {
-		if err := until(ctx, time.Minute, n.Candidate); err != nil {
+		if err := Until(ctx, time.Minute, n.Candidate); err != nil {
 			return fmt.Errorf("%s could not hold the VIP: %w", n.Name, err)
 		}
 	}

@@ -70,7 +70,7 @@ func Move(ctx context.Context, o *lab.Observer, c *Crowd, host string, leave fun
 
 // Left waits until the VIP has a holder that is not host.
 func Left(ctx context.Context, o *lab.Observer, host string) (at time.Time, to string, err error) {
-	err = until(ctx, ShutdownDelay, func() error {
+	err = Until(ctx, ShutdownDelay, func() error {
 		spans := o.Report().Spans
 		last := spans[len(spans)-1]
 		if len(last.Holders) != 1 || last.Holders[0] == host {

@@ -67,7 +67,7 @@ func (l *Life) startAlone(ctx context.Context) error {
 	if err := together(starts...); err != nil {
 		return err
 	}
-	if err := until(ctx, time.Minute, l.stands); err != nil {
+	if err := Until(ctx, time.Minute, l.stands); err != nil {
 		return fmt.Errorf("no gate opens: %w", err)
 	}
 	if err := way.close(); err != nil {
@@ -81,7 +81,7 @@ func (l *Life) startAlone(ctx context.Context) error {
 
 // Furnish makes the objects that must exist once, and the Nodes, by the first API server, when that is ready.
 func (l *Life) Furnish(ctx context.Context) error {
-	if err := until(ctx, time.Minute, func() error {
+	if err := Until(ctx, time.Minute, func() error {
 		if l.API.PID() == 0 {
 			return fmt.Errorf("%s does not run yet", l.API.Name)
 		}
@@ -127,7 +127,7 @@ func (l *Life) held(ctx context.Context) error {
 		return err
 	}
 	defer o.Stop()
-	return until(ctx, time.Minute, func() error {
+	return Until(ctx, time.Minute, func() error {
 		if holders := o.Holders(); len(holders) != 1 {
 			return fmt.Errorf("the VIP is held by %v", holders)
 		}

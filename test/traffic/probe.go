@@ -18,6 +18,7 @@ import (
 // Request is one request that has ended.
 type Request struct {
 	Start, End time.Time
+	Status     int // of the answer, 0 without one
 	Outcome    Outcome
 	Err        error // nil when it was served
 }
@@ -33,19 +34,36 @@ type Prober struct {
 	requests Requests
 }
 
+// Ask is what impatient clients want.
+type Ask struct {
+	URL      string
+	Config   *tls.Config
+	Every    time.Duration // between the starts of two
+	Patience time.Duration // of each, for its whole answer
+	Good     []int         // statuses with which it is served; none is 200 alone
+}
+
 // Probe GETs url until Stop, each time by a new connection.
 func Probe(dial Dial, url string, config *tls.Config, every, patience time.Duration) *Prober {
+	return ProbeFor(dial, Ask{URL: url, Config: config, Every: every, Patience: patience})
+}
+
+// ProbeFor GETs until Stop, each time by a new connection.
+func ProbeFor(dial Dial, ask Ask) *Prober {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Prober{stop: cancel, done: make(chan struct{})}
-	go p.run(ctx, client(dial, config, patience), url, every)
+	if len(ask.Good) == 0 {
+		ask.Good = []int{http.StatusOK}
+	}
+	go p.run(ctx, client(dial, ask.Config, ask.Patience), ask)
 	return p
 }
 
-func (p *Prober) run(ctx context.Context, c *http.Client, url string, every time.Duration) {
+func (p *Prober) run(ctx context.Context, c *http.Client, ask Ask) {
 	defer close(p.done)
 	var crowd sync.WaitGroup
 	defer crowd.Wait()
-	tick := time.NewTicker(every)
+	tick := time.NewTicker(ask.Every)
 	defer tick.Stop()
 	for {
 		select {
@@ -57,7 +75,7 @@ func (p *Prober) run(ctx context.Context, c *http.Client, url string, every time
 			// A request that has begun is let end: what Stop cuts short would look like a fault.
 			var there atomic.Bool
 			r := Request{Start: time.Now()}
-			r.Err = get(context.WithValue(context.Background(), connected{}, &there), c, url)
+			r.Status, r.Err = get(context.WithValue(context.Background(), connected{}, &there), c, ask)
 			r.End, r.Outcome = time.Now(), outcome(r.Err)
 			if r.Outcome == Late && !there.Load() {
 				r.Outcome = Silent
@@ -69,23 +87,24 @@ func (p *Prober) run(ctx context.Context, c *http.Client, url string, every time
 	}
 }
 
-func get(ctx context.Context, c *http.Client, url string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+// get returns the status of a whole answer, 0 of any other.
+func get(ctx context.Context, c *http.Client, ask Ask) (int, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, ask.URL, nil)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	answer, err := c.Do(request)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer answer.Body.Close()
 	if _, err := io.Copy(io.Discard, answer.Body); err != nil {
-		return err
+		return 0, err
 	}
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("answer %s", answer.Status)
+	if !slices.Contains(ask.Good, answer.StatusCode) {
+		return answer.StatusCode, fmt.Errorf("answer %s", answer.Status)
 	}
-	return nil
+	return answer.StatusCode, nil
 }
 
 // cut says whether a connection that had been made was ended by somebody else.
@@ -98,6 +117,13 @@ func (p *Prober) Stop() Requests {
 	p.stop()
 	<-p.done
 	return p.So()
+}
+
+// Forget forgets what has ended so far.
+func (p *Prober) Forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requests = nil
 }
 
 // So is what has ended so far.
