@@ -30,12 +30,13 @@ type Watches struct {
 	breaks []Break
 	heard  []time.Time // of each watch, its last event
 	silent []time.Duration
+	cancel []context.CancelFunc // of each watch, its request
 }
 
 // Watch holds n watches of url, which is a list request with watch=true.
 func Watch(n int, dial Dial, url string, config *tls.Config) *Watches {
 	ctx, cancel := context.WithCancel(context.Background())
-	w := &Watches{stop: cancel, heard: make([]time.Time, n), silent: make([]time.Duration, n)}
+	w := &Watches{stop: cancel, heard: make([]time.Time, n), silent: make([]time.Duration, n), cancel: make([]context.CancelFunc, n)}
 	for i := range n {
 		w.done.Go(func() { w.hold(ctx, i, client(dial, config, 0), url) })
 	}
@@ -66,6 +67,9 @@ const dialTime = 500 * time.Millisecond
 func (w *Watches) once(ctx context.Context, i int, c *http.Client, url string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	w.mu.Lock()
+	w.cancel[i] = cancel
+	w.mu.Unlock()
 	begun := time.AfterFunc(dialTime, cancel)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -130,6 +134,17 @@ func (w *Watches) Running() (n int) {
 		}
 	}
 	return n
+}
+
+// Renew ends the watches that have heard nothing for so long, so that they begin anew.
+func (w *Watches) Renew(silent time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, heard := range w.heard {
+		if !heard.IsZero() && time.Since(heard) > silent && w.cancel[i] != nil {
+			w.cancel[i]()
+		}
+	}
 }
 
 // Forget forgets the breaks and silences so far.

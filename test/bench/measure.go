@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/test/lab"
+	"github.com/onprem-infra/onprem-infra/test/traffic"
+)
+
+// noise is how long a gap may be that says nothing.
+const noise = 100 * time.Millisecond
+
+// measured is what a fault knows of itself.
+type measured struct {
+	at     time.Time
+	value  time.Duration // what the scenario is about, where that is no blackout
+	faults []string      // in which it was not orderly
+}
+
+// sample is what one repetition was like for everybody.
+type sample struct {
+	value    time.Duration // of measured; 0 where the blackout is what counts
+	blackout time.Duration // the longest time between the starts of two served requests that follow one another
+	dark     time.Duration // all such times above noise, together
+	moved    time.Duration // from the fault until a new holder had the VIP, 0 when it did not move
+	nobody   time.Duration // the longest time without a holder
+	dual     time.Duration // the longest time with two
+	moves    int           // how often the VIP got another holder
+
+	requests, failed       int // that started after the fault
+	failedMoved, failedTwo int // of these, after the move and 2 s after the fault
+	unready                int // answers of servers that were going to end
+	patient                int // of the patient clients, those that failed
+	cut                    int // watches
+	silent                 time.Duration
+	faults                 []string
+}
+
+// String says it in a line.
+func (s sample) String() string {
+	text := fmt.Sprintf("blackout %v, moved after %v, none for %v, two for %v, %d of %d failed (%d after the move), %d watches cut, silent %v",
+		ms(s.blackout), ms(s.moved), ms(s.nobody), ms(s.dual), s.failed, s.requests, s.failedMoved, s.cut, ms(s.silent))
+	if s.value > 0 {
+		text = fmt.Sprintf("%v, ", ms(s.value)) + text
+	}
+	for _, fault := range s.faults {
+		text += "\n  " + fault
+	}
+	return text
+}
+
+func ms(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
+
+// measure looks at what everybody saw since a fault.
+func (s *stage) measure(m measured) sample {
+	all := s.crowd.Probes.So()
+	found := sample{value: m.value, faults: m.faults}
+	held(&found, m.at, s.observer.Report().Spans)
+	// The last request that was served before the fault begins the gap.
+	since := all.Since(m.at)
+	gaps(&found, all.Since(m.at.Add(-noise)))
+	moved := m.at.Add(found.moved + 2*10*time.Millisecond)
+	bad := since.Unserved()
+	found.requests, found.failed = len(since), len(bad)
+	found.failedTwo = len(bad.Since(m.at.Add(2 * time.Second)))
+	if found.moved > 0 {
+		found.failedMoved = len(bad.Since(moved))
+	}
+	for _, r := range since {
+		if r.Status >= 500 {
+			found.unready++
+		}
+	}
+	found.patient = len(s.crowd.Patient.So().Since(m.at).Unserved())
+	breaks, silent := s.crowd.Watches.Report()
+	found.cut, found.silent = len(breaks), silent
+	return found
+}
+
+// gaps are the times between served requests.
+func gaps(found *sample, all traffic.Requests) {
+	served := all.With(traffic.Served)
+	for i := 1; i < len(served); i++ {
+		gap := served[i].Start.Sub(served[i-1].Start)
+		found.blackout = max(found.blackout, gap)
+		if gap > noise {
+			found.dark += gap
+		}
+	}
+}
+
+// held is who held the VIP since a fault.
+func held(found *sample, at time.Time, spans []lab.Span) {
+	last := ""
+	for _, span := range spans {
+		if span.From.Before(at) && len(span.Holders) == 1 {
+			last = span.Holders[0]
+		}
+		if span.To.Before(at) {
+			continue
+		}
+		length := span.To.Sub(latest(span.From, at))
+		switch len(span.Holders) {
+		case 0:
+			found.nobody = max(found.nobody, length)
+		case 1:
+			if last != "" && span.Holders[0] != last {
+				if found.moves++; found.moves == 1 {
+					found.moved = span.From.Sub(at)
+				}
+			}
+			last = span.Holders[0]
+		default:
+			found.dual = max(found.dual, length)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+)
+
+// run is one run of the bench.
+type run struct {
+	options
+	out     io.Writer
+	results []result
+	costs   []cost
+	scales  []scale
+	loads   []load
+}
+
+// The names of what is measured beside the scenarios.
+const (
+	steady  = "steady"
+	scaling = "scale"
+	loaded  = "load"
+)
+
+// names are everything that can be measured, in this order.
+func names() (all []string) {
+	for _, s := range scenarios() {
+		all = append(all, s.name)
+	}
+	return append(all, steady, scaling, loaded)
+}
+
+// all measures one thing after the other, each under every profile. What fails is said, and the others go on.
+func (r *run) all(ctx context.Context) error {
+	var errs []error
+	for _, bootstrap := range []bool{false, true} {
+		chosen := slices.DeleteFunc(scenarios(), func(s scenario) bool { return s.bootstrap != bootstrap || !r.only.MatchString(s.name) })
+		for _, profile := range r.profiles {
+			if len(chosen) > 0 {
+				errs = append(errs, r.play(ctx, profile, bootstrap, chosen))
+			}
+		}
+	}
+	for _, one := range []struct {
+		name string
+		f    func(context.Context) error
+	}{{steady, r.steadyAll}, {scaling, r.scaleAll}, {loaded, r.loadAll}} {
+		if r.only.MatchString(one.name) && ctx.Err() == nil {
+			errs = append(errs, one.f(ctx))
+		}
+	}
+	return errors.Join(append(errs, ctx.Err())...)
+}
+
+// play plays scenarios on one cluster, and on a new one when a repetition has failed.
+func (r *run) play(ctx context.Context, profile string, bootstrap bool, chosen []scenario) (err error) {
+	var s *stage
+	var p plan.Plan
+	defer func() {
+		if s != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	for _, scenario := range chosen {
+		var samples []sample
+		failures := 0
+		for len(samples) < r.runs && failures < 3 && ctx.Err() == nil {
+			if s == nil {
+				if s, err = open(ctx, profile, bootstrap); err != nil {
+					return fmt.Errorf("%s: %w", profile, err)
+				}
+				p = s.Plan
+			}
+			one, fault := s.repeat(ctx, scenario)
+			if fault != nil {
+				failures++
+				fmt.Fprintf(os.Stderr, "%s %s, repetition %d: %v\n", profile, scenario.name, len(samples)+1, fault)
+				if err := s.close(); err != nil {
+					return err
+				}
+				s = nil
+				continue
+			}
+			fmt.Fprintf(os.Stderr, "%s %s %d: %v\n", profile, scenario.name, len(samples)+1, one)
+			samples = append(samples, one)
+		}
+		if len(samples) > 0 {
+			found := sum(profile, scenario, samples)
+			found.Errors, found.BoundMs = failures, boundOf(p, scenario)
+			r.results = append(r.results, found)
+			r.write(found)
+		}
+	}
+	return nil
+}
+
+// write writes an object on a line of its own.
+func (r *run) write(object any) {
+	text, err := json.Marshal(object)
+	if err == nil {
+		_, err = fmt.Fprintf(r.out, "%s\n", text)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench: write a line:", err)
+	}
+}
+
+// print prints the tables of what was measured.
+func (r *run) print(to io.Writer) {
+	for _, table := range []string{resultTable(r.results), costTable(r.costs), scaleTable(r.scales), loadTable(r.loads)} {
+		if table = strings.TrimRight(table, "\n"); table != "" {
+			fmt.Fprintf(to, "%s\n\n", table)
+		}
+	}
+}

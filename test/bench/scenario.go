@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/test/life"
+)
+
+// The figures that min, median and max are of.
+const (
+	blackout = "blackout"
+	redirect = "from ready to redirected"
+	known    = "until all know"
+)
+
+// scenario is one way in which things go wrong, or change.
+type scenario struct {
+	name      string
+	figure    string
+	target    string // for lan, as a person reads it
+	bootstrap bool   // the bootstrap machine holds the VIP
+	dark      bool   // all is not well again by itself
+
+	// fault happens on the holder, and may take as long as it needs. value is the figure, where that is no blackout.
+	fault func(ctx context.Context, s *stage, holder *life.Node, m *measured) (value time.Duration, err error)
+	look  time.Duration // how long to look on at least
+	heal  func(ctx context.Context, s *stage, holder *life.Node) error
+}
+
+// at has something happen at once.
+func at(f func(holder *life.Node) error) func(context.Context, *stage, *life.Node, *measured) (time.Duration, error) {
+	return func(_ context.Context, _ *stage, holder *life.Node, m *measured) (time.Duration, error) {
+		m.at = time.Now()
+		return 0, f(holder)
+	}
+}
+
+// ended is at for what has an end of its own: what counts is what starts after it.
+func ended(f func(holder *life.Node) error) func(context.Context, *stage, *life.Node, *measured) (time.Duration, error) {
+	return func(_ context.Context, _ *stage, holder *life.Node, m *measured) (time.Duration, error) {
+		err := f(holder)
+		m.at = time.Now()
+		return 0, err
+	}
+}
+
+// scenarios are all, by the names that the bounds of a plan have too. A clash of virtual router IDs is none of them: these clusters speak unicast, and
+// do not hear one.
+func scenarios() []scenario {
+	boot := func(ctx context.Context, _ *stage, holder *life.Node) error { return holder.Boot(ctx) }
+	return []scenario{
+		{name: "power-loss", figure: blackout, target: "370", look: 2 * time.Second, fault: at((*life.Node).CutPower), heal: boot},
+		{name: "api-crash", figure: blackout, target: "0 failed", look: 5 * time.Second, fault: ended(func(n *life.Node) error { return n.API.Kill() }),
+			heal: func(ctx context.Context, _ *stage, holder *life.Node) error { return holder.API.Start(ctx) }},
+		{name: "api-hang", figure: blackout, target: "0 failed after 2 s", look: 6 * time.Second,
+			fault: at(func(n *life.Node) error { return n.API.Signal(syscall.SIGSTOP) }),
+			heal:  func(_ context.Context, _ *stage, holder *life.Node) error { return holder.API.Signal(syscall.SIGCONT) }},
+		{name: "lb-crash", figure: blackout, target: "100", look: 4 * time.Second, fault: at((*life.Node).KillHAProxy)},
+		{name: "graceful", figure: blackout, target: "100", look: 2 * time.Second, fault: at(func(n *life.Node) error { return n.Stop("keepalived") }),
+			heal: func(ctx context.Context, _ *stage, holder *life.Node) error { return holder.Node.Start(ctx) }},
+		{name: "vrrp-kill", figure: blackout, target: "400", look: 2 * time.Second, fault: at((*life.Node).KillVRRP)},
+		{name: "both-kill", figure: blackout, target: "two holders 1000", look: 3 * time.Second, fault: at((*life.Node).KillKeepalived)},
+		{name: "reboot", figure: blackout, target: "orderly", fault: inOrder(func(ctx context.Context, _ *stage, holder *life.Node) error { return holder.ShutDown(ctx) }), heal: boot},
+		{name: "cold-start", figure: redirect, target: "3000", fault: coldStart},
+		{name: "member-change", figure: known, target: "2000, no move", fault: memberChange},
+		{name: "early-move", figure: blackout, target: "no move", bootstrap: true, look: 5 * time.Second, fault: provoke},
+		{name: "handover", figure: blackout, target: "orderly", bootstrap: true, fault: inOrder(func(_ context.Context, s *stage, _ *life.Node) error { return s.EndAPI() }),
+			heal: func(ctx context.Context, s *stage, _ *life.Node) error {
+				if err := s.API.Start(ctx); err != nil {
+					return err
+				}
+				_, err := s.observer.Wait(ctx, s.Bootstrap.Name)
+				return err
+			}},
+	}
+}
+
+// inOrder has a host leave in order, and judges it.
+func inOrder(leave func(ctx context.Context, s *stage, holder *life.Node) error) func(context.Context, *stage, *life.Node, *measured) (time.Duration, error) {
+	return func(ctx context.Context, s *stage, holder *life.Node, m *measured) (time.Duration, error) {
+		host := s.Bootstrap.Name
+		if holder != nil {
+			host = holder.Name
+		}
+		m.at = time.Now()
+		moved, err := life.Move(ctx, s.observer, s.crowd, host, func() error { return leave(ctx, s, holder) })
+		m.faults = moved.Faults
+		if err == nil && moved.After > drain {
+			m.faults = append(m.faults, fmt.Sprintf("the VIP moved after %v, when its API served no more", moved.After))
+		}
+		return 0, err
+	}
+}
+
+// provoke has the nodes, each of which could hold the VIP, elect anew beside the bootstrap machine.
+func provoke(_ context.Context, s *stage, _ *life.Node, m *measured) (time.Duration, error) {
+	m.at = time.Now()
+	var errs []error
+	for _, n := range s.Nodes {
+		errs = append(errs, n.Candidate(), n.KillVRRP())
+	}
+	return 0, errors.Join(errs...)
+}
