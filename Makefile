@@ -12,7 +12,7 @@ export CGO_ENABLED := 0
 export GOAMD64 := v1
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test fuzz scars demo e2e image tools setup
+.PHONY: help build check test fuzz scars demo bench e2e image tools setup
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ scars: setup ## bring each bug of the history back, in a copy of the tree, and s
 
 demo: setup build ## the life of a cluster: bootstrap, control plane nodes, hand-over, a node rebooted, one lost
 	$(GO) run $(TAGS) ./test/demo
+
+bench: setup build ## what each failure costs the clients, lan beside compat: a table, and bin/bench.jsonl; BENCH='-n 3 -run power-loss' chooses
+	$(GO) run $(TAGS) ./test/bench $(BENCH)
 
 image: setup build ## our container image, as localhost/onprem-infra:VERSION
 	podman build --isolation chroot --tag $(IMAGE):$(VERSION) .

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/corefile"
 	"github.com/onprem-infra/onprem-infra/shared/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -138,8 +139,8 @@ func peers(n, member *life.Node) (bool, error) {
 
 // resolves says whether a node's name server knows another node's name.
 func resolves(n, member *life.Node) (bool, error) {
-	config, err := os.ReadFile(filepath.Join(n.Root, "etc/coredns/Corefile"))
-	return mentions(config, member), err
+	hosts, err := os.ReadFile(filepath.Join(n.Root, corefile.HostsPath))
+	return mentions(hosts, member), err
 }
 
 // mentions says whether a file has a node's address as a word.

@@ -44,7 +44,7 @@ func resultTable(all []result) string {
 			first = false
 			rows = append(rows, []string{
 				name, r.Profile, number(r.MinMs), number(r.MedianMs), number(r.MaxMs), target, number(float64(r.BoundMs)), number(r.DarkMax),
-				number(r.DualMax), fmt.Sprint(r.Moves), fmt.Sprintf("%d/%d", r.Failed, r.Requests), after(r), notes(sc, r),
+				number(r.DualMax), fmt.Sprint(r.Moves), fmt.Sprintf("%d/%d", r.Failed, r.Requests), afterwards(r), notes(sc, r),
 			})
 		}
 	}
@@ -59,7 +59,7 @@ func number(ms float64) string {
 	return fmt.Sprintf("%.0f", ms)
 }
 
-func after(r result) string { return fmt.Sprintf("%d, %d", r.FailedMoved, r.FailedTwo) }
+func afterwards(r result) string { return fmt.Sprintf("%d, %d", r.FailedMoved, r.FailedTwo) }
 
 // notes are what the columns do not say.
 func notes(sc scenario, r result) string {

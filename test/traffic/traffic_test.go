@@ -108,6 +108,57 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// TestWatchRenew has a server fall silent towards its watches: who renews does not wait for the end of time.
+func TestWatchRenew(t *testing.T) {
+	var silent atomic.Bool
+	gone := make(chan struct{})
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			if silent.Load() {
+				select {
+				case <-gone:
+				case <-r.Context().Done():
+				}
+				return
+			}
+			fmt.Fprintln(w, "event")
+			w.(http.Flusher).Flush()
+			time.Sleep(10 * time.Millisecond)
+		}
+	}))
+	t.Cleanup(func() { close(gone); server.Close() })
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	w := Watch(2, new(net.Dialer).DialContext, server.URL, &tls.Config{RootCAs: roots})
+	defer w.Stop()
+	within(t, "watches run", func() bool { return w.Running() == 2 })
+	w.Renew(time.Hour)
+	if breaks, _ := w.Report(); len(breaks) > 0 {
+		t.Fatalf("watches that hear something were renewed: %+v", breaks)
+	}
+	silent.Store(true)
+	within(t, "all is silent", func() bool { _, longest := w.Report(); return longest > 100*time.Millisecond })
+	silent.Store(false)
+	within(t, "both watches begin anew", func() bool {
+		w.Renew(100 * time.Millisecond)
+		breaks, _ := w.Report()
+		return len(breaks) >= 2 && w.Running() == 2
+	})
+}
+
+// TestProbeFor counts a status as served that is asked for, and forgets.
+func TestProbeFor(t *testing.T) {
+	server, config := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+	p := ProbeFor(new(net.Dialer).DialContext, Ask{URL: server.URL, Config: config, Every: 5 * time.Millisecond, Patience: time.Second,
+		Good: []int{http.StatusOK, http.StatusInternalServerError}})
+	within(t, "some are served", func() bool { return len(p.So().With(Served)) > 5 })
+	begin := time.Now()
+	p.Forget()
+	if all := p.Stop(); len(all.Until(begin.Add(-time.Second))) > 0 || len(all.Unserved()) > 0 || all[0].Status != http.StatusInternalServerError {
+		t.Errorf("after all was forgotten: %v", all)
+	}
+}
+
 func within(t *testing.T, what string, f func() bool) {
 	t.Helper()
 	for range 1000 {

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/test/lab"
+	"github.com/onprem-infra/onprem-infra/test/traffic"
+)
+
+// begin is the instant of every fault here; after is so many ms later.
+var begin = time.Unix(1000, 0)
+
+func after(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
+
+func TestGaps(t *testing.T) {
+	request := func(ms int, o traffic.Outcome) traffic.Request { return traffic.Request{Start: after(ms), Outcome: o} }
+	var found sample
+	gaps(&found, traffic.Requests{
+		request(0, traffic.Served), request(10, traffic.Late), request(300, traffic.Served), request(390, traffic.Served), request(400, traffic.Reset), request(591, traffic.Served),
+	})
+	if found.blackout != 300*time.Millisecond || found.dark != 501*time.Millisecond {
+		t.Errorf("blackout %v, dark %v, want 300ms and 501ms", found.blackout, found.dark)
+	}
+}
+
+func TestHeld(t *testing.T) {
+	span := func(from, to int, holders ...string) lab.Span {
+		return lab.Span{From: after(from), To: after(to), Holders: holders}
+	}
+	for _, tt := range []struct {
+		name  string
+		spans []lab.Span
+		want  sample
+	}{
+		{"stays, and moved before", []lab.Span{span(-9000, -5000, "a"), span(-5000, 3000, "b")}, sample{}},
+		{"moves with a hole", []lab.Span{span(-9000, 20, "a"), span(20, 320, []string{}...), span(320, 4000, "b")},
+			sample{moves: 1, moved: 320 * time.Millisecond, nobody: 300 * time.Millisecond}},
+		{"moves with two", []lab.Span{span(-9000, 20, "a"), span(20, 30, "a", "b"), span(30, 4000, "b")},
+			sample{moves: 1, moved: 30 * time.Millisecond, dual: 10 * time.Millisecond}},
+		{"moves and comes back", []lab.Span{span(-10, 20, "a"), span(20, 40, "b"), span(40, 400, "a")}, sample{moves: 2, moved: 20 * time.Millisecond}},
+		{"was with nobody when it began", []lab.Span{span(-90, -50, "a"), span(-50, 20, []string{}...), span(20, 400, "a")}, sample{nobody: 20 * time.Millisecond}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var got sample
+			held(&got, begin, tt.spans)
+			if !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("got %v\nwant %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestSum(t *testing.T) {
+	sc := scenario{name: "power-loss", figure: blackout}
+	r := sum("lan", sc, []sample{
+		{blackout: 300 * time.Millisecond, dark: 400 * time.Millisecond, moved: 200 * time.Millisecond, requests: 100, failed: 20, failedMoved: 1},
+		{blackout: 100 * time.Millisecond, dual: 5 * time.Millisecond, requests: 100, failed: 10, faults: []string{"not orderly"}},
+		{blackout: 200 * time.Millisecond, moved: 250 * time.Millisecond, requests: 100},
+		{blackout: 250 * time.Millisecond, requests: 100, moves: 1},
+	})
+	want := result{
+		Profile: "lan", Scenario: "power-loss", Figure: blackout, Runs: 4, MinMs: 100, MedianMs: 225, MaxMs: 300, DarkMax: 400, Failed: 30, Requests: 400, DualMax: 5,
+		Moves: 1, MovedMedian: 225, MovedMax: 250, FailedMax: 20, FailedMoved: 1, Orderly: 3,
+	}
+	if r != want {
+		t.Errorf("got  %+v\nwant %+v", r, want)
+	}
+	if got := sum("lan", scenario{figure: known}, []sample{{value: time.Second, blackout: time.Hour}}); got.MaxMs != 1000 {
+		t.Errorf("a figure of its own is %v ms, want 1000", got.MaxMs)
+	}
+}
+
+func TestBoundOf(t *testing.T) {
+	p := plan.Plan{Timing: plan.Timing{Bounds: []plan.Bound{{Scenario: "reboot", Ms: 9, DarkMs: 3}}}}
+	for _, tt := range []struct {
+		sc   scenario
+		want int
+	}{{scenario{name: "reboot", figure: blackout}, 3}, {scenario{name: "reboot", figure: known}, 9}, {scenario{name: "handover", figure: blackout}, 0}} {
+		if got := boundOf(p, tt.sc); got != tt.want {
+			t.Errorf("%s by %s is %d, want %d", tt.sc.name, tt.sc.figure, got, tt.want)
+		}
+	}
+}
+
+// TestLateness has two hosts announce to two peers: one interval late is an advert that was lost, and a new speaker is not a late one.
+func TestLateness(t *testing.T) {
+	a, b := netip.MustParseAddr("192.0.2.21"), netip.MustParseAddr("192.0.2.22")
+	advert := func(ms int, from, to netip.Addr, priority int) lab.Advert {
+		return lab.Advert{At: after(ms), From: from, To: to, ID: 7, Priority: priority}
+	}
+	var l load
+	l.lateness([]lab.Advert{
+		advert(0, a, b, 100), advert(99, a, b, 100), advert(202, a, b, 100), advert(402, a, b, 100), advert(410, a, b, 0), advert(2000, b, a, 90), advert(2130, b, a, 90),
+	}, 100*time.Millisecond)
+	want := load{Senders: 1, Adverts: 4, LateMax: 100, Late: make([]int, len(limits)+1)}
+	for _, late := range []int{0, 3, 100, 30} {
+		want.Late[bucket(time.Duration(late)*time.Millisecond)]++
+	}
+	if !reflect.DeepEqual(l, want) {
+		t.Errorf("got  %+v\nwant %+v", l, want)
+	}
+	if got := bucket(time.Hour); got != len(limits) {
+		t.Errorf("an hour is in column %d", got)
+	}
+}
+
+func TestParse(t *testing.T) {
+	for _, tt := range []struct {
+		args string
+		want string // of the error, or empty
+	}{
+		{"", ""},
+		{"-run power-loss|load -profile vm -n 3 -nodes 3,10", ""},
+		{"-run powerloss", "none of that name"},
+		{"-run (", "-run"},
+		{"-profile fast", `no profile "fast"`},
+		{"-n 0", "one repetition"},
+		{"-nodes 3,x", "no number of Nodes"},
+		{"more", "no arguments"},
+	} {
+		_, err := parse(strings.Fields(tt.args))
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.args, err, tt.want)
+		}
+	}
+	o, err := parse([]string{"-run", "reboot"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if chosen := slices.DeleteFunc(names(), func(name string) bool { return !o.only.MatchString(name) }); !slices.Equal(chosen, []string{"reboot"}) {
+		t.Errorf("-run reboot chooses %v", chosen)
+	}
+	if all, _ := parse(nil); !all.only.MatchString("load") || !all.only.MatchString("power-loss") {
+		t.Error("without -run not all is measured")
+	}
+}
+
+// TestTables has every table show what it was given, a line for each profile.
+func TestTables(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text string
+		want []string
+	}{
+		"results": {resultTable([]result{{Profile: "lan", Scenario: "reboot", Figure: blackout, Runs: 3, Orderly: 2, MaxMs: 41, Errors: 1}, {Profile: "compat", Scenario: "reboot", MaxMs: 3000}}),
+			[]string{"reboot", "lan", "41", "orderly", "2 of 3 orderly", "1 repetitions did not end", "compat", "3000"}},
+		"costs": {costTable([]cost{{Profile: "lan", Seconds: 60, Execs: 4, VIP: 0.7, Processes: []use{{Container: "keepalived/keepalived", Program: "keepalived", CPU: 0.25, RSS: 4000}}}}),
+			[]string{"lan", "0.70", "keepalived/keepalived", "0.25", "4000"}},
+		"scale": {scaleTable([]scale{{Profile: "vm", Host: "worker-0", Nodes: 5000, RSS: map[string]int{"keepalived/keepalived-monitor": 31000}}}), []string{"vm", "worker-0", "5000", "31000"}},
+		"load":  {loadTable([]load{{Profile: "lan", Load: "16 forking loops", Late: make([]int, len(limits)+1), LateMax: 12.5}}), []string{"16 forking loops", "12.5"}},
+	} {
+		for _, want := range tt.want {
+			if !strings.Contains(tt.text, want) {
+				t.Errorf("%s: %q is not in\n%s", name, want, tt.text)
+			}
+		}
+	}
+	if text := resultTable(nil) + costTable(nil) + scaleTable(nil) + loadTable(nil); text != "" {
+		t.Errorf("of nothing: %q", text)
+	}
+}
