@@ -13,7 +13,7 @@ import (
 var everywhere = []string{"sh", "sleep", "true", "unshare", "nsenter", "ldd", "apt-get", "go", "make", "git", "mv", "nice"}
 
 // withOthers are programs that come with a package which is installed for another one.
-var withOthers = map[string]string{"ignition-validate": "ignition", "systemctl": "systemd"}
+var withOthers = map[string]string{"ignition-validate": "ignition", "systemctl": "systemd", "ss": "iproute2"}
 
 // TestSetupNamesEveryProgram holds that test/setup installs each program that the tests run on this machine.
 func TestSetupNamesEveryProgram(t *testing.T) {
