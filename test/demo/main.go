@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/chain"
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 	"github.com/onprem-infra/onprem-infra/test/life"
@@ -65,7 +66,7 @@ func (s *show) explain(ctx context.Context) {
 
 // build makes everything up to machines that can be switched on.
 func (s *show) build(ctx context.Context) (saw []string, err error) {
-	s.cluster, err = life.New(ctx, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	s.cluster, err = life.Open(ctx, slog.New(slog.NewTextHandler(os.Stderr, nil)), life.Options{Bootstrap: true, Timing: vrrp.ProfileLan})
 	return []string{
 		"onprem-infra made Ignition of its example install-config, and the real Ignition wrote it to the bootstrap machine's disk",
 		"the same program rendered the files and static pods of three control plane nodes",

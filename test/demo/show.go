@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/timeline"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/life"
 )
@@ -16,6 +17,9 @@ type show struct {
 	observer *lab.Observer
 	crowd    *life.Crowd
 	scene    int
+
+	rows     [][]string // of the report
+	pictures []timeline.Timeline
 }
 
 func (s *show) play() error {
@@ -32,6 +36,7 @@ func (s *show) play() error {
 		{"The node that holds the VIP is rebooted in order", s.reboot},
 		{"The node that holds the VIP loses its power", s.cutPower},
 		{"What an observer outside of all machines saw, every 10 ms", s.timeline},
+		{"What was measured, beside what the plan had computed", s.report},
 	} {
 		if err := s.do(scene.title, scene.f); err != nil {
 			return err
