@@ -8,7 +8,9 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // Snapshot is all that the decision depends on.
@@ -62,6 +64,9 @@ func (r *Room) live() error {
 			return fmt.Errorf("write the state of check %s: %w", w.Check, err)
 		}
 	}
+	if err := r.host.Unserved(r.unserved()); err != nil {
+		return fmt.Errorf("write what is not served here: %w", err)
+	}
 	if !r.health.Alive() {
 		return fmt.Errorf("the node's checks stand still")
 	}
@@ -70,4 +75,14 @@ func (r *Room) live() error {
 		return fmt.Errorf("tell the supervisor that the monitor lives: %w", err)
 	}
 	return nil
+}
+
+// unserved are the instances of the API when neither the balancer nor this node's own API server serves it. A holder that serves sinks below its
+// successor and goes on until that one has the VIP; one that does not would only have everybody wait. Whoever is alone has nobody to give it to, and
+// nodes of today know of no such thing.
+func (r *Room) unserved() []vrrp.InstanceName {
+	if r.role != role.Master || r.plan.VRRP.ControlPlane.Holder == 0 || len(r.controlPlane()) < 2 || r.health.Passes(vrrp.CheckBoth) {
+		return nil
+	}
+	return r.instances(r.plan.VIPs.API, vrrp.API)
 }

@@ -295,3 +295,36 @@ func TestCompatHasNoRanks(t *testing.T) {
 		}
 	}
 }
+
+// TestUnserved holds when the supervisor hears that the API is not served here: with neither a balancer nor an API server, on a control plane node that is
+// not alone, and beside nodes of ours only.
+func TestUnserved(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		timing string
+		role   role.Role
+		lb, up bool
+		nodes  int
+		want   string
+	}{
+		{"nothing serves", vrrp.ProfileLan, role.Master, false, false, 3, "[ostest_API_0 ostest_API_1]"},
+		{"the API server alone", vrrp.ProfileLan, role.Master, false, true, 3, "[]"},
+		{"all is well", vrrp.ProfileVM, role.Master, true, true, 3, "[]"},
+		{"nobody else is there", vrrp.ProfileLan, role.Master, false, false, 1, "[]"},
+		{"beside nodes of today", vrrp.ProfileCompat, role.Master, false, false, 3, "[]"},
+		{"a worker", vrrp.ProfileLan, role.Worker, false, false, 3, "[]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := cluster()
+			c.Timing = tt.timing
+			w := newWorld(t, c, tt.role)
+			w.nodes = said(nodes(tt.nodes, 2))
+			w.passes[vrrp.CheckLB], w.passes[vrrp.CheckBoth] = tt.lb, tt.up
+			w.turn() // hears of the nodes
+			w.turn()
+			if got := fmt.Sprint(w.unserved); got != tt.want {
+				t.Errorf("unserved are %s, want %s", got, tt.want)
+			}
+		})
+	}
+}

@@ -46,6 +46,8 @@ type Host interface {
 	Propose(config []byte) error
 	// Track writes what keepalived is to know of a check; fault says that the check has no weight. A file that says it already is left alone.
 	Track(check vrrp.CheckName, fault, passes bool) error
+	// Unserved tells the supervisor whose VIPs this node does not serve. What says so already is left alone.
+	Unserved(instances []vrrp.InstanceName) error
 	// Beat tells the supervisor that the room lives; each beat is another number.
 	Beat(beat uint64) error
 	// Keep keeps the memory for the next start.

@@ -63,6 +63,7 @@ type world struct {
 	kept      int
 	told      int // that the bootstrap machine is gone
 	claims    []Claim
+	unserved  []vrrp.InstanceName
 	proposals [][]byte
 }
 
@@ -80,6 +81,11 @@ func (w *world) Propose(config []byte) error {
 func (w *world) Track(check vrrp.CheckName, fault, passes bool) error {
 	w.tracks[TrackFile(check, fault)] = passes
 	return w.trackless
+}
+
+func (w *world) Unserved(instances []vrrp.InstanceName) error {
+	w.unserved = instances
+	return nil
 }
 
 func (w *world) Beat(uint64) error {

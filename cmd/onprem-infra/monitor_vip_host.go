@@ -97,6 +97,15 @@ func (h nodeVIPHost) tracked(check vrrp.CheckName, fault bool) bool {
 	return err == nil && string(text) == passing
 }
 
+func (h nodeVIPHost) Unserved(instances []vrrp.InstanceName) error {
+	var text strings.Builder
+	for _, name := range instances {
+		text.WriteString(string(name) + "\n")
+	}
+	_, err := file.WriteIfChanged(h.at(vip.RunDir, supervised.UnservedFile), []byte(text.String()), 0o644)
+	return err
+}
+
 func (h nodeVIPHost) Beat(beat uint64) error {
 	return file.Write(h.at(vip.RunDir, supervised.HeartbeatFile), []byte(strconv.FormatUint(beat, 10)+"\n"), 0o644)
 }

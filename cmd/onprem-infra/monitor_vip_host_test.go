@@ -17,6 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -59,6 +60,24 @@ func TestAgreed(t *testing.T) {
 	}
 	if _, _, err := onDisk(t, map[string]string{four + "/a": ""}).Agreed(); err == nil {
 		t.Error("what cannot be read is taken for nothing")
+	}
+}
+
+// TestUnservedFile holds what the supervisor reads.
+func TestUnservedFile(t *testing.T) {
+	h := onDisk(t, map[string]string{vip.RunDir + "/status.json": ""})
+	for _, tt := range []struct {
+		instances []vrrp.InstanceName
+		want      string
+	}{
+		{nil, ""}, {[]vrrp.InstanceName{"a-b_API_0", "a-b_API_1"}, "a-b_API_0\na-b_API_1\n"}, {nil, ""},
+	} {
+		if err := h.Unserved(tt.instances); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := os.ReadFile(h.at(vip.RunDir, supervised.UnservedFile)); err != nil || string(text) != tt.want {
+			t.Errorf("%q, %v; want %q", text, err, tt.want)
+		}
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/haproxy"
@@ -28,7 +27,7 @@ type nodeProber struct {
 	present func() (bool, error) // the redirect
 	pods    func(ctx context.Context) ([]podresources.Pod, error)
 
-	last lbLook
+	look lbLook
 
 	balancer, stats, mcs, router, ready *probe.HTTP
 	api                                 *probe.API
@@ -41,6 +40,7 @@ func newNodeProber(p plan.Plan, access *kube.Access) *nodeProber {
 	}
 	rules, filter := redirect.Of(p.VIPs.API, p.MachineNetworks, p.Ports), new(nft.Memo)
 	return &nodeProber{
+		look:    lbLook{turn: make(chan struct{}, 1)},
 		present: func() (bool, error) { return filter.Present(rules) },
 		pods: func(ctx context.Context) ([]podresources.Pod, error) {
 			return podresources.List(ctx, podresources.Socket)
@@ -57,7 +57,8 @@ func newNodeProber(p plan.Plan, access *kube.Access) *nodeProber {
 func (n *nodeProber) Look(ctx context.Context, check vrrp.CheckName) (health.Finding, string) {
 	switch check {
 	case vrrp.CheckLB:
-		return n.lb(ctx)
+		f := n.lb(ctx)
+		return f.found, f.why
 	case vrrp.CheckBoth:
 		return n.both(ctx)
 	case checkAPI:
@@ -86,26 +87,35 @@ func answers(ctx context.Context, server *probe.HTTP, what string) (health.Findi
 	return health.Passed, what + " answers"
 }
 
-// lbLook is a look at the balancer. Two checks make it at the same pace: what the one has just found is good for the other too.
-type lbLook struct {
-	mu    sync.Mutex
-	at    time.Time // of its end
+// finding is what a look found.
+type finding struct {
 	found health.Finding
 	why   string
+}
+
+// lbLook is a look at the balancer. Two checks make it at the same pace: what the one has just found is good for the other too.
+type lbLook struct {
+	turn chan struct{} // one slot: who has it looks
+	at   time.Time     // of its end
+	last finding
 }
 
 // fresh is how old a look may be that counts for another one: far below every pace.
 const fresh = 50 * time.Millisecond
 
 // lb is the balancer and the way to it, as found now or a moment ago.
-func (n *nodeProber) lb(ctx context.Context) (health.Finding, string) {
-	n.last.mu.Lock()
-	defer n.last.mu.Unlock()
-	if time.Since(n.last.at) >= fresh {
-		n.last.found, n.last.why = n.balances(ctx)
-		n.last.at = time.Now()
+func (n *nodeProber) lb(ctx context.Context) finding {
+	select {
+	case n.look.turn <- struct{}{}:
+		defer func() { <-n.look.turn }()
+	case <-ctx.Done():
+		return finding{health.Failed, "the balancer: no answer in time"}
 	}
-	return n.last.found, n.last.why
+	if time.Since(n.look.at) >= fresh {
+		found, why := n.balances(ctx)
+		n.look.at, n.look.last = time.Now(), finding{found, why}
+	}
+	return n.look.last
 }
 
 // balances looks at the balancer and the way to it. Whether the redirect is there is not known when nobody can say so: that is no sign of its absence.
@@ -123,17 +133,43 @@ func (n *nodeProber) balances(ctx context.Context) (health.Finding, string) {
 	}
 }
 
-// both is the balancer, or this node's own API server in its place.
+// both is the balancer, or this node's own API server in its place. A balancer that hangs must leave time to ask the other, which serves while
+// connections go past it.
 func (n *nodeProber) both(ctx context.Context) (health.Finding, string) {
-	found, why := n.lb(ctx)
-	if found == health.Passed {
-		return found, why
+	answer := make(chan finding, 1)
+	go func() { answer <- n.lb(ctx) }()
+	late := time.NewTimer(share(ctx))
+	defer late.Stop()
+	var balancer finding
+	heard := true
+	select {
+	case balancer = <-answer:
+	case <-late.C:
+		heard = false
+	}
+	if balancer.found == health.Passed {
+		return balancer.found, balancer.why
 	}
 	state, said := n.api.Probe(ctx)
 	if state == health.Ready {
 		return health.Passed, "the local API is ready"
 	}
-	return found, fmt.Sprintf("%s; the local API is %s: %s", why, state, said)
+	if !heard {
+		balancer = <-answer // its time is ctx's
+	}
+	if balancer.found == health.Passed {
+		return balancer.found, balancer.why
+	}
+	return balancer.found, fmt.Sprintf("%s; the local API is %s: %s", balancer.why, state, said)
+}
+
+// share is how long a look waits for the first of two answers before it asks for the second too.
+func share(ctx context.Context) time.Duration {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return time.Second
+	}
+	return time.Until(end) / 3
 }
 
 func (n *nodeProber) defaultRouter(ctx context.Context) (health.Finding, string) {

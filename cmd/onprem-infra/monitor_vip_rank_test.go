@@ -45,6 +45,7 @@ func (r *ranked) Agreed() ([]netip.Addr, bool, error)    { return nil, false, ni
 func (r *ranked) Status() (supervised.Status, error)     { return supervised.Status{}, nil }
 func (r *ranked) Propose([]byte) error                   { return nil }
 func (r *ranked) Track(vrrp.CheckName, bool, bool) error { return nil }
+func (r *ranked) Unserved([]vrrp.InstanceName) error     { return nil }
 func (r *ranked) Beat(uint64) error                      { return nil }
 func (r *ranked) Keep(m vip.Memory) error                { r.memory = m; return nil }
 func (r *ranked) Passes(vrrp.CheckName) bool             { return true }

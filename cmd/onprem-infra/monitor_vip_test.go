@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
@@ -58,6 +59,7 @@ func (l looked) prober(t *testing.T) *nodeProber {
 		s.Close()
 	}
 	return &nodeProber{
+		look:     lbLook{turn: make(chan struct{}, 1)},
 		present:  func() (bool, error) { return l.present, l.noPresent },
 		pods:     func(context.Context) ([]podresources.Pod, error) { return l.pods, l.noPods },
 		balancer: plain(l.balancer, ""), router: plain(l.router, ""), ready: plain(l.ready, ""), stats: plain(stats, l.stats),
@@ -144,9 +146,41 @@ func TestLookOnce(t *testing.T) {
 			t.Errorf("%s: %v after %d questions: %s", check, found, asked.Load(), why)
 		}
 	}
-	n.last.at = n.last.at.Add(-fresh)
+	n.look.at = n.look.at.Add(-fresh)
 	if found, why := n.Look(t.Context(), vrrp.CheckBoth); found != health.Failed || asked.Load() != 2 {
 		t.Errorf("later: %v after %d questions: %s", found, asked.Load(), why)
+	}
+}
+
+// TestLookPastABalancerThatHangs holds that a node whose own API server serves is not taken for one that serves nothing because its balancer hangs, and
+// that neither of the two is believed that hangs.
+func TestLookPastABalancerThatHangs(t *testing.T) {
+	hangs := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer hangs.Close()
+	for _, tt := range []struct {
+		api  int
+		want health.Finding
+		why  string
+	}{
+		{200, health.Passed, "local API is ready"},
+		{500, health.Failed, "local API is not ready"},
+		{0, health.Failed, "local API is gone"},
+	} {
+		n := looked{present: true, api: tt.api}.prober(t)
+		n.balancer = probe.NewHTTP(hangs.URL, localhost.Dial)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		lb := make(chan health.Finding, 1)
+		go func() { // both checks are made at one time
+			found, _ := n.Look(ctx, vrrp.CheckLB)
+			lb <- found
+		}()
+		if found, why := n.Look(ctx, vrrp.CheckBoth); found != tt.want || !strings.Contains(why, tt.why) {
+			t.Errorf("an API server that answers %d: %v: %s", tt.api, found, why)
+		}
+		if found := <-lb; found != health.Failed {
+			t.Errorf("the balancer: %v", found)
+		}
+		cancel()
 	}
 }
 

@@ -233,3 +233,68 @@ func TestReloadKeepsTheVIP(t *testing.T) {
 		t.Errorf("the other one became MASTER %d times, and the holder had %d VIPs at the least", n, held.low())
 	}
 }
+
+// both names the instances.
+const both = "demo_API_0\ndemo_API_1\n"
+
+// TestUnserved has the monitor say that what the holder holds is not served any more: it says farewell at once, and waits for the VIPs like any other
+// then. When the one that has taken over is gone they come back, and stay, though nobody has said anything else.
+func TestUnserved(t *testing.T) {
+	t.Parallel()
+	l := newLAN(t)
+	holder, other := realKeepalived(t), realKeepalived(t)
+	holder.start2(l, 10, better, "0.5")
+	holder.untilAt(supervised.Master, better+healthy+bonus, 10*time.Second)
+	other.start2(l, 11, worse, "0.5")
+	other.untilAt(supervised.Backup, worse+healthy, 10*time.Second)
+	put(t, other.path(supervised.UnservedFile), both) // who holds nothing has nothing to give up
+	there := watch(t, l.neighbour)
+	begin := time.Now()
+	holder.health(false)
+	put(t, holder.path(supervised.UnservedFile), both)
+	took := there.until(t, "taken over", 5*time.Second, 2)
+	t.Logf("given up and taken over after %s", took)
+	if !l.adverts.heard(netip.MustParseAddr("192.0.2.11"), 0, begin, time.Second) {
+		t.Error("no advert of priority 0 was heard")
+	}
+	if took >= 3*500*time.Millisecond {
+		t.Errorf("the other one waited for adverts: %s", took)
+	}
+	other.untilAt(supervised.Master, worse+healthy+bonus, 5*time.Second)
+	holder.untilAt(supervised.Backup, better, 10*time.Second)
+
+	here := l.watch(t)
+	other.signalAll(syscall.SIGKILL)
+	here.until(t, "with both VIPs again", 10*time.Second, 2)
+	holder.untilAt(supervised.Master, better+bonus, 5*time.Second)
+	other.untilAt(supervised.Backup, worse+healthy-bonus, 10*time.Second)
+	if n := holder.log.count("give up"); n != 2 {
+		t.Errorf("it gave up %d times, want once for each VIP", n)
+	}
+
+	// It is served again, and then not: that is another time.
+	if err := os.Remove(holder.path(supervised.UnservedFile)); err != nil {
+		t.Fatal(err)
+	}
+	other.untilAt(supervised.Master, worse+healthy+bonus, 10*time.Second) // it does better
+}
+
+// TestUnservedAlone holds that a VIP which nobody else can take is back soon, and stays.
+func TestUnservedAlone(t *testing.T) {
+	t.Parallel()
+	l := newLAN(t)
+	s := realKeepalived(t)
+	s.start2(l, 10, better, "0.1")
+	s.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
+	held := l.watch(t)
+	held.until(t, "with both VIPs", time.Second, 2)
+	s.health(false)
+	put(t, s.path(supervised.UnservedFile), both)
+	held.until(t, "without the VIPs", 5*time.Second, 0)
+	t.Logf("both VIPs again after %s", held.until(t, "with both VIPs again", 5*time.Second, 2))
+	s.untilAt(supervised.Master, better+bonus, 5*time.Second)
+	time.Sleep(time.Second)
+	if n := s.log.count("give up"); n != 2 || held.low() != 2 {
+		t.Errorf("it gave up %d times, want once for each VIP, and holds %d at the least", n, held.low())
+	}
+}

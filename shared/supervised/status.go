@@ -16,6 +16,7 @@ const (
 	NotifyFIFO    = "notify.fifo"    // keepalived's vrrp_notify_fifo
 	HeartbeatFile = "heartbeat"      // a number that the monitor changes once a second; a standing one says that the monitor is dead
 	LeaveFile     = "leave"          // while it is there the VIPs are given up in order and not taken back; whoever wants that makes and removes it
+	UnservedFile  = "unserved"       // the VRRP instances, a name a line, whose VIPs are not served here any more: who holds one gives it up at once, when it is named for the first time
 	TrackDir      = "track"          // tracked files whose number is a bonus: 1 adds the check's weight; everything else, no file too, adds nothing
 	LeaveTrack    = "leave"          // in TrackDir, the supervisor's own: 1 while it gives the VIPs up, when it sinks every instance to the lowest priority
 	HolderDir     = "holder"         // tracked files of the supervisor's own, one for each VRRP instance whose holder has a bonus: see HolderTrack
@@ -68,7 +69,7 @@ type Status struct {
 }
 
 // HolderTrack is the tracked file of a VRRP instance, below the run directory: 1 while it holds its VIP, which adds the holder's bonus; -1, which takes as
-// much away, while it has just begun and a holder may not have its bonus yet; and 0 otherwise.
+// much away, while it has just begun and a holder may not have its bonus yet; far below, which is a fault, while it gives its VIP up; and 0 otherwise.
 func HolderTrack(instance string) string { return HolderDir + "/" + instance }
 
 // Digest names a configuration: the SHA-256 of its bytes in lower-case hexadecimal.

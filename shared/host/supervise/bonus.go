@@ -16,18 +16,23 @@ import (
 // orders those who begin at one time as their ranks do, leaves health what it is, and who hears nobody at all takes the VIP all the same.
 const begins = "-1\n"
 
+// quits takes so much away that it is a fault, whatever the bonus: keepalived says farewell, and others wait for no more than their skew. The fault ends
+// with the VIP.
+const quits = "-254\n"
+
 // stance is what an instance's bonus hangs on.
 type stance struct {
 	master bool
 	waits  time.Time // since when it has waited without having held the VIP; zero when it does not
 	held   bool      // it has held the VIP since it began
+	quits  bool      // it gives the VIP up
 }
 
 // next is the stance after keepalived has said a state.
 func (w stance) next(state supervised.State, now time.Time) stance {
 	switch {
 	case state == supervised.Master:
-		return stance{master: true, held: true}
+		return stance{master: true, held: true, quits: w.quits}
 	case state != supervised.Backup:
 		return stance{}
 	case w.held || !w.waits.IsZero():
@@ -49,6 +54,8 @@ func (w stance) settled(settle time.Duration) time.Time {
 func (w stance) number(settle time.Duration, now time.Time) string {
 	end := w.settled(settle)
 	switch {
+	case w.quits:
+		return quits
 	case w.master:
 		return yes
 	case w.held, !end.IsZero() && !now.Before(end):

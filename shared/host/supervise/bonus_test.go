@@ -11,6 +11,7 @@ import (
 // the VIP to a better one, or has settled, is what it is.
 func TestStance(t *testing.T) {
 	const settle = 600 * time.Millisecond
+	const give = "give"
 	type word struct {
 		at    time.Duration
 		state supervised.State // empty for none
@@ -31,6 +32,7 @@ func TestStance(t *testing.T) {
 		{"back from a fault", []word{
 			{0, supervised.Master, yes}, {time.Second, supervised.Fault, begins}, {2 * time.Second, supervised.Backup, begins}, {2600 * time.Millisecond, "", no},
 		}},
+		{"that gives its VIP up", []word{{0, supervised.Master, yes}, {time.Second, give, quits}, {2 * time.Second, supervised.Master, quits}, {2 * time.Second, supervised.Fault, begins}}},
 		{"whose daemon has ended", []word{{0, supervised.Backup, begins}, {time.Hour, "", no}, {time.Hour, supervised.Init, begins}, {time.Hour, supervised.Backup, begins}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -38,7 +40,11 @@ func TestStance(t *testing.T) {
 			begin := time.Now()
 			for _, one := range tt.words {
 				now := begin.Add(one.at)
-				if one.state != "" {
+				switch one.state {
+				case "":
+				case give:
+					w.quits = true
+				default:
 					w = w.next(one.state, now)
 				}
 				if got := w.number(settle, now); got != one.want {

@@ -59,7 +59,7 @@ func (s *supervisor) turn(ctx context.Context) error {
 		return err
 	}
 	now := time.Now()
-	if err := errors.Join(s.listen(now), s.reap(now), s.obey(now), s.bonuses(now)); err != nil {
+	if err := errors.Join(s.listen(now), s.reap(now), s.obey(now), s.give(), s.bonuses(now)); err != nil {
 		return err
 	}
 	if err := s.consider(ctx); err != nil {

@@ -54,6 +54,7 @@ type supervisor struct {
 	advert   atomic.Int64             // order.advert, for others than the loop
 	ear      ear                      // for the monitor's heartbeat
 	listenAt time.Time                // when it is heard next
+	unserved map[string]bool          // the instances that the monitor names
 	stances  map[string]stance        // by instance, since keepalived's VRRP process was started
 	leaveBy  time.Time                // when a request to leave has waited for long enough
 	lent     []netip.Addr             // VIPs that this host takes for a moment longer than keepalived has them
@@ -94,7 +95,7 @@ func Run(ctx context.Context, o Options) error {
 	s.servants.ctx = serving
 	s.servants.Go(func() { s.children.reap(serving.Done()) })
 	s.serve(func() error {
-		return file.Watch(serving, []string{filepath.Join(s.RunDir, supervised.CandidateFile), filepath.Join(s.RunDir, supervised.LeaveFile)}, s.candidate)
+		return file.Watch(serving, []string{filepath.Join(s.RunDir, supervised.CandidateFile), filepath.Join(s.RunDir, supervised.LeaveFile), filepath.Join(s.RunDir, supervised.UnservedFile)}, s.candidate)
 	})
 	s.serve(func() error { return link.Watch(serving, s.network) })
 	s.serve(func() error { return readLines(serving, s.fifo, s.lines) })
