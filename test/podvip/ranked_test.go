@@ -56,6 +56,7 @@ func TestRanked(t *testing.T) {
 	s.returns()
 	s.restarts()
 	s.falls()
+	s.outage()
 	s.reboots()
 }
 
@@ -68,20 +69,23 @@ func (s *stage) stands(rank int, holder bool) bool {
 	return s.ranked[rank].status().Instances["ostest_API_0"] == want
 }
 
+// anybody may hold the VIP.
+const anybody = -1
+
 // steady waits until one holds the VIP and all others wait for it, and holds that it stays so for longer than anybody waits or settles.
 func (s *stage) steady(what string, holder int) {
 	s.Helper()
 	s.until(what, 30*time.Second, func() bool {
 		for rank := range s.ranked {
-			if !s.stands(rank, rank == holder) {
+			if !s.stands(rank, rank == holder || holder == anybody && s.held(rank)) {
 				return false
 			}
 		}
-		return s.held(holder)
+		return holder == anybody || s.held(holder)
 	})
 	spans := len(s.observer.Report().Spans)
 	time.Sleep(1500 * time.Millisecond)
-	if report := s.observer.Report(); len(report.Spans) != spans {
+	if report := s.observer.Report(); len(report.Spans) != spans || len(s.observer.Holders()) != 1 {
 		s.Errorf("%s: and then the VIP moves: %v", what, report.Spans[spans-1:])
 	}
 }
@@ -124,7 +128,7 @@ func (s *stage) claims() {
 		return !slices.Contains(s.ranked, nil)
 	})
 	s.until("somebody holds the VIP", 30*time.Second, func() bool { return len(s.observer.Holders()) == 1 })
-	s.steady("at first", slices.IndexFunc(s.ranked, func(n *node) bool { return n.Host.Name == s.observer.Holders()[0] }))
+	s.steady("at first", anybody)
 }
 
 // holder is the rank of the one who has the VIP.
@@ -200,6 +204,49 @@ func (s *stage) falls() {
 	s.Logf("the balancer of rank %d died: rank %d has the VIP after %s; without a holder for %s", was, best(was), took.Round(10*time.Millisecond), s.gap(begin))
 	n.balancer.Store(&balancer{up: true, check: "L7OK"})
 	s.steady("the balancer is back", best(was))
+}
+
+// outage holds W-14: nothing serves anywhere, so that whoever holds the VIP gives it up; it goes round once at the most, and has a home.
+func (s *stage) outage() {
+	s.Helper()
+	begin := time.Now()
+	for _, n := range s.ranked {
+		n.balancer.Store(&balancer{check: "L4CON"})
+	}
+	holder := -1
+	s.until("nobody is well", 20*time.Second, func() bool {
+		holder = -1
+		masters, backups := 0, 0
+		for rank, n := range s.ranked {
+			low := int(vrrp.Ranked().ControlPlane.Base) + vrrp.Ranked().ControlPlane.Rank(rank)
+			switch i := n.status().Instances["ostest_API_0"]; {
+			case i.State == supervised.Master && i.Priority == low+vrrp.Ranked().ControlPlane.Holder:
+				masters, holder = masters+1, rank
+			case i.State == supervised.Backup && i.Priority == low:
+				backups++
+			}
+		}
+		return masters == 1 && backups == 2
+	})
+	spans := len(s.observer.Report().Spans)
+	time.Sleep(3 * time.Second) // more than the checks take
+	if report := s.observer.Report(); len(report.Spans) != spans || !s.held(holder) {
+		s.Errorf("nobody is well, and the VIP moves: %v", report.Spans[spans-1:])
+	}
+	moves := 0
+	for _, span := range s.observer.Report().Spans {
+		if span.From.After(begin) && len(span.Holders) == 1 {
+			moves++
+		}
+	}
+	s.Logf("nobody is well: %d moves, without a holder for %s", moves, s.gap(begin))
+	if moves > len(s.ranked) {
+		s.Errorf("the VIP moved %d times", moves)
+	}
+	for _, n := range s.ranked {
+		n.balancer.Store(&balancer{up: true, check: "L7OK"})
+	}
+	s.steady("all are well again", anybody)
 }
 
 // reboots has the API away while a node that waits is rebooted: it has the rank that it had.
