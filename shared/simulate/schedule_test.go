@@ -110,7 +110,7 @@ func TestQueue(t *testing.T) {
 	var last event
 	for first := true; !q.empty(); first = false {
 		e := q.pop()
-		if !first && !earlier(&last, &e) {
+		if !first && (e.at < last.at || e.at == last.at && e.order < last.order) {
 			t.Fatalf("%v (%d) after %v (%d)", e.at, e.order, last.at, last.order)
 		}
 		last = e

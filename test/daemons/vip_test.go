@@ -22,6 +22,7 @@ type keepalive struct {
 	t    *testing.T
 	conf string
 	hup  func()
+	end  func() // asks it to end in order
 }
 
 func start(t *testing.T, host *lab.Host, config keepalived.Config) keepalive {
@@ -51,8 +52,9 @@ func startText(t *testing.T, host *lab.Host, config []byte) keepalive {
 			t.Fatalf("reload keepalived: %v", err)
 		}
 	}
+	k.end = func() { _ = cmd.Process.Signal(syscall.SIGTERM) } // it may be gone
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // it may be gone
+		k.end()
 		_ = cmd.Wait()
 		_ = log.Close()
 		if text, err := os.ReadFile(log.Name()); t.Failed() && err == nil {

@@ -1,0 +1,92 @@
+package daemons
+
+import (
+	"context"
+	"net/netip"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/lab"
+)
+
+// TestWaits holds on real keepalived what the simulator is built on: for how long a backup waits, and from which advert it counts. The adverts' times
+// are the switch's. keepalived may be late by what a busy machine takes, and never early.
+func TestWaits(t *testing.T) {
+	const (
+		advert      = 100 * time.Millisecond
+		high, sunk  = vrrp.Priority(120), vrrp.Priority(20) // of the holder, while its tracked file says 1 and 0
+		other, less = vrrp.Priority(90), vrrp.Priority(60)  // of the other, likewise
+		early, late = 5 * time.Millisecond, 3 * vrrp.Reaction
+	)
+	down := func(p vrrp.Priority) time.Duration { return vrrp.MasterDown(vrrp.V3, p, advert) }
+	a, b := netip.MustParseAddr("192.0.2.11"), netip.MustParseAddr("192.0.2.12")
+	for _, tt := range []struct {
+		name string
+		do   func(t *testing.T, holder *lab.Host, say func(file, text string), end func())
+		from vrrp.Priority // of the holder's adverts, the last one before mark counts
+		want time.Duration
+	}{
+		{"the power", func(t *testing.T, holder *lab.Host, _ func(string, string), _ func()) {
+			if err := holder.Off(); err != nil {
+				t.Fatal(err)
+			}
+		}, high, down(other)},
+		{"it sinks", func(_ *testing.T, _ *lab.Host, say func(string, string), _ func()) { say("a", "0") }, high, down(other)},
+		{"a farewell", func(_ *testing.T, _ *lab.Host, _ func(string, string), end func()) { end() }, 0, vrrp.Skew(vrrp.V3, other, advert)},
+		// The other counts from the last advert that it discarded before its own priority changed.
+		{"it sinks, and the other later", func(_ *testing.T, _ *lab.Host, say func(string, string), _ func()) {
+			say("a", "0")
+			time.Sleep(2 * advert)
+			say("b", "0")
+		}, sunk, down(less)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			l, dir := lab.New(t), t.TempDir()
+			holder, second := add(t, l, "a", "192.0.2.11/24"), add(t, l, "b", "192.0.2.12/24")
+			say := func(file, text string) { put(t, filepath.Join(dir, file), text+"\n") }
+			say("a", "1")
+			say("b", "1")
+			observer, err := lab.Observe(netip.MustParseAddr("192.0.2.5"), 5*time.Millisecond, holder, second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer observer.Stop()
+			adverts, err := l.Adverts()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer adverts.Stop()
+			first := start(t, holder, tracked("lb", a.String(), sunk, filepath.Join(dir, "a"), int(high-sunk), b))
+			if _, err := observer.Wait(ctx, "a"); err != nil {
+				t.Fatal(err)
+			}
+			start(t, second, tracked("lb", b.String(), less, filepath.Join(dir, "b"), int(other-less), a))
+			time.Sleep(time.Second) // it has heard the holder
+			tt.do(t, holder, say, first.end)
+			done := time.Now()
+			if _, err := observer.Wait(ctx, "b"); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(advert) // the switch's report may come later than the kernel's
+			var heard, taken time.Time
+			for _, one := range adverts.So() {
+				switch {
+				case one.From == b && taken.IsZero():
+					taken = one.At
+				case one.From == a && taken.IsZero() && one.Priority == int(tt.from) && (tt.from != sunk || one.At.Before(done)):
+					heard = one.At
+				}
+			}
+			got := taken.Sub(heard)
+			t.Logf("it waits for %v, and %v are to be", got, tt.want)
+			if heard.IsZero() || got < tt.want-early || got > tt.want+late {
+				t.Errorf("it waits for %v after the last advert of priority %d, want %v", got, tt.from, tt.want)
+			}
+		})
+	}
+}
