@@ -94,6 +94,16 @@ func Measure(s Scenario, c Cluster, seed uint64, runs int) Outcomes {
 	return o
 }
 
+// Bracket is where a client's longest wait must lie that is measured: where it lies in virtual time over all phases, and what programs and the client's
+// own pace take beside. Less than 60 ms is noise.
+func (o Outcomes) Bracket() (least, most time.Duration) {
+	const noise, early, late = 60 * time.Millisecond, 20 * time.Millisecond, 40 * time.Millisecond
+	if least = o.Min - early; o.Min < noise {
+		least = 0
+	}
+	return least, max(o.Max+late, noise)
+}
+
 func (o *Outcomes) add(r Result) {
 	if o.Path == "" {
 		o.Path = r.Path()
