@@ -68,7 +68,7 @@ func TestSum(t *testing.T) {
 		Profile: "lan", Scenario: "power-loss", Figure: blackout, Runs: 4, MinMs: 100, MedianMs: 225, MaxMs: 300, DarkMax: 400, Failed: 30, Requests: 400, DualMax: 5,
 		Moves: 1, MovedMedian: 225, MovedMax: 250, FailedMax: 20, FailedMoved: 1, Orderly: 3,
 	}
-	if r != want {
+	if !reflect.DeepEqual(r, want) {
 		t.Errorf("got  %+v\nwant %+v", r, want)
 	}
 	if got := sum("lan", scenario{figure: known}, []sample{{value: time.Second, blackout: time.Hour}}); got.MaxMs != 1000 {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/test/lab"
@@ -14,8 +16,9 @@ const noise = 100 * time.Millisecond
 // measured is what a fault knows of itself.
 type measured struct {
 	at     time.Time
-	value  time.Duration // what the scenario is about, where that is no blackout
-	faults []string      // in which it was not orderly
+	value  time.Duration            // what the scenario is about, where that is no blackout
+	faults []string                 // in which it was not orderly
+	parts  map[string]time.Duration // of the value, by what they are about
 }
 
 // sample is what one repetition was like for everybody.
@@ -35,6 +38,8 @@ type sample struct {
 	cut                    int // watches
 	silent                 time.Duration
 	faults                 []string
+	parts                  map[string]time.Duration
+	errors                 string // what became of those that failed
 }
 
 // String says it in a line.
@@ -44,10 +49,13 @@ func (s sample) String() string {
 	if s.value > 0 {
 		text = fmt.Sprintf("%v, ", ms(s.value)) + text
 	}
+	for _, part := range slices.Sorted(maps.Keys(s.parts)) {
+		text += fmt.Sprintf("; %s %v", part, ms(s.parts[part]))
+	}
 	for _, fault := range s.faults {
 		text += "\n  " + fault
 	}
-	return text
+	return text + s.errors
 }
 
 func ms(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
@@ -55,7 +63,7 @@ func ms(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 // measure looks at what everybody saw since a fault.
 func (s *stage) measure(m measured) sample {
 	all := s.crowd.Probes.So()
-	found := sample{value: m.value, faults: m.faults}
+	found := sample{value: m.value, faults: m.faults, parts: m.parts}
 	held(&found, m.at, s.observer.Report().Spans)
 	// The last request that was served before the fault begins the gap.
 	since := all.Since(m.at)
@@ -63,6 +71,9 @@ func (s *stage) measure(m measured) sample {
 	moved := m.at.Add(found.moved + 2*10*time.Millisecond)
 	bad := since.Unserved()
 	found.requests, found.failed = len(since), len(bad)
+	if len(bad) > 0 {
+		found.errors = fmt.Sprintf("\n  from %v to %v after the fault: %v", ms(bad[0].Start.Sub(m.at)), ms(bad[len(bad)-1].Start.Sub(m.at)), bad)
+	}
 	found.failedTwo = len(bad.Since(m.at.Add(2 * time.Second)))
 	if found.moved > 0 {
 		found.failedMoved = len(bad.Since(moved))

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
@@ -35,7 +36,7 @@ func memberChange(ctx context.Context, s *stage, holder *life.Node, m *measured)
 	if err := holder.API.Admin().Do(ctx, http.MethodDelete, "/api/v1/nodes/"+member.Name, nil, nil); err != nil {
 		return 0, err
 	}
-	gone, err := s.learnt(ctx, others, member, false)
+	gone, err := s.learnt(ctx, others, member, false, m)
 	if err != nil {
 		return 0, err
 	}
@@ -46,7 +47,7 @@ func memberChange(ctx context.Context, s *stage, holder *life.Node, m *measured)
 	if err := member.Register(ctx, holder.API); err != nil {
 		return 0, err
 	}
-	back, err := s.learnt(ctx, others, member, true)
+	back, err := s.learnt(ctx, others, member, true, m)
 	if err != nil {
 		return 0, err
 	}
@@ -68,22 +69,31 @@ func workers(nodes []*life.Node) (pids []int, err error) {
 	return pids, nil
 }
 
-// learnt waits until every one of some nodes knows that a member is there, or that it is not.
-func (s *stage) learnt(ctx context.Context, nodes []*life.Node, member *life.Node, there bool) (time.Time, error) {
-	err := life.Until(ctx, patience, func() error {
-		for _, n := range nodes {
-			for what, look := range map[string]func(*life.Node, *life.Node) (bool, error){
-				"balancer": s.balances, "keepalived": peers, "name server": resolves,
-			} {
-				if found, err := look(n, member); err != nil {
-					return fmt.Errorf("the %s of %s: %w", what, n.Name, err)
-				} else if found != there {
-					return fmt.Errorf("the %s of %s has %s: %t", what, n.Name, member.Name, found)
+// learnt waits until every one of some nodes knows that a member is there, or that it is not, and takes note of how long each part of them takes.
+func (s *stage) learnt(ctx context.Context, nodes []*life.Node, member *life.Node, there bool, m *measured) (time.Time, error) {
+	begin, word := time.Now(), map[bool]string{true: "joined", false: "left"}[there]
+	looks := map[string]func(*life.Node, *life.Node) (bool, error){"balancer": s.balances, "keepalived": peers, "name server": resolves}
+	var mu sync.Mutex
+	var waits []func() error
+	for part, look := range looks {
+		waits = append(waits, func() error {
+			err := life.Until(ctx, patience, func() error {
+				for _, n := range nodes {
+					if found, err := look(n, member); err != nil {
+						return fmt.Errorf("the %s of %s: %w", part, n.Name, err)
+					} else if found != there {
+						return fmt.Errorf("the %s of %s has %s: %t", part, n.Name, member.Name, found)
+					}
 				}
-			}
-		}
-		return nil
-	})
+				return nil
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			m.parts[part+" "+word] = time.Since(begin)
+			return err
+		})
+	}
+	err := life.Together(waits...)
 	return time.Now(), err
 }
 

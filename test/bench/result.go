@@ -35,6 +35,8 @@ type result struct {
 	CutMax      int     `json:"watches_cut_max"`   // of 50
 	SilentMax   float64 `json:"watch_silent_max_ms"`
 	Orderly     int     `json:"orderly"` // runs without a fault, where that is asked
+
+	Parts map[string]float64 `json:"parts_max_ms,omitempty"` // of the figure, by what they are about
 }
 
 // sum is what the repetitions of a scenario come to.
@@ -61,6 +63,12 @@ func sum(profile string, sc scenario, samples []sample) result {
 		r.Moves += s.moves
 		if len(s.faults) == 0 {
 			r.Orderly++
+		}
+		for part, d := range s.parts {
+			if r.Parts == nil {
+				r.Parts = map[string]float64{}
+			}
+			r.Parts[part] = max(r.Parts[part], millis(d))
 		}
 	}
 	r.MinMs, r.MedianMs, r.MaxMs = spread(figures)

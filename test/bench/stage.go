@@ -131,7 +131,7 @@ func (s *stage) repeat(ctx context.Context, sc scenario) (sample, error) {
 	if err := pause(ctx, quiet); err != nil {
 		return sample{}, err
 	}
-	m := measured{at: time.Now()}
+	m := measured{at: time.Now(), parts: map[string]time.Duration{}}
 	if m.value, err = sc.fault(ctx, s, holder, &m); err != nil {
 		return sample{}, err
 	}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -71,6 +73,9 @@ func notes(sc scenario, r result) string {
 	}
 	add(r.Figure != blackout, "%s", r.Figure)
 	add(sc.target == "orderly" || r.Figure == known, "%d of %d orderly", r.Orderly, r.Runs)
+	for _, part := range slices.Sorted(maps.Keys(r.Parts)) {
+		add(true, "%s %.0f", part, r.Parts[part])
+	}
 	add(r.MovedMax > 0, "moved after %.0f, at most %.0f", r.MovedMedian, r.MovedMax)
 	add(r.Unready > 0, "%d answers of a server about to end", r.Unready)
 	add(r.Patient > 0, "%d patient clients failed", r.Patient)

@@ -183,7 +183,7 @@ func (n *Node) Boot(ctx context.Context) error {
 	if err := n.boot(); err != nil {
 		return err
 	}
-	return together(func() error { return n.start(ctx) }, func() error { return n.serve(ctx) })
+	return Together(func() error { return n.start(ctx) }, func() error { return n.serve(ctx) })
 }
 
 // start starts the node's pods. Their init containers are tried again and again, but not for ever.

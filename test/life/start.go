@@ -64,7 +64,7 @@ func (l *Life) startAlone(ctx context.Context) error {
 			starts = append(starts, func() error { return n.API.Start(ctx) })
 		}
 	}
-	if err := together(starts...); err != nil {
+	if err := Together(starts...); err != nil {
 		return err
 	}
 	if err := Until(ctx, time.Minute, l.stands); err != nil {
@@ -163,8 +163,8 @@ func (w *way) close() (err error) {
 	return err
 }
 
-// together does things side by side.
-func together(fs ...func() error) error {
+// Together does things side by side.
+func Together(fs ...func() error) error {
 	errs := make([]error, len(fs))
 	var running sync.WaitGroup
 	for i, f := range fs {
