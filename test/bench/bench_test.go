@@ -90,13 +90,14 @@ func TestBoundOf(t *testing.T) {
 
 // TestLateness has two hosts announce to two peers: one interval late is an advert that was lost, and a new speaker is not a late one.
 func TestLateness(t *testing.T) {
-	a, b := netip.MustParseAddr("192.0.2.21"), netip.MustParseAddr("192.0.2.22")
+	a, b, c := netip.MustParseAddr("192.0.2.21"), netip.MustParseAddr("192.0.2.22"), netip.MustParseAddr("192.0.2.23")
 	advert := func(ms int, from, to netip.Addr, priority int) lab.Advert {
 		return lab.Advert{At: after(ms), From: from, To: to, ID: 7, Priority: priority}
 	}
 	var l load
 	l.lateness([]lab.Advert{
-		advert(0, a, b, 100), advert(99, a, b, 100), advert(202, a, b, 100), advert(402, a, b, 100), advert(410, a, b, 0), advert(2000, b, a, 90), advert(2130, b, a, 90),
+		advert(0, a, b, 100), advert(99, a, b, 100), advert(202, a, b, 100), advert(402, a, b, 100), advert(402, a, c, 100), advert(410, a, b, 0),
+		advert(2000, b, a, 90), advert(2000, b, c, 90), advert(2130, b, a, 90),
 	}, 100*time.Millisecond)
 	want := load{Senders: 1, Adverts: 4, LateMax: 100, Late: make([]int, len(limits)+1)}
 	for _, late := range []int{0, 3, 100, 30} {

@@ -28,6 +28,9 @@ func memberChange(ctx context.Context, s *stage, holder *life.Node, m *measured)
 	i := slices.IndexFunc(s.Nodes, func(n *life.Node) bool { return n != holder })
 	member := s.Nodes[i]
 	others := slices.DeleteFunc(slices.Clone(s.Nodes), func(n *life.Node) bool { return n == member })
+	if _, err := s.learnt(ctx, others, member, true, &measured{parts: map[string]time.Duration{}}); err != nil {
+		return 0, err
+	}
 	before, err := workers(others)
 	if err != nil {
 		return 0, err

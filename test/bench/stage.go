@@ -38,6 +38,10 @@ func open(ctx context.Context, profile string, bootstrap bool) (_ *stage, err er
 	if err := s.Start(ctx); err != nil {
 		return nil, err
 	}
+	// Whoever asked the API before it knew him waits a while until he asks again.
+	if err := pause(ctx, 10*time.Second); err != nil {
+		return nil, err
+	}
 	if s.observer, err = s.Observe(); err != nil {
 		return nil, err
 	}
