@@ -119,7 +119,8 @@ func (s simulation) run(std streams, p plan.Plan, c simulate.Cluster, args []str
 	}
 	page := timeline.Page{
 		Title: fmt.Sprintf("Cluster %s, timing %s, simulated", p.Cluster.Name, p.Timing.Profile),
-		Note: fmt.Sprintf("%d control plane nodes, adverts every %v. Each scenario was played in %d phases; the picture is the one in which the client waited longest.",
+		Note: fmt.Sprintf("%d control plane nodes, adverts every %v. Each scenario was played in %d phases; the picture is of the one in which the client waited longest. "+
+			"Times in the table are in ms, as onprem-infra simulate prints them.",
 			c.Masters, c.Timing.Advert, s.phases),
 	}
 	var rows []row

@@ -186,7 +186,7 @@ func (w *world) rest(h *host) {
 		return
 	}
 	r := &h.router
-	h.supervisor.bonus = 0
+	h.supervisor.bonus, h.supervisor.held = 0, true
 	r.runs, r.state = true, backup
 	w.setPriority(h, w.priority(h))
 	r.down = w.masterDown(r)

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -167,6 +168,37 @@ func TestFarewells(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestBonus holds what the bonus does to a priority: a holder is above its rank, one that is no holder any more is at it, and a keepalived that has just
+// begun is as far below it until it has waited for as long as a holder that leaves would.
+func TestBonus(t *testing.T) {
+	timing, _ := vrrp.TimingOf(vrrp.ProfileLan)
+	c := Of(timing)
+	c.Masters = 2
+	r := Run(c, Schedule{Length: 20 * time.Second, Faults: []Fault{
+		{At: 2 * time.Second, Kind: KillKeepalived, Host: Holder}, {At: 10 * time.Second, Kind: KillLB, Host: Holder},
+	}})
+	bonus := c.candidates().Holder
+	first := r.hosts[0]
+	if r.Holders[0].Hosts[0] != first.name {
+		first = r.hosts[1]
+	}
+	for _, h := range r.hosts {
+		rank := int(c.candidates().Highest()) - bonus - c.candidates().Rank(0) + c.candidates().Rank(h.rank)
+		lb := c.candidates().Weights[0].Adds
+		want := []int{rank, rank + bonus, rank + bonus - lb, rank - lb} // takes the VIP, loses its balancer and then the VIP
+		if h == first {
+			want = []int{rank, rank + bonus, -1, rank - bonus, rank, rank + bonus}
+		}
+		var got []int
+		for _, s := range h.film.priority {
+			got = append(got, s.value)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s, which was the holder: %t, has priorities %v, want %v", h.name, h == first, got, want)
 		}
 	}
 }
