@@ -49,10 +49,11 @@ type race struct {
 	down, skew      time.Duration // the waits at worst, over the families of the VIPs
 	downOfNone      time.Duration // at none
 	advert, looksAt int64         // in ms
+	farewell        bool          // a holder that serves no longer says so
 }
 
 func newRace(timing vrrp.Timing, vips []netip.Addr, c vrrp.Candidates) race {
-	r := race{Timing: timing, worst: c.Serving(), none: c.Lowest(), advert: timing.Advert.Milliseconds(), looksAt: timing.Redirect.Interval.Milliseconds()}
+	r := race{Timing: timing, worst: c.Serving(), none: c.Lowest(), advert: timing.Advert.Milliseconds(), looksAt: timing.Redirect.Interval.Milliseconds(), farewell: c.Holder != 0}
 	for _, vip := range vips {
 		v := timing.Version(vip)
 		r.down = max(r.down, vrrp.MasterDown(v, r.worst, timing.Advert))
@@ -116,11 +117,23 @@ func (r race) balancer() []Bound {
 		{"lb-hang", "the holder's balancer hangs", ceilMs(noLB + r.down), ceilMs(passed),
 			fmt.Sprintf("the monitor asks it every %d ms, and after %d answers that are late has connections go to the node's own API server: %d ms; %s",
 				r.looksAt, r.Redirect.Fall, ceilMs(passed), moves)},
-		{"node-down", "the holder's balancer and its own API server fail", ceilMs(noBoth + r.down), ceilMs(noBoth + r.down),
-			fmt.Sprintf("%d looks fail, %d ms at the most; then a node that serves waits for %d ms", both.Fall, ceilMs(noBoth), ceilMs(r.down))},
+		r.unserved(both.Fall, noBoth),
 		{"cold-start", "the first API server of all becomes ready", ceilMs(r.returns()), ceilMs(r.returns()),
 			fmt.Sprintf("the balancer wants %d looks in a row that pass, %d ms at the most, and the monitor asks it every %d ms", r.Server.Rise, ceilMs(r.Server.Returns(r.Server.Inter)), r.looksAt)},
 	}
+}
+
+// unserved is a holder that serves no longer, as so many looks find after so long. Among nodes of ours it says farewell; beside others it only sinks.
+func (r race) unserved(looks int, found time.Duration) Bound {
+	b := Bound{Scenario: "node-down", Failure: "the holder's balancer and its own API server fail"}
+	b.Ms = ceilMs(found + r.down)
+	then := fmt.Sprintf("a node that serves waits for %d ms", ceilMs(r.down))
+	if r.farewell {
+		b.Ms = ceilMs(found + vrrp.Reaction + r.skew)
+		then = fmt.Sprintf("it announces priority 0 within %d ms, and a node that serves waits for its skew only: %d ms", ceilMs(vrrp.Reaction), ceilMs(r.skew))
+	}
+	b.DarkMs, b.Why = b.Ms, fmt.Sprintf("%d looks fail, %d ms at the most; then %s", looks, ceilMs(found), then)
+	return b
 }
 
 func (r race) returns() time.Duration {

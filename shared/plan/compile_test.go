@@ -236,7 +236,7 @@ func TestBounds(t *testing.T) {
 			dark[b.Scenario], ms[b.Scenario] = b.DarkMs, b.Ms
 		}
 		for scenario, most := range map[string]int{
-			"power-loss": 370, "vrrp-kill": 400, "graceful": 100, "lb-crash": 100, "api-crash": 0, "api-hang": 2000, "handover": 0, "reboot": 0, "cold-start": 3000,
+			"power-loss": 370, "vrrp-kill": 400, "graceful": 100, "lb-crash": 100, "api-crash": 0, "api-hang": 2000, "handover": 0, "reboot": 0, "cold-start": 3000, "node-down": 2850,
 		} {
 			if got, ok := dark[scenario]; !ok || float64(got) > factor*float64(most) {
 				t.Errorf("%s: %s is dark for %d ms (known: %t), want %d", profile, scenario, got, ok, most)
