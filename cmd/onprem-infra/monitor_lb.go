@@ -73,8 +73,7 @@ func monitorLB(ctx context.Context, m *monitor, p plan.Plan, header string, acce
 	p = current(p, m.log) // a migration changes nothing here while it runs: HAProxy is looked at alike under every timing
 	nodes := kube.NewAPI(m.credentials(p), m.log).ControlPlane(p.ControlPlaneLabel)
 	look := p.Timing.Model.Redirect // HAProxy's end wakes the monitor before
-	daemon := haproxyDaemon{fmt.Sprintf("http://127.0.0.1:%d/haproxy_monitor", p.Ports[port.LBMonitor]), look.Timeout}
-	room := lb.New(p, header, lbHost{}, nodes, access, daemon, filter{m.log})
+	room := lb.New(p, header, lbHost{}, nodes, access, newHAProxyDaemon(p), filter{m.log})
 	steps := loop.Steps[lb.Snapshot, lb.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
 	return runInPod(ctx, m, steps, look.Interval, func(ctx context.Context) {
 		m.serve(ctx, p.Ports[port.MonitorLB], map[string]func() error{"/healthz": m.alive})
@@ -117,6 +116,11 @@ func (lbHost) Now() time.Time { return time.Now() }
 type haproxyDaemon struct {
 	health string        // where it says how it does
 	answer time.Duration // when its answer is late
+}
+
+// newHAProxyDaemon asks it at the port of the loopback, which nobody beyond this host can fill.
+func newHAProxyDaemon(p plan.Plan) haproxyDaemon {
+	return haproxyDaemon{fmt.Sprintf("http://127.0.0.1:%d/haproxy_monitor", p.Ports[port.LBStats]), p.Timing.Model.Redirect.Timeout}
 }
 
 func (haproxyDaemon) Running(ctx context.Context) (string, bool, error) {

@@ -5,6 +5,9 @@ package main
 import (
 	"io/fs"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +15,10 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/lb"
 	"github.com/onprem-infra/onprem-infra/shared/haproxy"
+	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // onPaper is a FAKE host: what is written there is nowhere.
@@ -52,5 +58,27 @@ func TestPrepareLB(t *testing.T) {
 	}
 	if info, err := os.Stat(open); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("%v, %v, want it for its owner alone", info.Mode(), err)
+	}
+}
+
+// TestBalancerIsAskedInside holds that the redirect and the VIP hang on what HAProxy says on the loopback: the ports on which it says so to everybody
+// can be filled by anybody.
+func TestBalancerIsAskedInside(t *testing.T) {
+	balancer := httptest.NewServer(http.NotFoundHandler())
+	defer balancer.Close()
+	inside, asked := netip.MustParseAddrPort(strings.TrimPrefix(balancer.URL, "http://")), map[string]bool{}
+	balancer.Config.Handler = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked[r.URL.Path] = true })
+	p := plan.Plan{Ports: map[string]uint16{port.LBStats: inside.Port()}} // nobody listens on port 0
+	p.Timing.Model.Redirect.Timeout = health.Redirect().Timeout
+	if healthy, err := newHAProxyDaemon(p).Healthy(t.Context()); !healthy || err != nil {
+		t.Errorf("the redirect's monitor: %v, %v", healthy, err)
+	}
+	prober := newNodeProber(p, nil)
+	prober.present = func() (bool, error) { return true, nil }
+	if found, why := prober.Look(t.Context(), vrrp.CheckLB); found != health.Passed {
+		t.Errorf("the VIP's monitor: %v, %s", found, why)
+	}
+	if !asked["/haproxy_monitor"] || !asked["/haproxy_ready"] {
+		t.Errorf("asked for %v", asked)
 	}
 }

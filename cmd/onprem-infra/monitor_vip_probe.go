@@ -45,7 +45,8 @@ func newNodeProber(p plan.Plan, access *kube.Access) *nodeProber {
 		pods: func(ctx context.Context) ([]podresources.Pod, error) {
 			return podresources.List(ctx, podresources.Socket)
 		},
-		balancer: local(port.LBReady, "/haproxy_ready"), stats: local(port.LBStats, "/haproxy_stats;csv"),
+		// Not at the port that is open to others: they could fill it, and the balancer would count as dead.
+		balancer: local(port.LBStats, "/haproxy_ready"), stats: local(port.LBStats, "/haproxy_stats;csv"),
 		router: local(port.RouterStats, "/healthz"), ready: local(port.RouterStats, "/healthz/ready"),
 		mcs: probe.NewUntrusted(fmt.Sprintf("https://localhost:%d/healthz", p.Ports[port.MachineConfig]), localhost.Dial),
 		api: probe.NewAPI(fmt.Sprintf("localhost:%d", p.Ports[port.API]), access.Client),

@@ -50,6 +50,8 @@ type page struct {
 //   - The balanced machine config port refuses what was not redirected to it from a VIP, whatever the packet filter does: of an IPv4 socket
 //     the kernel tells HAProxy the port that the client asked for. Of an IPv6 one it is the VIP alone, and so there are two sockets.
 //   - Statistics need no password: they are on the loopback, can change nothing, and a password in a template keeps no secret.
+//   - What is told of its health to everybody is told on the loopback too, to those who act upon it: a frontend takes so many connections,
+//     idle ones as well, and nobody beyond this host may use up the room of those who decide where the VIP is.
 //   - A free slot has an address that nobody serves at, and is disabled.
 //   - A host may allow fewer files than 45,000 connections need: a balancer for fewer is better than none.
 //   - Without members nothing is balanced and the ports that say "ready" are closed.

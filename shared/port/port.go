@@ -26,7 +26,7 @@ const (
 	LB              = "lb"                // the balanced API, where traffic for the VIP's API port is redirected to
 	LBReady         = "lb-ready"          // answers while the balancer runs and has at least one backend
 	LBMonitor       = "lb-monitor"        // answers while at least one backend is up
-	LBStats         = "lb-stats"          // the balancer's statistics, on the loopback only
+	LBStats         = "lb-stats"          // the balancer's statistics and what the two before say, on the loopback only
 	MachineConfig   = "machine-config"    // Ignition documents over TLS; they hold secrets
 	MachineConfigLB = "machine-config-lb" // the balanced machine-config port, for redirected traffic only
 	DNS             = "dns"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -117,6 +118,39 @@ func TestFamilies(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestCrowd holds that who fills the ports on which HAProxy tells everybody how it does, by connections that say nothing, keeps nobody on the host
+// from hearing it: a VIP would move, and the redirect go, whenever somebody in a pod or on the network wanted it.
+func TestCrowd(t *testing.T) {
+	b := alone(t, true, "true")
+	client := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DialContext: b.host.Dial, DisableKeepAlives: true}}
+	looks := func(port int, path string) (status int) {
+		answer, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d%s", port, path))
+		if err != nil {
+			return 0
+		}
+		answer.Body.Close()
+		return answer.StatusCode
+	}
+	open := map[int]string{9444: "/haproxy_ready", 9454: "/haproxy_monitor"}
+	for port, path := range open {
+		for range 1100 {
+			conn, err := b.host.Dial(t.Context(), "tcp", fmt.Sprintf("192.0.2.10:%d", port))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+		}
+		if status := looks(port, path); status != 0 {
+			t.Fatalf("%d has room for more, it answers %d: this test shows nothing", port, status)
+		}
+	}
+	for range 20 {
+		if ready, serves := looks(29445, "/haproxy_ready"), looks(29445, "/haproxy_monitor"); ready != 200 || serves != 503 { // no check passes
+			t.Fatalf("on the loopback HAProxy answers %d and %d", ready, serves)
+		}
 	}
 }
 

@@ -45,7 +45,7 @@ func part4() []Scar {
 			by("shared/host/probe", "TestAPIHangs/within the answer", probe, "	if err != nil {\n\t\treturn 0, nil, plain(err)", "	if answer == nil {\n\t\treturn 0, nil, plain(err)"),
 			by("shared/host/probe", "TestGood", "shared/host/probe/http.go", "if code < http.StatusOK || code >= http.StatusMultipleChoices {", "if code >= 600 {")),
 		kept("K-46", "The balancer's check spoke https to an http port and always failed.",
-			by("test/podvip", "TestNodes", looks, `local(port.LBReady, "/haproxy_ready")`, `probe.NewUntrusted("https://localhost:9444/haproxy_ready", localhost.Dial)`)),
+			by("test/podvip", "TestNodes", looks, `local(port.LBStats, "/haproxy_ready")`, `probe.NewUntrusted("https://localhost:29445/haproxy_ready", localhost.Dial)`)),
 		kept("K-47", "The check asked the local API alone, or the API through the balancer: both moved the VIP for nothing.",
 			by("cmd/onprem-infra", "TestLook", looks, "\tif found, why := answers(ctx, n.balancer, \"the balancer\"); found != health.Passed {\n\t\treturn found, why\n\t}", "\tif state, why := n.api.Probe(ctx); state != health.Ready {\n\t\treturn health.Failed, why\n\t}")),
 		kept("K-48", "keepalived reacted before the balancer had dropped its backend.",
