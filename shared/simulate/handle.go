@@ -42,6 +42,8 @@ func (w *world) handleHealth(h *host, e event) {
 	switch e.kind {
 	case evSilent:
 		w.silent(h, e.gen)
+	case evQuit:
+		w.quit(h, e.gen)
 	case evLook:
 		w.look(h, int(e.other), e.gen)
 	case evFinding:

@@ -94,7 +94,11 @@ func (w *world) found(h *host, i int, found int32, gen uint32) {
 	if k.latch.Passes != was {
 		w.rules.healthChanged(h, w.now)
 		mark(&h.film.checks[i], w.now, k.latch.Passes)
-		w.after(w.some(turns)+w.some(trackRead), event{kind: evTrack, host: int8(h.index), gen: h.router.process})
+		told := w.some(turns)
+		w.after(told+w.some(trackRead), event{kind: evTrack, host: int8(h.index), gen: h.router.process})
+		if was && k.Check == vrrp.CheckBoth && w.candidates().Holder > 0 && w.elects(h) {
+			w.after(told+w.some(hears), event{kind: evQuit, host: int8(h.index), gen: h.router.process})
+		}
 	}
 	if passes, _ := w.truth(h, k.Check); k.latch == (health.Latch{Passes: passes}) {
 		k.looks = false

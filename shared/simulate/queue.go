@@ -32,6 +32,7 @@ const (
 	evSettled              // an instance has waited for long enough to be trusted with its rank
 	evBonus                // the supervisor has heard of a new state
 	evSilent               // the supervisor has not heard the monitor for long
+	evQuit                 // the supervisor hears that the VIP is not served here
 	evLook                 // a check looks
 	evFinding              // and has its finding
 	evServer               // a balancer looks at an API server

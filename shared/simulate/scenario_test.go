@@ -40,6 +40,9 @@ func TestScenarios(t *testing.T) {
 					dark, orderly = timing.Redirect.Detects(timing.Redirect.Timeout, timing.Redirect.Timeout)+noise, false
 				case "node-down":
 					dark, orderly = lb.Detects(0, 0)+down+noise, false
+					if c.promises() {
+						dark = lb.Detects(0, 0) + skew + noise
+					}
 				case "router-crash":
 					dark, orderly = router.Detects(0, 0)+skew+noise, false
 				case "bootstrap-crash":

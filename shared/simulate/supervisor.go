@@ -33,6 +33,7 @@ type supervisor struct {
 	held    bool          // it has held the VIP since it began
 	waits   uint32        // the generation of the time that a new instance waits; 0 while it does not
 	waiting bool
+	quits   bool // it gives a VIP up that is not served here
 }
 
 // priority is what keepalived makes of its configuration and its tracked files.
@@ -53,8 +54,11 @@ func (w *world) priority(h *host) int {
 	return min(int(vrrp.MaxPriority), max(int(vrrp.MinPriority), p))
 }
 
-// faulty says whether a tracked file without a weight takes the node out of the election.
+// faulty says whether a tracked file takes the node out of the election: one without a weight, or the bonus of a holder that gives the VIP up.
 func (w *world) faulty(h *host) bool {
+	if h.supervisor.quits {
+		return true
+	}
 	for _, k := range h.checks {
 		if k.Fault && !k.latch.Passes {
 			return true
@@ -122,9 +126,22 @@ func (w *world) bonus(h *host, said state, process uint32) {
 			w.after(w.patience(), event{kind: evSettled, host: int8(h.index), gen: s.waits})
 		}
 	default:
-		s.bonus, s.held, s.waiting = begins, false, false
+		quit := s.quits
+		s.forget()
+		if quit {
+			w.tracks(h) // the fault ends with the VIP
+		}
 	}
 	if was != s.bonus && h.sort != isBootstrap {
+		w.tracks(h)
+	}
+}
+
+// quit is a holder on which nothing serves any more: it says farewell, once for each time that it comes to that.
+func (w *world) quit(h *host, process uint32) {
+	if r := &h.router; process == r.process && h.on && r.state == master {
+		h.supervisor.quits = true
+		w.note(h, "gives up")
 		w.tracks(h)
 	}
 }
@@ -139,7 +156,7 @@ func (w *world) settled(h *host, gen uint32) {
 }
 
 // forget is a VRRP process that is gone: the next one begins.
-func (s *supervisor) forget() { s.bonus, s.held, s.waiting = begins, false, false }
+func (s *supervisor) forget() { s.bonus, s.held, s.waiting, s.quits = begins, false, false, false }
 
 // restart starts keepalived after a pause, if it is to run.
 func (w *world) restart(h *host, pause time.Duration) {
