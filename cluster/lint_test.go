@@ -168,6 +168,23 @@ func TestNothingUnexpanded(t *testing.T) {
 	})
 }
 
+// apart holds that of containers which see each other's processes none may look into one that sees more of the host: the kernel allows it to who
+// has every capability of the other.
+func apart(t *testing.T, p *corev1.Pod) {
+	t.Helper()
+	for _, secret := range p.Spec.Containers {
+		if !slices.ContainsFunc(secret.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == kubeletDir.Host }) {
+			continue
+		}
+		for _, other := range p.Spec.Containers {
+			has := func(c corev1.Capability) bool { return slices.Contains(other.SecurityContext.Capabilities.Add, c) }
+			if other.Name != secret.Name && !slices.ContainsFunc(secret.SecurityContext.Capabilities.Add, func(c corev1.Capability) bool { return !has(c) }) {
+				t.Errorf("%s can read what %s can, kubelet's credentials too", other.Name, secret.Name)
+			}
+		}
+	}
+}
+
 // TestConfinement holds what no container of ours may be: privileged, with a capability that it does not use, or able to write to its image.
 func TestConfinement(t *testing.T) {
 	uses := map[string][]corev1.Capability{
@@ -175,6 +192,7 @@ func TestConfinement(t *testing.T) {
 		"keepalived-monitor": {"NET_ADMIN"},            // asks netfilter for the redirect
 		"haproxy-monitor":    {"NET_ADMIN"},            // makes the redirect
 		"coredns":            {"NET_BIND_SERVICE"},     // port 53
+		"coredns-monitor":    {"KILL"},                 // what CoreDNS has not
 	}
 	eachContainer(t, func(t *testing.T, p *corev1.Pod, c corev1.Container) {
 		s := c.SecurityContext
@@ -195,6 +213,9 @@ func TestConfinement(t *testing.T) {
 		s := p.Spec.SecurityContext
 		if s == nil || s.SeccompProfile == nil || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault || s.RunAsUser == nil || *s.RunAsUser != 0 {
 			t.Errorf("%s: %+v", p.Name, s)
+		}
+		if shared := p.Spec.ShareProcessNamespace; shared != nil && *shared {
+			apart(t, p)
 		}
 		host := slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.HostPath != nil })
 		if spc := s.SELinuxOptions != nil && s.SELinuxOptions.Type == "spc_t"; spc != host {

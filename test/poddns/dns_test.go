@@ -3,7 +3,10 @@ package poddns
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,6 +15,7 @@ import (
 	"github.com/miekg/dns"
 
 	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/test/need"
 	"github.com/onprem-infra/onprem-infra/test/query"
 )
 
@@ -19,7 +23,7 @@ import (
 const inForce = 2 * time.Second
 
 // TestChanges makes twenty changes, of a node's address and of the name server in turn, under 500 queries a second. Nothing is lost, and each
-// change is in force within two seconds. The monitor that tells CoreDNS has no capability.
+// change is in force within two seconds.
 func TestChanges(t *testing.T) {
 	c := open(t)
 	first, second := c.upstream("192.0.2.91"), c.upstream("192.0.2.92")
@@ -117,6 +121,7 @@ func TestNodeLife(t *testing.T) {
 	}
 	check("all is well")
 	n.healthy()
+	n.apart()
 
 	c.api.Down()
 	check("the API is away")
@@ -167,6 +172,54 @@ func (n *node) healthy() {
 		}
 		reply.Body.Close()
 	}
+}
+
+// apart holds that who has taken CoreDNS over does not have kubelet's credentials with it. The two containers see each other's processes, and the
+// kernel shows a process all that another one of its user sees which has no capability that it lacks itself.
+func (n *node) apart() {
+	n.c.t.Helper()
+	setpriv := need.Command(n.c.t, "setpriv")
+	pid, err := n.PID("coredns/coredns-monitor")
+	if err != nil {
+		n.c.t.Fatal(err)
+	}
+	reads := func(container string) bool {
+		has := n.capabilities(container)
+		return exec.CommandContext(n.c.t.Context(), setpriv, "--bounding-set", has, "--inh-caps", has, "--no-new-privs",
+			"cat", fmt.Sprintf("/proc/%d/root/var/lib/kubelet/kubeconfig", pid)).Run() == nil
+	}
+	if !reads("coredns-monitor") {
+		n.c.t.Fatal("the monitor itself cannot read its credentials: this test shows nothing")
+	}
+	if reads("coredns") {
+		n.c.t.Error("CoreDNS can read kubelet's credentials")
+	}
+}
+
+// capabilities are those that a container's first process has, in setpriv's words.
+func (n *node) capabilities(container string) string {
+	n.c.t.Helper()
+	pid, err := n.PID("coredns/" + container)
+	if err != nil {
+		n.c.t.Fatal(err)
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		n.c.t.Fatal(err)
+	}
+	_, mask, _ := strings.Cut(string(status), "\nCapPrm:\t")
+	mask, _, _ = strings.Cut(mask, "\n")
+	bits, err := strconv.ParseUint(mask, 16, 64)
+	if err != nil {
+		n.c.t.Fatal(err)
+	}
+	words := "-all"
+	for bit := range 64 {
+		if bits>>bit&1 == 1 {
+			words += fmt.Sprintf(",+cap_%d", bit)
+		}
+	}
+	return words
 }
 
 // TestWorkerAsksMasters holds that a worker, which follows control plane nodes alone, knows the others by asking those; that no question goes

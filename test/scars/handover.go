@@ -13,7 +13,7 @@ func handovers() []Scar {
 			by(supervise, "TestLeavesUnheard", "shared/host/supervise/request.go", "s.masters() > 0 && now.Before(s.leaveBy)", "s.masters() > 0"),
 			by("shared/host/supervise", "TestPatience", "shared/vrrp/timing.go", "Grace = 200", "Grace = 2000")),
 		kept("T-02", "Clients of the VIP were told nothing when it moved, and what they only listened to was silent for minutes.",
-			by(supervise, "TestSessionsEnd", "shared/host/supervise/session.go", "\t\terr = lend(vip)\n", "\t\t_ = lend\n"),
+			by(supervise, "TestSessionsEnd", "shared/host/supervise/session.go", "\t\terr = errors.Join(err, link.Lend(vip))\n", ""),
 			by(supervise, "TestSessionsEnd", "shared/host/supervise/leave.go", "\t\ts.farewell() //", "\t\t_ = s.farewell //"),
 			by("shared/host/link", "TestReset", "shared/host/link/session.go", "families := []uint8{unix.AF_INET6}", "families := []uint8{}")),
 		kept("T-03", "Who ended its sessions claimed the VIP a last time, or for longer when it was killed, or took what was on its way to the new holder.",
