@@ -107,7 +107,7 @@ func listening(ctx context.Context, l *life.Life, profile string, n int) ([]scal
 	errs := make([]error, len(hosts))
 	var looks sync.WaitGroup
 	for i, h := range hosts {
-		looks.Go(func() { errs[i] = costs[i].measure(ctx, l, h, listen) })
+		looks.Go(func() { errs[i] = costs[i].measure(ctx, l, h, func() error { return pause(ctx, listen) }) })
 	}
 	looks.Wait()
 	var found []scale

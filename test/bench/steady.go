@@ -85,11 +85,15 @@ func steadyOf(ctx context.Context, profile string, during time.Duration) (c cost
 		return c, err
 	}
 	c = cost{Profile: profile, Scenario: steady, Nodes: len(l.Nodes)}
-	return c, c.measure(ctx, l, holder, during)
+	return c, c.measure(ctx, l, holder, func() error {
+		started, err := holder.Started(during)
+		c.Execs = len(started)
+		return err
+	})
 }
 
-// measure looks at a node while nothing happens.
-func (c *cost) measure(ctx context.Context, l *life.Life, n *life.Node, during time.Duration) error {
+// measure looks at a node before and after something that takes its time.
+func (c *cost) measure(ctx context.Context, l *life.Life, n *life.Node, wait func() error) error {
 	adverts, err := l.Adverts()
 	if err != nil {
 		return err
@@ -103,8 +107,8 @@ func (c *cost) measure(ctx context.Context, l *life.Life, n *life.Node, during t
 		return err
 	}
 	begin := time.Now()
-	started, err := n.Started(during)
-	c.Seconds, c.Execs = time.Since(begin).Seconds(), len(started)
+	err = wait()
+	c.Seconds = time.Since(begin).Seconds()
 	c.count(spoken(), n)
 	if err != nil {
 		return err
