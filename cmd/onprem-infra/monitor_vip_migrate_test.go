@@ -1,0 +1,330 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/onprem-infra/onprem-infra/cluster"
+	"github.com/onprem-infra/onprem-infra/cluster/migrate"
+	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/kubeapi"
+)
+
+// migrant is a node whose loop turns, as its monitor does, with what a real API says, with the credentials of its kubelet. Its machine is FAKE.
+type migrant struct {
+	*ranked
+	mu        sync.Mutex
+	proposals []string
+	changed   time.Time
+}
+
+func (m *migrant) Propose(config []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.proposals = append(m.proposals, string(config))
+	return nil
+}
+
+func (m *migrant) Keep(kept vip.Memory) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.ranked.Keep(kept)
+}
+
+func (m *migrant) rank() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.memory.Rank
+}
+
+func (m *migrant) last() (config string, changed time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.proposals) > 0 {
+		config = m.proposals[len(m.proposals)-1]
+	}
+	return config, m.changed
+}
+
+// migrants joins nodes to a cluster that migrates.
+type migrants struct {
+	*testing.T
+	cluster *kubeapi.Cluster
+	server  *kubeapi.Server
+	plan    plan.Plan
+	clock   migrate.Clock
+	ctx     context.Context
+	running *sync.WaitGroup
+}
+
+// register makes a Node.
+func (g migrants) register(r role.Role, name, address string) {
+	g.Helper()
+	labels := map[string]string{}
+	if r == role.Master {
+		labels[g.plan.ControlPlaneLabel] = ""
+	}
+	err := g.server.Apply(g.Context(), &corev1.Node{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}, ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
+		Status: corev1.NodeStatus{Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: address}}},
+	})
+	if err != nil {
+		g.Fatal(err)
+	}
+}
+
+// begin has the monitor of a node begin with the file that migrates.
+func (g migrants) begin(r role.Role, name, address string) *migrant {
+	g.Helper()
+	id, err := g.cluster.Sign(kubeapi.Node(name))
+	path := filepath.Join(g.TempDir(), "kubeconfig")
+	if err := errors.Join(err, os.WriteFile(path, g.cluster.Kubeconfig(g.server.URL(), id), 0o600)); err != nil {
+		g.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	host := onDisk(g.T, map[string]string{migrationPath + ".other": ""})
+	m := &migrant{ranked: &ranked{nodeCluster: newNodeCluster(g.plan, r, kube.NewAPI(path, log), log), address: address, wake: loop.NewWake()}}
+	m.room = vip.New(*g.plan.Former, r, "", vip.Memory{}, m, m, m, time.Now)
+	m.room.Expect(g.plan)
+	steps := (&migration{
+		wanted: g.plan, room: migrate.New(g.plan, g.clock, host.migration(log)), vips: m.room, cluster: m.nodeCluster, host: host,
+		later: func(d time.Duration) { time.AfterFunc(d, func() { loop.Wake(m.wake) }) },
+		changed: func(plan.Plan) {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.changed = time.Now()
+		},
+	}).steps()
+	for _, run := range []func(context.Context) error{
+		func(ctx context.Context) error { return m.nodes.Run(ctx, m.wake) }, m.followRank, m.words.follow,
+		func(ctx context.Context) error { return loop.Run(ctx, steps, m.wake, everyVIPRound, log) },
+	} {
+		g.running.Go(func() { _ = run(g.ctx) })
+	}
+	return m
+}
+
+func (g migrants) join(r role.Role, name, address string) *migrant {
+	g.Helper()
+	g.register(r, name, address)
+	return g.begin(r, name, address)
+}
+
+// await waits until something is true of all nodes.
+func (g migrants) await(what string, nodes []*migrant, is func(*migrant) bool) {
+	g.Helper()
+	for _, n := range nodes {
+		for end := time.Now().Add(60 * time.Second); !is(n); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				config, _ := n.last()
+				g.Fatalf("%s: not %s\n%s", what, n.address, config)
+			}
+		}
+	}
+}
+
+// TestMigration holds, in a real cluster and with the rights that nodes have, that control plane nodes and workers agree on an instant and all change
+// there, their ranks being claimed before; and that a node which joins later with the same file speaks as they do.
+func TestMigration(t *testing.T) {
+	described := spec.Cluster{
+		Name: "ostest", BaseDomain: "example.com", Platform: spec.None, Timing: vrrp.ProfileLan, VRRP: spec.Unicast,
+		MigrateFrom: spec.Former{Timing: vrrp.ProfileCompat, VRRP: spec.Multicast}, MachineNetworks: candidatesPlan.MachineNetworks,
+		APIVIPs: candidatesPlan.VIPs.API, IngressVIPs: candidatesPlan.VIPs.Ingress,
+	}
+	p, err := plan.Compile(described)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, s := kubeapi.Local(t, kubeapi.Server{})
+	if err := s.Apply(t.Context(), cluster.Objects(p)...); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	g := migrants{T: t, cluster: c, server: s, plan: p, clock: migrate.Clock{Every: 5 * time.Second, Lead: 2 * time.Second}, ctx: ctx, running: new(sync.WaitGroup)}
+	t.Cleanup(func() { cancel(); g.running.Wait() })
+
+	g.register(role.Master, "m2", "192.0.2.22") // which gets the file later
+	nodes := []*migrant{g.join(role.Master, "m0", "192.0.2.20"), g.join(role.Master, "m1", "192.0.2.21"), g.join(role.Worker, "w0", "192.0.2.30")}
+	former := func(n *migrant) bool {
+		config, _ := n.last()
+		return strings.Contains(config, "version 2") && !strings.Contains(config, "unicast_peer")
+	}
+	wanted := func(n *migrant) bool {
+		config, _ := n.last()
+		return strings.Contains(config, "version 3") && strings.Contains(config, "advert_int 0.1")
+	}
+	g.await("as before", nodes, former)
+	knows := p.Former.Way().String() + " knows " + p.Way().String()
+	g.await("all say what they know", nodes[:1], func(n *migrant) bool { return n.say("m0") == knows && n.say("m1") == knows && n.say("w0") == knows })
+	time.Sleep(g.clock.Every + g.clock.Lead)
+	g.await("one does not know yet", nodes, former)
+
+	nodes = append(nodes, g.begin(role.Master, "m2", "192.0.2.22"))
+	g.await("all have changed", nodes, func(n *migrant) bool { _, at := n.last(); return !at.IsZero() })
+	g.await("the control plane speaks so", []*migrant{nodes[0], nodes[1], nodes[3]}, wanted) // nobody has put the worker on the list
+	first, last := time.Now(), time.Time{}
+	for _, n := range nodes {
+		_, at := n.last()
+		if at.Before(first) {
+			first = at
+		}
+		if at.After(last) {
+			last = at
+		}
+	}
+	t.Logf("all change within %s, the first one %s after a multiple", last.Sub(first), first.Sub(first.Truncate(g.clock.Every)))
+	if late := last.Sub(first.Truncate(g.clock.Every)); late > time.Second+everyVIPRound { // an advert of the slower way, and a turn
+		t.Errorf("the last node changes %s after the instant", late)
+	}
+	ranks := map[string]bool{}
+	for _, n := range []*migrant{nodes[0], nodes[1], nodes[3]} {
+		ranks[n.rank()] = true
+	}
+	if len(ranks) != 3 || ranks[""] {
+		t.Errorf("at the instant the nodes had the ranks %v", ranks)
+	}
+	g.await("all say so", nodes[:1], func(n *migrant) bool {
+		way := p.Way().String()
+		return n.say("m0") == way && n.say("m1") == way && n.say("m2") == way && n.say("w0") == way
+	})
+
+	late := g.join(role.Worker, "w1", "192.0.2.31")
+	g.await("one that joins later", []*migrant{late}, func(n *migrant) bool { return n.say("w1") == p.Way().String() })
+}
+
+// say is what a Node says, as this node knows it.
+func (m *migrant) say(name string) string {
+	known, _ := m.nodes.Known()
+	for _, n := range known {
+		if n.Name == name {
+			return n.Way
+		}
+	}
+	return ""
+}
+
+// TestMigrationMemory holds that what is kept comes back, and that what cannot be read ends nothing and is said.
+func TestMigrationMemory(t *testing.T) {
+	var said strings.Builder
+	log := slog.New(slog.NewTextHandler(&said, nil))
+	h := onDisk(t, map[string]string{filepath.Dir(migrationPath) + "/other": ""})
+	if m := h.migration(log); !m.Equal(migrate.Memory{}) || said.Len() > 0 {
+		t.Errorf("without a file %+v: %s", m, said.String())
+	}
+	want := migrate.Memory{Speaks: "compat/unicast", To: "lan/unicast", At: time.Date(2026, 3, 1, 12, 5, 0, 0, time.UTC)}
+	if err := h.keepMigration(want); err != nil {
+		t.Fatal(err)
+	}
+	if m := h.migration(log); !m.Equal(want) {
+		t.Errorf("%+v", m)
+	}
+	for _, garbage := range []string{"", "{", "[]", `{"at": "noon"}`, "\x00"} {
+		said.Reset()
+		if err := os.WriteFile(h.at(migrationPath), []byte(garbage), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if m := h.migration(log); m.Speaks != "" || !strings.Contains(said.String(), migrationPath) {
+			t.Errorf("%q makes %+v: %s", garbage, m, said.String())
+		}
+	}
+}
+
+// prober is a FAKE node on which everything passes; it counts looks.
+type prober struct {
+	mu    sync.Mutex
+	looks int
+}
+
+func (p *prober) Look(context.Context, vrrp.CheckName) (health.Finding, string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.looks++
+	return health.Passed, "well"
+}
+
+func (p *prober) Served(context.Context) (bool, string) { return false, "nobody" }
+
+// TestPaced holds that checks go on at another pace with the state that they had.
+func TestPaced(t *testing.T) {
+	slow, _ := vrrp.TimingOf(vrrp.ProfileCompat)
+	slow.Checks = map[vrrp.CheckName]health.Policy{vrrp.CheckLB: {Interval: time.Hour, Timeout: time.Second, Rise: 1, Fall: 1}, vrrp.CheckBoth: {}}
+	fast := slow
+	fast.Checks = map[vrrp.CheckName]health.Policy{vrrp.CheckLB: {Interval: time.Millisecond, Timeout: time.Second, Rise: 1000000, Fall: 1}}
+	looks := &prober{}
+	var made []bool
+	c := newPaced(slow, func(vrrp.CheckName) bool { return false }, func(t vrrp.Timing, before func(vrrp.CheckName) bool) *vip.Checks {
+		made = append(made, before(vrrp.CheckLB))
+		return vip.NewChecks([]vrrp.CheckName{vrrp.CheckLB}, t, false, before, looks, loop.NewWake(), slog.New(slog.DiscardHandler))
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(ctx) }()
+	wait := func(what string, is func() bool) {
+		t.Helper()
+		for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal(what)
+			}
+		}
+	}
+	wait("the first look does not count", func() bool { return c.Passes(vrrp.CheckLB) })
+	c.become(fast)
+	if !c.Passes(vrrp.CheckLB) || len(made) != 2 || made[0] || !made[1] {
+		t.Errorf("at another pace it passes %t, made from %v", c.Passes(vrrp.CheckLB), made)
+	}
+	wait("the pace stays what it was", func() bool {
+		looks.mu.Lock()
+		defer looks.mu.Unlock()
+		return looks.looks > 5
+	})
+	if !c.Alive() || c.Served() {
+		t.Errorf("alive %t, served %t", c.Alive(), c.Served())
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBalancerHasOnePace holds what lets a balancer's monitor run on over a migration: no timing looks at it, or has it look, otherwise than another.
+func TestBalancerHasOnePace(t *testing.T) {
+	for _, profile := range vrrp.Profiles() {
+		if compat := vrrp.CompatTiming(); profile.Redirect != compat.Redirect || profile.Server != compat.Server {
+			t.Errorf("%s has another pace for the balancer than compat: its monitor must begin anew when nodes have changed", profile.Profile)
+		}
+	}
+}
+
+// TestSameChecks holds that every timing has the same checks: their files and their order outlive a change of the timing.
+func TestSameChecks(t *testing.T) {
+	names := func(p vrrp.Policy) (all []string) {
+		for _, w := range append(append([]vrrp.Weight{}, p.ControlPlane.Weights...), p.Ingress.Weights...) {
+			all = append(all, vip.TrackFile(w.Check, w.Fault))
+		}
+		return all
+	}
+	for _, profile := range vrrp.Profiles() {
+		if got, want := strings.Join(names(profile.Policy()), " "), strings.Join(names(vrrp.Compat()), " "); got != want {
+			t.Errorf("%s has the checks %s, compat has %s", profile.Profile, got, want)
+		}
+	}
+}
