@@ -68,11 +68,14 @@ func (a *API) Down() {
 	_ = a.running.Wait()
 }
 
-// Call makes a request from the API's own host. Every answer but one of success is an error.
+// Call makes a request from the API's own host; a patch merges. Every answer but one of success is an error.
 func (a *API) Call(method, path string, body []byte) error {
 	request, err := http.NewRequestWithContext(a.t.Context(), method, a.base+path, bytes.NewReader(body))
 	if err != nil {
 		return err
+	}
+	if method == http.MethodPatch {
+		request.Header.Set("Content-Type", "application/merge-patch+json")
 	}
 	client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DialContext: a.Host.Dial, DisableKeepAlives: true}}
 	reply, err := client.Do(request)

@@ -1,6 +1,7 @@
 package podvip
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -47,6 +48,8 @@ type lan struct {
 	images map[string]string
 	api    *apihost.API
 	nodes  []*node // of the control plane
+
+	monitor []string // more arguments of the VIPs' monitors
 }
 
 // open makes one under a timing profile.
@@ -83,17 +86,24 @@ func open(t *testing.T, timing string) *lan {
 			t.Fatal(err)
 		}
 	}
-	l.plan, err = plan.Compile(spec.Cluster{
-		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, Timing: timing,
+	l.plan = l.compile(timing, spec.Former{})
+	l.api = apihost.Start(t, l.add("api", apiAt), apiAt, l.dir)
+	return l
+}
+
+// compile is the plan of the lab's cluster.
+func (l *lan) compile(timing string, from spec.Former) plan.Plan {
+	l.t.Helper()
+	p, err := plan.Compile(spec.Cluster{
+		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, Timing: timing, MigrateFrom: from,
 		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 		APIVIPs:         []netip.Addr{netip.MustParseAddr(apiVIP)}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
 		Images: map[string]string{spec.KeepalivedImage: "keepalived:1", spec.RuntimeCfgImage: "onprem-infra:1", spec.HAProxyImage: "none:1", spec.CoreDNSImage: "none:1"},
 	})
 	if err != nil {
-		t.Fatal(err)
+		l.t.Fatal(err)
 	}
-	l.api = apihost.Start(t, l.add("api", apiAt), apiAt, l.dir)
-	return l
+	return p
 }
 
 func (l *lan) add(name, address string) *lab.Host {
@@ -149,6 +159,10 @@ func (l *lan) node(i int, r role.Role) *node {
 	files := []asset.File{{Path: plan.Path, Mode: 0o644, Contents: plan.Encode(l.plan)}, {Path: l.plan.Kubeconfig, Mode: 0o600, Contents: l.api.Kubeconfig()}}
 	for _, f := range set.Files() {
 		if strings.HasSuffix(f.Path, "/manifests/keepalived.yaml") {
+			role := "    - --role=" + string(r) + "\n"
+			for _, arg := range l.monitor {
+				f.Contents = bytes.Replace(f.Contents, []byte(role), []byte(role+"    - "+arg+"\n"), 1)
+			}
 			files = append(files, f)
 		}
 	}

@@ -1,0 +1,210 @@
+package podvip
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/lab"
+)
+
+// The clock of the migrations here: that of every cluster, faster.
+const (
+	migrateEvery = 12 * time.Second
+	migrateLead  = 3 * time.Second
+)
+
+// TestMigrate has a live cluster go over from compat to lan and back. Its nodes get the file one after the other, and one of them is said to be upgraded
+// for a while; nobody speaks the new way before that is over, and then all do at one instant. Seen from outside the VIP never has two holders for
+// longer than the slower way needs to settle that, and never none for longer than it takes to notice that a holder is gone.
+func TestMigrate(t *testing.T) {
+	l := open(t, vrrp.ProfileCompat)
+	l.monitor = []string{"--migrate-every=" + migrateEvery.String(), "--migrate-lead=" + migrateLead.String()}
+	var hosts []*lab.Host
+	for i := range 3 {
+		hosts = append(hosts, l.node(i+1, role.Master).Host)
+	}
+	observer, err := lab.Observe(netip.MustParseAddr(apiVIP), 5*time.Millisecond, hosts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer observer.Stop()
+	for _, n := range l.nodes {
+		n.end()
+		n.start()
+		n.balancer.Store(&balancer{up: true, check: "L7OK"})
+	}
+	g := &rollout{T: t, lan: l, observer: observer}
+	g.settle("at first", vrrp.ProfileCompat)
+	g.over(vrrp.ProfileCompat, vrrp.ProfileLan)
+	g.reboots(vrrp.ProfileLan)
+	g.over(vrrp.ProfileLan, vrrp.ProfileCompat)
+}
+
+// rollout is the cluster with whoever looks at its VIP.
+type rollout struct {
+	*testing.T
+	*lan
+	observer *lab.Observer
+}
+
+// speaks is the timing that a node's keepalived has been told.
+func (n *node) speaks() string {
+	switch text := n.proposed(); {
+	case strings.Contains(text, "version 2\n") && strings.Contains(text, "advert_int 1\n"):
+		return vrrp.ProfileCompat
+	case strings.Contains(text, "version 3\n") && strings.Contains(text, "advert_int 0.1\n"):
+		return vrrp.ProfileLan
+	default:
+		return "neither"
+	}
+}
+
+// settle waits until all speak so with all of their health, and one holds the VIP.
+func (g *rollout) settle(what, timing string) {
+	g.Helper()
+	least := map[string]int{vrrp.ProfileCompat: full, vrrp.ProfileLan: announces(-1, false)}[timing]
+	for _, n := range g.nodes {
+		g.until(fmt.Sprintf("%s: %s speaks as %s", what, n.Host.Name, timing), 60*time.Second, func() bool { return n.speaks() == timing && n.priority() >= least })
+	}
+	g.until(what+": somebody holds the VIP", 30*time.Second, func() bool { return len(g.observer.Holders()) == 1 })
+	time.Sleep(3 * time.Second) // whoever has the higher address may preempt
+}
+
+// all holds that every node speaks so.
+func (g *rollout) all(what, timing string) {
+	g.Helper()
+	for _, n := range g.nodes {
+		if got := n.speaks(); got != timing {
+			g.Fatalf("%s: %s speaks as %s", what, n.Host.Name, got)
+		}
+	}
+}
+
+// state writes what the Machine Config Operator says of a node.
+func (g *rollout) state(n *node, state string) {
+	g.Helper()
+	body := fmt.Sprintf(`{"metadata":{"annotations":{"machineconfiguration.openshift.io/state":%q}}}`, state)
+	if err := g.api.Call(http.MethodPatch, "/api/v1/nodes/"+n.Host.Name, []byte(body)); err != nil {
+		g.Fatal(err)
+	}
+}
+
+// word is what a node's Node says.
+func (g *rollout) word(n *node) notice.Word {
+	g.Helper()
+	text, err := os.ReadFile(filepath.Join(g.dir, "nodes.json"))
+	if err != nil {
+		g.Fatal(err)
+	}
+	var saved struct {
+		Objects map[string]struct {
+			Metadata struct{ Annotations map[string]string }
+		}
+	}
+	if err := json.Unmarshal(text, &saved); err != nil {
+		g.Fatal(err)
+	}
+	return notice.ReadWord(saved.Objects[n.Host.Name].Metadata.Annotations[notice.Way])
+}
+
+// over rolls a migration out, and judges what was seen of it.
+func (g *rollout) over(from, to string) {
+	g.Helper()
+	what := from + " to " + to
+	p := g.compile(to, spec.Former{Timing: from})
+	spans, holder := len(g.observer.Report().Spans), g.observer.Holders()
+	g.state(g.nodes[2], "Working")
+	for _, n := range g.nodes {
+		if err := n.Write(asset.File{Path: plan.Path, Mode: 0o644, Contents: plan.Encode(p)}); err != nil {
+			g.Fatal(err)
+		}
+		g.until(what+": "+n.Host.Name+" says what it knows", 30*time.Second, func() bool { return g.word(n).Knows == p.Way().String() })
+		g.all(what+": one after the other", from)
+	}
+	time.Sleep(migrateEvery + migrateLead) // at least one instant goes by
+	g.all(what+": a node is being upgraded", from)
+	for _, n := range g.nodes {
+		if word := g.word(n); !word.At.IsZero() {
+			g.Errorf("%s: a node is being upgraded, and %s says from %s", what, n.Host.Name, word.At)
+		}
+	}
+	g.state(g.nodes[2], "Done")
+	g.until(what+": one begins", 2*migrateEvery+2*migrateLead, func() bool {
+		return g.nodes[0].speaks() == to || g.nodes[1].speaks() == to || g.nodes[2].speaks() == to
+	})
+	begun := time.Now()
+	for _, n := range g.nodes {
+		g.until(what+": all follow", 10*time.Second, func() bool { return n.speaks() == to })
+	}
+	together := time.Since(begun)
+	g.settle(what, to)
+	for _, n := range g.nodes {
+		g.until(what+": "+n.Host.Name+" says so", 10*time.Second, func() bool { return g.word(n) == notice.Word{Speaks: p.Way().String()} })
+	}
+	g.judge(what, spans, together, holder)
+}
+
+// judge looks at the VIP over the whole migration.
+func (g *rollout) judge(what string, from int, together time.Duration, holder []string) {
+	g.Helper()
+	slower := vrrp.CompatTiming()
+	skew := vrrp.Skew(slower.IPv4, full, slower.Advert)
+	var two, none time.Duration
+	report := g.observer.Report()
+	for _, s := range report.Spans[from-1:] {
+		switch len(s.Holders) {
+		case 0:
+			none = max(none, s.Length())
+		case 1:
+		default:
+			two = max(two, s.Length())
+		}
+	}
+	g.Logf("%s: all within %s, the VIP went from %v to %v, two holders for %s, none for %s at the longest", what, together.Round(10*time.Millisecond),
+		holder, g.observer.Holders(), two.Round(time.Millisecond), none.Round(time.Millisecond))
+	if most := slower.Advert + skew; two > most {
+		g.Errorf("%s: two holders for %s, at most %s", what, two, most)
+	}
+	if most := vrrp.MasterDown(slower.IPv4, full, slower.Advert); none > most {
+		g.Errorf("%s: no holder for %s, at most %s", what, none, most)
+	}
+	if report.Err != nil {
+		g.Error(report.Err)
+	}
+}
+
+// reboots holds that a node which comes back after the instant speaks the new way from its first word on, with the API away.
+func (g *rollout) reboots(timing string) {
+	g.Helper()
+	n := g.nodes[0]
+	if g.observer.Holders()[0] == n.Host.Name {
+		n = g.nodes[1]
+	}
+	g.api.Down()
+	if err := n.Off(); err != nil {
+		g.Fatal(err)
+	}
+	if err := n.Host.On(); err != nil {
+		g.Fatal(err)
+	}
+	n.start()
+	g.until("a reboot: it proposes something", 30*time.Second, func() bool { return n.proposed() != "" })
+	if got := n.speaks(); got != timing {
+		g.Errorf("a reboot after the instant: %s speaks as %s", n.Host.Name, got)
+	}
+	g.api.Up()
+	g.settle("after a reboot", timing)
+}
