@@ -2,6 +2,8 @@ package main
 
 import (
 	"net/netip"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/timeline"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/traffic"
 )
@@ -163,5 +166,35 @@ func TestTables(t *testing.T) {
 	}
 	if text := resultTable(nil) + costTable(nil) + scaleTable(nil) + loadTable(nil); text != "" {
 		t.Errorf("of nothing: %q", text)
+	}
+}
+
+// TestDraw has the page show the table, and the worst repetition; without a scenario there is no page.
+func TestDraw(t *testing.T) {
+	sc := scenario{name: "reboot", figure: blackout}
+	samples := []sample{{blackout: time.Second}, {blackout: 3 * time.Second}, {blackout: 2 * time.Second}}
+	for i := range samples {
+		samples[i].picture = timeline.Timeline{Title: "reboot of " + samples[i].blackout.String(), End: time.Second, Lanes: []timeline.Lane{{Name: "master-1"}}}
+	}
+	r := run{results: []result{sum("lan", sc, samples)}, pictures: []timeline.Timeline{worst(sc, samples).picture}}
+	path := filepath.Join(t.TempDir(), "bench.html")
+	if err := r.draw(path); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"reboot of 3s", "master-1", "<td>3000</td>", "orderly"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%q is not on the page", want)
+		}
+	}
+	none := filepath.Join(t.TempDir(), "none.html")
+	if err := (&run{}).draw(none); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(none); err == nil {
+		t.Error("there is a page of nothing")
 	}
 }

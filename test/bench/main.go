@@ -26,6 +26,7 @@ type options struct {
 	runs     int
 	only     *regexp.Regexp
 	file     string
+	html     string
 	steady   time.Duration
 	load     time.Duration
 	forks    time.Duration
@@ -54,6 +55,7 @@ func parse(args []string) (o options, err error) {
 	nodes := flags.String("nodes", "3,500,5000", "numbers of Node objects for scale")
 	flags.IntVar(&o.runs, "n", 10, "repetitions of each scenario")
 	flags.StringVar(&o.file, "o", "bin/bench.jsonl", "file that gets a JSON object a line, each as soon as it is known")
+	flags.StringVar(&o.html, "html", "bin/bench.html", "file that gets the table of the scenarios, and a picture of the worst repetition of each")
 	flags.DurationVar(&o.steady, "steady", time.Minute, "how long nothing happens in the scenario steady")
 	flags.DurationVar(&o.load, "load", 10*time.Minute, "how long there are 3 busy loops per core in the scenario load")
 	flags.DurationVar(&o.forks, "forks", 90*time.Second, "how long there are 16 forking loops in the scenario load")
@@ -96,7 +98,7 @@ func bench(ctx context.Context, o options) (err error) {
 	if err := kubeapi.Programs(ctx); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(o.file), 0o755); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(o.file), 0o755), os.MkdirAll(filepath.Dir(o.html), 0o755)); err != nil {
 		return err
 	}
 	file, err := os.Create(o.file)
@@ -108,6 +110,7 @@ func bench(ctx context.Context, o options) (err error) {
 	err = b.all(ctx)
 	fmt.Println()
 	b.print(os.Stdout)
-	fmt.Printf("\n%s altogether; the figures are in %s\n", time.Since(begin).Round(time.Second), o.file)
-	return errors.Join(err, file.Close())
+	err = errors.Join(err, file.Close(), b.draw(o.html))
+	fmt.Printf("\n%s altogether; the figures are in %s, the pictures in %s\n", time.Since(begin).Round(time.Second), o.file, o.html)
+	return err
 }

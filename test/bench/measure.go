@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/timeline"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/traffic"
 )
@@ -39,11 +40,21 @@ type sample struct {
 	silent                 time.Duration
 	faults                 []string
 	parts                  map[string]time.Duration
-	errors                 string // what became of those that failed
+	errors                 string        // what became of those that failed
+	lastBad                time.Duration // when the last one of these started
+	picture                timeline.Timeline
 }
 
-// String says it in a line.
-func (s sample) String() string {
+// figure is what min, median and max of a scenario are of.
+func (s sample) figure(sc scenario) time.Duration {
+	if sc.figure == blackout {
+		return s.blackout
+	}
+	return s.value
+}
+
+// words say it in a line.
+func (s sample) words() string {
 	text := fmt.Sprintf("blackout %v, moved after %v, none for %v, two for %v, %d of %d failed (%d after the move), %d watches cut, silent %v",
 		ms(s.blackout), ms(s.moved), ms(s.nobody), ms(s.dual), s.failed, s.requests, s.failedMoved, s.cut, ms(s.silent))
 	if s.value > 0 {
@@ -52,6 +63,12 @@ func (s sample) String() string {
 	for _, part := range slices.Sorted(maps.Keys(s.parts)) {
 		text += fmt.Sprintf("; %s %v", part, ms(s.parts[part]))
 	}
+	return text
+}
+
+// String says it, and what was not as it should be.
+func (s sample) String() string {
+	text := s.words()
 	for _, fault := range s.faults {
 		text += "\n  " + fault
 	}
@@ -72,6 +89,7 @@ func (s *stage) measure(m measured) sample {
 	bad := since.Unserved()
 	found.requests, found.failed = len(since), len(bad)
 	if len(bad) > 0 {
+		found.lastBad = bad[len(bad)-1].Start.Sub(m.at)
 		found.errors = fmt.Sprintf("\n  from %v to %v after the fault: %v", ms(bad[0].Start.Sub(m.at)), ms(bad[len(bad)-1].Start.Sub(m.at)), bad)
 	}
 	found.failedTwo = len(bad.Since(m.at.Add(2 * time.Second)))
@@ -86,6 +104,7 @@ func (s *stage) measure(m measured) sample {
 	found.patient = len(s.crowd.Patient.So().Since(m.at).Unserved())
 	breaks, silent := s.crowd.Watches.Report()
 	found.cut, found.silent = len(breaks), silent
+	found.picture = s.picture(m, found)
 	return found
 }
 

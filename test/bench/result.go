@@ -44,11 +44,7 @@ func sum(profile string, sc scenario, samples []sample) result {
 	r := result{Profile: profile, Scenario: sc.name, Figure: sc.figure, Runs: len(samples)}
 	var figures, moved []time.Duration
 	for _, s := range samples {
-		figure := s.blackout
-		if sc.figure != blackout {
-			figure = s.value
-		}
-		figures = append(figures, figure)
+		figures = append(figures, s.figure(sc))
 		if s.moved > 0 {
 			moved = append(moved, s.moved)
 		}

@@ -11,16 +11,18 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/timeline"
 )
 
 // run is one run of the bench.
 type run struct {
 	options
-	out     io.Writer
-	results []result
-	costs   []cost
-	scales  []scale
-	loads   []load
+	out      io.Writer
+	results  []result
+	pictures []timeline.Timeline // of the worst repetition of each result
+	costs    []cost
+	scales   []scale
+	loads    []load
 }
 
 // The names of what is measured beside the scenarios.
@@ -96,6 +98,9 @@ func (r *run) play(ctx context.Context, profile string, bootstrap bool, chosen [
 			found := sum(profile, scenario, samples)
 			found.Errors, found.BoundMs = failures, boundOf(p, scenario)
 			r.results = append(r.results, found)
+			picture := worst(scenario, samples).picture
+			picture.Title = scenario.name + ", " + profile
+			r.pictures = append(r.pictures, picture)
 			r.write(found)
 		}
 	}

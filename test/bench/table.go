@@ -30,8 +30,15 @@ func table(title string, rows [][]string) string {
 	return text.String()
 }
 
+// resultNote says what the columns of results are.
+const resultNote = "Blackout of a client that opens a connection every 10 ms and waits 200 ms for its answer, in ms; dark: all gaps over 100 ms of one run together;\n" +
+	"two: the longest time with two holders; failed: requests that started after the fault; after: those that started after the move, and 2 s after the fault"
+
 // resultTable has the scenarios, each under every profile.
-func resultTable(all []result) string {
+func resultTable(all []result) string { return table(resultNote, resultRows(all)) }
+
+// resultRows are its rows.
+func resultRows(all []result) [][]string {
 	rows := [][]string{{"scenario", "profile", "min", "median", "max", "target (lan)", "bound", "dark", "two", "moves", "failed", "after", "notes"}}
 	for _, sc := range scenarios() {
 		first := true
@@ -50,8 +57,7 @@ func resultTable(all []result) string {
 			})
 		}
 	}
-	return table("Blackout of a client that opens a connection every 10 ms and waits 200 ms for its answer, in ms; dark: all gaps over 100 ms of one run together;\n"+
-		"two: the longest time with two holders; failed: requests that started after the fault; after: those that started after the move, and 2 s after the fault", rows)
+	return rows
 }
 
 func number(ms float64) string {
