@@ -131,6 +131,29 @@ addr add 2001:db8::55/128 dev ens3 nodad
 	}
 }
 
+// TestHearsNewcomersAfterAReboot starts on what an earlier run knew, before the monitor has said a word: a holder that has joined since then, and whom
+// that configuration keeps out, keeps the VIPs.
+func TestHearsNewcomersAfterAReboot(t *testing.T) {
+	l := newLAN(t)
+	holder, other := realKeepalived(t), realKeepalived(t)
+	holder.start(l.neighbour)
+	holder.propose(router(holder.dir, 11, 70, "0.1", "192.0.2.10", "2001:db8::10"))
+	holder.untilMaster(5 * time.Second)
+	former := router(other.dir, 10, 60, "0.1", "192.0.2.99", "2001:db8::99")
+	closed := strings.ReplaceAll(former, "    unicast_peer", "    check_unicast_src\n    unicast_peer")
+	put(t, other.config, closed)
+	other.start(l.host)
+	for _, instance := range []string{"demo_API_0", "demo_API_1"} {
+		other.untilState(instance, supervised.Backup, 5*time.Second)
+	}
+	time.Sleep(2 * time.Second) // five times as long as it takes to take a VIP
+	if n := other.reigned(); n != 0 {
+		t.Errorf("%d instances were MASTER beside the VIPs' holder", n)
+	}
+	want := other.propose(closed) // that is the monitor's word
+	other.until("in force", 5*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+}
+
 // TestMulticastIsAnotherInstance shows why the configuration without known nodes names the group as its peer: a reload that goes from no
 // peers to peers, or back, ends keepalived's instance and begins another one, and the VIP is gone for an election.
 func TestMulticastIsAnotherInstance(t *testing.T) {

@@ -73,7 +73,8 @@ func (s *supervisor) try(ctx context.Context, path string, text []byte, digest s
 	return nil
 }
 
-// adopt takes up the configuration of an earlier run, if it is still a good one.
+// adopt takes up the configuration of an earlier run, if it is still a good one. Since then somebody may have joined who holds the VIP now: until the
+// monitor has named the peers anew, it hears everybody.
 func (s *supervisor) adopt(ctx context.Context) error {
 	text, digest, err := read(s.Config)
 	if err != nil || digest == "" {
@@ -83,6 +84,12 @@ func (s *supervisor) adopt(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 	case complaint == "":
+		if _, err := file.WriteIfChanged(s.Config, open(text), 0o644); err != nil {
+			s.Log.Warn("hear whom an earlier run did not know", "error", err)
+		} else {
+			text = open(text)
+			digest = supervised.Digest(text)
+		}
 		s.Log.Info("accept configuration", "file", s.Config, "sha256", digest)
 		s.inForce = digest
 		s.heed(readOrder(text))
@@ -91,6 +98,11 @@ func (s *supervisor) adopt(ctx context.Context) error {
 	}
 	return nil
 }
+
+var known = regexp.MustCompile(`(?m)^\s*check_unicast_src\s*\n`)
+
+// open is a configuration without what keeps those out whom it does not name.
+func open(config []byte) []byte { return known.ReplaceAll(config, nil) }
 
 // heed takes note of what the configuration in force says.
 func (s *supervisor) heed(o order) {
