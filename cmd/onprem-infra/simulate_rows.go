@@ -104,7 +104,10 @@ func (r row) cells() []string {
 		fmt.Sprintf("%d of %d", r.Failed, r.Requests), r.Path}
 }
 
-// print writes the rows. Every rule that was broken is said; with one the answer is no.
+// enough is how many rules that one scenario broke are told to a person; JSON has them all.
+const enough = 3
+
+// print writes the rows, and what was broken; with one of these the answer is no.
 func (s simulation) print(std streams, rows []row) error {
 	broken := false
 	table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
@@ -140,8 +143,11 @@ func (s simulation) print(std streams, rows []row) error {
 		return nil
 	}
 	for _, r := range rows {
-		for _, b := range r.Broken {
+		for _, b := range r.Broken[:min(enough, len(r.Broken))] {
 			fmt.Fprintf(std.err, "onprem-infra: %s: %s\n", r.Scenario, b)
+		}
+		if more := len(r.Broken) - enough; more > 0 {
+			fmt.Fprintf(std.err, "onprem-infra: %s: %d more of the like\n", r.Scenario, more)
 		}
 	}
 	return negative(nil)

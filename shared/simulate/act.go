@@ -33,8 +33,10 @@ func (w *world) begin(f Fault, i int32) {
 	w.note(h, string(f.Kind))
 	w.client.fault(w)
 	switch f.Kind {
-	case KillVRRP, KillKeepalived:
+	case KillVRRP:
 		w.die(h)
+	case KillKeepalived:
+		w.dieAltogether(h)
 	case StopKeepalived:
 		w.freeze(h)
 	case EndKeepalived:
@@ -203,7 +205,7 @@ func (w *world) powerOff(h *host) {
 	h.lb.gen++
 	h.supervisor.run++
 	h.supervisor.leave++
-	h.supervisor.leaving, h.supervisor.left, h.supervisor.ends = false, false, 0
+	h.supervisor.dead, h.supervisor.leaving, h.supervisor.left, h.supervisor.ends = false, false, false, 0
 	h.supervisor.forget()
 	h.release.gen++
 	h.monitor = false
@@ -249,7 +251,10 @@ func (w *world) startPart(h *host, p part, boot uint32) {
 	}
 	switch p {
 	case partKeepalived:
-		h.supervisor.left = false
+		if !h.router.runs {
+			w.setVIP(h, false) // an earlier one may have left it
+		}
+		h.supervisor.dead, h.supervisor.left = false, false
 		w.restart(h, 0)
 	case partLB:
 		w.startLB(h)

@@ -16,7 +16,7 @@ type Kind string
 // The kinds. Those that stop something end after Fault.For, when it is set; what a supervisor or kubelet restarts by itself comes back by itself.
 const (
 	KillVRRP       Kind = "kill-vrrp"       // SIGKILL to keepalived's VRRP process
-	KillKeepalived Kind = "kill-keepalived" // to all of keepalived
+	KillKeepalived Kind = "kill-keepalived" // to all of keepalived, and to its supervisor
 	StopKeepalived Kind = "stop-keepalived" // SIGSTOP to all of keepalived; its supervisor continues it
 	EndKeepalived  Kind = "end-keepalived"  // keepalived and its supervisor are told to end, and start again
 	KillLB         Kind = "kill-lb"         // SIGKILL to HAProxy

@@ -15,6 +15,7 @@ type Rule string
 const (
 	OneHolder  Rule = "never two holders for longer than an advert and the skew once packets flow"
 	SomeHolder Rule = "never no holder for longer than the slowest backup waits while one lives"
+	NoRemnant  Rule = "no VIP stays on a host whose keepalived is dead for longer than its restart"
 	Gate       Rule = "no node holds the VIP before it has seen the API work"
 	Stays      Rule = "the VIP does not leave a bootstrap machine that serves"
 	OneTaker   Rule = "no two nodes take the VIP at once"
@@ -36,13 +37,14 @@ const slack = 20 * time.Millisecond
 
 // rules watches a run.
 type rules struct {
-	two    [][]time.Duration // by pair: since when both hold the VIP and hear each other; negative while they do not
-	told   [][]bool          // of this time with two
-	none   time.Duration     // since when nobody holds it; negative while somebody does
-	able   []time.Duration   // by host: since when it could take the VIP; negative while it could not
-	said   bool              // of this time without a holder
-	astray time.Duration     // since when the clients look for the VIP where it is not
-	health []time.Duration   // by host: when its health last changed
+	two     [][]time.Duration // by pair: since when both hold the VIP and hear each other; negative while they do not
+	told    [][]bool          // of this time with two
+	remnant []time.Duration   // by host: since when it has the VIP without a keepalived
+	none    time.Duration     // since when nobody holds it; negative while somebody does
+	able    []time.Duration   // by host: since when it could take the VIP; negative while it could not
+	said    bool              // of this time without a holder
+	astray  time.Duration     // since when the clients look for the VIP where it is not
+	health  []time.Duration   // by host: when its health last changed
 	// farewell is when somebody last said it. To a backup that hears it after the answer of who holds the VIP, nobody does.
 	farewell time.Duration
 }
@@ -52,7 +54,7 @@ func (r *rules) start(n int) {
 	for range n {
 		r.two = append(r.two, slices.Repeat([]time.Duration{-1}, n))
 		r.told = append(r.told, make([]bool, n))
-		r.able = append(r.able, -1)
+		r.able, r.remnant = append(r.able, -1), append(r.remnant, -1)
 		r.health = append(r.health, 0)
 	}
 }
@@ -68,6 +70,7 @@ func (w *world) judge() {
 		r.start(len(w.hosts))
 	}
 	w.judgeTwo()
+	w.judgeRemnants()
 	w.judgeNone()
 	w.judgeNeighbours()
 }
@@ -96,7 +99,26 @@ func (w *world) judgeTwo() {
 }
 
 // twoWay says whether a host has the VIP and hears who else has it.
-func twoWay(h *host) bool { return h.on && h.router.vip && !h.router.frozen && !h.links.disturbed() }
+func twoWay(h *host) bool {
+	return h.on && h.router.vip && h.router.runs && !h.router.frozen && !h.links.disturbed()
+}
+
+// judgeRemnants measures since when a host has had the VIP though nobody there answers for it.
+func (w *world) judgeRemnants() {
+	for i, h := range w.hosts {
+		since := &w.rules.remnant[i]
+		if lasts := w.now - *since; *since >= 0 && lasts > restarts.most+slack {
+			w.broken(*since, NoRemnant, "%s has it for %v", h.name, lasts)
+			*since = w.now // said
+		}
+		switch dead := h.on && h.router.vip && !h.router.runs; {
+		case !dead:
+			*since = -1
+		case *since < 0:
+			*since = w.now
+		}
+	}
+}
 
 // judgeNone measures since when nobody has held the VIP though somebody could.
 func (w *world) judgeNone() {

@@ -42,7 +42,7 @@ func measured() []Scenario {
 		{Name: "lb-crash", About: "the holder's HAProxy is killed", after: 9 * time.Second, faults: on(Holder, 0, KillLB)},
 		{Name: "graceful", About: "the holder's keepalived is stopped in order", after: time.Second, faults: on(Holder, time.Minute, EndKeepalived)},
 		{Name: "vrrp-kill", About: "the holder's VRRP process is killed", after: 2 * time.Second, faults: on(Holder, 0, KillVRRP)},
-		{Name: "both-kill", About: "all of the holder's keepalived is killed", after: 2 * time.Second, faults: on(Holder, 0, KillKeepalived)},
+		{Name: "both-kill", About: "the holder's keepalived and its supervisor are killed", after: 3 * time.Second, faults: on(Holder, 0, KillKeepalived)},
 		{Name: "reboot", About: "the holder reboots in order", after: 12 * time.Second, faults: on(Holder, 3*time.Second, Reboot)},
 		{Name: "member-change", About: "a control plane node is added, and taken away again", after: 12 * time.Second,
 			change: func(c *Cluster) { c.Masters++ }, faults: func(at time.Duration) []Fault {

@@ -15,6 +15,8 @@ const (
 var (
 	hears  = spanOf(300*time.Microsecond, 4*time.Millisecond) // a state on the FIFO
 	strips = spanOf(time.Millisecond, 5*time.Millisecond)     // an address that nobody answers for
+
+	restarts = spanOf(time.Second, 1300*time.Millisecond) // of a container that has ended for the first time
 )
 
 // pauses are between the ends of keepalived and its next starts; those of its VRRP process and the next ones, which keepalived itself makes, begin alike.
@@ -33,6 +35,7 @@ type supervisor struct {
 	held    bool          // it has held the VIP since it began
 	waits   uint32        // the generation of the time that a new instance waits; 0 while it does not
 	waiting bool
+	dead    bool // it was killed with keepalived, and has not started again
 	quits   bool // it gives a VIP up that is not served here
 }
 
@@ -161,6 +164,9 @@ func (s *supervisor) forget() { s.bonus, s.held, s.waiting, s.quits = begins, fa
 // restart starts keepalived after a pause, if it is to run.
 func (w *world) restart(h *host, pause time.Duration) {
 	s := &h.supervisor
+	if s.dead {
+		return
+	}
 	s.run++
 	w.after(pause+w.some(startup), event{kind: evStart, host: int8(h.index), gen: s.run})
 }
@@ -187,6 +193,20 @@ func (w *world) die(h *host) {
 	}
 	w.restart(h, pauses[min(s.ends, len(pauses)-1)])
 	s.ends++
+}
+
+// dieAltogether leaves the VIP where it is until the container's next start.
+func (w *world) dieAltogether(h *host) {
+	s := &h.supervisor
+	if !h.router.runs {
+		return
+	}
+	w.end(h)
+	s.forget()
+	s.dead, s.leaving, s.left, s.ends = true, false, false, 0
+	s.run++
+	s.leave++
+	w.after(w.some(restarts), event{kind: evPart, host: int8(h.index), gen: h.boots, arg: int32(partKeepalived)})
 }
 
 // freeze stops keepalived until its supervisor's next beat.
