@@ -122,6 +122,7 @@ func TestParse(t *testing.T) {
 		{"", ""},
 		{"-run power-loss|load -profile vm -n 3 -nodes 3,10", ""},
 		{"-run powerloss", "none of that name"},
+		{"-run power", "none of that name"},
 		{"-run (", "-run"},
 		{"-profile fast", `no profile "fast"`},
 		{"-n 0", "one repetition"},
