@@ -52,8 +52,12 @@ func (r *Room) Prepare(d Desired) error {
 	return r.write(d, nil)
 }
 
-// Leave takes the redirect away: without a monitor nobody would when HAProxy ends. HAProxy itself lives on.
-func (r *Room) Leave(context.Context) error { return r.filter.Remove() }
+// Leave takes the redirect away: without a monitor nobody would when HAProxy ends. HAProxy itself lives on, and so its port that is closed to others
+// stays closed: of an IPv6 connection HAProxy cannot tell whether it was redirected.
+func (r *Room) Leave(context.Context) error {
+	_, err := r.filter.Ensure(r.redirects().Off())
+	return err
+}
 
 // sweep removes once what other programs with the same purpose have left.
 func (r *Room) sweep() error {

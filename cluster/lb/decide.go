@@ -138,7 +138,7 @@ func (r *Room) rules(s Snapshot) (redirect.Rules, string) {
 	if r.late >= r.plan.Timing.Model.Redirect.Fall {
 		r.on = false
 	}
-	all := redirect.Of(r.plan.VIPs.API, r.plan.MachineNetworks, r.plan.Ports)
+	all := r.redirects()
 	switch {
 	case r.on:
 		return all, "the VIP's connections go through HAProxy"
@@ -146,6 +146,11 @@ func (r *Room) rules(s Snapshot) (redirect.Rules, string) {
 		return all.Off(), "HAProxy does not answer: the VIP's connections go to this node's own API server"
 	}
 	return all.Off(), "HAProxy has no server: the VIP's connections go to this node's own API server"
+}
+
+// redirects are the rules while HAProxy serves.
+func (r *Room) redirects() redirect.Rules {
+	return redirect.Of(r.plan.VIPs.API, r.plan.MachineNetworks, r.plan.Ports)
 }
 
 // decode reads what encode wrote; of anything else it takes nothing.

@@ -56,7 +56,6 @@ type Daemon interface {
 // Filter is the packet filter.
 type Filter interface {
 	Ensure(redirect.Rules) (changed bool, err error)
-	Remove() error
 	RemoveLeftovers() (removed []string, err error)
 }
 

@@ -47,10 +47,9 @@ type world struct {
 	asked     int
 	refuses   bool
 
-	rules   redirect.Rules
-	removed bool
-	plan    plan.Plan
-	room    *Room
+	rules redirect.Rules
+	plan  plan.Plan
+	room  *Room
 }
 
 func newWorld(t *testing.T) *world {
@@ -147,11 +146,6 @@ type packets struct{ *world }
 func (p packets) Ensure(r redirect.Rules) (bool, error) {
 	p.rules = r
 	return true, p.fault["filter"]
-}
-
-func (p packets) Remove() error {
-	p.removed = true
-	return nil
 }
 
 // start has HAProxy begin with the file.
@@ -373,8 +367,10 @@ func TestRedirect(t *testing.T) {
 			t.Errorf("step %d: the balanced machine config port is open", i)
 		}
 	}
-	if err := w.room.Leave(t.Context()); err != nil || !w.removed {
-		t.Errorf("at the end: removed %t, %v", w.removed, err)
+	w.healthy, w.late = true, nil
+	w.well()
+	if err := w.room.Leave(t.Context()); err != nil || len(w.rules.Redirects) > 0 || len(w.rules.Closed) != 1 {
+		t.Errorf("at the end: %+v, %v", w.rules, err)
 	}
 }
 

@@ -156,7 +156,6 @@ func (d haproxyDaemon) Healthy(ctx context.Context) (bool, error) {
 type filter struct{ log *slog.Logger }
 
 func (filter) Ensure(r redirect.Rules) (bool, error) { return nft.Ensure(r) }
-func (filter) Remove() error                         { return nft.Remove() }
 
 func (f filter) RemoveLeftovers() ([]string, error) {
 	removed, err := nft.RemoveLeftovers()

@@ -50,7 +50,7 @@ func TestEstablished(t *testing.T) {
 	for _, step := range []struct {
 		name string
 		do   func() error
-	}{{"on", ensure(on)}, {"off", ensure(on.Off())}, {"on again", ensure(on)}, {"removed", nft.Remove}, {"on after that", ensure(on)}} {
+	}{{"on", ensure(on)}, {"off", ensure(on.Off())}, {"on again", ensure(on)}, {"nothing at all", ensure(redirect.Rules{})}, {"on after that", ensure(on)}} {
 		if err := hosts[0].Do(step.do); err != nil {
 			t.Fatal(err)
 		}

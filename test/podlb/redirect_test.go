@@ -171,11 +171,16 @@ func TestDegraded(t *testing.T) {
 		if err := w.node.Signal("haproxy/haproxy-monitor", syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
-		off := w.within("the rules are gone", 5*time.Second, func() bool { return w.hosts["m1"].Do(func() error { return presence(redirect.Rules{}, true) }) == nil })
+		off := w.within("the redirect is off", 5*time.Second, func() bool { return w.hosts["m1"].Do(func() error { return presence(rules, true) }) != nil })
+		for _, address := range []string{vip, "[" + vip6 + "]"} {
+			if err := dialled(t, w.client, address+":9446"); !errors.Is(err, syscall.ECONNREFUSED) {
+				t.Errorf("without a monitor, %s:9446: %v, want it refused", address, err)
+			}
+		}
 		w.within("the redirect is on", 30*time.Second, func() bool { return w.hosts["m1"].Do(func() error { return presence(rules, true) }) == nil })
 		time.Sleep(200 * time.Millisecond)
 		alive, _, _ := on(watches, "")
-		t.Logf("the rules are gone %v after the monitor was told to end; %d of 10 watches live on", off, alive)
+		t.Logf("the redirect is off %v after the monitor was told to end; %d of 10 watches live on", off, alive)
 		if alive != len(watches) {
 			t.Errorf("%d of %d watches live on", alive, len(watches))
 		}

@@ -46,21 +46,6 @@ func Present(r redirect.Rules) (bool, error) {
 	return holds(c, r)
 }
 
-// Remove leaves nothing of our rules but what Ensure says about connections: no new one is redirected, and no port is closed. That there is
-// no table is no error, and none is made.
-func Remove() error {
-	c, err := nftables.New()
-	if err != nil {
-		return fmt.Errorf("open netfilter: %w", err)
-	}
-	there, err := exists(c, table)
-	if err != nil || !there {
-		return err
-	}
-	_, err = Ensure(redirect.Rules{})
-	return err
-}
-
 func exists(c *nftables.Conn, t nftables.Table) (bool, error) {
 	tables, err := c.ListTablesOfFamily(t.Family)
 	if err != nil {

@@ -65,19 +65,10 @@ func TestEnsure(t *testing.T) {
 		present(t, rules(), false)
 		present(t, rules().Off(), true)
 		ensure(t, rules(), true)
-		for range 2 { // the second finds nothing
-			if err := Remove(); err != nil {
-				t.Error(err)
-			}
-		}
+		ensure(t, redirect.Rules{}, true)
 		present(t, rules(), false)
 		present(t, redirect.Rules{}, true)
-	})
-	within(t, func(t *testing.T) {
-		if err := Remove(); err != nil {
-			t.Errorf("without a table: %v", err)
-		}
-		present(t, redirect.Rules{}, false)
+		ensure(t, redirect.Rules{}, false)
 	})
 }
 
@@ -199,13 +190,14 @@ func TestConcurrent(t *testing.T) {
 			t.Fatalf("%d rules, want %d", got, want)
 		}
 		at(16, func(i int) error {
+			wanted := rules()
 			if i%2 == 0 {
-				return Remove()
+				wanted = redirect.Rules{}
 			}
-			_, err := Ensure(rules())
+			_, err := Ensure(wanted)
 			return err
 		})
-		at(16, func(int) error { return Remove() })
+		at(16, func(int) error { _, err := Ensure(redirect.Rules{}); return err })
 		if got := count(); got != 1 { // which concerns no new connection
 			t.Fatalf("%d rules are left", got)
 		}
@@ -275,7 +267,6 @@ func TestWithoutPermission(t *testing.T) {
 		restore := dropCapabilities(t)
 		asNobody("Present", func() error { _, err := Present(rules()); return err })
 		asNobody("Ensure", func() error { _, err := Ensure(rules()); return err })
-		asNobody("Remove", Remove)
 		asNobody("RemoveLeftovers", func() error { _, err := RemoveLeftovers(); return err })
 		restore()
 		present(t, rules(), true)
