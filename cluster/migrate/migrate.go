@@ -107,7 +107,7 @@ func New(p plan.Plan, clock Clock, kept Memory) *Room {
 	}
 	wanted := r.wanted.String()
 	switch {
-	case !r.migrates() && !r.memory.Equal(Memory{}), r.memory.Speaks == wanted:
+	case !r.migrates() && !r.memory.Equal(Memory{}):
 		r.memory = Memory{Speaks: wanted}
 	case r.memory.To != wanted: // another migration, which did not come to its end
 		r.memory.To, r.memory.At = "", time.Time{}

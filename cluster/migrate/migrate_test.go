@@ -240,7 +240,7 @@ type actor struct {
 func TestOneInstant(t *testing.T) {
 	const tick, late = 50 * time.Millisecond, 400 * time.Millisecond
 	was, will := planned(t, "lan", "compat"), 0
-	for seed := range uint64(40) {
+	for seed := range uint64(24) {
 		random := rand.New(rand.NewPCG(seed, 29))
 		var actors []*actor
 		api := map[string]Node{}
@@ -262,10 +262,10 @@ func TestOneInstant(t *testing.T) {
 				a.turn(now, api, was, random, late)
 			}
 		}
-		will += check(t, seed, actors, late+2*tick+time.Second)
+		will += check(t, seed, actors, late+2*tick+time.Second, seed%4 == 0 || seed%4 == 3)
 	}
-	if will < 30 {
-		t.Errorf("in %d of 40 clusters only all changed together", will)
+	if will < 18 {
+		t.Errorf("in %d of 24 clusters only all changed together", will)
 	}
 }
 
@@ -296,8 +296,8 @@ func (a *actor) turn(now time.Duration, api map[string]Node, p plan.Plan, random
 	}
 }
 
-// check judges one cluster; 1 when all changed within a moment.
-func check(t *testing.T, seed uint64, actors []*actor, moment time.Duration) int {
+// check judges one cluster, whose nodes may all be well; 1 when all changed within a moment.
+func check(t *testing.T, seed uint64, actors []*actor, moment time.Duration, well bool) int {
 	t.Helper()
 	first, last := time.Hour, time.Duration(0)
 	for _, a := range actors {
@@ -315,6 +315,9 @@ func check(t *testing.T, seed uint64, actors []*actor, moment time.Duration) int
 		if first < a.starts {
 			t.Errorf("seed %d: one speaks the new way %s before %s knows it", seed, a.starts-first, a.name)
 		}
+	}
+	if past := first % Usual().Every; well && past > 100*time.Millisecond {
+		t.Errorf("seed %d: the first one changes %s after a multiple", seed, past)
 	}
 	if last-first > moment {
 		t.Errorf("seed %d: the nodes change over %s", seed, last-first)
