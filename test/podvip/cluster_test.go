@@ -86,16 +86,16 @@ func open(t *testing.T, timing string) *lan {
 			t.Fatal(err)
 		}
 	}
-	l.plan = l.compile(timing, spec.Former{})
+	l.plan = l.compile(plan.Way{Timing: timing, Mode: spec.Unicast}, spec.Former{})
 	l.api = apihost.Start(t, l.add("api", apiAt), apiAt, l.dir)
 	return l
 }
 
 // compile is the plan of the lab's cluster.
-func (l *lan) compile(timing string, from spec.Former) plan.Plan {
+func (l *lan) compile(way plan.Way, from spec.Former) plan.Plan {
 	l.t.Helper()
 	p, err := plan.Compile(spec.Cluster{
-		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, Timing: timing, MigrateFrom: from,
+		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, Timing: way.Timing, VRRP: way.Mode, MigrateFrom: from,
 		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 		APIVIPs:         []netip.Addr{netip.MustParseAddr(apiVIP)}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
 		Images: map[string]string{spec.KeepalivedImage: "keepalived:1", spec.RuntimeCfgImage: "onprem-infra:1", spec.HAProxyImage: "none:1", spec.CoreDNSImage: "none:1"},

@@ -26,11 +26,19 @@ const (
 	migrateLead  = 3 * time.Second
 )
 
-// TestMigrate has a live cluster go over from compat to lan and back. Its nodes get the file one after the other, and one of them is said to be upgraded
+// The ways in which nodes speak here.
+var (
+	old   = plan.Way{Timing: vrrp.ProfileCompat, Mode: spec.Multicast}
+	fast  = plan.Way{Timing: vrrp.ProfileLan, Mode: spec.Unicast}
+	today = plan.Way{Timing: vrrp.ProfileCompat, Mode: spec.Unicast}
+)
+
+// TestMigrate has a live cluster go over from compat and multicast to lan and unicast, and back to compat. Its nodes get the file one after the other, and one of them is said to be upgraded
 // for a while; nobody speaks the new way before that is over, and then all do at one instant. Seen from outside the VIP never has two holders for
 // longer than the slower way needs to settle that, and never none for longer than it takes to notice that a holder is gone.
 func TestMigrate(t *testing.T) {
 	l := open(t, vrrp.ProfileCompat)
+	l.plan = l.compile(old, spec.Former{})
 	l.monitor = []string{"--migrate-every=" + migrateEvery.String(), "--migrate-lead=" + migrateLead.String()}
 	var hosts []*lab.Host
 	for i := range 3 {
@@ -47,10 +55,10 @@ func TestMigrate(t *testing.T) {
 		n.balancer.Store(&balancer{up: true, check: "L7OK"})
 	}
 	g := &rollout{T: t, lan: l, observer: observer}
-	g.settle("at first", vrrp.ProfileCompat)
-	g.over(vrrp.ProfileCompat, vrrp.ProfileLan)
-	g.reboots(vrrp.ProfileLan)
-	g.over(vrrp.ProfileLan, vrrp.ProfileCompat)
+	g.settle("at first", old)
+	g.over(old, fast)
+	g.reboots(fast)
+	g.over(fast, today)
 }
 
 // rollout is the cluster with whoever looks at its VIP.
@@ -60,34 +68,37 @@ type rollout struct {
 	observer *lab.Observer
 }
 
-// speaks is the timing that a node's keepalived has been told.
-func (n *node) speaks() string {
-	switch text := n.proposed(); {
+// speaks is what a node's keepalived has been told.
+func (n *node) speaks() (w plan.Way) {
+	text := n.proposed()
+	switch {
 	case strings.Contains(text, "version 2\n") && strings.Contains(text, "advert_int 1\n"):
-		return vrrp.ProfileCompat
+		w.Timing = vrrp.ProfileCompat
 	case strings.Contains(text, "version 3\n") && strings.Contains(text, "advert_int 0.1\n"):
-		return vrrp.ProfileLan
-	default:
-		return "neither"
+		w.Timing = vrrp.ProfileLan
 	}
+	if w.Mode = spec.Multicast; strings.Contains(text, "unicast_peer") {
+		w.Mode = spec.Unicast
+	}
+	return w
 }
 
 // settle waits until all speak so with all of their health, and one holds the VIP.
-func (g *rollout) settle(what, timing string) {
+func (g *rollout) settle(what string, way plan.Way) {
 	g.Helper()
-	least := map[string]int{vrrp.ProfileCompat: full, vrrp.ProfileLan: announces(-1, false)}[timing]
+	least := map[string]int{vrrp.ProfileCompat: full, vrrp.ProfileLan: announces(-1, false)}[way.Timing]
 	for _, n := range g.nodes {
-		g.until(fmt.Sprintf("%s: %s speaks as %s", what, n.Host.Name, timing), 60*time.Second, func() bool { return n.speaks() == timing && n.priority() >= least })
+		g.until(fmt.Sprintf("%s: %s speaks as %s", what, n.Host.Name, way), 60*time.Second, func() bool { return n.speaks() == way && n.priority() >= least })
 	}
 	g.until(what+": somebody holds the VIP", 30*time.Second, func() bool { return len(g.observer.Holders()) == 1 })
 	time.Sleep(3 * time.Second) // whoever has the higher address may preempt
 }
 
 // all holds that every node speaks so.
-func (g *rollout) all(what, timing string) {
+func (g *rollout) all(what string, way plan.Way) {
 	g.Helper()
 	for _, n := range g.nodes {
-		if got := n.speaks(); got != timing {
+		if got := n.speaks(); got != way {
 			g.Fatalf("%s: %s speaks as %s", what, n.Host.Name, got)
 		}
 	}
@@ -121,10 +132,14 @@ func (g *rollout) word(n *node) notice.Word {
 }
 
 // over rolls a migration out, and judges what was seen of it.
-func (g *rollout) over(from, to string) {
+func (g *rollout) over(from, to plan.Way) {
 	g.Helper()
-	what := from + " to " + to
-	p := g.compile(to, spec.Former{Timing: from})
+	what := from.String() + " to " + to.String()
+	former := spec.Former{Timing: from.Timing}
+	if from.Mode != to.Mode {
+		former.VRRP = from.Mode
+	}
+	p := g.compile(to, former)
 	spans, holder := len(g.observer.Report().Spans), g.observer.Holders()
 	g.state(g.nodes[2], "Working")
 	for _, n := range g.nodes {
@@ -187,7 +202,7 @@ func (g *rollout) judge(what string, from int, together time.Duration, holder []
 }
 
 // reboots holds that a node which comes back after the instant speaks the new way from its first word on, with the API away.
-func (g *rollout) reboots(timing string) {
+func (g *rollout) reboots(way plan.Way) {
 	g.Helper()
 	n := g.nodes[0]
 	if g.observer.Holders()[0] == n.Host.Name {
@@ -202,9 +217,9 @@ func (g *rollout) reboots(timing string) {
 	}
 	n.start()
 	g.until("a reboot: it proposes something", 30*time.Second, func() bool { return n.proposed() != "" })
-	if got := n.speaks(); got != timing {
+	if got := n.speaks(); got != way {
 		g.Errorf("a reboot after the instant: %s speaks as %s", n.Host.Name, got)
 	}
 	g.api.Up()
-	g.settle("after a reboot", timing)
+	g.settle("after a reboot", way)
 }
