@@ -72,6 +72,7 @@ type Seen struct {
 	Self  string // this node's name; empty while it is not known
 	Nodes []Node // all that the API has named; empty while it has not
 	Holds bool   // this node holds a VIP
+	Guest bool   // a bootstrap machine speaks with the nodes yet; it never changes
 }
 
 // Desired is how this node should speak, and what it should say.
@@ -240,6 +241,9 @@ func (r *Room) missing(s Seen) []string {
 	var missing []string
 	if len(silent) > 0 {
 		missing = append(missing, some(silent)+" not so yet")
+	}
+	if s.Guest {
+		missing = append(missing, "the bootstrap machine has not left yet")
 	}
 	return append(missing, Upgrading(s.Nodes)...)
 }

@@ -105,6 +105,7 @@ func TestDecide(t *testing.T) {
 		nodes []Node
 		kept  Memory
 		holds bool
+		guest bool
 
 		changed bool
 		say     string
@@ -118,6 +119,7 @@ func TestDecide(t *testing.T) {
 		{name: "all know: the first instant", nodes: three(knows, knows, knows), say: compat + " knows " + lan + " from 2026-03-01T12:05:00Z"},
 		{name: "all know, too late for that", at: 4*time.Minute + 31*time.Second, nodes: three(knows, knows, knows), say: compat + " knows " + lan + " from 2026-03-01T12:10:00Z"},
 		{name: "all know, and the cluster is upgraded", nodes: working(three(knows, knows, knows)), why: "m3 being changed"},
+		{name: "all know, and there is a bootstrap machine", nodes: three(knows, knows, knows), guest: true, why: "the bootstrap machine has not left yet"},
 		{name: "another says a later one", nodes: three(from(five), from(ten), knows), say: compat + " knows " + lan + " from 2026-03-01T12:10:00Z"},
 		{name: "another says one, too late for that", at: 4*time.Minute + 31*time.Second, nodes: three(knows, from(five), from(five)), say: compat + " knows " + lan + " from 2026-03-01T12:10:00Z"},
 		{name: "what it said stays though it is near", at: 4*time.Minute + 50*time.Second, nodes: three(from(five), from(five), knows), why: "m3 not so yet"},
@@ -147,7 +149,7 @@ func TestDecide(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := New(planned(t, "lan", "compat"), Usual(), tt.kept)
-			d := r.Decide(Seen{Now: noon.Add(tt.at), Self: "m1", Nodes: tt.nodes, Holds: tt.holds})
+			d := r.Decide(Seen{Now: noon.Add(tt.at), Self: "m1", Nodes: tt.nodes, Holds: tt.holds, Guest: tt.guest})
 			say := ""
 			if d.Say {
 				say = notice.EncodeWord(d.Word)

@@ -16,6 +16,9 @@ func (r *Room) Expect(p plan.Plan) {
 // Adopt has the elections run on another plan of the same cluster from the next decision on.
 func (r *Room) Adopt(p plan.Plan) { r.plan, r.ranks = p, p.VRRP.ControlPlane.Ranks }
 
+// Guest says whether a bootstrap machine speaks with the nodes yet, as far as the last decision knew.
+func (r *Room) Guest() bool { return len(r.boot.now) > 0 }
+
 // Holds says whether this node holds any VIP, as the supervisor has said in a snapshot.
 func (s Snapshot) Holds() bool {
 	for _, i := range s.Status.Instances {

@@ -65,6 +65,9 @@ func TestGuestGoes(t *testing.T) {
 			if got, _ := peers(d, "192.0.2.5"); slices.Contains(got, ip("192.0.2.9")) != tt.peer || w.memory.BootstrapGone != tt.gone {
 				t.Errorf("peers %v, gone %t", got, w.memory.BootstrapGone)
 			}
+			if got := w.room.Guest(); got != tt.peer {
+				t.Errorf("it speaks with the nodes: %t, want %t", got, tt.peer)
+			}
 			if i := instance(t, d, "192.0.2.5"); i.Known != tt.gone || i.Near != tt.gone {
 				t.Errorf("known %t, near %t, want %t", i.Known, i.Near, tt.gone)
 			}

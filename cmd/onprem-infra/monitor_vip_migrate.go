@@ -74,7 +74,8 @@ func (g *migration) steps() loop.Steps[vip.Snapshot, moved] {
 }
 
 func (g *migration) decide(s vip.Snapshot) (moved, loop.Reasons) {
-	seen := migrate.Seen{Now: time.Now(), Holds: s.Holds()}
+	d, why := g.vips.Decide(s)
+	seen := migrate.Seen{Now: time.Now(), Holds: s.Holds(), Guest: g.vips.Guest()}
 	if known, heard := g.cluster.nodes.Known(); heard {
 		for _, n := range known {
 			seen.Nodes = append(seen.Nodes, migrate.Node{
@@ -89,8 +90,8 @@ func (g *migration) decide(s vip.Snapshot) (moved, loop.Reasons) {
 		g.done = true
 		g.vips.Adopt(g.wanted)
 		g.changed(g.wanted)
+		d, why = g.vips.Decide(s)
 	}
-	d, why := g.vips.Decide(s)
 	return moved{d, way}, append(why, way.Why...)
 }
 
