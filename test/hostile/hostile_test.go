@@ -54,6 +54,7 @@ func documents(t *testing.T) map[string]string {
 		}
 		all[name] = strings.ReplaceAll(string(text), "\n  # ", "\n  ") // what stands behind a # is a field
 	}
+	all["cluster-migrating"] = all["cluster-none-dual"] + "  migrateFrom: {timing: compat, vrrp: multicast}\n"
 	return all
 }
 
@@ -287,7 +288,7 @@ func fullest() spec.Cluster {
 		APIVIPs:         []netip.Addr{netip.MustParseAddr("192.0.2.5"), netip.MustParseAddr("2001:db8:1::5")},
 		IngressVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.6"), netip.MustParseAddr("2001:db8:1::6")},
 		DNSVIP:          netip.MustParseAddr("192.0.2.7"), LoadBalancer: spec.Managed, DNSRecords: spec.Internal, Images: images(),
-		Timing: "compat", VRRP: spec.Unicast, VRIDs: map[string]uint8{"api": 9, "ingress": 10}, Ports: map[string]uint16{"lb": 9460},
+		Timing: "compat", VRRP: spec.Unicast, MigrateFrom: spec.Former{Timing: "vm", VRRP: spec.Multicast}, VRIDs: map[string]uint8{"api": 9, "ingress": 10}, Ports: map[string]uint16{"lb": 9460},
 		Hosts: []spec.Host{{Name: "m0", Role: "master", BootMACAddress: "52:54:00:00:00:01"}},
 		Nodes: spec.Nodes{
 			Namespace: "infra", Kubeconfig: "/etc/kubernetes/kubelet.conf", KubeletUnit: "kubelet.service", ControlPlaneLabel: "example.com/head",
