@@ -56,7 +56,7 @@ func (l *live) over(described spec.Cluster, kind role.Role) (spec.Cluster, error
 	}
 	next, err := plan.Live(there, described, l.say)
 	if refused := (plan.Incompatible{}); errors.As(err, &refused) {
-		return spec.Cluster{}, negative(fmt.Errorf("the cluster of %s in %s: %w", plan.Path, l.place, refused))
+		return spec.Cluster{}, negative(fmt.Errorf("the cluster of %s in %s: %w. If no cluster lives by that file, remove it", plan.Path, l.place, refused))
 	}
 	if err != nil {
 		return spec.Cluster{}, negative(err)
