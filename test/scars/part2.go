@@ -2,14 +2,14 @@ package scars
 
 func part2() []Scar {
 	const (
-		nodes     = "cluster/vip"
-		decide    = "cluster/vip/decide.go"
-		learn     = "cluster/vip/learn.go"
-		apply     = "cluster/vip/apply.go"
-		lone      = "if !r.plan.Elects(len(members)) {"
-		none      = "\tif len(inst.Peers) == 0 {\n\t\tinst.Peers"
-		named     = "if s.Nodes.OK && slices.ContainsFunc(s.Nodes.Is, func(n Node) bool { return n.ControlPlane }) {"
-		migration = "No cluster migrates from one mode to the other: the mode is one value that a cluster has from its first day."
+		nodes   = "cluster/vip"
+		decide  = "cluster/vip/decide.go"
+		learn   = "cluster/vip/learn.go"
+		apply   = "cluster/vip/apply.go"
+		lone    = "if !r.plan.Elects(len(members)) {"
+		none    = "\tif len(inst.Peers) == 0 {\n\t\tinst.Peers"
+		named   = "if s.Nodes.OK && slices.ContainsFunc(s.Nodes.Is, func(n Node) bool { return n.ControlPlane }) {"
+		migrate = "cluster/migrate/migrate.go"
 	)
 	return []Scar{
 		kept("K-22", "A node without peers spoke multicast, and two held the VIP.",
@@ -32,17 +32,27 @@ func part2() []Scar {
 			by(nodes, "TestLocalFirst", "cluster/vip/observe.go", "\tif err := r.live(); err != nil {\n\t\treturn Snapshot{}, err\n\t}\n\ts := Snapshot{", "\ts := Snapshot{"),
 			by(nodes, "TestChecksRiseAndFall", "cluster/vip/checks.go", "now := state{latch: was.latch.Next(f.found, policy)", "now := state{latch: was.latch"),
 			by("cluster/lb", "TestFaultsApart", "cluster/lb/decide.go", "\ts.Before = r.slots\n\treturn s, nil", "\ts.Before = r.slots\n\treturn s, s.Fault")),
-		open("K-26", "Nodes changed from multicast to unicast before all of them had been updated.", migration),
-		open("K-27", "An update counted as over that was not: other roles, or one role for all.", migration),
-		open("K-28", "Pools that paused had an older kubelet, and only some nodes changed.", migration),
-		open("K-29", "Nodes changed at different instants, each by the time of its own start.", migration),
+		kept("K-26", "Nodes changed from multicast to unicast before all of them had been updated.",
+			by("cluster/migrate", "TestUpgrading", migrate, `if n.State != "" && n.State != done {`, `if n.ControlPlane && n.State != "" && n.State != done {`),
+			by("cluster/migrate", "TestOneInstant", migrate, "n.Word.Speaks == r.wanted.String() {", "n.Word.Knows == r.wanted.String() {"),
+			by("cluster/migrate", "TestDecide", migrate, "&& len(r.others(s, word)) == 0 {", "{"),
+			by("shared/plan", "TestLive", "shared/plan/migrate.go", "\tcase !say.Migrate:\n", "\tcase false:\n")),
+		kept("K-27", "An update counted as over that was not: other roles, or one role for all.",
+			by("cluster/migrate", "TestUpgrading", migrate, `if n.State != "" && n.State != done {`, `if n.State == "Working" {`),
+			by("shared/host/kube", "TestSlimNode", "shared/host/kube/node.go", "notice.Rank, notice.Way, machineState}", "notice.Rank, notice.Way}")),
+		kept("K-28", "Pools that paused had an older kubelet, and only some nodes changed.",
+			by("cluster/migrate", "TestUpgrading", migrate, "if len(kubelets) > 1 {", "if len(kubelets) > 2 {")),
+		kept("K-29", "Nodes changed at different instants, each by the time of its own start.",
+			by("cluster/migrate", "TestNext", migrate, "next := soonest.Truncate(c.Every)", "next := soonest"),
+			by("cluster/migrate", "TestDecide", migrate, "\t\t\tat = n.Word.At\n", "")),
 		kept("K-30", "What had been applied was never noted, and keepalived was reloaded for ever.",
 			by(nodes, "TestOnce", apply, "\t\tr.proposed = config\n", ""),
 			by("bootstrap/vip", "TestApply", "bootstrap/vip/apply.go", "\t\tr.proposed = config\n", "")),
 		kept("K-31", "The bootstrap machine and a new master knew of each other late, and both held the VIP.",
 			by("shared/host/kube", "TestSeenSoonAfterTheAPIComesUp", "shared/host/kube/follow.go", "next := time.NewTimer(pace)", "next := time.NewTimer(30 * time.Second)"),
 			by(nodes, "TestGuest", decide, "len(guests) > 0 {", "len(guests) > 9 {")),
-		partly("K-32", "The file that enabled the migration was on some nodes only.", migration+" Kept is that what goes with the VIPs is on every node that may hold one.",
+		kept("K-32", "The file that enabled the migration was on some nodes only.",
+			by("cluster/migrate", "TestDecide", migrate, "if !n.Apart && n.Word.Knows != r.wanted.String() {", "if n.ControlPlane && n.Word.Knows != r.wanted.String() {"),
 			by("cluster", "TestMatrix/worker", "cluster/assets.go", "\tif runs.VIP && !runs.Disabled {\n", "\tif runs.LB && !runs.Disabled {\n")),
 	}
 }
