@@ -142,6 +142,7 @@ func (r *Room) instance(i int, s Snapshot) (keepalived.Instance, string, error) 
 		Version:   p.Timing.Model.Version(vip),
 		Priority:  p.VRRP.BootstrapPriority,
 		Advert:    p.Timing.Model.Advert,
+		Refresh:   p.Timing.Model.Refresh,
 		VIP:       vip,
 	}
 	if inst.Version == vrrp.V2 {

@@ -194,7 +194,7 @@ func (r *Room) instance(e election, i int, s Snapshot) (keepalived.Instance, str
 	}
 	inst := keepalived.Instance{
 		Name: r.instances(e.vips, e.kind)[i], Interface: link, ID: e.id, Version: r.plan.Timing.Model.Version(vip), Priority: e.ladder.Base,
-		Advert: r.plan.Timing.Model.Advert, VIP: vip,
+		Advert: r.plan.Timing.Model.Advert, Refresh: r.plan.Timing.Model.Refresh, VIP: vip,
 	}
 	if inst.Version == vrrp.V2 {
 		inst.AuthPass = vrrp.CompatAuth(r.plan.Cluster.Name, e.kind)

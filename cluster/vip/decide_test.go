@@ -354,7 +354,7 @@ func TestNumbersRanked(t *testing.T) {
 			t.Fatalf("%s: %+v", profile, d.Config)
 		}
 		for _, i := range d.Config.Instances {
-			if i.Version != vrrp.V3 || i.AuthPass != "" || i.Advert != w.plan.Timing.Model.Advert {
+			if i.Version != vrrp.V3 || i.AuthPass != "" || i.Advert != w.plan.Timing.Model.Advert || i.Refresh != time.Second {
 				t.Errorf("%s: %+v", profile, i)
 			}
 		}

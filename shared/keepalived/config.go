@@ -58,6 +58,7 @@ type Instance struct {
 	Version   vrrp.Version
 	Priority  vrrp.Priority
 	Advert    time.Duration
+	Refresh   time.Duration // between two announcements to the neighbours while it holds the VIP, in whole seconds; 0: a minute
 	Source    netip.Addr    // own address: unicast; invalid: multicast
 	Peers     []netip.Addr  // who is told in unicast mode, of the VIP's family; nobody puts the instance into FAULT
 	AuthPass  vrrp.AuthPass // empty for none (VRRPv3 has no authentication, RFC 5798 9)

@@ -77,6 +77,7 @@ func ranked() Config {
 	for i, c := range []vrrp.Candidates{timing.Policy().ControlPlane, timing.Policy().Ingress} {
 		one := &config.Instances[i]
 		one.Priority, one.Advert, one.Version, one.AuthPass = c.Base+vrrp.Priority(c.Rank(0)), timing.Advert, timing.Version(one.VIP), ""
+		one.Refresh = timing.Refresh
 	}
 	return config
 }

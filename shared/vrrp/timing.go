@@ -12,6 +12,9 @@ type Timing struct {
 	Profile string
 	Advert  time.Duration // between two adverts of a holder; a whole number of centiseconds (RFC 5798 5.2.7)
 	IPv4    Version       // that carries IPv4 VIPs; IPv6 ones are carried by V3 always
+	// Refresh is the time between two announcements of a holder to its neighbours, in whole seconds; 0 is a minute, as today. Of two holders that did
+	// not hear each other one may vanish, and the other one has no reason of its own to tell the neighbours where the VIP is.
+	Refresh time.Duration
 
 	Checks    map[CheckName]health.Policy // of a cluster node, by the names that its policy has
 	Bootstrap health.Policy               // of the bootstrap machine's own API server, the same under every profile
@@ -64,7 +67,7 @@ func CompatTiming() Timing {
 // lanTiming has the shortest adverts under which no load that was tried has moved a VIP without need.
 func lanTiming() Timing {
 	return Timing{
-		Profile: ProfileLan, Advert: 100 * time.Millisecond, IPv4: V3,
+		Profile: ProfileLan, Advert: 100 * time.Millisecond, IPv4: V3, Refresh: time.Second,
 		Checks: checks(
 			health.Policy{Interval: 250 * time.Millisecond, Timeout: 200 * time.Millisecond, Rise: 3, Fall: 10},
 			health.Policy{Interval: 250 * time.Millisecond, Timeout: 200 * time.Millisecond, Rise: 3, Fall: 4},
@@ -76,7 +79,7 @@ func lanTiming() Timing {
 
 func vmTiming() Timing {
 	return Timing{
-		Profile: ProfileVM, Advert: 250 * time.Millisecond, IPv4: V3,
+		Profile: ProfileVM, Advert: 250 * time.Millisecond, IPv4: V3, Refresh: time.Second,
 		Checks: checks(
 			health.Policy{Interval: 500 * time.Millisecond, Timeout: 400 * time.Millisecond, Rise: 3, Fall: 6},
 			health.Policy{Interval: 500 * time.Millisecond, Timeout: 400 * time.Millisecond, Rise: 3, Fall: 4},
