@@ -37,7 +37,7 @@ func (w *world) begin(f Fault, i int32) {
 		w.die(h)
 	case KillKeepalived:
 		w.dieAltogether(h)
-	case StopKeepalived:
+	case StopKeepalived, StopVRRP:
 		w.freeze(h)
 	case EndKeepalived:
 		w.leave(h, f, h.sort == isBootstrap)

@@ -40,12 +40,25 @@ const (
 	DiskFull       Kind = "disk-full"       // nothing that an election needs is on a disk
 	Join           Kind = "join"            // a master that was not there before begins to run
 	Part           Kind = "part"            // its Node is taken away
+
+	// What follows is for the lab. Nothing of it is simulated but stop-vrrp, which is stop-keepalived to it.
+	StopVRRP       Kind = "stop-vrrp"       // SIGSTOP to keepalived's VRRP process alone
+	KillDaemon     Kind = "kill-daemon"     // SIGKILL to all of keepalived, and not to its supervisor
+	StopSupervisor Kind = "stop-supervisor" // SIGSTOP to it
+	StopMonitor    Kind = "stop-monitor"    // SIGSTOP to the monitor that makes the node's checks
+	KillLBMonitor  Kind = "kill-lb-monitor" // SIGKILL to HAProxy's monitor
+	StopLBMonitor  Kind = "stop-lb-monitor" // SIGSTOP to it
 )
 
 // Kinds are all kinds.
 func Kinds() []Kind {
 	return []Kind{KillVRRP, KillKeepalived, StopKeepalived, EndKeepalived, KillLB, StopLB, KillAPI, StopAPI, EndAPI, KillMCS, KillMonitor, KillRouter,
 		DrainRouter, PowerOff, Reboot, Cut, CutIn, CutOut, Loss, Delay, Duplicate, Hog, DiskFull, Join, Part}
+}
+
+// labKinds are those that schedules may have for the lab's sake.
+func labKinds() []Kind {
+	return []Kind{StopVRRP, KillDaemon, StopSupervisor, StopMonitor, KillLBMonitor, StopLBMonitor}
 }
 
 // Holder is the name of the host that has the VIP when a fault begins, for a fault that is about it whichever it is.
@@ -140,7 +153,7 @@ func parseFault(words []string) (f Fault, err error) {
 	if f.At, err = time.ParseDuration(words[0]); err != nil {
 		return f, err
 	}
-	if !slices.Contains(Kinds(), f.Kind) {
+	if !slices.Contains(Kinds(), f.Kind) && !slices.Contains(labKinds(), f.Kind) {
 		return f, fmt.Errorf("there is no fault %q: choose one of %v", f.Kind, Kinds())
 	}
 	rest := words[3:]
