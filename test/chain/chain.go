@@ -114,10 +114,13 @@ func (c *Chain) network() (err error) {
 // prefix is an address with the length of the machine network's prefix.
 func prefix(ip netip.Addr) netip.Prefix { return netip.PrefixFrom(ip, 24) }
 
-// prefix6 is the IPv6 address of the host with an IPv4 address: 2001:db8:1::10 for 192.0.2.10.
-func prefix6(ip netip.Addr) netip.Prefix {
-	return netip.MustParsePrefix(fmt.Sprintf("2001:db8:1::%d/64", ip.As4()[3]))
+// IPv6Of is the IPv6 address of the host with an IPv4 address: 2001:db8:1::10 for 192.0.2.10.
+func IPv6Of(ip netip.Addr) netip.Addr {
+	return netip.MustParseAddr(fmt.Sprintf("2001:db8:1::%d", ip.As4()[3]))
 }
+
+// prefix6 is that with the length of the machine network's prefix.
+func prefix6(ip netip.Addr) netip.Prefix { return netip.PrefixFrom(IPv6Of(ip), 64) }
 
 // Adverts listens to the VRRP adverts on the switch.
 func (c *Chain) Adverts() (*lab.Adverts, error) { return c.lab.Adverts() }

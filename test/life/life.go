@@ -46,6 +46,7 @@ type Life struct {
 	state    *kubeapi.Cluster
 	images   map[string]string // of the nodes' pods: name -> root file system
 	foreign  []*chain.Keepalived
+	closed   bool // no node's API server is to run yet
 }
 
 // all are the nodes of both kinds.

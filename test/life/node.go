@@ -87,6 +87,11 @@ func (n *Node) boot() error {
 	if err != nil {
 		return err
 	}
+	if n.life.options.Families != "ipv4" {
+		if err := n.Write(asset.File{Path: "/run/nodeip-configuration/ipv6", Mode: 0o644, Contents: []byte(chain.IPv6Of(n.IP).String())}); err != nil {
+			return err
+		}
+	}
 	return n.Write(
 		asset.File{Path: "/run/nodeip-configuration/primary-ip", Mode: 0o644, Contents: []byte(own)},
 		asset.File{Path: "/run/nodeip-configuration/ipv4", Mode: 0o644, Contents: []byte(own)},
@@ -106,9 +111,9 @@ func (n *Node) Join(ctx context.Context, api *kubeapi.Server) error {
 	return n.serve(ctx)
 }
 
-// serve starts the node's API server, where it has one.
+// serve starts the node's API server, where it has one and is to serve.
 func (n *Node) serve(ctx context.Context) error {
-	if n.API == nil {
+	if n.API == nil || n.life.closed {
 		return nil
 	}
 	return n.API.Start(ctx)
@@ -124,8 +129,12 @@ func (n *Node) Register(ctx context.Context, api *kubeapi.Server) error {
 	if err := api.Admin().Do(ctx, http.MethodPost, "/api/v1/nodes", object, nil); err != nil && !exists(err) {
 		return err
 	}
+	addresses := []map[string]string{{"type": "InternalIP", "address": n.IP.String()}, {"type": "Hostname", "address": n.Name}}
+	if n.life.options.Families != "ipv4" {
+		addresses = append(addresses, map[string]string{"type": "InternalIP", "address": chain.IPv6Of(n.IP).String()})
+	}
 	status := map[string]any{"status": map[string]any{
-		"addresses":  []map[string]string{{"type": "InternalIP", "address": n.IP.String()}, {"type": "Hostname", "address": n.Name}},
+		"addresses":  addresses,
 		"conditions": []map[string]string{{"type": "Ready", "status": "True"}},
 	}}
 	return api.Admin().Do(ctx, http.MethodPatch, "/api/v1/nodes/"+n.Name+"/status", status, nil)
@@ -154,7 +163,7 @@ func (n *Node) ShutDown(ctx context.Context) error {
 	var ending sync.WaitGroup
 	var errs [2]error
 	ending.Go(func() { errs[0] = n.Stop() })
-	if n.API != nil {
+	if n.API != nil && n.API.PID() != 0 {
 		ending.Go(func() { errs[1] = end(n.API) })
 	}
 	ending.Wait()

@@ -22,6 +22,7 @@ type Options struct {
 	Timing    string // profile; empty is compat
 	Masters   int    // control plane nodes, 2 to 5; 0 is 3
 	Workers   int    // up to 5
+	Families  string // of the VIPs: ipv4, ipv6 or dual; empty is ipv4. Kubernetes itself speaks IPv4
 	Bootstrap bool   // a bootstrap machine is booted first; without one the cluster is as long after its installation, and starts much sooner
 
 	ShutdownDelay time.Duration // of every API server; 0 is ShutdownDelay
@@ -38,6 +39,9 @@ func (o Options) complete() (Options, error) {
 	}
 	if o.Timing == "" {
 		o.Timing = vrrp.ProfileCompat
+	}
+	if o.Families == "" {
+		o.Families = "ipv4"
 	}
 	if o.ShutdownDelay == 0 {
 		o.ShutdownDelay = ShutdownDelay
@@ -83,7 +87,7 @@ func Open(ctx context.Context, log *slog.Logger, o Options) (_ *Life, err error)
 
 // compile has our program make what the machines get, and reads the plan as they do.
 func (l *Life) compile(ctx context.Context) (err error) {
-	if l.document, _, err = l.Compile(ctx, "ipv4"); err != nil {
+	if l.document, _, err = l.Compile(ctx, l.options.Families); err != nil {
 		return err
 	}
 	for _, role := range []string{"master", "worker"} {
