@@ -28,11 +28,11 @@ check: tools ## formatting, vet, staticcheck, laws, generated files up to date
 	$(GO) test $(TAGS) ./test
 
 # Whole machines and clusters run alone, one after the other: what they hold is about time.
-ALONE := ./test/e2e ./test/handover ./test/life ./test/poddns ./test/podlb ./test/podvip
+ALONE := ./test/chaos ./test/e2e ./test/handover ./test/life ./test/poddns ./test/podlb ./test/podvip
 
 test: export ONPREM_INFRA_REQUIRE := 1
-test: setup build check ## everything that must hold, with the real daemons, a boot of the bootstrap machine and a hand-over
-	$(GO) test $(TAGS) -timeout 20m $$($(GO) list $(TAGS) ./... | grep -vE '/test/(e2e|handover|life|pod(dns|lb|vip))$$')
+test: setup build check ## everything that must hold, with the real daemons, a boot of the bootstrap machine, a hand-over and some chaos
+	$(GO) test $(TAGS) -timeout 20m $$($(GO) list $(TAGS) ./... | grep -vE '/test/(chaos|e2e|handover|life|pod(dns|lb|vip))$$')
 	$(GO) test $(TAGS) -timeout 20m -count 1 -p 1 $(ALONE)
 
 fuzz: FUZZTIME := 10m
@@ -48,7 +48,7 @@ e2e: export ONPREM_INFRA_REQUIRE := 1
 e2e: export ONPREM_INFRA_LONG := 1
 e2e: setup build ## the long version: machines and clusters, their failures and their times
 	$(GO) test $(TAGS) -timeout 60m -count 1 -v ./test/e2e
-	$(GO) test $(TAGS) -timeout 60m -count 1 -p 1 -v -run '^TestLong' ./test/handover ./test/life ./test/kubeapi
+	$(GO) test $(TAGS) -timeout 60m -count 1 -p 1 -v -run '^TestLong' ./test/chaos ./test/handover ./test/life ./test/kubeapi
 
 scars: export ONPREM_INFRA_REQUIRE := 1
 scars: export ONPREM_INFRA_SCARS := 1

@@ -1,0 +1,60 @@
+// Package chaos plays schedules of faults in a whole cluster of the lab, each begun from a cluster at rest, while observers outside the nodes look
+// at who holds the API VIP and where its neighbours look for it. What must hold whatever happens is judged afterwards, on what was written down.
+package chaos
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// How exactly a time is known: the kernels are asked who holds the VIP so often, and on a machine of two cores that others use too what is shorter
+// than the noise is no finding.
+const (
+	sample = 10 * time.Millisecond
+	noise  = 60 * time.Millisecond
+	blur   = sample + noise
+)
+
+// What others do in their own time.
+const (
+	secondBurst = time.Second // keepalived tells the neighbours again, after it has taken a VIP
+	minute      = time.Minute // and again and again, where the timing says nothing else
+	// resolves is when a kernel asks again that has asked in vain for a neighbour's link address. Until then it sends nothing there, whatever the wire is
+	// like (net.ipv4.neigh.default.retrans_time_ms, and IPv6's; RFC 4861 10).
+	resolves = time.Second
+)
+
+// Bounds are what the rules measure with.
+type Bounds struct {
+	Two      time.Duration // for which two hosts that hear each other may hold the VIP
+	None     time.Duration // for which nobody may, while a node is well
+	Astray   time.Duration // for which neighbours may look for it elsewhere
+	Recovers time.Duration // after which a node is what it was before a fault that has ended
+	Calm     time.Duration // after which it makes no difference that packets were lost
+	Advert   time.Duration
+	Ranked   bool // nodes have ranks, and a holder its bonus
+}
+
+// boundsOf follow from a cluster's plan.
+func boundsOf(p plan.Plan) Bounds {
+	t, ladder := p.Timing.Model, p.VRRP.ControlPlane.Candidates()
+	lb := t.Checks[vrrp.CheckLB]
+	down := vrrp.MasterDown(t.IPv4, ladder.Lowest(), t.Advert)
+	b := Bounds{
+		Two:      t.Advert + vrrp.Skew(t.IPv4, ladder.Lowest(), t.Advert),
+		Astray:   max(secondBurst, cmp.Or(t.Refresh, minute)) + t.Advert,
+		Recovers: lb.Detects(lb.Timeout, lb.Timeout) + down,
+		Calm:     resolves + down + 2*t.Advert,
+		Advert:   t.Advert,
+		Ranked:   len(ladder.Ranks) > 0,
+	}
+	for _, bound := range p.Timing.Bounds {
+		if bound.Scenario == "power-loss" {
+			b.None = time.Duration(bound.Ms) * time.Millisecond
+		}
+	}
+	return b
+}

@@ -1,0 +1,216 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/simulate"
+	"github.com/onprem-infra/onprem-infra/test/life"
+)
+
+// play is one schedule in the lab.
+type play struct {
+	*Stage
+	watch  *watch
+	begin  time.Time
+	record Record
+
+	running sync.WaitGroup
+	mu      sync.Mutex // of what follows
+	busy    map[string]map[class]bool
+	boots   map[string]int
+	errs    []error // of what should have been undone
+	nodes   map[string]*sync.Mutex
+}
+
+// Play plays a schedule, from a cluster at rest to a cluster at rest. An error says that it could not be played, or that the cluster does not come
+// to rest; the record is whole as far as it goes.
+func (s *Stage) Play(ctx context.Context, schedule simulate.Schedule) (Record, error) {
+	p := &play{Stage: s, busy: map[string]map[class]bool{}, boots: map[string]int{}, nodes: map[string]*sync.Mutex{}}
+	for _, name := range s.names() {
+		p.busy[name], p.nodes[name] = map[class]bool{}, &sync.Mutex{}
+	}
+	p.record = Record{Schedule: schedule, Nodes: s.names(), Closed: s.open != nil}
+	var err error
+	if p.watch, err = s.look(); err != nil {
+		return p.record, err
+	}
+	if err := s.rest(ctx, p.watch); err != nil {
+		return p.record, errors.Join(fmt.Errorf("before it begins: %w", err), p.watch.stop(&p.record))
+	}
+	if err := s.greet(ctx); err != nil {
+		return p.record, errors.Join(err, p.watch.stop(&p.record))
+	}
+	p.begin = time.Now()
+	p.record.Begin = p.begin
+	for _, f := range schedule.Faults {
+		pause(ctx, p.begin.Add(f.At))
+		p.inject(ctx, f)
+	}
+	p.running.Wait()
+	pause(ctx, p.begin.Add(schedule.Length))
+	if err := s.rest(ctx, p.watch); err != nil {
+		p.errs = append(p.errs, fmt.Errorf("after it has ended: %w", err))
+	}
+	pause(ctx, p.healed().Add(s.Bounds.Astray+2*blur))
+	if s.probes != nil {
+		p.record.Requests = s.probes.So().Since(p.begin)
+		s.probes.Forget()
+	}
+	return p.record, errors.Join(append(p.errs, p.watch.stop(&p.record), ctx.Err())...)
+}
+
+func pause(ctx context.Context, until time.Time) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Until(until)):
+	}
+}
+
+func (p *play) now() time.Duration { return time.Since(p.begin) }
+
+// healed is when the last fault had been undone.
+func (p *play) healed() time.Time {
+	last := p.begin
+	for _, a := range p.record.Acts {
+		if at := p.begin.Add(a.Ended); at.After(last) {
+			last = at
+		}
+	}
+	return last
+}
+
+// target finds whom a fault is about: of several holders the first one.
+func (p *play) target(f simulate.Fault) (string, error) {
+	if f.Host != simulate.Holder {
+		for _, n := range p.Nodes {
+			if n.Name == f.Host {
+				return f.Host, nil
+			}
+		}
+		return "", fmt.Errorf("there is no %s", f.Host)
+	}
+	for _, host := range p.watch.vips[0].observer.Holders() {
+		if host != p.Bootstrap.Name {
+			return host, nil
+		}
+	}
+	return "", errors.New("nobody holds the VIP")
+}
+
+// inject does one fault, and has it undone in its time.
+func (p *play) inject(ctx context.Context, f simulate.Fault) {
+	act := Act{Fault: f, Began: p.now()}
+	host, err := p.target(f)
+	v, known := verbs[f.Kind]
+	switch {
+	case err != nil:
+		act.Skipped = err.Error()
+	case !known:
+		act.Skipped = "this lab cannot do that"
+	case !p.take(host, v.class):
+		act.Skipped = host + " has a fault of that sort"
+	}
+	if act.Skipped != "" {
+		act.Ended = act.Began
+		p.note(act)
+		return
+	}
+	act.Host = host
+	p.running.Go(func() {
+		defer p.free(host, v.class)
+		if err := p.run(ctx, v, &act); err != nil {
+			p.mu.Lock()
+			p.errs = append(p.errs, fmt.Errorf("%v: %w", act.Fault, err))
+			p.mu.Unlock()
+		}
+		act.Ended = p.now()
+		p.note(act)
+	})
+}
+
+func (p *play) note(a Act) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.record.Acts = append(p.record.Acts, a)
+}
+
+func (p *play) take(host string, c class) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	busy := p.busy[host]
+	if busy[c] || busy[power] {
+		return false
+	}
+	busy[c] = true
+	if c == power {
+		p.boots[host]++
+	}
+	return true
+}
+
+func (p *play) free(host string, c class) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.busy[host], c)
+}
+
+func (p *play) boot(host string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.boots[host]
+}
+
+// run does a fault, waits, and undoes it. What a boot has undone is let be.
+func (p *play) run(ctx context.Context, v verb, act *Act) error {
+	n, boot := p.node(act.Host), p.boot(act.Host)
+	inner, err := p.alone(n, v.class, func() (func() error, error) { return v.do(ctx, n, act.Fault) })
+	if err != nil {
+		if v.class == power {
+			return err
+		}
+		act.Skipped = err.Error() // such as for a container that is about to be started again
+		return nil
+	}
+	if v.undo == nil {
+		return nil
+	}
+	p.last(ctx, act.For)
+	if inner != nil {
+		err = inner()
+	}
+	if p.boot(act.Host) != boot && (v.class == daemon || v.class == server) {
+		return err
+	}
+	_, undone := p.alone(n, v.class, func() (func() error, error) { return nil, v.undo(ctx, n) })
+	if p.boot(act.Host) != boot && v.class != power {
+		undone = nil // the power went meanwhile
+	}
+	if v.class == server && undone == nil && p.boot(act.Host) == boot {
+		if undone = n.API.Ready(ctx); p.boot(act.Host) != boot {
+			undone = nil
+		}
+	}
+	return errors.Join(err, undone)
+}
+
+// last waits until a fault is to be undone: one without a time of its own, at the end of the schedule.
+func (p *play) last(ctx context.Context, d time.Duration) {
+	if d > 0 {
+		pause(ctx, time.Now().Add(d))
+		return
+	}
+	pause(ctx, p.begin.Add(p.record.Schedule.Length))
+}
+
+// alone keeps what is done to a node's API server apart from what is done to its power.
+func (p *play) alone(n *life.Node, c class, f func() (func() error, error)) (func() error, error) {
+	if c == server || c == power {
+		p.nodes[n.Name].Lock()
+		defer p.nodes[n.Name].Unlock()
+	}
+	return f()
+}
