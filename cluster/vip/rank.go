@@ -92,26 +92,32 @@ func (r *Room) standing(s Snapshot) Claim {
 	return Claim{Node: r.self, Rank: r.place.free}
 }
 
-// Itself is the name of the Node that has an address of this machine's; of several the youngest, as the machine may have had another name before. It
-// is empty when there is none, as while an address is replaced.
-func (r *Room) Itself(nodes []Node, links addr.Snapshot) string {
+// Itself is Self in the room's cluster.
+func (r *Room) Itself(nodes []Node, links addr.Snapshot) string { return Self(nodes, links, r.vips()) }
+
+// Self is the name of the Node that has an address of this machine's; of several the youngest, as the machine may have had another name before. It is
+// empty when there is none, as while an address is replaced. What the network plugin saw on a host counts only where no Node has an own address
+// that is here: it may have seen what has moved here since. No VIP tells who a machine is.
+func Self(nodes []Node, links addr.Snapshot, vips []netip.Addr) string {
 	own := map[netip.Addr]bool{}
 	for _, l := range links.Links {
 		for _, a := range l.Addresses {
-			own[a.Prefix.Addr()] = true
+			own[a.Prefix.Addr()] = !slices.Contains(vips, a.Prefix.Addr())
 		}
 	}
-	for _, vip := range r.vips() {
-		delete(own, vip)
-	}
-	var me Node
-	for _, n := range nodes {
-		here := slices.ContainsFunc(slices.Concat(n.InternalIPs, n.Annotated), func(a netip.Addr) bool { return own[a] })
-		if here && (me.Name == "" || me.elder(n)) {
-			me = n
+	youngest := func(addresses func(Node) []netip.Addr) (me Node) {
+		for _, n := range nodes {
+			here := slices.ContainsFunc(addresses(n), func(a netip.Addr) bool { return own[a] })
+			if here && (me.Name == "" || me.elder(n)) {
+				me = n
+			}
 		}
+		return me
 	}
-	return me.Name
+	if me := youngest(func(n Node) []netip.Addr { return n.InternalIPs }); me.Name != "" {
+		return me.Name
+	}
+	return youngest(func(n Node) []netip.Addr { return n.Annotated }).Name
 }
 
 // rank is this node's in an election: for the API's it has been claimed, and for the ingress VIP, where there may be more nodes than ranks, it follows

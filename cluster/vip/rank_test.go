@@ -3,11 +3,13 @@ package vip
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -222,6 +224,40 @@ func TestItself(t *testing.T) {
 	w.turn()
 	if got := w.claimed(); got != "[{n1 0}]" {
 		t.Errorf("claims %s", got)
+	}
+}
+
+// TestSelf holds who a machine is: a VIP that it holds is nobody's name, and what a network plugin once saw on another host, an egress address for
+// instance, makes it no other node as long as it has one of its own.
+func TestSelf(t *testing.T) {
+	here := addr.Snapshot{Links: []addr.Link{{Name: "eth0", Addresses: []addr.Address{
+		{Prefix: prefixes("192.0.2.5/32")[0]}, {Prefix: prefixes("192.0.2.11/24")[0]}, {Prefix: prefixes("192.0.2.200/32")[0]},
+	}}}}
+	node := func(name string, born int64, internal, annotated string) Node {
+		n := Node{Node: addr.Node{Name: name}, Created: time.Unix(born, 0)}
+		if internal != "" {
+			n.InternalIPs = []netip.Addr{ip(internal)}
+		}
+		if annotated != "" {
+			n.Annotated = []netip.Addr{ip(annotated)}
+		}
+		return n
+	}
+	for _, tt := range []struct {
+		name  string
+		nodes []Node
+		want  string
+	}{
+		{"nobody", nil, ""},
+		{"a node with the VIP that is here", []Node{node("a", 1, "192.0.2.5", "192.0.2.5")}, ""},
+		{"its own address", []Node{node("a", 1, "192.0.2.10", ""), node("b", 1, "192.0.2.11", "")}, "b"},
+		{"known by its network plugin alone", []Node{node("a", 1, "", "192.0.2.10"), node("b", 1, "", "192.0.2.11")}, "b"},
+		{"a younger one had an address that is here now", []Node{node("a", 2, "192.0.2.10", "192.0.2.200"), node("b", 1, "192.0.2.11", "")}, "b"},
+		{"its former name", []Node{node("a", 2, "192.0.2.11", ""), node("b", 1, "192.0.2.11", "")}, "a"},
+	} {
+		if got := Self(tt.nodes, here, []netip.Addr{ip("192.0.2.5")}); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
 	}
 }
 

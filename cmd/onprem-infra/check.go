@@ -34,6 +34,7 @@ in a row count: one that fails here has not moved a VIP yet.`,
 		Args: cobra.ExactArgs(1),
 	}
 	m := monitorFlags(cmd, "check", std)
+	m.kubeconfigFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		check, ok := checkNamed(args[0])
 		if !ok {

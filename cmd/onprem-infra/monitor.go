@@ -49,8 +49,12 @@ func monitorFlags(cmd *cobra.Command, room string, std streams) *monitor {
 	m := &monitor{}
 	m.log, m.wake = slog.New(slog.NewTextHandler(std.err, nil)).With("room", room), loop.NewWake()
 	m.clusterFlag(cmd)
-	cmd.Flags().StringVar(&m.kubeconfig, "kubeconfig", "", "the kubelet's credentials; the file may appear later (default: the path that the cluster names)")
 	return m
+}
+
+// kubeconfigFlag gives a verb that asks the API the flag --kubeconfig.
+func (m *monitor) kubeconfigFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&m.kubeconfig, "kubeconfig", "", "the kubelet's credentials; the file may appear later (default: the path that the cluster names)")
 }
 
 // roleFlag gives a verb the flag --role, which it needs; roles are those that it serves, in words.

@@ -45,6 +45,7 @@ CoreDNS of its pod when they have changed. With --once it writes both files from
 		Args: cobra.NoArgs,
 	}
 	m := monitorFlags(cmd, "cluster/dns", std)
+	m.kubeconfigFlag(cmd)
 	m.roleFlag(cmd, "master, worker or arbiter")
 	once := cmd.Flags().Bool("once", false, "write the files and end, before CoreDNS starts")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -36,6 +36,7 @@ VIP to it for as long as it has a server that works. With --once it writes the f
 		Args: cobra.NoArgs,
 	}
 	m := monitorFlags(cmd, "cluster/lb", std)
+	m.kubeconfigFlag(cmd)
 	once := cmd.Flags().Bool("once", false, "write the files and end, before HAProxy starts")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		p, header, err := m.load(std)

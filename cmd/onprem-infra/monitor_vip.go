@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/onprem-infra/onprem-infra/cluster/candidates"
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
@@ -45,6 +46,7 @@ Node that it knows the new one, and no node is being upgraded; then all of them 
 		Args: cobra.NoArgs,
 	}
 	m := monitorFlags(cmd, "cluster/vip", std)
+	m.kubeconfigFlag(cmd)
 	m.roleFlag(cmd, "master or worker")
 	clock := migrate.Usual()
 	cmd.Flags().DurationVar(&clock.Every, "migrate-every", clock.Every, "nodes change how they speak VRRP at multiples of this time by the clock; the same on every node")
@@ -165,7 +167,7 @@ func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
 // newNodeCluster follows nothing yet. While a migration is pending it follows what either plan needs, and every Node: all have a say in it.
 func newNodeCluster(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *nodeCluster {
 	now, migrates := inForce(p), p.Former != nil
-	c := &nodeCluster{plan: p, api: api, log: log, gone: loop.NewWake(), said: map[string]string{}, believe: notice.Cluster{Machines: p.MachineNetworks, VIPs: allVIPs(p)},
+	c := &nodeCluster{plan: p, api: api, log: log, gone: loop.NewWake(), said: map[string]string{}, believe: candidates.Cluster(p), list: candidates.NewReader(candidates.Cluster(p)),
 		ranks: newAnnotation(notice.Rank, "claim a rank", api, log), words: newAnnotation(notice.Way, "say how this node speaks VRRP", api, log)}
 	c.ranked = len(p.VRRP.ControlPlane.Ranks)+len(now.VRRP.ControlPlane.Ranks) > 0
 	c.nodes = api.ControlPlane(p.ControlPlaneLabel)

@@ -10,11 +10,11 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/cluster/candidates"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
@@ -144,12 +144,9 @@ type nodeCluster struct {
 	ranks      *annotation   // this node's
 	words      *annotation   // of how it speaks VRRP
 
-	list []notice.Candidate // that was believed last
-	has  bool
+	list *candidates.Reader
 	said map[string]string // what could not be believed, by subject
 }
-
-func allVIPs(p plan.Plan) []netip.Addr { return slices.Concat(p.VIPs.API, p.VIPs.Ingress) }
 
 func (c *nodeCluster) Nodes() ([]vip.Node, bool) {
 	known, heard := c.nodes.Known()
@@ -168,13 +165,9 @@ func (c *nodeCluster) Candidates() ([]notice.Candidate, bool) {
 		return nil, false
 	}
 	if data, exists, heard := c.candidates.Data(); heard && exists {
-		list, err := notice.ReadCandidates(data, c.believe)
-		if err == nil {
-			c.list, c.has = list, true
-		}
-		c.complain("ingress candidates", err)
+		c.complain("ingress candidates", c.list.Take(data))
 	}
-	return c.list, c.has
+	return c.list.Known()
 }
 
 // Bootstrap is what the bootstrap machine has published. One that has left says so by a list of nobody, or its object is gone; what cannot be
@@ -217,11 +210,13 @@ func (c *nodeCluster) self(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		nodes, _ := c.nodes.Known()
-		for _, n := range nodes {
-			if slices.ContainsFunc(n.InternalIPs, func(a netip.Addr) bool { return holds(links, a) }) {
-				return n.Name, nil
-			}
+		known, _ := c.nodes.Known()
+		nodes := make([]vip.Node, len(known))
+		for i, n := range known {
+			nodes[i] = vip.Node{Node: n.Node, Created: n.Created}
+		}
+		if name := vip.Self(nodes, links, c.believe.VIPs); name != "" {
+			return name, nil
 		}
 		select {
 		case <-ctx.Done():
@@ -229,11 +224,4 @@ func (c *nodeCluster) self(ctx context.Context) (string, error) {
 		case <-time.After(time.Second):
 		}
 	}
-}
-
-// holds says whether a link of this machine has the address.
-func holds(s addr.Snapshot, address netip.Addr) bool {
-	return slices.ContainsFunc(s.Links, func(l addr.Link) bool {
-		return slices.ContainsFunc(l.Addresses, func(a addr.Address) bool { return a.Prefix.Addr() == address })
-	})
 }

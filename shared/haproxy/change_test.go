@@ -95,9 +95,11 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestStates holds that a server is up for a new worker only when it was for the former one, and the same.
+// TestStates holds that a server is up for a new worker only when it was for the former one, and the same: down by one check, up by as many as the
+// configuration asks for.
 func TestStates(t *testing.T) {
 	c := cluster(addrs("192.0.2.5"), "192.0.2.10", "192.0.2.11", "192.0.2.12", "192.0.2.13")
+	c.Server.Rise, c.Server.Fall = 5, 4
 	stats := []Stat{
 		{Backend: Masters, Server: "s0", Address: netip.MustParseAddrPort("192.0.2.10:6443"), Status: "UP", Check: "L7OK", Changed: 90},
 		{Backend: Masters, Server: "s1", Address: netip.MustParseAddrPort("192.0.2.11:6443"), Status: "DOWN", Check: "L4CON"},
@@ -111,8 +113,8 @@ func TestStates(t *testing.T) {
 		}
 	}
 	for server, want := range map[string]string{
-		"masters/s0": "192.0.2.10 2 4", "masters/s1": "192.0.2.11 0 2", "masters/s2": "192.0.2.12 0 2", "masters/s3": "192.0.2.13 0 2",
-		"machine-config/s0": "192.0.2.10 0 2",
+		"masters/s0": "192.0.2.10 2 8", "masters/s1": "192.0.2.11 0 4", "masters/s2": "192.0.2.12 0 4", "masters/s3": "192.0.2.13 0 4",
+		"machine-config/s0": "192.0.2.10 0 4",
 	} {
 		if got[server] != want {
 			t.Errorf("%s: %q, want %q", server, got[server], want)

@@ -31,10 +31,10 @@ func States(c Config, stats []Stat) []byte {
 			}
 			at := netip.AddrPortFrom(a.WithZone(""), b.port)
 			// Stopped, no result, one check short of rise; or running, passed, as high as rise and fall allow.
-			operational, since, status, result, count := 0, 0, 1, 0, rise-1
+			operational, since, status, result, count := 0, 0, 1, 0, c.Server.Rise-1
 			for _, s := range stats {
 				if s.Backend == b.name && s.Address == at && s.Up() && s.Check != "" && s.Check != "INI" {
-					operational, since, status, result, count = 2, s.Changed, 15, 3, rise+fall-1
+					operational, since, status, result, count = 2, s.Changed, 15, 3, c.Server.Rise+c.Server.Fall-1
 				}
 			}
 			fmt.Fprintf(&out, stateLine, b.name, i+1, Server(i), at.Addr(), operational, b.weight, b.weight, since, status, result, count, at.Port())
@@ -43,9 +43,5 @@ func States(c Config, stats []Stat) []byte {
 	return out.Bytes()
 }
 
-// What the template says of checks.
-const (
-	rise   = 3
-	fall   = 2
-	weight = 100
-)
+// weight is what the template says of API servers.
+const weight = 100
