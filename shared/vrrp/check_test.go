@@ -28,7 +28,7 @@ var wrongTimers = []struct {
 	{"K-48: a balancer that doubts for long", ProfileVM, func(t *Timing, _ *Policy) { t.Server.Fall = 3 }, "the balancer drops a server that hangs after 2.4s at the latest"},
 	{"K-48: VRRP faster than a balancer", ProfileLan, falls(CheckLB, 8), "check lb moves the VIP after 1.75s at the soonest, the balancer drops a server that hangs after 1.7s"},
 	{"K-48: as fast as a balancer", ProfileVM, falls(CheckBoth, 5), "check both moves the VIP after 2s at the soonest, a balancer that hangs is gone past after 2s"},
-	{"K-48: the machine config server", ProfileLan, falls(CheckMCS, 8), "check mcs moves the VIP after 1.75s at the soonest"},
+	{"K-48: the machine config server", ProfileLan, falls(CheckMCS, 3), "check mcs moves the VIP after 2s at the soonest"},
 	{"K-48: today's", ProfileCompat, falls(CheckLB, 2), "check lb moves the VIP after 2s at the soonest"},
 	{"a monitor slower than VRRP", ProfileLan, func(t *Timing, _ *Policy) { t.Redirect.Fall = 4 }, "a balancer that hangs is gone past after 2.5s at the latest"},
 	{"a server that hangs for long", ProfileCompat, func(t *Timing, _ *Policy) { t.Server.FastInter = 501 * time.Millisecond }, "drops a server that hangs after 2.001s: let it be 2s at most"},

@@ -68,7 +68,7 @@ func CompatTiming() Timing {
 func lanTiming() Timing {
 	return Timing{
 		Profile: ProfileLan, Advert: 100 * time.Millisecond, IPv4: V3, Refresh: time.Second,
-		Checks: checks(
+		Checks: pressing(
 			health.Policy{Interval: 250 * time.Millisecond, Timeout: 200 * time.Millisecond, Rise: 3, Fall: 10},
 			health.Policy{Interval: 250 * time.Millisecond, Timeout: 200 * time.Millisecond, Rise: 3, Fall: 4},
 			health.Policy{Interval: time.Second, Timeout: 900 * time.Millisecond, Rise: 3, Fall: 2},
@@ -80,7 +80,7 @@ func lanTiming() Timing {
 func vmTiming() Timing {
 	return Timing{
 		Profile: ProfileVM, Advert: 250 * time.Millisecond, IPv4: V3, Refresh: time.Second,
-		Checks: checks(
+		Checks: pressing(
 			health.Policy{Interval: 500 * time.Millisecond, Timeout: 400 * time.Millisecond, Rise: 3, Fall: 6},
 			health.Policy{Interval: 500 * time.Millisecond, Timeout: 400 * time.Millisecond, Rise: 3, Fall: 4},
 			health.Policy{Interval: 2 * time.Second, Timeout: 1900 * time.Millisecond, Rise: 3, Fall: 2},
@@ -96,6 +96,16 @@ func checks(balancer, router, standard health.Policy) map[CheckName]health.Polic
 		CheckIngress: router, CheckIngressReady: router,
 		CheckDefaultIngress: standard,
 	}
+}
+
+// pressing are the policies of a node's checks where only what a VIP is lost without is looked at often: what makes one node that serves better than
+// another can wait. The machine config server stands at the balancer too, which is to notice first.
+func pressing(balancer, router, rest health.Policy) map[CheckName]health.Policy {
+	all := checks(balancer, router, rest)
+	all[CheckIngressReady] = rest
+	rest.Fall = 4
+	all[CheckMCS] = rest
+	return all
 }
 
 // Policy is who should hold the VIPs under this timing.
