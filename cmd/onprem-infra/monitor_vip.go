@@ -76,6 +76,9 @@ Node that it knows the new one, and no node is being upgraded; then all of them 
 func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, header string, clock migrate.Clock) error {
 	host := nodeVIPHost{}
 	memory, kept := host.memory(m.log), host.migration(m.log)
+	if resumed, err := resume(m.text, kept); err == nil { // load has read the same text
+		p = resumed
+	}
 	way := migrate.New(p, clock, kept)
 	wanted := p
 	p = pending(p, way.Changed(time.Now()))

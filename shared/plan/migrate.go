@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -58,6 +59,22 @@ func Live(there Plan, next spec.Cluster, say Consent) (spec.Cluster, error) {
 			"or say --migrate: all nodes then change at one instant, once every one of them can", there.words(), wanted.words())}
 	}
 	return migrating(there, wanted, next), nil
+}
+
+// Resume is the plan of a cluster, migrating from the way that a node remembers to have spoken, as Way.String has written it: a file that says nothing of
+// a migration has come before that was over. A way that is no other one, or none at all, is nothing to migrate from.
+func Resume(c spec.Cluster, spoken string) (Plan, error) {
+	wanted, err := Compile(c)
+	if err != nil || wanted.Former != nil || spoken == "" || spoken == wanted.Way().String() {
+		return wanted, err
+	}
+	timing, mode, _ := strings.Cut(spoken, "/")
+	c.Timing, c.VRRP, c.MigrateFrom = timing, spec.Mode(mode), spec.Former{}
+	former, err := Compile(c)
+	if err != nil {
+		return wanted, nil
+	}
+	return Compile(migrating(former, wanted, c))
 }
 
 // underWay is Live while a migration is, or may be.

@@ -78,3 +78,40 @@ func TestLive(t *testing.T) {
 		t.Errorf("a timing that does not exist: %v", err)
 	}
 }
+
+// TestResume holds that a node which remembers another way than its file says goes over to that with the others, and by itself never.
+func TestResume(t *testing.T) {
+	none := spec.Former{}
+	for _, tt := range []struct {
+		name   string
+		c      spec.Cluster
+		spoken string
+		want   string // the former way; empty for none
+	}{
+		{"nothing is remembered", migrant("lan", "", none), "", ""},
+		{"the same", migrant("lan", "", none), "lan/unicast", ""},
+		{"another timing", migrant("lan", "", none), "compat/unicast", "compat/unicast"},
+		{"another timing, and the platform's is wanted", migrant("", "", none), "compat/multicast", "compat/multicast"},
+		{"the file says from where", migrant("lan", "", spec.Former{Timing: "vm"}), "compat/unicast", "vm/unicast"},
+		{"a timing that is no more", migrant("lan", "", none), "slow/unicast", ""},
+		{"garbage", migrant("lan", "", none), "lan", ""},
+		{"a mode that is no more", migrant("lan", "", none), "compat/anycast", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := Resume(tt.c, tt.spoken)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if p.Former != nil {
+				got = p.Former.Way().String()
+			}
+			if got != tt.want || p.Way() != mustCompile(t, tt.c).Way() {
+				t.Errorf("%s from %q, want %q", p.Way(), got, tt.want)
+			}
+		})
+	}
+	if _, err := Resume(migrant("fast", "", none), "compat/unicast"); err == nil {
+		t.Error("a timing that does not exist is accepted")
+	}
+}
