@@ -92,8 +92,7 @@ func (g *migration) decide(s vip.Snapshot) (moved, loop.Reasons) {
 				Name: n.Name, ControlPlane: n.ControlPlane, Apart: n.Arbiter || n.Remote, Word: notice.ReadWord(n.Way), State: n.State, Kubelet: n.Kubelet,
 			})
 		}
-		nodes, _ := g.cluster.Nodes()
-		seen.Self = g.vips.Itself(nodes, s.Links)
+		seen.Self = g.vips.Itself(s.Nodes.Is, s.Links)
 	}
 	way := g.room.Decide(seen)
 	if way.Changed && !g.done {
