@@ -87,7 +87,12 @@ func TestClusterChanges(t *testing.T) {
 	until("wrong again", "stays in force", 4)
 	put(text)
 	put(text + "# another digest\n")
-	if err := <-ended; err != nil || ctx.Err() != nil || !left || said.count("begins anew") != 1 {
-		t.Errorf("it ended with %v, %v, in order: %t\n%s", err, ctx.Err(), left, said.text.String())
+	if err := <-ended; err != nil || ctx.Err() != nil || left || said.count("begins anew") != 1 {
+		t.Errorf("it ended with %v, %v, gave back what the next one needs: %t\n%s", err, ctx.Err(), left, said.text.String())
+	}
+	told, tell := context.WithCancel(ctx)
+	tell()
+	if err := runInPod(told, m, steps, time.Second, func(context.Context) {}); err != nil || !left {
+		t.Errorf("told to end, it ended with %v, gave back what it held: %t", err, left)
 	}
 }

@@ -36,10 +36,26 @@ func TestClusterChanges(t *testing.T) {
 	if pid("haproxy/haproxy-monitor") != monitor {
 		t.Error("what is no decision ended the monitor")
 	}
-	write(append(plan.Encode(w.plan), '\n'))
-	w.within("another monitor", 20*time.Second, func() bool { p := pid("haproxy/haproxy-monitor"); return p != 0 && p != monitor })
 	rules := redirect.Of(w.plan.VIPs.API, w.plan.MachineNetworks, w.plan.Ports)
-	w.within("the redirect is on", 20*time.Second, func() bool { return w.hosts["m1"].Do(func() error { return presence(rules, true) }) == nil })
+	on := func() bool { return w.hosts["m1"].Do(func() error { return presence(rules, true) }) == nil }
+	w.within("the redirect is on", 20*time.Second, on)
+	write(append(plan.Encode(w.plan), '\n'))
+	off := 0
+	w.within("another monitor", 20*time.Second, func() bool {
+		if !on() {
+			off++
+		}
+		p := pid("haproxy/haproxy-monitor")
+		return p != 0 && p != monitor
+	})
+	for begun := time.Now(); time.Since(begun) < time.Second; time.Sleep(10 * time.Millisecond) { // its first looks
+		if !on() {
+			off++
+		}
+	}
+	if off > 0 {
+		t.Errorf("while the monitor began anew the redirect was off at %d looks", off)
+	}
 	if pid("haproxy/haproxy") != balancer {
 		t.Error("HAProxy did not run on")
 	}
