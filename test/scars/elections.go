@@ -28,5 +28,7 @@ func elections() []Scar {
 			by(nodes, "TestCandidates", decide, "\tif !WatchesAll(p) {\n\t\tingress", "\tif false {\n\t\tingress")),
 		kept("E-08", "A lost object of the bootstrap machine counted as its farewell: who still held the VIP was not heard, and two held it.",
 			by(nodes, "TestGuestGoes", learn, "r.memory.BootstrapGone || b.Left", "r.memory.BootstrapGone || r.boot.seen || b.Left")),
+		kept("E-09", "After a reboot a node heard only those whom it had known before, and took the VIP from one who had joined since.",
+			by("cmd/onprem-supervise", "TestHearsNewcomersAfterAReboot", "shared/host/supervise/candidate.go", "return known.ReplaceAll(config, nil)", `return known.ReplaceAll(config, []byte("$0"))`)),
 	}
 }

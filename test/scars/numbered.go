@@ -10,3 +10,12 @@ func numbered(letter string, first, last int) []string {
 	}
 	return ids
 }
+
+// counted are those of a chapter whose history has no leading zeros: W-1, W-2.
+func counted(letter string, last int) []string {
+	var ids []string
+	for i := 1; i <= last; i++ {
+		ids = append(ids, fmt.Sprintf("%s-%d", letter, i))
+	}
+	return ids
+}

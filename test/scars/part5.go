@@ -57,6 +57,7 @@ func part5() []Scar {
 		kept("H-13", "The redirect went over a few looks in each rollout.",
 			by("cluster/lb", "TestRedirect", decide, "r.late >= r.plan.Timing.Model.Redirect.Fall", "r.late >= 1"),
 			by("cluster/lb", "TestRedirect", decide, "r.late, r.on = 0, s.Healthy", "r.late, r.on = 0, s.Healthy || r.on"),
+			by("cmd/onprem-infra", "TestClusterChanges", "cmd/onprem-infra/monitor.go", "if errors.Is(context.Cause(ctx), errAnew) {", "if false {"),
 			by("test/podlb", "TestClusterChanges", "cmd/onprem-infra/monitor.go", "if errors.Is(context.Cause(ctx), errAnew) {", "if false {")),
 		kept("H-14", "A dead server stayed in the rotation, one that came back had its whole share at once, and one that drained lost its sessions.",
 			by("test/podlb", "TestFaults", template, " slowstart 60s", ""),
@@ -118,5 +119,10 @@ func balancers() []Scar {
 			by("test/podlb", "TestRedirect", template, "    tcp-request connection reject\n", "")),
 		kept("L-04", "Connections were cut when the redirect went or came.",
 			by("test/podlb", "TestEstablished", rules, tracked, "\tfor")),
+		kept("L-05", "Watches of a server that hung were left alone for long.",
+			by("cluster/lb", "TestLeftAlone", "cluster/lb/apply.go", "r.host.Now().Add(often)", "r.host.Now().Add(4 * often)")),
+		kept("L-06", "Whoever filled the ports on which the balancer tells everybody how it does moved the VIP.",
+			by("cmd/onprem-infra", "TestBalancerIsAskedInside", "cmd/onprem-infra/monitor_lb.go", "p.Ports[port.LBStats]), p.Timing", "p.Ports[port.LBMonitor]), p.Timing"),
+			by("cmd/onprem-infra", "TestBalancerIsAskedInside", "cmd/onprem-infra/monitor_vip_probe.go", "balancer: local(port.LBStats,", "balancer: local(port.LBReady,")),
 	}
 }

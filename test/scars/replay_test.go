@@ -51,8 +51,8 @@ func TestReplay(t *testing.T) {
 			for _, k := range s.Kept {
 				t.Run(fmt.Sprintf("%s %s %s", s.ID, k.Room, k.Test), func(t *testing.T) {
 					t.Parallel()
-					if k.boots() && os.Getenv(long) != "1" {
-						t.Skipf("boots a machine: %s=1 asks for it", long)
+					if k.asks() && os.Getenv(long) != "1" {
+						t.Skipf("boots a machine, or takes long: %s=1 asks for it", long)
 					}
 					took, err := r.replay(t.Context(), k)
 					if err != nil {
@@ -79,7 +79,12 @@ func keepers() []Keeper {
 func (k Keeper) boots() bool { return k.Room == "test/e2e" }
 
 // measures says whether the room's tests take minutes and measure times, so that nothing may run beside them.
-func (k Keeper) measures() bool { return k.Room == "test/podlb" }
+func (k Keeper) measures() bool {
+	return slices.Contains([]string{"test/handover", "test/life", "test/podlb", "test/podvip"}, k.Room)
+}
+
+// asks says whether the test is one of those that are only run when they are asked for.
+func (k Keeper) asks() bool { return k.boots() || strings.HasPrefix(k.Test, "TestLong") }
 
 // group is what runs in one go without defects: a room's tests, but each of those that boot a machine or take minutes alone.
 func (k Keeper) group() string {
@@ -210,8 +215,11 @@ func test(ctx context.Context, dir, room, run string) (outcome map[string]string
 
 // limit is how long the tests of a room may take: one that hangs with a defect fails by it.
 func limit(room string) string {
-	if (Keeper{Room: room}).boots() {
+	switch {
+	case (Keeper{Room: room}).boots():
 		return "20m"
+	case (Keeper{Room: room}).measures():
+		return "6m"
 	}
 	return "3m"
 }

@@ -63,12 +63,14 @@ type tests struct {
 
 func testsOf(t *testing.T, room string) (found tests) {
 	t.Helper()
-	data, err := filepath.Glob(filepath.Join(root, room, "testdata", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range data {
-		found.texts = append(found.texts, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+	for _, below := range []string{"*", "*/*"} {
+		data, err := filepath.Glob(filepath.Join(root, room, "testdata", below))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range data {
+			found.texts = append(found.texts, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+		}
 	}
 	files, err := filepath.Glob(filepath.Join(root, room, "*_test.go"))
 	if err != nil {
