@@ -83,7 +83,7 @@ func (r Record) faults(node string) (all []timeline.Span) {
 func (v View) beliefs(neighbour string) (all []timeline.Span) {
 	for _, b := range v.Beliefs {
 		if b.Neighbour == neighbour && b.Host != "" {
-			all = append(all, timeline.Span{From: b.From, To: b.To, Tone: timeline.Good, Label: b.Host})
+			all = append(all, timeline.Span{From: b.From, To: b.To, Tone: timeline.Holds, Label: b.Host})
 		}
 	}
 	return all
