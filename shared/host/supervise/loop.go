@@ -123,6 +123,7 @@ func (s *supervisor) heard(line string) {
 		s.Log.Warn("notification", "error", err)
 		return
 	}
+	s.succeeded()
 	s.daemon.spoke = true
 	s.follow()
 	was, known := s.status.Instances[e.Instance]

@@ -59,6 +59,20 @@ func (s *supervisor) bereaved() error {
 	return err
 }
 
+// succeeded notices the end of the process that speaks VRRP by what its successor says, which may be heard before the end is: what the successor says
+// holds, and must not be forgotten with the one before.
+func (s *supervisor) succeeded() {
+	if s.daemon.speaker == nil || s.daemon.speaker.Signal(unix.Signal(0)) == nil {
+		return
+	}
+	if err := s.bereaved(); err != nil {
+		select {
+		case s.failed <- err: // the loop ends with it
+		default: // it ends already
+		}
+	}
+}
+
 // feel helps a keepalived that has been stopped, and kills one that hangs: it neither announces its VIPs nor gives them up, and others
 // take them. The parent of the process that speaks VRRP has nothing to do, but must hear signals. One that a debugger holds is killed like any
 // other: as long as it lives it may hold a VIP that others have taken. (The monitor spares a supervisor that a debugger holds, as keepalived
