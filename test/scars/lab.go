@@ -26,7 +26,7 @@ func labs() []Scar {
 			by(lab, "TestAdverts", advert, " || packet[header]&0xf != 1", ""),
 			by(lab, "TestAdverts", advert, `strings.HasPrefix(name, "port")`, `strings.HasPrefix(name, "link")`)),
 		kept("F-03", "A fault stayed: load, a full disk, processes.",
-			by(lab, "TestHog", "test/lab/hog.go", "syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)", "syscall.Kill(cmd.Process.Pid, syscall.SIGKILL)"),
+			by(lab, "TestHog", "test/lab/hog.go", `"--signal=KILL", bound,`, `"--signal=KILL", bound + "h",`),
 			by(pods, "TestPods", "test/pods/disk.go", "\treturn n.mount(\"run\")", "\treturn nil"),
 			by(pods, "TestPods", "test/pods/process.go", "len(programs) > 0 && !slices.Contains(programs, p.Program)", "len(programs) > 0 && slices.Contains(programs, p.Program)")),
 		kept("F-04", "Who was killed left wires, mounts and groups behind.",

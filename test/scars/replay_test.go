@@ -78,15 +78,16 @@ func keepers() []Keeper {
 // boots says whether the test is one of a booted machine, which takes a minute and much of this one.
 func (k Keeper) boots() bool { return k.Room == "test/e2e" }
 
-// measures says whether the room's tests take minutes and measure times, so that nothing may run beside them.
+// measures says whether the room's tests measure times, or have real daemons wait for each other by parts of a second, so that nothing may run
+// beside them.
 func (k Keeper) measures() bool {
-	return slices.Contains([]string{"test/handover", "test/life", "test/podlb", "test/podvip"}, k.Room)
+	return slices.Contains([]string{"cmd/onprem-supervise", "test/handover", "test/life", "test/podlb", "test/podvip"}, k.Room)
 }
 
 // asks says whether the test is one of those that are only run when they are asked for.
 func (k Keeper) asks() bool { return k.boots() || strings.HasPrefix(k.Test, "TestLong") }
 
-// group is what runs in one go without defects: a room's tests, but each of those that boot a machine or take minutes alone.
+// group is what runs in one go without defects: a room's tests, but each of those that boot a machine or measure times alone.
 func (k Keeper) group() string {
 	if k.boots() || k.measures() {
 		return k.Room + " " + k.Test
