@@ -30,9 +30,9 @@ const (
 	gatedFrom            = 1_000_000
 )
 
-// short are the seeds of the short run: the holder's power is cut, and that of the next one's daemons; a holder and another node do not hear each
-// other; a killed supervisor leaves the VIP behind; nodes come back.
-var short = []uint64{5, 10, 34, 36}
+// short are the seeds of the short run: the holder's power is cut, and it comes back, once to a busy machine; a holder and another node do not hear
+// each other; a killed supervisor leaves the VIP behind.
+var short = []uint64{0, 5, 34, 36}
 
 // theatre is a stage for many seeds, which is built anew when one has left it in ruins.
 type theatre struct {
@@ -170,7 +170,7 @@ func TestLongChaos(t *testing.T) {
 	}
 	var all []uint64
 	for i := range seeds {
-		all = append(all, uint64(i+1))
+		all = append(all, uint64(i))
 	}
 	newTheatre(t).run(longGated, all...)
 }

@@ -55,7 +55,7 @@ func (s *Stage) Play(ctx context.Context, schedule simulate.Schedule) (Record, e
 	if err := s.rest(ctx, p.watch); err != nil {
 		p.errs = append(p.errs, fmt.Errorf("after it has ended: %w", err))
 	}
-	pause(ctx, p.healed().Add(s.Bounds.Astray+2*blur))
+	pause(ctx, p.healed().Add(min(s.Bounds.Astray, 2*secondBurst)+2*blur)) // nobody waits for a minute
 	if s.probes != nil {
 		p.record.Requests = s.probes.So().Since(p.begin)
 		s.probes.Forget()
