@@ -44,8 +44,9 @@ func homeless(holders []Holding, from time.Duration) (longest time.Duration) {
 // shared are the scenarios of the measurements that a cluster without a bootstrap machine can have.
 var shared = []string{"power-loss", "api-crash", "api-hang", "lb-crash", "graceful", "vrrp-kill", "both-kill", "reboot"}
 
-// TestLongAgree plays each scenario in the simulation and in the lab, the same schedule to the letter, and holds that what was computed brackets what
-// was measured, in a bracket that says something.
+// TestLongAgree plays each scenario in the simulation and in the lab, the same schedule to the letter, and holds that what was computed brackets how
+// long nobody held the VIP, in a bracket that says something. A client may wait less than was computed: a former holder, which forwards, keeps packets for
+// the VIP until the next one answers for it. It may not wait longer, but for its own pace.
 func TestLongAgree(t *testing.T) {
 	needLong(t)
 	th := newTheatre(t)
@@ -84,7 +85,7 @@ func TestLongAgree(t *testing.T) {
 				from := r.Acts[0].Began
 				got, blackout := homeless(r.Views[0].Holders, from), r.Requests.Since(r.Begin.Add(from-2*sample)).With(traffic.Served).Blackout()
 				t.Logf("nobody holds the VIP: computed %v, measured %v; the client's longest wait: computed %v, measured %v", gap, round(got), dark, round(blackout))
-				if broken := Judge(r, th.stage.Bounds); !gap.has(got) || blackout < dark.min || blackout > dark.max || len(broken) > 0 {
+				if broken := Judge(r, th.stage.Bounds); !gap.has(got) || blackout > dark.max+sample || len(broken) > 0 {
 					path, _ := Draw(r, broken)
 					t.Errorf("nobody for %v, computed %v; the client's wait %v, computed %v; picture: %s\n%s", round(got), gap, round(blackout), dark, path, Explain(r, broken))
 				}
