@@ -47,7 +47,7 @@ func Parts() []Part {
 		{Title: "9. resolv.conf, NetworkManager, hostname", IDs: numbered("R", 1, 18), Scars: slices.Concat(part9(), resolver())},
 		{Title: "9b. Platform plumbing and provisioning", IDs: slices.Concat(numbered("P", 1, 9), numbered("B", 1, 9)), Scars: part9b()},
 		{Title: "10. Weaknesses of today's code", IDs: counted("W", 38), Scars: weaknesses()},
-		{Title: "Elections: who may stand and what counts, beside the scars", IDs: numbered("E", 1, 9), Scars: elections()},
+		{Title: "Elections: who may stand and what counts, beside the scars", IDs: numbered("E", 1, 10), Scars: elections()},
 		{Title: "Input: what people write, beside the scars", IDs: numbered("I", 1, 31), Scars: people()},
 		{Title: "Registries: what they do, beside the scars", IDs: numbered("G", 1, 13), Scars: registries()},
 		{Title: "Containers: what people and podman do to them, beside the scars", IDs: numbered("C", 1, 13), Scars: containers()},
