@@ -27,12 +27,14 @@ check: tools ## formatting, vet, staticcheck, laws, generated files up to date
 	$(GO) run $(STATICCHECK) $(TAGS) ./...
 	$(GO) test $(TAGS) ./test
 
-# Whole machines and clusters run alone, one after the other: what they hold is about time.
-ALONE := ./test/chaos ./test/e2e ./test/handover ./test/life ./test/poddns ./test/podlb ./test/podvip
+# Whole machines and clusters run alone, one after the other: what they hold is about time. Others wait most of the time.
+ALONE := ./test/chaos ./test/e2e ./test/handover ./test/life ./test/podlb
+WAITING := ./test/poddns ./test/podvip
 
 test: export ONPREM_INFRA_REQUIRE := 1
 test: setup build check ## everything that must hold, with the real daemons, a boot of the bootstrap machine, a hand-over and some chaos
-	$(GO) test $(TAGS) -timeout 20m $$($(GO) list $(TAGS) ./... | grep -vE '/test/(chaos|e2e|handover|life|pod(dns|lb|vip))$$')
+	$(GO) test $(TAGS) -timeout 20m -p 3 $$($(GO) list $(TAGS) ./... | grep -vE '/test/(chaos|e2e|handover|life|pod(dns|lb|vip))$$')
+	$(GO) test $(TAGS) -timeout 20m -count 1 $(WAITING)
 	$(GO) test $(TAGS) -timeout 20m -count 1 -p 1 $(ALONE)
 
 fuzz: FUZZTIME := 10m

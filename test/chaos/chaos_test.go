@@ -25,7 +25,7 @@ const (
 
 // The seeds of the normal runs. Gated ones count from gatedFrom on, so that a number says which kind of run it was.
 const (
-	shortGated           = 2
+	shortGated           = 1
 	longGated, longSeeds = 5, 50
 	gatedFrom            = 1_000_000
 )

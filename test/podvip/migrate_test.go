@@ -37,6 +37,7 @@ var (
 // for a while; nobody speaks the new way before that is over, and then all do at one instant. Seen from outside the VIP never has two holders for
 // longer than the slower way needs to settle that, and never none for longer than it takes to notice that a holder is gone.
 func TestMigrate(t *testing.T) {
+	t.Parallel() // each has a network of its own, and waits most of the time
 	l := open(t, vrrp.ProfileCompat)
 	l.plan = l.compile(old, spec.Former{})
 	l.monitor = []string{"--migrate-every=" + migrateEvery.String(), "--migrate-lead=" + migrateLead.String()}

@@ -36,6 +36,7 @@ func announces(rank int, holder bool) int {
 // TestRanked is three control plane nodes of a cluster of ours alone, from their first start: they claim a rank each, the best one that can takes the VIP,
 // and whoever holds it keeps it against every better rank that comes back, until its own health falls.
 func TestRanked(t *testing.T) {
+	t.Parallel() // each has a network of its own, and waits most of the time
 	l := open(t, vrrp.ProfileLan)
 	var hosts []*lab.Host
 	for i := range 3 {

@@ -22,6 +22,7 @@ const full = 65
 // still at once, and it follows the balancer's health while the API is away. After a reboot of all nodes in an outage of everything it has a home
 // again.
 func TestNodes(t *testing.T) {
+	t.Parallel() // each has a network of its own, and waits most of the time
 	l := open(t, vrrp.ProfileCompat)
 	var hosts []*lab.Host
 	for i := range 3 {
