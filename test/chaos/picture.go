@@ -8,14 +8,8 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/simulate"
 	"github.com/onprem-infra/onprem-infra/shared/timeline"
-	"github.com/onprem-infra/onprem-infra/test/traffic"
+	"github.com/onprem-infra/onprem-infra/test/life"
 )
-
-// tones are the outcomes of requests as a picture shows them.
-var tones = map[traffic.Outcome]timeline.Tone{
-	traffic.Served: timeline.Served, traffic.Refused: timeline.Refused, traffic.Silent: timeline.Late, traffic.Late: timeline.Late,
-	traffic.Reset: timeline.Reset, traffic.Failed: timeline.Failed,
-}
 
 // Timeline draws a record: a lane for each node, one for each neighbour, and one for the clients.
 func (r Record) Timeline(title string) timeline.Timeline {
@@ -39,11 +33,7 @@ func (r Record) Timeline(title string) timeline.Timeline {
 		}
 		t.Lanes = append(t.Lanes, lane)
 	}
-	clients := timeline.Lane{Name: "clients"}
-	for _, q := range r.Requests {
-		clients.Points = append(clients.Points, timeline.Point{At: q.Start.Sub(r.Begin), Tone: tones[q.Outcome]})
-	}
-	t.Lanes = append(t.Lanes, clients)
+	t.Lanes = append(t.Lanes, life.Clients(r.Requests, r.Begin))
 	for _, a := range r.Done() {
 		t.Marks = append(t.Marks, timeline.Mark{At: a.Began, Label: fmt.Sprintf("%s %s", a.Kind, a.Host)})
 	}
