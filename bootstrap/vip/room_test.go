@@ -254,7 +254,7 @@ func TestDecideProfiles(t *testing.T) {
 			t.Fatalf("%s: %+v", profile, d.Config)
 		}
 		for _, i := range d.Config.Instances {
-			if i.Version != vrrp.V3 || i.AuthPass != "" || i.Advert != p.Timing.Model.Advert || i.Refresh != time.Second || i.Priority != 200 || i.Priority <= p.VRRP.ControlPlane.Max {
+			if i.Version != vrrp.V3 || i.AuthPass != "" || i.Advert != p.Timing.Model.Advert || i.Refresh != time.Second || i.Priority != 230 || i.Priority <= p.VRRP.ControlPlane.Max {
 				t.Errorf("%s: %+v", profile, i)
 			}
 		}

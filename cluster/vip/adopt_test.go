@@ -46,7 +46,7 @@ func TestAdopt(t *testing.T) {
 		w.room.Adopt(wanted)
 		d = w.turn()
 		i = instance(t, d, "192.0.2.6")
-		if i.Version != vrrp.V3 || i.Advert.Milliseconds() != 100 || !i.Source.IsValid() || len(i.Peers) < 2 || i.Priority > 24 || i.AuthPass != "" || len(w.proposals) != 2 {
+		if i.Version != vrrp.V3 || i.Advert.Milliseconds() != 100 || !i.Source.IsValid() || len(i.Peers) < 2 || int(i.Priority) > int(wanted.VRRP.IngressNodes.Base)+wanted.VRRP.IngressNodes.Ranks[0] || i.AuthPass != "" || len(w.proposals) != 2 {
 			t.Errorf("%s: after it is %+v, proposed %d times", r, i, len(w.proposals))
 		}
 		if r == role.Master {

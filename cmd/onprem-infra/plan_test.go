@@ -47,9 +47,9 @@ func TestPlanJSONHolds(t *testing.T) {
 	for path, want := range map[string]string{
 		"cluster.name": `"prod"`, "cluster.domain": `"example.com"`, "platform": `"baremetal"`, "topology": `"HighlyAvailable"`,
 		"vips.api": `["192.0.2.5","2001:db8:1::5"]`, "vips.ingress": `["192.0.2.6","2001:db8:1::6"]`,
-		"vrrp.api.id": "2", "vrrp.ingress.id": "33", "vrrp.bootstrapPriority": "200", "vrrp.controlPlane.base": "1",
+		"vrrp.api.id": "2", "vrrp.ingress.id": "33", "vrrp.bootstrapPriority": "230", "vrrp.controlPlane.base": "31",
 		"vrrp.controlPlane.ranks": "[24,18,12,6,0]", "vrrp.controlPlane.holder": "30",
-		"vrrp.controlPlane.max": "178", "vrrp.margin": "22", "timing.profile": `"lan"`, "timing.advertIntervalMs": "100",
+		"vrrp.controlPlane.max": "208", "vrrp.margin": "22", "timing.profile": `"lan"`, "timing.advertIntervalMs": "100",
 		"ports.api": "6443", "images": "{}",
 	} {
 		at := document

@@ -79,6 +79,7 @@ func TestDefects(t *testing.T) {
 		{"the holder's bonus", func(c *Cluster) { c.Policy.ControlPlane.Holder = 0 }, NoNeed},
 		{"the ranks", func(c *Cluster) { c.Policy.ControlPlane.Ranks = nil }, OneTaker},
 		{"one rank", func(c *Cluster) { c.Policy.ControlPlane.Ranks = []int{24, 24, 12, 6, 0} }, OneTaker},
+		{"the base's distance from the bonus", func(c *Cluster) { c.Policy.ControlPlane.Base = 1 }, OneTaker},
 		{"the bootstrap's distance", func(c *Cluster) { c.Policy.Bootstrap = c.Policy.ControlPlane.Base + 1 }, Stays},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -219,11 +219,10 @@ func (r *rules) elected(w *world, h *host) {
 	}
 }
 
-// sameWait says whether two routers have begun to wait at the same advert, and nothing has come between. Those at the lowest priority of all do not count:
-// what has just begun and what is to leave has been put there, whatever its rank.
+// sameWait says whether two routers have begun to wait at the same advert, and nothing has come between.
 func sameWait(a, b *router) bool {
 	undisturbed := func(r *router) bool { return r.heard >= 0 && r.changed <= r.heard && r.thawed < r.heard-time.Second }
-	return undisturbed(a) && undisturbed(b) && (a.heard-b.heard).Abs() < wire.most && a.priority > int(vrrp.MinPriority)
+	return undisturbed(a) && undisturbed(b) && (a.heard-b.heard).Abs() < wire.most
 }
 
 // worth is what a host's health adds, without what only orders equals.

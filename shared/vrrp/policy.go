@@ -55,11 +55,15 @@ func Compat() Policy {
 // Nodes of one priority that lose their holder take the VIP in the same millisecond, and clients believe whoever speaks last. So candidates have
 // ranks. A better rank that comes back must not take the VIP from who serves: so the holder has a bonus, above all that ranks differ by. Health
 // counts for more than all of these together.
+//
+// A node that has just begun lies as far below its rank as the bonus is above it. The base is above the bonus, so that also nodes on which nothing works
+// yet begin with priorities that differ: 1 is the least that VRRP announces, and who was to have less would have just that, whatever its rank.
 func Ranked() Policy {
+	const base, holder = 31, 30
 	return Policy{
-		Bootstrap:    200,
-		ControlPlane: Candidates{Base: 1, Ranks: []int{24, 18, 12, 6, 0}, Holder: 30, Weights: controlPlaneWeights(60, 60, 3)},
-		Ingress:      Candidates{Base: 1, Ranks: down(23), Holder: 30, Weights: ingressWeights(120, 60)},
+		Bootstrap:    230,
+		ControlPlane: Candidates{Base: base, Ranks: []int{24, 18, 12, 6, 0}, Holder: holder, Weights: controlPlaneWeights(60, 60, 3)},
+		Ingress:      Candidates{Base: base, Ranks: down(23), Holder: holder, Weights: ingressWeights(110, 55)},
 	}
 }
 
@@ -204,8 +208,8 @@ func (c Candidates) highest() (top int, sum string, of int) {
 	return top, sum, of
 }
 
-// Lowest is the lowest priority of a node that takes part: nothing works on it, and it has the last rank.
-func (c Candidates) Lowest() Priority { return Priority(int(c.Base) + c.Rank(len(c.Ranks)-1)) }
+// Lowest is the lowest priority of a node that takes part: nothing works on it, it has the last rank and, where holders have a bonus, has just begun.
+func (c Candidates) Lowest() Priority { return Priority(int(c.Base) + c.Rank(len(c.Ranks)-1) - c.Holder) }
 
 // Serving is the lowest priority of a node that serves what the VIP is for: it has the last rank, and nothing but its service counts for it.
 func (c Candidates) Serving() Priority {

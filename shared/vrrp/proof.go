@@ -96,7 +96,7 @@ func (c Candidates) equals() bool { return c.Holder == 0 && len(c.Ranks) == 0 }
 //   - over every subset of what can work on a node, in every rank, with and without the bonus, the better node holds the VIP, whatever the
 //     addresses;
 //   - where there are ranks or a bonus, the holder keeps the VIP against every node of equal health;
-//   - every priority that can come about is one that VRRP can announce.
+//   - every priority that can come about is one that VRRP can announce, also that of a node that has just begun.
 func Prove(p Policy) (Proof, error) {
 	wrong := errors.Join(
 		p.ControlPlane.wellFormed("control plane"), p.Ingress.wellFormed("ingress"),

@@ -64,7 +64,7 @@ func TestRanked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if proof.ControlPlaneMax != 178 || proof.IngressMax != 234 || proof.Margin != 22 || p.ControlPlane.Lowest() != 1 || p.Ingress.Lowest() != 1 {
+	if proof.ControlPlaneMax != 208 || proof.IngressMax != 249 || proof.Margin != 22 || p.ControlPlane.Lowest() != 1 || p.Ingress.Lowest() != 1 {
 		t.Errorf("max %d, ingress max %d, margin %d, lowest %d and %d", proof.ControlPlaneMax, proof.IngressMax, proof.Margin, p.ControlPlane.Lowest(), p.Ingress.Lowest())
 	}
 	golden.Check(t, []byte(strings.Join(proof.Statements, "\n")+"\n"))
@@ -129,21 +129,23 @@ func TestProveRejectsRanked(t *testing.T) {
 	}{
 		{"no bonus", func(p *Policy) { p.ControlPlane.Holder = 0 }, []string{"the holder must beat a node of equal health and any rank"}},
 		{"a bonus below the spread", func(p *Policy) { p.ControlPlane.Holder = 24 },
-			[]string{"the holder must beat", "1 + 24 (holder) = 25 against 1 + 24 (rank 0) + 3 (mcs) = 28"}},
-		{"a bonus above health", func(p *Policy) { p.ControlPlane.Holder = 33 }, []string{
+			[]string{"the holder must beat", "31 + 24 (holder) = 55 against 31 + 24 (rank 0) + 3 (mcs) = 58"}},
+		{"a bonus above health", func(p *Policy) { p.ControlPlane.Base, p.ControlPlane.Holder = 34, 33 }, []string{
 			"a node with a working balancer must beat one with only a local API", "a node with only a local API must beat one with neither",
-			"1 + 60 (both) = 61 against 1 + 24 (rank 0) + 33 (holder) + 3 (mcs) = 61"}},
+			"34 + 60 (both) = 94 against 34 + 24 (rank 0) + 33 (holder) + 3 (mcs) = 94"}},
 		{"ranks beyond health", func(p *Policy) { p.ControlPlane.Ranks[0] = 27 }, []string{"a node with only a local API must beat one with neither"}},
 		{"a rank twice", func(p *Policy) { p.ControlPlane.Ranks[1] = 24 }, []string{"control plane rank 1 adds 24: each rank adds less"}},
 		{"a rank that takes away", func(p *Policy) { p.ControlPlane.Ranks[4] = -1 }, []string{"control plane rank 4 adds -1"}},
 		{"a bonus that takes away", func(p *Policy) { p.Ingress.Holder = -1 }, []string{"ingress holder adds -1"}},
-		{"bootstrap that a holder of the best rank reaches", func(p *Policy) { p.Bootstrap = 178 },
-			[]string{"1 + 24 (rank 0) + 30 (holder) + 60 (lb) + 60 (both) + 3 (mcs) = 178, bootstrap 178"}},
-		{"bootstrap above checks and ranks alone", func(p *Policy) { p.Bootstrap = 150 }, []string{"= 178, bootstrap 150"}},
+		{"bootstrap that a holder of the best rank reaches", func(p *Policy) { p.Bootstrap = 208 },
+			[]string{"31 + 24 (rank 0) + 30 (holder) + 60 (lb) + 60 (both) + 3 (mcs) = 208, bootstrap 208"}},
+		{"bootstrap above checks and ranks alone", func(p *Policy) { p.Bootstrap = 150 }, []string{"= 208, bootstrap 150"}},
 		{"ingress without a bonus", func(p *Policy) { p.Ingress.Holder = 0 }, []string{"the holder must beat a node of equal health and any rank"}},
 		{"ready below the spread and the bonus", func(p *Policy) { p.Ingress.Weights[1].Adds = 53 }, []string{"the one that is ready must beat the one that drains"}},
-		{"default below ready, the spread and the bonus", func(p *Policy) { p.Ingress.Weights[0].Adds = 113 }, []string{"a node with the default router must beat one without"}},
-		{"ingress above the range", func(p *Policy) { p.Ingress.Holder = 51 }, []string{"= 255 is outside 1 to 254"}},
+		{"default below ready, the spread and the bonus", func(p *Policy) { p.Ingress.Weights[0].Adds = 108 }, []string{"a node with the default router must beat one without"}},
+		{"ingress above the range", func(p *Policy) { p.Ingress.Weights[0].Adds = 116 }, []string{"= 255 is outside 1 to 254"}},
+		{"a base that the bonus takes away", func(p *Policy) { p.ControlPlane.Base = 30 },
+			[]string{"control plane nodes that begin without health are all cut to priority 1, as they lie 30 below base 30"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := Ranked()
@@ -262,10 +264,10 @@ func TestProveAgreesRanked(t *testing.T) {
 	for range 2_000 {
 		spread, holder, lb, both, mcs := 4+random.IntN(12), random.IntN(24), 20+random.IntN(30), 20+random.IntN(30), 1+random.IntN(4)
 		p := Ranked()
-		p.Bootstrap = Priority(60 + random.IntN(120))
-		p.ControlPlane = Candidates{Base: 1, Ranks: []int{spread, spread - 1, 2, 1, 0}, Holder: holder, Weights: controlPlaneWeights(lb, both, mcs)}
+		p.Bootstrap = Priority(90 + random.IntN(120))
+		p.ControlPlane = Candidates{Base: 31, Ranks: []int{spread, spread - 1, 2, 1, 0}, Holder: holder, Weights: controlPlaneWeights(lb, both, mcs)}
 		moves := spread + holder + mcs // what may speak for a node beside its health
-		want := 1+moves+lb+both < int(p.Bootstrap) && lb > moves && both > moves && holder > spread+mcs
+		want := 31+moves+lb+both < int(p.Bootstrap) && lb > moves && both > moves && holder > spread+mcs
 		if _, err := Prove(p); (err == nil) != want {
 			t.Fatalf("bootstrap %d, spread %d, holder %d, lb %d, both %d, mcs %d: %v", p.Bootstrap, spread, holder, lb, both, mcs, err)
 		}

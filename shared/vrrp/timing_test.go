@@ -43,8 +43,8 @@ func TestProfiles(t *testing.T) {
 		ipv4      Version
 		bootstrap Priority
 	}{
-		{"lan", 100 * time.Millisecond, V3, 200},
-		{"vm", 250 * time.Millisecond, V3, 200},
+		{"lan", 100 * time.Millisecond, V3, 230},
+		{"vm", 250 * time.Millisecond, V3, 230},
 		{"compat", time.Second, V2, 70},
 	} {
 		got, ok := TimingOf(tt.profile)

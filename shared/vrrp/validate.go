@@ -31,6 +31,10 @@ func (c Candidates) wellFormed(who string) error {
 	if c.Holder < 0 {
 		wrong = append(wrong, fmt.Errorf("%s holder adds %d: holding the VIP is a bonus", who, c.Holder))
 	}
+	if begins := int(c.Base) - c.Holder; c.Holder > 0 && begins < int(MinPriority) {
+		wrong = append(wrong, fmt.Errorf("%s nodes that begin without health are all cut to priority %d, as they lie %d below base %d: let the base be above the bonus",
+			who, MinPriority, c.Holder, c.Base))
+	}
 	top, sum, _ := c.highest()
 	return errors.Join(append(wrong, inRange(who, int(c.Base), fmt.Sprint(c.Base)), inRange(who, top, sum))...)
 }
