@@ -91,6 +91,7 @@ var laws = []law{
 	{room: "shared/haproxy", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
 	{room: "shared/corefile", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
 	{room: "shared/resolvconf", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
+	{room: "shared/mdns", own: leaves, foreign: []string{"github.com/miekg/dns"}, why: "a format knows no plan, and a state machine no clock and no socket"},
 	{room: "shared/pod", own: leaves, foreign: []string{"k8s.io/api", "k8s.io/apimachinery/pkg/", "sigs.k8s.io/yaml"}, why: "a format knows no plan; the types of pods, and no client"},
 	{room: "shared/spec", own: leaves, foreign: []string{"go.yaml.in/yaml/v3"}, why: "input is read without a look at the machine"},
 	{room: "shared/plan", own: append([]string{"shared/spec"}, leaves...), why: "compiling is pure"},

@@ -1,0 +1,138 @@
+package mdns
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// Next is when Tick is to be called at the latest; ok is false only before the first Tick.
+func (b *Browser) Next() (at time.Time, ok bool) {
+	first := func(t time.Time) {
+		if !t.IsZero() && (!ok || t.Before(at)) {
+			at, ok = t, true
+		}
+	}
+	for _, facts := range b.facts {
+		for _, f := range facts {
+			first(f.expires)
+			first(f.renewal())
+		}
+	}
+	for _, q := range b.questions {
+		first(q.at)
+	}
+	return at, ok
+}
+
+// Tick returns what is to be asked now. It is called once at the start, after each packet, and when Next says so.
+func (b *Browser) Tick(now time.Time) []Outgoing {
+	b.forget(now)
+	b.wonder(now)
+	asked := map[topic]string{}
+	for t, q := range b.questions {
+		if !q.at.After(now) {
+			asked[t] = q.name
+			q.at, q.wait = now.Add(q.wait), min(2*q.wait, longest)
+		}
+	}
+	for t, facts := range b.facts {
+		for _, f := range facts {
+			if at := f.renewal(); !at.IsZero() && !at.After(now) {
+				asked[t] = f.rr.Header().Name
+				f.asked++
+			}
+		}
+	}
+	return toAll(b.ask(now, asked))
+}
+
+// wonder has what is not known asked for, and what is known now asked for no more. Who has a service is asked without an end, ever more rarely.
+func (b *Browser) wonder(now time.Time) {
+	want := map[topic]string{}
+	for _, t := range b.wish.Types {
+		name := string(t) + "." + domain
+		want[topic{name, dns.TypePTR}] = name
+	}
+	for t, facts := range b.facts {
+		for _, f := range facts {
+			switch rr := f.rr.(type) {
+			case *dns.PTR:
+				if srv := (topic{key(rr.Ptr), dns.TypeSRV}); t.kind == dns.TypePTR && len(b.facts[srv]) == 0 {
+					want[srv] = rr.Ptr
+				}
+			case *dns.SRV:
+				if name := key(rr.Target); !b.addressed(name) {
+					want[topic{name, dns.TypeA}], want[topic{name, dns.TypeAAAA}] = rr.Target, rr.Target
+				}
+			}
+		}
+	}
+	for t := range b.questions {
+		if _, wanted := want[t]; !wanted {
+			delete(b.questions, t)
+		}
+	}
+	for t, name := range want {
+		if b.questions[t] == nil {
+			b.questions[t] = &question{name: name, at: now.Add(b.jitter(20*time.Millisecond, 120*time.Millisecond)), wait: firstWait}
+		}
+	}
+}
+
+// ask writes questions, with what is known of their answers, so that only others answer (RFC 6762 7.1). What does not fit follows in further packets.
+func (b *Browser) ask(now time.Time, asked map[topic]string) (packets [][]byte) {
+	m := &dns.Msg{Compress: true}
+	var known []dns.RR
+	for _, t := range sortedTopics(asked) {
+		m.Question = append(m.Question, dns.Question{Name: asked[t], Qtype: t.kind, Qclass: dns.ClassINET})
+		if m.Len() > mostBytes {
+			last := m.Question[len(m.Question)-1]
+			m.Question = m.Question[:len(m.Question)-1]
+			packets = pack(packets, m)
+			m = &dns.Msg{Compress: true, Question: []dns.Question{last}}
+		}
+		if t.kind == dns.TypePTR {
+			known = append(known, b.known(now, t)...)
+		}
+	}
+	if len(m.Question) == 0 {
+		return packets
+	}
+	for _, rr := range known {
+		if m.Answer = append(m.Answer, rr); m.Len() > mostBytes {
+			m.Answer = m.Answer[:len(m.Answer)-1]
+			m.Truncated = true // more follows
+			packets = pack(packets, m)
+			m = &dns.Msg{Compress: true, Answer: []dns.RR{rr}}
+		}
+	}
+	return pack(packets, m)
+}
+
+// sortedTopics puts questions after services last: what is known of their answers follows in the same packet.
+func sortedTopics(asked map[topic]string) []topic {
+	all := slices.Collect(maps.Keys(asked))
+	slices.SortFunc(all, func(a, b topic) int {
+		if last := a.kind == dns.TypePTR; last != (b.kind == dns.TypePTR) {
+			return map[bool]int{true: 1, false: -1}[last]
+		}
+		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind))
+	})
+	return all
+}
+
+// known are the answers to a question that are true for at least half of their time yet.
+func (b *Browser) known(now time.Time, t topic) (all []dns.RR) {
+	for _, f := range b.facts[t] {
+		if left := f.expires.Sub(now); left >= f.life()/2 {
+			rr := dns.Copy(f.rr)
+			rr.Header().Ttl = seconds(left)
+			all = append(all, rr)
+		}
+	}
+	return all
+}

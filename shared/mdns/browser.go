@@ -1,0 +1,304 @@
+package mdns
+
+import (
+	"cmp"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+const (
+	firstWait = time.Second // between two questions; each wait is twice the one before
+	longest   = time.Hour
+	mostTTL   = 4500 * time.Second // nobody's word is believed for longer
+	// mostRecords bounds what is remembered of all hosts, mostOfOne what of one source.
+	mostRecords = 8192
+	mostOfOne   = 64
+)
+
+// Wish is what a Browser listens for.
+type Wish struct {
+	Types []Type
+	// Cluster is the first words of the services' instances, as "ostest" of "ostest Workstation"; empty for those of everybody on the link.
+	Cluster string
+	// Networks hold every address that is believed; none for any.
+	Networks []netip.Prefix
+}
+
+// matches says whether an instance is the cluster's. A name that only begins with the same letters is another cluster's.
+func (w Wish) matches(instance string) bool {
+	rest, ok := strings.CutPrefix(strings.ToLower(instance), strings.ToLower(w.Cluster))
+	return ok && (w.Cluster == "" || rest == "" || rest[0] == ' ')
+}
+
+// kind is the type of service that a name is an instance of, empty when it is none that is wished for.
+func (w Wish) kind(name string) Type {
+	for _, t := range w.Types {
+		if strings.HasSuffix(key(name), "."+string(t)+"."+domain) && w.matches(plain(name)) {
+			return t
+		}
+	}
+	return ""
+}
+
+// believes says whether an address may be a host's.
+func (w Wish) believes(a netip.Addr) bool {
+	if !a.IsValid() || !a.IsGlobalUnicast() || a.Is4In6() {
+		return false
+	}
+	return len(w.Networks) == 0 || slices.ContainsFunc(w.Networks, func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// topic is what a question is about.
+type topic struct {
+	name string // to compare by
+	kind uint16
+}
+
+func topicOf(rr dns.RR) topic { return topic{key(rr.Header().Name), rr.Header().Rrtype} }
+
+// fact is one record that is believed.
+type fact struct {
+	rr      dns.RR
+	from    netip.Addr
+	born    time.Time
+	expires time.Time
+	asked   int           // how often it was asked for again (RFC 6762 5.2)
+	late    time.Duration // by chance, so that not all ask at once
+}
+
+// life is the time that a fact is believed.
+func (f *fact) life() time.Duration { return time.Duration(f.rr.Header().Ttl) * time.Second }
+
+// renewal is when it is to be asked for again, zero when it has been often enough or is on its way out.
+func (f *fact) renewal() time.Time {
+	if f.asked > 3 || f.expires.Before(f.born.Add(f.life())) {
+		return time.Time{}
+	}
+	return f.born.Add(f.life()*time.Duration(80+5*f.asked)/100 + f.late)
+}
+
+// question is one that is asked until somebody has answered, or without an end.
+type question struct {
+	name string // as it is asked
+	at   time.Time
+	wait time.Duration
+}
+
+// Browser remembers the hosts of a cluster that announce themselves on a link: it hears what they say unasked and asks for what it lacks or is about
+// to forget. It is for one goroutine.
+type Browser struct {
+	link      Link
+	wish      Wish
+	jitter    Jitter
+	facts     map[topic][]*fact
+	sources   map[netip.Addr]int
+	total     int
+	questions map[topic]*question
+}
+
+// NewBrowser makes one that has heard nothing yet.
+func NewBrowser(link Link, wish Wish, jitter Jitter) *Browser {
+	return &Browser{link: link, wish: wish, jitter: jitter, facts: map[topic][]*fact{}, sources: map[netip.Addr]int{}, questions: map[topic]*question{}}
+}
+
+// Receive takes a packet in. Only what was said to everybody by a host of the link is heard. Call Tick after it.
+func (b *Browser) Receive(now time.Time, p Packet) {
+	if !p.Multicast || p.From.Port() != Port || !b.link.Near(p.From.Addr()) {
+		return
+	}
+	m, ok := parse(p.Data)
+	if !ok || !m.Response {
+		return
+	}
+	// An address is of interest when a service is at its name, which may stand behind it.
+	for _, addresses := range []bool{false, true} {
+		var news []heard
+		for _, h := range m.answers {
+			if address := h.Header().Rrtype == dns.TypeA || h.Header().Rrtype == dns.TypeAAAA; address == addresses && b.concerns(h.RR) {
+				news = append(news, h)
+			}
+		}
+		b.flush(now, news)
+		for _, h := range news {
+			b.learn(now, p.From.Addr(), h.RR)
+		}
+	}
+}
+
+// concerns says whether a record is one to remember.
+func (b *Browser) concerns(rr dns.RR) bool {
+	switch rr := rr.(type) {
+	case *dns.PTR:
+		kind := b.wish.kind(rr.Ptr)
+		return kind != "" && key(rr.Hdr.Name) == string(kind)+"."+domain
+	case *dns.SRV:
+		return b.wish.kind(rr.Hdr.Name) != "" && local(rr.Target)
+	case *dns.A:
+		return b.targeted(rr.Hdr.Name) && b.wish.believes(addressOf(rr))
+	case *dns.AAAA:
+		return b.targeted(rr.Hdr.Name) && b.wish.believes(addressOf(rr))
+	}
+	return false
+}
+
+// local says whether a name is LABEL.local, as a host's is.
+func local(name string) bool {
+	return strings.HasSuffix(key(name), "."+domain) && dns.CountLabel(name) == 2
+}
+
+func addressOf(rr dns.RR) netip.Addr {
+	var a netip.Addr
+	switch rr := rr.(type) {
+	case *dns.A:
+		a, _ = netip.AddrFromSlice(rr.A.To4())
+	case *dns.AAAA:
+		a, _ = netip.AddrFromSlice(rr.AAAA.To16())
+	}
+	return a
+}
+
+// targeted says whether a service that is known is at a name.
+func (b *Browser) targeted(name string) bool {
+	for t, facts := range b.facts {
+		if t.kind == dns.TypeSRV && slices.ContainsFunc(facts, func(f *fact) bool { return key(f.rr.(*dns.SRV).Target) == key(name) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// flush has what was known before forgotten in a second where a host says that this is all (RFC 6762 10.2). What came within the last second stays:
+// it may be the former part of the same word.
+func (b *Browser) flush(now time.Time, news []heard) {
+	for _, h := range news {
+		if !h.flush || h.Header().Ttl == 0 {
+			continue
+		}
+		for _, f := range b.facts[topicOf(h.RR)] {
+			if now.Sub(f.born) > time.Second {
+				f.expires = sooner(f.expires, now.Add(time.Second))
+			}
+		}
+	}
+}
+
+func sooner(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// learn remembers a record, or that it is no longer true.
+func (b *Browser) learn(now time.Time, from netip.Addr, rr dns.RR) {
+	t := topicOf(rr)
+	i := slices.IndexFunc(b.facts[t], func(f *fact) bool { return dns.IsDuplicate(f.rr, rr) })
+	switch {
+	case rr.Header().Ttl == 0 && i >= 0:
+		b.facts[t][i].expires = sooner(b.facts[t][i].expires, now.Add(time.Second))
+		return
+	case rr.Header().Ttl == 0:
+		return
+	}
+	rr.Header().Ttl = min(rr.Header().Ttl, seconds(mostTTL))
+	f := &fact{rr: rr, from: from, born: now}
+	f.late = b.jitter(0, f.life()/50+1)
+	f.expires = now.Add(f.life())
+	switch {
+	case i >= 0:
+		f.from = b.facts[t][i].from // who is counted for it
+		b.facts[t][i] = f
+	case b.total < mostRecords && b.sources[from] < mostOfOne:
+		b.facts[t] = append(b.facts[t], f)
+		b.total++
+		b.sources[from]++
+	}
+}
+
+// forget drops what has expired.
+func (b *Browser) forget(now time.Time) {
+	for t, facts := range b.facts {
+		kept := slices.DeleteFunc(facts, func(f *fact) bool {
+			old := !f.expires.After(now)
+			if old {
+				b.total--
+				if b.sources[f.from]--; b.sources[f.from] == 0 {
+					delete(b.sources, f.from)
+				}
+			}
+			return old
+		})
+		if b.facts[t] = kept; len(kept) == 0 {
+			delete(b.facts, t)
+		}
+	}
+}
+
+// Found is a host that was heard of.
+type Found struct {
+	Name      string // its first label, in lower case
+	Addresses []netip.Addr
+	TTL       time.Duration // for how long it is true
+}
+
+// Hosts are the hosts that a service is at and whose addresses are known, sorted.
+func (b *Browser) Hosts(now time.Time) []Found {
+	byName := map[string]Found{}
+	for t, facts := range b.facts {
+		if t.kind != dns.TypeA && t.kind != dns.TypeAAAA || !b.targeted(t.name) {
+			continue
+		}
+		for _, f := range facts {
+			if left := f.expires.Sub(now); left > 0 {
+				h, known := byName[t.name]
+				h.Name = key(plain(t.name))
+				h.Addresses = append(h.Addresses, addressOf(f.rr))
+				if !known || left < h.TTL {
+					h.TTL = left
+				}
+				byName[t.name] = h
+			}
+		}
+	}
+	list := slices.Collect(maps.Values(byName))
+	for _, h := range list {
+		slices.SortFunc(h.Addresses, netip.Addr.Compare)
+	}
+	slices.SortFunc(list, func(a, b Found) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+// Endpoint is where a service is.
+type Endpoint struct {
+	Instance string
+	Host     string // its first label, in lower case
+	Port     uint16
+}
+
+// Endpoints are those of a type of service whose hosts' addresses are known, sorted, each host and port once.
+func (b *Browser) Endpoints(now time.Time, kind Type) (list []Endpoint) {
+	for t, facts := range b.facts {
+		if t.kind != dns.TypeSRV || b.wish.kind(t.name) != kind {
+			continue
+		}
+		for _, f := range facts {
+			srv := f.rr.(*dns.SRV)
+			if f.expires.After(now) && b.addressed(key(srv.Target)) {
+				list = append(list, Endpoint{Instance: plain(srv.Hdr.Name), Host: key(plain(srv.Target)), Port: srv.Port})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b Endpoint) int {
+		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Port, b.Port), cmp.Compare(a.Instance, b.Instance))
+	})
+	return slices.CompactFunc(list, func(a, b Endpoint) bool { return a.Host == b.Host && a.Port == b.Port })
+}
+
+func (b *Browser) addressed(name string) bool {
+	return len(b.facts[topic{name, dns.TypeA}])+len(b.facts[topic{name, dns.TypeAAAA}]) > 0
+}

@@ -1,0 +1,63 @@
+package mdns
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"github.com/miekg/dns"
+)
+
+const (
+	domain    = "local."
+	maxLabel  = 63
+	directory = "_services._dns-sd._udp." + domain // which types of service there are (RFC 6763 9)
+)
+
+// Shorten makes a label of a text that is too long for one: its first 15 bytes, the SHA-256 of all of it cut to 32 hexadecimal digits, and its last
+// 16 bytes. Others have shortened names so before; two nodes that are to name the same thing must agree.
+func Shorten(text string) string {
+	if len(text) <= maxLabel {
+		return text
+	}
+	return fmt.Sprintf("%s%.16x%s", text[:15], sha256.Sum256([]byte(text)), text[len(text)-16:])
+}
+
+// escaped writes a label in the presentation format that package dns reads.
+func escaped(label string) string {
+	var b strings.Builder
+	for i := range len(label) {
+		switch c := label[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_':
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "\\%03d", c)
+		}
+	}
+	return b.String()
+}
+
+// plain is the first label of a name, as it was before it was escaped.
+func plain(name string) string {
+	wire := make([]byte, 256)
+	if _, err := dns.PackDomainName(dns.Fqdn(name), wire, 0, nil, false); err != nil {
+		return ""
+	}
+	return string(wire[1 : 1+int(wire[0])])
+}
+
+// written is a name as package dns reads it from a packet, so that names can be compared as texts.
+func written(name string) string {
+	wire := make([]byte, 256)
+	if _, err := dns.PackDomainName(name, wire, 0, nil, false); err != nil {
+		return name
+	}
+	same, _, err := dns.UnpackDomainName(wire, 0)
+	if err != nil {
+		return name
+	}
+	return same
+}
+
+// key is a name to compare by.
+func key(name string) string { return strings.ToLower(name) }
