@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-
 	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
-	"github.com/onprem-infra/onprem-infra/shared/pod"
 )
 
 // Manifests are Objects as files in one directory, whose names are in the order in which they are to be applied. Where no pod of ours runs there
@@ -19,15 +17,12 @@ func Manifests(p plan.Plan) (asset.Set, error) {
 		return b.Set()
 	}
 	for i, o := range Objects(p) {
-		about, err := meta.Accessor(o)
-		if err != nil {
-			return asset.Set{}, fmt.Errorf("name object %d of the cluster: %w", i+1, err)
-		}
-		name := strings.ToLower(o.GetObjectKind().GroupVersionKind().Kind)
-		if namespace := about.GetNamespace(); namespace != "" {
+		about := o.About()
+		name := strings.ToLower(about.Kind)
+		if namespace := about.Metadata.Namespace; namespace != "" {
 			name += "-" + namespace
 		}
-		b.File(fmt.Sprintf("/%02d-%s.yaml", i+1, name), 0o644, pod.Encode(o))
+		b.File(fmt.Sprintf("/%02d-%s.yaml", i+1, name), 0o644, object.Encode(o))
 	}
 	return b.Set()
 }

@@ -2,11 +2,10 @@ package cluster
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
-
+	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -37,18 +36,14 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-func title(t *testing.T, o runtime.Object) string {
+func title(t *testing.T, o object.Object) string {
 	t.Helper()
-	about, err := meta.Accessor(o)
-	if err != nil {
-		t.Fatal(err)
+	about := o.About()
+	if !strings.HasSuffix(about.APIVersion, "v1") || about.Kind == "" {
+		t.Errorf("%T says it is a %s of %s", o, about.Kind, about.APIVersion)
 	}
-	kind := o.GetObjectKind().GroupVersionKind()
-	if kind.Version != "v1" || kind.Kind == "" {
-		t.Errorf("%T says it is a %v", o, kind)
+	if about.Metadata.Namespace != "" {
+		return about.Kind + " " + about.Metadata.Namespace + "/" + about.Metadata.Name
 	}
-	if about.GetNamespace() != "" {
-		return kind.Kind + " " + about.GetNamespace() + "/" + about.GetName()
-	}
-	return kind.Kind + " " + about.GetName()
+	return about.Kind + " " + about.Metadata.Name
 }

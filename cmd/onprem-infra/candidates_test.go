@@ -17,7 +17,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/cluster/candidates"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
@@ -62,7 +61,7 @@ func TestKeepCandidates(t *testing.T) {
 		}
 	}
 	must(s.Apply(t.Context(), &corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: "openshift-ingress"}}))
-	must(s.Apply(t.Context(), cluster.Objects(candidatesPlan)...))
+	must(s.Apply(t.Context(), kubeapi.Objects(candidatesPlan)...))
 	join := func(name, address string, labels ...string) {
 		n := &corev1.Node{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}, ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{}}}
 		for _, l := range labels {

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -35,7 +34,7 @@ func TestTellGone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(s.Apply(t.Context(), cluster.Objects(p)...))
+	must(s.Apply(t.Context(), kubeapi.Objects(p)...))
 	log := slog.New(slog.DiscardHandler)
 	as := func(id kubeapi.Identity) *kube.API {
 		path := filepath.Join(t.TempDir(), "kubeconfig")

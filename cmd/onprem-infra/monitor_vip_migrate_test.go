@@ -16,7 +16,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/health"
@@ -155,7 +154,7 @@ func TestMigration(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, s := kubeapi.Local(t, kubeapi.Server{})
-	if err := s.Apply(t.Context(), cluster.Objects(p)...); err != nil {
+	if err := s.Apply(t.Context(), kubeapi.Objects(p)...); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

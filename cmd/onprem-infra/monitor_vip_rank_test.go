@@ -18,7 +18,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
@@ -76,7 +75,7 @@ func TestClaimRank(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(s.Apply(t.Context(), cluster.Objects(p)...))
+	must(s.Apply(t.Context(), kubeapi.Objects(p)...))
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	t.Cleanup(func() { cancel(); running.Wait() })

@@ -5,34 +5,29 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/util/intstr"
+	"github.com/onprem-infra/onprem-infra/shared/object"
 )
 
 // source makes a directory of the host's when it is not there: a pod would wait for it for ever.
-func source(v Volume) corev1.VolumeSource {
+func source(v Volume) object.VolumeSource {
 	if v.Host == "" {
-		limit := resource.MustParse(memory)
-		return corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory, SizeLimit: &limit}}
+		return object.VolumeSource{EmptyDir: &object.EmptyDir{Medium: "Memory", SizeLimit: memory}}
 	}
-	return corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: v.Host, Type: new(corev1.HostPathDirectoryOrCreate)}}
+	return object.VolumeSource{HostPath: &object.HostPath{Path: v.Host, Type: "DirectoryOrCreate"}}
 }
 
-func container(c Container) corev1.Container {
-	return corev1.Container{
+func container(c Container) object.Container {
+	return object.Container{
 		Name:                     c.Name,
 		Image:                    c.Image,
-		ImagePullPolicy:          corev1.PullIfNotPresent,
+		ImagePullPolicy:          "IfNotPresent",
 		Command:                  c.Command,
-		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-		Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
-			corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("200Mi"),
-		}},
-		SecurityContext: &corev1.SecurityContext{
+		TerminationMessagePolicy: "FallbackToLogsOnError",
+		Resources:                &object.Resources{Requests: map[string]string{"cpu": "100m", "memory": "200Mi"}},
+		SecurityContext: &object.SecurityContext{
 			AllowPrivilegeEscalation: new(false),
 			ReadOnlyRootFilesystem:   new(true),
-			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}, Add: capabilities(c.Capabilities)},
+			Capabilities:             &object.Capabilities{Drop: []string{"ALL"}, Add: slices.Sorted(slices.Values(c.Capabilities))},
 		},
 		Ports:          ports(c.Ports),
 		VolumeMounts:   volumeMounts(c.Mounts),
@@ -42,59 +37,51 @@ func container(c Container) corev1.Container {
 	}
 }
 
-func capabilities(names []string) []corev1.Capability {
-	var list []corev1.Capability
-	for _, name := range slices.Sorted(slices.Values(names)) {
-		list = append(list, corev1.Capability(name))
-	}
-	return list
-}
-
 // volumeMounts are in the order of their paths, so that none hides another that lies below it.
-func volumeMounts(mounts []Mount) []corev1.VolumeMount {
-	var list []corev1.VolumeMount
+func volumeMounts(mounts []Mount) []object.VolumeMount {
+	var list []object.VolumeMount
 	for _, m := range mounts {
-		vm := corev1.VolumeMount{Name: m.Volume.Name, MountPath: m.at(), ReadOnly: !m.Writable}
+		vm := object.VolumeMount{Name: m.Volume.Name, MountPath: m.at(), ReadOnly: !m.Writable}
 		if m.Volume.Host != "" {
-			vm.MountPropagation = new(corev1.MountPropagationHostToContainer)
+			vm.MountPropagation = "HostToContainer"
 		}
 		list = append(list, vm)
 	}
-	slices.SortFunc(list, func(a, b corev1.VolumeMount) int { return cmp.Compare(a.MountPath, b.MountPath) })
+	slices.SortFunc(list, func(a, b object.VolumeMount) int { return cmp.Compare(a.MountPath, b.MountPath) })
 	return list
 }
 
 // ports are claimed under the numbers that the containers listen on: they are the host's.
-func ports(list []Port) []corev1.ContainerPort {
-	var out []corev1.ContainerPort
+func ports(list []Port) []object.ContainerPort {
+	var out []object.ContainerPort
 	for _, p := range list {
-		protocol := corev1.ProtocolTCP
+		protocol := "TCP"
 		if p.UDP {
-			protocol = corev1.ProtocolUDP
+			protocol = "UDP"
 		}
-		out = append(out, corev1.ContainerPort{Name: p.Name, ContainerPort: int32(p.Number), HostPort: int32(p.Number), Protocol: protocol})
+		out = append(out, object.ContainerPort{Name: p.Name, ContainerPort: int32(p.Number), HostPort: int32(p.Number), Protocol: protocol})
 	}
 	return out
 }
 
 // ending is a probe whose failure ends the container.
-func ending(p *corev1.Probe) *corev1.Probe {
+func ending(p *object.Probe) *object.Probe {
 	if p != nil {
 		p.TerminationGracePeriodSeconds = new(int64(hung / time.Second))
 	}
 	return p
 }
 
-func probe(p *Probe) *corev1.Probe {
+func probe(p *Probe) *object.Probe {
 	if p == nil {
 		return nil
 	}
-	get := &corev1.HTTPGetAction{Path: p.Path, Port: intstr.FromInt32(int32(p.Port)), Scheme: corev1.URISchemeHTTP}
+	get := &object.HTTPGet{Path: p.Path, Port: int32(p.Port), Scheme: "HTTP"}
 	if p.Host.IsValid() {
 		get.Host = p.Host.String()
 	}
-	return &corev1.Probe{
-		ProbeHandler:     corev1.ProbeHandler{HTTPGet: get},
+	return &object.Probe{
+		HTTPGet:          get,
 		PeriodSeconds:    int32(p.Every / time.Second),
 		TimeoutSeconds:   int32(p.Timeout / time.Second),
 		FailureThreshold: int32(p.Failures),

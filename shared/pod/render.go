@@ -2,13 +2,10 @@ package pod
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
+	"github.com/onprem-infra/onprem-infra/shared/object"
 )
 
 const (
@@ -28,36 +25,15 @@ const (
 )
 
 // Render writes the manifest of a pod as YAML. Equal pods give equal bytes.
-func Render(s Static) []byte { return Encode(object(s)) }
+func Render(s Static) []byte { return object.Encode(document(s)) }
 
-// Encode writes an object of Kubernetes as YAML, with sorted keys and without what says nothing: a status, an empty specification.
-func Encode(o any) []byte {
-	text, err := json.Marshal(o)
-	if err != nil {
-		panic("pod: an object of strings, numbers and lists cannot fail to marshal: " + err.Error())
-	}
-	var document map[string]any
-	if err := json.Unmarshal(text, &document); err != nil {
-		panic("pod: JSON that was just written cannot fail to be read: " + err.Error())
-	}
-	delete(document, "status")
-	if spec, ok := document["spec"].(map[string]any); ok && len(spec) == 0 {
-		delete(document, "spec")
-	}
-	out, err := yaml.Marshal(document)
-	if err != nil {
-		panic("pod: a document of strings, numbers and lists cannot fail to marshal: " + err.Error())
-	}
-	return out
-}
-
-func object(s Static) corev1.Pod {
+func document(s Static) object.Pod {
 	seconds := int64(grace / time.Second)
-	spec := corev1.PodSpec{
+	spec := object.PodSpec{
 		HostNetwork: true,
 		// The host's resolv.conf; the cluster's own DNS may need us.
-		DNSPolicy:                     corev1.DNSDefault,
-		Tolerations:                   []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
+		DNSPolicy:                     "Default",
+		Tolerations:                   []object.Toleration{{Operator: "Exists"}},
 		Priority:                      new(int32(priority)),
 		PriorityClassName:             priorityClass,
 		TerminationGracePeriodSeconds: &seconds,
@@ -75,9 +51,8 @@ func object(s Static) corev1.Pod {
 	for _, c := range s.Containers {
 		spec.Containers = append(spec.Containers, container(c))
 	}
-	return corev1.Pod{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
-		ObjectMeta: metav1.ObjectMeta{
+	return object.Pod{
+		Head: object.Head{APIVersion: object.Core, Kind: "Pod", Metadata: object.Meta{
 			Name:      s.Name,
 			Namespace: s.Namespace,
 			Labels:    map[string]string{"app": s.App},
@@ -87,21 +62,21 @@ func object(s Static) corev1.Pod {
 				// No constraint of somebody else's that allows as much may be laid on the mirror of the pod.
 				"openshift.io/required-scc": "privileged",
 			},
-		},
+		}},
 		Spec: spec,
 	}
 }
 
 // confinement is root of the host, who owns the files that are read, without the rest of what root may do. SELinux's type for containers may
 // read none of the host's directories, and nothing is relabelled for it.
-func confinement(s Static) *corev1.PodSecurityContext {
-	c := &corev1.PodSecurityContext{
+func confinement(s Static) *object.PodSecurityContext {
+	c := &object.PodSecurityContext{
 		RunAsUser:      new(int64(0)),
 		RunAsGroup:     new(int64(0)),
-		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		SeccompProfile: &object.SeccompProfile{Type: "RuntimeDefault"},
 	}
 	if slices.ContainsFunc(mounts(s), func(m Mount) bool { return m.Volume.Host != "" }) {
-		c.SELinuxOptions = &corev1.SELinuxOptions{Type: "spc_t"}
+		c.SELinuxOptions = &object.SELinuxOptions{Type: "spc_t"}
 	}
 	return c
 }
@@ -115,13 +90,13 @@ func mounts(s Static) []Mount {
 }
 
 // volumes are those of all mounts, by name, each once.
-func volumes(s Static) []corev1.Volume {
-	var list []corev1.Volume
+func volumes(s Static) []object.Volume {
+	var list []object.Volume
 	for _, m := range mounts(s) {
-		if !slices.ContainsFunc(list, func(v corev1.Volume) bool { return v.Name == m.Volume.Name }) {
-			list = append(list, corev1.Volume{Name: m.Volume.Name, VolumeSource: source(m.Volume)})
+		if !slices.ContainsFunc(list, func(v object.Volume) bool { return v.Name == m.Volume.Name }) {
+			list = append(list, object.Volume{Name: m.Volume.Name, VolumeSource: source(m.Volume)})
 		}
 	}
-	slices.SortFunc(list, func(a, b corev1.Volume) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(list, func(a, b object.Volume) int { return cmp.Compare(a.Name, b.Name) })
 	return list
 }

@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
-	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/test/chain"
@@ -107,7 +106,7 @@ func (k *kubernetes) admit(ctx context.Context, t *testing.T) {
 	}
 	p, err := plan.Compile(c)
 	must(t, err)
-	for _, o := range cluster.Objects(p) {
+	for _, o := range kubeapi.Objects(p) {
 		about, err := meta.Accessor(o)
 		must(t, err)
 		kind := o.GetObjectKind().GroupVersionKind()

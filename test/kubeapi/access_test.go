@@ -21,7 +21,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
@@ -161,7 +160,7 @@ func TestAccess(t *testing.T) {
 		t.Errorf("without a right to write: %v, want a refusal", err)
 	}
 
-	apply(t, s, cluster.Objects(ourPlan)...)
+	apply(t, s, Objects(ourPlan)...)
 	eventually(t, "the worker knows the master and that there is no list", worker, func() bool {
 		nodes, synced := worker.masters.Known()
 		_, exists, heard := worker.object.Data()

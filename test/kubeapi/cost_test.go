@@ -19,7 +19,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 )
@@ -203,8 +202,8 @@ func TestLongCost(t *testing.T) {
 	kept := s.client.http.Transport.(*http.Transport).Clone()
 	kept.DisableKeepAlives, kept.MaxIdleConnsPerHost = false, 64
 	many := crowd{t, &Client{url: s.URL(), http: &http.Client{Transport: kept}}}
-	apply(t, s, cluster.Objects(ourPlan)[0], aNamespace(health.RouterNamespace))
-	apply(t, s, cluster.Objects(ourPlan)[1:]...)
+	apply(t, s, Objects(ourPlan)[0], aNamespace(health.RouterNamespace))
+	apply(t, s, Objects(ourPlan)[1:]...)
 	var listed []notice.Candidate
 	have := 0
 	costs := map[string]cost{}

@@ -16,7 +16,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
@@ -34,7 +33,7 @@ func TestResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	apply(t, first, aNamespace(health.RouterNamespace), aNode("master-0", "192.0.2.20", map[string]string{label: ""}))
-	apply(t, first, cluster.Objects(ourPlan)...)
+	apply(t, first, Objects(ourPlan)...)
 	line, dir := newMeter(t, first.Address.String()), filepath.Join(t.TempDir(), "kubelet")
 	wear := func(node string) {
 		id, err := c.Sign(Node(node))
@@ -89,7 +88,7 @@ func TestResumes(t *testing.T) {
 // TestListInPages has more Nodes than a page holds.
 func TestListInPages(t *testing.T) {
 	c, s := Local(t, Server{Audit: true})
-	apply(t, s, cluster.Objects(ourPlan)[:3]...)
+	apply(t, s, Objects(ourPlan)[:3]...)
 	const n = 250
 	many := crowd{t, s.Admin()}
 	many.each(n, func(i int) error {

@@ -33,7 +33,7 @@ func TestPods(t *testing.T) {
 	careful := aNamespace("careful")
 	careful.Labels = map[string]string{"pod-security.kubernetes.io/enforce": "baseline"}
 	apply(t, s, careful, aNamespace("openshift-ingress"))
-	apply(t, s, cluster.Objects(p)...)
+	apply(t, s, Objects(p)...)
 	for _, r := range role.Nodes() {
 		name := string(r) + "-0"
 		apply(t, s, aNode(name, "192.0.2.20", nil))

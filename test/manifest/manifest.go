@@ -3,17 +3,22 @@
 package manifest
 
 import (
+	"encoding/json"
 	"fmt"
+	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/yaml"
+
+	"github.com/onprem-infra/onprem-infra/shared/asset"
 )
 
 // Object reads an object of any type that the API has.
 func Object(text []byte) (runtime.Object, error) {
-	strict := json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, json.SerializerOptions{Yaml: true, Strict: true})
+	strict := serializer.NewSerializerWithOptions(serializer.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, serializer.SerializerOptions{Yaml: true, Strict: true})
 	object, _, err := strict.Decode(text, nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("read manifest: %w", err)
@@ -32,4 +37,45 @@ func Pod(text []byte) (*corev1.Pod, error) {
 		return nil, fmt.Errorf("read manifest: want a Pod, got %s", object.GetObjectKind().GroupVersionKind().Kind)
 	}
 	return pod, nil
+}
+
+// Exact is nil when an object says to the API what its text says: read strictly and written by the API's own types it is the same document, but for
+// what those write of everything, a status and a specification that are empty.
+func Exact(text []byte) error {
+	object, err := Object(text)
+	if err != nil {
+		return err
+	}
+	again, err := json.Marshal(object)
+	if err != nil {
+		return fmt.Errorf("write manifest: %w", err)
+	}
+	var said, heard map[string]any
+	if err := yaml.Unmarshal(text, &said); err != nil {
+		return fmt.Errorf("read manifest: %w", err)
+	}
+	if err := yaml.Unmarshal(again, &heard); err != nil {
+		return fmt.Errorf("read manifest again: %w", err)
+	}
+	delete(heard, "status")
+	if spec, ok := heard["spec"].(map[string]any); ok && len(spec) == 0 {
+		delete(heard, "spec")
+	}
+	if !reflect.DeepEqual(said, heard) {
+		return fmt.Errorf("the manifest says\n%v\nand the API understands\n%v", said, heard)
+	}
+	return nil
+}
+
+// Objects reads what the files of a directory hold, an object each.
+func Objects(set asset.Set) ([]runtime.Object, error) {
+	var list []runtime.Object
+	for _, f := range set.Files() {
+		object, err := Object(f.Contents)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Path, err)
+		}
+		list = append(list, object)
+	}
+	return list, nil
 }

@@ -3,6 +3,8 @@ package manifest
 import (
 	"strings"
 	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/asset"
 )
 
 const good = `apiVersion: v1
@@ -47,5 +49,46 @@ func TestSaysNo(t *testing.T) {
 		if _, err := Pod([]byte(bad)); err == nil {
 			t.Errorf("%s is read", name)
 		}
+	}
+}
+
+// TestExact proves that a value which the API's types understand as another one, or as none, is seen.
+func TestExact(t *testing.T) {
+	exact := "apiVersion: v1\nkind: Pod\nmetadata:\n  name: d\nspec:\n  containers:\n  - image: d\n    name: d\n    resources:\n      requests:\n        memory: 200Mi\n"
+	if err := Exact([]byte(exact)); err != nil {
+		t.Error(err)
+	}
+	for name, edit := range map[string][2]string{
+		"a quantity that is written in another way": {"200Mi", "204800Ki"},
+		"nothing where something must be":           {"    name: d\n", ""},
+		"a list that is empty":                      {"spec:\n", "spec:\n  volumes: []\n"},
+		"a field of nobody":                         {"spec:\n", "spec:\n  privileged: false\n"},
+	} {
+		bad := strings.Replace(exact, edit[0], edit[1], 1)
+		if bad == exact {
+			t.Fatalf("%s: nothing was changed", name)
+		}
+		if Exact([]byte(bad)) == nil {
+			t.Errorf("%s is exact", name)
+		}
+	}
+}
+
+func TestObjects(t *testing.T) {
+	var set asset.Set
+	for path, text := range map[string]string{"/1": "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: a\n", "/2": good} {
+		if err := set.AddFile(asset.File{Path: path, Contents: []byte(text)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := Objects(set)
+	if err != nil || len(list) != 2 || list[0].GetObjectKind().GroupVersionKind().Kind != "Namespace" {
+		t.Errorf("%v, read %v", err, list)
+	}
+	if err := set.AddFile(asset.File{Path: "/3", Contents: []byte("kind: Pot\n")}); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := Objects(set); err == nil || !strings.HasPrefix(err.Error(), "/3: ") {
+		t.Errorf("read %v, %v", list, err)
 	}
 }

@@ -63,7 +63,7 @@ func part8() []Scar {
 		kept("N-15", "A container's mount relabelled a directory of the system.",
 			by("units", "TestNoRelabel", unit, "ReadWritePaths=/etc/systemd/system", "BindPaths=/etc/systemd/system:/etc/systemd/system:z"),
 			by("cluster", "TestNothingUnexpanded", "units/onprem-vip-leave.service", "ExecStop=/usr/local/bin/onprem-infra vip leave\n", "ExecStop=/usr/bin/podman run -v /etc:/etc:z x\n"),
-			by("cluster", "TestConfinement", "shared/pod/render.go", "		c.SELinuxOptions = &corev1.SELinuxOptions{Type: \"spc_t\"}\n", "")),
+			by("cluster", "TestConfinement", "shared/pod/render.go", "		c.SELinuxOptions = &object.SELinuxOptions{Type: \"spc_t\"}\n", "")),
 		kept("N-16", "An image was pulled while the storage was wiped.",
 			by("units", "TestNodeOrder", unit, "firstboot-osupdate.target onprem-install.service", "firstboot-osupdate.target"),
 			by("units", "TestNodeUnitsPullNothing", unit, "until /usr/local/bin/onprem-infra node-ip set", "until podman run --net host onprem-infra node-ip set")),

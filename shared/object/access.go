@@ -1,0 +1,52 @@
+package object
+
+// What our objects of no specification are, for their heads.
+const (
+	Core = "v1"
+	RBAC = "rbac.authorization.k8s.io/v1"
+)
+
+// The groups of the API, as rights name them.
+const (
+	CoreGroup      = ""
+	RBACGroup      = "rbac.authorization.k8s.io"
+	DiscoveryGroup = "discovery.k8s.io"
+)
+
+// Namespace is where objects of one purpose live.
+type Namespace struct{ Head }
+
+// Role is a list of rights: of kind Role in a namespace, of kind ClusterRole everywhere.
+type Role struct {
+	Head
+	Rules []Rule `json:"rules"`
+}
+
+// Rule lets Verbs be done with Resources; where there are ResourceNames, with those alone.
+type Rule struct {
+	APIGroups     []string `json:"apiGroups"`
+	Resources     []string `json:"resources"`
+	ResourceNames []string `json:"resourceNames,omitempty"`
+	Verbs         []string `json:"verbs"`
+}
+
+// Binding gives the rights of a role to subjects: of kind RoleBinding in a namespace, of kind ClusterRoleBinding everywhere.
+type Binding struct {
+	Head
+	Subjects []Subject `json:"subjects"`
+	RoleRef  RoleRef   `json:"roleRef"`
+}
+
+// Subject is who gets rights, such as a Group of users.
+type Subject struct {
+	APIGroup string `json:"apiGroup"`
+	Kind     string `json:"kind"`
+	Name     string `json:"name"`
+}
+
+// RoleRef names a role.
+type RoleRef struct {
+	APIGroup string `json:"apiGroup"`
+	Kind     string `json:"kind"`
+	Name     string `json:"name"`
+}
