@@ -16,7 +16,7 @@ const access = "onprem-infra-nodes"
 const kubelets = "system:nodes"
 
 // read is what a watch needs that lists once.
-var read = []string{"get", "list", "watch"}
+func read() []string { return []string{"get", "list", "watch"} }
 
 // Objects are the cluster's own: what must exist once, whatever nodes there are. Each can be applied by itself, in this order.
 func Objects(p plan.Plan) []object.Object {
@@ -43,7 +43,7 @@ func namespace(p plan.Plan) object.Object {
 
 // seeNodes lets kubelets read all Nodes. An API that authorizes nodes by selector shows a kubelet its own Node alone.
 func seeNodes() []object.Object {
-	return grant("Cluster", "", object.Rule{APIGroups: []string{object.CoreGroup}, Resources: []string{"nodes"}, Verbs: read})
+	return grant("Cluster", "", object.Rule{APIGroups: []string{object.CoreGroup}, Resources: []string{"nodes"}, Verbs: read()})
 }
 
 // keepNotices lets kubelets read our two objects and keep the list of candidates. The right to create knows no names. The bootstrap machine's
@@ -53,12 +53,12 @@ func keepNotices(p plan.Plan) []object.Object {
 	rule := func(verbs []string, names ...string) object.Rule {
 		return object.Rule{APIGroups: []string{object.CoreGroup}, Resources: []string{"configmaps"}, ResourceNames: names, Verbs: verbs}
 	}
-	return grant("", p.Namespace, rule(read, notice.Candidates, notice.Bootstrap), rule([]string{"update"}, notice.Candidates), rule([]string{"create"}))
+	return grant("", p.Namespace, rule(read(), notice.Candidates, notice.Bootstrap), rule([]string{"update"}, notice.Candidates), rule([]string{"create"}))
 }
 
 // seeRouters lets kubelets read on which nodes the routers are ready.
 func seeRouters() []object.Object {
-	return grant("", health.RouterNamespace, object.Rule{APIGroups: []string{object.DiscoveryGroup}, Resources: []string{"endpointslices"}, Verbs: read})
+	return grant("", health.RouterNamespace, object.Rule{APIGroups: []string{object.DiscoveryGroup}, Resources: []string{"endpointslices"}, Verbs: read()})
 }
 
 // grant gives kubelets rights: in a namespace, or everywhere by objects whose kinds begin with Cluster.

@@ -166,23 +166,6 @@ func TestLawsImports(t *testing.T) {
 	}
 }
 
-// TestLawsImporter holds what an importer of the asset API pays: no container engine, no Kubernetes client, no DNS server. Only who asks for nodes
-// gets the types of Kubernetes' API, as the pods are made of them.
-func TestLawsImporter(t *testing.T) {
-	heavy := []string{"github.com/containers/", "k8s.io/client-go", "github.com/coredns/", "github.com/vishvananda/", "github.com/spf13/", "google.golang.org/grpc"}
-	for _, p := range rooms(t) {
-		if !slices.Contains([]string{"bootstrap", "cluster", "ignition", "shared/spec", "shared/plan", "shared/asset"}, p.room()) {
-			continue
-		}
-		for _, dep := range p.Deps {
-			types := p.room() != "cluster" && strings.HasPrefix(dep, "k8s.io/")
-			if types || slices.ContainsFunc(heavy, func(h string) bool { return strings.HasPrefix(dep, h) }) {
-				t.Errorf("%s pulls %s into its importer", p.room(), dep)
-			}
-		}
-	}
-}
-
 // TestLawsSupervisor keeps keepalived's parent small: it is in every keepalived container and must start when nothing else does.
 func TestLawsSupervisor(t *testing.T) {
 	for _, p := range rooms(t) {

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 )
+
+// ready is what an API server answers, in HTTP, that is ready.
+const ready = 200
 
 // Stat is what HAProxy says of one server in one backend.
 type Stat struct {
@@ -37,7 +39,7 @@ func (s Stat) Passed() bool { return s.Check == "L7OK" }
 // Ready says whether some API server has told a check that it is ready. HAProxy calls servers up before their first one, so that alone says
 // nothing; and one that refuses to answer strangers passes its checks whether it is ready or not.
 func Ready(stats []Stat) bool {
-	return slices.ContainsFunc(stats, func(s Stat) bool { return s.serves() && s.Code == http.StatusOK })
+	return slices.ContainsFunc(stats, func(s Stat) bool { return s.serves() && s.Code == ready })
 }
 
 // Reserved are the API servers that passed their last check without a word of being ready, as those do which refuse to answer strangers.
@@ -45,7 +47,7 @@ func Ready(stats []Stat) bool {
 func Reserved(stats []Stat) []netip.AddrPort {
 	var out []netip.AddrPort
 	for _, s := range stats {
-		if s.serves() && s.Code != http.StatusOK && s.Address.IsValid() {
+		if s.serves() && s.Code != ready && s.Address.IsValid() {
 			out = append(out, s.Address)
 		}
 	}

@@ -4,19 +4,20 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/onprem-infra/onprem-infra/cluster"
+	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/test/manifest"
 )
 
-// Objects are what a cluster must have once, as "render --role=cluster" writes it and the API reads it, in the order in which it is applied.
+// Objects are those that a cluster must have once, as the API reads what is written of them, in the order in which they are applied.
 func Objects(p plan.Plan) []runtime.Object {
-	set, err := cluster.Manifests(p)
-	if err != nil {
-		panic("kubeapi: " + err.Error())
-	}
-	list, err := manifest.Objects(set)
-	if err != nil {
-		panic("kubeapi: " + err.Error())
+	var list []runtime.Object
+	for _, o := range cluster.Objects(p) {
+		read, err := manifest.Object(object.Encode(o))
+		if err != nil {
+			panic("kubeapi: an object of the cluster's is none of the API's: " + err.Error())
+		}
+		list = append(list, read)
 	}
 	return list
 }

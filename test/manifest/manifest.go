@@ -12,8 +12,6 @@ import (
 	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
-
-	"github.com/onprem-infra/onprem-infra/shared/asset"
 )
 
 // Object reads an object of any type that the API has.
@@ -65,17 +63,4 @@ func Exact(text []byte) error {
 		return fmt.Errorf("the manifest says\n%v\nand the API understands\n%v", said, heard)
 	}
 	return nil
-}
-
-// Objects reads what the files of a directory hold, an object each.
-func Objects(set asset.Set) ([]runtime.Object, error) {
-	var list []runtime.Object
-	for _, f := range set.Files() {
-		object, err := Object(f.Contents)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Path, err)
-		}
-		list = append(list, object)
-	}
-	return list, nil
 }

@@ -3,8 +3,6 @@ package manifest
 import (
 	"strings"
 	"testing"
-
-	"github.com/onprem-infra/onprem-infra/shared/asset"
 )
 
 const good = `apiVersion: v1
@@ -71,24 +69,5 @@ func TestExact(t *testing.T) {
 		if Exact([]byte(bad)) == nil {
 			t.Errorf("%s is exact", name)
 		}
-	}
-}
-
-func TestObjects(t *testing.T) {
-	var set asset.Set
-	for path, text := range map[string]string{"/1": "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: a\n", "/2": good} {
-		if err := set.AddFile(asset.File{Path: path, Contents: []byte(text)}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	list, err := Objects(set)
-	if err != nil || len(list) != 2 || list[0].GetObjectKind().GroupVersionKind().Kind != "Namespace" {
-		t.Errorf("%v, read %v", err, list)
-	}
-	if err := set.AddFile(asset.File{Path: "/3", Contents: []byte("kind: Pot\n")}); err != nil {
-		t.Fatal(err)
-	}
-	if list, err := Objects(set); err == nil || !strings.HasPrefix(err.Error(), "/3: ") {
-		t.Errorf("read %v, %v", list, err)
 	}
 }

@@ -109,7 +109,7 @@ func balancers() []Scar {
 		kept("L-01", "A server counted as up that had passed no check yet.",
 			by("test/podlb", "TestMembers", "shared/haproxy/change.go", "\tset(\"health down\")\n", ""),
 			by("shared/haproxy", "TestReady", "shared/haproxy/stats.go", "s.Up() && s.Passed()", "s.Up()"),
-			by("shared/haproxy", "TestReady", "shared/haproxy/stats.go", "s.serves() && s.Code == http.StatusOK", "s.serves()")),
+			by("shared/haproxy", "TestReady", "shared/haproxy/stats.go", "s.serves() && s.Code == ready", "s.serves()")),
 		kept("L-02", "No server passed its check, and everybody was refused.",
 			by("test/podlb", "TestFailOpen", template, "default_backend masters-open", "default_backend masters")),
 		kept("L-03", "Pods, which must not read Ignition documents, got them by the balanced port.",
