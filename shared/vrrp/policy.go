@@ -209,7 +209,9 @@ func (c Candidates) highest() (top int, sum string, of int) {
 }
 
 // Lowest is the lowest priority of a node that takes part: nothing works on it, it has the last rank and, where holders have a bonus, has just begun.
-func (c Candidates) Lowest() Priority { return Priority(int(c.Base) + c.Rank(len(c.Ranks)-1) - c.Holder) }
+func (c Candidates) Lowest() Priority {
+	return Priority(int(c.Base) + c.Rank(len(c.Ranks)-1) - c.Holder)
+}
 
 // Serving is the lowest priority of a node that serves what the VIP is for: it has the last rank, and nothing but its service counts for it.
 func (c Candidates) Serving() Priority {

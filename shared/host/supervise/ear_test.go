@@ -57,9 +57,11 @@ track_file holder_api_1 {
 }
 
 vrrp_instance one_API_0 {
+    interface ens3
     advert_int 1
     unicast_peer {
         192.0.2.11
+        192.0.2.12 min_ttl 255
     }
     virtual_ipaddress {
         192.0.2.5/32 label vip
@@ -67,7 +69,11 @@ vrrp_instance one_API_0 {
 }
 
 vrrp_instance one_API_1 {
+    interface bond0.7
     advert_int 0.1
+    unicast_peer {
+        2001:db8::12
+    }
     virtual_ipaddress {
         2001:db8::5/128 preferred_lft 0
         2001:db8::6/128
@@ -76,11 +82,25 @@ vrrp_instance one_API_1 {
         leave
     }
 }
+
+vrrp_instance one_INGRESS_0 {
+    interface ens3
+    unicast_peer {
+        192.0.2.12
+    }
+}
+
+vrrp_instance one_INGRESS_1 {
+    interface ens3
+    unicast_peer {
+        ff02::12
+    }
+}
 `
 	vip := netip.MustParseAddr
 	want := order{advert: 100 * time.Millisecond, patience: vrrp.Patience(ownPace.version, ownPace.advert), bonus: map[string]bool{"one_API_1": true}, vips: map[string][]netip.Addr{
-		"one_API_0": {vip("192.0.2.5")}, "one_API_1": {vip("2001:db8::5"), vip("2001:db8::6")},
-	}}
+		"one_API_0": {vip("192.0.2.5")}, "one_API_1": {vip("2001:db8::5"), vip("2001:db8::6")}, "one_INGRESS_0": nil, "one_INGRESS_1": nil,
+	}, peers: []peer{{"ens3", vip("192.0.2.11")}, {"ens3", vip("192.0.2.12")}, {"bond0.7", vip("2001:db8::12")}}}
 	if got := readOrder([]byte(config)); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -88,7 +108,7 @@ vrrp_instance one_API_1 {
 		t.Errorf("of something else: %v", got)
 	}
 	next := want.then(readOrder([]byte("vrrp_instance one_API_0 {\n    virtual_ipaddress {\n        192.0.2.7/32\n    }\n}\n")))
-	if got := next.vips; !reflect.DeepEqual(got, map[string][]netip.Addr{"one_API_0": {vip("192.0.2.7")}, "one_API_1": {vip("2001:db8::5"), vip("2001:db8::6")}}) {
+	if got := next.vips; !reflect.DeepEqual(got, map[string][]netip.Addr{"one_API_0": {vip("192.0.2.7")}, "one_API_1": {vip("2001:db8::5"), vip("2001:db8::6")}, "one_INGRESS_0": nil, "one_INGRESS_1": nil}) {
 		t.Errorf("then: %v", got)
 	}
 }

@@ -18,7 +18,8 @@ func (s *supervisor) loop(ctx context.Context) error {
 		if s.daemon != nil {
 			vrrpGone = s.daemon.vrrpGone
 		}
-		due, stop := s.due()
+		network, shut := s.churn.gate(s.network, time.Now())
+		due, stop := s.due(shut)
 		select {
 		case <-ctx.Done():
 			stop()
@@ -35,7 +36,8 @@ func (s *supervisor) loop(ctx context.Context) error {
 				return errors.Join(err, s.leave())
 			}
 		case <-s.candidate:
-		case <-s.network:
+		case <-network:
+			s.churn.woke(time.Now())
 			s.suspect()
 		case <-s.stopped:
 			if s.daemon != nil {
@@ -65,6 +67,7 @@ func (s *supervisor) turn(ctx context.Context) error {
 	if err := s.consider(ctx); err != nil {
 		return err
 	}
+	s.warm(now)
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -74,14 +77,17 @@ func (s *supervisor) turn(ctx context.Context) error {
 	return s.publish()
 }
 
-// due fires when something that was put off may be done, and once a beat in any case: whoever started this process takes it for dead when
-// it uses no processor time.
-func (s *supervisor) due() (<-chan time.Time, func()) {
+// due fires when something that was put off may be done, at also if that is not zero, and once a beat in any case: whoever started this process takes it
+// for dead when it uses no processor time.
+func (s *supervisor) due(also time.Time) (<-chan time.Time, func()) {
 	next := time.Now().Add(beat)
 	earlier := func(t time.Time) {
 		if t.Before(next) {
 			next = t
 		}
+	}
+	if !also.IsZero() {
+		earlier(also)
 	}
 	if s.status.Refused != nil {
 		earlier(s.retestAt)
@@ -97,6 +103,9 @@ func (s *supervisor) due() (<-chan time.Time, func()) {
 		earlier(s.daemon.beatAt)
 	}
 	earlier(s.reapAt)
+	if len(s.order.peers) > 0 {
+		earlier(s.warmth.at)
+	}
 	if s.status.Leaving == supervised.Asked {
 		earlier(s.leaveBy)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,13 +13,20 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// order is what the supervisor must know of a configuration: which instance carries which VIPs, which of them have a bonus while they hold them, and
-// how long the others may take until one of them has taken over from a holder that has sunk below them.
+// order is what the supervisor must know of a configuration: which instance carries which VIPs, which of them have a bonus while they hold them, whom they
+// speak to, and how long the others may take until one of them has taken over from a holder that has sunk below them.
 type order struct {
 	vips     map[string][]netip.Addr // by instance
+	peers    []peer                  // of all instances, each once
 	bonus    map[string]bool         // by instance: a tracked file says whether it holds its VIPs
 	patience time.Duration
 	advert   time.Duration // the shortest time between two adverts
+}
+
+// peer is another router that adverts go to, on a link of this host.
+type peer struct {
+	on      string
+	address netip.Addr
 }
 
 // pace is how fast an instance's election goes. The values are keepalived's own as long as a configuration says nothing.
@@ -33,28 +41,32 @@ var ownPace = pace{advert: time.Second, version: vrrp.V2}
 // leaves out.
 func readOrder(config []byte) order {
 	o, paces := order{vips: map[string][]netip.Addr{}, bonus: map[string]bool{}}, map[string]pace{}
-	instance, inside := "", false
+	instance, on, block := "", "", ""
 	for line := range bytes.Lines(config) {
 		words := strings.Fields(string(line))
 		switch {
 		case len(words) == 0:
 		case words[0] == "vrrp_instance" && len(words) > 1:
-			instance = words[1]
+			instance, on = words[1], ""
 			o.vips[instance], paces[instance] = nil, ownPace
 		case words[0] == "}":
-			inside = false
+			block = ""
 		case words[0] == "file" && len(words) > 1:
 			if dir, name := filepath.Split(words[1]); filepath.Base(dir) == supervised.HolderDir {
 				o.bonus[name] = true
 			}
 		case instance == "":
-		case words[0] == "virtual_ipaddress":
-			inside = true
-		case inside:
+		case words[0] == "virtual_ipaddress" || words[0] == "unicast_peer":
+			block = words[0]
+		case block == "virtual_ipaddress":
 			text, _, _ := strings.Cut(words[0], "/")
 			if vip, err := netip.ParseAddr(text); err == nil {
 				o.vips[instance] = append(o.vips[instance], vip)
 			}
+		case block == "unicast_peer":
+			o.speaksTo(on, words[0])
+		case words[0] == "interface" && len(words) > 1:
+			on = words[1]
 		case len(words) > 1:
 			paces[instance] = paces[instance].read(words[0], words[1])
 		}
@@ -67,6 +79,15 @@ func readOrder(config []byte) order {
 		o.patience, o.advert = max(o.patience, vrrp.Patience(p.version, p.advert)), min(o.advert, p.advert)
 	}
 	return o
+}
+
+// speaksTo adds a peer, but not the group that an instance speaks to while it knows nobody.
+func (o *order) speaksTo(on, address string) {
+	one := peer{on: on}
+	var err error
+	if one.address, err = netip.ParseAddr(address); err == nil && on != "" && !one.address.IsMulticast() && !slices.Contains(o.peers, one) {
+		o.peers = append(o.peers, one)
+	}
 }
 
 func (p pace) read(keyword, value string) pace {

@@ -60,6 +60,8 @@ type supervisor struct {
 	lent     []netip.Addr             // VIPs that this host takes for a moment longer than keepalived has them
 	looked   time.Time                // when strays were looked for last
 	reapAt   time.Time                // when strays are looked for next
+	churn    churn                    // of the network
+	warmth   warmth                   // of what the kernel knows of the peers
 	strays   map[netip.Addr]time.Time // VIPs that nobody answers for, since when
 
 	servants  servants
@@ -97,7 +99,7 @@ func Run(ctx context.Context, o Options) error {
 	s.serve(func() error {
 		return file.Watch(serving, []string{filepath.Join(s.RunDir, supervised.CandidateFile), filepath.Join(s.RunDir, supervised.LeaveFile), filepath.Join(s.RunDir, supervised.UnservedFile)}, s.candidate)
 	})
-	s.serve(func() error { return link.Watch(serving, s.network) })
+	s.serve(func() error { return link.Every(serving, s.network) })
 	s.serve(func() error { return readLines(serving, s.fifo, s.lines) })
 	if s.Health != "" {
 		s.servants.Go(func() { s.answer(serving) })
