@@ -61,11 +61,9 @@ func pods(p plan.Plan, r role.Role) []pod.Static {
 func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
 	const binary = "/supervise/onprem-supervise"
 	command := []string{binary, "--config", keepalivedDir.Host + "/keepalived.conf", "--run-dir", keepalivedRun.Host,
+		"--cluster", plan.Path, // which other programs may write: no other file of theirs depends on the cluster's addresses
 		"--health", netip.AddrPortFrom(loopback, p.Ports[port.Supervise]).String(),
 		"--yield-on-term"} // the pod that is replaced is alone in that: the node goes on to serve
-	for _, vip := range held(p, r) {
-		command = append(command, "--vip", vip.String())
-	}
 	conf := pod.Mount{Volume: keepalivedDir, Writable: true} // the supervisor writes what the monitor wants and keepalived has tested
 	shared := pod.Mount{Volume: keepalivedRun, Writable: true}
 	return pod.Static{
@@ -78,7 +76,7 @@ func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
 			Name: keepalived, Image: p.Images[spec.KeepalivedImage], Command: append(command, "--", "keepalived"),
 			// It sets addresses and sends gratuitous ARP and VRRP packets on raw sockets; nothing else.
 			Capabilities: []string{"NET_ADMIN", "NET_RAW"},
-			Mounts: []pod.Mount{conf, shared, {Volume: supervisor, Path: path.Dir(binary)}, {Volume: run, Path: "/run", Writable: true},
+			Mounts: []pod.Mount{{Volume: clusterFile}, conf, shared, {Volume: supervisor, Path: path.Dir(binary)}, {Volume: run, Path: "/run", Writable: true},
 				{Volume: tmp, Path: "/tmp", Writable: true}},
 			// Its parent answers, and sees to a keepalived that hangs by itself.
 			Startup: started(p, port.Supervise), Liveness: asks(p, port.Supervise, "/healthz", 3),
@@ -146,15 +144,6 @@ func corednsPod(p plan.Plan, r role.Role) pod.Static {
 			Startup:      started(p, port.MonitorDNS), Liveness: alive(p, port.MonitorDNS),
 		}},
 	}
-}
-
-// held are the VIPs that a node of a role may hold.
-func held(p plan.Plan, r role.Role) []netip.Addr {
-	var vips []netip.Addr
-	if r == role.Master {
-		vips = append(vips, p.VIPs.API...)
-	}
-	return append(vips, p.VIPs.Ingress...)
 }
 
 // monitors are what every monitor reads: what the cluster decided, kubelet's kubeconfig with its certificates, the node's address as kubelet

@@ -437,7 +437,7 @@ func TestUsage(t *testing.T) {
 		{"--help", 0, "usage:"},
 		{"", 2, "--config is missing"},
 		{"--config c --vip 192.0.2.5 -- k", 2, "--run-dir is missing"},
-		{"--config c --run-dir d -- k", 2, "--vip is missing"},
+		{"--config c --run-dir d -- k", 2, "--vip or --cluster is missing"},
 		{"--config c --run-dir d --vip 192.0.2.5", 2, "the program to run is missing"},
 		{"--config c --run-dir d --vip api.example.com -- k", 2, "api.example.com"},
 		{"--colour red", 2, "colour"},

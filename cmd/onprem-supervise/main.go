@@ -18,12 +18,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise"
 )
 
-const usage = `usage: onprem-supervise --config FILE --run-dir DIR --vip ADDRESS [--vip ADDRESS]... [--health ADDRESS:PORT]
+const usage = `usage: onprem-supervise --config FILE --run-dir DIR {--vip ADDRESS... | --cluster FILE} [--health ADDRESS:PORT]
        [--yield-on-term] -- KEEPALIVED [FLAG]...
        onprem-supervise --install FILE
 
 Keeps KEEPALIVED running in the foreground with FILE as its configuration. A configuration put into DIR/candidate.conf is tested first.
 DIR/status.json says what runs and in which VRRP states. While DIR/leave is there, the VIPs are given up in order and not taken back.
+The VIPs are those of --vip, which may be given more than once, and those that the cluster of FILE has (/etc/onprem-infra/cluster.json).
 With --health it answers there over HTTP whether it works itself, and says nothing of VRRP: FAULT is a state like any other.
 On SIGTERM it gives the VIPs up at once; with --yield-on-term it holds on, for 4.2 s at most by the slowest timing, until it hears who takes over.
 
@@ -50,6 +51,10 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 		fmt.Fprint(stderr, usage)
 		return 0
 	}
+	if bad := (*unread)(nil); errors.As(err, &bad) {
+		fmt.Fprintf(stderr, "onprem-supervise: %v\n", bad.error)
+		return 3
+	}
 	if err != nil {
 		fmt.Fprintf(stderr, "onprem-supervise: %v\n%s", err, usage)
 		return 2
@@ -72,6 +77,9 @@ func install(path string) error {
 	return err
 }
 
+// unread is the error of a file that the host should have.
+type unread struct{ error }
+
 func options(args []string) (supervise.Options, error) {
 	var o supervise.Options
 	flags := flag.NewFlagSet("onprem-supervise", flag.ContinueOnError)
@@ -88,8 +96,16 @@ func options(args []string) (supervise.Options, error) {
 		o.VIPs = append(o.VIPs, vip)
 		return nil
 	})
+	cluster := flags.String("cluster", "", "")
 	if err := flags.Parse(args); err != nil {
 		return o, err
+	}
+	if *cluster != "" {
+		vips, err := clusterVIPs(*cluster)
+		if err != nil {
+			return o, &unread{err}
+		}
+		o.VIPs = append(o.VIPs, vips...)
 	}
 	o.Command = flags.Args()
 	switch {
@@ -98,7 +114,7 @@ func options(args []string) (supervise.Options, error) {
 	case o.RunDir == "":
 		return o, errors.New("--run-dir is missing")
 	case len(o.VIPs) == 0:
-		return o, errors.New("--vip is missing")
+		return o, errors.New("--vip or --cluster is missing")
 	case len(o.Command) == 0:
 		return o, errors.New("after --, the program to run is missing")
 	}

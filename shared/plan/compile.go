@@ -42,7 +42,6 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 	if err := errors.Join(errName, errTiming, errIDs, errPolicy, errPorts); err != nil {
 		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)
 	}
-	families := familiesOf(c)
 	vips := VIPs{API: append([]netip.Addr{}, c.APIVIPs...), Ingress: append([]netip.Addr{}, c.IngressVIPs...)}
 	if c.DNSVIP.IsValid() {
 		vips.DNS = []netip.Addr{c.DNSVIP}
@@ -51,7 +50,7 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 		Cluster:         identity,
 		Platform:        or(c.Platform, spec.None),
 		Topology:        topologyOf(c),
-		Families:        families,
+		Families:        or(Families(c.Families), familiesOf(c)),
 		MachineNetworks: masked(c.MachineNetworks),
 		VIPs:            vips,
 		LoadBalancer:    loadBalancerOf(c),

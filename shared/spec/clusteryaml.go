@@ -17,12 +17,14 @@ func (r *reader) clusterYAML(root object) draft {
 	r.fields(root, "apiVersion", "kind", "metadata", "spec")
 	metadata, spec := r.object(root.get("metadata")), r.object(root.get("spec"))
 	r.fields(metadata, "name")
-	r.fields(spec, "baseDomain", "platform", "topology", "controlPlaneReplicas", "machineNetworks", "apiVIPs", "ingressVIPs", "dnsVIP",
+	r.fields(spec, "baseDomain", "clusterDomain", "platform", "topology", "controlPlaneReplicas", "families", "machineNetworks", "apiVIPs", "ingressVIPs", "dnsVIP",
 		"loadBalancer", "dnsRecords", "images", "namespace", "kubeconfig", "kubeletUnit", "nodeLabels", "timing", "vrrp", "migrateFrom", "vrids", "ports")
 
+	name, domain := r.names(metadata, spec)
 	d := draft{
-		name:         r.text(metadata.get("name")),
-		domain:       r.text(spec.get("baseDomain")),
+		name:         name,
+		domain:       domain,
+		families:     r.text(spec.get("families")),
 		topology:     r.text(spec.get("topology")),
 		replicas:     r.number(spec.get("controlPlaneReplicas")),
 		networks:     r.networks(spec.get("machineNetworks"), func(e value) value { return e }),
@@ -41,15 +43,41 @@ func (r *reader) clusterYAML(root object) draft {
 			ports:  r.numbers(r.object(spec.get("ports"))),
 		},
 	}
-	all := append(installed(), string(None))
-	platform := r.text(spec.get("platform"))
-	if r.oneOf(platform, all...); !platform.given {
-		r.errorf(platform.at, "is missing: write one of %s", strings.Join(all, ", "))
-	}
-	if slices.Contains(all, platform.value) {
-		d.platform = Platform(platform.value)
-	}
+	d.platform = r.anyPlatform(r.text(spec.get("platform")))
 	return d
+}
+
+// anyPlatform reads the platform as an install-config or as OpenShift's own objects spell it.
+func (r *reader) anyPlatform(s said[string]) Platform {
+	all := append(installed(), string(None))
+	if !s.given {
+		r.errorf(s.at, "is missing: write one of %s", strings.Join(all, ", "))
+	}
+	if i := slices.IndexFunc(all, func(p string) bool { return s.ok && (p == s.value || Platform(p).Type() == s.value) }); i >= 0 {
+		return Platform(all[i])
+	}
+	r.oneOf(s, all...)
+	return ""
+}
+
+// names are the cluster's name and its base domain, or those that clusterDomain is made of: who fills a file in by a template may have no way to take
+// it apart.
+func (r *reader) names(metadata, spec object) (name, domain said[string]) {
+	name, domain = r.text(metadata.get("name")), r.text(spec.get("baseDomain"))
+	together := spec.get("clusterDomain")
+	if together.node == nil {
+		return name, domain
+	}
+	whole := r.text(together)
+	if name.given || domain.given {
+		r.errorf(whole.at, "stands beside the name or the base domain, which it is made of: leave one or the other")
+	}
+	name, domain = whole, whole
+	name.value, domain.value, name.ok = strings.Cut(whole.value, ".")
+	if domain.ok = name.ok; whole.ok && !name.ok {
+		r.errorf(whole.at, "%s has no dot: write the cluster's name and the domain above it, such as prod.example.com", quote(whole.value))
+	}
+	return name, domain
 }
 
 // fields reports every field of a map that is none of the known ones.

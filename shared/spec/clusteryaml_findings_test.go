@@ -4,7 +4,7 @@ import "testing"
 
 func TestClusterFindings(t *testing.T) {
 	check(t, goodCluster, []findingCase{
-		{"field unknown", edit{"  platform: none", "  platform: none\n  vips: []"}, `c:8:3: error: spec.vips: there is no such field: remove it, or use one of baseDomain, platform, topology, controlPlaneReplicas, machineNetworks, apiVIPs, ingressVIPs, dnsVIP, loadBalancer, dnsRecords, images, namespace, kubeconfig, kubeletUnit, nodeLabels, timing, vrrp, migrateFrom, vrids, ports`},
+		{"field unknown", edit{"  platform: none", "  platform: none\n  vips: []"}, `c:8:3: error: spec.vips: there is no such field: remove it, or use one of baseDomain, clusterDomain, platform, topology, controlPlaneReplicas, families, machineNetworks, apiVIPs, ingressVIPs, dnsVIP, loadBalancer, dnsRecords, images, namespace, kubeconfig, kubeletUnit, nodeLabels, timing, vrrp, migrateFrom, vrids, ports`},
 		{"field misspelt", edit{"  apiVIPs:", "  apiVips:"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is looked up: write its address
 c:9:3: error: spec.apiVips: there is no such field: spell it apiVIPs`},
 		{"field unknown in metadata", edit{"  name: prod", "  name: prod\n  namespace: x"}, `c:5:3: error: metadata.namespace: there is no such field: remove it, or use one of name`},
@@ -20,7 +20,9 @@ c:6:1: error: other: there is no such field: remove it, or use one of apiVersion
 		{"spec is a list", edit{"spec:\n", "spec: []\nother:\n"}, `c:5:7: error: spec: want a map, got a list: write a map here
 c:6:1: error: other: there is no such field: remove it, or use one of apiVersion, kind, metadata, spec`},
 		{"platform missing", edit{"  platform: none\n", ""}, `c:6:3: error: spec.platform: is missing: write one of baremetal, nutanix, openstack, ovirt, vsphere, none`},
-		{"platform unknown", edit{"platform: none", "platform: BareMetal"}, `c:7:13: error: spec.platform: "BareMetal" is not known: write one of baremetal, nutanix, openstack, ovirt, vsphere, none`},
+		{"platform unknown", edit{"platform: none", "platform: Baremetal"}, `c:7:13: error: spec.platform: "Baremetal" is not known: write one of baremetal, nutanix, openstack, ovirt, vsphere, none`},
+		{"families unknown", edit{"  platform: none", "  platform: none\n  families: ipv4"}, `c:8:13: error: spec.families: "ipv4" is not known: write one of IPv4, IPv6, DualStack, DualStackIPv6Primary`},
+		{"the whole domain beside its parts", edit{"  platform: none", "  platform: none\n  clusterDomain: prod.example.com"}, `c:8:18: error: spec.clusterDomain: stands beside the name or the base domain, which it is made of: leave one or the other`},
 		{"topology unknown", edit{"  platform: none", "  platform: none\n  topology: Compact"}, `c:8:13: error: spec.topology: "Compact" is not known: write one of HighlyAvailable, HighlyAvailableArbiter, DualReplica, SingleReplica`},
 		{"topology against its size", edit{"  platform: none", "  platform: none\n  topology: SingleReplica\n  controlPlaneReplicas: 3"}, `c:9:25: error: spec.controlPlaneReplicas: topology SingleReplica has 1 control plane node and this says 3: change one of the two`},
 		{"topology of two against its size", edit{"  platform: none", "  platform: none\n  topology: DualReplica\n  controlPlaneReplicas: 3"}, `c:9:25: error: spec.controlPlaneReplicas: topology DualReplica has 2 control plane nodes and this says 3: change one of the two`},

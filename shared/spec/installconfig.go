@@ -10,6 +10,7 @@ type draft struct {
 	name, domain  said[string]
 	platform      Platform
 	topology      said[string]
+	families      said[string]
 	replicas      said[int]
 	arbiters      said[int]
 	networks      networks

@@ -8,7 +8,7 @@ import (
 
 // TestMostFindings holds how many findings there are at most, and what stands for the rest of them.
 func TestMostFindings(t *testing.T) {
-	const unknown = "there is no such field: remove it, or use one of baseDomain, platform"
+	const unknown = "there is no such field: remove it, or use one of baseDomain, clusterDomain"
 	for _, tt := range []struct {
 		name   string
 		fields int

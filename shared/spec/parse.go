@@ -43,6 +43,7 @@ func (d draft) cluster() Cluster {
 		Platform:             d.platform,
 		Topology:             d.shape(),
 		ControlPlaneReplicas: d.replicas.value,
+		Families:             d.families.value,
 		APIVIPs:              addresses(ordered(d.platform, d.api)),
 		IngressVIPs:          addresses(ordered(d.platform, d.ingress)),
 		DNSVIP:               d.dns.first(),

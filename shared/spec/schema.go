@@ -28,6 +28,25 @@ func (p Platform) Short() string {
 	return string(p)
 }
 
+// Type is the platform as Kubernetes objects of OpenShift spell it: status.platformStatus.type of the Infrastructure.
+func (p Platform) Type() string {
+	switch p {
+	case BareMetal:
+		return "BareMetal"
+	case OpenStack:
+		return "OpenStack"
+	case OVirt:
+		return "oVirt"
+	case VSphere:
+		return "VSphere"
+	case Nutanix:
+		return "Nutanix"
+	case None:
+		return "None"
+	}
+	return string(p)
+}
+
 // Topology is the shape of the control plane, spelt as in the Infrastructure object.
 type Topology string
 
@@ -73,6 +92,7 @@ type Cluster struct {
 	Platform             Platform
 	Topology             Topology
 	ControlPlaneReplicas int
+	Families             string // as Families lists them; of a cluster.yaml only
 	MachineNetworks      []netip.Prefix
 	APIVIPs              []netip.Addr
 	IngressVIPs          []netip.Addr

@@ -99,6 +99,9 @@ func Timings() []string {
 	return names
 }
 
+// Families are the sets of IP families that a cluster can have, spelt as the Machine Config Operator spells them: the primary one first.
+func Families() []string { return []string{"IPv4", "IPv6", "DualStack", "DualStackIPv6Primary"} }
+
 func choosable() []string {
 	var names []string
 	for _, p := range port.All() {

@@ -5,6 +5,7 @@ func (r *report) validate(d draft) {
 	r.checkNames(d.name, d.domain)
 	r.oneOf(d.loadBalancer, string(Managed), string(UserManaged))
 	r.oneOf(d.dnsRecords, string(Internal), string(External))
+	r.oneOf(d.families, Families()...)
 	r.checkTopology(d)
 	r.checkNodes(d.nodes)
 	r.checkOverlap(d.networks)

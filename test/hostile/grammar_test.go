@@ -114,13 +114,20 @@ func settings(text []byte) ([]string, error) {
 	return shape, nil
 }
 
-// clusterJSON reads JSON that is written in the one way that there is: sorted, each key once.
+// lists are those of a document, in any layout.
+var lists = regexp.MustCompile(`\[[^][]*\]`)
+
+// clusterJSON reads JSON that is written in the one way that there is: sorted, each key once, lists on one line.
 func clusterJSON(text []byte) ([]string, error) {
 	var document any
 	if err := json.Unmarshal(text, &document); err != nil {
 		return nil, err
 	}
 	again, err := json.MarshalIndent(document, "", "  ")
+	again = lists.ReplaceAllFunc(again, func(list []byte) []byte {
+		words := bytes.Join(bytes.Fields(list), []byte(" "))
+		return bytes.ReplaceAll(bytes.ReplaceAll(words, []byte("[ "), []byte("[")), []byte(" ]"), []byte("]"))
+	})
 	if err != nil || !bytes.Equal(append(again, '\n'), text) {
 		return nil, fmt.Errorf("is not the one form of its JSON (%v):\n%s", err, text)
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,6 +56,8 @@ func documents(t *testing.T) map[string]string {
 		all[name] = strings.ReplaceAll(string(text), "\n  # ", "\n  ") // what stands behind a # is a field
 	}
 	all["cluster-migrating"] = all["cluster-none-dual"] + "  migrateFrom: {timing: compat, vrrp: multicast}\n"
+	all["cluster-of-a-template"] = regexp.MustCompile(`(?m)^metadata:\n.*\n|^  baseDomain: `).ReplaceAllString(all["cluster-none-dual"], "") + "  families: DualStack\n"
+	all["cluster-of-a-template"] = regexp.MustCompile(`(?m)^example.com .*$`).ReplaceAllString(all["cluster-of-a-template"], "  clusterDomain: prod.example.com")
 	return all
 }
 
@@ -283,7 +286,7 @@ func fieldsRead(t *testing.T) []string {
 // fullest has every field of a Cluster; a new one must be given a value here.
 func fullest() spec.Cluster {
 	return spec.Cluster{
-		Name: "prod", BaseDomain: "example.com", Platform: spec.BareMetal, Topology: spec.HighlyAvailable, ControlPlaneReplicas: 3,
+		Name: "prod", BaseDomain: "example.com", Platform: spec.BareMetal, Topology: spec.HighlyAvailable, ControlPlaneReplicas: 3, Families: "DualStack",
 		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8:1::/64")},
 		APIVIPs:         []netip.Addr{netip.MustParseAddr("192.0.2.5"), netip.MustParseAddr("2001:db8:1::5")},
 		IngressVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.6"), netip.MustParseAddr("2001:db8:1::6")},
