@@ -5,32 +5,53 @@ import (
 	"fmt"
 
 	"github.com/vincent-petithory/dataurl"
+	"sigs.k8s.io/yaml"
 )
 
-// Find returns what an Ignition document of any version 3 holds at a path; found is false when it holds nothing there, or is no such document. Contents
-// that Encode would not write, compressed or elsewhere, are an error.
+// stored is where a document of any form that we write keeps files.
+type stored struct {
+	Storage struct {
+		Files []storedFile `json:"files"`
+	} `json:"storage"`
+	Spec struct {
+		Config *stored `json:"config"` // of a MachineConfig
+	} `json:"spec"`
+}
+
+type storedFile struct {
+	Path     string `json:"path"`
+	Contents struct {
+		Inline      *string `json:"inline"` // of a Butane config
+		Source      string  `json:"source"`
+		Compression string  `json:"compression"`
+	} `json:"contents"`
+}
+
+// Find returns what a document holds at a path: an Ignition document of any version 3, a MachineConfig or a Butane config. Found is false when it holds
+// nothing there, or is no such document. Contents that we would not write, compressed or elsewhere, are an error.
 func Find(document []byte, path string) (contents []byte, found bool, err error) {
-	var config struct {
-		Storage struct {
-			Files []struct {
-				Path     string
-				Contents struct{ Source, Compression string }
-			}
+	var d stored
+	if json.Unmarshal(document, &d) != nil { // not all JSON is YAML to its reader: a delete character is a character to one, and an error to the other
+		if d = (stored{}); yaml.Unmarshal(document, &d) != nil {
+			return nil, false, nil
 		}
 	}
-	if json.Unmarshal(document, &config) != nil {
-		return nil, false, nil
+	if d.Spec.Config != nil {
+		d = *d.Spec.Config
 	}
-	for _, f := range config.Storage.Files {
+	for _, f := range d.Storage.Files {
 		if f.Path != path {
 			continue
 		}
+		if f.Contents.Inline != nil {
+			return []byte(*f.Contents.Inline), true, nil
+		}
 		if f.Contents.Source == "" || f.Contents.Compression != "" {
-			return nil, false, fmt.Errorf("read %s in an Ignition document: its contents are compressed or absent", path)
+			return nil, false, fmt.Errorf("read %s in a document: its contents are compressed or absent", path)
 		}
 		data, err := dataurl.DecodeString(f.Contents.Source)
 		if err != nil {
-			return nil, false, fmt.Errorf("read %s in an Ignition document: %w", path, err)
+			return nil, false, fmt.Errorf("read %s in a document: %w", path, err)
 		}
 		return data.Data, true, nil
 	}

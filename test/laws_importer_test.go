@@ -21,7 +21,7 @@ func importable() map[string][]string {
 		"shared/plan":  {yaml},
 		"bootstrap":    {yaml, unit},
 		"cluster":      append(manifests, yaml, unit),
-		"ignition":     append(manifests, unit, "github.com/coreos/", "github.com/vincent-petithory/dataurl"),
+		"ignition":     append(manifests, yaml, unit, "github.com/coreos/", "github.com/vincent-petithory/dataurl"),
 	}
 }
 

@@ -112,7 +112,7 @@ var laws = []law{
 	{room: "shared/host/supervise", own: append([]string{"shared/host/file", "shared/host/link", "shared/host/nft", "shared/host/proc"}, leaves...),
 		foreign: []string{"golang.org/x/sys"}, why: "keepalived's parent stays small: no Kubernetes, no podman"},
 	{room: "units", own: []string{"shared/asset"}, foreign: []string{"github.com/coreos/go-systemd/v22/unit"}, why: "units are documents"},
-	{room: "ignition", own: []string{"shared/asset"}, foreign: []string{"github.com/coreos/ignition/v2/", "github.com/coreos/vcontext", "github.com/vincent-petithory/dataurl"},
+	{room: "ignition", own: []string{"shared/asset", "shared/object", "shared/role"}, foreign: []string{"go.yaml.in/yaml/v3", "sigs.k8s.io/yaml", "github.com/coreos/ignition/v2/", "github.com/coreos/vcontext", "github.com/vincent-petithory/dataurl"},
 		why: "the only importer of Ignition's types"},
 	{room: "bootstrap", own: slices.Concat([]string{"shared/plan", "shared/spec", "units"}, leaves), why: "importable by an installer: pure, no envelope, no host"},
 	{room: "bootstrap/", own: slices.Concat([]string{"shared/plan", "shared/spec", "shared/loop"}, formats, leaves), why: "a runtime room sees the host through its own interfaces"},

@@ -81,10 +81,25 @@ func TestIgnition(t *testing.T) {
 	if text, err := os.ReadFile(out); err != nil || string(text) != document {
 		t.Errorf("-o FILE wrote another document (%v)", err)
 	}
-	for _, wrong := range []string{"--format=butane", "--format=", "--spec-version=3.5.0", "--spec-version=3.2"} {
+	for _, wrong := range []string{"--format=yaml", "--format=", "--format=machineconfig", "--spec-version=3.5.0", "--spec-version=3.2"} {
 		if o := invoke(t, "", append(args, wrong)...); o.code != 2 || o.out != "" {
 			t.Errorf("%s: exit %d, %q", wrong, o.code, o.out)
 		}
+	}
+}
+
+// TestIgnitionForms holds what of each form its reader goes by; package ignition has the judges. The bootstrap machine is none of the operator's.
+func TestIgnitionForms(t *testing.T) {
+	config, images := exampleFilesIn(t)
+	for form, want := range map[string]string{"machineconfig": "\n  name: 99-master-onprem-infra\n", "butane": "variant: fcos\nversion: 1.3.0\n"} {
+		text := must(t, "", "ignition", "--role=control-plane", "-c", config, "--images", images, "--format="+form)
+		if !strings.Contains(text, want) || !strings.Contains(text, "path: /etc/onprem-infra/cluster.json\n") {
+			t.Errorf("--format=%s:\n%s", form, text)
+		}
+	}
+	o := invoke(t, "", "ignition", "--role=bootstrap", "-c", config, "--images", images, "--format=machineconfig")
+	if o.code != 2 || o.out != "" || !strings.Contains(o.err, "has pools for [master worker arbiter] and none for role bootstrap") {
+		t.Errorf("exit %d, %q", o.code, o.err)
 	}
 }
 

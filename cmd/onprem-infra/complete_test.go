@@ -14,7 +14,7 @@ func TestFlagValues(t *testing.T) {
 		"example cluster --platform":        cluster,
 		"example cluster --families":        families,
 		"ignition --role":                   "bootstrap master worker arbiter control-plane",
-		"ignition --format":                 "ignition",
+		"ignition --format":                 "ignition machineconfig butane",
 		"ignition --spec-version":           "3.2.0",
 		"ignition --timing":                 "lan vm compat",
 		"ignition --vrrp":                   "unicast multicast",

@@ -87,7 +87,7 @@ func (l *live) inTree(dir string) {
 	}
 }
 
-// inDocument looks into an Ignition document. What is none says nothing of a cluster, and is written over as ever.
+// inDocument looks into a document of any form. What is none says nothing of a cluster, and is written over as ever.
 func (l *live) inDocument(path string) {
 	if l.place = path; path == "" || path == "-" {
 		l.place = "standard output"

@@ -2,7 +2,13 @@
 // would bring seventy packages into a program that only wants a manifest's text; tests hold ours against them (test/manifest).
 package object
 
-import "sigs.k8s.io/yaml"
+import (
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"sigs.k8s.io/yaml"
+)
 
 // Object is any object of the API.
 type Object interface{ About() Head }
@@ -27,9 +33,25 @@ type Meta struct {
 
 // Encode writes an object as YAML, with sorted keys. Equal objects give equal bytes.
 func Encode(o Object) []byte {
-	text, err := yaml.Marshal(o)
+	text, err := json.Marshal(o)
+	if err == nil {
+		text, err = yaml.JSONToYAML(escaped(text))
+	}
 	if err != nil {
 		panic("object: strings, numbers and lists cannot fail to marshal: " + err.Error())
 	}
 	return text
+}
+
+// escaped is JSON that is YAML too: of the characters that YAML has only by their numbers, JSON's writer takes some for plain ones.
+func escaped(text []byte) []byte {
+	var out []byte
+	for _, r := range string(text) {
+		if r >= 0x7f && r < 0xa0 || r == 0xfeff || r&0xfffe == 0xfffe && r <= 0xffff {
+			out = fmt.Appendf(out, `\u%04x`, r)
+			continue
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out
 }

@@ -52,7 +52,7 @@ func Exact(text []byte) error {
 	if err := yaml.Unmarshal(text, &said); err != nil {
 		return fmt.Errorf("read manifest: %w", err)
 	}
-	if err := yaml.Unmarshal(again, &heard); err != nil {
+	if err := json.Unmarshal(again, &heard); err != nil {
 		return fmt.Errorf("read manifest again: %w", err)
 	}
 	delete(heard, "status")
