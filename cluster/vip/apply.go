@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -39,10 +40,14 @@ func (r *Room) keep(m Memory) error {
 
 // propose hands keepalived's configuration over when it differs from the last one, and says when it was refused.
 func (r *Room) propose(c keepalived.Config) error {
-	if config := keepalived.Render(c); !bytes.Equal(config, r.proposed) {
-		if err := r.host.Propose(config); err != nil {
-			return fmt.Errorf("hand keepalived.conf to the supervisor: %w", err)
+	if r.proposed == nil || !reflect.DeepEqual(c, r.wanted) {
+		config := keepalived.Render(c)
+		if !bytes.Equal(config, r.proposed) {
+			if err := r.host.Propose(config); err != nil {
+				return fmt.Errorf("hand keepalived.conf to the supervisor: %w", err)
+			}
 		}
+		r.wanted = c
 		r.proposed = config
 	}
 	status, err := r.host.Status()

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -137,6 +138,7 @@ type Room struct {
 	ranks   []int // that control plane nodes claim
 
 	proposed []byte
+	wanted   keepalived.Config // as proposed
 	beat     uint64
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/healthz"
+	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -168,6 +170,7 @@ var errAnew = errors.New("the cluster has decided something else")
 // runMonitor turns a room's loop until ctx ends, and ends its watchers after it: the first thing at a stop is to leave.
 func runMonitor[S, D any](ctx context.Context, m *monitor, steps loop.Steps[S, D], every time.Duration, watchers func(context.Context)) error {
 	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	m.spare(watching)
 	watchers(watching)
 	observe := steps.Observe
 	steps.Observe = func(ctx context.Context) (S, error) {
@@ -181,4 +184,23 @@ func runMonitor[S, D any](ctx context.Context, m *monitor, steps loop.Steps[S, D
 		return fmt.Errorf("leave: %w", err)
 	}
 	return nil
+}
+
+// started is when a monitor has done what it does but once: the API has named the nodes, and every check has been made.
+const started = 20 * time.Second
+
+// spare has a monitor need little. It does one small thing after another, and on several processors the runtime would wake threads to look for more. And
+// what only its start has needed of its program is no memory of its own any more.
+func (m *monitor) spare(ctx context.Context) {
+	runtime.GOMAXPROCS(1)
+	m.watchers.Go(func() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(started):
+		}
+		if _, err := proc.Unmap(); err != nil {
+			m.log.Warn("need less memory", "error", err)
+		}
+	})
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
-	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/nft"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
@@ -74,7 +73,7 @@ Node that it knows the new one, and no node is being upgraded; then all of them 
 }
 
 func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, header string, clock migrate.Clock) error {
-	host := nodeVIPHost{}
+	host := nodeVIPHost{links: newKeptLinks()}
 	memory, kept := host.memory(m.log), host.migration(m.log)
 	if resumed, err := resume(m.text, kept); err == nil { // load has read the same text
 		p = resumed
@@ -93,7 +92,7 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	return runInPod(ctx, m, g.steps(), everyVIPRound, func(ctx context.Context) {
 		m.serve(ctx, p.Ports[port.MonitorVIP], map[string]func() error{"/healthz": func() error { return vipAlive(m, checks) }})
 		m.watch(ctx, "the node's checks", checks.Run)
-		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
+		m.watch(ctx, "links", func(ctx context.Context) error { return host.links.follow(ctx, m.wake) })
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error { return file.Watch(ctx, host.watched(), m.wake) })
 		m.watch(ctx, "adverts from beyond a router", dropFarVRRP)
 		seen.follow(ctx, m)

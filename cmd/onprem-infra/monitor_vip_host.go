@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/netip"
@@ -27,7 +28,10 @@ import (
 )
 
 // nodeVIPHost is a node as the VIP's room sees it.
-type nodeVIPHost struct{ root string } // where the node's files are; empty for the node itself
+type nodeVIPHost struct {
+	root  string     // where the node's files are; empty for the node itself
+	links *keptLinks // nil: they are read each time
+}
 
 func (h nodeVIPHost) at(path ...string) string { return h.root + filepath.Join(path...) }
 
@@ -40,7 +44,12 @@ func (h nodeVIPHost) watched() []string {
 	return list
 }
 
-func (nodeVIPHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
+func (h nodeVIPHost) Links() (addr.Snapshot, error) {
+	if h.links == nil {
+		return link.Snapshot()
+	}
+	return h.links.snapshot()
+}
 
 // Agreed reads what node-ip has chosen. A file that holds no address says nothing.
 func (h nodeVIPHost) Agreed() (agreed []netip.Addr, remote bool, err error) {
@@ -106,8 +115,9 @@ func (h nodeVIPHost) Unserved(instances []vrrp.InstanceName) error {
 	return err
 }
 
+// Beat writes the number in the width of the largest one.
 func (h nodeVIPHost) Beat(beat uint64) error {
-	return file.Write(h.at(vip.RunDir, supervised.HeartbeatFile), []byte(strconv.FormatUint(beat, 10)+"\n"), 0o644)
+	return file.Overwrite(h.at(vip.RunDir, supervised.HeartbeatFile), fmt.Appendf(nil, "%020d\n", beat), 0o644)
 }
 
 func (h nodeVIPHost) Keep(m vip.Memory) error {

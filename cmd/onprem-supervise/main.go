@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
@@ -32,6 +33,7 @@ With --install it only puts a copy of itself in place as FILE.
 `
 
 func main() {
+	runtime.GOMAXPROCS(1) // it does one small thing after another: threads that look for more would be most of what it costs
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stderr))

@@ -46,7 +46,7 @@ func part3() []Scar {
 			by("bootstrap/vip", "TestStopMatrix", release, "case l.Ironic:", "case false:"),
 			by("bootstrap/vip", "TestStopStories/K-37: Ironic serves for an hour after the API has gone", release, "case l.Ironic:", "case false:"),
 			by("bootstrap/vip", "TestRelease/K-37: the count goes on after Ironic", release, "case l.Ironic:\n", "case l.Ironic:\n\t\tr.failures = 0\n"),
-			by("shared/host/probe", "TestHTTPNoAnswerIsDeath", probe, budgeted, "ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), budget)"),
+			by("shared/host/probe", "TestHTTPNoAnswerIsDeath", "shared/host/probe/line.go", budgeted, "ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), budget)"),
 			by("bootstrap/vip", "TestStopMatrix", probe, budgeted, "ctx, cancel := context.WithTimeout(ctx, 12*budget)"),
 			by("bootstrap/vip", "TestStopAsksLittle", watch, beside, "if w.unready {"),
 			by("bootstrap/vip", "TestRelease/K-37: an announced shutdown with a ready master waits for Ironic", release, "case l.Ironic:", "case l.Ironic && l.Heir != ReadyHeir:"),

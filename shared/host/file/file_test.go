@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 )
 
 func TestWrite(t *testing.T) {
@@ -158,5 +160,45 @@ func woken(wake <-chan struct{}, expected bool) bool {
 		if !got {
 			return false
 		}
+	}
+}
+
+// TestOverwrite writes over a file of that length, and over none, and has whoever watches the directory wake once a time.
+func TestOverwrite(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "beat")
+	for _, text := range []string{"01\n", "02\n"} {
+		if err := Overwrite(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != text {
+			t.Errorf("%q, %v; want %q", got, err, text)
+		}
+	}
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := w.Add(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := Overwrite(path, []byte("03\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	var events []fsnotify.Op
+	for e := range w.Events {
+		if events = append(events, e.Op); e.Has(fsnotify.Remove) {
+			break
+		}
+	}
+	if len(events) != 2 {
+		t.Errorf("a beat and the end of the file are %v", events)
+	}
+	if err := Overwrite(filepath.Join(dir, "not there", "beat"), nil, 0o644); err == nil {
+		t.Error("a directory that is not there can be written to")
 	}
 }

@@ -65,3 +65,18 @@ func holds(path string, data []byte, mode fs.FileMode) (bool, error) {
 	}
 	return bytes.Equal(have, data), nil
 }
+
+// Overwrite writes a few bytes over the beginning of the file at path, which is made when it is not there. It is for what changes every second and has
+// always one length: a file that is replaced wakes whoever watches its directory five times, and this does once. Its reader sees the old bytes or the
+// new ones, but not after a loss of power.
+func Overwrite(path string, data []byte, mode fs.FileMode) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, mode)
+	if err != nil {
+		return fmt.Errorf("write over %s: %w", path, err)
+	}
+	_, err = f.Write(data)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("write over %s: %w", path, err)
+	}
+	return nil
+}

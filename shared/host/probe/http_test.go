@@ -49,13 +49,6 @@ func TestHTTPNoAnswerIsDeath(t *testing.T) {
 	}
 }
 
-// The proxy of the environment is for image registries; its own error page would be taken for a sign of life.
-func TestHTTPIgnoresProxies(t *testing.T) {
-	if NewHTTP("http://localhost:6385/v1", localhost.Dial).client.Transport.(*http.Transport).Proxy != nil {
-		t.Error("the probe asks a proxy")
-	}
-}
-
 // The server may listen on either loopback address, and no name server is there to say what localhost is: names below it are in no
 // /etc/hosts.
 func TestHTTPFindsLocalhostByItself(t *testing.T) {

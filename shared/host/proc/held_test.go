@@ -34,6 +34,11 @@ func TestHeld(t *testing.T) {
 		cmd.Wait()
 	}()
 	pid := cmd.Process.Pid
+	stat, err := OpenStat(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stat.Close()
 	until := func(what string, want bool) {
 		t.Helper()
 		for end := time.Now().Add(5 * time.Second); Held(pid) != want; time.Sleep(5 * time.Millisecond) {
@@ -45,8 +50,14 @@ func TestHeld(t *testing.T) {
 	until("it runs", false)
 	cmd.Process.Signal(unix.SIGSTOP)
 	until("stopped", true)
+	if !stat.Held() {
+		t.Error("who keeps the process's line open sees nothing of it")
+	}
 	cmd.Process.Signal(unix.SIGCONT)
 	until("continued", false)
+	if stat.Held() {
+		t.Error("who keeps the process's line open sees what was")
+	}
 
 	runtime.LockOSThread() // a tracer is a thread
 	defer runtime.UnlockOSThread()

@@ -57,10 +57,10 @@ func (s *supervisor) turn(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.feel(); err != nil {
+	now := time.Now() // one for all that is due at a beat, or each would have a turn of its own
+	if err := s.feel(now); err != nil {
 		return err
 	}
-	now := time.Now()
 	if err := errors.Join(s.listen(now), s.reap(now), s.obey(now), s.give(), s.bonuses(now)); err != nil {
 		return err
 	}

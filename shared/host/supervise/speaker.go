@@ -77,9 +77,8 @@ func (s *supervisor) succeeded() {
 // take them. The parent of the process that speaks VRRP has nothing to do, but must hear signals. One that a debugger holds is killed like any
 // other: as long as it lives it may hold a VIP that others have taken. (The monitor spares a supervisor that a debugger holds, as keepalived
 // goes on beside it.)
-func (s *supervisor) feel() error {
+func (s *supervisor) feel(now time.Time) error {
 	d := s.daemon
-	now := time.Now()
 	if d == nil || now.Before(d.beatAt) {
 		return nil
 	}
