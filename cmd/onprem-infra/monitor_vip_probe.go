@@ -35,8 +35,9 @@ type nodeProber struct {
 }
 
 func newNodeProber(p plan.Plan, access *kube.Access) *nodeProber {
+	dial := new(localhost.Knocker).Dial // a control plane node has no ingress router, and its checks ask for one all the time
 	local := func(name, path string) *probe.HTTP {
-		return probe.NewHTTP(fmt.Sprintf("http://localhost:%d%s", p.Ports[name], path), localhost.Dial)
+		return probe.NewHTTP(fmt.Sprintf("http://localhost:%d%s", p.Ports[name], path), dial)
 	}
 	rules, filter := redirect.Of(p.VIPs.API, p.MachineNetworks, p.Ports), new(nft.Memo)
 	return &nodeProber{
@@ -48,7 +49,7 @@ func newNodeProber(p plan.Plan, access *kube.Access) *nodeProber {
 		// Not at the port that is open to others: they could fill it, and the balancer would count as dead.
 		balancer: local(port.LBStats, "/haproxy_ready"), stats: local(port.LBStats, "/haproxy_stats;csv"),
 		router: local(port.RouterStats, "/healthz"), ready: local(port.RouterStats, "/healthz/ready"),
-		mcs: probe.NewUntrusted(fmt.Sprintf("https://localhost:%d/healthz", p.Ports[port.MachineConfig]), localhost.Dial),
+		mcs: probe.NewUntrusted(fmt.Sprintf("https://localhost:%d/healthz", p.Ports[port.MachineConfig]), dial),
 		api: probe.NewAPI(fmt.Sprintf("localhost:%d", p.Ports[port.API]), access.Client),
 		at:  func(server string) *probe.API { return probe.NewAPI(server, access.Client) },
 	}

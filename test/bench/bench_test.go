@@ -12,6 +12,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/timeline"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/traffic"
 )
@@ -197,5 +198,67 @@ func TestDraw(t *testing.T) {
 	}
 	if _, err := os.Stat(none); err == nil {
 		t.Error("there is a page of nothing")
+	}
+}
+
+// TestBeside counts what failed at the same time as others did.
+func TestBeside(t *testing.T) {
+	request := func(from, to int) traffic.Request {
+		return traffic.Request{Start: after(from), End: after(to), Outcome: traffic.Late}
+	}
+	bad := traffic.Requests{request(0, 200), request(10, 210), request(300, 500), request(900, 901)}
+	for _, tt := range []struct {
+		name   string
+		others traffic.Requests
+		want   int
+	}{
+		{"nobody", nil, 0},
+		{"one at two of them", traffic.Requests{request(205, 290)}, 1},
+		{"one all the time", traffic.Requests{request(-100, 1000)}, 4},
+		{"before and after", traffic.Requests{request(-100, 0), request(210, 300), request(901, 1000)}, 0},
+	} {
+		if got := beside(bad, tt.others); got != tt.want {
+			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestDiffers holds repetitions against a bracket, and the brackets of all scenarios against what a bracket is worth.
+func TestDiffers(t *testing.T) {
+	c := computed{nobody: span{200 * time.Millisecond, 300 * time.Millisecond}, figure: span{200 * time.Millisecond, 350 * time.Millisecond}}
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	for _, tt := range []struct {
+		name             string
+		scenario         string
+		nobody, blackout int
+		want             int
+	}{
+		{"inside", "power-loss", 250, 300, 0},
+		{"a client who waits less", "power-loss", 250, 90, 0},
+		{"a client who waits longer", "power-loss", 250, 370, 1},
+		{"a holder too soon", "power-loss", 180, 300, 1},
+		{"as late as programs are", "power-loss", 345, 355, 0},
+		{"a holder too late, and so the client", "power-loss", 360, 400, 2},
+		{"a figure of its own", memberChanges, 250, 9000, 0},
+	} {
+		s := sample{nobody: ms(tt.nobody), blackout: ms(tt.blackout)}
+		if got := c.differs(scenario{name: tt.scenario, figure: blackout}, s); len(got) != tt.want {
+			t.Errorf("%s: %v, want %d", tt.name, got, tt.want)
+		}
+	}
+	timing, _ := vrrp.TimingOf(vrrp.ProfileLan)
+	p := plan.Plan{}
+	p.Timing.Model, p.VRRP.ControlPlane = timing, plan.Ladder{Base: timing.Policy().ControlPlane.Base}
+	for _, sc := range scenarios() {
+		got, ok := compute(p, sc)
+		if !ok || got.figure.most <= 0 || got.nobody.most < got.nobody.least {
+			t.Errorf("%s: %+v, %t", sc.name, got, ok)
+		}
+		if width := got.nobody.most - got.nobody.least; width > timing.Advert+vrrp.Skew(timing.IPv4, 1, timing.Advert) {
+			t.Errorf("%s: between %v and %v nobody holds the VIP: that says too little", sc.name, got.nobody.least, got.nobody.most)
+		}
+	}
+	if _, ok := compute(p, scenario{name: "flood"}); ok {
+		t.Error("what nobody can simulate is computed")
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/timeline"
 	"github.com/onprem-infra/onprem-infra/test/lab"
+	"github.com/onprem-infra/onprem-infra/test/life"
 	"github.com/onprem-infra/onprem-infra/test/traffic"
 )
 
@@ -20,6 +21,8 @@ type measured struct {
 	value  time.Duration            // what the scenario is about, where that is no blackout
 	faults []string                 // in which it was not orderly
 	parts  map[string]time.Duration // of the value, by what they are about
+
+	control *traffic.Prober // clients who ask a node that nothing happens to by its own address
 }
 
 // sample is what one repetition was like for everybody.
@@ -34,6 +37,8 @@ type sample struct {
 
 	requests, failed       int // that started after the fault
 	failedMoved, failedTwo int // of these, after the move and 2 s after the fault
+	failedBoth, bothTwo    int // of these, those beside which a client failed who asks another node by its own address; of them, 2 s after the fault or later
+	control                int // of such clients, those that failed
 	unready                int // answers of servers that were going to end
 	patient                int // of the patient clients, those that failed
 	cut                    int // watches
@@ -55,8 +60,8 @@ func (s sample) figure(sc scenario) time.Duration {
 
 // words say it in a line.
 func (s sample) words() string {
-	text := fmt.Sprintf("blackout %v, moved after %v, none for %v, two for %v, %d of %d failed (%d after the move), %d watches cut, silent %v",
-		ms(s.blackout), ms(s.moved), ms(s.nobody), ms(s.dual), s.failed, s.requests, s.failedMoved, s.cut, ms(s.silent))
+	text := fmt.Sprintf("blackout %v, moved after %v, none for %v, two for %v, %d of %d failed (%d after the move, %d beside one that asks another node), %d watches cut, silent %v",
+		ms(s.blackout), ms(s.moved), ms(s.nobody), ms(s.dual), s.failed, s.requests, s.failedMoved, s.failedBoth, s.cut, ms(s.silent))
 	if s.value > 0 {
 		text = fmt.Sprintf("%v, ", ms(s.value)) + text
 	}
@@ -96,6 +101,10 @@ func (s *stage) measure(m measured) sample {
 	if found.moved > 0 {
 		found.failedMoved = len(bad.Since(moved))
 	}
+	if m.control != nil {
+		others := m.control.So().Since(m.at.Add(-life.Patience)).Unserved()
+		found.control, found.failedBoth, found.bothTwo = len(others), beside(bad, others), beside(bad.Since(m.at.Add(2*time.Second)), others)
+	}
 	for _, r := range since {
 		if r.Status >= 500 {
 			found.unready++
@@ -106,6 +115,16 @@ func (s *stage) measure(m measured) sample {
 	found.cut, found.silent = len(breaks), silent
 	found.picture = s.picture(m, found)
 	return found
+}
+
+// beside counts the requests beside which another one failed: they were open at the same time.
+func beside(bad, others traffic.Requests) (n int) {
+	for _, r := range bad {
+		if slices.ContainsFunc(others, func(o traffic.Request) bool { return o.Start.Before(r.End) && r.Start.Before(o.End) }) {
+			n++
+		}
+	}
+	return n
 }
 
 // gaps are the times between served requests.

@@ -27,16 +27,41 @@ type result struct {
 	MovedMedian float64 `json:"moved_median_ms"`
 	MovedMax    float64 `json:"moved_max_ms"`
 	NobodyMax   float64 `json:"no_holder_max_ms"`
-	FailedMax   int     `json:"failed_max"`        // in one run
-	FailedMoved int     `json:"failed_after_move"` // started after the VIP had its new holder
-	FailedTwo   int     `json:"failed_after_2s"`   // started 2 s after the fault or later
-	Unready     int     `json:"answered_unready"`  // 500 of a server that serves and is going to end
-	Patient     int     `json:"failed_patient"`    // of clients that wait for 12 s
-	CutMax      int     `json:"watches_cut_max"`   // of 50
+	FailedMax   int     `json:"failed_max"`            // in one run
+	FailedMoved int     `json:"failed_after_move"`     // started after the VIP had its new holder
+	FailedTwo   int     `json:"failed_after_2s"`       // started 2 s after the fault or later
+	FailedBoth  int     `json:"failed_beside_control"` // beside which a client failed who asks another node by its own address
+	BothTwo     int     `json:"failed_beside_control_after_2s"`
+	Control     int     `json:"control_failed"`   // of such clients
+	Unready     int     `json:"answered_unready"` // 500 of a server that serves and is going to end
+	Patient     int     `json:"failed_patient"`   // of clients that wait for 12 s
+	CutMax      int     `json:"watches_cut_max"`  // of 50
 	SilentMax   float64 `json:"watch_silent_max_ms"`
 	Orderly     int     `json:"orderly"` // runs without a fault, where that is asked
 
 	Parts map[string]float64 `json:"parts_max_ms,omitempty"` // of the figure, by what they are about
+
+	// Computed is what virtual time says of the figure at the most, and of how long nobody holds the VIP. Differs counts the repetitions that are not as
+	// computed; -1 says that nothing was.
+	Computed        float64 `json:"computed_max_ms"`
+	ComputedNobody  float64 `json:"computed_no_holder_max_ms"`
+	ComputedNobody0 float64 `json:"computed_no_holder_min_ms"`
+	Differs         int     `json:"not_as_computed"`
+}
+
+// compare holds the repetitions against what was computed.
+func (r *result) compare(p plan.Plan, sc scenario, samples []sample) {
+	c, ok := compute(p, sc)
+	if !ok {
+		r.Differs = -1
+		return
+	}
+	r.Computed, r.ComputedNobody0, r.ComputedNobody = millis(c.figure.most), millis(c.nobody.least), millis(c.nobody.most)
+	for _, s := range samples {
+		if len(c.differs(sc, s)) > 0 {
+			r.Differs++
+		}
+	}
 }
 
 // sum is what the repetitions of a scenario come to.
@@ -54,6 +79,9 @@ func sum(profile string, sc scenario, samples []sample) result {
 		r.Requests += s.requests
 		r.FailedMoved += s.failedMoved
 		r.FailedTwo += s.failedTwo
+		r.FailedBoth += s.failedBoth
+		r.BothTwo += s.bothTwo
+		r.Control += s.control
 		r.Unready += s.unready
 		r.Patient += s.patient
 		r.Moves += s.moves

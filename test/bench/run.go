@@ -97,6 +97,7 @@ func (r *run) play(ctx context.Context, profile string, bootstrap bool, chosen [
 		if len(samples) > 0 {
 			found := sum(profile, scenario, samples)
 			found.Errors, found.BoundMs = failures, boundOf(p, scenario)
+			found.compare(p, scenario, samples)
 			r.results = append(r.results, found)
 			picture := worst(scenario, samples).picture
 			picture.Title = scenario.name + ", " + profile

@@ -17,6 +17,9 @@ const (
 	known    = "until all know"
 )
 
+// memberChanges is the scenario whose figure virtual time does not have.
+const memberChanges = "member-change"
+
 // scenario is one way in which things go wrong, or change.
 type scenario struct {
 	name      string
@@ -66,7 +69,7 @@ func scenarios() []scenario {
 		{name: "both-kill", figure: blackout, target: "two holders 1000", look: 3 * time.Second, fault: at((*life.Node).KillKeepalived)},
 		{name: "reboot", figure: blackout, target: "orderly", fault: inOrder(func(ctx context.Context, _ *stage, holder *life.Node) error { return holder.ShutDown(ctx) }), heal: boot},
 		{name: "cold-start", figure: redirect, target: "3000", fault: coldStart},
-		{name: "member-change", figure: known, target: "2000, no move", fault: memberChange},
+		{name: memberChanges, figure: known, target: "2000, no move", fault: memberChange},
 		{name: "early-move", figure: blackout, target: "no move", bootstrap: true, look: 5 * time.Second, fault: provoke},
 		{name: "handover", figure: blackout, target: "orderly", bootstrap: true, fault: inOrder(func(_ context.Context, s *stage, _ *life.Node) error { return s.EndAPI() }),
 			heal: func(ctx context.Context, s *stage, _ *life.Node) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/life"
+	"github.com/onprem-infra/onprem-infra/test/traffic"
 )
 
 // stage is a cluster with everybody who measures.
@@ -132,10 +133,15 @@ func (s *stage) repeat(ctx context.Context, sc scenario) (sample, error) {
 	if (holder == nil) != sc.bootstrap {
 		return sample{}, fmt.Errorf("the VIP is held by %v", s.observer.Holders())
 	}
+	control, err := s.control(holder)
+	if err != nil {
+		return sample{}, err
+	}
+	defer control.Stop()
 	if err := pause(ctx, quiet); err != nil {
 		return sample{}, err
 	}
-	m := measured{at: time.Now(), parts: map[string]time.Duration{}}
+	m := measured{at: time.Now(), parts: map[string]time.Duration{}, control: control}
 	if m.value, err = sc.fault(ctx, s, holder, &m); err != nil {
 		return sample{}, err
 	}
@@ -146,6 +152,7 @@ func (s *stage) repeat(ctx context.Context, sc scenario) (sample, error) {
 		return sample{}, fmt.Errorf("not well again: %w", err)
 	}
 	found := s.measure(m)
+	control.Stop()
 	if sc.heal == nil {
 		return found, nil
 	}
@@ -153,6 +160,12 @@ func (s *stage) repeat(ctx context.Context, sc scenario) (sample, error) {
 		return sample{}, fmt.Errorf("heal: %w", err)
 	}
 	return found, nil
+}
+
+// control asks a node that nothing happens to by its own address.
+func (s *stage) control(holder *life.Node) (*traffic.Prober, error) {
+	i := slices.IndexFunc(s.Nodes, func(n *life.Node) bool { return n != holder })
+	return s.Control(s.Nodes[i])
 }
 
 // pause waits, unless ctx ends.

@@ -83,6 +83,9 @@ func notes(sc scenario, r result) string {
 		add(true, "%s %.0f", part, r.Parts[part])
 	}
 	add(r.MovedMax > 0, "moved after %.0f, at most %.0f", r.MovedMedian, r.MovedMax)
+	add(r.FailedBoth > 0 && r.Figure == blackout, "%d of those that failed did beside clients who ask another node by its own address, %d of them 2 s after the fault", r.FailedBoth, r.BothTwo)
+	add(r.Differs >= 0 && r.Computed > 0, "computed at most %.0f, nobody for %.0f to %.0f", r.Computed, r.ComputedNobody0, r.ComputedNobody)
+	add(r.Differs > 0, "%d of %d not as computed", r.Differs, r.Runs)
 	add(r.Unready > 0, "%d answers of a server about to end", r.Unready)
 	add(r.Patient > 0, "%d patient clients failed", r.Patient)
 	add(r.Errors > 0, "%d repetitions did not end", r.Errors)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -48,6 +49,19 @@ func (l *Life) Attend(ctx context.Context, patience time.Duration) (*Crowd, erro
 // that serves and is going to end; and beside them one every 100 ms has 12 s.
 func (l *Life) AttendMeasured(ctx context.Context) (*Crowd, error) {
 	return l.attend(ctx, traffic.Ask{URL: vip + "/readyz", Every: every, Patience: Patience, Good: []int{http.StatusOK, http.StatusInternalServerError}}, 12*time.Second)
+}
+
+// Control starts clients of the same kind beside a crowd, a fifth as many, who ask the API server of one node by its own address. What they too wait too
+// long for is no fault of the way by the VIP.
+func (l *Life) Control(n *Node) (*traffic.Prober, error) {
+	config, err := l.ClientConfig()
+	if err != nil {
+		return nil, err
+	}
+	config.MinVersion = tls.VersionTLS13
+	url := "https://" + netip.AddrPortFrom(n.IP, 6443).String() + "/readyz"
+	return traffic.ProbeFor(l.Neighbour.Dial, traffic.Ask{URL: url, Config: config, Every: 5 * every, Patience: Patience,
+		Good: []int{http.StatusOK, http.StatusInternalServerError}}), nil
 }
 
 func (l *Life) attend(ctx context.Context, ask traffic.Ask, patient time.Duration) (*Crowd, error) {

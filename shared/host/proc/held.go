@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
+
+	"golang.org/x/sys/unix"
 )
 
 // Held says whether a signal has stopped a process, as SIGSTOP does. One that a tracer has stopped is not held: a debugger lets it go on by
@@ -27,24 +28,27 @@ func stopped(text []byte) bool {
 // Stat is what /proc says of one process, kept open for who looks ten times a second: a look is one system call. It is of this process for ever, also
 // when another one has been given its number.
 type Stat struct {
-	file *os.File
+	fd   int
 	text []byte
 }
 
 // OpenStat finds the process with a PID of this process namespace. Close it when it is not needed any more.
 func OpenStat(pid int) (*Stat, error) {
-	file, err := os.Open(fmt.Sprintf("/proc/%d/stat", pid))
+	fd, err := unix.Open(fmt.Sprintf("/proc/%d/stat", pid), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.ENOENT) {
+		err = os.ErrProcessDone
+	}
 	if err != nil {
 		return nil, fmt.Errorf("look at process %d: %w", pid, err)
 	}
-	return &Stat{file: file, text: make([]byte, 4096)}, nil
+	return &Stat{fd: fd, text: make([]byte, 4096)}, nil
 }
 
 // Held is what the function of that name says. It is for one goroutine.
 func (s *Stat) Held() bool {
-	n, err := s.file.ReadAt(s.text, 0)
-	return (err == nil || errors.Is(err, io.EOF)) && stopped(s.text[:n])
+	n, err := unix.Pread(s.fd, s.text, 0) // the library's file would read again, to see the end
+	return err == nil && stopped(s.text[:n])
 }
 
 // Close lets go of it.
-func (s *Stat) Close() error { return s.file.Close() }
+func (s *Stat) Close() error { return unix.Close(s.fd) }

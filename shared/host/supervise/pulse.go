@@ -16,6 +16,9 @@ const (
 	maxStill = 8
 	maxHeld  = 2
 	maxMute  = 30
+
+	// along is how much too early a beat may be: what is to be done once a beat is then done in one turn, whenever each part of it began.
+	along = 100 * time.Millisecond
 )
 
 // pulse tells whether a process still does anything.

@@ -79,7 +79,7 @@ func (s *supervisor) succeeded() {
 // goes on beside it.)
 func (s *supervisor) feel(now time.Time) error {
 	d := s.daemon
-	if d == nil || now.Before(d.beatAt) {
+	if d == nil || now.Add(along).Before(d.beatAt) {
 		return nil
 	}
 	d.beatAt = now.Add(beat)

@@ -19,7 +19,7 @@ const (
 
 // reap drops what is not covered by a MASTER, whoever put it there, also for VIPs of which the configuration has no instance.
 func (s *supervisor) reap(now time.Time) error {
-	if now.Before(s.reapAt) {
+	if now.Add(along).Before(s.reapAt) {
 		return nil
 	}
 	s.looked, s.reapAt = now, now.Add(beat)

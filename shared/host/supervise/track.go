@@ -36,7 +36,7 @@ func (e *ear) hear(text string, now time.Time) (silent bool) {
 // listen takes this node's bonuses away while nobody keeps them up to date, at every beat and by the file, so that a monitor which comes back
 // finds nothing to undo. Faults stay as they are: were all monitors dead at once, all nodes would have sunk together, and no VIP moves.
 func (s *supervisor) listen(now time.Time) error {
-	if now.Before(s.listenAt) {
+	if now.Add(along).Before(s.listenAt) {
 		return nil
 	}
 	s.listenAt = now.Add(beat)
