@@ -78,13 +78,16 @@ func goods(p plan.Plan, r role.Role) (asset.Set, error) {
 	runs := p.NodeRuns(r)
 	for _, s := range pods(p, r) {
 		dir := manifests
-		if runs.Disabled && s.Name != coredns {
+		if runs.Disabled && s.Name != coredns && s.Name != publisher {
 			dir = disabled
 		}
 		b.File(path.Join(dir, s.Name+".yaml"), 0o644, pod.Render(s))
 	}
 	if runs.DNS {
 		resolver(&b, p)
+	}
+	if runs.MDNS {
+		hostname(&b)
 	}
 	if runs.VIP && !runs.Disabled {
 		scripts(&b, r)

@@ -33,6 +33,7 @@ type node struct {
 var nodes = sync.OnceValues(func() ([]node, error) {
 	kinds := map[string]func(*spec.Cluster){
 		"managed": func(*spec.Cluster) {}, "dual-stack": dual, "user-managed": userManaged, "without VIPs": func(c *spec.Cluster) { c.APIVIPs, c.IngressVIPs = nil, nil },
+		"multicast DNS": func(c *spec.Cluster) { c.MDNS = spec.MDNSEnabled },
 		"elsewhere": func(c *spec.Cluster) {
 			c.Nodes = spec.Nodes{Namespace: "infra", Kubeconfig: "/etc/kubernetes/kubelet.conf", KubeletUnit: "k3s.service", ControlPlaneLabel: "a/b"}
 		},
@@ -242,6 +243,7 @@ var hostPaths = map[string]struct {
 	"/etc/haproxy":                 {"haproxy.cfg, for operators to read", []string{"haproxy-prepare", "haproxy-monitor"}},
 	"/run/onprem-infra/haproxy":    {"HAProxy's sockets, which outlive a reload", []string{"haproxy", "haproxy-prepare", "haproxy-monitor"}},
 	"/etc/coredns":                 {"Corefile and hosts, for operators to read", []string{"coredns-prepare", "coredns-monitor"}},
+	"/run/onprem-infra/mdns":       {"what the host is called, as NetworkManager notes it (M-05)", nil},
 	"/run/NetworkManager":          {"the name servers that NetworkManager has learnt", nil},
 	"/run/systemd/resolve":         {"the name servers that systemd-resolved has learnt", nil},
 }
@@ -303,7 +305,7 @@ func TestDecisionMounts(t *testing.T) {
 
 // TestConventions holds what every static pod of a platform is.
 func TestConventions(t *testing.T) {
-	apps := map[string]string{keepalived: "vrrp", haproxy: "api-lb", coredns: "coredns"}
+	apps := map[string]string{keepalived: "vrrp", haproxy: "api-lb", coredns: "coredns", publisher: "mdns"}
 	eachPod(t, func(t *testing.T, n node, p *corev1.Pod) {
 		short := n.plan.Platform.Short()
 		if want := short + "-infra-" + apps[p.Name]; p.Labels["app"] != want || len(p.Labels) != 1 {

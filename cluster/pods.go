@@ -18,6 +18,7 @@ const (
 	keepalived = "keepalived"
 	haproxy    = "haproxy"
 	coredns    = "coredns"
+	publisher  = "mdns-publisher"
 )
 
 // program is ours in its own image.
@@ -35,6 +36,7 @@ var (
 	haproxyRun    = pod.Volume{Name: "haproxy-run", Host: string(balancer.Run)}
 	coreDNSDir    = pod.Volume{Name: "coredns-conf", Host: "/etc/coredns"}
 	networkNames  = pod.Volume{Name: "networkmanager", Host: "/run/NetworkManager"}
+	hostnameDir   = pod.Volume{Name: "hostname", Host: "/run/onprem-infra/mdns"}
 	resolvedNames = pod.Volume{Name: "resolved", Host: "/run/systemd/resolve"}
 
 	supervisor = pod.Volume{Name: "supervise"}
@@ -54,6 +56,9 @@ func pods(p plan.Plan, r role.Role) []pod.Static {
 	}
 	if runs.DNS {
 		list = append(list, corednsPod(p, r))
+	}
+	if runs.MDNS {
+		list = append(list, publisherPod(p, r))
 	}
 	return list
 }
@@ -142,6 +147,18 @@ func corednsPod(p plan.Plan, r role.Role) pod.Static {
 			Capabilities: []string{"KILL"},
 			Mounts:       reads,
 			Startup:      started(p, port.MonitorDNS), Liveness: alive(p, port.MonitorDNS),
+		}},
+	}
+}
+
+// publisherPod asks nobody and needs nothing of the API: no credentials, and no capability, as its port is an ordinary one.
+func publisherPod(p plan.Plan, r role.Role) pod.Static {
+	return pod.Static{
+		Name: publisher, Namespace: p.Namespace, App: p.Platform.Short() + "-infra-mdns",
+		Containers: []pod.Container{{
+			Name: publisher, Image: p.Images[spec.RuntimeCfgImage], Command: []string{program, "monitor", "mdns", "--role=" + string(r)},
+			Mounts:  []pod.Mount{{Volume: clusterFile}, {Volume: nodeIP}, {Volume: hostnameDir}},
+			Startup: started(p, port.MonitorMDNS), Liveness: alive(p, port.MonitorMDNS),
 		}},
 	}
 }

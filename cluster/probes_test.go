@@ -21,7 +21,7 @@ func TestProbes(t *testing.T) {
 	answers := map[string][]string{ // container -> ports that it listens on
 		"keepalived": {port.Supervise}, "keepalived-monitor": {port.MonitorVIP},
 		"haproxy": {port.LBReady, port.LBStats}, "haproxy-monitor": {port.MonitorLB},
-		"coredns": {port.CoreDNSHealth}, "coredns-monitor": {port.MonitorDNS},
+		"coredns": {port.CoreDNSHealth}, "coredns-monitor": {port.MonitorDNS}, "mdns-publisher": {port.MonitorMDNS},
 	}
 	eachPod(t, func(t *testing.T, n node, p *corev1.Pod) {
 		for _, c := range p.Spec.Containers {

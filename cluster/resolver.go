@@ -24,3 +24,9 @@ func resolver(b *asset.Builder, p plan.Plan) {
 	b.File("/etc/NetworkManager/conf.d/01-ipv6.conf", 0o644, lease)
 	b.Units(units.ResolvPrepender(p.KubeletUnit))
 }
+
+// hostname has NetworkManager note what the host is called, for the pod that announces it. The file has the name that operators know.
+func hostname(b *asset.Builder) {
+	hook, _ := fs.ReadFile(files, "files/40-mdns-hostname") // it is in this program
+	b.File("/etc/NetworkManager/dispatcher.d/40-mdns-hostname", 0o755, hook)
+}

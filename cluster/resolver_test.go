@@ -36,7 +36,12 @@ func newHook(t *testing.T) hook {
 // run tells the hook of an event; set are variables of NetworkManager's.
 func (h hook) run(link, event string, set ...string) {
 	h.t.Helper()
-	cmd := exec.CommandContext(h.t.Context(), "/bin/sh", "files/30-resolv-prepender", link, event)
+	h.script("files/30-resolv-prepender", link, event, set...)
+}
+
+func (h hook) script(file, link, event string, set ...string) {
+	h.t.Helper()
+	cmd := exec.CommandContext(h.t.Context(), "/bin/sh", file, link, event)
 	cmd.Env = append([]string{"PATH=" + h.bin, "ONPREM_INFRA_ROOT=" + h.root}, set...)
 	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 		h.t.Fatalf("%s %s: %v, said %q", link, event, err, out)

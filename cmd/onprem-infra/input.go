@@ -32,10 +32,12 @@ func inputFlags(cmd *cobra.Command) *input {
 	flags.BoolVar(&in.strict, "strict", false, "treat warnings as errors")
 	flags.StringVar(&in.knobs.Timing, "timing", "", "timing profile: "+strings.Join(spec.Timings(), ", "))
 	flags.StringVar(&in.knobs.VRRP, "vrrp", "", "how VRRP travels: unicast or multicast")
+	flags.StringVar(&in.knobs.MDNS, "mdns", "", "whether nodes announce themselves by multicast DNS: enabled or disabled")
 	flags.StringArrayVar(&in.knobs.VRIDs, "vrid", nil, "virtual router ID, as api=N or ingress=N")
 	flags.StringArrayVar(&in.knobs.Ports, "port", nil, "port number, as NAME=N")
 	completes(cmd, "timing", spec.Timings())
 	completes(cmd, "vrrp", []spec.Mode{spec.Unicast, spec.Multicast})
+	completes(cmd, "mdns", []spec.MDNS{spec.MDNSEnabled, spec.MDNSDisabled})
 	return in
 }
 

@@ -29,11 +29,11 @@ const monitorBound = time.Minute
 
 // monitorVerbs run in a node's static pods, one beside each daemon, and on the node itself.
 func monitorVerbs(std streams) *cobra.Command {
-	cmd := group("monitor", "Keep one of a node's daemons configured", monitorDNSCommand(std), monitorLBCommand(std), monitorResolvCommand(std),
+	cmd := group("monitor", "Keep one of a node's daemons configured", monitorDNSCommand(std), monitorLBCommand(std), monitorMDNSCommand(std), monitorResolvCommand(std),
 		monitorVIPCommand(std))
 	cmd.Long = `monitor follows the host and the cluster's API, and keeps a daemon of this node configured. It is started by what 'ignition' and 'render'
-have put on the node: dns, lb and vip run in static pods, one beside each daemon, resolv in a systemd unit. A daemon lives on when its
-monitor ends. Logs go to standard error. Those in pods end with exit code 0 when they are told to, and when the cluster's file holds something
+have put on the node: dns, lb and vip run in static pods, one beside each daemon, mdns in a pod of its own, resolv in a systemd unit. A daemon
+lives on when its monitor ends. Logs go to standard error. Those in pods end with exit code 0 when they are told to, and when the cluster's file holds something
 new: kubelet then starts them with that.`
 	return cmd
 }

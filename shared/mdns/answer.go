@@ -183,7 +183,9 @@ func (r *Responder) speak(now time.Time) {
 		for _, o := range c.records {
 			if !o.due.IsZero() && !o.due.After(now) && c.answers() {
 				o.last, o.due = now, time.Time{}
-				said, answers = append(said, o), append(answers, inPacket(o, o.rr.Header().Ttl, true))
+				if said = append(said, o); !contains(answers, o) {
+					answers = append(answers, inPacket(o, o.rr.Header().Ttl, true))
+				}
 			}
 		}
 	}
@@ -194,6 +196,11 @@ func (r *Responder) speak(now time.Time) {
 		}
 	}
 	r.ready = append(r.ready, toAll(responses(answers, beside))...)
+}
+
+// contains says whether a packet holds what hosts share already.
+func contains(rrs []dns.RR, o *owned) bool {
+	return o.shared && slices.ContainsFunc(rrs, func(rr dns.RR) bool { return dns.IsDuplicate(rr, o.rr) })
 }
 
 // beside are the records that go along with others (RFC 6763 12).
@@ -237,7 +244,9 @@ func (r *Responder) reply(now time.Time, q *query, answers []*owned) {
 			if q.legacy() {
 				ttl = min(ttl, seconds(legacyTTL))
 			}
-			rrs = append(rrs, inPacket(o, ttl, !q.legacy()))
+			if !contains(rrs, o) {
+				rrs = append(rrs, inPacket(o, ttl, !q.legacy()))
+			}
 		}
 		return rrs
 	}

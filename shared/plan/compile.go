@@ -39,6 +39,10 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 		errTiming = timing.Check()
 	}
 	ports, errPorts := port.Resolve(c.Ports)
+	if mdnsOf(c) == "" {
+		delete(ports, port.MDNS)
+		delete(ports, port.MonitorMDNS)
+	}
 	if err := errors.Join(errName, errTiming, errIDs, errPolicy, errPorts); err != nil {
 		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)
 	}
@@ -55,6 +59,7 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 		VIPs:            vips,
 		LoadBalancer:    loadBalancerOf(c),
 		DNSRecords:      or(c.DNSRecords, spec.Internal),
+		MDNS:            mdnsOf(c),
 		VRRP: VRRP{
 			Mode:              mode,
 			API:               Router{ID: api},

@@ -40,6 +40,14 @@ func loadBalancerOf(c spec.Cluster) spec.LoadBalancer {
 	return or(c.LoadBalancer, spec.Managed)
 }
 
+// mdnsOf is whether nodes announce themselves. Only who asks for it gets it: each that does speaks to all of its network.
+func mdnsOf(c spec.Cluster) spec.MDNS {
+	if c.MDNS == spec.MDNSEnabled {
+		return c.MDNS
+	}
+	return ""
+}
+
 // namespaceOf is where OpenShift's own objects of that platform are, and elsewhere a name without its prefix.
 func namespaceOf(c spec.Cluster) string {
 	platform := or(c.Platform, spec.None)

@@ -37,6 +37,9 @@ func Encode(p Plan) []byte {
 	if len(p.VIPs.DNS) > 0 {
 		cluster["dnsVIP"] = p.VIPs.DNS[0].String()
 	}
+	if p.MDNS != "" {
+		cluster["mdns"] = p.MDNS
+	}
 	if p.knobs.timing != "" {
 		cluster["timing"] = p.knobs.timing
 	}

@@ -13,6 +13,8 @@ type Rooms struct {
 	VIP bool // it may hold a VIP: keepalived
 	LB  bool // it balances the API: HAProxy
 	DNS bool // it answers for the cluster's names: CoreDNS
+	// MDNS says that it announces itself by multicast DNS, whoever holds the VIPs and also where there are none.
+	MDNS bool
 
 	// Disabled says that VIP and LB are there as files only, which nothing runs: the VIPs are those of a load balancer of the user's own.
 	Disabled bool
@@ -21,10 +23,12 @@ type Rooms struct {
 // NodeRuns says which rooms a node of a role has. Without an API VIP there is nothing to hold, to balance or to answer for. An arbiter is too
 // small to hold VIPs and serves no API.
 func (p Plan) NodeRuns(r role.Role) Rooms {
+	mdns := p.MDNS == spec.MDNSEnabled && (r == role.Master || r == role.Worker)
 	if len(p.VIPs.API) == 0 {
-		return Rooms{}
+		return Rooms{MDNS: mdns}
 	}
 	return Rooms{
+		MDNS:     mdns,
 		VIP:      r == role.Master || r == role.Worker,
 		LB:       r == role.Master,
 		DNS:      r == role.Master || r == role.Worker || r == role.Arbiter,

@@ -23,6 +23,7 @@ type Plan struct {
 	VIPs            VIPs              `json:"vips"`
 	LoadBalancer    spec.LoadBalancer `json:"loadBalancer"`
 	DNSRecords      spec.DNSRecords   `json:"dnsRecords"`
+	MDNS            spec.MDNS         `json:"mdns,omitempty"` // empty where the cluster does not use it
 	VRRP            VRRP              `json:"vrrp"`
 	Timing          Timing            `json:"timing"`
 	Ports           map[string]uint16 `json:"ports"`

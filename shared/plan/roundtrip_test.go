@@ -95,6 +95,8 @@ func knobsets() []knobset {
 			c.Timing, c.VRRP, c.MigrateFrom = vrrp.ProfileLan, spec.Unicast, spec.Former{Timing: vrrp.ProfileCompat, VRRP: spec.Multicast}
 		}},
 		{"multicast", func(c *spec.Cluster) { c.VRRP = spec.Multicast }},
+		{"multicast DNS", func(c *spec.Cluster) { c.MDNS = spec.MDNSEnabled }},
+		{"no multicast DNS, said", func(c *spec.Cluster) { c.MDNS = spec.MDNSDisabled }},
 		{"one VRID", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"api": 200} }},
 		{"ports and images", func(c *spec.Cluster) {
 			c.Ports = map[string]uint16{"lb": 9444, "lb-ready": 9445, "api": 6444}

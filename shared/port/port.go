@@ -37,6 +37,8 @@ const (
 	MonitorVIP      = "monitor-vip" // the monitors' health, asked by kubelet on the loopback
 	MonitorLB       = "monitor-lb"
 	MonitorDNS      = "monitor-dns"
+	MonitorMDNS     = "monitor-mdns"
+	MDNS            = "mdns"      // multicast DNS, which programs of a host share
 	Supervise       = "supervise" // keepalived's parent says on the loopback whether keepalived works
 	Ironic          = "ironic"    // the provisioning API, asked on the bootstrap machine before the API VIP is given up
 )
@@ -59,6 +61,8 @@ func All() []Port {
 		{MonitorVIP, 9455, "onprem-infra monitor vip", true},
 		{MonitorLB, 9456, "onprem-infra monitor lb", true},
 		{MonitorDNS, 9457, "onprem-infra monitor dns", true},
+		{MonitorMDNS, 9459, "onprem-infra monitor mdns", true},
+		{MDNS, 5353, "multicast DNS", false},
 		{Supervise, 9458, "onprem-supervise", true},
 		{Ironic, 6385, "Ironic", false},
 	}

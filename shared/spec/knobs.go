@@ -10,6 +10,7 @@ import (
 type Knobs struct {
 	Timing string
 	VRRP   string
+	MDNS   string
 	VRIDs  []string // "api=9", "ingress=10"
 	Ports  []string // "NAME=N"
 }
@@ -17,6 +18,7 @@ type Knobs struct {
 // settings are the knobs wherever they came from.
 type settings struct {
 	timing, vrrp said[string]
+	mdns         said[string]
 	former       former
 	vrids, ports map[string]said[int]
 }
@@ -28,6 +30,9 @@ func (r *report) knobs(s *settings, k Knobs) {
 	}
 	if k.VRRP != "" {
 		s.vrrp = said[string]{k.VRRP, place{file: "--vrrp", path: "vrrp"}, true, true}
+	}
+	if k.MDNS != "" {
+		s.mdns = said[string]{k.MDNS, place{file: "--mdns", path: "mdns"}, true, true}
 	}
 	s.vrids = r.pairs(s.vrids, "--vrid", "vrids", k.VRIDs)
 	s.ports = r.pairs(s.ports, "--port", "ports", k.Ports)

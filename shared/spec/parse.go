@@ -49,6 +49,7 @@ func (d draft) cluster() Cluster {
 		DNSVIP:               d.dns.first(),
 		LoadBalancer:         LoadBalancer(d.loadBalancer.value),
 		DNSRecords:           DNSRecords(d.dnsRecords.value),
+		MDNS:                 MDNS(d.settings.mdns.value),
 		Images:               d.images,
 		Timing:               d.settings.timing.value,
 		VRRP:                 Mode(d.settings.vrrp.value),

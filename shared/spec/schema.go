@@ -76,6 +76,15 @@ const (
 	External DNSRecords = "External"
 )
 
+// MDNS says whether the nodes announce themselves by multicast DNS.
+type MDNS string
+
+// The choices; none means disabled.
+const (
+	MDNSEnabled  MDNS = "enabled"
+	MDNSDisabled MDNS = "disabled"
+)
+
 // Mode is how VRRP advertisements travel between the nodes of a cluster.
 type Mode string
 
@@ -99,6 +108,7 @@ type Cluster struct {
 	DNSVIP               netip.Addr // of a cluster.yaml only; nothing serves it
 	LoadBalancer         LoadBalancer
 	DNSRecords           DNSRecords
+	MDNS                 MDNS
 	Images               map[string]string // by key: KeepalivedImage and so on
 	Timing               string
 	VRRP                 Mode

@@ -14,6 +14,7 @@ import (
 func (r *report) checkSettings(s settings, name string) {
 	r.oneOf(s.timing, Timings()...)
 	r.oneOf(s.vrrp, string(Unicast), string(Multicast))
+	r.oneOf(s.mdns, string(MDNSEnabled), string(MDNSDisabled))
 	r.checkFormer(s)
 	r.checkVRIDs(s.vrids, name)
 	r.checkPorts(s.ports)

@@ -1,0 +1,139 @@
+package mdns
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	protocol "github.com/onprem-infra/onprem-infra/shared/mdns"
+	"github.com/onprem-infra/onprem-infra/shared/record"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// What is announced beside the addresses: ports and times that other programs know.
+const (
+	workstationPort = 42424 // nobody listens there; the service only says that the host exists
+	etcdPort        = 2380
+	serviceTTL      = 3200 * time.Second
+	etcdHostTTL     = 300 * time.Second
+)
+
+// Observe reads the host. A name or a choice that is not there yet is no error.
+func (r *Room) Observe(context.Context) (Snapshot, error) {
+	links, err := r.host.Links()
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("read links: %w", err)
+	}
+	agreed, err := r.host.Agreed()
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("read the node's addresses: %w", err)
+	}
+	name, err := r.host.Hostname()
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("read the host name: %w", err)
+	}
+	s := Snapshot{Links: links, Agreed: agreed, Hostname: name}
+	if r.station != nil {
+		s.Claims = r.station.told.now()
+	}
+	return s, nil
+}
+
+// Decide says what to announce, and where.
+func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
+	if r.plan.MDNS != spec.MDNSEnabled {
+		return Desired{}, loop.Reasons{"the cluster does not use multicast DNS"}
+	}
+	name, why := short(s.Hostname)
+	if why != "" {
+		return Desired{}, loop.Reasons{why}
+	}
+	agreed, from := s.Agreed, "node-ip"
+	if len(agreed) == 0 {
+		chosen, err := addr.ForNode(s.Links, addr.Wish{VIPs: slices.Concat(r.plan.VIPs.API, r.plan.VIPs.Ingress)})
+		if err != nil {
+			return Desired{}, loop.Reasons{"wait for the node's address: " + err.Error()}
+		}
+		agreed, from = chosen.Addresses, "as node-ip would choose"
+	}
+	link, ok := owner(s.Links, agreed[0])
+	if !ok {
+		return Desired{}, loop.Reasons{fmt.Sprintf("wait until an interface has %v (%s)", agreed[0], from)}
+	}
+	d := Desired{Where: Where{Index: link.Index, Name: link.Name}}
+	var own []netip.Addr
+	for _, a := range link.Addresses {
+		ip := a.Prefix.Addr()
+		d.Link = append(d.Link, a.Prefix)
+		if slices.Contains(agreed, ip) && !a.Tentative {
+			own = append(own, ip)
+			if ip.Is4() && !d.Where.From4.IsValid() {
+				d.Where.From4 = ip
+			}
+		}
+		d.Where.IPv6 = d.Where.IPv6 || ip.Is6() && ip.IsLinkLocalUnicast() && !a.Tentative
+	}
+	d.Hosts = r.announced(name, own)
+	reasons := loop.Reasons{fmt.Sprintf("%s is %v on %s (%s)", name, own, link.Name, from)}
+	for _, c := range s.Claims {
+		switch c.State {
+		case protocol.Announcing, protocol.Established:
+			reasons = append(reasons, fmt.Sprintf("%s is announced", c.Name))
+		case protocol.Lost:
+			reasons = append(reasons, fmt.Sprintf("not announced: %v has the name %s; give one of the two hosts another one", c.Rival, c.Name))
+		}
+	}
+	return d, reasons
+}
+
+// short is a host's own part of its name. A host that nobody has named yet must not be found: all of them have the same name then.
+func short(hostname string) (record.Name, string) {
+	label, _, _ := strings.Cut(strings.TrimSpace(hostname), ".")
+	name, err := record.ParseName(label)
+	switch {
+	case err != nil:
+		return "", fmt.Sprintf("wait for a host name: %q is none: %v", hostname, err)
+	case name == "localhost":
+		return "", "wait for a host name: it is " + hostname
+	}
+	return name, ""
+}
+
+// owner is the interface that has an address which can be used.
+func owner(s addr.Snapshot, ip netip.Addr) (addr.Link, bool) {
+	for _, l := range s.Links {
+		for _, a := range l.Addresses {
+			if a.Prefix.Addr() == ip && !a.Tentative && l.Up {
+				return l, true
+			}
+		}
+	}
+	return addr.Link{}, false
+}
+
+// announced are the host itself and, on a control plane node, its member of etcd, which is at the host's own name whatever that is. Where the name
+// ends in a number the member also has the name that clusters have called it by; two nodes that end alike share none: the second one does not get it.
+func (r *Room) announced(name record.Name, own []netip.Addr) []protocol.Host {
+	instance := func(what string) string {
+		return protocol.Shorten(r.plan.Cluster.Name + " " + what + "-" + string(name))
+	}
+	host := protocol.Host{Name: name, Addresses: own, Reverse: true, Services: []protocol.Service{
+		{Instance: instance("Workstation"), Type: protocol.Workstation, Port: workstationPort, TTL: serviceTTL}}}
+	if r.role != role.Master {
+		return []protocol.Host{host}
+	}
+	host.Services = append(host.Services, protocol.Service{Instance: instance("Etcd"), Type: protocol.Etcd, Port: etcdPort, TTL: serviceTTL})
+	i := strings.LastIndexByte(string(name), '-')
+	if number := string(name[i+1:]); i < 0 || number == "" || strings.Trim(number, "0123456789") != "" || name == record.Name("etcd-"+number) {
+		return []protocol.Host{host}
+	}
+	member := protocol.Host{Name: "etcd" + name[i:], Addresses: own, Services: []protocol.Service{
+		{Instance: instance("EtcdWorkstation"), Type: protocol.Workstation, Port: workstationPort, TTL: etcdHostTTL}}}
+	return []protocol.Host{host, member}
+}

@@ -1,0 +1,145 @@
+package mdns
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	protocol "github.com/onprem-infra/onprem-infra/shared/mdns"
+)
+
+// station speaks on one line until it is stopped, in a goroutine of its own: answers cannot wait for the room's next turn.
+type station struct {
+	line   Line
+	jitter protocol.Jitter
+	wake   func()
+	wanted chan Desired
+	heard  chan protocol.Packet
+	deaf   chan error
+	quit   chan bool     // whether to say goodbye
+	over   chan struct{} // nothing is heard any more
+	done   chan struct{}
+	told   said
+}
+
+func start(ctx context.Context, host Host, w Where, jitter protocol.Jitter) (*station, error) {
+	s := &station{jitter: jitter, wake: host.Wake, wanted: make(chan Desired), heard: make(chan protocol.Packet, 64), deaf: make(chan error),
+		quit: make(chan bool), over: make(chan struct{}), done: make(chan struct{})}
+	var err error
+	if s.line, err = host.Open(ctx, w, func(p protocol.Packet) { hand(s.heard, p, s.over) }, func(err error) { hand(s.deaf, err, s.over) }); err != nil {
+		return nil, err
+	}
+	go s.run()
+	return s, nil
+}
+
+// hand gives the station what came in while it listens.
+func hand[T any](to chan<- T, what T, over <-chan struct{}) {
+	select {
+	case to <- what:
+	case <-over:
+	}
+}
+
+// close ends the sockets, which wait until they have been heard.
+func (s *station) close() {
+	close(s.over)
+	s.line.Close()
+	close(s.done)
+}
+
+// set gives the station what to announce from now on.
+func (s *station) set(d Desired) {
+	select {
+	case s.wanted <- d:
+	case <-s.done:
+	}
+}
+
+// stop ends the station, which says goodbye when nobody follows it, and waits for that.
+func (s *station) stop(goodbye bool) {
+	select {
+	case s.quit <- goodbye:
+	case <-s.done:
+	}
+	<-s.done
+}
+
+func (s *station) run() {
+	defer s.close()
+	r := protocol.NewResponder(nil, s.jitter)
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		if at, ok := r.Next(); ok {
+			timer.Reset(time.Until(at))
+		} else {
+			timer.Reset(time.Hour)
+		}
+		select {
+		case d := <-s.wanted:
+			r.Set(time.Now(), d.Link, d.Hosts)
+		case p := <-s.heard:
+			r.Receive(time.Now(), p)
+		case <-timer.C:
+		case err := <-s.deaf:
+			s.told.end(err)
+			s.wake()
+			return
+		case goodbye := <-s.quit:
+			if goodbye {
+				_ = s.send(r.Leave()) // where the interface has gone nobody would hear it
+			}
+			return
+		}
+		if out := r.Tick(time.Now()); s.told.tell(r.Claims(), len(out), s.send(out)) {
+			s.wake()
+		}
+	}
+}
+
+// send sends all that it can, and returns the first error.
+func (s *station) send(out []protocol.Outgoing) (first error) {
+	for _, o := range out {
+		if err := s.line.Send(o); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// tell notes how things stand and says whether that is news. An error stays until something could be sent again.
+func (t *said) tell(claims []protocol.Claim, sent int, err error) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if sent == 0 {
+		err = t.err
+	}
+	news := !slices.Equal(t.claims, claims) || (err == nil) != (t.err == nil)
+	t.claims, t.err = claims, err
+	return news
+}
+
+func (t *said) end(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.over, t.err = true, err
+}
+
+func (t *said) now() []protocol.Claim {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.claims)
+}
+
+func (t *said) ended() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.over
+}
+
+func (t *said) fault() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.err
+}

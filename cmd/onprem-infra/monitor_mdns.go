@@ -1,0 +1,118 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"net/netip"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/onprem-infra/onprem-infra/cluster/mdns"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/multicast"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	protocol "github.com/onprem-infra/onprem-infra/shared/mdns"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+)
+
+// everyMDNSRound is how long the monitor waits for a wake-up before it looks again by itself.
+const everyMDNSRound = 5 * time.Second
+
+func monitorMDNSCommand(std streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "mdns",
+		Short: "Announce a node by multicast DNS",
+		Long: `mdns announces the node's name, its addresses and its services by multicast DNS, on the interface that has the node's address and on no other
+one, and answers for them there. It asks first whether another host has the name: such a host keeps it, and the log says who it is. It follows
+the address to another interface, announces nobody by the name localhost, and says goodbye when it ends.`,
+		Example: `  onprem-infra monitor mdns --role=master`,
+		Args:    cobra.NoArgs,
+	}
+	m := monitorFlags(cmd, "cluster/mdns", std)
+	m.roleFlag(cmd, "master or worker")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		r, err := m.role()
+		if err != nil {
+			return err
+		}
+		if r == role.Arbiter {
+			return usage("--role is arbiter: only masters and workers are announced")
+		}
+		p, _, err := m.load(std)
+		if err != nil {
+			return err
+		}
+		ctx, cancel := untilStopped(cmd.Context())
+		defer cancel()
+		return monitorMDNS(ctx, m, p, r)
+	}
+	return cmd
+}
+
+func monitorMDNS(ctx context.Context, m *monitor, p plan.Plan, r role.Role) error {
+	room := mdns.New(p, r, mdnsHost{m}, func(low, high time.Duration) time.Duration { return low + rand.N(high-low) })
+	steps := loop.Steps[mdns.Snapshot, mdns.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
+	watched := []string{mdns.HostnameFile, path.Join(mdns.AgreedDir, "ipv4"), path.Join(mdns.AgreedDir, "ipv6")}
+	return runInPod(ctx, m, steps, everyMDNSRound, func(ctx context.Context) {
+		if number := p.Ports[port.MonitorMDNS]; number != 0 {
+			m.serve(ctx, number, map[string]func() error{"/healthz": m.alive})
+		}
+		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
+		m.watch(ctx, "the node's name and addresses", func(ctx context.Context) error { return file.Watch(ctx, watched, m.wake) })
+	})
+}
+
+// mdnsHost is the machine as the room sees it.
+type mdnsHost struct{ *monitor }
+
+func (mdnsHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
+
+func (mdnsHost) Agreed() ([]netip.Addr, error) {
+	agreed, _, err := nodeVIPHost{}.Agreed()
+	if text, err := os.ReadFile(primaryIP); err == nil && len(agreed) == 2 && strings.TrimSpace(string(text)) == agreed[1].String() {
+		agreed[0], agreed[1] = agreed[1], agreed[0]
+	}
+	return agreed, err
+}
+
+func (mdnsHost) Hostname() (string, error) {
+	text, err := os.ReadFile(mdns.HostnameFile)
+	if name := strings.TrimSpace(string(text)); err == nil && name != "" {
+		return name, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return os.Hostname()
+}
+
+func (mdnsHost) Open(ctx context.Context, w mdns.Where, hear func(protocol.Packet), deaf func(error)) (mdns.Line, error) {
+	v4, v6 := protocol.Groups()
+	s, err := multicast.Open(ctx, multicast.Where{Index: w.Index, From4: w.From4, IPv6: w.IPv6}, multicast.Groups{IPv4: v4, IPv6: v6, Port: protocol.Port},
+		multicast.Ear{Deaf: deaf, Packet: func(p multicast.Packet) {
+			hear(protocol.Packet{From: p.From, Multicast: p.To.IsMulticast(), Data: p.Data})
+		}})
+	if err != nil {
+		return nil, err
+	}
+	return mdnsLine{s}, nil
+}
+
+// mdnsLine is what the room knows of sockets.
+type mdnsLine struct{ *multicast.Sockets }
+
+func (l mdnsLine) Send(o protocol.Outgoing) error { return l.Sockets.Send(o.To, o.Data) }
+
+func (h mdnsHost) Wake() { loop.Wake(h.wake) }

@@ -1,0 +1,202 @@
+// Package multicast opens a pair of sockets that speak with the groups of one protocol on one interface, and hear nothing of any other.
+package multicast
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// hops is what every packet begins with: who gets one with less knows that it was routed.
+const hops = 255
+
+// mostBytes is the longest packet that is heard; of a longer one nothing is (RFC 6762 17).
+const mostBytes = 9000
+
+// Where says on which interface to speak, and as whom.
+type Where struct {
+	Index int        // of the interface
+	From4 netip.Addr // what packets to an IPv4 group come from; the zero value for no IPv4
+	IPv6  bool       // the kernel chooses the address
+}
+
+// Packet is one that came in by the interface.
+type Packet struct {
+	From netip.AddrPort
+	To   netip.Addr // the group, or an address of this host
+	Data []byte
+}
+
+// Sockets are one socket for each family. Others on the host may have the port as well.
+type Sockets struct {
+	groups  Groups
+	index   int
+	each    []*net.UDPConn
+	four    []bool // whether the socket of the same place is of IPv4
+	readers sync.WaitGroup
+	end     context.CancelFunc
+}
+
+// Groups are where a protocol is spoken.
+type Groups struct {
+	IPv4, IPv6 netip.Addr
+	Port       uint16
+}
+
+// Ear is told what comes in, and when one of the sockets hears no more. Its functions are called by several goroutines; Close waits for them.
+type Ear struct {
+	Packet func(Packet)
+	Deaf   func(error)
+}
+
+// Open joins the groups on the interface. Close must be called.
+func Open(ctx context.Context, w Where, g Groups, ear Ear) (*Sockets, error) {
+	ctx, end := context.WithCancel(ctx)
+	s := &Sockets{groups: g, index: w.Index, end: end}
+	for _, four := range []bool{true, false} {
+		if four && !w.From4.IsValid() || !four && !w.IPv6 {
+			continue
+		}
+		c, err := s.listen(ctx, w, four)
+		if err != nil {
+			s.Close()
+			return nil, fmt.Errorf("speak on interface %d: %w", w.Index, err)
+		}
+		s.each, s.four = append(s.each, c), append(s.four, four)
+	}
+	for i := range s.each {
+		s.readers.Go(func() { s.read(ctx, s.each[i], ear) })
+	}
+	return s, nil
+}
+
+func (s *Sockets) listen(ctx context.Context, w Where, four bool) (*net.UDPConn, error) {
+	network, options := "udp6", func(fd int) error { return options6(fd, w, s.groups.IPv6) }
+	if four {
+		network, options = "udp4", func(fd int) error { return options4(fd, w, s.groups.IPv4) }
+	}
+	config := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
+		var set error
+		if err := raw.Control(func(fd uintptr) { set = errors.Join(shared(int(fd)), options(int(fd))) }); err != nil {
+			return err
+		}
+		return set
+	}}
+	c, err := config.ListenPacket(ctx, network, fmt.Sprintf(":%d", s.groups.Port))
+	if err != nil {
+		return nil, err
+	}
+	return c.(*net.UDPConn), nil
+}
+
+// shared lets other programs of the host have the port as well: each gets a copy of what is said to the group.
+func shared(fd int) error {
+	return errors.Join(unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1), unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1))
+}
+
+// options4 join the group on the interface and no other one, and speak there from one address. What this host says it hears too, as others on it
+// may want to.
+func options4(fd int, w Where, group netip.Addr) error {
+	on := &unix.IPMreqn{Multiaddr: group.As4(), Ifindex: int32(w.Index)}
+	from := &unix.IPMreqn{Address: w.From4.As4(), Ifindex: int32(w.Index)}
+	return errors.Join(
+		unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_PKTINFO, 1),
+		unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MULTICAST_ALL, 0),
+		unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MULTICAST_TTL, hops),
+		unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_TTL, hops),
+		unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MULTICAST_LOOP, 1),
+		unix.SetsockoptIPMreqn(fd, unix.IPPROTO_IP, unix.IP_MULTICAST_IF, from),
+		unix.SetsockoptIPMreqn(fd, unix.IPPROTO_IP, unix.IP_ADD_MEMBERSHIP, on))
+}
+
+func options6(fd int, w Where, group netip.Addr) error {
+	on := &unix.IPv6Mreq{Multiaddr: group.As16(), Interface: uint32(w.Index)}
+	return errors.Join(
+		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1),
+		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1),
+		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_ALL, 0),
+		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS, hops),
+		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS, hops),
+		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_LOOP, 1),
+		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_IF, w.Index),
+		unix.SetsockoptIPv6Mreq(fd, unix.IPPROTO_IPV6, unix.IPV6_JOIN_GROUP, on))
+}
+
+// read hands on what comes in by the interface.
+func (s *Sockets) read(ctx context.Context, c *net.UDPConn, ear Ear) {
+	data, control := make([]byte, mostBytes+1), make([]byte, 256)
+	for {
+		n, cn, flags, from, err := c.ReadMsgUDPAddrPort(data, control)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			ear.Deaf(fmt.Errorf("hear on interface %d: %w", s.index, err))
+			return
+		}
+		index, to := arrival(control[:cn])
+		if index != s.index || n > mostBytes || flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0 {
+			continue
+		}
+		ear.Packet(Packet{From: netip.AddrPortFrom(from.Addr().Unmap(), from.Port()), To: to, Data: slices.Clone(data[:n])})
+	}
+}
+
+// arrival is by which interface a packet came in and to which address, 0 when the kernel does not say.
+func arrival(control []byte) (index int, to netip.Addr) {
+	messages, err := unix.ParseSocketControlMessage(control)
+	if err != nil {
+		return 0, netip.Addr{}
+	}
+	for _, m := range messages {
+		switch {
+		case m.Header.Level == unix.IPPROTO_IP && m.Header.Type == unix.IP_PKTINFO && len(m.Data) >= 12:
+			to, _ = netip.AddrFromSlice(m.Data[8:12])
+			return int(binary.NativeEndian.Uint32(m.Data[0:4])), to
+		case m.Header.Level == unix.IPPROTO_IPV6 && m.Header.Type == unix.IPV6_PKTINFO && len(m.Data) >= 20:
+			to, _ = netip.AddrFromSlice(m.Data[0:16])
+			return int(binary.NativeEndian.Uint32(m.Data[16:20])), to
+		}
+	}
+	return 0, netip.Addr{}
+}
+
+// Send sends to one, or, for the zero value, to the groups of all families that there is a socket of. One of two families is enough: the other may
+// have no address yet.
+func (s *Sockets) Send(to netip.AddrPort, data []byte) error {
+	var errs []error
+	sent := false
+	for i, c := range s.each {
+		dest := to
+		if !to.IsValid() {
+			if dest = netip.AddrPortFrom(s.groups.IPv6, s.groups.Port); s.four[i] {
+				dest = netip.AddrPortFrom(s.groups.IPv4, s.groups.Port)
+			}
+		} else if to.Addr().Is4() != s.four[i] {
+			continue
+		}
+		_, err := c.WriteToUDPAddrPort(data, dest)
+		sent, errs = sent || err == nil, append(errs, err)
+	}
+	if sent {
+		return nil
+	}
+	return errors.Join(errs...)
+}
+
+// Close leaves the groups.
+func (s *Sockets) Close() {
+	s.end()
+	for _, c := range s.each {
+		_ = c.Close() // nothing is written that could be lost
+	}
+	s.readers.Wait()
+}
