@@ -46,17 +46,18 @@ func goods(p plan.Plan) (asset.Set, error) {
 	b := asset.Builder{By: "bootstrap", From: below}
 	b.File(plan.Path, 0o644, plan.Encode(p))
 	vip, dns := p.BootstrapRuns()
+	fit, fitAll := units.Fit(p.Flavour().Around), units.FitAll(p.Flavour().Around)
 	if vip || dns {
 		b.Goods(units.Installer())
-		b.Unit(units.Install(p.Images[spec.RuntimeCfgImage], credentials))
-		b.Units(units.Podman())
+		b.Unit(fit(units.Install(p.Images[spec.RuntimeCfgImage], credentials)))
+		b.Units(fitAll(units.Podman()))
 	}
 	if vip {
-		b.Unit(units.Keepalived())
+		b.Unit(fit(units.Keepalived()))
 	}
 	if dns {
-		b.Unit(units.CoreDNS())
-		b.Units(units.Resolv())
+		b.Unit(fit(units.CoreDNS()))
+		b.Units(fitAll(units.Resolv()))
 		b.Embedded("/etc/NetworkManager/conf.d/99-onprem-infra.conf", 0o644)
 		b.Embedded("/etc/NetworkManager/dispatcher.d/30-local-dns-prepender", 0o755)
 		b.File("/etc/systemd/resolved.conf.d/60-onprem-infra.conf", 0o644, resolvedConf(p.Cluster.Zone))

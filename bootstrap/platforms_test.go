@@ -14,7 +14,7 @@ import (
 // platform's machine differs from every other's in what cluster.json says, and in nothing else.
 func TestPlatformsDifferInThePlanOnly(t *testing.T) {
 	tree := func(platform spec.Platform) []asset.File {
-		set, err := Assets(cluster(t, func(c *spec.Cluster) { c.Platform = platform }))
+		set, err := Assets(cluster(t, func(c *spec.Cluster) { c.Platform, c.Distribution = platform, spec.OpenShift }))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,7 @@ func TestOneNodeIP(t *testing.T) {
 			t.Errorf("%v choose the node's addresses", choose)
 		}
 		bridge := slices.ContainsFunc(n.tree, func(f asset.File) bool { return strings.HasSuffix(f.Path, "/wait-for-br-ex-up.service") })
-		if bridge != (n.plan.Platform != spec.None) {
+		if bridge != (n.plan.Distribution == spec.OpenShift) {
 			t.Errorf("a unit that waits for OVN's bridge: %v", bridge)
 		}
 	})

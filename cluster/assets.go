@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/pod"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/units"
 )
 
@@ -73,7 +75,7 @@ func goods(p plan.Plan, r role.Role) (asset.Set, error) {
 	b := asset.Builder{By: "cluster"}
 	b.File(plan.Path, 0o644, plan.Encode(p))
 	b.Goods(units.Installer())
-	b.Unit(units.Install(p.Images[spec.RuntimeCfgImage], credentials))
+	b.Unit(units.Fit(p.Flavour().Around)(units.Install(p.Images[spec.RuntimeCfgImage], credentials)))
 	addresses(&b, p)
 	runs := p.NodeRuns(r)
 	for _, s := range pods(p, r) {
@@ -90,33 +92,40 @@ func goods(p plan.Plan, r role.Role) (asset.Set, error) {
 		hostname(&b)
 	}
 	if runs.VIP && !runs.Disabled {
-		scripts(&b, r)
+		scripts(&b, p, r)
 		b.Units(units.VIPLeave(p.KubeletUnit))
 	}
 	return b.Set()
 }
 
 // addresses are the units that choose the node's addresses before kubelet, and that wait for them. There is one choice whatever the platform is.
-// The bridge that one of them waits for is OpenShift's.
+// The bridge that one of them waits for is OpenShift's, and so is the sign that a network was configured later.
 func addresses(b *asset.Builder, p plan.Plan) {
-	b.Unit(units.NodeIP(p.KubeletUnit))
-	b.Unit(units.WaitForNodeIP(p.KubeletUnit))
-	if p.Platform != spec.None {
+	b.Unit(units.Fit(p.Flavour().Around)(units.NodeIP(p.KubeletUnit)))
+	if p.Flavour().Around {
+		b.Unit(units.WaitForNodeIP(p.KubeletUnit))
 		b.Unit(units.WaitForBrEx())
 	}
 }
 
-// scripts are the health checks for those who configure keepalived by scripts; our own keepalived starts none. They are called as OpenShift's
-// nodes of today call them.
-func scripts(b *asset.Builder, r role.Role) {
-	checks := []struct{ script, check string }{
-		{"chk_ingress", "ingress"}, {"chk_ingress_ready", "ingress-ready"}, {"chk_default_ingress", "default-ingress"},
-	}
+// scripts are the health checks for those who configure keepalived by scripts; our own keepalived starts none. On OpenShift they are called as on its
+// nodes of today, elsewhere by the checks' names.
+func scripts(b *asset.Builder, p plan.Plan, r role.Role) {
+	ladders := []plan.Ladder{p.VRRP.IngressNodes}
 	if r == role.Master {
-		checks = append(checks, []struct{ script, check string }{{"chk_ocp_script", "lb"}, {"chk_ocp_script_both", "both"}, {"chk_mcs_script", "mcs"}}...)
+		ladders = append(ladders, p.VRRP.ControlPlane)
 	}
-	for _, c := range checks {
-		b.File("/etc/kubernetes/static-pod-resources/keepalived/scripts/"+c.script+".sh", 0o755,
-			[]byte("#!/bin/sh\nexec /usr/local/bin/onprem-infra check "+c.check+"\n"))
+	for _, ladder := range ladders {
+		for _, w := range ladder.Checks {
+			script := "chk_" + string(w.Check)
+			if known, ok := todays[w.Check]; ok && p.Flavour().Around {
+				script = known
+			}
+			b.File("/etc/kubernetes/static-pod-resources/keepalived/scripts/"+script+".sh", 0o755,
+				[]byte("#!/bin/sh\nexec /usr/local/bin/onprem-infra check "+strings.ReplaceAll(string(w.Check), "_", "-")+"\n"))
+		}
 	}
 }
+
+// todays are the scripts that OpenShift's nodes of today call by other names than those of the checks.
+var todays = map[vrrp.CheckName]string{vrrp.CheckLB: "chk_ocp_script", vrrp.CheckBoth: "chk_ocp_script_both", vrrp.CheckMCS: "chk_mcs_script"}

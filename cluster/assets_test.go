@@ -107,7 +107,7 @@ func TestMatrix(t *testing.T) {
 			// What belongs to a VIP that the node may hold is there with its pod, and only then.
 			for _, f := range []string{
 				"/etc/systemd/system/onprem-vip-leave.service", "/etc/systemd/system/crio-.scope.d/10-onprem-vip-leave.conf",
-				"/etc/kubernetes/static-pod-resources/keepalived/scripts/chk_default_ingress.sh",
+				"/etc/kubernetes/static-pod-resources/keepalived/scripts/chk_ingress.sh",
 			} {
 				if got := slices.Contains(paths, f); got != (tt.want[keepalived] == runs) {
 					t.Errorf("%s is there: %v", f, got)

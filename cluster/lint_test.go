@@ -33,7 +33,8 @@ type node struct {
 var nodes = sync.OnceValues(func() ([]node, error) {
 	kinds := map[string]func(*spec.Cluster){
 		"managed": func(*spec.Cluster) {}, "dual-stack": dual, "user-managed": userManaged, "without VIPs": func(c *spec.Cluster) { c.APIVIPs, c.IngressVIPs = nil, nil },
-		"multicast DNS": func(c *spec.Cluster) { c.MDNS = spec.MDNSEnabled },
+		"multicast DNS":  func(c *spec.Cluster) { c.MDNS = spec.MDNSEnabled },
+		"any Kubernetes": func(c *spec.Cluster) { c.Distribution = spec.Kubernetes },
 		"elsewhere": func(c *spec.Cluster) {
 			c.Nodes = spec.Nodes{Namespace: "infra", Kubeconfig: "/etc/kubernetes/kubelet.conf", KubeletUnit: "k3s.service", ControlPlaneLabel: "a/b"}
 		},
@@ -44,6 +45,9 @@ var nodes = sync.OnceValues(func() ([]node, error) {
 		for kind, change := range kinds {
 			if kind == "without VIPs" && platform != spec.VSphere && platform != spec.Nutanix {
 				continue // no such cluster
+			}
+			if kind == "any Kubernetes" && platform != spec.BareMetal {
+				continue // but for what else depends on the platform they are all alike
 			}
 			for topology, size := range shapes {
 				c := served()
@@ -235,7 +239,7 @@ var hostPaths = map[string]struct {
 }{
 	"/etc/onprem-infra":            {"what the cluster decided", nil},
 	"/var/lib/kubelet":             {"kubelet's kubeconfig and certificates, which kubelet replaces, and its pod-resources socket", nil},
-	"/etc/kubernetes":              {"kubelet's kubeconfig, where it is said to be there", nil},
+	"/etc/kubernetes/kubelet.conf": {"kubelet's kubeconfig, where it is there", nil},
 	"/run/nodeip-configuration":    {"the node's address as kubelet has it (K-19)", nil},
 	"/var/lib/onprem-infra":        {"what has to be known again after a reboot", []string{"keepalived-monitor", "haproxy-prepare", "haproxy-monitor", "coredns-prepare", "coredns-monitor"}},
 	"/etc/keepalived":              {"keepalived.conf, for operators to read", []string{"keepalived"}},
@@ -272,7 +276,11 @@ func TestHostPaths(t *testing.T) {
 			if m.MountPropagation == nil || *m.MountPropagation != corev1.MountPropagationHostToContainer {
 				t.Errorf("%s does not see what the host mounts below %s", c.Name, v.HostPath.Path)
 			}
-			if m.MountPath != v.HostPath.Path || m.SubPath != "" || *v.HostPath.Type != corev1.HostPathDirectoryOrCreate {
+			kind := corev1.HostPathDirectoryOrCreate
+			if v.Name == "kubeconfig" { // beside it are an administrator's credentials and the keys of the cluster
+				kind = corev1.HostPathFile
+			}
+			if m.MountPath != v.HostPath.Path || m.SubPath != "" || *v.HostPath.Type != kind {
 				t.Errorf("%s: %s of the host, a %s, is at %s %s", c.Name, v.HostPath.Path, *v.HostPath.Type, m.MountPath, m.SubPath)
 			}
 		}
@@ -293,7 +301,7 @@ func TestDecisionMounts(t *testing.T) {
 		}
 		want := []string{"/run/nodeip-configuration", "/etc/onprem-infra", "/var/lib/kubelet", "/var/lib/onprem-infra"}
 		if p.Namespace == "infra" {
-			want = append(want, "/etc/kubernetes")
+			want = append(want, "/etc/kubernetes/kubelet.conf")
 		}
 		for _, path := range want {
 			if !slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == path }) {
@@ -307,17 +315,23 @@ func TestDecisionMounts(t *testing.T) {
 func TestConventions(t *testing.T) {
 	apps := map[string]string{keepalived: "vrrp", haproxy: "api-lb", coredns: "coredns", publisher: "mdns"}
 	eachPod(t, func(t *testing.T, n node, p *corev1.Pod) {
-		short := n.plan.Platform.Short()
+		short, openShift := n.plan.Platform.Short(), n.plan.Distribution == spec.OpenShift
+		if !openShift {
+			short = "onprem"
+		}
 		if want := short + "-infra-" + apps[p.Name]; p.Labels["app"] != want || len(p.Labels) != 1 {
 			t.Errorf("%s: labels %v, want app=%s", p.Name, p.Labels, want)
 		}
 		if p.Namespace != n.plan.Namespace || p.Namespace == "" || p.APIVersion != "v1" || p.Kind != "Pod" {
 			t.Errorf("%s is a %s %s in namespace %q, want %q", p.Name, p.APIVersion, p.Kind, p.Namespace, n.plan.Namespace)
 		}
-		if p.Annotations["openshift.io/required-scc"] != "privileged" { // P-06
+		if !openShift && len(p.Annotations) > 0 {
+			t.Errorf("%s: annotations %v", p.Name, p.Annotations)
+		}
+		if openShift && p.Annotations["openshift.io/required-scc"] != "privileged" { // P-06
 			t.Errorf("%s: any security context constraints may be laid on its mirror", p.Name)
 		}
-		if got := p.Annotations["target.workload.openshift.io/management"]; got != `{"effect": "PreferredDuringScheduling"}` {
+		if got := p.Annotations["target.workload.openshift.io/management"]; openShift && got != `{"effect": "PreferredDuringScheduling"}` {
 			t.Errorf("%s: annotation %q", p.Name, got)
 		}
 		if !p.Spec.HostNetwork || !slices.Equal(p.Spec.Tolerations, []corev1.Toleration{{Operator: corev1.TolerationOpExists}}) {

@@ -5,7 +5,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
-	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
 // access is the name of each object that gives nodes a right.
@@ -23,7 +22,7 @@ func Objects(p plan.Plan) []object.Object {
 	objects := []object.Object{namespace(p)}
 	objects = append(objects, seeNodes()...)
 	objects = append(objects, keepNotices(p)...)
-	if p.Platform != spec.None { // elsewhere there are no routers that OpenShift runs
+	if p.Flavour().Routers {
 		objects = append(objects, seeRouters()...)
 	}
 	return objects
@@ -34,7 +33,7 @@ func namespace(p plan.Plan) object.Object {
 	const level = "privileged"
 	return object.Namespace{Head: object.Head{APIVersion: object.Core, Kind: "Namespace", Metadata: object.Meta{
 		Name:        p.Namespace,
-		Annotations: map[string]string{"workload.openshift.io/allowed": "management"},
+		Annotations: p.Flavour().NamespaceAnnotations,
 		Labels: map[string]string{
 			"pod-security.kubernetes.io/enforce": level, "pod-security.kubernetes.io/audit": level, "pod-security.kubernetes.io/warn": level,
 		},

@@ -72,7 +72,7 @@ func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
 	conf := pod.Mount{Volume: keepalivedDir, Writable: true} // the supervisor writes what the monitor wants and keepalived has tested
 	shared := pod.Mount{Volume: keepalivedRun, Writable: true}
 	return pod.Static{
-		Name: keepalived, Namespace: p.Namespace, App: p.Platform.Short() + "-infra-vrrp",
+		Name: keepalived, Namespace: p.Namespace, Annotations: p.Flavour().PodAnnotations, App: p.Flavour().Short + "-infra-vrrp",
 		Init: []pod.Container{{
 			Name: "install-supervise", Image: p.Images[spec.RuntimeCfgImage], Command: []string{"/usr/bin/onprem-supervise", "--install", binary},
 			Mounts: []pod.Mount{{Volume: supervisor, Path: path.Dir(binary), Writable: true}},
@@ -98,7 +98,7 @@ func haproxyPod(p plan.Plan) pod.Static {
 	own, conf := p.Images[spec.RuntimeCfgImage], pod.Mount{Volume: haproxyDir, Writable: true}
 	sockets := pod.Mount{Volume: haproxyRun, Writable: true}
 	return pod.Static{
-		Name: haproxy, Namespace: p.Namespace, App: p.Platform.Short() + "-infra-api-lb",
+		Name: haproxy, Namespace: p.Namespace, Annotations: p.Flavour().PodAnnotations, App: p.Flavour().Short + "-infra-api-lb",
 		Init: []pod.Container{{
 			Name: "haproxy-prepare", Image: own, Command: []string{program, "monitor", "lb", "--once"}, Mounts: append(monitors(p), conf, sockets),
 		}},
@@ -106,10 +106,7 @@ func haproxyPod(p plan.Plan) pod.Static {
 			Name: haproxy, Image: p.Images[spec.HAProxyImage],
 			Command: balancer.Command(),
 			Mounts:  []pod.Mount{{Volume: haproxyDir}, sockets},
-			Ports: []pod.Port{
-				{Name: "lb", Number: p.Ports[port.LB]}, {Name: "mcs-lb", Number: p.Ports[port.MachineConfigLB]},
-				{Name: "lb-ready", Number: p.Ports[port.LBReady]}, {Name: "lb-monitor", Number: p.Ports[port.LBMonitor]},
-			},
+			Ports:   balanced(p),
 			// It is alive without a server too, and ready with one.
 			Startup: asks(p, port.LBStats, "/haproxy_alive", 60), Liveness: asks(p, port.LBStats, "/haproxy_alive", 3),
 			Readiness: asks(p, port.LBReady, "/haproxy_ready", 3),
@@ -122,11 +119,22 @@ func haproxyPod(p plan.Plan) pod.Static {
 	}
 }
 
+// balanced are the ports that HAProxy listens on for others than this host.
+func balanced(p plan.Plan) []pod.Port {
+	var list []pod.Port
+	for _, named := range []struct{ name, port string }{{"lb", port.LB}, {"mcs-lb", port.MachineConfigLB}, {"lb-ready", port.LBReady}, {"lb-monitor", port.LBMonitor}} {
+		if number := p.Ports[named.port]; number != 0 {
+			list = append(list, pod.Port{Name: named.name, Number: number})
+		}
+	}
+	return list
+}
+
 func corednsPod(p plan.Plan, r role.Role) pod.Static {
 	own, conf := p.Images[spec.RuntimeCfgImage], pod.Mount{Volume: coreDNSDir, Writable: true}
 	reads := append(monitors(p), conf, pod.Mount{Volume: networkNames}, pod.Mount{Volume: resolvedNames})
 	return pod.Static{
-		Name: coredns, Namespace: p.Namespace, App: p.Platform.Short() + "-infra-coredns",
+		Name: coredns, Namespace: p.Namespace, Annotations: p.Flavour().PodAnnotations, App: p.Flavour().Short + "-infra-coredns",
 		Processes: true, // the monitor tells CoreDNS of a new Corefile by a signal
 		Init: []pod.Container{{
 			Name: "coredns-prepare", Image: own, Command: []string{program, "monitor", "dns", "--role=" + string(r), "--once"}, Mounts: reads,
@@ -154,7 +162,7 @@ func corednsPod(p plan.Plan, r role.Role) pod.Static {
 // publisherPod asks nobody and needs nothing of the API: no credentials, and no capability, as its port is an ordinary one.
 func publisherPod(p plan.Plan, r role.Role) pod.Static {
 	return pod.Static{
-		Name: publisher, Namespace: p.Namespace, App: p.Platform.Short() + "-infra-mdns",
+		Name: publisher, Namespace: p.Namespace, Annotations: p.Flavour().PodAnnotations, App: p.Flavour().Short + "-infra-mdns",
 		Containers: []pod.Container{{
 			Name: publisher, Image: p.Images[spec.RuntimeCfgImage], Command: []string{program, "monitor", "mdns", "--role=" + string(r)},
 			Mounts:  []pod.Mount{{Volume: clusterFile}, {Volume: nodeIP}, {Volume: hostnameDir}},
@@ -165,10 +173,13 @@ func publisherPod(p plan.Plan, r role.Role) pod.Static {
 
 // monitors are what every monitor reads: what the cluster decided, kubelet's kubeconfig with its certificates, the node's address as kubelet
 // has it, and what it has to remember across reboots.
+//
+// kubelet's own directory is there as a whole, as what is in it may appear later and is replaced. A kubeconfig elsewhere is there alone: beside it are
+// an administrator's, and the keys of the cluster's CAs.
 func monitors(p plan.Plan) []pod.Mount {
 	list := []pod.Mount{{Volume: clusterFile}, {Volume: kubeletDir}, {Volume: nodeIP}, {Volume: state, Writable: true}}
-	if dir := path.Dir(p.Kubeconfig); dir != kubeletDir.Host {
-		list = append(list, pod.Mount{Volume: pod.Volume{Name: "kubeconfig", Host: dir}})
+	if path.Dir(p.Kubeconfig) != kubeletDir.Host {
+		list = append(list, pod.Mount{Volume: pod.Volume{Name: "kubeconfig", Host: p.Kubeconfig, File: true}})
 	}
 	return list
 }

@@ -2,9 +2,9 @@ package units
 
 import "github.com/onprem-infra/onprem-infra/shared/asset"
 
-// ResolvPrepender keeps a node first in its own resolv.conf, and kubeletUnit from starting before that is so for the first time of a boot. The names are
-// those that operators know.
-func ResolvPrepender(kubeletUnit string) ([]asset.Unit, error) {
+// ResolvPrepender keeps a node first in its own resolv.conf, and kubeletUnit from starting before that is so for the first time of a boot, by the drop-in
+// of that name. The names are those that operators know.
+func ResolvPrepender(kubeletUnit, gateName string) ([]asset.Unit, error) {
 	var list []asset.Unit
 	for _, u := range []struct {
 		name    string
@@ -16,10 +16,10 @@ func ResolvPrepender(kubeletUnit string) ([]asset.Unit, error) {
 		}
 		list = append(list, one)
 	}
-	text, err := files.ReadFile("10-mco-on-prem-wait-resolv.conf")
+	text, err := files.ReadFile(gateName)
 	if err != nil {
 		return nil, err
 	}
-	gate := asset.DropIn{Name: "10-mco-on-prem-wait-resolv.conf", Contents: text}
+	gate := asset.DropIn{Name: gateName, Contents: text}
 	return append(list, asset.Unit{Name: kubeletUnit, DropIns: []asset.DropIn{gate}, By: "units"}), nil
 }

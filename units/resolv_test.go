@@ -12,7 +12,7 @@ import (
 // an older systemd, which restarts no unit of type oneshot, tries again; nothing mandatory is missing on a first boot; and kubelet is told to
 // wait, not to give up.
 func TestResolvPrepender(t *testing.T) {
-	list, err := ResolvPrepender("k3s.service")
+	list, err := ResolvPrepender("k3s.service", "10-mco-on-prem-wait-resolv.conf")
 	if err != nil {
 		t.Fatal(err)
 	}

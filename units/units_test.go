@@ -43,7 +43,7 @@ func all(t *testing.T) map[string]asset.Unit {
 	add(err, nodeIP)
 	waitForNodeIP, err := WaitForNodeIP(stockKubelet)
 	add(err, waitForNodeIP)
-	prepender, err := ResolvPrepender("another.service")
+	prepender, err := ResolvPrepender("another.service", "10-mco-on-prem-wait-resolv.conf")
 	add(err, prepender...)
 	waitForBrEx, err := WaitForBrEx()
 	add(err, waitForBrEx)

@@ -43,7 +43,7 @@ func (r *Room) Decide(seen Snapshot) (Desired, loop.Reasons, error) {
 	if want.Remote {
 		why = append(why, "no VIP is in a network of this node: it is a remote worker")
 	}
-	want.Files = files(r.node.KubeletUnit, choice.Addresses, want.Remote)
+	want.Files = files(r.node, choice.Addresses, want.Remote)
 	return want, why, nil
 }
 
@@ -55,7 +55,7 @@ func remote(node Node, choice addr.NodeAddresses) bool {
 }
 
 // files are everything that is written about the addresses, of which there is at least one.
-func files(kubelet string, addresses []netip.Addr, remote bool) []File {
+func files(node Node, addresses []netip.Addr, remote bool) []File {
 	primary := addresses[0].String()
 	var all []string
 	byFamily := map[int]string{}
@@ -66,12 +66,12 @@ func files(kubelet string, addresses []netip.Addr, remote bool) []File {
 	environment := fmt.Sprintf(`"KUBELET_NODE_IP=%s" "KUBELET_NODE_IPS=%s"`, primary, strings.Join(all, ","))
 	var marker []byte
 	if remote {
-		environment += ` "CUSTOM_KUBELET_LABELS=node.openshift.io/remote-worker"`
+		environment += ` "CUSTOM_KUBELET_LABELS=` + node.RemoteLabel + `"`
 		marker = []byte{}
 	}
 	return []File{
 		{RemoteWorker, marker},
-		{systemdUnits + "/" + kubelet + ".d/20-nodenet.conf", []byte("[Service]\nEnvironment=" + environment + "\n")},
+		{systemdUnits + "/" + node.KubeletUnit + ".d/20-nodenet.conf", []byte("[Service]\nEnvironment=" + environment + "\n")},
 		{systemdUnits + "/crio.service.d/20-nodenet.conf", fmt.Appendf(nil, "[Service]\nEnvironment=\"CONTAINER_STREAM_ADDRESS=%s\"\n", primary)},
 		{IPv4, text(byFamily[32])},
 		{IPv6, text(byFamily[128])},

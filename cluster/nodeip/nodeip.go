@@ -46,6 +46,7 @@ type Node struct {
 	Platform    string // as an install-config spells it, in whatever case
 	UserManaged bool   // the cluster's load balancer is the user's own, and so are the VIPs
 	KubeletUnit string // NAME.service
+	RemoteLabel string // the key of the label that a remote worker's Node gets
 }
 
 // Room is the node's addresses. Its methods are for one goroutine.

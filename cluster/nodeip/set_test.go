@@ -16,7 +16,7 @@ const (
 )
 
 func metal(vips ...string) Node {
-	return Node{Wish: addr.Wish{VIPs: addresses(vips...)}, Platform: "baremetal", KubeletUnit: "kubelet.service"}
+	return Node{Wish: addr.Wish{VIPs: addresses(vips...)}, Platform: "baremetal", KubeletUnit: "kubelet.service", RemoteLabel: "node.openshift.io/remote-worker"}
 }
 
 // TestSetWrites holds what is written, to the byte, for one family and for two, in both orders (N-21, N-25).

@@ -18,7 +18,7 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 	if !d.Done {
 		return named
 	}
-	if _, err := r.host.Write(Marker, []byte{}); err != nil {
+	if _, err := r.host.Write(r.names.ResolvMarker, []byte{}); err != nil {
 		return errors.Join(fmt.Errorf("let kubelet start: %w", err), named)
 	}
 	switch now := r.host.Now(); {
@@ -50,9 +50,9 @@ func (r *Room) applyDropIn(ctx context.Context, d Desired) error {
 	if d.DropIn == nil {
 		return nil
 	}
-	changed, err := r.host.Write(DropIn, d.DropIn)
+	changed, err := r.host.Write(r.names.ResolvedDropIn, d.DropIn)
 	if err != nil {
-		return fmt.Errorf("write %s: %w", DropIn, err)
+		return fmt.Errorf("write %s: %w", r.names.ResolvedDropIn, err)
 	}
 	if changed {
 		r.done = time.Time{}

@@ -39,7 +39,7 @@ type Desired struct {
 func (r *Room) Observe(context.Context) (Snapshot, error) {
 	var s Snapshot
 	var marker []byte
-	for path, text := range map[string]*[]byte{NetworkManager: &s.NetworkManager, Environment: &s.Environment, FQDN: &s.FQDN, Config: &s.Current, Hostname: &s.Hostname, Marker: &marker} {
+	for path, text := range map[string]*[]byte{NetworkManager: &s.NetworkManager, Environment: &s.Environment, FQDN: &s.FQDN, Config: &s.Current, Hostname: &s.Hostname, r.names.ResolvMarker: &marker} {
 		var err error
 		if *text, err = r.host.Read(path); err != nil {
 			return Snapshot{}, fmt.Errorf("read %s: %w", path, err)

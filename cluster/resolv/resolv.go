@@ -16,9 +16,8 @@ const (
 	Environment    = "/run/resolv-prepender/env"       // what NetworkManager's hook noted
 	FQDN           = "/run/resolv-prepender/fqdn"      // the name that DHCPv6 gave, noted by the hook as well
 	Config         = "/etc/resolv.conf"
-	DropIn         = "/etc/systemd/resolved.conf.d/60-kni.conf" // where systemd-resolved is in charge; the name that operators know
+	DropIns        = "/etc/systemd/resolved.conf.d" // where systemd-resolved is in charge
 	Hostname       = "/etc/hostname"
-	Marker         = "/run/resolv-prepender-kni-conf-done" // kubelet waits for it; other programs know the name
 )
 
 // The services of the machine's own that decide where name servers are learnt.
@@ -59,6 +58,7 @@ type Room struct {
 	plan   plan.Plan
 	header string
 	host   Host
+	names  plan.Flavour // of the files that differ between clusters
 
 	done      time.Time // when all was as it should be, and nothing was written since; zero before
 	changed   bool      // resolv.conf, and NetworkManager has not been told
@@ -68,5 +68,5 @@ type Room struct {
 
 // New makes a room for the cluster of p; header is the line of provenance for rendered files.
 func New(p plan.Plan, header string, host Host) *Room {
-	return &Room{plan: p, header: header, host: host}
+	return &Room{plan: p, header: header, host: host, names: p.Flavour()}
 }

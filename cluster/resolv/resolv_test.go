@@ -15,6 +15,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
+// The files of an OpenShift node, whose names other programs know.
+const (
+	marker = "/run/resolv-prepender-kni-conf-done"
+	dropIn = "/etc/systemd/resolved.conf.d/60-kni.conf"
+)
+
 // fakeHost is a FAKE: a machine that is what a test says it is, and fails where a test says so.
 type fakeHost struct {
 	files    map[string]string
@@ -160,7 +166,7 @@ func TestResolvConf(t *testing.T) {
 			if !there {
 				got = "-"
 			}
-			_, marked := h.files[Marker]
+			_, marked := h.files[marker]
 			if err != nil || got != tt.want || marked != tt.marked || len(why) == 0 || why[0] != tt.why {
 				t.Errorf("got\n%s\nwant\n%s\nmarked %v, want %v, why %q, want %q (%v)", got, tt.want, marked, tt.marked, why, tt.why, err)
 			}
@@ -180,10 +186,10 @@ func TestFixpoint(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := []string{"write " + Config, "reload", "write " + Marker}; !slices.Equal(h.calls, want) {
+	if want := []string{"write " + Config, "reload", "write " + marker}; !slices.Equal(h.calls, want) {
 		t.Errorf("first boot: %q, want %q", h.calls, want)
 	}
-	delete(h.files, Marker)
+	delete(h.files, marker)
 	h.calls = nil
 	r = New(r.plan, r.header, h)
 	for range 3 {
@@ -191,7 +197,7 @@ func TestFixpoint(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := []string{"write " + Marker}; !slices.Equal(h.calls, want) {
+	if want := []string{"write " + marker}; !slices.Equal(h.calls, want) {
 		t.Errorf("second boot: %q, want %q", h.calls, want)
 	}
 }
@@ -232,15 +238,15 @@ func TestEnd(t *testing.T) {
 func TestResolved(t *testing.T) {
 	r, h := room(t, map[string]string{NetworkManager: "nameserver 127.0.0.53\n", Config: "nameserver 127.0.0.53\n", Environment: "IP4_DOMAINS=lan a.example\nIP6_DOMAINS=lan b..c\n"})
 	h.resolved, h.fails = true, "restart"
-	if _, err := turn(t, r); err == nil || err.Error() != "restart systemd-resolved: refused" || h.files[Marker] != "" {
+	if _, err := turn(t, r); err == nil || err.Error() != "restart systemd-resolved: refused" || h.files[marker] != "" {
 		t.Errorf("error %v", err)
 	}
-	if _, marked := h.files[Marker]; marked {
+	if _, marked := h.files[marker]; marked {
 		t.Error("kubelet may start before systemd-resolved knows")
 	}
 	want := "# " + header + "\n[Resolve]\nDNS=192.0.2.10\nDomains=ostest.example.com lan a.example\nDNSStubListener=no\n"
-	if h.files[DropIn] != want || h.files[Config] != "nameserver 127.0.0.53\n" {
-		t.Errorf("drop-in\n%s\nwant\n%s\nresolv.conf\n%s", h.files[DropIn], want, h.files[Config])
+	if h.files[dropIn] != want || h.files[Config] != "nameserver 127.0.0.53\n" {
+		t.Errorf("drop-in\n%s\nwant\n%s\nresolv.conf\n%s", h.files[dropIn], want, h.files[Config])
 	}
 	r = New(r.plan, r.header, h) // the run ended in between
 	h.fails, h.calls = "", nil
@@ -249,7 +255,7 @@ func TestResolved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := []string{"restart", "write " + Marker}; !slices.Equal(h.calls, want) {
+	if want := []string{"restart", "write " + marker}; !slices.Equal(h.calls, want) {
 		t.Errorf("%q, want %q", h.calls, want)
 	}
 	h.calls = nil
@@ -260,7 +266,7 @@ func TestResolved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := []string{"write " + DropIn, "restart"}; !slices.Equal(h.calls, want) {
+	if want := []string{"write " + dropIn, "restart"}; !slices.Equal(h.calls, want) {
 		t.Errorf("other domains: %q, want %q", h.calls, want)
 	}
 	h.node = ""
@@ -310,12 +316,12 @@ func TestFaults(t *testing.T) {
 		{Config, "write /etc/resolv.conf: no space left", false},
 		{"reload", "have NetworkManager look up the host name again: refused", true},
 		{"name node-0.example.com", "name this machine node-0.example.com: refused", true},
-		{Marker, "let kubelet start: no space left", false},
+		{marker, "let kubelet start: no space left", false},
 	} {
 		r, h := room(t, map[string]string{NetworkManager: "nameserver 198.51.100.1\n", Config: "nameserver 198.51.100.7\n", FQDN: "node-0.example.com\n"})
 		h.fails = tt.fails
 		_, err := turn(t, r)
-		if _, marked := h.files[Marker]; err == nil || err.Error() != tt.want || marked != tt.marked || !resolvconf.Usable([]byte(h.files[Config])) {
+		if _, marked := h.files[marker]; err == nil || err.Error() != tt.want || marked != tt.marked || !resolvconf.Usable([]byte(h.files[Config])) {
 			t.Errorf("%s: error %v, marked %v", tt.fails, err, marked)
 		}
 		h.fails = ""

@@ -64,12 +64,15 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	r.learn(s)
 	d.Claim = r.standing(s)
 	d.Memory, d.Tell = r.memory, r.tells(s)
-	if len(r.memory.Nodes) == 0 {
+	if len(r.memory.Nodes) == 0 && !r.first {
 		d.Leave = true
 		return d, loop.Reasons{"the API has not named the nodes yet"}
 	}
 	var why loop.Reasons
 	for _, e := range r.elections() {
+		if r.first && e.kind != vrrp.API {
+			continue // whoever shall hold the ingress VIP is named first
+		}
 		if e.kind == vrrp.API && !r.memory.Open {
 			why = append(why, "no API instance: this node has not seen the API work yet")
 			continue

@@ -40,7 +40,8 @@ func (r *Room) learn(s Snapshot) {
 	r.follow(s)
 	r.reigns(s)
 	// An instance that runs was let through the gate by an earlier run, whose memory may be lost.
-	r.memory.Open = r.memory.Open || s.Served || slices.ContainsFunc(r.instances(r.plan.VIPs.API, vrrp.API), func(name vrrp.InstanceName) bool {
+	r.first = r.founds()
+	r.memory.Open = r.memory.Open || r.first || s.Served || slices.ContainsFunc(r.instances(r.plan.VIPs.API, vrrp.API), func(name vrrp.InstanceName) bool {
 		_, runs := s.Status.Instances[string(name)]
 		return runs && s.Status.PID != 0
 	})
@@ -102,6 +103,9 @@ func (r *Room) guests(vip, self netip.Addr) []netip.Addr {
 
 // members are the addresses of those who take part in an election of a VIP, sorted; this node has one there, another may have more.
 func (r *Room) members(e election, vip, self netip.Addr) []netip.Addr {
+	if r.first && e.kind == vrrp.API {
+		return []netip.Addr{self}
+	}
 	var members []netip.Addr
 	vips := r.vips()
 	for _, n := range e.nodes {

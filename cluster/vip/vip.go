@@ -8,7 +8,8 @@
 // is when that is true of every node: nobody is better.
 //
 // The gate: a node takes no part in the election of the API VIP until it has once seen that the API behind its balancer works. Until then it
-// has nothing to offer, and an election among such nodes would take the VIP from the bootstrap machine when one of them does not hear it. A gate
+// has nothing to offer, and an election among such nodes would take the VIP from the bootstrap machine when one of them does not hear it. Where there
+// is no bootstrap machine, the first node's gate is opened by its own API server alone (Founding). A gate
 // that has opened stays open, also over a reboot: when the API is gone everywhere the VIP must still have a home, where it is served again first.
 package vip
 
@@ -125,6 +126,8 @@ type Room struct {
 	health  Health
 	now     func() time.Time
 
+	founding *Founding // nil where the first node has a bootstrap machine before it
+
 	memory  Memory
 	named   bool               // the API has named the nodes while this program ran
 	past    addr.Past          // of the nodes
@@ -134,6 +137,7 @@ type Room struct {
 	held    map[vrrp.InstanceName]time.Time // since when this node has been the holder
 	reigned bool                            // it has been one for long
 	self    string                          // this node's name, where there are ranks
+	first   bool                            // this node is the first one of its cluster
 	place   place
 	ranks   []int // that control plane nodes claim
 

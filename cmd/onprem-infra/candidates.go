@@ -11,7 +11,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
-	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
 // candidatesHost is the cluster as the writer of the ingress candidates sees it.
@@ -27,7 +26,7 @@ type candidatesHost struct {
 // ever.
 func newCandidatesHost(p plan.Plan, api *kube.API, nodes *kube.Watcher) candidatesHost {
 	h := candidatesHost{api: api, namespace: p.Namespace, nodes: nodes, object: api.Object(p.Namespace, notice.Candidates)}
-	if p.Platform != spec.None {
+	if p.Flavour().Routers {
 		h.routers = api.Endpoints(health.RouterNamespace, health.RouterService)
 	}
 	return h

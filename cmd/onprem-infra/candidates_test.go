@@ -109,7 +109,7 @@ func TestKeepCandidates(t *testing.T) {
 func TestCandidatesRouters(t *testing.T) {
 	for platform, want := range map[spec.Platform]bool{spec.BareMetal: true, spec.None: false} {
 		p := candidatesPlan
-		p.Platform = platform
+		p.Platform, p.Distribution = platform, ""
 		api := kube.NewAPI("absent", slog.New(slog.DiscardHandler))
 		h := newCandidatesHost(p, api, api.AllNodes(p.ControlPlaneLabel))
 		if asks, waits := h.routers != nil, !h.Seen().RoutersHeard; asks != want || waits != want {

@@ -119,7 +119,7 @@ func (resolvHost) Enabled(service string) (bool, error) {
 
 // Write labels what it writes as the file before, or as another one that everybody may read to learn names.
 func (resolvHost) Write(path string, text []byte) (changed bool, err error) {
-	if path == resolv.DropIn {
+	if filepath.Dir(path) == resolv.DropIns {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return false, err
 		}

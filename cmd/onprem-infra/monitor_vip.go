@@ -87,11 +87,16 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	seen := newNodeCluster(p, r, kube.NewAPI(m.credentials(p), m.log), m.log)
 	room := vip.New(now, r, header, memory, host, seen, checks, time.Now)
 	room.Expect(wanted)
+	founding := newFounding(m, p, r, memory, access)
+	room.MayFound(founding)
 	g := &migration{wanted: wanted, room: way, vips: room, cluster: seen, host: host, later: m.later, done: p.Former == nil, kept: kept,
 		changed: func(p plan.Plan) { checks.become(p.Timing.Model) }}
 	return runInPod(ctx, m, g.steps(), everyVIPRound, func(ctx context.Context) {
 		m.serve(ctx, p.Ports[port.MonitorVIP], map[string]func() error{"/healthz": func() error { return vipAlive(m, checks) }})
 		m.watch(ctx, "the node's checks", checks.Run)
+		if founding != nil {
+			m.watch(ctx, "whether this node is the first one", founding.Run)
+		}
 		m.watch(ctx, "links", func(ctx context.Context) error { return host.links.follow(ctx, m.wake) })
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error { return file.Watch(ctx, host.watched(), m.wake) })
 		m.watch(ctx, "adverts from beyond a router", dropFarVRRP)

@@ -26,7 +26,7 @@ import (
 // back; and that this is left alone.
 func TestTellGone(t *testing.T) {
 	p := candidatesPlan
-	p.Platform = spec.None // no routers, and no namespace of theirs
+	p.Distribution = spec.Kubernetes // no routers, and no namespace of theirs
 	c, s := kubeapi.Local(t, kubeapi.Server{})
 	must := func(err error) {
 		t.Helper()

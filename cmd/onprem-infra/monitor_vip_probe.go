@@ -30,6 +30,7 @@ type nodeProber struct {
 	look lbLook
 
 	balancer, stats, mcs, router, ready *probe.HTTP
+	routers                             bool // those of OpenShift; elsewhere router is whatever answers at the ingress port
 	api                                 *probe.API
 	at                                  func(server string) *probe.API // HOST:PORT
 }
@@ -40,7 +41,11 @@ func newNodeProber(p plan.Plan, access *kube.Access) *nodeProber {
 		return probe.NewHTTP(fmt.Sprintf("http://localhost:%d%s", p.Ports[name], path), dial)
 	}
 	rules, filter := redirect.Of(p.VIPs.API, p.MachineNetworks, p.Ports), new(nft.Memo)
-	return &nodeProber{
+	router, routers := local(port.IngressHTTP, "/"), p.Flavour().Routers
+	if routers {
+		router = local(port.RouterStats, "/healthz")
+	}
+	n := &nodeProber{
 		look:    lbLook{turn: make(chan struct{}, 1)},
 		present: func() (bool, error) { return filter.Present(rules) },
 		pods: func(ctx context.Context) ([]podresources.Pod, error) {
@@ -48,11 +53,14 @@ func newNodeProber(p plan.Plan, access *kube.Access) *nodeProber {
 		},
 		// Not at the port that is open to others: they could fill it, and the balancer would count as dead.
 		balancer: local(port.LBStats, "/haproxy_ready"), stats: local(port.LBStats, "/haproxy_stats;csv"),
-		router: local(port.RouterStats, "/healthz"), ready: local(port.RouterStats, "/healthz/ready"),
-		mcs: probe.NewUntrusted(fmt.Sprintf("https://localhost:%d/healthz", p.Ports[port.MachineConfig]), dial),
+		router: router, routers: routers, ready: local(port.RouterStats, "/healthz/ready"),
 		api: probe.NewAPI(fmt.Sprintf("localhost:%d", p.Ports[port.API]), access.Client),
 		at:  func(server string) *probe.API { return probe.NewAPI(server, access.Client) },
 	}
+	if p.Flavour().MachineConfig {
+		n.mcs = probe.NewUntrusted(fmt.Sprintf("https://localhost:%d/healthz", p.Ports[port.MachineConfig]), dial)
+	}
+	return n
 }
 
 // Look makes one look of a check.
@@ -70,9 +78,12 @@ func (n *nodeProber) Look(ctx context.Context, check vrrp.CheckName) (health.Fin
 		}
 		return health.Failed, fmt.Sprintf("the local API is %s: %s", state, why)
 	case vrrp.CheckMCS:
+		if n.mcs == nil {
+			return health.Failed, "the cluster has no machine config servers"
+		}
 		return answers(ctx, n.mcs, "the machine config server")
 	case vrrp.CheckIngress:
-		return answers(ctx, n.router, "the ingress router")
+		return n.ingress(ctx)
 	case vrrp.CheckIngressReady:
 		return answers(ctx, n.ready, "the ingress router, for new connections")
 	case vrrp.CheckDefaultIngress:
@@ -87,6 +98,18 @@ func answers(ctx context.Context, server *probe.HTTP, what string) (health.Findi
 		return health.Failed, fmt.Sprintf("%s: %v", what, err)
 	}
 	return health.Passed, what + " answers"
+}
+
+// ingress is whether an ingress router lives here. OpenShift's says so at a port of its own; of any other one nothing is known but that it answers
+// HTTP at the node's port, with whatever status.
+func (n *nodeProber) ingress(ctx context.Context) (health.Finding, string) {
+	if n.routers {
+		return answers(ctx, n.router, "the ingress router")
+	}
+	if err := n.router.Probe(ctx); err != nil {
+		return health.Failed, fmt.Sprintf("an ingress controller at the ingress port: %v", err)
+	}
+	return health.Passed, "an ingress controller answers at the ingress port"
 }
 
 // finding is what a look found.

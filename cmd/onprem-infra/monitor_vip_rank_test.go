@@ -67,7 +67,7 @@ func (r *ranked) turn(t *testing.T) {
 // stays what it is when one of them leaves, and that a new one gets the rank that is free.
 func TestClaimRank(t *testing.T) {
 	p := candidatesPlan
-	p.Platform, p.VRRP.ControlPlane.Ranks = spec.None, vrrp.Ranked().ControlPlane.Ranks // none: no routers, and no namespace of theirs
+	p.Distribution, p.VRRP.ControlPlane.Ranks = spec.Kubernetes, vrrp.Ranked().ControlPlane.Ranks // no routers, and no namespace of theirs
 	c, s := kubeapi.Local(t, kubeapi.Server{})
 	must := func(err error) {
 		t.Helper()

@@ -162,7 +162,8 @@ func (f *nodeIPFlags) room(cmd *cobra.Command, std streams, vips []string) (*nod
 
 // node is what the cluster's file says, and over it what the command line does.
 func (f *nodeIPFlags) node(cmd *cobra.Command, std streams, vips []string) (nodeip.Node, error) {
-	node := nodeip.Node{KubeletUnit: "kubelet.service"}
+	today := plan.Plan{}.Flavour()
+	node := nodeip.Node{KubeletUnit: today.KubeletUnit, RemoteLabel: today.RemoteLabel}
 	if f.cluster != "" {
 		cluster, err := loadCluster(std, &input{file: f.cluster})
 		if err != nil {
@@ -204,6 +205,7 @@ func nodeOf(p plan.Plan) nodeip.Node {
 		Platform:    string(p.Platform),
 		UserManaged: p.LoadBalancer == spec.UserManaged,
 		KubeletUnit: p.KubeletUnit,
+		RemoteLabel: p.Flavour().RemoteLabel,
 	}
 }
 

@@ -69,6 +69,7 @@ func TestNodeIPTold(t *testing.T) {
 			}
 			cmd := &cobra.Command{SilenceErrors: true, SilenceUsage: true}
 			flags := nodeIPFlagsOf(cmd)
+			tt.want.RemoteLabel = "node.openshift.io/remote-worker"
 			var got nodeip.Node
 			cmd.RunE = func(cmd *cobra.Command, vips []string) (err error) {
 				got, err = flags.node(cmd, streams{err: io.Discard}, vips)

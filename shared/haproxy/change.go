@@ -19,7 +19,7 @@ func Change(c Config, stats []Stat) [][]string {
 		var commands []string
 		for i, a := range c.Members {
 			at := slices.IndexFunc(stats, func(s Stat) bool { return s.Backend == b.name && s.Server == Server(i) })
-			if at < 0 {
+			if at < 0 || b.port == 0 {
 				continue // another structure
 			}
 			commands = append(commands, move(stats[at], a, b.port, b.checked)...)

@@ -43,7 +43,7 @@ func Command() []string {
 // Ports are those that HAProxy listens on and those of its servers.
 type Ports struct {
 	LB, Ready, Monitor, Stats, MachineConfigLB uint16
-	API, MachineConfig                         uint16
+	API, MachineConfig                         uint16 // without machine config servers 0, and so is MachineConfigLB
 }
 
 // Trust is what the API servers' certificates are held against when their health is asked. The data path is not opened.

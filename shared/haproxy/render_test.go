@@ -43,15 +43,18 @@ func goldens() map[string]Config {
 	noIPv6.IPv6 = false
 	moved := cluster(v4, "192.0.2.10")
 	moved.Ports = Ports{LB: 7445, Ready: 7444, Monitor: 7454, Stats: 27445, MachineConfigLB: 7446, API: 7443, MachineConfig: 22623}
+	alone := cluster(v4, "192.0.2.10", "192.0.2.11", "192.0.2.12")
+	alone.Ports.MachineConfig, alone.Ports.MachineConfigLB = 0, 0
 	return map[string]Config{
-		"three":           trusting(cluster(v4, "192.0.2.10", "192.0.2.11", "192.0.2.12"), "api-int.ostest.example.com"),
-		"ipv6":            trusting(cluster(v6, "2001:db8::10", "2001:db8::11", "2001:db8::12"), ""),
-		"dual":            cluster(slices.Concat(v4, v6), "192.0.2.10"),
-		"no-ipv6":         noIPv6,
-		"other-ports":     moved,
-		"nine":            cluster(v4, "192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.6", "192.0.2.7", "192.0.2.8", "192.0.2.9", "192.0.2.10"),
-		"no-members":      cluster(v4),
-		"no-vip-no-title": {Run: "/run/onprem-infra/haproxy", Server: health.Servers(), Members: addrs("192.0.2.10"), Ports: moved.Ports},
+		"no-machine-config": alone,
+		"three":             trusting(cluster(v4, "192.0.2.10", "192.0.2.11", "192.0.2.12"), "api-int.ostest.example.com"),
+		"ipv6":              trusting(cluster(v6, "2001:db8::10", "2001:db8::11", "2001:db8::12"), ""),
+		"dual":              cluster(slices.Concat(v4, v6), "192.0.2.10"),
+		"no-ipv6":           noIPv6,
+		"other-ports":       moved,
+		"nine":              cluster(v4, "192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.6", "192.0.2.7", "192.0.2.8", "192.0.2.9", "192.0.2.10"),
+		"no-members":        cluster(v4),
+		"no-vip-no-title":   {Run: "/run/onprem-infra/haproxy", Server: health.Servers(), Members: addrs("192.0.2.10"), Ports: moved.Ports},
 	}
 }
 

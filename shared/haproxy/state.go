@@ -26,7 +26,7 @@ func States(c Config, stats []Stat) []byte {
 		weight int
 	}{{Masters, c.Ports.API, weight}, {MachineConfig, c.Ports.MachineConfig, 1}} {
 		for i, a := range c.Members {
-			if !usable(a) {
+			if !usable(a) || b.port == 0 {
 				continue
 			}
 			at := netip.AddrPortFrom(a.WithZone(""), b.port)

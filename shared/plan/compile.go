@@ -19,7 +19,7 @@ import (
 // that is wrong.
 func Compile(c spec.Cluster) (Plan, error) {
 	mode, timing, err := elections(c)
-	p, err := compile(c, mode, timing, timing.Policy(), err)
+	p, err := compile(c, mode, timing, flavourFor(c).policy(timing.Policy()), err)
 	if before, migrates := c.Before(); migrates && err == nil {
 		former, err := Compile(before)
 		if err != nil {
@@ -46,6 +46,7 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 	if err := errors.Join(errName, errTiming, errIDs, errPolicy, errPorts); err != nil {
 		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)
 	}
+	flavour := flavourFor(c)
 	vips := VIPs{API: append([]netip.Addr{}, c.APIVIPs...), Ingress: append([]netip.Addr{}, c.IngressVIPs...)}
 	if c.DNSVIP.IsValid() {
 		vips.DNS = []netip.Addr{c.DNSVIP}
@@ -53,6 +54,7 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 	p := Plan{
 		Cluster:         identity,
 		Platform:        or(c.Platform, spec.None),
+		Distribution:    distributionFor(c),
 		Topology:        topologyOf(c),
 		Families:        or(Families(c.Families), familiesOf(c)),
 		MachineNetworks: masked(c.MachineNetworks),
@@ -71,14 +73,14 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 			Proof:             proof.Statements,
 		},
 		Timing:  paces(loadBalancerOf(c), vips, timing, policy),
-		Ports:   ports,
+		Ports:   flavour.ports(ports),
 		Records: record.Cluster(identity.Zone, vips.API, vips.Ingress),
 		Images:  copied(c.Images),
 
-		Namespace:         or(c.Nodes.Namespace, namespaceOf(c)),
-		Kubeconfig:        or(c.Nodes.Kubeconfig, "/var/lib/kubelet/kubeconfig"),
-		KubeletUnit:       or(c.Nodes.KubeletUnit, "kubelet.service"),
-		ControlPlaneLabel: or(c.Nodes.ControlPlaneLabel, controlPlaneLabelOf(c)),
+		Namespace:         or(c.Nodes.Namespace, flavour.Namespace),
+		Kubeconfig:        or(c.Nodes.Kubeconfig, flavour.Kubeconfig),
+		KubeletUnit:       or(c.Nodes.KubeletUnit, flavour.KubeletUnit),
+		ControlPlaneLabel: or(c.Nodes.ControlPlaneLabel, flavour.ControlPlaneLabel),
 
 		knobs: knobs{timing: c.Timing, mode: c.VRRP, former: c.MigrateFrom, vrids: copied(c.VRIDs), ports: copied(c.Ports)},
 	}

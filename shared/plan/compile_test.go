@@ -52,7 +52,7 @@ func fullest() spec.Cluster {
 	}
 }
 
-func mustCompile(t *testing.T, c spec.Cluster) Plan {
+func mustCompile(t testing.TB, c spec.Cluster) Plan {
 	t.Helper()
 	p, err := Compile(c)
 	if err != nil {

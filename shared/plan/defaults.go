@@ -48,23 +48,6 @@ func mdnsOf(c spec.Cluster) spec.MDNS {
 	return ""
 }
 
-// namespaceOf is where OpenShift's own objects of that platform are, and elsewhere a name without its prefix.
-func namespaceOf(c spec.Cluster) string {
-	platform := or(c.Platform, spec.None)
-	if platform == spec.None {
-		return platform.Short() + "-infra"
-	}
-	return "openshift-" + platform.Short() + "-infra"
-}
-
-// controlPlaneLabelOf is what OpenShift's nodes of today look for: its control plane nodes have this label and that of other clusters.
-func controlPlaneLabelOf(c spec.Cluster) string {
-	if or(c.Platform, spec.None) == spec.None {
-		return "node-role.kubernetes.io/control-plane"
-	}
-	return "node-role.kubernetes.io/master"
-}
-
 // timingOf is the timing of a platform: only machines of one's own have no busy neighbours.
 func timingOf(platform spec.Platform) string {
 	if platform == spec.BareMetal {

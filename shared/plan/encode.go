@@ -27,12 +27,15 @@ func Encode(p Plan) []byte {
 		"ingressVIPs":     texts(p.VIPs.Ingress),
 		"kubeconfig":      p.Kubeconfig,
 		"kubeletUnit":     p.KubeletUnit,
-		"loadBalancer":    string(p.LoadBalancer),
+		"loadBalancer":    balancerWord(p),
 		"machineNetworks": texts(p.MachineNetworks),
 		"namespace":       p.Namespace,
 		"nodeLabels":      map[string]string{"controlPlane": p.ControlPlaneLabel},
 		"platform":        p.Platform.Type(),
 		"topology":        string(p.Topology),
+	}
+	if p.Distribution != "" && p.Distribution != distributionOf(p.Platform) {
+		cluster["distribution"] = string(p.Distribution)
 	}
 	if len(p.VIPs.DNS) > 0 {
 		cluster["dnsVIP"] = p.VIPs.DNS[0].String()
@@ -113,6 +116,14 @@ func texts[T fmt.Stringer](values []T) []string {
 		all[i] = v.String()
 	}
 	return all
+}
+
+// balancerWord is who balances the API, in the cluster's own words.
+func balancerWord(p Plan) string {
+	if p.Distribution == spec.Kubernetes && p.LoadBalancer == spec.Managed {
+		return spec.OwnManaged
+	}
+	return string(p.LoadBalancer)
 }
 
 // formerFields are those that differ.

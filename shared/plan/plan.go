@@ -17,6 +17,7 @@ const Path = "/etc/onprem-infra/cluster.json"
 type Plan struct {
 	Cluster         Identity          `json:"cluster"`
 	Platform        spec.Platform     `json:"platform"`
+	Distribution    spec.Distribution `json:"distribution"`
 	Topology        spec.Topology     `json:"topology"`
 	Families        Families          `json:"families"`
 	MachineNetworks []netip.Prefix    `json:"machineNetworks"`

@@ -98,6 +98,11 @@ func knobsets() []knobset {
 		{"multicast DNS", func(c *spec.Cluster) { c.MDNS = spec.MDNSEnabled }},
 		{"no multicast DNS, said", func(c *spec.Cluster) { c.MDNS = spec.MDNSDisabled }},
 		{"one VRID", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"api": 200} }},
+		{"OpenShift said", func(c *spec.Cluster) { c.Distribution = spec.OpenShift }},
+		{"any Kubernetes", func(c *spec.Cluster) { c.Distribution = spec.Kubernetes }},
+		{"any Kubernetes, elsewhere", func(c *spec.Cluster) {
+			c.Distribution, c.Nodes = spec.Kubernetes, spec.Nodes{Namespace: "infra", Kubeconfig: "/a/b/c", KubeletUnit: "k3s.service", ControlPlaneLabel: "a/b"}
+		}},
 		{"ports and images", func(c *spec.Cluster) {
 			c.Ports = map[string]uint16{"lb": 9444, "lb-ready": 9445, "api": 6444}
 			c.Images = map[string]string{spec.KeepalivedImage: "localhost/keepalived:1"}
@@ -140,6 +145,11 @@ func FuzzAccepted(f *testing.F) {
 		if p, err := Compile(c); err == nil {
 			f.Add(string(Encode(p)))
 		}
+	}
+	for _, distribution := range []spec.Distribution{spec.Kubernetes, spec.OpenShift} {
+		c := smallest()
+		c.Distribution = distribution
+		f.Add(string(Encode(mustCompile(f, c))))
 	}
 	f.Add(`{"apiVersion": "v1", "metadata": {"name": "a"}, "baseDomain": "b.C.", "platform": {"nutanix": {"apiVIPs": ["2001:db8::5", "192.0.2.5"],
 		"ingressVIPs": ["2001:db8::6", "192.0.2.6"]}}, "networking": {"machineNetwork": [{"cidr": "2001:db8::/64"}, {"cidr": "192.0.2.0/24"}]}}`)

@@ -13,7 +13,11 @@ func source(v Volume) object.VolumeSource {
 	if v.Host == "" {
 		return object.VolumeSource{EmptyDir: &object.EmptyDir{Medium: "Memory", SizeLimit: memory}}
 	}
-	return object.VolumeSource{HostPath: &object.HostPath{Path: v.Host, Type: "DirectoryOrCreate"}}
+	kind := "DirectoryOrCreate"
+	if v.File {
+		kind = "File"
+	}
+	return object.VolumeSource{HostPath: &object.HostPath{Path: v.Host, Type: kind}}
 }
 
 func container(c Container) object.Container {

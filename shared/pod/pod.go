@@ -12,6 +12,8 @@ type Static struct {
 	Name      string
 	Namespace string
 	App       string // the label app, by which operators and other programs find the pod
+
+	Annotations map[string]string
 	// Processes says that the containers see each other's processes, so that one can signal another.
 	Processes  bool
 	Init       []Container // run to their ends, one after the other, before Containers start
@@ -31,10 +33,11 @@ type Container struct {
 	Startup, Liveness, Readiness *Probe
 }
 
-// Volume is a directory that the host has, or one that lives in memory as long as the pod.
+// Volume is a directory or a file that the host has, or a directory that lives in memory as long as the pod.
 type Volume struct {
 	Name string
 	Host string // path on the host; empty for a directory in memory
+	File bool   // it is a file, and the pod waits until it is there. One that is replaced stays the former one in the pod; one that is written anew does not
 }
 
 // Mount puts a volume into a container, where the container sees what the host mounts below it later.

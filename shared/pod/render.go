@@ -53,15 +53,7 @@ func document(s Static) object.Pod {
 	}
 	return object.Pod{
 		Head: object.Head{APIVersion: object.Core, Kind: "Pod", Metadata: object.Meta{
-			Name:      s.Name,
-			Namespace: s.Namespace,
-			Labels:    map[string]string{"app": s.App},
-			Annotations: map[string]string{
-				// Its CPUs may be those that are set aside for the platform.
-				"target.workload.openshift.io/management": `{"effect": "PreferredDuringScheduling"}`,
-				// No constraint of somebody else's that allows as much may be laid on the mirror of the pod.
-				"openshift.io/required-scc": "privileged",
-			},
+			Name: s.Name, Namespace: s.Namespace, Labels: map[string]string{"app": s.App}, Annotations: s.Annotations,
 		}},
 		Spec: spec,
 	}

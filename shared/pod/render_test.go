@@ -21,8 +21,9 @@ func fullest() Static {
 	}
 	return Static{
 		Name: "d", Namespace: "infra", App: "kni-infra-d", Processes: true,
+		Annotations: map[string]string{"openshift.io/required-scc": "privileged", "target.workload.openshift.io/management": `{"effect": "PreferredDuringScheduling"}`},
 		Init: []Container{{Name: "prepare", Image: "registry.example.com/own:1", Command: []string{"/usr/bin/own", "--once"},
-			Mounts: []Mount{{Volume: conf, Writable: true}}}},
+			Mounts: []Mount{{Volume: conf, Writable: true}, {Volume: Volume{Name: "file", Host: "/etc/e/e.conf", File: true}}}}},
 		Containers: []Container{
 			{Name: "d", Image: "registry.example.com/d:1", Command: []string{"d", "-f", "/etc/d/d.conf"}, Capabilities: []string{"NET_RAW", "NET_ADMIN"},
 				Mounts: []Mount{{Volume: memory, Path: "/run/d/below", Writable: true}, {Volume: conf}, {Volume: memory, Path: "/run", Writable: true}},

@@ -33,12 +33,17 @@ type Redirect struct {
 // Of are the rules of a control plane node whose balancer serves. ports are the plan's, networks its machine networks.
 //
 // Ignition documents hold secrets, so pods are kept from the machine config server by the network plugin, by its port. The balanced port
-// must be no way around that: where the machine networks are known, only their hosts are sent there, and it takes nothing else.
+// must be no way around that: where the machine networks are known, only their hosts are sent there, and it takes nothing else. A cluster without
+// machine config servers has neither port.
 func Of(vips []netip.Addr, networks []netip.Prefix, ports map[string]uint16) Rules {
 	var r Rules
+	_, machineConfig := ports[port.MachineConfigLB]
 	closed := Closed{Port: ports[port.MachineConfigLB], For: ports[port.MachineConfig]}
 	for _, vip := range slices.SortedFunc(slices.Values(vips), netip.Addr.Compare) {
 		r.Redirects = append(r.Redirects, Redirect{VIP: vip, From: ports[port.API], To: ports[port.LB]})
+		if !machineConfig {
+			continue
+		}
 		sources := slices.DeleteFunc(slices.Clone(networks), func(p netip.Prefix) bool { return p.Addr().BitLen() != vip.BitLen() })
 		if len(networks) > 0 && len(sources) == 0 {
 			continue // nobody of this family is a host of the cluster
@@ -49,7 +54,9 @@ func Of(vips []netip.Addr, networks []netip.Prefix, ports map[string]uint16) Rul
 		})
 		closed.VIPs = append(closed.VIPs, vip)
 	}
-	r.Closed = []Closed{closed}
+	if machineConfig {
+		r.Closed = []Closed{closed}
+	}
 	return r
 }
 

@@ -17,7 +17,7 @@ func (r *reader) clusterYAML(root object) draft {
 	r.fields(root, "apiVersion", "kind", "metadata", "spec")
 	metadata, spec := r.object(root.get("metadata")), r.object(root.get("spec"))
 	r.fields(metadata, "name")
-	r.fields(spec, "baseDomain", "clusterDomain", "platform", "topology", "controlPlaneReplicas", "families", "machineNetworks", "apiVIPs", "ingressVIPs", "dnsVIP",
+	r.fields(spec, "baseDomain", "clusterDomain", "platform", "distribution", "topology", "controlPlaneReplicas", "families", "machineNetworks", "apiVIPs", "ingressVIPs", "dnsVIP",
 		"loadBalancer", "dnsRecords", "mdns", "images", "namespace", "kubeconfig", "kubeletUnit", "nodeLabels", "timing", "vrrp", "migrateFrom", "vrids", "ports")
 
 	name, domain := r.names(metadata, spec)
@@ -31,10 +31,11 @@ func (r *reader) clusterYAML(root object) draft {
 		api:          r.vips(spec.get("apiVIPs")),
 		ingress:      r.vips(spec.get("ingressVIPs")),
 		dns:          r.dnsVIP(spec.get("dnsVIP")),
-		loadBalancer: r.text(spec.get("loadBalancer")),
+		loadBalancer: r.balancer(spec.get("loadBalancer")),
 		dnsRecords:   r.text(spec.get("dnsRecords")),
 		images:       r.images(r.object(spec.get("images")), true),
 		nodes:        r.nodes(spec),
+		distribution: r.text(spec.get("distribution")),
 		settings: settings{
 			timing: r.text(spec.get("timing")),
 			vrrp:   r.text(spec.get("vrrp")),
@@ -79,6 +80,15 @@ func (r *reader) names(metadata, spec object) (name, domain said[string]) {
 		r.errorf(whole.at, "%s has no dot: write the cluster's name and the domain above it, such as prod.example.com", quote(whole.value))
 	}
 	return name, domain
+}
+
+// balancer reads who balances the API, whichever word the user has for us.
+func (r *reader) balancer(v value) said[string] {
+	s := r.text(v)
+	if s.value == OwnManaged {
+		s.value = string(Managed)
+	}
+	return s
 }
 
 // fields reports every field of a map that is none of the known ones.

@@ -4,7 +4,7 @@ import "testing"
 
 func TestClusterFindings(t *testing.T) {
 	check(t, goodCluster, []findingCase{
-		{"field unknown", edit{"  platform: none", "  platform: none\n  vips: []"}, `c:8:3: error: spec.vips: there is no such field: remove it, or use one of baseDomain, clusterDomain, platform, topology, controlPlaneReplicas, families, machineNetworks, apiVIPs, ingressVIPs, dnsVIP, loadBalancer, dnsRecords, mdns, images, namespace, kubeconfig, kubeletUnit, nodeLabels, timing, vrrp, migrateFrom, vrids, ports`},
+		{"field unknown", edit{"  platform: none", "  platform: none\n  vips: []"}, `c:8:3: error: spec.vips: there is no such field: remove it, or use one of baseDomain, clusterDomain, platform, distribution, topology, controlPlaneReplicas, families, machineNetworks, apiVIPs, ingressVIPs, dnsVIP, loadBalancer, dnsRecords, mdns, images, namespace, kubeconfig, kubeletUnit, nodeLabels, timing, vrrp, migrateFrom, vrids, ports`},
 		{"field misspelt", edit{"  apiVIPs:", "  apiVips:"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is looked up: write its address
 c:9:3: error: spec.apiVips: there is no such field: spell it apiVIPs`},
 		{"field unknown in metadata", edit{"  name: prod", "  name: prod\n  namespace: x"}, `c:5:3: error: metadata.namespace: there is no such field: remove it, or use one of name`},
@@ -32,7 +32,11 @@ c:6:1: error: other: there is no such field: remove it, or use one of apiVersion
 		{"VIPs missing", edit{"  apiVIPs: [192.0.2.5]\n  ingressVIPs: [192.0.2.6]\n", ""}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is looked up: write its address
 c:6:3: error: spec.ingressVIPs: no virtual IP is given for ingress and none is looked up: write its address`},
 		{"VIP missing beside a balancer of one's own", edit{"  apiVIPs: [192.0.2.5]", "  loadBalancer: UserManaged"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is looked up: write its address`},
-		{"balancer unknown", edit{"  platform: none", "  platform: none\n  loadBalancer: Managed"}, `c:8:17: error: spec.loadBalancer: "Managed" is not known: write one of OpenShiftManagedDefault, UserManaged`},
+		{"distribution unknown", edit{"  platform: none", "  platform: none\n  distribution: Kubernetes"}, `c:8:17: error: spec.distribution: "Kubernetes" is not known: write one of kubernetes, openshift`},
+		{"distribution empty", edit{"  platform: none", "  platform: none\n  distribution: ''"}, `c:8:17: error: spec.distribution: "" is not known: write one of kubernetes, openshift`},
+		{"distribution no word", edit{"  platform: none", "  platform: none\n  distribution: [k3s]"}, `c:8:17: error: spec.distribution: want a string, got a list: write a string here`},
+		{"distribution misspelt", edit{"  platform: none", "  platform: none\n  Distribution: kubernetes"}, `c:8:3: error: spec.Distribution: there is no such field: spell it distribution`},
+		{"balancer unknown", edit{"  platform: none", "  platform: none\n  loadBalancer: HAProxy"}, `c:8:17: error: spec.loadBalancer: "HAProxy" is not known: write one of Managed, OpenShiftManagedDefault, UserManaged`},
 		{"records unknown", edit{"  platform: none", "  platform: none\n  dnsRecords: internal"}, `c:8:15: error: spec.dnsRecords: "internal" is not known: write one of Internal, External`},
 		{"timing unknown", edit{"  platform: none", "  platform: none\n  timing: fast"}, `c:8:11: error: spec.timing: "fast" is not known: write one of lan, vm, compat`},
 		{"vrrp unknown", edit{"  platform: none", "  platform: none\n  vrrp: anycast"}, `c:8:9: error: spec.vrrp: "anycast" is not known: write one of unicast, multicast`},

@@ -9,6 +9,7 @@ import (
 type draft struct {
 	name, domain  said[string]
 	platform      Platform
+	distribution  said[string]
 	topology      said[string]
 	families      said[string]
 	replicas      said[int]

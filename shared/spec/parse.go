@@ -41,6 +41,7 @@ func (d draft) cluster() Cluster {
 		Name:                 d.name.value,
 		BaseDomain:           strings.TrimSuffix(d.domain.value, "."),
 		Platform:             d.platform,
+		Distribution:         Distribution(d.distribution.value),
 		Topology:             d.shape(),
 		ControlPlaneReplicas: d.replicas.value,
 		Families:             d.families.value,

@@ -47,6 +47,15 @@ func (p Platform) Type() string {
 	return string(p)
 }
 
+// Distribution is which Kubernetes the cluster is, as far as its hosts differ.
+type Distribution string
+
+// The distributions. Kubernetes is every one but OpenShift, with the paths and names of kubeadm where nothing else is said.
+const (
+	OpenShift  Distribution = "openshift"
+	Kubernetes Distribution = "kubernetes"
+)
+
 // Topology is the shape of the control plane, spelt as in the Infrastructure object.
 type Topology string
 
@@ -66,6 +75,9 @@ const (
 	Managed     LoadBalancer = "OpenShiftManagedDefault"
 	UserManaged LoadBalancer = "UserManaged"
 )
+
+// OwnManaged is another word for Managed in a cluster.yaml, for clusters that are no OpenShift.
+const OwnManaged = "Managed"
 
 // DNSRecords says who answers for api, api-int and *.apps.
 type DNSRecords string
@@ -99,6 +111,7 @@ type Cluster struct {
 	Name                 string
 	BaseDomain           string
 	Platform             Platform
+	Distribution         Distribution // of a cluster.yaml only
 	Topology             Topology
 	ControlPlaneReplicas int
 	Families             string // as Families lists them; of a cluster.yaml only

@@ -3,9 +3,10 @@ package spec
 // validate applies the rules that look at more than one value.
 func (r *report) validate(d draft) {
 	r.checkNames(d.name, d.domain)
-	r.oneOf(d.loadBalancer, string(Managed), string(UserManaged))
+	r.oneOf(d.loadBalancer, balancers(d)...)
 	r.oneOf(d.dnsRecords, string(Internal), string(External))
 	r.oneOf(d.families, Families()...)
+	r.oneOf(d.distribution, string(Kubernetes), string(OpenShift))
 	r.checkTopology(d)
 	r.checkNodes(d.nodes)
 	r.checkOverlap(d.networks)
@@ -16,6 +17,15 @@ func (r *report) validate(d draft) {
 		r.checkPrimary(d)
 		r.checkMembership(d)
 	}
+}
+
+// balancers are the words for who balances the API. In a cluster.yaml there is a shorter one for us, which was taken for the other when it was read.
+func balancers(d draft) []string {
+	words := []string{string(Managed), string(UserManaged)}
+	if !d.installConfig {
+		words = append([]string{OwnManaged}, words...)
+	}
+	return words
 }
 
 // shape is the topology that the document names, or that follows from the number of nodes; empty when it says neither.

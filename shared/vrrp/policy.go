@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/netip"
+	"slices"
 )
 
 // The checks of a cluster node, by the names that they have in a configuration.
@@ -31,6 +32,15 @@ type Candidates struct {
 	Ranks   []int    // what each rank adds, the best one first; without any, all nodes are of one rank that adds nothing
 	Holder  int      // what holding the VIP adds; 0: nothing
 	Weights []Weight // what health adds
+
+	Absent []CheckName // the checks of what the cluster does not have: nothing is claimed of it
+}
+
+// Without are the candidates of a cluster that has nothing which those checks could judge.
+func (c Candidates) Without(absent ...CheckName) Candidates {
+	c.Weights = slices.DeleteFunc(slices.Clone(c.Weights), func(w Weight) bool { return slices.Contains(absent, w.Check) })
+	c.Absent = absent
+	return c
 }
 
 // Policy is who should hold a cluster's VIPs, in numbers. Configurations are made from it and Prove judges it, so what is proven is what

@@ -57,27 +57,34 @@ func controlPlaneClaims(c Candidates) []claim {
 	claims := []claim{
 		sorts("a node with a working balancer", "one with only a local API", lb, apiOnly),
 		sorts("a node with only a local API", "one with neither", apiOnly, nothing),
-		{
+	}
+	whichever := ""
+	if c.counts(CheckMCS) {
+		claims = append(claims, claim{
 			"of two nodes that balance, the one that serves Ignition", "the other",
 			func(n node) bool { return n.LB && n.MCS }, func(n node) bool { return n.LB && !n.MCS },
 			func(b, w node) bool { return b.rank == w.rank && b.holder == w.holder },
-		},
+		})
+		whichever = ", whichever of the two serves Ignition"
 	}
 	if c.equals() {
 		return claims
 	}
-	return append(claims, holds("a node of equal health and any rank, whichever of the two serves Ignition", func(s Signals) Signals {
+	return append(claims, holds("a node of equal health and any rank"+whichever, func(s Signals) Signals {
 		return Signals{LB: s.LB, API: s.LB || s.API}
 	}))
 }
 
 func ingressClaims(c Candidates) []claim {
-	claims := []claim{
-		sorts("a node with the default router", "one without",
-			func(s Signals) bool { return s.Router && s.DefaultRouter }, func(s Signals) bool { return !s.DefaultRouter }),
-		sorts("of two nodes with the default router, the one that is ready", "the one that drains",
+	var claims []claim
+	if c.counts(CheckDefaultIngress) {
+		claims = append(claims, sorts("a node with the default router", "one without",
+			func(s Signals) bool { return s.Router && s.DefaultRouter }, func(s Signals) bool { return !s.DefaultRouter }))
+	}
+	if c.counts(CheckIngressReady) {
+		claims = append(claims, sorts("of two nodes with the default router, the one that is ready", "the one that drains",
 			func(s Signals) bool { return s.Router && s.DefaultRouter && s.RouterReady },
-			func(s Signals) bool { return s.DefaultRouter && !s.RouterReady }),
+			func(s Signals) bool { return s.DefaultRouter && !s.RouterReady }))
 	}
 	if c.equals() {
 		return claims
@@ -86,6 +93,9 @@ func ingressClaims(c Candidates) []claim {
 	holder.isBetter = func(n node) bool { return n.holder && n.Router } // without one it is at fault, and no candidate
 	return append(claims, holder)
 }
+
+// counts says whether the cluster has what a check judges.
+func (c Candidates) counts(check CheckName) bool { return !slices.Contains(c.Absent, check) }
 
 // equals says whether nothing but health speaks for a node.
 func (c Candidates) equals() bool { return c.Holder == 0 && len(c.Ranks) == 0 }

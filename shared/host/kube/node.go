@@ -29,6 +29,7 @@ const (
 	labelControlPlane = "node-role.kubernetes.io/control-plane"
 	labelArbiter      = "node-role.kubernetes.io/arbiter"
 	labelRemote       = "node.openshift.io/remote-worker"
+	labelRemoteOwn    = "onprem-infra.io/remote-worker" // where it is no OpenShift
 )
 
 // Node is what the cluster phase knows of a Node.
@@ -66,7 +67,7 @@ func readNode(n *corev1.Node, labels []string) Node {
 		}),
 		ControlPlane: labelled(n, labels...),
 		Arbiter:      labelled(n, labelArbiter),
-		Remote:       labelled(n, labelRemote),
+		Remote:       labelled(n, labelRemote, labelRemoteOwn),
 		Rank:         n.Annotations[notice.Rank],
 		Created:      n.CreationTimestamp.Time,
 		Way:          n.Annotations[notice.Way],

@@ -1,0 +1,94 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// TestFlavour holds what a cluster is when it says which Kubernetes it is, and when it does not; and that only what it says beside its platform travels.
+func TestFlavour(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		platform    spec.Platform
+		said        spec.Distribution
+		kubernetes  bool
+		namespace   string
+		travels     bool // the distribution, in cluster.json
+		alone       bool // one control plane node elects itself
+		checks      []vrrp.CheckName
+		machineConf bool
+	}{
+		{"an installed one", spec.BareMetal, "", false, "openshift-kni-infra", false, false, everyCheck, true},
+		{"OpenShift, said", spec.VSphere, spec.OpenShift, false, "openshift-vsphere-infra", false, false, everyCheck, true},
+		{"any Kubernetes, said", spec.VSphere, spec.Kubernetes, true, "onprem-infra", true, true, anyCheck, false},
+		{"on no platform", spec.None, "", true, "onprem-infra", false, true, anyCheck, false},
+		{"OpenShift on no platform", spec.None, spec.OpenShift, false, "onprem-infra", true, false, everyCheck, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := smallest()
+			c.Platform, c.Distribution, c.LoadBalancer = tt.platform, tt.said, spec.Managed
+			p := mustCompile(t, c)
+			if got := p.Distribution == spec.Kubernetes; got != tt.kubernetes || p.Namespace != tt.namespace {
+				t.Errorf("it is %s with namespace %s", p.Distribution, p.Namespace)
+			}
+			text := string(Encode(p))
+			if got := strings.Contains(text, `"distribution"`); got != tt.travels {
+				t.Errorf("the distribution travels: %v", got)
+			}
+			if got := strings.Contains(text, `"loadBalancer": "Managed"`); got != tt.kubernetes {
+				t.Errorf("cluster.json has its own word for the balancer: %v", got)
+			}
+			if got := p.Elects(1); got != tt.alone || !p.Elects(2) {
+				t.Errorf("one node elects itself: %v", got)
+			}
+			var checks []vrrp.CheckName
+			for _, w := range slices.Concat(p.VRRP.ControlPlane.Checks, p.VRRP.IngressNodes.Checks) {
+				checks = append(checks, w.Check)
+			}
+			if !slices.Equal(checks, tt.checks) {
+				t.Errorf("checks %v, want %v", checks, tt.checks)
+			}
+			for _, name := range []string{port.MachineConfig, port.MachineConfigLB, port.RouterStats} {
+				if _, used := p.Ports[name]; used != tt.machineConf {
+					t.Errorf("port %s is used: %v", name, used)
+				}
+			}
+			f := p.Flavour()
+			if machine := f.MachineConfig && f.Routers && f.Around && len(f.PodAnnotations) == 2 && len(f.NamespaceAnnotations) == 1; machine != tt.machineConf {
+				t.Errorf("%+v", f)
+			}
+			if hand := (Plan{Platform: tt.platform}).Flavour().Founds; tt.said == "" && hand != tt.kubernetes {
+				t.Errorf("a plan made by hand founds: %v", hand)
+			}
+		})
+	}
+}
+
+var (
+	everyCheck = []vrrp.CheckName{vrrp.CheckLB, vrrp.CheckBoth, vrrp.CheckMCS, vrrp.CheckDefaultIngress, vrrp.CheckIngressReady, vrrp.CheckIngress}
+	anyCheck   = []vrrp.CheckName{vrrp.CheckLB, vrrp.CheckBoth, vrrp.CheckIngress}
+)
+
+// TestEveryPolicyIsProven holds that what is left of each timing's policy without OpenShift still elects the right holder.
+func TestEveryPolicyIsProven(t *testing.T) {
+	for _, timing := range vrrp.Profiles() {
+		policy := anyKubernetes().policy(timing.Policy())
+		proof, err := vrrp.Prove(policy)
+		if err != nil || proof.Margin <= 0 {
+			t.Errorf("%s: margin %d, %v", timing.Profile, proof.Margin, err)
+		}
+		for _, s := range proof.Statements {
+			if strings.Contains(s, "Ignition") || strings.Contains(s, "default router") {
+				t.Errorf("%s: it is said of what is not there: %s", timing.Profile, s)
+			}
+		}
+		if full := timing.Policy(); len(full.ControlPlane.Weights) != 3 || len(full.Ingress.Weights) != 3 {
+			t.Errorf("%s: the profile's own policy has changed", timing.Profile)
+		}
+	}
+}
