@@ -113,7 +113,7 @@ func part1() []Scar {
 		kept("K-20", "With an arbiter or two nodes there is one Node for long, and nobody had the VIP.",
 			by("bootstrap/vip", "TestEveryNumberOfNodes", decide, "if len(inst.Peers) > 0 {", "if len(inst.Peers) > 1 {"),
 			by("bootstrap/vip", "TestDecide/one node is enough", decide, "if len(inst.Peers) > 0 {", "if len(inst.Peers) > 1 {"),
-			by("cluster/vip", "TestEveryNumberOfNodes", "shared/plan/nodes.go", "known == 1 && slices.Contains(small, p.Topology)", "known == 1 && slices.Contains(small[:1], p.Topology)"),
+			by("cluster/vip", "TestEveryNumberOfNodes", "shared/plan/nodes.go", "known == 1 && (slices.Contains(small, p.Topology)", "known == 1 && (slices.Contains(small[:1], p.Topology)"),
 			by("cluster/vip", "TestEveryNumberOfNodes", monitor, "inst.Peers = []netip.Addr{keepalived.Group(vip)}", "inst.Peers = []netip.Addr{netip.IPv4Unspecified()}")),
 		kept("K-21", "OpenStack: the VIPs of the two families went to different nodes.",
 			by("cluster/vip", "TestTogether", monitor, "return dual && r.plan.Platform == spec.OpenStack", "return dual && r.plan.Platform == spec.OVirt"),

@@ -20,7 +20,7 @@ func part5() []Scar {
 	return []Scar{
 		kept("H-01", "A port was another program's, a nodePort, or one that the kernel gives away.",
 			by("shared/port", "TestAll", "shared/port/port.go", "{MonitorVIP, 9455,", "{MonitorVIP, 10250,"),
-			by("cluster", "TestHostPorts", pods, `{Name: "mcs-lb", Number: p.Ports[port.MachineConfigLB]}`, `{Name: "mcs-lb", Number: p.Ports[port.LB]}`)),
+			by("cluster", "TestHostPorts", pods, `{"mcs-lb", port.MachineConfigLB}`, `{"mcs-lb", port.LB}`)),
 		kept("H-02", "healthz was asked for readyz: a server left the rotation only when it refused already.",
 			by("test/podlb", "TestFaults", template, "uri /readyz ver", "uri /who ver")),
 		kept("H-03", "Each look left a connection open.",

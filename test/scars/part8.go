@@ -75,7 +75,7 @@ func part8() []Scar {
 			by(addr, "TestForNode/N-18 its own address on a later interface", network, "return n.exact })", "return false })"),
 			by("cmd/onprem-infra", "TestNodeIPTold/N-18 a hint", "cmd/onprem-infra/nodeip.go", `[]string{"NODEIP_HINT", "KUBELET_NODEIP_HINT"} {`, `[]string{"KUBELET_NODEIP_HINT"} {`)),
 		kept("N-19", "A platform had no unit for the choice, or two.",
-			by("cluster", "TestOneNodeIP", assets, "	b.Unit(units.NodeIP(p.KubeletUnit))\n", "	if p.Platform != spec.VSphere {\n		b.Unit(units.NodeIP(p.KubeletUnit))\n	}\n"),
+			by("cluster", "TestOneNodeIP", assets, "\tb.Unit(units.Fit(p.Flavour().Around)(units.NodeIP(p.KubeletUnit)))\n", "	if p.Platform != spec.VSphere {\n	\tb.Unit(units.Fit(p.Flavour().Around)(units.NodeIP(p.KubeletUnit)))\n	}\n"),
 			by("cluster", "TestOneNodeIP", assets, "	addresses(&b, p)\n", "")),
 		kept("N-20", "A node that could hold the VIPs was taken for a remote worker.",
 			by(room, "TestRemote/the load balancer is the user's", decide, " && !node.UserManaged", ""),

@@ -42,7 +42,7 @@ func people() []Scar {
 		kept("I-16", "Two platforms.",
 			by("shared/spec", "TestInstallConfigFindings/platforms two", "shared/spec/platform.go", "case len(found) > 1:", "case len(found) > 2:")),
 		kept("I-17", "An unknown type of load balancer.",
-			by("shared/spec", "TestInstallConfigFindings/balancer unknown", "shared/spec/validate.go", "\tr.oneOf(d.loadBalancer, string(Managed), string(UserManaged))\n", "")),
+			by("shared/spec", "TestInstallConfigFindings/balancer unknown", "shared/spec/validate.go", "\tr.oneOf(d.loadBalancer, balancers(d)...)\n", "")),
 		kept("I-18", "Equal MAC addresses in different spellings.",
 			by("shared/spec", "TestInstallConfigFindings/MAC twice", "shared/spec/hosts.go", "r.once(macs, hw.String(), mac)", "r.once(macs, mac.value, mac)")),
 		kept("I-19", "An image name that no engine reads.",

@@ -143,6 +143,6 @@ func weaknesses() []Scar {
 			by("shared/plan", "TestRoundTrip", "shared/plan/encode.go", "		\"nodeLabels\":      map[string]string{\"controlPlane\": p.ControlPlaneLabel},\n", "")),
 		kept("W-38", "Four copies of one unit, three of keepalived's configuration and three Corefiles were kept by hand.",
 			by("cluster", "TestPlatformsDifferInNamesOnly", pods, `Capabilities: []string{"NET_ADMIN", "NET_RAW"},`, `Capabilities: map[bool][]string{true: {"NET_ADMIN", "NET_RAW"}, false: {"NET_ADMIN"}}[p.Platform != spec.OpenStack],`),
-			by("cluster", "TestOneNodeIP", "cluster/assets.go", "\tb.Unit(units.NodeIP(p.KubeletUnit))\n", "\tif p.Platform != spec.VSphere {\n\t\tb.Unit(units.NodeIP(p.KubeletUnit))\n\t}\n")),
+			by("cluster", "TestOneNodeIP", "cluster/assets.go", "\tb.Unit(units.Fit(p.Flavour().Around)(units.NodeIP(p.KubeletUnit)))\n", "\tif p.Platform != spec.VSphere {\n\t\tb.Unit(units.Fit(p.Flavour().Around)(units.NodeIP(p.KubeletUnit)))\n\t}\n")),
 	}
 }
