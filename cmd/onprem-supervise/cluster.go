@@ -1,10 +1,16 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"os"
+	"slices"
+	"sync"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
 )
 
 // clusterVIPs are all VIPs of the cluster that a host's file describes. That one of them is never this host's to hold is no reason to leave it on an
@@ -25,4 +31,34 @@ func clusterVIPs(path string) ([]netip.Addr, error) {
 		return nil, fmt.Errorf("read the cluster's VIPs in %s: it names none", path)
 	}
 	return vips, nil
+}
+
+// whileSame is a context that ends when the cluster has other VIPs: whoever started this program starts it again, and it then knows them. A file that
+// cannot be read changes nothing. The function that it returns ends the watch and waits for its end.
+func whileSame(ctx context.Context, path string, vips []netip.Addr, log *slog.Logger) (context.Context, func()) {
+	same, end := context.WithCancel(ctx)
+	wake := make(chan struct{}, 1)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		if err := file.Watch(same, []string{path}, wake); err != nil && same.Err() == nil {
+			log.Warn("watch the cluster's VIPs", "error", err)
+		}
+	})
+	watching.Go(func() {
+		for {
+			select {
+			case <-same.Done():
+				return
+			case <-wake:
+			}
+			if now, err := clusterVIPs(path); err == nil && !slices.Equal(now, vips) {
+				log.Info("end", "why", "the cluster has other VIPs", "were", vips, "are", now)
+				end()
+			}
+		}
+	})
+	return same, func() {
+		end()
+		watching.Wait()
+	}
 }

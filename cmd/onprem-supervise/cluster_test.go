@@ -3,12 +3,14 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -31,9 +33,12 @@ func TestClusterVIPs(t *testing.T) {
 	if err := os.WriteFile(path, plan.Encode(p), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	o, err := options([]string{"--config", "c", "--run-dir", "d", "--cluster", path, "--", "keepalived"})
+	o, from, err := options([]string{"--config", "c", "--run-dir", "d", "--cluster", path, "--", "keepalived"})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if from != path {
+		t.Errorf("read from %q", from)
 	}
 	if want := vips("192.0.2.5", "2001:db8::5", "192.0.2.6", "2001:db8::6"); !slices.Equal(o.VIPs, want) {
 		t.Errorf("VIPs %v, want %v", o.VIPs, want)
@@ -60,5 +65,40 @@ func TestNoClusterVIPs(t *testing.T) {
 		if code := run(t.Context(), []string{"--config", "c", "--run-dir", dir, "--cluster", path, "--", "keepalived"}, &said); code != 3 || !strings.Contains(said.String(), want) {
 			t.Errorf("%q: exit code %d, %q; want 3, %q", text, code, said.String(), want)
 		}
+	}
+}
+
+// TestOtherClusterVIPs holds that the supervisor ends when the cluster gets a second pair of VIPs: one that it does not know it would leave behind. A
+// file that says the same, or nothing, ends nothing.
+func TestOtherClusterVIPs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cluster.json")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path+".new", []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path+".new", path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`{"spec": {"apiVIPs": ["192.0.2.5"], "ingressVIPs": ["192.0.2.6"]}}`)
+	were, err := clusterVIPs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, end := whileSame(t.Context(), path, were, slog.New(slog.DiscardHandler))
+	defer end()
+	write(`{"spec": {"ingressVIPs": ["192.0.2.6"], "apiVIPs": ["192.0.2.5"]}}`)
+	write(`{"spec": {`)
+	select {
+	case <-same.Done():
+		t.Fatal("it ends for the same VIPs")
+	case <-time.After(200 * time.Millisecond):
+	}
+	write(`{"spec": {"apiVIPs": ["192.0.2.5", "2001:db8::5"], "ingressVIPs": ["192.0.2.6", "2001:db8::6"]}}`)
+	select {
+	case <-same.Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("it goes on with VIPs that are not the cluster's")
 	}
 }

@@ -25,7 +25,8 @@ const usage = `usage: onprem-supervise --config FILE --run-dir DIR {--vip ADDRES
 
 Keeps KEEPALIVED running in the foreground with FILE as its configuration. A configuration put into DIR/candidate.conf is tested first.
 DIR/status.json says what runs and in which VRRP states. While DIR/leave is there, the VIPs are given up in order and not taken back.
-The VIPs are those of --vip, which may be given more than once, and those that the cluster of FILE has (/etc/onprem-infra/cluster.json).
+The VIPs are those of --vip, which may be given more than once, or those that the cluster of FILE has (/etc/onprem-infra/cluster.json): it ends in
+order when they become others, to be started again.
 With --health it answers there over HTTP whether it works itself, and says nothing of VRRP: FAULT is a state like any other.
 On SIGTERM it gives the VIPs up at once; with --yield-on-term it holds on, for 4.2 s at most by the slowest timing, until it hears who takes over.
 
@@ -48,7 +49,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 		}
 		return 0
 	}
-	o, err := options(args)
+	o, cluster, err := options(args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprint(stderr, usage)
 		return 0
@@ -62,6 +63,11 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 		return 2
 	}
 	o.Log = slog.New(slog.NewTextHandler(stderr, nil)).With("room", "shared/host/supervise")
+	if cluster != "" {
+		same, end := whileSame(ctx, cluster, o.VIPs, o.Log)
+		defer end()
+		ctx = same
+	}
 	if err := supervise.Run(ctx, o); err != nil {
 		fmt.Fprintf(stderr, "onprem-supervise: %v\n", err)
 		return 3
@@ -82,8 +88,8 @@ func install(path string) error {
 // unread is the error of a file that the host should have.
 type unread struct{ error }
 
-func options(args []string) (supervise.Options, error) {
-	var o supervise.Options
+// options are those of the command line, and the file that the VIPs were read from, which is empty when they stand there themselves.
+func options(args []string) (o supervise.Options, cluster string, err error) {
 	flags := flag.NewFlagSet("onprem-supervise", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.StringVar(&o.Config, "config", "", "")
@@ -98,27 +104,25 @@ func options(args []string) (supervise.Options, error) {
 		o.VIPs = append(o.VIPs, vip)
 		return nil
 	})
-	cluster := flags.String("cluster", "", "")
+	flags.StringVar(&cluster, "cluster", "", "")
 	if err := flags.Parse(args); err != nil {
-		return o, err
+		return o, "", err
 	}
-	if *cluster != "" {
-		vips, err := clusterVIPs(*cluster)
-		if err != nil {
-			return o, &unread{err}
+	if cluster != "" {
+		if o.VIPs, err = clusterVIPs(cluster); err != nil {
+			return o, "", &unread{err}
 		}
-		o.VIPs = append(o.VIPs, vips...)
 	}
 	o.Command = flags.Args()
 	switch {
 	case o.Config == "":
-		return o, errors.New("--config is missing")
+		return o, "", errors.New("--config is missing")
 	case o.RunDir == "":
-		return o, errors.New("--run-dir is missing")
+		return o, "", errors.New("--run-dir is missing")
 	case len(o.VIPs) == 0:
-		return o, errors.New("--vip or --cluster is missing")
+		return o, "", errors.New("--vip or --cluster is missing")
 	case len(o.Command) == 0:
-		return o, errors.New("after --, the program to run is missing")
+		return o, "", errors.New("after --, the program to run is missing")
 	}
-	return o, nil
+	return o, cluster, nil
 }
