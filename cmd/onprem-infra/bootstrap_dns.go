@@ -21,6 +21,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 )
 
@@ -51,21 +52,59 @@ name servers, which it follows when they change.`,
 		Args: cobra.NoArgs,
 	}
 	m := machineFlags(cmd, "bootstrap/dns", std)
+	inPod := inPodFlag(cmd, "CoreDNS")
+	once := cmd.Flags().Bool("once", false, "write the Corefile and end, before CoreDNS starts")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
-		return runDNS(ctx, std, m)
+		if *once {
+			return prepareBootstrapDNS(ctx, std, m)
+		}
+		return runDNS(ctx, std, m, *inPod)
 	}
 	return cmd
 }
 
-func runDNS(ctx context.Context, std streams, m *machine) error {
+// prepareBootstrapDNS writes the first Corefile. That no name server is known yet is no error.
+func prepareBootstrapDNS(ctx context.Context, std streams, m *machine) error {
 	p, header, err := m.load(std)
 	if err != nil {
 		return err
 	}
-	keeper := m.keeper()
 	host := dnsHost{port: p.Ports[port.DNS]}
+	room := dns.New(p, header, host, nil, nil)
+	seen, err := room.Observe(ctx)
+	if err != nil {
+		return err
+	}
+	want, _ := room.Decide(seen)
+	_, err = host.Write(corefile.Render(want))
+	return err
+}
+
+func runDNS(ctx context.Context, std streams, m *machine, inPod bool) error {
+	p, header, err := m.load(std)
+	if err != nil {
+		return err
+	}
+	host := dnsHost{port: p.Ports[port.DNS]}
+	beside := &podCoreDNS{}
+	defer beside.drop()
+	var keeper dns.Daemon = beside
+	if !inPod {
+		keeper = m.coreDNSKeeper(p, host)
+	}
+	room := dns.New(p, header, host, keeper, &m.status)
+	steps := loop.Steps[dns.Snapshot, corefile.Config]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
+	return turn(ctx, m, steps, func(ctx context.Context) {
+		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
+		m.watch(ctx, "name servers", func(ctx context.Context) error { return file.Watch(ctx, resolvers[:], m.wake) })
+	})
+}
+
+// coreDNSKeeper keeps a container whose CoreDNS answers.
+func (m *machine) coreDNSKeeper(p plan.Plan, host dnsHost) *daemon.Keeper {
+	keeper := m.keeper()
 	keeper.Sign = func(ctx context.Context, _ daemon.Process) error {
 		ctx, cancel := context.WithTimeout(ctx, coreDNSAnswer)
 		defer cancel()
@@ -75,12 +114,7 @@ func runDNS(ctx context.Context, std streams, m *machine) error {
 		}
 		return err
 	}
-	room := dns.New(p, header, host, keeper, &m.status)
-	steps := loop.Steps[dns.Snapshot, corefile.Config]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
-	return turn(ctx, m, steps, func(ctx context.Context) {
-		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
-		m.watch(ctx, "name servers", func(ctx context.Context) error { return file.Watch(ctx, resolvers[:], m.wake) })
-	})
+	return keeper
 }
 
 // dnsHost is the machine as the room sees it.

@@ -39,11 +39,12 @@ the program by --assume-free: systemctl edit onprem-keepalived, and write
 	}
 	m := machineFlags(cmd, "bootstrap/vip", std)
 	kubeconfig := cmd.Flags().String("kubeconfig", "/etc/kubernetes/kubeconfig", "credentials for the machine's own API server; may appear later")
+	inPod := inPodFlag(cmd, "keepalived")
 	free := cmd.Flags().StringArray("assume-free", nil, "an API VIP that no other host holds, whoever answers for it; may be given more than once")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
-		return runVIP(ctx, std, m, *kubeconfig, *free)
+		return runVIP(ctx, std, m, *kubeconfig, *free, *inPod)
 	}
 	return cmd
 }
@@ -61,7 +62,7 @@ func assumedFree(p plan.Plan, texts []string) ([]netip.Addr, error) {
 	return vips, nil
 }
 
-func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, free []string) error {
+func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, free []string, inPod bool) error {
 	p, header, err := m.load(std)
 	if err != nil {
 		return err
@@ -70,9 +71,13 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 	if err != nil {
 		return err
 	}
-	keeper := m.keeper()
-	keeper.Prepare = forgetStatus
-	keeper.Sign = daemon.Works() // onprem-supervise looks around once a beat
+	var keeper vip.Daemon = newPodKeepalived(p)
+	if !inPod {
+		own := m.keeper()
+		own.Prepare = forgetStatus
+		own.Sign = daemon.Works() // onprem-supervise looks around once a beat
+		keeper = own
+	}
 	release, err := onHost.release()
 	if err != nil {
 		return err

@@ -30,6 +30,13 @@ func inputFlags(cmd *cobra.Command) *input {
 	in, flags := &input{}, cmd.Flags()
 	flags.StringVarP(&in.file, "cluster", "c", "", "install-config.yaml or cluster.yaml; - is standard input")
 	flags.BoolVar(&in.strict, "strict", false, "treat warnings as errors")
+	knobFlags(cmd, in)
+	return in
+}
+
+// knobFlags gives a verb the flags of the knobs.
+func knobFlags(cmd *cobra.Command, in *input) {
+	flags := cmd.Flags()
 	flags.StringVar(&in.knobs.Timing, "timing", "", "timing profile: "+strings.Join(spec.Timings(), ", "))
 	flags.StringVar(&in.knobs.VRRP, "vrrp", "", "how VRRP travels: unicast or multicast")
 	flags.StringVar(&in.knobs.MDNS, "mdns", "", "whether nodes announce themselves by multicast DNS: enabled or disabled")
@@ -38,7 +45,6 @@ func inputFlags(cmd *cobra.Command) *input {
 	completes(cmd, "timing", spec.Timings())
 	completes(cmd, "vrrp", []spec.Mode{spec.Unicast, spec.Multicast})
 	completes(cmd, "mdns", []spec.MDNS{spec.MDNSEnabled, spec.MDNSDisabled})
-	return in
 }
 
 // imagesFlag gives a verb that writes image references the flag --images.

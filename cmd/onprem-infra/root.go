@@ -40,6 +40,7 @@ It reads an OpenShift install-config.yaml or its own cluster.yaml and writes wha
 	root.AddCommand(
 		exampleCommand(std),
 		ignitionCommand(std),
+		mcoCommand(std),
 		planCommand(std),
 		renderCommand(std),
 		simulateCommand(std),

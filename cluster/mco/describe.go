@@ -1,0 +1,85 @@
+package mco
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+)
+
+// describe writes goods as the operator reads them: a YAML document for each file and each unit, with the fields of Butane.
+func describe(set asset.Set) map[template]string {
+	bodies := map[template]string{}
+	for _, f := range set.Files() {
+		text := text(f.Contents)
+		if f.Path == plan.Path {
+			text = clusterJSON(f.Contents, nodesFields())
+		}
+		bodies[template{"files", fileTemplate(f.Path)}] = fmt.Sprintf("mode: %04o\npath: %q\ncontents:\n%s", f.Mode, expressions(f.Path), block("  inline", text))
+	}
+	for _, u := range set.Units() {
+		bodies[template{"units", unitTemplate(u)}] = unit(u)
+	}
+	return bodies
+}
+
+func unit(u asset.Unit) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "name: %q\n", u.Name)
+	if u.Enabled {
+		b.WriteString("enabled: true\n")
+	}
+	if len(u.Contents) > 0 {
+		b.WriteString(block("contents", text(u.Contents)))
+	}
+	if len(u.DropIns) > 0 {
+		b.WriteString("dropins:\n")
+	}
+	for _, d := range u.DropIns {
+		fmt.Fprintf(&b, "  - name: %q\n%s", d.Name, block("    contents", text(d.Contents)))
+	}
+	return b.String()
+}
+
+// text is a file as a template that gives it back, with expressions for symbols.
+func text(contents []byte) string {
+	return expressions(strings.ReplaceAll(string(contents), "{{", `{{ "{{" }}`))
+}
+
+// expressions puts them in the place of symbols. An image's reference is a plain word: Kubernetes' YAML and systemd's quotes take it as it is.
+func expressions(text string) string {
+	pairs := []string{symbol(shortName), "{{ onPremPlatformShortName . }}"}
+	for _, key := range images() {
+		pairs = append(pairs, symbol(key), "{{ .Images."+key+" }}")
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// block is a field of YAML that holds a text as it is: a literal block, whose indicators say how far it is indented, where its first line does not, and
+// how its last lines end.
+func block(field, text string) string {
+	if text == "" {
+		return field + ": \"\"\n"
+	}
+	indent := strings.Repeat(" ", len(field)-len(strings.TrimLeft(field, " "))+2)
+	style := "|"
+	if strings.ContainsAny(text[:1], " \n") {
+		style += "2"
+	}
+	switch {
+	case !strings.HasSuffix(text, "\n"):
+		style, text = style+"-", text+"\n"
+	case strings.HasSuffix(text, "\n\n"), text == "\n":
+		style += "+"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", field, style)
+	for line := range strings.Lines(text) {
+		if line != "\n" {
+			b.WriteString(indent)
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}

@@ -1,0 +1,55 @@
+package mco
+
+import (
+	"path"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+)
+
+// A template's file name is all that the operator tells templates apart by. Where ours makes what one of the operator's own makes, it has that one's
+// name, so that there is one of them wherever the tree is laid over the operator's.
+
+// fileTemplate is the name of a file's template.
+func fileTemplate(file string) string {
+	switch {
+	case file == "/etc/NetworkManager/conf.d/99-"+symbol(shortName)+".conf":
+		return "NetworkManager-onprem.conf.yaml"
+	case file == "/etc/NetworkManager/conf.d/01-ipv6.conf":
+		return "NetworkManager-ipv6.conf.yaml"
+	case file == "/etc/NetworkManager/dispatcher.d/30-resolv-prepender":
+		return "NetworkManager-resolv-prepender.yaml"
+	case path.Base(path.Dir(file)) == "disabled-manifests":
+		return "disabled-" + path.Base(file)
+	}
+	return strings.TrimSuffix(path.Base(file), ".yaml") + ".yaml"
+}
+
+// unitTemplate is the name of a unit's template. One that only adds to a unit of the host's own is named after what it adds.
+func unitTemplate(u asset.Unit) string {
+	switch {
+	case u.Name == "wait-for-br-ex-up.service":
+		return "wait-for-br-ex-up.yaml"
+	case u.Name == "kubelet.service" && len(u.Contents) == 0:
+		return "kubelet.service-wait-resolv.yaml"
+	}
+	return u.Name + ".yaml"
+}
+
+// superseded are the operator's own templates, as of its release 4.22, whose work ours do in another way. Each is left out by an empty one in its place.
+func superseded() []string {
+	var all []string
+	add := func(dir string, names ...string) {
+		for _, name := range names {
+			all = append(all, path.Join("/templates", dir, name))
+		}
+	}
+	add(path.Join(common, layer, "files"), "configure-ip-forwarding.yaml", "coredns-corefile.yaml", "coredns.yaml", "keepalived-script-default-ingress.yaml",
+		"keepalived.yaml", "resolv-prepender.yaml", "wait-for-br-ex-up.yaml")
+	add(path.Join(common, "vsphere/units"), "nodeip-configuration-vsphere-upi.service.yaml")
+	add(path.Join("master/00-master", layer, "files"), "haproxy-haproxy.yaml", "keepalived-keepalived.yaml", "keepalived-mcs-script.yaml",
+		"keepalived-script-both.yaml", "keepalived-script.yaml")
+	add(path.Join("worker/00-worker", layer, "files"), "keepalived-keepalived.yaml")
+	add(path.Join("arbiter/00-arbiter", layer, "files"), "haproxy-haproxy.yaml", "keepalived-keepalived.yaml")
+	return all
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/onprem-infra/onprem-infra/cluster/mco"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// anyCluster is read for its findings alone: of what the flags say of elections. The templates are for all clusters.
+const anyCluster = `apiVersion: onprem-infra.io/v1alpha1
+kind: Cluster
+metadata: {name: any}
+spec: {baseDomain: example.com, platform: baremetal, apiVIPs: [192.0.2.5], ingressVIPs: [192.0.2.6]}
+`
+
+func mcoCommand(std streams) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "mco --out DIR",
+		Short: "Write templates for the Machine Config Operator",
+		Long: `mco writes what nodes get as templates of OpenShift's Machine Config Operator, one tree for every cluster: DIR/templates, which its template
+controller reads, and DIR/manifests, which its bootstrap command reads. Filled in for a cluster they are the files that "render" writes for it. What
+the cluster decides comes from the operator's own ControllerConfig: VIPs, platform, balancer, records, families, topology, domain and images, of which
+baremetalRuntimeCfgImage is ours. It has to be an operator that knows dnsRecordsType, of OpenShift 4.20 or later.
+
+Laid over the operator's own tree it takes the place of the templates for the five platforms on premises; an empty file there has the operator leave out
+what it would have made. How nodes speak VRRP is no part of a ControllerConfig: it is what the flags say, or the platform's default. Nodes that get their
+files one after the other must not speak in two ways: for clusters that exist write what they have, which is --timing compat for nodes of today's
+OpenShift.`,
+		Example: `  onprem-infra mco --out tree
+  cp -r tree/. machine-config-operator
+  onprem-infra mco --timing compat --out tree`,
+		Args: cobra.NoArgs,
+	}
+	in := &input{}
+	knobFlags(cmd, in)
+	cmd.Flags().StringVar(&out, "out", "", "directory to write below, made when it is not there")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		if out == "" {
+			return usage("--out is missing: name a directory")
+		}
+		elections, findings := spec.Parse("any cluster", []byte(anyCluster), in.knobs)
+		for _, f := range findings {
+			fmt.Fprintln(std.err, f)
+		}
+		if findings.HasErrors() {
+			return negative(nil)
+		}
+		set, err := mco.Tree(elections)
+		if err != nil {
+			return negative(err)
+		}
+		if err := writeTree(out, set.Tree()); err != nil {
+			return fmt.Errorf("write tree %s: %w", out, err)
+		}
+		return nil
+	}
+	return cmd
+}
