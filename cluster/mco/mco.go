@@ -28,7 +28,8 @@ const layer = "on-prem"
 const common = "common"
 
 // Tree is the operator's templates, and the manifests of its bootstrap command, by path from the directory that holds both. Of elections only their
-// settings count, which no cluster decides by itself and which are the same for all that use the tree: Timing, VRRP, MigrateFrom, VRIDs and Ports.
+// settings count, which no cluster decides by itself and which are the same for all that use the tree: Timing, VRRP, MigrateFrom, VRIDs,
+// Ports and MDNS.
 func Tree(elections spec.Cluster) (asset.Set, error) {
 	list, err := situations(elections)
 	if err != nil {

@@ -36,6 +36,7 @@ func situations(elections spec.Cluster) ([]situation, error) {
 		Name: "cluster", BaseDomain: "example.com", Platform: spec.BareMetal, Topology: spec.HighlyAvailableArbiter,
 		APIVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
 		Timing: elections.Timing, VRRP: elections.VRRP, MigrateFrom: elections.MigrateFrom, VRIDs: elections.VRIDs, Ports: elections.Ports,
+		MDNS: elections.MDNS,
 	}
 	theirs, none := some, some
 	theirs.LoadBalancer = spec.UserManaged

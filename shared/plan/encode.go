@@ -41,7 +41,7 @@ func Encode(p Plan) []byte {
 		cluster["dnsVIP"] = p.VIPs.DNS[0].String()
 	}
 	if p.MDNS != "" {
-		cluster["mdns"] = p.MDNS
+		cluster["mdns"] = string(p.MDNS)
 	}
 	if p.knobs.timing != "" {
 		cluster["timing"] = p.knobs.timing
@@ -79,7 +79,8 @@ func fields[V any](text []byte, indent string, m map[string]V) []byte {
 		case map[string]uint16:
 			text = nested(text, indent, v)
 		default: // a number
-			text = fmt.Append(text, v)
+			number, _ := json.Marshal(v) // none fails
+			text = append(text, number...)
 		}
 		if i < len(keys)-1 {
 			text = append(text, ',')
