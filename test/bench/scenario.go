@@ -57,9 +57,9 @@ func scenarios() []scenario {
 	boot := func(ctx context.Context, _ *stage, holder *life.Node) error { return holder.Boot(ctx) }
 	return []scenario{
 		{name: "power-loss", figure: blackout, target: "370", look: 2 * time.Second, fault: at((*life.Node).CutPower), heal: boot},
-		{name: "api-crash", figure: blackout, target: "0 failed", look: 5 * time.Second, fault: ended(func(n *life.Node) error { return n.API.Kill() }),
+		{name: "api-crash", figure: blackout, target: "0 failed", look: 3 * time.Second, fault: ended(func(n *life.Node) error { return n.API.Kill() }),
 			heal: func(ctx context.Context, _ *stage, holder *life.Node) error { return holder.API.Start(ctx) }},
-		{name: "api-hang", figure: blackout, target: "0 failed after 2 s", look: 6 * time.Second,
+		{name: "api-hang", figure: blackout, target: "0 failed after 2 s", look: 4 * time.Second,
 			fault: at(func(n *life.Node) error { return n.API.Signal(syscall.SIGSTOP) }),
 			heal:  func(_ context.Context, _ *stage, holder *life.Node) error { return holder.API.Signal(syscall.SIGCONT) }},
 		{name: "lb-crash", figure: blackout, target: "100", look: 4 * time.Second, fault: at((*life.Node).KillHAProxy)},
@@ -92,7 +92,7 @@ func inOrder(leave func(ctx context.Context, s *stage, holder *life.Node) error)
 		m.at = time.Now()
 		moved, err := life.Move(ctx, s.observer, s.crowd, host, func() error { return leave(ctx, s, holder) })
 		m.faults = moved.Faults
-		if err == nil && moved.After > drain {
+		if err == nil && moved.After > s.drain {
 			m.faults = append(m.faults, fmt.Sprintf("the VIP moved after %v, when its API served no more", moved.After))
 		}
 		return 0, err

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/life"
 	"github.com/onprem-infra/onprem-infra/test/traffic"
@@ -19,21 +20,27 @@ type stage struct {
 	*life.Life
 	crowd    *life.Crowd
 	observer *lab.Observer
+	drain    time.Duration
 }
 
-// drain is how long API servers serve on after they were told to end: longer than a VIP needs to leave under any profile.
-const drain = 8 * time.Second
+// drain is how long API servers serve on under a profile after they were told to end: some seconds longer than a VIP needs to leave.
+func drain(profile string) time.Duration {
+	if profile == vrrp.ProfileCompat {
+		return 8 * time.Second
+	}
+	return 4 * time.Second
+}
 
 // open starts a cluster of three control plane nodes, and has the clients come.
 func open(ctx context.Context, profile string, bootstrap bool) (_ *stage, err error) {
-	s := &stage{}
+	s := &stage{drain: drain(profile)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
 		}
 	}()
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	if s.Life, err = life.Open(ctx, log, life.Options{Timing: profile, Bootstrap: bootstrap, ShutdownDelay: drain}); err != nil {
+	if s.Life, err = life.Open(ctx, log, life.Options{Timing: profile, Bootstrap: bootstrap, ShutdownDelay: s.drain}); err != nil {
 		return nil, err
 	}
 	if err := s.Start(ctx); err != nil {
@@ -81,6 +88,8 @@ func (s *stage) holder() (*life.Node, error) {
 const (
 	// quiet is how long all must have been well before a fault, and after one before it counts as over.
 	quiet = time.Second
+	// lead is how long clients are looked at before a fault, beside what settled has seen of them.
+	lead = 600 * time.Millisecond
 	// patience is how long that may take to come.
 	patience = time.Minute
 )
@@ -138,7 +147,7 @@ func (s *stage) repeat(ctx context.Context, sc scenario) (sample, error) {
 		return sample{}, err
 	}
 	defer control.Stop()
-	if err := pause(ctx, quiet); err != nil {
+	if err := pause(ctx, lead); err != nil {
 		return sample{}, err
 	}
 	m := measured{at: time.Now(), parts: map[string]time.Duration{}, control: control}
