@@ -48,6 +48,9 @@ func TestHeld(t *testing.T) {
 		}
 	}
 	until("it runs", false)
+	if stat.Held() {
+		t.Error("who keeps the line of a process that runs open sees it stopped")
+	}
 	cmd.Process.Signal(unix.SIGSTOP)
 	until("stopped", true)
 	if !stat.Held() {
