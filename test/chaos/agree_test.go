@@ -95,13 +95,18 @@ func TestLongAgree(t *testing.T) {
 				t.Fatal("nobody knows how to simulate it")
 			}
 			gap, dark := compute(t, s, c, widest)
-			for i := range measured {
+			for i, tries := 0, 0; i < measured; tries++ {
 				th.T = t
 				th.openGates()
 				r, err := th.stage.Play(t.Context(), s.Play(c, uint64(i+1)).Schedule)
 				if err != nil {
 					t.Fatalf("%v\n%s", err, Explain(r, nil))
 				}
+				if r.Late > noise && tries < 4*measured {
+					t.Logf("nothing was measured, as the observers were late by %v; once more", round(r.Late))
+					continue
+				}
+				i++
 				from := r.Acts[0].Began
 				got, blackout := homeless(r.Views[0].Holders, from), r.Requests.Since(r.Begin.Add(from-2*sample)).With(traffic.Served).Blackout()
 				t.Logf("nobody holds the VIP: computed %v, measured %v; the client's longest wait: computed %v, measured %v", gap, round(got), dark, round(blackout))
