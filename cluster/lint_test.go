@@ -15,6 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/manifest"
 )
 
@@ -33,6 +34,7 @@ type node struct {
 var nodes = sync.OnceValues(func() ([]node, error) {
 	kinds := map[string]func(*spec.Cluster){
 		"managed": func(*spec.Cluster) {}, "dual-stack": dual, "user-managed": userManaged, "without VIPs": func(c *spec.Cluster) { c.APIVIPs, c.IngressVIPs = nil, nil },
+		"today's":        func(c *spec.Cluster) { c.Timing = vrrp.ProfileCompat },
 		"multicast DNS":  func(c *spec.Cluster) { c.MDNS = spec.MDNSEnabled },
 		"any Kubernetes": func(c *spec.Cluster) { c.Distribution = spec.Kubernetes },
 		"elsewhere": func(c *spec.Cluster) {
@@ -190,6 +192,24 @@ func apart(t *testing.T, p *corev1.Pod) {
 	}
 }
 
+// confined holds that a container is no more than its capabilities let it be.
+func confined(t *testing.T, c corev1.Container, want []corev1.Capability) {
+	t.Helper()
+	s := c.SecurityContext
+	if s == nil || s.Privileged != nil || s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation {
+		t.Fatalf("%s: may become more than it is: %+v", c.Name, s)
+	}
+	if s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem {
+		t.Errorf("%s can write to its root file system", c.Name)
+	}
+	if !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) || !slices.Equal(s.Capabilities.Add, want) {
+		t.Errorf("%s: capabilities %+v, want all dropped but %v", c.Name, s.Capabilities, want)
+	}
+	if s.RunAsUser != nil || s.SELinuxOptions != nil || s.SeccompProfile != nil {
+		t.Errorf("%s has a confinement of its own: %+v", c.Name, s)
+	}
+}
+
 // TestConfinement holds what no container of ours may be: privileged, with a capability that it does not use, or able to write to its image.
 func TestConfinement(t *testing.T) {
 	uses := map[string][]corev1.Capability{
@@ -199,19 +219,13 @@ func TestConfinement(t *testing.T) {
 		"coredns":            {"NET_BIND_SERVICE"},     // port 53
 		"coredns-monitor":    {"KILL"},                 // what CoreDNS has not
 	}
-	eachContainer(t, func(t *testing.T, p *corev1.Pod, c corev1.Container) {
-		s := c.SecurityContext
-		if s == nil || s.Privileged != nil || s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation {
-			t.Fatalf("%s: may become more than it is: %+v", c.Name, s)
-		}
-		if s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem {
-			t.Errorf("%s can write to its root file system", c.Name)
-		}
-		if !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) || !slices.Equal(s.Capabilities.Add, uses[c.Name]) {
-			t.Errorf("%s: capabilities %+v, want all dropped but %v", c.Name, s.Capabilities, uses[c.Name])
-		}
-		if s.RunAsUser != nil || s.SELinuxOptions != nil || s.SeccompProfile != nil {
-			t.Errorf("%s has a confinement of its own: %+v", c.Name, s)
+	eachPod(t, func(t *testing.T, n node, p *corev1.Pod) {
+		for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
+			want := uses[c.Name]
+			if c.Name == keepalived && n.plan.Timing.Model.RealTime {
+				want = append(slices.Clip(want), "SYS_NICE")
+			}
+			confined(t, c, want)
 		}
 	})
 	eachPod(t, func(t *testing.T, _ node, p *corev1.Pod) {

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // turn is one round of the loop.
@@ -185,6 +187,10 @@ func TestContainer(t *testing.T) {
 	c := Container(compile(t, dual))
 	if want := []string{"CAP_NET_ADMIN", "CAP_NET_RAW"}; !slices.Equal(c.Capabilities, want) {
 		t.Errorf("capabilities %v, want %v", c.Capabilities, want)
+	}
+	fast := Container(compile(t, func(c *spec.Cluster) { c.Timing = vrrp.ProfileLan }))
+	if want := []string{"CAP_NET_ADMIN", "CAP_NET_RAW", "CAP_SYS_NICE"}; !slices.Equal(fast.Capabilities, want) {
+		t.Errorf("capabilities with adverts every 100 ms %v, want %v", fast.Capabilities, want)
 	}
 	if got := strings.Join(c.Command, " "); !strings.Contains(got, "--vip 192.0.2.5 --vip 2001:db8::5 -- ") {
 		t.Errorf("command %s", got)

@@ -108,6 +108,11 @@ func Container(p plan.Plan) container.Spec {
 	for _, vip := range p.VIPs.API {
 		command = append(command, "--vip", vip.String())
 	}
+	// keepalived sets addresses and sends gratuitous ARP and VRRP packets on raw sockets; nothing else.
+	capabilities := []string{"CAP_NET_ADMIN", "CAP_NET_RAW"}
+	if p.Timing.Model.RealTime {
+		capabilities = append(capabilities, "CAP_SYS_NICE")
+	}
 	return container.Spec{
 		Name:    containerName,
 		Image:   p.Images[spec.KeepalivedImage],
@@ -117,9 +122,8 @@ func Container(p plan.Plan) container.Spec {
 			{Source: "/etc/keepalived", Target: "/etc/keepalived"},
 			{Source: RunDir, Target: RunDir},
 		},
-		Tmpfs: []string{"/run", "/tmp"},
-		// keepalived sets addresses and sends gratuitous ARP and VRRP packets on raw sockets; nothing else.
-		Capabilities: []string{"CAP_NET_ADMIN", "CAP_NET_RAW"},
+		Tmpfs:        []string{"/run", "/tmp"},
+		Capabilities: capabilities,
 	}
 }
 

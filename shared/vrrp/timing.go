@@ -15,6 +15,9 @@ type Timing struct {
 	// Refresh is the time between two announcements of a holder to its neighbours, in whole seconds; 0 is a minute, as today. Of two holders that did
 	// not hear each other one may vanish, and the other one has no reason of its own to tell the neighbours where the VIP is.
 	Refresh time.Duration
+	// RealTime asks for keepalived's VRRP process to be scheduled before all that is not real-time (SCHED_RR), where the kernel lets it: what it sends
+	// and hears is then in time on a machine that has too much to do. OpenShift's does without.
+	RealTime bool
 
 	Checks    map[CheckName]health.Policy // of a cluster node, by the names that its policy has
 	Bootstrap health.Policy               // of the bootstrap machine's own API server, the same under every profile
@@ -67,7 +70,7 @@ func CompatTiming() Timing {
 // lanTiming has the shortest adverts under which no load that was tried has moved a VIP without need.
 func lanTiming() Timing {
 	return Timing{
-		Profile: ProfileLan, Advert: 100 * time.Millisecond, IPv4: V3, Refresh: time.Second,
+		Profile: ProfileLan, Advert: 100 * time.Millisecond, IPv4: V3, Refresh: time.Second, RealTime: true,
 		Checks: pressing(
 			health.Policy{Interval: 250 * time.Millisecond, Timeout: 200 * time.Millisecond, Rise: 3, Fall: 10},
 			health.Policy{Interval: 250 * time.Millisecond, Timeout: 200 * time.Millisecond, Rise: 3, Fall: 4},
@@ -79,7 +82,7 @@ func lanTiming() Timing {
 
 func vmTiming() Timing {
 	return Timing{
-		Profile: ProfileVM, Advert: 250 * time.Millisecond, IPv4: V3, Refresh: time.Second,
+		Profile: ProfileVM, Advert: 250 * time.Millisecond, IPv4: V3, Refresh: time.Second, RealTime: true,
 		Checks: pressing(
 			health.Policy{Interval: 500 * time.Millisecond, Timeout: 400 * time.Millisecond, Rise: 3, Fall: 6},
 			health.Policy{Interval: 500 * time.Millisecond, Timeout: 400 * time.Millisecond, Rise: 3, Fall: 4},

@@ -181,7 +181,7 @@ func (m *member) confined(ctx context.Context, t *testing.T) {
 }
 
 // capabilityNumbers are those of linux/capability.h that our containers have.
-var capabilityNumbers = map[corev1.Capability]uint{"KILL": 5, "NET_BIND_SERVICE": 10, "NET_ADMIN": 12, "NET_RAW": 13}
+var capabilityNumbers = map[corev1.Capability]uint{"KILL": 5, "NET_BIND_SERVICE": 10, "NET_ADMIN": 12, "NET_RAW": 13, "SYS_NICE": 23}
 
 // process looks at all processes that have the container's file systems.
 func (m *member) process(ctx context.Context, t *testing.T, c *corev1.Container, pid int) {
