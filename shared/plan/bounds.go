@@ -48,6 +48,7 @@ type race struct {
 	none            vrrp.Priority // that of a node on which nothing works
 	down, skew      time.Duration // the waits at worst, over the families of the VIPs
 	downOfNone      time.Duration // at none
+	outlives        time.Duration // of an address that nobody answers for
 	advert, looksAt int64         // in ms
 	farewell        bool          // a holder that serves no longer says so
 }
@@ -58,6 +59,7 @@ func newRace(timing vrrp.Timing, vips []netip.Addr, c vrrp.Candidates) race {
 		v := timing.Version(vip)
 		r.down = max(r.down, vrrp.MasterDown(v, r.worst, timing.Advert))
 		r.skew = max(r.skew, vrrp.Skew(v, r.worst, timing.Advert))
+		r.outlives = max(r.outlives, vrrp.Outlives(v, timing.Advert))
 		r.downOfNone = max(r.downOfNone, vrrp.MasterDown(v, r.none, timing.Advert))
 	}
 	return r
@@ -90,7 +92,11 @@ func (r race) killed() []Bound {
 	down := ceilMs(r.down)
 	return []Bound{
 		{"vrrp-kill", "keepalived's VRRP process is killed on the holder", down, down, "its supervisor takes the address off at once; " + r.waits()},
-		{"both-kill", "keepalived is killed altogether, and its host lives", down, down, "its supervisor takes the address off at once; " + r.waits()},
+		{
+			"both-kill", "keepalived is killed altogether, and its host lives", down, down,
+			fmt.Sprintf("its supervisor takes the address off at once; where that is killed too the host serves on until the node's monitor takes it off, after %d ms, or the next supervisor; %s",
+				ceilMs(r.outlives), r.waits()),
+		},
 		{"reboot", "the holder of the API VIP reboots in order", down, 0, r.sinks()},
 		{
 			"monitor-kill", "the holder's monitor dies and does not come back", ceilMs(vrrp.Silence+vrrp.Beat) + down, 0,

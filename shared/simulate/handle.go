@@ -1,70 +1,36 @@
 package simulate
 
-// handle does what is due.
-func (w *world) handle(e event) {
-	h := w.hosts[max(0, int(e.host))]
-	switch e.kind {
-	case evFault:
-		w.begin(w.faults[e.arg], e.arg)
-	case evHealed:
-		w.heal(h, w.faults[e.arg], e.arg, e.gen)
-	case evAdvert:
-		w.arrive(h, advert{from: w.hosts[e.other], priority: int(e.arg)})
-	case evTimer:
-		w.expire(h, e.gen)
-	case evTrack:
-		w.readTracks(h, e.gen)
-	case evAddress:
-		w.address(h, e.gen)
-	case evDrop:
-		w.drop(h, e.gen)
-	case evARP:
-		w.announce(h, e.gen)
-	case evStart:
-		w.startRouter(h, e.gen)
-	case evStrip:
-		w.strip(h, e.gen)
-	case evThaw:
-		w.thaw(h, e.gen)
-	case evLeave:
-		w.leaveNow(h, e.gen)
-	case evSettled:
-		w.settled(h, e.gen)
-	case evBonus:
-		w.bonus(h, state(e.arg), e.gen)
-	default:
-		w.handleHealth(h, e)
-	}
+// handlers are what each kind of event does.
+var handlers = [...]func(w *world, h *host, e event){
+	evFault:    func(w *world, _ *host, e event) { w.begin(w.faults[e.arg], e.arg) },
+	evHealed:   func(w *world, h *host, e event) { w.heal(h, w.faults[e.arg], e.arg, e.gen) },
+	evAdvert:   func(w *world, h *host, e event) { w.arrive(h, advert{from: w.hosts[e.other], priority: int(e.arg)}) },
+	evTimer:    func(w *world, h *host, e event) { w.expire(h, e.gen) },
+	evTrack:    func(w *world, h *host, e event) { w.readTracks(h, e.gen) },
+	evAddress:  func(w *world, h *host, e event) { w.address(h, e.gen) },
+	evDrop:     func(w *world, h *host, e event) { w.drop(h, e.gen) },
+	evARP:      func(w *world, h *host, e event) { w.announce(h, e.gen) },
+	evStart:    func(w *world, h *host, e event) { w.startRouter(h, e.gen) },
+	evStrip:    func(w *world, h *host, e event) { w.strip(h, e.gen) },
+	evOutlived: func(w *world, h *host, e event) { w.outlived(h, e.gen) },
+	evThaw:     func(w *world, h *host, e event) { w.thaw(h, e.gen) },
+	evLeave:    func(w *world, h *host, e event) { w.leaveNow(h, e.gen) },
+	evSettled:  func(w *world, h *host, e event) { w.settled(h, e.gen) },
+	evBonus:    func(w *world, h *host, e event) { w.bonus(h, state(e.arg), e.gen) },
+	evSilent:   func(w *world, h *host, e event) { w.silent(h, e.gen) },
+	evQuit:     func(w *world, h *host, e event) { w.quit(h, e.gen) },
+	evLook:     func(w *world, h *host, e event) { w.look(h, int(e.other), e.gen) },
+	evFinding:  func(w *world, h *host, e event) { w.found(h, int(e.other), e.arg, e.gen) },
+	evServer:   func(w *world, h *host, e event) { w.lookAtServer(h, w.hosts[e.other], e.arg, e.gen) },
+	evMonitor:  func(w *world, h *host, e event) { w.monitor(h, e.arg, e.gen) },
+	evRedirect: func(w *world, h *host, e event) { w.redirect(h, e.arg != 0, e.gen) },
+	evServed:   func(w *world, h *host, e event) { w.seeServed(h, e.gen) },
+	evLearn:    func(w *world, h *host, e event) { w.learn(h, w.hosts[e.other], e.arg != 0) },
+	evRelease:  func(w *world, h *host, e event) { w.lookAtAPI(h, e.arg, e.gen) },
+	evOrder:    func(w *world, h *host, _ event) { w.powerOff(h) },
+	evPart:     func(w *world, h *host, e event) { w.startPart(h, part(e.arg), e.gen) },
+	evClient:   func(w *world, _ *host, _ event) { w.client.ask(w) },
 }
 
-// handleHealth is handle for what elections are about.
-func (w *world) handleHealth(h *host, e event) {
-	switch e.kind {
-	case evSilent:
-		w.silent(h, e.gen)
-	case evQuit:
-		w.quit(h, e.gen)
-	case evLook:
-		w.look(h, int(e.other), e.gen)
-	case evFinding:
-		w.found(h, int(e.other), e.arg, e.gen)
-	case evServer:
-		w.lookAtServer(h, w.hosts[e.other], e.arg, e.gen)
-	case evMonitor:
-		w.monitor(h, e.arg, e.gen)
-	case evRedirect:
-		w.redirect(h, e.arg != 0, e.gen)
-	case evServed:
-		w.seeServed(h, e.gen)
-	case evLearn:
-		w.learn(h, w.hosts[e.other], e.arg != 0)
-	case evRelease:
-		w.lookAtAPI(h, e.arg, e.gen)
-	case evOrder:
-		w.powerOff(h)
-	case evPart:
-		w.startPart(h, part(e.arg), e.gen)
-	case evClient:
-		w.client.ask(w)
-	}
-}
+// handle does what is due.
+func (w *world) handle(e event) { handlers[e.kind](w, w.hosts[max(0, int(e.host))], e) }

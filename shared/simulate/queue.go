@@ -27,6 +27,7 @@ const (
 	evARP                  // it tells the network again where the VIP is
 	evStart                // keepalived starts
 	evStrip                // the supervisor takes the VIP off
+	evOutlived             // the monitor takes it off, as the supervisor is dead
 	evThaw                 // the supervisor continues keepalived
 	evLeave                // the supervisor has waited for long enough
 	evSettled              // an instance has waited for long enough to be trusted with its rank

@@ -195,7 +195,14 @@ func (w *world) die(h *host) {
 	s.ends++
 }
 
-// dieAltogether leaves the VIP where it is until the container's next start.
+// outlived is a monitor that takes an address off for which there is no supervisor any more.
+func (w *world) outlived(h *host, gen uint32) {
+	if h.monitor {
+		w.strip(h, gen)
+	}
+}
+
+// dieAltogether leaves the VIP where it is until another router must have it, or else until the container's next start.
 func (w *world) dieAltogether(h *host) {
 	s := &h.supervisor
 	if !h.router.runs {
@@ -206,6 +213,9 @@ func (w *world) dieAltogether(h *host) {
 	s.dead, s.leaving, s.left, s.ends = true, false, false, 0
 	s.run++
 	s.leave++
+	if h.knows&^(1<<h.index) != 0 {
+		w.after(vrrp.Outlives(w.Version, w.Timing.Advert)+w.some(strips), event{kind: evOutlived, host: int8(h.index), gen: h.router.adding})
+	}
 	w.after(w.some(restarts), event{kind: evPart, host: int8(h.index), gen: h.boots, arg: int32(partKeepalived)})
 }
 

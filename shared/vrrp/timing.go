@@ -147,3 +147,9 @@ func MasterDown(v Version, p Priority, advert time.Duration) time.Duration {
 // Patience is how long a holder waits that has sunk below everybody and serves on until it hears who has taken over: longer than the slowest
 // router, whatever its priority.
 func Patience(v Version, advert time.Duration) time.Duration { return MasterDown(v, 0, advert) + Grace }
+
+// Outlives is how long a VIP may stay on a host on which nobody speaks for it any more, as what stands behind it may serve on: until the slowest router,
+// whatever its priority, has taken it.
+func Outlives(v Version, advert time.Duration) time.Duration {
+	return MasterDown(v, 0, advert) + Reaction
+}

@@ -18,8 +18,10 @@ import (
 type order struct {
 	vips     map[string][]netip.Addr // by instance
 	peers    []peer                  // of all instances, each once
+	alone    map[string]bool         // by instance: it knows nobody else who could hold its VIPs
 	bonus    map[string]bool         // by instance: a tracked file says whether it holds its VIPs
 	patience time.Duration
+	outlives time.Duration // how long its VIPs may stay where nobody answers for them
 	advert   time.Duration // the shortest time between two adverts
 }
 
@@ -40,7 +42,7 @@ var ownPace = pace{advert: time.Second, version: vrrp.V2}
 // readOrder reads a configuration that keepalived has accepted and whose lines hold one thing each, as ours do. What it does not understand it
 // leaves out.
 func readOrder(config []byte) order {
-	o, paces := order{vips: map[string][]netip.Addr{}, bonus: map[string]bool{}}, map[string]pace{}
+	o, paces := order{vips: map[string][]netip.Addr{}, bonus: map[string]bool{}, alone: map[string]bool{}}, map[string]pace{}
 	instance, on, block := "", "", ""
 	for line := range bytes.Lines(config) {
 		words := strings.Fields(string(line))
@@ -64,28 +66,37 @@ func readOrder(config []byte) order {
 				o.vips[instance] = append(o.vips[instance], vip)
 			}
 		case block == "unicast_peer":
-			o.speaksTo(on, words[0])
+			o.speaksTo(instance, on, words[0])
 		case words[0] == "interface" && len(words) > 1:
 			on = words[1]
 		case len(words) > 1:
 			paces[instance] = paces[instance].read(words[0], words[1])
 		}
 	}
-	o.patience, o.advert = vrrp.Patience(ownPace.version, ownPace.advert), ownPace.advert
-	if len(paces) > 0 {
-		o.patience = 0
-	}
-	for _, p := range paces {
-		o.patience, o.advert = max(o.patience, vrrp.Patience(p.version, p.advert)), min(o.advert, p.advert)
-	}
+	o.goBy(paces)
 	return o
 }
 
-// speaksTo adds a peer, but not the group that an instance speaks to while it knows nobody.
-func (o *order) speaksTo(on, address string) {
-	one := peer{on: on}
-	var err error
-	if one.address, err = netip.ParseAddr(address); err == nil && on != "" && !one.address.IsMulticast() && !slices.Contains(o.peers, one) {
+// goBy takes what the slowest and the fastest instance need.
+func (o *order) goBy(paces map[string]pace) {
+	o.patience, o.outlives, o.advert = vrrp.Patience(ownPace.version, ownPace.advert), vrrp.Outlives(ownPace.version, ownPace.advert), ownPace.advert
+	if len(paces) > 0 {
+		o.patience, o.outlives = 0, 0
+	}
+	for _, p := range paces {
+		o.patience, o.outlives = max(o.patience, vrrp.Patience(p.version, p.advert)), max(o.outlives, vrrp.Outlives(p.version, p.advert))
+		o.advert = min(o.advert, p.advert)
+	}
+}
+
+// speaksTo adds a peer of an instance. One that knows nobody speaks to the group.
+func (o *order) speaksTo(instance, on, address string) {
+	to, err := netip.ParseAddr(address)
+	switch one := (peer{on, to}); {
+	case err != nil:
+	case to.IsMulticast():
+		o.alone[instance] = true
+	case on != "" && !slices.Contains(o.peers, one):
 		o.peers = append(o.peers, one)
 	}
 }

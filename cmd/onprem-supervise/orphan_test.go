@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/supervise"
+	"github.com/onprem-infra/onprem-infra/test/netns"
+)
+
+// outlive runs what a monitor does beside a supervisor, on its host.
+func outlive(t *testing.T, s *supervisor, host netns.Namespace) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- host.In(func() error {
+			return supervise.Outlive(ctx, s.dir, slog.New(slog.NewTextHandler(io.MultiWriter(s.log, t.Output()), nil)))
+		})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestOutlived kills a supervisor and its keepalived, and starts no other: the VIPs stay until another router has them, and have one holder within a second
+// of the kill.
+func TestOutlived(t *testing.T) {
+	l, holder, _ := pair(t, 10)
+	outlive(t, holder, l.host)
+	here, there := l.watch(t), watch(t, l.neighbour)
+	here.until(t, "with both VIPs", time.Second, 2)
+	time.Sleep(500 * time.Millisecond) // longer than a VIP outlives its supervisor: one that lives is none
+	if n := here.low(); n != 2 {
+		t.Fatalf("%d VIPs beside a supervisor that lives", n)
+	}
+	begin := time.Now()
+	holder.cmd.Process.Kill() // the first process of its process namespace: keepalived goes with it
+	there.until(t, "taken over", 2*time.Second, 2)
+	if n := here.low(); n != 2 {
+		t.Errorf("the VIPs left before another router had them: %d", n)
+	}
+	taken := time.Since(begin)
+	here.until(t, "without the VIPs", 2*time.Second, 0)
+	if gone := time.Since(begin); gone > time.Second {
+		t.Errorf("two holders from %v after the kill to %v", taken, gone)
+	} else {
+		t.Logf("taken over %v after the kill, and gone after %v", taken, gone)
+	}
+}
+
+// TestOutlivedAlone is the same of a router that knows nobody: its VIPs stay.
+func TestOutlivedAlone(t *testing.T) {
+	l, held, s := masters(t)
+	outlive(t, s, l.host)
+	s.cmd.Process.Kill()
+	<-s.ended
+	time.Sleep(1500 * time.Millisecond) // three times as long as another one would take
+	if n := held.low(); n != 2 {
+		t.Errorf("%d VIPs are left of 2, and nobody else holds them", n)
+	}
+	if !slices.ContainsFunc(l.addresses(t), func(a string) bool { return a == vip4+"/32" }) {
+		t.Error("the VIP has gone")
+	}
+	if _, err := os.Stat(s.path("notify.fifo")); err != nil {
+		t.Fatal(err)
+	}
+}
