@@ -25,6 +25,9 @@ const (
 	// resolves is when a kernel asks again that has asked in vain for a neighbour's link address. Until then it sends nothing there, whatever the wire is
 	// like (net.ipv4.neigh.default.retrans_time_ms, and IPv6's; RFC 4861 10).
 	resolves = time.Second
+	// forgets is how long it goes on to use an address that it knew, while it asks in vain whether that is still so: three times. Nodes see to it that
+	// their kernels know each other.
+	forgets = 3 * resolves
 )
 
 // Bounds are what the rules measure with.

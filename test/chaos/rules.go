@@ -116,12 +116,12 @@ func (c *court) twoHolders() {
 	}
 }
 
-// flows is when packets flow between two nodes whose adverts nobody keeps from each other any more: when the kernel of the one whose advert ends it all
-// knows the other's link address.
+// flows is when packets flow between two nodes whose adverts nobody keeps from each other any more: at once, but where that was so for so long that they
+// may have forgotten each other's link addresses. Then it is when the kernel of the one whose advert ends it all has the other's again.
 func (c *court) flows(a, b string, from time.Duration) time.Duration {
 	limit := from
-	for _, s := range slices.Concat(c.mute[a], c.mute[b]) {
-		if s.from <= from {
+	for _, s := range joined(slices.Concat(c.mute[a], c.mute[b])) {
+		if s.from <= from && s.length() >= forgets {
 			limit = max(limit, s.to+resolves)
 		}
 	}

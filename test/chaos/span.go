@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -29,6 +30,20 @@ func without(spans, others []span) (left []span) {
 		left = next
 	}
 	return left
+}
+
+// joined are spans in the order of time, those that touch each other as one.
+func joined(spans []span) (all []span) {
+	spans = slices.Clone(spans)
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	for _, s := range spans {
+		if n := len(all); n > 0 && s.from <= all[n-1].to {
+			all[n-1].to = max(all[n-1].to, s.to)
+			continue
+		}
+		all = append(all, s)
+	}
+	return all
 }
 
 // overlap is what spans have in common with another one.
