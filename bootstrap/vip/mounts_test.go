@@ -4,6 +4,9 @@ import (
 	"path"
 	"slices"
 	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // TestMountsOfWhatChanges holds P-07: a file that is replaced by a rename stays the old one in a container that has it bound by itself. So what
@@ -21,6 +24,17 @@ func TestMountsOfWhatChanges(t *testing.T) {
 	}
 	if want := []string{path.Dir(Config), RunDir}; !slices.Equal(directories, want) {
 		t.Errorf("bound are %v, want the directories %v", directories, want)
+	}
+}
+
+// TestWaitsForWhoBegins holds that keepalived is asked to wait longer for who takes over, within what the room gives it, where all nodes tell it that they
+// have: one of another make would have the VIP too for so long.
+func TestWaitsForWhoBegins(t *testing.T) {
+	for profile, want := range map[string]bool{vrrp.ProfileLan: true, vrrp.ProfileVM: true, vrrp.ProfileCompat: false} {
+		command := Container(compile(t, func(c *spec.Cluster) { c.Timing = profile })).Command
+		if i := slices.Index(command, "--patience"); want != (i >= 0) || want && (command[i+1] != "5s" || yieldBound <= vrrp.Standing) {
+			t.Errorf("%s: it runs %q", profile, command)
+		}
 	}
 }
 

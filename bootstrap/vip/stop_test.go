@@ -189,7 +189,7 @@ func TestStopKeepsThePlansWord(t *testing.T) {
 	}{
 		{"the bootstrap's API refuses connections or is not ready, and Ironic refuses them", down, down, 15 * time.Second},
 		{"the bootstrap's API takes connections and hangs, and so does Ironic", hung, hung, 30 * time.Second},
-		{"the bootstrap's API announces its shutdown, and a master is ready", shutdown, down, 5 * time.Second},
+		{"the bootstrap's API announces its shutdown, and a master stands by", shutdown, down, 5 * time.Second},
 	} {
 		i := slices.IndexFunc(p.Timing.Bounds, func(b plan.Bound) bool { return b.Failure == tt.bound })
 		if i < 0 {

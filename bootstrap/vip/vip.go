@@ -27,6 +27,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 const (
@@ -107,6 +108,9 @@ func Container(p plan.Plan) container.Spec {
 	command := []string{"/usr/bin/onprem-supervise", "--config", Config, "--run-dir", RunDir}
 	for _, vip := range p.VIPs.API {
 		command = append(command, "--vip", vip.String())
+	}
+	if p.VRRP.ControlPlane.Holder != 0 { // nodes of ours alone: whoever takes over is heard
+		command = append(command, "--patience", vrrp.Standing.String())
 	}
 	// keepalived sets addresses and sends gratuitous ARP and VRRP packets on raw sockets; nothing else.
 	capabilities := []string{"CAP_NET_ADMIN", "CAP_NET_RAW"}

@@ -8,8 +8,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// yieldBound is how long the supervisor may take to leave in order. It has a bound of its own, one master-down time and a margin; one that
-// takes longer does nothing any more.
+// yieldBound is how long the supervisor may take to leave in order. It has a bound of its own, one master-down time and a margin, or vrrp.Standing; one
+// that takes longer does nothing any more.
 const yieldBound = 10 * time.Second
 
 // yield asks keepalived to hand the VIP over and says whether that is done: it goes on holding the VIP, below every control plane node, until

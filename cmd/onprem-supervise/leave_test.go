@@ -96,6 +96,25 @@ func TestLeavesUnheard(t *testing.T) {
 	}
 }
 
+// TestLeavesPatiently asks a holder to leave that is to wait for whoever begins: it holds the VIPs for so long, and no longer.
+func TestLeavesPatiently(t *testing.T) {
+	const patience = 2 * time.Second // more than twice what the elections take
+	l := newLAN(t)
+	held, s := l.watch(t), realKeepalived(t)
+	s.cmd.Args = slices.Insert(s.cmd.Args, 1, "--patience", patience.String())
+	s.start(l.host)
+	s.propose(fast(s.dir))
+	s.untilMaster(3 * time.Second)
+	held.until(t, "with both VIPs", time.Second, 2)
+	begin := time.Now()
+	put(t, s.path(supervised.LeaveFile), "")
+	held.until(t, "without the VIPs", patience+3*time.Second, 0)
+	if took := time.Since(begin); took < patience {
+		t.Errorf("it left after %v", took)
+	}
+	s.until("left", 3*time.Second, left)
+}
+
 // TestYieldsOnTerm holds what SIGTERM does to a holder that is told to yield: it holds the VIPs until another one has them, and no longer than a
 // request to leave would when it hears nobody; who holds nothing ends at once.
 func TestYieldsOnTerm(t *testing.T) {

@@ -20,11 +20,12 @@ import (
 )
 
 const usage = `usage: onprem-supervise --config FILE --run-dir DIR {--vip ADDRESS... | --cluster FILE} [--health ADDRESS:PORT]
-       [--yield-on-term] -- KEEPALIVED [FLAG]...
+       [--yield-on-term] [--patience DURATION] -- KEEPALIVED [FLAG]...
        onprem-supervise --install FILE
 
 Keeps KEEPALIVED running in the foreground with FILE as its configuration. A configuration put into DIR/candidate.conf is tested first.
-DIR/status.json says what runs and in which VRRP states. While DIR/leave is there, the VIPs are given up in order and not taken back.
+DIR/status.json says what runs and in which VRRP states. While DIR/leave is there, the VIPs are given up in order and not taken back: as soon as
+somebody is heard who has taken over, or must have, and not before DURATION is over when nobody is heard.
 The VIPs are those of --vip, which may be given more than once, or those that the cluster of FILE has (/etc/onprem-infra/cluster.json): it ends in
 order when they become others, to be started again.
 With --health it answers there over HTTP whether it works itself, and says nothing of VRRP: FAULT is a state like any other.
@@ -96,6 +97,7 @@ func options(args []string) (o supervise.Options, cluster string, err error) {
 	flags.StringVar(&o.RunDir, "run-dir", "", "")
 	flags.StringVar(&o.Health, "health", "", "")
 	flags.BoolVar(&o.YieldOnTerm, "yield-on-term", false, "")
+	flags.DurationVar(&o.Patience, "patience", 0, "")
 	flags.Func("vip", "", func(text string) error {
 		vip, err := netip.ParseAddr(text)
 		if err != nil {

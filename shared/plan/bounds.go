@@ -159,9 +159,17 @@ func (r race) bootstrap() []Bound {
 	return []Bound{
 		end("bootstrap-crash", "refuses connections or is not ready, and Ironic refuses them", 0, 0),
 		end("bootstrap-hang", "takes connections and hangs, and so does Ironic", check.Late()+check.Timeout, check.Timeout),
-		{"handover", "the bootstrap's API announces its shutdown, and a master is ready", ceilMs(check.Interval) + ceilMs(r.down), 0,
-			fmt.Sprintf("looks are %d ms apart; then %s", check.Interval.Milliseconds(), r.sinks())},
+		{"handover", "the bootstrap's API announces its shutdown, and a master stands by", ceilMs(check.Interval) + ceilMs(r.down), 0,
+			fmt.Sprintf("looks are %d ms apart; then %s", check.Interval.Milliseconds(), r.sinks()) + r.waitsForWhoBegins()},
 	}
+}
+
+// waitsForWhoBegins is what is more where nodes are ours alone.
+func (r race) waitsForWhoBegins() string {
+	if !r.farewell {
+		return ""
+	}
+	return fmt.Sprintf("; one whose API server has only just become ready is waited for, for %d ms", ceilMs(vrrp.Standing))
 }
 
 // router is the end of the holder's ingress router: the node leaves the election, which is a farewell.

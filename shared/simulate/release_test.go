@@ -6,6 +6,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
 	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // TestRelease holds that the stop logic is the bootstrap machine's own, over looks by chance.
@@ -25,6 +26,33 @@ func TestRelease(t *testing.T) {
 			ours, hold = ours.next(api, heir == vip.ReadyHeir, health.BootstrapAPI().Fall)
 			if hold != want.Hold || ours.yields != want.Yield {
 				t.Fatalf("look %d: holds %t and yields %t, and the machine %+v", look, hold, ours.yields, want)
+			}
+		}
+	}
+}
+
+// TestHandOverToWhoJustBegan has the bootstrap machine's API server end in every phase of the time in which the masters begin to serve, to see that their
+// API works and to start keepalived: as long as the bootstrap machine serves, somebody holds the VIP.
+func TestHandOverToWhoJustBegan(t *testing.T) {
+	for _, timing := range vrrp.Profiles() {
+		c := Of(timing)
+		if c.Bootstrap = true; !c.promises() {
+			continue // beside others it must not wait: it would not hear who has taken over
+		}
+		for seed := range uint64(400) {
+			end := 3*time.Second + time.Duration(seed)*10*time.Millisecond
+			r := Run(c, Schedule{Seed: seed, Length: end + c.Shutdown, Faults: append(joins(0, 1, 2)(0), Fault{At: end, Kind: EndAPI, Host: bootstrapName})})
+			if len(r.Broken) > 0 {
+				t.Fatalf("%s, seed %d: %v", timing.Profile, seed, r.Broken[0])
+			}
+			if none := r.longest(func(n int) bool { return n == 0 }); none > slack {
+				t.Errorf("%s: the API server ended after %v, and nobody had the VIP for %v", timing.Profile, end, none)
+			}
+			if two := r.longest(func(n int) bool { return n > 1 }); two > slack {
+				t.Errorf("%s: the API server ended after %v, and two had the VIP for %v", timing.Profile, end, two)
+			}
+			if r.moves() == 0 {
+				t.Errorf("%s: the API server ended after %v, and the VIP stayed where it was", timing.Profile, end)
 			}
 		}
 	}

@@ -67,7 +67,7 @@ func (c Cluster) down() time.Duration {
 	return vrrp.MasterDown(c.Version, c.candidates().Lowest(), c.Timing.Advert)
 }
 
-// patience is how long a holder that leaves waits for who takes over.
+// patience is how long a holder that leaves waits for who takes over, and an instance that begins for those who were there before.
 func (c Cluster) patience() time.Duration { return vrrp.Patience(c.Version, c.Timing.Advert) }
 
 // Result is what came of a schedule.

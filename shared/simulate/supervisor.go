@@ -271,7 +271,11 @@ func (w *world) leave(h *host, then Fault, atOnce bool) {
 	}
 	w.note(h, "leaves")
 	w.tracks(h)
-	w.after(w.patience(), event{kind: evLeave, host: int8(h.index), gen: s.leave})
+	patience := w.patience()
+	if h.sort == isBootstrap && w.promises() {
+		patience = max(patience, vrrp.Standing)
+	}
+	w.after(patience, event{kind: evLeave, host: int8(h.index), gen: s.leave})
 }
 
 // leaveNow ends keepalived, which says farewell if it is still the holder.

@@ -30,6 +30,10 @@ const (
 	// Grace is what a holder that leaves waits beyond the time in which a router that hears it must have taken the VIP. When nobody can be heard
 	// there are two holders for as long as its patience is longer than the other one's.
 	Grace = 200 * time.Millisecond
+	// Standing is how long a bootstrap machine that serves waits at the least for who takes over from it: a control plane node whose API server is ready
+	// may still have to see so behind its balancer, and to start keepalived. Where nodes of another make do not tell it that they have taken over it must
+	// not wait.
+	Standing = 5 * time.Second
 	// Silence is how long a node's monitor may leave its heartbeat as it is before the node's health counts for nothing.
 	Silence = 10 * time.Second
 	// Beat is the time between two heartbeats, and between two looks at them.

@@ -27,7 +27,7 @@ func (s *supervisor) obey(now time.Time) error {
 		s.takeBack()
 		return s.trackLeave(no)
 	case s.status.Leaving == supervised.Stays:
-		s.status.Leaving, s.leaveBy = supervised.Asked, now.Add(s.order.patience)
+		s.status.Leaving, s.leaveBy = supervised.Asked, now.Add(max(s.order.patience, s.Patience))
 		s.Log.Info("leave", "why", "asked to", "bound", s.leaveBy.Sub(now), "holds", s.masters())
 		if s.daemon == nil {
 			break

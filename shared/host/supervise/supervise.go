@@ -31,6 +31,9 @@ type Options struct {
 	// YieldOnTerm has the end wait, for as long as a request to leave does, until somebody has taken over the VIPs that are held: for where nothing
 	// that keepalived needs ends beside it.
 	YieldOnTerm bool
+
+	// Patience is how long a request to leave waits at the least for somebody to take over; as long as the elections may take if that is longer.
+	Patience time.Duration
 }
 
 // supervisor is the state of one Run. Only its loop touches it.
