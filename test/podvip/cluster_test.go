@@ -183,6 +183,26 @@ func (l *lan) node(i int, r role.Role) *node {
 	return n
 }
 
+// control makes and starts the three nodes of a control plane whose balancers serve, with whoever looks from outside at who holds the API VIP.
+func (l *lan) control() *lab.Observer {
+	l.t.Helper()
+	var hosts []*lab.Host
+	for i := range 3 {
+		hosts = append(hosts, l.node(i+1, role.Master).Host)
+	}
+	observer, err := lab.Observe(netip.MustParseAddr(apiVIP), 5*time.Millisecond, hosts...)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.t.Cleanup(func() { observer.Stop() })
+	for _, n := range l.nodes {
+		n.end()
+		n.start()
+		n.balancer.Store(&balancer{up: true, check: "L7OK"})
+	}
+	return observer
+}
+
 // serve runs the FAKE balancer, and puts the real redirect in place.
 func (n *node) serve() {
 	n.l.t.Helper()

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
-	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/lab"
@@ -41,21 +39,7 @@ func TestMigrate(t *testing.T) {
 	l := open(t, vrrp.ProfileCompat)
 	l.plan = l.compile(old, spec.Former{})
 	l.monitor = []string{"--migrate-every=" + migrateEvery.String(), "--migrate-lead=" + migrateLead.String()}
-	var hosts []*lab.Host
-	for i := range 3 {
-		hosts = append(hosts, l.node(i+1, role.Master).Host)
-	}
-	observer, err := lab.Observe(netip.MustParseAddr(apiVIP), 5*time.Millisecond, hosts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer observer.Stop()
-	for _, n := range l.nodes {
-		n.end()
-		n.start()
-		n.balancer.Store(&balancer{up: true, check: "L7OK"})
-	}
-	g := &rollout{T: t, lan: l, observer: observer}
+	g := &rollout{T: t, lan: l, observer: l.control()}
 	g.settle("at first", old)
 	g.over(old, fast)
 	g.reboots(fast)

@@ -2,14 +2,12 @@ package podvip
 
 import (
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/lab"
@@ -38,21 +36,7 @@ func announces(rank int, holder bool) int {
 func TestRanked(t *testing.T) {
 	t.Parallel() // each has a network of its own, and waits most of the time
 	l := open(t, vrrp.ProfileLan)
-	var hosts []*lab.Host
-	for i := range 3 {
-		hosts = append(hosts, l.node(i+1, role.Master).Host)
-	}
-	observer, err := lab.Observe(netip.MustParseAddr(apiVIP), 5*time.Millisecond, hosts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer observer.Stop()
-	for _, n := range l.nodes {
-		n.end()
-		n.start()
-		n.balancer.Store(&balancer{up: true, check: "L7OK"})
-	}
-	s := &stage{T: t, lan: l, observer: observer}
+	s := &stage{T: t, lan: l, observer: l.control()}
 	s.claims()
 	s.returns()
 	s.restarts()
