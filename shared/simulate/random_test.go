@@ -79,7 +79,6 @@ func TestDefects(t *testing.T) {
 		{"the holder's bonus", func(c *Cluster) { c.Policy.ControlPlane.Holder = 0 }, NoNeed},
 		{"the ranks", func(c *Cluster) { c.Policy.ControlPlane.Ranks = nil }, OneTaker},
 		{"one rank", func(c *Cluster) { c.Policy.ControlPlane.Ranks = []int{24, 24, 12, 6, 0} }, OneTaker},
-		{"the base's distance from the bonus", func(c *Cluster) { c.Policy.ControlPlane.Base = 1 }, OneTaker},
 		{"the bootstrap's distance", func(c *Cluster) { c.Policy.Bootstrap = c.Policy.ControlPlane.Base + 1 }, Stays},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -101,6 +100,44 @@ func TestDefects(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestBeginTogether has two nodes on which nothing works begin at one time, and lose their holder before they have settled: the one of the better rank
+// takes the VIP alone. With a base that is not above the bonus both would be cut to one priority, and take it at once.
+func TestBeginTogether(t *testing.T) {
+	const ill, begin, alone = time.Second, 20 * time.Second, 20*time.Second + 250*time.Millisecond
+	s := Schedule{Length: 25 * time.Second}
+	for i := 1; i <= 2; i++ {
+		s.Faults = append(s.Faults, on(masterName(i), 0, KillLB, KillAPI)(ill)...)
+	}
+	for i := 1; i <= 2; i++ {
+		s.Faults = append(s.Faults, on(masterName(i), 0, KillVRRP)(begin)...)
+	}
+	s.Faults = append(s.Faults, on(masterName(0), 0, PowerOff)(alone)...)
+	for _, profile := range []string{vrrp.ProfileLan, vrrp.ProfileVM} {
+		timing, _ := vrrp.TimingOf(profile)
+		for base, wrong := range map[vrrp.Priority]bool{timing.Policy().ControlPlane.Base: false, 1: true} {
+			c, found := Of(timing), 0
+			c.Policy.ControlPlane.Base = base
+			for s.Seed = range uint64(50) {
+				r := Run(c, s)
+				if n := r.moves(); n == 0 {
+					t.Fatalf("%s, seed %d: nobody took the VIP", profile, s.Seed)
+				}
+				for _, b := range r.Broken {
+					if b.Rule == OneTaker {
+						found++
+					}
+					if !wrong {
+						t.Errorf("%s, base %d, seed %d: %v", profile, base, s.Seed, b)
+					}
+				}
+			}
+			if wrong && found == 0 {
+				t.Errorf("%s: with base %d no two took the VIP at once", profile, base)
+			}
+		}
 	}
 }
 
