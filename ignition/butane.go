@@ -2,7 +2,6 @@ package ignition
 
 import (
 	"bytes"
-	"encoding/base64"
 	"fmt"
 	"io/fs"
 	"unicode/utf8"
@@ -83,7 +82,7 @@ type butaneDropIn struct {
 
 func resource(contents []byte) butaneResource {
 	if !utf8.Valid(contents) {
-		return butaneResource{Source: "data:;base64," + base64.StdEncoding.EncodeToString(contents)}
+		return butaneResource{Source: source(contents)}
 	}
 	return butaneResource{Inline: new(text(contents))}
 }

@@ -5,9 +5,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 
-	"github.com/coreos/ignition/v2/config/v3_2"
 	"github.com/coreos/ignition/v2/config/v3_2/types"
+	"github.com/coreos/ignition/v2/config/validate"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 )
@@ -18,27 +19,34 @@ const SpecVersion = "3.2.0"
 // Encode writes the set as a document: one line of JSON. Equal sets give equal bytes. It is an error when Ignition's own validation
 // has as much as a remark on it, which means that the set holds what no machine should get, such as an enabled unit that nothing wants.
 func Encode(set asset.Set) ([]byte, error) {
-	document, err := json.Marshal(config(set))
+	c := config(set)
+	if err := check(c); err != nil {
+		return nil, err
+	}
+	document, err := json.Marshal(c)
 	if err != nil {
 		return nil, fmt.Errorf("encode Ignition document: %w", err)
 	}
-	document = append(document, '\n')
-	if err := check(document); err != nil {
-		return nil, err
-	}
-	return document, nil
+	return append(document, '\n'), nil
 }
 
-// check reads the document as the machine will.
-func check(document []byte) error {
-	_, report, err := v3_2.Parse(document)
-	if len(report.Entries) > 0 {
+// check looks at a configuration as the machine will, but for the contents of its files: in the form in which they are written here nothing can be wrong
+// with them, and they are most of the document.
+func check(c types.Config) error {
+	c.Storage.Files = slices.Clone(c.Storage.Files)
+	for i := range c.Storage.Files {
+		c.Storage.Files[i].Contents.Source = new(source(nil))
+	}
+	if report := validate.ValidateWithContext(c, nil); len(report.Entries) > 0 {
 		return fmt.Errorf("validate Ignition document: %s", report.String())
 	}
-	if err != nil {
-		return fmt.Errorf("validate Ignition document: %w", err)
-	}
 	return nil
+}
+
+// source is a URL that holds contents in base64, and not compressed: all files together are a few kilobytes, and the output of a compressor differs
+// between releases of Go.
+func source(contents []byte) string {
+	return "data:;base64," + base64.StdEncoding.EncodeToString(contents)
 }
 
 func config(set asset.Set) types.Config {
@@ -52,14 +60,11 @@ func config(set asset.Set) types.Config {
 	return c
 }
 
-// file carries its contents in base64 and not compressed: all files together are a few kilobytes, and the output of a compressor differs
-// between releases of Go.
 func file(f asset.File) types.File {
 	overwrite, mode := true, int(f.Mode.Perm())
-	source := "data:;base64," + base64.StdEncoding.EncodeToString(f.Contents)
 	return types.File{
 		Node:          types.Node{Path: f.Path, Overwrite: &overwrite},
-		FileEmbedded1: types.FileEmbedded1{Mode: &mode, Contents: types.Resource{Source: &source}},
+		FileEmbedded1: types.FileEmbedded1{Mode: &mode, Contents: types.Resource{Source: new(source(f.Contents))}},
 	}
 }
 

@@ -5,26 +5,21 @@ import (
 	"fmt"
 
 	"github.com/vincent-petithory/dataurl"
-	"sigs.k8s.io/yaml"
+	"go.yaml.in/yaml/v3"
 )
 
 // stored is where a document of any form that we write keeps files.
 type stored struct {
-	Storage struct {
-		Files []storedFile `json:"files"`
-	} `json:"storage"`
-	Spec struct {
-		Config *stored `json:"config"` // of a MachineConfig
-	} `json:"spec"`
+	Storage struct{ Files []storedFile }
+	Spec    struct{ Config *stored } // of a MachineConfig
 }
 
 type storedFile struct {
-	Path     string `json:"path"`
+	Path     string
 	Contents struct {
-		Inline      *string `json:"inline"` // of a Butane config
-		Source      string  `json:"source"`
-		Compression string  `json:"compression"`
-	} `json:"contents"`
+		Inline              *string // of a Butane config
+		Source, Compression string
+	}
 }
 
 // Find returns what a document holds at a path: an Ignition document of any version 3, a MachineConfig or a Butane config. Found is false when it holds

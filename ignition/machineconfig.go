@@ -19,10 +19,8 @@ func (n NoPool) Error() string {
 
 // machineConfig is the Machine Config Operator's object, as far as we say anything in it.
 type machineConfig struct {
-	object.Head
-	Spec struct {
-		Config any `json:"config"`
-	} `json:"spec"`
+	object.Head `yaml:",inline"`
+	Spec        struct{ Config any }
 }
 
 // MachineConfig writes the set as the object 99-ROLE-onprem-infra of the Machine Config Operator, which gives it to every node of the role's pool: YAML.

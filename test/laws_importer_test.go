@@ -13,15 +13,14 @@ import (
 // importable are the rooms that other programs import, each with the modules that it may bring along beside ours, given as prefixes of packages.
 func importable() map[string][]string {
 	yaml, unit := "go.yaml.in/yaml/v3", "github.com/coreos/go-systemd/v22/unit"
-	manifests := []string{"sigs.k8s.io/yaml", "go.yaml.in/yaml/v2"}
 	return map[string][]string{
 		"shared/role":  nil,
 		"shared/asset": nil,
 		"shared/spec":  {yaml},
 		"shared/plan":  {yaml},
 		"bootstrap":    {yaml, unit},
-		"cluster":      append(manifests, yaml, unit),
-		"ignition":     append(manifests, yaml, unit, "github.com/coreos/", "github.com/vincent-petithory/dataurl"),
+		"cluster":      {yaml, unit},
+		"ignition":     {yaml, unit, "github.com/coreos/", "github.com/vincent-petithory/dataurl"},
 	}
 }
 

@@ -14,39 +14,41 @@ const (
 )
 
 // Namespace is where objects of one purpose live.
-type Namespace struct{ Head }
+type Namespace struct {
+	Head `yaml:",inline"`
+}
 
 // Role is a list of rights: of kind Role in a namespace, of kind ClusterRole everywhere.
 type Role struct {
-	Head
-	Rules []Rule `json:"rules"`
+	Head  `yaml:",inline"`
+	Rules []Rule `yaml:"rules"`
 }
 
 // Rule lets Verbs be done with Resources; where there are ResourceNames, with those alone.
 type Rule struct {
-	APIGroups     []string `json:"apiGroups"`
-	Resources     []string `json:"resources"`
-	ResourceNames []string `json:"resourceNames,omitempty"`
-	Verbs         []string `json:"verbs"`
+	APIGroups     []string `yaml:"apiGroups"`
+	ResourceNames []string `yaml:"resourceNames,omitempty"`
+	Resources     []string `yaml:"resources"`
+	Verbs         []string `yaml:"verbs"`
 }
 
 // Binding gives the rights of a role to subjects: of kind RoleBinding in a namespace, of kind ClusterRoleBinding everywhere.
 type Binding struct {
-	Head
-	Subjects []Subject `json:"subjects"`
-	RoleRef  RoleRef   `json:"roleRef"`
+	Head     `yaml:",inline"`
+	RoleRef  RoleRef   `yaml:"roleRef"`
+	Subjects []Subject `yaml:"subjects"`
 }
 
 // Subject is who gets rights, such as a Group of users.
 type Subject struct {
-	APIGroup string `json:"apiGroup"`
-	Kind     string `json:"kind"`
-	Name     string `json:"name"`
+	APIGroup string `yaml:"apiGroup"`
+	Kind     string `yaml:"kind"`
+	Name     string `yaml:"name"`
 }
 
 // RoleRef names a role.
 type RoleRef struct {
-	APIGroup string `json:"apiGroup"`
-	Kind     string `json:"kind"`
-	Name     string `json:"name"`
+	APIGroup string `yaml:"apiGroup"`
+	Kind     string `yaml:"kind"`
+	Name     string `yaml:"name"`
 }

@@ -1,13 +1,12 @@
 // Package object holds what we write of Kubernetes' objects: the fields that we set, spelt as the API spells them, and no others. The API's own types
-// would bring seventy packages into a program that only wants a manifest's text; tests hold ours against them (test/manifest).
+// would bring seventy packages into a program that only wants a manifest's text; tests hold ours against them (test/manifest). Fields stand in the order of their
+// names, in which they are written.
 package object
 
 import (
-	"encoding/json"
-	"fmt"
-	"unicode/utf8"
+	"bytes"
 
-	"sigs.k8s.io/yaml"
+	"go.yaml.in/yaml/v3"
 )
 
 // Object is any object of the API.
@@ -15,9 +14,9 @@ type Object interface{ About() Head }
 
 // Head is what every object begins with.
 type Head struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Metadata   Meta   `json:"metadata"`
+	APIVersion string `yaml:"apiVersion"`
+	Kind       string `yaml:"kind"`
+	Metadata   Meta   `yaml:"metadata"`
 }
 
 // About is the head itself, of whatever has it.
@@ -25,33 +24,20 @@ func (h Head) About() Head { return h }
 
 // Meta is by what an object is found. Namespace is empty where the object is the whole cluster's.
 type Meta struct {
-	Name        string            `json:"name,omitempty"`
-	Namespace   string            `json:"namespace,omitempty"`
-	Labels      map[string]string `json:"labels,omitempty"`
-	Annotations map[string]string `json:"annotations,omitempty"`
+	Annotations map[string]string `yaml:"annotations,omitempty"`
+	Labels      map[string]string `yaml:"labels,omitempty"`
+	Name        string            `yaml:"name,omitempty"`
+	Namespace   string            `yaml:"namespace,omitempty"`
 }
 
-// Encode writes an object as YAML, with sorted keys. Equal objects give equal bytes.
+// Encode writes an object as YAML. Equal objects give equal bytes.
 func Encode(o Object) []byte {
-	text, err := json.Marshal(o)
-	if err == nil {
-		text, err = yaml.JSONToYAML(escaped(text))
+	var text bytes.Buffer
+	e := yaml.NewEncoder(&text)
+	e.SetIndent(2)
+	e.CompactSeqIndent()
+	if err := e.Encode(o); err != nil {
+		panic("object: strings, numbers and lists cannot fail to be written: " + err.Error())
 	}
-	if err != nil {
-		panic("object: strings, numbers and lists cannot fail to marshal: " + err.Error())
-	}
-	return text
-}
-
-// escaped is JSON that is YAML too: of the characters that YAML has only by their numbers, JSON's writer takes some for plain ones.
-func escaped(text []byte) []byte {
-	var out []byte
-	for _, r := range string(text) {
-		if r >= 0x7f && r < 0xa0 || r == 0xfeff || r&0xfffe == 0xfffe && r <= 0xffff {
-			out = fmt.Appendf(out, `\u%04x`, r)
-			continue
-		}
-		out = utf8.AppendRune(out, r)
-	}
-	return out
+	return text.Bytes()
 }
