@@ -19,7 +19,7 @@ func nodes() []Scar {
 		kept("A-04", "A unit executed a file that the host's policy does not let it execute.",
 			by("cluster", "TestExecutables", "units/onprem-vip-leave.service", leave, "ExecStop=/etc/kubernetes/static-pod-resources/keepalived/scripts/leave.sh\n")),
 		kept("A-05", "A role was refused, or taken for another.",
-			by("cmd/onprem-infra", "TestRenderCluster", "cmd/onprem-infra/ignition.go", "kind, err := parseRole(*name)", "kind, err := parseRole(*role, ofCluster)"),
+			by("cmd/onprem-infra", "TestRenderCluster", "cmd/onprem-infra/ignition.go", "kind, err := parseRole(*name)", "kind, err := parseRole(*name, ofCluster)"),
 			by("shared/role", "TestParse", "shared/role/role.go", "	if s == string(ControlPlane) {\n		return Master, nil\n	}\n", ""),
 			by("cmd/onprem-infra", "TestMonitorRole", "cmd/onprem-infra/monitor.go", "if r, err := role.Parse(m.node); err == nil && slices.Contains(role.Nodes(), r) {", "if r := role.Role(m.node); slices.Contains(role.Nodes(), r) {")),
 		kept("A-06", "An image was pulled with credentials that a node does not have there.",
