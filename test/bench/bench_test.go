@@ -236,7 +236,7 @@ func TestDiffers(t *testing.T) {
 		{"inside", "power-loss", 250, 300, 0},
 		{"a client who waits less", "power-loss", 250, 90, 0},
 		{"a client who waits longer", "power-loss", 250, 370, 1},
-		{"a holder too soon", "power-loss", 180, 300, 1},
+		{"a holder too soon", "power-loss", 130, 300, 1},
 		{"as late as programs are", "power-loss", 345, 355, 0},
 		{"a holder too late, and so the client", "power-loss", 360, 400, 2},
 		{"a figure of its own", memberChanges, 250, 9000, 0},
