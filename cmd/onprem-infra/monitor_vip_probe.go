@@ -36,14 +36,18 @@ type nodeProber struct {
 }
 
 func newNodeProber(p plan.Plan, access *kube.Access) *nodeProber {
-	dial := new(localhost.Knocker).Dial // a control plane node has no ingress router, and its checks ask for one all the time
+	// A control plane node has no ingress router, and its checks ask for one all the time. One that comes is seen a second later.
+	dial, seldom := new(localhost.Knocker).Dial, (&localhost.Knocker{Rest: 900 * time.Millisecond}).Dial
 	local := func(name, path string) *probe.HTTP {
 		return probe.NewHTTP(fmt.Sprintf("http://localhost:%d%s", p.Ports[name], path), dial)
 	}
+	ingress := func(name, path string) *probe.HTTP {
+		return probe.NewHTTP(fmt.Sprintf("http://localhost:%d%s", p.Ports[name], path), seldom)
+	}
 	rules, filter := redirect.Of(p.VIPs.API, p.MachineNetworks, p.Ports), new(nft.Memo)
-	router, routers := local(port.IngressHTTP, "/"), p.Flavour().Routers
+	router, routers := ingress(port.IngressHTTP, "/"), p.Flavour().Routers
 	if routers {
-		router = local(port.RouterStats, "/healthz")
+		router = ingress(port.RouterStats, "/healthz")
 	}
 	n := &nodeProber{
 		look:    lbLook{turn: make(chan struct{}, 1)},
@@ -53,7 +57,7 @@ func newNodeProber(p plan.Plan, access *kube.Access) *nodeProber {
 		},
 		// Not at the port that is open to others: they could fill it, and the balancer would count as dead.
 		balancer: local(port.LBStats, "/haproxy_ready"), stats: local(port.LBStats, "/haproxy_stats;csv"),
-		router: router, routers: routers, ready: local(port.RouterStats, "/healthz/ready"),
+		router: router, routers: routers, ready: ingress(port.RouterStats, "/healthz/ready"),
 		api: probe.NewAPI(fmt.Sprintf("localhost:%d", p.Ports[port.API]), access.Client),
 		at:  func(server string) *probe.API { return probe.NewAPI(server, access.Client) },
 	}

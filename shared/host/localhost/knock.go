@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,8 +18,17 @@ import (
 // does now, by what the kernel says at once: a tenth of what a connection costs that is refused. Its zero value has dialled nobody; it may be used by
 // anybody.
 type Knocker struct {
+	// Rest is how long a refusal counts without another look: for a server that nobody waits for.
+	Rest time.Duration
+
 	mu      sync.Mutex
-	refused map[string]error // by address
+	refused map[string]refusal // by address
+}
+
+// refusal is that of an address.
+type refusal struct {
+	err error
+	at  time.Time // of the last look
 }
 
 // Dial connects as the function of that name does.
@@ -26,20 +36,30 @@ func (k *Knocker) Dial(ctx context.Context, network, address string) (net.Conn, 
 	k.mu.Lock()
 	last := k.refused[address]
 	k.mu.Unlock()
-	if last != nil && closed(address) {
-		return nil, last
+	if last.err != nil && time.Since(last.at) < k.Rest {
+		return nil, last.err
+	}
+	if last.err != nil && closed(address) {
+		k.note(address, last.err)
+		return nil, last.err
 	}
 	conn, err := Dial(ctx, network, address)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.refused, address)
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		if k.refused == nil {
-			k.refused = map[string]error{}
-		}
-		k.refused[address] = err
+		k.note(address, err)
+	} else {
+		k.note(address, nil)
 	}
 	return conn, err
+}
+
+// note takes note of what became of a look.
+func (k *Knocker) note(address string, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.refused == nil {
+		k.refused = map[string]refusal{}
+	}
+	k.refused[address] = refusal{err, time.Now()}
 }
 
 // closed says whether both loopback addresses refuse connections to a port. It is false for whatever is not clear at once.

@@ -6,6 +6,7 @@ import (
 	"net"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestKnocker has a server come, go and come again, at each loopback address: it is reached whenever it is there, and is refused otherwise.
@@ -40,6 +41,22 @@ func TestKnocker(t *testing.T) {
 			}
 			listener.Close()
 		})
+	}
+	resting, address := &Knocker{Rest: time.Hour}, "localhost:1"
+	for range 2 {
+		if _, err := resting.Dial(t.Context(), "tcp", address); !errors.Is(err, syscall.ECONNREFUSED) {
+			t.Errorf("where nobody listens: %v", err)
+		}
+	}
+	first := resting.refused[address].at
+	resting.Rest = 0
+	if _, err := resting.Dial(t.Context(), "tcp", address); err == nil || !resting.refused[address].at.After(first) {
+		t.Error("nobody looks again when the rest is over")
+	}
+	resting.Rest = time.Hour
+	last := resting.refused[address].at
+	if _, err := resting.Dial(t.Context(), "tcp", address); err == nil || resting.refused[address].at != last {
+		t.Error("who rests looks again")
 	}
 	if closed("192.0.2.1:1") || closed("localhost") || closed("localhost:x") {
 		t.Error("it is said of another host, or of none, that it refuses")

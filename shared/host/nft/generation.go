@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync"
 	"syscall"
 
@@ -17,7 +18,7 @@ import (
 type Memo struct {
 	mu      sync.Mutex
 	known   bool
-	rules   string // as text
+	rules   redirect.Rules
 	at      uint32 // the generation
 	present bool
 }
@@ -31,8 +32,7 @@ func (m *Memo) Present(r redirect.Rules) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	text := fmt.Sprint(r)
-	if m.known && m.at == now && m.rules == text {
+	if m.known && m.at == now && reflect.DeepEqual(m.rules, r) {
 		return m.present, nil
 	}
 	m.known = false
@@ -40,7 +40,7 @@ func (m *Memo) Present(r redirect.Rules) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	m.known, m.at, m.rules, m.present = true, now, text, present
+	m.known, m.at, m.rules, m.present = true, now, r, present
 	return present, nil
 }
 
