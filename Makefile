@@ -5,6 +5,9 @@ GO := go
 TAGS := -tags remote
 IMAGE := localhost/onprem-infra
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo latest)
+REVISION = $(shell git rev-parse HEAD 2>/dev/null)
+# Times in the image are the commit's, so that it is the same whenever it is built.
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 export CGO_ENABLED := 0
@@ -17,9 +20,10 @@ export GOAMD64 := v1
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: tools ## bin/onprem-infra and bin/onprem-supervise, static
+build: tools ## bin/onprem-infra and bin/onprem-supervise, static, and bin/sbom.json: what they are made of
 	$(GO) build $(TAGS) -trimpath -ldflags '-s -w' -o bin/ ./cmd/onprem-infra ./cmd/onprem-supervise
 	cd bin && sha256sum onprem-infra onprem-supervise | sed 's,  ,&/usr/bin/,' >sha256
+	$(GO) run ./cmd/onprem-sbom bin/onprem-infra bin/onprem-supervise >bin/sbom.json.new && mv bin/sbom.json.new bin/sbom.json
 
 check: tools ## formatting, vet, staticcheck, laws, generated files up to date
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt -w $$unformatted" >&2; exit 1; }
@@ -66,7 +70,7 @@ bench: setup build ## what each failure costs the clients, lan beside compat: a 
 	$(GO) run $(TAGS) ./test/bench $(BENCH)
 
 image: setup build ## our container image, as localhost/onprem-infra:VERSION
-	podman build --isolation chroot --tag $(IMAGE):$(VERSION) .
+	podman build --isolation chroot --timestamp $(SOURCE_DATE_EPOCH) --label org.opencontainers.image.version=$(VERSION) --label org.opencontainers.image.revision=$(REVISION) --tag $(IMAGE):$(VERSION) .
 
 setup: tools
 	@test/setup

@@ -123,6 +123,7 @@ var laws = []law{
 	{room: "cluster/mco", own: slices.Concat([]string{"cluster", "shared/plan", "shared/spec", "shared/pod"}, leaves),
 		why: "another program's templates, made of what a node gets; importable by an installer: pure, no envelope, no host"},
 	{room: "cmd/onprem-supervise", own: []string{"shared/host/file", "shared/host/supervise", "shared/supervised"}, why: "a small static binary in every keepalived container"},
+	{room: "cmd/onprem-sbom", why: "it reads programs, and is none that is shipped"},
 	{room: "cmd/onprem-infra", own: []string{"bootstrap", "bootstrap/", "cluster", "cluster/", "ignition", "shared/"},
 		foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.yaml.in/yaml/v3"}, why: "the only place that wires host to rooms"},
 	{room: "test", why: "laws look at the code from outside"},
