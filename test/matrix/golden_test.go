@@ -1,0 +1,84 @@
+package matrix
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/test/golden"
+)
+
+// TestTrees holds every file of every host of every kind of cluster. Of the three files in testdata one says which tree the hosts of a role get, one
+// which files make up each tree, and one holds each file once; all three know trees and files by digests. cluster.json differs from cell to cell: its
+// digest stands beside the cell, and it is there as a whole where a cell is the plainest one or differs from it in one thing.
+func TestTrees(t *testing.T) {
+	var where bytes.Buffer
+	trees, contents := map[string][]byte{}, map[string][]byte{}
+	for _, c := range cells() {
+		described, _ := c.described(t)
+		p := compiled(t, described)
+		decided := plan.Encode(p)
+		fmt.Fprintf(&where, "%s: %s", c, sum(decided))
+		if c.plain() {
+			contents["cluster.json of "+c.String()] = decided
+		}
+		for _, r := range p.Roles() {
+			listing := listed(t, goods(t, p, r).Tree(), decided, contents)
+			trees[sum(listing)] = listing
+			fmt.Fprintf(&where, " %s %s", r, sum(listing))
+		}
+		where.WriteByte('\n')
+	}
+	t.Run("cells", func(t *testing.T) { golden.Check(t, where.Bytes()) })
+	t.Run("trees", func(t *testing.T) { golden.Check(t, archive(trees)) })
+	t.Run("files", func(t *testing.T) { golden.Check(t, archive(contents)) })
+}
+
+func sum(text []byte) string { return fmt.Sprintf("%.6x", sha256.Sum256(text)) }
+
+// listed is a tree without its cluster.json, which must be the one that was decided; its files go into contents.
+func listed(t *testing.T, tree []asset.File, decided []byte, contents map[string][]byte) []byte {
+	t.Helper()
+	var listing bytes.Buffer
+	for _, f := range tree {
+		if f.Path == plan.Path {
+			if !bytes.Equal(f.Contents, decided) {
+				t.Errorf("a host has another cluster.json than was decided:\n%s", f.Contents)
+			}
+			continue
+		}
+		fmt.Fprintf(&listing, "%04o %s %s\n", f.Mode, f.Path, sum(f.Contents))
+		contents[sum(f.Contents)+" "+path.Base(f.Path)] = f.Contents
+	}
+	return listing.Bytes()
+}
+
+// plain tells the cells that differ from the plainest in one thing at most.
+func (c cell) plain() bool {
+	differs := 0
+	for _, other := range []bool{
+		c.platform != spec.BareMetal, c.balancer != spec.Managed || c.noVIPs, c.records != spec.Internal, c.families != "IPv4", c.topology.name != "ha3",
+	} {
+		if other {
+			differs++
+		}
+	}
+	return differs <= 1 || c.noVIPs && differs == 2
+}
+
+func archive(files map[string][]byte) []byte {
+	a := &txtar.Archive{}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		a.Files = append(a.Files, txtar.File{Name: name, Data: files[name]})
+	}
+	return txtar.Format(a)
+}
