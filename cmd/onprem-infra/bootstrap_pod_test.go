@@ -1,0 +1,99 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/container"
+	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, network, address)
+}
+
+// TestPodKeepalivedStop holds that who gives the VIP up waits until the supervisor has done it, and no longer than it takes.
+func TestPodKeepalivedStop(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	var asked atomic.Int32
+	looks := 0
+	k := &podKeepalived{
+		health: probe.NewHTTP(server.URL, dial),
+		leave: func(now bool) error {
+			if !now {
+				t.Error("it takes a request back")
+			}
+			asked.Add(1)
+			return nil
+		},
+		status: func() (supervised.Status, error) {
+			if looks++; looks < 3 {
+				return supervised.Status{PID: 7, Leaving: supervised.Asked}, nil
+			}
+			return supervised.Status{PID: 7, Leaving: supervised.Left}, nil
+		},
+	}
+	if err := k.Stop(t.Context(), "keepalived"); err != nil || asked.Load() != 1 || looks != 3 {
+		t.Errorf("%v; asked %d times, looked %d times", err, asked.Load(), looks)
+	}
+	if err := k.Ensure(t.Context(), container.Spec{}); err != nil {
+		t.Errorf("the supervisor answers, and it is said not to work: %v", err)
+	}
+
+	k.status = func() (supervised.Status, error) { return supervised.Status{PID: 7, Leaving: supervised.Asked}, nil }
+	soon, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if err := k.Stop(soon, "keepalived"); err == nil {
+		t.Error("the VIP is still held, and it is said to be given up")
+	}
+	k.status = func() (supervised.Status, error) { return supervised.Status{}, errors.New("no disk") }
+	if err := k.Stop(t.Context(), "keepalived"); err == nil || !strings.Contains(err.Error(), "no disk") {
+		t.Errorf("a status that cannot be read: %v", err)
+	}
+
+	server.Close() // what it said last is not true any more
+	k.status = func() (supervised.Status, error) { return supervised.Status{PID: 7, Leaving: supervised.Stays}, nil }
+	if err := k.Stop(t.Context(), "keepalived"); err != nil {
+		t.Errorf("there is no supervisor, and it is waited for: %v", err)
+	}
+	if err := k.Ensure(t.Context(), container.Spec{}); err == nil || !strings.Contains(err.Error(), "kubelet starts it") {
+		t.Errorf("there is no supervisor: %v", err)
+	}
+}
+
+// TestPodCoreDNS holds that a CoreDNS which kubelet has started is found, told of a new Corefile, and another one found after its end.
+func TestPodCoreDNS(t *testing.T) {
+	command := []string{"sleep", "86399"}
+	c := &podCoreDNS{}
+	defer c.drop()
+	if err := c.Ensure(t.Context(), container.Spec{Command: command}); err == nil || c.Running() {
+		t.Fatalf("none runs: %v", err)
+	}
+	for range 2 {
+		cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Ensure(t.Context(), container.Spec{Command: command}); err != nil || !c.Running() {
+			t.Fatalf("one runs: %v", err)
+		}
+		if err := c.Signal(15); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err == nil || c.Running() {
+			t.Errorf("it was told to end: %v", err)
+		}
+	}
+}
