@@ -56,7 +56,7 @@ func expressions(text string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// block is a field of YAML that holds a text as it is: a literal block, whose indicators say how far it is indented, where its first line does not, and
+// block is a field of YAML that holds a text as it is: a literal block, whose indicators say how far it is indented, where its first line does not say so, and
 // how its last lines end.
 func block(field, text string) string {
 	if text == "" {
@@ -64,7 +64,7 @@ func block(field, text string) string {
 	}
 	indent := strings.Repeat(" ", len(field)-len(strings.TrimLeft(field, " "))+2)
 	style := "|"
-	if strings.ContainsAny(text[:1], " \n") {
+	if strings.ContainsAny(text[:1], " \t\n") {
 		style += "2"
 	}
 	switch {

@@ -43,8 +43,20 @@ func Tree(elections spec.Cluster) (asset.Set, error) {
 		}
 	}
 	place(&b, texts)
-	bootstrapManifests(&b, list[0].plan)
+	first, err := situations(atFirst(elections))
+	if err != nil {
+		return asset.Set{}, fmt.Errorf("make manifests of the bootstrap machine: %w", err)
+	}
+	bootstrapManifests(&b, first[0].plan)
 	return b.Set()
+}
+
+// atFirst are the settings with which a bootstrap machine is heard by the nodes of its cluster. Nodes that are told to migrate begin as before.
+func atFirst(elections spec.Cluster) spec.Cluster {
+	if before, migrates := elections.Before(); migrates {
+		return before
+	}
+	return elections
 }
 
 // template names one template: a file's or a unit's.

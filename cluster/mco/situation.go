@@ -30,28 +30,34 @@ func images() []string {
 	return []string{spec.KeepalivedImage, spec.HAProxyImage, spec.CoreDNSImage, spec.RuntimeCfgImage}
 }
 
-// situations are all that there are. There is an arbiter among the roles of each.
-func situations(elections spec.Cluster) ([]situation, error) {
-	some := spec.Cluster{
-		Name: "cluster", BaseDomain: "example.com", Platform: spec.BareMetal, Topology: spec.HighlyAvailableArbiter,
+// some is a cluster with settings of elections, an arbiter among its roles, and images.
+func some(elections spec.Cluster) spec.Cluster {
+	c := spec.Cluster{
+		Name: "cluster", BaseDomain: "example.com", Platform: spec.BareMetal, Topology: spec.HighlyAvailableArbiter, Images: map[string]string{},
 		APIVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
 		Timing: elections.Timing, VRRP: elections.VRRP, MigrateFrom: elections.MigrateFrom, VRIDs: elections.VRIDs, Ports: elections.Ports,
 		MDNS: elections.MDNS,
 	}
-	theirs, none := some, some
+	for _, key := range images() {
+		c.Images[key] = symbol(key)
+	}
+	return c
+}
+
+// situations are all that there are.
+func situations(elections spec.Cluster) ([]situation, error) {
+	ours := some(elections)
+	theirs, none := ours, ours
 	theirs.LoadBalancer = spec.UserManaged
 	none.Platform, none.APIVIPs, none.IngressVIPs = spec.VSphere, nil, nil
 	var list []situation
-	for _, c := range []spec.Cluster{some, theirs, none} {
+	for _, c := range []spec.Cluster{ours, theirs, none} {
 		p, err := plan.Compile(c)
 		if err != nil {
 			return nil, err
 		}
 		p.Platform = spec.Platform(symbol(shortName))
 		p.Namespace = "openshift-" + p.Platform.Short() + "-infra"
-		for _, key := range images() {
-			p.Images[key] = symbol(key)
-		}
 		list = append(list, situation{plan: p})
 	}
 	return list, nil

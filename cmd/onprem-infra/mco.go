@@ -1,11 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/cluster/mco"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -29,25 +33,32 @@ baremetalRuntimeCfgImage is ours. It has to be an operator that knows dnsRecords
 Laid over the operator's own tree it takes the place of the templates for the five platforms on premises; an empty file there has the operator leave out
 what it would have made. How nodes speak VRRP is no part of a ControllerConfig: it is what the flags say, or the platform's default. Nodes that get their
 files one after the other must not speak in two ways: for clusters that exist write what they have, which is --timing compat for nodes of today's
-OpenShift.`,
+OpenShift. A directory that holds a tree already is that of live clusters: where timing or vrrp differ from what stands there nothing is written; with
+--migrate all nodes of a cluster change at one instant.`,
 		Example: `  onprem-infra mco --out tree
   cp -r tree/. machine-config-operator
-  onprem-infra mco --timing compat --out tree`,
+  onprem-infra mco --timing compat --out tree
+  onprem-infra mco --timing lan --migrate --out tree`,
 		Args: cobra.NoArgs,
 	}
 	in := &input{}
 	knobFlags(cmd, in)
+	say := liveFlags(cmd)
 	cmd.Flags().StringVar(&out, "out", "", "directory to write below, made when it is not there")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		if out == "" {
 			return usage("--out is missing: name a directory")
 		}
+		var err error
 		elections, findings := spec.Parse("any cluster", []byte(anyCluster), in.knobs)
 		for _, f := range findings {
 			fmt.Fprintln(std.err, f)
 		}
 		if findings.HasErrors() {
 			return negative(nil)
+		}
+		if elections, err = liveTree(out, elections, say.say); err != nil {
+			return err
 		}
 		set, err := mco.Tree(elections)
 		if err != nil {
@@ -59,4 +70,22 @@ OpenShift.`,
 		return nil
 	}
 	return cmd
+}
+
+// liveTree makes of settings of elections what clusters that use the tree in a directory can be given.
+func liveTree(out string, elections spec.Cluster, say plan.Consent) (spec.Cluster, error) {
+	text, err := readFile(filepath.Join(out, mco.ClusterFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && say != (plan.Consent{}):
+		return spec.Cluster{}, negative(fmt.Errorf("--migrate and --migrated look at what the nodes have, and there is no %s in %s: name the place that the tree was written to last", mco.ClusterFile, out))
+	case errors.Is(err, fs.ErrNotExist):
+		return elections, nil
+	case err != nil:
+		return spec.Cluster{}, err
+	}
+	next, err := mco.Live(text, elections, say)
+	if err != nil {
+		return spec.Cluster{}, negative(fmt.Errorf("the clusters of %s in %s: %w. If no cluster lives by that tree, remove it", mco.ClusterFile, out, err))
+	}
+	return next, nil
 }

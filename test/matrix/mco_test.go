@@ -9,6 +9,7 @@ import (
 
 	"github.com/coreos/ignition/v2/config/v3_2/types"
 	"github.com/vincent-petithory/dataurl"
+	"sigs.k8s.io/yaml"
 
 	"github.com/onprem-infra/onprem-infra/cluster/mco"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
@@ -203,6 +204,65 @@ func TestOperatorBootstrap(t *testing.T) {
 	for _, at := range []string{mco.KeepalivedFile, mco.CoreDNSFile} {
 		if path.Dir(path.Dir(at)) != "/etc/kubernetes/static-pod-resources" {
 			t.Errorf("%s is not where bootkube copies resources to", at)
+		}
+	}
+}
+
+// TestOperatorHostile puts hostile text where a ControllerConfig holds text: cluster.json is one document with the fields that it has with any other
+// text, each text is one value, and a host that is given such a value says so. Images are a release's own.
+func TestOperatorHostile(t *testing.T) {
+	o, err := newOperator(tree(t, spec.Cluster{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := func(c *controllerConfigSpec) (fields map[string]any, findings spec.Findings) {
+		t.Helper()
+		config, err := o.render(c, "master")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range set(t, config).Files() {
+			if f.Path == plan.Path {
+				var document struct{ Spec map[string]any }
+				if err := yaml.Unmarshal(f.Contents, &document); err != nil {
+					t.Fatalf("%v\n%s", err, f.Contents)
+				}
+				_, findings = spec.Parse(plan.Path, f.Contents, spec.Knobs{})
+				return document.Spec, findings
+			}
+		}
+		t.Fatal("there is no cluster.json")
+		return nil, nil
+	}
+	fields, _ := made(cells()[0].controllerConfig())
+	for _, hostile := range []string{
+		"x\ny", "\"x\": y", `x", "y": "z`, `x\`, "x\"]\n", "{{ .PullSecret }}", "x # y", "\x00", "\x7f", "\u0085", "\u2028", "ü", "\\u0022", " ", "'", "<&>", "*x", "!x y", "\U0001f600",
+	} {
+		for what, put := range map[string]func(*controllerConfigSpec){
+			"clusterDomain": func(c *controllerConfigSpec) { c.DNS.Spec.BaseDomain = hostile },
+			"families":      func(c *controllerConfigSpec) { c.IPFamilies = ipFamilies(hostile) },
+			"topology":      func(c *controllerConfigSpec) { c.Infra.Status.ControlPlaneTopology = topologyMode(hostile) },
+			"apiVIPs": func(c *controllerConfigSpec) {
+				c.Infra.Status.PlatformStatus.BareMetal.APIServerInternalIPs = []string{hostile}
+			},
+			"ingressVIPs": func(c *controllerConfigSpec) { c.Infra.Status.PlatformStatus.BareMetal.IngressIPs = []string{hostile} },
+			"machineNetworks": func(c *controllerConfigSpec) {
+				c.Infra.Status.PlatformStatus.BareMetal.MachineNetworks = []cidr{cidr(hostile)}
+			},
+		} {
+			c := cells()[0].controllerConfig()
+			put(c)
+			got, findings := made(c)
+			value := got[what]
+			if list, ok := value.([]any); ok && len(list) == 1 {
+				value = list[0]
+			}
+			if value != hostile || len(got) != len(fields) {
+				t.Errorf("%q in %s becomes %q among %d fields of %d", hostile, what, value, len(got), len(fields))
+			}
+			if !findings.HasErrors() {
+				t.Errorf("%q in %s: a host finds no fault", hostile, what)
+			}
 		}
 	}
 }

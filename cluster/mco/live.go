@@ -1,0 +1,77 @@
+package mco
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// ClusterFile is where the tree has the template of cluster.json.
+const ClusterFile = "/templates/" + common + "/" + layer + "/files/cluster.json.yaml"
+
+// Live makes of the settings of elections what the nodes of live clusters can be given that use a tree already, whose ClusterFile is text: plan.Live for
+// each default that there is. The error is a plan.Incompatible where the clusters' nodes would not hear each other.
+func Live(text []byte, elections spec.Cluster, say plan.Consent) (spec.Cluster, error) {
+	var first spec.Cluster
+	for i, platform := range []spec.Platform{spec.BareMetal, spec.VSphere} { // they differ in their timing where none is said
+		next := some(elections)
+		next.Platform = platform
+		there, err := filled(text, next)
+		if err != nil {
+			return spec.Cluster{}, err
+		}
+		if next, err = plan.Live(there, next, say); err != nil {
+			return spec.Cluster{}, err
+		}
+		next.Platform = spec.BareMetal
+		if i == 0 {
+			first = next
+		} else if next.Timing != first.Timing || next.MigrateFrom != first.MigrateFrom {
+			return spec.Cluster{}, plan.Incompatible{Reason: fmt.Sprintf("its clusters' nodes speak with the timing of their platform, which a template cannot tell: those on bare metal would "+
+				"migrate from %q and others from %q. Write the tree once with the --timing that its clusters have, and then with --migrate", first.MigrateFrom.Timing, next.MigrateFrom.Timing)}
+		}
+	}
+	elections.Timing, elections.VRRP, elections.MigrateFrom = first.Timing, first.VRRP, first.MigrateFrom
+	return elections, nil
+}
+
+// filled is the plan of a node whose cluster.json was made by a tree, for some cluster: that cluster's values stand where the tree has expressions.
+func filled(tree []byte, c spec.Cluster) (plan.Plan, error) {
+	c.Timing, c.VRRP, c.MigrateFrom, c.VRIDs, c.Ports, c.MDNS = "", "", spec.Former{}, nil, nil, ""
+	values, err := plan.Compile(c)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	value := map[string]string{}
+	for line := range strings.Lines(string(plan.Encode(values))) {
+		value[key(line)] = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), ",")
+	}
+	_, inline, found := bytes.Cut(tree, []byte("inline: |\n"))
+	if !found {
+		return plan.Plan{}, errors.New("there is no text of cluster.json in it")
+	}
+	var text strings.Builder
+	for line := range strings.Lines(string(inline)) {
+		if strings.Contains(line, "{{") {
+			line = value[key(line)] + line[len(strings.TrimRight(line, ",\n")):]
+		}
+		text.WriteString(line)
+	}
+	made, findings := spec.Parse(ClusterFile, []byte(text.String()), spec.Knobs{})
+	for _, f := range findings {
+		if f.Severity == spec.Error {
+			return plan.Plan{}, errors.New(f.Text)
+		}
+	}
+	return plan.Compile(made)
+}
+
+// key is the name of the field that stands on a line.
+func key(line string) string {
+	name, _, _ := strings.Cut(line, ":")
+	return strings.TrimSpace(name)
+}
