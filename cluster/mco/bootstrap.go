@@ -70,9 +70,14 @@ func bootstrapKeepalived(p plan.Plan) pod.Static {
 	asks := func(failures int) *pod.Probe {
 		return &pod.Probe{Host: health.Addr(), Port: health.Port(), Path: "/healthz", Every: 5 * time.Second, Timeout: 5 * time.Second, Failures: failures}
 	}
+	// It sets addresses and sends gratuitous ARP and VRRP packets on raw sockets; nothing else.
+	capabilities := []string{"NET_ADMIN", "NET_RAW"}
+	if p.Timing.Model.RealTime {
+		capabilities = append(capabilities, "SYS_NICE")
+	}
 	shared := pod.Mount{Volume: keepalivedRun, Writable: true}
 	return pod.Static{
-		Name: "keepalived", Namespace: p.Namespace, App: p.Platform.Short() + "-infra-vrrp",
+		Name: "keepalived", Namespace: p.Namespace, Annotations: p.Flavour().PodAnnotations, App: p.Flavour().Short + "-infra-vrrp",
 		Init: []pod.Container{{
 			Name: "install-supervise", Image: p.Images[spec.RuntimeCfgImage], Command: []string{"/usr/bin/onprem-supervise", "--install", binary},
 			Mounts: []pod.Mount{{Volume: supervisor, Path: path.Dir(binary), Writable: true}},
@@ -81,8 +86,7 @@ func bootstrapKeepalived(p plan.Plan) pod.Static {
 			Name: "keepalived", Image: p.Images[spec.KeepalivedImage],
 			Command: []string{binary, "--config", keepalivedDir.Host + "/keepalived.conf", "--run-dir", keepalivedRun.Host, "--cluster", KeepalivedFile,
 				"--health", health.String(), "--", "keepalived"},
-			// It sets addresses and sends gratuitous ARP and VRRP packets on raw sockets; nothing else.
-			Capabilities: []string{"NET_ADMIN", "NET_RAW"},
+			Capabilities: capabilities,
 			Mounts: []pod.Mount{{Volume: keepalivedIn}, {Volume: keepalivedDir, Writable: true}, shared, {Volume: supervisor, Path: path.Dir(binary)},
 				{Volume: run, Path: "/run", Writable: true}, {Volume: tmp, Path: "/tmp", Writable: true}},
 			Startup: asks(60), Liveness: asks(3),
@@ -99,7 +103,7 @@ func bootstrapCoreDNS(p plan.Plan) pod.Static {
 	command := []string{program, "bootstrap", "run", "dns", "--in-pod", "--cluster", CoreDNSFile}
 	mounts := []pod.Mount{{Volume: coreDNSFile}, {Volume: coreDNSDir, Writable: true}, {Volume: networkNames}, {Volume: resolvedNames}}
 	return pod.Static{
-		Name: "coredns", Namespace: p.Namespace, App: p.Platform.Short() + "-infra-coredns",
+		Name: "coredns", Namespace: p.Namespace, Annotations: p.Flavour().PodAnnotations, App: p.Flavour().Short + "-infra-coredns",
 		Processes: true, // our program tells CoreDNS of a new Corefile by a signal
 		Init:      []pod.Container{{Name: "coredns-prepare", Image: own, Command: append(command[:len(command):len(command)], "--once"), Mounts: mounts}},
 		Containers: []pod.Container{{

@@ -57,7 +57,7 @@ func situations(elections spec.Cluster) ([]situation, error) {
 			return nil, err
 		}
 		p.Platform = spec.Platform(symbol(shortName))
-		p.Namespace = "openshift-" + p.Platform.Short() + "-infra"
+		p.Namespace = "openshift-" + p.Flavour().Short + "-infra"
 		list = append(list, situation{plan: p})
 	}
 	return list, nil

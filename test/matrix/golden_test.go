@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"testing"
@@ -22,31 +21,31 @@ import (
 // digest stands beside the cell, and it is there as a whole where a cell is the plainest one or differs from it in one thing.
 func TestTrees(t *testing.T) {
 	var where bytes.Buffer
-	trees, contents := map[string][]byte{}, map[string][]byte{}
+	var trees, contents once
 	for _, c := range cells() {
 		described, _ := c.described(t)
 		p := compiled(t, described)
 		decided := plan.Encode(p)
 		fmt.Fprintf(&where, "%s: %s", c, sum(decided))
 		if c.plain() {
-			contents["cluster.json of "+c.String()] = decided
+			contents.add("cluster.json of "+c.String(), decided)
 		}
 		for _, r := range p.Roles() {
-			listing := listed(t, goods(t, p, r).Tree(), decided, contents)
-			trees[sum(listing)] = listing
+			listing := listed(t, goods(t, p, r).Tree(), decided, &contents)
+			trees.add(sum(listing), listing)
 			fmt.Fprintf(&where, " %s %s", r, sum(listing))
 		}
 		where.WriteByte('\n')
 	}
 	t.Run("cells", func(t *testing.T) { golden.Check(t, where.Bytes()) })
-	t.Run("trees", func(t *testing.T) { golden.Check(t, archive(trees)) })
-	t.Run("files", func(t *testing.T) { golden.Check(t, archive(contents)) })
+	t.Run("trees", func(t *testing.T) { golden.Check(t, txtar.Format(&trees.Archive)) })
+	t.Run("files", func(t *testing.T) { golden.Check(t, txtar.Format(&contents.Archive)) })
 }
 
 func sum(text []byte) string { return fmt.Sprintf("%.6x", sha256.Sum256(text)) }
 
 // listed is a tree without its cluster.json, which must be the one that was decided; its files go into contents.
-func listed(t *testing.T, tree []asset.File, decided []byte, contents map[string][]byte) []byte {
+func listed(t *testing.T, tree []asset.File, decided []byte, contents *once) []byte {
 	t.Helper()
 	var listing bytes.Buffer
 	for _, f := range tree {
@@ -57,7 +56,7 @@ func listed(t *testing.T, tree []asset.File, decided []byte, contents map[string
 			continue
 		}
 		fmt.Fprintf(&listing, "%04o %s %s\n", f.Mode, f.Path, sum(f.Contents))
-		contents[sum(f.Contents)+" "+path.Base(f.Path)] = f.Contents
+		contents.add(path.Base(f.Path)+" "+sum(f.Contents), f.Contents)
 	}
 	return listing.Bytes()
 }
@@ -75,10 +74,11 @@ func (c cell) plain() bool {
 	return differs <= 1 || c.noVIPs && differs == 2
 }
 
-func archive(files map[string][]byte) []byte {
-	a := &txtar.Archive{}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		a.Files = append(a.Files, txtar.File{Name: name, Data: files[name]})
+// once is an archive of files in the order in which they first came: so a change of one moves no other.
+type once struct{ txtar.Archive }
+
+func (o *once) add(name string, text []byte) {
+	if !slices.ContainsFunc(o.Files, func(f txtar.File) bool { return f.Name == name }) {
+		o.Files = append(o.Files, txtar.File{Name: name, Data: text})
 	}
-	return txtar.Format(a)
 }
