@@ -57,6 +57,9 @@ type claim struct {
 // answers says whether others may be told of the claim.
 func (c *claim) answers() bool { return c.state == Announcing || c.state == Established }
 
+// maybeKnown says whether others may remember the claim: of this run, or of one before that said no goodbye, as one does that another one follows.
+func (c *claim) maybeKnown() bool { return c.answers() || c.state == Probing && c.sent > 0 }
+
 // probed says whether a name is one that must be this host's alone.
 func (c *claim) probed(name string) bool {
 	return slices.ContainsFunc(c.records, func(o *owned) bool { return o.rr.Header().Rrtype == dns.TypeNSEC && o.name() == name })
@@ -123,7 +126,7 @@ func (r *Responder) Set(now time.Time, link Link, hosts []Host) {
 		kept = append(kept, old)
 	}
 	for _, gone := range r.claims {
-		r.goodbye(gone.records, gone.answers())
+		r.goodbye(gone.records, gone.maybeKnown())
 	}
 	r.claims = kept
 }
@@ -151,10 +154,10 @@ func (r *Responder) replace(now time.Time, c, fresh *claim) {
 
 // goodbye says that records are no longer true. It flushes nothing: another host may have the name by now. Which types of service there are is true
 // of others as well.
-func (r *Responder) goodbye(gone []*owned, announced bool) {
+func (r *Responder) goodbye(gone []*owned, known bool) {
 	var rrs []dns.RR
 	for _, o := range gone {
-		if announced && o.rr.Header().Rrtype != dns.TypeNSEC && o.name() != directory {
+		if known && o.rr.Header().Rrtype != dns.TypeNSEC && o.name() != directory {
 			rrs = append(rrs, inPacket(o, 0, false))
 		}
 	}
@@ -164,7 +167,7 @@ func (r *Responder) goodbye(gone []*owned, announced bool) {
 // Leave is the last that is said: goodbye to everything that was announced (RFC 6762 10.1).
 func (r *Responder) Leave() []Outgoing {
 	for _, c := range r.claims {
-		r.goodbye(c.records, c.answers())
+		r.goodbye(c.records, c.maybeKnown())
 	}
 	r.claims = nil
 	return r.take()

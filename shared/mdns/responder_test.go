@@ -240,6 +240,11 @@ func TestGoodbye(t *testing.T) {
 	if at, ok := r.Next(); ok {
 		t.Errorf("it wants to be woken at %v", at)
 	}
+	again := announcer(node("master-0", "192.0.2.10"), start)
+	again.Tick(start)
+	if out := again.Leave(); len(out) != 1 {
+		t.Errorf("a host that others may remember from before said %d packets, want its goodbye", len(out))
+	}
 	probing := announcer(node("master-0", "192.0.2.10"), start)
 	if out := probing.Leave(); len(out) > 0 {
 		t.Errorf("a host that had announced nothing said goodbye: %v", out)
