@@ -40,7 +40,7 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 	}
 	s := Snapshot{Links: links, Agreed: agreed, Hostname: name}
 	if r.station != nil {
-		s.Claims = r.station.told.now()
+		s.Claims, s.At = r.station.told.now(), r.where
 	}
 	return s, nil
 }
@@ -80,12 +80,14 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		d.Where.IPv6 = d.Where.IPv6 || ip.Is6() && ip.IsLinkLocalUnicast() && !a.Tentative
 	}
 	d.Hosts = r.announced(name, own)
-	reasons := loop.Reasons{fmt.Sprintf("%s is %v on %s (%s)", name, own, link.Name, from)}
+	reasons := loop.Reasons{fmt.Sprintf("%s is %v on %s (%s) by %s", name, own, link.Name, from, d.Where.families())}
 	for _, c := range s.Claims {
-		switch c.State {
-		case protocol.Announcing, protocol.Established:
+		still := d.Where == s.At && slices.ContainsFunc(d.Hosts, func(h protocol.Host) bool { return h.Name == c.Name })
+		switch {
+		case !still:
+		case c.State == protocol.Announcing || c.State == protocol.Established:
 			reasons = append(reasons, fmt.Sprintf("%s is announced", c.Name))
-		case protocol.Lost:
+		case c.State == protocol.Lost:
 			reasons = append(reasons, fmt.Sprintf("not announced: %v has the name %s; give one of the two hosts another one", c.Rival, c.Name))
 		}
 	}

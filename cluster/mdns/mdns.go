@@ -44,6 +44,23 @@ type Where struct {
 	IPv6  bool
 }
 
+// families are those that are spoken, in words.
+func (w Where) families() string {
+	switch {
+	case w.From4.IsValid() && w.IPv6:
+		return "IPv4 and IPv6"
+	case w.From4.IsValid():
+		return "IPv4"
+	}
+	return "IPv6"
+}
+
+// like says that what is spoken on is the same, though maybe in another family.
+func (w Where) like(other Where) bool {
+	other.IPv6 = w.IPv6
+	return w == other
+}
+
 // Line are sockets on one interface.
 type Line interface {
 	Send(protocol.Outgoing) error
@@ -72,6 +89,7 @@ type Snapshot struct {
 	Agreed   []netip.Addr
 	Hostname string
 	Claims   []protocol.Claim // what has become of what was announced
+	At       Where            // where it was
 }
 
 // Desired is what should be announced, and where. Without a host nothing is.

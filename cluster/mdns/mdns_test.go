@@ -307,6 +307,22 @@ func TestRoom(t *testing.T) {
 		}
 		r.quit(false)
 	})
+	virtually(t, "IPv6 can be spoken later", func(t *testing.T) {
+		h := machine(lan4)
+		r := room(t, h, role.Worker)
+		turn(t, r, 3*time.Second)
+		first := h.last()
+		h.address(0, lan4, "fe80::1/64")
+		turn(t, r, 0)
+		if h.open() != 2 || !first.closed || !h.last().where.IPv6 {
+			t.Fatalf("opened %d times", h.open())
+		}
+		// It has its name at once, and so nobody can take it meanwhile.
+		if got := h.last().known(); got != "master-0[192.0.2.10]" {
+			t.Errorf("others know %q", got)
+		}
+		r.quit(false)
+	})
 	virtually(t, "sockets that cannot be made are made later", func(t *testing.T) {
 		h := machine(lan4)
 		h.fails = true

@@ -8,29 +8,42 @@ import (
 	protocol "github.com/onprem-infra/onprem-infra/shared/mdns"
 )
 
-// station speaks on one line until it is stopped, in a goroutine of its own: answers cannot wait for the room's next turn.
+// station speaks on one interface until it is stopped, in a goroutine of its own: answers cannot wait for the room's next turn.
 type station struct {
-	line   Line
+	ear    *ear
 	jitter protocol.Jitter
 	wake   func()
 	wanted chan Desired
+	ears   chan *ear // to listen with from now on
 	heard  chan protocol.Packet
 	deaf   chan error
-	quit   chan bool     // whether to say goodbye
-	over   chan struct{} // nothing is heard any more
+	quit   chan bool // whether to say goodbye
 	done   chan struct{}
 	told   said
 }
 
+// ear is a line that is listened to.
+type ear struct {
+	Line
+	over chan struct{} // it is not any more
+}
+
 func start(ctx context.Context, host Host, w Where, jitter protocol.Jitter) (*station, error) {
-	s := &station{jitter: jitter, wake: host.Wake, wanted: make(chan Desired), heard: make(chan protocol.Packet, 64), deaf: make(chan error),
-		quit: make(chan bool), over: make(chan struct{}), done: make(chan struct{})}
+	s := &station{jitter: jitter, wake: host.Wake, wanted: make(chan Desired), ears: make(chan *ear), heard: make(chan protocol.Packet, 64),
+		deaf: make(chan error), quit: make(chan bool), done: make(chan struct{})}
 	var err error
-	if s.line, err = host.Open(ctx, w, func(p protocol.Packet) { hand(s.heard, p, s.over) }, func(err error) { hand(s.deaf, err, s.over) }); err != nil {
+	if s.ear, err = s.open(ctx, host, w); err != nil {
 		return nil, err
 	}
 	go s.run()
 	return s, nil
+}
+
+func (s *station) open(ctx context.Context, host Host, w Where) (*ear, error) {
+	e := &ear{over: make(chan struct{})}
+	var err error
+	e.Line, err = host.Open(ctx, w, func(p protocol.Packet) { hand(s.heard, p, e.over) }, func(err error) { hand(s.deaf, err, e.over) })
+	return e, err
 }
 
 // hand gives the station what came in while it listens.
@@ -42,10 +55,23 @@ func hand[T any](to chan<- T, what T, over <-chan struct{}) {
 }
 
 // close ends the sockets, which wait until they have been heard.
-func (s *station) close() {
-	close(s.over)
-	s.line.Close()
-	close(s.done)
+func (e *ear) close() {
+	close(e.over)
+	e.Close()
+}
+
+// reopen gives the station other sockets. What it has announced it says once more there.
+func (s *station) reopen(ctx context.Context, host Host, w Where) error {
+	e, err := s.open(ctx, host, w)
+	if err != nil {
+		return err
+	}
+	select {
+	case s.ears <- e:
+	case <-s.done:
+		e.close()
+	}
+	return nil
 }
 
 // set gives the station what to announce from now on.
@@ -66,7 +92,8 @@ func (s *station) stop(goodbye bool) {
 }
 
 func (s *station) run() {
-	defer s.close()
+	defer close(s.done)
+	defer func() { s.ear.close() }()
 	r := protocol.NewResponder(nil, s.jitter)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -79,6 +106,10 @@ func (s *station) run() {
 		select {
 		case d := <-s.wanted:
 			r.Set(time.Now(), d.Link, d.Hosts)
+		case e := <-s.ears:
+			s.ear.close()
+			s.ear = e
+			r.Again(time.Now())
 		case p := <-s.heard:
 			r.Receive(time.Now(), p)
 		case <-timer.C:
@@ -101,7 +132,7 @@ func (s *station) run() {
 // send sends all that it can, and returns the first error.
 func (s *station) send(out []protocol.Outgoing) (first error) {
 	for _, o := range out {
-		if err := s.line.Send(o); err != nil && first == nil {
+		if err := s.ear.Send(o); err != nil && first == nil {
 			first = err
 		}
 	}

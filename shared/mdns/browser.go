@@ -248,9 +248,16 @@ type Found struct {
 
 // Hosts are the hosts that a service is at and whose addresses are known, sorted.
 func (b *Browser) Hosts(now time.Time) []Found {
-	byName := map[string]Found{}
+	byName, targets := map[string]Found{}, map[string]bool{}
 	for t, facts := range b.facts {
-		if t.kind != dns.TypeA && t.kind != dns.TypeAAAA || !b.targeted(t.name) {
+		for _, f := range facts {
+			if t.kind == dns.TypeSRV {
+				targets[key(f.rr.(*dns.SRV).Target)] = true
+			}
+		}
+	}
+	for t, facts := range b.facts {
+		if t.kind != dns.TypeA && t.kind != dns.TypeAAAA || !targets[t.name] {
 			continue
 		}
 		for _, f := range facts {

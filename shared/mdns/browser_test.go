@@ -152,10 +152,13 @@ func TestTwoHundred(t *testing.T) {
 	e := newEther(t)
 	b := listener(e, ours)
 	for i := range 200 {
-		e.add(announcer(node(fmt.Sprintf("worker-%d", i), fmt.Sprintf("192.0.2.%d", i+1)), e.now), fmt.Sprintf("192.0.2.%d", i+1))
+		e.add(announcer(node(fmt.Sprintf("worker-%d", i), fmt.Sprintf("192.0.2.%d", i+1)), e.now), fmt.Sprintf("192.0.2.%d", i+1)).deaf = true // of each other
 		e.run(10 * time.Millisecond)
 	}
 	e.run(5 * time.Second)
+	for _, m := range e.members {
+		m.deaf = false
+	}
 	if n := len(b.Hosts(e.now)); n != 200 {
 		t.Errorf("%d hosts, want 200", n)
 	}

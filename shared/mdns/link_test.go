@@ -23,8 +23,9 @@ type speaker interface {
 // member is a speaker with its address.
 type member struct {
 	speaker
-	at  netip.AddrPort
-	off bool // its wire is cut
+	at   netip.AddrPort
+	off  bool // its wire is cut
+	deaf bool // it hears nothing
 }
 
 // ether is a link in virtual time: what one says all others hear at once, and itself too, as the kernel does it.
@@ -70,7 +71,7 @@ func (e *ether) carry(from *member, out []Outgoing) {
 		}
 		e.log = append(e.log, sent{e.now.Sub(start), from.at.Addr(), o.To, msg, len(o.Data)})
 		for _, m := range slices.Clone(e.members) {
-			if !from.off && !m.off && (!o.To.IsValid() || o.To == m.at) {
+			if !from.off && !m.off && !m.deaf && (!o.To.IsValid() || o.To == m.at) {
 				m.Receive(e.now, Packet{From: from.at, Multicast: !o.To.IsValid(), Data: o.Data})
 				e.carry(m, m.Tick(e.now))
 			}

@@ -57,8 +57,8 @@ type claim struct {
 // answers says whether others may be told of the claim.
 func (c *claim) answers() bool { return c.state == Announcing || c.state == Established }
 
-// maybeKnown says whether others may remember the claim: of this run, or of one before that said no goodbye, as one does that another one follows.
-func (c *claim) maybeKnown() bool { return c.answers() || c.state == Probing && c.sent > 0 }
+// maybeKnown says whether others may remember the claim: of this responder, or of one before that said no goodbye, as one does that another one follows.
+func (c *claim) maybeKnown() bool { return c.state != Lost }
 
 // probed says whether a name is one that must be this host's alone.
 func (c *claim) probed(name string) bool {
@@ -129,6 +129,15 @@ func (r *Responder) Set(now time.Time, link Link, hosts []Host) {
 		r.goodbye(gone.records, gone.maybeKnown())
 	}
 	r.claims = kept
+}
+
+// Again says once more what is announced, to those who could not hear it before.
+func (r *Responder) Again(now time.Time) {
+	for _, c := range r.claims {
+		if c.answers() {
+			c.state, c.sent, c.at = Announcing, 0, now
+		}
+	}
 }
 
 // replace gives a claim other records.

@@ -1,0 +1,34 @@
+// Command onprem-coredns is CoreDNS with the plugins that the project's Corefiles use, and with mdns, which answers for hosts that announce
+// themselves by multicast DNS. It is a module of its own, so that what imports the project does not depend on CoreDNS.
+package main
+
+import (
+	"slices"
+
+	"github.com/coredns/coredns/core/dnsserver"
+	"github.com/coredns/coredns/coremain"
+	_ "github.com/coredns/coredns/plugin/bind"
+	_ "github.com/coredns/coredns/plugin/bufsize"
+	_ "github.com/coredns/coredns/plugin/cache"
+	_ "github.com/coredns/coredns/plugin/errors"
+	_ "github.com/coredns/coredns/plugin/forward"
+	_ "github.com/coredns/coredns/plugin/health"
+	_ "github.com/coredns/coredns/plugin/hosts"
+	_ "github.com/coredns/coredns/plugin/log"
+	_ "github.com/coredns/coredns/plugin/loop"
+	_ "github.com/coredns/coredns/plugin/metrics"
+	_ "github.com/coredns/coredns/plugin/ready"
+	_ "github.com/coredns/coredns/plugin/reload"
+	_ "github.com/coredns/coredns/plugin/root"
+	_ "github.com/coredns/coredns/plugin/template"
+
+	"github.com/onprem-infra/onprem-infra/cmd/onprem-coredns/mdns"
+)
+
+func main() {
+	// Behind hosts: what the API says of a node is newer than what the node has announced.
+	i := slices.Index(dnsserver.Directives, "hosts")
+	dnsserver.Directives = slices.Insert(dnsserver.Directives, i+1, mdns.Name)
+	mdns.Register()
+	coremain.Run()
+}

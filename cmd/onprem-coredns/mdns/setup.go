@@ -1,0 +1,107 @@
+// Package mdns is the CoreDNS plugin that answers for the hosts of a cluster by what they announce of themselves over multicast DNS.
+package mdns
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/coredns/caddy"
+	"github.com/coredns/coredns/core/dnsserver"
+	"github.com/coredns/coredns/plugin"
+	"github.com/miekg/dns"
+
+	protocol "github.com/onprem-infra/onprem-infra/shared/mdns"
+	"github.com/onprem-infra/onprem-infra/shared/record"
+)
+
+// Name is the plugin's directive.
+const Name = "mdns"
+
+// leastMembers is how many members etcd must have before its SRV record is answered, when nothing is said: of a list that is not whole a cluster of
+// another size would be made.
+const leastMembers = 3
+
+// Register makes the directive known to CoreDNS.
+func Register() { plugin.Register(Name, setup) }
+
+// settings are what one directive says.
+type settings struct {
+	zone  string     // in lower case, with the final dot
+	least int        // members before SRV is answered
+	bind  netip.Addr // of the interface to listen on; the zero value for all
+	wish  protocol.Wish
+}
+
+func setup(c *caddy.Controller) error {
+	s, err := parse(c)
+	if err != nil {
+		return plugin.Error(Name, err)
+	}
+	h := &handler{settings: s}
+	ears := &ears{settings: s, to: &h.known}
+	ctx, end := context.WithCancel(context.Background())
+	c.OnStartup(func() error { ears.start(ctx); return nil })
+	c.OnShutdown(func() error { end(); ears.wait(); return nil })
+	dnsserver.GetConfig(c).AddPlugin(func(next plugin.Handler) plugin.Handler {
+		h.next = next
+		return h
+	})
+	return nil
+}
+
+// parse reads `mdns DOMAIN [MIN_SRV] [FILTER] [BIND_ADDRESS]`, as it has been written for years, and in a block of its own the networks that hosts'
+// addresses are in.
+func parse(c *caddy.Controller) (settings, error) {
+	s := settings{least: leastMembers, wish: protocol.Wish{Types: []protocol.Type{protocol.Workstation, protocol.Etcd}}}
+	for n := 0; c.Next(); n++ {
+		if n > 0 {
+			return s, plugin.ErrOnce
+		}
+		args := c.RemainingArgs()
+		if len(args) < 1 || len(args) > 4 {
+			return s, c.Errf("it is written mdns DOMAIN [MIN_SRV] [FILTER] [BIND_ADDRESS], not with %d words", len(args))
+		}
+		if err := s.words(args); err != nil {
+			return s, c.Err(err.Error())
+		}
+		for c.NextBlock() {
+			if c.Val() != "networks" {
+				return s, c.Errf("there is no option %q: use networks CIDR...", c.Val())
+			}
+			for _, text := range c.RemainingArgs() {
+				p, err := netip.ParsePrefix(text)
+				if err != nil {
+					return s, c.Errf("networks: %q is no network such as 192.0.2.0/24", text)
+				}
+				s.wish.Networks = append(s.wish.Networks, p.Masked())
+			}
+		}
+	}
+	return s, nil
+}
+
+// words reads the arguments. One that is empty, as a template may leave it, is as if it were not there.
+func (s *settings) words(args []string) error {
+	zone, err := record.ParseName(args[0])
+	if err != nil {
+		return fmt.Errorf("the domain: %w", err)
+	}
+	s.zone = dns.Fqdn(string(zone))
+	if len(args) > 1 && args[1] != "" {
+		if s.least, err = strconv.Atoi(args[1]); err != nil || s.least < 0 {
+			return fmt.Errorf("MIN_SRV is %q: write a whole number, 0 for no minimum", args[1])
+		}
+	}
+	if len(args) > 2 {
+		s.wish.Cluster = strings.TrimSpace(args[2])
+	}
+	if len(args) > 3 && args[3] != "" {
+		if s.bind, err = netip.ParseAddr(args[3]); err != nil {
+			return fmt.Errorf("BIND_ADDRESS is %q: write an address of this machine", args[3])
+		}
+	}
+	return nil
+}
