@@ -121,7 +121,11 @@ func TestOneInterface(t *testing.T) {
 		t.Fatal(err)
 	}
 	next(atStranger)
+	if err := stranger.Send(netip.MustParseAddrPort("198.51.100.1:5353"), []byte("to you by the other link")); err != nil {
+		t.Fatal(err)
+	}
 	silent(t, "the node", heard)
+	silent(t, "another program of the node", beside)
 
 	if err := peer.Send(netip.MustParseAddrPort("192.0.2.10:5353"), []byte("to you alone")); err != nil {
 		t.Fatal(err)
