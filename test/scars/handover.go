@@ -29,5 +29,9 @@ func handovers() []Scar {
 			by(supervise, "TestInstall", "cmd/onprem-supervise/main.go", "self, 0o755", "self, 0o644")),
 		kept("T-07", "A connection that reached the one who hands over in the instant of the move timed out.",
 			by("cmd/onprem-supervise", "TestServesOn", "shared/host/supervise/request.go", "\t\ts.lend()\n", "")),
+		kept("T-08", "The bootstrap machine left before a node that had just begun could speak, and nobody had the VIP.",
+			by("shared/simulate", "TestHandOverToWhoJustBegan", "shared/simulate/supervisor.go", "max(patience, vrrp.Standing)", "max(patience, 0)"),
+			by(supervise, "TestLeavesPatiently", "shared/host/supervise/request.go", "now.Add(max(s.order.patience, s.Patience))", "now.Add(s.order.patience)"),
+			by("bootstrap/vip", "TestWaitsForWhoBegins", "bootstrap/vip/vip.go", "if p.VRRP.ControlPlane.Holder != 0 { // nodes", "if true { // nodes")),
 	}
 }

@@ -3,6 +3,9 @@ package scars
 // hosts is what is asked of a machine among others, beside the scars: a VIP that a stranger holds is seen, said and not fought over.
 func hosts() []Scar {
 	const (
+		supervise = "cmd/onprem-supervise"
+		host      = "shared/host/supervise"
+		orphan    = "shared/host/supervise/orphan.go"
 		neighbour = "shared/host/link/neighbour.go"
 		claim     = "bootstrap/vip/claim.go"
 		decide    = "bootstrap/vip/decide.go"
@@ -36,6 +39,17 @@ func hosts() []Scar {
 		kept("V-08", "What failed for one VIP, or could not be written down, was not made good later.",
 			by("bootstrap/vip", "TestClaimFaults", claim, "if !c.unsaved {", "if c.unsaved = c.unsaved && c.waited; !c.unsaved {")),
 		kept("V-09", "keepalived counted its priority anew in a reload, told it, and the VIP was taken off its holder.",
-			by("cmd/onprem-supervise", "TestReloadWithHealth", "shared/host/supervise/notify.go", `"BACKUP_PRIORITY":     "",`, `"BACKUP_PRIORITY":     supervised.Backup,`)),
+			by(supervise, "TestReloadWithHealth", "shared/host/supervise/notify.go", `"BACKUP_PRIORITY":     "",`, `"BACKUP_PRIORITY":     supervised.Backup,`)),
+		kept("V-10", "Who took a VIP did not know where its peers are, and asked for a second before the former holder heard it.",
+			by(host, "TestWarmth", "shared/host/supervise/warm.go", "next.After(w.at) {", "next.Before(w.at) {"),
+			by(supervise, "TestKnowsItsPeers", "shared/host/supervise/loop.go", "\ts.warm(now)\n", "")),
+		kept("V-11", "keepalived was killed with its supervisor, and two had the VIP until their container's next start; or nobody else wanted it, and it went.",
+			by(supervise, "TestOutlived", orphan, "return absent, o.strip(order.contested())", "return absent, nil"),
+			by(supervise, "TestOutlived", orphan, "Sub(now); left > 0 {", "Sub(now); left > time.Hour {"),
+			by(supervise, "TestOutlivedAlone", orphan, "if !o.alone[name] {", `if name != "" {`),
+			by("shared/simulate", "TestScenarios", "shared/simulate/supervisor.go", "\tif h.monitor {\n\t\tw.strip", "\tif !h.monitor {\n\t\tw.strip")),
+		kept("V-12", "Containers came and went, and each change of the network had everything read anew.",
+			by("shared/host/link", "TestPace", "shared/host/link/watch.go", "rest.Reset(calm)", "rest.Reset(0)"),
+			by(host, "TestChurn", "shared/host/supervise/churn.go", "c.until = now.Add(restless)", "c.until = now")),
 	}
 }

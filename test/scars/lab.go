@@ -54,6 +54,8 @@ func labs() []Scar {
 			by(chaos, "TestJudge", rules, "a.At-b.At < noise", "a.At-b.At < noise-2*time.Millisecond"),
 			by(chaos, "TestJudge", rules, " && !c.muffled(span{reign.To - c.Calm, left})", ""),
 			by(chaos, "TestJudge", rules, "return len(doubtful) < len(c.Nodes)", "return true"),
+			by(chaos, "TestJudge/two, the better of whom cannot have forgotten the other", rules, "s.length() >= forgets", "s.length() >= 0"),
+			by(chaos, "TestJudge/two who did not hear each other for long, by two faults", "test/chaos/span.go", "s.from <= all[n-1].to {", "s.from < 0 {"),
 			by(chaos, "TestTakes", "test/chaos/watch.go", "!known && a.At-adverts[0].At < pause", "false")),
 		kept("F-09", "A schedule by chance could not be written and read again.",
 			by(chaos, "TestRandom", "shared/simulate/fault.go", " && !slices.Contains(labKinds(), f.Kind)", "")),

@@ -123,6 +123,7 @@ func balancers() []Scar {
 			by("cluster/lb", "TestLeftAlone", "cluster/lb/apply.go", "r.host.Now().Add(often)", "r.host.Now().Add(4 * often)")),
 		kept("L-06", "Whoever filled the ports on which the balancer tells everybody how it does moved the VIP.",
 			by("cmd/onprem-infra", "TestBalancerIsAskedInside", "cmd/onprem-infra/monitor_lb.go", "p.Ports[port.LBStats]), p.Timing", "p.Ports[port.LBMonitor]), p.Timing"),
-			by("cmd/onprem-infra", "TestBalancerIsAskedInside", "cmd/onprem-infra/monitor_vip_probe.go", "balancer: local(port.LBStats,", "balancer: local(port.LBReady,")),
+			by("cmd/onprem-infra", "TestBalancerIsAskedInside", "cmd/onprem-infra/monitor_vip_probe.go", "balancer: local(port.LBStats,", "balancer: local(port.LBReady,"),
+			by("test/podlb", "TestCrowd", template, "maxconn 45000", "maxconn 2000")),
 	}
 }

@@ -12,6 +12,7 @@ func ranks() []Scar {
 		unserved  = "shared/host/supervise/unserved.go"
 		filter    = "shared/host/nft"
 		memo      = "shared/host/nft/generation.go"
+		model     = "shared/vrrp"
 		simulate  = "shared/simulate"
 		simulator = "shared/simulate/supervisor.go"
 		verbs     = "cmd/onprem-infra"
@@ -73,6 +74,10 @@ func ranks() []Scar {
 			by(verbs, "TestLookOnce", probe, "if time.Since(n.look.at) >= fresh {", "if true {"),
 			by(filter, "TestMemo", memo, "m.known && m.at == now && ", "m.known && "),
 			by(filter, "TestMemoRefused", memo, "\tnow, err := generation()\n\tif err != nil {\n\t\treturn false, err", "\tnow, err := generation()\n\tif err != nil {\n\t\treturn m.present, nil"),
-			by(filter, "TestMemo", memo, "m.rules == text {", `m.rules != "" {`)),
+			by(filter, "TestMemo", memo, "reflect.DeepEqual(m.rules, r) {", "reflect.DeepEqual(m.rules, m.rules) {")),
+		kept("O-15", "Nodes that had just begun, on which nothing worked yet, had one priority, and took the VIP together.",
+			by(model, "TestProveRejectsRanked/a base that the bonus takes away", "shared/vrrp/validate.go", "c.Holder > 0 && begins <", "c.Holder < 0 && begins <"),
+			by(model, "TestRanked", "shared/vrrp/policy.go", "base, holder = 31, 30", "base, holder = 30, 30"),
+			by(simulate, "TestBeginTogether", "shared/simulate/rules.go", "return undisturbed(a) && undisturbed(b) &&", "return a.priority > 1 && undisturbed(a) && undisturbed(b) &&")),
 	}
 }

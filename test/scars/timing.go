@@ -58,5 +58,9 @@ func timings() []Scar {
 			by("shared/haproxy", "TestStates", "shared/haproxy/state.go", "c.Server.Rise+c.Server.Fall-1", "4")),
 		kept("M-09", "A node's checks went at the pace of another profile.",
 			by(nodes, "TestPolicyOf", "cluster/vip/checks.go", "if policy, ok := t.Checks[check]; ok {", "if policy, ok := vrrp.CompatTiming().Checks[check]; ok {")),
+		kept("M-10", "keepalived waited for a processor like everybody else, and its adverts came too late.",
+			by("test/podvip", "TestRealTime", elect, "RealTime: r.plan.Timing.Model.RealTime, ", ""),
+			by(bootstrap, "TestContainer", "bootstrap/vip/vip.go", "if p.Timing.Model.RealTime {", "if false {"),
+			by("cluster", "TestConfinement", "cluster/pods.go", "if p.Timing.Model.RealTime {", "if false {")),
 	}
 }

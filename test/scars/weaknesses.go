@@ -95,7 +95,7 @@ func weaknesses() []Scar {
 			by("shared/vrrp", "TestIDsInRange", "shared/vrrp/ids.go", "a = (a + s[i]) % 15\n\t\tb = (b + a) % 15", "a = (a + s[i]) & 0xf\n\t\tb = (b + a) & 0xf")),
 		kept("W-24", "Empty addresses became peers and servers, and without VIPs or nodes the first of none was asked for.",
 			by("shared/haproxy", "TestPlace", "shared/haproxy/config.go", "return a.IsValid() && !a.IsUnspecified()", "return true || !a.IsUnspecified()"),
-			by("cluster", "TestMatrix/master without VIPs", "shared/plan/nodes.go", "\tif len(p.VIPs.API) == 0 {\n\t\treturn Rooms{}\n\t}\n", "")),
+			by("cluster", "TestMatrix/master without VIPs", "shared/plan/nodes.go", "\tif len(p.VIPs.API) == 0 {\n\t\treturn Rooms{MDNS: mdns}\n\t}\n", "")),
 		kept("W-25", "A misspelt word of a manifest, or one in the wrong place, meant nothing.",
 			by("shared/pod", "TestRoundTrip", "shared/object/pod.go", `yaml:"emptyDir,omitempty"`, `yaml:"empty-dir,omitempty"`),
 			by("cluster", "TestConventions", "shared/object/pod.go", "TerminationGracePeriodSeconds *int64              `yaml:\"terminationGracePeriodSeconds,", "TerminationGracePeriodSeconds *int64              `yaml:\"activeDeadlineSeconds,"),
@@ -142,7 +142,7 @@ func weaknesses() []Scar {
 			"Monitors and what they render are one program here. How it lives beside other releases of a cluster's own operators is of a later part of the work.",
 			by("shared/plan", "TestRoundTrip", "shared/plan/encode.go", "		\"nodeLabels\":      map[string]string{\"controlPlane\": p.ControlPlaneLabel},\n", "")),
 		kept("W-38", "Four copies of one unit, three of keepalived's configuration and three Corefiles were kept by hand.",
-			by("cluster", "TestPlatformsDifferInNamesOnly", pods, `Capabilities: []string{"NET_ADMIN", "NET_RAW"},`, `Capabilities: map[bool][]string{true: {"NET_ADMIN", "NET_RAW"}, false: {"NET_ADMIN"}}[p.Platform != spec.OpenStack],`),
+			by("cluster", "TestPlatformsDifferInNamesOnly", pods, `capabilities := []string{"NET_ADMIN", "NET_RAW"}`, `capabilities := map[bool][]string{true: {"NET_ADMIN", "NET_RAW"}, false: {"NET_ADMIN"}}[p.Platform != spec.OpenStack]`),
 			by("cluster", "TestOneNodeIP", "cluster/assets.go", "\tb.Unit(units.Fit(p.Flavour().Around)(units.NodeIP(p.KubeletUnit)))\n", "\tif p.Platform != spec.VSphere {\n\t\tb.Unit(units.Fit(p.Flavour().Around)(units.NodeIP(p.KubeletUnit)))\n\t}\n")),
 	}
 }
