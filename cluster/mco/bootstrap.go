@@ -11,6 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/pod"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // The operator's bootstrap command knows four files by name and puts two of them where the bootstrap machine's kubelet reads manifests, and two where
@@ -75,6 +76,11 @@ func bootstrapKeepalived(p plan.Plan) pod.Static {
 	if p.Timing.Model.RealTime {
 		capabilities = append(capabilities, "SYS_NICE")
 	}
+	command := []string{binary, "--config", keepalivedDir.Host + "/keepalived.conf", "--run-dir", keepalivedRun.Host, "--cluster", KeepalivedFile,
+		"--health", health.String()}
+	if p.VRRP.ControlPlane.Holder != 0 { // nodes of ours alone: whoever takes over is heard
+		command = append(command, "--patience", vrrp.Standing.String())
+	}
 	shared := pod.Mount{Volume: keepalivedRun, Writable: true}
 	return pod.Static{
 		Name: "keepalived", Namespace: p.Namespace, Annotations: p.Flavour().PodAnnotations, App: p.Flavour().Short + "-infra-vrrp",
@@ -83,9 +89,7 @@ func bootstrapKeepalived(p plan.Plan) pod.Static {
 			Mounts: []pod.Mount{{Volume: supervisor, Path: path.Dir(binary), Writable: true}},
 		}},
 		Containers: []pod.Container{{
-			Name: "keepalived", Image: p.Images[spec.KeepalivedImage],
-			Command: []string{binary, "--config", keepalivedDir.Host + "/keepalived.conf", "--run-dir", keepalivedRun.Host, "--cluster", KeepalivedFile,
-				"--health", health.String(), "--", "keepalived"},
+			Name: "keepalived", Image: p.Images[spec.KeepalivedImage], Command: append(command, "--", "keepalived"),
 			Capabilities: capabilities,
 			Mounts: []pod.Mount{{Volume: keepalivedIn}, {Volume: keepalivedDir, Writable: true}, shared, {Volume: supervisor, Path: path.Dir(binary)},
 				{Volume: run, Path: "/run", Writable: true}, {Volume: tmp, Path: "/tmp", Writable: true}},
