@@ -1,6 +1,7 @@
 package haproxy
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -122,5 +123,20 @@ func TestStates(t *testing.T) {
 	}
 	if len(got) != 8 {
 		t.Errorf("%d lines: %v", len(got), got)
+	}
+}
+
+// TestWithoutMachineConfig holds that of a cluster which has no machine config servers HAProxy is told nothing about them, also while it still runs with
+// the structure of one that had.
+func TestWithoutMachineConfig(t *testing.T) {
+	c := cluster(addrs("192.0.2.5"), "192.0.2.10", "192.0.2.11")
+	c.Ports.MachineConfig, c.Ports.MachineConfigLB = 0, 0
+	if states := string(States(c, nil)); strings.Contains(states, MachineConfig) || !strings.Contains(states, Masters) {
+		t.Errorf("states\n%s", states)
+	}
+	stats := []Stat{{Backend: Masters, Server: "s0"}, {Backend: MachineConfig, Server: "s0"}, {Backend: MachineConfigOpen, Server: "s0"}}
+	changes := fmt.Sprint(Change(c, stats))
+	if strings.Contains(changes, MachineConfig) || !strings.Contains(changes, "masters/s0") {
+		t.Errorf("changes %s", changes)
 	}
 }

@@ -65,3 +65,19 @@ func TestOf(t *testing.T) {
 		})
 	}
 }
+
+// TestWithoutMachineConfig holds that nothing but the API is redirected, and no port closed, where there are no machine config servers.
+func TestWithoutMachineConfig(t *testing.T) {
+	numbers, err := port.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(numbers, port.MachineConfig)
+	delete(numbers, port.MachineConfigLB)
+	vip := netip.MustParseAddr("192.0.2.5")
+	got := Of([]netip.Addr{vip}, []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, numbers)
+	want := Rules{Redirects: []Redirect{{VIP: vip, From: 6443, To: 9445}}}
+	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(got.Off(), Rules{}) {
+		t.Errorf("got %+v, off %+v", got, got.Off())
+	}
+}

@@ -58,6 +58,16 @@ func KubeAPIServer(ctx context.Context) (string, error) { return kubernetes(ctx,
 // Kubelet is KubeAPIServer for the kubelet of the same version.
 func Kubelet(ctx context.Context) (string, error) { return kubernetes(ctx, "kubelet") }
 
+// Kubeadm is KubeAPIServer for kubeadm of the same version, from a module of its own.
+func Kubeadm(ctx context.Context) (string, error) { return administrators(ctx, "kubeadm") }
+
+// Kubectl is Kubeadm for kubectl.
+func Kubectl(ctx context.Context) (string, error) { return administrators(ctx, "kubectl") }
+
+func administrators(ctx context.Context, program string) (string, error) {
+	return thirdParty(ctx, "kubeadm", program, "k8s.io/kubernetes/cmd/"+program)
+}
+
 func kubernetes(ctx context.Context, program string) (string, error) {
 	return thirdParty(ctx, "kubernetes", program, "k8s.io/kubernetes/cmd/"+program)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/onprem-infra/onprem-infra/test/cache"
 	"github.com/onprem-infra/onprem-infra/test/vm"
@@ -120,6 +121,25 @@ WantedBy=multi-user.target
 `,
 }
 
+// packaged is kubelet's unit with its drop-in as the packages of Kubernetes bring them.
+const packaged = `[Unit]
+Wants=network-online.target
+After=network-online.target containerd.service
+StartLimitIntervalSec=0
+[Service]
+ExecStartPre=` + dir + `/kernel
+Environment="KUBELET_KUBECONFIG_ARGS=--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf --kubeconfig=/etc/kubernetes/kubelet.conf"
+Environment="KUBELET_CONFIG_ARGS=--config=/var/lib/kubelet/config.yaml"
+EnvironmentFile=-/var/lib/kubelet/kubeadm-flags.env
+EnvironmentFile=-/etc/default/kubelet
+ExecStart=` + dir + `/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS $KUBELET_KUBEADM_ARGS $KUBELET_EXTRA_ARGS
+Restart=always
+RestartSec=2
+KillMode=process
+[Install]
+WantedBy=multi-user.target
+`
+
 // preset enables them, as a node's image does.
 const preset = "enable containerd.service\nenable images.service\nenable kubelet.service\n"
 
@@ -128,6 +148,9 @@ type Config struct {
 	Name   string           // of the node
 	Images map[string]Image // by the names that pods call them
 	Joins  bool             // it joins the API of /var/lib/kubelet/kubeconfig; otherwise it stands alone
+	// Kubeadm says that kubeadm makes the machine a node: there are kubeadm and kubectl, and kubelet's unit is that of their packages, which tries on
+	// until kubeadm has written its configuration.
+	Kubeadm bool
 }
 
 // Programs builds what is missing. It may take minutes, so it is for the time before a clock runs.
@@ -148,9 +171,18 @@ func Prepare(ctx context.Context, m *vm.Machine, c Config) error {
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build runc without limits: %w\n%s", err, out)
 	}
-	for name, source := range map[string]string{
+	programs := map[string]string{
 		"kubelet": kubelet, "runc": runc, "containerd": "/usr/bin/containerd", "containerd-shim-runc-v2": "/usr/bin/containerd-shim-runc-v2", "ctr": "/usr/bin/ctr",
-	} {
+	}
+	if c.Kubeadm {
+		if programs["kubeadm"], err = cache.Kubeadm(ctx); err != nil {
+			return err
+		}
+		if programs["kubectl"], err = cache.Kubectl(ctx); err != nil {
+			return err
+		}
+	}
+	for name, source := range programs {
 		content, err := os.ReadFile(source)
 		if err != nil {
 			return err
@@ -178,7 +210,14 @@ func Prepare(ctx context.Context, m *vm.Machine, c Config) error {
 		"/etc/systemd/system-preset/10-kubernetes.preset": []byte(preset),
 	}
 	for name, text := range units {
-		if name == "kubelet.service" {
+		switch {
+		case c.Kubeadm && name == "kubelet.service":
+			text = packaged
+		case c.Kubeadm && name == "kubelet-dependencies.target":
+			continue
+		case c.Kubeadm:
+			text = strings.ReplaceAll(strings.ReplaceAll(text, "After=kubelet-dependencies.target\n", ""), "Requires=kubelet-dependencies.target\n", "")
+		case name == "kubelet.service":
 			text = fmt.Sprintf(text, c.Name, flags)
 		}
 		files["/etc/systemd/system/"+name] = []byte(text)
