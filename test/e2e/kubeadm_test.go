@@ -80,6 +80,7 @@ func TestLongKubeadm(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	m := firstNode(ctx, t)
+	m.install(ctx, t)
 	m.founds(ctx, t)
 	m.joinsItself(ctx, t)
 	m.servesAll(ctx, t)
@@ -139,26 +140,13 @@ func bootFirst(ctx context.Context, t *testing.T, c *chain.Chain, host *lab.Host
 			t.Error(err)
 		}
 	})
-	document, err := c.CompileRole(ctx, "master", []byte(anyCluster))
-	must(t, err)
 	own, err := chain.OwnImageSource()
-	must(t, err, m.Ignite(ctx, document), m.Load(ctx, own), kubenode.Prepare(ctx, m, kubenode.Config{Name: "node-master", Images: images, Kubeadm: true}),
+	must(t, err, m.Load(ctx, own), kubenode.Prepare(ctx, m, kubenode.Config{Name: "node-master", Images: images, Kubeadm: true}),
 		m.Write("/etc/resolv.conf", fmt.Appendf(nil, "nameserver %s\n", chain.NeighbourIP), 0o644),
 		m.Write("/etc/hostname", []byte("node-master\n"), 0o644),
 		m.Write("/etc/NetworkManager/conf.d/10-lab.conf", []byte("[keyfile]\nunmanaged-devices=*\n"), 0o644),
 		m.Write("/root/kubeadm.yaml", fmt.Appendf(nil, kubeadmConfig, version), 0o644))
-	objects := t.TempDir()
-	must(t, c.RenderRole(ctx, "cluster", []byte(anyCluster), objects))
-	must(t, filepath.WalkDir(objects, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		return m.Write("/root/manifests"+strings.TrimPrefix(path, objects), text, 0o644)
-	}))
+	must(t, rendered(ctx, t, c, m, "master", "/root/master"), rendered(ctx, t, c, m, "cluster", "/root/manifests"))
 	r, err := m.Boot(ctx, host)
 	must(t, err)
 	t.Cleanup(func() {
@@ -171,6 +159,29 @@ func bootFirst(ctx context.Context, t *testing.T, c *chain.Chain, host *lab.Host
 		}
 	})
 	return &founder{member: member{role: "master", Running: r}, chain: c}
+}
+
+// rendered puts what 'render' writes of a role below a directory of the machine.
+func rendered(ctx context.Context, t *testing.T, c *chain.Chain, m *vm.Machine, role, inside string) error {
+	t.Helper()
+	dir := t.TempDir()
+	if err := c.RenderRole(ctx, role, []byte(anyCluster), dir); err != nil {
+		return err
+	}
+	return filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return m.Write(inside+strings.TrimPrefix(path, dir), text, info.Mode().Perm())
+	})
 }
 
 // kubernetesVersion is that of the programs, as kubeadm says it.
@@ -191,6 +202,13 @@ func (m *founder) sh(ctx context.Context, t *testing.T, line string) string {
 		t.Fatalf("%s: %v\n%s", line, err, out)
 	}
 	return out
+}
+
+// install is what an administrator does before kubeadm, as the README says.
+func (m *founder) install(ctx context.Context, t *testing.T) {
+	t.Helper()
+	m.sh(ctx, t, "cp -r /root/master/. / && systemctl daemon-reload")
+	m.sh(ctx, t, "sed -n 's/^enable //p' /etc/systemd/system-preset/20-onprem-infra.preset | xargs systemctl enable --now")
 }
 
 // founds has kubeadm do what it does until it waits for the API, and holds that the VIP comes up then, while nothing else could have made it: the API has
