@@ -284,7 +284,7 @@ func (m *founder) servesAll(ctx context.Context, t *testing.T) {
 // traceless holds that nothing on the machine but our programs, and nothing in the API, names OpenShift.
 func (m *founder) traceless(ctx context.Context, t *testing.T) {
 	t.Helper()
-	files := m.sh(ctx, t, "grep -rilE 'openshift|machine-config|[^a-z]mcs|[^a-z]kni' /etc/kubernetes /etc/systemd/system /etc/onprem-infra /etc/keepalived /etc/haproxy /etc/coredns /etc/NetworkManager /run/onprem-infra /var/lib/onprem-infra || :")
+	files := m.sh(ctx, t, "grep -rilE 'openshift|machine-config|chk_mcs|chk_ocp|kni-infra' /etc/kubernetes /etc/systemd/system /etc/onprem-infra /etc/keepalived /etc/haproxy /etc/coredns /etc/NetworkManager /run/onprem-infra /var/lib/onprem-infra || :")
 	if files != "" {
 		t.Errorf("files name OpenShift:\n%s", files)
 	}
