@@ -16,7 +16,7 @@ func part9b() []Scar {
 			by("shared/plan", "TestCompileNothing", "shared/plan/compile.go", "append([]netip.Addr{}, c.APIVIPs...)", "c.APIVIPs"),
 			by("test/render", "TestRender/vsphere-without-vips", "shared/plan/compile.go", "append([]netip.Addr{}, c.APIVIPs...)", "c.APIVIPs"),
 			by("shared/host/kube", "TestNodeAddresses/no address yet", "shared/host/kube/node.go", "out := addr.Node{Name: n.Name}", "out := addr.Node{Name: n.Name}\n\t_ = n.Status.Addresses[0]"),
-			by("cluster", "TestNilIsEmptyIsAbsent", "shared/plan/compile.go", "Ingress: append([]netip.Addr{}, c.IngressVIPs...)", "Ingress: c.IngressVIPs")),
+			by("cluster", "TestNilIsEmptyIsAbsent", "shared/plan/defaults.go", "if len(c.APIVIPs) == 0 {", "if c.APIVIPs == nil {")),
 		kept("P-02", "keepalived where there was no VIP.",
 			by("bootstrap", "TestUnitsOnlyForWhatRuns", "shared/plan/plan.go", "if len(p.VIPs.API) == 0 {", "if p.VIPs.API == nil {"),
 			by("bootstrap", "TestAssets/no VIP", "shared/plan/plan.go", "if len(p.VIPs.API) == 0 {", "if p.VIPs.API == nil {"),
