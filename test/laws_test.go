@@ -65,7 +65,7 @@ type law struct {
 
 // leaves need nothing but the standard library and a leaf below them, so every other room may use them.
 var leaves = []string{
-	"shared/addr", "shared/asset", "shared/container", "shared/health", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/role",
+	"shared/addr", "shared/advert", "shared/asset", "shared/container", "shared/health", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/role",
 	"shared/supervised", "shared/vrrp",
 }
 
@@ -74,6 +74,7 @@ var formats = []string{"shared/keepalived", "shared/haproxy", "shared/corefile",
 // laws is the table of the house: arrows point down only. A room that no law names is an error, so that a new room says where it stands.
 var laws = []law{
 	{room: "shared/addr", why: "leaf"},
+	{room: "shared/advert", own: []string{"shared/vrrp"}, why: "leaf"},
 	{room: "shared/asset", why: "leaf"},
 	{room: "shared/container", why: "leaf"},
 	{room: "shared/health", why: "leaf"},
@@ -108,7 +109,7 @@ var laws = []law{
 	{room: "shared/host/kube", own: append([]string{"shared/host/localhost"}, leaves...), foreign: []string{"k8s.io/"}, why: "the only door to Kubernetes"},
 	{room: "shared/host/podman", own: leaves, foreign: []string{"github.com/containers/", "github.com/opencontainers/"}, why: "the only door to podman"},
 	{room: "shared/host/podresources", foreign: []string{"google.golang.org/grpc", "k8s.io/kubelet/pkg/apis/podresources/"}, why: "the only door to the kubelet"},
-	{room: "shared/host/probe", own: append([]string{"shared/host/localhost"}, leaves...), foreign: []string{"github.com/miekg/dns"}, why: "probes"},
+	{room: "shared/host/probe", own: append([]string{"shared/host/localhost"}, leaves...), foreign: []string{"github.com/miekg/dns", "golang.org/x/sys"}, why: "probes"},
 	{room: "shared/host/systemd", foreign: []string{"github.com/coreos/go-systemd/v22/daemon"}, why: "the only door to systemd"},
 	{room: "shared/host/supervise", own: append([]string{"shared/host/file", "shared/host/link", "shared/host/nft", "shared/host/proc"}, leaves...),
 		foreign: []string{"golang.org/x/sys"}, why: "keepalived's parent stays small: no Kubernetes, no podman"},

@@ -1,0 +1,149 @@
+package probe
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/need"
+)
+
+// say sends what VRRP carries, and packets of other protocols around it, until the test ends: who listens may begin late.
+func say(t *testing.T, family int, to unix.Sockaddr, message string) {
+	t.Helper()
+	data, err := hex.DecodeString(message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sockets []int
+	for _, protocol := range []int{253, 112, 254} { // 253 and 254 are nobody's (RFC 3692)
+		fd, err := unix.Socket(family, unix.SOCK_RAW|unix.SOCK_CLOEXEC, protocol)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { unix.Close(fd) })
+		sockets = append(sockets, fd)
+	}
+	done := make(chan struct{})
+	t.Cleanup(func() { close(done) })
+	go func() {
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			for _, fd := range sockets {
+				_ = unix.Sendto(fd, data, 0, to)
+			}
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+}
+
+// TestAdverts holds that adverts to this host are heard, of both versions and families, with who sent them, and that switches are told where VRRP's
+// groups have a member.
+func TestAdverts(t *testing.T) {
+	need.Root(t)
+	for _, tt := range []struct {
+		name, message, vip string
+		family             int
+		to                 unix.Sockaddr
+		version            vrrp.Version
+		interval           time.Duration
+	}{
+		{"version 2", "21016401000186a5c00002050000000000000000", "192.0.2.5", unix.AF_INET, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}, vrrp.V2, time.Second},
+		{"version 3", "31010001000a0000c0000205", "192.0.2.5", unix.AF_INET, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}, vrrp.V3, 100 * time.Millisecond},
+		{"IPv6", "31016401000a000020010db8000000000000000000000005", "2001:db8::5", unix.AF_INET6, &unix.SockaddrInet6{Addr: [16]byte{15: 1}}, vrrp.V3, 100 * time.Millisecond},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			say(t, tt.family, tt.to, tt.message)
+			var heard []Heard
+			err := Adverts(ctx, "lo", func(h Heard) {
+				if h.From.BitLen() != len(h.VIPs[0].AsSlice())*8 || h.ID != 1 {
+					return // of another test
+				}
+				if heard = append(heard, h); len(heard) == 3 {
+					for file, group := range map[string]string{"/proc/net/igmp": "120000E0", "/proc/net/igmp6": "lo              ff020000000000000000000000000012"} {
+						if members, err := os.ReadFile(file); err != nil || !strings.Contains(string(members), group) {
+							t.Errorf("%s has no %s: %v\n%s", file, group, err, members)
+						}
+					}
+					cancel()
+				}
+			})
+			if err != nil || len(heard) < 3 {
+				t.Fatalf("heard %d, %v", len(heard), err)
+			}
+			for _, h := range heard {
+				if h.Version != tt.version || h.Interval != tt.interval || len(h.VIPs) != 1 || h.VIPs[0].String() != tt.vip || !h.From.IsLoopback() || len(h.MAC) != 6 || h.At.IsZero() {
+					t.Errorf("heard %+v", h)
+				}
+			}
+		})
+	}
+}
+
+// TestAdvertsSilent holds that packets of other protocols do not wake whoever listens.
+func TestAdvertsSilent(t *testing.T) {
+	need.Root(t)
+	f := vrrpFamilies[0]
+	on, err := net.InterfaceByName("lo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket, err := f.listen(on.Index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	say(t, unix.AF_INET, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}, "31010001000a0000c0000205")
+	deadline := time.Now().Add(10 * time.Second)
+	if err := socket.SetReadDeadline(deadline); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		packet := make([]byte, mostAdvert)
+		var failed error
+		err := raw.Read(func(fd uintptr) bool {
+			_, _, failed = unix.Recvfrom(int(fd), packet, 0)
+			return !errors.Is(failed, unix.EAGAIN)
+		})
+		if err != nil || failed != nil {
+			t.Fatal(err, failed)
+		}
+		if packet[9] != 112 {
+			t.Errorf("heard a packet of protocol %d", packet[9])
+		}
+	}
+	if err := raw.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_DETACH_FILTER, 0) }); err != nil {
+		t.Fatal(err)
+	}
+	if !errors.Is(err, unix.EPERM) {
+		t.Errorf("the filter can be taken off: %v", err)
+	}
+}
+
+// TestAdvertsNoLink holds that a link that is not there is an error that names it.
+func TestAdvertsNoLink(t *testing.T) {
+	err := Adverts(t.Context(), "nosuch0", func(Heard) { t.Error("heard something") })
+	if err == nil || !strings.Contains(err.Error(), "nosuch0") || errors.Is(err, fs.ErrClosed) {
+		t.Errorf("%v", err)
+	}
+}
