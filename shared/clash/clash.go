@@ -1,0 +1,194 @@
+// Package clash finds in the adverts that come by a link who disturbs a cluster's virtual routers: another router with one of their IDs, a second holder,
+// one who announces itself otherwise than agreed, another host that answers for a VIP. It knows no clock and no socket.
+package clash
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/advert"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+const (
+	// Hearing is how long to listen before an instance starts for the first time: in it a router that announces itself once a second, as all do that
+	// were told nothing else, is heard three times. Slower ones are heard later.
+	Hearing = 3500 * time.Millisecond
+	// enough is how many adverts in a row, or looks, tell something that lasts from something that is changing.
+	enough = 3
+	// remembered is the least time for which a router that has gone quiet is still spoken of.
+	remembered = time.Minute
+	// mostSpeakers bounds what is remembered of one virtual router on one link, whoever says what.
+	mostSpeakers = 16
+	// mostVIPs is how many addresses of an advert are remembered: whoever announces more is no cluster of ours, which announces one.
+	mostVIPs = 32
+)
+
+// Instance is a virtual router of the cluster in which this host takes part, or will.
+type Instance struct {
+	Name     vrrp.InstanceName
+	Link     string
+	ID       vrrp.ID
+	Version  vrrp.Version
+	Interval time.Duration // between two adverts
+	VIP      netip.Addr
+	Unicast  bool
+	Own      netip.Addr   // this host's address in the election
+	Members  []netip.Addr // of all that may hold the VIP; nil while nobody knows them, and then nobody is a stranger
+}
+
+// Heard is an advert that came by a link from another host.
+type Heard struct {
+	Link   string
+	MAC    string // of the sender
+	At     time.Time
+	Advert advert.Advert
+}
+
+// router tells virtual routers apart: one ID means two of them on two links, and in two families (RFC 5798 1.4).
+type router struct {
+	link string
+	four bool
+	id   vrrp.ID
+}
+
+// speaker is a host that announces a virtual router.
+type speaker struct {
+	mac         string
+	said        advert.Advert // last
+	since, last time.Time     // of the adverts in a row that say the same but for their priority
+	count       int
+}
+
+// lapse is how long a speaker may be silent while it is still the holder: whoever hears it waits as long.
+func (s *speaker) lapse() time.Duration {
+	every := s.said.Interval
+	if every <= 0 {
+		every = time.Second
+	}
+	return 3*every + every*time.Duration(256-int(s.said.Priority))/256
+}
+
+func (s *speaker) holds(now time.Time) bool {
+	return s.said.Priority != advert.Farewell && now.Sub(s.last) <= s.lapse()
+}
+
+func (s *speaker) remembered(now time.Time) bool {
+	return now.Sub(s.last) <= max(remembered, s.lapse())
+}
+
+// own is what this host does for an instance.
+type own struct {
+	since    time.Time // when it began to hold the VIP; zero while it does not
+	priority vrrp.Priority
+}
+
+// answer is who answers for a VIP on a link, by ARP or neighbour discovery.
+type answer struct {
+	mac   string
+	last  time.Time
+	count int // in a row
+}
+
+type asked struct {
+	link string
+	vip  netip.Addr
+}
+
+// Ear is what one host has heard. Its methods are for one goroutine.
+type Ear struct {
+	instances []Instance
+	speakers  map[router]map[netip.Addr]*speaker
+	own       map[vrrp.InstanceName]own
+	answers   map[asked]answer
+}
+
+// NewEar has heard nothing.
+func NewEar() *Ear {
+	return &Ear{speakers: map[router]map[netip.Addr]*speaker{}, own: map[vrrp.InstanceName]own{}, answers: map[asked]answer{}}
+}
+
+// Expect says which instances there are. What was heard before counts for new ones as well.
+func (e *Ear) Expect(instances []Instance) { e.instances = slices.Clone(instances) }
+
+// Hear takes an advert in. Those are left out that no router heeds: without a right checksum, with an ID that is none, and of IPv4 those that have
+// passed a router.
+func (e *Ear) Hear(h Heard) {
+	a := h.Advert
+	if !a.Sound || a.ID == 0 || a.From.Is4() && a.Hops != advert.Near {
+		return
+	}
+	a.VIPs = a.VIPs[:min(len(a.VIPs), mostVIPs)]
+	at := router{h.Link, a.From.Is4(), a.ID}
+	all := e.speakers[at]
+	if all == nil {
+		all = map[netip.Addr]*speaker{}
+		e.speakers[at] = all
+	}
+	s := all[a.From]
+	if s == nil {
+		if len(all) >= mostSpeakers {
+			delete(all, quietest(all))
+		}
+		s = &speaker{}
+		all[a.From] = s
+	}
+	if s.count == 0 || !s.holds(h.At) || s.mac != h.MAC || !same(s.said, a) {
+		s.since, s.count = h.At, 0
+	}
+	s.mac, s.said, s.last = h.MAC, a, h.At
+	s.said.VIPs = slices.Clone(a.VIPs)
+	s.count++
+}
+
+// same says whether two adverts of a host differ in nothing but the priority, and whether they are farewells.
+func same(a, b advert.Advert) bool {
+	return a.Version == b.Version && a.Interval == b.Interval && (a.Priority == advert.Farewell) == (b.Priority == advert.Farewell) && slices.Equal(a.VIPs, b.VIPs)
+}
+
+// quietest is who was heard the longest time ago.
+func quietest(all map[netip.Addr]*speaker) (out netip.Addr) {
+	for from, s := range all {
+		if !out.IsValid() || s.last.Before(all[out].last) || s.last.Equal(all[out].last) && from.Less(out) {
+			out = from
+		}
+	}
+	return out
+}
+
+// Self says whether this host holds an instance's VIP, and the priority that it has.
+func (e *Ear) Self(name vrrp.InstanceName, holds bool, priority vrrp.Priority, now time.Time) {
+	before := e.own[name]
+	switch {
+	case !holds:
+		before.since = time.Time{}
+	case before.since.IsZero():
+		before.since = now
+	}
+	before.priority = priority
+	e.own[name] = before
+}
+
+// Answer says which other host answers for a VIP on a link.
+func (e *Ear) Answer(link string, vip netip.Addr, mac string, now time.Time) {
+	at := asked{link, vip}
+	a := e.answers[at]
+	if a.mac != mac || now.Sub(a.last) > remembered {
+		a.count = 0
+	}
+	e.answers[at] = answer{mac: mac, last: now, count: a.count + 1}
+}
+
+// Ages are the times since the members of an instance, and whoever else announces its VIP, were heard last. Only holders speak: of the others none is known.
+func (e *Ear) Ages(i Instance, now time.Time) map[netip.Addr]time.Duration {
+	out := map[netip.Addr]time.Duration{}
+	for from, s := range e.speakers[i.router()] {
+		if slices.Contains(s.said.VIPs, i.VIP) {
+			out[from] = now.Sub(s.last)
+		}
+	}
+	return out
+}
+
+func (i Instance) router() router { return router{i.Link, i.VIP.Is4(), i.ID} }

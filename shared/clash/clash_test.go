@@ -1,0 +1,308 @@
+package clash
+
+import (
+	"fmt"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/advert"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+func ip(text string) netip.Addr { return netip.MustParseAddr(text) }
+
+var begin = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// node is an instance of a cluster's three nodes 192.0.2.11 to 13 on the first of them.
+func node(change func(*Instance)) Instance {
+	i := Instance{Name: "one_API_0", Link: "ens3", ID: 30, Version: vrrp.V3, Interval: 100 * time.Millisecond, VIP: ip("192.0.2.5"), Own: ip("192.0.2.11"), Unicast: true,
+		Members: []netip.Addr{ip("192.0.2.11"), ip("192.0.2.12"), ip("192.0.2.13")}}
+	if change != nil {
+		change(&i)
+	}
+	return i
+}
+
+// line is what a host says, from one time to another in its interval.
+type line struct {
+	from, to time.Duration
+	who      string
+	change   func(*Heard)
+}
+
+func (l line) heard() (out []Heard) {
+	h := Heard{Link: "ens3", MAC: "mac of " + l.who, Advert: advert.Advert{From: ip(l.who), To: ip("192.0.2.11"), Hops: 255, Version: vrrp.V3, ID: 30, Priority: 150,
+		Interval: 100 * time.Millisecond, VIPs: []netip.Addr{ip("192.0.2.5")}, Sound: true}}
+	if l.change != nil {
+		l.change(&h)
+	}
+	for at := l.from; at <= l.to; at += max(h.Advert.Interval, 10*time.Millisecond) {
+		h.At = begin.Add(at)
+		out = append(out, h)
+	}
+	return out
+}
+
+func foreign(h *Heard) { h.Advert.VIPs = []netip.Addr{ip("192.0.2.77")} }
+
+// hear has an ear hear lines in the order of time.
+func hear(e *Ear, lines ...line) {
+	var all []Heard
+	for _, l := range lines {
+		all = append(all, l.heard()...)
+	}
+	slices.SortStableFunc(all, func(a, b Heard) int { return a.At.Compare(b.At) })
+	for _, h := range all {
+		e.Hear(h)
+	}
+}
+
+func brief(all []Finding) (out []string) {
+	for _, f := range all {
+		text := fmt.Sprintf("%s %s", f.Kind, f.Who.Address)
+		if f.Better.Address.IsValid() {
+			text += " beside " + f.Better.Address.String()
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+func TestFindings(t *testing.T) {
+	second := time.Second
+	for _, tt := range []struct {
+		name  string
+		i     Instance
+		self  *[2]time.Duration // holds from, to; with priority 170
+		lines []line
+		at    time.Duration
+		want  []string
+	}{
+		{"nothing is heard", node(nil), nil, nil, second, nil},
+		{"a healthy holder", node(nil), nil, []line{{0, second, "192.0.2.12", nil}}, second, nil},
+		{"this host holds it", node(nil), &[2]time.Duration{0, 10 * second}, nil, second, nil},
+		{"a foreign router by its first advert", node(nil), nil, []line{{0, 0, "192.0.2.99", foreign}}, 0, []string{"foreign-router 192.0.2.99"}},
+		{"a foreign router of version 2", node(nil), nil, []line{{0, 0, "192.0.2.99", func(h *Heard) { foreign(h); h.Advert.Version = vrrp.V2 }}}, 0, []string{"foreign-router 192.0.2.99"}},
+		{"a foreign router that says goodbye", node(nil), nil, []line{{0, 0, "192.0.2.99", func(h *Heard) { foreign(h); h.Advert.Priority = 0 }}}, 0, []string{"foreign-router 192.0.2.99"}},
+		{"a foreign router is remembered", node(nil), nil, []line{{0, 0, "192.0.2.99", foreign}}, time.Minute, []string{"foreign-router 192.0.2.99"}},
+		{"and forgotten", node(nil), nil, []line{{0, 0, "192.0.2.99", foreign}}, time.Minute + 1, nil},
+		{"but a slow one is slow", node(nil), nil, []line{{0, 0, "192.0.2.99", func(h *Heard) { foreign(h); h.Advert.Interval = 40 * second }}}, 2 * time.Minute, []string{"foreign-router 192.0.2.99"}},
+		{"another ID", node(nil), nil, []line{{0, second, "192.0.2.99", func(h *Heard) { foreign(h); h.Advert.ID = 31 }}}, second, nil},
+		{"another link", node(nil), nil, []line{{0, second, "192.0.2.99", func(h *Heard) { foreign(h); h.Link = "ens4" }}}, second, nil},
+		{"the other family", node(nil), nil, []line{{0, second, "fe80::9", func(h *Heard) { h.Advert.VIPs = []netip.Addr{ip("2001:db8::5")} }}}, second, nil},
+		{"a damaged one", node(nil), nil, []line{{0, second, "192.0.2.99", func(h *Heard) { foreign(h); h.Advert.Sound = false }}}, second, nil},
+		{"one from beyond a router", node(nil), nil, []line{{0, second, "192.0.2.99", func(h *Heard) { foreign(h); h.Advert.Hops = 254 }}}, second, nil},
+		{"a stranger at our VIP", node(nil), nil, []line{{0, second, "192.0.2.99", nil}}, second, []string{"stranger 192.0.2.99"}},
+		{"twice is chance", node(nil), nil, []line{{0, 100 * time.Millisecond, "192.0.2.99", nil}}, 100 * time.Millisecond, nil},
+		{"nobody knows the members", node(func(i *Instance) { i.Members = nil }), nil, []line{{0, second, "192.0.2.99", nil}}, second, nil},
+		{"a member of another version", node(nil), nil, []line{{0, 2 * second, "192.0.2.12", func(h *Heard) { h.Advert.Version = vrrp.V2; h.Advert.Interval = second }}}, 2 * second, []string{"version 192.0.2.12"}},
+		{"a member of another interval", node(nil), nil, []line{{0, 2 * second, "192.0.2.12", func(h *Heard) { h.Advert.Interval = second }}}, 2 * second, []string{"interval 192.0.2.12"}},
+		{"a hand-over", node(nil), nil, []line{{0, second, "192.0.2.12", nil}, {second - 50*time.Millisecond, 2 * second, "192.0.2.13", nil}}, 1100 * time.Millisecond, nil},
+		{"a hand-over from this host", node(nil), &[2]time.Duration{0, second}, []line{{second - 50*time.Millisecond, 2 * second, "192.0.2.13", nil}}, 2 * second, nil},
+		{"a hand-over to this host", node(nil), &[2]time.Duration{second, 5 * second}, []line{{0, second, "192.0.2.13", nil}}, 1200 * time.Millisecond, nil},
+		{"one does not hear this host", node(nil), &[2]time.Duration{0, 5 * second}, []line{{second, 2 * second, "192.0.2.13", nil}}, 2 * second, []string{"one-way 192.0.2.13 beside 192.0.2.11"}},
+		{"this host is not the better one", node(nil), &[2]time.Duration{0, 5 * second}, []line{{second, 2 * second, "192.0.2.13", func(h *Heard) { h.Advert.Priority = 180 }}}, 2 * second, []string{"one-way 192.0.2.11 beside 192.0.2.13"}},
+		{"equals go by the address", node(nil), &[2]time.Duration{0, 5 * second}, []line{{second, 2 * second, "192.0.2.13", func(h *Heard) { h.Advert.Priority = 170 }}}, 2 * second, []string{"one-way 192.0.2.11 beside 192.0.2.13"}},
+		{"two others", node(nil), nil, []line{{0, 2 * second, "192.0.2.12", nil}, {second, 2 * second, "192.0.2.13", nil}}, 2 * second, []string{"one-way 192.0.2.12 beside 192.0.2.13"}},
+		{"two others in multicast", node(func(i *Instance) { i.Unicast = false }), nil, []line{{0, 2 * second, "192.0.2.12", nil}, {second, 2 * second, "192.0.2.13", nil}}, 2 * second, []string{"two-holders 192.0.2.12 beside 192.0.2.13"}},
+		{"two of two versions", node(nil), &[2]time.Duration{0, 5 * second}, []line{{0, 4 * second, "192.0.2.13", func(h *Heard) { h.Advert.Version = vrrp.V2; h.Advert.Interval = second }}}, 4 * second,
+			[]string{"version 192.0.2.13", "two-holders 192.0.2.13 beside 192.0.2.11"}},
+		{"two, and one goes", node(nil), nil, []line{{0, 2 * second, "192.0.2.12", nil}, {second, 3 * second, "192.0.2.13", nil}}, 3 * second, nil},
+		{"two, and one says goodbye", node(nil), nil, []line{{0, 2 * second, "192.0.2.12", nil}, {second, 2 * second, "192.0.2.13", nil},
+			{2*second + 1, 2*second + 1, "192.0.2.12", func(h *Heard) { h.Advert.Priority = 0 }}}, 2*second + 2, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e := NewEar()
+			e.Expect([]Instance{tt.i})
+			if tt.self != nil {
+				e.Self(tt.i.Name, true, 170, begin.Add(tt.self[0]))
+				e.Self(tt.i.Name, tt.at < tt.self[1], 170, begin.Add(min(tt.at, tt.self[1])))
+			}
+			hear(e, tt.lines...)
+			if got := brief(e.Findings(begin.Add(tt.at))); !slices.Equal(got, tt.want) {
+				t.Errorf("found %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestFinding holds that a foreign router is named by all that its owner can find it by, and a person is told what to do.
+func TestFinding(t *testing.T) {
+	e := NewEar()
+	e.Expect([]Instance{node(nil)})
+	hear(e, line{0, 0, "192.0.2.99", func(h *Heard) {
+		foreign(h)
+		h.Advert.Version, h.Advert.Interval, h.MAC = vrrp.V2, time.Second, "52:54:00:00:00:63"
+	}})
+	want := Finding{Kind: Foreign, Instance: "one_API_0", Link: "ens3", ID: 30, VIP: ip("192.0.2.5"), Who: Host{ip("192.0.2.99"), "52:54:00:00:00:63"}, Version: vrrp.V2,
+		IntervalMs: 1000, Priority: 150, VIPs: []netip.Addr{ip("192.0.2.77")}, Last: begin}
+	got := e.Findings(begin)
+	if len(got) != 1 || !reflect.DeepEqual(got[0], want) {
+		t.Fatalf("found %+v\nwant %+v", got, want)
+	}
+	text := "192.0.2.99 (52:54:00:00:00:63) on ens3 has the virtual router ID 30 of 192.0.2.5 (one_API_0) for 192.0.2.77 (VRRPv2, priority 150, every 1s): give one of the two another ID"
+	if got[0].String() != text {
+		t.Errorf("says %q", got[0])
+	}
+	for _, k := range []Kind{Stranger, Version, Interval, OneWay, Holders, Duplicate} {
+		f := want
+		if f.Kind = k; k == Duplicate {
+			f.Who.Address = netip.Addr{}
+		}
+		if s := f.String(); !strings.Contains(s, "52:54:00:00:00:63") || !strings.Contains(s, "192.0.2.5 (one_API_0)") || strings.Contains(s, "invalid") {
+			t.Errorf("%s says %q", k, s)
+		}
+	}
+}
+
+// TestDuplicate holds that whoever answers for a VIP must be who holds it, once it is known who does, and for longer than a hand-over.
+func TestDuplicate(t *testing.T) {
+	speaks := line{0, 5 * time.Second, "192.0.2.12", nil}
+	for _, tt := range []struct {
+		name  string
+		self  bool
+		lines []line
+		macs  []string // that answer, one a second
+		late  time.Duration
+		want  bool
+	}{
+		{"nobody answers", false, []line{speaks}, nil, 0, false},
+		{"the holder", false, []line{speaks}, []string{"mac of 192.0.2.12", "mac of 192.0.2.12", "mac of 192.0.2.12"}, 0, false},
+		{"another", false, []line{speaks}, []string{"other", "other", "other"}, 0, true},
+		{"another, of two that take turns", false, []line{speaks}, []string{"other", "mac of 192.0.2.12", "other"}, 0, false},
+		{"anybody beside this host", true, nil, []string{"other", "other", "other"}, 0, true},
+		{"nobody is known to hold it", false, nil, []string{"other", "other", "other"}, 0, false},
+		{"long ago", true, nil, []string{"other", "other", "other"}, time.Hour, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e := NewEar()
+			e.Expect([]Instance{node(nil)})
+			e.Self("one_API_0", tt.self, 100, begin)
+			hear(e, tt.lines...)
+			for i, mac := range tt.macs {
+				e.Answer("ens3", ip("192.0.2.5"), mac, begin.Add(time.Duration(i)*time.Second))
+			}
+			e.Answer("ens4", ip("192.0.2.5"), "of another link", begin)
+			got := e.Findings(begin.Add(5*time.Second + tt.late))
+			if found := len(got) == 1 && got[0].Kind == Duplicate && got[0].Who.MAC == "other"; found != tt.want || !found && len(got) > 0 {
+				t.Errorf("found %+v", got)
+			}
+		})
+	}
+}
+
+// TestMay holds that a clash keeps an instance from starting for the first time, where that is asked for, and never a later time.
+func TestMay(t *testing.T) {
+	clash := []line{{0, 0, "192.0.2.99", foreign}}
+	for _, tt := range []struct {
+		name    string
+		policy  Policy
+		started bool
+		lines   []line
+		at      time.Duration
+		want    bool
+		why     string
+	}{
+		{"report does not wait", Report, false, nil, 0, true, ""},
+		{"report starts beside a clash", Report, false, clash, 0, true, ""},
+		{"refuse listens first", Refuse, false, nil, Hearing - 1, false, "listens on ens3 first whether another router has the ID 30"},
+		{"refuse starts when it has listened", Refuse, false, nil, Hearing, true, ""},
+		{"refuse keeps out", Refuse, false, clash, 2 * Hearing, false, "192.0.2.99 (mac of 192.0.2.99) on ens3 has the virtual router ID 30"},
+		{"until the other one has gone", Refuse, false, clash, time.Minute + 1, true, ""},
+		{"what has started starts again", Refuse, true, clash, 0, true, ""},
+		{"our own cluster is no clash", Refuse, false, []line{{0, 4 * time.Second, "192.0.2.12", nil}}, 4 * time.Second, true, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e := NewEar()
+			hear(e, tt.lines...)
+			got, why := e.May(tt.policy, node(nil), tt.started, begin, begin.Add(tt.at))
+			if got != tt.want || !strings.Contains(why, tt.why) || got != (why == "") {
+				t.Errorf("%t, %q", got, why)
+			}
+		})
+	}
+}
+
+// TestHearing holds that a router of a second's interval is heard three times before an instance starts.
+func TestHearing(t *testing.T) {
+	if Hearing < 3*time.Second || Hearing > 3732*time.Millisecond {
+		t.Errorf("%v: three adverts take 3 s, and keepalived itself listens for 3.73 s", Hearing)
+	}
+}
+
+func TestPropose(t *testing.T) {
+	e := NewEar()
+	for id := range 4 {
+		hear(e, line{0, 0, "192.0.2.99", func(h *Heard) { h.Advert.ID = vrrp.ID(30 + id) }})
+	}
+	hear(e, line{0, 0, "fe80::9", func(h *Heard) { h.Advert.ID, h.Advert.Hops = 35, 64 }}, line{0, 0, "192.0.2.99", func(h *Heard) { h.Advert.ID, h.Link = 36, "ens4" }})
+	taken := e.Taken("ens3", begin)
+	if want := []vrrp.ID{30, 31, 32, 33, 35}; !slices.Equal(taken, want) {
+		t.Fatalf("taken %v, want %v", taken, want)
+	}
+	if late := e.Taken("ens3", begin.Add(time.Hour)); len(late) > 0 {
+		t.Errorf("taken an hour later: %v", late)
+	}
+	var most []vrrp.ID
+	for id := 1; id < 256; id++ {
+		most = append(most, vrrp.ID(id))
+	}
+	type ids = map[vrrp.Kind]vrrp.ID
+	for _, tt := range []struct {
+		name            string
+		have            ids
+		clashing, taken []vrrp.ID
+		want            ids
+	}{
+		{"no clash", ids{"api": 9, "ingress": 10}, nil, taken, ids{}},
+		{"one", ids{"api": 30, "ingress": 10}, []vrrp.ID{30}, taken, ids{"api": 34}},
+		{"not the cluster's other one", ids{"api": 30, "ingress": 34}, []vrrp.ID{30}, taken, ids{"api": 36}},
+		{"both", ids{"api": 30, "ingress": 31}, []vrrp.ID{30, 31}, taken, ids{"api": 34, "ingress": 36}},
+		{"after 255 comes 1", ids{"api": 255, "ingress": 1}, []vrrp.ID{255}, []vrrp.ID{255}, ids{"api": 2}},
+		{"none is left", ids{"api": 30}, []vrrp.ID{30}, most, ids{}},
+	} {
+		if got := Propose(tt.have, tt.clashing, tt.taken); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestBounded holds that whoever sends whatever, little is remembered of it, and who speaks on is not forgotten for it.
+func TestBounded(t *testing.T) {
+	e := NewEar()
+	e.Expect([]Instance{node(nil)})
+	for n := range 10_000 {
+		at := time.Duration(n) * time.Millisecond
+		hear(e, line{at, at, fmt.Sprintf("198.51.%d.%d", n/250%250, n%250+1), func(h *Heard) { h.Advert.VIPs = make([]netip.Addr, 255) }})
+		if n%5 == 0 {
+			hear(e, line{at, at, "192.0.2.99", foreign})
+		}
+	}
+	kept := e.speakers[node(nil).router()]
+	if len(kept) != mostSpeakers || kept[ip("192.0.2.99")] == nil || kept[ip("192.0.2.99")].count != 2000 {
+		t.Errorf("%d are remembered: %+v", len(kept), kept[ip("192.0.2.99")])
+	}
+	for from, s := range kept {
+		if cap(s.said.VIPs) > 2*mostVIPs {
+			t.Errorf("room for %d addresses of %s", cap(s.said.VIPs), from)
+		}
+	}
+}
+
+func TestAges(t *testing.T) {
+	e := NewEar()
+	hear(e, line{0, time.Second, "192.0.2.12", nil}, line{0, 0, "192.0.2.99", foreign})
+	if got, want := e.Ages(node(nil), begin.Add(3*time.Second)), map[netip.Addr]time.Duration{ip("192.0.2.12"): 2 * time.Second}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestReach(t *testing.T) {
+	if a, b := Reach(true), Reach(false); a == b || !strings.Contains(a, "do not disturb this cluster") || !strings.Contains(b, "hear this cluster") {
+		t.Errorf("%q\n%q", a, b)
+	}
+}
