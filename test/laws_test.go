@@ -65,7 +65,7 @@ type law struct {
 
 // leaves need nothing but the standard library and a leaf below them, so every other room may use them.
 var leaves = []string{
-	"shared/addr", "shared/advert", "shared/asset", "shared/clash", "shared/container", "shared/health", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/role",
+	"shared/addr", "shared/advert", "shared/asset", "shared/clash", "shared/container", "shared/health", "shared/journal", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/role",
 	"shared/supervised", "shared/vrrp",
 }
 
@@ -79,6 +79,7 @@ var laws = []law{
 	{room: "shared/clash", own: []string{"shared/advert", "shared/vrrp"}, why: "leaf"},
 	{room: "shared/container", why: "leaf"},
 	{room: "shared/health", why: "leaf"},
+	{room: "shared/journal", own: []string{"shared/supervised"}, why: "leaf"},
 	{room: "shared/notice", why: "leaf"},
 	{room: "shared/port", why: "leaf"},
 	{room: "shared/record", why: "leaf"},

@@ -1,0 +1,245 @@
+// Package journal is what a host writes down of its VIPs for those who ask later: when it came to hold one, when it ceased to, and why, as far as it
+// could tell.
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+// Path is where a host keeps its journal: a JSON object a line, the oldest first.
+const Path = "/var/lib/onprem-infra/journal.jsonl"
+
+// most is how many entries are kept: a VIP that moves once a day has a year, and the file stays below some 100 kB.
+const most = 500
+
+// Entry is one change of a VRRP instance's state on a host. The form is public: fields may be added.
+type Entry struct {
+	At       time.Time        `json:"at"` // by the host's clock, in UTC
+	Instance string           `json:"instance"`
+	VIP      netip.Addr       `json:"vip,omitzero"`
+	State    supervised.State `json:"state"`          // since then
+	Priority int              `json:"priority"`       // effective, at the time
+	Why      string           `json:"why"`            // for people; the wording may change
+	Other    netip.Addr       `json:"other,omitzero"` // the host that had it before, or has it now, when it was heard
+	Boot     string           `json:"boot,omitempty"` // names the run of the host's kernel
+	Late     bool             `json:"late,omitempty"` // nobody looked when it changed: it may have been at any time since the entry before
+}
+
+// Look is what is seen of a host at one time.
+type Look struct {
+	At        time.Time
+	Boot      string
+	Status    supervised.Status
+	VIPs      map[string]netip.Addr // by instance
+	Failing   []string              // checks that do not pass here
+	Announced map[string]Announced  // by instance, who else was heard last; an instance of which nobody was is left out
+}
+
+// Announced is another host's last advert for a VIP.
+type Announced struct {
+	By       netip.Addr
+	Priority int // 0: it gives the VIP up
+}
+
+// Journal is the entries of one host, and what it saw last. Its methods are for one goroutine.
+type Journal struct {
+	entries []Entry
+	looked  bool
+	failing map[string][]string // by instance, when its state began
+}
+
+// Entries are all, the oldest first.
+func (j *Journal) Entries() []Entry { return slices.Clone(j.entries) }
+
+// Note takes a look in, and says whether it has written down anything. A supervisor that has said nothing at all is no change.
+func (j *Journal) Note(l Look) (changed bool) {
+	if j.failing == nil {
+		j.failing = map[string][]string{}
+	}
+	names := make([]string, 0, len(l.Status.Instances))
+	for name := range l.Status.Instances {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		now, before := l.Status.Instances[name], j.last(name)
+		rebooted := before.Boot != l.Boot && !j.looked
+		if before.State == now.State && !rebooted {
+			continue
+		}
+		e := Entry{At: l.At.UTC().Truncate(time.Millisecond), Instance: name, VIP: l.VIPs[name], State: now.State, Priority: now.Priority, Boot: l.Boot, Late: !j.looked && before.State != ""}
+		e.Why, e.Other = j.why(before, l, name)
+		j.entries = append(j.entries, e)
+		j.failing[name] = slices.Clone(l.Failing)
+		changed = true
+	}
+	j.looked = j.looked || len(names) > 0
+	j.trim()
+	return changed
+}
+
+// last is an instance's newest entry, the zero value when there is none.
+func (j *Journal) last(instance string) Entry {
+	for _, e := range slices.Backward(j.entries) {
+		if e.Instance == instance {
+			return e
+		}
+	}
+	return Entry{}
+}
+
+// trim drops the oldest entries, but of each instance not the newest one: it says since when things are as they are.
+func (j *Journal) trim() {
+	for i := 0; len(j.entries) > most && i < len(j.entries); {
+		e := j.entries[i]
+		if slices.ContainsFunc(j.entries[i+1:], func(o Entry) bool { return o.Instance == e.Instance }) {
+			j.entries = slices.Delete(j.entries, i, i+1)
+			continue
+		}
+		i++
+	}
+}
+
+// why is the reason of a change, and the other host in it.
+func (j *Journal) why(before Entry, l Look, name string) (string, netip.Addr) {
+	now, other := l.Status.Instances[name], l.Announced[name]
+	switch {
+	case before.State == "":
+		return "seen for the first time", netip.Addr{}
+	case !j.looked && before.Boot != l.Boot:
+		return "the host was booted", netip.Addr{}
+	case !j.looked:
+		return "it changed while nobody looked", netip.Addr{}
+	}
+	switch now.State {
+	case supervised.Master:
+		return taken(now, other), other.By
+	case supervised.Init:
+		return ended(l.Status), netip.Addr{}
+	case supervised.Fault:
+		if bad := j.worse(name, l.Failing); bad != "" {
+			return bad, netip.Addr{}
+		}
+		return "keepalived finds a fault: its link is down, its address is gone, or what it tracks says so", netip.Addr{}
+	case supervised.Backup:
+		if before.State == supervised.Master {
+			return j.lost(l, name, other), other.By
+		}
+	}
+	return "it stands by", other.By
+}
+
+// taken is why this host came to hold a VIP.
+func taken(now supervised.Instance, other Announced) string {
+	switch {
+	case !other.By.IsValid():
+		return "nobody better was heard"
+	case other.Priority == 0:
+		return fmt.Sprintf("%s gave it up", other.By)
+	case other.Priority < now.Priority:
+		return fmt.Sprintf("it outranks %s, %d to %d", other.By, now.Priority, other.Priority)
+	}
+	return fmt.Sprintf("%s was not heard any more", other.By)
+}
+
+// lost is why this host holds a VIP no more and stands by.
+func (j *Journal) lost(l Look, name string, other Announced) string {
+	why := "a better host announces it"
+	if other.By.IsValid() {
+		why = fmt.Sprintf("%s announces it with priority %d", other.By, other.Priority)
+	}
+	switch bad := j.worse(name, l.Failing); {
+	case l.Status.Leaving != supervised.Stays:
+		return "this host was asked to give it up; " + why
+	case l.Status.MonitorSilent:
+		return "this host's monitor was silent; " + why
+	case bad != "":
+		return bad + "; " + why
+	}
+	return why
+}
+
+func ended(s supervised.Status) string {
+	switch {
+	case s.Leaving != supervised.Stays:
+		return "this host was asked to give it up, and has left"
+	case s.PID == 0:
+		return "keepalived ended"
+	}
+	return "keepalived began anew"
+}
+
+// worse names the checks that have failed since an instance's state began; empty for none.
+func (j *Journal) worse(name string, failing []string) string {
+	var bad []string
+	for _, check := range failing {
+		if !slices.Contains(j.failing[name], check) {
+			bad = append(bad, check)
+		}
+	}
+	if len(bad) == 0 {
+		return ""
+	}
+	return "failed here: " + strings.Join(bad, ", ")
+}
+
+// Encode writes the journal, at most some 100 kB.
+func (j *Journal) Encode() []byte {
+	var text []byte
+	for _, e := range j.entries {
+		line, err := json.Marshal(e)
+		if err != nil {
+			continue // the clock says a year of five digits: such an entry would not be read either
+		}
+		text = append(append(text, line...), '\n')
+	}
+	return text
+}
+
+// Decode reads what Encode wrote, of this release or another. What cannot be read is left out, and the error says how much: the rest holds.
+func Decode(text []byte) (*Journal, error) {
+	j := &Journal{}
+	wrong, first := 0, error(nil)
+	for line := range bytes.Lines(text) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		var e Entry
+		err := json.Unmarshal(line, &e)
+		if e.At = e.At.UTC(); err == nil {
+			err = e.valid()
+		}
+		if err == nil {
+			j.entries = append(j.entries, e)
+		} else if wrong++; first == nil {
+			first = err
+		}
+	}
+	j.entries = j.entries[max(0, len(j.entries)-2*most):]
+	j.trim()
+	if wrong > 0 {
+		return j, fmt.Errorf("read journal: %d lines say nothing of a VIP, the first one: %w", wrong, first)
+	}
+	return j, nil
+}
+
+func (e Entry) valid() error {
+	switch e.State {
+	case supervised.Init, supervised.Backup, supervised.Master, supervised.Fault:
+	default:
+		return fmt.Errorf("the unknown state %q", e.State)
+	}
+	if e.Instance == "" || e.At.IsZero() || e.At.Year() > 9999 {
+		return errors.New("no instance, or no time")
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package journal
+
+import (
+	"fmt"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+var begin = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+const api = "one_API_0"
+
+// look is one at the API's instance, n seconds after the beginning.
+func look(n int, state supervised.State, priority int, change func(*Look)) Look {
+	l := Look{At: begin.Add(time.Duration(n) * time.Second), Boot: "first", VIPs: map[string]netip.Addr{api: netip.MustParseAddr("192.0.2.5")},
+		Status: supervised.Status{PID: 7, Instances: map[string]supervised.Instance{api: {State: state, Priority: priority}}}}
+	if change != nil {
+		change(&l)
+	}
+	return l
+}
+
+func hears(by string, priority int) func(*Look) {
+	return func(l *Look) { l.Announced = map[string]Announced{api: {netip.MustParseAddr(by), priority}} }
+}
+
+func fails(checks ...string) func(*Look) { return func(l *Look) { l.Failing = checks } }
+
+func both(a, b func(*Look)) func(*Look) { return func(l *Look) { a(l); b(l) } }
+
+func TestNote(t *testing.T) {
+	const b, m, f, i = supervised.Backup, supervised.Master, supervised.Fault, supervised.Init
+	for _, tt := range []struct {
+		name  string
+		looks []Look
+		want  []string // of all but the first: state, reason, other
+	}{
+		{"nothing changes", []Look{look(0, b, 100, nil), look(1, b, 120, nil)}, nil},
+		{"nobody was heard", []Look{look(0, b, 100, nil), look(1, m, 100, nil)}, []string{"MASTER nobody better was heard"}},
+		{"the holder gave it up", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 0))}, []string{"MASTER 192.0.2.12 gave it up @192.0.2.12"}},
+		{"the holder fell silent", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 100))}, []string{"MASTER 192.0.2.12 was not heard any more @192.0.2.12"}},
+		{"the holder sank", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 60))}, []string{"MASTER it outranks 192.0.2.12, 100 to 60 @192.0.2.12"}},
+		{"another is better", []Look{look(0, m, 100, fails("lb")), look(1, b, 100, both(fails("lb"), hears("192.0.2.12", 130)))}, []string{"BACKUP 192.0.2.12 announces it with priority 130 @192.0.2.12"}},
+		{"nobody listens", []Look{look(0, m, 100, nil), look(1, b, 100, nil)}, []string{"BACKUP a better host announces it"}},
+		{"a check failed", []Look{look(0, m, 100, fails("mcs")), look(1, m, 80, fails("mcs", "lb", "api")), look(2, b, 70, fails("mcs", "lb", "api"))},
+			[]string{"BACKUP failed here: lb, api; a better host announces it"}},
+		{"it was asked to", []Look{look(0, m, 100, nil), look(1, b, 1, func(l *Look) { l.Status.Leaving = supervised.Asked })},
+			[]string{"BACKUP this host was asked to give it up; a better host announces it"}},
+		{"its monitor was silent", []Look{look(0, m, 100, nil), look(1, b, 1, func(l *Look) { l.Status.MonitorSilent = true })},
+			[]string{"BACKUP this host's monitor was silent; a better host announces it"}},
+		{"it left", []Look{look(0, m, 100, nil), look(1, i, 1, func(l *Look) { l.Status.Leaving = supervised.Left })}, []string{"INIT this host was asked to give it up, and has left"}},
+		{"keepalived ended", []Look{look(0, m, 100, nil), look(1, i, 1, func(l *Look) { l.Status.PID = 0 })}, []string{"INIT keepalived ended"}},
+		{"keepalived began anew", []Look{look(0, m, 100, nil), look(1, i, 0, nil), look(2, b, 100, nil)}, []string{"INIT keepalived began anew", "BACKUP it stands by"}},
+		{"a fault of a check", []Look{look(0, m, 100, nil), look(1, f, 100, fails("ingress"))}, []string{"FAULT failed here: ingress"}},
+		{"a fault of the link", []Look{look(0, m, 100, nil), look(1, f, 100, nil)}, []string{"FAULT keepalived finds a fault: its link is down, its address is gone, or what it tracks says so"}},
+		{"the supervisor is silent", []Look{look(0, m, 100, nil), {At: begin.Add(time.Second), Boot: "first"}, look(2, m, 100, nil)}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var j Journal
+			for n, l := range tt.looks {
+				before := len(j.entries)
+				if changed := j.Note(l); changed != (len(j.entries) > before) {
+					t.Errorf("look %d: changed %t", n, changed)
+				}
+			}
+			var got []string
+			for _, e := range j.Entries()[1:] {
+				text := fmt.Sprintf("%s %s", e.State, e.Why)
+				if e.Other.IsValid() {
+					text += " @" + e.Other.String()
+				}
+				if got = append(got, text); e.Late || e.Boot != "first" || e.VIP.String() != "192.0.2.5" || e.Instance != api {
+					t.Errorf("entry %+v", e)
+				}
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("wrote %q\nwant  %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestRestart holds that a later run goes on with what an earlier one wrote, and says what nobody saw.
+func TestRestart(t *testing.T) {
+	for _, tt := range []struct {
+		name, boot string
+		state      supervised.State
+		want       string
+	}{
+		{"nothing has changed", "first", supervised.Master, ""},
+		{"it was lost meanwhile", "first", supervised.Backup, "BACKUP it changed while nobody looked late"},
+		{"the host was booted", "second", supervised.Backup, "BACKUP the host was booted late"},
+		{"the host was booted and has it again", "second", supervised.Master, "MASTER the host was booted late"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var before Journal
+			before.Note(look(0, supervised.Master, 100, nil))
+			j, err := Decode(before.Encode())
+			if err != nil {
+				t.Fatal(err)
+			}
+			j.Note(Look{At: begin, Boot: tt.boot}) // the supervisor has not spoken yet
+			j.Note(look(9, tt.state, 100, func(l *Look) { l.Boot = tt.boot }))
+			j.Note(look(10, tt.state, 100, func(l *Look) { l.Boot = tt.boot }))
+			got := ""
+			if all := j.Entries(); len(all) == 2 {
+				got = fmt.Sprintf("%s %s", all[1].State, all[1].Why)
+				if all[1].Late {
+					got += " late"
+				}
+			} else if len(all) != 1 {
+				t.Fatalf("wrote %+v", all)
+			}
+			if got != tt.want {
+				t.Errorf("wrote %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestBounded holds that a VIP that never rests fills nothing, and does not push out since when the others are as they are.
+func TestBounded(t *testing.T) {
+	var j Journal
+	calm := supervised.Instance{State: supervised.Master, Priority: 9}
+	for n := range 5000 {
+		state := []supervised.State{supervised.Master, supervised.Backup}[n%2]
+		j.Note(look(n, state, 100, func(l *Look) { l.Status.Instances["one_INGRESS_0"] = calm }))
+	}
+	all, text := j.Entries(), j.Encode()
+	if len(all) != most || len(text) > 128<<10 || all[0].Instance != "one_INGRESS_0" || !all[0].At.Equal(begin) || !all[most-1].At.Equal(begin.Add(4999*time.Second)) {
+		t.Errorf("%d entries, %d bytes, from %+v to %+v", len(all), len(text), all[0], all[len(all)-1])
+	}
+	again, err := Decode(text)
+	if err != nil || !reflect.DeepEqual(again.Entries(), all) {
+		t.Errorf("%v: what was written is not what is read", err)
+	}
+}
+
+func TestDecode(t *testing.T) {
+	const good = `{"at":"2026-01-02T03:04:05.678Z","instance":"one_API_0","vip":"192.0.2.5","state":"MASTER","priority":170,"why":"x","other":"192.0.2.12","boot":"b","later":1}` + "\n"
+	for _, tt := range []struct {
+		name, text string
+		entries    int
+		wrong      string
+	}{
+		{"nothing", "", 0, ""},
+		{"a field of a later release", good + "\n" + good, 2, ""},
+		{"a line that is cut", good + good[:40], 1, "1 lines say nothing of a VIP"},
+		{"no state that there is", good + strings.Replace(good, "MASTER", "KING", 1), 1, `the unknown state "KING"`},
+		{"no instance", strings.Replace(good, "one_API_0", "", 1), 0, "no instance"},
+		{"no time", strings.Replace(good, "2026-01-02T03:04:05.678Z", "0001-01-01T00:00:00Z", 1), 0, "no time"},
+		{"something else", "\x00\xff", 0, "1 lines"},
+	} {
+		j, err := Decode([]byte(tt.text))
+		if len(j.Entries()) != tt.entries || (err == nil) != (tt.wrong == "") || err != nil && !strings.Contains(err.Error(), tt.wrong) {
+			t.Errorf("%s: %d entries, %v", tt.name, len(j.Entries()), err)
+		}
+	}
+}
+
+func TestReigns(t *testing.T) {
+	var j Journal
+	for _, l := range []Look{look(0, supervised.Backup, 1, nil), look(1, supervised.Master, 1, nil), look(5, supervised.Backup, 1, nil), look(6, supervised.Master, 1, nil)} {
+		j.Note(l)
+	}
+	again, err := Decode(j.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Note(look(9, supervised.Master, 1, func(l *Look) { l.Boot = "second" }))
+	var got []string
+	for _, r := range Reigns(again.Entries()) {
+		to := "now"
+		if !r.To.IsZero() {
+			to = fmt.Sprint(r.To.Sub(begin))
+		}
+		got = append(got, fmt.Sprintf("%v to %s, %s, %s, %t", r.From.Sub(begin), to, r.Gained, r.Lost, r.Unsure))
+	}
+	want := []string{"1s to 5s, nobody better was heard, a better host announces it, false", "6s to 9s, nobody better was heard, the host was booted, true", "9s to now, the host was booted, , true"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// FuzzDecode holds that whatever stands in the file, what is read of it is written and read as the same.
+func FuzzDecode(f *testing.F) {
+	var j Journal
+	j.Note(look(0, supervised.Master, 100, hears("2001:db8::1", 1)))
+	f.Add(j.Encode())
+	f.Add([]byte("{}\nnull\n[]\n{\"at\":\"9999-12-31T23:59:60Z\"}"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		j, _ := Decode(text)
+		all := j.Entries()
+		again, err := Decode(j.Encode())
+		if err != nil || len(all) > most || len(all) != len(again.Entries()) {
+			t.Fatalf("%d entries, read again: %d, %v", len(all), len(again.Entries()), err)
+		}
+	})
+}
