@@ -1,4 +1,5 @@
-package probe
+// Package overhear hears the VRRP adverts that reach a link of this host, whoever they are for, and sends nothing.
+package overhear
 
 import (
 	"context"
