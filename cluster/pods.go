@@ -72,7 +72,7 @@ func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
 	// It sets addresses and sends gratuitous ARP and VRRP packets on raw sockets; nothing else.
 	capabilities := []string{"NET_ADMIN", "NET_RAW"}
 	if p.Timing.Model.RealTime {
-		capabilities = append(capabilities, "SYS_NICE")
+		command, capabilities = append(command, "--real-time"), append(capabilities, "SYS_NICE")
 	}
 	conf := pod.Mount{Volume: keepalivedDir, Writable: true} // the supervisor writes what the monitor wants and keepalived has tested
 	shared := pod.Mount{Volume: keepalivedRun, Writable: true}

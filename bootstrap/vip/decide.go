@@ -84,7 +84,6 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	}
 	desired := Desired{Nodes: s.Nodes, Config: keepalived.Config{
 		Header:     r.header,
-		RealTime:   r.plan.Timing.Model.RealTime,
 		NotifyFIFO: RunDir + "/" + supervised.NotifyFIFO,
 		Leave:      RunDir + "/" + supervised.TrackDir + "/" + supervised.LeaveTrack,
 	}}

@@ -115,7 +115,7 @@ func Container(p plan.Plan) container.Spec {
 	// keepalived sets addresses and sends gratuitous ARP and VRRP packets on raw sockets; nothing else.
 	capabilities := []string{"CAP_NET_ADMIN", "CAP_NET_RAW"}
 	if p.Timing.Model.RealTime {
-		capabilities = append(capabilities, "CAP_SYS_NICE")
+		command, capabilities = append(command, "--real-time"), append(capabilities, "CAP_SYS_NICE")
 	}
 	return container.Spec{
 		Name:    containerName,

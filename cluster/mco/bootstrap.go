@@ -71,15 +71,15 @@ func bootstrapKeepalived(p plan.Plan) pod.Static {
 	asks := func(failures int) *pod.Probe {
 		return &pod.Probe{Host: health.Addr(), Port: health.Port(), Path: "/healthz", Every: 5 * time.Second, Timeout: 5 * time.Second, Failures: failures}
 	}
-	// It sets addresses and sends gratuitous ARP and VRRP packets on raw sockets; nothing else.
-	capabilities := []string{"NET_ADMIN", "NET_RAW"}
-	if p.Timing.Model.RealTime {
-		capabilities = append(capabilities, "SYS_NICE")
-	}
 	command := []string{binary, "--config", keepalivedDir.Host + "/keepalived.conf", "--run-dir", keepalivedRun.Host, "--cluster", KeepalivedFile,
 		"--health", health.String()}
 	if p.VRRP.ControlPlane.Holder != 0 { // nodes of ours alone: whoever takes over is heard
 		command = append(command, "--patience", vrrp.Standing.String())
+	}
+	// It sets addresses and sends gratuitous ARP and VRRP packets on raw sockets; nothing else.
+	capabilities := []string{"NET_ADMIN", "NET_RAW"}
+	if p.Timing.Model.RealTime {
+		command, capabilities = append(command, "--real-time"), append(capabilities, "SYS_NICE")
 	}
 	shared := pod.Mount{Volume: keepalivedRun, Writable: true}
 	return pod.Static{

@@ -55,7 +55,7 @@ type election struct {
 // not take the VIPs off.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	d := Desired{Config: keepalived.Config{
-		Header: r.header, RealTime: r.plan.Timing.Model.RealTime, NotifyFIFO: RunDir + "/" + supervised.NotifyFIFO, Leave: RunDir + "/" + supervised.TrackDir + "/" + supervised.LeaveTrack,
+		Header: r.header, NotifyFIFO: RunDir + "/" + supervised.NotifyFIFO, Leave: RunDir + "/" + supervised.TrackDir + "/" + supervised.LeaveTrack,
 	}}
 	if s.Remote {
 		d.Memory = r.memory

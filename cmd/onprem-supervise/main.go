@@ -20,7 +20,7 @@ import (
 )
 
 const usage = `usage: onprem-supervise --config FILE --run-dir DIR {--vip ADDRESS... | --cluster FILE} [--health ADDRESS:PORT]
-       [--yield-on-term] [--patience DURATION] -- KEEPALIVED [FLAG]...
+       [--yield-on-term] [--patience DURATION] [--real-time] -- KEEPALIVED [FLAG]...
        onprem-supervise --install FILE
 
 Keeps KEEPALIVED running in the foreground with FILE as its configuration. A configuration put into DIR/candidate.conf is tested first.
@@ -30,6 +30,7 @@ The VIPs are those of --vip, which may be given more than once, or those that th
 order when they become others, to be started again.
 With --health it answers there over HTTP whether it works itself, and says nothing of VRRP: FAULT is a state like any other.
 On SIGTERM it gives the VIPs up at once; with --yield-on-term it holds on, for 4.2 s at most by the slowest timing, until it hears who takes over.
+With --real-time keepalived's VRRP process comes before all that is not real-time, where the kernel lets it.
 
 With --install it only puts a copy of itself in place as FILE.
 `
@@ -97,6 +98,7 @@ func options(args []string) (o supervise.Options, cluster string, err error) {
 	flags.StringVar(&o.RunDir, "run-dir", "", "")
 	flags.StringVar(&o.Health, "health", "", "")
 	flags.BoolVar(&o.YieldOnTerm, "yield-on-term", false, "")
+	flags.BoolVar(&o.RealTime, "real-time", false, "")
 	flags.DurationVar(&o.Patience, "patience", 0, "")
 	flags.Func("vip", "", func(text string) error {
 		vip, err := netip.ParseAddr(text)

@@ -15,7 +15,6 @@ import (
 type Config struct {
 	Header     string      // one line of provenance, without the comment sign; empty for none
 	NotifyFIFO Path        // where keepalived reports VRRP state changes; empty for none
-	RealTime   bool        // the VRRP process comes before all that is not real-time; needs SYS_NICE, and goes on without when the kernel refuses
 	Checks     []Check     // track scripts, cluster nodes only
 	Leave      Path        // a tracked file in which 1 sinks every instance to the lowest priority, so that any other router outranks it; empty for none
 	Tracks     []Track     // other tracked files, cluster nodes only

@@ -34,8 +34,8 @@ var parsed = sync.OnceValue(func() *template.Template {
 //     that leaves in that way goes on announcing itself until it hears a better one.
 //   - A tracked file without a weight is tracked in reverse: 0, which is what keepalived takes from a file that it cannot read, is FAULT. With a
 //     weight it adds nothing. Either way a file that is lost costs health and never lends any.
-//   - Real-time priority is the lowest that no other program of a node has a reason to pass. The kernel ends a process that runs for as long as
-//     rlimit_rttime without a pause, in microseconds: reading a long configuration takes longer than keepalived's default of 10 ms.
+//   - vrrp_rt_priority is not here: at each reload keepalived 2.2.7 takes all processor time without a pause (RLIMIT_RTTIME) from who has it, and the
+//     kernel kills its VRRP process within seconds. Its supervisor makes it real-time from outside.
 //   - Changes of the priority are notified, as a supervisor reports it.
 //   - IPv4 unicast is sent with a TTL of 255 by everybody, IPv6 with the kernel's hop limit of 64 by those who do not ask for more. A peer's lowest
 //     TTL also has keepalived drop what comes from others than its peers.

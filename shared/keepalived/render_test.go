@@ -71,7 +71,6 @@ func goldens() map[string]Config {
 // ranked is the first of three control plane nodes under timing vm.
 func ranked() Config {
 	config, timing := node(), vrrp.Profiles()[1]
-	config.RealTime = timing.RealTime
 	files, _ := track(timing.Policy().ControlPlane)
 	more, _ := track(timing.Policy().Ingress)
 	config.Tracks = slices.Concat(files, more)

@@ -16,9 +16,9 @@ import (
 )
 
 // TestRealTime holds that the process that speaks VRRP is real-time where adverts are frequent, and that it holds a VIP all the same when the
-// kernel refuses.
+// kernel refuses. A reload must not take it from a process, nor its life.
 func TestRealTime(t *testing.T) {
-	t.Parallel()
+	t.Parallel() // each has a network of its own, and waits most of the time
 	own, err := unix.SchedGetAttr(0, 0) // whoever asks for nothing has that of who started it
 	if err != nil {
 		t.Fatal(err)
@@ -56,11 +56,27 @@ func TestRealTime(t *testing.T) {
 			if got.Policy != tt.policy {
 				t.Errorf("keepalived's VRRP process has scheduling policy %d, want %d", got.Policy, tt.policy)
 			}
-			if said := strings.Contains(n.Log("keepalived/keepalived"), "cannot raise priority"); said != tt.refuse {
+			n.reloads("m3", "192.0.2.13")
+			if again, err := n.Child("keepalived/keepalived", "keepalived"); err != nil || again.PID != speaker.PID {
+				t.Errorf("after a reload the VRRP process is %+v, %v, and was %+v", again, err, speaker)
+			}
+			var pause unix.Rlimit
+			if err := unix.Prlimit(speaker.PID, unix.RLIMIT_RTTIME, nil, &pause); err != nil || pause.Cur != unix.RLIM_INFINITY {
+				t.Errorf("after a reload the kernel kills it when it has run for %d us, %v", pause.Cur, err)
+			}
+			if said := strings.Contains(n.Log("keepalived/keepalived"), "stays as it is"); said != tt.refuse {
 				t.Errorf("a refusal is said: %v, want %v", said, tt.refuse)
 			}
 		})
 	}
+}
+
+// reloads registers another node, and waits until keepalived has read that it is a peer.
+func (n *node) reloads(name, address string) {
+	n.l.t.Helper()
+	before := strings.Count(n.Log("keepalived/keepalived"), "Reload complete")
+	n.l.api.Register(name, []string{n.l.plan.ControlPlaneLabel}, address)
+	n.l.until("the reload", time.Minute, func() bool { return strings.Count(n.Log("keepalived/keepalived"), "Reload complete") > before })
 }
 
 // forbid takes a capability out of the manifest.

@@ -59,8 +59,11 @@ func timings() []Scar {
 		kept("M-09", "A node's checks went at the pace of another profile.",
 			by(nodes, "TestPolicyOf", "cluster/vip/checks.go", "if policy, ok := t.Checks[check]; ok {", "if policy, ok := vrrp.CompatTiming().Checks[check]; ok {")),
 		kept("M-10", "keepalived waited for a processor like everybody else, and its adverts came too late.",
-			by("test/podvip", "TestRealTime", elect, "RealTime: r.plan.Timing.Model.RealTime, ", ""),
+			by("test/podvip", "TestRealTime", "cluster/pods.go", `append(command, "--real-time")`, "command"),
+			by("test/podvip", "TestRealTime", "shared/host/supervise/speaker.go", "if s.RealTime {", "if false {"),
 			by(bootstrap, "TestContainer", "bootstrap/vip/vip.go", "if p.Timing.Model.RealTime {", "if false {"),
 			by("cluster", "TestConfinement", "cluster/pods.go", "if p.Timing.Model.RealTime {", "if false {")),
+		kept("M-11", "keepalived was real-time by its own configuration: after a reload the kernel killed its VRRP process within seconds.",
+			by("test/podvip", "TestRealTime", "shared/keepalived/keepalived.conf.tmpl", "    max_auto_priority -1\n", "    max_auto_priority -1\n    vrrp_rt_priority 10\n    vrrp_rlimit_rttime 1000000\n")),
 	}
 }

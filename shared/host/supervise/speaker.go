@@ -35,6 +35,11 @@ func (s *supervisor) follow() {
 		speaker.Close()
 		return
 	}
+	if s.RealTime {
+		if err := speaker.RealTime(); err != nil {
+			s.Log.Warn("keepalived's VRRP process stays as it is", "error", err)
+		}
+	}
 	gone := make(chan struct{})
 	d.speaker, d.vrrpGone, d.pulse, d.beatAt = speaker, gone, pulse{}, time.Now().Add(beat)
 	s.servants.Go(func() {

@@ -32,6 +32,10 @@ type Options struct {
 	// that keepalived needs ends beside it.
 	YieldOnTerm bool
 
+	// RealTime makes keepalived's VRRP process real-time (SCHED_RR), so that it sends and hears in time on a machine that has too much to do. It needs
+	// the capability SYS_NICE, and is done without where the kernel refuses.
+	RealTime bool
+
 	// Patience is how long a request to leave waits at the least for somebody to take over; as long as the elections may take if that is longer.
 	Patience time.Duration
 }
