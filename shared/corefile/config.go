@@ -19,10 +19,20 @@ type Config struct {
 	Zone       record.Name     // the cluster's own domain NAME.DOMAIN
 	Records    []record.Record // answered by CoreDNS itself, all in Zone; empty when the cluster's records are external
 	Hosts      bool            // the names of nodes stand in HostsPath, see RenderHosts
+	Announced  *Announced      // nil: nobody is answered for by what it announces of itself
 	Knowing    []netip.Addr    // with Hosts: who knows the names in Zone that HostsPath lacks, asked for those before Upstreams
 	Upstreams  []netip.Addr    // in order of preference, at most 15; empty means that nothing is forwarded
 	HealthPort uint16          // 0: nobody asks for /health over HTTP, see Render
 	Poll       bool            // CoreDNS looks by itself whether its file has changed; a parent that signals it does not need that
+}
+
+// Announced says whose announcements by multicast DNS are believed. Only a CoreDNS with the plugin mdns reads a Corefile with it
+// (cmd/onprem-coredns).
+type Announced struct {
+	Cluster  string         // a label; the first word of the announced services' names
+	Members  int            // of etcd: its list is answered when so many are known; 0 for no minimum
+	On       netip.Addr     // of this machine: announcements are heard on the interface that has it; the zero value for every interface
+	Networks []netip.Prefix // that hosts' addresses are in; none for any
 }
 
 // Host is one node and its addresses.

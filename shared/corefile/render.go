@@ -37,18 +37,25 @@ type page struct {
 	SOA        string
 	Patterns   []string // every owned name
 	Answers    []answer
+	Nodes      bool  // nodes have names
+	Announced  bool  // some of them by what they announce
 	Inside     block // for the names in Zone, where nodes have names
 	Outside    block // for all others
 }
 
 // block is what comes after the owned names.
 type block struct {
-	HostsPath string // empty: nodes have no names
+	HostsPath string // empty: nobody names nodes
+	MDNS      string // what follows the directive; empty: nobody is heard
+	Networks  []netip.Prefix
 	To        []string
 }
 
 // Last says that nothing comes after the names of nodes.
-func (b block) Last() bool { return b.HostsPath != "" && len(b.To) == 0 }
+func (b block) Last() bool { return (b.HostsPath != "" || b.MDNS != "") && len(b.To) == 0 }
+
+// Passes says that what the nodes' file does not know is for somebody else.
+func (b block) Passes() bool { return b.MDNS != "" || len(b.To) > 0 }
 
 // answer is what one name has in one family.
 type answer struct{ Type, Pattern, RR string }
@@ -66,6 +73,9 @@ type answer struct{ Type, Pattern, RR string }
 //     5 s, and that there is no such node for 30 s. CoreDNS takes the block with the longest matching zone. The hosts plugin looks at its file
 //     every 500 ms, by time and size, so another set of nodes is in force without a reload; its TTL is 1 s, the shortest that it knows.
 //     The other block has the file for the nodes' short names and for the names of their addresses.
+//   - What nodes announce comes after the file, so that the API's word wins; the plugin has a place of its own behind hosts. Its names stand in
+//     that block as well: a host may say goodbye at any time. Where somebody knows all names, it is asked, who does the same: else this
+//     machine's ears would win over the API. A template that fails everything would do so before anybody is heard.
 //   - A node's name has no records but addresses: hosts answers any other type, and the family that the node lacks, with no data.
 //   - Without upstreams everything else fails, which sends clients to their next server; left alone, CoreDNS would log an error a query.
 //     A template that fails everything would do so before hosts is asked, so with Hosts it is hosts that fails what it does not know, when it
@@ -106,7 +116,8 @@ func words(c Config) page {
 	for _, a := range c.Upstreams {
 		p.Outside.To = append(p.Outside.To, upstream(a))
 	}
-	if !c.Hosts {
+	p.Nodes, p.Announced = c.Hosts || c.Announced != nil, c.Announced != nil
+	if !p.Nodes {
 		return p
 	}
 	for _, a := range c.Knowing {
@@ -114,8 +125,25 @@ func words(c Config) page {
 	}
 	p.Inside.To = append(p.Inside.To, p.Outside.To...)
 	p.Inside.To = p.Inside.To[:min(len(p.Inside.To), MaxForward)]
-	p.Inside.HostsPath, p.Outside.HostsPath = HostsPath, HostsPath
+	if c.Hosts {
+		p.Inside.HostsPath, p.Outside.HostsPath = HostsPath, HostsPath
+	}
+	if c.Announced != nil {
+		p.Outside.MDNS, p.Outside.Networks = c.Announced.directive(c.Zone), c.Announced.Networks
+		if len(c.Knowing) == 0 {
+			p.Inside.MDNS, p.Inside.Networks = p.Outside.MDNS, p.Outside.Networks
+		}
+	}
 	return p
+}
+
+// directive is what the plugin's directive is followed by, but for the networks.
+func (a Announced) directive(zone record.Name) string {
+	words := fmt.Sprintf("%s %d %s", zone, max(a.Members, 0), a.Cluster)
+	if a.On.IsValid() {
+		words += " " + a.On.WithZone("").String()
+	}
+	return words
 }
 
 // pattern matches the record's names and no other, against a name in lower case with the final dot. A label below a wildcard may hold a dot

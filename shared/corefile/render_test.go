@@ -43,9 +43,17 @@ func node(knowing, upstreams []netip.Addr) Config {
 	return c
 }
 
+// announcing is a Corefile where nodes announce themselves.
+func announcing(c Config, a Announced) Config {
+	c.Announced = &a
+	return c
+}
+
 // goldens are one Config for every golden file.
 func goldens() map[string]Config {
 	v4, v6 := addrs("192.0.2.5"), addrs("2001:db8::5")
+	networks := []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64")}
+	ostest := Announced{Cluster: "ostest", Members: 3, On: netip.MustParseAddr("192.0.2.20"), Networks: networks}
 	return map[string]Config{
 		"ipv4":               internal(v4, addrs("192.0.2.6"), addrs("198.51.100.1", "198.51.100.2")),
 		"ipv6":               internal(v6, addrs("2001:db8::6"), addrs("2001:db8:1::1", "fe80::1%enp1s0")),
@@ -63,6 +71,12 @@ func goldens() map[string]Config {
 		"node-no-upstreams":  node(nil, nil),
 		"node-only-knowing":  node(addrs("192.0.2.10"), nil),
 		"signalled":          {Header: header, Zone: zone, Records: record.Cluster(zone, v4, addrs("192.0.2.6")), Upstreams: addrs("198.51.100.1")},
+
+		"announced":              announcing(Config{Header: header, Zone: zone, Records: record.Cluster(zone, v4, addrs("192.0.2.6")), Upstreams: addrs("198.51.100.1")}, ostest),
+		"announced-nothing-else": announcing(Config{Zone: zone}, Announced{Cluster: "ostest", Members: -1}),
+		"announced-node":         announcing(node(nil, addrs("198.51.100.1")), ostest),
+		"announced-node-knowing": announcing(node(addrs("192.0.2.10", "192.0.2.11"), addrs("198.51.100.1")), ostest),
+		"announced-node-alone":   announcing(node(nil, nil), ostest),
 	}
 }
 

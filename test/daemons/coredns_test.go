@@ -174,8 +174,12 @@ func (c coredns) clean() {
 	}
 }
 
+// TestCoreDNSAccepts has stock CoreDNS read every Corefile but those for ours alone, which its own module reads.
 func TestCoreDNSAccepts(t *testing.T) {
 	for _, path := range goldens(t, "corefile") {
+		if strings.Contains(path, "announced") {
+			continue
+		}
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".golden"), func(t *testing.T) {
 			text, err := os.ReadFile(path)
 			if err != nil {

@@ -24,8 +24,10 @@ var log = clog.NewWithPlugin(Name)
 // ears listen on the interfaces that they are meant for.
 type ears struct {
 	settings
-	to      *atomic.Pointer[known]
+	known   atomic.Pointer[known]
+	end     context.CancelFunc
 	running sync.WaitGroup
+	users   int // see pool
 
 	mu    sync.Mutex
 	heard map[string]*known // by interface
@@ -40,12 +42,17 @@ type place struct {
 	ipv6  bool
 }
 
-func (e *ears) start(ctx context.Context) {
-	e.heard = map[string]*known{}
+func (e *ears) start() {
+	ctx, end := context.WithCancel(context.Background())
+	e.heard, e.end = map[string]*known{}, end
 	e.running.Go(func() { e.run(ctx) })
 }
 
-func (e *ears) wait() { e.running.Wait() }
+// stop waits until nobody listens any more.
+func (e *ears) stop() {
+	e.end()
+	e.running.Wait()
+}
 
 // run keeps one ear on each interface, and another one where an interface has changed.
 func (e *ears) run(ctx context.Context) {
@@ -228,7 +235,7 @@ func (e *ears) tell(name string, k *known) {
 		}
 	}
 	count.Set(float64(len(all.hosts)))
-	e.to.Store(all)
+	e.known.Store(all)
 }
 
 // merged is a host that was heard on two interfaces.

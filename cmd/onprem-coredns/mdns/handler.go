@@ -42,8 +42,16 @@ type member struct {
 // handler answers from what is known, and leaves everything else to the next plugin.
 type handler struct {
 	settings
-	known atomic.Pointer[known]
-	next  plugin.Handler
+	ears atomic.Pointer[ears] // nil before the start and after the end
+	next plugin.Handler
+}
+
+// known is what the ears have heard, nil when they have heard nothing yet.
+func (h *handler) known() *known {
+	if e := h.ears.Load(); e != nil {
+		return e.known.Load()
+	}
+	return nil
 }
 
 // Name is the directive's.
@@ -53,7 +61,7 @@ func (*handler) Name() string { return Name }
 // answered by none; a name that nobody has announced is for the next plugin.
 func (h *handler) ServeDNS(ctx context.Context, w dns.ResponseWriter, r *dns.Msg) (int, error) {
 	state := request.Request{W: w, Req: r}
-	k := h.known.Load()
+	k := h.known()
 	if k == nil || state.QClass() != dns.ClassINET {
 		return plugin.NextOrFailure(Name, h.next, ctx, w, r)
 	}

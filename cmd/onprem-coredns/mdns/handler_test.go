@@ -60,7 +60,8 @@ func TestAnswers(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := &handler{settings: settings{zone: zone, least: tt.least}, next: test.NextHandler(dns.RcodeNameError, nil)}
-			h.known.Store(heard(tt.members))
+			h.ears.Store(&ears{})
+			h.ears.Load().known.Store(heard(tt.members))
 			w := dnstest.NewRecorder(&test.ResponseWriter{})
 			code, err := h.ServeDNS(context.Background(), w, new(dns.Msg).SetQuestion(tt.ask, tt.kind))
 			if err != nil {

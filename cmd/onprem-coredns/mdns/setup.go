@@ -2,7 +2,6 @@
 package mdns
 
 import (
-	"context"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -41,10 +40,13 @@ func setup(c *caddy.Controller) error {
 		return plugin.Error(Name, err)
 	}
 	h := &handler{settings: s}
-	ears := &ears{settings: s, to: &h.known}
-	ctx, end := context.WithCancel(context.Background())
-	c.OnStartup(func() error { ears.start(ctx); return nil })
-	c.OnShutdown(func() error { end(); ears.wait(); return nil })
+	c.OnStartup(func() error { h.ears.Store(listeners.take(s)); return nil })
+	c.OnShutdown(func() error {
+		if e := h.ears.Swap(nil); e != nil {
+			listeners.leave(e)
+		}
+		return nil
+	})
 	dnsserver.GetConfig(c).AddPlugin(func(next plugin.Handler) plugin.Handler {
 		h.next = next
 		return h
