@@ -35,12 +35,29 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 // polls its file, as it is told of a change, nor serves /health, which would hold up a reload and which nobody asks for here.
 func (r *Room) Decide(s Snapshot) (corefile.Config, loop.Reasons) {
 	upstreams, why := r.upstreams(s)
-	return corefile.Config{
+	c := corefile.Config{
 		Header:    r.header,
 		Zone:      r.plan.Cluster.Zone,
 		Records:   r.plan.Records,
 		Upstreams: upstreams,
-	}, loop.Reasons{why}
+	}
+	if !r.plan.Hears() {
+		return c, loop.Reasons{why}
+	}
+	announced, heard := r.announced(s.Links)
+	c.Announced = &announced
+	return c, loop.Reasons{why, heard}
+}
+
+// announced says who is heard: hosts of this cluster, where this machine would hold the VIP. Without an address there it is everywhere.
+func (r *Room) announced(links addr.Snapshot) (corefile.Announced, string) {
+	a := corefile.Announced{Cluster: r.plan.Cluster.Name, Members: r.plan.EtcdMembers, Networks: r.plan.MachineNetworks}
+	chosen, err := addr.ForNode(links, addr.Wish{VIPs: slices.Concat(r.plan.VIPs.API, r.plan.VIPs.Ingress)})
+	if err != nil {
+		return a, "what nodes announce is heard on every interface: " + err.Error()
+	}
+	a.On = chosen.Addresses[0]
+	return a, fmt.Sprintf("what nodes announce is heard beside %v", a.On)
 }
 
 // upstreams are the name servers of the first file that names a usable one. Where systemd-resolved is in charge, the better files name

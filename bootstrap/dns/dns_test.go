@@ -94,12 +94,19 @@ func (h *heard) Status(text string) error { h.status = append(h.status, text); r
 
 func room(t *testing.T, resolver string) (*Room, *fakeHost, *fakeDaemon, *heard) {
 	t.Helper()
-	p, err := plan.Compile(spec.Cluster{
+	return roomOf(t, resolver, func(*spec.Cluster) {})
+}
+
+func roomOf(t *testing.T, resolver string, change func(*spec.Cluster)) (*Room, *fakeHost, *fakeDaemon, *heard) {
+	t.Helper()
+	c := spec.Cluster{
 		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3,
 		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 		APIVIPs:         []netip.Addr{netip.MustParseAddr("192.0.2.5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
 		Images: map[string]string{"corednsImage": "registry.example.com/coredns:1"},
-	})
+	}
+	change(&c)
+	p, err := plan.Compile(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,5 +262,32 @@ func TestContainer(t *testing.T) {
 	c := Container(r.plan)
 	if !slices.Equal(c.Capabilities, []string{"CAP_NET_BIND_SERVICE"}) || len(c.Mounts) != 1 || !c.Mounts[0].ReadOnly {
 		t.Errorf("%+v", c)
+	}
+}
+
+// TestAnnounced holds that hosts are answered for before any API exists, where CoreDNS is ours.
+func TestAnnounced(t *testing.T) {
+	const ours, directive = "localhost/onprem-infra:1", "    mdns ostest.example.com 3 ostest 192.0.2.10 {\n        networks 192.0.2.0/24\n    }\n"
+	for _, tt := range []struct {
+		name string
+		said spec.MDNS
+		used string
+		want int // server blocks
+	}{
+		{"ours", spec.MDNSEnabled, ours, 2},
+		{"another CoreDNS", spec.MDNSEnabled, "registry.example.com/coredns:1", 0},
+		{"not asked for", "", ours, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, h, _, _ := roomOf(t, "nameserver 198.51.100.1\n", func(c *spec.Cluster) {
+				c.MDNS, c.Images = tt.said, map[string]string{spec.CoreDNSImage: tt.used, spec.RuntimeCfgImage: ours}
+			})
+			if err := turn(t, r); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Count(string(h.corefile), directive); got != tt.want {
+				t.Errorf("%d times\n%swant %d in\n%s", got, directive, tt.want, h.corefile)
+			}
+		})
 	}
 }

@@ -75,12 +75,27 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	if s.Origin == "the API" {
 		d.Memory = s.Nodes
 	}
+	if r.plan.Hears() {
+		announced, why := r.announced(s.Links)
+		d.Corefile.Announced, reasons = &announced, append(reasons, why)
+	}
 	// Control plane nodes know all nodes and never ask each other, so no question goes round.
 	if r.role != role.Master {
 		d.Corefile.Knowing = knowing(hosts, s.Links)
 		reasons = append(reasons, fmt.Sprintf("names of other nodes from %v", d.Corefile.Knowing))
 	}
 	return d, reasons
+}
+
+// announced says who is heard: hosts of this cluster, where this node is. Without an address that node-ip would choose it is everywhere.
+func (r *Room) announced(links addr.Snapshot) (corefile.Announced, string) {
+	a := corefile.Announced{Cluster: r.plan.Cluster.Name, Members: r.plan.EtcdMembers, Networks: r.plan.MachineNetworks}
+	chosen, err := addr.ForNode(links, addr.Wish{VIPs: slices.Concat(r.plan.VIPs.API, r.plan.VIPs.Ingress)})
+	if err != nil {
+		return a, "what nodes announce is heard on every interface: " + err.Error()
+	}
+	a.On = chosen.Addresses[0]
+	return a, fmt.Sprintf("what nodes announce is heard beside %v", a.On)
 }
 
 // upstreams are the name servers of the first file that names a usable one. Where systemd-resolved is in charge, the better files name

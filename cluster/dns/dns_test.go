@@ -350,3 +350,43 @@ func TestApplyFaults(t *testing.T) {
 		}
 	}
 }
+
+// TestAnnounced holds where nodes are answered for by what they announce: with our CoreDNS alone, on the interface that the node is known by, and only
+// where nobody is asked who goes by the API's list.
+func TestAnnounced(t *testing.T) {
+	ours := func(c *spec.Cluster) {
+		c.MDNS, c.Images = spec.MDNSEnabled, map[string]string{spec.CoreDNSImage: "localhost/onprem-infra:1", spec.RuntimeCfgImage: "localhost/onprem-infra:1"}
+	}
+	const directive = "    mdns ostest.example.com 3 ostest 192.0.2.10 {\n        networks 192.0.2.0/24\n    }\n"
+	for _, tt := range []struct {
+		name   string
+		role   role.Role
+		change func(*spec.Cluster)
+		nodes  []addr.Node
+		own    []string // others than the world's
+		want   int      // server blocks
+		why    string   // the reason after that for the nodes
+	}{
+		{"a master", role.Master, ours, masters(), nil, 2, "what nodes announce is heard beside 192.0.2.10"},
+		{"a worker before anybody knows a node", role.Worker, ours, nil, nil, 2, "what nodes announce is heard beside 192.0.2.10"},
+		{"a worker that can ask the control plane", role.Worker, ours, masters(), nil, 1, "what nodes announce is heard beside 192.0.2.10"},
+		{"a machine without an address", role.Master, ours, nil, []string{"127.0.0.1/8"}, 0, "what nodes announce is heard on every interface: choose the node's address: "},
+		{"another CoreDNS", role.Master, func(c *spec.Cluster) { ours(c); c.Images[spec.CoreDNSImage] = "localhost/coredns:1" }, masters(), nil, 0, ""},
+		{"not asked for", role.Master, func(c *spec.Cluster) { ours(c); c.MDNS = "" }, masters(), nil, 0, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, w := room(t, tt.role, tt.change)
+			w.nodes, w.synced = tt.nodes, true
+			if tt.own != nil {
+				w.own = tt.own
+			}
+			_, why, err := turn(t, r)
+			if got := strings.Count(string(w.files[Config]), directive); err != nil || got != tt.want {
+				t.Errorf("%v, %d times\n%swant %d in\n%s", err, got, directive, tt.want, w.files[Config])
+			}
+			if said := strings.Join(why, "\n"); tt.why != "" && !strings.Contains(said, tt.why) || tt.why == "" && strings.Contains(said, "announce") {
+				t.Errorf("reasons %q, want %q", why, tt.why)
+			}
+		})
+	}
+}

@@ -62,6 +62,7 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 		LoadBalancer:    loadBalancerOf(c),
 		DNSRecords:      or(c.DNSRecords, spec.Internal),
 		MDNS:            mdnsOf(c),
+		EtcdMembers:     membersOf(c),
 		VRRP: VRRP{
 			Mode:              mode,
 			API:               Router{ID: api},
@@ -82,7 +83,7 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 		KubeletUnit:       or(c.Nodes.KubeletUnit, flavour.KubeletUnit),
 		ControlPlaneLabel: or(c.Nodes.ControlPlaneLabel, flavour.ControlPlaneLabel),
 
-		knobs: knobs{timing: c.Timing, mode: c.VRRP, former: c.MigrateFrom, vrids: copied(c.VRIDs), ports: copied(c.Ports)},
+		knobs: knobs{timing: c.Timing, mode: c.VRRP, former: c.MigrateFrom, vrids: copied(c.VRIDs), ports: copied(c.Ports), size: sizeOf(c)},
 	}
 	if err := readable(p); err != nil {
 		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)

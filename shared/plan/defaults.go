@@ -48,6 +48,28 @@ func mdnsOf(c spec.Cluster) spec.MDNS {
 	return ""
 }
 
+// membersOf is how many members etcd is made of, where nodes announce theirs. A list of fewer makes a cluster of another size, so an arbiter counts,
+// though it announces nothing: such a cluster's list is never whole.
+func membersOf(c spec.Cluster) int {
+	if mdnsOf(c) == "" {
+		return 0
+	}
+	size := map[spec.Topology]int{spec.SingleReplica: 1, spec.DualReplica: 2, spec.HighlyAvailableArbiter: 2}[topologyOf(c)]
+	size = or(c.ControlPlaneReplicas, or(size, 3))
+	if topologyOf(c) == spec.HighlyAvailableArbiter {
+		size++
+	}
+	return size
+}
+
+// sizeOf is the control plane's size as the user said it, where hosts need it.
+func sizeOf(c spec.Cluster) int {
+	if mdnsOf(c) == "" {
+		return 0
+	}
+	return c.ControlPlaneReplicas
+}
+
 // timingOf is the timing of a platform: only machines of one's own have no busy neighbours.
 func timingOf(platform spec.Platform) string {
 	if platform == spec.BareMetal {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/mdns"
@@ -35,5 +36,65 @@ func TestMDNS(t *testing.T) {
 	}
 	if p, ok := port.Lookup(port.MDNS); !ok || p.Number != mdns.Port {
 		t.Errorf("the port of multicast DNS is %d, which the sockets take to be %d", p.Number, mdns.Port)
+	}
+}
+
+// TestEtcdMembers holds after how many members etcd's list is whole (M-06), on hosts as where it was compiled.
+func TestEtcdMembers(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		size     int
+		topology spec.Topology
+		said     spec.MDNS
+		want     int
+	}{
+		{"not announced", 5, "", "", 0},
+		{"not said", 0, "", spec.MDNSEnabled, 3},
+		{"three", 3, "", spec.MDNSEnabled, 3},
+		{"five", 5, spec.HighlyAvailable, spec.MDNSEnabled, 5},
+		{"two", 2, "", spec.MDNSEnabled, 2},
+		{"two by name", 0, spec.DualReplica, spec.MDNSEnabled, 2},
+		{"one", 0, spec.SingleReplica, spec.MDNSEnabled, 1},
+		{"two and an arbiter, which announces nothing", 2, spec.HighlyAvailableArbiter, spec.MDNSEnabled, 3},
+		{"the same, not counted", 0, spec.HighlyAvailableArbiter, spec.MDNSEnabled, 3},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := smallest()
+			c.ControlPlaneReplicas, c.Topology, c.MDNS = tt.size, tt.topology, tt.said
+			p := mustCompile(t, c)
+			if host := reread(t, Encode(p)); p.EtcdMembers != tt.want || host.EtcdMembers != tt.want {
+				t.Errorf("%d members, on a host %d, want %d", p.EtcdMembers, host.EtcdMembers, tt.want)
+			}
+			if tt.said == "" && bytes.Contains(Encode(p), []byte("Replicas")) {
+				t.Error("hosts are told a size that they do not need")
+			}
+		})
+	}
+}
+
+// TestHears holds that no CoreDNS gets a Corefile which it may not know.
+func TestHears(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		said      spec.MDNS
+		own, used string
+		want      bool
+	}{
+		{"ours", spec.MDNSEnabled, "localhost/onprem-infra:1", "localhost/onprem-infra:1", true},
+		{"another one", spec.MDNSEnabled, "localhost/onprem-infra:1", "docker.io/coredns/coredns:1.14.0", false},
+		{"another version of ours", spec.MDNSEnabled, "localhost/onprem-infra:1", "localhost/onprem-infra:2", false},
+		{"none named", spec.MDNSEnabled, "", "", false},
+		{"nodes do not announce themselves", spec.MDNSDisabled, "localhost/onprem-infra:1", "localhost/onprem-infra:1", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := smallest()
+			c.MDNS, c.Images = tt.said, map[string]string{spec.RuntimeCfgImage: tt.own, spec.CoreDNSImage: tt.used}
+			if tt.own == "" {
+				c.Images = nil
+			}
+			if p := mustCompile(t, c); p.Hears() != tt.want {
+				t.Errorf("hears: %v, want %v", p.Hears(), tt.want)
+			}
+		})
 	}
 }

@@ -25,14 +25,16 @@ type Plan struct {
 	LoadBalancer    spec.LoadBalancer `json:"loadBalancer"`
 	DNSRecords      spec.DNSRecords   `json:"dnsRecords"`
 	MDNS            spec.MDNS         `json:"mdns,omitempty"` // empty where the cluster does not use it
-	VRRP            VRRP              `json:"vrrp"`
-	Timing          Timing            `json:"timing"`
-	Ports           map[string]uint16 `json:"ports"`
-	Records         []record.Record   `json:"records"`
-	Images          map[string]string `json:"images"`
-	Namespace       string            `json:"namespace"`   // of our objects
-	Kubeconfig      string            `json:"kubeconfig"`  // the kubelet's on a node, which what runs there reads
-	KubeletUnit     string            `json:"kubeletUnit"` // NAME.service
+	// EtcdMembers is how many members etcd is made of where nodes announce theirs; 0 where they do not.
+	EtcdMembers int               `json:"etcdMembers,omitempty"`
+	VRRP        VRRP              `json:"vrrp"`
+	Timing      Timing            `json:"timing"`
+	Ports       map[string]uint16 `json:"ports"`
+	Records     []record.Record   `json:"records"`
+	Images      map[string]string `json:"images"`
+	Namespace   string            `json:"namespace"`   // of our objects
+	Kubeconfig  string            `json:"kubeconfig"`  // the kubelet's on a node, which what runs there reads
+	KubeletUnit string            `json:"kubeletUnit"` // NAME.service
 	// ControlPlaneLabel is the key of the label that the cluster's control plane nodes have, and no other node has, whatever its value.
 	ControlPlaneLabel string `json:"controlPlaneLabel"`
 	// MigrateFrom is how the nodes of this live cluster speak VRRP until all of them know better; empty for a cluster that has nothing to migrate from.
@@ -52,6 +54,7 @@ type knobs struct {
 	former spec.Former
 	vrids  map[string]uint8
 	ports  map[string]uint16
+	size   int // of the control plane, where something depends on it that the topology does not say
 }
 
 // Identity is the cluster's name and where it lives in DNS.
@@ -150,4 +153,10 @@ func (p Plan) BootstrapRuns() (vip, dns bool) {
 	}
 	vip = p.LoadBalancer == spec.Managed
 	return vip, vip || p.Platform != spec.VSphere
+}
+
+// Hears says that the cluster's name servers answer for nodes by what these announce. The plugin for it is in our own image alone, and a CoreDNS
+// without it does not start with such a Corefile: so our image must be CoreDNS's too, by the same reference.
+func (p Plan) Hears() bool {
+	return p.MDNS == spec.MDNSEnabled && p.Images[spec.RuntimeCfgImage] != "" && p.Images[spec.CoreDNSImage] == p.Images[spec.RuntimeCfgImage]
 }
