@@ -8,6 +8,8 @@ VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo lates
 REVISION = $(shell git rev-parse HEAD 2>/dev/null)
 # Times in the image are the commit's, so that it is the same whenever it is built.
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+# A module of its own: who imports the project does not depend on CoreDNS.
+COREDNS := cmd/onprem-coredns
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 export CGO_ENABLED := 0
@@ -20,15 +22,18 @@ export GOAMD64 := v1
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: tools ## bin/onprem-infra and bin/onprem-supervise, static, and bin/sbom.json: what they are made of
+build: tools ## bin/onprem-infra, bin/onprem-supervise and bin/onprem-coredns, static, and bin/sbom.json: what they are made of
 	$(GO) build $(TAGS) -trimpath -ldflags '-s -w' -o bin/ ./cmd/onprem-infra ./cmd/onprem-supervise
+	$(GO) build -C $(COREDNS) -trimpath -ldflags '-s -w' -o $(CURDIR)/bin/ .
 	cd bin && sha256sum onprem-infra onprem-supervise | sed 's,  ,&/usr/bin/,' >sha256
-	$(GO) run ./cmd/onprem-sbom bin/onprem-infra bin/onprem-supervise >bin/sbom.json.new && mv bin/sbom.json.new bin/sbom.json
+	$(GO) run ./cmd/onprem-sbom bin/onprem-coredns bin/onprem-infra bin/onprem-supervise >bin/sbom.json.new && mv bin/sbom.json.new bin/sbom.json
 
 check: tools ## formatting, vet, staticcheck, laws, generated files up to date
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt -w $$unformatted" >&2; exit 1; }
 	$(GO) vet $(TAGS) ./...
 	$(GO) run $(STATICCHECK) $(TAGS) ./...
+	$(GO) vet -C $(COREDNS) ./...
+	cd $(COREDNS) && $(GO) run $(STATICCHECK) ./...
 	$(GO) test $(TAGS) ./test
 
 # Whole machines and clusters run alone, one after the other: what they hold is about time. Others wait most of the time.
@@ -37,6 +42,7 @@ WAITING := ./test/poddns ./test/podvip
 
 test: export ONPREM_INFRA_REQUIRE := 1
 test: setup build check ## everything that must hold, with the real daemons, a boot of the bootstrap machine, a hand-over and some chaos
+	$(GO) test -C $(COREDNS) ./...
 	$(GO) test $(TAGS) -timeout 20m -p 3 $$($(GO) list $(TAGS) ./... | grep -vE '/test/(chaos|e2e|handover|life|pod(dns|lb|vip))$$')
 	$(GO) test $(TAGS) -timeout 20m -count 1 $(WAITING)
 	$(GO) test $(TAGS) -timeout 20m -count 1 -p 1 $(ALONE)

@@ -77,7 +77,7 @@ type property struct {
 	Value string `json:"value"`
 }
 
-// list reads the programs. They are of one module and one toolchain.
+// list reads the programs. They are of one toolchain; the bill is that of the last one's module.
 func list(programs []string) (bill, error) {
 	b := bill{Format: "CycloneDX", Spec: "1.5", Version: 1}
 	if len(programs) == 0 {
@@ -104,6 +104,9 @@ func list(programs []string) (bill, error) {
 		for _, m := range info.Deps {
 			if m.Replace != nil {
 				m = m.Replace
+			}
+			if m.Version == "" {
+				continue // a directory of this tree: what the programs are themselves
 			}
 			c := module(m.Path, m.Version, m.Sum)
 			used[c.Ref] = c
