@@ -61,7 +61,9 @@ func TestHeard(t *testing.T) {
 			t.Fatalf("ip %s: %v: %s", line, err, out)
 		}
 	}
-	l.until("the pod follows the address to the bridge", patient, func() bool { return strings.Contains(n.says(), "on br-ex (node-ip) by IPv4 and IPv6 master-0 is announced etcd-0 is announced") })
+	l.until("the pod follows the address to the bridge", patient, func() bool {
+		return strings.Contains(n.says(), "on br-ex (node-ip) by IPv4 and IPv6 master-0 is announced etcd-0 is announced")
+	})
 	n.write(asset.File{Path: mdns.HostnameFile, Mode: 0o644, Contents: []byte("master-7\n")})
 	l.until("Avahi resolves the node behind the bridge", patient, resolves("192.0.2.10", "-4", "-n", "master-7.local"))
 	l.until("Avahi has forgotten the former name", patient, func() bool { return !strings.Contains(peer.browse("_workstation._tcp"), "master-0") })
