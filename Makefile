@@ -48,13 +48,14 @@ test: setup build check ## everything that must hold, with the real daemons, a b
 	$(GO) test $(TAGS) -timeout 20m -count 1 -p 1 $(ALONE)
 
 fuzz: FUZZTIME := 10m
-fuzz: tools ## every fuzz target of the module for FUZZTIME (10m), one after the other
+fuzz: tools ## every fuzz target for FUZZTIME (10m), one after the other
 	@list=$$($(GO) test $(TAGS) -list '^Fuzz' ./...) || { echo "$$list" >&2; exit 1; }; echo "$$list" | \
 		awk '/^Fuzz/ { target[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, target[i]; n = 0 }' | \
 		while read -r room target; do \
 			echo "== $$room $$target"; \
 			$(GO) test $(TAGS) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$$room" </dev/null || exit 1; \
 		done
+	$(GO) test -C $(COREDNS) -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./mdns
 
 e2e: export ONPREM_INFRA_REQUIRE := 1
 e2e: export ONPREM_INFRA_LONG := 1
