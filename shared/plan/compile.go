@@ -43,7 +43,7 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 		delete(ports, port.MDNS)
 		delete(ports, port.MonitorMDNS)
 	}
-	if err := errors.Join(errName, errTiming, errIDs, errPolicy, errPorts); err != nil {
+	if err := errors.Join(errName, errTiming, errIDs, errPolicy, errPorts, checkMDNS(c.MDNS)); err != nil {
 		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)
 	}
 	flavour := flavourFor(c)

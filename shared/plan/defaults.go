@@ -48,23 +48,41 @@ func mdnsOf(c spec.Cluster) spec.MDNS {
 	return ""
 }
 
+// checkMDNS refuses a word that is none: nodes would be silent, and nobody would know why.
+func checkMDNS(said spec.MDNS) error {
+	if said != "" && said != spec.MDNSEnabled && said != spec.MDNSDisabled {
+		return fmt.Errorf("multicast DNS is %q: choose %s or %s", said, spec.MDNSEnabled, spec.MDNSDisabled)
+	}
+	return nil
+}
+
 // membersOf is how many members etcd is made of, where nodes announce theirs. A list of fewer makes a cluster of another size, so an arbiter counts,
 // though it announces nothing: such a cluster's list is never whole.
 func membersOf(c spec.Cluster) int {
-	if mdnsOf(c) == "" {
+	switch {
+	case mdnsOf(c) == "":
 		return 0
+	case topologyOf(c) == spec.HighlyAvailableArbiter:
+		return or(sizeOf(c), usual(c)) + 1
 	}
-	size := map[spec.Topology]int{spec.SingleReplica: 1, spec.DualReplica: 2, spec.HighlyAvailableArbiter: 2}[topologyOf(c)]
-	size = or(c.ControlPlaneReplicas, or(size, 3))
-	if topologyOf(c) == spec.HighlyAvailableArbiter {
-		size++
-	}
-	return size
+	return or(sizeOf(c), usual(c))
 }
 
-// sizeOf is the control plane's size as the user said it, where hosts need it.
+// usual is the size of a control plane of which nothing is known but its topology.
+func usual(c spec.Cluster) int {
+	switch topologyOf(c) {
+	case spec.SingleReplica:
+		return 1
+	case spec.DualReplica, spec.HighlyAvailableArbiter:
+		return 2
+	}
+	return 3
+}
+
+// sizeOf is the control plane's size as the user said it, where hosts need it and cannot tell it by the topology. In OpenShift they cannot be told: its
+// operator makes their file, and knows no size either. etcd there has not asked DNS for its members since 4.5.
 func sizeOf(c spec.Cluster) int {
-	if mdnsOf(c) == "" {
+	if mdnsOf(c) == "" || distributionFor(c) == spec.OpenShift || c.ControlPlaneReplicas == usual(c) {
 		return 0
 	}
 	return c.ControlPlaneReplicas

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/mdns"
@@ -39,6 +40,15 @@ func TestMDNS(t *testing.T) {
 	}
 }
 
+// TestUnknownMDNS holds that a word which is none does not pass for silence.
+func TestUnknownMDNS(t *testing.T) {
+	c := smallest()
+	c.MDNS = "on"
+	if _, err := Compile(c); err == nil || !strings.Contains(err.Error(), `multicast DNS is "on": choose enabled or disabled`) {
+		t.Errorf("error %v", err)
+	}
+}
+
 // TestEtcdMembers holds after how many members etcd's list is whole (M-06), on hosts as where it was compiled.
 func TestEtcdMembers(t *testing.T) {
 	for _, tt := range []struct {
@@ -48,6 +58,7 @@ func TestEtcdMembers(t *testing.T) {
 		said     spec.MDNS
 		want     int
 	}{
+		{"five of OpenShift, whose operator cannot tell", 5, "", spec.MDNSEnabled, 3},
 		{"not announced", 5, "", "", 0},
 		{"not said", 0, "", spec.MDNSEnabled, 3},
 		{"three", 3, "", spec.MDNSEnabled, 3},
@@ -60,13 +71,16 @@ func TestEtcdMembers(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := smallest()
-			c.ControlPlaneReplicas, c.Topology, c.MDNS = tt.size, tt.topology, tt.said
+			c.ControlPlaneReplicas, c.Topology, c.MDNS, c.Distribution = tt.size, tt.topology, tt.said, spec.Kubernetes
+			if strings.Contains(tt.name, "OpenShift") {
+				c.Distribution = spec.OpenShift
+			}
 			p := mustCompile(t, c)
 			if host := reread(t, Encode(p)); p.EtcdMembers != tt.want || host.EtcdMembers != tt.want {
 				t.Errorf("%d members, on a host %d, want %d", p.EtcdMembers, host.EtcdMembers, tt.want)
 			}
-			if tt.said == "" && bytes.Contains(Encode(p), []byte("Replicas")) {
-				t.Error("hosts are told a size that they do not need")
+			if told := bytes.Contains(Encode(p), []byte(`"controlPlaneReplicas"`)); told != (tt.want == 5) {
+				t.Errorf("hosts are told a size: %v", told)
 			}
 		})
 	}
