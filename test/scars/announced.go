@@ -78,5 +78,15 @@ func announced() []Scar {
 			by("cluster", "TestPublisher", "shared/plan/nodes.go", "(r == role.Master || r == role.Worker)\n\tif", "(r != role.Bootstrap)\n\tif")),
 		kept("Q-32", "A host asks for its names anew when IPv6 can be spoken too.",
 			by("cluster/mdns", "TestRoom/IPv6 can be spoken later", "cluster/mdns/mdns.go", "\tother.IPv6 = w.IPv6\n", "")),
+		kept("Q-33", "A CoreDNS without the plugin gets a Corefile with it, and does not start.",
+			by("shared/plan", "TestHears", "shared/plan/plan.go", "p.Images[spec.CoreDNSImage] == p.Images[spec.RuntimeCfgImage]", "true"),
+			by("cluster/dns", "TestAnnounced", "cluster/dns/decide.go", "	if r.plan.Hears() {", "	if r.plan.MDNS != \"\" {"),
+			by("bootstrap/dns", "TestAnnounced", "bootstrap/dns/decide.go", "	if !r.plan.Hears() {", "	if r.plan.MDNS == \"\" {")),
+		kept("Q-34", "What a node announces wins over what the API says of it.",
+			by("shared/corefile", "TestRender", "shared/corefile/render.go", "		if len(c.Knowing) == 0 {\n", "		if true {\n")),
+		kept("Q-35", "etcd's list passes for whole without a member.",
+			by("shared/plan", "TestEtcdMembers", "shared/plan/defaults.go", "return or(sizeOf(c), usual(c)) + 1", "return or(sizeOf(c), usual(c))")),
+		kept("Q-36", "A word for multicast DNS that is none turns it off.",
+			by("shared/plan", "TestUnknownMDNS", "shared/plan/defaults.go", "if said != \"\" && said != spec.MDNSEnabled", "if false && said != spec.MDNSEnabled")),
 	}
 }
