@@ -180,12 +180,12 @@ func (e *Ear) Answer(link string, vip netip.Addr, mac string, now time.Time) {
 	e.answers[at] = answer{mac: mac, last: now, count: a.count + 1}
 }
 
-// Ages are the times since the members of an instance, and whoever else announces its VIP, were heard last. Only holders speak: of the others none is known.
-func (e *Ear) Ages(i Instance, now time.Time) map[netip.Addr]time.Duration {
-	out := map[netip.Addr]time.Duration{}
-	for from, s := range e.speakers[i.router()] {
-		if slices.Contains(s.said.VIPs, i.VIP) {
-			out[from] = now.Sub(s.last)
+// Speakers are the last adverts of all who announce an instance's VIP, by their addresses. Only holders speak: of the others nothing is heard.
+func (e *Ear) Speakers(i Instance) (out []Heard) {
+	all := e.speakers[i.router()]
+	for _, from := range senders(all) {
+		if s := all[from]; slices.Contains(s.said.VIPs, i.VIP) {
+			out = append(out, Heard{Link: i.Link, MAC: s.mac, At: s.last, Advert: s.said})
 		}
 	}
 	return out

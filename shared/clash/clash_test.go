@@ -293,11 +293,12 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-func TestAges(t *testing.T) {
+func TestSpeakers(t *testing.T) {
 	e := NewEar()
 	hear(e, line{0, time.Second, "192.0.2.12", nil}, line{0, 0, "192.0.2.99", foreign})
-	if got, want := e.Ages(node(nil), begin.Add(3*time.Second)), map[netip.Addr]time.Duration{ip("192.0.2.12"): 2 * time.Second}; !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, want %v", got, want)
+	got := e.Speakers(node(nil))
+	if len(got) != 1 || got[0].Advert.From != ip("192.0.2.12") || got[0].MAC != "mac of 192.0.2.12" || !got[0].At.Equal(begin.Add(time.Second)) {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/miekg/dns"
@@ -13,40 +14,64 @@ import (
 // DNS asks a server for both addresses of a name and returns nil when both questions are answered with NOERROR. An answer without records is
 // one: a name may have a single family.
 func DNS(ctx context.Context, server netip.AddrPort, name string) error {
+	_, err := Lookup(ctx, server, name)
+	return err
+}
+
+// Lookup is DNS, and returns the addresses in order. It asks nobody else, and no file of the host: they are what that server answers.
+func Lookup(ctx context.Context, server netip.AddrPort, name string) ([]netip.Addr, error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "udp", server.String())
 	if err != nil {
-		return plain(err)
+		return nil, plain(err)
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
+	var out []netip.Addr
 	for _, family := range []uint16{dns.TypeA, dns.TypeAAAA} {
-		if err := ask(conn, name, family); err != nil {
-			return fmt.Errorf("ask %s for %s %s: %w", server, dns.TypeToString[family], name, plain(err))
+		answer, err := ask(conn, name, family)
+		if err != nil {
+			return nil, fmt.Errorf("ask %s for %s %s: %w", server, dns.TypeToString[family], name, plain(err))
+		}
+		for _, r := range answer {
+			switch r := r.(type) {
+			case *dns.A:
+				out = append(out, addressOf(r.A.To4()))
+			case *dns.AAAA:
+				out = append(out, addressOf(r.AAAA))
+			}
 		}
 	}
-	return nil
+	out = slices.DeleteFunc(out, func(a netip.Addr) bool { return !a.IsValid() })
+	slices.SortFunc(out, netip.Addr.Compare)
+	return slices.Compact(out), nil
 }
 
-func ask(conn net.Conn, name string, family uint16) error {
+// addressOf is invalid for what is no address.
+func addressOf(ip net.IP) netip.Addr {
+	a, _ := netip.AddrFromSlice(ip)
+	return a
+}
+
+func ask(conn net.Conn, name string, family uint16) ([]dns.RR, error) {
 	question := new(dns.Msg)
 	question.SetQuestion(dns.Fqdn(name), family)
 	if err := (&dns.Conn{Conn: conn}).WriteMsg(question); err != nil {
-		return err
+		return nil, err
 	}
 	for {
 		answer, err := (&dns.Conn{Conn: conn, UDPSize: dns.MaxMsgSize}).ReadMsg()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if answer.Id != question.Id { // late, for an earlier question
 			continue
 		}
 		if answer.Rcode != dns.RcodeSuccess {
-			return fmt.Errorf("the answer is %s", dns.RcodeToString[answer.Rcode])
+			return nil, fmt.Errorf("the answer is %s", dns.RcodeToString[answer.Rcode])
 		}
-		return nil
+		return answer.Answer, nil
 	}
 }

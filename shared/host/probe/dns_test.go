@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/netip"
 	"strings"
@@ -83,5 +84,39 @@ func TestDNSNobodyListens(t *testing.T) {
 	}
 	if again := DNS(t.Context(), nobody, "api.example.com"); again.Error() != first.Error() {
 		t.Errorf("the same fault is told as %q and as %q", first, again)
+	}
+}
+
+// TestLookup holds that the addresses of both families are returned as the server has them, each once and in order.
+func TestLookup(t *testing.T) {
+	has := func(w dns.ResponseWriter, question *dns.Msg) {
+		reply := new(dns.Msg).SetReply(question)
+		lines := map[uint16][]string{dns.TypeA: {"api.example.com. 30 IN CNAME x.example.com.", "x.example.com. 30 IN A 192.0.2.6", "x.example.com. 30 IN A 192.0.2.5", "x.example.com. 30 IN A 192.0.2.5"},
+			dns.TypeAAAA: {"api.example.com. 30 IN AAAA 2001:db8::5"}}
+		for _, line := range lines[question.Question[0].Qtype] {
+			record, err := dns.NewRR(line)
+			if err != nil {
+				panic(err)
+			}
+			reply.Answer = append(reply.Answer, record)
+		}
+		w.WriteMsg(reply)
+	}
+	for _, tt := range []struct {
+		name    string
+		handler dns.HandlerFunc
+		want    string
+	}{
+		{"addresses", has, "[192.0.2.5 192.0.2.6 2001:db8::5] <nil>"},
+		{"none", answer(nil), "[] <nil>"},
+		{"no such name", answer(map[uint16]int{dns.TypeA: dns.RcodeNameError}), "[] ask SERVER for A api.example.com: the answer is NXDOMAIN"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			server := dnsServer(t, tt.handler)
+			got, err := Lookup(t.Context(), server, "api.example.com")
+			if text := strings.ReplaceAll(fmt.Sprint(got, " ", err), server.String(), "SERVER"); text != tt.want {
+				t.Errorf("%s, want %s", text, tt.want)
+			}
+		})
 	}
 }

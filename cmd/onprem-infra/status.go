@@ -1,0 +1,102 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// everyStatus is the time between two pictures of --watch.
+const everyStatus = 2 * time.Second
+
+func statusCommand(std streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Say who holds each VIP, and why, as this host sees it",
+		Long: `status looks at this host, and at who answers for the VIPs on its network: for each VIP its holder, this host's state and priority with what it
+is made of, the API servers behind this node's balancer, and what its DNS server answers. It works on the bootstrap machine and on every node, changes
+nothing, and asks no API server. It says what it could not see: only root hears adverts (capability NET_RAW).
+
+Its exit code is 0 whatever it sees. With -o json it prints one object, whose fields stay as they are:
+  at, cluster, timing, mode, nodeIPs, remoteWorker, gate
+  vips[]      vip, for, id, instance, link, here, state, since, why, holder{self,mac,address,nobody},
+              adverts[]{from,mac,priority,version,intervalMs,ageMs}, priority,
+              parts[]{name,adds,counts,fault,since}
+  keepalived  running, restarts, leaving, monitorSilent, refused
+  balancer[]  name, address, status, up, check, sessions
+  names[]     name, want, answers, right
+  unseen[]    what could not be looked at, in words
+With --watch it goes on until it is stopped: with -o json an object a line.`,
+		Example: `  onprem-infra status
+  onprem-infra status --watch
+  onprem-infra status -o json | jq '.vips[] | {vip, holder}'`,
+		Args: cobra.NoArgs,
+	}
+	m := monitorFlags(cmd, "status", std)
+	var format string
+	var watch bool
+	cmd.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "look again every two seconds")
+	completes(cmd, "output", []string{"text", "json"})
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if format != "text" && format != "json" {
+			return usage("-o %q is not one of: text, json", format)
+		}
+		p, _, err := m.load(std)
+		if err != nil {
+			return err
+		}
+		ctx, cancel := untilStopped(cmd.Context())
+		defer cancel()
+		look := newStatusLook(current(p, m.log))
+		if !watch {
+			return printStatus(std, look.report(ctx), format, false)
+		}
+		return watchStatus(ctx, std, look, format)
+	}
+	return cmd
+}
+
+// watchStatus prints until ctx ends.
+func watchStatus(ctx context.Context, std streams, look *statusLook, format string) error {
+	tick := time.NewTicker(everyStatus)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		r := look.report(ctx)
+		if ctx.Err() != nil {
+			return nil // it was stopped, and has not seen all
+		}
+		if err := printStatus(std, r, format, true); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+func printStatus(std streams, r statusReport, format string, again bool) error {
+	text := statusText(r)
+	if again {
+		text += "\n"
+	}
+	if format == "json" {
+		line, err := json.Marshal(r)
+		if !again {
+			line, err = json.MarshalIndent(r, "", "  ")
+		}
+		if err != nil {
+			return fmt.Errorf("print status: %w", err)
+		}
+		text = string(line) + "\n"
+	}
+	_, err := fmt.Fprint(std.out, text)
+	return err
+}

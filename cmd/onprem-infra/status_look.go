@@ -1,0 +1,304 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/haproxy"
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/journal"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// statusWithin bounds each thing that is asked.
+const statusWithin = time.Second
+
+// statusLook looks at a host. What it asks of others than files is here, so that a test can answer.
+type statusLook struct {
+	plan  plan.Plan
+	host  nodeVIPHost
+	now   func() time.Time
+	links func() (addr.Snapshot, error)
+	ask   func(ctx context.Context, link string, vip netip.Addr) (addr.Neighbour, error)
+	hear  func(ctx context.Context, link string, hear func(overhear.Heard)) error
+	stats func(ctx context.Context) ([]haproxy.Stat, error)
+	name  func(ctx context.Context, name string) ([]netip.Addr, error)
+}
+
+func newStatusLook(p plan.Plan) *statusLook {
+	stats := probe.NewHTTP(fmt.Sprintf("http://127.0.0.1:%d/haproxy_stats;csv", p.Ports[port.LBStats]), (&net.Dialer{}).DialContext)
+	server := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), p.Ports[port.DNS])
+	return &statusLook{
+		plan: p, now: time.Now, links: link.Snapshot, ask: askNeighbour, hear: overhear.Adverts,
+		stats: func(ctx context.Context) ([]haproxy.Stat, error) {
+			text, err := stats.Good(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return haproxy.ParseStats(text)
+		},
+		name: func(ctx context.Context, name string) ([]netip.Addr, error) { return probe.Lookup(ctx, server, name) },
+	}
+}
+
+// askNeighbour asks for an address on a link and waits until somebody has answered, or the kernel says that nobody does.
+func askNeighbour(ctx context.Context, on string, vip netip.Addr) (addr.Neighbour, error) {
+	if err := link.Ask(on, vip); err != nil {
+		return addr.Neighbour{}, err
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		n, err := link.Neighbour(on, vip)
+		if err != nil || n != (addr.Neighbour{}) {
+			return n, err
+		}
+		select {
+		case <-ctx.Done():
+			return addr.Neighbour{Absent: true}, nil
+		case <-tick.C:
+		}
+	}
+}
+
+// unseen notes what could not be looked at.
+func (r *statusReport) unseen(what string, err error) {
+	r.Unseen = append(r.Unseen, fmt.Sprintf("%s: %v", what, err))
+}
+
+// report looks once. It takes as long as two adverts of a holder, and a second for what does not answer.
+func (l *statusLook) report(ctx context.Context) statusReport {
+	p := l.plan
+	r := statusReport{Cluster: p.Cluster.Name, Timing: p.Timing.Profile, Mode: string(p.VRRP.Mode), NodeIPs: []netip.Addr{}, VIPs: []statusVIP{}, Unseen: []string{}}
+	var err error
+	var agreed []netip.Addr
+	if agreed, r.Remote, err = l.host.Agreed(); err != nil {
+		r.unseen("the node's addresses", err)
+	}
+	r.NodeIPs = append(r.NodeIPs, agreed...)
+	links, err := l.links()
+	if err != nil {
+		r.unseen("links and addresses", err)
+	}
+	status := l.daemon(&r)
+	entries := l.entries(&r)
+	l.elections(&r, links, agreed, status, entries)
+	l.gate(&r)
+	l.adverts(ctx, &r)
+	l.holders(ctx, &r)
+	l.balancer(ctx, &r)
+	l.names(ctx, &r)
+	r.At = l.now().UTC()
+	return r
+}
+
+// daemon reads what keepalived's parent says. A host on which it has said nothing has no keepalived of ours.
+func (l *statusLook) daemon(r *statusReport) supervised.Status {
+	path := vip.RunDir + "/" + supervised.StatusFile
+	if there, err := exists(l.host.at(path)); err == nil && !there {
+		r.unseen("keepalived", fmt.Errorf("there is no %s: it has not been started on this host", path))
+		return supervised.Status{}
+	}
+	s, err := l.host.Status()
+	if err != nil {
+		r.unseen("keepalived", err)
+		return supervised.Status{}
+	}
+	r.Daemon = &statusDaemon{Running: s.PID != 0, Restarts: s.Restarts, Leaving: s.Leaving, MonitorSilent: s.MonitorSilent}
+	if s.Refused != nil {
+		r.Daemon.Refused = s.Refused.Output
+	}
+	return s
+}
+
+// entries are the journal's. A host that keeps none is no fault.
+func (l *statusLook) entries(r *statusReport) []journal.Entry {
+	text, err := os.ReadFile(l.host.at(journal.Path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		r.unseen("the journal", err)
+		return nil
+	}
+	j, err := journal.Decode(text)
+	if err != nil {
+		r.unseen("part of the journal", err)
+	}
+	return j.Entries()
+}
+
+// elections are the VIPs, and what this host is in the election of each.
+func (l *statusLook) elections(r *statusReport, links addr.Snapshot, agreed []netip.Addr, status supervised.Status, entries []journal.Entry) {
+	p := l.plan
+	all := slices.Concat(p.VIPs.API, p.VIPs.Ingress)
+	for _, e := range []struct {
+		kind   vrrp.Kind
+		vips   []netip.Addr
+		id     vrrp.ID
+		ladder plan.Ladder
+	}{{vrrp.API, p.VIPs.API, p.VRRP.API.ID, p.VRRP.ControlPlane}, {vrrp.Ingress, p.VIPs.Ingress, p.VRRP.Ingress.ID, p.VRRP.IngressNodes}} {
+		for i, address := range e.vips {
+			v := statusVIP{VIP: address, For: e.kind, ID: e.id, Instance: vrrp.InstanceName(fmt.Sprintf("%s_%s_%d", p.Cluster.Name, strings.ToUpper(string(e.kind)), i))}
+			hint := netip.Addr{}
+			for _, a := range agreed {
+				if a.BitLen() == address.BitLen() {
+					hint = a
+				}
+			}
+			choice, err := addr.ForVIP(links, address, all, hint)
+			if err == nil {
+				v.Link, v.near = choice.Link, choice.OnLink
+			}
+			v.Here = slices.ContainsFunc(links.Links, func(k addr.Link) bool {
+				return slices.ContainsFunc(k.Addresses, func(a addr.Address) bool { return a.Prefix.Addr() == address })
+			})
+			if now, ok := status.Instances[string(v.Instance)]; ok {
+				v.State, v.Priority = now.State, now.Priority
+				v.Parts = l.parts(e.kind, e.ladder, choice.Address, v, status)
+			}
+			for _, entry := range entries {
+				if entry.Instance == string(v.Instance) && entry.State == v.State {
+					v.Since, v.Why = entry.At, entry.Why
+				} else if entry.Instance == string(v.Instance) {
+					v.Since, v.Why = time.Time{}, ""
+				}
+			}
+			r.VIPs = append(r.VIPs, v)
+		}
+	}
+}
+
+// gate says whether this node may stand for the API VIP, where it is a node that has a gate: one that takes part in any election.
+func (l *statusLook) gate(r *statusReport) {
+	text, err := os.ReadFile(l.host.at(vip.MemoryPath))
+	if errors.Is(err, fs.ErrNotExist) {
+		return // no monitor has run here
+	}
+	var memory vip.Memory
+	if err == nil {
+		memory, err = vip.DecodeMemory(text)
+	}
+	switch {
+	case err != nil:
+		r.unseen("whether this node stands for the API's VIP", err)
+	case memory.Open:
+		r.Gate = "open"
+	default:
+		r.Gate = "closed"
+	}
+}
+
+// adverts hears what other holders say, on each link for as long as one advert and half a second take.
+func (l *statusLook) adverts(ctx context.Context, r *statusReport) {
+	var links []string
+	for _, v := range r.VIPs {
+		if v.near && !slices.Contains(links, v.Link) {
+			links = append(links, v.Link)
+		}
+	}
+	ear := clash.NewEar()
+	for _, on := range links {
+		bound, cancel := context.WithTimeout(ctx, l.plan.Timing.Model.Advert+500*time.Millisecond)
+		err := l.hear(bound, on, func(h overhear.Heard) {
+			ear.Hear(clash.Heard{Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert})
+		})
+		cancel()
+		if err != nil {
+			r.unseen("adverts of other hosts", err)
+		}
+	}
+	now := l.now()
+	for i := range r.VIPs {
+		v := &r.VIPs[i]
+		for _, said := range ear.Speakers(clash.Instance{Link: v.Link, ID: v.ID, VIP: v.VIP}) {
+			v.Adverts = append(v.Adverts, statusAdvert{From: said.Advert.From, MAC: said.MAC, Priority: said.Advert.Priority, Version: said.Advert.Version,
+				IntervalMs: int(said.Advert.Interval / time.Millisecond), AgeMs: int(now.Sub(said.At) / time.Millisecond)})
+		}
+	}
+}
+
+// holders asks the network who has each VIP. Nobody answers this host for what it has itself.
+func (l *statusLook) holders(ctx context.Context, r *statusReport) {
+	for i := range r.VIPs {
+		v := &r.VIPs[i]
+		if v.Here {
+			v.Holder.Self = true
+			continue
+		}
+		if !v.near { // the kernel would send the question to a router
+			r.unseen(fmt.Sprintf("who answers for %s", v.VIP), errors.New("it is in no network of this host"))
+			continue
+		}
+		bound, cancel := context.WithTimeout(ctx, statusWithin)
+		n, err := l.ask(bound, v.Link, v.VIP)
+		cancel()
+		if err != nil {
+			r.unseen(fmt.Sprintf("who answers for %s", v.VIP), err)
+			continue
+		}
+		v.Holder.MAC, v.Holder.Nobody = n.MAC, n.Absent
+		for _, a := range v.Adverts {
+			if a.MAC == n.MAC && n.MAC != "" && a.Priority != 0 {
+				v.Holder.Address = a.From
+			}
+		}
+	}
+}
+
+// balancer are the API servers behind this node's HAProxy.
+func (l *statusLook) balancer(ctx context.Context, r *statusReport) {
+	if l.plan.LoadBalancer != spec.Managed {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, statusWithin)
+	defer cancel()
+	stats, err := l.stats(ctx)
+	if err != nil {
+		r.unseen("the balancer (control plane nodes alone have one)", err)
+		return
+	}
+	for _, s := range stats {
+		if s.Backend == haproxy.Masters && !s.Disabled() {
+			r.Balancer = append(r.Balancer, statusPeer{Name: s.Server, Address: s.Address, Status: s.Status, Up: s.Up(), Check: s.Check, Sessions: s.Sessions})
+		}
+	}
+}
+
+// names are what this host's DNS server answers for the cluster's own names. The one server that does not answer is said once.
+func (l *statusLook) names(ctx context.Context, r *statusReport) {
+	for _, record := range l.plan.Records {
+		name := string(record.Name)
+		if record.Wildcard {
+			name = "onprem-infra-status." + name
+		}
+		bound, cancel := context.WithTimeout(ctx, statusWithin)
+		got, err := l.name(bound, name)
+		cancel()
+		if err != nil {
+			r.unseen("names that this host's DNS server answers", err)
+			return
+		}
+		want := slices.SortedFunc(slices.Values(record.Addresses), netip.Addr.Compare)
+		r.Names = append(r.Names, statusName{Name: name, Want: want, Answers: append([]netip.Addr{}, got...), Right: slices.Equal(got, want)})
+	}
+}

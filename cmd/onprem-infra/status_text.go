@@ -1,0 +1,142 @@
+//go:build remote
+
+package main
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// statusText is a report for a person, in lines of at most 100 columns but for what others say.
+func statusText(r statusReport) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "cluster %s, on this host %s, at %s\n\n", r.Cluster, orNone(addresses(r.NodeIPs), "(no address chosen yet)"), r.At.Format(time.DateTime+"Z"))
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "VIP\tFOR\tHELD BY\tHERE\tPRIORITY")
+	for _, v := range r.VIPs {
+		state, priority := "takes no part", ""
+		if v.State != "" {
+			state, priority = string(v.State), fmt.Sprint(v.Priority)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", v.VIP, v.For, holderText(v), state, priority)
+	}
+	table.Flush()
+	text.WriteString("\n")
+	for _, v := range r.VIPs {
+		text.WriteString(electionText(v))
+	}
+	text.WriteString(hostText(r))
+	for _, what := range r.Unseen {
+		fmt.Fprintf(&text, "not seen: %s\n", what)
+	}
+	return text.String()
+}
+
+func holderText(v statusVIP) string {
+	switch {
+	case v.Holder.Self:
+		return "this host"
+	case v.Holder.Address.IsValid():
+		return v.Holder.Address.String()
+	case v.Holder.MAC != "":
+		return v.Holder.MAC
+	case v.Holder.Nobody:
+		return "nobody answers"
+	}
+	return "not seen"
+}
+
+// electionText is what this host is for a VIP, and why.
+func electionText(v statusVIP) string {
+	var text strings.Builder
+	if v.Why != "" {
+		fmt.Fprintf(&text, "%s: %s here since %s: %s\n", v.VIP, v.State, v.Since.Format(time.DateTime+"Z"), v.Why)
+	}
+	var counts, not []string
+	for _, p := range v.Parts {
+		part := fmt.Sprintf("%s %d", p.Name, p.Adds)
+		switch {
+		case p.Fault && p.Counts:
+			continue // it adds nothing, and all is well
+		case p.Fault:
+			not = append(not, p.Name+" (without it this host does not stand)"+since(p.Since))
+		case p.Counts:
+			counts = append(counts, part)
+		case p.Name != "holder":
+			not = append(not, fmt.Sprintf("%s (%d)%s", p.Name, p.Adds, since(p.Since)))
+		}
+	}
+	if len(counts) > 0 {
+		fmt.Fprintf(&text, "%s: priority %d = %s\n", v.VIP, v.Priority, strings.Join(counts, " + "))
+	}
+	for _, p := range not {
+		fmt.Fprintf(&text, "%s: does not pass: %s\n", v.VIP, p)
+	}
+	for _, a := range v.Adverts {
+		fmt.Fprintf(&text, "%s: %s announces it by VRRPv%d, priority %d, every %d ms, %d ms ago\n", v.VIP, a.From, a.Version, a.Priority, a.IntervalMs, a.AgeMs)
+	}
+	return text.String()
+}
+
+func since(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return " since " + t.Format(time.DateTime+"Z")
+}
+
+// hostText is what else is on the host.
+func hostText(r statusReport) string {
+	var text strings.Builder
+	if r.Remote {
+		text.WriteString("this host is a remote worker: it holds no VIP\n")
+	}
+	if d := r.Daemon; d != nil {
+		state := "runs"
+		if !d.Running {
+			state = "does not run"
+		}
+		fmt.Fprintf(&text, "keepalived: %s, started again %d times\n", state, d.Restarts)
+		if d.MonitorSilent {
+			text.WriteString("keepalived: its monitor is silent, so no check counts\n")
+		}
+		if d.Leaving != "" {
+			fmt.Fprintf(&text, "keepalived: gives its VIPs up (%s)\n", d.Leaving)
+		}
+		if d.Refused != "" {
+			fmt.Fprintf(&text, "keepalived: refuses its new configuration: %s\n", strings.TrimSpace(d.Refused))
+		}
+	}
+	if r.Gate == "closed" {
+		text.WriteString("this node has not seen the API work yet, and does not stand for its VIP\n")
+	}
+	for _, s := range r.Balancer {
+		fmt.Fprintf(&text, "balancer: %s %s %s, %d sessions\n", s.Name, s.Address, s.Status, s.Sessions)
+	}
+	for _, n := range r.Names {
+		verdict := ""
+		if !n.Right {
+			verdict = ", and should be " + orNone(addresses(n.Want), "none")
+		}
+		fmt.Fprintf(&text, "name: %s is %s%s\n", n.Name, orNone(addresses(n.Answers), "none"), verdict)
+	}
+	return text.String()
+}
+
+func addresses(list []netip.Addr) string {
+	var all []string
+	for _, a := range list {
+		all = append(all, a.String())
+	}
+	return strings.Join(all, ", ")
+}
+
+func orNone(text, none string) string {
+	if text == "" {
+		return none
+	}
+	return text
+}
