@@ -18,14 +18,17 @@ func statusCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Say who holds each VIP, and why, as this host sees it",
-		Long: `status looks at this host, and at who answers for the VIPs on its network: for each VIP its holder, this host's state and priority with what it
-is made of, the API servers behind this node's balancer, and what its DNS server answers. It works on the bootstrap machine and on every node, changes
-nothing, and asks no API server. It says what it could not see: only root hears adverts (capability NET_RAW).
+		Long: `status looks at this host, and at who answers for the VIPs on its network: for each VIP its
+holder, this host's state and priority with what it is made of, the API servers behind this node's
+balancer, and what its DNS server answers. It works on the bootstrap machine and on every node,
+changes nothing, and asks no API server. It says what it could not see: only root hears adverts
+(capability NET_RAW).
 
-Its exit code is 0 whatever it sees. With -o json it prints one object, whose fields stay as they are:
+Its exit code is 0 whatever it sees. With -o json it prints one object; its fields stay as they are:
   at, cluster, timing, mode, nodeIPs, remoteWorker, gate
-  vips[]      vip, for, id, instance, link, here, state, since, why, holder{self,mac,address,nobody},
-              adverts[]{from,mac,priority,version,intervalMs,ageMs}, priority,
+  vips[]      vip, for, id, instance, link, here, state, since, why, priority,
+              holder{self,mac,address,nobody},
+              adverts[]{from,mac,priority,version,intervalMs,ageMs},
               parts[]{name,adds,counts,fault,since}
   keepalived  running, restarts, leaving, monitorSilent, refused
   balancer[]  name, address, status, up, check, sessions

@@ -144,7 +144,9 @@ func TestStatus(t *testing.T) {
 // TestStatusText holds what a person reads, in lines of at most 100 columns.
 func TestStatusText(t *testing.T) {
 	p := statusPlan(t, vrrp.ProfileLan)
-	text := statusText(statusOf(t, p, holderOf(t, p)).report(t.Context()))
+	r := statusOf(t, p, holderOf(t, p)).report(t.Context())
+	r.unseen("everything", errors.New(strings.Repeat("a reason ", 30)+"and\nits end"))
+	text := statusText(r)
 	for _, want := range []string{"cluster ostest, on this host 192.0.2.11, at 2026-01-02 04:04:05Z", "192.0.2.5  api      this host   MASTER", "192.0.2.6  ingress  192.0.2.12  BACKUP  77",
 		"192.0.2.5: MASTER here since 2026-01-02 03:05:05Z: nobody better was heard", "192.0.2.5: does not pass: " + string(vrrp.CheckMCS),
 		"192.0.2.6: 192.0.2.12 announces it by VRRPv3, priority 120, every 100 ms, 70 ms ago", "balancer: m0 192.0.2.11:6443 UP, 12 sessions",
@@ -156,6 +158,14 @@ func TestStatusText(t *testing.T) {
 	for line := range strings.Lines(text) {
 		if len(line) > 101 {
 			t.Errorf("%d columns: %s", len(line)-1, line)
+		}
+	}
+	if !strings.Contains(text, "and its end\n") {
+		t.Errorf("%s", text)
+	}
+	for line := range strings.Lines(statusCommand(streams{}).Long) {
+		if len(line) > 101 {
+			t.Errorf("the help has %d columns: %s", len(line)-1, line)
 		}
 	}
 }

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 )
 
-// statusText is a report for a person, in lines of at most 100 columns but for what others say.
+// statusText is a report for a person, in lines of at most 100 columns.
 func statusText(r statusReport) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "cluster %s, on this host %s, at %s\n\n", r.Cluster, orNone(addresses(r.NodeIPs), "(no address chosen yet)"), r.At.Format(time.DateTime+"Z"))
@@ -25,14 +26,41 @@ func statusText(r statusReport) string {
 	}
 	table.Flush()
 	text.WriteString("\n")
+	var rest strings.Builder
 	for _, v := range r.VIPs {
-		text.WriteString(electionText(v))
+		rest.WriteString(electionText(v))
 	}
-	text.WriteString(hostText(r))
+	rest.WriteString(hostText(r))
 	for _, what := range r.Unseen {
-		fmt.Fprintf(&text, "not seen: %s\n", what)
+		fmt.Fprintf(&rest, "not seen: %s\n", strings.Join(strings.Fields(what), " "))
+	}
+	for line := range strings.Lines(rest.String()) {
+		text.WriteString(wrapped(line))
 	}
 	return text.String()
+}
+
+// statusColumns is how wide a terminal is at the least.
+const statusColumns = 100
+
+// wrapped breaks a line between words, so that it fits a terminal; a word that is longer stands alone.
+func wrapped(line string) string {
+	var text strings.Builder
+	column := 0
+	for _, word := range strings.Fields(line) {
+		switch width := utf8.RuneCountInString(word); {
+		case column == 0:
+			column = width
+		case column+1+width > statusColumns:
+			text.WriteString("\n    ")
+			column = 4 + width
+		default:
+			text.WriteString(" ")
+			column += 1 + width
+		}
+		text.WriteString(word)
+	}
+	return text.String() + "\n"
 }
 
 func holderText(v statusVIP) string {
