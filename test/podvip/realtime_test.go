@@ -18,7 +18,7 @@ import (
 // TestRealTime holds that the process that speaks VRRP is real-time where adverts are frequent, and that it holds a VIP all the same when the
 // kernel refuses. A reload must not take it from a process, nor its life.
 func TestRealTime(t *testing.T) {
-	t.Parallel() // each has a network of its own, and waits most of the time
+	t.Parallel()                        // each has a network of its own, and waits most of the time
 	own, err := unix.SchedGetAttr(0, 0) // whoever asks for nothing has that of who started it
 	if err != nil {
 		t.Fatal(err)
