@@ -41,9 +41,10 @@ func alone(t *testing.T, o Options) *stage {
 	return s
 }
 
-// TestAlone starts a small cluster without a bootstrap machine and does to it what can be done to a node.
+// TestAlone starts a small cluster without a bootstrap machine and does to it what can be done to a node. All its containers are of one image; those
+// of all other tests have one each.
 func TestAlone(t *testing.T) {
-	s := alone(t, Options{Timing: "lan", Masters: 2, Workers: 1})
+	s := alone(t, Options{Timing: "lan", Masters: 2, Workers: 1, OneImage: true})
 	worker := s.Workers[0]
 	s.must(worker.StartRouter())
 	ingress, err := s.ObserveIngress()

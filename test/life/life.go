@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/netip"
 	"os"
@@ -106,6 +107,17 @@ func (l *Life) pull(ctx context.Context) error {
 		return err
 	}
 	l.images = map[string]string{}
+	if l.options.OneImage {
+		all := map[string]string{}
+		for _, tree := range trees {
+			maps.Copy(all, tree)
+		}
+		dir := filepath.Join(l.Machine.Scratch(), "images", "all")
+		for name := range trees {
+			l.images[name] = dir
+		}
+		return pods.Image(dir, all)
+	}
 	for name, tree := range trees {
 		dir := filepath.Join(l.Machine.Scratch(), "images", filepath.Base(name))
 		if err := pods.Image(dir, tree); err != nil {

@@ -23,6 +23,7 @@ type Options struct {
 	Masters   int    // control plane nodes, 2 to 5; 0 is 3
 	Workers   int    // up to 5
 	Families  string // of the VIPs: ipv4, ipv6 or dual; empty is ipv4. Kubernetes itself speaks IPv4
+	OneImage  bool   // every container of a node is of one image that holds all programs, and not each daemon of one of its own
 	Bootstrap bool   // a bootstrap machine is booted first; without one the cluster is as long after its installation, and starts much sooner
 
 	ShutdownDelay time.Duration // of every API server; 0 is ShutdownDelay
