@@ -52,6 +52,7 @@ func TestInstallFromImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	run(`cp ` + source + `/Containerfile . && mkdir bin && cp "$PROGRAMS"/* bin/ && cd bin && sha256sum onprem-* | sed 's,  ,  /usr/bin/,' >sha256`)
+	run(": >bin/onprem-coredns") // FAKE: hosts do not copy it out
 	run("podman build --quiet --isolation chroot --tag localhost/onprem-infra:judged .")
 
 	install := "sh " + source + "/units/onprem-install"

@@ -88,13 +88,24 @@ func examples() [][]string {
 // variants are inputs whose hosts get different files and units.
 func variants(t *testing.T) map[string]string {
 	t.Helper()
-	managed := ours(t, "", "example", "cluster", "--platform", "vsphere")
+	any := ours(t, "", "example", "cluster", "--platform", "vsphere")
+	managed := instead(t, any, "distribution: kubernetes", "distribution: openshift")
 	return map[string]string{
-		"managed":      managed,
-		"user-managed": strings.Replace(ours(t, "", "example", "cluster"), "loadBalancer: OpenShiftManagedDefault", "loadBalancer: UserManaged", 1),
-		"none":         strings.Replace(managed, "loadBalancer: OpenShiftManagedDefault", "loadBalancer: UserManaged", 1),
-		"arbiter":      strings.Replace(managed, "topology: HighlyAvailable", "topology: HighlyAvailableArbiter", 1),
+		"managed":        managed,
+		"user-managed":   instead(t, ours(t, "", "example", "cluster"), "loadBalancer: Managed", "loadBalancer: UserManaged"),
+		"none":           instead(t, managed, "loadBalancer: Managed", "loadBalancer: UserManaged"),
+		"arbiter":        instead(t, managed, "topology: HighlyAvailable ", "topology: HighlyAvailableArbiter "),
+		"any Kubernetes": any,
 	}
+}
+
+// instead is a text with one word in the place of another, which must be there.
+func instead(t *testing.T, text, old, new string) string {
+	t.Helper()
+	if !strings.Contains(text, old) {
+		t.Fatalf("there is no %q in\n%s", old, text)
+	}
+	return strings.Replace(text, old, new, 1)
 }
 
 // roles are those of the hosts of a variant.
