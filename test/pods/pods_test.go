@@ -120,6 +120,13 @@ func TestPods(t *testing.T) {
 	await(t, node, "one/main", "192.0.2.7/24", 3)
 
 	pid, err := node.PID("one/main")
+	for range 500 { // runc writes it down when the process runs already
+		if err == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+		pid, err = node.PID("one/main")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
