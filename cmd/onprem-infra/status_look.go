@@ -102,7 +102,7 @@ func (l *statusLook) report(ctx context.Context) statusReport {
 	status := l.daemon(&r)
 	entries := l.entries(&r)
 	l.elections(&r, links, agreed, status, entries)
-	l.gate(&r)
+	l.gate(&r, links)
 	l.adverts(ctx, &r)
 	l.holders(ctx, &r)
 	l.balancer(ctx, &r)
@@ -188,22 +188,24 @@ func (l *statusLook) elections(r *statusReport, links addr.Snapshot, agreed []ne
 	}
 }
 
-// gate says whether this node may stand for the API VIP, where it is a node that has a gate: one that takes part in any election.
-func (l *statusLook) gate(r *statusReport) {
+// gate says whether this node may stand for the API VIP. Nodes that are none of the control plane have no gate.
+func (l *statusLook) gate(r *statusReport, links addr.Snapshot) {
 	text, err := os.ReadFile(l.host.at(vip.MemoryPath))
 	if errors.Is(err, fs.ErrNotExist) {
-		return // no monitor has run here
+		return // no monitor has learnt anything here
 	}
 	var memory vip.Memory
 	if err == nil {
 		memory, err = vip.DecodeMemory(text)
 	}
+	self := vip.Self(memory.Nodes, links, slices.Concat(l.plan.VIPs.API, l.plan.VIPs.Ingress))
+	stands := slices.ContainsFunc(memory.Nodes, func(n vip.Node) bool { return n.ControlPlane && n.Name == self })
 	switch {
 	case err != nil:
 		r.unseen("whether this node stands for the API's VIP", err)
 	case memory.Open:
 		r.Gate = "open"
-	default:
+	case stands:
 		r.Gate = "closed"
 	}
 }

@@ -232,6 +232,25 @@ func TestStatusUnseen(t *testing.T) {
 	}
 }
 
+// TestStatusGate holds that a node is said not to stand for the API VIP where it waits for the API, and a worker is not, which never stands.
+func TestStatusGate(t *testing.T) {
+	p := statusPlan(t, vrrp.ProfileLan)
+	node := func(address, controlPlane string) string {
+		return `"nodes":[{"Name":"n","InternalIPs":["` + address + `"],"controlPlane":` + controlPlane + `}]`
+	}
+	for _, tt := range []struct{ name, memory, want string }{
+		{"it has seen the API", `{"open":true,` + node("192.0.2.11", "true") + `}`, "open"},
+		{"it waits", `{` + node("192.0.2.11", "true") + `}`, "closed"},
+		{"a worker", `{` + node("192.0.2.11", "false") + `}`, ""},
+		{"a worker that knows the control plane alone", `{` + node("192.0.2.12", "true") + `}`, ""},
+	} {
+		r := statusOf(t, p, map[string]string{vip.MemoryPath: tt.memory}).report(t.Context())
+		if says := strings.Contains(statusText(r), "has not seen the API work yet"); r.Gate != tt.want || says != (tt.want == "closed") {
+			t.Errorf("%s: gate %q", tt.name, r.Gate)
+		}
+	}
+}
+
 // TestStatusJSON holds the fields that scripts go by, and that the help names each.
 func TestStatusJSON(t *testing.T) {
 	p := statusPlan(t, vrrp.ProfileLan)
