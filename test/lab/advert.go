@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/advert"
 )
 
 // Advert is a VRRP advertisement that a host sent to one peer or to the group.
@@ -66,10 +68,10 @@ var onlyVRRP = []unix.SockFilter{
 	{Code: unix.BPF_LD | unix.BPF_H | unix.BPF_ABS, K: 12},
 	{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.ETH_P_IP, Jt: 0, Jf: 2},
 	{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: 23},
-	{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: 112, Jt: 3, Jf: 4},
+	{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: advert.Protocol, Jt: 3, Jf: 4},
 	{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.ETH_P_IPV6, Jt: 0, Jf: 3},
 	{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: 20},
-	{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: 112, Jt: 0, Jf: 1},
+	{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: advert.Protocol, Jt: 0, Jf: 1},
 	{Code: unix.BPF_RET | unix.BPF_K, K: 0xffff},
 	{Code: unix.BPF_RET | unix.BPF_K, K: 0},
 }
@@ -92,10 +94,10 @@ func (a *Adverts) run() {
 		if !ok || !isPort(a.fd, at.Ifindex, ports) {
 			continue
 		}
-		if advert, ok := readAdvert(buffer[:n]); ok {
-			advert.At = stamp(control[:c])
+		if one, ok := readAdvert(buffer[:n]); ok {
+			one.At = stamp(control[:c])
 			a.mu.Lock()
-			a.all = append(a.all, advert)
+			a.all = append(a.all, one)
 			a.mu.Unlock()
 		}
 	}
@@ -112,24 +114,17 @@ func isPort(fd, index int, known map[int]bool) bool {
 	return port
 }
 
-// readAdvert reads a frame that onlyVRRP has let through. VRRPv2 and v3 begin alike: version and type, router, priority.
+// readAdvert reads a frame that onlyVRRP has let through.
 func readAdvert(f []byte) (a Advert, ok bool) {
 	const ethernet = 14
-	if len(f) < ethernet+1 {
+	if len(f) < ethernet {
 		return a, false
 	}
-	a.Bytes = len(f)
-	packet, header, from, size := f[ethernet:], 40, 8, 16
-	if binary.BigEndian.Uint16(f[12:]) == unix.ETH_P_IP {
-		header, from, size = int(packet[0]&0xf)*4, 12, 4
-	}
-	if header < 20 || len(packet) < header+8 || packet[header]&0xf != 1 {
+	read, err := advert.Read(f[ethernet:])
+	if err != nil {
 		return a, false
 	}
-	a.From, _ = netip.AddrFromSlice(packet[from : from+size])
-	a.To, _ = netip.AddrFromSlice(packet[from+size : from+2*size])
-	a.ID, a.Priority = int(packet[header+1]), int(packet[header+2])
-	return a, true
+	return Advert{From: read.From, To: read.To, ID: int(read.ID), Priority: int(read.Priority), Bytes: len(f)}, true
 }
 
 // stamp is when the kernel got a packet.

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/advert"
 )
 
 // hears says whether a datagram from one host arrives at another, which listens on port 9.
@@ -229,10 +231,10 @@ func TestAdverts(t *testing.T) {
 			return err
 		}))
 	}
-	send("ip4:112", "192.0.2.2", 0x21, 51, 70, 1, 0, 1, 0, 0)
-	send("ip4:112", "192.0.2.2", 0x31, 52, 0, 1, 0, 10, 0, 0)
-	send("ip6:112", "2001:db8::2", 0x31, 53, 99, 1, 0, 10, 0, 0)
-	send("ip4:112", "192.0.2.2", 0x22, 1, 1, 1, 0, 1, 0, 0) // of another type
+	send("ip4:112", "192.0.2.2", 0x21, 51, 70, 1, 0, 1, 0, 0, 192, 0, 2, 5, 0, 0, 0, 0, 0, 0, 0, 0)
+	send("ip4:112", "192.0.2.2", 0x31, 52, 0, 1, 0, 10, 0, 0, 192, 0, 2, 5)
+	send("ip6:112", "2001:db8::2", append([]byte{0x31, 53, 99, 1, 0, 10, 0, 0}, net.ParseIP("2001:db8::5")...)...)
+	send("ip4:112", "192.0.2.2", 0x22, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) // of another type
 	reaches(t, a, b, "192.0.2.2:9")
 	time.Sleep(100 * time.Millisecond)
 	want := []Advert{
@@ -256,9 +258,9 @@ func TestAdverts(t *testing.T) {
 
 // TestReadAdvert gives the reader what is too short.
 func TestReadAdvert(t *testing.T) {
-	whole := make([]byte, 14+20+8)
+	whole := make([]byte, 14+20+16)
 	binary.BigEndian.PutUint16(whole[12:], unix.ETH_P_IP)
-	whole[14], whole[34] = 0x45, 0x21
+	whole[14], whole[17], whole[23], whole[34] = 0x45, 20+16, advert.Protocol, 0x21
 	if _, ok := readAdvert(whole); !ok {
 		t.Fatal("a whole one is not read")
 	}
