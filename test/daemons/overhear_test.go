@@ -1,0 +1,139 @@
+package daemons
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/lab"
+)
+
+// listen is an ear on a host of the lab, until the test ends.
+type listen struct {
+	mu    sync.Mutex
+	ear   *clash.Ear
+	heard int
+}
+
+func listenOn(t *testing.T, host *lab.Host, i clash.Instance) *listen {
+	t.Helper()
+	l := &listen{ear: clash.NewEar()}
+	l.ear.Expect([]clash.Instance{i})
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() {
+		done <- host.Do(func() error {
+			return overhear.Adverts(ctx, i.Link, func(h overhear.Heard) {
+				l.mu.Lock()
+				defer l.mu.Unlock()
+				l.ear.Hear(clash.Heard{Link: i.Link, MAC: h.MAC.String(), At: h.At, Advert: h.Advert})
+				l.heard++
+			})
+		})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// wait waits until the ear has heard so many adverts, and returns what it makes of them.
+func (l *listen) wait(t *testing.T, adverts int, within time.Duration) []clash.Finding {
+	t.Helper()
+	for begin := time.Now(); time.Since(begin) < within; time.Sleep(5 * time.Millisecond) {
+		l.mu.Lock()
+		if l.heard >= adverts {
+			defer l.mu.Unlock()
+			return l.ear.Findings(time.Now())
+		}
+		l.mu.Unlock()
+	}
+	t.Fatalf("%d adverts were not heard within %v", adverts, within)
+	return nil
+}
+
+// router is a foreign keepalived with router 30 for 192.0.2.77, or 2001:db8::77.
+func router(source, vip string, version vrrp.Version, advert time.Duration, peers ...netip.Addr) keepalived.Config {
+	c := fast(vip, source, 200, peers...)
+	c.Instances[0].Version, c.Instances[0].Advert, c.Instances[0].ID = version, advert, 30
+	if version == vrrp.V2 {
+		c.Instances[0].AuthPass = "foreign"
+	}
+	return c
+}
+
+// TestOverhear holds on real keepalived that a foreign router with our ID is named within three adverts, of both versions and families, by multicast and
+// by unicast to us; that one of unicast to others is not heard; and that who listens disturbs no election of unicast.
+func TestOverhear(t *testing.T) {
+	const lan, second = 100 * time.Millisecond, time.Second
+	us := netip.MustParseAddr("192.0.2.11")
+	for _, tt := range []struct {
+		name    string
+		foreign keepalived.Config
+		vip     string // ours
+		heard   bool
+		want    string
+	}{
+		{"version 3 by multicast", router("", "192.0.2.77", vrrp.V3, lan), "192.0.2.5", true, "has the virtual router ID 30 of 192.0.2.5 (one_API_0) for 192.0.2.77 (VRRPv3, priority 200, every 100ms)"},
+		{"version 2 by multicast", router("", "192.0.2.77", vrrp.V2, second), "192.0.2.5", true, "for 192.0.2.77 (VRRPv2, priority 200, every 1s)"},
+		{"IPv6 by multicast", router("", "2001:db8::77", vrrp.V3, lan), "2001:db8::5", true, "for 2001:db8::77 (VRRPv3, priority 200, every 100ms)"},
+		{"by unicast to us", router("192.0.2.99", "192.0.2.77", vrrp.V3, lan, us), "192.0.2.5", true, "192.0.2.99 ("},
+		{"by unicast to another", router("192.0.2.99", "192.0.2.77", vrrp.V3, lan, netip.MustParseAddr("192.0.2.98")), "192.0.2.5", false, ""},
+		{"our VIP by multicast", router("", "192.0.2.5", vrrp.V3, lan), "192.0.2.5", true, "and is no node of this cluster"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			l := lab.New(t)
+			a, b := add(t, l, "a", "192.0.2.11/24", "2001:db8::11/64"), add(t, l, "b", "192.0.2.12/24", "2001:db8::12/64")
+			stranger := add(t, l, "c", "192.0.2.99/24", "2001:db8::99/64")
+			add(t, l, "d", "192.0.2.98/24", "2001:db8::98/64") // whom the stranger may speak to
+			vip := netip.MustParseAddr(tt.vip)
+			observer, err := lab.Observe(vip, 5*time.Millisecond, a, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer observer.Stop()
+			members := map[bool][]string{true: {"192.0.2.11", "192.0.2.12"}, false: {"2001:db8::11", "2001:db8::12"}}[vip.Is4()]
+			for n, host := range []*lab.Host{a, b} {
+				config := fast(tt.vip, members[n], vrrp.Priority(150-10*n), netip.MustParseAddr(members[1-n]))
+				config.Instances[0].ID, config.Instances[0].Known = 30, true
+				start(t, host, config)
+			}
+			began, err := observer.Wait(ctx, "a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			ear := listenOn(t, a, clash.Instance{Name: "one_API_0", Link: "eth0", ID: 30, Version: vrrp.V3, Interval: lan, VIP: vip, Unicast: true,
+				Own: netip.MustParseAddr(members[0]), Members: addresses(members)})
+			start(t, stranger, tt.foreign)
+			if tt.heard {
+				found := ear.wait(t, 3, 20*time.Second)
+				if !slices.ContainsFunc(found, func(f clash.Finding) bool { return strings.Contains(f.String(), tt.want) && f.Who.MAC != "" }) {
+					t.Errorf("found %v", found)
+				}
+			}
+			time.Sleep(time.Second) // an election takes less
+			ear.mu.Lock()
+			defer ear.mu.Unlock()
+			if !tt.heard && ear.heard > 0 {
+				t.Errorf("heard %d adverts that were for another", ear.heard)
+			}
+			if still, err := observer.Wait(ctx, "a"); err != nil || !still.Equal(began) {
+				t.Errorf("the VIP has left: held since %v, and again since %v, %v", began, still, err)
+			}
+		})
+	}
+}
