@@ -60,8 +60,8 @@ type Journal struct {
 // Entries are all, the oldest first.
 func (j *Journal) Entries() []Entry { return slices.Clone(j.entries) }
 
-// Note takes a look in, and says whether it has written down anything. A supervisor that has said nothing at all is no change.
-func (j *Journal) Note(l Look) (changed bool) {
+// Note takes a look in, and returns the entries that it has written down for it. A supervisor that has said nothing at all is no change.
+func (j *Journal) Note(l Look) (added []Entry) {
 	if j.failing == nil {
 		j.failing = map[string][]string{}
 	}
@@ -78,13 +78,12 @@ func (j *Journal) Note(l Look) (changed bool) {
 		}
 		e := Entry{At: l.At.UTC().Truncate(time.Millisecond), Instance: name, VIP: l.VIPs[name], State: now.State, Priority: now.Priority, Boot: l.Boot, Late: !j.looked && before.State != ""}
 		e.Why, e.Other = j.why(before, l, name)
-		j.entries = append(j.entries, e)
+		j.entries, added = append(j.entries, e), append(added, e)
 		j.failing[name] = slices.Clone(l.Failing)
-		changed = true
 	}
 	j.looked = j.looked || len(names) > 0
 	j.trim()
-	return changed
+	return added
 }
 
 // last is an instance's newest entry, the zero value when there is none.

@@ -65,8 +65,8 @@ func TestNote(t *testing.T) {
 			var j Journal
 			for n, l := range tt.looks {
 				before := len(j.entries)
-				if changed := j.Note(l); changed != (len(j.entries) > before) {
-					t.Errorf("look %d: changed %t", n, changed)
+				if added := j.Note(l); !reflect.DeepEqual(added, append([]Entry(nil), j.entries[before:]...)) {
+					t.Errorf("look %d: added %+v", n, added)
 				}
 			}
 			var got []string

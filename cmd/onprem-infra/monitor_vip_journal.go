@@ -1,0 +1,125 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/journal"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// bootID names the run of the kernel.
+const bootID = "/proc/sys/kernel/random/boot_id"
+
+// writer keeps the node's journal of who held its VIPs. It runs beside the room: a disk that hangs must not keep a heartbeat.
+type writer struct {
+	host   nodeVIPHost
+	vips   map[string]netip.Addr // by instance
+	checks []vrrp.CheckName
+	passes func(vrrp.CheckName) bool
+	now    func() time.Time
+	log    *slog.Logger
+
+	journal *journal.Journal
+	wrote   bool // what the journal has is in the file
+}
+
+func newWriter(p plan.Plan, r role.Role, host nodeVIPHost, checks interface{ Passes(vrrp.CheckName) bool }, log *slog.Logger) *writer {
+	w := &writer{host: host, vips: map[string]netip.Addr{}, passes: checks.Passes, now: time.Now, log: log}
+	for kind, vips := range map[vrrp.Kind][]netip.Addr{vrrp.API: p.VIPs.API, vrrp.Ingress: p.VIPs.Ingress} {
+		for i, address := range vips {
+			w.vips[fmt.Sprintf("%s_%s_%d", p.Cluster.Name, strings.ToUpper(string(kind)), i)] = address
+		}
+	}
+	for _, weight := range vip.Weights(p, r) {
+		w.checks = append(w.checks, weight.Check)
+	}
+	slices.Sort(w.checks)
+	w.checks = slices.Compact(w.checks)
+	return w
+}
+
+// follow writes down what changes, until ctx ends.
+func (w *writer) follow(ctx context.Context) error {
+	wake, lost := loop.NewWake(), make(chan error, 1)
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer cancel()
+	watching.Go(func() { lost <- file.Watch(ctx, []string{w.host.at(vip.RunDir, supervised.StatusFile)}, wake) })
+	for {
+		select {
+		case err := <-lost:
+			return err
+		case <-wake:
+		}
+		if err := w.look(); err != nil {
+			return err
+		}
+	}
+}
+
+// look takes one look, and writes when there is something new. What could not be written is written with the next look.
+func (w *writer) look() error {
+	if w.journal == nil {
+		w.read()
+	}
+	status, err := w.host.Status()
+	if err != nil {
+		return fmt.Errorf("read the supervisor's status: %w", err)
+	}
+	boot, err := os.ReadFile(bootID)
+	if err != nil {
+		return fmt.Errorf("read which boot this is: %w", err)
+	}
+	l := journal.Look{At: w.now(), Boot: strings.TrimSpace(string(boot)), Status: status, VIPs: w.vips}
+	for _, check := range w.checks {
+		if !w.passes(check) {
+			l.Failing = append(l.Failing, string(check))
+		}
+	}
+	for _, e := range w.journal.Note(l) {
+		w.wrote = false
+		w.log.Info("this node's part in a VIP", "vip", e.VIP, "state", e.State, "why", e.Why)
+	}
+	if w.wrote {
+		return nil
+	}
+	if err := file.Write(w.host.at(journal.Path), w.journal.Encode(), 0o644); err != nil {
+		return fmt.Errorf("keep the journal: %w", err)
+	}
+	w.wrote = true
+	return nil
+}
+
+// read takes over what an earlier run wrote. A journal that cannot be read is no reason to write none.
+func (w *writer) read() {
+	w.journal, w.wrote = &journal.Journal{}, true
+	text, err := os.ReadFile(w.host.at(journal.Path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err == nil {
+		w.journal, err = journal.Decode(text)
+	}
+	if err != nil {
+		w.log.Warn("read the journal of an earlier run", "file", journal.Path, "error", err)
+	}
+}

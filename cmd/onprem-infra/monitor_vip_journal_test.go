@@ -1,0 +1,101 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/journal"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// allBut are checks of which one fails.
+type allBut vrrp.CheckName
+
+func (a allBut) Passes(c vrrp.CheckName) bool { return c != vrrp.CheckName(a) }
+
+// says has the supervisor say the state of the API's instance.
+func says(t *testing.T, h nodeVIPHost, state supervised.State) {
+	t.Helper()
+	text := supervised.Encode(supervised.Status{PID: 9, Instances: map[string]supervised.Instance{"ostest_API_0": {State: state, Priority: 100}}})
+	if err := file.Write(h.at(vip.RunDir, supervised.StatusFile), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// written are the states and reasons in a host's journal.
+func written(t *testing.T, h nodeVIPHost) (out []string) {
+	t.Helper()
+	text, err := os.ReadFile(h.at(journal.Path))
+	if err != nil {
+		return nil
+	}
+	j, err := journal.Decode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range j.Entries() {
+		out = append(out, e.VIP.String()+" "+string(e.State)+" "+e.Why)
+	}
+	return out
+}
+
+// TestJournalFollows holds that a node's journal follows what the supervisor says, over the monitor's end, and over a disk that could not be written.
+func TestJournalFollows(t *testing.T) {
+	p := statusPlan(t, vrrp.ProfileLan)
+	h := onDisk(t, map[string]string{vip.RunDir + "/empty": ""})
+	log := &heard{}
+	m := &monitor{machine: machine{log: slog.New(slog.NewTextHandler(log, nil)), wake: make(chan struct{}, 1)}}
+	begin := func() func() {
+		ctx, cancel := context.WithCancel(t.Context())
+		m.watch(ctx, "the journal", newWriter(p, role.Master, h, allBut(vrrp.CheckMCS), m.log).follow)
+		return func() {
+			cancel()
+			m.watchers.Wait()
+		}
+	}
+	expect := func(want ...string) {
+		t.Helper()
+		var got []string
+		for begin := time.Now(); time.Since(begin) < 30*time.Second; time.Sleep(10 * time.Millisecond) {
+			if got = written(t, h); slices.Equal(got, want) {
+				return
+			}
+		}
+		t.Fatalf("wrote %q, want %q", got, want)
+	}
+	end := begin()
+	says(t, h, supervised.Backup) // its directory is not there yet
+	for start := time.Now(); log.count("keep the journal") == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Since(start) > 30*time.Second {
+			t.Fatal("a journal that cannot be written is not said")
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(h.at(journal.Path)), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	first := "192.0.2.5 BACKUP seen for the first time"
+	expect(first)
+	says(t, h, supervised.Master)
+	second := "192.0.2.5 MASTER nobody better was heard"
+	expect(first, second)
+	end()
+	says(t, h, supervised.Backup)
+	end = begin()
+	expect(first, second, "192.0.2.5 BACKUP it changed while nobody looked")
+	end()
+	if log.count("this node's part in a VIP") != 3 {
+		t.Errorf("each change has one line:\n%s", strings.TrimSpace(log.text.String()))
+	}
+}
