@@ -94,6 +94,7 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 		m.watch(ctx, "the local API", watch.Run)
 		m.watch(ctx, "who else holds the VIPs", claims.Run)
 		m.watch(ctx, "what the cluster knows of this machine", notice.Run)
+		m.watch(ctx, "the journal", newWriter(p, nodeVIPHost{}, nil, nil, m.log).follow)
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error {
 			return file.Watch(ctx, []string{statusFile}, m.wake)
 		})

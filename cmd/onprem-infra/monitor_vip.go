@@ -102,7 +102,7 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error { return file.Watch(ctx, host.watched(), m.wake) })
 		m.watch(ctx, "the supervisor's life", func(ctx context.Context) error { return supervise.Outlive(ctx, vip.RunDir, m.log) })
 		m.watch(ctx, "adverts from beyond a router", dropFarVRRP)
-		m.watch(ctx, "the journal", newWriter(p, r, host, checks, m.log).follow)
+		m.watch(ctx, "the journal", newNodeWriter(p, r, host, checks, m.log).follow)
 		seen.follow(ctx, m)
 	})
 }

@@ -28,7 +28,7 @@ import (
 // bootID names the run of the kernel.
 const bootID = "/proc/sys/kernel/random/boot_id"
 
-// writer keeps the node's journal of who held its VIPs. It runs beside the room: a disk that hangs must not keep a heartbeat.
+// writer keeps a host's journal of who held its VIPs. It runs beside the room: a disk that hangs must not keep a heartbeat.
 type writer struct {
 	host   nodeVIPHost
 	vips   map[string]netip.Addr // by instance
@@ -41,19 +41,24 @@ type writer struct {
 	wrote   bool // what the journal has is in the file
 }
 
-func newWriter(p plan.Plan, r role.Role, host nodeVIPHost, checks interface{ Passes(vrrp.CheckName) bool }, log *slog.Logger) *writer {
-	w := &writer{host: host, vips: map[string]netip.Addr{}, passes: checks.Passes, now: time.Now, log: log}
+// newWriter keeps the journal of a host that makes checks, or makes none, as the bootstrap machine.
+func newWriter(p plan.Plan, host nodeVIPHost, checks []vrrp.CheckName, passes func(vrrp.CheckName) bool, log *slog.Logger) *writer {
+	w := &writer{host: host, vips: map[string]netip.Addr{}, checks: slices.Compact(slices.Sorted(slices.Values(checks))), passes: passes, now: time.Now, log: log}
 	for kind, vips := range map[vrrp.Kind][]netip.Addr{vrrp.API: p.VIPs.API, vrrp.Ingress: p.VIPs.Ingress} {
 		for i, address := range vips {
 			w.vips[fmt.Sprintf("%s_%s_%d", p.Cluster.Name, strings.ToUpper(string(kind)), i)] = address
 		}
 	}
-	for _, weight := range vip.Weights(p, r) {
-		w.checks = append(w.checks, weight.Check)
-	}
-	slices.Sort(w.checks)
-	w.checks = slices.Compact(w.checks)
 	return w
+}
+
+// newNodeWriter is newWriter for a node of a role.
+func newNodeWriter(p plan.Plan, r role.Role, host nodeVIPHost, made interface{ Passes(vrrp.CheckName) bool }, log *slog.Logger) *writer {
+	var checks []vrrp.CheckName
+	for _, weight := range vip.Weights(p, r) {
+		checks = append(checks, weight.Check)
+	}
+	return newWriter(p, host, checks, made.Passes, log)
 }
 
 // follow writes down what changes, until ctx ends.

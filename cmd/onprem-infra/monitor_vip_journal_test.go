@@ -59,7 +59,7 @@ func TestJournalFollows(t *testing.T) {
 	m := &monitor{machine: machine{log: slog.New(slog.NewTextHandler(log, nil)), wake: make(chan struct{}, 1)}}
 	begin := func() func() {
 		ctx, cancel := context.WithCancel(t.Context())
-		m.watch(ctx, "the journal", newWriter(p, role.Master, h, allBut(vrrp.CheckMCS), m.log).follow)
+		m.watch(ctx, "the journal", newNodeWriter(p, role.Master, h, allBut(vrrp.CheckMCS), m.log).follow)
 		return func() {
 			cancel()
 			m.watchers.Wait()
