@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,10 +21,23 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// allBut are checks of which one fails.
-type allBut vrrp.CheckName
+// allBut are checks of which some fail.
+type allBut struct {
+	mu    sync.Mutex
+	fails []vrrp.CheckName
+}
 
-func (a allBut) Passes(c vrrp.CheckName) bool { return c != vrrp.CheckName(a) }
+func (a *allBut) Passes(c vrrp.CheckName) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return !slices.Contains(a.fails, c)
+}
+
+func (a *allBut) fail(c vrrp.CheckName) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.fails = append(a.fails, c)
+}
 
 // says has the supervisor say the state of the API's instance.
 func says(t *testing.T, h nodeVIPHost, state supervised.State) {
@@ -57,9 +71,10 @@ func TestJournalFollows(t *testing.T) {
 	h := onDisk(t, map[string]string{vip.RunDir + "/empty": ""})
 	log := &heard{}
 	m := &monitor{machine: machine{log: slog.New(slog.NewTextHandler(log, nil)), wake: make(chan struct{}, 1)}}
+	checks := &allBut{fails: []vrrp.CheckName{vrrp.CheckMCS}}
 	begin := func() func() {
 		ctx, cancel := context.WithCancel(t.Context())
-		m.watch(ctx, "the journal", newNodeWriter(p, role.Master, h, allBut(vrrp.CheckMCS), m.log).follow)
+		m.watch(ctx, "the journal", newNodeWriter(p, role.Master, h, checks, m.log).follow)
 		return func() {
 			cancel()
 			m.watchers.Wait()
@@ -90,12 +105,16 @@ func TestJournalFollows(t *testing.T) {
 	says(t, h, supervised.Master)
 	second := "192.0.2.5 MASTER nobody better was heard"
 	expect(first, second)
-	end()
+	checks.fail(vrrp.CheckLB)
 	says(t, h, supervised.Backup)
-	end = begin()
-	expect(first, second, "192.0.2.5 BACKUP it changed while nobody looked")
+	third := "192.0.2.5 BACKUP failed here: " + string(vrrp.CheckLB) + "; a better host announces it"
+	expect(first, second, third)
 	end()
-	if log.count("this node's part in a VIP") != 3 {
+	says(t, h, supervised.Master)
+	end = begin()
+	expect(first, second, third, "192.0.2.5 MASTER it changed while nobody looked")
+	end()
+	if log.count("this node's part in a VIP") != 4 {
 		t.Errorf("each change has one line:\n%s", strings.TrimSpace(log.text.String()))
 	}
 }
