@@ -23,7 +23,7 @@ func labs() []Scar {
 			by(lab, "TestSpoilCarries", "test/lab/tap.go", "[]int{unix.PACKET_VNET_HDR, unix.PACKET_IGNORE_OUTGOING}", "[]int{unix.PACKET_IGNORE_OUTGOING}"),
 			by(lab, "TestSpoilCarries", cut, "return []string{h.port(), h.relayed()}", "return []string{h.port()}")),
 		kept("F-02", "Adverts were counted that are none, or on one wire only.",
-			by(lab, "TestAdverts", advert, " || packet[header]&0xf != 1", ""),
+			by("shared/advert", "TestReadRefuses", "shared/advert/advert.go", "case m[0]&0xf != typeAdvert:", "case m[0]&0xf == 0:"),
 			by(lab, "TestAdverts", advert, `strings.HasPrefix(name, "port")`, `strings.HasPrefix(name, "link")`)),
 		kept("F-03", "A fault stayed: load, a full disk, processes.",
 			by(lab, "TestHog", "test/lab/hog.go", `"--signal=KILL", bound,`, `"--signal=KILL", bound + "h",`),

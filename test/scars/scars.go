@@ -63,6 +63,7 @@ func Parts() []Part {
 		{Title: "Migrations: how the nodes of a live cluster change, beside the scars", IDs: numbered("X", 1, 10), Scars: migrations()},
 		{Title: "The simulator and its pictures, beside the scars", IDs: numbered("S", 1, 10), Scars: simulated()},
 		{Title: "The lab, its bench and its chaos, beside the scars", IDs: numbered("F", 1, 9), Scars: labs()},
+		{Title: "Clashes, the journal and status, beside the scars", IDs: numbered("J", 1, 13), Scars: seen()},
 	}
 }
 
