@@ -1,9 +1,6 @@
 package avahi
 
 import (
-	"fmt"
-	"os"
-	"os/exec"
 	"testing"
 
 	"github.com/miekg/dns"
@@ -11,7 +8,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
-const corefile = `.:53 {
+const twoMembers = `.:53 {
 	errors
 	mdns ostest.example.com 2 ostest 192.0.2.90 {
 		networks 192.0.2.0/24 2001:db8::/64
@@ -22,57 +19,7 @@ const corefile = `.:53 {
 // TestResolved has our CoreDNS answer for nodes from their start to their end, and for etcd only when its list is whole.
 func TestResolved(t *testing.T) {
 	l := open(t)
-	program := l.dir + "/onprem-coredns"
-	build := exec.CommandContext(t.Context(), "go", "build", "-C", "../../cmd/onprem-coredns", "-o", program)
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", build, err, out)
-	}
-	if err := os.WriteFile(l.dir+"/Corefile", []byte(corefile), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	server := l.add("server", "192.0.2.90/24", "2001:db8::90/64")
-	log, err := os.Create(l.dir + "/coredns.log")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	coredns := server.Command(t.Context(), program, "-conf", l.dir+"/Corefile")
-	coredns.Stdout, coredns.Stderr = log, log
-	if err := coredns.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = coredns.Wait() // it was killed when the test's context ended
-		if text, err := os.ReadFile(l.dir + "/coredns.log"); t.Failed() && err == nil {
-			t.Logf("CoreDNS says:\n%s", text)
-		}
-	})
-	ask := func(name string, kind uint16) string {
-		conn, err := server.Dial(t.Context(), "udp", "192.0.2.90:53")
-		if err != nil {
-			return err.Error()
-		}
-		defer conn.Close()
-		reply, _, err := new(dns.Client).ExchangeWithConn(new(dns.Msg).SetQuestion(name, kind), &dns.Conn{Conn: conn})
-		if err != nil {
-			return "no answer"
-		}
-		var all []string
-		for _, rr := range reply.Answer {
-			switch rr := rr.(type) {
-			case *dns.A:
-				all = append(all, rr.A.String())
-			case *dns.AAAA:
-				all = append(all, rr.AAAA.String())
-			case *dns.SRV:
-				all = append(all, fmt.Sprint(rr.Target, rr.Port))
-			case *dns.PTR:
-				all = append(all, rr.Ptr)
-			}
-		}
-		return fmt.Sprint(dns.RcodeToString[reply.Rcode], all)
-	}
+	ask := l.coredns(l.add("server", "192.0.2.90/24", "2001:db8::90/64"), twoMembers)
 	const unknown = "SERVFAIL[]" // there is no next plugin
 	answers := func(name string, kind uint16, want string) func() bool {
 		return func() bool { return ask(name, kind) == want }
