@@ -19,7 +19,11 @@ import (
 // that is wrong.
 func Compile(c spec.Cluster) (Plan, error) {
 	mode, timing, err := elections(c)
-	p, err := compile(c, mode, timing, flavourFor(c).policy(timing.Policy()), err)
+	policy := flavourFor(c).policy(timing.Policy())
+	if c.DNSVIP.IsValid() {
+		policy = policy.WithDNS()
+	}
+	p, err := compile(c, mode, timing, policy, err)
 	if before, migrates := c.Before(); migrates && err == nil {
 		former, err := Compile(before)
 		if err != nil {
@@ -85,10 +89,19 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 
 		knobs: knobs{timing: c.Timing, mode: c.VRRP, former: c.MigrateFrom, vrids: copied(c.VRIDs), ports: copied(c.Ports), size: sizeOf(c)},
 	}
+	p.VRRP.elects(vips.DNS, vrrp.DNSID(c.Name, api, ingress), policy, proof)
 	if err := readable(p); err != nil {
 		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)
 	}
 	return p, nil
+}
+
+// elects fills in who stands for the DNS VIP, where there is one.
+func (v *VRRP) elects(vips []netip.Addr, id vrrp.ID, policy vrrp.Policy, proof vrrp.Proof) {
+	if len(vips) > 0 {
+		nodes := ladder(policy.DNS, proof.DNSMax)
+		v.DNS, v.DNSBootstrapPriority, v.DNSNodes = Router{ID: id}, policy.BootstrapDNS, &nodes
+	}
 }
 
 // paces are the profile in numbers, with what follows from it.

@@ -80,7 +80,7 @@ const (
 type VIPs struct {
 	API     []netip.Addr `json:"api"`
 	Ingress []netip.Addr `json:"ingress"`
-	DNS     []netip.Addr `json:"dns,omitempty"` // nothing serves it; at most one
+	DNS     []netip.Addr `json:"dns,omitempty"` // at most one
 }
 
 // VRRP is everything that the elections of the cluster need.
@@ -91,8 +91,12 @@ type VRRP struct {
 	BootstrapPriority vrrp.Priority `json:"bootstrapPriority"`
 	ControlPlane      Ladder        `json:"controlPlane"`
 	IngressNodes      Ladder        `json:"ingressNodes"`
-	Margin            int           `json:"margin"`
-	Proof             []string      `json:"proof"`
+	// Where the cluster has a DNS VIP: its router, and who stands for it.
+	DNS                  Router        `json:"dns,omitzero"`
+	DNSBootstrapPriority vrrp.Priority `json:"dnsBootstrapPriority,omitempty"`
+	DNSNodes             *Ladder       `json:"dnsNodes,omitempty"`
+	Margin               int           `json:"margin"`
+	Proof                []string      `json:"proof"`
 }
 
 // Router is one virtual router, the same for both families.

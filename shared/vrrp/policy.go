@@ -49,6 +49,10 @@ type Policy struct {
 	Bootstrap    Priority   // of the bootstrap machine for the API VIP, whatever works on it
 	ControlPlane Candidates // for the API VIP
 	Ingress      Candidates // for the ingress VIP, on control plane nodes and workers alike
+
+	// The same for the DNS VIP, on control plane nodes; without weights there is none, see WithDNS.
+	BootstrapDNS Priority
+	DNS          Candidates
 }
 
 // Compat is the policy of OpenShift clusters of today.
@@ -225,6 +229,6 @@ func (c Candidates) Lowest() Priority {
 
 // Serving is the lowest priority of a node that serves what the VIP is for: it has the last rank, and nothing but its service counts for it.
 func (c Candidates) Serving() Priority {
-	all := Signals{LB: true, Router: true, RouterReady: true, DefaultRouter: true}
+	all := Signals{LB: true, Router: true, RouterReady: true, DefaultRouter: true, DNS: true}
 	return Priority(c.announced(standing{passes: all.Passes, rank: len(c.Ranks) - 1}))
 }

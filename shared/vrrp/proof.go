@@ -12,6 +12,7 @@ import (
 type Proof struct {
 	ControlPlaneMax Priority // the highest that a control plane node can announce for the API VIP
 	IngressMax      Priority // the highest that any node can announce for the ingress VIP
+	DNSMax          Priority // the highest that a control plane node can announce for the DNS VIP; 0 where there is none
 	Margin          int      // what the bootstrap machine is above ControlPlaneMax
 	Statements      []string
 }
@@ -106,6 +107,7 @@ func (c Candidates) equals() bool { return c.Holder == 0 && len(c.Ranks) == 0 }
 //   - over every subset of what can work on a node, in every rank, with and without the bonus, the better node holds the VIP, whatever the
 //     addresses;
 //   - where there are ranks or a bonus, the holder keeps the VIP against every node of equal health;
+//   - the same of the DNS VIP, where the cluster has one;
 //   - every priority that can come about is one that VRRP can announce, also that of a node that has just begun.
 func Prove(p Policy) (Proof, error) {
 	wrong := errors.Join(
@@ -128,13 +130,15 @@ func Prove(p Policy) (Proof, error) {
 	}
 	controlPlane, err := p.ControlPlane.keep(controlPlaneClaims(p.ControlPlane), controlPlaneSignals())
 	wrong = errors.Join(wrong, err)
-	ingress, err := p.Ingress.keep(ingressClaims(p.Ingress), ingressSignals())
-	if wrong = errors.Join(wrong, err); wrong != nil {
+	ingress, errIngress := p.Ingress.keep(ingressClaims(p.Ingress), ingressSignals())
+	dnsTop, dns, errDNS := proveDNS(p)
+	if wrong = errors.Join(wrong, errIngress, errDNS); wrong != nil {
 		return Proof{}, wrong
 	}
 	proof.Statements = append(proof.Statements, controlPlane...)
 	proof.Statements = append(proof.Statements, fmt.Sprintf("the highest priority for the ingress VIP is %s", ingressSum))
 	proof.Statements = append(proof.Statements, ingress...)
+	proof.DNSMax, proof.Statements = dnsTop, append(proof.Statements, dns...)
 	return proof, nil
 }
 

@@ -8,6 +8,7 @@ type Signals struct {
 	Router        bool // an ingress router answers
 	RouterReady   bool // it is not draining
 	DefaultRouter bool // it is the default router
+	DNS           bool // the node's own name server answers
 }
 
 // Passes says whether a check passes. A check that nothing drives never does.
@@ -31,6 +32,8 @@ func (s Signals) judge(check CheckName) (passes, driven bool) {
 		return s.Router && s.RouterReady, true
 	case CheckDefaultIngress:
 		return s.DefaultRouter, true
+	case CheckDNS:
+		return s.DNS, true
 	default:
 		return false, false
 	}

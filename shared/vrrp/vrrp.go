@@ -30,6 +30,7 @@ type Kind string
 const (
 	API     Kind = "api"
 	Ingress Kind = "ingress"
+	DNS     Kind = "dns" // where a cluster has one
 )
 
 // CheckName names a health check in a configuration: lower-case letters, digits and underscores.
