@@ -52,7 +52,7 @@ func (r *Room) Decide(s Snapshot) (corefile.Config, loop.Reasons) {
 // announced says who is heard: hosts of this cluster, where this machine would hold the VIP. Without an address there it is everywhere.
 func (r *Room) announced(links addr.Snapshot) (corefile.Announced, string) {
 	a := corefile.Announced{Cluster: r.plan.Cluster.Name, Members: r.plan.EtcdMembers, Networks: r.plan.MachineNetworks}
-	chosen, err := addr.ForNode(links, addr.Wish{VIPs: slices.Concat(r.plan.VIPs.API, r.plan.VIPs.Ingress)})
+	chosen, err := addr.ForNode(links, addr.Wish{VIPs: r.plan.VIPs.All()})
 	if err != nil {
 		return a, "what nodes announce is heard on every interface: " + err.Error()
 	}
@@ -70,7 +70,7 @@ func (r *Room) upstreams(s Snapshot) ([]netip.Addr, string) {
 		}
 	}
 	unusable := func(a netip.Addr) bool {
-		return self[a] || slices.Contains(r.plan.VIPs.API, a) || slices.Contains(r.plan.VIPs.Ingress, a)
+		return self[a] || slices.Contains(r.plan.VIPs.All(), a)
 	}
 	for _, file := range s.Resolvers {
 		if upstreams := resolvconf.Upstreams(resolvconf.Parse(file.Text), unusable); len(upstreams) > 0 {

@@ -81,12 +81,12 @@ type question struct {
 	free  bool      // nobody has answered in time
 }
 
-// NewClaims makes claims for the API VIPs of p but for those that an earlier run has settled. Those that are assumed to be free are not asked
+// NewClaims makes claims for the VIPs of p that this machine holds first, but for those that an earlier run has settled. Those that are assumed to be free are not asked
 // for.
 func NewClaims(p plan.Plan, settled, assumed []netip.Addr, network Network, remember func(settled []netip.Addr) error, wake chan<- struct{}) *Claims {
 	return &Claims{
 		vips: others(p), assumed: assumed, network: network, remember: remember, wake: wake,
-		open:    slices.DeleteFunc(slices.Clone(p.VIPs.API), func(vip netip.Addr) bool { return slices.Contains(settled, vip) }),
+		open:    slices.DeleteFunc(held(p), func(vip netip.Addr) bool { return slices.Contains(settled, vip) }),
 		settled: settled, asked: map[netip.Addr]question{}, looked: make(chan struct{}),
 	}
 }

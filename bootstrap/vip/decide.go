@@ -87,15 +87,16 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		NotifyFIFO: RunDir + "/" + supervised.NotifyFIFO,
 		Leave:      RunDir + "/" + supervised.TrackDir + "/" + supervised.LeaveTrack,
 	}}
-	for i, vip := range r.plan.VIPs.API {
+	for _, own := range r.elections() {
+		vip := own.vip
 		claim := s.Claims[vip]
 		if holder := claim.Holder; holder.MAC != "" {
-			taken := fmt.Sprintf("%[1]s is held by another host, %[2]s on %[3]s: take it off that host or choose another API VIP; "+
-				"if that host only answers for others, add --assume-free %[1]s by systemctl edit onprem-keepalived", vip, holder.MAC, holder.Link)
+			taken := fmt.Sprintf("%[1]s is held by another host, %[2]s on %[3]s: take it off that host or choose another %[4]s VIP; "+
+				"if that host only answers for others, add --assume-free %[1]s by systemctl edit onprem-keepalived", vip, holder.MAC, holder.Link, strings.ToUpper(string(own.kind)))
 			desired.Taken, why = append(desired.Taken, taken), append(why, taken)
 			continue
 		}
-		inst, reason, err := r.instance(i, s)
+		inst, reason, err := r.instance(own, s)
 		if err != nil {
 			why = append(why, fmt.Sprintf("no instance for %s: %v", vip, err))
 			continue
@@ -111,6 +112,30 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	return desired, why
 }
 
+// election is one that this machine takes part in.
+type election struct {
+	kind     vrrp.Kind
+	name     vrrp.InstanceName
+	vip      netip.Addr
+	id       vrrp.ID
+	priority vrrp.Priority
+}
+
+// elections are those of the VIPs that this machine holds first.
+func (r *Room) elections() (all []election) {
+	p := r.plan
+	name := func(word string, i int) vrrp.InstanceName {
+		return vrrp.InstanceName(fmt.Sprintf("%s_%s_%d", p.Cluster.Name, word, i))
+	}
+	for i, vip := range p.VIPs.API {
+		all = append(all, election{vrrp.API, name("API", i), vip, p.VRRP.API.ID, p.VRRP.BootstrapPriority})
+	}
+	for i, vip := range p.VIPs.DNS {
+		all = append(all, election{vrrp.DNS, name("DNS", i), vip, p.VRRP.DNS.ID, p.VRRP.DNSBootstrapPriority})
+	}
+	return all
+}
+
 // choose finds the VIP's interface, or for a while the one that it had.
 func (r *Room) choose(vip netip.Addr, s Snapshot) (addr.Choice, error) {
 	choice, err := addr.ForVIP(s.Links, vip, others(r.plan), netip.Addr{})
@@ -124,9 +149,9 @@ func (r *Room) choose(vip netip.Addr, s Snapshot) (addr.Choice, error) {
 	return addr.Choice{}, err
 }
 
-// instance is the VRRP instance of the i-th API VIP.
-func (r *Room) instance(i int, s Snapshot) (keepalived.Instance, string, error) {
-	p, vip := r.plan, r.plan.VIPs.API[i]
+// instance is the VRRP instance of an election.
+func (r *Room) instance(e election, s Snapshot) (keepalived.Instance, string, error) {
+	p, vip := r.plan, e.vip
 	choice, err := r.choose(vip, s)
 	if err != nil {
 		return keepalived.Instance{}, "", err
@@ -136,17 +161,17 @@ func (r *Room) instance(i int, s Snapshot) (keepalived.Instance, string, error) 
 		return keepalived.Instance{}, "", err
 	}
 	inst := keepalived.Instance{
-		Name:      vrrp.InstanceName(fmt.Sprintf("%s_API_%d", p.Cluster.Name, i)),
+		Name:      e.name,
 		Interface: link,
-		ID:        p.VRRP.API.ID,
+		ID:        e.id,
 		Version:   p.Timing.Model.Version(vip),
-		Priority:  p.VRRP.BootstrapPriority,
+		Priority:  e.priority,
 		Advert:    p.Timing.Model.Advert,
 		Refresh:   p.Timing.Model.Refresh,
 		VIP:       vip,
 	}
 	if inst.Version == vrrp.V2 {
-		inst.AuthPass = vrrp.CompatAuth(p.Cluster.Name, vrrp.API)
+		inst.AuthPass = vrrp.CompatAuth(p.Cluster.Name, e.kind)
 	}
 	where := fmt.Sprintf("%s on %s: %s", vip, choice.Link, choice.Why)
 	if !choice.OnLink {

@@ -20,6 +20,7 @@ package vip
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
@@ -106,7 +107,7 @@ func New(p plan.Plan, header string, kept []addr.Node, host Host, daemon Daemon,
 // Container is keepalived's container for the cluster of p.
 func Container(p plan.Plan) container.Spec {
 	command := []string{"/usr/bin/onprem-supervise", "--config", Config, "--run-dir", RunDir}
-	for _, vip := range p.VIPs.API {
+	for _, vip := range held(p) {
 		command = append(command, "--vip", vip.String())
 	}
 	if p.VRRP.ControlPlane.Holder != 0 { // nodes of ours alone: whoever takes over is heard
@@ -132,6 +133,7 @@ func Container(p plan.Plan) container.Spec {
 }
 
 // others are every VIP of the cluster: none of them is ever an address of the machine's own.
-func others(p plan.Plan) []netip.Addr {
-	return append(append([]netip.Addr(nil), p.VIPs.API...), p.VIPs.Ingress...)
-}
+func others(p plan.Plan) []netip.Addr { return p.VIPs.All() }
+
+// held are the VIPs that this machine holds first.
+func held(p plan.Plan) []netip.Addr { return slices.Concat(p.VIPs.API, p.VIPs.DNS) }

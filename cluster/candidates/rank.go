@@ -91,5 +91,5 @@ func addresses(p plan.Plan, n addr.Node, taken map[netip.Addr]bool) []netip.Addr
 
 // Cluster is what addresses are judged by.
 func Cluster(p plan.Plan) notice.Cluster {
-	return notice.Cluster{Machines: p.MachineNetworks, VIPs: slices.Concat(p.VIPs.API, p.VIPs.Ingress)}
+	return notice.Cluster{Machines: p.MachineNetworks, VIPs: p.VIPs.All()}
 }

@@ -90,7 +90,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 // announced says who is heard: hosts of this cluster, where this node is. Without an address that node-ip would choose it is everywhere.
 func (r *Room) announced(links addr.Snapshot) (corefile.Announced, string) {
 	a := corefile.Announced{Cluster: r.plan.Cluster.Name, Members: r.plan.EtcdMembers, Networks: r.plan.MachineNetworks}
-	chosen, err := addr.ForNode(links, addr.Wish{VIPs: slices.Concat(r.plan.VIPs.API, r.plan.VIPs.Ingress)})
+	chosen, err := addr.ForNode(links, addr.Wish{VIPs: r.plan.VIPs.All()})
 	if err != nil {
 		return a, "what nodes announce is heard on every interface: " + err.Error()
 	}
@@ -142,7 +142,7 @@ func (r *Room) addresses(n addr.Node) []netip.Addr {
 	var own []netip.Addr
 	for _, a := range n.InternalIPs {
 		a = a.Unmap()
-		vip := slices.Contains(r.plan.VIPs.API, a) || slices.Contains(r.plan.VIPs.Ingress, a)
+		vip := slices.Contains(r.plan.VIPs.All(), a)
 		if !vip && a.IsValid() && a.Zone() == "" && !a.IsLoopback() && !a.IsUnspecified() && !a.IsMulticast() && !a.IsLinkLocalUnicast() {
 			own = append(own, a)
 		}

@@ -106,10 +106,8 @@ func (s Snapshot) self(p plan.Plan) map[netip.Addr]bool {
 			self[a.Prefix.Addr()] = true
 		}
 	}
-	for _, vips := range [][]netip.Addr{p.VIPs.API, p.VIPs.Ingress, p.VIPs.DNS} {
-		for _, a := range vips {
-			self[a] = true
-		}
+	for _, a := range p.VIPs.All() {
+		self[a] = true
 	}
 	for _, n := range s.Nodes {
 		for _, a := range n.InternalIPs {

@@ -88,7 +88,7 @@ func (r *Room) members(s Snapshot) ([]netip.Addr, string) {
 	var named []netip.Addr
 	if len(r.plan.VIPs.API) > 0 {
 		for _, n := range s.Nodes {
-			if a, ok := addr.Member(n, r.plan.VIPs.API[0], s.Own, slices.Concat(r.plan.VIPs.API, r.plan.VIPs.Ingress), r.plan.MachineNetworks); ok {
+			if a, ok := addr.Member(n, r.plan.VIPs.API[0], s.Own, r.plan.VIPs.All(), r.plan.MachineNetworks); ok {
 				named = append(named, a)
 			}
 		}

@@ -56,7 +56,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	}
 	agreed, from := s.Agreed, "node-ip"
 	if len(agreed) == 0 {
-		chosen, err := addr.ForNode(s.Links, addr.Wish{VIPs: slices.Concat(r.plan.VIPs.API, r.plan.VIPs.Ingress)})
+		chosen, err := addr.ForNode(s.Links, addr.Wish{VIPs: r.plan.VIPs.All()})
 		if err != nil {
 			return Desired{}, loop.Reasons{"wait for the node's address: " + err.Error()}
 		}

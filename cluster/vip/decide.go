@@ -36,7 +36,7 @@ type own struct {
 	at     time.Time
 }
 
-// election is one of the two that a node takes part in.
+// election is one of those that a node takes part in.
 type election struct {
 	kind   vrrp.Kind
 	word   string // in names
@@ -71,10 +71,11 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	var why loop.Reasons
 	for _, e := range r.elections() {
 		if r.first && e.kind != vrrp.API {
-			continue // whoever shall hold the ingress VIP is named first
+			continue // whoever shall hold another VIP is named first
 		}
-		if e.kind == vrrp.API && !r.memory.Open {
-			why = append(why, "no API instance: this node has not seen the API work yet")
+		// The bootstrap machine has both until then, and this node may not know it yet.
+		if e.kind != vrrp.Ingress && !r.memory.Open {
+			why = append(why, fmt.Sprintf("no %s instance: this node has not seen the API work yet", e.word))
 			continue
 		}
 		why = append(why, r.stand(e, s, &d.Config)...)
@@ -96,7 +97,11 @@ func (r *Room) elections() []election {
 	}
 	api := election{kind: vrrp.API, word: "API", vips: p.VIPs.API, id: p.VRRP.API.ID, ladder: p.VRRP.ControlPlane,
 		nodes: r.controlPlane(), closed: r.memory.BootstrapGone && r.named}
-	return []election{api, ingress}
+	all := []election{api, ingress}
+	if p.VRRP.DNSNodes != nil {
+		all = append(all, election{kind: vrrp.DNS, word: "DNS", vips: p.VIPs.DNS, id: p.VRRP.DNS.ID, ladder: *p.VRRP.DNSNodes, nodes: api.nodes, closed: api.closed})
+	}
+	return all
 }
 
 // stand adds this node's instances of an election to a configuration, with what they track.
@@ -157,7 +162,7 @@ func TrackFile(check vrrp.CheckName, fault bool) string {
 
 // instances are the names of an election's instances.
 func (r *Room) instances(vips []netip.Addr, kind vrrp.Kind) []vrrp.InstanceName {
-	word := map[vrrp.Kind]string{vrrp.API: "API", vrrp.Ingress: "INGRESS"}[kind]
+	word := map[vrrp.Kind]string{vrrp.API: "API", vrrp.Ingress: "INGRESS", vrrp.DNS: "DNS"}[kind]
 	names := make([]vrrp.InstanceName, len(vips))
 	for i := range vips {
 		names[i] = vrrp.InstanceName(fmt.Sprintf("%s_%s_%d", r.plan.Cluster.Name, word, i))
@@ -223,7 +228,7 @@ func (r *Room) unicast(e election, vip netip.Addr, inst *keepalived.Instance) (s
 	}
 	inst.Peers = slices.DeleteFunc(members, func(a netip.Addr) bool { return a == inst.Source })
 	whom := "unicast with " + join(inst.Peers)
-	if e.kind == vrrp.API {
+	if e.kind != vrrp.Ingress {
 		if guests := r.guests(vip, inst.Source); len(guests) > 0 {
 			whom += " and the bootstrap machine " + join(guests)
 			inst.Peers = append(inst.Peers, guests...)

@@ -138,7 +138,7 @@ func plain(nodes []Node) []addr.Node {
 }
 
 // vips are every VIP of the cluster: none of them is ever an address of a machine's own.
-func (r *Room) vips() []netip.Addr { return slices.Concat(r.plan.VIPs.API, r.plan.VIPs.Ingress) }
+func (r *Room) vips() []netip.Addr { return r.plan.VIPs.All() }
 
 func join(addrs []netip.Addr) string {
 	texts := make([]string, len(addrs))

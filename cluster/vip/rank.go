@@ -120,15 +120,15 @@ func Self(nodes []Node, links addr.Snapshot, vips []netip.Addr) string {
 	return youngest(func(n Node) []netip.Addr { return n.Annotated }).Name
 }
 
-// rank is this node's in an election: for the API's it has been claimed, and for the ingress VIP, where there may be more nodes than ranks, it follows
+// rank is this node's in an election: for the API's and that of DNS it has been claimed, and for the ingress VIP, where there may be more nodes than ranks, it follows
 // from an address. One rank counts for all VIPs of an election.
 func (r *Room) rank(e election, s Snapshot) (rank int, why string) {
 	switch {
 	case len(e.ladder.Ranks) == 0:
 		return noRank, ""
-	case e.kind == vrrp.API && r.place.rank == noRank:
+	case e.kind != vrrp.Ingress && r.place.rank == noRank:
 		return noRank, ", without a rank yet"
-	case e.kind == vrrp.API:
+	case e.kind != vrrp.Ingress:
 		return r.place.rank, fmt.Sprintf(", rank %d", r.place.rank)
 	}
 	for _, vip := range e.vips {

@@ -158,7 +158,11 @@ func New(p plan.Plan, r role.Role, header string, kept Memory, host Host, cluste
 // Weights are the checks that count on a node of a role, each with what it adds.
 func Weights(p plan.Plan, r role.Role) []vrrp.Weight {
 	if r == role.Master {
-		return slices.Concat(p.VRRP.ControlPlane.Checks, p.VRRP.IngressNodes.Checks)
+		checks := slices.Concat(p.VRRP.ControlPlane.Checks, p.VRRP.IngressNodes.Checks)
+		if p.VRRP.DNSNodes != nil {
+			checks = append(checks, p.VRRP.DNSNodes.Checks...)
+		}
+		return checks
 	}
 	return p.VRRP.IngressNodes.Checks
 }

@@ -54,8 +54,8 @@ func assumedFree(p plan.Plan, texts []string) ([]netip.Addr, error) {
 	var vips []netip.Addr
 	for _, text := range texts {
 		vip, err := netip.ParseAddr(text)
-		if err != nil || !slices.Contains(p.VIPs.API, vip) {
-			return nil, usage("--assume-free %q: not an API VIP of this cluster, which has %v", text, p.VIPs.API)
+		if err != nil || !slices.Contains(slices.Concat(p.VIPs.API, p.VIPs.DNS), vip) {
+			return nil, usage("--assume-free %q: not an API VIP of this cluster, which has %v", text, slices.Concat(p.VIPs.API, p.VIPs.DNS))
 		}
 		vips = append(vips, vip)
 	}

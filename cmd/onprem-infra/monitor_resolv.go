@@ -11,7 +11,6 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,7 +48,7 @@ has its address, and ends when all is done.`,
 		}
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
-		host := resolvHost{monitor: m, vips: slices.Concat(p.VIPs.API, p.VIPs.Ingress), end: cancel}
+		host := resolvHost{monitor: m, vips: p.VIPs.All(), end: cancel}
 		return monitorResolv(ctx, m, resolv.New(p, header, host))
 	}
 	return cmd

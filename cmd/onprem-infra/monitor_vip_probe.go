@@ -19,6 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -32,7 +33,8 @@ type nodeProber struct {
 	balancer, stats, mcs, router, ready *probe.HTTP
 	routers                             bool // those of OpenShift; elsewhere router is whatever answers at the ingress port
 	api                                 *probe.API
-	at                                  func(server string) *probe.API // HOST:PORT
+	at                                  func(server string) *probe.API  // HOST:PORT
+	dns                                 func(ctx context.Context) error // whether the node's own name server answers
 }
 
 func newNodeProber(p plan.Plan, access *kube.Access) *nodeProber {
@@ -60,6 +62,7 @@ func newNodeProber(p plan.Plan, access *kube.Access) *nodeProber {
 		router: router, routers: routers, ready: ingress(port.RouterStats, "/healthz/ready"),
 		api: probe.NewAPI(fmt.Sprintf("localhost:%d", p.Ports[port.API]), access.Client),
 		at:  func(server string) *probe.API { return probe.NewAPI(server, access.Client) },
+		dns: ownDNS(p, local(port.CoreDNSHealth, "/health")),
 	}
 	if p.Flavour().MachineConfig {
 		n.mcs = probe.NewUntrusted(fmt.Sprintf("https://localhost:%d/healthz", p.Ports[port.MachineConfig]), dial)
@@ -92,9 +95,27 @@ func (n *nodeProber) Look(ctx context.Context, check vrrp.CheckName) (health.Fin
 		return answers(ctx, n.ready, "the ingress router, for new connections")
 	case vrrp.CheckDefaultIngress:
 		return n.defaultRouter(ctx)
+	case vrrp.CheckDNS:
+		if err := n.dns(ctx); err != nil {
+			return health.Failed, fmt.Sprintf("the node's name server: %v", err)
+		}
+		return health.Passed, "the node's name server answers"
 	default:
 		return health.Untold, fmt.Sprintf("there is no check %q", check)
 	}
+}
+
+// ownDNS asks the node's name server for what it knows by itself, so that no other server is judged. Where the cluster's records are others' it knows
+// nothing so, and is asked for its health.
+func ownDNS(p plan.Plan, health *probe.HTTP) func(ctx context.Context) error {
+	if p.DNSRecords == spec.External {
+		return func(ctx context.Context) error {
+			_, err := health.Good(ctx)
+			return err
+		}
+	}
+	server := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), p.Ports[port.DNS])
+	return func(ctx context.Context) error { return probe.DNS(ctx, server, "api-int."+string(p.Cluster.Zone)) }
 }
 
 func answers(ctx context.Context, server *probe.HTTP, what string) (health.Finding, string) {

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/netip"
 	"os"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -201,7 +200,7 @@ func (f *nodeIPFlags) node(cmd *cobra.Command, std streams, vips []string) (node
 // nodeOf is what a node is told of the cluster that it belongs to.
 func nodeOf(p plan.Plan) nodeip.Node {
 	return nodeip.Node{
-		Wish:        addr.Wish{VIPs: slices.Concat(p.VIPs.API, p.VIPs.Ingress), PreferIPv6: p.Families.IPv6First()},
+		Wish:        addr.Wish{VIPs: p.VIPs.All(), PreferIPv6: p.Families.IPv6First()},
 		Platform:    string(p.Platform),
 		UserManaged: p.LoadBalancer == spec.UserManaged,
 		KubeletUnit: p.KubeletUnit,

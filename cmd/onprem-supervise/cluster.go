@@ -21,12 +21,18 @@ func clusterVIPs(path string) ([]netip.Addr, error) {
 		return nil, fmt.Errorf("read the cluster's VIPs: %w", err)
 	}
 	var cluster struct {
-		Spec struct{ APIVIPs, IngressVIPs []netip.Addr }
+		Spec struct {
+			APIVIPs, IngressVIPs []netip.Addr
+			DNSVIP               netip.Addr
+		}
 	}
 	if err := json.Unmarshal(text, &cluster); err != nil {
 		return nil, fmt.Errorf("read the cluster's VIPs in %s: %w", path, err)
 	}
 	vips := append(cluster.Spec.APIVIPs, cluster.Spec.IngressVIPs...)
+	if cluster.Spec.DNSVIP.IsValid() {
+		vips = append(vips, cluster.Spec.DNSVIP)
+	}
 	if len(vips) == 0 {
 		return nil, fmt.Errorf("read the cluster's VIPs in %s: it names none", path)
 	}

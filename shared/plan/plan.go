@@ -4,6 +4,7 @@ package plan
 
 import (
 	"net/netip"
+	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -82,6 +83,9 @@ type VIPs struct {
 	Ingress []netip.Addr `json:"ingress"`
 	DNS     []netip.Addr `json:"dns,omitempty"` // at most one
 }
+
+// All are every VIP of the cluster, in a list of its own: none of them is ever a machine's own address.
+func (v VIPs) All() []netip.Addr { return slices.Concat(v.API, v.Ingress, v.DNS) }
 
 // VRRP is everything that the elections of the cluster need.
 type VRRP struct {

@@ -5,7 +5,7 @@ func elections() []Scar {
 		nodes  = "cluster/vip"
 		learn  = "cluster/vip/learn.go"
 		decide = "cluster/vip/decide.go"
-		gate   = "if e.kind == vrrp.API && !r.memory.Open {"
+		gate   = "if e.kind != vrrp.Ingress && !r.memory.Open {"
 	)
 	return []Scar{
 		kept("E-01", "A node that had not seen the API work stood for its VIP, and took it from the bootstrap machine.",

@@ -38,7 +38,7 @@ func part1() []Scar {
 		kept("K-04", "A master and a worker disagreed on VRIDs, each taking the cluster's name from elsewhere.",
 			by("cluster/vip", "TestNumbers", monitor, "ID: e.id,", "ID: e.id + 1,"),
 			by("shared/plan", "TestRolesAgreeOnIdentity", "shared/plan/compile.go", "api, ingress, err = vrrp.IDs(c.Name)", "api, ingress, err = vrrp.IDs(c.Name + c.BaseDomain)"),
-			by("bootstrap/vip", "TestDecideNumbers", decide, "vrrp.CompatAuth(p.Cluster.Name, vrrp.API)", "vrrp.CompatAuth(string(p.Cluster.Zone), vrrp.Ingress)"),
+			by("bootstrap/vip", "TestDecideNumbers", decide, "vrrp.CompatAuth(p.Cluster.Name, e.kind)", "vrrp.CompatAuth(string(p.Cluster.Zone), vrrp.Ingress)"),
 			by("shared/spec", "TestInstallConfigFindings/name with a dot", "shared/spec/names.go", `case strings.Contains(name, "."):`, `case strings.Contains(name, ".."):`)),
 		kept("K-05", "Every cluster had the same password, a placeholder that nobody filled in.",
 			by("shared/vrrp", "TestCompatAuth", auth, password, literal),
