@@ -28,6 +28,7 @@ type looked struct {
 	noPresent                         error
 	pods                              []podresources.Pod
 	noPods                            error
+	noDNS                             error
 	elsewhere                         bool // no OpenShift
 	stats                             string
 	reserved                          map[string]int // what servers answer whom they know, by HOST:PORT
@@ -64,6 +65,7 @@ func (l looked) prober(t *testing.T) *nodeProber {
 		present:  func() (bool, error) { return l.present, l.noPresent },
 		pods:     func(context.Context) ([]podresources.Pod, error) { return l.pods, l.noPods },
 		balancer: plain(l.balancer, ""), routers: !l.elsewhere, router: plain(l.router, ""), ready: plain(l.ready, ""), stats: plain(stats, l.stats),
+		dns: func(context.Context) error { return l.noDNS },
 		mcs: probe.NewUntrusted(serve(l.mcs, "", httptest.NewTLSServer), localhost.Dial),
 		api: probe.NewAPI(strings.TrimPrefix(api, "https://"), func() (*http.Client, error) { return trusted, nil }),
 		at: func(server string) *probe.API {
@@ -118,6 +120,8 @@ func TestLook(t *testing.T) {
 		{"a kubelet that says nothing", but(func(l *looked) { l.pods, l.noPods = nil, errors.New("no socket") }), vrrp.CheckDefaultIngress, health.Untold, "no socket"},
 		{"an ingress controller of any kind", but(func(l *looked) { l.elsewhere, l.router = true, 404 }), vrrp.CheckIngress, health.Passed, "ingress controller answers"},
 		{"none of any kind", but(func(l *looked) { l.elsewhere, l.router = true, 0 }), vrrp.CheckIngress, health.Failed, "ingress port"},
+		{"a name server", well, vrrp.CheckDNS, health.Passed, "name server answers"},
+		{"one that does not answer", but(func(l *looked) { l.noDNS = errors.New("refused") }), vrrp.CheckDNS, health.Failed, "name server: refused"},
 		{"no check", well, "another", health.Untold, "no check"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -68,7 +68,7 @@ func TestNoClusterVIPs(t *testing.T) {
 	}
 }
 
-// TestOtherClusterVIPs holds that the supervisor ends when the cluster gets a second pair of VIPs: one that it does not know it would leave behind. A
+// TestOtherClusterVIPs holds that the supervisor ends when the cluster gets another VIP: one that it does not know it would leave behind. A
 // file that says the same, or nothing, ends nothing.
 func TestOtherClusterVIPs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cluster.json")
@@ -95,7 +95,7 @@ func TestOtherClusterVIPs(t *testing.T) {
 		t.Fatal("it ends for the same VIPs")
 	case <-time.After(200 * time.Millisecond):
 	}
-	write(`{"spec": {"apiVIPs": ["192.0.2.5", "2001:db8::5"], "ingressVIPs": ["192.0.2.6", "2001:db8::6"]}}`)
+	write(`{"spec": {"apiVIPs": ["192.0.2.5"], "ingressVIPs": ["192.0.2.6"], "dnsVIP": "192.0.2.7"}}`)
 	select {
 	case <-same.Done():
 	case <-time.After(10 * time.Second):

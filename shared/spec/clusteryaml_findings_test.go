@@ -67,29 +67,19 @@ c:8:28: error: spec.vrids.ingress: 256 is no virtual router ID: choose a number 
 		{"image empty", edit{"  platform: none", "  platform: none\n  images: {keepalivedImage: ''}"}, `c:8:29: error: spec.images.keepalivedImage: "" is no image reference: write one such as registry.example.com/name@sha256:…`},
 		{"image with a line", edit{"  platform: none", "  platform: none\n  images: {keepalivedImage: \"a\\nb\"}"}, `c:8:29: error: spec.images.keepalivedImage: "a\nb" is no image reference: write one such as registry.example.com/name@sha256:…`},
 		{"image is a list", edit{"  platform: none", "  platform: none\n  images: {keepalivedImage: [a]}"}, `c:8:29: error: spec.images.keepalivedImage: want a string, got a list: write a string here`},
-		{"DNS VIP", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.7"}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version`},
-		{"DNS VIP of the API", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.5"}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version
-c:8:11: error: spec.dnsVIP: 192.0.2.5 is a virtual IP of the API or ingress too: choose another one`},
-		{"DNS VIP of ingress", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.6"}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version
-c:8:11: error: spec.dnsVIP: 192.0.2.6 is a virtual IP of the API or ingress too: choose another one`},
-		{"DNS VIP outside the network", edit{"  platform: none", "  platform: none\n  dnsVIP: 198.51.100.7"}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version
-c:8:11: error: spec.dnsVIP: 198.51.100.7 is outside the machine network 192.0.2.0/24: choose an address in it`},
-		{"DNS VIP that is the network", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.0"}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version
-c:8:11: error: spec.dnsVIP: 192.0.2.0 is the network 192.0.2.0/24 itself: choose another address in it`},
-		{"DNS VIP with a zone", edit{"  platform: none", "  platform: none\n  dnsVIP: 'fe80::1%eth0'"}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version
-c:8:11: error: spec.dnsVIP: "fe80::1%eth0" has a zone, which means something on one host only: write a global address`},
-		{"DNS VIP that is a name", edit{"  platform: none", "  platform: none\n  dnsVIP: dns.example.com"}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version
-c:8:11: error: spec.dnsVIP: "dns.example.com" is a host name, and no name is looked up here: write its address`},
-		{"DNS VIPs", edit{"  platform: none", "  platform: none\n  dnsVIP: [192.0.2.7]"}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version
-c:8:11: error: spec.dnsVIP: want a string, got a list: write a string here`},
-		{"DNS VIP of another family", edit{"  platform: none", "  platform: none\n  dnsVIP: '2001:db8::7'"}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version
-c:8:11: error: spec.dnsVIP: 2001:db8::7 is outside the machine network 192.0.2.0/24: choose an address in it`},
-		{"DNS VIP of another family on a platform that routes", edit{"  platform: none", "  platform: vsphere\n  dnsVIP: '2001:db8::7'"}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version
-c:8:11: error: spec.dnsVIP: 2001:db8::7 is of IPv6, which the cluster does not have: write an address of its family`},
-		{"DNS VIP of another family without networks", edit{"  platform: none", "  platform: none\n  dnsVIP: '2001:db8::7'", "  machineNetworks: [192.0.2.0/24]\n", ""}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version
-c:8:11: error: spec.dnsVIP: 2001:db8::7 is of IPv6, which the cluster does not have: write an address of its family`},
-		{"DNS VIP of the second family", edit{"  platform: none", "  platform: none\n  dnsVIP: '2001:db8::7'", "[192.0.2.0/24]", "[192.0.2.0/24, '2001:db8::/64']"}, `c:8:11: warning: spec.dnsVIP: nothing serves this address yet: leave it out, or keep it for a later version
-c:8:11: error: spec.dnsVIP: 2001:db8::7 is not of the cluster's primary family, IPv4: write an address of the first machine network's family`},
+		{"DNS VIP", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.7"}, ``},
+		{"DNS VIP that nobody holds", edit{"  platform: none", "  platform: none\n  loadBalancer: UserManaged\n  dnsVIP: 192.0.2.7"}, `c:9:11: warning: spec.dnsVIP: behind a load balancer of your own no host holds this address: leave it out`},
+		{"DNS VIP of the API", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.5"}, `c:8:11: error: spec.dnsVIP: 192.0.2.5 is a virtual IP of the API or ingress too: choose another one`},
+		{"DNS VIP of ingress", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.6"}, `c:8:11: error: spec.dnsVIP: 192.0.2.6 is a virtual IP of the API or ingress too: choose another one`},
+		{"DNS VIP outside the network", edit{"  platform: none", "  platform: none\n  dnsVIP: 198.51.100.7"}, `c:8:11: error: spec.dnsVIP: 198.51.100.7 is outside the machine network 192.0.2.0/24: choose an address in it`},
+		{"DNS VIP that is the network", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.0"}, `c:8:11: error: spec.dnsVIP: 192.0.2.0 is the network 192.0.2.0/24 itself: choose another address in it`},
+		{"DNS VIP with a zone", edit{"  platform: none", "  platform: none\n  dnsVIP: 'fe80::1%eth0'"}, `c:8:11: error: spec.dnsVIP: "fe80::1%eth0" has a zone, which means something on one host only: write a global address`},
+		{"DNS VIP that is a name", edit{"  platform: none", "  platform: none\n  dnsVIP: dns.example.com"}, `c:8:11: error: spec.dnsVIP: "dns.example.com" is a host name, and no name is looked up here: write its address`},
+		{"DNS VIPs", edit{"  platform: none", "  platform: none\n  dnsVIP: [192.0.2.7]"}, `c:8:11: error: spec.dnsVIP: want a string, got a list: write a string here`},
+		{"DNS VIP of another family", edit{"  platform: none", "  platform: none\n  dnsVIP: '2001:db8::7'"}, `c:8:11: error: spec.dnsVIP: 2001:db8::7 is outside the machine network 192.0.2.0/24: choose an address in it`},
+		{"DNS VIP of another family on a platform that routes", edit{"  platform: none", "  platform: vsphere\n  dnsVIP: '2001:db8::7'"}, `c:8:11: error: spec.dnsVIP: 2001:db8::7 is of IPv6, which the cluster does not have: write an address of its family`},
+		{"DNS VIP of another family without networks", edit{"  platform: none", "  platform: none\n  dnsVIP: '2001:db8::7'", "  machineNetworks: [192.0.2.0/24]\n", ""}, `c:8:11: error: spec.dnsVIP: 2001:db8::7 is of IPv6, which the cluster does not have: write an address of its family`},
+		{"DNS VIP of the second family", edit{"  platform: none", "  platform: none\n  dnsVIP: '2001:db8::7'", "[192.0.2.0/24]", "[192.0.2.0/24, '2001:db8::/64']"}, `c:8:11: error: spec.dnsVIP: 2001:db8::7 is not of the cluster's primary family, IPv4: write an address of the first machine network's family`},
 		{"port among the node ports", edit{"  platform: none", "  platform: none\n  ports: {lb: 30000, lb-stats: 32767}"}, `c:8:15: warning: spec.ports.lb: Kubernetes gives the numbers 30000 to 32767 to Services as node ports and this is 30000: choose another one
 c:8:32: warning: spec.ports.lb-stats: Kubernetes gives the numbers 30000 to 32767 to Services as node ports and this is 32767: choose another one`},
 		{"port among the outgoing ones", edit{"  platform: none", "  platform: none\n  ports: {lb: 32768, lb-stats: 60999}"}, `c:8:15: warning: spec.ports.lb: Linux takes the numbers 32768 to 60999 for outgoing connections and this is 32768: choose another one

@@ -11,7 +11,6 @@ func (r *reader) dnsVIP(v value) vips {
 	if v.node == nil {
 		return l
 	}
-	r.warnf(v.at, "nothing serves this address yet: leave it out, or keep it for a later version")
 	if addr, ok := r.vip(v); ok {
 		l.list, l.whole = []vip{{addr, v.at}}, true
 	}
@@ -31,6 +30,9 @@ func (r *report) checkDNS(d draft) {
 	}
 	whole := d.networks.whole && d.api.whole && d.ingress.whole && (networks == 0 || d.anywhere())
 	for _, v := range d.dns.list {
+		if d.userManaged() {
+			r.warnf(v.at, "behind a load balancer of your own no host holds this address: leave it out")
+		}
 		if slices.ContainsFunc(others, func(other vip) bool { return other.addr == v.addr }) {
 			r.errorf(v.at, "%s is a virtual IP of the API or ingress too: choose another one", v.addr)
 		}

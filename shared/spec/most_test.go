@@ -20,7 +20,7 @@ func TestMostFindings(t *testing.T) {
 		{"as many", most, "", most, "c:1010:3: error: spec.f999: " + unknown},
 		{"one more", most + 1, "", most + 1, "c:1011:3: error: document: and 1 more from here on: mend the first 1000"},
 		{"many more", 50_000, "", most + 1, "c:1011:3: error: document: and 49000 more from here on: mend the first 1000"},
-		{"a warning more", most, "  dnsVIP: 192.0.2.7\n", most + 1, "c:1011:11: warning: document: and 1 more from here on: mend the first 1000"},
+		{"a warning more", most, "  dnsVIP: 192.0.2.7\n  loadBalancer: UserManaged\n", most + 1, "c:1011:11: warning: document: and 1 more from here on: mend the first 1000"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var text strings.Builder

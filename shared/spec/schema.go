@@ -118,7 +118,7 @@ type Cluster struct {
 	MachineNetworks      []netip.Prefix
 	APIVIPs              []netip.Addr
 	IngressVIPs          []netip.Addr
-	DNSVIP               netip.Addr // of a cluster.yaml only; nothing serves it
+	DNSVIP               netip.Addr // of a cluster.yaml only
 	LoadBalancer         LoadBalancer
 	DNSRecords           DNSRecords
 	MDNS                 MDNS
