@@ -90,3 +90,24 @@ func announced() []Scar {
 			by("shared/plan", "TestUnknownMDNS", "shared/plan/defaults.go", "if said != \"\" && said != spec.MDNSEnabled", "if false && said != spec.MDNSEnabled")),
 	}
 }
+
+// dnsVIPs are what is asked of the virtual IP of name servers.
+func dnsVIPs() []Scar {
+	return []Scar{
+		kept("Q-37", "A control plane node takes the DNS VIP from the bootstrap machine, or nobody is proven to hold it.",
+			by("shared/vrrp", "TestProveDNS", "shared/vrrp/dns.go", "p.BootstrapDNS, p.DNS = 140,", "p.BootstrapDNS, p.DNS = 90,")),
+		kept("Q-38", "Two of a cluster's virtual routers have one ID.",
+			by("shared/vrrp", "TestDNSID", "shared/vrrp/dns.go", "for slices.Contains(others, id) {", "for false && slices.Contains(others, id) {"),
+			by("bootstrap/vip", "TestDNSVIP", "bootstrap/vip/decide.go", "election{vrrp.DNS, name(\"DNS\", i), vip, p.VRRP.DNS.ID,", "election{vrrp.DNS, name(\"DNS\", i), vip, p.VRRP.API.ID,")),
+		kept("Q-39", "The DNS VIP is left behind by who gives it up.",
+			by("bootstrap/vip", "TestDNSVIP", "bootstrap/vip/vip.go", "func held(p plan.Plan) []netip.Addr { return slices.Concat(p.VIPs.API, p.VIPs.DNS) }", "func held(p plan.Plan) []netip.Addr { return slices.Concat(p.VIPs.API) }"),
+			by("cmd/onprem-supervise", "TestOtherClusterVIPs", "cmd/onprem-supervise/cluster.go", "if cluster.Spec.DNSVIP.IsValid() {", "if false {")),
+		kept("Q-40", "A node takes the DNS VIP beside a bootstrap machine that it does not know.",
+			by("cluster/vip", "TestDNSVIP", "cluster/vip/decide.go", "if e.kind != vrrp.Ingress && !r.memory.Open {", "if e.kind == vrrp.API && !r.memory.Open {"),
+			by("cluster/vip", "TestDNSVIP", "cluster/vip/decide.go", "\tif e.kind != vrrp.Ingress {\n\t\tif guests", "\tif e.kind == vrrp.API {\n\t\tif guests")),
+		kept("Q-41", "A node whose name server does not answer holds the DNS VIP.",
+			by("cluster/vip", "TestDNSVIP", "cluster/vip/vip.go", "checks = append(checks, p.VRRP.DNSNodes.Checks...)", "_ = p.VRRP.DNSNodes.Checks")),
+		kept("Q-42", "Two nodes of one rank take the DNS VIP at once.",
+			by("cluster/vip", "TestDNSVIPRanks", "cluster/vip/rank.go", "\tcase e.kind != vrrp.Ingress:\n", "\tcase e.kind == vrrp.API:\n")),
+	}
+}
