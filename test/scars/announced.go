@@ -107,7 +107,8 @@ func dnsVIPs() []Scar {
 			by("cluster/vip", "TestDNSVIP", "cluster/vip/decide.go", "if e.kind != vrrp.Ingress && !r.memory.Open {", "if e.kind == vrrp.API && !r.memory.Open {"),
 			by("cluster/vip", "TestDNSVIP", "cluster/vip/decide.go", "\tif e.kind != vrrp.Ingress {\n\t\tif guests", "\tif e.kind == vrrp.API {\n\t\tif guests")),
 		kept("Q-41", "A node whose name server does not answer holds the DNS VIP.",
-			by("cluster/vip", "TestDNSVIP", "cluster/vip/vip.go", "checks = append(checks, p.VRRP.DNSNodes.Checks...)", "_ = p.VRRP.DNSNodes.Checks")),
+			by("cluster/vip", "TestDNSVIP", "cluster/vip/vip.go", "checks = append(checks, p.VRRP.DNSNodes.Checks...)", "_ = p.VRRP.DNSNodes.Checks"),
+			by("test/podvip", "TestDNSVIP", "cluster/vip/vip.go", "checks = append(checks, p.VRRP.DNSNodes.Checks...)", "_ = p.VRRP.DNSNodes.Checks")),
 		kept("Q-42", "Two nodes of one rank take the DNS VIP at once.",
 			by("cluster/vip", "TestDNSVIPRanks", "cluster/vip/rank.go", "\tcase e.kind != vrrp.Ingress:\n", "\tcase e.kind == vrrp.API:\n")),
 	}
