@@ -15,8 +15,10 @@ import (
 const (
 	// turn is how long a control plane node leaves a wrong list to each of those that come before it.
 	turn = 30 * time.Second
-	// rest is the time between two writes of one node: each is sent to every worker of the cluster.
+	// rest is the time between two writes of one node, on the average: each is sent to every worker of the cluster.
 	rest = 10 * time.Second
+	// atOnce is how many writes may follow each other without it. What people do to a cluster's nodes waits for nothing, and a storm does.
+	atOnce = 10
 	// patience is how long the list waits for word of the routers. A cluster may have none, or not yet the right to ask for them.
 	patience = time.Minute
 )
@@ -35,9 +37,9 @@ type Writer struct {
 	plan plan.Plan
 	self string
 
-	began   time.Time // when the API had told of the Nodes and the object
-	wrong   time.Time // since when the list has been wrong; zero when it is right
-	written time.Time // when this node wrote it last; zero for never
+	began  time.Time // when the API had told of the Nodes and the object
+	wrong  time.Time // since when the list has been wrong; zero when it is right
+	rested time.Time // when this node has rested from all that it wrote; zero before it wrote anything
 }
 
 // NewWriter is for the node of this name.
@@ -69,13 +71,16 @@ func (w *Writer) Decide(now time.Time, s Seen) (data map[string]string, again ti
 		w.wrong = now
 	}
 	due := w.wrong.Add(time.Duration(place) * turn)
-	if next := w.written.Add(rest); !w.written.IsZero() && next.After(due) {
+	if next := w.rested.Add(-(atOnce - 1) * rest); next.After(due) {
 		due = next
 	}
 	if wait := due.Sub(now); wait > 0 {
 		return nil, wait
 	}
-	w.written = now
+	if w.rested.Before(now) {
+		w.rested = now
+	}
+	w.rested = w.rested.Add(rest)
 	return want, rest
 }
 

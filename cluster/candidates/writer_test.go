@@ -194,17 +194,32 @@ func TestWrongIsCountedAnew(t *testing.T) {
 	})
 }
 
-// Each write goes to every worker: a storm of changes is a write each ten seconds, and the last word is written.
+// TestFewChangesAtOnce has nodes leave and return one after the other, as when somebody replaces machines.
+func TestFewChangesAtOnce(t *testing.T) {
+	story(t, cluster(node("worker-0", "192.0.2.10"), node("worker-1", "192.0.2.11")), []string{"master-0"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
+		b.expect(t, "no object", "master-0 0s")
+		time.Sleep(time.Hour)
+		var want []string
+		for i := range atOnce {
+			b.change(func(s *Seen) { s.Routers = []string{fmt.Sprint("worker-", i%2)} })
+			want = append(want, fmt.Sprint("master-0 ", time.Hour+time.Duration(i)*time.Second))
+			time.Sleep(time.Second)
+		}
+		b.expect(t, "changes one after the other", want...)
+	})
+}
+
+// Each write goes to every worker: a storm of changes is some at once and then a write each ten seconds, and the last word is written.
 func TestStormOfChanges(t *testing.T) {
 	story(t, cluster(node("worker-0", "192.0.2.10"), node("worker-1", "192.0.2.11")), []string{"master-0"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
-		for i := range 60 {
+		for i := range 300 {
 			b.change(func(s *Seen) { s.Routers = []string{fmt.Sprint("worker-", i%2)} })
 			time.Sleep(time.Second)
 		}
 		time.Sleep(rest)
 		synctest.Wait()
-		if n := len(b.writes); n > 7 {
-			t.Errorf("%d writes in a minute, want one each %v", n, rest)
+		if n := len(b.writes); n > 31+atOnce {
+			t.Errorf("%d writes in five minutes, want %d and one each %v", n, atOnce, rest)
 		}
 		if got := b.names(t); got[0] != "worker-1" {
 			t.Errorf("the list is %v, want the last router first", got)

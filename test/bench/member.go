@@ -22,6 +22,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/life"
 )
 
+// apart is how far repetitions are from each other at the least: a storm of changes reaches the list of ingress candidates at a pace of its own.
+const apart = 10 * time.Second
+
 // memberChange takes a node that does not hold the VIP out of the API's list, and puts it in again. The figure is the longer of the two times until
 // every other node's balancer, keepalived and name server know.
 func memberChange(ctx context.Context, s *stage, holder *life.Node, m *measured) (time.Duration, error) {
@@ -33,6 +36,9 @@ func memberChange(ctx context.Context, s *stage, holder *life.Node, m *measured)
 	}
 	before, err := workers(others)
 	if err != nil {
+		return 0, err
+	}
+	if err := pause(ctx, apart); err != nil {
 		return 0, err
 	}
 	m.at = time.Now()
