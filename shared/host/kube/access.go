@@ -5,13 +5,16 @@ package kube
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"sync"
+	"time"
 
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
@@ -168,9 +171,31 @@ func configure(path string) (*rest.Config, error) {
 	if config.ServerName == "" {
 		config.ServerName = server.Hostname()
 	}
-	config.Dial = localhost.Dial
+	config.Dial = dial
 	if config.Proxy == nil { // the proxy of the environment is for image registries; this API is on the machine or on its own network
 		config.Proxy = func(*http.Request) (*url.URL, error) { return nil, nil }
 	}
 	return config, nil
+}
+
+// A connection to a VIP ends without a word when the VIP's holder loses its power: who has the VIP now knows nothing of it, and says so when it is
+// asked. A watch asks nothing, so the kernel does, whenever the connection was silent for a second.
+const (
+	quiet = time.Second
+	// unanswered is how long a connection lasts that nobody answers at all: longer than a VIP is without a holder under any timing.
+	unanswered = 10 * time.Second
+)
+
+// dial connects, and has the kernel see to it that the connection is not taken for one when the other side has lost it.
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := localhost.Dial(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		if err := tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: quiet, Interval: quiet, Count: int(unanswered / quiet)}); err != nil {
+			return nil, errors.Join(fmt.Errorf("ask after the connection with %s: %w", address, err), conn.Close())
+		}
+	}
+	return conn, nil
 }
