@@ -295,6 +295,31 @@ func TestSessionsEnd(t *testing.T) {
 	}
 }
 
+// TestSuccessorsSessions cuts the holder off. Programs of the host that takes over had connections to the VIPs, idle as a watch is: what they send now
+// stays on their host, and nobody else could tell them that their server is gone.
+func TestSuccessorsSessions(t *testing.T) {
+	l, _, _ := pair(t, 10)
+	l.client(t) // keeps the switch up
+	var own []net.Conn
+	for _, to := range []string{vip4 + ":6441", "[" + vip6 + "]:6442"} {
+		own = append(own, connect(t, l.host, l.neighbour, "[::]"+to[strings.LastIndex(to, ":"):], to))
+	}
+	other := connect(t, l.host, l.neighbour, "192.0.2.10:6444", "192.0.2.10:6444")
+	there := watch(t, l.neighbour)
+	l.host.IP(t, "link set ens3 down\n")
+	there.until(t, "taken over", 5*time.Second, 2)
+	for _, c := range own {
+		c.SetReadDeadline(time.Now().Add(600 * time.Millisecond))
+		if _, err := c.Read(make([]byte, 1)); !errors.Is(err, unix.ECONNABORTED) {
+			t.Errorf("%s: %v", c.RemoteAddr(), err)
+		}
+	}
+	other.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+	if _, err := other.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the session with the host's own address: %v", err)
+	}
+}
+
 // TestServesOn has a client that does not hear of the move for a moment, as none does: what it sends to the old holder when the VIP has just gone is
 // taken there. The moment is short, and this test may be late for it: one of five moves is enough.
 func TestServesOn(t *testing.T) {

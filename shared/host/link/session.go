@@ -28,8 +28,19 @@ const (
 // Sessions are the TCP connections whose address on this host is the given one. A server that listens for both families has IPv4 connections
 // too.
 func Sessions(local netip.Addr) ([]Session, error) {
+	return sessions(local, func(s Session) bool { return s.Local.Addr() == local })
+}
+
+// SessionsTo are the TCP connections of this host's programs with another host that had the given address when they began: from an address of
+// its own a kernel speaks to itself.
+func SessionsTo(remote netip.Addr) ([]Session, error) {
+	return sessions(remote, func(s Session) bool { return s.Remote.Addr() == remote && s.Local.Addr() != remote })
+}
+
+// sessions are the TCP connections that are wanted, of the family of an address.
+func sessions(of netip.Addr, wanted func(Session) bool) ([]Session, error) {
 	families := []uint8{unix.AF_INET6}
-	if local.Is4() {
+	if of.Is4() {
 		families = append(families, unix.AF_INET)
 	}
 	var out []Session
@@ -42,7 +53,7 @@ func Sessions(local netip.Addr) ([]Session, error) {
 			if one.State == tcpTimeWait || one.State == tcpClosed || one.State == tcpListens {
 				continue
 			}
-			if s := session(one.ID); s.Local.Addr() == local {
+			if s := session(one.ID); wanted(s) {
 				out = append(out, s)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"testing"
 	"time"
 
@@ -114,6 +115,36 @@ func TestReset(t *testing.T) {
 				return nil
 			}); err != nil {
 				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// TestSessionsTo ends a program's connection with the former holder of an address that its own host has taken. The other connection is one of the host
+// with itself.
+func TestSessionsTo(t *testing.T) {
+	for _, text := range []string{"192.0.2.5", "2001:db8::5"} {
+		t.Run(text, func(t *testing.T) {
+			former, host := served(t)
+			vip := netip.MustParseAddr(text)
+			client := dial(t, former, host, "[::]:6443", netip.AddrPortFrom(vip, 6443).String())
+			host.IP(t, fmt.Sprintf("link set lo up\naddr add %s/%d dev e0 nodad\n", vip, vip.BitLen()))
+			own := dial(t, host, host, "[::]:6443", netip.AddrPortFrom(vip, 6443).String())
+			err := host.In(func() error {
+				sessions, err := SessionsTo(vip)
+				if err != nil || len(sessions) != 1 || sessions[0].Local.String() != client.LocalAddr().String() {
+					return fmt.Errorf("sessions %v, %v", sessions, err)
+				}
+				return sessions[0].Reset()
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for conn, want := range map[net.Conn]error{client: unix.ECONNABORTED, own: os.ErrDeadlineExceeded} {
+				conn.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
+				if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, want) {
+					t.Errorf("%s: %v, want %v", conn.LocalAddr(), err, want)
+				}
 			}
 		})
 	}

@@ -147,6 +147,9 @@ func (s *supervisor) heard(line string) {
 		s.Log.Info("vrrp", "instance", e.Instance, "state", e.State, "was", was.State, "priority", e.Priority)
 		s.status.Instances[e.Instance] = now
 		s.stand(e.Instance, now.State)
+		if now.State == supervised.Master && was.State != supervised.Master {
+			s.taken(e.Instance)
+		}
 		if was.State == supervised.Master && now.State != supervised.Master {
 			s.lost(e.Instance)
 			s.suspect()

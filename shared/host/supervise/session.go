@@ -65,6 +65,24 @@ func (s *supervisor) outlive(vips []netip.Addr) {
 	<-time.After(overlap)
 }
 
+// taken ends the sessions that this host's own programs have with the former holder of an instance's VIPs. What they send comes here now, and no word
+// of the former holder can reach them: it would come from an address that this host has. Those that only listen would do so for long.
+func (s *supervisor) taken(instance string) {
+	for _, vip := range s.order.vips[instance] {
+		sessions, err := link.SessionsTo(vip)
+		for _, one := range sessions {
+			err = errors.Join(err, one.Reset())
+		}
+		if err != nil {
+			s.Log.Warn("reset this host's sessions with the VIP's former holder", "vip", vip, "error", err)
+			continue
+		}
+		if len(sessions) > 0 {
+			s.Log.Info("reset this host's sessions with the VIP's former holder", "vip", vip, "sessions", len(sessions))
+		}
+	}
+}
+
 // farewell is lost for every instance.
 func (s *supervisor) farewell() {
 	for name, i := range s.status.Instances {
