@@ -65,5 +65,13 @@ func timings() []Scar {
 			by("cluster", "TestConfinement", "cluster/pods.go", "if p.Timing.Model.RealTime {", "if false {")),
 		kept("M-11", "keepalived was real-time by its own configuration: after a reload the kernel killed its VRRP process within seconds.",
 			by("test/podvip", "TestRealTime", "shared/keepalived/keepalived.conf.tmpl", "    max_auto_priority -1\n", "    max_auto_priority -1\n    vrrp_rt_priority 10\n    vrrp_rlimit_rttime 1000000\n")),
+		kept("M-12", "A Node that left soon after another change stayed in the list of candidates for ten seconds.",
+			by("cluster/candidates", "TestFewChangesAtOnce", "cluster/candidates/writer.go", "-(atOnce - 1) * rest", "0 * rest"),
+			by("cluster/candidates", "TestStormOfChanges", "cluster/candidates/writer.go", "\tw.rested = w.rested.Add(rest)\n", "")),
+		kept("M-13", "The holder lost its power, and watches with it were silent until the kernel's keep-alive.",
+			by("shared/host/kube", "TestDialHearsOfLoss", "shared/host/kube/access.go", "Idle: quiet,", "Idle: time.Minute,")),
+		kept("M-14", "Who took the VIP had connections with its former holder, and nothing could tell them that it was gone.",
+			by("cmd/onprem-supervise", "TestSuccessorsSessions", "shared/host/supervise/loop.go", "s.taken(e.Instance)", "_ = s.taken"),
+			by("shared/host/link", "TestSessionsTo", "shared/host/link/session.go", "s.Remote.Addr() == remote && s.Local.Addr() != remote", "s.Remote.Addr() == remote")),
 	}
 }
