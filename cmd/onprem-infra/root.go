@@ -38,6 +38,7 @@ It reads an OpenShift install-config.yaml or its own cluster.yaml and writes wha
 	root.SetOut(std.out)
 	root.SetErr(std.err)
 	root.AddCommand(
+		diffCommand(std),
 		exampleCommand(std),
 		ignitionCommand(std),
 		mcoCommand(std),

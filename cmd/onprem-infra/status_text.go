@@ -8,7 +8,6 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode/utf8"
 )
 
 // statusText is a report for a person, in lines of at most 100 columns.
@@ -38,29 +37,6 @@ func statusText(r statusReport) string {
 		text.WriteString(wrapped(line))
 	}
 	return text.String()
-}
-
-// statusColumns is how wide a terminal is at the least.
-const statusColumns = 100
-
-// wrapped breaks a line between words, so that it fits a terminal; a word that is longer stands alone.
-func wrapped(line string) string {
-	var text strings.Builder
-	column := 0
-	for _, word := range strings.Fields(line) {
-		switch width := utf8.RuneCountInString(word); {
-		case column == 0:
-			column = width
-		case column+1+width > statusColumns:
-			text.WriteString("\n    ")
-			column = 4 + width
-		default:
-			text.WriteString(" ")
-			column += 1 + width
-		}
-		text.WriteString(word)
-	}
-	return text.String() + "\n"
 }
 
 func holderText(v statusVIP) string {

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/onprem-infra/onprem-infra/shared/drift"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// diffReport is what the verb prints. Its form in JSON is public: fields may be added.
+type diffReport struct {
+	Root string    `json:"root"`
+	Role role.Role `json:"role"`
+	drift.Report
+	Refused string `json:"refused,omitempty"` // why render would not write the plan's files there
+}
+
+func diffCommand(std streams) *cobra.Command {
+	var root, format string
+	cmd := &cobra.Command{
+		Use:   "diff --role=ROLE -c FILE --root DIR",
+		Short: "Say in which files a host differs from the plan, and what putting them right does to it",
+		Long: `diff looks at the files of a host, this one or one whose disk is at --root, and compares them with
+what "render" would write there. It changes nothing. For each file that differs it shows how, and
+what happens on a running host when the plan's file takes its place:
+
+  nothing      nobody who runs notices
+  later        it counts from the next boot, or from a restart by hand
+  reload       a daemon reads its configuration again; connections and virtual IPs stay
+  restart      a pod or a program begins anew; the virtual IPs stay
+  unknown      it cannot be told
+  may-move     a virtual IP moves in a case that is named
+  moves        a virtual IP that this host holds moves to another one
+  two-holders  for a time a virtual IP has two holders: do not do it this way
+
+That is about the files alone: who has them written by the Machine Config Operator has each node
+drained and rebooted besides.
+
+No secret is shown: passwords, keys and tokens are numbered, and of a file that not everybody may
+read it is said only that it differs. Exit code 0: nothing differs; 1: something does.`,
+		Example: `  onprem-infra diff --role=master -c cluster.yaml --images images.json
+  onprem-infra diff --role=worker -c /etc/onprem-infra/cluster.json
+  onprem-infra diff --role=master -c cluster.yaml --images images.json --root /mnt/node -o json | jq .worst`,
+		Args: cobra.NoArgs,
+	}
+	in := inputFlags(cmd)
+	imagesFlag(cmd, in)
+	name := roleFlag(cmd)
+	there := liveFlags(cmd)
+	cmd.Flags().StringVar(&root, "root", "/", "directory that is the host's /")
+	cmd.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	completes(cmd, "output", []string{"text", "json"})
+	cmd.RunE = func(*cobra.Command, []string) error {
+		if format != "text" && format != "json" {
+			return usage("-o %q is not one of: text, json", format)
+		}
+		kind, err := parseRole(*name)
+		if err != nil {
+			return err
+		}
+		described, err := loadCluster(std, in)
+		if err != nil {
+			return err
+		}
+		there.inTree(root)
+		report, err := compareRoot(described, kind, there, root)
+		if err != nil {
+			return err
+		}
+		if err := printDiff(std, report, format); err != nil {
+			return err
+		}
+		if len(report.Changes) > 0 {
+			return negative(nil)
+		}
+		return nil
+	}
+	return cmd
+}
+
+// compareRoot compares a host's files with what render would write over them.
+func compareRoot(described spec.Cluster, kind role.Role, there *live, root string) (diffReport, error) {
+	report := diffReport{Root: root, Role: kind}
+	host, done, err := hostFiles(root)
+	if err != nil {
+		return report, err
+	}
+	defer done()
+	text, err := there.read()
+	if err != nil && !errors.Is(err, fs.ErrPermission) {
+		return report, err
+	}
+	var now *plan.Plan // stays nil where none can be made of what is there
+	if text != nil {
+		if p, err := planOf(text); err == nil {
+			now = &p
+		}
+	}
+	next, err := there.over(described, kind)
+	switch refused := (plan.Incompatible{}); {
+	case errors.As(err, &refused):
+		next, report.Refused = described, refused.Reason
+	case err != nil && text != nil && now == nil:
+		next, report.Refused = described, err.Error()
+	case err != nil && !errors.Is(err, fs.ErrPermission):
+		return report, err
+	case err != nil:
+		next = described // what cannot be read is said of the file
+	}
+	p, err := plan.Compile(next)
+	if err != nil {
+		return report, negative(err)
+	}
+	report.Report, err = hostDrift(host, p, kind, now)
+	return report, err
+}
+
+// hostFiles are those of a directory that is a host's /. A link leads out of it only where it is this host's own.
+func hostFiles(dir string) (files fs.FS, done func(), err error) {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && !info.IsDir():
+		return nil, nil, usage("--root: there is no directory %s: name the one that is the host's /", dir)
+	case err != nil:
+		return nil, nil, err
+	case dir == "/":
+		return os.DirFS("/"), func() {}, nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	return root.FS(), func() { _ = root.Close() }, nil
+}
+
+// hostDrift is how a host of a role differs from a plan; now is the plan of the cluster.json that it has, nil where there is none.
+func hostDrift(host fs.FS, p plan.Plan, kind role.Role, now *plan.Plan) (drift.Report, error) {
+	set, err := hostGoods(p, kind)
+	if err != nil {
+		return drift.Report{}, err
+	}
+	w := drift.Wanted{Role: kind, Plan: p, Goods: set, There: now}
+	known := []plan.Plan{p}
+	if now != nil {
+		known = append(known, *now)
+	}
+	for _, one := range known {
+		w.Retired = append(w.Retired, everyPath(one, kind)...)
+	}
+	return drift.Compare(host, w), nil
+}
+
+// everyPath are those that a host of a role's phase may have, whatever it is called and whoever balances.
+func everyPath(p plan.Plan, kind role.Role) (all []string) {
+	roles := []role.Role{role.Bootstrap}
+	if kind != role.Bootstrap {
+		roles = role.Nodes()
+	}
+	for _, balancer := range []spec.LoadBalancer{spec.Managed, spec.UserManaged} {
+		for _, mdns := range []spec.MDNS{p.MDNS, spec.MDNSEnabled} {
+			p.LoadBalancer, p.MDNS = balancer, mdns
+			for _, r := range roles {
+				if list, err := paths(p, r); err == nil { // there is no such role in the cluster
+					all = append(all, list...)
+				}
+			}
+		}
+	}
+	return all
+}
+
+func printDiff(std streams, r diffReport, format string) error {
+	if format == "json" {
+		enc := json.NewEncoder(std.out)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		return enc.Encode(r)
+	}
+	_, err := fmt.Fprint(std.out, diffText(r))
+	return err
+}
+
+// diffText is a report for a person. Our own words fit a terminal; the lines of files are as they are.
+func diffText(r diffReport) string {
+	var text strings.Builder
+	for _, c := range r.Changes {
+		title := string(c.Kind)
+		if c.Note != "" {
+			title += " (" + c.Note + ")"
+		}
+		text.WriteString(folded(c.Path+": ", title))
+		for _, e := range c.Effects {
+			text.WriteString(folded("  "+string(e.Level)+": ", e.Text))
+		}
+		text.WriteString(c.Diff + "\n")
+	}
+	if len(r.Changes) == 0 {
+		fmt.Fprintf(&text, "nothing differs: %d files and units of a %s were looked at\n", r.Looked, r.Role)
+		return text.String()
+	}
+	text.WriteString(wrapped(fmt.Sprintf("%d of %d files and units differ from the plan. Putting all of them right: %s", len(r.Changes), r.Looked, worstText(r.Worst))))
+	if r.Refused != "" {
+		text.WriteString(folded("render would refuse: ", r.Refused))
+	}
+	return text.String()
+}
+
+// worstText is a level in words.
+func worstText(l drift.Level) string {
+	switch l {
+	case drift.Nothing:
+		return "nobody who runs notices."
+	case drift.Later:
+		return "nothing changes before the next boot, or a restart by hand."
+	case drift.Reload:
+		return "daemons read their configuration again; VIPs and connections stay."
+	case drift.Restart:
+		return "pods begin anew, the VIPs stay."
+	case drift.MayMove:
+		return "a VIP may move, see may-move."
+	case drift.Moves:
+		return "a VIP that this host holds moves."
+	case drift.TwoHolders:
+		return "a VIP has two holders for a time. Do not do it this way, see two-holders."
+	}
+	return "what it does cannot be told for all of them, see unknown."
+}

@@ -1,0 +1,290 @@
+package drift
+
+import (
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// planned compiles the smallest cluster with something changed.
+func planned(t *testing.T, change func(*spec.Cluster)) plan.Plan {
+	t.Helper()
+	c := spec.Cluster{
+		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+		APIVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
+	}
+	if change != nil {
+		change(&c)
+	}
+	p, err := plan.Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// wanted is a small host.
+func wanted(t *testing.T) Wanted {
+	t.Helper()
+	b := asset.Builder{By: "test"}
+	b.File(plan.Path, 0o644, []byte("one\ntwo\nthree\n"))
+	b.File(pods+"keepalived.yaml", 0o644, []byte("kind: Pod\n"))
+	b.File("/usr/local/bin/onprem-install", 0o755, []byte("#!/bin/sh\n"))
+	b.Unit(asset.Unit{Name: "onprem-install.service", Enabled: true, Contents: []byte("[Unit]\n")}, nil)
+	b.Unit(asset.Unit{Name: "quiet.service", Contents: []byte("[Unit]\n")}, nil)
+	set, err := b.Set()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := planned(t, nil)
+	return Wanted{Role: role.Master, Plan: p, Goods: set, There: &p, Retired: []string{pods + "haproxy.yaml", pods + "keepalived.yaml"}}
+}
+
+// host has everything of a set, as Ignition leaves it: units are enabled by links.
+func host(w Wanted) fstest.MapFS {
+	root := fstest.MapFS{}
+	for _, f := range w.Goods.Tree() {
+		if f.Path != asset.PresetPath {
+			root[inside(f.Path)] = &fstest.MapFile{Data: f.Contents, Mode: f.Mode}
+		}
+	}
+	root["etc/systemd/system/multi-user.target.wants/onprem-install.service"] = &fstest.MapFile{Mode: fs.ModeSymlink | 0o777, Data: []byte("/etc/systemd/system/onprem-install.service")}
+	return root
+}
+
+func TestCompare(t *testing.T) {
+	const install, wants = "etc/systemd/system/onprem-install.service", "etc/systemd/system/multi-user.target.wants/onprem-install.service"
+	manifest := inside(pods + "keepalived.yaml")
+	for _, tt := range []struct {
+		name   string
+		change func(fstest.MapFS)
+		want   string // path kind worst, of each change
+		note   string // a part of the first one's
+	}{
+		{"nothing", func(fstest.MapFS) {}, "", ""},
+		{"a file that is not ours", func(h fstest.MapFS) { h["etc/passwd"] = &fstest.MapFile{} }, "", ""},
+		{"a text", func(h fstest.MapFS) { h[manifest] = &fstest.MapFile{Data: []byte("kind: pod\n"), Mode: 0o644} }, "keepalived.yaml differs moves", ""},
+		{"a text and permissions", func(h fstest.MapFS) { h[manifest] = &fstest.MapFile{Data: []byte("kind: pod\n"), Mode: 0o664} },
+			"keepalived.yaml differs moves", "mode 0664, and 0644 in the plan"},
+		{"permissions", func(h fstest.MapFS) { h[manifest].Mode = 0o600 }, "keepalived.yaml permissions nothing", "mode 0600, and 0644 in the plan"},
+		{"permissions of a program", func(h fstest.MapFS) { h["usr/local/bin/onprem-install"].Mode = 0o644 }, "onprem-install permissions later", ""},
+		{"permissions of a program that can be run", func(h fstest.MapFS) { h["usr/local/bin/onprem-install"].Mode = 0o775 }, "onprem-install permissions nothing", ""},
+		{"none", func(h fstest.MapFS) { delete(h, manifest) }, "keepalived.yaml missing restart", "1 lines, mode 0644"},
+		{"a directory in its place", func(h fstest.MapFS) { h[manifest] = &fstest.MapFile{Mode: fs.ModeDir | 0o755} }, "keepalived.yaml unreadable unknown", "is no regular file there"},
+		{"far too long", func(h fstest.MapFS) { h[manifest] = &fstest.MapFile{Data: make([]byte, mostRead+1), Mode: 0o644} }, "keepalived.yaml unreadable unknown", "4194305 bytes"},
+		{"what another plan gives", func(h fstest.MapFS) { h[inside(pods+"haproxy.yaml")] = &fstest.MapFile{} }, "haproxy.yaml left over nothing", "gives it to no master"},
+		{"a unit that nothing starts", func(h fstest.MapFS) { delete(h, wants) }, "onprem-install.service not enabled later", ""},
+		{"a unit that is missing", func(h fstest.MapFS) { delete(h, wants); delete(h, install) }, "onprem-install.service missing later", ""},
+		{"a unit that another unit requires", func(h fstest.MapFS) {
+			h["etc/systemd/system/kubelet.service.requires/onprem-install.service"] = h[wants]
+			delete(h, wants)
+		}, "", ""},
+		{"a unit that a preset enables", func(h fstest.MapFS) {
+			delete(h, wants)
+			h["etc/systemd/system-preset/20-ignition.preset"] = &fstest.MapFile{Data: []byte("# x\nenable onprem-install.service\n")}
+		}, "", ""},
+		{"a unit that a preset disables", func(h fstest.MapFS) {
+			delete(h, wants)
+			h["etc/systemd/system-preset/20-ignition.preset"] = &fstest.MapFile{Data: []byte("disable onprem-install.service\n")}
+		}, "onprem-install.service not enabled later", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := wanted(t)
+			h := host(w)
+			tt.change(h)
+			r := Compare(h, w)
+			var got []string
+			for _, c := range r.Changes {
+				got = append(got, fmt.Sprint(c.Path[strings.LastIndex(c.Path, "/")+1:], " ", c.Kind, " ", c.Effects[0].Level))
+				if c.Kind == Differs != (c.Diff != "") {
+					t.Errorf("%s %s, with the difference %q", c.Path, c.Kind, c.Diff)
+				}
+			}
+			if strings.Join(got, "; ") != tt.want || r.Looked != 6 {
+				t.Fatalf("%q of %d, want %q of 6", strings.Join(got, "; "), r.Looked, tt.want)
+			}
+			if tt.note != "" && !strings.Contains(r.Changes[0].Note, tt.note) {
+				t.Errorf("note %q, want %q", r.Changes[0].Note, tt.note)
+			}
+			worst := Nothing
+			for _, c := range r.Changes {
+				worst = worse(worst, c.Effects[0].Level)
+			}
+			if r.Worst != worst {
+				t.Errorf("worst %s, want %s", r.Worst, worst)
+			}
+		})
+	}
+}
+
+// TestEffects holds what a file's other text does, on which host.
+func TestEffects(t *testing.T) {
+	w := wanted(t)
+	boot := w
+	boot.Role = role.Bootstrap
+	for _, tt := range []struct {
+		on   Wanted
+		kind Kind
+		path string
+		want Level
+		text string // a part
+	}{
+		{w, Differs, pods + "keepalived.yaml", Moves, "within 342 ms, of which 0 without service"},
+		{w, Missing, pods + "keepalived.yaml", Restart, "stands for the VIPs"},
+		{w, Differs, pods + "haproxy.yaml", MayMove, "within 3042 ms"},
+		{w, Missing, pods + "haproxy.yaml", Restart, "balances the API"},
+		{w, Differs, pods + "coredns.yaml", Restart, "name server is away"},
+		{w, Missing, pods + "coredns.yaml", Restart, "answers for the cluster's names"},
+		{w, Differs, "/etc/kubernetes/disabled-manifests/keepalived.yaml", Nothing, "nobody reads it"},
+		{w, Differs, plan.Path, Reload, "VIPs and connections stay"},
+		{w, Missing, plan.Path, Restart, "waits for it"},
+		{Wanted{Role: role.Worker, Plan: w.Plan}, Differs, plan.Path, Unknown, "no plan can be made"},
+		{boot, Differs, plan.Path, Later, "restart onprem-keepalived"},
+		{boot, Missing, plan.Path, Later, "and begin"},
+		{boot, Differs, asset.UnitDir + "/onprem-keepalived.service", Later, "the API's VIP leaves in order"},
+		{boot, Differs, pods + "keepalived.yaml", Unknown, "not known"},
+		{w, Differs, asset.UnitDir + "/onprem-vip-leave.service", Later, "Do not restart it"},
+		{w, Differs, asset.UnitDir + "/crio-.scope.d/10-onprem-vip-leave.conf", Later, "containers that are started then"},
+		{w, Differs, asset.UnitDir + "/kubelet.service.d/10-onprem-wait-resolv.conf", Later, "when the unit is started next"},
+		{w, Differs, "/etc/motd", Unknown, "not known"},
+	} {
+		got := tt.on.effects(Change{Path: tt.path, Kind: tt.kind}, false)
+		if len(got) != 1 || got[0].Level != tt.want || !strings.Contains(got[0].Text, tt.text) {
+			t.Errorf("%s %s of a %s: %v, want %s with %q", tt.path, tt.kind, tt.on.Role, got, tt.want, tt.text)
+		}
+	}
+}
+
+// TestMeanings holds what a decision of the cluster does, where the host has another one.
+func TestMeanings(t *testing.T) {
+	addr := netip.MustParseAddr
+	for _, tt := range []struct {
+		name        string
+		there, next func(*spec.Cluster)
+		want        Level
+		text        string // a part of the first one's
+	}{
+		{"nothing", nil, nil, Reload, "read their configuration again"},
+		{"an image", nil, func(c *spec.Cluster) {
+			c.Images = map[string]string{spec.HAProxyImage: "registry.example.com/haproxy:2"}
+		}, Reload, "VIPs and connections stay"},
+		{"the timing", nil, func(c *spec.Cluster) { c.Timing = "compat" }, TwoHolders, "as lan/unicast, and this one would as compat/unicast"},
+		{"unicast", nil, func(c *spec.Cluster) { c.VRRP = spec.Multicast }, TwoHolders, "--migrate"},
+		{"a migration", nil, func(c *spec.Cluster) { c.Timing, c.MigrateFrom.Timing = "compat", "lan" }, MayMove, "from lan/unicast to compat/unicast"},
+		{"a migration under way", func(c *spec.Cluster) { c.Timing, c.MigrateFrom.Timing = "compat", "lan" },
+			func(c *spec.Cluster) { c.Timing, c.MigrateFrom.Timing = "compat", "lan" }, Reload, ""},
+		{"a migration that is over", func(c *spec.Cluster) { c.Timing, c.MigrateFrom.Timing = "compat", "lan" }, func(c *spec.Cluster) { c.Timing = "compat" }, Reload, ""},
+		{"a virtual router ID", nil, func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"ingress": 77} }, TwoHolders, "of the ingress VIP"},
+		{"the API's VIP", nil, func(c *spec.Cluster) { c.APIVIPs[0] = addr("192.0.2.7") }, Moves, "the API's VIP is 192.0.2.5, and becomes 192.0.2.7"},
+		{"the ingress VIP goes", nil, func(c *spec.Cluster) { c.IngressVIPs[0] = addr("192.0.2.8") }, Moves, "the ingress VIP is 192.0.2.6"},
+		{"the name", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"api": 1, "ingress": 2} },
+			func(c *spec.Cluster) { c.Name, c.VRIDs = "other", map[string]uint8{"api": 1, "ingress": 2} }, Moves, "ostest, becomes other"},
+		{"the name, where it is a password", func(c *spec.Cluster) { c.Timing, c.VRIDs = "compat", map[string]uint8{"api": 1, "ingress": 2} },
+			func(c *spec.Cluster) {
+				c.Name, c.Timing, c.VRIDs = "other", "compat", map[string]uint8{"api": 1, "ingress": 2}
+			}, TwoHolders, "password"},
+		{"the domain", nil, func(c *spec.Cluster) { c.BaseDomain = "example.org" }, Reload, ""},
+		{"the machine networks", nil, func(c *spec.Cluster) {
+			c.MachineNetworks = append(c.MachineNetworks, netip.MustParsePrefix("198.51.100.0/24"))
+		}, MayMove, "another address"},
+		{"a load balancer of the user's", nil, func(c *spec.Cluster) { c.LoadBalancer = spec.UserManaged }, Moves, "no node holds them"},
+		{"a load balancer of ours", func(c *spec.Cluster) { c.LoadBalancer = spec.UserManaged }, nil, Moves, "must have given them up"},
+		{"a port", nil, func(c *spec.Cluster) { c.Ports = map[string]uint16{"lb-stats": 30001} }, MayMove, "other ports"},
+		{"the topology", nil, func(c *spec.Cluster) { c.Topology = spec.DualReplica }, Unknown, "another kind"},
+		{"the kubeconfig", nil, func(c *spec.Cluster) { c.Nodes.Kubeconfig = "/etc/other/kubelet.conf" }, Reload, ""},
+		{"the namespace", nil, func(c *spec.Cluster) { c.Nodes.Namespace = "other" }, Unknown, "another namespace"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			there := planned(t, tt.there)
+			got := Wanted{Role: role.Master, Plan: planned(t, tt.next), There: &there}.effects(Change{Path: plan.Path, Kind: Differs}, false)
+			if len(got) == 0 || got[0].Level != tt.want || !strings.Contains(got[0].Text, tt.text) {
+				t.Errorf("%v, want %s with %q", got, tt.want, tt.text)
+			}
+			if !slices.ContainsFunc(got, func(e Effect) bool { return e.Level == Reload }) {
+				t.Errorf("%v: the daemons' files have the checksum of this one", got)
+			}
+		})
+	}
+}
+
+// TestMeaningsOfAllFields holds that whoever gives the plan another field says what it does on a live host.
+func TestMeaningsOfAllFields(t *testing.T) {
+	var spoken []string
+	for _, m := range allMeanings {
+		spoken = append(spoken, m.of...)
+	}
+	var fields []string
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[plan.Plan]()) {
+		if f.IsExported() {
+			fields = append(fields, f.Name)
+		}
+	}
+	slices.Sort(spoken)
+	slices.Sort(fields)
+	if !slices.Equal(spoken, fields) {
+		t.Errorf("there are meanings of\n%v\nand a plan has\n%v", spoken, fields)
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	const key = "-----BEGIN EC PRIVATE KEY-----\nMHcCAQ\n-----END EC PRIVATE KEY-----\n"
+	for _, tt := range []struct{ name, is, want, secret string }{
+		{"a password in an address", "HTTP_PROXY=http://user:hunter2@proxy\n", "HTTP_PROXY=http://proxy\n", "hunter2"},
+		{"only in an address", "http://user:hunter2@proxy\n", "http://user:hunter3@proxy\n", "hunter"},
+		{"a variable", "API_TOKEN=hunter2\n", "API_TOKEN=\n", "hunter2"},
+		{"YAML", "  password: hunter2\n", "  password: hunter3\n", "hunter"},
+		{"JSON", `{"clientSecret": "hunter 2", "x": 1}`, `{"x": 1}`, "hunter 2"},
+		{"keepalived", "  auth_pass hunter2\n", "  auth_pass other\n", "hunter2"},
+		{"a header", "option httpchk GET / Authorization: Bearer hunter2hunter2\n", "option httpchk GET /\n", "hunter2"},
+		{"registry credentials", `{"auths": {"r": {"auth": "aHVudGVyMg=="}}}`, `{}`, "aHVudGVyMg"},
+		{"a key", key, "none\n", "MHcCAQ"},
+		{"a key without an end", key[:40], "none\n", "MHcCAQ"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			text, note := difference("/x", []byte(tt.is), []byte(tt.want), true)
+			if strings.Contains(text, tt.secret) || !strings.Contains(text, "(secret-1)") || note != "" {
+				t.Errorf("%s %s", text, note)
+			}
+		})
+	}
+	// A change of a secret is seen, and nothing of it.
+	if text, _ := difference("/x", []byte("password=one\nx=1\n"), []byte("password=two\nx=1\n"), true); !strings.Contains(text, "-password=(secret-1)\n+password=(secret-2)\n") {
+		t.Errorf("%s", text)
+	}
+	// What is no secret stays.
+	const plain = "imagePullPolicy: IfNotPresent\nrunAsUser: 0\nautomountServiceAccountToken: false\n"
+	if text, _ := difference("/x", []byte(plain), []byte(""), true); !strings.Contains(text, "-runAsUser: 0\n") || !strings.Contains(text, "-imagePullPolicy: IfNotPresent\n") {
+		t.Errorf("%s", text)
+	}
+	if text, note := difference("/x", []byte("hunter2\n"), nil, false); text != "" || !strings.Contains(note, "not shown") {
+		t.Errorf("%q %q: what only root may read is shown", text, note)
+	}
+}
+
+// TestText holds that what stands in a host's file does nothing to a terminal, and does not fill it.
+func TestText(t *testing.T) {
+	text, _ := difference("/x", []byte("a\x1b[2Jb\r\u202e\n"), []byte("c\n"), true)
+	if !strings.Contains(text, `-a\x1b[2Jb\r\u202e`) || strings.ContainsAny(text, "\x1b\r\u202e") {
+		t.Errorf("%q", text)
+	}
+	if text, note := difference("/x", []byte("a\x00b"), []byte("c\n"), true); text != "" || !strings.Contains(note, "no text: 3 bytes, and 2 in the plan") {
+		t.Errorf("%q %q", text, note)
+	}
+	long, _ := difference("/x", []byte(strings.Repeat("a\n", 3000)), []byte("b\n"), true)
+	if n := strings.Count(long, "\n"); n != mostShown+1 || !strings.Contains(long, "more lines)") {
+		t.Errorf("%d lines", n)
+	}
+	if text, _ := difference("/etc/x", []byte("a\nb\nc"), []byte("a\nB\nc"), true); text != "--- /etc/x\n+++ /etc/x (plan)\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n\\ No newline at end of file\n" {
+		t.Errorf("%s", text)
+	}
+}

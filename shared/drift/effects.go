@@ -1,0 +1,191 @@
+package drift
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+)
+
+// Level is how much it does to a running host when the plan's file takes the place of the host's.
+type Level string
+
+// The levels, the least first.
+const (
+	Nothing    Level = "nothing"     // nobody who runs notices
+	Later      Level = "later"       // it counts from the next boot, or from a restart by hand
+	Reload     Level = "reload"      // a daemon reads its configuration again; connections and VIPs stay
+	Restart    Level = "restart"     // a pod or a program begins, or begins anew; the VIPs stay
+	Unknown    Level = "unknown"     // it cannot be told
+	MayMove    Level = "may-move"    // a VIP moves where the words come true
+	Moves      Level = "moves"       // a VIP that this host holds moves
+	TwoHolders Level = "two-holders" // for a time a VIP has two holders
+)
+
+// Levels are all of them, the least first.
+func Levels() []Level {
+	return []Level{Nothing, Later, Reload, Restart, Unknown, MayMove, Moves, TwoHolders}
+}
+
+// Effect is one thing that happens.
+type Effect struct {
+	Level Level  `json:"level"`
+	Text  string `json:"text"` // for people; the wording may change
+}
+
+func worse(a, b Level) Level {
+	if slices.Index(Levels(), b) > slices.Index(Levels(), a) {
+		return b
+	}
+	return a
+}
+
+// rule is what a file means to those who run. Its words are for another text; a file that is missing may have words of its own.
+type rule struct {
+	pattern string // of path.Match
+	level   Level
+	text    string
+	missing string // when it is put there for the first time; empty for the same
+}
+
+// onNodes are the rules of the cluster's nodes. The first that matches is the one; cluster.json and pods have words that depend on the plan.
+var onNodes = []rule{
+	{pattern: pods + "coredns.yaml", level: Restart, text: "kubelet begins the pod anew: this node's name server is away meanwhile, and names of the cluster are unknown on it",
+		missing: "kubelet starts the pod: this node answers for the cluster's names"},
+	{pattern: pods + "mdns-publisher.yaml", level: Restart, text: "kubelet begins the pod anew: the node says goodbye by multicast DNS, and announces itself again",
+		missing: "kubelet starts the pod: this node announces itself by multicast DNS"},
+	{pattern: "/etc/kubernetes/disabled-manifests/*", level: Nothing, text: "nobody reads it"},
+	{pattern: "/etc/kubernetes/static-pod-resources/keepalived/scripts/*", level: Nothing, text: "nothing of ours runs it: it is for those who configure keepalived by scripts"},
+	{pattern: asset.UnitDir + "/onprem-vip-leave.service", level: Later,
+		text: "systemd knows it after systemctl daemon-reload. Do not restart it: that gives the VIPs of this node up"},
+	{pattern: asset.UnitDir + "/*.scope.d/*", level: Later, text: "it counts after systemctl daemon-reload, for containers that are started then"},
+}
+
+// onBootstrap are the rules of the bootstrap machine.
+var onBootstrap = []rule{
+	{pattern: plan.Path, level: Later, text: "what runs has read it at its start: restart onprem-keepalived and onprem-coredns, and the API's VIP leaves in order and comes back",
+		missing: "our units wait for it, and begin"},
+	{pattern: asset.UnitDir + "/onprem-keepalived.service", level: Later,
+		text: "it counts after systemctl daemon-reload and a restart, by which the API's VIP leaves in order and comes back"},
+	{pattern: asset.UnitDir + "/onprem-coredns.service", level: Later,
+		text: "it counts after systemctl daemon-reload and a restart, by which this machine's name server is away for some seconds"},
+	{pattern: "/etc/systemd/resolved.conf.d/*", level: Later, text: "it counts when systemd-resolved is restarted"},
+}
+
+// everywhere are the rules of all hosts, after those of their own.
+var everywhere = []rule{
+	{pattern: asset.UnitDir + "/onprem-install.service", level: Later,
+		text: "it runs at the next boot: until then the program on this host, /usr/local/bin/onprem-infra, stays the one that is there"},
+	{pattern: "/usr/local/bin/onprem-install", level: Later, text: "it runs at the next boot, by onprem-install.service"},
+	{pattern: "/etc/NetworkManager/dispatcher.d/*", level: Later, text: "NetworkManager runs it when the network changes next"},
+	{pattern: "/etc/NetworkManager/conf.d/*", level: Later, text: "NetworkManager reads it at the next boot, or by nmcli general reload"},
+	{pattern: asset.UnitDir + "/*.d/*", level: Later, text: "systemd knows it after systemctl daemon-reload, and it counts when the unit is started next"},
+	{pattern: asset.UnitDir + "/*", level: Later, text: "systemd knows it after systemctl daemon-reload, and it counts when the unit is started next"},
+	{pattern: asset.PresetPath, level: Nothing, text: "systemd reads it at a first boot"},
+}
+
+// pods is where kubelet finds what it runs without an API.
+const pods = "/etc/kubernetes/manifests/"
+
+// effects are those of giving the host the plan's file. startable says that it could not be run before, and can be then.
+func (w Wanted) effects(c Change, startable bool) []Effect {
+	if c.Kind == Mode {
+		if startable {
+			return []Effect{{Later, "it cannot be run as it is"}}
+		}
+		return []Effect{{Nothing, "who reads it reads the same text"}}
+	}
+	node := w.Role != role.Bootstrap
+	switch {
+	case c.Path == plan.Path && node:
+		return w.decided(c)
+	case c.Path == pods+"keepalived.yaml" && node:
+		return []Effect{w.keepalived(c)}
+	case c.Path == pods+"haproxy.yaml" && node:
+		return []Effect{w.haproxy(c)}
+	}
+	own := onBootstrap
+	if node {
+		own = onNodes
+	}
+	for _, r := range slices.Concat(own, everywhere) {
+		if ok, err := path.Match(r.pattern, c.Path); err != nil || !ok {
+			continue
+		}
+		e := Effect{r.level, r.text}
+		if c.Kind == Missing && r.missing != "" {
+			e.Text = r.missing
+		}
+		effects := []Effect{e}
+		if c.Path == plan.Path && w.There != nil {
+			effects = append(effects, meanings(*w.There, w.Plan)...)
+		}
+		return worstFirst(effects)
+	}
+	return []Effect{{Unknown, "who reads it is not known here"}}
+}
+
+// decided is what another cluster.json does to a node.
+func (w Wanted) decided(c Change) []Effect {
+	switch {
+	case c.Kind == Missing:
+		return []Effect{{Restart, "what runs on this node waits for it, and begins"}}
+	case w.There == nil:
+		return []Effect{{Unknown, "no plan can be made of what is there: whether this node speaks VRRP otherwise than the others cannot be told"}}
+	}
+	again := Effect{Reload, "the monitors begin anew, and the daemons of this node read their configuration again: VIPs and connections stay"}
+	return worstFirst(append([]Effect{again}, meanings(*w.There, w.Plan)...))
+}
+
+func (w Wanted) keepalived(c Change) Effect {
+	if c.Kind == Missing {
+		return Effect{Restart, "kubelet starts the pod: this node stands for the VIPs"}
+	}
+	return Effect{Moves, "kubelet begins the pod anew: a VIP that this node holds goes to another one first, " + w.within("reboot")}
+}
+
+func (w Wanted) haproxy(c Change) Effect {
+	if c.Kind == Missing {
+		return Effect{Restart, "kubelet starts the pod: this node balances the API"}
+	}
+	return Effect{MayMove, "kubelet begins the pod anew: connections go to this node's own API server meanwhile; where HAProxy is away for too long, as when its image " +
+		"has to be pulled, a VIP that this node holds goes to another one, " + w.within("lb-crash")}
+}
+
+// within says how long a failure takes, as the host's own plan has it.
+func (w Wanted) within(scenario string) string {
+	p := w.Plan
+	if w.There != nil {
+		p = *w.There
+	}
+	for _, b := range p.Timing.Bounds {
+		if b.Scenario == scenario {
+			return fmt.Sprintf("within %d ms, of which %d without service", b.Ms, b.DarkMs)
+		}
+	}
+	return "in no time that is known here"
+}
+
+// remains is what a file means that applying the plan leaves alone.
+func remains(p string) Effect {
+	switch dir, name := path.Split(p); {
+	case p == pods+"keepalived.yaml":
+		return Effect{Nothing, "it stays, and kubelet goes on running it: remove it by hand, and the VIPs that this node holds leave it"}
+	case dir == pods:
+		return Effect{Nothing, "it stays, and kubelet goes on running it: remove it by hand, and the pod ends"}
+	case dir == asset.UnitDir+"/" && path.Ext(name) != "":
+		return Effect{Nothing, "it stays: systemctl disable --now " + name + ", and remove it by hand"}
+	}
+	return Effect{Nothing, "it stays: remove it by hand"}
+}
+
+func worstFirst(effects []Effect) []Effect {
+	slices.SortStableFunc(effects, func(a, b Effect) int {
+		return cmp.Compare(slices.Index(Levels(), b.Level), slices.Index(Levels(), a.Level))
+	})
+	return effects
+}

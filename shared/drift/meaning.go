@@ -1,0 +1,144 @@
+package drift
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// meaning is what it does when a part of the plan differs between what the host has and what it is given.
+type meaning struct {
+	of     []string // the fields of plan.Plan that it speaks of
+	effect func(there, next plan.Plan) []Effect
+}
+
+// allMeanings speak of every field of a plan: a field that none speaks of fails a test.
+var allMeanings = []meaning{
+	{[]string{"Cluster"}, ofIdentity},
+	{[]string{"VIPs"}, ofVIPs},
+	{[]string{"VRRP"}, ofElections},
+	{[]string{"Timing", "MigrateFrom", "Former"}, ofWay},
+	{[]string{"LoadBalancer"}, ofBalancer},
+	{[]string{"MachineNetworks", "Families"}, differing(MayMove, "nodes may choose another address or interface, and with it other peers: a VIP moves where its holder does",
+		func(p plan.Plan) any { return []any{p.MachineNetworks, p.Families} })},
+	{[]string{"ControlPlaneLabel"}, differing(MayMove, "other Nodes are the control plane from then on: a VIP moves where its holder is none of them",
+		func(p plan.Plan) any { return p.ControlPlaneLabel })},
+	{[]string{"Kubeconfig"}, differing(Reload, "the monitors ask the API with other credentials",
+		func(p plan.Plan) any { return p.Kubeconfig })},
+	{[]string{"Namespace"}, differing(Unknown, "what nodes leave for each other in the API is in another namespace from then on: those with the old file do not see it",
+		func(p plan.Plan) any { return p.Namespace })},
+	{[]string{"Ports"}, differing(MayMove, "other ports: while daemons and monitors differ in them checks fail, and a VIP may leave this node",
+		func(p plan.Plan) any { return p.Ports })},
+	{[]string{"Platform", "Distribution", "Topology", "KubeletUnit"}, differing(Unknown, "it is a cluster of another kind: what else that changes cannot be told",
+		func(p plan.Plan) any { return []any{p.Platform, p.Distribution, p.Topology, p.KubeletUnit} })},
+	// What is answered for changes nobody's place; images are the pods' matter, whose files stand for themselves.
+	{[]string{"Records", "DNSRecords", "MDNS", "EtcdMembers", "Images"}, nil},
+}
+
+// meanings are those of the parts that differ.
+func meanings(there, next plan.Plan) (effects []Effect) {
+	for _, m := range allMeanings {
+		if m.effect != nil {
+			effects = append(effects, m.effect(there, next)...)
+		}
+	}
+	return effects
+}
+
+func differing(level Level, text string, part func(plan.Plan) any) func(there, next plan.Plan) []Effect {
+	return func(there, next plan.Plan) []Effect {
+		if reflect.DeepEqual(part(there), part(next)) {
+			return nil
+		}
+		return []Effect{{level, text}}
+	}
+}
+
+// ofIdentity speaks of the name: VRRPv2 has it as its password, and keepalived's instances are called by it. A domain is in answers alone.
+func ofIdentity(there, next plan.Plan) []Effect {
+	switch {
+	case there.Cluster.Name == next.Cluster.Name:
+		return nil
+	case there.Timing.IPv4Version == 2 && next.Timing.IPv4Version == 2:
+		return []Effect{{TwoHolders, fmt.Sprintf("the cluster's name, %s, becomes %s, and is the password of VRRPv2: until all nodes have this file those with the old "+
+			"one and those with the new one do not hear each other", there.Cluster.Name, next.Cluster.Name)}}
+	}
+	return []Effect{{Moves, fmt.Sprintf("the cluster's name, %s, becomes %s, and keepalived calls its instances by it: to keepalived they are new, and it waits before "+
+		"it takes a VIP", there.Cluster.Name, next.Cluster.Name)}}
+}
+
+func ofVIPs(there, next plan.Plan) (effects []Effect) {
+	for _, v := range []struct {
+		who      string
+		is, will []string
+	}{
+		{"the API's", words(there.VIPs.API), words(next.VIPs.API)}, {"the ingress", words(there.VIPs.Ingress), words(next.VIPs.Ingress)},
+		{"the DNS", words(there.VIPs.DNS), words(next.VIPs.DNS)},
+	} {
+		if !slices.Equal(v.is, v.will) {
+			effects = append(effects, Effect{Moves, fmt.Sprintf("%s VIP is %s, and becomes %s: nodes with the old file hold the old one on, and who uses that is cut "+
+				"off when the last one has the new file", v.who, orNone(v.is), orNone(v.will))})
+		}
+	}
+	return effects
+}
+
+func words[T fmt.Stringer](list []T) (all []string) {
+	for _, one := range list {
+		all = append(all, one.String())
+	}
+	return all
+}
+
+func orNone(list []string) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	return strings.Join(list, ", ")
+}
+
+// ofElections speaks of virtual router IDs and priorities.
+func ofElections(there, next plan.Plan) (effects []Effect) {
+	a, b := there.VRRP, next.VRRP
+	for _, v := range []struct {
+		who      string
+		is, will plan.Router
+	}{{"the API's", a.API, b.API}, {"the ingress", a.Ingress, b.Ingress}} {
+		if v.is != v.will {
+			effects = append(effects, Effect{TwoHolders, fmt.Sprintf("the virtual router ID of %s VIP is %d, and becomes %d: until all nodes have this file those with "+
+				"the old one and those with the new one do not hear each other. Leave it as it is, or give all nodes the file while keepalived is stopped on all of them",
+				v.who, v.is.ID, v.will.ID)})
+		}
+	}
+	if there.Way() == next.Way() && (!reflect.DeepEqual(a.ControlPlane, b.ControlPlane) || !reflect.DeepEqual(a.IngressNodes, b.IngressNodes) || a.BootstrapPriority != b.BootstrapPriority) {
+		effects = append(effects, Effect{MayMove, "priorities are counted otherwise: while nodes differ in that a VIP may go to the one that counts more"})
+	}
+	return effects
+}
+
+// ofWay speaks of how nodes speak VRRP with each other.
+func ofWay(there, next plan.Plan) []Effect {
+	switch {
+	case next.Former != nil && (there.Former == nil || there.Way() != next.Way()):
+		return []Effect{{MayMove, fmt.Sprintf("the nodes go over from %s to %s, all at one instant, once every one of them can: the VIPs stay; to keepalived an instance that "+
+			"goes from multicast to unicast is a new one, which waits before it takes its VIP", next.Former.Way(), next.Way())}}
+	case there.Way() != next.Way():
+		return []Effect{{TwoHolders, fmt.Sprintf("the nodes speak VRRP as %s, and this one would as %s: until all nodes have this file they do not hear each other. render and "+
+			"ignition refuse it without --migrate, with which all change at one instant", there.Way(), next.Way())}}
+	}
+	return nil
+}
+
+func ofBalancer(there, next plan.Plan) []Effect {
+	switch {
+	case there.LoadBalancer == next.LoadBalancer:
+		return nil
+	case next.LoadBalancer == spec.UserManaged:
+		return []Effect{{Moves, "the VIPs are those of a load balancer of yours: no node holds them any more, and it must hold them when the last node has this file"}}
+	}
+	return []Effect{{Moves, "the nodes hold the VIPs from then on: a load balancer of yours must have given them up"}}
+}
