@@ -24,12 +24,8 @@ type diffReport struct {
 	Refused string `json:"refused,omitempty"` // why render would not write the plan's files there
 }
 
-func diffCommand(std streams) *cobra.Command {
-	var root, format string
-	cmd := &cobra.Command{
-		Use:   "diff --role=ROLE -c FILE --root DIR",
-		Short: "Say in which files a host differs from the plan, and what putting them right does to it",
-		Long: `diff looks at the files of a host, this one or one whose disk is at --root, and compares them with
+// diffLong is the help, with the levels of package drift.
+const diffLong = `diff looks at the files of a host, this one or one whose disk is at --root, and compares them with
 what "render" would write there. It changes nothing. For each file that differs it shows how, and
 what happens on a running host when the plan's file takes its place:
 
@@ -46,7 +42,14 @@ That is about the files alone: who has them written by the Machine Config Operat
 drained and rebooted besides.
 
 No secret is shown: passwords, keys and tokens are numbered, and of a file that not everybody may
-read it is said only that it differs. Exit code 0: nothing differs; 1: something does.`,
+read it is said only that it differs. Exit code 0: nothing differs; 1: something does.`
+
+func diffCommand(std streams) *cobra.Command {
+	var root, format string
+	cmd := &cobra.Command{
+		Use:   "diff --role=ROLE -c FILE --root DIR",
+		Short: "Say in which files a host differs from the plan, and what putting them right does to it",
+		Long:  diffLong,
 		Example: `  onprem-infra diff --role=master -c cluster.yaml --images images.json
   onprem-infra diff --role=worker -c /etc/onprem-infra/cluster.json
   onprem-infra diff --role=master -c cluster.yaml --images images.json --root /mnt/node -o json | jq .worst`,

@@ -187,6 +187,8 @@ func TestMeanings(t *testing.T) {
 		{"a virtual router ID", nil, func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"ingress": 77} }, TwoHolders, "of the ingress VIP"},
 		{"the API's VIP", nil, func(c *spec.Cluster) { c.APIVIPs[0] = addr("192.0.2.7") }, Moves, "the API's VIP is 192.0.2.5, and becomes 192.0.2.7"},
 		{"the ingress VIP goes", nil, func(c *spec.Cluster) { c.IngressVIPs[0] = addr("192.0.2.8") }, Moves, "the ingress VIP is 192.0.2.6"},
+		{"a DNS VIP", nil, func(c *spec.Cluster) { c.DNSVIP = addr("192.0.2.9") }, Reload, ""},
+		{"a DNS VIP goes", func(c *spec.Cluster) { c.DNSVIP = addr("192.0.2.9") }, nil, Moves, "the DNS VIP is 192.0.2.9, and becomes none"},
 		{"the name", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"api": 1, "ingress": 2} },
 			func(c *spec.Cluster) { c.Name, c.VRIDs = "other", map[string]uint8{"api": 1, "ingress": 2} }, Moves, "ostest, becomes other"},
 		{"the name, where it is a password", func(c *spec.Cluster) { c.Timing, c.VRIDs = "compat", map[string]uint8{"api": 1, "ingress": 2} },

@@ -79,7 +79,11 @@ func ofVIPs(there, next plan.Plan) (effects []Effect) {
 		{"the API's", words(there.VIPs.API), words(next.VIPs.API)}, {"the ingress", words(there.VIPs.Ingress), words(next.VIPs.Ingress)},
 		{"the DNS", words(there.VIPs.DNS), words(next.VIPs.DNS)},
 	} {
-		if !slices.Equal(v.is, v.will) {
+		switch {
+		case slices.Equal(v.is, v.will):
+		case len(v.is) == 0:
+			effects = append(effects, Effect{Reload, fmt.Sprintf("%s VIP, %s, is one more: the nodes elect a holder as they get this file", v.who, orNone(v.will))})
+		default:
 			effects = append(effects, Effect{Moves, fmt.Sprintf("%s VIP is %s, and becomes %s: nodes with the old file hold the old one on, and who uses that is cut "+
 				"off when the last one has the new file", v.who, orNone(v.is), orNone(v.will))})
 		}
@@ -107,14 +111,18 @@ func ofElections(there, next plan.Plan) (effects []Effect) {
 	for _, v := range []struct {
 		who      string
 		is, will plan.Router
-	}{{"the API's", a.API, b.API}, {"the ingress", a.Ingress, b.Ingress}} {
-		if v.is != v.will {
+	}{{"the API's", a.API, b.API}, {"the ingress", a.Ingress, b.Ingress}, {"the DNS", a.DNS, b.DNS}} {
+		if none := (plan.Router{}); v.is != v.will && v.is != none && v.will != none {
 			effects = append(effects, Effect{TwoHolders, fmt.Sprintf("the virtual router ID of %s VIP is %d, and becomes %d: until all nodes have this file those with "+
 				"the old one and those with the new one do not hear each other. Leave it as it is, or give all nodes the file while keepalived is stopped on all of them",
 				v.who, v.is.ID, v.will.ID)})
 		}
 	}
-	if there.Way() == next.Way() && (!reflect.DeepEqual(a.ControlPlane, b.ControlPlane) || !reflect.DeepEqual(a.IngressNodes, b.IngressNodes) || a.BootstrapPriority != b.BootstrapPriority) {
+	// What is left differs in priorities alone, where nothing came or went by which they are counted otherwise.
+	for _, v := range []*plan.VRRP{&a, &b} {
+		v.API, v.Ingress, v.DNS, v.Margin, v.Proof = plan.Router{}, plan.Router{}, plan.Router{}, 0, nil
+	}
+	if there.Way() == next.Way() && len(there.VIPs.All()) == len(next.VIPs.All()) && !reflect.DeepEqual(a, b) {
 		effects = append(effects, Effect{MayMove, "priorities are counted otherwise: while nodes differ in that a VIP may go to the one that counts more"})
 	}
 	return effects
