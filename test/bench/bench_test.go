@@ -233,6 +233,7 @@ func TestDiffers(t *testing.T) {
 		nobody, blackout int
 		want             int
 	}{
+		{"everybody lost power", "cold-start", 3000, 300, 0},
 		{"inside", "power-loss", 250, 300, 0},
 		{"a client who waits less", "power-loss", 250, 90, 0},
 		{"a client who waits longer", "power-loss", 250, 370, 1},
@@ -242,7 +243,8 @@ func TestDiffers(t *testing.T) {
 		{"a figure of its own", memberChanges, 250, 9000, 0},
 	} {
 		s := sample{nobody: ms(tt.nobody), blackout: ms(tt.blackout)}
-		if got := c.differs(scenario{name: tt.scenario, figure: blackout}, s); len(got) != tt.want {
+		i := slices.IndexFunc(scenarios(), func(sc scenario) bool { return sc.name == tt.scenario })
+		if got := c.differs(scenarios()[i], s); len(got) != tt.want {
 			t.Errorf("%s: %v, want %d", tt.name, got, tt.want)
 		}
 	}
