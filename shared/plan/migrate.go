@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/notice"
@@ -45,6 +46,9 @@ func Live(there Plan, next spec.Cluster, say Consent) (spec.Cluster, error) {
 	if err != nil {
 		return spec.Cluster{}, err
 	}
+	if err := sameIDs(there, wanted); err != nil {
+		return spec.Cluster{}, err
+	}
 	if there.Former != nil && !say.Migrated {
 		return underWay(there, wanted, next, say)
 	}
@@ -59,6 +63,30 @@ func Live(there Plan, next spec.Cluster, say Consent) (spec.Cluster, error) {
 			"or say --migrate: all nodes then change at one instant, once every one of them can", there.words(), wanted.words())}
 	}
 	return migrating(there, wanted, next), nil
+}
+
+// sameIDs refuses another virtual router ID for a VIP that the cluster has. There is no way from one to another: who hears adverts of an ID that is not
+// its own takes no notice.
+func sameIDs(there, wanted Plan) error {
+	var other []string
+	for _, r := range []struct {
+		name        string
+		is, next    Router
+		vips, nexts []netip.Addr
+	}{
+		{"api", there.VRRP.API, wanted.VRRP.API, there.VIPs.API, wanted.VIPs.API},
+		{"ingress", there.VRRP.Ingress, wanted.VRRP.Ingress, there.VIPs.Ingress, wanted.VIPs.Ingress},
+		{"dns", there.VRRP.DNS, wanted.VRRP.DNS, there.VIPs.DNS, wanted.VIPs.DNS},
+	} {
+		if r.is.ID != r.next.ID && len(r.vips) > 0 && len(r.nexts) > 0 {
+			other = append(other, fmt.Sprintf("vrids.%s is %d there and %d in this description", r.name, r.is.ID, r.next.ID))
+		}
+	}
+	if len(other) == 0 {
+		return nil
+	}
+	return Incompatible{strings.Join(other, ", ") + ". Nodes get their files one after the other: as long as some have one virtual router ID and some another, they take no " +
+		"notice of each other, and the VIP has two holders. Write the IDs that are there under vrids"}
 }
 
 // Resume is the plan of a cluster, migrating from the way that a node remembers to have spoken, as Way.String has written it: a file that says nothing of

@@ -79,6 +79,37 @@ func TestLive(t *testing.T) {
 	}
 }
 
+// TestLiveIDs refuses another virtual router ID for a VIP that is there, whatever is said, and no other.
+func TestLiveIDs(t *testing.T) {
+	with := func(dns bool, ids map[string]uint8) spec.Cluster {
+		c := smallest()
+		if c.VRIDs = ids; dns {
+			c.DNSVIP = addresses("192.0.2.7")[0]
+		}
+		return c
+	}
+	for _, tt := range []struct {
+		name        string
+		there, next spec.Cluster
+		refusal     string
+	}{
+		{"what was the default is said", with(false, nil), with(false, map[string]uint8{"api": uint8(mustCompile(t, smallest()).VRRP.API.ID)}), ""},
+		{"the API's", with(false, nil), with(false, map[string]uint8{"api": 9}), "and 9 in this description. Nodes get"},
+		{"both", with(false, map[string]uint8{"api": 9, "ingress": 10}), with(false, map[string]uint8{"api": 19, "ingress": 20}),
+			"vrids.api is 9 there and 19 in this description, vrids.ingress is 10 there and 20 in this description"},
+		{"a DNS VIP that is new", with(false, nil), with(true, nil), ""},
+		{"a DNS VIP that goes", with(true, nil), with(false, nil), ""},
+	} {
+		_, err := Live(mustCompile(t, tt.there), tt.next, Consent{Migrate: true, Migrated: true})
+		switch refused := (Incompatible{}); {
+		case tt.refusal == "" && err != nil:
+			t.Errorf("%s: %v", tt.name, err)
+		case tt.refusal != "" && (!errors.As(err, &refused) || !strings.Contains(err.Error(), tt.refusal)):
+			t.Errorf("%s: %v, want a refusal with %q", tt.name, err, tt.refusal)
+		}
+	}
+}
+
 // TestResume holds that a node which remembers another way than its file says goes over to that with the others, and by itself never.
 func TestResume(t *testing.T) {
 	none := spec.Former{}

@@ -61,7 +61,7 @@ func Parts() []Part {
 		{Title: "The DNS VIP, beside the scars", IDs: numbered("Q", 37, 42), Scars: dnsVIPs()},
 		{Title: "Timing: profiles, waits and bounds, beside the scars", IDs: numbered("M", 1, 14), Scars: timings()},
 		{Title: "Ranks and the holder's bonus, beside the scars", IDs: numbered("O", 1, 15), Scars: ranks()},
-		{Title: "Migrations: how the nodes of a live cluster change, beside the scars", IDs: numbered("X", 1, 10), Scars: migrations()},
+		{Title: "Migrations: how the nodes of a live cluster change, beside the scars", IDs: numbered("X", 1, 11), Scars: migrations()},
 		{Title: "The simulator and its pictures, beside the scars", IDs: numbered("S", 1, 10), Scars: simulated()},
 		{Title: "The lab, its bench and its chaos, beside the scars", IDs: numbered("F", 1, 9), Scars: labs()},
 		{Title: "Clashes, the journal and status, beside the scars", IDs: numbered("J", 1, 13), Scars: seen()},
