@@ -69,11 +69,7 @@ func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
 		"--cluster", plan.Path, // which other programs may write: no other file of theirs depends on the cluster's addresses
 		"--health", netip.AddrPortFrom(loopback, p.Ports[port.Supervise]).String(),
 		"--yield-on-term"} // the pod that is replaced is alone in that: the node goes on to serve
-	// It sets addresses and sends gratuitous ARP and VRRP packets on raw sockets; nothing else.
-	capabilities := []string{"NET_ADMIN", "NET_RAW"}
-	if p.Timing.Model.RealTime {
-		command, capabilities = append(command, "--real-time"), append(capabilities, "SYS_NICE")
-	}
+	options, capabilities := p.Keepalived()
 	conf := pod.Mount{Volume: keepalivedDir, Writable: true} // the supervisor writes what the monitor wants and keepalived has tested
 	shared := pod.Mount{Volume: keepalivedRun, Writable: true}
 	return pod.Static{
@@ -83,7 +79,7 @@ func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
 			Mounts: []pod.Mount{{Volume: supervisor, Path: path.Dir(binary), Writable: true}},
 		}},
 		Containers: []pod.Container{{
-			Name: keepalived, Image: p.Images[spec.KeepalivedImage], Command: append(command, "--", "keepalived"),
+			Name: keepalived, Image: p.Images[spec.KeepalivedImage], Command: append(append(command, options...), "--", "keepalived"),
 			Capabilities: capabilities,
 			Mounts: []pod.Mount{{Volume: clusterFile}, conf, shared, {Volume: supervisor, Path: path.Dir(binary)}, {Volume: run, Path: "/run", Writable: true},
 				{Volume: tmp, Path: "/tmp", Writable: true}},

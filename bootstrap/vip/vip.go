@@ -28,7 +28,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
-	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 const (
@@ -110,18 +109,14 @@ func Container(p plan.Plan) container.Spec {
 	for _, vip := range held(p) {
 		command = append(command, "--vip", vip.String())
 	}
-	if p.VRRP.ControlPlane.Holder != 0 { // nodes of ours alone: whoever takes over is heard
-		command = append(command, "--patience", vrrp.Standing.String())
-	}
-	// keepalived sets addresses and sends gratuitous ARP and VRRP packets on raw sockets; nothing else.
-	capabilities := []string{"CAP_NET_ADMIN", "CAP_NET_RAW"}
-	if p.Timing.Model.RealTime {
-		command, capabilities = append(command, "--real-time"), append(capabilities, "CAP_SYS_NICE")
+	options, capabilities := p.BootstrapKeepalived()
+	for i, name := range capabilities {
+		capabilities[i] = "CAP_" + name
 	}
 	return container.Spec{
 		Name:    containerName,
 		Image:   p.Images[spec.KeepalivedImage],
-		Command: append(command, "--", "keepalived"),
+		Command: append(append(command, options...), "--", "keepalived"),
 		Mounts: []container.Mount{
 			{Source: supervisor, Target: "/usr/bin/onprem-supervise", ReadOnly: true},
 			{Source: "/etc/keepalived", Target: "/etc/keepalived"},

@@ -11,7 +11,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/pod"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
-	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // The operator's bootstrap command knows four files by name and puts two of them where the bootstrap machine's kubelet reads manifests, and two where
@@ -73,14 +72,7 @@ func bootstrapKeepalived(p plan.Plan) pod.Static {
 	}
 	command := []string{binary, "--config", keepalivedDir.Host + "/keepalived.conf", "--run-dir", keepalivedRun.Host, "--cluster", KeepalivedFile,
 		"--health", health.String()}
-	if p.VRRP.ControlPlane.Holder != 0 { // nodes of ours alone: whoever takes over is heard
-		command = append(command, "--patience", vrrp.Standing.String())
-	}
-	// It sets addresses and sends gratuitous ARP and VRRP packets on raw sockets; nothing else.
-	capabilities := []string{"NET_ADMIN", "NET_RAW"}
-	if p.Timing.Model.RealTime {
-		command, capabilities = append(command, "--real-time"), append(capabilities, "SYS_NICE")
-	}
+	options, capabilities := p.BootstrapKeepalived()
 	shared := pod.Mount{Volume: keepalivedRun, Writable: true}
 	return pod.Static{
 		Name: "keepalived", Namespace: p.Namespace, Annotations: p.Flavour().PodAnnotations, App: p.Flavour().Short + "-infra-vrrp",
@@ -89,7 +81,7 @@ func bootstrapKeepalived(p plan.Plan) pod.Static {
 			Mounts: []pod.Mount{{Volume: supervisor, Path: path.Dir(binary), Writable: true}},
 		}},
 		Containers: []pod.Container{{
-			Name: "keepalived", Image: p.Images[spec.KeepalivedImage], Command: append(command, "--", "keepalived"),
+			Name: "keepalived", Image: p.Images[spec.KeepalivedImage], Command: append(append(command, options...), "--", "keepalived"),
 			Capabilities: capabilities,
 			Mounts: []pod.Mount{{Volume: keepalivedIn}, {Volume: keepalivedDir, Writable: true}, shared, {Volume: supervisor, Path: path.Dir(binary)},
 				{Volume: run, Path: "/run", Writable: true}, {Volume: tmp, Path: "/tmp", Writable: true}},

@@ -32,7 +32,7 @@ func handovers() []Scar {
 		kept("T-08", "The bootstrap machine left before a node that had just begun could speak, and nobody had the VIP.",
 			by("shared/simulate", "TestHandOverToWhoJustBegan", "shared/simulate/supervisor.go", "max(patience, vrrp.Standing)", "max(patience, 0)"),
 			by(supervise, "TestLeavesPatiently", "shared/host/supervise/request.go", "now.Add(max(s.order.patience, s.Patience))", "now.Add(s.order.patience)"),
-			by("bootstrap/vip", "TestWaitsForWhoBegins", "bootstrap/vip/vip.go", "if p.VRRP.ControlPlane.Holder != 0 { // nodes", "if true { // nodes"),
-			by("cluster/mco", "TestBootstrapWaits", "cluster/mco/bootstrap.go", "if p.VRRP.ControlPlane.Holder != 0 { // nodes", "if false { // nodes")),
+			by("bootstrap/vip", "TestWaitsForWhoBegins", "shared/plan/keepalived.go", "if p.VRRP.ControlPlane.Holder != 0 {", "if true {"),
+			by("cluster/mco", "TestBootstrapWaits", "shared/plan/keepalived.go", "if p.VRRP.ControlPlane.Holder != 0 {", "if false {")),
 	}
 }

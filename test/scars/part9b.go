@@ -41,7 +41,7 @@ func part9b() []Scar {
 			by("cluster", "TestModes", nodes, `script+".sh", 0o755`, `script+".sh", 0o644`)),
 		kept("P-09", "Copies of one template for each platform drifted apart.",
 			by("bootstrap", "TestPlatformsDifferInThePlanOnly", assets, "	if dns {\n", "	if p.Platform == spec.OpenStack {\n\t\tb.File(\"/etc/keepalived/openstack.conf\", 0o644, []byte(\"x\"))\n\t}\n	if dns {\n"),
-			by("cluster", "TestPlatformsDifferInNamesOnly", "cluster/pods.go", `capabilities := []string{"NET_ADMIN", "NET_RAW"}`, `capabilities := map[bool][]string{true: {"NET_ADMIN", "NET_RAW"}, false: {"NET_ADMIN"}}[p.Platform != spec.OpenStack]`)),
+			by("cluster", "TestPlatformsDifferInNamesOnly", "cluster/pods.go", "options, capabilities := p.Keepalived()\n", "options, capabilities := p.Keepalived()\n\tif p.Platform == spec.OpenStack {\n\t\tcapabilities = capabilities[:1]\n\t}\n")),
 		open("B-01", "Two DHCP servers: the provisioning one answered workers.", provisioning),
 		open("B-02", "Heuristics for which host is a master: a name, a provider ID.", "Hosts are not told apart here: control plane Nodes are known by their label, and provisioning is not a part of this."),
 		open("B-03", "A kernel argument for slow carriers.", provisioning),

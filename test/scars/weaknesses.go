@@ -144,7 +144,7 @@ func weaknesses() []Scar {
 			"Monitors and what they render are one program here. How it lives beside other releases of a cluster's own operators is of a later part of the work.",
 			by("shared/plan", "TestRoundTrip", "shared/plan/encode.go", "		\"nodeLabels\":      map[string]string{\"controlPlane\": p.ControlPlaneLabel},\n", "")),
 		kept("W-38", "Four copies of one unit, three of keepalived's configuration and three Corefiles were kept by hand.",
-			by("cluster", "TestPlatformsDifferInNamesOnly", pods, `capabilities := []string{"NET_ADMIN", "NET_RAW"}`, `capabilities := map[bool][]string{true: {"NET_ADMIN", "NET_RAW"}, false: {"NET_ADMIN"}}[p.Platform != spec.OpenStack]`),
+			by("cluster", "TestPlatformsDifferInNamesOnly", pods, "options, capabilities := p.Keepalived()\n", "options, capabilities := p.Keepalived()\n\tif p.Platform == spec.OpenStack {\n\t\tcapabilities = capabilities[:1]\n\t}\n"),
 			by("cluster", "TestOneNodeIP", "cluster/assets.go", "\tb.Unit(units.Fit(p.Flavour().Around)(units.NodeIP(p.KubeletUnit)))\n", "\tif p.Platform != spec.VSphere {\n\t\tb.Unit(units.Fit(p.Flavour().Around)(units.NodeIP(p.KubeletUnit)))\n\t}\n")),
 	}
 }
