@@ -8,7 +8,8 @@ import (
 )
 
 // A template's file name is all that the operator tells templates apart by. Where ours makes what one of the operator's own makes, it has that one's
-// name, so that there is one of them wherever the tree is laid over the operator's.
+// name, so that there is one of them wherever the tree is laid over the operator's. Of two that make one unit the operator would merge both, and the
+// later name would have the word.
 
 // fileTemplate is the name of a file's template.
 func fileTemplate(file string) string {
@@ -30,6 +31,8 @@ func unitTemplate(u asset.Unit) string {
 	switch {
 	case u.Name == "wait-for-br-ex-up.service":
 		return "wait-for-br-ex-up.yaml"
+	case u.Name == "wait-for-node-ip.service":
+		return "wait-for-primary-ip.yaml" // by its former name
 	case u.Name == "kubelet.service" && len(u.Contents) == 0:
 		return "kubelet.service-wait-resolv.yaml"
 	}
@@ -45,7 +48,7 @@ func superseded() []string {
 		}
 	}
 	add(path.Join(common, layer, "files"), "configure-ip-forwarding.yaml", "coredns-corefile.yaml", "coredns.yaml", "keepalived-script-default-ingress.yaml",
-		"keepalived.yaml", "resolv-prepender.yaml", "wait-for-br-ex-up.yaml")
+		"keepalived.yaml", "resolv-prepender.yaml", "wait-for-br-ex-up.yaml", "wait-for-node-ip.yaml")
 	add(path.Join(common, "vsphere/units"), "nodeip-configuration-vsphere-upi.service.yaml")
 	add(path.Join("master/00-master", layer, "files"), "haproxy-haproxy.yaml", "keepalived-keepalived.yaml", "keepalived-mcs-script.yaml",
 		"keepalived-script-both.yaml", "keepalived-script.yaml")

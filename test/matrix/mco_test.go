@@ -19,13 +19,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// controllerConfig is the cell as the operator is told of it.
+// controllerConfig is the cell as the operator is told of it. The proxy is what no file of ours may name: it can hold a password, and is read on the host.
 func (c cell) controllerConfig() *controllerConfigSpec {
 	config := &controllerConfigSpec{DNS: &dns{}, IPFamilies: ipFamilies(c.families), Images: map[string]string{"infraImageKey": "r/other:1"}}
 	for key, ref := range refs {
 		config.Images[key] = ref
 	}
 	config.DNS.Spec.BaseDomain = "ostest.lab.example.com"
+	config.Proxy = &proxy{HTTPProxy: "http://user:secret@proxy.example.com:3128", HTTPSProxy: "http://user:secret@proxy.example.com:3128", NoProxy: ".example.com"}
 	status := &platformStatus{Type: platformType(c.platform.Type())}
 	config.Infra = &infrastructure{Status: infrastructureStatus{PlatformStatus: status, ControlPlaneTopology: topologyMode(c.topology.is)}}
 	if c.noVIPs && c.platform == spec.VSphere {

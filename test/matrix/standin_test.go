@@ -256,7 +256,7 @@ type (
 	}
 )
 
-// transpile is Butane's way from such documents to Ignition's.
+// transpile is Butane's way from such documents to Ignition's. They are merged in their order: of two of one path or one unit the later one has the word.
 func transpile(files, units []string) (types.Config, error) {
 	config := types.Config{Ignition: types.Ignition{Version: "3.2.0"}}
 	overwrite := true
@@ -269,7 +269,7 @@ func transpile(files, units []string) (types.Config, error) {
 			return config, errors.New("no inline contents in\n" + text)
 		}
 		source := (&url.URL{Scheme: "data", Opaque: "," + dataurl.EscapeString(*f.Contents.Inline)}).String()
-		config.Storage.Files = append(config.Storage.Files, types.File{
+		config.Storage.Files = append(slices.DeleteFunc(config.Storage.Files, func(before types.File) bool { return before.Path == f.Path }), types.File{
 			Node: types.Node{Path: f.Path, Overwrite: &overwrite}, FileEmbedded1: types.FileEmbedded1{Mode: f.Mode, Contents: types.Resource{Source: &source}},
 		})
 	}
@@ -282,9 +282,23 @@ func transpile(files, units []string) (types.Config, error) {
 		for _, d := range u.Dropins {
 			unit.Dropins = append(unit.Dropins, types.Dropin{Name: d.Name, Contents: d.Contents})
 		}
-		config.Systemd.Units = append(config.Systemd.Units, unit)
+		i := slices.IndexFunc(config.Systemd.Units, func(before types.Unit) bool { return before.Name == unit.Name })
+		if i < 0 {
+			config.Systemd.Units = append(config.Systemd.Units, unit)
+			continue
+		}
+		config.Systemd.Units[i] = merged(config.Systemd.Units[i], unit)
 	}
 	return config, nil
+}
+
+// merged is a unit of which two documents speak.
+func merged(before, after types.Unit) types.Unit {
+	before.Enabled, before.Mask, before.Contents = cmp.Or(after.Enabled, before.Enabled), cmp.Or(after.Mask, before.Mask), cmp.Or(after.Contents, before.Contents)
+	for _, d := range after.Dropins {
+		before.Dropins = append(slices.DeleteFunc(before.Dropins, func(b types.Dropin) bool { return b.Name == d.Name }), d)
+	}
+	return before
 }
 
 // bootstrapConfig is what the bootstrap command's manifests are executed on.
