@@ -219,7 +219,7 @@ func limit(room string) string {
 	switch {
 	case (Keeper{Room: room}).boots():
 		return "20m"
-	case (Keeper{Room: room}).measures():
+	case (Keeper{Room: room}).measures(), room == "test/envelopes": // where our image is built, twice
 		return "6m"
 	}
 	return "3m"
