@@ -10,6 +10,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
 // planView is what the verb prints: the plan and what it puts on each role's hosts.
@@ -46,6 +47,7 @@ elect the right host, the time that each failure takes, ports, DNS records, and 
 			return negative(err)
 		}
 		view := planView{Plan: p, Files: map[role.Role][]string{}}
+		view.LoadBalancer = spec.LoadBalancer(p.Balancer())
 		for _, r := range p.Roles() {
 			if view.Files[r], err = paths(p, r); err != nil {
 				return err

@@ -37,6 +37,24 @@ func must(t *testing.T, stdin string, args ...string) string {
 	return o.out
 }
 
+// TestPlanOfAnyKubernetes holds what is said of a cluster which says nothing but its addresses: its make's own defaults, and no word of another make's.
+func TestPlanOfAnyKubernetes(t *testing.T) {
+	text := must(t, must(t, "", "example", "cluster"), "plan", "-c", "-")
+	for _, want := range []string{
+		"distribution: kubernetes\n", "loadBalancer: Managed\n", "namespace: onprem-infra\n", "kubeconfig: /etc/kubernetes/kubelet.conf\n", "kubeletUnit: kubelet.service\n",
+		"controlPlaneLabel: node-role.kubernetes.io/control-plane\n",
+	} {
+		if !strings.Contains(text, "\n"+want) {
+			t.Errorf("there is no %q in\n%s", want, text)
+		}
+	}
+	for _, foreign := range []string{"openshift", "machine-config", "22623", "mco", "check: mcs", "default_ingress"} {
+		if strings.Contains(strings.ToLower(text), foreign) {
+			t.Errorf("there is %q in\n%s", foreign, text)
+		}
+	}
+}
+
 // TestPlanJSONHolds holds the paths that scripts take through the plan.
 func TestPlanJSONHolds(t *testing.T) {
 	text := must(t, must(t, "", "example", "install-config", "--families", "dual"), "plan", "-c", "-", "-o", "json")

@@ -27,7 +27,7 @@ func Encode(p Plan) []byte {
 		"ingressVIPs":     texts(p.VIPs.Ingress),
 		"kubeconfig":      p.Kubeconfig,
 		"kubeletUnit":     p.KubeletUnit,
-		"loadBalancer":    balancerWord(p),
+		"loadBalancer":    p.Balancer(),
 		"machineNetworks": texts(p.MachineNetworks),
 		"namespace":       p.Namespace,
 		"nodeLabels":      map[string]string{"controlPlane": p.ControlPlaneLabel},
@@ -122,8 +122,8 @@ func texts[T fmt.Stringer](values []T) []string {
 	return all
 }
 
-// balancerWord is who balances the API, in the cluster's own words.
-func balancerWord(p Plan) string {
+// Balancer is who balances the API, in the cluster's own words: OpenShift's are for its clusters.
+func (p Plan) Balancer() string {
 	if p.Distribution == spec.Kubernetes && p.LoadBalancer == spec.Managed {
 		return spec.OwnManaged
 	}

@@ -72,6 +72,7 @@ func templated() []Scar {
 			by("shared/plan", "TestFlavour", flavour, "\t\tFounds: true,\n", ""),
 			by("shared/plan", "TestEveryPolicyIsProven", flavour, "\t\tabsent = append(absent, vrrp.CheckMCS)\n", ""),
 			by("test/render", "TestNoTraceOfOpenShift", flavour, `KubeletGate: "10-onprem-wait-resolv.conf"`, `KubeletGate: "10-mco-on-prem-wait-resolv.conf"`),
+			by("cmd/onprem-infra", "TestPlanOfAnyKubernetes", "cmd/onprem-infra/plan.go", "\t\tview.LoadBalancer = spec.LoadBalancer(p.Balancer())\n", "\t\tview.LoadBalancer = spec.LoadBalancer(p.LoadBalancer)\n"),
 			by("test/render", "TestNoTraceOfOpenShift", "cluster/assets.go", "ok && p.Flavour().Around {", "ok {")),
 		kept("Y-15", "The first node of a cluster without a bootstrap machine took the VIP from somebody, or nobody took it.",
 			by("cluster/vip", "TestFounding", found, "if alone++; !free {", "if alone++; false {"),
