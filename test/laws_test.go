@@ -89,6 +89,7 @@ var laws = []law{
 	{room: "shared/vrrp", own: []string{"shared/health"}, why: "leaf; how fast the elections are follows from how fast checks are"},
 	{room: "shared/loop", why: "a loop knows time and context, nothing of what it turns"},
 	{room: "shared/timeline", why: "pictures for everybody: of what is computed and of what is measured"},
+	{room: "shared/chronicle", own: []string{"shared/journal", "shared/supervised", "shared/timeline"}, why: "what hosts have written down is read without a look at any of them"},
 	{room: "shared/simulate", own: append([]string{"shared/timeline"}, leaves...), why: "virtual time needs no machine, and no plan"},
 	{room: "shared/keepalived", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
 	{room: "shared/haproxy", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},

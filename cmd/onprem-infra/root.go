@@ -44,6 +44,7 @@ It reads an OpenShift install-config.yaml or its own cluster.yaml and writes wha
 		mcoCommand(std),
 		planCommand(std),
 		renderCommand(std),
+		reportCommand(std),
 		simulateCommand(std),
 		validateCommand(std),
 		versionCommand(std),

@@ -1,0 +1,117 @@
+// Package chronicle puts the journals of several hosts together: who held each VIP when, how far the hosts' clocks are apart, and a picture of
+// each time at which a VIP moved.
+package chronicle
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/journal"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+// Host is one host's journal.
+type Host struct {
+	Name    string
+	Ahead   time.Duration   // how far its clock is known to be ahead of the others'
+	Entries []journal.Entry // the oldest first
+}
+
+// Event is one entry of one host, at the time that it would have by a clock which is right.
+type Event struct {
+	At     time.Time
+	Host   string
+	Before supervised.State // of the same instance on that host; empty for the first one that its journal has
+	Booted bool             // the host was booted since then
+	journal.Entry
+}
+
+// gained and lost say whether the host came to hold the VIP, or ceased to. A host whose journal begins with a VIP that it holds has gained nothing.
+func (e Event) gained() bool {
+	return e.State == supervised.Master && e.Before != supervised.Master && e.Before != ""
+}
+
+func (e Event) lost() bool { return e.Before == supervised.Master && e.State != supervised.Master }
+
+// quiet is how long nothing may happen within one incident.
+const quiet = time.Minute
+
+// Incident is what happened to all VIPs until a minute of rest.
+type Incident struct {
+	Begin, End time.Time // of its first event and its last one
+	Events     []Event   // in the order of their times
+}
+
+// Chronicle is what several journals say together.
+type Chronicle struct {
+	Hosts     []string   // by name
+	Clocks    []Clock    // by names
+	Incidents []Incident // the oldest first
+
+	events []Event
+}
+
+// Of reads journals. Two of one host are an error of the caller.
+func Of(hosts ...Host) Chronicle {
+	var c Chronicle
+	for _, h := range hosts {
+		c.Hosts = append(c.Hosts, h.Name)
+		last := map[string]journal.Entry{}
+		entries := slices.Clone(h.Entries)
+		slices.SortStableFunc(entries, func(a, b journal.Entry) int { return a.At.Compare(b.At) })
+		for _, e := range entries {
+			before := last[e.Instance]
+			c.events = append(c.events, Event{At: e.At.Add(-h.Ahead), Host: h.Name, Before: before.State, Booted: before.State != "" && before.Boot != e.Boot, Entry: e})
+			last[e.Instance] = e
+		}
+	}
+	slices.Sort(c.Hosts)
+	slices.SortStableFunc(c.events, func(a, b Event) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Host, b.Host))
+	})
+	c.Clocks = clocks(c.events)
+	for _, e := range c.events {
+		n := len(c.Incidents) - 1
+		if n < 0 || e.At.Sub(c.Incidents[n].End) > quiet {
+			c.Incidents = append(c.Incidents, Incident{Begin: e.At})
+			n++
+		}
+		c.Incidents[n].End, c.Incidents[n].Events = e.At, append(c.Incidents[n].Events, e)
+	}
+	return c
+}
+
+// VIP names an incident's VIP: by its address, and by its instance where journals know no address.
+type VIP struct {
+	Instance string
+	Address  netip.Addr
+}
+
+func (v VIP) String() string {
+	if v.Address.IsValid() {
+		return v.Address.String() + " (" + v.Instance + ")"
+	}
+	return v.Instance
+}
+
+// VIPs are those of which an incident has events, by instance.
+func (i Incident) VIPs() (all []VIP) {
+	for _, e := range i.Events {
+		at := slices.IndexFunc(all, func(v VIP) bool { return v.Instance == e.Instance })
+		if at < 0 {
+			all, at = append(all, VIP{Instance: e.Instance}), len(all)
+		}
+		if e.VIP.IsValid() {
+			all[at].Address = e.VIP
+		}
+	}
+	slices.SortFunc(all, func(a, b VIP) int { return cmp.Compare(a.Instance, b.Instance) })
+	return all
+}
+
+// Moved says whether somebody came to hold a VIP in it, or ceased to.
+func (i Incident) Moved() bool {
+	return slices.ContainsFunc(i.Events, func(e Event) bool { return e.gained() || e.lost() })
+}

@@ -1,0 +1,87 @@
+package chronicle
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Clock is how two hosts' clocks differ, as far as hand-overs tell that both of them have written down.
+type Clock struct {
+	A, B      string        // names, A before B
+	Ahead     time.Duration // of B's clock: the median of what the hand-overs say; negative for behind
+	HandOvers int
+}
+
+// Exact is how exactly a hand-over tells the difference of two clocks: what it takes itself, under the slowest timing, and until both have looked.
+const Exact = 5 * time.Second
+
+// String says it in words.
+func (c Clock) String() string {
+	n := fmt.Sprintf("%d hand-overs", c.HandOvers)
+	if c.HandOvers == 1 {
+		n = "one hand-over"
+	}
+	switch d := c.Ahead.Abs().Round(time.Millisecond); {
+	case d <= Exact:
+		return fmt.Sprintf("the clocks of %s and %s agree to %v, by %s between them", c.A, c.B, max(d, time.Millisecond), n)
+	case c.Ahead > 0:
+		return fmt.Sprintf("the clock of %s is about %v ahead of that of %s, by %s between them", c.B, d, c.A, n)
+	default:
+		return fmt.Sprintf("the clock of %s is about %v behind that of %s, by %s between them", c.B, d, c.A, n)
+	}
+}
+
+// apart bounds how far clocks can differ for a hand-over to be known for one.
+const apart = 10 * time.Minute
+
+// clocks compares hosts by hand-overs: where one lost a VIP and another gained it, and neither has written of another such thing that is nearer.
+func clocks(events []Event) (all []Clock) {
+	var gains, losses []Event
+	for _, e := range events {
+		switch {
+		case e.Late: // nobody looked when it happened
+		case e.gained():
+			gains = append(gains, e)
+		case e.lost():
+			losses = append(losses, e)
+		}
+	}
+	type pair struct{ a, b string }
+	said := map[pair][]time.Duration{}
+	for _, loss := range losses {
+		gain, ok := nearest(loss, gains)
+		if !ok {
+			continue
+		}
+		if back, _ := nearest(gain, losses); back.Host != loss.Host || !back.At.Equal(loss.At) {
+			continue
+		}
+		p, ahead := pair{loss.Host, gain.Host}, gain.At.Sub(loss.At)
+		if p.a > p.b {
+			p, ahead = pair{p.b, p.a}, -ahead
+		}
+		said[p] = append(said[p], ahead)
+	}
+	for p, list := range said {
+		slices.Sort(list)
+		all = append(all, Clock{A: p.a, B: p.b, Ahead: list[len(list)/2], HandOvers: len(list)})
+	}
+	slices.SortFunc(all, func(x, y Clock) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
+	return all
+}
+
+// nearest is the event of another host, of the same VIP, that is nearest in time.
+func nearest(to Event, list []Event) (best Event, found bool) {
+	for _, e := range list {
+		d := e.At.Sub(to.At).Abs()
+		if e.Host == to.Host || e.Instance != to.Instance || d > apart {
+			continue
+		}
+		if !found || d < best.At.Sub(to.At).Abs() {
+			best, found = e, true
+		}
+	}
+	return best, found
+}

@@ -1,0 +1,190 @@
+package chronicle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/timeline"
+)
+
+// Timeline draws what happened to one VIP in an incident: the same picture as of a simulation. Times count from its first move; where it has none, from
+// the first event.
+func (c Chronicle) Timeline(i Incident, v VIP) timeline.Timeline {
+	var mine []Event
+	for _, e := range i.Events {
+		if e.Instance == v.Instance {
+			mine = append(mine, e)
+		}
+	}
+	first, last := moves(mine)
+	zero, end := first.At, last.At.Sub(first.At)
+	t := timeline.Timeline{
+		Title: fmt.Sprintf("%s, %sZ", v, zero.UTC().Format(time.DateTime)),
+		Begin: -max(time.Second, end/10), End: end + max(2*time.Second, end/5),
+	}
+	for _, e := range mine {
+		if text := e.mark(); text != "" {
+			t.Marks = append(t.Marks, timeline.Mark{At: e.At.Sub(zero), Label: e.Host + " " + text})
+		}
+	}
+	var holds [][]timeline.Span
+	for _, host := range c.Hosts {
+		lane := c.lane(host, v, zero, t.End)
+		if len(lane.Curve) == 0 {
+			continue // it never stood for this VIP
+		}
+		t.Lanes = append(t.Lanes, lane)
+		if spans := held(lane); len(spans) > 0 {
+			holds = append(holds, spans)
+		}
+	}
+	t.Note = c.note(mine, holds, end)
+	return t
+}
+
+// moves are the first and the last event by which a VIP came or went. What nobody saw happen says nothing of when; and where there are none, all count.
+func moves(events []Event) (first, last Event) {
+	for _, e := range events {
+		if e.Late || !e.gained() && !e.lost() {
+			continue
+		}
+		if first.At.IsZero() {
+			first = e
+		}
+		last = e
+	}
+	if first.At.IsZero() {
+		return events[0], events[len(events)-1]
+	}
+	return first, last
+}
+
+// mark is an event in a word or two; empty for what follows from others.
+func (e Event) mark() string {
+	switch {
+	case e.gained():
+		return string(supervised.Master)
+	case e.Booted:
+		return "boots"
+	case e.State == supervised.Fault:
+		return "fault"
+	case e.lost() && e.State == supervised.Init:
+		return "ends"
+	}
+	return ""
+}
+
+// lane is a host's, over all of its journal up to an end, or beyond it: a timeline shows what it needs of it.
+func (c Chronicle) lane(host string, v VIP, zero time.Time, end time.Duration) timeline.Lane {
+	var own []Event
+	for _, e := range c.events {
+		if e.Host == host && e.Instance == v.Instance {
+			own = append(own, e)
+		}
+	}
+	vip, part := timeline.Row{Name: "VIP", Thick: true}, timeline.Row{Name: "takes part"}
+	var curve []timeline.Step
+	for n, e := range own {
+		from := e.At.Sub(zero)
+		to := max(from, end)
+		if n+1 < len(own) {
+			to = own[n+1].At.Sub(zero)
+		}
+		known := to
+		if n+1 < len(own) && own[n+1].Late {
+			known = c.until(own[n], own[n+1]).Sub(zero)
+		}
+		tone, priority := timeline.Good, e.Priority
+		switch e.State {
+		case supervised.Init:
+			tone, priority = timeline.Away, -1
+		case supervised.Fault:
+			tone = timeline.Bad
+		}
+		part.Spans = append(part.Spans, timeline.Span{From: from, To: known, Tone: tone})
+		curve = append(curve, timeline.Step{At: from, Value: priority})
+		if e.State == supervised.Master {
+			vip.Spans = append(vip.Spans, timeline.Span{From: from, To: known, Tone: timeline.Holds, Label: "holds the VIP"})
+		}
+		if known < to { // how it was then, nobody has written down
+			vip.Spans = append(vip.Spans, timeline.Span{From: known, To: to, Tone: timeline.Away})
+			part.Spans = append(part.Spans, timeline.Span{From: known, To: to, Tone: timeline.Away})
+			curve = append(curve, timeline.Step{At: known, Value: -1})
+		}
+	}
+	return timeline.Lane{Name: host, Rows: []timeline.Row{vip, part}, Curve: curve}
+}
+
+// until is when the state of an event ended of which only the next one of the host speaks, that nobody saw happen: when another host came to hold the
+// VIP, and no later than that.
+func (c Chronicle) until(e, late Event) time.Time {
+	for _, other := range c.events {
+		if other.Host != e.Host && other.Instance == e.Instance && other.gained() && other.At.After(e.At) && other.At.Before(late.At) {
+			return other.At
+		}
+	}
+	return late.At
+}
+
+func held(l timeline.Lane) (spans []timeline.Span) {
+	for _, s := range l.Rows[0].Spans {
+		if s.Tone == timeline.Holds {
+			spans = append(spans, s)
+		}
+	}
+	return spans
+}
+
+// note says how long nobody held the VIP between the first of the events and the last, and how long two did, by the hosts' clocks; and each change's reason.
+func (c Chronicle) note(mine []Event, holds [][]timeline.Span, end time.Duration) string {
+	var said []string
+	for _, e := range mine {
+		if e.gained() || e.lost() {
+			said = append(said, fmt.Sprintf("%s %s: %s", e.Host, e.State, e.Why))
+		}
+	}
+	nobody, two := count(holds, end)
+	if nobody > 0 && len(holds) > 0 { // otherwise its holder's journal is none of these
+		said = append(said, fmt.Sprintf("By these journals nobody held it for %v", nobody.Round(time.Millisecond)))
+	}
+	if two > 0 {
+		said = append(said, fmt.Sprintf("By these journals more than one host held it for %v, or their clocks differ by as much", two.Round(time.Millisecond)))
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return strings.Join(said, ". ") + "."
+}
+
+// count says for how long of the time from 0 to end nobody holds, and more than one.
+func count(holds [][]timeline.Span, end time.Duration) (nobody, two time.Duration) {
+	edges := []time.Duration{0, end}
+	for _, host := range holds {
+		for _, s := range host {
+			for _, at := range []time.Duration{s.From, s.To} {
+				if at > 0 && at < end {
+					edges = append(edges, at)
+				}
+			}
+		}
+	}
+	slices.Sort(edges)
+	for n := range len(edges) - 1 {
+		at, holders := edges[n], 0
+		for _, host := range holds {
+			if slices.ContainsFunc(host, func(s timeline.Span) bool { return s.From <= at && at < s.To }) {
+				holders++
+			}
+		}
+		switch {
+		case holders == 0:
+			nobody += edges[n+1] - at
+		case holders > 1:
+			two += edges[n+1] - at
+		}
+	}
+	return nobody, two
+}
