@@ -274,7 +274,7 @@ func TestAnnounced(t *testing.T) {
 		used string
 		want int // server blocks
 	}{
-		{"ours", spec.MDNSEnabled, ours, 2},
+		{"ours", spec.MDNSEnabled, ours, 3},
 		{"another CoreDNS", spec.MDNSEnabled, "registry.example.com/coredns:1", 0},
 		{"not asked for", "", ours, 0},
 	} {

@@ -367,8 +367,8 @@ func TestAnnounced(t *testing.T) {
 		want   int      // server blocks
 		why    string   // the reason after that for the nodes
 	}{
-		{"a master", role.Master, ours, masters(), nil, 2, "what nodes announce is heard beside 192.0.2.10"},
-		{"a worker before anybody knows a node", role.Worker, ours, nil, nil, 2, "what nodes announce is heard beside 192.0.2.10"},
+		{"a master", role.Master, ours, masters(), nil, 3, "what nodes announce is heard beside 192.0.2.10"},
+		{"a worker before anybody knows a node", role.Worker, ours, nil, nil, 3, "what nodes announce is heard beside 192.0.2.10"},
 		{"a worker that can ask the control plane", role.Worker, ours, masters(), nil, 1, "what nodes announce is heard beside 192.0.2.10"},
 		{"a machine without an address", role.Master, ours, nil, []string{"127.0.0.1/8"}, 0, "what nodes announce is heard on every interface: choose the node's address: "},
 		{"another CoreDNS", role.Master, func(c *spec.Cluster) { ours(c); c.Images[spec.CoreDNSImage] = "localhost/coredns:1" }, masters(), nil, 0, ""},

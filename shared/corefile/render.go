@@ -35,7 +35,8 @@ type page struct {
 	Poll       bool
 	Zone       record.Name
 	SOA        string
-	Patterns   []string // every owned name
+	Owned      []record.Name // where the owned names are, or are below
+	Patterns   []string      // every owned name
 	Answers    []answer
 	Nodes      bool  // nodes have names
 	Announced  bool  // some of them by what they announce
@@ -69,10 +70,13 @@ type answer struct{ Type, Pattern, RR string }
 //     ask for. A stanza for ANY matches a query of any type, so the last one answers for every type, and every family, that has no answer.
 //   - Names in the zone that are not owned fall through to the upstreams: without fallthrough the plugin would fail them.
 //   - Upstreams are asked in order: the first one gets all queries while it is healthy.
-//   - With Hosts the zone has a server block of its own, without a cache, which no option of the plugin could keep from holding an answer for
-//     5 s, and that there is no such node for 30 s. CoreDNS takes the block with the longest matching zone. The hosts plugin looks at its file
-//     every 500 ms, by time and size, so another set of nodes is in force without a reload; its TTL is 1 s, the shortest that it knows.
-//     The other block has the file for the nodes' short names and for the names of their addresses.
+//   - With Hosts the zone has a server block of its own, without a cache: one that has heard that there is no such node says so for a while. CoreDNS takes
+//     the block with the longest matching zone. The hosts plugin looks at its file every 500 ms, by time and size, so another set of nodes is in force
+//     without a reload; its TTL is 1 s, the shortest that it knows. The last block has the file for the nodes' short names and for the names of their
+//     addresses.
+//   - There the owned names have a block as well, with a cache: an answer of template's costs several times one of the cache's, and a node's name is
+//     not compared with each of them. A cache for all names costs less than one that compares each with its zones, and nothing else comes here. The names
+//     of nodes stand in that block for one that is called as an owned name is, or as what those are below.
 //   - What nodes announce comes after the file, so that the API's word wins; the plugin has a place of its own behind hosts. Its names stand in
 //     that block as well: a host may say goodbye at any time. Where somebody knows all names, it is asked, who does the same: else this
 //     machine's ears would win over the API. A template that fails everything would do so before anybody is heard.
@@ -104,7 +108,7 @@ func execute(t *template.Template, c Config) []byte {
 func words(c Config) page {
 	p := page{Header: strings.Map(printable, c.Header), HealthPort: c.HealthPort, Poll: c.Poll, Zone: c.Zone, SOA: soa}
 	for _, r := range c.Records {
-		p.Patterns = append(p.Patterns, pattern(r))
+		p.Owned, p.Patterns = append(p.Owned, r.Name), append(p.Patterns, pattern(r))
 		for _, a := range r.Addresses {
 			kind := "AAAA"
 			if a.Is4() {
