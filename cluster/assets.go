@@ -114,6 +114,9 @@ func scripts(b *asset.Builder, p plan.Plan, r role.Role) {
 	ladders := []plan.Ladder{p.VRRP.IngressNodes}
 	if r == role.Master {
 		ladders = append(ladders, p.VRRP.ControlPlane)
+		if p.VRRP.DNSNodes != nil {
+			ladders = append(ladders, *p.VRRP.DNSNodes)
+		}
 	}
 	for _, ladder := range ladders {
 		for _, w := range ladder.Checks {

@@ -131,9 +131,17 @@ func TestScripts(t *testing.T) {
 	const dir = "/etc/kubernetes/static-pod-resources/keepalived/scripts/"
 	ingress := map[string]string{"chk_ingress.sh": "ingress", "chk_ingress_ready.sh": "ingress-ready", "chk_default_ingress.sh": "default-ingress"}
 	api := map[string]string{"chk_ocp_script.sh": "lb", "chk_ocp_script_both.sh": "both", "chk_mcs_script.sh": "mcs"}
-	for r, want := range map[role.Role][]map[string]string{role.Master: {ingress, api}, role.Worker: {ingress}} {
-		got := map[string]string{}
-		for _, f := range mustAssets(t, compiled(t, func(*spec.Cluster) {}), r).Files() {
+	dns := map[string]string{"chk_dns.sh": "dns"}
+	for _, tt := range []struct {
+		role role.Role
+		vip  netip.Addr
+		want []map[string]string
+	}{
+		{role.Master, netip.Addr{}, []map[string]string{ingress, api}}, {role.Worker, netip.Addr{}, []map[string]string{ingress}},
+		{role.Master, netip.MustParseAddr("192.0.2.7"), []map[string]string{ingress, api, dns}}, {role.Worker, netip.MustParseAddr("192.0.2.7"), []map[string]string{ingress}},
+	} {
+		r, want, got := tt.role, tt.want, map[string]string{}
+		for _, f := range mustAssets(t, compiled(t, func(c *spec.Cluster) { c.DNSVIP = tt.vip }), r).Files() {
 			if name, ok := strings.CutPrefix(f.Path, dir); ok {
 				got[name] = string(f.Contents)
 			}

@@ -1,6 +1,7 @@
 package vip
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -64,5 +65,33 @@ func TestDNSVIPRanks(t *testing.T) {
 	d := w.turn()
 	if got := instance(t, d, "192.0.2.7"); got.Priority != instance(t, d, "192.0.2.5").Priority || !slices.Contains(got.Tracks, "holder_dns_0") {
 		t.Errorf("instance %+v", got)
+	}
+}
+
+// TestDNSUnserved holds that a holder whose name server does not answer gives the DNS VIP up at once, beside nodes of ours only, and no other VIP for it.
+func TestDNSUnserved(t *testing.T) {
+	for _, tt := range []struct {
+		name, timing string
+		vip, answers bool
+		want         string
+	}{
+		{"it does not answer", vrrp.ProfileLan, true, false, "[ostest_DNS_0]"},
+		{"it answers", vrrp.ProfileLan, true, true, "[]"},
+		{"no such VIP", vrrp.ProfileLan, false, false, "[]"},
+		{"beside nodes of today", vrrp.ProfileCompat, true, false, "[]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := family(cluster(), "IPv4")
+			if c.Timing = tt.timing; tt.vip {
+				c.DNSVIP = ip("192.0.2.7")
+			}
+			w := newWorld(t, c, role.Master)
+			w.passes[vrrp.CheckBoth], w.passes[vrrp.CheckDNS] = true, tt.answers
+			w.turn()
+			w.turn()
+			if got := fmt.Sprint(w.unserved); got != tt.want {
+				t.Errorf("unserved are %s, want %s", got, tt.want)
+			}
+		})
 	}
 }

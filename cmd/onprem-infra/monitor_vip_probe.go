@@ -281,6 +281,7 @@ const checkAPI vrrp.CheckName = "api"
 var checkNames = map[string]vrrp.CheckName{
 	"lb": vrrp.CheckLB, "api": checkAPI, "both": vrrp.CheckBoth, "mcs": vrrp.CheckMCS,
 	"ingress": vrrp.CheckIngress, "ingress-ready": vrrp.CheckIngressReady, "default-ingress": vrrp.CheckDefaultIngress,
+	"dns": vrrp.CheckDNS,
 }
 
 // checkMeans says what passes each of them.
@@ -292,6 +293,7 @@ var checkMeans = map[string]string{
 	"ingress":         "an ingress router lives here; one that drains does",
 	"ingress-ready":   "an ingress router here takes new connections",
 	"default-ingress": "a router of the default ingress controller runs here, as the kubelet says",
+	"dns":             "this node's own name server answers; the DNS VIP depends on it, where the cluster has one",
 }
 
 // checkNamed finds a check. Underscores are hyphens: in keepalived's configuration the names have those.

@@ -223,7 +223,7 @@ func TestServed(t *testing.T) {
 
 // TestCheckNames holds the names that people type.
 func TestCheckNames(t *testing.T) {
-	for _, name := range []string{"lb", "both", "api", "mcs", "ingress", "ingress-ready", "ingress_ready", "default-ingress"} {
+	for _, name := range []string{"lb", "both", "api", "mcs", "ingress", "ingress-ready", "ingress_ready", "default-ingress", "dns"} {
 		if _, ok := checkNamed(name); !ok {
 			t.Errorf("there is no check %s", name)
 		}

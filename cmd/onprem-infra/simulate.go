@@ -101,6 +101,9 @@ func simulatedCluster(c spec.Cluster, p plan.Plan) (simulate.Cluster, error) {
 	}
 	out := simulate.Of(p.Timing.Model)
 	out.Version = p.Timing.Model.Version(p.VIPs.API[0])
+	if len(p.VIPs.DNS) > 0 {
+		out.Policy = out.Policy.WithDNS()
+	}
 	switch p.Topology {
 	case spec.SingleReplica:
 		return out, fmt.Errorf("cluster %s has one control plane node, and nobody could take the VIP over: there is no election to simulate", p.Cluster.Name)
@@ -125,7 +128,7 @@ func (s simulation) run(std streams, p plan.Plan, c simulate.Cluster, args []str
 	}
 	var rows []row
 	for _, scenario := range simulate.Scenarios() {
-		if len(args) > 0 && args[0] != scenario.Name || scenario.Kind == vrrp.Ingress && len(p.VIPs.Ingress) == 0 {
+		if len(args) > 0 && args[0] != scenario.Name || !has(p.VIPs, scenario.Kind) {
 			continue
 		}
 		o := simulate.Measure(scenario, c, s.seed, s.phases)
@@ -145,6 +148,17 @@ func (s simulation) run(std streams, p plan.Plan, c simulate.Cluster, args []str
 		}
 	}
 	return s.print(std, rows)
+}
+
+// has says whether the cluster has the VIP that a scenario is about.
+func has(vips plan.VIPs, kind vrrp.Kind) bool {
+	switch kind {
+	case vrrp.Ingress:
+		return len(vips.Ingress) > 0
+	case vrrp.DNS:
+		return len(vips.DNS) > 0
+	}
+	return true
 }
 
 // replay plays one schedule. A bootstrap machine is there when the schedule speaks of it.

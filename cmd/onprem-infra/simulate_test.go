@@ -12,6 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/simulate"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // simulated is a command line of the verb for an example cluster.
@@ -47,7 +48,13 @@ func TestSimulate(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 		}
-		if want := append(scenarioNames(), "random"); !slices.Equal(names, want) {
+		var want []string
+		for _, s := range simulate.Scenarios() {
+			if s.Kind != vrrp.DNS { // an install-config has no such VIP
+				want = append(want, s.Name)
+			}
+		}
+		if want = append(want, "random"); !slices.Equal(names, want) {
 			t.Errorf("%s: scenarios %v, want %v", profile, names, want)
 		}
 	}
@@ -56,6 +63,7 @@ func TestSimulate(t *testing.T) {
 // TestSimulateBounds holds that every bound of the plan is played, so that a number which the election cannot keep is found.
 func TestSimulateBounds(t *testing.T) {
 	c, _ := spec.Parse("cluster", []byte(must(t, "", "example", "install-config")), spec.Knobs{})
+	c.DNSVIP = c.APIVIPs[0].Next().Next()
 	p, err := plan.Compile(c)
 	if err != nil {
 		t.Fatal(err)
@@ -66,6 +74,28 @@ func TestSimulateBounds(t *testing.T) {
 	for _, b := range p.Timing.Bounds {
 		if _, ok := simulate.Find(b.Scenario); !ok {
 			t.Errorf("nobody plays %s", b.Scenario)
+		}
+	}
+}
+
+// TestSimulateDNS holds that the scenarios of a DNS VIP are played where the cluster has one, beside what the plan says of them.
+func TestSimulateDNS(t *testing.T) {
+	cluster := strings.ReplaceAll(must(t, "", "example", "cluster"), "\n  # dnsVIP:", "\n  dnsVIP:")
+	for _, profile := range spec.Timings() {
+		played := 0
+		for _, s := range simulate.Scenarios() {
+			if s.Kind != vrrp.DNS {
+				continue
+			}
+			played++
+			o := invoke(t, cluster, "simulate", "-c", "-", "--timing", profile, "--phases", "10", "-o", "json", s.Name)
+			var r row
+			if err := json.Unmarshal([]byte(o.out), &r); err != nil || o.code != 0 || r.Bound == nil || len(r.Broken) > 0 {
+				t.Errorf("%s: %s: %v, %+v", profile, s.Name, err, o)
+			}
+		}
+		if played != 4 {
+			t.Errorf("%d scenarios are about it", played)
 		}
 	}
 }

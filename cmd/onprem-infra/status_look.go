@@ -147,16 +147,28 @@ func (l *statusLook) entries(r *statusReport) []journal.Entry {
 	return j.Entries()
 }
 
+// statusElection is one of the cluster's elections.
+type statusElection struct {
+	kind   vrrp.Kind
+	vips   []netip.Addr
+	id     vrrp.ID
+	ladder plan.Ladder
+}
+
+// electionsOf are all of a cluster's, in the order in which people are told.
+func electionsOf(p plan.Plan) []statusElection {
+	all := []statusElection{{vrrp.API, p.VIPs.API, p.VRRP.API.ID, p.VRRP.ControlPlane}, {vrrp.Ingress, p.VIPs.Ingress, p.VRRP.Ingress.ID, p.VRRP.IngressNodes}}
+	if p.VRRP.DNSNodes != nil {
+		all = append(all, statusElection{vrrp.DNS, p.VIPs.DNS, p.VRRP.DNS.ID, *p.VRRP.DNSNodes})
+	}
+	return all
+}
+
 // elections are the VIPs, and what this host is in the election of each.
 func (l *statusLook) elections(r *statusReport, links addr.Snapshot, agreed []netip.Addr, status supervised.Status, entries []journal.Entry) {
 	p := l.plan
-	all := slices.Concat(p.VIPs.API, p.VIPs.Ingress)
-	for _, e := range []struct {
-		kind   vrrp.Kind
-		vips   []netip.Addr
-		id     vrrp.ID
-		ladder plan.Ladder
-	}{{vrrp.API, p.VIPs.API, p.VRRP.API.ID, p.VRRP.ControlPlane}, {vrrp.Ingress, p.VIPs.Ingress, p.VRRP.Ingress.ID, p.VRRP.IngressNodes}} {
+	all := p.VIPs.All()
+	for _, e := range electionsOf(p) {
 		for i, address := range e.vips {
 			v := statusVIP{VIP: address, For: e.kind, ID: e.id, Instance: vrrp.InstanceName(fmt.Sprintf("%s_%s_%d", p.Cluster.Name, strings.ToUpper(string(e.kind)), i))}
 			hint := netip.Addr{}
@@ -198,7 +210,7 @@ func (l *statusLook) gate(r *statusReport, links addr.Snapshot) {
 	if err == nil {
 		memory, err = vip.DecodeMemory(text)
 	}
-	self := vip.Self(memory.Nodes, links, slices.Concat(l.plan.VIPs.API, l.plan.VIPs.Ingress))
+	self := vip.Self(memory.Nodes, links, l.plan.VIPs.All())
 	stands := slices.ContainsFunc(memory.Nodes, func(n vip.Node) bool { return n.ControlPlane && n.Name == self })
 	switch {
 	case err != nil:

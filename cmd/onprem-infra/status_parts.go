@@ -23,8 +23,9 @@ func (l *statusLook) parts(kind vrrp.Kind, ladder plan.Ladder, own netip.Addr, v
 			sum += p.Adds
 		}
 	}
-	if there, err := exists(l.host.at(vip.MemoryPath)); err == nil && !there && kind == vrrp.API && l.plan.VRRP.BootstrapPriority != 0 {
-		add(statusPart{Name: "bootstrap", Adds: int(l.plan.VRRP.BootstrapPriority), Counts: true})
+	first := map[vrrp.Kind]vrrp.Priority{vrrp.API: l.plan.VRRP.BootstrapPriority, vrrp.DNS: l.plan.VRRP.DNSBootstrapPriority}[kind]
+	if there, err := exists(l.host.at(vip.MemoryPath)); err == nil && !there && first != 0 {
+		add(statusPart{Name: "bootstrap", Adds: int(first), Counts: true})
 	} else {
 		add(statusPart{Name: "base", Adds: int(ladder.Base), Counts: true})
 		if rank := l.rank(kind, ladder, own); rank != 0 {

@@ -141,6 +141,54 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// TestStatusDNS holds that the DNS VIP is told of like the others, on a node and on the bootstrap machine.
+func TestStatusDNS(t *testing.T) {
+	c := spec.Cluster{Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, Timing: vrrp.ProfileLan, DNSVIP: netip.MustParseAddr("192.0.2.7"),
+		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, APIVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")}}
+	p, err := plan.Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ladder := p.VRRP.DNSNodes.Candidates()
+	for _, tt := range []struct {
+		name     string
+		memory   string
+		priority int
+		want     []string
+	}{
+		{"a node", `{"open":true,"rank":"1"}`, int(ladder.Base) + ladder.Rank(1) + ladder.Holder + 120, []string{"base", "rank", "holder", "dns"}},
+		{"the bootstrap machine", "", int(p.VRRP.DNSBootstrapPriority), []string{"bootstrap"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			files := map[string]string{vip.AgreedDir + "/ipv4": "192.0.2.11", vip.TrackFile(vrrp.CheckDNS, false): passing,
+				vip.RunDir + "/" + supervised.HolderTrack("ostest_DNS_0"): "1\n",
+				vip.RunDir + "/" + supervised.StatusFile: string(supervised.Encode(supervised.Status{PID: 9, Instances: map[string]supervised.Instance{
+					"ostest_DNS_0": {State: supervised.Master, Priority: tt.priority}}}))}
+			if tt.memory != "" {
+				files[vip.MemoryPath] = tt.memory
+			}
+			look := statusOf(t, p, files)
+			look.ask = func(context.Context, string, netip.Addr) (addr.Neighbour, error) {
+				return addr.Neighbour{Absent: true}, nil
+			}
+			r := look.report(t.Context())
+			if len(r.VIPs) != 3 || r.VIPs[2].For != vrrp.DNS || r.VIPs[2].ID != p.VRRP.DNS.ID || r.VIPs[2].State != supervised.Master {
+				t.Fatalf("%+v", r.VIPs)
+			}
+			var parts []string
+			for _, part := range r.VIPs[2].Parts {
+				parts = append(parts, part.Name)
+			}
+			if !slices.Equal(parts, tt.want) {
+				t.Errorf("%v make up %d, want %v", r.VIPs[2].Parts, tt.priority, tt.want)
+			}
+			if text := statusText(r); !strings.Contains(text, "192.0.2.7  dns") {
+				t.Errorf("a person reads\n%s", text)
+			}
+		})
+	}
+}
+
 // TestStatusText holds what a person reads, in lines of at most 100 columns.
 func TestStatusText(t *testing.T) {
 	p := statusPlan(t, vrrp.ProfileLan)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,13 +12,15 @@ import (
 )
 
 func vrIDsCommand(std streams) *cobra.Command {
-	return &cobra.Command{
+	dns := false
+	cmd := &cobra.Command{
 		Use:   "vr-ids NAME",
 		Short: "Print the virtual router IDs of a cluster of that name",
 		Long: `vr-ids prints the virtual router IDs that a cluster of that name uses. Two clusters on one network must not share any:
 compare before installing, and choose others with vrids in cluster.yaml or --vrid if they do.`,
-		Example: `  onprem-infra vr-ids mycluster`,
-		Args:    cobra.ExactArgs(1),
+		Example: `  onprem-infra vr-ids mycluster
+  onprem-infra vr-ids --dns mycluster`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			name := args[0]
 			api, ingress, err := vrrp.IDs(name)
@@ -27,8 +30,14 @@ compare before installing, and choose others with vrids in cluster.yaml or --vri
 			if label, err := record.ParseName(name); err != nil || string(label) != name || strings.Contains(name, ".") {
 				fmt.Fprintf(std.err, "onprem-infra: warning: no cluster can be called %q, as it is no DNS label in lower case\n", name)
 			}
-			_, err = fmt.Fprintf(std.out, "APIVirtualRouterID: %d\nIngressVirtualRouterID: %d\n", api, ingress)
+			text := fmt.Sprintf("APIVirtualRouterID: %d\nIngressVirtualRouterID: %d\n", api, ingress)
+			if dns {
+				text += fmt.Sprintf("DNSVirtualRouterID: %d\n", vrrp.DNSID(name, api, ingress))
+			}
+			_, err = io.WriteString(std.out, text)
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&dns, "dns", false, "print that of a DNS VIP too, which a cluster.yaml may ask for")
+	return cmd
 }

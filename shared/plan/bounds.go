@@ -38,6 +38,11 @@ func bounds(balancer spec.LoadBalancer, vips VIPs, policy vrrp.Policy, timing vr
 		found = append(found, ingress.holder("ingress-", "ingress")...)
 		found = append(found, ingress.router())
 	}
+	if len(vips.DNS) > 0 {
+		dns := newRace(timing, vips.DNS, policy.DNS)
+		found = append(found, dns.holder("dns-", "DNS")...)
+		found = append(found, dns.nameServer(), dns.handover("dns-"))
+	}
 	return found
 }
 
@@ -159,9 +164,15 @@ func (r race) bootstrap() []Bound {
 	return []Bound{
 		end("bootstrap-crash", "refuses connections or is not ready, and Ironic refuses them", 0, 0),
 		end("bootstrap-hang", "takes connections and hangs, and so does Ironic", check.Late()+check.Timeout, check.Timeout),
-		{"handover", "the bootstrap's API announces its shutdown, and a master stands by", ceilMs(check.Interval) + ceilMs(r.down), 0,
-			fmt.Sprintf("looks are %d ms apart; then %s", check.Interval.Milliseconds(), r.sinks()) + r.waitsForWhoBegins()},
+		r.handover(""),
 	}
+}
+
+// handover is the end of an installation: the bootstrap machine serves until a node has its VIP.
+func (r race) handover(prefix string) Bound {
+	looks := r.Bootstrap.Interval
+	return Bound{prefix + "handover", "the bootstrap's API announces its shutdown, and a master stands by", ceilMs(looks) + ceilMs(r.down), 0,
+		fmt.Sprintf("looks are %d ms apart; then %s", looks.Milliseconds(), r.sinks()) + r.waitsForWhoBegins()}
 }
 
 // waitsForWhoBegins is what is more where nodes are ours alone.
@@ -181,6 +192,14 @@ func (r race) router() Bound {
 			check.Fall, ceilMs(gone), ceilMs(r.skew), r.worst)}
 }
 
+// nameServer is the end of the name server on the holder of the DNS VIP.
+func (r race) nameServer() Bound {
+	check := r.Checks[vrrp.CheckDNS]
+	b := r.unserved(check.Fall, check.Detects(check.Timeout, check.Timeout))
+	b.Scenario, b.Failure = "name-server-crash", "the name server of the holder of the DNS VIP fails"
+	return b
+}
+
 func ceilMs(d time.Duration) int {
 	return int((d + time.Millisecond - 1) / time.Millisecond)
 }
@@ -192,7 +211,7 @@ func looks(timing vrrp.Timing, policy vrrp.Policy) []Look {
 		all = append(all, Look{Who: who, What: what, IntervalMs: ceilMs(p.Interval), TimeoutMs: ceilMs(p.Timeout), Fall: p.Fall, Rise: p.Rise,
 			DetectsMs: ceilMs(p.Detects(p.Timeout, p.Timeout))})
 	}
-	for _, c := range []vrrp.Candidates{policy.ControlPlane, policy.Ingress} {
+	for _, c := range []vrrp.Candidates{policy.ControlPlane, policy.Ingress, policy.DNS} {
 		for _, w := range c.Weights {
 			add("node's monitor", string(w.Check), timing.Checks[w.Check])
 		}

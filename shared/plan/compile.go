@@ -37,7 +37,7 @@ func Compile(c spec.Cluster) (Plan, error) {
 // compile is Compile with the numbers that the elections run on, or what is wrong with how they were asked for.
 func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Policy, errTiming error) (Plan, error) {
 	identity, errName := identify(c)
-	api, ingress, errIDs := routers(c)
+	ids, errIDs := routers(c)
 	proof, errPolicy := vrrp.Prove(policy)
 	if errTiming == nil {
 		errTiming = timing.Check()
@@ -69,8 +69,8 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 		EtcdMembers:     membersOf(c),
 		VRRP: VRRP{
 			Mode:              mode,
-			API:               Router{ID: api},
-			Ingress:           Router{ID: ingress},
+			API:               Router{ID: ids[vrrp.API]},
+			Ingress:           Router{ID: ids[vrrp.Ingress]},
 			BootstrapPriority: policy.Bootstrap,
 			ControlPlane:      ladder(policy.ControlPlane, proof.ControlPlaneMax),
 			IngressNodes:      ladder(policy.Ingress, proof.IngressMax),
@@ -89,7 +89,7 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 
 		knobs: knobs{timing: c.Timing, mode: c.VRRP, former: c.MigrateFrom, vrids: copied(c.VRIDs), ports: copied(c.Ports), size: sizeOf(c)},
 	}
-	p.VRRP.elects(vips.DNS, vrrp.DNSID(c.Name, api, ingress), policy, proof)
+	p.VRRP.elects(vips.DNS, ids[vrrp.DNS], policy, proof)
 	if err := readable(p); err != nil {
 		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)
 	}
@@ -148,30 +148,39 @@ func identify(c spec.Cluster) (Identity, error) {
 	return Identity{Name: c.Name, Domain: domain, Zone: zone}, nil
 }
 
-// routers are the virtual router IDs, the user's own where they are set. One that is set may hit the other: the other is not moved out
-// of the way, as nodes of another make would not move it.
-func routers(c spec.Cluster) (api, ingress vrrp.ID, err error) {
-	api, ingress, err = vrrp.IDs(c.Name)
+// routers are the virtual router IDs, the user's own where they are set. One that is set may hit another: the other is not moved out of the way, as nodes
+// of another make would not move it. That of the DNS VIP is, unless it is set itself.
+func routers(c spec.Cluster) (map[vrrp.Kind]vrrp.ID, error) {
+	api, ingress, err := vrrp.IDs(c.Name)
 	if err != nil {
-		return 0, 0, err
+		return nil, err
+	}
+	ids := map[vrrp.Kind]vrrp.ID{vrrp.API: api, vrrp.Ingress: ingress}
+	there := "api and ingress"
+	if c.DNSVIP.IsValid() {
+		there = "api, ingress and dns"
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.VRIDs)) {
-		id := vrrp.ID(c.VRIDs[name])
+		id, kind := vrrp.ID(c.VRIDs[name]), vrrp.Kind(name)
 		switch {
 		case id == 0:
-			return 0, 0, fmt.Errorf("virtual router ID %s is 0: choose a number from 1 to 255", name)
-		case name == string(vrrp.API):
-			api = id
-		case name == string(vrrp.Ingress):
-			ingress = id
+			return nil, fmt.Errorf("virtual router ID %s is 0: choose a number from 1 to 255", name)
+		case kind == vrrp.API, kind == vrrp.Ingress, kind == vrrp.DNS && c.DNSVIP.IsValid():
+			ids[kind] = id
 		default:
-			return 0, 0, fmt.Errorf("virtual router %q does not exist: there are api and ingress", name)
+			return nil, fmt.Errorf("virtual router %q does not exist: there are %s", name, there)
 		}
 	}
-	if api == ingress {
-		return 0, 0, fmt.Errorf("virtual router IDs api and ingress are both %d: choose another number for one of them", api)
+	if ids[vrrp.API] == ids[vrrp.Ingress] {
+		return nil, fmt.Errorf("virtual router IDs api and ingress are both %d: choose another number for one of them", ids[vrrp.API])
 	}
-	return api, ingress, nil
+	if dns := ids[vrrp.DNS]; dns != 0 && (dns == ids[vrrp.API] || dns == ids[vrrp.Ingress]) {
+		return nil, fmt.Errorf("virtual router ID dns is %d, and that of api or ingress too: choose another number", dns)
+	}
+	if c.DNSVIP.IsValid() && ids[vrrp.DNS] == 0 {
+		ids[vrrp.DNS] = vrrp.DNSID(c.Name, ids[vrrp.API], ids[vrrp.Ingress])
+	}
+	return ids, nil
 }
 
 // copied is a map of the plan's own, empty and not nil without entries.

@@ -140,6 +140,12 @@ func TestCompileDefaults(t *testing.T) {
 			"/var/lib/kubelet/kubeconfig kubelet.service"},
 		{"one VRID set", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"ingress": 200} },
 			func(p Plan) any { return [2]vrrp.ID{p.VRRP.API.ID, p.VRRP.Ingress.ID} }, [2]vrrp.ID{14, 200}},
+		{"the VRID of the DNS VIP makes way", func(c *spec.Cluster) {
+			c.DNSVIP, c.VRIDs = netip.MustParseAddr("192.0.2.7"), map[string]uint8{"ingress": uint8(vrrp.DNSID(c.Name))}
+		}, func(p Plan) any { return p.VRRP.DNS.ID }, vrrp.DNSID(smallest().Name) + 1},
+		{"unless it is set", func(c *spec.Cluster) {
+			c.DNSVIP, c.VRIDs = netip.MustParseAddr("192.0.2.7"), map[string]uint8{"dns": 77}
+		}, func(p Plan) any { return [3]vrrp.ID{p.VRRP.API.ID, p.VRRP.Ingress.ID, p.VRRP.DNS.ID} }, [3]vrrp.ID{14, 93, 77}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -167,6 +173,9 @@ func TestCompileRejects(t *testing.T) {
 		{"VRID hits the derived one", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"api": 93} }, []string{"api and ingress are both 93"}},
 		{"VRID 0", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"api": 0} }, []string{"virtual router ID api is 0"}},
 		{"VRID of nothing", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"dns": 3} }, []string{`virtual router "dns" does not exist`}},
+		{"VRID of the DNS VIP hits another", func(c *spec.Cluster) {
+			c.DNSVIP, c.VRIDs = netip.MustParseAddr("192.0.2.7"), map[string]uint8{"dns": 93}
+		}, []string{"virtual router ID dns is 93"}},
 		{"timing", func(c *spec.Cluster) { c.Timing = "fast" }, []string{`timing profile "fast" does not exist: choose one of lan, vm, compat`}},
 		{"mode", func(c *spec.Cluster) { c.VRRP = "broadcast" }, []string{`VRRP mode "broadcast" does not exist`}},
 		{"API VIP alone", func(c *spec.Cluster) { c.IngressVIPs = nil }, []string{"spec.ingressVIPs: no virtual IP is given for ingress"}},
@@ -237,6 +246,7 @@ func TestBounds(t *testing.T) {
 		}
 		for scenario, most := range map[string]int{
 			"power-loss": 370, "vrrp-kill": 400, "graceful": 100, "lb-crash": 100, "api-crash": 0, "api-hang": 2000, "handover": 0, "reboot": 0, "cold-start": 3000, "node-down": 2850,
+			"dns-power-loss": 370, "dns-graceful": 100, "name-server-crash": 1350, "dns-handover": 0,
 		} {
 			if got, ok := dark[scenario]; !ok || float64(got) > factor*float64(most) {
 				t.Errorf("%s: %s is dark for %d ms (known: %t), want %d", profile, scenario, got, ok, most)
@@ -252,7 +262,7 @@ func TestBounds(t *testing.T) {
 func TestLooks(t *testing.T) {
 	for _, timing := range vrrp.Profiles() {
 		c := smallest()
-		c.Timing = timing.Profile
+		c.Timing, c.DNSVIP = timing.Profile, netip.MustParseAddr("192.0.2.7")
 		said := map[string]Look{}
 		for _, l := range mustCompile(t, c).Timing.Looks {
 			said[l.What] = l

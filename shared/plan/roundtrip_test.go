@@ -98,6 +98,13 @@ func knobsets() []knobset {
 		{"multicast DNS", func(c *spec.Cluster) { c.MDNS = spec.MDNSEnabled }},
 		{"no multicast DNS, said", func(c *spec.Cluster) { c.MDNS = spec.MDNSDisabled }},
 		{"one VRID", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"api": 200} }},
+		{"the VRID of a DNS VIP", func(c *spec.Cluster) {
+			for _, vip := range c.APIVIPs {
+				if vip.Is4() == c.MachineNetworks[0].Addr().Is4() {
+					c.DNSVIP, c.VRIDs = vip.Next().Next(), map[string]uint8{"dns": 200}
+				}
+			}
+		}},
 		{"OpenShift said", func(c *spec.Cluster) { c.Distribution = spec.OpenShift }},
 		{"any Kubernetes", func(c *spec.Cluster) { c.Distribution = spec.Kubernetes }},
 		{"any Kubernetes, elsewhere", func(c *spec.Cluster) {

@@ -1,6 +1,10 @@
 package simulate
 
-import "time"
+import (
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
 
 // part is what runs on a host beside keepalived's supervisor.
 type part int32
@@ -13,6 +17,7 @@ const (
 	partPower
 	partNode // the Node object
 	partRouter
+	partDNS
 	partMonitor
 )
 
@@ -50,7 +55,7 @@ func (w *world) begin(f Fault, i int32) {
 		w.join(h)
 	case Part:
 		w.part(h)
-	case KillLB, StopLB, KillAPI, StopAPI, EndAPI, KillMCS, KillMonitor, KillRouter, DrainRouter:
+	case KillLB, StopLB, KillAPI, StopAPI, EndAPI, KillMCS, KillMonitor, KillRouter, DrainRouter, KillDNS:
 		w.hurt(h, f, i)
 	default:
 		w.disturb(h, f, 1)
@@ -100,6 +105,9 @@ func (w *world) hurt(h *host, f Fault, i int32) {
 	case DrainRouter:
 		h.route.ready = false
 		w.poke(h)
+	case KillDNS:
+		h.dns = false
+		w.poke(h)
 	}
 	w.healAfter(h, f, i)
 }
@@ -143,6 +151,9 @@ func (w *world) heal(h *host, f Fault, i int32, boot uint32) {
 		w.startMonitor(h)
 	case KillRouter, DrainRouter:
 		h.route.on, h.route.ready = h.route.has, true
+		w.poke(h)
+	case KillDNS:
+		h.dns = true
 		w.poke(h)
 	}
 }
@@ -200,7 +211,7 @@ func (w *world) powerOff(h *host) {
 	h.boots++
 	w.end(h)
 	h.router.vip = false
-	h.api, h.mcs, h.route.on = server{gen: h.api.gen + 1}, false, false
+	h.api, h.mcs, h.route.on, h.dns = server{gen: h.api.gen + 1}, false, false, false
 	h.lb.on, h.lb.hung, h.lb.redirect = false, false, false
 	h.lb.gen++
 	h.supervisor.run++
@@ -266,6 +277,9 @@ func (w *world) startPart(h *host, p part, boot uint32) {
 	case partRouter:
 		h.route.on, h.route.ready = h.route.has, true
 		w.poke(h)
+	case partDNS:
+		h.dns = true
+		w.poke(h)
 	case partMonitor:
 		w.startMonitor(h)
 	case partNode:
@@ -302,6 +316,9 @@ func (w *world) startAll(h *host) {
 	start(partKeepalived, bootPods)
 	start(partMonitor, bootPods)
 	start(partRouter, bootPods)
+	if w.Kind == vrrp.DNS {
+		start(partDNS, bootPods)
+	}
 	if h.sort == isMaster {
 		start(partLB, bootPods)
 		start(partAPI, bootAPI)

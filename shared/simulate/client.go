@@ -79,9 +79,11 @@ func (c *client) outcome(w *world) Outcome {
 		return Late
 	case w.Kind == vrrp.Ingress && !h.route.on:
 		return Refused
+	case w.Kind == vrrp.DNS && !h.dns:
+		return Refused
 	case w.lost(2*h.links.loss) || time.Duration(2*h.links.delay)*time.Millisecond > patience:
 		return Late // a SYN is repeated after a second
-	case w.Kind == vrrp.Ingress:
+	case w.Kind != vrrp.API:
 		return Served
 	case !h.lb.redirect:
 		return h.api.answer()

@@ -28,6 +28,7 @@ const (
 	KillMonitor    Kind = "kill-monitor"    // SIGKILL to the monitor that makes the node's checks
 	KillRouter     Kind = "kill-router"     // SIGKILL to the ingress router
 	DrainRouter    Kind = "drain-router"    // the ingress router takes nothing new
+	KillDNS        Kind = "kill-dns"        // SIGKILL to the node's name server
 	PowerOff       Kind = "power-off"       // the power is cut, and comes back
 	Reboot         Kind = "reboot"          // in order
 	Cut            Kind = "cut"             // from the network, both ways
@@ -53,7 +54,7 @@ const (
 // Kinds are all kinds.
 func Kinds() []Kind {
 	return []Kind{KillVRRP, KillKeepalived, StopKeepalived, EndKeepalived, KillLB, StopLB, KillAPI, StopAPI, EndAPI, KillMCS, KillMonitor, KillRouter,
-		DrainRouter, PowerOff, Reboot, Cut, CutIn, CutOut, Loss, Delay, Duplicate, Hog, DiskFull, Join, Part}
+		DrainRouter, KillDNS, PowerOff, Reboot, Cut, CutIn, CutOut, Loss, Delay, Duplicate, Hog, DiskFull, Join, Part}
 }
 
 // labKinds are those that schedules may have for the lab's sake.

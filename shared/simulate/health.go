@@ -40,6 +40,8 @@ func (w *world) truth(h *host, name vrrp.CheckName) (passes, hangs bool) {
 		return h.route.on && h.route.ready, false
 	case vrrp.CheckDefaultIngress:
 		return h.route.on && h.route.standard, false
+	case vrrp.CheckDNS:
+		return h.dns, false
 	default:
 		return false, false
 	}
@@ -96,7 +98,7 @@ func (w *world) found(h *host, i int, found int32, gen uint32) {
 		mark(&h.film.checks[i], w.now, k.latch.Passes)
 		told := w.some(turns)
 		w.after(told+w.some(trackRead), event{kind: evTrack, host: int8(h.index), gen: h.router.process})
-		if was && k.Check == vrrp.CheckBoth && w.candidates().Holder > 0 && w.elects(h) {
+		if was && (k.Check == vrrp.CheckBoth || k.Check == vrrp.CheckDNS) && w.candidates().Holder > 0 && w.elects(h) {
 			w.after(told+w.some(hears), event{kind: evQuit, host: int8(h.index), gen: h.router.process})
 		}
 	}

@@ -33,6 +33,7 @@ type host struct {
 	lb         balancer
 	mcs        bool
 	route      ingress
+	dns        bool // its name server answers
 	checks     []check
 	monitor    bool // it makes them
 	silences   uint32
@@ -135,7 +136,7 @@ func (w *world) settle() {
 		}
 		h.supervisor.beat, h.lb.phase = w.between(0, vrrp.Beat), w.between(0, w.Timing.Redirect.Interval)
 		h.joined = !later[h.name]
-		h.listed = h.joined
+		h.listed, h.dns = h.joined, h.joined
 		if h.sort == isMaster && !h.joined {
 			h.api.on = false
 		}

@@ -49,6 +49,9 @@ func Trial(seed uint64, c Cluster) (Cluster, Schedule) {
 	if !c.Bootstrap && d.IntN(5) == 0 {
 		c.Kind, c.Workers = vrrp.Ingress, 1+d.IntN(3)
 	}
+	if c.Kind == vrrp.API && len(c.Policy.DNS.Weights) > 0 && d.IntN(3) == 0 {
+		c.Kind = vrrp.DNS
+	}
 	return c, Random(seed, c)
 }
 
@@ -88,6 +91,9 @@ func (d dice) kinds() []Kind {
 		Hog, DiskFull}
 	if d.Kind == vrrp.Ingress {
 		return append(all, KillRouter, KillRouter, DrainRouter, DrainRouter, KillMonitor)
+	}
+	if d.Kind == vrrp.DNS {
+		return append(all, KillDNS, KillDNS, KillAPI, EndAPI, KillMonitor)
 	}
 	return append(all, KillLB, KillLB, StopLB, KillAPI, StopAPI, EndAPI, KillMCS, KillMonitor)
 }

@@ -42,6 +42,33 @@ func play(c Cluster, from, to uint64, enough int) (broken []Result) {
 	return broken
 }
 
+// named is a cluster in which some elections are about the DNS VIP.
+func named(timing vrrp.Timing) Cluster {
+	c := Of(timing)
+	c.Policy = c.Policy.WithDNS()
+	return c
+}
+
+// TestRandomDNS holds every rule where the cluster has a DNS VIP too, which follows other checks.
+func TestRandomDNS(t *testing.T) {
+	for _, timing := range vrrp.Profiles() {
+		about := 0
+		for seed := range uint64(normal / 2) {
+			c, s := Trial(seed, named(timing))
+			if c.Kind != vrrp.DNS {
+				continue
+			}
+			about++
+			if r := Run(c, s); len(r.Broken) > 0 {
+				t.Fatalf("%s: %v\n%d masters, bootstrap %t:\n%s", timing.Profile, r.Broken[0], c.Masters, c.Bootstrap, s)
+			}
+		}
+		if about < normal/20 {
+			t.Errorf("%s: %d schedules are about it", timing.Profile, about)
+		}
+	}
+}
+
 // TestRandom holds every rule under schedules by chance, under every profile. ONPREM_INFRA_LONG plays a hundred thousand, and holds that this takes less
 // than a minute.
 func TestRandom(t *testing.T) {

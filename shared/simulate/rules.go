@@ -194,7 +194,7 @@ func (r *rules) healthChanged(h *host, now time.Duration) { r.health[h.index] = 
 
 // elected holds the rules that are about who takes the VIP.
 func (r *rules) elected(w *world, h *host) {
-	if h.sort == isMaster && w.Kind == vrrp.API && !h.served {
+	if h.sort == isMaster && w.Kind != vrrp.Ingress && !h.served {
 		w.broken(w.now, Gate, "%s takes it", h.name)
 	}
 	if w.judgeNone(); r.none >= 0 {
@@ -211,7 +211,7 @@ func (r *rules) elected(w *world, h *host) {
 		case g.sort == isBootstrap && reigns && g.release.phase == holding:
 			w.broken(w.now, Stays, "%s takes it", h.name)
 		case h.sort == isBootstrap || !w.promises():
-		case w.Kind == vrrp.API && w.now-o.elected < wire.most && sameWait(o, &h.router):
+		case w.Kind != vrrp.Ingress && w.now-o.elected < wire.most && sameWait(o, &h.router):
 			w.broken(w.now, OneTaker, "%s and %s, at priorities %d and %d", g.name, h.name, o.priority, h.router.priority)
 		case reigns && w.now-r.farewell >= window && w.now-r.health[g.index] >= window && w.now-r.health[h.index] >= window && w.worth(g) >= w.worth(h):
 			w.broken(w.now, NoNeed, "%s takes it from %s, at priorities %d and %d", h.name, g.name, h.router.priority, o.priority)

@@ -36,8 +36,11 @@ const clientPace = 10 * time.Millisecond
 
 // Play plays a scenario once. The seed decides the phases.
 func (s Scenario) Play(c Cluster, seed uint64) Result {
-	if c.Kind = s.Kind; c.Kind == vrrp.Ingress {
+	switch c.Kind = s.Kind; c.Kind {
+	case vrrp.Ingress:
 		c.Workers = 3
+	case vrrp.DNS:
+		c.Policy = c.Policy.WithDNS()
 	}
 	if s.change != nil {
 		s.change(&c)

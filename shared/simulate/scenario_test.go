@@ -27,7 +27,7 @@ func TestScenarios(t *testing.T) {
 				lb, router := timing.Checks[vrrp.CheckBoth], timing.Checks[vrrp.CheckIngress]
 				dark, orderly, moves := noise, true, 1
 				switch s.Name {
-				case "power-loss", "vrrp-kill", "both-kill", "ingress-power-loss":
+				case "power-loss", "vrrp-kill", "both-kill", "ingress-power-loss", "dns-power-loss":
 					dark, orderly = down+noise, false
 				case "lb-crash":
 					orderly = false
@@ -46,6 +46,12 @@ func TestScenarios(t *testing.T) {
 					}
 				case "router-crash":
 					dark, orderly = router.Detects(0, 0)+skew+noise, false
+				case "name-server-crash":
+					looks := timing.Checks[vrrp.CheckDNS].Detects(0, 0)
+					dark, orderly = looks+down+noise, false
+					if c.promises() {
+						dark = looks + skew + noise
+					}
 				case "bootstrap-crash":
 					dark, orderly = timing.Bootstrap.Detects(0, 0)+skew+noise, false
 				case "bootstrap-hang":
@@ -53,7 +59,7 @@ func TestScenarios(t *testing.T) {
 					dark, orderly = timing.Bootstrap.Detects(first, timing.Bootstrap.Timeout)+skew+noise, false
 				}
 				// What several looks notice depends on their phase beside the adverts'.
-				looks := []string{"cold-start", "lb-hang", "node-down", "router-crash", "bootstrap-crash", "bootstrap-hang"}
+				looks := []string{"cold-start", "lb-hang", "node-down", "router-crash", "name-server-crash", "bootstrap-crash", "bootstrap-hang"}
 				least, most := o.Bracket()
 				if o.Max > dark || most-least > width && !slices.Contains(looks, s.Name) {
 					t.Errorf("%v to %v, want at most %v, and a bracket of %v", o.Min, o.Max, dark, width)

@@ -79,5 +79,11 @@ func stated() []Scenario {
 		{Name: "ingress-graceful", About: "the keepalived of the ingress VIP's holder is stopped in order", Kind: vrrp.Ingress, after: time.Second,
 			faults: on(Holder, time.Minute, EndKeepalived)},
 		{Name: "router-crash", About: "the router of the ingress VIP's holder is killed", Kind: vrrp.Ingress, after: 5 * time.Second, faults: on(Holder, 0, KillRouter)},
+		{Name: "dns-power-loss", About: "the power of the DNS VIP's holder is cut", Kind: vrrp.DNS, after: time.Second, faults: on(Holder, 0, PowerOff)},
+		{Name: "dns-graceful", About: "the keepalived of the DNS VIP's holder is stopped in order", Kind: vrrp.DNS, after: time.Second,
+			faults: on(Holder, time.Minute, EndKeepalived)},
+		{Name: "name-server-crash", About: "the name server of the DNS VIP's holder is killed", Kind: vrrp.DNS, after: 5 * time.Second, faults: on(Holder, 0, KillDNS)},
+		{Name: "dns-handover", About: "the bootstrap machine's API server shuts down in order, and the DNS VIP goes with the API's", Kind: vrrp.DNS,
+			after: 16 * time.Second, change: installing, faults: on(bootstrapName, 0, EndAPI)},
 	}
 }

@@ -57,7 +57,7 @@ func TestParseSchedule(t *testing.T) {
 func TestScheduleText(t *testing.T) {
 	seen := map[Kind]bool{}
 	for seed := range uint64(2000) {
-		c, s := Trial(seed, Of(vrrp.CompatTiming()))
+		c, s := Trial(seed, named(vrrp.CompatTiming()))
 		got, err := ParseSchedule(s.String())
 		if err != nil || !reflect.DeepEqual(got, s) {
 			t.Fatalf("seed %d: %v\n%swas read as\n%s", seed, err, s, got)
@@ -82,7 +82,7 @@ func TestScheduleText(t *testing.T) {
 
 func FuzzParseSchedule(f *testing.F) {
 	for seed := range uint64(20) {
-		_, s := Trial(seed, Of(vrrp.CompatTiming()))
+		_, s := Trial(seed, named(vrrp.CompatTiming()))
 		f.Add(s.String())
 	}
 	f.Fuzz(func(t *testing.T, text string) {

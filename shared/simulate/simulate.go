@@ -17,10 +17,10 @@ import (
 
 // Cluster is what is simulated. Hosts are named bootstrap, master-0, master-1 and so on, and worker-0 and so on.
 type Cluster struct {
-	Kind      vrrp.Kind // which VIP; the zero value is the API's
+	Kind      vrrp.Kind // which VIP; the zero value is the API's, and that of DNS wants a policy that has it
 	Masters   int
 	Workers   int  // they stand for the ingress VIP only
-	Bootstrap bool // it holds the API VIP at the beginning
+	Bootstrap bool // it holds the API VIP and that of DNS at the beginning
 	Policy    vrrp.Policy
 	Timing    vrrp.Timing
 	Version   vrrp.Version  // of VRRP, which follows from the VIP's family
@@ -53,8 +53,11 @@ func (c Cluster) hosts() []string {
 
 // candidates are the numbers of the election.
 func (c Cluster) candidates() vrrp.Candidates {
-	if c.Kind == vrrp.Ingress {
+	switch c.Kind {
+	case vrrp.Ingress:
 		return c.Policy.Ingress
+	case vrrp.DNS:
+		return c.Policy.DNS
 	}
 	return c.Policy.ControlPlane
 }

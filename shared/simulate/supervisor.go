@@ -43,6 +43,9 @@ type supervisor struct {
 func (w *world) priority(h *host) int {
 	c := w.candidates()
 	p := int(w.Policy.Bootstrap)
+	if w.Kind == vrrp.DNS {
+		p = int(w.Policy.BootstrapDNS)
+	}
 	if h.sort != isBootstrap {
 		p = int(c.Base) + c.Rank(h.rank) + h.supervisor.bonus*c.Holder
 		for _, k := range h.checks {

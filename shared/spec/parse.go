@@ -13,7 +13,7 @@ func Parse(name string, text []byte, knobs Knobs) (Cluster, Findings) {
 	r := newReader(name, "an install-config or a cluster.yaml")
 	d, ok := r.draft(text)
 	r.knobs(&d.settings, knobs)
-	r.checkSettings(d.settings, d.name.value)
+	r.checkSettings(d.settings, d.name.value, d.dns.given)
 	if ok {
 		r.validate(d)
 	}

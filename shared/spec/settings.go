@@ -10,13 +10,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// checkSettings checks the knobs; name is the cluster's, empty when it is not known.
-func (r *report) checkSettings(s settings, name string) {
+// checkSettings checks the knobs; name is the cluster's, empty when it is not known, and dns says whether its name servers have a virtual IP.
+func (r *report) checkSettings(s settings, name string, dns bool) {
 	r.oneOf(s.timing, Timings()...)
 	r.oneOf(s.vrrp, string(Unicast), string(Multicast))
 	r.oneOf(s.mdns, string(MDNSEnabled), string(MDNSDisabled))
 	r.checkFormer(s)
-	r.checkVRIDs(s.vrids, name)
+	r.checkVRIDs(s.vrids, name, dns)
 	r.checkPorts(s.ports)
 }
 
@@ -27,7 +27,9 @@ func (r *report) oneOf(s said[string], words ...string) {
 	}
 }
 
-func (r *report) checkVRIDs(said map[string]said[int], name string) {
+// checkVRIDs checks the virtual router IDs that the user chose, beside those that follow from the name. That of the DNS VIP makes way for the other two
+// unless it is chosen itself.
+func (r *report) checkVRIDs(said map[string]said[int], name string, dns bool) {
 	ids := map[string]int{}
 	if api, ingress, err := vrrp.IDs(name); err == nil {
 		ids["api"], ids["ingress"] = int(api), int(ingress)
@@ -35,8 +37,12 @@ func (r *report) checkVRIDs(said map[string]said[int], name string) {
 	for _, router := range slices.Sorted(maps.Keys(said)) {
 		s := said[router]
 		switch {
-		case router != "api" && router != "ingress":
-			r.errorf(s.at, "there is no virtual router of that name: write api or ingress")
+		case router == "dns" && dns, router == "api", router == "ingress":
+		default:
+			r.errorf(s.at, "there is no virtual router of that name: write %s", map[bool]string{true: "api, ingress or dns", false: "api or ingress"}[dns])
+			continue
+		}
+		switch {
 		case s.ok && (s.value < 1 || s.value > 255):
 			r.errorf(s.at, "%d is no virtual router ID: choose a number from 1 to 255", s.value)
 		case s.ok:
@@ -46,6 +52,9 @@ func (r *report) checkVRIDs(said map[string]said[int], name string) {
 	if api, ingress := ids["api"], ids["ingress"]; api != 0 && api == ingress {
 		at := cmp.Or(said["ingress"].at, said["api"].at)
 		r.errorf(at, "the API and ingress would both use virtual router ID %d: choose two different numbers", api)
+	}
+	if id := ids["dns"]; id != 0 && (id == ids["api"] || id == ids["ingress"]) {
+		r.errorf(said["dns"].at, "virtual router ID %d is that of the API or ingress too: choose another number", id)
 	}
 }
 

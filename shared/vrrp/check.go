@@ -25,11 +25,11 @@ const (
 //     the first of the node's checks can fail: whatever mends itself in this way moves no VIP;
 //   - a server that hangs is out of the balancer in time;
 //   - the bootstrap machine is described as it is.
-func (t Timing) Check() error { return t.check(t.Policy()) }
+func (t Timing) Check() error { return t.check(t.Policy().WithDNS()) }
 
 func (t Timing) check(p Policy) error {
 	wrong := []error{t.adverts(), t.steps(p.ControlPlane)}
-	for _, c := range []Candidates{p.ControlPlane, p.Ingress} {
+	for _, c := range []Candidates{p.ControlPlane, p.Ingress, p.DNS} {
 		for _, w := range c.Weights {
 			wrong = append(wrong, paced(w.Check, t.Checks[w.Check]))
 		}

@@ -101,6 +101,7 @@ func checks(balancer, router, standard health.Policy) map[CheckName]health.Polic
 	return map[CheckName]health.Policy{
 		CheckLB: balancer, CheckBoth: balancer, CheckMCS: balancer,
 		CheckIngress: router, CheckIngressReady: router,
+		CheckDNS:            router, // nothing else stands in for it either
 		CheckDefaultIngress: standard,
 	}
 }

@@ -36,7 +36,7 @@ func timings() []Scar {
 			by(plan, "TestBounds", timing, "Advert: 100 * time.Millisecond", "Advert: 110 * time.Millisecond"),
 			by(plan, "TestBounds", bounds, "worst: c.Serving()", "worst: c.Lowest()"),
 			by(plan, "TestBounds", timing, "Reaction = 60 *", "Reaction = 160 *"),
-			by(bootstrap, "TestStopKeepsThePlansWord", bounds, "ceilMs(check.Interval) + ceilMs(r.down), 0,", "ceilMs(r.down), 0,"),
+			by(bootstrap, "TestStopKeepsThePlansWord", bounds, "ceilMs(looks) + ceilMs(r.down), 0,", "ceilMs(r.down), 0,"),
 			by(plan, "TestLooks", bounds, `add("node's monitor", string(w.Check), timing.Checks[w.Check])`, `add("node's monitor", string(w.Check), timing.Checks[vrrp.CheckLB])`),
 			by("test/daemons", "TestWaits", timing, "\treturn 3*advert + Skew(v, p, advert)\n", "\treturn 4*advert + Skew(v, p, advert)\n")),
 		kept("M-05", "Who left went before a successor could have come.",

@@ -89,7 +89,7 @@ func weaknesses() []Scar {
 			by("shared/resolvconf", "TestUpstreams/fifteen", resolver, "len(upstreams) == maxUpstreams", "len(upstreams) == 2*maxUpstreams"),
 			by("shared/resolvconf", "TestUpstreams/loopback of every kind", resolver, "case addr.IsLoopback(), addr", `case addr.String() == "127.0.0.1", addr`)),
 		kept("W-23", "The cluster's name was read in two ways, an address for it was fatal, and an ID that could not be had was 0.",
-			by("shared/plan", "TestRolesAgreeOnIdentity", "shared/plan/compile.go", "api, ingress, err = vrrp.IDs(c.Name)", "api, ingress, err = vrrp.IDs(c.Name + c.BaseDomain)"),
+			by("shared/plan", "TestRolesAgreeOnIdentity", "shared/plan/compile.go", "api, ingress, err := vrrp.IDs(c.Name)", "api, ingress, err := vrrp.IDs(c.Name + c.BaseDomain)"),
 			by("shared/spec", "TestInstallConfigFindings/name with a dot", "shared/spec/names.go", `case strings.Contains(name, "."):`, "case false:"),
 			by("cluster/lb", "TestTrust/a CA and an address", decide, "if _, err := netip.ParseAddr(s.Name); err != nil {", "if true {"),
 			by("shared/vrrp", "TestIDsInRange", "shared/vrrp/ids.go", "a = (a + s[i]) % 15\n\t\tb = (b + a) % 15", "a = (a + s[i]) & 0xf\n\t\tb = (b + a) & 0xf")),
