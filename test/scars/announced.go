@@ -119,7 +119,7 @@ func dnsVIPs() []Scar {
 			by("shared/spec", "TestClusterFindings/vrid of a DNS VIP that another has", "shared/spec/settings.go", "id != 0 && (id == ids", "false && (id == ids")),
 		kept("Q-45", "The plan promised of the DNS VIP what its checks cannot keep.",
 			by("shared/plan", "TestBounds", "shared/plan/bounds.go", "check := r.Checks[vrrp.CheckDNS]", "check := r.Checks[vrrp.CheckLB]"),
-			by("cmd/onprem-infra", "TestSimulateDNS", "shared/plan/bounds.go", "check := r.Checks[vrrp.CheckDNS]", "check := r.Redirect")),
+			by("cmd/onprem-infra", "TestSimulateDNS", "cmd/onprem-infra/simulate.go", "return len(vips.DNS) > 0", "return false")),
 		kept("Q-46", "In virtual time the bootstrap machine stood for the DNS VIP with its priority for the API's.",
 			by("shared/simulate", "TestRandomDNS", "shared/simulate/supervisor.go", "p = int(w.Policy.BootstrapDNS)", "p = int(w.Policy.Bootstrap)")),
 		kept("Q-47", "Status kept silent about the DNS VIP.",
