@@ -16,7 +16,7 @@ const (
 	// turn is how long a control plane node leaves a wrong list to each of those that come before it.
 	turn = 30 * time.Second
 	// rest is the time between two writes of one node, on the average: each is sent to every worker of the cluster.
-	rest = 10 * time.Second
+	rest = 5 * time.Second
 	// atOnce is how many writes may follow each other without it. What people do to a cluster's nodes waits for nothing, and a storm does.
 	atOnce = 10
 	// patience is how long the list waits for word of the routers. A cluster may have none, or not yet the right to ask for them.

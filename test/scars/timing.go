@@ -65,7 +65,7 @@ func timings() []Scar {
 			by("cluster", "TestConfinement", "shared/plan/keepalived.go", "if p.Timing.Model.RealTime {", "if false {")),
 		kept("M-11", "keepalived was real-time by its own configuration: after a reload the kernel killed its VRRP process within seconds.",
 			by("test/podvip", "TestRealTime", "shared/keepalived/keepalived.conf.tmpl", "    max_auto_priority -1\n", "    max_auto_priority -1\n    vrrp_rt_priority 10\n    vrrp_rlimit_rttime 1000000\n")),
-		kept("M-12", "A Node that left soon after another change stayed in the list of candidates for ten seconds.",
+		kept("M-12", "A Node that left soon after another change stayed in the list of candidates for seconds.",
 			by("cluster/candidates", "TestFewChangesAtOnce", "cluster/candidates/writer.go", "-(atOnce - 1) * rest", "0 * rest"),
 			by("cluster/candidates", "TestStormOfChanges", "cluster/candidates/writer.go", "\tw.rested = w.rested.Add(rest)\n", "")),
 		kept("M-13", "The holder lost its power, and watches with it were silent until the kernel's keep-alive.",
