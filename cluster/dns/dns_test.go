@@ -367,6 +367,10 @@ func TestAnnounced(t *testing.T) {
 		want   int      // server blocks
 		why    string   // the reason after that for the nodes
 	}{
+		{"a control plane of five", role.Master, func(c *spec.Cluster) {
+			ours(c)
+			c.ControlPlaneReplicas, c.Distribution = 5, spec.Kubernetes
+		}, masters(), nil, 3, "what nodes announce is heard beside 192.0.2.10"},
 		{"a master", role.Master, ours, masters(), nil, 3, "what nodes announce is heard beside 192.0.2.10"},
 		{"a worker before anybody knows a node", role.Worker, ours, nil, nil, 3, "what nodes announce is heard beside 192.0.2.10"},
 		{"a worker that can ask the control plane", role.Worker, ours, masters(), nil, 1, "what nodes announce is heard beside 192.0.2.10"},
@@ -381,6 +385,10 @@ func TestAnnounced(t *testing.T) {
 				w.own = tt.own
 			}
 			_, why, err := turn(t, r)
+			directive := directive
+			if strings.Contains(tt.name, "five") {
+				directive = strings.Replace(directive, " 3 ", " 5 ", 1)
+			}
 			if got := strings.Count(string(w.files[Config]), directive); err != nil || got != tt.want {
 				t.Errorf("%v, %d times\n%swant %d in\n%s", err, got, directive, tt.want, w.files[Config])
 			}

@@ -85,13 +85,23 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		still := d.Where == s.At && slices.ContainsFunc(d.Hosts, func(h protocol.Host) bool { return h.Name == c.Name })
 		switch {
 		case !still:
-		case c.State == protocol.Announcing || c.State == protocol.Established:
+		case c.State != protocol.Announcing && c.State != protocol.Established:
+			reasons = append(reasons, lost(c)...)
+		case c.Within:
+			reasons = append(reasons, fmt.Sprintf("%s is announced as %s.%s.local: %v, which is no node of this cluster, has %s.local", c.Name, c.Name, r.plan.Cluster.Name, c.Rival, c.Name))
+		default:
 			reasons = append(reasons, fmt.Sprintf("%s is announced", c.Name))
-		case c.State == protocol.Lost:
-			reasons = append(reasons, fmt.Sprintf("not announced: %v has the name %s; give one of the two hosts another one", c.Rival, c.Name))
 		}
 	}
 	return d, reasons
+}
+
+// lost is what to say of a name that is not this host's.
+func lost(c protocol.Claim) loop.Reasons {
+	if c.State != protocol.Lost {
+		return nil
+	}
+	return loop.Reasons{fmt.Sprintf("not announced: %v has the name %s; give one of the two hosts another one", c.Rival, c.Name)}
 }
 
 // short is a host's own part of its name. A host that nobody has named yet must not be found: all of them have the same name then.
@@ -125,7 +135,7 @@ func (r *Room) announced(name record.Name, own []netip.Addr) []protocol.Host {
 	instance := func(what string) string {
 		return protocol.Shorten(r.plan.Cluster.Name + " " + what + "-" + string(name))
 	}
-	host := protocol.Host{Name: name, Addresses: own, Reverse: true, Services: []protocol.Service{
+	host := protocol.Host{Name: name, Cluster: record.Name(r.plan.Cluster.Name), Addresses: own, Reverse: true, Services: []protocol.Service{
 		{Instance: instance("Workstation"), Type: protocol.Workstation, Port: workstationPort, TTL: serviceTTL}}}
 	if r.role != role.Master {
 		return []protocol.Host{host}
@@ -135,7 +145,7 @@ func (r *Room) announced(name record.Name, own []netip.Addr) []protocol.Host {
 	if number := string(name[i+1:]); i < 0 || number == "" || strings.Trim(number, "0123456789") != "" || name == record.Name("etcd-"+number) {
 		return []protocol.Host{host}
 	}
-	member := protocol.Host{Name: "etcd" + name[i:], Addresses: own, Services: []protocol.Service{
+	member := protocol.Host{Name: "etcd" + name[i:], Cluster: host.Cluster, Addresses: own, Services: []protocol.Service{
 		{Instance: instance("EtcdWorkstation"), Type: protocol.Workstation, Port: workstationPort, TTL: etcdHostTTL}}}
 	return []protocol.Host{host, member}
 }

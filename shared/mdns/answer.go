@@ -213,7 +213,7 @@ func (r *Responder) beside(said []*owned) (along []*owned) {
 		}
 	}
 	for _, c := range r.claims {
-		host := key(written(hostName(c.host.Name)))
+		host := key(written(c.host.called(c.within)))
 		for _, o := range said {
 			if !slices.Contains(c.records, o) {
 				continue

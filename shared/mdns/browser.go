@@ -137,7 +137,7 @@ func (b *Browser) concerns(rr dns.RR) bool {
 		kind := b.wish.kind(rr.Ptr)
 		return kind != "" && key(rr.Hdr.Name) == string(kind)+"."+domain
 	case *dns.SRV:
-		return b.wish.kind(rr.Hdr.Name) != "" && local(rr.Target)
+		return b.wish.kind(rr.Hdr.Name) != "" && b.wish.local(rr.Target)
 	case *dns.A:
 		return b.targeted(rr.Hdr.Name) && b.wish.believes(addressOf(rr))
 	case *dns.AAAA:
@@ -146,8 +146,11 @@ func (b *Browser) concerns(rr dns.RR) bool {
 	return false
 }
 
-// local says whether a name is LABEL.local, as a host's is.
-func local(name string) bool {
+// local says whether a name is LABEL.local, as a host's is, or LABEL.CLUSTER.local, as that of a host which shares the label with one of another cluster.
+func (w Wish) local(name string) bool {
+	if dns.CountLabel(name) == 3 && w.Cluster != "" {
+		return strings.HasSuffix(key(name), "."+key(w.Cluster)+"."+domain)
+	}
 	return strings.HasSuffix(key(name), "."+domain) && dns.CountLabel(name) == 2
 }
 
@@ -262,13 +265,14 @@ func (b *Browser) Hosts(now time.Time) []Found {
 		}
 		for _, f := range facts {
 			if left := f.expires.Sub(now); left > 0 {
-				h, known := byName[t.name]
-				h.Name = key(plain(t.name))
+				label := key(plain(t.name))
+				h, known := byName[label]
+				h.Name = label
 				h.Addresses = append(h.Addresses, addressOf(f.rr))
 				if !known || left < h.TTL {
 					h.TTL = left
 				}
-				byName[t.name] = h
+				byName[label] = h
 			}
 		}
 	}

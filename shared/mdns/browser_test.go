@@ -177,6 +177,54 @@ func TestTwoHundred(t *testing.T) {
 	}
 }
 
+// TestMembers holds that etcd's list is that of the control plane nodes which are there, of five: without one that has vanished, without one that said
+// goodbye, and with the one that takes its place, whatever it is called.
+func TestMembers(t *testing.T) {
+	e := newEther(t)
+	b := listener(e, ours)
+	member := func(name, address string) *Responder {
+		h := node(name, address)
+		h.Services = append(h.Services, Service{Instance: "ostest Etcd-" + name, Type: Etcd, Port: 2380, TTL: 3200 * time.Second})
+		r := announcer(h, e.now)
+		e.add(r, address)
+		return r
+	}
+	var all []*Responder
+	for i := range 5 {
+		all = append(all, member(fmt.Sprintf("master-%d", i), fmt.Sprintf("192.0.2.%d", 10+i)))
+	}
+	list := func() (names []string) {
+		for _, e := range b.Endpoints(e.now, Etcd) {
+			names = append(names, e.Host)
+		}
+		return names
+	}
+	for _, step := range []struct {
+		name string
+		do   func()
+		wait time.Duration
+		want []string
+	}{
+		{"five announce themselves", func() {}, 10 * time.Second, []string{"master-0", "master-1", "master-2", "master-3", "master-4"}},
+		{"one loses its power", func() { e.members[3].off = true }, addressTTL, []string{"master-0", "master-1", "master-3", "master-4"}},
+		{"another takes its place", func() { member("rack7", "192.0.2.30") }, 2 * time.Second, []string{"master-0", "master-1", "master-3", "master-4", "rack7"}},
+		{"one leaves in order", func() { e.carry(e.members[1], all[0].Leave()) }, time.Second, []string{"master-1", "master-3", "master-4", "rack7"}},
+		{"it comes back with another address", func() {
+			e.remove(e.members[1])
+			member("master-0", "192.0.2.40")
+		}, 2 * time.Second, []string{"master-0", "master-1", "master-3", "master-4", "rack7"}},
+	} {
+		step.do()
+		e.run(step.wait)
+		if got := list(); !slices.Equal(got, step.want) {
+			t.Errorf("%s: etcd is %v, want %v", step.name, got, step.want)
+		}
+	}
+	if got := hosts(b, e.now); !strings.Contains(got, "master-0[192.0.2.40]") {
+		t.Errorf("hosts %s", got)
+	}
+}
+
 // TestHostile is what must not be believed (M-10).
 func TestHostile(t *testing.T) {
 	const service = `ostest\ Workstation-x._workstation._tcp.local.`
@@ -201,6 +249,8 @@ func TestHostile(t *testing.T) {
 		{"another service", "192.0.2.66:5353", []string{`ostest\ Workstation-x._http._tcp.local. 120 IN SRV 0 0 42424 x.local.`, a}, false, ""},
 		{"another domain", "192.0.2.66:5353", []string{`ostest\ Workstation-x._workstation._tcp.example.com. 120 IN SRV 0 0 42424 x.local.`, a}, false, ""},
 		{"a service at another domain's name", "192.0.2.66:5353", []string{service + " 120 IN SRV 0 0 42424 api.example.com.", "api.example.com. 120 IN A 192.0.2.66"}, false, ""},
+		{"a service at a name of another cluster", "192.0.2.66:5353", []string{service + " 120 IN SRV 0 0 42424 x.lab.local.", "x.lab.local. 120 IN A 192.0.2.66"}, false, ""},
+		{"at a name of ours", "192.0.2.66:5353", []string{service + " 120 IN SRV 0 0 42424 x.ostest.local.", "x.ostest.local. 120 IN A 192.0.2.66"}, false, "x[192.0.2.66]"},
 		{"a service at no name", "192.0.2.66:5353", []string{service + " 120 IN SRV 0 0 42424 .", ". 120 IN A 192.0.2.66"}, false, ""},
 		{"an address without a service", "192.0.2.66:5353", []string{a}, false, ""},
 	} {

@@ -57,10 +57,16 @@ func clashes(c *claim, h heard) bool {
 	})
 }
 
-// lose gives way to the host that has the name. A host's name is what the cluster knows it by, so it takes no other; it tries again later. The
-// services stand and fall with it: they would lead to the other host.
+// lose gives way to the host that has the name. A host's name is what the cluster knows it by, so it takes no other but the same one below the cluster's,
+// at once; where it has that not either, it tries both again later. The services stand and fall with it: they would lead to the other host.
 func (c *claim) lose(now time.Time, rival netip.Addr) {
 	c.state, c.sent, c.at, c.rival = Lost, 0, now.Add(afterLoss), rival
+	if c.host.Cluster != "" {
+		if c.within = !c.within; c.within {
+			c.at = now.Add(betweenProbes)
+		}
+		c.records = records(c.host, c.within)
+	}
 	for _, o := range c.records {
 		o.due = time.Time{}
 	}
@@ -70,7 +76,7 @@ func (c *claim) lose(now time.Time, rival netip.Addr) {
 // that has just been asked, it waits: somebody who always contradicts must not make this host ask without end.
 func (r *Responder) doubt(now time.Time, c *claim, rival netip.Addr) {
 	if wait := now.Sub(c.contest) < calm && !c.contest.IsZero(); wait {
-		r.goodbye(slices.DeleteFunc(slices.Clone(c.records), func(o *owned) bool { return !o.shared }), true)
+		r.goodbye(now, slices.DeleteFunc(slices.Clone(c.records), func(o *owned) bool { return !o.shared }), true)
 		c.lose(now, rival)
 	} else {
 		c.state, c.sent, c.at = Probing, 0, now

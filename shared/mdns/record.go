@@ -39,7 +39,10 @@ type Service struct {
 
 // Host is a name with its addresses and the services at it: what one machine announces. It is announced as a whole or not at all.
 type Host struct {
-	Name      record.Name // one label; local is added
+	Name record.Name // one label; local is added
+	// Cluster is another label: where a host of another cluster has NAME.local this one is NAME.CLUSTER.local. Empty: it has no other name. The services'
+	// instances say which cluster they are of, so that a second host of the name in one cluster gets neither.
+	Cluster   record.Name
 	Addresses []netip.Addr
 	Services  []Service
 	Reverse   bool // the addresses lead back to this name
@@ -62,12 +65,17 @@ func header(name string, rrtype uint16, ttl time.Duration) dns.RR_Header {
 	return dns.RR_Header{Name: written(name), Rrtype: rrtype, Class: dns.ClassINET, Ttl: seconds(ttl)}
 }
 
-// hostName is a host's own name in full.
-func hostName(name record.Name) string { return escaped(string(name)) + "." + domain }
+// called is a host's own name in full.
+func (h Host) called(within bool) string {
+	if within {
+		return escaped(string(h.Name)) + "." + escaped(string(h.Cluster)) + "." + domain
+	}
+	return escaped(string(h.Name)) + "." + domain
+}
 
-// records are those of a host. For each of its names there is also one that says what there is not (RFC 6762 6.1).
-func records(h Host) (all []*owned) {
-	name := hostName(h.Name)
+// records are those of a host by one of its names. For each of its names there is also one that says what there is not (RFC 6762 6.1).
+func records(h Host, within bool) (all []*owned) {
+	name := h.called(within)
 	var types []uint16
 	for _, a := range h.Addresses {
 		if a = a.Unmap().WithZone(""); a.Is4() {

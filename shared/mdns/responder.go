@@ -40,12 +40,15 @@ const (
 type Claim struct {
 	Name  record.Name
 	State State
-	Rival netip.Addr // who has the name, when it is lost
+	// Rival is who has the name, when it is lost, or when the host has its other name.
+	Rival  netip.Addr
+	Within bool // the host has its other name, below the cluster's
 }
 
 // claim is a host that is announced.
 type claim struct {
 	host    Host
+	within  bool // it is called by its other name
 	records []*owned
 	state   State
 	sent    int       // probes or announcements of this state
@@ -76,8 +79,13 @@ func (c *claim) unique(name string) (all []*owned) {
 }
 
 // names are those that are probed for.
-func (c *claim) names() (all []string) {
-	for _, o := range c.records {
+func (c *claim) names() (all []string) { return probedOf(c.records) }
+
+// wanted are those that the host was to have.
+func (c *claim) wanted() (all []string) { return probedOf(records(c.host, false)) }
+
+func probedOf(records []*owned) (all []string) {
+	for _, o := range records {
 		if o.rr.Header().Rrtype == dns.TypeNSEC {
 			all = append(all, o.name())
 		}
@@ -92,8 +100,18 @@ type Responder struct {
 	claims   []*claim
 	deferred map[netip.AddrPort]*query
 	ready    []Outgoing // to be sent at the next turn
+	gone     []farewell
 	quota    quota
 }
+
+// farewell is a record that goodbye was said to, and until when others may remember it who did not hear that.
+type farewell struct {
+	record *owned
+	until  time.Time
+}
+
+// mostGone bounds what is remembered of what is true no more.
+const mostGone = 64
 
 // NewResponder makes one that announces nothing yet.
 func NewResponder(link Link, jitter Jitter) *Responder {
@@ -103,7 +121,7 @@ func NewResponder(link Link, jitter Jitter) *Responder {
 // Claims says what has become of the hosts.
 func (r *Responder) Claims() (all []Claim) {
 	for _, c := range r.claims {
-		all = append(all, Claim{Name: c.host.Name, State: c.state, Rival: c.rival})
+		all = append(all, Claim{Name: c.host.Name, State: c.state, Rival: c.rival, Within: c.within})
 	}
 	return all
 }
@@ -114,30 +132,47 @@ func (r *Responder) Set(now time.Time, link Link, hosts []Host) {
 	r.link = link
 	var kept []*claim
 	for _, h := range hosts {
-		fresh := &claim{host: h, records: records(h), state: Probing, at: now.Add(r.jitter(0, betweenProbes))}
-		i := slices.IndexFunc(r.claims, func(c *claim) bool { return slices.Equal(c.names(), fresh.names()) })
+		fresh := &claim{host: h, records: records(h, false), state: Probing, at: now.Add(r.jitter(0, betweenProbes))}
+		i := slices.IndexFunc(r.claims, func(c *claim) bool { return c.host.Cluster == h.Cluster && slices.Equal(c.wanted(), fresh.names()) })
 		if i < 0 {
 			kept = append(kept, fresh)
 			continue
 		}
 		old := r.claims[i]
+		if old.within {
+			fresh.records = records(h, true)
+		}
 		r.claims = slices.Delete(r.claims, i, i+1)
 		r.replace(now, old, fresh)
 		kept = append(kept, old)
 	}
 	for _, gone := range r.claims {
-		r.goodbye(gone.records, gone.maybeKnown())
+		r.goodbye(now, gone.records, gone.maybeKnown())
 	}
 	r.claims = kept
 }
 
-// Again says once more what is announced, to those who could not hear it before.
+// Again says once more what is announced and what is no more, to those who could not hear it before: a host that speaks in another family again may have
+// changed its name meanwhile, and others remember what they heard by that family.
 func (r *Responder) Again(now time.Time) {
+	r.gone = slices.DeleteFunc(r.gone, func(f farewell) bool { return !f.until.After(now) || r.has(f.record) })
+	var gone []*owned
+	for _, f := range r.gone {
+		gone = append(gone, f.record)
+	}
+	r.part(gone)
 	for _, c := range r.claims {
 		if c.answers() {
 			c.state, c.sent, c.at = Announcing, 0, now
 		}
 	}
+}
+
+// has says whether a record is announced, or is to be.
+func (r *Responder) has(o *owned) bool {
+	return slices.ContainsFunc(r.claims, func(c *claim) bool {
+		return slices.ContainsFunc(c.records, func(own *owned) bool { return dns.IsDuplicate(own.rr, o.rr) })
+	})
 }
 
 // replace gives a claim other records.
@@ -155,7 +190,7 @@ func (r *Responder) replace(now time.Time, c, fresh *claim) {
 		return
 	}
 	c.host, c.records = fresh.host, fresh.records
-	r.goodbye(gone, c.answers())
+	r.goodbye(now, gone, c.answers())
 	if c.answers() {
 		c.state, c.sent, c.at = Announcing, 0, now
 	}
@@ -163,10 +198,22 @@ func (r *Responder) replace(now time.Time, c, fresh *claim) {
 
 // goodbye says that records are no longer true. It flushes nothing: another host may have the name by now. Which types of service there are is true
 // of others as well.
-func (r *Responder) goodbye(gone []*owned, known bool) {
+func (r *Responder) goodbye(now time.Time, gone []*owned, known bool) {
+	if !known {
+		return
+	}
+	for _, o := range gone {
+		r.gone = append(r.gone, farewell{o, now.Add(time.Duration(o.rr.Header().Ttl) * time.Second)})
+	}
+	r.gone = r.gone[max(0, len(r.gone)-mostGone):]
+	r.part(gone)
+}
+
+// part has goodbyes said.
+func (r *Responder) part(gone []*owned) {
 	var rrs []dns.RR
 	for _, o := range gone {
-		if known && o.rr.Header().Rrtype != dns.TypeNSEC && o.name() != directory {
+		if o.rr.Header().Rrtype != dns.TypeNSEC && o.name() != directory {
 			rrs = append(rrs, inPacket(o, 0, false))
 		}
 	}
@@ -176,7 +223,9 @@ func (r *Responder) goodbye(gone []*owned, known bool) {
 // Leave is the last that is said: goodbye to everything that was announced (RFC 6762 10.1).
 func (r *Responder) Leave() []Outgoing {
 	for _, c := range r.claims {
-		r.goodbye(c.records, c.maybeKnown())
+		if c.maybeKnown() {
+			r.part(c.records)
+		}
 	}
 	r.claims = nil
 	return r.take()
@@ -230,7 +279,10 @@ func (r *Responder) step(now time.Time, c *claim) {
 		return
 	}
 	if c.state == Probing {
-		c.state, c.sent, c.rival = Announcing, 0, netip.Addr{}
+		c.state, c.sent = Announcing, 0
+		if !c.within {
+			c.rival = netip.Addr{}
+		}
 	}
 	for _, o := range c.records {
 		if o.rr.Header().Rrtype != dns.TypeNSEC {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/onprem-infra/onprem-infra/shared/record"
 )
 
 // TestShorten holds the form of names that were published before (M-01).
@@ -371,4 +373,108 @@ func TestConflicts(t *testing.T) {
 			t.Errorf("said %q and is %s, want its address once more", e.said(), state(a))
 		}
 	})
+}
+
+// TestGoodbyeAgain holds that who changes its name while it speaks in one family only says goodbye to the former one in the other family too, once it speaks
+// there, for as long as somebody may remember it, and not to what it has again.
+func TestGoodbyeAgain(t *testing.T) {
+	goodbyes := func(e *ether) (names []string) {
+		for _, s := range e.log {
+			for _, rr := range s.msg.Answer {
+				if rr.Header().Ttl == 0 && rr.Header().Rrtype == dns.TypeA {
+					names = append(names, rr.Header().Name)
+				}
+			}
+		}
+		return names
+	}
+	for _, tt := range []struct {
+		name  string
+		after time.Duration
+		back  bool
+		want  []string
+	}{
+		{"at once", time.Second, false, []string{"master-0.local."}},
+		{"when nobody can remember it", addressTTL, false, nil},
+		{"when it has its name again", 5 * time.Second, true, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			first := node("master-0", "192.0.2.10")
+			e, r := established(t, first)
+			r.Set(e.now, lan, []Host{node("master-7", "192.0.2.10")})
+			e.run(0)
+			if tt.back {
+				r.Set(e.now, lan, []Host{first})
+			}
+			e.run(tt.after)
+			e.clear()
+			r.Again(e.now)
+			e.carry(e.members[0], r.Tick(e.now))
+			e.run(3 * time.Second)
+			got := slices.DeleteFunc(goodbyes(e), func(name string) bool { return tt.back && name == "master-7.local." })
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("said goodbye to %v, want %v", got, tt.want)
+			}
+		})
+	}
+	e, r := established(t, node("master-0", "192.0.2.10"))
+	for i := range 500 {
+		r.Set(e.now, lan, []Host{node(fmt.Sprintf("master-%d", i), "192.0.2.10")})
+	}
+	if len(r.gone) > mostGone {
+		t.Errorf("it remembers %d records that are no more", len(r.gone))
+	}
+}
+
+// of makes a node one of a cluster.
+func of(cluster string, h Host) Host {
+	h.Cluster, h.Services = record.Name(cluster), slices.Clone(h.Services)
+	for i := range h.Services {
+		h.Services[i].Instance = strings.Replace(h.Services[i].Instance, "ostest", cluster, 1)
+	}
+	return h
+}
+
+// TestClusters puts two clusters on one link whose hosts have the same names, as installers choose them: each finds its own, and nobody else's.
+func TestClusters(t *testing.T) {
+	e := newEther(t)
+	listeners, announcers := map[string]*Browser{}, map[string][]*Responder{}
+	for i, cluster := range []string{"ostest", "lab"} {
+		listeners[cluster] = NewBrowser(linkOf("192.0.2.200"), Wish{Types: ours.Types, Cluster: cluster, Networks: ours.Networks}, even)
+		e.add(listeners[cluster], fmt.Sprintf("192.0.2.%d", 200+i))
+		for n := range 3 {
+			r := announcer(of(cluster, node(fmt.Sprintf("master-%d", n), fmt.Sprintf("192.0.2.%d", 10*(i+1)+n))), e.now)
+			e.add(r, fmt.Sprintf("192.0.2.%d", 10*(i+1)+n))
+			announcers[cluster] = append(announcers[cluster], r)
+		}
+		e.run(2 * time.Second)
+	}
+	const first, second = "master-0[192.0.2.10] master-1[192.0.2.11] master-2[192.0.2.12]", "master-0[192.0.2.20] master-1[192.0.2.21] master-2[192.0.2.22]"
+	for range 2 {
+		if got := hosts(listeners["ostest"], e.now); got != first {
+			t.Errorf("the first cluster has %q", got)
+		}
+		if got := hosts(listeners["lab"], e.now); got != second {
+			t.Errorf("the second cluster has %q", got)
+		}
+		for _, r := range announcers["lab"] {
+			if c := r.Claims()[0]; !r.claims[0].answers() || !c.Within || !c.Rival.IsValid() {
+				t.Errorf("%+v", c)
+			}
+			r.Set(e.now, lan, []Host{r.claims[0].host}) // what is the same changes nothing
+		}
+		e.run(10 * time.Minute)
+	}
+	e.carry(e.members[1], announcers["ostest"][0].Leave())
+	e.run(2 * time.Second)
+	if one, other := hosts(listeners["ostest"], e.now), hosts(listeners["lab"], e.now); strings.Contains(one, "master-0") || other != second {
+		t.Errorf("after a goodbye in the first cluster it has %q, and the second %q", one, other)
+	}
+	e.remove(e.members[1])
+	twice := announcer(of("lab", node("master-1", "192.0.2.31")), e.now)
+	e.add(twice, "192.0.2.31")
+	e.run(time.Minute)
+	if c := twice.Claims()[0]; c.State == Established || c.State == Announcing || hosts(listeners["lab"], e.now) != second {
+		t.Errorf("a second host of the name in one cluster: %+v, and its cluster has %q", c, hosts(listeners["lab"], e.now))
+	}
 }

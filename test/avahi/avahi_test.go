@@ -98,9 +98,14 @@ func TestNames(t *testing.T) {
 	second := l.node(l.add("second", "192.0.2.11/24"), "peer", role.Worker)
 	second.agreed("192.0.2.11")
 	second.start()
-	l.until("the second peer is told", patient, func() bool { return strings.Contains(second.says(), "192.0.2.77 has the name peer") })
-	if got := peer.browse("_workstation._tcp"); strings.Contains(got, "192.0.2.11") {
-		t.Errorf("a node without a right to its name is announced: %s", got)
+	l.until("the second peer is called otherwise", patient, func() bool {
+		return strings.Contains(second.says(), "peer is announced as peer.ostest.local: 192.0.2.77, which")
+	})
+	l.until("Avahi resolves it by that name", patient, func() bool {
+		return strings.Contains(peer.ask("avahi-resolve", "-4", "-n", "peer.ostest.local"), "192.0.2.11")
+	})
+	if got := peer.ask("avahi-resolve", "-4", "-n", "peer.local"); strings.Contains(got, "192.0.2.11") {
+		t.Errorf("peer is %s", got)
 	}
 	if peer.log("conflict") {
 		t.Error("Avahi was contested")

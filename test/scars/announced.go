@@ -126,5 +126,15 @@ func dnsVIPs() []Scar {
 			by("cmd/onprem-infra", "TestStatusDNS", "cmd/onprem-infra/status_look.go", "if p.VRRP.DNSNodes != nil {", "if false {")),
 		kept("Q-48", "A node made every answer for the cluster's own names anew, and was slower than today's.",
 			by("shared/corefile", "TestRender/node", "shared/corefile/Corefile.tmpl", "    cache 30 .\n", "")),
+		kept("Q-49", "Of two clusters on one link with hosts of the same names the second one found none of its own.",
+			by("shared/mdns", "TestClusters", "shared/mdns/conflict.go", "if c.host.Cluster != \"\" {", "if false {"),
+			by("shared/mdns", "TestClusters", "shared/mdns/browser.go", "if dns.CountLabel(name) == 3 && w.Cluster", "if false && w.Cluster"),
+			by("shared/mdns", "TestHostile", "shared/mdns/browser.go", "\".\"+key(w.Cluster)+\".\"+domain)\n", "\".\"+domain)\n")),
+		kept("Q-50", "A host that changed its name while it spoke in one family was known by the former one in the other.",
+			by("shared/mdns", "TestGoodbyeAgain", "shared/mdns/responder.go", "r.gone = append(r.gone, farewell{", "_ = append(r.gone, farewell{"),
+			by("shared/mdns", "TestGoodbyeAgain", "shared/mdns/responder.go", " || r.has(f.record) })", " })")),
+		kept("Q-51", "etcd's list did not follow its members.",
+			by("shared/mdns", "TestMembers", "shared/mdns/browser.go", "f.expires.After(now) && b.addressed(key(srv.Target))", "true"),
+			by("cmd/onprem-coredns/mdns", "TestAnswers", "cmd/onprem-coredns/mdns/handler.go", "len(k.members) >= max(h.least, 1)", "len(k.members) >= min(max(h.least, 1), 3)")),
 	}
 }

@@ -58,7 +58,7 @@ func Parts() []Part {
 		{Title: "Nodes' files: what they say and let be done, beside the scars", IDs: numbered("A", 1, 8), Scars: nodes()},
 		{Title: "Name servers: what becomes of questions when they change, beside the scars", IDs: numbered("U", 1, 3), Scars: upstreams()},
 		{Title: "Multicast DNS: what is said and what is believed, beside the scars", IDs: numbered("Q", 11, 36), Scars: announced()},
-		{Title: "The DNS VIP, and how fast names are answered, beside the scars", IDs: numbered("Q", 37, 48), Scars: dnsVIPs()},
+		{Title: "The DNS VIP, how fast names are answered, and who shares a link, beside the scars", IDs: numbered("Q", 37, 51), Scars: dnsVIPs()},
 		{Title: "Timing: profiles, waits and bounds, beside the scars", IDs: numbered("M", 1, 14), Scars: timings()},
 		{Title: "Ranks and the holder's bonus, beside the scars", IDs: numbered("O", 1, 15), Scars: ranks()},
 		{Title: "Migrations: how the nodes of a live cluster change, beside the scars", IDs: numbered("X", 1, 11), Scars: migrations()},

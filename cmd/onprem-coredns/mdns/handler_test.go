@@ -54,6 +54,8 @@ func TestAnswers(t *testing.T) {
 		{"etcd", "_etcd-server-ssl._tcp." + zone, dns.TypeSRV, 3, 3, "_etcd-server-ssl._tcp.ostest.example.com. 0 IN SRV 0 10 2380 master-0.ostest.example.com.; " +
 			"_etcd-server-ssl._tcp.ostest.example.com. 0 IN SRV 0 10 2380 master-1.ostest.example.com.; _etcd-server-ssl._tcp.ostest.example.com. 0 IN SRV 0 10 2380 master-2.ostest.example.com."},
 		{"etcd in part (M-06)", "_etcd-server-ssl._tcp." + zone, dns.TypeSRV, 3, 2, next},
+		{"four of five", "_etcd-server-ssl._tcp." + zone, dns.TypeSRV, 5, 4, next},
+		{"five of five", "_etcd-server-ssl._tcp." + zone, dns.TypeSRV, 5, 5, "_etcd-server-ssl._tcp.ostest.example.com. 0 IN SRV 0 10 2380 master-0.ostest.example.com.; _etcd-server-ssl._tcp.ostest.example.com. 0 IN SRV 0 10 2380 master-1.ostest.example.com.; _etcd-server-ssl._tcp.ostest.example.com. 0 IN SRV 0 10 2380 master-2.ostest.example.com.; _etcd-server-ssl._tcp.ostest.example.com. 0 IN SRV 0 10 2380 master-3.ostest.example.com.; _etcd-server-ssl._tcp.ostest.example.com. 0 IN SRV 0 10 2380 master-4.ostest.example.com."},
 		{"etcd without a minimum", "_etcd-server-ssl._tcp." + zone, dns.TypeSRV, 0, 1, "_etcd-server-ssl._tcp.ostest.example.com. 0 IN SRV 0 10 2380 master-0.ostest.example.com."},
 		{"no etcd without a minimum", "_etcd-server-ssl._tcp." + zone, dns.TypeSRV, 0, 0, next},
 		{"another service", "_etcd-client-ssl._tcp." + zone, dns.TypeSRV, 0, 3, next},
