@@ -41,7 +41,7 @@ func Live(text []byte, elections spec.Cluster, say plan.Consent) (spec.Cluster, 
 
 // filled is the plan of a node whose cluster.json was made by a tree, for some cluster: that cluster's values stand where the tree has expressions.
 func filled(tree []byte, c spec.Cluster) (plan.Plan, error) {
-	c.Timing, c.VRRP, c.MigrateFrom, c.VRIDs, c.Ports, c.MDNS = "", "", spec.Former{}, nil, nil, ""
+	c.Timing, c.VRRP, c.MigrateFrom, c.VRIDs, c.Ports, c.MDNS, c.Metrics = "", "", spec.Former{}, nil, nil, "", ""
 	values, err := plan.Compile(c)
 	if err != nil {
 		return plan.Plan{}, err

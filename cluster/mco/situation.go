@@ -36,7 +36,7 @@ func some(elections spec.Cluster) spec.Cluster {
 		Name: "cluster", BaseDomain: "example.com", Platform: spec.BareMetal, Topology: spec.HighlyAvailableArbiter, Images: map[string]string{},
 		APIVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
 		Timing: elections.Timing, VRRP: elections.VRRP, MigrateFrom: elections.MigrateFrom, VRIDs: elections.VRIDs, Ports: elections.Ports,
-		MDNS: elections.MDNS,
+		MDNS: elections.MDNS, Metrics: elections.Metrics,
 	}
 	for _, key := range images() {
 		c.Images[key] = symbol(key)

@@ -44,6 +44,7 @@ type machine struct {
 	log      *slog.Logger
 	wake     chan struct{}
 	status   unitStatus
+	meter    meter
 	watchers sync.WaitGroup
 }
 
@@ -53,6 +54,7 @@ func machineFlags(cmd *cobra.Command, room string, std streams) *machine {
 		wake:   loop.NewWake(),
 		status: unitStatus{send: systemd.Status},
 	}
+	m.meter.room, m.meter.began = room, time.Now()
 	m.clusterFlag(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&m.socket, "podman", "unix:///run/podman/podman.sock", "podman's socket")
@@ -85,6 +87,7 @@ func (m *machine) load(std streams) (plan.Plan, string, error) {
 		return plan.Plan{}, "", negative(err)
 	}
 	m.text = text
+	m.meter.about(p)
 	return p, plan.Header(text), nil
 }
 
@@ -132,7 +135,7 @@ func turn[S, D any](ctx context.Context, m *machine, steps loop.Steps[S, D], wat
 			m.log.Warn("stop", "error", err)
 		}
 	})()
-	err := loop.Run(ctx, truthful(steps, &m.status), m.wake, everyRound, m.log)
+	err := loop.Run(ctx, metered(truthful(steps, &m.status), &m.meter), m.wake, everyRound, m.log)
 	cancel()
 	m.watchers.Wait()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/netip"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 )
@@ -95,8 +97,16 @@ func runDNS(ctx context.Context, std streams, m *machine, inPod bool) error {
 		keeper = m.coreDNSKeeper(p, host)
 	}
 	room := dns.New(p, header, host, keeper, &m.status)
-	steps := loop.Steps[dns.Snapshot, corefile.Config]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
+	var upstreams atomic.Int64
+	m.meter.says(func(page *metrics.Page) { page.Add(metrics.DNSUpstreams, float64(upstreams.Load())) })
+	decide := func(s dns.Snapshot) (corefile.Config, loop.Reasons) {
+		want, why := room.Decide(s)
+		upstreams.Store(int64(len(want.Upstreams)))
+		return want, why
+	}
+	steps := loop.Steps[dns.Snapshot, corefile.Config]{Observe: room.Observe, Decide: decide, Apply: room.Apply, Leave: room.Leave}
 	return turn(ctx, m, steps, func(ctx context.Context) {
+		m.serve(ctx, p, p.Ports[port.MonitorDNS])
 		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
 		m.watch(ctx, "name servers", func(ctx context.Context) error { return file.Watch(ctx, resolvers[:], m.wake) })
 	})

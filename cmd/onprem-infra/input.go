@@ -40,11 +40,13 @@ func knobFlags(cmd *cobra.Command, in *input) {
 	flags.StringVar(&in.knobs.Timing, "timing", "", "timing profile: "+strings.Join(spec.Timings(), ", "))
 	flags.StringVar(&in.knobs.VRRP, "vrrp", "", "how VRRP travels: unicast or multicast")
 	flags.StringVar(&in.knobs.MDNS, "mdns", "", "whether nodes announce themselves by multicast DNS: enabled or disabled")
+	flags.StringVar(&in.knobs.Metrics, "metrics", "", "where hosts say their metrics beside the loopback: localhost (nowhere) or node (at the node's addresses)")
 	flags.StringArrayVar(&in.knobs.VRIDs, "vrid", nil, "virtual router ID, as api=N or ingress=N, and dns=N where the cluster has a DNS VIP")
 	flags.StringArrayVar(&in.knobs.Ports, "port", nil, "port number, as NAME=N")
 	completes(cmd, "timing", spec.Timings())
 	completes(cmd, "vrrp", []spec.Mode{spec.Unicast, spec.Multicast})
 	completes(cmd, "mdns", []spec.MDNS{spec.MDNSEnabled, spec.MDNSDisabled})
+	completes(cmd, "metrics", []spec.Metrics{spec.MetricsLocalhost, spec.MetricsNode})
 }
 
 // imagesFlag gives a verb that writes image references the flag --images.

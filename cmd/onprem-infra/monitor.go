@@ -50,6 +50,7 @@ type monitor struct {
 func monitorFlags(cmd *cobra.Command, room string, std streams) *monitor {
 	m := &monitor{}
 	m.log, m.wake = slog.New(slog.NewTextHandler(std.err, nil)).With("room", room), loop.NewWake()
+	m.meter.room, m.meter.began = room, time.Now()
 	m.clusterFlag(cmd)
 	return m
 }
@@ -86,9 +87,11 @@ func (m *monitor) later(d time.Duration) { time.AfterFunc(d, func() { loop.Wake(
 // alive is the monitor's own health: its loop turns.
 func (m *monitor) alive() error { return m.pulse.Within(monitorBound) }
 
-// serve answers kubelet at the monitor's own port until ctx ends; a port that is taken is tried again, as a former monitor may have it yet.
-func (m *monitor) serve(ctx context.Context, port uint16, checks map[string]func() error) {
-	m.watch(ctx, "health", func(ctx context.Context) error { return healthz.Serve(ctx, port, checks) })
+// serve answers kubelet at the monitor's own port until ctx ends, and whoever asks for its metrics; a port that is taken is tried again, as a former
+// monitor may have it yet.
+func (m *monitor) serve(ctx context.Context, p plan.Plan, port uint16, checks map[string]func() error) {
+	m.watch(ctx, "health", func(ctx context.Context) error { return healthz.Serve(ctx, port, checks, m.meter.pages()) })
+	m.publish(ctx, p, port)
 }
 
 // changed says whether the cluster has decided something else since load. What it cannot be told is an error: a file that is gone, or that no
@@ -177,7 +180,7 @@ func runMonitor[S, D any](ctx context.Context, m *monitor, steps loop.Steps[S, D
 		m.pulse.Beat()
 		return observe(ctx)
 	}
-	err := loop.Run(ctx, steps, m.wake, every, m.log)
+	err := loop.Run(ctx, metered(steps, &m.meter), m.wake, every, m.log)
 	cancel()
 	m.watchers.Wait()
 	if err != nil {

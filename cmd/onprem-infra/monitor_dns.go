@@ -87,10 +87,13 @@ func monitorDNS(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	url := fmt.Sprintf("http://localhost:%d/health", p.Ports[port.CoreDNSHealth])
 	beside := &coreDNS{health: probe.NewHTTP(url, localhost.Dial)}
 	defer beside.drop()
-	room := dns.New(p, r, header, nodeDNSHost{m}, nodes, beside)
-	steps := loop.Steps[dns.Snapshot, dns.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply}
+	said := &naming{Host: nodeDNSHost{m}, Daemon: beside}
+	m.meter.says(said.onto)
+	m.meter.follows("nodes", nodes.Heard)
+	room := dns.New(p, r, header, said, nodes, said)
+	steps := loop.Steps[dns.Snapshot, dns.Desired]{Observe: room.Observe, Decide: said.decide(room.Decide), Apply: room.Apply}
 	return runInPod(ctx, m, steps, everyDNSRound, func(ctx context.Context) {
-		m.serve(ctx, p.Ports[port.MonitorDNS], map[string]func() error{"/healthz": m.alive})
+		m.serve(ctx, p, p.Ports[port.MonitorDNS], map[string]func() error{"/healthz": m.alive})
 		m.watch(ctx, "nodes", func(ctx context.Context) error { return nodes.Run(ctx, m.wake) })
 		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
 		m.watch(ctx, "name servers", func(ctx context.Context) error { return file.Watch(ctx, resolvers[:], m.wake) })

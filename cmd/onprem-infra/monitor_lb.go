@@ -74,10 +74,13 @@ func monitorLB(ctx context.Context, m *monitor, p plan.Plan, header string, acce
 	p = current(p, m.log) // a migration changes nothing here while it runs: HAProxy is looked at alike under every timing
 	nodes := kube.NewAPI(m.credentials(p), m.log).ControlPlane(p.ControlPlaneLabel)
 	look := p.Timing.Model.Redirect // HAProxy's end wakes the monitor before
-	room := lb.New(p, header, lbHost{}, nodes, access, newHAProxyDaemon(p), filter{m.log})
+	seen := &balancing{Daemon: newHAProxyDaemon(p), Filter: filter{m.log}}
+	m.meter.says(seen.onto)
+	m.meter.follows("nodes", nodes.Heard)
+	room := lb.New(p, header, lbHost{}, nodes, access, seen, seen)
 	steps := loop.Steps[lb.Snapshot, lb.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
 	return runInPod(ctx, m, steps, look.Interval, func(ctx context.Context) {
-		m.serve(ctx, p.Ports[port.MonitorLB], map[string]func() error{"/healthz": m.alive})
+		m.serve(ctx, p, p.Ports[port.MonitorLB], map[string]func() error{"/healthz": m.alive})
 		m.watch(ctx, "nodes", func(ctx context.Context) error { return nodes.Run(ctx, m.wake) })
 		m.watch(ctx, "HAProxy", func(ctx context.Context) error { return haproxyd.Follow(ctx, haproxy.Run.Socket(), m.wake) })
 	})

@@ -93,7 +93,7 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	g := &migration{wanted: wanted, room: way, vips: room, cluster: seen, host: host, later: m.later, done: p.Former == nil, kept: kept,
 		changed: func(p plan.Plan) { checks.become(p.Timing.Model) }}
 	return runInPod(ctx, m, g.steps(), everyVIPRound, func(ctx context.Context) {
-		m.serve(ctx, p.Ports[port.MonitorVIP], map[string]func() error{"/healthz": func() error { return vipAlive(m, checks) }})
+		m.serve(ctx, p, p.Ports[port.MonitorVIP], map[string]func() error{"/healthz": func() error { return vipAlive(m, checks) }})
 		m.watch(ctx, "the node's checks", checks.Run)
 		if founding != nil {
 			m.watch(ctx, "whether this node is the first one", founding.Run)

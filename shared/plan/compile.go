@@ -47,7 +47,7 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 		delete(ports, port.MDNS)
 		delete(ports, port.MonitorMDNS)
 	}
-	if err := errors.Join(errName, errTiming, errIDs, errPolicy, errPorts, checkMDNS(c.MDNS)); err != nil {
+	if err := errors.Join(errName, errTiming, errIDs, errPolicy, errPorts, checkMDNS(c.MDNS), checkMetrics(c.Metrics)); err != nil {
 		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)
 	}
 	flavour := flavourFor(c)
@@ -66,6 +66,7 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 		LoadBalancer:    loadBalancerOf(c),
 		DNSRecords:      or(c.DNSRecords, spec.Internal),
 		MDNS:            mdnsOf(c),
+		Metrics:         or(c.Metrics, spec.MetricsLocalhost),
 		EtcdMembers:     membersOf(c),
 		VRRP: VRRP{
 			Mode:              mode,

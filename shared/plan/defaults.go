@@ -56,6 +56,14 @@ func checkMDNS(said spec.MDNS) error {
 	return nil
 }
 
+// checkMetrics refuses a word that is none: nobody would be answered, and nobody would know why.
+func checkMetrics(said spec.Metrics) error {
+	if said != "" && said != spec.MetricsLocalhost && said != spec.MetricsNode {
+		return fmt.Errorf("metrics are at %q: choose %s or %s", said, spec.MetricsLocalhost, spec.MetricsNode)
+	}
+	return nil
+}
+
 // membersOf is how many members etcd is made of, where nodes announce theirs. A list of fewer makes a cluster of another size, so an arbiter counts,
 // though it announces nothing: such a cluster's list is never whole.
 func membersOf(c spec.Cluster) int {

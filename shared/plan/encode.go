@@ -43,6 +43,9 @@ func Encode(p Plan) []byte {
 	if p.MDNS != "" {
 		cluster["mdns"] = string(p.MDNS)
 	}
+	if p.Metrics == spec.MetricsNode {
+		cluster["metrics"] = string(p.Metrics)
+	}
 	if p.knobs.size != 0 {
 		cluster["controlPlaneReplicas"] = p.knobs.size
 	}

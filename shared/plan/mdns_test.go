@@ -49,6 +49,22 @@ func TestUnknownMDNS(t *testing.T) {
 	}
 }
 
+// TestMetrics holds that nobody beyond the host is answered unless the cluster asks for that, and that a word which is none does not pass for silence.
+func TestMetrics(t *testing.T) {
+	for said, want := range map[spec.Metrics]spec.Metrics{"": spec.MetricsLocalhost, spec.MetricsLocalhost: spec.MetricsLocalhost, spec.MetricsNode: spec.MetricsNode} {
+		c := smallest()
+		c.Metrics = said
+		if p := mustCompile(t, c); p.Metrics != want {
+			t.Errorf("%q: metrics are at %s, want %s", said, p.Metrics, want)
+		}
+	}
+	c := smallest()
+	c.Metrics = "everywhere"
+	if _, err := Compile(c); err == nil || !strings.Contains(err.Error(), `metrics are at "everywhere": choose localhost or node`) {
+		t.Errorf("error %v", err)
+	}
+}
+
 // TestEtcdMembers holds after how many members etcd's list is whole (M-06), on hosts as where it was compiled.
 func TestEtcdMembers(t *testing.T) {
 	for _, tt := range []struct {

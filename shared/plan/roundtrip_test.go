@@ -95,6 +95,8 @@ func knobsets() []knobset {
 			c.Timing, c.VRRP, c.MigrateFrom = vrrp.ProfileLan, spec.Unicast, spec.Former{Timing: vrrp.ProfileCompat, VRRP: spec.Multicast}
 		}},
 		{"multicast", func(c *spec.Cluster) { c.VRRP = spec.Multicast }},
+		{"metrics", func(c *spec.Cluster) { c.Metrics = spec.MetricsNode }},
+		{"metrics nowhere, said", func(c *spec.Cluster) { c.Metrics = spec.MetricsLocalhost }},
 		{"multicast DNS", func(c *spec.Cluster) { c.MDNS = spec.MDNSEnabled }},
 		{"no multicast DNS, said", func(c *spec.Cluster) { c.MDNS = spec.MDNSDisabled }},
 		{"one VRID", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"api": 200} }},

@@ -18,7 +18,7 @@ func (r *reader) clusterYAML(root object) draft {
 	metadata, spec := r.object(root.get("metadata")), r.object(root.get("spec"))
 	r.fields(metadata, "name")
 	r.fields(spec, "baseDomain", "clusterDomain", "platform", "distribution", "topology", "controlPlaneReplicas", "families", "machineNetworks", "apiVIPs", "ingressVIPs", "dnsVIP",
-		"loadBalancer", "dnsRecords", "mdns", "images", "namespace", "kubeconfig", "kubeletUnit", "nodeLabels", "timing", "vrrp", "migrateFrom", "vrids", "ports")
+		"loadBalancer", "dnsRecords", "mdns", "metrics", "images", "namespace", "kubeconfig", "kubeletUnit", "nodeLabels", "timing", "vrrp", "migrateFrom", "vrids", "ports")
 
 	name, domain := r.names(metadata, spec)
 	d := draft{
@@ -37,12 +37,13 @@ func (r *reader) clusterYAML(root object) draft {
 		nodes:        r.nodes(spec),
 		distribution: r.text(spec.get("distribution")),
 		settings: settings{
-			timing: r.text(spec.get("timing")),
-			vrrp:   r.text(spec.get("vrrp")),
-			mdns:   r.text(spec.get("mdns")),
-			former: r.former(spec.get("migrateFrom")),
-			vrids:  r.numbers(r.object(spec.get("vrids"))),
-			ports:  r.numbers(r.object(spec.get("ports"))),
+			timing:  r.text(spec.get("timing")),
+			vrrp:    r.text(spec.get("vrrp")),
+			mdns:    r.text(spec.get("mdns")),
+			metrics: r.text(spec.get("metrics")),
+			former:  r.former(spec.get("migrateFrom")),
+			vrids:   r.numbers(r.object(spec.get("vrids"))),
+			ports:   r.numbers(r.object(spec.get("ports"))),
 		},
 	}
 	d.platform = r.anyPlatform(r.text(spec.get("platform")))

@@ -8,19 +8,20 @@ import (
 // Knobs are the settings beside the cluster's own data as the command line gives them; each replaces the field of cluster.yaml that it
 // stands for.
 type Knobs struct {
-	Timing string
-	VRRP   string
-	MDNS   string
-	VRIDs  []string // "api=9", "ingress=10"
-	Ports  []string // "NAME=N"
+	Timing  string
+	VRRP    string
+	MDNS    string
+	Metrics string
+	VRIDs   []string // "api=9", "ingress=10"
+	Ports   []string // "NAME=N"
 }
 
 // settings are the knobs wherever they came from.
 type settings struct {
-	timing, vrrp said[string]
-	mdns         said[string]
-	former       former
-	vrids, ports map[string]said[int]
+	timing, vrrp  said[string]
+	mdns, metrics said[string]
+	former        former
+	vrids, ports  map[string]said[int]
 }
 
 // knobs lays the command line over what the file says.
@@ -33,6 +34,9 @@ func (r *report) knobs(s *settings, k Knobs) {
 	}
 	if k.MDNS != "" {
 		s.mdns = said[string]{k.MDNS, place{file: "--mdns", path: "mdns"}, true, true}
+	}
+	if k.Metrics != "" {
+		s.metrics = said[string]{k.Metrics, place{file: "--metrics", path: "metrics"}, true, true}
 	}
 	s.vrids = r.pairs(s.vrids, "--vrid", "vrids", k.VRIDs)
 	s.ports = r.pairs(s.ports, "--port", "ports", k.Ports)

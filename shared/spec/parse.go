@@ -51,6 +51,7 @@ func (d draft) cluster() Cluster {
 		LoadBalancer:         LoadBalancer(d.loadBalancer.value),
 		DNSRecords:           DNSRecords(d.dnsRecords.value),
 		MDNS:                 MDNS(d.settings.mdns.value),
+		Metrics:              Metrics(d.settings.metrics.value),
 		Images:               d.images,
 		Timing:               d.settings.timing.value,
 		VRRP:                 Mode(d.settings.vrrp.value),

@@ -97,6 +97,15 @@ const (
 	MDNSDisabled MDNS = "disabled"
 )
 
+// Metrics says where programs on the hosts tell a Prometheus how they do.
+type Metrics string
+
+// The choices; none means localhost. Whoever is let in at the node's address sees who holds which VIP, and changes nothing.
+const (
+	MetricsLocalhost Metrics = "localhost"
+	MetricsNode      Metrics = "node" // at the node's own addresses as well
+)
+
 // Mode is how VRRP advertisements travel between the nodes of a cluster.
 type Mode string
 
@@ -122,6 +131,7 @@ type Cluster struct {
 	LoadBalancer         LoadBalancer
 	DNSRecords           DNSRecords
 	MDNS                 MDNS
+	Metrics              Metrics
 	Images               map[string]string // by key: KeepalivedImage and so on
 	Timing               string
 	VRRP                 Mode

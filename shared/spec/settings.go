@@ -15,6 +15,7 @@ func (r *report) checkSettings(s settings, name string, dns bool) {
 	r.oneOf(s.timing, Timings()...)
 	r.oneOf(s.vrrp, string(Unicast), string(Multicast))
 	r.oneOf(s.mdns, string(MDNSEnabled), string(MDNSDisabled))
+	r.oneOf(s.metrics, string(MetricsLocalhost), string(MetricsNode))
 	r.checkFormer(s)
 	r.checkVRIDs(s.vrids, name, dns)
 	r.checkPorts(s.ports)

@@ -293,7 +293,7 @@ func fullest() spec.Cluster {
 		DNSVIP:          netip.MustParseAddr("192.0.2.7"), LoadBalancer: spec.Managed, DNSRecords: spec.Internal, Images: images(),
 		Timing: "compat", VRRP: spec.Unicast, MigrateFrom: spec.Former{Timing: "vm", VRRP: spec.Multicast}, VRIDs: map[string]uint8{"api": 9, "ingress": 10}, Ports: map[string]uint16{"lb": 9460},
 		Hosts: []spec.Host{{Name: "m0", Role: "master", BootMACAddress: "52:54:00:00:00:01"}},
-		MDNS:  spec.MDNSEnabled, Distribution: spec.OpenShift,
+		MDNS:  spec.MDNSEnabled, Metrics: spec.MetricsNode, Distribution: spec.OpenShift,
 		Nodes: spec.Nodes{
 			Namespace: "infra", Kubeconfig: "/etc/kubernetes/kubelet.conf", KubeletUnit: "kubelet.service", ControlPlaneLabel: "example.com/head",
 		},

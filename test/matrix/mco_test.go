@@ -126,7 +126,7 @@ func TestOperator(t *testing.T) {
 	for name, elections := range map[string]spec.Cluster{
 		"as it comes": {},
 		"as told": {Timing: "compat", VRRP: spec.Multicast, MigrateFrom: spec.Former{Timing: "vm"}, VRIDs: map[string]uint8{"api": 9},
-			Ports: map[string]uint16{"lb": 9460, "supervise": 9461}, MDNS: spec.MDNSEnabled},
+			Ports: map[string]uint16{"lb": 9460, "supervise": 9461}, MDNS: spec.MDNSEnabled, Metrics: spec.MetricsNode},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, err := newOperator(tree(t, elections))
@@ -140,7 +140,7 @@ func TestOperator(t *testing.T) {
 				described, _ := c.described(t)
 				described = c.told(described)
 				described.Timing, described.VRRP, described.MigrateFrom = elections.Timing, elections.VRRP, elections.MigrateFrom
-				described.VRIDs, described.Ports, described.MDNS = elections.VRIDs, elections.Ports, elections.MDNS
+				described.VRIDs, described.Ports, described.MDNS, described.Metrics = elections.VRIDs, elections.Ports, elections.MDNS, elections.Metrics
 				p := compiled(t, described)
 				for _, r := range p.Roles() {
 					if !slices.Contains(role.Nodes(), r) {

@@ -1,4 +1,4 @@
-// Package healthz answers a kubelet on the loopback whether a program still does its work.
+// Package healthz answers a kubelet on the loopback whether a program still does its work, and whoever may ask what it says of itself.
 package healthz
 
 import (
@@ -7,24 +7,106 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"sync"
 	"syscall"
 	"time"
 )
 
-// Serve answers GET of each path on 127.0.0.1 and, where there is one, on ::1, until ctx ends: 200 and "ok", or 503 and the error's text. It
-// returns nil when ctx ends and an error when it cannot listen.
-func Serve(ctx context.Context, port uint16, checks map[string]func() error) error {
+// Page is a text that is made anew for whoever asks for it.
+type Page struct {
+	Type string // of the content
+	Text func() []byte
+}
+
+// Serve answers GET of each path on 127.0.0.1 and, where there is one, on ::1, until ctx ends: a check with 200 and "ok", or 503 and the error's text,
+// a page with its text. It returns nil when ctx ends and an error when it cannot listen.
+func Serve(ctx context.Context, port uint16, checks map[string]func() error, pages map[string]Page) error {
 	listeners, err := listen(ctx, port)
 	if err != nil {
 		return fmt.Errorf("serve the health at port %d of the loopback: %w", port, err)
 	}
-	mux := http.NewServeMux()
+	mux := paged(pages)
 	for path, check := range checks {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { answer(w, check()) })
 	}
 	server := &http.Server{Handler: mux, ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second, IdleTimeout: 30 * time.Second}
+	if err := serve(ctx, server, listeners); err != nil {
+		return fmt.Errorf("serve the health at port %d of the loopback: %w", port, err)
+	}
+	return nil
+}
+
+// atOnce is how many who ask from elsewhere are answered at one time, at each address. Others wait: a program that strangers can fill would die of it,
+// and what it keeps with it.
+const atOnce = 4
+
+// Publish answers GET of each page at these addresses of this host, until ctx ends, and nothing else. It returns nil when ctx ends and an error when it
+// cannot listen.
+func Publish(ctx context.Context, at []netip.AddrPort, pages map[string]Page) error {
+	var listeners []net.Listener
+	for _, address := range at {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", address.String())
+		if err != nil {
+			for _, open := range listeners {
+				_ = open.Close() // nobody has connected yet
+			}
+			return fmt.Errorf("publish pages at %s: %w", address, err)
+		}
+		listeners = append(listeners, &narrow{Listener: l, free: make(chan struct{}, atOnce)})
+	}
+	server := &http.Server{Handler: paged(pages), ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second, MaxHeaderBytes: 8 << 10}
+	server.SetKeepAlivesEnabled(false)
+	if err := serve(ctx, server, listeners); err != nil {
+		return fmt.Errorf("publish pages at %v: %w", at, err)
+	}
+	return nil
+}
+
+func paged(pages map[string]Page) *http.ServeMux {
+	mux := http.NewServeMux()
+	for path, page := range pages {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", page.Type)
+			_, _ = w.Write(page.Text()) // who asked has gone
+		})
+	}
+	return mux
+}
+
+// narrow accepts a connection only when one of those before it has ended.
+type narrow struct {
+	net.Listener
+	free chan struct{}
+}
+
+func (n *narrow) Accept() (net.Conn, error) {
+	c, err := n.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	n.free <- struct{}{} // those that are open end by themselves, as each has but seconds
+	return &counted{Conn: c, done: sync.OnceFunc(func() { <-n.free })}, nil
+}
+
+// counted says once when it is closed.
+type counted struct {
+	net.Conn
+	done func()
+}
+
+func (c *counted) Close() error {
+	defer c.done()
+	return c.Conn.Close()
+}
+
+// serve serves on all listeners until ctx ends, or one of them fails.
+func serve(ctx context.Context, server *http.Server, listeners []net.Listener) error {
+	if len(listeners) == 0 {
+		<-ctx.Done()
+		return nil
+	}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })() // nothing is written that could be lost
 	var wait sync.WaitGroup
 	ended := make(chan error, len(listeners))
@@ -36,7 +118,7 @@ func Serve(ctx context.Context, port uint16, checks map[string]func() error) err
 	}
 	wait.Wait()
 	if err := <-ended; ctx.Err() == nil {
-		return fmt.Errorf("serve the health at port %d of the loopback: %w", port, err)
+		return err
 	}
 	return nil
 }

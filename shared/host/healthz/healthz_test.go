@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -58,7 +60,7 @@ func TestServe(t *testing.T) {
 				return nil
 			},
 			"/keepalived": func() error { return errors.New("hangs") },
-		})
+		}, map[string]Page{"/metrics": {"text/plain", func() []byte { return []byte("x 1\n") }}})
 	}()
 	for _, tt := range []struct {
 		host, path string
@@ -70,6 +72,7 @@ func TestServe(t *testing.T) {
 		{"[::1]", "/healthz", false, 200, "ok\n"},
 		{"127.0.0.1", "/healthz", true, 503, "its loop stands\n"},
 		{"127.0.0.1", "/keepalived", false, 503, "hangs\n"},
+		{"127.0.0.1", "/metrics", true, 200, "x 1\n"},
 		{"127.0.0.1", "/", false, 404, "404 page not found\n"},
 	} {
 		ill.Store(tt.ill)
@@ -77,7 +80,7 @@ func TestServe(t *testing.T) {
 			t.Errorf("%s%s, ill %v: %d %q, want %d %q", tt.host, tt.path, tt.ill, code, text, tt.code, tt.text)
 		}
 	}
-	if err := Serve(ctx, port, nil); err == nil {
+	if err := Serve(ctx, port, nil, nil); err == nil {
 		t.Error("a second one listens on the same port")
 	}
 	cancel()
@@ -97,6 +100,49 @@ func TestServeLoopbackOnly(t *testing.T) {
 			t.Errorf("listens on %s", l.Addr())
 		}
 		l.Close()
+	}
+}
+
+// TestPublish holds that who asks from elsewhere gets the pages, and neither the health nor more than a few answers at a time.
+func TestPublish(t *testing.T) {
+	port := free(t)
+	at := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.2"), port)
+	var asked, most atomic.Int32
+	hold := make(chan struct{})
+	page := Page{"text/plain", func() []byte {
+		most.Store(max(most.Load(), asked.Add(1)))
+		<-hold
+		asked.Add(-1)
+		return []byte("x 1\n")
+	}}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- Publish(ctx, []netip.AddrPort{at}, map[string]Page{"/metrics": page}) }()
+	if code, _ := get(t, "127.0.0.2", port, "/healthz"); code != 404 {
+		t.Errorf("/healthz: %d, want 404", code)
+	}
+	var all sync.WaitGroup
+	for range 3 * atOnce {
+		all.Go(func() {
+			if code, text := get(t, "127.0.0.2", port, "/metrics"); code != 200 || text != "x 1\n" {
+				t.Errorf("/metrics: %d %q", code, text)
+			}
+		})
+	}
+	for end := time.Now().Add(10 * time.Second); asked.Load() < atOnce && time.Now().Before(end); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	close(hold)
+	all.Wait()
+	if most.Load() > atOnce {
+		t.Errorf("%d were answered at once, want %d at most", most.Load(), atOnce)
+	}
+	if err := Publish(ctx, []netip.AddrPort{at}, nil); err == nil {
+		t.Error("a second one listens at the same address")
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Errorf("Publish: %v", err)
 	}
 }
 

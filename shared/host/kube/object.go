@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -43,6 +44,12 @@ func (o *Object) Data() (data map[string]string, exists, heard bool) {
 	all, heard := o.table.now()
 	data, exists = all[o.name]
 	return data, exists, heard
+}
+
+// Heard says whether the API has said if the object exists, and when it last said anything of it, if only that nothing has happened.
+func (o *Object) Heard() (synced bool, last time.Time) {
+	_, synced = o.table.now()
+	return synced, o.table.last()
 }
 
 // Run follows the object until ctx ends, and wakes whenever Data has a new answer. Its error is ctx's, no other.

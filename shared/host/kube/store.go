@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -19,6 +20,7 @@ type table[T any] struct {
 	mu     sync.Mutex
 	all    map[string]T
 	synced bool // the API has said at least once what there is
+	heard  time.Time
 	wakes  []chan<- struct{}
 }
 
@@ -37,6 +39,13 @@ func (t *table[T]) now() (all map[string]T, synced bool) {
 	return maps.Clone(t.all), t.synced
 }
 
+// last is when the API said anything, if only that nothing has happened.
+func (t *table[T]) last() time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.heard
+}
+
 // Replace takes the whole truth: what is not in it is gone.
 func (t *table[T]) Replace(objects []any, _ string) error {
 	all := map[string]T{}
@@ -51,7 +60,7 @@ func (t *table[T]) Replace(objects []any, _ string) error {
 	}
 	t.mu.Lock()
 	news := !t.synced || !maps.EqualFunc(t.all, all, t.equal)
-	t.all, t.synced = all, true
+	t.all, t.synced, t.heard = all, true, time.Now()
 	t.mu.Unlock()
 	if news {
 		t.announce()
@@ -66,6 +75,9 @@ func (t *table[T]) Delete(object any) error { return t.one(object, false) }
 // Bookmark is called when the API says that nothing happened up to a version.
 func (t *table[T]) Bookmark(string) error {
 	t.well()
+	t.mu.Lock()
+	t.heard = time.Now()
+	t.mu.Unlock()
 	return nil
 }
 
@@ -89,6 +101,7 @@ func (t *table[T]) one(object any, present bool) error {
 	t.well()
 	wanted = wanted && present
 	t.mu.Lock()
+	t.heard = time.Now()
 	before, known := t.all[name]
 	news := known != wanted || known && !t.equal(before, now)
 	if wanted {

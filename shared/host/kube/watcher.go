@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -74,6 +75,12 @@ func (w *Watcher) Nodes() (nodes []addr.Node, synced bool) {
 		nodes = append(nodes, n.Node)
 	}
 	return nodes, synced
+}
+
+// Heard says whether the API has said what Nodes there are, and when it last said anything of them, if only that nothing has happened.
+func (w *Watcher) Heard() (synced bool, last time.Time) {
+	_, synced = w.table.now()
+	return synced, w.table.last()
 }
 
 // Run follows the Nodes until ctx ends, and wakes whenever Known has a new answer. Its error is ctx's, no other: what goes wrong on the way

@@ -1,0 +1,39 @@
+package metrics
+
+// What a control plane node says of its HAProxy.
+var (
+	LBRunning  = Family{"onprem_lb_running", Gauge, "1 while HAProxy answers.", nil}
+	LBRedirect = Family{"onprem_lb_redirect", Gauge, "1 while what comes for the API's VIP goes through HAProxy, 0 while it goes to this node's own API server.", nil}
+	LBReloads  = Family{"onprem_lb_reloads_total", Counter, "How often HAProxy was told to read its configuration again.", nil}
+	LBUp       = Family{"onprem_lb_backend_up", Gauge, "1 when HAProxy sends new connections to the API server.", []string{"server", "address"}}
+	LBSessions = Family{"onprem_lb_backend_sessions", Gauge, "Connections to the API server that are open.", []string{"server", "address"}}
+)
+
+func ofBalancers() []Family {
+	return []Family{LBRunning, LBRedirect, LBReloads, LBUp, LBSessions}
+}
+
+// Balancer is a node's HAProxy.
+type Balancer struct {
+	Running, Redirect bool
+	Reloads           uint64
+	Servers           []Server // of the API, as HAProxy last said
+}
+
+// Server is an API server behind it. There are no more than HAProxy has places for.
+type Server struct {
+	Name, Address string
+	Up            bool
+	Sessions      int
+}
+
+// Onto writes it down.
+func (b Balancer) Onto(p *Page) {
+	p.Flag(LBRunning, b.Running)
+	p.Flag(LBRedirect, b.Redirect)
+	p.Add(LBReloads, float64(b.Reloads))
+	for _, s := range b.Servers {
+		p.Flag(LBUp, s.Up, s.Name, s.Address)
+		p.Add(LBSessions, float64(s.Sessions), s.Name, s.Address)
+	}
+}

@@ -1,0 +1,81 @@
+package metrics
+
+import (
+	"slices"
+	"time"
+)
+
+// What every program says of itself. Times are ages and not instants: a host's clock may be wrong, and to find that out is what some of this is for.
+var (
+	Build      = Family{"onprem_build_info", Gauge, "1; which program this is.", []string{"room", "version", "goversion"}}
+	Cluster    = Family{"onprem_cluster_info", Gauge, "1; whose program this is, and how its nodes speak VRRP.", []string{"room", "cluster", "timing", "mode"}}
+	Rounds     = Family{"onprem_rounds_total", Counter, "Turns of the program's loop.", []string{"room"}}
+	RoundAge   = Family{"onprem_round_age_seconds", Gauge, "Time since the program's loop turned last.", []string{"room"}}
+	Faults     = Family{"onprem_faults_total", Counter, "Steps of the program's loop that failed, trials of one fault included.", []string{"room", "step"}}
+	WatchKnown = Family{"onprem_watch_synced", Gauge, "1 when the API has said what there is since the program began, 0 before.", []string{"room", "watch"}}
+	WatchAge   = Family{"onprem_watch_age_seconds", Gauge, "Time since the API said anything of what is followed; a live API does so every minute.", []string{"room", "watch"}}
+	CPU        = Family{"process_cpu_seconds_total", Counter, "Processor time that the program has used.", nil}
+	Memory     = Family{"process_resident_memory_bytes", Gauge, "Memory that the program has in use.", nil}
+	Started    = Family{"process_start_time_seconds", Gauge, "When the program began, in seconds since 1970.", nil}
+)
+
+// The steps of a loop that can fail.
+const (
+	StepObserve = "observe"
+	StepApply   = "apply"
+)
+
+// Program is what is common to all programs.
+type Program struct {
+	Room                  string
+	Version, Go           string // of the program and of what built it
+	Cluster, Timing, Mode string
+	Rounds                uint64
+	Turned                time.Duration     // ago; negative before the first turn
+	Faults                map[string]uint64 // by step
+	Watches               []Watch
+	Process               Process
+}
+
+// Watch is something that the API is asked to tell of.
+type Watch struct {
+	Name   string // of a closed list: nodes, candidates, bootstrap
+	Synced bool
+	Heard  time.Duration // ago; negative while nothing was heard
+}
+
+// Process is what the kernel says of a program. The zero value is that of one of which it says nothing.
+type Process struct {
+	CPU      time.Duration
+	Resident int64 // bytes
+	Started  time.Time
+}
+
+// Onto writes it down.
+func (s Program) Onto(p *Page) {
+	p.Add(Build, 1, s.Room, s.Version, s.Go)
+	p.Add(Cluster, 1, s.Room, s.Cluster, s.Timing, s.Mode)
+	p.Add(Rounds, float64(s.Rounds), s.Room)
+	if s.Turned >= 0 {
+		p.Add(RoundAge, s.Turned.Seconds(), s.Room)
+	}
+	for _, step := range []string{StepObserve, StepApply} {
+		p.Add(Faults, float64(s.Faults[step]), s.Room, step)
+	}
+	for _, w := range s.Watches {
+		p.Flag(WatchKnown, w.Synced, s.Room, w.Name)
+		if w.Heard >= 0 {
+			p.Add(WatchAge, w.Heard.Seconds(), s.Room, w.Name)
+		}
+	}
+	if s.Process != (Process{}) {
+		p.Add(CPU, s.Process.CPU.Seconds())
+		p.Add(Memory, float64(s.Process.Resident))
+		p.Add(Started, float64(s.Process.Started.UnixMilli())/1000)
+	}
+}
+
+// All are the families that any of our programs may say something of.
+func All() []Family {
+	return slices.Concat([]Family{Build, Cluster, Rounds, RoundAge, Faults, WatchKnown, WatchAge, CPU, Memory, Started}, ofVIPs(), ofChecks(), ofBalancers(), ofNames())
+}
