@@ -17,6 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/port"
 )
 
 func runVIPCommand(std streams) *cobra.Command {
@@ -87,8 +88,18 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 	claims := vip.NewClaims(p, onHost.settledVIPs(m.log), assumed, vipNetwork{}, onHost.settle, m.wake)
 	notice := vip.NewNotice(vipBoard{api: kube.NewAPI(kubeconfig, m.log), namespace: p.Namespace}, time.Now, m.log)
 	room := vip.New(p, header, kept, vipHost{nodes: nodes, watch: watch, claims: claims, notice: notice}, keeper, &m.status, time.Now)
-	steps := loop.Steps[vip.Snapshot, vip.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
+	said := newElecting(p, nodeVIPHost{}, nil, nil, nodes.Known)
+	m.meter.says(said.onto)
+	m.meter.follows("nodes", nodes.Heard)
+	observe := func(ctx context.Context) (vip.Snapshot, error) {
+		if status, err := (vipHost{}).Status(); err == nil { // the room reads it too, and says what is wrong
+			said.note(status, time.Now())
+		}
+		return room.Observe(ctx)
+	}
+	steps := loop.Steps[vip.Snapshot, vip.Desired]{Observe: observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
 	return turn(ctx, m, steps, func(ctx context.Context) {
+		m.serve(ctx, p, p.Ports[port.MonitorVIP])
 		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
 		m.watch(ctx, "nodes", func(ctx context.Context) error { return nodes.Run(ctx, m.wake) })
 		m.watch(ctx, "the local API", watch.Run)

@@ -34,12 +34,12 @@ type meter struct {
 	rounds  uint64
 	turned  time.Time
 	faults  map[string]uint64
-	watches []watched
+	watches []followed
 	parts   []func(*metrics.Page) // each is called without the lock
 }
 
-// watched is something that the API is asked to tell of.
-type watched struct {
+// followed is something that the API is asked to tell of.
+type followed struct {
 	name  string
 	heard func() (synced bool, last time.Time)
 }
@@ -55,7 +55,7 @@ func (m *meter) about(p plan.Plan) {
 func (m *meter) follows(name string, heard func() (bool, time.Time)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.watches = append(m.watches, watched{name, heard})
+	m.watches = append(m.watches, followed{name, heard})
 }
 
 // says adds what this program alone has to say.
@@ -163,25 +163,36 @@ func (m *machine) publish(ctx context.Context, p plan.Plan, port uint16) {
 	if p.Metrics != spec.MetricsNode {
 		return
 	}
-	m.watch(ctx, "metrics", func(ctx context.Context) error {
-		at, err := ownAddresses(p, port)
-		if err != nil {
-			return err
-		}
-		ctx, end := context.WithCancel(ctx)
+	own := func() ([]netip.AddrPort, error) { return ownAddresses(p, port) }
+	m.watch(ctx, "metrics", func(ctx context.Context) error { return publishAt(ctx, own, everyAddress, m.meter.pages()) })
+}
+
+// publishAt publishes pages at this host's own addresses until they are others, or ctx ends.
+func publishAt(ctx context.Context, own func() ([]netip.AddrPort, error), every time.Duration, pages map[string]healthz.Page) error {
+	at, err := own()
+	if err != nil {
+		return err
+	}
+	ctx, end := context.WithCancel(ctx)
+	var looking sync.WaitGroup
+	defer looking.Wait()
+	defer end()
+	looking.Go(func() {
 		defer end()
-		go func() { // ends with ctx
-			defer end()
-			for same := at; slices.Equal(same, at); same, _ = ownAddresses(p, port) {
-				select {
-				case <-ctx.Done():
-					return
-				case <-time.After(everyAddress):
-				}
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
 			}
-		}()
-		return healthz.Publish(ctx, at, m.meter.pages())
+			if now, err := own(); err == nil && !slices.Equal(now, at) {
+				return
+			}
+		}
 	})
+	return healthz.Publish(ctx, at, pages)
 }
 
 // ownAddresses are those of this host that its programs have agreed on, or, as long as they have not, that they would agree on.
@@ -190,7 +201,7 @@ func ownAddresses(p plan.Plan, port uint16) ([]netip.AddrPort, error) {
 	if err != nil {
 		return nil, err
 	}
-	vips := slices.Concat(p.VIPs.API, p.VIPs.Ingress)
+	vips := p.VIPs.All()
 	if len(agreed) == 0 {
 		links, err := link.Snapshot()
 		if err != nil {

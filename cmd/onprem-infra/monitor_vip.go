@@ -90,9 +90,19 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	room.Expect(wanted)
 	founding := newFounding(m, p, r, memory, access)
 	room.MayFound(founding)
+	said := newNodeElecting(now, host, checks, vip.Weights(now, r), seen.nodes)
+	m.meter.says(said.onto)
+	seen.tells(&m.meter)
 	g := &migration{wanted: wanted, room: way, vips: room, cluster: seen, host: host, later: m.later, done: p.Former == nil, kept: kept,
-		changed: func(p plan.Plan) { checks.become(p.Timing.Model) }}
-	return runInPod(ctx, m, g.steps(), everyVIPRound, func(ctx context.Context) {
+		changed: func(p plan.Plan) {
+			checks.become(p.Timing.Model)
+			said.become(p)
+			m.meter.about(p)
+		}}
+	m.meter.about(now)
+	steps := g.steps()
+	steps.Observe = said.observed(steps.Observe)
+	return runInPod(ctx, m, steps, everyVIPRound, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorVIP], map[string]func() error{"/healthz": func() error { return vipAlive(m, checks) }})
 		m.watch(ctx, "the node's checks", checks.Run)
 		if founding != nil {
@@ -172,6 +182,17 @@ func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
 		}
 		return keepCandidates(ctx, c.plan, self, c.api, c.nodes, turns, m.log)
 	})
+}
+
+// tells says what the node follows.
+func (c *nodeCluster) tells(m *meter) {
+	m.follows("nodes", c.nodes.Heard)
+	if c.candidates != nil {
+		m.follows("candidates", c.candidates.Heard)
+	}
+	if c.bootstrap != nil {
+		m.follows("bootstrap", c.bootstrap.Heard)
+	}
 }
 
 // newNodeCluster follows nothing yet. While a migration is pending it follows what either plan needs, and every Node: all have a say in it.

@@ -42,6 +42,7 @@ It reads an OpenShift install-config.yaml or its own cluster.yaml and writes wha
 		exampleCommand(std),
 		ignitionCommand(std),
 		mcoCommand(std),
+		monitoringCommand(std),
 		planCommand(std),
 		renderCommand(std),
 		reportCommand(std),

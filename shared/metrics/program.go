@@ -71,6 +71,8 @@ func (s Program) Onto(p *Page) {
 	if s.Process != (Process{}) {
 		p.Add(CPU, s.Process.CPU.Seconds())
 		p.Add(Memory, float64(s.Process.Resident))
+	}
+	if !s.Process.Started.IsZero() {
 		p.Add(Started, float64(s.Process.Started.UnixMilli())/1000)
 	}
 }

@@ -66,7 +66,7 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 		LoadBalancer:    loadBalancerOf(c),
 		DNSRecords:      or(c.DNSRecords, spec.Internal),
 		MDNS:            mdnsOf(c),
-		Metrics:         or(c.Metrics, spec.MetricsLocalhost),
+		Metrics:         metricsOf(c),
 		EtcdMembers:     membersOf(c),
 		VRRP: VRRP{
 			Mode:              mode,

@@ -56,6 +56,14 @@ func checkMDNS(said spec.MDNS) error {
 	return nil
 }
 
+// metricsOf is where metrics are said beside the loopback. Only who asks for it has them seen from elsewhere.
+func metricsOf(c spec.Cluster) spec.Metrics {
+	if c.Metrics == spec.MetricsNode {
+		return c.Metrics
+	}
+	return ""
+}
+
 // checkMetrics refuses a word that is none: nobody would be answered, and nobody would know why.
 func checkMetrics(said spec.Metrics) error {
 	if said != "" && said != spec.MetricsLocalhost && said != spec.MetricsNode {

@@ -43,7 +43,7 @@ func Encode(p Plan) []byte {
 	if p.MDNS != "" {
 		cluster["mdns"] = string(p.MDNS)
 	}
-	if p.Metrics == spec.MetricsNode {
+	if p.Metrics != "" {
 		cluster["metrics"] = string(p.Metrics)
 	}
 	if p.knobs.size != 0 {

@@ -51,11 +51,11 @@ func TestUnknownMDNS(t *testing.T) {
 
 // TestMetrics holds that nobody beyond the host is answered unless the cluster asks for that, and that a word which is none does not pass for silence.
 func TestMetrics(t *testing.T) {
-	for said, want := range map[spec.Metrics]spec.Metrics{"": spec.MetricsLocalhost, spec.MetricsLocalhost: spec.MetricsLocalhost, spec.MetricsNode: spec.MetricsNode} {
+	for said, want := range map[spec.Metrics]spec.Metrics{"": "", spec.MetricsLocalhost: "", spec.MetricsNode: spec.MetricsNode} {
 		c := smallest()
 		c.Metrics = said
 		if p := mustCompile(t, c); p.Metrics != want {
-			t.Errorf("%q: metrics are at %s, want %s", said, p.Metrics, want)
+			t.Errorf("%q: metrics are at %q, want %q", said, p.Metrics, want)
 		}
 	}
 	c := smallest()

@@ -26,8 +26,8 @@ type Plan struct {
 	LoadBalancer    spec.LoadBalancer `json:"loadBalancer"`
 	DNSRecords      spec.DNSRecords   `json:"dnsRecords"`
 	MDNS            spec.MDNS         `json:"mdns,omitempty"` // empty where the cluster does not use it
-	// Metrics is where the hosts' programs say their metrics; at the loopback in any case.
-	Metrics spec.Metrics `json:"metrics"`
+	// Metrics is where the hosts' programs say their metrics beside the loopback; empty for nowhere.
+	Metrics spec.Metrics `json:"metrics,omitempty"`
 	// EtcdMembers is how many members etcd is made of where nodes announce theirs; 0 where they do not.
 	EtcdMembers int               `json:"etcdMembers,omitempty"`
 	VRRP        VRRP              `json:"vrrp"`

@@ -1,0 +1,246 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/metrics"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// electing is what a host does in the elections of its VIPs, noted while its room turns. Its methods may be called by anybody.
+type electing struct {
+	host   nodeVIPHost
+	checks []vrrp.CheckName
+	passes func(vrrp.CheckName) bool // nil where no checks are made
+	nodes  func() (nodes []kube.Node, heard bool)
+
+	mu      sync.Mutex
+	plan    plan.Plan
+	begun   bool // a status has been seen
+	last    supervised.Status
+	moves   map[string]map[supervised.State]uint64 // by instance
+	reloads uint64
+	stood   map[vrrp.CheckName]bool
+	turned  map[vrrp.CheckName]uint64
+	hears   bool
+	adverts map[netip.Addr]*metrics.Adverts // by VIP
+	found   []clash.Finding
+}
+
+// contest is the election of one VIP.
+type contest struct {
+	kind     vrrp.Kind
+	vip      netip.Addr
+	instance vrrp.InstanceName
+	ladder   plan.Ladder
+}
+
+// contests are all elections of a cluster.
+func contests(p plan.Plan) (all []contest) {
+	add := func(kind vrrp.Kind, vips []netip.Addr, ladder plan.Ladder) {
+		for i, address := range vips {
+			all = append(all, contest{kind, address, vrrp.InstanceName(fmt.Sprintf("%s_%s_%d", p.Cluster.Name, strings.ToUpper(string(kind)), i)), ladder})
+		}
+	}
+	add(vrrp.API, p.VIPs.API, p.VRRP.ControlPlane)
+	add(vrrp.Ingress, p.VIPs.Ingress, p.VRRP.IngressNodes)
+	if p.VRRP.DNSNodes != nil {
+		add(vrrp.DNS, p.VIPs.DNS, *p.VRRP.DNSNodes)
+	}
+	return all
+}
+
+// look is how this host stands in it.
+func (c contest) look(l *statusLook, links addr.Snapshot, agreed []netip.Addr, status supervised.Status) statusVIP {
+	v := statusVIP{VIP: c.vip, For: c.kind, Instance: c.instance}
+	for _, k := range links.Links {
+		v.Here = v.Here || slices.ContainsFunc(k.Addresses, func(a addr.Address) bool { return a.Prefix.Addr() == c.vip })
+	}
+	now, ok := status.Instances[string(c.instance)]
+	if !ok {
+		return v
+	}
+	hint := netip.Addr{}
+	for _, a := range agreed {
+		if a.BitLen() == c.vip.BitLen() {
+			hint = a
+		}
+	}
+	choice, err := addr.ForVIP(links, c.vip, l.plan.VIPs.All(), hint)
+	if err != nil {
+		choice = addr.Choice{} // then its rank is not known, and stands among what is not explained
+	}
+	v.State, v.Priority = now.State, now.Priority
+	v.Parts = l.parts(c.kind, c.ladder, choice.Address, v, status)
+	return v
+}
+
+// newElecting takes the checks of the host, each once, and what tells how they stand.
+func newElecting(p plan.Plan, host nodeVIPHost, checks []vrrp.CheckName, passes func(vrrp.CheckName) bool, nodes func() ([]kube.Node, bool)) *electing {
+	e := &electing{host: host, plan: p, checks: slices.Compact(slices.Sorted(slices.Values(checks))), passes: passes, nodes: nodes, moves: map[string]map[supervised.State]uint64{},
+		stood: map[vrrp.CheckName]bool{}, turned: map[vrrp.CheckName]uint64{}, adverts: map[netip.Addr]*metrics.Adverts{}}
+	for _, c := range contests(p) {
+		e.adverts[c.vip] = &metrics.Adverts{}
+	}
+	for _, check := range e.checks {
+		e.stood[check] = passes(check)
+	}
+	return e
+}
+
+// newNodeElecting is newElecting for a node.
+func newNodeElecting(p plan.Plan, host nodeVIPHost, made interface{ Passes(vrrp.CheckName) bool }, weights []vrrp.Weight, nodes *kube.Watcher) *electing {
+	var checks []vrrp.CheckName
+	for _, w := range weights {
+		checks = append(checks, w.Check)
+	}
+	return newElecting(p, host, checks, made.Passes, nodes.Known)
+}
+
+// become goes on with another plan, when a migration has happened.
+func (e *electing) become(p plan.Plan) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.plan = p
+}
+
+// observed is observe with a note of what was seen.
+func (e *electing) observed(observe func(context.Context) (vip.Snapshot, error)) func(context.Context) (vip.Snapshot, error) {
+	return func(ctx context.Context) (vip.Snapshot, error) {
+		s, err := observe(ctx)
+		if err == nil {
+			e.note(s.Status, time.Now())
+		}
+		return s, err
+	}
+}
+
+// note takes in what the supervisor says. What a VIP was when the program began is no change of its own.
+func (e *electing) note(s supervised.Status, now time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for name, i := range s.Instances {
+		if before, known := e.last.Instances[name]; e.begun && (!known || before.State != i.State) {
+			if e.moves[name] == nil {
+				e.moves[name] = map[supervised.State]uint64{}
+			}
+			e.moves[name][i.State]++
+		}
+	}
+	if e.begun && s.Applied != e.last.Applied && s.Applied != "" {
+		e.reloads++
+	}
+	for _, c := range contests(e.plan) {
+		if a := e.adverts[c.vip]; a != nil {
+			a.Self(s.PID != 0 && s.Instances[string(c.instance)].State == supervised.Master, now)
+		}
+	}
+	for _, check := range e.checks {
+		if passes := e.passes(check); passes != e.stood[check] {
+			e.stood[check] = passes
+			e.turned[check]++
+		}
+	}
+	e.begun, e.last = true, s
+}
+
+// hear takes in an advert that came by a link.
+func (e *electing) hear(h overhear.Heard) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, vip := range h.VIPs {
+		if a := e.adverts[vip]; a != nil && h.Sound {
+			a.Hear(h.From, h.Interval, h.Priority == 0, h.At)
+		}
+	}
+}
+
+// disturbed takes in who disturbs the elections now.
+func (e *electing) disturbed(found []clash.Finding) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.hears, e.found = true, found
+}
+
+// onto looks at the host, and says what it is and what was noted.
+func (e *electing) onto(page *metrics.Page) {
+	e.mu.Lock()
+	p := e.plan
+	e.mu.Unlock()
+	status, err := e.host.Status()
+	if err != nil {
+		return // the room says so, and its faults are counted
+	}
+	links, err := e.host.Links()
+	if err != nil {
+		return
+	}
+	agreed, _, err := e.host.Agreed()
+	if err != nil {
+		return
+	}
+	var r statusReport
+	look := &statusLook{plan: p, host: e.host}
+	if e.passes != nil {
+		look.gate(&r, links)
+	}
+	var vips []statusVIP
+	for _, c := range contests(p) {
+		vips = append(vips, c.look(look, links, agreed, status))
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	out := metrics.Elections{At: time.Now(), Gate: r.Gate, Heard: e.hears, Daemon: &metrics.Daemon{
+		Running: status.PID != 0, Refused: status.Refused != nil, Leaving: status.Leaving != supervised.Stays, Restarts: uint64(max(status.Restarts, 0)), Reloads: e.reloads,
+	}}
+	for _, v := range vips {
+		out.VIPs = append(out.VIPs, e.vip(v))
+	}
+	for _, check := range e.checks {
+		out.Checks = append(out.Checks, metrics.CheckState{Name: check, Passes: e.passes(check), Changes: e.turned[check]})
+	}
+	var known []kube.Node
+	if known, out.Named = e.nodes(); out.Named {
+		for _, n := range known {
+			if n.ControlPlane {
+				out.Controls++
+			} else {
+				out.Others++
+			}
+		}
+	}
+	out.Onto(page)
+}
+
+func (e *electing) vip(v statusVIP) metrics.VIP {
+	m := metrics.VIP{Address: v.VIP, Kind: v.For, State: v.State, Present: v.Here, Priority: v.Priority, Transitions: e.moves[string(v.Instance)], Clashes: map[clash.Kind]int{}}
+	for _, part := range v.Parts {
+		if part.Counts {
+			m.Parts = append(m.Parts, metrics.Part{Name: part.Name, Adds: part.Adds})
+		}
+	}
+	if a := e.adverts[v.VIP]; a != nil {
+		m.Adverts = *a
+	}
+	for _, f := range e.found {
+		if f.VIP == v.VIP {
+			m.Clashes[f.Kind]++
+		}
+	}
+	return m
+}

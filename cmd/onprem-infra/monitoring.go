@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/onprem-infra/onprem-infra/cluster/monitoring"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+func monitoringCommand(std streams) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "monitoring -c FILE --out DIR",
+		Short: "Write alert rules and a dashboard for a cluster",
+		Long: `monitoring writes what watches over a cluster's VIPs, balancers and names:
+
+  rules.yaml           alert rules, for the rule_files of a Prometheus
+  dashboard.json       a dashboard, to import into a Grafana
+  prometheusrule.yaml  the same rules as an object of OpenShift's Prometheus
+  scrape.yaml          a job for a Prometheus that finds nodes by the cluster's API
+  podmonitor.yaml      the same as an object of OpenShift's Prometheus
+
+Every monitor says its metrics on the loopback of its host, at /metrics of the port at which kubelet asks for its health. With 'metrics: node' in the
+cluster.yaml, or --metrics node, it says them at the node's own addresses too, to everybody and without a password, and never at a VIP; the last two
+files are there only then. None of this is applied by itself: not every cluster has a Prometheus, and these objects need its operator.`,
+		Example: `  onprem-infra monitoring -c install-config.yaml --metrics node --out monitoring
+  curl -s http://localhost:9455/metrics`,
+		Args: cobra.NoArgs,
+	}
+	in := inputFlags(cmd)
+	cmd.Flags().StringVar(&out, "out", "", "directory to write below, made when it is not there")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		if out == "" {
+			return usage("--out is missing: name a directory")
+		}
+		described, err := loadCluster(std, in)
+		if err != nil {
+			return err
+		}
+		p, err := plan.Compile(described)
+		if err != nil {
+			return negative(err)
+		}
+		set, err := monitoring.Assets(p)
+		if err != nil {
+			return err
+		}
+		if err := writeTree(out, set.Tree()); err != nil {
+			return fmt.Errorf("write tree %s: %w", out, err)
+		}
+		if p.Metrics != spec.MetricsNode {
+			fmt.Fprintln(std.err, "monitoring: these hosts say their metrics on their loopback alone; for a Prometheus elsewhere make the cluster with metrics: node (--metrics node)")
+		}
+		return nil
+	}
+	return cmd
+}
