@@ -44,8 +44,8 @@ func lines(page []byte, begin string) (out []string) {
 	return out
 }
 
-// has checks lines of a page.
-func has(t *testing.T, page []byte, want ...string) {
+// pageHas checks lines of a page.
+func pageHas(t *testing.T, page []byte, want ...string) {
 	t.Helper()
 	for _, w := range want {
 		if len(lines(page, w+"\n")) == 0 && !strings.Contains(string(page), "\n"+w+"\n") {
@@ -83,7 +83,7 @@ func TestMeter(t *testing.T) {
 	cancel()
 	_ = steps.Apply(ctx, 0)
 	page := m.text()
-	has(t, page, `onprem_rounds_total{room="cluster/vip"} 3`, `onprem_faults_total{room="cluster/vip",step="observe"} 3`, `onprem_faults_total{room="cluster/vip",step="apply"} 1`,
+	pageHas(t, page, `onprem_rounds_total{room="cluster/vip"} 3`, `onprem_faults_total{room="cluster/vip",step="observe"} 3`, `onprem_faults_total{room="cluster/vip",step="apply"} 1`,
 		`onprem_watch_synced{room="cluster/vip",watch="nodes"} 1`, `onprem_watch_synced{room="cluster/vip",watch="bootstrap"} 0`,
 		`onprem_cluster_info{room="cluster/vip",cluster="ostest",timing="lan",mode="unicast"} 1`)
 	if age := lines(page, `onprem_watch_age_seconds{room="cluster/vip",watch="nodes"} 3`); len(age) != 1 {
@@ -125,7 +125,7 @@ func TestElecting(t *testing.T) {
 	turn(supervised.Master)
 	about := `{vip="192.0.2.5",kind="api"`
 	page := pageOf(e.onto)
-	has(t, page, metrics.VIPHolder.Name+about+"} 1", metrics.VIPState.Name+about+`,state="master"} 1`, metrics.VIPState.Name+about+`,state="backup"} 0`,
+	pageHas(t, page, metrics.VIPHolder.Name+about+"} 1", metrics.VIPState.Name+about+`,state="master"} 1`, metrics.VIPState.Name+about+`,state="backup"} 0`,
 		metrics.VIPPriority.Name+about+"} 100", metrics.VIPTransitions.Name+about+`,state="master"} 1`, metrics.VIPTransitions.Name+about+`,state="backup"} 0`,
 		metrics.VIPGaps.Name+about+"} 1", metrics.Clashes.Name+about+`,fault="foreign-router"} 1`, metrics.Clashes.Name+about+`,fault="stranger"} 0`,
 		metrics.Check.Name+`{check="lb"} 0`, metrics.CheckChanges.Name+`{check="lb"} 1`, metrics.GateOpen.Name+" 1", metrics.Running.Name+" 1",
@@ -167,7 +167,7 @@ func TestBalancing(t *testing.T) {
 	_, _ = b.Reload(ctx, "s")
 	_, _ = b.Ensure(redirect.Rules{Redirects: []redirect.Redirect{{}}})
 	page := pageOf(b.onto)
-	has(t, page, "onprem_lb_running 1", "onprem_lb_redirect 1", "onprem_lb_reloads_total 1", `onprem_lb_backend_up{server="m0",address="192.0.2.11:6443"} 1`,
+	pageHas(t, page, "onprem_lb_running 1", "onprem_lb_redirect 1", "onprem_lb_reloads_total 1", `onprem_lb_backend_up{server="m0",address="192.0.2.11:6443"} 1`,
 		`onprem_lb_backend_sessions{server="m0",address="192.0.2.11:6443"} 7`, `onprem_lb_backend_up{server="m1",address="192.0.2.11:6443"} 0`)
 	if n := len(lines(page, "onprem_lb_backend_up{")); n != 2 {
 		t.Errorf("%d servers, want those that are in use", n)
@@ -176,7 +176,7 @@ func TestBalancing(t *testing.T) {
 	_, _, _ = b.Running(ctx)
 	_, _ = b.Ensure(redirect.Rules{})
 	page = pageOf(b.onto)
-	if has(t, page, "onprem_lb_running 0", "onprem_lb_redirect 0"); len(lines(page, "onprem_lb_backend_up{")) != 0 {
+	if pageHas(t, page, "onprem_lb_running 0", "onprem_lb_redirect 0"); len(lines(page, "onprem_lb_backend_up{")) != 0 {
 		t.Errorf("servers of a HAProxy that is gone:\n%s", page)
 	}
 }
@@ -223,7 +223,7 @@ func TestNaming(t *testing.T) {
 		return dns.Desired{Hosts: make([]corefile.Host, 3), Corefile: corefile.Config{Upstreams: make([]netip.Addr, 2)}}, nil
 	})
 	decide(dns.Snapshot{Origin: "memory"})
-	has(t, pageOf(n.onto), "onprem_dns_running 1", "onprem_dns_nodes 3", "onprem_dns_upstreams 2", `onprem_dns_source{source="memory"} 1`, `onprem_dns_source{source="api"} 0`,
+	pageHas(t, pageOf(n.onto), "onprem_dns_running 1", "onprem_dns_nodes 3", "onprem_dns_upstreams 2", `onprem_dns_source{source="memory"} 1`, `onprem_dns_source{source="api"} 0`,
 		"onprem_dns_reloads_total 1")
 }
 
