@@ -30,27 +30,40 @@ const onTheHost = "Run 'onprem-infra status' on the host, and 'onprem-infra doct
 func rules(p plan.Plan) []rule {
 	lists := [][]alarm{programs(), names()}
 	if p.LoadBalancer == spec.Managed {
-		lists = append([][]alarm{holders(p), adverts(p), balancers()}, lists...)
+		lists = append([][]alarm{holders(), adverts(p), balancers()}, lists...)
 	}
 	var out []rule
 	for _, list := range lists {
 		for _, a := range list {
-			out = append(out, rule{
-				Alert: a.name, Expr: strings.ReplaceAll(a.expr, "VIPS", these(p.VIPs.All())), For: a.wait,
-				Labels:      map[string]string{"severity": a.severity, "onprem_cluster": p.Cluster.Name},
-				Annotations: map[string]string{"summary": a.what, "description": a.do},
-			})
+			out = append(out, a.rule(p))
 		}
 	}
+	if p.LoadBalancer != spec.Managed {
+		return out
+	}
+	for _, v := range p.VIPs.All() {
+		r := alarm{"OnpremVIPUnwatched", fmt.Sprintf(`absent(onprem_vip_holder{vip="%s"})`, v), "10m", warning,
+			"No host says anything of the VIP {{ $labels.vip }}.", "Prometheus reaches no monitor of it: look at its targets. The VIP itself may be well."}.rule(p)
+		r.Labels["vip"] = v.String() // no two rules are alike
+		out = append(out, r)
+	}
 	return out
+}
+
+func (a alarm) rule(p plan.Plan) rule {
+	return rule{
+		Alert: a.name, Expr: strings.ReplaceAll(a.expr, "VIPS", these(p.VIPs.All())), For: a.wait,
+		Labels:      map[string]string{"severity": a.severity, "onprem_cluster": p.Cluster.Name},
+		Annotations: map[string]string{"summary": a.what, "description": a.do},
+	}
 }
 
 // seconds is a time as Prometheus writes numbers.
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'g', 4, 64) }
 
 // holders are about who holds the VIPs. Scrapes of two hosts are not made at one instant, so what a hand-over brings about for a moment must last.
-func holders(p plan.Plan) []alarm {
-	list := []alarm{
+func holders() []alarm {
+	return []alarm{
 		{"OnpremVIPWithoutHolder", `max by (vip, kind) (onprem_vip_holder{VIPS}) == 0`, "30s", critical,
 			"Nobody holds the {{ $labels.kind }} VIP {{ $labels.vip }}.",
 			"No host that is asked says that it holds the VIP. See which state each has and why: 'onprem-infra status' on each control plane node."},
@@ -67,11 +80,6 @@ func holders(p plan.Plan) []alarm {
 			"{{ $labels.instance }} has never seen the API work and stands for no API VIP.",
 			"While it waits it is no successor of the holder. " + onTheHost},
 	}
-	for _, v := range p.VIPs.All() {
-		list = append(list, alarm{"OnpremVIPUnwatched", fmt.Sprintf(`absent(onprem_vip_holder{vip="%s"})`, v), "10m", warning,
-			"No host says anything of the VIP {{ $labels.vip }}.", "Prometheus reaches no monitor of it: look at its targets. The VIP itself may be well."})
-	}
-	return list
 }
 
 // adverts are about how the holders are heard.

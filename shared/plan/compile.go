@@ -65,9 +65,8 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 		VIPs:            vips,
 		LoadBalancer:    loadBalancerOf(c),
 		DNSRecords:      or(c.DNSRecords, spec.Internal),
-		MDNS:            mdnsOf(c),
-		Metrics:         metricsOf(c),
-		EtcdMembers:     membersOf(c),
+		MDNS:            mdnsOf(c), Metrics: metricsOf(c),
+		EtcdMembers: membersOf(c),
 		VRRP: VRRP{
 			Mode:              mode,
 			API:               Router{ID: ids[vrrp.API]},
