@@ -214,7 +214,7 @@ func confined(t *testing.T, c corev1.Container, want []corev1.Capability) {
 func TestConfinement(t *testing.T) {
 	uses := map[string][]corev1.Capability{
 		"keepalived":         {"NET_ADMIN", "NET_RAW"}, // addresses; gratuitous ARP and VRRP
-		"keepalived-monitor": {"NET_ADMIN"},            // asks netfilter for the redirect
+		"keepalived-monitor": {"NET_ADMIN", "NET_RAW"}, // asks netfilter for the redirect; hears VRRP
 		"haproxy-monitor":    {"NET_ADMIN"},            // makes the redirect
 		"coredns":            {"NET_BIND_SERVICE"},     // port 53
 		"coredns-monitor":    {"KILL"},                 // what CoreDNS has not

@@ -87,7 +87,10 @@ func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
 			Startup: started(p, port.Supervise), Liveness: asks(p, port.Supervise, "/healthz", 3),
 		}, {
 			Name: keepalived + "-monitor", Image: p.Images[spec.RuntimeCfgImage], Command: []string{program, "monitor", "vip", "--role=" + string(r)},
-			Capabilities: []string{"NET_ADMIN"}, // it asks netfilter whether the redirect is there, and takes VIPs off that must not be there
+			// NET_ADMIN: it asks netfilter whether the redirect is there, and takes VIPs off that must not be there. NET_RAW: it hears VRRP, whoever sends it, by a
+			// socket that the kernel hands nothing else. Who has the first on the host's network can have all packets logged to itself, or changed on their way: the
+			// second adds nothing to that. keepalived's parent has it too, but must not be kept busy by whoever floods the link.
+			Capabilities: []string{"NET_ADMIN", "NET_RAW"},
 			Mounts:       append(monitors(p), shared),
 			Startup:      started(p, port.MonitorVIP), Liveness: alive(p, port.MonitorVIP),
 		}},

@@ -11,11 +11,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // Apply brings the machine to what is desired. It is called at every turn and does nothing when all is as it should be. Nodes that cannot be
 // kept cost the VIP nothing now: they become peers, and are kept when that works again.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
+	r.host.Hear(d.Hears)
 	if !d.Run {
 		return r.end(ctx, d)
 	}
@@ -25,6 +27,9 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 	r.host.Publish(sources(d))
 	// Nodes are kept before they become peers: a peer that a restart would forget would stop hearing this machine.
 	kept := r.keep(d.Nodes)
+	if err := r.host.Start(names(d.Config)); err != nil { // before it shows, too: a restart that has forgotten it could keep it out
+		kept = errors.Join(kept, fmt.Errorf("keep which instances are started: %w", err))
+	}
 	return errors.Join(r.run(ctx, d), kept)
 }
 
@@ -79,6 +84,13 @@ func (r *Room) run(ctx context.Context, d Desired) error {
 		return fmt.Errorf("keepalived's configuration is refused, the former one stays in force: %s", refused.Output)
 	}
 	return r.tell(elected(d.Config, status) && !d.Asking && len(d.Taken) == 0, strings.Join(append([]string{summary(d.Config, status)}, d.Taken...), "; "))
+}
+
+func names(c keepalived.Config) (out []vrrp.InstanceName) {
+	for _, inst := range c.Instances {
+		out = append(out, inst.Name)
+	}
+	return out
 }
 
 // idle is the status line while keepalived does not run.

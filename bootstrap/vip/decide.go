@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -28,6 +29,8 @@ type Snapshot struct {
 	Nodes   []addr.Node
 	Verdict Verdict
 	Claims  map[netip.Addr]Claim // on API VIPs, but for those that are settled or free
+	Started []vrrp.InstanceName
+	Air     clash.Air // only where it decides who may start
 }
 
 // Desired is what should be on the machine.
@@ -36,9 +39,10 @@ type Desired struct {
 	Released bool // it should not because the VIP has been given up
 	Yield    bool // and another holder is to be waited for first
 	Config   keepalived.Config
-	Asking   bool        // another host may still answer for a VIP in Config
-	Taken    []string    // says of each VIP that another host holds who that is and what to do; Config has no instance for it
-	Nodes    []addr.Node // that Config was made with
+	Asking   bool             // another host may still answer for a VIP in Config
+	Taken    []string         // says of each VIP that another host holds, or whose router ID another router has, who that is and what to do; Config has no instance for it
+	Nodes    []addr.Node      // that Config was made with
+	Hears    []clash.Instance // elections in which this machine takes part, or will
 }
 
 // seen is when a VIP last had an own address beside it, and which.
@@ -61,7 +65,11 @@ func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("read links: %w", err)
 	}
-	return Snapshot{At: r.now(), Links: links, Nodes: r.host.Nodes(), Verdict: verdict, Claims: claims}, nil
+	s := Snapshot{At: r.now(), Links: links, Nodes: r.host.Nodes(), Verdict: verdict, Claims: claims, Started: r.host.Started()}
+	if r.plan.VRRP.OnClash == clash.Refuse {
+		s.Air = r.host.Air()
+	}
+	return s, nil
 }
 
 // Decide says what should be on the machine, and why, one reason a fact.
@@ -89,7 +97,10 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	}}
 	for _, own := range r.elections() {
 		vip := own.vip
-		claim := s.Claims[vip]
+		claim, hears, near := s.Claims[vip], clash.Instance{}, false
+		if hears, near = r.hears(own, s); near {
+			desired.Hears = append(desired.Hears, hears)
+		}
 		if holder := claim.Holder; holder.MAC != "" {
 			taken := fmt.Sprintf("%[1]s is held by another host, %[2]s on %[3]s: take it off that host or choose another %[4]s VIP; "+
 				"if that host only answers for others, add --assume-free %[1]s by systemctl edit onprem-keepalived", vip, holder.MAC, holder.Link, strings.ToUpper(string(own.kind)))
@@ -99,6 +110,11 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		inst, reason, err := r.instance(own, s)
 		if err != nil {
 			why = append(why, fmt.Sprintf("no instance for %s: %v", vip, err))
+			continue
+		}
+		if ok, clashes := s.Air.May(r.plan.VRRP.OnClash, hears, slices.Contains(s.Started, inst.Name)); !ok {
+			clashes = fmt.Sprintf("no instance for %s: %s", vip, clashes)
+			desired.Taken, why = append(desired.Taken, clashes), append(why, clashes)
 			continue
 		}
 		desired.Config.Instances = append(desired.Config.Instances, inst)
@@ -134,6 +150,17 @@ func (r *Room) elections() (all []election) {
 		all = append(all, election{vrrp.DNS, name("DNS", i), vip, p.VRRP.DNS.ID, p.VRRP.DNSBootstrapPriority})
 	}
 	return all
+}
+
+// hears is an election as whoever listens to it must know it; false while the machine has no link for it. Who else may hold the VIP is not known here: nodes
+// join as they like.
+func (r *Room) hears(e election, s Snapshot) (clash.Instance, bool) {
+	p, model := r.plan, r.plan.Timing.Model
+	on, err := r.choose(e.vip, s)
+	return clash.Instance{
+		Name: e.name, Kind: e.kind, Link: on.Link, ID: e.id, Version: model.Version(e.vip), Interval: model.Advert, VIP: e.vip,
+		Unicast: p.VRRP.Mode != spec.Multicast, Near: on.OnLink, Own: on.Address,
+	}, err == nil
 }
 
 // choose finds the VIP's interface, or for a while the one that it had.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -32,6 +33,24 @@ type fakeHost struct {
 	leaves    bool // the supervisor is asked to leave
 	deaf      bool // it cannot be asked
 	published [][]netip.Addr
+
+	hears   []clash.Instance
+	air     clash.Air
+	started []vrrp.InstanceName
+
+	forgetful bool // it cannot keep what is started
+}
+
+func (h *fakeHost) Hear(instances []clash.Instance) { h.hears = instances }
+func (h *fakeHost) Air() clash.Air                  { return h.air }
+func (h *fakeHost) Started() []vrrp.InstanceName    { return h.started }
+
+func (h *fakeHost) Start(instances []vrrp.InstanceName) error {
+	if h.forgetful {
+		return errors.New("no space left")
+	}
+	h.started = slices.Compact(slices.Sorted(slices.Values(slices.Concat(h.started, instances))))
+	return nil
 }
 
 func (h *fakeHost) Links() (addr.Snapshot, error) { return h.links, nil }

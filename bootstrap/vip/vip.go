@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -61,6 +62,14 @@ type Host interface {
 	// Publish tells the cluster the addresses under which this machine takes part in the election; none when it has
 	// left. It does not wait.
 	Publish(addresses []netip.Addr)
+	// Hear says in which elections this machine takes part, or will: it is to listen on their links for who disturbs them. It is called at every turn.
+	Hear(instances []clash.Instance)
+	// Air is what has been heard.
+	Air() clash.Air
+	// Started are the instances that were started on this machine once, by this run or an earlier one.
+	Started() []vrrp.InstanceName
+	// Start keeps that instances are started. What is kept already is left alone.
+	Start(instances []vrrp.InstanceName) error
 }
 
 // Daemon keeps keepalived's container.

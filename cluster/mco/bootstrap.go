@@ -88,8 +88,9 @@ func bootstrapKeepalived(p plan.Plan) pod.Static {
 			Startup: asks(60), Liveness: asks(3),
 		}, {
 			Name: "keepalived-monitor", Image: p.Images[spec.RuntimeCfgImage],
-			Command: []string{program, "bootstrap", "run", "vip", "--in-pod", "--cluster", KeepalivedFile, "--kubeconfig", kubeconfig},
-			Mounts:  []pod.Mount{{Volume: kubernetes}, {Volume: state, Writable: true}, shared},
+			Command:      []string{program, "bootstrap", "run", "vip", "--in-pod", "--cluster", KeepalivedFile, "--kubeconfig", kubeconfig},
+			Capabilities: []string{"NET_RAW"}, // it hears VRRP, whoever sends it
+			Mounts:       []pod.Mount{{Volume: kubernetes}, {Volume: state, Writable: true}, shared},
 		}},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
@@ -28,6 +29,7 @@ type Desired struct {
 	Memory Memory
 	Tell   bool // the cluster that the bootstrap machine is gone
 	Claim  Claim
+	Hears  []clash.Instance // elections in which this node takes part, or will
 }
 
 // own is when a VIP last had an address of this machine's for its instance, and which.
@@ -63,7 +65,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	}
 	r.learn(s)
 	d.Claim = r.standing(s)
-	d.Memory, d.Tell = r.memory, r.tells(s)
+	d.Memory, d.Tell, d.Hears = r.memory, r.tells(s), r.hears(s)
 	if len(r.memory.Nodes) == 0 && !r.first {
 		d.Leave = true
 		return d, loop.Reasons{"the API has not named the nodes yet"}
@@ -80,6 +82,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		}
 		why = append(why, r.stand(e, s, &d.Config)...)
 	}
+	d.Memory = r.memory // with what is started now
 	return d, why
 }
 
@@ -112,6 +115,10 @@ func (r *Room) stand(e election, s Snapshot, c *keepalived.Config) (why loop.Rea
 		inst, reason, err := r.instance(e, i, s)
 		if err != nil {
 			why = append(why, fmt.Sprintf("no instance for %s: %v", vip, err))
+			continue
+		}
+		if refused := r.refused(e, inst, s); refused != "" {
+			why = append(why, fmt.Sprintf("no instance for %s: %s", vip, refused))
 			continue
 		}
 		inst.Priority += vrrp.Priority(e.ladder.Candidates().Rank(rank))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -21,6 +22,7 @@ type Snapshot struct {
 	Remote bool
 	Status supervised.Status
 	Served bool
+	Air    clash.Air // only where it decides who may start
 
 	Nodes      Heard[[]Node]
 	Candidates Heard[[]notice.Candidate]
@@ -51,6 +53,9 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 	}
 	if s.Status, err = r.host.Status(); err != nil {
 		return Snapshot{}, fmt.Errorf("read the supervisor's status: %w", err)
+	}
+	if r.plan.VRRP.OnClash == clash.Refuse {
+		s.Air = r.host.Air()
 	}
 	s.Nodes, s.Candidates, s.Bootstrap = heard(r.cluster.Nodes()), heard(r.cluster.Candidates()), heard(r.cluster.Bootstrap())
 	return s, nil

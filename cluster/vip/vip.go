@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -54,6 +55,10 @@ type Host interface {
 	Beat(beat uint64) error
 	// Keep keeps the memory for the next start.
 	Keep(m Memory) error
+	// Hear says in which elections this node takes part, or will: it is to listen on their links for who disturbs them. It is called at every turn.
+	Hear(instances []clash.Instance)
+	// Air is what has been heard.
+	Air() clash.Air
 }
 
 // Cluster is what the API has said so far. No call asks it anything: an API that is away leaves the last answer, and heard is false until the
@@ -101,18 +106,19 @@ type Bootstrap struct {
 
 // Memory is what a later start must know.
 type Memory struct {
-	Open          bool               `json:"open"`          // the gate
-	BootstrapGone bool               `json:"bootstrapGone"` // the cluster's bootstrap machine will hold the VIP no more
-	Nodes         []Node             `json:"nodes"`         // that the API named last
-	Candidates    []notice.Candidate `json:"candidates"`
-	Rank          string             `json:"rank,omitempty"` // that this node had last
+	Open          bool                `json:"open"`          // the gate
+	BootstrapGone bool                `json:"bootstrapGone"` // the cluster's bootstrap machine will hold the VIP no more
+	Nodes         []Node              `json:"nodes"`         // that the API named last
+	Candidates    []notice.Candidate  `json:"candidates"`
+	Rank          string              `json:"rank,omitempty"` // that this node had last
+	Started       []vrrp.InstanceName `json:"started"`        // instances that have been started on this node once; null in what former releases wrote
 }
 
 func (m Memory) equal(o Memory) bool {
 	same := func(a, b Node) bool {
 		return a.Node.Equal(b.Node) && a.ControlPlane == b.ControlPlane && a.Rank == b.Rank && a.Created.Equal(b.Created)
 	}
-	return m.Rank == o.Rank && m.Open == o.Open && m.BootstrapGone == o.BootstrapGone && slices.EqualFunc(m.Nodes, o.Nodes, same) &&
+	return m.Rank == o.Rank && slices.Equal(m.Started, o.Started) && m.Open == o.Open && m.BootstrapGone == o.BootstrapGone && slices.EqualFunc(m.Nodes, o.Nodes, same) &&
 		slices.EqualFunc(m.Candidates, o.Candidates, notice.Candidate.Equal)
 }
 
@@ -149,6 +155,9 @@ type Room struct {
 // New makes a room for the cluster of p on a node of a role, which is master or worker. header is the line of provenance for rendered files, kept
 // is the memory of an earlier run.
 func New(p plan.Plan, r role.Role, header string, kept Memory, host Host, cluster Cluster, health Health, now func() time.Time) *Room {
+	if kept.Started == nil {
+		kept.Started = startedBefore(p, kept)
+	}
 	return &Room{
 		plan: p, role: r, header: header, host: host, cluster: cluster, health: health, now: now,
 		memory: kept, kept: kept, seen: map[netip.Addr]own{}, held: map[vrrp.InstanceName]time.Time{}, ranks: p.VRRP.ControlPlane.Ranks,

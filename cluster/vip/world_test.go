@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -64,6 +65,8 @@ type world struct {
 	told      int // that the bootstrap machine is gone
 	claims    []Claim
 	unserved  []vrrp.InstanceName
+	hears     []clash.Instance
+	air       clash.Air
 	proposals [][]byte
 }
 
@@ -98,6 +101,10 @@ func (w *world) Keep(m Memory) error {
 	w.kept++
 	return nil
 }
+
+func (w *world) Hear(instances []clash.Instance) { w.hears = instances }
+
+func (w *world) Air() clash.Air { return w.air }
 
 func (w *world) Nodes() ([]Node, bool)                  { return w.nodes.Is, w.nodes.OK }
 func (w *world) Candidates() ([]notice.Candidate, bool) { return w.candidates.Is, w.candidates.OK }

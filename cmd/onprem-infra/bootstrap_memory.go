@@ -10,10 +10,12 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // memory is what the VIP's room knows from one start of the program to the next. systemd makes both directories.
@@ -64,6 +66,30 @@ func (m memory) settledVIPs(log *slog.Logger) []netip.Addr {
 }
 
 func (m memory) settle(vips []netip.Addr) error { return keep(m.settled(), vips) }
+
+// starts are the instances that were started on this machine once. It is for one goroutine.
+type starts struct {
+	path string
+	all  []vrrp.InstanceName
+}
+
+func (m memory) starts(log *slog.Logger) *starts {
+	path := filepath.Join(m.state, "started-instances.json")
+	return &starts{path: path, all: kept[vrrp.InstanceName](path, log)}
+}
+
+// add keeps instances that are not kept yet.
+func (s *starts) add(instances []vrrp.InstanceName) error {
+	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.all, instances))))
+	if slices.Equal(all, s.all) {
+		return nil
+	}
+	if err := keep(s.path, all); err != nil {
+		return err
+	}
+	s.all = all
+	return nil
+}
 
 // kept reads a list of an earlier run. A file that cannot be read is no reason to leave the VIP without a home.
 func kept[T any](path string, log *slog.Logger) []T {

@@ -87,7 +87,9 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 	watch := vip.NewWatch(release, newVIPProber(p, kubeconfig, heirs(nodes.Nodes, kept), m.log), onHost.remember, m.wake)
 	claims := vip.NewClaims(p, onHost.settledVIPs(m.log), assumed, vipNetwork{}, onHost.settle, m.wake)
 	notice := vip.NewNotice(vipBoard{api: kube.NewAPI(kubeconfig, m.log), namespace: p.Namespace}, time.Now, m.log)
-	room := vip.New(p, header, kept, vipHost{nodes: nodes, watch: watch, claims: claims, notice: notice}, keeper, &m.status, time.Now)
+	ear, journal := newListener(p, nodeVIPHost{}, m.log), newWriter(p, nodeVIPHost{}, nil, nil, m.log)
+	journal.heard, ear.journal = ear.announced, journal.disturbed
+	room := vip.New(p, header, kept, vipHost{nodes: nodes, watch: watch, claims: claims, notice: notice, ear: ear, starts: onHost.starts(m.log)}, keeper, &m.status, time.Now)
 	said := newElecting(p, nodeVIPHost{}, nil, nil, nodes.Known)
 	m.meter.says(said.onto)
 	m.meter.follows("nodes", nodes.Heard)
@@ -105,7 +107,8 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 		m.watch(ctx, "the local API", watch.Run)
 		m.watch(ctx, "who else holds the VIPs", claims.Run)
 		m.watch(ctx, "what the cluster knows of this machine", notice.Run)
-		m.watch(ctx, "the journal", newWriter(p, nodeVIPHost{}, nil, nil, m.log).follow)
+		m.watch(ctx, "the journal", journal.follow)
+		m.watch(ctx, "who else is in the election", ear.follow)
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error {
 			return file.Watch(ctx, []string{statusFile}, m.wake)
 		})

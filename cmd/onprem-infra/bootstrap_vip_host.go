@@ -15,6 +15,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
@@ -25,6 +26,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 const statusFile = vip.RunDir + "/" + supervised.StatusFile
@@ -35,7 +37,17 @@ type vipHost struct {
 	watch  *vip.Watch
 	claims *vip.Claims
 	notice *vip.Notice
+	ear    *listener
+	starts *starts
 }
+
+func (h vipHost) Hear(instances []clash.Instance) { h.ear.Hear(instances) }
+
+func (h vipHost) Air() clash.Air { return h.ear.Air() }
+
+func (h vipHost) Started() []vrrp.InstanceName { return h.starts.all }
+
+func (h vipHost) Start(instances []vrrp.InstanceName) error { return h.starts.add(instances) }
 
 func (vipHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -41,10 +42,12 @@ func knobFlags(cmd *cobra.Command, in *input) {
 	flags.StringVar(&in.knobs.VRRP, "vrrp", "", "how VRRP travels: unicast or multicast")
 	flags.StringVar(&in.knobs.MDNS, "mdns", "", "whether nodes announce themselves by multicast DNS: enabled or disabled")
 	flags.StringVar(&in.knobs.Metrics, "metrics", "", "where hosts say their metrics beside the loopback: localhost (nowhere) or node (at the node's addresses)")
+	flags.StringVar(&in.knobs.Clash, "on-clash", "", "when another router has a virtual router ID: report starts beside it, refuse keeps who is new out")
 	flags.StringArrayVar(&in.knobs.VRIDs, "vrid", nil, "virtual router ID, as api=N or ingress=N, and dns=N where the cluster has a DNS VIP")
 	flags.StringArrayVar(&in.knobs.Ports, "port", nil, "port number, as NAME=N")
 	completes(cmd, "timing", spec.Timings())
 	completes(cmd, "vrrp", []spec.Mode{spec.Unicast, spec.Multicast})
+	completes(cmd, "on-clash", clash.Policies())
 	completes(cmd, "mdns", []spec.MDNS{spec.MDNSEnabled, spec.MDNSDisabled})
 	completes(cmd, "metrics", []spec.Metrics{spec.MetricsLocalhost, spec.MetricsNode})
 }

@@ -75,6 +75,7 @@ Node that it knows the new one, and no node is being upgraded; then all of them 
 
 func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, header string, clock migrate.Clock) error {
 	host := nodeVIPHost{links: newKeptLinks()}
+	host.ear = newListener(p, host, m.log)
 	memory, kept := host.memory(m.log), host.migration(m.log)
 	if resumed, err := resume(m.text, kept); err == nil { // load has read the same text
 		p = resumed
@@ -112,7 +113,10 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error { return file.Watch(ctx, host.watched(), m.wake) })
 		m.watch(ctx, "the supervisor's life", func(ctx context.Context) error { return supervise.Outlive(ctx, vip.RunDir, m.log) })
 		m.watch(ctx, "adverts from beyond a router", dropFarVRRP)
-		m.watch(ctx, "the journal", newNodeWriter(p, r, host, checks, m.log).follow)
+		journal := newNodeWriter(p, r, host, checks, m.log)
+		journal.heard, host.ear.journal = host.ear.announced, journal.disturbed
+		m.watch(ctx, "the journal", journal.follow)
+		m.watch(ctx, "who else is in the elections", host.ear.follow)
 		seen.follow(ctx, m)
 	})
 }

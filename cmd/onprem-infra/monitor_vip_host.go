@@ -18,6 +18,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/candidates"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
@@ -31,6 +32,7 @@ import (
 type nodeVIPHost struct {
 	root  string     // where the node's files are; empty for the node itself
 	links *keptLinks // nil: they are read each time
+	ear   *listener  // nil: nobody listens
 }
 
 func (h nodeVIPHost) at(path ...string) string { return h.root + filepath.Join(path...) }
@@ -99,6 +101,10 @@ func (h nodeVIPHost) Track(check vrrp.CheckName, fault, passes bool) error {
 	_, err := file.WriteIfChanged(path, []byte(text), 0o644)
 	return err
 }
+
+func (h nodeVIPHost) Hear(instances []clash.Instance) { h.ear.Hear(instances) }
+
+func (h nodeVIPHost) Air() clash.Air { return h.ear.Air() }
 
 // tracked says whether an earlier run left a check passing.
 func (h nodeVIPHost) tracked(check vrrp.CheckName, fault bool) bool {

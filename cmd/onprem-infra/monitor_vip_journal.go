@@ -39,11 +39,39 @@ type writer struct {
 
 	journal *journal.Journal
 	wrote   bool // what the journal has is in the file
+
+	heard func() map[string]journal.Announced // who else is in the elections; nil for a host that does not listen
+
+	wake    chan struct{}
+	mu      sync.Mutex
+	clashes []journal.Entry // that are not in the journal yet
+}
+
+// mostWaiting is how many clashes wait for a disk that hangs.
+const mostWaiting = 50
+
+// disturbed takes a clash that somebody else has found. It waits for nobody.
+func (w *writer) disturbed(e journal.Entry) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.clashes) < mostWaiting {
+		w.clashes = append(w.clashes, e)
+	}
+	loop.Wake(w.wake)
+}
+
+// waiting are the clashes that have come meanwhile.
+func (w *writer) waiting() []journal.Entry {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.clashes
+	w.clashes = nil
+	return all
 }
 
 // newWriter keeps the journal of a host that makes checks, or makes none, as the bootstrap machine.
 func newWriter(p plan.Plan, host nodeVIPHost, checks []vrrp.CheckName, passes func(vrrp.CheckName) bool, log *slog.Logger) *writer {
-	w := &writer{host: host, vips: map[string]netip.Addr{}, checks: slices.Compact(slices.Sorted(slices.Values(checks))), passes: passes, now: time.Now, log: log}
+	w := &writer{host: host, vips: map[string]netip.Addr{}, checks: slices.Compact(slices.Sorted(slices.Values(checks))), passes: passes, now: time.Now, log: log, wake: loop.NewWake()}
 	for kind, vips := range map[vrrp.Kind][]netip.Addr{vrrp.API: p.VIPs.API, vrrp.Ingress: p.VIPs.Ingress} {
 		for i, address := range vips {
 			w.vips[fmt.Sprintf("%s_%s_%d", p.Cluster.Name, strings.ToUpper(string(kind)), i)] = address
@@ -63,17 +91,17 @@ func newNodeWriter(p plan.Plan, r role.Role, host nodeVIPHost, made interface{ P
 
 // follow writes down what changes, until ctx ends.
 func (w *writer) follow(ctx context.Context) error {
-	wake, lost := loop.NewWake(), make(chan error, 1)
+	lost := make(chan error, 1)
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer cancel()
-	watching.Go(func() { lost <- file.Watch(ctx, []string{w.host.at(vip.RunDir, supervised.StatusFile)}, wake) })
+	watching.Go(func() { lost <- file.Watch(ctx, []string{w.host.at(vip.RunDir, supervised.StatusFile)}, w.wake) })
 	for {
 		select {
 		case err := <-lost:
 			return err
-		case <-wake:
+		case <-w.wake:
 		}
 		if err := w.look(); err != nil {
 			return err
@@ -99,6 +127,14 @@ func (w *writer) look() error {
 		if !w.passes(check) {
 			l.Failing = append(l.Failing, string(check))
 		}
+	}
+	if w.heard != nil {
+		l.Announced = w.heard()
+	}
+	for _, e := range w.waiting() {
+		e.Boot = l.Boot
+		w.journal.Disturbed(e)
+		w.wrote = false
 	}
 	for _, e := range w.journal.Note(l) {
 		w.wrote = false

@@ -20,6 +20,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -36,6 +37,10 @@ type ranked struct {
 	wake    chan struct{}
 	memory  vip.Memory
 }
+
+func (r *ranked) Hear([]clash.Instance) {}
+
+func (r *ranked) Air() clash.Air { return clash.Air{} }
 
 func (r *ranked) Links() (addr.Snapshot, error) {
 	return addr.Snapshot{Links: []addr.Link{{Index: 2, Name: "eth0", Up: true, Addresses: []addr.Address{{Prefix: netip.MustParsePrefix(r.address + "/24")}}}}}, nil

@@ -21,6 +21,8 @@ const (
 	remembered = time.Minute
 	// mostSpeakers bounds what is remembered of one virtual router on one link, whoever says what.
 	mostSpeakers = 16
+	// mostOthers is the same of a virtual router in which this host takes no part: that it is there is all that anybody asks.
+	mostOthers = 2
 	// mostVIPs is how many addresses of an advert are remembered: whoever announces more is no cluster of ours, which announces one.
 	mostVIPs = 32
 )
@@ -28,12 +30,14 @@ const (
 // Instance is a virtual router of the cluster in which this host takes part, or will.
 type Instance struct {
 	Name     vrrp.InstanceName
+	Kind     vrrp.Kind
 	Link     string
 	ID       vrrp.ID
 	Version  vrrp.Version
 	Interval time.Duration // between two adverts
 	VIP      netip.Addr
 	Unicast  bool
+	Near     bool         // the VIP is in a network of the link: who answers for it can be asked
 	Own      netip.Addr   // this host's address in the election
 	Members  []netip.Addr // of all that may hold the VIP; nil while nobody knows them, and then nobody is a stranger
 }
@@ -59,6 +63,19 @@ type speaker struct {
 	said        advert.Advert // last
 	since, last time.Time     // of the adverts in a row that say the same but for their priority
 	count       int
+	jitter      time.Duration
+}
+
+// smooth is the share of a new deviation in the mean one, as in RTP (RFC 3550 6.4.1).
+const smooth = 16
+
+// heard takes the next advert's time in.
+func (s *speaker) heard(at time.Time) {
+	if off := at.Sub(s.last) - s.said.Interval; s.count > 0 {
+		s.jitter += (off.Abs() - s.jitter) / smooth
+	}
+	s.last = at
+	s.count++
 }
 
 // lapse is how long a speaker may be silent while it is still the holder: whoever hears it waits as long.
@@ -99,6 +116,7 @@ type asked struct {
 // Ear is what one host has heard. Its methods are for one goroutine.
 type Ear struct {
 	instances []Instance
+	ids       map[vrrp.Kind]vrrp.ID
 	speakers  map[router]map[netip.Addr]*speaker
 	own       map[vrrp.InstanceName]own
 	answers   map[asked]answer
@@ -109,8 +127,21 @@ func NewEar() *Ear {
 	return &Ear{speakers: map[router]map[netip.Addr]*speaker{}, own: map[vrrp.InstanceName]own{}, answers: map[asked]answer{}}
 }
 
-// Expect says which instances there are. What was heard before counts for new ones as well.
-func (e *Ear) Expect(instances []Instance) { e.instances = slices.Clone(instances) }
+// Expect says which instances there are. What was heard before counts for new ones as well. But of one that speaks otherwise from now on, as when a
+// cluster's timing changes, the members are heard anew: they change in the same moment, and what they said before was right.
+func (e *Ear) Expect(instances []Instance) {
+	for _, i := range instances {
+		if slices.ContainsFunc(e.instances, func(o Instance) bool { return o.Name == i.Name && (o.Version != i.Version || o.Interval != i.Interval) }) {
+			for _, s := range e.speakers[i.router()] {
+				s.count = 0
+			}
+		}
+	}
+	e.instances = slices.Clone(instances)
+}
+
+// Have says which IDs the cluster has, of elections too in which this host takes no part: with a foreign router goes an ID that is free.
+func (e *Ear) Have(ids map[vrrp.Kind]vrrp.ID) { e.ids = ids }
 
 // Hear takes an advert in. Those are left out that no router heeds: without a right checksum, with an ID that is none, and of IPv4 those that have
 // passed a router.
@@ -128,18 +159,22 @@ func (e *Ear) Hear(h Heard) {
 	}
 	s := all[a.From]
 	if s == nil {
-		if len(all) >= mostSpeakers {
+		most := mostOthers
+		if slices.ContainsFunc(e.instances, func(i Instance) bool { return i.router() == at }) {
+			most = mostSpeakers
+		}
+		if len(all) >= most {
 			delete(all, quietest(all))
 		}
 		s = &speaker{}
 		all[a.From] = s
 	}
 	if s.count == 0 || !s.holds(h.At) || s.mac != h.MAC || !same(s.said, a) {
-		s.since, s.count = h.At, 0
+		s.since, s.count, s.jitter = h.At, 0, 0
 	}
-	s.mac, s.said, s.last = h.MAC, a, h.At
+	s.heard(h.At)
+	s.mac, s.said = h.MAC, a
 	s.said.VIPs = slices.Clone(a.VIPs)
-	s.count++
 }
 
 // same says whether two adverts of a host differ in nothing but the priority, and whether they are farewells.

@@ -219,11 +219,107 @@ func TestMay(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			e := NewEar()
 			hear(e, tt.lines...)
-			got, why := e.May(tt.policy, node(nil), tt.started, begin, begin.Add(tt.at))
+			got, why := e.Air(map[string]time.Time{"ens3": begin}, begin.Add(tt.at)).May(tt.policy, node(nil), tt.started)
 			if got != tt.want || !strings.Contains(why, tt.why) || got != (why == "") {
 				t.Errorf("%t, %q", got, why)
 			}
 		})
+	}
+}
+
+// TestMayDeaf holds that a host which does not listen on a link starts nothing there that must not be beside another.
+func TestMayDeaf(t *testing.T) {
+	air := NewEar().Air(map[string]time.Time{"ens4": begin}, begin.Add(time.Hour))
+	if ok, why := air.May(Refuse, node(nil), false); ok || !strings.Contains(why, "does not hear on ens3 yet") {
+		t.Errorf("%t, %q", ok, why)
+	}
+}
+
+// TestAirStays holds that what a decision depends on does not change beneath it.
+func TestAirStays(t *testing.T) {
+	e, since := NewEar(), map[string]time.Time{"ens3": begin}
+	air := e.Air(since, begin.Add(Hearing))
+	hear(e, line{0, 0, "192.0.2.99", foreign})
+	delete(since, "ens3")
+	if ok, why := air.May(Refuse, node(nil), false); !ok {
+		t.Error(why)
+	}
+}
+
+// TestManyVIPs holds that a router which announces whatever it likes makes no long line.
+func TestManyVIPs(t *testing.T) {
+	f := Finding{Kind: Foreign, VIPs: make([]netip.Addr, mostVIPs)}
+	if text := f.String(); !strings.Contains(text, "for invalid IP, invalid IP, invalid IP, invalid IP and 28 more (") {
+		t.Error(text)
+	}
+}
+
+// TestFree holds that a foreign router is named with an ID that neither the cluster nor anybody else has.
+func TestFree(t *testing.T) {
+	e := NewEar()
+	ours := node(func(i *Instance) { i.Kind = vrrp.API })
+	e.Expect([]Instance{ours})
+	e.Have(map[vrrp.Kind]vrrp.ID{vrrp.API: 30, vrrp.Ingress: 31}) // of another election
+	hear(e, line{0, 0, "192.0.2.99", foreign}, line{0, 0, "192.0.2.99", func(h *Heard) { h.Advert.ID = 32 }})
+	got := e.Findings(begin)
+	if len(got) != 1 || got[0].Free != 33 || !strings.Contains(got[0].String(), "give one of the two another ID, such as 33, by vrids: {api: 33}") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestExpectAnew holds that members which change how they speak at the same moment as this host are not blamed for what they said before.
+func TestExpectAnew(t *testing.T) {
+	e := NewEar()
+	slow := func(i *Instance) { i.Version, i.Interval = vrrp.V2, time.Second }
+	e.Expect([]Instance{node(slow)})
+	hear(e, line{0, 5 * time.Second, "192.0.2.12", func(h *Heard) { h.Advert.Version, h.Advert.Interval = vrrp.V2, time.Second }})
+	e.Expect([]Instance{node(nil)})
+	if got := e.Findings(begin.Add(5*time.Second + 10*time.Millisecond)); len(got) > 0 {
+		t.Errorf("found %v", got)
+	}
+	hear(e, line{6 * time.Second, 9 * time.Second, "192.0.2.12", func(h *Heard) { h.Advert.Version, h.Advert.Interval = vrrp.V2, time.Second }})
+	if got := brief(e.Findings(begin.Add(9 * time.Second))); !slices.Equal(got, []string{"version 192.0.2.12"}) {
+		t.Errorf("found %v of one that goes on as before", got)
+	}
+}
+
+// TestState holds what a host writes down for others to read, and that it is read again.
+func TestState(t *testing.T) {
+	e := NewEar()
+	e.Expect([]Instance{node(nil)})
+	late := func(h *Heard) { h.Advert.Interval = 90 * time.Millisecond }
+	for n := range 200 { // each 10 ms late, by what it says
+		at := time.Duration(n) * 100 * time.Millisecond
+		hear(e, line{at, at, "192.0.2.12", late})
+	}
+	hear(e, line{0, 0, "192.0.2.99", foreign})
+	now := begin.Add(20 * time.Second)
+	want := State{
+		At: now, Since: map[string]time.Time{"ens3": begin}, Deaf: map[string]string{"ens4": "it is down"}, Findings: e.Findings(now),
+		Speakers: []Speaker{{Instance: "one_API_0", Host: Host{ip("192.0.2.12"), "mac of 192.0.2.12"}, Priority: 150, Version: vrrp.V3, IntervalMs: 90, Last: begin.Add(19900 * time.Millisecond), Holds: true}},
+	}
+	got, err := DecodeState(EncodeState(e.State(want.Since, want.Deaf, now)))
+	if err != nil || len(got.Speakers) != 1 || got.Speakers[0].JitterMs < 9.9 || got.Speakers[0].JitterMs > 10 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	got.Speakers[0].JitterMs = 0
+	if len(got.Findings) != 2 || !reflect.DeepEqual(got, want) {
+		t.Errorf("read\n%+v\nwant\n%+v", got, want)
+	}
+	if empty := string(EncodeState(NewEar().State(nil, nil, now))); empty != `{"at":"2026-01-02T03:04:25Z","since":{},"findings":[],"speakers":[]}`+"\n" {
+		t.Error(empty)
+	}
+}
+
+// TestOthers holds that of a virtual router which is none of ours little is remembered.
+func TestOthers(t *testing.T) {
+	e := NewEar()
+	e.Expect([]Instance{node(nil)})
+	for n := range 100 {
+		hear(e, line{0, 0, fmt.Sprintf("198.51.100.%d", n+1), func(h *Heard) { h.Advert.ID = 40 }})
+	}
+	if kept := e.speakers[router{"ens3", true, 40}]; len(kept) != mostOthers {
+		t.Errorf("%d are remembered", len(kept))
 	}
 }
 

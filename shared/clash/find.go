@@ -33,6 +33,7 @@ type Host struct {
 type Finding struct {
 	Kind     Kind              `json:"kind"`
 	Instance vrrp.InstanceName `json:"instance"`
+	For      vrrp.Kind         `json:"for,omitempty"`
 	Link     string            `json:"link"`
 	ID       vrrp.ID           `json:"id"`
 	VIP      netip.Addr        `json:"vip"`
@@ -45,6 +46,8 @@ type Finding struct {
 	Priority   uint8        `json:"priority,omitempty"`
 	VIPs       []netip.Addr `json:"vips,omitempty"`
 	Last       time.Time    `json:"last"` // when it was seen
+
+	Free vrrp.ID `json:"free,omitempty"` // an ID that nobody has who was heard on the link; of a foreign router alone
 }
 
 // Findings are what is wrong now: equal hearings give equal findings in one order. A foreign router is found by its first advert, and everything else
@@ -61,7 +64,23 @@ func (e *Ear) Findings(now time.Time) []Finding {
 		out = append(out, e.rivals(i, now)...)
 		out = append(out, e.duplicate(i, now)...)
 	}
+	e.propose(out, now)
 	return out
+}
+
+// propose says of each foreign router which ID is free.
+func (e *Ear) propose(found []Finding, now time.Time) {
+	clashing := map[string][]vrrp.ID{} // by link
+	for _, f := range found {
+		if f.Kind == Foreign {
+			clashing[f.Link] = append(clashing[f.Link], f.ID)
+		}
+	}
+	for n := range found {
+		if f := &found[n]; f.Kind == Foreign {
+			f.Free = Propose(e.ids, clashing[f.Link], e.Taken(f.Link, now))[f.For]
+		}
+	}
 }
 
 func senders(all map[netip.Addr]*speaker) []netip.Addr {
@@ -93,7 +112,7 @@ func (i Instance) judge(from netip.Addr, s *speaker, now time.Time) (out []Findi
 
 func (i Instance) finding(k Kind, from netip.Addr, s *speaker) Finding {
 	return Finding{
-		Kind: k, Instance: i.Name, Link: i.Link, ID: i.ID, VIP: i.VIP, Who: Host{from, s.mac}, Version: s.said.Version,
+		Kind: k, Instance: i.Name, For: i.Kind, Link: i.Link, ID: i.ID, VIP: i.VIP, Who: Host{from, s.mac}, Version: s.said.Version,
 		IntervalMs: int(s.said.Interval / time.Millisecond), Priority: s.said.Priority, VIPs: slices.Clone(s.said.VIPs), Last: s.last,
 	}
 }
@@ -173,5 +192,5 @@ func (e *Ear) duplicate(i Instance, now time.Time) []Finding {
 	if !known {
 		return nil
 	}
-	return []Finding{{Kind: Duplicate, Instance: i.Name, Link: i.Link, ID: i.ID, VIP: i.VIP, Who: Host{MAC: a.mac}, Last: a.last}}
+	return []Finding{{Kind: Duplicate, Instance: i.Name, For: i.Kind, Link: i.Link, ID: i.ID, VIP: i.VIP, Who: Host{MAC: a.mac}, Last: a.last}}
 }

@@ -2,6 +2,7 @@ package clash
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,18 +19,45 @@ const (
 	Refuse Policy = "refuse" // it does not start for the first time on this host while the other router is there
 )
 
-// May says whether an instance may start, and why it may not. started says that it has been started on this host before, which a later run remembers;
-// listening is since when this host has listened on the instance's link.
-func (e *Ear) May(p Policy, i Instance, started bool, listening, now time.Time) (bool, string) {
+// Policies are all of them, the usual one first.
+func Policies() []Policy { return []Policy{Report, Refuse} }
+
+// Air is what a host has heard until a time, as far as it bears on who may start. It does not change.
+type Air struct {
+	At    time.Time
+	Since map[string]time.Time // since when the host listens, by link
+	Heard []Heard              // the last adverts of all that are remembered, in no order
+}
+
+// Air is what the ear has heard until now. since says since when the host has listened on each link; one on which it does not is left out.
+func (e *Ear) Air(since map[string]time.Time, now time.Time) Air {
+	a := Air{At: now, Since: maps.Clone(since)}
+	for at, all := range e.speakers {
+		for _, s := range all {
+			if s.remembered(now) {
+				a.Heard = append(a.Heard, Heard{Link: at.link, MAC: s.mac, At: s.last, Advert: s.said})
+			}
+		}
+	}
+	return a
+}
+
+// May says whether an instance may start, and why it may not. started says that it has been started on this host before, which a later run remembers.
+func (a Air) May(p Policy, i Instance, started bool) (bool, string) {
 	if p != Refuse || started {
 		return true, ""
 	}
-	for from, s := range e.speakers[i.router()] {
-		if from != i.Own && !slices.Contains(s.said.VIPs, i.VIP) && s.remembered(now) {
-			return false, i.finding(Foreign, from, s).String()
+	for _, h := range a.Heard {
+		same := router{h.Link, h.Advert.From.Is4(), h.Advert.ID} == i.router()
+		if same && h.Advert.From != i.Own && !slices.Contains(h.Advert.VIPs, i.VIP) {
+			return false, i.finding(Foreign, h.Advert.From, &speaker{mac: h.MAC, said: h.Advert, last: h.At}).String()
 		}
 	}
-	if left := Hearing - now.Sub(listening); left > 0 {
+	since, listens := a.Since[i.Link]
+	if !listens {
+		return false, fmt.Sprintf("this host does not hear on %s yet whether another router has the ID %d", i.Link, i.ID)
+	}
+	if left := Hearing - a.At.Sub(since); left > 0 {
 		return false, fmt.Sprintf("it listens on %s first whether another router has the ID %d", i.Link, i.ID)
 	}
 	return true, ""
@@ -89,7 +117,7 @@ func (f Finding) String() string {
 	says := fmt.Sprintf("VRRPv%d, priority %d, every %v", f.Version, f.Priority, time.Duration(f.IntervalMs)*time.Millisecond)
 	switch f.Kind {
 	case Foreign:
-		return fmt.Sprintf("%s on %s has the virtual router ID %d of %s (%s) for %s (%s): give one of the two another ID", who, f.Link, f.ID, f.VIP, f.Instance, vips(f), says)
+		return fmt.Sprintf("%s on %s has the virtual router ID %d of %s (%s) for %s (%s): give one of the two another ID%s", who, f.Link, f.ID, f.VIP, f.Instance, vips(f), says, f.free())
 	case Stranger:
 		return fmt.Sprintf("%s on %s announces %s (%s), and is no node of this cluster (%s): find it by its MAC, and stop its keepalived", who, f.Link, f.VIP, f.Instance, says)
 	case Version:
@@ -105,15 +133,30 @@ func (f Finding) String() string {
 	}
 }
 
+// free names an ID that is free, as it is written into a cluster.yaml.
+func (f Finding) free() string {
+	if f.Free == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", such as %d, by vrids: {%s: %d}", f.Free, f.For, f.Free)
+}
+
+// mostNamed is how many of a foreign router's addresses are said: its owner knows it by them.
+const mostNamed = 4
+
 func vips(f Finding) string {
 	if len(f.VIPs) == 0 {
 		return "no address"
 	}
 	var all []string
-	for _, v := range f.VIPs {
+	for _, v := range f.VIPs[:min(len(f.VIPs), mostNamed)] {
 		all = append(all, v.String())
 	}
-	return strings.Join(all, ", ")
+	text := strings.Join(all, ", ")
+	if more := len(f.VIPs) - mostNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // String is the host's address with its MAC, as far as they are known.

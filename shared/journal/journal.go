@@ -21,17 +21,22 @@ const Path = "/var/lib/onprem-infra/journal.jsonl"
 // most is how many entries are kept: a VIP that moves once a day has a year, and the file stays below some 100 kB.
 const most = 500
 
-// Entry is one change of a VRRP instance's state on a host. The form is public: fields may be added.
+// mostClashes is how many of them tell of clashes: whoever can send adverts must not be able to push out who held a VIP.
+const mostClashes = 100
+
+// Entry is one change of a VRRP instance's state on a host, or with Clash that something has begun or ceased to disturb it. The form is public: fields may
+// be added.
 type Entry struct {
 	At       time.Time        `json:"at"` // by the host's clock, in UTC
 	Instance string           `json:"instance"`
 	VIP      netip.Addr       `json:"vip,omitzero"`
-	State    supervised.State `json:"state"`          // since then
-	Priority int              `json:"priority"`       // effective, at the time
-	Why      string           `json:"why"`            // for people; the wording may change
-	Other    netip.Addr       `json:"other,omitzero"` // the host that had it before, or has it now, when it was heard
-	Boot     string           `json:"boot,omitempty"` // names the run of the host's kernel
-	Late     bool             `json:"late,omitempty"` // nobody looked when it changed: it may have been at any time since the entry before
+	State    supervised.State `json:"state"`           // since then
+	Priority int              `json:"priority"`        // effective, at the time
+	Why      string           `json:"why"`             // for people; the wording may change
+	Other    netip.Addr       `json:"other,omitzero"`  // the host that had it before, or has it now, when it was heard
+	Boot     string           `json:"boot,omitempty"`  // names the run of the host's kernel
+	Clash    string           `json:"clash,omitempty"` // what disturbs the instance, as package clash names it; its state is what it was
+	Late     bool             `json:"late,omitempty"`  // nobody looked when it changed: it may have been at any time since the entry before
 }
 
 // Look is what is seen of a host at one time.
@@ -86,21 +91,42 @@ func (j *Journal) Note(l Look) (added []Entry) {
 	return added
 }
 
-// last is an instance's newest entry, the zero value when there is none.
+// Disturbed writes down what e says of a clash: At, Instance, VIP, Why, Other, Boot and Clash. The rest is as it was.
+func (j *Journal) Disturbed(e Entry) Entry {
+	before := j.last(e.Instance)
+	if e.State = before.State; e.State == "" {
+		e.State = supervised.Init
+	}
+	e.At, e.Priority, e.Late = e.At.UTC().Truncate(time.Millisecond), before.Priority, false
+	j.entries = append(j.entries, e)
+	j.trim()
+	return e
+}
+
+// last is an instance's newest change of state, the zero value when there is none.
 func (j *Journal) last(instance string) Entry {
 	for _, e := range slices.Backward(j.entries) {
-		if e.Instance == instance {
+		if e.Instance == instance && e.Clash == "" {
 			return e
 		}
 	}
 	return Entry{}
 }
 
-// trim drops the oldest entries, but of each instance not the newest one: it says since when things are as they are.
+// trim drops the oldest entries, but of each instance not the newest change: it says since when things are as they are.
 func (j *Journal) trim() {
+	clashes := 0
+	for i := len(j.entries) - 1; i >= 0; i-- {
+		if j.entries[i].Clash == "" {
+			continue
+		}
+		if clashes++; clashes > mostClashes {
+			j.entries = slices.Delete(j.entries, i, i+1)
+		}
+	}
 	for i := 0; len(j.entries) > most && i < len(j.entries); {
 		e := j.entries[i]
-		if slices.ContainsFunc(j.entries[i+1:], func(o Entry) bool { return o.Instance == e.Instance }) {
+		if e.Clash != "" || slices.ContainsFunc(j.entries[i+1:], func(o Entry) bool { return o.Instance == e.Instance && o.Clash == "" }) {
 			j.entries = slices.Delete(j.entries, i, i+1)
 			continue
 		}

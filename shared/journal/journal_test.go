@@ -142,6 +142,40 @@ func TestBounded(t *testing.T) {
 	}
 }
 
+// TestDisturbed holds that a clash is written down beside who held the VIP, changes nothing of that, and cannot push it out.
+func TestDisturbed(t *testing.T) {
+	var j Journal
+	j.Note(look(0, supervised.Backup, 100, nil))
+	j.Note(look(1, supervised.Master, 100, nil))
+	clash := Entry{At: begin.Add(2 * time.Second), Instance: "one_API_0", VIP: netip.MustParseAddr("192.0.2.5"), Why: "another router has the ID", Other: netip.MustParseAddr("192.0.2.99"), Boot: "first", Clash: "foreign-router"}
+	got := j.Disturbed(clash)
+	want := clash
+	want.State, want.Priority = supervised.Master, 100
+	if got != want || j.Entries()[2] != want {
+		t.Errorf("wrote %+v", got)
+	}
+	if added := j.Note(look(3, supervised.Master, 100, nil)); len(added) > 0 {
+		t.Errorf("a clash is taken for a change: %+v", added)
+	}
+	if got := (&Journal{}).Disturbed(clash); got.State != supervised.Init {
+		t.Errorf("before anything is known: %+v", got)
+	}
+	for n := range 5000 {
+		clash.At = begin.Add(time.Duration(n) * time.Minute)
+		j.Disturbed(clash)
+	}
+	again, err := Decode(j.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := again.Entries(); len(all) != 2+mostClashes || !all[len(all)-1].At.Equal(clash.At) {
+		t.Errorf("%d entries, from %+v to %+v", len(all), all[0], all[len(all)-1])
+	}
+	if reigns := Reigns(again.Entries()); len(reigns) != 1 || !reigns[0].To.IsZero() || !reigns[0].From.Equal(begin.Add(time.Second)) {
+		t.Errorf("reigns %+v", reigns)
+	}
+}
+
 func TestDecode(t *testing.T) {
 	const good = `{"at":"2026-01-02T03:04:05.678Z","instance":"one_API_0","vip":"192.0.2.5","state":"MASTER","priority":170,"why":"x","other":"192.0.2.12","boot":"b","later":1}` + "\n"
 	for _, tt := range []struct {

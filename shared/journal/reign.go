@@ -23,6 +23,9 @@ func Reigns(entries []Entry) []Reign {
 	var out []Reign
 	open := map[string]int{} // the place of a reign that lasts, by instance
 	for _, e := range entries {
+		if e.Clash != "" {
+			continue // its state is what it was
+		}
 		at, reigns := open[e.Instance]
 		if reigns {
 			// Also where it is the holder again after a boot: in between it was not.

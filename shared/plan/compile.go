@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -69,6 +70,7 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 		EtcdMembers: membersOf(c),
 		VRRP: VRRP{
 			Mode:              mode,
+			OnClash:           or(c.OnClash, clash.Report),
 			API:               Router{ID: ids[vrrp.API]},
 			Ingress:           Router{ID: ids[vrrp.Ingress]},
 			BootstrapPriority: policy.Bootstrap,
@@ -87,7 +89,7 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 		KubeletUnit:       or(c.Nodes.KubeletUnit, flavour.KubeletUnit),
 		ControlPlaneLabel: or(c.Nodes.ControlPlaneLabel, flavour.ControlPlaneLabel),
 
-		knobs: knobs{timing: c.Timing, mode: c.VRRP, former: c.MigrateFrom, vrids: copied(c.VRIDs), ports: copied(c.Ports), size: sizeOf(c)},
+		knobs: knobs{timing: c.Timing, mode: c.VRRP, former: c.MigrateFrom, vrids: copied(c.VRIDs), ports: copied(c.Ports), clash: c.OnClash, size: sizeOf(c)},
 	}
 	p.VRRP.elects(vips.DNS, ids[vrrp.DNS], policy, proof)
 	if err := readable(p); err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/golden"
@@ -45,7 +46,7 @@ func fullest() spec.Cluster {
 		APIVIPs:         addresses("2001:db8::5", "192.0.2.5"), IngressVIPs: addresses("2001:db8::6", "192.0.2.6"), DNSVIP: netip.MustParseAddr("2001:db8::7"),
 		LoadBalancer: spec.Managed, DNSRecords: spec.External,
 		Images: map[string]string{"keepalivedImage": "registry.example.com/keepalived@sha256:4f881a1a3db524da61c27dd0708e61439261cc0a3ff518c017679853f91648c0", "corednsImage": "registry.example.com:5000/coredns:1.2"},
-		Timing: "compat", VRRP: spec.Multicast, VRIDs: map[string]uint8{"api": 9, "ingress": 10}, Ports: map[string]uint16{"lb": 9545, "lb-stats": 29545},
+		Timing: "compat", VRRP: spec.Multicast, OnClash: clash.Refuse, VRIDs: map[string]uint8{"api": 9, "ingress": 10}, Ports: map[string]uint16{"lb": 9545, "lb-stats": 29545},
 		Nodes: spec.Nodes{
 			Namespace: "infra", Kubeconfig: "/etc/kubernetes/kubelet.conf", KubeletUnit: "k3s-agent.service", ControlPlaneLabel: "example.com/head",
 		},

@@ -55,6 +55,9 @@ func Encode(p Plan) []byte {
 	if p.knobs.mode != "" {
 		cluster["vrrp"] = string(p.knobs.mode)
 	}
+	if p.knobs.clash != "" {
+		cluster["onClash"] = string(p.knobs.clash)
+	}
 	if former := formerFields(p.knobs.former); len(former) > 0 {
 		cluster["migrateFrom"] = former
 	}

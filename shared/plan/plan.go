@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -57,6 +58,7 @@ type knobs struct {
 	former spec.Former
 	vrids  map[string]uint8
 	ports  map[string]uint16
+	clash  clash.Policy
 	size   int // of the control plane, where something depends on it that the topology does not say
 }
 
@@ -92,6 +94,7 @@ func (v VIPs) All() []netip.Addr { return slices.Concat(v.API, v.Ingress, v.DNS)
 // VRRP is everything that the elections of the cluster need.
 type VRRP struct {
 	Mode              spec.Mode     `json:"mode"`
+	OnClash           clash.Policy  `json:"onClash"` // what becomes of a virtual router before its first start when another one on the link has its ID
 	API               Router        `json:"api"`
 	Ingress           Router        `json:"ingress"`
 	BootstrapPriority vrrp.Priority `json:"bootstrapPriority"`

@@ -18,7 +18,7 @@ func (r *reader) clusterYAML(root object) draft {
 	metadata, spec := r.object(root.get("metadata")), r.object(root.get("spec"))
 	r.fields(metadata, "name")
 	r.fields(spec, "baseDomain", "clusterDomain", "platform", "distribution", "topology", "controlPlaneReplicas", "families", "machineNetworks", "apiVIPs", "ingressVIPs", "dnsVIP",
-		"loadBalancer", "dnsRecords", "mdns", "metrics", "images", "namespace", "kubeconfig", "kubeletUnit", "nodeLabels", "timing", "vrrp", "migrateFrom", "vrids", "ports")
+		"loadBalancer", "dnsRecords", "mdns", "metrics", "images", "namespace", "kubeconfig", "kubeletUnit", "nodeLabels", "timing", "vrrp", "onClash", "migrateFrom", "vrids", "ports")
 
 	name, domain := r.names(metadata, spec)
 	d := draft{
@@ -40,6 +40,7 @@ func (r *reader) clusterYAML(root object) draft {
 			timing:  r.text(spec.get("timing")),
 			vrrp:    r.text(spec.get("vrrp")),
 			mdns:    r.text(spec.get("mdns")),
+			clash:   r.text(spec.get("onClash")),
 			metrics: r.text(spec.get("metrics")),
 			former:  r.former(spec.get("migrateFrom")),
 			vrids:   r.numbers(r.object(spec.get("vrids"))),

@@ -4,7 +4,7 @@ import "testing"
 
 func TestClusterFindings(t *testing.T) {
 	check(t, goodCluster, []findingCase{
-		{"field unknown", edit{"  platform: none", "  platform: none\n  vips: []"}, `c:8:3: error: spec.vips: there is no such field: remove it, or use one of baseDomain, clusterDomain, platform, distribution, topology, controlPlaneReplicas, families, machineNetworks, apiVIPs, ingressVIPs, dnsVIP, loadBalancer, dnsRecords, mdns, metrics, images, namespace, kubeconfig, kubeletUnit, nodeLabels, timing, vrrp, migrateFrom, vrids, ports`},
+		{"field unknown", edit{"  platform: none", "  platform: none\n  vips: []"}, `c:8:3: error: spec.vips: there is no such field: remove it, or use one of baseDomain, clusterDomain, platform, distribution, topology, controlPlaneReplicas, families, machineNetworks, apiVIPs, ingressVIPs, dnsVIP, loadBalancer, dnsRecords, mdns, metrics, images, namespace, kubeconfig, kubeletUnit, nodeLabels, timing, vrrp, onClash, migrateFrom, vrids, ports`},
 		{"field misspelt", edit{"  apiVIPs:", "  apiVips:"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is looked up: write its address
 c:9:3: error: spec.apiVips: there is no such field: spell it apiVIPs`},
 		{"field unknown in metadata", edit{"  name: prod", "  name: prod\n  namespace: x"}, `c:5:3: error: metadata.namespace: there is no such field: remove it, or use one of name`},
@@ -61,6 +61,7 @@ c:9:24: error: spec.vrids.arp: there is no virtual router of that name: write ap
 		{"vrids are a list", edit{"  platform: none", "  platform: none\n  vrids: [1, 2]"}, `c:8:10: error: spec.vrids: want a map, got a list: write a map here`},
 		{"vrid in quotes", edit{"  platform: none", "  platform: none\n  vrids: {api: '7'}"}, `c:8:16: error: spec.vrids.api: want a whole number, got a string: write a whole number here`},
 		{"mdns unknown", edit{"  platform: none", "  platform: none\n  mdns: yes please"}, `c:8:9: error: spec.mdns: "yes please" is not known: write one of enabled, disabled`},
+		{"clash unknown", edit{"  platform: none", "  platform: none\n  onClash: ignore"}, `c:8:12: error: spec.onClash: "ignore" is not known: write one of report, refuse`},
 		{"port unknown", edit{"  platform: none", "  platform: none\n  ports: {http: 80}"}, `c:8:17: error: spec.ports.http: there is no port of that name: write one of api, lb, lb-ready, lb-monitor, lb-stats, machine-config-lb, coredns-health, monitor-vip, monitor-lb, monitor-dns, monitor-mdns, supervise`},
 		{"port fixed", edit{"  platform: none", "  platform: none\n  ports: {dns: 5353}"}, `c:8:16: error: spec.ports.dns: dns is fixed at 53 by CoreDNS: leave it out`},
 		{"port out of range", edit{"  platform: none", "  platform: none\n  ports: {lb: 65536}"}, `c:8:15: error: spec.ports.lb: 65536 is no port: choose a number from 1 to 65535`},

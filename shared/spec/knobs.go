@@ -12,6 +12,7 @@ type Knobs struct {
 	VRRP    string
 	MDNS    string
 	Metrics string
+	Clash   string
 	VRIDs   []string // "api=9", "ingress=10"
 	Ports   []string // "NAME=N"
 }
@@ -20,6 +21,7 @@ type Knobs struct {
 type settings struct {
 	timing, vrrp  said[string]
 	mdns, metrics said[string]
+	clash         said[string]
 	former        former
 	vrids, ports  map[string]said[int]
 }
@@ -37,6 +39,9 @@ func (r *report) knobs(s *settings, k Knobs) {
 	}
 	if k.Metrics != "" {
 		s.metrics = said[string]{k.Metrics, place{file: "--metrics", path: "metrics"}, true, true}
+	}
+	if k.Clash != "" {
+		s.clash = said[string]{k.Clash, place{file: "--on-clash", path: "onClash"}, true, true}
 	}
 	s.vrids = r.pairs(s.vrids, "--vrid", "vrids", k.VRIDs)
 	s.ports = r.pairs(s.ports, "--port", "ports", k.Ports)

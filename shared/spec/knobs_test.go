@@ -4,17 +4,19 @@ import (
 	"maps"
 	"strings"
 	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/clash"
 )
 
 func TestKnobs(t *testing.T) {
-	text := edit{"  platform: none", "  platform: none\n  timing: compat\n  vrrp: multicast\n  mdns: disabled\n  metrics: localhost\n  vrids: {api: 7}\n  ports: {lb: 7000}"}.of(t, goodCluster)
+	text := edit{"  platform: none", "  platform: none\n  timing: compat\n  vrrp: multicast\n  mdns: disabled\n  metrics: localhost\n  onClash: refuse\n  vrids: {api: 7}\n  ports: {lb: 7000}"}.of(t, goodCluster)
 	cluster, findings := Parse("c", []byte(text), Knobs{
-		Timing: "vm", VRRP: "unicast", MDNS: "enabled", Metrics: "node", VRIDs: []string{"api=9", "ingress=10"}, Ports: []string{"lb-ready=7001"},
+		Timing: "vm", VRRP: "unicast", MDNS: "enabled", Metrics: "node", Clash: "report", VRIDs: []string{"api=9", "ingress=10"}, Ports: []string{"lb-ready=7001"},
 	})
 	if len(findings) > 0 {
 		t.Fatal(lines(findings))
 	}
-	if cluster.Timing != "vm" || cluster.VRRP != Unicast || cluster.MDNS != MDNSEnabled || cluster.Metrics != MetricsNode ||
+	if cluster.Timing != "vm" || cluster.VRRP != Unicast || cluster.MDNS != MDNSEnabled || cluster.Metrics != MetricsNode || cluster.OnClash != clash.Report ||
 		!maps.Equal(cluster.VRIDs, map[string]uint8{"api": 9, "ingress": 10}) ||
 		!maps.Equal(cluster.Ports, map[string]uint16{"lb": 7000, "lb-ready": 7001}) {
 		t.Errorf("flags do not stand over the file: %+v", cluster)
@@ -31,6 +33,7 @@ func TestKnobFindings(t *testing.T) {
 		{"vrrp unknown", Knobs{VRRP: "x"}, `--vrrp: error: vrrp: "x" is not known: write one of unicast, multicast`},
 		{"metrics unknown", Knobs{Metrics: "vip"}, `--metrics: error: metrics: "vip" is not known: write one of localhost, node`},
 		{"mdns unknown", Knobs{MDNS: "x"}, `--mdns: error: mdns: "x" is not known: write one of enabled, disabled`},
+		{"clash unknown", Knobs{Clash: "x"}, `--on-clash: error: onClash: "x" is not known: write one of report, refuse`},
 		{"vrid without a name", Knobs{VRIDs: []string{"9"}}, `--vrid: error: vrids: "9" is not NAME=N: write a name, an equals sign and a whole number`},
 		{"vrid without a number", Knobs{VRIDs: []string{"api="}}, `--vrid: error: vrids: "api=" is not NAME=N: write a name, an equals sign and a whole number`},
 		{"vrid zero", Knobs{VRIDs: []string{"api=0"}}, `--vrid: error: vrids.api: 0 is no virtual router ID: choose a number from 1 to 255`},

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/onprem-infra/onprem-infra/shared/clash"
 )
 
 // Parse reads an install-config or a cluster.yaml. Name is what findings call the file. It returns all findings at once, sorted, 1,000 and
@@ -55,6 +57,7 @@ func (d draft) cluster() Cluster {
 		Images:               d.images,
 		Timing:               d.settings.timing.value,
 		VRRP:                 Mode(d.settings.vrrp.value),
+		OnClash:              clash.Policy(d.settings.clash.value),
 		MigrateFrom:          Former{Timing: d.settings.former.timing.value, VRRP: Mode(d.settings.former.vrrp.value)},
 		VRIDs:                numbers[uint8](d.settings.vrids),
 		Ports:                numbers[uint16](d.settings.ports),

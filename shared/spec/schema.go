@@ -2,7 +2,11 @@
 // it. It fills in no defaults.
 package spec
 
-import "net/netip"
+import (
+	"net/netip"
+
+	"github.com/onprem-infra/onprem-infra/shared/clash"
+)
 
 // Platform is where the cluster runs, spelt as the key under platform in an install-config.
 type Platform string
@@ -135,6 +139,7 @@ type Cluster struct {
 	Images               map[string]string // by key: KeepalivedImage and so on
 	Timing               string
 	VRRP                 Mode
+	OnClash              clash.Policy
 	MigrateFrom          Former            // of a cluster.yaml only
 	VRIDs                map[string]uint8  // "api", "ingress"
 	Ports                map[string]uint16 // by port name

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -16,6 +17,7 @@ func (r *report) checkSettings(s settings, name string, dns bool) {
 	r.oneOf(s.vrrp, string(Unicast), string(Multicast))
 	r.oneOf(s.mdns, string(MDNSEnabled), string(MDNSDisabled))
 	r.oneOf(s.metrics, string(MetricsLocalhost), string(MetricsNode))
+	r.oneOf(s.clash, policies()...)
 	r.checkFormer(s)
 	r.checkVRIDs(s.vrids, name, dns)
 	r.checkPorts(s.ports)
@@ -108,6 +110,14 @@ func Timings() []string {
 		names = append(names, t.Profile)
 	}
 	return names
+}
+
+func policies() []string {
+	var words []string
+	for _, p := range clash.Policies() {
+		words = append(words, string(p))
+	}
+	return words
 }
 
 // Families are the sets of IP families that a cluster can have, spelt as the Machine Config Operator spells them: the primary one first.

@@ -13,6 +13,7 @@ import (
 
 	room "github.com/onprem-infra/onprem-infra/bootstrap/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
@@ -79,6 +80,14 @@ func (m *machine) Publish(addresses []netip.Addr) {
 	defer m.mu.Unlock()
 	m.published = append(m.published, addresses)
 }
+
+func (m *machine) Hear([]clash.Instance) {}
+
+func (m *machine) Air() clash.Air { return clash.Air{} }
+
+func (m *machine) Started() []vrrp.InstanceName { return nil }
+
+func (m *machine) Start([]vrrp.InstanceName) error { return nil }
 
 func (m *machine) Ensure(context.Context, container.Spec) error {
 	if m.done == nil {

@@ -20,6 +20,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -291,7 +292,7 @@ func fullest() spec.Cluster {
 		APIVIPs:         []netip.Addr{netip.MustParseAddr("192.0.2.5"), netip.MustParseAddr("2001:db8:1::5")},
 		IngressVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.6"), netip.MustParseAddr("2001:db8:1::6")},
 		DNSVIP:          netip.MustParseAddr("192.0.2.7"), LoadBalancer: spec.Managed, DNSRecords: spec.Internal, Images: images(),
-		Timing: "compat", VRRP: spec.Unicast, MigrateFrom: spec.Former{Timing: "vm", VRRP: spec.Multicast}, VRIDs: map[string]uint8{"api": 9, "ingress": 10}, Ports: map[string]uint16{"lb": 9460},
+		Timing: "compat", VRRP: spec.Unicast, OnClash: clash.Refuse, MigrateFrom: spec.Former{Timing: "vm", VRRP: spec.Multicast}, VRIDs: map[string]uint8{"api": 9, "ingress": 10}, Ports: map[string]uint16{"lb": 9460},
 		Hosts: []spec.Host{{Name: "m0", Role: "master", BootMACAddress: "52:54:00:00:00:01"}},
 		MDNS:  spec.MDNSEnabled, Metrics: spec.MetricsNode, Distribution: spec.OpenShift,
 		Nodes: spec.Nodes{

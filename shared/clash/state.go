@@ -1,0 +1,75 @@
+package clash
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// StateFile is where a host's monitor writes its State, below the run directory that it shares with keepalived's parent.
+const StateFile = "heard/state.json"
+
+// State is what a host knows of its elections by listening, at one time. The form is public: fields may be added.
+type State struct {
+	At       time.Time            `json:"at"`
+	Since    map[string]time.Time `json:"since"`          // since when the host listens, by link; a link on which it does not is left out
+	Deaf     map[string]string    `json:"deaf,omitempty"` // why it does not hear, by link
+	Findings []Finding            `json:"findings"`
+	Speakers []Speaker            `json:"speakers"`
+}
+
+// Speaker is another host that announces a VIP of the cluster: its last advert, which it sent to all or to this host.
+type Speaker struct {
+	Instance vrrp.InstanceName `json:"instance"`
+	Host
+	Priority   uint8        `json:"priority"` // 0: it gives the VIP up
+	Version    vrrp.Version `json:"version"`
+	IntervalMs int          `json:"intervalMs"`
+	Last       time.Time    `json:"last"`
+	JitterMs   float64      `json:"jitterMs"` // how far the time between two adverts is from the interval, smoothed over some sixteen
+	Holds      bool         `json:"holds"`    // it is not silent for so long that it counts as gone
+}
+
+// State is what the ear knows now; since and deaf are how the host listens.
+func (e *Ear) State(since map[string]time.Time, deaf map[string]string, now time.Time) State {
+	s := State{At: now.UTC(), Since: map[string]time.Time{}, Deaf: deaf, Findings: append([]Finding{}, e.Findings(now)...), Speakers: []Speaker{}}
+	for link, at := range since {
+		s.Since[link] = at.UTC()
+	}
+	for n := range s.Findings {
+		s.Findings[n].Last = s.Findings[n].Last.UTC()
+	}
+	for _, i := range e.instances {
+		for _, h := range e.Speakers(i) {
+			from := e.speakers[i.router()][h.Advert.From]
+			if !from.remembered(now) {
+				continue
+			}
+			s.Speakers = append(s.Speakers, Speaker{
+				Instance: i.Name, Host: Host{h.Advert.From, h.MAC}, Priority: h.Advert.Priority, Version: h.Advert.Version,
+				IntervalMs: int(h.Advert.Interval / time.Millisecond), Last: h.At.UTC(), JitterMs: float64(from.jitter) / float64(time.Millisecond), Holds: from.holds(now),
+			})
+		}
+	}
+	return s
+}
+
+// EncodeState writes a State as JSON in one line.
+func EncodeState(s State) []byte {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil // the clock says a year of five digits
+	}
+	return append(text, '\n')
+}
+
+// DecodeState reads what EncodeState wrote, of this release or another.
+func DecodeState(text []byte) (State, error) {
+	var s State
+	if err := json.Unmarshal(text, &s); err != nil {
+		return State{}, fmt.Errorf("read what was heard: %w", err)
+	}
+	return s, nil
+}
