@@ -33,7 +33,7 @@ func (r *Room) heard(e election, name vrrp.InstanceName, vip netip.Addr, on addr
 	}
 	if e.closed && r.named {
 		i.Members = r.members(e, vip, on.Address)
-		if e.kind == vrrp.API {
+		if e.kind != vrrp.Ingress { // the bootstrap machine holds the others first
 			i.Members = append(i.Members, r.guests(vip, on.Address)...)
 		}
 	}
@@ -61,5 +61,5 @@ func startedBefore(p plan.Plan, kept Memory) []vrrp.InstanceName {
 		return []vrrp.InstanceName{}
 	}
 	r := &Room{plan: p}
-	return slices.Sorted(slices.Values(slices.Concat(r.instances(p.VIPs.API, vrrp.API), r.instances(p.VIPs.Ingress, vrrp.Ingress))))
+	return slices.Sorted(slices.Values(slices.Concat(r.instances(p.VIPs.API, vrrp.API), r.instances(p.VIPs.Ingress, vrrp.Ingress), r.instances(p.VIPs.DNS, vrrp.DNS))))
 }

@@ -69,7 +69,11 @@ func newListener(p plan.Plan, host nodeVIPHost, log *slog.Logger) *listener {
 		host: host, hear: overhear.Adverts, ask: askAgain, now: time.Now, log: log, anew: loop.NewWake(), alarm: loop.NewWake(), ear: clash.NewEar(),
 		since: map[string]time.Time{}, deaf: map[string]string{}, first: map[disturber]time.Time{}, said: map[disturber]clash.Finding{},
 	}
-	l.ear.Have(map[vrrp.Kind]vrrp.ID{vrrp.API: p.VRRP.API.ID, vrrp.Ingress: p.VRRP.Ingress.ID})
+	ids := map[vrrp.Kind]vrrp.ID{vrrp.API: p.VRRP.API.ID, vrrp.Ingress: p.VRRP.Ingress.ID}
+	if p.VRRP.DNSNodes != nil {
+		ids[vrrp.DNS] = p.VRRP.DNS.ID
+	}
+	l.ear.Have(ids)
 	return l
 }
 

@@ -83,7 +83,7 @@ func Propose(have map[vrrp.Kind]vrrp.ID, clashing []vrrp.ID, taken []vrrp.ID) ma
 	for _, id := range have {
 		used = append(used, id)
 	}
-	for _, kind := range []vrrp.Kind{vrrp.API, vrrp.Ingress} {
+	for _, kind := range []vrrp.Kind{vrrp.API, vrrp.Ingress, vrrp.DNS} {
 		id, ok := have[kind]
 		if !ok || !slices.Contains(clashing, id) {
 			continue
