@@ -72,6 +72,23 @@ func (c *Checks) Passes(check vrrp.CheckName) bool {
 	return c.states[check].latch.Passes
 }
 
+// Said is how a check stands, for people.
+type Said struct {
+	Check  vrrp.CheckName `json:"check"`
+	Passes bool           `json:"passes"`
+	Why    string         `json:"why"` // what was seen last; empty before the first look
+}
+
+// Say is how all checks stand, in one order.
+func (c *Checks) Say() (all []Said) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, name := range c.names {
+		all = append(all, Said{Check: name, Passes: c.states[name].latch.Passes, Why: c.states[name].why})
+	}
+	return all
+}
+
 // Alive says whether every check has been made of late.
 func (c *Checks) Alive() bool {
 	c.mu.Lock()

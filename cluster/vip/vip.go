@@ -33,6 +33,8 @@ const (
 	RunDir = "/run/onprem-infra/keepalived"
 	// MemoryPath is where the room keeps what it must know after a reboot.
 	MemoryPath = "/var/lib/onprem-infra/vip.json"
+	// SaidFile is where a node's monitor writes what its checks say, below RunDir: a list of Said in JSON.
+	SaidFile = "checks/said.json"
 	// AgreedDir holds the addresses that the node's programs have agreed on, one file a family, and the mark of a remote worker.
 	AgreedDir = "/run/nodeip-configuration"
 )

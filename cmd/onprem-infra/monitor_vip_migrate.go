@@ -161,6 +161,7 @@ func newPaced(t vrrp.Timing, before func(vrrp.CheckName) bool, made func(vrrp.Ti
 
 func (c *paced) Passes(check vrrp.CheckName) bool { return c.now.Load().Passes(check) }
 func (c *paced) Alive() bool                      { return c.now.Load().Alive() }
+func (c *paced) Say() []vip.Said                  { return c.now.Load().Say() }
 func (c *paced) Served() bool                     { return c.now.Load().Served() }
 
 // become goes on at another pace. What passes goes on to pass.

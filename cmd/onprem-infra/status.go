@@ -20,19 +20,25 @@ func statusCommand(std streams) *cobra.Command {
 		Short: "Say who holds each VIP, and why, as this host sees it",
 		Long: `status looks at this host, and at who answers for the VIPs on its network: for each VIP its
 holder, this host's state and priority with what it is made of, the API servers behind this node's
-balancer, and what its DNS server answers. It works on the bootstrap machine and on every node,
-changes nothing, and asks no API server. It says what it could not see: only root hears adverts
-(capability NET_RAW).
+balancer, what its DNS server answers, and who disturbs its elections. It works on the bootstrap
+machine and on every node, changes nothing, and asks no API server. It needs no privilege: this
+host's monitor has heard the adverts. Where none runs, only root hears them (capability NET_RAW).
+What it could not see it says.
 
 Its exit code is 0 whatever it sees. With -o json it prints one object; its fields stay as they are:
-  at, cluster, timing, mode, nodeIPs, remoteWorker, gate
+  at, cluster, timing, mode, nodeIPs, nodeIPWhy[]{address,link,why}, remoteWorker, gate
   vips[]      vip, for, id, instance, link, here, state, since, why, priority,
               holder{self,mac,address,nobody},
               adverts[]{from,mac,priority,version,intervalMs,ageMs},
-              parts[]{name,adds,counts,fault,since}
+              peers[]{address,node,ageMs,holds},
+              parts[]{name,adds,counts,fault,since,why}
   keepalived  running, restarts, leaving, monitorSilent, refused
   balancer[]  name, address, status, up, check, sessions
   names[]     name, want, answers, right
+  clashes[]   kind, instance, for, link, id, vip, who{address,mac}, better{address,mac}, version,
+              intervalMs, priority, vips, last, free; kind is one of foreign-router, stranger,
+              version, interval, one-way, two-holders, duplicate-address
+  hears       what of other routers reaches this host, in words
   unseen[]    what could not be looked at, in words
 With --watch it goes on until it is stopped: with -o json an object a line.`,
 		Example: `  onprem-infra status

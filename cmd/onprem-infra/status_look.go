@@ -88,7 +88,7 @@ func (r *statusReport) unseen(what string, err error) {
 // report looks once. It takes as long as two adverts of a holder, and a second for what does not answer.
 func (l *statusLook) report(ctx context.Context) statusReport {
 	p := l.plan
-	r := statusReport{Cluster: p.Cluster.Name, Timing: p.Timing.Profile, Mode: string(p.VRRP.Mode), NodeIPs: []netip.Addr{}, VIPs: []statusVIP{}, Unseen: []string{}}
+	r := statusReport{Cluster: p.Cluster.Name, Timing: p.Timing.Profile, Mode: string(p.VRRP.Mode), NodeIPs: []netip.Addr{}, VIPs: []statusVIP{}, Clashes: []clash.Finding{}, Unseen: []string{}}
 	var err error
 	var agreed []netip.Addr
 	if agreed, r.Remote, err = l.host.Agreed(); err != nil {
@@ -99,11 +99,12 @@ func (l *statusLook) report(ctx context.Context) statusReport {
 	if err != nil {
 		r.unseen("links and addresses", err)
 	}
+	r.NodeWhy = l.whyAddresses(links, agreed)
 	status := l.daemon(&r)
 	entries := l.entries(&r)
 	l.elections(&r, links, agreed, status, entries)
 	l.gate(&r, links)
-	l.adverts(ctx, &r)
+	l.heard(ctx, &r)
 	l.holders(ctx, &r)
 	l.balancer(ctx, &r)
 	l.names(ctx, &r)
@@ -164,6 +165,21 @@ func electionsOf(p plan.Plan) []statusElection {
 	return all
 }
 
+// whyAddresses says why the node is known by what it is known by. What was chosen at its boot stays for that boot, whatever would be chosen now.
+func (l *statusLook) whyAddresses(links addr.Snapshot, agreed []netip.Addr) (out []statusWhy) {
+	choice, _ := addr.ForNode(links, nodeOf(l.plan).Wish) // its error is that there is none, which the rulings say
+	for _, a := range agreed {
+		why := statusWhy{Address: a, Why: "it was chosen when this host was booted, and is on no link now"}
+		for _, r := range choice.Rulings {
+			if r.Prefix.Addr() == a {
+				why.Link, why.Why = r.Link, r.Why
+			}
+		}
+		out = append(out, why)
+	}
+	return out
+}
+
 // elections are the VIPs, and what this host is in the election of each.
 func (l *statusLook) elections(r *statusReport, links addr.Snapshot, agreed []netip.Addr, status supervised.Status, entries []journal.Entry) {
 	p := l.plan
@@ -189,6 +205,9 @@ func (l *statusLook) elections(r *statusReport, links addr.Snapshot, agreed []ne
 				v.Parts = l.parts(e.kind, e.ladder, choice.Address, v, status)
 			}
 			for _, entry := range entries {
+				if entry.Clash != "" {
+					continue
+				}
 				if entry.Instance == string(v.Instance) && entry.State == v.State {
 					v.Since, v.Why = entry.At, entry.Why
 				} else if entry.Instance == string(v.Instance) {
@@ -219,35 +238,6 @@ func (l *statusLook) gate(r *statusReport, links addr.Snapshot) {
 		r.Gate = "open"
 	case stands:
 		r.Gate = "closed"
-	}
-}
-
-// adverts hears what other holders say, on each link for as long as one advert and half a second take.
-func (l *statusLook) adverts(ctx context.Context, r *statusReport) {
-	var links []string
-	for _, v := range r.VIPs {
-		if v.near && !slices.Contains(links, v.Link) {
-			links = append(links, v.Link)
-		}
-	}
-	ear := clash.NewEar()
-	for _, on := range links {
-		bound, cancel := context.WithTimeout(ctx, l.plan.Timing.Model.Advert+500*time.Millisecond)
-		err := l.hear(bound, on, func(h overhear.Heard) {
-			ear.Hear(clash.Heard{Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert})
-		})
-		cancel()
-		if err != nil {
-			r.unseen("adverts of other hosts", err)
-		}
-	}
-	now := l.now()
-	for i := range r.VIPs {
-		v := &r.VIPs[i]
-		for _, said := range ear.Speakers(clash.Instance{Link: v.Link, ID: v.ID, VIP: v.VIP}) {
-			v.Adverts = append(v.Adverts, statusAdvert{From: said.Advert.From, MAC: said.MAC, Priority: said.Advert.Priority, Version: said.Advert.Version,
-				IntervalMs: int(said.Advert.Interval / time.Millisecond), AgeMs: int(now.Sub(said.At) / time.Millisecond)})
-		}
 	}
 }
 

@@ -5,6 +5,7 @@ package main
 import (
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
@@ -39,11 +40,15 @@ func (l *statusLook) parts(kind vrrp.Kind, ladder plan.Ladder, own netip.Addr, v
 				sum -= ladder.Holder
 			}
 		}
+		said, _ := l.host.said() // what it says is for people, and status says it without as well
 		for _, w := range ladder.Checks {
 			path := vip.TrackFile(w.Check, w.Fault)
 			p := statusPart{Name: string(w.Check), Adds: w.Adds, Fault: w.Fault, Counts: l.host.tracked(w.Check, w.Fault) && !status.MonitorSilent}
 			if info, err := os.Stat(l.host.at(path)); err == nil {
 				p.Since = info.ModTime().UTC()
+			}
+			if i := slices.IndexFunc(said, func(s vip.Said) bool { return s.Check == w.Check }); i >= 0 {
+				p.Why = said[i].Why
 			}
 			add(p)
 		}

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -18,13 +19,18 @@ type statusReport struct {
 	Timing   string        `json:"timing"` // the profile in force here
 	Mode     string        `json:"mode"`   // unicast or multicast
 	NodeIPs  []netip.Addr  `json:"nodeIPs"`
-	Remote   bool          `json:"remoteWorker"` // this node holds no VIP, ever
-	Gate     string        `json:"gate"`         // open, or closed: this node has not seen the API work yet, and does not stand for its VIP; empty where there is none
+	NodeWhy  []statusWhy   `json:"nodeIPWhy,omitempty"` // of each of them
+	Remote   bool          `json:"remoteWorker"`        // this node holds no VIP, ever
+	Gate     string        `json:"gate"`                // open, or closed: this node has not seen the API work yet, and does not stand for its VIP; empty where there is none
 	VIPs     []statusVIP   `json:"vips"`
 	Daemon   *statusDaemon `json:"keepalived,omitempty"`
 	Balancer []statusPeer  `json:"balancer,omitempty"` // the API servers behind this node's HAProxy
 	Names    []statusName  `json:"names,omitempty"`    // that this host's own DNS server answers
-	Unseen   []string      `json:"unseen"`             // what could not be looked at, and why
+
+	Clashes []clash.Finding `json:"clashes"`         // who disturbs the elections
+	Hears   string          `json:"hears,omitempty"` // what of other routers reaches this host, in words
+
+	Unseen []string `json:"unseen"` // what could not be looked at, and why
 }
 
 // statusVIP is one VIP as this host sees it.
@@ -40,6 +46,7 @@ type statusVIP struct {
 	Why      string            `json:"why,omitempty"`     // it came about
 	Holder   statusHolder      `json:"holder,omitzero"`   // whoever answers for the VIP
 	Adverts  []statusAdvert    `json:"adverts,omitempty"` // of other hosts that announce it now
+	Peers    []statusMember    `json:"peers,omitempty"`   // who may hold it besides this host, as far as its monitor knows
 	Priority int               `json:"priority,omitempty"`
 	Parts    []statusPart      `json:"parts,omitempty"` // what the priority is made of; those that count sum up to it
 
@@ -64,6 +71,21 @@ type statusAdvert struct {
 	AgeMs      int          `json:"ageMs"`
 }
 
+// statusMember is another host that may hold a VIP. Only who holds it announces it: of the others nothing is heard.
+type statusMember struct {
+	Address netip.Addr `json:"address"`
+	Node    string     `json:"node,omitempty"`
+	AgeMs   *int       `json:"ageMs,omitempty"` // of its last advert; absent when none was heard within a minute
+	Holds   bool       `json:"holds"`           // it announces the VIP now
+}
+
+// statusWhy is why the node is known by an address.
+type statusWhy struct {
+	Address netip.Addr `json:"address"`
+	Link    string     `json:"link,omitempty"`
+	Why     string     `json:"why"`
+}
+
 // statusPart is one summand of a priority.
 type statusPart struct {
 	Name   string    `json:"name"` // base, rank, holder, a check's, or unexplained
@@ -71,6 +93,7 @@ type statusPart struct {
 	Counts bool      `json:"counts"` // a check that does not pass adds nothing
 	Fault  bool      `json:"fault,omitempty"`
 	Since  time.Time `json:"since,omitzero"` // the check's last change
+	Why    string    `json:"why,omitempty"`  // what the check saw last
 }
 
 // statusDaemon is keepalived as its parent sees it.

@@ -16,10 +16,12 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/advert"
+	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/journal"
@@ -189,6 +191,71 @@ func TestStatusDNS(t *testing.T) {
 	}
 }
 
+// monitored adds what a node's monitor has written down: that 192.0.2.12 holds the ingress VIP, that 192.0.2.13 gave it up, and that a router has the API's ID.
+func monitored(t *testing.T, p plan.Plan, files map[string]string) map[string]string {
+	t.Helper()
+	now := statusBegin.Add(time.Hour - 2*time.Second)
+	ear := clash.NewEar()
+	members := addresses4("192.0.2.11", "192.0.2.12", "192.0.2.13", "192.0.2.14")
+	ear.Expect([]clash.Instance{
+		{Name: "ostest_API_0", Kind: vrrp.API, Link: "ens3", ID: p.VRRP.API.ID, Version: vrrp.V3, Interval: 100 * time.Millisecond, VIP: p.VIPs.API[0], Own: members[0], Members: members},
+		{Name: "ostest_INGRESS_0", Kind: vrrp.Ingress, Link: "ens3", ID: p.VRRP.Ingress.ID, Version: vrrp.V3, Interval: 100 * time.Millisecond, VIP: p.VIPs.Ingress[0], Own: members[0], Members: members},
+	})
+	say := func(from int, id vrrp.ID, vips []netip.Addr, priority uint8, ago time.Duration) {
+		ear.Hear(clash.Heard{Link: "ens3", MAC: net.HardwareAddr{0x52, 0x54, 0, 0, 0, byte(from)}.String(), At: now.Add(-ago), Advert: advert.Advert{From: netip.AddrFrom4([4]byte{192, 0, 2, byte(from)}),
+			Hops: advert.Near, Version: vrrp.V3, ID: id, Priority: priority, Interval: 100 * time.Millisecond, VIPs: vips, Sound: true}})
+	}
+	say(13, p.VRRP.Ingress.ID, p.VIPs.Ingress, 0, 5*time.Second)
+	say(12, p.VRRP.Ingress.ID, p.VIPs.Ingress, 120, 70*time.Millisecond)
+	say(99, p.VRRP.API.ID, addresses4("192.0.2.77"), 100, time.Second)
+	files[vip.RunDir+"/"+clash.StateFile] = string(clash.EncodeState(ear.State(nil, nil, now)))
+	files[vip.MemoryPath] = `{"open":true,"rank":"1","nodes":[{"Name":"m1","InternalIPs":["192.0.2.12"],"controlPlane":true}]}`
+	files[vip.RunDir+"/"+vip.SaidFile] = `[{"check":"` + string(vrrp.CheckMCS) + `","passes":false,"why":"no answer in time"}]`
+	return files
+}
+
+// TestStatusMonitored holds what status takes from the host's monitor, for which it needs no privilege: who is in the elections, who disturbs them, and why a
+// check fails.
+func TestStatusMonitored(t *testing.T) {
+	p := statusPlan(t, vrrp.ProfileLan)
+	look := statusOf(t, p, monitored(t, p, holderOf(t, p)))
+	look.hear = func(context.Context, string, func(overhear.Heard)) error {
+		t.Error("it listens itself")
+		return nil
+	}
+	r := look.report(t.Context())
+	if len(r.Unseen) > 0 || len(r.Clashes) != 1 || r.Clashes[0].Kind != clash.Foreign {
+		t.Errorf("clashes %+v, unseen %q", r.Clashes, r.Unseen)
+	}
+	text := statusText(r)
+	for _, want := range []string{
+		"CLASH: 192.0.2.99 (52:54:00:00:00:63) on ens3 has the virtual router ID", "this host is known by 192.0.2.11: ", "ingress 192.0.2.12 BACKUP",
+		"192.0.2.5: may move to m1 192.0.2.12 (stands by), 192.0.2.13 (stands by), 192.0.2.14 (stands by)",
+		"192.0.2.6: may move to m1 192.0.2.12 (holds it), 192.0.2.13 (last heard 5.0 s ago), 192.0.2.14 (stands by)",
+		": no answer in time", "gate open: ", "routers: this host hears routers that speak to VRRP's groups", "VRRPv3, priority 120, every 100 ms, 70 ms ago",
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) { // whatever the width
+			t.Errorf("does not say %q:\n%s", want, text)
+		}
+	}
+	for line := range strings.Lines(text) {
+		if utf8.RuneCountInString(line) > 101 {
+			t.Errorf("%d columns: %s", len(line)-1, line)
+		}
+	}
+}
+
+// TestStatusOldState holds that what a monitor wrote down that runs no more is not taken for what is, and that status then listens itself.
+func TestStatusOldState(t *testing.T) {
+	p := statusPlan(t, vrrp.ProfileLan)
+	look := statusOf(t, p, monitored(t, p, holderOf(t, p)))
+	look.now = func() time.Time { return statusBegin.Add(time.Hour + time.Minute) }
+	r := look.report(t.Context())
+	if len(r.Clashes) > 0 || !slices.ContainsFunc(r.Unseen, func(u string) bool { return strings.Contains(u, "it was written down 1m2s ago: no monitor runs here") }) {
+		t.Errorf("clashes %+v, unseen %q", r.Clashes, r.Unseen)
+	}
+}
+
 // TestStatusText holds what a person reads, in lines of at most 100 columns.
 func TestStatusText(t *testing.T) {
 	p := statusPlan(t, vrrp.ProfileLan)
@@ -303,7 +370,7 @@ func TestStatusGate(t *testing.T) {
 func TestStatusJSON(t *testing.T) {
 	p := statusPlan(t, vrrp.ProfileLan)
 	var out strings.Builder
-	if err := printStatus(streams{out: &out}, statusOf(t, p, holderOf(t, p)).report(t.Context()), "json", false); err != nil {
+	if err := printStatus(streams{out: &out}, statusOf(t, p, monitored(t, p, holderOf(t, p))).report(t.Context()), "json", false); err != nil {
 		t.Fatal(err)
 	}
 	var top map[string]any
@@ -332,13 +399,16 @@ func TestStatusJSON(t *testing.T) {
 		}
 		return nil
 	}
-	holds("status", top, "at", "cluster", "timing", "mode", "nodeIPs", "remoteWorker", "gate", "vips", "keepalived", "balancer", "names", "unseen")
+	holds("status", top, "at", "cluster", "timing", "mode", "nodeIPs", "remoteWorker", "gate", "vips", "keepalived", "balancer", "names", "clashes", "hears", "nodeIPWhy", "unseen")
 	vips, _ := top["vips"].([]any)
 	api, _ := vips[0].(map[string]any)
 	ingress, _ := vips[1].(map[string]any)
-	holds("a VIP", api, "vip", "for", "id", "instance", "link", "here", "state", "since", "why", "holder", "priority", "parts")
+	holds("a VIP", api, "vip", "for", "id", "instance", "link", "here", "state", "since", "why", "holder", "priority", "parts", "peers")
 	holds("a holder", ingress["holder"], "self", "mac", "address")
 	holds("an advert", first(ingress["adverts"]), "from", "mac", "priority", "version", "intervalMs", "ageMs")
+	holds("a peer", first(ingress["peers"]), "address", "node", "ageMs", "holds")
+	holds("a clash", first(top["clashes"]), "kind", "instance", "for", "link", "id", "vip", "who", "version", "intervalMs", "priority", "vips", "last")
+	holds("why an address", first(top["nodeIPWhy"]), "address", "link", "why")
 	holds("a part", first(api["parts"]), "name", "adds", "counts")
 	holds("keepalived", top["keepalived"], "running", "restarts", "monitorSilent")
 	holds("a server", first(top["balancer"]), "name", "address", "status", "up", "check", "sessions")

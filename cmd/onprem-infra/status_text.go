@@ -26,6 +26,12 @@ func statusText(r statusReport) string {
 	table.Flush()
 	text.WriteString("\n")
 	var rest strings.Builder
+	for _, f := range r.Clashes {
+		fmt.Fprintf(&rest, "CLASH: %s\n", f)
+	}
+	for _, w := range r.NodeWhy {
+		fmt.Fprintf(&rest, "this host is known by %s: %s\n", w.Address, w.Why)
+	}
 	for _, v := range r.VIPs {
 		rest.WriteString(electionText(v))
 	}
@@ -66,11 +72,11 @@ func electionText(v statusVIP) string {
 		case p.Fault && p.Counts:
 			continue // it adds nothing, and all is well
 		case p.Fault:
-			not = append(not, p.Name+" (without it this host does not stand)"+since(p.Since))
+			not = append(not, p.Name+" (without it this host does not stand)"+since(p.Since)+because(p.Why))
 		case p.Counts:
 			counts = append(counts, part)
 		case p.Name != "holder":
-			not = append(not, fmt.Sprintf("%s (%d)%s", p.Name, p.Adds, since(p.Since)))
+			not = append(not, fmt.Sprintf("%s (%d)%s%s", p.Name, p.Adds, since(p.Since), because(p.Why)))
 		}
 	}
 	if len(counts) > 0 {
@@ -81,8 +87,41 @@ func electionText(v statusVIP) string {
 	}
 	for _, a := range v.Adverts {
 		fmt.Fprintf(&text, "%s: %s announces it by VRRPv%d, priority %d, every %d ms, %d ms ago\n", v.VIP, a.From, a.Version, a.Priority, a.IntervalMs, a.AgeMs)
+		if v.Holder.MAC != "" && v.Holder.MAC != a.MAC {
+			fmt.Fprintf(&text, "%s: but %s answers for it, and %s announces it\n", v.VIP, v.Holder.MAC, a.MAC)
+		}
+	}
+	if len(v.Peers) > 0 {
+		fmt.Fprintf(&text, "%s: may move to %s\n", v.VIP, strings.Join(peerTexts(v.Peers), ", "))
 	}
 	return text.String()
+}
+
+// peerTexts are the other hosts of an election. Silence is no fault: only who holds the VIP announces it.
+func peerTexts(peers []statusMember) (out []string) {
+	for _, p := range peers {
+		text := p.Address.String()
+		if p.Node != "" {
+			text = p.Node + " " + text
+		}
+		switch {
+		case p.Holds:
+			text += " (holds it)"
+		case p.AgeMs != nil:
+			text += fmt.Sprintf(" (last heard %.1f s ago)", float64(*p.AgeMs)/1000)
+		default:
+			text += " (stands by)"
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + why
 }
 
 func since(t time.Time) string {
@@ -114,8 +153,11 @@ func hostText(r statusReport) string {
 			fmt.Fprintf(&text, "keepalived: refuses its new configuration: %s\n", strings.TrimSpace(d.Refused))
 		}
 	}
-	if r.Gate == "closed" {
-		text.WriteString("this node has not seen the API work yet, and does not stand for its VIP\n")
+	switch r.Gate {
+	case "closed":
+		text.WriteString("gate closed: this node has not seen the API work yet, and does not stand for its VIP\n")
+	case "open":
+		text.WriteString("gate open: this node has seen the API work, and stands for its VIP\n")
 	}
 	for _, s := range r.Balancer {
 		fmt.Fprintf(&text, "balancer: %s %s %s, %d sessions\n", s.Name, s.Address, s.Status, s.Sessions)
@@ -126,6 +168,9 @@ func hostText(r statusReport) string {
 			verdict = ", and should be " + orNone(addresses(n.Want), "none")
 		}
 		fmt.Fprintf(&text, "name: %s is %s%s\n", n.Name, orNone(addresses(n.Answers), "none"), verdict)
+	}
+	if len(r.VIPs) > 0 {
+		fmt.Fprintf(&text, "routers: this host %s\n", r.Hears)
 	}
 	return text.String()
 }

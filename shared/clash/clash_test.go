@@ -296,7 +296,8 @@ func TestState(t *testing.T) {
 	now := begin.Add(20 * time.Second)
 	want := State{
 		At: now, Since: map[string]time.Time{"ens3": begin}, Deaf: map[string]string{"ens4": "it is down"}, Findings: e.Findings(now),
-		Speakers: []Speaker{{Instance: "one_API_0", Host: Host{ip("192.0.2.12"), "mac of 192.0.2.12"}, Priority: 150, Version: vrrp.V3, IntervalMs: 90, Last: begin.Add(19900 * time.Millisecond), Holds: true}},
+		Speakers:  []Speaker{{Instance: "one_API_0", Host: Host{ip("192.0.2.12"), "mac of 192.0.2.12"}, Priority: 150, Version: vrrp.V3, IntervalMs: 90, Last: begin.Add(19900 * time.Millisecond), Holds: true}},
+		Elections: []Election{{Instance: "one_API_0", Unicast: true, Own: ip("192.0.2.11"), Members: node(nil).Members}},
 	}
 	got, err := DecodeState(EncodeState(e.State(want.Since, want.Deaf, now)))
 	if err != nil || len(got.Speakers) != 1 || got.Speakers[0].JitterMs < 9.9 || got.Speakers[0].JitterMs > 10 {
@@ -306,7 +307,7 @@ func TestState(t *testing.T) {
 	if len(got.Findings) != 2 || !reflect.DeepEqual(got, want) {
 		t.Errorf("read\n%+v\nwant\n%+v", got, want)
 	}
-	if empty := string(EncodeState(NewEar().State(nil, nil, now))); empty != `{"at":"2026-01-02T03:04:25Z","since":{},"findings":[],"speakers":[]}`+"\n" {
+	if empty := string(EncodeState(NewEar().State(nil, nil, now))); empty != `{"at":"2026-01-02T03:04:25Z","since":{},"findings":[],"speakers":[],"elections":[]}`+"\n" {
 		t.Error(empty)
 	}
 }

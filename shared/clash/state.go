@@ -3,6 +3,7 @@ package clash
 import (
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -18,6 +19,16 @@ type State struct {
 	Deaf     map[string]string    `json:"deaf,omitempty"` // why it does not hear, by link
 	Findings []Finding            `json:"findings"`
 	Speakers []Speaker            `json:"speakers"`
+
+	Elections []Election `json:"elections"`
+}
+
+// Election is one in which the host takes part, or will.
+type Election struct {
+	Instance vrrp.InstanceName `json:"instance"`
+	Unicast  bool              `json:"unicast"`
+	Own      netip.Addr        `json:"own,omitzero"`
+	Members  []netip.Addr      `json:"members,omitempty"` // all that may hold the VIP; absent while nobody knows them
 }
 
 // Speaker is another host that announces a VIP of the cluster: its last advert, which it sent to all or to this host.
@@ -34,7 +45,7 @@ type Speaker struct {
 
 // State is what the ear knows now; since and deaf are how the host listens.
 func (e *Ear) State(since map[string]time.Time, deaf map[string]string, now time.Time) State {
-	s := State{At: now.UTC(), Since: map[string]time.Time{}, Deaf: deaf, Findings: append([]Finding{}, e.Findings(now)...), Speakers: []Speaker{}}
+	s := State{At: now.UTC(), Since: map[string]time.Time{}, Deaf: deaf, Findings: append([]Finding{}, e.Findings(now)...), Speakers: []Speaker{}, Elections: []Election{}}
 	for link, at := range since {
 		s.Since[link] = at.UTC()
 	}
@@ -42,6 +53,7 @@ func (e *Ear) State(since map[string]time.Time, deaf map[string]string, now time
 		s.Findings[n].Last = s.Findings[n].Last.UTC()
 	}
 	for _, i := range e.instances {
+		s.Elections = append(s.Elections, Election{Instance: i.Name, Unicast: i.Unicast, Own: i.Own, Members: i.Members})
 		for _, h := range e.Speakers(i) {
 			from := e.speakers[i.router()][h.Advert.From]
 			if !from.remembered(now) {

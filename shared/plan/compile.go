@@ -69,8 +69,7 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 		MDNS:            mdnsOf(c), Metrics: metricsOf(c),
 		EtcdMembers: membersOf(c),
 		VRRP: VRRP{
-			Mode:              mode,
-			OnClash:           or(c.OnClash, clash.Report),
+			Mode: mode, OnClash: or(c.OnClash, clash.Report),
 			API:               Router{ID: ids[vrrp.API]},
 			Ingress:           Router{ID: ids[vrrp.Ingress]},
 			BootstrapPriority: policy.Bootstrap,

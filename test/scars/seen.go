@@ -43,7 +43,7 @@ func seen() []Scar {
 			by("cmd/onprem-infra", "TestJournalFollows", "cmd/onprem-infra/monitor_vip_journal.go", "if !w.passes(check) {", "if w.passes(check) {")),
 		kept("J-11", "status asks a router for a VIP of another network, hides what it could not see, or shows half a picture at its end.",
 			by("cmd/onprem-infra", "TestStatusUnseen", "cmd/onprem-infra/status_look.go", "if !v.near { //", "if v.Link == \"\" { //"),
-			by("cmd/onprem-infra", "TestStatusUnseen", "cmd/onprem-infra/status_look.go", "r.unseen(\"adverts of other hosts\", err)", "continue"),
+			by("cmd/onprem-infra", "TestStatusUnseen", "cmd/onprem-infra/status_heard.go", "r.unseen(\"adverts of other hosts\", err)", "continue"),
 			by("cmd/onprem-infra", "TestStatusWatch", "cmd/onprem-infra/status.go", "\t\tif ctx.Err() != nil {\n\t\t\treturn nil // it was stopped, and has not seen all\n\t\t}\n", "")),
 		kept("J-12", "What scripts read of status changes its name.",
 			by("cmd/onprem-infra", "TestStatusJSON", "cmd/onprem-infra/status_report.go", "`json:\"intervalMs\"`", "`json:\"interval\"`")),

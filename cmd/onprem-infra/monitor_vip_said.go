@@ -1,0 +1,56 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+)
+
+// everySaid is the time between two looks at what the checks say.
+const everySaid = time.Second
+
+// keepSaid writes down what the checks say, when it changes, until ctx ends: for people, so it is beside the files that keepalived reads.
+func (h nodeVIPHost) keepSaid(ctx context.Context, say func() []vip.Said) error {
+	path := h.at(vip.RunDir, vip.SaidFile)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	tick := time.NewTicker(everySaid)
+	defer tick.Stop()
+	for {
+		text, err := json.Marshal(say())
+		if err == nil {
+			_, err = file.WriteIfChanged(path, append(text, '\n'), 0o644)
+		}
+		if err != nil {
+			return fmt.Errorf("keep what the checks say: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// said is what keepSaid wrote; nothing on a host that makes no checks.
+func (h nodeVIPHost) said() (all []vip.Said, err error) {
+	text, err := os.ReadFile(h.at(vip.RunDir, vip.SaidFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	return all, err
+}
