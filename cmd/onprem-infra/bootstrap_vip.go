@@ -92,6 +92,7 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 	room := vip.New(p, header, kept, vipHost{nodes: nodes, watch: watch, claims: claims, notice: notice, ear: ear, starts: onHost.starts(m.log)}, keeper, &m.status, time.Now)
 	said := newElecting(p, nodeVIPHost{}, nil, nil, nodes.Known)
 	m.meter.says(said.onto)
+	ear.adverts, ear.tells = said.hear, said.disturbed
 	m.meter.follows("nodes", nodes.Heard)
 	observe := func(ctx context.Context) (vip.Snapshot, error) {
 		if status, err := (vipHost{}).Status(); err == nil { // the room reads it too, and says what is wrong

@@ -61,7 +61,9 @@ type listener struct {
 	wrote time.Time
 	says  sayings
 
-	journal func(journal.Entry) // takes what is said; nil for nobody
+	journal func(journal.Entry)   // takes what is said; nil for nobody
+	adverts func(overhear.Heard)  // takes every advert; nil for nobody
+	tells   func([]clash.Finding) // takes what is found, at every look; nil for nobody
 }
 
 func newListener(p plan.Plan, host nodeVIPHost, log *slog.Logger) *listener {
@@ -218,6 +220,9 @@ func (l *listener) note(what func()) {
 
 // heard takes an advert in. That of a foreign router is looked at at once.
 func (l *listener) heard(on string, h overhear.Heard) {
+	if l.adverts != nil {
+		l.adverts(h)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ear.Hear(clash.Heard{Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert})

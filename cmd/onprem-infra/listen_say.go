@@ -73,6 +73,9 @@ func (l *listener) judge(all []clash.Finding, now time.Time) (changed bool) {
 			delete(l.first, key)
 		}
 	}
+	if l.tells != nil {
+		l.tells(found)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.found = slices.Clip(found)

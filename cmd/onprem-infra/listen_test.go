@@ -37,6 +37,8 @@ type listening struct {
 	broken  error // why the link cannot be heard
 	entries []journal.Entry
 	answers addr.Neighbour
+	heeded  int // adverts
+	told    int // findings, last
 }
 
 func (l *listening) set(change func()) {
@@ -70,6 +72,8 @@ func newListening(t *testing.T) *listening {
 		l.set(func() { n = l.answers })
 		return n, nil
 	}
+	l.adverts = func(overhear.Heard) { l.set(func() { l.heeded++ }) }
+	l.tells = func(found []clash.Finding) { l.set(func() { l.told = len(found) }) }
 	l.listener.journal = func(e journal.Entry) { l.set(func() { l.entries = append(l.entries, e) }) }
 	says(t, l.host, supervised.Backup)
 	l.Hear([]clash.Instance{{
@@ -139,6 +143,11 @@ func TestListenForeign(t *testing.T) {
 				t.Fatalf("found %q", got)
 			}
 		}
+		l.set(func() {
+			if l.heeded != 3 || l.told != 1 {
+				t.Errorf("others have taken %d adverts and %d findings", l.heeded, l.told)
+			}
+		})
 		if n := l.log.count("an election is disturbed"); n != 1 || l.log.count("such as ") != 1 || l.log.count("52:54:00:00:00:63") != 2 || l.log.count("192.0.2.77") != 1 {
 			t.Errorf("said %d times:\n%s", n, l.log.text.String())
 		}

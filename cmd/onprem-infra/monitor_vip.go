@@ -93,6 +93,7 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	room.MayFound(founding)
 	said := newNodeElecting(now, host, checks, vip.Weights(now, r), seen.nodes)
 	m.meter.says(said.onto)
+	host.ear.adverts, host.ear.tells = said.hear, said.disturbed
 	seen.tells(&m.meter)
 	g := &migration{wanted: wanted, room: way, vips: room, cluster: seen, host: host, later: m.later, done: p.Former == nil, kept: kept,
 		changed: func(p plan.Plan) {
