@@ -9,27 +9,31 @@ import (
 const columns = 100
 
 // wrapped breaks a line between words, so that it fits a terminal; a word that is longer stands alone.
-func wrapped(line string) string { return folded("", line) }
+func wrapped(line string) string { return broken("", "    ", line) }
 
 // folded is wrapped with something before the first word, such as an indent; further lines stand four columns deeper than that begins.
 func folded(lead, line string) string {
-	var text strings.Builder
-	text.WriteString(lead)
-	indent := strings.Repeat(" ", 4+utf8.RuneCountInString(lead)-utf8.RuneCountInString(strings.TrimLeft(lead, " ")))
+	return broken(lead, strings.Repeat(" ", 4+len(lead)-len(strings.TrimLeft(lead, " "))), line)
+}
+
+// broken breaks a text between words, with something before the first line, and before each further one.
+func broken(lead, indent, text string) string {
+	var out strings.Builder
+	out.WriteString(lead)
 	column, first := utf8.RuneCountInString(lead), true
-	for _, word := range strings.Fields(line) {
+	for _, word := range strings.Fields(text) {
 		switch width := utf8.RuneCountInString(word); {
 		case first:
 			column += width
 		case column+1+width > columns:
-			text.WriteString("\n" + indent)
-			column = len(indent) + width
+			out.WriteString("\n" + indent)
+			column = utf8.RuneCountInString(indent) + width
 		default:
-			text.WriteString(" ")
+			out.WriteString(" ")
 			column += 1 + width
 		}
-		text.WriteString(word)
+		out.WriteString(word)
 		first = false
 	}
-	return text.String() + "\n"
+	return out.String() + "\n"
 }

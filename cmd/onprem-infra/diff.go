@@ -48,11 +48,12 @@ func diffCommand(std streams) *cobra.Command {
 	var root, format string
 	cmd := &cobra.Command{
 		Use:   "diff --role=ROLE -c FILE --root DIR",
-		Short: "Say in which files a host differs from the plan, and what putting them right does to it",
+		Short: "Say where a host's files differ from the plan, and what mending them does",
 		Long:  diffLong,
 		Example: `  onprem-infra diff --role=master -c cluster.yaml --images images.json
   onprem-infra diff --role=worker -c /etc/onprem-infra/cluster.json
-  onprem-infra diff --role=master -c cluster.yaml --images images.json --root /mnt/node -o json | jq .worst`,
+  onprem-infra diff --role=master -c cluster.yaml --images images.json --root /mnt -o json |
+    jq .worst`,
 		Args: cobra.NoArgs,
 	}
 	in := inputFlags(cmd)

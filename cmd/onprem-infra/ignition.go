@@ -32,11 +32,13 @@ role; it has none for the bootstrap machine. --format=butane writes a Butane con
 
 A file that holds a node's document already is that of a live cluster. Where timing or vrrp differ from what stands there nothing is written, as nodes
 that speak VRRP in two ways do not hear each other; with --migrate all of them change at one instant.`,
-		Example: `  onprem-infra ignition --role=bootstrap -c install-config.yaml --images images.json -o bootstrap.ign
+		Example: `  onprem-infra ignition --role=bootstrap -c install-config.yaml --images images.json |
+    ignition-validate -
   onprem-infra ignition --role=master -c install-config.yaml --images images.json -o master.ign
-  onprem-infra ignition --role=bootstrap -c install-config.yaml --images images.json | ignition-validate -
-  onprem-infra ignition --role=worker -c install-config.yaml --images images.json --format=machineconfig | oc apply -f -
-  onprem-infra ignition --role=master -c cluster.yaml --images images.json --format=butane | butane --strict`,
+  onprem-infra ignition --role=worker -c install-config.yaml --images images.json \
+    --format=machineconfig | oc apply -f -
+  onprem-infra ignition --role=master -c cluster.yaml --images images.json --format=butane |
+    butane --strict`,
 		Args: cobra.NoArgs,
 	}
 	in := inputFlags(cmd)

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"os"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv("ONPREM_INFRA_BE") == "1" {
+		main() // for programs that a test starts, and that start this one
+	}
 	testscript.Main(m, map[string]func(){"onprem-infra": main})
 }
 

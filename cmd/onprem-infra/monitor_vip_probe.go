@@ -286,7 +286,7 @@ var checkNames = map[string]vrrp.CheckName{
 
 // checkMeans says what passes each of them.
 var checkMeans = map[string]string{
-	"lb":              "the balancer answers, and the packet filter's redirect leads to it, as it does while a server is up",
+	"lb":              "the balancer answers, and the redirect to it is there, as while a server is up",
 	"api":             "this node's own API server is ready; no VIP depends on it alone",
 	"both":            "lb, or else api",
 	"mcs":             "this node's machine config server answers",

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
@@ -77,14 +79,33 @@ func planText(p planView, format string) ([]byte, error) {
 		return nil, fmt.Errorf("print plan: %w", err)
 	}
 	blockStyle(&document)
+	foldLong(&document, 0)
 	var out bytes.Buffer
 	enc := yaml.NewEncoder(&out)
 	enc.SetIndent(2)
 	if err := enc.Encode(&document); err != nil {
 		return nil, fmt.Errorf("print plan: %w", err)
 	}
-	return out.Bytes(), enc.Close()
+	// No text of a plan has lines of its own, so that each block is one that foldLong has made; folded, it is read as one line again.
+	return bytes.ReplaceAll(out.Bytes(), []byte(" |-\n"), []byte(" >-\n")), enc.Close()
 }
+
+// foldLong breaks texts that would not fit a terminal. They stand below their keys then.
+func foldLong(n *yaml.Node, depth int) {
+	for i, child := range n.Content {
+		if child.Kind == yaml.ScalarNode && utf8.RuneCountInString(child.Value)+2*depth > foldFrom &&
+			!strings.Contains(child.Value, "  ") && (n.Kind != yaml.MappingNode || i%2 == 1) {
+			indent := strings.Repeat(" ", 2*depth+4) // of the block, at the most
+			lines := strings.Split(broken(indent, indent, child.Value), "\n"+indent)
+			child.Value, child.Style = strings.TrimSpace(strings.Join(lines, "\n")), yaml.LiteralStyle
+			continue
+		}
+		foldLong(child, depth+1)
+	}
+}
+
+// foldFrom is how long a text may be beside its key and its indent.
+const foldFrom = 70
 
 // blockStyle takes JSON's braces and quotes away; the encoder quotes again what would otherwise be read as another type.
 func blockStyle(n *yaml.Node) {

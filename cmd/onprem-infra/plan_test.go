@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -172,5 +173,28 @@ func TestPlanRefuses(t *testing.T) {
 				t.Errorf("exit %d, stdout %q, stderr %q; want exit %d and %q on stderr alone", o.code, o.out, o.err, tt.code, tt.want)
 			}
 		})
+	}
+}
+
+// TestPlanFitsATerminal holds that a plan for people has no line that a terminal wraps, and that programs read the same as from JSON.
+func TestPlanFitsATerminal(t *testing.T) {
+	for _, args := range [][]string{{"install-config", "--families", "dual"}, {"cluster"}} {
+		text := must(t, "", append([]string{"example"}, args...)...)
+		for _, timing := range []string{"lan", "compat"} {
+			inYAML, inJSON := must(t, text, "plan", "-c", "-", "--timing", timing), must(t, text, "plan", "-c", "-", "--timing", timing, "-o", "json")
+			for _, line := range tooWide(inYAML) {
+				t.Errorf("%v %s: %s", args, timing, line)
+			}
+			var a, b any
+			if err := yaml.Unmarshal([]byte(inYAML), &a); err != nil {
+				t.Fatal(err)
+			}
+			if err := yaml.Unmarshal([]byte(inJSON), &b); err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(a, b) {
+				t.Errorf("%v %s: YAML and JSON are two plans", args, timing)
+			}
+		}
 	}
 }

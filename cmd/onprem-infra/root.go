@@ -41,6 +41,7 @@ It reads an OpenShift install-config.yaml or its own cluster.yaml and writes wha
 		diffCommand(std),
 		exampleCommand(std),
 		ignitionCommand(std),
+		manCommand(),
 		mcoCommand(std),
 		monitoringCommand(std),
 		planCommand(std),
@@ -54,6 +55,7 @@ It reads an OpenShift install-config.yaml or its own cluster.yaml and writes wha
 	root.AddCommand(hostVerbs(std)...)
 	root.SetHelpCommand(helpCommand())
 	completionCommand(root)
+	fitHelp(root)
 	markHostFailures(root)
 	return root
 }

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// fitHelp has every verb's help fit a terminal. Texts are written in lines of any length; what is indented there, such as a table, stays as it is.
+func fitHelp(cmd *cobra.Command) {
+	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", columns)))
+	fitTexts(cmd)
+}
+
+func fitTexts(cmd *cobra.Command) {
+	cmd.Long = filled(cmd.Long)
+	for _, c := range cmd.Commands() {
+		fitTexts(c)
+	}
+}
+
+// filled fills the paragraphs of a text to the width of a terminal.
+func filled(text string) string {
+	var out, paragraph strings.Builder
+	flush := func() {
+		if paragraph.Len() > 0 {
+			out.WriteString(broken("", "", paragraph.String()))
+			paragraph.Reset()
+		}
+	}
+	for line := range strings.Lines(text) {
+		if body := strings.TrimRight(line, "\n"); body == "" || strings.HasPrefix(body, " ") {
+			flush()
+			out.WriteString(body + "\n")
+			continue
+		}
+		paragraph.WriteString(line)
+	}
+	flush()
+	return strings.TrimSuffix(out.String(), "\n")
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+)
+
+// everyCommand calls f for the root and everything below it.
+func everyCommand(cmd *cobra.Command, f func(*cobra.Command)) {
+	f(cmd)
+	for _, c := range cmd.Commands() {
+		everyCommand(c, f)
+	}
+}
+
+// tooWide are the lines of a text that a terminal would wrap.
+func tooWide(text string) (lines []string) {
+	for line := range strings.Lines(strings.ReplaceAll(text, "\t", "        ")) {
+		if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > columns {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// TestHelpFitsATerminal holds that no line of any verb's help is wrapped by a terminal of 100 columns.
+func TestHelpFitsATerminal(t *testing.T) {
+	n := 0
+	everyCommand(newRoot(streams{}), func(c *cobra.Command) {
+		n++
+		var text bytes.Buffer
+		c.SetOut(&text)
+		c.InitDefaultHelpFlag()
+		if err := c.Help(); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range tooWide(text.String()) {
+			t.Errorf("%s --help: %s", c.CommandPath(), line)
+		}
+	})
+	if n < 20 {
+		t.Errorf("%d verbs were looked at", n)
+	}
+}
+
+func TestFilled(t *testing.T) {
+	word := strings.Repeat("x", 60)
+	for _, tt := range []struct{ text, want string }{
+		{"", ""},
+		{"one\ntwo", "one two"},
+		{"one\n\ntwo", "one\n\ntwo"},
+		{word + " " + word, word + "\n" + word},
+		{"one:\n  a   b\n  c\ntwo", "one:\n  a   b\n  c\ntwo"},
+	} {
+		if got := filled(tt.text); got != tt.want {
+			t.Errorf("filled(%q) is %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
