@@ -293,7 +293,7 @@ var checkMeans = map[string]string{
 	"ingress":         "an ingress router lives here; one that drains does",
 	"ingress-ready":   "an ingress router here takes new connections",
 	"default-ingress": "a router of the default ingress controller runs here, as the kubelet says",
-	"dns":             "this node's own name server answers; the DNS VIP depends on it, where the cluster has one",
+	"dns":             "this node's own name server answers; a DNS VIP depends on it",
 }
 
 // checkNamed finds a check. Underscores are hyphens: in keepalived's configuration the names have those.
