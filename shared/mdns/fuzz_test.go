@@ -40,7 +40,7 @@ func seeds(f *testing.F) {
 func FuzzResponder(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte, multicast bool, port uint16) {
-		r := announcer(node("master-0", "192.0.2.10", "2001:db8::10"), start)
+		r := announcer(of("ostest", node("master-0", "192.0.2.10", "2001:db8::10")), start)
 		now := rest(t, r, start)
 		for _, data := range [][]byte{data, data} {
 			r.Receive(now, Packet{From: netip.AddrPortFrom(netip.MustParseAddr("192.0.2.77"), port), Multicast: multicast, Data: data})

@@ -25,18 +25,7 @@ import (
 func TestBootstrapPod(t *testing.T) {
 	t.Parallel() // it has a network of its own, and waits most of the time
 	l := open(t, vrrp.ProfileLan)
-	machine, err := pods.New(l.add("bootstrap", "192.0.2.80"), filepath.Join(l.dir, "bootstrap"), l.images)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := &node{Node: machine, l: l}
-	manifest := mco.BootstrapPods(l.plan)[0]
-	if err := n.Write(
-		asset.File{Path: mco.KeepalivedFile, Mode: 0o644, Contents: plan.Encode(l.plan)},
-		asset.File{Path: "/etc/kubernetes/manifests/" + manifest.Name + ".yaml", Mode: 0o644, Contents: pod.Render(manifest)},
-	); err != nil {
-		t.Fatal(err)
-	}
+	n := l.bootstrap()
 	observer, err := lab.Observe(netip.MustParseAddr(apiVIP), 10*time.Millisecond, n.Host)
 	if err != nil {
 		t.Fatal(err)
@@ -69,4 +58,22 @@ func TestBootstrapPod(t *testing.T) {
 		t.Fatal(err)
 	}
 	await("the pod ended")
+}
+
+// bootstrap is a bootstrap machine whose pod has yet to be started.
+func (l *lan) bootstrap() *node {
+	l.t.Helper()
+	machine, err := pods.New(l.add("bootstrap", "192.0.2.80"), filepath.Join(l.dir, "bootstrap"), l.images)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	n := &node{Node: machine, l: l}
+	manifest := mco.BootstrapPods(l.plan)[0]
+	if err := n.Write(
+		asset.File{Path: mco.KeepalivedFile, Mode: 0o644, Contents: plan.Encode(l.plan)},
+		asset.File{Path: "/etc/kubernetes/manifests/" + manifest.Name + ".yaml", Mode: 0o644, Contents: pod.Render(manifest)},
+	); err != nil {
+		l.t.Fatal(err)
+	}
+	return n
 }

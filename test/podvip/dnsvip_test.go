@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -19,8 +20,9 @@ import (
 
 const dnsVIP = "192.0.2.7"
 
-// TestDNSVIP is three control plane nodes with real CoreDNS on two of them: one of the two has the DNS VIP, the other one takes it when CoreDNS ends on
-// the first, and nobody ever has it beside another.
+// TestDNSVIP is a bootstrap machine, which has the DNS VIP first, and three control plane nodes with real CoreDNS on two of them. They leave it alone until
+// they have seen the API work. When the bootstrap machine has gone one of the two has it, and the other one takes it when CoreDNS ends on the first.
+// Nobody ever has it beside another.
 func TestDNSVIP(t *testing.T) {
 	t.Parallel() // it waits most of the time
 	l := open(t, vrrp.ProfileLan)
@@ -33,18 +35,34 @@ func TestDNSVIP(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.plan = p
-	var hosts []*lab.Host
+	before := l.bootstrap()
+	hosts := []*lab.Host{}
 	for i := range 3 {
 		hosts = append(hosts, l.node(i+1, role.Master).Host)
 	}
 	stop := map[string]func(){hosts[0].Name: l.coredns(hosts[0]), hosts[1].Name: l.coredns(hosts[1])}
-	observer, err := lab.Observe(netip.MustParseAddr(dnsVIP), 5*time.Millisecond, hosts...)
+	observer, err := lab.Observe(netip.MustParseAddr(dnsVIP), 5*time.Millisecond, append(hosts, before.Host)...)
 	if err != nil {
 		t.Fatal(err)
 	}
+	first := func() bool { return slices.Equal(observer.Holders(), []string{before.Host.Name}) }
+	before.end()
+	before.start()
+	l.until("the bootstrap machine has the DNS VIP", time.Minute, first)
 	for _, n := range l.nodes {
 		n.end()
 		n.start()
+	}
+	for _, n := range l.nodes {
+		l.until(n.Host.Name+" stands for the ingress VIP", 30*time.Second, func() bool { _, there := n.status().Instances["ostest_INGRESS_0"]; return there })
+	}
+	if !first() {
+		t.Errorf("nodes that have not seen the API work run, and %v have the DNS VIP", observer.Holders())
+	}
+	if err := before.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range l.nodes {
 		n.balancer.Store(&balancer{up: true, check: "L7OK"})
 	}
 	well := func() bool {
@@ -56,11 +74,11 @@ func TestDNSVIP(t *testing.T) {
 		l.until(n.Host.Name+" announces that its name server answers", 30*time.Second, func() bool { return n.status().Instances["ostest_DNS_0"].Priority > 120 })
 	}
 	l.until("it has it still", 10*time.Second, well)
-	first := observer.Holders()[0]
-	stop[first]()
+	holder := observer.Holders()[0]
+	stop[holder]()
 	took := l.until("the other one has it", time.Minute, func() bool {
 		holders := observer.Holders()
-		return len(holders) == 1 && stop[holders[0]] != nil && holders[0] != first
+		return len(holders) == 1 && stop[holders[0]] != nil && holders[0] != holder
 	})
 	t.Logf("the DNS VIP has moved %v after CoreDNS had ended", took.Round(10*time.Millisecond))
 	// Two may hold it from when the better one takes it until the other one has heard of that.
