@@ -105,6 +105,7 @@ func dnsVIPs() []Scar {
 			by("cmd/onprem-supervise", "TestOtherClusterVIPs", "cmd/onprem-supervise/cluster.go", "if cluster.Spec.DNSVIP.IsValid() {", "if false {")),
 		kept("Q-40", "A node takes the DNS VIP beside a bootstrap machine that it does not know.",
 			by("cluster/vip", "TestDNSVIP", "cluster/vip/decide.go", "if e.kind != vrrp.Ingress && !r.memory.Open {", "if e.kind == vrrp.API && !r.memory.Open {"),
+			by("test/podvip", "TestDNSVIP", "cluster/vip/decide.go", "if e.kind != vrrp.Ingress && !r.memory.Open {", "if e.kind == vrrp.API && !r.memory.Open {"),
 			by("cluster/vip", "TestDNSVIP", "cluster/vip/decide.go", "\tif e.kind != vrrp.Ingress {\n\t\tif guests", "\tif e.kind == vrrp.API {\n\t\tif guests")),
 		kept("Q-41", "A node whose name server does not answer holds the DNS VIP.",
 			by("cluster/vip", "TestDNSVIP", "cluster/vip/vip.go", "checks = append(checks, p.VRRP.DNSNodes.Checks...)", "_ = p.VRRP.DNSNodes.Checks"),
