@@ -41,7 +41,7 @@ func weaknesses() []Scar {
 		kept("W-9", "A client's timeout cut each watch: all Nodes were told anew all the time, and one that was deleted meanwhile stayed.",
 			by("test/kubeapi", "TestResumes", "shared/host/kube/resume.go", "\treturn version, nil\n}\n\nfunc (r *resumed) pass", "\treturn version, errAnother\n}\n\nfunc (r *resumed) pass"),
 			by("shared/host/kube", "TestClientHasNoTimeoutAndNoProxy", "shared/host/kube/access.go", "config.NextProtos = a.protocols", "config.NextProtos, config.Timeout = a.protocols, 30e9"),
-			by("shared/host/kube", "TestForgottenVersionListsAgain", "shared/host/kube/store.go", "\tt.all, t.synced = all, true", "\tmaps.Copy(all, t.all)\n\tt.all, t.synced = all, true"),
+			by("shared/host/kube", "TestForgottenVersionListsAgain", "shared/host/kube/store.go", "\tt.all, t.synced, t.heard = all, true,", "\tmaps.Copy(all, t.all)\n\tt.all, t.synced, t.heard = all, true,"),
 			by("shared/host/kube", "TestSlimNode", "shared/host/kube/node.go", "if c.Type == corev1.NodeReady {\n\t\t\tready", "if c.Type != corev1.NodeReady {\n\t\t\tready")),
 		kept("W-10", "The balancer's monitors listed all Nodes every few seconds.",
 			by("shared/host/kube", "TestSteadyStateListsNothing", "shared/host/kube/resume.go", "\t\t\tversion = seen", "\t\t\t_ = seen"),
