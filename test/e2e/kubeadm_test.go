@@ -39,15 +39,15 @@ spec:
 // Debian's is older than what kubeadm starts.
 const kubeadmConfig = `apiVersion: kubeadm.k8s.io/v1beta4
 kind: InitConfiguration
-localAPIEndpoint: {advertiseAddress: 192.0.2.31}
+localAPIEndpoint: {advertiseAddress: %[2]s}
 nodeRegistration:
-  name: node-master
+  name: node-%[3]s
   criSocket: unix:///run/containerd/containerd.sock
   imagePullPolicy: Never
 ---
 apiVersion: kubeadm.k8s.io/v1beta4
 kind: ClusterConfiguration
-kubernetesVersion: %s
+kubernetesVersion: %[1]s
 controlPlaneEndpoint: 192.0.2.5:6443
 etcd: {external: {endpoints: ["http://192.0.2.1:2379"]}}
 ---
@@ -70,7 +70,7 @@ const apiImage = "registry.k8s.io/kube-apiserver:"
 
 // TestLongKubeadm has a real kubeadm make the first control plane node of a cluster that has no bootstrap machine and nothing of OpenShift: the VIP
 // comes up while kubeadm waits for it, kubeadm goes on over it, and once the nodes have their rights the balancer serves the VIP and every node answers
-// for the cluster's names.
+// for the cluster's names. A second node joins, takes nothing away, and has the VIP when the first one loses its power.
 func TestLongKubeadm(t *testing.T) {
 	needLong(t)
 	need.Root(t)
@@ -79,23 +79,37 @@ func TestLongKubeadm(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	m := firstNode(ctx, t)
+	made := newMade(ctx, t)
+	m := made.boot(ctx, t, "master", nil)
 	m.install(ctx, t)
 	m.founds(ctx, t)
 	m.joinsItself(ctx, t)
 	m.servesAll(ctx, t)
 	m.traceless(ctx, t)
+	second := made.boot(ctx, t, "second", m.authority(ctx, t))
+	second.install(ctx, t)
+	second.joins(ctx, t)
+	m.knows(ctx, t, second)
+	m.succeeds(ctx, t, second)
 }
 
-// founder is the machine that becomes the first control plane node.
+// founder is a machine that kubeadm makes a control plane node.
 type founder struct {
 	member
 	chain *chain.Chain
+	host  *lab.Host
 	start time.Time
 }
 
-// firstNode boots a machine with kubelet waiting for kubeadm, as its packages leave it, and with what the role of a control plane node has.
-func firstNode(ctx context.Context, t *testing.T) *founder {
+// made is a cluster that kubeadm makes: what its machines are made of, and its etcd.
+type made struct {
+	chain   *chain.Chain
+	images  map[string]kubenode.Image
+	version string
+}
+
+// newMade has no machine yet.
+func newMade(ctx context.Context, t *testing.T) *made {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	must(t, kubenode.Programs(ctx))
@@ -123,14 +137,16 @@ func firstNode(ctx context.Context, t *testing.T) *founder {
 			t.Errorf("close etcd: %v", err)
 		}
 	})
-	host, err := c.Host("node-master", nodeIPs["master"])
-	must(t, err)
-	must(t, host.Route(chain.NeighbourIP))
-	return bootFirst(ctx, t, c, host, images, version)
+	return &made{chain: c, images: images, version: version}
 }
 
-func bootFirst(ctx context.Context, t *testing.T, c *chain.Chain, host *lab.Host, images map[string]kubenode.Image, version string) *founder {
+// boot boots a machine with kubelet waiting for kubeadm, as its packages leave it, with what the role of a control plane node has, and with files beside.
+func (k *made) boot(ctx context.Context, t *testing.T, name string, files map[string][]byte) *founder {
 	t.Helper()
+	c := k.chain
+	host, err := c.Host("node-"+name, nodeIPs[name])
+	must(t, err)
+	must(t, host.Route(chain.NeighbourIP))
 	root, err := vm.Root(ctx, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	must(t, err)
 	m, err := vm.New(root)
@@ -141,11 +157,14 @@ func bootFirst(ctx context.Context, t *testing.T, c *chain.Chain, host *lab.Host
 		}
 	})
 	own, err := chain.OwnImageSource()
-	must(t, err, m.Load(ctx, own), kubenode.Prepare(ctx, m, kubenode.Config{Name: "node-master", Images: images, Kubeadm: true}),
+	must(t, err, m.Load(ctx, own), kubenode.Prepare(ctx, m, kubenode.Config{Name: "node-" + name, Images: k.images, Kubeadm: true}),
 		m.Write("/etc/resolv.conf", fmt.Appendf(nil, "nameserver %s\n", chain.NeighbourIP), 0o644),
-		m.Write("/etc/hostname", []byte("node-master\n"), 0o644),
+		m.Write("/etc/hostname", []byte("node-"+name+"\n"), 0o644),
 		m.Write("/etc/NetworkManager/conf.d/10-lab.conf", []byte("[keyfile]\nunmanaged-devices=*\n"), 0o644),
-		m.Write("/root/kubeadm.yaml", fmt.Appendf(nil, kubeadmConfig, version), 0o644))
+		m.Write("/root/kubeadm.yaml", fmt.Appendf(nil, kubeadmConfig, k.version, nodeIPs[name], name), 0o644))
+	for path, text := range files {
+		must(t, m.Write(path, text, 0o600))
+	}
 	must(t, rendered(ctx, t, c, m, "master", "/root/master"), rendered(ctx, t, c, m, "cluster", "/root/manifests"))
 	r, err := m.Boot(ctx, host)
 	must(t, err)
@@ -158,7 +177,7 @@ func bootFirst(ctx context.Context, t *testing.T, c *chain.Chain, host *lab.Host
 			t.Error(err)
 		}
 	})
-	return &founder{member: member{role: "master", Running: r}, chain: c}
+	return &founder{member: member{role: name, Running: r}, chain: c, host: host}
 }
 
 // rendered puts what 'render' writes of a role below a directory of the machine.
@@ -211,14 +230,20 @@ func (m *founder) install(ctx context.Context, t *testing.T) {
 	m.sh(ctx, t, "sed -n 's/^enable //p' /etc/systemd/system-preset/20-onprem-infra.preset | xargs systemctl enable --now")
 }
 
-// founds has kubeadm do what it does until it waits for the API, and holds that the VIP comes up then, while nothing else could have made it: the API has
-// named no node, and nobody has given the kubelet's group a right.
-func (m *founder) founds(ctx context.Context, t *testing.T) {
+// resolves waits until the node is first in its own resolv.conf, for which kubelet waits too.
+func (m *founder) resolves(ctx context.Context, t *testing.T) {
 	t.Helper()
 	eventually(t, 2*time.Minute, func() error {
 		_, err := m.Run(ctx, "test", "-e", "/run/onprem-resolv-done")
 		return err
 	})
+}
+
+// founds has kubeadm do what it does until it waits for the API, and holds that the VIP comes up then, while nothing else could have made it: the API has
+// named no node, and nobody has given the kubelet's group a right.
+func (m *founder) founds(ctx context.Context, t *testing.T) {
+	t.Helper()
+	m.resolves(ctx, t)
 	m.start = time.Now()
 	for _, phase := range []string{"certs all", "kubeconfig all", "control-plane apiserver", "kubelet-start"} {
 		m.sh(ctx, t, "kubeadm init phase "+phase+" --config /root/kubeadm.yaml")

@@ -53,6 +53,7 @@ type kubernetes struct {
 
 var nodeIPs = map[string]netip.Addr{
 	"master": netip.MustParseAddr("192.0.2.31"), "worker": netip.MustParseAddr("192.0.2.32"), "arbiter": netip.MustParseAddr("192.0.2.33"),
+	"second": netip.MustParseAddr("192.0.2.34"),
 }
 
 // newKubernetes is the cluster with its API up and no node.

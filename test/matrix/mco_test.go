@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/coreos/ignition/v2/config/v3_2/types"
@@ -167,6 +168,16 @@ func TestOperatorBootstrap(t *testing.T) {
 	o, err := newOperator(tree(t, spec.Cluster{}))
 	if err != nil {
 		t.Fatal(err)
+	}
+	var names []string
+	for at := range o.templates {
+		if name, is := strings.CutPrefix(at, "/manifests/"); is {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	if want := []string{"on-prem/coredns-corefile.tmpl", "on-prem/coredns.yaml", "on-prem/keepalived.conf.tmpl", "on-prem/keepalived.yaml"}; !slices.Equal(names, want) {
+		t.Errorf("the bootstrap command is given %q, and knows %q alone", names, want)
 	}
 	count := map[int]int{}
 	for _, c := range cells() {
