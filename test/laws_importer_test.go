@@ -1,9 +1,11 @@
 package test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +29,7 @@ func importable() map[string][]string {
 // TestLawsImporter holds what an importer of the asset API gets with it: parsers and writers of text. No container engine, no Kubernetes client and
 // not even its types, no DNS server, no netlink, no command line.
 func TestLawsImporter(t *testing.T) {
-	list := importable()
+	list, brings := importable(), map[string]int{}
 	for _, p := range rooms(t) {
 		may, is := list[p.room()]
 		if !is {
@@ -46,10 +48,16 @@ func TestLawsImporter(t *testing.T) {
 				}
 			}
 		}
+		brings[p.room()] = foreign
 		t.Logf("go list -deps %s: %d packages, %d of this module, %d of others", p.room(), len(p.Deps)+1, own+1, foreign)
 	}
 	for room := range maps.Keys(list) {
 		t.Errorf("%s is importable and is not there", room)
+	}
+	said := fmt.Sprintf("`bootstrap.Assets` brings %d packages of other modules, `cluster.Assets` the same %d, `ignition` %d", brings["bootstrap"], brings["cluster"], brings["ignition"])
+	text, err := os.ReadFile("../README.md")
+	if err != nil || !strings.Contains(strings.Join(strings.Fields(string(text)), " "), said) {
+		t.Errorf("README does not say: %s (%v)", said, err)
 	}
 }
 

@@ -44,8 +44,15 @@ func NewFounding(vips []netip.Addr, scout Scout, wake chan<- struct{}, log *slog
 	return &Founding{vips: vips, scout: scout, wake: wake, log: log}
 }
 
-// Run looks until this node is the first one, or the API has named one that is, or ctx ends.
+// Run looks until this node is the first one, or the API has named one that is. It returns when ctx ends: whoever keeps it running would have it look
+// anew, and find that somebody has the VIP: this node.
 func (f *Founding) Run(ctx context.Context) error {
+	f.find(ctx)
+	<-ctx.Done()
+	return nil
+}
+
+func (f *Founding) find(ctx context.Context) {
 	tick := time.NewTicker(foundingPace)
 	defer tick.Stop()
 	said := ""
@@ -61,15 +68,14 @@ func (f *Founding) Run(ctx context.Context) error {
 		if alone >= unclaimed && ctx.Err() == nil {
 			f.first.Store(true)
 			loop.Wake(f.wake)
-			return nil
+			return
 		}
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-tick.C:
 		}
 	}
-	return nil
 }
 
 // look is one look at all that counts.

@@ -34,7 +34,7 @@ func (s *scout) Answered(_ context.Context, vip netip.Addr) bool {
 }
 
 // TestFounding holds when a node takes itself for the first one of its cluster: its own API server is ready, and five looks in a row have met nobody
-// at any VIP.
+// at any VIP. When that is known it looks no more, and does not end: who watches it would begin it anew.
 func TestFounding(t *testing.T) {
 	yes, no := []bool{true}, []bool{false}
 	for _, tt := range []struct {
@@ -54,7 +54,8 @@ func TestFounding(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				wake := loop.NewWake()
-				f := NewFounding(ips("192.0.2.5", "2001:db8::5"), &scout{ready: tt.ready, answered: tt.answered}, wake, slog.New(slog.DiscardHandler))
+				s := &scout{ready: tt.ready, answered: tt.answered}
+				f := NewFounding(ips("192.0.2.5", "2001:db8::5"), s, wake, slog.New(slog.DiscardHandler))
 				done, start := make(chan error, 1), time.Now()
 				go func() { done <- f.Run(ctx) }()
 				select {
@@ -66,6 +67,13 @@ func TestFounding(t *testing.T) {
 					if tt.first >= 0 || f.first.Load() {
 						t.Errorf("it is not the first one, want it after %v", tt.first)
 					}
+				}
+				f.over.Store(true) // as when the API has named a node
+				time.Sleep(foundingPace)
+				looks := s.looks
+				time.Sleep(time.Hour)
+				if s.looks != looks || len(done) > 0 {
+					t.Errorf("%d looks when all is known, and it has ended: %v", s.looks-looks, len(done) > 0)
 				}
 				cancel()
 				if err := <-done; err != nil {

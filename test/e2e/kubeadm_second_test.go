@@ -57,7 +57,8 @@ func (m *founder) knows(ctx context.Context, t *testing.T, second *founder) {
 	for _, pair := range [][2]*founder{{m, second}, {second, m}} {
 		eventually(t, time.Minute, func() error {
 			config, err := pair[0].Run(ctx, "cat", "/etc/keepalived/keepalived.conf")
-			api, _, _ := strings.Cut(config, "prod_INGRESS_0")
+			_, api, _ := strings.Cut(config, "vrrp_instance prod_API_0")
+			api, _, _ = strings.Cut(api, "vrrp_instance")
 			if peer := nodeIPs[pair[1].role].String(); err == nil && !strings.Contains(api, peer) {
 				err = fmt.Errorf("node-%s does not speak to %s:\n%s", pair[0].role, peer, config)
 			}

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -131,7 +132,9 @@ func TestStranger(t *testing.T) {
 	if want := "true\nmaster true\nworker true\n"; err != nil || string(out) != want {
 		t.Errorf("%v: it prints %q, want %q", err, out, want)
 	}
-	if got := lines("go.mod"); got > modBefore+40 {
-		t.Errorf("the stranger's go.mod has %d lines, %d before", got, modBefore)
+	said := fmt.Sprintf("A stranger's go.mod grows from %d to %d lines and its go.sum from none to %d", modBefore, lines("go.mod"), lines("go.sum"))
+	text, err := os.ReadFile("../../README.md")
+	if err != nil || sumBefore != 0 || !strings.Contains(strings.Join(strings.Fields(string(text)), " "), said) {
+		t.Errorf("README does not say: %s (%v)", said, err)
 	}
 }

@@ -76,10 +76,14 @@ func templated() []Scar {
 			by("test/render", "TestNoTraceOfOpenShift", "cluster/assets.go", "ok && p.Flavour().Around {", "ok {")),
 		kept("Y-15", "The first node of a cluster without a bootstrap machine took the VIP from somebody, or nobody took it.",
 			by("cluster/vip", "TestFounding", found, "if alone++; !free {", "if alone++; false {"),
+			by("cluster/vip", "TestFounding", found, "\t<-ctx.Done()\n\treturn nil\n", "\treturn nil\n"),
 			by("cluster/vip", "TestFirst", found, "\t\tr.founding.over.Store(true)\n", ""),
 			by("cluster/vip", "TestFirstAfterRestart", found, "\treturn r.founding.first.Load()\n", "\treturn true\n"),
 			by("cmd/onprem-infra", "TestMayFound", "cmd/onprem-infra/monitor_vip_found.go", " || len(memory.Nodes) > 0 {", " {"),
 			by("cmd/onprem-infra", "TestFounderAnswered", "cmd/onprem-infra/monitor_vip_found.go", "syscall.ECONNREFUSED", "syscall.ECONNRESET")),
+		kept("Y-16", "The first node of all went on as if it were alone when a second one had come.",
+			by("test/e2e", "TestLongKubeadm", found, "if len(r.memory.Nodes) > 0 {", "if len(r.memory.Nodes) > 5 {"),
+			by("cluster/vip", "TestFirst", found, "if len(r.memory.Nodes) > 0 {", "if len(r.memory.Nodes) > 5 {")),
 	}
 }
 
