@@ -102,6 +102,7 @@ var laws = []law{
 	{room: "shared/spec", own: leaves, foreign: []string{"go.yaml.in/yaml/v3"}, why: "input is read without a look at the machine"},
 	{room: "shared/plan", own: append([]string{"shared/spec"}, leaves...), why: "compiling is pure"},
 	{room: "shared/drift", own: append([]string{"shared/plan", "shared/spec"}, leaves...), foreign: []string{"github.com/rogpeppe/go-internal/diff"}, why: "what a host has beside what it should have: its files come as a file system"},
+	{room: "shared/doctor", own: append([]string{"shared/plan", "shared/spec"}, leaves...), why: "findings follow from facts: who gathers them is another"},
 	{room: "shared/host/file", foreign: []string{"github.com/google/renameio", "github.com/fsnotify/fsnotify", "golang.org/x/sys"}, why: "files: one writer, one watcher"},
 	{room: "shared/host/proc", own: leaves, foreign: []string{"golang.org/x/sys"}, why: "processes by pidfd"},
 	{room: "shared/host/link", own: leaves, foreign: []string{"github.com/vishvananda/netlink", "golang.org/x/sys"}, why: "the only door to netlink"},
