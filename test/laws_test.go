@@ -117,6 +117,7 @@ var laws = []law{
 	{room: "shared/host/podresources", foreign: []string{"google.golang.org/grpc", "k8s.io/kubelet/pkg/apis/podresources/"}, why: "the only door to the kubelet"},
 	{room: "shared/host/probe", own: append([]string{"shared/host/localhost"}, leaves...), foreign: []string{"github.com/miekg/dns"}, why: "probes"},
 	{room: "shared/host/overhear", own: leaves, foreign: []string{"golang.org/x/sys"}, why: "sockets that hear VRRP and nothing else"},
+	{room: "shared/host/sonar", foreign: []string{"golang.org/x/sys"}, why: "packets that ask the network and nothing else"},
 	{room: "shared/host/systemd", foreign: []string{"github.com/coreos/go-systemd/v22/daemon"}, why: "the only door to systemd"},
 	{room: "shared/host/supervise", own: append([]string{"shared/host/file", "shared/host/link", "shared/host/nft", "shared/host/proc"}, leaves...),
 		foreign: []string{"golang.org/x/sys"}, why: "keepalived's parent stays small: no Kubernetes, no podman"},

@@ -74,3 +74,30 @@ func neighbour(e netlink.Neigh) addr.Neighbour {
 		return addr.Neighbour{MAC: e.HardwareAddr.String()}
 	}
 }
+
+// Entry is what the kernel knows of one host of a link, or was told of it.
+type Entry struct {
+	Address netip.Addr
+	MAC     string // to which it sends; never empty
+}
+
+// Neighbours are all hosts of a link to which the kernel knows the way, those among them whose entries somebody has made by hand. Groups are none.
+func Neighbours(on string) ([]Entry, error) {
+	l, err := netlink.LinkByName(on)
+	if err != nil {
+		return nil, fmt.Errorf("list the neighbours on %s: %w", on, err)
+	}
+	entries, err := dump(func() ([]netlink.Neigh, error) { return netlink.NeighList(l.Attrs().Index, netlink.FAMILY_ALL) })
+	if err != nil {
+		return nil, fmt.Errorf("list the neighbours on %s: %w", on, err)
+	}
+	var out []Entry
+	for _, e := range entries {
+		a, ok := netip.AddrFromSlice(e.IP)
+		if a = a.Unmap(); !ok || a.IsMulticast() || len(e.HardwareAddr) == 0 || e.State&(netlink.NUD_FAILED|netlink.NUD_INCOMPLETE|netlink.NUD_NOARP) != 0 {
+			continue
+		}
+		out = append(out, Entry{a, e.HardwareAddr.String()})
+	}
+	return out, nil
+}

@@ -49,6 +49,14 @@ func Lookup(ctx context.Context, server netip.AddrPort, name string) ([]netip.Ad
 	return slices.Compact(out), nil
 }
 
+// NoSuchName is the Refusal of a server that knows that there is no such name.
+const NoSuchName = Refusal("NXDOMAIN")
+
+// Refusal is the error for a server that has answered, and not with addresses: DNS's own word for why.
+type Refusal string
+
+func (r Refusal) Error() string { return "the answer is " + string(r) }
+
 // addressOf is invalid for what is no address.
 func addressOf(ip net.IP) netip.Addr {
 	a, _ := netip.AddrFromSlice(ip)
@@ -70,7 +78,7 @@ func ask(conn net.Conn, name string, family uint16) ([]dns.RR, error) {
 			continue
 		}
 		if answer.Rcode != dns.RcodeSuccess {
-			return nil, fmt.Errorf("the answer is %s", dns.RcodeToString[answer.Rcode])
+			return nil, Refusal(dns.RcodeToString[answer.Rcode])
 		}
 		return answer.Answer, nil
 	}
