@@ -30,7 +30,7 @@ const everyRound = time.Second
 func hostVerbs(std streams) []*cobra.Command {
 	run := group("run", "Run a room of the bootstrap machine, as its systemd units do", runVIPCommand(std), runDNSCommand(std))
 	return []*cobra.Command{group("bootstrap", "What runs on the bootstrap machine", run), monitorVerbs(std), checkCommand(std), nodeIPCommand(std),
-		statusCommand(std), vipVerbs(std)}
+		statusCommand(std), doctorCommand(std), vipVerbs(std)}
 }
 
 // machine is what the rooms of the bootstrap machine share: where things are, and who watches them.

@@ -86,21 +86,11 @@ type VIP struct {
 	Near     bool   // the VIP is in a network of Link
 	Here     bool   // this host's kernel has it
 	State    supervised.State
-	Asked    bool       // who has it was asked on the link
-	Answers  []string   // the hardware addresses of all who said that they have it
-	Cached   string     // the hardware address that this host's kernel sends to, which another one may have told it
-	Peers    []Peer     // of the instance, in keepalived's file; nil in multicast and where there is none
-	Echoes   []Echo     // only from a holder
-	Speakers []Announce // other hosts that announce it
-}
-
-// Peer is an address in a peer list.
-type Peer = netip.Addr
-
-// Announce is a host whose adverts for a VIP were heard.
-type Announce struct {
-	From netip.Addr
-	MAC  string
+	Asked    bool         // who has it was asked on the link
+	Answers  []string     // the hardware addresses of all who said that they have it
+	Cached   string       // the hardware address that this host's kernel sends to, which another one may have told it
+	Peers    []netip.Addr // of the instance, in keepalived's file; nil in multicast and where there is none
+	Echoes   []Echo       // only from a holder
 }
 
 // Echo is what a neighbour answers.
@@ -189,11 +179,10 @@ const (
 
 // Resolver is the file that names the servers behind this host's own name server.
 type Resolver struct {
-	Path    string
-	Servers []netip.Addr
-	Self    []netip.Addr // of them, those that are this host, or a VIP
-	Dead    []string     // of the rest, those that do not answer, and why
-	Alive   int
+	Path  string
+	Self  []netip.Addr // of the servers in it, those that are this host, or a VIP
+	Dead  []string     // of the rest, those that do not answer, and why
+	Alive int
 }
 
 // Answer is what a name server says of one of the cluster's names.

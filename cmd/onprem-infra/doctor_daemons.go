@@ -1,0 +1,213 @@
+//go:build remote
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/drift"
+	"github.com/onprem-infra/onprem-infra/shared/haproxy"
+	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+// keepalivedConf is what keepalived reads, on hosts of either phase.
+const keepalivedConf = "/etc/keepalived/keepalived.conf"
+
+// peersOf are the peers of an instance in keepalived's configuration; nil where it has no such instance, or no list.
+func peersOf(conf []byte, instance string) (peers []netip.Addr) {
+	inside, list := false, false
+	for lines := bufio.NewScanner(bytes.NewReader(conf)); lines.Scan(); {
+		words := strings.Fields(lines.Text())
+		switch {
+		case len(words) == 0:
+		case words[0] == "vrrp_instance":
+			inside = len(words) > 1 && words[1] == instance
+		case inside && words[0] == "unicast_peer":
+			list, peers = true, []netip.Addr{}
+		case list && words[0] == "}":
+			list = false
+		case list:
+			if a, err := netip.ParseAddr(words[0]); err == nil {
+				peers = append(peers, a)
+			}
+		}
+	}
+	return peers
+}
+
+// keepalived is what its parent says, and whether that parent answers.
+func (l *doctorLook) keepalived(ctx context.Context, f *doctor.Facts, kind role.Role, status supervised.Status) {
+	d := &doctor.Daemon{Wanted: l.rooms(kind).VIP && !f.Remote, Running: status.PID != 0, Applied: status.Applied, HeartBeat: !status.MonitorSilent}
+	there, err := exists(l.host.at(vip.RunDir, supervised.StatusFile))
+	if err != nil {
+		return // status has said so
+	}
+	if d.Started = there; status.Refused != nil {
+		d.Refusal = status.Refused.Output
+	}
+	conf, err := os.ReadFile(l.host.at(keepalivedConf))
+	if err == nil {
+		d.Disk = supervised.Digest(conf)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		l.unseen("keepalived's configuration", err)
+	}
+	if kind != role.Bootstrap { // there podman asks, and no port is open
+		bound, cancel := context.WithTimeout(ctx, doctorWithin)
+		defer cancel()
+		if err := l.asks.alive(bound, l.plan.Ports[port.Supervise], "/healthz"); err != nil {
+			d.Silent = err.Error()
+		}
+	}
+	f.Keepalived = d
+}
+
+// monitors are those that stand beside this node's daemons. On the bootstrap machine systemd and the daemon's units see to them.
+func (l *doctorLook) monitors(ctx context.Context, f *doctor.Facts, kind role.Role) {
+	if kind == role.Bootstrap {
+		return
+	}
+	runs := l.rooms(kind)
+	var asked sync.WaitGroup
+	for _, m := range []struct {
+		name, port string
+		runs       bool
+	}{{"vip (container keepalived-monitor)", port.MonitorVIP, runs.VIP && !f.Remote}, {"lb (container haproxy-monitor)", port.MonitorLB, runs.LB}, {"dns (container coredns-monitor)", port.MonitorDNS, runs.DNS}} {
+		if !m.runs {
+			continue
+		}
+		f.Monitors = append(f.Monitors, doctor.Monitor{Name: m.name})
+		at, number := len(f.Monitors)-1, l.plan.Ports[m.port]
+		asked.Go(func() {
+			bound, cancel := context.WithTimeout(ctx, doctorWithin)
+			defer cancel()
+			if err := l.asks.alive(bound, number, "/healthz"); err != nil {
+				f.Monitors[at].Fault = err.Error()
+			}
+		})
+	}
+	asked.Wait()
+}
+
+// balancer is this node's HAProxy, and whether anything leads to it.
+func (l *doctorLook) balancer(ctx context.Context, f *doctor.Facts, kind role.Role) {
+	if !l.rooms(kind).LB {
+		return
+	}
+	bound, cancel := context.WithTimeout(ctx, doctorWithin)
+	defer cancel()
+	b := &doctor.Balancer{}
+	stats, err := l.stats(bound)
+	if err != nil {
+		b.Fault = err.Error()
+	}
+	for _, s := range stats {
+		if s.Backend == haproxy.Masters && !s.Disabled() && s.Up() {
+			b.Up = append(b.Up, s.Server)
+		}
+	}
+	present, err := l.asks.present()
+	if err != nil {
+		l.unseen("the redirect to the balancer", err)
+	} else {
+		f.Redirected = &present
+	}
+	f.Balancer = b
+}
+
+// servers asks every API server of the control plane, as the balancers do.
+func (l *doctorLook) servers(ctx context.Context, f *doctor.Facts, kind role.Role, members []doctor.Member) {
+	if kind == role.Bootstrap {
+		return // while it is needed there are none
+	}
+	all := apiServers(l.plan, members)
+	states, whys := make([]health.API, len(all)), make([]string, len(all))
+	var asked sync.WaitGroup
+	for i, at := range all {
+		asked.Go(func() {
+			bound, cancel := context.WithTimeout(ctx, doctorWithin)
+			defer cancel()
+			states[i], whys[i] = l.asks.server(bound, at.String())
+		})
+	}
+	asked.Wait()
+	for i, at := range all {
+		if states[i] == health.Unknown {
+			l.unseen("whether API servers work", errors.New(whys[i]))
+			continue
+		}
+		f.Servers = append(f.Servers, doctor.Server{Address: at, Ready: states[i] == health.Ready, Why: fmt.Sprintf("%s: %s", states[i], whys[i])})
+	}
+}
+
+// tracks are the checks of this node, as its monitor has told keepalived, and as they are.
+func (l *doctorLook) tracks(ctx context.Context, f *doctor.Facts, kind role.Role) {
+	if kind == role.Bootstrap || !l.rooms(kind).VIP || f.Remote {
+		return
+	}
+	var asked sync.WaitGroup
+	var mu sync.Mutex
+	for _, w := range vip.Weights(l.plan, kind) {
+		asked.Go(func() {
+			bound, cancel := context.WithTimeout(ctx, doctorWithin)
+			defer cancel()
+			found, why := l.asks.check(bound, w.Check)
+			if found == health.Untold {
+				l.unseen("the check "+string(w.Check), errors.New(why))
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			f.Tracks = append(f.Tracks, doctor.Track{Check: w.Check, Says: l.host.tracked(w.Check, w.Fault), Passes: found == health.Passed, Why: why})
+		})
+	}
+	asked.Wait()
+	slices.SortFunc(f.Tracks, func(a, b doctor.Track) int { return strings.Compare(string(a.Check), string(b.Check)) })
+}
+
+// files compares this host's with those of the plan.
+func (l *doctorLook) files(f *doctor.Facts, kind role.Role) {
+	if kind == "" {
+		l.unseen("files", errors.New("this host has none of our pods or units, and its role is not known"))
+		return
+	}
+	host, done, err := hostFiles(orNone(l.host.root, "/"))
+	if err != nil {
+		l.unseen("files", err)
+		return
+	}
+	defer done()
+	var there *plan.Plan
+	if text, err := readFile(l.host.at(plan.Path)); err == nil {
+		if p, err := planOf(text); err == nil {
+			there = &p
+		}
+	}
+	report, err := hostDrift(host, l.whole, kind, there)
+	if err != nil {
+		l.unseen("files", err)
+		return
+	}
+	for _, c := range report.Changes {
+		if c.Kind == drift.Unreadable {
+			l.unseen("the file "+c.Path, errors.New(c.Note))
+			continue
+		}
+		f.Files = append(f.Files, doctor.File{Path: c.Path, How: strings.TrimSuffix(string(c.Kind)+": "+c.Note, ": ")})
+	}
+}

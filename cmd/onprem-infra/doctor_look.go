@@ -1,0 +1,267 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/sonar"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+// doctorWithin bounds each thing that is asked, and doctorAPI the API's word of its nodes.
+const (
+	doctorWithin = 2 * time.Second
+	doctorAPI    = 3 * time.Second
+)
+
+// doctorLook gathers facts of a host. What it asks of others than files is here, so that a test can answer.
+type doctorLook struct {
+	*statusLook
+	live  bool
+	whole plan.Plan // that this host's files should be of
+	joins bool
+	peers []netip.Addr
+	again time.Duration // after the first look the second one begins
+
+	whoHas     func(link string, address netip.Addr) ([]string, error)
+	echo       func(from, to netip.Addr, bytes int) (bool, error)
+	vrrp       func(from, to netip.Addr) (bool, error)
+	neighbours func(link string) ([]link.Entry, error)
+	nodes      func(ctx context.Context) ([]kube.Node, error)
+	asks       doctorAsks
+
+	mu    sync.Mutex
+	blind []string
+}
+
+func newDoctor(p plan.Plan, m *monitor) *doctorLook {
+	access := kube.NewAccess(m.credentials(p), m.log)
+	return &doctorLook{
+		statusLook: newStatusLook(p), whole: p, again: again,
+		whoHas: sonar.WhoHas, echo: sonar.Echo, vrrp: sonar.VRRP, neighbours: link.Neighbours, asks: newDoctorAsks(p, newNodeProber(p, access)),
+		nodes: func(ctx context.Context) ([]kube.Node, error) { return nodesNow(ctx, p, m.credentials(p), m.log) },
+	}
+}
+
+// quiet is a log that nobody reads: what matters is said in the report.
+func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+
+// nodesNow are the control plane's Nodes as the API names them now.
+func nodesNow(ctx context.Context, p plan.Plan, credentials string, log *slog.Logger) ([]kube.Node, error) {
+	if there, err := exists(credentials); err != nil || !there {
+		return nil, errors.Join(err, fmt.Errorf("there is no %s", credentials))
+	}
+	ctx, cancel := context.WithTimeout(ctx, doctorAPI)
+	defer cancel()
+	watcher, word := kube.NewAPI(credentials, log).ControlPlane(p.ControlPlaneLabel), make(chan struct{}, 1)
+	failed := make(chan error, 1)
+	go func() { failed <- watcher.Run(ctx, word) }()
+	for {
+		if nodes, heard := watcher.Known(); heard {
+			return nodes, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("the API has not said so within %v", doctorAPI)
+		case err := <-failed:
+			return nil, errors.Join(err, errors.New("the API has not said so"))
+		case <-word:
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// unseen notes what could not be looked at.
+func (l *doctorLook) unseen(what string, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if text := fmt.Sprintf("%s: %v", what, err); !slices.Contains(l.blind, text) {
+		l.blind = append(l.blind, text)
+	}
+}
+
+// facts looks once at everything. What does not depend on each other is looked at side by side; all of it takes some seconds.
+func (l *doctorLook) facts(ctx context.Context) (doctor.Facts, []string) {
+	l.blind = nil
+	f := doctor.Facts{Plan: l.plan, Live: l.live, Joins: l.joins}
+	var r statusReport
+	var err error
+	if f.Links, err = l.links(); err != nil {
+		l.unseen("links and addresses", err)
+	}
+	kind := l.kind()
+	if f.Agreed, f.Remote, err = l.host.Agreed(); err != nil {
+		l.unseen("the node's addresses", err)
+	}
+	var status supervised.Status
+	if l.live {
+		status = l.daemon(&r)
+	}
+	l.elections(&r, f.Links, f.Agreed, status, nil)
+	for _, text := range r.Unseen {
+		what, why, _ := strings.Cut(text, ": ")
+		l.unseen(what, errors.New(why))
+	}
+	f.VIPs = l.vips(r.VIPs)
+	if l.live {
+		f.Members = l.members(ctx, &f)
+	}
+	var all sync.WaitGroup
+	hearings := l.hearings(&f, r.VIPs)
+	for _, look := range l.looks(ctx, &f, kind, status) {
+		all.Go(look)
+	}
+	all.Go(func() { l.adverts(ctx, &f, hearings) })
+	all.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	slices.Sort(l.blind)
+	return f, l.blind
+}
+
+// looks are all that stand beside each other: each writes fields of its own.
+func (l *doctorLook) looks(ctx context.Context, f *doctor.Facts, kind role.Role, status supervised.Status) []func() {
+	members := slices.Clone(f.Members) // network finds more out about them
+	always := []func(){
+		func() { l.network(f) },
+		func() { f.Clocks = l.clocks(ctx, members) },
+		func() { l.resolver(ctx, f) },
+		func() { l.reach(ctx, f, members) },
+		func() { l.machine(ctx, f, kind) },
+	}
+	if !l.live {
+		return append(always, func() { l.before(ctx, f) })
+	}
+	return append(always,
+		func() { l.files(f, kind) },
+		func() { l.keepalived(ctx, f, kind, status) },
+		func() { l.monitors(ctx, f, kind) },
+		func() { l.balancer(ctx, f, kind) },
+		func() { l.servers(ctx, f, kind, members) },
+		func() { l.tracks(ctx, f, kind) },
+		func() { l.answers(ctx, f, kind) })
+}
+
+// kind is what this host is, by what it has been given; empty for a plain one.
+func (l *doctorLook) kind() role.Role {
+	for _, sign := range []struct {
+		path string
+		kind role.Role
+	}{
+		{"/etc/systemd/system/onprem-keepalived.service", role.Bootstrap}, {"/etc/systemd/system/onprem-coredns.service", role.Bootstrap},
+		{"/etc/kubernetes/manifests/haproxy.yaml", role.Master}, {"/etc/kubernetes/manifests/keepalived.yaml", role.Worker}, {"/etc/kubernetes/manifests/coredns.yaml", role.Arbiter},
+	} {
+		if there, err := exists(l.host.at(sign.path)); err == nil && there {
+			return sign.kind
+		}
+	}
+	return ""
+}
+
+// rooms are what runs on this host.
+func (l *doctorLook) rooms(kind role.Role) (runs plan.Rooms) {
+	switch {
+	case kind == role.Bootstrap:
+		runs.VIP, runs.DNS = l.plan.BootstrapRuns()
+	case kind != "":
+		if runs = l.plan.NodeRuns(kind); runs.Disabled {
+			runs.VIP, runs.LB = false, false
+		}
+	}
+	return runs
+}
+
+// vips are what status knows of them, for the checks.
+func (l *doctorLook) vips(all []statusVIP) (out []doctor.VIP) {
+	conf, err := os.ReadFile(l.host.at(keepalivedConf))
+	if err != nil && l.live && !errors.Is(err, fs.ErrNotExist) {
+		l.unseen("keepalived's configuration", err)
+	}
+	for _, v := range all {
+		out = append(out, doctor.VIP{Address: v.VIP, For: v.For, Instance: v.Instance, ID: v.ID, Link: v.Link, Near: v.near, Here: v.Here, State: v.State, Peers: peersOf(conf, string(v.Instance))})
+	}
+	return out
+}
+
+// members are all hosts that may hold a VIP, as the API names them, or as this host has heard of them before.
+func (l *doctorLook) members(ctx context.Context, f *doctor.Facts) (out []doctor.Member) {
+	own := map[netip.Addr]bool{}
+	for _, k := range f.Links.Links {
+		for _, a := range k.Addresses {
+			own[a.Prefix.Addr()] = true
+		}
+	}
+	vips := slices.Concat(l.plan.VIPs.API, l.plan.VIPs.Ingress)
+	add := func(name string, addresses []netip.Addr, controlPlane, named bool) {
+		addresses = slices.DeleteFunc(slices.Clone(addresses), func(a netip.Addr) bool { return slices.Contains(vips, a) })
+		if len(addresses) > 0 && !slices.ContainsFunc(out, func(m doctor.Member) bool { return m.Name == name && name != "" }) {
+			self := slices.ContainsFunc(addresses, func(a netip.Addr) bool { return own[a] })
+			out = append(out, doctor.Member{Name: name, Addresses: addresses, ControlPlane: controlPlane, Named: named, Self: self})
+		}
+	}
+	nodes, err := l.nodes(ctx)
+	if err != nil {
+		l.unseen("the control plane's nodes", err)
+	}
+	for _, n := range nodes {
+		add(n.Name, slices.Concat(n.InternalIPs, within(n.Annotated, l.plan.MachineNetworks)), n.ControlPlane, true)
+	}
+	if text, err := os.ReadFile(l.host.at(vip.MemoryPath)); err == nil {
+		if memory, err := vip.DecodeMemory(text); err == nil {
+			for _, n := range memory.Nodes {
+				add(n.Name, slices.Concat(n.InternalIPs, within(n.Annotated, l.plan.MachineNetworks)), n.ControlPlane, false)
+			}
+			for _, c := range memory.Candidates {
+				add(c.Name, c.Addresses, false, false)
+			}
+		}
+	}
+	for _, v := range f.VIPs {
+		for _, p := range v.Peers {
+			if !p.IsMulticast() && !slices.ContainsFunc(out, func(m doctor.Member) bool { return slices.Contains(m.Addresses, p) }) {
+				add("", []netip.Addr{p}, false, false)
+			}
+		}
+	}
+	return out
+}
+
+func within(all []netip.Addr, networks []netip.Prefix) []netip.Addr {
+	return slices.DeleteFunc(slices.Clone(all), func(a netip.Addr) bool {
+		return !slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(a) })
+	})
+}
+
+// ownOn is this host's own address of a family on a link, no VIP among them.
+func (l *doctorLook) ownOn(links addr.Snapshot, vip netip.Addr, hint []netip.Addr) netip.Addr {
+	wanted := netip.Addr{}
+	for _, a := range hint {
+		if a.BitLen() == vip.BitLen() {
+			wanted = a
+		}
+	}
+	choice, err := addr.ForVIP(links, vip, slices.Concat(l.plan.VIPs.API, l.plan.VIPs.Ingress), wanted)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return choice.Address
+}

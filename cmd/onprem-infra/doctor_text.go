@@ -1,0 +1,54 @@
+//go:build remote
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+func printDoctor(std streams, r doctorReport, format string) error {
+	text := doctorText(r)
+	if format == "json" {
+		all, err := json.MarshalIndent(r, "", "  ")
+		if err != nil {
+			return fmt.Errorf("print what was found: %w", err)
+		}
+		text = string(all) + "\n"
+	}
+	_, err := fmt.Fprint(std.out, text)
+	return err
+}
+
+// doctorText is a report for a person, in lines of at most 100 columns.
+func doctorText(r doctorReport) string {
+	var text, rest strings.Builder
+	what := "a plain host"
+	if r.Live {
+		what = "this host " + orNone(addresses(r.NodeIPs), "(no address chosen yet)")
+	}
+	fmt.Fprintf(&rest, "cluster %s, on %s, at %s\n", r.Cluster, what, r.At.Format(time.DateTime+"Z"))
+	switch len(r.Findings) {
+	case 0:
+		fmt.Fprintf(&rest, "%d checks: nothing is wrong\n", len(r.Checks))
+	case 1:
+		fmt.Fprintf(&rest, "%d checks: one thing is wrong\n", len(r.Checks))
+	default:
+		fmt.Fprintf(&rest, "%d checks: %d things are wrong, the likeliest cause first\n", len(r.Checks), len(r.Findings))
+	}
+	for i, f := range r.Findings {
+		fmt.Fprintf(&rest, "\n%d. [%s] %s\nseen: %s\ndo: %s\n", i+1, f.Check, f.Looked, f.Seen, f.Do)
+	}
+	if len(r.Unseen) > 0 {
+		rest.WriteString("\n")
+	}
+	for _, what := range r.Unseen {
+		fmt.Fprintf(&rest, "not seen: %s\n", strings.Join(strings.Fields(what), " "))
+	}
+	for line := range strings.Lines(rest.String()) {
+		text.WriteString(wrapped(line))
+	}
+	return text.String()
+}
