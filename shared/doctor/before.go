@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
@@ -80,13 +81,20 @@ func programs(f Facts) (out []Finding) {
 func network(f Facts) (out []Finding) {
 	for _, v := range f.VIPs {
 		behind := len(f.Plan.MachineNetworks) > 0 && !slices.ContainsFunc(f.Plan.MachineNetworks, func(n netip.Prefix) bool { return n.Contains(v.Address) })
-		if v.Near || f.Remote || behind {
+		if v.Near || f.Remote || behind || f.inNetwork(v) {
 			continue
 		}
 		out = append(out, Finding{Looked: "the network of " + title(v), Seen: "no link of this host is in it" + networksOf(f),
 			Do: "put this host on the VIP's network, or choose a VIP of this one"})
 	}
 	return out
+}
+
+// inNetwork says whether any link is in a VIP's network, be it another one than the node's address is of.
+func (f Facts) inNetwork(v VIP) bool {
+	return slices.ContainsFunc(f.Links.Links, func(l addr.Link) bool {
+		return slices.ContainsFunc(l.Addresses, func(a addr.Address) bool { return a.Prefix.Addr() != v.Address && a.Prefix.Contains(v.Address) })
+	})
 }
 
 func networksOf(f Facts) string {

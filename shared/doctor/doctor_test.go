@@ -117,10 +117,14 @@ var cases = []struct {
 	{CheckPrograms, "absent", both(plain, func(f *Facts) { f.Programs[0].Version = "" }), "it is not installed"},
 	{CheckPrograms, "too old", both(plain, func(f *Facts) { f.Programs[0].Version, f.Programs[0].TooOld = "3.4.4", true }), "it is version 3.4.4"},
 	{CheckPrograms, "new enough", plain, ""},
-	{CheckNetwork, "no link is in it", both(plain, func(f *Facts) { f.VIPs[0].Near, f.VIPs[0].Link = false, "" }), "no link of this host is in it, which has 192.0.2.0/24 on ens3"},
+	{CheckNetwork, "no link is in it", both(plain, func(f *Facts) {
+		f.VIPs[0].Near, f.VIPs[0].Link, f.VIPs[0].Address = false, "", ip("203.0.113.5")
+		f.Plan.MachineNetworks = nil
+	}), "no link of this host is in it, which has 192.0.2.0/24 on ens3"},
+	{CheckNetwork, "the node's address is of another link", func(f *Facts) { f.VIPs[0].Near = false }, ""},
 	{CheckNetwork, "a remote worker", func(f *Facts) { f.VIPs[0].Near, f.Remote = false, true }, ""},
 	{CheckNetwork, "the plan has it behind a router", func(f *Facts) {
-		f.VIPs[0].Near, f.Plan.MachineNetworks = false, []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24")}
+		f.VIPs[0].Near, f.VIPs[0].Address = false, ip("203.0.113.5")
 	}, ""},
 	{CheckNodeAddress, "of another link", func(f *Facts) { f.Agreed = ips("198.51.100.12") }, "the node is known by 198.51.100.12 of ens4, and the VIP is in the network of ens3"},
 	{CheckNodeAddress, "two links in one network", func(f *Facts) { f.Links.Links[1].Addresses[0].Prefix = netip.MustParsePrefix("192.0.2.14/24") }, ""},
@@ -177,7 +181,7 @@ var cases = []struct {
 	{CheckKeepalived, "does not run", func(f *Facts) { f.Keepalived.Running = false }, "it does not run"},
 	{CheckKeepalived, "is not to run", func(f *Facts) { f.Keepalived.Wanted, f.Keepalived.Running = false, false }, ""},
 	{CheckStale, "here", func(f *Facts) { f.VIPs[0].Here, f.VIPs[0].Answers = true, nil }, "its kernel has it on ens3, and its keepalived is BACKUP"},
-	{CheckStale, "elsewhere", heard(clash.Duplicate), "m3 (52:54:00:00:00:13) does, and does not announce it"},
+	{CheckStale, "beside the holder's", func(f *Facts) { f.VIPs[0].Here = true }, "its kernel has it on ens3, and its keepalived is BACKUP"},
 	{CheckStale, "the holder's", func(f *Facts) { f.VIPs[0].Here, f.VIPs[0].Answers, f.VIPs[0].State = true, nil, supervised.Master }, ""},
 	{CheckAPIServers, "all are down", func(f *Facts) {
 		f.Balancer.Up, f.Redirected = nil, ptr(false)

@@ -216,7 +216,7 @@ func holders(f Facts) []Finding {
 				ours = append(ours, f.member(mac))
 			}
 		}
-		if v.Here {
+		if v.Here && v.State == supervised.Master { // else its address is stale
 			ours = append(ours, "this host")
 		}
 		if f.Live && len(ours) > 1 && len(out) == 0 {
@@ -226,7 +226,7 @@ func holders(f Facts) []Finding {
 	return out
 }
 
-// stale are addresses that stay where nobody answers for them: here, or on a host of the cluster that does not announce them while another one does.
+// stale are addresses that this host's kernel has, and that its keepalived does not answer for.
 func stale(f Facts) (out []Finding) {
 	for _, v := range f.VIPs {
 		if !f.Live {
@@ -237,9 +237,7 @@ func stale(f Facts) (out []Finding) {
 				Do: fmt.Sprintf("take it off: ip address del %s dev %s", v.Address, orWord(v.Link, "LINK"))})
 		}
 	}
-	return append(out, f.heard([]clash.Kind{clash.Duplicate}, func(h clash.Finding) Finding {
-		return Finding{Looked: "who answers for " + f.of(h), Seen: fmt.Sprintf("%s does, and does not announce it; another host does", f.member(h.Who.MAC)), Do: "run doctor there, and take the address off it"}
-	})...)
+	return out
 }
 
 // neighbours looks for hosts that send what is for a VIP elsewhere than to who has it.
