@@ -103,6 +103,9 @@ var cases = []struct {
 	says   string // of the first finding; empty: nothing is found at all
 }{
 	{CheckClock, "five minutes off by the time server", func(f *Facts) { f.Clocks[0].Ahead = 5 * time.Minute }, "it is 5m0s behind by that of 192.0.2.1"},
+	{CheckClock, "a time server knows better than nodes", func(f *Facts) {
+		f.Clocks = []Clock{{Who: "a"}, {Who: "b"}, {Who: "192.0.2.1", Server: true, Ahead: 5 * time.Minute}}
+	}, "it is 5m0s behind by that of 192.0.2.1"},
 	{CheckClock, "five minutes off by two of three nodes", func(f *Facts) {
 		f.Clocks = []Clock{{Who: "a", Ahead: -5 * time.Minute}, {Who: "b", Ahead: -5 * time.Minute}, {Who: "c"}}
 	}, "it is 5m0s ahead by that of"},
@@ -301,7 +304,7 @@ func TestLasting(t *testing.T) {
 	a, b := Finding{Check: CheckStale, Looked: "x", Seen: "3 s"}, Finding{Check: CheckStale, Looked: "y"}
 	later := a
 	later.Seen = "5 s"
-	if got := Lasting([]Finding{a, b}, []Finding{later, {Check: CheckOlder, Looked: "x"}}); !slices.Equal(got, []Finding{later}) {
+	if got := Lasting([]Finding{a, b}, []Finding{later, {Check: CheckStale, Looked: "z"}, {Check: CheckOlder, Looked: "x"}}); !slices.Equal(got, []Finding{later}) {
 		t.Errorf("%+v", got)
 	}
 }
