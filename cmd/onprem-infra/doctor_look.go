@@ -109,6 +109,7 @@ func (l *doctorLook) facts(ctx context.Context) (doctor.Facts, []string) {
 		l.unseen("links and addresses", err)
 	}
 	kind := l.kind()
+	f.Master = kind == role.Master
 	if f.Agreed, f.Remote, err = l.host.Agreed(); err != nil {
 		l.unseen("the node's addresses", err)
 	}

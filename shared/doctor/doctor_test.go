@@ -46,7 +46,7 @@ func healthy(t *testing.T) Facts {
 		return Server{Address: netip.AddrPortFrom(ip(address), 6443), Ready: true}
 	}
 	return Facts{
-		Plan: p, Live: true, Agreed: ips("192.0.2.12"), Kernel: "6.1.0-18-amd64", Unstepped: "the kernel says so",
+		Plan: p, Live: true, Master: true, Agreed: ips("192.0.2.12"), Kernel: "6.1.0-18-amd64", Unstepped: "the kernel says so",
 		Links: addr.Snapshot{Links: []addr.Link{{Index: 2, Name: "ens3", Up: true, Addresses: []addr.Address{{Prefix: netip.MustParsePrefix("192.0.2.12/24")}, {Prefix: netip.MustParsePrefix("192.0.2.6/32")}}},
 			{Index: 3, Name: "ens4", Up: true, Addresses: []addr.Address{{Prefix: netip.MustParsePrefix("198.51.100.12/24")}}}}},
 		Clocks:   []Clock{{Who: "192.0.2.1", Server: true, Ahead: 20 * time.Millisecond}, {Who: "192.0.2.11", Ahead: -700 * time.Millisecond}},
@@ -75,6 +75,7 @@ func healthy(t *testing.T) Facts {
 
 // plain makes a host of it on which nothing is installed.
 func plain(f *Facts) {
+	f.Master = false
 	f.Live, f.Agreed, f.Members, f.Keepalived, f.Monitors, f.Servers, f.Balancer, f.Redirected, f.Tracks, f.Names = false, nil, nil, nil, nil, nil, nil, nil, nil, nil
 	f.Unstepped = ""
 	f.Links.Links[0].Addresses = f.Links.Links[0].Addresses[:1]
@@ -166,6 +167,7 @@ var cases = []struct {
 	{CheckOlder, "nothing is in force yet", func(f *Facts) { f.Keepalived.Applied, f.Keepalived.Running = "", false }, ""},
 	{CheckPeers, "lack a node", func(f *Facts) { f.VIPs[0].Peers = ips("192.0.2.11") }, "they lack m3 (192.0.2.13)"},
 	{CheckPeers, "of others lack this host", func(f *Facts) { f.Members = slices.Delete(f.Members, 1, 2) }, "the API has no Node with an address of this host"},
+	{CheckPeers, "a worker is none of the control plane", func(f *Facts) { f.Members, f.Master = slices.Delete(f.Members, 1, 2), false }, ""},
 	{CheckPeers, "multicast has none", func(f *Facts) { f.VIPs[0].Peers, f.Plan.VRRP.Mode = ips("192.0.2.11"), spec.Multicast }, ""},
 	{CheckPeers, "the API has not spoken", func(f *Facts) {
 		f.VIPs[0].Peers = ips("192.0.2.11")

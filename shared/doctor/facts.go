@@ -16,6 +16,7 @@ type Facts struct {
 	Plan   plan.Plan // in force on this host, or for the host that it is to become
 	Live   bool      // the host has been given its files; else it is a plain one
 	Joins  bool      // the cluster lives, and this plain host is to join it
+	Master bool      // it is a node of the control plane
 	Links  addr.Snapshot
 	Agreed []netip.Addr // the addresses that the node is known by
 	Remote bool         // it is a worker on another network, and holds no VIP

@@ -178,7 +178,7 @@ func peers(f Facts) (out []Finding) {
 			self = self || m.Self
 		}
 	}
-	if named > 0 && !self && !f.Remote && f.Live && f.Keepalived != nil && f.Keepalived.Wanted {
+	if named > 0 && !self && f.Master {
 		out = append(out, Finding{Looked: "whether other nodes' peer lists have this host", Seen: "they cannot: the API has no Node with an address of this host",
 			Do: "see why the kubelet of this host does not register its Node, or registers it with another address (kubectl get nodes -o wide)"})
 	}

@@ -54,7 +54,7 @@ func Adverts(ctx context.Context, link string, hear func(Heard)) error {
 			end(nil)
 			return fmt.Errorf("listen for VRRP on %s: %w", link, err)
 		}
-		defer context.AfterFunc(ctx, func() { _ = socket.Close() })() // nothing is written
+		defer socket.Close() // nothing is written, and whoever reads gets away
 		readers.Go(func() {
 			end(readAdverts(socket, func(h Heard) {
 				turn.Lock()

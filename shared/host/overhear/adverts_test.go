@@ -147,3 +147,25 @@ func TestAdvertsNoLink(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestAdvertsEnd holds that whoever listened for a while gets away, however the end and the ear's own end meet.
+func TestAdvertsEnd(t *testing.T) {
+	need.Root(t)
+	ended := make(chan error)
+	const times = 300
+	for range times {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		go func() { ended <- Adverts(ctx, "lo", func(Heard) {}) }()
+	}
+	for range times {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatal(err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("it listens on")
+		}
+	}
+}

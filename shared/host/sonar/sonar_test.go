@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"slices"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -38,6 +39,20 @@ func lan(t *testing.T) (own, second, third netns.Namespace) {
 		h.ns.IP(t, lines)
 	}
 	own.IP(t, "addr add 192.0.2.5/32 dev ens3\n")
+	for _, way := range [][2]string{{"192.0.2.1", "192.0.2.2"}, {"192.0.2.1", "192.0.2.3"}, {"2001:db8::1", "2001:db8::2"}, {"2001:db8::1", "2001:db8::3"}} {
+		begin := time.Now() // a switch that has just begun loses what it gets
+		for passes := false; !passes; {
+			if err := own.In(func() (err error) {
+				passes, err = Echo(netip.MustParseAddr(way[0]), netip.MustParseAddr(way[1]), 64)
+				return err
+			}); err != nil || time.Since(begin) > time.Minute {
+				t.Fatalf("nothing goes from %s to %s: %v", way[0], way[1], err)
+			}
+		}
+	}
+	for _, ns := range []netns.Namespace{own, second, third} {
+		ns.IP(t, "neigh flush all\n")
+	}
 	return own, second, third
 }
 
