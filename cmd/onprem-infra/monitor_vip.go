@@ -115,9 +115,10 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error { return file.Watch(ctx, host.watched(), m.wake) })
 		m.watch(ctx, "the supervisor's life", func(ctx context.Context) error { return supervise.Outlive(ctx, vip.RunDir, m.log) })
 		m.watch(ctx, "adverts from beyond a router", dropFarVRRP)
-		journal := newNodeWriter(p, r, host, checks, m.log)
-		journal.heard, host.ear.journal = host.ear.announced, journal.disturbed
+		journal, tells := newNodeWriter(p, r, host, checks, m.log), newTeller(seen.api.NodeName, seen.api.TellOfNode, m.log)
+		journal.heard, journal.told, host.ear.journal = host.ear.announced, tells.note, journal.disturbed
 		m.watch(ctx, "the journal", journal.follow)
+		m.watch(ctx, "Events of this node", tells.follow)
 		m.watch(ctx, "who else is in the elections", host.ear.follow)
 		seen.follow(ctx, m)
 	})

@@ -35,6 +35,7 @@ type writer struct {
 	checks []vrrp.CheckName
 	passes func(vrrp.CheckName) bool
 	now    func() time.Time
+	told   func(journal.Entry) // hears what is written down; nil for nobody
 	log    *slog.Logger
 
 	journal *journal.Journal
@@ -139,6 +140,9 @@ func (w *writer) look() error {
 	for _, e := range w.journal.Note(l) {
 		w.wrote = false
 		w.log.Info("this node's part in a VIP", "vip", e.VIP, "state", e.State, "why", e.Why)
+		if w.told != nil {
+			w.told(e)
+		}
 	}
 	if w.wrote {
 		return nil

@@ -179,7 +179,29 @@ func TestAccess(t *testing.T) {
 		t.Errorf("a kubelet deletes the list: %v, want a refusal", err)
 	}
 	claims(t, master)
+	events(t, s, worker)
 	rights(t, c, s)
+}
+
+// events has a kubelet tell of its Node, which needs no right of ours, as people find it who ask for a Node's events.
+func events(t *testing.T, s *Server, worker *monitor) {
+	node, err := worker.api.NodeName()
+	if err != nil || node != "worker-0" {
+		t.Fatalf("the node is %q, %v", node, err)
+	}
+	at := time.Now()
+	for _, again := range []time.Duration{0, time.Second} {
+		if err := worker.api.TellOfNode(t.Context(), node, "VIPTaken", "This node holds the VIP 192.0.2.6", at.Add(again)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var list corev1.EventList
+	if err := s.Admin().Do(t.Context(), http.MethodGet, "/api/v1/events?fieldSelector=involvedObject.kind%3DNode,involvedObject.name%3Dworker-0,involvedObject.uid%3Dworker-0", nil, &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Items) != 2 || list.Items[0].Reason != "VIPTaken" || list.Items[0].Type != corev1.EventTypeNormal || list.Items[0].Source.Component != "onprem-infra" {
+		t.Errorf("events of the Node: %+v", list.Items)
+	}
 }
 
 // claims has a kubelet claim a rank on its own Node, which needs no right of ours, and on another one's, which must not be. What the Node has besides stays.
