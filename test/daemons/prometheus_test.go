@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -25,6 +24,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/need"
+	"github.com/onprem-infra/onprem-infra/test/scrape"
 )
 
 // watchedPlan is a cluster whose VIPs somebody watches over.
@@ -203,14 +203,11 @@ func (s *scraped) pages() map[string]*metrics.Page {
 	return out
 }
 
-var sampleLine = regexp.MustCompile(`^([a-z_]+)(?:\{(.*)\})? (\S+)$`)
-
-// series are the samples of a whole scenario, one line for each series, as Prometheus would have scraped them.
-func series(t *testing.T, fault func(n int, since time.Duration, s *scraped)) map[string]string {
+// recorded is a whole scenario.
+func recorded(t *testing.T, fault func(n int, since time.Duration, s *scraped)) *scrape.Recording {
 	t.Helper()
-	steps := int(lasts / pace)
-	values := map[string][]string{}
-	for i := range steps {
+	r := &scrape.Recording{}
+	for i := range int(lasts / pace) {
 		at := time.Duration(i) * pace
 		for n := range 3 {
 			s := well(n, at)
@@ -218,66 +215,14 @@ func series(t *testing.T, fault func(n int, since time.Duration, s *scraped)) ma
 				fault(n, at-struck, s)
 			}
 			for room, page := range s.pages() {
-				for line := range strings.Lines(string(page.Text())) {
-					if strings.HasPrefix(line, "#") {
-						continue
-					}
-					m := sampleLine.FindStringSubmatch(strings.TrimSpace(line))
-					if m == nil {
-						t.Fatalf("%q is no sample", line)
-					}
-					labels := fmt.Sprintf(`instance="node%d/%s",job="one"`, n, room)
-					if m[2] != "" {
-						labels = m[2] + "," + labels
-					}
-					name := m[1] + "{" + labels + "}"
-					for len(values[name]) < i {
-						values[name] = append(values[name], "_")
-					}
-					values[name] = append(values[name], m[3])
+				if err := r.Page(fmt.Sprintf("node%d/%s", n, room), page.Text()); err != nil {
+					t.Fatal(err)
 				}
 			}
 		}
+		r.Step()
 	}
-	out := map[string]string{}
-	for name, list := range values {
-		for len(list) < steps { // what is not there when a target answers is gone at once
-			list = append(list, "stale")
-		}
-		out[name] = strings.Join(list, " ")
-	}
-	return out
-}
-
-// firing says which alarms sound, as promtool finds: it must fire exactly these, at the end of the scenario.
-func firing(t *testing.T, dir string, input map[string]string, at time.Duration, want []string) (code int, said string) {
-	t.Helper()
-	type in struct {
-		Series string `yaml:"series"`
-		Values string `yaml:"values"`
-	}
-	var list []in
-	for _, name := range slices.Sorted(maps.Keys(input)) {
-		list = append(list, in{name, input[name]})
-	}
-	samples := []any{}
-	for _, alarm := range want {
-		samples = append(samples, map[string]any{"labels": fmt.Sprintf(`{alertname=%q}`, alarm), "value": 1})
-	}
-	text, err := yaml.Marshal(map[string]any{
-		"rule_files": []string{"rules.yaml"}, "evaluation_interval": pace.String(),
-		"tests": []any{map[string]any{"interval": pace.String(), "input_series": list, "promql_expr_test": []any{
-			map[string]any{"expr": `group by (alertname) (ALERTS{alertstate="firing"})`, "eval_time": at.String(), "exp_samples": samples},
-		}}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "test.yaml")
-	if err := os.WriteFile(path, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return promtool(t, nil, "test", "rules", path)
+	return r
 }
 
 // alarms are the scenarios: what happens, and which alarms must sound when it has lasted for a while, and no others.
@@ -374,8 +319,8 @@ func TestAlarms(t *testing.T) {
 	sounded := map[string]bool{}
 	for _, tt := range alarms() {
 		t.Run(tt.name, func(t *testing.T) {
-			if code, said := firing(t, dir, series(t, tt.fault), struck+tt.after, tt.want); code != 0 {
-				t.Errorf("want %v and no others:\n%s", tt.want, said)
+			if err := recorded(t, tt.fault).Firing(t, filepath.Join(dir, monitoring.RulesFile), pace, struck+tt.after, tt.want); err != nil {
+				t.Error(err)
 			}
 		})
 		for _, alarm := range tt.want {

@@ -1,0 +1,102 @@
+// Package scrape records what programs say of themselves, as a Prometheus would have scraped it, and has a real Prometheus's rule engine say which alarms
+// sound of that.
+package scrape
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/onprem-infra/onprem-infra/test/need"
+)
+
+// Recording is a row of scrapes of several targets. Its zero value has none.
+type Recording struct {
+	steps  int
+	values map[string][]string // by series
+}
+
+var sample = regexp.MustCompile(`^([a-z_]+)(?:\{(.*)\})? (\S+)$`)
+
+// Page adds what a target has said in this step.
+func (r *Recording) Page(target string, text []byte) error {
+	if r.values == nil {
+		r.values = map[string][]string{}
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		m := sample.FindStringSubmatch(strings.TrimSpace(line))
+		if m == nil {
+			return fmt.Errorf("%q is no sample", line)
+		}
+		labels := fmt.Sprintf(`instance=%q,job="one"`, target)
+		if m[2] != "" {
+			labels = m[2] + "," + labels
+		}
+		name := m[1] + "{" + labels + "}"
+		r.values[name] = append(r.until(name), m[3])
+	}
+	return nil
+}
+
+// until is a series up to this step. What was not there when others were is gone at once, as it is when a target does not answer.
+func (r *Recording) until(name string) []string {
+	list := r.values[name]
+	for len(list) < r.steps {
+		absent := "stale"
+		if len(list) == 0 || list[len(list)-1] == "_" {
+			absent = "_"
+		}
+		list = append(list, absent)
+	}
+	return list
+}
+
+// Step ends a step.
+func (r *Recording) Step() { r.steps++ }
+
+// Firing holds that exactly these alarms of a file of rules sound at a time of the recording, whose steps are pace apart; what it says otherwise is an
+// error with what promtool says.
+func (r *Recording) Firing(t testing.TB, rules string, pace, at time.Duration, want []string) error {
+	t.Helper()
+	type in struct {
+		Series string `yaml:"series"`
+		Values string `yaml:"values"`
+	}
+	var list []in
+	for _, name := range slices.Sorted(maps.Keys(r.values)) {
+		list = append(list, in{name, strings.Join(r.until(name), " ")})
+	}
+	samples := []any{}
+	for _, alarm := range want {
+		samples = append(samples, map[string]any{"labels": fmt.Sprintf(`{alertname=%q}`, alarm), "value": 1})
+	}
+	text, err := yaml.Marshal(map[string]any{
+		"rule_files": []string{rules}, "evaluation_interval": pace.String(),
+		"tests": []any{map[string]any{"interval": pace.String(), "input_series": list, "promql_expr_test": []any{
+			map[string]any{"expr": `group by (alertname) (ALERTS{alertstate="firing"})`, "eval_time": at.String(), "exp_samples": samples},
+		}}},
+	})
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(t.TempDir(), "test.yaml")
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		return err
+	}
+	if out, err := exec.CommandContext(t.Context(), need.Command(t, "promtool"), "test", "rules", path).CombinedOutput(); err != nil {
+		return fmt.Errorf("want %v and no others: %w\n%s", want, err, out)
+	}
+	return nil
+}
