@@ -3,6 +3,7 @@
 package scrape
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -13,8 +14,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
@@ -71,8 +70,8 @@ func (r *Recording) Step() { r.steps++ }
 func (r *Recording) Firing(t testing.TB, rules string, pace, at time.Duration, want []string) error {
 	t.Helper()
 	type in struct {
-		Series string `yaml:"series"`
-		Values string `yaml:"values"`
+		Series string `json:"series"`
+		Values string `json:"values"`
 	}
 	var list []in
 	for _, name := range slices.Sorted(maps.Keys(r.values)) {
@@ -82,7 +81,7 @@ func (r *Recording) Firing(t testing.TB, rules string, pace, at time.Duration, w
 	for _, alarm := range want {
 		samples = append(samples, map[string]any{"labels": fmt.Sprintf(`{alertname=%q}`, alarm), "value": 1})
 	}
-	text, err := yaml.Marshal(map[string]any{
+	text, err := json.Marshal(map[string]any{
 		"rule_files": []string{rules}, "evaluation_interval": pace.String(),
 		"tests": []any{map[string]any{"interval": pace.String(), "input_series": list, "promql_expr_test": []any{
 			map[string]any{"expr": `group by (alertname) (ALERTS{alertstate="firing"})`, "eval_time": at.String(), "exp_samples": samples},
@@ -91,7 +90,7 @@ func (r *Recording) Firing(t testing.TB, rules string, pace, at time.Duration, w
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(t.TempDir(), "test.yaml")
+	path := filepath.Join(t.TempDir(), "test.json")
 	if err := os.WriteFile(path, text, 0o644); err != nil {
 		return err
 	}
