@@ -18,13 +18,14 @@ const (
 	CheckNetwork       Name = "vip-network"    // no link of this host is in a VIP's network
 	CheckNodeAddress   Name = "node-address"   // the node is known by an address of another link than the VIP's
 	CheckDHCP          Name = "dhcp"           // a DHCP server may give a VIP away
-	CheckFiles         Name = "files"          // files differ from the plan
 	CheckTaken         Name = "vip-taken"      // a VIP is somebody's before the cluster exists
 	CheckForeign       Name = "vip-foreign"    // a host that is none of the cluster's answers for a VIP
 	CheckVRID          Name = "vrid"           // a foreign router has the cluster's virtual router ID
 	CheckStranger      Name = "stranger"       // a host that is none of the cluster's announces a VIP
 	CheckVersion       Name = "vrrp-version"   // hosts of the cluster speak two versions of VRRP
 	CheckInterval      Name = "vrrp-interval"  // hosts of the cluster announce themselves in two intervals
+	CheckFiles         Name = "files"          // files differ from the plan
+	CheckStale         Name = "stale-vip"      // a host has a VIP that it is not to hold
 	CheckMonitors      Name = "monitor"        // a monitor is dead, or stands still
 	CheckSupervisor    Name = "supervisor"     // keepalived's parent is dead, or stands still
 	CheckRefused       Name = "config-refused" // keepalived does not take its new configuration
@@ -33,7 +34,6 @@ const (
 	CheckOneWay        Name = "one-way"        // a host does not hear another one
 	CheckHolders       Name = "two-holders"    // two hosts hold a VIP
 	CheckKeepalived    Name = "keepalived"     // keepalived does not run
-	CheckStale         Name = "stale-vip"      // a host has a VIP that it is not to hold
 	CheckAPIServers    Name = "api-servers"    // API servers do not work
 	CheckHAProxy       Name = "haproxy"        // the balancer is dead, or hangs
 	CheckBalancer      Name = "balancer"       // the balancer knows of no server, and there is one
@@ -69,10 +69,10 @@ type check struct {
 
 // checks are all, in the order of Name.
 var checks = []check{
-	{CheckClock, clocks}, {CheckInStep, inStep}, {CheckKernel, kernel}, {CheckPrograms, programs}, {CheckNetwork, network}, {CheckNodeAddress, nodeAddress}, {CheckDHCP, dhcp}, {CheckFiles, files},
-	{CheckTaken, taken}, {CheckForeign, foreign}, {CheckVRID, vrid}, {CheckStranger, stranger}, {CheckVersion, version}, {CheckInterval, interval},
+	{CheckClock, clocks}, {CheckInStep, inStep}, {CheckKernel, kernel}, {CheckPrograms, programs}, {CheckNetwork, network}, {CheckNodeAddress, nodeAddress}, {CheckDHCP, dhcp},
+	{CheckTaken, taken}, {CheckForeign, foreign}, {CheckVRID, vrid}, {CheckStranger, stranger}, {CheckVersion, version}, {CheckInterval, interval}, {CheckFiles, files}, {CheckStale, stale},
 	{CheckMonitors, monitors}, {CheckSupervisor, supervisor}, {CheckRefused, refused}, {CheckOlder, older}, {CheckPeers, peers}, {CheckOneWay, oneWay}, {CheckHolders, holders},
-	{CheckKeepalived, keepalivedDead}, {CheckStale, stale}, {CheckAPIServers, apiServers}, {CheckHAProxy, haproxyDead}, {CheckBalancer, balancer}, {CheckRedirect, redirected}, {CheckTracked, tracked},
+	{CheckKeepalived, keepalivedDead}, {CheckAPIServers, apiServers}, {CheckHAProxy, haproxyDead}, {CheckBalancer, balancer}, {CheckRedirect, redirected}, {CheckTracked, tracked},
 	{CheckNeighbours, neighbours}, {CheckNoHolder, noHolder}, {CheckPorts, ports}, {CheckReach, reach}, {CheckMTU, mtu}, {CheckVRRPPasses, vrrpPasses},
 	{CheckUpstreamSelf, upstreamSelf}, {CheckUpstreamNone, upstreamNone}, {CheckCoreDNS, coreDNS}, {CheckNames, names}, {CheckOutsideRecord, outside}, {CheckImages, images},
 }
@@ -98,10 +98,13 @@ func Examine(f Facts) []Finding {
 	return all
 }
 
+// lasted are checks whose findings have lasted by themselves: three adverts in a row have said the same.
+var lasted = []Name{CheckVRID, CheckStranger, CheckVersion, CheckInterval}
+
 // Lasting are the findings of a later look that an earlier one had as well: a VIP that moves, or a file that is just being replaced, is no fault. What
 // was seen may differ, as by an age.
 func Lasting(earlier, later []Finding) []Finding {
 	return slices.DeleteFunc(slices.Clone(later), func(f Finding) bool {
-		return !slices.ContainsFunc(earlier, func(e Finding) bool { return e.Check == f.Check && e.Looked == f.Looked })
+		return !slices.Contains(lasted, f.Check) && !slices.ContainsFunc(earlier, func(e Finding) bool { return e.Check == f.Check && e.Looked == f.Looked })
 	})
 }

@@ -156,12 +156,12 @@ var cases = []struct {
 	{CheckInterval, "nothing is heard", func(f *Facts) { f.Heard = []clash.Finding{} }, ""},
 	{CheckMonitors, "one does not answer", func(f *Facts) { f.Monitors[0].Fault = "connection refused" }, "it is dead, or stands still: connection refused"},
 	{CheckMonitors, "its heart stands still", func(f *Facts) { f.Keepalived.HeartBeat = false }, "it stands still"},
-	{CheckMonitors, "said once", func(f *Facts) { f.Keepalived.Wanted, f.Keepalived.HeartBeat = false, false }, ""},
+	{CheckMonitors, "said once", func(f *Facts) { f.Keepalived.Wanted, f.Keepalived.HeartBeat, f.VIPs[1].Here = false, false, false }, ""},
 	{CheckSupervisor, "has never spoken", func(f *Facts) { f.Keepalived = &Daemon{Wanted: true} }, "it has never spoken"},
 	{CheckSupervisor, "is silent", func(f *Facts) { f.Keepalived.Silent = "no answer in 1s" }, "it is dead, or stands still: no answer"},
-	{CheckSupervisor, "a host that has none", func(f *Facts) { f.Keepalived = &Daemon{} }, ""},
+	{CheckSupervisor, "a host that has none", func(f *Facts) { f.Keepalived, f.VIPs[1].Here = &Daemon{}, false }, ""},
 	{CheckRefused, "a new configuration", func(f *Facts) { f.Keepalived.Refusal = "Unknown keyword\n'x'" }, "keepalived refuses it: Unknown keyword 'x'"},
-	{CheckRefused, "by a parent that does not speak now", func(f *Facts) { f.Keepalived = &Daemon{Refusal: "x"} }, ""},
+	{CheckRefused, "by a parent that does not speak now", func(f *Facts) { f.Keepalived, f.VIPs[1].Here = &Daemon{Refusal: "x"}, false }, ""},
 	{CheckOlder, "the disk has another", func(f *Facts) { f.Keepalived.Disk = "two" }, "another configuration (one) than the disk's"},
 	{CheckOlder, "the disk has none yet", func(f *Facts) { f.Keepalived.Disk = "" }, ""},
 	{CheckOlder, "nothing is in force yet", func(f *Facts) { f.Keepalived.Applied, f.Keepalived.Running = "", false }, ""},
@@ -184,9 +184,11 @@ var cases = []struct {
 	{CheckHolders, "another one beside this host", func(f *Facts) { f.VIPs[1].Answers = []string{mac13} }, "m3 (52:54:00:00:00:13) and this host have it"},
 	{CheckHolders, "one", func(f *Facts) { f.VIPs[0].Answers, f.VIPs[0].Cached = []string{mac13}, mac13 }, ""},
 	{CheckKeepalived, "does not run", func(f *Facts) { f.Keepalived.Running = false }, "it does not run"},
-	{CheckKeepalived, "is not to run", func(f *Facts) { f.Keepalived.Wanted, f.Keepalived.Running = false, false }, ""},
+	{CheckKeepalived, "is not to run", func(f *Facts) { f.Keepalived.Wanted, f.Keepalived.Running, f.VIPs[1].Here = false, false, false }, ""},
 	{CheckStale, "here", func(f *Facts) { f.VIPs[0].Here, f.VIPs[0].Answers = true, nil }, "its kernel has it on ens3, and its keepalived is BACKUP"},
 	{CheckStale, "beside the holder's", func(f *Facts) { f.VIPs[0].Here = true }, "its kernel has it on ens3, and its keepalived is BACKUP"},
+	{CheckStale, "its keepalived is dead, and another host has taken over", func(f *Facts) { f.Keepalived.Silent, f.VIPs[1].Answers = "no answer", []string{mac13} }, "its keepalived is dead, or stands still, and another host has it"},
+	{CheckStale, "a host without keepalived", func(f *Facts) { f.Keepalived.Wanted = false }, "this host has no keepalived"},
 	{CheckStale, "the holder's", func(f *Facts) { f.VIPs[0].Here, f.VIPs[0].Answers, f.VIPs[0].State = true, nil, supervised.Master }, ""},
 	{CheckAPIServers, "all are down", func(f *Facts) {
 		f.Balancer.Up, f.Redirected = nil, ptr(false)
@@ -306,6 +308,9 @@ func TestLasting(t *testing.T) {
 	a, b := Finding{Check: CheckStale, Looked: "x", Seen: "3 s"}, Finding{Check: CheckStale, Looked: "y"}
 	later := a
 	later.Seen = "5 s"
+	if heard := []Finding{{Check: CheckVersion}}; !slices.Equal(Lasting(nil, heard), heard) {
+		t.Error("what three adverts have said must be said again")
+	}
 	if got := Lasting([]Finding{a, b}, []Finding{later, {Check: CheckStale, Looked: "z"}, {Check: CheckOlder, Looked: "x"}}); !slices.Equal(got, []Finding{later}) {
 		t.Errorf("%+v", got)
 	}

@@ -216,7 +216,7 @@ func holders(f Facts) []Finding {
 				ours = append(ours, f.member(mac))
 			}
 		}
-		if v.Here && v.State == supervised.Master { // else its address is stale
+		if v.Here && v.State == supervised.Master && f.speaks() { // else its address is stale
 			ours = append(ours, "this host")
 		}
 		if f.Live && len(ours) > 1 && len(out) == 0 {
@@ -226,15 +226,23 @@ func holders(f Facts) []Finding {
 	return out
 }
 
-// stale are addresses that this host's kernel has, and that its keepalived does not answer for.
+// stale are addresses that this host's kernel has, and that nobody answers for here: by the word of keepalived's parent, or where that is dead by another
+// host that has the VIP.
 func stale(f Facts) (out []Finding) {
 	for _, v := range f.VIPs {
-		if !f.Live {
-			continue
+		why := ""
+		switch wanted := f.Keepalived != nil && f.Keepalived.Wanted; {
+		case !f.Live || !v.Here:
+		case !wanted:
+			why = "this host has no keepalived"
+		case f.speaks() && v.State != supervised.Master:
+			why = "its keepalived is " + orWord(string(v.State), "not there")
+		case !f.speaks() && len(v.Answers) > 0:
+			why = "its keepalived is dead, or stands still, and another host has it"
 		}
-		if v.Here && v.State != supervised.Master {
-			out = append(out, Finding{Looked: title(v) + " on this host", Seen: fmt.Sprintf("its kernel has it%s, and its keepalived is %s", on(v), orWord(string(v.State), "not there")),
-				Do: fmt.Sprintf("take it off: ip address del %s dev %s", v.Address, orWord(v.Link, "LINK"))})
+		if why != "" {
+			out = append(out, Finding{Looked: title(v) + " on this host", Seen: fmt.Sprintf("its kernel has it%s, and %s", on(v), why),
+				Do: fmt.Sprintf("take it off: ip address del %s dev %s", netip.PrefixFrom(v.Address, v.Address.BitLen()), orWord(v.Link, "LINK"))})
 		}
 	}
 	return out

@@ -211,10 +211,9 @@ var ailments = []ailment{
 	{"the advert interval of one node differs", timing("vm"), doctor.CheckInterval, other},
 	{"the VRRP version of one node differs", timing("compat"), doctor.CheckVersion, two},
 	{"a VIP is stale", func(c *clinic) (func() error, error) {
-		vip := netip.PrefixFrom(chain.APIVIP, 32)
-		n := c.other
-		return func() error { _ = n.Host.Take(vip); return nil }, n.Host.Give(vip) // its monitor may have taken it
-	}, doctor.CheckStale, other},
+		n := c.holder // its kernel has the address on, and another node takes over
+		return func() error { return n.Thaw(Keepalived) }, n.Freeze(Keepalived)
+	}, doctor.CheckStale, holder},
 	{"keepalived runs an older file than the disk's", func(c *clinic) (func() error, error) {
 		return edit(c.other, "/etc/keepalived/keepalived.conf", func(text string) string { return text + "# by hand\n" })
 	}, doctor.CheckOlder, other},
