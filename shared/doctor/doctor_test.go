@@ -355,3 +355,12 @@ func TestOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestStaleAlone holds that a host whose keepalived does not answer for the address that its kernel has is told of that alone: it is no second holder.
+func TestStaleAlone(t *testing.T) {
+	f := healthy(t)
+	f.VIPs[0].Here = true
+	if found := Examine(f); len(found) != 1 || found[0].Check != CheckStale {
+		t.Errorf("%+v", found)
+	}
+}
