@@ -314,7 +314,7 @@ var ailments = []ailment{
 			}
 			return nil
 		}
-		if err := errors.Join(ip("link", "add", "eth1", "type", "dummy"), ip("address", "add", "198.51.100.22/24", "dev", "eth1"), ip("link", "set", "eth1", "up")); err != nil {
+		if err := errors.Join(ip("link", "add", "eth1", "type", "veth", "peer", "name", "far1"), ip("link", "set", "far1", "up"), ip("address", "add", "198.51.100.22/24", "dev", "eth1"), ip("link", "set", "eth1", "up")); err != nil {
 			return nil, err
 		}
 		undo, err := edit(n, "/run/nodeip-configuration/ipv4", to("198.51.100.22"))
