@@ -13,7 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// checkout is a copy of the sources, with what `make build` makes of them.
+// checkout is a copy of the sources, which may be no repository, with what `make build` makes of them.
 func checkout(t *testing.T, shell func(dir, script string) string) string {
 	t.Helper()
 	source, err := filepath.Abs("../..")
@@ -21,7 +21,9 @@ func checkout(t *testing.T, shell func(dir, script string) string) string {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	shell(source, "git ls-files -z --cached --others --exclude-standard | xargs -0 sh -c 'for f; do [ ! -e \"$f\" ] || printf \"%s\\0\" \"$f\"; done' sh | xargs -0 cp --parents -t "+dir)
+	shell(source, "if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then "+
+		"git ls-files -z --cached --others --exclude-standard | xargs -0 sh -c 'for f; do [ ! -e \"$f\" ] || printf \"%s\\0\" \"$f\"; done' sh | xargs -0 cp --parents -t "+dir+
+		"; else tar -c --exclude ./bin . | tar -x -C "+dir+"; fi")
 	shell(dir, "make build")
 	return dir
 }
