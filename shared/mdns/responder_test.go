@@ -365,6 +365,22 @@ func TestConflicts(t *testing.T) {
 			t.Errorf("said %d packets in a minute, want %d at most", len(e.log), most)
 		}
 	})
+	t.Run("somebody who always contradicts either name", func(t *testing.T) {
+		e, a := established(t, of("ostest", first))
+		for range 600 {
+			for _, name := range []string{"master-0.local.", "master-0.ostest.local."} {
+				e.inject("192.0.2.66:5353", response([]dns.RR{rr(t, name+" 120 IN A 192.0.2.66")}, nil))
+			}
+			e.run(100 * time.Millisecond)
+		}
+		if most := 80; len(e.log) > most {
+			t.Errorf("said %d packets in a minute, want %d at most", len(e.log), most)
+		}
+		e.run(10 * time.Second)
+		if state(a) != Established {
+			t.Errorf("when he is silent it is %s", state(a))
+		}
+	})
 	t.Run("somebody says goodbye for it", func(t *testing.T) {
 		e, a := established(t, first)
 		e.inject("192.0.2.66:5353", response([]dns.RR{rr(t, "master-0.local. 0 IN A 192.0.2.10")}, nil))
