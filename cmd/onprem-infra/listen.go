@@ -71,11 +71,7 @@ func newListener(p plan.Plan, host nodeVIPHost, log *slog.Logger) *listener {
 		host: host, hear: overhear.Adverts, ask: askAgain, now: time.Now, log: log, anew: loop.NewWake(), alarm: loop.NewWake(), ear: clash.NewEar(),
 		since: map[string]time.Time{}, deaf: map[string]string{}, first: map[disturber]time.Time{}, said: map[disturber]clash.Finding{},
 	}
-	ids := map[vrrp.Kind]vrrp.ID{vrrp.API: p.VRRP.API.ID, vrrp.Ingress: p.VRRP.Ingress.ID}
-	if p.VRRP.DNSNodes != nil {
-		ids[vrrp.DNS] = p.VRRP.DNS.ID
-	}
-	l.ear.Have(ids)
+	l.ear.Have(idsOf(p))
 	return l
 }
 

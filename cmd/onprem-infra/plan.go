@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -22,21 +23,26 @@ type planView struct {
 }
 
 func planCommand(std streams) *cobra.Command {
-	var format string
+	var format, listen string
 	cmd := &cobra.Command{
 		Use:   "plan -c FILE",
 		Short: "Print what a cluster's description compiles to",
 		Long: `plan prints everything that follows from a cluster's description: virtual IPs, virtual router IDs, priorities with the proof that they
-elect the right host, the time that each failure takes, ports, DNS records, and the files of each role. Images need not be known yet.`,
+elect the right host, the time that each failure takes, ports, DNS records, and the files of each role. Images need not be known yet.
+
+With --listen, on a host of the cluster's network, it hears for some seconds whether another router there has one of the IDs, and proposes one that
+is free. It takes root, and sends nothing.`,
 		Example: `  onprem-infra plan -c install-config.yaml
-  onprem-infra plan -c install-config.yaml -o json | jq .vrrp.proof`,
+  onprem-infra plan -c install-config.yaml -o json | jq .vrrp.proof
+  onprem-infra plan -c cluster.yaml --listen eth0`,
 		Args: cobra.NoArgs,
 	}
 	in := inputFlags(cmd)
 	imagesFlag(cmd, in)
 	cmd.Flags().StringVarP(&format, "output", "o", "yaml", "yaml or json")
+	cmd.Flags().StringVar(&listen, "listen", "", "a link of this host on which to hear whether other routers have the cluster's virtual router IDs")
 	completes(cmd, "output", []string{"yaml", "json"})
-	cmd.RunE = func(*cobra.Command, []string) error {
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if format != "yaml" && format != "json" {
 			return usage("-o %q is not one of: yaml, json", format)
 		}
@@ -47,6 +53,18 @@ elect the right host, the time that each failure takes, ports, DNS records, and 
 		p, err := plan.Compile(cluster)
 		if err != nil {
 			return negative(err)
+		}
+		if listen != "" {
+			found, err := neighbours(cmd.Context(), p, listen, overhear.Adverts)
+			if err != nil {
+				return err
+			}
+			for _, f := range found {
+				fmt.Fprintf(std.err, "warning: %s\n", f)
+			}
+			if in.strict && len(found) > 0 {
+				return negative(nil)
+			}
 		}
 		view := planView{Plan: p, Files: map[role.Role][]string{}}
 		view.LoadBalancer = spec.LoadBalancer(p.Balancer())

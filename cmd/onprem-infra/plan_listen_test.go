@@ -1,0 +1,44 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/advert"
+	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// TestPlanListens holds that plan names a router that has an ID of the cluster to be, with one that is free, and takes the cluster itself for none.
+func TestPlanListens(t *testing.T) {
+	p := statusPlan(t, vrrp.ProfileLan)
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		found, err := neighbours(t.Context(), p, "eth0", func(ctx context.Context, link string, hear func(overhear.Heard)) error {
+			for _, vip := range []netip.Addr{netip.MustParseAddr("192.0.2.77"), p.VIPs.API[0]} {
+				hear(overhear.Heard{At: time.Now(), MAC: net.HardwareAddr{0x52, 0x54, 0, 0, 0, 99}, Advert: advert.Advert{From: vip.Next(), Hops: advert.Near, Version: vrrp.V2, ID: p.VRRP.API.ID,
+					Priority: 100, Interval: time.Second, VIPs: []netip.Addr{vip}, Sound: true}})
+			}
+			<-ctx.Done()
+			return nil
+		})
+		if err != nil || time.Since(begin) != clash.Hearing || len(found) != 1 {
+			t.Fatalf("%v, %v after %v", found, err, time.Since(begin))
+		}
+		if text := found[0].String(); !strings.Contains(text, "192.0.2.78 (52:54:00:00:00:63) on eth0 has the virtual router ID") || !strings.Contains(text, "by vrids: {api: ") {
+			t.Error(text)
+		}
+	})
+	if _, err := neighbours(t.Context(), p, "eth0", func(context.Context, string, func(overhear.Heard)) error { return errors.New("no such link") }); err == nil {
+		t.Error("a link that cannot be heard is taken for one without neighbours")
+	}
+}
