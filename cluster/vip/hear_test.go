@@ -125,6 +125,12 @@ func TestHears(t *testing.T) {
 	if want.Members = ips("192.0.2.11", "192.0.2.12", "192.0.2.13", "192.0.2.20"); !reflect.DeepEqual(w.hears[0], want) {
 		t.Errorf("with a bootstrap machine: %+v", w.hears)
 	}
+	w.again(role.Master)
+	w.nodes.OK = false
+	w.turn()
+	if len(w.hears) != 2 || w.hears[0].Members != nil || w.hears[1].Members != nil {
+		t.Errorf("of the nodes of an earlier run: %+v", w.hears)
+	}
 	c.VRRP = spec.Multicast
 	w = newWorld(t, c, role.Worker)
 	w.turn()

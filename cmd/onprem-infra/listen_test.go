@@ -174,7 +174,7 @@ func TestListenSettles(t *testing.T) {
 			}
 		}
 		time.Sleep(3 * time.Second)
-		announce(8) // and this host knows it a moment late
+		announce(12) // and this host knows it a moment late
 		says(t, l.host, supervised.Backup)
 		announce(30)
 		if l.log.count("disturbed") != 0 {

@@ -64,7 +64,7 @@ func Parts() []Part {
 		{Title: "Migrations: how the nodes of a live cluster change, beside the scars", IDs: numbered("X", 1, 11), Scars: migrations()},
 		{Title: "The simulator and its pictures, beside the scars", IDs: numbered("S", 1, 10), Scars: simulated()},
 		{Title: "The lab, its bench and its chaos, beside the scars", IDs: numbered("F", 1, 9), Scars: labs()},
-		{Title: "Clashes, the journal and status, beside the scars", IDs: numbered("J", 1, 13), Scars: seen()},
+		{Title: "Clashes, the journal and status, beside the scars", IDs: numbered("J", 1, 20), Scars: slices.Concat(seen(), heard())},
 		{Title: "Templates, envelopes, the library, the image and any Kubernetes, beside the scars", IDs: numbered("Y", 1, 16), Scars: templated()},
 		{Title: "What nodes do all the time, and how it is measured, beside the scars", IDs: numbered("Z", 1, 8), Scars: looks()},
 	}

@@ -52,3 +52,38 @@ func seen() []Scar {
 			by("shared/host/probe", "TestLookup", "shared/host/probe/dns.go", "return slices.Compact(out), nil", "return out, nil")),
 	}
 }
+
+// heard is what a host that listens must do with what it hears.
+func heard() []Scar {
+	return []Scar{
+		kept("J-14", "A foreign router is named late, again and again, or fills the log; a hand-over is taken for a clash; a link that was deaf stays so.",
+			by("cmd/onprem-infra", "TestListenForeign", "cmd/onprem-infra/listen.go", "loop.Wake(l.alarm)", "loop.Wake(nil)"),
+			by("cmd/onprem-infra", "TestListenForeign", "cmd/onprem-infra/listen_say.go", "l.said[key] = f; !said", "l.said[key] = f; true"),
+			by("cmd/onprem-infra", "TestListenSettles", "cmd/onprem-infra/listen_say.go", "!said && f.Kind != clash.Foreign &&", "!said && f.Kind == clash.Stranger &&"),
+			by("cmd/onprem-infra", "TestListenDuplicate", "cmd/onprem-infra/listen.go", "if err != nil || n.MAC == \"\" {", "if err == nil {"),
+			by("cmd/onprem-infra", "TestListenDeaf", "cmd/onprem-infra/listen.go", "if l.since[name].Equal(begin) {", "if false {"),
+			by("cmd/onprem-infra", "TestListenFlood", "cmd/onprem-infra/listen_say.go", "return s.said <= mostSayings,", "return true,")),
+		kept("J-15", "A new host starts beside another router with its ID though it was told not to, or one that lives is kept out.",
+			by("cluster/vip", "TestRefuse", "cluster/vip/hear.go", "s.Air.May(r.plan.VRRP.OnClash,", "s.Air.May(clash.Report,"),
+			by("cluster/vip", "TestRefuse", "cluster/vip/hear.go", "before := slices.Contains(r.memory.Started, inst.Name) || runs", "before := runs"),
+			by("cluster/vip", "TestRefuseNeverALive", "cluster/vip/hear.go", " || runs && s.Status.PID != 0", " || runs && s.Status.PID < 0"),
+			by("cluster/vip", "TestRefuseNeverALive", "cluster/vip/vip.go", "kept.Started = startedBefore(p, kept)", "kept.Started = []vrrp.InstanceName{}"),
+			by("bootstrap/vip", "TestRefuse", "bootstrap/vip/decide.go", "slices.Contains(s.Started, inst.Name)", "false"),
+			by("bootstrap/vip", "TestForgetful", "bootstrap/vip/apply.go", "kept = errors.Join(kept, fmt.Errorf(\"keep which", "return errors.Join(kept, fmt.Errorf(\"keep which")),
+		kept("J-16", "A node that has joined since is taken for a stranger.",
+			by("cluster/vip", "TestHears", "cluster/vip/hear.go", "if e.closed && r.named {", "if e.closed {")),
+		kept("J-17", "Clashes push out of the journal who held a VIP, or are taken for changes of it.",
+			by("shared/journal", "TestDisturbed", "shared/journal/journal.go", "clashes > mostClashes", "clashes > most"),
+			by("shared/journal", "TestDisturbed", "shared/journal/reign.go", "if e.Clash != \"\" {", "if e.Clash == \"-\" {")),
+		kept("J-18", "status takes a privilege that it can do without, or takes old news for new ones.",
+			by("cmd/onprem-infra", "TestStatusMonitored", "cmd/onprem-infra/status_heard.go", "if s == nil {", "if s != nil {"),
+			by("cmd/onprem-infra", "TestStatusOldState", "cmd/onprem-infra/status_heard.go", "age > freshState || age < -freshState", "age < -freshState")),
+		kept("J-19", "An ID is proposed that another router has; nodes are blamed for what they said before a migration; one that listens nowhere starts.",
+			by("shared/clash", "TestFree", "shared/clash/find.go", "Propose(e.ids, clashing[f.Link], e.Taken(f.Link, now))", "Propose(e.ids, clashing[f.Link], nil)"),
+			by("shared/clash", "TestExpectAnew", "shared/clash/clash.go", "\t\t\t\ts.count = 0\n", "\t\t\t\t_ = s\n"),
+			by("shared/clash", "TestOthers", "shared/clash/clash.go", "most := mostOthers", "most := mostSpeakers"),
+			by("shared/clash", "TestMayDeaf", "shared/clash/start.go", "if !listens {", "if !listens && p == Report {")),
+		kept("J-20", "plan does not hear who has the cluster's IDs.",
+			by("cmd/onprem-infra", "TestPlanListens", "cmd/onprem-infra/plan_listen.go", "if f.Kind == clash.Foreign {", "if f.Kind != clash.Foreign {")),
+	}
+}
