@@ -47,6 +47,20 @@ func TestHelpFitsATerminal(t *testing.T) {
 	}
 }
 
+// TestSimulateFitsATerminal holds it for what simulate prints.
+func TestSimulateFitsATerminal(t *testing.T) {
+	text := ""
+	for _, timing := range []string{"lan", "compat"} {
+		text = must(t, must(t, "", "example", "install-config"), "simulate", "-c", "-", "--phases", "3", "--schedules", "1", "--timing", timing)
+		for _, line := range tooWide(text) {
+			t.Errorf("simulate: %s", line)
+		}
+	}
+	if !strings.Contains(text, "handover") || !strings.Contains(text, "\nrandom ") {
+		t.Errorf("%s", text)
+	}
+}
+
 func TestFilled(t *testing.T) {
 	word := strings.Repeat("x", 60)
 	for _, tt := range []struct{ text, want string }{

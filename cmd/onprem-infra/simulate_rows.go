@@ -88,20 +88,26 @@ func byChance(profile string, c simulate.Cluster, seed uint64, schedules int) ro
 }
 
 func tableHead() []string {
-	return []string{"scenario", "min", "median", "max", "bound", "last failed", "nobody", "two", "failed", "VIP"}
+	return []string{"scenario", "min", "mid", "max", "bound", "last", "none", "two", "failed", "VIP"}
+}
+
+// simulateLegend says what the columns are.
+func simulateLegend() string {
+	return broken("", "", "Times are in ms. min, mid (the median), max: what a client that asks every 10 ms waits for; bound: what the plan says of it; last: from the fault to the last "+
+		"request that fails; none, two: how long nobody or two held the VIP, at most; failed: of how many requests.")
 }
 
 // cells are a row of the table. Of schedules by chance there is nothing to say but how many broke a rule.
 func (r row) cells() []string {
 	if r.Scenario == "random" {
-		return []string{r.Scenario, "", "", "", "", "", "", "", "", fmt.Sprintf("%d schedules by chance, %d rules broken", r.Runs, len(r.Broken))}
+		return []string{r.Scenario, fmt.Sprintf("%d schedules by chance, %d rules broken", r.Runs, len(r.Broken)), "", "", "", "", "", "", "", ""}
 	}
 	bound := "-"
 	if r.Bound != nil {
 		bound = fmt.Sprint(*r.Bound)
 	}
 	return []string{r.Scenario, fmt.Sprint(r.Min), fmt.Sprint(r.Median), fmt.Sprint(r.Max), bound, fmt.Sprint(r.Tail), fmt.Sprint(r.None), fmt.Sprint(r.Two),
-		fmt.Sprintf("%d of %d", r.Failed, r.Requests), r.Path}
+		fmt.Sprintf("%d/%d", r.Failed, r.Requests), r.Path}
 }
 
 // enough is how many rules that one scenario broke are told to a person; JSON has them all.
@@ -114,6 +120,9 @@ func (s simulation) print(std streams, rows []row) error {
 	enc := json.NewEncoder(std.out)
 	enc.SetEscapeHTML(false)
 	line := func(cells []string) {
+		for len(cells) > 1 && cells[len(cells)-1] == "" {
+			cells = cells[:len(cells)-1] // what stands last widens no column
+		}
 		for i, cell := range cells {
 			if i > 0 {
 				fmt.Fprint(table, "\t")
@@ -134,7 +143,7 @@ func (s simulation) print(std streams, rows []row) error {
 		}
 	}
 	if s.format == "text" {
-		fmt.Fprintln(table, "\nTimes are in ms. min to max: what a client that asks every 10 ms waits for; bound: what the plan says of it; last failed: from the fault to the last\nrequest that fails; nobody, two: how long nobody or two held the VIP, at most.")
+		fmt.Fprint(table, "\n"+simulateLegend())
 	}
 	if err := table.Flush(); err != nil {
 		return err
