@@ -23,6 +23,12 @@ type Heard struct {
 	MAC net.HardwareAddr // of the host that put it onto the link; empty where the link has none
 }
 
+// Whoever floods the link is heard no more often than this: some twenty routers that announce themselves ten times a second stay below it.
+const (
+	mostAtOnce = 100
+	atOnce     = 100 * time.Millisecond
+)
+
 // mostAdvert is the longest packet that is read whole: the longest advert has 255 addresses, which no Ethernet carries.
 const mostAdvert = 1500
 
@@ -56,7 +62,7 @@ func Adverts(ctx context.Context, link string, hear func(Heard)) error {
 		}
 		defer socket.Close() // nothing is written, and whoever reads gets away
 		readers.Go(func() {
-			end(readAdverts(socket, func(h Heard) {
+			end(readAdverts(ctx, socket, func(h Heard) {
 				turn.Lock()
 				defer turn.Unlock()
 				hear(h)
@@ -142,13 +148,23 @@ func (f vrrpFamily) join(index int) (*os.File, error) {
 }
 
 // readAdverts reads until the socket is closed or fails.
-func readAdverts(socket *os.File, hear func(Heard)) error {
+func readAdverts(ctx context.Context, socket *os.File, hear func(Heard)) error {
 	raw, err := socket.SyscallConn()
 	if err != nil {
 		return err
 	}
-	packet := make([]byte, mostAdvert)
+	packet, begin, read := make([]byte, mostAdvert), time.Now(), 0
 	for {
+		if read++; read > mostAtOnce { // what the kernel's queue does not hold meanwhile is lost
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(atOnce - time.Since(begin)):
+			}
+		}
+		if time.Since(begin) >= atOnce {
+			begin, read = time.Now(), 0
+		}
 		var n int
 		var from unix.Sockaddr
 		var failed error

@@ -169,3 +169,33 @@ func TestAdvertsEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestAdvertsFlood holds that whoever sends adverts without end does not keep the host busy.
+func TestAdvertsFlood(t *testing.T) {
+	need.Root(t)
+	data, err := hex.DecodeString("31010001000a0000c0000205")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 112)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	begin, heard, sent := time.Now(), 0, 0
+	done := make(chan error, 1)
+	go func() { done <- Adverts(ctx, "lo", func(Heard) { heard++ }) }()
+	for ctx.Err() == nil {
+		_ = unix.Sendto(fd, data, 0, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})
+		sent++
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	// A window more for each of the two families, and for each end.
+	if most := mostAtOnce * (int(time.Since(begin)/atOnce) + 4); heard > most || heard == 0 || sent < 2*most {
+		t.Errorf("heard %d of %d, at most %d", heard, sent, most)
+	}
+}
