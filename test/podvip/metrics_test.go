@@ -128,12 +128,29 @@ func (l *lan) recorded(rules string, holder int) {
 		l.t.Fatal(err)
 	}
 	l.record(&r, 10)
-	if err := r.Firing(l.t, rules, pace, 14*pace, []string{"OnpremVIPTwoHolders"}); err != nil {
+	want := []string{"OnpremVIPTwoHolders"}
+	for _, n := range l.nodes { // on a busy machine the others may have waited for longer than a lost holder costs, and then that is said as well
+		if gap, ok := l.number(n, `onprem_vip_gap_last_seconds{vip="192.0.2.5",kind="api"}`); ok && gap > 0.6 {
+			want = []string{"OnpremVIPGap", "OnpremVIPTwoHolders"}
+		}
+	}
+	if err := r.Firing(l.t, rules, pace, 14*pace, want); err != nil {
 		l.t.Errorf("the holder is cut off: %v", err)
 	}
 	if err := l.nodes[holder].Host.Mend(); err != nil {
 		l.t.Fatal(err)
 	}
+}
+
+// number is a sample of what a node says; ok is false where it says none.
+func (l *lan) number(n *node, series string) (value float64, ok bool) {
+	page, err := l.asked(n.Host, "127.0.0.1")
+	_, after, ok := strings.Cut(page, "\n"+series+" ")
+	if err != nil || !ok {
+		return 0, false
+	}
+	_, err = fmt.Sscanf(after, "%g", &value)
+	return value, err == nil
 }
 
 // costs says what it takes a monitor to be scraped: a minute of scrapes, one every 15 s for a quarter of an hour.
