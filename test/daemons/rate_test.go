@@ -156,8 +156,9 @@ func median(values []float64) float64 {
 	return values[len(values)/2]
 }
 
-// slower is the ratio of answers for the same processor time below which ours is slower than today's.
-const slower = 0.9
+// slower is the ratio of answers for the same processor time below which ours is slower than today's, and slowerSOA the same where ours says by an SOA for
+// how long there is no data (RFC 2308), and today's says nothing: 0.8 was measured.
+const slower, slowerSOA = 0.9, 0.7
 
 // TestLongRate measures our CoreDNS with a node's and the bootstrap machine's Corefile beside stock CoreDNS with today's, in turns: who else uses the
 // machine meanwhile uses it in both. How many answers come a second is for people, as others may use the machine in one turn more than in another; how much
@@ -228,7 +229,11 @@ func beside(t *testing.T, before, now coredns, class class) {
 	ratio := median(costs[0]) / median(costs[1])
 	fmt.Printf("%-22s before %7.0f/s %5.1f µs p99 %5.2f ms   now %7.0f/s %5.1f µs p99 %5.2f ms   ratio %.2f, for the same processor time %.2f\n", class.name,
 		median(rates[0]), median(costs[0]), median(slow[0]), median(rates[1]), median(costs[1]), median(slow[1]), median(rates[1])/median(rates[0]), ratio)
-	if ratio < slower {
+	least := slower
+	if strings.HasSuffix(class.name, "without data") {
+		least = slowerSOA
+	}
+	if ratio < least {
 		t.Errorf("%s: for the same processor time %.2f times as many answers as by today's", class.name, ratio)
 	}
 }
