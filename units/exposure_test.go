@@ -30,6 +30,14 @@ var ofDaemons = map[string]string{
 	"UMask=":                                   "each file is written with a mode of its own, and what is rendered here is for everybody on the machine to read",
 }
 
+// ofListener are those of a daemon that hears who else is in its election.
+var ofListener = func() map[string]string {
+	more := maps.Clone(ofDaemons)
+	more["RestrictAddressFamilies=~AF_PACKET"] = "it hears VRRP, whoever sends it"
+	more["CapabilityBoundingSet=~CAP_NET_(BIND_SERVICE|BROADCAST|RAW)"] = "as AF_PACKET"
+	return more
+}()
+
 // ofInstall are those of the unit that unpacks our image by podman's command line, which does by itself what podman's service does for the
 // daemons.
 var ofInstall = map[string]string{
@@ -125,7 +133,7 @@ var unprotected = map[string]string{
 func TestExposure(t *testing.T) {
 	analyze := need.Command(t, "systemd-analyze")
 	explained := map[string]map[string]string{
-		"onprem-keepalived.service": ofDaemons, "onprem-coredns.service": ofDaemons, "onprem-install.service": ofInstall, "onprem-resolv.service": ofResolv,
+		"onprem-keepalived.service": ofListener, "onprem-coredns.service": ofDaemons, "onprem-install.service": ofInstall, "onprem-resolv.service": ofResolv,
 		"onprem-vip-leave.service": ofLeave, "on-prem-resolv-prepender.service": ofPrepender,
 		"nodeip-configuration.service": ofNodeIP, "wait-for-node-ip.service": ofNodeIP, "wait-for-br-ex-up.service": ofBrEx,
 	}
