@@ -119,7 +119,7 @@ func TestReloadsWhenItCanBeHeard(t *testing.T) {
 	s.until("started", 2*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
 	want := s.propose("sleep 0.3 # more\n" + serving)
 	s.until("reloaded", 2*time.Second, func(st supervised.Status) bool { return st.Applied == want })
-	s.untilLines("reloads", 1, 2*time.Second)
+	s.untilLines("reloads", 1, 10*time.Second)
 	if st := s.status(); st.Restarts != 0 {
 		t.Errorf("%d restarts, want none", st.Restarts)
 	}
@@ -147,7 +147,7 @@ func TestReloadsOnChangeOnly(t *testing.T) {
 	}
 	want := s.propose(serving + "# changed\n")
 	s.until("in force", 2*time.Second, func(st supervised.Status) bool { return st.Applied == want })
-	s.untilLines("reloads", 1, 2*time.Second)
+	s.untilLines("reloads", 1, 10*time.Second)
 	if text, _ := os.ReadFile(s.config); supervised.Digest(text) != want {
 		t.Error("the configuration in force is not the candidate")
 	}
@@ -226,7 +226,7 @@ func TestNoRoomForAGoodOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.until("in force", 5*time.Second, func(st supervised.Status) bool { return st.Applied == want && st.Refused == nil })
-	s.untilLines("reloads", 1, 2*time.Second)
+	s.untilLines("reloads", 1, 10*time.Second)
 }
 
 // TestVerdictIsOfTheSameFile replaces the candidate by a good one before keepalived has looked at it: the verdict must not count for the
