@@ -113,6 +113,55 @@ func TestMetrics(t *testing.T) {
 	}
 	l.recorded(rules, holder)
 	l.costs(holder)
+	l.lost(observer)
+}
+
+// number is a sample of what a node says; ok is false where it says none.
+func (l *lan) number(n *node, series string) (value float64, ok bool) {
+	page, err := l.asked(n.Host, "127.0.0.1")
+	_, after, ok := strings.Cut(page, "\n"+series+" ")
+	if err != nil || !ok {
+		return 0, false
+	}
+	_, err = fmt.Sscanf(after, "%g", &value)
+	return value, err == nil
+}
+
+// lost has the holder lose its power: who stands by has heard it until then, and says how long nobody was heard.
+func (l *lan) lost(observer *lab.Observer) {
+	l.t.Helper()
+	const about = `{vip="192.0.2.5",kind="api"}`
+	var holder, other *node
+	l.until("one holds the VIP and the others hear it", 30*time.Second, func() bool {
+		holders := observer.Holders()
+		for _, n := range l.nodes {
+			if len(holders) == 1 && n.Host.Name == holders[0] {
+				holder = n
+			} else if age, ok := l.number(n, "onprem_vip_advert_age_seconds"+about); len(holders) != 1 || !ok || age > 1 {
+				return false
+			} else {
+				other = n
+			}
+		}
+		return holder != nil
+	})
+	if _, ok := l.number(holder, "onprem_vip_advert_age_seconds"+about); ok {
+		l.t.Error("the holder hears itself")
+	}
+	before, _ := l.number(other, "onprem_vip_gaps_total"+about)
+	if err := holder.Off(); err != nil {
+		l.t.Fatal(err)
+	}
+	l.until("a gap is counted", 20*time.Second, func() bool {
+		now, ok := l.number(other, "onprem_vip_gaps_total"+about)
+		return ok && now > before
+	})
+	gap, ok := l.number(other, "onprem_vip_gap_last_seconds"+about)
+	if !ok || gap < 0.2 || gap > 2 {
+		l.t.Errorf("the holder was lost, and nobody was heard for %v s, %v; want some 0.35", gap, ok)
+	}
+	late, _ := l.number(other, "onprem_vip_advert_jitter_seconds"+about)
+	l.t.Logf("the holder was lost: nobody was heard for %.0f ms; adverts were %.1f ms late at most", 1000*gap, 1000*late)
 }
 
 // recorded plays what was recorded to a Prometheus.
@@ -140,17 +189,6 @@ func (l *lan) recorded(rules string, holder int) {
 	if err := l.nodes[holder].Host.Mend(); err != nil {
 		l.t.Fatal(err)
 	}
-}
-
-// number is a sample of what a node says; ok is false where it says none.
-func (l *lan) number(n *node, series string) (value float64, ok bool) {
-	page, err := l.asked(n.Host, "127.0.0.1")
-	_, after, ok := strings.Cut(page, "\n"+series+" ")
-	if err != nil || !ok {
-		return 0, false
-	}
-	_, err = fmt.Sscanf(after, "%g", &value)
-	return value, err == nil
 }
 
 // costs says what it takes a monitor to be scraped: a minute of scrapes, one every 15 s for a quarter of an hour.
