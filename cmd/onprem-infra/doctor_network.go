@@ -206,7 +206,11 @@ func (l *doctorLook) adverts(ctx context.Context, f *doctor.Facts, all []hearing
 	for on := range links {
 		taken = append(taken, ear.Taken(on, now)...)
 	}
-	f.Proposed = clash.Propose(map[vrrp.Kind]vrrp.ID{vrrp.API: l.plan.VRRP.API.ID, vrrp.Ingress: l.plan.VRRP.Ingress.ID}, clashing, taken)
+	own := map[vrrp.Kind]vrrp.ID{vrrp.API: l.plan.VRRP.API.ID, vrrp.Ingress: l.plan.VRRP.Ingress.ID}
+	if len(l.plan.VIPs.DNS) > 0 {
+		own[vrrp.DNS] = l.plan.VRRP.DNS.ID
+	}
+	f.Proposed = clash.Propose(own, clashing, taken)
 }
 
 // insiders are whom nobody takes for a stranger in the election of a VIP; nil where that cannot be told: in IPv6 multicast hosts speak by their

@@ -286,8 +286,11 @@ func (s *side) stays(long time.Duration) {
 	}
 }
 
-// TestTwoClusters has a second cluster come onto the switch of a first one that has one of its IDs.
-func TestTwoClusters(t *testing.T) {
+// TestLongTwoClusters has a second cluster come onto the switch of a first one that has one of its IDs.
+func TestLongTwoClusters(t *testing.T) {
+	if os.Getenv("ONPREM_INFRA_LONG") != "1" {
+		t.Skip("takes minutes: ONPREM_INFRA_LONG=1 asks for it")
+	}
 	need.Root(t)
 	for _, command := range []string{"keepalived", "unshare", "nsenter", "ip"} {
 		need.Command(t, command)

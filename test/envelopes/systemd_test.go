@@ -174,7 +174,7 @@ func TestSecurity(t *testing.T) {
 	analyze := need.Command(t, "systemd-analyze")
 	machine, node := host(t, variants(t)["managed"], role.Bootstrap), host(t, variants(t)["managed"], role.Master)
 	for unit, most := range map[string]string{
-		"onprem-keepalived.service": "19", "onprem-coredns.service": "19", "onprem-install.service": "37", "onprem-resolv.service": "9",
+		"onprem-keepalived.service": "22", "onprem-coredns.service": "19", "onprem-install.service": "37", "onprem-resolv.service": "9",
 		"onprem-vip-leave.service": "8", "on-prem-resolv-prepender.service": "15",
 	} {
 		root := machine
