@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -33,6 +34,8 @@ func TestMain(m *testing.M) {
 		}
 		main()
 	}
+	// Who is started by nohup ignores this signal, and so do all that it starts: no shell that stands in for keepalived could hear it.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP)
 	os.Exit(m.Run())
 }
 
