@@ -118,7 +118,7 @@ func compared() []Scar {
 		kept("DF-10", "diff compared with what render would refuse to write.",
 			by("cmd/onprem-infra", "TestScript/diff", "cmd/onprem-infra/diff.go", "\tcase errors.As(err, &refused):\n\t\tnext, report.Refused", "\tcase false:\n\t\tnext, report.Refused")),
 		kept("DF-11", "diff did not know what a file of ours is for.",
-			by("shared/drift", "TestDiffKnowsEveryFile", "shared/drift/effects.go", "\t{pattern: \"/etc/NetworkManager/conf.d/*\"", "\t{pattern: \"/etc/NetworkManager/other.d/*\"")),
+			by("cmd/onprem-infra", "TestDiffKnowsEveryFile", "shared/drift/effects.go", "\t{pattern: \"/etc/NetworkManager/conf.d/*\"", "\t{pattern: \"/etc/NetworkManager/other.d/*\"")),
 		kept("DF-12", "The report took the journals of several hosts for one.",
 			by("cmd/onprem-infra", "TestScript/report", "cmd/onprem-infra/report.go", `[]byte("==> ")`, `[]byte("== ")`)),
 		kept("DF-13", "The help of a verb was wider than a terminal.",
