@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -14,11 +13,7 @@ import (
 func (a *API) Annotate(ctx context.Context, node, key, value string) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	client, config, err := a.access.load()
-	if err != nil {
-		return err
-	}
-	api, err := restClient(client, config, corev1.SchemeGroupVersion)
+	api, err := a.core()
 	if err != nil {
 		return err
 	}

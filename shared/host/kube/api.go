@@ -2,6 +2,9 @@ package kube
 
 import (
 	"log/slog"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
 )
 
 // API is a cluster's API as this machine reaches it. All that follow something through one API share its connections.
@@ -15,4 +18,13 @@ type API struct {
 func NewAPI(kubeconfig string, log *slog.Logger) *API {
 	silence()
 	return &API{access: &Access{path: kubeconfig, log: log}, log: log}
+}
+
+// core speaks with the API of now about Nodes, ConfigMaps and Events.
+func (a *API) core() (*rest.RESTClient, error) {
+	client, config, err := a.access.load()
+	if err != nil {
+		return nil, err
+	}
+	return restClient(client, config, corev1.SchemeGroupVersion)
 }

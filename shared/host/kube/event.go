@@ -50,11 +50,7 @@ func (a *API) NodeName() (string, error) {
 func (a *API) TellOfNode(ctx context.Context, node, reason, message string, at time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	client, config, err := a.access.load()
-	if err != nil {
-		return err
-	}
-	api, err := restClient(client, config, corev1.SchemeGroupVersion)
+	api, err := a.core()
 	if err != nil {
 		return err
 	}

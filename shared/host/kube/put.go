@@ -60,11 +60,7 @@ func (a *API) Delete(ctx context.Context, namespace, name string, gone func(now 
 func (a *API) write(ctx context.Context, verb, namespace, name string, try func(context.Context, *rest.RESTClient, *corev1.ConfigMap) error) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	client, config, err := a.access.load()
-	if err != nil {
-		return err
-	}
-	api, err := restClient(client, config, corev1.SchemeGroupVersion)
+	api, err := a.core()
 	if err != nil {
 		return err
 	}
