@@ -211,7 +211,7 @@ func (l *doctorLook) members(ctx context.Context, f *doctor.Facts) (out []doctor
 			own[a.Prefix.Addr()] = true
 		}
 	}
-	vips := slices.Concat(l.plan.VIPs.API, l.plan.VIPs.Ingress)
+	vips := l.plan.VIPs.All()
 	add := func(name string, addresses []netip.Addr, controlPlane, named bool) {
 		addresses = slices.DeleteFunc(slices.Clone(addresses), func(a netip.Addr) bool { return slices.Contains(vips, a) })
 		if len(addresses) > 0 && !slices.ContainsFunc(out, func(m doctor.Member) bool { return m.Name == name && name != "" }) {
@@ -260,7 +260,7 @@ func (l *doctorLook) ownOn(links addr.Snapshot, vip netip.Addr, hint []netip.Add
 			wanted = a
 		}
 	}
-	choice, err := addr.ForVIP(links, vip, slices.Concat(l.plan.VIPs.API, l.plan.VIPs.Ingress), wanted)
+	choice, err := addr.ForVIP(links, vip, l.plan.VIPs.All(), wanted)
 	if err != nil {
 		return netip.Addr{}
 	}

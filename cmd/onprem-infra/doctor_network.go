@@ -118,7 +118,7 @@ func (l *doctorLook) echoes(v doctor.VIP, own netip.Addr, entries []link.Entry) 
 		return nil
 	}
 	var out []doctor.Echo
-	vips := slices.Concat(l.plan.VIPs.API, l.plan.VIPs.Ingress)
+	vips := l.plan.VIPs.All()
 	for _, e := range entries {
 		if e.Address.BitLen() == v.Address.BitLen() && !e.Address.IsLinkLocalUnicast() && !slices.Contains(vips, e.Address) && len(out) < mostEchoes {
 			out = append(out, doctor.Echo{Neighbour: e.Address})
@@ -206,11 +206,7 @@ func (l *doctorLook) adverts(ctx context.Context, f *doctor.Facts, all []hearing
 	for on := range links {
 		taken = append(taken, ear.Taken(on, now)...)
 	}
-	own := map[vrrp.Kind]vrrp.ID{vrrp.API: l.plan.VRRP.API.ID, vrrp.Ingress: l.plan.VRRP.Ingress.ID}
-	if len(l.plan.VIPs.DNS) > 0 {
-		own[vrrp.DNS] = l.plan.VRRP.DNS.ID
-	}
-	f.Proposed = clash.Propose(own, clashing, taken)
+	f.Proposed = clash.Propose(idsOf(l.plan), clashing, taken)
 }
 
 // insiders are whom nobody takes for a stranger in the election of a VIP; nil where that cannot be told: in IPv6 multicast hosts speak by their

@@ -404,3 +404,21 @@ func TestDoctorUsage(t *testing.T) {
 		}
 	}
 }
+
+// TestDoctorOwnAddress holds that no VIP is taken for the host's own address, whichever the host holds.
+func TestDoctorOwnAddress(t *testing.T) {
+	own := netip.MustParseAddr("192.0.2.11")
+	for _, held := range []string{"192.0.2.5", "192.0.2.6", "192.0.2.7"} {
+		p := plan.Plan{VIPs: plan.VIPs{API: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, Ingress: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
+			DNS: []netip.Addr{netip.MustParseAddr("192.0.2.7")}}}
+		look := &doctorLook{statusLook: &statusLook{plan: p}}
+		var on []addr.Address
+		for _, text := range []string{held + "/24", "192.0.2.11/24"} {
+			on = append(on, addr.Address{Prefix: netip.MustParsePrefix(text)})
+		}
+		links := addr.Snapshot{Links: []addr.Link{{Index: 2, Name: "ens3", Up: true, Addresses: on}}}
+		if got := look.ownOn(links, netip.MustParseAddr("192.0.2.5"), nil); got != own {
+			t.Errorf("beside %s: %v, want %v", held, got, own)
+		}
+	}
+}

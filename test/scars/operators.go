@@ -31,6 +31,8 @@ func examined() []Scar {
 			by("cmd/onprem-infra", "TestDoctorLooks", "cmd/onprem-infra/doctor_network.go", "e.FromVIP, err = l.echo(v.Address, e.Neighbour, small)", "e.FromVIP, err = l.echo(own, e.Neighbour, small)")),
 		kept("DR-12", "doctor took what it may not see for what is not there.",
 			by("cmd/onprem-infra", "TestDoctorBlind", "cmd/onprem-infra/doctor_daemons.go", "\t\tl.unseen(\"the redirect to the balancer\", err)\n\t} else {\n\t\tf.Redirected = &present\n\t}", "\t\tl.unseen(\"the redirect to the balancer\", err)\n\t}\n\tf.Redirected = &present")),
+		kept("DR-13", "doctor took a DNS VIP that the host holds for its own address.",
+			by("cmd/onprem-infra", "TestDoctorOwnAddress", "cmd/onprem-infra/doctor_look.go", "addr.ForVIP(links, vip, l.plan.VIPs.All(), wanted)", "addr.ForVIP(links, vip, l.plan.VIPs.API, wanted)")),
 	}
 }
 
