@@ -74,7 +74,10 @@ func router(source, vip string, version vrrp.Version, advert time.Duration, peer
 }
 
 // TestOverhear holds on real keepalived that a foreign router with our ID is named within three adverts, of both versions and families, by multicast and
-// by unicast to us; that one of unicast to others is not heard; and that who listens disturbs no election of unicast.
+// by unicast to us; that one of unicast to others is not heard; and that who listens disturbs no election of unicast. Who speaks to a holder by unicast does:
+// keepalived counts its next advert's time anew from each advert that it reads, also from one that it drops, and so a stranger that speaks as often as the
+// holder may keep it from speaking. (lower_prio_no_advert would cure that. Without its answer to a lower priority, though, two masters that begin to serve
+// at one time would both hold the VIP for an advert's interval.)
 func TestOverhear(t *testing.T) {
 	const lan, second = 100 * time.Millisecond, time.Second
 	us := netip.MustParseAddr("192.0.2.11")
@@ -83,14 +86,15 @@ func TestOverhear(t *testing.T) {
 		foreign keepalived.Config
 		vip     string // ours
 		heard   bool
+		stays   bool // the VIP, with its holder
 		want    string
 	}{
-		{"version 3 by multicast", router("", "192.0.2.77", vrrp.V3, lan), "192.0.2.5", true, "has the virtual router ID 30 of 192.0.2.5 (one_API_0) for 192.0.2.77 (VRRPv3, priority 200, every 100ms)"},
-		{"version 2 by multicast", router("", "192.0.2.77", vrrp.V2, second), "192.0.2.5", true, "for 192.0.2.77 (VRRPv2, priority 200, every 1s)"},
-		{"IPv6 by multicast", router("", "2001:db8::77", vrrp.V3, lan), "2001:db8::5", true, "for 2001:db8::77 (VRRPv3, priority 200, every 100ms)"},
-		{"by unicast to us", router("192.0.2.99", "192.0.2.77", vrrp.V3, lan, us), "192.0.2.5", true, "192.0.2.99 ("},
-		{"by unicast to another", router("192.0.2.99", "192.0.2.77", vrrp.V3, lan, netip.MustParseAddr("192.0.2.98")), "192.0.2.5", false, ""},
-		{"our VIP by multicast", router("", "192.0.2.5", vrrp.V3, lan), "192.0.2.5", true, "and is no node of this cluster"},
+		{"version 3 by multicast", router("", "192.0.2.77", vrrp.V3, lan), "192.0.2.5", true, true, "has the virtual router ID 30 of 192.0.2.5 (one_API_0) for 192.0.2.77 (VRRPv3, priority 200, every 100ms)"},
+		{"version 2 by multicast", router("", "192.0.2.77", vrrp.V2, second), "192.0.2.5", true, true, "for 192.0.2.77 (VRRPv2, priority 200, every 1s)"},
+		{"IPv6 by multicast", router("", "2001:db8::77", vrrp.V3, lan), "2001:db8::5", true, true, "for 2001:db8::77 (VRRPv3, priority 200, every 100ms)"},
+		{"by unicast to us", router("192.0.2.99", "192.0.2.77", vrrp.V3, lan, us), "192.0.2.5", true, false, "192.0.2.99 ("},
+		{"by unicast to another", router("192.0.2.99", "192.0.2.77", vrrp.V3, lan, netip.MustParseAddr("192.0.2.98")), "192.0.2.5", false, true, ""},
+		{"our VIP by multicast", router("", "192.0.2.5", vrrp.V3, lan), "192.0.2.5", true, true, "and is no node of this cluster"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -124,7 +128,7 @@ func TestOverhear(t *testing.T) {
 					t.Errorf("found %v", found)
 				}
 			}
-			if !stays(t, observer, "a") {
+			if tt.stays && !stays(t, observer, "a") {
 				t.Errorf("the VIP has left its holder: %+v", observer.Report().Spans)
 			}
 			ear.mu.Lock()
