@@ -105,6 +105,35 @@ func (c *clinic) roles() {
 	c.other, c.third = rest[0], rest[1]
 }
 
+// outrank has the holder be of a better rank than the other node: of two that do not hold the VIP, the better one takes it from who leaves.
+func (c *clinic) outrank() error {
+	ctx, former := c.Context(), c.holder
+	other, err := c.other.Instance()
+	if err != nil {
+		return err
+	}
+	third, err := c.third.Instance()
+	if err != nil {
+		return err
+	}
+	heir, last := c.other, c.third
+	if third.Priority > other.Priority {
+		heir, last = last, heir
+	}
+	if err := former.Leave(ctx); err != nil {
+		return err
+	}
+	if err := former.Return(ctx); err != nil {
+		return err
+	}
+	c.roles()
+	if c.holder != heir {
+		return fmt.Errorf("%s left, with %s at %d and %s at %d, and %s has the VIP", former.Name, c.other.Name, other.Priority, c.third.Name, third.Priority, c.holder.Name)
+	}
+	c.other, c.third = last, former
+	return Until(ctx, 30*time.Second, former.Candidate)
+}
+
 // edit replaces a file of a node's disk by what change makes of it, until undo.
 func edit(n *Node, path string, change func(text string) string) (undo func() error, err error) {
 	file := filepath.Join(n.Root, path)
@@ -202,6 +231,9 @@ var ailments = []ailment{
 		return func() error { return k.Stop(context.Background()) }, err
 	}, doctor.CheckVRID, two},
 	{"unicast passes one way", func(c *clinic) (func() error, error) {
+		if err := c.outrank(); err != nil { // who does not hear a holder of a worse rank takes the VIP from it, and nothing is wrong but the path
+			return nil, err
+		}
 		return c.other.Host.Mend, c.other.Host.CutFrom(c.holder.Host, lab.In)
 	}, doctor.CheckOneWay, holder},
 	{"peer lists lack a node", func(c *clinic) (func() error, error) {
