@@ -103,9 +103,15 @@ type own struct {
 
 // answer is who answers for a VIP on a link, by ARP or neighbour discovery.
 type answer struct {
-	mac   string
-	last  time.Time
-	count int // in a row
+	mac string
+	at  []time.Time // of the last looks in a row that said so, no more than enough
+}
+
+func (a answer) last() time.Time {
+	if len(a.at) == 0 {
+		return time.Time{}
+	}
+	return a.at[len(a.at)-1]
 }
 
 type asked struct {
@@ -209,10 +215,10 @@ func (e *Ear) Self(name vrrp.InstanceName, holds bool, priority vrrp.Priority, n
 func (e *Ear) Answer(link string, vip netip.Addr, mac string, now time.Time) {
 	at := asked{link, vip}
 	a := e.answers[at]
-	if a.mac != mac || now.Sub(a.last) > remembered {
-		a.count = 0
+	if a.mac != mac || now.Sub(a.last()) > remembered {
+		a.at = nil
 	}
-	e.answers[at] = answer{mac: mac, last: now, count: a.count + 1}
+	e.answers[at] = answer{mac: mac, at: append(a.at[max(0, len(a.at)-enough+1):], now)}
 }
 
 // Speakers are the last adverts of all who announce an instance's VIP, by their addresses. Only holders speak: of the others nothing is heard.

@@ -174,9 +174,13 @@ func TestDuplicate(t *testing.T) {
 		{"the holder", false, []line{speaks}, []string{"mac of 192.0.2.12", "mac of 192.0.2.12", "mac of 192.0.2.12"}, 0, false},
 		{"another", false, []line{speaks}, []string{"other", "other", "other"}, 0, true},
 		{"another, of two that take turns", false, []line{speaks}, []string{"other", "mac of 192.0.2.12", "other"}, 0, false},
-		{"anybody beside this host", true, nil, []string{"other", "other", "other"}, 0, true},
+		{"this host, which asks nobody for what it has itself: what its kernel knows is from before", true, nil, []string{"other", "other", "other"}, 0, false},
+		{"the former holder, before the VIP moved", false, []line{{0, 2100 * time.Millisecond, "192.0.2.13", func(h *Heard) { h.MAC = "other" }}, {2200 * time.Millisecond, 5 * time.Second, "192.0.2.12", nil}},
+			[]string{"other", "other", "other"}, 0, false},
+		{"the former holder still", false, []line{{0, 100 * time.Millisecond, "192.0.2.13", func(h *Heard) { h.MAC = "other" }}, {200 * time.Millisecond, 5 * time.Second, "192.0.2.12", nil}},
+			[]string{"other", "other", "other", "other"}, 0, true},
 		{"nobody is known to hold it", false, nil, []string{"other", "other", "other"}, 0, false},
-		{"long ago", true, nil, []string{"other", "other", "other"}, time.Hour, false},
+		{"long ago", false, []line{{0, time.Hour + 5*time.Second, "192.0.2.12", nil}}, []string{"other", "other", "other"}, time.Hour, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := NewEar()

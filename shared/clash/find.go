@@ -175,22 +175,25 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// duplicate compares who answers for the VIP with who holds it. While nobody is known to hold it, nothing can be said.
+// duplicate compares who answers for the VIP with who holds it. While nobody is known to hold it, nothing can be said. What was answered before the
+// holder came is the former one's. And this host asks nobody for what it holds itself: its kernel goes on knowing who had it before.
 func (e *Ear) duplicate(i Instance, now time.Time) []Finding {
 	a := e.answers[asked{i.Link, i.VIP}]
-	if a.count < enough || now.Sub(a.last) > remembered {
+	if len(a.at) < enough || now.Sub(a.last()) > remembered || !e.own[i.Name].since.IsZero() {
 		return nil
 	}
-	known := !e.own[i.Name].since.IsZero()
+	known := false
 	for _, s := range e.speakers[i.router()] {
-		if slices.Contains(s.said.VIPs, i.VIP) && s.holds(now) {
-			if known = true; s.mac == a.mac {
-				return nil
-			}
+		if !slices.Contains(s.said.VIPs, i.VIP) || !s.holds(now) {
+			continue
 		}
+		if s.mac == a.mac {
+			return nil
+		}
+		known = known || !s.since.After(a.at[0])
 	}
 	if !known {
 		return nil
 	}
-	return []Finding{{Kind: Duplicate, Instance: i.Name, For: i.Kind, Link: i.Link, ID: i.ID, VIP: i.VIP, Who: Host{MAC: a.mac}, Last: a.last}}
+	return []Finding{{Kind: Duplicate, Instance: i.Name, For: i.Kind, Link: i.Link, ID: i.ID, VIP: i.VIP, Who: Host{MAC: a.mac}, Last: a.last()}}
 }
