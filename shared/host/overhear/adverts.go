@@ -177,8 +177,8 @@ func readAdverts(ctx context.Context, socket *os.File, hear func(Heard)) error {
 		}
 		a, err := advert.Read(packet[:n])
 		sender, ok := from.(*unix.SockaddrLinklayer)
-		if err != nil || !ok {
-			continue
+		if err != nil || !ok || sender.Pkttype == unix.PACKET_OTHERHOST && a.To.IsMulticast() {
+			continue // what is for the group and not for this host is of a VLAN in which the host has no link: keepalived does not hear it either
 		}
 		hear(Heard{Advert: a, At: time.Now(), MAC: net.HardwareAddr(append([]byte(nil), sender.Addr[:min(int(sender.Halen), len(sender.Addr))]...))})
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/need"
+	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
 // say sends what VRRP carries, and packets of other protocols around it, until the test ends: who listens may begin late.
@@ -197,5 +198,59 @@ func TestAdvertsFlood(t *testing.T) {
 	// A window more for each of the two families, and for each end.
 	if most := mostAtOnce * (int(time.Since(begin)/atOnce) + 4); heard > most || heard == 0 || sent < 2*most {
 		t.Errorf("heard %d of %d, at most %d", heard, sent, most)
+	}
+}
+
+// TestAdvertsVLAN holds that on a port of several VLANs those are not heard in which this host has no link: another cluster may have our ID there.
+func TestAdvertsVLAN(t *testing.T) {
+	need.Root(t)
+	here, there := netns.New(t), netns.New(t)
+	here.IP(t, "link add ens3 type veth peer name ens3 netns "+there.Path()+"\nlink set ens3 up\n")
+	there.IP(t, "link set ens3 up\n")
+	head, err := hex.DecodeString("01005e000012525400000001")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest, err := hex.DecodeString("080045c0002000000000ff700000c0000263e0000012" + "31010001000a0000c0000205")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tagged, plain := append(append(head[:12:12], 0x81, 0, 0, 100), rest...), append(head[:12:12], rest...)
+	plain[len(plain)-11] = 2 // its ID
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	sends := make(chan error, 1)
+	go func() {
+		sends <- there.In(func() error {
+			on, err := net.InterfaceByName("ens3")
+			if err != nil {
+				return err
+			}
+			fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+			if err != nil {
+				return err
+			}
+			defer unix.Close(fd)
+			for ctx.Err() == nil {
+				for _, frame := range [][]byte{tagged, plain} {
+					if err := unix.Sendto(fd, frame, 0, &unix.SockaddrLinklayer{Ifindex: on.Index}); err != nil {
+						return err
+					}
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			return nil
+		})
+	}()
+	heard := map[vrrp.ID]int{}
+	err = here.In(func() error {
+		return Adverts(ctx, "ens3", func(h Heard) {
+			if heard[h.ID]++; heard[2] == 5 {
+				cancel()
+			}
+		})
+	})
+	if sent := <-sends; err != nil || sent != nil || heard[1] > 0 || heard[2] < 5 {
+		t.Errorf("heard %v by ID; listening: %v, sending: %v", heard, err, sent)
 	}
 }
