@@ -35,7 +35,7 @@ type writer struct {
 	checks []vrrp.CheckName
 	passes func(vrrp.CheckName) bool
 	now    func() time.Time
-	told   func(journal.Entry) // hears what is written down; nil for nobody
+	told   func(journal.Entry) // hears what is written down, and what an earlier run wrote, as late; nil for nobody
 	log    *slog.Logger
 
 	journal *journal.Journal
@@ -166,5 +166,11 @@ func (w *writer) read() {
 	}
 	if err != nil {
 		w.log.Warn("read the journal of an earlier run", "file", journal.Path, "error", err)
+	}
+	for _, e := range w.journal.Entries() {
+		if w.told != nil && e.Clash == "" {
+			e.Late = true
+			w.told(e)
+		}
 	}
 }

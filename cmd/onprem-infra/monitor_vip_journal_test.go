@@ -118,3 +118,30 @@ func TestJournalFollows(t *testing.T) {
 		t.Errorf("each change has one line:\n%s", strings.TrimSpace(log.text.String()))
 	}
 }
+
+// TestJournalBefore holds that a node which held a VIP when its monitor began says by an Event when it loses it, and not that it has just taken it.
+func TestJournalBefore(t *testing.T) {
+	h := onDisk(t, map[string]string{vip.RunDir + "/empty": "", filepath.Dir(journal.Path) + "/empty": ""})
+	log := slog.New(slog.DiscardHandler)
+	run := func(states ...supervised.State) (reasons []string) {
+		tell := newTeller(nil, nil, log)
+		w := newNodeWriter(statusPlan(t, vrrp.ProfileLan), role.Master, h, &allBut{}, log)
+		w.told = tell.note
+		for _, s := range states {
+			says(t, h, s)
+			if err := w.look(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, one := range tell.waiting {
+			reasons = append(reasons, one.reason)
+		}
+		return reasons
+	}
+	if got := run(supervised.Backup, supervised.Master); !slices.Equal(got, []string{vipTaken}) {
+		t.Fatalf("the first run told %q", got)
+	}
+	if got := run(supervised.Master, supervised.Backup); !slices.Equal(got, []string{vipLost}) {
+		t.Errorf("the second run told %q", got)
+	}
+}

@@ -39,14 +39,15 @@ type teller struct {
 	waiting []told
 	left    int       // how many were dropped since the last one that was told
 	spent   int       // of mostTold
-	since   time.Time // of the last one that came back
+	since   time.Time // when the last one of them came back
 	news    chan struct{}
 }
 
 // told is one Event.
 type told struct {
 	reason, message string
-	at              time.Time
+	at              time.Time // by the host's clock, which somebody may set right meanwhile
+	came            time.Time // when it was noted: how old it is goes by this
 }
 
 func newTeller(self func() (string, error), tell func(ctx context.Context, node, reason, message string, at time.Time) error, log *slog.Logger) *teller {
@@ -61,12 +62,13 @@ func (t *teller) note(e journal.Entry) {
 	if t.held[e.Instance] = holds; holds == held || e.Late {
 		return
 	}
-	event := told{vipTaken, fmt.Sprintf("This node holds the VIP %s (%s): %s", e.VIP, e.Instance, e.Why), e.At}
+	now := time.Now()
+	event := told{vipTaken, fmt.Sprintf("This node holds the VIP %s (%s): %s", e.VIP, e.Instance, e.Why), e.At, now}
 	if !holds {
-		event = told{vipLost, fmt.Sprintf("This node holds the VIP %s (%s) no more: %s", e.VIP, e.Instance, e.Why), e.At}
+		event = told{vipLost, fmt.Sprintf("This node holds the VIP %s (%s) no more: %s", e.VIP, e.Instance, e.Why), e.At, now}
 	}
-	if back := int(e.At.Sub(t.since) / everyTold); back > 0 {
-		t.spent, t.since = max(t.spent-back, 0), e.At
+	if back := int(now.Sub(t.since) / everyTold); back > 0 {
+		t.spent, t.since = max(t.spent-back, 0), now
 	}
 	if t.spent >= mostTold {
 		t.left++
@@ -115,7 +117,7 @@ func (t *teller) follow(ctx context.Context) error {
 func (t *teller) next() (told, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for len(t.waiting) > 0 && time.Since(t.waiting[0].at) > tooOld {
+	for len(t.waiting) > 0 && time.Since(t.waiting[0].came) > tooOld {
 		t.waiting = t.waiting[1:]
 	}
 	if len(t.waiting) == 0 {

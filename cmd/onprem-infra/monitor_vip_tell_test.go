@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -64,9 +65,9 @@ func TestTeller(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var got []string
-				away := false
+				var away atomic.Bool
 				tell := newTeller(func() (string, error) { return "node-0", nil }, func(_ context.Context, node, reason, message string, at time.Time) error {
-					if away {
+					if away.Load() {
 						return errors.New("refused")
 					}
 					if node != "node-0" || time.Since(at) > tooOld {
@@ -79,7 +80,7 @@ func TestTeller(t *testing.T) {
 				done := make(chan error)
 				go func() { done <- tell.follow(ctx) }()
 				wait := func(d time.Duration) { time.Sleep(d); synctest.Wait() }
-				tt.do(func(s supervised.State) { tell.note(entry(s, false)); wait(time.Second) }, wait, func(is bool) { away = is }, tell)
+				tt.do(func(s supervised.State) { tell.note(entry(s, false)); wait(time.Second) }, wait, func(is bool) { away.Store(is) }, tell)
 				wait(time.Second)
 				cancel()
 				if err := <-done; err != nil || !slices.Equal(got, tt.want) {
@@ -88,6 +89,31 @@ func TestTeller(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestTellerClock holds that a clock that is set right makes nothing old, and has nobody be silent for as long as it was wrong.
+func TestTellerClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got []string
+		tell := newTeller(func() (string, error) { return "node-0", nil }, func(_ context.Context, _, reason, _ string, _ time.Time) error {
+			got = append(got, reason)
+			return nil
+		}, slog.New(slog.DiscardHandler))
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- tell.follow(ctx) }()
+		for n, wrong := range []time.Duration{-8 * time.Hour, 8 * time.Hour, 8 * time.Hour, 8 * time.Hour, 8 * time.Hour, 8 * time.Hour, 0, 0, 0} {
+			state := []supervised.State{supervised.Master, supervised.Backup}[n%2]
+			tell.note(journal.Entry{At: time.Now().Add(wrong).Round(0), Instance: "one_API_0", State: state})
+			time.Sleep(2 * time.Minute)
+			synctest.Wait()
+		}
+		cancel()
+		<-done
+		if len(got) != 9 {
+			t.Errorf("told %q of nine changes", got)
+		}
+	})
 }
 
 // TestTellerIsBounded holds that a VIP that never rests makes few Events, and that the next one says how many there were not.
