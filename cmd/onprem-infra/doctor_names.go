@@ -22,8 +22,8 @@ const probed = "onprem-infra-doctor."
 // resolver is the first file that names a server, as our CoreDNS takes it, and what the servers in it say of the cluster's names.
 func (l *doctorLook) resolver(ctx context.Context, f *doctor.Facts) {
 	self := map[netip.Addr]bool{}
-	for _, v := range f.VIPs {
-		self[v.Address] = true
+	for _, v := range l.plan.VIPs.All() {
+		self[v] = true
 	}
 	for _, k := range f.Links.Links {
 		for _, a := range k.Addresses {

@@ -4,8 +4,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
@@ -85,31 +87,50 @@ func (l *doctorLook) identify(f *doctor.Facts) {
 			}
 		}
 	}
-	known := func(mac string) bool {
-		return slices.ContainsFunc(f.Members, func(m doctor.Member) bool { return slices.Contains(m.MACs, mac) })
-	}
 	for _, v := range f.VIPs {
-		if !slices.ContainsFunc(v.Answers, func(mac string) bool { return !known(mac) }) {
+		strange := slices.DeleteFunc(slices.Clone(v.Answers), func(mac string) bool { return memberHas(f, mac) })
+		if len(strange) == 0 {
 			continue
 		}
-		var asked sync.WaitGroup
-		for i := range f.Members[:min(len(f.Members), mostAsked)] {
-			m := &f.Members[i]
-			at := slices.IndexFunc(m.Addresses, func(a netip.Addr) bool { return a.BitLen() == v.Address.BitLen() })
-			if at < 0 || m.Self {
-				continue
-			}
-			asked.Go(func() {
-				if macs, err := l.whoHas(v.Link, m.Addresses[at]); err == nil {
-					m.MACs = slices.Compact(slices.Sorted(slices.Values(append(m.MACs, macs...))))
-				}
-			})
+		f.Unasked = l.askMembers(f, v) || f.Unasked
+		strange = slices.DeleteFunc(strange, func(mac string) bool { return memberHas(f, mac) })
+		if f.Unasked && len(strange) > 0 {
+			l.unseen("who answers for "+v.Address.String(), fmt.Errorf("%s is none of the %d hosts that were asked, and there are more", strings.Join(strange, ", "), mostAsked))
 		}
-		asked.Wait()
 	}
-	if len(f.Members) > mostAsked {
-		f.Members = nil // who is unknown may be one of those who were not asked
+}
+
+func memberHas(f *doctor.Facts, mac string) bool {
+	return slices.ContainsFunc(f.Members, func(m doctor.Member) bool { return slices.Contains(m.MACs, mac) })
+}
+
+// askMembers asks members for their hardware addresses on a VIP's link, first those of which none is known, and says whether there are more than it asks.
+func (l *doctorLook) askMembers(f *doctor.Facts, v doctor.VIP) (more bool) {
+	var unknown, others []func()
+	for i := range f.Members {
+		m := &f.Members[i]
+		at := slices.IndexFunc(m.Addresses, func(a netip.Addr) bool { return a.BitLen() == v.Address.BitLen() })
+		if at < 0 || m.Self {
+			continue
+		}
+		ask := func() {
+			if macs, err := l.whoHas(v.Link, m.Addresses[at]); err == nil {
+				m.MACs = slices.Compact(slices.Sorted(slices.Values(append(m.MACs, macs...))))
+			}
+		}
+		if len(m.MACs) == 0 {
+			unknown = append(unknown, ask)
+		} else {
+			others = append(others, ask)
+		}
 	}
+	all := slices.Concat(unknown, others)
+	var asked sync.WaitGroup
+	for _, ask := range all[:min(len(all), mostAsked)] {
+		asked.Go(ask)
+	}
+	asked.Wait()
+	return len(all) > mostAsked
 }
 
 // echoes asks neighbours of a VIP that is here from this host's own address, so that the kernel knows the way, and then from the VIP.

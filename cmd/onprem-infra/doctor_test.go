@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/netip"
 	"os"
 	"slices"
@@ -210,11 +211,7 @@ func TestDoctorLooks(t *testing.T) {
 		}},
 		{"keepalived's file", doctor.CheckOlder, func(l *doctorLook) { write(l, keepalivedConf, doctorConf+"#\n") }},
 		{"a peer list", doctor.CheckPeers, func(l *doctorLook) {
-			was := l.nodes
-			l.nodes = func(ctx context.Context) ([]kube.Node, error) {
-				all, _ := was(ctx)
-				return append(all, kube.Node{ControlPlane: true, Node: addr.Node{Name: "m14", InternalIPs: []netip.Addr{netip.MustParseAddr("192.0.2.14")}}}), nil
-			}
+			l.more(kube.Node{ControlPlane: true, Node: nodeAt("m14", "192.0.2.14")})
 		}},
 		{"API servers", doctor.CheckAPIServers, func(l *doctorLook) {
 			l.asks.server = func(context.Context, string) (health.API, string) { return health.Gone, "refused" }
@@ -234,6 +231,9 @@ func TestDoctorLooks(t *testing.T) {
 		}},
 		{"the name server behind", doctor.CheckUpstreamSelf, func(l *doctorLook) {
 			write(l, "/run/NetworkManager/resolv.conf", "nameserver 192.0.2.11\nnameserver 192.0.2.1\n")
+		}},
+		{"a VIP behind", doctor.CheckUpstreamSelf, func(l *doctorLook) {
+			write(l, "/run/NetworkManager/resolv.conf", "nameserver 192.0.2.5\nnameserver 192.0.2.1\n")
 		}},
 		{"CoreDNS", doctor.CheckCoreDNS, func(l *doctorLook) {
 			l.asks.name = func(context.Context, netip.Addr, string) ([]netip.Addr, error) { return nil, probe.NoSuchName }
@@ -258,6 +258,57 @@ func TestDoctorLooks(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestDoctorMany holds that in a cluster of hundreds of hosts nothing goes unchecked, but that an answer whose host nobody has asked for is said not to be
+// known.
+func TestDoctorMany(t *testing.T) {
+	p := doctorPlan(t)
+	for _, tt := range []struct {
+		name   string
+		first  doctor.Name
+		unseen string // what one begins with; empty for nothing
+		change func(l *doctorLook)
+	}{
+		{"all is well", "", "", func(*doctorLook) {}},
+		{"a peer list", doctor.CheckPeers, "", func(l *doctorLook) { l.more(kube.Node{ControlPlane: true, Node: nodeAt("m14", "192.0.2.14")}) }},
+		{"who answers", "", "who answers for 192.0.2.6: 52:54:00:00:00:99 ", func(l *doctorLook) {
+			l.neighbours = func(string) ([]link.Entry, error) { return nil, nil }
+			was := l.whoHas
+			l.whoHas = func(on string, a netip.Addr) ([]string, error) {
+				if a == p.VIPs.Ingress[0] {
+					return []string{"52:54:00:00:00:99"}, nil
+				}
+				return was(on, a)
+			}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			look := doctorOf(t, p)
+			for n := range 500 {
+				look.more(kube.Node{Node: nodeAt(fmt.Sprint("w", n), fmt.Sprintf("192.0.%d.%d", 3+n/250, 1+n%250))})
+			}
+			tt.change(look)
+			r := look.examine(t.Context())
+			if tt.first == "" && len(r.Findings) > 0 || tt.first != "" && (len(r.Findings) == 0 || r.Findings[0].Check != tt.first) ||
+				tt.unseen == "" && len(r.Unseen) > 0 || tt.unseen != "" && (len(r.Unseen) != 1 || !strings.HasPrefix(r.Unseen[0], tt.unseen)) {
+				t.Errorf("%s", doctorText(r))
+			}
+		})
+	}
+}
+
+func nodeAt(name, address string) addr.Node {
+	return addr.Node{Name: name, InternalIPs: []netip.Addr{netip.MustParseAddr(address)}}
+}
+
+// more has the API name one more node.
+func (l *doctorLook) more(n kube.Node) {
+	was := l.nodes
+	l.nodes = func(ctx context.Context) ([]kube.Node, error) {
+		all, err := was(ctx)
+		return append(all, n), err
 	}
 }
 

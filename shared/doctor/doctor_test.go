@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -145,6 +146,7 @@ var cases = []struct {
 	{CheckTaken, "nobody answers", plain, ""},
 	{CheckForeign, "in place of the holder", func(f *Facts) { f.VIPs[0].Answers, f.VIPs[0].Cached = []string{macAlien}, macAlien }, macAlien + " answers for it on ens3, and is no host of this cluster"},
 	{CheckForeign, "beside this host", func(f *Facts) { f.VIPs[1].Answers = []string{macAlien} }, macAlien + " answers"},
+	{CheckForeign, "there are more hosts than were asked", func(f *Facts) { f.VIPs[0].Answers, f.VIPs[0].Cached, f.Unasked = []string{macAlien}, macAlien, true }, ""},
 	{CheckForeign, "this host knows no other", func(f *Facts) { f.VIPs[0].Answers, f.VIPs[0].Cached, f.Members = []string{macAlien}, macAlien, nil }, ""},
 	{CheckVRID, "a foreign router", heard(clash.Foreign), "192.0.2.13 (52:54:00:00:00:13) on ens3 has it too, for 192.0.2.77 (VRRPv2, priority 150, every 1s)"},
 	{CheckVRID, "the cluster's own", func(f *Facts) { f.Heard = nil }, ""},
@@ -362,5 +364,18 @@ func TestStaleAlone(t *testing.T) {
 	f.VIPs[0].Here = true
 	if found := Examine(f); len(found) != 1 || found[0].Check != CheckStale {
 		t.Errorf("%+v", found)
+	}
+}
+
+// TestFreeID holds that doctor names an ID that is free for whichever VIP's another router has.
+func TestFreeID(t *testing.T) {
+	for _, kind := range []vrrp.Kind{vrrp.API, vrrp.Ingress, vrrp.DNS} {
+		f := healthy(t)
+		heard(clash.Foreign)(&f)
+		f.VIPs[0].For, f.VIPs[0].Instance, f.Heard[0].Instance = kind, "one", "one"
+		f.Proposed = map[vrrp.Kind]vrrp.ID{kind: 77}
+		if found := vrid(f); len(found) != 1 || !strings.Contains(found[0].Do, fmt.Sprintf("--vrid %s=77", kind)) {
+			t.Errorf("%s: %+v", kind, found)
+		}
 	}
 }

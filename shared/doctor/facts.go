@@ -30,6 +30,7 @@ type Facts struct {
 
 	VIPs     []VIP
 	Members  []Member        // all hosts that may hold a VIP, this one as well
+	Unasked  bool            // there are more of them than were asked for their hardware addresses: an unknown one may be theirs
 	Heard    []clash.Finding // what is wrong with the adverts that came by
 	Proposed map[vrrp.Kind]vrrp.ID
 

@@ -92,7 +92,7 @@ func text(all []netip.Addr) string {
 func foreign(f Facts) (out []Finding) {
 	for _, v := range f.VIPs {
 		for _, mac := range v.Answers {
-			if f.Live && len(f.Members) > 0 && !f.known(mac) {
+			if f.Live && len(f.Members) > 0 && !f.Unasked && !f.known(mac) {
 				out = append(out, Finding{Looked: title(v), Seen: fmt.Sprintf("%s answers for it%s, and is no host of this cluster", mac, on(v)),
 					Do: "find that host by its MAC in the switches' tables, and take the address off it"})
 			}
@@ -127,7 +127,7 @@ func (f Facts) of(h clash.Finding) string {
 func vrid(f Facts) []Finding {
 	return f.heard([]clash.Kind{clash.Foreign}, func(h clash.Finding) Finding {
 		do := "give one of the two another ID"
-		for _, kind := range []vrrp.Kind{vrrp.API, vrrp.Ingress} {
+		for _, kind := range []vrrp.Kind{vrrp.API, vrrp.Ingress, vrrp.DNS} {
 			if id, ok := f.Proposed[kind]; ok && f.has(kind, h.Instance) {
 				do = fmt.Sprintf("give one of the two another ID: %d is free here (before the installation --vrid %s=%d)", id, kind, id)
 			}
