@@ -65,7 +65,7 @@ type law struct {
 
 // leaves need nothing but the standard library and a leaf below them, so every other room may use them.
 var leaves = []string{
-	"shared/addr", "shared/advert", "shared/asset", "shared/clash", "shared/container", "shared/health", "shared/journal", "shared/metrics", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/role",
+	"shared/addr", "shared/advert", "shared/asset", "shared/clash", "shared/container", "shared/health", "shared/journal", "shared/metrics", "shared/near", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/role",
 	"shared/supervised", "shared/vrrp",
 }
 
@@ -81,6 +81,7 @@ var laws = []law{
 	{room: "shared/health", why: "leaf"},
 	{room: "shared/journal", own: []string{"shared/supervised"}, why: "leaf"},
 	{room: "shared/metrics", own: []string{"shared/clash", "shared/supervised", "shared/vrrp"}, why: "leaf"},
+	{room: "shared/near", why: "leaf"},
 	{room: "shared/notice", why: "leaf"},
 	{room: "shared/port", why: "leaf"},
 	{room: "shared/record", why: "leaf"},

@@ -35,11 +35,11 @@ func parseRole(name string, more ...role.Role) (role.Role, error) {
 	}
 	known := append(role.All(), more...)
 	if name == "" {
-		return "", usage("--role is missing: name one of %v", known)
+		return "", usage("--role is missing: name one of %s", words(known))
 	}
 	r, err := role.Parse(name)
 	if err != nil {
-		return "", usage("--role: role %q is not one of %v", name, known)
+		return "", usage("--role: role %q is not one of: %s", name, words(known))
 	}
 	return r, nil
 }

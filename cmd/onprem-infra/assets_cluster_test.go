@@ -29,10 +29,10 @@ func TestRenderCluster(t *testing.T) {
 		t.Errorf("the namespace is %q (%v)", text, err)
 	}
 	if o := invoke(t, "", "ignition", "--role=cluster", "-c", config); o.code != 2 || o.out != "" ||
-		!strings.Contains(o.err, `role "cluster" is not one of [bootstrap master worker arbiter]`) {
+		!strings.Contains(o.err, `role "cluster" is not one of: bootstrap, master, worker, arbiter`) {
 		t.Errorf("ignition --role=cluster: exit %d, %q, %q", o.code, o.out, o.err)
 	}
-	if o := invoke(t, "", "render", "-c", config, "--out", out); o.code != 2 || !strings.Contains(o.err, "[bootstrap master worker arbiter cluster]") {
+	if o := invoke(t, "", "render", "-c", config, "--out", out); o.code != 2 || !strings.Contains(o.err, "name one of bootstrap, master, worker, arbiter, cluster") {
 		t.Errorf("render without a role: exit %d, %q", o.code, o.err)
 	}
 }

@@ -37,8 +37,8 @@ func TestAssetsUsage(t *testing.T) {
 		code int
 		want string // on standard error
 	}{
-		{"no role", []string{"-c", config, "--images", images}, 2, "--role is missing: name one of [bootstrap master worker arbiter"},
-		{"a role that does not exist", []string{"--role=king", "-c", config, "--images", images}, 2, `role "king" is not one of [bootstrap master worker arbiter`},
+		{"no role", []string{"-c", config, "--images", images}, 2, "--role is missing: name one of bootstrap, master, worker, arbiter"},
+		{"a role that does not exist", []string{"--role=king", "-c", config, "--images", images}, 2, `role "king" is not one of: bootstrap, master, worker, arbiter`},
 		{"a role that the cluster does not have", []string{"--role=arbiter", "-c", config, "--images", images}, 1, "no node of the cluster is an arbiter: its topology is HighlyAvailable"},
 		{"missing images of a node", []string{"--role=control-plane", "-c", config}, 1, "the master needs images.baremetalRuntimeCfgImage, images.keepalivedImage, images.haproxyImage, images.corednsImage"},
 		{"no cluster", []string{"--role=bootstrap", "--images", images}, 2, "-c FILE is missing"},

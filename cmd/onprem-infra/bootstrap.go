@@ -28,7 +28,7 @@ const everyRound = time.Second
 
 // hostVerbs are the verbs that run on a host.
 func hostVerbs(std streams) []*cobra.Command {
-	run := group("run", "Run a room of the bootstrap machine, as its systemd units do", runVIPCommand(std), runDNSCommand(std))
+	run := group("run", "Run a part of the bootstrap machine, as its systemd units do", runVIPCommand(std), runDNSCommand(std))
 	return []*cobra.Command{group("bootstrap", "What runs on the bootstrap machine", run), monitorVerbs(std), checkCommand(std), nodeIPCommand(std),
 		statusCommand(std), doctorCommand(std), vipVerbs(std)}
 }
@@ -74,6 +74,9 @@ func (m *machine) load(std streams) (plan.Plan, string, error) {
 	text, err := readFile(m.cluster)
 	if errors.Is(err, fs.ErrNotExist) && m.named != nil && m.named() {
 		return plan.Plan{}, "", usage("there is no file %s: name one that exists", m.cluster)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return plan.Plan{}, "", fmt.Errorf("this host has no %s, so it is none of a cluster: run this on a host of one, or name its file with -c", m.cluster)
 	}
 	if err != nil {
 		return plan.Plan{}, "", err

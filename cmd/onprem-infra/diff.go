@@ -47,7 +47,7 @@ read it is said only that it differs. Exit code 0: nothing differs; 1: something
 func diffCommand(std streams) *cobra.Command {
 	var root, format string
 	cmd := &cobra.Command{
-		Use:   "diff --role=ROLE -c FILE --root DIR",
+		Use:   "diff --role=ROLE -c FILE [--root DIR]",
 		Short: "Say where a host's files differ from the plan, and what mending them does",
 		Long:  diffLong,
 		Example: `  onprem-infra diff --role=master -c cluster.yaml --images images.json

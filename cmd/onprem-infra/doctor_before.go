@@ -141,7 +141,7 @@ func (l *doctorLook) before(ctx context.Context, f *doctor.Facts) {
 		f.Images[i] = doctor.Image{Key: key, Reference: l.plan.Images[key]}
 		asked.Go(func() {
 			if err := l.asks.image(ctx, f.Images[i].Reference); err != nil {
-				f.Images[i].Fault = err.Error()
+				f.Images[i].Fault = withoutURL(err)
 			}
 		})
 	}

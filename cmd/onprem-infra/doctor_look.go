@@ -94,7 +94,7 @@ func nodesNow(ctx context.Context, p plan.Plan, credentials string, log *slog.Lo
 func (l *doctorLook) unseen(what string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if text := fmt.Sprintf("%s: %v", what, err); !slices.Contains(l.blind, text) {
+	if text := what + ": " + withoutURL(err); !slices.Contains(l.blind, text) {
 		l.blind = append(l.blind, text)
 	}
 }

@@ -9,7 +9,10 @@ import (
 
 // fitHelp has every verb's help fit a terminal. Texts are written in lines of any length; what is indented there, such as a table, stays as it is.
 func fitHelp(cmd *cobra.Command) {
-	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", columns)))
+	cmd.SetUsageTemplate(strings.NewReplacer(
+		"FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", columns),
+		"{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", // what only holds others is nothing without one of them
+	).Replace(cmd.UsageTemplate()))
 	fitTexts(cmd)
 }
 
@@ -29,7 +32,7 @@ func filled(text string) string {
 			paragraph.Reset()
 		}
 	}
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(strings.ReplaceAll(text, "\t", "    ")) {
 		if body := strings.TrimRight(line, "\n"); body == "" || strings.HasPrefix(body, " ") {
 			flush()
 			out.WriteString(body + "\n")

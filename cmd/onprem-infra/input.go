@@ -38,13 +38,13 @@ func inputFlags(cmd *cobra.Command) *input {
 // knobFlags gives a verb the flags of the knobs.
 func knobFlags(cmd *cobra.Command, in *input) {
 	flags := cmd.Flags()
-	flags.StringVar(&in.knobs.Timing, "timing", "", "timing profile: "+strings.Join(spec.Timings(), ", "))
-	flags.StringVar(&in.knobs.VRRP, "vrrp", "", "how VRRP travels: unicast or multicast")
-	flags.StringVar(&in.knobs.MDNS, "mdns", "", "whether nodes announce themselves by multicast DNS: enabled or disabled")
-	flags.StringVar(&in.knobs.Metrics, "metrics", "", "where hosts say their metrics beside the loopback: localhost (nowhere) or node (at the node's addresses)")
-	flags.StringVar(&in.knobs.Clash, "on-clash", "", "when another router has a virtual router ID: report starts beside it, refuse keeps who is new out")
-	flags.StringArrayVar(&in.knobs.VRIDs, "vrid", nil, "virtual router ID, as api=N or ingress=N, and dns=N where the cluster has a DNS VIP")
-	flags.StringArrayVar(&in.knobs.Ports, "port", nil, "port number, as NAME=N")
+	flags.StringVar(&in.knobs.Timing, "timing", "", "timing profile: "+strings.Join(spec.Timings(), ", ")+" (default: the cluster's own, or the platform's)")
+	flags.StringVar(&in.knobs.VRRP, "vrrp", "", "how VRRP travels: unicast or multicast (default: the cluster's own, or unicast)")
+	flags.StringVar(&in.knobs.MDNS, "mdns", "", "whether nodes announce themselves by multicast DNS: enabled or disabled (default: the cluster's own, or disabled)")
+	flags.StringVar(&in.knobs.Metrics, "metrics", "", "where a Prometheus finds a host's metrics: localhost, or node, at the node's addresses too (default: the cluster's own, or localhost)")
+	flags.StringVar(&in.knobs.Clash, "on-clash", "", "when another router has one of the virtual router IDs: report starts beside it, refuse keeps a host out that is new (default: the cluster's own, or report)")
+	flags.StringArrayVar(&in.knobs.VRIDs, "vrid", nil, "virtual router ID (1 to 255), as api=N or ingress=N, and dns=N where the cluster has a DNS VIP; may be given more than once")
+	flags.StringArrayVar(&in.knobs.Ports, "port", nil, "port number, as NAME=N, by the names that plan prints; may be given more than once")
 	completes(cmd, "timing", spec.Timings())
 	completes(cmd, "vrrp", []spec.Mode{spec.Unicast, spec.Multicast})
 	completes(cmd, "on-clash", clash.Policies())
@@ -89,7 +89,7 @@ func parseCluster(std streams, in *input, name string, text []byte) (spec.Cluste
 		findings = findings.Strict()
 	}
 	for _, f := range findings {
-		fmt.Fprintln(std.err, f)
+		_ = say(std.err, "%v\n", f)
 	}
 	if findings.HasErrors() {
 		return spec.Cluster{}, negative(nil)

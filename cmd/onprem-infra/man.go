@@ -32,7 +32,7 @@ func manCommand() *cobra.Command {
 			return usage("--out: %s is no directory that can be written into", out)
 		}
 		if err := writeTree(out, manPages(cmd.Root())); err != nil {
-			return fmt.Errorf("write manual pages below %s: %w", out, err)
+			return notWritten(out, fmt.Errorf("write manual pages below %s: %w", out, err))
 		}
 		return nil
 	}

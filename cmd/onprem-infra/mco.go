@@ -43,7 +43,7 @@ OpenShift. A directory that holds a tree already is that of live clusters: where
 	}
 	in := &input{}
 	knobFlags(cmd, in)
-	say := liveFlags(cmd)
+	there := liveFlags(cmd)
 	cmd.Flags().StringVar(&out, "out", "", "directory to write below, made when it is not there")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		if out == "" {
@@ -52,12 +52,12 @@ OpenShift. A directory that holds a tree already is that of live clusters: where
 		var err error
 		elections, findings := spec.Parse("any cluster", []byte(anyCluster), in.knobs)
 		for _, f := range findings {
-			fmt.Fprintln(std.err, f)
+			_ = say(std.err, "%v\n", f)
 		}
 		if findings.HasErrors() {
 			return negative(nil)
 		}
-		if elections, err = liveTree(out, elections, say.say); err != nil {
+		if elections, err = liveTree(out, elections, there.say); err != nil {
 			return err
 		}
 		set, err := mco.Tree(elections)
@@ -65,7 +65,7 @@ OpenShift. A directory that holds a tree already is that of live clusters: where
 			return negative(err)
 		}
 		if err := writeTree(out, set.Tree()); err != nil {
-			return fmt.Errorf("write tree %s: %w", out, err)
+			return notWritten(out, fmt.Errorf("write tree %s: %w", out, err))
 		}
 		return nil
 	}

@@ -70,7 +70,7 @@ func (m *monitor) role() (role.Role, error) {
 	if r, err := role.Parse(m.node); err == nil && slices.Contains(role.Nodes(), r) {
 		return r, nil
 	}
-	return "", usage("--role is %q and must be one of %v", m.node, role.Nodes())
+	return "", usage("--role is %q and must be one of: %s", m.node, words(role.Nodes()))
 }
 
 // credentials is the kubeconfig to use in the cluster of p.

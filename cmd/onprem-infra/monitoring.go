@@ -49,10 +49,10 @@ files are there only then. None of this is applied by itself: not every cluster 
 			return err
 		}
 		if err := writeTree(out, set.Tree()); err != nil {
-			return fmt.Errorf("write tree %s: %w", out, err)
+			return notWritten(out, fmt.Errorf("write tree %s: %w", out, err))
 		}
 		if p.Metrics != spec.MetricsNode {
-			fmt.Fprintln(std.err, "monitoring: these hosts say their metrics on their loopback alone; for a Prometheus elsewhere make the cluster with metrics: node (--metrics node)")
+			_ = say(std.err, "monitoring: these hosts say their metrics on their loopback alone; for a Prometheus elsewhere make the cluster with metrics: node (--metrics node)\n")
 		}
 		return nil
 	}

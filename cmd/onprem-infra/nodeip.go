@@ -10,7 +10,6 @@ import (
 	"net/netip"
 	"os"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -247,12 +246,11 @@ func (f *nodeIPFlags) end(std streams, want nodeip.Desired, err error) error {
 
 // explain prints a line for each address of the host.
 func explain(out io.Writer, want nodeip.Desired) {
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "VERDICT\tLINK\tADDRESS\tWHY")
+	var rows [][]string
 	for _, r := range want.Choice.Rulings {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", r.Verdict, r.Link, r.Prefix, r.Why)
+		rows = append(rows, []string{fmt.Sprint(r.Verdict), r.Link, r.Prefix.String(), r.Why})
 	}
-	table.Flush()
+	fmt.Fprint(out, tabled([]string{"VERDICT", "LINK", "ADDRESS", "WHY"}, rows))
 	if want.Kept.IsValid() {
 		fmt.Fprintf(out, "%s was chosen earlier in this boot and stays: it is in %s\n", want.Kept, nodeip.Primary)
 	}

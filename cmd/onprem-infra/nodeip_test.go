@@ -124,7 +124,7 @@ route add default via 192.0.2.1 dev ens3`)
 		{"show -6", 0, []string{"2001:db8::10\n"}, ""},
 		{"show 198.51.100.5", 0, []string{"198.51.100.10\n"}, ""},
 		{"show --hint 198.51.100.0 192.0.2.5", 0, []string{"198.51.100.10\n"}, ""},
-		{"show --explain 192.0.2.5", 0, []string{"192.0.2.10\nVERDICT ", "\nchosen       ens3       192.0.2.10/24 ", "the VIP 192.0.2.5 is in its network 192.0.2.0/24\n",
+		{"show --explain 192.0.2.5", 0, []string{"192.0.2.10\nVERDICT ", "\nchosen       ens3       192.0.2.10/24 ", "the VIP 192.0.2.5 is in its network\n",
 			"\ndropped      ens3       192.0.2.5/32  ", "it is a VIP, which moves between nodes\n", "\npassed over  bond0.354  198.51.100.10/24 ", "no VIP is in its network\n"}, ""},
 		{"show 192.0.2", 2, nil, `VIP "192.0.2" is no address`},
 		{"show --hint x", 2, nil, `--hint "x" is no address`},

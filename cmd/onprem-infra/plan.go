@@ -60,7 +60,7 @@ is free. It takes root, and sends nothing.`,
 				return err
 			}
 			for _, f := range found {
-				fmt.Fprintf(std.err, "warning: %s\n", f)
+				_ = say(std.err, "warning: %s\n", f)
 			}
 			if in.strict && len(found) > 0 {
 				return negative(nil)

@@ -22,7 +22,7 @@ The role cluster is no host's: its files are the objects that the cluster must h
 		Example: `  onprem-infra render --role=bootstrap -c install-config.yaml --images images.json --out tree
   diff -r tree /mnt/bootstrap
   onprem-infra render --role=cluster -c install-config.yaml --out manifests
-  kubectl apply -f manifests`,
+  kubectl apply --recursive -f manifests`,
 		Args: cobra.NoArgs,
 	}
 	in := inputFlags(cmd)
@@ -44,7 +44,7 @@ The role cluster is no host's: its files are the objects that the cluster must h
 			return err
 		}
 		if err := writeTree(out, set.Tree()); err != nil {
-			return fmt.Errorf("write tree %s: %w", out, err)
+			return notWritten(out, fmt.Errorf("write tree %s: %w", out, err))
 		}
 		return nil
 	}

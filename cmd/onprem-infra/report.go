@@ -103,7 +103,7 @@ func readJournals(std streams, args []string) (hosts []chronicle.Host, err error
 			}
 			j, err := journal.Decode(text)
 			if err != nil {
-				fmt.Fprintf(std.err, "%s: %v\n", name, err) // the rest holds
+				_ = say(std.err, "%s: %v\n", name, err) // the rest holds
 			}
 			hosts = append(hosts, chronicle.Host{Name: name, Entries: j.Entries()})
 		}
@@ -126,6 +126,9 @@ func journalName(arg string) (name, path string) {
 func readJournal(path string) ([]byte, error) {
 	text, err := readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
+		if path == journal.Path {
+			return nil, usage("this host has no journal, %s: it has held no VIP yet, or is no host of a cluster. Name the journals of hosts that have", path)
+		}
 		return nil, usage("there is no journal %s: a host keeps one at %s", path, journal.Path)
 	}
 	return text, err

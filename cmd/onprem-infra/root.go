@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/onprem-infra/onprem-infra/shared/near"
 )
 
 // streams are where a verb reads and writes: results go to out, everything else to err.
@@ -56,6 +57,8 @@ It reads an OpenShift install-config.yaml or its own cluster.yaml and writes wha
 	root.SetHelpCommand(helpCommand())
 	completionCommand(root)
 	fitHelp(root)
+	tellWrong(root)
+	root.SetFlagErrorFunc(wrongFlag)
 	markHostFailures(root)
 	return root
 }
@@ -74,10 +77,10 @@ func run(ctx context.Context, args []string, std streams) int {
 	exit := exitError{code: exitUsage, err: err} // cobra's own errors are about flags and arguments
 	errors.As(err, &exit)
 	if exit.err != nil {
-		fmt.Fprintf(std.err, "onprem-infra: %v\n", exit.err)
+		_ = say(std.err, "onprem-infra: %v\n", exit.err)
 	}
 	if exit.code == exitUsage {
-		fmt.Fprintf(std.err, "See '%s --help'.\n", cmd.CommandPath())
+		_ = say(std.err, "See '%s --help'.\n", cmd.CommandPath())
 	}
 	return exit.code
 }
@@ -109,6 +112,9 @@ func noVerb(cmd *cobra.Command, args []string) error {
 	}
 	if len(args) == 0 {
 		return usage("%s needs one of: %s", cmd.CommandPath(), strings.Join(names, ", "))
+	}
+	if name := near.Word(args[0], names); name != "" {
+		return usage("%s has no %q: is it %s that you mean?", cmd.CommandPath(), args[0], name)
 	}
 	return usage("%s has no %q; there are: %s", cmd.CommandPath(), args[0], strings.Join(names, ", "))
 }

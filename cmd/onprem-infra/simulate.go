@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/onprem-infra/onprem-infra/shared/near"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/simulate"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -33,7 +35,11 @@ func simulateCommand(std streams) *cobra.Command {
 		Long: `simulate plays the elections of a cluster's API virtual IP in virtual time: keepalived, its supervisor, the checks, the balancers and the
 bootstrap machine. It plays each scenario, or the one that is named, in many phases, and then schedules of faults by chance. It prints what a
 client that asks every 10 ms waits for at worst, beside the bound that the plan states, and exits with 1 when a rule breaks: two
-holders, none for too long, a node that takes the VIP before its time. A seed that is named in the output plays the same again.`,
+holders, none for too long, a node that takes the VIP before its time. A seed that is named in the output plays the same again.
+
+The scenarios; those of a VIP that the cluster does not have are left out:
+
+` + scenarioMeanings(),
 		Example: `  onprem-infra simulate -c install-config.yaml
   onprem-infra simulate -c install-config.yaml --timing lan power-loss --html power-loss.html
   onprem-infra simulate -c cluster.yaml --schedules 100000`,
@@ -77,6 +83,20 @@ func scenarioNames() (names []cobra.Completion) {
 	return names
 }
 
+// scenarioMeanings are the scenarios with what happens in each of them, a line each.
+func scenarioMeanings() string {
+	width := 0
+	for _, s := range simulate.Scenarios() {
+		width = max(width, len(s.Name))
+	}
+	var text strings.Builder
+	for _, s := range simulate.Scenarios() {
+		lead := "  " + padded(s.Name, width) + gutter
+		text.WriteString(broken(lead, strings.Repeat(" ", len(lead)), s.About))
+	}
+	return text.String()
+}
+
 func (s simulation) check(args []string, schedules bool) error {
 	switch {
 	case s.format != "text" && s.format != "json":
@@ -88,7 +108,10 @@ func (s simulation) check(args []string, schedules bool) error {
 	}
 	if len(args) > 0 {
 		if _, ok := simulate.Find(args[0]); !ok {
-			return usage("there is no scenario %q; there are: %v", args[0], scenarioNames())
+			if name := near.Word(args[0], scenarioNames()); name != "" {
+				return usage("there is no scenario %q: is it %s that you mean?", args[0], name)
+			}
+			return usage("there is no scenario %q; there are: %s", args[0], words(scenarioNames()))
 		}
 	}
 	return nil

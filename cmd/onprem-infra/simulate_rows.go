@@ -153,10 +153,10 @@ func (s simulation) print(std streams, rows []row) error {
 	}
 	for _, r := range rows {
 		for _, b := range r.Broken[:min(enough, len(r.Broken))] {
-			fmt.Fprintf(std.err, "onprem-infra: %s: %s\n", r.Scenario, b)
+			_ = say(std.err, "onprem-infra: %s: %s\n", r.Scenario, b)
 		}
 		if more := len(r.Broken) - enough; more > 0 {
-			fmt.Fprintf(std.err, "onprem-infra: %s: %d more of the like\n", r.Scenario, more)
+			_ = say(std.err, "onprem-infra: %s: %d more of the like\n", r.Scenario, more)
 		}
 	}
 	return negative(nil)

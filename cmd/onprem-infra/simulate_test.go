@@ -152,7 +152,7 @@ func TestSimulateUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"power-los"}, `there is no scenario "power-los"; there are: [power-loss`},
+		{[]string{"power-los"}, `there is no scenario "power-los": is it power-loss that you mean?`},
 		{[]string{"-o", "yaml"}, `-o "yaml" is not one of: text, json`},
 		{[]string{"--phases", "0"}, "--phases is 1 or more"},
 		{[]string{"--schedules", "-1"}, "--schedules 0 or more"},

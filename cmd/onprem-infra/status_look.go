@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -82,7 +83,16 @@ func askNeighbour(ctx context.Context, on string, vip netip.Addr) (addr.Neighbou
 
 // unseen notes what could not be looked at.
 func (r *statusReport) unseen(what string, err error) {
-	r.Unseen = append(r.Unseen, fmt.Sprintf("%s: %v", what, err))
+	r.Unseen = append(r.Unseen, what+": "+withoutURL(err))
+}
+
+// withoutURL is an error's text without the request that Go's HTTP client puts before the reason: what was asked for is said in words.
+func withoutURL(err error) string {
+	var request *url.Error
+	if !errors.As(err, &request) {
+		return err.Error()
+	}
+	return strings.Replace(err.Error(), request.Error(), request.Err.Error(), 1)
 }
 
 // report looks once. It takes as long as two adverts of a holder, and a second for what does not answer.

@@ -6,25 +6,22 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
-	"text/tabwriter"
 	"time"
 )
 
 // statusText is a report for a person, in lines of at most 100 columns.
 func statusText(r statusReport) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "cluster %s, on this host %s, at %s\n\n", r.Cluster, orNone(addresses(r.NodeIPs), "(no address chosen yet)"), r.At.Format(time.DateTime+"Z"))
-	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "VIP\tFOR\tHELD BY\tHERE\tPRIORITY")
+	text.WriteString(wrapped(fmt.Sprintf("cluster %s, on this host %s, at %s", r.Cluster, orNone(addresses(r.NodeIPs), "(no address chosen yet)"), r.At.Format(time.DateTime+"Z"))) + "\n")
+	var rows [][]string
 	for _, v := range r.VIPs {
 		state, priority := "takes no part", ""
 		if v.State != "" {
 			state, priority = string(v.State), fmt.Sprint(v.Priority)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", v.VIP, v.For, holderText(v), state, priority)
+		rows = append(rows, []string{v.VIP.String(), string(v.For), holderText(v), state, priority})
 	}
-	table.Flush()
-	text.WriteString("\n")
+	text.WriteString(tabled([]string{"VIP", "FOR", "HELD BY", "HERE", "PRIORITY"}, rows) + "\n")
 	var rest strings.Builder
 	for _, f := range r.Clashes {
 		fmt.Fprintf(&rest, "CLASH: %s\n", f)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +13,7 @@ func validateCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate -c FILE",
 		Short: "Say everything that is wrong with a cluster's description",
-		Long: `validate reads an install-config.yaml or a cluster.yaml and prints every finding, one line each:
+		Long: `validate reads an install-config.yaml or a cluster.yaml and prints every finding, one line each but on a terminal, which gets long ones in several:
 FILE:LINE:COL: error|warning: PATH: what is wrong, and what to do. After a thousand, one more says how many are left. A clean file prints
 nothing.`,
 		Example: `  onprem-infra validate -c install-config.yaml
@@ -59,7 +58,7 @@ func printFindings(std streams, format string, findings spec.Findings) error {
 		return enc.Encode(findings)
 	}
 	for _, f := range findings {
-		if _, err := fmt.Fprintln(std.out, f); err != nil {
+		if err := say(std.out, "%v\n", f); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,7 @@ package main
 import "testing"
 
 func TestVRIDs(t *testing.T) {
-	const usage = "onprem-infra: accepts 1 arg(s), received 0\nSee 'onprem-infra vr-ids --help'.\n"
+	const usage = "onprem-infra: NAME is missing: write onprem-infra vr-ids NAME\nSee 'onprem-infra vr-ids --help'.\n"
 	tests := []struct {
 		name string
 		args []string

@@ -197,10 +197,20 @@ func vrrpPasses(f Facts) (out []Finding) {
 	return out
 }
 
+// shortened is an image's reference that fits a line: of a digest as much as tells it from others, as container engines print it.
+func shortened(reference string) string {
+	const most = 12
+	name, digest, ok := strings.Cut(reference, "@sha256:")
+	if !ok || len(digest) <= most {
+		return reference
+	}
+	return name + "@sha256:" + digest[:most] + "…"
+}
+
 func images(f Facts) (out []Finding) {
 	for _, i := range f.Images {
 		if i.Fault != "" {
-			out = append(out, Finding{Looked: fmt.Sprintf("the image %s (%s)", i.Reference, i.Key), Seen: i.Fault, Do: "see that the registry runs, has the image, and is reached from here; credentials are not tried"})
+			out = append(out, Finding{Looked: fmt.Sprintf("the image %s (%s)", shortened(i.Reference), i.Key), Seen: i.Fault, Do: "see that the registry runs, has the image, and is reached from here; credentials are not tried"})
 		}
 	}
 	return out

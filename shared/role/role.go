@@ -1,7 +1,10 @@
 // Package role names the kinds of host that onprem-infra serves and reads them from the command line.
 package role
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Role is one kind of host.
 type Role string
@@ -33,5 +36,14 @@ func Parse(s string) (Role, error) {
 			return r, nil
 		}
 	}
-	return "", fmt.Errorf("role %q is not one of %v", s, All())
+	return "", fmt.Errorf("role %q is not one of: %s", s, words())
+}
+
+// words are the roles as a person reads them.
+func words() string {
+	var names []string
+	for _, r := range All() {
+		names = append(names, string(r))
+	}
+	return strings.Join(names, ", ")
 }

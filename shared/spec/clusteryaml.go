@@ -3,6 +3,8 @@ package spec
 import (
 	"slices"
 	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/near"
 )
 
 // The names that tell a cluster.yaml.
@@ -101,6 +103,8 @@ func (r *reader) fields(o object, known ...string) {
 		case slices.Contains(known, name):
 		case i >= 0:
 			r.errorf(o.key(name), "there is no such field: spell it %s", known[i])
+		case near.Word(name, known) != "":
+			r.errorf(o.key(name), "there is no such field: is it %s that you mean?", near.Word(name, known))
 		default:
 			r.errorf(o.key(name), "there is no such field: remove it, or use one of %s", strings.Join(known, ", "))
 		}
