@@ -66,7 +66,13 @@ func (b *balancing) Reload(ctx context.Context, structure string) (refused bool,
 func (b *balancing) Ensure(r redirect.Rules) (bool, error) {
 	changed, err := b.Filter.Ensure(r)
 	if err == nil {
-		b.note(func(s *metrics.Balancer) { s.Redirect = len(r.Redirects) > 0 })
+		b.note(func(s *metrics.Balancer) {
+			wanted := len(r.Redirects) > 0
+			if wanted && s.Redirect && changed { // it was there, and this program has not taken it away
+				s.Lost++
+			}
+			s.Redirect = wanted
+		})
 	}
 	return changed, err
 }

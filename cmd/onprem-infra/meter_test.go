@@ -130,6 +130,8 @@ func TestElecting(t *testing.T) {
 		metrics.VIPGaps.Name+about+"} 1", metrics.Clashes.Name+about+`,fault="foreign-router"} 1`, metrics.Clashes.Name+about+`,fault="stranger"} 0`,
 		metrics.Check.Name+`{check="lb"} 0`, metrics.CheckChanges.Name+`{check="lb"} 1`, metrics.GateOpen.Name+" 1", metrics.Running.Name+" 1",
 		metrics.NodesKnown.Name+`{role="control-plane"} 1`, metrics.NodesKnown.Name+`{role="other"} 1`, metrics.VIPHolder.Name+`{vip="192.0.2.6",kind="ingress"} 0`)
+	e.speaks = func() bool { return false }
+	pageHas(t, pageOf(e.onto), metrics.VIPHolder.Name+about+"} 0", metrics.VIPState.Name+about+`,state="master"} 0`, metrics.Running.Name+" 0")
 	sum := 0
 	for _, line := range lines(page, metrics.VIPPart.Name+about+",part=") {
 		var adds int
@@ -147,12 +149,13 @@ func TestElecting(t *testing.T) {
 type hasHAProxy struct {
 	noHAProxy
 	running bool
+	changed bool // whether the redirect is found otherwise than it should be
 	stats   []haproxy.Stat
 }
 
 func (h *hasHAProxy) Running(context.Context) (string, bool, error) { return "", h.running, nil }
 func (h *hasHAProxy) Stats(context.Context) ([]haproxy.Stat, error) { return h.stats, nil }
-func (h *hasHAProxy) Ensure(redirect.Rules) (bool, error)           { return false, nil }
+func (h *hasHAProxy) Ensure(redirect.Rules) (bool, error)           { return h.changed, nil }
 func (h *hasHAProxy) RemoveLeftovers() ([]string, error)            { return nil, nil }
 func server(name, status string, sessions int) haproxy.Stat {
 	return haproxy.Stat{Backend: haproxy.Masters, Server: name, Status: status, Sessions: sessions, Address: netip.MustParseAddrPort("192.0.2.11:6443")}
@@ -172,9 +175,15 @@ func TestBalancing(t *testing.T) {
 	if n := len(lines(page, "onprem_lb_backend_up{")); n != 2 {
 		t.Errorf("%d servers, want those that are in use", n)
 	}
+	h.changed = true // somebody has taken it away
+	_, _ = b.Ensure(redirect.Rules{Redirects: []redirect.Redirect{{}}})
+	pageHas(t, pageOf(b.onto), "onprem_lb_redirect_lost_total 1")
 	h.running = false
 	_, _, _ = b.Running(ctx)
 	_, _ = b.Ensure(redirect.Rules{})
+	_, _ = b.Ensure(redirect.Rules{Redirects: []redirect.Redirect{{}}})
+	_, _ = b.Ensure(redirect.Rules{})
+	pageHas(t, pageOf(b.onto), "onprem_lb_redirect_lost_total 1")
 	page = pageOf(b.onto)
 	if pageHas(t, page, "onprem_lb_running 0", "onprem_lb_redirect 0"); len(lines(page, "onprem_lb_backend_up{")) != 0 {
 		t.Errorf("servers of a HAProxy that is gone:\n%s", page)

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -15,9 +16,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -28,6 +32,7 @@ type electing struct {
 	checks []vrrp.CheckName
 	passes func(vrrp.CheckName) bool // nil where no checks are made
 	nodes  func() (nodes []kube.Node, heard bool)
+	speaks func() bool // whether keepalived's parent answers; nil where it answers nobody
 
 	mu      sync.Mutex
 	plan    plan.Plan
@@ -109,7 +114,26 @@ func newNodeElecting(p plan.Plan, host nodeVIPHost, made interface{ Passes(vrrp.
 	for _, w := range weights {
 		checks = append(checks, w.Check)
 	}
-	return newElecting(p, host, checks, made.Passes, nodes.Known)
+	e := newElecting(p, host, checks, made.Passes, nodes.Known)
+	e.speaks = func() bool {
+		ctx, cancel := context.WithTimeout(context.Background(), parentWithin)
+		defer cancel()
+		_, err := probe.NewHTTP(fmt.Sprintf("http://localhost:%d/healthz", p.Ports[port.Supervise]), localhost.Dial).Good(ctx)
+		return err == nil
+	}
+	return e
+}
+
+// parentWithin is how long keepalived's parent, which answers at once, may take to do so.
+const parentWithin = time.Second
+
+// silenced is what is left of the last words of a parent that is dead or stands still: nobody says that keepalived runs, or holds anything.
+func silenced(s supervised.Status) supervised.Status {
+	s.PID, s.Instances = 0, maps.Clone(s.Instances)
+	for name, i := range s.Instances {
+		s.Instances[name] = supervised.Instance{State: supervised.Init, Priority: i.Priority}
+	}
+	return s
 }
 
 // become goes on with another plan, when a migration has happened.
@@ -185,6 +209,9 @@ func (e *electing) onto(page *metrics.Page) {
 	status, err := e.host.Status()
 	if err != nil {
 		return // the room says so, and its faults are counted
+	}
+	if e.speaks != nil && !e.speaks() {
+		status = silenced(status)
 	}
 	links, err := e.host.Links()
 	if err != nil {

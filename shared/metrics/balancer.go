@@ -4,19 +4,20 @@ package metrics
 var (
 	LBRunning  = Family{"onprem_lb_running", Gauge, "1 while HAProxy answers.", nil}
 	LBRedirect = Family{"onprem_lb_redirect", Gauge, "1 while what comes for the API's VIP goes through HAProxy, 0 while it goes to this node's own API server.", nil}
+	LBLost     = Family{"onprem_lb_redirect_lost_total", Counter, "How often somebody else had taken the redirect to HAProxy away, and it was put back.", nil}
 	LBReloads  = Family{"onprem_lb_reloads_total", Counter, "How often HAProxy was told to read its configuration again.", nil}
 	LBUp       = Family{"onprem_lb_backend_up", Gauge, "1 when HAProxy sends new connections to the API server.", []string{"server", "address"}}
 	LBSessions = Family{"onprem_lb_backend_sessions", Gauge, "Connections to the API server that are open.", []string{"server", "address"}}
 )
 
 func ofBalancers() []Family {
-	return []Family{LBRunning, LBRedirect, LBReloads, LBUp, LBSessions}
+	return []Family{LBRunning, LBRedirect, LBLost, LBReloads, LBUp, LBSessions}
 }
 
 // Balancer is a node's HAProxy.
 type Balancer struct {
 	Running, Redirect bool
-	Reloads           uint64
+	Lost, Reloads     uint64
 	Servers           []Server // of the API, as HAProxy last said
 }
 
@@ -31,6 +32,7 @@ type Server struct {
 func (b Balancer) Onto(p *Page) {
 	p.Flag(LBRunning, b.Running)
 	p.Flag(LBRedirect, b.Redirect)
+	p.Add(LBLost, float64(b.Lost))
 	p.Add(LBReloads, float64(b.Reloads))
 	for _, s := range b.Servers {
 		p.Flag(LBUp, s.Up, s.Name, s.Address)

@@ -43,7 +43,7 @@ func full() *Page {
 		Checks: []CheckState{{Name: vrrp.CheckLB, Passes: true, Changes: 3}},
 		Daemon: &Daemon{Running: true, Restarts: 1, Reloads: 2, Refused: true},
 	}.Onto(p)
-	Balancer{Running: true, Redirect: true, Reloads: 1, Servers: []Server{{"m0", "192.0.2.11:6443", true, 12}, {"m1", "192.0.2.12:6443", false, 0}}}.Onto(p)
+	Balancer{Running: true, Redirect: true, Lost: 2, Reloads: 1, Servers: []Server{{"m0", "192.0.2.11:6443", true, 12}, {"m1", "192.0.2.12:6443", false, 0}}}.Onto(p)
 	Names{Running: true, Source: FromMemory, Nodes: 5, Upstreams: 2, Reloads: 4, Stale: 2 * time.Second}.Onto(p)
 	Announcement{"established": 1, "lost": 0}.Onto(p)
 	return p

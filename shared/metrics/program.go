@@ -13,7 +13,7 @@ var (
 	RoundAge   = Family{"onprem_round_age_seconds", Gauge, "Time since the program's loop turned last.", []string{"room"}}
 	Faults     = Family{"onprem_faults_total", Counter, "Steps of the program's loop that failed, trials of one fault included.", []string{"room", "step"}}
 	WatchKnown = Family{"onprem_watch_synced", Gauge, "1 when the API has said what there is since the program began, 0 before.", []string{"room", "watch"}}
-	WatchAge   = Family{"onprem_watch_age_seconds", Gauge, "Time since the API said anything of what is followed; a live API does so every minute.", []string{"room", "watch"}}
+	WatchAge   = Family{"onprem_watch_age_seconds", Gauge, "Time since the API said anything of what is followed; a live API does so every minute, or every ten where its etcd does not tell it more often.", []string{"room", "watch"}}
 	CPU        = Family{"process_cpu_seconds_total", Counter, "Processor time that the program has used.", nil}
 	Memory     = Family{"process_resident_memory_bytes", Gauge, "Memory that the program has in use.", nil}
 	Started    = Family{"process_start_time_seconds", Gauge, "When the program began, in seconds since 1970.", nil}

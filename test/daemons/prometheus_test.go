@@ -298,6 +298,10 @@ func alarms() []struct {
 		{"the API says nothing", all(func(s *scraped) { s.program.Watches[0].Heard = 20 * time.Minute }), 20 * time.Minute, []string{"OnpremWatchOld"}},
 		{"the API has never spoken", all(func(s *scraped) { s.program.Watches[0].Synced, s.program.Watches[0].Heard = false, -1 }), 20 * time.Minute, []string{"OnpremWatchOld"}},
 		{"keepalived is gone", func(n int, _ time.Duration, s *scraped) { s.elections.Daemon.Running = n != 2 }, 5 * time.Minute, []string{"OnpremKeepalivedDown"}},
+		{"a host has left", first(func(_ time.Duration, s *scraped) {
+			s.elections.Daemon.Running, s.elections.Daemon.Leaving = false, true
+		}), 40 * time.Minute, []string{"OnpremVIPsLeft"}},
+		{"somebody takes the redirect away", first(func(since time.Duration, s *scraped) { s.balancer.Lost = count(since, time.Minute) }), 15 * time.Minute, []string{"OnpremRedirectLost"}},
 		{"keepalived ends again and again", first(func(since time.Duration, s *scraped) { s.elections.Daemon.Restarts = count(since, 2*time.Minute) }), 15 * time.Minute, []string{"OnpremKeepalivedEnds"}},
 		{"keepalived refuses", first(func(_ time.Duration, s *scraped) { s.elections.Daemon.Refused = true }), 5 * time.Minute, []string{"OnpremKeepalivedRefuses"}},
 		{"a check alternates", first(func(since time.Duration, s *scraped) { s.elections.Checks[0].Changes = count(since, 30*time.Second) }), 15 * time.Minute, []string{"OnpremCheckAlternates"}},
