@@ -65,9 +65,21 @@ func (r *Recording) until(name string) []string {
 // Step ends a step.
 func (r *Recording) Step() { r.steps++ }
 
-// Firing holds that exactly these alarms of a file of rules sound at a time of the recording, whose steps are pace apart; what it says otherwise is an
-// error with what promtool says.
+// Moment is a time of a recording, and the alarms that sound then.
+type Moment struct {
+	At     time.Duration
+	Alarms []string
+}
+
+// Firing is Sounds for one moment.
 func (r *Recording) Firing(t testing.TB, rules string, pace, at time.Duration, want []string) error {
+	t.Helper()
+	return r.Sounds(t, rules, pace, Moment{at, want})
+}
+
+// Sounds holds that exactly these alarms of a file of rules sound at moments of the recording, whose steps are pace apart; what it says otherwise is an
+// error with what promtool says.
+func (r *Recording) Sounds(t testing.TB, rules string, pace time.Duration, moments ...Moment) error {
 	t.Helper()
 	type in struct {
 		Series string `json:"series"`
@@ -77,15 +89,17 @@ func (r *Recording) Firing(t testing.TB, rules string, pace, at time.Duration, w
 	for _, name := range slices.Sorted(maps.Keys(r.values)) {
 		list = append(list, in{name, strings.Join(r.until(name), " ")})
 	}
-	samples := []any{}
-	for _, alarm := range want {
-		samples = append(samples, map[string]any{"labels": fmt.Sprintf(`{alertname=%q}`, alarm), "value": 1})
+	var asked []any
+	for _, m := range moments {
+		samples := []any{}
+		for _, alarm := range m.Alarms {
+			samples = append(samples, map[string]any{"labels": fmt.Sprintf(`{alertname=%q}`, alarm), "value": 1})
+		}
+		asked = append(asked, map[string]any{"expr": `group by (alertname) (ALERTS{alertstate="firing"})`, "eval_time": m.At.String(), "exp_samples": samples})
 	}
 	text, err := json.Marshal(map[string]any{
 		"rule_files": []string{rules}, "evaluation_interval": pace.String(),
-		"tests": []any{map[string]any{"interval": pace.String(), "input_series": list, "promql_expr_test": []any{
-			map[string]any{"expr": `group by (alertname) (ALERTS{alertstate="firing"})`, "eval_time": at.String(), "exp_samples": samples},
-		}}},
+		"tests": []any{map[string]any{"interval": pace.String(), "input_series": list, "promql_expr_test": asked}},
 	})
 	if err != nil {
 		return err
@@ -95,7 +109,7 @@ func (r *Recording) Firing(t testing.TB, rules string, pace, at time.Duration, w
 		return err
 	}
 	if out, err := exec.CommandContext(t.Context(), need.Command(t, "promtool"), "test", "rules", path).CombinedOutput(); err != nil {
-		return fmt.Errorf("want %v and no others: %w\n%s", want, err, out)
+		return fmt.Errorf("want %v and no others: %w\n%s", moments, err, out)
 	}
 	return nil
 }

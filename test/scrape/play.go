@@ -1,0 +1,99 @@
+package scrape
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Play says for how long a Prometheus sees what is on a tape.
+type Play struct {
+	Pace   time.Duration // between two of its scrapes
+	Before time.Duration // all is as it was before the fault
+	During time.Duration // the fault lasts
+	After  time.Duration // all is as it was before, but for counters
+	Slower float64       // by which counters rise slower than in the lab, where much is made to happen in a short time; 0 is as fast
+}
+
+// Silent says whether somebody does not answer during the fault who did so before.
+func (t *Tape) Silent() bool {
+	for _, rows := range t.Rows {
+		for _, row := range rows {
+			if !row[0].Nothing && slices.ContainsFunc(row, func(s Said) bool { return s.Nothing }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Play is the recording of a tape that is played so: during the fault what was recorded comes again and again, but counters go on rising as they rose, and
+// ages that grew go on growing.
+func (t *Tape) Play(p Play) (*Recording, error) {
+	if len(t.At) < 3 {
+		return nil, fmt.Errorf("a tape of %d steps: there is one before the fault, and two in it", len(t.At))
+	}
+	r := &Recording{values: map[string][]string{}}
+	for at := time.Duration(0); at <= p.Before+p.During+p.After; at += p.Pace {
+		for series, rows := range t.Rows {
+			for target, row := range rows {
+				value, ok := t.at(series, row, at, p)
+				if !ok {
+					continue
+				}
+				name, labels, _ := strings.Cut(strings.TrimSuffix(series, "}"), "{")
+				if labels != "" {
+					labels += ","
+				}
+				name = fmt.Sprintf(`%s{%sinstance=%q,job="one"}`, name, labels, target)
+				r.values[name] = append(r.until(name), strconv.FormatFloat(value, 'g', -1, 64))
+			}
+		}
+		r.Step()
+	}
+	return r, nil
+}
+
+// at is what a row says at a time; ok is false where nothing is said.
+func (t *Tape) at(series string, row []Said, at time.Duration, p Play) (value float64, ok bool) {
+	name, _, _ := strings.Cut(series, "{")
+	counts := strings.HasSuffix(name, "_total")
+	since := at - p.Before
+	lasts := since >= 0 && since <= p.During
+	said := row[0]
+	if lasts {
+		said = row[1+int(since/p.Pace)%(len(row)-1)]
+	}
+	switch begin, end, heard := t.span(row); {
+	case said.Nothing:
+		return 0, false
+	case since < 0 || !heard:
+		return said.Value, true
+	case counts:
+		// As fast as between the first step of the fault and the last one. What has risen does not fall when the fault is over.
+		rate := 0.0
+		if end > begin {
+			rate = (row[end].Value - row[begin].Value) / (t.At[end] - t.At[begin]).Seconds() / max(p.Slower, 1)
+		}
+		return row[begin].Value + rate*min(since, p.During).Seconds(), true
+	case lasts && slices.Contains(t.Ages, name) && row[end].Value-row[begin].Value > 0.8*(t.At[end]-t.At[begin]).Seconds():
+		return row[begin].Value + since.Seconds(), true
+	}
+	return said.Value, true
+}
+
+// span is from the first step of the fault in which something was said to the last one.
+func (t *Tape) span(row []Said) (begin, end int, ok bool) {
+	for i, s := range row[1:] {
+		if s.Nothing {
+			continue
+		}
+		if !ok {
+			begin, ok = i+1, true
+		}
+		end = i + 1
+	}
+	return begin, end, ok
+}
