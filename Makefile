@@ -10,6 +10,9 @@ REVISION = $(shell git rev-parse HEAD 2>/dev/null)
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 # A module of its own: who imports the project does not depend on CoreDNS.
 COREDNS := cmd/onprem-coredns
+# Where what has been built is, and where it is installed; DESTDIR is put before that, for who makes a package of it.
+BIN := bin
+PREFIX ?= /usr/local
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 export CGO_ENABLED := 0
@@ -17,16 +20,31 @@ export CGO_ENABLED := 0
 export GOAMD64 := v1
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test fuzz scars demo bench e2e image tools setup
+.PHONY: help build man install check test fuzz scars demo bench e2e image tools setup built
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: tools ## bin/onprem-infra, bin/onprem-supervise and bin/onprem-coredns, static, and bin/sbom.json: what they are made of
+build: tools ## the programs, static, in bin: onprem-infra, -supervise, -coredns; sbom.json: of what
 	$(GO) build $(TAGS) -trimpath -ldflags '-s -w' -o bin/ ./cmd/onprem-infra ./cmd/onprem-supervise
 	$(GO) build -C $(COREDNS) -trimpath -ldflags '-s -w' -o $(CURDIR)/bin/ .
 	cd bin && sha256sum onprem-infra onprem-supervise | sed 's,  ,&/usr/bin/,' >sha256
 	$(GO) run ./cmd/onprem-sbom bin/onprem-coredns bin/onprem-infra bin/onprem-supervise >bin/sbom.json.new && mv bin/sbom.json.new bin/sbom.json
+
+man: built ## the manual pages, in bin/man, of what has been built
+	$(BIN)/onprem-infra man --out $(BIN)/man/man1
+
+built:
+	@test -x $(BIN)/onprem-infra || { echo "make: there is no $(BIN)/onprem-infra yet: make build" >&2; exit 1; }
+
+# It builds nothing, so that root needs no Go: make build first.
+install: built ## what has been built, its manual pages and completion, below PREFIX (/usr/local)
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin $(addprefix share/,bash-completion/completions zsh/site-functions fish/vendor_completions.d))
+	install -m 0755 $(BIN)/onprem-infra $(DESTDIR)$(PREFIX)/bin
+	$(BIN)/onprem-infra man --out $(DESTDIR)$(PREFIX)/share/man/man1
+	$(BIN)/onprem-infra completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/onprem-infra
+	$(BIN)/onprem-infra completion zsh >$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_onprem-infra
+	$(BIN)/onprem-infra completion fish >$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/onprem-infra.fish
 
 check: tools ## formatting, vet, staticcheck, laws, generated files up to date
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt -w $$unformatted" >&2; exit 1; }
@@ -41,7 +59,7 @@ ALONE := ./test/chaos ./test/e2e ./test/handover ./test/life ./test/podlb
 WAITING := ./test/poddns ./test/podvip
 
 test: export ONPREM_INFRA_REQUIRE := 1
-test: setup build check ## everything that must hold, with the real daemons, a boot of the bootstrap machine, a hand-over and some chaos
+test: setup build check ## everything that must hold: real daemons, a boot, a hand-over, some chaos
 	$(GO) test -C $(COREDNS) ./...
 	$(GO) test $(TAGS) -timeout 20m -p 3 $$($(GO) list $(TAGS) ./... | grep -vE '/test/(chaos|e2e|handover|life|pod(dns|lb|vip))$$')
 	$(GO) test $(TAGS) -timeout 20m -count 1 $(WAITING)
@@ -70,10 +88,10 @@ scars: export ONPREM_INFRA_LONG := 1
 scars: setup ## bring each bug of the history back, in a copy of the tree, and see its test fail
 	$(GO) test $(TAGS) -timeout 240m -count 1 -v -run Replay ./test/scars
 
-demo: setup build ## the life of a cluster: bootstrap, control plane nodes, hand-over, a node rebooted, one lost
+demo: setup build ## the life of a cluster: bootstrap, nodes, hand-over, one rebooted, one lost
 	$(GO) run $(TAGS) ./test/demo
 
-bench: setup build ## what each failure costs the clients, lan beside compat: a table, and bin/bench.jsonl; BENCH='-n 3 -run power-loss' chooses
+bench: setup build ## what each failure costs the clients; BENCH='-n 3 -run power-loss' chooses
 	$(GO) run $(TAGS) ./test/bench $(BENCH)
 
 image: setup build ## our container image, as localhost/onprem-infra:VERSION

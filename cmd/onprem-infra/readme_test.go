@@ -43,24 +43,29 @@ func blocks(t *testing.T) (all [][]string) {
 // comment is what follows a command on its line.
 var comment = regexp.MustCompile(`\s+#.*$`)
 
-// readmeCommands are the commands of the blocks, each on one line of its own unless it is a loop. What is no command for a shell is left out.
+// readmeCommands are the commands of the blocks, each on one line of its own unless it is a loop, or a file that ends with END. What is no command for a shell is left out.
 func readmeCommands(t *testing.T) (all []string) {
 	t.Helper()
 	for _, block := range blocks(t) {
 		if first := block[0]; strings.Contains(first, "->") || strings.HasPrefix(first, "//") {
 			continue // a drawing, and Go
 		}
-		command, loop := "", false
+		command, until := "", ""
 		for _, line := range block {
 			line = comment.ReplaceAllString(line, "")
 			command += line
-			loop = loop || strings.HasPrefix(line, "for ")
 			switch {
-			case strings.HasSuffix(line, `\`), strings.HasSuffix(line, "|"), loop && line != "done":
+			case strings.HasPrefix(line, "for "):
+				until = "done"
+			case strings.HasSuffix(line, "<<END"):
+				until = "END"
+			}
+			switch {
+			case strings.HasSuffix(line, `\`), strings.HasSuffix(line, "|"), until != "" && line != until:
 				command += "\n"
 				continue
 			}
-			all, command, loop = append(all, command), "", false
+			all, command, until = append(all, command), "", ""
 		}
 	}
 	return all
