@@ -2,6 +2,7 @@ package corefile
 
 import (
 	"bytes"
+	"crypto/sha256"
 	_ "embed"
 	"fmt"
 	"net/netip"
@@ -42,6 +43,8 @@ type page struct {
 	Announced  bool  // some of them by what they announce
 	Inside     block // for the names in Zone, where nodes have names
 	Outside    block // for all others
+	Running    record.Name
+	Digest     string
 }
 
 // block is what comes after the owned names.
@@ -92,13 +95,37 @@ type answer struct{ Type, Pattern, RR string }
 //     the health plugin's server, for which it waits 5 s when a connection to it has just been opened and has not asked yet. The plugin
 //     opens such a connection itself, a second after each reload, and keeps it. So with a HealthPort a reload takes 5 s when it comes just a
 //     second after another one; 2 of 40 did, and none of those that came earlier or later.
+//   - A file that CoreDNS refuses leaves the former one in force, and CoreDNS tells nobody but its log. So each answers for a name of its own, see Running.
+//     Its block is asked for nothing else, and has no cache, which would outlive what it says. CoreDNS refuses questions of class CH, where servers
+//     speak of themselves, unless it has the plugin chaos.
 func Render(c Config) []byte {
-	return execute(parsed(), c)
+	return execute(parsed(), words(c))
 }
 
-func execute(t *template.Template, c Config) []byte {
+// Running is a name for which CoreDNS answers by a TXT record with the Digest of the Corefile that it runs on. Nobody else has it: .invalid is nobody's
+// (RFC 6761 6.4).
+const Running record.Name = "corefile.onprem-infra.invalid"
+
+// digested is what begins the line of a Corefile that has its digest.
+const digested = `        answer "{{ .Name }} 0 IN TXT `
+
+// Digest names a Corefile, whoever has written it: the SHA-256 of all but the line that has it, cut to 12 digits. says is what that line has, and empty
+// where there is none: the two differ in a file that was changed since it was rendered.
+func Digest(text []byte) (is, says string) {
+	sum := sha256.New()
+	for line := range bytes.Lines(text) {
+		if rest, ok := bytes.CutPrefix(line, []byte(digested)); ok {
+			says = string(bytes.TrimRight(rest, "\"\n"))
+		} else {
+			sum.Write(line)
+		}
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil))[:12], says
+}
+
+func execute(t *template.Template, p page) []byte {
 	var out bytes.Buffer
-	if err := t.Execute(&out, words(c)); err != nil {
+	if err := t.Execute(&out, p); err != nil {
 		// The template prints values and calls nothing: only a wrong template comes here.
 		panic(fmt.Sprintf("render Corefile: %v", err))
 	}
@@ -106,7 +133,14 @@ func execute(t *template.Template, c Config) []byte {
 }
 
 func words(c Config) page {
-	p := page{Header: strings.Map(printable, c.Header), HealthPort: c.HealthPort, Poll: c.Poll, Zone: c.Zone, SOA: soa}
+	p := parts(c)
+	p.Digest, _ = Digest(execute(parsed(), p))
+	return p
+}
+
+// parts are a Config's words, without the digest of them all.
+func parts(c Config) page {
+	p := page{Running: Running, Header: strings.Map(printable, c.Header), HealthPort: c.HealthPort, Poll: c.Poll, Zone: c.Zone, SOA: soa}
 	for _, r := range c.Records {
 		p.Owned, p.Patterns = append(p.Owned, r.Name), append(p.Patterns, pattern(r))
 		for _, a := range r.Addresses {

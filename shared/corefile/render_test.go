@@ -101,6 +101,32 @@ func TestTemplateLines(t *testing.T) {
 	golden.EachLineCounts(t, text, data...)
 }
 
+// TestDigest holds that a Corefile says which one it is, and that nobody else's change of it goes unseen.
+func TestDigest(t *testing.T) {
+	for name, config := range goldens() {
+		text := Render(config)
+		is, says := Digest(text)
+		if len(is) != 12 || is != says || !bytes.Contains(text, []byte("\n"+Running+":53 {\n")) {
+			t.Errorf("%s is %q, and says %q of itself:\n%s", name, is, says, text)
+		}
+		for _, change := range []func([]byte) []byte{
+			func(b []byte) []byte { return append(b, "# by hand\n"...) },
+			func(b []byte) []byte { return bytes.Replace(b, []byte("cache 30"), []byte("cache 31"), 1) },
+			func(b []byte) []byte { return bytes.Replace(b, []byte(Running), []byte("x"+Running), 1) },
+		} {
+			if other, still := Digest(change(slices.Clone(text))); other == is || still != is {
+				t.Errorf("%s, changed by hand, is %q, and says %q", name, other, still)
+			}
+		}
+		if other, still := Digest(bytes.Replace(text, []byte(is), []byte("0123456789ab"), 1)); other != is || still != "0123456789ab" {
+			t.Errorf("%s with another word of itself is %q, and says %q", name, other, still)
+		}
+	}
+	if is, says := Digest([]byte(".:53 {\n}\n")); len(is) != 12 || says != "" {
+		t.Errorf("another program's is %q, and says %q", is, says)
+	}
+}
+
 // FuzzRender holds that neither a name that the constructor lets in nor a header nor an address's zone changes the shape of the file.
 func FuzzRender(f *testing.F) {
 	for _, s := range []string{"lab.example.com", "x\n}\n.:54 {", "a{$HOME}b", `"`, "#", "{{ .Name }}", "a.b\\", "\r\n", "\x00", "*", "import /etc/passwd"} {

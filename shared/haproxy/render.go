@@ -2,7 +2,6 @@ package haproxy
 
 import (
 	"bytes"
-	"crypto/sha256"
 	_ "embed"
 	"fmt"
 	"net/netip"
@@ -108,9 +107,8 @@ func words(c Config) page {
 }
 
 func structure(p page) string {
-	p.Header = ""
-	p.API, p.MachineConfig = servers(make([]netip.Addr, len(p.API)), p.Ports.API), servers(make([]netip.Addr, len(p.API)), p.Ports.MachineConfig)
-	return fmt.Sprintf("%x", sha256.Sum256(execute(parsed(), p)))[:12]
+	blank, _, _ := take(execute(parsed(), p))
+	return digest(blank)
 }
 
 // Server is the name of a slot in every backend.

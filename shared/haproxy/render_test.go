@@ -115,6 +115,53 @@ func TestStructure(t *testing.T) {
 }
 
 // TestPlace holds H-05, H-06 and H-22: no address that is none has a place, and the order in which members are named decides nothing.
+// TestDigest holds that a file and a HAProxy which runs on it are of one name, and that neither another file nor other servers are.
+func TestDigest(t *testing.T) {
+	for name, config := range goldens() {
+		text := Render(config)
+		is, says := Digest(text)
+		stats := slices.DeleteFunc(running(config), func(s Stat) bool { return s.Address.Port() == 0 }) // those of a backend that is not there
+		if running, ok := Running(Structure(config), stats); !ok || running != is || is != says {
+			t.Errorf("%s is %q, says %q of itself, and what runs on it is %q", name, is, says, running)
+		}
+		if other, still := Digest(append(slices.Clone(text), "# by hand\n"...)); other == is || still != is {
+			t.Errorf("%s, changed by hand, is %q, and says %q", name, other, still)
+		}
+	}
+	config := goldens()["three"]
+	text := Render(config)
+	is, _ := Digest(text)
+	for _, tt := range []struct{ old, new string }{
+		{"server s0 192.0.2.10:6443", "server s0 192.0.2.19:6443"}, {"server s0 192.0.2.10:6443", "server s0 192.0.2.10:6443 disabled"}, {"server s0 192.0.2.10:6443", "server s0 192.0.2.10:6443 backup"},
+		{"server s7 127.0.0.1:1 disabled", "server s7 192.0.2.17:6443"}, {"timeout client 1m", "timeout client 2m"}, {"server s0 192.0.2.10:6443", "server api.example.com:6443"},
+	} {
+		if other, _ := Digest(bytes.Replace(text, []byte(tt.old), []byte(tt.new), 1)); other == is || other == "" {
+			t.Errorf("with %q it is %q still", tt.new, other)
+		}
+	}
+	if other, _ := Digest(bytes.TrimPrefix(text, []byte("# "+header+"\n"))); other != is {
+		t.Errorf("without its provenance it is %q, and %q with it", other, is)
+	}
+	moved := running(config)
+	for i := range moved {
+		if moved[i].Backend == MastersOpen && moved[i].Server == "s1" {
+			moved[i].Status = "MAINT"
+		}
+	}
+	if other, _ := Running(Structure(config), moved); other == is {
+		t.Error("a server that is taken out is not seen")
+	}
+	if _, ok := Running(Structure(config), []Stat{{Backend: Masters, Server: "s0", Status: "UP"}}); ok {
+		t.Error("a server is compared that has no address")
+	}
+	if _, says := Digest([]byte("global\n    daemon\n")); says != "" {
+		t.Errorf("another program's says %q of itself", says)
+	}
+	if is, _ := Running("", nil); is != "" {
+		t.Errorf("one that has no description is %q", is)
+	}
+}
+
 func TestPlace(t *testing.T) {
 	for _, tt := range []struct{ name, before, wanted, want string }{
 		{"first", "", "192.0.2.11 192.0.2.10", "192.0.2.10 192.0.2.11 - - - - - -"},

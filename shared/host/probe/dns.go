@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/miekg/dns"
@@ -20,6 +21,38 @@ func DNS(ctx context.Context, server netip.AddrPort, name string) error {
 
 // Lookup is DNS, and returns the addresses in order. It asks nobody else, and no file of the host: they are what that server answers.
 func Lookup(ctx context.Context, server netip.AddrPort, name string) ([]netip.Addr, error) {
+	answer, err := all(ctx, server, name, dns.TypeA, dns.TypeAAAA)
+	if err != nil {
+		return nil, err
+	}
+	var out []netip.Addr
+	for _, r := range answer {
+		switch r := r.(type) {
+		case *dns.A:
+			out = append(out, addressOf(r.A.To4()))
+		case *dns.AAAA:
+			out = append(out, addressOf(r.AAAA))
+		}
+	}
+	out = slices.DeleteFunc(out, func(a netip.Addr) bool { return !a.IsValid() })
+	slices.SortFunc(out, netip.Addr.Compare)
+	return slices.Compact(out), nil
+}
+
+// Text asks a server for the texts of a name (TXT), and returns them in the order of its answer. Like Lookup it asks nobody else.
+func Text(ctx context.Context, server netip.AddrPort, name string) ([]string, error) {
+	answer, err := all(ctx, server, name, dns.TypeTXT)
+	var out []string
+	for _, r := range answer {
+		if r, ok := r.(*dns.TXT); ok {
+			out = append(out, strings.Join(r.Txt, ""))
+		}
+	}
+	return out, err
+}
+
+// all asks for records of some types, one after the other, and ends at the first that is not answered with NOERROR.
+func all(ctx context.Context, server netip.AddrPort, name string, types ...uint16) (out []dns.RR, err error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
 	var dialer net.Dialer
@@ -29,24 +62,14 @@ func Lookup(ctx context.Context, server netip.AddrPort, name string) ([]netip.Ad
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
-	var out []netip.Addr
-	for _, family := range []uint16{dns.TypeA, dns.TypeAAAA} {
-		answer, err := ask(conn, name, family)
+	for _, kind := range types {
+		answer, err := ask(conn, name, kind)
 		if err != nil {
-			return nil, fmt.Errorf("ask %s for %s %s: %w", server, dns.TypeToString[family], name, plain(err))
+			return nil, fmt.Errorf("ask %s for %s %s: %w", server, dns.TypeToString[kind], name, plain(err))
 		}
-		for _, r := range answer {
-			switch r := r.(type) {
-			case *dns.A:
-				out = append(out, addressOf(r.A.To4()))
-			case *dns.AAAA:
-				out = append(out, addressOf(r.AAAA))
-			}
-		}
+		out = append(out, answer...)
 	}
-	out = slices.DeleteFunc(out, func(a netip.Addr) bool { return !a.IsValid() })
-	slices.SortFunc(out, netip.Addr.Compare)
-	return slices.Compact(out), nil
+	return out, nil
 }
 
 // NoSuchName is the Refusal of a server that knows that there is no such name.
@@ -63,9 +86,9 @@ func addressOf(ip net.IP) netip.Addr {
 	return a
 }
 
-func ask(conn net.Conn, name string, family uint16) ([]dns.RR, error) {
+func ask(conn net.Conn, name string, kind uint16) ([]dns.RR, error) {
 	question := new(dns.Msg)
-	question.SetQuestion(dns.Fqdn(name), family)
+	question.SetQuestion(dns.Fqdn(name), kind)
 	if err := (&dns.Conn{Conn: conn}).WriteMsg(question); err != nil {
 		return nil, err
 	}

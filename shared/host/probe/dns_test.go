@@ -120,3 +120,37 @@ func TestLookup(t *testing.T) {
 		})
 	}
 }
+
+// TestText holds that texts are returned whole and in order, and that a server without them is no fault.
+func TestText(t *testing.T) {
+	has := func(w dns.ResponseWriter, question *dns.Msg) {
+		reply := new(dns.Msg).SetReply(question)
+		for _, line := range []string{`x.example.com. 0 IN TXT "one" "two"`, "x.example.com. 0 IN A 192.0.2.5", "x.example.com. 0 IN TXT three"} {
+			record, err := dns.NewRR(line)
+			if err != nil {
+				panic(err)
+			}
+			reply.Answer = append(reply.Answer, record)
+		}
+		if question.Question[0].Qtype == dns.TypeTXT {
+			w.WriteMsg(reply)
+		}
+	}
+	for _, tt := range []struct {
+		name    string
+		handler dns.HandlerFunc
+		want    string
+	}{
+		{"texts", has, "[onetwo three] <nil>"},
+		{"none", answer(nil), "[] <nil>"},
+		{"no such name", answer(map[uint16]int{dns.TypeTXT: dns.RcodeNameError}), "[] ask SERVER for TXT x.example.com: the answer is NXDOMAIN"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			server := dnsServer(t, tt.handler)
+			got, err := Text(t.Context(), server, "x.example.com")
+			if text := strings.ReplaceAll(fmt.Sprint(got, " ", err), server.String(), "SERVER"); text != tt.want {
+				t.Errorf("%s, want %s", text, tt.want)
+			}
+		})
+	}
+}
