@@ -18,7 +18,9 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/health"
+	haproxyd "github.com/onprem-infra/onprem-infra/shared/host/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	"github.com/onprem-infra/onprem-infra/shared/host/nft"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
@@ -44,6 +46,9 @@ type doctorAsks struct {
 	stepped func() (why string)
 	server  func(ctx context.Context, address string) (health.API, string)
 	check   func(ctx context.Context, check vrrp.CheckName) (health.Finding, string)
+
+	structure func(ctx context.Context) (string, error)                // that HAProxy has read
+	text      func(ctx context.Context, name string) ([]string, error) // of this host's own name server
 }
 
 func newDoctorAsks(p plan.Plan, prober *nodeProber) doctorAsks {
@@ -65,6 +70,10 @@ func newDoctorAsks(p plan.Plan, prober *nodeProber) doctorAsks {
 		image: probe.Image, version: proc.Version, present: func() (bool, error) { return nft.Present(rules) },
 		listen: listenOnce, mtu: linkMTU, shut: func(ctx context.Context, host netip.Addr) []string { return shutPorts(ctx, p, host) }, stepped: notStepped,
 		server: func(ctx context.Context, address string) (health.API, string) { return prober.at(address).Probe(ctx) }, check: prober.Look,
+		structure: func(ctx context.Context) (string, error) { return haproxyd.Structure(ctx, haproxy.Run.Socket()) },
+		text: func(ctx context.Context, name string) ([]string, error) {
+			return probe.Text(ctx, netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), p.Ports[port.DNS]), name)
+		},
 	}
 }
 

@@ -8,9 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -60,12 +58,6 @@ func (l *doctorLook) keepalived(ctx context.Context, f *doctor.Facts, kind role.
 	}
 	if d.Started = there; status.Refused != nil {
 		d.Refusal = status.Refused.Output
-	}
-	conf, err := os.ReadFile(l.host.at(keepalivedConf))
-	if err == nil {
-		d.Disk = supervised.Digest(conf)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		l.unseen("keepalived's configuration", err)
 	}
 	if kind != role.Bootstrap { // there podman asks, and no port is open
 		bound, cancel := context.WithTimeout(ctx, doctorWithin)

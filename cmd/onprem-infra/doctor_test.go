@@ -15,8 +15,10 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster"
+	"github.com/onprem-infra/onprem-infra/cluster/dns"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/advert"
+	"github.com/onprem-infra/onprem-infra/shared/corefile"
 	"github.com/onprem-infra/onprem-infra/shared/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/health"
@@ -80,6 +82,7 @@ func doctorOf(t *testing.T, p plan.Plan) *doctorLook {
 	files["/run/onprem-infra/keepalived/status.json"] = string(supervised.Encode(status))
 	files["/run/NetworkManager/resolv.conf"] = "nameserver 192.0.2.1\n"
 	files["/etc/chrony.conf"] = "server 192.0.2.1 iburst\n"
+	files[haproxy.File], files[dns.Config] = string(haproxy.Render(doctorBalancer)), string(corefile.Render(corefile.Config{Zone: p.Cluster.Zone}))
 	look := &doctorLook{statusLook: statusOf(t, p, files), live: true, whole: p}
 	for _, f := range set.Tree() { // statusOf knows no permissions
 		if err := os.Chmod(look.host.at(f.Path), f.Mode); err != nil {
@@ -91,10 +94,14 @@ func doctorOf(t *testing.T, p plan.Plan) *doctorLook {
 	return look
 }
 
+// doctorBalancer has one member.
+var doctorBalancer = haproxy.Config{Members: []netip.Addr{netip.MustParseAddr("192.0.2.11")}, Ports: haproxy.Ports{API: 6443}}
+
 func (l *doctorLook) fakeNetwork(p plan.Plan) {
 	mac := func(n string) string { return "52:54:00:00:00:" + n }
 	l.stats = func(context.Context) ([]haproxy.Stat, error) {
-		return []haproxy.Stat{{Backend: haproxy.Masters, Server: "m0", Status: "UP", Address: netip.MustParseAddrPort("192.0.2.11:6443")}}, nil
+		at := netip.MustParseAddrPort("192.0.2.11:6443")
+		return []haproxy.Stat{{Backend: haproxy.Masters, Server: "s0", Status: "UP", Address: at}, {Backend: haproxy.MastersOpen, Server: "s0", Status: "no check", Address: at}}, nil
 	}
 	l.name = func(_ context.Context, name string) ([]netip.Addr, error) {
 		if strings.HasSuffix(name, "apps.ostest.example.com") {
@@ -149,6 +156,11 @@ func (l *doctorLook) fakeHost(p plan.Plan) {
 				return health.Passed, "answers"
 			}
 			return health.Failed, "refused"
+		},
+		structure: func(context.Context) (string, error) { return haproxy.Structure(doctorBalancer), nil },
+		text: func(_ context.Context, name string) ([]string, error) {
+			is, _ := corefile.Digest(corefile.Render(corefile.Config{Zone: p.Cluster.Zone}))
+			return map[string][]string{string(corefile.Running): {is}}[name], nil
 		},
 	}
 }
@@ -210,6 +222,33 @@ func TestDoctorLooks(t *testing.T) {
 			}
 		}},
 		{"keepalived's file", doctor.CheckOlder, func(l *doctorLook) { write(l, keepalivedConf, doctorConf+"#\n") }},
+		{"HAProxy's file", doctor.CheckOlder, func(l *doctorLook) {
+			changed := doctorBalancer
+			changed.Ports.LB++
+			write(l, haproxy.File, string(haproxy.Render(changed)))
+		}},
+		{"HAProxy's file, by hand", doctor.CheckOlder, func(l *doctorLook) {
+			write(l, haproxy.File, strings.Replace(string(haproxy.Render(doctorBalancer)), "timeout client 1m", "timeout client 2m", 1))
+		}},
+		{"HAProxy's servers", doctor.CheckOlder, func(l *doctorLook) {
+			was := l.stats
+			l.stats = func(ctx context.Context) ([]haproxy.Stat, error) {
+				stats, err := was(ctx)
+				stats[1].Status = "MAINT"
+				return stats, err
+			}
+		}},
+		{"CoreDNS's file", doctor.CheckOlder, func(l *doctorLook) {
+			write(l, dns.Config, string(corefile.Render(corefile.Config{Zone: p.Cluster.Zone, Upstreams: p.VIPs.API})))
+		}},
+		{"CoreDNS's file, being replaced at each look", "", func(l *doctorLook) {
+			was, looks := l.asks.text, 0
+			l.asks.text = func(ctx context.Context, name string) ([]string, error) {
+				looks++
+				write(l, dns.Config, string(corefile.Render(corefile.Config{Zone: p.Cluster.Zone, Header: strings.Repeat("x", looks)})))
+				return was(ctx, name)
+			}
+		}},
 		{"a peer list", doctor.CheckPeers, func(l *doctorLook) {
 			l.more(kube.Node{ControlPlane: true, Node: nodeAt("m14", "192.0.2.14")})
 		}},
@@ -382,13 +421,30 @@ func TestDoctorBlind(t *testing.T) {
 	look.nodes = func(context.Context) ([]kube.Node, error) { return nil, no }
 	look.asks.present = func() (bool, error) { return false, no }
 	look.asks.time = func(context.Context, netip.Addr) (time.Duration, error) { return 0, no }
+	look.asks.structure = func(context.Context) (string, error) { return "", no }
+	look.asks.text = func(context.Context, string) ([]string, error) { return nil, no }
 	r := look.examine(t.Context())
 	if len(r.Findings) > 0 {
 		t.Errorf("%s", doctorText(r))
 	}
-	for _, what := range []string{"who answers", "adverts", "the control plane's nodes", "the redirect", "the clock of"} {
+	for _, what := range []string{"who answers", "adverts", "the control plane's nodes", "the redirect", "the clock of", "what HAProxy runs on", "what CoreDNS runs on"} {
 		if !slices.ContainsFunc(r.Unseen, func(u string) bool { return strings.HasPrefix(u, what) && strings.HasSuffix(u, no.Error()) }) {
 			t.Errorf("does not say that %s is not seen: %q", what, r.Unseen)
+		}
+	}
+}
+
+// TestDoctorEarlier holds that of daemons which say nothing of their files nothing is said but that: CoreDNS of an earlier release has no such name, or
+// has it answered by somebody else.
+func TestDoctorEarlier(t *testing.T) {
+	p := doctorPlan(t)
+	for _, said := range [][]string{nil, {"a", "b"}} {
+		look := doctorOf(t, p)
+		look.asks.structure = func(context.Context) (string, error) { return "", nil }
+		look.asks.text = func(context.Context, string) ([]string, error) { return said, nil }
+		r := look.examine(t.Context())
+		if len(r.Findings) > 0 || !slices.Equal(r.Unseen, []string{"what CoreDNS runs on: it does not say", "what HAProxy runs on: it does not say"}) {
+			t.Errorf("%s", doctorText(r))
 		}
 	}
 }

@@ -44,13 +44,30 @@ func refused(f Facts) []Finding {
 	return []Finding{{Looked: "keepalived's new configuration", Seen: "keepalived refuses it: " + strings.Join(strings.Fields(f.Keepalived.Refusal), " "), Do: "the former one stays in force; mend what it names, or report it"}}
 }
 
-func older(f Facts) []Finding {
-	k := f.Keepalived
-	if k == nil || !k.Wanted || !k.Started || k.Disk == "" || k.Applied == "" || k.Applied == k.Disk {
-		return nil
+// remedies are what to do about a daemon that does not run on its file. Of keepalived's its parent writes what the monitor wants, and only when that is
+// another one; the others' monitors put theirs right within seconds, when they can.
+var remedies = map[string]string{
+	"keepalived": "somebody has changed the file by hand, or keepalived was not told: restart the keepalived container, whose monitor writes the file anew",
+	"HAProxy": "read the logs of the containers haproxy, which may refuse the file, and haproxy-monitor, which tells HAProxy, and writes the file anew when somebody has changed it " +
+		"by hand",
+	"CoreDNS": "read the logs of the containers coredns, which may refuse the file, and coredns-monitor, which tells CoreDNS, and writes the file anew when somebody has changed it " +
+		"by hand; on a bootstrap machine journalctl -u onprem-coredns",
+}
+
+// older compares what daemons run on with their files. That this is another file than at an earlier look is another finding: what is being replaced just
+// now has not lasted.
+func older(f Facts) (out []Finding) {
+	for _, r := range f.Runs {
+		if r.Force == "" || r.Disk == "" || r.Force == r.Disk {
+			continue
+		}
+		seen := fmt.Sprintf("another configuration (%.19s) than the disk's", r.Force)
+		if r.Force == r.Said { // it would say so of the changed file as well
+			seen = fmt.Sprintf("the file has been changed by hand, and it says that it runs on the one that was written for it (%.19s)", r.Said)
+		}
+		out = append(out, Finding{Looked: fmt.Sprintf("what %s runs on, beside %s (%.19s)", r.Daemon, r.Path, r.Disk), Seen: seen, Do: remedies[r.Daemon]})
 	}
-	return []Finding{{Looked: "what keepalived runs on", Seen: fmt.Sprintf("another configuration (%.12s) than the disk's /etc/keepalived/keepalived.conf (%.12s)", k.Applied, k.Disk),
-		Do: "somebody has changed the file by hand, or keepalived was not told: restart the keepalived container, whose monitor writes the file anew"}}
+	return out
 }
 
 func keepalivedDead(f Facts) []Finding {

@@ -60,10 +60,12 @@ func healthy(t *testing.T) Facts {
 			{Address: ip("192.0.2.6"), For: vrrp.Ingress, Instance: "ostest_INGRESS_0", ID: 31, Link: "ens3", Near: true, Here: true, State: supervised.Master, Asked: true,
 				Peers: ips("192.0.2.11"), Echoes: []Echo{{ip("192.0.2.1"), true, true}, {ip("192.0.2.77"), false, false}}},
 		},
-		Keepalived: &Daemon{Wanted: true, Started: true, Running: true, Applied: "one", Disk: "one", HeartBeat: true},
-		Monitors:   []Monitor{{Name: "vip"}, {Name: "lb"}, {Name: "dns"}},
-		Servers:    []Server{ready("192.0.2.11"), ready("192.0.2.12"), ready("192.0.2.13")},
-		Balancer:   &Balancer{Up: []string{"m0", "m1", "m2"}}, Redirected: ptr(true),
+		Keepalived: &Daemon{Wanted: true, Started: true, Running: true, Applied: "one", HeartBeat: true},
+		Runs: []Run{{Daemon: "keepalived", Path: "/etc/keepalived/keepalived.conf", Force: "one", Disk: "one"}, {Daemon: "HAProxy", Path: "/etc/haproxy/haproxy.cfg", Force: "two", Disk: "two", Said: "two"},
+			{Daemon: "CoreDNS", Path: "/etc/coredns/Corefile", Force: "three", Disk: "three", Said: "three"}},
+		Monitors: []Monitor{{Name: "vip"}, {Name: "lb"}, {Name: "dns"}},
+		Servers:  []Server{ready("192.0.2.11"), ready("192.0.2.12"), ready("192.0.2.13")},
+		Balancer: &Balancer{Up: []string{"m0", "m1", "m2"}}, Redirected: ptr(true),
 		Tracks:   []Track{{Check: vrrp.CheckLB, Says: true, Passes: true}, {Check: vrrp.CheckMCS}},
 		Ports:    []Port{{Name: "dns", Number: 53, Owner: "CoreDNS"}},
 		Reached:  []Reached{{Host: ip("192.0.2.11"), Link: "ens3", Echo: true, Full: 1500, Whole: true, VRRP: VRRPArrives}},
@@ -77,7 +79,7 @@ func healthy(t *testing.T) Facts {
 // plain makes a host of it on which nothing is installed.
 func plain(f *Facts) {
 	f.Master = false
-	f.Live, f.Agreed, f.Members, f.Keepalived, f.Monitors, f.Servers, f.Balancer, f.Redirected, f.Tracks, f.Names = false, nil, nil, nil, nil, nil, nil, nil, nil, nil
+	f.Live, f.Agreed, f.Members, f.Keepalived, f.Monitors, f.Servers, f.Balancer, f.Redirected, f.Tracks, f.Names, f.Runs = false, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
 	f.Unstepped = ""
 	f.Links.Links[0].Addresses = f.Links.Links[0].Addresses[:1]
 	for i := range f.VIPs {
@@ -164,9 +166,13 @@ var cases = []struct {
 	{CheckSupervisor, "a host that has none", func(f *Facts) { f.Keepalived, f.VIPs[1].Here = &Daemon{}, false }, ""},
 	{CheckRefused, "a new configuration", func(f *Facts) { f.Keepalived.Refusal = "Unknown keyword\n'x'" }, "keepalived refuses it: Unknown keyword 'x'"},
 	{CheckRefused, "by a parent that does not speak now", func(f *Facts) { f.Keepalived, f.VIPs[1].Here = &Daemon{Refusal: "x"}, false }, ""},
-	{CheckOlder, "the disk has another", func(f *Facts) { f.Keepalived.Disk = "two" }, "another configuration (one) than the disk's"},
-	{CheckOlder, "the disk has none yet", func(f *Facts) { f.Keepalived.Disk = "" }, ""},
-	{CheckOlder, "nothing is in force yet", func(f *Facts) { f.Keepalived.Applied, f.Keepalived.Running = "", false }, ""},
+	{CheckOlder, "the disk has another", func(f *Facts) { f.Runs[0].Disk = "four" }, "another configuration (one) than the disk's"},
+	{CheckOlder, "HAProxy was not told", func(f *Facts) { f.Runs[1].Disk, f.Runs[1].Said = "four", "four" }, "another configuration (two) than the disk's"},
+	{CheckOlder, "CoreDNS refuses its file", func(f *Facts) { f.Runs[2].Disk, f.Runs[2].Said = "four", "four" }, "another configuration (three) than the disk's"},
+	{CheckOlder, "somebody has changed the file", func(f *Facts) { f.Runs[2].Disk = "four" }, "the file has been changed by hand, and it says that it runs on the one that was written for it (three)"},
+	{CheckOlder, "the disk has none yet", func(f *Facts) { f.Runs[0].Disk = "" }, ""},
+	{CheckOlder, "nobody knows what it runs on", func(f *Facts) { f.Runs[1].Force, f.Runs[2].Force, f.Runs[2].Said = "", "", "" }, ""},
+	{CheckOlder, "nothing is in force yet", func(f *Facts) { f.Keepalived.Applied, f.Keepalived.Running, f.Runs[0].Force = "", false, "" }, ""},
 	{CheckPeers, "lack a node", func(f *Facts) { f.VIPs[0].Peers = ips("192.0.2.11") }, "they lack m3 (192.0.2.13)"},
 	{CheckPeers, "of others lack this host", func(f *Facts) { f.Members = slices.Delete(f.Members, 1, 2) }, "the API has no Node with an address of this host"},
 	{CheckPeers, "a worker is none of the control plane", func(f *Facts) { f.Members, f.Master = slices.Delete(f.Members, 1, 2), false }, ""},
@@ -318,6 +324,21 @@ func TestLasting(t *testing.T) {
 	}
 }
 
+// TestBeingReplaced holds that a daemon is not blamed which has another file before it at each look: it is being told. One that has the same is.
+func TestBeingReplaced(t *testing.T) {
+	f := healthy(t)
+	look := func(force, disk string) []Finding {
+		f.Runs[1].Force, f.Runs[1].Disk, f.Runs[1].Said = force, disk, disk
+		return Examine(f)
+	}
+	if got := Lasting(look("one", "two"), look("two", "three")); len(got) > 0 {
+		t.Errorf("%+v", got)
+	}
+	if got := Lasting(look("one", "two"), look("one", "two")); len(got) != 1 || got[0].Check != CheckOlder {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestOrder holds that a cause stands before what follows from it, where both are seen.
 func TestOrder(t *testing.T) {
 	for _, tt := range []struct {
@@ -338,6 +359,8 @@ func TestOrder(t *testing.T) {
 			f.Balancer.Fault, f.Tracks[0].Passes, f.VIPs[0].Answers = "503", false, nil
 		}},
 		{"a dead monitor leaves peers out", CheckMonitors, func(f *Facts) { f.Monitors[0].Fault, f.VIPs[0].Peers = "refused", ips("192.0.2.11") }},
+		{"a dead monitor leaves the file as somebody has changed it", CheckMonitors, func(f *Facts) { f.Monitors[1].Fault, f.Runs[1].Disk = "refused", "four" }},
+		{"CoreDNS answers by an older file", CheckOlder, func(f *Facts) { f.Runs[2].Disk, f.Names[0].Got = "four", ips("198.51.100.1") }},
 		{"who is not in a peer list takes the VIP", CheckPeers, func(f *Facts) {
 			heard(clash.OneWay)(f)
 			f.VIPs[0].Peers, f.VIPs[0].Answers = ips("192.0.2.11"), []string{mac11, mac13}

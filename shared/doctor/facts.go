@@ -35,6 +35,7 @@ type Facts struct {
 	Proposed map[vrrp.Kind]vrrp.ID
 
 	Keepalived *Daemon
+	Runs       []Run
 	Monitors   []Monitor
 	Servers    []Server
 	Balancer   *Balancer
@@ -119,9 +120,17 @@ type Daemon struct {
 	Started   bool   // its parent has ever spoken
 	Running   bool
 	Applied   string // digest of the configuration in force
-	Disk      string // digest of the file on the disk; empty when there is none
 	Refusal   string
 	HeartBeat bool // its monitor's heart beats, as the parent sees it
+}
+
+// Run is a daemon beside its file on the disk. Each digest is empty where it is not known, and is made in the daemon's own way.
+type Run struct {
+	Daemon string // keepalived, HAProxy or CoreDNS
+	Path   string
+	Force  string // digest of the configuration that it runs on, by its own word, or by its parent's
+	Disk   string // digest of the file
+	Said   string // the digest that stands in the file: another one where the file was changed since a program of ours wrote it
 }
 
 // Monitor is a program that keeps a daemon configured.

@@ -133,7 +133,7 @@ func TestDigest(t *testing.T) {
 	is, _ := Digest(text)
 	for _, tt := range []struct{ old, new string }{
 		{"server s0 192.0.2.10:6443", "server s0 192.0.2.19:6443"}, {"server s0 192.0.2.10:6443", "server s0 192.0.2.10:6443 disabled"}, {"server s0 192.0.2.10:6443", "server s0 192.0.2.10:6443 backup"},
-		{"server s7 127.0.0.1:1 disabled", "server s7 192.0.2.17:6443"}, {"timeout client 1m", "timeout client 2m"}, {"server s0 192.0.2.10:6443", "server api.example.com:6443"},
+		{"server s7 127.0.0.1:1 disabled", "server s7 192.0.2.17:6443"}, {"server s7 127.0.0.1:1 disabled", "server s7 127.0.0.1:1 disabled backup"}, {"timeout client 1m", "timeout client 2m"}, {"server s0 192.0.2.10:6443", "server api.example.com:6443"},
 	} {
 		if other, _ := Digest(bytes.Replace(text, []byte(tt.old), []byte(tt.new), 1)); other == is || other == "" {
 			t.Errorf("with %q it is %q still", tt.new, other)

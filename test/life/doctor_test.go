@@ -22,6 +22,7 @@ import (
 	"github.com/miekg/dns"
 
 	"github.com/onprem-infra/onprem-infra/shared/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/host/nft"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
@@ -160,6 +161,20 @@ func edit(n *Node, path string, change func(text string) string) (undo func() er
 	}, put(change(string(before)))
 }
 
+// keep edits a file of a node's disk and has it stay so: no monitor of ours may write where another user owns the directory.
+func keep(n *Node, path string, change func(text string) string) (undo func() error, err error) {
+	dir := filepath.Join(n.Root, filepath.Dir(path))
+	if err := os.Chown(dir, 65534, 65534); err != nil {
+		return nil, err
+	}
+	open := func() error { return os.Chown(dir, 0, 0) }
+	back, err := edit(n, path, change)
+	if err != nil {
+		return open, err
+	}
+	return func() error { return errors.Join(back(), open()) }, nil
+}
+
 func to(text string) func(string) string { return func(string) string { return text } }
 
 // again does something every few milliseconds until undo: what heals itself is broken as often.
@@ -203,6 +218,9 @@ func fakeTime(conn net.PacketConn, ahead time.Duration) {
 		_, _ = conn.WriteTo(answer, from)
 	}
 }
+
+// corednsFile is what CoreDNS reads on a node.
+const corednsFile = "/etc/coredns/Corefile"
 
 // ailment is a fault, and what doctor says first of it on the nodes that can see it.
 type ailment struct {
@@ -250,6 +268,16 @@ var ailments = []ailment{
 	}, doctor.CheckStale, holder},
 	{"keepalived runs an older file than the disk's", func(c *clinic) (func() error, error) {
 		return edit(c.other, "/etc/keepalived/keepalived.conf", func(text string) string { return text + "# by hand\n" })
+	}, doctor.CheckOlder, other},
+	{"HAProxy runs an older file than the disk's", func(c *clinic) (func() error, error) {
+		return keep(c.other, haproxy.File, func(text string) string { return strings.Replace(text, "timeout tunnel 5m", "timeout tunnel 6m", 1) })
+	}, doctor.CheckOlder, other},
+	{"CoreDNS runs an older file than the disk's", func(c *clinic) (func() error, error) {
+		undo, err := keep(c.other, corednsFile, func(text string) string { return text + "nonsense {\n" })
+		if err != nil {
+			return undo, err
+		}
+		return undo, c.other.SignalAll(CoreDNS, syscall.SIGUSR1) // it is told, and refuses
 	}, doctor.CheckOlder, other},
 	{"a monitor is dead", func(c *clinic) (func() error, error) {
 		n := c.other

@@ -33,6 +33,19 @@ func examined() []Scar {
 			by("cmd/onprem-infra", "TestDoctorBlind", "cmd/onprem-infra/doctor_daemons.go", "\t\tl.unseen(\"the redirect to the balancer\", err)\n\t} else {\n\t\tf.Redirected = &present\n\t}", "\t\tl.unseen(\"the redirect to the balancer\", err)\n\t}\n\tf.Redirected = &present")),
 		kept("DR-13", "doctor took a DNS VIP that the host holds for its own address.",
 			by("cmd/onprem-infra", "TestDoctorOwnAddress", "cmd/onprem-infra/doctor_look.go", "addr.ForVIP(links, vip, l.plan.VIPs.All(), wanted)", "addr.ForVIP(links, vip, l.plan.VIPs.API, wanted)")),
+		kept("DR-14", "A HAProxy or a CoreDNS that ran on another file than the disk's was not seen, or one was blamed that was just being told.",
+			by("shared/doctor", "TestBeingReplaced", "shared/doctor/daemons.go", `fmt.Sprintf("what %s runs on, beside %s (%.19s)", r.Daemon, r.Path, r.Disk)`, `fmt.Sprintf("what %s runs on, beside %s", r.Daemon, r.Path)`),
+			by("shared/doctor", "TestChecks", "shared/doctor/daemons.go", `if r.Force == "" || r.Disk == "" || r.Force == r.Disk {`, `if r.Disk == "" || r.Force == r.Disk {`),
+			by("cmd/onprem-infra", "TestDoctorLooks", "cmd/onprem-infra/doctor_runs.go", "haproxy.File, runs.LB,", "haproxy.File, false,"),
+			by("cmd/onprem-infra", "TestDoctorLooks", "cmd/onprem-infra/doctor_runs.go", "dns.Config, runs.DNS,", "dns.Config, false,")),
+		kept("DR-15", "A file that was changed by hand, or a HAProxy with other servers, passed for what had been written.",
+			by("shared/corefile", "TestDigest", "shared/corefile/render.go", "\t\t} else {\n\t\t\tsum.Write(line)\n\t\t}", "\t\t} else if !bytes.HasPrefix(line, []byte(\"#\")) {\n\t\t\tsum.Write(line)\n\t\t}"),
+			by("shared/haproxy", "TestDigest", "shared/haproxy/digest.go", "\tif len(words) != 3 && (len(words) != 4 || words[3] != \"disabled\") || words[0] != \"server\" {", "\tif len(words) < 3 || words[0] != \"server\" {"),
+			by("shared/haproxy", "TestDigest", "shared/haproxy/digest.go", "\t\tcase !s.Address.IsValid():\n\t\t\treturn \"\", false\n", "\t\tcase !s.Address.IsValid():\n")),
+		kept("DR-16", "A CoreDNS that had refused its Corefile said that all was well.",
+			by("test/daemons", "TestCoreDNSSaysWhatItRunsOn", "shared/corefile/Corefile.tmpl", "    template IN TXT . {", "    template CH TXT . {")),
+		kept("DR-17", "Whoever answers in CoreDNS's place was believed to say what CoreDNS runs on.",
+			by("cmd/onprem-infra", "TestDoctorEarlier", "cmd/onprem-infra/doctor_runs.go", "if len(said) != 1 {", "if len(said) == 0 {")),
 	}
 }
 

@@ -65,7 +65,7 @@ func Parts() []Part {
 		{Title: "The simulator and its pictures, beside the scars", IDs: numbered("S", 1, 10), Scars: simulated()},
 		{Title: "The lab, its bench and its chaos, beside the scars", IDs: numbered("F", 1, 9), Scars: labs()},
 		{Title: "Clashes, the journal and status, beside the scars", IDs: numbered("J", 1, 20), Scars: slices.Concat(seen(), heard())},
-		{Title: "Doctor: what is looked at, and what is blamed, beside the scars", IDs: numbered("DR", 1, 13), Scars: examined()},
+		{Title: "Doctor: what is looked at, and what is blamed, beside the scars", IDs: numbered("DR", 1, 17), Scars: examined()},
 		{Title: "Metrics, alerts and Events, beside the scars", IDs: numbered("ME", 1, 24), Scars: measured()},
 		{Title: "Diff, the report and the documents, beside the scars", IDs: numbered("DF", 1, 20), Scars: compared()},
 		{Title: "Seeing and telling: what a second reading found, beside the scars", IDs: numbered("RV", 1, 6), Scars: reread()},
