@@ -63,7 +63,7 @@ func older(f Facts) (out []Finding) {
 		}
 		seen := fmt.Sprintf("another configuration (%.19s) than the disk's", r.Force)
 		if r.Force == r.Said { // it would say so of the changed file as well
-			seen = fmt.Sprintf("the file has been changed by hand, and it says that it runs on the one that was written for it (%.19s)", r.Said)
+			seen = fmt.Sprintf("the file has been changed by hand, and %s says that it runs on the one that was written for it (%.19s)", r.Daemon, r.Said)
 		}
 		out = append(out, Finding{Looked: fmt.Sprintf("what %s runs on, beside %s (%.19s)", r.Daemon, r.Path, r.Disk), Seen: seen, Do: remedies[r.Daemon]})
 	}
