@@ -24,7 +24,7 @@ var (
 	// What CoreDNS gets beside plain words: regular expressions of names, a port, and the zone of a link-local address.
 	pattern = regexp.MustCompile(`^\^(\(\[\^\.\\\\\]\+\\\.\)\+)?[a-z0-9-]+(\\\.[a-z0-9-]+)*\\\.\$$`)
 	zoned   = regexp.MustCompile(`^[0-9a-f:.]+%[A-Za-z0-9_.-]+$`)
-	record  = regexp.MustCompile(`^"(\{\{ \.Name \}\} 30 IN (A [0-9.]+|AAAA [0-9a-f:.]+)|\{\{ \.Zone \}\} 30 IN SOA \{\{ \.Zone \}\} nobody\.invalid\. [0-9 ]+)"$`)
+	record  = regexp.MustCompile(`^"(\{\{ \.Name \}\} 30 IN (A [0-9.]+|AAAA [0-9a-f:.]+)|\{\{ \.Name \}\} 0 IN TXT [0-9a-f]{12}|\{\{ \.Zone \}\} 30 IN SOA \{\{ \.Zone \}\} nobody\.invalid\. [0-9 ]+)"$`)
 	image   = regexp.MustCompile(`^"ONPREM_INFRA_IMAGE=([^"\\%\x00-\x1f\x7f]|%%|\\["\\]|\\x[0-9a-f]{2})*"$`)
 	setting = regexp.MustCompile(`^(\[[A-Za-z]+\]|[A-Za-z]+=[A-Za-z0-9.~ -]*)$`)
 )
