@@ -97,7 +97,8 @@ type answer struct{ Type, Pattern, RR string }
 //     second after another one; 2 of 40 did, and none of those that came earlier or later.
 //   - A file that CoreDNS refuses leaves the former one in force, and CoreDNS tells nobody but its log. So each answers for a name of its own, see Running.
 //     Its block is asked for nothing else, and has no cache, which would outlive what it says. CoreDNS refuses questions of class CH, where servers
-//     speak of themselves, unless it has the plugin chaos.
+//     speak of themselves, unless it has the plugin chaos. The block is not the last: where a
+//     plugin's block ends the file, CoreDNS does not miss the brace that should come after it.
 func Render(c Config) []byte {
 	return execute(parsed(), words(c))
 }
