@@ -23,8 +23,9 @@ type balancing struct {
 	lb.Daemon
 	lb.Filter
 
-	mu   sync.Mutex
-	seen metrics.Balancer
+	mu     sync.Mutex
+	seen   metrics.Balancer
+	silent bool // it did not answer when it was asked last, and did not refuse either
 }
 
 func (b *balancing) Running(ctx context.Context) (string, bool, error) {
@@ -39,9 +40,10 @@ func (b *balancing) Running(ctx context.Context) (string, bool, error) {
 
 func (b *balancing) Healthy(ctx context.Context) (bool, error) {
 	healthy, err := b.Daemon.Healthy(ctx)
-	if healthy {
-		b.note(func(s *metrics.Balancer) { s.Running = true })
-	}
+	b.note(func(s *metrics.Balancer) {
+		b.silent = err != nil
+		s.Running = s.Running || healthy
+	})
 	return healthy, err
 }
 
@@ -71,7 +73,9 @@ func (b *balancing) Ensure(r redirect.Rules) (bool, error) {
 			if wanted && s.Redirect && changed { // it was there, and this program has not taken it away
 				s.Lost++
 			}
-			s.Redirect = wanted
+			if s.Redirect = wanted; !wanted && b.silent { // one that hangs: the room asks it for nothing more
+				s.Running, s.Servers = false, nil
+			}
 		})
 	}
 	return changed, err

@@ -149,11 +149,13 @@ func TestElecting(t *testing.T) {
 type hasHAProxy struct {
 	noHAProxy
 	running bool
+	late    error
 	changed bool // whether the redirect is found otherwise than it should be
 	stats   []haproxy.Stat
 }
 
 func (h *hasHAProxy) Running(context.Context) (string, bool, error) { return "", h.running, nil }
+func (h *hasHAProxy) Healthy(context.Context) (bool, error)         { return h.late == nil, h.late }
 func (h *hasHAProxy) Stats(context.Context) ([]haproxy.Stat, error) { return h.stats, nil }
 func (h *hasHAProxy) Ensure(redirect.Rules) (bool, error)           { return h.changed, nil }
 func (h *hasHAProxy) RemoveLeftovers() ([]string, error)            { return nil, nil }
@@ -178,6 +180,17 @@ func TestBalancing(t *testing.T) {
 	h.changed = true // somebody has taken it away
 	_, _ = b.Ensure(redirect.Rules{Redirects: []redirect.Redirect{{}}})
 	pageHas(t, pageOf(b.onto), "onprem_lb_redirect_lost_total 1")
+	h.late = errors.New("it hangs")
+	_, _ = b.Healthy(ctx)
+	pageHas(t, pageOf(b.onto), "onprem_lb_running 1") // it may only be late
+	_, _ = b.Ensure(redirect.Rules{})
+	if page = pageOf(b.onto); len(lines(page, "onprem_lb_backend_up{")) != 0 {
+		t.Errorf("servers of a HAProxy that hangs:\n%s", page)
+	}
+	pageHas(t, page, "onprem_lb_running 0")
+	h.late = nil
+	_, _ = b.Healthy(ctx)
+	pageHas(t, pageOf(b.onto), "onprem_lb_running 1")
 	h.running = false
 	_, _, _ = b.Running(ctx)
 	_, _ = b.Ensure(redirect.Rules{})

@@ -28,12 +28,13 @@ func (a *Adverts) Hear(from netip.Addr, interval time.Duration, farewell bool, a
 	if a.known && a.by == from && a.end.Equal(a.heard) && !a.farewell && !farewell {
 		a.lateness(at, at.Sub(a.heard)-interval)
 	}
+	back := a.farewell && a.by == from && a.end.Equal(a.heard) && !farewell
 	a.heard, a.farewell = at, farewell
 	switch {
 	case a.known && !a.by.IsValid() && a.end.IsZero(): // this host holds it, whoever else may think so too
 	case farewell && (!a.known || a.by != from): // of somebody who was not known to hold it
 	default:
-		a.take(from, at)
+		a.take(from, at, back)
 		a.end = at
 	}
 }
@@ -43,16 +44,16 @@ func (a *Adverts) Self(holds bool, at time.Time) {
 	self := a.known && !a.by.IsValid() && a.end.IsZero()
 	switch {
 	case holds && !self:
-		a.take(netip.Addr{}, at)
+		a.take(netip.Addr{}, at, true)
 		a.end = time.Time{}
 	case !holds && self:
 		a.end = at
 	}
 }
 
-// take notes who holds it, and how long nobody was known to.
-func (a *Adverts) take(by netip.Addr, at time.Time) {
-	if a.known && a.by != by {
+// take notes who holds it, and how long nobody was known to. back says that it is one who had given it up, maybe the same.
+func (a *Adverts) take(by netip.Addr, at time.Time, back bool) {
+	if a.known && (a.by != by || back) {
 		a.gap = max(at.Sub(a.end), 0)
 		a.gaps, a.all = a.gaps+1, a.all+a.gap
 	}

@@ -18,7 +18,7 @@ var (
 	VIPPriority    = vipFamily("onprem_vip_priority", Gauge, "This host's effective priority in the VIP's election; absent where it takes no part.")
 	VIPPart        = vipFamily("onprem_vip_priority_part", Gauge, "What counts towards the priority now: base, rank, holder, bootstrap and each check by its name.", "part")
 	VIPTransitions = vipFamily("onprem_vip_transitions_total", Counter, "Changes of the instance's state, by the state that it came to.", "state")
-	VIPGaps        = vipFamily("onprem_vip_gaps_total", Counter, "Changes of the holder, of which this host heard the former one's last word and the next one's first.")
+	VIPGaps        = vipFamily("onprem_vip_gaps_total", Counter, "How often the VIP was taken anew, of which this host heard the former holder's last word and the next one's first.")
 	VIPGapTotal    = vipFamily("onprem_vip_gap_seconds_total", Counter, "Time between the last word of a holder and the first of the next one, as this host heard them.")
 	VIPGapLast     = vipFamily("onprem_vip_gap_last_seconds", Gauge, "The last one of these times.")
 	AdvertAge      = vipFamily("onprem_vip_advert_age_seconds", Gauge, "Time since another host's last advert for the VIP was heard here; absent on its holder.")
