@@ -13,8 +13,10 @@ type Adverts struct {
 	known bool       // somebody held it
 	by    netip.Addr // who; not valid: this host
 	end   time.Time  // of what is known of that
+	given bool       // it has given it up
 
 	heard    time.Time        // another host's last advert
+	every    time.Duration    // as it announces itself
 	farewell bool             // it was one
 	late     [2]time.Duration // at most, in this span and the one before
 	begun    time.Time        // this span
@@ -28,14 +30,15 @@ func (a *Adverts) Hear(from netip.Addr, interval time.Duration, farewell bool, a
 	if a.known && a.by == from && a.end.Equal(a.heard) && !a.farewell && !farewell {
 		a.lateness(at, at.Sub(a.heard)-interval)
 	}
-	back := a.farewell && a.by == from && a.end.Equal(a.heard) && !farewell
 	a.heard, a.farewell = at, farewell
 	switch {
 	case a.known && !a.by.IsValid() && a.end.IsZero(): // this host holds it, whoever else may think so too
 	case farewell && (!a.known || a.by != from): // of somebody who was not known to hold it
 	default:
-		a.take(from, at, back)
-		a.end = at
+		if !farewell {
+			a.take(from, at)
+		}
+		a.end, a.every, a.given = at, interval, farewell
 	}
 }
 
@@ -44,16 +47,17 @@ func (a *Adverts) Self(holds bool, at time.Time) {
 	self := a.known && !a.by.IsValid() && a.end.IsZero()
 	switch {
 	case holds && !self:
-		a.take(netip.Addr{}, at, true)
-		a.end = time.Time{}
+		a.take(netip.Addr{}, at)
+		a.end, a.given = time.Time{}, false
 	case !holds && self:
-		a.end = at
+		a.end, a.given = at, true
 	}
 }
 
-// take notes who holds it, and how long nobody was known to. back says that it is one who had given it up, maybe the same.
-func (a *Adverts) take(by netip.Addr, at time.Time, back bool) {
-	if a.known && (a.by != by || back) {
+// take notes who holds it, and how long nobody was known to: since it was given up, or since its holder was overdue. One who is not, as when the VIP is
+// taken from him or two hold it at a time, has left nobody waiting.
+func (a *Adverts) take(by netip.Addr, at time.Time) {
+	if a.known && (a.given || a.by != by && at.Sub(a.end) > 2*a.every) {
 		a.gap = max(at.Sub(a.end), 0)
 		a.gaps, a.all = a.gaps+1, a.all+a.gap
 	}

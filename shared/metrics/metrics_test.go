@@ -162,6 +162,8 @@ func TestAdverts(t *testing.T) {
 		{"this host and back", []func(*Adverts){hear(a, 0), self(true, 3000), self(false, 8000), hear(a, 8100), hear(a, 9100)}, 2, 3100 * time.Millisecond, 100 * time.Millisecond, 0},
 		{"it gave it up and took it again", []func(*Adverts){hear(a, 0), bye(a, 500), hear(a, 4500), hear(a, 5500)}, 1, 4 * second, 4 * second, 0},
 		{"this host gave it up and took it again", []func(*Adverts){self(true, 0), self(false, 500), self(true, 4500), self(true, 5500)}, 1, 4 * second, 4 * second, 0},
+		{"two others hold it", []func(*Adverts){hear(a, 0), hear(b, 500), hear(a, 1000), hear(b, 1500), hear(a, 2000)}, 0, 0, 0, 0},
+		{"a better one took it", []func(*Adverts){hear(a, 0), hear(b, 500), hear(b, 1500)}, 0, 0, 0, 0},
 		{"two holders", []func(*Adverts){self(true, 0), hear(a, 500), hear(a, 1500), hear(a, 2500)}, 0, 0, 0, 0},
 		{"a farewell of nobody", []func(*Adverts){hear(a, 0), bye(b, 100), hear(a, 1000)}, 0, 0, 0, 0},
 		{"it was away and is back", []func(*Adverts){hear(a, 0), hear(a, 9000)}, 0, 0, 0, 8 * second},
