@@ -82,7 +82,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	// Control plane nodes know all nodes and never ask each other, so no question goes round.
 	if r.role != role.Master {
 		d.Corefile.Knowing = knowing(hosts, s.Links)
-		reasons = append(reasons, fmt.Sprintf("names of other nodes from %v", d.Corefile.Knowing))
+		reasons = append(reasons, fmt.Sprintf("names of other nodes from %s", loop.List(d.Corefile.Knowing)))
 	}
 	return d, reasons
 }
@@ -104,7 +104,7 @@ func upstreams(s Snapshot, self map[netip.Addr]bool) ([]netip.Addr, string) {
 	for _, file := range s.Resolvers {
 		found := resolvconf.Upstreams(resolvconf.Parse(file.Text), func(a netip.Addr) bool { return self[a] })
 		if len(found) > 0 {
-			return found, fmt.Sprintf("name servers %v from %s", found, file.Path)
+			return found, fmt.Sprintf("name servers %s from %s", loop.List(found), file.Path)
 		}
 	}
 	return nil, "no usable name server in any resolv.conf"

@@ -140,19 +140,19 @@ func TestDecideUpstreams(t *testing.T) {
 		many += "nameserver " + netip.AddrFrom4([4]byte{198, 51, 100, byte(i + 1)}).String() + "\n"
 	}
 	for _, tt := range []struct{ name, resolver, want, why string }{
-		{name: "in order", resolver: "nameserver 198.51.100.2\nnameserver 198.51.100.1\n", want: "198.51.100.2 198.51.100.1", why: "name servers [198.51.100.2 198.51.100.1] from /0"},
+		{name: "in order", resolver: "nameserver 198.51.100.2\nnameserver 198.51.100.1\n", want: "198.51.100.2 198.51.100.1", why: "name servers 198.51.100.2, 198.51.100.1 from /0"},
 		{name: "D-02: empty", resolver: "", why: "no usable name server in any resolv.conf"},
 		{name: "D-02: comments only", resolver: "# nameserver 198.51.100.1\nsearch example.com\n", why: "no usable name server in any resolv.conf"},
 		{name: "D-02: this machine only", resolver: "nameserver 192.0.2.10\n", why: "no usable name server in any resolv.conf"},
 		{name: "D-04: never this machine, in any family", resolver: "nameserver 192.0.2.10\nnameserver 2001:db8::10\nnameserver ::ffff:192.0.2.10\nnameserver 2001:db8:9::10\nnameserver 198.51.100.1\n", want: "198.51.100.1",
-			why: "name servers [198.51.100.1] from /0"},
+			why: "name servers 198.51.100.1 from /0"},
 		{name: "D-05: never a loopback, never the stub resolver", resolver: "nameserver 127.0.0.53\nnameserver 127.8.0.1\nnameserver ::1\nnameserver 198.51.100.1\n", want: "198.51.100.1",
-			why: "name servers [198.51.100.1] from /0"},
-		{name: "the file behind a stub", resolver: "nameserver 127.0.0.53\n---\nnameserver 198.51.100.7\n---\nnameserver 198.51.100.8\n", want: "198.51.100.7", why: "name servers [198.51.100.7] from /1"},
-		{name: "never a VIP", resolver: "nameserver 192.0.2.5\nnameserver 192.0.2.6\nnameserver 198.51.100.1\n", want: "198.51.100.1", why: "name servers [198.51.100.1] from /0"},
-		{name: "never another node, which would ask us", resolver: "nameserver 192.0.2.11\nnameserver 2001:db8::12\nnameserver 198.51.100.1\n", want: "198.51.100.1", why: "name servers [198.51.100.1] from /0"},
+			why: "name servers 198.51.100.1 from /0"},
+		{name: "the file behind a stub", resolver: "nameserver 127.0.0.53\n---\nnameserver 198.51.100.7\n---\nnameserver 198.51.100.8\n", want: "198.51.100.7", why: "name servers 198.51.100.7 from /1"},
+		{name: "never a VIP", resolver: "nameserver 192.0.2.5\nnameserver 192.0.2.6\nnameserver 198.51.100.1\n", want: "198.51.100.1", why: "name servers 198.51.100.1 from /0"},
+		{name: "never another node, which would ask us", resolver: "nameserver 192.0.2.11\nnameserver 2001:db8::12\nnameserver 198.51.100.1\n", want: "198.51.100.1", why: "name servers 198.51.100.1 from /0"},
 		{name: "at most 15", resolver: many, want: "198.51.100.1 198.51.100.2 198.51.100.3 198.51.100.4 198.51.100.5 198.51.100.6 198.51.100.7 198.51.100.8 198.51.100.9 198.51.100.10 198.51.100.11 198.51.100.12 198.51.100.13 198.51.100.14 198.51.100.15",
-			why: "name servers [198.51.100.1 198.51.100.2 198.51.100.3 198.51.100.4 198.51.100.5 198.51.100.6 198.51.100.7 198.51.100.8 198.51.100.9 198.51.100.10 198.51.100.11 198.51.100.12 198.51.100.13 198.51.100.14 198.51.100.15] from /0"},
+			why: "name servers 198.51.100.1, 198.51.100.2, 198.51.100.3, 198.51.100.4, 198.51.100.5, 198.51.100.6, 198.51.100.7, 198.51.100.8, 198.51.100.9, 198.51.100.10, 198.51.100.11, 198.51.100.12, 198.51.100.13, 198.51.100.14, 198.51.100.15 from /0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, w := room(t, role.Master, nil)
@@ -181,12 +181,12 @@ func TestDecideKnowing(t *testing.T) {
 		last  string // reason
 	}{
 		{"a control plane node knows all and asks none of its like", role.Master, []string{"192.0.2.10/24"}, masters(), "", "3 nodes named by the API"},
-		{"a worker", role.Worker, []string{"192.0.2.20/24", "2001:db8::20/64"}, masters(), "192.0.2.10 192.0.2.11 192.0.2.12", "names of other nodes from [192.0.2.10 192.0.2.11 192.0.2.12]"},
-		{"a worker without the first family", role.Worker, []string{"127.0.0.1/8", "2001:db8::20/64", "fe80::1/64"}, masters(), "2001:db8::10 2001:db8::11 2001:db8::12", "names of other nodes from [2001:db8::10 2001:db8::11 2001:db8::12]"},
-		{"a worker with none of their families", role.Worker, []string{"192.0.2.20/24"}, v6, "", "names of other nodes from []"},
-		{"an arbiter, never itself", role.Arbiter, []string{"192.0.2.12/24"}, masters(), "192.0.2.10 192.0.2.11", "names of other nodes from [192.0.2.10 192.0.2.11]"},
+		{"a worker", role.Worker, []string{"192.0.2.20/24", "2001:db8::20/64"}, masters(), "192.0.2.10 192.0.2.11 192.0.2.12", "names of other nodes from 192.0.2.10, 192.0.2.11, 192.0.2.12"},
+		{"a worker without the first family", role.Worker, []string{"127.0.0.1/8", "2001:db8::20/64", "fe80::1/64"}, masters(), "2001:db8::10 2001:db8::11 2001:db8::12", "names of other nodes from 2001:db8::10, 2001:db8::11, 2001:db8::12"},
+		{"a worker with none of their families", role.Worker, []string{"192.0.2.20/24"}, v6, "", "names of other nodes from none"},
+		{"an arbiter, never itself", role.Arbiter, []string{"192.0.2.12/24"}, masters(), "192.0.2.10 192.0.2.11", "names of other nodes from 192.0.2.10, 192.0.2.11"},
 		{"not more than leaves room for name servers", role.Worker, []string{"192.0.2.20/24"}, crowd, "192.0.2.100 192.0.2.101 192.0.2.102 192.0.2.103 192.0.2.104 192.0.2.105 192.0.2.106 192.0.2.107 192.0.2.108",
-			"names of other nodes from [192.0.2.100 192.0.2.101 192.0.2.102 192.0.2.103 192.0.2.104 192.0.2.105 192.0.2.106 192.0.2.107 192.0.2.108]"},
+			"names of other nodes from 192.0.2.100, 192.0.2.101, 192.0.2.102, 192.0.2.103, 192.0.2.104, 192.0.2.105, 192.0.2.106, 192.0.2.107, 192.0.2.108"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, w := room(t, tt.role, nil)

@@ -96,9 +96,12 @@ func (r *Room) members(s Snapshot) ([]netip.Addr, string) {
 	slots := haproxy.Place(s.Before, named)
 	if !s.Synced || len(known(slots)) == 0 {
 		slots = haproxy.Place(s.Before, s.Before) // what was remembered is checked like anything else
-		return slots, fmt.Sprintf("members %v of an earlier time, as the API names none", known(slots))
+		if len(known(slots)) == 0 {
+			return slots, "no members, as the API names none"
+		}
+		return slots, fmt.Sprintf("members %s of an earlier time, as the API names none", loop.List(known(slots)))
 	}
-	return slots, fmt.Sprintf("members %v", known(slots))
+	return slots, fmt.Sprintf("members %s", loop.List(known(slots)))
 }
 
 // known are the members without the free slots, sorted.

@@ -65,7 +65,7 @@ func (r *Room) choose(seen Snapshot) (Desired, error) {
 			}
 		}
 	}
-	r.log.Info("decide", "addresses", fmt.Sprint(want.Choice.Addresses), "why", []string(why))
+	r.log.Info("decide", "addresses", loop.List(want.Choice.Addresses), "why", why.String())
 	return want, nil
 }
 

@@ -84,7 +84,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		}
 	case d.Done, known && !resolvconf.Usable(s.Current):
 		d.ResolvConf = resolvconf.Prepend(origin, own)
-		why = append(why, fmt.Sprintf("%v first, then those of %s", resolvconf.Parse(d.ResolvConf).Nameservers, from))
+		why = append(why, fmt.Sprintf("%s first, then those of %s", loop.List(resolvconf.Parse(d.ResolvConf).Nameservers), from))
 	}
 	return d, why
 }

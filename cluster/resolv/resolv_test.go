@@ -131,7 +131,7 @@ func TestResolvConf(t *testing.T) {
 		why    string // the first reason
 	}{
 		{name: "a lease", nm: generated + "search lan\nnameserver 198.51.100.1\n", before: "-", node: "192.0.2.10", want: top + " lan\n" + ours + "nameserver 198.51.100.1\n", marked: true,
-			why: "[192.0.2.10 198.51.100.1] first, then those of /run/NetworkManager/resolv.conf"},
+			why: "192.0.2.10, 198.51.100.1 first, then those of /run/NetworkManager/resolv.conf"},
 		{name: "R-03: NetworkManager has not spoken yet", nm: "late", before: "nameserver 198.51.100.7\n", node: "192.0.2.10", want: "nameserver 198.51.100.7\n",
 			why: "wait for a name server in /run/NetworkManager/resolv.conf"},
 		{name: "R-03: a late lease and nothing yet", nm: generated, before: "-", node: "192.0.2.10", want: "-", why: "wait for a name server in /run/NetworkManager/resolv.conf"},
@@ -145,11 +145,11 @@ func TestResolvConf(t *testing.T) {
 		{name: "R-02: no address yet and a good file", nm: "nameserver 198.51.100.1\n", before: "nameserver 198.51.100.7\n", want: "nameserver 198.51.100.7\n",
 			why: "wait for the node's address: it is not chosen yet"},
 		{name: "other servers", nm: "nameserver 198.51.100.2\n", before: top + "\n" + ours + "nameserver 198.51.100.1\n", node: "192.0.2.10", want: top + "\n" + ours + "nameserver 198.51.100.2\n", marked: true,
-			why: "[192.0.2.10 198.51.100.2] first, then those of /run/NetworkManager/resolv.conf"},
+			why: "192.0.2.10, 198.51.100.2 first, then those of /run/NetworkManager/resolv.conf"},
 		{name: "without NetworkManager", nm: "-", before: "nameserver 198.51.100.1\n", node: "192.0.2.10", want: top + "\n" + ours + "nameserver 198.51.100.1\n", marked: true,
-			why: "[192.0.2.10 198.51.100.1] first, then those of /etc/resolv.conf"},
+			why: "192.0.2.10, 198.51.100.1 first, then those of /etc/resolv.conf"},
 		{name: "without NetworkManager, another address", nm: "-", before: top + "\n" + ours + "nameserver 198.51.100.1\n", node: "192.0.2.11",
-			want: top + "\nnameserver 192.0.2.11\n" + ours + "nameserver 198.51.100.1\n", marked: true, why: "[192.0.2.11 192.0.2.10 198.51.100.1] first, then those of /etc/resolv.conf"},
+			want: top + "\nnameserver 192.0.2.11\n" + ours + "nameserver 198.51.100.1\n", marked: true, why: "192.0.2.11, 192.0.2.10, 198.51.100.1 first, then those of /etc/resolv.conf"},
 		{name: "without NetworkManager and anything", nm: "-", before: "-", node: "192.0.2.10", want: "-", why: "wait for a name server in /etc/resolv.conf"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

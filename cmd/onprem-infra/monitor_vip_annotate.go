@@ -39,7 +39,8 @@ func (a *annotation) write(node, value string) {
 // follow writes, whenever it is asked to, until ctx ends. What cannot be written is tried again as long as it is asked for.
 func (a *annotation) follow(ctx context.Context) error {
 	var said loop.News
-	for {
+	var known annotated
+	for failed := 0; ; {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -47,11 +48,15 @@ func (a *annotation) follow(ctx context.Context) error {
 		}
 		now, pause := *a.last.Load(), annotatePause
 		err := a.api.Annotate(ctx, now.node, a.key, now.value)
-		if err == nil {
+		switch {
+		case err == nil && now != known:
 			a.log.Info(a.what, "node", now.node, "value", now.value)
-		} else {
+			known, failed = now, 0
+		case err == nil:
+			failed = 0
+		default:
 			pause = tellPause
-			if ctx.Err() == nil && said.Is(err.Error()) {
+			if failed++; failed > 1 && ctx.Err() == nil && said.Is(err.Error()) { // the first one may have met a move of the VIP
 				a.log.Warn(a.what, "error", err)
 			}
 		}

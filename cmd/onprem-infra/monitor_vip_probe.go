@@ -4,9 +4,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/haproxy"
@@ -120,9 +122,17 @@ func ownDNS(p plan.Plan, health *probe.HTTP) func(ctx context.Context) error {
 
 func answers(ctx context.Context, server *probe.HTTP, what string) (health.Finding, string) {
 	if _, err := server.Good(ctx); err != nil {
-		return health.Failed, fmt.Sprintf("%s: %v", what, err)
+		return health.Failed, fmt.Sprintf("%s: %s", what, unanswered(err))
 	}
 	return health.Passed, what + " answers"
+}
+
+// unanswered is why a server of this node did not answer. That nobody listens where it should is the common case, and no fault where none is to run.
+func unanswered(err error) string {
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return "nobody listens at its port"
+	}
+	return err.Error()
 }
 
 // ingress is whether an ingress router lives here. OpenShift's says so at a port of its own; of any other one nothing is known but that it answers
@@ -132,7 +142,7 @@ func (n *nodeProber) ingress(ctx context.Context) (health.Finding, string) {
 		return answers(ctx, n.router, "the ingress router")
 	}
 	if err := n.router.Probe(ctx); err != nil {
-		return health.Failed, fmt.Sprintf("an ingress controller at the ingress port: %v", err)
+		return health.Failed, fmt.Sprintf("an ingress controller at the ingress port: %s", unanswered(err))
 	}
 	return health.Passed, "an ingress controller answers at the ingress port"
 }

@@ -86,7 +86,7 @@ func (t *teller) note(e journal.Entry) {
 // follow tells until ctx ends. An API that is away is asked again while what has happened is fresh, once in a while and for the oldest first.
 func (t *teller) follow(ctx context.Context) error {
 	var said loop.News
-	for {
+	for failed := 0; ; {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -99,9 +99,10 @@ func (t *teller) follow(ctx context.Context) error {
 			}
 			if err == nil {
 				t.done()
+				failed = 0
 				continue
 			}
-			if ctx.Err() == nil && said.Is(err.Error()) {
+			if failed++; failed > 1 && ctx.Err() == nil && said.Is(err.Error()) { // the first one may have met the move that it tells of
 				t.log.Warn("tell of a VIP by an Event", "error", err)
 			}
 			select {

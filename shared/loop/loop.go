@@ -7,8 +7,10 @@ package loop
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -18,12 +20,27 @@ const LeaveTimeout = 30 * time.Second
 // Reasons says why a decision is as it is, in words for the log. Equal situations must give equal reasons.
 type Reasons []string
 
+// String is all of them in a line.
+func (r Reasons) String() string { return strings.Join(r, "; ") }
+
 // Steps are the parts of a room. S is what it saw, D what it wants.
 type Steps[S, D any] struct {
 	Observe func(context.Context) (S, error) // reads, judges nothing; after an error nothing is decided and nothing applied
 	Decide  func(S) (D, Reasons)             // no I/O, no clock
 	Apply   func(context.Context, D) error   // called in every round, so it compares first; must return when its context ends
 	Leave   func(context.Context) error      // gives back what the room holds; may be nil
+}
+
+// List is what a reason names several of, as people write it.
+func List[T any](all []T) string {
+	if len(all) == 0 {
+		return "none"
+	}
+	words := make([]string, len(all))
+	for i, one := range all {
+		words[i] = fmt.Sprint(one)
+	}
+	return strings.Join(words, ", ")
 }
 
 // NewWake makes the one-slot channel of wake-ups.
@@ -91,7 +108,7 @@ func (j *journal) decision(log *slog.Logger, why Reasons) {
 		return
 	}
 	j.why = slices.Clone(why)
-	log.Info("decide", "why", []string(why))
+	log.Info("decide", "why", why.String())
 }
 
 // fault leaves out what a step says because it was told to end, and what it said a moment ago in other numbers. A fault that shows itself

@@ -177,9 +177,9 @@ func TestReasonsAreLoggedWhenTheyChange(t *testing.T) {
 	why := []Reasons{nil, {"peer 192.0.2.7"}, {"peer 192.0.2.7"}, {"peer 192.0.2.7", "peer 192.0.2.8"}, nil}
 	r := &room{why: func(round int) Reasons { return slices.Clone(why[min(round, len(why))-1]) }}
 	log, _ := turn(t, r, func(chan<- struct{}) { time.Sleep(time.Duration(len(why)-1) * every) })
-	want := `level=INFO msg=decide why="[peer 192.0.2.7]"
-level=INFO msg=decide why="[peer 192.0.2.7 peer 192.0.2.8]"
-level=INFO msg=decide why=[]
+	want := `level=INFO msg=decide why="peer 192.0.2.7"
+level=INFO msg=decide why="peer 192.0.2.7; peer 192.0.2.8"
+level=INFO msg=decide why=""
 `
 	if log != want {
 		t.Errorf("log:\n%swant:\n%s", log, want)

@@ -9,15 +9,16 @@ import (
 
 // API is a cluster's API as this machine reaches it. All that follow something through one API share its connections.
 type API struct {
-	access *Access
-	log    *slog.Logger
+	access   *Access
+	log      *slog.Logger
+	troubles *troubles
 }
 
 // NewAPI reads nothing yet; the kubeconfig may appear later, and it and the certificates that it names may be replaced. log hears when the
 // files in use turn bad, and what is learnt.
 func NewAPI(kubeconfig string, log *slog.Logger) *API {
 	silence()
-	return &API{access: &Access{path: kubeconfig, log: log}, log: log}
+	return &API{access: &Access{path: kubeconfig, log: log}, log: log, troubles: newTroubles(log)}
 }
 
 // core speaks with the API of now about Nodes, ConfigMaps and Events.

@@ -1,10 +1,13 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -20,7 +23,7 @@ type Endpoints struct {
 // Endpoints follows the EndpointSlices of one service. The API sends no others.
 func (a *API) Endpoints(namespace, service string) *Endpoints {
 	what := fmt.Sprintf("endpoints of %s/%s", namespace, service)
-	e := &Endpoints{follower: &follower{access: a.access, log: a.log, kind: kind{
+	e := &Endpoints{follower: &follower{access: a.access, log: a.log, troubles: a.troubles, kind: kind{
 		what: what, group: discoveryv1.SchemeGroupVersion, resource: "endpointslices", namespace: namespace,
 		labels: labels.Set{discoveryv1.LabelServiceName: service}.String(), object: &discoveryv1.EndpointSlice{},
 	}}}
@@ -67,8 +70,8 @@ func (e *Endpoints) tell() {
 	nodes, _ := e.Ready()
 	const most = 16
 	if len(nodes) > most {
-		e.follower.log.Info(e.follower.kind.what, "number of nodes", len(nodes))
+		e.follower.learnt("number of nodes", strconv.Itoa(len(nodes)))
 		return
 	}
-	e.follower.log.Info(e.follower.kind.what, "nodes", nodes)
+	e.follower.learnt("nodes", cmp.Or(strings.Join(nodes, ", "), "none"))
 }

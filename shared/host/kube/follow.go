@@ -27,12 +27,13 @@ const (
 // follower follows one kind of object. It lists once, then follows one watch that it resumes where it ended; only when the API has forgotten
 // that place, or ends a watch with an error, does it list again.
 type follower struct {
-	access *Access
-	kind   kind
-	log    *slog.Logger
+	access   *Access
+	kind     kind
+	log      *slog.Logger
+	troubles *troubles
 
 	mu      sync.Mutex
-	said    string // the error logged last, empty when all is well
+	known   string // as it was logged last
 	refused int    // answers in a row
 }
 
@@ -40,7 +41,7 @@ type follower struct {
 func (f *follower) run(ctx context.Context, to cache.ReflectorStore) error {
 	tell := func(err error) {
 		if ctx.Err() == nil {
-			f.ill(err)
+			f.troubles.hears(f, err)
 		}
 	}
 	told := klog.NewContext(ctx, klog.New(ear{tell}))
@@ -77,25 +78,8 @@ func (f *follower) reflector(to cache.ReflectorStore) (*cache.Reflector, error) 
 	if err != nil {
 		return nil, err
 	}
-	from.pause = f.pause
+	from.pause, from.well = f.pause, f.well
 	return cache.NewReflectorWithOptions(from, f.kind.object, to, cache.ReflectorOptions{Name: f.kind.resource, Backoff: &wait.Backoff{Duration: pace}}), nil
-}
-
-func (f *follower) ill(err error) {
-	text := stable(err).Error()
-	f.mu.Lock()
-	news := text != f.said
-	f.said = text
-	f.mu.Unlock()
-	switch {
-	case !news:
-	case apierrors.IsForbidden(err):
-		f.log.Warn("watch "+f.kind.what, "error", text, "do", "give nodes the right to it: apply the objects that 'onprem-infra render --role=cluster' writes")
-	case apierrors.IsUnauthorized(err):
-		f.log.Warn("watch "+f.kind.what, "error", text, "do", "see to the kubelet's credentials: the API does not accept them")
-	default:
-		f.log.Warn("watch "+f.kind.what, "error", text)
-	}
 }
 
 // pause is how long to wait after an attempt that ended so.
@@ -112,13 +96,18 @@ func (f *follower) pause(err error) time.Duration {
 	return seldom
 }
 
-// well is called when the API has sent an event that could be read. The mere start of an answer is no sign of health.
-func (f *follower) well() {
+// well is called when the API has sent an event that could be read, or when its answer goes on for a while. The mere start of an answer is no sign of
+// health.
+func (f *follower) well() { f.troubles.well(f) }
+
+// learnt logs what is known now, if it is not what was logged last.
+func (f *follower) learnt(key, value string) {
 	f.mu.Lock()
-	news := f.said != ""
-	f.said = ""
+	text := key + " " + value
+	news := text != f.known
+	f.known = text
 	f.mu.Unlock()
 	if news {
-		f.log.Info("watch " + f.kind.what + " again")
+		f.log.Info(f.kind.what, key, value)
 	}
 }

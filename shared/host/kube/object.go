@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,7 +22,7 @@ type Object struct {
 // Object follows the ConfigMap of this name. The API sends no other.
 func (a *API) Object(namespace, name string) *Object {
 	what := fmt.Sprintf("ConfigMap %s/%s", namespace, name)
-	o := &Object{namespace: namespace, name: name, follower: &follower{access: a.access, log: a.log, kind: kind{
+	o := &Object{namespace: namespace, name: name, follower: &follower{access: a.access, log: a.log, troubles: a.troubles, kind: kind{
 		what: what, group: corev1.SchemeGroupVersion, resource: "configmaps", namespace: namespace,
 		fields: fields.OneTermEqualSelector("metadata.name", name).String(), object: &corev1.ConfigMap{},
 	}}}
@@ -59,5 +60,5 @@ func (o *Object) Run(ctx context.Context, wakes ...chan<- struct{}) error {
 
 func (o *Object) tell() {
 	_, exists, _ := o.Data()
-	o.follower.log.Info(o.follower.kind.what, "exists", exists)
+	o.follower.learnt("exists", strconv.FormatBool(exists))
 }

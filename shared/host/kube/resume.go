@@ -94,6 +94,7 @@ func (r *resumed) stream(ctx context.Context, version string) (string, error) {
 		return version, err
 	}
 	defer from.Stop()
+	defer time.AfterFunc(steady, r.source.well).Stop()
 	for event := range from.ResultChan() {
 		if event.Type == watch.Error {
 			return version, apierrors.FromObject(event.Object)

@@ -46,6 +46,7 @@ type source struct {
 	server string // that the first answer came from
 	pace   flowcontrol.RateLimiter
 	pause  func(error) time.Duration // after a stream that ended so, or was refused
+	well   func()                    // hears that a stream goes on
 }
 
 func newSource(access *Access, k kind) (*source, error) {

@@ -1,11 +1,14 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,7 +28,7 @@ type Watcher struct {
 // later. What goes wrong with one that is in use, those who probe the API with it say.
 func New(kubeconfig string, log *slog.Logger) *Watcher {
 	silence()
-	a := &API{access: &Access{path: kubeconfig, log: slog.New(slog.DiscardHandler)}, log: log}
+	a := &API{access: &Access{path: kubeconfig, log: slog.New(slog.DiscardHandler)}, log: log, troubles: newTroubles(log)}
 	either := []string{labelControlPlane, labelMaster}
 	return a.nodes("nodes", "", either, func(n Node) bool { return n.ControlPlane })
 }
@@ -42,7 +45,7 @@ func (a *API) AllNodes(label string) *Watcher {
 }
 
 func (a *API) nodes(what, selector string, labels []string, wanted func(Node) bool) *Watcher {
-	w := &Watcher{follower: &follower{access: a.access, log: a.log, kind: kind{
+	w := &Watcher{follower: &follower{access: a.access, log: a.log, troubles: a.troubles, kind: kind{
 		what: what, group: corev1.SchemeGroupVersion, resource: "nodes", labels: selector, object: &corev1.Node{}, slim: slimNode,
 	}}}
 	w.table = &table[Node]{
@@ -94,12 +97,12 @@ func (w *Watcher) tell() {
 	const most = 16
 	nodes, _ := w.Nodes()
 	if len(nodes) > most {
-		w.follower.log.Info(w.follower.kind.what, "number", len(nodes))
+		w.follower.learnt("number", strconv.Itoa(len(nodes)))
 		return
 	}
 	names := make([]string, len(nodes))
 	for i, n := range nodes {
 		names[i] = n.Name
 	}
-	w.follower.log.Info(w.follower.kind.what, "names", names)
+	w.follower.learnt("names", cmp.Or(strings.Join(names, ", "), "none"))
 }

@@ -5,10 +5,12 @@ package podresources
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
 	podresourcesv1 "k8s.io/kubelet/pkg/apis/podresources/v1"
 )
 
@@ -38,11 +40,23 @@ func List(ctx context.Context, socket string) ([]Pod, error) {
 	defer conn.Close()
 	answer, err := podresourcesv1.NewPodResourcesListerClient(conn).List(ctx, &podresourcesv1.ListPodResourcesRequest{})
 	if err != nil {
-		return nil, fmt.Errorf("ask the kubelet at %s for its pods: %w", socket, err)
+		return nil, fmt.Errorf("ask the kubelet at %s for its pods: %s", socket, plain(err))
 	}
 	pods := make([]Pod, 0, len(answer.GetPodResources()))
 	for _, p := range answer.GetPodResources() {
 		pods = append(pods, Pod{Namespace: p.GetNamespace(), Name: p.GetName()})
 	}
 	return pods, nil
+}
+
+// plain is why a question failed, without what gRPC says of its own doings.
+func plain(err error) string {
+	text := status.Convert(err).Message()
+	if _, after, ok := strings.Cut(text, "Error while dialing: "); ok {
+		text = strings.TrimSuffix(after, `"`)
+		if at := strings.LastIndex(text, ": "); at >= 0 {
+			text = text[at+len(": "):]
+		}
+	}
+	return text
 }
