@@ -22,6 +22,9 @@ func (s *supervisor) leave() error {
 	if s.daemon.farewell() { // nobody has sent it yet
 		s.terminate(s.daemon.child)
 	}
+	if err := s.publish(); err != nil { // that it holds nothing any more is known already, and its end may take a second
+		s.Log.Warn("publish the status", "error", err)
+	}
 	err := s.relinquish(s.daemon.child, linger)
 	s.Log.Info("keepalived stopped", "outcome", outcome(s.daemon.status), "took", time.Since(begin).Round(time.Millisecond))
 	s.daemon, s.status.PID = nil, 0

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -144,7 +145,7 @@ func (s *supervisor) heard(line string) {
 		e.State = supervised.Init
 	}
 	if now := (supervised.Instance{State: e.State, Priority: e.Priority}); ok && was != now {
-		s.Log.Info("vrrp", "instance", e.Instance, "state", e.State, "was", was.State, "priority", e.Priority)
+		s.tell(e.Instance, was, now)
 		s.status.Instances[e.Instance] = now
 		s.stand(e.Instance, now.State)
 		if now.State == supervised.Master && was.State != supervised.Master {
@@ -154,6 +155,17 @@ func (s *supervisor) heard(line string) {
 			s.lost(e.Instance)
 			s.suspect()
 		}
+	}
+}
+
+// tell logs what keepalived has said of an instance: a state that it has come to, or in the state that it is in another priority. That one begins is
+// said with the first state that it comes to.
+func (s *supervisor) tell(instance string, was, now supervised.Instance) {
+	switch {
+	case now.State == was.State:
+		s.Log.Info("VRRP priority", "instance", instance, "state", now.State, "was", was.Priority, "priority", now.Priority)
+	case was.State != "" || now.State != supervised.Init:
+		s.Log.Info("VRRP state", "instance", instance, "state", now.State, "was", cmp.Or(was.State, supervised.Init), "priority", now.Priority)
 	}
 }
 
