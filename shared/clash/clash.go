@@ -134,7 +134,8 @@ func NewEar() *Ear {
 }
 
 // Expect says which instances there are. What was heard before counts for new ones as well. But of one that speaks otherwise from now on, as when a
-// cluster's timing changes, the members are heard anew: they change in the same moment, and what they said before was right.
+// cluster's timing changes, the members are heard anew: they change in the same moment, and what they said before was right. So is one that is a member no
+// more, as the bootstrap machine when it has left: what it said before that was a member's word.
 func (e *Ear) Expect(instances []Instance) {
 	for _, i := range instances {
 		if slices.ContainsFunc(e.instances, func(o Instance) bool { return o.Name == i.Name && (o.Version != i.Version || o.Interval != i.Interval) }) {
@@ -142,8 +143,22 @@ func (e *Ear) Expect(instances []Instance) {
 				s.count = 0
 			}
 		}
+		e.part(i)
 	}
 	e.instances = slices.Clone(instances)
+}
+
+// part has those be heard anew who were members of an instance until now.
+func (e *Ear) part(i Instance) {
+	at := slices.IndexFunc(e.instances, func(o Instance) bool { return o.Name == i.Name })
+	if at < 0 {
+		return
+	}
+	for from, s := range e.speakers[i.router()] {
+		if slices.Contains(e.instances[at].Members, from) && !slices.Contains(i.Members, from) {
+			s.count = 0
+		}
+	}
 }
 
 // Have says which IDs the cluster has, of elections too in which this host takes no part: with a foreign router goes an ID that is free.

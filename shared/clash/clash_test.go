@@ -287,6 +287,21 @@ func TestExpectAnew(t *testing.T) {
 	}
 }
 
+// TestExpectLeft holds that who was a member until now, as the bootstrap machine, is not called a stranger for what it said before; and is, where it goes on.
+func TestExpectLeft(t *testing.T) {
+	e := NewEar()
+	e.Expect([]Instance{node(func(i *Instance) { i.Members = append(i.Members, ip("192.0.2.10")) })})
+	hear(e, line{0, 5 * time.Second, "192.0.2.10", nil})
+	e.Expect([]Instance{node(nil)})
+	if got := e.Findings(begin.Add(5*time.Second + 10*time.Millisecond)); len(got) > 0 {
+		t.Errorf("found %v", got)
+	}
+	hear(e, line{5100 * time.Millisecond, 9 * time.Second, "192.0.2.10", nil})
+	if got := brief(e.Findings(begin.Add(9 * time.Second))); !slices.Contains(got, "stranger 192.0.2.10") {
+		t.Errorf("found %v of one that goes on", got)
+	}
+}
+
 // TestState holds what a host writes down for others to read, and that it is read again.
 func TestState(t *testing.T) {
 	e := NewEar()
