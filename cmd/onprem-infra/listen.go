@@ -118,7 +118,7 @@ func (l *listener) announced() map[string]journal.Announced {
 	out, last := map[string]journal.Announced{}, map[string]time.Time{}
 	for _, s := range l.State().Speakers {
 		if name := string(s.Instance); s.Last.After(last[name]) {
-			out[name], last[name] = journal.Announced{By: s.Address, Priority: int(s.Priority)}, s.Last
+			out[name], last[name] = journal.Announced{By: s.Address, Priority: int(s.Priority), At: s.Last}, s.Last
 		}
 	}
 	return out

@@ -32,6 +32,7 @@ const bootID = "/proc/sys/kernel/random/boot_id"
 type writer struct {
 	host   nodeVIPHost
 	vips   map[string]netip.Addr // by instance
+	bars   map[string][]string   // by instance, the checks that keep it out of the election when they fail
 	checks []vrrp.CheckName
 	passes func(vrrp.CheckName) bool
 	now    func() time.Time
@@ -72,13 +73,27 @@ func (w *writer) waiting() []journal.Entry {
 
 // newWriter keeps the journal of a host that makes checks, or makes none, as the bootstrap machine.
 func newWriter(p plan.Plan, host nodeVIPHost, checks []vrrp.CheckName, passes func(vrrp.CheckName) bool, log *slog.Logger) *writer {
-	w := &writer{host: host, vips: map[string]netip.Addr{}, checks: slices.Compact(slices.Sorted(slices.Values(checks))), passes: passes, now: time.Now, log: log, wake: loop.NewWake()}
+	w := &writer{host: host, vips: map[string]netip.Addr{}, bars: map[string][]string{}, checks: slices.Compact(slices.Sorted(slices.Values(checks))), passes: passes, now: time.Now, log: log, wake: loop.NewWake()}
 	for kind, vips := range map[vrrp.Kind][]netip.Addr{vrrp.API: p.VIPs.API, vrrp.Ingress: p.VIPs.Ingress, vrrp.DNS: p.VIPs.DNS} {
 		for i, address := range vips {
-			w.vips[fmt.Sprintf("%s_%s_%d", p.Cluster.Name, strings.ToUpper(string(kind)), i)] = address
+			instance := fmt.Sprintf("%s_%s_%d", p.Cluster.Name, strings.ToUpper(string(kind)), i)
+			w.vips[instance] = address
+			if kind == vrrp.Ingress {
+				w.bars[instance] = barring(p.VRRP.IngressNodes)
+			}
 		}
 	}
 	return w
+}
+
+// barring are the checks whose failure takes a node out of an election.
+func barring(l plan.Ladder) (checks []string) {
+	for _, weight := range l.Checks {
+		if weight.Fault {
+			checks = append(checks, string(weight.Check))
+		}
+	}
+	return checks
 }
 
 // newNodeWriter is newWriter for a node of a role.
@@ -128,6 +143,10 @@ func (w *writer) look() error {
 		if !w.passes(check) {
 			l.Failing = append(l.Failing, string(check))
 		}
+	}
+	l.Barred = map[string][]string{}
+	for instance, checks := range w.bars {
+		l.Barred[instance] = slices.DeleteFunc(slices.Clone(checks), func(check string) bool { return !slices.Contains(l.Failing, check) })
 	}
 	if w.heard != nil {
 		l.Announced = w.heard()

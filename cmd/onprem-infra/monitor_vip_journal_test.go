@@ -100,7 +100,7 @@ func TestJournalFollows(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(h.at(journal.Path)), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	first := "192.0.2.5 BACKUP seen for the first time"
+	first := "192.0.2.5 BACKUP it was so at the first look"
 	expect(first)
 	says(t, h, supervised.Master)
 	second := "192.0.2.5 MASTER nobody better was heard"

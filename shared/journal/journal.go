@@ -30,13 +30,14 @@ type Entry struct {
 	At       time.Time        `json:"at"` // by the host's clock, in UTC
 	Instance string           `json:"instance"`
 	VIP      netip.Addr       `json:"vip,omitzero"`
-	State    supervised.State `json:"state"`           // since then
-	Priority int              `json:"priority"`        // effective, at the time
-	Why      string           `json:"why"`             // for people; the wording may change
-	Other    netip.Addr       `json:"other,omitzero"`  // the host that had it before, or has it now, when it was heard
-	Boot     string           `json:"boot,omitempty"`  // names the run of the host's kernel
-	Clash    string           `json:"clash,omitempty"` // what disturbs the instance, as package clash names it; its state is what it was
-	Late     bool             `json:"late,omitempty"`  // nobody looked when it changed: it may have been at any time since the entry before
+	State    supervised.State `json:"state"`              // since then
+	Priority int              `json:"priority"`           // effective, at the time
+	Why      string           `json:"why"`                // for people; the wording may change
+	Other    netip.Addr       `json:"other,omitzero"`     // the host that had it before, or has it now, when it was heard
+	Boot     string           `json:"boot,omitempty"`     // names the run of the host's kernel
+	Clash    string           `json:"clash,omitempty"`    // what disturbs the instance, as package clash names it; its state is what it was
+	Silent   int              `json:"silentMs,omitempty"` // for how long Other had not been heard, when this host took the VIP because of that
+	Late     bool             `json:"late,omitempty"`     // nobody looked when it changed: it may have been at any time since the entry before
 }
 
 // Look is what is seen of a host at one time.
@@ -46,13 +47,15 @@ type Look struct {
 	Status    supervised.Status
 	VIPs      map[string]netip.Addr // by instance
 	Failing   []string              // checks that do not pass here
+	Barred    map[string][]string   // by instance, those of them that keep it out of the election
 	Announced map[string]Announced  // by instance, who else was heard last; an instance of which nobody was is left out
 }
 
 // Announced is another host's last advert for a VIP.
 type Announced struct {
 	By       netip.Addr
-	Priority int // 0: it gives the VIP up
+	Priority int       // 0: it gives the VIP up
+	At       time.Time // when it was heard
 }
 
 // Journal is the entries of one host, and what it saw last. Its methods are for one goroutine.
@@ -83,6 +86,9 @@ func (j *Journal) Note(l Look) (added []Entry) {
 		}
 		e := Entry{At: l.At.UTC().Truncate(time.Millisecond), Instance: name, VIP: l.VIPs[name], State: now.State, Priority: now.Priority, Boot: l.Boot, Late: !j.looked && before.State != ""}
 		e.Why, e.Other = j.why(before, l, name)
+		if other := l.Announced[name]; e.State == supervised.Master && e.Other.IsValid() && other.Priority > leaves && other.Priority >= now.Priority {
+			e.Silent = int(silent(other, l.At) / time.Millisecond)
+		}
 		j.entries, added = append(j.entries, e), append(added, e)
 		j.failing[name] = slices.Clone(l.Failing)
 	}
@@ -138,23 +144,28 @@ func (j *Journal) trim() {
 func (j *Journal) why(before Entry, l Look, name string) (string, netip.Addr) {
 	now, other := l.Status.Instances[name], l.Announced[name]
 	switch {
-	case before.State == "":
-		return "seen for the first time", netip.Addr{}
-	case !j.looked && before.Boot != l.Boot:
+	case before.State == "" && now.State == supervised.Init:
+		return "keepalived has just begun", netip.Addr{}
+	case before.State == "" && now.State != supervised.Fault:
+		return "it was so at the first look", netip.Addr{}
+	case !j.looked && before.State != "" && before.Boot != l.Boot:
 		return "the host was booted", netip.Addr{}
-	case !j.looked:
+	case !j.looked && before.State != "":
 		return "it changed while nobody looked", netip.Addr{}
 	}
 	switch now.State {
 	case supervised.Master:
-		return taken(now, other), other.By
+		return taken(now, other, l.At), other.By
 	case supervised.Init:
 		return ended(l.Status), netip.Addr{}
 	case supervised.Fault:
+		if bad := l.Barred[name]; len(bad) > 0 {
+			return "failing here: " + strings.Join(bad, ", "), netip.Addr{}
+		}
 		if bad := j.worse(name, l.Failing); bad != "" {
 			return bad, netip.Addr{}
 		}
-		return "keepalived finds a fault: its link is down, its address is gone, or what it tracks says so", netip.Addr{}
+		return "keepalived finds a fault: its link is down, or its address is gone", netip.Addr{}
 	case supervised.Backup:
 		if before.State == supervised.Master {
 			return j.lost(l, name, other), other.By
@@ -164,16 +175,25 @@ func (j *Journal) why(before Entry, l Look, name string) (string, netip.Addr) {
 }
 
 // taken is why this host came to hold a VIP.
-func taken(now supervised.Instance, other Announced) string {
+func taken(now supervised.Instance, other Announced, at time.Time) string {
 	switch {
 	case !other.By.IsValid():
 		return "nobody better was heard"
-	case other.Priority == 0:
+	case other.Priority <= leaves:
 		return fmt.Sprintf("%s gave it up", other.By)
 	case other.Priority < now.Priority:
 		return fmt.Sprintf("it outranks %s, %d to %d", other.By, now.Priority, other.Priority)
 	}
-	return fmt.Sprintf("%s was not heard any more", other.By)
+	return fmt.Sprintf("%s was not heard any more, for %v", other.By, silent(other, at))
+}
+
+// leaves is the greatest priority of who gives a VIP up: 0 is keepalived's farewell, and 1 is that of a holder which serves on until it has heard the one
+// who takes over.
+const leaves = 1
+
+// silent is for how long nothing was heard of another one.
+func silent(other Announced, at time.Time) time.Duration {
+	return max(0, at.Sub(other.At)).Round(time.Millisecond)
 }
 
 // lost is why this host holds a VIP no more and stands by.

@@ -27,7 +27,9 @@ func look(n int, state supervised.State, priority int, change func(*Look)) Look 
 }
 
 func hears(by string, priority int) func(*Look) {
-	return func(l *Look) { l.Announced = map[string]Announced{api: {netip.MustParseAddr(by), priority}} }
+	return func(l *Look) {
+		l.Announced = map[string]Announced{api: {netip.MustParseAddr(by), priority, l.At.Add(-3600 * time.Millisecond)}}
+	}
 }
 
 func fails(checks ...string) func(*Look) { return func(l *Look) { l.Failing = checks } }
@@ -44,7 +46,8 @@ func TestNote(t *testing.T) {
 		{"nothing changes", []Look{look(0, b, 100, nil), look(1, b, 120, nil)}, nil},
 		{"nobody was heard", []Look{look(0, b, 100, nil), look(1, m, 100, nil)}, []string{"MASTER nobody better was heard"}},
 		{"the holder gave it up", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 0))}, []string{"MASTER 192.0.2.12 gave it up @192.0.2.12"}},
-		{"the holder fell silent", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 100))}, []string{"MASTER 192.0.2.12 was not heard any more @192.0.2.12"}},
+		{"the holder fell silent", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 100))}, []string{"MASTER 192.0.2.12 was not heard any more, for 3.6s @192.0.2.12"}},
+		{"the holder sank below all", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 1))}, []string{"MASTER 192.0.2.12 gave it up @192.0.2.12"}},
 		{"the holder sank", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 60))}, []string{"MASTER it outranks 192.0.2.12, 100 to 60 @192.0.2.12"}},
 		{"another is better", []Look{look(0, m, 100, fails("lb")), look(1, b, 100, both(fails("lb"), hears("192.0.2.12", 130)))}, []string{"BACKUP 192.0.2.12 announces it with priority 130 @192.0.2.12"}},
 		{"nobody listens", []Look{look(0, m, 100, nil), look(1, b, 100, nil)}, []string{"BACKUP a better host announces it"}},
@@ -58,7 +61,10 @@ func TestNote(t *testing.T) {
 		{"keepalived ended", []Look{look(0, m, 100, nil), look(1, i, 1, func(l *Look) { l.Status.PID = 0 })}, []string{"INIT keepalived ended"}},
 		{"keepalived began anew", []Look{look(0, m, 100, nil), look(1, i, 0, nil), look(2, b, 100, nil)}, []string{"INIT keepalived began anew", "BACKUP it stands by"}},
 		{"a fault of a check", []Look{look(0, m, 100, nil), look(1, f, 100, fails("ingress"))}, []string{"FAULT failed here: ingress"}},
-		{"a fault of the link", []Look{look(0, m, 100, nil), look(1, f, 100, nil)}, []string{"FAULT keepalived finds a fault: its link is down, its address is gone, or what it tracks says so"}},
+		{"a fault of the link", []Look{look(0, m, 100, nil), look(1, f, 100, nil)}, []string{"FAULT keepalived finds a fault: its link is down, or its address is gone"}},
+		{"what keeps it out has failed before", []Look{look(0, i, 100, fails("ingress", "mcs")), look(1, f, 100, both(fails("ingress", "mcs"), func(l *Look) {
+			l.Barred = map[string][]string{api: {"ingress"}}
+		}))}, []string{"FAULT failing here: ingress"}},
 		{"the supervisor is silent", []Look{look(0, m, 100, nil), {At: begin.Add(time.Second), Boot: "first"}, look(2, m, 100, nil)}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
