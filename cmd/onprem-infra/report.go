@@ -194,7 +194,7 @@ func reportPage(hosts []chronicle.Host, last int) (timeline.Page, error) {
 	shown := moved[max(0, len(moved)-last):]
 	page.Note = fmt.Sprintf("%d of %d times at which a VIP moved. %s", len(shown), len(moved), clockWords(c, hosts))
 	for _, i := range slices.Backward(shown) {
-		for _, v := range i.VIPs() {
+		for _, v := range i.MovedVIPs() {
 			page.Timelines = append(page.Timelines, c.Timeline(i, v))
 		}
 		for _, e := range i.Events {

@@ -112,6 +112,11 @@ func (i Incident) VIPs() (all []VIP) {
 }
 
 // Moved says whether somebody came to hold a VIP in it, or ceased to.
-func (i Incident) Moved() bool {
-	return slices.ContainsFunc(i.Events, func(e Event) bool { return e.gained() || e.lost() })
+func (i Incident) Moved() bool { return len(i.MovedVIPs()) > 0 }
+
+// MovedVIPs are those of its VIPs that somebody came to hold, or ceased to.
+func (i Incident) MovedVIPs() []VIP {
+	return slices.DeleteFunc(i.VIPs(), func(v VIP) bool {
+		return !slices.ContainsFunc(i.Events, func(e Event) bool { return e.Instance == v.Instance && (e.gained() || e.lost()) })
+	})
 }

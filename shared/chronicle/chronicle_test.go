@@ -33,6 +33,12 @@ func late(e journal.Entry) journal.Entry {
 	return e
 }
 
+// afterSilence is who has taken a VIP because nobody was heard for so many milliseconds.
+func afterSilence(e journal.Entry, ms int) journal.Entry {
+	e.Silent = ms
+	return e
+}
+
 // handOver is one from the first host to the second, by clocks of which the second one's is so far ahead.
 func handOver(ahead int) []Host {
 	return []Host{
@@ -123,7 +129,7 @@ func TestTimeline(t *testing.T) {
 	}{
 		{"a hand-over", handOver(0),
 			[]string{"a: -3599000..200 holds the VIP | -3600000..-3599000 passes, -3599000..200 passes, 200..on passes", "b: 0..on holds the VIP | -3600000..0 passes, 0..on passes"},
-			"0 b MASTER", "b MASTER: because. a BACKUP: because. By these journals more than one host held it for 200ms, or their clocks differ by as much.", 2},
+			"0 b MASTER", "0.0 s: b MASTER: because. 0.2 s: a BACKUP: because. By these journals more than one host held it for 200ms, or their clocks differ by as much.", 2},
 		{"a failure", []Host{
 			{Name: "a", Entries: []journal.Entry{entry(-600_000, b, 9), entry(-500_000, m, 9), entry(0, f, 9)}},
 			{Name: "b", Entries: []journal.Entry{entry(-600_000, b, 9), entry(345, m, 8)}},
@@ -135,6 +141,11 @@ func TestTimeline(t *testing.T) {
 			{Name: "b", Entries: []journal.Entry{entry(-600_000, b, 9), entry(0, m, 8)}},
 		}, []string{"a: -500000..0 holds the VIP, 0..50000 off, cut off or stopped | -600000..-500000 passes, -500000..0 passes, 0..50000 off, cut off or stopped, 50000..50000 passes",
 			"b: 0..on holds the VIP | -600000..0 passes, 0..on passes"}, "0 b MASTER, 50000 a boots", "a BACKUP: because", 2},
+		{"a power cut of which is known when the holder was heard last", []Host{
+			{Name: "a", Entries: []journal.Entry{entry(-600_000, b, 9), entry(-500_000, m, 9)}},
+			{Name: "b", Entries: []journal.Entry{entry(-600_000, b, 9), afterSilence(entry(0, m, 8), 3600)}},
+		}, []string{"a: -500000..-3600 holds the VIP, -3600..on off, cut off or stopped | -600000..-500000 passes, -500000..-3600 passes, -3600..on off, cut off or stopped",
+			"b: 0..on holds the VIP | -600000..0 passes, 0..on passes"}, "0 b MASTER", "By these journals nobody held it for 3.6s", 2},
 		{"the end", []Host{{Name: "a", Entries: []journal.Entry{entry(-600_000, b, 9), entry(-500_000, m, 9), entry(0, i, 0)}}},
 			[]string{"a: -500000..0 holds the VIP | -600000..-500000 passes, -500000..0 passes, 0..on off, cut off or stopped"}, "0 a ends", "", 2},
 		{"it moves long after the first event, and another VIP's picture has no move", []Host{

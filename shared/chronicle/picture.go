@@ -23,7 +23,7 @@ func (c Chronicle) Timeline(i Incident, v VIP) timeline.Timeline {
 	zero, end := first.At, last.At.Sub(first.At)
 	t := timeline.Timeline{
 		Title: fmt.Sprintf("%s, %sZ", v, zero.UTC().Format(time.DateTime)),
-		Begin: -max(time.Second, end/10), End: end + max(2*time.Second, end/5),
+		Begin: -max(time.Second, end/10, 5*zero.Sub(first.heard())/4), End: end + max(2*time.Second, end/5),
 	}
 	for _, e := range mine {
 		if text := e.mark(); text != "" {
@@ -41,7 +41,7 @@ func (c Chronicle) Timeline(i Incident, v VIP) timeline.Timeline {
 			holds = append(holds, spans)
 		}
 	}
-	t.Note = c.note(mine, holds, end)
+	t.Note = c.note(mine, zero, holds, first.heard().Sub(zero), end)
 	return t
 }
 
@@ -81,7 +81,7 @@ func (e Event) mark() string {
 func (c Chronicle) lane(host string, v VIP, zero time.Time, end time.Duration) timeline.Lane {
 	var own []Event
 	for _, e := range c.events {
-		if e.Host == host && e.Instance == v.Instance {
+		if e.Host == host && e.Instance == v.Instance && e.Clash == "" { // what disturbs an election changes nobody's part in it
 			own = append(own, e)
 		}
 	}
@@ -95,7 +95,9 @@ func (c Chronicle) lane(host string, v VIP, zero time.Time, end time.Duration) t
 		}
 		known := to
 		if n+1 < len(own) && own[n+1].Late {
-			known = c.until(own[n], own[n+1]).Sub(zero)
+			known = c.until(own[n], own[n+1].At).Sub(zero)
+		} else if dead, ok := c.fellSilent(own[n]); ok && n+1 == len(own) {
+			known = dead.Sub(zero)
 		}
 		tone, priority := timeline.Good, e.Priority
 		switch e.State {
@@ -118,15 +120,36 @@ func (c Chronicle) lane(host string, v VIP, zero time.Time, end time.Duration) t
 	return timeline.Lane{Name: host, Rows: []timeline.Row{vip, part}, Curve: curve}
 }
 
-// until is when the state of an event ended of which only the next one of the host speaks, that nobody saw happen: when another host came to hold the
-// VIP, and no later than that.
-func (c Chronicle) until(e, late Event) time.Time {
+// until is when the state of an event ended whose end the host has not seen: when another host, which came to hold the VIP, had last heard of it, and no
+// later than end.
+func (c Chronicle) until(e Event, end time.Time) time.Time {
 	for _, other := range c.events {
-		if other.Host != e.Host && other.Instance == e.Instance && other.gained() && other.At.After(e.At) && other.At.Before(late.At) {
-			return other.At
+		if other.Host == e.Host || other.Instance != e.Instance || !other.gained() || !other.At.After(e.At) || !other.At.Before(end) {
+			continue
+		}
+		return later(e.At, other.heard())
+	}
+	return end
+}
+
+// fellSilent is when a holder was heard last by the one that took the VIP over because of its silence.
+func (c Chronicle) fellSilent(e Event) (at time.Time, ok bool) {
+	for _, other := range c.events {
+		if e.State == supervised.Master && other.Host != e.Host && other.Instance == e.Instance && other.gained() && other.At.After(e.At) {
+			return later(e.At, other.heard()), other.Silent > 0
 		}
 	}
-	return late.At
+	return time.Time{}, false
+}
+
+// heard is when the host that came to hold a VIP had last heard of the former holder: at that very moment, where that one has not been silent.
+func (e Event) heard() time.Time { return e.At.Add(-time.Duration(e.Silent) * time.Millisecond) }
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 func held(l timeline.Lane) (spans []timeline.Span) {
@@ -139,14 +162,14 @@ func held(l timeline.Lane) (spans []timeline.Span) {
 }
 
 // note says how long nobody held the VIP between the first of the events and the last, and how long two did, by the hosts' clocks; and each change's reason.
-func (c Chronicle) note(mine []Event, holds [][]timeline.Span, end time.Duration) string {
+func (c Chronicle) note(mine []Event, zero time.Time, holds [][]timeline.Span, begin, end time.Duration) string {
 	var said []string
 	for _, e := range mine {
 		if e.gained() || e.lost() {
-			said = append(said, fmt.Sprintf("%s %s: %s", e.Host, e.State, e.Why))
+			said = append(said, fmt.Sprintf("%.1f s: %s %s: %s", e.At.Sub(zero).Seconds(), e.Host, e.State, e.Why))
 		}
 	}
-	nobody, two := count(holds, end)
+	nobody, two := count(holds, begin, end)
 	if nobody > 0 && len(holds) > 0 { // otherwise its holder's journal is none of these
 		said = append(said, fmt.Sprintf("By these journals nobody held it for %v", nobody.Round(time.Millisecond)))
 	}
@@ -159,13 +182,13 @@ func (c Chronicle) note(mine []Event, holds [][]timeline.Span, end time.Duration
 	return strings.Join(said, ". ") + "."
 }
 
-// count says for how long of the time from 0 to end nobody holds, and more than one.
-func count(holds [][]timeline.Span, end time.Duration) (nobody, two time.Duration) {
-	edges := []time.Duration{0, end}
+// count says for how long of the time from begin to end nobody holds, and more than one.
+func count(holds [][]timeline.Span, begin, end time.Duration) (nobody, two time.Duration) {
+	edges := []time.Duration{begin, end}
 	for _, host := range holds {
 		for _, s := range host {
 			for _, at := range []time.Duration{s.From, s.To} {
-				if at > 0 && at < end {
+				if at > begin && at < end {
 					edges = append(edges, at)
 				}
 			}
