@@ -31,7 +31,7 @@ what happens on a running host when the plan's file takes its place:
 
   nothing      nobody who runs notices
   later        it counts from the next boot, or from a restart by hand
-  reload       a daemon reads its configuration again; connections and virtual IPs stay
+  reload       a daemon or a monitor takes another configuration; connections and virtual IPs stay
   restart      a pod or a program begins anew; the virtual IPs stay
   unknown      it cannot be told
   may-move     a virtual IP moves in a case that is named

@@ -91,7 +91,7 @@ func (r *Report) units(root fs.FS, wanted []asset.Unit) {
 		if enabled[u.Name] {
 			continue
 		}
-		file, starts := path.Join(asset.UnitDir, u.Name), Effect{Later, "it starts at a boot once it is enabled: systemctl enable --now " + u.Name}
+		file, starts := path.Join(asset.UnitDir, u.Name), Effect{Level: Later, Text: "it starts at a boot once it is enabled: systemctl enable --now " + u.Name}
 		if at := slices.IndexFunc(r.Changes, func(c Change) bool { return c.Path == file && c.Kind == Missing }); at >= 0 {
 			r.Changes[at].Effects = append(r.Changes[at].Effects, starts)
 			continue
@@ -109,7 +109,7 @@ func (w Wanted) compare(root fs.FS, f asset.File) (c Change, same bool) {
 		c.Kind, c.Note = Missing, fmt.Sprintf("%d lines, mode %04o", strings.Count(string(f.Contents), "\n"), f.Mode)
 	case err != nil:
 		c.Kind, c.Note = Unreadable, oneLine(err.Error())
-		c.Effects = []Effect{{Unknown, "what is there could not be read, so that nobody can tell what the plan's file changes: run this as root"}}
+		c.Effects = []Effect{{Level: Unknown, Text: "what is there could not be read, so that nobody can tell what the plan's file changes: run this as root"}}
 		return c, false
 	case string(text) != string(f.Contents):
 		c.Kind = Differs

@@ -187,7 +187,7 @@ func TestMeanings(t *testing.T) {
 		{"a virtual router ID", nil, func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"ingress": 77} }, TwoHolders, "of the ingress VIP"},
 		{"the API's VIP", nil, func(c *spec.Cluster) { c.APIVIPs[0] = addr("192.0.2.7") }, Moves, "the API's VIP is 192.0.2.5, and becomes 192.0.2.7"},
 		{"the ingress VIP goes", nil, func(c *spec.Cluster) { c.IngressVIPs[0] = addr("192.0.2.8") }, Moves, "the ingress VIP is 192.0.2.6"},
-		{"a DNS VIP", nil, func(c *spec.Cluster) { c.DNSVIP = addr("192.0.2.9") }, Reload, ""},
+		{"a DNS VIP", nil, func(c *spec.Cluster) { c.DNSVIP = addr("192.0.2.9") }, Moves, "whichever VIP this node holds goes to another one first"},
 		{"a DNS VIP goes", func(c *spec.Cluster) { c.DNSVIP = addr("192.0.2.9") }, nil, Moves, "the DNS VIP is 192.0.2.9, and becomes none"},
 		{"the name", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"api": 1, "ingress": 2} },
 			func(c *spec.Cluster) { c.Name, c.VRIDs = "other", map[string]uint8{"api": 1, "ingress": 2} }, Moves, "ostest, becomes other"},
@@ -208,7 +208,7 @@ func TestMeanings(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			there := planned(t, tt.there)
-			got := Wanted{Role: role.Master, Plan: planned(t, tt.next), There: &there}.effects(Change{Path: plan.Path, Kind: Differs}, false)
+			got := Wanted{Role: role.Master, Plan: planned(t, tt.next), Goods: wanted(t).Goods, There: &there}.effects(Change{Path: plan.Path, Kind: Differs}, false)
 			if len(got) == 0 || got[0].Level != tt.want || !strings.Contains(got[0].Text, tt.text) {
 				t.Errorf("%v, want %s with %q", got, tt.want, tt.text)
 			}
@@ -288,5 +288,41 @@ func TestText(t *testing.T) {
 	}
 	if text, _ := difference("/etc/x", []byte("a\nb\nc"), []byte("a\nB\nc"), true); text != "--- /etc/x\n+++ /etc/x (plan)\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n\\ No newline at end of file\n" {
 		t.Errorf("%s", text)
+	}
+}
+
+// TestReaders holds which daemons are said to read their configuration again, and which pod to begin anew, when a node gets another cluster.json.
+func TestReaders(t *testing.T) {
+	b := asset.Builder{By: "test"}
+	for _, pod := range []string{"coredns", "haproxy", "keepalived"} {
+		b.File(pods+pod+".yaml", 0o644, []byte("kind: Pod\n"))
+	}
+	set, err := b.Set()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name        string
+		next        func(*spec.Cluster)
+		reads, anew string
+	}{
+		{"who has the records", func(c *spec.Cluster) { c.DNSRecords = spec.External }, "coredns keepalived", ""},
+		{"a port", func(c *spec.Cluster) { c.Ports = map[string]uint16{"lb-stats": 30001} }, "coredns keepalived haproxy", ""},
+		{"a migration", func(c *spec.Cluster) { c.Timing, c.MigrateFrom.Timing = "vm", "lan" }, "coredns keepalived", ""},
+		{"a DNS VIP", func(c *spec.Cluster) { c.DNSVIP = netip.MustParseAddr("192.0.2.9") }, "coredns", "keepalived"},
+	} {
+		there := planned(t, nil)
+		var reads, anew []string
+		for _, e := range (Wanted{Role: role.Master, Plan: planned(t, tt.next), Goods: set, There: &there}).effects(Change{Path: plan.Path, Kind: Differs}, false) {
+			switch e.Level {
+			case Reload:
+				reads = append(reads, e.Of...)
+			default:
+				anew = append(anew, e.Of...)
+			}
+		}
+		if got := strings.Join(reads, " "); got != tt.reads || strings.Join(anew, " ") != tt.anew {
+			t.Errorf("%s: %s read it again, want %s; %v begin anew, want %q", tt.name, got, tt.reads, anew, tt.anew)
+		}
 	}
 }

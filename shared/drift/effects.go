@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -33,8 +35,9 @@ func Levels() []Level {
 
 // Effect is one thing that happens.
 type Effect struct {
-	Level Level  `json:"level"`
-	Text  string `json:"text"` // for people; the wording may change
+	Level Level    `json:"level"`
+	Text  string   `json:"text"`         // for people; the wording may change
+	Of    []string `json:"of,omitempty"` // the pods whose daemons read their configuration again, or that begin anew
 }
 
 func worse(a, b Level) Level {
@@ -95,9 +98,9 @@ const pods = "/etc/kubernetes/manifests/"
 func (w Wanted) effects(c Change, startable bool) []Effect {
 	if c.Kind == Mode {
 		if startable {
-			return []Effect{{Later, "it cannot be run as it is"}}
+			return []Effect{{Level: Later, Text: "it cannot be run as it is"}}
 		}
-		return []Effect{{Nothing, "who reads it reads the same text"}}
+		return []Effect{{Level: Nothing, Text: "who reads it reads the same text"}}
 	}
 	node := w.Role != role.Bootstrap
 	switch {
@@ -116,7 +119,10 @@ func (w Wanted) effects(c Change, startable bool) []Effect {
 		if ok, err := path.Match(r.pattern, c.Path); err != nil || !ok {
 			continue
 		}
-		e := Effect{r.level, r.text}
+		e := Effect{Level: r.level, Text: r.text}
+		if r.level == Restart && path.Dir(c.Path)+"/" == pods {
+			e.Of = []string{strings.TrimSuffix(path.Base(c.Path), ".yaml")}
+		}
 		if c.Kind == Missing && r.missing != "" {
 			e.Text = r.missing
 		}
@@ -126,34 +132,71 @@ func (w Wanted) effects(c Change, startable bool) []Effect {
 		}
 		return worstFirst(effects)
 	}
-	return []Effect{{Unknown, "who reads it is not known here"}}
+	return []Effect{{Level: Unknown, Text: "who reads it is not known here"}}
 }
 
 // decided is what another cluster.json does to a node.
 func (w Wanted) decided(c Change) []Effect {
 	switch {
 	case c.Kind == Missing:
-		return []Effect{{Restart, "what runs on this node waits for it, and begins"}}
+		return []Effect{{Level: Restart, Text: "what runs on this node waits for it, and begins"}}
 	case w.There == nil:
-		return []Effect{{Unknown, "no plan can be made of what is there: whether this node speaks VRRP otherwise than the others cannot be told"}}
+		return []Effect{{Level: Unknown, Text: "no plan can be made of what is there: whether this node speaks VRRP otherwise than the others cannot be told"}}
 	}
-	again := Effect{Reload, "the monitors begin anew, and the daemons of this node read their configuration again: VIPs and connections stay"}
-	return worstFirst(append([]Effect{again}, meanings(*w.There, w.Plan)...))
+	again := Effect{Level: Reload, Text: "the monitors begin anew: VIPs and connections stay", Of: w.readers()}
+	if len(again.Of) > 0 {
+		again.Text = fmt.Sprintf("the monitors begin anew, and of this node's daemons %s read their configuration again: VIPs and connections stay", and(again.Of))
+	}
+	effects := append([]Effect{again}, meanings(*w.There, w.Plan)...)
+	if w.otherVIPs() {
+		effects = append(effects, Effect{Level: Moves, Of: []string{"keepalived"}, Text: "keepalived ends in order and begins anew, as its parent guards the VIPs by " +
+			"name: whichever VIP this node holds goes to another one first, " + w.within("reboot")})
+	}
+	return worstFirst(effects)
+}
+
+// otherVIPs says whether a VIP comes, goes or changes.
+func (w Wanted) otherVIPs() bool { return !slices.Equal(w.There.VIPs.All(), w.Plan.VIPs.All()) }
+
+// readers are the pods of this host whose daemons read their configuration again when it gets another cluster.json: it names the file that it was made of.
+// HAProxy is told of another structure alone.
+func (w Wanted) readers() (all []string) {
+	there, next := w.There, w.Plan
+	for _, daemon := range []struct {
+		pod   string
+		reads bool
+	}{
+		{"coredns", true}, {"keepalived", !w.otherVIPs()},
+		{"haproxy", !reflect.DeepEqual([]any{there.VIPs.API, there.Ports, there.Timing.Model.Server}, []any{next.VIPs.API, next.Ports, next.Timing.Model.Server})},
+	} {
+		if daemon.reads && slices.ContainsFunc(w.Goods.Tree(), func(f asset.File) bool { return f.Path == pods+daemon.pod+".yaml" }) {
+			all = append(all, daemon.pod)
+		}
+	}
+	return all
+}
+
+// and joins names as people do.
+func and(names []string) string {
+	if last := len(names) - 1; last > 0 {
+		return strings.Join(names[:last], ", ") + " and " + names[last]
+	}
+	return strings.Join(names, "")
 }
 
 func (w Wanted) keepalived(c Change) Effect {
 	if c.Kind == Missing {
-		return Effect{Restart, "kubelet starts the pod: this node stands for the VIPs"}
+		return Effect{Level: Restart, Text: "kubelet starts the pod: this node stands for the VIPs", Of: []string{"keepalived"}}
 	}
-	return Effect{Moves, "kubelet begins the pod anew: a VIP that this node holds goes to another one first, " + w.within("reboot")}
+	return Effect{Level: Moves, Text: "kubelet begins the pod anew: a VIP that this node holds goes to another one first, " + w.within("reboot"), Of: []string{"keepalived"}}
 }
 
 func (w Wanted) haproxy(c Change) Effect {
 	if c.Kind == Missing {
-		return Effect{Restart, "kubelet starts the pod: this node balances the API"}
+		return Effect{Level: Restart, Text: "kubelet starts the pod: this node balances the API", Of: []string{"haproxy"}}
 	}
-	return Effect{MayMove, "kubelet begins the pod anew: connections go to this node's own API server meanwhile; where HAProxy is away for too long, as when its image " +
-		"has to be pulled, a VIP that this node holds goes to another one, " + w.within("lb-crash")}
+	return Effect{Level: MayMove, Text: "kubelet begins the pod anew: connections that go through it are cut, and new ones go to this node's own API server meanwhile; where HAProxy is away for too long, as when its image " +
+		"has to be pulled, a VIP that this node holds goes to another one, " + w.within("lb-crash"), Of: []string{"haproxy"}}
 }
 
 // within says how long a failure takes, as the host's own plan has it.
@@ -174,13 +217,13 @@ func (w Wanted) within(scenario string) string {
 func remains(p string) Effect {
 	switch dir, name := path.Split(p); {
 	case p == pods+"keepalived.yaml":
-		return Effect{Nothing, "it stays, and kubelet goes on running it: remove it by hand, and the VIPs that this node holds leave it"}
+		return Effect{Level: Nothing, Text: "it stays, and kubelet goes on running it: remove it by hand, and the VIPs that this node holds leave it"}
 	case dir == pods:
-		return Effect{Nothing, "it stays, and kubelet goes on running it: remove it by hand, and the pod ends"}
+		return Effect{Level: Nothing, Text: "it stays, and kubelet goes on running it: remove it by hand, and the pod ends"}
 	case dir == asset.UnitDir+"/" && path.Ext(name) != "":
-		return Effect{Nothing, "it stays: systemctl disable --now " + name + ", and remove it by hand"}
+		return Effect{Level: Nothing, Text: "it stays: systemctl disable --now " + name + ", and remove it by hand"}
 	}
-	return Effect{Nothing, "it stays: remove it by hand"}
+	return Effect{Level: Nothing, Text: "it stays: remove it by hand"}
 }
 
 func worstFirst(effects []Effect) []Effect {

@@ -54,7 +54,7 @@ func differing(level Level, text string, part func(plan.Plan) any) func(there, n
 		if reflect.DeepEqual(part(there), part(next)) {
 			return nil
 		}
-		return []Effect{{level, text}}
+		return []Effect{{Level: level, Text: text}}
 	}
 }
 
@@ -64,10 +64,10 @@ func ofIdentity(there, next plan.Plan) []Effect {
 	case there.Cluster.Name == next.Cluster.Name:
 		return nil
 	case there.Timing.IPv4Version == 2 && next.Timing.IPv4Version == 2:
-		return []Effect{{TwoHolders, fmt.Sprintf("the cluster's name, %s, becomes %s, and is the password of VRRPv2: until all nodes have this file those with the old "+
+		return []Effect{{Level: TwoHolders, Text: fmt.Sprintf("the cluster's name, %s, becomes %s, and is the password of VRRPv2: until all nodes have this file those with the old "+
 			"one and those with the new one do not hear each other", there.Cluster.Name, next.Cluster.Name)}}
 	}
-	return []Effect{{Moves, fmt.Sprintf("the cluster's name, %s, becomes %s, and keepalived calls its instances by it: to keepalived they are new, and it waits before "+
+	return []Effect{{Level: Moves, Text: fmt.Sprintf("the cluster's name, %s, becomes %s, and keepalived calls its instances by it: to keepalived they are new, and it waits before "+
 		"it takes a VIP", there.Cluster.Name, next.Cluster.Name)}}
 }
 
@@ -82,9 +82,9 @@ func ofVIPs(there, next plan.Plan) (effects []Effect) {
 		switch {
 		case slices.Equal(v.is, v.will):
 		case len(v.is) == 0:
-			effects = append(effects, Effect{Reload, fmt.Sprintf("%s VIP, %s, is one more: the nodes elect a holder as they get this file", v.who, orNone(v.will))})
+			effects = append(effects, Effect{Level: Reload, Text: fmt.Sprintf("%s VIP, %s, is one more: the nodes elect a holder as they get this file", v.who, orNone(v.will))})
 		default:
-			effects = append(effects, Effect{Moves, fmt.Sprintf("%s VIP is %s, and becomes %s: nodes with the old file hold the old one on, and who uses that is cut "+
+			effects = append(effects, Effect{Level: Moves, Text: fmt.Sprintf("%s VIP is %s, and becomes %s: nodes with the old file hold the old one on, and who uses that is cut "+
 				"off when the last one has the new file", v.who, orNone(v.is), orNone(v.will))})
 		}
 	}
@@ -113,7 +113,7 @@ func ofElections(there, next plan.Plan) (effects []Effect) {
 		is, will plan.Router
 	}{{"the API's", a.API, b.API}, {"the ingress", a.Ingress, b.Ingress}, {"the DNS", a.DNS, b.DNS}} {
 		if none := (plan.Router{}); v.is != v.will && v.is != none && v.will != none {
-			effects = append(effects, Effect{TwoHolders, fmt.Sprintf("the virtual router ID of %s VIP is %d, and becomes %d: until all nodes have this file those with "+
+			effects = append(effects, Effect{Level: TwoHolders, Text: fmt.Sprintf("the virtual router ID of %s VIP is %d, and becomes %d: until all nodes have this file those with "+
 				"the old one and those with the new one do not hear each other. Leave it as it is, or give all nodes the file while keepalived is stopped on all of them",
 				v.who, v.is.ID, v.will.ID)})
 		}
@@ -123,7 +123,7 @@ func ofElections(there, next plan.Plan) (effects []Effect) {
 		v.API, v.Ingress, v.DNS, v.Margin, v.Proof = plan.Router{}, plan.Router{}, plan.Router{}, 0, nil
 	}
 	if there.Way() == next.Way() && len(there.VIPs.All()) == len(next.VIPs.All()) && !reflect.DeepEqual(a, b) {
-		effects = append(effects, Effect{MayMove, "priorities are counted otherwise: while nodes differ in that a VIP may go to the one that counts more"})
+		effects = append(effects, Effect{Level: MayMove, Text: "priorities are counted otherwise: while nodes differ in that a VIP may go to the one that counts more"})
 	}
 	return effects
 }
@@ -132,10 +132,10 @@ func ofElections(there, next plan.Plan) (effects []Effect) {
 func ofWay(there, next plan.Plan) []Effect {
 	switch {
 	case next.Former != nil && (there.Former == nil || there.Way() != next.Way()):
-		return []Effect{{MayMove, fmt.Sprintf("the nodes go over from %s to %s, all at one instant, once every one of them can: the VIPs stay; to keepalived an instance that "+
+		return []Effect{{Level: MayMove, Text: fmt.Sprintf("the nodes go over from %s to %s, all at one instant, once every one of them can: the VIPs stay; to keepalived an instance that "+
 			"goes from multicast to unicast is a new one, which waits before it takes its VIP", next.Former.Way(), next.Way())}}
 	case there.Way() != next.Way():
-		return []Effect{{TwoHolders, fmt.Sprintf("the nodes speak VRRP as %s, and this one would as %s: until all nodes have this file they do not hear each other. render and "+
+		return []Effect{{Level: TwoHolders, Text: fmt.Sprintf("the nodes speak VRRP as %s, and this one would as %s: until all nodes have this file they do not hear each other. render and "+
 			"ignition refuse it without --migrate, with which all change at one instant", there.Way(), next.Way())}}
 	}
 	return nil
@@ -146,7 +146,7 @@ func ofBalancer(there, next plan.Plan) []Effect {
 	case there.LoadBalancer == next.LoadBalancer:
 		return nil
 	case next.LoadBalancer == spec.UserManaged:
-		return []Effect{{Moves, "the VIPs are those of a load balancer of yours: no node holds them any more, and it must hold them when the last node has this file"}}
+		return []Effect{{Level: Moves, Text: "the VIPs are those of a load balancer of yours: no node holds them any more, and it must hold them when the last node has this file"}}
 	}
-	return []Effect{{Moves, "the nodes hold the VIPs from then on: a load balancer of yours must have given them up"}}
+	return []Effect{{Level: Moves, Text: "the nodes hold the VIPs from then on: a load balancer of yours must have given them up"}}
 }
