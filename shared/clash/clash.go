@@ -151,11 +151,12 @@ func (e *Ear) Expect(instances []Instance) {
 // part has those be heard anew who were members of an instance until now.
 func (e *Ear) part(i Instance) {
 	at := slices.IndexFunc(e.instances, func(o Instance) bool { return o.Name == i.Name })
-	if at < 0 {
+	if at < 0 || i.Members == nil {
 		return
 	}
+	was := e.instances[at].Members
 	for from, s := range e.speakers[i.router()] {
-		if slices.Contains(e.instances[at].Members, from) && !slices.Contains(i.Members, from) {
+		if (was == nil || slices.Contains(was, from)) && !slices.Contains(i.Members, from) {
 			s.count = 0
 		}
 	}

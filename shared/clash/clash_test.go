@@ -289,8 +289,14 @@ func TestExpectAnew(t *testing.T) {
 
 // TestExpectLeft holds that who was a member until now, as the bootstrap machine, is not called a stranger for what it said before; and is, where it goes on.
 func TestExpectLeft(t *testing.T) {
+	for _, before := range [][]netip.Addr{nil, append(node(nil).Members, ip("192.0.2.10"))} { // nobody knew yet who else there may be, or it was one of them
+		left(t, before)
+	}
+}
+
+func left(t *testing.T, members []netip.Addr) {
 	e := NewEar()
-	e.Expect([]Instance{node(func(i *Instance) { i.Members = append(i.Members, ip("192.0.2.10")) })})
+	e.Expect([]Instance{node(func(i *Instance) { i.Members = members })})
 	hear(e, line{0, 5 * time.Second, "192.0.2.10", nil})
 	e.Expect([]Instance{node(nil)})
 	if got := e.Findings(begin.Add(5*time.Second + 10*time.Millisecond)); len(got) > 0 {

@@ -86,7 +86,7 @@ func (j *Journal) Note(l Look) (added []Entry) {
 		}
 		e := Entry{At: l.At.UTC().Truncate(time.Millisecond), Instance: name, VIP: l.VIPs[name], State: now.State, Priority: now.Priority, Boot: l.Boot, Late: !j.looked && before.State != ""}
 		e.Why, e.Other = j.why(before, l, name)
-		if other := l.Announced[name]; e.State == supervised.Master && e.Other.IsValid() && other.Priority > leaves && other.Priority >= now.Priority {
+		if other := l.Announced[name]; e.State == supervised.Master && e.Other.IsValid() && other.Priority > leaves && other.Priority >= now.Priority && silent(other, l.At) >= brief {
 			e.Silent = int(silent(other, l.At) / time.Millisecond)
 		}
 		j.entries, added = append(j.entries, e), append(added, e)
@@ -184,12 +184,19 @@ func taken(now supervised.Instance, other Announced, at time.Time) string {
 	case other.Priority < now.Priority:
 		return fmt.Sprintf("it outranks %s, %d to %d", other.By, now.Priority, other.Priority)
 	}
-	return fmt.Sprintf("%s was not heard any more, for %v", other.By, silent(other, at))
+	if silence := silent(other, at); silence >= brief {
+		return fmt.Sprintf("%s was not heard any more, for %v", other.By, silence)
+	}
+	return fmt.Sprintf("nobody better was heard; %s took it at the same time", other.By)
 }
 
 // leaves is the greatest priority of who gives a VIP up: 0 is keepalived's farewell, and 1 is that of a holder which serves on until it has heard the one
 // who takes over.
 const leaves = 1
+
+// brief is less than any holder has to be silent for before another host takes its VIP: three adverts of the fastest timing. Who was heard just before has
+// taken it as this host has, when nobody held it.
+const brief = 200 * time.Millisecond
 
 // silent is for how long nothing was heard of another one.
 func silent(other Announced, at time.Time) time.Duration {

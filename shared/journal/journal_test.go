@@ -47,6 +47,11 @@ func TestNote(t *testing.T) {
 		{"nobody was heard", []Look{look(0, b, 100, nil), look(1, m, 100, nil)}, []string{"MASTER nobody better was heard"}},
 		{"the holder gave it up", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 0))}, []string{"MASTER 192.0.2.12 gave it up @192.0.2.12"}},
 		{"the holder fell silent", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 100))}, []string{"MASTER 192.0.2.12 was not heard any more, for 3.6s @192.0.2.12"}},
+		{"another takes it too", []Look{look(0, b, 100, nil), look(1, m, 100, both(hears("192.0.2.12", 100), func(l *Look) {
+			a := l.Announced[api]
+			a.At = l.At.Add(-5 * time.Millisecond)
+			l.Announced[api] = a
+		}))}, []string{"MASTER nobody better was heard; 192.0.2.12 took it at the same time @192.0.2.12"}},
 		{"the holder sank below all", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 1))}, []string{"MASTER 192.0.2.12 gave it up @192.0.2.12"}},
 		{"the holder sank", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 60))}, []string{"MASTER it outranks 192.0.2.12, 100 to 60 @192.0.2.12"}},
 		{"another is better", []Look{look(0, m, 100, fails("lb")), look(1, b, 100, both(fails("lb"), hears("192.0.2.12", 130)))}, []string{"BACKUP 192.0.2.12 announces it with priority 130 @192.0.2.12"}},
