@@ -104,7 +104,7 @@ func (r *reader) fields(o object, known ...string) {
 		case i >= 0:
 			r.errorf(o.key(name), "there is no such field: spell it %s", known[i])
 		case near.Word(name, known) != "":
-			r.errorf(o.key(name), "there is no such field: is it %s that you mean?", near.Word(name, known))
+			r.errorf(o.key(name), "there is no such field: spell it %s where that is meant, or remove it", near.Word(name, known))
 		default:
 			r.errorf(o.key(name), "there is no such field: remove it, or use one of %s", strings.Join(known, ", "))
 		}

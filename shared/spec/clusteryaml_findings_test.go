@@ -7,6 +7,8 @@ func TestClusterFindings(t *testing.T) {
 		{"field unknown", edit{"  platform: none", "  platform: none\n  vips: []"}, `c:8:3: error: spec.vips: there is no such field: remove it, or use one of baseDomain, clusterDomain, platform, distribution, topology, controlPlaneReplicas, families, machineNetworks, apiVIPs, ingressVIPs, dnsVIP, loadBalancer, dnsRecords, mdns, metrics, images, namespace, kubeconfig, kubeletUnit, nodeLabels, timing, vrrp, onClash, migrateFrom, vrids, ports`},
 		{"field misspelt", edit{"  apiVIPs:", "  apiVips:"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is looked up: write its address
 c:9:3: error: spec.apiVips: there is no such field: spell it apiVIPs`},
+		{"a letter is missing", edit{"  apiVIPs:", "  apiVIP:"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is looked up: write its address
+c:9:3: error: spec.apiVIP: there is no such field: spell it apiVIPs where that is meant, or remove it`},
 		{"field unknown in metadata", edit{"  name: prod", "  name: prod\n  namespace: x"}, `c:5:3: error: metadata.namespace: there is no such field: remove it, or use one of name`},
 		{"field unknown at the top", edit{"metadata:", "status: {}\nmetadata:"}, `c:3:1: error: status: there is no such field: remove it, or use one of apiVersion, kind, metadata, spec`},
 		{"kind missing", edit{"kind: Cluster\n", ""}, `c:1:1: error: kind: want the kind Cluster: write kind: Cluster`},
