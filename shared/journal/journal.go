@@ -62,7 +62,7 @@ type Announced struct {
 type Journal struct {
 	entries []Entry
 	looked  bool
-	failing map[string][]string // by instance, when its state began
+	failing map[string][]string // by instance, when its state began, or at the first look
 }
 
 // Entries are all, the oldest first.
@@ -82,6 +82,9 @@ func (j *Journal) Note(l Look) (added []Entry) {
 		now, before := l.Status.Instances[name], j.last(name)
 		rebooted := before.Boot != l.Boot && !j.looked
 		if before.State == now.State && !rebooted {
+			if !j.looked { // nobody knows which checks failed when the state began: those that fail now are not why it will end
+				j.failing[name] = slices.Clone(l.Failing)
+			}
 			continue
 		}
 		e := Entry{At: l.At.UTC().Truncate(time.Millisecond), Instance: name, VIP: l.VIPs[name], State: now.State, Priority: now.Priority, Boot: l.Boot, Late: !j.looked && before.State != ""}

@@ -135,6 +135,21 @@ func TestRestart(t *testing.T) {
 	}
 }
 
+// TestRestartBlames holds that a check which failed already when the monitor began is not blamed for what comes later.
+func TestRestartBlames(t *testing.T) {
+	var before Journal
+	before.Note(look(0, supervised.Master, 100, nil))
+	j, err := Decode(before.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Note(look(1, supervised.Master, 80, fails("mcs")))
+	added := j.Note(look(2, supervised.Backup, 70, fails("mcs", "lb")))
+	if want := "failed here: lb; a better host announces it"; len(added) != 1 || added[0].Why != want {
+		t.Errorf("wrote %+v, want %q", added, want)
+	}
+}
+
 // TestBounded holds that a VIP that never rests fills nothing, and does not push out since when the others are as they are.
 func TestBounded(t *testing.T) {
 	var j Journal
