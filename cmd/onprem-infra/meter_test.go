@@ -119,7 +119,11 @@ func TestElecting(t *testing.T) {
 		t.Errorf("who hears nobody speaks of adverts:\n%s", page)
 	}
 	from := netip.MustParseAddr("192.0.2.12")
-	e.hear(overhear.Heard{At: time.Now().Add(-2 * time.Second), Advert: advert.Advert{From: from, Sound: true, Priority: 100, Interval: time.Second, VIPs: p.VIPs.API}})
+	holder := advert.Advert{From: from, ID: p.VRRP.API.ID, Hops: advert.Near, Sound: true, Priority: 100, Interval: time.Second, VIPs: p.VIPs.API}
+	e.hear(overhear.Heard{At: time.Now().Add(-2 * time.Second), Advert: holder})
+	far := holder
+	far.From, far.Hops = netip.MustParseAddr("203.0.113.9"), 60
+	e.hear(overhear.Heard{At: time.Now().Add(-2 * time.Second), Advert: far})
 	e.disturbed([]clash.Finding{{Kind: clash.Foreign, VIP: p.VIPs.API[0]}, {Kind: clash.Foreign, VIP: p.VIPs.Ingress[0]}})
 	checks.fail(vrrp.CheckLB)
 	turn(supervised.Master)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
@@ -183,13 +184,16 @@ func (e *electing) note(s supervised.Status, now time.Time) {
 	e.begun, e.last = true, s
 }
 
-// hear takes in an advert that came by a link.
+// hear takes in an advert that came by a link, unless no router heeds it: else who is anywhere could have VIPs seem to move.
 func (e *electing) hear(h overhear.Heard) {
+	if !h.Heeded() {
+		return
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, vip := range h.VIPs {
-		if a := e.adverts[vip]; a != nil && h.Sound {
-			a.Hear(h.From, h.Interval, h.Priority == 0, h.At)
+		if a := e.adverts[vip]; a != nil {
+			a.Hear(h.From, h.Interval, h.Priority == advert.Farewell, h.At)
 		}
 	}
 }

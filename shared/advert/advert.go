@@ -38,6 +38,12 @@ type Advert struct {
 	Sound    bool          // the checksum is right; who takes part in an election ignores an advert in which it is not
 }
 
+// Heeded says whether a router that hears the advert heeds it: not without a right checksum, not with an ID that is none, and of IPv4 not when it has
+// passed a router. Nodes of today send IPv6 with the kernel's hop limit.
+func (a Advert) Heeded() bool {
+	return a.Sound && a.ID != 0 && (a.From.Is6() || a.Hops == Near)
+}
+
 // The lengths of what an advert is made of.
 const (
 	leastIPv4, onlyIPv6 = 20, 40 // of IP's header

@@ -114,6 +114,27 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
+// TestHeeded holds whom routers heed: keepalived, by our packet filter, hears of IPv4 no advert that has passed a router.
+func TestHeeded(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*Advert)
+		want   bool
+	}{
+		{"sound, from the link", func(*Advert) {}, true},
+		{"damaged", func(a *Advert) { a.Sound = false }, false},
+		{"of no router", func(a *Advert) { a.ID = 0 }, false},
+		{"from beyond a router", func(a *Advert) { a.Hops = 254 }, false},
+		{"of IPv6, with the kernel's hops", func(a *Advert) { a.From, a.Hops = netip.MustParseAddr("fe80::9"), 64 }, true},
+	} {
+		a := Advert{From: netip.MustParseAddr("192.0.2.9"), ID: 9, Hops: Near, Sound: true}
+		tt.change(&a)
+		if a.Heeded() != tt.want {
+			t.Errorf("%s: heeded %t", tt.name, !tt.want)
+		}
+	}
+}
+
 // TestSound holds that whatever an advert says is covered by the checksum, and for version 3 who says it to whom.
 func TestSound(t *testing.T) {
 	for _, tt := range []struct {

@@ -165,11 +165,10 @@ func (e *Ear) part(i Instance) {
 // Have says which IDs the cluster has, of elections too in which this host takes no part: with a foreign router goes an ID that is free.
 func (e *Ear) Have(ids map[vrrp.Kind]vrrp.ID) { e.ids = ids }
 
-// Hear takes an advert in. Those are left out that no router heeds: without a right checksum, with an ID that is none, and of IPv4 those that have
-// passed a router.
+// Hear takes an advert in, unless no router heeds it.
 func (e *Ear) Hear(h Heard) {
 	a := h.Advert
-	if !a.Sound || a.ID == 0 || a.From.Is4() && a.Hops != advert.Near {
+	if !a.Heeded() {
 		return
 	}
 	a.VIPs = a.VIPs[:min(len(a.VIPs), mostVIPs)]
