@@ -3,6 +3,8 @@
 package clash
 
 import (
+	"cmp"
+	"maps"
 	"net/netip"
 	"slices"
 	"time"
@@ -146,6 +148,9 @@ func (e *Ear) Expect(instances []Instance) {
 		e.part(i)
 	}
 	e.instances = slices.Clone(instances)
+	maps.DeleteFunc(e.own, func(name vrrp.InstanceName, _ own) bool {
+		return !slices.ContainsFunc(instances, func(i Instance) bool { return i.Name == name })
+	})
 }
 
 // part has those be heard anew who were members of an instance until now.
@@ -185,7 +190,7 @@ func (e *Ear) Hear(h Heard) {
 			most = mostSpeakers
 		}
 		if len(all) >= most {
-			delete(all, quietest(all))
+			delete(all, e.quietest(at))
 		}
 		s = &speaker{}
 		all[a.From] = s
@@ -203,11 +208,18 @@ func same(a, b advert.Advert) bool {
 	return a.Version == b.Version && a.Interval == b.Interval && (a.Priority == advert.Farewell) == (b.Priority == advert.Farewell) && slices.Equal(a.VIPs, b.VIPs)
 }
 
-// quietest is who was heard the longest time ago.
-func quietest(all map[netip.Addr]*speaker) (out netip.Addr) {
+// member says whether an address is of one that may hold a VIP of a virtual router.
+func (e *Ear) member(at router, from netip.Addr) bool {
+	return slices.ContainsFunc(e.instances, func(i Instance) bool { return i.router() == at && slices.Contains(i.Members, from) })
+}
+
+// quietest is who was heard the longest time ago; a member of the cluster only where there is nobody else.
+func (e *Ear) quietest(at router) (out netip.Addr) {
+	all, ours := e.speakers[at], false
 	for from, s := range all {
-		if !out.IsValid() || s.last.Before(all[out].last) || s.last.Equal(all[out].last) && from.Less(out) {
-			out = from
+		member := e.member(at, from)
+		if !out.IsValid() || ours && !member || ours == member && cmp.Or(s.last.Compare(all[out].last), from.Compare(out)) < 0 {
+			out, ours = from, member
 		}
 	}
 	return out

@@ -415,6 +415,38 @@ func TestBounded(t *testing.T) {
 	}
 }
 
+// TestMembersAreKept holds that whoever sends adverts of ever new hosts has no member of the cluster forgotten.
+func TestMembersAreKept(t *testing.T) {
+	e := NewEar()
+	e.Expect([]Instance{node(nil)})
+	lines := []line{{0, 2 * time.Second, "192.0.2.12", nil}, {0, 2 * time.Second, "192.0.2.13", nil}}
+	for n := range 2000 {
+		at := time.Duration(n) * time.Millisecond
+		lines = append(lines, line{at, at, fmt.Sprintf("198.51.%d.%d", n/250, n%250+1), foreign})
+	}
+	hear(e, lines...)
+	for _, member := range []string{"192.0.2.12", "192.0.2.13"} {
+		if s := e.speakers[node(nil).router()][ip(member)]; s == nil || s.count != 21 {
+			t.Errorf("of %s is known %+v", member, s)
+		}
+	}
+}
+
+// TestHeldBefore holds that of an election from which this host had gone nothing is known when it comes back.
+func TestHeldBefore(t *testing.T) {
+	e := NewEar()
+	e.Expect([]Instance{node(nil)})
+	e.Self("one_API_0", true, 170, begin)
+	e.Expect(nil) // its link has gone
+	e.Expect([]Instance{node(nil)})
+	hear(e, line{time.Minute, time.Minute + time.Second, "192.0.2.12", nil})
+	now := begin.Add(time.Minute + 1050*time.Millisecond)
+	e.Self("one_API_0", true, 170, now)
+	if got := e.Findings(now); len(got) > 0 {
+		t.Errorf("found %v of a holder that has just followed upon another", got)
+	}
+}
+
 func TestSpeakers(t *testing.T) {
 	e := NewEar()
 	hear(e, line{0, time.Second, "192.0.2.12", nil}, line{0, 0, "192.0.2.99", foreign})
