@@ -74,13 +74,10 @@ func (w *writer) waiting() []journal.Entry {
 // newWriter keeps the journal of a host that makes checks, or makes none, as the bootstrap machine.
 func newWriter(p plan.Plan, host nodeVIPHost, checks []vrrp.CheckName, passes func(vrrp.CheckName) bool, log *slog.Logger) *writer {
 	w := &writer{host: host, vips: map[string]netip.Addr{}, bars: map[string][]string{}, checks: slices.Compact(slices.Sorted(slices.Values(checks))), passes: passes, now: time.Now, log: log, wake: loop.NewWake()}
-	for kind, vips := range map[vrrp.Kind][]netip.Addr{vrrp.API: p.VIPs.API, vrrp.Ingress: p.VIPs.Ingress, vrrp.DNS: p.VIPs.DNS} {
-		for i, address := range vips {
-			instance := fmt.Sprintf("%s_%s_%d", p.Cluster.Name, strings.ToUpper(string(kind)), i)
-			w.vips[instance] = address
-			if kind == vrrp.Ingress {
-				w.bars[instance] = barring(p.VRRP.IngressNodes)
-			}
+	for _, c := range contests(p) {
+		w.vips[string(c.instance)] = c.vip
+		if c.kind == vrrp.Ingress {
+			w.bars[string(c.instance)] = barring(p.VRRP.IngressNodes)
 		}
 	}
 	return w

@@ -2,9 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"net/netip"
-	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
@@ -26,11 +23,8 @@ func idsOf(p plan.Plan) map[vrrp.Kind]vrrp.ID {
 func neighbours(ctx context.Context, p plan.Plan, link string, hear func(context.Context, string, func(overhear.Heard)) error) ([]clash.Finding, error) {
 	ear, ids := clash.NewEar(), idsOf(p)
 	var instances []clash.Instance
-	for kind, vips := range map[vrrp.Kind][]netip.Addr{vrrp.API: p.VIPs.API, vrrp.Ingress: p.VIPs.Ingress, vrrp.DNS: p.VIPs.DNS} {
-		for i, vip := range vips {
-			name := vrrp.InstanceName(fmt.Sprintf("%s_%s_%d", p.Cluster.Name, strings.ToUpper(string(kind)), i))
-			instances = append(instances, clash.Instance{Name: name, Kind: kind, Link: link, ID: ids[kind], VIP: vip})
-		}
+	for _, c := range contests(p) {
+		instances = append(instances, clash.Instance{Name: c.instance, Kind: c.kind, Link: link, ID: ids[c.kind], VIP: c.vip})
 	}
 	ear.Have(ids)
 	ear.Expect(instances)

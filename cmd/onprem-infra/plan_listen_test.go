@@ -42,3 +42,19 @@ func TestPlanListens(t *testing.T) {
 		t.Error("a link that cannot be heard is taken for one without neighbours")
 	}
 }
+
+// TestPlanListensInOrder holds that who runs plan twice is told the same in the same order.
+func TestPlanListensInOrder(t *testing.T) {
+	p := statusPlan(t, vrrp.ProfileLan)
+	for range 20 {
+		found, err := neighbours(t.Context(), p, "eth0", func(_ context.Context, _ string, hear func(overhear.Heard)) error {
+			for _, id := range []vrrp.ID{p.VRRP.Ingress.ID, p.VRRP.API.ID} {
+				hear(overhear.Heard{At: time.Now(), Advert: advert.Advert{From: netip.MustParseAddr("192.0.2.78"), Hops: advert.Near, Version: vrrp.V2, ID: id, Interval: time.Second, Sound: true}})
+			}
+			return nil
+		})
+		if err != nil || len(found) != 2 || found[0].For != vrrp.API || found[1].For != vrrp.Ingress {
+			t.Fatalf("%v, %v", found, err)
+		}
+	}
+}
