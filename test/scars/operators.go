@@ -200,5 +200,16 @@ func reread() []Scar {
 			by("shared/doctor", "TestChecks", "shared/doctor/vips.go", "len(f.Members) > 0 && !f.Unasked && !f.known(mac)", "len(f.Members) > 0 && !f.known(mac)")),
 		kept("RV-06", "doctor named no ID that is free where another router had that of the DNS VIP.",
 			by("shared/doctor", "TestFreeID", "shared/doctor/vips.go", "[]vrrp.Kind{vrrp.API, vrrp.Ingress, vrrp.DNS} {", "[]vrrp.Kind{vrrp.API, vrrp.Ingress} {")),
+		kept("RV-07", "Adverts that no router heeds counted in the metrics: who was far away had VIPs seem to move.",
+			by("cmd/onprem-infra", "TestElecting", "cmd/onprem-infra/meter_vip.go", "\tif !h.Heeded() {", "\tif !h.Sound {"),
+			by("shared/advert", "TestHeeded", "shared/advert/advert.go", "(a.From.Is6() || a.Hops == Near)", "a.Hops == Near")),
+		kept("RV-08", "The journal blamed a check that had failed long before for a VIP's loss, where the monitor had begun anew.",
+			by("shared/journal", "TestRestartBlames", "shared/journal/journal.go", "\t\t\t\tj.failing[name] = slices.Clone(l.Failing)\n", "")),
+		kept("RV-09", "A flood of forged adverts had the cluster's own holders forgotten.",
+			by("shared/clash", "TestMembersAreKept", "shared/clash/clash.go", "ours && !member || ours == member && cmp.Or", "cmp.Or")),
+		kept("RV-10", "Who came back to an election, as its link did, was a second holder by what it had been before.",
+			by("shared/clash", "TestHeldBefore", "shared/clash/clash.go", "return !slices.ContainsFunc(instances, func(i Instance) bool { return i.Name == name })", "return false")),
+		kept("RV-11", "plan named the same neighbours now in this order and now in that.",
+			by("cmd/onprem-infra", "TestPlanListensInOrder", "cmd/onprem-infra/plan_listen.go", "range contests(p) {", "range map[string]contest{\"a\": contests(p)[0], \"b\": contests(p)[1]} {")),
 	}
 }

@@ -68,7 +68,7 @@ func Parts() []Part {
 		{Title: "Doctor: what is looked at, and what is blamed, beside the scars", IDs: numbered("DR", 1, 17), Scars: examined()},
 		{Title: "Metrics, alerts and Events, beside the scars", IDs: numbered("ME", 1, 24), Scars: measured()},
 		{Title: "Diff, the report and the documents, beside the scars", IDs: numbered("DF", 1, 29), Scars: compared()},
-		{Title: "Seeing and telling: what a second reading found, beside the scars", IDs: numbered("RV", 1, 6), Scars: reread()},
+		{Title: "Seeing and telling: what a second reading found, beside the scars", IDs: numbered("RV", 1, 11), Scars: reread()},
 		{Title: "What a new user meets, beside the scars", IDs: numbered("RD", 1, 9), Scars: met()},
 		{Title: "Templates, envelopes, the library, the image and any Kubernetes, beside the scars", IDs: numbered("Y", 1, 16), Scars: templated()},
 		{Title: "What nodes do all the time, and how it is measured, beside the scars", IDs: numbered("Z", 1, 8), Scars: looks()},
