@@ -77,8 +77,8 @@ func measured() []Scar {
 		kept("ME-11", "The dashboard had two panels of one number, or one over the other.",
 			by("cluster/monitoring", "TestDashboardStructure", "cluster/monitoring/dashboard.go", "\t\t\tif x+g.wide > width {\n\t\t\t\tx, y = 0, y+height\n\t\t\t}\n", "")),
 		kept("ME-12", "An alert did not sound, or one sounded of a cluster that is well.",
-			by("test/daemons", "TestAlarms", "cluster/monitoring/rules.go", "`sum by (vip, kind) (onprem_vip_holder{VIPS}) > 1`", "`max by (vip, kind) (onprem_vip_holder{VIPS}) > 1`"),
-			by("test/daemons", "TestAlarms", "cluster/monitoring/rules.go", "(increase(onprem_vip_gap_seconds_total{VIPS}[10m])) > ` + seconds(gap)", "(onprem_vip_gap_seconds_total{VIPS}) > ` + seconds(10*gap)")),
+			by("test/scrape", "TestTapes/cut-off", "cluster/monitoring/rules.go", "`sum by (vip, kind) (onprem_vip_holder{VIPS}) > 1`", "`max by (vip, kind) (onprem_vip_holder{VIPS}) > 1`"),
+			by("test/scrape", "TestTapes/gap", "cluster/monitoring/rules.go", "(increase(onprem_vip_gap_seconds_total{VIPS}[10m])) > ` + seconds(gap)", "(onprem_vip_gap_seconds_total{VIPS}) > ` + seconds(10*gap)")),
 		kept("ME-13", "The dashboard asked for what is no expression.",
 			by("test/daemons", "TestDashboardExpressions", "cluster/monitoring/dashboard.go", "`sum(onprem_vip_gate_open)`", "`sum(onprem_vip_gate_open`")),
 		kept("ME-14", "What a monitor counted was lost at a look.",
@@ -104,6 +104,17 @@ func measured() []Scar {
 			by("cmd/onprem-infra", "TestElecting", "cmd/onprem-infra/meter_vip.go", "\tif e.speaks != nil && !e.speaks() {", "\tif false {")),
 		kept("ME-24", "Nobody was told that the redirect to HAProxy was taken away again and again.",
 			by("cmd/onprem-infra", "TestBalancing", "cmd/onprem-infra/meter_rooms.go", "\t\t\tif wanted && s.Redirect && changed {", "\t\t\tif wanted && s.Redirect && false {")),
+		kept("ME-25", "A host that had left by request counted as one whose keepalived had ended.",
+			by("test/scrape", "TestTapes/left", "cluster/monitoring/rules.go", "(onprem_keepalived_running == 0) unless (onprem_keepalived_leaving == 1)", "onprem_keepalived_running == 0")),
+		kept("ME-26", "What was recorded of alerts went on in tests after programs had ceased to say it.",
+			by("test/scrape", "TestTapesAreOfToday", "shared/metrics/vip.go", "\"onprem_check_changes_total\", Counter, \"How often the check began or ceased to pass.\", []string{\"check\"}", "\"onprem_check_changes_total\", Counter, \"How often the check began or ceased to pass.\", []string{\"name\"}")),
+		kept("ME-27", "A counter that rose in the lab stood still in what Prometheus was told of it.",
+			by("test/scrape", "TestPlay", "test/scrape/play.go", "return row[begin].Value + rate*min(since, p.During).Seconds(), true", "return row[begin].Value, true")),
+		kept("ME-28", "A VIP that its holder gave up and took again had no gap, and two holders that spoke by turns had nothing but gaps.",
+			by("shared/metrics", "TestAdverts", "shared/metrics/adverts.go", "a.given || a.by != by && at.Sub(a.end) > 2*a.every", "a.by != by && at.Sub(a.end) > 2*a.every"),
+			by("shared/metrics", "TestAdverts", "shared/metrics/adverts.go", "a.given || a.by != by && at.Sub(a.end) > 2*a.every", "a.given || a.by != by")),
+		kept("ME-29", "A HAProxy that hung was said to run, with all its servers.",
+			by("cmd/onprem-infra", "TestBalancing", "cmd/onprem-infra/meter_rooms.go", "if s.Redirect = wanted; !wanted && b.silent {", "if s.Redirect = wanted; false {")),
 	}
 }
 

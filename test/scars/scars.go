@@ -66,7 +66,7 @@ func Parts() []Part {
 		{Title: "The lab, its bench and its chaos, beside the scars", IDs: numbered("F", 1, 9), Scars: labs()},
 		{Title: "Clashes, the journal and status, beside the scars", IDs: numbered("J", 1, 20), Scars: slices.Concat(seen(), heard())},
 		{Title: "Doctor: what is looked at, and what is blamed, beside the scars", IDs: numbered("DR", 1, 17), Scars: examined()},
-		{Title: "Metrics, alerts and Events, beside the scars", IDs: numbered("ME", 1, 24), Scars: measured()},
+		{Title: "Metrics, alerts and Events, beside the scars", IDs: numbered("ME", 1, 29), Scars: measured()},
 		{Title: "Diff, the report and the documents, beside the scars", IDs: numbered("DF", 1, 29), Scars: compared()},
 		{Title: "Seeing and telling: what a second reading found, beside the scars", IDs: numbered("RV", 1, 11), Scars: reread()},
 		{Title: "What a new user meets, beside the scars", IDs: numbered("RD", 1, 9), Scars: met()},
