@@ -4,18 +4,17 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
-	"github.com/onprem-infra/onprem-infra/shared/resolvconf"
+	"github.com/onprem-infra/onprem-infra/shared/nameserver"
 )
 
 // Snapshot is all that the decision depends on.
 type Snapshot struct {
 	Links     addr.Snapshot
-	Resolvers []Resolver
+	Resolvers []nameserver.Resolver
 }
 
 // Observe reads the host's addresses and its name servers.
@@ -44,38 +43,21 @@ func (r *Room) Decide(s Snapshot) (corefile.Config, loop.Reasons) {
 	if !r.plan.Hears() {
 		return c, loop.Reasons{why}
 	}
-	announced, heard := r.announced(s.Links)
+	announced, heard := nameserver.Announced(r.plan, s.Links)
 	c.Announced = &announced
 	return c, loop.Reasons{why, heard}
 }
 
-// announced says who is heard: hosts of this cluster, where this machine would hold the VIP. Without an address there it is everywhere.
-func (r *Room) announced(links addr.Snapshot) (corefile.Announced, string) {
-	a := corefile.Announced{Cluster: r.plan.Cluster.Name, Members: r.plan.EtcdMembers, Networks: r.plan.MachineNetworks}
-	chosen, err := addr.ForNode(links, addr.Wish{VIPs: r.plan.VIPs.All()})
-	if err != nil {
-		return a, "what nodes announce is heard on every interface: " + err.Error()
-	}
-	a.On = chosen.Addresses[0]
-	return a, fmt.Sprintf("what nodes announce is heard beside %v", a.On)
-}
-
-// upstreams are the name servers of the first file that names a usable one. Where systemd-resolved is in charge, the better files name
-// only its stub, which would forward to us what we forward to it.
+// upstreams are the name servers that this machine has: neither itself nor a VIP, which it will hold.
 func (r *Room) upstreams(s Snapshot) ([]netip.Addr, string) {
-	self := map[netip.Addr]bool{}
+	own := map[netip.Addr]bool{}
 	for _, link := range s.Links.Links {
 		for _, a := range link.Addresses {
-			self[a.Prefix.Addr()] = true
+			own[a.Prefix.Addr()] = true
 		}
 	}
-	unusable := func(a netip.Addr) bool {
-		return self[a] || slices.Contains(r.plan.VIPs.All(), a)
+	for _, vip := range r.plan.VIPs.All() {
+		own[vip] = true
 	}
-	for _, file := range s.Resolvers {
-		if upstreams := resolvconf.Upstreams(resolvconf.Parse(file.Text), unusable); len(upstreams) > 0 {
-			return upstreams, fmt.Sprintf("name servers %v from %s", upstreams, file.Path)
-		}
-	}
-	return nil, "no usable name server in any resolv.conf"
+	return nameserver.Upstreams(s.Resolvers, func(a netip.Addr) bool { return own[a] })
 }

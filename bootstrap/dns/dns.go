@@ -8,6 +8,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/container"
+	"github.com/onprem-infra/onprem-infra/shared/nameserver"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
@@ -21,7 +22,7 @@ const containerName = "onprem-coredns"
 type Host interface {
 	Links() (addr.Snapshot, error)
 	// Resolvers are the files that may name the host's own name servers, best first; those that do not exist are left out.
-	Resolvers() ([]Resolver, error)
+	Resolvers() ([]nameserver.Resolver, error)
 	// Write puts the Corefile in place atomically and says whether it is another one.
 	Write(config []byte) (changed bool, err error)
 	// Written says whether there is a Corefile, of now or of an earlier run.
@@ -42,12 +43,6 @@ type Daemon interface {
 type Notifier interface {
 	Ready() error
 	Status(text string) error
-}
-
-// Resolver is one resolv.conf.
-type Resolver struct {
-	Path string
-	Text []byte
 }
 
 // Room is the bootstrap machine's DNS. Its methods are the steps of a loop and for one goroutine.

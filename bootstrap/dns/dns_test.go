@@ -13,6 +13,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/container"
+	"github.com/onprem-infra/onprem-infra/shared/nameserver"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
@@ -33,10 +34,10 @@ func (h *fakeHost) Links() (addr.Snapshot, error) {
 	}}}}, nil
 }
 
-func (h *fakeHost) Resolvers() ([]Resolver, error) {
-	var files []Resolver
+func (h *fakeHost) Resolvers() ([]nameserver.Resolver, error) {
+	var files []nameserver.Resolver
 	for i, text := range strings.Split(h.resolver, "---\n") {
-		files = append(files, Resolver{Path: fmt.Sprintf("/%d", i), Text: []byte(text)})
+		files = append(files, nameserver.Resolver{Path: fmt.Sprintf("/%d", i), Text: []byte(text)})
 	}
 	return files, nil
 }
@@ -132,16 +133,16 @@ func TestDecideUpstreams(t *testing.T) {
 		why      string
 	}{
 		{name: "in order", resolver: "nameserver 198.51.100.2\nnameserver 198.51.100.1\n", want: []string{"198.51.100.2", "198.51.100.1"},
-			why: "name servers [198.51.100.2 198.51.100.1] from /0"},
+			why: "name servers 198.51.100.2, 198.51.100.1 from /0"},
 		{name: "D-02: none at all", resolver: "# nothing\nsearch example.com\n", why: "no usable name server in any resolv.conf"},
 		{name: "D-04: never this machine, in any family", resolver: "nameserver 192.0.2.10\nnameserver 2001:db8::10\nnameserver 198.51.100.1\n", want: []string{"198.51.100.1"},
-			why: "name servers [198.51.100.1] from /0"},
+			why: "name servers 198.51.100.1 from /0"},
 		{name: "D-05: never a loopback, never the stub resolver", resolver: "nameserver 127.0.0.53\nnameserver 127.0.0.1\nnameserver ::1\nnameserver 198.51.100.1\n", want: []string{"198.51.100.1"},
-			why: "name servers [198.51.100.1] from /0"},
+			why: "name servers 198.51.100.1 from /0"},
 		{name: "the file behind a stub", resolver: "nameserver 127.0.0.53\n---\nnameserver 198.51.100.7\n---\nnameserver 198.51.100.8\n", want: []string{"198.51.100.7"},
-			why: "name servers [198.51.100.7] from /1"},
+			why: "name servers 198.51.100.7 from /1"},
 		{name: "never a VIP", resolver: "nameserver 192.0.2.5\nnameserver 192.0.2.6\nnameserver 198.51.100.1\n", want: []string{"198.51.100.1"},
-			why: "name servers [198.51.100.1] from /0"},
+			why: "name servers 198.51.100.1 from /0"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

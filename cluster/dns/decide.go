@@ -11,9 +11,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/nameserver"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/record"
-	"github.com/onprem-infra/onprem-infra/shared/resolvconf"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
@@ -56,7 +56,7 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 // CoreDNS does not poll its Corefile, as it is told of a change.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	self := s.self(r.plan)
-	upstreams, why := upstreams(s, self)
+	upstreams, why := nameserver.Upstreams(s.Resolvers, func(a netip.Addr) bool { return self[a] })
 	hosts, unnamed := r.hosts(s.Nodes)
 	reasons := loop.Reasons{why, fmt.Sprintf("%d nodes named by %s", len(hosts), s.Origin)}
 	if unnamed != "" {
@@ -76,7 +76,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		d.Memory = s.Nodes
 	}
 	if r.plan.Hears() {
-		announced, why := r.announced(s.Links)
+		announced, why := nameserver.Announced(r.plan, s.Links)
 		d.Corefile.Announced, reasons = &announced, append(reasons, why)
 	}
 	// Control plane nodes know all nodes and never ask each other, so no question goes round.
@@ -85,29 +85,6 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		reasons = append(reasons, fmt.Sprintf("names of other nodes from %s", loop.List(d.Corefile.Knowing)))
 	}
 	return d, reasons
-}
-
-// announced says who is heard: hosts of this cluster, where this node is. Without an address that node-ip would choose it is everywhere.
-func (r *Room) announced(links addr.Snapshot) (corefile.Announced, string) {
-	a := corefile.Announced{Cluster: r.plan.Cluster.Name, Members: r.plan.EtcdMembers, Networks: r.plan.MachineNetworks}
-	chosen, err := addr.ForNode(links, addr.Wish{VIPs: r.plan.VIPs.All()})
-	if err != nil {
-		return a, "what nodes announce is heard on every interface: " + err.Error()
-	}
-	a.On = chosen.Addresses[0]
-	return a, fmt.Sprintf("what nodes announce is heard beside %v", a.On)
-}
-
-// upstreams are the name servers of the first file that names a usable one. Where systemd-resolved is in charge, the better files name
-// only its stub, which would forward to us what we forward to it.
-func upstreams(s Snapshot, self map[netip.Addr]bool) ([]netip.Addr, string) {
-	for _, file := range s.Resolvers {
-		found := resolvconf.Upstreams(resolvconf.Parse(file.Text), func(a netip.Addr) bool { return self[a] })
-		if len(found) > 0 {
-			return found, fmt.Sprintf("name servers %s from %s", loop.List(found), file.Path)
-		}
-	}
-	return nil, "no usable name server in any resolv.conf"
 }
 
 // hosts are the nodes by their short names, the first labels of their names, sorted; nodes with the same one share it. unnamed names the

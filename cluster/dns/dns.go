@@ -10,6 +10,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
+	"github.com/onprem-infra/onprem-infra/shared/nameserver"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
@@ -32,7 +33,7 @@ const apart = 1500 * time.Millisecond
 type Host interface {
 	Links() (addr.Snapshot, error)
 	// Resolvers are the files that may name the host's own name servers, best first; those that do not exist are left out.
-	Resolvers() ([]Resolver, error)
+	Resolvers() ([]nameserver.Resolver, error)
 	// Write puts a file in place atomically and says whether it is another one.
 	Write(path string, text []byte) (changed bool, err error)
 	// Read is what the file holds, nil when there is none.
@@ -54,12 +55,6 @@ type Daemon interface {
 	// Serves says whether it answers its health check, and so hears signals.
 	Serves(ctx context.Context) bool
 	Signal(sig syscall.Signal) error
-}
-
-// Resolver is one resolv.conf.
-type Resolver struct {
-	Path string
-	Text []byte
 }
 
 // Room is a node's DNS. Its methods are the steps of a loop and for one goroutine.
@@ -86,7 +81,7 @@ func New(p plan.Plan, r role.Role, header string, host Host, nodes Nodes, daemon
 // Snapshot is all that the decision depends on.
 type Snapshot struct {
 	Links     addr.Snapshot
-	Resolvers []Resolver
+	Resolvers []nameserver.Resolver
 	Nodes     []addr.Node
 	Origin    string // who named the nodes: "the API", "memory", or "nobody yet"
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
+	"github.com/onprem-infra/onprem-infra/shared/nameserver"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -44,9 +45,9 @@ func (w *fakeWorld) Links() (addr.Snapshot, error) {
 	return addr.Snapshot{Links: []addr.Link{link}}, nil
 }
 
-func (w *fakeWorld) Resolvers() (files []Resolver, err error) {
+func (w *fakeWorld) Resolvers() (files []nameserver.Resolver, err error) {
 	for text := range strings.SplitSeq(w.resolver, "---\n") {
-		files = append(files, Resolver{Path: "/" + string(rune('0'+len(files))), Text: []byte(text)})
+		files = append(files, nameserver.Resolver{Path: "/" + string(rune('0'+len(files))), Text: []byte(text)})
 	}
 	return files, nil
 }

@@ -4,9 +4,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/netip"
 	"os"
 	"sync/atomic"
@@ -23,6 +21,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/metrics"
+	"github.com/onprem-infra/onprem-infra/shared/nameserver"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 )
@@ -33,15 +32,6 @@ const (
 	// coreDNSAnswer is more than CoreDNS needs for an answer that it gives by itself.
 	coreDNSAnswer = time.Second
 )
-
-// resolvers are where a host's own name servers may stand, best first: NetworkManager's view, which never has our own address in it,
-// then what NetworkManager and systemd-resolved keep beside a stub.
-var resolvers = [...]string{
-	"/run/NetworkManager/resolv.conf",
-	"/run/NetworkManager/no-stub-resolv.conf",
-	"/run/systemd/resolve/resolv.conf",
-	"/etc/resolv.conf",
-}
 
 func runDNSCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
@@ -132,20 +122,7 @@ type dnsHost struct{ port uint16 }
 
 func (dnsHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
 
-func (dnsHost) Resolvers() ([]dns.Resolver, error) {
-	var files []dns.Resolver
-	for _, path := range resolvers {
-		text, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, dns.Resolver{Path: path, Text: text})
-	}
-	return files, nil
-}
+func (dnsHost) Resolvers() ([]nameserver.Resolver, error) { return readResolvers() }
 
 func (dnsHost) Write(config []byte) (changed bool, err error) {
 	return file.WriteIfChanged(dns.Config, config, 0o644)

@@ -22,6 +22,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/nameserver"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -105,20 +106,7 @@ type nodeDNSHost struct{ *monitor }
 
 func (nodeDNSHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
 
-func (nodeDNSHost) Resolvers() ([]dns.Resolver, error) {
-	var files []dns.Resolver
-	for _, path := range resolvers {
-		text, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, dns.Resolver{Path: path, Text: text})
-	}
-	return files, nil
-}
+func (nodeDNSHost) Resolvers() ([]nameserver.Resolver, error) { return readResolvers() }
 
 func (nodeDNSHost) Write(path string, text []byte) (changed bool, err error) {
 	return file.WriteIfChanged(path, text, 0o644)

@@ -21,6 +21,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	corefiles "github.com/onprem-infra/onprem-infra/shared/corefile"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
+	"github.com/onprem-infra/onprem-infra/shared/nameserver"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -141,7 +142,7 @@ func daemons(p plan.Plan, h host) ([]string, error) {
 	}}
 	holds := vip.Snapshot{At: time.Unix(0, 0), Links: links, Nodes: []addr.Node{node}, Verdict: vip.Verdict{Hold: true}}
 	keepalivedWants, _ := vip.New(p, h.header, nil, nil, nil, nil, time.Now).Decide(holds)
-	coreDNSWants, _ := dns.New(p, h.header, nil, nil, nil).Decide(dns.Snapshot{Links: links, Resolvers: []dns.Resolver{{Text: []byte(h.resolv)}}})
+	coreDNSWants, _ := dns.New(p, h.header, nil, nil, nil).Decide(dns.Snapshot{Links: links, Resolvers: []nameserver.Resolver{{Text: []byte(h.resolv)}}})
 	for i, a := range coreDNSWants.Upstreams {
 		if h.zone != "" && a.Is6() {
 			coreDNSWants.Upstreams[i] = a.WithZone(h.zone)
