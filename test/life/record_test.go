@@ -79,8 +79,7 @@ func on(role func(c *clinic) []*Node, do func(c *clinic, n *Node) (func() error,
 	return func(c *clinic) (func() error, error) { return do(c, role(c)[0]) }
 }
 
-func masters(c *clinic) []*Node { return c.Nodes }
-func third(c *clinic) []*Node   { return []*Node{c.third} }
+func third(c *clinic) []*Node { return []*Node{c.third} }
 
 // everybodyLeaves has all nodes give the API's VIP up.
 func everybodyLeaves(c *clinic) (undo func() error, err error) {
