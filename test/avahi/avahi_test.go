@@ -62,7 +62,7 @@ func TestHeard(t *testing.T) {
 		}
 	}
 	l.until("the pod follows the address to the bridge", patient, func() bool {
-		return strings.Contains(n.says(), "on br-ex (node-ip) by IPv4 and IPv6 master-0 is announced etcd-0 is announced")
+		return strings.Contains(n.says(), "on br-ex (node-ip) by IPv4 and IPv6; master-0 is announced; etcd-0 is announced")
 	})
 	n.write(asset.File{Path: mdns.HostnameFile, Mode: 0o644, Contents: []byte("master-7\n")})
 	l.until("Avahi resolves the node behind the bridge", patient, resolves("192.0.2.10", "-4", "-n", "master-7.local"))
