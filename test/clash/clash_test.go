@@ -208,18 +208,28 @@ func until(t *testing.T, within time.Duration, is func() error) {
 	t.Fatalf("after %v: %v", within, err)
 }
 
-// finds waits until every node of a cluster has found foreign routers with these IDs.
+// finds waits until every node of a cluster has written down that it found foreign routers with these IDs.
 func (s *side) finds(ids ...vrrp.ID) {
 	s.t.Helper()
 	until(s.t, 30*time.Second, func() error {
-		got, _ := s.found()
-		for _, id := range ids {
-			if !slices.Contains(got, fmt.Sprintf("%s %d", clash.Foreign, id)) {
-				return fmt.Errorf("%s has found %q, and not another router with ID %d", s.plan.Cluster.Name, got, id)
+		for _, n := range s.nodes {
+			text, err := os.ReadFile(filepath.Join(n.dir, "state/journal.jsonl"))
+			if err != nil {
+				return err
+			}
+			for _, id := range ids {
+				if !slices.ContainsFunc(strings.Split(string(text), "\n"), func(line string) bool { return foreign(line, id) }) {
+					return fmt.Errorf("the journal of %s names no other router with ID %d: %s", n.Name, id, text)
+				}
 			}
 		}
 		return nil
 	})
+}
+
+// foreign says whether a line of a journal names a foreign router with an ID.
+func foreign(line string, id vrrp.ID) bool {
+	return strings.Contains(line, `"clash":"foreign-router"`) && strings.Contains(line, fmt.Sprintf("has the virtual router ID %d ", id))
 }
 
 func keep(*spec.Cluster) {}
@@ -268,9 +278,6 @@ func (s *side) named(other *side, all []lab.Advert, ids []vrrp.ID) {
 			s.t.Logf("%s: after %d adverts: %s", n.Name, adverts, strings.TrimSpace(line))
 			if !slices.ContainsFunc(other.nodes, func(o *node) bool { return strings.Contains(line, o.address.String()+" (") }) || !strings.Contains(line, "VRRPv2") {
 				s.t.Errorf("%s does not say who it is: %s", n.Name, line)
-			}
-			if journal, err := os.ReadFile(filepath.Join(n.dir, "state/journal.jsonl")); err != nil || !strings.Contains(string(journal), `"clash":"foreign-router"`) {
-				s.t.Errorf("the journal of %s says nothing of it: %v\n%s", n.Name, err, journal)
 			}
 		}
 	}
@@ -324,7 +331,12 @@ func TestLongTwoClusters(t *testing.T) {
 				all := adverts.So()
 				first.named(second, all, ids)
 				second.named(first, all, ids)
-				_, free = second.found()
+				until(t, 10*time.Second, func() error {
+					if _, free = second.found(); len(free) == 0 {
+						return errors.New("nobody proposes an ID")
+					}
+					return nil
+				})
 			})
 			t.Run("multicast, refuse", func(t *testing.T) {
 				first, second, _ := begin(t, func(c *spec.Cluster) { c.OnClash = clash.Refuse })
