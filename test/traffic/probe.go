@@ -163,10 +163,13 @@ func (r Requests) where(keep func(Request) bool) (kept Requests) {
 }
 
 // Blackout is the longest time between the starts of two served requests that follow one another.
-func (r Requests) Blackout() (longest time.Duration) {
-	served := r.With(Served)
-	for i := 1; i < len(served); i++ {
-		longest = max(longest, served[i].Start.Sub(served[i-1].Start))
+func (r Requests) Blackout() time.Duration { return r.With(Served).Pause() }
+
+// Pause is the longest time between the starts of two requests that follow one another, whatever became of them. One that is much longer than the client's
+// pace is its own: it had no processor.
+func (r Requests) Pause() (longest time.Duration) {
+	for i := 1; i < len(r); i++ {
+		longest = max(longest, r[i].Start.Sub(r[i-1].Start))
 	}
 	return longest
 }

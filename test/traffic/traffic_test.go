@@ -86,6 +86,9 @@ func TestBlackout(t *testing.T) {
 	if got := all.Blackout(); got != 30*time.Millisecond {
 		t.Errorf("blackout %v, want 30ms", got)
 	}
+	if got := all.Pause(); got != 10*time.Millisecond {
+		t.Errorf("the longest pause is %v, want 10ms", got)
+	}
 	if got := len(all.Unserved()); got != 2 {
 		t.Errorf("%d unserved, want 2", got)
 	}
