@@ -70,8 +70,8 @@ func (k *podKeepalived) Stop(ctx context.Context, _ string) error {
 		if err != nil {
 			return fmt.Errorf("read the supervisor's status: %w", err)
 		}
-		if status.PID == 0 || status.Leaving == supervised.Left || k.health.Probe(ctx) != nil && ctx.Err() == nil {
-			return nil // there is nobody who holds it: a supervisor takes the VIP off before it begins
+		if status.PID == 0 || status.Leaving == supervised.Left || errors.Is(k.health.Probe(ctx), syscall.ECONNREFUSED) {
+			return nil // there is nobody who holds it: a supervisor takes the VIP off before it begins. One that is slow to answer is there
 		}
 		select {
 		case <-ctx.Done():

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"strings"
 	"sync/atomic"
@@ -58,6 +59,14 @@ func TestPodKeepalivedStop(t *testing.T) {
 	if err := k.Stop(soon, "keepalived"); err == nil {
 		t.Error("the VIP is still held, and it is said to be given up")
 	}
+	answers := k.health
+	k.health = probe.NewHTTP(server.URL, func(context.Context, string, string) (net.Conn, error) { return nil, os.ErrDeadlineExceeded })
+	slowly, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if err := k.Stop(slowly, "keepalived"); err == nil {
+		t.Error("the supervisor is slow to answer, and nobody is said to hold the VIP")
+	}
+	k.health = answers
 	k.status = func() (supervised.Status, error) { return supervised.Status{}, errors.New("no disk") }
 	if err := k.Stop(t.Context(), "keepalived"); err == nil || !strings.Contains(err.Error(), "no disk") {
 		t.Errorf("a status that cannot be read: %v", err)
