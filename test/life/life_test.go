@@ -222,6 +222,16 @@ func TestLongNodes(t *testing.T) {
 	}
 }
 
+// held waits until one node alone holds the API VIP, by the observer that holder asks: another one may be a sample ahead of it.
+func (s *stage) held(ctx context.Context) error {
+	return Until(ctx, time.Minute, func() error {
+		if holders := s.Holders(); len(holders) != 1 {
+			return fmt.Errorf("the VIP is held by %v", holders)
+		}
+		return nil
+	})
+}
+
 // holder is the node that holds the VIP.
 func (s *stage) holder() *Node {
 	s.Helper()
