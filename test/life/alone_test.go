@@ -69,8 +69,8 @@ func TestAlone(t *testing.T) {
 		t.Run(fault.name, func(t *testing.T) {
 			holder := s.holder()
 			s.must(fault.do(holder))
+			s.must(Until(t.Context(), 15*time.Second, func() error { return s.another(holder.Name) }))
 			if fault.undo != nil {
-				s.must(Until(t.Context(), 15*time.Second, func() error { return s.another(holder.Name) }))
 				s.must(fault.undo(holder))
 			}
 			s.must(s.Settled(t.Context()))
