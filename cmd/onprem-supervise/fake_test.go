@@ -88,8 +88,8 @@ func TestRestartsWithBackoff(t *testing.T) {
 	if got := s.log.count(`outcome="exit status 3"`); got < 3 {
 		t.Errorf("the exit status is reported %d times, want 3 at least", got)
 	}
-	s.propose(serving) // a good configuration does not wait for ever
-	s.untilState("a", supervised.Backup, 5*time.Second)
+	s.propose(serving) // a good configuration does not wait for ever: the pause of 4 s has begun, and the next one would be 8 s
+	s.untilState("a", supervised.Backup, 10*time.Second)
 	if s.status().PID == 0 {
 		t.Error("the status lacks the PID")
 	}
