@@ -34,9 +34,14 @@ type podKeepalived struct {
 	status func() (supervised.Status, error)
 }
 
+// supervisorHealth is where keepalived's parent says that it lives. It keeps one connection.
+func supervisorHealth(p plan.Plan) *probe.HTTP {
+	return probe.NewHTTP(fmt.Sprintf("http://localhost:%d/healthz", p.Ports[port.Supervise]), localhost.Dial)
+}
+
 func newPodKeepalived(p plan.Plan) *podKeepalived {
 	return &podKeepalived{
-		health: probe.NewHTTP(fmt.Sprintf("http://localhost:%d/healthz", p.Ports[port.Supervise]), localhost.Dial),
+		health: supervisorHealth(p),
 		leave:  func(now bool) error { return requestLeave(filepath.Join(vip.RunDir, supervised.LeaveFile), now) },
 		status: func() (supervised.Status, error) { return readStatus(statusFile) },
 	}

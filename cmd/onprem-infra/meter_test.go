@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"sync/atomic"
@@ -29,6 +31,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/metrics"
+	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -94,6 +97,35 @@ func TestMeter(t *testing.T) {
 	}
 	if len(lines(page, "process_resident_memory_bytes ")) != 1 {
 		t.Error("nothing is said of the program's memory")
+	}
+}
+
+// TestParentIsAskedByOneConnection holds that whoever reads a node's metrics again and again leaves no connection with keepalived's parent behind each time.
+func TestParentIsAskedByOneConnection(t *testing.T) {
+	var connections atomic.Int32
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	server.Start()
+	defer server.Close()
+	p := statusPlan(t, vrrp.ProfileLan)
+	p.Ports = maps.Clone(p.Ports)
+	p.Ports[port.Supervise] = netip.MustParseAddrPort(server.Listener.Addr().String()).Port()
+	e := newNodeElecting(p, onDisk(t, nil), &allBut{}, nil, nil)
+	for range 5 {
+		if !e.speaks() {
+			t.Fatal("the parent answers, and is said to be dead")
+		}
+	}
+	if got := connections.Load(); got != 1 {
+		t.Errorf("%d connections, want 1", got)
+	}
+	server.Close()
+	if e.speaks() {
+		t.Error("the parent is dead, and is said to answer")
 	}
 }
 

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"net/netip"
 	"slices"
@@ -16,12 +15,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
-	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
-	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
-	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -92,10 +88,11 @@ func newNodeElecting(p plan.Plan, host nodeVIPHost, made interface{ Passes(vrrp.
 		checks = append(checks, w.Check)
 	}
 	e := newElecting(p, host, checks, made.Passes, nodes.Known)
+	parent := supervisorHealth(p)
 	e.speaks = func() bool {
 		ctx, cancel := context.WithTimeout(context.Background(), parentWithin)
 		defer cancel()
-		_, err := probe.NewHTTP(fmt.Sprintf("http://localhost:%d/healthz", p.Ports[port.Supervise]), localhost.Dial).Good(ctx)
+		_, err := parent.Good(ctx)
 		return err == nil
 	}
 	return e
