@@ -140,14 +140,11 @@ type election struct {
 // elections are those of the VIPs that this machine holds first.
 func (r *Room) elections() (all []election) {
 	p := r.plan
-	name := func(word string, i int) vrrp.InstanceName {
-		return vrrp.InstanceName(fmt.Sprintf("%s_%s_%d", p.Cluster.Name, word, i))
-	}
 	for i, vip := range p.VIPs.API {
-		all = append(all, election{vrrp.API, name("API", i), vip, p.VRRP.API.ID, p.VRRP.BootstrapPriority})
+		all = append(all, election{vrrp.API, vrrp.Name(p.Cluster.Name, vrrp.API, i), vip, p.VRRP.API.ID, p.VRRP.BootstrapPriority})
 	}
 	for i, vip := range p.VIPs.DNS {
-		all = append(all, election{vrrp.DNS, name("DNS", i), vip, p.VRRP.DNS.ID, p.VRRP.DNSBootstrapPriority})
+		all = append(all, election{vrrp.DNS, vrrp.Name(p.Cluster.Name, vrrp.DNS, i), vip, p.VRRP.DNS.ID, p.VRRP.DNSBootstrapPriority})
 	}
 	return all
 }

@@ -169,10 +169,9 @@ func TrackFile(check vrrp.CheckName, fault bool) string {
 
 // instances are the names of an election's instances.
 func (r *Room) instances(vips []netip.Addr, kind vrrp.Kind) []vrrp.InstanceName {
-	word := map[vrrp.Kind]string{vrrp.API: "API", vrrp.Ingress: "INGRESS", vrrp.DNS: "DNS"}[kind]
 	names := make([]vrrp.InstanceName, len(vips))
 	for i := range vips {
-		names[i] = vrrp.InstanceName(fmt.Sprintf("%s_%s_%d", r.plan.Cluster.Name, word, i))
+		names[i] = vrrp.Name(r.plan.Cluster.Name, kind, i)
 	}
 	return names
 }

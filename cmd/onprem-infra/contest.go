@@ -1,9 +1,7 @@
 package main
 
 import (
-	"fmt"
 	"net/netip"
-	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -21,7 +19,7 @@ type contest struct {
 func contests(p plan.Plan) (all []contest) {
 	add := func(kind vrrp.Kind, vips []netip.Addr, ladder plan.Ladder) {
 		for i, address := range vips {
-			all = append(all, contest{kind, address, vrrp.InstanceName(fmt.Sprintf("%s_%s_%d", p.Cluster.Name, strings.ToUpper(string(kind)), i)), ladder})
+			all = append(all, contest{kind, address, vrrp.Name(p.Cluster.Name, kind, i), ladder})
 		}
 	}
 	add(vrrp.API, p.VIPs.API, p.VRRP.ControlPlane)

@@ -196,7 +196,7 @@ func (l *statusLook) elections(r *statusReport, links addr.Snapshot, agreed []ne
 	all := p.VIPs.All()
 	for _, e := range electionsOf(p) {
 		for i, address := range e.vips {
-			v := statusVIP{VIP: address, For: e.kind, ID: e.id, Instance: vrrp.InstanceName(fmt.Sprintf("%s_%s_%d", p.Cluster.Name, strings.ToUpper(string(e.kind)), i))}
+			v := statusVIP{VIP: address, For: e.kind, ID: e.id, Instance: vrrp.Name(p.Cluster.Name, e.kind, i)}
 			hint := netip.Addr{}
 			for _, a := range agreed {
 				if a.BitLen() == address.BitLen() {

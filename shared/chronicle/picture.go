@@ -123,23 +123,27 @@ func (c Chronicle) lane(host string, v VIP, zero time.Time, end time.Duration) t
 // until is when the state of an event ended whose end the host has not seen: when another host, which came to hold the VIP, had last heard of it, and no
 // later than end.
 func (c Chronicle) until(e Event, end time.Time) time.Time {
-	for _, other := range c.events {
-		if other.Host == e.Host || other.Instance != e.Instance || !other.gained() || !other.At.After(e.At) || !other.At.Before(end) {
-			continue
-		}
-		return later(e.At, other.heard())
+	if next, ok := c.successor(e); ok && next.At.Before(end) {
+		return later(e.At, next.heard())
 	}
 	return end
 }
 
 // fellSilent is when a holder was heard last by the one that took the VIP over because of its silence.
 func (c Chronicle) fellSilent(e Event) (at time.Time, ok bool) {
-	for _, other := range c.events {
-		if e.State == supervised.Master && other.Host != e.Host && other.Instance == e.Instance && other.gained() && other.At.After(e.At) {
-			return later(e.At, other.heard()), other.Silent > 0
-		}
+	next, ok := c.successor(e)
+	return later(e.At, next.heard()), ok && e.State == supervised.Master && next.Silent > 0
+}
+
+// successor is the first time after an event at which another host came to hold the VIP.
+func (c Chronicle) successor(e Event) (Event, bool) {
+	at := slices.IndexFunc(c.events, func(other Event) bool {
+		return other.Host != e.Host && other.Instance == e.Instance && other.gained() && other.At.After(e.At)
+	})
+	if at < 0 {
+		return Event{}, false
 	}
-	return time.Time{}, false
+	return c.events[at], true
 }
 
 // heard is when the host that came to hold a VIP had last heard of the former holder: at that very moment, where that one has not been silent.

@@ -89,8 +89,8 @@ func (j *Journal) Note(l Look) (added []Entry) {
 		}
 		e := Entry{At: l.At.UTC().Truncate(time.Millisecond), Instance: name, VIP: l.VIPs[name], State: now.State, Priority: now.Priority, Boot: l.Boot, Late: !j.looked && before.State != ""}
 		e.Why, e.Other = j.why(before, l, name)
-		if other := l.Announced[name]; e.State == supervised.Master && e.Other.IsValid() && other.Priority > leaves && other.Priority >= now.Priority && silent(other, l.At) >= brief {
-			e.Silent = int(silent(other, l.At) / time.Millisecond)
+		if e.State == supervised.Master && e.Other.IsValid() {
+			e.Silent = int(lapsed(now, l.Announced[name], l.At) / time.Millisecond)
 		}
 		j.entries, added = append(j.entries, e), append(added, e)
 		j.failing[name] = slices.Clone(l.Failing)
@@ -187,7 +187,7 @@ func taken(now supervised.Instance, other Announced, at time.Time) string {
 	case other.Priority < now.Priority:
 		return fmt.Sprintf("it outranks %s, %d to %d", other.By, now.Priority, other.Priority)
 	}
-	if silence := silent(other, at); silence >= brief {
+	if silence := lapsed(now, other, at); silence > 0 {
 		return fmt.Sprintf("%s was not heard any more, for %v", other.By, silence)
 	}
 	return fmt.Sprintf("nobody better was heard; %s took it at the same time", other.By)
@@ -201,9 +201,13 @@ const leaves = 1
 // taken it as this host has, when nobody held it.
 const brief = 200 * time.Millisecond
 
-// silent is for how long nothing was heard of another one.
-func silent(other Announced, at time.Time) time.Duration {
-	return max(0, at.Sub(other.At)).Round(time.Millisecond)
+// lapsed is for how long nothing had been heard of another one when this host took its VIP for that reason; 0 when it was for another one.
+func lapsed(now supervised.Instance, other Announced, at time.Time) time.Duration {
+	silence := at.Sub(other.At).Round(time.Millisecond)
+	if other.Priority <= leaves || other.Priority < now.Priority || silence < brief {
+		return 0
+	}
+	return silence
 }
 
 // lost is why this host holds a VIP no more and stands by.

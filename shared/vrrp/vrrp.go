@@ -2,6 +2,11 @@
 // weights of health checks, timing, and the proof that together they elect the right holder.
 package vrrp
 
+import (
+	"fmt"
+	"strings"
+)
+
 // ID is a virtual router ID (VRID), 1 to 255 (RFC 5798 5.2.3).
 type ID uint8
 
@@ -38,6 +43,11 @@ type CheckName string
 
 // InstanceName names a VRRP instance: letters, digits, hyphens and underscores.
 type InstanceName string
+
+// Name is what the instance of a cluster's VIP is called, the number i of its kind from 0 on, as nodes of today call it.
+func Name(cluster string, kind Kind, i int) InstanceName {
+	return InstanceName(fmt.Sprintf("%s_%s_%d", cluster, strings.ToUpper(string(kind)), i))
+}
 
 // AuthPass is a VRRPv2 password of at most 8 bytes. It travels in clear text.
 type AuthPass string

@@ -99,7 +99,7 @@ func dnsVIPs() []Scar {
 			by("shared/vrrp", "TestProveDNS", "shared/vrrp/dns.go", "p.BootstrapDNS, p.DNS = 140,", "p.BootstrapDNS, p.DNS = 90,")),
 		kept("Q-38", "Two of a cluster's virtual routers have one ID.",
 			by("shared/vrrp", "TestDNSID", "shared/vrrp/dns.go", "for slices.Contains(others, id) {", "for false && slices.Contains(others, id) {"),
-			by("bootstrap/vip", "TestDNSVIP", "bootstrap/vip/decide.go", "election{vrrp.DNS, name(\"DNS\", i), vip, p.VRRP.DNS.ID,", "election{vrrp.DNS, name(\"DNS\", i), vip, p.VRRP.API.ID,")),
+			by("bootstrap/vip", "TestDNSVIP", "bootstrap/vip/decide.go", "election{vrrp.DNS, vrrp.Name(p.Cluster.Name, vrrp.DNS, i), vip, p.VRRP.DNS.ID,", "election{vrrp.DNS, vrrp.Name(p.Cluster.Name, vrrp.DNS, i), vip, p.VRRP.API.ID,")),
 		kept("Q-39", "The DNS VIP is left behind by who gives it up.",
 			by("bootstrap/vip", "TestDNSVIP", "bootstrap/vip/vip.go", "func held(p plan.Plan) []netip.Addr { return slices.Concat(p.VIPs.API, p.VIPs.DNS) }", "func held(p plan.Plan) []netip.Addr { return slices.Concat(p.VIPs.API) }"),
 			by("cmd/onprem-supervise", "TestOtherClusterVIPs", "cmd/onprem-supervise/cluster.go", "if cluster.Spec.DNSVIP.IsValid() {", "if false {")),

@@ -187,7 +187,7 @@ func compared() []Scar {
 		kept("DF-28", "The bootstrap machine that had just left was called a stranger, whose keepalived was to be stopped.",
 			by("shared/clash", "TestExpectLeft", "shared/clash/clash.go", "\t\te.part(i)\n", "")),
 		kept("DF-29", "By the report a dead node held the VIP until another one took it.",
-			by("shared/chronicle", "TestTimeline", "shared/chronicle/picture.go", "return later(e.At, other.heard()), other.Silent > 0", "return other.At, true")),
+			by("shared/chronicle", "TestTimeline", "shared/chronicle/picture.go", "return later(e.At, next.heard()), ok && e.State == supervised.Master && next.Silent > 0", "return next.At, ok && e.State == supervised.Master")),
 	}
 }
 

@@ -12,7 +12,7 @@ func part6() []Scar {
 		kept("D-01", "Names of the network were asked of a public server at random.",
 			by("test/daemons", "TestForwardOrder", corefile, "policy sequential", "policy random")),
 		kept("D-02", "Without a name server there was nothing to forward to, and CoreDNS did not start.",
-			by("cluster/dns", "TestDecideUpstreams/D-02: comments only", "shared/nameserver/nameserver.go", `return nil, "no usable name server in any resolv.conf"`, `return []netip.Addr{{}}, "no usable name server in any resolv.conf"`),
+			by("shared/nameserver", "TestUpstreams/no file", "shared/nameserver/nameserver.go", `return nil, "no usable name server in any resolv.conf"`, `return []netip.Addr{{}}, "no usable name server in any resolv.conf"`),
 			by("test/poddns", "TestNodeLife", corefile, "{{- else if not .Last}}", "{{- else}}")),
 		kept("D-03", "A change of the name servers was not followed.",
 			by("cluster/dns", "TestReload", apply, "	if changed {\n		r.read = false\n	}\n", "	if changed && err != nil {\n		r.read = false\n	}\n"),

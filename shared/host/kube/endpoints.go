@@ -1,13 +1,10 @@
 package kube
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -68,10 +65,5 @@ func (e *Endpoints) Run(ctx context.Context, wakes ...chan<- struct{}) error {
 
 func (e *Endpoints) tell() {
 	nodes, _ := e.Ready()
-	const most = 16
-	if len(nodes) > most {
-		e.follower.learnt("number of nodes", strconv.Itoa(len(nodes)))
-		return
-	}
-	e.follower.learnt("nodes", cmp.Or(strings.Join(nodes, ", "), "none"))
+	e.follower.lists("nodes", nodes)
 }

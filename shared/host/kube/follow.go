@@ -1,9 +1,12 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -110,4 +113,14 @@ func (f *follower) learnt(key, value string) {
 	if news {
 		f.log.Info(f.kind.what, key, value)
 	}
+}
+
+// lists logs who is there. Of a big cluster that would be a page, so beyond some names it is their number.
+func (f *follower) lists(key string, names []string) {
+	const most = 16
+	if len(names) > most {
+		f.learnt("number", strconv.Itoa(len(names)))
+		return
+	}
+	f.learnt(key, cmp.Or(strings.Join(names, ", "), "none"))
 }

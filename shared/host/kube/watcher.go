@@ -1,14 +1,11 @@
 package kube
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -92,17 +89,11 @@ func (w *Watcher) Run(ctx context.Context, wakes ...chan<- struct{}) error {
 	return w.table.follow(ctx, w.follower, wakes)
 }
 
-// tell logs who is there. Of a big cluster that would be a page, so beyond some names it is their number.
 func (w *Watcher) tell() {
-	const most = 16
 	nodes, _ := w.Nodes()
-	if len(nodes) > most {
-		w.follower.learnt("number", strconv.Itoa(len(nodes)))
-		return
-	}
 	names := make([]string, len(nodes))
 	for i, n := range nodes {
 		names[i] = n.Name
 	}
-	w.follower.learnt("names", cmp.Or(strings.Join(names, ", "), "none"))
+	w.follower.lists("names", names)
 }
