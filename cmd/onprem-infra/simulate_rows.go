@@ -18,16 +18,16 @@ type row struct {
 	Profile   string   `json:"profile"`
 	Scenario  string   `json:"scenario"`
 	Runs      int      `json:"runs"`
-	Min       int      `json:"min_ms"`
-	Median    int      `json:"median_ms"`
-	Max       int      `json:"max_ms"`
-	Dark      int      `json:"dark_max_ms"`
-	Tail      int      `json:"last_failed_ms"` // from the fault to the last request that failed, at worst
+	Min       int      `json:"minMs"`
+	Median    int      `json:"medianMs"`
+	Max       int      `json:"maxMs"`
+	Dark      int      `json:"darkMaxMs"`
+	Tail      int      `json:"lastFailedMs"` // from the fault to the last request that failed, at worst
 	Failed    int      `json:"failed"`
 	Requests  int      `json:"requests"`
-	Two       float64  `json:"dual_holder_max_ms"`
-	None      float64  `json:"no_holder_max_ms"`
-	Bound     *int     `json:"bound_ms"`
+	Two       float64  `json:"dualHolderMaxMs"`
+	None      float64  `json:"noHolderMaxMs"`
+	Bound     *int     `json:"boundMs"`
 	Moves     int      `json:"moves"`
 	Path      string   `json:"path"`
 	Broken    []string `json:"broken"`

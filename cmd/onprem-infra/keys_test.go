@@ -1,0 +1,47 @@
+//go:build remote
+
+package main
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// TestKeys_AreInCamelCase holds that every key of what a verb prints as JSON is spelt in one way.
+func TestKeys_AreInCamelCase(t *testing.T) {
+	known := map[reflect.Type]bool{}
+	var walk func(reflect.Type)
+	walk = func(of reflect.Type) {
+		switch of.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+			walk(of.Elem())
+			return
+		case reflect.Struct:
+		default:
+			return
+		}
+		if known[of] {
+			return
+		}
+		known[of] = true
+		for i := range of.NumField() {
+			field := of.Field(i)
+			key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if strings.ContainsAny(key, "_-") && key != "-" || key != "" && strings.ToLower(key[:1]) != key[:1] {
+				t.Errorf("%v.%s is %q: write it in camelCase", of, field.Name, key)
+			}
+			walk(field.Type)
+		}
+	}
+	for _, printed := range []any{
+		planView{}, diffReport{}, statusReport{}, doctorReport{}, row{}, spec.Finding{},
+	} {
+		walk(reflect.TypeOf(printed))
+	}
+	if len(known) < 20 {
+		t.Errorf("only %d types were looked at", len(known))
+	}
+}
