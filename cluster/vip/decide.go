@@ -80,6 +80,11 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 			why = append(why, fmt.Sprintf("no %s instance: this node has not seen the API work yet", e.word))
 			continue
 		}
+		if e.kind != vrrp.Ingress && len(e.ladder.Ranks) > 0 && r.place.full {
+			// A node of an equal priority would take the VIP at the same time as another one.
+			why = append(why, fmt.Sprintf("no %s instance: other nodes have all %d ranks", e.word, len(e.ladder.Ranks)))
+			continue
+		}
 		why = append(why, r.stand(e, s, &d.Config)...)
 	}
 	d.Memory = r.memory // with what is started now

@@ -24,8 +24,9 @@ type Claim struct {
 
 // place is a node's place among those of the control plane.
 type place struct {
-	rank int // that counts now
-	free int // that it should claim; noRank for none
+	rank int  // that counts now
+	free int  // that it should claim; noRank for none
+	full bool // every rank is another node's
 }
 
 // placed finds a node's place. A rank is theirs whose Nodes say so; of several the eldest has it and the others take another one, so that two who
@@ -57,8 +58,8 @@ func placed(self string, nodes []Node, kept string, ranks int) place {
 			p.free = rank
 		}
 	}
-	if i < 0 {
-		p.free = noRank // there is nothing to write it on
+	if p.full = i >= 0 && p.free == noRank; i < 0 {
+		p.free = noRank // there is no Node to write it on
 	}
 	return p
 }

@@ -45,25 +45,25 @@ func TestPlaced(t *testing.T) {
 		kept  string
 		want  place
 	}{
-		{"the first claims the best", "n1", aged(""), "", place{noRank, 0}},
-		{"the lowest that is free", "n4", aged("0", "2", "1", ""), "", place{noRank, 3}},
-		{"one that has left", "n3", aged("0", "2", ""), "", place{noRank, 1}},
-		{"it has what it claimed", "n2", aged("0", "3", "2"), "", place{3, noRank}},
-		{"two of one rank: the elder keeps it", "n1", aged("0", "0", ""), "0", place{0, noRank}},
-		{"two of one rank: the younger takes another", "n2", aged("0", "0", ""), "0", place{noRank, 1}},
-		{"two of one age: the name decides", "n1", twins, "", place{0, noRank}},
-		{"two of one age: and the other takes another", "n2", twins, "", place{noRank, 1}},
-		{"three of one rank", "n3", aged("0", "0", "0"), "", place{noRank, 1}},
-		{"its Node was made anew", "n3", aged("0", "1", ""), "3", place{3, 3}},
-		{"its Node was made anew, and the rank is another's", "n3", aged("0", "3", ""), "3", place{noRank, 1}},
-		{"what it claims is no rank", "n2", aged("0", "7"), "", place{noRank, 1}},
-		{"what it claims is no rank any more", "n2", aged("0", "best"), "2", place{2, 2}},
-		{"what others claim is no rank", "n2", aged("first", ""), "", place{noRank, 0}},
-		{"more nodes than ranks", "n6", aged("0", "1", "2", "3", "4", ""), "", place{noRank, noRank}},
-		{"more nodes than ranks, and one is free again", "n6", aged("0", "", "2", "3", "4", ""), "", place{noRank, 1}},
-		{"the API does not name it", "n9", aged("0", "1"), "2", place{2, noRank}},
-		{"the API does not name it, and its rank is another's", "n9", aged("0", "2"), "2", place{noRank, noRank}},
-		{"nothing is known", "", nil, "", place{noRank, noRank}},
+		{"the first claims the best", "n1", aged(""), "", place{rank: noRank, free: 0}},
+		{"the lowest that is free", "n4", aged("0", "2", "1", ""), "", place{rank: noRank, free: 3}},
+		{"one that has left", "n3", aged("0", "2", ""), "", place{rank: noRank, free: 1}},
+		{"it has what it claimed", "n2", aged("0", "3", "2"), "", place{rank: 3, free: noRank}},
+		{"two of one rank: the elder keeps it", "n1", aged("0", "0", ""), "0", place{rank: 0, free: noRank}},
+		{"two of one rank: the younger takes another", "n2", aged("0", "0", ""), "0", place{rank: noRank, free: 1}},
+		{"two of one age: the name decides", "n1", twins, "", place{rank: 0, free: noRank}},
+		{"two of one age: and the other takes another", "n2", twins, "", place{rank: noRank, free: 1}},
+		{"three of one rank", "n3", aged("0", "0", "0"), "", place{rank: noRank, free: 1}},
+		{"its Node was made anew", "n3", aged("0", "1", ""), "3", place{rank: 3, free: 3}},
+		{"its Node was made anew, and the rank is another's", "n3", aged("0", "3", ""), "3", place{rank: noRank, free: 1}},
+		{"what it claims is no rank", "n2", aged("0", "7"), "", place{rank: noRank, free: 1}},
+		{"what it claims is no rank any more", "n2", aged("0", "best"), "2", place{rank: 2, free: 2}},
+		{"what others claim is no rank", "n2", aged("first", ""), "", place{rank: noRank, free: 0}},
+		{"more nodes than ranks", "n6", aged("0", "1", "2", "3", "4", ""), "", place{rank: noRank, free: noRank, full: true}},
+		{"more nodes than ranks, and one is free again", "n6", aged("0", "", "2", "3", "4", ""), "", place{rank: noRank, free: 1}},
+		{"the API does not name it", "n9", aged("0", "1"), "2", place{rank: 2, free: noRank}},
+		{"the API does not name it, and its rank is another's", "n9", aged("0", "2"), "2", place{rank: noRank, free: noRank}},
+		{"nothing is known", "", nil, "", place{rank: noRank, free: noRank}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := placed(tt.self, tt.nodes, tt.kept, five); got != tt.want {
@@ -209,6 +209,31 @@ func TestRank(t *testing.T) {
 	if got := w.claimed(); got != "[{n1 2} {n1 1}]" {
 		t.Errorf("claims %s", got)
 	}
+}
+
+// TestMoreNodesThanRanks holds that a node for which no rank is free is no candidate for the API VIP
+// until one is: with the priority of another node it would take the VIP at the same time.
+func TestMoreNodesThanRanks(t *testing.T) {
+	w := newWorld(t, lan(), role.Master)
+	candidate := func(step string, want bool) {
+		t.Helper()
+		d, why := w.decide()
+		api := slices.ContainsFunc(d.Config.Instances, func(i keepalived.Instance) bool { return i.VIP == ip("192.0.2.5") })
+		ingress := slices.ContainsFunc(d.Config.Instances, func(i keepalived.Instance) bool { return i.VIP == ip("192.0.2.6") })
+		reason := slices.Contains(why, "no API instance: other nodes have all 5 ranks")
+		if api != want || reason == want || !ingress {
+			t.Errorf("%s: API instance %t, ingress instance %t, reasons %q", step, api, ingress, why)
+		}
+	}
+	w.nodes.Is = aged("", "0", "1", "2", "3", "4")
+	candidate("all ranks are taken", false)
+	w.nodes.Is = w.nodes.Is[:5]
+	candidate("a node has left", true)
+	c := cluster()
+	c.Timing = vrrp.ProfileCompat
+	w = newWorld(t, c, role.Master)
+	w.nodes.Is = aged("", "0", "1", "2", "3", "4")
+	candidate("compat has no ranks", true)
 }
 
 // TestItself holds that a node claims on its own Node: not by a VIP that some Node has among its addresses, and not on one of a former name.

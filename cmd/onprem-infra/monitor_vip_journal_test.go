@@ -107,7 +107,7 @@ func TestJournalFollows(t *testing.T) {
 	expect(first, second)
 	checks.fail(vrrp.CheckLB)
 	says(t, h, supervised.Backup)
-	third := "192.0.2.5 BACKUP failed here: " + string(vrrp.CheckLB) + "; a better host announces it"
+	third := "192.0.2.5 BACKUP failed here: " + string(vrrp.CheckLB) + "; no advert of another router was received"
 	expect(first, second, third)
 	end()
 	says(t, h, supervised.Master)

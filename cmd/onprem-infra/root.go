@@ -32,7 +32,12 @@ It reads an OpenShift install-config.yaml or its own cluster.yaml and writes wha
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs, // so that noVerb answers for an unknown one
-		RunE:          noVerb,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return noVerb(cmd, args)
+		},
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetIn(std.in)

@@ -49,3 +49,10 @@ func TestExitCodes(t *testing.T) {
 		}
 	}
 }
+
+// TestBare holds that the program by itself says what it can do.
+func TestBare(t *testing.T) {
+	if o := invoke(t, ""); o.code != 0 || o.err != "" || !strings.Contains(o.out, "\n  simulate ") {
+		t.Errorf("%+v", o)
+	}
+}

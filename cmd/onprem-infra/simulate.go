@@ -131,9 +131,12 @@ func simulatedCluster(c spec.Cluster, p plan.Plan) (simulate.Cluster, error) {
 	case spec.SingleReplica:
 		return out, fmt.Errorf("cluster %s has one control plane node, and nobody could take the VIP over: there is no election to simulate", p.Cluster.Name)
 	case spec.DualReplica, spec.HighlyAvailableArbiter:
-		out.Masters = 2
+		out.Masters = max(2, c.ControlPlaneReplicas)
 	default:
-		out.Masters = min(5, max(3, c.ControlPlaneReplicas))
+		out.Masters = max(3, c.ControlPlaneReplicas)
+	}
+	if out.Masters > simulate.MostMasters {
+		return out, fmt.Errorf("cluster %s has %d control plane nodes: simulate takes at most %d", p.Cluster.Name, out.Masters, simulate.MostMasters)
 	}
 	return out, nil
 }

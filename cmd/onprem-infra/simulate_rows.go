@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"text/tabwriter"
 	"time"
@@ -29,19 +30,22 @@ type row struct {
 	None      float64  `json:"noHolderMaxMs"`
 	Bound     *int     `json:"boundMs"`
 	Moves     int      `json:"moves"`
-	Path      string   `json:"path"`
+	Path      string   `json:"path"` // of the VIP, in the run with the longest wait
+	Grain     int      `json:"grainMs"`
+	OK        bool     `json:"ok"`
 	Broken    []string `json:"broken"`
 	Simulated bool     `json:"simulated"`
 }
 
-// noise is what programs and the client's own pace take beside what a bound says.
-const noise = 60 * time.Millisecond
+// grain is how much longer than an outage a client measures it that asks at a fixed pace: up to one
+// interval before it and one after it.
+const grain = 2 * simulate.ClientPace
 
 func newRow(p plan.Plan, o simulate.Outcomes) row {
 	ms := func(d time.Duration) int { return int(d.Round(time.Millisecond).Milliseconds()) }
 	part := func(d time.Duration) float64 { return float64(d.Round(100*time.Microsecond).Microseconds()) / 1000 }
 	r := row{Profile: p.Timing.Profile, Scenario: o.Scenario, Runs: o.Runs, Min: ms(o.Min), Median: ms(o.Median), Max: ms(o.Max), Dark: ms(o.Dark), Tail: ms(o.Tail),
-		Failed: o.Failed, Requests: o.Requests, Two: part(o.Two), None: part(o.None), Moves: o.Moves, Path: o.Path, Broken: []string{}, Simulated: true}
+		Failed: o.Failed, Requests: o.Requests, Two: part(o.Two), None: part(o.None), Moves: o.Moves, Path: o.Worst.Path(), Grain: ms(grain), Broken: []string{}, Simulated: true}
 	for _, b := range o.Broken {
 		r.Broken = append(r.Broken, b.String())
 	}
@@ -50,13 +54,14 @@ func newRow(p plan.Plan, o simulate.Outcomes) row {
 			continue
 		}
 		r.Bound = &b.DarkMs
-		if most := b.DarkMs + ms(noise); r.Max > most {
-			r.Broken = append(r.Broken, fmt.Sprintf("somebody waits %d ms, and the plan says %d", r.Max, b.DarkMs))
+		if most := b.DarkMs + ms(grain); r.Max > most {
+			r.Broken = append(r.Broken, fmt.Sprintf("a client waits %d ms, but the plan's bound is %d ms (grain %d ms)", r.Max, b.DarkMs, r.Grain))
 		}
-		if most := max(b.Ms, b.DarkMs) + ms(noise); r.Tail > most && !o.Figure {
-			r.Broken = append(r.Broken, fmt.Sprintf("a request fails %d ms after the fault, and the plan says %d", r.Tail, b.Ms))
+		if most := max(b.Ms, b.DarkMs) + ms(grain); r.Tail > most && !o.Figure {
+			r.Broken = append(r.Broken, fmt.Sprintf("a request fails %d ms after the fault, but the plan's bound is %d ms (grain %d ms)", r.Tail, b.Ms, r.Grain))
 		}
 	}
+	r.OK = len(r.Broken) == 0
 	return r
 }
 
@@ -84,30 +89,62 @@ func byChance(profile string, c simulate.Cluster, seed uint64, schedules int) ro
 	close(seeds)
 	crowd.Wait()
 	slices.Sort(r.Broken)
+	r.OK = len(r.Broken) == 0
 	return r
 }
 
 func tableHead() []string {
-	return []string{"scenario", "min", "mid", "max", "bound", "last", "none", "two", "failed", "VIP"}
+	return []string{"scenario", "ok?", "min", "mid", "max", "bound", "last", "none", "two", "failed", "VIP"}
 }
 
 // simulateLegend says what the columns are.
 func simulateLegend() string {
-	return broken("", "", "Times are in ms. min, mid (the median), max: what a client that asks every 10 ms waits for; bound: what the plan says of it; last: from the fault to the last "+
-		"request that fails; none, two: how long nobody or two held the VIP, at most; failed: of how many requests.")
+	return broken("", "", fmt.Sprintf("Times are in ms. min, mid (the median), max: the longest wait of a client that asks every %d ms, so that it "+
+		"measures an outage with a grain of %d ms; bound: of the plan; ok?: FAIL if max is above bound and grain or a rule is broken; last: from the "+
+		"fault to the last request that fails; none, two: the longest time with no holder and with dual holders; failed: requests of all runs; "+
+		"VIP: its holders in the run of max.", simulate.ClientPace.Milliseconds(), grain.Milliseconds()))
 }
 
 // cells are a row of the table. Of schedules by chance there is nothing to say but how many broke a rule.
 func (r row) cells() []string {
 	if r.Scenario == "random" {
-		return []string{r.Scenario, fmt.Sprintf("%d schedules by chance, %d rules broken", r.Runs, len(r.Broken)), "", "", "", "", "", "", "", ""}
+		return []string{r.Scenario, r.verdict(), fmt.Sprintf("%d random schedules, %d rules broken", r.Runs, len(r.Broken)), "", "", "", "", "", "", "", ""}
 	}
 	bound := "-"
 	if r.Bound != nil {
 		bound = fmt.Sprint(*r.Bound)
 	}
-	return []string{r.Scenario, fmt.Sprint(r.Min), fmt.Sprint(r.Median), fmt.Sprint(r.Max), bound, fmt.Sprint(r.Tail), fmt.Sprint(r.None), fmt.Sprint(r.Two),
-		fmt.Sprintf("%d/%d", r.Failed, r.Requests), r.Path}
+	return []string{r.Scenario, r.verdict(), fmt.Sprint(r.Min), fmt.Sprint(r.Median), fmt.Sprint(r.Max), bound, fmt.Sprint(r.Tail), short(r.None), short(r.Two),
+		fmt.Sprint(r.Failed), r.Path}
+}
+
+// short is a time in ms with a fraction only where it matters.
+func short(ms float64) string {
+	if ms >= 100 {
+		return fmt.Sprintf("%.0f", ms)
+	}
+	return fmt.Sprint(ms)
+}
+
+func (r row) verdict() string {
+	if r.OK {
+		return "ok"
+	}
+	return "FAIL"
+}
+
+// verdict is the answer about all rows, in a line.
+func verdict(rows []row) string {
+	var failed []string
+	for _, r := range rows {
+		if !r.OK {
+			failed = append(failed, r.Scenario)
+		}
+	}
+	if len(failed) > 0 {
+		return fmt.Sprintf("FAIL: %d of %d: %s", len(failed), len(rows), strings.Join(failed, ", "))
+	}
+	return fmt.Sprintf("ok: %d of %d within their bounds, no rule broken", len(rows), len(rows))
 }
 
 // enough is how many rules that one scenario broke are told to a person; JSON has them all.
@@ -135,7 +172,7 @@ func (s simulation) print(std streams, rows []row) error {
 		line(tableHead())
 	}
 	for _, r := range rows {
-		broken = broken || len(r.Broken) > 0
+		broken = broken || !r.OK
 		if s.format == "text" {
 			line(r.cells())
 		} else if err := enc.Encode(r); err != nil {
@@ -143,7 +180,7 @@ func (s simulation) print(std streams, rows []row) error {
 		}
 	}
 	if s.format == "text" {
-		fmt.Fprint(table, "\n"+simulateLegend())
+		fmt.Fprint(table, "\n"+verdict(rows)+"\n\n"+simulateLegend())
 	}
 	if err := table.Flush(); err != nil {
 		return err

@@ -63,7 +63,11 @@ type Journal struct {
 	entries []Entry
 	looked  bool
 	failing map[string][]string // by instance, when its state began, or at the first look
+	daemon  daemon
 }
+
+// daemon tells one keepalived process from the next.
+type daemon struct{ pid, restarts int }
 
 // Entries are all, the oldest first.
 func (j *Journal) Entries() []Entry { return slices.Clone(j.entries) }
@@ -96,6 +100,7 @@ func (j *Journal) Note(l Look) (added []Entry) {
 		j.failing[name] = slices.Clone(l.Failing)
 	}
 	j.looked = j.looked || len(names) > 0
+	j.daemon = daemon{l.Status.PID, l.Status.Restarts}
 	j.trim()
 	return added
 }
@@ -171,6 +176,9 @@ func (j *Journal) why(before Entry, l Look, name string) (string, netip.Addr) {
 		return "keepalived finds a fault: its link is down, or its address is gone", netip.Addr{}
 	case supervised.Backup:
 		if before.State == supervised.Master {
+			if l.At.Sub(other.At) >= recent {
+				other = Announced{} // it has nothing to do with this
+			}
 			return j.lost(l, name, other), other.By
 		}
 	}
@@ -201,6 +209,9 @@ const leaves = 1
 // taken it as this host has, when nobody held it.
 const brief = 200 * time.Millisecond
 
+// recent is how old an advert may be that made this host give up a VIP: longer than any router waits for one.
+const recent = 10 * time.Second
+
 // lapsed is for how long nothing had been heard of another one when this host took its VIP for that reason; 0 when it was for another one.
 func lapsed(now supervised.Instance, other Announced, at time.Time) time.Duration {
 	silence := at.Sub(other.At).Round(time.Millisecond)
@@ -212,9 +223,12 @@ func lapsed(now supervised.Instance, other Announced, at time.Time) time.Duratio
 
 // lost is why this host holds a VIP no more and stands by.
 func (j *Journal) lost(l Look, name string, other Announced) string {
-	why := "a better host announces it"
-	if other.By.IsValid() {
+	why := "no advert of another router was received"
+	switch {
+	case other.By.IsValid():
 		why = fmt.Sprintf("%s announces it with priority %d", other.By, other.Priority)
+	case j.daemon != daemon{l.Status.PID, l.Status.Restarts}:
+		why = "keepalived began anew"
 	}
 	switch bad := j.worse(name, l.Failing); {
 	case l.Status.Leaving != supervised.Stays:

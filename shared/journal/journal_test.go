@@ -55,13 +55,20 @@ func TestNote(t *testing.T) {
 		{"the holder sank below all", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 1))}, []string{"MASTER 192.0.2.12 gave it up @192.0.2.12"}},
 		{"the holder sank", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 60))}, []string{"MASTER it outranks 192.0.2.12, 100 to 60 @192.0.2.12"}},
 		{"another is better", []Look{look(0, m, 100, fails("lb")), look(1, b, 100, both(fails("lb"), hears("192.0.2.12", 130)))}, []string{"BACKUP 192.0.2.12 announces it with priority 130 @192.0.2.12"}},
-		{"nobody listens", []Look{look(0, m, 100, nil), look(1, b, 100, nil)}, []string{"BACKUP a better host announces it"}},
+		{"keepalived was killed together with its supervisor, and nobody else is there", []Look{look(0, m, 100, nil), look(1, b, 100, func(l *Look) { l.Status.PID++ })},
+			[]string{"BACKUP keepalived began anew"}},
+		{"another was heard long ago", []Look{look(0, m, 100, nil), look(60, b, 100, both(hears("192.0.2.12", 130), func(l *Look) {
+			a := l.Announced[api]
+			a.At = l.At.Add(-time.Minute)
+			l.Announced[api] = a
+		}))}, []string{"BACKUP no advert of another router was received"}},
+		{"nobody listens", []Look{look(0, m, 100, nil), look(1, b, 100, nil)}, []string{"BACKUP no advert of another router was received"}},
 		{"a check failed", []Look{look(0, m, 100, fails("mcs")), look(1, m, 80, fails("mcs", "lb", "api")), look(2, b, 70, fails("mcs", "lb", "api"))},
-			[]string{"BACKUP failed here: lb, api; a better host announces it"}},
+			[]string{"BACKUP failed here: lb, api; no advert of another router was received"}},
 		{"it was asked to", []Look{look(0, m, 100, nil), look(1, b, 1, func(l *Look) { l.Status.Leaving = supervised.Asked })},
-			[]string{"BACKUP this host was asked to give it up; a better host announces it"}},
+			[]string{"BACKUP this host was asked to give it up; no advert of another router was received"}},
 		{"its monitor was silent", []Look{look(0, m, 100, nil), look(1, b, 1, func(l *Look) { l.Status.MonitorSilent = true })},
-			[]string{"BACKUP this host's monitor was silent; a better host announces it"}},
+			[]string{"BACKUP this host's monitor was silent; no advert of another router was received"}},
 		{"it left", []Look{look(0, m, 100, nil), look(1, i, 1, func(l *Look) { l.Status.Leaving = supervised.Left })}, []string{"INIT this host was asked to give it up, and has left"}},
 		{"keepalived ended", []Look{look(0, m, 100, nil), look(1, i, 1, func(l *Look) { l.Status.PID = 0 })}, []string{"INIT keepalived ended"}},
 		{"keepalived began anew", []Look{look(0, m, 100, nil), look(1, i, 0, nil), look(2, b, 100, nil)}, []string{"INIT keepalived began anew", "BACKUP it stands by"}},
@@ -145,7 +152,7 @@ func TestRestartBlames(t *testing.T) {
 	}
 	j.Note(look(1, supervised.Master, 80, fails("mcs")))
 	added := j.Note(look(2, supervised.Backup, 70, fails("mcs", "lb")))
-	if want := "failed here: lb; a better host announces it"; len(added) != 1 || added[0].Why != want {
+	if want := "failed here: lb; no advert of another router was received"; len(added) != 1 || added[0].Why != want {
 		t.Errorf("wrote %+v, want %q", added, want)
 	}
 }
@@ -242,7 +249,7 @@ func TestReigns(t *testing.T) {
 		}
 		got = append(got, fmt.Sprintf("%v to %s, %s, %s, %t", r.From.Sub(begin), to, r.Gained, r.Lost, r.Unsure))
 	}
-	want := []string{"1s to 5s, nobody better was heard, a better host announces it, false", "6s to 9s, nobody better was heard, the host was booted, true", "9s to now, the host was booted, , true"}
+	want := []string{"1s to 5s, nobody better was heard, no advert of another router was received, false", "6s to 9s, nobody better was heard, the host was booted, true", "9s to now, the host was booted, , true"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

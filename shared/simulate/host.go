@@ -113,12 +113,13 @@ func newHost(w *world, index int, name string) *host {
 	return h
 }
 
-// stands says whether a host takes part in the election that is simulated.
+// stands says whether a host is a candidate in the election that is simulated. Where candidates
+// have ranks, the node of a rank that does not exist is none.
 func (w *world) stands(h *host) bool {
 	if w.Kind == vrrp.Ingress {
 		return h.sort != isBootstrap
 	}
-	return h.sort != isWorker
+	return h.sort == isBootstrap || h.sort == isMaster && w.candidates().Places(h.rank)
 }
 
 // settle puts every host that does not join later into the state of a cluster that has been at rest for long.

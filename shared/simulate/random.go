@@ -44,7 +44,7 @@ func Random(seed uint64, c Cluster, kinds ...Kind) Schedule {
 // Trial is a cluster by chance, of the timing and policy of c, and a schedule for it.
 func Trial(seed uint64, c Cluster) (Cluster, Schedule) {
 	d := rand.New(rand.NewPCG(seed, 0x747269616c))
-	c.Masters, c.Workers, c.Bootstrap = 2+d.IntN(4), 0, d.IntN(3) == 0
+	c.Masters, c.Workers, c.Bootstrap = 2+d.IntN(max(5, c.Masters)-1), 0, d.IntN(3) == 0
 	c.Kind, c.Client = vrrp.API, 0
 	if !c.Bootstrap && d.IntN(5) == 0 {
 		c.Kind, c.Workers = vrrp.Ingress, 1+d.IntN(3)

@@ -136,12 +136,12 @@ func TestBeginTogether(t *testing.T) {
 	const ill, begin, alone = time.Second, 20 * time.Second, 20*time.Second + 250*time.Millisecond
 	s := Schedule{Length: 25 * time.Second}
 	for i := 1; i <= 2; i++ {
-		s.Faults = append(s.Faults, on(masterName(i), 0, KillLB, KillAPI)(ill)...)
+		s.Faults = append(s.Faults, on(masterName(i), 0, KillLB, KillAPI)(Cluster{}, ill)...)
 	}
 	for i := 1; i <= 2; i++ {
-		s.Faults = append(s.Faults, on(masterName(i), 0, KillVRRP)(begin)...)
+		s.Faults = append(s.Faults, on(masterName(i), 0, KillVRRP)(Cluster{}, begin)...)
 	}
-	s.Faults = append(s.Faults, on(masterName(0), 0, PowerOff)(alone)...)
+	s.Faults = append(s.Faults, on(masterName(0), 0, PowerOff)(Cluster{}, alone)...)
 	for _, profile := range []string{vrrp.ProfileLan, vrrp.ProfileVM} {
 		timing, _ := vrrp.TimingOf(profile)
 		for base, wrong := range map[vrrp.Priority]bool{timing.Policy().ControlPlane.Base: false, 1: true} {
@@ -172,7 +172,7 @@ func TestBeginTogether(t *testing.T) {
 func TestEqual(t *testing.T) {
 	for seed := range uint64(50) {
 		c, s := Trial(seed, Of(vrrp.CompatTiming()))
-		c.Client = clientPace
+		c.Client = ClientPace
 		read, err := ParseSchedule(s.String())
 		if err != nil {
 			t.Fatal(err)
@@ -180,5 +180,28 @@ func TestEqual(t *testing.T) {
 		if a, b := Run(c, s), Run(c, read); !equal(a, b) {
 			t.Fatalf("seed %d went two ways", seed)
 		}
+	}
+}
+
+// TestMoreNodesThanRanks holds that no two nodes take the VIP at once where there are more nodes than
+// ranks, also when all those of a better rank are lost.
+func TestMoreNodesThanRanks(t *testing.T) {
+	timing, _ := vrrp.TimingOf(vrrp.ProfileLan)
+	c := Of(timing)
+	c.Masters = 7
+	faults := []Fault{}
+	for i := range 4 {
+		faults = append(faults, Fault{At: 5 * time.Second, Kind: PowerOff, Host: masterName(i)})
+	}
+	moved := 0
+	for seed := range uint64(100) {
+		r := Run(c, Schedule{Seed: seed, Length: 20 * time.Second, Faults: faults})
+		if len(r.Broken) > 0 {
+			t.Fatalf("seed %d: %v", seed, r.Broken[0])
+		}
+		moved += r.moves()
+	}
+	if moved == 0 {
+		t.Error("the VIP never moved, so that this shows nothing")
 	}
 }

@@ -41,7 +41,7 @@ func TestHandOverToWhoJustBegan(t *testing.T) {
 		}
 		for seed := range uint64(400) {
 			end := 3*time.Second + time.Duration(seed)*10*time.Millisecond
-			r := Run(c, Schedule{Seed: seed, Length: end + c.Shutdown, Faults: append(joins(0, 1, 2)(0), Fault{At: end, Kind: EndAPI, Host: bootstrapName})})
+			r := Run(c, Schedule{Seed: seed, Length: end + c.Shutdown, Faults: append(joins(0, 0, 3), Fault{At: end, Kind: EndAPI, Host: bootstrapName})})
 			if len(r.Broken) > 0 {
 				t.Fatalf("%s, seed %d: %v", timing.Profile, seed, r.Broken[0])
 			}

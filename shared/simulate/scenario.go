@@ -17,7 +17,7 @@ type Scenario struct {
 
 	after  time.Duration // from the fault to the end, beside the waits of the elections
 	change func(*Cluster)
-	faults func(at time.Duration) []Fault
+	faults func(c Cluster, at time.Duration) []Fault
 	figure func(Result) (time.Duration, bool) // what counts, if it is not the client's longest wait
 }
 
@@ -31,8 +31,8 @@ func Find(name string) (Scenario, bool) {
 	return Scenario{}, false
 }
 
-// clientPace is how often the client asks, as in the measurements.
-const clientPace = 10 * time.Millisecond
+// ClientPace is how often the client asks, as in the measurements.
+const ClientPace = 10 * time.Millisecond
 
 // Play plays a scenario once. The seed decides the phases.
 func (s Scenario) Play(c Cluster, seed uint64) Result {
@@ -45,10 +45,10 @@ func (s Scenario) Play(c Cluster, seed uint64) Result {
 	if s.change != nil {
 		s.change(&c)
 	}
-	c.Client = clientPace
+	c.Client = ClientPace
 	d := dice{Rand: newRand(seed), Cluster: c}
 	at := (2*time.Second + d.time(max(time.Second, c.Timing.Advert))).Round(time.Microsecond)
-	schedule := Schedule{Seed: seed, Length: at + s.after + 3*c.down(), Faults: s.faults(at)}
+	schedule := Schedule{Seed: seed, Length: at + s.after + 3*c.down(), Faults: s.faults(c, at)}
 	return Run(c, schedule)
 }
 
@@ -66,7 +66,6 @@ type Outcomes struct {
 	Tail             time.Duration // the longest time from a fault to a request that failed
 	Two, None        time.Duration // the longest time with two holders, and with none
 	Moves            int           // of the VIP, in the run with the most
-	Path             string        // of the VIP, in the first run
 	Broken           []Broken      // with the seed in its words
 	Worst            Result        // the run of Max
 }
@@ -108,9 +107,6 @@ func (o Outcomes) Bracket() (least, most time.Duration) {
 }
 
 func (o *Outcomes) add(r Result) {
-	if o.Path == "" {
-		o.Path = r.Path()
-	}
 	for _, b := range r.Broken {
 		b.Why = fmt.Sprintf("%s (%s, seed %d)", b.Why, o.Scenario, r.Schedule.Seed)
 		o.Broken = append(o.Broken, b)

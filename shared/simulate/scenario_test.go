@@ -78,7 +78,7 @@ func TestScenarios(t *testing.T) {
 				}
 				// Today's nodes have equal priorities, and two of them may take the VIP at once.
 				if o.Moves != moves && (c.promises() || o.Moves > moves+1 || o.Moves < moves) {
-					t.Errorf("%d moves, want %d: %s", o.Moves, moves, o.Path)
+					t.Errorf("%d moves, want %d: %s", o.Moves, moves, o.Worst.Path())
 				}
 			})
 		}

@@ -12,8 +12,8 @@ func Scenarios() []Scenario {
 }
 
 // on are faults of one host that all begin at once.
-func on(host string, lasts time.Duration, kinds ...Kind) func(time.Duration) []Fault {
-	return func(at time.Duration) (all []Fault) {
+func on(host string, lasts time.Duration, kinds ...Kind) func(Cluster, time.Duration) []Fault {
+	return func(_ Cluster, at time.Duration) (all []Fault) {
 		for _, kind := range kinds {
 			all = append(all, Fault{At: at, Kind: kind, Host: host, For: lasts})
 		}
@@ -21,15 +21,17 @@ func on(host string, lasts time.Duration, kinds ...Kind) func(time.Duration) []F
 	}
 }
 
-// joins are masters that begin to run, one after the other.
-func joins(masters ...int) func(time.Duration) []Fault {
-	return func(at time.Duration) (all []Fault) {
-		for i, n := range masters {
-			all = append(all, Fault{At: at + time.Duration(i)*200*time.Millisecond, Kind: Join, Host: masterName(n)})
-		}
-		return all
+// joins starts the masters from the first to before the last one, 200 ms apart.
+func joins(at time.Duration, first, last int) (all []Fault) {
+	for i := first; i < last; i++ {
+		wait := time.Duration(i-first) * 200 * time.Millisecond
+		all = append(all, Fault{At: at + wait, Kind: Join, Host: masterName(i)})
 	}
+	return all
 }
+
+// added is the master that member-change adds to those of the cluster.
+func added(c Cluster) int { return c.Masters - 1 }
 
 func installing(c *Cluster) { c.Bootstrap = true }
 
@@ -45,8 +47,8 @@ func measured() []Scenario {
 		{Name: "both-kill", About: "the holder's keepalived and its supervisor are killed", after: 3 * time.Second, faults: on(Holder, 0, KillKeepalived)},
 		{Name: "reboot", About: "the holder reboots in order", after: 12 * time.Second, faults: on(Holder, 3*time.Second, Reboot)},
 		{Name: "member-change", About: "a control plane node is added, and taken away again", after: 12 * time.Second,
-			change: func(c *Cluster) { c.Masters++ }, faults: func(at time.Duration) []Fault {
-				return append(joins(3)(at), Fault{At: at + 10*time.Second, Kind: Part, Host: masterName(3)})
+			change: func(c *Cluster) { c.Masters++ }, faults: func(c Cluster, at time.Duration) []Fault {
+				return append(joins(at, added(c), c.Masters), Fault{At: at + 10*time.Second, Kind: Part, Host: masterName(added(c))})
 			}},
 	}
 }
@@ -57,10 +59,10 @@ func installed() []Scenario {
 		{Name: "handover", About: "the bootstrap machine's API server shuts down in order", after: 16 * time.Second, change: installing,
 			faults: on(bootstrapName, 0, EndAPI)},
 		{Name: "early-move", About: "all checks of all masters pass while the bootstrap machine serves", after: 20 * time.Second,
-			change: installing, faults: joins(0, 1, 2)},
+			change: installing, faults: func(c Cluster, at time.Duration) []Fault { return joins(at, 0, c.Masters) }},
 		{Name: "cold-start", About: "the first master's API server serves, until its redirect is there", after: 10 * time.Second,
-			change: installing, figure: coldStart, faults: func(at time.Duration) []Fault {
-				return append(joins(0)(at), joins(1, 2)(at+longest)...) // the others are not there yet
+			change: installing, figure: coldStart, faults: func(c Cluster, at time.Duration) []Fault {
+				return append(joins(at, 0, 1), joins(at+longest, 1, c.Masters)...) // the others are not there yet
 			}},
 		{Name: "bootstrap-crash", About: "the bootstrap machine's API server is killed", after: 7 * time.Second, change: installing,
 			faults: on(bootstrapName, 0, KillAPI)},

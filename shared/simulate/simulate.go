@@ -31,6 +31,10 @@ type Cluster struct {
 	Ungated bool
 }
 
+// MostMasters is how many control plane nodes can be simulated, beside the bootstrap machine, three
+// workers and the node that member-change adds: hosts are bits of a word.
+const MostMasters = 50
+
 // Of is a cluster of three masters in operation under a timing and the policy that belongs to it, for an IPv4 VIP.
 func Of(t vrrp.Timing) Cluster {
 	return Cluster{Kind: vrrp.API, Masters: 3, Policy: t.Policy(), Timing: t, Version: t.IPv4, Shutdown: 15 * time.Second}

@@ -106,6 +106,10 @@ func down(top int) []int {
 	return all
 }
 
+// Places reports whether nodes of a rank, 0 being the best one, can be candidates: where there are
+// ranks, no two candidates may share one, because two equal backups take the VIP at once.
+func (c Candidates) Places(rank int) bool { return len(c.Ranks) == 0 || rank < len(c.Ranks) }
+
 // Rank is what a rank adds, 0 being the best one. Whoever has none yet, and whoever is beyond the last one, has the last one.
 func (c Candidates) Rank(rank int) int {
 	switch last := len(c.Ranks) - 1; {

@@ -72,6 +72,7 @@ func Parts() []Part {
 		{Title: "What a new user meets, beside the scars", IDs: numbered("RD", 1, 9), Scars: met()},
 		{Title: "Templates, envelopes, the library, the image and any Kubernetes, beside the scars", IDs: numbered("Y", 1, 16), Scars: templated()},
 		{Title: "What nodes do all the time, and how it is measured, beside the scars", IDs: numbered("Z", 1, 8), Scars: looks()},
+		{Title: "Simulations and reasons: sizes, verdicts and what was received", IDs: numbered("SI", 1, len(judged())), Scars: judged()},
 		{Title: "What an operator loses or misreads", IDs: numbered("OP", 1, len(losses())), Scars: losses()},
 	}
 }

@@ -49,7 +49,7 @@ func simulated() []Scar {
 		kept("S-09", "A name became markup of the picture.",
 			by(pictures, "TestSelf", draw, "anchor, style, html.EscapeString(text))", "anchor, style, text)")),
 		kept("S-10", "The verb was content where a rule or a bound broke, or played less than the plan promises.",
-			by(verbs, "TestSimulateBroken", rows, "\t\tbroken = broken || len(r.Broken) > 0\n", ""),
+			by(verbs, "TestSimulateBroken", rows, "\t\tbroken = broken || !r.OK\n", ""),
 			by(verbs, "TestSimulateBroken", rows, "r.Max > most {", "r.Max > 10*most {"),
 			by(verbs, "TestSimulateBounds", "shared/simulate/scenarios.go", "\t\t{Name: \"lb-hang\",", "\t\t{Name: \"lb-hung\",")),
 	}
