@@ -45,19 +45,20 @@ func parseRole(name string, more ...role.Role) (role.Role, error) {
 }
 
 // loadAssets reads the cluster and compiles it to what a host of the role gets, or the cluster itself. Of a live one it keeps the peace.
-func loadAssets(std streams, in *input, kind role.Role, l *live) (asset.Set, error) {
+func loadAssets(std streams, in *input, kind role.Role, l *live) (plan.Plan, asset.Set, error) {
 	described, err := loadCluster(std, in)
 	if err != nil {
-		return asset.Set{}, err
+		return plan.Plan{}, asset.Set{}, err
 	}
 	if described, err = l.over(described, kind); err != nil {
-		return asset.Set{}, err
+		return plan.Plan{}, asset.Set{}, err
 	}
 	p, err := plan.Compile(described)
 	if err != nil {
-		return asset.Set{}, negative(err)
+		return plan.Plan{}, asset.Set{}, negative(err)
 	}
-	return hostGoods(p, kind)
+	set, err := hostGoods(p, kind)
+	return p, set, err
 }
 
 // hostGoods are goods; what the user can mend of their errors is a negative answer.

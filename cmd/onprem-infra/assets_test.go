@@ -48,7 +48,7 @@ func TestAssetsUsage(t *testing.T) {
 		{"missing images", []string{"--role=bootstrap", "-c", config}, 1, "the bootstrap needs images.baremetalRuntimeCfgImage, images.keepalivedImage, images.corednsImage"},
 		{"an absent file", []string{"--role=bootstrap", "-c", config + "x", "--images", images}, 2, "there is no file"},
 	}
-	for verb, flag := range map[string]string{"ignition": "-o", "render": "--out"} {
+	for verb, flag := range map[string]string{"ignition": "--out", "render": "--out"} {
 		for _, tt := range tests {
 			t.Run(verb+" "+tt.name, func(t *testing.T) {
 				out := filepath.Join(t.TempDir(), "out")
@@ -71,15 +71,15 @@ func TestIgnition(t *testing.T) {
 	if !json.Valid([]byte(document)) || !strings.HasSuffix(document, "}\n") {
 		t.Errorf("no JSON: %q", document)
 	}
-	if again := must(t, "", append(args, "--format=ignition", "--spec-version=3.2.0", "-o", "-")...); again != document {
+	if again := must(t, "", append(args, "--format=ignition", "--spec-version=3.2.0", "--out", "-")...); again != document {
 		t.Error("the defaults said aloud give another document")
 	}
 	out := filepath.Join(t.TempDir(), "bootstrap.ign")
-	if said := must(t, "", append(args, "-o", out)...); said != "" {
-		t.Errorf("-o FILE printed %q", said)
+	if said := must(t, "", append(args, "--out", out)...); said != "" {
+		t.Errorf("--out FILE printed %q", said)
 	}
 	if text, err := os.ReadFile(out); err != nil || string(text) != document {
-		t.Errorf("-o FILE wrote another document (%v)", err)
+		t.Errorf("--out FILE wrote another document (%v)", err)
 	}
 	for _, wrong := range []string{"--format=yaml", "--format=", "--format=machineconfig", "--spec-version=3.5.0", "--spec-version=3.2"} {
 		if o := invoke(t, "", append(args, wrong)...); o.code != 2 || o.out != "" {

@@ -15,6 +15,8 @@ func TestFlagValues(t *testing.T) {
 		"example cluster --families":        families,
 		"ignition --role":                   "bootstrap master worker arbiter control-plane",
 		"ignition --format":                 "ignition machineconfig butane",
+		"ignition -o":                       "ignition machineconfig butane",
+		"report -o":                         "html text",
 		"ignition --spec-version":           "3.2.0",
 		"ignition --timing":                 "lan vm compat",
 		"ignition --vrrp":                   "unicast multicast",
@@ -38,7 +40,7 @@ func TestFlagValues(t *testing.T) {
 
 // A flag that names a file to write is left to the shell.
 func TestFlagValuesOfAFile(t *testing.T) {
-	if o := invoke(t, "", "__complete", "ignition", "-o", ""); strings.TrimSpace(o.out) != ":0" {
+	if o := invoke(t, "", "__complete", "ignition", "--out", ""); strings.TrimSpace(o.out) != ":0" {
 		t.Errorf("got %q", o.out)
 	}
 }

@@ -29,10 +29,10 @@ const diffLong = `diff looks at the files of a host, this one or one whose disk 
 what "render" would write there. It changes nothing. For each file that differs it shows how, and
 what happens on a running host when the plan's file takes its place:
 
-  nothing      nobody who runs notices
+  nothing      no running process is affected
   later        it counts from the next boot, or from a restart by hand
   reload       a daemon or a monitor takes another configuration; connections and virtual IPs stay
-  restart      a pod or a program begins anew; the virtual IPs stay
+  restart      a pod or a program starts, restarts or ends; the virtual IPs stay
   unknown      it cannot be told
   may-move     a virtual IP moves in a case that is named
   moves        a virtual IP that this host holds moves to another one
@@ -157,24 +157,25 @@ func hostDrift(host fs.FS, p plan.Plan, kind role.Role, now *plan.Plan) (drift.R
 	if now != nil {
 		known = append(known, *now)
 	}
-	for _, one := range known {
-		w.Retired = append(w.Retired, everyPath(one, kind)...)
+	roles := role.All()
+	if kind == role.Bootstrap {
+		roles = []role.Role{kind} // the operator of an OpenShift may have given it static pods
 	}
+	w.Retired = everyPath(roles, known...)
 	return drift.Compare(host, w), nil
 }
 
-// everyPath are those that a host of a role's phase may have, whatever it is called and whoever balances.
-func everyPath(p plan.Plan, kind role.Role) (all []string) {
-	roles := []role.Role{role.Bootstrap}
-	if kind != role.Bootstrap {
-		roles = role.Nodes()
-	}
-	for _, balancer := range []spec.LoadBalancer{spec.Managed, spec.UserManaged} {
-		for _, mdns := range []spec.MDNS{p.MDNS, spec.MDNSEnabled} {
-			p.LoadBalancer, p.MDNS = balancer, mdns
-			for _, r := range roles {
-				if list, err := paths(p, r); err == nil { // there is no such role in the cluster
-					all = append(all, list...)
+// everyPath lists the paths that hosts of these roles may have by these plans, whichever load
+// balancer the cluster has.
+func everyPath(roles []role.Role, known ...plan.Plan) (all []string) {
+	for _, p := range known {
+		for _, balancer := range []spec.LoadBalancer{spec.Managed, spec.UserManaged} {
+			for _, mdns := range []spec.MDNS{p.MDNS, spec.MDNSEnabled} {
+				p.LoadBalancer, p.MDNS = balancer, mdns
+				for _, r := range roles {
+					if list, err := paths(p, r); err == nil { // there is no such role in the cluster
+						all = append(all, list...)
+					}
 				}
 			}
 		}
@@ -222,13 +223,13 @@ func diffText(r diffReport) string {
 func worstText(l drift.Level) string {
 	switch l {
 	case drift.Nothing:
-		return "nobody who runs notices."
+		return "no running process is affected."
 	case drift.Later:
 		return "nothing changes before the next boot, or a restart by hand."
 	case drift.Reload:
 		return "daemons read their configuration again; VIPs and connections stay."
 	case drift.Restart:
-		return "pods begin anew, the VIPs stay."
+		return "pods or programs start, restart or end; the VIPs stay."
 	case drift.MayMove:
 		return "a VIP may move, see may-move."
 	case drift.Moves:

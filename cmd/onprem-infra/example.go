@@ -58,7 +58,8 @@ func exampleImagesCommand(std streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return writeDocument(std, "", text)
+			_, err = std.out.Write(text)
+			return err
 		},
 	}
 }
@@ -81,7 +82,8 @@ func exampleFlags(cmd *cobra.Command, std streams, first spec.Platform, platform
 		if err != nil {
 			return err
 		}
-		return writeDocument(std, "", text)
+		_, err = std.out.Write(text)
+		return err
 	}
 }
 

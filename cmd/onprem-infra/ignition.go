@@ -8,6 +8,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/ignition"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
@@ -18,26 +19,28 @@ const (
 	butaneForm        = "butane"
 )
 
+const ignitionLong = `ignition compiles a cluster's description to the files and units that a host of the role needs, and writes them as one document for the
+host's first boot. Nothing is looked up on the network; what Ignition's own validation would remark on is never written.
+
+-o machineconfig writes the object 99-ROLE-onprem-infra, by which the Machine Config Operator of an OpenShift gives the same to all nodes of the
+role; it has none for the bootstrap machine. -o butane writes a Butane config (fcos 1.3.0), to be read and edited.
+
+A file that holds a node's document already is that of a live cluster. Where timing or vrrp differ from what stands there nothing is written, as nodes
+that speak VRRP in two ways do not hear each other; with --migrate all of them change at one instant.`
+
 func ignitionCommand(std streams) *cobra.Command {
-	var output, format, specVersion string
+	var value, alias, specVersion string
 	forms := []string{ignitionForm, machineConfigForm, butaneForm}
 	cmd := &cobra.Command{
 		Use:   "ignition --role=ROLE -c FILE",
 		Short: "Write everything for one role into an Ignition document",
-		Long: `ignition compiles a cluster's description to the files and units that a host of the role needs, and writes them as one document for the
-host's first boot. Nothing is looked up on the network; what Ignition's own validation would remark on is never written.
-
---format=machineconfig writes the object 99-ROLE-onprem-infra, by which the Machine Config Operator of an OpenShift gives the same to all nodes of the
-role; it has none for the bootstrap machine. --format=butane writes a Butane config (fcos 1.3.0), to be read and edited.
-
-A file that holds a node's document already is that of a live cluster. Where timing or vrrp differ from what stands there nothing is written, as nodes
-that speak VRRP in two ways do not hear each other; with --migrate all of them change at one instant.`,
+		Long:  ignitionLong,
 		Example: `  onprem-infra ignition --role=bootstrap -c install-config.yaml --images images.json |
     ignition-validate -
-  onprem-infra ignition --role=master -c install-config.yaml --images images.json -o master.ign
+  onprem-infra ignition --role=master -c install-config.yaml --images images.json --out master.ign
   onprem-infra ignition --role=worker -c install-config.yaml --images images.json \
-    --format=machineconfig | oc apply -f -
-  onprem-infra ignition --role=master -c cluster.yaml --images images.json --format=butane |
+    -o machineconfig | oc apply -f -
+  onprem-infra ignition --role=master -c cluster.yaml --images images.json -o butane |
     butane --strict`,
 		Args: cobra.NoArgs,
 	}
@@ -45,14 +48,17 @@ that speak VRRP in two ways do not hear each other; with --migrate all of them c
 	imagesFlag(cmd, in)
 	name := roleFlag(cmd)
 	there := liveFlags(cmd)
-	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write; standard output without it")
-	cmd.Flags().StringVar(&format, "format", ignitionForm, "form of the document: "+strings.Join(forms, ", "))
+	w := writingFlags(cmd, std, "file to write; standard output without it")
+	cmd.Flags().StringVarP(&value, "output", "o", ignitionForm, "format of the document: "+strings.Join(forms, ", "))
+	cmd.Flags().StringVar(&alias, "format", ignitionForm, "the same as --output")
 	cmd.Flags().StringVar(&specVersion, "spec-version", ignition.SpecVersion, "version of Ignition's specification: "+ignition.SpecVersion)
+	completes(cmd, "output", forms)
 	completes(cmd, "format", forms)
 	completes(cmd, "spec-version", []string{ignition.SpecVersion})
-	cmd.RunE = func(*cobra.Command, []string) error {
-		if !slices.Contains(forms, format) {
-			return usage("--format %q is not one of: %s", format, strings.Join(forms, ", "))
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		format, err := documentFormat(cmd, w, value, alias, forms)
+		if err != nil {
+			return err
 		}
 		if specVersion != ignition.SpecVersion {
 			return usage("--spec-version %q is not one of: %s", specVersion, ignition.SpecVersion)
@@ -62,10 +68,11 @@ that speak VRRP in two ways do not hear each other; with --migrate all of them c
 			return err
 		}
 		if format == machineConfigForm && kind == role.Bootstrap {
-			return usage("--format=%s: %w", format, ignition.NoPool{Role: kind})
+			return usage("-o %s: %w", format, ignition.NoPool{Role: kind})
 		}
-		there.inDocument(output)
-		set, err := loadAssets(std, in, kind, there)
+		there.inDocument(w.place.Path)
+		w.reads(in.file, in.images)
+		_, set, err := loadAssets(std, in, kind, there)
 		if err != nil {
 			return err
 		}
@@ -73,9 +80,30 @@ that speak VRRP in two ways do not hear each other; with --migrate all of them c
 		if err != nil {
 			return err
 		}
-		return writeDocument(std, output, document)
+		return w.document(document, isHostDocument)
 	}
 	return cmd
+}
+
+// documentFormat is what -o or --format asks for.
+func documentFormat(cmd *cobra.Command, w *writing, value, alias string, forms []string) (string, error) {
+	if !slices.Contains(forms, alias) {
+		return "", usage("--format %q is not one of: %s", alias, strings.Join(forms, ", "))
+	}
+	chosen, err := w.format(value, forms)
+	if err != nil || !cmd.Flags().Changed("format") {
+		return chosen, err
+	}
+	if cmd.Flags().Changed("output") && value == chosen && chosen != alias {
+		return "", usage("-o %s and --format %s are two formats for one document: leave one out", value, alias)
+	}
+	return alias, nil
+}
+
+// isHostDocument says whether a text is a document of this verb, of any role and format.
+func isHostDocument(text []byte) bool {
+	_, found, err := ignition.Find(text, plan.Path)
+	return found || err != nil
 }
 
 // envelope puts a host's goods into a document of a form.

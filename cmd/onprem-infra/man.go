@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,8 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 )
 
-func manCommand() *cobra.Command {
-	var out string
+func manCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "man --out DIR",
 		Short: "Write the manual pages of all verbs",
@@ -23,21 +23,22 @@ func manCommand() *cobra.Command {
   man onprem-infra-doctor`,
 		Args: cobra.NoArgs,
 	}
-	cmd.Flags().StringVar(&out, "out", "", "directory to write into, made when it is not there")
+	w := writingFlags(cmd, std, "directory to write into, made when it is not there")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		out := w.place.Path
 		if out == "" {
 			return usage("--out is missing: name a directory")
 		}
 		if info, err := os.Stat(out); err == nil && !info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return usage("--out: %s is no directory that can be written into", out)
 		}
-		if err := writeTree(out, manPages(cmd.Root())); err != nil {
-			return notWritten(out, fmt.Errorf("write manual pages below %s: %w", out, err))
-		}
-		return nil
+		return w.tree(manPages(cmd.Root()), nil, isManPage)
 	}
 	return cmd
 }
+
+// isManPage says whether a text is a page of ours.
+func isManPage(_ string, text []byte) bool { return bytes.HasPrefix(text, []byte(".TH \"ONPREM")) }
 
 // manPages are the pages of a command and of everything below it.
 func manPages(cmd *cobra.Command) (pages []asset.File) {

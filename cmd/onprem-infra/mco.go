@@ -21,7 +21,6 @@ spec: {baseDomain: example.com, platform: baremetal, apiVIPs: [192.0.2.5], ingre
 `
 
 func mcoCommand(std streams) *cobra.Command {
-	var out string
 	cmd := &cobra.Command{
 		Use:   "mco --out DIR",
 		Short: "Write templates for the Machine Config Operator",
@@ -33,7 +32,9 @@ baremetalRuntimeCfgImage is ours. It has to be an operator that knows dnsRecords
 Laid over the operator's own tree it takes the place of the templates for the five platforms on premises; an empty file there has the operator leave out
 what it would have made. How nodes speak VRRP is no part of a ControllerConfig: it is what the flags say, or the platform's default. Nodes that get their
 files one after the other must not speak in two ways: for clusters that exist write what they have, which is --timing compat for nodes of today's
-OpenShift. A directory that holds a tree already is that of live clusters: where timing or vrrp differ from what stands there nothing is written; with
+OpenShift. Over a checkout of the operator itself it is written with --force, as its templates have the same names.
+
+A directory that holds a tree already is that of live clusters: where timing or vrrp differ from what stands there nothing is written; with
 --migrate all nodes of a cluster change at one instant.`,
 		Example: `  onprem-infra mco --out tree
   cp -r tree/. machine-config-operator
@@ -44,8 +45,9 @@ OpenShift. A directory that holds a tree already is that of live clusters: where
 	in := &input{}
 	knobFlags(cmd, in)
 	there := liveFlags(cmd)
-	cmd.Flags().StringVar(&out, "out", "", "directory to write below, made when it is not there")
+	w := writingFlags(cmd, std, "directory to write below, made when it is not there")
 	cmd.RunE = func(*cobra.Command, []string) error {
+		out := w.place.Path
 		if out == "" {
 			return usage("--out is missing: name a directory")
 		}
@@ -64,10 +66,8 @@ OpenShift. A directory that holds a tree already is that of live clusters: where
 		if err != nil {
 			return negative(err)
 		}
-		if err := writeTree(out, set.Tree()); err != nil {
-			return notWritten(out, fmt.Errorf("write tree %s: %w", out, err))
-		}
-		return nil
+		ours := holds(out, mco.ClusterFile)
+		return w.tree(set.Tree(), nil, func(string, []byte) bool { return ours })
 	}
 	return cmd
 }

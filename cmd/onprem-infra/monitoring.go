@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/cluster/monitoring"
@@ -11,7 +9,6 @@ import (
 )
 
 func monitoringCommand(std streams) *cobra.Command {
-	var out string
 	cmd := &cobra.Command{
 		Use:   "monitoring -c FILE --out DIR",
 		Short: "Write alert rules and a dashboard for a cluster",
@@ -31,9 +28,9 @@ files are there only then. None of this is applied by itself: not every cluster 
 		Args: cobra.NoArgs,
 	}
 	in := inputFlags(cmd)
-	cmd.Flags().StringVar(&out, "out", "", "directory to write below, made when it is not there")
+	w := writingFlags(cmd, std, "directory to write below, made when it is not there")
 	cmd.RunE = func(*cobra.Command, []string) error {
-		if out == "" {
+		if w.place.Path == "" {
 			return usage("--out is missing: name a directory")
 		}
 		described, err := loadCluster(std, in)
@@ -48,8 +45,9 @@ files are there only then. None of this is applied by itself: not every cluster 
 		if err != nil {
 			return err
 		}
-		if err := writeTree(out, set.Tree()); err != nil {
-			return notWritten(out, fmt.Errorf("write tree %s: %w", out, err))
+		w.reads(in.file)
+		if err := w.tree(set.Tree(), nil, isClusterDocument); err != nil {
+			return err
 		}
 		if p.Metrics != spec.MetricsNode {
 			_ = say(std.err, "monitoring: these hosts say their metrics on their loopback alone; for a Prometheus elsewhere make the cluster with metrics: node (--metrics node)\n")

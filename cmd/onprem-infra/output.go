@@ -3,58 +3,136 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
-	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/spf13/cobra"
+
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/host/output"
+	"github.com/onprem-infra/onprem-infra/shared/near"
 )
 
-// writeDocument writes a verb's document to the file that -o names, whole or not at all; without a name to standard output. An existing
-// file keeps its permissions.
-func writeDocument(std streams, path string, data []byte) error {
-	if path == "" || path == "-" {
-		_, err := std.out.Write(data)
-		return err
-	}
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return notWritten(path, file.Write(path, data, 0o644))
-	case err != nil:
-		return notWritten(path, err)
-	case info.Mode().IsRegular():
-		target, err := filepath.EvalSymlinks(path)
-		if err != nil {
-			return err
-		}
-		return notWritten(path, file.Write(target, data, info.Mode().Perm()))
-	}
-	return writeInto(path, data)
+// writing is how a verb writes what it has made, by its flags.
+type writing struct {
+	std   streams
+	place output.Place
+	quiet bool
 }
 
-// notWritten says why a file or a tree could not be written, by the name that the user gave it, and what to do where that is known.
-func notWritten(path string, err error) error {
+// writingFlags gives a verb the flags --out, --force, --dry-run and --quiet.
+func writingFlags(cmd *cobra.Command, std streams, what string) *writing {
+	w := &writing{std: std}
+	cmd.Flags().StringVar(&w.place.Path, "out", "", what)
+	cmd.Flags().BoolVar(&w.place.DryRun, "dry-run", false, "report what would be written, and write nothing")
+	w.forceFlags(cmd)
+	return w
+}
+
+// forceFlags gives a verb the flags --force and --quiet.
+func (w *writing) forceFlags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&w.place.Force, "force", false, "write over files that onprem-infra has not written")
+	cmd.Flags().BoolVarP(&w.quiet, "quiet", "q", false, "do not report what was written, nor any progress")
+}
+
+// toFile says whether there is a file to write; without one it is standard output.
+func (w *writing) toFile() bool { return w.place.Path != "" && w.place.Path != "-" }
+
+// reads notes what the verb reads, which it must not write over.
+func (w *writing) reads(inputs ...string) {
+	for _, name := range inputs {
+		if name != "" {
+			w.place.Inputs = append(w.place.Inputs, name)
+		}
+	}
+}
+
+// document writes one file, or to standard output.
+func (w *writing) document(data []byte, ours func(text []byte) bool) error {
+	if !w.toFile() {
+		if w.place.DryRun {
+			return w.report("would write %d bytes to standard output\n", len(data))
+		}
+		_, err := w.std.out.Write(data)
+		return err
+	}
+	done, err := w.place.Document(data, ours)
 	switch {
-	case err == nil:
+	case err != nil:
+		return refused(err)
+	case w.place.DryRun:
+		return w.report("would write %s: %s\n", done.Path, done.Action)
+	}
+	return w.report("wrote %s\n", done.Path)
+}
+
+// tree writes files below the directory of --out, and removes those at the paths in leave.
+func (w *writing) tree(files []asset.File, leave []string, ours func(path string, text []byte) bool) error {
+	done, err := w.place.Tree(files, leave, ours)
+	if err != nil {
+		return refused(err)
+	}
+	count := map[output.Action]int{}
+	for _, o := range done {
+		count[o.Action]++
+		if w.place.DryRun && o.Action != output.Keep {
+			fmt.Fprintf(w.std.out, "%-8s %s\n", o.Action, filepath.Join(w.place.Path, o.Path))
+		}
+	}
+	text := fmt.Sprintf("wrote %d files to %s", len(files), w.place.Path)
+	if w.place.DryRun {
+		text = fmt.Sprintf("would write %d files to %s: %d new, %d changed, %d as they are", len(files), w.place.Path,
+			count[output.Create], count[output.Change], count[output.Keep])
+	}
+	if n := count[output.Remove]; n > 0 {
+		text += fmt.Sprintf(", %d removed", n)
+	}
+	return w.report("%s\n", text)
+}
+
+// report tells a person what was done.
+func (w *writing) report(format string, args ...any) error {
+	if w.quiet {
 		return nil
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("write %s: there is no directory %s: make it, or name another place", path, filepath.Dir(path))
-	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("write %s: %w: name a place where you may write, or do it as a user who may", path, fs.ErrPermission)
+	}
+	return say(w.std.err, format, args...)
+}
+
+// refused gives what the user can change the exit code for it.
+func refused(err error) error {
+	if input := (output.InputError{}); errors.As(err, &input) {
+		return usage("%w", err)
+	}
+	if foreign := (output.ForeignError{}); errors.As(err, &foreign) {
+		return negative(err)
 	}
 	return err
 }
 
-// writeInto writes to a device or a pipe. A rename would put a file in its place: for root, /dev/null would be gone.
-func writeInto(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
+// allFormats are the formats that any verb prints.
+func allFormats() []string {
+	return []string{"text", "json", "yaml", htmlForm, ignitionForm, machineConfigForm, butaneForm}
+}
+
+// format reads the value of -o of a verb whose -o named the file to write up to the last release.
+// The name of a format is one; anything else is that file still, with a warning.
+func (w *writing) format(value string, forms []string) (string, error) {
+	meant := near.Word(value, forms)
+	switch {
+	case slices.Contains(forms, value):
+		return value, nil
+	case value == "":
+		return forms[0], nil
+	case slices.Contains(allFormats(), value):
+		return "", usage("-o %q is not one of: %s", value, strings.Join(forms, ", "))
+	case meant != "" && !strings.ContainsAny(value, "./"):
+		return "", usage("-o %q is not one of: %s: is it %s that you mean? A file of that name is --out %s", value, strings.Join(forms, ", "), meant, value)
+	case w.place.Path != "":
+		return "", usage("-o %q is not one of: %s; the file to write is that of --out, %s", value, strings.Join(forms, ", "), w.place.Path)
 	}
-	_, err = f.Write(data)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
+	w.place.Path = value
+	_ = say(w.std.err, "onprem-infra: warning: -o %s: a file is named with --out, and -o is the format (%s): write --out %s; the next release refuses this\n",
+		value, strings.Join(forms, ", "), value)
+	return forms[0], nil
 }

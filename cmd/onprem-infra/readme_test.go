@@ -90,7 +90,7 @@ var elsewhere = map[string]string{
 // readmeNeeds is what a command of README.md finds in the directory where its reader is, beside what the commands before it have left.
 var readmeNeeds = map[string]string{
 	"onprem-infra diff --role=master -c /etc/onprem-infra/cluster.json":                   "mkdir -p host && cp -r node/. host",
-	"onprem-infra report -o vip.html master-0.jsonl":                                      `for n in 0 1 2; do echo '{"at":"2026-01-02T03:04:05Z","instance":"a","state":"BACKUP"}' >master-$n.jsonl; done; echo '{"at":"2026-01-02T03:05:05Z","instance":"a","state":"MASTER"}' >>master-0.jsonl`,
+	"onprem-infra report --out vip.html master-0.jsonl":                                   `for n in 0 1 2; do echo '{"at":"2026-01-02T03:04:05Z","instance":"a","state":"BACKUP"}' >master-$n.jsonl; done; echo '{"at":"2026-01-02T03:05:05Z","instance":"a","state":"MASTER"}' >>master-0.jsonl`,
 	"onprem-infra render --role=master -c cluster.yaml --images images.json --timing lan": "rm -rf tree && onprem-infra render --role=master -c cluster.yaml --images images.json --timing vm --out tree",
 }
 

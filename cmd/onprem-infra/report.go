@@ -21,7 +21,7 @@ import (
 
 // reporting is what the verb was asked for.
 type reporting struct {
-	output string
+	output string // the format
 	last   int
 	ahead  []string // HOST=DURATION
 }
@@ -39,20 +39,28 @@ have written down, to some seconds; --ahead takes out what is known.`
 func reportCommand(std streams) *cobra.Command {
 	var r reporting
 	cmd := &cobra.Command{
-		Use:   "report -o FILE.html [JOURNAL...]",
+		Use:   "report --out FILE.html [JOURNAL...]",
 		Short: "Draw a real hand-over or failure across hosts, from their journals",
 		Long:  reportLong,
-		Example: `  onprem-infra report -o vip.html
-  onprem-infra report -o vip.html master-0=/tmp/m0.jsonl master-1=/tmp/m1.jsonl --ahead master-1=7s
+		Example: `  onprem-infra report --out vip.html
+  onprem-infra report -o text
+  onprem-infra report --out vip.html master-0=/tmp/m0.jsonl master-1=m1.jsonl --ahead master-1=7s
   for h in master-0 master-1 master-2; do
     echo "==> $h <=="; ssh "$h" cat /var/lib/onprem-infra/journal.jsonl
-  done | onprem-infra report -o vip.html -`,
+  done | onprem-infra report --out vip.html -`,
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&r.output, "output", "o", "", "HTML file to write; standard output without it")
+	forms := []string{htmlForm, "text"}
+	w := writingFlags(cmd, std, "file to write; standard output without it")
+	flags.StringVarP(&r.output, "output", "o", htmlForm, "format: html, or text with the table alone")
 	flags.IntVar(&r.last, "last", 5, "how many of the times at which a virtual IP moved are drawn, counted from the end")
 	flags.StringArrayVar(&r.ahead, "ahead", nil, "how far a host's clock is ahead of the others', as HOST=DURATION; may be given more than once")
+	completes(cmd, "output", forms)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		form, err := w.format(r.output, forms)
+		if err != nil {
+			return err
+		}
 		if r.last < 1 {
 			return usage("--last is 1 or more")
 		}
@@ -67,7 +75,11 @@ func reportCommand(std streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return writePage(std, r.output, page)
+		w.reads(journalFiles(args)...)
+		if form == "text" {
+			return w.document([]byte(wrapped(page.Note)+"\n"+tabled(page.Head, page.Rows)), unmarked)
+		}
+		return w.page(page)
 	}
 	return cmd
 }
@@ -123,11 +135,23 @@ func journalName(arg string) (name, path string) {
 	return strings.TrimSuffix(base, filepath.Ext(base)), arg
 }
 
+// journalFiles are the files that the command line names, or this host's own journal.
+func journalFiles(args []string) (files []string) {
+	if len(args) == 0 {
+		return []string{journal.Path}
+	}
+	for _, arg := range args {
+		_, path := journalName(arg)
+		files = append(files, path)
+	}
+	return files
+}
+
 func readJournal(path string) ([]byte, error) {
 	text, err := readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if path == journal.Path {
-			return nil, usage("this host has no journal, %s: it has held no VIP yet, or is no host of a cluster. Name the journals of hosts that have", path)
+			return nil, fmt.Errorf("this host has no journal, %s: it has held no VIP yet, or is not part of a cluster: name the journals of hosts that have one", path)
 		}
 		return nil, usage("there is no journal %s: a host keeps one at %s", path, journal.Path)
 	}

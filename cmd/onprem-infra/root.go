@@ -47,7 +47,7 @@ It reads an OpenShift install-config.yaml or its own cluster.yaml and writes wha
 		diffCommand(std),
 		exampleCommand(std),
 		ignitionCommand(std),
-		manCommand(),
+		manCommand(std),
 		mcoCommand(std),
 		monitoringCommand(std),
 		planCommand(std),

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -21,6 +20,7 @@ import (
 type simulation struct {
 	format    string
 	html      string
+	writes    *writing
 	schedule  string
 	seed      uint64
 	phases    int
@@ -50,6 +50,8 @@ The scenarios; those of a VIP that the cluster does not have are left out:
 	flags := cmd.Flags()
 	flags.StringVarP(&s.format, "output", "o", "text", "text, or json with one object a line")
 	flags.StringVar(&s.html, "html", "", "draw a run of each scenario, the worst one, into this file")
+	s.writes = &writing{std: std}
+	s.writes.forceFlags(cmd)
 	flags.StringVar(&s.schedule, "schedule", "", "play the schedule of faults in this file, and nothing else; - is standard input")
 	flags.Uint64Var(&s.seed, "seed", 1, "the first seed; equal seeds give equal results")
 	flags.IntVar(&s.phases, "phases", 200, "how often each scenario is played")
@@ -57,6 +59,11 @@ The scenarios; those of a VIP that the cluster does not have are left out:
 	completes(cmd, "output", []string{"text", "json"})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := s.check(args, cmd.Flags().Changed("schedules")); err != nil {
+			return err
+		}
+		s.writes.place.Path = s.html
+		s.writes.reads(in.file, s.schedule)
+		if err := refused(s.writes.place.Check()); err != nil {
 			return err
 		}
 		cluster, err := loadCluster(std, in)
@@ -169,7 +176,7 @@ func (s simulation) run(std streams, p plan.Plan, c simulate.Cluster, args []str
 		for _, r := range rows {
 			page.Rows = append(page.Rows, r.cells())
 		}
-		if err := writePage(std, s.html, page); err != nil {
+		if err := s.writes.page(page); err != nil {
 			return err
 		}
 	}
@@ -207,7 +214,7 @@ func (s simulation) replay(std streams, c simulate.Cluster) error {
 	result := simulate.Run(c, schedule)
 	if s.html != "" {
 		title := fmt.Sprintf("Schedule of seed %d, timing %s, simulated", schedule.Seed, c.Timing.Profile)
-		if err := writePage(std, s.html, timeline.Page{Title: title, Timelines: []timeline.Timeline{result.Timeline(title, "")}}); err != nil {
+		if err := s.writes.page(timeline.Page{Title: title, Timelines: []timeline.Timeline{result.Timeline(title, "")}}); err != nil {
 			return err
 		}
 	}
@@ -218,12 +225,4 @@ func (s simulation) replay(std streams, c simulate.Cluster) error {
 		return negative(nil)
 	}
 	return nil
-}
-
-func writePage(std streams, path string, page timeline.Page) error {
-	var text bytes.Buffer
-	if err := page.Write(&text); err != nil {
-		return err
-	}
-	return writeDocument(std, path, text.Bytes())
 }

@@ -25,7 +25,7 @@ const (
 	Missing    Kind = "missing"     // the plan has it, and the host has not
 	Differs    Kind = "differs"     // its text; its permissions may differ beside
 	Mode       Kind = "permissions" // its text is the plan's
-	Left       Kind = "left over"   // the host has it, and this plan gives it to no host of the role
+	LeftOver   Kind = "left over"   // the host has it, and this plan gives it to no host of the role
 	Disabled   Kind = "not enabled" // a unit, which the host would not start by itself
 	Unreadable Kind = "unreadable"  // it could not be looked at
 )
@@ -131,17 +131,25 @@ func modes(is, want fs.FileMode) string {
 
 // left are the files that other plans give and this one does not.
 func (w Wanted) left(root fs.FS, tree []asset.File) (all []Change) {
+	for _, p := range Left(root, tree, w.Retired) {
+		all = append(all, Change{Path: p, Kind: LeftOver, Note: "this plan gives it to no " + string(w.Role), Effects: []Effect{w.remains(p)}})
+	}
+	return all
+}
+
+// Left lists the retired paths at which the host still has a file, without those of its tree.
+func Left(root fs.FS, tree []asset.File, retired []string) (all []string) {
 	given := map[string]bool{asset.PresetPath: true}
 	for _, f := range tree {
 		given[f.Path] = true
 	}
-	for _, p := range w.Retired {
+	for _, p := range retired {
 		if given[p] {
 			continue
 		}
 		given[p] = true
 		if info, err := fs.Stat(root, inside(p)); err == nil && info.Mode().IsRegular() {
-			all = append(all, Change{Path: p, Kind: Left, Note: "this plan gives it to no " + string(w.Role), Effects: []Effect{remains(p)}})
+			all = append(all, p)
 		}
 	}
 	return all

@@ -82,7 +82,7 @@ func TestCompare(t *testing.T) {
 		{"none", func(h fstest.MapFS) { delete(h, manifest) }, "keepalived.yaml missing restart", "1 lines, mode 0644"},
 		{"a directory in its place", func(h fstest.MapFS) { h[manifest] = &fstest.MapFile{Mode: fs.ModeDir | 0o755} }, "keepalived.yaml unreadable unknown", "is no regular file there"},
 		{"far too long", func(h fstest.MapFS) { h[manifest] = &fstest.MapFile{Data: make([]byte, mostRead+1), Mode: 0o644} }, "keepalived.yaml unreadable unknown", "4194305 bytes"},
-		{"what another plan gives", func(h fstest.MapFS) { h[inside(pods+"haproxy.yaml")] = &fstest.MapFile{} }, "haproxy.yaml left over nothing", "gives it to no master"},
+		{"what another plan gives", func(h fstest.MapFS) { h[inside(pods+"haproxy.yaml")] = &fstest.MapFile{} }, "haproxy.yaml left over may-move", "gives it to no master"},
 		{"a unit that nothing starts", func(h fstest.MapFS) { delete(h, wants) }, "onprem-install.service not enabled later", ""},
 		{"a unit that is missing", func(h fstest.MapFS) { delete(h, wants); delete(h, install) }, "onprem-install.service missing later", ""},
 		{"a unit that another unit requires", func(h fstest.MapFS) {

@@ -18,10 +18,10 @@ type Level string
 
 // The levels, the least first.
 const (
-	Nothing    Level = "nothing"     // nobody who runs notices
+	Nothing    Level = "nothing"     // no running process is affected
 	Later      Level = "later"       // it counts from the next boot, or from a restart by hand
 	Reload     Level = "reload"      // a daemon reads its configuration again; connections and VIPs stay
-	Restart    Level = "restart"     // a pod or a program begins, or begins anew; the VIPs stay
+	Restart    Level = "restart"     // a pod or a program starts, restarts or ends; the VIPs stay
 	Unknown    Level = "unknown"     // it cannot be told
 	MayMove    Level = "may-move"    // a VIP moves where the words come true
 	Moves      Level = "moves"       // a VIP that this host holds moves
@@ -211,19 +211,6 @@ func (w Wanted) within(scenario string) string {
 		}
 	}
 	return "in no time that is known here"
-}
-
-// remains is what a file means that applying the plan leaves alone.
-func remains(p string) Effect {
-	switch dir, name := path.Split(p); {
-	case p == pods+"keepalived.yaml":
-		return Effect{Level: Nothing, Text: "it stays, and kubelet goes on running it: remove it by hand, and the VIPs that this node holds leave it"}
-	case dir == pods:
-		return Effect{Level: Nothing, Text: "it stays, and kubelet goes on running it: remove it by hand, and the pod ends"}
-	case dir == asset.UnitDir+"/" && path.Ext(name) != "":
-		return Effect{Level: Nothing, Text: "it stays: systemctl disable --now " + name + ", and remove it by hand"}
-	}
-	return Effect{Level: Nothing, Text: "it stays: remove it by hand"}
 }
 
 func worstFirst(effects []Effect) []Effect {

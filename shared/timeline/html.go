@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"html"
 	"io"
@@ -32,10 +33,16 @@ h1{font-size:22px;margin:0 0 4px}h2{font-size:17px;margin:36px 0 2px}p{margin:2p
 table{border-collapse:collapse;margin:14px 0}th,td{padding:4px 14px 4px 0;border-bottom:1px solid #ddd;text-align:left;vertical-align:top}
 svg{display:block;width:100%;height:auto}section{break-inside:avoid}`
 
+// mark tells a page of ours from any other HTML file.
+const mark = `<meta name="generator" content="onprem-infra">`
+
+// IsPage says whether a text is a page that Write has made.
+func IsPage(text []byte) bool { return bytes.Contains(text[:min(len(text), 1024)], []byte(mark)) }
+
 // Write writes the page. Everything is in it: no script, no font and no picture is asked of anybody.
 func (p Page) Write(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">"+
+	fmt.Fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"+mark+"<meta name=\"viewport\" content=\"width=device-width\">"+
 		"<title>%s</title>\n<style>%s</style></head><body>\n<h1>%s</h1>\n", html.EscapeString(p.Title), style, html.EscapeString(p.Title))
 	paragraph(out, p.Note)
 	p.table(out)

@@ -103,7 +103,7 @@ func TestApply(t *testing.T) {
 func render(t *testing.T, input, images string, r role.Role) (root string) {
 	t.Helper()
 	root = filepath.Join(t.TempDir(), "tree")
-	ours(t, input, "render", "--role="+string(r), "-c", "-", "--images", images, "--out", root)
+	ours(t, input, "render", "--role="+string(r), "-c", "-", "--images", images, "--out", root, "--quiet")
 	return root
 }
 

@@ -92,7 +92,7 @@ func (e *editor) apply(n *Node, file string, d told, flags ...string) {
 		e.Fatalf("render: %v: %s", err, out)
 	}
 	for _, c := range d.Changes {
-		if c.Kind == drift.Left {
+		if c.Kind == drift.LeftOver {
 			continue
 		}
 		info, err := os.Stat(filepath.Join(tree, c.Path))

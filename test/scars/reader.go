@@ -17,7 +17,7 @@ func met() []Scar {
 		kept("RD-05", "Who mistyped a field was given all the fields to read.",
 			by("shared/spec", "TestClusterFindings", "shared/spec/clusteryaml.go", "case near.Word(name, known) != \"\":", "case false:")),
 		kept("RD-06", "A file that could not be written was named by a name that nobody had given.",
-			by("cmd/onprem-infra", "TestWrong", "cmd/onprem-infra/output.go", "notWritten(path, file.Write(path, data, 0o644))", "file.Write(path, data, 0o644)")),
+			by("cmd/onprem-infra", "TestWrong", "shared/host/output/document.go", "because(p.Path, file.Write(p.Path, data, 0o644))", "file.Write(p.Path, data, 0o644)")),
 		kept("RD-07", "A digest, or the address of a request, made doctor wider than a terminal.",
 			by("cmd/onprem-infra", "TestDoctorFitsATerminal", "shared/doctor/before.go", "shortened(i.Reference)", "i.Reference"),
 			by("cmd/onprem-infra", "TestDoctorFitsATerminal", "cmd/onprem-infra/status_look.go", "\tif !errors.As(err, &request) {", "\tif true {")),

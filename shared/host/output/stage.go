@@ -1,4 +1,4 @@
-package main
+package output
 
 import (
 	"errors"
@@ -12,35 +12,6 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 )
-
-// writeTree puts files below a directory. All of them are written beside their places before the first one is moved into its own, so
-// that a full disk, or something in the way, leaves the directory as it was. A link that leads out of the directory is not followed.
-func writeTree(dir string, files []asset.File) (err error) {
-	_, statErr := os.Stat(dir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	if errors.Is(statErr, fs.ErrNotExist) {
-		defer func() {
-			if err != nil {
-				_ = os.Remove(dir)
-			}
-		}()
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	s := stage{root: root}
-	defer s.clear()
-	for _, f := range files {
-		if err := s.add(f); err != nil {
-			return err
-		}
-	}
-	return s.commit()
-}
 
 // stage is what has been written and is not in its place yet.
 type stage struct {

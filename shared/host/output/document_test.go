@@ -1,7 +1,6 @@
-package main
+package output
 
 import (
-	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,7 +8,10 @@ import (
 	"testing"
 )
 
-func TestWriteDocument(t *testing.T) {
+// ours takes any file for one of ours.
+func ours([]byte) bool { return true }
+
+func TestDocument(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	if err := os.WriteFile(path("private"), []byte("old"), 0o600); err != nil {
@@ -25,7 +27,7 @@ func TestWriteDocument(t *testing.T) {
 		name, file string
 		mode       fs.FileMode
 	}{{"new", "new", 0o644}, {"private", "private", 0o600}, {"link", "target", 0o644}} {
-		if err := writeDocument(streams{}, path(tt.name), []byte("text")); err != nil {
+		if _, err := (Place{Path: path(tt.name)}).Document([]byte("text"), ours); err != nil {
 			t.Fatal(err)
 		}
 		got, err := os.ReadFile(path(tt.file))
@@ -38,23 +40,14 @@ func TestWriteDocument(t *testing.T) {
 		t.Errorf("a link became %v, %v", info, err)
 	}
 	for _, name := range []string{"absent/file", "."} {
-		if err := writeDocument(streams{}, path(name), []byte("text")); err == nil {
+		if _, err := (Place{Path: path(name)}).Document([]byte("text"), ours); err == nil {
 			t.Errorf("%s was written", name)
 		}
 	}
 }
 
-func TestWriteDocumentToStandardOutput(t *testing.T) {
-	for _, name := range []string{"", "-"} {
-		var out bytes.Buffer
-		if err := writeDocument(streams{out: &out}, name, []byte("text")); err != nil || out.String() != "text" {
-			t.Errorf("%q: got %q, %v", name, out.String(), err)
-		}
-	}
-}
-
 // A pipe, and so /dev/null or /dev/stdout, is written to and stays what it is.
-func TestWriteDocumentIntoAPipe(t *testing.T) {
+func TestDocument_IntoAPipe(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
@@ -64,7 +57,7 @@ func TestWriteDocumentIntoAPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	if err := writeDocument(streams{}, pipe, []byte("text")); err != nil {
+	if _, err := (Place{Path: pipe}).Document([]byte("text"), ours); err != nil {
 		t.Fatal(err)
 	}
 	buf := make([]byte, 8)

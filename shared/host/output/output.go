@@ -1,0 +1,91 @@
+// Package output writes what a verb has made, a document or a tree of files, whole or not at all:
+// never over one of the verb's own inputs, and over a file of another program only if told to.
+package output
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// Place says where a verb writes, and what it may write over there.
+type Place struct {
+	Path   string   // a file, or the directory of a tree
+	Inputs []string // files that the verb has read; "-" is standard input
+	Force  bool     // write over files that are not ours
+	DryRun bool     // look at everything, and write nothing
+}
+
+// Action is what becomes of one file.
+type Action string
+
+// The actions.
+const (
+	Create Action = "new"
+	Change Action = "changed"
+	Keep   Action = "same" // what is there is what is written
+	Remove Action = "removed"
+)
+
+// Outcome is what was done to a file, or would be.
+type Outcome struct {
+	Path   string
+	Action Action
+}
+
+// InputError is an output that is one of the inputs.
+type InputError struct{ Path, Input string }
+
+func (e InputError) Error() string {
+	name := e.Input
+	if name == "-" {
+		name = "standard input"
+	}
+	return fmt.Sprintf("write %s: it is an input of this command (%s), which would be lost: name another output", e.Path, name)
+}
+
+// ForeignError is files in the way that are not ours.
+type ForeignError struct{ Paths []string }
+
+func (e ForeignError) Error() string {
+	if len(e.Paths) == 1 {
+		return fmt.Sprintf("write %s: there is a file that onprem-infra has not written: name another output, or write over it with --force", e.Paths[0])
+	}
+	return fmt.Sprintf("write %s: there are files that onprem-infra has not written: name another output, or write over them with --force", Some(e.Paths))
+}
+
+// mostNamed is how many paths one message names.
+const mostNamed = 5
+
+// Some names paths in a message, the first few of many.
+func Some(paths []string) string {
+	if more := len(paths) - mostNamed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(paths[:mostNamed], ", "), more)
+	}
+	return strings.Join(paths, ", ")
+}
+
+// mostRead bounds what is read of a file to compare it. A longer one is not ours.
+const mostRead = 64 << 20
+
+// judge says what writing data over a file that is there does. ours judges its text.
+func (p Place) judge(path string, info fs.FileInfo, have []byte, data []byte, ours func([]byte) bool) (Action, error) {
+	if bytes.Equal(have, data) {
+		return Keep, nil // nothing is lost, not even of an input
+	}
+	for _, input := range p.Inputs {
+		name := input
+		if name == "-" {
+			name = "/dev/stdin" // the file that the shell has opened there
+		}
+		if read, err := os.Stat(name); err == nil && os.SameFile(read, info) {
+			return Change, InputError{Path: path, Input: input}
+		}
+	}
+	if len(have) > 0 && !p.Force && !ours(have) {
+		return Change, ForeignError{Paths: []string{path}}
+	}
+	return Change, nil
+}

@@ -1,0 +1,139 @@
+package output
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+)
+
+// files are a small tree.
+func files() []asset.File {
+	return []asset.File{
+		{Path: "/etc/a", Mode: 0o644, Contents: []byte("a\n")},
+		{Path: "/etc/b", Mode: 0o755, Contents: []byte("b\n")},
+	}
+}
+
+// there makes a directory with files of one text.
+func there(t *testing.T, text string, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestTree_Outcomes(t *testing.T) {
+	none := func(string, []byte) bool { return false }
+	all := func(string, []byte) bool { return true }
+	for _, tt := range []struct {
+		name  string
+		dir   string
+		force bool
+		ours  func(string, []byte) bool
+		want  []Action // of a, b and what leaves
+	}{
+		{"an empty directory", there(t, ""), false, none, []Action{Create, Create}},
+		{"a file with the same text", there(t, "a\n", "etc/a"), false, none, []Action{Keep, Create}},
+		{"a file with the same text and another mode", there(t, "b\n", "etc/b"), false, none, []Action{Create, Change}},
+		{"an empty file", there(t, "", "etc/a"), false, none, []Action{Change, Create}},
+		{"a file of ours", there(t, "x", "etc/a"), false, all, []Action{Change, Create}},
+		{"a foreign file, by force", there(t, "x", "etc/a"), true, none, []Action{Change, Create}},
+		{"a file that leaves", there(t, "x", "etc/c", "etc/d"), false, none, []Action{Create, Create, Remove}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var leave []string
+			if slices.Contains(tt.want, Remove) {
+				leave = []string{"/etc/c"}
+			}
+			before := names(t, tt.dir)
+			for _, dry := range []bool{true, false} {
+				p := Place{Path: tt.dir, Force: tt.force, DryRun: dry}
+				done, err := p.Tree(files(), leave, tt.ours)
+				var got []Action
+				for _, o := range done {
+					got = append(got, o.Action)
+				}
+				if err != nil || !slices.Equal(got, tt.want) {
+					t.Errorf("dry run %v: got %v %v, want %v", dry, got, err, tt.want)
+				}
+				if after := names(t, tt.dir); dry != slices.Equal(after, before) {
+					t.Errorf("dry run %v: left %v", dry, after)
+				}
+			}
+			for _, f := range files() {
+				text, err := os.ReadFile(filepath.Join(tt.dir, f.Path))
+				info, errStat := os.Stat(filepath.Join(tt.dir, f.Path))
+				if err != nil || errStat != nil || string(text) != string(f.Contents) || info.Mode() != f.Mode {
+					t.Errorf("%s is %q %v (%v)", f.Path, text, info.Mode(), err)
+				}
+			}
+			if _, err := os.Stat(filepath.Join(tt.dir, "etc/c")); leave != nil && !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("what leaves is there: %v", err)
+			}
+		})
+	}
+}
+
+// TestTree_Refuses holds that nothing is written where one file is not to be, and that every such
+// file is named.
+func TestTree_Refuses(t *testing.T) {
+	dir := there(t, "x", "etc/a", "etc/b")
+	none := func(string, []byte) bool { return false }
+	_, err := Place{Path: dir}.Tree(files(), nil, none)
+	want := []string{filepath.Join(dir, "etc/a"), filepath.Join(dir, "etc/b")}
+	if foreign := (ForeignError{}); !errors.As(err, &foreign) || !slices.Equal(foreign.Paths, want) {
+		t.Errorf("got %v, want one about %v", err, want)
+	}
+	input := filepath.Join(dir, "etc/b")
+	_, err = Place{Path: dir, Inputs: []string{"absent", input}, Force: true}.Tree(files(), nil, none)
+	if wrong := (InputError{}); !errors.As(err, &wrong) || wrong.Input != input {
+		t.Errorf("got %v, want one about the input %s", err, input)
+	}
+	for _, name := range []string{"etc/a", "etc/b"} {
+		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(text) != "x" {
+			t.Errorf("%s is %q, %v", name, text, err)
+		}
+	}
+}
+
+// TestTree_FailsWhole makes a directory and leaves none if it fails.
+func TestTree_FailsWhole(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	twice := append(files(), asset.File{Path: "/etc/a/b", Mode: 0o644})
+	if _, err := (Place{Path: dir}).Tree(twice, nil, func(string, []byte) bool { return true }); err == nil {
+		t.Fatal("a file became a directory")
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it left %v (%v)", names(t, dir), err)
+	}
+}
+
+// names are the paths, modes and sizes below a directory.
+func names(t *testing.T, dir string) (all []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && !d.IsDir() {
+			text, _ := os.ReadFile(path)
+			all = append(all, path+" "+info.Mode().String()+" "+string(text))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
