@@ -206,7 +206,9 @@ func (r *Room) instance(e election, s Snapshot) (keepalived.Instance, string, er
 	}
 	inst.Source, inst.Peers = choice.Address, peersOf(p, vip, choice.Address, r.speakers(s.Nodes))
 	if len(inst.Peers) > 0 {
-		return inst, where + ", unicast with " + join(inst.Peers), nil
+		// Nodes advertise here from the addresses that the API has of them. No other host may outrank this machine.
+		inst.Known, inst.Near = true, vrrp.HopLimited(vip, inst.Advert)
+		return inst, where + ", unicast with " + join(inst.Peers) + ", and nobody else is heard", nil
 	}
 	inst.Peers = []netip.Addr{keepalived.Group(vip)}
 	return inst, where + ", multicast until a control plane node is known", nil

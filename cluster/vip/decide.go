@@ -252,8 +252,7 @@ func (r *Room) unicast(e election, vip netip.Addr, inst *keepalived.Instance) (s
 		return "alone", nil
 	}
 	if inst.Known = e.closed; e.closed {
-		// Today's nodes send IPv6 with the kernel's hop limit of 64.
-		inst.Near = vip.Is4() || !WatchesAll(r.plan)
+		inst.Near = vrrp.HopLimited(vip, inst.Advert)
 		whom += ", and nobody else is heard"
 	}
 	return whom, nil

@@ -159,13 +159,11 @@ func (e *electing) note(s supervised.Status, now time.Time) {
 
 // hear takes in an advert that came by a link, unless no router heeds it: else who is anywhere could have VIPs seem to move.
 func (e *electing) hear(h overhear.Heard) {
-	if !h.Heeded() {
-		return
-	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, vip := range h.VIPs {
-		if a := e.adverts[vip]; a != nil {
+		limited := vrrp.HopLimited(vip, e.plan.Timing.Model.Advert)
+		if a := e.adverts[vip]; a != nil && h.Heeded(limited) {
 			a.Hear(h.From, h.Interval, h.Priority == advert.Farewell, h.At)
 		}
 	}

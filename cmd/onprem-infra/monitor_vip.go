@@ -15,7 +15,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
-	"github.com/onprem-infra/onprem-infra/shared/host/nft"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
@@ -114,7 +113,6 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 		m.watch(ctx, "links", func(ctx context.Context) error { return host.links.follow(ctx, m.wake) })
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error { return file.Watch(ctx, host.watched(), m.wake) })
 		m.watch(ctx, "the supervisor's life", func(ctx context.Context) error { return supervise.Outlive(ctx, vip.RunDir, m.log) })
-		m.watch(ctx, "adverts from beyond a router", dropFarVRRP)
 		journal, tells := newNodeWriter(p, r, host, checks, m.log), newTeller(seen.api.NodeName, seen.api.TellOfNode, m.log)
 		journal.heard, journal.told, host.ear.journal = host.ear.announced, tells.note, journal.disturbed
 		m.watch(ctx, "the journal", journal.follow)
@@ -135,25 +133,6 @@ func nodeChecks(m *monitor, host nodeVIPHost, p plan.Plan, r role.Role, gate boo
 	return newPaced(p.Timing.Model, before, func(t vrrp.Timing, before func(vrrp.CheckName) bool) *vip.Checks {
 		return vip.NewChecks(names, t, gate, before, prober, m.wake, m.log)
 	})
-}
-
-// everyFilter is how soon a rule is back that somebody has removed, as one does who loads all rules anew.
-const everyFilter = 30 * time.Second
-
-// dropFarVRRP keeps adverts out that have passed a router, also while keepalived must hear senders that it does not know.
-func dropFarVRRP(ctx context.Context) error {
-	tick := time.NewTicker(everyFilter)
-	defer tick.Stop()
-	for {
-		if _, err := nft.DropFarVRRP(); err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
 }
 
 // vipAlive is the monitor's own health: its loop turns and its checks are made. keepalived's is the supervisor's to tell, and FAULT, or the lack of a

@@ -38,10 +38,11 @@ type Advert struct {
 	Sound    bool          // the checksum is right; who takes part in an election ignores an advert in which it is not
 }
 
-// Heeded says whether a router that hears the advert heeds it: not without a right checksum, not with an ID that is none, and of IPv4 not when it has
-// passed a router. Nodes of today send IPv6 with the kernel's hop limit.
-func (a Advert) Heeded() bool {
-	return a.Sound && a.ID != 0 && (a.From.Is6() || a.Hops == Near)
+// Heeded says whether a router that receives the advert heeds it: not without a right checksum, not
+// with an ID that is none, and not if it has passed a router. IPv6 is judged by that only where all
+// routers of the election are known to send with 255 hops (limited).
+func (a Advert) Heeded(limited bool) bool {
+	return a.Sound && a.ID != 0 && (a.Hops == Near || a.From.Is6() && !limited)
 }
 
 // The lengths of what an advert is made of.

@@ -117,19 +117,22 @@ func TestReadRefuses(t *testing.T) {
 // TestHeeded holds whom routers heed: keepalived, by our packet filter, hears of IPv4 no advert that has passed a router.
 func TestHeeded(t *testing.T) {
 	for _, tt := range []struct {
-		name   string
-		change func(*Advert)
-		want   bool
+		name    string
+		change  func(*Advert)
+		limited bool
+		want    bool
 	}{
-		{"sound, from the link", func(*Advert) {}, true},
-		{"damaged", func(a *Advert) { a.Sound = false }, false},
-		{"of no router", func(a *Advert) { a.ID = 0 }, false},
-		{"from beyond a router", func(a *Advert) { a.Hops = 254 }, false},
-		{"of IPv6, with the kernel's hops", func(a *Advert) { a.From, a.Hops = netip.MustParseAddr("fe80::9"), 64 }, true},
+		{"sound, from the link", func(*Advert) {}, false, true},
+		{"damaged", func(a *Advert) { a.Sound = false }, false, false},
+		{"of no router", func(a *Advert) { a.ID = 0 }, false, false},
+		{"from beyond a router", func(a *Advert) { a.Hops = 254 }, false, false},
+		{"of IPv6, with the kernel's hops", func(a *Advert) { a.From, a.Hops = netip.MustParseAddr("fe80::9"), 64 }, false, true},
+		{"of IPv6, where all send with 255", func(a *Advert) { a.From, a.Hops = netip.MustParseAddr("fe80::9"), 64 }, true, false},
+		{"of IPv6 from the link, where all send with 255", func(a *Advert) { a.From = netip.MustParseAddr("fe80::9") }, true, true},
 	} {
 		a := Advert{From: netip.MustParseAddr("192.0.2.9"), ID: 9, Hops: Near, Sound: true}
 		tt.change(&a)
-		if a.Heeded() != tt.want {
+		if a.Heeded(tt.limited) != tt.want {
 			t.Errorf("%s: heeded %t", tt.name, !tt.want)
 		}
 	}

@@ -173,11 +173,13 @@ func (e *Ear) Have(ids map[vrrp.Kind]vrrp.ID) { e.ids = ids }
 // Hear takes an advert in, unless no router heeds it.
 func (e *Ear) Hear(h Heard) {
 	a := h.Advert
-	if !a.Heeded() {
+	at := router{h.Link, a.From.Is4(), a.ID}
+	if !a.Heeded(slices.ContainsFunc(e.instances, func(i Instance) bool {
+		return i.router() == at && vrrp.HopLimited(i.VIP, i.Interval)
+	})) {
 		return
 	}
 	a.VIPs = a.VIPs[:min(len(a.VIPs), mostVIPs)]
-	at := router{h.Link, a.From.Is4(), a.ID}
 	all := e.speakers[at]
 	if all == nil {
 		all = map[netip.Addr]*speaker{}

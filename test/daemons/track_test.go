@@ -165,7 +165,7 @@ func TestKnown(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
 		known, near bool
-		filtered    bool   // the holder's kernel drops what has passed a router
+		filtered    string // the families of which the holder's kernel drops what has passed a router
 		sender      string // of the adverts that outrank
 		ttl         string // that it sends with; empty for what keepalived does by itself
 		six         bool
@@ -178,9 +178,11 @@ func TestKnown(t *testing.T) {
 		{name: "a peer of today", known: true, near: true, sender: "peer", moves: true},
 		{name: "a peer of today by IPv6", known: true, sender: "peer", six: true, moves: true},
 		{name: "a stranger by a router", sender: "stranger", ttl: "254", moves: true},
-		{name: "a stranger by a router, filtered", filtered: true, sender: "stranger", ttl: "254"},
-		{name: "a stranger of this network, filtered", filtered: true, sender: "stranger", ttl: "255", moves: true},
-		{name: "a stranger by IPv6, filtered", filtered: true, sender: "stranger", six: true, moves: true},
+		{name: "a stranger by a router, filtered", filtered: "4", sender: "stranger", ttl: "254"},
+		{name: "a stranger of this network, filtered", filtered: "4", sender: "stranger", ttl: "255", moves: true},
+		{name: "a stranger by IPv6, IPv4 filtered", filtered: "4", sender: "stranger", six: true, moves: true},
+		{name: "a stranger by IPv6, filtered", filtered: "46", sender: "stranger", six: true},
+		{name: "a peer by IPv6, filtered", filtered: "46", sender: "peer", ttl: "255", six: true, moves: true},
 		{name: "a peer by a router", known: true, near: true, sender: "peer", ttl: "254"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -201,8 +203,15 @@ func TestKnown(t *testing.T) {
 			defer observer.Stop()
 			config := fast(vip, net+"11", 60, netip.MustParseAddr(senders["peer"]))
 			config.Instances[0].Known, config.Instances[0].Near = tt.known, tt.near
-			if tt.filtered {
-				if err := holder.Do(func() error { _, err := nft.DropFarVRRP(); return err }); err != nil {
+			far := nft.Far{}
+			if strings.Contains(tt.filtered, "4") {
+				far.IPv4 = []vrrp.ID{config.Instances[0].ID}
+			}
+			if strings.Contains(tt.filtered, "6") {
+				far.IPv6 = []vrrp.ID{config.Instances[0].ID}
+			}
+			if tt.filtered != "" {
+				if err := holder.Do(func() error { _, err := new(nft.FarFilter).Keep(far); return err }); err != nil {
 					t.Fatal(err)
 				}
 			}

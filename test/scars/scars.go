@@ -74,6 +74,7 @@ func Parts() []Part {
 		{Title: "What nodes do all the time, and how it is measured, beside the scars", IDs: numbered("Z", 1, 8), Scars: looks()},
 		{Title: "Simulations and reasons: sizes, verdicts and what was received", IDs: numbered("SI", 1, len(judged())), Scars: judged()},
 		{Title: "What an operator loses or misreads", IDs: numbered("OP", 1, len(losses())), Scars: losses()},
+		{Title: "One hostile host of the network, beside the scars", IDs: numbered("HO", 1, 4), Scars: network()},
 	}
 }
 

@@ -119,7 +119,7 @@ func weaknesses() []Scar {
 			by("test/daemons", "TestKnown", template, near, "")),
 		kept("W-31", "Adverts of hosts that are no peers were believed.",
 			by("test/daemons", "TestKnown", template, sources, nobodys),
-			by("test/daemons", "TestKnown", "shared/host/nft/vrrp.go", "Data: []byte{nearTTL}", "Data: []byte{nearTTL - 1}"),
+			by("test/daemons", "TestKnown", "shared/host/nft/vrrp.go", "Data: []byte{nearHops}", "Data: []byte{nearHops - 1}"),
 			by(nodes, "TestKnown", "cluster/vip/learn.go", "if s.At.Sub(r.held[name]) >= reign {", "if true {")),
 		partly("W-32", "No check asked for a certificate, the statistics' password was public, and their ports were everybody's.",
 			"The machine config server of this host is asked without its CA, which nobody here knows. Two ports that tell whether the balancer works are open, as today.",

@@ -5,56 +5,118 @@ import (
 
 	"github.com/google/nftables"
 	"github.com/google/nftables/expr"
+
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// nearTable is the name of a table of IPv4.
-const nearTable = "onprem-infra-vrrp"
+// farTable is the name of two tables, one of IPv4 and one of IPv6.
+const farTable = "onprem-infra-vrrp"
 
-// The protocol of VRRP (RFC 3768 5.2.4), and the TTL that only a packet of the same network still has (5.2.3).
+// The protocol of VRRP (RFC 5798 5.1.1.4), and the TTL and hop limit that only a packet of the same
+// network still has (5.1.1.3 and 5.1.2.3).
 const (
-	vrrp    = 112
-	nearTTL = 255
+	protocolVRRP = 112
+	nearHops     = 255
 )
 
-// nearRule drops VRRP packets that have passed a router.
-func nearRule() []expr.Any {
-	return []expr.Any{
-		&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: register}, equal([]byte{vrrp}),
-		&expr.Payload{DestRegister: register, Base: expr.PayloadBaseNetworkHeader, Offset: 8, Len: 1},
-		&expr.Cmp{Op: expr.CmpOpNeq, Register: register, Data: []byte{nearTTL}},
-		&expr.Verdict{Kind: expr.VerdictDrop},
-	}
+// Far names the virtual routers, by family, whose adverts are dropped if they have passed a router.
+// Others of the same IDs elsewhere are left alone: a host may run a keepalived of its user's own,
+// and the kernel's hop limit, which that may send with, is not 255.
+type Far struct{ IPv4, IPv6 []vrrp.ID }
+
+// FarFilter holds the rules for that. The zero value has seen nothing; one is for one Far, and
+// for one goroutine.
+type FarFilter struct {
+	known      bool
+	generation uint32 // that the rules were read in
 }
 
-// DropFarVRRP has IPv4 VRRP packets dropped whose TTL is not 255: they have passed a router, and nobody who takes part in an election is behind
-// one. It says whether it had to. The rule stays when this program ends: it is right on every node. IPv6 is left alone, as today's nodes send with
-// the kernel's hop limit, which anybody's packet can have.
-func DropFarVRRP() (changed bool, err error) {
+// Keep has the kernel drop the adverts of far, and no others, before any program receives them. It
+// says whether it had to change anything. While nothing in the packet filter changes it costs one
+// question. The rules stay when this program ends: they are right as long as the host has a part in
+// these elections, and keepalived may outlive its parent by a moment.
+func (f *FarFilter) Keep(far Far) (changed bool, err error) {
+	now, err := generation()
+	if err != nil || f.known && f.generation == now {
+		return false, err
+	}
+	f.known = false
 	c, err := nftables.New()
 	if err != nil {
 		return false, fmt.Errorf("open netfilter: %w", err)
 	}
-	t := &nftables.Table{Name: nearTable, Family: nftables.TableFamilyIPv4}
-	input := &nftables.Chain{Name: "input", Table: t, Type: nftables.ChainTypeFilter, Hooknum: nftables.ChainHookInput, Priority: nftables.ChainPriorityFilter}
+	for _, one := range []struct {
+		family nftables.TableFamily
+		hops   uint32 // where the header has them
+		ids    []vrrp.ID
+	}{{nftables.TableFamilyIPv4, 8, far.IPv4}, {nftables.TableFamilyIPv6, 7, far.IPv6}} {
+		again, err := keepFar(c, one.family, farRules(one.hops, one.ids))
+		if err != nil {
+			return changed, fmt.Errorf("write table %s: %w", farTable, err)
+		}
+		changed = changed || again
+	}
+	f.known, f.generation = !changed, now
+	return changed, nil
+}
+
+// farRules drop the adverts of virtual routers that have another number of hops.
+func farRules(hops uint32, ids []vrrp.ID) (rules [][]expr.Any) {
+	for _, id := range ids {
+		rules = append(rules, []expr.Any{
+			&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: register}, equal([]byte{protocolVRRP}),
+			&expr.Payload{DestRegister: register, Base: expr.PayloadBaseTransportHeader, Offset: 1, Len: 1},
+			equal([]byte{byte(id)}),
+			&expr.Payload{DestRegister: register, Base: expr.PayloadBaseNetworkHeader, Offset: hops, Len: 1},
+			&expr.Cmp{Op: expr.CmpOpNeq, Register: register, Data: []byte{nearHops}},
+			&expr.Verdict{Kind: expr.VerdictDrop},
+		})
+	}
+	return rules
+}
+
+// keepFar makes one family's table hold these rules. Without any there is no table.
+func keepFar(c *nftables.Conn, family nftables.TableFamily, rules [][]expr.Any) (changed bool, err error) {
+	t := &nftables.Table{Name: farTable, Family: family}
 	there, err := exists(c, *t)
-	if err != nil {
+	if err != nil || !there && len(rules) == 0 {
 		return false, err
 	}
-	if there {
-		rules, err := c.GetRules(t, input)
-		if err == nil {
-			if same, err := equalRules(rules, [][]expr.Any{nearRule()}); err == nil && same {
-				return false, nil
-			}
+	want := chain{name: "input", kind: nftables.ChainTypeFilter,
+		hook: nftables.ChainHookInput, priority: nftables.ChainPriorityFilter, rules: rules}
+	if there && len(rules) > 0 {
+		if same, err := hasChain(c, t, want); err != nil || same {
+			return false, err
 		}
 	}
 	c.AddTable(t) // so that there is one to remove
 	c.DelTable(t)
-	c.AddTable(t)
-	c.AddChain(input)
-	c.AddRule(&nftables.Rule{Table: t, Chain: input, Exprs: nearRule()})
-	if err := c.Flush(); err != nil {
-		return false, fmt.Errorf("write table %s: %w", nearTable, err)
+	if len(rules) > 0 {
+		c.AddTable(t)
+		made := c.AddChain(&nftables.Chain{Name: want.name, Table: t, Type: want.kind,
+			Hooknum: want.hook, Priority: want.priority})
+		for _, exprs := range rules {
+			c.AddRule(&nftables.Rule{Table: t, Chain: made, Exprs: exprs})
+		}
 	}
-	return true, nil
+	return true, c.Flush()
+}
+
+// hasChain says whether a table has this chain, whatever else is in it.
+func hasChain(c *nftables.Conn, t *nftables.Table, want chain) (bool, error) {
+	all, err := c.ListChainsOfTableFamily(t.Family)
+	if err != nil {
+		return false, fmt.Errorf("list netfilter chains: %w", err)
+	}
+	for _, have := range all {
+		if have.Table.Name != t.Name || have.Name != want.name || !alike(have, want) {
+			continue
+		}
+		rules, err := c.GetRules(t, have)
+		if err != nil {
+			return false, fmt.Errorf("list netfilter rules of %s %s: %w", t.Name, want.name, err)
+		}
+		return equalRules(rules, want.rules)
+	}
+	return false, nil
 }

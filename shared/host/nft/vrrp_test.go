@@ -4,36 +4,67 @@ import (
 	"testing"
 
 	"github.com/google/nftables"
+
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// TestDropFarVRRP holds that the rule is written when it is not there, or is another one, and only then. That it drops the right packets is for
-// the daemons' tests.
-func TestDropFarVRRP(t *testing.T) {
+// TestFarFilter holds that the rules are written when they are not there, or are others, and only
+// then. That they drop the right packets is for the daemons' tests.
+func TestFarFilter(t *testing.T) {
+	ip, ip6 := nftables.TableFamilyIPv4, nftables.TableFamilyIPv6
 	within(t, func(t *testing.T) {
-		drop := func(what string, want bool) {
+		both, one := Far{IPv4: []vrrp.ID{7, 9}, IPv6: []vrrp.ID{7, 9}}, Far{IPv4: []vrrp.ID{7}}
+		var filter FarFilter
+		keep := func(what string, far Far, want bool) {
 			t.Helper()
-			if changed, err := DropFarVRRP(); err != nil || changed != want {
+			if changed, err := filter.Keep(far); err != nil || changed != want {
 				t.Errorf("%s: changed %t, %v, want %t", what, changed, err, want)
 			}
 		}
-		drop("the first time", true)
-		drop("the second time", false)
-		c, err := nftables.New()
-		if err != nil {
-			t.Fatal(err)
+		meddle := func(do func(*nftables.Conn)) {
+			t.Helper()
+			c, err := nftables.New()
+			if err != nil {
+				t.Fatal(err)
+			}
+			do(c)
+			if err := c.Flush(); err != nil {
+				t.Fatal(err)
+			}
 		}
-		c.FlushTable(&nftables.Table{Name: nearTable, Family: nftables.TableFamilyIPv4})
-		if err := c.Flush(); err != nil {
-			t.Fatal(err)
+		there := func(what string, family nftables.TableFamily, want bool) {
+			t.Helper()
+			c, err := nftables.New()
+			if err != nil {
+				t.Fatal(err)
+			}
+			have, err := exists(c, nftables.Table{Name: farTable, Family: family})
+			if err != nil || have != want {
+				t.Errorf("%s: a table of family %d %t, %v, want %t", what, family, have, err, want)
+			}
 		}
-		drop("somebody has emptied the table", true)
-		c.DelTable(&nftables.Table{Name: nearTable, Family: nftables.TableFamilyIPv4})
-		if err := c.Flush(); err != nil {
-			t.Fatal(err)
+		keep("the first time", both, true)
+		keep("the second time", both, false)
+		there("both", ip6, true)
+		for _, family := range []nftables.TableFamily{ip, ip6} {
+			own := &nftables.Table{Name: farTable, Family: family}
+			meddle(func(c *nftables.Conn) { c.FlushTable(own) })
+			keep("a program has emptied the table", both, true)
+			meddle(func(c *nftables.Conn) { c.DelTable(own) })
+			keep("a program has removed the table", both, true)
+			keep("at rest", both, false)
 		}
-		drop("somebody has removed the table", true)
-		drop("at rest", false)
+		meddle(func(c *nftables.Conn) { c.FlushRuleset() })
+		keep("a program has removed all tables", both, true)
 		ensure(t, rules(), true)
-		drop("beside the balancer's rules", false)
+		keep("beside the balancer's rules", both, false)
+		filter = FarFilter{}
+		keep("for other routers", one, true)
+		there("for IPv4 alone", ip, true)
+		there("for IPv4 alone", ip6, false)
+		filter = FarFilter{}
+		keep("for none", Far{}, true)
+		there("for none", ip, false)
+		keep("for none at rest", Far{}, false)
 	})
 }

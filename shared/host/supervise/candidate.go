@@ -106,7 +106,7 @@ func open(config []byte) []byte { return known.ReplaceAll(config, nil) }
 
 // heed takes note of what the configuration in force says.
 func (s *supervisor) heed(o order) {
-	s.order, s.warmth = o, warmth{}
+	s.order, s.warmth, s.far = o, warmth{}, farFilter{}
 	s.advert.Store(int64(o.advert))
 }
 

@@ -69,6 +69,7 @@ func (s *supervisor) turn(ctx context.Context) error {
 		return err
 	}
 	s.warm(now)
+	s.dropFar(now)
 	if ctx.Err() != nil {
 		return nil
 	}

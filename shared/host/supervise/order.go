@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/nft"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -19,6 +20,8 @@ type order struct {
 	vips     map[string][]netip.Addr // by instance
 	peers    []peer                  // of all instances, each once
 	alone    map[string]bool         // by instance: it knows nobody else who could hold its VIPs
+	ids      map[string]vrrp.ID      // by instance
+	far      nft.Far                 // the virtual routers that are heard by the link alone
 	bonus    map[string]bool         // by instance: a tracked file says whether it holds its VIPs
 	patience time.Duration
 	outlives time.Duration // how long its VIPs may stay where nobody answers for them
@@ -42,7 +45,7 @@ var ownPace = pace{advert: time.Second, version: vrrp.V2}
 // readOrder reads a configuration that keepalived has accepted and whose lines hold one thing each, as ours do. What it does not understand it
 // leaves out.
 func readOrder(config []byte) order {
-	o, paces := order{vips: map[string][]netip.Addr{}, bonus: map[string]bool{}, alone: map[string]bool{}}, map[string]pace{}
+	o, paces := order{vips: map[string][]netip.Addr{}, bonus: map[string]bool{}, alone: map[string]bool{}, ids: map[string]vrrp.ID{}}, map[string]pace{}
 	instance, on, block := "", "", ""
 	for line := range bytes.Lines(config) {
 		words := strings.Fields(string(line))
@@ -69,11 +72,16 @@ func readOrder(config []byte) order {
 			o.speaksTo(instance, on, words[0])
 		case words[0] == "interface" && len(words) > 1:
 			on = words[1]
+		case words[0] == "virtual_router_id" && len(words) > 1:
+			if id, err := strconv.ParseUint(words[1], 10, 8); err == nil {
+				o.ids[instance] = vrrp.ID(id)
+			}
 		case len(words) > 1:
 			paces[instance] = paces[instance].read(words[0], words[1])
 		}
 	}
 	o.goBy(paces)
+	o.far = o.hopLimited(paces)
 	return o
 }
 

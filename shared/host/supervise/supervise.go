@@ -61,6 +61,7 @@ type supervisor struct {
 	advert   atomic.Int64             // order.advert, for others than the loop
 	ear      ear                      // for the monitor's heartbeat
 	listenAt time.Time                // when it is heard next
+	far      farFilter                // keeps adverts out that have passed a router
 	unserved map[string]bool          // the instances that the monitor names
 	stances  map[string]stance        // by instance, since keepalived's VRRP process was started
 	leaveBy  time.Time                // when a request to leave has waited for long enough

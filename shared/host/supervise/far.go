@@ -1,0 +1,61 @@
+package supervise
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/nft"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// farFilter keeps adverts out that have passed a router. Its zero value is due.
+type farFilter struct {
+	nft.FarFilter
+	at     time.Time // when the rules are looked at next
+	failed string    // what was logged last
+}
+
+// hopLimited are the virtual routers whose adverts must not have passed a router. An instance that
+// speaks to the group alone knows of nobody who may send IPv6 with another hop limit: the router
+// that joins is named to it before it advertises.
+func (o order) hopLimited(paces map[string]pace) (far nft.Far) {
+	for name, vips := range o.vips {
+		for _, vip := range vips {
+			id := o.ids[name]
+			switch {
+			case id == 0 || !o.alone[name] && !vrrp.HopLimited(vip, paces[name].advert):
+			case vip.Is4():
+				far.IPv4 = append(far.IPv4, id)
+			default:
+				far.IPv6 = append(far.IPv6, id)
+			}
+		}
+	}
+	slices.Sort(far.IPv4)
+	slices.Sort(far.IPv6)
+	return nft.Far{IPv4: slices.Compact(far.IPv4), IPv6: slices.Compact(far.IPv6)}
+}
+
+// dropFar has the kernel drop adverts that have passed a router before keepalived starts, and looks
+// once a beat whether the rules are still there: a program may load all rules anew. keepalived
+// itself compares hops only for peers that it knows. A kernel that refuses costs the host this
+// protection and no VIP.
+func (s *supervisor) dropFar(now time.Time) {
+	if s.inForce == "" || now.Add(along).Before(s.far.at) {
+		return
+	}
+	s.far.at = now.Add(beat)
+	changed, err := s.far.Keep(s.order.far)
+	switch {
+	case err != nil && err.Error() != s.far.failed:
+		s.far.failed = err.Error()
+		s.Log.Warn("drop adverts that have passed a router", "error", err)
+	case err == nil:
+		s.far.failed = ""
+	}
+	if changed {
+		s.Log.Info("drop adverts that have passed a router",
+			"ipv4", fmt.Sprint(s.order.far.IPv4), "ipv6", fmt.Sprint(s.order.far.IPv6))
+	}
+}

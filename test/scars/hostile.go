@@ -1,0 +1,27 @@
+package scars
+
+// network is what one hostile or broken host of the network must not do to a cluster.
+func network() []Scar {
+	const far = "shared/host/supervise/far.go"
+	return []Scar{
+		partly("HO-01", "A host behind a router took the API VIP off the bootstrap machine with one advert.",
+			"With timing compat a far host that writes a node's address into IPv6 packets is heard: nodes of today send as few hops.",
+			by("cmd/onprem-supervise", "TestFarAdverts", "shared/host/supervise/loop.go", "\ts.dropFar(now)\n", ""),
+			by("cmd/onprem-supervise", "TestFarAdverts", "bootstrap/vip/decide.go",
+				"inst.Known, inst.Near = true,", "inst.Known, inst.Near = false,"),
+			by("bootstrap/vip", "TestClosed", "bootstrap/vip/decide.go",
+				"inst.Known, inst.Near = true, vrrp.HopLimited(vip, inst.Advert)", "inst.Known, inst.Near = true, true"),
+			by("shared/host/supervise", "TestHopLimited", far, "!o.alone[name] && ", "")),
+		kept("HO-02", "In IPv6 an advert that had passed a router outranked a node's, with any timing.",
+			by("cmd/onprem-supervise", "TestFarAdverts", "shared/host/nft/vrrp.go",
+				"{nftables.TableFamilyIPv6, 7, far.IPv6}", "{nftables.TableFamilyIPv6, 7, nil}"),
+			by("shared/host/supervise", "TestHopLimited", "shared/vrrp/timing.go",
+				"return vip.Is4() || advert < CompatTiming().Advert", "return vip.Is4()"),
+			by("shared/advert", "TestHeeded", "shared/advert/advert.go", "a.From.Is6() && !limited", "a.From.Is6()")),
+		kept("HO-03", "The rule against far adverts was gone for half a minute when a program had loaded all rules anew.",
+			by("shared/host/nft", "TestFarFilter", "shared/host/nft/vrrp.go",
+				"f.known && f.generation == now", "f.known")),
+		kept("HO-04", "With IPv6 a rule for all VRRP would have cut off the users' own routers, which send as few hops.",
+			by("test/daemons", "TestKnown", "shared/host/nft/vrrp.go", "equal([]byte{byte(id)}),", "equal([]byte{byte(id) + 1}),")),
+	}
+}
