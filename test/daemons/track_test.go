@@ -165,9 +165,10 @@ func TestKnown(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
 		known, near bool
-		filtered    string // the families of which the holder's kernel drops what has passed a router
-		sender      string // of the adverts that outrank
-		ttl         string // that it sends with; empty for what keepalived does by itself
+		filtered    string  // the families of which the holder's kernel drops what has passed a router
+		ids         vrrp.ID // of the filter, beyond the instance's
+		sender      string  // of the adverts that outrank
+		ttl         string  // that it sends with; empty for what keepalived does by itself
 		six         bool
 		moves       bool
 	}{
@@ -179,6 +180,7 @@ func TestKnown(t *testing.T) {
 		{name: "a peer of today by IPv6", known: true, sender: "peer", six: true, moves: true},
 		{name: "a stranger by a router", sender: "stranger", ttl: "254", moves: true},
 		{name: "a stranger by a router, filtered", filtered: "4", sender: "stranger", ttl: "254"},
+		{name: "a router of the user's own, filtered", filtered: "46", ids: 1, sender: "stranger", ttl: "64", six: true, moves: true},
 		{name: "a stranger of this network, filtered", filtered: "4", sender: "stranger", ttl: "255", moves: true},
 		{name: "a stranger by IPv6, IPv4 filtered", filtered: "4", sender: "stranger", six: true, moves: true},
 		{name: "a stranger by IPv6, filtered", filtered: "46", sender: "stranger", six: true},
@@ -205,10 +207,10 @@ func TestKnown(t *testing.T) {
 			config.Instances[0].Known, config.Instances[0].Near = tt.known, tt.near
 			far := nft.Far{}
 			if strings.Contains(tt.filtered, "4") {
-				far.IPv4 = []vrrp.ID{config.Instances[0].ID}
+				far.IPv4 = []vrrp.ID{config.Instances[0].ID + tt.ids}
 			}
 			if strings.Contains(tt.filtered, "6") {
-				far.IPv6 = []vrrp.ID{config.Instances[0].ID}
+				far.IPv6 = []vrrp.ID{config.Instances[0].ID + tt.ids}
 			}
 			if tt.filtered != "" {
 				if err := holder.Do(func() error { _, err := new(nft.FarFilter).Keep(far); return err }); err != nil {
