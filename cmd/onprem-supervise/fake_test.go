@@ -185,6 +185,21 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
+// TestRefusesWhatHangs bounds a test that does not end, and says so: how it was killed explains
+// nothing.
+func TestRefusesWhatHangs(t *testing.T) {
+	t.Parallel()
+	s := fakeDaemon(t)
+	s.start(netns.New(t))
+	hangs := s.propose("# slow\n")
+	s.until("refused", 20*time.Second, func(st supervised.Status) bool {
+		return st.Refused != nil && st.Refused.Candidate == hangs
+	})
+	if got, want := s.status().Refused.Output, "the test had not ended after 10s"; got != want {
+		t.Errorf("it is refused because %q, want %q", got, want)
+	}
+}
+
 // TestRetests refuses what becomes good by itself, as when an interface comes.
 func TestRetests(t *testing.T) {
 	s := fakeDaemon(t)

@@ -144,13 +144,23 @@ func upstreamSelf(f Facts) []Finding {
 
 func upstreamNone(f Facts) []Finding {
 	r := f.Resolver
-	switch {
-	case r == nil || r.Alive > 0:
+	if r == nil || r.Alive > 0 && len(r.Dead) == 0 {
 		return nil
-	case len(r.Dead) > 0:
-		return []Finding{{Looked: "the name servers in " + r.Path, Seen: "none answers: " + strings.Join(r.Dead, "; "), Do: "see that they run and are reached from here: names beyond the cluster are not resolved"}}
 	}
-	return []Finding{{Looked: "the name servers in " + orWord(r.Path, "resolv.conf"), Seen: "none is named that could be asked", Do: "have DHCP, or the host's network configuration, name one: names beyond the cluster are not resolved"}}
+	found := Finding{Looked: "the name servers in " + orWord(r.Path, "resolv.conf")}
+	switch {
+	case r.Alive > 0:
+		found.Seen = "not all answer: " + strings.Join(r.Dead, "; ")
+		found.Do = "fix that server, or remove it from the host's network configuration: a program " +
+			"that asks it first waits seconds for each name"
+	case len(r.Dead) > 0:
+		found.Seen = "none answers: " + strings.Join(r.Dead, "; ")
+		found.Do = "see that they run and are reached from here: names beyond the cluster are not resolved"
+	default:
+		found.Seen = "none is named that could be asked"
+		found.Do = "have DHCP, or the host's network configuration, name one: names beyond the cluster are not resolved"
+	}
+	return []Finding{found}
 }
 
 func coreDNS(f Facts) []Finding {

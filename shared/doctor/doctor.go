@@ -46,7 +46,7 @@ const (
 	CheckMTU           Name = "mtu"            // packets that fill the link do not arrive
 	CheckVRRPPasses    Name = "vrrp-passes"    // VRRP does not arrive
 	CheckUpstreamSelf  Name = "upstream-self"  // a name server behind ours is this host, or a VIP
-	CheckUpstreamNone  Name = "upstream"       // no name server behind ours answers
+	CheckUpstreamNone  Name = "upstream"       // a name server behind ours does not answer
 	CheckCoreDNS       Name = "coredns"        // this host's name server is dead
 	CheckNames         Name = "names"          // it answers wrongly
 	CheckOutsideRecord Name = "outside-record" // name servers outside say something else than the plan

@@ -20,6 +20,8 @@ var parsed = sync.OnceValue(func() *template.Template {
 // Render writes the configuration. Equal values give equal bytes.
 //
 // What the text relies on, of keepalived 2.2.7 and later:
+//   - router_id is named although nothing reads it: without one keepalived looks up this host's
+//     name at each test and each start, and waits ten seconds and more for a silent name server.
 //   - script_user is named even without scripts, because keepalived complains at start when its default user does not exist.
 //   - Gratuitous ARP, and its counterpart of IPv6, is repeated every minute: a switch that missed the burst of the takeover learns late, not never.
 //   - Two routers of one priority may become MASTER in the same instant, and whoever announces the address last is believed: for seconds, if that is

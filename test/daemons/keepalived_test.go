@@ -33,7 +33,12 @@ func goldens(t *testing.T, room string) []string {
 // node is a host with the interfaces and addresses that the golden files name.
 func node(t *testing.T) *lab.Host {
 	t.Helper()
-	host := add(t, lab.New(t), "node", "192.0.2.10/24", "2001:db8::10/64")
+	return nodeIn(t, lab.New(t))
+}
+
+func nodeIn(t *testing.T, l *lab.Lab) *lab.Host {
+	t.Helper()
+	host := add(t, l, "node", "192.0.2.10/24", "2001:db8::10/64")
 	for _, args := range []string{"link set eth0 down", "link set eth0 name enp1s0", "link set enp1s0 up", "link add a-name-of-15-ch type veth peer name other", "link set a-name-of-15-ch up"} {
 		if out, err := host.Command(t.Context(), "ip", strings.Fields(args)...).CombinedOutput(); err != nil {
 			t.Fatalf("ip %s: %v\n%s", args, err, out)
@@ -55,21 +60,24 @@ func add(t *testing.T, l *lab.Lab, name string, addresses ...string) *lab.Host {
 	return host
 }
 
+// judging is a shell script that has the program $0 test $1/keepalived.conf where the check
+// scripts are what they are on a node, in a mount namespace of its own.
+const judging = `
+	mount -t tmpfs -o mode=755 tmpfs /etc/keepalived
+	for name in ocp_script ocp_script_both mcs_script ingress ingress_ready default_ingress; do
+		install -m 755 /bin/true "/etc/keepalived/chk_$name.sh"
+	done
+	exec "$0" --config-test --log-console --log-detail --use-file "$1/keepalived.conf"`
+
 // judge asks keepalived about a configuration, in a file system where the check scripts are what they are on a node. It returns the exit
 // code and everything that keepalived says.
 func judge(t *testing.T, host *lab.Host, config []byte) (code int, said string) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "keepalived.conf")
-	if err := os.WriteFile(file, config, 0o644); err != nil {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "keepalived.conf"), config, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	const script = `
-		mount -t tmpfs -o mode=755 tmpfs /etc/keepalived
-		for name in ocp_script ocp_script_both mcs_script ingress ingress_ready default_ingress; do
-			install -m 755 /bin/true "/etc/keepalived/chk_$name.sh"
-		done
-		exec "$0" --config-test --log-console --log-detail --use-file "$1"`
-	cmd := host.Command(t.Context(), "unshare", "--mount", "sh", "-euc", script, need.Command(t, "keepalived"), file)
+	cmd := host.Command(t.Context(), "unshare", "--mount", "sh", "-euc", judging, need.Command(t, "keepalived"), dir)
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {

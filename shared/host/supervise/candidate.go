@@ -147,6 +147,7 @@ func (s *supervisor) test(ctx context.Context, path string, config []byte) strin
 	}
 	bound := time.NewTimer(testTime)
 	defer bound.Stop()
+	timedOut := false
 	for waits := true; waits; {
 		select {
 		case line := <-s.lines: // an election does not wait for a test
@@ -155,6 +156,7 @@ func (s *supervisor) test(ctx context.Context, path string, config []byte) strin
 		case <-tester.done:
 		case <-ctx.Done():
 		case <-bound.C:
+			timedOut = true
 		}
 		waits = false
 	}
@@ -170,7 +172,12 @@ func (s *supervisor) test(ctx context.Context, path string, config []byte) strin
 	if err != nil && err != io.EOF {
 		return fmt.Sprintf("test the configuration: %v", err)
 	}
-	return fmt.Sprintf("%s: %s", outcome(tester.status), mask(strings.TrimSpace(strings.ToValidUTF8(string(text[:n]), "?")), config))
+	how := outcome(tester.status)
+	if timedOut {
+		how = fmt.Sprintf("the test had not ended after %s", testTime)
+	}
+	said := mask(strings.TrimSpace(strings.ToValidUTF8(string(text[:n]), "?")), config)
+	return strings.TrimSuffix(how+": "+said, ": ")
 }
 
 var password = regexp.MustCompile(`(?m)^\s*auth_pass\s+(\S+)`)
