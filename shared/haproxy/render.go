@@ -44,6 +44,8 @@ type page struct {
 //     that tells strangers nothing: it lives, and nobody knows more.
 //   - A server that comes back, or is new, is given its share over a minute: it is ready before the pods on its node are.
 //   - Sessions of a server that is down are not cut: one that drains ends them itself. Who cuts those of a dead one is the monitor.
+//   - No frontend has a backend's name, which HAProxy 3.3 and later refuse. Backends keep theirs from
+//     release to release: servers' states, the monitor's commands and its statistics go by them.
 //   - Old workers end after 2 minutes, or when there have been three reloads since, whatever long watches they hold.
 //   - Idle clients cannot fill the process: maxconn of the process is above that of all the frontends that they reach.
 //   - The balanced machine config port refuses what was not redirected to it from a VIP, whatever the packet filter does: of an IPv4 socket
