@@ -6,6 +6,7 @@ import (
 	"time"
 
 	balancer "github.com/onprem-infra/onprem-infra/shared/haproxy"
+	vrrpd "github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/pod"
 	"github.com/onprem-infra/onprem-infra/shared/port"
@@ -30,7 +31,7 @@ var (
 	kubeletDir    = pod.Volume{Name: "kubelet", Host: "/var/lib/kubelet"}
 	nodeIP        = pod.Volume{Name: "node-ip", Host: "/run/nodeip-configuration"}
 	state         = pod.Volume{Name: "state", Host: "/var/lib/onprem-infra"}
-	keepalivedDir = pod.Volume{Name: "keepalived-conf", Host: "/etc/keepalived"}
+	keepalivedDir = pod.Volume{Name: "keepalived-conf", Host: vrrpd.HostDir}
 	keepalivedRun = pod.Volume{Name: "keepalived-run", Host: "/run/onprem-infra/keepalived"}
 	haproxyDir    = pod.Volume{Name: "haproxy-conf", Host: path.Dir(balancer.File)}
 	haproxyRun    = pod.Volume{Name: "haproxy-run", Host: string(balancer.Run)}
@@ -65,12 +66,12 @@ func pods(p plan.Plan, r role.Role) []pod.Static {
 
 func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
 	const binary = "/supervise/onprem-supervise"
-	command := []string{binary, "--config", keepalivedDir.Host + "/keepalived.conf", "--run-dir", keepalivedRun.Host,
+	command := []string{binary, "--config", vrrpd.Dir + "/" + vrrpd.File, "--run-dir", keepalivedRun.Host,
 		"--cluster", plan.Path, // which other programs may write: no other file of theirs depends on the cluster's addresses
 		"--health", netip.AddrPortFrom(loopback, p.Ports[port.Supervise]).String(),
 		"--yield-on-term"} // the pod that is replaced is alone in that: the node goes on to serve
 	options, capabilities := p.Keepalived()
-	conf := pod.Mount{Volume: keepalivedDir, Writable: true} // the supervisor writes what the monitor wants and keepalived has tested
+	conf := pod.Mount{Volume: keepalivedDir, Path: vrrpd.Dir, Writable: true} // the supervisor writes what the monitor wants and keepalived has tested
 	shared := pod.Mount{Volume: keepalivedRun, Writable: true}
 	return pod.Static{
 		Name: keepalived, Namespace: p.Namespace, Annotations: p.Flavour().PodAnnotations, App: p.Flavour().Short + "-infra-vrrp",

@@ -1,10 +1,10 @@
 package vip
 
 import (
-	"path"
 	"slices"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -17,12 +17,16 @@ func TestMountsOfWhatChanges(t *testing.T) {
 		if m.Source == supervisor && m.ReadOnly {
 			continue // the program that runs is the one it was started from
 		}
-		if m.Source != m.Target {
-			t.Errorf("%s is %s inside: both sides write the same path into configuration", m.Source, m.Target)
+		at := m.Source
+		if at == keepalived.HostDir { // the image's own directory must not be hidden
+			at = keepalived.Dir
+		}
+		if m.Target != at {
+			t.Errorf("%s is %s inside, want %s", m.Source, m.Target, at)
 		}
 		directories = append(directories, m.Source)
 	}
-	if want := []string{path.Dir(Config), RunDir}; !slices.Equal(directories, want) {
+	if want := []string{keepalived.HostDir, RunDir}; !slices.Equal(directories, want) {
 		t.Errorf("bound are %v, want the directories %v", directories, want)
 	}
 }

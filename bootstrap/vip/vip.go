@@ -26,6 +26,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/container"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -33,8 +34,6 @@ import (
 )
 
 const (
-	// Config is where keepalived reads its configuration, on the host and in the container.
-	Config = "/etc/keepalived/keepalived.conf"
 	// RunDir is where this room and onprem-supervise meet, on the host and in the container.
 	RunDir = "/run/onprem-infra/keepalived"
 
@@ -115,7 +114,7 @@ func New(p plan.Plan, header string, kept []addr.Node, host Host, daemon Daemon,
 
 // Container is keepalived's container for the cluster of p.
 func Container(p plan.Plan) container.Spec {
-	command := []string{"/usr/bin/onprem-supervise", "--config", Config, "--run-dir", RunDir}
+	command := []string{"/usr/bin/onprem-supervise", "--config", keepalived.Dir + "/" + keepalived.File, "--run-dir", RunDir}
 	for _, vip := range held(p) {
 		command = append(command, "--vip", vip.String())
 	}
@@ -129,7 +128,7 @@ func Container(p plan.Plan) container.Spec {
 		Command: append(append(command, options...), "--", "keepalived"),
 		Mounts: []container.Mount{
 			{Source: supervisor, Target: "/usr/bin/onprem-supervise", ReadOnly: true},
-			{Source: "/etc/keepalived", Target: "/etc/keepalived"},
+			{Source: keepalived.HostDir, Target: keepalived.Dir},
 			{Source: RunDir, Target: RunDir},
 		},
 		Tmpfs:        []string{"/run", "/tmp"},

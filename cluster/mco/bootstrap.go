@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/pod"
 	"github.com/onprem-infra/onprem-infra/shared/port"
@@ -52,7 +53,7 @@ const kubeconfig = "/etc/kubernetes/kubeconfig"
 var (
 	kubernetes    = pod.Volume{Name: "kubernetes", Host: path.Dir(kubeconfig)}
 	state         = pod.Volume{Name: "state", Host: "/var/lib/onprem-infra"}
-	keepalivedDir = pod.Volume{Name: "keepalived-conf", Host: "/etc/keepalived"}
+	keepalivedDir = pod.Volume{Name: "keepalived-conf", Host: keepalived.HostDir}
 	keepalivedRun = pod.Volume{Name: "keepalived-run", Host: "/run/onprem-infra/keepalived"}
 	coreDNSDir    = pod.Volume{Name: "coredns-conf", Host: "/etc/coredns"}
 	coreDNSFile   = pod.Volume{Name: "cluster", Host: path.Dir(CoreDNSFile)}
@@ -70,7 +71,7 @@ func bootstrapKeepalived(p plan.Plan) pod.Static {
 	asks := func(failures int) *pod.Probe {
 		return &pod.Probe{Host: health.Addr(), Port: health.Port(), Path: "/healthz", Every: 5 * time.Second, Timeout: 5 * time.Second, Failures: failures}
 	}
-	command := []string{binary, "--config", keepalivedDir.Host + "/keepalived.conf", "--run-dir", keepalivedRun.Host, "--cluster", KeepalivedFile,
+	command := []string{binary, "--config", keepalived.Dir + "/" + keepalived.File, "--run-dir", keepalivedRun.Host, "--cluster", KeepalivedFile,
 		"--health", health.String()}
 	options, capabilities := p.BootstrapKeepalived()
 	shared := pod.Mount{Volume: keepalivedRun, Writable: true}
@@ -83,7 +84,7 @@ func bootstrapKeepalived(p plan.Plan) pod.Static {
 		Containers: []pod.Container{{
 			Name: "keepalived", Image: p.Images[spec.KeepalivedImage], Command: append(append(command, options...), "--", "keepalived"),
 			Capabilities: capabilities,
-			Mounts: []pod.Mount{{Volume: keepalivedIn}, {Volume: keepalivedDir, Writable: true}, shared, {Volume: supervisor, Path: path.Dir(binary)},
+			Mounts: []pod.Mount{{Volume: keepalivedIn}, {Volume: keepalivedDir, Path: keepalived.Dir, Writable: true}, shared, {Volume: supervisor, Path: path.Dir(binary)},
 				{Volume: run, Path: "/run", Writable: true}, {Volume: tmp, Path: "/tmp", Writable: true}},
 			Startup: asks(60), Liveness: asks(3),
 		}, {

@@ -2,9 +2,12 @@ package mco
 
 import (
 	"net/netip"
+	"path"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -29,5 +32,34 @@ func TestBootstrapWaits(t *testing.T) {
 				t.Errorf("%s, timing %q: it runs %q", platform, profile, command)
 			}
 		}
+	}
+}
+
+// TestBootstrapPods_ImagesDirectory holds that the configuration's directory hides none of the
+// image's: Debian 13's keepalived ends without a file that its image has in /etc/keepalived.
+func TestBootstrapPods_ImagesDirectory(t *testing.T) {
+	p, err := plan.Compile(spec.Cluster{
+		Name: "prod", BaseDomain: "example.com", Platform: spec.BareMetal,
+		APIVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.5")},
+		IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	daemon := BootstrapPods(p)[0].Containers[0]
+	i := slices.Index(daemon.Command, "--config")
+	config, found := daemon.Command[i+1], false
+	for _, m := range daemon.Mounts {
+		at := m.Path
+		if at == "" {
+			at = m.Volume.Host
+		}
+		if strings.HasPrefix(keepalived.HostDir+"/", at+"/") {
+			t.Errorf("%s of the host is mounted at %s", m.Volume.Host, at)
+		}
+		found = found || m.Volume.Host == keepalived.HostDir && m.Writable && path.Dir(config) == at
+	}
+	if !found {
+		t.Errorf("%s is not in the host's %s: %+v", config, keepalived.HostDir, daemon.Mounts)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/drift"
 	"github.com/onprem-infra/onprem-infra/shared/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -25,7 +26,7 @@ import (
 )
 
 // keepalivedConf is what keepalived reads, on hosts of either phase.
-const keepalivedConf = "/etc/keepalived/keepalived.conf"
+const keepalivedConf = keepalived.HostDir + "/" + keepalived.File
 
 // peersOf are the peers of an instance in keepalived's configuration; nil where it has no such instance, or no list.
 func peersOf(conf []byte, instance string) (peers []netip.Addr) {

@@ -11,6 +11,15 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
+// Where keepalived.conf is: on the host, for operators to read, and in keepalived's container. There
+// the host's directory has a place of its own, as the image's /etc/keepalived may hold a file that
+// keepalived ends without: Debian 13's reads keepalived.config-opts before anything else.
+const (
+	HostDir = "/etc/keepalived"
+	Dir     = "/etc/onprem-keepalived"
+	File    = "keepalived.conf"
+)
+
 // Config is one whole keepalived.conf. Every field has a type that cannot hold text which keepalived would read as syntax.
 type Config struct {
 	Header     string      // one line of provenance, without the comment sign; empty for none

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/netip"
 	"os"
@@ -73,15 +72,13 @@ func open(t *testing.T, timing string) *lan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := vm.Linked(t.Context(), keepalived)
+	image, err := vm.KeepalivedImage(t.Context(), "keepalived:1", keepalived)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree = maps.Clone(tree)
-	tree["usr/bin/keepalived"], tree["etc/passwd"], tree["etc/group"] = keepalived, "/etc/passwd", "/etc/group" // it looks for root
 	l.images = map[string]string{"keepalived:1": l.dir + "/image-keepalived", "onprem-infra:1": l.dir + "/image-onprem-infra"}
 	own := map[string]string{"usr/bin/onprem-infra": l.dir + "/onprem-infra", "usr/bin/onprem-supervise": l.dir + "/onprem-supervise"}
-	for image, what := range map[string]map[string]string{"keepalived:1": tree, "onprem-infra:1": own} {
+	for image, what := range map[string]map[string]string{"keepalived:1": image.Tree, "onprem-infra:1": own} {
 		if err := pods.Image(l.images[image], what); err != nil {
 			t.Fatal(err)
 		}

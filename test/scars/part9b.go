@@ -31,7 +31,7 @@ func part9b() []Scar {
 		kept("P-06", "A security context of somebody else's was applied.",
 			by("cluster", "TestConventions", "shared/plan/flavour.go", "			\"openshift.io/required-scc\": \"privileged\",\n", "")),
 		kept("P-07", "What changed on the host stayed the old one in a container.",
-			by("bootstrap/vip", "TestMountsOfWhatChanges", "bootstrap/vip/vip.go", `{Source: "/etc/keepalived", Target: "/etc/keepalived"},`, `{Source: Config, Target: Config},`),
+			by("bootstrap/vip", "TestMountsOfWhatChanges", "bootstrap/vip/vip.go", `{Source: keepalived.HostDir, Target: keepalived.Dir},`, `{Source: keepalived.HostDir + "/" + keepalived.File, Target: keepalived.Dir + "/" + keepalived.File},`),
 			by("bootstrap/dns", "TestMountsOfWhatChanges", "bootstrap/dns/dns.go", `{Source: "/etc/coredns", Target: "/etc/coredns", ReadOnly: true}`, `{Source: Config, Target: Config, ReadOnly: true}`),
 			by("shared/host/podman", "TestConfinement", "shared/host/podman/generate.go", `[]string{"rbind", "rprivate", access}`, `[]string{"rbind", "rshared", access}`),
 			by("cluster", "TestHostPaths", container, `vm.MountPropagation = "HostToContainer"`, `vm.MountPropagation = "None"`)),

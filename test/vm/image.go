@@ -22,13 +22,20 @@ type Image struct {
 	Context string
 }
 
-// KeepalivedImage holds this machine's keepalived, the libraries that it is linked with, and what it looks users up in.
+// KeepalivedImage holds this machine's keepalived, the libraries that it is linked with, what it
+// looks users up in, and the file without which Debian 13's ends.
 func KeepalivedImage(ctx context.Context, name, keepalived string) (Image, error) {
 	tree, err := Linked(ctx, keepalived)
 	if err != nil {
 		return Image{}, err
 	}
 	tree["usr/sbin/keepalived"], tree["etc/passwd"], tree["etc/group"] = keepalived, "/etc/passwd", "/etc/group"
+	const options = "/etc/keepalived/keepalived.config-opts"
+	for _, path := range []string{options, keepalived + ".config-opts"} {
+		if _, err := os.Stat(path); err == nil {
+			tree[strings.TrimPrefix(options, "/")] = path
+		}
+	}
 	return Image{Name: name, Tree: tree}, nil
 }
 

@@ -1,0 +1,22 @@
+package scars
+
+// newDaemons are what releases of keepalived and HAProxy differ in, and what surrounds them.
+func newDaemons() []Scar {
+	const (
+		router   = "shared/keepalived/keepalived.conf.tmpl"
+		balancer = "shared/haproxy/haproxy.cfg.tmpl"
+	)
+	return []Scar{
+		kept("ND-01", "A silent name server kept the VIP away: each test and start of keepalived looked up the host's own name.",
+			by("test/daemons", "TestSilentNameServer", router, "    router_id onprem-infra\n", ""),
+			by("cmd/onprem-supervise", "TestRefusesWhatHangs", "shared/host/supervise/candidate.go", "timedOut = true", "timedOut = false"),
+			by("shared/doctor", "TestChecks", "shared/doctor/daemons.go", "r == nil || r.Alive > 0 && len(r.Dead) == 0", "r == nil || r.Alive > 0")),
+		kept("ND-02", "HAProxy 3.3 and later refused the configuration: a frontend had a backend's name.",
+			by("shared/haproxy", "TestSectionNames", balancer, "frontend machine-config-lb\n", "frontend machine-config\n"),
+			by("shared/haproxy", "TestSectionNames", "shared/haproxy/config.go", `= "machine-config"`, `= "machine-config-servers"`)),
+		kept("ND-03", "Debian 13's keepalived did not start: a mount hid the file of its image that it reads before anything else.",
+			by("cluster", "TestHostPaths", "cluster/pods.go", "Path: vrrpd.Dir, ", ""),
+			by("cluster/mco", "TestBootstrapPods_ImagesDirectory", "cluster/mco/bootstrap.go", "Path: keepalived.Dir, ", ""),
+			by("bootstrap/vip", "TestMountsOfWhatChanges", "bootstrap/vip/vip.go", "Target: keepalived.Dir}", "Target: keepalived.HostDir}")),
+	}
+}
