@@ -77,10 +77,12 @@ fuzz: tools ## every fuzz target for FUZZTIME (10m), one after the other
 
 e2e: export ONPREM_INFRA_REQUIRE := 1
 e2e: export ONPREM_INFRA_LONG := 1
+e2e: NEEDS := long
 e2e: setup build ## the long version: machines and clusters, their failures and their times
 	$(GO) test $(TAGS) -timeout 60m -count 1 -v ./test/e2e
 	$(GO) test $(TAGS) -timeout 10m -count 1 -v -run '^TestRandom$$' ./shared/simulate
 	$(GO) test $(TAGS) -timeout 60m -count 1 -p 1 -v -run '^TestLong' ./test/chaos ./test/clash ./test/daemons ./test/handover ./test/life ./test/kubeapi
+	mkdir -p $(BIN) && $(GO) test $(TAGS) -timeout 20m -count 1 -v -artifacts -outputdir $(CURDIR)/$(BIN) ./test/pages
 
 scars: export ONPREM_INFRA_REQUIRE := 1
 scars: export ONPREM_INFRA_SCARS := 1
@@ -98,7 +100,7 @@ image: setup build ## our container image, as localhost/onprem-infra:VERSION
 	podman build --isolation chroot --timestamp $(SOURCE_DATE_EPOCH) --label org.opencontainers.image.version=$(VERSION) --label org.opencontainers.image.revision=$(REVISION) --tag $(IMAGE):$(VERSION) .
 
 setup: tools
-	@test/setup
+	@test/setup $(NEEDS)
 
 tools:
 	@command -v git >/dev/null || { echo "make: needs git" >&2; exit 1; }

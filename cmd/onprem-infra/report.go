@@ -77,7 +77,7 @@ func reportCommand(std streams) *cobra.Command {
 		}
 		w.reads(journalFiles(args)...)
 		if form == "text" {
-			return w.document([]byte(wrapped(page.Note)+"\n"+tabled(page.Head, page.Rows)), unmarked)
+			return w.document([]byte(wrapped(page.Note)+"\n"+tabled(page.Head, page.Cells())), unmarked)
 		}
 		return w.page(page)
 	}
@@ -218,8 +218,11 @@ func reportPage(hosts []chronicle.Host, last int) (timeline.Page, error) {
 	shown := moved[max(0, len(moved)-last):]
 	page.Note = fmt.Sprintf("%d of %d times at which a VIP moved. %s", len(shown), len(moved), clockWords(c, hosts))
 	for _, i := range slices.Backward(shown) {
+		pictures := map[string]string{} // titles, by instance
 		for _, v := range i.MovedVIPs() {
-			page.Timelines = append(page.Timelines, c.Timeline(i, v))
+			t := c.Timeline(i, v)
+			pictures[v.Instance] = t.Title
+			page.Timelines = append(page.Timelines, t)
 		}
 		for _, e := range i.Events {
 			why := e.Why
@@ -230,7 +233,9 @@ func reportPage(hosts []chronicle.Host, last int) (timeline.Page, error) {
 			if e.VIP.IsValid() {
 				vip = e.VIP.String()
 			}
-			page.Rows = append(page.Rows, []string{e.At.UTC().Format("2006-01-02 15:04:05.000"), e.Host, vip, string(e.State), fmt.Sprint(e.Priority), why})
+			page.Rows = append(page.Rows, timeline.TableRow{Picture: pictures[e.Instance], Cells: []string{
+				e.At.UTC().Format("2006-01-02 15:04:05.000"), e.Host, vip, string(e.State), fmt.Sprint(e.Priority), why,
+			}})
 		}
 	}
 	return page, nil

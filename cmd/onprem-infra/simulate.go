@@ -174,7 +174,7 @@ func (s simulation) run(std streams, p plan.Plan, c simulate.Cluster, args []str
 	if s.html != "" {
 		page.Head, page.Rows = tableHead(), nil
 		for _, r := range rows {
-			page.Rows = append(page.Rows, r.cells())
+			page.Rows = append(page.Rows, timeline.TableRow{Cells: r.pageCells(), Picture: r.Scenario, Alarm: !r.OK})
 		}
 		if err := s.writes.page(page); err != nil {
 			return err

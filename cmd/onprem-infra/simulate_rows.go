@@ -126,6 +126,15 @@ func short(ms float64) string {
 	return fmt.Sprint(ms)
 }
 
+// pageCells are the row on a page, where prose goes into the last column: the others hold numbers.
+func (r row) pageCells() []string {
+	cells := r.cells()
+	if r.Scenario == "random" {
+		cells[2], cells[len(cells)-1] = "", cells[2]
+	}
+	return cells
+}
+
 func (r row) verdict() string {
 	if r.OK {
 		return "ok"

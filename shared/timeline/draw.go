@@ -30,11 +30,12 @@ type canvas struct {
 	y    float64
 	top  float64 // the highest number of all curves, so that they can be compared
 	seen map[Tone]bool
+	loud []band
 }
 
 // draw makes the picture as an SVG element.
 func draw(t Timeline) string {
-	c := &canvas{t: t, seen: map[Tone]bool{}}
+	c := &canvas{t: t, seen: map[Tone]bool{}, loud: t.bands()}
 	if t.End <= t.Begin {
 		return "<p>There is no time to draw.</p>"
 	}
@@ -50,6 +51,7 @@ func draw(t Timeline) string {
 	}
 	bottom := c.y
 	c.axis(top, bottom)
+	c.bands(top, bottom)
 	c.legend()
 	body := c.String()
 	return fmt.Sprintf("<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"%s\" font-family=\"system-ui,sans-serif\" font-size=\"11\">\n%s</svg>\n",
@@ -70,13 +72,13 @@ func (c *canvas) text(x, y float64, anchor, style, text string) {
 
 func (c *canvas) box(x, y, w, h float64, t Tone, title string) {
 	c.seen[t] = true
-	fmt.Fprintf(c, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"><title>%s</title></rect>\n", x, y, max(w, 0.8), h, colour(t), html.EscapeString(title))
+	fmt.Fprintf(c, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"%s\"><title>%s</title></rect>\n", x, y, max(w, 0.8), h, shapeClass(t), html.EscapeString(title))
 }
 
 // marks writes what happened above the lanes, in as many rows as it takes for no two labels to touch. Their lines are drawn with the axis.
 func (c *canvas) marks() {
 	var ends []float64 // of the rows
-	for _, m := range c.t.Marks {
+	for _, m := range c.labels() {
 		if !c.shown(m.At) {
 			continue
 		}
@@ -93,7 +95,7 @@ func (c *canvas) marks() {
 			ends = append(ends, 0)
 		}
 		ends[row] = from + wide + letter
-		c.text(x, 12+markRow*float64(row), anchor, ` font-weight="600" fill="#333"`, m.Label)
+		c.text(x, 12+markRow*float64(row), anchor, ` font-weight="600"`+m.style, m.Label)
 	}
 	c.y = markRow*float64(len(ends)) + 10
 }
@@ -106,13 +108,13 @@ func (c *canvas) axis(top, bottom float64) {
 			continue
 		}
 		x := c.x(at)
-		fmt.Fprintf(c, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#000\" stroke-opacity=\"0.09\"/>\n", x, top, x, bottom)
-		c.text(x, bottom+12, "middle", ` fill="#555"`, clock(at, step))
+		fmt.Fprintf(c, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"rule\" stroke-opacity=\"0.5\"/>\n", x, top, x, bottom)
+		c.text(x, bottom+12, "middle", ` class="dim"`, clock(at, step))
 	}
 	for _, m := range c.t.Marks {
 		if c.shown(m.At) {
 			x := c.x(m.At)
-			fmt.Fprintf(c, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#333\" stroke-dasharray=\"3 3\"/>\n", x, top-6, x, bottom)
+			fmt.Fprintf(c, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"mark\"/>\n", x, top-6, x, bottom)
 		}
 	}
 	c.y = bottom + 20
@@ -150,7 +152,7 @@ func (c *canvas) legend() {
 			continue
 		}
 		c.box(x, c.y+2, 11, 11, known.tone, "")
-		c.text(x+16, c.y+11.5, "start", ` fill="#333"`, string(known.tone))
+		c.text(x+16, c.y+11.5, "start", "", string(known.tone))
 		x += 36 + letter*float64(len(known.tone))
 	}
 	c.y += 18

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"regexp"
 	"strings"
 )
 
@@ -13,9 +14,24 @@ import (
 type Page struct {
 	Title     string
 	Note      string
-	Head      []string   // of a table above the pictures; none for no table
-	Rows      [][]string // of that table, each as long as Head
+	Head      []string // of a table above the pictures; none for no table
+	Rows      []TableRow
 	Timelines []Timeline
+}
+
+// TableRow is a row of a page's table.
+type TableRow struct {
+	Cells   []string // as many as the table's head has
+	Picture string   // the title of the picture that it is about; empty for none
+	Alarm   bool     // something is wrong
+}
+
+// Cells are the table's rows as text.
+func (p Page) Cells() (all [][]string) {
+	for _, r := range p.Rows {
+		all = append(all, r.Cells)
+	}
+	return all
 }
 
 // HTML writes pictures as one file, under the title of the first.
@@ -27,29 +43,29 @@ func HTML(w io.Writer, timelines ...Timeline) error {
 	return p.Write(w)
 }
 
-// style is for a laptop's screen of 1366 pixels, and for paper.
-const style = `body{font:14px/1.45 system-ui,sans-serif;color:#222;background:#fff;max-width:1240px;margin:24px auto;padding:0 16px}
-h1{font-size:22px;margin:0 0 4px}h2{font-size:17px;margin:36px 0 2px}p{margin:2px 0 10px;color:#444}
-table{border-collapse:collapse;margin:14px 0}th,td{padding:4px 14px 4px 0;border-bottom:1px solid #ddd;text-align:left;vertical-align:top}
-svg{display:block;width:100%;height:auto}section{break-inside:avoid}`
-
 // mark tells a page of ours from any other HTML file.
 const mark = `<meta name="generator" content="onprem-infra">`
 
 // IsPage says whether a text is a page that Write has made.
 func IsPage(text []byte) bool { return bytes.Contains(text[:min(len(text), 1024)], []byte(mark)) }
 
-// Write writes the page. Everything is in it: no script, no font and no picture is asked of anybody.
+// Write writes the page. Everything is in it: it has no script and loads no font and no picture.
 func (p Page) Write(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"+mark+"<meta name=\"viewport\" content=\"width=device-width\">"+
-		"<title>%s</title>\n<style>%s</style></head><body>\n<h1>%s</h1>\n", html.EscapeString(p.Title), style, html.EscapeString(p.Title))
+	title := html.EscapeString(p.Title)
+	fmt.Fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"+mark+
+		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"+
+		"<title>%s</title>\n<style>%s</style></head><body>\n<h1>%s</h1>\n", title, style(), title)
 	paragraph(out, p.Note)
 	p.table(out)
-	for _, t := range p.Timelines {
-		fmt.Fprintf(out, "<section><h2>%s</h2>\n", html.EscapeString(t.Title))
+	for i, t := range p.Timelines {
+		fmt.Fprintf(out, "<section id=\"%s\"><h2>%s</h2>\n", anchor(i), html.EscapeString(t.Title))
 		paragraph(out, t.Note)
-		fmt.Fprintf(out, "%s</section>\n", draw(t))
+		wide(out, t.Title, draw(t))
+		if len(p.Head) > 0 {
+			fmt.Fprint(out, "<p class=\"back\"><a href=\"#table\">Back to the table</a></p>\n")
+		}
+		fmt.Fprint(out, "</section>\n")
 	}
 	fmt.Fprint(out, "</body></html>\n")
 	if err := out.Flush(); err != nil {
@@ -64,21 +80,78 @@ func paragraph(out io.Writer, text string) {
 	}
 }
 
+// wide puts what may be wider than the window into a box that scrolls, by keyboard too.
+func wide(out io.Writer, label, content string) {
+	fmt.Fprintf(out, "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">\n%s</div>\n",
+		html.EscapeString(label), content)
+}
+
+// anchor names the i-th picture of a page.
+func anchor(i int) string { return fmt.Sprintf("picture-%d", i+1) }
+
+// anchorOf names the picture with a title; empty where there is none.
+func (p Page) anchorOf(title string) string {
+	for i, t := range p.Timelines {
+		if title != "" && t.Title == title {
+			return anchor(i)
+		}
+	}
+	return ""
+}
+
 func (p Page) table(out io.Writer) {
 	if len(p.Head) == 0 {
 		return
 	}
-	row := func(tag string, cells []string) {
-		var text strings.Builder
-		for _, cell := range cells {
-			fmt.Fprintf(&text, "<%s>%s</%s>", tag, html.EscapeString(cell), tag)
+	var text strings.Builder
+	numbers := p.numberColumns()
+	text.WriteString("<table id=\"table\">\n<thead><tr>")
+	for i, cell := range p.Head {
+		fmt.Fprintf(&text, "<th scope=\"col\"%s>%s</th>", class(numbers[i]), html.EscapeString(cell))
+	}
+	text.WriteString("</tr></thead>\n<tbody>\n")
+	for _, r := range p.Rows {
+		row := "<tr>"
+		if r.Alarm {
+			row = "<tr class=\"alarm\">"
 		}
-		fmt.Fprintf(out, "<tr>%s</tr>\n", text.String())
+		text.WriteString(row)
+		for i, cell := range r.Cells {
+			cell = html.EscapeString(cell)
+			if to := p.anchorOf(r.Picture); i == 0 && to != "" {
+				cell = fmt.Sprintf("<a href=\"#%s\">%s</a>", to, cell)
+			}
+			fmt.Fprintf(&text, "<td%s>%s</td>", class(numbers[i]), cell)
+		}
+		text.WriteString("</tr>\n")
 	}
-	fmt.Fprint(out, "<table>\n")
-	row("th", p.Head)
-	for _, cells := range p.Rows {
-		row("td", cells)
+	text.WriteString("</tbody></table>\n")
+	wide(out, "Table", text.String())
+}
+
+func class(number bool) string {
+	if number {
+		return " class=\"number\""
 	}
-	fmt.Fprint(out, "</table>\n")
+	return ""
+}
+
+// number is a cell that is read as a number: 350, 12.5 ms, 3/100, or - for none.
+var number = regexp.MustCompile(`^(-|[-+]?[0-9][0-9.,/]*( ?(ms|s|%))?)?$`)
+
+// numberColumns says which columns hold nothing but numbers, and at least one.
+func (p Page) numberColumns() []bool {
+	all := make([]bool, len(p.Head))
+	for i := range all {
+		seen := false
+		all[i] = true
+		for _, r := range p.Rows {
+			if i < len(r.Cells) {
+				all[i] = all[i] && number.MatchString(r.Cells[i])
+				seen = seen || r.Cells[i] != ""
+			}
+		}
+		all[i] = all[i] && seen
+	}
+	return all
 }

@@ -19,7 +19,7 @@ func (c *canvas) lane(l Lane) {
 		c.curve(l.Curve)
 	}
 	c.y = max(c.y, top+16) + laneGap/2
-	fmt.Fprintf(c, "<line x1=\"0\" y1=\"%.1f\" x2=\"%.0f\" y2=\"%.1f\" stroke=\"#ccc\"/>\n", c.y, width, c.y)
+	fmt.Fprintf(c, "<line x1=\"0\" y1=\"%.1f\" x2=\"%.0f\" y2=\"%.1f\" class=\"rule\"/>\n", c.y, width, c.y)
 	c.y += laneGap / 2
 }
 
@@ -28,8 +28,8 @@ func (c *canvas) row(r Row) {
 	if r.Thick {
 		high = rowFat
 	}
-	c.text(gutter-8, c.y+high/2+4, "end", ` fill="#555" font-size="10"`, r.Name)
-	fmt.Fprintf(c, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#f3f3f3\"/>\n", gutter, c.y, plot, high)
+	c.text(gutter-8, c.y+high/2+4, "end", ` class="dim" font-size="10"`, r.Name)
+	fmt.Fprintf(c, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"track\"/>\n", gutter, c.y, plot, high)
 	for _, s := range r.Spans {
 		if s.To < c.t.Begin || s.From > c.t.End {
 			continue
@@ -37,7 +37,7 @@ func (c *canvas) row(r Row) {
 		from, to := c.x(s.From), c.x(s.To)
 		c.box(from, c.y, to-from, high, s.Tone, fmt.Sprintf("%s %s: %v to %v", s.Tone, s.Label, round(s.From), round(s.To)))
 		if r.Thick && s.Label != "" && to-from > letter*float64(len(s.Label))+8 {
-			c.text(from+5, c.y+high/2+4, "start", ` fill="#fff"`, s.Label)
+			c.text(from+5, c.y+high/2+4, "start", ` class="inside"`, s.Label)
 		}
 	}
 	c.y += high + rowGap
@@ -60,7 +60,7 @@ func (c *canvas) points(all []Point) {
 		}
 	}
 	wide := min(3, max(1, int(plot)/(2*max(1, n)))) // of one point
-	c.text(gutter-8, c.y+points/2+4, "end", ` fill="#555" font-size="10"`, "requests")
+	c.text(gutter-8, c.y+points/2+4, "end", ` class="dim" font-size="10"`, "requests")
 	for _, run := range runs(columns, wide) {
 		if run.tone == Served {
 			c.box(gutter+float64(run.from), c.y+points*0.4, float64(run.to-run.from), points*0.6, run.tone, string(run.tone))
@@ -117,10 +117,10 @@ func (c *canvas) curve(steps []Step) {
 		fmt.Fprintf(&path, "%s%.1f %.1fL%.1f %.1f", verb, from, y(s.Value), to, y(s.Value))
 		pen = true
 		if label := fmt.Sprint(s.Value); to-from > letter*float64(len(label))+4 {
-			c.text(from+2, y(s.Value)-2, "start", ` fill="#555" font-size="10"`, label)
+			c.text(from+2, y(s.Value)-2, "start", ` class="dim" font-size="10"`, label)
 		}
 	}
-	c.text(gutter-8, c.y+curve/2+6, "end", ` fill="#555" font-size="10"`, "priority")
-	fmt.Fprintf(c, "<path d=\"%s\" fill=\"none\" stroke=\"#444\" stroke-width=\"1.3\"/>\n", path.String())
+	c.text(gutter-8, c.y+curve/2+6, "end", ` class="dim" font-size="10"`, "priority")
+	fmt.Fprintf(c, "<path d=\"%s\" class=\"curve\"/>\n", path.String())
 	c.y += curve + rowGap
 }

@@ -2,7 +2,11 @@
 // file that needs nothing else.
 package timeline
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"time"
+)
 
 // Timeline is one picture. Times count from the moment that its marks speak of, as a rule; they may be negative.
 type Timeline struct {
@@ -71,30 +75,28 @@ const (
 	Away  Tone = "off, cut off or stopped"
 )
 
-// tones are all tones, the one that matters most first, each with its colour. The colours differ in brightness too.
-var tones = []struct {
-	tone   Tone
-	colour string
-}{
-	{Refused, "#b2182b"}, {Late, "#e08214"}, {Reset, "#762a83"}, {Failed, "#d6604d"}, {Served, "#5aae61"},
-	{Bad, "#d6604d"}, {Good, "#a6dba0"}, {Holds, "#2166ac"}, {Away, "#b0b0b0"},
+// known is a tone with its colour, and the one that it has on a dark screen.
+type known struct {
+	tone         Tone
+	colour, dark string
 }
 
-func colour(t Tone) string {
-	for _, known := range tones {
-		if known.tone == t {
-			return known.colour
-		}
-	}
-	return "#000000"
+// tones are all tones, the one that matters most first. Their colours differ in brightness too.
+var tones = []known{
+	{Refused, "#b2182b", "#ff6b6b"}, {Late, "#b8650a", "#f0a04b"}, {Reset, "#762a83", "#c78fd3"},
+	{Failed, "#c8503d", "#f08a78"}, {Served, "#3f8f47", "#6cc274"}, {Bad, "#c8503d", "#f08a78"},
+	{Good, "#56a14f", "#5da35b"}, {Holds, "#2166ac", "#6aa9e9"}, {Away, "#8a8f96", "#7d838b"},
 }
+
+func index(t Tone) int { return slices.IndexFunc(tones, func(k known) bool { return k.tone == t }) }
+
+// shapeClass is the class of a tone's shapes in the style sheet.
+func shapeClass(t Tone) string { return fmt.Sprintf("tone-%d", index(t)) }
 
 // weight orders tones by how much they matter.
 func weight(t Tone) int {
-	for i, known := range tones {
-		if known.tone == t {
-			return len(tones) - i
-		}
+	if i := index(t); i >= 0 {
+		return len(tones) - i
 	}
 	return 0
 }

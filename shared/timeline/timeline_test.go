@@ -76,13 +76,13 @@ func TestSpans(t *testing.T) {
 	var got []string
 	label := false
 	for _, s := range shapes(t, text) {
-		if s.name == "rect" && s.attr["height"] == "18.0" && s.attr["fill"] != "#f3f3f3" {
-			got = append(got, fmt.Sprintf("%s %.0f+%.0f", s.attr["fill"], s.number(t, "x"), s.number(t, "width")))
+		if s.name == "rect" && s.attr["height"] == "18.0" && s.attr["class"] != "track" {
+			got = append(got, fmt.Sprintf("%s %.0f+%.0f", s.attr["class"], s.number(t, "x"), s.number(t, "width")))
 		}
 		label = label || s.name == "text" && s.text == "here"
 	}
 	// The plot begins at 150 and is 1030 wide: 100 ms are 103 pixels.
-	if want := "[#2166ac 356+206 #b0b0b0 1077+103]"; fmt.Sprint(got) != want {
+	if want := fmt.Sprintf("[%s 356+206 %s 1077+103]", shapeClass(Holds), shapeClass(Away)); fmt.Sprint(got) != want {
 		t.Errorf("%v, want %s: what is outside is cut, or not drawn", got, want)
 	}
 	if !label {
@@ -106,13 +106,13 @@ func TestPoints(t *testing.T) {
 	found := map[string]float64{}
 	for _, s := range shapes(t, page(t, Timeline{Begin: 0, End: 10 * time.Second, Lanes: []Lane{{Name: "client", Points: points}}})) {
 		if s.name == "rect" && s.number(t, "height") > 12 {
-			found[s.attr["fill"]] += s.number(t, "width")
+			found[s.attr["class"]] += s.number(t, "width")
 		}
 	}
-	if w := found[colour(Reset)]; w < 2 || w > 4 {
+	if w := found[shapeClass(Reset)]; w < 2 || w > 4 {
 		t.Errorf("one of 10000 requests is %v pixels wide", w)
 	}
-	if w := found[colour(Refused)]; w < 50 || w > 54 {
+	if w := found[shapeClass(Refused)]; w < 50 || w > 54 {
 		t.Errorf("half a second of ten is %v pixels wide, want 52", w)
 	}
 }
@@ -180,7 +180,7 @@ func TestCurve(t *testing.T) {
 // TestSelf holds that a page asks nobody for anything, and that what it says is text and nothing else.
 func TestSelf(t *testing.T) {
 	evil := `<script src="http://192.0.2.1/x">&"'`
-	p := Page{Title: evil, Note: evil, Head: []string{evil}, Rows: [][]string{{evil}}, Timelines: []Timeline{{
+	p := Page{Title: evil, Note: evil, Head: []string{evil}, Rows: []TableRow{{Cells: []string{evil}, Picture: evil}}, Timelines: []Timeline{{
 		Title: evil, Note: evil, End: time.Second, Marks: []Mark{{Label: evil}},
 		Lanes: []Lane{{Name: evil, Rows: []Row{{Name: evil, Thick: true, Spans: []Span{{To: time.Second, Tone: Holds, Label: evil}}}}}},
 	}}}
@@ -190,10 +190,13 @@ func TestSelf(t *testing.T) {
 	}
 	text := out.String()
 	shapes(t, text)
-	for _, ban := range []string{"<script", `src="`, "href", "url(", "@import"} {
+	for _, ban := range []string{"<script", `src="`, "url(", "@import"} {
 		if strings.Contains(text, ban) {
 			t.Errorf("%q is in the page", ban)
 		}
+	}
+	if links, inside := strings.Count(text, "href"), strings.Count(text, `href="#`); links != 2 || inside != links {
+		t.Errorf("%d links, %d of them into the page, want two of two: the picture, and back", links, inside)
 	}
 	if n := strings.Count(text, "&lt;script"); n < 9 {
 		t.Errorf("the text is there %d times, want 9 at least", n)
@@ -207,6 +210,66 @@ func TestSelf(t *testing.T) {
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no room") }
+
+// TestPage holds that a row leads to its picture, that numbers can be compared, and that a row that
+// alarms looks different.
+func TestPage(t *testing.T) {
+	p := Page{Title: "x", Head: []string{"scenario", "max", "VIP", "failed"}, Timelines: []Timeline{{Title: "reboot", End: time.Second}, {Title: "power-loss", End: time.Second}}}
+	p.Rows = []TableRow{{Cells: []string{"power-loss", "350", "a → b", "12/300"}, Picture: "power-loss", Alarm: true}, {Cells: []string{"other", "-", "", "0/1"}, Picture: "none"}}
+	var out strings.Builder
+	if err := p.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`<tr class="alarm"><td><a href="#picture-2">power-loss</a></td><td class="number">350</td><td>a → b</td><td class="number">12/300</td></tr>`,
+		`<tr><td>other</td><td class="number">-</td><td></td><td class="number">0/1</td></tr>`,
+		`<section id="picture-2"><h2>power-loss</h2>`, `<th scope="col" class="number">max</th>`, `<table id="table">`,
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s is not in\n%s", want, out.String())
+		}
+	}
+}
+
+// TestBands holds that dual holders and the longest wait are marked, and nothing that only touches.
+func TestBands(t *testing.T) {
+	holds := func(from, to int) Lane {
+		return Lane{Rows: []Row{{Thick: true, Spans: []Span{{From: time.Duration(from) * ms, To: time.Duration(to) * ms, Tone: Holds}}}}}
+	}
+	requests := func(tones map[int]Tone) (l Lane) {
+		for at := 0; at < 1000; at += 10 {
+			tone := Served
+			if bad, ok := tones[at/100]; ok {
+				tone = bad
+			}
+			l.Points = append(l.Points, Point{time.Duration(at) * ms, tone})
+		}
+		return l
+	}
+	for _, tt := range []struct {
+		name  string
+		lanes []Lane
+		want  string
+	}{
+		{"in order", []Lane{holds(0, 400), holds(400, 900)}, ""},
+		{"two", []Lane{holds(0, 400), holds(300, 900)}, "300ms to 400ms: dual holders 100ms"},
+		{"three", []Lane{holds(0, 400), holds(300, 900), holds(350, 500)}, "300ms to 500ms: dual holders 200ms"},
+		{"all is served", []Lane{requests(nil)}, ""},
+		{"two waits", []Lane{requests(map[int]Tone{2: Late, 5: Refused, 6: Late})}, "490ms to 700ms: longest wait 210ms"},
+	} {
+		var got []string
+		for _, b := range (Timeline{End: time.Second, Lanes: tt.lanes}).bands() {
+			got = append(got, fmt.Sprintf("%v to %v: %s", b.from, b.to, b.label))
+		}
+		if strings.Join(got, ", ") != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	text := page(t, Timeline{End: time.Second, Lanes: []Lane{holds(0, 400), holds(300, 900)}})
+	if !strings.Contains(text, `class="band"`) || !strings.Contains(text, "dual holders 100ms") {
+		t.Error("dual holders are not drawn")
+	}
+}
 
 // TestAnything draws lanes by chance, with times outside and contrary, and wants a picture of numbers each time.
 func TestAnything(t *testing.T) {

@@ -28,6 +28,9 @@ func (s *stage) picture(m measured, found sample) timeline.Timeline {
 	return t
 }
 
+// pictureTitle is the title of the picture of a scenario under a profile.
+func pictureTitle(scenario, profile string) string { return scenario + ", " + profile }
+
 // worst is the sample whose figure is the greatest.
 func worst(sc scenario, samples []sample) sample {
 	most := samples[0]
@@ -51,7 +54,14 @@ func (r *run) draw(path string) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	page := timeline.Page{
-		Title: "What each failure costs, measured", Note: resultNote, Head: rows[0], Rows: rows[1:], Timelines: r.pictures,
+		Title: "What each failure costs, measured", Note: resultNote, Head: rows[0], Timelines: r.pictures,
+	}
+	scenario := ""
+	for _, cells := range rows[1:] {
+		if cells[0] != "" {
+			scenario = cells[0]
+		}
+		page.Rows = append(page.Rows, timeline.TableRow{Cells: cells, Picture: pictureTitle(scenario, cells[1])})
 	}
 	if err := page.Write(f); err != nil {
 		return fmt.Errorf("%s: %w", path, err)

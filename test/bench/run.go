@@ -100,7 +100,7 @@ func (r *run) play(ctx context.Context, profile string, bootstrap bool, chosen [
 			found.compare(p, scenario, samples)
 			r.results = append(r.results, found)
 			picture := worst(scenario, samples).picture
-			picture.Title = scenario.name + ", " + profile
+			picture.Title = pictureTitle(scenario.name, profile)
 			r.pictures = append(r.pictures, picture)
 			r.write(found)
 		}

@@ -89,7 +89,7 @@ func Draw(r Record, broken []simulate.Broken) (path string, err error) {
 	title := fmt.Sprintf("Chaos in the lab, seed %d", r.Schedule.Seed)
 	page := timeline.Page{Title: title, Head: []string{"at", "rule", "what happened"}, Timelines: []timeline.Timeline{r.Timeline(title)}}
 	for _, b := range broken {
-		page.Rows = append(page.Rows, []string{b.At.String(), string(b.Rule), b.Why})
+		page.Rows = append(page.Rows, timeline.TableRow{Cells: []string{b.At.String(), string(b.Rule), b.Why}, Picture: title, Alarm: true})
 	}
 	if err := page.Write(f); err != nil {
 		return "", err

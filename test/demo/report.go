@@ -82,8 +82,11 @@ func (s *show) write(path string) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	page := timeline.Page{
-		Title: "The life of a cluster, measured", Head: head, Rows: s.rows, Timelines: s.pictures,
+		Title: "The life of a cluster, measured", Head: head, Timelines: s.pictures,
 		Note: fmt.Sprintf("Profile %s: an advert every %d ms. The bounds are those that `onprem-infra plan` computes.", s.cluster.Plan.Timing.Profile, s.cluster.Plan.Timing.AdvertIntervalMs),
+	}
+	for _, cells := range s.rows {
+		page.Rows = append(page.Rows, timeline.TableRow{Cells: cells, Picture: cells[0]})
 	}
 	return page.Write(f)
 }

@@ -23,5 +23,9 @@ func judged() []Scar {
 			by("shared/journal", "TestNote", journal, "if l.At.Sub(other.At) >= recent {", "if false {")),
 		kept("SI-07", "Without a verb the program said only that it needs one.",
 			by(verbs, "TestBare", "cmd/onprem-infra/root.go", "\t\t\tif len(args) == 0 {\n\t\t\t\treturn cmd.Help()\n\t\t\t}\n", "")),
+		kept("SI-08", "A table's row did not lead to its picture.",
+			by("shared/timeline", "TestPage", "shared/timeline/html.go", "if title != \"\" && t.Title == title {", "if false {")),
+		kept("SI-09", "Dual holders were in the picture, and nothing pointed at them.",
+			by("shared/timeline", "TestBands", "shared/timeline/band.go", "case before < 2 && holders == 2:", "case before < 3 && holders == 3:")),
 	}
 }

@@ -1,0 +1,115 @@
+package timeline
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// band is a time that a reader must not miss, drawn over all lanes.
+type band struct {
+	from, to time.Duration
+	label    string
+}
+
+// What is worth a band: shorter times are those of a hand-over in order, and of the sampling.
+const (
+	leastDual = time.Millisecond
+	leastWait = 100 * time.Millisecond
+)
+
+// bands are the times with dual holders, and the longest time without a served request.
+func (t Timeline) bands() (all []band) {
+	for _, b := range t.dualHolders() {
+		if b.to-b.from >= leastDual {
+			b.label = fmt.Sprintf("dual holders %v", round(b.to-b.from))
+			all = append(all, b)
+		}
+	}
+	if b := t.longestWait(); b.to-b.from > leastWait {
+		b.label = fmt.Sprintf("longest wait %v", round(b.to-b.from))
+		all = append(all, b)
+	}
+	return all
+}
+
+// dualHolders are the times in which two lanes or more hold the VIP.
+func (t Timeline) dualHolders() (all []band) {
+	type edge struct {
+		at   time.Duration
+		adds int
+	}
+	var edges []edge
+	for _, lane := range t.Lanes {
+		for _, r := range lane.Rows {
+			for _, s := range r.Spans {
+				if r.Thick && s.Tone == Holds && s.To > s.From {
+					edges = append(edges, edge{s.From, 1}, edge{s.To, -1})
+				}
+			}
+		}
+	}
+	// Of what happens at one time, ends count first: what touches does not overlap.
+	slices.SortFunc(edges, func(a, b edge) int {
+		if a.at != b.at {
+			return int(min(1, max(-1, a.at-b.at)))
+		}
+		return a.adds - b.adds
+	})
+	holders := 0
+	for _, e := range edges {
+		before := holders
+		holders += e.adds
+		switch {
+		case before < 2 && holders == 2:
+			all = append(all, band{from: e.at})
+		case before == 2 && holders < 2:
+			all[len(all)-1].to = e.at
+		}
+	}
+	return all
+}
+
+// longestWait is the longest time between two served requests.
+func (t Timeline) longestWait() (longest band) {
+	for _, lane := range t.Lanes {
+		last, served := time.Duration(0), false
+		for _, p := range lane.Points {
+			if p.Tone != Served {
+				continue
+			}
+			if served && p.At-last > longest.to-longest.from && last >= t.Begin && p.At <= t.End {
+				longest = band{from: last, to: p.At}
+			}
+			last, served = p.At, true
+		}
+	}
+	return longest
+}
+
+// label is a text above the lanes.
+type label struct {
+	Mark
+	style string
+}
+
+// labels are the marks and the bands, in the order of time.
+func (c *canvas) labels() (all []label) {
+	for _, m := range c.t.Marks {
+		all = append(all, label{Mark: m})
+	}
+	for _, b := range c.loud {
+		all = append(all, label{Mark{At: b.from, Label: b.label}, ` class="loud"`})
+	}
+	slices.SortStableFunc(all, func(a, b label) int { return int(min(1, max(-1, a.At-b.At))) })
+	return all
+}
+
+// bands draws them over the lanes.
+func (c *canvas) bands(top, bottom float64) {
+	for _, b := range c.loud {
+		from, to := c.x(b.from), c.x(b.to)
+		fmt.Fprintf(c, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"band\"/>\n",
+			from, top-4, max(1, to-from), bottom-top+4)
+	}
+}
