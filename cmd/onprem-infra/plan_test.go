@@ -133,17 +133,17 @@ func TestPlanOfClusterJSON(t *testing.T) {
 				for name, k := range knobs {
 					t.Run(strings.Join([]string{kind, platform, families, name}, " "), func(t *testing.T) {
 						cluster, findings := spec.Parse("example", []byte(input), k.knobs)
-						if len(findings) > 0 {
+						if findings.HasErrors() {
 							t.Fatal(findings)
 						}
 						p, err := plan.Compile(cluster)
 						if err != nil {
 							t.Fatal(err)
 						}
-						user := must(t, input, append([]string{"plan", "-o", "json", "-c", "-"}, k.args...)...)
+						user := invoke(t, input, append([]string{"plan", "-o", "json", "-c", "-"}, k.args...)...)
 						host := must(t, string(plan.Encode(p)), "plan", "-o", "json", "-c", "-")
-						if host != user {
-							t.Errorf("the host's plan:\n%s\nthe user's:\n%s", host, user)
+						if host != user.out {
+							t.Errorf("the host's plan:\n%s\nthe user's:\n%s", host, user.out)
 						}
 					})
 				}

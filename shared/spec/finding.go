@@ -57,6 +57,12 @@ const most = 1000
 
 // first are the first findings in order. One more stands for the rest, where the rest begins, as severe as the worst of it.
 func (fs Findings) first() Findings {
+	seen := map[Finding]bool{} // a map that several rules look into is of the wrong kind once
+	fs = slices.DeleteFunc(fs, func(f Finding) bool {
+		again := seen[f]
+		seen[f] = true
+		return again
+	})
 	if fs.sort(); len(fs) <= most {
 		return fs
 	}

@@ -1,6 +1,9 @@
 package spec
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // draft reads the document as what it says it is. Where it does not say so in the right words, platform or spec tells what it is meant to be,
 // so that one wrong line at the top hides nothing below.
@@ -26,7 +29,7 @@ func (r *reader) draft(text []byte) (draft, bool) {
 	case kindSaid.given && !platform:
 		r.errorf(kindSaid.at, "a Kubernetes object is neither an install-config nor a cluster.yaml: give the file that describes the cluster")
 		return draft{}, false
-	case version.ok && version.value == "v1":
+	case version.ok && slices.Contains(versions(), version.value):
 		return r.installConfig(root), true
 	case version.ok:
 		r.errorf(version.at, "%s is not known: write v1 in an install-config, %s in a cluster.yaml", quote(version.value), apiVersion)
@@ -49,7 +52,7 @@ func isCluster(root object, version, kindSaid said[string]) bool {
 	case kindSaid.value == kind:
 		return spec || !version.given
 	}
-	return spec && !kindSaid.given && version.value != "v1"
+	return spec && !kindSaid.given && !slices.Contains(versions(), version.value)
 }
 
 // checkHead checks what a cluster.yaml begins with.

@@ -15,6 +15,8 @@ type draft struct {
 	replicas      said[int]
 	arbiters      said[int]
 	networks      networks
+	inner         innerNetworks
+	pools         pools
 	api, ingress  vips
 	dns           vips // one at most
 	loadBalancer  said[string]
@@ -26,18 +28,22 @@ type draft struct {
 	installConfig bool
 }
 
-// installConfig reads what concerns us of an OpenShift install-config. The rest is the installer's and is left alone, secrets first.
+// installConfig reads what concerns us of an OpenShift install-config. Of the rest it says what the installer is known to refuse; secrets it
+// leaves alone.
 func (r *reader) installConfig(root object) draft {
 	d := draft{installConfig: true}
 	d.name = r.text(r.field(r.object(r.field(root, "metadata")), "name"))
 	d.domain = r.text(r.field(root, "baseDomain"))
 	d.replicas = r.number(r.field(r.object(r.field(root, "controlPlane")), "replicas"))
 	d.arbiters = r.number(r.field(r.object(r.field(root, "arbiter")), "replicas"))
-	d.networks = r.machineNetworks(r.object(r.field(root, "networking")))
+	networking := r.object(r.field(root, "networking"))
+	d.networks, d.inner, d.pools = r.machineNetworks(networking), r.innerNetworks(networking), r.pools(root)
 	if p, section, ok := r.platform(r.object(r.field(root, "platform"))); ok {
 		d.platform = p
 		r.section(&d, section)
 	}
+	r.remarks(root, d.platform)
+	r.unknownFields(root)
 	return d
 }
 

@@ -157,7 +157,7 @@ c:12:5: error: platform.baremetal.apiVIPs: no virtual IP is given for the API an
 		{"roles", edit{"    - name: m0", "    - {name: m1, role: master}\n    - {name: m2, role: worker}\n    - {name: m3, role: arbiter}\n    - name: m0"}, ``},
 		{"apiVersion and more", edit{"apiVersion: v1\n", "", "name: prod", "name: PROD"}, `c:1:1: error: apiVersion: is missing: write v1 in an install-config, onprem-infra.io/v1alpha1 in a cluster.yaml
 c:3:9: error: metadata.name: "PROD" has upper-case letters: write "prod"`},
-		{"apiVersion unknown and more", edit{"apiVersion: v1", "apiVersion: v1beta4", "name: prod", "name: PROD"}, `c:1:13: error: apiVersion: "v1beta4" is not known: write v1 in an install-config, onprem-infra.io/v1alpha1 in a cluster.yaml
+		{"apiVersion unknown and more", edit{"apiVersion: v1", "apiVersion: v1alpha1", "name: prod", "name: PROD"}, `c:1:13: error: apiVersion: "v1alpha1" is not known: write v1 in an install-config, onprem-infra.io/v1alpha1 in a cluster.yaml
 c:4:9: error: metadata.name: "PROD" has upper-case letters: write "prod"`},
 		{"case of one VIP list", edit{"apiVIPs:", "apiVips:"}, `c:12:5: warning: platform.baremetal.apiVips: is read as apiVIPs, as the installer reads it: spell it so`},
 		{"case of one VIP", edit{"apiVIPs: [192.0.2.5]", "APIVIP: 192.0.2.5"}, `c:12:5: warning: platform.baremetal.APIVIP: is read as apiVIP, as the installer reads it: spell it so
@@ -180,18 +180,19 @@ c:12:13: error: platform.baremetal.apiVIPs: no virtual IP is given for the API a
 c:15:37: error: platform.baremetal.hosts[0].bootMACAddress: "x" is no MAC address: write six bytes, such as 52:54:00:00:00:01
 c:15:37: error: platform.baremetal.hosts[1].bootMACAddress: "x" is no MAC address: write six bytes, such as 52:54:00:00:00:01`},
 		{"host is a text", edit{"    - name: m0", "    - m1\n    - name: m0"}, `c:15:7: error: platform.baremetal.hosts[0]: want a map, got a string: write a map here`},
-		{"platform missing", edit{"platform:\n  baremetal:", "platforms:\n  baremetal:"}, `c:1:1: error: platform: no platform is named: write one of baremetal, nutanix, openstack, ovirt, vsphere`},
-		{"platform empty", edit{"platform:\n  baremetal:", "platform: {}\nother:\n  baremetal:"}, `c:10:11: error: platform: no platform is named: write one of baremetal, nutanix, openstack, ovirt, vsphere`},
-		{"platform of a cloud", edit{"platform:\n  baremetal:", "platform:\n  aws: {region: s3cret}\nother:\n  baremetal:"}, `c:11:3: error: platform.aws: this platform has no virtual IPs to serve: use one of baremetal, nutanix, openstack, ovirt, vsphere, or a cluster.yaml for another Kubernetes`},
-		{"platform none", edit{"platform:\n  baremetal:", "platform:\n  none: {}\nother:\n  baremetal:"}, `c:11:3: error: platform.none: this platform has no virtual IPs to serve: use one of baremetal, nutanix, openstack, ovirt, vsphere, or a cluster.yaml for another Kubernetes`},
+		{"platform missing", edit{"platform:\n  baremetal:", "platforms:\n  baremetal:"}, `c:1:1: error: platform: no platform is named: write one of baremetal, nutanix, openstack, ovirt, vsphere
+c:10:1: warning: platforms: the installer knows no such field and refuses it: spell it platform where that is meant, or remove it`},
+		{"platform empty", edit{"platform:\n  baremetal:", "platform: {}\nsshKey:\n  baremetal:"}, `c:10:11: error: platform: no platform is named: write one of baremetal, nutanix, openstack, ovirt, vsphere`},
+		{"platform of a cloud", edit{"platform:\n  baremetal:", "platform:\n  aws: {region: s3cret}\nsshKey:\n  baremetal:"}, `c:11:3: error: platform.aws: this platform has no virtual IPs to serve: use one of baremetal, nutanix, openstack, ovirt, vsphere, or a cluster.yaml for another Kubernetes`},
+		{"platform none", edit{"platform:\n  baremetal:", "platform:\n  none: {}\nsshKey:\n  baremetal:"}, `c:11:3: error: platform.none: this platform has no virtual IPs to serve: use one of baremetal, nutanix, openstack, ovirt, vsphere, or a cluster.yaml for another Kubernetes`},
 		{"platforms two", edit{"  baremetal:", "  vsphere: {}\n  baremetal:"}, `c:12:3: error: platform.baremetal: stands beside vsphere: leave one platform`},
-		{"platform is a text", edit{"platform:\n  baremetal:", "platform: baremetal\nother:\n  baremetal:"}, `c:10:11: error: platform: want a map, got a string: write a map here`},
-		{"platform section is a text", edit{"platform:\n  baremetal:", "platform:\n  baremetal: s3cret\nother:\n  baremetal:"}, `c:11:14: error: platform.baremetal: want a map, got a string: write a map here`},
+		{"platform is a text", edit{"platform:\n  baremetal:", "platform: baremetal\nsshKey:\n  baremetal:"}, `c:10:11: error: platform: want a map, got a string: write a map here`},
+		{"platform section is a text", edit{"platform:\n  baremetal:", "platform:\n  baremetal: s3cret\nsshKey:\n  baremetal:"}, `c:11:14: error: platform.baremetal: want a map, got a string: write a map here`},
 		{"key twice", edit{"    hosts:", "    apiVIPs: [192.0.2.5]\n    hosts:"}, `c:14:5: error: platform.baremetal.apiVIPs: stands here and at line 12, column 5: remove one of the two`},
-		{"key twice far from us", edit{"pullSecret:", "compute: [{name: a, name: b}]\npullSecret:"}, `c:18:21: error: compute[0].name: stands here and at line 18, column 12: remove one of the two`},
+		{"key twice far from us", edit{"pullSecret:", "compute: [{name: worker, name: b}]\npullSecret:"}, `c:18:26: error: compute[0].name: stands here and at line 18, column 12: remove one of the two`},
 		{"key that is a list", edit{"pullSecret:", "? [a]\n: b\npullSecret:"}, `c:18:3: error: document: a key in it is a map, a list or an alias: write plain text as the key`},
-		{"merge key", edit{"metadata:\n  name: prod", "proxy: &p {name: prod}\nmetadata:\n  <<: *p"}, `c:5:3: error: metadata["<<"]: merge keys are not read: write the fields out`},
-		{"apiVersion unknown", edit{"apiVersion: v1", "apiVersion: v1beta4"}, `c:1:13: error: apiVersion: "v1beta4" is not known: write v1 in an install-config, onprem-infra.io/v1alpha1 in a cluster.yaml`},
+		{"merge key", edit{"metadata:\n  name: prod", "sshKey: &p {name: prod}\nmetadata:\n  <<: *p"}, `c:5:3: error: metadata["<<"]: merge keys are not read: write the fields out`},
+		{"apiVersion unknown", edit{"apiVersion: v1", "apiVersion: v1alpha1"}, `c:1:13: error: apiVersion: "v1alpha1" is not known: write v1 in an install-config, onprem-infra.io/v1alpha1 in a cluster.yaml`},
 		{"apiVersion missing", edit{"apiVersion: v1\n", ""}, `c:1:1: error: apiVersion: is missing: write v1 in an install-config, onprem-infra.io/v1alpha1 in a cluster.yaml`},
 		{"apiVersion is a number", edit{"apiVersion: v1", "apiVersion: 1"}, `c:1:13: error: apiVersion: want a string, got a number: put it in quotes`},
 	})

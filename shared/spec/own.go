@@ -12,6 +12,9 @@ func (r *reader) own(d *draft, section object) {
 	switch d.platform {
 	case BareMetal:
 		d.hosts = r.hosts(r.field(section, "hosts"))
+		if network := r.text(r.field(section, "provisioningNetwork")); network.value != "" {
+			r.oneOf(network, "Managed", "Unmanaged", "Disabled")
+		}
 	case OpenStack:
 		r.externalDNS(r.field(section, "externalDNS"), slices.Concat(d.api.list, d.ingress.list))
 	case VSphere:

@@ -46,6 +46,10 @@ func (r *reader) platform(platform object) (Platform, object, bool) {
 	case len(found) == 0:
 		return "", object{}, false
 	}
+	if found[0] == string(OVirt) {
+		r.warnf(platform.key(names[0]), "today's installer refuses oVirt, which it has removed: "+
+			"use a release that has it, or describe the cluster in a cluster.yaml")
+	}
 	return Platform(found[0]), r.object(r.field(platform, found[0])), true
 }
 
@@ -54,7 +58,11 @@ func (r *reader) section(d *draft, section object) {
 	s := spellingOf(d.platform)
 	d.api = r.vipList(section, s.api, s.oldAPI)
 	d.ingress = r.vipList(section, s.ingress, s.oldIngress)
-	d.loadBalancer = r.text(r.field(r.object(r.field(section, "loadBalancer")), "type"))
+	balancer := r.object(r.field(section, "loadBalancer"))
+	d.loadBalancer = r.text(r.field(balancer, "type"))
+	if balancer.given && !d.loadBalancer.given {
+		r.errorf(d.loadBalancer.at, "is missing: write one of %s, %s, or remove loadBalancer", Managed, UserManaged)
+	}
 	if records := r.field(section, "dnsRecordsType"); d.platform != OVirt {
 		d.dnsRecords = r.text(records)
 	} else if records.node != nil {

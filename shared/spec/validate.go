@@ -17,6 +17,9 @@ func (r *report) validate(d draft) {
 		r.checkPrimary(d)
 		r.checkMembership(d)
 	}
+	if d.installConfig {
+		r.checkInstalled(d)
+	}
 }
 
 // balancers are the words for who balances the API. In a cluster.yaml there is a shorter one for us, which was taken for the other when it was read.

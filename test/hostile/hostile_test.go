@@ -43,8 +43,10 @@ func hostile() []string {
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{
-		"old.yaml":       old,
-		"old-ovirt.yaml": strings.NewReplacer("baremetal", "ovirt", "apiVIP", "api_vip", "ingressVIP", "ingress_vip").Replace(old),
+		"old.yaml": old,
+		"old-ovirt.yaml": strings.NewReplacer("baremetal", "ovirt", "apiVIP", "api_vip", "ingressVIP", "ingress_vip", "replicas: 2", "replicas: 3",
+			"arbiter: {replicas: 1}\n", "").Replace(old),
+		"wide.yaml": wide,
 	}
 	for _, name := range []string{
 		"install-config-baremetal-dual", "install-config-nutanix-dual", "install-config-openstack-dual", "install-config-ovirt-dual",
@@ -76,6 +78,36 @@ platform:
     dnsRecordsType: Internal
     loadBalancer: {type: UserManaged}
     hosts: [{name: m0, role: master, bootMACAddress: '52:54:00:00:00:01'}]
+`
+
+// wide has the fields that are only held against the installer's rules.
+const wide = `apiVersion: v1beta4
+baseDomain: example.com
+metadata: {name: prod}
+publish: External
+additionalTrustBundlePolicy: Always
+cpuPartitioningMode: None
+credentialsMode: Manual
+featureSet: CustomNoUpgrade
+featureGates: [A=true]
+operatorPublishingStrategy: {ingress: External}
+imageContentSources: [{source: registry.example.com/a}]
+imageDigestSources: [{source: registry.example.com/a}]
+proxy: {httpProxy: 'http://proxy.example.com'}
+controlPlane:
+  replicas: 2
+  hyperthreading: Enabled
+  fencing: {credentials: [{address: 'redfish://a'}, {address: 'redfish://b'}]}
+compute: [{name: worker, replicas: 1}]
+networking:
+  type: OVNKubernetes
+  machineNetwork: [{cidr: 192.0.2.0/24}]
+  serviceCIDR: 172.30.0.0/16
+  clusterNetworks: [{cidr: 10.128.0.0/14, hostPrefix: 23}]
+  clusterNetworkMTU: 1400
+  ovnKubernetesConfig: {ipv4: {internalJoinSubnet: 100.65.0.0/16}}
+platform:
+  baremetal: {apiVIPs: [192.0.2.5], ingressVIPs: [192.0.2.6], provisioningNetwork: Disabled}
 `
 
 // parsed is the cluster of a text, with the images that it needs.
@@ -177,11 +209,12 @@ func (d document) shape(c spec.Cluster) ([]string, error) {
 	return shape, err
 }
 
-// part is where a document differs from the others: the platform's section, but for one document of each kind the whole.
+// part is where a document differs from the others: the platform's section, but for one document of each kind, and the one with what no other
+// has, the whole.
 func part(name string, root *yaml.Node) *yaml.Node {
 	top := root.Content[0]
 	for i, key := range top.Content {
-		if key.Value == "platform" && name != "install-config-baremetal-dual" {
+		if key.Value == "platform" && name != "install-config-baremetal-dual" && name != "wide.yaml" {
 			return top.Content[i+1]
 		}
 	}

@@ -113,6 +113,11 @@ func (c cell) installConfig() string {
 	if c.topology.arbiters > 0 {
 		fmt.Fprintf(&b, "arbiter: {name: arbiter, replicas: %d}\n", c.topology.arbiters)
 	}
+	if c.topology.is == spec.DualReplica && c.platform == spec.BareMetal {
+		b.Reset()
+		b.WriteString("apiVersion: v1\nmetadata: {name: ostest}\nbaseDomain: lab.example.com\ncontrolPlane: {name: master, replicas: 2, " +
+			"fencing: {credentials: [{address: 'redfish://bmc-0.example.com'}, {address: 'redfish://bmc-1.example.com'}]}}\n")
+	}
 	fmt.Fprintf(&b, "compute: [{name: worker, replicas: %d}]\nnetworking:\n  machineNetwork:\n", c.topology.workers)
 	for _, network := range c.networks() {
 		fmt.Fprintf(&b, "  - cidr: %s\n", network)
@@ -132,12 +137,46 @@ func (c cell) installConfig() string {
 	return b.String()
 }
 
+// refused says whether the installer takes no such install-config. The operator knows such clusters
+// all the same, and we make them of a cluster.yaml.
+func (c cell) refused() bool {
+	two := c.topology.arbiters > 0 || c.topology.is == spec.DualReplica
+	return c.records == spec.External && (c.balancer == spec.Managed || c.noVIPs) || two && c.platform != spec.BareMetal
+}
+
+// clusterYAML is the cell in our own form.
+func (c cell) clusterYAML() string {
+	list := func(all []string) string {
+		if len(all) == 0 {
+			return "[]"
+		}
+		return "['" + strings.Join(all, "', '") + "']"
+	}
+	text := fmt.Sprintf("apiVersion: onprem-infra.io/v1alpha1\nkind: Cluster\nmetadata: {name: ostest}\nspec:\n  baseDomain: lab.example.com\n"+
+		"  platform: %s\n  topology: %s\n  controlPlaneReplicas: %d\n  machineNetworks: %s\n  apiVIPs: %s\n  ingressVIPs: %s\n",
+		c.platform, c.topology.is, c.topology.masters, list(c.networks()), list(c.api()), list(c.ingress()))
+	if !c.noVIPs {
+		text += fmt.Sprintf("  loadBalancer: %s\n", c.balancer)
+	}
+	if c.platform != spec.OVirt {
+		text += fmt.Sprintf("  dnsRecords: %s\n", c.records)
+	}
+	return text
+}
+
 // described is the cell as it is read.
 func (c cell) described(t *testing.T) (spec.Cluster, spec.Findings) {
 	t.Helper()
-	described, findings := spec.Parse("install-config.yaml", []byte(c.installConfig()), spec.Knobs{})
+	text := c.installConfig()
+	if c.refused() {
+		if _, findings := spec.Parse("install-config.yaml", []byte(text), spec.Knobs{}); !findings.HasErrors() {
+			t.Errorf("%s: the installer refuses it, and nothing is said of it\n%s", c, text)
+		}
+		text = c.clusterYAML()
+	}
+	described, findings := spec.Parse("install-config.yaml", []byte(text), spec.Knobs{})
 	if findings.HasErrors() {
-		t.Fatalf("%s: %v\n%s", c, findings, c.installConfig())
+		t.Fatalf("%s: %v\n%s", c, findings, text)
 	}
 	described.Images = refs
 	return described, findings

@@ -1,0 +1,79 @@
+package spec
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const noSuchField = "the installer knows no such field and refuses it: "
+
+func meant(word string) string {
+	return noSuchField + "spell it " + word + " where that is meant, or remove it"
+}
+
+// TestUnknownFields misspells fields of an install-config at every depth: each is a warning at its
+// place, with the word that was meant.
+func TestUnknownFields(t *testing.T) {
+	check(t, goodInstallConfig, []findingCase{
+		{"of the document", edit{"controlPlane:\n  replicas: 3", "controlplan:\n  replicas: 3"},
+			"c:5:1: warning: controlplan: " + meant("controlPlane")},
+		{"of networking", edit{"machineNetwork:", "machineNetworks:"},
+			"c:8:3: warning: networking.machineNetworks: " + meant("machineNetwork") + `
+c:12:15: warning: platform.baremetal.apiVIPs[0]: 192.0.2.5 is outside 10.0.0.0/16, which the installer takes without a machineNetwork: write networking.machineNetwork
+c:13:19: warning: platform.baremetal.ingressVIPs[0]: 192.0.2.6 is outside 10.0.0.0/16, which the installer takes without a machineNetwork: write networking.machineNetwork`},
+		{"of a list", edit{"  - cidr: 192.0.2.0/24", "  - {cidr: 192.0.2.0/24, hostPrefix: 23}"},
+			"c:9:26: warning: networking.machineNetwork[0].hostPrefix: " + noSuchField + "remove it"},
+		{"of the platform", edit{"    hosts:", "    loadBalancr: {type: UserManaged}\n    hosts:"},
+			"c:14:5: warning: platform.baremetal.loadBalancr: " + meant("loadBalancer")},
+		{"of the platform, with another type", edit{"    hosts:", "    dnsRecordType: External\n    hosts:"},
+			"c:14:5: warning: platform.baremetal.dnsRecordType: " + meant("dnsRecordsType")},
+		{"of a host", edit{"    - name: m0", "    - name: m0\n      hardwareprofil: x"},
+			"c:16:7: warning: platform.baremetal.hosts[0].hardwareprofil: " + meant("hardwareProfile")},
+		{"of a group of machines", edit{"  replicas: 3", "  replicas: 3\n  plattform: {}"},
+			"c:7:3: warning: controlPlane.plattform: " + meant("platform")},
+		{"like none", edit{"pullSecret:", "zzz: {a: b}\npullSecret:"},
+			"c:18:1: warning: zzz: " + noSuchField + "remove it"},
+		{"beside a password, which is not named", edit{"{address: s3cret, username: s3cret", "{adress: s3cret, s3cret: s3cret"},
+			`c:17:13: warning: platform.baremetal.hosts[0].bmc: the installer does not know a field that stands here and refuses it: spell it address where that is meant, or remove it
+c:17:29: warning: platform.baremetal.hosts[0].bmc: the installer does not know a field that stands here and refuses it: remove it`},
+		{"that is no name", edit{"pullSecret:", "'s3cret {': a\npullSecret:"},
+			"c:18:1: warning: document: the installer does not know a field that stands here and refuses it: remove it"},
+		{"in another case", edit{"    hosts:", "    ProvisioningNetworkcidr: 192.0.3.0/24\n    hosts:"}, ""},
+		{"known ones that are not read", edit{"pullSecret:", "fips: true\nadditionalTrustBundle: x\npullSecret:"}, ""},
+	})
+}
+
+// TestUnknownFieldOnce holds that a map to which many aliases lead has its finding once.
+func TestUnknownFieldOnce(t *testing.T) {
+	text := edit{"    - name: m0", "    - &h {role: worker, rolle: x}\n" + strings.Repeat("    - *h\n", 5) + "    - name: m0"}.of(t, goodInstallConfig)
+	_, findings := Parse("c", []byte(text), Knobs{})
+	hold(t, text, findings)
+	if said := lines(findings); strings.Count(said, "rolle") != 1 {
+		t.Error(said)
+	}
+}
+
+// TestKnownFields holds that a finding of this kind is never about a field that is read here.
+func TestKnownFields(t *testing.T) {
+	for _, p := range installed() {
+		fields := platformFields()[p]
+		if len(fields) < 10 {
+			t.Fatalf("%s: only %d fields are known", p, len(fields))
+		}
+		s := spellingOf(Platform(p))
+		for _, name := range []string{s.api, s.ingress, s.oldAPI, s.oldIngress, "loadBalancer"} {
+			if _, known := fields[name]; !known {
+				t.Errorf("%s.%s is read and not known", p, name)
+			}
+		}
+		var all strings.Builder
+		for _, name := range fields.names() {
+			fmt.Fprintf(&all, "    %s:\n", name)
+		}
+		text := strings.Split(goodInstallConfig, "  baremetal:")[0] + "  " + p + ":\n" + all.String()
+		if _, findings := Parse("c", []byte(text), Knobs{}); strings.Contains(lines(findings), "no such field") {
+			t.Errorf("%s: %s", p, lines(findings))
+		}
+	}
+}
