@@ -37,6 +37,7 @@ func Compile(c spec.Cluster) (Plan, error) {
 
 // compile is Compile with the numbers that the elections run on, or what is wrong with how they were asked for.
 func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Policy, errTiming error) (Plan, error) {
+	c, assumed := withAssumedVIPs(c)
 	identity, errName := identify(c)
 	ids, errIDs := routers(c)
 	proof, errPolicy := vrrp.Prove(policy)
@@ -52,10 +53,8 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)
 	}
 	flavour := flavourFor(c)
-	vips := VIPs{API: append([]netip.Addr{}, c.APIVIPs...), Ingress: append([]netip.Addr{}, c.IngressVIPs...)}
-	if c.DNSVIP.IsValid() {
-		vips.DNS = []netip.Addr{c.DNSVIP}
-	}
+	vips := vipsOf(c)
+	vips.Assumed = assumed
 	p := Plan{
 		Cluster:         identity,
 		Platform:        or(c.Platform, spec.None),

@@ -40,6 +40,32 @@ func loadBalancerOf(c spec.Cluster) spec.LoadBalancer {
 	return or(c.LoadBalancer, spec.Managed)
 }
 
+// withAssumedVIPs fills in the virtual IPs that the installer takes on OpenStack where nobody named
+// any, and says which these are.
+func withAssumedVIPs(c spec.Cluster) (spec.Cluster, []string) {
+	var assumed []string
+	if c.Platform != spec.OpenStack || c.LoadBalancer == spec.UserManaged {
+		return c, nil
+	}
+	api, ingress := spec.AssumedVIPs(c.MachineNetworks)
+	if len(c.APIVIPs) == 0 && api.IsValid() {
+		c.APIVIPs, assumed = []netip.Addr{api}, append(assumed, "api")
+	}
+	if len(c.IngressVIPs) == 0 && ingress.IsValid() {
+		c.IngressVIPs, assumed = []netip.Addr{ingress}, append(assumed, "ingress")
+	}
+	return c, assumed
+}
+
+// vipsOf are the cluster's virtual IPs in lists of the plan's own.
+func vipsOf(c spec.Cluster) VIPs {
+	vips := VIPs{API: append([]netip.Addr{}, c.APIVIPs...), Ingress: append([]netip.Addr{}, c.IngressVIPs...)}
+	if c.DNSVIP.IsValid() {
+		vips.DNS = []netip.Addr{c.DNSVIP}
+	}
+	return vips
+}
+
 // mdnsOf is whether nodes announce themselves. Only who asks for it gets it: each that does speaks to all of its network.
 func mdnsOf(c spec.Cluster) spec.MDNS {
 	if c.MDNS == spec.MDNSEnabled {

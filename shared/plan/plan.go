@@ -86,6 +86,9 @@ type VIPs struct {
 	API     []netip.Addr `json:"api"`
 	Ingress []netip.Addr `json:"ingress"`
 	DNS     []netip.Addr `json:"dns,omitempty"` // at most one
+	// Assumed are those that nobody named, "api" and "ingress": they are the hosts 5 and 7 of the first
+	// machine network, which the installer takes too.
+	Assumed []string `json:"assumed,omitempty"`
 }
 
 // All are every VIP of the cluster, in a list of its own: none of them is ever a machine's own address.

@@ -39,7 +39,7 @@ func (r *reader) root(node *yaml.Node) value {
 }
 
 func (d draft) cluster() Cluster {
-	c := Cluster{
+	return Cluster{
 		Name:                 d.name.value,
 		BaseDomain:           strings.TrimSuffix(d.domain.value, "."),
 		Platform:             d.platform,
@@ -63,11 +63,8 @@ func (d draft) cluster() Cluster {
 		Ports:                numbers[uint16](d.settings.ports),
 		Hosts:                d.hosts,
 		Nodes:                d.nodes.said(),
+		MachineNetworks:      d.prefixes(),
 	}
-	for _, n := range d.networks.list {
-		c.MachineNetworks = append(c.MachineNetworks, n.prefix)
-	}
-	return c
 }
 
 func addresses(list []vip) []netip.Addr {

@@ -119,7 +119,8 @@ const (
 	Multicast Mode = "multicast"
 )
 
-// Cluster is the user's input, checked. Zero values mean "not said".
+// Cluster is the user's input, checked. Zero values mean "not said". An OpenStack cluster without virtual IPs and without a balancer of the user's
+// own has those of AssumedVIPs.
 type Cluster struct {
 	Name                 string
 	BaseDomain           string

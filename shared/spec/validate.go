@@ -2,6 +2,7 @@ package spec
 
 // validate applies the rules that look at more than one value.
 func (r *report) validate(d draft) {
+	d = d.assume()
 	r.checkNames(d.name, d.domain)
 	r.oneOf(d.loadBalancer, balancers(d)...)
 	r.oneOf(d.dnsRecords, string(Internal), string(External))

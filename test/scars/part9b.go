@@ -12,8 +12,8 @@ func part9b() []Scar {
 	)
 	return []Scar{
 		kept("P-01", "A status or a list that was absent, or empty, ended the renderer.",
-			by("bootstrap", "TestNilIsEmptyIsAbsent", "shared/plan/compile.go", "append([]netip.Addr{}, c.APIVIPs...)", "c.APIVIPs"),
-			by("shared/plan", "TestCompileNothing", "shared/plan/compile.go", "append([]netip.Addr{}, c.APIVIPs...)", "c.APIVIPs"),
+			by("bootstrap", "TestNilIsEmptyIsAbsent", "shared/plan/defaults.go", "append([]netip.Addr{}, c.APIVIPs...)", "c.APIVIPs"),
+			by("shared/plan", "TestCompileNothing", "shared/plan/defaults.go", "append([]netip.Addr{}, c.APIVIPs...)", "c.APIVIPs"),
 			by("shared/host/kube", "TestNodeAddresses/no address yet", "shared/host/kube/node.go", "out := addr.Node{Name: n.Name}", "out := addr.Node{Name: n.Name}\n\t_ = n.Status.Addresses[0]"),
 			by("cluster", "TestNilIsEmptyIsAbsent", "shared/plan/defaults.go", "if len(c.APIVIPs) == 0 {", "if c.APIVIPs == nil {")),
 		kept("P-02", "keepalived where there was no VIP.",
