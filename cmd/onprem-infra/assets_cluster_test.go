@@ -44,7 +44,7 @@ func TestPlanFilesByRole(t *testing.T) {
 		input: {"bootstrap", "master", "worker"},
 		strings.Replace(input, "topology: HighlyAvailable", "topology: HighlyAvailableArbiter", 1): {"arbiter", "bootstrap", "master", "worker"},
 	} {
-		text := must(t, input, "plan", "-c", "-")
+		text := must(t, input, "plan", "-c", "-", "-o", "yaml")
 		_, files, _ := strings.Cut(text, "\nfiles:\n")
 		var got []string
 		for line := range strings.Lines(files) {

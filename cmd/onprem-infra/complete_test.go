@@ -23,7 +23,7 @@ func TestFlagValues(t *testing.T) {
 		"render --role":                     "bootstrap master worker arbiter control-plane cluster",
 		"render --timing":                   "lan vm compat",
 		"render --vrrp":                     "unicast multicast",
-		"plan -o":                           "yaml json",
+		"plan -o":                           "text yaml json",
 		"plan --timing":                     "lan vm compat",
 		"plan --vrrp":                       "unicast multicast",
 		"validate --output":                 "text json",

@@ -84,8 +84,11 @@ func TestExamplesFitATerminal(t *testing.T) {
 				t.Errorf("example %s: %s", kind, line)
 			}
 			for _, timing := range []string{"lan", "compat"} {
-				for _, line := range tooWide(must(t, config.Replace(text), "plan", "-c", "-", "--timing", timing)) {
-					t.Errorf("plan of %s, %s: %s", kind, families, line)
+				for _, format := range []string{"text", "yaml"} {
+					text := must(t, config.Replace(text), "plan", "-c", "-", "--timing", timing, "-o", format)
+					for _, line := range tooWide(text) {
+						t.Errorf("plan of %s, %s: %s", kind, families, line)
+					}
 				}
 			}
 		}

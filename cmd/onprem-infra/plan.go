@@ -27,8 +27,9 @@ func planCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan -c FILE",
 		Short: "Print what a cluster's description compiles to",
-		Long: `plan prints everything that follows from a cluster's description: virtual IPs, virtual router IDs, priorities with the proof that they
-elect the right host, the time that each failure takes, ports, DNS records, and the files of each role. Images need not be known yet.
+		Long: `plan prints what follows from a cluster's description: on one screen its virtual IPs, virtual router IDs, priorities and the time that each
+failure takes. With -o yaml or -o json it prints all of it: the proof that the priorities elect the right host, checks, ports, DNS records, and the
+files of each role. Images need not be known yet.
 
 With --listen, on a host of the cluster's network, it hears for some seconds whether another router there has one of the IDs, and proposes one that
 is free. It takes root, and sends nothing.`,
@@ -39,12 +40,12 @@ is free. It takes root, and sends nothing.`,
 	}
 	in := inputFlags(cmd)
 	imagesFlag(cmd, in)
-	cmd.Flags().StringVarP(&format, "output", "o", "yaml", "yaml or json")
+	cmd.Flags().StringVarP(&format, "output", "o", "text", "text for a summary, yaml or json for the whole plan")
 	cmd.Flags().StringVar(&listen, "listen", "", "a link of this host on which to hear whether other routers have the cluster's virtual router IDs")
-	completes(cmd, "output", []string{"yaml", "json"})
+	completes(cmd, "output", []string{"text", "yaml", "json"})
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if format != "yaml" && format != "json" {
-			return usage("-o %q is not one of: yaml, json", format)
+		if format != "text" && format != "yaml" && format != "json" {
+			return usage("-o %q is not one of: text, yaml, json", format)
 		}
 		cluster, err := loadCluster(std, in)
 		if err != nil {
@@ -83,8 +84,11 @@ is free. It takes root, and sends nothing.`,
 	return cmd
 }
 
-// planText is the plan in JSON or, with the same keys in the same order, in YAML.
+// planText is the summary of a plan, or all of it in JSON or, with the same keys in the same order, in YAML.
 func planText(p planView, format string) ([]byte, error) {
+	if format == "text" {
+		return []byte(planSummary(p)), nil
+	}
 	text, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("print plan: %w", err)

@@ -40,7 +40,7 @@ func must(t *testing.T, stdin string, args ...string) string {
 
 // TestPlanOfAnyKubernetes holds what is said of a cluster which says nothing but its addresses: its make's own defaults, and no word of another make's.
 func TestPlanOfAnyKubernetes(t *testing.T) {
-	text := must(t, must(t, "", "example", "cluster"), "plan", "-c", "-")
+	text := must(t, must(t, "", "example", "cluster"), "plan", "-c", "-", "-o", "yaml")
 	for _, want := range []string{
 		"distribution: kubernetes\n", "loadBalancer: Managed\n", "namespace: onprem-infra\n", "kubeconfig: /etc/kubernetes/kubelet.conf\n", "kubeletUnit: kubelet.service\n",
 		"controlPlaneLabel: node-role.kubernetes.io/control-plane\n",
@@ -99,8 +99,8 @@ func TestPlanYAMLIsJSON(t *testing.T) {
 	if got, want := flat(&fromYAML), flat(&fromJSON); got != want {
 		t.Errorf("YAML:\n%s\nJSON:\n%s", got, want)
 	}
-	if text := must(t, input, "plan", "-c", "-"); text != must(t, input, "plan", "-c", "-", "-o", "yaml") || strings.Contains(text, `{"`) {
-		t.Errorf("the default is not YAML in block style:\n%s", text)
+	if text := must(t, input, "plan", "-c", "-", "-o", "yaml"); strings.Contains(text, `{"`) {
+		t.Errorf("it is not YAML in block style:\n%s", text)
 	}
 }
 
@@ -170,7 +170,7 @@ func TestPlanRefuses(t *testing.T) {
 		want        string
 	}{
 		{"no file", "", []string{"plan"}, 2, "-c FILE is missing"},
-		{"format", example, []string{"plan", "-c", "-", "-o", "xml"}, 2, `-o "xml" is not one of: yaml, json`},
+		{"format", example, []string{"plan", "-c", "-", "-o", "xml"}, 2, `-o "xml" is not one of: text, yaml, json`},
 		{"argument", example, []string{"plan", "-c", "-", "x"}, 2, "x"},
 		{"findings", "nonsense", []string{"plan", "-c", "-"}, 1, "stdin:1:1: error: "},
 		{"VRIDs alike", example, []string{"plan", "-c", "-", "--vrid", "api=9", "--vrid", "ingress=9"}, 1, "virtual router ID 9"},
@@ -190,7 +190,7 @@ func TestPlanFitsATerminal(t *testing.T) {
 	for _, args := range [][]string{{"install-config", "--families", "dual"}, {"cluster"}} {
 		text := must(t, "", append([]string{"example"}, args...)...)
 		for _, timing := range []string{"lan", "compat"} {
-			inYAML, inJSON := must(t, text, "plan", "-c", "-", "--timing", timing), must(t, text, "plan", "-c", "-", "--timing", timing, "-o", "json")
+			inYAML, inJSON := must(t, text, "plan", "-c", "-", "--timing", timing, "-o", "yaml"), must(t, text, "plan", "-c", "-", "--timing", timing, "-o", "json")
 			for _, line := range tooWide(inYAML) {
 				t.Errorf("%v %s: %s", args, timing, line)
 			}

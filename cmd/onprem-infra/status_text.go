@@ -179,10 +179,3 @@ func addresses(list []netip.Addr) string {
 	}
 	return strings.Join(all, ", ")
 }
-
-func orNone(text, none string) string {
-	if text == "" {
-		return none
-	}
-	return text
-}

@@ -71,3 +71,10 @@ func paragraphs(head []string, rows [][]string) string {
 func padded(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text)))
 }
+
+func orNone(text, none string) string {
+	if text == "" {
+		return none
+	}
+	return text
+}
