@@ -66,7 +66,7 @@ type law struct {
 // leaves need nothing but the standard library and a leaf below them, so every other room may use them.
 var leaves = []string{
 	"shared/addr", "shared/advert", "shared/asset", "shared/clash", "shared/container", "shared/health", "shared/journal", "shared/metrics", "shared/near", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/role",
-	"shared/supervised", "shared/vrrp",
+	"shared/supervised", "shared/judge", "shared/vrrp",
 }
 
 var formats = []string{"shared/keepalived", "shared/haproxy", "shared/corefile", "shared/resolvconf"}
@@ -88,6 +88,7 @@ var laws = []law{
 	{room: "shared/redirect", own: []string{"shared/port"}, why: "leaf"},
 	{room: "shared/role", why: "leaf"},
 	{room: "shared/supervised", why: "leaf"},
+	{room: "shared/judge", own: []string{"shared/clash", "shared/vrrp"}, why: "leaf"},
 	{room: "shared/vrrp", own: []string{"shared/health"}, why: "leaf; how fast the elections are follows from how fast checks are"},
 	{room: "shared/loop", why: "a loop knows time and context, nothing of what it turns"},
 	{room: "shared/timeline", why: "pictures for everybody: of what is computed and of what is measured"},

@@ -164,7 +164,7 @@ func (l *doctorLook) looks(ctx context.Context, f *doctor.Facts, kind role.Role,
 }
 
 // kind is what this host is, by what it has been given; empty for a plain one.
-func (l *doctorLook) kind() role.Role {
+func (l *statusLook) kind() role.Role {
 	for _, sign := range []struct {
 		path string
 		kind role.Role
@@ -180,7 +180,7 @@ func (l *doctorLook) kind() role.Role {
 }
 
 // rooms are what runs on this host.
-func (l *doctorLook) rooms(kind role.Role) (runs plan.Rooms) {
+func (l *statusLook) rooms(kind role.Role) (runs plan.Rooms) {
 	switch {
 	case kind == role.Bootstrap:
 		runs.VIP, runs.DNS = l.plan.BootstrapRuns()

@@ -22,17 +22,19 @@ type planView struct {
 	Files map[role.Role][]string `json:"files"`
 }
 
+const planLong = `plan prints what follows from a cluster's description: on one screen its virtual IPs, virtual router IDs, priorities and the time that each
+failure takes. With -o yaml or -o json it prints all of it: the proof that the priorities elect the right host, checks, ports, DNS records, and the
+files of each role. Images need not be known yet.
+
+With --listen, on a host of the cluster's network, it hears for some seconds whether another router there has one of the IDs, and proposes one that
+is free. It takes root, and sends nothing.`
+
 func planCommand(std streams) *cobra.Command {
 	var format, listen string
 	cmd := &cobra.Command{
 		Use:   "plan -c FILE",
 		Short: "Print what a cluster's description compiles to",
-		Long: `plan prints what follows from a cluster's description: on one screen its virtual IPs, virtual router IDs, priorities and the time that each
-failure takes. With -o yaml or -o json it prints all of it: the proof that the priorities elect the right host, checks, ports, DNS records, and the
-files of each role. Images need not be known yet.
-
-With --listen, on a host of the cluster's network, it hears for some seconds whether another router there has one of the IDs, and proposes one that
-is free. It takes root, and sends nothing.`,
+		Long:  planLong,
 		Example: `  onprem-infra plan -c install-config.yaml
   onprem-infra plan -c install-config.yaml -o json | jq .vrrp.proof
   onprem-infra plan -c cluster.yaml --listen eth0`,

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,18 +15,22 @@ import (
 // everyStatus is the time between two pictures of --watch.
 const everyStatus = 2 * time.Second
 
-func statusCommand(std streams) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "Say who holds each VIP, and why, as this host sees it",
-		Long: `status looks at this host, and at who answers for the VIPs on its network: for each VIP its
+const statusLong = `status looks at this host, and at who answers for the VIPs on its network: for each VIP its
 holder, this host's state and priority with what it is made of, the API servers behind this node's
 balancer, what its DNS server answers, and who disturbs its elections. It works on the bootstrap
 machine and on every node, changes nothing, and asks no API server. It needs no privilege: this
 host's monitor has heard the adverts. Where none runs, only root hears them (capability NET_RAW).
 What it could not see it says.
 
-Its exit code is 0 whatever it sees. With -o json it prints one object; its fields stay as they are:
+Its first line is a verdict, for people and for alerts, with a reason:
+
+  OK        every VIP in this host's networks is held, and nothing is wrong: exit code 0
+  DEGRADED  the VIPs are held, and something is wrong: exit code 1
+  DOWN      no host answers for a VIP, or no API server is up behind this node: exit code 1
+  UNKNOWN   it could not be seen whether a VIP is held: exit code 3, as for a host without a cluster
+
+With -o json it prints one object; its fields stay as they are:
+  verdict{level,why[]}
   at, cluster, timing, mode, nodeIPs, nodeIPWhy[]{address,link,why}, remoteWorker, gate
   vips[]      vip, for, id, instance, link, here, state, since, why, priority,
               holder{self,mac,address,nobody},
@@ -40,9 +45,16 @@ Its exit code is 0 whatever it sees. With -o json it prints one object; its fiel
               version, interval, one-way, two-holders, duplicate-address
   hears       what of other routers reaches this host, in words
   unseen[]    what could not be looked at, in words
-With --watch it goes on until it is stopped: with -o json an object a line.`,
+With --watch it goes on until it is stopped, and ends with 0: with -o json an object a line.`
+
+func statusCommand(std streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Say who holds each VIP, and why, as this host sees it",
+		Long:  statusLong,
 		Example: `  onprem-infra status
   onprem-infra status --watch
+  onprem-infra status >/dev/null || echo "look at $(hostname)"
   onprem-infra status -o json | jq '.vips[] | {vip, holder}'`,
 		Args: cobra.NoArgs,
 	}
@@ -64,7 +76,11 @@ With --watch it goes on until it is stopped: with -o json an object a line.`,
 		defer cancel()
 		look := newStatusLook(current(p, m.log))
 		if !watch {
-			return printStatus(std, look.report(ctx), format, false)
+			r := look.report(ctx)
+			if err := ctx.Err(); err != nil {
+				return fmt.Errorf("it was stopped, and has not seen all: %w", err)
+			}
+			return errors.Join(printStatus(std, r, format, false), alerted(r.Verdict))
 		}
 		return watchStatus(ctx, std, look, format)
 	}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
@@ -95,7 +96,8 @@ func withoutURL(err error) string {
 	return strings.Replace(err.Error(), request.Error(), request.Err.Error(), 1)
 }
 
-// report looks once. It takes as long as two adverts of a holder, and a second for what does not answer.
+// report looks once: first at what this host has written down, then, side by side, at what others answer. It takes as long as the slowest of these,
+// which is a second for what does not answer.
 func (l *statusLook) report(ctx context.Context) statusReport {
 	p := l.plan
 	r := statusReport{Cluster: p.Cluster.Name, Timing: p.Timing.Profile, Mode: string(p.VRRP.Mode), NodeIPs: []netip.Addr{}, VIPs: []statusVIP{}, Clashes: []clash.Finding{}, Unseen: []string{}}
@@ -114,12 +116,37 @@ func (l *statusLook) report(ctx context.Context) statusReport {
 	entries := l.entries(&r)
 	l.elections(&r, links, agreed, status, entries)
 	l.gate(&r, links)
-	l.heard(ctx, &r)
-	l.holders(ctx, &r)
-	l.balancer(ctx, &r)
-	l.names(ctx, &r)
+	l.others(ctx, &r)
 	r.At = l.now().UTC()
+	r.Verdict = l.verdict(r, err == nil)
 	return r
+}
+
+// others looks side by side at what other hosts and other programs say. What could not be seen is noted in one order, whichever of them ends first.
+func (l *statusLook) others(ctx context.Context, r *statusReport) {
+	looks := []func(context.Context, *statusReport){l.heard, l.holders, l.balancer, l.names}
+	seen := make([]statusReport, len(looks))
+	var all sync.WaitGroup
+	for i, look := range looks {
+		seen[i].VIPs = slices.Clone(r.VIPs)
+		all.Go(func() { look(ctx, &seen[i]) })
+	}
+	all.Wait()
+	heard, asked := seen[0], seen[1]
+	r.Hears, r.Clashes, r.Balancer, r.Names = heard.Hears, append(r.Clashes, heard.Clashes...), seen[2].Balancer, seen[3].Names
+	for i := range r.VIPs {
+		v := &r.VIPs[i]
+		v.Adverts, v.Peers, v.Holder = heard.VIPs[i].Adverts, heard.VIPs[i].Peers, asked.VIPs[i].Holder
+		n := v.Holder
+		for _, a := range v.Adverts {
+			if a.MAC == n.MAC && n.MAC != "" && a.Priority != 0 {
+				v.Holder.Address = a.From
+			}
+		}
+	}
+	for _, s := range seen {
+		r.Unseen = append(r.Unseen, s.Unseen...)
+	}
 }
 
 // daemon reads what keepalived's parent says. A host on which it has said nothing has no keepalived of ours.
@@ -251,32 +278,35 @@ func (l *statusLook) gate(r *statusReport, links addr.Snapshot) {
 	}
 }
 
-// holders asks the network who has each VIP. Nobody answers this host for what it has itself.
+// holders asks the network who has each VIP, all at once. Nobody answers this host for what it has itself.
 func (l *statusLook) holders(ctx context.Context, r *statusReport) {
+	failed := make([]error, len(r.VIPs))
+	var all sync.WaitGroup
 	for i := range r.VIPs {
-		v := &r.VIPs[i]
-		if v.Here {
-			v.Holder.Self = true
-			continue
-		}
-		if !v.near { // the kernel would send the question to a router
-			r.unseen(fmt.Sprintf("who answers for %s", v.VIP), errors.New("it is in no network of this host"))
-			continue
-		}
-		bound, cancel := context.WithTimeout(ctx, statusWithin)
-		n, err := l.ask(bound, v.Link, v.VIP)
-		cancel()
+		all.Go(func() { failed[i] = l.holder(ctx, &r.VIPs[i]) })
+	}
+	all.Wait()
+	for i, err := range failed {
 		if err != nil {
-			r.unseen(fmt.Sprintf("who answers for %s", v.VIP), err)
-			continue
-		}
-		v.Holder.MAC, v.Holder.Nobody = n.MAC, n.Absent
-		for _, a := range v.Adverts {
-			if a.MAC == n.MAC && n.MAC != "" && a.Priority != 0 {
-				v.Holder.Address = a.From
-			}
+			r.unseen(fmt.Sprintf("who answers for %s", r.VIPs[i].VIP), err)
 		}
 	}
+}
+
+// holder asks for one VIP.
+func (l *statusLook) holder(ctx context.Context, v *statusVIP) error {
+	if v.Here {
+		v.Holder.Self = true
+		return nil
+	}
+	if !v.near { // the kernel would send the question to a router
+		return errors.New("it is in no network of this host")
+	}
+	bound, cancel := context.WithTimeout(ctx, statusWithin)
+	defer cancel()
+	n, err := l.ask(bound, v.Link, v.VIP)
+	v.Holder.MAC, v.Holder.Nobody = n.MAC, n.Absent
+	return err
 }
 
 // balancer are the API servers behind this node's HAProxy.

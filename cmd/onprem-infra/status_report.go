@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/judge"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -14,6 +15,7 @@ import (
 // statusReport is what `status -o json` prints. It is public: fields may be added, and none goes or changes its meaning. What could not be seen is left
 // out, or empty, and stands in Unseen.
 type statusReport struct {
+	Verdict  judge.Verdict `json:"verdict"`
 	At       time.Time     `json:"at"`
 	Cluster  string        `json:"cluster"`
 	Timing   string        `json:"timing"` // the profile in force here

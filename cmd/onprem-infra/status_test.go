@@ -263,7 +263,7 @@ func TestStatusText(t *testing.T) {
 	r.unseen("everything", errors.New(strings.Repeat("a reason ", 30)+"and\nits end"))
 	text := statusText(r)
 	for _, want := range []string{"cluster ostest, on this host 192.0.2.11, at 2026-01-02 04:04:05Z", "192.0.2.5  api      this host   MASTER", "192.0.2.6  ingress  192.0.2.12  BACKUP  77",
-		"192.0.2.5: MASTER here since 2026-01-02 03:05:05Z: nobody better was heard", "192.0.2.5: does not pass: " + string(vrrp.CheckMCS),
+		"192.0.2.5: MASTER here since 2026-01-02 03:05:05Z (59 min 0 s ago): nobody better was heard", "192.0.2.5: does not pass: " + string(vrrp.CheckMCS),
 		"192.0.2.6: 192.0.2.12 announces it by VRRPv3, priority 120, every 100 ms, 70 ms ago", "balancer: m0 192.0.2.11:6443 UP, 12 sessions",
 		"name: api.ostest.example.com is 192.0.2.5\n", "is 198.51.100.1, and should be 192.0.2.6"} {
 		if !strings.Contains(text, want) {
@@ -399,7 +399,8 @@ func TestStatusJSON(t *testing.T) {
 		}
 		return nil
 	}
-	holds("status", top, "at", "cluster", "timing", "mode", "nodeIPs", "remoteWorker", "gate", "vips", "keepalived", "balancer", "names", "clashes", "hears", "nodeIPWhy", "unseen")
+	holds("status", top, "verdict", "at", "cluster", "timing", "mode", "nodeIPs", "remoteWorker", "gate", "vips", "keepalived", "balancer", "names", "clashes", "hears", "nodeIPWhy", "unseen")
+	holds("a verdict", top["verdict"], "level", "why")
 	vips, _ := top["vips"].([]any)
 	api, _ := vips[0].(map[string]any)
 	ingress, _ := vips[1].(map[string]any)

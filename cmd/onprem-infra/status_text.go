@@ -12,6 +12,7 @@ import (
 // statusText is a report for a person, in lines of at most 100 columns.
 func statusText(r statusReport) string {
 	var text strings.Builder
+	text.WriteString(verdictText(r.Verdict))
 	text.WriteString(wrapped(fmt.Sprintf("cluster %s, on this host %s, at %s", r.Cluster, orNone(addresses(r.NodeIPs), "(no address chosen yet)"), r.At.Format(time.DateTime+"Z"))) + "\n")
 	var rows [][]string
 	for _, v := range r.VIPs {
@@ -30,7 +31,7 @@ func statusText(r statusReport) string {
 		fmt.Fprintf(&rest, "this host is known by %s: %s\n", w.Address, w.Why)
 	}
 	for _, v := range r.VIPs {
-		rest.WriteString(electionText(v))
+		rest.WriteString(electionText(v, r.At))
 	}
 	rest.WriteString(hostText(r))
 	for _, what := range r.Unseen {
@@ -57,10 +58,10 @@ func holderText(v statusVIP) string {
 }
 
 // electionText is what this host is for a VIP, and why.
-func electionText(v statusVIP) string {
+func electionText(v statusVIP, now time.Time) string {
 	var text strings.Builder
 	if v.Why != "" {
-		fmt.Fprintf(&text, "%s: %s here since %s: %s\n", v.VIP, v.State, v.Since.Format(time.DateTime+"Z"), v.Why)
+		fmt.Fprintf(&text, "%s: %s here%s: %s\n", v.VIP, v.State, since(v.Since, now), v.Why)
 	}
 	var counts, not []string
 	for _, p := range v.Parts {
@@ -69,11 +70,11 @@ func electionText(v statusVIP) string {
 		case p.Fault && p.Counts:
 			continue // it adds nothing, and all is well
 		case p.Fault:
-			not = append(not, p.Name+" (without it this host does not stand)"+since(p.Since)+because(p.Why))
+			not = append(not, p.Name+" (without it this host does not stand)"+since(p.Since, now)+because(p.Why))
 		case p.Counts:
 			counts = append(counts, part)
 		case p.Name != "holder":
-			not = append(not, fmt.Sprintf("%s (%d)%s%s", p.Name, p.Adds, since(p.Since), because(p.Why)))
+			not = append(not, fmt.Sprintf("%s (%d)%s%s", p.Name, p.Adds, since(p.Since, now), because(p.Why)))
 		}
 	}
 	if len(counts) > 0 {
@@ -121,11 +122,28 @@ func because(why string) string {
 	return ": " + why
 }
 
-func since(t time.Time) string {
+// since is a time with its age.
+func since(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return " since " + t.Format(time.DateTime+"Z")
+	return fmt.Sprintf(" since %s (%s)", t.Format(time.DateTime+"Z"), age(now.Sub(t)))
+}
+
+// age is a duration in the two largest units that it has.
+func age(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d < 0:
+		return "in the future"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s ago", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s ago", d/time.Minute, d%time.Minute/time.Second)
+	case d < day:
+		return fmt.Sprintf("%d h %d min ago", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	return fmt.Sprintf("%d d %d h ago", d/day, d%day/time.Hour)
 }
 
 // hostText is what else is on the host.

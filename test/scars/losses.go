@@ -26,5 +26,14 @@ func losses() []Scar {
 			by(cmd, "TestScript/output", "cmd/onprem-infra/output.go", "\tif w.quiet {", "\tif true {")),
 		kept("OP-08", "plan printed 449 lines, of which an operator compares a few.",
 			by(cmd, "TestPlanSummary", "cmd/onprem-infra/plan.go", `"output", "o", "text", "text for a summary`, `"output", "o", "yaml", "text for a summary`)),
+		kept("OP-09", "status had no verdict, and ended with 0 when no host answered for a VIP.",
+			by("shared/judge", "TestOf", "shared/judge/judge.go", "\t\tcase v.Nobody:\n", "\t\tcase false:\n"),
+			by(cmd, "TestStatusVerdict", "cmd/onprem-infra/status_verdict.go", "\treturn negative(nil)\n", "\treturn nil\n"),
+			by(cmd, "TestStatusVerdict", "cmd/onprem-infra/status_verdict.go", "Reached: v.near || !links", "Reached: v.near")),
+		kept("OP-10", "status asked one host and one program after the other, and took 2.7 s.",
+			by(cmd, "TestStatus_LooksSideBySide", "cmd/onprem-infra/status_look.go", "all.Go(func() { look(ctx, &seen[i]) })", "look(ctx, &seen[i])"),
+			by(cmd, "TestStatus_LooksSideBySide", "cmd/onprem-infra/status_look.go", "all.Go(func() { failed[i] = l.holder(ctx, &r.VIPs[i]) })", "failed[i] = l.holder(ctx, &r.VIPs[i])")),
+		kept("OP-11", "status gave times without their age.",
+			by(cmd, "TestStatusText", "cmd/onprem-infra/status_text.go", "(%s)\", t.Format(time.DateTime+\"Z\"), age(now.Sub(t)))", "%.0s\", t.Format(time.DateTime+\"Z\"), age(now.Sub(t)))")),
 	}
 }

@@ -1,0 +1,168 @@
+// Package judge says, in one word for an alert, what a host has seen of its cluster's VIPs:
+// whether each is held, and whether anything disturbs that.
+package judge
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// Level is the one word.
+type Level string
+
+// The levels, the best first.
+const (
+	OK       Level = "ok"       // every VIP in this host's networks is held, and nothing is wrong
+	Unknown  Level = "unknown"  // it could not be seen whether a VIP is held
+	Degraded Level = "degraded" // the VIPs are held, and something is wrong
+	Down     Level = "down"     // no host answers for a VIP, or nothing serves behind it
+)
+
+// Verdict is the word with its reasons, those of the worst level first.
+type Verdict struct {
+	Level Level    `json:"level"`
+	Why   []string `json:"why"` // for people; the wording may change
+}
+
+// Facts are what was seen.
+type Facts struct {
+	VIPs     []VIP
+	Clashes  []clash.Finding
+	Daemon   *Daemon  // nil where keepalived has not been started
+	Servers  []Server // behind this node's balancer
+	Names    []Name   // that this host's name server answers
+	Expected bool     // this host is one that runs keepalived
+}
+
+// VIP is one of the cluster's.
+type VIP struct {
+	Address  netip.Addr
+	For      vrrp.Kind
+	Reached  bool   // the VIP is in a network of this host, so that it can ask who has it
+	Here     bool   // this host has the address
+	Holder   string // who answers for it, empty for none
+	Nobody   bool   // it was asked for, and no host answered
+	Disagree string // another host's hardware address that announces it
+}
+
+// Daemon is keepalived.
+type Daemon struct {
+	Running, MonitorSilent, Leaving bool
+	Refused                         bool // its new configuration
+}
+
+// Server is an API server behind the balancer.
+type Server struct {
+	Name, Status string
+	Up           bool
+}
+
+// Name is one of the cluster's names.
+type Name struct {
+	Name  string
+	Right bool
+}
+
+// judgement collects reasons by their level.
+type judgement map[Level][]string
+
+func (j judgement) add(l Level, format string, args ...any) {
+	j[l] = append(j[l], fmt.Sprintf(format, args...))
+}
+
+// Of judges facts.
+func Of(f Facts) Verdict {
+	j := judgement{}
+	held, far := j.vips(f)
+	j.daemon(f)
+	j.servers(f.Servers)
+	for _, c := range f.Clashes {
+		j.add(Degraded, "%s", c)
+	}
+	for _, n := range f.Names {
+		if !n.Right {
+			j.add(Degraded, "this host's name server answers wrongly for %s", n.Name)
+		}
+	}
+	v := Verdict{Level: OK, Why: []string{}}
+	for _, l := range []Level{Down, Degraded, Unknown} {
+		if len(j[l]) > 0 && v.Level == OK {
+			v.Level = l
+		}
+		v.Why = append(v.Why, j[l]...)
+	}
+	if v.Level != OK {
+		return v
+	}
+	switch {
+	case len(f.VIPs) == 0:
+		v.Why = append(v.Why, "the cluster has no VIP")
+	case far == len(f.VIPs):
+		v.Why = append(v.Why, "no VIP is in a network of this host")
+	default:
+		v.Why = append(v.Why, "held: "+strings.Join(held, ", "))
+	}
+	return v
+}
+
+// vips judges the VIPs, and returns which are held and how many this host cannot ask for.
+func (j judgement) vips(f Facts) (held []string, far int) {
+	for _, v := range f.VIPs {
+		name := fmt.Sprintf("the %s VIP %s", v.For, v.Address)
+		switch {
+		case v.Here && f.Daemon != nil && !f.Daemon.Running:
+			j.add(Degraded, "this host has %s, and keepalived does not run here", name)
+		case v.Here:
+			held = append(held, fmt.Sprintf("%s (%s) by this host", v.Address, v.For))
+		case !v.Reached:
+			far++
+		case v.Nobody:
+			j.add(Down, "no host answers for %s", name)
+		case v.Holder == "":
+			j.add(Unknown, "it could not be seen who answers for %s", name)
+		case v.Disagree != "":
+			j.add(Degraded, "%s answers for %s, and %s announces it", v.Holder, name, v.Disagree)
+		default:
+			held = append(held, fmt.Sprintf("%s (%s) by %s", v.Address, v.For, v.Holder))
+		}
+	}
+	return held, far
+}
+
+// daemon judges keepalived. One that gives its VIPs up in order is not a fault.
+func (j judgement) daemon(f Facts) {
+	d := f.Daemon
+	switch {
+	case d == nil && f.Expected:
+		j.add(Degraded, "keepalived has not been started on this host")
+	case d == nil || d.Leaving:
+	case !d.Running:
+		j.add(Degraded, "keepalived does not run on this host")
+	case d.MonitorSilent:
+		j.add(Degraded, "keepalived's monitor is silent, so no check counts")
+	case d.Refused:
+		j.add(Degraded, "keepalived refuses its new configuration")
+	}
+}
+
+// servers judges what is behind this node's balancer.
+func (j judgement) servers(all []Server) {
+	up := 0
+	for _, s := range all {
+		if s.Up {
+			up++
+		}
+	}
+	for _, s := range all {
+		switch {
+		case up == 0:
+			j.add(Down, "API server %s is %s, as are all behind this node's balancer", s.Name, s.Status)
+		case !s.Up:
+			j.add(Degraded, "API server %s is %s behind this node's balancer", s.Name, s.Status)
+		}
+	}
+}
