@@ -49,7 +49,7 @@ func goods(p plan.Plan) (asset.Set, error) {
 	fit, fitAll := units.Fit(p.Flavour().Around), units.FitAll(p.Flavour().Around)
 	if vip || dns {
 		b.Goods(units.Installer())
-		b.Unit(fit(units.Install(p.Images[spec.RuntimeCfgImage], credentials)))
+		b.Unit(fit(units.Install(p.Images[spec.RuntimeCfgImage], credentials, units.NetworkOnline)))
 		b.Units(fitAll(units.Podman()))
 	}
 	if vip {

@@ -75,7 +75,7 @@ func goods(p plan.Plan, r role.Role) (asset.Set, error) {
 	b := asset.Builder{By: "cluster"}
 	b.File(plan.Path, 0o644, plan.Encode(p))
 	b.Goods(units.Installer())
-	b.Unit(units.Fit(p.Flavour().Around)(units.Install(p.Images[spec.RuntimeCfgImage], credentials)))
+	b.Unit(units.Fit(p.Flavour().Around)(units.Install(p.Images[spec.RuntimeCfgImage], credentials, online(p))))
 	addresses(&b, p)
 	runs := p.NodeRuns(r)
 	for _, s := range pods(p, r) {
@@ -98,11 +98,20 @@ func goods(p plan.Plan, r role.Role) (asset.Set, error) {
 	return b.Set()
 }
 
+// online is the unit that reports to ours that the node's network is up.
+func online(p plan.Plan) string {
+	if p.Flavour().Around {
+		return units.NetworkManagerOnline
+	}
+	return units.NetworkOnline
+}
+
 // addresses are the units that choose the node's addresses before kubelet, and that wait for them. There is one choice whatever the platform is.
 // The bridge that one of them waits for is OpenShift's, and so is the sign that a network was configured later.
 func addresses(b *asset.Builder, p plan.Plan) {
 	b.Unit(units.Fit(p.Flavour().Around)(units.NodeIP(p.KubeletUnit)))
 	if p.Flavour().Around {
+		b.Unit(units.VSphereUPI())
 		b.Unit(units.WaitForNodeIP(p.KubeletUnit))
 		b.Unit(units.WaitForBrEx())
 	}

@@ -14,7 +14,7 @@ import (
 
 // openShifts are the units and files of OpenShift's hosts that ours are ordered by, or read.
 var openShifts = []string{
-	"crio-wipe.service", "firstboot-osupdate.target", "kubelet-dependencies.target", "ovs-configuration.service", "-/etc/mco/proxy.env",
+	"crio-wipe.service", "kubelet-dependencies.target", "ovs-configuration.service", "-/etc/mco/proxy.env",
 }
 
 // Fit takes out of a unit what only OpenShift's hosts have, unless the hosts are such.

@@ -34,17 +34,36 @@ func beforeKubelet(name, kubelet string) (asset.Unit, error) {
 	if err != nil || kubelet == stockKubelet {
 		return u, err
 	}
-	options, err := unit.DeserializeOptions(bytes.NewReader(u.Contents))
-	if err != nil {
+	if u.Contents, err = rename(u.Contents, []string{"Before"}, stockKubelet, kubelet); err != nil {
 		return asset.Unit{}, fmt.Errorf("set kubelet in %s: %w", name, err)
 	}
-	for _, o := range options {
-		if words := strings.Fields(o.Value); o.Section == "Unit" && o.Name == "Before" && slices.Contains(words, stockKubelet) {
-			words[slices.Index(words, stockKubelet)] = kubelet
-			o.Value = strings.Join(words, " ")
-			u.Contents, err = io.ReadAll(unit.Serialize(options))
-			return u, err
-		}
+	return u, nil
+}
+
+// rename puts another unit in the place of old in the lists of those keys, each of which must have it.
+func rename(text []byte, keys []string, old, other string) ([]byte, error) {
+	options, err := unit.DeserializeOptions(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
 	}
-	return asset.Unit{}, fmt.Errorf("set kubelet in %s: the unit has no Before=%s", name, stockKubelet)
+	for _, key := range keys {
+		i := slices.IndexFunc(options, func(o *unit.UnitOption) bool {
+			return o.Section == "Unit" && o.Name == key && slices.Contains(strings.Fields(o.Value), old)
+		})
+		if i < 0 {
+			return nil, fmt.Errorf("the unit has no %s=%s", key, old)
+		}
+		words := strings.Fields(options[i].Value)
+		words[slices.Index(words, old)] = other
+		options[i].Value = strings.Join(words, " ")
+	}
+	return io.ReadAll(unit.Serialize(options))
+}
+
+// VSphereUPI keeps the operator's second choice of a node's addresses from running beside ours. Its other templates
+// for vSphere bring it, and enable it where there are no VIPs. It is not masked: kubelet may require it.
+func VSphereUPI() (asset.Unit, error) {
+	text, err := files.ReadFile("vsphere-upi.conf")
+	dropIn := asset.DropIn{Name: "10-onprem-infra.conf", Contents: text}
+	return asset.Unit{Name: "nodeip-configuration-vsphere-upi.service", DropIns: []asset.DropIn{dropIn}, By: "units"}, err
 }

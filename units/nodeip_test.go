@@ -2,7 +2,6 @@ package units
 
 import (
 	"bytes"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/test/need"
+	"github.com/onprem-infra/onprem-infra/units/openshift"
 )
 
 // nodeUnits are the units around the node's addresses for a kubelet of that name.
@@ -48,7 +48,7 @@ func TestNodeIP(t *testing.T) {
 		{"Service", "SyslogIdentifier", "nodeip-configuration"},
 		{"Service", "RuntimeDirectory", "nodeip-configuration"},
 		{"Service", "RuntimeDirectoryPreserve", "yes"},
-		{"Unit", "After", "NetworkManager-wait-online.service firstboot-osupdate.target onprem-install.service"},
+		{"Unit", "After", "NetworkManager-wait-online.service onprem-install.service"},
 		{"Unit", "Wants", "NetworkManager-wait-online.service onprem-install.service"},
 		{"Unit", "Before", "kubelet-dependencies.target ovs-configuration.service kubelet.service"},
 		{"Install", "RequiredBy", "kubelet-dependencies.target"},
@@ -139,84 +139,47 @@ func TestNodeUnitsKubelet(t *testing.T) {
 	}
 }
 
-// openShift are the units of today's nodes around ours, as far as they order themselves (behaviour 10).
-var openShift = map[string]string{
-	"kubelet-dependencies.target":             "[Unit]\nAfter=basic.target network-online.target crio-wipe.service\nWants=network-online.target crio-wipe.service\n",
-	"firstboot-osupdate.target":               "[Unit]\nAfter=machine-config-daemon-firstboot.service\n",
-	"machine-config-daemon-firstboot.service": "[Unit]\nAfter=network-online.target\nBefore=crio.service kubelet.service\n",
-	"NetworkManager-wait-online.service":      "[Unit]\nAfter=NetworkManager.service\nBefore=network-online.target\n",
-	"NetworkManager.service":                  "[Unit]\nBefore=network.target\n",
-	"network-online.target":                   "[Unit]\nAfter=network.target\n",
-	"crio-wipe.service":                       "[Unit]\nBefore=crio.service\nRequiresMountsFor=/var/lib/containers\n",
-	"crio.service":                            "[Unit]\nAfter=network-online.target crio-wipe.service kubelet-dependencies.target\nRequires=kubelet-dependencies.target\n",
-	"kubelet.service":                         "[Unit]\nAfter=crio.service kubelet-dependencies.target\nRequires=crio.service kubelet-dependencies.target\n",
-	"ovs-configuration.service":               "[Unit]\nAfter=firstboot-osupdate.target NetworkManager-wait-online.service openvswitch.service network.service nodeip-configuration.service nmstate.service\nBefore=kubelet-dependencies.target node-valid-hostname.service\n",
-	"openvswitch.service":                     "[Unit]\nBefore=network.target\n",
-	"nmstate.service":                         "[Unit]\nAfter=NetworkManager.service nmstate-configuration.service\nBefore=network-online.target\n",
-	"nmstate-configuration.service":           "[Unit]\nAfter=NetworkManager.service openvswitch.service\nBefore=nmstate.service network-online.target\n",
-	"node-valid-hostname.service":             "[Unit]\nAfter=NetworkManager-wait-online.service\nBefore=kubelet-dependencies.target\n",
-}
-
-// TestNodeOrder holds N-16 and N-17 with the units of today's nodes around ours: the order has no loop, and each step has what it needs before it.
-func TestNodeOrder(t *testing.T) {
-	after := map[string][]string{}
-	add := func(name string, text []byte) {
-		after[name] = append(after[name], values(t, text, "Unit", "After")...)
-		for _, later := range values(t, text, "Unit", "Before") {
-			after[later] = append(after[later], name)
-		}
-	}
-	for name, text := range openShift {
-		add(name, []byte(text))
-	}
-	install, err := Install("registry.example/onprem-infra:v1", "/var/lib/kubelet/config.json")
+// around are the units of OpenShift's nodes with ours in the place of those of one name, for each way that there is.
+func around(t *testing.T, platform string) [][]openshift.Unit {
+	t.Helper()
+	install, err := Install("registry.example/onprem-infra:v1", "/var/lib/kubelet/config.json", NetworkManagerOnline)
 	if err != nil {
 		t.Fatal(err)
 	}
-	add(install.Name, install.Contents)
-	for name, u := range nodeUnits(t, stockKubelet) {
-		add(name, u.Contents)
+	ours := nodeUnits(t, stockKubelet)
+	ours[install.Name] = install
+	var rows []openshift.Unit
+	for name, u := range ours {
+		row, err := openshift.Read(name, u.Contents)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, row)
 	}
-	before := map[string][]string{} // everything that is before a unit, directly or not
-	var visit func(name string, path []string) []string
-	visit = func(name string, path []string) []string {
-		if slices.Contains(path, name) {
-			t.Fatalf("the order has a loop: %v after %s", path, name)
-		}
-		if all, done := before[name]; done {
-			return all
-		}
-		all := map[string]bool{}
-		for _, earlier := range after[name] {
-			all[earlier] = true
-			for _, more := range visit(earlier, append(path, name)) {
-				all[more] = true
+	ways := openshift.Nodes(platform)
+	for i, way := range ways {
+		ways[i] = append(slices.Clone(rows), slices.DeleteFunc(way, func(u openshift.Unit) bool {
+			return ours[u.Name].Name != ""
+		})...)
+	}
+	return ways
+}
+
+// TestNodeOrder holds N-16 and N-17 with all units of OpenShift's nodes around ours: the order has no cycle.
+// TestBootOrder of test/matrix looks at the trees of all clusters, and at what comes before what.
+func TestNodeOrder(t *testing.T) {
+	for _, platform := range []string{"baremetal", "openstack", "vsphere"} {
+		for _, all := range around(t, platform) {
+			if cycle := openshift.Cycle(all); cycle != nil {
+				t.Errorf("%s: each is after the next: %v", platform, cycle)
 			}
-		}
-		before[name] = slices.Sorted(maps.Keys(all))
-		return before[name]
-	}
-	for _, name := range slices.Sorted(maps.Keys(after)) {
-		visit(name, nil)
-	}
-	for _, want := range []struct{ earlier, later string }{
-		{"crio-wipe.service", "onprem-install.service"},
-		{"onprem-install.service", "nodeip-configuration.service"},
-		{"NetworkManager-wait-online.service", "nodeip-configuration.service"},
-		{"firstboot-osupdate.target", "nodeip-configuration.service"},
-		{"nodeip-configuration.service", "ovs-configuration.service"},
-		{"nodeip-configuration.service", "crio.service"},
-		{"nodeip-configuration.service", "kubelet.service"},
-		{"nmstate-configuration.service", "wait-for-node-ip.service"},
-		{"ovs-configuration.service", "wait-for-node-ip.service"},
-		{"wait-for-node-ip.service", "crio.service"},
-		{"wait-for-node-ip.service", "kubelet.service"},
-		{"ovs-configuration.service", "wait-for-br-ex-up.service"},
-		{"wait-for-br-ex-up.service", "node-valid-hostname.service"},
-		{"wait-for-br-ex-up.service", "kubelet.service"},
-	} {
-		if !slices.Contains(before[want.later], want.earlier) {
-			t.Errorf("%s does not wait for %s: it is after %v", want.later, want.earlier, before[want.later])
+			for earlier, later := range map[string]string{
+				"crio-wipe.service": "nodeip-configuration.service", "nodeip-configuration.service": "kubelet.service",
+			} {
+				if !openshift.Earlier(all, later)[earlier] {
+					t.Errorf("%s: %s does not wait for %s", platform, later, earlier)
+				}
+			}
 		}
 	}
 }
@@ -242,11 +205,15 @@ func TestNodeUnitsVerify(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for name, text := range openShift {
-			if strings.HasSuffix(name, ".service") {
-				text += "[Service]\nType=oneshot\nExecStart=/bin/true\n"
+		for _, u := range openshift.Nodes("openstack")[0] {
+			file := filepath.Join(dir, u.Name)
+			if u.DropIn {
+				file = filepath.Join(dir, u.Name+".d", "10-operator.conf")
 			}
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte(u.Text()), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}

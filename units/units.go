@@ -17,10 +17,21 @@ import (
 //go:embed *.service *.path *.conf onprem-install
 var files embed.FS
 
-// Install puts our programs on the host, out of image, before any other unit of ours. Credentials is the file of the registry's credentials
-// on that host; it may be absent.
-func Install(image, credentials string) (asset.Unit, error) {
+// The units that report to others that the host's network is up.
+const (
+	NetworkOnline = "network-online.target"
+	// NetworkManagerOnline is for the nodes of OpenShift, on which units of its own configure the network after those of
+	// ours that choose the node's addresses, and before network-online.target: what ours wait for must be earlier.
+	NetworkManagerOnline = "NetworkManager-wait-online.service"
+)
+
+// Install puts our programs on the host, out of image, before any other unit of ours and after online. Credentials is
+// the file of the registry's credentials on that host; it may be absent.
+func Install(image, credentials, online string) (asset.Unit, error) {
 	u, err := verbatim("onprem-install.service", true)
+	if err == nil && online != NetworkOnline {
+		u.Contents, err = rename(u.Contents, []string{"Wants", "After"}, NetworkOnline, online)
+	}
 	for _, v := range []struct{ name, value string }{{"ONPREM_INFRA_IMAGE", image}, {"ONPREM_INFRA_AUTH", credentials}} {
 		if err == nil {
 			u.Contents, err = setEnvironment(u.Contents, v.name, v.value)

@@ -27,7 +27,7 @@ func all(t *testing.T) map[string]asset.Unit {
 			units[u.Name] = u
 		}
 	}
-	install, err := Install("registry.example/onprem-infra:v1", "/root/.docker/config.json")
+	install, err := Install("registry.example/onprem-infra:v1", "/root/.docker/config.json", NetworkOnline)
 	add(err, install)
 	keepalived, err := Keepalived()
 	add(err, keepalived)
@@ -260,11 +260,11 @@ func FuzzInstall(f *testing.F) {
 		if len(image) > 400 {
 			return // go-systemd reads lines of 2048 bytes, and no reference is that long
 		}
-		u, err := Install(image, image)
+		u, err := Install(image, image, NetworkOnline)
 		if err != nil {
 			t.Fatal(err)
 		}
-		harmless, err := Install("x", "x")
+		harmless, err := Install("x", "x", NetworkOnline)
 		if err != nil {
 			t.Fatal(err)
 		}

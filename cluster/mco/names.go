@@ -33,6 +33,8 @@ func unitTemplate(u asset.Unit) string {
 		return "wait-for-br-ex-up.yaml"
 	case u.Name == "wait-for-node-ip.service":
 		return "wait-for-primary-ip.yaml" // by its former name
+	case u.Name == "nodeip-configuration-vsphere-upi.service":
+		return "nodeip-configuration-vsphere-upi.conf.yaml" // the operator's own of the unit's name is left out
 	case u.Name == "kubelet.service" && len(u.Contents) == 0:
 		return "kubelet.service-wait-resolv.yaml"
 	}

@@ -31,9 +31,11 @@ func host(t *testing.T, input string, r role.Role) (root string) {
 		}
 	}
 	// The host's own, of which ours know no more than that it is there.
-	kubelet := []byte("[Service]\nExecStart=/bin/sleep infinity\nRestart=always\nRestartSec=10\n")
-	if err := os.WriteFile(filepath.Join(root, "usr/lib/systemd/system/kubelet.service"), kubelet, 0o644); err != nil {
-		t.Fatal(err)
+	service := []byte("[Service]\nExecStart=/bin/sleep infinity\nRestart=always\nRestartSec=10\n")
+	for _, name := range []string{"kubelet.service", "nodeip-configuration-vsphere-upi.service"} {
+		if err := os.WriteFile(filepath.Join(root, "usr/lib/systemd/system", name), service, 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return root
 }

@@ -454,7 +454,7 @@ func TestHost(t *testing.T) {
 
 // TestDirect gives hostile text to those who write files, past everybody who would have refused it.
 func TestDirect(t *testing.T) {
-	harmless, err := units.Install("x", "/x")
+	harmless, err := units.Install("x", "/x", units.NetworkOnline)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -466,7 +466,7 @@ func TestDirect(t *testing.T) {
 		if len(s) > 400 {
 			continue // systemd's library reads lines of 2048 bytes, and no image that is read has so long a name
 		}
-		u, err := units.Install(s, "/x")
+		u, err := units.Install(s, "/x", units.NetworkOnline)
 		if err != nil {
 			t.Fatal(err)
 		}
