@@ -54,6 +54,32 @@ func TestHealth(t *testing.T) {
 	untilAnswer(t, l.host, "200", 5*time.Second)
 }
 
+// TestHealth_IdleConnections holds that connections which send nothing do not keep a probe waiting,
+// neither a few nor more than are served at a time.
+func TestHealth_IdleConnections(t *testing.T) {
+	l := newLAN(t)
+	s := realKeepalived(t)
+	s.cmd.Args = append([]string{s.cmd.Args[0], "--health", "127.0.0.1:9458"}, s.cmd.Args[1:]...)
+	s.start(l.host)
+	s.until("there", 5*time.Second, func(st supervised.Status) bool { return st.Instances != nil })
+	untilAnswer(t, l.host, "200", 5*time.Second)
+	for _, idle := range []int{6, 100} {
+		for range idle {
+			defer dialIn(t, l.host).Close()
+		}
+		begin := time.Now()
+		got, err := answer(l.host, time.Second)
+		if err != nil || !strings.HasPrefix(got, "200") {
+			t.Errorf("beside %d idle connections the answer is %q, %v", idle, got, err)
+		}
+		t.Logf("beside %d idle connections: answer after %s", idle, time.Since(begin))
+	}
+	s.cmd.Process.Signal(syscall.SIGTERM)
+	if code := s.wait(5 * time.Second); code != 0 {
+		t.Errorf("exit status %d", code)
+	}
+}
+
 func dialIn(t *testing.T, ns netns.Namespace) (c net.Conn) {
 	t.Helper()
 	if err := ns.In(func() (err error) {
