@@ -370,3 +370,22 @@ func parent(t *testing.T, pid int) int {
 	}
 	return ppid
 }
+
+// TestRunsWithoutAnInstance gives keepalived a configuration with nothing to report, and watches it
+// for longer than the time after which a silent keepalived counts as hung.
+func TestRunsWithoutAnInstance(t *testing.T) {
+	t.Parallel() // it only waits
+	l := newLAN(t)
+	s := realKeepalived(t)
+	s.start(l.host)
+	s.propose("global_defs {\n    vrrp_notify_fifo " + filepath.Join(s.dir, supervised.NotifyFIFO) + "\n}\n")
+	s.until("started", 5*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
+	first := s.status().PID
+	for end := time.Now().Add(33 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if st := s.status(); st.PID != first || st.Restarts != 0 {
+			t.Fatalf("keepalived was ended: %+v", st)
+		}
+	}
+	s.propose(fast(s.dir))
+	s.untilMaster(5 * time.Second)
+}

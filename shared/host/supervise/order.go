@@ -17,15 +17,17 @@ import (
 // order is what the supervisor must know of a configuration: which instance carries which VIPs, which of them have a bonus while they hold them, whom they
 // speak to, and how long the others may take until one of them has taken over from a holder that has sunk below them.
 type order struct {
-	vips     map[string][]netip.Addr // by instance
-	peers    []peer                  // of all instances, each once
-	alone    map[string]bool         // by instance: it knows nobody else who could hold its VIPs
-	ids      map[string]vrrp.ID      // by instance
-	far      nft.Far                 // the virtual routers that are heard by the link alone
-	bonus    map[string]bool         // by instance: a tracked file says whether it holds its VIPs
-	patience time.Duration
-	outlives time.Duration // how long its VIPs may stay where nobody answers for them
-	advert   time.Duration // the shortest time between two adverts
+	vips map[string][]netip.Addr // by instance
+	// instances is the number of instances that keepalived reports on; vips also has former ones.
+	instances int
+	peers     []peer             // of all instances, each once
+	alone     map[string]bool    // by instance: it knows nobody else who could hold its VIPs
+	ids       map[string]vrrp.ID // by instance
+	far       nft.Far            // the virtual routers that are heard by the link alone
+	bonus     map[string]bool    // by instance: a tracked file says whether it holds its VIPs
+	patience  time.Duration
+	outlives  time.Duration // how long its VIPs may stay where nobody answers for them
+	advert    time.Duration // the shortest time between two adverts
 }
 
 // peer is another router that adverts go to, on a link of this host.
@@ -87,6 +89,7 @@ func readOrder(config []byte) order {
 
 // goBy takes what the slowest and the fastest instance need.
 func (o *order) goBy(paces map[string]pace) {
+	o.instances = len(paces)
 	o.patience, o.outlives, o.advert = vrrp.Patience(ownPace.version, ownPace.advert), vrrp.Outlives(ownPace.version, ownPace.advert), ownPace.advert
 	if len(paces) > 0 {
 		o.patience, o.outlives = 0, 0

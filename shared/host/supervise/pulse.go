@@ -10,7 +10,8 @@ import "time"
 // that it needs, and nothing is lost. One that is stopped again by the next beat is held by somebody, and would come back as a second holder.
 //
 // Whatever the state of its interfaces, keepalived says it as soon as it has read its configuration. One that has not said a word is given the
-// time of a slow machine, and then hangs.
+// time of a slow machine, and then hangs. A configuration without an instance gives it nothing to
+// report, for however long: that of a remote worker, or of a node that may not take part.
 const (
 	beat     = time.Second
 	maxStill = 8
@@ -34,7 +35,7 @@ type sign struct {
 	cpu  time.Duration // that it has used
 	busy bool          // it must be sending or hearing adverts
 	held bool          // a signal has stopped it
-	mute bool          // it has not said a word yet
+	mute bool          // it has not said a word yet, and has an instance to report
 }
 
 // cure is what a beat calls for.

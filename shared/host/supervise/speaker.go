@@ -88,7 +88,7 @@ func (s *supervisor) feel(now time.Time) error {
 		return nil
 	}
 	d.beatAt = now.Add(beat)
-	found := sign{held: proc.Held(d.pid), mute: !d.spoke, busy: s.busy()}
+	found := sign{held: proc.Held(d.pid), mute: !d.spoke && s.order.instances > 0, busy: s.busy()}
 	if d.speaker != nil {
 		cpu, err := d.speaker.CPU()
 		if err != nil {
