@@ -402,7 +402,7 @@ func TestMuteIsKilled(t *testing.T) {
 	t.Parallel()
 	s := fakeDaemon(t)
 	s.start(netns.New(t))
-	s.propose(`[ -e "$DIR/second" ] || { : >"$DIR/second"; sleep 100; }` + "\n" + serving)
+	s.propose("vrrp_instance() { :; }\nvrrp_instance a\n" + `[ -e "$DIR/second" ] || { : >"$DIR/second"; sleep 100; }` + "\n" + serving)
 	s.until("started", 2*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
 	begin := time.Now()
 	s.untilState("a", supervised.Backup, 60*time.Second)

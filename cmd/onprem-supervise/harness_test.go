@@ -32,6 +32,9 @@ func TestMain(m *testing.M) {
 				panic(err)
 			}
 		}
+		if err := limitInotify(); err != nil {
+			panic(err)
+		}
 		main()
 	}
 	// Who is started by nohup ignores this signal, and so do all that it starts: no shell that stands in for keepalived could hear it.

@@ -66,6 +66,8 @@ type Status struct {
 	Leaving   Leaving             `json:"leaving"`
 
 	MonitorSilent bool `json:"monitorSilent"` // its heartbeat has stood still, and this node's bonuses have been taken away
+
+	Troubles []string `json:"troubles,omitempty"` // what the supervisor cannot do at present, as TASK: ERROR
 }
 
 // HolderTrack is the tracked file of a VRRP instance, below the run directory: 1 while it holds its VIP, which adds the holder's bonus; -1, which takes as

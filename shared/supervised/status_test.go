@@ -19,6 +19,7 @@ func sample() Status {
 			"demo_API_0": {State: Master, Priority: 70},
 		},
 		Restarts: 2, Leaving: Asked, MonitorSilent: true,
+		Troubles: []string{"write the status: no space left on device"},
 	}
 }
 

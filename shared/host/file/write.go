@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/google/renameio/v2"
+	"golang.org/x/sys/unix"
 )
 
 // Write replaces the file at path by data with exactly the permission bits of mode, whatever the umask. A reader sees the old file or the
@@ -47,6 +48,40 @@ func WriteIfChanged(path string, data []byte, mode fs.FileMode) (changed bool, e
 		return false, err
 	}
 	return true, nil
+}
+
+// Update is WriteIfChanged for a small file whose content must not be late. Where there is no room
+// for a second file it writes over the first one, if that has room: a reader that comes just then
+// sees the new bytes, or the new bytes with newlines behind them.
+func Update(path string, data []byte, mode fs.FileMode) (changed bool, err error) {
+	changed, err = WriteIfChanged(path, data, mode)
+	if !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EDQUOT) {
+		return changed, err
+	}
+	if inPlace(path, data) != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// inPlace writes over a file within the blocks that it has.
+func inPlace(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
+	}
+	var is unix.Stat_t
+	err = unix.Fstat(int(f.Fd()), &is)
+	if err == nil && int64(len(data)) > is.Blocks*512 {
+		err = unix.ENOSPC
+	}
+	if err == nil {
+		_, err = f.Write(append(data[:len(data):len(data)], bytes.Repeat([]byte{'\n'}, max(int(is.Size)-len(data), 0))...))
+	}
+	if err == nil {
+		err = f.Truncate(int64(len(data)))
+	}
+	return errors.Join(err, f.Close())
 }
 
 func holds(path string, data []byte, mode fs.FileMode) (bool, error) {

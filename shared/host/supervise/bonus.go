@@ -69,7 +69,7 @@ func (w stance) number(settle time.Duration, now time.Time) string {
 func (s *supervisor) bonuses(now time.Time) error {
 	var failed error
 	for name := range s.order.bonus {
-		_, err := file.WriteIfChanged(s.bonusFile(name), []byte(s.stances[name].number(s.order.patience, now)), 0o644)
+		_, err := file.Update(s.bonusFile(name), []byte(s.stances[name].number(s.order.patience, now)), 0o644)
 		failed = errors.Join(failed, err)
 	}
 	return failed
@@ -83,9 +83,7 @@ func (s *supervisor) bonusFile(instance string) string {
 func (s *supervisor) stand(instance string, state supervised.State) {
 	now := time.Now()
 	s.stances[instance] = s.stances[instance].next(state, now)
-	if err := s.bonuses(now); err != nil {
-		s.Log.Error("write who holds what", "instance", instance, "state", state, "error", err)
-	}
+	s.note("write who holds what", s.bonuses(now))
 }
 
 // settles is when the next instance has waited for long enough.

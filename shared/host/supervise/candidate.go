@@ -44,8 +44,9 @@ func (s *supervisor) consider(ctx context.Context) error {
 	if err != nil || ctx.Err() != nil || s.inForce != "" || s.adopted {
 		return err
 	}
-	s.adopted = true
-	return s.adopt(ctx)
+	err = s.adopt(ctx)
+	s.adopted = err == nil
+	return err
 }
 
 // try tests a candidate. The file may be replaced at any time: the verdict counts only when it is still the same. A good one that cannot be put

@@ -54,9 +54,8 @@ func (s *supervisor) drive(ctx context.Context) error {
 		}
 		return s.start(ctx, now)
 	case s.daemon.loaded != s.inForce && (s.daemon.spoke || now.Sub(s.daemon.started) >= deaf):
-		if err := s.bonuses(now); err != nil { // of the instances that come with it
-			return err
-		}
+		s.note("write who holds what", s.bonuses(now)) // also of the instances that come with it
+		s.prepareTracks()
 		s.Log.Info("reload keepalived", "sha256", s.inForce)
 		s.daemon.loaded, s.status.Applied = s.inForce, s.inForce
 		return s.children.signal(s.daemon.child, unix.SIGHUP)
@@ -90,14 +89,16 @@ func (s *supervisor) start(ctx context.Context, now time.Time) error {
 // announce clears the way for a new keepalived: it believes that it runs already, and ends with success, when a pid file names any living
 // process. Nobody has asked it to leave yet, and it holds nothing. On the FIFO, what was written before the line START is its predecessor's.
 func (s *supervisor) announce() error {
+	var failed error
 	for _, path := range []string{s.pidFile(), s.vrrpPIDFile()} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("remove the old pid file: %w", err)
+			failed = errors.Join(failed, err)
 		}
 	}
-	if err := errors.Join(s.trackLeave(no), s.bonuses(time.Now())); err != nil {
-		return err
-	}
+	s.note("remove old pid files", failed)
+	s.prepareTracks()
+	s.note("stay", s.trackLeave(no))
+	s.note("write who holds what", s.bonuses(time.Now()))
 	if _, err := s.fifo.WriteString(startLine(s.starts) + "\n"); err != nil {
 		return fmt.Errorf("write to the FIFO: %w", err)
 	}

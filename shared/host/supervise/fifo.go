@@ -12,12 +12,18 @@ import (
 )
 
 // openFIFO makes the FIFO anew and holds both of its ends: keepalived writes without blocking and would lose what it says while nobody
-// reads, and a reader would see an end of file whenever keepalived closes it.
+// reads, and a reader would see an end of file whenever keepalived closes it. Where there is no room
+// for a new one, that of an earlier run is as good: what was written to it ended with its readers.
 func openFIFO(path string) (*os.File, error) {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	next := path + ".new"
+	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("remove the old FIFO: %w", err)
 	}
-	if err := unix.Mkfifo(path, 0o600); err != nil {
+	err := unix.Mkfifo(next, 0o600)
+	if err == nil {
+		err = os.Rename(next, path)
+	}
+	if info, there := os.Lstat(path); err != nil && (there != nil || info.Mode().Type() != fs.ModeNamedPipe) {
 		return nil, fmt.Errorf("make FIFO %s: %w", path, err)
 	}
 	fifo, err := os.OpenFile(path, os.O_RDWR, 0)

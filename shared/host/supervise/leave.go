@@ -22,17 +22,13 @@ func (s *supervisor) leave() error {
 	if s.daemon.farewell() { // nobody has sent it yet
 		s.terminate(s.daemon.child)
 	}
-	if err := s.publish(); err != nil { // that it holds nothing any more is known already, and its end may take a second
-		s.Log.Warn("publish the status", "error", err)
-	}
+	s.publish() // that it holds nothing any more is known already, and its end may take a second
 	err := s.relinquish(s.daemon.child, linger)
 	s.Log.Info("keepalived stopped", "outcome", outcome(s.daemon.status), "took", time.Since(begin).Round(time.Millisecond))
 	s.daemon, s.status.PID = nil, 0
 	s.forget()
-	if err != nil {
-		return err
-	}
-	return s.publish()
+	s.publish()
+	return err
 }
 
 // relinquish waits until no VIP is held and nobody is left of a keepalived that has been asked to end or has ended, by force when it

@@ -32,10 +32,7 @@ func (s *supervisor) loop(ctx context.Context) error {
 		case line := <-s.lines:
 			s.heard(line)
 		case <-vrrpGone:
-			if err := s.bereaved(); err != nil {
-				stop()
-				return errors.Join(err, s.leave())
-			}
+			s.bereaved()
 		case <-s.candidate:
 		case <-network:
 			s.churn.woke(time.Now())
@@ -54,29 +51,27 @@ func (s *supervisor) loop(ctx context.Context) error {
 // turn compares what is with what is wanted and does what is due now.
 func (s *supervisor) turn(ctx context.Context) error {
 	if s.daemon != nil && s.daemon.ended() {
-		if err := s.bury(); err != nil {
-			return err
-		}
+		s.note("clean up after keepalived", s.bury())
 	}
 	now := time.Now() // one for all that is due at a beat, or each would have a turn of its own
-	if err := s.feel(now); err != nil {
+	s.note("continue or kill keepalived", s.feel(now))
+	s.note("drop the node's weights", s.listen(now))
+	if err := s.reap(now); err != nil {
 		return err
 	}
-	if err := errors.Join(s.listen(now), s.reap(now), s.obey(now), s.give(), s.bonuses(now)); err != nil {
-		return err
-	}
-	if err := s.consider(ctx); err != nil {
-		return err
-	}
+	s.note("follow the request to leave", s.obey(now))
+	s.note("read what is not served", s.give())
+	s.note("write who holds what", s.bonuses(now))
+	s.note("read the candidate configuration", s.consider(ctx))
 	s.warm(now)
 	s.dropFar(now)
 	if ctx.Err() != nil {
 		return nil
 	}
-	if err := s.drive(ctx); err != nil {
-		return err
-	}
-	return s.publish()
+	s.note("start or reload keepalived", s.drive(ctx))
+	s.note("reload keepalived for its tracked files", s.compare(now))
+	s.publish()
+	return nil
 }
 
 // due fires when something that was put off may be done, at also if that is not zero, and once a beat in any case: whoever started this process takes it

@@ -28,6 +28,8 @@ type order struct {
 	patience  time.Duration
 	outlives  time.Duration // how long its VIPs may stay where nobody answers for them
 	advert    time.Duration // the shortest time between two adverts
+
+	tracking map[string]tracking // by instance
 }
 
 // peer is another router that adverts go to, on a link of this host.
@@ -47,7 +49,9 @@ var ownPace = pace{advert: time.Second, version: vrrp.V2}
 // readOrder reads a configuration that keepalived has accepted and whose lines hold one thing each, as ours do. What it does not understand it
 // leaves out.
 func readOrder(config []byte) order {
-	o, paces := order{vips: map[string][]netip.Addr{}, bonus: map[string]bool{}, alone: map[string]bool{}, ids: map[string]vrrp.ID{}}, map[string]pace{}
+	paces := map[string]pace{}
+	o := order{vips: map[string][]netip.Addr{}, bonus: map[string]bool{}, alone: map[string]bool{},
+		ids: map[string]vrrp.ID{}, tracking: readTracking(config)}
 	instance, on, block := "", "", ""
 	for line := range bytes.Lines(config) {
 		words := strings.Fields(string(line))

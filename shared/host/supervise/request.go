@@ -15,8 +15,9 @@ import (
 // who has taken over: make before break. Who does not hear anybody in time says farewell all the same, so that there are never two for long.
 func (s *supervisor) obey(now time.Time) error {
 	asked, err := s.asked()
+	s.note("look for a request to leave", err)
 	if err != nil {
-		return err
+		asked = s.status.Leaving != supervised.Stays // whatever has begun goes on
 	}
 	switch {
 	case !asked && s.status.Leaving == supervised.Stays:
@@ -34,7 +35,8 @@ func (s *supervisor) obey(now time.Time) error {
 		}
 		s.lend()
 		if err := s.trackLeave(yes); err != nil {
-			return err
+			s.leaveBy = now // it cannot be demoted, and no other router would take over before its end
+			s.Log.Error("leave at once", "error", err)
 		}
 	}
 	if s.status.Leaving == supervised.Left || s.daemon != nil && s.masters() > 0 && now.Before(s.leaveBy) {

@@ -19,13 +19,9 @@ func (s *supervisor) follow() {
 	if d.speaker != nil {
 		return
 	}
-	text, err := os.ReadFile(s.vrrpPIDFile())
-	if err != nil {
-		return // not written yet: the next word will find it
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		return
+	pid, ok := s.speakerPID()
+	if !ok {
+		return // not there yet: the next word will find it
 	}
 	speaker, err := proc.Open(pid)
 	if err != nil {
@@ -53,15 +49,29 @@ func (s *supervisor) follow() {
 }
 
 // bereaved takes the VIPs off when nobody speaks VRRP for them any more.
-func (s *supervisor) bereaved() error {
+func (s *supervisor) bereaved() {
 	s.daemon.speaker, s.daemon.vrrpGone, s.daemon.spoke, s.daemon.pulse = nil, nil, false, pulse{}
 	if s.daemon.ended() {
-		return nil // the next turn buries it
+		return // the next turn buries it
 	}
 	s.Log.Error("keepalived's VRRP process ended")
-	err := s.strip("its VRRP process ended")
+	s.note("remove addresses", s.strip("its VRRP process ended"))
 	s.forget()
-	return err
+}
+
+// speakerPID is the process that keepalived has named, or its only child: keepalived goes on without
+// a word where there is no room for the name.
+func (s *supervisor) speakerPID() (int, bool) {
+	if text, err := os.ReadFile(s.vrrpPIDFile()); err == nil {
+		if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+			return pid, true
+		}
+	}
+	children, err := proc.Children(s.daemon.pid)
+	if err != nil || len(children) != 1 {
+		return 0, false
+	}
+	return children[0], true
 }
 
 // succeeded notices the end of the process that speaks VRRP by what its successor says, which may be heard before the end is: what the successor says
@@ -70,12 +80,7 @@ func (s *supervisor) succeeded() {
 	if s.daemon.speaker == nil || s.daemon.speaker.Signal(unix.Signal(0)) == nil {
 		return
 	}
-	if err := s.bereaved(); err != nil {
-		select {
-		case s.failed <- err: // the loop ends with it
-		default: // it ends already
-		}
-	}
+	s.bereaved()
 }
 
 // feel helps a keepalived that has been stopped, and kills one that hangs: it neither announces its VIPs nor gives them up, and others

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"errors"
 	"net/netip"
 	"slices"
 	"time"
@@ -15,6 +16,8 @@ import (
 const (
 	strayLook  = 200 * time.Millisecond // between two looks, at the least
 	strayGrace = 350 * time.Millisecond // from the first sight to the end
+
+	blindBound = 5 * time.Second // that orphaned VIPs may be out of reach before this program ends
 )
 
 // reap drops what is not covered by a MASTER, whoever put it there, also for VIPs of which the configuration has no instance.
@@ -24,10 +27,12 @@ func (s *supervisor) reap(now time.Time) error {
 	}
 	s.looked, s.reapAt = now, now.Add(beat)
 	s.drain()
+	var unseen error
 	for _, vip := range s.VIPs {
 		on, held, err := link.Holder(vip)
 		if err != nil {
-			return err
+			unseen = errors.Join(unseen, s.unseen(vip, err))
+			continue
 		}
 		since, seen := s.strays[vip]
 		switch {
@@ -39,13 +44,41 @@ func (s *supervisor) reap(now time.Time) error {
 			s.Log.Error("a VIP without a MASTER", "vip", vip, "link", on)
 			delete(s.strays, vip)
 			if err := s.stripOne(vip, "no instance is MASTER for it"); err != nil {
-				return err
+				unseen = errors.Join(unseen, err)
+				continue
 			}
 			s.hangUp(vip)
 		}
 	}
 	if len(s.strays) > 0 {
 		s.suspect()
+	}
+	return s.blinded(unseen, now)
+}
+
+// unseen removes a VIP of which nobody knows whether it is here, if it must not be; an error says
+// that it cannot.
+func (s *supervisor) unseen(vip netip.Addr, why error) error {
+	if s.covered(vip) {
+		return nil
+	}
+	if err := s.stripOne(vip, "no instance is MASTER for it"); err != nil {
+		return errors.Join(why, err)
+	}
+	return nil
+}
+
+// blinded returns an error once VIPs have been out of reach for long: whatever starts this program
+// again may give it what it lacks.
+func (s *supervisor) blinded(unseen error, now time.Time) error {
+	s.note("see and remove orphaned VIPs", unseen)
+	switch {
+	case unseen == nil:
+		s.blind = time.Time{}
+	case s.blind.IsZero():
+		s.blind = now
+	case now.Sub(s.blind) >= blindBound:
+		return unseen
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ package supervise
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/netip"
 	"os"
@@ -71,6 +72,11 @@ type supervisor struct {
 	churn    churn                    // of the network
 	warmth   warmth                   // of what the kernel knows of the peers
 	strays   map[netip.Addr]time.Time // VIPs that nobody answers for, since when
+	blind    time.Time                // since when a VIP that must not be here can be neither seen nor removed
+
+	troubles  troubles
+	untracked untracked
+	cede      chan struct{} // one slot: the inotify instance of this process is to be closed
 
 	servants  servants
 	candidate chan struct{} // one slot each
@@ -86,9 +92,13 @@ type servants struct {
 	ctx context.Context
 }
 
-// Run supervises until ctx ends, then gives the VIPs up, at once or as YieldOnTerm says, and returns nil. An error means that the host does not let it do its work; the
-// VIPs are given up as well.
+// Run supervises until ctx ends, then gives the VIPs up, at once or as YieldOnTerm says, and returns
+// nil. An error means that VIPs which must not be here can be neither seen nor removed, or that
+// nothing is known of keepalived; the VIPs are given up as well. Whatever else fails is tried again.
 func Run(ctx context.Context, o Options) error {
+	if _, err := os.Stat(o.RunDir); err != nil {
+		return fmt.Errorf("use the run directory: %w: mount or make it", err)
+	}
 	family, err := newChildren()
 	if err != nil {
 		return err
@@ -96,18 +106,18 @@ func Run(ctx context.Context, o Options) error {
 	s := &supervisor{
 		Options: o, children: family, status: supervised.Status{Instances: map[string]supervised.Instance{}}, retry: backoff{failures: 1},
 		strays: map[netip.Addr]time.Time{}, stances: map[string]stance{}, candidate: make(chan struct{}, 1), network: make(chan struct{}, 1), stopped: make(chan struct{}, 1), lines: make(chan string), failed: make(chan error, 3),
+		cede: make(chan struct{}, 1),
 	}
-	if err := s.prepare(); err != nil {
-		return err
+	s.prepare()
+	if s.fifo = s.untilFIFO(ctx); s.fifo == nil {
+		return nil // ctx has ended, and no VIP was taken
 	}
 	// What serves the loop must outlive ctx: giving the VIPs up needs it.
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.servants.ctx = serving
 	s.servants.Go(func() { s.children.reap(serving.Done()) })
-	s.serve(func() error {
-		return file.Watch(serving, []string{filepath.Join(s.RunDir, supervised.CandidateFile), filepath.Join(s.RunDir, supervised.LeaveFile), filepath.Join(s.RunDir, supervised.UnservedFile)}, s.candidate)
-	})
-	s.serve(func() error { return link.Every(serving, s.network) })
+	s.keep(serving, "watch files", s.watchFiles)
+	s.keep(serving, "watch addresses", func(ctx context.Context) error { return link.Every(ctx, s.network) })
 	s.serve(func() error { return readLines(serving, s.fifo, s.lines) })
 	if s.Health != "" {
 		s.servants.Go(func() { s.answer(serving) })
@@ -128,25 +138,36 @@ func (s *supervisor) serve(feed func() error) {
 	})
 }
 
-// prepare removes what an earlier run may have left behind, its status first, and opens the FIFO before keepalived can have anything to say.
-func (s *supervisor) prepare() error {
-	if err := s.publish(); err != nil {
-		return err
-	}
-	if err := s.strip("left by an earlier run"); err != nil {
-		return err
-	}
+// prepare removes what an earlier run may have left behind, its status first. A VIP that cannot be
+// removed yet is an orphaned one, which the loop removes.
+func (s *supervisor) prepare() {
+	s.publish()
+	s.note("remove addresses", s.strip("left by an earlier run"))
 	for _, vip := range s.VIPs {
 		if err := giveBack(vip); err != nil {
 			s.Log.Warn("end what an earlier run was about", "error", err)
 		}
 	}
-	if err := s.prepareTracks(); err != nil {
-		return err
+	s.prepareTracks()
+	s.note("stay", s.trackLeave(no))
+}
+
+// untilFIFO opens the FIFO before keepalived can have anything to report. Without it no instance's
+// state is known, so it is waited for; nil when ctx ends.
+func (s *supervisor) untilFIFO(ctx context.Context) *os.File {
+	for ctx.Err() == nil {
+		fifo, err := openFIFO(filepath.Join(s.RunDir, supervised.NotifyFIFO))
+		s.note("make the FIFO", err)
+		if err == nil {
+			return fifo
+		}
+		s.publish()
+		select {
+		case <-ctx.Done():
+		case <-time.After(beat):
+		}
 	}
-	var err error
-	s.fifo, err = openFIFO(filepath.Join(s.RunDir, supervised.NotifyFIFO))
-	return err
+	return nil
 }
 
 // strip takes the VIPs, and nothing else, off every interface.
@@ -166,7 +187,9 @@ func (s *supervisor) stripOne(vip netip.Addr, why string) error {
 	return err
 }
 
-func (s *supervisor) publish() error {
-	_, err := file.WriteIfChanged(filepath.Join(s.RunDir, supervised.StatusFile), supervised.Encode(s.status), 0o644)
-	return err
+// publish writes the status. One that cannot be written is written at the next turn.
+func (s *supervisor) publish() {
+	s.status.Troubles = s.troubles.list()
+	_, err := file.Update(filepath.Join(s.RunDir, supervised.StatusFile), supervised.Encode(s.status), 0o644)
+	s.note("write the status", err)
 }

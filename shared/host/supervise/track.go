@@ -1,7 +1,9 @@
 package supervise
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,29 +63,31 @@ func (s *supervisor) dropBonuses() error {
 	if err != nil {
 		return fmt.Errorf("list tracked files: %w", err)
 	}
+	var failed error
 	for _, e := range entries {
 		if e.Name() == supervised.LeaveTrack || strings.HasPrefix(e.Name(), ".") || !e.Type().IsRegular() {
 			continue
 		}
-		if _, err := file.WriteIfChanged(filepath.Join(dir, e.Name()), []byte(no), 0o644); err != nil {
-			return err
-		}
+		_, err := file.Update(filepath.Join(dir, e.Name()), []byte(no), 0o644)
+		failed = errors.Join(failed, err)
 	}
-	return nil
+	return failed
 }
 
-// prepareTracks makes the directories of tracked files: keepalived watches them, and so they must be there before it starts.
-func (s *supervisor) prepareTracks() error {
+// prepareTracks makes the directories of tracked files: keepalived watches them, and so they must be
+// there before it starts or reads its configuration again.
+func (s *supervisor) prepareTracks() {
+	var failed error
 	for _, dir := range []string{supervised.TrackDir, supervised.HolderDir, supervised.FaultDir} {
-		if err := os.MkdirAll(filepath.Join(s.RunDir, dir), 0o755); err != nil {
-			return fmt.Errorf("make the directory of tracked files: %w", err)
+		if err := os.Mkdir(filepath.Join(s.RunDir, dir), 0o755); !errors.Is(err, fs.ErrExist) {
+			failed = errors.Join(failed, err)
 		}
 	}
-	return s.trackLeave(no)
+	s.note("prepare tracked files", failed)
 }
 
 // trackLeave writes whether keepalived shall sink below every other router.
 func (s *supervisor) trackLeave(number string) error {
-	_, err := file.WriteIfChanged(filepath.Join(s.RunDir, supervised.TrackDir, supervised.LeaveTrack), []byte(number), 0o644)
+	_, err := file.Update(filepath.Join(s.RunDir, supervised.TrackDir, supervised.LeaveTrack), []byte(number), 0o644)
 	return err
 }

@@ -21,9 +21,7 @@ func (s *supervisor) yield() {
 		s.Log.Error("leave at once", "error", err)
 		return
 	}
-	if err := s.publish(); err != nil {
-		s.Log.Warn("publish the status", "error", err)
-	}
+	s.publish()
 	bound := time.NewTimer(time.Until(s.leaveBy))
 	defer bound.Stop()
 	for s.masters() > 0 && !s.daemon.ended() {

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+// onSmallDisk gives a supervisor a run directory on a file system of its own. fill leaves no room in
+// it, neither for a file nor for a byte, also when somebody makes room; free ends that.
+func (s *supervisor) onSmallDisk() (fill func() (free func())) {
+	s.t.Helper()
+	if err := unix.Mount("tmpfs", s.dir, "tmpfs", 0, "size=256k,nr_inodes=64"); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() {
+		<-s.ended
+		if err := unix.Unmount(s.dir, unix.MNT_DETACH); err != nil {
+			s.t.Error(err)
+		}
+	})
+	return func() func() {
+		s.t.Helper()
+		big, err := os.Create(filepath.Join(s.dir, "big"))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		made := []string{big.Name()}
+		for {
+			f, err := os.CreateTemp(s.dir, "small")
+			if err != nil {
+				break
+			}
+			made = append(made, f.Name())
+			f.Close()
+		}
+		stop, stopped, full := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(stopped)
+			defer big.Close()
+			tick := time.NewTicker(time.Millisecond)
+			defer tick.Stop()
+			for once := sync.OnceFunc(func() { close(full) }); ; {
+				for err := error(nil); err == nil; {
+					_, err = big.Write(make([]byte, 4096))
+				}
+				once()
+				select {
+				case <-stop:
+					return
+				case <-tick.C:
+				}
+			}
+		}()
+		<-full
+		free := sync.OnceFunc(func() {
+			close(stop)
+			<-stopped
+			for _, path := range made {
+				os.Remove(path)
+			}
+		})
+		s.t.Cleanup(free)
+		return free
+	}
+}
+
+// withBonus gives an instance of config the holder's bonus, and has keepalived report priorities.
+func withBonus(text, dir, instance string) string {
+	text = strings.Replace(text, "{\n", "{\n    vrrp_notify_priority_changes true\n", 1)
+	track := "track_file holder_" + instance + " {\n    file " + filepath.Join(dir, supervised.HolderTrack(instance)) + "\n    weight 10\n}\n"
+	at := strings.Index(text, "vrrp_instance")
+	text = text[:at] + track + text[at:]
+	head, rest, _ := strings.Cut(text, "vrrp_instance "+instance+" {")
+	return head + "vrrp_instance " + instance + " {" + strings.Replace(rest, "track_file {\n", "track_file {\n        holder_"+instance+"\n", 1)
+}
+
+// TestFullRunDirectory_Holder fills the run directory beside a holder: changes of state, a release
+// and a takeover go on, the status says what is, and says what cannot be done.
+func TestFullRunDirectory_Holder(t *testing.T) {
+	l := newLAN(t)
+	s := realKeepalived(t)
+	fill := s.onSmallDisk()
+	s.start(l.host)
+	s.propose(withBonus(fast(s.dir), s.dir, "demo_API_0"))
+	s.untilMaster(5 * time.Second)
+	free := fill()
+	l.host.IP(t, "link set ens3 down\n")
+	s.untilState("demo_API_0", supervised.Fault, 3*time.Second)
+	l.host.IP(t, "link set ens3 up\naddr replace 2001:db8::10/64 dev ens3 nodad\n")
+	s.until("master with its bonus", 5*time.Second, func(st supervised.Status) bool {
+		i := st.Instances["demo_API_0"]
+		return i.State == supervised.Master && i.Priority == 80
+	})
+	if st := s.status(); st.Restarts != 0 {
+		t.Errorf("%d restarts", st.Restarts)
+	}
+	free()
+	s.propose(fast(s.dir) + "# other\n")
+	s.until("other", 5*time.Second, func(st supervised.Status) bool { return st.Refused == nil && len(st.Troubles) == 0 })
+}
+
+// TestFullRunDirectory_Start starts on what an earlier run has left in a run directory without room:
+// the VIPs are taken, and given up at the end.
+func TestFullRunDirectory_Start(t *testing.T) {
+	l := newLAN(t)
+	held := l.watch(t)
+	s, again := realKeepalived(t), realKeepalived(t)
+	fill := s.onSmallDisk()
+	s.start(l.host)
+	s.propose(fast(s.dir))
+	s.untilMaster(5 * time.Second)
+	s.cmd.Process.Kill()
+	<-s.ended
+	fill()
+	for i, arg := range again.cmd.Args {
+		again.cmd.Args[i] = strings.NewReplacer(again.dir, s.dir, again.config, s.config).Replace(arg)
+	}
+	again.dir, again.config = s.dir, s.config
+	begin := time.Now()
+	again.start(l.host)
+	held.until(t, "without what is left", 2*time.Second, 0)
+	held.until(t, "with both VIPs", 10*time.Second, 2)
+	t.Logf("both VIPs after %s", time.Since(begin))
+	again.untilMaster(2 * time.Second)
+	if err := syscall.Kill(again.speaker(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(2 * time.Second); again.log.count("VRRP process ended") == 0; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the end of keepalived's VRRP process was not noticed")
+		}
+	}
+	again.untilMaster(10 * time.Second)
+	again.cmd.Process.Signal(unix.SIGTERM)
+	held.until(t, "without the VIPs", 2*time.Second, 0)
+	if code := again.wait(5 * time.Second); code != 0 {
+		t.Errorf("exit status %d", code)
+	}
+}
