@@ -80,6 +80,17 @@ func read(packet []byte) (Advert, error) {
 	return Advert{}, fmt.Errorf("IP has no version %d", packet[0]>>4)
 }
 
+// ReadDelivered reads an advert of IPv6 as a raw socket has it, without IP's header. The kernel has
+// checked its checksum, and keeps its hop limit and destination to itself.
+func ReadDelivered(from netip.Addr, message []byte) (Advert, error) {
+	a := Advert{From: from}
+	if err := a.message(message); err != nil {
+		return Advert{}, fmt.Errorf("read a VRRP packet: %w", err)
+	}
+	a.Sound = true
+	return a, nil
+}
+
 func readIPv4(packet []byte) (Advert, error) {
 	if len(packet) < leastIPv4 {
 		return Advert{}, errShort

@@ -109,6 +109,8 @@ func open(config []byte) []byte { return known.ReplaceAll(config, nil) }
 func (s *supervisor) heed(o order) {
 	s.order, s.warmth, s.far = o, warmth{}, farFilter{}
 	s.advert.Store(int64(o.advert))
+	clear(s.adoptions) // a reload follows
+	s.followSlower()
 }
 
 // refuse leaves what is in force alone, and says why once.

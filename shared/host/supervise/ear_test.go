@@ -101,7 +101,7 @@ vrrp_instance one_INGRESS_1 {
 	want := order{instances: 4, advert: 100 * time.Millisecond, patience: vrrp.Patience(ownPace.version, ownPace.advert), outlives: vrrp.Outlives(ownPace.version, ownPace.advert), bonus: map[string]bool{"one_API_1": true}, alone: map[string]bool{"one_INGRESS_1": true}, ids: map[string]vrrp.ID{}, vips: map[string][]netip.Addr{
 		"one_API_0": {vip("192.0.2.5")}, "one_API_1": {vip("2001:db8::5"), vip("2001:db8::6")}, "one_INGRESS_0": nil, "one_INGRESS_1": nil,
 	}, peers: []peer{{"ens3", vip("192.0.2.11")}, {"ens3", vip("192.0.2.12")}, {"bond0.7", vip("2001:db8::12")}},
-		tracking: readTracking([]byte(config))}
+		elections: map[string]election{}, tracking: readTracking([]byte(config))}
 	if got := readOrder([]byte(config)); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -33,6 +33,8 @@ func (s *supervisor) loop(ctx context.Context) error {
 			s.heard(line)
 		case <-vrrpGone:
 			s.bereaved()
+		case a := <-s.slower:
+			s.receive(a, time.Now())
 		case <-s.candidate:
 		case <-network:
 			s.churn.woke(time.Now())
@@ -69,6 +71,7 @@ func (s *supervisor) turn(ctx context.Context) error {
 		return nil
 	}
 	s.note("start or reload keepalived", s.drive(ctx))
+	s.note("undo an adopted advert interval", s.undo(now))
 	s.note("reload keepalived for its tracked files", s.compare(now))
 	s.publish()
 	return nil
@@ -106,8 +109,10 @@ func (s *supervisor) due(also time.Time) (<-chan time.Time, func()) {
 	if s.status.Leaving == supervised.Asked {
 		earlier(s.leaveBy)
 	}
-	if at := s.settles(time.Now()); !at.IsZero() {
-		earlier(at)
+	for _, at := range []time.Time{s.settles(time.Now()), s.undoes()} {
+		if !at.IsZero() {
+			earlier(at)
+		}
 	}
 	timer := time.NewTimer(time.Until(next))
 	return timer.C, func() { timer.Stop() }

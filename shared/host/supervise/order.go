@@ -29,7 +29,8 @@ type order struct {
 	outlives  time.Duration // how long its VIPs may stay where nobody answers for them
 	advert    time.Duration // the shortest time between two adverts
 
-	tracking map[string]tracking // by instance
+	elections map[string]election // by instance, of version 3
+	tracking  map[string]tracking // by instance
 }
 
 // peer is another router that adverts go to, on a link of this host.
@@ -42,6 +43,8 @@ type peer struct {
 type pace struct {
 	advert  time.Duration
 	version vrrp.Version
+	closed  bool         // to routers that are not among its peers
+	peers   []netip.Addr // all, also a group
 }
 
 var ownPace = pace{advert: time.Second, version: vrrp.V2}
@@ -51,7 +54,7 @@ var ownPace = pace{advert: time.Second, version: vrrp.V2}
 func readOrder(config []byte) order {
 	paces := map[string]pace{}
 	o := order{vips: map[string][]netip.Addr{}, bonus: map[string]bool{}, alone: map[string]bool{},
-		ids: map[string]vrrp.ID{}, tracking: readTracking(config)}
+		ids: map[string]vrrp.ID{}, elections: map[string]election{}, tracking: readTracking(config)}
 	instance, on, block := "", "", ""
 	for line := range bytes.Lines(config) {
 		words := strings.Fields(string(line))
@@ -75,13 +78,17 @@ func readOrder(config []byte) order {
 				o.vips[instance] = append(o.vips[instance], vip)
 			}
 		case block == "unicast_peer":
-			o.speaksTo(instance, on, words[0])
+			paces[instance] = o.speaksTo(instance, on, words[0], paces[instance])
 		case words[0] == "interface" && len(words) > 1:
 			on = words[1]
 		case words[0] == "virtual_router_id" && len(words) > 1:
 			if id, err := strconv.ParseUint(words[1], 10, 8); err == nil {
 				o.ids[instance] = vrrp.ID(id)
 			}
+		case words[0] == "check_unicast_src":
+			p := paces[instance]
+			p.closed = true
+			paces[instance] = p
 		case len(words) > 1:
 			paces[instance] = paces[instance].read(words[0], words[1])
 		}
@@ -98,15 +105,21 @@ func (o *order) goBy(paces map[string]pace) {
 	if len(paces) > 0 {
 		o.patience, o.outlives = 0, 0
 	}
-	for _, p := range paces {
+	for name, p := range paces {
+		if vips := o.vips[name]; p.version == vrrp.V3 && len(vips) > 0 {
+			o.elections[name] = p.election(o.ids[name], vips[0].Is4())
+		}
 		o.patience, o.outlives = max(o.patience, vrrp.Patience(p.version, p.advert)), max(o.outlives, vrrp.Outlives(p.version, p.advert))
 		o.advert = min(o.advert, p.advert)
 	}
 }
 
 // speaksTo adds a peer of an instance. One that knows nobody speaks to the group.
-func (o *order) speaksTo(instance, on, address string) {
+func (o *order) speaksTo(instance, on, address string, p pace) pace {
 	to, err := netip.ParseAddr(address)
+	if err == nil {
+		p.peers = append(p.peers, to)
+	}
 	switch one := (peer{on, to}); {
 	case err != nil:
 	case to.IsMulticast():
@@ -114,6 +127,7 @@ func (o *order) speaksTo(instance, on, address string) {
 	case on != "" && !slices.Contains(o.peers, one):
 		o.peers = append(o.peers, one)
 	}
+	return p
 }
 
 func (p pace) read(keyword, value string) pace {

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/test/netns"
+)
+
+// forge has the neighbour send one advert of version 3 from its own address to the host, with the
+// highest priority of a peer and an interval in centiseconds.
+func forge(t *testing.T, ns netns.Namespace, vip string, interval uint16) {
+	t.Helper()
+	address := netip.MustParseAddr(vip)
+	message := []byte{0x31, 74, 254, 1, 0, 0, 0, 0}
+	binary.BigEndian.PutUint16(message[4:], interval)
+	message = append(message, address.AsSlice()...)
+	var to unix.Sockaddr = &unix.SockaddrInet4{Addr: [4]byte{192, 0, 2, 10}}
+	family := unix.AF_INET
+	if address.Is6() {
+		family = unix.AF_INET6
+		to = &unix.SockaddrInet6{Addr: netip.MustParseAddr("2001:db8::10").As16()}
+	} else {
+		pseudo := []byte{192, 0, 2, 11, 192, 0, 2, 10, 0, 112, 0, byte(len(message))}
+		binary.BigEndian.PutUint16(message[6:], checksum(append(pseudo, message...)))
+	}
+	if err := ns.In(func() error {
+		fd, err := unix.Socket(family, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 112)
+		if err != nil {
+			return err
+		}
+		defer unix.Close(fd)
+		if family == unix.AF_INET {
+			err = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_TTL, 255)
+		} else if err = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_CHECKSUM, 6); err == nil {
+			err = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS, 255)
+		}
+		if err != nil {
+			return err
+		}
+		return unix.Sendto(fd, message, 0, to)
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checksum is that of RFC 1071, of an even number of bytes.
+func checksum(bytes []byte) uint16 {
+	var sum uint32
+	for ; len(bytes) > 1; bytes = bytes[2:] {
+		sum += uint32(binary.BigEndian.Uint16(bytes))
+	}
+	for sum > 0xffff {
+		sum = sum>>16 + sum&0xffff
+	}
+	return ^uint16(sum)
+}
+
+// TestForgedInterval holds that one advert with a peer's address and a longer interval than the
+// cluster's silences the holder, of either family, no longer than an advert without it would: the
+// supervisor undoes what keepalived has adopted.
+func TestForgedInterval(t *testing.T) {
+	l := newLAN(t)
+	s := realKeepalived(t)
+	s.start(l.host)
+	s.propose(config(s.dir, "0.1", "192.0.2.11", "2001:db8::11"))
+	s.untilMaster(5 * time.Second)
+	for _, tt := range []struct {
+		name, instance, vip string
+		interval            uint16 // in centiseconds
+	}{
+		{"the longest of IPv4", "demo_API_0", vip4, 4095},
+		{"the longest of IPv6", "demo_API_1", vip6, 4095},
+		{"another profile's of IPv4", "demo_API_0", vip4, 100},
+		{"another profile's of IPv6", "demo_API_1", vip6, 100},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			forge(t, l.neighbour, tt.vip, tt.interval)
+			s.untilState(tt.instance, supervised.Backup, time.Second)
+			t.Logf("silent for %s", s.untilState(tt.instance, supervised.Master, 3*time.Second))
+			s.untilMaster(2 * time.Second)
+			time.Sleep(time.Second) // so that the next undoing is not delayed by this one
+		})
+	}
+}
+
+// TestForgedInterval_Backup has the holder end without a word just after such an advert.
+func TestForgedInterval_Backup(t *testing.T) {
+	l := newLAN(t)
+	s, holder := realKeepalived(t), realKeepalived(t)
+	holder.start(l.neighbour)
+	holder.propose(router(holder.dir, 11, 80, "0.1", "192.0.2.10", "2001:db8::10"))
+	holder.untilMaster(5 * time.Second)
+	s.start(l.host)
+	s.propose(config(s.dir, "0.1", "192.0.2.11", "2001:db8::11"))
+	s.untilState("demo_API_0", supervised.Backup, 5*time.Second)
+	time.Sleep(500 * time.Millisecond) // it has heard the holder
+	holder.cmd.Process.Kill()          // and all of its process namespace
+	<-holder.ended
+	forge(t, l.neighbour, vip4, 4095)
+	t.Logf("it took over %s after the advert", s.untilState("demo_API_0", supervised.Master, 2*time.Second))
+}
+
+// TestLongerInterval_Genuine has a holder with another profile's interval, as one that has missed a
+// migration: nothing is undone, and it keeps the VIPs.
+func TestLongerInterval_Genuine(t *testing.T) {
+	l := newLAN(t)
+	s, holder := realKeepalived(t), realKeepalived(t)
+	holder.start(l.neighbour)
+	holder.propose(router(holder.dir, 11, 80, "1.0", "192.0.2.10", "2001:db8::10"))
+	holder.untilMaster(10 * time.Second)
+	s.start(l.host)
+	s.propose(config(s.dir, "0.1", "192.0.2.11", "2001:db8::11"))
+	time.Sleep(3 * time.Second) // at first the host may be sooner than an advert
+	holds := func() bool {
+		st := s.status()
+		return st.Instances["demo_API_0"].State == supervised.Master || st.Instances["demo_API_1"].State == supervised.Master
+	}
+	before := s.log.count("undo")
+	for end := time.Now().Add(4 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if holds() {
+			t.Fatal("the host took a VIP from a holder that advertises once a second")
+		}
+	}
+	if s.log.count("undo") != before {
+		t.Error("a genuine holder's interval was undone")
+	}
+}

@@ -1,0 +1,149 @@
+package supervise
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/advert"
+	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// In version 3 a router that becomes or is BACKUP adopts the interval of the advert that it received
+// (RFC 5798 6.4.2), up to 40.95 s, and takes over no sooner than three of them later. Adverts carry
+// no proof of their sender: one of them, with a peer's address and that interval, would keep every
+// router silent for two minutes. A reload has keepalived begin anew with its own interval; a holder
+// stays one.
+//
+// A holder whose interval is that of another profile, as one that has missed a migration, confirms
+// it by the next advert. So an interval that no profile has is undone at once, any other longer one
+// when the next advert is overdue.
+const (
+	adopting   = 100 * time.Millisecond // in which keepalived has read the advert too
+	undoPause  = time.Second            // between two reloads
+	mostSlower = 16                     // adverts that wait for the loop
+)
+
+// slowest is the longest interval of all profiles.
+var slowest = func() (longest time.Duration) {
+	for _, t := range vrrp.Profiles() {
+		longest = max(longest, t.Advert)
+	}
+	return longest
+}()
+
+// election is what tells an instance's adverts from others.
+type election struct {
+	id     vrrp.ID
+	four   bool
+	advert time.Duration // its own interval
+	peers  []netip.Addr  // whose adverts are accepted; nil: everybody's
+}
+
+func (p pace) election(id vrrp.ID, four bool) election {
+	e := election{id: id, four: four, advert: p.advert}
+	if p.closed {
+		e.peers = p.peers
+	}
+	return e
+}
+
+// adopts says whether a router of a priority adopts the interval of an advert, which is longer than
+// its own.
+func (e election) adopts(a advert.Advert, priority int) bool {
+	return a.ID == e.id && a.From.Is4() == e.four && a.Interval > e.advert &&
+		a.Priority != advert.Farewell && int(a.Priority) >= priority &&
+		(e.peers == nil || slices.Contains(e.peers, a.From))
+}
+
+// adoption is a longer interval that an instance may have adopted.
+type adoption struct {
+	from     netip.Addr
+	interval time.Duration
+	undoAt   time.Time
+}
+
+// adopted is the adoption after an advert. An advert whose interval no profile has can neither be
+// confirmed nor covered up by another one.
+func (d adoption) adopted(a advert.Advert, now time.Time) adoption {
+	if d.interval > slowest {
+		return d
+	}
+	d = adoption{from: a.From, interval: a.Interval, undoAt: now.Add(a.Interval + vrrp.Grace)}
+	if a.Interval > slowest {
+		d.undoAt = now.Add(adopting)
+	}
+	return d
+}
+
+// receive takes note of an advert with a longer interval.
+func (s *supervisor) receive(a advert.Advert, now time.Time) {
+	for name, e := range s.order.elections {
+		if e.adopts(a, s.status.Instances[name].Priority) {
+			s.adoptions[name] = s.adoptions[name].adopted(a, now)
+		}
+	}
+}
+
+// undoes is when the next adoption is undone; zero for never.
+func (s *supervisor) undoes() (next time.Time) {
+	for _, d := range s.adoptions {
+		if next.IsZero() || d.undoAt.Before(next) {
+			next = d.undoAt
+		}
+	}
+	if soonest := s.undone.Add(undoPause); !next.IsZero() && next.Before(soonest) {
+		return soonest
+	}
+	return next
+}
+
+// undo reloads keepalived if one of its instances still waits by an interval that it has adopted.
+func (s *supervisor) undo(now time.Time) error {
+	if next := s.undoes(); next.IsZero() || now.Before(next) || s.daemon == nil || !s.daemon.spoke {
+		return nil
+	}
+	reload := false
+	for name, d := range s.adoptions {
+		if now.Before(d.undoAt) {
+			continue
+		}
+		delete(s.adoptions, name)
+		if s.status.Instances[name].State != supervised.Backup {
+			continue // a holder sends by its own interval
+		}
+		reload = true
+		s.Log.Warn("undo an adopted advert interval", "instance", name, "from", d.from,
+			"interval", d.interval, "own", s.order.elections[name].advert)
+	}
+	if !reload {
+		return nil
+	}
+	s.undone = now
+	return s.children.signal(s.daemon.child, unix.SIGHUP)
+}
+
+// followSlower receives adverts with longer intervals while there is an instance that could adopt one.
+func (s *supervisor) followSlower() {
+	switch wanted := len(s.order.elections) > 0; {
+	case wanted && s.unfollow == nil:
+		ctx, stop := context.WithCancel(s.servants.ctx)
+		s.unfollow = stop
+		s.keep(ctx, "receive adverts with longer intervals", func(ctx context.Context) error {
+			return overhear.Slower(ctx, shortest, func(a advert.Advert) {
+				select {
+				case s.slower <- a:
+				default: // enough of them wait
+				}
+			})
+		})
+	case !wanted && s.unfollow != nil:
+		s.unfollow()
+		s.unfollow = nil
+	}
+}
