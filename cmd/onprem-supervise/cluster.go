@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 )
@@ -45,11 +46,7 @@ func whileSame(ctx context.Context, path string, vips []netip.Addr, log *slog.Lo
 	same, end := context.WithCancel(ctx)
 	wake := make(chan struct{}, 1)
 	var watching sync.WaitGroup
-	watching.Go(func() {
-		if err := file.Watch(same, []string{path}, wake); err != nil && same.Err() == nil {
-			log.Warn("watch the cluster's VIPs", "error", err)
-		}
-	})
+	watching.Go(func() { keepWatching(same, path, wake, log) })
 	watching.Go(func() {
 		for {
 			select {
@@ -66,5 +63,29 @@ func whileSame(ctx context.Context, path string, vips []netip.Addr, log *slog.Lo
 	return same, func() {
 		end()
 		watching.Wait()
+	}
+}
+
+// lookAgain is the time between two looks at a file that cannot be watched.
+const lookAgain = 5 * time.Second
+
+// keepWatching wakes until ctx ends when a file may have changed. A host without inotify has it
+// wake now and then.
+func keepWatching(ctx context.Context, path string, wake chan struct{}, log *slog.Logger) {
+	for said := ""; ctx.Err() == nil; {
+		err := file.Watch(ctx, []string{path}, wake)
+		if err != nil && ctx.Err() == nil && err.Error() != said {
+			said = err.Error()
+			log.Warn("watch the cluster's VIPs: the file is looked at now and then", "every", lookAgain, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(lookAgain):
+		}
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,9 +20,10 @@ const inotifyLimit = "ONPREM_SUPERVISE_TEST_INOTIFY"
 
 // limited starts a supervisor in a user namespace of its own, whose inotify instances are limited
 // apart from this machine's, with a link of its own.
-func limited(t *testing.T, instances int) *supervisor {
+func limited(t *testing.T, instances int, more ...string) *supervisor {
 	t.Helper()
 	s := realKeepalived(t)
+	s.cmd.Args = slices.Insert(s.cmd.Args, 1, more...)
 	s.cmd.Env = append(s.cmd.Env, fmt.Sprintf("%s=%d", inotifyLimit, instances))
 	all := []syscall.SysProcIDMap{{Size: 65536}}
 	attr := s.cmd.SysProcAttr
@@ -63,6 +66,19 @@ func TestInotify_OneLeft(t *testing.T) {
 	s.until("reloaded", 5*time.Second, func(st supervised.Status) bool { return st.Applied == want })
 	if st := s.status(); st.Restarts != 0 || st.Instances["demo_API_0"].State != supervised.Master {
 		t.Errorf("got %+v", st)
+	}
+}
+
+// TestInotify_OtherVIPs has none, and the cluster gets another VIP: the program ends, to be started
+// again with it.
+func TestInotify_OtherVIPs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cluster.json")
+	put(t, path, `{"spec": {"apiVIPs": ["192.0.2.5"]}}`)
+	s := limited(t, 0, "--cluster", path)
+	s.until("there", 10*time.Second, func(st supervised.Status) bool { return len(st.Troubles) > 0 })
+	put(t, path, `{"spec": {"apiVIPs": ["192.0.2.6"]}}`)
+	if code := s.wait(20 * time.Second); code != 0 {
+		t.Errorf("exit status %d", code)
 	}
 }
 

@@ -43,7 +43,7 @@ func router(dir string, host, priority int, advert, peer4, peer6 string) string 
 			fmt.Fprintf(&b, "    authentication {\n        auth_type PASS\n        auth_pass demo_api\n    }\n")
 		}
 		if one.peer != "" {
-			fmt.Fprintf(&b, "    unicast_src_ip %s\n    unicast_peer {\n        %s\n    }\n", one.own, one.peer)
+			fmt.Fprintf(&b, "    unicast_src_ip %s\n    unicast_ttl 255\n    unicast_peer {\n        %s\n    }\n", one.own, one.peer)
 		}
 		fmt.Fprintf(&b, "    virtual_ipaddress {\n        %s%s\n    }\n    track_file {\n        leave\n    }\n}\n", one.vip, one.label)
 	}
