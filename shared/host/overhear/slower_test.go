@@ -1,0 +1,103 @@
+package overhear
+
+import (
+	"context"
+	"encoding/hex"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/advert"
+	"github.com/onprem-infra/onprem-infra/test/need"
+	"github.com/onprem-infra/onprem-infra/test/netns"
+)
+
+// TestSlower holds that of all adverts to this host those of version 3 with a longer interval are
+// received, of both families, and nothing else.
+func TestSlower(t *testing.T) {
+	need.Root(t)
+	ns := netns.New(t)
+	ns.IP(t, "link set lo up\n")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	received, ended := make(chan advert.Advert, 100), make(chan error, 1)
+	go func() {
+		ended <- ns.In(func() error {
+			return Slower(ctx, 100*time.Millisecond, func(a advert.Advert) { received <- a })
+		})
+	}()
+	four, six := &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}, &unix.SockaddrInet6{Addr: [16]byte{15: 1}}
+	adverts := []struct {
+		name, message string
+		to            unix.Sockaddr
+	}{
+		{"1: version 2", "2101640100010000c00002050000000000000000", four},
+		{"2: the interval", "31020001000a0000c0000205", four},
+		{"3: a longer one", "3103000100640000c0000205", four},
+		{"4: the longest", "310400010fff0000c0000205", four},
+		{"5: the interval of IPv6", "31056401000a000020010db8000000000000000000000005", six},
+		{"6: a longer one of IPv6", "310664010064000020010db8000000000000000000000005", six},
+		{"7: another type", "320700010fff0000c0000205", four},
+	}
+	seen := map[byte]bool{}
+	for !seen[3] || !seen[4] || !seen[6] {
+		for _, a := range adverts {
+			if err := ns.In(func() error { return sendAdvert(a.to, a.message) }); err != nil {
+				t.Fatalf("%s: %v", a.name, err)
+			}
+		}
+		for waiting := true; waiting; {
+			select {
+			case a := <-received:
+				if !slices.Contains([]byte{3, 4, 6}, byte(a.ID)) || a.Interval <= 100*time.Millisecond {
+					t.Errorf("received %+v", a)
+				}
+				seen[byte(a.ID)] = true
+			case <-time.After(100 * time.Millisecond):
+				waiting = false
+			case err := <-ended:
+				t.Fatalf("received %v: %v", seen, err)
+			}
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// sendAdvert sends what VRRP carries, with a right checksum.
+func sendAdvert(to unix.Sockaddr, message string) error {
+	data, err := hex.DecodeString(message)
+	if err != nil {
+		return err
+	}
+	family := unix.AF_INET
+	if _, six := to.(*unix.SockaddrInet6); six {
+		family = unix.AF_INET6
+	}
+	fd, err := unix.Socket(family, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 112)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if family == unix.AF_INET6 {
+		err = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_CHECKSUM, 6)
+	} else {
+		var sum uint32
+		for i := 0; i < len(data); i += 2 {
+			sum += uint32(data[i])<<8 | uint32(data[i+1])
+		}
+		for sum > 0xffff {
+			sum = sum>>16 + sum&0xffff
+		}
+		data[6], data[7] = ^byte(sum>>8), ^byte(sum)
+		err = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_TTL, 255)
+	}
+	if err != nil {
+		return err
+	}
+	return unix.Sendto(fd, data, 0, to)
+}
