@@ -20,6 +20,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	haproxyd "github.com/onprem-infra/onprem-infra/shared/host/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	"github.com/onprem-infra/onprem-infra/shared/host/nft"
@@ -44,8 +45,11 @@ type doctorAsks struct {
 	mtu     func(link string) int
 	shut    func(ctx context.Context, host netip.Addr) []string
 	stepped func() (why string)
-	server  func(ctx context.Context, address string) (health.API, string)
-	check   func(ctx context.Context, check vrrp.CheckName) (health.Finding, string)
+
+	room      func(dir string) (bytes, files uint64, err error)
+	watchable func(dir string) error
+	server    func(ctx context.Context, address string) (health.API, string)
+	check     func(ctx context.Context, check vrrp.CheckName) (health.Finding, string)
 
 	structure func(ctx context.Context) (string, error)                // that HAProxy has read
 	text      func(ctx context.Context, name string) ([]string, error) // of this host's own name server
@@ -69,6 +73,7 @@ func newDoctorAsks(p plan.Plan, prober *nodeProber) doctorAsks {
 		},
 		image: probe.Image, version: proc.Version, present: func() (bool, error) { return nft.Present(rules) },
 		listen: listenOnce, mtu: linkMTU, shut: func(ctx context.Context, host netip.Addr) []string { return shutPorts(ctx, p, host) }, stepped: notStepped,
+		room: file.Room, watchable: file.Watchable,
 		server: func(ctx context.Context, address string) (health.API, string) { return prober.at(address).Probe(ctx) }, check: prober.Look,
 		structure: func(ctx context.Context) (string, error) { return haproxyd.Structure(ctx, haproxy.Run.Socket()) },
 		text: func(ctx context.Context, name string) ([]string, error) {

@@ -52,7 +52,7 @@ func peersOf(conf []byte, instance string) (peers []netip.Addr) {
 
 // keepalived is what its parent says, and whether that parent answers.
 func (l *doctorLook) keepalived(ctx context.Context, f *doctor.Facts, kind role.Role, status supervised.Status) {
-	d := &doctor.Daemon{Wanted: l.rooms(kind).VIP && !f.Remote, Running: status.PID != 0, Applied: status.Applied, HeartBeat: !status.MonitorSilent}
+	d := &doctor.Daemon{Wanted: l.rooms(kind).VIP && !f.Remote, Running: status.PID != 0, Applied: status.Applied, HeartBeat: !status.MonitorSilent, Troubles: status.Troubles}
 	there, err := exists(l.host.at(vip.RunDir, supervised.StatusFile))
 	if err != nil {
 		return // status has said so
@@ -68,6 +68,27 @@ func (l *doctorLook) keepalived(ctx context.Context, f *doctor.Facts, kind role.
 		}
 	}
 	f.Keepalived = d
+}
+
+// limits are those of the file system in which keepalived's parent and monitor leave files, and of
+// the files that root's programs may watch.
+func (l *doctorLook) limits(f *doctor.Facts, kind role.Role) {
+	if !l.rooms(kind).VIP || f.Remote {
+		return
+	}
+	dir := l.host.at(vip.RunDir)
+	if there, err := exists(dir); err != nil || !there {
+		return // its parent has never run, which another check says
+	}
+	bytes, files, err := l.asks.room(dir)
+	if err != nil {
+		l.unseen("room for files", err)
+		return
+	}
+	f.Limits = &doctor.Limits{Dir: vip.RunDir, Bytes: bytes, Files: files}
+	if err := l.asks.watchable(dir); err != nil {
+		f.Limits.Unwatchable = err.Error()
+	}
 }
 
 // monitors are those that stand beside this node's daemons. On the bootstrap machine systemd and the daemon's units see to them.

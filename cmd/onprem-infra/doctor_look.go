@@ -154,6 +154,7 @@ func (l *doctorLook) looks(ctx context.Context, f *doctor.Facts, kind role.Role,
 	}
 	return append(always,
 		func() { l.files(f, kind) },
+		func() { l.limits(f, kind) },
 		func() { l.keepalived(ctx, f, kind, status) },
 		func() { l.runs(ctx, f, kind) },
 		func() { l.monitors(ctx, f, kind) },

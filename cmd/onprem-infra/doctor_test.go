@@ -147,6 +147,8 @@ func (l *doctorLook) fakeHost(p plan.Plan) {
 		version: func(context.Context, string) (string, error) { return "250", nil },
 		present: func() (bool, error) { return true, nil }, listen: func(uint16, string) error { return nil }, mtu: func(string) int { return 1500 },
 		shut: func(context.Context, netip.Addr) []string { return nil }, stepped: func() string { return "" },
+		room:      func(string) (uint64, uint64, error) { return 1 << 30, 1 << 20, nil },
+		watchable: func(string) error { return nil },
 		name: func(_ context.Context, _ netip.Addr, name string) ([]netip.Addr, error) {
 			return l.name(context.Background(), name)
 		},
@@ -221,6 +223,18 @@ func TestDoctorLooks(t *testing.T) {
 				return nil
 			}
 		}},
+		{"what keepalived's parent cannot do", doctor.CheckSupervisor, func(l *doctorLook) {
+			status, err := l.host.Status()
+			if err != nil {
+				t.Fatal(err)
+			}
+			status.Troubles = []string{"watch files: too many open files"}
+			write(l, "/run/onprem-infra/keepalived/status.json", string(supervised.Encode(status)))
+		}},
+		{"a full disk", doctor.CheckLimits, func(l *doctorLook) {
+			l.asks.room = func(string) (uint64, uint64, error) { return 0, 1 << 20, nil }
+		}},
+		{"no inotify", doctor.CheckLimits, func(l *doctorLook) { l.asks.watchable = func(string) error { return no } }},
 		{"keepalived's file", doctor.CheckOlder, func(l *doctorLook) { write(l, keepalivedConf, doctorConf+"#\n") }},
 		{"HAProxy's file", doctor.CheckOlder, func(l *doctorLook) {
 			changed := doctorBalancer

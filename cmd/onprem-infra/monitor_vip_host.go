@@ -98,7 +98,7 @@ func (h nodeVIPHost) Track(check vrrp.CheckName, fault, passes bool) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { // the supervisor makes it too, and may start later
 		return err
 	}
-	_, err := file.WriteIfChanged(path, []byte(text), 0o644)
+	_, err := file.Update(path, []byte(text), 0o644)
 	return err
 }
 
@@ -117,7 +117,7 @@ func (h nodeVIPHost) Unserved(instances []vrrp.InstanceName) error {
 	for _, name := range instances {
 		text.WriteString(string(name) + "\n")
 	}
-	_, err := file.WriteIfChanged(h.at(vip.RunDir, supervised.UnservedFile), []byte(text.String()), 0o644)
+	_, err := file.Update(h.at(vip.RunDir, supervised.UnservedFile), []byte(text.String()), 0o644)
 	return err
 }
 

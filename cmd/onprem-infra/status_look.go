@@ -161,7 +161,7 @@ func (l *statusLook) daemon(r *statusReport) supervised.Status {
 		r.unseen("keepalived", err)
 		return supervised.Status{}
 	}
-	r.Daemon = &statusDaemon{Running: s.PID != 0, Restarts: s.Restarts, Leaving: s.Leaving, MonitorSilent: s.MonitorSilent}
+	r.Daemon = &statusDaemon{Running: s.PID != 0, Restarts: s.Restarts, Leaving: s.Leaving, MonitorSilent: s.MonitorSilent, Troubles: s.Troubles}
 	if s.Refused != nil {
 		r.Daemon.Refused = s.Refused.Output
 	}

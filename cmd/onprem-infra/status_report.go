@@ -104,7 +104,8 @@ type statusDaemon struct {
 	Restarts      int                `json:"restarts"`
 	Leaving       supervised.Leaving `json:"leaving,omitempty"`
 	MonitorSilent bool               `json:"monitorSilent"`
-	Refused       string             `json:"refused,omitempty"` // why keepalived does not take the last configuration
+	Refused       string             `json:"refused,omitempty"`  // why keepalived does not take the last configuration
+	Troubles      []string           `json:"troubles,omitempty"` // what its parent cannot do, as TASK: ERROR
 }
 
 // statusPeer is a server behind the balancer.

@@ -167,6 +167,9 @@ func hostText(r statusReport) string {
 		if d.Refused != "" {
 			fmt.Fprintf(&text, "keepalived: refuses its new configuration: %s\n", strings.TrimSpace(d.Refused))
 		}
+		for _, trouble := range d.Troubles {
+			fmt.Fprintf(&text, "keepalived: its parent cannot %s\n", trouble)
+		}
 	}
 	switch r.Gate {
 	case "closed":

@@ -29,7 +29,7 @@ func supervisor(f Facts) []Finding {
 	case k.Silent != "":
 		return []Finding{{Looked: "keepalived's parent", Seen: "it is dead, or stands still: " + k.Silent, Do: "read its log; kubelet or podman starts it again"}}
 	}
-	return nil
+	return troubled(k)
 }
 
 // speaks says that keepalived's parent can be believed.

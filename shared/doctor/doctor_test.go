@@ -158,11 +158,21 @@ var cases = []struct {
 	{CheckVersion, "nothing is heard", func(f *Facts) { f.Heard = []clash.Finding{} }, ""},
 	{CheckInterval, "another one", heard(clash.Interval), "every 1s, and by this host's file it is every 100ms"},
 	{CheckInterval, "nothing is heard", func(f *Facts) { f.Heard = []clash.Finding{} }, ""},
+	{CheckLimits, "no bytes are left", func(f *Facts) { f.Limits = &Limits{Dir: "/run/x", Bytes: 4096, Files: 1000} }, "it is full: 4 KiB and 1000 files are left"},
+	{CheckLimits, "no files are left", func(f *Facts) { f.Limits = &Limits{Dir: "/run/x", Bytes: 1 << 30, Files: 3} }, "it is full: 1048576 KiB and 3 files are left"},
+	{CheckLimits, "nothing can be watched", func(f *Facts) {
+		f.Limits = &Limits{Dir: "/run/x", Bytes: 1 << 30, Files: 1000, Unwatchable: "too many open files"}
+	}, "they cannot: too many open files"},
+	{CheckLimits, "there is just enough", func(f *Facts) { f.Limits = &Limits{Dir: "/run/x", Bytes: leastBytes, Files: leastFiles} }, ""},
 	{CheckMonitors, "one does not answer", func(f *Facts) { f.Monitors[0].Fault = "connection refused" }, "it is dead, or stands still: connection refused"},
 	{CheckMonitors, "its heart stands still", func(f *Facts) { f.Keepalived.HeartBeat = false }, "it stands still"},
 	{CheckMonitors, "said once", func(f *Facts) { f.Keepalived.Wanted, f.Keepalived.HeartBeat, f.VIPs[1].Here = false, false, false }, ""},
 	{CheckSupervisor, "has never spoken", func(f *Facts) { f.Keepalived = &Daemon{Wanted: true} }, "it has never spoken"},
 	{CheckSupervisor, "is silent", func(f *Facts) { f.Keepalived.Silent = "no answer in 1s" }, "it is dead, or stands still: no answer"},
+	{CheckSupervisor, "cannot do all", func(f *Facts) {
+		f.Keepalived.Troubles = []string{"write the status: no space left", "watch files: too many"}
+	},
+		"it cannot write the status: no space left; it cannot watch files: too many"},
 	{CheckSupervisor, "a host that has none", func(f *Facts) { f.Keepalived, f.VIPs[1].Here = &Daemon{}, false }, ""},
 	{CheckRefused, "a new configuration", func(f *Facts) { f.Keepalived.Refusal = "Unknown keyword\n'x'" }, "keepalived refuses it: Unknown keyword 'x'"},
 	{CheckRefused, "by a parent that does not speak now", func(f *Facts) { f.Keepalived, f.VIPs[1].Here = &Daemon{Refusal: "x"}, false }, ""},

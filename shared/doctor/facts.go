@@ -27,6 +27,7 @@ type Facts struct {
 	Programs  []Program
 	Ranges    []Range
 	Files     []File
+	Limits    *Limits
 
 	VIPs     []VIP
 	Members  []Member        // all hosts that may hold a VIP, this one as well
@@ -122,6 +123,8 @@ type Daemon struct {
 	Applied   string // digest of the configuration in force
 	Refusal   string
 	HeartBeat bool // its monitor's heart beats, as the parent sees it
+
+	Troubles []string // what its parent cannot do, each as TASK: ERROR
 }
 
 // Run is a daemon beside its file on the disk. Each digest is empty where it is not known, and is made in the daemon's own way.
