@@ -1,0 +1,49 @@
+package scars
+
+// supervisors is what a hostile network and a host that has run out of something must not do to
+// keepalived's parent.
+func supervisors() []Scar {
+	const (
+		supervise = "cmd/onprem-supervise"
+		host      = "shared/host/supervise"
+		interval  = "shared/host/supervise/interval.go"
+		health    = "shared/host/supervise/health.go"
+		untracked = "shared/host/supervise/untracked.go"
+		tracking  = "shared/host/supervise/tracking.go"
+		files     = "shared/host/file"
+		write     = "shared/host/file/write.go"
+		doctor    = "shared/doctor"
+		limits    = "shared/doctor/limits.go"
+	)
+	return []Scar{
+		kept("SU-01", "One forged VRRPv3 advert with a peer's address and a long interval kept every router silent for two minutes.",
+			by(supervise, "TestForgedInterval", interval, "\ts.undone = now\n\treturn s.children.signal(s.daemon.child, unix.SIGHUP)", "\ts.undone = now\n\treturn s.children.signal(s.daemon.child, unix.SIGCONT)"),
+			by(supervise, "TestForgedInterval_Backup", interval, "\ts.undone = now\n\treturn s.children.signal(s.daemon.child, unix.SIGHUP)", "\ts.undone = now\n\treturn s.children.signal(s.daemon.child, unix.SIGCONT)"),
+			by("shared/host/overhear", "TestSlower", "shared/host/overhear/slower.go", "unix.BPF_JMP | unix.BPF_JGT", "unix.BPF_JMP | unix.BPF_JGE"),
+			by(host, "TestAdoption", interval, "if d.interval > slowest {", "if d.interval > slowest && a.Interval > slowest {"),
+			by(host, "TestElection_Adopts", interval, "(e.peers == nil || slices.Contains(e.peers, a.From))", "(e.peers == nil || true)")),
+		kept("SU-02", "A genuine holder with another profile's interval had its VIP taken, as its interval was undone.",
+			by(supervise, "TestLongerInterval_Genuine", interval, "if a.Interval > slowest {", "if a.Interval > 0 {")),
+		kept("SU-03", "With /run full the holder gave its VIP up at its next change of state.",
+			by(supervise, "TestFullRunDirectory_Holder", "shared/host/supervise/bonus.go", "file.Update(s.bonusFile(name)", "file.WriteIfChanged(s.bonusFile(name)"),
+			by(files, "TestUpdate", write, "if inPlace(path, data) != nil {", "if true {"),
+			by(files, "TestUpdate", write, "err = f.Truncate(int64(len(data)))", "err = nil")),
+		kept("SU-04", "With /run full no restart of the supervisor worked.",
+			by(supervise, "TestFullRunDirectory_Start", "shared/host/supervise/fifo.go", "err != nil && (there != nil || info.Mode().Type() != fs.ModeNamedPipe)", "err != nil && (there != nil || info.Mode().Type() == fs.ModeNamedPipe)"),
+			by(supervise, "TestFullRunDirectory_Start", "shared/host/supervise/speaker.go", "len(children) != 1 {", "len(children) != 0 {")),
+		kept("SU-05", "With one inotify instance left keepalived tracked nothing, silently.",
+			by(supervise, "TestInotify_OneLeft", untracked, "if u.beats == untrackedBeats {\n\t\twake(s.cede)", "if u.beats == untrackedBeats {"),
+			by(host, "TestTracking_Differs", tracking, "return fault || is.Priority != want", "return fault"),
+			by(host, "TestReadTracking", tracking, "if !r.reported {", "if r.reported && false {")),
+		kept("SU-06", "With no inotify instance left the supervisor did not start, and nobody said why.",
+			by(supervise, "TestInotify_NoneLeft", "shared/host/supervise/supervise.go", `s.keep(serving, "watch files", s.watchFiles)`, "s.serve(func() error { return s.watchFiles(serving) })"),
+			by(supervise, "TestInotify_OtherVIPs", "cmd/onprem-supervise/cluster.go", "case wake <- struct{}{}:\n\t\tdefault:", "default:"),
+			by(doctor, "TestChecks", limits, `if l.Unwatchable != "" {`, `if l.Unwatchable == "?" {`),
+			by(doctor, "TestChecks", limits, "|| l.Files < leastFiles {", "{")),
+		kept("SU-07", "A keepalived without an instance was killed every 30 s.",
+			by(supervise, "TestRunsWithoutAnInstance", "shared/host/supervise/speaker.go", "mute: !d.spoke && s.order.instances > 0,", "mute: !d.spoke,")),
+		kept("SU-08", "Six connections that send nothing kept kubelet's probe waiting until it killed keepalived's container.",
+			by(supervise, "TestHealth_IdleConnections", health, "\t\ts.servants.Go(func() {\n\t\t\tdefer open.close(c)\n\t\t\ts.answerOne(c)\n\t\t})", "\t\ts.answerOne(c)\n\t\topen.close(c)"),
+			by(supervise, "TestHealth_IdleConnections", health, "if len(k.open) == maxConnections {\n\t\tk.open[0].Close()", "if len(k.open) == maxConnections {\n\t\tc.Close()")),
+	}
+}
