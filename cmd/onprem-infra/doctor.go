@@ -127,7 +127,7 @@ func newDoctorLook(std streams, m *monitor, in *input) (*doctorLook, error) {
 	}
 	if !live {
 		if in.file == "" {
-			return nil, usage("this host has no %s, so it is none of a cluster yet: name the cluster that it is to be of with -c", m.cluster)
+			return nil, fmt.Errorf("this host has no %s, so it is not part of a cluster yet: name the description of its future cluster with -c", m.cluster)
 		}
 		described, err := loadCluster(std, in)
 		if err != nil {

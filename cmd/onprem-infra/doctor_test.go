@@ -517,9 +517,12 @@ func TestDoctorJSON(t *testing.T) {
 	}
 }
 
-// TestDoctorUsage holds that a host of no cluster needs to be told which one.
+// TestDoctorUsage holds that a host of no cluster needs to be told which one, which is the host's fault.
 func TestDoctorUsage(t *testing.T) {
-	for _, args := range [][]string{{"doctor"}, {"doctor", "-o", "yaml"}, {"doctor", "--peer", "x"}, {"doctor", "x"}} {
+	if o := invoke(t, "", "doctor"); o.code != exitHost || !strings.Contains(o.err, "name the description of its future cluster with -c") {
+		t.Errorf("%+v", o)
+	}
+	for _, args := range [][]string{{"doctor", "-o", "yaml"}, {"doctor", "--peer", "x"}, {"doctor", "x"}} {
 		if o := invoke(t, "", args...); o.code != exitUsage || o.out != "" || o.err == "" {
 			t.Errorf("%q: %+v", args, o)
 		}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -92,9 +93,23 @@ func parseCluster(std streams, in *input, name string, text []byte) (spec.Cluste
 		_ = say(std.err, "%v\n", f)
 	}
 	if findings.HasErrors() {
-		return spec.Cluster{}, negative(nil)
+		return spec.Cluster{}, in.refused(findings)
 	}
 	return cluster, nil
+}
+
+// refused is the exit code of findings that have been printed: wrong usage where the value of a flag
+// is wrong for every cluster, and a negative answer else.
+func (in *input) refused(findings spec.Findings) error {
+	for _, knob := range in.knobs.Each() {
+		_, always := spec.Parse("any cluster", []byte(anyCluster), knob)
+		for _, f := range always {
+			if f.Severity == spec.Error && slices.Contains(findings, f) {
+				return exitError{code: exitUsage}
+			}
+		}
+	}
+	return negative(nil)
 }
 
 // read returns a file, or standard input for "-", and what findings call it.

@@ -57,7 +57,7 @@ A directory that holds a tree already is that of live clusters: where timing or 
 			_ = say(std.err, "%v\n", f)
 		}
 		if findings.HasErrors() {
-			return negative(nil)
+			return in.refused(findings)
 		}
 		if elections, err = liveTree(out, elections, there.say); err != nil {
 			return err

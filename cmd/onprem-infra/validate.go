@@ -39,7 +39,7 @@ nothing.`,
 			return err
 		}
 		if findings.HasErrors() {
-			return negative(nil)
+			return in.refused(findings)
 		}
 		return nil
 	}

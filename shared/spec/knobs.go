@@ -17,6 +17,19 @@ type Knobs struct {
 	Ports   []string // "NAME=N"
 }
 
+// Each returns the settings one by one: what is wrong with one of them alone is wrong for every
+// cluster.
+func (k Knobs) Each() []Knobs {
+	all := []Knobs{{Timing: k.Timing}, {VRRP: k.VRRP}, {MDNS: k.MDNS}, {Metrics: k.Metrics}, {Clash: k.Clash}}
+	for _, id := range k.VRIDs {
+		all = append(all, Knobs{VRIDs: []string{id}})
+	}
+	for _, port := range k.Ports {
+		all = append(all, Knobs{Ports: []string{port}})
+	}
+	return all
+}
+
 // settings are the knobs wherever they came from.
 type settings struct {
 	timing, vrrp  said[string]

@@ -35,5 +35,8 @@ func losses() []Scar {
 			by(cmd, "TestStatus_LooksSideBySide", "cmd/onprem-infra/status_look.go", "all.Go(func() { failed[i] = l.holder(ctx, &r.VIPs[i]) })", "failed[i] = l.holder(ctx, &r.VIPs[i])")),
 		kept("OP-11", "status gave times without their age.",
 			by(cmd, "TestStatusText", "cmd/onprem-infra/status_text.go", "(%s)\", t.Format(time.DateTime+\"Z\"), age(now.Sub(t)))", "%.0s\", t.Format(time.DateTime+\"Z\"), age(now.Sub(t)))")),
+		kept("OP-12", "A wrong value of a flag was a finding, and a host without a cluster's file had three exit codes.",
+			by(cmd, "TestScript/usage", "cmd/onprem-infra/input.go", "if f.Severity == spec.Error && slices.Contains(findings, f) {", "if false {"),
+			by(cmd, "TestDoctorUsage", "cmd/onprem-infra/doctor.go", "return nil, fmt.Errorf(\"this host has no", "return nil, usage(\"this host has no")),
 	}
 }
