@@ -19,9 +19,7 @@ func (r *Room) Apply(_ context.Context, d Desired) error {
 	if d.Tell {
 		r.cluster.TellGone()
 	}
-	if d.Claim != (Claim{}) {
-		r.cluster.ClaimRank(d.Claim)
-	}
+	r.cluster.ClaimRank(d.Claim)
 	if d.Leave {
 		return kept
 	}

@@ -182,6 +182,9 @@ func TestRank(t *testing.T) {
 	w.nodes = now
 	w.nodes.Is[0].Rank = "2"
 	priority("the API shows the claim", 2)
+	if w.pending != (Claim{}) {
+		t.Errorf("it has its rank, and the claim of %d is not withdrawn", w.pending.Rank)
+	}
 	w.nodes.Is = w.nodes.Is[:2] // the best one has it still, another has left, and so have the workers
 	priority("one has left", 2)
 	w.nodes.Is = append(aged("2", "0", "", "1"), node(9, false))

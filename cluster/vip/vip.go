@@ -72,7 +72,8 @@ type Cluster interface {
 	Candidates() (nodes []notice.Candidate, heard bool)
 	// Bootstrap is what the bootstrap machine has published.
 	Bootstrap() (b Bootstrap, heard bool)
-	// ClaimRank has a Node say which rank it has. It waits for nobody, and is called at every turn until Nodes says so.
+	// ClaimRank has a Node carry the rank that it claims. It does not wait, and is called at every
+	// turn: the zero value withdraws a claim that has not been written yet.
 	ClaimRank(c Claim)
 	// TellGone has the cluster say that the bootstrap machine has left for good, unless something is said of it. It waits for nobody, and is
 	// called at every turn until Bootstrap says so.

@@ -64,6 +64,7 @@ type world struct {
 	kept      int
 	told      int // that the bootstrap machine is gone
 	claims    []Claim
+	pending   Claim // the last one, zero when it was withdrawn
 	unserved  []vrrp.InstanceName
 	hears     []clash.Instance
 	air       clash.Air
@@ -112,7 +113,11 @@ func (w *world) Bootstrap() (Bootstrap, bool)           { return w.bootstrap.Is,
 
 func (w *world) TellGone() { w.told++ }
 
-func (w *world) ClaimRank(c Claim) { w.claims = append(w.claims, c) }
+func (w *world) ClaimRank(c Claim) {
+	if w.pending = c; c != (Claim{}) {
+		w.claims = append(w.claims, c)
+	}
+}
 
 func (w *world) Passes(check vrrp.CheckName) bool { return w.passes[check] }
 func (w *world) Alive() bool                      { return !w.dead }

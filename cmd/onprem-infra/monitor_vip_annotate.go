@@ -36,6 +36,9 @@ func (a *annotation) write(node, value string) {
 	loop.Wake(a.asked)
 }
 
+// withdraw takes back a value that has not been written yet.
+func (a *annotation) withdraw() { a.last.Store(nil) }
+
 // follow writes, whenever it is asked to, until ctx ends. What cannot be written is tried again as long as it is asked for.
 func (a *annotation) follow(ctx context.Context) error {
 	var said loop.News
@@ -46,7 +49,11 @@ func (a *annotation) follow(ctx context.Context) error {
 			return nil
 		case <-a.asked:
 		}
-		now, pause := *a.last.Load(), annotatePause
+		asked := a.last.Load()
+		if asked == nil {
+			continue
+		}
+		now, pause := *asked, annotatePause
 		err := a.api.Annotate(ctx, now.node, a.key, now.value)
 		switch {
 		case err == nil && now != known:

@@ -9,8 +9,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 )
 
-// ClaimRank has followRank write. The last claim counts; until it is written the node has the last rank.
+// ClaimRank has followRank write. The last claim counts; until it is written the node has the last
+// rank. A claim that waits to be written is withdrawn once there is none: the node has settled on
+// a rank, and a late write would take it away again.
 func (c *nodeCluster) ClaimRank(claim vip.Claim) {
+	if claim == (vip.Claim{}) {
+		c.ranks.withdraw()
+		return
+	}
 	c.ranks.write(claim.Node, notice.EncodeRank(claim.Rank))
 }
 
