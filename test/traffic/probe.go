@@ -32,6 +32,7 @@ type Prober struct {
 	done     chan struct{}
 	mu       sync.Mutex
 	requests Requests
+	forgot   time.Time // what ended before is not wanted any more
 }
 
 // Ask is what impatient clients want.
@@ -80,11 +81,19 @@ func (p *Prober) run(ctx context.Context, c *http.Client, ask Ask) {
 			if r.Outcome == Late && !there.Load() {
 				r.Outcome = Silent
 			}
-			p.mu.Lock()
-			p.requests = append(p.requests, r)
-			p.mu.Unlock()
+			p.keep(r)
 		})
 	}
+}
+
+// keep adds a request that has ended. On a busy machine it may come long after its end.
+func (p *Prober) keep(r Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r.End.Before(p.forgot) {
+		return
+	}
+	p.requests = append(p.requests, r)
 }
 
 // get returns the status of a whole answer, 0 of any other.
@@ -123,7 +132,7 @@ func (p *Prober) Stop() Requests {
 func (p *Prober) Forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.requests = nil
+	p.requests, p.forgot = nil, time.Now()
 }
 
 // So is what has ended so far.

@@ -149,10 +149,28 @@ func TestWatchRenew(t *testing.T) {
 	})
 }
 
-// TestProbeFor counts a status as served that is asked for, and forgets.
+// TestForget holds that what ended before the prober forgot does not come back, even if it is kept
+// afterwards: between a request's end and its keeping a busy machine may do much else.
+func TestForget(t *testing.T) {
+	ended := Request{End: time.Now()}
+	var p Prober
+	p.keep(ended)
+	p.Forget()
+	p.keep(ended)
+	if got := p.So(); len(got) > 0 {
+		t.Errorf("after all was forgotten: %v", got)
+	}
+	p.keep(Request{End: time.Now()})
+	if got := p.So(); len(got) != 1 {
+		t.Errorf("a request that ended later: %v", got)
+	}
+}
+
+// TestProbeFor counts a status as served that is asked for, and forgets. Its clients are patient:
+// they are served as fast as the machine has time for them.
 func TestProbeFor(t *testing.T) {
 	server, config := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
-	p := ProbeFor(new(net.Dialer).DialContext, Ask{URL: server.URL, Config: config, Every: 5 * time.Millisecond, Patience: time.Second,
+	p := ProbeFor(new(net.Dialer).DialContext, Ask{URL: server.URL, Config: config, Every: 5 * time.Millisecond, Patience: time.Minute,
 		Good: []int{http.StatusOK, http.StatusInternalServerError}})
 	within(t, "some are served", func() bool { return len(p.So().With(Served)) > 5 })
 	begin := time.Now()

@@ -19,8 +19,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/cache"
 )
 
-const suite = "bookworm"
-
 // packages are what the root file system holds beside a minimal Debian: an init, a container engine, and tools to look around. Neither
 // keepalived nor CoreDNS is among them: they come in images.
 var packages = []string{
@@ -50,9 +48,19 @@ const presets = `enable dbus.socket
 disable *
 `
 
-// Root is the root file system that every machine starts from. It is made by debootstrap at the first call, which takes minutes, and
-// must not be written to afterwards.
+// Root is the root file system that every machine starts from, of this machine's release of Debian.
+// It is made by debootstrap at the first call, which takes minutes, and must not be written to
+// afterwards.
 func Root(ctx context.Context, log *slog.Logger) (string, error) {
+	suite, err := Suite()
+	if err != nil {
+		return "", err
+	}
+	return RootOf(ctx, suite, log)
+}
+
+// RootOf is Root of one of Suites.
+func RootOf(ctx context.Context, suite string, log *slog.Logger) (string, error) {
 	sum := sha256.Sum256([]byte(suite + presets + install + strings.Join(slices.Concat(packages, latePackages), ",")))
 	return cache.Dir(fmt.Sprintf("rootfs-%s-%x", suite, sum[:6]), func(dir string) error {
 		mirror, err := mirror(ctx)
@@ -70,20 +78,6 @@ func Root(ctx context.Context, log *slog.Logger) (string, error) {
 		}
 		return prepare(dir)
 	})
-}
-
-// mirror is where this machine's own packages come from.
-func mirror(ctx context.Context) (string, error) {
-	out, err := exec.CommandContext(ctx, "apt-get", "indextargets", "--format", "$(REPO_URI) $(CODENAME) $(COMPONENT)", "Created-By: Packages").Output()
-	if err != nil {
-		return "", fmt.Errorf("ask apt for its mirror: %w", err)
-	}
-	for line := range strings.Lines(string(out)) {
-		if f := strings.Fields(line); len(f) == 3 && f[1] == suite && f[2] == "main" {
-			return f[0], nil
-		}
-	}
-	return "", fmt.Errorf("ask apt for its mirror: none has %s main", suite)
 }
 
 // prepare makes an installed system one that has never been booted.
