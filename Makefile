@@ -54,16 +54,9 @@ check: tools ## formatting, vet, staticcheck, laws, generated files up to date
 	cd $(COREDNS) && $(GO) run $(STATICCHECK) ./...
 	$(GO) test $(TAGS) ./test
 
-# Whole machines and clusters run alone, one after the other: what they hold is about time. Others wait most of the time.
-ALONE := ./test/chaos ./test/e2e ./test/handover ./test/life ./test/podlb
-WAITING := ./test/poddns ./test/podvip
-
 test: export ONPREM_INFRA_REQUIRE := 1
-test: setup build check ## everything that must hold: real daemons, a boot, a hand-over, some chaos
-	$(GO) test -C $(COREDNS) ./...
-	$(GO) test $(TAGS) -timeout 20m -p 3 $$($(GO) list $(TAGS) ./... | grep -vE '/test/(chaos|e2e|handover|life|pod(dns|lb|vip))$$')
-	$(GO) test $(TAGS) -timeout 20m -count 1 $(WAITING)
-	$(GO) test $(TAGS) -timeout 20m -count 1 -p 1 $(ALONE)
+test: setup build ## everything that must hold: real daemons, a boot, a hand-over, some chaos
+	@GO='$(GO)' TAGS='$(TAGS)' COREDNS='$(COREDNS)' MAKE='$(MAKE)' test/all
 
 fuzz: FUZZTIME := 10m
 fuzz: tools ## every fuzz target for FUZZTIME (10m), one after the other
@@ -81,7 +74,7 @@ e2e: NEEDS := long
 e2e: setup build ## the long version: machines and clusters, their failures and their times
 	$(GO) test $(TAGS) -timeout 60m -count 1 -v ./test/e2e
 	$(GO) test $(TAGS) -timeout 10m -count 1 -v -run '^TestRandom$$' ./shared/simulate
-	$(GO) test $(TAGS) -timeout 60m -count 1 -p 1 -v -run '^TestLong' ./test/chaos ./test/clash ./test/daemons ./test/handover ./test/life ./test/kubeapi
+	$(GO) test $(TAGS) -timeout 60m -count 1 -p 1 -v -run '^TestLong' ./test/chaos ./test/clash ./test/daemons ./test/handover ./test/life ./test/kubeapi ./test/vm
 	mkdir -p $(BIN) && $(GO) test $(TAGS) -timeout 20m -count 1 -v -artifacts -outputdir $(CURDIR)/$(BIN) ./test/pages
 
 scars: export ONPREM_INFRA_REQUIRE := 1
