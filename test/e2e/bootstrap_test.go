@@ -11,6 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/chain"
 	"github.com/onprem-infra/onprem-infra/test/lab"
+	"github.com/onprem-infra/onprem-infra/test/vm"
 )
 
 // oneAdvert is the longest that two machines may hold the VIP: what one of them says the other one hears.
@@ -37,6 +38,17 @@ func TestBootstrapVM(t *testing.T) {
 		t.Error(r.Err)
 	}
 	show(t, r)
+}
+
+// TestLongReleases is TestBootstrapVM with every release of Debian that a bootstrap machine may have.
+func TestLongReleases(t *testing.T) {
+	needLong(t)
+	for _, suite := range vm.Suites {
+		t.Run(suite, func(t *testing.T) {
+			t.Setenv(vm.SuiteVariable, suite)
+			TestBootstrapVM(t)
+		})
+	}
 }
 
 // enter has two masters in the cluster, each with its highest priority.

@@ -19,15 +19,18 @@ import (
 
 // boot starts systemd as PID 1 on $R, inside the network $NET and with control groups of its own. nspawn wants to write to
 // /run/systemd, which belongs to this machine's systemd where there is one. Only the network part of /proc/sys may be written to inside:
-// the rest is this machine's own.
+// the rest is this machine's own. So is the kernel: the machine may load no module, or systemd 255 and
+// later try to, and have a failed unit for want of the library. PID 1 begins without inheritable
+// capabilities, as a kernel starts it and nspawn does not: from systemd 255 on services inherit them.
 const boot = `
 for tree in $TREES; do echo $$ >"$tree/$NAME/cgroup.procs"; done
 mkdir -p /run/systemd
 mount -t tmpfs tmpfs /run/systemd
 export SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 SYSTEMD_NSPAWN_API_VFS_WRITABLE=network
-exec systemd-nspawn --quiet --directory="$R" --boot --register=no --keep-unit --network-namespace-path="$NET" --machine="$HOST" \
+exec systemd-nspawn --quiet --directory="$R" --register=no --keep-unit --network-namespace-path="$NET" --machine="$HOST" \
 	--console=pipe --resolv-conf=off --timezone=off --link-journal=no --bind="$DIR/containers:/var/lib/containers" \
-	--capability=all --system-call-filter=add_key --system-call-filter=keyctl --system-call-filter=bpf
+	--capability=all --drop-capability=CAP_SYS_MODULE --system-call-filter=add_key --system-call-filter=keyctl --system-call-filter=bpf \
+	setpriv --inh-caps=-all /lib/systemd/systemd
 `
 
 // Running is a machine that has been switched on.

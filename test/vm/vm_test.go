@@ -20,6 +20,19 @@ const document = `{"ignition": {"version": "3.2.0"},
   {"name": "podman.socket", "enabled": true},
   {"name": "greet.service", "enabled": true, "contents": "[Service]\nType=oneshot\nExecStart=/bin/cp /etc/greeting /run/greeting\nRemainAfterExit=yes\n[Install]\nWantedBy=multi-user.target\n"}]}}`
 
+// TestLongBoot is TestBoot with every release of Debian that a machine may have.
+func TestLongBoot(t *testing.T) {
+	if os.Getenv("ONPREM_INFRA_LONG") != "1" {
+		t.Skip("makes a root file system of each release: ONPREM_INFRA_LONG=1 asks for it")
+	}
+	for _, suite := range Suites {
+		t.Run(suite, func(t *testing.T) {
+			t.Setenv(SuiteVariable, suite)
+			TestBoot(t)
+		})
+	}
+}
+
 func TestBoot(t *testing.T) {
 	need.Root(t)
 	for _, name := range []string{"debootstrap", "systemd-nspawn", "podman", "unshare", "nsenter"} {
@@ -81,6 +94,7 @@ func TestBoot(t *testing.T) {
 		{name: "the document's unit ran at the first boot", command: "cat /run/greeting", want: "hello"},
 		{name: "podman's socket is enabled by the document", command: "systemctl is-active podman.socket", want: "active"},
 		{name: "nothing is enabled but what the document asks for", command: "systemctl is-enabled NetworkManager NetworkManager-dispatcher systemd-resolved | tr '\\n' ' '", want: "disabled disabled disabled"},
+		{name: "PID 1 begins without inheritable capabilities, as on hardware", command: "grep CapInh /proc/1/status", want: "\t0000000000000000\n"},
 		{name: "the network is the host's", command: "ip -br -4 addr show eth0 | tr -s ' '", want: "192.0.2.10/24"},
 		{name: "images are in the storage", command: "podman images --format '{{.Repository}}:{{.Tag}}'", want: "localhost/keepalived:test"},
 		{name: "a container runs with the host's network", command: "podman run --rm --network host --read-only --cap-drop all localhost/keepalived:test keepalived --version 2>&1", want: "Keepalived v2"},
@@ -93,5 +107,24 @@ func TestBoot(t *testing.T) {
 			}
 			t.Logf("%s", time.Since(start))
 		})
+	}
+}
+
+// TestSuite holds that a machine has this machine's release unless another one is named, and that a
+// release of which none is made is named with those that there are.
+func TestSuite(t *testing.T) {
+	const release = "PRETTY_NAME=\"Debian GNU/Linux 13 (trixie)\"\nVERSION_CODENAME=trixie\nID=debian\n"
+	if got := codename(release); got != "trixie" {
+		t.Errorf("codename %q, want trixie", got)
+	}
+	for _, suite := range Suites {
+		t.Setenv(SuiteVariable, suite)
+		if got, err := Suite(); err != nil || got != suite {
+			t.Errorf("Suite() = %q, %v, want %s", got, err, suite)
+		}
+	}
+	t.Setenv(SuiteVariable, "sid")
+	if got, err := Suite(); err == nil || !strings.Contains(err.Error(), `"sid"`) || !strings.Contains(err.Error(), "bookworm, trixie") {
+		t.Errorf("Suite() of sid = %q, %v", got, err)
 	}
 }

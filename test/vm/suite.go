@@ -1,0 +1,58 @@
+package vm
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// Suites are the releases of Debian that a machine may have, the oldest first: 12 and 13.
+var Suites = []string{"bookworm", "trixie"}
+
+// SuiteVariable is the environment variable that gives machines another release than this machine's.
+const SuiteVariable = "ONPREM_INFRA_SUITE"
+
+// Suite is the release of the machines: that which the environment names, or else this machine's own.
+func Suite() (string, error) {
+	suite := os.Getenv(SuiteVariable)
+	if suite == "" {
+		text, err := os.ReadFile("/etc/os-release")
+		if err != nil {
+			return "", err
+		}
+		suite = codename(string(text))
+	}
+	if !slices.Contains(Suites, suite) {
+		return "", fmt.Errorf("release %q: no machine is made of it: set %s to one of %s",
+			suite, SuiteVariable, strings.Join(Suites, ", "))
+	}
+	return suite, nil
+}
+
+// codename is what os-release(5) calls the release, in lower case and without quotes on Debian.
+func codename(release string) string {
+	for line := range strings.Lines(release) {
+		if name, ok := strings.CutPrefix(line, "VERSION_CODENAME="); ok {
+			return strings.Trim(strings.TrimSpace(name), `"`)
+		}
+	}
+	return ""
+}
+
+// mirror is where this machine's own packages come from: every release is there.
+func mirror(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "apt-get", "indextargets", "--format",
+		"$(REPO_URI) $(CODENAME) $(COMPONENT)", "Created-By: Packages", "Origin: Debian").Output()
+	if err != nil {
+		return "", fmt.Errorf("ask apt for its mirror: %w", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		if f := strings.Fields(line); len(f) == 3 && slices.Contains(Suites, f[1]) && f[2] == "main" {
+			return f[0], nil
+		}
+	}
+	return "", fmt.Errorf("ask apt for its mirror: none has main of %s", strings.Join(Suites, " or "))
+}
