@@ -2,6 +2,7 @@ package test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -9,7 +10,7 @@ import (
 	"testing"
 )
 
-// everywhere are programs of every Debian 12, which may not be without them, and those that the README asks for.
+// everywhere are programs of every Debian, which may not be without them, and those that the README asks for.
 var everywhere = []string{"sh", "bash", "sleep", "true", "unshare", "nsenter", "ldd", "apt-get", "go", "make", "git", "mv", "nice", "script"}
 
 // withOthers are programs that come with a package which is installed for another one.
@@ -33,6 +34,52 @@ func TestSetupNamesEveryProgram(t *testing.T) {
 	for name, file := range commands(t) {
 		if !slices.Contains(programs, name) && !slices.Contains(everywhere, name) && !slices.Contains(packages, withOthers[name]) {
 			t.Errorf("%s runs %s: test/setup must name it with its package, or everywhere must say that each machine has it", file, name)
+		}
+	}
+}
+
+// TestSetupKnowsItsReleases runs test/setup with one package missing, on hosts that call themselves
+// this and that. FAKE are apt-get, id and the file that says which release it is.
+func TestSetupKnowsItsReleases(t *testing.T) {
+	text, err := os.ReadFile("setup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := regexp.MustCompile(`(?s)needs='.*?'`)
+	for _, tt := range []struct {
+		release, user string
+		installs      bool
+	}{
+		{"ID=debian\nVERSION_ID=\"12\"\n", "0", true},
+		{"ID=debian\nVERSION_ID=\"13\"\n", "0", true},
+		{"ID=debian\nVERSION_ID=\"13\"\n", "1000", false},
+		{"ID=debian\nVERSION_ID=\"11\"\n", "0", false},
+		{"ID=ubuntu\nVERSION_ID=\"24.04\"\n", "0", false},
+	} {
+		dir := t.TempDir()
+		script := list.ReplaceAllString(string(text), "needs='none:there-is-no-such-program'")
+		script = strings.ReplaceAll(script, "/etc/os-release", dir+"/os-release")
+		script = strings.ReplaceAll(script, "/usr/sbin/policy-rc.d", dir+"/policy-rc.d")
+		for name, text := range map[string]string{
+			"os-release": tt.release, "id": "#!/bin/sh\necho " + tt.user + "\n",
+			"apt-get": "#!/bin/sh\necho \"apt-get $*\"; test -x " + dir + "/policy-rc.d\n",
+		} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
+		cmd.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH")}
+		out, err := cmd.CombinedOutput()
+		said := string(out)
+		if installs := err == nil && strings.Contains(said, "apt-get install") && strings.Contains(said, " none\n"); installs != tt.installs {
+			t.Errorf("%q, user %s: installs: %v, want %v\n%s", tt.release, tt.user, installs, tt.installs, said)
+		}
+		if !tt.installs && (!strings.Contains(said, "only on Debian 12 or 13 and as root") || strings.Contains(said, "apt-get")) {
+			t.Errorf("%q, user %s: it says\n%s", tt.release, tt.user, said)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "policy-rc.d")); err == nil {
+			t.Error("it leaves its policy-rc.d behind")
 		}
 	}
 }
