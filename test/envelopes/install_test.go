@@ -40,7 +40,8 @@ func TestInstallFromImage(t *testing.T) {
 		cmd := exec.CommandContext(t.Context(), "/bin/sh", "-euc", text)
 		cmd.Dir = context
 		cmd.Env = []string{"PATH=" + bin + ":/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "PROGRAMS=" + filepath.Dir(program(t)),
-			"ONPREM_INFRA_ROOT=" + filepath.Join(context, "host"), "ONPREM_INFRA_IMAGE=localhost/onprem-infra:judged"}
+			"ONPREM_INFRA_ROOT=" + filepath.Join(context, "host"), "ONPREM_INFRA_IMAGE=localhost/onprem-infra:judged",
+			"PODMAN_IGNORE_CGROUPSV1_WARNING=1"} // which podman 5 gives at each call
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", text, err, out)

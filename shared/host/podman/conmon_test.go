@@ -24,7 +24,10 @@ func TestEndThatPodmanHasNotHeardOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	conmon, err := strconv.Atoi(strings.TrimSpace(s.run(nil, "inspect", "--format", "{{.State.ConmonPid}}", spec.Name)))
-	if err := errors.Join(err, syscall.Kill(conmon, syscall.SIGKILL), syscall.Kill(before.PID, syscall.SIGKILL)); err != nil {
+	if err != nil || conmon <= 0 || before.PID <= 0 { // 0 and less are groups of processes
+		t.Fatalf("conmon is process %d, the container's is %d (%v)", conmon, before.PID, err)
+	}
+	if err := errors.Join(syscall.Kill(conmon, syscall.SIGKILL), syscall.Kill(before.PID, syscall.SIGKILL)); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "end", func() error {

@@ -100,10 +100,11 @@ func (s *service) command(args ...string) *exec.Cmd {
 func (s *service) run(stdin []byte, args ...string) string {
 	s.t.Helper()
 	cmd := s.command(args...)
-	cmd.Stdin = bytes.NewReader(stdin)
-	out, err := cmd.CombinedOutput()
+	var warned bytes.Buffer // podman 5 warns of control groups of version 1
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(stdin), &warned
+	out, err := cmd.Output()
 	if err != nil {
-		s.t.Fatalf("podman %v: %v\n%s", args, err, out)
+		s.t.Fatalf("podman %v: %v\n%s%s", args, err, out, warned.Bytes())
 	}
 	return string(out)
 }
