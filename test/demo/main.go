@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -13,12 +14,17 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/cache"
 	"github.com/onprem-infra/onprem-infra/test/chain"
-	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 	"github.com/onprem-infra/onprem-infra/test/life"
+	"github.com/onprem-infra/onprem-infra/test/vm"
 )
 
+// began is when `make demo` did, in seconds since 1970; what was installed and built since then counts.
+var began = flag.Int64("began", time.Now().Unix(), "when the demo's preparations began (Unix time)")
+
 func main() {
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := demo(ctx); err != nil {
@@ -28,25 +34,48 @@ func main() {
 }
 
 func demo(ctx context.Context) (err error) {
-	begin := time.Now()
 	fmt.Print(intro)
 	s := &show{ctx: ctx}
+	s.took("install packages and build the programs", time.Unix(*began, 0))
 	defer func() {
 		fmt.Print("\nCleaning up: ")
+		begin := time.Now()
 		if s.crowd != nil {
 			s.crowd.Leave()
 		}
 		if s.cluster != nil {
 			err = errors.Join(err, s.cluster.Close(context.WithoutCancel(ctx)))
 		}
-		fmt.Printf("done. %s altogether.\n", round(time.Since(begin)))
+		s.took("clean up", begin)
+		fmt.Printf("done.\n\n%s", s.where())
 	}()
-	if err := kubeapi.Programs(ctx); err != nil {
+	if err := s.prepare(); err != nil {
 		return err
 	}
 	if err := s.play(); err != nil {
 		s.explain(context.WithoutCancel(ctx))
 		return err
+	}
+	return nil
+}
+
+// prepare makes what is made once and kept.
+func (s *show) prepare() error {
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	for _, step := range []struct {
+		title string
+		f     func() (string, error)
+	}{
+		{"kube-apiserver", func() (string, error) { return cache.KubeAPIServer(s.ctx) }},
+		{"the stock CoreDNS", func() (string, error) { return cache.CoreDNS(s.ctx) }},
+		{"the machines' root file system", func() (string, error) { return vm.Root(s.ctx, log) }},
+	} {
+		fmt.Printf(" 0. Make %s, unless it is there\n", step.title)
+		begin := time.Now()
+		if _, err := step.f(); err != nil {
+			return err
+		}
+		s.took("make "+step.title, begin)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ type show struct {
 	observer *lab.Observer
 	crowd    *life.Crowd
 	scene    int
+	spent    []spent
 
 	rows     [][]string // of the report
 	pictures []timeline.Timeline
@@ -51,6 +52,7 @@ func (s *show) do(title string, f func(ctx context.Context) (saw []string, err e
 	fmt.Printf("%2d. %s\n", s.scene, title)
 	start := time.Now()
 	saw, err := f(s.ctx)
+	defer s.took(fmt.Sprintf("%2d. %s", s.scene, title), start)
 	for _, line := range saw {
 		fmt.Printf("      %s\n", line)
 	}
