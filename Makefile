@@ -20,7 +20,7 @@ export CGO_ENABLED := 0
 export GOAMD64 := v1
 
 .DEFAULT_GOAL := help
-.PHONY: help build man install check test fuzz scars demo bench e2e image tools setup built
+.PHONY: help build man install check test fresh fuzz scars demo bench e2e image tools setup built
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ test: export ONPREM_INFRA_REQUIRE := 1
 test: setup build ## everything that must hold: real daemons, a boot, a hand-over, some chaos
 	@GO='$(GO)' TAGS='$(TAGS)' COREDNS='$(COREDNS)' MAKE='$(MAKE)' test/all
 
+fresh: ## make test of the last commit, on a bare machine without any cache; SUITE=trixie: on Debian 13
+	@test/fresh
+
 fuzz: FUZZTIME := 10m
 fuzz: tools ## every fuzz target for FUZZTIME (10m), one after the other
 	@list=$$($(GO) test $(TAGS) -list '^Fuzz' ./...) || { echo "$$list" >&2; exit 1; }; echo "$$list" | \
@@ -83,8 +86,10 @@ scars: export ONPREM_INFRA_LONG := 1
 scars: setup ## bring each bug of the history back, in a copy of the tree, and see its test fail
 	$(GO) test $(TAGS) -timeout 240m -count 1 -v -run Replay ./test/scars
 
-demo: setup build ## the life of a cluster: bootstrap, nodes, hand-over, one rebooted, one lost
-	$(GO) run $(TAGS) ./test/demo
+demo: ## the life of a cluster: bootstrap, nodes, hand-over, one rebooted, one lost
+	@test/demo/announce
+	@began=$$(date +%s); $(MAKE) --no-print-directory setup build && \
+		$(GO) run $(TAGS) ./test/demo -began $$began
 
 bench: setup build ## what each failure costs the clients; BENCH='-n 3 -run power-loss' chooses
 	$(GO) run $(TAGS) ./test/bench $(BENCH)

@@ -37,7 +37,7 @@ func TestAll(t *testing.T) {
 		if err := os.WriteFile(notes, nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.CommandContext(t.Context(), "test/all")
+		cmd := exec.CommandContext(t.Context(), "bash", "test/all")
 		cmd.Dir = ".."
 		cmd.Env = append(os.Environ(), "NOTES="+notes, "GO="+fake, "TAGS=-tags remote",
 			"COREDNS=cmd/onprem-coredns", "MAKE="+filepath.Join(dir, "make"))

@@ -45,7 +45,7 @@ func labs() []Scar {
 			by(bench, "TestLateness", "test/bench/load.go", "ok && before.From == a.From", "ok")),
 		kept("F-07", "A client kept what was before the fault.",
 			by(clients, "TestWatchRenew", "test/traffic/watch.go", "\t\t\tw.cancel[i]()\n", "\t\t\t_ = w.cancel[i]\n"),
-			by(clients, "TestProbeFor", "test/traffic/probe.go", "\tp.requests = nil\n", "\tp.requests = p.requests[:len(p.requests)]\n")),
+			by(clients, "TestProbeFor", "test/traffic/probe.go", "p.requests, p.forgot = nil, time.Now()", "p.requests = p.requests[:len(p.requests)]")),
 		kept("F-08", "The judge of the chaos was milder than the rules, or harder.",
 			by(chaos, "TestJudge", rules, "> c.Two+c.late+blur", "> c.Two+c.late+2*blur"),
 			by(chaos, "TestJudge", rules, "return min(advert.At, limit)", "return limit"),
