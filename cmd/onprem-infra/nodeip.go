@@ -23,6 +23,7 @@ import (
 type nodeIPFlags struct {
 	cluster     string
 	hints       []string
+	prefer      string
 	retry       bool
 	preferIPv6  bool
 	networkType string
@@ -40,7 +41,8 @@ func nodeIPShowCommand(std streams) *cobra.Command {
 		Use:   "show [VIP...]",
 		Short: "Print the address that this node would be known by",
 		Long: `show prints the node's primary address. It is on the first interface that has an address in the network of a hint, else in the network of
-a VIP, else on the best of those with a default route. Hints are read from NODEIP_HINT or KUBELET_NODEIP_HINT, or given by --hint.`,
+a VIP, else on the best of those with a default route. Hints are read from NODEIP_HINT or KUBELET_NODEIP_HINT, or given by --hint. Of several IPv4 addresses in one network it is the interface's
+primary one, or with --prefer lowest, or NODEIP_PREFER=lowest in the environment, the lowest.`,
 		Example: `  onprem-infra node-ip show 192.0.2.5
   onprem-infra node-ip show --explain -c /etc/onprem-infra/cluster.json
   NODEIP_HINT=198.51.100.0 onprem-infra node-ip show 192.0.2.5`,
@@ -136,6 +138,8 @@ func nodeIPFlagsOf(cmd *cobra.Command) *nodeIPFlags {
 	f, flags := &nodeIPFlags{}, cmd.Flags()
 	flags.StringVarP(&f.cluster, "cluster", "c", "", "what the cluster decided: VIPs, platform, load balancer, families and kubelet's unit; what is given beside it wins")
 	flags.StringSliceVar(&f.hints, "hint", nil, "an address in the network that the node shall be known in; wins over VIPs")
+	flags.StringVar(&f.prefer, "prefer", "", "which of several IPv4 addresses in one network: primary, which is the default, or lowest, as OpenShift's own program takes")
+	completes(cmd, "prefer", []string{preferPrimary, preferLowest})
 	flags.BoolVarP(&f.retry, "retry-on-failure", "r", false, "go on until it has worked")
 	flags.BoolVarP(&f.preferIPv6, "prefer-ipv6", "6", false, "put IPv6 first where the node has both families")
 	flags.StringVarP(&f.networkType, "network-type", "n", ovnKubernetes, "the cluster's network plugin")
@@ -192,8 +196,33 @@ func (f *nodeIPFlags) node(cmd *cobra.Command, std streams, vips []string) (node
 		node.VIPs = addresses
 	}
 	hints, err := f.hinted(os.Getenv)
+	if err != nil {
+		return node, err
+	}
 	node.Hints = hints
+	node.Lowest, err = f.lowest(os.Getenv)
 	return node, err
+}
+
+// The words for which of several IPv4 addresses in one network is the node's.
+const (
+	preferPrimary = "primary"
+	preferLowest  = "lowest"
+)
+
+// lowest says whether it is the lowest one, by the flag or the environment.
+func (f *nodeIPFlags) lowest(env func(string) string) (bool, error) {
+	what, word := "--prefer", f.prefer
+	if word == "" {
+		what, word = "NODEIP_PREFER", env("NODEIP_PREFER")
+	}
+	switch word {
+	case "", preferPrimary:
+		return false, nil
+	case preferLowest:
+		return true, nil
+	}
+	return false, usage("%s %q is not known: write %s or %s", what, word, preferPrimary, preferLowest)
 }
 
 // nodeOf is what a node is told of the cluster that it belongs to.

@@ -60,11 +60,13 @@ func TestNodeIPTold(t *testing.T) {
 		{"N-18 a hint", nil, map[string]string{"NODEIP_HINT": "198.51.100.0"}, wish(nil, func(n *nodeip.Node) { n.Hints, _ = addressesOf("", of("198.51.100.0")) })},
 		{"a hint of kubelet's", nil, map[string]string{"KUBELET_NODEIP_HINT": "198.51.100.0, 2001:db8:9::"}, wish(nil, func(n *nodeip.Node) { n.Hints, _ = addressesOf("", of("198.51.100.0 2001:db8:9::")) })},
 		{"the first hint wins", nil, map[string]string{"NODEIP_HINT": "198.51.100.0", "KUBELET_NODEIP_HINT": "192.0.2.0"}, wish(nil, func(n *nodeip.Node) { n.Hints, _ = addressesOf("", of("198.51.100.0")) })},
+		{"the lowest", nil, map[string]string{"NODEIP_PREFER": "lowest"}, wish(nil, func(n *nodeip.Node) { n.Lowest = true })},
+		{"the flag wins over the lowest", of("--prefer primary"), map[string]string{"NODEIP_PREFER": "lowest"}, wish(nil)},
 		{"an empty hint is none", nil, map[string]string{"NODEIP_HINT": " ", "KUBELET_NODEIP_HINT": ""}, wish(nil)},
 		{"the flag wins", of("--hint 203.0.113.0"), map[string]string{"NODEIP_HINT": "198.51.100.0"}, wish(nil, func(n *nodeip.Node) { n.Hints, _ = addressesOf("", of("203.0.113.0")) })},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, name := range []string{"NODEIP_HINT", "KUBELET_NODEIP_HINT"} {
+			for _, name := range []string{"NODEIP_HINT", "KUBELET_NODEIP_HINT", "NODEIP_PREFER"} {
 				t.Setenv(name, tt.env[name])
 			}
 			cmd := &cobra.Command{SilenceErrors: true, SilenceUsage: true}
@@ -101,6 +103,7 @@ func verb(t *testing.T, ns netns.Namespace, args ...string) (code int, out, said
 func TestNodeIPVerbs(t *testing.T) {
 	t.Setenv("NODEIP_HINT", "")
 	t.Setenv("KUBELET_NODEIP_HINT", "")
+	t.Setenv("NODEIP_PREFER", "")
 	ns := netns.New(t)
 	ns.IP(t, `link set lo up
 link add ens3 type veth peer name far
@@ -128,6 +131,7 @@ route add default via 192.0.2.1 dev ens3`)
 			"\ndropped      ens3       192.0.2.5/32  ", "it is a VIP, which moves between nodes\n", "\npassed over  bond0.354  198.51.100.10/24 ", "no VIP is in its network\n"}, ""},
 		{"show 192.0.2", 2, nil, `VIP "192.0.2" is no address`},
 		{"show --hint x", 2, nil, `--hint "x" is no address`},
+		{"show --prefer highest", 2, nil, `--prefer "highest" is not known: write primary or lowest`},
 		{"show fe80::1%ens3", 2, nil, "is no address"},
 		{"show -c /nonexistent", 2, nil, "there is no file /nonexistent"},
 		{"nonsense", 2, nil, `node-ip has no "nonsense"; there are: forward, set, show, wait`},

@@ -98,9 +98,12 @@ func isReal() rung {
 	}
 }
 
-func lasts() rung {
+// lasts puts addresses that come and go last: temporary ones of IPv6, and of IPv4 those that were
+// added beside an interface's primary one, unless the lowest is asked for.
+func (f field) lasts() rung {
+	last := func(n nominee) bool { return n.Secondary && !(f.lowest && n.Prefix.Addr().Is4()) }
 	return rung{
-		func(a, b nominee) int { return first(!a.Secondary, !b.Secondary) },
+		func(a, b nominee) int { return first(!last(a), !last(b)) },
 		func(nominee, nominee) string { return "it is a secondary or temporary address" },
 	}
 }

@@ -15,6 +15,10 @@ type Wish struct {
 	VIPs []netip.Addr
 	// PreferIPv6 puts IPv6 first where the node has both families.
 	PreferIPv6 bool
+	// Lowest makes the lower one of two IPv4 addresses in one network the node's, as OpenShift's own
+	// program does. Otherwise it is the interface's primary one, which does not change when an
+	// address is added.
+	Lowest bool
 	// OVN says that the network plugin is OVN-Kubernetes, which puts an address of its own on the bridge of every node.
 	OVN bool
 }
@@ -105,19 +109,20 @@ func (n nominee) hit(routes []Route, addresses []netip.Addr) (network netip.Pref
 type field struct {
 	routes  []Route
 	prefer6 bool
+	lowest  bool
 	fit     []nominee // in the order in which they are considered
 	dropped []Ruling
 }
 
 func newField(s Snapshot, w Wish) field {
-	f := field{routes: s.Routes, prefer6: w.PreferIPv6}
+	f := field{routes: s.Routes, prefer6: w.PreferIPv6, lowest: w.Lowest}
 	var all []candidate
 	for _, l := range s.Links {
 		for _, a := range l.Addresses {
 			all = append(all, candidate{l, a})
 		}
 	}
-	order := ladder{isUp(), byIndex(), lasts(), isReal(), lowest()}
+	order := ladder{isUp(), byIndex(), f.lasts(), isReal(), lowest()}
 	slices.SortFunc(all, func(a, b candidate) int { return order.compare(nominee{candidate: a}, nominee{candidate: b}) })
 	for _, c := range all {
 		if why := unfitForNode(c.Address, w); why != "" {

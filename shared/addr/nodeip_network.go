@@ -30,7 +30,7 @@ func (f field) byNetwork(addresses []netip.Addr, what string) (chosen, losers []
 		}
 	}
 	// Of two addresses of one family the hit comes first, as the hint or the VIP of that family may be among those that are wanted.
-	chosen, losers = ladder{isExact(), isWanted(), lasts(), isReal(), lowest()}.best(there)
+	chosen, losers = ladder{isExact(), isWanted(), f.lasts(), isReal(), lowest()}.best(there)
 	slices.SortStableFunc(chosen, func(a, b nominee) int { return first(f.preferred(a), f.preferred(b)) })
 	for i, n := range chosen {
 		if !n.wanted {

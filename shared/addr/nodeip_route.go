@@ -25,7 +25,7 @@ func (f field) byRoute() (chosen, losers []nominee) {
 		func(a, b nominee) int { return first(f.preferred(a), f.preferred(b)) },
 		func(a, _ nominee) string { return family(a.Prefix.Addr()) + " is preferred" },
 	}
-	chosen, losers = ladder{isUp(), byMetric(), byIndex(), byFamily, hasRouter(), isPublic(), isReal(), lasts(), lowest()}.best(routed)
+	chosen, losers = ladder{isUp(), byMetric(), byIndex(), byFamily, hasRouter(), isPublic(), isReal(), f.lasts(), lowest()}.best(routed)
 	return chosen, append(losers, elsewhere...)
 }
 

@@ -15,6 +15,7 @@ type nodeCase struct {
 	vips  string
 	six   bool   // prefer IPv6
 	ovn   bool   // the network plugin is OVN-Kubernetes
+	low   bool   // the lowest of several IPv4 addresses
 	want  string // the addresses, first one first; empty for an error
 	local bool   // a VIP is in a network of the node
 	why   string // a part of the reason, or of the error
@@ -59,6 +60,11 @@ var nodeCases = []nodeCase{
 	{name: "without carrier and alone", s: links(down(nic(2, "a", "192.0.2.12/24")), nic(3, "b", "198.51.100.11/24")), vips: "192.0.2.5", want: "192.0.2.12", local: true},
 	{name: "W-21 two addresses in the VIP's network", s: links(nic(2, "a", "192.0.2.20/24 secondary", "192.0.2.30/24")), vips: "192.0.2.5", want: "192.0.2.30", local: true},
 	{name: "W-21 two lasting ones", s: links(nic(2, "a", "2001:db8::30/64", "2001:db8::20/64")), vips: "2001:db8::5", want: "2001:db8::20", local: true},
+	{name: "two addresses in the VIP's network, the lowest", low: true, s: links(nic(2, "a", "192.0.2.20/24 secondary", "192.0.2.30/24")), vips: "192.0.2.5", want: "192.0.2.20", local: true},
+	{name: "two addresses with a default route, the primary one", s: links(nic(2, "a", "192.0.2.20/24 secondary", "192.0.2.30/24")).with(route(2, "default via 192.0.2.1")), want: "192.0.2.30"},
+	{name: "two addresses with a default route, the lowest", low: true, s: links(nic(2, "a", "192.0.2.20/24 secondary", "192.0.2.30/24")).with(route(2, "default via 192.0.2.1")), want: "192.0.2.20"},
+	{name: "the lowest is no temporary IPv6 address", low: true, s: links(nic(2, "a", "2001:db8::20/64 secondary", "2001:db8::30/64")), vips: "2001:db8::5", want: "2001:db8::30", local: true},
+	{name: "the lowest is no VIP", low: true, s: links(nic(2, "a", "192.0.2.5/24 secondary", "192.0.2.30/24", "192.0.2.40/24 secondary")), vips: "192.0.2.5", want: "192.0.2.30", local: true},
 	{name: "a temporary IPv6 address comes last", s: links(nic(2, "a", "2001:db8::20/64 secondary", "2001:db8::30/64")), vips: "2001:db8::5", want: "2001:db8::30", local: true},
 
 	{name: "N-18 W-21 a hint wins over a VIP", s: dual, hints: "198.51.100.0", vips: "192.0.2.5", want: "198.51.100.10 2001:db8:2::10", local: true, why: "the hint 198.51.100.0 is in its network"},
@@ -130,7 +136,7 @@ var nodeCases = []nodeCase{
 }
 
 func (tt nodeCase) run() (NodeAddresses, error) {
-	return ForNode(tt.s, Wish{Hints: ips(tt.hints), VIPs: ips(tt.vips), PreferIPv6: tt.six, OVN: tt.ovn})
+	return ForNode(tt.s, Wish{Hints: ips(tt.hints), VIPs: ips(tt.vips), PreferIPv6: tt.six, Lowest: tt.low, OVN: tt.ovn})
 }
 
 func TestForNode(t *testing.T) {

@@ -5,6 +5,7 @@
 package drift
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -46,6 +47,9 @@ type Change struct {
 	Note    string   `json:"note,omitempty"` // for people; the wording may change
 	Diff    string   `json:"diff,omitempty"` // unified, from the host's text to the plan's, without secrets
 	Effects []Effect `json:"effects"`        // of putting it right, the worst one first
+
+	others  bool   // what the host has is another program's, by the same name
+	knownBy string // the address that the host is known by now
 }
 
 // Report is everything that was looked at.
@@ -112,7 +116,7 @@ func (w Wanted) compare(root fs.FS, f asset.File) (c Change, same bool) {
 		c.Effects = []Effect{{Level: Unknown, Text: "what is there could not be read, so that nobody can tell what the plan's file changes: run this as root"}}
 		return c, false
 	case string(text) != string(f.Contents):
-		c.Kind = Differs
+		c.Kind, c.others, c.knownBy = Differs, !bytes.Contains(text, []byte("onprem-infra")), knownBy(root)
 		if c.Diff, c.Note = difference(f.Path, text, f.Contents, mode&f.Mode&0o004 != 0); mode != f.Mode {
 			c.Note = strings.TrimPrefix(c.Note+"; "+modes(mode, f.Mode), "; ")
 		}

@@ -165,6 +165,41 @@ func TestEffects(t *testing.T) {
 	}
 }
 
+// TestNodeIP holds what is said where OpenShift's own program chose a node's addresses until now: by
+// ours the node may be known by another one, and how it keeps the former.
+func TestNodeIP(t *testing.T) {
+	const theirs, ours, known = "ExecStart=/bin/podman run", "ExecStart=/usr/local/bin/onprem-infra node-ip set", "run/nodeip-configuration/primary-ip"
+	b := asset.Builder{By: "test"}
+	b.Unit(asset.Unit{Name: "nodeip-configuration.service", Contents: []byte(ours + " --retry\n")}, nil)
+	set, err := b.Set()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, is, known string
+		level           Level
+		text, not       string
+	}{
+		{"theirs", theirs, "192.0.2.20", MayMove, "NODEIP_HINT=192.0.2.20", ""},
+		{"theirs, before it ran", theirs, "", MayMove, "NODEIP_PREFER=lowest", "NODEIP_HINT"},
+		{"theirs, and what is no address", theirs, "\x1b[31m", MayMove, "NODEIP_PREFER=lowest", "NODEIP_HINT"},
+		{"ours of another release", ours, "192.0.2.20", Later, "when the unit is started next", "NODEIP"},
+	} {
+		root := fstest.MapFS{inside(nodeIPUnit): {Data: []byte(tt.is), Mode: 0o644}}
+		if tt.known != "" {
+			root[known] = &fstest.MapFile{Data: []byte(tt.known), Mode: 0o644}
+		}
+		report := Compare(root, Wanted{Role: role.Master, Plan: planned(t, nil), Goods: set})
+		if len(report.Changes) != 1 || len(report.Changes[0].Effects) != 1 {
+			t.Fatalf("%s: %+v", tt.name, report.Changes)
+		}
+		e := report.Changes[0].Effects[0]
+		if e.Level != tt.level || !strings.Contains(e.Text, tt.text) || tt.not != "" && strings.Contains(e.Text, tt.not) {
+			t.Errorf("%s: %+v, want %s with %q", tt.name, e, tt.level, tt.text)
+		}
+	}
+}
+
 // TestMeanings holds what a decision of the cluster does, where the host has another one.
 func TestMeanings(t *testing.T) {
 	addr := netip.MustParseAddr
@@ -199,6 +234,9 @@ func TestMeanings(t *testing.T) {
 		{"the machine networks", nil, func(c *spec.Cluster) {
 			c.MachineNetworks = append(c.MachineNetworks, netip.MustParsePrefix("198.51.100.0/24"))
 		}, MayMove, "another address"},
+		{"machine networks that the operator does not know", func(c *spec.Cluster) { c.Platform, c.MachineNetworks = spec.Nutanix, nil },
+			func(c *spec.Cluster) { c.Platform = spec.Nutanix }, MayMove, "Make all nodes in one of the two ways"},
+		{"machine networks that it does know", func(c *spec.Cluster) { c.MachineNetworks = nil }, nil, MayMove, "another address"},
 		{"a load balancer of the user's", nil, func(c *spec.Cluster) { c.LoadBalancer = spec.UserManaged }, Moves, "no node holds them"},
 		{"a load balancer of ours", func(c *spec.Cluster) { c.LoadBalancer = spec.UserManaged }, nil, Moves, "must have given them up"},
 		{"a port", nil, func(c *spec.Cluster) { c.Ports = map[string]uint16{"lb-stats": 30001} }, MayMove, "other ports"},

@@ -3,6 +3,8 @@ package drift
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
+	"net/netip"
 	"path"
 	"reflect"
 	"slices"
@@ -106,6 +108,8 @@ func (w Wanted) effects(c Change, startable bool) []Effect {
 	switch {
 	case c.Path == plan.Path && node:
 		return w.decided(c)
+	case c.Path == nodeIPUnit && node && c.others:
+		return []Effect{nodeIP(c)}
 	case c.Path == pods+"keepalived.yaml" && node:
 		return []Effect{w.keepalived(c)}
 	case c.Path == pods+"haproxy.yaml" && node:
@@ -197,6 +201,31 @@ func (w Wanted) haproxy(c Change) Effect {
 	}
 	return Effect{Level: MayMove, Text: "kubelet begins the pod anew: connections that go through it are cut, and new ones go to this node's own API server meanwhile; where HAProxy is away for too long, as when its image " +
 		"has to be pulled, a VIP that this node holds goes to another one, " + w.within("lb-crash"), Of: []string{"haproxy"}}
+}
+
+// nodeIPUnit chooses the node's addresses. OpenShift's own has the same name.
+const nodeIPUnit = asset.UnitDir + "/nodeip-configuration.service"
+
+// nodeIP is what it does when our program chooses a node's addresses in the place of OpenShift's.
+func nodeIP(c Change) Effect {
+	text := "from the next boot our program chooses this node's addresses: of several IPv4 addresses in " +
+		"one network it takes the interface's primary one, and OpenShift's the lowest. A node that has " +
+		"several keeps its address with NODEIP_PREFER=lowest in /etc/default/nodeip-configuration"
+	if c.knownBy != "" {
+		text += ", or with NODEIP_HINT=" + c.knownBy + ", which it is known by now"
+	}
+	return Effect{Level: MayMove, Text: text}
+}
+
+// knownBy is the address that a host is known by, as its node-ip wrote it down in this boot; empty
+// where none did.
+func knownBy(root fs.FS) string {
+	text, _, err := read(root, "/run/nodeip-configuration/primary-ip")
+	address, errAddress := netip.ParseAddr(strings.TrimSpace(string(text)))
+	if err != nil || errAddress != nil {
+		return ""
+	}
+	return address.String()
 }
 
 // within says how long a failure takes, as the host's own plan has it.

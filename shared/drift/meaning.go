@@ -23,8 +23,7 @@ var allMeanings = []meaning{
 	{[]string{"VRRP"}, ofElections},
 	{[]string{"Timing", "MigrateFrom", "Former"}, ofWay},
 	{[]string{"LoadBalancer"}, ofBalancer},
-	{[]string{"MachineNetworks", "Families"}, differing(MayMove, "nodes may choose another address or interface, and with it other peers: a VIP moves where its holder does",
-		func(p plan.Plan) any { return []any{p.MachineNetworks, p.Families} })},
+	{[]string{"MachineNetworks", "Families"}, ofNetworks},
 	{[]string{"ControlPlaneLabel"}, differing(MayMove, "other Nodes are the control plane from then on: a VIP moves where its holder is none of them",
 		func(p plan.Plan) any { return p.ControlPlaneLabel })},
 	{[]string{"Kubeconfig"}, differing(Reload, "the monitors ask the API with other credentials",
@@ -56,6 +55,26 @@ func differing(level Level, text string, part func(plan.Plan) any) func(there, n
 		}
 		return []Effect{{Level: level, Text: text}}
 	}
+}
+
+// ofNetworks speaks of where nodes are. The Machine Config Operator is told of no machine networks on
+// some platforms, and its nodes have none in this file.
+func ofNetworks(there, next plan.Plan) []Effect {
+	untold := next.Platform == spec.Nutanix || next.Platform == spec.OVirt || len(next.VIPs.All()) == 0
+	some := len(next.MachineNetworks) > 0
+	switch {
+	case reflect.DeepEqual([]any{there.MachineNetworks, there.Families}, []any{next.MachineNetworks, next.Families}):
+		return nil
+	case !untold || there.Families != next.Families || some == (len(there.MachineNetworks) > 0):
+	case len(next.VIPs.All()) == 0:
+		return []Effect{{Level: Nothing, Text: "the Machine Config Operator writes no machine networks here, and render does: " +
+			"without a VIP nothing on this node goes by them"}}
+	default:
+		return []Effect{{Level: MayMove, Text: "the Machine Config Operator writes no machine networks on this platform, and render " +
+			"does: by them nodes believe a bootstrap machine's word of its address, and of a node with several addresses of a family " +
+			"they take the last one that the API has, not the first one. Make all nodes in one of the two ways"}}
+	}
+	return []Effect{{Level: MayMove, Text: "nodes may choose another address or interface, and with it other peers: a VIP moves where its holder does"}}
 }
 
 // ofIdentity speaks of the name: VRRPv2 has it as its password, and keepalived's instances are called by it. A domain is in answers alone.

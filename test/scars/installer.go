@@ -68,5 +68,14 @@ func installers() []Scar {
 			by("cmd/onprem-infra", "TestPlanSaysAssumedVIPs", "shared/plan/compile.go", "\tvips.Assumed = assumed\n", "\t_ = assumed\n")),
 		kept("IN-19", "A map that several rules look into was of the wrong kind several times.",
 			by(room, "TestInstallConfigFindings/control plane is a list", "shared/spec/finding.go", "\t\tagain := seen[f]\n", "\t\tagain := false\n")),
+		kept("IN-20", "A node with two IPv4 addresses in one network was known by another one once our program chose.",
+			by("shared/addr", "TestForNode/two addresses in the VIP's network, the lowest", "shared/addr/ladder.go", "n.Secondary && !(f.lowest && n.Prefix.Addr().Is4())", "n.Secondary"),
+			by("shared/addr", "TestForNode/the lowest is no temporary IPv6 address", "shared/addr/ladder.go", "!(f.lowest && n.Prefix.Addr().Is4())", "!f.lowest"),
+			by("cmd/onprem-infra", "TestNodeIPTold", "cmd/onprem-infra/nodeip.go", "\tcase preferLowest:\n\t\treturn true, nil", "\tcase preferLowest:\n\t\treturn false, nil")),
+		kept("IN-21", "diff said of a node that goes over to our program no word of its address.",
+			by("shared/drift", "TestNodeIP", "shared/drift/effects.go", "\tcase c.Path == nodeIPUnit && node && c.others:", "\tcase false:"),
+			by("shared/drift", "TestNodeIP", "shared/drift/drift.go", `!bytes.Contains(text, []byte("onprem-infra"))`, `bytes.Contains(text, []byte("podman")) || true`)),
+		kept("IN-22", "A cluster.json of the operator's, which is told of no machine networks on some platforms, was another network to diff.",
+			by("shared/drift", "TestMeanings/machine networks that the operator does not know", "shared/drift/meaning.go", "next.Platform == spec.Nutanix || ", "")),
 	}
 }
