@@ -21,9 +21,6 @@ type Node struct {
 	Apart        bool // holds no VIP whatever happens: an arbiter, or a worker on another network
 }
 
-// perFamily bounds the addresses of a node that the API knows by its network plugin alone.
-const perFamily = 4
-
 // Rank lists the nodes that may hold the ingress VIP: those with a ready router first, then those that listed already has, so that a list which
 // is full does not change with every wind, then those that work, and by name. routers are the names of nodes with a ready router.
 func Rank(p plan.Plan, nodes []Node, routers []string, listed []notice.Candidate) []notice.Candidate {
@@ -78,7 +75,7 @@ func addresses(p plan.Plan, n addr.Node, taken map[netip.Addr]bool) []netip.Addr
 		if slices.Contains(n.InternalIPs, first) {
 			continue
 		}
-		for most := len(own) + perFamily - 1; ; {
+		for most := len(own) + addr.PerFamily - 1; ; {
 			i := slices.IndexFunc(n.Annotated, func(a netip.Addr) bool { return a.BitLen() == vip.BitLen() && cluster.Has(a) == nil && !taken[a] })
 			if i < 0 || len(own) == most {
 				break

@@ -1,6 +1,7 @@
 package vip
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"testing"
@@ -50,5 +51,43 @@ func TestLapse(t *testing.T) {
 			w.at = w.at.Add(addr.Lapse)
 			check("in the end", tt.then)
 		})
+	}
+}
+
+// TestPeers_Bounded has one worker of a cluster whose nodes list each other say on its own Node that it has hundreds of
+// addresses, and others every 10 ms: no node has more than a few peers by it. And it has a cluster of more nodes than an election may have members:
+// those of the control plane are among those that count.
+func TestPeers_Bounded(t *testing.T) {
+	c := family(cluster(), "IPv4")
+	c.MachineNetworks = prefixes("192.0.2.0/24", "10.0.0.0/16")
+	c.IngressVIPs = ips("10.0.255.6")
+	w := newWorld(t, c, role.Master)
+	w.links.Links[0].Addresses = append(w.links.Links[0].Addresses, addr.Address{Prefix: netip.MustParsePrefix("10.0.255.11/16")})
+	for i := range w.nodes.Is {
+		w.nodes.Is[i].InternalIPs = append(w.nodes.Is[i].InternalIPs, ip(fmt.Sprintf("10.0.255.%d", 11+i)))
+	}
+	w.turn()
+	many := func(from, n int) (all []netip.Addr) {
+		for i := range n {
+			all = append(all, ip(fmt.Sprintf("10.0.%d.%d", from+i/250, 1+i%250)))
+		}
+		return all
+	}
+	for i := range 30 {
+		w.nodes.Is = slices.Clone(w.nodes.Is)
+		w.nodes.Is[4].InternalIPs, w.nodes.Is[4].Annotated = nil, many(i, 250)
+		w.at = w.at.Add(10 * time.Millisecond)
+		if got, ok := peers(w.turn(), "10.0.255.6"); !ok || len(got) > 3+2*addr.PerFamily {
+			t.Fatalf("change %d: instance %t, %d peers by one worker", i, ok, len(got)-3)
+		}
+	}
+	w.nodes.Is = slices.Clone(w.nodes.Is[:4])
+	for i, a := range many(0, 5000) {
+		w.nodes.Is = append(w.nodes.Is, Node{Node: addr.Node{Name: fmt.Sprintf("a%d", i), InternalIPs: []netip.Addr{a}}})
+	}
+	slices.Reverse(w.nodes.Is)
+	got, ok := peers(w.turn(), "10.0.255.6")
+	if !ok || len(got) != mostPeers-1 || !slices.Contains(got, ip("10.0.255.12")) {
+		t.Errorf("instance %t, %d peers, want %d with those of the control plane", ok, len(got), mostPeers-1)
 	}
 }

@@ -19,6 +19,10 @@ const (
 	reign = time.Minute
 )
 
+// mostPeers bounds the members of an election, of one family: those of the control plane first. A cluster of Kubernetes has 5,000 nodes
+// at most, and nobody makes one of more than 2,000 whose nodes all hold the ingress VIP.
+const mostPeers = 2048
+
 // bootstrap is what is known of the bootstrap machine.
 type bootstrap struct {
 	seen  bool // it has published an address while this program ran
@@ -108,7 +112,7 @@ func (r *Room) members(e election, vip, self netip.Addr) []netip.Addr {
 	}
 	var members []netip.Addr
 	vips := r.vips()
-	for _, n := range e.nodes {
+	for _, n := range r.controlPlaneFirst(e.nodes) {
 		all := addr.Members(n, vip, self, vips, r.plan.MachineNetworks)
 		for _, former := range r.past.Of(n.Name) {
 			all = append(all, addr.Members(former, vip, self, vips, r.plan.MachineNetworks)...)
@@ -116,8 +120,9 @@ func (r *Room) members(e election, vip, self netip.Addr) []netip.Addr {
 		if slices.Contains(all, self) {
 			all = []netip.Addr{self}
 		}
-		members = append(members, all...)
+		members = append(members, all[:min(len(all), 2*addr.PerFamily)]...)
 	}
+	members = members[:min(len(members), mostPeers)]
 	for _, c := range e.candidates {
 		members = append(members, slices.DeleteFunc(c.Members(vip, self), func(a netip.Addr) bool { return slices.Contains(vips, a) })...)
 	}
@@ -125,8 +130,25 @@ func (r *Room) members(e election, vip, self netip.Addr) []netip.Addr {
 	return slices.Compact(members)
 }
 
+// controlPlaneFirst is a list of nodes in the order in which they are left out last.
+func (r *Room) controlPlaneFirst(nodes []addr.Node) []addr.Node {
+	masters := map[string]bool{}
+	for _, n := range r.controlPlane() {
+		masters[n.Name] = true
+	}
+	return slices.SortedStableFunc(slices.Values(nodes), func(a, b addr.Node) int {
+		switch {
+		case masters[a.Name] == masters[b.Name]:
+			return 0
+		case masters[a.Name]:
+			return -1
+		}
+		return 1
+	})
+}
+
 func (r *Room) controlPlane() []addr.Node {
-	return plain(slices.DeleteFunc(slices.Clone(r.memory.Nodes), func(n Node) bool { return !n.ControlPlane }))
+	return plain(ControlPlane(r.memory.Nodes))
 }
 
 func plain(nodes []Node) []addr.Node {

@@ -23,6 +23,7 @@ type Snapshot struct {
 	Status supervised.Status
 	Served bool
 	Air    clash.Air // only where it decides who may start
+	Self   string    // the Node whose kubelet's credentials this machine has; empty when they name none
 
 	Nodes      Heard[[]Node]
 	Candidates Heard[[]notice.Candidate]
@@ -57,6 +58,7 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 	if r.plan.VRRP.OnClash == clash.Refuse {
 		s.Air = r.host.Air()
 	}
+	s.Self = r.cluster.Self()
 	s.Nodes, s.Candidates, s.Bootstrap = heard(r.cluster.Nodes()), heard(r.cluster.Candidates()), heard(r.cluster.Bootstrap())
 	return s, nil
 }

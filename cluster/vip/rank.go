@@ -9,6 +9,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -79,8 +80,8 @@ func (r *Room) standing(s Snapshot) Claim {
 	if ranks == 0 {
 		return Claim{}
 	}
-	nodes := slices.DeleteFunc(slices.Clone(r.memory.Nodes), func(n Node) bool { return !n.ControlPlane })
-	if name := r.Itself(nodes, s.Links); name != "" {
+	nodes := ControlPlane(r.memory.Nodes)
+	if name := r.Itself(s); name != "" {
 		r.self = name
 	}
 	r.place = placed(r.self, nodes, r.memory.Rank, ranks)
@@ -93,8 +94,26 @@ func (r *Room) standing(s Snapshot) Claim {
 	return Claim{Node: r.self, Rank: r.place.free}
 }
 
-// Itself is Self in the room's cluster.
-func (r *Room) Itself(nodes []Node, links addr.Snapshot) string { return Self(nodes, links, r.vips()) }
+// Itself is the name of this machine's Node: the one whose kubelet's credentials it has. Only where they name none it goes by
+// addresses, and there a control plane node by those of the control plane alone: any kubelet can write any address on its own Node.
+func (r *Room) Itself(s Snapshot) string {
+	if s.Self != "" {
+		return s.Self
+	}
+	nodes := s.Nodes.Is
+	if len(nodes) == 0 {
+		nodes = r.memory.Nodes
+	}
+	if r.role == role.Master {
+		nodes = ControlPlane(nodes)
+	}
+	return Self(nodes, s.Links, r.vips())
+}
+
+// ControlPlane are those nodes of a list that are of the control plane.
+func ControlPlane(nodes []Node) []Node {
+	return slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return !n.ControlPlane })
+}
 
 // Self is the name of the Node that has an address of this machine's; of several the youngest, as the machine may have had another name before. It is
 // empty when there is none, as while an address is replaced. What the network plugin saw on a host counts only where no Node has an own address

@@ -289,6 +289,26 @@ func TestSelf(t *testing.T) {
 	}
 }
 
+// TestItself_HostileWorker has a worker, the youngest Node of all, claim the addresses of a control plane node: that one goes by its
+// credentials, and where they name no Node by those of the control plane alone.
+func TestItself_HostileWorker(t *testing.T) {
+	for _, self := range []string{"n1", ""} {
+		w := newWorld(t, lan(), role.Master)
+		w.self = self
+		w.nodes.Is = aged("0", "1", "2")
+		evil := Node{Node: addr.Node{Name: "evil", InternalIPs: ips("192.0.2.11", "2001:db8::11"), Annotated: ips("192.0.2.11")}, Created: time.Unix(9e8, 0), Rank: "2"}
+		w.nodes.Is = append(w.nodes.Is, evil)
+		s, err := w.room.Observe(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, _ := w.room.Decide(s)
+		if got := w.room.Itself(s); got != "n1" || d.Memory.Rank != "0" || d.Claim != (Claim{}) {
+			t.Errorf("credentials of %q: it is %q with rank %q, claims %+v", self, got, d.Memory.Rank, d.Claim)
+		}
+	}
+}
+
 // TestHolderTracks holds that each instance of a ranked election follows a file of its own, in which the supervisor writes whether it holds its VIP; that of
 // a group's members the group follows one, as it would count for each; and that ingress candidates are spread by their addresses.
 func TestHolderTracks(t *testing.T) {

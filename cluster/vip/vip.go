@@ -66,6 +66,8 @@ type Host interface {
 // Cluster is what the API has said so far. No call asks it anything: an API that is away leaves the last answer, and heard is false until the
 // first.
 type Cluster interface {
+	// Self is the name of the Node whose kubelet's credentials this machine has; empty while there are none, and when they name none.
+	Self() string
 	// Nodes are all nodes, or on a machine that watches no others those of the control plane.
 	Nodes() (nodes []Node, heard bool)
 	// Candidates are the nodes beside the control plane's that may hold the ingress VIP, where not every node may.

@@ -49,6 +49,7 @@ type world struct {
 	status supervised.Status
 	broken error // of the links
 
+	self       string // by its credentials
 	nodes      Heard[[]Node]
 	candidates Heard[[]notice.Candidate]
 	bootstrap  Heard[Bootstrap]
@@ -107,6 +108,7 @@ func (w *world) Hear(instances []clash.Instance) { w.hears = instances }
 
 func (w *world) Air() clash.Air { return w.air }
 
+func (w *world) Self() string                           { return w.self }
 func (w *world) Nodes() ([]Node, bool)                  { return w.nodes.Is, w.nodes.OK }
 func (w *world) Candidates() ([]notice.Candidate, bool) { return w.candidates.Is, w.candidates.OK }
 func (w *world) Bootstrap() (Bootstrap, bool)           { return w.bootstrap.Is, w.bootstrap.OK }

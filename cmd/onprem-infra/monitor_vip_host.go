@@ -219,19 +219,25 @@ func (c *nodeCluster) complain(what string, err error) {
 	c.said[what] = text
 }
 
-// self waits until the API has named the node that has an address of this machine's, and says its name.
+// Self is what this node's credentials say. That they cannot be read yet is no news.
+func (c *nodeCluster) Self() string {
+	name, _ := c.api.NodeName()
+	return name
+}
+
+// self waits until it is known which Node this machine is, and says its name: that of its credentials, or where they name none the
+// control plane node that has an address of this machine's.
 func (c *nodeCluster) self(ctx context.Context) (string, error) {
 	for {
+		if name := c.Self(); name != "" {
+			return name, nil
+		}
 		links, err := link.Snapshot()
 		if err != nil {
 			return "", err
 		}
-		known, _ := c.nodes.Known()
-		nodes := make([]vip.Node, len(known))
-		for i, n := range known {
-			nodes[i] = vip.Node{Node: n.Node, Created: n.Created}
-		}
-		if name := vip.Self(nodes, links, c.believe.VIPs); name != "" {
+		known, _ := c.Nodes()
+		if name := vip.Self(vip.ControlPlane(known), links, c.believe.VIPs); name != "" {
 			return name, nil
 		}
 		select {

@@ -92,7 +92,7 @@ func (g *migration) decide(s vip.Snapshot) (moved, loop.Reasons) {
 				Name: n.Name, ControlPlane: n.ControlPlane, Apart: n.Arbiter || n.Remote, Word: notice.ReadWord(n.Way), State: n.State, Kubelet: n.Kubelet,
 			})
 		}
-		seen.Self = g.vips.Itself(s.Nodes.Is, s.Links)
+		seen.Self = g.vips.Itself(s)
 	}
 	way := g.room.Decide(seen)
 	if way.Changed && !g.done {

@@ -266,14 +266,13 @@ func (l *statusLook) gate(r *statusReport, links addr.Snapshot) {
 	if err == nil {
 		memory, err = vip.DecodeMemory(text)
 	}
-	self := vip.Self(memory.Nodes, links, l.plan.VIPs.All())
-	stands := slices.ContainsFunc(memory.Nodes, func(n vip.Node) bool { return n.ControlPlane && n.Name == self })
+	self := vip.Self(vip.ControlPlane(memory.Nodes), links, l.plan.VIPs.All())
 	switch {
 	case err != nil:
 		r.unseen("whether this node stands for the API's VIP", err)
 	case memory.Open:
 		r.Gate = "open"
-	case stands:
+	case self != "":
 		r.Gate = "closed"
 	}
 }

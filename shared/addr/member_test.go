@@ -3,6 +3,7 @@ package addr
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/netip"
 	"slices"
 	"testing"
 )
@@ -104,5 +105,25 @@ func TestMemberLeavesItsInput(t *testing.T) {
 		if !slices.Equal(node.InternalIPs, all) || !slices.Equal(node.Annotated, all) || !slices.Equal(machine, nets("192.0.2.0/24 2001:db8::/64")) {
 			t.Fatal("Member changed what it was given")
 		}
+	}
+}
+
+// TestMembers_Bounded has a worker say on its own Node that it has 15,000 addresses: few of each family count, and its own is among
+// them for the worker itself.
+func TestMembers_Bounded(t *testing.T) {
+	n := Node{Name: "worker-0"}
+	for i := range 15000 {
+		n.Annotated = append(n.Annotated, ips(fmt.Sprintf("10.0.%d.%d", i/250, 1+i%250))...)
+		n.Annotated = append(n.Annotated, ips(fmt.Sprintf("2001:db8::%x", 16+i))...)
+	}
+	machine := nets("10.0.0.0/16 2001:db8::/64")
+	for _, vip := range ips("10.0.200.5 2001:db8::5") {
+		if all := Members(n, vip, netip.Addr{}, nil, machine); len(all) != PerFamily {
+			t.Errorf("%v: %d addresses of one node count, want %d", vip, len(all), PerFamily)
+		}
+	}
+	own := n.Annotated[len(n.Annotated)-2]
+	if all := Members(n, ips("10.0.200.5")[0], own, nil, machine); len(all) != 1 || all[0] != own {
+		t.Errorf("the machine itself counts by %v, want %v", all, own)
 	}
 }

@@ -10,6 +10,9 @@ import (
 // object for a moment and puts them back; the node speaks from them all the while.
 const Lapse = 10 * time.Second
 
+// mostFormer bounds the former states of one node: its kubelet can change its addresses as often as it wants.
+const mostFormer = 8
+
 // Past is what has just been said of nodes and is not said any more. The zero value knows nothing.
 type Past struct{ nodes map[string][]former }
 
@@ -45,7 +48,8 @@ func (p *Past) Note(before, now []Node, at time.Time) {
 			if p.nodes == nil {
 				p.nodes = map[string][]former{}
 			}
-			p.nodes[n.Name] = append(p.nodes[n.Name], former{node: n, until: at.Add(Lapse)})
+			all := append(p.nodes[n.Name], former{node: n, until: at.Add(Lapse)})
+			p.nodes[n.Name] = all[max(0, len(all)-mostFormer):]
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package addr
 
 import (
+	"fmt"
 	"testing"
 	"time"
 )
@@ -37,5 +38,20 @@ func TestPast(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestPast_Bounded has a kubelet change its node's addresses without end: the former states stay few.
+func TestPast_Bounded(t *testing.T) {
+	var p Past
+	at := time.Unix(1000, 0)
+	before := []Node{{Name: "a"}}
+	for i := range 1000 {
+		now := []Node{{Name: "a", Annotated: ips(fmt.Sprintf("10.0.%d.%d", i/250, 1+i%250))}}
+		p.Note(before, now, at.Add(time.Duration(i)*time.Millisecond))
+		before = now
+	}
+	if n := len(p.Of("a")); n > mostFormer {
+		t.Errorf("%d former states of one node, want %d at most", n, mostFormer)
 	}
 }

@@ -117,6 +117,9 @@ func address(n *corev1.Node) addr.Node {
 	return out
 }
 
+// mostAnnotated bounds what is read of an annotation that the node's own kubelet can write: far above what a host has.
+const mostAnnotated = 256
+
 // annotated reads a JSON list of addresses with or without a prefix length, as OVN-Kubernetes writes it.
 func annotated(text string) []netip.Addr {
 	var entries []any
@@ -124,7 +127,7 @@ func annotated(text string) []netip.Addr {
 		return nil
 	}
 	var out []netip.Addr
-	for _, entry := range entries {
+	for _, entry := range entries[:min(len(entries), mostAnnotated)] {
 		s, _ := entry.(string)
 		if prefix, err := netip.ParsePrefix(s); err == nil {
 			out = append(out, prefix.Addr())

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/netip"
 	"reflect"
 	"strings"
@@ -157,4 +158,15 @@ func FuzzAddress(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestAnnotated_Bounded reads of a Node that claims 15,000 addresses only so many.
+func TestAnnotated_Bounded(t *testing.T) {
+	var all []string
+	for i := range 15000 {
+		all = append(all, fmt.Sprintf(`"10.0.%d.%d/16"`, i/250, 1+i%250))
+	}
+	if got := annotated("[" + strings.Join(all, ",") + "]"); len(got) != mostAnnotated {
+		t.Errorf("%d addresses are read, want %d", len(got), mostAnnotated)
+	}
 }
