@@ -1,8 +1,6 @@
 package cluster
 
 import (
-	"github.com/onprem-infra/onprem-infra/shared/health"
-	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
@@ -10,20 +8,29 @@ import (
 // access is the name of each object that gives nodes a right.
 const access = "onprem-infra-nodes"
 
-// kubelets is the group of every kubelet. What runs on a node asks the API with its kubelet's credentials, so each right that it needs is one of
-// this group: RBAC knows no group of control plane nodes alone.
+// kubelets is the group of every kubelet.
 const kubelets = "system:nodes"
-
-// read is what a watch needs that lists once.
-func read() []string { return []string{"get", "list", "watch"} }
 
 // Objects are the cluster's own: what must exist once, whatever nodes there are. Each can be applied by itself, in this order.
 func Objects(p plan.Plan) []object.Object {
-	objects := []object.Object{namespace(p)}
-	objects = append(objects, seeNodes()...)
-	objects = append(objects, keepNotices(p)...)
-	if p.Flavour().Routers {
-		objects = append(objects, seeRouters()...)
+	return append([]object.Object{namespace(p)}, Grants(p)...)
+}
+
+// Grants are those of Objects that give Rights: a role and its binding for each place.
+func Grants(p plan.Plan) (objects []object.Object) {
+	var rules []object.Rule
+	all := Rights(p)
+	for i, r := range all {
+		rules = append(rules, r.rule())
+		if i+1 < len(all) && all[i+1].Namespace == r.Namespace {
+			continue
+		}
+		scope := ""
+		if r.Namespace == "" {
+			scope = "Cluster"
+		}
+		objects = append(objects, grant(scope, r.Namespace, rules...)...)
+		rules = nil
 	}
 	return objects
 }
@@ -38,26 +45,6 @@ func namespace(p plan.Plan) object.Object {
 			"pod-security.kubernetes.io/enforce": level, "pod-security.kubernetes.io/audit": level, "pod-security.kubernetes.io/warn": level,
 		},
 	}}}
-}
-
-// seeNodes lets kubelets read all Nodes. An API that authorizes nodes by selector shows a kubelet its own Node alone.
-func seeNodes() []object.Object {
-	return grant("Cluster", "", object.Rule{APIGroups: []string{object.CoreGroup}, Resources: []string{"nodes"}, Verbs: read()})
-}
-
-// keepNotices lets kubelets read our two objects and keep the list of candidates. The right to create knows no names. The bootstrap machine's
-// object is written with an administrator's credentials; where there is none a control plane node creates it, as that of a machine that is gone, so
-// that no kubelet can create another.
-func keepNotices(p plan.Plan) []object.Object {
-	rule := func(verbs []string, names ...string) object.Rule {
-		return object.Rule{APIGroups: []string{object.CoreGroup}, Resources: []string{"configmaps"}, ResourceNames: names, Verbs: verbs}
-	}
-	return grant("", p.Namespace, rule(read(), notice.Candidates, notice.Bootstrap), rule([]string{"update"}, notice.Candidates), rule([]string{"create"}))
-}
-
-// seeRouters lets kubelets read on which nodes the routers are ready.
-func seeRouters() []object.Object {
-	return grant("", health.RouterNamespace, object.Rule{APIGroups: []string{object.DiscoveryGroup}, Resources: []string{"endpointslices"}, Verbs: read()})
 }
 
 // grant gives kubelets rights: in a namespace, or everywhere by objects whose kinds begin with Cluster.

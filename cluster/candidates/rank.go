@@ -1,5 +1,9 @@
-// Package candidates keeps the list of the nodes that may hold the ingress VIP: which they are, which control plane node writes it, and what of it
-// is believed by those who read it.
+// Package candidates keeps the list of the nodes that may hold the ingress VIP: which they are, which control plane node writes it, and
+// what of it its readers believe.
+//
+// The list stands on the Node of the control plane node that wrote it last, as an annotation: every kubelet may write its own Node and no
+// other one, so no worker can change the list, and workers watch the Nodes of the control plane anyway. A list has a number, and the
+// highest number counts. Nodes of the former release read a ConfigMap, which is kept in step as long as it exists.
 package candidates
 
 import (
@@ -19,6 +23,19 @@ type Node struct {
 	Ready        bool // its kubelet works
 	ControlPlane bool
 	Apart        bool // holds no VIP whatever happens: an arbiter, or a worker on another network
+
+	List string // of a control plane node: the list on its own Node, as it stands there; empty for none
+}
+
+// Lists are the lists on the Nodes of the control plane, by the nodes' names.
+func Lists(nodes []Node) map[string]string {
+	texts := map[string]string{}
+	for _, n := range nodes {
+		if n.ControlPlane && n.List != "" {
+			texts[n.Name] = n.List
+		}
+	}
+	return texts
 }
 
 // Rank lists the nodes that may hold the ingress VIP: those with a ready router first, then those that listed already has, so that a list which

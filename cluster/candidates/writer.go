@@ -15,7 +15,7 @@ import (
 const (
 	// turn is how long a control plane node leaves a wrong list to each of those that come before it.
 	turn = 30 * time.Second
-	// rest is the time between two writes of one node, on the average: each is sent to every worker of the cluster.
+	// rest is the time between two writes of one node, on the average: each is sent to every node of the cluster.
 	rest = 5 * time.Second
 	// atOnce is how many writes may follow each other without it. What people do to a cluster's nodes waits for nothing, and a storm does.
 	atOnce = 10
@@ -26,10 +26,16 @@ const (
 // Seen is what a control plane node knows of the cluster.
 type Seen struct {
 	Nodes        []Node            // all of them
-	Data         map[string]string // of the object; nil when there is none
-	Heard        bool              // the API has told of both at least once
+	Heard        bool              // the API has told of them at least once
 	Routers      []string          // names of the nodes with a ready router
 	RoutersHeard bool              // the API has told of them at least once
+	Former       map[string]string // data of the former release's object; nil when there is none, or it has not been read
+}
+
+// Wanted is what this node writes now. The zero value writes nothing.
+type Wanted struct {
+	List   string            // on its own Node; empty for nothing
+	Former map[string]string // into the former release's object; nil for nothing
 }
 
 // Writer decides when this node writes the list. It is for one goroutine.
@@ -37,35 +43,59 @@ type Writer struct {
 	plan plan.Plan
 	self string
 
-	began  time.Time // when the API had told of the Nodes and the object
+	began  time.Time // when the API had told of the Nodes
 	wrong  time.Time // since when the list has been wrong; zero when it is right
 	rested time.Time // when this node has rested from all that it wrote; zero before it wrote anything
+	serial uint64    // the highest number of a list that was ever seen, or written
+	sent   []notice.Candidate
+	sentAt time.Time // when sent was last written
+
+	tried   map[string]string // what was last written into the former release's object
+	triedAt time.Time
 }
 
 // NewWriter is for the node of this name.
 func NewWriter(p plan.Plan, self string) *Writer { return &Writer{plan: p, self: self} }
 
-// Decide says what to write now; nil is nothing, and then again is how long to wait at most before it is asked the next time. Zero is until
-// something has changed.
-func (w *Writer) Decide(now time.Time, s Seen) (data map[string]string, again time.Duration) {
+// Decide says what to write now, and how long to wait at most before it is asked the next time. Zero is until something has changed.
+func (w *Writer) Decide(now time.Time, s Seen) (want Wanted, again time.Duration) {
 	if !s.Heard {
-		return nil, 0
+		return Wanted{}, 0
 	}
 	if w.began.IsZero() {
 		w.began = now
 	}
 	if wait := w.began.Add(patience).Sub(now); !s.RoutersHeard && wait > 0 {
-		return nil, wait
+		return Wanted{}, wait
 	}
-	listed, _ := notice.ReadCandidates(s.Data, Cluster(w.plan)) // what cannot be read is wrong, and nobody is listed
-	want := notice.EncodeCandidates(Rank(w.plan, s.Nodes, s.Routers, listed))
-	if maps.Equal(want, s.Data) {
+	newest, there, _ := Newest(Lists(s.Nodes), Cluster(w.plan)) // a list that cannot be believed is none
+	w.serial = max(w.serial, newest.Serial)
+	listed := newest.Candidates
+	if !there {
+		listed, _ = notice.ReadCandidates(s.Former, Cluster(w.plan))
+	}
+	list := Rank(w.plan, s.Nodes, s.Routers, listed)
+	if there && slices.EqualFunc(list, newest.Candidates, notice.Candidate.Equal) {
 		w.wrong = time.Time{}
-		return nil, 0
+		return w.former(now, s, list)
 	}
-	place, ok := place(s.Nodes, w.self)
+	if wait := w.sentAt.Add(rest).Sub(now); wait > 0 && slices.EqualFunc(list, w.sent, notice.Candidate.Equal) {
+		return Wanted{}, wait // the API has not shown it yet
+	}
+	if wait, ok := w.turn(now, s.Nodes); !ok || wait > 0 {
+		return Wanted{}, wait
+	}
+	w.sent, w.sentAt = list, now
+	w.serial++
+	want.List = notice.EncodePublished(notice.Published{Serial: w.serial, Candidates: list})
+	return want, rest
+}
+
+// turn is how long this node has to wait before it may write a list in the place of the wrong one. ok is false when it never may.
+func (w *Writer) turn(now time.Time, nodes []Node) (wait time.Duration, ok bool) {
+	place, ok := place(nodes, w.self)
 	if !ok {
-		return nil, 0
+		return 0, false
 	}
 	if w.wrong.IsZero() {
 		w.wrong = now
@@ -75,13 +105,27 @@ func (w *Writer) Decide(now time.Time, s Seen) (data map[string]string, again ti
 		due = next
 	}
 	if wait := due.Sub(now); wait > 0 {
-		return nil, wait
+		return wait, true
 	}
 	if w.rested.Before(now) {
 		w.rested = now
 	}
 	w.rested = w.rested.Add(rest)
-	return want, rest
+	return 0, true
+}
+
+// former has the former release's object say what the list says, where there is one. Only nodes of that release believe it, so it comes
+// second, and the same text is not tried again for a while: the right to write it may be gone already.
+func (w *Writer) former(now time.Time, s Seen, list []notice.Candidate) (Wanted, time.Duration) {
+	data := notice.EncodeCandidates(list)
+	if place, ok := place(s.Nodes, w.self); s.Former == nil || maps.Equal(data, s.Former) || !ok || place > 0 {
+		return Wanted{}, 0
+	}
+	if wait := w.triedAt.Add(turn).Sub(now); wait > 0 && maps.Equal(data, w.tried) {
+		return Wanted{}, wait
+	}
+	w.tried, w.triedAt = data, now
+	return Wanted{Former: data}, turn
 }
 
 // place is how many control plane nodes come before self: those that work first, each by name.
@@ -109,8 +153,10 @@ func place(nodes []Node, self string) (int, bool) {
 // Host is the cluster as the writer sees it.
 type Host interface {
 	Seen() Seen
-	// Write makes the object hold data unless it holds something else than before by now.
-	Write(ctx context.Context, before, data map[string]string) error
+	// Publish puts a list on this node's own Node.
+	Publish(ctx context.Context, list string) error
+	// WriteFormer makes the former release's object hold data unless it holds something else than before by now.
+	WriteFormer(ctx context.Context, before, data map[string]string) error
 }
 
 // Run writes the list when it is this node's turn, until ctx ends. It looks after each wake-up, which must come whenever Seen has changed.
@@ -118,9 +164,9 @@ func Run(ctx context.Context, w *Writer, host Host, wake <-chan struct{}, log *s
 	said := ""
 	for {
 		seen := host.Seen()
-		data, again := w.Decide(time.Now(), seen)
-		if data != nil {
-			switch err := host.Write(ctx, seen.Data, data); {
+		want, again := w.Decide(time.Now(), seen)
+		if want.List != "" || want.Former != nil {
+			switch err := write(ctx, host, seen, want); {
 			case ctx.Err() != nil:
 			case err == nil:
 				said = ""
@@ -141,4 +187,11 @@ func Run(ctx context.Context, w *Writer, host Host, wake <-chan struct{}, log *s
 		case <-timer:
 		}
 	}
+}
+
+func write(ctx context.Context, host Host, seen Seen, want Wanted) error {
+	if want.List != "" {
+		return host.Publish(ctx, want.List)
+	}
+	return host.WriteFormer(ctx, seen.Former, want.Former)
 }

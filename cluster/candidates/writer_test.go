@@ -19,12 +19,13 @@ import (
 
 // board is the cluster as all writers of a test see it.
 type board struct {
-	mu     sync.Mutex
-	seen   Seen
-	wakes  []chan struct{}
-	writes []string // who wrote, and when
-	start  time.Time
-	refuse error
+	mu      sync.Mutex
+	seen    Seen
+	wakes   []chan struct{}
+	writes  []string // who wrote a list, and when
+	formers []string // and who the former release's object
+	start   time.Time
+	refuse  error
 }
 
 // view is one node's view of the board.
@@ -39,18 +40,35 @@ func (v view) Seen() Seen {
 	return v.seen
 }
 
-func (v view) Write(_ context.Context, before, data map[string]string) error {
+func (v view) Publish(_ context.Context, list string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.writes = append(v.writes, fmt.Sprintf("%s %v", v.name, time.Since(v.start)))
-	if v.refuse != nil {
-		return v.refuse
+	if v.refuse == nil {
+		v.publish(v.name, list)
 	}
-	if maps.Equal(before, v.seen.Data) {
-		v.seen.Data = data
+	return v.refuse
+}
+
+// publish puts a list on a Node; the caller has the lock.
+func (b *board) publish(node, list string) {
+	b.seen.Nodes = slices.Clone(b.seen.Nodes)
+	for i, n := range b.seen.Nodes {
+		if n.Name == node {
+			b.seen.Nodes[i].List = list
+		}
 	}
-	v.tell()
-	return nil
+	b.tell()
+}
+
+func (v view) WriteFormer(_ context.Context, before, data map[string]string) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.formers = append(v.formers, fmt.Sprintf("%s %v", v.name, time.Since(v.start)))
+	if v.refuse == nil && maps.Equal(before, v.seen.Former) {
+		v.seen.Former = data
+	}
+	return v.refuse
 }
 
 func (b *board) tell() {
@@ -73,11 +91,11 @@ func (b *board) names(t *testing.T) []string {
 	t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	list, err := notice.ReadCandidates(b.seen.Data, Cluster(dual()))
-	if err != nil {
-		t.Errorf("the list: %v", err)
+	newest, ok, err := Newest(Lists(b.seen.Nodes), Cluster(dual()))
+	if !ok || err != nil {
+		t.Errorf("the list: %t, %v", ok, err)
 	}
-	return names(list)
+	return names(newest.Candidates)
 }
 
 // story runs a writer on each of the named nodes in virtual time.
@@ -124,7 +142,7 @@ func (b *board) expect(t *testing.T, what string, writes ...string) {
 
 func TestOneWrites(t *testing.T) {
 	story(t, cluster(node("worker-0", "192.0.2.10")), []string{"master-2", "master-1", "master-0", "worker-0"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
-		b.expect(t, "no object", "master-0 0s")
+		b.expect(t, "no list", "master-0 0s")
 		time.Sleep(time.Hour)
 		b.expect(t, "an hour of peace")
 		b.change(func(s *Seen) { s.Routers = []string{"worker-0"} })
@@ -133,14 +151,40 @@ func TestOneWrites(t *testing.T) {
 			t.Errorf("the list is %v, want the node with the router first", got)
 		}
 		time.Sleep(time.Minute)
-		b.change(func(s *Seen) { s.Data = nil })
-		b.expect(t, "the object was deleted", "master-0 1h1m0s")
+		b.change(func(*Seen) { b.publish("master-0", "") })
+		b.expect(t, "the list was deleted", "master-0 1h1m0s")
 		time.Sleep(time.Minute)
-		b.change(func(s *Seen) { s.Data = map[string]string{"candidates": "{"} })
-		b.expect(t, "the object was garbled", "master-0 1h2m0s")
+		b.change(func(*Seen) { b.publish("master-0", "{") })
+		b.expect(t, "the list was garbled", "master-0 1h2m0s")
 		time.Sleep(time.Minute)
-		b.change(func(s *Seen) { s.Data = map[string]string{"candidates": s.Data["candidates"], "other": "x"} })
-		b.expect(t, "somebody added a key", "master-0 1h3m0s")
+		b.change(func(*Seen) { b.publish("master-2", published(99)) })
+		b.expect(t, "another one wrote another list", "master-0 1h3m0s")
+		if newest, _, _ := Newest(Lists(b.seen.Nodes), Cluster(dual())); newest.Serial != 100 || len(newest.Candidates) != 4 {
+			t.Errorf("the list has the number %d and %d entries, want a newer one of 4", newest.Serial, len(newest.Candidates))
+		}
+		b.change(func(s *Seen) { s.Nodes = s.Nodes[1:] })
+		b.expect(t, "its Node is gone, and the next one's turn comes", "master-1 1h3m0s")
+		if newest, _, _ := Newest(Lists(b.seen.Nodes), Cluster(dual())); newest.Serial != 101 {
+			t.Errorf("the list has the number %d, want a newer one than was ever seen", newest.Serial)
+		}
+	})
+}
+
+// TestFormer holds that the former release's object is kept in step where there is one, by the first control plane node and after the
+// list itself, that a refusal is not tried again at once, and that the object is never made.
+func TestFormer(t *testing.T) {
+	story(t, cluster(node("worker-0", "192.0.2.10")), []string{"master-0", "master-1"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
+		b.expect(t, "no list", "master-0 0s")
+		time.Sleep(time.Hour)
+		b.change(func(s *Seen) { s.Former = notice.EncodeCandidates(nil) })
+		time.Sleep(time.Minute)
+		b.change(func(s *Seen) { b.refuse = errors.New("forbidden"); s.Former = notice.EncodeCandidates(nil) })
+		time.Sleep(3 * turn)
+		synctest.Wait()
+		if want := []string{"master-0 1h0m0s", "master-0 1h1m0s", "master-0 1h1m30s", "master-0 1h2m0s", "master-0 1h2m30s"}; !slices.Equal(b.formers, want) {
+			t.Errorf("the object is written %q, want %q", b.formers, want)
+		}
+		b.expect(t, "all the while")
 	})
 }
 
@@ -182,12 +226,12 @@ func TestOthersTakeTheirTurn(t *testing.T) {
 // A list that was wrong for a moment gives nobody else's turn away.
 func TestWrongIsCountedAnew(t *testing.T) {
 	story(t, cluster(), []string{"master-1"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
-		good := notice.EncodeCandidates(Rank(dual(), masters, nil, nil))
+		good := notice.EncodePublished(notice.Published{Serial: 1, Candidates: Rank(dual(), masters, nil, nil)})
 		for range 10 {
 			time.Sleep(29 * time.Second)
-			b.change(func(s *Seen) { s.Data = good })
+			b.change(func(*Seen) { b.publish("master-0", good) })
 			synctest.Wait()
-			b.change(func(s *Seen) { s.Data = nil })
+			b.change(func(*Seen) { b.publish("master-0", "") })
 			synctest.Wait()
 		}
 		b.expect(t, "wrong for 29 s, ten times")
@@ -197,7 +241,7 @@ func TestWrongIsCountedAnew(t *testing.T) {
 // TestFewChangesAtOnce has nodes leave and return one after the other, as when somebody replaces machines.
 func TestFewChangesAtOnce(t *testing.T) {
 	story(t, cluster(node("worker-0", "192.0.2.10"), node("worker-1", "192.0.2.11")), []string{"master-0"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
-		b.expect(t, "no object", "master-0 0s")
+		b.expect(t, "no list", "master-0 0s")
 		time.Sleep(time.Hour)
 		var want []string
 		for i := range atOnce {
@@ -229,7 +273,7 @@ func TestStormOfChanges(t *testing.T) {
 
 func TestRefusedWritesAreSaidOnce(t *testing.T) {
 	story(t, Seen{}, []string{"master-0"}, func(t *testing.T, b *board, log *bytes.Buffer) {
-		b.change(func(s *Seen) { *s = cluster(); b.refuse = errors.New("put ConfigMap a/b: forbidden") })
+		b.change(func(s *Seen) { *s = cluster(); b.refuse = errors.New("annotate Node a: forbidden") })
 		time.Sleep(20 * time.Second)
 		b.expect(t, "a while of refusal", "master-0 0s", "master-0 5s", "master-0 10s", "master-0 15s", "master-0 20s")
 		if n := strings.Count(log.String(), "forbidden"); n != 1 {

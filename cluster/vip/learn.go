@@ -89,20 +89,23 @@ func (r *Room) reigns(s Snapshot) {
 	}
 }
 
-// tells says whether this node has the cluster say that the bootstrap machine is gone: it has seen so, and nothing at all is said of that machine, as
-// in a cluster that was made by other programs. Every kubelet may create the object, and who creates it is a peer of all; none may change it.
-// A bootstrap machine that is back writes over it. What is said and not believed is no answer.
+// tells says whether this node has the cluster say that the bootstrap machine is gone: it has seen so, and nothing at all is said of that
+// machine, as in a cluster that was made by other programs. What is said and not believed is no answer.
 func (r *Room) tells(s Snapshot) bool {
 	return r.reigned && s.Bootstrap.OK && len(s.Bootstrap.Is.Addresses) == 0 && !s.Bootstrap.Is.Left
 }
 
-// guests are the bootstrap machine's addresses that may be peers for a VIP: of its family, in a machine network, and nobody else's. Whoever may
-// write the object could otherwise have adverts sent anywhere.
+// mostGuests bounds the bootstrap machine's addresses of one family: it has one for the API's VIP, and may have another one for DNS.
+const mostGuests = 2
+
+// guests are the bootstrap machine's addresses that may be peers for a VIP: of its family, in a machine network, and nobody else's. Whoever
+// may write the object could otherwise have adverts sent anywhere.
 func (r *Room) guests(vip, self netip.Addr) []netip.Addr {
-	return slices.DeleteFunc(slices.Clone(r.boot.now), func(a netip.Addr) bool {
+	all := slices.DeleteFunc(slices.Clone(r.boot.now), func(a netip.Addr) bool {
 		near := slices.ContainsFunc(r.plan.MachineNetworks, func(p netip.Prefix) bool { return p.Contains(a) })
 		return !near || a.BitLen() != vip.BitLen() || a == self || slices.Contains(r.vips(), a)
 	})
+	return all[:min(len(all), mostGuests)]
 }
 
 // members are the addresses of those who take part in an election of a VIP, sorted; this node has one there, another may have more.

@@ -17,15 +17,16 @@ import (
 type candidatesHost struct {
 	api       *kube.API
 	namespace string
+	self      string // this node's Node
 	nodes     *kube.Watcher
 	routers   *kube.Endpoints // nil where nobody runs routers as OpenShift does
-	object    *kube.Object
+	former    *kube.Object
 }
 
-// newCandidatesHost follows nothing yet. Where there are no routers of OpenShift's, nodes have no right to ask for them, and would ask in vain for
-// ever.
-func newCandidatesHost(p plan.Plan, api *kube.API, nodes *kube.Watcher) candidatesHost {
-	h := candidatesHost{api: api, namespace: p.Namespace, nodes: nodes, object: api.Object(p.Namespace, notice.Candidates)}
+// newCandidatesHost follows nothing yet. Where there are no routers of OpenShift's, nodes have no right to ask for them, and would ask in
+// vain for ever.
+func newCandidatesHost(p plan.Plan, self string, api *kube.API, nodes *kube.Watcher) candidatesHost {
+	h := candidatesHost{api: api, namespace: p.Namespace, self: self, nodes: nodes, former: api.Object(p.Namespace, notice.Candidates)}
 	if p.Flavour().Routers {
 		h.routers = api.Endpoints(health.RouterNamespace, health.RouterService)
 	}
@@ -34,38 +35,43 @@ func newCandidatesHost(p plan.Plan, api *kube.API, nodes *kube.Watcher) candidat
 
 func (h candidatesHost) Seen() candidates.Seen {
 	nodes, synced := h.nodes.Known()
-	data, exists, heard := h.object.Data()
-	seen := candidates.Seen{Heard: synced && heard, RoutersHeard: h.routers == nil}
-	if exists {
-		seen.Data = data
+	seen := candidates.Seen{Heard: synced, RoutersHeard: h.routers == nil}
+	if data, exists, _ := h.former.Data(); exists {
+		seen.Former = data
 	}
 	if h.routers != nil {
 		seen.Routers, seen.RoutersHeard = h.routers.Ready()
 	}
 	for _, n := range nodes {
-		seen.Nodes = append(seen.Nodes, candidates.Node{Node: n.Node, Ready: n.Ready, ControlPlane: n.ControlPlane, Apart: n.Arbiter || n.Remote})
+		seen.Nodes = append(seen.Nodes, candidates.Node{
+			Node: n.Node, Ready: n.Ready, ControlPlane: n.ControlPlane, Apart: n.Arbiter || n.Remote, List: n.List,
+		})
 	}
 	return seen
 }
 
-func (h candidatesHost) Write(ctx context.Context, before, data map[string]string) error {
+func (h candidatesHost) Publish(ctx context.Context, list string) error {
+	return h.api.Annotate(ctx, h.self, notice.PublishedKey, list)
+}
+
+func (h candidatesHost) WriteFormer(ctx context.Context, before, data map[string]string) error {
 	return h.api.Put(ctx, h.namespace, notice.Candidates, func(now map[string]string) map[string]string {
-		if !maps.Equal(now, before) {
+		if now == nil || !maps.Equal(now, before) {
 			return nil // the watch will tell what it is now
 		}
 		return data
 	})
 }
 
-// keepCandidates writes the list of ingress candidates whenever it is this node's turn, until ctx ends. nodes must follow all Nodes, and its
-// Run must wake the channel that is given here too.
+// keepCandidates writes the list of ingress candidates whenever it is this node's turn, until ctx ends. nodes must follow all Nodes, and
+// its Run must wake the channel that is given here too.
 func keepCandidates(ctx context.Context, p plan.Plan, self string, api *kube.API, nodes *kube.Watcher, wake chan struct{}, log *slog.Logger) error {
-	h := newCandidatesHost(p, api, nodes)
+	h := newCandidatesHost(p, self, api, nodes)
 	var followers sync.WaitGroup
 	defer followers.Wait()
 	if h.routers != nil {
 		followers.Go(func() { _ = h.routers.Run(ctx, wake) })
 	}
-	followers.Go(func() { _ = h.object.Run(ctx, wake) })
+	followers.Go(func() { _ = h.former.Run(ctx, wake) })
 	return candidates.Run(ctx, candidates.NewWriter(p, self), h, wake, log)
 }

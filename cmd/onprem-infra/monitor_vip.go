@@ -184,8 +184,9 @@ func (c *nodeCluster) tells(m *meter) {
 // newNodeCluster follows nothing yet. While a migration is pending it follows what either plan needs, and every Node: all have a say in it.
 func newNodeCluster(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *nodeCluster {
 	now, migrates := inForce(p), p.Former != nil
-	c := &nodeCluster{plan: p, api: api, log: log, gone: loop.NewWake(), said: map[string]string{}, believe: candidates.Cluster(p), list: candidates.NewReader(candidates.Cluster(p)),
-		ranks: newAnnotation(notice.Rank, "claim a rank", api, log), words: newAnnotation(notice.Way, "say how this node speaks VRRP", api, log)}
+	c := &nodeCluster{plan: p, api: api, log: log, said: map[string]string{}, believe: candidates.Cluster(p), list: candidates.NewReader(candidates.Cluster(p)),
+		ranks: newAnnotation(notice.Rank, "claim a rank", api, log), words: newAnnotation(notice.Way, "say how this node speaks VRRP", api, log),
+		gone: newAnnotation(notice.BootstrapGone, "tell the cluster that the bootstrap machine is gone", api, log)}
 	c.ranked = len(p.VRRP.ControlPlane.Ranks)+len(now.VRRP.ControlPlane.Ranks) > 0
 	c.nodes = api.ControlPlane(p.ControlPlaneLabel)
 	if r == role.Master || vip.WatchesAll(p) || migrates {

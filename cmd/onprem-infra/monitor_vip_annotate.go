@@ -26,6 +26,9 @@ type annotation struct {
 
 type annotated struct{ node, value string }
 
+// tellPause is the least time between two tries to write to the cluster.
+const tellPause = 5 * time.Second
+
 func newAnnotation(key, what string, api *kube.API, log *slog.Logger) *annotation {
 	return &annotation{key: key, what: what, api: api, log: log, asked: loop.NewWake()}
 }

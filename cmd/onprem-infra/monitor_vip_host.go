@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -154,11 +155,11 @@ type nodeCluster struct {
 	log        *slog.Logger
 	believe    notice.Cluster
 	nodes      *kube.Watcher
-	candidates *kube.Object  // nil where every node may hold the ingress VIP
-	bootstrap  *kube.Object  // nil on workers
-	gone       chan struct{} // asks for a word that the bootstrap machine is gone
-	ranks      *annotation   // this node's
-	words      *annotation   // of how it speaks VRRP
+	candidates *kube.Object // nil where every node may hold the ingress VIP
+	bootstrap  *kube.Object // nil on workers
+	ranks      *annotation  // this node's
+	words      *annotation  // of how it speaks VRRP
+	gone       *annotation  // that the bootstrap machine is gone
 
 	list *candidates.Reader
 	said map[string]string // what could not be believed, by subject
@@ -176,25 +177,41 @@ func (c *nodeCluster) Nodes() ([]vip.Node, bool) {
 	return nodes, heard
 }
 
+// Candidates go by the list that a control plane node has on its own Node. As long as none has one, as before the first of them has been
+// upgraded, they go by the object of the former release.
 func (c *nodeCluster) Candidates() ([]notice.Candidate, bool) {
 	if c.candidates == nil {
 		return nil, false
 	}
-	if data, exists, heard := c.candidates.Data(); heard && exists {
-		c.complain("ingress candidates", c.list.Take(data))
+	nodes, heard := c.nodes.Known()
+	if !heard {
+		return c.list.Known()
 	}
+	texts := map[string]string{}
+	for _, n := range nodes {
+		if n.List != "" {
+			texts[n.Name] = n.List
+		}
+	}
+	says, err := c.list.Take(texts, time.Now())
+	if data, exists, _ := c.candidates.Data(); !says && exists {
+		err = errors.Join(err, c.list.TakeFormer(data))
+	}
+	c.complain("ingress candidates", err)
 	return c.list.Known()
 }
 
-// Bootstrap is what the bootstrap machine has published. One that has left says so by a list of nobody, or its object is gone; what cannot be
-// believed counts as not heard.
+// Bootstrap is what the bootstrap machine has published. One that has left says so by a list of nobody, or a control plane node says so for
+// it; what cannot be believed counts as not heard.
 func (c *nodeCluster) Bootstrap() (vip.Bootstrap, bool) {
 	if c.bootstrap == nil {
 		return vip.Bootstrap{}, false
 	}
+	nodes, _ := c.nodes.Known()
+	left := vip.Bootstrap{Left: slices.ContainsFunc(nodes, func(n kube.Node) bool { return n.Gone })}
 	data, exists, heard := c.bootstrap.Data()
-	if !heard || !exists {
-		return vip.Bootstrap{}, heard
+	if !heard || !exists || len(data) == 0 {
+		return left, heard || left.Left
 	}
 	if notice.BootstrapLeft(data) {
 		return vip.Bootstrap{Left: true}, true
@@ -202,7 +219,7 @@ func (c *nodeCluster) Bootstrap() (vip.Bootstrap, bool) {
 	addresses, beat, err := notice.ReadBootstrap(data, c.believe)
 	c.complain("the bootstrap machine's address", err)
 	if err != nil {
-		return vip.Bootstrap{}, false
+		return left, left.Left
 	}
 	return vip.Bootstrap{Addresses: addresses, Beat: strconv.FormatUint(beat, 10)}, true
 }

@@ -1,5 +1,5 @@
-// Package notice holds the small objects that machines of a cluster leave for each other in the cluster itself, ConfigMaps of our namespace: their
-// names, what is in them, and which of what is read there is believed.
+// Package notice holds what machines of a cluster leave for each other in the cluster itself, in ConfigMaps of our namespace and in
+// annotations of their own Nodes: the names, what is in them, and which of what is read there is believed.
 package notice
 
 import (
@@ -14,7 +14,7 @@ import (
 
 // The names of the objects.
 const (
-	Candidates = "onprem-infra-ingress-candidates" // written by one control plane node, read by workers and arbiters
+	Candidates = "onprem-infra-ingress-candidates" // read by nodes of the former release alone: see Published
 	Bootstrap  = "onprem-infra-bootstrap"          // written by the bootstrap machine, read by control plane nodes
 )
 
@@ -93,20 +93,28 @@ func ReadCandidates(data map[string]string, cluster Cluster) ([]Candidate, error
 	if err := read(data, candidatesKey, &list); err != nil {
 		return nil, err
 	}
+	if err := believeList(list, cluster); err != nil {
+		return nil, fmt.Errorf("%s: %w", candidatesKey, err)
+	}
+	return list, nil
+}
+
+// believeList holds that a list is one of nodes, each of them once, and of addresses that can be theirs.
+func believeList(list []Candidate, cluster Cluster) error {
 	if list == nil || len(list) > MostCandidates {
-		return nil, fmt.Errorf("%s: %d entries, want a list of %d at most", candidatesKey, len(list), MostCandidates)
+		return fmt.Errorf("%d entries, want a list of %d at most", len(list), MostCandidates)
 	}
 	names, seen := map[string]bool{}, map[netip.Addr]bool{}
 	for _, c := range list {
 		if !nodeName(c.Name) || names[c.Name] {
-			return nil, fmt.Errorf("%s: %q is no node's name, or is there twice", candidatesKey, clip(c.Name))
+			return fmt.Errorf("%q is no node's name, or is there twice", clip(c.Name))
 		}
 		names[c.Name] = true
 		if err := believe(c.Addresses, cluster, seen); err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", candidatesKey, c.Name, err)
+			return fmt.Errorf("%s: %w", c.Name, err)
 		}
 	}
-	return list, nil
+	return nil
 }
 
 // EncodeBootstrap makes the data of the bootstrap machine's object. beat is another number each time, so that readers see that it lives.

@@ -152,14 +152,6 @@ func TestAccess(t *testing.T) {
 	if nodes, synced := worker.masters.Known(); synced || len(nodes) > 0 {
 		t.Errorf("without a right to see Nodes a worker knows %v", nodes)
 	}
-	list := notice.EncodeCandidates([]notice.Candidate{})
-	put := func(m *monitor) error {
-		return m.api.Put(t.Context(), ours, notice.Candidates, func(map[string]string) map[string]string { return list })
-	}
-	if err := put(master); err == nil || !strings.Contains(err.Error(), "forbidden") {
-		t.Errorf("without a right to write: %v, want a refusal", err)
-	}
-
 	apply(t, s, Objects(ourPlan)...)
 	eventually(t, "the worker knows the master and that there is no list", worker, func() bool {
 		nodes, synced := worker.masters.Known()
@@ -171,10 +163,19 @@ func TestAccess(t *testing.T) {
 		routers, heard := master.routers.Ready()
 		return synced && len(nodes) == 3 && heard && slices.Equal(routers, []string{"worker-0", "worker-1"})
 	})
-	if err := put(master); err != nil {
+	if err := master.api.Annotate(t.Context(), "master-0", notice.PublishedKey, "a list"); err != nil {
 		t.Errorf("the master writes: %v", err)
 	}
-	eventually(t, "the worker reads the list", worker, func() bool { data, exists, _ := worker.object.Data(); return exists && len(data) == 1 })
+	eventually(t, "the worker reads the list", worker, func() bool { nodes, _ := worker.masters.Known(); return nodes[0].List == "a list" })
+	list := notice.EncodeCandidates([]notice.Candidate{})
+	if err := worker.api.Put(t.Context(), ours, notice.Candidates, func(map[string]string) map[string]string { return list }); err == nil || !strings.Contains(err.Error(), "forbidden") {
+		t.Errorf("a kubelet creates the former release's list: %v, want a refusal", err)
+	}
+	apply(t, s, &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Namespace: ours, Name: notice.Candidates}})
+	if err := master.api.Put(t.Context(), ours, notice.Candidates, func(map[string]string) map[string]string { return list }); err != nil {
+		t.Errorf("the master writes the former release's list: %v", err)
+	}
+	eventually(t, "the worker reads it", worker, func() bool { data, exists, _ := worker.object.Data(); return exists && len(data) == 1 })
 	if err := master.api.Delete(t.Context(), ours, notice.Candidates, func(map[string]string) bool { return true }); err == nil || !strings.Contains(err.Error(), "forbidden") {
 		t.Errorf("a kubelet deletes the list: %v, want a refusal", err)
 	}
@@ -243,7 +244,8 @@ func rights(t *testing.T, c *Cluster, s *Server) {
 		{false, "delete patch", "", "configmaps", ours, notice.Candidates},
 		{true, "get list watch", "", "configmaps", ours, notice.Bootstrap},
 		{false, "update patch delete", "", "configmaps", ours, notice.Bootstrap},
-		{true, "create", "", "configmaps", ours, ""},
+		{false, "create", "", "configmaps", ours, ""},
+		{false, "create", "", "configmaps", ours, notice.Bootstrap},
 		{false, "get list watch update", "", "configmaps", ours, ""},
 		{false, "get list watch update", "", "configmaps", ours, "another"},
 		{false, "get list watch create", "", "configmaps", "kube-system", notice.Candidates},

@@ -296,11 +296,9 @@ func requests(t *testing.T, s *Server, user string) []string {
 // publish writes the list of candidates as the first master would.
 func publish(t *testing.T, s *Server, list []notice.Candidate) {
 	t.Helper()
-	object := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Namespace: ours, Name: notice.Candidates}, Data: notice.EncodeCandidates(list)}
-	path := "/api/v1/namespaces/" + ours + "/configmaps"
-	if err := s.Admin().Do(t.Context(), http.MethodPut, path+"/"+object.Name, object, nil); err != nil {
-		if err := s.Admin().Do(t.Context(), http.MethodPost, path, object, nil); err != nil {
-			t.Fatal(err)
-		}
+	text := notice.EncodePublished(notice.Published{Serial: 1, Candidates: list})
+	patch := map[string]any{"metadata": map[string]any{"annotations": map[string]string{notice.PublishedKey: text}}}
+	if err := s.Admin().Do(t.Context(), http.MethodPatch, "/api/v1/nodes/master-0", patch, nil); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -30,6 +30,8 @@ const (
 	labelArbiter      = "node-role.kubernetes.io/arbiter"
 	labelRemote       = "node.openshift.io/remote-worker"
 	labelRemoteOwn    = "onprem-infra.io/remote-worker" // where it is no OpenShift
+	// labelApart is for an administrator who does not trust a node: no kubelet can set a label of this kind, or take it away.
+	labelApart = "onprem-infra.node-restriction.kubernetes.io/no-vip"
 )
 
 // Node is what the cluster phase knows of a Node.
@@ -38,10 +40,13 @@ type Node struct {
 	Ready        bool // its kubelet works, as the control plane sees it
 	ControlPlane bool
 	Arbiter      bool // holds no VIP and balances nothing
-	Remote       bool // a worker on another network than the VIPs
+	Remote       bool // a worker on another network than the VIPs, or one that an administrator keeps from them
 
 	Rank    string    // its annotation notice.Rank, as it stands there; empty for none
 	Created time.Time // the Node, by the API's clock
+
+	List string // of a control plane node: its annotation notice.PublishedKey, as it stands there
+	Gone bool   // of a control plane node: it says that the bootstrap machine has left for good
 
 	Way     string // its annotation notice.Way, as it stands there; empty for none
 	State   string // what the Machine Config Operator says of it; empty where there is none
@@ -51,7 +56,7 @@ type Node struct {
 // Equal says whether nothing differs that anybody would act upon.
 func (n Node) Equal(o Node) bool {
 	return n.Node.Equal(o.Node) && n.Ready == o.Ready && n.ControlPlane == o.ControlPlane && n.Arbiter == o.Arbiter && n.Remote == o.Remote &&
-		n.Rank == o.Rank && n.Created.Equal(o.Created) && n.Way == o.Way && n.State == o.State && n.Kubelet == o.Kubelet
+		n.Rank == o.Rank && n.List == o.List && n.Gone == o.Gone && n.Created.Equal(o.Created) && n.Way == o.Way && n.State == o.State && n.Kubelet == o.Kubelet
 }
 
 func labelled(n *corev1.Node, labels ...string) bool {
@@ -60,20 +65,24 @@ func labelled(n *corev1.Node, labels ...string) bool {
 
 // readNode reads a Node; labels are those of which one marks the control plane, whatever its value.
 func readNode(n *corev1.Node, labels []string) Node {
-	return Node{
+	node := Node{
 		Node: address(n),
 		Ready: slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
 			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
 		}),
 		ControlPlane: labelled(n, labels...),
 		Arbiter:      labelled(n, labelArbiter),
-		Remote:       labelled(n, labelRemote, labelRemoteOwn),
+		Remote:       labelled(n, labelRemote, labelRemoteOwn, labelApart),
 		Rank:         n.Annotations[notice.Rank],
 		Created:      n.CreationTimestamp.Time,
 		Way:          n.Annotations[notice.Way],
 		State:        n.Annotations[machineState],
 		Kubelet:      n.Status.NodeInfo.KubeletVersion,
 	}
+	if node.ControlPlane {
+		node.List, node.Gone = n.Annotations[notice.PublishedKey], n.Annotations[notice.BootstrapGone] == notice.Gone
+	}
+	return node
 }
 
 // slimNode drops what readNode does not look at: the images and the fields' managers are most of a Node.
@@ -83,7 +92,7 @@ func slimNode(object runtime.Object) {
 		return
 	}
 	annotations := map[string]string{}
-	for _, key := range []string{cidrs, hosts, notice.Rank, notice.Way, machineState} {
+	for _, key := range []string{cidrs, hosts, notice.Rank, notice.Way, notice.PublishedKey, notice.BootstrapGone, machineState} {
 		if text, ok := n.Annotations[key]; ok {
 			annotations[key] = text
 		}

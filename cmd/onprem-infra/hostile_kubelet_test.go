@@ -1,0 +1,170 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/test/kubeapi"
+)
+
+// hostile is a cluster of a control plane node, which keeps the list of candidates, two workers, and the credentials of the second one.
+type hostile struct {
+	t       *testing.T
+	server  *kubeapi.Server
+	kubelet *kubeapi.Client // worker-1's
+	worker  *nodeCluster    // what worker-0 knows
+	master  *nodeCluster
+}
+
+func newHostile(t *testing.T) *hostile {
+	p := candidatesPlan
+	p.Distribution = spec.Kubernetes // no routers, and no namespace of theirs
+	c, s := kubeapi.Local(t, kubeapi.Server{})
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(s.Apply(t.Context(), kubeapi.Objects(p)...))
+	for name, address := range map[string]string{"master-0": "192.0.2.20", "worker-0": "192.0.2.10", "worker-1": "192.0.2.11"} {
+		n := &corev1.Node{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}, ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{}}}
+		if name == "master-0" {
+			n.Labels[p.ControlPlaneLabel] = ""
+		}
+		n.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: address}}
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+		must(s.Apply(t.Context(), n))
+	}
+	log := slog.New(slog.DiscardHandler)
+	as := func(node string) (*kube.API, *kubeapi.Client) {
+		id, err := c.Sign(kubeapi.Node(node))
+		must(err)
+		path := filepath.Join(t.TempDir(), "kubeconfig")
+		must(os.WriteFile(path, c.Kubeconfig(s.URL(), id), 0o600))
+		client, err := c.Client(s, id)
+		must(err)
+		return kube.NewAPI(path, log), client
+	}
+	h := &hostile{t: t, server: s}
+	workers, _ := as("worker-0")
+	masters, _ := as("master-0")
+	_, h.kubelet = as("worker-1")
+	h.worker, h.master = newNodeCluster(p, role.Worker, workers, log), newNodeCluster(p, role.Master, masters, log)
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	wake, turns := make(chan struct{}, 1), make(chan struct{}, 1)
+	for _, run := range []func(context.Context, ...chan<- struct{}) error{h.worker.nodes.Run, h.worker.candidates.Run, h.master.bootstrap.Run} {
+		running.Go(func() { _ = run(ctx, wake) })
+	}
+	running.Go(func() { _ = h.master.nodes.Run(ctx, wake, turns) })
+	running.Go(func() { _ = keepCandidates(ctx, p, "master-0", masters, h.master.nodes, turns, log) })
+	t.Cleanup(func() { cancel(); running.Wait() })
+	return h
+}
+
+// tries does something as worker-1's kubelet, and says whether the API has let it.
+func (h *hostile) tries(what string, may bool, method, path string, body any) {
+	h.t.Helper()
+	err := h.kubelet.Do(h.t.Context(), method, path, body, nil)
+	if (err == nil) != may {
+		h.t.Errorf("a kubelet %s: %v, want it to be let: %t", what, err, may)
+	}
+}
+
+// names are those of the candidates that worker-0 believes in.
+func (h *hostile) names() (out []string) {
+	list, _ := h.worker.Candidates()
+	for _, c := range list {
+		out = append(out, c.Name)
+	}
+	return out
+}
+
+func (h *hostile) believes(what string, want ...string) {
+	h.t.Helper()
+	for end := time.Now().Add(20 * time.Second); !slices.Equal(h.names(), want); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			h.t.Fatalf("%s: a worker believes in the candidates %v, want %v", what, h.names(), want)
+		}
+	}
+}
+
+// always is believes for as long as a write takes to arrive.
+func (h *hostile) always(what string, want ...string) {
+	h.t.Helper()
+	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if got := h.names(); !slices.Equal(got, want) {
+			h.t.Fatalf("%s: a worker believes in the candidates %v, want %v", what, got, want)
+		}
+	}
+}
+
+func withAnnotation(key, value string) map[string]any {
+	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{key: value}}}
+}
+
+func withLabel(key string, value any) map[string]any {
+	return map[string]any{"metadata": map[string]any{"labels": map[string]any{key: value}}}
+}
+
+// TestHostileKubelet has one worker's kubelet try all that would take the ingress VIP off every node, or put a peer of its choice beside
+// the control plane, in a real cluster with the rights that nodes have.
+func TestHostileKubelet(t *testing.T) {
+	h := newHostile(t)
+	all := []string{"master-0", "worker-0", "worker-1"}
+	h.believes("at first", all...)
+	maps := "/api/v1/namespaces/" + candidatesPlan.Namespace + "/configmaps"
+	object := func(name string, data map[string]string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Namespace: candidatesPlan.Namespace, Name: name}, Data: data}
+	}
+	none, self := notice.EncodeCandidates(nil), []netip.Addr{netip.MustParseAddr("192.0.2.11")}
+	h.tries("makes the former release's list", false, http.MethodPost, maps, object(notice.Candidates, none))
+	h.tries("makes the bootstrap machine's object", false, http.MethodPost, maps, object(notice.Bootstrap, notice.EncodeBootstrap(self, 1)))
+	if err := h.server.Apply(t.Context(), object(notice.Candidates, notice.EncodeCandidates(nil)), object(notice.Bootstrap, notice.EncodeBootstrap(nil, 0))); err != nil {
+		t.Fatal(err)
+	}
+	h.tries("empties the former release's list", true, http.MethodPut, maps+"/"+notice.Candidates, object(notice.Candidates, none))
+	h.tries("changes the bootstrap machine's object", false, http.MethodPut, maps+"/"+notice.Bootstrap, object(notice.Bootstrap, notice.EncodeBootstrap(self, 1)))
+	h.tries("deletes the former release's list", false, http.MethodDelete, maps+"/"+notice.Candidates, nil)
+	h.always("the former release's list is empty", all...)
+
+	empty := notice.EncodePublished(notice.Published{Serial: 1 << 52})
+	h.tries("writes a list on a control plane node's Node", false, http.MethodPatch, "/api/v1/nodes/master-0", withAnnotation(notice.PublishedKey, empty))
+	h.tries("writes a list on its own Node", true, http.MethodPatch, "/api/v1/nodes/worker-1", withAnnotation(notice.PublishedKey, empty))
+	h.tries("says on its own Node that the bootstrap machine is gone", true, http.MethodPatch, "/api/v1/nodes/worker-1", withAnnotation(notice.BootstrapGone, notice.Gone))
+	h.tries("makes its Node one of the control plane", false, http.MethodPatch, "/api/v1/nodes/worker-1", withLabel(candidatesPlan.ControlPlaneLabel, ""))
+	h.always("its own Node has an empty list", all...)
+	if known, _ := h.master.nodes.Known(); slices.ContainsFunc(known, func(n kube.Node) bool { return n.Gone }) {
+		t.Error("a worker's word that the bootstrap machine is gone is believed")
+	}
+
+	const apart = "onprem-infra.node-restriction.kubernetes.io/no-vip"
+	if err := h.server.Admin().Do(t.Context(), http.MethodPatch, "/api/v1/nodes/worker-1", withLabel(apart, ""), nil); err != nil {
+		t.Fatal(err)
+	}
+	h.believes("an administrator keeps it from the VIPs", "master-0", "worker-0")
+	h.tries("takes the administrator's label away", false, http.MethodPatch, "/api/v1/nodes/worker-1", withLabel(apart, nil))
+	list, _ := h.worker.Candidates()
+	if text := notice.EncodeCandidates(list)["candidates"]; strings.Contains(text, "192.0.2.11") {
+		t.Errorf("the candidates are %s", text)
+	}
+}

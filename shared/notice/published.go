@@ -1,0 +1,49 @@
+package notice
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// PublishedKey is the annotation of a control plane node's own Node that holds the list of the nodes that may hold the ingress VIP. The node
+// itself writes it with its kubelet's credentials, and no other kubelet can (NodeRestriction).
+const PublishedKey = "onprem-infra.io/ingress-candidates"
+
+// Published is a list with its number. Of the lists of several control plane nodes the one with the highest number counts.
+type Published struct {
+	Serial     uint64      `json:"serial"`
+	Candidates []Candidate `json:"candidates"`
+}
+
+// mostSerial bounds the number, so that there is always a higher one.
+const mostSerial = 1 << 53
+
+// EncodePublished makes the annotation's value.
+func EncodePublished(p Published) string {
+	if p.Candidates == nil {
+		p.Candidates = []Candidate{}
+	}
+	text, err := json.Marshal(p)
+	if err != nil { // numbers, strings and addresses alone: all of them can be written
+		return ""
+	}
+	return string(text)
+}
+
+// ReadPublished believes all of the value or nothing of it.
+func ReadPublished(text string, cluster Cluster) (Published, error) {
+	if len(text) > longest {
+		return Published{}, fmt.Errorf("%s: %d bytes, want %d at most", PublishedKey, len(text), longest)
+	}
+	var p Published
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		return Published{}, fmt.Errorf("%s: %q: %w", PublishedKey, clip(text), err)
+	}
+	if p.Serial == 0 || p.Serial >= mostSerial {
+		return Published{}, fmt.Errorf("%s: the serial %d is not between 1 and %d", PublishedKey, p.Serial, uint64(mostSerial))
+	}
+	if err := believeList(p.Candidates, cluster); err != nil {
+		return Published{}, fmt.Errorf("%s: %w", PublishedKey, err)
+	}
+	return p, nil
+}
