@@ -103,7 +103,7 @@ func part1() []Scar {
 			by("shared/addr", "TestMember/K-18 a VIP behind a router", member, "case len(internal) > 0:", "case len(internal) > 0 && false:"),
 			by("shared/addr", "TestMember/K-18 a VIP behind a router", member, "return !p.Contains(vip) })", "return false })"),
 			by("shared/addr", "TestForVIP/K-18 a VIP behind a router", choose, "if c, route, ok := byDefaultRoute(s.Routes, own); ok {", "if c, route, ok := byDefaultRoute(s.Routes, own); ok && false {"),
-			by("cluster/vip", "TestOutside", "cluster/vip/learn.go", "\tfor _, n := range e.nodes {\n", "\tfor _, n := range e.nodes {\n\t\tif !r.plan.MachineNetworks[0].Contains(vip) {\n\t\t\tcontinue\n\t\t}\n")),
+			by("cluster/vip", "TestOutside", "cluster/vip/learn.go", "\tfor _, n := range r.controlPlaneFirst(e.nodes) {\n", "\tfor _, n := range r.controlPlaneFirst(e.nodes) {\n\t\tif !r.plan.MachineNetworks[0].Contains(vip) {\n\t\t\tcontinue\n\t\t}\n")),
 		kept("K-19", "Pods lacked the agreed address's file and picked another interface than the kubelet.",
 			by("cluster", "TestDecisionMounts", "cluster/pods.go", "{Volume: kubeletDir}, {Volume: nodeIP}, ", "{Volume: kubeletDir}, "),
 			by("cluster/vip", "TestOwnAddress", monitor, "\t\t\thint = a\n", "\t\t\t_ = a\n"),

@@ -24,7 +24,7 @@ func part9b() []Scar {
 			by("bootstrap", "TestNothingIsEmpty", assets, "	if vip {\n", "	b.File(\"/etc/keepalived/empty.conf\", 0o644, nil)\n	if vip {\n"),
 			by("cluster", "TestNothingIsEmpty", nodes, "b.File(path.Join(dir, s.Name+\".yaml\"), 0o644, pod.Render(s))", "b.File(path.Join(manifests, s.Name+\".yaml\"), 0o644, map[bool][]byte{false: pod.Render(s)}[dir == disabled])")),
 		kept("P-04", "A namespace was missing.",
-			by("cluster", "TestNamespaceOfPods", "cluster/objects.go", "objects := []object.Object{namespace(p)}", "var objects []object.Object"),
+			by("cluster", "TestNamespaceOfPods", "cluster/objects.go", "append([]object.Object{namespace(p)}, Grants(p)...)", "Grants(p)"),
 			by("test/kubeapi", "TestPods", "cluster/objects.go", `const level = "privileged"`, `const level = "baseline"`)),
 		kept("P-05", "Pods without requests, or with one of 1 GiB.",
 			by("cluster", "TestConventions", container, `"memory": "200Mi"`, `"memory": "1Gi"`)),

@@ -49,7 +49,7 @@ func seen() []Scar {
 		kept("J-12", "What scripts read of status changes its name.",
 			by("cmd/onprem-infra", "TestStatusJSON", "cmd/onprem-infra/status_report.go", "`json:\"intervalMs\"`", "`json:\"interval\"`")),
 		kept("J-13", "status says of a worker that its gate is closed, or that a name has one address twice.",
-			by("cmd/onprem-infra", "TestStatusGate", "cmd/onprem-infra/status_look.go", "return n.ControlPlane && n.Name == self })", "return n.Name == self })"),
+			by("cmd/onprem-infra", "TestStatusGate", "cmd/onprem-infra/status_look.go", "vip.Self(vip.ControlPlane(memory.Nodes), links", "vip.Self(memory.Nodes, links"),
 			by("shared/host/probe", "TestLookup", "shared/host/probe/dns.go", "return slices.Compact(out), nil", "return out, nil")),
 	}
 }
