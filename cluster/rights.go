@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
@@ -61,6 +62,21 @@ func Rights(p plan.Plan) []Right {
 func RightsOf(p plan.Plan, r role.Role) []Right {
 	return slices.DeleteFunc(Rights(p), func(one Right) bool { return !slices.Contains(one.Roles, r) })
 }
+
+// String is the right in words.
+func (r Right) String() string {
+	text := strings.Join(r.Verbs, ", ") + " " + r.Resource
+	if len(r.Names) > 0 {
+		text += " " + strings.Join(r.Names, ", ")
+	}
+	if r.Namespace != "" {
+		text += " in the namespace " + r.Namespace
+	}
+	return text
+}
+
+// Remedy is what somebody has to do where a right is missing.
+const Remedy = "apply the objects that 'onprem-infra render --role=cluster' writes"
 
 // rule is the right as an object says it.
 func (r Right) rule() object.Rule {

@@ -289,12 +289,15 @@ func TestSelf(t *testing.T) {
 	}
 }
 
-// TestItself_HostileWorker has a worker, the youngest Node of all, claim the addresses of a control plane node: that one goes by its
-// credentials, and where they name no Node by those of the control plane alone.
+// TestItself_HostileWorker has a worker, the youngest Node of all, claim the addresses of another node: that one goes by its credentials,
+// and where a control plane node's name no Node, by those of the control plane alone.
 func TestItself_HostileWorker(t *testing.T) {
-	for _, self := range []string{"n1", ""} {
-		w := newWorld(t, lan(), role.Master)
-		w.self = self
+	for _, tt := range []struct {
+		role role.Role
+		self string
+	}{{role.Master, "n1"}, {role.Master, ""}, {role.Worker, "n1"}} {
+		w := newWorld(t, lan(), tt.role)
+		w.self = tt.self
 		w.nodes.Is = aged("0", "1", "2")
 		evil := Node{Node: addr.Node{Name: "evil", InternalIPs: ips("192.0.2.11", "2001:db8::11"), Annotated: ips("192.0.2.11")}, Created: time.Unix(9e8, 0), Rank: "2"}
 		w.nodes.Is = append(w.nodes.Is, evil)
@@ -304,7 +307,7 @@ func TestItself_HostileWorker(t *testing.T) {
 		}
 		d, _ := w.room.Decide(s)
 		if got := w.room.Itself(s); got != "n1" || d.Memory.Rank != "0" || d.Claim != (Claim{}) {
-			t.Errorf("credentials of %q: it is %q with rank %q, claims %+v", self, got, d.Memory.Rank, d.Claim)
+			t.Errorf("%s, credentials of %q: it is %q with rank %q, claims %+v", tt.role, tt.self, got, d.Memory.Rank, d.Claim)
 		}
 	}
 }

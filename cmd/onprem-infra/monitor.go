@@ -18,6 +18,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/healthz"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -79,6 +80,15 @@ func (m *monitor) credentials(p plan.Plan) string {
 		return m.kubeconfig
 	}
 	return p.Kubeconfig
+}
+
+// api is the cluster's, for what a node of a role follows there. Nodes that are not of the control plane are a crowd.
+func (m *monitor) api(p plan.Plan, r role.Role) *kube.API {
+	api := kube.NewAPI(m.credentials(p), m.log)
+	if r != role.Master {
+		api = api.Crowd()
+	}
+	return api
 }
 
 // later has the loop turn again after a time.

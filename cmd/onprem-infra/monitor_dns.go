@@ -16,7 +16,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/dns"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
-	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
@@ -80,7 +79,7 @@ func prepareDNS(ctx context.Context, room *dns.Room) error {
 }
 
 func monitorDNS(ctx context.Context, m *monitor, p plan.Plan, r role.Role, header string) error {
-	api := kube.NewAPI(m.credentials(p), m.log)
+	api := m.api(p, r)
 	nodes := api.ControlPlane(p.ControlPlaneLabel)
 	if r == role.Master {
 		nodes = api.AllNodes(p.ControlPlaneLabel)

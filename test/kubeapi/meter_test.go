@@ -13,6 +13,7 @@ import (
 type meter struct {
 	listener   net.Listener
 	sent, read atomic.Int64 // by the client
+	accepted   atomic.Int64 // connections
 	running    sync.WaitGroup
 
 	mu     sync.Mutex
@@ -35,6 +36,7 @@ func newMeter(t testing.TB, server string) *meter {
 			if err != nil {
 				return
 			}
+			m.accepted.Add(1)
 			m.mu.Lock()
 			ctx, server := m.ctx, m.server
 			m.mu.Unlock()

@@ -12,6 +12,7 @@ type API struct {
 	access   *Access
 	log      *slog.Logger
 	troubles *troubles
+	crowd    bool
 }
 
 // NewAPI reads nothing yet; the kubeconfig may appear later, and it and the certificates that it names may be replaced. log hears when the

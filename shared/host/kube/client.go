@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"sync"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -15,7 +16,7 @@ import (
 // codecs knows the types that are asked for and no others: a clientset, which knows every type of Kubernetes, would double the binary.
 var codecs = sync.OnceValue(func() serializer.CodecFactory {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, discoveryv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, discoveryv1.AddToScheme, authorizationv1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			panic(err) // two types of one name: no input can bring that about
 		}

@@ -20,7 +20,7 @@ type Endpoints struct {
 // Endpoints follows the EndpointSlices of one service. The API sends no others.
 func (a *API) Endpoints(namespace, service string) *Endpoints {
 	what := fmt.Sprintf("endpoints of %s/%s", namespace, service)
-	e := &Endpoints{follower: &follower{access: a.access, log: a.log, troubles: a.troubles, kind: kind{
+	e := &Endpoints{follower: &follower{access: a.access, log: a.log, troubles: a.troubles, crowd: a.crowd, kind: kind{
 		what: what, group: discoveryv1.SchemeGroupVersion, resource: "endpointslices", namespace: namespace,
 		labels: labels.Set{discoveryv1.LabelServiceName: service}.String(), object: &discoveryv1.EndpointSlice{},
 	}}}

@@ -23,6 +23,8 @@ type fakeAPI struct {
 	lists   int
 	watches int
 	asked   []string    // resourceVersion of each watch
+	listed  []string    // resourceVersion and limit of each list
+	tried   []time.Time // when, of those that nobody listened to as well
 	endless atomic.Bool // streams do not end when they should
 	down    atomic.Bool // nobody listens
 	refuse  func(w http.ResponseWriter, r *http.Request) bool
@@ -138,6 +140,7 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.asked = append(f.asked, r.URL.Query().Get("resourceVersion"))
 	} else {
 		f.lists++
+		f.listed = append(f.listed, r.URL.Query().Get("resourceVersion")+"/"+r.URL.Query().Get("limit"))
 	}
 	refuse := f.refuse
 	f.mu.Unlock()

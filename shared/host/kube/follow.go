@@ -16,7 +16,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// pace is the time between two attempts. It is short and constant because a control plane node that registers just after the API came up
+// pace is the time between two attempts. It is short, and constant on the control plane and the bootstrap machine, because a control plane node that registers just after the API came up
 // must be seen before that node has formed a picture of its own.
 const pace = time.Second
 
@@ -34,10 +34,12 @@ type follower struct {
 	kind     kind
 	log      *slog.Logger
 	troubles *troubles
+	crowd    bool // it is one of many
 
 	mu      sync.Mutex
 	known   string // as it was logged last
 	refused int    // answers in a row
+	failed  int    // attempts in a row
 }
 
 // run follows the objects until ctx ends. Its error is ctx's, no other: what goes wrong on the way is logged when it changes, and tried again.
@@ -85,23 +87,8 @@ func (f *follower) reflector(to cache.ReflectorStore) (*cache.Reflector, error) 
 	return cache.NewReflectorWithOptions(from, f.kind.object, to, cache.ReflectorOptions{Name: f.kind.resource, Backoff: &wait.Backoff{Duration: pace}}), nil
 }
 
-// pause is how long to wait after an attempt that ended so.
-func (f *follower) pause(err error) time.Duration {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) {
-		f.refused = 0
-		return pace
-	}
-	if f.refused++; f.refused < refusals {
-		return pace
-	}
-	return seldom
-}
-
-// well is called when the API has sent an event that could be read, or when its answer goes on for a while. The mere start of an answer is no sign of
-// health.
-func (f *follower) well() { f.troubles.well(f) }
+// refusal says whether an error is that somebody has no right.
+func refusal(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) }
 
 // learnt logs what is known now, if it is not what was logged last.
 func (f *follower) learnt(key, value string) {

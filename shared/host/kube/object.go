@@ -22,8 +22,8 @@ type Object struct {
 // Object follows the ConfigMap of this name. The API sends no other.
 func (a *API) Object(namespace, name string) *Object {
 	what := fmt.Sprintf("ConfigMap %s/%s", namespace, name)
-	o := &Object{namespace: namespace, name: name, follower: &follower{access: a.access, log: a.log, troubles: a.troubles, kind: kind{
-		what: what, group: corev1.SchemeGroupVersion, resource: "configmaps", namespace: namespace,
+	o := &Object{namespace: namespace, name: name, follower: &follower{access: a.access, log: a.log, troubles: a.troubles, crowd: a.crowd, kind: kind{
+		what: what, group: corev1.SchemeGroupVersion, resource: "configmaps", namespace: namespace, name: name,
 		fields: fields.OneTermEqualSelector("metadata.name", name).String(), object: &corev1.ConfigMap{},
 	}}}
 	o.table = &table[map[string]string]{

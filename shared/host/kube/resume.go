@@ -55,14 +55,16 @@ func (r *resumed) run(ctx context.Context, version string) {
 		version, err = r.stream(ctx, version)
 		long := r.source.pause(err)
 		switch {
-		case err == nil || ctx.Err() != nil:
+		case ctx.Err() != nil:
 		case forgotten(err):
 			r.pass(ctx, watch.Event{Type: watch.Error, Object: &metav1.Status{
 				Status: metav1.StatusFailure, Code: http.StatusGone, Reason: metav1.StatusReasonExpired, Message: err.Error(),
 			}})
 			return
 		default:
-			klog.FromContext(ctx).Error(err, "watch")
+			if err != nil {
+				klog.FromContext(ctx).Error(err, "watch")
+			}
 			sleep(ctx, long-pace) // the pace comes on top
 		}
 	}

@@ -32,8 +32,10 @@ type kind struct {
 	group          schema.GroupVersion
 	resource       string
 	namespace      string // empty for all, and for what is in none
+	name           string // empty for all
 	labels, fields string // selectors; empty for all
 	object         runtime.Object
+	paged          bool                 // there may be thousands
 	slim           func(runtime.Object) // drops what nobody asks for, so that a long list is not held whole
 }
 
@@ -85,8 +87,18 @@ func (s *source) ask(options *metav1.ListOptions) (*rest.Request, error) {
 	return api.Get().NamespaceIfScoped(s.kind.namespace, s.kind.namespace != "").Resource(s.kind.resource).VersionedParams(options, metav1.ParameterCodec), nil
 }
 
-// list puts pages together. Each is asked of what is stored, not of what a server remembers, which may lie behind what was seen already.
-func (s *source) list(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
+// list asks for few objects as client-go would: of what a server remembers, at least as new as what was seen already, which costs what is
+// stored nothing however many ask. Thousands of objects are asked for in pages, and of what is stored: a server gives what it remembers
+// whole, and only the control plane's few nodes follow all Nodes.
+func (s *source) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	if !s.kind.paged {
+		return s.page(ctx, metav1.ListOptions{ResourceVersion: options.ResourceVersion})
+	}
+	return s.pages(ctx)
+}
+
+// pages puts them together.
+func (s *source) pages(ctx context.Context) (runtime.Object, error) {
 	var items []runtime.Object
 	var whole runtime.Object
 	for options := (metav1.ListOptions{Limit: page}); ; {

@@ -34,7 +34,10 @@ type troubles struct {
 }
 
 // trouble is a cause, and what somebody has to do about it.
-type trouble struct{ text, do string }
+type trouble struct {
+	text, do string
+	right    bool // to follow is missing
+}
 
 type saying struct {
 	who  *follower
@@ -47,7 +50,7 @@ func newTroubles(log *slog.Logger) *troubles {
 
 // hears takes what went wrong for a follower. What it has heard of it before is no news, and what is followed by something else at once is not said.
 func (t *troubles) hears(f *follower, err error) {
-	one := trouble{plain(err), remedy(err)}
+	one := trouble{text: plain(err), do: remedy(err), right: apierrors.IsForbidden(err)}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.first(f, err) {

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"k8s.io/client-go/rest"
 
@@ -24,6 +25,9 @@ import (
 type inMemory struct{ api *fakeAPI }
 
 func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
+	m.api.mu.Lock()
+	m.api.tried = append(m.api.tried, time.Now())
+	m.api.mu.Unlock()
 	if m.api.down.Load() {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 	}
@@ -80,7 +84,7 @@ type world struct {
 }
 
 // inVirtualTime runs body beside a watcher whose kubeconfig is there.
-func inVirtualTime(t *testing.T, body func(w world)) {
+func inVirtualTime(t *testing.T, body func(w world), prepare ...func(*follower)) {
 	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := os.WriteFile(kubeconfig, []byte("read already"), 0o600); err != nil {
@@ -94,6 +98,9 @@ func inVirtualTime(t *testing.T, body func(w world)) {
 			path: kubeconfig, text: []byte("read already"),
 			client: &http.Client{Transport: inMemory{w.api}},
 			config: &rest.Config{Host: "https://api-int.example.com:6443"},
+		}
+		for _, change := range prepare {
+			change(w.watcher.follower)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)

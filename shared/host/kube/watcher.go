@@ -42,8 +42,8 @@ func (a *API) AllNodes(label string) *Watcher {
 }
 
 func (a *API) nodes(what, selector string, labels []string, wanted func(Node) bool) *Watcher {
-	w := &Watcher{follower: &follower{access: a.access, log: a.log, troubles: a.troubles, kind: kind{
-		what: what, group: corev1.SchemeGroupVersion, resource: "nodes", labels: selector, object: &corev1.Node{}, slim: slimNode,
+	w := &Watcher{follower: &follower{access: a.access, log: a.log, troubles: a.troubles, crowd: a.crowd, kind: kind{
+		what: what, group: corev1.SchemeGroupVersion, resource: "nodes", labels: selector, object: &corev1.Node{}, slim: slimNode, paged: selector == "",
 	}}}
 	w.table = &table[Node]{
 		all: map[string]Node{}, equal: Node.Equal, well: w.follower.well, changed: w.tell,

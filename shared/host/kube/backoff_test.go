@@ -1,0 +1,107 @@
+package kube
+
+import (
+	"testing"
+	"time"
+)
+
+func crowded(f *follower) { f.crowd = true }
+
+// TestCrowd_Outage has the API away for ten minutes: one of a crowd asks seldom, at times that another one does not ask at, and is back
+// soon after the API is. On the control plane the pace stays what it is.
+func TestCrowd_Outage(t *testing.T) {
+	const outage = 10 * time.Minute
+	asks := func(prepare ...func(*follower)) (times []time.Duration) {
+		inVirtualTime(t, func(w world) {
+			w.api.set("master-0", at("192.0.2.10"))
+			expect(t, w, "master-0")
+			time.Sleep(time.Minute)
+			before := len(w.api.tried)
+			began := time.Now()
+			w.api.down.Store(true)
+			w.api.endWatches()
+			time.Sleep(outage)
+			w.api.set("master-1", at("192.0.2.11"))
+			w.api.down.Store(false)
+			w.names()
+			for _, tried := range w.api.tried[before:] {
+				times = append(times, tried.Sub(began))
+			}
+			time.Sleep(lastSpread + pace)
+			expect(t, w, "master-0", "master-1")
+			if lists, _ := w.api.counts(); lists != 1 {
+				t.Errorf("%d lists, want only the first", lists)
+			}
+		}, prepare...)
+		return times
+	}
+	one, other, alone := asks(crowded), asks(crowded), asks()
+	if most := int(3 * outage / lastSpread); len(one) > most || len(one) < 10 {
+		t.Errorf("one of a crowd asks %d times in %v, want %d at most", len(one), outage, most)
+	}
+	same := map[time.Duration]bool{}
+	for _, at := range one {
+		same[at] = true
+	}
+	for _, at := range other {
+		if at > 0 && same[at] {
+			t.Errorf("two of a crowd ask %v after the API went", at)
+		}
+	}
+	if least := int(outage/pace) - 2; len(alone) < least {
+		t.Errorf("on the control plane %d questions in %v, want %d", len(alone), outage, least)
+	}
+}
+
+// TestCrowd_EndedInOrder has the API end all streams in order, as a server does that is shut down: a crowd does not come back at once.
+func TestCrowd_EndedInOrder(t *testing.T) {
+	var waits []time.Duration
+	for range 20 {
+		inVirtualTime(t, func(w world) {
+			w.api.set("master-0", at("192.0.2.10"))
+			expect(t, w, "master-0")
+			time.Sleep(time.Minute)
+			began, before := time.Now(), len(w.api.tried)
+			w.api.endWatches()
+			time.Sleep(firstSpread + pace)
+			w.names()
+			if len(w.api.tried) != before+1 {
+				t.Fatalf("%d questions, want one", len(w.api.tried)-before)
+			}
+			waits = append(waits, w.api.tried[before].Sub(began))
+		}, crowded)
+	}
+	late := 0
+	for _, wait := range waits {
+		if wait > firstSpread/4 {
+			late++
+		}
+	}
+	if late < 5 {
+		t.Errorf("a crowd comes back after %v, want it spread over %v", waits, firstSpread)
+	}
+}
+
+// TestList_FromMemory holds that few objects are asked for as the server remembers them, and never as older than what was seen; and that
+// thousands are asked for in pages.
+func TestList_FromMemory(t *testing.T) {
+	for _, tt := range []struct {
+		paged       bool
+		first, then string // resourceVersion/limit
+	}{{false, "0/", "101/"}, {true, "/100", "/100"}} {
+		inVirtualTime(t, func(w world) {
+			expect(t, w)
+			w.api.set("master-0", at("192.0.2.10"))
+			expect(t, w, "master-0")
+			w.api.forget()
+			w.api.endWatches()
+			time.Sleep(2*pace + firstSpread)
+			expect(t, w, "master-0")
+			w.api.mu.Lock()
+			defer w.api.mu.Unlock()
+			if len(w.api.listed) != 2 || w.api.listed[0] != tt.first || w.api.listed[1] != tt.then {
+				t.Errorf("paged %t: lists of %q, want %q and then %q", tt.paged, w.api.listed, tt.first, tt.then)
+			}
+		}, func(f *follower) { f.kind.paged = tt.paged })
+	}
+}
