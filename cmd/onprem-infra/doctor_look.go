@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/doctor"
@@ -47,6 +48,7 @@ type doctorLook struct {
 	vrrp       func(from, to netip.Addr) (bool, error)
 	neighbours func(link string) ([]link.Entry, error)
 	nodes      func(ctx context.Context) ([]kube.Node, error)
+	rights     func(ctx context.Context, r role.Role) ([]missingRight, error)
 	asks       doctorAsks
 
 	mu    sync.Mutex
@@ -59,6 +61,9 @@ func newDoctor(p plan.Plan, m *monitor) *doctorLook {
 		statusLook: newStatusLook(p), whole: p, again: again,
 		whoHas: sonar.WhoHas, echo: sonar.Echo, vrrp: sonar.VRRP, neighbours: link.Neighbours, asks: newDoctorAsks(p, newNodeProber(p, access)),
 		nodes: func(ctx context.Context) ([]kube.Node, error) { return nodesNow(ctx, p, m.credentials(p), m.log) },
+		rights: func(ctx context.Context, r role.Role) ([]missingRight, error) {
+			return askRights(ctx, p, r, kube.NewAPI(m.credentials(p), m.log))
+		},
 	}
 }
 
@@ -161,7 +166,24 @@ func (l *doctorLook) looks(ctx context.Context, f *doctor.Facts, kind role.Role,
 		func() { l.balancer(ctx, f, kind) },
 		func() { l.servers(ctx, f, kind, members) },
 		func() { l.tracks(ctx, f, kind) },
+		func() { l.rightsOf(ctx, f, kind) },
 		func() { l.answers(ctx, f, kind) })
+}
+
+// rightsOf are those that the API does not give this node. A bootstrap machine asks with an administrator's.
+func (l *doctorLook) rightsOf(ctx context.Context, f *doctor.Facts, kind role.Role) {
+	if kind == role.Bootstrap {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, doctorAPI)
+	defer cancel()
+	missing, err := l.rights(ctx, kind)
+	if err != nil {
+		l.unseen("the rights of this node", err)
+	}
+	for _, m := range missing {
+		f.Rights = append(f.Rights, doctor.Right{What: m.Right, Without: m.Without, Do: cluster.Remedy})
+	}
 }
 
 // kind is what this host is, by what it has been given; empty for a plain one.

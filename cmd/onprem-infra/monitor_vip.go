@@ -85,7 +85,7 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	now := inForce(p)
 	access := kube.NewAccess(m.credentials(p), m.log)
 	checks := nodeChecks(m, host, now, r, r == role.Master && !memory.Open, newNodeProber(p, access))
-	seen := newNodeCluster(p, r, kube.NewAPI(m.credentials(p), m.log), m.log)
+	seen := newNodeCluster(p, r, m.api(p, r), m.log)
 	room := vip.New(now, r, header, memory, host, seen, checks, time.Now)
 	room.Expect(wanted)
 	founding := newFounding(m, p, r, memory, access)
@@ -107,6 +107,9 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 		m.serve(ctx, p, p.Ports[port.MonitorVIP], map[string]func() error{"/healthz": func() error { return vipAlive(m, checks) }})
 		m.watch(ctx, "the node's checks", checks.Run)
 		m.watch(ctx, "what the checks say", func(ctx context.Context) error { return host.keepSaid(ctx, checks.Say) })
+		m.watch(ctx, "the rights of this node", func(ctx context.Context) error {
+			return host.keepRights(ctx, func() []missingRight { return missingRights(p, r, seen.api.Refused()) })
+		})
 		if founding != nil {
 			m.watch(ctx, "whether this node is the first one", founding.Run)
 		}

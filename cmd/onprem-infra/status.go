@@ -43,6 +43,7 @@ With -o json it prints one object; its fields stay as they are:
   clashes[]   kind, instance, for, link, id, vip, who{address,mac}, better{address,mac}, version,
               intervalMs, priority, vips, last, free; kind is one of foreign-router, stranger,
               version, interval, one-way, two-holders, duplicate-address
+  rights[]    right, without: what the API does not let this node do, and what it does without
   hears       what of other routers reaches this host, in words
   unseen[]    what could not be looked at, in words
 With --watch it goes on until it is stopped, and ends with 0: with -o json an object a line.`

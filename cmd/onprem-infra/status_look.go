@@ -116,6 +116,10 @@ func (l *statusLook) report(ctx context.Context) statusReport {
 	entries := l.entries(&r)
 	l.elections(&r, links, agreed, status, entries)
 	l.gate(&r, links)
+	var unread error
+	if r.Rights, unread = l.host.rights(); unread != nil {
+		r.unseen("the rights of this node", unread)
+	}
 	l.others(ctx, &r)
 	r.At = l.now().UTC()
 	r.Verdict = l.verdict(r, err == nil)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/shared/judge"
 )
 
@@ -33,6 +34,9 @@ func (l *statusLook) verdict(r statusReport, links bool) judge.Verdict {
 	}
 	for _, n := range r.Names {
 		f.Names = append(f.Names, judge.Name{Name: n.Name, Right: n.Right})
+	}
+	for _, m := range r.Rights {
+		f.Rights = append(f.Rights, judge.Right{What: m.Right, Without: m.Without, Do: cluster.Remedy})
 	}
 	return judge.Of(f)
 }

@@ -70,6 +70,14 @@ func older(f Facts) (out []Finding) {
 	return out
 }
 
+// rights comes before what a node does not know for the lack of one.
+func rights(f Facts) (out []Finding) {
+	for _, r := range f.Rights {
+		out = append(out, Finding{Looked: "the right of this node's kubelet to " + r.What, Seen: "the API does not give it: " + r.Without, Do: r.Do})
+	}
+	return out
+}
+
 func keepalivedDead(f Facts) []Finding {
 	if !f.speaks() || f.Keepalived.Running || f.Keepalived.Applied == "" {
 		return nil

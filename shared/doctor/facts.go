@@ -35,6 +35,7 @@ type Facts struct {
 	Heard    []clash.Finding // what is wrong with the adverts that came by
 	Proposed map[vrrp.Kind]vrrp.ID
 
+	Rights     []Right // that this node lacks
 	Keepalived *Daemon
 	Runs       []Run
 	Monitors   []Monitor
@@ -112,6 +113,13 @@ type Member struct {
 	ControlPlane bool
 	Self         bool
 	Named        bool // by the API; else by this host's own memory or configuration
+}
+
+// Right is one that the cluster's API does not give this node.
+type Right struct {
+	What    string // in words
+	Without string // what the node does
+	Do      string
 }
 
 // Daemon is keepalived as its parent says.

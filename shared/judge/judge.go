@@ -35,6 +35,7 @@ type Facts struct {
 	Daemon   *Daemon  // nil where keepalived has not been started
 	Servers  []Server // behind this node's balancer
 	Names    []Name   // that this host's name server answers
+	Rights   []Right  // that this node lacks
 	Expected bool     // this host is one that runs keepalived
 }
 
@@ -67,6 +68,11 @@ type Name struct {
 	Right bool
 }
 
+// Right is one that the cluster's API does not give this node.
+type Right struct {
+	What, Without, Do string // in words; what the node does without it, and what to do
+}
+
 // judgement collects reasons by their level.
 type judgement map[Level][]string
 
@@ -87,6 +93,9 @@ func Of(f Facts) Verdict {
 		if !n.Right {
 			j.add(Degraded, "this host's name server answers wrongly for %s", n.Name)
 		}
+	}
+	for _, r := range f.Rights {
+		j.add(Degraded, "this node may not %s: %s; %s", r.What, r.Without, r.Do)
 	}
 	v := Verdict{Level: OK, Why: []string{}}
 	for _, l := range []Level{Down, Degraded, Unknown} {
