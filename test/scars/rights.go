@@ -40,6 +40,6 @@ func rights() []Scar {
 		kept("RI-08", "A node that lacked a right said so nowhere but in its log.",
 			by(command, "TestMissingRights", command+"/rights.go", "lacks = lacks || !may", "_ = may"),
 			by(command, "TestMissingRights", "shared/host/kube/rights.go", "if one.right {", "if false {"),
-			by(command, "TestStatus_MissingRight", command+"/status_text.go", "range r.Rights", "range r.Rights[:0]")),
+			by(command, "TestStatus_MissingRight", command+"/status_verdict.go", "range r.Rights", "range r.Rights[:0]")),
 	}
 }

@@ -84,7 +84,8 @@ func (s *source) ask(options *metav1.ListOptions) (*rest.Request, error) {
 		return nil, err
 	}
 	options.LabelSelector, options.FieldSelector = s.kind.labels, s.kind.fields
-	return api.Get().NamespaceIfScoped(s.kind.namespace, s.kind.namespace != "").Resource(s.kind.resource).VersionedParams(options, metav1.ParameterCodec), nil
+	// client-go would ask ten times more, once a second, where a connection is taken and closed, as by a balancer without a server.
+	return api.Get().MaxRetries(0).NamespaceIfScoped(s.kind.namespace, s.kind.namespace != "").Resource(s.kind.resource).VersionedParams(options, metav1.ParameterCodec), nil
 }
 
 // list asks for few objects as client-go would: of what a server remembers, at least as new as what was seen already, which costs what is
