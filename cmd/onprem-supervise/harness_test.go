@@ -28,8 +28,10 @@ const beSupervisor = "ONPREM_SUPERVISE_TEST"
 func TestMain(m *testing.M) {
 	if os.Getenv(beSupervisor) == "1" {
 		if os.Getpid() == 1 {
-			if err := unix.Mount("proc", "/proc", "proc", 0, ""); err != nil {
-				panic(err)
+			for kind, at := range map[string]string{"proc": "/proc", "tmpfs": "/run"} {
+				if err := unix.Mount(kind, at, kind, 0, ""); err != nil {
+					panic(err)
+				}
 			}
 		}
 		if err := limitInotify(); err != nil {
@@ -91,7 +93,7 @@ func newSupervisor(t *testing.T, keepalived []string, vips ...string) *superviso
 	return s
 }
 
-// contained is what makes a process the first one of its process namespace, with a /proc of its own, as in a container.
+// contained is what makes a process the first one of its process namespace, with a /proc and a /run of its own, as in a container.
 func contained() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID, Unshareflags: syscall.CLONE_NEWNS}
 }

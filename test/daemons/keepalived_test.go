@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
@@ -61,23 +62,40 @@ func add(t *testing.T, l *lab.Lab, name string, addresses ...string) *lab.Host {
 }
 
 // judging is a shell script that has the program $0 test $1/keepalived.conf where the check
-// scripts are what they are on a node, in a mount namespace of its own.
+// scripts are what they are on a node, in a mount namespace of its own. What the package has in
+// that directory stays there: Debian 13's keepalived ends without it.
 const judging = `
+	mkdir "$1/etc" && cp -r /etc/keepalived/. "$1/etc" && chmod 755 "$1/etc"
 	mount -t tmpfs -o mode=755 tmpfs /etc/keepalived
+	cp -r "$1/etc/." /etc/keepalived
 	for name in ocp_script ocp_script_both mcs_script ingress ingress_ready default_ingress; do
 		install -m 755 /bin/true "/etc/keepalived/chk_$name.sh"
 	done
 	exec "$0" --config-test --log-console --log-detail --use-file "$1/keepalived.conf"`
 
+// placed is a directory with the configuration, whose own files are below it. Their directories are
+// there, as the supervisor makes them first: since 2.2.8 keepalived refuses to track a file in a
+// directory that is missing.
+func placed(t *testing.T, config []byte) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for _, tracked := range []string{supervised.TrackDir, supervised.HolderDir, supervised.FaultDir} {
+		if err := os.MkdirAll(filepath.Join(dir, tracked), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config = bytes.ReplaceAll(config, []byte("/run/onprem-infra/keepalived"), []byte(dir))
+	if err := os.WriteFile(filepath.Join(dir, "keepalived.conf"), config, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // judge asks keepalived about a configuration, in a file system where the check scripts are what they are on a node. It returns the exit
 // code and everything that keepalived says.
 func judge(t *testing.T, host *lab.Host, config []byte) (code int, said string) {
 	t.Helper()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "keepalived.conf"), config, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	cmd := host.Command(t.Context(), "unshare", "--mount", "sh", "-euc", judging, need.Command(t, "keepalived"), dir)
+	cmd := host.Command(t.Context(), "unshare", "--mount", "sh", "-euc", judging, need.Command(t, "keepalived"), placed(t, config))
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {

@@ -77,11 +77,10 @@ func silentServer(t *testing.T) (host *lab.Host, questions *atomic.Int64) {
 // know it. The limits are the shortest that a resolver takes: what counts is whether it is asked.
 func judgeNamed(t *testing.T, host *lab.Host, config []byte) (code int, said string) {
 	t.Helper()
-	dir := t.TempDir()
+	dir := placed(t, config)
 	for name, text := range map[string]string{
-		"keepalived.conf": string(config), "hosts": "127.0.0.1 localhost\n",
-		"nsswitch.conf": "hosts: files dns\n",
-		"resolv.conf":   "nameserver 192.0.2.53\noptions timeout:1 attempts:1\n",
+		"hosts": "127.0.0.1 localhost\n", "nsswitch.conf": "hosts: files dns\n",
+		"resolv.conf": "nameserver 192.0.2.53\noptions timeout:1 attempts:1\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)

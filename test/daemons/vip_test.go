@@ -41,7 +41,7 @@ func startText(t *testing.T, host *lab.Host, config []byte) keepalive {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := host.Command(context.WithoutCancel(t.Context()), need.Command(t, "keepalived"), "--dont-fork", "--log-console", "--log-detail", "--vrrp",
+	cmd := host.Contained(context.WithoutCancel(t.Context()), need.Command(t, "keepalived"), "--dont-fork", "--log-console", "--log-detail", "--vrrp",
 		"--use-file", k.conf, "--pid", filepath.Join(dir, "pid"), "--vrrp_pid", filepath.Join(dir, "vrrp.pid"))
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {

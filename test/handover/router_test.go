@@ -97,7 +97,7 @@ func (r *router) start() {
 		r.Fatal(err)
 	}
 	defer log.Close()
-	r.cmd = r.Command(context.WithoutCancel(r.Context()), self)
+	r.cmd = r.Contained(context.WithoutCancel(r.Context()), self)
 	r.cmd.Env = append(os.Environ(), beSupervisor+"="+r.dir)
 	r.cmd.Stdout, r.cmd.Stderr = log, log
 	if err := r.cmd.Start(); err != nil {

@@ -39,6 +39,13 @@ func (h *Host) Command(ctx context.Context, name string, args ...string) *exec.C
 	return cmd
 }
 
+// Contained is Command with a /run of its own, as a container has it: while it starts, keepalived
+// 2.3.2 or later locks a file there, so that of two that share the directory one may end.
+func (h *Host) Contained(ctx context.Context, name string, args ...string) *exec.Cmd {
+	const script = `mount -t tmpfs tmpfs /run && exec "$0" "$@"`
+	return h.Command(ctx, "unshare", append([]string{"--mount", "sh", "-c", script, name}, args...)...)
+}
+
 // Do runs f on a thread inside the host's network. Sockets that f makes stay there; goroutines that it starts do not.
 func (h *Host) Do(f func() error) error { return in(h.Path(), f) }
 
