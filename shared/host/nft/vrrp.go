@@ -2,9 +2,11 @@ package nft
 
 import (
 	"fmt"
+	"net/netip"
 
 	"github.com/google/nftables"
 	"github.com/google/nftables/expr"
+	"golang.org/x/sys/unix"
 
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -22,7 +24,19 @@ const (
 // Far names the virtual routers, by family, whose adverts are dropped if they have passed a router.
 // Others of the same IDs elsewhere are left alone: a host may run a keepalived of its user's own,
 // and the kernel's hop limit, which that may send with, is not 255.
-type Far struct{ IPv4, IPv6 []vrrp.ID }
+type Far struct {
+	IPv4, IPv6 []vrrp.ID
+	Groups     []Group
+}
+
+// Group is a virtual router that takes adverts from everybody on its link, by multicast. Those that
+// name another VIP, or more than one, are of another cluster with the same ID: they are dropped.
+// keepalived did so until 2.3.2; since then it only logs them, and gives way to a higher priority.
+type Group struct {
+	Link string
+	ID   vrrp.ID
+	VIP  netip.Addr
+}
 
 // FarFilter holds the rules for that. The zero value has seen nothing; one is for one Far, and
 // for one goroutine.
@@ -50,7 +64,8 @@ func (f *FarFilter) Keep(far Far) (changed bool, err error) {
 		hops   uint32 // where the header has them
 		ids    []vrrp.ID
 	}{{nftables.TableFamilyIPv4, 8, far.IPv4}, {nftables.TableFamilyIPv6, 7, far.IPv6}} {
-		again, err := keepFar(c, one.family, farRules(one.hops, one.ids))
+		rules := append(farRules(one.hops, one.ids), groupRules(one.family, far.Groups)...)
+		again, err := keepFar(c, one.family, rules)
 		if err != nil {
 			return changed, fmt.Errorf("write table %s: %w", farTable, err)
 		}
@@ -71,6 +86,33 @@ func farRules(hops uint32, ids []vrrp.ID) (rules [][]expr.Any) {
 			&expr.Cmp{Op: expr.CmpOpNeq, Register: register, Data: []byte{nearHops}},
 			&expr.Verdict{Kind: expr.VerdictDrop},
 		})
+	}
+	return rules
+}
+
+// groupRules drop the adverts of virtual routers on their links that are about other addresses than
+// their VIP. An advert has how many these are at 3, and the first one at 8 (RFC 5798 5.2).
+func groupRules(family nftables.TableFamily, groups []Group) (rules [][]expr.Any) {
+	for _, g := range groups {
+		if g.VIP.Is4() != (family == nftables.TableFamilyIPv4) {
+			continue
+		}
+		link := make([]byte, unix.IFNAMSIZ)
+		copy(link, g.Link)
+		for _, field := range []struct {
+			at   uint32
+			want []byte
+		}{{3, []byte{1}}, {8, g.VIP.AsSlice()}} {
+			rules = append(rules, []expr.Any{
+				&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: register}, equal(link),
+				&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: register}, equal([]byte{protocolVRRP}),
+				&expr.Payload{DestRegister: register, Base: expr.PayloadBaseTransportHeader, Offset: 1, Len: 1},
+				equal([]byte{byte(g.ID)}),
+				&expr.Payload{DestRegister: register, Base: expr.PayloadBaseTransportHeader, Offset: field.at, Len: uint32(len(field.want))},
+				&expr.Cmp{Op: expr.CmpOpNeq, Register: register, Data: field.want},
+				&expr.Verdict{Kind: expr.VerdictDrop},
+			})
+		}
 	}
 	return rules
 }

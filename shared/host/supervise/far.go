@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -37,6 +38,19 @@ func (o order) hopLimited(paces map[string]pace) (far nft.Far) {
 	return nft.Far{IPv4: slices.Compact(far.IPv4), IPv6: slices.Compact(far.IPv6)}
 }
 
+// groups are the virtual routers that take adverts from everybody, by the link of each instance.
+func (o order) groups(multicast map[string]string) (all []nft.Group) {
+	for name, link := range multicast {
+		if id, vips := o.ids[name], o.vips[name]; id != 0 && len(vips) == 1 {
+			all = append(all, nft.Group{Link: link, ID: id, VIP: vips[0]})
+		}
+	}
+	slices.SortFunc(all, func(a, b nft.Group) int {
+		return cmp.Or(cmp.Compare(a.Link, b.Link), cmp.Compare(a.ID, b.ID), a.VIP.Compare(b.VIP))
+	})
+	return all
+}
+
 // dropFar has the kernel drop adverts that have passed a router before keepalived starts, and looks
 // once a beat whether the rules are still there: a program may load all rules anew. keepalived
 // itself compares hops only for peers that it knows. A kernel that refuses costs the host this
@@ -56,6 +70,7 @@ func (s *supervisor) dropFar(now time.Time) {
 	}
 	if changed {
 		s.Log.Info("drop adverts that have passed a router",
-			"ipv4", fmt.Sprint(s.order.far.IPv4), "ipv6", fmt.Sprint(s.order.far.IPv6))
+			"ipv4", fmt.Sprint(s.order.far.IPv4), "ipv6", fmt.Sprint(s.order.far.IPv6),
+			"or_name_other_vips", fmt.Sprint(s.order.far.Groups))
 	}
 }

@@ -55,7 +55,7 @@ func readOrder(config []byte) order {
 	paces := map[string]pace{}
 	o := order{vips: map[string][]netip.Addr{}, bonus: map[string]bool{}, alone: map[string]bool{},
 		ids: map[string]vrrp.ID{}, elections: map[string]election{}, tracking: readTracking(config)}
-	instance, on, block := "", "", ""
+	instance, on, block, multicast := "", "", "", map[string]string{}
 	for line := range bytes.Lines(config) {
 		words := strings.Fields(string(line))
 		switch {
@@ -71,7 +71,9 @@ func readOrder(config []byte) order {
 			}
 		case instance == "":
 		case words[0] == "virtual_ipaddress" || words[0] == "unicast_peer":
-			block = words[0]
+			if block = words[0]; block == "unicast_peer" {
+				delete(multicast, instance)
+			}
 		case block == "virtual_ipaddress":
 			text, _, _ := strings.Cut(words[0], "/")
 			if vip, err := netip.ParseAddr(text); err == nil {
@@ -81,6 +83,7 @@ func readOrder(config []byte) order {
 			paces[instance] = o.speaksTo(instance, on, words[0], paces[instance])
 		case words[0] == "interface" && len(words) > 1:
 			on = words[1]
+			multicast[instance] = on
 		case words[0] == "virtual_router_id" && len(words) > 1:
 			if id, err := strconv.ParseUint(words[1], 10, 8); err == nil {
 				o.ids[instance] = vrrp.ID(id)
@@ -95,6 +98,7 @@ func readOrder(config []byte) order {
 	}
 	o.goBy(paces)
 	o.far = o.hopLimited(paces)
+	o.far.Groups = o.groups(multicast)
 	return o
 }
 
