@@ -63,3 +63,22 @@ func TestNamespaceOfPods(t *testing.T) {
 		}
 	}
 }
+
+// TestNamespaceOnOpenShift holds what keeps OpenShift's own controllers from the namespace: one that sets pod security
+// levels by the rights of accounts, and one that sends pods where a project's default selector says. Elsewhere nobody
+// knows the names.
+func TestNamespaceOnOpenShift(t *testing.T) {
+	list, err := nodes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range list {
+		about := Objects(n.plan)[0].About().Metadata
+		sync, said := about.Labels["security.openshift.io/scc.podSecurityLabelSync"]
+		selector, named := about.Annotations["openshift.io/node-selector"]
+		openShift := n.plan.Flavour().Around
+		if openShift != said || openShift != named || selector != "" || openShift && sync != "false" {
+			t.Errorf("%s: label sync %q (%v), node selector %q (%v)", n.name, sync, said, selector, named)
+		}
+	}
+}

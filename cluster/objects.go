@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"maps"
+
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
@@ -38,12 +40,15 @@ func Grants(p plan.Plan) (objects []object.Object) {
 // namespace lets pods use the host's network and files, and be placed on the CPUs that are set apart for the cluster's own work.
 func namespace(p plan.Plan) object.Object {
 	const level = "privileged"
+	labels := map[string]string{
+		"pod-security.kubernetes.io/enforce": level, "pod-security.kubernetes.io/audit": level,
+		"pod-security.kubernetes.io/warn": level,
+	}
+	maps.Copy(labels, p.Flavour().NamespaceLabels)
 	return object.Namespace{Head: object.Head{APIVersion: object.Core, Kind: "Namespace", Metadata: object.Meta{
 		Name:        p.Namespace,
 		Annotations: p.Flavour().NamespaceAnnotations,
-		Labels: map[string]string{
-			"pod-security.kubernetes.io/enforce": level, "pod-security.kubernetes.io/audit": level, "pod-security.kubernetes.io/warn": level,
-		},
+		Labels:      labels,
 	}}}
 }
 

@@ -51,10 +51,16 @@ func superseded() []string {
 	}
 	add(path.Join(common, layer, "files"), "configure-ip-forwarding.yaml", "coredns-corefile.yaml", "coredns.yaml", "keepalived-script-default-ingress.yaml",
 		"keepalived.yaml", "resolv-prepender.yaml", "wait-for-br-ex-up.yaml", "wait-for-node-ip.yaml")
+	// How its monitors speak VRRP, which ours do not read. It has moved from one platform to all, and not in all releases
+	// to one name.
+	add(path.Join(common, layer, "files"), "keepalived-flip-mode.yaml", "baremetal-keepalived-flip-mode.yaml")
+	add(path.Join(common, "baremetal/files"), "baremetal-keepalived-flip-mode.yaml")
 	add(path.Join(common, "vsphere/units"), "nodeip-configuration-vsphere-upi.service.yaml")
-	add(path.Join("master/00-master", layer, "files"), "haproxy-haproxy.yaml", "keepalived-keepalived.yaml", "keepalived-mcs-script.yaml",
-		"keepalived-script-both.yaml", "keepalived-script.yaml")
+	// An arbiter has a control plane node's, with keepalived's scripts, which it does not run.
+	for _, role := range []string{"master/00-master", "arbiter/00-arbiter"} {
+		add(path.Join(role, layer, "files"), "haproxy-haproxy.yaml", "keepalived-keepalived.yaml",
+			"keepalived-mcs-script.yaml", "keepalived-script-both.yaml", "keepalived-script.yaml")
+	}
 	add(path.Join("worker/00-worker", layer, "files"), "keepalived-keepalived.yaml")
-	add(path.Join("arbiter/00-arbiter", layer, "files"), "haproxy-haproxy.yaml", "keepalived-keepalived.yaml")
 	return all
 }

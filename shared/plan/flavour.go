@@ -16,6 +16,7 @@ type Flavour struct {
 	RemoteLabel          string            // of a worker on another network than the VIPs
 	PodAnnotations       map[string]string // of every pod of ours
 	NamespaceAnnotations map[string]string
+	NamespaceLabels      map[string]string
 	KubeletGate          string // the drop-in by which kubelet waits for resolv.conf
 	ResolvMarker         string // the file that it waits for
 	ResolvedDropIn       string // where systemd-resolved is in charge
@@ -76,9 +77,15 @@ func openShift(platform spec.Platform) Flavour {
 			// No constraint of somebody else's that allows as much may be laid on the mirror of the pod.
 			"openshift.io/required-scc": "privileged",
 		},
-		NamespaceAnnotations: map[string]string{"workload.openshift.io/allowed": "management"},
-		KubeletGate:          "10-mco-on-prem-wait-resolv.conf",
-		ResolvMarker:         "/run/resolv-prepender-kni-conf-done", ResolvedDropIn: "/etc/systemd/resolved.conf.d/60-kni.conf",
+		NamespaceAnnotations: map[string]string{
+			"workload.openshift.io/allowed": "management",
+			// Pods go to every node, whatever selector new projects have by default.
+			"openshift.io/node-selector": "",
+		},
+		// No controller may work out another pod security level from the rights of the namespace's accounts.
+		NamespaceLabels: map[string]string{"security.openshift.io/scc.podSecurityLabelSync": "false"},
+		KubeletGate:     "10-mco-on-prem-wait-resolv.conf",
+		ResolvMarker:    "/run/resolv-prepender-kni-conf-done", ResolvedDropIn: "/etc/systemd/resolved.conf.d/60-kni.conf",
 		MachineConfig: true, Routers: true, Around: true,
 	}
 	if platform == spec.None {

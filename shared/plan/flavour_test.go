@@ -59,7 +59,7 @@ func TestFlavour(t *testing.T) {
 				}
 			}
 			f := p.Flavour()
-			if machine := f.MachineConfig && f.Routers && f.Around && len(f.PodAnnotations) == 2 && len(f.NamespaceAnnotations) == 1; machine != tt.machineConf {
+			if machine := f.MachineConfig && f.Routers && f.Around && len(f.PodAnnotations) == 2 && len(f.NamespaceAnnotations) == 2; machine != tt.machineConf {
 				t.Errorf("%+v", f)
 			}
 			if hand := (Plan{Platform: tt.platform}).Flavour().Founds; tt.said == "" && hand != tt.kubernetes {

@@ -43,7 +43,17 @@ var theirs = map[string]string{
 	"arbiter/00-arbiter/on-prem/files/haproxy-haproxy.yaml":              "/etc/kubernetes/static-pod-resources/haproxy/haproxy.cfg.tmpl",
 	"arbiter/00-arbiter/on-prem/files/haproxy.yaml":                      runs + "haproxy.yaml",
 	"arbiter/00-arbiter/on-prem/files/keepalived-keepalived.yaml":        "/etc/kubernetes/static-pod-resources/keepalived/keepalived.conf.tmpl",
+	"arbiter/00-arbiter/on-prem/files/keepalived-mcs-script.yaml":        "/etc/kubernetes/static-pod-resources/keepalived/scripts/chk_mcs_script.sh.tmpl",
+	"arbiter/00-arbiter/on-prem/files/keepalived-script-both.yaml":       "/etc/kubernetes/static-pod-resources/keepalived/scripts/chk_ocp_script_both.sh.tmpl",
+	"arbiter/00-arbiter/on-prem/files/keepalived-script.yaml":            "/etc/kubernetes/static-pod-resources/keepalived/scripts/chk_ocp_script.sh.tmpl",
+	// By the names that it has had, in releases that have it for one platform and for all.
+	"common/baremetal/files/baremetal-keepalived-flip-mode.yaml": monitorMode,
+	"common/on-prem/files/baremetal-keepalived-flip-mode.yaml":   monitorMode,
+	"common/on-prem/files/keepalived-flip-mode.yaml":             monitorMode,
 }
+
+// monitorMode says how the operator's own monitors have keepalived speak.
+const monitorMode = "/etc/keepalived/monitor.conf"
 
 // ipv6Settings are the operator's for every platform. Where we bring none its own stay.
 const ipv6Settings = "/etc/NetworkManager/conf.d/01-ipv6.conf"

@@ -14,5 +14,11 @@ func orders() []Scar {
 				"\nAfter=NetworkManager-wait-online.service firstboot-osupdate.target onprem-install.service\n")),
 		kept("OR-03", "On vSphere a second unit chose the node's addresses and wrote the same files.",
 			by(matrix, "TestOneChoice", "cluster/assets.go", "\t\tb.Unit(units.VSphereUPI())\n", "")),
+		kept("OR-04", "Arbiters kept keepalived's scripts, which nothing ran.",
+			by(matrix, "TestOver", "cluster/mco/names.go", `{"master/00-master", "arbiter/00-arbiter"} {`, `{"master/00-master"} {`)),
+		kept("OR-05", "Nodes kept a file that said in which mode the operator's keepalived speaks.",
+			by(matrix, "TestOver", "cluster/mco/names.go", `"keepalived-flip-mode.yaml", "baremetal-keepalived-flip-mode.yaml")`, `"keepalived-flip-mode.yaml")`)),
+		kept("OR-06", "OpenShift's controllers changed the namespace's pod security levels, or kept its pods from nodes.",
+			by("cluster", "TestNamespaceOnOpenShift", "cluster/objects.go", "\tmaps.Copy(labels, p.Flavour().NamespaceLabels)\n", "\t_ = maps.Copy[map[string]string, map[string]string]\n")),
 	}
 }

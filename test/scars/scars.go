@@ -79,7 +79,7 @@ func Parts() []Part {
 		{Title: "Simulations and reasons: sizes, verdicts and what was received", IDs: numbered("SI", 1, len(judged())), Scars: judged()},
 		{Title: "What an operator loses or misreads", IDs: numbered("OP", 1, len(losses())), Scars: losses()},
 		{Title: "One hostile host of the network, beside the scars", IDs: numbered("HO", 1, 4), Scars: network()},
-		{Title: "What stands beside ours on a host of OpenShift, beside the scars", IDs: numbered("OR", 1, 3), Scars: orders()},
+		{Title: "What stands beside ours on a host of OpenShift, beside the scars", IDs: numbered("OR", 1, len(orders())), Scars: orders()},
 		{Title: "Fresh machines, busy ones, and other releases of Debian, beside the scars", IDs: numbered("FM", 1, 8), Scars: machine()},
 	}
 }
