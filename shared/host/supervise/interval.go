@@ -128,22 +128,34 @@ func (s *supervisor) undo(now time.Time) error {
 	return s.children.signal(s.daemon.child, unix.SIGHUP)
 }
 
-// followSlower receives adverts with longer intervals while there is an instance that could adopt one.
+// followSlower receives adverts with longer intervals while there is an instance that could adopt
+// one. The kernel compares them with the shortest interval of all instances, so that the cluster's
+// own adverts do not wake this process.
 func (s *supervisor) followSlower() {
-	switch wanted := len(s.order.elections) > 0; {
-	case wanted && s.unfollow == nil:
-		ctx, stop := context.WithCancel(s.servants.ctx)
-		s.unfollow = stop
-		s.keep(ctx, "receive adverts with longer intervals", func(ctx context.Context) error {
-			return overhear.Slower(ctx, shortest, func(a advert.Advert) {
-				select {
-				case s.slower <- a:
-				default: // enough of them wait
-				}
-			})
-		})
-	case !wanted && s.unfollow != nil:
+	over := time.Duration(0)
+	for _, e := range s.order.elections {
+		if over == 0 || e.advert < over {
+			over = e.advert
+		}
+	}
+	if over == s.slowerThan {
+		return
+	}
+	if s.unfollow != nil {
 		s.unfollow()
 		s.unfollow = nil
 	}
+	if s.slowerThan = over; over == 0 {
+		return
+	}
+	ctx, stop := context.WithCancel(s.servants.ctx)
+	s.unfollow = stop
+	s.keep(ctx, "receive adverts with longer intervals", func(ctx context.Context) error {
+		return overhear.Slower(ctx, over, func(a advert.Advert) {
+			select {
+			case s.slower <- a:
+			default: // enough of them wait
+			}
+		})
+	})
 }

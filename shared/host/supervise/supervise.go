@@ -84,6 +84,8 @@ type supervisor struct {
 	slower    chan advert.Advert
 	unfollow  context.CancelFunc // ends the receipt of slower; nil while there is none
 
+	slowerThan time.Duration // the interval that those of slower are longer than; 0 while there is no receipt
+
 	servants  servants
 	candidate chan struct{} // one slot each
 	network   chan struct{}
