@@ -83,6 +83,20 @@ func withBonus(text, dir, instance string) string {
 	return head + "vrrp_instance " + instance + " {" + strings.Replace(rest, "track_file {\n", "track_file {\n        holder_"+instance+"\n", 1)
 }
 
+// untilBonus waits until an instance's tracked file has a text.
+func (s *supervisor) untilBonus(instance, text string) {
+	s.t.Helper()
+	for end := time.Now().Add(3 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		got, err := os.ReadFile(filepath.Join(s.dir, supervised.HolderTrack(instance)))
+		if err == nil && string(got) == text {
+			return
+		}
+		if time.Now().After(end) {
+			s.t.Fatalf("the holder's file of %s is %q, %v; want %q", instance, got, err, text)
+		}
+	}
+}
+
 // TestFullRunDirectory_Holder fills the run directory beside a holder: changes of state, a release
 // and a takeover go on, the status says what is, and says what cannot be done.
 func TestFullRunDirectory_Holder(t *testing.T) {
@@ -95,6 +109,7 @@ func TestFullRunDirectory_Holder(t *testing.T) {
 	free := fill()
 	l.host.IP(t, "link set ens3 down\n")
 	s.untilState("demo_API_0", supervised.Fault, 3*time.Second)
+	s.untilBonus("demo_API_0", "-1\n")
 	l.host.IP(t, "link set ens3 up\naddr replace 2001:db8::10/64 dev ens3 nodad\n")
 	s.until("master with its bonus", 5*time.Second, func(st supervised.Status) bool {
 		i := st.Instances["demo_API_0"]

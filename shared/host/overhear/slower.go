@@ -52,7 +52,9 @@ func Slower(ctx context.Context, over time.Duration, receive func(advert.Advert)
 			end(readSlower(ctx, socket, func(a advert.Advert) {
 				turn.Lock()
 				defer turn.Unlock()
-				receive(a)
+				if a.Interval > over { // what came before the filter was set is read too
+					receive(a)
+				}
 			}))
 		})
 	}
@@ -66,8 +68,7 @@ func Slower(ctx context.Context, over time.Duration, receive func(advert.Advert)
 	return nil
 }
 
-// listenSlower opens a raw socket of VRRP. What came before its filter was set is read too, and
-// receive's caller compares for itself.
+// listenSlower opens a raw socket of VRRP.
 func listenSlower(family int, over time.Duration) (*os.File, error) {
 	fd, err := unix.Socket(family, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, advert.Protocol)
 	if errors.Is(err, unix.EPERM) {
