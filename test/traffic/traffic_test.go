@@ -33,48 +33,40 @@ func serve(t *testing.T, answer http.HandlerFunc) (*httptest.Server, *tls.Config
 	return server, &tls.Config{RootCAs: roots}
 }
 
+// TestProbe has a server treat its clients in each of the ways that they tell apart. Where the
+// outcome is not that of their patience they have much of it: a busy machine must not change it.
 func TestProbe(t *testing.T) {
-	var mode atomic.Value
-	mode.Store("ok")
-	hang := make(chan struct{})
-	server, config := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		switch mode.Load() {
-		case "error":
-			w.WriteHeader(http.StatusInternalServerError)
-		case "hang":
-			<-hang
-		case "cut":
-			panic(http.ErrAbortHandler)
-		}
-	})
-	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
-		if mode.Load() == "unanswered" {
-			<-ctx.Done()
-			return nil, ctx.Err()
-		}
-		return new(net.Dialer).DialContext(ctx, network, address)
+	const patient, impatient = time.Minute, 200 * time.Millisecond
+	unanswered := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
 	}
-	p := Probe(dial, server.URL, config, 5*time.Millisecond, 200*time.Millisecond)
-	phases := []struct {
-		mode string
-		want Outcome
-	}{{"ok", Served}, {"error", Failed}, {"cut", Reset}, {"hang", Late}, {"unanswered", Silent}, {"gone", Refused}}
-	var starts []time.Time
-	for _, phase := range phases {
-		if phase.mode == "gone" {
-			close(hang)
-			server.Close()
-		}
-		mode.Store(phase.mode)
-		starts = append(starts, time.Now())
-		within(t, phase.mode, func() bool { return len(p.So().Since(starts[len(starts)-1]).With(phase.want)) >= 5 })
-	}
-	all := p.Stop()
-	if first := all.Until(starts[1].Add(-50 * time.Millisecond)).Unserved(); len(first) > 0 {
-		t.Errorf("while all was well: %v", first)
-	}
-	if later := all.Since(starts[5]).With(Served); len(later) > 0 {
-		t.Errorf("a server that is gone served: %v", later)
+	for _, tt := range []struct {
+		name     string
+		answer   http.HandlerFunc
+		dial     Dial
+		patience time.Duration
+		want     Outcome
+	}{
+		{"ok", func(http.ResponseWriter, *http.Request) {}, new(net.Dialer).DialContext, patient, Served},
+		{"error", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, new(net.Dialer).DialContext, patient, Failed},
+		{"cut", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, new(net.Dialer).DialContext, patient, Reset},
+		{"gone", http.NotFound, new(net.Dialer).DialContext, patient, Refused},
+		{"hang", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, new(net.Dialer).DialContext, impatient, Late},
+		{"unanswered", func(http.ResponseWriter, *http.Request) {}, unanswered, impatient, Silent},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			server, config := serve(t, tt.answer)
+			if tt.want == Refused {
+				server.Close()
+			}
+			p := Probe(tt.dial, server.URL, config, 5*time.Millisecond, tt.patience)
+			defer p.Stop()
+			within(t, tt.name, func() bool { return len(p.So().With(tt.want)) >= 5 })
+			if all := p.So(); tt.patience == patient && len(all.With(tt.want)) != len(all) {
+				t.Errorf("want %s alone: %v", tt.want, all)
+			}
+		})
 	}
 }
 

@@ -220,7 +220,7 @@ func (s *supply) hang(ctx context.Context) <-chan error {
 	result := make(chan error, 1)
 	go func() { _, err := s.ensure(ctx, s.image); result <- err }()
 	eventually(s.t, "begin to store a layer", func() error {
-		files, err := filepath.Glob(s.temporary + "/storage*/*")
+		files, err := filepath.Glob(s.temporary + "/*storage*/*") // podman 5 puts container_images_ before it
 		if err == nil && len(files) == 0 {
 			err = errors.New("there is no temporary file")
 		}
