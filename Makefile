@@ -58,7 +58,7 @@ test: export ONPREM_INFRA_REQUIRE := 1
 test: setup build ## everything that must hold: real daemons, a boot, a hand-over, some chaos
 	@GO='$(GO)' TAGS='$(TAGS)' COREDNS='$(COREDNS)' MAKE='$(MAKE)' test/all
 
-fresh: ## make test of the last commit, on a bare machine without any cache; SUITE=trixie: on Debian 13
+fresh: ## make test of the last commit on a bare machine; SUITE=trixie: on Debian 13
 	@test/fresh
 
 fuzz: FUZZTIME := 10m
