@@ -91,6 +91,7 @@ var laws = []law{
 	{room: "shared/judge", own: []string{"shared/clash", "shared/vrrp"}, why: "leaf"},
 	{room: "shared/vrrp", own: []string{"shared/health"}, why: "leaf; how fast the elections are follows from how fast checks are"},
 	{room: "shared/loop", why: "a loop knows time and context, nothing of what it turns"},
+	{room: "shared/progress", why: "a line on a terminal: whose work it is is another's matter"},
 	{room: "shared/timeline", why: "pictures for everybody: of what is computed and of what is measured"},
 	{room: "shared/chronicle", own: []string{"shared/journal", "shared/supervised", "shared/timeline"}, why: "what hosts have written down is read without a look at any of them"},
 	{room: "shared/simulate", own: append([]string{"shared/timeline"}, leaves...), why: "virtual time needs no machine, and no plan"},

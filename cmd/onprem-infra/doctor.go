@@ -24,7 +24,8 @@ looked at, what was seen, and what to do.
 What it finds it looks at twice, so that a VIP which just moves is no finding. It changes nothing.
 It asks who has each VIP (ARP, neighbour discovery), listens for adverts for some seconds, asks name
 servers, time servers and API servers one or two questions each, and other hosts for an echo. It
-says what it could not see: root sees all (capabilities NET_RAW and NET_ADMIN).
+says what it could not see: root sees all (capabilities NET_RAW and NET_ADMIN). On a terminal it
+shows how far it is, and what the first look found.
 
 On a plain host, --peer names other hosts of the cluster to be: whether packets, those that fill the
 link, and VRRP reach them.
@@ -49,10 +50,11 @@ func doctorCommand(std streams) *cobra.Command {
 	m.log, m.cluster = quiet(), plan.Path
 	var peers []string
 	var format string
-	var joins bool
+	var joins, quiet bool
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "text or json")
 	cmd.Flags().StringArrayVar(&peers, "peer", nil, "address of another host of the cluster to be; may be said several times")
 	cmd.Flags().BoolVar(&joins, "joins", false, "the cluster lives, and this plain host is to join it: its VIPs are taken rightly")
+	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "show no progress")
 	completes(cmd, "output", []string{"text", "json"})
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if format != "text" && format != "json" {
@@ -73,7 +75,9 @@ func doctorCommand(std streams) *cobra.Command {
 		look.peers, look.joins = others, joins
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
+		look.progress = startProgress(std, quiet, "looking at this host and its network")
 		report := look.examine(ctx)
+		look.progress.Done()
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("it was stopped, and has not seen all: %w", err)
 		}
@@ -104,9 +108,12 @@ const again = time.Second
 
 // examine looks, and where something is found looks again.
 func (l *doctorLook) examine(ctx context.Context) doctorReport {
+	l.turn = "first look"
 	facts, unseen := l.facts(ctx)
 	found := doctor.Examine(facts)
 	if len(found) > 0 {
+		l.turn = "second look"
+		l.progress.Keep(doctorFirst(found))
 		select {
 		case <-ctx.Done():
 		case <-time.After(l.again):

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster"
@@ -24,6 +25,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/sonar"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/progress"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
@@ -50,6 +52,9 @@ type doctorLook struct {
 	nodes      func(ctx context.Context) ([]kube.Node, error)
 	rights     func(ctx context.Context, r role.Role) ([]missingRight, error)
 	asks       doctorAsks
+
+	progress *progress.Line // nil where nobody looks
+	turn     string         // which look it is, for people
 
 	mu    sync.Mutex
 	blind []string
@@ -133,10 +138,14 @@ func (l *doctorLook) facts(ctx context.Context) (doctor.Facts, []string) {
 	}
 	var all sync.WaitGroup
 	hearings := l.hearings(&f, r.VIPs)
-	for _, look := range l.looks(ctx, &f, kind, status) {
-		all.Go(look)
+	looks := append(l.looks(ctx, &f, kind, status), func() { l.adverts(ctx, &f, hearings) })
+	var ended atomic.Int32
+	for _, look := range looks {
+		all.Go(func() {
+			look()
+			l.progress.Step("%s: %d of %d done", l.turn, ended.Add(1), len(looks))
+		})
 	}
-	all.Go(func() { l.adverts(ctx, &f, hearings) })
 	all.Wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()

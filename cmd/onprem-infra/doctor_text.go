@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/doctor"
 )
 
 func printDoctor(std streams, r doctorReport, format string) error {
@@ -20,6 +22,16 @@ func printDoctor(std streams, r doctorReport, format string) error {
 	}
 	_, err := fmt.Fprint(std.out, text)
 	return err
+}
+
+// doctorFirst is what the first look found, before the second one confirms it.
+func doctorFirst(found []doctor.Finding) string {
+	var text strings.Builder
+	text.WriteString("seen at the first look; a second one follows:\n")
+	for _, f := range found {
+		text.WriteString(folded("  ", fmt.Sprintf("[%s] %s", f.Check, f.Seen)))
+	}
+	return text.String()
 }
 
 // doctorText is a report for a person, in lines of at most 100 columns.

@@ -160,17 +160,20 @@ func (s simulation) run(std streams, p plan.Plan, c simulate.Cluster, args []str
 			c.Masters, c.Timing.Advert, s.phases),
 	}
 	var rows []row
+	line := startProgress(std, s.writes.quiet, "simulating")
 	for _, scenario := range simulate.Scenarios() {
 		if len(args) > 0 && args[0] != scenario.Name || !has(p.VIPs, scenario.Kind) {
 			continue
 		}
+		line.Step("%s, in %d phases", scenario.Name, s.phases)
 		o := simulate.Measure(scenario, c, s.seed, s.phases)
 		rows = append(rows, newRow(p, o))
 		page.Timelines = append(page.Timelines, o.Worst.Timeline(o.Scenario, o.About+"."))
 	}
 	if len(args) == 0 && s.schedules > 0 {
-		rows = append(rows, byChance(p.Timing.Profile, c, s.seed, s.schedules))
+		rows = append(rows, byChance(p.Timing.Profile, c, s.seed, s.schedules, line))
 	}
+	line.Done()
 	if s.html != "" {
 		page.Head, page.Rows = tableHead(), nil
 		for _, r := range rows {

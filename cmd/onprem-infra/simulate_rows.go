@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/progress"
 	"github.com/onprem-infra/onprem-infra/shared/simulate"
 )
 
@@ -66,7 +67,7 @@ func newRow(p plan.Plan, o simulate.Outcomes) row {
 }
 
 // byChance plays schedules by chance on all processors.
-func byChance(profile string, c simulate.Cluster, seed uint64, schedules int) row {
+func byChance(profile string, c simulate.Cluster, seed uint64, schedules int, line *progress.Line) row {
 	r := row{Profile: profile, Scenario: "random", Runs: schedules, Broken: []string{}, Simulated: true}
 	seeds := make(chan uint64)
 	var mu sync.Mutex
@@ -84,6 +85,9 @@ func byChance(profile string, c simulate.Cluster, seed uint64, schedules int) ro
 		})
 	}
 	for i := range schedules {
+		if i%500 == 0 {
+			line.Step("random schedules: %d of %d", i, schedules)
+		}
 		seeds <- seed + uint64(i)
 	}
 	close(seeds)

@@ -38,5 +38,9 @@ func losses() []Scar {
 		kept("OP-12", "A wrong value of a flag was a finding, and a host without a cluster's file had three exit codes.",
 			by(cmd, "TestScript/usage", "cmd/onprem-infra/input.go", "if f.Severity == spec.Error && slices.Contains(findings, f) {", "if false {"),
 			by(cmd, "TestDoctorUsage", "cmd/onprem-infra/doctor.go", "return nil, fmt.Errorf(\"this host has no", "return nil, usage(\"this host has no")),
+		kept("OP-13", "doctor was silent for 8 s, and simulate for as long as it took.",
+			by(cmd, "TestProgress_Doctor", "cmd/onprem-infra/doctor.go", "\t\tl.progress.Keep(doctorFirst(found))\n", ""),
+			by(cmd, "TestProgress_Simulate", "cmd/onprem-infra/simulate_rows.go", "if i%500 == 0 {", "if false {"),
+			by(cmd, "TestProgress_Simulate", "cmd/onprem-infra/progress.go", "quiet || !isTerminal(std.err) ||", "!isTerminal(std.err) ||")),
 	}
 }
