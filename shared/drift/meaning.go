@@ -67,12 +67,13 @@ func ofNetworks(there, next plan.Plan) []Effect {
 		return nil
 	case !untold || there.Families != next.Families || some == (len(there.MachineNetworks) > 0):
 	case len(next.VIPs.All()) == 0:
-		return []Effect{{Level: Nothing, Text: "the Machine Config Operator writes no machine networks here, and render does: " +
-			"without a VIP nothing on this node goes by them"}}
+		return []Effect{{Level: Nothing, Text: "the Machine Config Operator writes no machine networks " +
+			"here, and render does: without a VIP nothing on this node goes by them"}}
 	default:
-		return []Effect{{Level: MayMove, Text: "the Machine Config Operator writes no machine networks on this platform, and render " +
-			"does: by them nodes believe a bootstrap machine's word of its address, and of a node with several addresses of a family " +
-			"they take the last one that the API has, not the first one. Make all nodes in one of the two ways"}}
+		return []Effect{{Level: MayMove, Text: "the Machine Config Operator writes no machine networks on " +
+			"this platform, and render does: with them nodes accept the address that a bootstrap machine " +
+			"announces, and know a node with several addresses of a family by the last one in the API, not " +
+			"by the first. Make all nodes in one of the two ways"}}
 	}
 	return []Effect{{Level: MayMove, Text: "nodes may choose another address or interface, and with it other peers: a VIP moves where its holder does"}}
 }

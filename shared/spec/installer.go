@@ -33,7 +33,7 @@ func (f fields) names() []string { return slices.Sorted(maps.Keys(f)) }
 // confidential are the fields whose contents are credentials, or stand beside some: a hand that
 // slips there makes a password the name of a field, so that names in them are not repeated.
 func confidential() []string {
-	return []string{"bmc", "credentials", "ovirt", "prismCentral", "proxy", "vcenters", "vsphere"}
+	return []string{"bmc", "credentials", "prismCentral", "proxy", "vcenters", "vsphere"}
 }
 
 // installConfigFields are those of the whole document.
