@@ -79,5 +79,11 @@ func (c *Chain) Peers(ctx context.Context) ([]string, error) {
 	}
 	_, block, _ := strings.Cut(conf, "unicast_peer {")
 	block, _, _ = strings.Cut(block, "}")
-	return strings.Fields(block), nil
+	var peers []string
+	for line := range strings.Lines(block) {
+		if words := strings.Fields(line); len(words) > 0 { // after the address it says how near the peer is
+			peers = append(peers, words[0])
+		}
+	}
+	return peers, nil
 }
