@@ -106,9 +106,9 @@ func TestForgedInterval_Backup(t *testing.T) {
 	t.Logf("it took over %s after the advert", s.untilState("demo_API_0", supervised.Master, 2*time.Second))
 }
 
-// TestLongerInterval_Genuine has a holder with another profile's interval, as one that has missed a
+// TestGenuineInterval has a holder with another profile's interval, as one that has missed a
 // migration: nothing is undone, and it keeps the VIPs.
-func TestLongerInterval_Genuine(t *testing.T) {
+func TestGenuineInterval(t *testing.T) {
 	l := newLAN(t)
 	s, holder := realKeepalived(t), realKeepalived(t)
 	holder.start(l.neighbour)

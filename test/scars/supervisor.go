@@ -23,7 +23,7 @@ func supervisors() []Scar {
 			by(host, "TestAdoption", interval, "if d.interval > slowest {", "if d.interval > slowest && a.Interval > slowest {"),
 			by(host, "TestElection_Adopts", interval, "(e.peers == nil || slices.Contains(e.peers, a.From))", "(e.peers == nil || !slices.Contains(e.peers, netip.Addr{}))")),
 		kept("SU-02", "A genuine holder with another profile's interval had its VIP taken, as its interval was undone.",
-			by(supervise, "TestLongerInterval_Genuine", interval, "if a.Interval > slowest {", "if a.Interval > 0 {")),
+			by(supervise, "TestGenuineInterval", interval, "if a.Interval > slowest {", "if a.Interval > 0 {")),
 		kept("SU-03", "With /run full the holder gave its VIP up at its next change of state.",
 			by(supervise, "TestFullRunDirectory_Holder", "shared/host/supervise/bonus.go", "file.Update(s.bonusFile(name)", "file.WriteIfChanged(s.bonusFile(name)"),
 			by(files, "TestUpdate", write, "if inPlace(path, data) != nil {", "if true {"),
