@@ -47,9 +47,8 @@ printf %%s %[2]s >/run/nodeip-configuration/ipv4
 mount -t tmpfs tmpfs /var/lib
 mkdir /var/lib/onprem-infra
 mount --bind %[1]s/run /run/onprem-infra
-mount --bind %[1]s/etc /etc/keepalived
 mount --bind %[1]s/state /var/lib/onprem-infra
-%[3]s/onprem-supervise --config /etc/keepalived/keepalived.conf --run-dir /run/onprem-infra/keepalived --cluster %[1]s/cluster.json -- keepalived >%[1]s/supervise.log 2>&1 &
+%[3]s/onprem-supervise --config %[1]s/etc/keepalived.conf --run-dir /run/onprem-infra/keepalived --cluster %[1]s/cluster.json -- keepalived >%[1]s/supervise.log 2>&1 &
 supervise=$!
 %[3]s/onprem-infra monitor vip --role=master -c %[1]s/cluster.json --kubeconfig %[1]s/none >%[1]s/monitor.log 2>&1 &
 monitor=$!
