@@ -316,6 +316,23 @@ func TestHostPaths(t *testing.T) {
 	}
 }
 
+// TestOwnRun holds that keepalived has a /run of its own: while it starts, 2.3.2 or later locks a file
+// there, and ends if another keepalived of the host has locked it (ND-06).
+func TestOwnRun(t *testing.T) {
+	eachContainer(t, func(t *testing.T, p *corev1.Pod, c corev1.Container) {
+		if c.Name != keepalived {
+			return
+		}
+		own := slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool {
+			volume := func(v corev1.Volume) bool { return v.Name == m.Name && v.EmptyDir != nil }
+			return m.MountPath == "/run" && !m.ReadOnly && slices.ContainsFunc(p.Spec.Volumes, volume)
+		})
+		if !own {
+			t.Errorf("%s has the mounts %+v, and none is a /run of its own", c.Name, c.VolumeMounts)
+		}
+	})
+}
+
 // TestDecisionMounts holds K-19: what decides which address is the node's own must see what kubelet has been told, and every monitor the
 // cluster's decisions, the way to the API and its memory.
 func TestDecisionMounts(t *testing.T) {

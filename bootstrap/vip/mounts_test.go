@@ -31,6 +31,13 @@ func TestMountsOfWhatChanges(t *testing.T) {
 	}
 }
 
+// TestOwnRun holds ND-06 on the bootstrap machine.
+func TestOwnRun(t *testing.T) {
+	if tmpfs := Container(compile(t, dual)).Tmpfs; !slices.Contains(tmpfs, "/run") {
+		t.Errorf("keepalived has %q of its own, and no /run", tmpfs)
+	}
+}
+
 // TestWaitsForWhoBegins holds that keepalived is asked to wait longer for who takes over, within what the room gives it, where all nodes tell it that they
 // have: one of another make would have the VIP too for so long.
 func TestWaitsForWhoBegins(t *testing.T) {

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
 // TestTrackedDirectories_Removed holds that the directories of tracked files are there whenever
@@ -36,5 +38,30 @@ func TestTrackedDirectories_Removed(t *testing.T) {
 	}
 	if refused := s.status().Refused; refused != nil || held.low() != 2 {
 		t.Errorf("refused: %+v; at the least %d of 2 VIPs were held", refused, held.low())
+	}
+}
+
+// TestTrackedDirectories_BeforeTheTest has a keepalived that refuses, as 2.2.8 or later does, what
+// it tests without the directories.
+func TestTrackedDirectories_BeforeTheTest(t *testing.T) {
+	s := fakeDaemon(t)
+	script := s.cmd.Args[len(s.cmd.Args)-1]
+	refuses := `for dir in track holder fault; do
+		[ -d "$DIR/$dir" ] || { echo "no directory $dir" >&2; exit 5; }
+	done`
+	put(t, script, strings.Replace(fakeKeepalived, `grep bad "$conf" >&2 && exit 4`, refuses, 1))
+	if err := os.Chmod(script, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.start(netns.New(t))
+	first := s.propose(serving)
+	s.until("in force", 5*time.Second, func(st supervised.Status) bool { return st.Applied == first })
+	if err := os.RemoveAll(filepath.Join(s.dir, supervised.FaultDir)); err != nil {
+		t.Fatal(err)
+	}
+	next := s.propose(serving + "# another\n")
+	s.until("in force", 5*time.Second, func(st supervised.Status) bool { return st.Applied == next })
+	if n := s.log.count("refuse configuration"); n != 0 {
+		t.Errorf("keepalived refused a configuration %d times", n)
 	}
 }
