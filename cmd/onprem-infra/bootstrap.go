@@ -41,6 +41,9 @@ type machine struct {
 	socket   string      // podman's
 	authFile string
 
+	static string // the manifest of a static pod that runs the daemon in this program's place; empty in that pod
+	stop   func() // ends the program in order
+
 	log      *slog.Logger
 	wake     chan struct{}
 	status   unitStatus
@@ -133,6 +136,9 @@ func untilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
 func turn[S, D any](ctx context.Context, m *machine, steps loop.Steps[S, D], watchers func(context.Context)) error {
 	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	watchers(watching)
+	if m.static != "" {
+		m.leaveToStatic(watching)
+	}
 	defer context.AfterFunc(ctx, func() {
 		if err := systemd.Stopping(); err != nil {
 			m.log.Warn("stop", "error", err)

@@ -52,6 +52,9 @@ name servers, which it follows when they change.`,
 		if *once {
 			return prepareBootstrapDNS(ctx, std, m)
 		}
+		if !*inPod {
+			m.static, m.stop = coreDNSManifest, cancel
+		}
 		return runDNS(ctx, std, m, *inPod)
 	}
 	return cmd

@@ -45,6 +45,9 @@ the program by --assume-free: systemctl edit onprem-keepalived, and write
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
+		if !*inPod {
+			m.static, m.stop = keepalivedManifest, cancel
+		}
 		return runVIP(ctx, std, m, *kubeconfig, *free, *inPod)
 	}
 	return cmd

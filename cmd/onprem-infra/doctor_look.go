@@ -168,6 +168,7 @@ func (l *doctorLook) looks(ctx context.Context, f *doctor.Facts, kind role.Role,
 	}
 	return append(always,
 		func() { l.files(f, kind) },
+		func() { l.statics(f, kind) },
 		func() { l.limits(f, kind) },
 		func() { l.keepalived(ctx, f, kind, status) },
 		func() { l.runs(ctx, f, kind) },
@@ -216,6 +217,7 @@ func (l *statusLook) rooms(kind role.Role) (runs plan.Rooms) {
 	switch {
 	case kind == role.Bootstrap:
 		runs.VIP, runs.DNS = l.plan.BootstrapRuns()
+		runs.VIP, runs.DNS = runs.VIP && !l.host.given("keepalived"), runs.DNS && !l.host.given("CoreDNS")
 	case kind != "":
 		if runs = l.plan.NodeRuns(kind); runs.Disabled {
 			runs.VIP, runs.LB = false, false

@@ -121,6 +121,7 @@ func (l *statusLook) report(ctx context.Context) statusReport {
 		r.unseen("the rights of this node", unread)
 	}
 	l.others(ctx, &r)
+	l.staticPods(&r)
 	r.At = l.now().UTC()
 	r.Verdict = l.verdict(r, err == nil)
 	return r

@@ -32,6 +32,8 @@ type statusReport struct {
 	Clashes []clash.Finding `json:"clashes"`         // who disturbs the elections
 	Hears   string          `json:"hears,omitempty"` // what of other routers reaches this host, in words
 
+	StaticPods []string `json:"staticPods,omitempty"` // that run daemons on this bootstrap machine in the place of ours
+
 	Rights []missingRight `json:"rights,omitempty"` // that the API does not give this node, and what it does without
 
 	Unseen []string `json:"unseen"` // what could not be looked at, and why

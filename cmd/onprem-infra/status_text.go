@@ -34,6 +34,9 @@ func statusText(r statusReport) string {
 		rest.WriteString(electionText(v, r.At))
 	}
 	rest.WriteString(hostText(r))
+	for _, path := range r.StaticPods {
+		fmt.Fprintf(&rest, "kubelet runs a daemon in the place of ours, from %s: see onprem-infra doctor\n", path)
+	}
 	for _, what := range r.Unseen {
 		fmt.Fprintf(&rest, "not seen: %s\n", strings.Join(strings.Fields(what), " "))
 	}

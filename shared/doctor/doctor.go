@@ -25,6 +25,7 @@ const (
 	CheckVersion       Name = "vrrp-version"   // hosts of the cluster speak two versions of VRRP
 	CheckInterval      Name = "vrrp-interval"  // hosts of the cluster announce themselves in two intervals
 	CheckFiles         Name = "files"          // files differ from the plan
+	CheckStatic        Name = "static-pods"    // another one's static pods stand in the place of ours
 	CheckStale         Name = "stale-vip"      // a host has a VIP that it is not to hold
 	CheckLimits        Name = "limits"         // the host has no room for files, or lets no more be watched
 	CheckMonitors      Name = "monitor"        // a monitor is dead, or stands still
@@ -72,7 +73,7 @@ type check struct {
 // checks are all, in the order of Name.
 var checks = []check{
 	{CheckClock, clocks}, {CheckInStep, inStep}, {CheckKernel, kernel}, {CheckPrograms, programs}, {CheckNetwork, network}, {CheckNodeAddress, nodeAddress}, {CheckDHCP, dhcp},
-	{CheckTaken, taken}, {CheckForeign, foreign}, {CheckVRID, vrid}, {CheckStranger, stranger}, {CheckVersion, version}, {CheckInterval, interval}, {CheckFiles, files}, {CheckStale, stale},
+	{CheckTaken, taken}, {CheckForeign, foreign}, {CheckVRID, vrid}, {CheckStranger, stranger}, {CheckVersion, version}, {CheckInterval, interval}, {CheckFiles, files}, {CheckStatic, statics}, {CheckStale, stale},
 	{CheckLimits, limits}, {CheckMonitors, monitors}, {CheckSupervisor, supervisor}, {CheckRefused, refused}, {CheckOlder, older}, {CheckRights, rights}, {CheckPeers, peers}, {CheckOneWay, oneWay}, {CheckHolders, holders},
 	{CheckKeepalived, keepalivedDead}, {CheckAPIServers, apiServers}, {CheckHAProxy, haproxyDead}, {CheckBalancer, balancer}, {CheckRedirect, redirected}, {CheckTracked, tracked},
 	{CheckNeighbours, neighbours}, {CheckNoHolder, noHolder}, {CheckPorts, ports}, {CheckReach, reach}, {CheckMTU, mtu}, {CheckVRRPPasses, vrrpPasses},

@@ -142,6 +142,11 @@ var cases = []struct {
 	{CheckDHCP, "of the other family", both(plain, func(f *Facts) { f.Ranges[0] = Range{ip("::"), ip("ffff::"), "x"} }), ""},
 	{CheckFiles, "one differs", func(f *Facts) { f.Files = []File{{plan.Path, "timing is vm, and lan in the plan"}} }, "timing is vm"},
 	{CheckFiles, "none does", func(f *Facts) { f.Files = []File{} }, ""},
+	{CheckStatic, "the operator's own", func(f *Facts) {
+		f.Plan.Timing.Profile = vrrp.ProfileLan
+		f.Statics = []Static{{Daemon: "keepalived", Unit: "onprem-keepalived.service", Path: "/etc/kubernetes/manifests/keepalived.yaml"}}
+	}, "which is not of onprem-infra: onprem-keepalived.service has left"},
+	{CheckStatic, "ours", func(f *Facts) { f.Statics = []Static{{Daemon: "CoreDNS", Ours: true}} }, ""},
 	{CheckTaken, "a host answers", both(plain, func(f *Facts) { f.VIPs[0].Answers = []string{macAlien} }), macAlien + " answers for it on ens3"},
 	{CheckTaken, "this host has it", both(plain, func(f *Facts) { f.VIPs[0].Here = true }), "this host has it already"},
 	{CheckTaken, "the cluster lives, and this host joins it", both(plain, func(f *Facts) { f.VIPs[0].Answers, f.Joins = []string{macAlien}, true }), ""},

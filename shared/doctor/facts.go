@@ -27,6 +27,7 @@ type Facts struct {
 	Programs  []Program
 	Ranges    []Range
 	Files     []File
+	Statics   []Static
 	Limits    *Limits
 
 	VIPs     []VIP
@@ -79,6 +80,12 @@ type Range struct {
 type File struct {
 	Path string
 	How  string // in words
+}
+
+// Static is a manifest by which kubelet runs a daemon on a bootstrap machine, in the place of a unit of ours.
+type Static struct {
+	Daemon, Unit, Path string
+	Ours               bool // the pod runs our program too
 }
 
 // VIP is one VIP as it was seen from this host.

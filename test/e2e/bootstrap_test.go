@@ -32,6 +32,7 @@ func TestBootstrapVM(t *testing.T) {
 	t.Run("the VIP leaves at once and comes back", func(t *testing.T) { leave(t, c, observer) })
 	t.Run("resolv.conf names this machine", func(t *testing.T) { resolvRuns(t, c) })
 	t.Run("nothing of ours can be written by others", func(t *testing.T) { leastFiles(t, c) })
+	t.Run("static pods get the daemons' places", func(t *testing.T) { givesWay(t, c) })
 
 	r := observer.Stop()
 	if r.Err != nil {
@@ -114,4 +115,28 @@ func stopUnit(t *testing.T, c *chain.Chain) time.Duration {
 	gone, err := c.StopVIP(t.Context())
 	must(t, err)
 	return gone
+}
+
+// givesWay has manifests of static pods appear, as the Machine Config Operator's bootstrap command has them appear
+// minutes after our units have started: the units leave in order and stay away, with the VIP and the port free.
+func givesWay(t *testing.T, c *chain.Chain) {
+	for unit, name := range map[string]string{chain.Unit: "keepalived", dnsUnit: "coredns"} {
+		sh(t, c, "mkdir -p /etc/kubernetes/manifests && echo 'kind: Pod' >/etc/kubernetes/manifests/"+name+".yaml")
+		eventually(t, 45*time.Second, func() error {
+			state := property(t, c, unit, "ActiveState") + " " + property(t, c, unit, "ConditionResult")
+			if state != "inactive no" {
+				return fmt.Errorf("%s is %s", unit, state)
+			}
+			return nil
+		})
+		if out := sh(t, c, "podman ps --quiet --filter name=onprem-"+name); out != "" {
+			t.Errorf("%s has left its container", unit)
+		}
+		if log := c.Journal(t.Context(), strings.TrimSuffix(unit, ".service")); !strings.Contains(log, "kubelet runs the daemon from") {
+			t.Errorf("%s does not say why it has left:\n%s", unit, log)
+		}
+	}
+	if out := sh(t, c, "ip -br addr; ss -lnu 'sport = 53'"); strings.Contains(out, chain.APIVIP.String()) || strings.Contains(out, ":53 ") {
+		t.Errorf("the VIP, or port 53, is still in use:\n%s", out)
+	}
 }

@@ -20,5 +20,11 @@ func orders() []Scar {
 			by(matrix, "TestOver", "cluster/mco/names.go", `"keepalived-flip-mode.yaml", "baremetal-keepalived-flip-mode.yaml")`, `"keepalived-flip-mode.yaml")`)),
 		kept("OR-06", "OpenShift's controllers changed the namespace's pod security levels, or kept its pods from nodes.",
 			by("cluster", "TestNamespaceOnOpenShift", "cluster/objects.go", "\tmaps.Copy(labels, p.Flavour().NamespaceLabels)\n", "\t_ = maps.Copy[map[string]string, map[string]string]\n")),
+		kept("OR-07", "Two VRRP routers, and two servers on port 53, on a bootstrap machine whose operator had brought its own static pods.",
+			by("cmd/onprem-infra", "TestLeavesToStaticPod", "cmd/onprem-infra/bootstrap.go", "\tif m.static != \"\" {\n", "\tif false {\n")),
+		kept("OR-08", "Nobody said that the operator's keepalived had the place of ours, which nodes of another timing do not understand.",
+			by("shared/doctor", "TestChecks", "shared/doctor/statics.go", "\t\tif s.Ours {\n", "\t\tif true {\n")),
+		kept("OR-09", "Status and doctor looked for our daemons where the operator's had their places.",
+			by("cmd/onprem-infra", "TestStaticPods", "cmd/onprem-infra/doctor_look.go", `runs.VIP && !l.host.given("keepalived")`, `runs.VIP`)),
 	}
 }
