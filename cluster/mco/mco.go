@@ -27,7 +27,8 @@ const layer = "on-prem"
 // common is the directory of what all roles have.
 const common = "common"
 
-// Tree is the operator's templates, and the manifests of its bootstrap command, by path from the directory that holds both. Of elections only their
+// Tree is the operator's templates, the manifests of its bootstrap command, and what its image has the cluster apply, by path from the
+// directory that holds them. Of elections only their
 // settings count, which no cluster decides by itself and which are the same for all that use the tree: Timing, VRRP, MigrateFrom, VRIDs,
 // Ports and MDNS.
 func Tree(elections spec.Cluster) (asset.Set, error) {
@@ -48,6 +49,7 @@ func Tree(elections spec.Cluster) (asset.Set, error) {
 		return asset.Set{}, fmt.Errorf("make manifests of the bootstrap machine: %w", err)
 	}
 	bootstrapManifests(&b, first[0].plan)
+	install(&b, first[0].plan)
 	return b.Set()
 }
 

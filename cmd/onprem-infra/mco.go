@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/cluster/mco"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -25,7 +26,8 @@ func mcoCommand(std streams) *cobra.Command {
 		Use:   "mco --out DIR",
 		Short: "Write templates for the Machine Config Operator",
 		Long: `mco writes what nodes get as templates of OpenShift's Machine Config Operator, one tree for every cluster: DIR/templates, which its template
-controller reads, and DIR/manifests, which its bootstrap command reads. Filled in for a cluster they are the files that "render" writes for it. What
+controller reads, DIR/manifests, which its bootstrap command reads, and DIR/install, which gives nodes their rights: what is there in the operator's
+image the cluster version operator applies. Filled in for a cluster they are the files that "render" writes for it. What
 the cluster decides comes from the operator's own ControllerConfig: VIPs, platform, balancer, records, families, topology, domain and images, of which
 baremetalRuntimeCfgImage is ours. It has to be an operator that knows dnsRecordsType, of OpenShift 4.20 or later.
 
@@ -67,7 +69,10 @@ A directory that holds a tree already is that of live clusters: where timing or 
 			return negative(err)
 		}
 		ours := holds(out, mco.ClusterFile)
-		return w.tree(set.Tree(), nil, func(string, []byte) bool { return ours })
+		if err := w.tree(set.Tree(), nil, func(string, []byte) bool { return ours }); err != nil {
+			return err
+		}
+		return w.report("nodes get their rights from %s, which is in the operator's image; where you cannot rebuild that, %s\n", "install/", cluster.Remedy)
 	}
 	return cmd
 }

@@ -35,11 +35,15 @@ func rights() []Scar {
 			by(command, "TestHostileKubelet", node, "labelRemoteOwn, labelApart)", "labelRemoteOwn)")),
 		kept("RI-07", "After an outage of the API all nodes came back in one second, and listed past its cache.",
 			by("shared/host/kube", "TestCrowd_Outage", "shared/host/kube/backoff.go", "if !f.crowd {", "if true {"),
+			by("shared/host/kube", "TestCrowd_Outage", "shared/host/kube/resume.go", "if err == nil && time.Since(began) < steady {", "if false {"),
 			by("shared/host/kube", "TestCrowd_EndedInOrder", "shared/host/kube/resume.go", "		case ctx.Err() != nil:\n", "		case err == nil || ctx.Err() != nil:\n"),
 			by("shared/host/kube", "TestList_FromMemory", "shared/host/kube/source.go", "metav1.ListOptions{ResourceVersion: options.ResourceVersion}", "metav1.ListOptions{}")),
 		kept("RI-08", "A node that lacked a right said so nowhere but in its log.",
 			by(command, "TestMissingRights", command+"/rights.go", "lacks = lacks || !may", "_ = may"),
 			by(command, "TestMissingRights", "shared/host/kube/rights.go", "if one.right {", "if false {"),
 			by(command, "TestStatus_MissingRight", command+"/status_verdict.go", "range r.Rights", "range r.Rights[:0]")),
+		kept("RI-09", "Clusters of an operator with our templates gave their nodes no right.",
+			by("cluster/mco", "TestInstall", "cluster/mco/mco.go", "	install(&b, first[0].plan)\n", ""),
+			by("test/kubeapi", "TestInstall", "cluster/mco/install.go", "cluster.Grants(p)", "cluster.Grants(p)[:2]")),
 	}
 }

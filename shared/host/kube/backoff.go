@@ -46,6 +46,13 @@ func (f *follower) pause(err error) time.Duration {
 	return wait + rand.N(spread(max(f.failed-1, 0)))
 }
 
+// fails counts an attempt that ended without an error, and without an answer.
+func (f *follower) fails() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.failed++
+}
+
 // well is called when the API has sent an event that could be read, or when its answer goes on for a while. The mere start of an answer is
 // no sign of health.
 func (f *follower) well() {

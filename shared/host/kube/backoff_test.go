@@ -10,6 +10,14 @@ func crowded(f *follower) { f.crowd = true }
 // TestCrowd_Outage has the API away for ten minutes: one of a crowd asks seldom, at times that another one does not ask at, and is back
 // soon after the API is. On the control plane the pace stays what it is.
 func TestCrowd_Outage(t *testing.T) {
+	for _, closes := range []bool{false, true} {
+		outage(t, closes)
+	}
+}
+
+// outage has nobody listen, or somebody who closes each connection at once, as a balancer without a server does.
+func outage(t *testing.T, closes bool) {
+	t.Helper()
 	const outage = 10 * time.Minute
 	asks := func(prepare ...func(*follower)) (times []time.Duration) {
 		inVirtualTime(t, func(w world) {
@@ -19,6 +27,7 @@ func TestCrowd_Outage(t *testing.T) {
 			before := len(w.api.tried)
 			began := time.Now()
 			w.api.down.Store(true)
+			w.api.closes.Store(closes)
 			w.api.endWatches()
 			time.Sleep(outage)
 			w.api.set("master-1", at("192.0.2.11"))

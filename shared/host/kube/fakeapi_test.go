@@ -27,6 +27,7 @@ type fakeAPI struct {
 	tried   []time.Time // when, of those that nobody listened to as well
 	endless atomic.Bool // streams do not end when they should
 	down    atomic.Bool // nobody listens
+	closes  atomic.Bool // and what is down closes each connection
 	refuse  func(w http.ResponseWriter, r *http.Request) bool
 }
 

@@ -52,7 +52,11 @@ func (r *resumed) Stop() {
 func (r *resumed) run(ctx context.Context, version string) {
 	for r.source.pace.Wait(ctx) == nil {
 		var err error
+		began := time.Now()
 		version, err = r.stream(ctx, version)
+		if err == nil && time.Since(began) < steady { // client-go makes an empty stream of a connection that was taken and closed
+			r.source.failed()
+		}
 		long := r.source.pause(err)
 		switch {
 		case ctx.Err() != nil:

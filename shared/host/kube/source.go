@@ -49,6 +49,7 @@ type source struct {
 	pace   flowcontrol.RateLimiter
 	pause  func(error) time.Duration // after a stream that ended so, or was refused
 	well   func()                    // hears that a stream goes on
+	failed func()                    // hears of a stream that ended at once
 }
 
 func newSource(access *Access, k kind) (*source, error) {

@@ -28,6 +28,9 @@ func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 	m.api.mu.Lock()
 	m.api.tried = append(m.api.tried, time.Now())
 	m.api.mu.Unlock()
+	if m.api.down.Load() && m.api.closes.Load() {
+		return nil, io.EOF
+	}
 	if m.api.down.Load() {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 	}

@@ -1,0 +1,71 @@
+package mco
+
+import (
+	"bytes"
+
+	"github.com/onprem-infra/onprem-infra/cluster"
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/object"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// What is below install/ in the operator's tree is in its image, and the cluster version operator applies it in every cluster, in the order
+// of the files' numbers. The namespaces of all platforms are the operator's own and are made at 0000_80; that of the routers is made by
+// another operator while the cluster installs itself, so what is in it comes last, where nothing waits for it.
+const (
+	GrantsFile  = "/install/0000_80_machine-config_00_onprem-infra.yaml"
+	RoutersFile = "/install/0000_90_machine-config_01_onprem-infra-routers.yaml"
+)
+
+// profiles are the kinds of cluster that have on-premise platforms: the cluster version operator applies what is marked for its own.
+func profiles() map[string]string {
+	return map[string]string{
+		"include.release.openshift.io/self-managed-high-availability": "true",
+		"include.release.openshift.io/single-node-developer":          "true",
+	}
+}
+
+// platforms are those that the operator has templates of ours for.
+func platforms() []spec.Platform {
+	return []spec.Platform{spec.BareMetal, spec.Nutanix, spec.OpenStack, spec.OVirt, spec.VSphere}
+}
+
+// install writes the objects that give nodes their rights, on all platforms.
+func install(b *asset.Builder, p plan.Plan) {
+	files := map[string]*bytes.Buffer{GrantsFile: {}, RoutersFile: {}}
+	done := map[string]bool{}
+	for _, platform := range platforms() {
+		p.Platform = platform
+		p.Namespace = "openshift-" + p.Flavour().Short + "-infra"
+		for _, o := range cluster.Grants(p) {
+			text := string(object.Encode(marked(o)))
+			if done[text] {
+				continue
+			}
+			done[text] = true
+			file := files[GrantsFile]
+			if o.About().Metadata.Namespace == health.RouterNamespace {
+				file = files[RoutersFile]
+			}
+			file.WriteString("---\n" + text)
+		}
+	}
+	for at, text := range files {
+		b.File(at, 0o644, text.Bytes())
+	}
+}
+
+// marked is an object that the cluster version operator applies.
+func marked(o object.Object) object.Object {
+	switch o := o.(type) {
+	case object.Role:
+		o.Metadata.Annotations = profiles()
+		return o
+	case object.Binding:
+		o.Metadata.Annotations = profiles()
+		return o
+	}
+	return o
+}
