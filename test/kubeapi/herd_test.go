@@ -24,7 +24,7 @@ type herd struct {
 	Pace       string  `json:"pace"`
 	Nodes      int     `json:"nodes"`
 	OutageRate float64 `json:"outage_connections_per_s"` // over the second half of the outage
-	Peak       int     `json:"peak_requests_per_s"`      // after it, in the worst second
+	Peak       int     `json:"peak_requests_per_s"`      // after it, at worst
 	PeakOpened int     `json:"peak_connections_per_s"`
 	Back       float64 `json:"all_back_s"` // since its end
 	Lists      int     `json:"lists"`      // after its end
@@ -45,7 +45,7 @@ func TestLongHerd(t *testing.T) {
 		})
 	}
 	before, after := lines["constant"], lines["crowd"]
-	if after.OutageRate > before.OutageRate/4 || after.Peak > before.Peak/2 || after.Lists > 0 {
+	if after.OutageRate > before.OutageRate/4 || after.PeakOpened > before.PeakOpened/2 || after.Lists > 0 {
 		t.Errorf("a crowd asks as much as before: %+v, %+v", before, after)
 	}
 }
@@ -101,14 +101,16 @@ func stampede(t *testing.T, pace string) herd {
 	out.OutageRate = float64(line.accepted.Load()-tried) / 30
 	line.lead(s.Address.String())
 	began, last, opened := time.Now(), watches+lists, line.accepted.Load()
+	looked := began
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for out.Back == 0 {
 		<-tick.C
 		now, lines := count("watch"), line.accepted.Load()
 		all := now + count("list")
-		out.Peak, out.PeakOpened = max(out.Peak, all-last), max(out.PeakOpened, int(lines-opened))
-		last, opened = all, lines
+		took := time.Since(looked).Seconds() // more than a second on a busy machine
+		out.Peak, out.PeakOpened = max(out.Peak, int(float64(all-last)/took)), max(out.PeakOpened, int(float64(lines-opened)/took))
+		last, opened, looked = all, lines, time.Now()
 		if now-watches >= 2*followers {
 			out.Back = time.Since(began).Seconds()
 		}
