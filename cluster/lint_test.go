@@ -181,7 +181,7 @@ func TestNothingUnexpanded(t *testing.T) {
 func apart(t *testing.T, p *corev1.Pod) {
 	t.Helper()
 	for _, secret := range p.Spec.Containers {
-		if !slices.ContainsFunc(secret.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == kubeletDir.Host }) {
+		if !slices.ContainsFunc(secret.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == certificates.Host }) {
 			continue
 		}
 		for _, other := range p.Spec.Containers {
@@ -252,19 +252,21 @@ var hostPaths = map[string]struct {
 	why     string
 	writers []string
 }{
-	"/etc/onprem-infra":            {"what the cluster decided", nil},
-	"/var/lib/kubelet":             {"kubelet's kubeconfig and certificates, which kubelet replaces, and its pod-resources socket", nil},
-	"/etc/kubernetes/kubelet.conf": {"kubelet's kubeconfig, where it is there", nil},
-	"/run/nodeip-configuration":    {"the node's address as kubelet has it (K-19)", nil},
-	"/var/lib/onprem-infra":        {"what has to be known again after a reboot", []string{"keepalived-monitor", "haproxy-prepare", "haproxy-monitor", "coredns-prepare", "coredns-monitor"}},
-	"/etc/keepalived":              {"keepalived.conf, for operators to read", []string{"keepalived"}},
-	"/run/onprem-infra/keepalived": {"what keepalived's parent and its monitor say to each other, and the order to leave", []string{"keepalived", "keepalived-monitor"}},
-	"/etc/haproxy":                 {"haproxy.cfg, for operators to read", []string{"haproxy-prepare", "haproxy-monitor"}},
-	"/run/onprem-infra/haproxy":    {"HAProxy's sockets, which outlive a reload", []string{"haproxy", "haproxy-prepare", "haproxy-monitor"}},
-	"/etc/coredns":                 {"Corefile and hosts, for operators to read", []string{"coredns-prepare", "coredns-monitor"}},
-	"/run/onprem-infra/mdns":       {"what the host is called, as NetworkManager notes it (M-05)", nil},
-	"/run/NetworkManager":          {"the name servers that NetworkManager has learnt", nil},
-	"/run/systemd/resolve":         {"the name servers that systemd-resolved has learnt", nil},
+	"/etc/onprem-infra":              {"what the cluster decided", nil},
+	"/var/lib/kubelet/kubeconfig":    {"kubelet's kubeconfig", nil},
+	"/var/lib/kubelet/pki":           {"kubelet's certificates, which kubelet replaces", nil},
+	"/var/lib/kubelet/pod-resources": {"kubelet's pod-resources socket", nil},
+	"/etc/kubernetes/kubelet.conf":   {"kubelet's kubeconfig, where it is there", nil},
+	"/run/nodeip-configuration":      {"the node's address as kubelet has it (K-19)", nil},
+	"/var/lib/onprem-infra":          {"what has to be known again after a reboot", []string{"keepalived-monitor", "haproxy-prepare", "haproxy-monitor", "coredns-prepare", "coredns-monitor"}},
+	"/etc/keepalived":                {"keepalived.conf, for operators to read", []string{"keepalived"}},
+	"/run/onprem-infra/keepalived":   {"what keepalived's parent and its monitor say to each other, and the order to leave", []string{"keepalived", "keepalived-monitor"}},
+	"/etc/haproxy":                   {"haproxy.cfg, for operators to read", []string{"haproxy-prepare", "haproxy-monitor"}},
+	"/run/onprem-infra/haproxy":      {"HAProxy's sockets, which outlive a reload", []string{"haproxy", "haproxy-prepare", "haproxy-monitor"}},
+	"/etc/coredns":                   {"Corefile and hosts, for operators to read", []string{"coredns-prepare", "coredns-monitor"}},
+	"/run/onprem-infra/mdns":         {"what the host is called, as NetworkManager notes it (M-05)", nil},
+	"/run/NetworkManager":            {"the name servers that NetworkManager has learnt", nil},
+	"/run/systemd/resolve":           {"the name servers that systemd-resolved has learnt", nil},
 }
 
 // elsewhere are the directories of the host that have another path in a container, where the image
@@ -340,9 +342,9 @@ func TestDecisionMounts(t *testing.T) {
 		if !strings.HasSuffix(c.Name, "-monitor") && !strings.HasSuffix(c.Name, "-prepare") {
 			return
 		}
-		want := []string{"/run/nodeip-configuration", "/etc/onprem-infra", "/var/lib/kubelet", "/var/lib/onprem-infra"}
-		if p.Namespace == "infra" {
-			want = append(want, "/etc/kubernetes/kubelet.conf")
+		want := []string{"/run/nodeip-configuration", "/etc/onprem-infra", "/var/lib/kubelet/pki", "/var/lib/onprem-infra"}
+		if !slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == "kubeconfig" }) {
+			t.Errorf("%s sees no kubeconfig", c.Name)
 		}
 		for _, path := range want {
 			if !slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == path }) {

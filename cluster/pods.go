@@ -28,7 +28,8 @@ const program = "/usr/bin/onprem-infra"
 // The directories of a node that pods share with it, and with each other. Reasons stand in the tests' table: none is added without one.
 var (
 	clusterFile   = pod.Volume{Name: "cluster", Host: path.Dir(plan.Path)}
-	kubeletDir    = pod.Volume{Name: "kubelet", Host: "/var/lib/kubelet"}
+	certificates  = pod.Volume{Name: "kubelet-pki", Host: "/var/lib/kubelet/pki"}
+	podResources  = pod.Volume{Name: "pod-resources", Host: "/var/lib/kubelet/pod-resources"}
 	nodeIP        = pod.Volume{Name: "node-ip", Host: "/run/nodeip-configuration"}
 	state         = pod.Volume{Name: "state", Host: "/var/lib/onprem-infra"}
 	keepalivedDir = pod.Volume{Name: "keepalived-conf", Host: vrrpd.HostDir}
@@ -73,6 +74,10 @@ func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
 	options, capabilities := p.Keepalived()
 	conf := pod.Mount{Volume: keepalivedDir, Path: vrrpd.Dir, Writable: true} // the supervisor writes what the monitor wants and keepalived has tested
 	shared := pod.Mount{Volume: keepalivedRun, Writable: true}
+	reads := append(monitors(p), shared)
+	if p.Flavour().Routers {
+		reads = append(reads, pod.Mount{Volume: podResources}) // which ingress router runs here
+	}
 	return pod.Static{
 		Name: keepalived, Namespace: p.Namespace, Annotations: p.Flavour().PodAnnotations, App: p.Flavour().Short + "-infra-vrrp",
 		Init: []pod.Container{{
@@ -92,7 +97,7 @@ func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
 			// socket that the kernel hands nothing else. Who has the first on the host's network can have all packets logged to itself, or changed on their way: the
 			// second adds nothing to that. keepalived's parent has it too, but must not be kept busy by whoever floods the link.
 			Capabilities: []string{"NET_ADMIN", "NET_RAW"},
-			Mounts:       append(monitors(p), shared),
+			Mounts:       reads,
 			Startup:      started(p, port.MonitorVIP), Liveness: alive(p, port.MonitorVIP),
 		}},
 	}
@@ -175,17 +180,18 @@ func publisherPod(p plan.Plan, r role.Role) pod.Static {
 	}
 }
 
-// monitors are what every monitor reads: what the cluster decided, kubelet's kubeconfig with its certificates, the node's address as kubelet
-// has it, and what it has to remember across reboots.
+// monitors are what every monitor reads: what the cluster decided, kubelet's kubeconfig with its
+// certificates, the node's address as kubelet has it, and what it has to remember across reboots.
 //
-// kubelet's own directory is there as a whole, as what is in it may appear later and is replaced. A kubeconfig elsewhere is there alone: beside it are
-// an administrator's, and the keys of the cluster's CAs.
+// Of kubelet's directory they see nothing else: the secrets of every pod are below it, and the
+// volumes. kubelet replaces certificates in a directory of their own, which is there as a whole. The
+// kubeconfig is there alone, wherever it is, as beside it may be an administrator's, and the keys of
+// the cluster's CAs. kubelet has it before it starts a pod and writes it anew in place; when a
+// program replaces the file, monitors end and kubelet starts them with the one that is there then.
 func monitors(p plan.Plan) []pod.Mount {
-	list := []pod.Mount{{Volume: clusterFile}, {Volume: kubeletDir}, {Volume: nodeIP}, {Volume: state, Writable: true}}
-	if path.Dir(p.Kubeconfig) != kubeletDir.Host {
-		list = append(list, pod.Mount{Volume: pod.Volume{Name: "kubeconfig", Host: p.Kubeconfig, File: true}})
-	}
-	return list
+	kubeconfig := pod.Volume{Name: "kubeconfig", Host: p.Kubeconfig, File: true}
+	return []pod.Mount{{Volume: clusterFile}, {Volume: kubeconfig}, {Volume: certificates},
+		{Volume: nodeIP}, {Volume: state, Writable: true}}
 }
 
 // loopback is where monitors listen for kubelet.

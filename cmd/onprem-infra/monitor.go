@@ -157,10 +157,11 @@ func (m *monitor) untilChanged(ctx context.Context, end func()) {
 	})
 }
 
-// runInPod is runMonitor for a container of a pod: it ends in order when the cluster has decided something else, and kubelet starts it anew. So
+// runInPod is runMonitor for a container of a pod: it ends in order when the cluster has decided something else, or when the kubeconfig that it was
+// started with has been replaced, and kubelet starts it anew. So
 // there is one way by which a monitor learns what the cluster is. What it holds it leaves to the one that follows: given back for that time, the
 // redirect to a balancer that serves would cost a check and the VIP.
-func runInPod[S, D any](ctx context.Context, m *monitor, steps loop.Steps[S, D], every time.Duration, watchers func(context.Context)) error {
+func runInPod[S, D any](ctx context.Context, m *monitor, kubeconfig string, steps loop.Steps[S, D], every time.Duration, watchers func(context.Context)) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	if leave := steps.Leave; leave != nil {
@@ -173,12 +174,13 @@ func runInPod[S, D any](ctx context.Context, m *monitor, steps loop.Steps[S, D],
 	}
 	return runMonitor(ctx, m, steps, every, func(ctx context.Context) {
 		m.untilChanged(ctx, func() { end(errAnew) })
+		m.untilReplaced(ctx, kubeconfig, func() { end(errAnew) })
 		watchers(ctx)
 	})
 }
 
 // errAnew ends a monitor that begins anew.
-var errAnew = errors.New("the cluster has decided something else")
+var errAnew = errors.New("there is another cluster description or kubeconfig")
 
 // runMonitor turns a room's loop until ctx ends, and ends its watchers after it: the first thing at a stop is to leave.
 func runMonitor[S, D any](ctx context.Context, m *monitor, steps loop.Steps[S, D], every time.Duration, watchers func(context.Context)) error {

@@ -92,7 +92,7 @@ func monitorDNS(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	m.meter.follows("nodes", nodes.Heard)
 	room := dns.New(p, r, header, said, nodes, said)
 	steps := loop.Steps[dns.Snapshot, dns.Desired]{Observe: room.Observe, Decide: said.decide(room.Decide), Apply: room.Apply}
-	return runInPod(ctx, m, steps, everyDNSRound, func(ctx context.Context) {
+	return runInPod(ctx, m, m.credentials(p), steps, everyDNSRound, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorDNS], map[string]func() error{"/healthz": m.alive})
 		m.watch(ctx, "nodes", func(ctx context.Context) error { return nodes.Run(ctx, m.wake) })
 		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })

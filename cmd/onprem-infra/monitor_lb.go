@@ -79,7 +79,7 @@ func monitorLB(ctx context.Context, m *monitor, p plan.Plan, header string, acce
 	m.meter.follows("nodes", nodes.Heard)
 	room := lb.New(p, header, lbHost{}, nodes, access, seen, seen)
 	steps := loop.Steps[lb.Snapshot, lb.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
-	return runInPod(ctx, m, steps, look.Interval, func(ctx context.Context) {
+	return runInPod(ctx, m, m.credentials(p), steps, look.Interval, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorLB], map[string]func() error{"/healthz": m.alive})
 		m.watch(ctx, "nodes", func(ctx context.Context) error { return nodes.Run(ctx, m.wake) })
 		m.watch(ctx, "HAProxy", func(ctx context.Context) error { return haproxyd.Follow(ctx, haproxy.Run.Socket(), m.wake) })

@@ -67,7 +67,7 @@ func monitorMDNS(ctx context.Context, m *monitor, p plan.Plan, r role.Role) erro
 	m.meter.says(said.onto)
 	steps := loop.Steps[mdns.Snapshot, mdns.Desired]{Observe: room.Observe, Decide: said.decide(room.Decide), Apply: room.Apply, Leave: room.Leave}
 	watched := []string{mdns.HostnameFile, path.Join(mdns.AgreedDir, "ipv4"), path.Join(mdns.AgreedDir, "ipv6")}
-	return runInPod(ctx, m, steps, everyMDNSRound, func(ctx context.Context) {
+	return runInPod(ctx, m, "", steps, everyMDNSRound, func(ctx context.Context) {
 		if number := p.Ports[port.MonitorMDNS]; number != 0 {
 			m.serve(ctx, p, number, map[string]func() error{"/healthz": m.alive})
 		}

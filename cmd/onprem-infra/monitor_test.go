@@ -61,7 +61,7 @@ func TestClusterChanges(t *testing.T) {
 		Apply: func(context.Context, int) error { return nil }, Leave: func(context.Context) error { left = true; return nil },
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- runInPod(ctx, m, steps, time.Second, func(context.Context) {}) }()
+	go func() { ended <- runInPod(ctx, m, "", steps, time.Second, func(context.Context) {}) }()
 	until := func(what, word string, n int) {
 		t.Helper()
 		for said.count(word) < n {
@@ -92,7 +92,7 @@ func TestClusterChanges(t *testing.T) {
 	}
 	told, tell := context.WithCancel(ctx)
 	tell()
-	if err := runInPod(told, m, steps, time.Second, func(context.Context) {}); err != nil || !left {
+	if err := runInPod(told, m, "", steps, time.Second, func(context.Context) {}); err != nil || !left {
 		t.Errorf("told to end, it ended with %v, gave back what it held: %t", err, left)
 	}
 }

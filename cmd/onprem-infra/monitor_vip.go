@@ -103,7 +103,7 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	m.meter.about(now)
 	steps := g.steps()
 	steps.Observe = said.observed(steps.Observe)
-	return runInPod(ctx, m, steps, everyVIPRound, func(ctx context.Context) {
+	return runInPod(ctx, m, m.credentials(p), steps, everyVIPRound, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorVIP], map[string]func() error{"/healthz": func() error { return vipAlive(m, checks) }})
 		m.watch(ctx, "the node's checks", checks.Run)
 		m.watch(ctx, "what the checks say", func(ctx context.Context) error { return host.keepSaid(ctx, checks.Say) })

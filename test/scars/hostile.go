@@ -24,5 +24,10 @@ func network() []Scar {
 		kept("HO-04", "With IPv6 a rule for all VRRP would have cut off the users' own routers, which send as few hops.",
 			by("test/daemons", "TestKnown", "shared/host/nft/vrrp.go", "equal([]byte{byte(id)}),",
 				"&expr.Cmp{Op: expr.CmpOpGte, Register: register, Data: []byte{byte(id) & 0}},")),
+		kept("HO-05", "Monitors had all of kubelet's directory: the secrets and the volumes of every pod.",
+			by("cluster", "TestHostPaths", "cluster/pods.go", `Host: "/var/lib/kubelet/pki"}`, `Host: "/var/lib/kubelet"}`),
+			by("test/poddns", "TestCredentials", "cluster/pods.go", `Host: "/var/lib/kubelet/pki"}`, `Host: "/var/lib/kubelet"}`)),
+		kept("HO-06", "A monitor went on with a kubeconfig that had been replaced on the host.",
+			by("test/poddns", "TestCredentials", "shared/host/file/unlinked.go", "stat.Nlink == 0", "stat.Nlink == 9")),
 	}
 }
