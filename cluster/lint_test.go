@@ -217,6 +217,7 @@ func TestConfinement(t *testing.T) {
 		"keepalived":         {"NET_ADMIN", "NET_RAW"}, // addresses; gratuitous ARP and VRRP
 		"keepalived-monitor": {"NET_ADMIN", "NET_RAW"}, // asks netfilter for the redirect; hears VRRP
 		"haproxy-monitor":    {"NET_ADMIN"},            // makes the redirect
+		"haproxy-prepare":    {"NET_ADMIN"},            // closes a port that takes redirected connections alone
 		"coredns":            {"NET_BIND_SERVICE"},     // port 53
 		"coredns-monitor":    {"KILL"},                 // what CoreDNS has not
 	}

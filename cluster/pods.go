@@ -110,6 +110,7 @@ func haproxyPod(p plan.Plan) pod.Static {
 		Name: haproxy, Namespace: p.Namespace, Annotations: p.Flavour().PodAnnotations, App: p.Flavour().Short + "-infra-api-lb",
 		Init: []pod.Container{{
 			Name: "haproxy-prepare", Image: own, Command: []string{program, "monitor", "lb", "--once"}, Mounts: append(monitors(p), conf, sockets),
+			Capabilities: []string{"NET_ADMIN"}, // the packet filter closes a port before HAProxy opens it
 		}},
 		Containers: []pod.Container{{
 			Name: haproxy, Image: p.Images[spec.HAProxyImage],

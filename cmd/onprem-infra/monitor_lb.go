@@ -47,11 +47,20 @@ VIP to it for as long as it has a server that works. With --once it writes the f
 		defer cancel()
 		access := kube.NewAccess(m.credentials(p), m.log)
 		if *once {
+			closePorts(p, filter{m.log}, m.log)
 			return prepareLB(ctx, m.log, string(haproxy.Run), lb.New(p, header, lbHost{}, nobody{}, access, noHAProxy{}, nil))
 		}
 		return monitorLB(ctx, m, p, header, access)
 	}
 	return cmd
+}
+
+// closePorts has the kernel refuse what comes to the balanced machine config port by itself before HAProxy opens it: of IPv6 HAProxy cannot tell
+// whether a connection was redirected there. A kernel that cannot do that redirects nothing either, and the API still needs its balancer.
+func closePorts(p plan.Plan, packets lb.Filter, log *slog.Logger) {
+	if _, err := packets.Ensure(redirect.Of(p.VIPs.API, p.MachineNetworks, p.Ports).Off()); err != nil {
+		log.Warn("close the ports that take redirected connections alone", "error", err)
+	}
 }
 
 // prepareLB writes the first files. That nobody is known yet is no error: HAProxy then balances nothing, and the monitor follows what comes.

@@ -33,8 +33,9 @@ type Redirect struct {
 // Of are the rules of a control plane node whose balancer serves. ports are the plan's, networks its machine networks.
 //
 // Ignition documents hold secrets, so pods are kept from the machine config server by the network plugin, by its port. The balanced port
-// must be no way around that: where the machine networks are known, only their hosts are sent there, and it takes nothing else. A cluster without
-// machine config servers has neither port.
+// must be no way around that: only hosts of the machine networks are sent there, and it takes nothing else. Where these networks are not
+// known nobody can tell a host from a pod of the holder's, and what comes goes to the holder's own machine config server by its own port. A
+// cluster without machine config servers has neither port.
 func Of(vips []netip.Addr, networks []netip.Prefix, ports map[string]uint16) Rules {
 	var r Rules
 	_, machineConfig := ports[port.MachineConfigLB]
@@ -45,8 +46,8 @@ func Of(vips []netip.Addr, networks []netip.Prefix, ports map[string]uint16) Rul
 			continue
 		}
 		sources := slices.DeleteFunc(slices.Clone(networks), func(p netip.Prefix) bool { return p.Addr().BitLen() != vip.BitLen() })
-		if len(networks) > 0 && len(sources) == 0 {
-			continue // nobody of this family is a host of the cluster
+		if len(sources) == 0 {
+			continue // nobody of this family is known to be a host of the cluster
 		}
 		slices.SortFunc(sources, func(a, b netip.Prefix) int { return a.Addr().Compare(b.Addr()) })
 		r.Redirects = append(r.Redirects, Redirect{

@@ -52,11 +52,11 @@ func TestOf(t *testing.T) {
 				{v6, 6443, 9445, nil}, {v6, 22623, 9446, networks("2001:db8::/64")},
 			}, Closed: closed(9446, v4, v6)}},
 		{"unknown machine networks", addrs("192.0.2.5"), nil, ports, Rules{
-			Redirects: []Redirect{{v4, 6443, 9445, nil}, {v4, 22623, 9446, nil}}, Closed: closed(9446, v4)}},
+			Redirects: []Redirect{{v4, 6443, 9445, nil}}, Closed: closed(9446)}},
 		{"no machine network of the VIP's family", addrs("2001:db8::5"), networks("192.0.2.0/24"), ports, Rules{
 			Redirects: []Redirect{{v6, 6443, 9445, nil}}, Closed: closed(9446)}},
-		{"other ports", addrs("192.0.2.5"), nil, moved, Rules{
-			Redirects: []Redirect{{v4, 7443, 7445, nil}, {v4, 22623, 7446, nil}}, Closed: closed(7446, v4)}},
+		{"other ports", addrs("192.0.2.5"), networks("192.0.2.0/24"), moved, Rules{
+			Redirects: []Redirect{{v4, 7443, 7445, nil}, {v4, 22623, 7446, networks("192.0.2.0/24")}}, Closed: closed(7446, v4)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := Of(tt.vips, tt.networks, tt.ports); !reflect.DeepEqual(got, tt.want) {

@@ -29,5 +29,11 @@ func network() []Scar {
 			by("test/poddns", "TestCredentials", "cluster/pods.go", `Host: "/var/lib/kubelet/pki"}`, `Host: "/var/lib/kubelet"}`)),
 		kept("HO-06", "A monitor went on with a kubeconfig that had been replaced on the host.",
 			by("test/poddns", "TestCredentials", "shared/host/file/unlinked.go", "stat.Nlink == 0", "stat.Nlink == 9")),
+		partly("HO-07", "On Nutanix and oVirt a pod on the holder reached the machine config server by the balanced port, past the network plugin's filters.",
+			"There the machine config server is not balanced: the holder's own serves, and a holder whose own has failed loses the VIP for that.",
+			by("shared/redirect", "TestOf", "shared/redirect/redirect.go", "if len(sources) == 0 {", "if len(networks) > 0 && len(sources) == 0 {")),
+		partly("HO-08", "The balanced machine config port was open to all by IPv6 after a boot, until the balancer's monitor had come up.",
+			"A program that flushes all rules opens it for the half second until the monitor's next look: of IPv6 the kernel does not tell HAProxy what was redirected.",
+			by("test/podlb", "TestClosedBeforeMonitor", "cmd/onprem-infra/monitor_lb.go", "\t\t\tclosePorts(p, filter{m.log}, m.log)\n", "")),
 	}
 }
