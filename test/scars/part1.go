@@ -105,7 +105,7 @@ func part1() []Scar {
 			by("shared/addr", "TestForVIP/K-18 a VIP behind a router", choose, "if c, route, ok := byDefaultRoute(s.Routes, own); ok {", "if c, route, ok := byDefaultRoute(s.Routes, own); ok && false {"),
 			by("cluster/vip", "TestOutside", "cluster/vip/learn.go", "\tfor _, n := range r.controlPlaneFirst(e.nodes) {\n", "\tfor _, n := range r.controlPlaneFirst(e.nodes) {\n\t\tif !r.plan.MachineNetworks[0].Contains(vip) {\n\t\t\tcontinue\n\t\t}\n")),
 		kept("K-19", "Pods lacked the agreed address's file and picked another interface than the kubelet.",
-			by("cluster", "TestDecisionMounts", "cluster/pods.go", "{Volume: kubeletDir}, {Volume: nodeIP}, ", "{Volume: kubeletDir}, "),
+			by("cluster", "TestDecisionMounts", "cluster/pods.go", "{Volume: nodeIP}, {Volume: state, Writable: true}", "{Volume: state, Writable: true}"),
 			by("cluster/vip", "TestOwnAddress", monitor, "\t\t\thint = a\n", "\t\t\t_ = a\n"),
 			by("cmd/onprem-infra", "TestAgreed", "cmd/onprem-infra/monitor_vip_host.go", "[]string{\"ipv4\", \"ipv6\"} {\n\t\ttext", "[]string{\"ipv6\"} {\n\t\ttext"),
 			by("shared/addr", "TestForVIP/K-19 the agreed address wins", choose, "if c.Prefix.Addr() == hint {", "if false {"),
