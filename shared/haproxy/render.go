@@ -48,6 +48,8 @@ type page struct {
 //     release to release: servers' states, the monitor's commands and its statistics go by them.
 //   - Old workers end after 2 minutes, or when there have been three reloads since, whatever long watches they hold.
 //   - Idle clients cannot fill the process: maxconn of the process is above that of all the frontends that they reach.
+//   - No client alone can take all connections to the API: a source may have a quarter of them. It is that many because a node's pods, 500 at
+//     most, come with the node's address where a network plugin rewrites theirs, and so do the hosts behind a router that does.
 //   - The balanced machine config port refuses what was not redirected to it from a VIP, whatever the packet filter does: of an IPv4 socket
 //     the kernel tells HAProxy the port that the client asked for. Of an IPv6 one it is the VIP alone, and so there are two sockets.
 //   - Statistics need no password: they are on the loopback, can change nothing, and a password in a template keeps no secret.

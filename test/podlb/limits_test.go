@@ -29,7 +29,7 @@ type bare struct {
 	dir    string
 }
 
-func alone(t *testing.T, ipv6 bool, sysctl string) *bare {
+func alone(t *testing.T, ipv6 bool, sysctl string, edit ...string) *bare {
 	t.Helper()
 	need.Root(t)
 	l := lab.New(t)
@@ -55,7 +55,7 @@ func alone(t *testing.T, ipv6 bool, sysctl string) *bare {
 		Ports: haproxy.Ports{LB: 9445, Ready: 9444, Monitor: 9454, Stats: 29445, MachineConfigLB: 9446, API: 6443, MachineConfig: 22623},
 	}
 	config := filepath.Join(b.dir, "haproxy.cfg")
-	if err := os.WriteFile(config, haproxy.Render(c), 0o644); err != nil {
+	if err := os.WriteFile(config, []byte(strings.NewReplacer(edit...).Replace(string(haproxy.Render(c)))), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	cmd := b.host.Command(context.WithoutCancel(t.Context()), need.Command(t, "haproxy"), "-W", "-db", "-S", c.Run.MasterSocket(), "-f", config)

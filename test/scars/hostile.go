@@ -35,5 +35,8 @@ func network() []Scar {
 		partly("HO-08", "The balanced machine config port was open to all by IPv6 after a boot, until the balancer's monitor had come up.",
 			"A program that flushes all rules opens it for the half second until the monitor's next look: of IPv6 the kernel does not tell HAProxy what was redirected.",
 			by("test/podlb", "TestClosedBeforeMonitor", "cmd/onprem-infra/monitor_lb.go", "\t\t\tclosePorts(p, filter{m.log}, m.log)\n", "")),
+		kept("HO-09", "One client could take all 40,000 connections of the balancer.",
+			by("test/podlb", "TestOneSource", "shared/haproxy/haproxy.cfg.tmpl",
+				"    tcp-request connection reject if { sc0_conn_cur gt 10000 }\n", "")),
 	}
 }

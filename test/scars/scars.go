@@ -78,11 +78,9 @@ func Parts() []Part {
 		{Title: "The supervisor under attack and without means, beside the scars", IDs: numbered("SU", 1, 8), Scars: supervisors()},
 		{Title: "Simulations and reasons: sizes, verdicts and what was received", IDs: numbered("SI", 1, len(judged())), Scars: judged()},
 		{Title: "What an operator loses or misreads", IDs: numbered("OP", 1, len(losses())), Scars: losses()},
-		{Title: "One hostile host of the network, beside the scars", IDs: numbered("HO", 1, 4), Scars: network()},
 		{Title: "What stands beside ours on a host of OpenShift, beside the scars", IDs: numbered("OR", 1, len(orders())), Scars: orders()},
 		{Title: "Fresh machines, busy ones, and other releases of Debian, beside the scars", IDs: numbered("FM", 1, 8), Scars: machine()},
-		{Title: "One hostile host of the network, beside the scars", IDs: numbered("HO", 1, 6), Scars: network()},
-		{Title: "One hostile host of the network, beside the scars", IDs: numbered("HO", 1, 8), Scars: network()},
+		{Title: "One hostile host of the network, beside the scars", IDs: numbered("HO", 1, 9), Scars: network()},
 	}
 }
 
