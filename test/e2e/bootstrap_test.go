@@ -120,6 +120,8 @@ func stopUnit(t *testing.T, c *chain.Chain) time.Duration {
 // givesWay has manifests of static pods appear, as the Machine Config Operator's bootstrap command has them appear
 // minutes after our units have started: the units leave in order and stay away, with the VIP and the port free.
 func givesWay(t *testing.T, c *chain.Chain) {
+	sh(t, c, "systemctl start "+chain.Unit+" "+dnsUnit)
+	active(t, c, chain.Unit, dnsUnit)
 	for unit, name := range map[string]string{chain.Unit: "keepalived", dnsUnit: "coredns"} {
 		sh(t, c, "mkdir -p /etc/kubernetes/manifests && echo 'kind: Pod' >/etc/kubernetes/manifests/"+name+".yaml")
 		eventually(t, 45*time.Second, func() error {
