@@ -39,6 +39,7 @@ func (r *Room) Decide(s Snapshot) (corefile.Config, loop.Reasons) {
 		Zone:      r.plan.Cluster.Zone,
 		Records:   r.plan.Records,
 		Upstreams: upstreams,
+		Clients:   r.plan.NameClients(),
 	}
 	if !r.plan.Hears() {
 		return c, loop.Reasons{why}

@@ -67,6 +67,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		Zone:       r.plan.Cluster.Zone,
 		Hosts:      true,
 		Upstreams:  upstreams,
+		Clients:    r.plan.NameClients(),
 		HealthPort: r.plan.Ports[port.CoreDNSHealth],
 	}}
 	if r.plan.DNSRecords != spec.External { // on the bootstrap machine the records are ours in any case, as nobody else has them yet

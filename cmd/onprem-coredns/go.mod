@@ -4,6 +4,8 @@ go 1.26.0
 
 require github.com/coredns/coredns v1.15.0
 
+require github.com/infobloxopen/go-trees v0.0.0-20200715205103-96a057b8dfb9 // indirect
+
 require (
 	github.com/apparentlymart/go-cidr v1.1.1 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect

@@ -18,6 +18,7 @@ type Config struct {
 	Header     string          // one line of provenance, without the comment sign; empty for none
 	Zone       record.Name     // the cluster's own domain NAME.DOMAIN
 	Records    []record.Record // answered by CoreDNS itself, all in Zone; empty when the cluster's records are external
+	Clients    []netip.Prefix  // whose hosts are answered; empty for everybody
 	Hosts      bool            // the names of nodes stand in HostsPath, see RenderHosts
 	Announced  *Announced      // nil: nobody is answered for by what it announces of itself
 	Knowing    []netip.Addr    // with Hosts: who knows the names in Zone that HostsPath lacks, asked for those before Upstreams

@@ -34,6 +34,7 @@ type page struct {
 	Header     string
 	HealthPort uint16
 	Poll       bool
+	Clients    []netip.Prefix
 	Zone       record.Name
 	SOA        string
 	Owned      []record.Name // where the owned names are, or are below
@@ -95,6 +96,7 @@ type answer struct{ Type, Pattern, RR string }
 //     the health plugin's server, for which it waits 5 s when a connection to it has just been opened and has not asked yet. The plugin
 //     opens such a connection itself, a second after each reload, and keeps it. So with a HealthPort a reload takes 5 s when it comes just a
 //     second after another one; 2 of 40 did, and none of those that came earlier or later.
+//   - acl comes before the cache and all that answers. Who may not ask is told so (REFUSED), and never what another one was told.
 //   - A file that CoreDNS refuses leaves the former one in force, and CoreDNS tells nobody but its log. So each answers for a name of its own, see Running.
 //     Its block is asked for nothing else, and has no cache, which would outlive what it says. CoreDNS refuses questions of class CH, where servers
 //     speak of themselves, unless it has the plugin chaos. The block is not the last: where a
@@ -141,7 +143,7 @@ func words(c Config) page {
 
 // parts are a Config's words, without the digest of them all.
 func parts(c Config) page {
-	p := page{Running: Running, Header: strings.Map(printable, c.Header), HealthPort: c.HealthPort, Poll: c.Poll, Zone: c.Zone, SOA: soa}
+	p := page{Running: Running, Header: strings.Map(printable, c.Header), HealthPort: c.HealthPort, Poll: c.Poll, Clients: c.Clients, Zone: c.Zone, SOA: soa}
 	for _, r := range c.Records {
 		p.Owned, p.Patterns = append(p.Owned, r.Name), append(p.Patterns, pattern(r))
 		for _, a := range r.Addresses {

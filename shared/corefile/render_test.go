@@ -49,6 +49,12 @@ func announcing(c Config, a Announced) Config {
 	return c
 }
 
+// restricted is a Corefile that does not answer everybody.
+func restricted(c Config, clients []netip.Prefix) Config {
+	c.Clients = clients
+	return c
+}
+
 // goldens are one Config for every golden file.
 func goldens() map[string]Config {
 	v4, v6 := addrs("192.0.2.5"), addrs("2001:db8::5")
@@ -70,6 +76,8 @@ func goldens() map[string]Config {
 		"node-external":      {Header: header, Zone: zone, Hosts: true, Upstreams: addrs("198.51.100.1"), HealthPort: 18080},
 		"node-no-upstreams":  node(nil, nil),
 		"node-only-knowing":  node(addrs("192.0.2.10"), nil),
+		"clients":            restricted(internal(v4, addrs("192.0.2.6"), addrs("198.51.100.1")), networks),
+		"node-clients":       restricted(node(nil, addrs("198.51.100.1")), networks),
 		"signalled":          {Header: header, Zone: zone, Records: record.Cluster(zone, v4, addrs("192.0.2.6")), Upstreams: addrs("198.51.100.1")},
 
 		"announced":              announcing(Config{Header: header, Zone: zone, Records: record.Cluster(zone, v4, addrs("192.0.2.6")), Upstreams: addrs("198.51.100.1")}, ostest),

@@ -62,6 +62,7 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 		Topology:        topologyOf(c),
 		Families:        or(Families(c.Families), familiesOf(c)),
 		MachineNetworks: masked(c.MachineNetworks),
+		DNSClients:      masked(c.DNSClients),
 		VIPs:            vips,
 		LoadBalancer:    loadBalancerOf(c),
 		DNSRecords:      or(c.DNSRecords, spec.Internal),

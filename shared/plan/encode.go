@@ -40,6 +40,9 @@ func Encode(p Plan) []byte {
 	if len(p.VIPs.DNS) > 0 {
 		cluster["dnsVIP"] = p.VIPs.DNS[0].String()
 	}
+	if len(p.DNSClients) > 0 {
+		cluster["dnsClients"] = texts(p.DNSClients)
+	}
 	if p.MDNS != "" {
 		cluster["mdns"] = string(p.MDNS)
 	}

@@ -23,6 +23,7 @@ type Plan struct {
 	Topology        spec.Topology     `json:"topology"`
 	Families        Families          `json:"families"`
 	MachineNetworks []netip.Prefix    `json:"machineNetworks"`
+	DNSClients      []netip.Prefix    `json:"dnsClients,omitempty"` // who may ask the name servers besides; none for everybody
 	VIPs            VIPs              `json:"vips"`
 	LoadBalancer    spec.LoadBalancer `json:"loadBalancer"`
 	DNSRecords      spec.DNSRecords   `json:"dnsRecords"`

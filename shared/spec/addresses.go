@@ -140,7 +140,7 @@ func (r *reader) networks(v value, at func(value) value) networks {
 	elements, ok := r.list(v)
 	l := networks{at: v.at, whole: ok || !v.given()}
 	if len(elements) > maxNetworks {
-		r.errorf(elements[maxNetworks].at, "is one machine network too many: list %d at most", maxNetworks)
+		r.errorf(elements[maxNetworks].at, "is one network too many: list %d at most", maxNetworks)
 		elements, l.whole = elements[:maxNetworks], false
 	}
 	for _, e := range elements {

@@ -48,9 +48,12 @@ func (d draft) assume() draft {
 }
 
 // prefixes are the machine networks.
-func (d draft) prefixes() []netip.Prefix {
+func (d draft) prefixes() []netip.Prefix { return d.networks.prefixes() }
+
+// prefixes are the networks themselves, without their places.
+func (l networks) prefixes() []netip.Prefix {
 	var all []netip.Prefix
-	for _, n := range d.networks.list {
+	for _, n := range l.list {
 		all = append(all, n.prefix)
 	}
 	return all

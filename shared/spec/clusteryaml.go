@@ -19,7 +19,7 @@ func (r *reader) clusterYAML(root object) draft {
 	r.fields(root, "apiVersion", "kind", "metadata", "spec")
 	metadata, spec := r.object(root.get("metadata")), r.object(root.get("spec"))
 	r.fields(metadata, "name")
-	r.fields(spec, "baseDomain", "clusterDomain", "platform", "distribution", "topology", "controlPlaneReplicas", "families", "machineNetworks", "apiVIPs", "ingressVIPs", "dnsVIP",
+	r.fields(spec, "baseDomain", "clusterDomain", "platform", "distribution", "topology", "controlPlaneReplicas", "families", "machineNetworks", "apiVIPs", "ingressVIPs", "dnsVIP", "dnsClients",
 		"loadBalancer", "dnsRecords", "mdns", "metrics", "images", "namespace", "kubeconfig", "kubeletUnit", "nodeLabels", "timing", "vrrp", "onClash", "migrateFrom", "vrids", "ports")
 
 	name, domain := r.names(metadata, spec)
@@ -30,6 +30,7 @@ func (r *reader) clusterYAML(root object) draft {
 		topology:     r.text(spec.get("topology")),
 		replicas:     r.number(spec.get("controlPlaneReplicas")),
 		networks:     r.networks(spec.get("machineNetworks"), func(e value) value { return e }),
+		clients:      r.dnsClients(spec),
 		api:          r.vips(spec.get("apiVIPs")),
 		ingress:      r.vips(spec.get("ingressVIPs")),
 		dns:          r.dnsVIP(spec.get("dnsVIP")),

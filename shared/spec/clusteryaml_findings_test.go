@@ -4,7 +4,7 @@ import "testing"
 
 func TestClusterFindings(t *testing.T) {
 	check(t, goodCluster, []findingCase{
-		{"field unknown", edit{"  platform: none", "  platform: none\n  vips: []"}, `c:8:3: error: spec.vips: there is no such field: remove it, or use one of baseDomain, clusterDomain, platform, distribution, topology, controlPlaneReplicas, families, machineNetworks, apiVIPs, ingressVIPs, dnsVIP, loadBalancer, dnsRecords, mdns, metrics, images, namespace, kubeconfig, kubeletUnit, nodeLabels, timing, vrrp, onClash, migrateFrom, vrids, ports`},
+		{"field unknown", edit{"  platform: none", "  platform: none\n  vips: []"}, `c:8:3: error: spec.vips: there is no such field: remove it, or use one of baseDomain, clusterDomain, platform, distribution, topology, controlPlaneReplicas, families, machineNetworks, apiVIPs, ingressVIPs, dnsVIP, dnsClients, loadBalancer, dnsRecords, mdns, metrics, images, namespace, kubeconfig, kubeletUnit, nodeLabels, timing, vrrp, onClash, migrateFrom, vrids, ports`},
 		{"field misspelt", edit{"  apiVIPs:", "  apiVips:"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is looked up: write its address
 c:9:3: error: spec.apiVips: there is no such field: spell it apiVIPs`},
 		{"a letter is missing", edit{"  apiVIPs:", "  apiVIP:"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is looked up: write its address
@@ -74,6 +74,11 @@ c:9:24: error: spec.vrids.arp: there is no virtual router of that name: write ap
 		{"image empty", edit{"  platform: none", "  platform: none\n  images: {keepalivedImage: ''}"}, `c:8:29: error: spec.images.keepalivedImage: "" is no image reference: write one such as registry.example.com/name@sha256:…`},
 		{"image with a line", edit{"  platform: none", "  platform: none\n  images: {keepalivedImage: \"a\\nb\"}"}, `c:8:29: error: spec.images.keepalivedImage: "a\nb" is no image reference: write one such as registry.example.com/name@sha256:…`},
 		{"image is a list", edit{"  platform: none", "  platform: none\n  images: {keepalivedImage: [a]}"}, `c:8:29: error: spec.images.keepalivedImage: want a string, got a list: write a string here`},
+		{"DNS clients", edit{"  platform: none", "  platform: none\n  dnsClients: [198.51.100.0/24, 10.128.0.0/14]"}, ``},
+		{"DNS clients, none", edit{"  platform: none", "  platform: none\n  dnsClients: []"}, `c:8:15: error: spec.dnsClients: has no network: list those whose hosts may ask, or remove the field for everybody`},
+		{"DNS clients that are no networks", edit{"  platform: none", "  platform: none\n  dnsClients: [192.0.2.9, all]"}, `c:8:16: error: spec.dnsClients[0]: "192.0.2.9" has no prefix length: write the network, such as 192.0.2.0/24
+c:8:27: error: spec.dnsClients[1]: "all" has no prefix length: write the network, such as 192.0.2.0/24`},
+		{"DNS clients without networks", edit{"  platform: none", "  platform: none\n  dnsClients: [198.51.100.0/24]", "  machineNetworks: [192.0.2.0/24]\n", ""}, `c:8:15: error: spec.dnsClients: would keep the cluster's own hosts from the name servers: list machineNetworks, too`},
 		{"DNS VIP", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.7"}, ``},
 		{"DNS VIP that nobody holds", edit{"  platform: none", "  platform: none\n  loadBalancer: UserManaged\n  dnsVIP: 192.0.2.7"}, `c:9:11: warning: spec.dnsVIP: behind a load balancer of your own no host holds this address: leave it out`},
 		{"DNS VIP of the API", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.5"}, `c:8:11: error: spec.dnsVIP: 192.0.2.5 is a virtual IP of the API or ingress too: choose another one`},

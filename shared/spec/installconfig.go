@@ -17,6 +17,7 @@ type draft struct {
 	networks      networks
 	inner         innerNetworks
 	pools         pools
+	clients       networks // who may ask the name servers besides
 	api, ingress  vips
 	dns           vips // one at most
 	loadBalancer  said[string]

@@ -64,6 +64,7 @@ func (d draft) cluster() Cluster {
 		Hosts:                d.hosts,
 		Nodes:                d.nodes.said(),
 		MachineNetworks:      d.prefixes(),
+		DNSClients:           d.clients.prefixes(),
 	}
 }
 

@@ -130,6 +130,7 @@ type Cluster struct {
 	ControlPlaneReplicas int
 	Families             string // as Families lists them; of a cluster.yaml only
 	MachineNetworks      []netip.Prefix
+	DNSClients           []netip.Prefix // who may ask the name servers beside hosts of the machine networks; empty for everybody
 	APIVIPs              []netip.Addr
 	IngressVIPs          []netip.Addr
 	DNSVIP               netip.Addr // of a cluster.yaml only

@@ -38,5 +38,9 @@ func network() []Scar {
 		kept("HO-09", "One client could take all 40,000 connections of the balancer.",
 			by("test/podlb", "TestOneSource", "shared/haproxy/haproxy.cfg.tmpl",
 				"    tcp-request connection reject if { sc0_conn_cur gt 10000 }\n", "")),
+		kept("HO-10", "CoreDNS answered whoever reached its port, and nobody could say who may ask.",
+			by("test/daemons", "TestClients", "shared/corefile/Corefile.tmpl", "        block\n", ""),
+			by("shared/plan", "TestNameClients", "shared/plan/encode.go", "if len(p.DNSClients) > 0 {", "if false {"),
+			by("shared/plan", "TestNameClients", "shared/plan/clients.go", "slices.Concat(p.MachineNetworks, p.DNSClients)", "p.DNSClients")),
 	}
 }
