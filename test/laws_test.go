@@ -114,6 +114,7 @@ var laws = []law{
 	{room: "shared/host/haproxy", why: "HAProxy's sockets"},
 	{room: "shared/host/localhost", foreign: []string{"golang.org/x/sys"}, why: "the machine's own name, for all that dial"},
 	{room: "shared/host/multicast", foreign: []string{"golang.org/x/sys"}, why: "sockets of one interface"},
+	{room: "shared/host/terminal", foreign: []string{"golang.org/x/sys"}, why: "asks the kernel what shows the output"},
 	{room: "shared/host/bus", foreign: []string{"github.com/godbus/dbus/v5"}, why: "the only door to the message bus"},
 	{room: "shared/host/healthz", why: "the loopback's answer to kubelet"},
 	{room: "shared/host/kube", own: append([]string{"shared/host/localhost"}, leaves...), foreign: []string{"k8s.io/"}, why: "the only door to Kubernetes"},

@@ -1,12 +1,31 @@
 package main
 
 import (
+	"os"
 	"strings"
+	"sync"
 	"unicode/utf8"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/terminal"
 )
 
-// columns is how wide a terminal is at the least.
-const columns = 100
+// The widths of lines: that of a terminal within bounds in which prose can be read, and the usual one
+// where no terminal shows them.
+const (
+	usualColumns    = 100
+	leastColumns    = 60
+	greatestColumns = 160
+)
+
+// columns is how wide a line of text may be.
+var columns = sync.OnceValue(func() int { return fitting(terminal.Width(os.Stdout)) })
+
+func fitting(width int) int {
+	if width == 0 {
+		return usualColumns
+	}
+	return min(greatestColumns, max(leastColumns, width))
+}
 
 // wrapped breaks a line between words, so that it fits a terminal; a word that is longer stands alone.
 func wrapped(line string) string { return broken("", "    ", line) }
@@ -25,7 +44,7 @@ func broken(lead, indent, text string) string {
 		switch width := utf8.RuneCountInString(word); {
 		case first:
 			column += width
-		case column+1+width > columns:
+		case column+1+width > columns():
 			out.WriteString("\n" + indent)
 			column = utf8.RuneCountInString(indent) + width
 		default:

@@ -91,7 +91,7 @@ func TestDiffFitsATerminal(t *testing.T) {
 			}
 			text := diffText(diffReport{Role: r, Report: report, Refused: strings.Repeat("its nodes speak otherwise ", 20)})
 			for line := range strings.Lines(text) {
-				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > columns {
+				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > columns() {
 					t.Errorf("%d columns: %s", n, line)
 				}
 			}

@@ -307,7 +307,7 @@ func TestDoctorLooks(t *testing.T) {
 				t.Fatalf("%s", doctorText(r))
 			}
 			for line := range strings.Lines(doctorText(r)) {
-				if len(line) > columns+1 {
+				if len(line) > columns()+1 {
 					t.Errorf("%d columns: %s", len(line)-1, line)
 				}
 			}
@@ -512,7 +512,7 @@ func TestDoctorJSON(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(doctorLong) {
-		if len(line) > columns+1 {
+		if len(line) > columns()+1 {
 			t.Errorf("the help has %d columns: %s", len(line)-1, line)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // fitHelp has every verb's help fit a terminal. Texts are written in lines of any length; what is indented there, such as a table, stays as it is.
 func fitHelp(cmd *cobra.Command) {
 	cmd.SetUsageTemplate(strings.NewReplacer(
-		"FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", columns),
+		"FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", columns()),
 		"{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", // what only holds others is nothing without one of them
 	).Replace(cmd.UsageTemplate()))
 	fitTexts(cmd)

@@ -20,7 +20,7 @@ func everyCommand(cmd *cobra.Command, f func(*cobra.Command)) {
 // tooWide are the lines of a text that a terminal would wrap.
 func tooWide(text string) (lines []string) {
 	for line := range strings.Lines(strings.ReplaceAll(text, "\t", "        ")) {
-		if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > columns {
+		if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > columns() {
 			lines = append(lines, line)
 		}
 	}

@@ -3,30 +3,20 @@ package main
 import (
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/terminal"
 )
 
 // say tells a person something, beside a verb's result. On a terminal, which would break a long line within a word, it is broken between words; elsewhere
 // a line stays a line, for programs that read lines.
 func say(w io.Writer, format string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
-	if isTerminal(w) {
+	if terminal.Is(w) {
 		text = narrow(text)
 	}
 	_, err := io.WriteString(w, text)
 	return err
-}
-
-// isTerminal says whether somebody looks at what is written. /dev/null, which is a device too, does not mind.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&fs.ModeCharDevice != 0
 }
 
 // narrow breaks those lines of a text that are wider than a terminal.
@@ -34,7 +24,7 @@ func narrow(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
 		body := strings.TrimRight(line, "\n")
-		if len([]rune(body)) <= columns {
+		if len([]rune(body)) <= columns() {
 			out.WriteString(line)
 			continue
 		}

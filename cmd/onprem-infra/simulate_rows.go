@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -166,7 +167,8 @@ const enough = 3
 // print writes the rows, and what was broken; with one of these the answer is no.
 func (s simulation) print(std streams, rows []row) error {
 	broken := false
-	table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
+	var text strings.Builder
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	enc := json.NewEncoder(std.out)
 	enc.SetEscapeHTML(false)
 	line := func(cells []string) {
@@ -196,6 +198,9 @@ func (s simulation) print(std streams, rows []row) error {
 		fmt.Fprint(table, "\n"+verdict(rows)+"\n\n"+simulateLegend())
 	}
 	if err := table.Flush(); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(std.out, coloured(std.out, text.String())); err != nil {
 		return err
 	}
 	if !broken {

@@ -123,6 +123,6 @@ func printStatus(std streams, r statusReport, format string, again bool) error {
 		}
 		text = string(line) + "\n"
 	}
-	_, err := fmt.Fprint(std.out, text)
+	_, err := fmt.Fprint(std.out, coloured(std.out, text))
 	return err
 }

@@ -31,7 +31,7 @@ func tabled(head []string, rows [][]string) string {
 			room = max(room, utf8.RuneCountInString(word))
 		}
 	}
-	if column+room > columns {
+	if column+room > columns() {
 		return paragraphs(head, rows)
 	}
 	var text strings.Builder

@@ -27,5 +27,7 @@ func judged() []Scar {
 			by("shared/timeline", "TestPage", "shared/timeline/html.go", "if title != \"\" && t.Title == title {", "if false {")),
 		kept("SI-09", "Dual holders were in the picture, and nothing pointed at them.",
 			by("shared/timeline", "TestBands", "shared/timeline/band.go", "case before < 2 && holders == 2:", "case before < 3 && holders == 3:")),
+		kept("SI-10", "Prose was broken at 100 columns in a terminal of 80.",
+			by(verbs, "TestFitting", "cmd/onprem-infra/columns.go", "return min(greatestColumns, max(leastColumns, width))", "return usualColumns")),
 	}
 }

@@ -4,10 +4,10 @@ package scars
 func met() []Scar {
 	return []Scar{
 		kept("RD-01", "Long addresses made status wider than a terminal.",
-			by("cmd/onprem-infra", "TestStatusFitsATerminal", "cmd/onprem-infra/table.go", "\tif column+room > columns {", "\tif false {")),
+			by("cmd/onprem-infra", "TestStatusFitsATerminal", "cmd/onprem-infra/table.go", "\tif column+room > columns() {", "\tif false {")),
 		kept("RD-02", "A terminal broke what was wrong within a word, or a program got it in several lines.",
-			by("cmd/onprem-infra", "TestSay", "cmd/onprem-infra/say.go", "\tif isTerminal(w) {", "\tif false {"),
-			by("cmd/onprem-infra", "TestSay", "cmd/onprem-infra/say.go", "\tif isTerminal(w) {", "\tif true {")),
+			by("cmd/onprem-infra", "TestSay", "cmd/onprem-infra/say.go", "\tif terminal.Is(w) {", "\tif terminal.Is(w) && false {"),
+			by("cmd/onprem-infra", "TestSay", "cmd/onprem-infra/say.go", "\tif terminal.Is(w) {", "\tif terminal.Is(w) || true {")),
 		kept("RD-03", "Who mistyped a verb, a flag or a scenario had to look for the right one in a list, or was told nothing.",
 			by("cmd/onprem-infra", "TestWrong", "cmd/onprem-infra/root.go", "near.Word(args[0], names)", "near.Word(\"\", names)"),
 			by("cmd/onprem-infra", "TestWrong", "cmd/onprem-infra/root.go", "\troot.SetFlagErrorFunc(wrongFlag)\n", ""),

@@ -1,0 +1,38 @@
+// Package terminal says what kind of terminal, if any, shows what is written.
+package terminal
+
+import (
+	"io"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Is reports whether a person looks at what is written. /dev/null, which is a device too, does not mind.
+func Is(w any) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&fs.ModeCharDevice != 0
+}
+
+// Width is how many columns a terminal has; 0 where there is none, or where it does not know.
+func Width(w any) int {
+	if !Is(w) {
+		return 0
+	}
+	size, err := unix.IoctlGetWinsize(int(w.(*os.File).Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0
+	}
+	return int(size.Col)
+}
+
+// Colours reports whether a terminal is to be written to in colours: NO_COLOR forbids them
+// (no-color.org), and a dumb terminal has none.
+func Colours(w io.Writer) bool {
+	return Is(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
