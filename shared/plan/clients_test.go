@@ -21,7 +21,7 @@ func TestNameClients(t *testing.T) {
 	}
 	for want, clients := range map[string][]netip.Prefix{
 		"[]": nil,
-		"[10.128.0.0/14 127.0.0.0/8 192.0.2.0/24 ::1/128]": {network("10.128.0.7/14"), network("192.0.2.0/24")},
+		"[10.128.0.0/14 127.0.0.0/8 192.0.2.0/24 ::1/128]": {network("10.128.0.7/14"), network("10.128.0.0/14")},
 	} {
 		c.DNSClients = clients
 		p, err := Compile(c)
