@@ -35,7 +35,7 @@ var allMeanings = []meaning{
 	{[]string{"Platform", "Distribution", "Topology", "KubeletUnit"}, differing(Unknown, "it is a cluster of another kind: what else that changes cannot be told",
 		func(p plan.Plan) any { return []any{p.Platform, p.Distribution, p.Topology, p.KubeletUnit} })},
 	// What is answered for, and who may read metrics, changes nobody's place; images are the pods' matter, whose files stand for themselves.
-	{[]string{"Records", "DNSRecords", "MDNS", "EtcdMembers", "Images", "Metrics"}, nil},
+	{[]string{"Records", "DNSRecords", "MDNS", "DNSClients", "EtcdMembers", "Images", "Metrics"}, nil},
 }
 
 // meanings are those of the parts that differ.

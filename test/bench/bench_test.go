@@ -187,7 +187,7 @@ func TestDraw(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"reboot of 3s", "master-1", "<td>3000</td>", "orderly"} {
+	for _, want := range []string{"reboot of 3s", "master-1", `<td class="number">3000</td>`, "orderly"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%q is not on the page", want)
 		}

@@ -324,6 +324,7 @@ func fullest() spec.Cluster {
 		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8:1::/64")},
 		APIVIPs:         []netip.Addr{netip.MustParseAddr("192.0.2.5"), netip.MustParseAddr("2001:db8:1::5")},
 		IngressVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.6"), netip.MustParseAddr("2001:db8:1::6")},
+		DNSClients:      []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")},
 		DNSVIP:          netip.MustParseAddr("192.0.2.7"), LoadBalancer: spec.Managed, DNSRecords: spec.Internal, Images: images(),
 		Timing: "compat", VRRP: spec.Unicast, OnClash: clash.Refuse, MigrateFrom: spec.Former{Timing: "vm", VRRP: spec.Multicast}, VRIDs: map[string]uint8{"api": 9, "ingress": 10}, Ports: map[string]uint16{"lb": 9460},
 		Hosts: []spec.Host{{Name: "m0", Role: "master", BootMACAddress: "52:54:00:00:00:01"}},

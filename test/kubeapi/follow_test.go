@@ -72,11 +72,17 @@ func TestResumes(t *testing.T) {
 	eventually(t, "the third master is seen by another server", master, knows(3))
 	eventually(t, "every watch is asked for again", master, func() bool { return len(requests(t, second, "system:node:new-name")) >= 5 })
 	asked := requests(t, second, "system:node:new-name")
-	if lists := slices.DeleteFunc(slices.Clone(asked), func(r string) bool { return strings.HasPrefix(r, "watch ") }); len(lists) > 0 {
-		t.Errorf("at another server, with another certificate: %q, want watches alone", lists)
+	// What was listed from the first server's cache may be older than the second one's memory reaches,
+	// until a bookmark comes: few objects are then listed once more, from a cache again.
+	few := func(r string) bool {
+		return !strings.Contains(r, "/nodes") && strings.Contains(r, "&resourceVersion=")
 	}
 	for _, r := range asked {
-		if !strings.Contains(r, "allowWatchBookmarks=true") || !strings.Contains(r, "resourceVersion=") || !strings.Contains(r, "timeoutSeconds=") {
+		switch {
+		case strings.HasPrefix(r, "list ") && few(r):
+		case !strings.HasPrefix(r, "watch "):
+			t.Errorf("at another server, with another certificate: %s, want watches, and few objects from the cache", r)
+		case !strings.Contains(r, "allowWatchBookmarks=true") || !strings.Contains(r, "resourceVersion=") || !strings.Contains(r, "timeoutSeconds="):
 			t.Errorf("%s: want a watch with bookmarks, a version and an end", r)
 		}
 	}
