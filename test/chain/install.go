@@ -65,7 +65,7 @@ func (c *Chain) Compile(ctx context.Context, families string) (document []byte, 
 		return nil, 0, err
 	}
 	if c.Replicas > 0 {
-		config = bytes.Replace(config, []byte("\n  replicas: 3"), fmt.Appendf(nil, "\n  replicas: %d", c.Replicas), 1)
+		config = bytes.Replace(config, []byte("\n  replicas: 3"), fmt.Appendf(nil, "\n  replicas: %d%s", c.Replicas, fencing(c.Replicas)), 1)
 	}
 	images, err := json.MarshalIndent(map[string]string{
 		"keepalivedImage": c.image(keepalivedImage), "corednsImage": c.image(corednsImage), "baremetalRuntimeCfgImage": c.image(ownImage),
@@ -195,4 +195,13 @@ func (c *Chain) GiveKubeconfig(ctx context.Context, kubeconfig []byte) error {
 		return fmt.Errorf("write the machine's kubeconfig: %w: %s", err, out)
 	}
 	return nil
+}
+
+// fencing is what the installer wants of a control plane of two nodes. Nothing here puts one out of the way.
+func fencing(replicas int) string {
+	if replicas != 2 {
+		return ""
+	}
+	const credential = "\n    - {hostName: master-%d, address: 'redfish+https://192.0.2.250/%[1]d', username: nobody, password: none}"
+	return "\n  fencing:\n    credentials:" + fmt.Sprintf(credential, 0) + fmt.Sprintf(credential, 1)
 }
