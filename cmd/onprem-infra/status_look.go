@@ -139,6 +139,7 @@ func (l *statusLook) others(ctx context.Context, r *statusReport) {
 	all.Wait()
 	heard, asked := seen[0], seen[1]
 	r.Hears, r.Clashes, r.Balancer, r.Names = heard.Hears, append(r.Clashes, heard.Clashes...), seen[2].Balancer, seen[3].Names
+	r.silent = silence{balancer: seen[2].silent.balancer, names: seen[3].silent.names}
 	for i := range r.VIPs {
 		v := &r.VIPs[i]
 		v.Adverts, v.Peers, v.Holder = heard.VIPs[i].Adverts, heard.VIPs[i].Peers, asked.VIPs[i].Holder
@@ -322,6 +323,7 @@ func (l *statusLook) balancer(ctx context.Context, r *statusReport) {
 	defer cancel()
 	stats, err := l.stats(ctx)
 	if err != nil {
+		r.silent.balancer = !errors.Is(err, fs.ErrPermission)
 		r.unseen("the balancer (control plane nodes alone have one)", err)
 		return
 	}
@@ -343,6 +345,7 @@ func (l *statusLook) names(ctx context.Context, r *statusReport) {
 		got, err := l.name(bound, name)
 		cancel()
 		if err != nil {
+			r.silent.names = true
 			r.unseen("names that this host's DNS server answers", err)
 			return
 		}

@@ -37,7 +37,11 @@ type statusReport struct {
 	Rights []missingRight `json:"rights,omitempty"` // that the API does not give this node, and what it does without
 
 	Unseen []string `json:"unseen"` // what could not be looked at, and why
+	silent silence
 }
+
+// silence is which of this host's services did not answer when they were asked.
+type silence struct{ balancer, names bool }
 
 // statusVIP is one VIP as this host sees it.
 type statusVIP struct {

@@ -13,7 +13,14 @@ import (
 
 // verdict judges what was seen; links says whether this host's links could be read.
 func (l *statusLook) verdict(r statusReport, links bool) judge.Verdict {
-	f := judge.Facts{Clashes: r.Clashes, Expected: l.rooms(l.kind()).VIP && !r.Remote}
+	runs := l.rooms(l.kind())
+	f := judge.Facts{Clashes: r.Clashes, Expected: runs.VIP && !r.Remote}
+	if runs.LB && r.silent.balancer {
+		f.Silent = append(f.Silent, "the balancer")
+	}
+	if runs.DNS && r.silent.names {
+		f.Silent = append(f.Silent, "the name server")
+	}
 	for _, v := range r.VIPs {
 		seen := judge.VIP{Address: v.VIP, For: v.For, Reached: v.near || !links, Here: v.Here, Nobody: v.Holder.Nobody}
 		if v.Holder.MAC != "" {
@@ -27,7 +34,7 @@ func (l *statusLook) verdict(r statusReport, links bool) judge.Verdict {
 		f.VIPs = append(f.VIPs, seen)
 	}
 	if d := r.Daemon; d != nil {
-		f.Daemon = &judge.Daemon{Running: d.Running, MonitorSilent: d.MonitorSilent, Leaving: d.Leaving != "", Refused: d.Refused != ""}
+		f.Daemon = &judge.Daemon{Running: d.Running, MonitorSilent: d.MonitorSilent, Leaving: d.Leaving != "", Refused: d.Refused != "", Troubles: d.Troubles}
 	}
 	for _, s := range r.Balancer {
 		f.Servers = append(f.Servers, judge.Server{Name: s.Name, Status: s.Status, Up: s.Up})

@@ -45,9 +45,17 @@ func TestStatusVerdict(t *testing.T) {
 				return []haproxy.Stat{{Backend: haproxy.Masters, Server: "m0", Status: "UP"}, {Backend: haproxy.Masters, Server: "m1", Status: "DOWN"}}, nil
 			}
 		}, "DEGRADED: API server m1 is DOWN behind this node's balancer\n", exitFindings},
+		{"the balancer is dead", func(l *statusLook) {
+			l.stats = func(context.Context) ([]haproxy.Stat, error) { return nil, errors.New("connection refused") }
+		}, "DEGRADED: the balancer of this host does not answer\n", exitFindings},
+		{"the name server is dead", func(l *statusLook) {
+			l.name = func(context.Context, string) ([]netip.Addr, error) { return nil, errors.New("connection refused") }
+		}, "DEGRADED: the name server of this host does not answer\n", exitFindings},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			look := statusOf(t, p, holderOf(t, p))
+			files := holderOf(t, p)
+			files["/etc/kubernetes/manifests/haproxy.yaml"] = "kind: Pod\n"
+			look := statusOf(t, p, files)
 			look.name = func(_ context.Context, name string) ([]netip.Addr, error) {
 				for _, r := range p.Records {
 					if strings.HasSuffix(name, string(r.Name)) {

@@ -34,6 +34,7 @@ type Facts struct {
 	Clashes  []clash.Finding
 	Daemon   *Daemon  // nil where keepalived has not been started
 	Servers  []Server // behind this node's balancer
+	Silent   []string // services of this host that do not answer, such as the balancer
 	Names    []Name   // that this host's name server answers
 	Rights   []Right  // that this node lacks
 	Expected bool     // this host is one that runs keepalived
@@ -53,7 +54,8 @@ type VIP struct {
 // Daemon is keepalived.
 type Daemon struct {
 	Running, MonitorSilent, Leaving bool
-	Refused                         bool // its new configuration
+	Refused                         bool     // its new configuration
+	Troubles                        []string // what its parent cannot do
 }
 
 // Server is an API server behind the balancer.
@@ -86,6 +88,9 @@ func Of(f Facts) Verdict {
 	held, far := j.vips(f)
 	j.daemon(f)
 	j.servers(f.Servers)
+	for _, service := range f.Silent {
+		j.add(Degraded, "%s of this host does not answer", service)
+	}
 	for _, c := range f.Clashes {
 		j.add(Degraded, "%s", c)
 	}
@@ -155,6 +160,11 @@ func (j judgement) daemon(f Facts) {
 		j.add(Degraded, "keepalived's monitor is silent, so no check counts")
 	case d.Refused:
 		j.add(Degraded, "keepalived refuses its new configuration")
+	}
+	if d != nil {
+		for _, trouble := range d.Troubles {
+			j.add(Degraded, "keepalived's parent cannot %s", trouble)
+		}
 	}
 }
 

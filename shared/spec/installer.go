@@ -114,7 +114,7 @@ func baremetalFields() fields {
 		"provisioningNetworkCIDR", "provisioningDHCPExternal", "provisioningDHCPRange",
 		"bootstrapOSImage", "clusterOSImage", "bootstrapExternalStaticIP",
 		"bootstrapExternalStaticGateway", "bootstrapExternalStaticDNS",
-		"additionalNTPServers").and(fields{
+		"additionalNTPServers", "bmcVerifyCA").and(fields{
 		"hosts": anything("name", "role", "bootMACAddress", "hardwareProfile", "bootMode",
 			"networkConfig").and(fields{
 			"bmc": anything("address", "username", "password", "disableCertificateVerification"),

@@ -41,6 +41,6 @@ func losses() []Scar {
 		kept("OP-13", "doctor was silent for 8 s, and simulate for as long as it took.",
 			by(cmd, "TestProgress_Doctor", "cmd/onprem-infra/doctor.go", "\t\tl.progress.Keep(doctorFirst(found))\n", ""),
 			by(cmd, "TestProgress_Simulate", "cmd/onprem-infra/simulate_rows.go", "if i%500 == 0 {", "if false {"),
-			by(cmd, "TestProgress_Simulate", "cmd/onprem-infra/progress.go", "quiet || !terminal.Is(std.err) ||", "!isTerminal(std.err) ||")),
+			by(cmd, "TestProgress_Simulate", "cmd/onprem-infra/progress.go", "quiet || !terminal.Is(std.err) ||", "!terminal.Is(std.err) ||")),
 	}
 }

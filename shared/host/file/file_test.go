@@ -2,6 +2,7 @@ package file
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -200,5 +201,14 @@ func TestOverwrite(t *testing.T) {
 	}
 	if err := Overwrite(filepath.Join(dir, "not there", "beat"), nil, 0o644); err == nil {
 		t.Error("a directory that is not there can be written to")
+	}
+}
+
+// TestWrite_AlikeErrors holds that one failure reads the same each time, so that it can be reported once.
+func TestWrite_AlikeErrors(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "missing", "file")
+	first, second := Write(path, nil, 0o644), Write(path, nil, 0o644)
+	if first == nil || second == nil || first.Error() != second.Error() || !errors.Is(first, fs.ErrNotExist) {
+		t.Errorf("%v, then %v", first, second)
 	}
 }

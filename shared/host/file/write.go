@@ -23,7 +23,7 @@ func write(path string, data []byte, mode fs.FileMode, prepare func(*os.File) er
 	// The temporary file stands beside the target: another directory may be another mount, and in a container often is.
 	pending, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(mode))
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return fmt.Errorf("write %s: %w", path, cause(err))
 	}
 	_, err = pending.Write(data)
 	if err == nil {
@@ -33,9 +33,19 @@ func write(path string, data []byte, mode fs.FileMode, prepare func(*os.File) er
 		err = pending.CloseAtomicallyReplace()
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, errors.Join(err, pending.Cleanup()))
+		return fmt.Errorf("write %s: %w", path, errors.Join(cause(err), cause(pending.Cleanup())))
 	}
 	return nil
+}
+
+// cause is an error without the name of the temporary file, which is another one each time: the same
+// failure must read the same, so that it can be reported once.
+func cause(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
 }
 
 // WriteIfChanged is Write unless the file holds data with that mode already; it says whether it wrote.

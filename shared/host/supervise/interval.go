@@ -83,6 +83,9 @@ func (d adoption) adopted(a advert.Advert, now time.Time) adoption {
 
 // receive takes note of an advert with a longer interval.
 func (s *supervisor) receive(a advert.Advert, now time.Time) {
+	if s.daemon == nil || !s.daemon.spoke {
+		return // what starts next begins with its own interval
+	}
 	for name, e := range s.order.elections {
 		if e.adopts(a, s.status.Instances[name].Priority) {
 			s.adoptions[name] = s.adoptions[name].adopted(a, now)
@@ -92,6 +95,9 @@ func (s *supervisor) receive(a advert.Advert, now time.Time) {
 
 // undoes is when the next adoption is undone; zero for never.
 func (s *supervisor) undoes() (next time.Time) {
+	if s.daemon == nil || !s.daemon.spoke {
+		return time.Time{} // there is no keepalived that waits
+	}
 	for _, d := range s.adoptions {
 		if next.IsZero() || d.undoAt.Before(next) {
 			next = d.undoAt
@@ -105,7 +111,7 @@ func (s *supervisor) undoes() (next time.Time) {
 
 // undo reloads keepalived if one of its instances still waits by an interval that it has adopted.
 func (s *supervisor) undo(now time.Time) error {
-	if next := s.undoes(); next.IsZero() || now.Before(next) || s.daemon == nil || !s.daemon.spoke {
+	if next := s.undoes(); next.IsZero() || now.Before(next) {
 		return nil
 	}
 	reload := false

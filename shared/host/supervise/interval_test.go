@@ -80,3 +80,27 @@ func TestAdoption(t *testing.T) {
 		}
 	}
 }
+
+// TestUndoes_NoDaemon holds that nothing is due while no keepalived runs: the supervisor would wake up
+// for it at once, again and again.
+func TestUndoes_NoDaemon(t *testing.T) {
+	now := time.Unix(1000, 0)
+	s := &supervisor{
+		adoptions: map[string]adoption{},
+		order:     order{elections: map[string]election{"one": {id: 30, four: true, advert: 100 * time.Millisecond}}},
+	}
+	forged := advert.Advert{From: netip.MustParseAddr("192.0.2.12"), ID: 30, Priority: 255, Interval: 40 * time.Second}
+	s.receive(forged, now)
+	if len(s.adoptions) > 0 {
+		t.Errorf("it has left, and takes note of %v", s.adoptions)
+	}
+	s.daemon = &daemon{spoke: true}
+	s.receive(forged, now)
+	if s.undoes().IsZero() {
+		t.Error("keepalived runs, and nothing is due")
+	}
+	s.daemon.spoke = false
+	if due := s.undoes(); !due.IsZero() {
+		t.Errorf("its VRRP process has ended, and something is due at %v", due)
+	}
+}

@@ -172,6 +172,7 @@ func (s *supervisor) tell(instance string, was, now supervised.Instance) {
 
 // forget resets what keepalived said: who does not run holds no state, and its VIPs are gone.
 func (s *supervisor) forget() {
+	clear(s.adoptions)
 	for name, i := range s.status.Instances {
 		s.status.Instances[name] = supervised.Instance{State: supervised.Init, Priority: i.Priority}
 		s.stand(name, supervised.Init)
