@@ -29,7 +29,7 @@ func (s *stage) add(f asset.File) error {
 		return err
 	}
 	if info, err := s.root.Lstat(to); err == nil && info.IsDir() {
-		return fmt.Errorf("%s is a directory there: it must be a file", f.Path)
+		return errors.New("it is a directory there: it must be a file")
 	}
 	from := path.Join(path.Dir(to), fmt.Sprintf(".%s.%d", path.Base(to), os.Getpid()))
 	file, err := s.root.OpenFile(from, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -63,7 +63,7 @@ func (s *stage) mkdirs(dir string) error {
 func (s *stage) commit() error {
 	for _, m := range s.moves {
 		if err := s.root.Rename(m.from, m.to); err != nil {
-			return err
+			return at(s.root, m.to, "write", err)
 		}
 	}
 	s.moves, s.dirs = nil, nil

@@ -14,12 +14,13 @@ import (
 
 // Tree writes files below a directory, and removes those at the paths in leave. All of them are
 // written beside their places before the first one is moved into its own, so that a full disk, or
-// something in the way, leaves the directory as it was. A link that leads out of the directory is
-// not followed. ours says whether a file that is there is of the kind that the verb writes.
+// something in the way, leaves the directory as it was. Where a move itself fails, or a removal
+// after it, what has been moved stays: writing again goes on from there. A link that leads out of
+// the directory is not followed. ours says whether a file that is there is of the kind that the verb writes.
 func (p Place) Tree(files []asset.File, leave []string, ours func(path string, text []byte) bool) (done []Outcome, err error) {
 	root, made, err := p.open()
 	if err != nil {
-		return nil, p.failed(err)
+		return nil, because(p.Path, fmt.Errorf("write tree %s: %w", p.Path, err))
 	}
 	if root == nil { // a dry run, and there is no such directory
 		for _, f := range files {
@@ -34,7 +35,7 @@ func (p Place) Tree(files []asset.File, leave []string, ours func(path string, t
 	}()
 	defer root.Close()
 	if done, err = p.compare(root, files, ours); err != nil {
-		return nil, p.failed(err)
+		return nil, err
 	}
 	for _, path := range leave {
 		done = append(done, Outcome{Path: path, Action: Remove})
@@ -42,7 +43,7 @@ func (p Place) Tree(files []asset.File, leave []string, ours func(path string, t
 	if p.DryRun {
 		return done, nil
 	}
-	return done, p.failed(write(root, files, leave))
+	return done, write(root, files, leave)
 }
 
 // open makes the directory if it is not there; made says so.
@@ -71,7 +72,7 @@ func (p Place) compare(root *os.Root, files []asset.File, ours func(path string,
 		}
 		have, err := readBounded(root.Open(name))
 		if err != nil {
-			return nil, err
+			return nil, at(root, name, "read", err)
 		}
 		action, err := p.judge(filepath.Join(p.Path, name), info, have, f.Contents, func(text []byte) bool { return ours(f.Path, text) })
 		if action == Keep && info.Mode().Perm() != f.Mode {
@@ -90,13 +91,10 @@ func (p Place) compare(root *os.Root, files []asset.File, ours func(path string,
 	return done, nil
 }
 
-// failed names the tree in an error. Errors of ours name their files.
-func (p Place) failed(err error) error {
-	input, foreign := InputError{}, ForeignError{}
-	if err == nil || errors.As(err, &input) || errors.As(err, &foreign) {
-		return err
-	}
-	return because(p.Path, fmt.Errorf("write tree %s: %w", p.Path, err))
+// at names the file of a tree that an error is about.
+func at(root *os.Root, name, doing string, err error) error {
+	path := filepath.Join(root.Name(), name)
+	return because(path, fmt.Errorf("%s %s: %w", doing, path, err))
 }
 
 // write puts the files into their places, and takes away what is to leave.
@@ -105,7 +103,7 @@ func write(root *os.Root, files []asset.File, leave []string) error {
 	defer s.clear()
 	for _, f := range files {
 		if err := s.add(f); err != nil {
-			return err
+			return at(root, f.Path, "write", err)
 		}
 	}
 	if err := s.commit(); err != nil {
@@ -113,7 +111,7 @@ func write(root *os.Root, files []asset.File, leave []string) error {
 	}
 	for _, path := range slices.Sorted(slices.Values(leave)) {
 		if err := root.Remove(strings.TrimPrefix(path, "/")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+			return at(root, path, "remove", err)
 		}
 	}
 	return nil

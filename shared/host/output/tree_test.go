@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
@@ -115,6 +117,28 @@ func TestTree_FailsWhole(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it left %v (%v)", names(t, dir), err)
+	}
+}
+
+// TestTree_NamesTheFile holds that an error in the middle of a tree says at which file it was.
+func TestTree_NamesTheFile(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	file := filepath.Join(dir, "etc/a")
+	if err := at(root, "/etc/a", "write", &fs.PathError{Err: syscall.EACCES}); !strings.Contains(err.Error(), file) {
+		t.Errorf("%v: it does not name %s", err, file)
+	}
+	s := stage{root: root}
+	defer s.clear()
+	if err := errors.Join(s.add(files()[0]), os.MkdirAll(filepath.Join(file, "x"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.commit(); err == nil || !strings.HasPrefix(err.Error(), "write "+file+": ") {
+		t.Errorf("a file moved over a directory: %v", err)
 	}
 }
 
