@@ -37,7 +37,9 @@ files one after the other must not speak in two ways: for clusters that exist wr
 OpenShift. Over a checkout of the operator itself it is written with --force, as its templates have the same names.
 
 A directory that holds a tree already is that of live clusters: where timing or vrrp differ from what stands there nothing is written; with
---migrate all nodes of a cluster change at one instant.`,
+--migrate all nodes of a cluster change at one instant. A file there that does not name onprem-infra, where ours does or is empty, is of somebody else
+and wants --force. Some units and the files of NetworkManager do not name it: whose they are cannot be told, so an edit of theirs is written over, as
+is one that leaves the name in place.`,
 		Example: `  onprem-infra mco --out tree
   cp -r tree/. machine-config-operator
   onprem-infra mco --timing compat --out tree
@@ -68,8 +70,7 @@ A directory that holds a tree already is that of live clusters: where timing or 
 		if err != nil {
 			return negative(err)
 		}
-		ours := holds(out, mco.ClusterFile)
-		if err := w.tree(set.Tree(), nil, func(string, []byte) bool { return ours }); err != nil {
+		if err := w.tree(set.Tree(), nil, ownIn(holds(out, mco.ClusterFile), set.Tree())); err != nil {
 			return err
 		}
 		return w.report("nodes get their rights from %s, which is in the operator's image; where you cannot rebuild that, %s\n", "install/", cluster.Remedy)

@@ -42,5 +42,7 @@ func losses() []Scar {
 			by(cmd, "TestProgress_Doctor", "cmd/onprem-infra/doctor.go", "\t\tl.progress.Keep(doctorFirst(found))\n", ""),
 			by(cmd, "TestProgress_Simulate", "cmd/onprem-infra/simulate_rows.go", "if i%500 == 0 {", "if false {"),
 			by(cmd, "TestProgress_Simulate", "cmd/onprem-infra/progress.go", "quiet || !terminal.Is(std.err) ||", "!terminal.Is(std.err) ||")),
+		kept("OP-14", "render --prune removed files of other programs that lay where another role has its own.",
+			by(cmd, "TestScript/prune", "cmd/onprem-infra/render.go", "if marked(text) || given[path+string(text)] {", "if len(given) > 0 || marked(text) {")),
 	}
 }
