@@ -74,7 +74,11 @@ func (w *writing) manifests(set asset.Set) error {
 		text, err := readFile(filepath.Join(w.place.Path, f.Path))
 		return err == nil && marked(text)
 	})
-	return w.tree(set.Tree(), nil, ownIn(ours, set.Tree()))
+	own := ownIn(ours, set.Tree())
+	return w.tree(set.Tree(), nil, func(path string, text []byte) bool {
+		// A namespace names this program only where it is called after it.
+		return own(path, text) || ours && bytes.Contains(text, []byte("kind: Namespace\n"))
+	})
 }
 
 // host writes the files of a host, unless files of another role would stay beside them.
