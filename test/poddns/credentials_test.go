@@ -50,11 +50,13 @@ func TestCredentials(t *testing.T) {
 		return pid, fmt.Sprintf("/proc/%d/root", pid)
 	}
 	n.soon("api."+zone, dns.TypeA, apiVIP, 15*time.Second)
-	first, root := monitor()
-	daemon, err := n.PID("coredns/coredns")
-	if err != nil {
-		t.Fatal(err)
-	}
+	first, root, daemon := 0, "", 0
+	c.until("runc has written down its processes", 15*time.Second, func() bool { // a daemon may answer before
+		var err error
+		first, root = monitor()
+		daemon, err = n.PID("coredns/coredns")
+		return first != 0 && err == nil
+	})
 	sees, err := os.ReadDir(root + kubelet)
 	if err != nil {
 		t.Fatal(err)
