@@ -21,19 +21,23 @@ const everySaid = time.Second
 
 // keepSaid writes down what the checks say, when it changes, until ctx ends: for people, so it is beside the files that keepalived reads.
 func (h nodeVIPHost) keepSaid(ctx context.Context, say func() []vip.Said) error {
-	path := h.at(vip.RunDir, vip.SaidFile)
+	return keepJSON(ctx, h.at(vip.RunDir, vip.SaidFile), "what the checks say", say)
+}
+
+// keepJSON writes a value into a file as JSON, when it changes, until ctx ends.
+func keepJSON[T any](ctx context.Context, path, what string, value func() T) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	tick := time.NewTicker(everySaid)
 	defer tick.Stop()
 	for {
-		text, err := json.Marshal(say())
+		text, err := json.Marshal(value())
 		if err == nil {
 			_, err = file.WriteIfChanged(path, append(text, '\n'), 0o644)
 		}
 		if err != nil {
-			return fmt.Errorf("keep what the checks say: %w", err)
+			return fmt.Errorf("keep %s: %w", what, err)
 		}
 		select {
 		case <-ctx.Done():

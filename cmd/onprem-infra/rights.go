@@ -6,16 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
-	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -47,26 +43,7 @@ func missingRights(p plan.Plan, r role.Role, refused []kube.Subject) []missingRi
 
 // keepRights writes down which rights the API says that this node lacks, when that changes, until ctx ends.
 func (h nodeVIPHost) keepRights(ctx context.Context, missing func() []missingRight) error {
-	path := h.at(vip.RunDir, rightsFile)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	tick := time.NewTicker(everySaid)
-	defer tick.Stop()
-	for {
-		text, err := json.Marshal(missing())
-		if err == nil {
-			_, err = file.WriteIfChanged(path, append(text, '\n'), 0o644)
-		}
-		if err != nil {
-			return fmt.Errorf("keep which rights this node lacks: %w", err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	return keepJSON(ctx, h.at(vip.RunDir, rightsFile), "which rights this node lacks", missing)
 }
 
 // rights is what keepRights wrote; nothing on a host that follows nothing.
