@@ -64,14 +64,14 @@ type span struct {
 	at     place
 	what   string
 	field  string // that is not written, where the installer or the network plugin takes the network
-	fixed  bool   // no field is for it
+	plugin bool   // the network plugin takes it for itself
 }
 
-func (s span) assumed() bool { return s.field != "" || s.fixed }
+func (s span) assumed() bool { return s.field != "" || s.plugin }
 
 func (s span) String() string {
 	switch {
-	case s.fixed:
+	case s.plugin:
 		return fmt.Sprintf("%s, which OVN-Kubernetes takes for %s", s.prefix, s.what)
 	case s.assumed():
 		return fmt.Sprintf("%s, which is taken for %s without a %s", s.prefix, s.what, s.field)
@@ -87,11 +87,11 @@ func assumedServices() netip.Prefix { return netip.MustParsePrefix("172.30.0.0/1
 func ovnNetworks() []span {
 	const join = "networking.ovnKubernetesConfig.ipv4.internalJoinSubnet"
 	return []span{
-		{prefix: netip.MustParsePrefix("100.64.0.0/16"), what: "the join network of OVN-Kubernetes", field: join},
-		{prefix: netip.MustParsePrefix("fd98::/64"), what: "its join network", fixed: true},
-		{prefix: netip.MustParsePrefix("100.88.0.0/16"), what: "its transit network", fixed: true},
-		{prefix: netip.MustParsePrefix("fd97::/64"), what: "its transit network", fixed: true},
-		{prefix: netip.MustParsePrefix("fd69::/112"), what: "its masquerade network", fixed: true},
+		{prefix: netip.MustParsePrefix("100.64.0.0/16"), what: "its join network", field: join, plugin: true},
+		{prefix: netip.MustParsePrefix("fd98::/64"), what: "its join network", plugin: true},
+		{prefix: netip.MustParsePrefix("100.88.0.0/16"), what: "its transit network", plugin: true},
+		{prefix: netip.MustParsePrefix("fd97::/64"), what: "its transit network", plugin: true},
+		{prefix: netip.MustParsePrefix("fd69::/112"), what: "its masquerade network", plugin: true},
 	}
 }
 
@@ -108,7 +108,10 @@ func (l networks) spans(what, field string, assumed netip.Prefix) []span {
 }
 
 // checkInner holds all networks of an install-config apart. The finding is where the user wrote one
-// of the two, and there is one for each place.
+// of the two, and there is one for each place. A network that OVN-Kubernetes takes for itself may be
+// another one in the cluster: older installers let a manifest of the network operator change it, and
+// a live cluster changes it by that operator. Today's installer refuses the overlap, which is
+// therefore a warning; a join network that the install-config names itself is an error.
 func (r *report) checkInner(d draft) {
 	machines := d.networks.spans("a machine network", "networking.machineNetwork", assumedNetwork())
 	rest := slices.Concat(
@@ -134,6 +137,10 @@ func (r *report) checkInner(d draft) {
 			if its.field != "" {
 				instead += ", or write " + its.field
 			}
+			if its.plugin {
+				r.warnf(at.at, "the installer refuses %s, as it overlaps %s: %s", at.prefix, its, instead)
+				continue
+			}
 			r.errorf(at.at, "%s overlaps %s: %s", at.prefix, its, instead)
 		}
 	}
@@ -155,8 +162,9 @@ func (r *report) checkStacks(d draft) {
 	switch {
 	case !services.list.whole:
 		return
-	case !six && len(services.span) > 1:
-		r.errorf(services.span[1].at, "is a second service network of IPv4: leave one")
+	case four != six && len(services.span) > 1:
+		r.errorf(services.span[1].at, "is a second service network of IPv%d, and an API server takes "+
+			"one of a family: leave one", map[bool]int{true: 4, false: 6}[four])
 	case four && six && len(services.span) > 2:
 		r.errorf(services.span[2].at, "is one service network too many: leave one of each family")
 	}

@@ -123,18 +123,20 @@ func (r *reader) hostPrefixes(networking object) {
 		cidr, _ := r.word(r.field(o, "cidr"))
 		_, length, _ := strings.Cut(cidr, "/")
 		v := r.field(o, "hostPrefix")
-		if v.node == nil || kindOf(v.node) != kindNumber {
-			continue
-		}
-		var host int
 		whole, err := strconv.Atoi(length)
-		if err != nil || follow(v.node).Decode(&host) != nil {
+		if err != nil || v.node == nil || kindOf(v.node) == kindNull {
 			continue
 		}
+		var host int32 // as the installer has it
+		six := strings.Contains(cidr, ":")
 		switch {
-		case strings.Contains(cidr, ":") && host != 64:
+		case follow(v.node).Decode(&host) != nil:
+			r.refused(v, "what is not a whole number of bits: write one, such as 23, and 64 with an IPv6 network")
+		case six && host != 64:
 			r.refused(v, "%d with an IPv6 network: write 64", host)
-		case host < whole:
+		case !six && host > 32:
+			r.warnf(v.at, "%d is more than the 32 bits of an IPv4 address: write less, such as 23", host)
+		case int(host) < whole:
 			r.refused(v, "%d, as a node's part is then larger than %s: write more", host, quote(cidr))
 		}
 	}

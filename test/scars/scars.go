@@ -50,7 +50,7 @@ func Parts() []Part {
 		{Title: "10. Weaknesses of today's code", IDs: counted("W", 38), Scars: weaknesses()},
 		{Title: "Elections: who may stand and what counts, beside the scars", IDs: numbered("E", 1, 10), Scars: elections()},
 		{Title: "Input: what people write, beside the scars", IDs: numbered("I", 1, 31), Scars: people()},
-		{Title: "The installer: what it refuses, and what it does of itself, beside the scars", IDs: numbered("IN", 1, 22), Scars: installers()},
+		{Title: "The installer: what it refuses, and what it does of itself, beside the scars", IDs: numbered("IN", 1, len(installers())), Scars: installers()},
 		{Title: "Registries: what they do, beside the scars", IDs: numbered("G", 1, 13), Scars: registries()},
 		{Title: "Containers: what people and podman do to them, beside the scars", IDs: numbered("C", 1, 13), Scars: containers()},
 		{Title: "Hosts: what happens to them and to their VIPs, beside the scars", IDs: numbered("V", 1, 12), Scars: hosts()},
