@@ -159,6 +159,14 @@ func TestPlanSaysAssumedVIPs(t *testing.T) {
 	if text := must(t, input, "plan", "-o", "yaml", "-c", "-"); !strings.Contains(text, want) {
 		t.Errorf("no\n%s in\n%s", want, text)
 	}
+	const row = "192.0.2.7  ingress  33 (address assumed, as OpenStack's installer does: none is written)\n"
+	if text := must(t, input, "plan", "-c", "-"); strings.Count(text, "assumed") != 2 || !strings.Contains(text, row) {
+		t.Errorf("no\n%s in\n%s", row, text)
+	}
+	one := strings.Replace(input, "mycloud", "mycloud, ingressVIPs: [192.0.2.9]", 1)
+	if text := must(t, one, "plan", "-c", "-"); strings.Count(text, "assumed") != 1 {
+		t.Errorf("the API's virtual IP alone is assumed:\n%s", text)
+	}
 }
 
 func TestPlanRefuses(t *testing.T) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -36,6 +37,9 @@ func planVIPs(p plan.Plan) (rows [][]string) {
 		id := "none: a load balancer of yours holds it"
 		if p.LoadBalancer != spec.UserManaged {
 			id = fmt.Sprint(ids[v.kind])
+		}
+		if slices.Contains(p.VIPs.Assumed, string(v.kind)) {
+			id += " (address assumed, as OpenStack's installer does: none is written)"
 		}
 		rows = append(rows, []string{v.vip.String(), string(v.kind), id})
 	}
