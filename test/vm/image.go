@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"debug/elf"
 	"fmt"
 	"io"
 	"os"
@@ -39,13 +40,19 @@ func KeepalivedImage(ctx context.Context, name, keepalived string) (Image, error
 	return Image{Name: name, Tree: tree}, nil
 }
 
-// Linked are the libraries that a program of this machine is linked with, as the tree of an image.
+// Linked are the interpreter and the libraries that a program of this machine is linked with, as
+// the tree of an image. The program's own interpreter names them: it may be another release's than
+// this machine's, which finds other libraries or none.
 func Linked(ctx context.Context, program string) (map[string]string, error) {
-	out, err := exec.CommandContext(ctx, "ldd", program).Output()
-	if err != nil {
-		return nil, fmt.Errorf("list the libraries of %s: %w", program, err)
+	interpreter, err := interpreter(program)
+	if interpreter == "" || err != nil {
+		return nil, err
 	}
-	tree := map[string]string{}
+	out, err := exec.CommandContext(ctx, interpreter, "--list", program).Output()
+	if err != nil {
+		return nil, fmt.Errorf("list the libraries of %s by %s: %w: %s", program, interpreter, err, out)
+	}
+	tree := map[string]string{strings.TrimPrefix(interpreter, "/"): interpreter}
 	for line := range strings.Lines(string(out)) {
 		for _, field := range strings.Fields(line) {
 			if filepath.IsAbs(field) {
@@ -54,6 +61,26 @@ func Linked(ctx context.Context, program string) (map[string]string, error) {
 		}
 	}
 	return tree, nil
+}
+
+// interpreter is what the kernel starts to load the program: nothing for a static one.
+func interpreter(program string) (string, error) {
+	f, err := elf.Open(program)
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", program, err)
+	}
+	defer f.Close()
+	for _, part := range f.Progs {
+		if part.Type != elf.PT_INTERP {
+			continue
+		}
+		path, err := io.ReadAll(part.Open())
+		if err != nil {
+			return "", fmt.Errorf("read the interpreter of %s: %w", program, err)
+		}
+		return string(bytes.TrimRight(path, "\x00")), nil
+	}
+	return "", nil
 }
 
 // CoreDNSImage holds a static CoreDNS where the stock image of a cluster has it.
