@@ -36,7 +36,8 @@ func (k *Keepalived) Start(ctx context.Context, config keepalived.Config) error 
 		return err
 	}
 	defer log.Close()
-	k.cmd = k.host.Command(context.WithoutCancel(ctx), "keepalived", "-n", "-l", "-D", "-P", "-f", k.base+".conf", "-p", k.base+".pid", "-r", k.base+".vrrp.pid")
+	k.cmd = k.host.Contained(context.WithoutCancel(ctx), "keepalived", "-n", "-l", "-D", "-P",
+		"-f", k.base+".conf", "-p", k.base+".pid", "-r", k.base+".vrrp.pid")
 	k.cmd.Stdout, k.cmd.Stderr = log, log
 	if err := k.cmd.Start(); err != nil {
 		return fmt.Errorf("start keepalived on %s: %w", k.host.Name, err)
