@@ -42,3 +42,15 @@ func TestSectionNames(t *testing.T) {
 		t.Errorf("the backends are %v; a HAProxy of the former release has %v", backends, want)
 	}
 }
+
+// Until 3.2 HAProxy balances by turns where nothing is said, from 3.3 on at random.
+func TestBalance(t *testing.T) {
+	for name, config := range goldens() {
+		text := string(Render(config))
+		_, defaults, _ := strings.Cut(text, "\ndefaults\n")
+		defaults, _, _ = strings.Cut(defaults, "\n\n")
+		if !strings.Contains(defaults, "\n    balance roundrobin\n") {
+			t.Errorf("%s: HAProxy may balance as it likes:\n%s", name, defaults)
+		}
+	}
+}

@@ -56,7 +56,7 @@ func Parts() []Part {
 		{Title: "Hosts: what happens to them and to their VIPs, beside the scars", IDs: numbered("V", 1, 12), Scars: hosts()},
 		{Title: "The hand-over: what it must keep, beside the scars", IDs: numbered("T", 1, 8), Scars: handovers()},
 		{Title: "The balancer: what becomes of connections, beside the scars", IDs: numbered("L", 1, 6), Scars: balancers()},
-		{Title: "Daemons: what their releases differ in, beside the scars", IDs: numbered("ND", 1, 7), Scars: newDaemons()},
+		{Title: "Daemons: what their releases differ in, beside the scars", IDs: numbered("ND", 1, 8), Scars: newDaemons()},
 		{Title: "Nodes' files: what they say and let be done, beside the scars", IDs: numbered("A", 1, 8), Scars: nodes()},
 		{Title: "Name servers: what becomes of questions when they change, beside the scars", IDs: numbered("U", 1, 3), Scars: upstreams()},
 		{Title: "Multicast DNS: what is said and what is believed, beside the scars", IDs: numbered("Q", 11, 36), Scars: announced()},
