@@ -125,8 +125,8 @@ func givesWay(t *testing.T, c *chain.Chain) {
 	for unit, name := range map[string]string{chain.Unit: "keepalived", dnsUnit: "coredns"} {
 		sh(t, c, "mkdir -p /etc/kubernetes/manifests && echo 'kind: Pod' >/etc/kubernetes/manifests/"+name+".yaml")
 		eventually(t, 45*time.Second, func() error {
-			state := property(t, c, unit, "ActiveState") + " " + property(t, c, unit, "ConditionResult")
-			if state != "inactive no" {
+			state := property(t, c, unit, "ActiveState") + " " + property(t, c, unit, "Result")
+			if state != "inactive exec-condition" {
 				return fmt.Errorf("%s is %s", unit, state)
 			}
 			return nil

@@ -79,10 +79,10 @@ kill -9 $(podman inspect --format '{{.State.ConmonPid}} {{.State.Pid}}' onprem-c
 func (p podman) stops() [][]step {
 	var before, stopped time.Time
 	return [][]step{{{drill: drill{
-		fault: "keepalived's container paused, and its unit stopped", within: 15 * time.Second,
+		fault: "keepalived's container paused, podman idle, and the unit stopped", within: 15 * time.Second,
 		inject: func() {
 			before = time.Now()
-			p.sh("podman pause onprem-keepalived; systemctl stop " + chain.Unit)
+			p.sh("podman pause onprem-keepalived; systemctl stop podman.service; systemctl stop " + chain.Unit)
 			stopped = time.Now()
 		},
 		right: func() (string, error) {

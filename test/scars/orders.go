@@ -26,5 +26,7 @@ func orders() []Scar {
 			by("shared/doctor", "TestChecks", "shared/doctor/statics.go", "\t\tif s.Ours {\n", "\t\tif true {\n")),
 		kept("OR-09", "Status and doctor looked for our daemons where the operator's had their places.",
 			by("cmd/onprem-infra", "TestStaticPods", "cmd/onprem-infra/doctor_look.go", `runs.VIP && !l.host.given("keepalived")`, `runs.VIP`)),
+		kept("OR-10", "With systemd 254 and later, ours were restarted for ever beside the static pods that had their places.",
+			by("units", "TestDaemons", "units/onprem-keepalived.service", "ExecCondition=/usr/bin/test ! -e /etc/kubernetes/manifests/keepalived.yaml\n", "")),
 	}
 }

@@ -127,7 +127,7 @@ func part4() []Scar {
 			by("bootstrap/daemon", "TestStopOfAContainerThatStandsStill/paused: it is made to hear", stop, "\tk.thaw(grace, name)\n", ""),
 			by("shared/host/podman", "TestStopOfAPausedContainer", "shared/host/podman/container.go", "\tif err := unpause(ctx, name, s); err != nil {\n\t\treturn err\n\t}\n\tseconds", "\tseconds")),
 		kept("K-59", "At a reboot everything was killed at once, and the VIP stayed on a machine that ended.",
-			by("units", "TestDaemons", keep, "After=network-online.target onprem-install.service podman.socket podman.service", "After=onprem-install.service"),
+			by("units", "TestDaemons", keep, "After=network-online.target onprem-install.service podman.socket", "After=onprem-install.service"),
 			by("units", "TestVIPLeave", "units/scope-leaves.conf", "Before=onprem-vip-leave.service\n", "After=onprem-vip-leave.service\n"),
 			by("units", "TestVIPLeave", "units/onprem-vip-leave.service", "After=crio.service containerd.service\n", ""),
 			by("units", "TestVIPLeave", "units/units.go", `u.Contents, err = add(u.Contents, "Unit", "After", kubelet); err != nil`, `u.Contents, err = add(u.Contents, "Unit", "After", "kubelet.service"); err != nil`),

@@ -55,5 +55,7 @@ func containers() []Scar {
 			by("bootstrap/daemon", "TestStopWithoutAnEngine", stop, `return fmt.Errorf("container %s may still run, and keep what it holds: look at it: %w", name, err)`, "return nil"),
 			by("bootstrap/daemon", "TestStopFindsWithoutAnEngine", stop, "if k.find() && k.end(ctx, name) {", "if false {"),
 			by("shared/host/podman", "TestNeverStarted", "shared/host/proc/first.go", `own, err := p.Of("libpod-")`, `own, err := p.Of("no-pod")`)),
+		kept("C-14", "A paused container kept the VIP: podman's service was idle, and systemd did not start it while the unit stopped.",
+			by("units", "TestDaemons", "units/onprem-keepalived.service", "podman.socket crio-wipe.service", "podman.socket podman.service crio-wipe.service")),
 	}
 }

@@ -52,7 +52,7 @@ func Parts() []Part {
 		{Title: "Input: what people write, beside the scars", IDs: numbered("I", 1, 31), Scars: people()},
 		{Title: "The installer: what it refuses, and what it does of itself, beside the scars", IDs: numbered("IN", 1, len(installers())), Scars: installers()},
 		{Title: "Registries: what they do, beside the scars", IDs: numbered("G", 1, 13), Scars: registries()},
-		{Title: "Containers: what people and podman do to them, beside the scars", IDs: numbered("C", 1, 13), Scars: containers()},
+		{Title: "Containers: what people and podman do to them, beside the scars", IDs: numbered("C", 1, 14), Scars: containers()},
 		{Title: "Hosts: what happens to them and to their VIPs, beside the scars", IDs: numbered("V", 1, 12), Scars: hosts()},
 		{Title: "The hand-over: what it must keep, beside the scars", IDs: numbered("T", 1, 8), Scars: handovers()},
 		{Title: "The balancer: what becomes of connections, beside the scars", IDs: numbered("L", 1, 6), Scars: balancers()},
