@@ -24,21 +24,30 @@ type fakeEngine struct {
 	process  *fakeProcess
 	nextPID  int
 	unpaused func()     // tells when it is; may be nil
-	lock     sync.Mutex // of calls: a pull is beside them
+	lock     sync.Mutex // of all of it: a pull is beside the rounds
+}
+
+// set changes it while a Keeper goes its rounds.
+func (e *fakeEngine) set(change func()) {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	change()
 }
 
 func (e *fakeEngine) call(name string) error {
-	e.lock.Lock()
-	defer e.lock.Unlock()
 	e.calls = append(e.calls, name)
 	return e.fail[name]
 }
 
 func (e *fakeEngine) HasImage(context.Context, string) (bool, error) {
+	e.lock.Lock()
+	defer e.lock.Unlock()
 	return !e.absent, e.call("image")
 }
 
 func (e *fakeEngine) Pull(_ context.Context, ref, _ string) error {
+	e.lock.Lock()
+	defer e.lock.Unlock()
 	if err := e.call("pull"); err != nil {
 		return fmt.Errorf("pull %s: %w", ref, err)
 	}
@@ -47,6 +56,8 @@ func (e *fakeEngine) Pull(_ context.Context, ref, _ string) error {
 }
 
 func (e *fakeEngine) Inspect(context.Context, string) (container.State, bool, error) {
+	e.lock.Lock()
+	defer e.lock.Unlock()
 	if e.process != nil {
 		select {
 		case <-e.process.end:
@@ -58,6 +69,8 @@ func (e *fakeEngine) Inspect(context.Context, string) (container.State, bool, er
 }
 
 func (e *fakeEngine) Start(_ context.Context, spec container.Spec) error {
+	e.lock.Lock()
+	defer e.lock.Unlock()
 	if err := e.call("start"); err != nil {
 		return err
 	}
@@ -66,6 +79,8 @@ func (e *fakeEngine) Start(_ context.Context, spec container.Spec) error {
 }
 
 func (e *fakeEngine) StartAgain(context.Context, string) error {
+	e.lock.Lock()
+	defer e.lock.Unlock()
 	if err := e.call("again"); err != nil {
 		return err
 	}
@@ -84,6 +99,8 @@ func (e *fakeEngine) run(digest string) {
 }
 
 func (e *fakeEngine) Stop(context.Context, string, time.Duration) error {
+	e.lock.Lock()
+	defer e.lock.Unlock()
 	if err := e.call("stop"); err != nil {
 		return err
 	}
@@ -94,6 +111,8 @@ func (e *fakeEngine) Stop(context.Context, string, time.Duration) error {
 }
 
 func (e *fakeEngine) Unpause(context.Context, string) error {
+	e.lock.Lock()
+	defer e.lock.Unlock()
 	if err := e.call("unpause"); err != nil {
 		return err
 	}
@@ -108,11 +127,15 @@ func (e *fakeEngine) Unpause(context.Context, string) error {
 }
 
 func (e *fakeEngine) Remove(context.Context, string) error {
+	e.lock.Lock()
+	defer e.lock.Unlock()
 	e.found = false
 	return e.call("remove")
 }
 
 func (e *fakeEngine) open(pid int) (Process, error) {
+	e.lock.Lock()
+	defer e.lock.Unlock()
 	if e.process == nil || pid != e.state.PID {
 		return nil, fmt.Errorf("open process %d: %w", pid, os.ErrProcessDone)
 	}

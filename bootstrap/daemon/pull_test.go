@@ -21,11 +21,11 @@ type slowEngine struct {
 }
 
 func (e *slowEngine) Pull(ctx context.Context, _, _ string) error {
-	_ = e.call("pull")
+	e.set(func() { _ = e.call("pull") })
 	defer func() { e.ended++ }()
 	select {
 	case err := <-e.arrive:
-		e.absent = err != nil
+		e.set(func() { e.absent = err != nil })
 		return err
 	case <-ctx.Done():
 		return ctx.Err()

@@ -126,9 +126,11 @@ func TestPulseOfThePaused(t *testing.T) {
 					begin, before := time.Now(), time.Duration(-1)
 					k.Sign = func(context.Context, Process) error {
 						lived := time.Since(begin)
-						if e.state.Paused {
-							lived = pause
-						}
+						e.set(func() {
+							if e.state.Paused {
+								lived = pause
+							}
+						})
 						given := (lived - signs).Truncate(beat)
 						if given == before {
 							return errors.New("no sign")
@@ -138,7 +140,7 @@ func TestPulseOfThePaused(t *testing.T) {
 					}
 					ctx, cancel := context.WithTimeout(t.Context(), 30*beat)
 					defer cancel()
-					time.AfterFunc(pause, func() { e.state.Paused, e.calls = true, nil })
+					time.AfterFunc(pause, func() { e.set(func() { e.state.Paused, e.calls = true, nil }) })
 					var took time.Duration
 					e.unpaused = func() { took = time.Since(begin) - pause; cancel() }
 					if _, err := room(ctx, k, wake, keepalived); err != nil {

@@ -153,10 +153,12 @@ func TestRegistryFaultsThatChange(t *testing.T) {
 		for _, cause := range []string{"no credentials", "wrong credentials", ""} {
 			time.Sleep(5*time.Minute + time.Millisecond)
 			synctest.Wait()
-			e.fail = map[string]error{"pull": errors.New(cause)}
-			if cause == "" {
-				e.fail = nil
-			}
+			e.set(func() {
+				e.fail = map[string]error{"pull": errors.New(cause)}
+				if cause == "" {
+					e.fail = nil
+				}
+			})
 		}
 		time.Sleep(time.Minute)
 		cancel()

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,11 +24,19 @@ type fakeNetwork struct {
 	asked   []string                  // link and address
 	err     error
 	mute    bool // the kernel asks nobody
+
+	mu sync.Mutex // the test holds it, but while it lets time pass
 }
 
-func (n *fakeNetwork) Links() (addr.Snapshot, error) { return n.links, nil }
+func (n *fakeNetwork) Links() (addr.Snapshot, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.links, nil
+}
 
 func (n *fakeNetwork) Ask(link string, address netip.Addr) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	a := address.String()
 	n.asked = append(n.asked, link+" "+a)
 	if n.err != nil {
@@ -41,6 +50,8 @@ func (n *fakeNetwork) Ask(link string, address netip.Addr) error {
 
 // Neighbour answers as the kernel does: with a holder at once, without one after three tries.
 func (n *fakeNetwork) Neighbour(_ string, address netip.Addr) (addr.Neighbour, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	a := address.String()
 	if n.mute {
 		return addr.Neighbour{}, nil
@@ -72,11 +83,15 @@ func claim(t *testing.T, change func(*spec.Cluster), settled ...string) *claims 
 	c := &claims{t: t, wake: make(chan struct{}, 1), network: &fakeNetwork{
 		links: links(host...), holders: map[string]string{}, known: map[string]addr.Neighbour{}, since: map[string]time.Time{},
 	}}
+	c.network.mu.Lock()
+	t.Cleanup(c.network.mu.Unlock)
 	var before []netip.Addr
 	for _, s := range settled {
 		before = append(before, ip(s))
 	}
 	c.Claims = NewClaims(compile(t, change), before, nil, c.network, func(s []netip.Addr) error {
+		c.network.mu.Lock()
+		defer c.network.mu.Unlock()
 		if c.full {
 			return errors.New("no space left")
 		}
@@ -98,19 +113,30 @@ func (c *claims) begin() {
 			}
 		}
 	}()
-	c.t.Cleanup(func() { cancel(); <-done })
-	synctest.Wait()
+	c.t.Cleanup(func() { c.passing(func() { cancel(); <-done }) })
+	c.passing(synctest.Wait)
+}
+
+// passing does what lets time pass.
+func (c *claims) passing(do func()) {
+	c.network.mu.Unlock()
+	defer c.network.mu.Lock()
+	do()
 }
 
 func (c *claims) after(d time.Duration) {
-	time.Sleep(d)
-	synctest.Wait()
+	c.passing(func() {
+		time.Sleep(d)
+		synctest.Wait()
+	})
 }
 
 // want compares the claims, written as "VIP MAC" for a holder and "VIP ?" while nobody knows, and what is settled.
 func (c *claims) want(what string, open []string, settled ...string) {
 	c.t.Helper()
-	claims, err := c.Now(c.t.Context())
+	var claims map[netip.Addr]Claim
+	var err error
+	c.passing(func() { claims, err = c.Now(c.t.Context()) })
 	if err != nil {
 		c.t.Fatalf("%s: %v", what, err)
 	}
@@ -387,7 +413,8 @@ func TestClaimFaults(t *testing.T) {
 		c := claim(t, dual)
 		c.network.links = links(append([]string{six + "/128"}, host...)...)
 		c.network.err, c.full = errors.New("operation not permitted"), true
-		err := c.Run(t.Context())
+		var err error
+		c.passing(func() { err = c.Run(t.Context()) })
 		if want := "operation not permitted\nremember that 2001:db8::5 is ours: no space left"; err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"reflect"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -77,9 +78,12 @@ type fakeBoard struct {
 	data map[string]string
 	fail error
 	puts int
+	mu   sync.Mutex // the test holds it, but while it lets time pass
 }
 
 func (b *fakeBoard) Put(_ context.Context, data map[string]string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.puts++
 	if b.fail == nil {
 		b.data = data
@@ -95,9 +99,18 @@ func TestNotice(t *testing.T) {
 		n := NewNotice(b, time.Now, slog.New(slog.NewTextHandler(io.Discard, nil)))
 		done := make(chan error)
 		go func() { done <- n.Run(ctx) }()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		passing := func(do func()) { // what lets time pass
+			b.mu.Unlock()
+			defer b.mu.Lock()
+			do()
+		}
 		pass := func(d time.Duration) {
-			time.Sleep(d)
-			synctest.Wait()
+			passing(func() {
+				time.Sleep(d)
+				synctest.Wait()
+			})
 		}
 		pass(time.Hour)
 		if b.puts != 0 {
@@ -147,7 +160,8 @@ func TestNotice(t *testing.T) {
 			t.Errorf("who has left still beats: %v after %v", b.data, end)
 		}
 		cancel()
-		if err := <-done; err != nil {
+		passing(func() { err = <-done })
+		if err != nil {
 			t.Error(err)
 		}
 	})

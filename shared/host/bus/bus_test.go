@@ -33,6 +33,20 @@ func (o *others) note(format string, args ...any) *dbus.Error {
 	return nil
 }
 
+// refuse has them refuse whatever they are asked from now on.
+func (o *others) refuse() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.fails = true
+}
+
+// requests are what they have been asked.
+func (o *others) requests() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.asked)
+}
+
 func (o *others) TryRestartUnit(name, mode string) (dbus.ObjectPath, *dbus.Error) {
 	return "/job/1", o.note("restart %s %s", name, mode)
 }
@@ -96,10 +110,10 @@ func TestCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"restart systemd-resolved.service replace", "reload 2", "static node-0.example.com false", "now node-0.example.com false"}
-	if !slices.Equal(o.asked, want) {
-		t.Errorf("asked %q, want %q", o.asked, want)
+	if got := o.requests(); !slices.Equal(got, want) {
+		t.Errorf("asked %q, want %q", got, want)
 	}
-	o.fails = true
+	o.refuse()
 	if err := ReloadNetworkManager(t.Context()); err == nil || !strings.Contains(err.Error(), "not today") {
 		t.Errorf("NetworkManager refuses: %v", err)
 	}

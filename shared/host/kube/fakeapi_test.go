@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -131,6 +132,13 @@ func (f *fakeAPI) counts() (lists, watches int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.lists, f.watches
+}
+
+// trials are the times at which it was asked, answered or not.
+func (f *fakeAPI) trials() []time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.tried)
 }
 
 func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {

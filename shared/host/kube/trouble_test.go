@@ -152,11 +152,13 @@ func TestBadListsAreNoLists(t *testing.T) {
 		`{"kind":"NodeList","metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"master-9","labels":{"node-role.kubernetes.io/master":""}}}`} {
 		t.Run(body, func(t *testing.T) {
 			inVirtualTime(t, func(w world) {
-				w.api.answer(func(rw http.ResponseWriter, _ *http.Request) bool { io.WriteString(rw, body); return true })
 				time.Sleep(3 * pace)
 				if nodes, synced := w.watcher.Nodes(); len(nodes) != 0 || synced {
 					t.Errorf("%v, synced %v, want nothing known", nodes, synced)
 				}
+			}, func(f *follower) { // before the first question, which may be asked at once
+				api := f.access.client.Transport.(inMemory).api
+				api.answer(func(rw http.ResponseWriter, _ *http.Request) bool { io.WriteString(rw, body); return true })
 			})
 		})
 	}
