@@ -102,9 +102,9 @@ func TestLineAsksWhomItIsTold(t *testing.T) {
 func TestLineEndsInTime(t *testing.T) {
 	silent := make(chan struct{})
 	defer close(silent)
-	asked := 0
+	var asked atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if asked++; asked == 2 {
+		if asked.Add(1) == 2 {
 			select {
 			case <-silent:
 			case <-r.Context().Done():
