@@ -19,6 +19,15 @@ import (
 // everyLook is how often the machine's interfaces are looked at: an address may move, and another interface come.
 const everyLook = 2 * time.Second
 
+// Any host of the link can send as much as it likes, and each look at what is known costs more the
+// more that is. So packets that wait are taken in together, for spell at most, and the work is
+// followed by a rest in proportion to it, the longest of which is for a host that was suspended.
+const (
+	spell       = 20 * time.Millisecond
+	restsPerJob = 9
+	longestRest = time.Second
+)
+
 var log = clog.NewWithPlugin(Name)
 
 // ears listen on the interfaces that they are meant for.
@@ -175,14 +184,17 @@ func (e *ears) listen(ctx context.Context, p place) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
+		var began time.Time
 		select {
 		case <-ctx.Done():
 			return nil
 		case err := <-deaf:
 			return err
 		case packet := <-packets:
-			b.Receive(time.Now(), packet)
+			began = time.Now()
+			receive(b, packet, packets)
 		case <-timer.C:
+			began = time.Now()
 		}
 		for _, o := range b.Tick(time.Now()) {
 			_ = sockets.Send(o.To, o.Data) // what cannot be asked now is asked again
@@ -190,6 +202,25 @@ func (e *ears) listen(ctx context.Context, p place) error {
 		e.tell(p.name, view(b))
 		if at, ok := b.Next(); ok {
 			timer.Reset(time.Until(at))
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(min(restsPerJob*time.Since(began), longestRest)):
+		}
+	}
+}
+
+// receive takes in a packet and those that wait behind it.
+func receive(b *protocol.Browser, packet protocol.Packet, behind <-chan protocol.Packet) {
+	for end := time.Now().Add(spell); ; {
+		now := time.Now()
+		if b.Receive(now, packet); now.After(end) {
+			return
+		}
+		select {
+		case packet = <-behind:
+		default:
+			return
 		}
 	}
 }

@@ -1,0 +1,144 @@
+package mdns
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+	"golang.org/x/sys/unix"
+
+	protocol "github.com/onprem-infra/onprem-infra/shared/mdns"
+	"github.com/onprem-infra/onprem-infra/test/need"
+	"github.com/onprem-infra/onprem-infra/test/netns"
+)
+
+// flooded is the environment variable by which TestFlood runs TestEars.
+const flooded = "ONPREM_INFRA_FLOODED"
+
+// TestEars is no test: it is the process whose CPU time TestFlood measures. It ends with its input.
+func TestEars(t *testing.T) {
+	if os.Getenv(flooded) != "1" {
+		t.Skip("is run by TestFlood")
+	}
+	e := &ears{settings: settings{bind: netip.MustParseAddr("192.0.2.1"), wish: protocol.Wish{Types: []protocol.Type{protocol.Workstation, protocol.Etcd}, Cluster: "ostest"}}}
+	e.start()
+	defer e.stop()
+	for e.known.Load() == nil {
+		time.Sleep(10 * time.Millisecond)
+	}
+	fmt.Println("listens")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	fmt.Println(len(e.known.Load().hosts))
+}
+
+// TestFlood has 128 forged hosts of the link fill what is remembered, and send 20,000 packets a
+// second then. It measures the CPU time of the process that listens, and one host must be known.
+func TestFlood(t *testing.T) {
+	need.Root(t)
+	const rate, lasts, sources, most = 20_000, 5 * time.Second, 128, 0.35 // of a core
+	ns := netns.New(t)
+	ns.IP(t, "link add eth0 type veth peer name peer0\nlink set peer0 up\nlink set eth0 up\naddress add 192.0.2.1/24 dev eth0")
+	var senders []net.PacketConn
+	var packets [][]byte
+	for i := range sources {
+		from := fmt.Sprintf("192.0.2.%d", 10+i)
+		ns.IP(t, "address add "+from+"/24 dev eth0")
+		var c net.PacketConn
+		if err := ns.In(func() (err error) {
+			c, err = (&net.ListenConfig{Control: share}).ListenPacket(t.Context(), "udp4", from+":5353")
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		senders, packets = append(senders, c), append(packets, announcement(t, i))
+	}
+	cmd := exec.CommandContext(t.Context(), need.Command(t, "nsenter"), "--net="+ns.Path(), os.Args[0], "-test.run", "^TestEars$")
+	cmd.Env = append(os.Environ(), flooded+"=1")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	out := bufio.NewReader(pipe)
+	if line, err := out.ReadString('\n'); line != "listens\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	group, began, sent := net.UDPAddrFromAddrPort(netip.MustParseAddrPort("224.0.0.251:5353")), time.Now(), 0
+	for time.Since(began) < lasts {
+		for want := int(time.Since(began).Seconds() * rate); sent < want; sent++ {
+			_, _ = senders[sent%sources].WriteTo(packets[sent%sources], group) // a full queue drops it
+		}
+		time.Sleep(time.Millisecond)
+	}
+	took := time.Since(began)
+	in.Close()
+	rest, _ := io.ReadAll(out)
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, rest)
+	}
+	share := (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds() / took.Seconds()
+	hosts, _, _ := strings.Cut(string(rest), "\n")
+	t.Logf("%.0f packets a second for %v: %.2f of a core, %s hosts known", float64(sent)/took.Seconds(), took.Round(time.Millisecond), share, hosts)
+	if share > most {
+		t.Errorf("the flood costs %.2f of a core, want %.2f at most", share, most)
+	}
+	if hosts == "0" {
+		t.Error("no host is known after the flood")
+	}
+}
+
+// share lets a sender have the port beside the listener.
+func share(_, _ string, raw syscall.RawConn) (err error) {
+	control := raw.Control(func(fd uintptr) {
+		for _, option := range []int{unix.SO_REUSEADDR, unix.SO_REUSEPORT} {
+			if err == nil {
+				err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, option, 1)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return control
+}
+
+// announcement is what one forged source says of 20 hosts.
+func announcement(t *testing.T, source int) []byte {
+	t.Helper()
+	m := &dns.Msg{MsgHdr: dns.MsgHdr{Response: true, Authoritative: true}, Compress: true}
+	for i := range 20 {
+		name := fmt.Sprintf("forged-%d-%d", source, i)
+		for _, text := range []string{
+			fmt.Sprintf(`_workstation._tcp.local. 3200 IN PTR ostest\032%s._workstation._tcp.local.`, name),
+			fmt.Sprintf(`ostest\032%s._workstation._tcp.local. 3200 IN SRV 0 0 42424 %s.local.`, name, name),
+			fmt.Sprintf(`%s.local. 3200 IN A 192.0.2.%d`, name, 1+i),
+		} {
+			rr, err := dns.NewRR(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Answer = append(m.Answer, rr)
+		}
+	}
+	data, err := m.Pack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
