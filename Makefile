@@ -20,7 +20,7 @@ export CGO_ENABLED := 0
 export GOAMD64 := v1
 
 .DEFAULT_GOAL := help
-.PHONY: help build man install check test fresh fuzz scars demo bench e2e image tools setup built
+.PHONY: help build man install check test fresh fuzz race scars demo bench e2e image tools setup built
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,6 +70,13 @@ fuzz: tools ## every fuzz target for FUZZTIME (10m), one after the other
 			$(GO) test $(TAGS) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$$room" </dev/null || exit 1; \
 		done
 	$(GO) test -C $(COREDNS) -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./mdns
+
+# Rooms of which no test holds how soon something happens: the detector makes all ten times slower.
+race: export CGO_ENABLED := 1
+# The storage drivers of podman's bindings would need C libraries.
+race: TAGS := -tags remote,containers_image_openpgp,exclude_graphdriver_btrfs,exclude_graphdriver_devicemapper,btrfs_noversion
+race: tools ## the concurrent packages under Go's race detector, which needs gcc
+	$(GO) test $(TAGS) -race -p 2 -timeout 20m -count 1 ./bootstrap/... ./cluster/candidates ./cluster/mdns ./cluster/nodeip ./cluster/vip ./shared/host/... ./shared/loop ./shared/progress
 
 e2e: export ONPREM_INFRA_REQUIRE := 1
 e2e: export ONPREM_INFRA_LONG := 1
