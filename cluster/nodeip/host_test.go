@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
@@ -20,20 +21,37 @@ type memory struct {
 	unbound map[netip.Addr]int // how many trials an address cannot be bound for; negative: never
 	binds   int
 	kernel  map[string]string // settings
+
+	mu sync.Mutex
+}
+
+// set changes the host while something is under way.
+func (m *memory) set(change func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	change()
 }
 
 func newMemory(links addr.Snapshot) *memory {
 	return &memory{links: links, files: map[string]string{}, unbound: map[netip.Addr]int{}, kernel: map[string]string{}}
 }
 
-func (m *memory) Links() (addr.Snapshot, error) { return m.links, m.linkErr }
+func (m *memory) Links() (addr.Snapshot, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.links, m.linkErr
+}
 
 func (m *memory) Read(path string) ([]byte, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	text, there := m.files[path]
 	return []byte(text), there, nil
 }
 
 func (m *memory) Write(path string, text []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.full != "" && strings.Contains(path, m.full) {
 		return errors.New("no space left on device")
 	}
@@ -43,6 +61,8 @@ func (m *memory) Write(path string, text []byte) error {
 }
 
 func (m *memory) Remove(path string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if _, there := m.files[path]; there {
 		m.order = append(m.order, "-"+path)
 	}
@@ -51,6 +71,8 @@ func (m *memory) Remove(path string) error {
 }
 
 func (m *memory) Bind(a netip.Addr) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.binds++
 	left := m.unbound[a]
 	if left == 0 {
@@ -61,6 +83,8 @@ func (m *memory) Bind(a netip.Addr) error {
 }
 
 func (m *memory) Switch(path, value string) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	_, there := m.kernel[path]
 	if there {
 		m.kernel[path] = value

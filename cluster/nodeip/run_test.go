@@ -47,7 +47,7 @@ func TestTentativeChange(t *testing.T) {
 		logger, _ := log(t)
 		go func() {
 			time.Sleep(5500 * time.Millisecond) // the address was a duplicate and another one is given
-			host.links = routed(link(2, "ens3", "2001:db8::11/64"))
+			host.set(func() { host.links = routed(link(2, "ens3", "2001:db8::11/64")) })
 		}()
 		want, err := New(metal(), host, true, logger).Set(t.Context())
 		if err != nil || host.files[Primary] != "2001:db8::11" {
@@ -131,7 +131,7 @@ func TestHostFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		go func() {
 			time.Sleep(time.Second)
-			host.linkErr, host.links = nil, routed(link(2, "ens3", "192.0.2.10/24"))
+			host.set(func() { host.linkErr, host.links = nil, routed(link(2, "ens3", "192.0.2.10/24")) })
 		}()
 		if _, err := New(metal("192.0.2.5"), host, true, logger).Set(t.Context()); err != nil || host.files[Primary] != "192.0.2.10" {
 			t.Errorf("%v, %q", err, host.files)

@@ -2,6 +2,7 @@ package nodeip
 
 import (
 	"context"
+	"maps"
 	"net/netip"
 	"strings"
 	"testing"
@@ -119,10 +120,10 @@ func TestWaitForLink(t *testing.T) {
 				}
 				go func() {
 					time.Sleep(2500 * time.Millisecond)
-					host.links = tt.after
-					for path, text := range tt.later {
-						host.files[path] = text
-					}
+					host.set(func() {
+						host.links = tt.after
+						maps.Copy(host.files, tt.later)
+					})
 				}()
 				logger, _ := log(t)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
@@ -147,7 +148,7 @@ func TestWaitForLinkSaysSo(t *testing.T) {
 		logger, said := log(t)
 		go func() {
 			time.Sleep(time.Hour)
-			host.files[BrExUp] = ""
+			host.set(func() { host.files[BrExUp] = "" })
 		}()
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
 		defer cancel()

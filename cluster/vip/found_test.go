@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,13 +20,13 @@ import (
 // scout is a FAKE: it has seen what it is told at each second, and the last of it for ever.
 type scout struct {
 	ready, answered []bool // by second
-	looks           int
+	looks           atomic.Int64
 }
 
-func (s *scout) at(list []bool) bool { return list[min(max(s.looks-1, 0), len(list)-1)] }
+func (s *scout) at(list []bool) bool { return list[min(max(int(s.looks.Load())-1, 0), len(list)-1)] }
 
 func (s *scout) Ready(context.Context) (bool, string) {
-	s.looks++
+	s.looks.Add(1)
 	return s.at(s.ready), "it says so"
 }
 
@@ -70,10 +71,10 @@ func TestFounding(t *testing.T) {
 				}
 				f.over.Store(true) // as when the API has named a node
 				time.Sleep(foundingPace)
-				looks := s.looks
+				looks := s.looks.Load()
 				time.Sleep(time.Hour)
-				if s.looks != looks || len(done) > 0 {
-					t.Errorf("%d looks when all is known, and it has ended: %v", s.looks-looks, len(done) > 0)
+				if s.looks.Load() != looks || len(done) > 0 {
+					t.Errorf("%d looks when all is known, and it has ended: %v", s.looks.Load()-looks, len(done) > 0)
 				}
 				cancel()
 				if err := <-done; err != nil {
