@@ -75,7 +75,7 @@ func Parts() []Part {
 		{Title: "What a new user meets, beside the scars", IDs: numbered("RD", 1, 9), Scars: met()},
 		{Title: "Templates, envelopes, the library, the image and any Kubernetes, beside the scars", IDs: numbered("Y", 1, 16), Scars: templated()},
 		{Title: "What nodes do all the time, and how it is measured, beside the scars", IDs: numbered("Z", 1, 8), Scars: looks()},
-		{Title: "The supervisor under attack and without means, beside the scars", IDs: numbered("SU", 1, 10), Scars: supervisors()},
+		{Title: "The supervisor under attack and without means, beside the scars", IDs: numbered("SU", 1, len(supervisors())), Scars: supervisors()},
 		{Title: "Simulations and reasons: sizes, verdicts and what was received", IDs: numbered("SI", 1, len(judged())), Scars: judged()},
 		{Title: "What an operator loses or misreads", IDs: numbered("OP", 1, len(losses())), Scars: losses()},
 		{Title: "What stands beside ours on a host of OpenShift, beside the scars", IDs: numbered("OR", 1, len(orders())), Scars: orders()},

@@ -49,5 +49,9 @@ func supervisors() []Scar {
 			by("shared/host/supervise", "TestUndoes_NoDaemon", "shared/host/supervise/interval.go", "\t\treturn time.Time{} // there is no keepalived that waits\n", "")),
 		kept("SU-10", "One failure read otherwise each time, by the name of a temporary file, and was logged each second.",
 			by("shared/host/file", "TestWrite_AlikeErrors", "shared/host/file/write.go", "\t\treturn at.Err\n", "\t\treturn err\n")),
+		kept("SU-11", "The rules against adverts that have passed a router were missing, and neither status nor doctor knew.",
+			by(supervise, "TestFarAdverts_NoRules", "shared/host/supervise/far.go", "\ts.note(\"drop adverts that have passed a router\", err)\n", "\t_ = err\n")),
+		kept("SU-12", "Each look at the rules against far adverts had all chains of the host listed.",
+			by("shared/host/nft", "TestFarFilter_ManyChains", "shared/host/nft/vrrp.go", "\thave, err := c.ListChain(t, want.name)\n", "\t_, _ = c.ListChainsOfTableFamily(t.Family)\n\thave, err := c.ListChain(t, want.name)\n")),
 	}
 }

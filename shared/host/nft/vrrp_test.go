@@ -1,6 +1,7 @@
 package nft
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/nftables"
@@ -66,5 +67,36 @@ func TestFarFilter(t *testing.T) {
 		keep("for none", Far{}, true)
 		there("for none", ip, false)
 		keep("for none at rest", Far{}, false)
+	})
+}
+
+// TestFarFilter_ManyChains holds that a look at the rules costs no more on a node with many chains of
+// other programs.
+func TestFarFilter_ManyChains(t *testing.T) {
+	within(t, func(t *testing.T) {
+		far := Far{IPv4: []vrrp.ID{7}}
+		if _, err := new(FarFilter).Keep(far); err != nil {
+			t.Fatal(err)
+		}
+		look := func() {
+			if changed, err := new(FarFilter).Keep(far); err != nil || changed {
+				t.Errorf("changed %t, %v", changed, err)
+			}
+		}
+		before := testing.AllocsPerRun(5, look)
+		c, err := nftables.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := c.AddTable(&nftables.Table{Name: "services", Family: nftables.TableFamilyIPv4})
+		for i := range 100 {
+			c.AddChain(&nftables.Chain{Name: fmt.Sprint("service", i), Table: other})
+			if err := c.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if after := testing.AllocsPerRun(5, look); after > 2*before {
+			t.Errorf("%.0f allocations beside 100 chains, %.0f without", after, before)
+		}
 	})
 }

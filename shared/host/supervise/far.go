@@ -13,8 +13,7 @@ import (
 // farFilter keeps adverts out that have passed a router. Its zero value is due.
 type farFilter struct {
 	nft.FarFilter
-	at     time.Time // when the rules are looked at next
-	failed string    // what was logged last
+	at time.Time // when the rules are looked at next
 }
 
 // hopLimited are the virtual routers whose adverts must not have passed a router. An instance that
@@ -54,20 +53,14 @@ func (o order) groups(multicast map[string]string) (all []nft.Group) {
 // dropFar has the kernel drop adverts that have passed a router before keepalived starts, and looks
 // once a beat whether the rules are still there: a program may load all rules anew. keepalived
 // itself compares hops only for peers that it knows. A kernel that refuses costs the host this
-// protection and no VIP.
+// protection and no VIP; the status reports it.
 func (s *supervisor) dropFar(now time.Time) {
 	if s.inForce == "" || now.Add(along).Before(s.far.at) {
 		return
 	}
 	s.far.at = now.Add(beat)
 	changed, err := s.far.Keep(s.order.far)
-	switch {
-	case err != nil && err.Error() != s.far.failed:
-		s.far.failed = err.Error()
-		s.Log.Warn("drop adverts that have passed a router", "error", err)
-	case err == nil:
-		s.far.failed = ""
-	}
+	s.note("drop adverts that have passed a router", err)
 	if changed {
 		s.Log.Info("drop adverts that have passed a router",
 			"ipv4", fmt.Sprint(s.order.far.IPv4), "ipv6", fmt.Sprint(s.order.far.IPv6),
