@@ -53,5 +53,17 @@ func supervisors() []Scar {
 			by(supervise, "TestFarAdverts_NoRules", "shared/host/supervise/far.go", "\ts.note(\"drop adverts that have passed a router\", err)\n", "\t_ = err\n")),
 		kept("SU-12", "Each look at the rules against far adverts had all chains of the host listed.",
 			by("shared/host/nft", "TestFarFilter_ManyChains", "shared/host/nft/vrrp.go", "\thave, err := c.ListChain(t, want.name)\n", "\t_, _ = c.ListChainsOfTableFamily(t.Family)\n\thave, err := c.ListChain(t, want.name)\n")),
+		kept("SU-13", "VIPs that could not be removed when keepalived ended degraded the host for ever, also when they were long gone.",
+			by(supervise, "TestTroubles_Clean", "shared/host/supervise/speaker.go", "\ts.removeVIPs(\"its VRRP process ended\")\n", "\ts.note(\"remove addresses\", s.strip(\"its VRRP process ended\"))\n")),
+		kept("SU-14", "A pid file that could not be removed degraded the host for ever, also while keepalived ran in spite of it.",
+			by(supervise, "TestTroubles_PIDFile", "shared/host/supervise/daemon.go", "s.note(oldPIDFiles, nil) ", "")),
+		kept("SU-15", "A receipt of adverts that was ended while it failed degraded the host for ever.",
+			by(host, "TestKeep_Cancelled", "shared/host/supervise/trouble.go", "\t\tdefer s.troubles.forget(task)\n", "")),
+		kept("SU-16", "A request to leave ended while its demotion could not be undone: the host counted as staying, and kept the lowest priority.",
+			by(supervise, "TestStay_Unwritable", "shared/host/supervise/request.go", " || err != nil && s.daemon != nil {", " {")),
+		kept("SU-17", "A configuration was reported as applied of which keepalived could not be told.",
+			by(host, "TestDrive_SignalFails", "shared/host/supervise/daemon.go", "\t\tif err := s.children.signal(s.daemon.child, unix.SIGHUP); err != nil {\n", "\t\ts.daemon.loaded, s.status.Applied = s.inForce, s.inForce\n\t\tif err := s.children.signal(s.daemon.child, unix.SIGHUP); err != nil {\n")),
+		kept("SU-18", "A start or a release that failed was tried again without a pause.",
+			by(host, "TestDue_Past", "shared/host/supervise/loop.go", "t.After(s.turnAt) && t.Before(next)", "t.Before(next)")),
 	}
 }

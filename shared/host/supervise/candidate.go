@@ -138,7 +138,6 @@ func read(path string) (text []byte, digest string, err error) {
 // test has keepalived look at the configuration with this text, and returns its complaint or nothing. The complaint may quote the
 // configuration, and goes to the status and to logs, so it is without passwords.
 func (s *supervisor) test(ctx context.Context, path string, config []byte) string {
-	s.prepareTracks()
 	fd, err := unix.MemfdCreate("keepalived-test", unix.MFD_CLOEXEC)
 	if err != nil {
 		return fmt.Sprintf("test the configuration: %v", err)

@@ -19,6 +19,9 @@ import (
 // deaf is how long a keepalived that has said nothing yet is spared a SIGHUP, which kills it before it has begun to handle signals.
 const deaf = time.Second
 
+// oldPIDFiles is a task.
+const oldPIDFiles = "remove old pid files"
+
 // daemon is a running keepalived: a parent that only watches, and a child of that which speaks VRRP.
 type daemon struct {
 	*child
@@ -46,19 +49,23 @@ func (d *daemon) ended() bool {
 func (s *supervisor) drive(ctx context.Context) error {
 	now := time.Now()
 	switch {
-	case s.inForce == "" || s.status.Leaving == supervised.Left:
+	case s.inForce == "":
 		return nil
 	case s.daemon == nil:
-		if now.Before(s.startAt) {
+		if now.Before(s.startAt) || s.status.Leaving != supervised.Stays {
 			return nil
 		}
 		return s.start(ctx, now)
 	case s.daemon.loaded != s.inForce && (s.daemon.spoke || now.Sub(s.daemon.started) >= deaf):
 		s.note("write who holds what", s.bonuses(now)) // also of the instances that come with it
-		s.prepareTracks()
+		if err := s.children.signal(s.daemon.child, unix.SIGHUP); err != nil {
+			return err
+		}
 		s.Log.Info("reload keepalived", "sha256", s.inForce)
 		s.daemon.loaded, s.status.Applied = s.inForce, s.inForce
-		return s.children.signal(s.daemon.child, unix.SIGHUP)
+	}
+	if d := s.daemon; now.Sub(d.started) >= beat {
+		s.note(oldPIDFiles, nil) // it runs in spite of them
 	}
 	return nil
 }
@@ -87,7 +94,7 @@ func (s *supervisor) start(ctx context.Context, now time.Time) error {
 }
 
 // announce clears the way for a new keepalived: it believes that it runs already, and ends with success, when a pid file names any living
-// process. Nobody has asked it to leave yet, and it holds nothing. On the FIFO, what was written before the line START is its predecessor's.
+// process. On the FIFO, what was written before the line START is its predecessor's.
 func (s *supervisor) announce() error {
 	var failed error
 	for _, path := range []string{s.pidFile(), s.vrrpPIDFile()} {
@@ -95,9 +102,7 @@ func (s *supervisor) announce() error {
 			failed = errors.Join(failed, err)
 		}
 	}
-	s.note("remove old pid files", failed)
-	s.prepareTracks()
-	s.note("stay", s.trackLeave(no))
+	s.note(oldPIDFiles, failed)
 	s.note("write who holds what", s.bonuses(time.Now()))
 	if _, err := s.fifo.WriteString(startLine(s.starts) + "\n"); err != nil {
 		return fmt.Errorf("write to the FIFO: %w", err)
@@ -117,18 +122,19 @@ func (s *supervisor) terminate(one *child) {
 	}
 }
 
-// bury cleans up after a keepalived that ended by itself.
-func (s *supervisor) bury() error {
+// bury cleans up after a keepalived that ended by itself. The loop reports an address that is left.
+func (s *supervisor) bury() {
 	ran := time.Since(s.daemon.started)
 	pause := s.pace.next(ran)
 	s.Log.Error("keepalived ended", "outcome", outcome(s.daemon.status), "ran", ran.Round(time.Millisecond), "restart_in", pause)
 	s.daemon.farewell()
 	s.ends++
-	err := s.relinquish(s.daemon.child, 0)
+	if err := s.relinquish(s.daemon.child, 0); err != nil {
+		s.Log.Error("clean up after keepalived", "error", err)
+	}
 	s.daemon, s.status.PID = nil, 0
 	s.startAt = time.Now().Add(pause)
 	s.forget()
-	return err
 }
 
 func outcome(status syscall.WaitStatus) string {

@@ -53,9 +53,11 @@ func (s *supervisor) loop(ctx context.Context) error {
 // turn compares what is with what is wanted and does what is due now.
 func (s *supervisor) turn(ctx context.Context) error {
 	if s.daemon != nil && s.daemon.ended() {
-		s.note("clean up after keepalived", s.bury())
+		s.bury()
 	}
 	now := time.Now() // one for all that is due at a beat, or each would have a turn of its own
+	s.turnAt = now
+	s.prepareTracks()
 	s.note("continue or kill keepalived", s.feel(now))
 	s.note("drop the node's weights", s.listen(now))
 	if err := s.reap(now); err != nil {
@@ -78,11 +80,11 @@ func (s *supervisor) turn(ctx context.Context) error {
 }
 
 // due fires when something that was put off may be done, at also if that is not zero, and once a beat in any case: whoever started this process takes it
-// for dead when it uses no processor time.
+// for dead when it uses no processor time. What was due in the turn before has failed there if it is still due: it waits for the beat.
 func (s *supervisor) due(also time.Time) (<-chan time.Time, func()) {
 	next := time.Now().Add(beat)
 	earlier := func(t time.Time) {
-		if t.Before(next) {
+		if t.After(s.turnAt) && t.Before(next) {
 			next = t
 		}
 	}

@@ -20,13 +20,15 @@ func (s *supervisor) obey(now time.Time) error {
 		asked = s.status.Leaving != supervised.Stays // whatever has begun goes on
 	}
 	switch {
-	case !asked && s.status.Leaving == supervised.Stays:
-		return nil
 	case !asked:
+		err := s.trackLeave(no)
+		if s.status.Leaving == supervised.Stays || err != nil && s.daemon != nil {
+			return err // it is demoted until it can be written
+		}
 		s.Log.Info("stay", "why", "the request to leave is gone")
 		s.status.Leaving, s.startAt = supervised.Stays, time.Time{}
 		s.takeBack()
-		return s.trackLeave(no)
+		return err
 	case s.status.Leaving == supervised.Stays:
 		s.status.Leaving, s.leaveBy = supervised.Asked, now.Add(max(s.order.patience, s.Patience))
 		s.Log.Info("leave", "why", "asked to", "bound", s.leaveBy.Sub(now), "holds", s.masters())

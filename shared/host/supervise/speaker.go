@@ -55,7 +55,7 @@ func (s *supervisor) bereaved() {
 		return // the next turn buries it
 	}
 	s.Log.Error("keepalived's VRRP process ended")
-	s.note("remove addresses", s.strip("its VRRP process ended"))
+	s.removeVIPs("its VRRP process ended")
 	s.forget()
 }
 

@@ -59,6 +59,7 @@ type supervisor struct {
 	retestAt time.Time // not before
 
 	pulse    pulseTaker               // of the loop
+	turnAt   time.Time                // when the last turn began
 	order    order                    // of the configuration in force
 	advert   atomic.Int64             // order.advert, for others than the loop
 	ear      ear                      // for the monitor's heartbeat
@@ -150,14 +151,12 @@ func (s *supervisor) serve(feed func() error) {
 // removed yet is an orphaned one, which the loop removes.
 func (s *supervisor) prepare() {
 	s.publish()
-	s.note("remove addresses", s.strip("left by an earlier run"))
+	s.removeVIPs("left by an earlier run")
 	for _, vip := range s.VIPs {
 		if err := giveBack(vip); err != nil {
 			s.Log.Warn("end what an earlier run was about", "error", err)
 		}
 	}
-	s.prepareTracks()
-	s.note("stay", s.trackLeave(no))
 }
 
 // untilFIFO opens the FIFO before keepalived can have anything to report. Without it no instance's
@@ -185,6 +184,13 @@ func (s *supervisor) strip(why string) error {
 		failed = errors.Join(failed, s.stripOne(vip, why))
 	}
 	return failed
+}
+
+// removeVIPs is strip where the loop goes on: it reports an address that is left, and removes it.
+func (s *supervisor) removeVIPs(why string) {
+	if err := s.strip(why); err != nil {
+		s.Log.Error("remove addresses", "error", err)
+	}
 }
 
 func (s *supervisor) stripOne(vip netip.Addr, why string) error {

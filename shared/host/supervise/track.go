@@ -75,7 +75,7 @@ func (s *supervisor) dropBonuses() error {
 }
 
 // prepareTracks makes the directories of tracked files: keepalived watches them, and so they must be
-// there before it starts, tests a configuration or reads its own again. Since 2.2.8 it refuses one
+// there before a turn starts it, tests a configuration or has it read its own again. Since 2.2.8 it refuses one
 // that tracks a file in a missing directory; some releases crash, or never end their test.
 func (s *supervisor) prepareTracks() {
 	var failed error

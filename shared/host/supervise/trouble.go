@@ -39,6 +39,13 @@ func (t *troubles) note(log *slog.Logger, task string, err error) {
 	}
 }
 
+// forget is for a task that is not wanted any more.
+func (t *troubles) forget(task string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.now, task)
+}
+
 // list has an entry for each task, sorted.
 func (t *troubles) list() (all []string) {
 	t.mu.Lock()
@@ -49,11 +56,14 @@ func (t *troubles) list() (all []string) {
 	return all
 }
 
+// note is for what is judged or tried again until it succeeds, by whichever event: what fails once
+// and is never looked at again would stay on the list.
 func (s *supervisor) note(task string, err error) { s.troubles.note(s.Log, task, err) }
 
 // keep runs a feed of the loop until ctx ends, and begins it again when it fails.
 func (s *supervisor) keep(ctx context.Context, task string, feed func(context.Context) error) {
 	s.servants.Go(func() {
+		defer s.troubles.forget(task)
 		for ctx.Err() == nil {
 			runs := time.AfterFunc(again, func() { s.note(task, nil) })
 			err := feed(ctx)
