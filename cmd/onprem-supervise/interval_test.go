@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/binary"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,17 +17,27 @@ import (
 // highest priority of a peer and an interval in centiseconds.
 func forge(t *testing.T, ns netns.Namespace, vip string, interval uint16) {
 	t.Helper()
+	from, to := peer[0], host[0]
+	if netip.MustParseAddr(vip).Is6() {
+		from, to = peer[1], host[1]
+	}
+	forgeTo(t, ns, from, to, vip, interval)
+}
+
+func forgeTo(t *testing.T, ns netns.Namespace, source, target netip.Addr, vip string, interval uint16) {
+	t.Helper()
 	address := netip.MustParseAddr(vip)
 	message := []byte{0x31, 74, 254, 1, 0, 0, 0, 0}
 	binary.BigEndian.PutUint16(message[4:], interval)
 	message = append(message, address.AsSlice()...)
-	var to unix.Sockaddr = &unix.SockaddrInet4{Addr: [4]byte{192, 0, 2, 10}}
+	var to unix.Sockaddr
 	family := unix.AF_INET
 	if address.Is6() {
 		family = unix.AF_INET6
-		to = &unix.SockaddrInet6{Addr: netip.MustParseAddr("2001:db8::10").As16()}
+		to = &unix.SockaddrInet6{Addr: target.As16()}
 	} else {
-		pseudo := []byte{192, 0, 2, 11, 192, 0, 2, 10, 0, 112, 0, byte(len(message))}
+		to = &unix.SockaddrInet4{Addr: target.As4()}
+		pseudo := append(append(source.AsSlice(), target.AsSlice()...), 0, 112, 0, byte(len(message)))
 		binary.BigEndian.PutUint16(message[6:], checksum(append(pseudo, message...)))
 	}
 	if err := ns.In(func() error {
@@ -129,5 +140,54 @@ func TestGenuineInterval(t *testing.T) {
 	}
 	if s.log.count("undo") != before {
 		t.Error("a genuine holder's interval was undone")
+	}
+}
+
+// TestForeignInterval_OtherLink has a router with our ID on another link of the host, whose interval
+// is longer, while a neighbour holds our VIPs by multicast: keepalived receives nothing of it, and is
+// not reloaded.
+func TestForeignInterval_OtherLink(t *testing.T) {
+	l := newLAN(t)
+	other := netns.New(t)
+	l.host.IP(t, "link add ens4 type veth peer name ens4 netns "+other.Path()+"\nlink set ens4 up\n"+
+		"addr add 198.51.100.10/24 dev ens4\naddr add 2001:db8:4::10/64 dev ens4 nodad\n")
+	other.IP(t, "link set ens4 up\naddr add 198.51.100.11/24 dev ens4\naddr add 2001:db8:4::11/64 dev ens4 nodad\n")
+	s, holder := realKeepalived(t), realKeepalived(t)
+	holder.start(l.neighbour)
+	holder.propose(router(holder.dir, 11, 80, "0.1", "", ""))
+	holder.untilMaster(5 * time.Second)
+	s.start(l.host)
+	s.propose(config(s.dir, "0.1", "", ""))
+	for _, instance := range []string{"demo_API_0", "demo_API_1"} {
+		s.untilState(instance, supervised.Backup, 5*time.Second)
+	}
+	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		forgeTo(t, other, netip.MustParseAddr("198.51.100.11"), netip.MustParseAddr("198.51.100.10"), vip4, 4095)
+		forgeTo(t, other, netip.MustParseAddr("2001:db8:4::11"), netip.MustParseAddr("2001:db8:4::10"), vip6, 4095)
+	}
+	if n := s.log.count("undo an adopted"); n != 0 {
+		t.Errorf("%d intervals were undone", n)
+	}
+	forge(t, l.neighbour, vip4, 4095) // of its own link it is
+	s.untilLogged("undo an adopted", 2*time.Second)
+}
+
+// TestForeignInterval_Brake has a router of the link send such adverts again and again: keepalived is
+// reloaded ever more rarely, and the status says why.
+func TestForeignInterval_Brake(t *testing.T) {
+	l := newLAN(t)
+	s := realKeepalived(t)
+	s.start(l.host)
+	s.propose(config(s.dir, "0.1", "192.0.2.11", "2001:db8::11"))
+	s.untilMaster(5 * time.Second)
+	for end := time.Now().Add(9 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		forge(t, l.neighbour, vip4, 4095)
+	}
+	if n := s.log.count("reload keepalived\" room=shared/host/supervise why=\"an adopted"); n < 3 || n > 5 {
+		t.Errorf("%d reloads within 9 s", n)
+	}
+	st := s.status()
+	if len(st.Troubles) != 1 || !strings.Contains(st.Troubles[0], "router 192.0.2.11 on link ens3") {
+		t.Errorf("the status is %+v", st)
 	}
 }

@@ -17,8 +17,8 @@ func supervisors() []Scar {
 	)
 	return []Scar{
 		kept("SU-01", "One forged VRRPv3 advert with a peer's address and a long interval kept every router silent for two minutes.",
-			by(supervise, "TestForgedInterval", interval, "\ts.undone = now\n\treturn s.children.signal(s.daemon.child, unix.SIGHUP)", "\ts.undone = now\n\treturn s.children.signal(s.daemon.child, unix.SIGCONT)"),
-			by(supervise, "TestForgedInterval_Backup", interval, "\ts.undone = now\n\treturn s.children.signal(s.daemon.child, unix.SIGHUP)", "\ts.undone = now\n\treturn s.children.signal(s.daemon.child, unix.SIGCONT)"),
+			by(supervise, "TestForgedInterval", interval, "s.children.signal(s.daemon.child, unix.SIGHUP))", "s.children.signal(s.daemon.child, unix.SIGCONT))"),
+			by(supervise, "TestForgedInterval_Backup", interval, "s.children.signal(s.daemon.child, unix.SIGHUP))", "s.children.signal(s.daemon.child, unix.SIGCONT))"),
 			by("shared/host/overhear", "TestSlower", "shared/host/overhear/slower.go", "if family == unix.AF_INET {\n\t\tbegin =", "if family == unix.AF_INET6 {\n\t\tbegin ="),
 			by(host, "TestAdoption", interval, "if d.interval > slowest {", "if d.interval > slowest && a.Interval > slowest {"),
 			by(host, "TestElection_Adopts", interval, "(e.peers == nil || slices.Contains(e.peers, a.From))", "(e.peers == nil || !slices.Contains(e.peers, netip.Addr{}))")),
@@ -65,5 +65,9 @@ func supervisors() []Scar {
 			by(host, "TestDrive_SignalFails", "shared/host/supervise/daemon.go", "\t\tif err := s.children.signal(s.daemon.child, unix.SIGHUP); err != nil {\n", "\t\ts.daemon.loaded, s.status.Applied = s.inForce, s.inForce\n\t\tif err := s.children.signal(s.daemon.child, unix.SIGHUP); err != nil {\n")),
 		kept("SU-18", "A start or a release that failed was tried again without a pause.",
 			by(host, "TestDue_Past", "shared/host/supervise/loop.go", "t.After(s.turnAt) && t.Before(next)", "t.Before(next)")),
+		kept("SU-19", "A router with our ID on another link had a BACKUP reloaded each second.",
+			by(supervise, "TestForeignInterval_OtherLink", interval, "(e.link == \"\" || a.Link == e.link) && ", "")),
+		kept("SU-20", "A router that sent a longer interval again and again had keepalived reloaded each second, so that it could never take over.",
+			by(supervise, "TestForeignInterval_Brake", interval, "max(undoPause, u.pace.next(now.Sub(u.last)))", "max(undoPause, 0*u.pace.next(now.Sub(u.last)))")),
 	}
 }

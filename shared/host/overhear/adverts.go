@@ -3,7 +3,6 @@ package overhear
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -105,25 +104,9 @@ func onlyVRRP(at uint32) []unix.SockFilter {
 
 // listen opens a socket that hears nothing until it is bound, and by then has its filter.
 func (f vrrpFamily) listen(index int) (*os.File, error) {
-	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
-	if errors.Is(err, unix.EPERM) {
-		return nil, fmt.Errorf("%w: it takes the capability NET_RAW", err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	err = unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(f.only)), Filter: &f.only[0]})
-	if err == nil {
-		err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_LOCK_FILTER, 1)
-	}
-	if err == nil {
-		err = unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: uint16(f.ethernet>>8 | f.ethernet&0xff<<8), Ifindex: index})
-	}
-	if err != nil {
-		_ = unix.Close(fd) // nothing was done by it
-		return nil, err
-	}
-	return os.NewFile(uintptr(fd), "VRRP"), nil
+	return open(unix.AF_PACKET, unix.SOCK_DGRAM, 0, f.only, func(fd int) error {
+		return unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: uint16(f.ethernet>>8 | f.ethernet&0xff<<8), Ifindex: index})
+	})
 }
 
 // join makes this host a member of the family's group for as long as the socket lives, which needs no privilege.
@@ -165,14 +148,8 @@ func readAdverts(ctx context.Context, socket *os.File, hear func(Heard)) error {
 		if time.Since(begin) >= atOnce {
 			begin, read = time.Now(), 0
 		}
-		var n int
-		var from unix.Sockaddr
-		var failed error
-		err := raw.Read(func(fd uintptr) bool {
-			n, from, failed = unix.Recvfrom(int(fd), packet, 0)
-			return !errors.Is(failed, unix.EAGAIN) && !errors.Is(failed, unix.EINTR)
-		})
-		if err := errors.Join(err, failed); err != nil {
+		n, _, from, err := receive(raw, packet, nil)
+		if err != nil {
 			return err
 		}
 		a, err := advert.Read(packet[:n])

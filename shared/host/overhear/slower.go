@@ -2,11 +2,13 @@ package overhear
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/netip"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -23,13 +25,19 @@ const checksumAt = 6
 // slowerPause is the time between two adverts that Slower reads: a flood does not occupy it.
 const slowerPause = 10 * time.Millisecond
 
-// Slower calls receive for every advert of version 3 that the kernel delivers to this host, past its
+// Delivered is an advert that the kernel delivered to this host.
+type Delivered struct {
+	advert.Advert
+	Link string // that it came by
+}
+
+// Slower calls deliver for every advert of version 3 that the kernel delivers to this host, past its
 // packet filter, if the advert's interval is longer than over. It calls from one goroutine at a time,
 // until ctx ends. It returns an error when it cannot begin, or receives nothing any more.
 //
 // It needs the capability NET_RAW. The kernel compares the interval, so that other adverts cost
 // nothing; and while it runs this host is one that accepts VRRP, as with keepalived.
-func Slower(ctx context.Context, over time.Duration, receive func(advert.Advert)) error {
+func Slower(ctx context.Context, over time.Duration, deliver func(Delivered)) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	var turn sync.Mutex
@@ -49,11 +57,11 @@ func Slower(ctx context.Context, over time.Duration, receive func(advert.Advert)
 		stop := context.AfterFunc(ctx, func() { socket.Close() })
 		defer stop()
 		readers.Go(func() {
-			end(readSlower(ctx, socket, func(a advert.Advert) {
+			end(readSlower(ctx, socket, func(d Delivered) {
 				turn.Lock()
 				defer turn.Unlock()
-				if a.Interval > over { // what came before the filter was set is read too
-					receive(a)
+				if d.Interval > over { // what came before the filter was set is read too
+					deliver(d)
 				}
 			}))
 		})
@@ -68,26 +76,16 @@ func Slower(ctx context.Context, over time.Duration, receive func(advert.Advert)
 	return nil
 }
 
-// listenSlower opens a raw socket of VRRP.
+// listenSlower opens a raw socket of VRRP, which is told the link and the destination of each packet.
 func listenSlower(family int, over time.Duration) (*os.File, error) {
-	fd, err := unix.Socket(family, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, advert.Protocol)
-	if errors.Is(err, unix.EPERM) {
-		return nil, fmt.Errorf("%w: it takes the capability NET_RAW", err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	filter := onlySlower(family, over)
-	err = unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER,
-		&unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]})
-	if err == nil && family == unix.AF_INET6 {
-		err = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_CHECKSUM, checksumAt)
-	}
-	if err != nil {
-		_ = unix.Close(fd) // nothing was done by it
-		return nil, err
-	}
-	return os.NewFile(uintptr(fd), "VRRP"), nil
+	return open(family, unix.SOCK_RAW, advert.Protocol, onlySlower(family, over), func(fd int) error {
+		if family == unix.AF_INET {
+			return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_PKTINFO, 1)
+		}
+		return errors.Join(
+			unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_CHECKSUM, checksumAt),
+			unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1))
+	})
 }
 
 // onlySlower lets adverts of version 3 through whose interval is longer than over. A raw socket of
@@ -111,25 +109,21 @@ func onlySlower(family int, over time.Duration) []unix.SockFilter {
 }
 
 // readSlower reads until the socket is closed or fails.
-func readSlower(ctx context.Context, socket *os.File, receive func(advert.Advert)) error {
+func readSlower(ctx context.Context, socket *os.File, deliver func(Delivered)) error {
 	raw, err := socket.SyscallConn()
 	if err != nil {
 		return err
 	}
-	packet := make([]byte, mostAdvert)
+	packet, control := make([]byte, mostAdvert), make([]byte, 128)
 	for ctx.Err() == nil {
-		var n int
-		var from unix.Sockaddr
-		var failed error
-		err := raw.Read(func(fd uintptr) bool {
-			n, from, failed = unix.Recvfrom(int(fd), packet, 0)
-			return !errors.Is(failed, unix.EAGAIN) && !errors.Is(failed, unix.EINTR)
-		})
-		if err := errors.Join(err, failed); err != nil {
+		n, controls, from, err := receive(raw, packet, control)
+		if err != nil {
 			return err
 		}
-		if a, ok := readDelivered(packet[:n], from); ok {
-			receive(a)
+		index, to := arrival(control[:controls])
+		a, ok := readDelivered(packet[:n], from, to)
+		if link := linkName(raw, index); ok && link != "" {
+			deliver(Delivered{Advert: a, Link: link})
 		}
 		select {
 		case <-ctx.Done():
@@ -139,11 +133,45 @@ func readSlower(ctx context.Context, socket *os.File, receive func(advert.Advert
 	return nil
 }
 
+// arrival is the index of the link that a packet came by, and its destination.
+func arrival(control []byte) (index uint32, to netip.Addr) {
+	messages, err := unix.ParseSocketControlMessage(control)
+	if err != nil {
+		return 0, netip.Addr{}
+	}
+	for _, m := range messages {
+		switch {
+		case m.Header.Level == unix.IPPROTO_IP && m.Header.Type == unix.IP_PKTINFO && len(m.Data) >= unix.SizeofInet4Pktinfo:
+			return binary.NativeEndian.Uint32(m.Data), netip.AddrFrom4([4]byte(m.Data[8:12]))
+		case m.Header.Level == unix.IPPROTO_IPV6 && m.Header.Type == unix.IPV6_PKTINFO && len(m.Data) >= unix.SizeofInet6Pktinfo:
+			return binary.NativeEndian.Uint32(m.Data[16:]), netip.AddrFrom16([16]byte(m.Data[:16]))
+		}
+	}
+	return 0, netip.Addr{}
+}
+
+// linkName asks for this one alone: a node has a link for each of its pods. It is empty for one that
+// has gone.
+func linkName(raw syscall.RawConn, index uint32) string {
+	request, err := unix.NewIfreq("")
+	if err != nil {
+		return ""
+	}
+	request.SetUint32(index)
+	var failed error
+	err = raw.Control(func(fd uintptr) { failed = unix.IoctlIfreq(int(fd), unix.SIOCGIFNAME, request) })
+	if err != nil || failed != nil {
+		return ""
+	}
+	return request.Name()
+}
+
 // readDelivered reads what a raw socket received; ok is false for what no router would accept.
-func readDelivered(packet []byte, from unix.Sockaddr) (a advert.Advert, ok bool) {
+func readDelivered(packet []byte, from unix.Sockaddr, to netip.Addr) (a advert.Advert, ok bool) {
 	var err error
 	if six, is := from.(*unix.SockaddrInet6); is {
 		a, err = advert.ReadDelivered(netip.AddrFrom16(six.Addr), packet)
+		a.To = to
 	} else {
 		a, err = advert.Read(packet)
 	}

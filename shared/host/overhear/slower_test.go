@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/test/need"
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
@@ -22,10 +21,10 @@ func TestSlower(t *testing.T) {
 	ns.IP(t, "link set lo up\n")
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	received, ended := make(chan advert.Advert, 100), make(chan error, 1)
+	received, ended := make(chan Delivered, 100), make(chan error, 1)
 	go func() {
 		ended <- ns.In(func() error {
-			return Slower(ctx, 100*time.Millisecond, func(a advert.Advert) { received <- a })
+			return Slower(ctx, 100*time.Millisecond, func(d Delivered) { received <- d })
 		})
 	}()
 	four, six := &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}, &unix.SockaddrInet6{Addr: [16]byte{15: 1}}
@@ -51,7 +50,7 @@ func TestSlower(t *testing.T) {
 		for waiting := true; waiting; {
 			select {
 			case a := <-received:
-				if !slices.Contains([]byte{3, 4, 6}, byte(a.ID)) || a.Interval <= 100*time.Millisecond {
+				if !slices.Contains([]byte{3, 4, 6}, byte(a.ID)) || a.Interval <= 100*time.Millisecond || a.Link != "lo" || !a.To.IsLoopback() {
 					t.Errorf("received %+v", a)
 				}
 				seen[byte(a.ID)] = true

@@ -2,6 +2,8 @@ package supervise
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/netip"
 	"slices"
 	"time"
@@ -25,7 +27,7 @@ import (
 // when the next advert is overdue.
 const (
 	adopting   = 100 * time.Millisecond // in which keepalived has read the advert too
-	undoPause  = time.Second            // between two reloads
+	undoPause  = time.Second            // between two reloads, at the least
 	mostSlower = 16                     // adverts that wait for the loop
 )
 
@@ -43,10 +45,18 @@ type election struct {
 	four   bool
 	advert time.Duration // its own interval
 	peers  []netip.Addr  // whose adverts are accepted; nil: everybody's
+
+	// keepalived binds the socket of an instance to its link in multicast, and to its address in
+	// unicast: of both the other one is not set here.
+	link   string
+	source netip.Addr
 }
 
-func (p pace) election(id vrrp.ID, four bool) election {
-	e := election{id: id, four: four, advert: p.advert}
+func (p pace) election(id vrrp.ID, four bool, link string) election {
+	e := election{id: id, four: four, advert: p.advert, link: link}
+	if link == "" {
+		e.source = p.source
+	}
 	if p.closed {
 		e.peers = p.peers
 	}
@@ -55,8 +65,8 @@ func (p pace) election(id vrrp.ID, four bool) election {
 
 // adopts says whether a router of a priority adopts the interval of an advert, which is longer than
 // its own.
-func (e election) adopts(a advert.Advert, priority int) bool {
-	return a.ID == e.id && a.From.Is4() == e.four && a.Interval > e.advert &&
+func (e election) adopts(a overhear.Delivered, priority int) bool {
+	return (e.link == "" || a.Link == e.link) && (!e.source.IsValid() || a.To == e.source) && a.ID == e.id && a.From.Is4() == e.four && a.Interval > e.advert &&
 		a.Priority != advert.Farewell && int(a.Priority) >= priority &&
 		(e.peers == nil || slices.Contains(e.peers, a.From))
 }
@@ -64,17 +74,46 @@ func (e election) adopts(a advert.Advert, priority int) bool {
 // adoption is a longer interval that an instance may have adopted.
 type adoption struct {
 	from     netip.Addr
+	link     string
 	interval time.Duration
 	undoAt   time.Time
 }
 
+// undoing brakes reloads. Each has keepalived begin to wait anew: one a second would keep it from
+// taking over for as long as somebody sends such adverts.
+type undoing struct {
+	last  time.Time
+	after time.Time // when the next one may be
+	pace  backoff
+	again error // more than one within a minute, since a minute in which there was none
+}
+
+// did is the state after a reload.
+func (u undoing) did(now time.Time, d adoption) undoing {
+	if !u.last.IsZero() && now.Sub(u.last) < steady {
+		u.again = fmt.Errorf("router %s on link %s sends the ID of one of our VRRP routers with an interval of %s, again and again: "+
+			"find it, and give it another ID or the cluster's interval", d.from, d.link, d.interval)
+	}
+	u.after = now.Add(max(undoPause, u.pace.next(now.Sub(u.last))))
+	u.last = now
+	return u
+}
+
+// trouble is what there is to report.
+func (u *undoing) trouble(now time.Time) error {
+	if now.Sub(u.last) >= steady {
+		u.again = nil
+	}
+	return u.again
+}
+
 // adopted is the adoption after an advert. An advert whose interval no profile has can neither be
 // confirmed nor covered up by another one.
-func (d adoption) adopted(a advert.Advert, now time.Time) adoption {
+func (d adoption) adopted(a overhear.Delivered, now time.Time) adoption {
 	if d.interval > slowest {
 		return d
 	}
-	d = adoption{from: a.From, interval: a.Interval, undoAt: now.Add(a.Interval + vrrp.Grace)}
+	d = adoption{from: a.From, link: a.Link, interval: a.Interval, undoAt: now.Add(a.Interval + vrrp.Grace)}
 	if a.Interval > slowest {
 		d.undoAt = now.Add(adopting)
 	}
@@ -82,7 +121,7 @@ func (d adoption) adopted(a advert.Advert, now time.Time) adoption {
 }
 
 // receive takes note of an advert with a longer interval.
-func (s *supervisor) receive(a advert.Advert, now time.Time) {
+func (s *supervisor) receive(a overhear.Delivered, now time.Time) {
 	if s.daemon == nil || !s.daemon.spoke {
 		return // what starts next begins with its own interval
 	}
@@ -103,8 +142,8 @@ func (s *supervisor) undoes() (next time.Time) {
 			next = d.undoAt
 		}
 	}
-	if soonest := s.undone.Add(undoPause); !next.IsZero() && next.Before(soonest) {
-		return soonest
+	if !next.IsZero() && next.Before(s.undoing.after) {
+		return s.undoing.after
 	}
 	return next
 }
@@ -112,9 +151,9 @@ func (s *supervisor) undoes() (next time.Time) {
 // undo reloads keepalived if one of its instances still waits by an interval that it has adopted.
 func (s *supervisor) undo(now time.Time) error {
 	if next := s.undoes(); next.IsZero() || now.Before(next) {
-		return nil
+		return s.undoing.trouble(now)
 	}
-	reload := false
+	var cause adoption
 	for name, d := range s.adoptions {
 		if now.Before(d.undoAt) {
 			continue
@@ -123,15 +162,16 @@ func (s *supervisor) undo(now time.Time) error {
 		if s.status.Instances[name].State != supervised.Backup {
 			continue // a holder sends by its own interval
 		}
-		reload = true
-		s.Log.Warn("undo an adopted advert interval", "instance", name, "from", d.from,
+		cause = d
+		s.Log.Warn("undo an adopted advert interval", "instance", name, "from", d.from, "link", d.link,
 			"interval", d.interval, "own", s.order.elections[name].advert)
 	}
-	if !reload {
-		return nil
+	if cause.undoAt.IsZero() {
+		return s.undoing.trouble(now)
 	}
-	s.undone = now
-	return s.children.signal(s.daemon.child, unix.SIGHUP)
+	s.undoing = s.undoing.did(now, cause)
+	s.Log.Info("reload keepalived", "why", "an adopted advert interval", "not_again_before", s.undoing.after.Sub(now))
+	return errors.Join(s.undoing.trouble(now), s.children.signal(s.daemon.child, unix.SIGHUP))
 }
 
 // followSlower receives adverts with longer intervals while there is an instance that could adopt
@@ -157,7 +197,7 @@ func (s *supervisor) followSlower() {
 	ctx, stop := context.WithCancel(s.servants.ctx)
 	s.unfollow = stop
 	s.keep(ctx, "receive adverts with longer intervals", func(ctx context.Context) error {
-		return overhear.Slower(ctx, over, func(a advert.Advert) {
+		return overhear.Slower(ctx, over, func(a overhear.Delivered) {
 			select {
 			case s.slower <- a:
 			default: // enough of them wait

@@ -2,10 +2,12 @@ package supervise
 
 import (
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/advert"
+	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -27,24 +29,31 @@ func TestElection_Adopts(t *testing.T) {
 `)).elections["one_API_0"]
 	open := e
 	open.peers = nil
-	from := func(text string) advert.Advert {
-		return advert.Advert{From: netip.MustParseAddr(text), ID: 30, Priority: 100, Interval: time.Second}
+	group := readOrder([]byte("vrrp_instance g {\n    interface ens3\n    virtual_router_id 30\n    advert_int 0.1\n" +
+		"    version 3\n    virtual_ipaddress {\n        192.0.2.5/32\n    }\n}\n")).elections["g"]
+	from := func(text string) overhear.Delivered {
+		return overhear.Delivered{Link: "ens3", Advert: advert.Advert{From: netip.MustParseAddr(text),
+			To: netip.MustParseAddr("192.0.2.11"), ID: 30, Priority: 100, Interval: time.Second}}
 	}
-	with := func(a advert.Advert, change func(*advert.Advert)) advert.Advert { change(&a); return a }
+	with := func(a overhear.Delivered, change func(*overhear.Delivered)) overhear.Delivered { change(&a); return a }
 	for _, tt := range []struct {
 		name string
 		e    election
-		a    advert.Advert
+		a    overhear.Delivered
 		want bool
 	}{
 		{"a peer", e, from("192.0.2.12"), true},
 		{"none of its peers", e, from("192.0.2.13"), false},
 		{"whoever it is", open, from("192.0.2.13"), true},
+		{"a peer by another link", e, with(from("192.0.2.12"), func(a *overhear.Delivered) { a.Link = "ens4" }), true},
+		{"whoever it is, to the group", open, with(from("192.0.2.13"), func(a *overhear.Delivered) { a.To = advert.GroupIPv4() }), false},
+		{"multicast", group, with(from("192.0.2.13"), func(a *overhear.Delivered) { a.To = advert.GroupIPv4() }), true},
+		{"multicast on another link", group, with(from("192.0.2.13"), func(a *overhear.Delivered) { a.Link = "ens4" }), false},
 		{"the other family", open, from("2001:db8::13"), false},
-		{"another router", e, with(from("192.0.2.12"), func(a *advert.Advert) { a.ID = 31 }), false},
-		{"a lower priority", e, with(from("192.0.2.12"), func(a *advert.Advert) { a.Priority = 89 }), false},
-		{"a release", e, with(from("192.0.2.12"), func(a *advert.Advert) { a.Priority = advert.Farewell }), false},
-		{"its own interval", e, with(from("192.0.2.12"), func(a *advert.Advert) { a.Interval = 100 * time.Millisecond }), false},
+		{"another router", e, with(from("192.0.2.12"), func(a *overhear.Delivered) { a.ID = 31 }), false},
+		{"a lower priority", e, with(from("192.0.2.12"), func(a *overhear.Delivered) { a.Priority = 89 }), false},
+		{"a release", e, with(from("192.0.2.12"), func(a *overhear.Delivered) { a.Priority = advert.Farewell }), false},
+		{"its own interval", e, with(from("192.0.2.12"), func(a *overhear.Delivered) { a.Interval = 100 * time.Millisecond }), false},
 	} {
 		if got := tt.e.adopts(tt.a, 90); got != tt.want {
 			t.Errorf("%s: %t", tt.name, got)
@@ -59,8 +68,8 @@ func TestElection_Adopts(t *testing.T) {
 // comes after it; another profile's when its sender does not go on.
 func TestAdoption(t *testing.T) {
 	begin := time.Now()
-	profile := advert.Advert{Interval: vrrp.CompatTiming().Advert}
-	forged := advert.Advert{Interval: 40950 * time.Millisecond}
+	profile := overhear.Delivered{Advert: advert.Advert{Interval: vrrp.CompatTiming().Advert}}
+	forged := overhear.Delivered{Advert: advert.Advert{Interval: 40950 * time.Millisecond}}
 	overdue := profile.Interval + vrrp.Grace
 	second := begin.Add(time.Second)
 	for _, tt := range []struct {
@@ -89,7 +98,7 @@ func TestUndoes_NoDaemon(t *testing.T) {
 		adoptions: map[string]adoption{},
 		order:     order{elections: map[string]election{"one": {id: 30, four: true, advert: 100 * time.Millisecond}}},
 	}
-	forged := advert.Advert{From: netip.MustParseAddr("192.0.2.12"), ID: 30, Priority: 255, Interval: 40 * time.Second}
+	forged := overhear.Delivered{Advert: advert.Advert{From: netip.MustParseAddr("192.0.2.12"), ID: 30, Priority: 255, Interval: 40 * time.Second}}
 	s.receive(forged, now)
 	if len(s.adoptions) > 0 {
 		t.Errorf("it has left, and takes note of %v", s.adoptions)
@@ -102,5 +111,34 @@ func TestUndoes_NoDaemon(t *testing.T) {
 	s.daemon.spoke = false
 	if due := s.undoes(); !due.IsZero() {
 		t.Errorf("its VRRP process has ended, and something is due at %v", due)
+	}
+}
+
+// TestUndoing holds that reloads become rarer, that more than one is reported, and that a minute
+// without any ends both.
+func TestUndoing(t *testing.T) {
+	var u undoing
+	begin := time.Now()
+	d := adoption{from: netip.MustParseAddr("198.51.100.2"), link: "ens4", interval: time.Second}
+	now := begin
+	for i, want := range []time.Duration{1, 1, 2, 4, 8, 10, 10} {
+		u = u.did(now, d)
+		if got := u.after.Sub(now); got != want*time.Second {
+			t.Errorf("pause %d is %s, want %d s", i, got, want)
+		}
+		if err := u.trouble(now); (err != nil) != (i > 0) {
+			t.Errorf("after reload %d: %v", i, err)
+		}
+		now = u.after
+	}
+	if err := u.trouble(u.last.Add(steady - 1)); err == nil || !strings.Contains(err.Error(), "198.51.100.2 on link ens4") {
+		t.Errorf("a moment before the end: %v", err)
+	}
+	if err := u.trouble(u.last.Add(steady)); err != nil {
+		t.Errorf("a minute later: %v", err)
+	}
+	now = u.last.Add(steady)
+	if u = u.did(now, d); u.after.Sub(now) != undoPause || u.trouble(now) != nil {
+		t.Errorf("one a minute later: %s, %v", u.after.Sub(now), u.trouble(now))
 	}
 }

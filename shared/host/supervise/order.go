@@ -45,6 +45,7 @@ type pace struct {
 	version vrrp.Version
 	closed  bool         // to routers that are not among its peers
 	peers   []netip.Addr // all, also a group
+	source  netip.Addr   // of unicast
 }
 
 var ownPace = pace{advert: time.Second, version: vrrp.V2}
@@ -96,14 +97,14 @@ func readOrder(config []byte) order {
 			paces[instance] = paces[instance].read(words[0], words[1])
 		}
 	}
-	o.goBy(paces)
+	o.goBy(paces, multicast)
 	o.far = o.hopLimited(paces)
 	o.far.Groups = o.groups(multicast)
 	return o
 }
 
 // goBy takes what the slowest and the fastest instance need.
-func (o *order) goBy(paces map[string]pace) {
+func (o *order) goBy(paces map[string]pace, multicast map[string]string) {
 	o.instances = len(paces)
 	o.patience, o.outlives, o.advert = vrrp.Patience(ownPace.version, ownPace.advert), vrrp.Outlives(ownPace.version, ownPace.advert), ownPace.advert
 	if len(paces) > 0 {
@@ -111,7 +112,7 @@ func (o *order) goBy(paces map[string]pace) {
 	}
 	for name, p := range paces {
 		if vips := o.vips[name]; p.version == vrrp.V3 && len(vips) > 0 {
-			o.elections[name] = p.election(o.ids[name], vips[0].Is4())
+			o.elections[name] = p.election(o.ids[name], vips[0].Is4(), multicast[name])
 		}
 		o.patience, o.outlives = max(o.patience, vrrp.Patience(p.version, p.advert)), max(o.outlives, vrrp.Outlives(p.version, p.advert))
 		o.advert = min(o.advert, p.advert)
@@ -136,6 +137,10 @@ func (o *order) speaksTo(instance, on, address string, p pace) pace {
 
 func (p pace) read(keyword, value string) pace {
 	switch keyword {
+	case "unicast_src_ip":
+		if source, err := netip.ParseAddr(value); err == nil {
+			p.source = source
+		}
 	case "advert_int":
 		if seconds, err := strconv.ParseFloat(value, 64); err == nil {
 			p.advert = time.Duration(seconds * float64(time.Second))

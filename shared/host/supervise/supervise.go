@@ -15,9 +15,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -81,8 +81,8 @@ type supervisor struct {
 	cede      chan struct{} // one slot: the inotify instance of this process is to be closed
 
 	adoptions map[string]adoption // by instance
-	undone    time.Time           // when one of them was undone last
-	slower    chan advert.Advert
+	undoing   undoing
+	slower    chan overhear.Delivered
 	unfollow  context.CancelFunc // ends the receipt of slower; nil while there is none
 
 	slowerThan time.Duration // the interval that those of slower are longer than; 0 while there is no receipt
@@ -115,7 +115,7 @@ func Run(ctx context.Context, o Options) error {
 	s := &supervisor{
 		Options: o, children: family, status: supervised.Status{Instances: map[string]supervised.Instance{}}, retry: backoff{failures: 1},
 		strays: map[netip.Addr]time.Time{}, stances: map[string]stance{}, candidate: make(chan struct{}, 1), network: make(chan struct{}, 1), stopped: make(chan struct{}, 1), lines: make(chan string), failed: make(chan error, 3),
-		adoptions: map[string]adoption{}, slower: make(chan advert.Advert, mostSlower), cede: make(chan struct{}, 1),
+		adoptions: map[string]adoption{}, slower: make(chan overhear.Delivered, mostSlower), cede: make(chan struct{}, 1),
 	}
 	s.prepare()
 	if s.fifo = s.untilFIFO(ctx); s.fifo == nil {
