@@ -69,5 +69,7 @@ func supervisors() []Scar {
 			by(supervise, "TestForeignInterval_OtherLink", interval, "(e.link == \"\" || a.Link == e.link) && ", "")),
 		kept("SU-20", "A router that sent a longer interval again and again had keepalived reloaded each second, so that it could never take over.",
 			by(supervise, "TestForeignInterval_Brake", interval, "max(undoPause, u.pace.next(now.Sub(u.last)))", "max(undoPause, 0*u.pace.next(now.Sub(u.last)))")),
+		kept("SU-21", "Nothing kept the comparison of priorities from reloading a healthy keepalived.",
+			by(supervise, "TestTracking_Healthy", tracking, "\t\tpriority += product\n", "\t\tpriority += product * f.weight\n")),
 	}
 }
