@@ -181,7 +181,7 @@ func TestSilentMonitor(t *testing.T) {
 	s.start(netns.New(t))
 	s.propose(serving)
 	s.untilState("a", supervised.Backup, 2*time.Second)
-	for path, text := range map[string]string{"lb": "1\n", "both": "1\n", supervised.LeaveTrack: "1\n"} {
+	for path, text := range map[string]string{"lb": "1\n", "both": "1\n"} {
 		put(t, s.path(supervised.TrackDir, path), text)
 	}
 	put(t, s.path(supervised.FaultDir, "ingress"), "1\n")
@@ -193,7 +193,7 @@ func TestSilentMonitor(t *testing.T) {
 	}
 	s.until("silent", 10*time.Second, func(st supervised.Status) bool { return st.MonitorSilent })
 	t.Logf("noticed after %s", time.Since(begin))
-	for path, want := range map[string]string{"lb": "0\n", "both": "0\n", supervised.LeaveTrack: "1\n"} {
+	for path, want := range map[string]string{"lb": "0\n", "both": "0\n"} {
 		if got := s.read(supervised.TrackDir, path); got != want {
 			t.Errorf("track/%s holds %q, want %q", path, got, want)
 		}

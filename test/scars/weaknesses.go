@@ -61,7 +61,7 @@ func weaknesses() []Scar {
 			by("cluster", "TestProbes", "cluster/pods.go", `Liveness: asks(p, port.Supervise, "/healthz", 3)`, `Liveness: asks(p, port.MonitorVIP, "/keepalived", 3)`),
 			by("shared/host/supervise", "TestEar", "shared/host/supervise/track.go", `return e.last != "" && now.Sub(e.at) >= vrrp.Silence`, "return false"),
 			by("cmd/onprem-supervise", "TestSilentMonitor", "shared/host/supervise/track.go", "\treturn s.dropBonuses()\n", "\treturn nil\n"),
-			by("cmd/onprem-supervise", "TestSilentMonitor", "shared/host/supervise/track.go", "e.Name() == supervised.LeaveTrack || ", ""),
+			by("shared/host/supervise", "TestDropBonuses", "shared/host/supervise/track.go", "e.Name() == supervised.LeaveTrack || ", ""),
 			by("cmd/onprem-supervise", "TestUnservedAlone", "shared/host/supervise/unserved.go", "if s.unserved[name] || !s", "if !s")),
 		kept("W-15", "Half a file was there to be read, or one that its daemon refuses.",
 			by("shared/host/file", "TestWrite", "shared/host/file/write.go", "\treturn write(path, data, mode, func(*os.File) error { return nil })", "\treturn os.WriteFile(path, data, mode)"),

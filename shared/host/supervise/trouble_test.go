@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -81,6 +83,22 @@ func TestDrive_SignalFails(t *testing.T) {
 	for range 2 {
 		if err := s.drive(t.Context()); err == nil || s.status.Applied != "old" {
 			t.Errorf("applied %q, %v", s.status.Applied, err)
+		}
+	}
+}
+
+// TestDropBonuses holds that a silent monitor costs a node its bonuses, and does not undo the demotion
+// of one that leaves.
+func TestDropBonuses(t *testing.T) {
+	s := &supervisor{Options: Options{RunDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}}
+	s.prepareTracks()
+	lb := filepath.Join(s.RunDir, supervised.TrackDir, "lb")
+	if err := errors.Join(os.WriteFile(lb, []byte(yes), 0o644), s.trackLeave(yes), s.dropBonuses()); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{lb: no, filepath.Join(s.RunDir, supervised.TrackDir, supervised.LeaveTrack): yes} {
+		if got, err := os.ReadFile(path); err != nil || string(got) != want {
+			t.Errorf("%s holds %q, %v, want %q", path, got, err, want)
 		}
 	}
 }
