@@ -41,7 +41,7 @@ func Rights(p plan.Plan) []Right {
 		}, {
 			Verbs: read(), Group: object.CoreGroup, Resource: "configmaps", Namespace: p.Namespace, Names: []string{notice.Candidates},
 			Roles:   []role.Role{role.Master, role.Worker},
-			Without: "until a control plane node of this release runs, it keeps the ingress candidates of an earlier run",
+			Without: "while no control plane node of this release runs, it keeps the ingress candidates that it has",
 		}, {
 			Verbs: []string{"update"}, Group: object.CoreGroup, Resource: "configmaps", Namespace: p.Namespace, Names: []string{notice.Candidates},
 			Roles:   []role.Role{role.Master},

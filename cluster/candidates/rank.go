@@ -4,6 +4,9 @@
 // The list stands on the Node of the control plane node that wrote it last, as an annotation: every kubelet may write its own Node and no
 // other one, so no worker can change the list, and workers watch the Nodes of the control plane anyway. A list has a number, and the
 // highest number counts. Nodes of the former release read a ConfigMap, which is kept in step as long as it exists.
+//
+// The former release writes the ConfigMap alone, and leaves a list on a Node as it was. So a list is
+// written anew every five minutes, and readers go by the ConfigMap when no list has been for fifteen.
 package candidates
 
 import (

@@ -10,40 +10,86 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 )
 
-// backwards is how long a list must have been the newest before it takes the place of one with a higher number: the Node that held that
-// one is gone, and another control plane node is about to write a newer one.
-const backwards = time.Minute
+const (
+	// backwards is how long a list must have been the newest before it replaces one with a higher
+	// number: that one's Node is gone, and another control plane node is about to write a newer one.
+	backwards = time.Minute
+	// kept is how long a list counts without a newer number. Its writers renew it every renew, so
+	// that after this time none of them runs any more, as after a rollback to the former release.
+	kept = 3 * renew
+	// ahead is how far a list's number may be ahead of this machine's clock. A higher one could not
+	// be replaced by the next list, whose number is the time.
+	ahead = time.Hour
+	// silence is how long the API may tell nothing of the Nodes, and that time still counts against
+	// a list: no list is renewed while the API is away.
+	silence = 2 * time.Minute
+)
 
-// Reader knows the candidates, as the cluster last said in a way that could be believed. It is for one goroutine.
+// Former is the object of the former release. Every kubelet may change it.
+type Former struct {
+	Data   map[string]string
+	Exists bool
+	Heard  bool // the API has told at least once whether it exists
+}
+
+// Reader knows the candidates, as the cluster last said in a way that could be believed. It is for
+// one goroutine.
 type Reader struct {
 	cluster notice.Cluster
 	list    []notice.Candidate
 	known   bool // a list was read
 
-	serial uint64    // of the list, where a Node held it
-	older  time.Time // since when the newest list of all Nodes has had a lower number; zero when it has not
+	heard   time.Time // when the API last told of the Nodes
+	serial  uint64    // of the list, where a Node held it
+	renewed time.Time // when serial was first seen; of the first one when it was written
+	older   time.Time // since when the newest list has had a lower number; zero when it has not
 
-	texts   map[string]string // by control plane node: what was judged last, to judge each text once
+	texts   map[string]string // by control plane node: judged last, to judge each text once
 	newest  notice.Published  // of texts
 	says    bool              // one of texts can be believed
 	former  map[string]string // the former release's object, as it was judged last
-	judged  error             // of texts
-	refused error             // of former
+	formers []notice.Candidate
+	judged  error // of texts
+	refused error // of former
 }
 
 // NewReader has read nothing yet.
 func NewReader(cluster notice.Cluster) *Reader { return &Reader{cluster: cluster} }
 
-// Take looks at the lists that control plane nodes have on their Nodes, by the nodes' names, and says which of them cannot be believed.
-// says is false when there is none that can: then the list stays as it was.
-func (r *Reader) Take(texts map[string]string, now time.Time) (says bool, err error) {
+// Take reads the lists that control plane nodes have on their Nodes, by the nodes' names, and the
+// former release's object, which counts only while no list on a Node is kept. now is when the API
+// last told of the Nodes. The error says which of them cannot be believed; without any that can, the
+// list stays as it was.
+func (r *Reader) Take(texts map[string]string, former Former, now time.Time) error {
+	if gap := now.Sub(r.heard); gap > silence {
+		r.renewed = r.renewed.Add(gap)
+	}
+	r.heard = now
 	if r.texts == nil || !maps.Equal(texts, r.texts) {
 		r.texts = maps.Clone(texts)
-		r.newest, r.says, r.judged = Newest(texts, r.cluster)
+		r.newest, r.says, r.judged = Newest(texts, r.cluster, now)
 	}
-	if !r.says {
-		return false, r.judged
+	if r.says && r.newest.Serial > r.serial {
+		r.renewed = now
+		if written := time.Unix(int64(r.newest.Serial), 0); r.serial == 0 && written.Before(now) {
+			r.renewed = written // this reader has just started, and has not seen when it appeared
+		}
+		r.serial = r.newest.Serial
 	}
+	switch {
+	case now.Sub(r.renewed) < kept:
+		if r.says {
+			r.takeNewest(now)
+		}
+	case former.Exists:
+		return errors.Join(r.judged, r.takeFormer(former.Data))
+	case r.says && !r.known && former.Heard:
+		r.list, r.known = r.newest.Candidates, true // there is no better one
+	}
+	return r.judged
+}
+
+func (r *Reader) takeNewest(now time.Time) {
 	if r.newest.Serial >= r.serial {
 		r.older = time.Time{}
 	} else if r.older.IsZero() {
@@ -52,36 +98,33 @@ func (r *Reader) Take(texts map[string]string, now time.Time) (says bool, err er
 	if r.newest.Serial >= r.serial || now.Sub(r.older) >= backwards {
 		r.list, r.known, r.serial, r.older = r.newest.Candidates, true, r.newest.Serial, time.Time{}
 	}
-	return true, r.judged
 }
 
-// TakeFormer looks at the data of the object that control plane nodes of the former release write, which every kubelet may change: it is
-// for as long as no control plane node has a list on its own Node. What cannot be believed leaves the list as it was.
-func (r *Reader) TakeFormer(data map[string]string) error {
-	if r.former != nil && maps.Equal(data, r.former) {
-		return r.refused
+func (r *Reader) takeFormer(data map[string]string) error {
+	if r.former == nil || !maps.Equal(data, r.former) {
+		r.former = maps.Clone(data)
+		r.formers, r.refused = notice.ReadCandidates(data, r.cluster)
 	}
-	list, err := notice.ReadCandidates(data, r.cluster)
-	r.former, r.refused = maps.Clone(data), err
-	if err != nil {
-		r.refused = fmt.Errorf("read ingress candidates: %w", err)
-		return r.refused
+	if r.refused != nil {
+		return fmt.Errorf("read ingress candidates: %w", r.refused)
 	}
-	if r.serial == 0 {
-		r.list, r.known = list, true
-	}
+	r.list, r.known = r.formers, true
 	return nil
 }
 
 // Known is the list; ok is false until one was read.
 func (r *Reader) Known() (list []notice.Candidate, ok bool) { return r.list, r.known }
 
-// Newest is the list with the highest number of those that can be believed, and of two that have it the one of the first node by name. ok
-// is false when there is none.
-func Newest(texts map[string]string, cluster notice.Cluster) (newest notice.Published, ok bool, err error) {
+// Newest is the list with the highest number of those that can be believed, and of two that have it
+// the one of the first node by name. ok is false when there is none.
+func Newest(texts map[string]string, cluster notice.Cluster, now time.Time) (newest notice.Published, ok bool, err error) {
 	var faults []error
 	for _, node := range slices.Sorted(maps.Keys(texts)) {
 		p, err := notice.ReadPublished(texts[node], cluster)
+		if err == nil && time.Unix(int64(p.Serial), 0).After(now.Add(ahead)) {
+			err = fmt.Errorf("%s: the serial %d is a time more than %v ahead of this machine's clock: set the clocks of both",
+				notice.PublishedKey, p.Serial, ahead)
+		}
 		if err != nil {
 			faults = append(faults, fmt.Errorf("read ingress candidates of Node %s: %w", node, err))
 			continue

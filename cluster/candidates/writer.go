@@ -19,17 +19,21 @@ const (
 	rest = 5 * time.Second
 	// atOnce is how many writes may follow each other without it. What people do to a cluster's nodes waits for nothing, and a storm does.
 	atOnce = 10
-	// patience is how long the list waits for word of the routers. A cluster may have none, or not yet the right to ask for them.
+	// patience is how long the list waits for word of the routers and of the former release's list.
+	// A cluster may have none, or not yet the right to ask for them.
 	patience = time.Minute
+	// renew is the age at which a right list is written again, with a newer number: readers go by no
+	// list that nobody keeps. It costs as much as kubelets' own reports, which come as often.
+	renew = 5 * time.Minute
 )
 
 // Seen is what a control plane node knows of the cluster.
 type Seen struct {
-	Nodes        []Node            // all of them
-	Heard        bool              // the API has told of them at least once
-	Routers      []string          // names of the nodes with a ready router
-	RoutersHeard bool              // the API has told of them at least once
-	Former       map[string]string // data of the former release's object; nil when there is none, or it has not been read
+	Nodes        []Node   // all of them
+	Heard        bool     // the API has told of them at least once
+	Routers      []string // names of the nodes with a ready router
+	RoutersHeard bool     // the API has told of them at least once
+	Former       Former
 }
 
 // Wanted is what this node writes now. The zero value writes nothing.
@@ -47,6 +51,7 @@ type Writer struct {
 	wrong  time.Time // since when the list has been wrong; zero when it is right
 	rested time.Time // when this node has rested from all that it wrote; zero before it wrote anything
 	serial uint64    // the highest number of a list that was ever seen, or written
+	lists  *Reader   // as this node's readers know them
 	sent   []notice.Candidate
 	sentAt time.Time // when sent was last written
 
@@ -55,7 +60,9 @@ type Writer struct {
 }
 
 // NewWriter is for the node of this name.
-func NewWriter(p plan.Plan, self string) *Writer { return &Writer{plan: p, self: self} }
+func NewWriter(p plan.Plan, self string) *Writer {
+	return &Writer{plan: p, self: self, lists: NewReader(Cluster(p))}
+}
 
 // Decide says what to write now, and how long to wait at most before it is asked the next time. Zero is until something has changed.
 func (w *Writer) Decide(now time.Time, s Seen) (want Wanted, again time.Duration) {
@@ -65,19 +72,23 @@ func (w *Writer) Decide(now time.Time, s Seen) (want Wanted, again time.Duration
 	if w.began.IsZero() {
 		w.began = now
 	}
-	if wait := w.began.Add(patience).Sub(now); !s.RoutersHeard && wait > 0 {
+	if wait := w.began.Add(patience).Sub(now); !(s.RoutersHeard && s.Former.Heard) && wait > 0 {
 		return Wanted{}, wait
 	}
-	newest, there, _ := Newest(Lists(s.Nodes), Cluster(w.plan)) // a list that cannot be believed is none
+	texts := Lists(s.Nodes)
+	newest, there, _ := Newest(texts, Cluster(w.plan), now) // a list that cannot be believed is none
 	w.serial = max(w.serial, newest.Serial)
-	listed := newest.Candidates
-	if !there {
-		listed, _ = notice.ReadCandidates(s.Former, Cluster(w.plan))
-	}
+	_ = w.lists.Take(texts, s.Former, now) // readers log what is wrong with them
+	listed, _ := w.lists.Known()
 	list := Rank(w.plan, s.Nodes, s.Routers, listed)
-	if there && slices.EqualFunc(list, newest.Candidates, notice.Candidate.Equal) {
+	due := time.Unix(int64(newest.Serial), 0).Add(renew).Sub(now)
+	if there && due > 0 && slices.EqualFunc(list, newest.Candidates, notice.Candidate.Equal) {
 		w.wrong = time.Time{}
-		return w.former(now, s, list)
+		want, again = w.former(now, s, list)
+		if again == 0 || due < again {
+			again = due
+		}
+		return want, again
 	}
 	if wait := w.sentAt.Add(rest).Sub(now); wait > 0 && slices.EqualFunc(list, w.sent, notice.Candidate.Equal) {
 		return Wanted{}, wait // the API has not shown it yet
@@ -86,7 +97,7 @@ func (w *Writer) Decide(now time.Time, s Seen) (want Wanted, again time.Duration
 		return Wanted{}, wait
 	}
 	w.sent, w.sentAt = list, now
-	w.serial++
+	w.serial = max(w.serial+1, uint64(now.Unix()))
 	want.List = notice.EncodePublished(notice.Published{Serial: w.serial, Candidates: list})
 	return want, rest
 }
@@ -118,7 +129,7 @@ func (w *Writer) turn(now time.Time, nodes []Node) (wait time.Duration, ok bool)
 // second, and the same text is not tried again for a while: the right to write it may be gone already.
 func (w *Writer) former(now time.Time, s Seen, list []notice.Candidate) (Wanted, time.Duration) {
 	data := notice.EncodeCandidates(list)
-	if place, ok := place(s.Nodes, w.self); s.Former == nil || maps.Equal(data, s.Former) || !ok || place > 0 {
+	if place, ok := place(s.Nodes, w.self); !s.Former.Exists || maps.Equal(data, s.Former.Data) || !ok || place > 0 {
 		return Wanted{}, 0
 	}
 	if wait := w.triedAt.Add(turn).Sub(now); wait > 0 && maps.Equal(data, w.tried) {
@@ -193,5 +204,5 @@ func write(ctx context.Context, host Host, seen Seen, want Wanted) error {
 	if want.List != "" {
 		return host.Publish(ctx, want.List)
 	}
-	return host.WriteFormer(ctx, seen.Former, want.Former)
+	return host.WriteFormer(ctx, seen.Former.Data, want.Former)
 }

@@ -65,8 +65,8 @@ func (v view) WriteFormer(_ context.Context, before, data map[string]string) err
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.formers = append(v.formers, fmt.Sprintf("%s %v", v.name, time.Since(v.start)))
-	if v.refuse == nil && maps.Equal(before, v.seen.Former) {
-		v.seen.Former = data
+	if v.refuse == nil && maps.Equal(before, v.seen.Former.Data) {
+		v.seen.Former.Data = data
 	}
 	return v.refuse
 }
@@ -91,7 +91,7 @@ func (b *board) names(t *testing.T) []string {
 	t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	newest, ok, err := Newest(Lists(b.seen.Nodes), Cluster(dual()))
+	newest, ok, err := Newest(Lists(b.seen.Nodes), Cluster(dual()), time.Now())
 	if !ok || err != nil {
 		t.Errorf("the list: %t, %v", ok, err)
 	}
@@ -126,7 +126,7 @@ func story(t *testing.T, seen Seen, running []string, tell func(t *testing.T, b 
 var masters = []Node{master("master-0", "192.0.2.20"), master("master-1", "192.0.2.21"), master("master-2", "192.0.2.22")}
 
 func cluster(workers ...Node) Seen {
-	return Seen{Nodes: slices.Concat(masters, workers), Heard: true, RoutersHeard: true}
+	return Seen{Nodes: slices.Concat(masters, workers), Heard: true, RoutersHeard: true, Former: Former{Heard: true}}
 }
 
 func (b *board) expect(t *testing.T, what string, writes ...string) {
@@ -143,8 +143,10 @@ func (b *board) expect(t *testing.T, what string, writes ...string) {
 func TestOneWrites(t *testing.T) {
 	story(t, cluster(node("worker-0", "192.0.2.10")), []string{"master-2", "master-1", "master-0", "worker-0"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
 		b.expect(t, "no list", "master-0 0s")
-		time.Sleep(time.Hour)
-		b.expect(t, "an hour of peace")
+		time.Sleep(2*renew - 1)
+		b.expect(t, "ten minutes of peace: it is renewed", "master-0 5m0s")
+		time.Sleep(time.Hour - 2*renew + 1)
+		b.expect(t, "fifty more", renewals(10, 60)...)
 		b.change(func(s *Seen) { s.Routers = []string{"worker-0"} })
 		b.expect(t, "a router", "master-0 1h0m0s")
 		if got := b.names(t); got[0] != "worker-0" {
@@ -157,16 +159,75 @@ func TestOneWrites(t *testing.T) {
 		b.change(func(*Seen) { b.publish("master-0", "{") })
 		b.expect(t, "the list was garbled", "master-0 1h2m0s")
 		time.Sleep(time.Minute)
-		b.change(func(*Seen) { b.publish("master-2", published(99)) })
+		newer := uint64(time.Now().Unix()) + 99
+		b.change(func(*Seen) { b.publish("master-2", published(newer)) })
 		b.expect(t, "another one wrote another list", "master-0 1h3m0s")
-		if newest, _, _ := Newest(Lists(b.seen.Nodes), Cluster(dual())); newest.Serial != 100 || len(newest.Candidates) != 4 {
+		if newest, _, _ := Newest(Lists(b.seen.Nodes), Cluster(dual()), time.Now()); newest.Serial != newer+1 || len(newest.Candidates) != 4 {
 			t.Errorf("the list has the number %d and %d entries, want a newer one of 4", newest.Serial, len(newest.Candidates))
 		}
 		b.change(func(s *Seen) { s.Nodes = s.Nodes[1:] })
 		b.expect(t, "its Node is gone, and the next one's turn comes", "master-1 1h3m0s")
-		if newest, _, _ := Newest(Lists(b.seen.Nodes), Cluster(dual())); newest.Serial != 101 {
+		if newest, _, _ := Newest(Lists(b.seen.Nodes), Cluster(dual()), time.Now()); newest.Serial != newer+2 {
 			t.Errorf("the list has the number %d, want a newer one than was ever seen", newest.Serial)
 		}
+	})
+}
+
+// renewals are the writes of the first control plane node between two minutes in which nothing changes.
+func renewals(from, to int) (all []string) {
+	for minute := from; minute <= to; minute += int(renew / time.Minute) {
+		all = append(all, fmt.Sprint("master-0 ", time.Duration(minute)*time.Minute))
+	}
+	return all
+}
+
+// TestRenewed_ByTheNext holds that another control plane node renews a list whose writer does not.
+func TestRenewed_ByTheNext(t *testing.T) {
+	story(t, cluster(), []string{"master-1"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
+		good := notice.Published{Serial: uint64(time.Now().Unix()), Candidates: Rank(dual(), masters, nil, nil)}
+		b.change(func(*Seen) { b.publish("master-0", notice.EncodePublished(good)) })
+		time.Sleep(renew + turn)
+		b.expect(t, "the first one says nothing", "master-1 5m30s")
+	})
+}
+
+// TestNumberAtItsBound holds that a list whose number no other can exceed is replaced all the same.
+func TestNumberAtItsBound(t *testing.T) {
+	story(t, cluster(node("worker-0", "192.0.2.10")), []string{"master-0"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
+		b.expect(t, "no list", "master-0 0s")
+		b.change(func(*Seen) { b.publish("master-0", published(1<<53-1)) })
+		time.Sleep(rest)
+		b.expect(t, "a list of nobody with the highest number", "master-0 5s")
+		if got := b.names(t); len(got) != 4 {
+			t.Errorf("the list is %v, want all four nodes", got)
+		}
+	})
+}
+
+// TestFirstList_KeepsTheFormer holds that the first list of an upgrade of more nodes than a list has
+// room for keeps those of the former release's list, the VIP's holder among them, and waits for it.
+func TestFirstList_KeepsTheFormer(t *testing.T) {
+	var workers []Node
+	for i := range notice.MostCandidates + 10 {
+		workers = append(workers, node(fmt.Sprintf("worker-%02d", i), fmt.Sprintf("192.0.2.%d", 100+i)))
+	}
+	holder := workers[len(workers)-1].Name
+	seen := cluster(workers...)
+	seen.Former = Former{}
+	story(t, seen, []string{"master-0"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
+		time.Sleep(patience / 2)
+		b.expect(t, "the former list has not been read")
+		b.change(func(s *Seen) {
+			s.Former = former(Rank(dual(), s.Nodes, nil, []notice.Candidate{{Name: holder}})...)
+		})
+		b.expect(t, "it has", "master-0 30s")
+		if got := b.names(t); !slices.Contains(got, holder) {
+			t.Errorf("the list %v lacks the holder %s", got, holder)
+		}
+	})
+	story(t, seen, []string{"master-0"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
+		time.Sleep(patience)
+		b.expect(t, "it cannot be read", "master-0 1m0s")
 	})
 }
 
@@ -176,9 +237,10 @@ func TestFormer(t *testing.T) {
 	story(t, cluster(node("worker-0", "192.0.2.10")), []string{"master-0", "master-1"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
 		b.expect(t, "no list", "master-0 0s")
 		time.Sleep(time.Hour)
-		b.change(func(s *Seen) { s.Former = notice.EncodeCandidates(nil) })
+		b.expect(t, "an hour of peace", renewals(5, 60)...)
+		b.change(func(s *Seen) { s.Former = former() })
 		time.Sleep(time.Minute)
-		b.change(func(s *Seen) { b.refuse = errors.New("forbidden"); s.Former = notice.EncodeCandidates(nil) })
+		b.change(func(s *Seen) { b.refuse = errors.New("forbidden"); s.Former = former() })
 		time.Sleep(3 * turn)
 		synctest.Wait()
 		if want := []string{"master-0 1h0m0s", "master-0 1h1m0s", "master-0 1h1m30s", "master-0 1h2m0s", "master-0 1h2m30s"}; !slices.Equal(b.formers, want) {
@@ -216,7 +278,7 @@ func TestOthersTakeTheirTurn(t *testing.T) {
 			seen := cluster(node("worker-0", "192.0.2.10"))
 			tt.prepare(&seen)
 			story(t, seen, tt.running, func(t *testing.T, b *board, _ *bytes.Buffer) {
-				time.Sleep(5 * time.Minute)
+				time.Sleep(renew - 1)
 				b.expect(t, "five minutes", tt.want...)
 			})
 		})
@@ -226,7 +288,7 @@ func TestOthersTakeTheirTurn(t *testing.T) {
 // A list that was wrong for a moment gives nobody else's turn away.
 func TestWrongIsCountedAnew(t *testing.T) {
 	story(t, cluster(), []string{"master-1"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
-		good := notice.EncodePublished(notice.Published{Serial: 1, Candidates: Rank(dual(), masters, nil, nil)})
+		good := notice.EncodePublished(notice.Published{Serial: uint64(time.Now().Unix()) + 600, Candidates: Rank(dual(), masters, nil, nil)})
 		for range 10 {
 			time.Sleep(29 * time.Second)
 			b.change(func(*Seen) { b.publish("master-0", good) })
@@ -243,6 +305,7 @@ func TestFewChangesAtOnce(t *testing.T) {
 	story(t, cluster(node("worker-0", "192.0.2.10"), node("worker-1", "192.0.2.11")), []string{"master-0"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
 		b.expect(t, "no list", "master-0 0s")
 		time.Sleep(time.Hour)
+		b.expect(t, "an hour of peace", renewals(5, 60)...)
 		var want []string
 		for i := range atOnce {
 			b.change(func(s *Seen) { s.Routers = []string{fmt.Sprint("worker-", i%2)} })

@@ -16,8 +16,8 @@ func (r *Room) Apply(_ context.Context, d Desired) error {
 	r.host.Hear(d.Hears)
 	// What is learnt is kept before it shows: an instance that a restart would forget, or a peer, would be taken away again.
 	kept := r.keep(d.Memory)
-	if d.Tell {
-		r.cluster.TellGone()
+	if d.Tell != "" {
+		r.cluster.TellGone(d.Tell)
 	}
 	r.cluster.ClaimRank(d.Claim)
 	if d.Leave {

@@ -3,6 +3,7 @@ package vip
 import (
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -137,9 +138,11 @@ func TestTellGone(t *testing.T) {
 		state     supervised.State
 		held      time.Duration
 		bootstrap Heard[Bootstrap]
-		want      bool
+		self      string // by its credentials
+		node      string // where it says so
 	}{
-		{name: "no object", state: supervised.Master, held: reign, bootstrap: said(Bootstrap{}), want: true},
+		{name: "no object", state: supervised.Master, held: reign, bootstrap: said(Bootstrap{}), self: "n3", node: "n3"},
+		{name: "credentials of no Node", state: supervised.Master, held: reign, bootstrap: said(Bootstrap{}), node: "n1"},
 		{name: "not yet", state: supervised.Master, held: reign - time.Second, bootstrap: said(Bootstrap{})},
 		{name: "another holds the VIP", state: supervised.Backup, held: time.Hour, bootstrap: said(Bootstrap{})},
 		{name: "it has said so", state: supervised.Master, held: reign, bootstrap: said(Bootstrap{Left: true})},
@@ -148,17 +151,17 @@ func TestTellGone(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, cluster(), role.Master)
-			w.bootstrap = tt.bootstrap
+			w.bootstrap, w.self = tt.bootstrap, tt.self
 			w.status = supervised.Status{PID: 7, Instances: map[string]supervised.Instance{"ostest_API_0": {State: tt.state}}}
 			w.turn()
 			w.at = w.at.Add(tt.held)
 			w.turn()
-			if (w.told > 0) != tt.want {
-				t.Errorf("told %d times, want it %t", w.told, tt.want)
+			if got := strings.Join(slices.Compact(slices.Clone(w.told)), " "); got != tt.node {
+				t.Errorf("told on the Nodes %q, want %q", got, tt.node)
 			}
 			w.status.Instances["ostest_API_0"] = supervised.Instance{State: supervised.Backup}
-			told := w.told
-			if w.turn(); w.told != told {
+			told := len(w.told)
+			if w.turn(); len(w.told) != told {
 				t.Error("it tells when it holds the VIP no more")
 			}
 		})

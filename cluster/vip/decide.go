@@ -27,7 +27,7 @@ type Desired struct {
 	Leave  bool // what is in force stays in force: nothing is known that could be better
 	Config keepalived.Config
 	Memory Memory
-	Tell   bool // the cluster that the bootstrap machine is gone
+	Tell   string // this machine's Node, if it is to say that the bootstrap machine is gone; else empty
 	Claim  Claim
 	Hears  []clash.Instance // elections in which this node takes part, or will
 }

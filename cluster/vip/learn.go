@@ -89,10 +89,13 @@ func (r *Room) reigns(s Snapshot) {
 	}
 }
 
-// tells says whether this node has the cluster say that the bootstrap machine is gone: it has seen so, and nothing at all is said of that
+// tells names this machine's Node if that is to say that the bootstrap machine is gone: this node has seen so, and nothing at all is said of that
 // machine, as in a cluster that was made by other programs. What is said and not believed is no answer.
-func (r *Room) tells(s Snapshot) bool {
-	return r.reigned && s.Bootstrap.OK && len(s.Bootstrap.Is.Addresses) == 0 && !s.Bootstrap.Is.Left
+func (r *Room) tells(s Snapshot) string {
+	if r.reigned && s.Bootstrap.OK && len(s.Bootstrap.Is.Addresses) == 0 && !s.Bootstrap.Is.Left {
+		return r.Itself(s)
+	}
+	return ""
 }
 
 // mostGuests bounds the bootstrap machine's addresses of one family: it has one for the API's VIP, and may have another one for DNS.

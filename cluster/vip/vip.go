@@ -77,9 +77,9 @@ type Cluster interface {
 	// ClaimRank has a Node carry the rank that it claims. It does not wait, and is called at every
 	// turn: the zero value withdraws a claim that has not been written yet.
 	ClaimRank(c Claim)
-	// TellGone has the cluster say that the bootstrap machine has left for good, unless something is said of it. It waits for nobody, and is
-	// called at every turn until Bootstrap says so.
-	TellGone()
+	// TellGone has this machine's Node, of this name, say that the bootstrap machine has left for good.
+	// It waits for nobody, and is called at every turn until Bootstrap says so.
+	TellGone(node string)
 }
 
 // Health are the node's checks.

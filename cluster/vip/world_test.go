@@ -63,7 +63,7 @@ type world struct {
 	beats     int
 	memory    Memory
 	kept      int
-	told      int // that the bootstrap machine is gone
+	told      []string // the Nodes on which it was told that the bootstrap machine is gone
 	claims    []Claim
 	pending   Claim // the last one, zero when it was withdrawn
 	unserved  []vrrp.InstanceName
@@ -113,7 +113,7 @@ func (w *world) Nodes() ([]Node, bool)                  { return w.nodes.Is, w.n
 func (w *world) Candidates() ([]notice.Candidate, bool) { return w.candidates.Is, w.candidates.OK }
 func (w *world) Bootstrap() (Bootstrap, bool)           { return w.bootstrap.Is, w.bootstrap.OK }
 
-func (w *world) TellGone() { w.told++ }
+func (w *world) TellGone(node string) { w.told = append(w.told, node) }
 
 func (w *world) ClaimRank(c Claim) {
 	if w.pending = c; c != (Claim{}) {

@@ -36,9 +36,7 @@ func newCandidatesHost(p plan.Plan, self string, api *kube.API, nodes *kube.Watc
 func (h candidatesHost) Seen() candidates.Seen {
 	nodes, synced := h.nodes.Known()
 	seen := candidates.Seen{Heard: synced, RoutersHeard: h.routers == nil}
-	if data, exists, _ := h.former.Data(); exists {
-		seen.Former = data
-	}
+	seen.Former = formerList(h.former)
 	if h.routers != nil {
 		seen.Routers, seen.RoutersHeard = h.routers.Ready()
 	}
@@ -48,6 +46,11 @@ func (h candidatesHost) Seen() candidates.Seen {
 		})
 	}
 	return seen
+}
+
+func formerList(o *kube.Object) (f candidates.Former) {
+	f.Data, f.Exists, f.Heard = o.Data()
+	return f
 }
 
 func (h candidatesHost) Publish(ctx context.Context, list string) error {

@@ -25,13 +25,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 )
 
-// hostile is a cluster of a control plane node, which keeps the list of candidates, two workers, and the credentials of the second one.
+// hostile is a cluster of a control plane node, which can keep the list of candidates, two workers, and the credentials of the second one.
 type hostile struct {
 	t       *testing.T
 	server  *kubeapi.Server
 	kubelet *kubeapi.Client // worker-1's
 	worker  *nodeCluster    // what worker-0 knows
 	master  *nodeCluster
+	keeps   func() // starts the control plane node's writer of the list
 }
 
 func newHostile(t *testing.T) *hostile {
@@ -76,7 +77,9 @@ func newHostile(t *testing.T) *hostile {
 		running.Go(func() { _ = run(ctx, wake) })
 	}
 	running.Go(func() { _ = h.master.nodes.Run(ctx, wake, turns) })
-	running.Go(func() { _ = keepCandidates(ctx, p, "master-0", masters, h.master.nodes, turns, log) })
+	h.keeps = func() {
+		running.Go(func() { _ = keepCandidates(ctx, p, "master-0", masters, h.master.nodes, turns, log) })
+	}
 	t.Cleanup(func() { cancel(); running.Wait() })
 	return h
 }
@@ -130,6 +133,7 @@ func withLabel(key string, value any) map[string]any {
 // the control plane, in a real cluster with the rights that nodes have.
 func TestHostileKubelet(t *testing.T) {
 	h := newHostile(t)
+	h.keeps()
 	all := []string{"master-0", "worker-0", "worker-1"}
 	h.believes("at first", all...)
 	maps := "/api/v1/namespaces/" + candidatesPlan.Namespace + "/configmaps"
@@ -167,4 +171,41 @@ func TestHostileKubelet(t *testing.T) {
 	if text := notice.EncodeCandidates(list)["candidates"]; strings.Contains(text, "192.0.2.11") {
 		t.Errorf("the candidates are %s", text)
 	}
+}
+
+// TestCandidates_Rollback has, in a real cluster, a control plane of the former release, which writes
+// the ConfigMap alone, beside a worker of this one: the worker goes by it whatever list a Node has
+// that nobody renews, and by a Node's list again when the control plane is of this release again.
+func TestCandidates_Rollback(t *testing.T) {
+	h := newHostile(t)
+	list := func(names ...string) (all []notice.Candidate) {
+		addresses := map[string]string{"master-0": "192.0.2.20", "worker-0": "192.0.2.10", "worker-1": "192.0.2.11"}
+		for _, name := range names {
+			all = append(all, notice.Candidate{Name: name, Addresses: []netip.Addr{netip.MustParseAddr(addresses[name])}})
+		}
+		return all
+	}
+	put := func(method, path string, names ...string) {
+		t.Helper()
+		object := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, Data: notice.EncodeCandidates(list(names...)),
+			ObjectMeta: metav1.ObjectMeta{Namespace: candidatesPlan.Namespace, Name: notice.Candidates}}
+		path = "/api/v1/namespaces/" + candidatesPlan.Namespace + "/configmaps" + path
+		if err := h.server.Admin().Do(t.Context(), method, path, object, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	annotate := func(age time.Duration, names ...string) {
+		t.Helper()
+		text := notice.EncodePublished(notice.Published{Serial: uint64(time.Now().Add(-age).Unix()), Candidates: list(names...)})
+		if err := h.server.Admin().Do(t.Context(), http.MethodPatch, "/api/v1/nodes/master-0", withAnnotation(notice.PublishedKey, text), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(http.MethodPost, "", "master-0", "worker-0")
+	h.believes("the former release alone", "master-0", "worker-0")
+	annotate(time.Hour, "master-0", "worker-1")
+	put(http.MethodPut, "/"+notice.Candidates, "worker-0", "worker-1")
+	h.believes("a list of before the rollback", "worker-0", "worker-1")
+	h.keeps()
+	h.believes("the control plane is upgraded again", "master-0", "worker-0", "worker-1")
 }

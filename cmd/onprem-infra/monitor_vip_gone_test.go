@@ -23,6 +23,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 )
 
+func nodesOf(c *nodeCluster) []kube.Node {
+	nodes, _ := c.nodes.Known()
+	return nodes
+}
+
 // TestTellGone holds, in a real cluster and with the rights that nodes have, that a control plane node can say that the bootstrap machine is gone where
 // nothing is said of it; that no kubelet can publish an address then; that the bootstrap machine, with its administrator's rights, can when it is
 // back; and that this is left alone.
@@ -73,15 +78,22 @@ func TestTellGone(t *testing.T) {
 		})
 	}
 	reads("at first", false)
-	master.TellGone()
+	master.TellGone("master-0")
 	reads("it is told", true)
+	late := newNodeCluster(p, role.Master, kubelet, log)
+	running.Go(func() { _ = late.nodes.Run(ctx, wake) })
+	for deadline := time.Now().Add(20 * time.Second); len(nodesOf(late)) == 0 && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	}
+	if b, heard := late.Bootstrap(); heard || len(nodesOf(late)) == 0 {
+		t.Errorf("a node that has read %d Nodes, and not the bootstrap machine's object: %+v, heard %t", len(nodesOf(late)), b, heard)
+	}
 	if err := publish(kubelet, netip.MustParseAddr("192.0.2.66")); err == nil {
 		t.Error("a kubelet publishes an address")
 	}
 	back := netip.MustParseAddr("192.0.2.9")
 	must(publish(as(admin), back))
 	reads("it is back", false, back)
-	master.TellGone()
+	master.TellGone("master-0")
 	time.Sleep(100 * time.Millisecond)
 	reads("and is believed, whatever a node says", false, back)
 }

@@ -177,13 +177,14 @@ func (c *nodeCluster) Nodes() ([]vip.Node, bool) {
 	return nodes, heard
 }
 
-// Candidates go by the list that a control plane node has on its own Node. As long as none has one, as before the first of them has been
-// upgraded, they go by the object of the former release.
+// Candidates go by the list that a control plane node keeps on its own Node. As long as none does, as
+// before the first of them is upgraded, they go by the object of the former release.
 func (c *nodeCluster) Candidates() ([]notice.Candidate, bool) {
 	if c.candidates == nil {
 		return nil, false
 	}
-	nodes, heard := c.nodes.Known()
+	nodes, _ := c.nodes.Known()
+	heard, last := c.nodes.Heard()
 	if !heard {
 		return c.list.Known()
 	}
@@ -193,16 +194,14 @@ func (c *nodeCluster) Candidates() ([]notice.Candidate, bool) {
 			texts[n.Name] = n.List
 		}
 	}
-	says, err := c.list.Take(texts, time.Now())
-	if data, exists, _ := c.candidates.Data(); !says && exists {
-		err = errors.Join(err, c.list.TakeFormer(data))
-	}
+	err := c.list.Take(texts, formerList(c.candidates), last)
 	c.complain("ingress candidates", err)
 	return c.list.Known()
 }
 
-// Bootstrap is what the bootstrap machine has published. One that has left says so by a list of nobody, or a control plane node says so for
-// it; what cannot be believed counts as not heard.
+// Bootstrap is what the bootstrap machine has published. One that has left says so by a list of
+// nobody, or a control plane node says so for it, which counts once it is known that the machine
+// itself says nothing else; what cannot be believed counts as not heard.
 func (c *nodeCluster) Bootstrap() (vip.Bootstrap, bool) {
 	if c.bootstrap == nil {
 		return vip.Bootstrap{}, false
@@ -211,7 +210,7 @@ func (c *nodeCluster) Bootstrap() (vip.Bootstrap, bool) {
 	left := vip.Bootstrap{Left: slices.ContainsFunc(nodes, func(n kube.Node) bool { return n.Gone })}
 	data, exists, heard := c.bootstrap.Data()
 	if !heard || !exists || len(data) == 0 {
-		return left, heard || left.Left
+		return left, heard
 	}
 	if notice.BootstrapLeft(data) {
 		return vip.Bootstrap{Left: true}, true

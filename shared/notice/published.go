@@ -9,7 +9,9 @@ import (
 // itself writes it with its kubelet's credentials, and no other kubelet can (NodeRestriction).
 const PublishedKey = "onprem-infra.io/ingress-candidates"
 
-// Published is a list with its number. Of the lists of several control plane nodes the one with the highest number counts.
+// Published is a list with its number. Of the lists of several control plane nodes the one with the
+// highest number counts. The number is the time of writing, in seconds since 1970, or one more than
+// the highest one that the writer knew, so that it also tells how old a list is.
 type Published struct {
 	Serial     uint64      `json:"serial"`
 	Candidates []Candidate `json:"candidates"`

@@ -12,14 +12,14 @@ func rights() []Scar {
 	)
 	return []Scar{
 		kept("RI-01", "Any kubelet emptied the list of candidates, and the ingress VIP was gone from the cluster.",
-			by("cluster/candidates", "TestReader_Former", reader, "if r.serial == 0 {", "if true {"),
+			by("cluster/candidates", "TestReader_Former", reader, "case now.Sub(r.renewed) < kept:", "case false:"),
 			by("cluster/candidates", "TestReader", reader, "now.Sub(r.older) >= backwards", "true")),
 		kept("RI-02", "The first kubelet to create the bootstrap machine's object became a peer of every control plane node.",
 			by("cluster", "TestRights_Never", granted, `Verbs: []string{"update"}`, `Verbs: []string{"update", "create"}`),
 			by("cluster", "TestReadme_Rights", granted, `Verbs: []string{"update"}`, `Verbs: []string{"update", "create"}`),
 			by(command, "TestHostileKubelet", granted, `Verbs: []string{"update"}, Group: object.CoreGroup, Resource: "configmaps", Namespace: p.Namespace, Names: []string{notice.Candidates},`,
 				`Verbs: []string{"update", "create"}, Group: object.CoreGroup, Resource: "configmaps", Namespace: p.Namespace,`),
-			by(command, "TestTellGone", command+"/monitor_vip_gone.go", "c.gone.write(self, notice.Gone)", "_ = notice.Gone")),
+			by(command, "TestTellGone", command+"/monitor_vip_gone.go", "c.gone.write(node, notice.Gone)", "_ = notice.Gone")),
 		kept("RI-03", "A worker's word about the control plane was believed.",
 			by(command, "TestHostileKubelet", node, "	if node.ControlPlane {\n		node.List", "	if true {\n		node.List")),
 		kept("RI-04", "One worker gave every node 15,000 peers.",
