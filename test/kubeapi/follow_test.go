@@ -1,8 +1,10 @@
 package kubeapi
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -111,6 +113,60 @@ func TestListInPages(t *testing.T) {
 	if lists != 3 {
 		t.Errorf("%d pages of a list of %d, want 3", lists, n)
 	}
+}
+
+// TestCrowdList_FromCache has workers that follow all Nodes, as with timing compat: their lists cost
+// what is stored nothing, and hold as much.
+func TestCrowdList_FromCache(t *testing.T) {
+	c, s := Local(t, Server{Audit: true})
+	apply(t, s, Objects(ourPlan)[:3]...)
+	const n, followers = 250, 3
+	many := crowd{t, s.Admin()}
+	many.each(n, func(i int) error {
+		return many.client.Do(t.Context(), http.MethodPost, "/api/v1/nodes", aNode(fmt.Sprintf("worker-%03d", i), "192.0.2.10", nil), nil)
+	})
+	stored := func() (lists int) {
+		t.Helper()
+		answer, err := s.client.http.Get(s.URL() + "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if strings.HasPrefix(line, "apiserver_storage_list_total{") && strings.Contains(line, `"nodes"`) {
+				fmt.Sscanf(line[strings.LastIndex(line, " ")+1:], "%d", &lists)
+			}
+		}
+		return lists
+	}
+	before := stored()
+	if before == 0 {
+		t.Fatal("the server does not count its reads of stored Nodes")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	credentials := c.kubelet(t, s, "worker-000")
+	for range followers {
+		all := kube.NewAPI(credentials, slog.New(slog.DiscardHandler)).Crowd().AllNodes(label)
+		running.Go(func() { _ = all.Run(ctx) })
+		for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			if known, synced := all.Known(); synced && len(known) == n {
+				break
+			} else if time.Now().After(end) {
+				t.Fatalf("%d Nodes are known, want %d", len(known), n)
+			}
+		}
+	}
+	if lists := stored() - before; lists > 0 {
+		t.Errorf("%d lists of what is stored for %d followers, want none: %q", lists, followers, requests(t, s, "system:node:worker-000"))
+	}
+	t.Logf("%q", requests(t, s, "system:node:worker-000"))
 }
 
 // writer is an API that may do everything.

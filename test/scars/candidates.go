@@ -27,5 +27,9 @@ func listed() []Scar {
 			by(command, "TestTellGone", command+"/monitor_vip_host.go", "return left, heard\n", "return left, heard || left.Left\n")),
 		kept("HO-15", "The first list that an upgraded control plane node wrote of more nodes than it has room for lacked the ingress VIP's holder.",
 			by(candidates, "TestFirstList_KeepsTheFormer", writer, "!(s.RoutersHeard && s.Former.Heard)", "!s.RoutersHeard")),
+		partly("HO-16", "With timing compat each worker of a cluster listed all Nodes past the API server's cache.",
+			"A server that does not page what it remembers sends all Nodes at once: some 200 MB of memory for a moment at 5,000 Nodes.",
+			by("test/kubeapi", "TestCrowdList_FromCache", "shared/host/kube/source.go", "case !s.crowd:", "case true:"),
+			by("shared/host/kube", "TestList_FromMemory", "shared/host/kube/source.go", "case !s.crowd:", "case true:")),
 	}
 }

@@ -93,25 +93,26 @@ func TestCrowd_EndedInOrder(t *testing.T) {
 }
 
 // TestList_FromMemory holds that few objects are asked for as the server remembers them, and never as older than what was seen; and that
-// thousands are asked for in pages.
+// thousands are asked for in pages, by one of a crowd as the server remembers them.
 func TestList_FromMemory(t *testing.T) {
 	for _, tt := range []struct {
 		paged       bool
+		crowd       bool
 		first, then string // resourceVersion/limit
-	}{{false, "0/", "101/"}, {true, "/100", "/100"}} {
+	}{{false, false, "0/", "101/"}, {true, false, "/100", "/100"}, {true, true, "0/100", "101/100"}} {
 		inVirtualTime(t, func(w world) {
 			expect(t, w)
 			w.api.set("master-0", at("192.0.2.10"))
 			expect(t, w, "master-0")
 			w.api.forget()
 			w.api.endWatches()
-			time.Sleep(2*pace + firstSpread)
+			time.Sleep(2*pace + 2*firstSpread)
 			expect(t, w, "master-0")
 			w.api.mu.Lock()
 			defer w.api.mu.Unlock()
 			if len(w.api.listed) != 2 || w.api.listed[0] != tt.first || w.api.listed[1] != tt.then {
-				t.Errorf("paged %t: lists of %q, want %q and then %q", tt.paged, w.api.listed, tt.first, tt.then)
+				t.Errorf("paged %t, crowd %t: lists of %q, want %q and then %q", tt.paged, tt.crowd, w.api.listed, tt.first, tt.then)
 			}
-		}, func(f *follower) { f.kind.paged = tt.paged })
+		}, func(f *follower) { f.kind.paged, f.crowd = tt.paged, tt.crowd })
 	}
 }

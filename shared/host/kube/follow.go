@@ -83,7 +83,7 @@ func (f *follower) reflector(to cache.ReflectorStore) (*cache.Reflector, error) 
 	if err != nil {
 		return nil, err
 	}
-	from.pause, from.well, from.failed = f.pause, f.well, f.fails
+	from.crowd, from.pause, from.well, from.failed = f.crowd, f.pause, f.well, f.fails
 	return cache.NewReflectorWithOptions(from, f.kind.object, to, cache.ReflectorOptions{Name: f.kind.resource, Backoff: &wait.Backoff{Duration: pace}}), nil
 }
 

@@ -47,6 +47,7 @@ type source struct {
 	kind   kind
 	server string // that the first answer came from
 	pace   flowcontrol.RateLimiter
+	crowd  bool                      // it is one of many
 	pause  func(error) time.Duration // after a stream that ended so, or was refused
 	well   func()                    // hears that a stream goes on
 	failed func()                    // hears of a stream that ended at once
@@ -91,19 +92,26 @@ func (s *source) ask(options *metav1.ListOptions) (*rest.Request, error) {
 
 // list asks for few objects as client-go would: of what a server remembers, at least as new as what was seen already, which costs what is
 // stored nothing however many ask. Thousands of objects are asked for in pages, and of what is stored: a server gives what it remembers
-// whole, and only the control plane's few nodes follow all Nodes.
+// whole, which takes memory here. One of a crowd asks for what the server remembers all the same: as many ask for the whole at once.
 func (s *source) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-	if !s.kind.paged {
-		return s.page(ctx, metav1.ListOptions{ResourceVersion: options.ResourceVersion})
+	first := metav1.ListOptions{ResourceVersion: options.ResourceVersion}
+	switch {
+	case !s.kind.paged:
+		return s.page(ctx, first)
+	case !s.crowd:
+		first.ResourceVersion = ""
+	case first.ResourceVersion != "": // with a limit alone it would mean exactly this version
+		first.ResourceVersionMatch = metav1.ResourceVersionMatchNotOlderThan
 	}
-	return s.pages(ctx)
+	first.Limit = page
+	return s.pages(ctx, first)
 }
 
 // pages puts them together.
-func (s *source) pages(ctx context.Context) (runtime.Object, error) {
+func (s *source) pages(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 	var items []runtime.Object
 	var whole runtime.Object
-	for options := (metav1.ListOptions{Limit: page}); ; {
+	for {
 		list, err := s.page(ctx, options)
 		if err != nil {
 			return nil, err
@@ -125,7 +133,8 @@ func (s *source) pages(ctx context.Context) (runtime.Object, error) {
 		if err != nil {
 			return nil, err
 		}
-		if options.Continue = about.GetContinue(); options.Continue == "" {
+		options = metav1.ListOptions{Limit: page, Continue: about.GetContinue()}
+		if options.Continue == "" {
 			break
 		}
 	}
