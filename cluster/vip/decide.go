@@ -82,7 +82,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		}
 		if e.kind != vrrp.Ingress && len(e.ladder.Ranks) > 0 && r.place.full {
 			// A node of an equal priority would take the VIP at the same time as another one.
-			why = append(why, fmt.Sprintf("no %s instance: other nodes have all %d ranks", e.word, len(e.ladder.Ranks)))
+			why = append(why, fmt.Sprintf("no %s instance: other nodes have all %d ranks%s", e.word, len(e.ladder.Ranks), r.place.dead))
 			continue
 		}
 		why = append(why, r.stand(e, s, &d.Config)...)

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
@@ -25,9 +26,10 @@ type Claim struct {
 
 // place is a node's place among those of the control plane.
 type place struct {
-	rank int  // that counts now
-	free int  // that it should claim; noRank for none
-	full bool // every rank is another node's
+	rank int    // that counts now
+	free int    // that it should claim; noRank for none
+	full bool   // every rank is another node's
+	dead string // if so: which of those nodes are dead, in words
 }
 
 // placed finds a node's place. A rank is theirs whose Nodes say so; of several the eldest has it and the others take another one, so that two who
@@ -39,9 +41,13 @@ func placed(self string, nodes []Node, kept string, ranks int) place {
 	if i >= 0 {
 		me = nodes[i]
 	}
+	var dead []Node
 	others, elders := map[int]bool{}, map[int]bool{}
 	for _, n := range nodes {
 		if rank, ok := notice.ReadRank(n.Rank, ranks); ok && n.Name != self {
+			if !n.Down.IsZero() {
+				dead = append(dead, n)
+			}
 			others[rank] = true
 			elders[rank] = elders[rank] || n.elder(me)
 		}
@@ -61,6 +67,12 @@ func placed(self string, nodes []Node, kept string, ranks int) place {
 	}
 	if p.full = i >= 0 && p.free == noRank; i < 0 {
 		p.free = noRank // there is no Node to write it on
+	}
+	for _, n := range dead {
+		if p.full {
+			p.dead += fmt.Sprintf("; Node %s, which has rank %s, has not been Ready since %s: if its machine does not come back, delete the Node",
+				n.Name, n.Rank, n.Down.UTC().Format(time.RFC3339))
+		}
 	}
 	return p
 }

@@ -230,6 +230,13 @@ func TestMoreNodesThanRanks(t *testing.T) {
 	}
 	w.nodes.Is = aged("", "0", "1", "2", "3", "4")
 	candidate("all ranks are taken", false)
+	w.nodes.Is[2].Down = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	_, why := w.decide()
+	dead := "no API instance: other nodes have all 5 ranks; Node n3, which has rank 1, has not been Ready since 2026-01-02T03:04:05Z: " +
+		"if its machine does not come back, delete the Node"
+	if !slices.Contains(why, dead) {
+		t.Errorf("a dead node has a rank: reasons %q, want %q", why, dead)
+	}
 	w.nodes.Is = w.nodes.Is[:5]
 	candidate("a node has left", true)
 	c := cluster()

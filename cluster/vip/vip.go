@@ -100,6 +100,9 @@ type Node struct {
 	// Rank is what the Node claims, as it stands there, and Created is since when the Node exists. Both are empty where there are no ranks.
 	Rank    string    `json:"rank,omitempty"`
 	Created time.Time `json:"created,omitzero"`
+
+	// Down is since when its kubelet has not been working, where there are ranks; zero when it works.
+	Down time.Time `json:"-"`
 }
 
 // Bootstrap is what a bootstrap machine has published in the cluster. The zero value has published nothing.

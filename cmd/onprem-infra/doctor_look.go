@@ -260,6 +260,9 @@ func (l *doctorLook) members(ctx context.Context, f *doctor.Facts) (out []doctor
 	}
 	for _, n := range nodes {
 		add(n.Name, slices.Concat(n.InternalIPs, within(n.Annotated, l.plan.MachineNetworks)), n.ControlPlane, true)
+		if last := len(out) - 1; last >= 0 && out[last].Name == n.Name {
+			out[last].Rank, out[last].Down = n.Rank, down(n)
+		}
 	}
 	if text, err := os.ReadFile(l.host.at(vip.MemoryPath)); err == nil {
 		if memory, err := vip.DecodeMemory(text); err == nil {

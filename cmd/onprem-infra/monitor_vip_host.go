@@ -171,10 +171,18 @@ func (c *nodeCluster) Nodes() ([]vip.Node, bool) {
 	for i, n := range known {
 		nodes[i] = vip.Node{Node: n.Node, ControlPlane: n.ControlPlane}
 		if c.ranked {
-			nodes[i].Rank, nodes[i].Created = n.Rank, n.Created
+			nodes[i].Rank, nodes[i].Created, nodes[i].Down = n.Rank, n.Created, down(n)
 		}
 	}
 	return nodes, heard
+}
+
+// down is since when a Node's kubelet has not been working; zero when it works, or nothing is said of it.
+func down(n kube.Node) time.Time {
+	if n.Ready {
+		return time.Time{}
+	}
+	return n.Since
 }
 
 // Candidates go by the list that a control plane node keeps on its own Node. As long as none does, as

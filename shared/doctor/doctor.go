@@ -33,6 +33,7 @@ const (
 	CheckRefused       Name = "config-refused" // keepalived does not take its new configuration
 	CheckOlder         Name = "config-older"   // a daemon runs on another file than the disk's
 	CheckRights        Name = "rights"         // the API does not let this node do what it needs
+	CheckRanks         Name = "ranks"          // dead nodes have ranks that another one needs
 	CheckPeers         Name = "peers"          // a peer list lacks a node
 	CheckOneWay        Name = "one-way"        // a host does not hear another one
 	CheckHolders       Name = "two-holders"    // two hosts hold a VIP
@@ -74,7 +75,7 @@ type check struct {
 var checks = []check{
 	{CheckClock, clocks}, {CheckInStep, inStep}, {CheckKernel, kernel}, {CheckPrograms, programs}, {CheckNetwork, network}, {CheckNodeAddress, nodeAddress}, {CheckDHCP, dhcp},
 	{CheckTaken, taken}, {CheckForeign, foreign}, {CheckVRID, vrid}, {CheckStranger, stranger}, {CheckVersion, version}, {CheckInterval, interval}, {CheckFiles, files}, {CheckStatic, statics}, {CheckStale, stale},
-	{CheckLimits, limits}, {CheckMonitors, monitors}, {CheckSupervisor, supervisor}, {CheckRefused, refused}, {CheckOlder, older}, {CheckRights, rights}, {CheckPeers, peers}, {CheckOneWay, oneWay}, {CheckHolders, holders},
+	{CheckLimits, limits}, {CheckMonitors, monitors}, {CheckSupervisor, supervisor}, {CheckRefused, refused}, {CheckOlder, older}, {CheckRights, rights}, {CheckRanks, ranks}, {CheckPeers, peers}, {CheckOneWay, oneWay}, {CheckHolders, holders},
 	{CheckKeepalived, keepalivedDead}, {CheckAPIServers, apiServers}, {CheckHAProxy, haproxyDead}, {CheckBalancer, balancer}, {CheckRedirect, redirected}, {CheckTracked, tracked},
 	{CheckNeighbours, neighbours}, {CheckNoHolder, noHolder}, {CheckPorts, ports}, {CheckReach, reach}, {CheckMTU, mtu}, {CheckVRRPPasses, vrrpPasses},
 	{CheckUpstreamSelf, upstreamSelf}, {CheckUpstreamNone, upstreamNone}, {CheckCoreDNS, coreDNS}, {CheckNames, names}, {CheckOutsideRecord, outside}, {CheckImages, images},

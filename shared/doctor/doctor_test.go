@@ -32,6 +32,19 @@ const (
 
 func ptr[T any](v T) *T { return &v }
 
+// ranked gives the control plane's nodes ranks, and has m3 be dead.
+func ranked(ranks ...string) func(*Facts) {
+	return func(f *Facts) {
+		for i := len(f.Members); i < len(ranks); i++ {
+			f.Members = append(f.Members, Member{Name: fmt.Sprint("m", i+1), ControlPlane: true, Named: true})
+		}
+		for i := range f.Members {
+			f.Members[i].Rank = ranks[i]
+		}
+		f.Members[2].Down = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	}
+}
+
 // healthy are the facts of 192.0.2.12, one of three control plane nodes: 192.0.2.11 holds the API's VIP, and this one holds that of ingress.
 func healthy(t *testing.T) Facts {
 	t.Helper()
@@ -202,6 +215,13 @@ var cases = []struct {
 	}, ""},
 	{CheckPeers, "a worker is none of the API's VIP", func(f *Facts) { f.Members[2].ControlPlane = false }, ""},
 	{CheckPeers, "this host does not stand", func(f *Facts) { f.VIPs[0].Peers = nil }, ""},
+	{CheckRanks, "a dead node has one that another needs", ranked("0", "", "1", "2", "3", "4"),
+		"none of 5 is free, and Node m3, which has not been Ready since 2026-01-02T03:04:05Z, has rank 1"},
+	{CheckRanks, "one is free", ranked("0", "", "1", "2", "3"), ""},
+	{CheckRanks, "nobody needs one", ranked("0", "1", "2", "3", "4"), ""},
+	{CheckRanks, "the dead one has none", ranked("0", "1", "", "2", "3", "4"), ""},
+	{CheckRanks, "nobody is dead", both(ranked("0", "", "1", "2", "3", "4"), func(f *Facts) { f.Members[2].Down = time.Time{} }), ""},
+	{CheckRanks, "nodes of today have none", both(ranked("0", "", "1", "2", "3", "4"), func(f *Facts) { f.Plan.VRRP.ControlPlane.Ranks = nil }), ""},
 	{CheckOneWay, "one does not hear", heard(clash.OneWay), "192.0.2.13 (52:54:00:00:00:13) holds it beside 192.0.2.11, which outranks it"},
 	{CheckOneWay, "one holder", func(f *Facts) { f.Heard = []clash.Finding{} }, ""},
 	{CheckHolders, "by their adverts", heard(clash.Holders), "does beside 192.0.2.11"},

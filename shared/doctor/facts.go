@@ -120,6 +120,9 @@ type Member struct {
 	ControlPlane bool
 	Self         bool
 	Named        bool // by the API; else by this host's own memory or configuration
+
+	Rank string    // in the election of the API VIP, as its Node says; empty for none
+	Down time.Time // since when its kubelet has not been working; zero when it works
 }
 
 // Right is one that the cluster's API does not give this node.

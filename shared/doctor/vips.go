@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -193,6 +194,36 @@ func peers(f Facts) (out []Finding) {
 					Do: "see the log of this host's keepalived-monitor: it has not learnt of the node, or keepalived does not take its file"})
 			}
 		}
+	}
+	return out
+}
+
+// ranks names dead nodes that have a rank while a living one has none and none is free: that one takes
+// no part in the election of the API VIP.
+func ranks(f Facts) (out []Finding) {
+	all := len(f.Plan.VRRP.ControlPlane.Ranks)
+	taken, without := map[int]bool{}, []string{}
+	var dead []Member
+	for _, m := range f.Members {
+		if !m.Named || !m.ControlPlane {
+			continue
+		}
+		switch rank, ok := notice.ReadRank(m.Rank, all); {
+		case ok && !m.Down.IsZero():
+			taken[rank], dead = true, append(dead, m)
+		case ok:
+			taken[rank] = true
+		case m.Down.IsZero():
+			without = append(without, m.Name)
+		}
+	}
+	if all == 0 || len(taken) < all || len(without) == 0 {
+		return nil
+	}
+	for _, m := range dead {
+		out = append(out, Finding{Looked: "the rank of " + strings.Join(without, ", ") + " in the election of the API VIP",
+			Seen: fmt.Sprintf("none of %d is free, and Node %s, which has not been Ready since %s, has rank %s", all, m.Name, m.Down.UTC().Format(time.RFC3339), m.Rank),
+			Do:   fmt.Sprintf("if the machine of %s does not come back, delete its Node: kubectl delete node %s", m.Name, m.Name)})
 	}
 	return out
 }

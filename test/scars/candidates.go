@@ -31,5 +31,9 @@ func listed() []Scar {
 			"A server that does not page what it remembers sends all Nodes at once: some 200 MB of memory for a moment at 5,000 Nodes.",
 			by("test/kubeapi", "TestCrowdList_FromCache", "shared/host/kube/source.go", "case !s.crowd:", "case true:"),
 			by("shared/host/kube", "TestList_FromMemory", "shared/host/kube/source.go", "case !s.crowd:", "case true:")),
+		kept("HO-17", "A sixth control plane node had no rank for a dead one's sake, and nothing named the dead one.",
+			by("shared/doctor", "TestChecks", "shared/doctor/vips.go", "taken[rank], dead = true, append(dead, m)", "taken[rank] = true"),
+			by("cluster/vip", "TestMoreNodesThanRanks", "cluster/vip/rank.go", "			if !n.Down.IsZero() {", "			if false {"),
+			by("shared/host/kube", "TestSlimNode", "shared/host/kube/node.go", ", LastTransitionTime: c.LastTransitionTime})", "})")),
 	}
 }

@@ -106,7 +106,7 @@ func TestList_FromMemory(t *testing.T) {
 			expect(t, w, "master-0")
 			w.api.forget()
 			w.api.endWatches()
-			time.Sleep(2*pace + 2*firstSpread)
+			time.Sleep(4 * lastSpread) // whatever chance has it wait
 			expect(t, w, "master-0")
 			w.api.mu.Lock()
 			defer w.api.mu.Unlock()

@@ -37,7 +37,8 @@ const (
 // Node is what the cluster phase knows of a Node.
 type Node struct {
 	addr.Node
-	Ready        bool // its kubelet works, as the control plane sees it
+	Ready        bool      // its kubelet works, as the control plane sees it
+	Since        time.Time // Ready has been what it is; zero where nothing is said of it
 	ControlPlane bool
 	Arbiter      bool // holds no VIP and balances nothing
 	Remote       bool // a worker on another network than the VIPs, or one that an administrator keeps from them
@@ -66,10 +67,7 @@ func labelled(n *corev1.Node, labels ...string) bool {
 // readNode reads a Node; labels are those of which one marks the control plane, whatever its value.
 func readNode(n *corev1.Node, labels []string) Node {
 	node := Node{
-		Node: address(n),
-		Ready: slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
-			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-		}),
+		Node:         address(n),
 		ControlPlane: labelled(n, labels...),
 		Arbiter:      labelled(n, labelArbiter),
 		Remote:       labelled(n, labelRemote, labelRemoteOwn, labelApart),
@@ -78,6 +76,11 @@ func readNode(n *corev1.Node, labels []string) Node {
 		Way:          n.Annotations[notice.Way],
 		State:        n.Annotations[machineState],
 		Kubelet:      n.Status.NodeInfo.KubeletVersion,
+	}
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			node.Ready, node.Since = c.Status == corev1.ConditionTrue, c.LastTransitionTime.Time
+		}
 	}
 	if node.ControlPlane {
 		node.List, node.Gone = n.Annotations[notice.PublishedKey], n.Annotations[notice.BootstrapGone] == notice.Gone
@@ -103,7 +106,7 @@ func slimNode(object runtime.Object) {
 	var ready []corev1.NodeCondition
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady {
-			ready = append(ready, corev1.NodeCondition{Type: c.Type, Status: c.Status})
+			ready = append(ready, corev1.NodeCondition{Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime})
 		}
 	}
 	n.Spec, n.Status = corev1.NodeSpec{}, corev1.NodeStatus{

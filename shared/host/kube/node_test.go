@@ -122,13 +122,15 @@ func TestSlimNode(t *testing.T) {
 			t.Fatal(err)
 		}
 		n.CreationTimestamp, n.Status.NodeInfo = metav1.Unix(1_700_000_000, 0), corev1.NodeSystemInfo{KubeletVersion: "v1.33.1", OSImage: "a"}
-		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse}, {Type: corev1.NodeReady, Status: corev1.ConditionTrue, Message: "kubelet is posting ready status"}}
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse}, {Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Unix(1_700_000_100, 0), Message: "kubelet is posting ready status"}}
 		return n
 	}
 	whole, slim := node(), node()
 	slimNode(slim)
 	if got := readNode(slim, nil); got.Rank != "3" || !got.Created.Equal(time.Unix(1_700_000_000, 0)) {
 		t.Errorf("its rank is %q, of a Node of %s", got.Rank, got.Created)
+	} else if !got.Ready || !got.Since.Equal(time.Unix(1_700_000_100, 0)) {
+		t.Errorf("it is ready %t since %s", got.Ready, got.Since)
 	} else if got.Way != "lan/unicast" || got.State != "Done" || got.Kubelet != "v1.33.1" {
 		t.Errorf("it speaks %q and is %q, of kubelet %q", got.Way, got.State, got.Kubelet)
 	}
