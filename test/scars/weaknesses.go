@@ -45,7 +45,7 @@ func weaknesses() []Scar {
 			by("shared/host/kube", "TestSlimNode", "shared/host/kube/node.go", "if c.Type == corev1.NodeReady {\n\t\t\tready", "if c.Type != corev1.NodeReady {\n\t\t\tready")),
 		kept("W-10", "The balancer's monitors listed all Nodes every few seconds.",
 			by("shared/host/kube", "TestSteadyStateListsNothing", "shared/host/kube/resume.go", "\t\t\tversion = seen", "\t\t\t_ = seen"),
-			by("test/kubeapi", "TestListInPages", "shared/host/kube/source.go", "metav1.ListOptions{Limit: page}", "metav1.ListOptions{}")),
+			by("test/kubeapi", "TestListInPages", "shared/host/kube/source.go", "\tfirst.Limit = page\n", "")),
 		kept("W-11", "What had been seen of a list that was on its way was taken for the whole.",
 			by("shared/host/kube", "TestBadListsAreNoLists", "shared/host/kube/store.go", "return maps.Clone(t.all), t.synced", "return maps.Clone(t.all), true")),
 		kept("W-12", "Checks started ten processes a second.",
