@@ -189,6 +189,7 @@ func publisherPod(p plan.Plan, r role.Role) pod.Static {
 // kubeconfig is there alone, wherever it is, as beside it may be an administrator's, and the keys of
 // the cluster's CAs. kubelet has it before it starts a pod and writes it anew in place; when a
 // program replaces the file, monitors end and kubelet starts them with the one that is there then.
+// Its type has the pod wait for a file; of a container that starts later kubelet checks nothing.
 func monitors(p plan.Plan) []pod.Mount {
 	kubeconfig := pod.Volume{Name: "kubeconfig", Host: p.Kubeconfig, File: true}
 	return []pod.Mount{{Volume: clusterFile}, {Volume: kubeconfig}, {Volume: certificates},

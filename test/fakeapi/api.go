@@ -19,8 +19,9 @@ const bookmarkEvery = 5 * time.Second
 // API is the fake of an API server.
 type API struct {
 	*http.ServeMux
-	nodes  *store
-	readyz atomic.Value // string: ok, error, shutdown, hang
+	nodes       *store
+	readyz      atomic.Value // string: ok, error, shutdown, hang
+	credentials atomic.Value // string: accepted, refused; whoever asks for the version is told
 }
 
 // NewAPI makes an API that is ready, with the Nodes that are in file; without a file it forgets them when it ends.
@@ -31,9 +32,17 @@ func NewAPI(file string) (*API, error) {
 	}
 	a := &API{ServeMux: http.NewServeMux(), nodes: nodes}
 	a.readyz.Store("ok")
+	a.credentials.Store("accepted")
 	a.HandleFunc("GET /readyz", a.ready)
 	a.HandleFunc("PUT /fake/readyz", a.setReady)
+	a.HandleFunc("PUT /fake/credentials", func(w http.ResponseWriter, r *http.Request) {
+		setMode(w, r, &a.credentials, "accepted", "refused")
+	})
 	a.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {
+		if a.credentials.Load() == "refused" {
+			failure(w, http.StatusUnauthorized, "Unauthorized", "Unauthorized")
+			return
+		}
 		reply(w, http.StatusOK, map[string]string{"major": "1", "minor": "0", "gitVersion": "v1.0.0-fake"})
 	})
 	a.HandleFunc("GET /api/v1/nodes", a.listOrWatch)

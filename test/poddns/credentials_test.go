@@ -2,6 +2,7 @@ package poddns
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,8 @@ import (
 
 // TestCredentials holds what a monitor sees of kubelet's directory, and for how long: the
 // kubeconfig and the certificates, as they are now, and no pod's secrets. kubelet replaces the link
-// to its certificate while it runs; other programs replace the kubeconfig.
+// to its certificate while it runs; others remove the kubeconfig, or replace it by a rename. The FAKE
+// API refuses credentials when it is told to.
 func TestCredentials(t *testing.T) {
 	c := open(t)
 	n := c.node("m1", role.Master, "192.0.2.21", "")
@@ -83,6 +85,16 @@ func TestCredentials(t *testing.T) {
 	}
 
 	kubeconfig := filepath.Join(n.Root, kubelet+"kubeconfig")
+	if err := os.Remove(kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	c.until("the monitor sees that its kubeconfig was removed", 15*time.Second, func() bool {
+		return strings.Contains(n.Log("coredns/coredns-monitor"), "removed or replaced on the host")
+	})
+	time.Sleep(12 * time.Second) // it looks twice more
+	if again, _ := monitor(); again != first {
+		t.Error("the monitor has ended while there was no kubeconfig, and the API accepted the former one")
+	}
 	anew := string(c.api.Kubeconfig()) + "# with another CA\n"
 	if err := os.WriteFile(kubeconfig+".new", []byte(anew), 0o600); err != nil {
 		t.Fatal(err)
@@ -90,12 +102,15 @@ func TestCredentials(t *testing.T) {
 	if err := os.Rename(kubeconfig+".new", kubeconfig); err != nil {
 		t.Fatal(err)
 	}
+	if err := c.api.Call(http.MethodPut, "/fake/credentials", []byte("refused")); err != nil {
+		t.Fatal(err)
+	}
 	took := c.until("the monitor has the kubeconfig that replaced its own", 30*time.Second, func() bool {
 		_, root := monitor()
 		text, err := os.ReadFile(root + kubelet + "kubeconfig")
 		return err == nil && string(text) == anew
 	})
-	t.Logf("the monitor has the other kubeconfig after %v", took.Round(time.Millisecond))
+	t.Logf("the monitor has the other kubeconfig %v after the API refused the former one", took.Round(time.Millisecond))
 	n.soon("api."+zone, dns.TypeA, apiVIP, 5*time.Second)
 	if now, err := n.PID("coredns/coredns"); err != nil || now != daemon {
 		t.Errorf("CoreDNS was %d and is %d, %v", daemon, now, err)
