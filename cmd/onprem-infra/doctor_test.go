@@ -235,6 +235,11 @@ func TestDoctorLooks(t *testing.T) {
 		{"a full disk", doctor.CheckLimits, func(l *doctorLook) {
 			l.asks.room = func(string) (uint64, uint64, error) { return 0, 1 << 20, nil }
 		}},
+		{"a directory for a kubeconfig", doctor.CheckCredentials, func(l *doctorLook) {
+			if err := os.MkdirAll(l.host.at(p.Kubeconfig), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}},
 		{"no inotify", doctor.CheckLimits, func(l *doctorLook) { l.asks.watchable = func(string) error { return no } }},
 		{"keepalived's file", doctor.CheckOlder, func(l *doctorLook) { write(l, keepalivedConf, doctorConf+"#\n") }},
 		{"HAProxy's file", doctor.CheckOlder, func(l *doctorLook) {

@@ -28,6 +28,7 @@ const (
 	CheckStatic        Name = "static-pods"    // another one's static pods stand in the place of ours
 	CheckStale         Name = "stale-vip"      // a host has a VIP that it is not to hold
 	CheckLimits        Name = "limits"         // the host has no room for files, or lets no more be watched
+	CheckCredentials   Name = "credentials"    // kubelet's kubeconfig is not what monitors can use
 	CheckMonitors      Name = "monitor"        // a monitor is dead, or stands still
 	CheckSupervisor    Name = "supervisor"     // keepalived's parent is dead, or stands still
 	CheckRefused       Name = "config-refused" // keepalived does not take its new configuration
@@ -75,7 +76,7 @@ type check struct {
 var checks = []check{
 	{CheckClock, clocks}, {CheckInStep, inStep}, {CheckKernel, kernel}, {CheckPrograms, programs}, {CheckNetwork, network}, {CheckNodeAddress, nodeAddress}, {CheckDHCP, dhcp},
 	{CheckTaken, taken}, {CheckForeign, foreign}, {CheckVRID, vrid}, {CheckStranger, stranger}, {CheckVersion, version}, {CheckInterval, interval}, {CheckFiles, files}, {CheckStatic, statics}, {CheckStale, stale},
-	{CheckLimits, limits}, {CheckMonitors, monitors}, {CheckSupervisor, supervisor}, {CheckRefused, refused}, {CheckOlder, older}, {CheckRights, rights}, {CheckRanks, ranks}, {CheckPeers, peers}, {CheckOneWay, oneWay}, {CheckHolders, holders},
+	{CheckLimits, limits}, {CheckCredentials, credentials}, {CheckMonitors, monitors}, {CheckSupervisor, supervisor}, {CheckRefused, refused}, {CheckOlder, older}, {CheckRights, rights}, {CheckRanks, ranks}, {CheckPeers, peers}, {CheckOneWay, oneWay}, {CheckHolders, holders},
 	{CheckKeepalived, keepalivedDead}, {CheckAPIServers, apiServers}, {CheckHAProxy, haproxyDead}, {CheckBalancer, balancer}, {CheckRedirect, redirected}, {CheckTracked, tracked},
 	{CheckNeighbours, neighbours}, {CheckNoHolder, noHolder}, {CheckPorts, ports}, {CheckReach, reach}, {CheckMTU, mtu}, {CheckVRRPPasses, vrrpPasses},
 	{CheckUpstreamSelf, upstreamSelf}, {CheckUpstreamNone, upstreamNone}, {CheckCoreDNS, coreDNS}, {CheckNames, names}, {CheckOutsideRecord, outside}, {CheckImages, images},

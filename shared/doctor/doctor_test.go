@@ -182,6 +182,10 @@ var cases = []struct {
 		f.Limits = &Limits{Dir: "/run/x", Bytes: 1 << 30, Files: 1000, Unwatchable: "too many open files"}
 	}, "they cannot: too many open files"},
 	{CheckLimits, "there is just enough", func(f *Facts) { f.Limits = &Limits{Dir: "/run/x", Bytes: leastBytes, Files: leastFiles} }, ""},
+	{CheckCredentials, "the runtime has made a directory", func(f *Facts) {
+		f.Credentials = &Credentials{Kubeconfig: "/etc/kubernetes/kubelet.conf", Directory: true}
+	}, "it is a directory, so neither kubelet nor our monitors have credentials"},
+	{CheckCredentials, "it is a file", func(f *Facts) { f.Credentials = &Credentials{Kubeconfig: "/a/b/c"} }, ""},
 	{CheckMonitors, "one does not answer", func(f *Facts) { f.Monitors[0].Fault = "connection refused" }, "it is dead, or stands still: connection refused"},
 	{CheckMonitors, "its heart stands still", func(f *Facts) { f.Keepalived.HeartBeat = false }, "it stands still"},
 	{CheckMonitors, "said once", func(f *Facts) { f.Keepalived.Wanted, f.Keepalived.HeartBeat, f.VIPs[1].Here = false, false, false }, ""},

@@ -36,14 +36,15 @@ type Facts struct {
 	Heard    []clash.Finding // what is wrong with the adverts that came by
 	Proposed map[vrrp.Kind]vrrp.ID
 
-	Rights     []Right // that this node lacks
-	Keepalived *Daemon
-	Runs       []Run
-	Monitors   []Monitor
-	Servers    []Server
-	Balancer   *Balancer
-	Redirected *bool
-	Tracks     []Track
+	Credentials *Credentials
+	Rights      []Right // that this node lacks
+	Keepalived  *Daemon
+	Runs        []Run
+	Monitors    []Monitor
+	Servers     []Server
+	Balancer    *Balancer
+	Redirected  *bool
+	Tracks      []Track
 
 	Ports     []Port
 	Reached   []Reached
@@ -86,6 +87,12 @@ type File struct {
 type Static struct {
 	Daemon, Unit, Path string
 	Ours               bool // the pod runs our program too
+}
+
+// Credentials are kubelet's, with which monitors ask the API.
+type Credentials struct {
+	Kubeconfig string // its path
+	Directory  bool   // there is a directory in its place
 }
 
 // VIP is one VIP as it was seen from this host.
