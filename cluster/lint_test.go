@@ -31,6 +31,9 @@ type node struct {
 	pods map[string]*corev1.Pod // by the path of the manifest, disabled ones too, as a strict reader sees them
 }
 
+// k3s has its agent's kubeconfig and certificates in one directory.
+const k3s = "/var/lib/rancher/k3s/agent"
+
 // nodes are each kind of node of each kind of cluster, made once for all tests.
 var nodes = sync.OnceValues(func() ([]node, error) {
 	kinds := map[string]func(*spec.Cluster){
@@ -39,7 +42,11 @@ var nodes = sync.OnceValues(func() ([]node, error) {
 		"multicast DNS":  func(c *spec.Cluster) { c.MDNS = spec.MDNSEnabled },
 		"any Kubernetes": func(c *spec.Cluster) { c.Distribution = spec.Kubernetes },
 		"elsewhere": func(c *spec.Cluster) {
-			c.Nodes = spec.Nodes{Namespace: "infra", Kubeconfig: "/etc/kubernetes/kubelet.conf", KubeletUnit: "k3s.service", ControlPlaneLabel: "a/b"}
+			c.Nodes = spec.Nodes{Namespace: "infra", Kubeconfig: "/etc/kubernetes/kubelet.conf", KubeletUnit: "k3s.service", ControlPlaneLabel: "a/b",
+				CertificateDirectories: []string{"/var/lib/k0s/pki"}}
+		},
+		"kubeconfig beside its certificates": func(c *spec.Cluster) {
+			c.Nodes = spec.Nodes{Kubeconfig: k3s + "/kubelet.kubeconfig", CertificateDirectories: []string{k3s}}
 		},
 	}
 	shapes := map[spec.Topology]int{spec.HighlyAvailable: 3, spec.HighlyAvailableArbiter: 2, spec.DualReplica: 2, spec.SingleReplica: 1}
@@ -258,6 +265,8 @@ var hostPaths = map[string]struct {
 	"/var/lib/kubelet/pki":           {"kubelet's certificates, which kubelet replaces", nil},
 	"/var/lib/kubelet/pod-resources": {"kubelet's pod-resources socket", nil},
 	"/etc/kubernetes/kubelet.conf":   {"kubelet's kubeconfig, where it is there", nil},
+	"/var/lib/k0s/pki":               {"certificates that the user lists", nil},
+	k3s:                              {"certificates that the user lists, and the kubeconfig beside them", nil},
 	"/run/nodeip-configuration":      {"the node's address as kubelet has it (K-19)", nil},
 	"/var/lib/onprem-infra":          {"what has to be known again after a reboot", []string{"keepalived-monitor", "haproxy-prepare", "haproxy-monitor", "coredns-prepare", "coredns-monitor"}},
 	"/etc/keepalived":                {"keepalived.conf, for operators to read", []string{"keepalived"}},
@@ -319,6 +328,30 @@ func TestHostPaths(t *testing.T) {
 	}
 }
 
+// TestMounted holds that the directories which a user cannot list are those that pods have, and
+// that a file is seen where it is mounted.
+func TestMounted(t *testing.T) {
+	listed := []string{"/var/lib/k0s/pki", k3s}
+	var want []string
+	for path := range hostPaths {
+		if !slices.Contains(listed, path) && path != "/var/lib/kubelet/kubeconfig" && path != "/etc/kubernetes/kubelet.conf" {
+			want = append(want, path)
+		}
+	}
+	if got := spec.Mounted(); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+		t.Errorf("a user cannot list\n%v\nand pods have\n%v", got, want)
+	}
+	p := plan.Plan{CertificateDirectories: listed}
+	for path, want := range map[string]bool{
+		"/var/lib/kubelet/pki/a.pem": true, k3s + "/client-kubelet.crt": true, "/var/lib/k0s/pki/x/ca.crt": true,
+		"/var/lib/k0s/pkis/ca.crt": false, "/var/lib/kubelet/ca.crt": false, "/etc/kubernetes/pki/ca.crt": false,
+	} {
+		if Sees(p, path) != want {
+			t.Errorf("monitors see %s: want %t", path, want)
+		}
+	}
+}
+
 // TestOwnRun holds that keepalived has a /run of its own: while it starts, 2.3.2 or later locks a file
 // there, and ends if another keepalived of the host has locked it (ND-06).
 func TestOwnRun(t *testing.T) {
@@ -344,8 +377,9 @@ func TestDecisionMounts(t *testing.T) {
 			return
 		}
 		want := []string{"/run/nodeip-configuration", "/etc/onprem-infra", "/var/lib/kubelet/pki", "/var/lib/onprem-infra"}
-		if !slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == "kubeconfig" }) {
-			t.Errorf("%s sees no kubeconfig", c.Name)
+		kubeconfig := func(m corev1.VolumeMount) bool { return m.Name == "kubeconfig" || m.MountPath == k3s }
+		if i := slices.IndexFunc(c.VolumeMounts, kubeconfig); i < 0 || slices.ContainsFunc(c.VolumeMounts[i+1:], kubeconfig) {
+			t.Errorf("%s does not see one kubeconfig: %+v", c.Name, c.VolumeMounts)
 		}
 		for _, path := range want {
 			if !slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == path }) {

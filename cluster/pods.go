@@ -1,8 +1,10 @@
 package cluster
 
 import (
+	"fmt"
 	"net/netip"
 	"path"
+	"slices"
 	"time"
 
 	balancer "github.com/onprem-infra/onprem-infra/shared/haproxy"
@@ -28,7 +30,7 @@ const program = "/usr/bin/onprem-infra"
 // The directories of a node that pods share with it, and with each other. Reasons stand in the tests' table: none is added without one.
 var (
 	clusterFile   = pod.Volume{Name: "cluster", Host: path.Dir(plan.Path)}
-	certificates  = pod.Volume{Name: "kubelet-pki", Host: "/var/lib/kubelet/pki"}
+	certificates  = pod.Volume{Name: "kubelet-pki", Host: "/var/lib/kubelet/pki"} // and those of the plan
 	podResources  = pod.Volume{Name: "pod-resources", Host: "/var/lib/kubelet/pod-resources"}
 	nodeIP        = pod.Volume{Name: "node-ip", Host: "/run/nodeip-configuration"}
 	state         = pod.Volume{Name: "state", Host: "/var/lib/onprem-infra"}
@@ -191,9 +193,24 @@ func publisherPod(p plan.Plan, r role.Role) pod.Static {
 // program replaces the file, monitors end and kubelet starts them with the one that is there then.
 // Its type has the pod wait for a file; of a container that starts later kubelet checks nothing.
 func monitors(p plan.Plan) []pod.Mount {
-	kubeconfig := pod.Volume{Name: "kubeconfig", Host: p.Kubeconfig, File: true}
-	return []pod.Mount{{Volume: clusterFile}, {Volume: kubeconfig}, {Volume: certificates},
-		{Volume: nodeIP}, {Volume: state, Writable: true}}
+	mounts := []pod.Mount{{Volume: clusterFile}, {Volume: certificates}, {Volume: nodeIP}, {Volume: state, Writable: true}}
+	for i, dir := range p.CertificateDirectories {
+		mounts = append(mounts, pod.Mount{Volume: pod.Volume{Name: fmt.Sprintf("certificates-%d", i), Host: dir}})
+	}
+	if !Sees(p, p.Kubeconfig) { // otherwise it is seen in its directory, whatever replaces it
+		mounts = append(mounts, pod.Mount{Volume: pod.Volume{Name: "kubeconfig", Host: p.Kubeconfig, File: true}})
+	}
+	return mounts
+}
+
+// Sees says whether monitors have a file in one of the directories of certificates.
+func Sees(p plan.Plan, file string) bool {
+	return slices.ContainsFunc(CertificateDirectories(p), func(dir string) bool { return spec.Within(file, dir) })
+}
+
+// CertificateDirectories are those that monitors have.
+func CertificateDirectories(p plan.Plan) []string {
+	return append([]string{certificates.Host}, p.CertificateDirectories...)
 }
 
 // loopback is where monitors listen for kubelet.

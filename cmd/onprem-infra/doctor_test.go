@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -174,7 +175,14 @@ func TestDoctorLooks(t *testing.T) {
 	p := doctorPlan(t)
 	no := errors.New("refused")
 	write := func(l *doctorLook, path, text string) {
-		if err := os.WriteFile(l.host.at(path), []byte(text), 0o644); err != nil {
+		err := os.MkdirAll(filepath.Dir(l.host.at(path)), 0o755)
+		if err := errors.Join(err, os.WriteFile(l.host.at(path), []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := func(l *doctorLook, target string) {
+		path := l.host.at("/var/lib/kubelet/pki/a.pem")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.Symlink(target, path)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -239,6 +247,21 @@ func TestDoctorLooks(t *testing.T) {
 			if err := os.MkdirAll(l.host.at(p.Kubeconfig), 0o755); err != nil {
 				t.Fatal(err)
 			}
+		}},
+		{"a kubeconfig of certificates elsewhere", doctor.CheckCredentials, func(l *doctorLook) {
+			write(l, p.Kubeconfig, doctorKubeconfig("/etc/kubernetes/pki/ca.crt", "/var/lib/kubelet/pki/a.pem"))
+		}},
+		{"a certificate that is a link to elsewhere", doctor.CheckCredentials, func(l *doctorLook) {
+			write(l, p.Kubeconfig, doctorKubeconfig("", "/var/lib/kubelet/pki/a.pem"))
+			link(l, "../elsewhere/a.pem")
+		}},
+		{"a kubeconfig of kubelet's certificates", "", func(l *doctorLook) {
+			write(l, p.Kubeconfig, doctorKubeconfig("/var/lib/kubelet/pki/ca.crt", "/var/lib/kubelet/pki/a.pem"))
+			link(l, "/var/lib/kubelet/pki/b.pem")
+		}},
+		{"a kubeconfig of certificates that are listed", "", func(l *doctorLook) {
+			l.plan.CertificateDirectories = []string{"/etc/kubernetes/pki"}
+			write(l, p.Kubeconfig, doctorKubeconfig("/etc/kubernetes/pki/ca.crt", "/var/lib/kubelet/pki/a.pem"))
 		}},
 		{"no inotify", doctor.CheckLimits, func(l *doctorLook) { l.asks.watchable = func(string) error { return no } }},
 		{"keepalived's file", doctor.CheckOlder, func(l *doctorLook) { write(l, keepalivedConf, doctorConf+"#\n") }},
@@ -318,6 +341,13 @@ func TestDoctorLooks(t *testing.T) {
 			}
 		})
 	}
+}
+
+// doctorKubeconfig names files: of its CA, and of the client's certificate and key.
+func doctorKubeconfig(ca, client string) string {
+	return fmt.Sprintf("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: 'https://api:6443', certificate-authority: %q}}]\n"+
+		"users: [{name: u, user: {client-certificate: %[2]q, client-key: %[2]q}}]\n"+
+		"contexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n", ca, client)
 }
 
 // TestDoctorMany holds that in a cluster of hundreds of hosts nothing goes unchecked, but that an answer whose host nobody has asked for is said not to be

@@ -185,6 +185,9 @@ var cases = []struct {
 	{CheckCredentials, "the runtime has made a directory", func(f *Facts) {
 		f.Credentials = &Credentials{Kubeconfig: "/etc/kubernetes/kubelet.conf", Directory: true}
 	}, "it is a directory, so neither kubelet nor our monitors have credentials"},
+	{CheckCredentials, "its CA is elsewhere", func(f *Facts) {
+		f.Credentials = &Credentials{Kubeconfig: "/a/b/c", Mounted: []string{"/var/lib/kubelet/pki"}, Outside: []string{"/etc/kubernetes/pki/ca.crt"}}
+	}, "our monitors do not see it: of certificates they have /var/lib/kubelet/pki"},
 	{CheckCredentials, "it is a file", func(f *Facts) { f.Credentials = &Credentials{Kubeconfig: "/a/b/c"} }, ""},
 	{CheckMonitors, "one does not answer", func(f *Facts) { f.Monitors[0].Fault = "connection refused" }, "it is dead, or stands still: connection refused"},
 	{CheckMonitors, "its heart stands still", func(f *Facts) { f.Keepalived.HeartBeat = false }, "it stands still"},

@@ -91,8 +91,10 @@ type Static struct {
 
 // Credentials are kubelet's, with which monitors ask the API.
 type Credentials struct {
-	Kubeconfig string // its path
-	Directory  bool   // there is a directory in its place
+	Kubeconfig string   // its path
+	Directory  bool     // there is a directory in its place
+	Mounted    []string // directories of certificates that monitors have
+	Outside    []string // files that it needs, and that are in none of them
 }
 
 // VIP is one VIP as it was seen from this host.

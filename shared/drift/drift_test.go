@@ -242,6 +242,7 @@ func TestMeanings(t *testing.T) {
 		{"a port", nil, func(c *spec.Cluster) { c.Ports = map[string]uint16{"lb-stats": 30001} }, MayMove, "other ports"},
 		{"the topology", nil, func(c *spec.Cluster) { c.Topology = spec.DualReplica }, Unknown, "another kind"},
 		{"the kubeconfig", nil, func(c *spec.Cluster) { c.Nodes.Kubeconfig = "/etc/other/kubelet.conf" }, Reload, ""},
+		{"the certificates", nil, func(c *spec.Cluster) { c.Nodes.CertificateDirectories = []string{"/etc/other/pki"} }, Reload, ""},
 		{"the namespace", nil, func(c *spec.Cluster) { c.Nodes.Namespace = "other" }, Unknown, "another namespace"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -83,10 +83,10 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 		Records: record.Cluster(identity.Zone, vips.API, vips.Ingress),
 		Images:  copied(c.Images),
 
-		Namespace:         or(c.Nodes.Namespace, flavour.Namespace),
-		Kubeconfig:        or(c.Nodes.Kubeconfig, flavour.Kubeconfig),
-		KubeletUnit:       or(c.Nodes.KubeletUnit, flavour.KubeletUnit),
-		ControlPlaneLabel: or(c.Nodes.ControlPlaneLabel, flavour.ControlPlaneLabel),
+		Namespace: or(c.Nodes.Namespace, flavour.Namespace), Kubeconfig: or(c.Nodes.Kubeconfig, flavour.Kubeconfig),
+		CertificateDirectories: slices.Sorted(slices.Values(c.Nodes.CertificateDirectories)),
+		KubeletUnit:            or(c.Nodes.KubeletUnit, flavour.KubeletUnit),
+		ControlPlaneLabel:      or(c.Nodes.ControlPlaneLabel, flavour.ControlPlaneLabel),
 
 		knobs: knobs{timing: c.Timing, mode: c.VRRP, former: c.MigrateFrom, vrids: copied(c.VRIDs), ports: copied(c.Ports), clash: c.OnClash, size: sizeOf(c)},
 	}

@@ -49,6 +49,7 @@ func fullest() spec.Cluster {
 		Timing: "compat", VRRP: spec.Multicast, OnClash: clash.Refuse, VRIDs: map[string]uint8{"api": 9, "ingress": 10}, Ports: map[string]uint16{"lb": 9545, "lb-stats": 29545},
 		Nodes: spec.Nodes{
 			Namespace: "infra", Kubeconfig: "/etc/kubernetes/kubelet.conf", KubeletUnit: "k3s-agent.service", ControlPlaneLabel: "example.com/head",
+			CertificateDirectories: []string{"/var/lib/k0s/pki", "/etc/kubernetes/pki"},
 		},
 	}
 }

@@ -43,6 +43,9 @@ func Encode(p Plan) []byte {
 	if len(p.DNSClients) > 0 {
 		cluster["dnsClients"] = texts(p.DNSClients)
 	}
+	if len(p.CertificateDirectories) > 0 {
+		cluster["certificateDirectories"] = p.CertificateDirectories
+	}
 	if p.MDNS != "" {
 		cluster["mdns"] = string(p.MDNS)
 	}

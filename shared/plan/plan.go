@@ -37,9 +37,11 @@ type Plan struct {
 	Ports       map[string]uint16 `json:"ports"`
 	Records     []record.Record   `json:"records"`
 	Images      map[string]string `json:"images"`
-	Namespace   string            `json:"namespace"`   // of our objects
-	Kubeconfig  string            `json:"kubeconfig"`  // the kubelet's on a node, which what runs there reads
-	KubeletUnit string            `json:"kubeletUnit"` // NAME.service
+	Namespace   string            `json:"namespace"`  // of our objects
+	Kubeconfig  string            `json:"kubeconfig"` // the kubelet's on a node, which what runs there reads
+	// CertificateDirectories are those of the files that the kubeconfig names, beside kubelet's own.
+	CertificateDirectories []string `json:"certificateDirectories,omitempty"`
+	KubeletUnit            string   `json:"kubeletUnit"` // NAME.service
 	// ControlPlaneLabel is the key of the label that the cluster's control plane nodes have, and no other node has, whatever its value.
 	ControlPlaneLabel string `json:"controlPlaneLabel"`
 	// MigrateFrom is how the nodes of this live cluster speak VRRP until all of them know better; empty for a cluster that has nothing to migrate from.

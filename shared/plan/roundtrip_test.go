@@ -112,6 +112,9 @@ func knobsets() []knobset {
 		{"any Kubernetes, elsewhere", func(c *spec.Cluster) {
 			c.Distribution, c.Nodes = spec.Kubernetes, spec.Nodes{Namespace: "infra", Kubeconfig: "/a/b/c", KubeletUnit: "k3s.service", ControlPlaneLabel: "a/b"}
 		}},
+		{"certificates elsewhere", func(c *spec.Cluster) {
+			c.Nodes = spec.Nodes{Kubeconfig: "/a/b/c", CertificateDirectories: []string{"/var/lib/k0s/pki", "/etc/kubernetes/pki"}}
+		}},
 		{"ports and images", func(c *spec.Cluster) {
 			c.Ports = map[string]uint16{"lb": 9444, "lb-ready": 9445, "api": 6444}
 			c.Images = map[string]string{spec.KeepalivedImage: "localhost/keepalived:1"}

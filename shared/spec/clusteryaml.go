@@ -20,7 +20,7 @@ func (r *reader) clusterYAML(root object) draft {
 	metadata, spec := r.object(root.get("metadata")), r.object(root.get("spec"))
 	r.fields(metadata, "name")
 	r.fields(spec, "baseDomain", "clusterDomain", "platform", "distribution", "topology", "controlPlaneReplicas", "families", "machineNetworks", "apiVIPs", "ingressVIPs", "dnsVIP", "dnsClients",
-		"loadBalancer", "dnsRecords", "mdns", "metrics", "images", "namespace", "kubeconfig", "kubeletUnit", "nodeLabels", "timing", "vrrp", "onClash", "migrateFrom", "vrids", "ports")
+		"loadBalancer", "dnsRecords", "mdns", "metrics", "images", "namespace", "kubeconfig", "certificateDirectories", "kubeletUnit", "nodeLabels", "timing", "vrrp", "onClash", "migrateFrom", "vrids", "ports")
 
 	name, domain := r.names(metadata, spec)
 	d := draft{

@@ -9,11 +9,16 @@ import (
 )
 
 // nodes is what a cluster.yaml says of its nodes.
-type nodes struct{ namespace, kubeconfig, kubeletUnit, controlPlane said[string] }
+type nodes struct {
+	namespace, kubeconfig, kubeletUnit, controlPlane said[string]
+
+	certificates []said[string]
+}
 
 func (n nodes) said() Nodes {
 	return Nodes{
 		Namespace: n.namespace.value, Kubeconfig: n.kubeconfig.value, KubeletUnit: n.kubeletUnit.value, ControlPlaneLabel: n.controlPlane.value,
+		CertificateDirectories: values(n.certificates),
 	}
 }
 
@@ -23,6 +28,7 @@ func (r *reader) nodes(spec object) nodes {
 	return nodes{
 		namespace:    r.text(spec.get("namespace")),
 		kubeconfig:   r.text(spec.get("kubeconfig")),
+		certificates: r.certificates(spec.get("certificateDirectories")),
 		kubeletUnit:  r.text(spec.get("kubeletUnit")),
 		controlPlane: r.text(labels.get("controlPlane")),
 	}
@@ -56,6 +62,7 @@ func (r *report) checkNodes(n nodes) {
 		r.errorf(s.at, "%s lies in %s, and no pod is given as much of the host: write one in a directory of its own, such as /etc/kubernetes/kubelet.conf",
 			quote(s.value), path.Dir(s.value))
 	}
+	r.checkCertificates(n)
 	if s := n.kubeletUnit; s.ok && (!service.MatchString(s.value) || len(s.value) > maxUnit) {
 		r.errorf(s.at, "%s is no name of a service: write one such as kubelet.service", quote(s.value))
 	}

@@ -41,6 +41,7 @@ func TestCluster(t *testing.T) {
   images: {keepalivedImage: 'registry.example.com:5000/keepalived@sha256:4f881a1a3db524da61c27dd0708e61439261cc0a3ff518c017679853f91648c0'}
   namespace: infra
   kubeconfig: /root/.kube/config
+  certificateDirectories: [/var/lib/k0s/pki, /etc/kubernetes/pki]
   kubeletUnit: k3s.service
   nodeLabels: {controlPlane: example.com/Head_1.0}
   timing: compat
@@ -58,7 +59,8 @@ func TestCluster(t *testing.T) {
 		DNSVIP: netip.MustParseAddr("192.0.2.7"), LoadBalancer: UserManaged, DNSRecords: External,
 		Images: map[string]string{KeepalivedImage: "registry.example.com:5000/keepalived@sha256:4f881a1a3db524da61c27dd0708e61439261cc0a3ff518c017679853f91648c0"},
 		Timing: "compat", VRRP: Multicast, VRIDs: map[string]uint8{"api": 255}, Ports: map[string]uint16{"lb": 9460},
-		Nodes: Nodes{Namespace: "infra", Kubeconfig: "/root/.kube/config", KubeletUnit: "k3s.service", ControlPlaneLabel: "example.com/Head_1.0"},
+		Nodes: Nodes{Namespace: "infra", Kubeconfig: "/root/.kube/config", KubeletUnit: "k3s.service", ControlPlaneLabel: "example.com/Head_1.0",
+			CertificateDirectories: []string{"/var/lib/k0s/pki", "/etc/kubernetes/pki"}},
 	}
 	if !reflect.DeepEqual(cluster, want) {
 		t.Errorf("got  %+v\nwant %+v", cluster, want)

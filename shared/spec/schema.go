@@ -174,10 +174,12 @@ func (c Cluster) Before() (before Cluster, ok bool) {
 
 // Nodes is what differs between the hosts of one Kubernetes and another.
 type Nodes struct {
-	Namespace         string // of our objects
-	Kubeconfig        string // the kubelet's, an absolute path
-	KubeletUnit       string // NAME.service
-	ControlPlaneLabel string // the key of the label that control plane nodes have
+	Namespace  string // of our objects
+	Kubeconfig string // the kubelet's, an absolute path
+	// CertificateDirectories are those of the files that the kubeconfig names, beside kubelet's own.
+	CertificateDirectories []string
+	KubeletUnit            string // NAME.service
+	ControlPlaneLabel      string // the key of the label that control plane nodes have
 }
 
 // Host is a machine that the install-config of a baremetal cluster lists.

@@ -331,6 +331,7 @@ func fullest() spec.Cluster {
 		MDNS:  spec.MDNSEnabled, Metrics: spec.MetricsNode, Distribution: spec.OpenShift,
 		Nodes: spec.Nodes{
 			Namespace: "infra", Kubeconfig: "/etc/kubernetes/kubelet.conf", KubeletUnit: "kubelet.service", ControlPlaneLabel: "example.com/head",
+			CertificateDirectories: []string{"/etc/kubernetes/pki"},
 		},
 	}
 }

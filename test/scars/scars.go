@@ -67,7 +67,7 @@ func Parts() []Part {
 		{Title: "The simulator and its pictures, beside the scars", IDs: numbered("S", 1, 10), Scars: simulated()},
 		{Title: "The lab, its bench and its chaos, beside the scars", IDs: numbered("F", 1, 9), Scars: labs()},
 		{Title: "Clashes, the journal and status, beside the scars", IDs: numbered("J", 1, 20), Scars: slices.Concat(seen(), heard())},
-		{Title: "Rights: what one kubelet can do, beside the scars", IDs: numbered("RI", 1, 11), Scars: slices.Concat(rights(), credentials())},
+		{Title: "Rights: what one kubelet can do, beside the scars", IDs: numbered("RI", 1, 13), Scars: slices.Concat(rights(), credentials())},
 		{Title: "Doctor: what is looked at, and what is blamed, beside the scars", IDs: numbered("DR", 1, 17), Scars: examined()},
 		{Title: "Metrics, alerts and Events, beside the scars", IDs: numbered("ME", 1, 29), Scars: measured()},
 		{Title: "Diff, the report and the documents, beside the scars", IDs: numbered("DF", 1, 29), Scars: compared()},
