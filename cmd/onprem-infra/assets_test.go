@@ -151,13 +151,14 @@ func TestRenderInTheWay(t *testing.T) {
 		name string
 		make func(out string) error
 		want string
+		code int
 	}{
 		{"a directory for a file", func(out string) error {
 			return os.MkdirAll(filepath.Join(out, "usr/local/bin/onprem-install/x"), 0o755)
-		}, "is a directory there"},
-		{"a file for a directory", func(out string) error { return os.WriteFile(filepath.Join(out, "usr"), nil, 0o644) }, "not a directory"},
-		{"a link out of the tree", func(out string) error { return os.Symlink(outside, filepath.Join(out, "usr")) }, "escapes"},
-		{"a file for the tree", func(out string) error { return os.RemoveAll(out) }, "not a directory"},
+		}, "it is a directory: name another output", exitUsage},
+		{"a file for a directory", func(out string) error { return os.WriteFile(filepath.Join(out, "usr"), nil, 0o644) }, "not a directory", exitUsage},
+		{"a link out of the tree", func(out string) error { return os.Symlink(outside, filepath.Join(out, "usr")) }, "escapes", exitHost},
+		{"a file for the tree", func(out string) error { return os.RemoveAll(out) }, "not a directory", exitUsage},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -172,8 +173,8 @@ func TestRenderInTheWay(t *testing.T) {
 			}
 			before := listing(t, out)
 			o := invoke(t, "", "render", "--role=bootstrap", "-c", config, "--images", images, "--out", out)
-			if o.code != 3 || !strings.Contains(o.err, tt.want) {
-				t.Errorf("exit %d, said %q, want 3 and %q", o.code, o.err, tt.want)
+			if o.code != tt.code || !strings.Contains(o.err, tt.want) {
+				t.Errorf("exit %d, said %q, want %d and %q", o.code, o.err, tt.code, tt.want)
 			}
 			if after := listing(t, out); !slices.Equal(after, before) {
 				t.Errorf("left\n%s", strings.Join(after, "\n"))

@@ -2,10 +2,7 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,12 +22,8 @@ func manCommand(std streams) *cobra.Command {
 	}
 	w := writingFlags(cmd, std, "directory to write into, made when it is not there")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		out := w.place.Path
-		if out == "" {
-			return usage("--out is missing: name a directory")
-		}
-		if info, err := os.Stat(out); err == nil && !info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return usage("--out: %s is no directory that can be written into", out)
+		if err := w.directory(); err != nil {
+			return err
 		}
 		return w.tree(manPages(cmd.Root()), nil, isManPage)
 	}

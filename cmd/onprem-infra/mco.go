@@ -51,11 +51,11 @@ is one that leaves the name in place.`,
 	there := liveFlags(cmd)
 	w := writingFlags(cmd, std, "directory to write below, made when it is not there")
 	cmd.RunE = func(*cobra.Command, []string) error {
-		out := w.place.Path
-		if out == "" {
-			return usage("--out is missing: name a directory")
+		if err := w.directory(); err != nil {
+			return err
 		}
 		var err error
+		out := w.place.Path
 		elections, findings := spec.Parse("any cluster", []byte(anyCluster), in.knobs)
 		for _, f := range findings {
 			_ = say(std.err, "%v\n", f)

@@ -30,8 +30,8 @@ files are there only then. None of this is applied by itself: not every cluster 
 	in := inputFlags(cmd)
 	w := writingFlags(cmd, std, "directory to write below, made when it is not there")
 	cmd.RunE = func(*cobra.Command, []string) error {
-		if w.place.Path == "" {
-			return usage("--out is missing: name a directory")
+		if err := w.directory(); err != nil {
+			return err
 		}
 		described, err := loadCluster(std, in)
 		if err != nil {

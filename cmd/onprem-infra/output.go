@@ -67,6 +67,17 @@ func (w *writing) document(data []byte, ours func(text []byte) bool) error {
 	return w.report("wrote %s\n", done.Path)
 }
 
+// directory refuses a value of --out that no tree can be written to, before anything looks below it.
+func (w *writing) directory() error {
+	switch w.place.Path {
+	case "":
+		return usage("--out is missing: name a directory")
+	case "-":
+		return usage("--out - is standard output, which takes no tree: name a directory, ./- if it is called so")
+	}
+	return refused(w.place.Directory())
+}
+
 // tree writes files below the directory of --out, and removes those at the paths in leave.
 func (w *writing) tree(files []asset.File, leave []string, ours func(path string, text []byte) bool) error {
 	done, err := w.place.Tree(files, leave, ours)
@@ -101,7 +112,8 @@ func (w *writing) report(format string, args ...any) error {
 
 // refused gives what the user can change the exit code for it.
 func refused(err error) error {
-	if input := (output.InputError{}); errors.As(err, &input) {
+	input, place := output.InputError{}, output.PlaceError{}
+	if errors.As(err, &input) || errors.As(err, &place) {
 		return usage("%w", err)
 	}
 	if foreign := (output.ForeignError{}); errors.As(err, &foreign) {
@@ -124,9 +136,9 @@ func (w *writing) format(value string, forms []string) (string, error) {
 		return value, nil
 	case value == "":
 		return forms[0], nil
-	case slices.Contains(allFormats(), value):
-		return "", usage("-o %q is not one of: %s", value, strings.Join(forms, ", "))
-	case meant != "" && !strings.ContainsAny(value, "./"):
+	case slices.Contains(allFormats(), value), meant == "" && near.Word(value, allFormats()) != "" && !isPath(value):
+		return "", usage("-o %q is not one of: %s; a file of that name is --out %s", value, strings.Join(forms, ", "), value)
+	case meant != "" && !isPath(value):
 		return "", usage("-o %q is not one of: %s: is it %s that you mean? A file of that name is --out %s", value, strings.Join(forms, ", "), meant, value)
 	case w.place.Path != "":
 		return "", usage("-o %q is not one of: %s; the file to write is that of --out, %s", value, strings.Join(forms, ", "), w.place.Path)
@@ -136,3 +148,6 @@ func (w *writing) format(value string, forms []string) (string, error) {
 		value, strings.Join(forms, ", "), value)
 	return forms[0], nil
 }
+
+// isPath says whether a value can be nothing else than the name of a file.
+func isPath(value string) bool { return strings.ContainsAny(value, "./") }

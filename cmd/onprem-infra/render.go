@@ -47,8 +47,8 @@ The role cluster is no host's: its files are the objects that the cluster must h
 	w := writingFlags(cmd, std, "directory to write below, made when it is not there")
 	cmd.Flags().BoolVar(&prune, "prune", false, "remove files of ours that a host of this role does not get")
 	cmd.RunE = func(*cobra.Command, []string) error {
-		if w.place.Path == "" {
-			return usage("--out is missing: name a directory")
+		if err := w.directory(); err != nil {
+			return err
 		}
 		kind, err := parseRole(*name, ofCluster)
 		if err != nil {

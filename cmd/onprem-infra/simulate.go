@@ -63,8 +63,10 @@ The scenarios; those of a VIP that the cluster does not have are left out:
 		}
 		s.writes.place.Path = s.html
 		s.writes.reads(in.file, s.schedule)
-		if err := refused(s.writes.place.Check()); err != nil {
-			return err
+		if s.writes.toFile() {
+			if err := refused(s.writes.place.Check(timeline.IsPage)); err != nil {
+				return err
+			}
 		}
 		cluster, err := loadCluster(std, in)
 		if err != nil {

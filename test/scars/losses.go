@@ -2,7 +2,12 @@ package scars
 
 // losses are what an operator lost or misread at the command line.
 func losses() []Scar {
-	const cmd = "cmd/onprem-infra"
+	const (
+		cmd    = "cmd/onprem-infra"
+		out    = "shared/host/output"
+		dry    = "TestDryRun_RefusesWhatTheRealRunRefuses/"
+		writes = "cmd/onprem-infra/output.go"
+	)
 	return []Scar{
 		kept("OP-01", "Keys of the JSON output were spelt in two ways, min_ms beside ageMs.",
 			by(cmd, "TestKeys_AreInCamelCase", "cmd/onprem-infra/simulate_rows.go",
@@ -47,5 +52,24 @@ func losses() []Scar {
 		kept("OP-15", "plan's summary showed virtual IPs that nobody had written like those that were.",
 			by(cmd, "TestPlanSaysAssumedVIPs", "cmd/onprem-infra/plan_text.go",
 				"if slices.Contains(p.VIPs.Assumed, string(v.kind)) {", "if false {")),
+		kept("OP-16", "--dry-run promised what the real run refused: a directory in a file's place, a place that is not writable.",
+			by(out, dry+"a directory for a document", out+"/document.go", "\tcase info.IsDir():\n", "\tcase info.IsDir() && !p.DryRun:\n"),
+			by(out, dry+"a directory in a file's place", out+"/tree.go", "\tcase info.IsDir():\n", "\tcase info.IsDir() && !p.DryRun:\n"),
+			by(out, dry+"a tree in a closed directory", out+"/place.go", "if err == nil && len(absent) > 0 {", "if false {"),
+			by(out, dry+"a closed tree", out+"/tree.go", "\treturn access(dir, writeHere)\n", "\treturn nil\n")),
+		kept("OP-17", "A file as the directory of a tree was a failure of the host, to be fixed by a readable file.",
+			by(cmd, "TestScript/output", writes, "return refused(w.place.Directory())", "return nil")),
+		kept("OP-18", "render --out - made a directory of the name -.",
+			by(cmd, "TestScript/output", writes, "\tcase \"-\":\n", "\tcase \"--\":\n")),
+		kept("OP-19", "A symbolic link to nothing, or out of the tree, was replaced by a file in silence.",
+			by(out, dry+"a link to nothing", out+"/document.go", "errors.Join(dangling(p.Path), access", "errors.Join(access"),
+			by(out, dry+"a link to nothing in the tree", out+"/tree.go", "errLink == nil && !p.Force", "errLink == nil && false"),
+			by(out, "TestTree_ReplacesALinkByForce", out+"/tree.go", "errLink == nil && !p.Force", "errLink == nil")),
+		kept("OP-20", "A tree that failed left the parent directories that it had made.",
+			by(out, "TestTree_FailsWhole", out+"/tree.go", "range absent {", "range absent[:1] {")),
+		kept("OP-21", "A mistyped format of another verb became a file: ignition -o jso.",
+			by(cmd, "TestScript/format", writes, "near.Word(value, allFormats()) != \"\"", "false")),
+		kept("OP-22", "A tree in a root directory that is not writable was refused, where nothing is made in that directory.",
+			by(out, "TestTree_BelowAClosedDirectory", out+"/place.go", "if err == nil && len(absent) > 0 {", "if err == nil {")),
 	}
 }

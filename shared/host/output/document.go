@@ -7,39 +7,42 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 )
 
 // Document writes one file. A file that is there keeps its permissions; ours says whether its text
-// is of the kind that the verb writes. A device or a pipe is written into.
+// is of the kind that the verb writes. A device or a pipe is written into. A dry run ends where the
+// writing would begin.
 func (p Place) Document(data []byte, ours func(text []byte) bool) (Outcome, error) {
 	done := Outcome{Path: p.Path, Action: Create}
 	info, err := os.Stat(p.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if p.DryRun {
-			_, err = os.Stat(filepath.Dir(p.Path))
-			return done, because(p.Path, err)
+		if err := errors.Join(dangling(p.Path), access(filepath.Dir(p.Path), writeHere)); err != nil || p.DryRun {
+			return done, place(p.Path, err)
 		}
 		return done, because(p.Path, file.Write(p.Path, data, 0o644))
+	case errors.Is(err, syscall.ENOTDIR):
+		return done, PlaceError{p.Path, filepath.Dir(p.Path) + " is not a directory"}
 	case err != nil:
 		return done, because(p.Path, err)
+	case info.IsDir():
+		return done, PlaceError{p.Path, "it is a directory"}
 	case info.Mode().IsRegular():
 		return p.replace(info, data, ours)
-	case p.DryRun:
-		return done, nil
+	}
+	if err := access(p.Path, writeTo); err != nil || p.DryRun {
+		return done, because(p.Path, err)
 	}
 	return done, into(p.Path, data)
 }
 
-// Check reports, before any work is done, that Document would write over an input.
-func (p Place) Check() error {
-	info, err := os.Stat(p.Path)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil // Document says what is wrong with it
-	}
-	_, err = p.judge(p.Path, info, []byte{}, []byte{0}, func([]byte) bool { return true })
+// Check reports, before any work is done, what Document would refuse.
+func (p Place) Check(ours func(text []byte) bool) error {
+	p.DryRun = true
+	_, err := p.Document([]byte{0}, ours)
 	return err
 }
 
@@ -50,13 +53,15 @@ func (p Place) replace(info fs.FileInfo, data []byte, ours func([]byte) bool) (O
 	if err != nil {
 		return done, because(p.Path, err)
 	}
-	done.Action, err = p.judge(p.Path, info, have, data, ours)
-	if err != nil || p.DryRun {
+	if done.Action, err = p.judge(p.Path, info, have, data, ours); err != nil {
 		return done, err
 	}
 	target, err := filepath.EvalSymlinks(p.Path)
 	if err != nil {
 		return done, err
+	}
+	if err := access(filepath.Dir(target), writeHere); err != nil || p.DryRun {
+		return done, because(p.Path, err)
 	}
 	return done, because(p.Path, file.Write(target, data, info.Mode().Perm()))
 }
@@ -92,6 +97,8 @@ func because(path string, err error) error {
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("write %s: there is no directory %s: make it, or name another place", path, filepath.Dir(path))
+	case errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("write %s: %w: name a place on another file system", path, syscall.EROFS)
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("write %s: %w: name a place where you may write, or do it as a user who may", path, fs.ErrPermission)
 	}

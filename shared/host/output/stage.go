@@ -7,8 +7,6 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strings"
-	"syscall"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 )
@@ -24,12 +22,9 @@ type move struct{ from, to string }
 
 // add writes one file beside its place.
 func (s *stage) add(f asset.File) error {
-	to := strings.TrimPrefix(f.Path, "/")
+	to := below(f.Path)
 	if err := s.mkdirs(path.Dir(to)); err != nil {
 		return err
-	}
-	if info, err := s.root.Lstat(to); err == nil && info.IsDir() {
-		return errors.New("it is a directory there: it must be a file")
 	}
 	from := path.Join(path.Dir(to), fmt.Sprintf(".%s.%d", path.Base(to), os.Getpid()))
 	file, err := s.root.OpenFile(from, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -43,10 +38,7 @@ func (s *stage) add(f asset.File) error {
 
 // mkdirs makes a directory and its parents, readable by all whatever the caller's mask is: a host would have them so.
 func (s *stage) mkdirs(dir string) error {
-	info, err := s.root.Stat(dir)
-	if err == nil && !info.IsDir() {
-		return &fs.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR}
-	}
+	_, err := s.root.Stat(dir)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -18,26 +18,35 @@ import (
 // after it, what has been moved stays: writing again goes on from there. A link that leads out of
 // the directory is not followed. ours says whether a file that is there is of the kind that the verb writes.
 func (p Place) Tree(files []asset.File, leave []string, ours func(path string, text []byte) bool) (done []Outcome, err error) {
-	root, made, err := p.open()
+	absent, err := p.ground()
 	if err != nil {
-		return nil, because(p.Path, fmt.Errorf("write tree %s: %w", p.Path, err))
+		return nil, place(p.Path, err)
 	}
-	if root == nil { // a dry run, and there is no such directory
+	if len(absent) > 0 && p.DryRun {
 		for _, f := range files {
 			done = append(done, Outcome{Path: f.Path, Action: Create})
 		}
 		return done, nil
 	}
 	defer func() {
-		if err != nil && made {
-			_ = os.Remove(p.Path)
+		if err != nil {
+			for _, dir := range absent {
+				_ = os.Remove(dir)
+			}
 		}
 	}()
+	root, err := open(p.Path)
+	if err != nil {
+		return nil, because(p.Path, fmt.Errorf("write tree %s: %w", p.Path, err))
+	}
 	defer root.Close()
 	if done, err = p.compare(root, files, ours); err != nil {
 		return nil, err
 	}
 	for _, path := range leave {
+		if err := room(root, below(path)); err != nil {
+			return nil, at(root, path, "remove", err)
+		}
 		done = append(done, Outcome{Path: path, Action: Remove})
 	}
 	if p.DryRun {
@@ -46,38 +55,22 @@ func (p Place) Tree(files []asset.File, leave []string, ours func(path string, t
 	return done, write(root, files, leave)
 }
 
-// open makes the directory if it is not there; made says so.
-func (p Place) open() (root *os.Root, made bool, err error) {
-	_, err = os.Stat(p.Path)
-	absent := errors.Is(err, fs.ErrNotExist)
-	if absent && p.DryRun {
-		return nil, false, nil
+// open makes the directory if it is not there.
+func open(path string) (*os.Root, error) {
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return nil, err
 	}
-	if err := os.MkdirAll(p.Path, 0o755); err != nil {
-		return nil, false, err
-	}
-	root, err = os.OpenRoot(p.Path)
-	return root, absent, err
+	return os.OpenRoot(path)
 }
+
+// below is a path of a tree from its root on.
+func below(path string) string { return strings.TrimPrefix(path, "/") }
 
 // compare looks at what is in the places of the files.
 func (p Place) compare(root *os.Root, files []asset.File, ours func(path string, text []byte) bool) (done []Outcome, err error) {
 	var foreign ForeignError
 	for _, f := range files {
-		name := strings.TrimPrefix(f.Path, "/")
-		info, err := root.Stat(name)
-		if err != nil || !info.Mode().IsRegular() {
-			done = append(done, Outcome{Path: f.Path, Action: Create}) // or write says what is wrong with it
-			continue
-		}
-		have, err := readBounded(root.Open(name))
-		if err != nil {
-			return nil, at(root, name, "read", err)
-		}
-		action, err := p.judge(filepath.Join(p.Path, name), info, have, f.Contents, func(text []byte) bool { return ours(f.Path, text) })
-		if action == Keep && info.Mode().Perm() != f.Mode {
-			action = Change
-		}
+		action, err := p.one(root, f, func(text []byte) bool { return ours(f.Path, text) })
 		if one := (ForeignError{}); errors.As(err, &one) {
 			foreign.Paths = append(foreign.Paths, one.Paths...)
 		} else if err != nil {
@@ -91,10 +84,51 @@ func (p Place) compare(root *os.Root, files []asset.File, ours func(path string,
 	return done, nil
 }
 
+// room reports whether a file can be made, or removed, below a directory.
+func room(root *os.Root, name string) error {
+	dir, _, err := ground(root.Stat, root.Name(), filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	return access(dir, writeHere)
+}
+
+// one looks at what is in the place of one file. A link that leads nowhere, or out of the tree, is
+// a file of another program: --force has the file take its place.
+func (p Place) one(root *os.Root, f asset.File, ours func(text []byte) bool) (Action, error) {
+	name := below(f.Path)
+	path := filepath.Join(p.Path, name)
+	if err := room(root, name); err != nil {
+		return "", at(root, name, "write", err)
+	}
+	info, err := root.Stat(name)
+	switch {
+	case err != nil:
+		target, errLink := os.Readlink(path)
+		if errLink == nil && !p.Force {
+			return "", PlaceError{path, "it is a symbolic link to " + target + ", which is not in the tree (--force replaces the link)"}
+		}
+		return Create, nil // there is nothing, or the link goes
+	case info.IsDir():
+		return "", PlaceError{path, "it is a directory"}
+	case !info.Mode().IsRegular():
+		return Create, nil
+	}
+	have, err := readBounded(root.Open(name))
+	if err != nil {
+		return "", at(root, name, "read", err)
+	}
+	action, err := p.judge(path, info, have, f.Contents, ours)
+	if action == Keep && info.Mode().Perm() != f.Mode {
+		action = Change
+	}
+	return action, err
+}
+
 // at names the file of a tree that an error is about.
 func at(root *os.Root, name, doing string, err error) error {
 	path := filepath.Join(root.Name(), name)
-	return because(path, fmt.Errorf("%s %s: %w", doing, path, err))
+	return place(path, fmt.Errorf("%s %s: %w", doing, path, err))
 }
 
 // write puts the files into their places, and takes away what is to leave.
@@ -110,7 +144,7 @@ func write(root *os.Root, files []asset.File, leave []string) error {
 		return err
 	}
 	for _, path := range slices.Sorted(slices.Values(leave)) {
-		if err := root.Remove(strings.TrimPrefix(path, "/")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := root.Remove(below(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return at(root, path, "remove", err)
 		}
 	}
