@@ -14,7 +14,8 @@ import (
 type NoPool struct{ Role role.Role }
 
 func (n NoPool) Error() string {
-	return fmt.Sprintf("the Machine Config Operator has pools for %v and none for role %s, whose machine reads an Ignition document itself: write one", role.Nodes(), n.Role)
+	return fmt.Sprintf("the Machine Config Operator has no pool for role %s, "+
+		"whose machine reads an Ignition document itself: choose the format ignition", n.Role)
 }
 
 // machineConfig is the Machine Config Operator's object, as far as we say anything in it.

@@ -98,7 +98,7 @@ func TestIgnitionForms(t *testing.T) {
 		}
 	}
 	o := invoke(t, "", "ignition", "--role=bootstrap", "-c", config, "--images", images, "--format=machineconfig")
-	if o.code != 2 || o.out != "" || !strings.Contains(o.err, "has pools for [master worker arbiter] and none for role bootstrap") {
+	if o.code != 2 || o.out != "" || !strings.Contains(o.err, "has no pool for role bootstrap") {
 		t.Errorf("exit %d, %q", o.code, o.err)
 	}
 }

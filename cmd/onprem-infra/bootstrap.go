@@ -79,7 +79,7 @@ func (m *machine) load(std streams) (plan.Plan, string, error) {
 		return plan.Plan{}, "", usage("there is no file %s: name one that exists", m.cluster)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return plan.Plan{}, "", fmt.Errorf("this host has no %s, so it is none of a cluster: run this on a host of one, or name its file with -c", m.cluster)
+		return plan.Plan{}, "", fmt.Errorf("this host has no %s, so it is not part of a cluster: run the command on a host that is, or name such a file with -c", m.cluster)
 	}
 	if err != nil {
 		return plan.Plan{}, "", err

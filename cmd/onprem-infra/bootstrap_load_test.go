@@ -28,7 +28,7 @@ func TestLoad(t *testing.T) {
 		said       string
 	}{
 		{name: "right", path: path},
-		{name: "absent", path: path + "x", code: exitHost, said: "so it is none of a cluster"},
+		{name: "absent", path: path + "x", code: exitHost, said: "so it is not part of a cluster"},
 		{name: "without an end", path: "/dev/zero", code: exitFindings, said: "/dev/zero:1:1: error: document: has more than 1048576 bytes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -33,9 +33,10 @@ func simulateCommand(std streams) *cobra.Command {
 		Use:   "simulate -c FILE [SCENARIO]",
 		Short: "Play failures of a cluster in virtual time, and say what each costs",
 		Long: `simulate plays the elections of a cluster's API virtual IP in virtual time: keepalived, its supervisor, the checks, the balancers and the
-bootstrap machine. It plays each scenario, or the one that is named, in many phases, and then schedules of faults by chance. It prints what a
+bootstrap machine. It plays each scenario, or the one that is named, in many phases, and then random schedules of faults. It prints what a
 client that asks every 10 ms waits for at worst, beside the bound that the plan states, and exits with 1 when a rule breaks: two
-holders, none for too long, a node that takes the VIP before its time. A seed that is named in the output plays the same again.
+hosts that run keepalived hold the VIP, or none does, for longer than the bound; a node takes the VIP before it has seen the
+API work. A seed that is named in the output plays the same again.
 
 The scenarios; those of a VIP that the cluster does not have are left out:
 
@@ -55,7 +56,7 @@ The scenarios; those of a VIP that the cluster does not have are left out:
 	flags.StringVar(&s.schedule, "schedule", "", "play the schedule of faults in this file, and nothing else; - is standard input")
 	flags.Uint64Var(&s.seed, "seed", 1, "the first seed; equal seeds give equal results")
 	flags.IntVar(&s.phases, "phases", 200, "how often each scenario is played")
-	flags.IntVar(&s.schedules, "schedules", 1000, "how many schedules are played by chance when no scenario is named")
+	flags.IntVar(&s.schedules, "schedules", 1000, "how many random schedules are played when no scenario is named")
 	completes(cmd, "output", []string{"text", "json"})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := s.check(args, cmd.Flags().Changed("schedules")); err != nil {
@@ -112,6 +113,8 @@ func (s simulation) check(args []string, schedules bool) error {
 		return usage("-o %q is not one of: text, json", s.format)
 	case s.phases < 1 || s.schedules < 0:
 		return usage("--phases is 1 or more, and --schedules 0 or more")
+	case s.html == "-":
+		return usage("--html - is standard output, which takes the table: name a file, ./- if it is called so")
 	case s.schedule != "" && (len(args) > 0 || schedules || s.format != "text"):
 		return usage("--schedule is played alone: name no scenario beside it, no --schedules, and no -o json")
 	}

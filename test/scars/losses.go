@@ -51,12 +51,12 @@ func losses() []Scar {
 			by(cmd, "TestScript/prune", "cmd/onprem-infra/render.go", "if marked(text) || given[path+string(text)] {", "if len(given) > 0 || marked(text) {")),
 		kept("OP-15", "plan's summary showed virtual IPs that nobody had written like those that were.",
 			by(cmd, "TestPlanSaysAssumedVIPs", "cmd/onprem-infra/plan_text.go",
-				"if slices.Contains(p.VIPs.Assumed, string(v.kind)) {", "if false {")),
+				"if slices.Contains(p.VIPs.Assumed, string(v.kind)) {", "if slices.Contains(p.VIPs.Assumed, \"\") {")),
 		kept("OP-16", "--dry-run promised what the real run refused: a directory in a file's place, a place that is not writable.",
 			by(out, dry+"a directory for a document", out+"/document.go", "\tcase info.IsDir():\n", "\tcase info.IsDir() && !p.DryRun:\n"),
 			by(out, dry+"a directory in a file's place", out+"/tree.go", "\tcase info.IsDir():\n", "\tcase info.IsDir() && !p.DryRun:\n"),
 			by(out, dry+"a tree in a closed directory", out+"/place.go", "if err == nil && len(absent) > 0 {", "if false {"),
-			by(out, dry+"a closed tree", out+"/tree.go", "\treturn access(dir, writeHere)\n", "\treturn nil\n")),
+			by(out, dry+"a closed tree", out+"/tree.go", "\treturn access(dir, writeHere)\n", "\t_ = dir\n\treturn nil\n")),
 		kept("OP-17", "A file as the directory of a tree was a failure of the host, to be fixed by a readable file.",
 			by(cmd, "TestScript/output", writes, "return refused(w.place.Directory())", "return nil")),
 		kept("OP-18", "render --out - made a directory of the name -.",
@@ -71,5 +71,7 @@ func losses() []Scar {
 			by(cmd, "TestScript/format", writes, "near.Word(value, allFormats()) != \"\"", "false")),
 		kept("OP-22", "A tree in a root directory that is not writable was refused, where nothing is made in that directory.",
 			by(out, "TestTree_BelowAClosedDirectory", out+"/place.go", "if err == nil && len(absent) > 0 {", "if err == nil {")),
+		kept("OP-23", "simulate --html - wrote the page and the table into each other.",
+			by(cmd, "TestWrong", "cmd/onprem-infra/simulate.go", "\tcase s.html == \"-\":\n", "\tcase s.html == \"--\":\n")),
 	}
 }
