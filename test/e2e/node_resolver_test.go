@@ -163,7 +163,7 @@ func TestLongNodeResolver(t *testing.T) {
 
 	n.sh("printf 'nameserver 192.0.2.9\\n' >/run/NetworkManager/resolv.conf.new && mv /run/NetworkManager/resolv.conf.new /run/NetworkManager/resolv.conf")
 	// Told to look up the host name again, NetworkManager writes its own truth over ours: what we have seen stands in the log.
-	n.is("R-13: the file changes without an event", "journalctl -b -u on-prem-resolv-prepender --no-pager | grep -q '192.0.2.20 192.0.2.9' && echo seen || :", "seen", 10*time.Second)
+	n.is("R-13: the file changes without an event", "journalctl -b -u on-prem-resolv-prepender --no-pager | grep -q '192.0.2.20, 192.0.2.9' && echo seen || :", "seen", 10*time.Second)
 	n.sh("nmcli connection modify eth0 ipv4.dns 192.0.2.1 && nmcli device reapply eth0")
 	n.is("other servers", serversOf, "192.0.2.20 192.0.2.1", 10*time.Second)
 	n.sh("echo nameserver 192.0.2.66 >/etc/resolv.conf")

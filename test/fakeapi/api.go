@@ -30,6 +30,10 @@ func NewAPI(file string) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
+	configMaps, err := newStore("")
+	if err != nil {
+		return nil, err
+	}
 	a := &API{ServeMux: http.NewServeMux(), nodes: nodes}
 	a.readyz.Store("ok")
 	a.credentials.Store("accepted")
@@ -45,13 +49,26 @@ func NewAPI(file string) (*API, error) {
 		}
 		reply(w, http.StatusOK, map[string]string{"major": "1", "minor": "0", "gitVersion": "v1.0.0-fake"})
 	})
-	a.HandleFunc("GET /api/v1/nodes", a.listOrWatch)
-	a.HandleFunc("POST /api/v1/nodes", a.put)
-	a.HandleFunc("GET /api/v1/nodes/{name}", a.get)
-	a.HandleFunc("PUT /api/v1/nodes/{name}", a.put)
-	a.HandleFunc("PATCH /api/v1/nodes/{name}", a.patch)
-	a.HandleFunc("DELETE /api/v1/nodes/{name}", a.remove)
+	a.serve("/api/v1/nodes", resource{nodes, "Node"})
+	// One namespace is as good as another here: there is one bootstrap machine.
+	a.serve("/api/v1/namespaces/{namespace}/configmaps", resource{configMaps, "ConfigMap"})
 	return a, nil
+}
+
+// resource is a kind of object that the API serves.
+type resource struct {
+	*store
+	kind string
+}
+
+// serve has the API serve a resource at a path.
+func (a *API) serve(path string, r resource) {
+	a.HandleFunc("GET "+path, r.listOrWatch)
+	a.HandleFunc("POST "+path, r.create)
+	a.HandleFunc("GET "+path+"/{name}", r.read)
+	a.HandleFunc("PUT "+path+"/{name}", r.create)
+	a.HandleFunc("PATCH "+path+"/{name}", r.patch)
+	a.HandleFunc("DELETE "+path+"/{name}", r.delete)
 }
 
 // ready answers in the words of a real API server, as the list of checks is what a probe reads.
@@ -89,22 +106,22 @@ func setMode(w http.ResponseWriter, r *http.Request, mode *atomic.Value, modes .
 	mode.Store(word)
 }
 
-func (a *API) get(w http.ResponseWriter, r *http.Request) {
-	if o, ok := a.nodes.get(r.PathValue("name")); ok {
+func (res resource) read(w http.ResponseWriter, r *http.Request) {
+	if o, ok := res.get(r.PathValue("name")); ok {
 		reply(w, http.StatusOK, o)
 		return
 	}
 	failure(w, http.StatusNotFound, "NotFound", errNotFound.Error())
 }
 
-func (a *API) put(w http.ResponseWriter, r *http.Request) {
+func (res resource) create(w http.ResponseWriter, r *http.Request) {
 	var o object
 	if err := json.NewDecoder(r.Body).Decode(&o); err != nil || o.name() == "" {
-		failure(w, http.StatusBadRequest, "BadRequest", fmt.Sprintf("not a Node with a name: %v", err))
+		failure(w, http.StatusBadRequest, "BadRequest", fmt.Sprintf("not a %s with a name: %v", res.kind, err))
 		return
 	}
-	o["kind"], o["apiVersion"] = "Node", "v1"
-	stored, err := a.nodes.put(o)
+	o["kind"], o["apiVersion"] = res.kind, "v1"
+	stored, err := res.put(o)
 	if err != nil {
 		failure(w, http.StatusInternalServerError, "InternalError", err.Error())
 		return
@@ -112,14 +129,14 @@ func (a *API) put(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusCreated, stored)
 }
 
-// patch merges a document into a Node (RFC 7386), the only kind of patch that it knows.
-func (a *API) patch(w http.ResponseWriter, r *http.Request) {
+// patch merges a document into an object (RFC 7386), the only kind of patch that it knows.
+func (res resource) patch(w http.ResponseWriter, r *http.Request) {
 	var change map[string]any
 	if err := json.NewDecoder(r.Body).Decode(&change); err != nil || r.Header.Get("Content-Type") != "application/merge-patch+json" {
 		failure(w, http.StatusBadRequest, "BadRequest", fmt.Sprintf("not a merge patch: %v", err))
 		return
 	}
-	switch o, err := a.nodes.merge(r.PathValue("name"), change); {
+	switch o, err := res.merge(r.PathValue("name"), change); {
 	case errors.Is(err, errNotFound):
 		failure(w, http.StatusNotFound, "NotFound", err.Error())
 	case err != nil:
@@ -129,8 +146,8 @@ func (a *API) patch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (a *API) remove(w http.ResponseWriter, r *http.Request) {
-	switch o, err := a.nodes.remove(r.PathValue("name")); {
+func (res resource) delete(w http.ResponseWriter, r *http.Request) {
+	switch o, err := res.remove(r.PathValue("name")); {
 	case errors.Is(err, errNotFound):
 		failure(w, http.StatusNotFound, "NotFound", err.Error())
 	case err != nil:
@@ -140,7 +157,7 @@ func (a *API) remove(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (a *API) listOrWatch(w http.ResponseWriter, r *http.Request) {
+func (res resource) listOrWatch(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	selected, err := selector(query.Get("labelSelector"))
 	if err != nil {
@@ -148,10 +165,10 @@ func (a *API) listOrWatch(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if on, _ := strconv.ParseBool(query.Get("watch")); on {
-		a.watch(w, r, selected)
+		res.watch(w, r, selected)
 		return
 	}
-	all, version := a.nodes.list()
+	all, version := res.list()
 	items := []object{}
 	for _, o := range all {
 		if selected(o) {
@@ -159,7 +176,7 @@ func (a *API) listOrWatch(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	reply(w, http.StatusOK, map[string]any{
-		"kind": "NodeList", "apiVersion": "v1", "metadata": map[string]string{"resourceVersion": strconv.Itoa(version)}, "items": items,
+		"kind": res.kind + "List", "apiVersion": "v1", "metadata": map[string]string{"resourceVersion": strconv.Itoa(version)}, "items": items,
 	})
 }
 

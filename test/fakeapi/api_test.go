@@ -97,6 +97,28 @@ func TestIronic(t *testing.T) {
 	}
 }
 
+func TestConfigMaps(t *testing.T) {
+	server := serve(t, "")
+	maps := server.URL + "/api/v1/namespaces/onprem/configmaps"
+	for _, tt := range []struct {
+		method, path, body string
+		code               int
+	}{
+		{"GET", "/bootstrap", "", 404},
+		{"POST", "", `{"metadata":{"name":"bootstrap"}}`, 201},
+		{"GET", "/bootstrap", "", 200},
+		{"DELETE", "/bootstrap", "", 200},
+		{"GET", "/bootstrap", "", 404},
+	} {
+		if code, body := ask(t, tt.method, maps+tt.path, tt.body); code != tt.code || code < 300 && !strings.Contains(body, `"kind":"ConfigMap"`) {
+			t.Errorf("%s %q: %d %s, want %d and a ConfigMap", tt.method, tt.path, code, body, tt.code)
+		}
+	}
+	if _, body := ask(t, "GET", server.URL+"/api/v1/nodes", ""); strings.Contains(body, "bootstrap") {
+		t.Errorf("a ConfigMap is among the Nodes: %s", body)
+	}
+}
+
 func TestWatch(t *testing.T) {
 	server := serve(t, "")
 	nodes := server.URL + "/api/v1/nodes"
@@ -205,7 +227,7 @@ func TestPatch(t *testing.T) {
 		{"master-0", merge, `{"metadata":{"annotations":{"a":"1"}}}`, 200, `"annotations":{"a":"1"}`, ""},
 		{"master-0", merge, `{"metadata":{"annotations":{"a":null,"b":"2"}}}`, 200, `"annotations":{"b":"2"}`, `"a"`},
 		{"master-0", merge, `{"metadata":{"annotations":{"b":"3"}}}`, 200, "192.0.2.21", `"b":"2"`},
-		{"nobody", merge, `{}`, 404, "no such node", ""},
+		{"nobody", merge, `{}`, 404, "no such object", ""},
 		{"master-0", merge, `[]`, 400, "not a merge patch", ""},
 		{"master-0", "application/json-patch+json", `{}`, 400, "not a merge patch", ""},
 	} {

@@ -161,7 +161,7 @@ func (s *store) remove(name string) (object, error) {
 	return s.note("DELETED", o)
 }
 
-var errNotFound = errors.New("no such node")
+var errNotFound = errors.New("no such object")
 
 // note gives an object the next version and tells the watches. What is stored and noted is never changed again.
 func (s *store) note(kind string, o object) (object, error) {

@@ -11,11 +11,11 @@ import (
 
 // watch streams the changes after the version that the client names, and bookmarks while there are none. A client that asks for initial
 // events gets what is there first, as if it had just been added, and a bookmark that says where that ends.
-func (a *API) watch(w http.ResponseWriter, r *http.Request, selected func(object) bool) {
+func (res resource) watch(w http.ResponseWriter, r *http.Request, selected func(object) bool) {
 	query := r.URL.Query()
 	version, err := strconv.Atoi(query.Get("resourceVersion"))
 	initial := query.Get("sendInitialEvents") == "true"
-	if err == nil && !initial && !a.nodes.starts(version) {
+	if err == nil && !initial && !res.starts(version) {
 		// A server that was restarted knows no changes from before: the client must list anew.
 		failure(w, http.StatusGone, "Expired", "too old or too large resource version")
 		return
@@ -31,18 +31,18 @@ func (a *API) watch(w http.ResponseWriter, r *http.Request, selected func(object
 	bookmark := false
 	if initial {
 		var objects []object
-		objects, version = a.nodes.list()
+		objects, version = res.list()
 		for _, o := range objects {
 			if selected(o) && out.Encode(event{Type: "ADDED", Object: o}) != nil {
 				return
 			}
 		}
-		if out.Encode(bookmarkAt(version, map[string]string{"k8s.io/initial-events-end": "true"})) != nil {
+		if out.Encode(res.bookmarkAt(version, map[string]string{"k8s.io/initial-events-end": "true"})) != nil {
 			return
 		}
 	}
 	for {
-		events, now, changed := a.nodes.since(version)
+		events, now, changed := res.since(version)
 		version = now
 		for _, e := range events {
 			if !selected(e.Object) {
@@ -53,7 +53,7 @@ func (a *API) watch(w http.ResponseWriter, r *http.Request, selected func(object
 			}
 		}
 		if bookmark && query.Get("allowWatchBookmarks") == "true" {
-			if out.Encode(bookmarkAt(version, nil)) != nil {
+			if out.Encode(res.bookmarkAt(version, nil)) != nil {
 				return
 			}
 		}
@@ -74,12 +74,12 @@ func (a *API) watch(w http.ResponseWriter, r *http.Request, selected func(object
 }
 
 // bookmarkAt is an event without an object: it only brings a version.
-func bookmarkAt(version int, annotations map[string]string) event {
+func (res resource) bookmarkAt(version int, annotations map[string]string) event {
 	meta := map[string]any{"resourceVersion": strconv.Itoa(version)}
 	if annotations != nil {
 		meta["annotations"] = annotations
 	}
-	return event{Type: "BOOKMARK", Object: object{"kind": "Node", "apiVersion": "v1", "metadata": meta}}
+	return event{Type: "BOOKMARK", Object: object{"kind": res.kind, "apiVersion": "v1", "metadata": meta}}
 }
 
 // selector reads a label selector; only KEY and KEY=VALUE, joined by commas, are known.
