@@ -11,6 +11,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // bookmarkEvery is how often a quiet watch is told the version it is at.
@@ -115,8 +118,8 @@ func (res resource) read(w http.ResponseWriter, r *http.Request) {
 }
 
 func (res resource) create(w http.ResponseWriter, r *http.Request) {
-	var o object
-	if err := json.NewDecoder(r.Body).Decode(&o); err != nil || o.name() == "" {
+	o, err := decode(r)
+	if err != nil || o.name() == "" {
 		failure(w, http.StatusBadRequest, "BadRequest", fmt.Sprintf("not a %s with a name: %v", res.kind, err))
 		return
 	}
@@ -127,6 +130,24 @@ func (res resource) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	reply(w, http.StatusCreated, stored)
+}
+
+// decode reads an object in any of the encodings that clients choose from.
+func decode(r *http.Request) (o object, err error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	if r.Header.Get("Content-Type") == runtime.ContentTypeProtobuf {
+		typed, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		if body, err = json.Marshal(typed); err != nil {
+			return nil, err
+		}
+	}
+	return o, json.Unmarshal(body, &o)
 }
 
 // patch merges a document into an object (RFC 7386), the only kind of patch that it knows.
