@@ -19,7 +19,7 @@ func newDaemons() []Scar {
 			by("cluster/mco", "TestBootstrapPods_ImagesDirectory", "cluster/mco/bootstrap.go", "Path: keepalived.Dir, ", ""),
 			by("bootstrap/vip", "TestMountsOfWhatChanges", "bootstrap/vip/vip.go", "Target: keepalived.Dir}", "Target: keepalived.HostDir}")),
 		kept("ND-04", "keepalived tested a configuration whose tracked files' directory was missing, which newer releases refuse, or never end.",
-			by("cmd/onprem-supervise", "TestTrackedDirectories_BeforeTheTest", "shared/host/supervise/candidate.go", "	s.prepareTracks()\n", "")),
+			by("cmd/onprem-supervise", "TestTrackedDirectories_BeforeTheTest", "shared/host/supervise/loop.go", "\ts.prepareTracks()\n", "")),
 		kept("ND-05", "keepalived 2.3.3 gave the VIP up for a cluster with the same virtual router ID and another VIP.",
 			by("shared/host/nft", "TestGroups", "shared/host/nft/vrrp.go", "for _, g := range groups {", "for _, g := range groups[:0] {"),
 			by("shared/host/supervise", "TestGroups", "shared/host/supervise/far.go", "id != 0 && len(vips) == 1", "id == 0 && len(vips) == 1")),

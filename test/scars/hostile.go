@@ -42,7 +42,5 @@ func network() []Scar {
 			by("test/daemons", "TestClients", "shared/corefile/Corefile.tmpl", "        block\n", ""),
 			by("shared/plan", "TestNameClients", "shared/plan/encode.go", "if len(p.DNSClients) > 0 {", "if false {"),
 			by("shared/plan", "TestNameClients", "shared/plan/clients.go", "slices.Concat(p.MachineNetworks, p.DNSClients)", "p.DNSClients")),
-		kept("SI-12", "A flood of forged mDNS answers took all the processor time that CoreDNS could get.",
-			by("cmd/onprem-coredns/mdns", "TestFlood", "cmd/onprem-coredns/mdns/ears.go", "restsPerJob*time.Since(began)", "0*time.Since(began)")),
 	}
 }

@@ -133,7 +133,7 @@ func part4() []Scar {
 			by("units", "TestVIPLeave", "units/units.go", `u.Contents, err = add(u.Contents, "Unit", "After", kubelet); err != nil`, `u.Contents, err = add(u.Contents, "Unit", "After", "kubelet.service"); err != nil`),
 			by("shared/keepalived", "TestLeave", template, "    weight -253\n", "    weight -40\n"),
 			by("cmd/onprem-supervise", "TestLeavesInOrder", "shared/host/supervise/request.go", "s.masters() > 0 && now.Before(s.leaveBy)", "false"),
-			by("cmd/onprem-supervise", "TestLeavesInOrder", "shared/host/supervise/request.go", "\tcase !asked:\n\t\ts.Log", "\tcase false:\n\t\ts.Log"),
+			by("cmd/onprem-supervise", "TestLeavesInOrder", "shared/host/supervise/request.go", "\tcase !asked:\n\t\terr := s", "\tcase !asked && false:\n\t\terr := s"),
 			by("cmd/onprem-infra", "TestVIPLeave", "cmd/onprem-infra/vip_leave.go", "status.Leaving == supervised.Left ||", "status.Leaving != supervised.Stays ||"),
 			by("cmd/onprem-infra", "TestRequestLeave", "cmd/onprem-infra/bootstrap_vip_host.go", " || string(text) != leaveOwner", ` || string(text) == "no"`)),
 		kept("K-60", "A switch that missed the gratuitous ARP sent to the old holder for good.",

@@ -80,7 +80,7 @@ func Parts() []Part {
 		{Title: "What an operator loses or misreads", IDs: numbered("OP", 1, len(losses())), Scars: losses()},
 		{Title: "What stands beside ours on a host of OpenShift, beside the scars", IDs: numbered("OR", 1, len(orders())), Scars: orders()},
 		{Title: "Fresh machines, busy ones, and other releases of Debian, beside the scars", IDs: numbered("FM", 1, 8), Scars: machine()},
-		{Title: "One hostile host of the network, beside the scars", IDs: numbered("HO", 1, 17), Scars: slices.Concat(network(), listed())},
+		{Title: "One hostile host of the network, beside the scars", IDs: numbered("HO", 1, 18), Scars: slices.Concat(network(), listed())},
 	}
 }
 

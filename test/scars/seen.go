@@ -12,7 +12,7 @@ func seen() []Scar {
 			by("shared/host/overhear", "TestAdverts", listener, "{ethernet: unix.ETH_P_IPV6, only: onlyVRRP(6)", "{ethernet: unix.ETH_P_IPV6, only: onlyVRRP(9)"),
 			by("shared/host/overhear", "TestAdverts", listener, "member, err := f.join(on.Index)", "member, err := f.join(0)")),
 		kept("J-03", "Who listens for VRRP can come to hear all of the link's traffic.",
-			by("shared/host/overhear", "TestAdvertsSilent", listener, "err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_LOCK_FILTER, 1)", "err = nil")),
+			by("shared/host/overhear", "TestAdvertsSilent", "shared/host/overhear/socket.go", "err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_LOCK_FILTER, 1)", "err = nil")),
 		kept("J-04", "A foreign router is forgotten before anybody has looked.",
 			by("shared/clash", "TestFindings", "shared/clash/clash.go", "return now.Sub(s.last) <= max(remembered, s.lapse())", "return now.Sub(s.last) <= s.lapse()")),
 		kept("J-05", "A node of the cluster that speaks otherwise, a stranger, a holder that does not hear a better one, or a second address is not found, or a hand-over is taken for one.",
