@@ -21,7 +21,7 @@ func host(t *testing.T, input string, r role.Role) (root string) {
 	if err := os.CopyFS(filepath.Join(root, "usr/lib/systemd/system"), os.DirFS(own)); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{"usr/local/bin/onprem-infra", "usr/bin/podman", "bin/sh", "bin/sleep", "usr/bin/systemctl"} {
+	for _, path := range []string{"usr/local/bin/onprem-infra", "usr/bin/podman", "bin/sh", "bin/sleep", "usr/bin/systemctl", "usr/bin/test"} {
 		to := filepath.Join(root, path)
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			t.Fatal(err)
