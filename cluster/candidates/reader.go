@@ -44,7 +44,7 @@ type Reader struct {
 	renewed time.Time // when serial was first seen; of the first one when it was written
 	older   time.Time // since when the newest list has had a lower number; zero when it has not
 
-	texts   map[string]string // by control plane node: judged last, to judge each text once
+	texts   map[string]string // by control plane node: judged last, to judge good ones once
 	newest  notice.Published  // of texts
 	says    bool              // one of texts can be believed
 	former  map[string]string // the former release's object, as it was judged last
@@ -65,7 +65,7 @@ func (r *Reader) Take(texts map[string]string, former Former, now time.Time) err
 		r.renewed = r.renewed.Add(gap)
 	}
 	r.heard = now
-	if r.texts == nil || !maps.Equal(texts, r.texts) {
+	if r.texts == nil || r.judged != nil || !maps.Equal(texts, r.texts) {
 		r.texts = maps.Clone(texts)
 		r.newest, r.says, r.judged = Newest(texts, r.cluster, now)
 	}
@@ -115,13 +115,18 @@ func (r *Reader) takeFormer(data map[string]string) error {
 // Known is the list; ok is false until one was read.
 func (r *Reader) Known() (list []notice.Candidate, ok bool) { return r.list, r.known }
 
+// beyond says whether a number is too far ahead of a clock.
+func beyond(serial uint64, now time.Time) bool {
+	return time.Unix(int64(serial), 0).After(now.Add(ahead))
+}
+
 // Newest is the list with the highest number of those that can be believed, and of two that have it
 // the one of the first node by name. ok is false when there is none.
 func Newest(texts map[string]string, cluster notice.Cluster, now time.Time) (newest notice.Published, ok bool, err error) {
 	var faults []error
 	for _, node := range slices.Sorted(maps.Keys(texts)) {
 		p, err := notice.ReadPublished(texts[node], cluster)
-		if err == nil && time.Unix(int64(p.Serial), 0).After(now.Add(ahead)) {
+		if err == nil && beyond(p.Serial, now) {
 			err = fmt.Errorf("%s: the serial %d is a time more than %v ahead of this machine's clock: set the clocks of both",
 				notice.PublishedKey, p.Serial, ahead)
 		}

@@ -29,10 +29,11 @@ const (
 
 // Seen is what a control plane node knows of the cluster.
 type Seen struct {
-	Nodes        []Node   // all of them
-	Heard        bool     // the API has told of them at least once
-	Routers      []string // names of the nodes with a ready router
-	RoutersHeard bool     // the API has told of them at least once
+	Nodes        []Node    // all of them
+	Heard        bool      // the API has told of them at least once
+	Last         time.Time // when it last did
+	Routers      []string  // names of the nodes with a ready router
+	RoutersHeard bool      // the API has told of them at least once
 	Former       Former
 }
 
@@ -77,8 +78,11 @@ func (w *Writer) Decide(now time.Time, s Seen) (want Wanted, again time.Duration
 	}
 	texts := Lists(s.Nodes)
 	newest, there, _ := Newest(texts, Cluster(w.plan), now) // a list that cannot be believed is none
+	if beyond(w.serial, now) {
+		w.serial = 0 // this machine's clock was ahead: nobody believes a list with the next number
+	}
 	w.serial = max(w.serial, newest.Serial)
-	_ = w.lists.Take(texts, s.Former, now) // readers log what is wrong with them
+	_ = w.lists.Take(texts, s.Former, s.Last) // readers log what is wrong with them
 	listed, _ := w.lists.Known()
 	list := Rank(w.plan, s.Nodes, s.Routers, listed)
 	due := time.Unix(int64(newest.Serial), 0).Add(renew).Sub(now)

@@ -37,6 +37,7 @@ type view struct {
 func (v view) Seen() Seen {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.seen.Last = time.Now()
 	return v.seen
 }
 

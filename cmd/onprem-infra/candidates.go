@@ -37,6 +37,7 @@ func (h candidatesHost) Seen() candidates.Seen {
 	nodes, synced := h.nodes.Known()
 	seen := candidates.Seen{Heard: synced, RoutersHeard: h.routers == nil}
 	seen.Former = formerList(h.former)
+	_, seen.Last = h.nodes.Heard()
 	if h.routers != nil {
 		seen.Routers, seen.RoutersHeard = h.routers.Ready()
 	}
