@@ -70,9 +70,11 @@ const (
 	writeHere = 2 | 1 // and search a directory
 )
 
-// access reports whether the caller may write, without writing.
+// access reports whether the caller may write, without writing, by what it may effectively do as an
+// open does: access(2) goes by its real user, who has no capabilities.
 func access(path string, mode uint32) error {
-	if err := syscall.Access(path, mode); err != nil {
+	const here, effective = -100, 0x200 // AT_FDCWD, AT_EACCESS
+	if err := syscall.Faccessat(here, path, mode, effective); err != nil {
 		return &fs.PathError{Op: "write", Path: path, Err: err}
 	}
 	return nil

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
 // written is a place below a directory, and what is asked of writing there.
@@ -98,11 +100,17 @@ func unprivileged(t *testing.T, do func() error) (err error) {
 	if os.Getuid() != 0 {
 		return do()
 	}
-	const nobody = 65534
+	return as(nobody, do)
+}
+
+const nobody = 65534
+
+// as calls a function on a thread whose real user is nobody, and whose effective one is another.
+func as(effective uintptr, do func() error) error {
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread()
-		_, _, no := syscall.RawSyscall(syscall.SYS_SETRESUID, nobody, nobody, nobody)
+		_, _, no := syscall.RawSyscall(syscall.SYS_SETRESUID, nobody, effective, effective)
 		if no != 0 {
 			done <- errors.New("no such user: " + no.Error())
 			return
@@ -110,6 +118,15 @@ func unprivileged(t *testing.T, do func() error) (err error) {
 		done <- do()
 	}()
 	return <-done
+}
+
+// TestDocument_ByEffectiveUser holds that what may be written is not refused, whoever the real user is.
+func TestDocument_ByEffectiveUser(t *testing.T) {
+	need.Root(t)
+	p := Place{Path: filepath.Join(t.TempDir(), "a.ign")}
+	if err := as(0, func() error { _, err := p.Document([]byte("text"), ours); return err }); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestTree_BelowAClosedDirectory holds that the tree's own directory need not be writable where
