@@ -22,6 +22,8 @@ func TestCertificateDirectories(t *testing.T) {
 	bad := []string{
 		"/", "/etc", "/var", "/var/lib", "/etc/kubernetes", "/usr", "/usr/bin", "/run/systemd", "/proc/1", "/sys/fs", "/dev/shm",
 		"/var/lib/kubelet", "/var/lib/kubelet/pods", "/var/lib/kubelet/pods/1/volumes",
+		"/run/podman", "/run/containerd", "/run/crio", "/var/run/onprem-infra/keepalived",
+		"/var/lib/etcd", "/var/lib/etcd/member", "/var/lib/containers/storage", "/var/lib/containerd/x",
 		"", "pki", "./pki/a", "/a/b/", "/a//b", "/a/../b", "/a/./b", "/a/b:c", "/a/b,c", "/a/b c", "/a/b/" + strings.Repeat("c", maxPath),
 	}
 	for _, dir := range Mounted() {
