@@ -113,6 +113,7 @@ func TestDaemons(t *testing.T) {
 		text := all(t)[name].Contents
 		for _, want := range []struct{ section, key, value string }{
 			{"Unit", "StartLimitIntervalSec", "0"},
+			{"Unit", "ConditionPathExists", "!/etc/kubernetes/manifests/" + manifest + ".yaml"},
 			{"Service", "ExecCondition", "/usr/bin/test ! -e /etc/kubernetes/manifests/" + manifest + ".yaml"},
 			{"Service", "Type", "notify"},
 			{"Service", "NotifyAccess", "main"},
