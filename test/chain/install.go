@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -34,8 +35,13 @@ func Source() (string, error) {
 	return filepath.Dir(strings.TrimSpace(string(out))), nil
 }
 
+// building lets one chain build at a time: two would move each other's files in bin.
+var building sync.Mutex
+
 // Build builds our programs, and the fake API server.
 func (c *Chain) Build(ctx context.Context) error {
+	building.Lock()
+	defer building.Unlock()
 	source, err := Source()
 	if err != nil {
 		return err
