@@ -82,10 +82,7 @@ e2e: export ONPREM_INFRA_REQUIRE := 1
 e2e: export ONPREM_INFRA_LONG := 1
 e2e: NEEDS := long
 e2e: setup build ## the long version: machines and clusters, their failures and their times
-	$(GO) test $(TAGS) -timeout 60m -count 1 -v ./test/e2e
-	$(GO) test $(TAGS) -timeout 10m -count 1 -v -run '^TestRandom$$' ./shared/simulate
-	$(GO) test $(TAGS) -timeout 60m -count 1 -p 1 -v -run '^TestLong' ./test/chaos ./test/clash ./test/daemons ./test/handover ./test/life ./test/kubeapi ./test/vm
-	mkdir -p $(BIN) && $(GO) test $(TAGS) -timeout 20m -count 1 -v -artifacts -outputdir $(CURDIR)/$(BIN) ./test/pages
+	@GO='$(GO)' TAGS='$(TAGS)' COREDNS='$(COREDNS)' MAKE='$(MAKE)' test/all long
 
 scars: export ONPREM_INFRA_REQUIRE := 1
 scars: export ONPREM_INFRA_SCARS := 1

@@ -32,12 +32,12 @@ func TestAll(t *testing.T) {
 		}
 	}
 	notes := filepath.Join(dir, "notes")
-	run := func(fake string) (out string, failed bool, tested []string) {
+	run := func(fake string, args ...string) (out string, failed bool, tested []string) {
 		t.Helper()
 		if err := os.WriteFile(notes, nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.CommandContext(t.Context(), "bash", "test/all")
+		cmd := exec.CommandContext(t.Context(), "bash", append([]string{"test/all"}, args...)...)
 		cmd.Dir = ".."
 		cmd.Env = append(os.Environ(), "NOTES="+notes, "GO="+fake, "TAGS=-tags remote",
 			"COREDNS=cmd/onprem-coredns", "MAKE="+filepath.Join(dir, "make"))
@@ -66,6 +66,10 @@ func TestAll(t *testing.T) {
 		if n != 1 {
 			t.Errorf("./%s is tested %d times", p.room(), n)
 		}
+	}
+	out, failed, tested = run(filepath.Join(dir, "go"), "long")
+	if last := "./test/pages"; failed || !slices.Contains(tested, "./test/e2e") || !slices.Contains(tested, last) {
+		t.Errorf("the long groups (failed: %v) test %v, want those from ./test/e2e to %s\n%s", failed, tested, last, out)
 	}
 	if out, failed, _ := run("true"); failed || strings.Contains(out, "failed:") {
 		t.Errorf("nothing fails, and it ends (failed: %v) with\n%s", failed, out)
