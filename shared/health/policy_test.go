@@ -29,3 +29,23 @@ func TestDetects(t *testing.T) {
 		}
 	}
 }
+
+// TestServerCheck_Times holds both bounds for a look that takes some time.
+func TestServerCheck_Times(t *testing.T) {
+	c := ServerCheck{Inter: 500 * time.Millisecond, FastInter: 200 * time.Millisecond, Fall: 2, Rise: 3}
+	const look = 100 * time.Millisecond
+	if got, want := c.Detects(look), 900*time.Millisecond; got != want {
+		t.Errorf("Detects(%v) = %v, want %v", look, got, want)
+	}
+	if got, want := c.Returns(look), 1200*time.Millisecond; got != want {
+		t.Errorf("Returns(%v) = %v, want %v", look, got, want)
+	}
+}
+
+// TestBootstrapAPI_Detects holds how long an API server that hangs keeps the VIP on the bootstrap
+// machine: five questions of 5 s, a second apart.
+func TestBootstrapAPI_Detects(t *testing.T) {
+	if got, want := BootstrapAPI(), (Policy{Interval: time.Second, Timeout: 5 * time.Second, Fall: 5}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
