@@ -14,6 +14,9 @@ COREDNS := cmd/onprem-coredns
 BIN := bin
 PREFIX ?= /usr/local
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GREMLINS := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
+# Rooms whose results depend on their arguments alone: any change of them is a test's to notice.
+PURE := $(addprefix shared/,vrrp plan spec keepalived haproxy corefile health addr)
 
 export CGO_ENABLED := 0
 # Hosts of a cluster may be older than this machine.
@@ -87,8 +90,9 @@ e2e: setup build ## the long version: machines and clusters, their failures and 
 scars: export ONPREM_INFRA_REQUIRE := 1
 scars: export ONPREM_INFRA_SCARS := 1
 scars: export ONPREM_INFRA_LONG := 1
-scars: setup ## bring each bug of the history back, in a copy of the tree, and see its test fail
+scars: setup ## bring each bug of the history back and see its test fail; then the mutation score
 	$(GO) test $(TAGS) -timeout 240m -count 1 -v -run Replay ./test/scars
+	@GO='$(GO)' TOOL='$(GREMLINS)' ROOMS='$(PURE)' test/mutants
 
 demo: ## the life of a cluster: bootstrap, nodes, hand-over, one rebooted, one lost
 	@test/demo/announce

@@ -104,6 +104,9 @@ func worked(t *testing.T) time.Duration {
 
 // TestBounds holds that no input of the longest length keeps the reader busy, whatever it is made of.
 func TestBounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow")
+	}
 	fill := func(head, piece string) string {
 		return head + strings.Repeat(piece, (limit-len(head)-300)/len(piece))
 	}

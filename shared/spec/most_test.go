@@ -23,6 +23,9 @@ func TestMostFindings(t *testing.T) {
 		{"a warning more", most, "  dnsVIP: 192.0.2.7\n  loadBalancer: UserManaged\n", most + 1, "c:1011:11: warning: document: and 1 more from here on: mend the first 1000"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			if tt.fields > 2*most && testing.Short() {
+				t.Skip("slow")
+			}
 			var text strings.Builder
 			text.WriteString(goodCluster)
 			for i := range tt.fields {

@@ -20,7 +20,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// asked is the environment variable that asks for the replay when its value is "1", long the one for tests that boot machines.
+// asked is the environment variable that asks for the replay when its value is "1", long the one for
+// tests that boot machines.
 const (
 	asked = "ONPREM_INFRA_SCARS"
 	long  = "ONPREM_INFRA_LONG"
@@ -29,13 +30,15 @@ const (
 // atOnce is how many defects are tried at a time, each in a copy of the tree.
 const atOnce = 2
 
-// TestReplay puts every defect in and sees its test fail, which must pass without the defect. A package that cannot be built with a defect
-// is no failing test.
+// TestReplay puts every defect in and sees the first test of its scar fail, which must pass without
+// the defect. A package that cannot be built with a defect is no failing test.
 func TestReplay(t *testing.T) {
 	if os.Getenv(asked) != "1" {
 		t.Skipf("takes minutes: make scars, or %s=1, asks for it", asked)
 	}
-	r := replay{copies: make(chan string, atOnce), clean: map[string]func() error{}}
+	r := replay{
+		copies: make(chan string, atOnce), scars: defective(t), clean: map[string]func() error{},
+	}
 	for range atOnce {
 		dir := t.TempDir()
 		if err := copyTree(dir); err != nil {
@@ -43,54 +46,58 @@ func TestReplay(t *testing.T) {
 		}
 		r.copies <- dir
 	}
-	for _, k := range keepers() {
-		r.clean[k.group()] = sync.OnceValue(func() error { return r.pass(t.Context(), k) })
+	for _, s := range r.scars {
+		test := s.Tests[0]
+		r.clean[test.group()] = sync.OnceValue(func() error { return r.pass(t.Context(), test) })
 	}
-	for _, part := range Parts() {
-		for _, s := range part.Scars {
-			for _, k := range s.Kept {
-				t.Run(fmt.Sprintf("%s %s %s", s.ID, k.Room, k.Test), func(t *testing.T) {
-					t.Parallel()
-					if k.asks() && os.Getenv(long) != "1" {
-						t.Skipf("boots a machine, or takes long: %s=1 asks for it", long)
-					}
-					took, err := r.replay(t.Context(), k)
-					if err != nil {
-						t.Fatal(err)
-					}
-					fmt.Printf("%s  %s %s: failed in %.1f s\n", s.ID, k.Room, k.Test, took.Seconds())
-				})
+	for _, s := range r.scars {
+		test := s.Tests[0]
+		t.Run(fmt.Sprintf("%s %s %s", s.ID, test.Room, test.Name), func(t *testing.T) {
+			t.Parallel()
+			if test.asks() && os.Getenv(long) != "1" {
+				t.Skipf("boots a machine, or takes long: %s=1 asks for it", long)
 			}
-		}
+			took, err := r.replay(t.Context(), test, s.Defect)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Printf("%s  %s %s: failed in %.1f s\n", s.ID, test.Room, test.Name, took.Seconds())
+		})
 	}
 }
 
-func keepers() []Keeper {
-	var all []Keeper
-	for _, part := range Parts() {
-		for _, s := range part.Scars {
-			all = append(all, s.Kept...)
+// defective are the scars that have a defect.
+func defective(t *testing.T) (all []Scar) {
+	t.Helper()
+	for _, c := range chapters(t) {
+		for _, s := range c.Scars {
+			if s.Defect.In != "" {
+				all = append(all, s)
+			}
 		}
 	}
 	return all
 }
 
-// boots says whether the test is one of a booted machine, which takes a minute and much of this one.
-func (k Keeper) boots() bool { return k.Room == "test/e2e" }
+// boots says whether the test boots a machine, which takes a minute and much of this one.
+func (k Test) boots() bool { return k.Room == "test/e2e" }
 
-// measures says whether the room's tests measure times, or have real daemons wait for each other by parts of a second, so that nothing may run
-// beside them.
-func (k Keeper) measures() bool {
-	return slices.Contains([]string{"cmd/onprem-supervise", "test/handover", "test/life", "test/podlb", "test/podvip"}, k.Room)
+// measures says whether the room's tests measure times, or have real daemons wait for each other by
+// parts of a second, so that nothing may run beside them.
+func (k Test) measures() bool {
+	return slices.Contains([]string{
+		"cmd/onprem-supervise", "test/handover", "test/life", "test/podlb", "test/podvip",
+	}, k.Room)
 }
 
 // asks says whether the test is one of those that are only run when they are asked for.
-func (k Keeper) asks() bool { return k.boots() || strings.HasPrefix(k.Test, "TestLong") }
+func (k Test) asks() bool { return k.boots() || strings.HasPrefix(k.Name, "TestLong") }
 
-// group is what runs in one go without defects: a room's tests, but each of those that boot a machine or measure times alone.
-func (k Keeper) group() string {
+// group is what runs in one go without defects: a room's tests, but each that boots a machine or
+// measures times alone.
+func (k Test) group() string {
 	if k.boots() || k.measures() {
-		return k.Room + " " + k.Test
+		return k.Room + " " + k.Name
 	}
 	return k.Room
 }
@@ -98,13 +105,14 @@ func (k Keeper) group() string {
 // replay has copies of the tree to put defects into.
 type replay struct {
 	copies chan string
+	scars  []Scar
 	clean  map[string]func() error // by group, once each
 	boots  sync.Mutex              // one machine at a time
 	quiet  sync.RWMutex            // to itself for what measures
 }
 
 // replay returns how long the test took to fail.
-func (r *replay) replay(ctx context.Context, k Keeper) (took time.Duration, err error) {
+func (r *replay) replay(ctx context.Context, k Test, d Defect) (took time.Duration, err error) {
 	if k.boots() {
 		r.boots.Lock()
 		defer r.boots.Unlock()
@@ -121,7 +129,11 @@ func (r *replay) replay(ctx context.Context, k Keeper) (took time.Duration, err 
 	}
 	dir := <-r.copies
 	defer func() { r.copies <- dir }()
-	path := filepath.Join(dir, k.Defect.File)
+	file, bad, err := d.Apply(dir)
+	if err != nil {
+		return 0, err
+	}
+	path := filepath.Join(dir, file)
 	good, err := os.ReadFile(path)
 	if err != nil {
 		return 0, err
@@ -130,35 +142,32 @@ func (r *replay) replay(ctx context.Context, k Keeper) (took time.Duration, err 
 	if err != nil {
 		return 0, err
 	}
-	bad := strings.Replace(string(good), k.Defect.Old, k.Defect.New, 1)
-	if bad == string(good) {
-		return 0, fmt.Errorf("%s has no %q", k.Defect.File, k.Defect.Old)
-	}
-	if err := os.WriteFile(path, []byte(bad), info.Mode()); err != nil {
+	if err := os.WriteFile(path, bad, info.Mode()); err != nil {
 		return 0, err
 	}
 	start := time.Now()
-	outcome, output, err := test(ctx, dir, k.Room, pattern(k.Test))
+	outcome, output, err := test(ctx, dir, k.Room, pattern(k.Name))
 	took = time.Since(start)
 	if err := errors.Join(err, os.WriteFile(path, good, info.Mode())); err != nil {
 		return 0, err
 	}
-	switch outcome[rewritten(k.Test)] {
+	switch outcome[rewritten(k.Name)] {
 	case "fail":
 		return took, nil
 	case "":
-		return 0, fmt.Errorf("the test did not run with the defect in %s; a defect must leave the code whole:\n%s", k.Defect.File, output)
+		return 0, fmt.Errorf("the test did not run: with the defect %s must build\n%s", file, output)
 	default:
-		return 0, fmt.Errorf("the test passes (%s) with the defect in %s: %q for %q\n%s", outcome[rewritten(k.Test)], k.Defect.File, k.Defect.New, k.Defect.Old, output)
+		return 0, fmt.Errorf("the test passes with the defect in %s\n%s", file, output)
 	}
 }
 
 // pass holds that a keeper and all of its group pass without a defect.
-func (r *replay) pass(ctx context.Context, one Keeper) error {
+func (r *replay) pass(ctx context.Context, one Test) error {
 	var names, functions []string
-	for _, k := range keepers() {
-		if function, _, _ := strings.Cut(k.Test, "/"); k.group() == one.group() {
-			names, functions = append(names, rewritten(k.Test)), append(functions, function)
+	for _, s := range r.scars {
+		if k := s.Tests[0]; k.group() == one.group() {
+			function, _, _ := strings.Cut(k.Name, "/")
+			names, functions = append(names, rewritten(k.Name)), append(functions, function)
 		}
 	}
 	dir := <-r.copies
@@ -166,7 +175,7 @@ func (r *replay) pass(ctx context.Context, one Keeper) error {
 	slices.Sort(functions)
 	run := "^(" + strings.Join(slices.Compact(functions), "|") + ")$"
 	if one.boots() {
-		run = pattern(one.Test) // one drill of many
+		run = pattern(one.Name) // one drill of many
 	}
 	outcome, output, err := test(ctx, dir, one.Room, run)
 	if err != nil {
@@ -180,11 +189,15 @@ func (r *replay) pass(ctx context.Context, one Keeper) error {
 	return nil
 }
 
-// test runs tests of a package and returns the outcome of each, empty for one that has not begun, and the end of what was said.
-func test(ctx context.Context, dir, room, run string) (outcome map[string]string, output string, err error) {
+// test runs tests of a package and returns the outcome of each, empty for one that has not
+// begun, and the end of the output.
+func test(ctx context.Context, dir, room, run string) (
+	outcome map[string]string, output string, err error,
+) {
 	ctx, cancel := context.WithTimeout(ctx, 25*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", "test", "-tags", "remote", "-vet", "off", "-count", "1", "-timeout", limit(room), "-json", "-run", run, "./"+room)
+	cmd := exec.CommandContext(ctx, "go", "test", "-tags", "remote", "-vet", "off", "-count", "1",
+		"-timeout", limit(room), "-json", "-run", run, "./"+room)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), need.Require+"=1", "CGO_ENABLED=0", asked+"=0")
 	var said bytes.Buffer
@@ -217,9 +230,9 @@ func test(ctx context.Context, dir, room, run string) (outcome map[string]string
 // limit is how long the tests of a room may take: one that hangs with a defect fails by it.
 func limit(room string) string {
 	switch {
-	case (Keeper{Room: room}).boots():
+	case (Test{Room: room}).boots():
 		return "20m"
-	case (Keeper{Room: room}).measures(), room == "test/envelopes": // where our image is built, twice
+	case (Test{Room: room}).measures(), room == "test/envelopes": // where our image is built, twice
 		return "6m"
 	}
 	return "3m"

@@ -12,43 +12,64 @@ import (
 	"testing"
 )
 
-// root is the module's directory.
-const root = "../.."
+const (
+	root  = "../.." // the module's directory
+	table = "TABLE.md"
+)
 
-// TestComplete holds that every scar of every chapter has one entry, in order, and that no entry says nothing.
+// history is how many scars of each kind the history of the former systems has: none is lost.
+var history = map[string]int{"K": 66, "H": 25, "D": 16, "N": 26, "R": 18, "P": 9, "B": 9, "W": 38}
+
+func chapters(t *testing.T) []Chapter {
+	t.Helper()
+	all, err := Read(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestComplete holds that the scars of each kind are numbered from 1 without a gap, that all of the
+// history is there, and that each scar has tests or a reason for having none.
 func TestComplete(t *testing.T) {
-	for _, part := range Parts() {
-		var ids []string
-		for _, s := range part.Scars {
-			ids = append(ids, s.ID)
-			if s.Was == "" || len(s.Kept) == 0 && s.Open == "" {
-				t.Errorf("%s says nothing: name what it was, and its tests or why there are none", s.ID)
+	have := map[string]int{}
+	for _, c := range chapters(t) {
+		for _, s := range c.Scars {
+			kind, text, _ := strings.Cut(s.ID, "-")
+			have[kind]++
+			if number, err := strconv.Atoi(text); err != nil || number != have[kind] {
+				t.Errorf("%s: want %s-%02d", s.ID, kind, have[kind])
 			}
-			if strings.Contains(s.Was+s.Open, "\n") {
-				t.Errorf("%s has more than a line to say", s.ID)
+			if s.Was == "" || len(s.Tests) == 0 && s.Open == "" {
+				t.Errorf("%s: name what it was, and its tests or why there are none", s.ID)
+			}
+			if s.Defect.In != "" && len(s.Tests) == 0 {
+				t.Errorf("%s: a defect without a test", s.ID)
 			}
 		}
-		if !slices.Equal(ids, part.IDs) {
-			t.Errorf("part %s has entries for\n%v\nwant\n%v", part.Title, ids, part.IDs)
+	}
+	for kind, count := range history {
+		if have[kind] != count {
+			t.Errorf("%d scars of kind %s, the history has %d", have[kind], kind, count)
 		}
 	}
 }
 
-// TestNamed holds that each test that is named exists, and each subtest in some text of its package.
+// TestNamed holds that each named test exists, and each subtest in some text of its package.
 func TestNamed(t *testing.T) {
 	known := map[string]tests{}
-	for _, part := range Parts() {
-		for _, s := range part.Scars {
-			for _, k := range s.Kept {
-				if _, ok := known[k.Room]; !ok {
-					known[k.Room] = testsOf(t, k.Room)
+	for _, c := range chapters(t) {
+		for _, s := range c.Scars {
+			for _, test := range s.Tests {
+				if _, ok := known[test.Room]; !ok {
+					known[test.Room] = testsOf(t, test.Room)
 				}
-				function, sub, _ := strings.Cut(k.Test, "/")
-				if !slices.Contains(known[k.Room].functions, function) {
-					t.Errorf("%s: there is no %s in %s", s.ID, function, k.Room)
+				function, sub, _ := strings.Cut(test.Name, "/")
+				if !slices.Contains(known[test.Room].functions, function) {
+					t.Errorf("%s: there is no %s in %s", s.ID, function, test.Room)
 				}
-				if sub != "" && !slices.Contains(known[k.Room].texts, sub) {
-					t.Errorf("%s: no test in %s is called %q", s.ID, k.Room, sub)
+				if sub != "" && !slices.Contains(known[test.Room].texts, sub) {
+					t.Errorf("%s: no test in %s is called %q", s.ID, test.Room, sub)
 				}
 			}
 		}
@@ -58,7 +79,7 @@ func TestNamed(t *testing.T) {
 // tests are what a package's test files hold.
 type tests struct {
 	functions []string
-	texts     []string // every string literal, and the names of the files that tests may be called after
+	texts     []string // string literals, and names of files that tests may have
 }
 
 func testsOf(t *testing.T, room string) (found tests) {
@@ -96,27 +117,24 @@ func testsOf(t *testing.T, room string) (found tests) {
 	return found
 }
 
-// TestDefects holds that each defect can still be put in, in one place only.
+// TestDefects holds that each defect has its place, changes something and is of the product.
 func TestDefects(t *testing.T) {
-	for _, part := range Parts() {
-		for _, s := range part.Scars {
-			for _, k := range s.Kept {
-				d := k.Defect
-				text, err := os.ReadFile(filepath.Join(root, d.File))
-				if err != nil {
-					t.Errorf("%s: %v", s.ID, err)
-					continue
-				}
-				if n := strings.Count(string(text), d.Old); d.Old == "" || n != 1 {
-					t.Errorf("%s: %s has %q %d times, want once: the defect must follow the code", s.ID, d.File, d.Old, n)
-				}
-				if d.Old == d.New {
-					t.Errorf("%s: the defect in %s changes nothing", s.ID, d.File)
-				}
-				if strings.HasSuffix(d.File, "_test.go") {
-					t.Errorf("%s: %s is a test: a defect belongs into what is tested", s.ID, d.File)
-				}
-			}
+	all := defective(t)
+	if len(all) == 0 {
+		t.Error("no scar has a defect")
+	}
+	for _, s := range all {
+		file, text, err := s.Defect.Apply(root)
+		if err != nil {
+			t.Errorf("%s: %v", s.ID, err)
+			continue
+		}
+		good, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(good) == string(text) {
+			t.Errorf("%s: the defect in %s changes nothing", s.ID, file)
 		}
 	}
 }

@@ -1,57 +1,55 @@
 package scars
 
 import (
-	"flag"
 	"fmt"
 	"os"
-	"slices"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write TABLE.md anew")
-
-const table = "TABLE.md"
-
-// TestTable holds TABLE.md, which is for people, to the entries.
-func TestTable(t *testing.T) {
-	want := render()
-	if *update {
-		if err := os.WriteFile(table, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
+// write writes a table and returns its path.
+func write(t *testing.T, rows ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), table)
+	head := []string{"# Scars", "", "Text.", "", "## First", "", columns, "|---|---|---|---|---|"}
+	text := strings.Join(append(head, rows...), "\n") + "\n"
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
 	}
-	if have, err := os.ReadFile(table); err != nil || string(have) != want {
-		t.Errorf("%s is not what the entries say (%v): run go test ./test/scars -run Table -update", table, err)
+	return path
+}
+
+func TestRead(t *testing.T) {
+	got, err := Read(write(t,
+		"| A-01 | Broke. | `a/b` TestOne<br>`c` TestTwo/x \\| y | `replace a/b.T.f 2 \"x y\"` | |",
+		"| A-02 | Other. | | | Why not. |"))
+	want := []Chapter{{Title: "First", Scars: []Scar{
+		{ID: "A-01", Was: "Broke.", Tests: []Test{{"a/b", "TestOne"}, {"c", "TestTwo/x | y"}},
+			Defect: Defect{In: "a/b.T.f", Operator: Replace, Node: 2, Value: `"x y"`}},
+		{ID: "A-02", Was: "Other.", Open: "Why not."},
+	}}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v (%v), want %+v", got, err, want)
 	}
 }
 
-func render() string {
-	var b strings.Builder
-	b.WriteString("# Scars and the tests that keep them\n\n")
-	b.WriteString("Generated from the entries of this package by `go test ./test/scars -run Table -update`. `make scars` puts each test's defect into a\n")
-	b.WriteString("copy of the tree and sees the test fail.\n")
-	for _, part := range Parts() {
-		held := 0
-		for _, s := range part.Scars {
-			if len(s.Kept) > 0 {
-				held++
-			}
-		}
-		fmt.Fprintf(&b, "\n## %s\n\n%d of %d are kept.\n\n| Scar | What it was | Kept by | Not kept, and why |\n|---|---|---|---|\n", part.Title, held, len(part.Scars))
-		for _, s := range part.Scars {
-			var tests []string
-			for _, k := range s.Kept {
-				if test := cell(fmt.Sprintf("`%s` %s", k.Room, k.Test)); !slices.Contains(tests, test) {
-					tests = append(tests, test)
-				}
-			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", s.ID, cell(s.Was), strings.Join(tests, "<br>"), cell(s.Open))
+func TestRead_Refused(t *testing.T) {
+	for row, want := range map[string]string{
+		"| A-01 | Broke. | | |":                              "4 cells",
+		"| A-01 | a | b | `a` TestOne | | |":                 "6 cells",
+		"| A-01 | Broke. | TestOne | | |":                    "want `ROOM` TestName",
+		"| A-01 | Broke. | `a` TestOne | `drop a.f` | |":     "OPERATOR DECLARATION NODE",
+		"| A-01 | Broke. | `a` TestOne | `drop a.f x` | |":   "a number",
+		"| A-01 | Broke. | `a` TestOne | `drop a.f 1 x` | |": "takes no value",
+		"| A-01 | Broke. | `a` TestOne | `omit a.f 1` | |":   "takes a value",
+		"| A-01 | Broke. | `a` TestOne | `spoil a.f 1` | |":  "no operator",
+	} {
+		_, err := Read(write(t, row))
+		text := fmt.Sprint(err)
+		if !strings.Contains(text, want) || !strings.Contains(text, table+":9: ") {
+			t.Errorf("%s: %v, want line 9 and %q", row, err, want)
 		}
 	}
-	return b.String()
 }
-
-// cell is a text that does not end its cell.
-func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
