@@ -45,7 +45,8 @@ func TestTroubles_Clean(t *testing.T) {
 			}
 			tt.kill(s)
 			s.untilLogged(tt.logged, 2*time.Second)
-			time.Sleep(1500 * time.Millisecond)
+			s.untilLogged(`task="write the status"`, 10*time.Second)
+			time.Sleep(time.Second)
 			if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, &normal, nil); err != nil {
 				t.Fatal(err)
 			}
