@@ -65,7 +65,7 @@ type law struct {
 
 // leaves need nothing but the standard library and a leaf below them, so every other room may use them.
 var leaves = []string{
-	"shared/addr", "shared/advert", "shared/asset", "shared/clash", "shared/container", "shared/health", "shared/journal", "shared/metrics", "shared/near", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/role",
+	"shared/addr", "shared/advert", "shared/asset", "shared/clash", "shared/container", "shared/health", "shared/journal", "shared/metrics", "shared/near", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role",
 	"shared/supervised", "shared/judge", "shared/vrrp",
 }
 
@@ -86,6 +86,7 @@ var laws = []law{
 	{room: "shared/port", why: "leaf"},
 	{room: "shared/record", why: "leaf"},
 	{room: "shared/redirect", own: []string{"shared/port"}, why: "leaf"},
+	{room: "shared/release", own: []string{"shared/health"}, why: "leaf"},
 	{room: "shared/role", why: "leaf"},
 	{room: "shared/supervised", why: "leaf"},
 	{room: "shared/judge", own: []string{"shared/clash", "shared/vrrp"}, why: "leaf"},

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/release"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -79,7 +80,7 @@ func TestApplyRelease(t *testing.T) {
 	if err := turn(t, r); err != nil {
 		t.Fatal(err)
 	}
-	h.verdict = &Verdict{Why: "the local API is gone"}
+	h.verdict = &release.Verdict{Why: "the local API is gone"}
 	if err := turn(t, r); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/release"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -29,7 +30,7 @@ func TestClosed(t *testing.T) {
 		p := compile(t, func(c *spec.Cluster) { dual(c); c.Timing = tt.profile })
 		d, _ := New(p, "", nil, nil, nil, nil, time.Now).Decide(Snapshot{
 			At: time.Now(), Links: links("192.0.2.10/24", "2001:db8::10/64"), Nodes: tt.nodes,
-			Verdict: Verdict{Hold: true},
+			Verdict: release.Verdict{Hold: true},
 		})
 		if len(d.Config.Instances) != 2 {
 			t.Fatalf("%s: %+v", tt.name, d.Config.Instances)

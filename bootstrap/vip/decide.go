@@ -13,6 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/release"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -27,7 +28,7 @@ type Snapshot struct {
 	At      time.Time
 	Links   addr.Snapshot
 	Nodes   []addr.Node
-	Verdict Verdict
+	Verdict release.Verdict
 	Claims  map[netip.Addr]Claim // on API VIPs, but for those that are settled or free
 	Started []vrrp.InstanceName
 	Air     clash.Air // only where it decides who may start

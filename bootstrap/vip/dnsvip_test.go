@@ -8,6 +8,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
+	"github.com/onprem-infra/onprem-infra/shared/release"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -32,7 +33,7 @@ func TestDNSVIP(t *testing.T) {
 	if d, _ := r.Decide(seen); len(d.Taken) != 1 || len(d.Config.Instances) != 1 {
 		t.Errorf("held by another host: %q, %+v", d.Taken, d.Config.Instances)
 	}
-	seen.Claims, seen.Verdict = nil, Verdict{Why: "the API is gone"}
+	seen.Claims, seen.Verdict = nil, release.Verdict{Why: "the API is gone"}
 	if d, _ := r.Decide(seen); !d.Released || len(d.Config.Instances) != 0 {
 		t.Errorf("after the hand-over: %+v", d)
 	}

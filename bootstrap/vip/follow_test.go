@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/release"
 )
 
 // on is a machine on which the link of that name, and none else, has the addresses.
@@ -23,7 +24,7 @@ func TestInstanceFollowsItsAddress(t *testing.T) {
 	r, h, d, _ := room(t, nil)
 	now := time.Now()
 	r.now = func() time.Time { return now }
-	h.verdict = &Verdict{Hold: true, Why: "the local API is gone, which may be a restart"}
+	h.verdict = &release.Verdict{Hold: true, Why: "the local API is gone, which may be a restart"}
 	for _, step := range []struct {
 		name  string
 		after time.Duration

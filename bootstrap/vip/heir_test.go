@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
-	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -48,22 +47,5 @@ func TestHeirs(t *testing.T) {
 				t.Errorf("Heirs() = %q, want %q", got, tt.want)
 			}
 		})
-	}
-}
-
-func TestHeirAmong(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		seen []health.API
-		want Heir
-	}{
-		{name: "nobody", want: NoHeir},
-		{name: "none is ready", seen: []health.API{health.Gone, health.NotReady, health.ShuttingDown, health.Unknown}, want: NoHeir},
-		{name: "one is ready", seen: []health.API{health.Gone, health.Untrusted, health.Ready}, want: ReadyHeir},
-		{name: "one serves somebody else's certificate", seen: []health.API{health.Gone, health.Untrusted}, want: DoubtedHeir},
-	} {
-		if got := HeirAmong(tt.seen); got != tt.want {
-			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
-		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/release"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -22,7 +23,7 @@ import (
 type fakeHost struct {
 	links    addr.Snapshot
 	nodes    []addr.Node
-	verdict  *Verdict
+	verdict  *release.Verdict
 	claims   map[netip.Addr]Claim
 	status   supervised.Status
 	proposed [][]byte
@@ -56,9 +57,9 @@ func (h *fakeHost) Start(instances []vrrp.InstanceName) error {
 func (h *fakeHost) Links() (addr.Snapshot, error) { return h.links, nil }
 func (h *fakeHost) Nodes() []addr.Node            { return h.nodes }
 
-func (h *fakeHost) Verdict(context.Context) (Verdict, error) {
+func (h *fakeHost) Verdict(context.Context) (release.Verdict, error) {
 	if h.verdict == nil {
-		return Verdict{}, context.Canceled
+		return release.Verdict{}, context.Canceled
 	}
 	return *h.verdict, nil
 }
@@ -172,7 +173,7 @@ func behindRouter() addr.Snapshot {
 var (
 	foreign = Claim{Holder: Stranger{Link: "enp1s0", MAC: "02:00:5e:00:53:0b"}}
 
-	hold = Verdict{Hold: true, Why: "the local API is ready"}
+	hold = release.Verdict{Hold: true, Why: "the local API is ready"}
 	host = []string{"192.0.2.10/24", "2001:db8::10/64"}
 )
 
@@ -189,7 +190,7 @@ func TestDecide(t *testing.T) {
 		change    func(*spec.Cluster)
 		links     addr.Snapshot
 		nodes     []addr.Node
-		verdict   Verdict
+		verdict   release.Verdict
 		claims    map[netip.Addr]Claim
 		run       bool
 		instances []string // VIP, interface, source, peers
@@ -226,7 +227,7 @@ func TestDecide(t *testing.T) {
 			instances: []string{"2001:db8::5 enp1s0 2001:db8::10 [ff02::12]"}, why: []string{"API is ready", "192.0.2.5 is held by another host", "2001:db8::5 on enp1s0"}},
 		{name: "a VIP in no network of this machine", links: behindRouter(), verdict: hold, run: true,
 			instances: []string{"192.0.2.5 enp1s0 198.51.100.10 [224.0.0.18]"}, why: []string{"API is ready", "nobody can be asked whether another host holds it"}},
-		{name: "released", links: links(host...), nodes: masters, verdict: Verdict{Why: "the local API is gone"}, why: []string{"the local API is gone"}},
+		{name: "released", links: links(host...), nodes: masters, verdict: release.Verdict{Why: "the local API is gone"}, why: []string{"the local API is gone"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -299,7 +300,7 @@ func TestDecideRidesOverAnAddressThatIsReplaced(t *testing.T) {
 		{after: 3 * addressGap, links: host, want: 0}, // a verdict to release does not wait
 		{after: 3 * addressGap, links: nil, hold: true, want: 0},
 	} {
-		d, _ := r.Decide(Snapshot{At: at.Add(step.after), Links: links(step.links...), Verdict: Verdict{Hold: step.hold}})
+		d, _ := r.Decide(Snapshot{At: at.Add(step.after), Links: links(step.links...), Verdict: release.Verdict{Hold: step.hold}})
 		if got := len(d.Config.Instances); got != step.want || d.Run != (step.want > 0) || d.Released == step.hold {
 			t.Errorf("after %v with %v, hold %v: %d instances, run %v, released %v; want %d", step.after, step.links, step.hold, got, d.Run, d.Released, step.want)
 		}
@@ -310,7 +311,7 @@ func TestDecideRidesOverAnAddressThatIsReplaced(t *testing.T) {
 // be the reason of. The VIP follows at once, with the peers that were known, and is dropped in time when there is nowhere to follow to.
 func TestDecideMovesWithoutTheAPI(t *testing.T) {
 	r, _, _, _ := room(t, nil)
-	away := Verdict{Hold: true, Why: "the local API is gone, which may be a restart"}
+	away := release.Verdict{Hold: true, Why: "the local API is gone, which may be a restart"}
 	bridge := links(host...)
 	bridge.Links[0].Index, bridge.Links[0].Name = 7, "br-ex"
 	at := time.Now()
@@ -319,7 +320,7 @@ func TestDecideMovesWithoutTheAPI(t *testing.T) {
 		after   time.Duration
 		links   addr.Snapshot
 		nodes   []addr.Node
-		verdict Verdict
+		verdict release.Verdict
 		want    string // interface and peers
 	}{
 		{name: "before", links: links(host...), nodes: []addr.Node{master("m0", "192.0.2.11")}, verdict: hold, want: "enp1s0 192.0.2.11"},

@@ -16,6 +16,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/release"
 )
 
 // slowest is the longest that a command to the container engine takes here.
@@ -60,16 +61,18 @@ type watchedHost struct {
 	watch *Watch
 }
 
-func (h watchedHost) Verdict(ctx context.Context) (Verdict, error) { return h.watch.Verdict(ctx) }
+func (h watchedHost) Verdict(ctx context.Context) (release.Verdict, error) {
+	return h.watch.Verdict(ctx)
+}
 
 // drive turns the real Watch, Room and loop in virtual time, while the API does what the flips say, and returns the daemon and the last verdict
 // once every command has had its time.
-func drive(t *testing.T, p plan.Plan, seed uint64, flips []time.Duration) (d *slowDaemon, last Verdict) {
+func drive(t *testing.T, p plan.Plan, seed uint64, flips []time.Duration) (d *slowDaemon, last release.Verdict) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ready, wake := new(atomic.Bool), loop.NewWake()
 		ready.Store(true)
-		watch := NewWatch(Release{}, flipped{ready}, func(Memory) error { return nil }, wake)
+		watch := NewWatch(release.State{}, flipped{ready}, func(release.Memory) error { return nil }, wake)
 		h := watchedHost{&fakeHost{links: links(host...), nodes: []addr.Node{master("m0", "192.0.2.11"), master("m1", "192.0.2.12")}}, watch}
 		d = &slowDaemon{random: rand.New(rand.NewPCG(seed, 38))}
 		r := New(p, "made by a test", nil, h, d, &heard{}, time.Now)
@@ -105,8 +108,8 @@ func (f flipped) API(context.Context) health.API {
 	return health.Gone
 }
 
-func (flipped) Ironic(context.Context) bool { return false }
-func (flipped) Heir(context.Context) Heir   { return NoHeir }
+func (flipped) Ironic(context.Context) bool       { return false }
+func (flipped) Heir(context.Context) release.Heir { return release.NoHeir }
 
 // TestCommandsAreSerialised holds K-38: whatever the verdicts do while a command is at work, commands never overlap, and what stands in the end
 // is the last verdict. keepalived is not asked to reload while it stops, and nothing waits for a time that was guessed.

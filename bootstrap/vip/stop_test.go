@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/release"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -42,7 +43,7 @@ func TestStopMatrix(t *testing.T) {
 					w := newWorld(t, tt.doubted)
 					w.set(ironicAt, ironic)
 					w.set(masterAt, tt.heir)
-					got := watched(t, w, Release{}, 5*time.Minute, func() {
+					got := watched(t, w, release.State{}, 5*time.Minute, func() {
 						time.Sleep(fault)
 						if asked, dials := w.asked(ironicAt); asked+dials > 0 {
 							t.Errorf("Ironic was asked %d times by %d connections while the API was ready", asked, dials)
@@ -115,7 +116,7 @@ func TestStopStories(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, false)
 				w.set(apiAt, tt.first)
-				got := watched(t, w, Release{}, tt.until, func() {
+				got := watched(t, w, release.State{}, tt.until, func() {
 					begin := time.Now()
 					for _, step := range tt.steps {
 						time.Sleep(step.at - time.Since(begin))
@@ -134,7 +135,7 @@ func TestStopReadyDoesNotWaitForIronic(t *testing.T) {
 		w := newWorld(t, false)
 		w.set(ironicAt, hung)
 		ctx, cancel := context.WithCancel(t.Context())
-		watch := NewWatch(Release{}, w, func(Memory) error { return nil }, make(chan struct{}, 1))
+		watch := NewWatch(release.State{}, w, func(release.Memory) error { return nil }, make(chan struct{}, 1))
 		done := make(chan error)
 		go func() { done <- watch.Run(ctx) }()
 		time.Sleep(10*time.Second + time.Second/2)
@@ -159,7 +160,7 @@ func TestStopAsksLittle(t *testing.T) {
 		w.set(ironicAt, serves)
 		const looked = 2 * time.Hour
 		before := 0
-		equalEvents(t, watched(t, w, Release{}, looked, func() {
+		equalEvents(t, watched(t, w, release.State{}, looked, func() {
 			time.Sleep(time.Minute + time.Second/2)
 			before = runtime.NumGoroutine()
 			time.Sleep(looked - 2*time.Minute)
@@ -209,7 +210,7 @@ func TestStopKeepsThePlansWord(t *testing.T) {
 				w := newWorld(t, false)
 				w.set(ironicAt, tt.ironic)
 				w.set(masterAt, serves)
-				events := watched(t, w, Release{}, time.Minute, func() { time.Sleep(fault); w.set(apiAt, tt.api) })
+				events := watched(t, w, release.State{}, time.Minute, func() { time.Sleep(fault); w.set(apiAt, tt.api) })
 				if len(events) != 2 {
 					t.Fatalf("%s: %v", tt.bound, events)
 				}

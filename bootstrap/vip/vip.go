@@ -28,6 +28,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/release"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -50,7 +51,7 @@ type Host interface {
 	// Keep keeps control plane nodes for the next start of this program.
 	Keep(nodes []addr.Node) error
 	// Verdict is the last word of the stop logic, and waits for its first.
-	Verdict(ctx context.Context) (Verdict, error)
+	Verdict(ctx context.Context) (release.Verdict, error)
 	// Claims is how it stands with the API VIPs that are not settled, and waits for the first word.
 	Claims(ctx context.Context) (map[netip.Addr]Claim, error)
 	// Status is what the supervisor last said; the zero Status when it has said nothing.

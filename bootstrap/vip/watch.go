@@ -9,6 +9,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/release"
 )
 
 // Prober looks at what the VIP is held for. All calls are bounded in time by themselves, end at once with their context, and may be made
@@ -16,38 +17,37 @@ import (
 type Prober interface {
 	API(ctx context.Context) health.API
 	Ironic(ctx context.Context) bool
-	Heir(ctx context.Context) Heir
+	Heir(ctx context.Context) release.Heir
 }
 
 // Watch runs the stop logic in real time and keeps its last word for the loop.
 type Watch struct {
 	prober   Prober
-	remember func(Memory) error // keeps what later starts of this program must know
-	wake     chan<- struct{}    // asks for a round when the verdict changes
+	remember func(release.Memory) error // keeps what later starts of this program must know
+	wake     chan<- struct{}            // asks for a round when the verdict changes
 
-	release    Release // where it starts, and then where it is; Run's alone
-	unready    bool    // what the last look found; Run's alone
-	remembered Memory  // of release, or of what it was when that could last be kept
+	state      release.State  // where it starts, and then where it is; Run's alone
+	remembered release.Memory // of state, or of what it was when that could last be kept
 
 	looked  chan struct{} // closed after the first look
-	verdict atomic.Pointer[Verdict]
+	verdict atomic.Pointer[release.Verdict]
 }
 
-// NewWatch makes a watch that goes on from release.
-func NewWatch(release Release, prober Prober, remember func(Memory) error, wake chan<- struct{}) *Watch {
+// NewWatch makes a watch that goes on from a state.
+func NewWatch(state release.State, prober Prober, remember func(release.Memory) error, wake chan<- struct{}) *Watch {
 	return &Watch{
 		prober: prober, remember: remember, wake: wake,
-		release: release, remembered: release.Memory(), looked: make(chan struct{}),
+		state: state, remembered: state.Memory(), looked: make(chan struct{}),
 	}
 }
 
 // Verdict is the last word. Before the first it waits for it: to hold the VIP and to have given it up are equally wrong then.
-func (w *Watch) Verdict(ctx context.Context) (Verdict, error) {
+func (w *Watch) Verdict(ctx context.Context) (release.Verdict, error) {
 	select {
 	case <-w.looked:
 		return *w.verdict.Load(), nil
 	case <-ctx.Done():
-		return Verdict{}, ctx.Err()
+		return release.Verdict{}, ctx.Err()
 	}
 }
 
@@ -60,14 +60,14 @@ func (w *Watch) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil // a probe that was cut short says nothing
 		}
-		next, verdict := w.release.Next(look)
+		next, verdict := w.state.Next(look)
 		old := w.verdict.Swap(&verdict)
 		if old == nil {
 			close(w.looked)
 		} else if *old != verdict {
 			loop.Wake(w.wake)
 		}
-		w.release = next
+		w.state = next
 		if memory := next.Memory(); memory != w.remembered {
 			if err := w.remember(memory); err != nil {
 				return fmt.Errorf("remember what the API was: %w", err)
@@ -83,19 +83,19 @@ func (w *Watch) Run(ctx context.Context) error {
 }
 
 // look asks the API, and what else the decision depends on now: once the VIP has been given up, only the API brings it back.
-func (w *Watch) look(ctx context.Context) (l Look) {
-	if w.release.phase == released {
+func (w *Watch) look(ctx context.Context) (l release.Observation) {
+	if w.state.Released() {
 		l.API = w.prober.API(ctx)
 	} else {
 		l = w.weigh(ctx)
 	}
-	l.At, w.unready = time.Now(), l.API != health.Ready
+	l.At = time.Now()
 	return l
 }
 
 // weigh asks the API. A ready one answers in milliseconds, and Ironic is left alone; once an answer is late or bad, Ironic is asked beside
 // it, so that two servers that hang cost one timeout, and a ready API is never kept waiting for an Ironic that hangs.
-func (w *Watch) weigh(ctx context.Context) (l Look) {
+func (w *Watch) weigh(ctx context.Context) (l release.Observation) {
 	var asked sync.WaitGroup
 	defer asked.Wait()
 	ctx, cancel := context.WithCancel(ctx)
@@ -103,8 +103,8 @@ func (w *Watch) weigh(ctx context.Context) (l Look) {
 	api, ironic := make(chan health.API, 1), make(chan bool, 1)
 	asked.Go(func() { api <- w.prober.API(ctx) })
 	answered := false
-	if !w.unready {
-		late := time.NewTimer(health.BootstrapAPI().Late())
+	if after := w.state.IronicAfter(); after > 0 {
+		late := time.NewTimer(after)
 		defer late.Stop()
 		select {
 		case l.API = <-api:

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/release"
 )
 
 // prober answers from a schedule: what the API is from each second on.
@@ -32,7 +33,7 @@ func (p *prober) Ironic(ctx context.Context) bool {
 	return p.ironic != nil && p.ironic(time.Since(p.start))
 }
 
-func (p *prober) Heir(context.Context) Heir { return NoHeir }
+func (p *prober) Heir(context.Context) release.Heir { return release.NoHeir }
 
 func (p *prober) pause(ctx context.Context) {
 	select {
@@ -51,11 +52,11 @@ func readyUntil(end time.Duration) func(time.Duration) health.API {
 }
 
 // run starts a Watch in virtual time and returns a way to read its verdict after a while.
-func run(t *testing.T, p *prober) (w *Watch, remembered *[]Memory) {
+func run(t *testing.T, p *prober) (w *Watch, remembered *[]release.Memory) {
 	t.Helper()
 	p.start = time.Now()
-	remembered = new([]Memory)
-	w = NewWatch(Release{}, p, func(m Memory) error { *remembered = append(*remembered, m); return nil }, make(chan struct{}, 1))
+	remembered = new([]release.Memory)
+	w = NewWatch(release.State{}, p, func(m release.Memory) error { *remembered = append(*remembered, m); return nil }, make(chan struct{}, 1))
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- w.Run(ctx) }()
@@ -89,7 +90,7 @@ func TestWatchGivesUpAfterFiveSeconds(t *testing.T) {
 		holds(t, w, true)
 		time.Sleep(time.Second)
 		holds(t, w, false)
-		if want := []Memory{{SeenReady: true, Holding: true}, {SeenReady: true}}; !slices.Equal(*remembered, want) {
+		if want := []release.Memory{{SeenReady: true, Holding: true}, {SeenReady: true}}; !slices.Equal(*remembered, want) {
 			t.Errorf("remembered %+v, want %+v", *remembered, want)
 		}
 	})
@@ -134,7 +135,7 @@ func TestWatchRememberFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &prober{api: readyUntil(time.Hour), start: time.Now()}
 		full, tries := errors.New("no space left"), 0
-		w := NewWatch(Release{}, p, func(Memory) error { tries++; return full }, make(chan struct{}, 1))
+		w := NewWatch(release.State{}, p, func(release.Memory) error { tries++; return full }, make(chan struct{}, 1))
 		for range 2 {
 			if err := w.Run(t.Context()); err == nil || err.Error() != "remember what the API was: no space left" {
 				t.Errorf("error %v", err)

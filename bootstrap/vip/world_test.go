@@ -22,6 +22,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/release"
 )
 
 // mode is how a server behaves.
@@ -169,9 +170,11 @@ func (w *world) ask(ctx context.Context, address string) health.API {
 	return state
 }
 
-func (w *world) API(ctx context.Context) health.API      { return w.ask(ctx, apiAt) }
-func (w *world) Ironic(ctx context.Context) bool         { return w.ironic.Probe(ctx) == nil }
-func (w *world) Heir(ctx context.Context) Heir           { return HeirAmong([]health.API{w.ask(ctx, masterAt)}) }
+func (w *world) API(ctx context.Context) health.API { return w.ask(ctx, apiAt) }
+func (w *world) Ironic(ctx context.Context) bool    { return w.ironic.Probe(ctx) == nil }
+func (w *world) Heir(ctx context.Context) release.Heir {
+	return release.HeirAmong([]health.API{w.ask(ctx, masterAt)})
+}
 func (w *world) set(address string, m mode)              { w.servers[address].set(m) }
 func (w *world) asked(address string) (asked, dials int) { return w.servers[address].counts() }
 
@@ -206,12 +209,12 @@ type event struct {
 }
 
 // watched runs the real Watch on a world until ctx ends, and returns what its verdicts said, from the first on.
-func watched(t *testing.T, w *world, release Release, within time.Duration, script func()) []event {
+func watched(t *testing.T, w *world, from release.State, within time.Duration, script func()) []event {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
 	start, wake := time.Now(), make(chan struct{}, 1)
-	watch := NewWatch(release, w, func(Memory) error { return nil }, wake)
+	watch := NewWatch(from, w, func(release.Memory) error { return nil }, wake)
 	var running sync.WaitGroup
 	defer running.Wait()
 	running.Go(func() {

@@ -14,10 +14,11 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/release"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-var yielding = Verdict{Yield: true, Why: "the local API announces its shutdown and a master is ready"}
+var yielding = release.Verdict{Yield: true, Why: "the local API announces its shutdown and a master is ready"}
 
 // TestYield hands the VIP over and takes it back: the container runs until the supervisor says that it has left, and the cluster knows of this
 // machine until then.
@@ -33,7 +34,7 @@ func TestYield(t *testing.T) {
 	r.now = func() time.Time { return clock }
 	for _, step := range []struct {
 		name      string
-		verdict   Verdict
+		verdict   release.Verdict
 		status    supervised.Status
 		after     time.Duration
 		leaves    bool
@@ -46,7 +47,7 @@ func TestYield(t *testing.T) {
 		{name: "has left", verdict: yielding, status: asked(0, supervised.Left), leaves: true, stops: 1},
 		{name: "K-35: the API is back", verdict: hold, status: asked(0, supervised.Left), published: own},
 		{name: "is asked again, a while later", verdict: yielding, status: asked(7, ""), leaves: true, published: own, after: time.Hour},
-		{name: "K-34: the API is gone meanwhile", verdict: Verdict{Why: "the local API is gone, the VIP has been given up"}, status: asked(7, supervised.Asked), leaves: true, stops: 1},
+		{name: "K-34: the API is gone meanwhile", verdict: release.Verdict{Why: "the local API is gone, the VIP has been given up"}, status: asked(7, supervised.Asked), leaves: true, stops: 1},
 		{name: "holds once more", verdict: hold, status: asked(7, ""), published: own},
 		{name: "is asked, and hangs", verdict: yielding, status: asked(7, ""), leaves: true, published: own},
 		{name: "has had its time", verdict: yielding, status: asked(7, ""), leaves: true, stops: 1, after: yieldBound},

@@ -15,6 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/release"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -39,17 +40,17 @@ func (m memory) settled() string { return filepath.Join(m.state, "settled-vips.j
 func (m memory) holding() string { return filepath.Join(m.run, "holding") }
 
 // release is where the stop logic goes on.
-func (m memory) release() (vip.Release, error) {
+func (m memory) release() (release.State, error) {
 	seen, err := exists(m.apiSeen())
 	if err != nil || !seen {
-		return vip.Release{}, err
+		return release.State{}, err
 	}
 	held, err := exists(m.holding())
-	return vip.Resume(held), err
+	return release.Resume(held), err
 }
 
 // remember keeps what release reads.
-func (m memory) remember(r vip.Memory) error {
+func (m memory) remember(r release.Memory) error {
 	return errors.Join(mark(m.apiSeen(), r.SeenReady), mark(m.holding(), r.Holding))
 }
 

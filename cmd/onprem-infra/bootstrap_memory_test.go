@@ -10,23 +10,23 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/release"
 )
 
 func TestMemoryRelease(t *testing.T) {
 	tests := []struct {
 		name     string
-		remember []vip.Memory
+		remember []release.Memory
 		reboot   bool
-		want     vip.Release
+		want     release.State
 	}{
 		{name: "first start"},
-		{name: "never ready", remember: []vip.Memory{{}}},
-		{name: "held", remember: []vip.Memory{{SeenReady: true, Holding: true}}, want: vip.Resume(true)},
-		{name: "given up", remember: []vip.Memory{{SeenReady: true, Holding: true}, {SeenReady: true}}, want: vip.Resume(false)},
-		{name: "taken back", remember: []vip.Memory{{SeenReady: true}, {SeenReady: true, Holding: true}}, want: vip.Resume(true)},
-		{name: "after a reboot nothing is held", remember: []vip.Memory{{SeenReady: true, Holding: true}}, reboot: true, want: vip.Resume(false)},
+		{name: "never ready", remember: []release.Memory{{}}},
+		{name: "held", remember: []release.Memory{{SeenReady: true, Holding: true}}, want: release.Resume(true)},
+		{name: "given up", remember: []release.Memory{{SeenReady: true, Holding: true}, {SeenReady: true}}, want: release.Resume(false)},
+		{name: "taken back", remember: []release.Memory{{SeenReady: true}, {SeenReady: true, Holding: true}}, want: release.Resume(true)},
+		{name: "after a reboot nothing is held", remember: []release.Memory{{SeenReady: true, Holding: true}}, reboot: true, want: release.Resume(false)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -25,6 +25,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/release"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -67,7 +68,7 @@ func heirs(nodes func() ([]addr.Node, bool), kept []addr.Node) func() []addr.Nod
 	}
 }
 
-func (h vipHost) Verdict(ctx context.Context) (vip.Verdict, error) { return h.watch.Verdict(ctx) }
+func (h vipHost) Verdict(ctx context.Context) (release.Verdict, error) { return h.watch.Verdict(ctx) }
 
 func (h vipHost) Claims(ctx context.Context) (map[netip.Addr]vip.Claim, error) {
 	return h.claims.Now(ctx)
@@ -168,7 +169,7 @@ func (v *vipProber) API(ctx context.Context) health.API {
 func (v *vipProber) Ironic(ctx context.Context) bool { return v.ironic.Probe(ctx) == nil }
 
 // Heir asks the API servers of all control plane nodes side by side. They must show a certificate as the local one does.
-func (v *vipProber) Heir(ctx context.Context) vip.Heir {
+func (v *vipProber) Heir(ctx context.Context) release.Heir {
 	heirs := vip.Heirs(v.plan, v.nodes())
 	seen := make([]health.API, len(heirs))
 	var asked sync.WaitGroup
@@ -179,5 +180,5 @@ func (v *vipProber) Heir(ctx context.Context) vip.Heir {
 		})
 	}
 	asked.Wait()
-	return vip.HeirAmong(seen)
+	return release.HeirAmong(seen)
 }

@@ -20,11 +20,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/release"
 )
 
 // apiAt starts a FAKE API server at an address of the loopback that answers every question with code.
@@ -76,13 +76,13 @@ func TestVIPProberHeir(t *testing.T) {
 		name  string
 		nodes []string
 		code  int32
-		want  vip.Heir
+		want  release.Heir
 	}{
-		{name: "no node is known", want: vip.NoHeir},
-		{name: "nobody serves there", nodes: []string{"127.0.0.22"}, want: vip.NoHeir},
-		{name: "one of two is ready", nodes: []string{"127.0.0.22", "127.0.0.21"}, code: http.StatusOK, want: vip.ReadyHeir},
-		{name: "it is not ready", nodes: []string{"127.0.0.22", "127.0.0.21"}, code: http.StatusInternalServerError, want: vip.NoHeir},
-		{name: "it is ready and alone", nodes: []string{"127.0.0.21"}, code: http.StatusOK, want: vip.NoHeir},
+		{name: "no node is known", want: release.NoHeir},
+		{name: "nobody serves there", nodes: []string{"127.0.0.22"}, want: release.NoHeir},
+		{name: "one of two is ready", nodes: []string{"127.0.0.22", "127.0.0.21"}, code: http.StatusOK, want: release.ReadyHeir},
+		{name: "it is not ready", nodes: []string{"127.0.0.22", "127.0.0.21"}, code: http.StatusInternalServerError, want: release.NoHeir},
+		{name: "it is ready and alone", nodes: []string{"127.0.0.21"}, code: http.StatusOK, want: release.NoHeir},
 	} {
 		nodeCode.Store(tt.code)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

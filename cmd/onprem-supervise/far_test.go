@@ -19,6 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/release"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -112,7 +113,7 @@ func bootstraps(nodes ...addr.Node) part {
 	return func(_ *testing.T, p plan.Plan, links addr.Snapshot) keepalived.Config {
 		room := bootstrap.New(p, "", nil, nil, nil, nil, time.Now)
 		desired, _ := room.Decide(bootstrap.Snapshot{At: time.Now(), Links: links, Nodes: nodes,
-			Verdict: bootstrap.Verdict{Hold: true}})
+			Verdict: release.Verdict{Hold: true}})
 		return desired.Config
 	}
 }

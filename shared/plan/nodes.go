@@ -6,6 +6,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // Rooms are the parts of the cluster phase that a node has.
@@ -36,13 +37,13 @@ func (p Plan) NodeRuns(r role.Role) Rooms {
 	}
 }
 
-// Elects says whether control plane nodes, of which so many are known, elect a holder of the API VIP among themselves. Only a control plane that may
-// have one node for a while or for ever does so with one: elsewhere a list of one is not whole yet. A control plane that begins with its first node, and
-// no bootstrap machine, is of one node until the second one joins. The nodes and the bootstrap machine, which gives
-// the VIP to them, must agree in this: with nobody who stands for it the VIP would have no home.
+// Elects says whether control plane nodes, of which so many are known, elect a holder of the API VIP among themselves. A control
+// plane that begins with its first node, without a bootstrap machine, has one node until the second
+// one joins. The nodes and the bootstrap machine, which hands the VIP over to them, must agree in this:
+// without a candidate the VIP would have no holder.
 func (p Plan) Elects(known int) bool {
 	small := []spec.Topology{spec.SingleReplica, spec.DualReplica, spec.HighlyAvailableArbiter}
-	return known > 1 || known == 1 && (slices.Contains(small, p.Topology) || p.Flavour().Founds)
+	return vrrp.Elects(known, slices.Contains(small, p.Topology) || p.Flavour().Founds)
 }
 
 // Roles are the kinds of host that the cluster has. Workers are among them always: they may come later.

@@ -1,6 +1,10 @@
 package simulate
 
-import "time"
+import (
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/health"
+)
 
 // What no profile changes, as haproxy.cfg and cluster/vip have it.
 const (
@@ -15,7 +19,19 @@ type server struct {
 	gen                uint32
 }
 
-func (s server) ready() bool { return s.on && !s.hung && !s.draining }
+func (s server) ready() bool { return s.health() == health.Ready }
+
+// health is what a probe that waits until its timeout finds.
+func (s server) health() health.API {
+	switch {
+	case !s.on || s.hung:
+		return health.Gone
+	case s.draining:
+		return health.ShuttingDown
+	default:
+		return health.Ready
+	}
+}
 
 // balancer is HAProxy, and the redirect that leads to it.
 type balancer struct {

@@ -30,7 +30,7 @@ func (w *world) mayStand(h *host) bool {
 	case !w.stands(h) || !h.joined || h.knows&(1<<h.index) == 0:
 		return false
 	case h.sort == isBootstrap:
-		return h.release.phase == holding
+		return h.release.holds()
 	case w.Kind == vrrp.Ingress:
 		return true
 	default:

@@ -26,7 +26,7 @@ var handlers = [...]func(w *world, h *host, e event){
 	evRedirect: func(w *world, h *host, e event) { w.redirect(h, e.arg != 0, e.gen) },
 	evServed:   func(w *world, h *host, e event) { w.seeServed(h, e.gen) },
 	evLearn:    func(w *world, h *host, e event) { w.learn(h, w.hosts[e.other], e.arg != 0) },
-	evRelease:  func(w *world, h *host, e event) { w.lookAtAPI(h, e.arg, e.gen) },
+	evRelease:  func(w *world, h *host, e event) { w.probeAPI(h, e.arg, e.gen) },
 	evOrder:    func(w *world, h *host, _ event) { w.powerOff(h) },
 	evPart:     func(w *world, h *host, e event) { w.startPart(h, part(e.arg), e.gen) },
 	evClient:   func(w *world, _ *host, _ event) { w.client.ask(w) },

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/release"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -40,7 +41,7 @@ type host struct {
 	served     bool // it has seen the API work: the gate
 	router     router
 	supervisor supervisor
-	release    release
+	release    bootstrapRelease
 
 	film film
 }
@@ -150,7 +151,7 @@ func (w *world) settle() {
 	w.enthrone()
 	for _, h := range w.hosts {
 		if h.sort == isBootstrap {
-			h.release.phase = holding
+			h.release.state = release.Resume(true)
 			w.after(w.between(0, w.Timing.Bootstrap.Interval), event{kind: evRelease, host: int8(h.index), arg: askAPI, gen: h.release.gen})
 		}
 	}
@@ -246,7 +247,10 @@ func outranks(a, b *host) bool {
 	return a.address.Compare(b.address) > 0
 }
 
-// elects says whether a master knows enough nodes to elect a holder with: of a control plane of several, one that is alone does not.
+// small says whether the control plane may have one node for a while or for ever.
+func (w *world) small() bool { return w.Masters <= 2 }
+
+// elects says whether a master knows enough nodes to elect a holder with.
 func (w *world) elects(h *host) bool {
 	n := 0
 	for _, other := range w.hosts {
@@ -254,5 +258,5 @@ func (w *world) elects(h *host) bool {
 			n++
 		}
 	}
-	return n > 1 || w.Masters <= 2 && n > 0
+	return vrrp.Elects(n, w.small())
 }

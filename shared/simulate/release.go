@@ -4,107 +4,85 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/release"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// phase is where the bootstrap machine's stop logic is, as bootstrap/vip has it for a machine whose API has been ready.
-type phase int
-
-const (
-	released phase = iota
-	holding
-)
-
-// release is that logic. Nobody provisions through the VIP here: there is no Ironic.
-type release struct {
-	phase    phase
-	yields   bool // released while the API still served
-	gone     bool // keepalived was told to end by it
-	failures int
-	gen      uint32
+// bootstrapRelease is the bootstrap machine's decision to release the VIP, and how far it is carried
+// out. No host is provisioned here: there is no Ironic.
+type bootstrapRelease struct {
+	state  release.State
+	yields bool // a handover goes on
+	gone   bool // keepalived was told to end by it
+	gen    uint32
 }
 
-// next is the state after one more look, and whether the machine is to hold the VIP.
-func (r release) next(api health.API, heir bool, fall int) (release, bool) {
-	if api == health.Ready {
-		r.phase, r.failures, r.yields = holding, 0, false
-		return r, true
-	}
-	if r.yields = r.yields && api == health.ShuttingDown; r.yields || r.phase == released {
-		return r, false
-	}
-	switch {
-	case api == health.ShuttingDown && heir:
-		r.phase, r.yields = released, true
-		return r, false
-	case api == health.ShuttingDown:
-		return r, true
-	}
-	if r.failures++; r.failures >= fall {
-		r.phase = released
-		return r, false
-	}
-	return r, true
-}
+// holds says whether the VIP has not been released.
+func (r *bootstrapRelease) holds() bool { return r.state.Memory().Holding }
 
-// The parts of a look at the bootstrap machine's API.
+// The parts of a probe of the bootstrap machine's API.
 const (
 	askAPI int32 = iota
 	apiHung
 )
 
-// lookAtAPI is a look of the bootstrap machine, or the end of one that nobody answered.
-func (w *world) lookAtAPI(h *host, step int32, gen uint32) {
+// probeAPI is a probe by the bootstrap machine of its API, or its timeout.
+func (w *world) probeAPI(h *host, step int32, gen uint32) {
 	r := &h.release
 	if gen != r.gen || !h.on {
 		return
 	}
-	look := event{kind: evRelease, host: int8(h.index), arg: askAPI, gen: gen}
-	seen, policy := health.Gone, w.Timing.Bootstrap
+	probe := event{kind: evRelease, host: int8(h.index), arg: askAPI, gen: gen}
+	policy, pause := w.Timing.Bootstrap, w.Timing.Bootstrap.Interval
+	found := h.api.health()
 	switch {
 	case step == apiHung:
+		found, pause = health.Gone, max(time.Millisecond, policy.Interval-policy.Timeout)
 	case h.api.hung:
-		look.arg = apiHung
-		takes := policy.Timeout
-		if r.failures == 0 {
-			takes += policy.Late() // as Ironic is asked only then
-		}
-		w.after(takes, look)
+		probe.arg = apiHung
+		w.after(policy.Timeout+r.state.IronicAfter(), probe)
 		return
-	case h.api.draining:
-		seen = health.ShuttingDown
-	case h.api.on:
-		seen = health.Ready
 	}
-	before, gone := *r, r.gone
-	next, hold := r.next(seen, w.heir(), policy.Fall)
-	*r = next
-	switch s := &h.supervisor; {
-	case hold && gone && s.left:
-		r.gone, s.left = false, false
-		w.restart(h, w.some(reloading))
-	case !hold && before.phase == holding:
-		r.gone = true
-		w.note(h, map[bool]string{true: "hands over", false: "gives up"}[next.yields])
-		w.leave(h, Fault{}, !next.yields)
-	case !hold && before.yields && !next.yields:
-		w.leave(h, Fault{}, true)
-	}
+	w.decideRelease(h, found)
 	w.dirty = true
-	pause := policy.Interval
-	if step == apiHung {
-		pause = max(time.Millisecond, policy.Interval-policy.Timeout)
-	}
-	w.after(pause, look)
+	w.after(pause, probe)
 }
 
-// heir says whether a master could serve: its API is ready, and there are enough to elect a holder.
-func (w *world) heir() bool {
-	known, ready := 0, false
-	for _, h := range w.hosts {
-		if h.sort == isMaster && w.boot.knows&(1<<h.index) != 0 {
-			known++
-			ready = ready || h.on && h.api.ready() && reaches(w.boot, h) && reaches(h, w.boot)
-		}
+// decideRelease has the product decide on what a probe found, and its supervisor follow.
+func (w *world) decideRelease(h *host, found health.API) {
+	r, s := &h.release, &h.supervisor
+	held, yielded := r.holds(), r.yields
+	var verdict release.Verdict
+	r.state, verdict = r.state.Next(release.Observation{At: w.clock(), API: found, Heir: w.heir()})
+	r.yields = verdict.Yield
+	switch {
+	case verdict.Hold && r.gone && s.left:
+		r.gone, s.left = false, false
+		w.restart(h, w.some(reloading))
+	case !verdict.Hold && held:
+		r.gone = true
+		w.note(h, map[bool]string{true: "hands over", false: "gives up"}[verdict.Yield])
+		w.leave(h, Fault{}, !verdict.Yield)
+	case !verdict.Hold && yielded && !verdict.Yield:
+		w.leave(h, Fault{}, true)
 	}
-	return ready && (known > 1 || w.Masters <= 2 && known > 0)
+}
+
+// heir is what the bootstrap machine finds out about the masters that it knows.
+func (w *world) heir() release.Heir {
+	var found []health.API
+	for _, h := range w.hosts {
+		if h.sort != isMaster || w.boot.knows&(1<<h.index) == 0 {
+			continue
+		}
+		api := health.Gone
+		if h.on && reaches(w.boot, h) && reaches(h, w.boot) {
+			api = h.api.health()
+		}
+		found = append(found, api)
+	}
+	if !vrrp.Elects(len(found), w.small()) {
+		return release.NoHeir
+	}
+	return release.HeirAmong(found)
 }

@@ -208,7 +208,7 @@ func (r *rules) elected(w *world, h *host) {
 		}
 		reigns := w.now-max(o.elected, o.thawed) >= window && !g.supervisor.leaving
 		switch {
-		case g.sort == isBootstrap && reigns && g.release.phase == holding:
+		case g.sort == isBootstrap && reigns && g.release.holds():
 			w.broken(w.now, Stays, "%s takes it", h.name)
 		case h.sort == isBootstrap || !w.promises():
 		case w.Kind != vrrp.Ingress && w.now-o.elected < wire.most && sameWait(o, &h.router):

@@ -178,6 +178,9 @@ func (w *world) at(when time.Duration, e event) {
 	w.queue.push(e)
 }
 
+// clock is the virtual time, for decisions of the product that take one.
+func (w *world) clock() time.Time { return time.Unix(0, int64(w.now)) }
+
 func (w *world) after(d time.Duration, e event) { w.at(w.now+d, e) }
 
 func (w *world) note(h *host, text string) {

@@ -29,6 +29,11 @@ func Winner(nodes []Node) (int, bool) {
 	return max(best, 0), best >= 0
 }
 
+// Elects says whether control plane nodes, of which so many are known, elect a holder among themselves. A
+// single node does so only in a small control plane, which may have one node for a while or for ever:
+// elsewhere a list of one node is incomplete.
+func Elects(known int, small bool) bool { return known > 1 || known == 1 && small }
+
 func (n Node) outranks(other Node) bool {
 	if n.Priority != other.Priority {
 		return n.Priority > other.Priority

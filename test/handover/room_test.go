@@ -20,6 +20,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/release"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -56,7 +57,7 @@ func (m *machine) Links() (s addr.Snapshot, err error) {
 
 func (m *machine) Keep([]addr.Node) error { return nil }
 
-func (m *machine) Verdict(ctx context.Context) (room.Verdict, error) { return m.watch.Verdict(ctx) }
+func (m *machine) Verdict(ctx context.Context) (release.Verdict, error) { return m.watch.Verdict(ctx) }
 
 func (m *machine) Claims(context.Context) (map[netip.Addr]room.Claim, error) { return nil, nil }
 
@@ -110,12 +111,12 @@ func (m *machine) API(ctx context.Context) health.API { return m.look(ctx, m.rou
 
 func (m *machine) Ironic(context.Context) bool { return false }
 
-func (m *machine) Heir(ctx context.Context) room.Heir {
+func (m *machine) Heir(ctx context.Context) release.Heir {
 	var seen []health.API
 	for _, r := range m.masters {
 		seen = append(seen, m.look(ctx, r))
 	}
-	return room.HeirAmong(seen)
+	return release.HeirAmong(seen)
 }
 
 // silent tells no service manager anything.
@@ -136,7 +137,7 @@ func (m *machine) run(t *testing.T) {
 		t.Fatal(err)
 	}
 	log, wake := slog.New(slog.NewTextHandler(io.Discard, nil)), loop.NewWake()
-	m.watch = room.NewWatch(room.Release{}, m, func(room.Memory) error { return nil }, wake)
+	m.watch = room.NewWatch(release.State{}, m, func(release.Memory) error { return nil }, wake)
 	r := room.New(p, "", nil, m, m, silent{}, time.Now)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

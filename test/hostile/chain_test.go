@@ -23,6 +23,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/nameserver"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/release"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
@@ -140,7 +141,7 @@ func daemons(p plan.Plan, h host) ([]string, error) {
 	node := addr.Node{Name: h.node, InternalIPs: []netip.Addr{
 		netip.MustParseAddr("192.0.2.11"), netip.MustParseAddr("2001:db8:1::11").WithZone(h.zone),
 	}}
-	holds := vip.Snapshot{At: time.Unix(0, 0), Links: links, Nodes: []addr.Node{node}, Verdict: vip.Verdict{Hold: true}}
+	holds := vip.Snapshot{At: time.Unix(0, 0), Links: links, Nodes: []addr.Node{node}, Verdict: release.Verdict{Hold: true}}
 	keepalivedWants, _ := vip.New(p, h.header, nil, nil, nil, nil, time.Now).Decide(holds)
 	coreDNSWants, _ := dns.New(p, h.header, nil, nil, nil).Decide(dns.Snapshot{Links: links, Resolvers: []nameserver.Resolver{{Text: []byte(h.resolv)}}})
 	for i, a := range coreDNSWants.Upstreams {

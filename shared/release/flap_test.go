@@ -1,4 +1,4 @@
-package vip
+package release
 
 import (
 	"testing"
@@ -12,10 +12,10 @@ import (
 func TestAlternatingLooksMoveNothing(t *testing.T) {
 	for bad := 1; bad < health.BootstrapAPI().Fall; bad++ {
 		for good := 1; good <= 3; good++ {
-			r, at := Release{}, time.Now()
+			r, at := State{}, time.Now()
 			for i := range 1000 {
 				at = at.Add(health.BootstrapAPI().Interval)
-				look := Look{API: health.Ready, At: at}
+				look := Observation{API: health.Ready, At: at}
 				if i%(good+bad) >= good {
 					look.API = []health.API{health.Gone, health.NotReady}[i%2]
 				}
@@ -28,7 +28,7 @@ func TestAlternatingLooksMoveNothing(t *testing.T) {
 	}
 	gone := Resume(false)
 	for i := range 100 {
-		look := Look{API: []health.API{health.Gone, health.NotReady, health.ShuttingDown}[i%3], At: time.Now()}
+		look := Observation{API: []health.API{health.Gone, health.NotReady, health.ShuttingDown}[i%3], At: time.Now()}
 		var v Verdict
 		if gone, v = gone.Next(look); v.Hold {
 			t.Fatalf("an API that is %s takes the VIP back", look.API)

@@ -1,4 +1,4 @@
-package vip
+package release
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 )
 
 // story runs looks one second apart and returns the verdict after each.
-func story(r Release, looks ...Look) []Verdict {
+func story(r State, looks ...Observation) []Verdict {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var verdicts []Verdict
 	for _, l := range looks {
@@ -21,16 +21,16 @@ func story(r Release, looks ...Look) []Verdict {
 	return verdicts
 }
 
-func times(n int, l Look) []Look {
-	looks := make([]Look, n)
+func times(n int, l Observation) []Observation {
+	looks := make([]Observation, n)
 	for i := range looks {
 		looks[i] = l
 	}
 	return looks
 }
 
-func seq(parts ...[]Look) []Look {
-	var all []Look
+func seq(parts ...[]Observation) []Observation {
+	var all []Observation
 	for _, p := range parts {
 		all = append(all, p...)
 	}
@@ -38,18 +38,18 @@ func seq(parts ...[]Look) []Look {
 }
 
 var (
-	ready     = Look{API: health.Ready}
-	gone      = Look{API: health.Gone}
-	notReady  = Look{API: health.NotReady}
-	goneBusy  = Look{API: health.Gone, Ironic: true}
-	announced = Look{API: health.ShuttingDown}
+	ready     = Observation{API: health.Ready}
+	gone      = Observation{API: health.Gone}
+	notReady  = Observation{API: health.NotReady}
+	goneBusy  = Observation{API: health.Gone, Ironic: true}
+	announced = Observation{API: health.ShuttingDown}
 )
 
 func TestRelease(t *testing.T) {
 	tests := []struct {
 		name  string
-		from  Release
-		looks []Look
+		from  State
+		looks []Observation
 		hold  bool
 		why   string
 		yield bool
@@ -69,20 +69,20 @@ func TestRelease(t *testing.T) {
 		{name: "K-41: an announced shutdown without a ready master keeps the VIP", looks: seq(times(1, ready), times(70, announced)), hold: true, why: "the local API announces its shutdown, no master is ready"},
 		{name: "an announced shutdown does not count", looks: seq(times(1, ready), times(70, announced), times(4, gone)), hold: true, why: "the local API is gone, which may be a restart"},
 		{name: "K-41: an announced shutdown with a ready master gives the VIP up at once",
-			looks: seq(times(1, ready), []Look{{API: health.ShuttingDown, Heir: ReadyHeir}}), why: "the local API announces its shutdown and a master is ready", yield: true},
+			looks: seq(times(1, ready), []Observation{{API: health.ShuttingDown, Heir: ReadyHeir}}), why: "the local API announces its shutdown and a master is ready", yield: true},
 		{name: "K-41: the hand-over goes on while the API announces its shutdown, whoever is ready",
-			looks: seq(times(1, ready), []Look{{API: health.ShuttingDown, Heir: ReadyHeir}}, times(9, announced)), why: "the local API announces its shutdown and a master is ready", yield: true},
-		{name: "K-34: an API that is gone during the hand-over is not waited for", looks: seq(times(1, ready), []Look{{API: health.ShuttingDown, Heir: ReadyHeir}}, times(1, gone)),
+			looks: seq(times(1, ready), []Observation{{API: health.ShuttingDown, Heir: ReadyHeir}}, times(9, announced)), why: "the local API announces its shutdown and a master is ready", yield: true},
+		{name: "K-34: an API that is gone during the hand-over is not waited for", looks: seq(times(1, ready), []Observation{{API: health.ShuttingDown, Heir: ReadyHeir}}, times(1, gone)),
 			why: "the local API is gone, the VIP has been given up"},
-		{name: "K-34: and not when it comes back to announce its shutdown", looks: seq(times(1, ready), []Look{{API: health.ShuttingDown, Heir: ReadyHeir}}, times(1, gone), times(1, announced)),
+		{name: "K-34: and not when it comes back to announce its shutdown", looks: seq(times(1, ready), []Observation{{API: health.ShuttingDown, Heir: ReadyHeir}}, times(1, gone), times(1, announced)),
 			why: "the local API is shutting down, the VIP has been given up"},
-		{name: "K-35: the shutdown was a restart, and the VIP is taken back", looks: seq(times(1, ready), []Look{{API: health.ShuttingDown, Heir: ReadyHeir}}, times(1, ready)), hold: true, why: "the local API is ready"},
+		{name: "K-35: the shutdown was a restart, and the VIP is taken back", looks: seq(times(1, ready), []Observation{{API: health.ShuttingDown, Heir: ReadyHeir}}, times(1, ready)), hold: true, why: "the local API is ready"},
 		{name: "K-37: an announced shutdown with a ready master waits for Ironic",
-			looks: seq(times(1, ready), times(60, Look{API: health.ShuttingDown, Heir: ReadyHeir, Ironic: true})), hold: true, why: "the local API is shutting down, Ironic still serves through the VIP"},
+			looks: seq(times(1, ready), times(60, Observation{API: health.ShuttingDown, Heir: ReadyHeir, Ironic: true})), hold: true, why: "the local API is shutting down, Ironic still serves through the VIP"},
 		{name: "K-41: an announced shutdown counts when a master may be ready",
-			looks: seq(times(1, ready), times(5, Look{API: health.ShuttingDown, Heir: DoubtedHeir})), why: "the local API is shutting down and Ironic is away, 5 times in a row"},
-		{name: "an API that is not trusted counts", looks: seq(times(1, ready), times(5, Look{API: health.Untrusted})), why: "the local API is not trusted and Ironic is away, 5 times in a row"},
-		{name: "a ready master alone takes nothing", looks: seq(times(1, ready), []Look{{API: health.Ready, Heir: ReadyHeir}}), hold: true, why: "the local API is ready"},
+			looks: seq(times(1, ready), times(5, Observation{API: health.ShuttingDown, Heir: DoubtedHeir})), why: "the local API is shutting down and Ironic is away, 5 times in a row"},
+		{name: "an API that is not trusted counts", looks: seq(times(1, ready), times(5, Observation{API: health.Untrusted})), why: "the local API is not trusted and Ironic is away, 5 times in a row"},
+		{name: "a ready master alone takes nothing", looks: seq(times(1, ready), []Observation{{API: health.Ready, Heir: ReadyHeir}}), hold: true, why: "the local API is ready"},
 		{name: "K-39: 20 minutes to the first ready API", looks: seq(times(20*60, gone), times(1, ready)), hold: true, why: "the local API is ready"},
 		{name: "half an hour is the end of waiting", looks: times(30*60+5, gone), why: "the local API is gone and Ironic is away, 5 times in a row"},
 		{name: "half an hour less one look is not", looks: times(30*60, gone), hold: true, why: "the local API has never been ready"},
@@ -105,11 +105,11 @@ func TestRelease(t *testing.T) {
 
 // TestReleaseNeverLeavesBeforeReady holds over every sequence of six looks that the VIP never leaves before the API was ready once.
 func TestReleaseNeverLeavesBeforeReady(t *testing.T) {
-	bad := []Look{gone, notReady, goneBusy, announced, {API: health.ShuttingDown, Heir: ReadyHeir}, {API: health.Untrusted}}
-	var walk func(prefix []Look)
-	walk = func(prefix []Look) {
+	bad := []Observation{gone, notReady, goneBusy, announced, {API: health.ShuttingDown, Heir: ReadyHeir}, {API: health.Untrusted}}
+	var walk func(prefix []Observation)
+	walk = func(prefix []Observation) {
 		if len(prefix) == 6 {
-			for _, v := range story(Release{}, prefix...) {
+			for _, v := range story(State{}, prefix...) {
 				if !v.Hold {
 					t.Fatalf("%v: %+v", prefix, v)
 				}
