@@ -17,6 +17,7 @@ var played = []struct {
 }{
 	{"shared/release.State", []string{"bootstrap/vip"}, "when the bootstrap machine releases the VIP"},
 	{"shared/release.HeirAmong", []string{"cmd/onprem-infra"}, "whether a control plane node could take over"},
+	{"shared/bonus.State", []string{"shared/host/supervise"}, "which bonus an instance has, from its start to its end"},
 	{"shared/vrrp.Elects", []string{"shared/plan"}, "how many nodes elect a holder"},
 }
 

@@ -65,7 +65,7 @@ type law struct {
 
 // leaves need nothing but the standard library and a leaf below them, so every other room may use them.
 var leaves = []string{
-	"shared/addr", "shared/advert", "shared/asset", "shared/clash", "shared/container", "shared/health", "shared/journal", "shared/metrics", "shared/near", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role",
+	"shared/addr", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/container", "shared/health", "shared/journal", "shared/metrics", "shared/near", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role",
 	"shared/supervised", "shared/judge", "shared/vrrp",
 }
 
@@ -76,6 +76,7 @@ var laws = []law{
 	{room: "shared/addr", why: "leaf"},
 	{room: "shared/advert", own: []string{"shared/vrrp"}, why: "leaf"},
 	{room: "shared/asset", why: "leaf"},
+	{room: "shared/bonus", own: []string{"shared/supervised"}, why: "leaf"},
 	{room: "shared/clash", own: []string{"shared/advert", "shared/vrrp"}, why: "leaf"},
 	{room: "shared/container", why: "leaf"},
 	{room: "shared/health", why: "leaf"},

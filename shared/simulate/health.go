@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"slices"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/health"
@@ -21,6 +22,11 @@ type check struct {
 	latch  health.Latch
 	looks  bool // one is due
 	gen    uint32
+}
+
+// passes says whether a check passes as far as the node knows.
+func (h *host) passes(name vrrp.CheckName) bool {
+	return slices.ContainsFunc(h.checks, func(k check) bool { return k.Check == name && k.latch.Passes })
 }
 
 // truth is what a look would find now, and whether it would wait for its whole time.

@@ -5,7 +5,9 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/bonus"
 	"github.com/onprem-infra/onprem-infra/shared/release"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -189,7 +191,7 @@ func (w *world) rest(h *host) {
 		return
 	}
 	r := &h.router
-	h.supervisor.bonus, h.supervisor.held = 0, true
+	h.supervisor.bonus = bonus.State{}.Next(supervised.Master, w.clock()).Next(supervised.Backup, w.clock())
 	r.runs, r.state = true, backup
 	w.setPriority(h, w.priority(h))
 	r.down = w.masterDown(r)
@@ -218,7 +220,7 @@ func (w *world) enthrone() {
 	r := &h.router
 	r.state, r.vip, r.elected = master, true, 0
 	if w.candidates().Holder > 0 && h.sort != isBootstrap {
-		h.supervisor.bonus = 1
+		h.supervisor.bonus = h.supervisor.bonus.Next(supervised.Master, w.clock())
 		w.setPriority(h, w.priority(h))
 	}
 	last := w.between(0, w.Timing.Advert)

@@ -244,7 +244,7 @@ func (w *world) startRouter(h *host, gen uint32) {
 	r.runs, r.frozen, r.waiting = true, false, nil
 	r.process++
 	r.heard = -1
-	s.leaving, s.bonus = false, begins
+	s.leaving = false
 	r.state, r.priority = stopped, 0
 	w.setPriority(h, w.priority(h))
 	w.dirty = true

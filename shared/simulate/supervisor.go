@@ -3,13 +3,9 @@ package simulate
 import (
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/bonus"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
-)
-
-// What a supervisor does and when, as shared/host/supervise has it.
-const (
-	sinks  = 253 // by the track leave
-	begins = -1  // the bonus of an instance that has just begun, in bonuses
 )
 
 var (
@@ -31,47 +27,36 @@ type supervisor struct {
 	left    bool          // keepalived has been told to end, and stays ended
 	leave   uint32        // the generation of the patience
 	then    Fault         // what the leaving is for
-	bonus   int           // in bonuses: 1 while it holds the VIP
-	held    bool          // it has held the VIP since it began
-	waits   uint32        // the generation of the time that a new instance waits; 0 while it does not
-	waiting bool
-	dead    bool // it was killed with keepalived, and has not started again
-	quits   bool // it gives a VIP up that is not served here
+	dead    bool          // it was killed with keepalived, and has not started again
+	bonus   bonus.State   // of its instance
 }
 
 // priority is what keepalived makes of its configuration and its tracked files.
 func (w *world) priority(h *host) int {
-	c := w.candidates()
 	p := int(w.Policy.Bootstrap)
 	if w.Kind == vrrp.DNS {
 		p = int(w.Policy.BootstrapDNS)
 	}
 	if h.sort != isBootstrap {
-		p = int(c.Base) + c.Rank(h.rank) + h.supervisor.bonus*c.Holder
-		for _, k := range h.checks {
-			if k.latch.Passes {
-				p += k.Adds
-			}
+		bonuses := w.bonusOf(h)
+		if bonuses == bonus.Releases {
+			bonuses = bonus.Holder // it is a fault, which leaves the priority as it is
 		}
+		p = w.candidates().Sum(h.rank, bonuses, h.passes)
 	}
 	if h.supervisor.leaving {
-		p -= sinks
+		p = int(vrrp.MinPriority)
 	}
 	return min(int(vrrp.MaxPriority), max(int(vrrp.MinPriority), p))
 }
 
 // faulty says whether a tracked file takes the node out of the election: one without a weight, or the bonus of a holder that gives the VIP up.
 func (w *world) faulty(h *host) bool {
-	if h.supervisor.quits {
-		return true
-	}
-	for _, k := range h.checks {
-		if k.Fault && !k.latch.Passes {
-			return true
-		}
-	}
-	return false
+	return w.bonusOf(h) == bonus.Releases || h.sort != isBootstrap && w.candidates().Excludes(h.passes)
 }
+
+// bonusOf is what the supervisor has written for the instance.
+func (w *world) bonusOf(h *host) int { return h.supervisor.bonus.Number(w.patience(), w.clock()) }
 
 // tracks has keepalived read its tracked files soon.
 func (w *world) tracks(h *host) {
@@ -106,9 +91,13 @@ func (w *world) tellSupervisor(h *host) {
 	w.after(w.some(hears), event{kind: evBonus, host: int8(h.index), gen: h.router.process, arg: int32(h.router.state)})
 }
 
-// bonus is what the supervisor makes of a new state: who holds the VIP has a bonus, who begins has the contrary until those who were there before
-// have spoken.
-func (w *world) bonus(h *host, said state, process uint32) {
+// reported are keepalived's words for the states.
+var reported = map[state]supervised.State{
+	stopped: supervised.Init, backup: supervised.Backup, master: supervised.Master, faulted: supervised.Fault,
+}
+
+// report is a state of the instance that reaches the supervisor.
+func (w *world) report(h *host, said state, process uint32) {
 	r, s := &h.router, &h.supervisor
 	if process != r.process || !h.on {
 		return
@@ -117,28 +106,15 @@ func (w *world) bonus(h *host, said state, process uint32) {
 		w.leaveNow(h, s.leave)
 		return
 	}
-	was := s.bonus
-	switch said {
-	case master:
-		s.bonus, s.held, s.waiting = 1, true, false
-	case backup:
-		switch {
-		case s.held:
-			s.bonus = 0
-		case !s.waiting:
-			s.waiting = true
-			s.waits++
-			s.bonus = begins
-			w.after(w.patience(), event{kind: evSettled, host: int8(h.index), gen: s.waits})
-		}
-	default:
-		quit := s.quits
-		s.forget()
-		if quit {
-			w.tracks(h) // the fault ends with the VIP
-		}
+	was, waited := w.bonusOf(h), s.bonus.Settles(0)
+	s.bonus = s.bonus.Next(reported[said], w.clock())
+	if since := s.bonus.Settles(0); !since.IsZero() && !since.Equal(waited) {
+		w.after(w.patience(), event{kind: evSettled, host: int8(h.index)})
 	}
-	if was != s.bonus && h.sort != isBootstrap {
+	if was == bonus.Releases && said != master && said != backup {
+		w.tracks(h) // the fault ends with the VIP
+	}
+	if was != w.bonusOf(h) && h.sort != isBootstrap {
 		w.tracks(h)
 	}
 }
@@ -146,23 +122,21 @@ func (w *world) bonus(h *host, said state, process uint32) {
 // quit is a holder on which nothing serves any more: it says farewell, once for each time that it comes to that.
 func (w *world) quit(h *host, process uint32) {
 	if r := &h.router; process == r.process && h.on && r.state == master {
-		h.supervisor.quits = true
+		h.supervisor.bonus = h.supervisor.bonus.Release()
 		w.note(h, "gives up")
 		w.tracks(h)
 	}
 }
 
-// settled is an instance that has waited for long enough.
-func (w *world) settled(h *host, gen uint32) {
-	s := &h.supervisor
-	if s.waiting && gen == s.waits {
-		s.waiting, s.held, s.bonus = false, true, 0 // as one that was there all the time
+// settled is an instance that may have waited for long enough.
+func (w *world) settled(h *host) {
+	if h.supervisor.bonus.Settles(w.patience()).Equal(w.clock()) {
 		w.tracks(h)
 	}
 }
 
 // forget is a VRRP process that is gone: the next one begins.
-func (s *supervisor) forget() { s.bonus, s.held, s.waiting, s.quits = begins, false, false, false }
+func (s *supervisor) forget() { s.bonus = bonus.State{} }
 
 // restart starts keepalived after a pause, if it is to run.
 func (w *world) restart(h *host, pause time.Duration) {

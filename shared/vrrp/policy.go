@@ -139,22 +139,33 @@ type standing struct {
 	holder bool
 }
 
-// announced is the priority of a node that stands so; 0 when a failed check takes it out of the election. It is an int because a policy under
-// proof may leave the range.
+// announced is the priority of a node that stands so; 0 when a failed check takes it out of the election.
 func (c Candidates) announced(s standing) int {
-	priority := int(c.Base) + c.Rank(s.rank)
-	if s.holder {
-		priority += c.Holder
+	if c.Excludes(s.passes) {
+		return 0
 	}
+	bonuses := 0
+	if s.holder {
+		bonuses = 1
+	}
+	return c.Sum(s.rank, bonuses, s.passes)
+}
+
+// Sum is the priority of a node by its rank, so many holder bonuses and the checks that pass. It is an
+// int because it may leave the range of priorities.
+func (c Candidates) Sum(rank, bonuses int, passes func(CheckName) bool) int {
+	priority := int(c.Base) + c.Rank(rank) + bonuses*c.Holder
 	for _, w := range c.Weights {
-		switch {
-		case s.passes(w.Check):
+		if passes(w.Check) {
 			priority += w.Adds
-		case w.Fault:
-			return 0
 		}
 	}
 	return priority
+}
+
+// Excludes says whether a failed check takes a node out of the election.
+func (c Candidates) Excludes(passes func(CheckName) bool) bool {
+	return slices.ContainsFunc(c.Weights, func(w Weight) bool { return w.Fault && !passes(w.Check) })
 }
 
 // sum writes how the priority comes about: 40 + 20 (lb) + 5 (both) = 65.

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/shared/bonus"
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
@@ -23,7 +24,7 @@ func TestSuccessorIsHeardFirst(t *testing.T) {
 	defer speaker.Close()
 	gone := make(chan struct{})
 	s := &supervisor{
-		Options: Options{RunDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}, starts: 1, failed: make(chan error, 3), stances: map[string]stance{},
+		Options: Options{RunDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}, starts: 1, failed: make(chan error, 3), stances: map[string]bonus.State{},
 		status: supervised.Status{Instances: map[string]supervised.Instance{}},
 		daemon: &daemon{child: &child{done: make(chan struct{})}, speaks: true, speaker: speaker, vrrpGone: gone},
 	}

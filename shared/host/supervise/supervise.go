@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/bonus"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
@@ -66,7 +67,7 @@ type supervisor struct {
 	listenAt time.Time                // when it is heard next
 	far      farFilter                // keeps adverts out that have passed a router
 	unserved map[string]bool          // the instances that the monitor names
-	stances  map[string]stance        // by instance, since keepalived's VRRP process was started
+	stances  map[string]bonus.State   // by instance, since keepalived's VRRP process was started
 	leaveBy  time.Time                // when a request to leave has waited for long enough
 	lent     []netip.Addr             // VIPs that this host takes for a moment longer than keepalived has them
 	looked   time.Time                // when strays were looked for last
@@ -114,7 +115,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	s := &supervisor{
 		Options: o, children: family, status: supervised.Status{Instances: map[string]supervised.Instance{}}, retry: backoff{failures: 1},
-		strays: map[netip.Addr]time.Time{}, stances: map[string]stance{}, candidate: make(chan struct{}, 1), network: make(chan struct{}, 1), stopped: make(chan struct{}, 1), lines: make(chan string), failed: make(chan error, 3),
+		strays: map[netip.Addr]time.Time{}, stances: map[string]bonus.State{}, candidate: make(chan struct{}, 1), network: make(chan struct{}, 1), stopped: make(chan struct{}, 1), lines: make(chan string), failed: make(chan error, 3),
 		adoptions: map[string]adoption{}, slower: make(chan overhear.Delivered, mostSlower), cede: make(chan struct{}, 1),
 	}
 	s.prepare()

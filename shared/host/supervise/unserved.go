@@ -22,12 +22,11 @@ func (s *supervisor) give() error {
 	for name := range strings.FieldsSeq(string(text)) {
 		named[name] = true
 		stance := s.stances[name]
-		if s.unserved[name] || !s.order.bonus[name] || !stance.master {
+		if s.unserved[name] || !s.order.bonus[name] || !stance.IsHolder() {
 			continue
 		}
 		s.Log.Warn("give up", "instance", name, "why", "its VIP is not served here")
-		stance.quits = true
-		s.stances[name] = stance
+		s.stances[name] = stance.Release()
 	}
 	s.unserved = named
 	return nil
