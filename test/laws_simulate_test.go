@@ -2,6 +2,7 @@ package test
 
 import (
 	"go/ast"
+	"go/token"
 	"path"
 	"slices"
 	"strings"
@@ -9,7 +10,7 @@ import (
 )
 
 // played are the decisions that the simulator and the product share, each by a name that a caller
-// cannot do without, and the rooms of the product that call it.
+// cannot do without (a function, a type or a method), and the rooms of the product that call it.
 var played = []struct {
 	name  string // room and identifier
 	rooms []string
@@ -18,6 +19,9 @@ var played = []struct {
 	{"shared/release.State", []string{"bootstrap/vip"}, "when the bootstrap machine releases the VIP"},
 	{"shared/release.HeirAmong", []string{"cmd/onprem-infra"}, "whether a control plane node could take over"},
 	{"shared/bonus.State", []string{"shared/host/supervise"}, "which bonus an instance has, from its start to its end"},
+	{"shared/vrrp.Candidates.Unserved", []string{"cluster/vip"}, "whether a holder releases a VIP that it does not serve"},
+	{"shared/health.Latch", []string{"cluster/vip"}, "when a check changes its state"},
+	{"shared/health.GateInterval", []string{"cluster/vip"}, "how soon a node sees that the API works"},
 	{"shared/vrrp.Elects", []string{"shared/plan"}, "how many nodes elect a holder"},
 }
 
@@ -39,13 +43,65 @@ func TestLawsSimulatorPlays(t *testing.T) {
 func names(t *testing.T, p pkg, name string) (found bool) {
 	t.Helper()
 	room, identifier, _ := strings.Cut(name, ".")
+	_, method, isMethod := strings.Cut(identifier, ".")
 	_, files := source(t, p)
 	for _, f := range files {
 		ast.Inspect(f, func(n ast.Node) bool {
 			sel, ok := n.(*ast.SelectorExpr)
-			found = found || ok && selects(sel, path.Base(room), identifier)
+			found = found || ok && (isMethod && sel.Sel.Name == method || selects(sel, path.Base(room), identifier))
 			return !found
 		})
 	}
+	return found
+}
+
+// timed are the files of the simulator that may name a unit of time.
+var timed = map[string]string{
+	"machine.go":   "what machines take, as measured",
+	"fault.go":     "the longest schedule",
+	"random.go":    "when random faults begin, and how long they last",
+	"scenario.go":  "what a measurement resolves",
+	"scenarios.go": "when the faults of a scenario begin, and how long they last",
+	"picture.go":   "the margins of a picture",
+}
+
+// TestLawsSimulatorThresholds holds that the simulator has no interval, timeout or threshold of its own.
+// What the product waits for and counts comes from the room that decides it.
+func TestLawsSimulatorThresholds(t *testing.T) {
+	all := rooms(t)
+	simulate := all[slices.IndexFunc(all, func(p pkg) bool { return p.room() == "shared/simulate" })]
+	fset, files := source(t, simulate)
+	for file := range timed {
+		if files[file] == nil {
+			t.Errorf("shared/simulate has no %s: take it from the table", file)
+		}
+	}
+	for file, f := range files {
+		if timed[file] != "" {
+			continue
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok && selects(sel, "time", "Nanosecond", "Microsecond", "Millisecond", "Second", "Minute", "Hour") {
+				t.Errorf("%s: a time of its own: name the product's, or put what a machine takes into machine.go", fset.Position(n.Pos()))
+			}
+			if decl, ok := n.(*ast.GenDecl); ok && decl.Tok == token.CONST && counts(decl) {
+				t.Errorf("%s: a threshold of its own: name the product's", fset.Position(n.Pos()))
+			}
+			return true
+		})
+	}
+}
+
+// counts says whether a declaration of constants gives one of them a number above 1. MostMasters may
+// have one: hosts are bits of a word.
+func counts(decl *ast.GenDecl) (found bool) {
+	ast.Inspect(decl, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.ValueSpec); ok && spec.Names[0].Name == "MostMasters" {
+			return false
+		}
+		lit, ok := n.(*ast.BasicLit)
+		found = found || ok && (lit.Kind == token.INT || lit.Kind == token.FLOAT) && lit.Value != "0" && lit.Value != "1"
+		return !found
+	})
 	return found
 }

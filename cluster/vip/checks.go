@@ -30,9 +30,6 @@ func PolicyOf(t vrrp.Timing, check vrrp.CheckName) health.Policy {
 // slack is how late a check may be before it stands still: a busy machine is late, a program that hangs is later.
 const slack = 5 * time.Second
 
-// gatePace is the time between two questions whether the API works behind the balancer.
-const gatePace = 500 * time.Millisecond
-
 // Checks are the checks of a node, each made at its own pace, whatever the others and the cluster's API do. Its methods may be called by anybody.
 type Checks struct {
 	names  []vrrp.CheckName
@@ -124,7 +121,7 @@ func (c *Checks) Run(ctx context.Context) error {
 
 // watchGate asks until the answer is yes.
 func (c *Checks) watchGate(ctx context.Context) {
-	tick := time.NewTicker(gatePace)
+	tick := time.NewTicker(health.GateInterval)
 	defer tick.Stop()
 	for said := ""; ; {
 		asked, cancel := context.WithTimeout(ctx, health.Balancer().Timeout)

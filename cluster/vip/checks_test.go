@@ -181,7 +181,7 @@ func TestChecksServed(t *testing.T) {
 			t.Error("served, and nobody said so")
 		}
 		prober.set(func() { prober.served = true })
-		if took := until(t, c.Served); took > gatePace+50*time.Millisecond {
+		if took := until(t, c.Served); took > health.GateInterval+50*time.Millisecond {
 			t.Errorf("known after %v", took)
 		}
 		asked := 0

@@ -84,17 +84,16 @@ func (r *Room) live() error {
 	return nil
 }
 
-// unserved are the instances of the API when neither the balancer nor this node's own API server serves it, and those of DNS when this node's name server
-// does not answer. A holder that serves sinks below its successor and goes on until that one has the VIP; one that does not would only have everybody
-// wait. Whoever is alone has nobody to give it to, and nodes of today know of no such thing.
+// unserved are the instances whose VIPs this node does not serve at all, by vrrp.Candidates.Unserved.
 func (r *Room) unserved() (all []vrrp.InstanceName) {
-	if r.role != role.Master || r.plan.VRRP.ControlPlane.Holder == 0 || len(r.controlPlane()) < 2 {
+	if r.role != role.Master {
 		return nil
 	}
-	if !r.health.Passes(vrrp.CheckBoth) {
+	nodes, known := r.plan.VRRP.ControlPlane.Candidates(), len(r.controlPlane())
+	if nodes.Unserved(vrrp.API, known, r.health.Passes) {
 		all = append(all, r.instances(r.plan.VIPs.API, vrrp.API)...)
 	}
-	if !r.health.Passes(vrrp.CheckDNS) {
+	if nodes.Unserved(vrrp.DNS, known, r.health.Passes) {
 		all = append(all, r.instances(r.plan.VIPs.DNS, vrrp.DNS)...)
 	}
 	return all

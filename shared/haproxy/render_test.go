@@ -2,6 +2,7 @@ package haproxy
 
 import (
 	"bytes"
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -216,4 +217,18 @@ func FuzzRender(f *testing.F) {
 			t.Errorf("%q makes\n%s", s, Render(config))
 		}
 	})
+}
+
+// TestServerErrors holds that the balancer is configured as health describes it: the simulator goes by it.
+func TestServerErrors(t *testing.T) {
+	rendered := string(Render(goldens()["three"]))
+	for _, want := range []string{
+		fmt.Sprintf("timeout connect %dms\n", health.Connect.Milliseconds()),
+		fmt.Sprintf("retries %d\n", health.Retries),
+		fmt.Sprintf("observe layer4 error-limit %d on-error mark-down\n", health.ErrorLimit),
+	} {
+		if !strings.Contains(rendered, want) {
+			t.Errorf("haproxy.cfg has no %q", want)
+		}
+	}
 }

@@ -61,6 +61,16 @@ func Redirect() Policy {
 	return Policy{Interval: 500 * time.Millisecond, Timeout: 500 * time.Millisecond, Fall: 3}
 }
 
+// GateInterval is the time between two probes whether the API works behind a node's balancer.
+const GateInterval = 500 * time.Millisecond
+
+// What every balancer does about a server that refuses connections, whatever the pace of its checks.
+const (
+	Connect    = 100 * time.Millisecond // until a connection to a server counts as failed
+	Retries    = 3                      // of a connection, on another server
+	ErrorLimit = 3                      // failed connections in a row until the server is down
+)
+
 // Servers is how the balancer of a control plane node looks at API servers and machine config servers.
 func Servers() ServerCheck {
 	return ServerCheck{Inter: 500 * time.Millisecond, FastInter: 200 * time.Millisecond, Fall: 2, Rise: 3}

@@ -21,14 +21,6 @@ const (
 	partMonitor
 )
 
-// How long a host takes for what it does.
-var (
-	shutdown = spanOf(500*time.Millisecond, 2*time.Second)      // from the VIP's end to the power's, in order
-	bootPods = spanOf(800*time.Millisecond, 2*time.Second)      // from the power to a pod
-	bootAPI  = spanOf(3*time.Second, 6*time.Second)             // and to a ready API server
-	watches  = spanOf(5*time.Millisecond, 150*time.Millisecond) // a change of the API's objects to arrive
-)
-
 // begin does what a fault says.
 func (w *world) begin(f Fault, i int32) {
 	h := w.named(f.Host)

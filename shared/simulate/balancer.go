@@ -6,13 +6,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/health"
 )
 
-// What no profile changes, as haproxy.cfg and cluster/vip have it.
-const (
-	gatePace   = 500 * time.Millisecond // between two questions whether the API has worked
-	connect    = 100 * time.Millisecond // HAProxy's timeout connect
-	errorLimit = 3                      // failed connections until a server is marked down
-)
-
 // server is an API server.
 type server struct {
 	on, hung, draining bool
@@ -74,7 +67,7 @@ const (
 func (w *world) answer(g, h *host) (passes bool, takes time.Duration) {
 	switch {
 	case g != h && (!reaches(g, h) || !reaches(h, g)):
-		return false, connect
+		return false, health.Connect
 	case h.api.hung:
 		return false, w.Timing.Server.Inter
 	default:
@@ -201,8 +194,8 @@ func (w *world) stopLB(h *host) {
 	h.lb.hung = true
 	h.lb.gen++
 	asks := w.Timing.Redirect
-	late := w.onGrid(h.lb.phase, asks.Interval) + asks.Timeout + time.Duration(asks.Fall-1)*max(asks.Interval, asks.Timeout)
-	w.at(late, event{kind: evMonitor, host: int8(h.index), gen: h.lb.gen})
+	late := asks.Detects(asks.Timeout, asks.Timeout) - asks.Interval // from the first question on
+	w.at(w.onGrid(h.lb.phase, asks.Interval)+late, event{kind: evMonitor, host: int8(h.index), gen: h.lb.gen})
 	w.poke(h)
 }
 

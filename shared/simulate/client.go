@@ -3,6 +3,7 @@ package simulate
 import (
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -15,13 +16,6 @@ const (
 	Refused Outcome = "refused"
 	Late    Outcome = "late"  // no answer in the client's patience
 	Reset   Outcome = "reset" // the connection was there, and went with the VIP
-)
-
-// What a client is like that opens a connection for each request.
-const (
-	requestTakes = 6 * time.Millisecond
-	patience     = 200 * time.Millisecond
-	retries      = 3 // HAProxy's
 )
 
 // Request is one request of the client.
@@ -81,7 +75,7 @@ func (c *client) outcome(w *world) Outcome {
 		return Refused
 	case w.Kind == vrrp.DNS && !h.dns:
 		return Refused
-	case w.lost(2*h.links.loss) || time.Duration(2*h.links.delay)*time.Millisecond > patience:
+	case w.lost(2*h.links.loss) || ms(2*h.links.delay) > patience:
 		return Late // a SYN is repeated after a second
 	case w.Kind != vrrp.API:
 		return Served
@@ -112,7 +106,7 @@ func (s server) answer() Outcome {
 func (w *world) balance(g *host) Outcome {
 	open := !g.lb.anyUp()
 	waited := time.Duration(0)
-	for range retries + 1 {
+	for range health.Retries + 1 {
 		h := w.nextServer(g, open)
 		if h == nil {
 			return Refused
@@ -123,7 +117,7 @@ func (w *world) balance(g *host) Outcome {
 			return h.api.answer()
 		}
 		if away {
-			waited += connect
+			waited += health.Connect
 		}
 		w.countError(g, h)
 		if waited >= patience {
@@ -148,7 +142,7 @@ func (w *world) nextServer(g *host, open bool) *host {
 // countError is a connection that failed: several of them mark a server down before the next look.
 func (w *world) countError(g, h *host) {
 	b := &g.lb.servers[h.index]
-	if b.errors++; b.up && b.errors >= errorLimit {
+	if b.errors++; b.up && b.errors >= health.ErrorLimit {
 		w.turnServer(g, h, false)
 	}
 }

@@ -1,11 +1,14 @@
 package simulate
 
-import "github.com/onprem-infra/onprem-infra/shared/vrrp"
+import (
+	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
 
 // mayBeServed has the node see soon that the API works behind its balancer.
 func (w *world) mayBeServed(h *host) {
 	if !h.served {
-		w.after(w.between(0, gatePace), event{kind: evServed, host: int8(h.index), gen: h.boots})
+		w.after(w.between(0, health.GateInterval), event{kind: evServed, host: int8(h.index), gen: h.boots})
 	}
 }
 

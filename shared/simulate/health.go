@@ -8,12 +8,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// What a monitor's turn takes, and an answer.
-var (
-	turns   = spanOf(time.Millisecond, 8*time.Millisecond)
-	answers = spanOf(500*time.Microsecond, 8*time.Millisecond)
-)
-
 // check is one of a node's checks. As long as it finds what it believes, its looks change nothing, and none is made.
 type check struct {
 	vrrp.Weight
@@ -31,26 +25,18 @@ func (h *host) passes(name vrrp.CheckName) bool {
 
 // truth is what a look would find now, and whether it would wait for its whole time.
 func (w *world) truth(h *host, name vrrp.CheckName) (passes, hangs bool) {
-	lb := h.lb.on && !h.lb.hung && h.lb.redirect
+	works := vrrp.Signals{
+		LB: h.lb.on && !h.lb.hung && h.lb.redirect, API: !h.lb.hung && h.api.ready(), MCS: h.mcs,
+		Router: h.route.on, RouterReady: h.route.ready, DefaultRouter: h.route.on && h.route.standard,
+		DNS: h.dns,
+	}
 	switch name {
 	case vrrp.CheckLB:
-		return lb, h.lb.hung
+		hangs = h.lb.hung
 	case vrrp.CheckBoth:
-		ready := h.api.on && !h.api.hung && !h.api.draining
-		return lb || !h.lb.hung && ready, h.lb.hung || !lb && h.api.hung
-	case vrrp.CheckMCS:
-		return h.mcs, false
-	case vrrp.CheckIngress:
-		return h.route.on, false
-	case vrrp.CheckIngressReady:
-		return h.route.on && h.route.ready, false
-	case vrrp.CheckDefaultIngress:
-		return h.route.on && h.route.standard, false
-	case vrrp.CheckDNS:
-		return h.dns, false
-	default:
-		return false, false
+		hangs = h.lb.hung || !works.LB && h.api.hung
 	}
+	return works.Passes(name), hangs
 }
 
 // onGrid is the next moment of something that is done again and again.
@@ -97,15 +83,15 @@ func (w *world) found(h *host, i int, found int32, gen uint32) {
 	if gen != k.gen || !h.on {
 		return
 	}
-	was := k.latch.Passes
+	was, unserved := k.latch.Passes, w.unserved(h)
 	k.latch = k.latch.Next(health.Finding(found), k.policy)
 	if k.latch.Passes != was {
 		w.rules.healthChanged(h, w.now)
 		mark(&h.film.checks[i], w.now, k.latch.Passes)
 		told := w.some(turns)
 		w.after(told+w.some(trackRead), event{kind: evTrack, host: int8(h.index), gen: h.router.process})
-		if was && (k.Check == vrrp.CheckBoth || k.Check == vrrp.CheckDNS) && w.candidates().Holder > 0 && w.elects(h) {
-			w.after(told+w.some(hears), event{kind: evQuit, host: int8(h.index), gen: h.router.process})
+		if !unserved && w.unserved(h) {
+			w.after(told+w.some(notifies), event{kind: evQuit, host: int8(h.index), gen: h.router.process})
 		}
 	}
 	if passes, _ := w.truth(h, k.Check); k.latch == (health.Latch{Passes: passes}) {
@@ -113,6 +99,11 @@ func (w *world) found(h *host, i int, found int32, gen uint32) {
 		return
 	}
 	w.at(w.onGrid(k.phase, k.policy.Interval), event{kind: evLook, host: int8(h.index), other: int8(i), gen: k.gen})
+}
+
+// unserved says whether the monitor names the host's instance as one whose VIP is not served here.
+func (w *world) unserved(h *host) bool {
+	return w.candidates().Unserved(w.Kind, w.mastersKnown(h), h.passes)
 }
 
 // killMonitor ends the checks. What they last said counts until the supervisor has missed the heartbeat for too long.

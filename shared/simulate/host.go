@@ -241,24 +241,30 @@ func (w *world) spread() int {
 	return c.Rank(0) - c.Rank(len(c.Ranks)-1)
 }
 
-// outranks says who of two wins by priority and address.
+// advertises is the host's router as its adverts of a priority show it.
+func (h *host) advertises(priority int) vrrp.Node {
+	return vrrp.Node{Priority: vrrp.Priority(priority), Address: h.address}
+}
+
+// outranks says whether one host wins against another by priority and address.
 func outranks(a, b *host) bool {
-	if a.router.priority != b.router.priority {
-		return a.router.priority > b.router.priority
-	}
-	return a.address.Compare(b.address) > 0
+	return a.advertises(a.router.priority).Outranks(b.advertises(b.router.priority))
 }
 
 // small says whether the control plane may have one node for a while or for ever.
 func (w *world) small() bool { return w.Masters <= 2 }
 
-// elects says whether a master knows enough nodes to elect a holder with.
+// elects says whether a host knows enough nodes nodes to elect a holder with.
 func (w *world) elects(h *host) bool {
-	n := 0
+	return vrrp.Elects(w.mastersKnown(h), w.small())
+}
+
+// mastersKnown is the number of masters that a host knows.
+func (w *world) mastersKnown(h *host) (n int) {
 	for _, other := range w.hosts {
 		if other.sort == isMaster && h.knows&(1<<other.index) != 0 {
 			n++
 		}
 	}
-	return vrrp.Elects(n, w.small())
+	return n
 }

@@ -40,7 +40,7 @@ func (w *world) send(from, to *host, priority int) {
 	if w.lost(from.links.loss) || w.lost(to.links.loss) {
 		return
 	}
-	takes := w.some(wire) + time.Duration(from.links.delay)*time.Millisecond
+	takes := w.some(wire) + ms(from.links.delay)
 	if to.links.hog > 0 {
 		takes += w.late(to)
 	}

@@ -1,11 +1,8 @@
 package simulate
 
 import (
-	"time"
-
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/release"
-	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // bootstrapRelease is the bootstrap machine's decision to release the VIP, and how far it is carried
@@ -37,7 +34,7 @@ func (w *world) probeAPI(h *host, step int32, gen uint32) {
 	found := h.api.health()
 	switch {
 	case step == apiHung:
-		found, pause = health.Gone, max(time.Millisecond, policy.Interval-policy.Timeout)
+		found, pause = health.Gone, max(lateTick, policy.Interval-policy.Timeout)
 	case h.api.hung:
 		probe.arg = apiHung
 		w.after(policy.Timeout+r.state.IronicAfter(), probe)
@@ -81,7 +78,7 @@ func (w *world) heir() release.Heir {
 		}
 		found = append(found, api)
 	}
-	if !vrrp.Elects(len(found), w.small()) {
+	if !w.elects(w.boot) {
 		return release.NoHeir
 	}
 	return release.HeirAmong(found)

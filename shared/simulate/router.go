@@ -16,26 +16,6 @@ const (
 	faulted
 )
 
-// The times that keepalived takes, as the daemons' tests see them on a machine that is not busy.
-var (
-	addTakes  = spanOf(200*time.Microsecond, 2*time.Millisecond)   // a new holder to have the address
-	dropTakes = spanOf(300*time.Microsecond, 3*time.Millisecond)   // a former one to have it no more
-	trackRead = spanOf(500*time.Microsecond, 3*time.Millisecond)   // a tracked file to count
-	wire      = spanOf(40*time.Microsecond, 250*time.Microsecond)  // a packet to the next host
-	startup   = spanOf(40*time.Millisecond, 120*time.Millisecond)  // a new keepalived to stand
-	reloading = spanOf(100*time.Millisecond, 350*time.Millisecond) // a configuration to be tested and read
-)
-
-// secondBurst is when a holder tells the network again where the VIP is (vrrp_garp_master_delay 1).
-const secondBurst = time.Second
-
-// span is a time that is not always the same.
-type span struct{ least, most time.Duration }
-
-func spanOf(least, most time.Duration) span { return span{least, most} }
-
-func (w *world) some(s span) time.Duration { return w.between(s.least, s.most) }
-
 // router is keepalived with its one instance, as vrrp.c of version 2.2.7 has it.
 type router struct {
 	host     *host
@@ -78,9 +58,9 @@ func (w *world) arm(h *host, d time.Duration) {
 // late is how late a process comes to its turn.
 func (w *world) late(h *host) time.Duration {
 	if h.links.hog == 0 {
-		return w.between(0, 150*time.Microsecond)
+		return w.some(wakes)
 	}
-	return w.between(0, time.Duration(h.links.hog)*time.Millisecond)
+	return w.between(0, ms(h.links.hog))
 }
 
 // expire is what happens when the timer has run out.
@@ -202,7 +182,7 @@ func (w *world) hearAsBackup(h *host, a advert) {
 // hearAsMaster is vrrp_state_master_rx with vrrp_higher_prio_send_advert.
 func (w *world) hearAsMaster(h *host, a advert) {
 	r := &h.router
-	lower := a.priority < r.priority || a.priority == r.priority && a.from.address.Compare(h.address) < 0
+	lower := h.advertises(r.priority).Outranks(a.from.advertises(a.priority))
 	w.advertise(h, r.priority) // in each of the cases
 	switch {
 	case a.priority == 0:

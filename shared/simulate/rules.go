@@ -32,9 +32,6 @@ type Broken struct {
 
 func (b Broken) String() string { return fmt.Sprintf("%v: %s: %s", b.At, b.Rule, b.Why) }
 
-// slack is what machines take beside the protocol's times.
-const slack = 20 * time.Millisecond
-
 // rules watches a run.
 type rules struct {
 	two     [][]time.Duration // by pair: since when both hold the VIP and hear each other; negative while they do not
@@ -221,7 +218,7 @@ func (r *rules) elected(w *world, h *host) {
 
 // sameWait says whether two routers have begun to wait at the same advert, and nothing has come between.
 func sameWait(a, b *router) bool {
-	undisturbed := func(r *router) bool { return r.heard >= 0 && r.changed <= r.heard && r.thawed < r.heard-time.Second }
+	undisturbed := func(r *router) bool { return r.heard >= 0 && r.changed <= r.heard && r.thawed < r.heard-afterFault }
 	return undisturbed(a) && undisturbed(b) && (a.heard-b.heard).Abs() < wire.most
 }
 

@@ -37,7 +37,7 @@ const MostMasters = 50
 
 // Of is a cluster of three masters in operation under a timing and the policy that belongs to it, for an IPv4 VIP.
 func Of(t vrrp.Timing) Cluster {
-	return Cluster{Kind: vrrp.API, Masters: 3, Policy: t.Policy(), Timing: t, Version: t.IPv4, Shutdown: 15 * time.Second}
+	return Cluster{Kind: vrrp.API, Masters: 3, Policy: t.Policy(), Timing: t, Version: t.IPv4, Shutdown: lameDuck}
 }
 
 // hosts are the names, in order.
@@ -157,7 +157,7 @@ func newWorld(c Cluster, s Schedule) *world {
 	for i, f := range s.Faults {
 		w.at(f.At, event{kind: evFault, arg: int32(i)})
 		if f.Kind == Delay || f.Kind == Hog {
-			w.slowest = max(w.slowest, time.Duration(f.Amount)*time.Millisecond)
+			w.slowest = max(w.slowest, ms(f.Amount))
 		}
 	}
 	w.client.start(w)

@@ -8,16 +8,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-var (
-	hears  = spanOf(300*time.Microsecond, 4*time.Millisecond) // a state on the FIFO
-	strips = spanOf(time.Millisecond, 5*time.Millisecond)     // an address that nobody answers for
-
-	restarts = spanOf(time.Second, 1300*time.Millisecond) // of a container that has ended for the first time
-)
-
-// pauses are between the ends of keepalived and its next starts; those of its VRRP process and the next ones, which keepalived itself makes, begin alike.
-var pauses = []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 10 * time.Second}
-
 // supervisor is keepalived's parent.
 type supervisor struct {
 	beat    time.Duration // the phase of its beats
@@ -88,7 +78,7 @@ func (w *world) readTracks(h *host, process uint32) {
 
 // tellSupervisor is the word on the FIFO.
 func (w *world) tellSupervisor(h *host) {
-	w.after(w.some(hears), event{kind: evBonus, host: int8(h.index), gen: h.router.process, arg: int32(h.router.state)})
+	w.after(w.some(notifies), event{kind: evBonus, host: int8(h.index), gen: h.router.process, arg: int32(h.router.state)})
 }
 
 // reported are keepalived's words for the states.

@@ -192,6 +192,16 @@ func (c Candidates) sum(s standing) string {
 	return text + fmt.Sprintf(" = %d", priority)
 }
 
+// Unserved says whether a holder of a kind of VIP that knows so many candidates releases the VIP at once,
+// because it serves nothing: the API if neither its balancer nor its own API server serves, DNS if its
+// name server does not answer. A holder that serves is demoted and goes on until another node has taken
+// over; for one that does not, everybody would only wait. A node alone keeps the VIP, and so do
+// OpenShift's nodes of today, which have no holder bonus.
+func (c Candidates) Unserved(kind Kind, known int, passes func(CheckName) bool) bool {
+	check := map[Kind]CheckName{API: CheckBoth, DNS: CheckDNS}[kind]
+	return check != "" && c.Holder != 0 && known > 1 && !passes(check)
+}
+
 // places calls visit with every rank, with and without the holder's bonus where there is one.
 func (c Candidates) places(visit func(rank int, holder bool)) {
 	for rank := range max(1, len(c.Ranks)) {

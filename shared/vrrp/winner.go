@@ -22,7 +22,7 @@ func Winner(nodes []Node) (int, bool) {
 			best = i
 		case n.Address.Is4() != nodes[best].Address.Is4():
 			return 0, false
-		case n.outranks(nodes[best]):
+		case n.Outranks(nodes[best]):
 			best = i
 		}
 	}
@@ -34,7 +34,8 @@ func Winner(nodes []Node) (int, bool) {
 // elsewhere a list of one node is incomplete.
 func Elects(known int, small bool) bool { return known > 1 || known == 1 && small }
 
-func (n Node) outranks(other Node) bool {
+// Outranks says whether a router wins against another one that receives its adverts.
+func (n Node) Outranks(other Node) bool {
 	if n.Priority != other.Priority {
 		return n.Priority > other.Priority
 	}
