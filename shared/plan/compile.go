@@ -91,7 +91,7 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 		knobs: knobs{timing: c.Timing, mode: c.VRRP, former: c.MigrateFrom, vrids: copied(c.VRIDs), ports: copied(c.Ports), clash: c.OnClash, size: sizeOf(c)},
 	}
 	p.VRRP.elects(vips.DNS, ids[vrrp.DNS], policy, proof)
-	if err := readable(p); err != nil {
+	if err := readable(c, p); err != nil {
 		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)
 	}
 	return p, nil
@@ -119,15 +119,18 @@ func paces(balancer spec.LoadBalancer, vips VIPs, timing vrrp.Timing, policy vrr
 	}
 }
 
-// readable holds that hosts will read what they get. What spec.Parse accepted they do; a Cluster that was made in another way may hold
-// anything, which must not come to light on a host.
-func readable(p Plan) error {
+// readable holds that hosts accept what they get. They do if spec.Parse accepted the cluster; one that was made or changed in another way
+// may have any value, which must not come to light on a host. The values are those of cluster.json.
+func readable(c spec.Cluster, p Plan) error {
+	c.Platform, c.Distribution, c.Topology, c.ControlPlaneReplicas = p.Platform, p.Distribution, p.Topology, p.knobs.size
+	c.BaseDomain, c.Families, c.MachineNetworks, c.DNSClients = string(p.Cluster.Domain), string(p.Families), p.MachineNetworks, p.DNSClients
+	c.LoadBalancer, c.DNSRecords, c.MDNS, c.Metrics = p.LoadBalancer, p.DNSRecords, p.MDNS, p.Metrics
+	c.Nodes = spec.Nodes{Namespace: p.Namespace, Kubeconfig: p.Kubeconfig, CertificateDirectories: p.CertificateDirectories,
+		KubeletUnit: p.KubeletUnit, ControlPlaneLabel: p.ControlPlaneLabel}
 	var errs []error
-	if _, findings := spec.Parse(Path, Encode(p), spec.Knobs{}); findings.HasErrors() {
-		for _, f := range findings {
-			if f.Severity == spec.Error {
-				errs = append(errs, fmt.Errorf("%s: %s", f.Path, f.Text))
-			}
+	for _, f := range spec.Check(c) {
+		if f.Severity == spec.Error {
+			errs = append(errs, fmt.Errorf("%s: %s", f.Path, f.Text))
 		}
 	}
 	return errors.Join(errs...)

@@ -7,6 +7,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/record"
 )
 
+// maxVIPs is one of each family.
+const (
+	maxVIPs     = 2
+	tooManyVIPs = "is one virtual IP too many: leave one IPv4 and one IPv6 address"
+)
+
 // vip is one virtual IP with its place.
 type vip struct {
 	addr netip.Addr
@@ -37,9 +43,9 @@ type networks struct {
 func (r *reader) vips(v value) vips {
 	elements, ok := r.list(v)
 	l := vips{at: v.at, given: v.given(), whole: ok || !v.given()}
-	if len(elements) > 2 {
-		r.errorf(elements[2].at, "is one virtual IP too many: leave one IPv4 and one IPv6 address")
-		elements, l.whole = elements[:2], false
+	if len(elements) > maxVIPs {
+		r.errorf(elements[maxVIPs].at, tooManyVIPs)
+		elements, l.whole = elements[:maxVIPs], false
 	}
 	for _, e := range elements {
 		addr, ok := r.vip(e)
@@ -100,7 +106,10 @@ func isHostName(s string) bool {
 }
 
 // maxNetworks is far above what a cluster has, so that rules about pairs of networks stay cheap.
-const maxNetworks = 64
+const (
+	maxNetworks     = 64
+	tooManyNetworks = "is one network too many: list %d at most"
+)
 
 // minBits is the shortest prefix of a machine network, that of 10.0.0.0/8. In a wider one nearly every address is inside and none at its edge,
 // so that no rule would say anything of a wrong one.
@@ -115,24 +124,29 @@ func (r *reader) networkAt(v value) (network, bool) {
 		}
 		return network{}, false
 	}
-	prefix, err := netip.ParsePrefix(s.value)
-	switch {
-	case err != nil && !strings.Contains(s.value, "/"):
-		r.errorf(s.at, "%s has no prefix length: write the network, such as 192.0.2.0/24", quote(s.value))
-	case err != nil:
-		r.errorf(s.at, "%s is no network: write an address and a prefix length, such as 192.0.2.0/24", quote(s.value))
+	prefix, _ := netip.ParsePrefix(s.value) // else it is the zero value, which is not valid
+	return network{prefix, s.at}, r.checkNetwork(s.at, s.value, prefix)
+}
+
+// checkNetwork says whether hosts can be in a network, which was written as text.
+func (r *report) checkNetwork(at place, text string, prefix netip.Prefix) bool {
+	switch text := quote(text); {
+	case !prefix.IsValid() && !strings.Contains(text, "/"):
+		r.errorf(at, "%s has no prefix length: write the network, such as 192.0.2.0/24", text)
+	case !prefix.IsValid():
+		r.errorf(at, "%s is no network: write an address and a prefix length, such as 192.0.2.0/24", text)
 	case prefix.Addr().Is4In6():
-		r.errorf(s.at, "%s is an IPv4 network inside IPv6: write it as an IPv4 network", quote(s.value))
+		r.errorf(at, "%s is an IPv4 network inside IPv6: write it as an IPv4 network", text)
 	case prefix != prefix.Masked():
-		r.errorf(s.at, "%s has host bits set: write %s", quote(s.value), prefix.Masked())
+		r.errorf(at, "%s has host bits set: write %s", text, prefix.Masked())
 	case noHost(prefix.Addr()):
-		r.errorf(s.at, "%s is unspecified, loopback, link-local, multicast or reserved: write the network that the hosts share", quote(s.value))
+		r.errorf(at, "%s is unspecified, loopback, link-local, multicast or reserved: write the network that the hosts share", text)
 	case prefix.Bits() < minBits:
-		r.errorf(s.at, "%s is wider than a network can be: write the network that the hosts share", quote(s.value))
+		r.errorf(at, "%s is wider than a network can be: write the network that the hosts share", text)
 	default:
-		return network{prefix, s.at}, true
+		return true
 	}
-	return network{}, false
+	return false
 }
 
 // networks reads the machine networks out of a list; at gives the value in an element that holds the network.
@@ -140,7 +154,7 @@ func (r *reader) networks(v value, at func(value) value) networks {
 	elements, ok := r.list(v)
 	l := networks{at: v.at, whole: ok || !v.given()}
 	if len(elements) > maxNetworks {
-		r.errorf(elements[maxNetworks].at, "is one network too many: list %d at most", maxNetworks)
+		r.errorf(elements[maxNetworks].at, tooManyNetworks, maxNetworks)
 		elements, l.whole = elements[:maxNetworks], false
 	}
 	for _, e := range elements {

@@ -38,21 +38,25 @@ func (r *reader) images(o object, strict bool) map[string]string {
 	}
 	images := map[string]string{}
 	for _, key := range imageKeys() {
-		s := r.text(o.get(key))
-		if !s.ok {
-			continue
+		if s := r.text(o.get(key)); s.ok && r.checkImage(s) {
+			images[key] = s.value
 		}
-		if !reference.MatchString(s.value) {
-			r.errorf(s.at, "%s is no image reference: write one such as registry.example.com/name@sha256:…", quote(s.value))
-			continue
-		}
-		if name := repository(s.value); len(name) > maxRepository {
-			r.errorf(s.at, "%s has a name of %d characters and container engines read %d: shorten it", quote(s.value), len(name), maxRepository)
-			continue
-		}
-		images[key] = s.value
 	}
 	return images
+}
+
+// checkImage says whether a text is an image reference that container engines read.
+func (r *report) checkImage(s said[string]) bool {
+	name := repository(s.value)
+	switch {
+	case !reference.MatchString(s.value):
+		r.errorf(s.at, "%s is no image reference: write one such as registry.example.com/name@sha256:…", quote(s.value))
+	case len(name) > maxRepository:
+		r.errorf(s.at, "%s has a name of %d characters and container engines read %d: shorten it", quote(s.value), len(name), maxRepository)
+	default:
+		return true
+	}
+	return false
 }
 
 // maxRepository is the longest name of an image, its registry's included, without tag and digest.
