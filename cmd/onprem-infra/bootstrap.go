@@ -21,6 +21,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/systemd"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
 // everyRound is how long a room of the bootstrap machine waits for a wake-up before it looks again by itself.
@@ -35,11 +36,12 @@ func hostVerbs(std streams) []*cobra.Command {
 
 // machine is what the rooms of the bootstrap machine share: where things are, and who watches them.
 type machine struct {
-	cluster  string      // cluster.json
-	named    func() bool // whether somebody has named it; nil when nobody has
-	text     []byte      // what was in it
-	socket   string      // podman's
-	authFile string
+	cluster   string       // cluster.json
+	named     func() bool  // whether somebody has named it; nil when nobody has
+	text      []byte       // what was in it
+	described spec.Cluster // what load has read out of it
+	socket    string       // podman's
+	authFile  string
 
 	static string // the manifest of a static pod that runs the daemon in this program's place; empty in that pod
 	stop   func() // ends the program in order
@@ -92,7 +94,7 @@ func (m *machine) load(std streams) (plan.Plan, string, error) {
 	if err != nil {
 		return plan.Plan{}, "", negative(err)
 	}
-	m.text = text
+	m.text, m.described = text, cluster
 	m.meter.about(p)
 	return p, plan.Header(text), nil
 }

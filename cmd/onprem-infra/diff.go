@@ -99,21 +99,15 @@ func compareRoot(described spec.Cluster, kind role.Role, there *live, root strin
 		return report, err
 	}
 	defer done()
-	text, err := there.read()
-	if err != nil && !errors.Is(err, fs.ErrPermission) {
-		return report, err
-	}
-	var now *plan.Plan // stays nil where none can be made of what is there
-	if text != nil {
-		if p, err := planOf(text); err == nil {
-			now = &p
-		}
+	now := there.nodes()
+	if now.unread != nil && !errors.Is(now.unread, fs.ErrPermission) {
+		return report, now.unread
 	}
 	next, err := there.over(described, kind)
 	switch refused := (plan.Incompatible{}); {
 	case errors.As(err, &refused):
 		next, report.Refused = described, refused.Reason
-	case err != nil && text != nil && now == nil:
+	case err != nil && now.wrong != nil:
 		next, report.Refused = described, err.Error()
 	case err != nil && !errors.Is(err, fs.ErrPermission):
 		return report, err
@@ -124,7 +118,7 @@ func compareRoot(described spec.Cluster, kind role.Role, there *live, root strin
 	if err != nil {
 		return report, negative(err)
 	}
-	report.Report, err = hostDrift(host, p, kind, now)
+	report.Report, err = hostDrift(host, p, kind, now.plan)
 	return report, err
 }
 

@@ -20,6 +20,28 @@ type live struct {
 	say   plan.Consent
 	place string                 // where the nodes' files are, as the user has named it
 	read  func() ([]byte, error) // what the nodes have at plan.Path; nil for nothing
+	found *found                 // after the first call of nodes
+}
+
+// found is what the nodes of a live cluster have.
+type found struct {
+	plan          *plan.Plan // nil without a file, or if it is wrong
+	unread, wrong error      // of the file: it cannot be read, no plan can be made of it
+}
+
+// nodes reads what the nodes have, once.
+func (l *live) nodes() found {
+	if l.found == nil {
+		l.found = &found{}
+		text, err := l.read()
+		if l.found.unread = err; text != nil {
+			p, err := planOf(text)
+			if l.found.wrong = err; err == nil {
+				l.found.plan = &p
+			}
+		}
+	}
+	return *l.found
 }
 
 // liveFlags gives a verb that writes for nodes the flags --migrate and --migrated.
@@ -41,20 +63,18 @@ func (l *live) over(described spec.Cluster, kind role.Role) (spec.Cluster, error
 	case !nodes:
 		return described, nil
 	}
-	text, err := l.read()
+	there := l.nodes()
 	switch {
-	case err != nil:
-		return spec.Cluster{}, err
-	case text == nil && l.say != (plan.Consent{}):
+	case there.unread != nil:
+		return spec.Cluster{}, there.unread
+	case there.wrong != nil:
+		return spec.Cluster{}, negative(fmt.Errorf("%s in %s: %w: it cannot be told how the nodes speak VRRP: mend the file, or remove it if no cluster lives by it", plan.Path, l.place, there.wrong))
+	case there.plan == nil && l.say != (plan.Consent{}):
 		return spec.Cluster{}, negative(fmt.Errorf("--migrate and --migrated look at what the nodes have, and there is no %s in %s: name the place that it was written to last", plan.Path, l.place))
-	case text == nil:
+	case there.plan == nil:
 		return described, nil
 	}
-	there, err := planOf(text)
-	if err != nil {
-		return spec.Cluster{}, negative(fmt.Errorf("%s in %s: %w: it cannot be told how the nodes speak VRRP: mend the file, or remove it if no cluster lives by it", plan.Path, l.place, err))
-	}
-	next, err := plan.Live(there, described, l.say)
+	next, err := plan.Live(*there.plan, described, l.say)
 	if refused := (plan.Incompatible{}); errors.As(err, &refused) {
 		return spec.Cluster{}, negative(fmt.Errorf("the cluster of %s in %s: %w. If no cluster lives by that file, remove it", plan.Path, l.place, refused))
 	}

@@ -76,7 +76,7 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	host := nodeVIPHost{links: newKeptLinks()}
 	host.ear = newListener(p, host, m.log)
 	memory, kept := host.memory(m.log), host.migration(m.log)
-	if resumed, err := resume(m.text, kept); err == nil { // load has read the same text
+	if resumed, err := plan.Resume(m.described, kept.Speaks); err == nil {
 		p = resumed
 	}
 	way := migrate.New(p, clock, kept)

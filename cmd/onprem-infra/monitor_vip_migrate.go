@@ -19,7 +19,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
-	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -40,15 +39,6 @@ func inForce(p plan.Plan) plan.Plan {
 		return *p.Former
 	}
 	return p
-}
-
-// resume is the plan of a node's file as the node remembers what was before it.
-func resume(text []byte, kept migrate.Memory) (plan.Plan, error) {
-	cluster, findings := spec.Parse(plan.Path, text, spec.Knobs{})
-	if findings.HasErrors() {
-		return plan.Plan{}, fmt.Errorf("read %s: %v", plan.Path, findings)
-	}
-	return plan.Resume(cluster, kept.Speaks)
 }
 
 // current is inForce on this node, for those who live shorter than a migration, or whom no timing tells from another.

@@ -115,10 +115,8 @@ func leftovers(dir string, ours bool, next plan.Plan, set asset.Set, there *live
 		return nil, nil, nil
 	}
 	known := []plan.Plan{next}
-	if text, err := there.read(); err == nil && text != nil {
-		if now, err := planOf(text); err == nil {
-			known = append(known, now)
-		}
+	if now := there.nodes().plan; now != nil {
+		known = append(known, *now)
 	}
 	host, done, err := hostFiles(dir)
 	if err != nil {
