@@ -5,6 +5,7 @@ package keepalived
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,67 +21,113 @@ const (
 	File    = "keepalived.conf"
 )
 
-// Config is one whole keepalived.conf. Every field has a type that cannot hold text which keepalived would read as syntax.
+// Config is one whole keepalived.conf. Every field has a type that cannot hold text which keepalived
+// would read as syntax; Validate checks one that comes from elsewhere. The JSON names are those of
+// supervised.CandidateFile.
 type Config struct {
-	Header     string      // one line of provenance, without the comment sign; empty for none
-	NotifyFIFO Path        // where keepalived reports VRRP state changes; empty for none
-	Checks     []Check     // track scripts, cluster nodes only
-	Leave      Path        // a tracked file in which 1 sinks every instance to the lowest priority, so that any other router outranks it; empty for none
-	Tracks     []Track     // other tracked files, cluster nodes only
-	Groups     []SyncGroup // of instances that move together
-	Instances  []Instance  // sorted by the caller; order is kept
+	// Header is one line of provenance, without the comment sign; empty for none.
+	Header string `json:"header,omitempty"`
+	// NotifyFIFO is where keepalived reports VRRP state changes; empty for none.
+	NotifyFIFO Path `json:"notifyFIFO,omitempty"`
+	// Checks are track scripts, on nodes of today's clusters only.
+	Checks []Check `json:"checks,omitempty"`
+	// Leave is a tracked file in which 1 gives every instance the lowest priority, so that any other
+	// router outranks it; empty for none.
+	Leave Path `json:"leave,omitempty"`
+	// Tracks are other tracked files, on cluster nodes only.
+	Tracks []Track `json:"tracks,omitempty"`
+	// Groups are sets of instances that move together.
+	Groups []SyncGroup `json:"groups,omitempty"`
+	// Instances are sorted by the caller; their order is kept.
+	Instances []Instance `json:"instances,omitempty"`
 }
 
 // Check is one tracked script: health as keepalived sees it.
 type Check struct {
-	Name     vrrp.CheckName
-	Command  Path          // an executable, called without arguments
-	Interval time.Duration // whole seconds: keepalived before 2.3.2 refuses fractions
-	Timeout  time.Duration // when to kill a script that hangs; below the interval
-	Rise     int
-	Fall     int
-	Weight   int // 0: failing means FAULT
+	Name     vrrp.CheckName `json:"name"`
+	Command  Path           `json:"command"`  // an executable, called without arguments
+	Interval time.Duration  `json:"interval"` // whole seconds: keepalived before 2.3.2 refuses fractions
+	Timeout  time.Duration  `json:"timeout"`  // when to kill a script that hangs; below the interval
+	Rise     int            `json:"rise"`
+	Fall     int            `json:"fall"`
+	Weight   int            `json:"weight"` // 0: failing means FAULT
 }
 
-// Track is one tracked file: health as a monitor writes it, a 1 for a check that passes and a 0 for one that does not. keepalived reads every
-// file that is not there, is empty or does not begin with a number as 0, and adds the number times the weight to the priority: so health is a
-// bonus, and whoever is silent has none. It never ages a file.
+// Track is one tracked file: health as a monitor writes it, a 1 for a check that passes and a 0 for
+// one that does not. keepalived reads every file that is not there, is empty or does not begin with a
+// number as 0, and adds the number times the weight to the priority: health is an addition, and a
+// node whose monitor writes nothing has none. keepalived never ages a file.
 type Track struct {
-	Name   vrrp.CheckName // not "leave", which is Config.Leave's
-	File   Path           // in a directory that is there when keepalived starts
-	Weight int            // what a 1 adds; with 0 a 1 adds nothing and a 0 is FAULT
+	Name   vrrp.CheckName `json:"name"`   // not "leave", which is Config.Leave's
+	File   Path           `json:"file"`   // in a directory that is there when keepalived starts
+	Weight int            `json:"weight"` // what a 1 adds; with 0 a 1 adds nothing and a 0 is FAULT
 }
 
-// SyncGroup is a set of two or more instances that have one state: a fault of one is a fault of all. What the group tracks counts for each of
-// them.
+// SyncGroup is a set of two or more instances that have one state: a fault of one is a fault of all.
+// What the group tracks counts for each of them.
 type SyncGroup struct {
-	Name    vrrp.InstanceName
-	Members []vrrp.InstanceName
-	Tracks  []vrrp.CheckName // of Config.Tracks; Config.Leave is tracked unasked
+	Name    vrrp.InstanceName   `json:"name"`
+	Members []vrrp.InstanceName `json:"members"`
+	// Tracks are of Config.Tracks; every group also tracks Config.Leave.
+	Tracks []vrrp.CheckName `json:"tracks,omitempty"`
 }
 
 // Instance is one virtual router on one interface.
 type Instance struct {
-	Name      vrrp.InstanceName
-	Interface Interface
-	ID        vrrp.ID
-	Version   vrrp.Version
-	Priority  vrrp.Priority
-	Advert    time.Duration
-	Refresh   time.Duration // between two announcements to the neighbours while it holds the VIP, in whole seconds; 0: a minute
-	Source    netip.Addr    // own address: unicast; invalid: multicast
-	Peers     []netip.Addr  // who is told in unicast mode, of the VIP's family; nobody puts the instance into FAULT
-	AuthPass  vrrp.AuthPass // empty for none (VRRPv3 has no authentication, RFC 5798 9)
-	VIP       netip.Addr
-	Checks    []vrrp.CheckName
-	Tracks    []vrrp.CheckName // of Config.Tracks; Config.Leave is tracked by every instance unasked
-	Grouped   bool             // it is a member of a SyncGroup, which tracks for it
+	Name      vrrp.InstanceName `json:"name"`
+	Interface Interface         `json:"interface"`
+	ID        vrrp.ID           `json:"id"`
+	Version   vrrp.Version      `json:"version"`
+	Priority  vrrp.Priority     `json:"priority"`
+	Advert    time.Duration     `json:"advert"`
+	// Refresh is the time between two announcements to the neighbours while it holds the VIP, in
+	// whole seconds; 0: a minute.
+	Refresh time.Duration `json:"refresh,omitempty"`
+	// Source is the own address: unicast; invalid: multicast.
+	Source netip.Addr `json:"source,omitzero"`
+	// Peers receive its adverts in unicast mode, and are of the VIP's family; without any the
+	// instance is in FAULT.
+	Peers []netip.Addr `json:"peers,omitempty"`
+	// AuthPass is empty for none (VRRPv3 has no authentication, RFC 5798 9).
+	AuthPass vrrp.AuthPass    `json:"authPass,omitempty"`
+	VIP      netip.Addr       `json:"vip"`
+	Checks   []vrrp.CheckName `json:"checks,omitempty"`
+	// Tracks are of Config.Tracks; every instance also tracks Config.Leave.
+	Tracks []vrrp.CheckName `json:"tracks,omitempty"`
+	// Grouped says that it is a member of a SyncGroup, which tracks for it.
+	Grouped bool `json:"grouped,omitempty"`
 
-	// Known has adverts dropped that come from nobody among Peers. Near has those dropped that have passed a router, so that their TTL is not
-	// 255 any more; keepalived then knows its peers as well. Both are for unicast only, and both can change while the VIP is held.
-	Known bool
-	Near  bool
+	// Known has keepalived drop adverts of routers that are not among Peers. Near has it drop those
+	// that have passed a router, so that their TTL is not 255 any more; keepalived then knows its
+	// peers as well. Both are for unicast only, and both can change while the VIP is held.
+	Known bool `json:"known,omitempty"`
+	Near  bool `json:"near,omitempty"`
 }
+
+// Tracked are the files that an instance's priority follows from, by itself and by its groups.
+func (c Config) Tracked(i Instance) (files []Track) {
+	if c.Leave != "" {
+		files = append(files, Track{Name: leaveTrack, File: c.Leave, Weight: leaveWeight})
+	}
+	names := slices.Clone(i.Tracks)
+	for _, g := range c.Groups {
+		if slices.Contains(g.Members, i.Name) {
+			names = append(names, g.Tracks...)
+		}
+	}
+	for _, t := range c.Tracks {
+		if slices.Contains(names, t.Name) {
+			files = append(files, t)
+		}
+	}
+	return files
+}
+
+// leaveTrack and leaveWeight are the template's, of Config.Leave.
+const (
+	leaveTrack  = "leave"
+	leaveWeight = -253
+)
 
 // Group is where the VRRP routers of the VIP's family listen in multicast mode (RFC 5798 5.1.1.2 and 5.1.2.2).
 //

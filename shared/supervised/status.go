@@ -11,7 +11,8 @@ import (
 
 // The files of the run directory.
 const (
-	CandidateFile = "candidate.conf" // the configuration that the monitor wants; replaced whole
+	CandidateFile = "candidate.json" // the configuration that the monitor wants, see EncodeCandidate; replaced whole
+	CandidateText = "candidate.conf" // the same as keepalived.conf, for a supervisor of the former release; replaced whole, after CandidateFile
 	StatusFile    = "status.json"    // an encoded Status; replaced whole at every change
 	NotifyFIFO    = "notify.fifo"    // keepalived's vrrp_notify_fifo
 	HeartbeatFile = "heartbeat"      // a number that the monitor changes once a second; a standing one says that the monitor is dead

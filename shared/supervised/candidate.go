@@ -1,0 +1,74 @@
+package supervised
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
+)
+
+// candidateVersion is that of CandidateFile. Another one means that its fields mean something else.
+const candidateVersion = 1
+
+// candidate is CandidateFile. Text is the digest of CandidateText, which a monitor of the former
+// release writes alone: where the two differ, the text is the newer one. Times are of no use there,
+// as a monitor that finds its text in place does not write it again.
+type candidate struct {
+	Version int               `json:"version"`
+	Text    string            `json:"text"`
+	Config  keepalived.Config `json:"config"`
+}
+
+// EncodeCandidate is a configuration as a monitor proposes it: CandidateFile, and CandidateText, which
+// is written after it. Equal configurations give equal bytes.
+func EncodeCandidate(c keepalived.Config) (file, text []byte) {
+	text = keepalived.Render(c)
+	file, err := json.MarshalIndent(candidate{candidateVersion, Digest(text), c}, "", "  ")
+	if err != nil {
+		panic("supervised: a Config of strings, numbers and addresses cannot fail to marshal: " + err.Error())
+	}
+	return append(file, '\n'), text
+}
+
+// DecodeCandidate reads CandidateFile, all of it or nothing.
+func DecodeCandidate(file []byte) (keepalived.Config, error) {
+	var c candidate
+	d := json.NewDecoder(bytes.NewReader(file))
+	d.DisallowUnknownFields()
+	err := d.Decode(&c)
+	if _, more := d.Token(); err == nil && !errors.Is(more, io.EOF) {
+		err = errors.New("more follows it")
+	}
+	// A version of another release explains fields that are not known.
+	if version, _ := head(file); version != candidateVersion && json.Valid(file) {
+		err = fmt.Errorf("its version is %d, and this release reads version %d", version, candidateVersion)
+	} else if err == nil {
+		err = keepalived.Validate(c.Config)
+	}
+	if err != nil {
+		return keepalived.Config{}, fmt.Errorf("read the candidate configuration: %w", err)
+	}
+	return c.Config, nil
+}
+
+// NamesText says whether CandidateFile and CandidateText are of one monitor, so that CandidateFile
+// counts.
+func NamesText(file, text []byte) bool {
+	_, named := head(file)
+	return named == Digest(text)
+}
+
+// head is what every version of CandidateFile has; zero values for what cannot be read.
+func head(file []byte) (version int, text string) {
+	var h struct {
+		Version int    `json:"version"`
+		Text    string `json:"text"`
+	}
+	if json.Unmarshal(file, &h) != nil {
+		return 0, ""
+	}
+	return h.Version, h.Text
+}
