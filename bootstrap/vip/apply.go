@@ -1,7 +1,6 @@
 package vip
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -67,11 +66,8 @@ func (r *Room) keep(nodes []addr.Node) error {
 
 // run has keepalived run as is desired, and tells how it does.
 func (r *Room) run(ctx context.Context, d Desired) error {
-	if config := keepalived.Render(d.Config); !bytes.Equal(config, r.proposed) {
-		if err := r.host.Propose(config); err != nil {
-			return fmt.Errorf("hand keepalived.conf to the supervisor: %w", err)
-		}
-		r.proposed = config
+	if err := r.proposal.Make(d.Config, r.host.Propose); err != nil {
+		return err
 	}
 	if err := r.daemon.Ensure(ctx, Container(r.plan)); err != nil {
 		return err
@@ -80,8 +76,8 @@ func (r *Room) run(ctx context.Context, d Desired) error {
 	if err != nil {
 		return fmt.Errorf("read the supervisor's status: %w", err)
 	}
-	if refused := status.Refused; refused != nil && refused.Candidate == supervised.Digest(r.proposed) {
-		return fmt.Errorf("keepalived's configuration is refused, the former one stays in force: %s", refused.Output)
+	if err := r.proposal.Refused(status); err != nil {
+		return err
 	}
 	return r.tell(elected(d.Config, status) && !d.Asking && len(d.Taken) == 0, strings.Join(append([]string{summary(d.Config, status)}, d.Taken...), "; "))
 }

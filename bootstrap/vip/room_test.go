@@ -12,6 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/container"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/release"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -76,11 +77,11 @@ func (h *fakeHost) Keep(nodes []addr.Node) error {
 	return nil
 }
 
-func (h *fakeHost) Propose(config []byte) error {
+func (h *fakeHost) Propose(config keepalived.Config) error {
 	if h.full {
 		return errors.New("no space left")
 	}
-	h.proposed = append(h.proposed, config)
+	h.proposed = append(h.proposed, keepalived.Render(config))
 	return nil
 }
 

@@ -57,7 +57,7 @@ type Host interface {
 	// Status is what the supervisor last said; the zero Status when it has said nothing.
 	Status() (supervised.Status, error)
 	// Propose hands a configuration to the supervisor.
-	Propose(config []byte) error
+	Propose(config keepalived.Config) error
 	// Leave asks the supervisor to hand the VIPs over, or takes that back. Both may be said again and again.
 	Leave(now bool) error
 	// Publish tells the cluster the addresses under which this machine takes part in the election; none when it has
@@ -99,7 +99,7 @@ type Room struct {
 	past  addr.Past           // of the nodes
 	kept  []addr.Node         // the last that the host was told to keep
 
-	proposed []byte
+	proposal supervised.Proposal
 	yields   time.Time // since when the supervisor is asked to leave; zero when it is not
 	ready    bool
 	told     string

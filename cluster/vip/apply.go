@@ -1,14 +1,11 @@
 package vip
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
-	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
 // Apply brings the machine to what is desired. It is called at every turn and does nothing when all is as it should be.
@@ -37,24 +34,14 @@ func (r *Room) keep(m Memory) error {
 	return nil
 }
 
-// propose hands keepalived's configuration over when it differs from the last one, and says when it was refused.
+// propose hands keepalived's configuration over, and is an error when it was refused.
 func (r *Room) propose(c keepalived.Config) error {
-	if r.proposed == nil || !reflect.DeepEqual(c, r.wanted) {
-		config := keepalived.Render(c)
-		if !bytes.Equal(config, r.proposed) {
-			if err := r.host.Propose(config); err != nil {
-				return fmt.Errorf("hand keepalived.conf to the supervisor: %w", err)
-			}
-		}
-		r.wanted = c
-		r.proposed = config
+	if err := r.proposal.Make(c, r.host.Propose); err != nil {
+		return err
 	}
 	status, err := r.host.Status()
 	if err != nil {
 		return fmt.Errorf("read the supervisor's status: %w", err)
 	}
-	if refused := status.Refused; refused != nil && refused.Candidate == supervised.Digest(r.proposed) {
-		return fmt.Errorf("keepalived's configuration is refused, the former one stays in force: %s", refused.Output)
-	}
-	return nil
+	return r.proposal.Refused(status)
 }

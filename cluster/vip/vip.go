@@ -48,7 +48,7 @@ type Host interface {
 	// Status is what the supervisor last said; the zero Status when it has said nothing.
 	Status() (supervised.Status, error)
 	// Propose hands a configuration to the supervisor.
-	Propose(config []byte) error
+	Propose(config keepalived.Config) error
 	// Track writes what keepalived is to know of a check; fault says that the check has no weight. A file that says it already is left alone.
 	Track(check vrrp.CheckName, fault, passes bool) error
 	// Unserved tells the supervisor whose VIPs this node does not serve. What says so already is left alone.
@@ -155,8 +155,7 @@ type Room struct {
 	place   place
 	ranks   []int // that control plane nodes claim
 
-	proposed []byte
-	wanted   keepalived.Config // as proposed
+	proposal supervised.Proposal
 	beat     uint64
 }
 

@@ -1,7 +1,6 @@
 package vip
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -78,8 +77,8 @@ func (w *world) Agreed() ([]netip.Addr, bool, error) { return w.agreed, w.remote
 
 func (w *world) Status() (supervised.Status, error) { return w.status, nil }
 
-func (w *world) Propose(config []byte) error {
-	w.proposals = append(w.proposals, bytes.Clone(config))
+func (w *world) Propose(config keepalived.Config) error {
+	w.proposals = append(w.proposals, keepalived.Render(config))
 	return nil
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
@@ -86,10 +87,7 @@ func forgetStatus() error {
 	return nil
 }
 
-func (vipHost) Propose(config []byte) error {
-	_, err := file.WriteIfChanged(filepath.Join(vip.RunDir, supervised.CandidateFile), config, 0o644)
-	return err
-}
+func (vipHost) Propose(config keepalived.Config) error { return proposeIn(vip.RunDir, config) }
 
 // leaveOwner stands in a request to leave that this room has made. Those of others are theirs to take back.
 const leaveOwner = "bootstrap/vip\n"

@@ -3,8 +3,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,31 +21,21 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // keepalivedConf is what keepalived reads, on hosts of either phase.
 const keepalivedConf = keepalived.HostDir + "/" + keepalived.File
 
-// peersOf are the peers of an instance in keepalived's configuration; nil where it has no such instance, or no list.
-func peersOf(conf []byte, instance string) (peers []netip.Addr) {
-	inside, list := false, false
-	for lines := bufio.NewScanner(bytes.NewReader(conf)); lines.Scan(); {
-		words := strings.Fields(lines.Text())
-		switch {
-		case len(words) == 0:
-		case words[0] == "vrrp_instance":
-			inside = len(words) > 1 && words[1] == instance
-		case inside && words[0] == "unicast_peer":
-			list, peers = true, []netip.Addr{}
-		case list && words[0] == "}":
-			list = false
-		case list:
-			if a, err := netip.ParseAddr(words[0]); err == nil {
-				peers = append(peers, a)
-			}
+// peersOf are the peers of an instance in keepalived's configuration; nil if it has no such
+// instance, or that is in multicast mode.
+func peersOf(conf keepalived.Config, name vrrp.InstanceName) []netip.Addr {
+	for _, i := range conf.Instances {
+		if i.Name == name && i.Source.IsValid() {
+			return append([]netip.Addr{}, i.Peers...)
 		}
 	}
-	return peers
+	return nil
 }
 
 // keepalived is what its parent says, and whether that parent answers.

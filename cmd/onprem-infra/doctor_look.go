@@ -24,6 +24,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/sonar"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/progress"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -229,12 +230,16 @@ func (l *statusLook) rooms(kind role.Role) (runs plan.Rooms) {
 
 // vips are what status knows of them, for the checks.
 func (l *doctorLook) vips(all []statusVIP) (out []doctor.VIP) {
-	conf, err := os.ReadFile(l.host.at(keepalivedConf))
+	text, err := os.ReadFile(l.host.at(keepalivedConf))
+	conf := keepalived.Config{}
+	if err == nil {
+		conf, err = keepalived.Parse(text)
+	}
 	if err != nil && l.live && !errors.Is(err, fs.ErrNotExist) {
 		l.unseen("keepalived's configuration", err)
 	}
 	for _, v := range all {
-		out = append(out, doctor.VIP{Address: v.VIP, For: v.For, Instance: v.Instance, ID: v.ID, Link: v.Link, Near: v.near, Here: v.Here, State: v.State, Peers: peersOf(conf, string(v.Instance))})
+		out = append(out, doctor.VIP{Address: v.VIP, For: v.For, Instance: v.Instance, ID: v.ID, Link: v.Link, Near: v.near, Here: v.Here, State: v.State, Peers: peersOf(conf, v.Instance)})
 	}
 	return out
 }

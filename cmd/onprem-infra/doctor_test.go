@@ -27,6 +27,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -35,22 +36,22 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-const doctorConf = `vrrp_instance ostest_API_0 {
-    state BACKUP
-    unicast_peer {
-        192.0.2.12
-        192.0.2.13 min_ttl 255 max_ttl 255
-    }
-    virtual_ipaddress {
-        192.0.2.5/32
-    }
+// doctorConf is keepalived's configuration on this node.
+var doctorConf = string(keepalived.Render(keepalived.Config{Instances: []keepalived.Instance{
+	doctorInstance("ostest_API_0", "192.0.2.5", "192.0.2.12", "192.0.2.13"),
+	doctorInstance("ostest_INGRESS_0", "192.0.2.6", "192.0.2.12"),
+}}))
+
+func doctorInstance(name vrrp.InstanceName, vip string, peers ...string) keepalived.Instance {
+	i := keepalived.Instance{
+		Name: name, Interface: "ens3", ID: 14, Version: vrrp.V3, Priority: 40, Advert: time.Second,
+		Source: netip.MustParseAddr("192.0.2.11"), VIP: netip.MustParseAddr(vip),
+	}
+	for _, p := range peers {
+		i.Peers = append(i.Peers, netip.MustParseAddr(p))
+	}
+	return i
 }
-vrrp_instance ostest_INGRESS_0 {
-    unicast_peer {
-        192.0.2.12
-    }
-}
-`
 
 // doctorPlan is statusPlan with images.
 func doctorPlan(t *testing.T) plan.Plan {
@@ -501,10 +502,14 @@ func TestDoctorEarlier(t *testing.T) {
 
 // TestDoctorReads holds what is taken from the files of other programs.
 func TestDoctorReads(t *testing.T) {
-	if got := peersOf([]byte(doctorConf), "ostest_API_0"); !slices.Equal(got, []netip.Addr{netip.MustParseAddr("192.0.2.12"), netip.MustParseAddr("192.0.2.13")}) {
+	conf, err := keepalived.Parse([]byte(doctorConf))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := peersOf(conf, "ostest_API_0"); !slices.Equal(got, []netip.Addr{netip.MustParseAddr("192.0.2.12"), netip.MustParseAddr("192.0.2.13")}) {
 		t.Errorf("peers %v", got)
 	}
-	if got := peersOf([]byte(doctorConf), "other"); got != nil {
+	if got := peersOf(conf, "other"); got != nil {
 		t.Errorf("peers of none %v", got)
 	}
 	if got := timeServers([]byte("# server a\nserver b iburst\npool c\n[Time]\nNTP=d e\nFallbackNTP=f\nserver\n")); !slices.Equal(got, []string{"b", "c", "d", "e"}) {

@@ -23,6 +23,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -80,8 +81,18 @@ func (h nodeVIPHost) Status() (supervised.Status, error) {
 	return supervised.Decode(text)
 }
 
-func (h nodeVIPHost) Propose(config []byte) error {
-	_, err := file.WriteIfChanged(h.at(vip.RunDir, supervised.CandidateFile), config, 0o644)
+func (h nodeVIPHost) Propose(config keepalived.Config) error {
+	return proposeIn(h.at(vip.RunDir), config)
+}
+
+// proposeIn writes a candidate. A supervisor of this release takes the text for the newer file
+// until that is written too, and so goes on with what it has.
+func proposeIn(runDir string, config keepalived.Config) error {
+	candidate, text := supervised.EncodeCandidate(config)
+	if _, err := file.WriteIfChanged(filepath.Join(runDir, supervised.CandidateFile), candidate, 0o644); err != nil {
+		return err
+	}
+	_, err := file.WriteIfChanged(filepath.Join(runDir, supervised.CandidateText), text, 0o644)
 	return err
 }
 

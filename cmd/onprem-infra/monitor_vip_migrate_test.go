@@ -20,6 +20,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -36,10 +37,10 @@ type migrant struct {
 	changed   time.Time
 }
 
-func (m *migrant) Propose(config []byte) error {
+func (m *migrant) Propose(config keepalived.Config) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.proposals = append(m.proposals, string(config))
+	m.proposals = append(m.proposals, string(keepalived.Render(config)))
 	return nil
 }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -52,7 +53,7 @@ func (r *ranked) Links() (addr.Snapshot, error) {
 }
 func (r *ranked) Agreed() ([]netip.Addr, bool, error)    { return nil, false, nil }
 func (r *ranked) Status() (supervised.Status, error)     { return supervised.Status{}, nil }
-func (r *ranked) Propose([]byte) error                   { return nil }
+func (r *ranked) Propose(keepalived.Config) error        { return nil }
 func (r *ranked) Track(vrrp.CheckName, bool, bool) error { return nil }
 func (r *ranked) Unserved([]vrrp.InstanceName) error     { return nil }
 func (r *ranked) Beat(uint64) error                      { return nil }

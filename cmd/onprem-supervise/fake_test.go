@@ -44,6 +44,17 @@ echo 'INSTANCE "a" BACKUP 70' >"$FIFO"
 while :; do sleep 0.02 & wait; done
 `
 
+// anInstance is one that the fake passes over, as what a shell reads up to the closing brace.
+const anInstance = `: <<'}'
+vrrp_instance a {
+    interface ens3
+    virtual_router_id 9
+    virtual_ipaddress {
+        192.0.2.5
+    }
+}
+`
+
 func fakeDaemon(t *testing.T) *supervisor {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "keepalived")
@@ -156,7 +167,8 @@ func TestReloadsOnChangeOnly(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	s := fakeDaemon(t)
 	s.start(netns.New(t))
-	bad := s.propose("auth_pass hunter2\n# bad from the beginning, secret word hunter2\n")
+	password := strings.Replace(anInstance, "virtual_ipaddress", "authentication {\n        auth_pass hunter2\n    }\n    virtual_ipaddress", 1)
+	bad := s.propose(password + "# bad from the beginning, secret word hunter2\n")
 	s.until("refused", 2*time.Second, func(st supervised.Status) bool { return st.Refused != nil && st.Refused.Candidate == bad })
 	if s.lines("starts") != 0 {
 		t.Error("keepalived was started on a configuration that it refuses")
@@ -402,7 +414,7 @@ func TestMuteIsKilled(t *testing.T) {
 	t.Parallel()
 	s := fakeDaemon(t)
 	s.start(netns.New(t))
-	s.propose("vrrp_instance() { :; }\nvrrp_instance a\n" + `[ -e "$DIR/second" ] || { : >"$DIR/second"; sleep 100; }` + "\n" + serving)
+	s.propose(anInstance + `[ -e "$DIR/second" ] || { : >"$DIR/second"; sleep 100; }` + "\n" + serving)
 	s.until("started", 2*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
 	begin := time.Now()
 	s.untilState("a", supervised.Backup, 60*time.Second)

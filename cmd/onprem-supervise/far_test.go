@@ -181,7 +181,7 @@ func TestFarAdverts(t *testing.T) {
 				t.Fatalf("instances: %+v", config.Instances)
 			}
 			s := realKeepalived(t)
-			s.propose(string(bytes.ReplaceAll(keepalived.Render(config), []byte(bootstrap.RunDir), []byte(s.dir))))
+			s.proposeConfig(config)
 			s.start(l.host)
 			s.untilMaster(20 * time.Second)
 			for from, sources := range map[string][]netip.Addr{"its own address": foreign, "a peer's": peer} {

@@ -73,9 +73,8 @@ func (s *supervisor) onSmallDisk() (fill func() (free func())) {
 	}
 }
 
-// withBonus gives an instance of config the holder's bonus, and has keepalived report priorities.
+// withBonus gives an instance of config the holder's bonus.
 func withBonus(text, dir, instance string) string {
-	text = strings.Replace(text, "{\n", "{\n    vrrp_notify_priority_changes true\n", 1)
 	track := "track_file holder_" + instance + " {\n    file " + filepath.Join(dir, supervised.HolderTrack(instance)) + "\n    weight 10\n}\n"
 	at := strings.Index(text, "vrrp_instance")
 	text = text[:at] + track + text[at:]

@@ -17,6 +17,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	node "github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/test/need"
 	"github.com/onprem-infra/onprem-infra/test/netns"
@@ -117,11 +119,23 @@ func (s *supervisor) start(ns netns.Namespace) {
 	})
 }
 
-// propose puts a candidate in place as a monitor does, whole.
+// propose puts a candidate in place as a monitor of the former release does, whole.
 func (s *supervisor) propose(text string) string {
 	s.t.Helper()
-	put(s.t, filepath.Join(s.dir, supervised.CandidateFile), text)
+	put(s.t, filepath.Join(s.dir, supervised.CandidateText), text)
 	return supervised.Digest([]byte(text))
+}
+
+// proposeConfig puts one in place as a monitor of this release does, with this run directory.
+func (s *supervisor) proposeConfig(config keepalived.Config) string {
+	s.t.Helper()
+	config, err := keepalived.Parse(bytes.ReplaceAll(keepalived.Render(config), []byte(node.RunDir), []byte(s.dir)))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	file, text := supervised.EncodeCandidate(config)
+	put(s.t, filepath.Join(s.dir, supervised.CandidateFile), string(file))
+	return s.propose(string(text))
 }
 
 func put(t *testing.T, path, text string) {

@@ -33,7 +33,6 @@ func ranked(dir string, host, rank int, advert string) string {
 		head, tail, _ := strings.Cut(text, "vrrp_instance "+name)
 		text = head + "vrrp_instance " + name + strings.Replace(tail, "        leave\n", fmt.Sprintf("        leave\n        lb\n        holder_%d\n", i), 1)
 	}
-	text = strings.Replace(text, "global_defs {\n", "global_defs {\n    vrrp_notify_priority_changes true\n", 1)
 	return strings.Replace(text, "track_file leave", tracks.String()+"track_file leave", 1)
 }
 
@@ -186,7 +185,7 @@ func TestElectionDuringATest(t *testing.T) {
 	s := fakeDaemon(t)
 	s.start(netns.New(t))
 	file := s.path(supervised.HolderTrack("a"))
-	tracks := ": <<END\nfile " + file + "\nEND\n"
+	tracks := ": <<'}'\ntrack_file holder {\n    file " + file + "\n}\n"
 	holds := func(want string) {
 		t.Helper()
 		for end := time.Now().Add(5 * time.Second); s.read(supervised.HolderTrack("a")) != want; time.Sleep(2 * time.Millisecond) {

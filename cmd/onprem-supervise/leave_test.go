@@ -394,7 +394,6 @@ func TestReloadWithHealth(t *testing.T) {
 	put(t, s.path(supervised.TrackDir, "lb"), "1\n")
 	healthy := func(peer int) string {
 		text := router(s.dir, 10, 40, "0.1", fmt.Sprint("192.0.2.", peer), fmt.Sprint("2001:db8::", peer))
-		text = strings.Replace(text, "global_defs {\n", "global_defs {\n    vrrp_notify_priority_changes true\n", 1)
 		text = strings.Replace(text, "track_file leave", fmt.Sprintf("track_file lb {\n    file %s\n    weight 20\n}\ntrack_file leave", s.path(supervised.TrackDir, "lb")), 1)
 		return strings.ReplaceAll(text, "        leave\n", "        leave\n        lb\n")
 	}

@@ -23,7 +23,8 @@ const usage = `usage: onprem-supervise --config FILE --run-dir DIR {--vip ADDRES
        [--yield-on-term] [--patience DURATION] [--real-time] -- KEEPALIVED [FLAG]...
        onprem-supervise --install FILE
 
-Keeps KEEPALIVED running in the foreground with FILE as its configuration. A configuration put into DIR/candidate.conf is tested first.
+Keeps KEEPALIVED running in the foreground with FILE as its configuration. A configuration put into
+DIR/candidate.json, or as text into DIR/candidate.conf, is tested first.
 DIR/status.json says what runs and in which VRRP states. While DIR/leave is there, the VIPs are given up in order and not taken back: as soon as
 somebody is heard who has taken over, or must have, and not before DURATION is over when nobody is heard.
 The VIPs are those of --vip, which may be given more than once, or those that the cluster of FILE has (/etc/onprem-infra/cluster.json): it ends in

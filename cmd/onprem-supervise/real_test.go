@@ -30,7 +30,7 @@ func config(dir, advert, peer4, peer6 string) string {
 // router is the same for the host whose addresses end in host.
 func router(dir string, host, priority int, advert, peer4, peer6 string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "global_defs {\n    vrrp_notify_fifo %s\n    max_auto_priority -1\n}\n", filepath.Join(dir, supervised.NotifyFIFO))
+	fmt.Fprintf(&b, "global_defs {\n    vrrp_notify_fifo %s\n    vrrp_notify_priority_changes true\n    max_auto_priority -1\n}\n", filepath.Join(dir, supervised.NotifyFIFO))
 	fmt.Fprintf(&b, "track_file leave {\n    file %s\n    weight -253\n}\n", filepath.Join(dir, supervised.TrackDir, supervised.LeaveTrack))
 	for i, one := range []struct{ own, peer, vip, label string }{
 		{fmt.Sprint("192.0.2.", host), peer4, vip4 + "/32", " label vip"}, {fmt.Sprint("2001:db8::", host), peer6, vip6 + "/128", ""},
@@ -378,7 +378,7 @@ func TestRunsWithoutAnInstance(t *testing.T) {
 	l := newLAN(t)
 	s := realKeepalived(t)
 	s.start(l.host)
-	s.propose("global_defs {\n    vrrp_notify_fifo " + filepath.Join(s.dir, supervised.NotifyFIFO) + "\n}\n")
+	s.propose("global_defs {\n    vrrp_notify_fifo " + filepath.Join(s.dir, supervised.NotifyFIFO) + "\n    vrrp_notify_priority_changes true\n}\n")
 	s.until("started", 5*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
 	first := s.status().PID
 	for end := time.Now().Add(33 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {

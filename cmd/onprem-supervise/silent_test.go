@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"net/netip"
 	"os"
@@ -106,7 +105,7 @@ func tracks(t *testing.T, platform spec.Platform, timing string, mode spec.Mode)
 	if weighted == "" {
 		t.Fatal("nothing with a weight is tracked")
 	}
-	s.propose(string(bytes.ReplaceAll(keepalived.Render(config), []byte(node.RunDir), []byte(s.dir))))
+	s.proposeConfig(config)
 	s.start(l.host)
 	return s, weighted
 }

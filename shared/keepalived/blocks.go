@@ -55,7 +55,7 @@ func (b block) name() string {
 	return b.title[1]
 }
 
-// line is the last line that begins with a keyword: keepalived goes by that one. It is nil without any.
+// line is the last line that begins with a keyword, by which keepalived goes; nil without any.
 func (b block) line(keyword string) []string {
 	for _, words := range slices.Backward(b.lines) {
 		if words[0] == keyword {

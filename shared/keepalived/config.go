@@ -21,9 +21,9 @@ const (
 	File    = "keepalived.conf"
 )
 
-// Config is one whole keepalived.conf. Every field has a type that cannot hold text which keepalived
-// would read as syntax; Validate checks one that comes from elsewhere. The JSON names are those of
-// supervised.CandidateFile.
+// Config is one whole keepalived.conf. Every field has a type that cannot hold text which
+// keepalived would read as syntax; Validate checks one that comes from elsewhere. The JSON names
+// are those of supervised.CandidateFile.
 type Config struct {
 	// Header is one line of provenance, without the comment sign; empty for none.
 	Header string `json:"header,omitempty"`
@@ -53,18 +53,18 @@ type Check struct {
 	Weight   int            `json:"weight"` // 0: failing means FAULT
 }
 
-// Track is one tracked file: health as a monitor writes it, a 1 for a check that passes and a 0 for
-// one that does not. keepalived reads every file that is not there, is empty or does not begin with a
-// number as 0, and adds the number times the weight to the priority: health is an addition, and a
-// node whose monitor writes nothing has none. keepalived never ages a file.
+// Track is one tracked file: health as a monitor writes it, a 1 for a check that passes and a 0
+// for one that does not. keepalived reads every file that is not there, is empty or does not
+// begin with a number as 0, and adds the number times the weight to the priority: health is an
+// addition, and a node whose monitor writes nothing has none. keepalived never ages a file.
 type Track struct {
 	Name   vrrp.CheckName `json:"name"`   // not "leave", which is Config.Leave's
 	File   Path           `json:"file"`   // in a directory that is there when keepalived starts
 	Weight int            `json:"weight"` // what a 1 adds; with 0 a 1 adds nothing and a 0 is FAULT
 }
 
-// SyncGroup is a set of two or more instances that have one state: a fault of one is a fault of all.
-// What the group tracks counts for each of them.
+// SyncGroup is a set of two or more instances that have one state: a fault of one is a fault of
+// all. What the group tracks counts for each of them.
 type SyncGroup struct {
 	Name    vrrp.InstanceName   `json:"name"`
 	Members []vrrp.InstanceName `json:"members"`

@@ -14,9 +14,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Parse is the inverse of Render: Parse(Render(c)) renders as c does. It is for a configuration that
-// is running when this program starts, and for what a monitor of the former release proposes. What
-// Render does not write it leaves out, as a configuration may be of a release that wrote more.
+// Parse is the inverse of Render: Parse(Render(c)) renders as c does. It is for a configuration
+// that is running when this program starts, and for what a monitor of the former release
+// proposes. What Render does not write it leaves out, as a configuration may be of a release that
+// wrote more.
 func Parse(text []byte) (Config, error) {
 	file, err := readBlocks(text)
 	if err != nil {
@@ -45,6 +46,8 @@ func Parse(text []byte) (Config, error) {
 // values reads words as the types of a Config, and collects what they cannot be.
 type values struct{ wrong error }
 
+func (v *values) refuse(err error) { v.wrong = errors.Join(v.wrong, err) }
+
 // top reads one block of the file.
 func (v *values) top(b block, c *Config) {
 	switch b.title[0] {
@@ -55,7 +58,10 @@ func (v *values) top(b block, c *Config) {
 			c.Checks = append(c.Checks, k)
 		}
 	case "track_file":
-		t := Track{Name: vrrp.CheckName(b.name()), File: Path(b.value("file")), Weight: v.number(b, "weight", 0, most)}
+		t := Track{
+			Name: vrrp.CheckName(b.name()), File: Path(b.value("file")),
+			Weight: v.number(b, "weight", 0, most),
+		}
 		if t.Name == leaveTrack {
 			c.Leave = t.File
 			return
@@ -81,7 +87,8 @@ func (v *values) check(b block) (Check, bool) {
 	return Check{
 		Name: vrrp.CheckName(b.name()), Command: Path(strings.TrimSuffix(script[3], `"`)),
 		Interval: v.seconds(b.value("interval"), time.Second), Timeout: v.seconds(script[2], 0),
-		Rise: v.number(b, "rise", 1, most), Fall: v.number(b, "fall", 1, most), Weight: v.number(b, "weight", 0, most),
+		Rise: v.number(b, "rise", 1, most), Fall: v.number(b, "fall", 1, most),
+		Weight: v.number(b, "weight", 0, most),
 	}, true
 }
 
@@ -89,20 +96,24 @@ func (v *values) check(b block) (Check, bool) {
 func (v *values) instance(b block) Instance {
 	i := Instance{
 		Name: vrrp.InstanceName(b.name()), Interface: Interface(b.value("interface")),
-		ID: vrrp.ID(v.number(b, "virtual_router_id", 0, math.MaxUint8)), Version: vrrp.Version(v.number(b, "version", int(vrrp.V2), int(vrrp.V3))),
-		Priority: vrrp.Priority(v.number(b, "priority", 100, int(vrrp.MaxPriority))), Advert: v.seconds(b.value("advert_int"), time.Second),
-		Refresh: v.seconds(b.value("garp_master_refresh"), 0), Known: b.line("check_unicast_src") != nil,
-		AuthPass: vrrp.AuthPass(b.block("authentication").value("auth_pass")), Tracks: b.tracks(), Grouped: !b.has("track_file"),
+		ID:       vrrp.ID(v.number(b, "virtual_router_id", 0, math.MaxUint8)),
+		Version:  vrrp.Version(v.number(b, "version", int(vrrp.V2), int(vrrp.V3))),
+		Priority: vrrp.Priority(v.number(b, "priority", 100, int(vrrp.MaxPriority))),
+		Advert:   v.seconds(b.value("advert_int"), time.Second),
+		Refresh:  v.seconds(b.value("garp_master_refresh"), 0),
+		AuthPass: vrrp.AuthPass(b.block("authentication").value("auth_pass")),
+		Tracks:   b.tracks(), Grouped: !b.has("track_file"), Known: b.line("check_unicast_src") != nil,
 	}
 	if source := b.value("unicast_src_ip"); source != "" {
 		i.Source = v.address(source)
 	}
 	for _, words := range b.block("unicast_peer").lines {
-		i.Peers, i.Near = append(i.Peers, v.address(words[0])), i.Near || slices.Contains(words, "min_ttl")
+		i.Peers = append(i.Peers, v.address(words[0]))
+		i.Near = i.Near || slices.Contains(words, "min_ttl")
 	}
 	vips := b.block("virtual_ipaddress").lines
 	if len(vips) != 1 {
-		v.wrong = errors.Join(v.wrong, fmt.Errorf("instance %q has %d VIPs", i.Name, len(vips)))
+		v.refuse(fmt.Errorf("instance %q has %d VIPs", i.Name, len(vips)))
 	}
 	for _, words := range vips {
 		text, _, _ := strings.Cut(words[0], "/")
@@ -122,7 +133,7 @@ func (v *values) number(b block, keyword string, otherwise, most int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n > most || n < -most || n < 0 && keyword != "weight" {
-		v.wrong = errors.Join(v.wrong, fmt.Errorf("%s %q is not a number of its range", keyword, text))
+		v.refuse(fmt.Errorf("%s %q is not a number of its range", keyword, text))
 		return otherwise
 	}
 	return n
@@ -135,7 +146,7 @@ func (v *values) seconds(text string, otherwise time.Duration) time.Duration {
 	}
 	s, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(s >= 0 && s <= longest.Seconds()) { // NaN is neither
-		v.wrong = errors.Join(v.wrong, fmt.Errorf("%q is no time of at most %s", text, longest))
+		v.refuse(fmt.Errorf("%q is no time of at most %s", text, longest))
 		return otherwise
 	}
 	return time.Duration(math.Round(s * float64(time.Second)))
@@ -143,6 +154,6 @@ func (v *values) seconds(text string, otherwise time.Duration) time.Duration {
 
 func (v *values) address(text string) netip.Addr {
 	a, err := netip.ParseAddr(text)
-	v.wrong = errors.Join(v.wrong, err)
+	v.refuse(err)
 	return a
 }

@@ -2,6 +2,7 @@ package keepalived
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -21,8 +22,8 @@ func TestParse_InverseOfRender(t *testing.T) {
 	}
 }
 
-// TestParse_OtherRelease holds that what Render does not write is left out, and that keepalived's own
-// values stand where a text has none.
+// TestParse_OtherRelease holds that what Render does not write is left out, and that keepalived's
+// own values stand where a text has none.
 func TestParse_OtherRelease(t *testing.T) {
 	got, err := Parse([]byte(`! made elsewhere
 global_defs {
@@ -46,8 +47,10 @@ vrrp_instance one {
     }
 }
 `))
-	want := Config{Instances: []Instance{{Name: "one", Interface: "ens3", ID: 7, Version: vrrp.V2, Priority: 100,
-		Advert: time.Second, VIP: addrs("192.0.2.5")[0]}}}
+	want := Config{Instances: []Instance{{
+		Name: "one", Interface: "ens3", ID: 7, Version: vrrp.V2, Priority: 100,
+		Advert: time.Second, VIP: addrs("192.0.2.5")[0],
+	}}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v\ngot  %+v\nwant %+v", err, got, want)
 	}
@@ -77,9 +80,11 @@ func TestParse_Refuses(t *testing.T) {
 		if bad == text {
 			t.Fatalf("%s: the text has no %q", tt.name, tt.old)
 		}
-		if c, err := Parse([]byte(bad)); err == nil || !strings.Contains(err.Error(), tt.says) || !reflect.DeepEqual(c, Config{}) {
+		c, err := Parse([]byte(bad))
+		switch says := fmt.Sprint(err); {
+		case err == nil || !strings.Contains(says, tt.says) || !reflect.DeepEqual(c, Config{}):
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.says)
-		} else if strings.Contains(err.Error(), "sec\"") || strings.Contains(err.Error(), "ostest_a") {
+		case strings.Contains(says, `"sec`) || strings.Contains(says, "ostest_a"):
 			t.Errorf("%s: the error quotes a password: %v", tt.name, err)
 		}
 	}
@@ -156,7 +161,8 @@ func TestTracked(t *testing.T) {
 	if got := master(); got.Tracked(got.Instances[0]) != nil {
 		t.Error("an instance without tracked files follows some")
 	}
-	if got := node().Tracked(node().Instances[0])[0]; got != (Track{Name: "leave", File: leave, Weight: -253}) {
+	want := Track{Name: "leave", File: leave, Weight: -253}
+	if got := node().Tracked(node().Instances[0])[0]; got != want {
 		t.Errorf("a release is tracked as %+v", got)
 	}
 }

@@ -16,13 +16,14 @@ const (
 )
 
 // Validate checks that each value of a configuration is one word of its text, or a number in its
-// range, so that Parse reads from that text what the configuration holds. Whether keepalived accepts
-// it is for keepalived's own test. An error quotes no password.
+// range, so that Parse reads from that text what the configuration holds. Whether keepalived
+// accepts it is for keepalived's own test. An error quotes no password.
 func Validate(c Config) error {
 	wrong := []error{optional("notifyFIFO", c.NotifyFIFO), optional("leave", c.Leave)}
 	for _, k := range c.Checks {
-		wrong = append(wrong, word("check", k.Name), path("command", k.Command), whole("interval", k.Interval),
-			duration("timeout", k.Timeout), number("rise", k.Rise), number("fall", k.Fall), number("weight", k.Weight))
+		wrong = append(wrong, word("check", k.Name), path("command", k.Command),
+			whole("interval", k.Interval), duration("timeout", k.Timeout),
+			number("rise", k.Rise), number("fall", k.Fall), number("weight", k.Weight))
 	}
 	for _, t := range c.Tracks {
 		wrong = append(wrong, trackName(t.Name), path("file", t.File), number("weight", t.Weight))
@@ -49,8 +50,10 @@ func Validate(c Config) error {
 
 func (i Instance) validate() error {
 	_, link := ParseInterface(string(i.Interface))
-	wrong := []error{word("instance", i.Name), link, duration("advert", i.Advert),
-		all(i.Tracks, trackName), all(i.Checks, func(n vrrp.CheckName) error { return word("check", n) })}
+	wrong := []error{word("instance", i.Name), link, duration("advert", i.Advert), all(i.Tracks, trackName)}
+	for _, name := range i.Checks {
+		wrong = append(wrong, word("check", name))
+	}
 	if i.Refresh != 0 {
 		wrong = append(wrong, whole("refresh", i.Refresh))
 	}
@@ -61,7 +64,7 @@ func (i Instance) validate() error {
 		wrong = append(wrong, fmt.Errorf("VRRP version %d is neither 2 nor 3", i.Version))
 	}
 	if i.Priority < vrrp.MinPriority || i.Priority > vrrp.MaxPriority {
-		wrong = append(wrong, fmt.Errorf("priority %d is not %d to %d", i.Priority, vrrp.MinPriority, vrrp.MaxPriority))
+		wrong = append(wrong, fmt.Errorf("priority %d is none", i.Priority))
 	}
 	if !i.VIP.IsValid() {
 		wrong = append(wrong, errors.New("it has no VIP"))
@@ -72,7 +75,7 @@ func (i Instance) validate() error {
 		}
 	}
 	if i.AuthPass != "" && word("password", i.AuthPass) != nil {
-		wrong = append(wrong, errors.New("its password has other characters than a name"))
+		wrong = append(wrong, errors.New("its password has other characters than names"))
 	}
 	return errors.Join(wrong...)
 }
@@ -92,8 +95,8 @@ func trackName(name vrrp.CheckName) error {
 }
 
 func path(what string, p Path) error {
-	if !strings.HasPrefix(string(p), "/") || strings.Trim(string(p), plain+"/") != "" {
-		return fmt.Errorf("%s %q: a path is absolute, of names and slashes", what, p)
+	if !strings.HasPrefix(string(p), "/") || strings.Trim(string(p), plain+"/,:+") != "" {
+		return fmt.Errorf("%s %q: a path is absolute, and has no blanks and signs of keepalived's", what, p)
 	}
 	return nil
 }

@@ -22,13 +22,13 @@ type candidate struct {
 	Config  keepalived.Config `json:"config"`
 }
 
-// EncodeCandidate is a configuration as a monitor proposes it: CandidateFile, and CandidateText, which
-// is written after it. Equal configurations give equal bytes.
+// EncodeCandidate is a configuration as a monitor proposes it: CandidateFile, and CandidateText,
+// which is written after it. Equal configurations give equal bytes.
 func EncodeCandidate(c keepalived.Config) (file, text []byte) {
 	text = keepalived.Render(c)
 	file, err := json.MarshalIndent(candidate{candidateVersion, Digest(text), c}, "", "  ")
 	if err != nil {
-		panic("supervised: a Config of strings, numbers and addresses cannot fail to marshal: " + err.Error())
+		panic("supervised: a Config of texts and numbers cannot fail to marshal: " + err.Error())
 	}
 	return append(file, '\n'), text
 }
@@ -44,7 +44,7 @@ func DecodeCandidate(file []byte) (keepalived.Config, error) {
 	}
 	// A version of another release explains fields that are not known.
 	if version, _ := head(file); version != candidateVersion && json.Valid(file) {
-		err = fmt.Errorf("its version is %d, and this release reads version %d", version, candidateVersion)
+		err = fmt.Errorf("its version is %d, this release reads %d", version, candidateVersion)
 	} else if err == nil {
 		err = keepalived.Validate(c.Config)
 	}

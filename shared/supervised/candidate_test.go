@@ -18,22 +18,28 @@ func whole() keepalived.Config {
 	ip := netip.MustParseAddr
 	return keepalived.Config{
 		Header: "Rendered by onprem-infra.", NotifyFIFO: "/run/notify.fifo", Leave: "/run/track/leave",
-		Checks: []keepalived.Check{{Name: "chk", Command: "/bin/true", Interval: time.Second,
-			Timeout: 900 * time.Millisecond, Rise: 3, Fall: 2, Weight: 5}},
+		Checks: []keepalived.Check{{
+			Name: "chk", Command: "/bin/true", Interval: time.Second, Timeout: 900 * time.Millisecond,
+			Rise: 3, Fall: 2, Weight: 5,
+		}},
 		Tracks: []keepalived.Track{{Name: "lb", File: "/run/track/lb", Weight: 20}},
-		Groups: []keepalived.SyncGroup{{Name: "VG_API", Members: []vrrp.InstanceName{"ostest_API_0"}, Tracks: []vrrp.CheckName{"lb"}}},
-		Instances: []keepalived.Instance{
-			{Name: "ostest_API_0", Interface: "enp1s0", ID: 14, Version: vrrp.V2, Priority: 40, Advert: time.Second,
-				Refresh: 10 * time.Second, Source: ip("192.0.2.11"), Peers: []netip.Addr{ip("192.0.2.12")}, AuthPass: "ostest_a",
-				VIP: ip("192.0.2.5"), Checks: []vrrp.CheckName{"chk"}, Grouped: true, Known: true, Near: true},
-			{Name: "ostest_API_1", Interface: "br-ex", ID: 14, Version: vrrp.V3, Priority: 40, Advert: 100 * time.Millisecond,
-				VIP: ip("2001:db8::5"), Tracks: []vrrp.CheckName{"lb"}},
-		},
+		Groups: []keepalived.SyncGroup{{
+			Name: "VG_API", Members: []vrrp.InstanceName{"ostest_API_0"}, Tracks: []vrrp.CheckName{"lb"},
+		}},
+		Instances: []keepalived.Instance{{
+			Name: "ostest_API_0", Interface: "enp1s0", ID: 14, Version: vrrp.V2, Priority: 40,
+			Advert: time.Second, Refresh: 10 * time.Second, Source: ip("192.0.2.11"),
+			Peers: []netip.Addr{ip("192.0.2.12")}, AuthPass: "ostest_a", VIP: ip("192.0.2.5"),
+			Checks: []vrrp.CheckName{"chk"}, Grouped: true, Known: true, Near: true,
+		}, {
+			Name: "ostest_API_1", Interface: "br-ex", ID: 14, Version: vrrp.V3, Priority: 40,
+			Advert: 100 * time.Millisecond, VIP: ip("2001:db8::5"), Tracks: []vrrp.CheckName{"lb"},
+		}},
 	}
 }
 
-// TestCandidate pins what goes from a monitor to a supervisor, which may be of two releases, and that
-// it is read as it was.
+// TestCandidate pins what goes from a monitor to a supervisor, which may be of two releases, and
+// that it is read as it was.
 func TestCandidate(t *testing.T) {
 	file, text := EncodeCandidate(whole())
 	golden.Check(t, file)
@@ -61,13 +67,13 @@ func TestCandidate(t *testing.T) {
 func TestDecodeCandidate_Refuses(t *testing.T) {
 	file, _ := EncodeCandidate(whole())
 	for _, tt := range []struct{ name, old, with, says string }{
-		{"a newer version", `"version": 1`, `"version": 2, "more": {}`, "its version is 2, and this release reads version 1"},
+		{"a newer version", `"version": 1`, `"version": 2, "more": {}`, "its version is 2, this release reads 1"},
 		{"no version", `"version": 1,`, "", "its version is 0"},
 		{"an unknown field", `"vip": "192`, `"vips": [], "vip": "192`, `unknown field "vips"`},
 		{"an address that is none", `"192.0.2.5"`, `"api"`, "api"},
 		{"an ID that is none", `"id": 14`, `"id": 300`, "300"},
 		{"a text for a number", `"rise": 3`, `"rise": "3"`, "rise"},
-		{"two statements in a word", `"enp1s0"`, `"enp1s0\n    priority 250"`, "interface"},
+		{"two statements in a word", `"enp1s0"`, `"enp1s0\n priority 250"`, "interface"},
 		{"half of it", string(file[len(file)/2:]), "", "unexpected EOF"},
 		{"two of it", "\n}\n", "\n}\n{}", "more follows it"},
 	} {

@@ -11,8 +11,8 @@ import (
 
 // The files of the run directory.
 const (
-	CandidateFile = "candidate.json" // the configuration that the monitor wants, see EncodeCandidate; replaced whole
-	CandidateText = "candidate.conf" // the same as keepalived.conf, for a supervisor of the former release; replaced whole, after CandidateFile
+	CandidateFile = "candidate.json" // the configuration that the monitor wants (EncodeCandidate); replaced whole
+	CandidateText = "candidate.conf" // the same as text, for a supervisor of the former release; replaced whole
 	StatusFile    = "status.json"    // an encoded Status; replaced whole at every change
 	NotifyFIFO    = "notify.fifo"    // keepalived's vrrp_notify_fifo
 	HeartbeatFile = "heartbeat"      // a number that the monitor changes once a second; a standing one says that the monitor is dead

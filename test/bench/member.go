@@ -146,7 +146,7 @@ func peers(n, member *life.Node) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	config, err := os.ReadFile(filepath.Join(n.Root, "run/onprem-infra/keepalived", supervised.CandidateFile))
+	config, err := os.ReadFile(filepath.Join(n.Root, "run/onprem-infra/keepalived", supervised.CandidateText))
 	if err != nil {
 		return false, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/release"
@@ -63,9 +64,12 @@ func (m *machine) Claims(context.Context) (map[netip.Addr]room.Claim, error) { r
 
 func (m *machine) Status() (supervised.Status, error) { return m.status(), nil }
 
-func (m *machine) Propose(config []byte) error {
-	m.put(string(bytes.ReplaceAll(config, []byte(room.RunDir), []byte(m.dir))), supervised.CandidateFile)
-	return nil
+func (m *machine) Propose(config keepalived.Config) error {
+	here, err := keepalived.Parse(bytes.ReplaceAll(keepalived.Render(config), []byte(room.RunDir), []byte(m.dir)))
+	if err == nil {
+		m.proposeConfig(here)
+	}
+	return err
 }
 
 func (m *machine) Leave(now bool) error {

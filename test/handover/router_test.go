@@ -168,7 +168,15 @@ func (r *router) propose(bootstrap bool, peers ...*router) {
 		}
 	}
 	c.Instances = []keepalived.Instance{i}
-	r.put(string(keepalived.Render(c)), supervised.CandidateFile)
+	r.proposeConfig(c)
+}
+
+// proposeConfig writes a configuration as a monitor does.
+func (r *router) proposeConfig(c keepalived.Config) {
+	r.Helper()
+	file, text := supervised.EncodeCandidate(c)
+	r.put(string(file), supervised.CandidateFile)
+	r.put(string(text), supervised.CandidateText)
 }
 
 func (r *router) status() supervised.Status {

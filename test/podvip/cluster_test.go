@@ -275,7 +275,7 @@ func (n *node) status() supervised.Status {
 
 // proposed is the configuration that the monitor wants.
 func (n *node) proposed() string {
-	text, err := os.ReadFile(filepath.Join(n.Root, runDir, supervised.CandidateFile))
+	text, err := os.ReadFile(filepath.Join(n.Root, runDir, supervised.CandidateText))
 	if err != nil {
 		return ""
 	}

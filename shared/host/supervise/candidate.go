@@ -1,20 +1,20 @@
 package supervise
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -24,10 +24,13 @@ const (
 	testOutput = 4096 // bytes that are kept
 )
 
-// consider looks at the candidate and puts it in force when keepalived accepts it. Without one, what an earlier run put in force counts.
+// testFile is what keepalived tests, in the run directory.
+const testFile = "tested.conf"
+
+// consider puts the candidate in force when keepalived accepts it. Without one, the configuration
+// of an earlier run is adopted.
 func (s *supervisor) consider(ctx context.Context) error {
-	path := filepath.Join(s.RunDir, supervised.CandidateFile)
-	text, digest, err := read(path)
+	c, err := s.proposal.read(s.RunDir)
 	if err != nil {
 		return err
 	}
@@ -35,9 +38,10 @@ func (s *supervisor) consider(ctx context.Context) error {
 	if s.status.Refused != nil {
 		refused = s.status.Refused.Candidate
 	}
-	switch judge(files{candidate: digest, inForce: s.inForce, refused: refused}, !time.Now().Before(s.retestAt)) {
+	is := files{candidate: c.digest, inForce: s.inForce, refused: refused}
+	switch judge(is, !time.Now().Before(s.retestAt)) {
 	case test:
-		err = s.try(ctx, path, text, digest)
+		err = s.try(ctx, c)
 	case forgive:
 		s.status.Refused = nil
 	}
@@ -49,64 +53,63 @@ func (s *supervisor) consider(ctx context.Context) error {
 	return err
 }
 
-// try tests a candidate. The file may be replaced at any time: the verdict counts only when it is still the same. A good one that cannot be put
-// in force is refused too: what is in force holds the VIP, and the next test may find room.
-func (s *supervisor) try(ctx context.Context, path string, text []byte, digest string) error {
-	complaint := s.test(ctx, path, text)
+// try tests a candidate. It may be replaced at any time: the verdict counts only when it is still
+// the same. A good one that cannot be put in force is refused too: the configuration in force
+// holds the VIP, and the next test may find room.
+func (s *supervisor) try(ctx context.Context, c candidate) error {
+	complaint := s.test(ctx, c)
 	if ctx.Err() != nil {
 		return nil
 	}
-	if _, again, err := read(path); err != nil || again != digest {
+	if again, err := s.proposal.read(s.RunDir); err != nil || again.digest != c.digest {
 		return err // its watcher wakes the loop
 	}
 	if complaint == "" {
-		if _, err := file.WriteIfChanged(s.Config, text, 0o644); err != nil {
+		if _, err := file.WriteIfChanged(s.Config, c.text, 0o644); err != nil {
 			complaint = fmt.Sprintf("put the configuration in force: %v", err)
 		}
 	}
 	if complaint != "" {
-		s.refuse(digest, complaint)
+		s.refuse(c.digest, complaint)
 		return nil
 	}
-	s.Log.Info("accept configuration", "file", path, "sha256", digest)
-	s.inForce, s.status.Refused = digest, nil
-	s.heed(s.order.then(readOrder(text)))
+	s.Log.Info("accept configuration", "file", s.Config, "sha256", c.digest)
+	s.inForce, s.status.Refused = c.digest, nil
+	s.setOrder(s.order.then(orderOf(c.config)))
 	return nil
 }
 
-// adopt takes up the configuration of an earlier run, if it is still a good one. Since then somebody may have joined who holds the VIP now: until the
-// monitor has named the peers anew, it hears everybody.
+// adopt takes up the configuration of an earlier run, if it is still a good one. A router that has
+// joined since then may hold the VIP: until the monitor has named the peers anew, every router's
+// adverts are accepted.
 func (s *supervisor) adopt(ctx context.Context) error {
-	text, digest, err := read(s.Config)
-	if err != nil || digest == "" {
+	text, err := read(s.Config)
+	if err != nil || text == nil {
 		return err
 	}
-	complaint := s.test(ctx, s.Config, text)
+	c := parsed(text)
+	complaint := s.test(ctx, c)
 	switch {
 	case ctx.Err() != nil:
 	case complaint == "":
-		if _, err := file.WriteIfChanged(s.Config, open(text), 0o644); err != nil {
-			s.Log.Warn("hear whom an earlier run did not know", "error", err)
-		} else {
-			text = open(text)
-			digest = supervised.Digest(text)
+		if open := c.open(); open.digest != c.digest {
+			if _, err := file.WriteIfChanged(s.Config, open.text, 0o644); err != nil {
+				s.Log.Warn("accept unknown peers of the adopted configuration", "error", err)
+			} else {
+				c = open
+			}
 		}
-		s.Log.Info("accept configuration", "file", s.Config, "sha256", digest)
-		s.inForce = digest
-		s.heed(readOrder(text))
+		s.Log.Info("accept configuration", "file", s.Config, "sha256", c.digest)
+		s.inForce = c.digest
+		s.setOrder(orderOf(c.config))
 	case s.status.Refused == nil:
-		s.refuse(digest, complaint)
+		s.refuse(c.digest, complaint)
 	}
 	return nil
 }
 
-var known = regexp.MustCompile(`(?m)^\s*check_unicast_src\s*\n`)
-
-// open is a configuration without what keeps those out whom it does not name.
-func open(config []byte) []byte { return known.ReplaceAll(config, nil) }
-
-// heed takes note of what the configuration in force says.
-func (s *supervisor) heed(o order) {
+// setOrder takes note of what the configuration in force says.
+func (s *supervisor) setOrder(o order) {
 	s.order, s.warmth, s.far = o, warmth{}, farFilter{}
 	s.advert.Store(int64(o.advert))
 	clear(s.adoptions) // a reload follows
@@ -123,47 +126,29 @@ func (s *supervisor) refuse(digest, complaint string) {
 	s.retestAt = time.Now().Add(s.retry.next(0))
 }
 
-// read gives an empty digest for a file that is not there.
-func read(path string) (text []byte, digest string, err error) {
-	text, err = os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", nil
+// test returns what is wrong with a candidate, by keepalived's own test: its complaint, or nothing.
+// The complaint may quote the configuration, and goes to the status and to logs, so it is without
+// passwords.
+func (s *supervisor) test(ctx context.Context, c candidate) string {
+	if c.wrong != nil {
+		return c.wrong.Error()
 	}
+	path, err := s.stage(c.text)
 	if err != nil {
-		return nil, "", fmt.Errorf("read configuration: %w", err)
+		return fmt.Sprintf("test the configuration: %v", err)
 	}
-	return text, supervised.Digest(text), nil
-}
-
-// test has keepalived look at the configuration with this text, and returns its complaint or nothing. The complaint may quote the
-// configuration, and goes to the status and to logs, so it is without passwords.
-func (s *supervisor) test(ctx context.Context, path string, config []byte) string {
 	fd, err := unix.MemfdCreate("keepalived-test", unix.MFD_CLOEXEC)
 	if err != nil {
 		return fmt.Sprintf("test the configuration: %v", err)
 	}
 	output := os.NewFile(uintptr(fd), "output")
 	defer output.Close()
-	tester, err := s.children.start(append(s.Command[:len(s.Command):len(s.Command)], "-t", "-f", path), output)
+	tester, err := s.children.start(slices.Concat(s.Command, []string{"-t", "-f", path}), output)
 	if err != nil {
 		return fmt.Sprintf("test the configuration: %v", err)
 	}
-	bound := time.NewTimer(testTime)
-	defer bound.Stop()
-	timedOut := false
-	for waits := true; waits; {
-		select {
-		case line := <-s.lines: // an election does not wait for a test
-			s.heard(line)
-			continue
-		case <-tester.done:
-		case <-ctx.Done():
-		case <-bound.C:
-			timedOut = true
-		}
-		waits = false
-	}
-	if err := s.children.kill(tester); err != nil { // and whom it left behind
+	timedOut := s.waitForTest(ctx, tester)
+	if err := s.children.kill(tester); err != nil { // and what it left behind
 		return fmt.Sprintf("test the configuration: %v", err)
 	}
 	<-tester.done
@@ -179,16 +164,46 @@ func (s *supervisor) test(ctx context.Context, path string, config []byte) strin
 	if timedOut {
 		how = fmt.Sprintf("the test had not ended after %s", testTime)
 	}
-	said := mask(strings.TrimSpace(strings.ToValidUTF8(string(text[:n]), "?")), config)
+	said := mask(strings.TrimSpace(strings.ToValidUTF8(string(text[:n]), "?")), c.config)
 	return strings.TrimSuffix(how+": "+said, ": ")
 }
 
-var password = regexp.MustCompile(`(?m)^\s*auth_pass\s+(\S+)`)
+// stage is a file with a text for keepalived's test: the one in force if it holds that text, so
+// that nothing needs to be written where there is no room.
+func (s *supervisor) stage(text []byte) (path string, err error) {
+	if inForce, err := os.ReadFile(s.Config); err == nil && bytes.Equal(inForce, text) {
+		return s.Config, nil
+	}
+	path = filepath.Join(s.RunDir, testFile)
+	_, err = file.WriteIfChanged(path, text, 0o644)
+	return path, err
+}
+
+// waitForTest waits for the end of a test, and says whether it took too long. An election does not
+// wait for it.
+func (s *supervisor) waitForTest(ctx context.Context, tester *child) (timedOut bool) {
+	bound := time.NewTimer(testTime)
+	defer bound.Stop()
+	for {
+		select {
+		case line := <-s.lines:
+			s.heard(line)
+		case <-tester.done:
+			return false
+		case <-ctx.Done():
+			return false
+		case <-bound.C:
+			return true
+		}
+	}
+}
 
 // mask takes a configuration's passwords out of a text.
-func mask(text string, config []byte) string {
-	for _, found := range password.FindAllSubmatch(config, -1) {
-		text = strings.ReplaceAll(text, string(found[1]), "********")
+func mask(text string, c keepalived.Config) string {
+	for _, i := range c.Instances {
+		if i.AuthPass != "" {
+			text = strings.ReplaceAll(text, string(i.AuthPass), "********")
+		}
 	}
 	return text
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/nft"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -16,38 +17,31 @@ type farFilter struct {
 	at time.Time // when the rules are looked at next
 }
 
-// hopLimited are the virtual routers whose adverts must not have passed a router. An instance that
-// speaks to the group alone knows of nobody who may send IPv6 with another hop limit: the router
-// that joins is named to it before it advertises.
-func (o order) hopLimited(paces map[string]pace) (far nft.Far) {
-	for name, vips := range o.vips {
-		for _, vip := range vips {
-			id := o.ids[name]
-			switch {
-			case id == 0 || !o.alone[name] && !vrrp.HopLimited(vip, paces[name].advert):
-			case vip.Is4():
-				far.IPv4 = append(far.IPv4, id)
-			default:
-				far.IPv6 = append(far.IPv6, id)
-			}
+// hopLimited are the virtual routers whose adverts must not have passed a router. An instance
+// that speaks to the group alone knows of no router that may send IPv6 with another hop limit:
+// the router that joins is named to it before it advertises. Groups are those that accept adverts
+// of every router.
+func hopLimited(instances []keepalived.Instance) (far nft.Far) {
+	for _, i := range instances {
+		if !i.Source.IsValid() {
+			group := nft.Group{Link: string(i.Interface), ID: i.ID, VIP: i.VIP.WithZone("")}
+			far.Groups = append(far.Groups, group)
+		}
+		switch {
+		case !speaksToGroup(i) && !vrrp.HopLimited(i.VIP, i.Advert):
+		case i.VIP.Is4():
+			far.IPv4 = append(far.IPv4, i.ID)
+		default:
+			far.IPv6 = append(far.IPv6, i.ID)
 		}
 	}
 	slices.Sort(far.IPv4)
 	slices.Sort(far.IPv6)
-	return nft.Far{IPv4: slices.Compact(far.IPv4), IPv6: slices.Compact(far.IPv6)}
-}
-
-// groups are the virtual routers that take adverts from everybody, by the link of each instance.
-func (o order) groups(multicast map[string]string) (all []nft.Group) {
-	for name, link := range multicast {
-		if id, vips := o.ids[name], o.vips[name]; id != 0 && len(vips) == 1 {
-			all = append(all, nft.Group{Link: link, ID: id, VIP: vips[0]})
-		}
-	}
-	slices.SortFunc(all, func(a, b nft.Group) int {
+	slices.SortFunc(far.Groups, func(a, b nft.Group) int {
 		return cmp.Or(cmp.Compare(a.Link, b.Link), cmp.Compare(a.ID, b.ID), a.VIP.Compare(b.VIP))
 	})
-	return all
+	far.IPv4, far.IPv6 = slices.Compact(far.IPv4), slices.Compact(far.IPv6)
+	return far
 }
 
 // dropFar has the kernel drop adverts that have passed a router before keepalived starts, and looks

@@ -12,6 +12,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -52,13 +53,12 @@ type election struct {
 	source netip.Addr
 }
 
-func (p pace) election(id vrrp.ID, four bool, link string) election {
-	e := election{id: id, four: four, advert: p.advert, link: link}
-	if link == "" {
-		e.source = p.source
-	}
-	if p.closed {
-		e.peers = p.peers
+func electionOf(i keepalived.Instance) election {
+	e := election{id: i.ID, four: i.VIP.Is4(), advert: i.Advert, source: i.Source.WithZone("")}
+	if !i.Source.IsValid() {
+		e.link = string(i.Interface)
+	} else if i.Known {
+		e.peers = append([]netip.Addr{}, unicastPeers(i)...)
 	}
 	return e
 }

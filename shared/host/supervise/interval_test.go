@@ -12,25 +12,14 @@ import (
 )
 
 func TestElection_Adopts(t *testing.T) {
-	e := readOrder([]byte(`vrrp_instance one_API_0 {
-    interface ens3
-    virtual_router_id 30
-    advert_int 0.1
-    version 3
-    unicast_src_ip 192.0.2.11
-    check_unicast_src
-    unicast_peer {
-        192.0.2.12 min_ttl 255
-    }
-    virtual_ipaddress {
-        192.0.2.5/32 label vip
-    }
-}
-`)).elections["one_API_0"]
+	unicast := at(instance("one_API_0", "ens3", "192.0.2.11", "192.0.2.5", "192.0.2.12"), vrrp.V3, 100*time.Millisecond)
+	unicast.ID, unicast.Known, unicast.Near = 30, true, true
+	e := orderOfAll(unicast).elections["one_API_0"]
 	open := e
 	open.peers = nil
-	group := readOrder([]byte("vrrp_instance g {\n    interface ens3\n    virtual_router_id 30\n    advert_int 0.1\n" +
-		"    version 3\n    virtual_ipaddress {\n        192.0.2.5/32\n    }\n}\n")).elections["g"]
+	multicast := at(instance("g", "ens3", "", "192.0.2.5"), vrrp.V3, 100*time.Millisecond)
+	multicast.ID = 30
+	group := orderOfAll(multicast).elections["g"]
 	from := func(text string) overhear.Delivered {
 		return overhear.Delivered{Link: "ens3", Advert: advert.Advert{From: netip.MustParseAddr(text),
 			To: netip.MustParseAddr("192.0.2.11"), ID: 30, Priority: 100, Interval: time.Second}}
@@ -59,7 +48,7 @@ func TestElection_Adopts(t *testing.T) {
 			t.Errorf("%s: %t", tt.name, got)
 		}
 	}
-	if o := readOrder([]byte("vrrp_instance a {\n    virtual_ipaddress {\n        192.0.2.5/32\n    }\n}\n")); len(o.elections) != 0 {
+	if o := orderOfAll(instance("a", "ens3", "", "192.0.2.5")); len(o.elections) != 0 {
 		t.Errorf("version 2 adopts nothing: %v", o.elections)
 	}
 }

@@ -1,36 +1,34 @@
 package supervise
 
 import (
-	"bytes"
 	"net/netip"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/nft"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// order is what the supervisor must know of a configuration: which instance carries which VIPs, which of them have a bonus while they hold them, whom they
-// speak to, and how long the others may take until one of them has taken over from a holder that has sunk below them.
+// order is what the supervisor must know of a configuration: which instance carries which VIP,
+// which of them have a bonus while they hold it, their peers, and how long other routers may take
+// until one of them has taken over from a holder with a lower priority.
 type order struct {
-	vips map[string][]netip.Addr // by instance
+	vips map[string]netip.Addr // by instance
 	// instances is the number of instances that keepalived reports on; vips also has former ones.
 	instances int
-	peers     []peer             // of all instances, each once
-	alone     map[string]bool    // by instance: it knows nobody else who could hold its VIPs
-	ids       map[string]vrrp.ID // by instance
-	far       nft.Far            // the virtual routers that are heard by the link alone
-	bonus     map[string]bool    // by instance: a tracked file says whether it holds its VIPs
+	peers     []peer          // of all instances, each once
+	alone     map[string]bool // by instance: it knows of no other router that could hold its VIP
+	far       nft.Far         // the virtual routers that accept adverts of the link alone
+	bonus     map[string]bool // by instance: a tracked file says whether it holds its VIP
 	patience  time.Duration
-	outlives  time.Duration // how long its VIPs may stay where nobody answers for them
+	outlives  time.Duration // how long a VIP may stay on a host whose supervisor has ended
 	advert    time.Duration // the shortest time between two adverts
 
 	elections map[string]election // by instance, of version 3
-	tracking  map[string]tracking // by instance
+	tracking  map[string]tracking // by instance; none if keepalived does not report priorities
 }
 
 // peer is another router that adverts go to, on a link of this host.
@@ -39,127 +37,83 @@ type peer struct {
 	address netip.Addr
 }
 
-// pace is how fast an instance's election goes. The values are keepalived's own as long as a configuration says nothing.
-type pace struct {
-	advert  time.Duration
-	version vrrp.Version
-	closed  bool         // to routers that are not among its peers
-	peers   []netip.Addr // all, also a group
-	source  netip.Addr   // of unicast
-}
-
-var ownPace = pace{advert: time.Second, version: vrrp.V2}
-
-// readOrder reads a configuration that keepalived has accepted and whose lines hold one thing each, as ours do. What it does not understand it
-// leaves out.
-func readOrder(config []byte) order {
-	paces := map[string]pace{}
-	o := order{vips: map[string][]netip.Addr{}, bonus: map[string]bool{}, alone: map[string]bool{},
-		ids: map[string]vrrp.ID{}, elections: map[string]election{}, tracking: readTracking(config)}
-	instance, on, block, multicast := "", "", "", map[string]string{}
-	for line := range bytes.Lines(config) {
-		words := strings.Fields(string(line))
-		switch {
-		case len(words) == 0:
-		case words[0] == "vrrp_instance" && len(words) > 1:
-			instance, on = words[1], ""
-			o.vips[instance], paces[instance] = nil, ownPace
-		case words[0] == "}":
-			block = ""
-		case words[0] == "file" && len(words) > 1:
-			if dir, name := filepath.Split(words[1]); filepath.Base(dir) == supervised.HolderDir {
-				o.bonus[name] = true
-			}
-		case instance == "":
-		case words[0] == "virtual_ipaddress" || words[0] == "unicast_peer":
-			if block = words[0]; block == "unicast_peer" {
-				delete(multicast, instance)
-			}
-		case block == "virtual_ipaddress":
-			text, _, _ := strings.Cut(words[0], "/")
-			if vip, err := netip.ParseAddr(text); err == nil {
-				o.vips[instance] = append(o.vips[instance], vip)
-			}
-		case block == "unicast_peer":
-			paces[instance] = o.speaksTo(instance, on, words[0], paces[instance])
-		case words[0] == "interface" && len(words) > 1:
-			on = words[1]
-			multicast[instance] = on
-		case words[0] == "virtual_router_id" && len(words) > 1:
-			if id, err := strconv.ParseUint(words[1], 10, 8); err == nil {
-				o.ids[instance] = vrrp.ID(id)
-			}
-		case words[0] == "check_unicast_src":
-			p := paces[instance]
-			p.closed = true
-			paces[instance] = p
-		case len(words) > 1:
-			paces[instance] = paces[instance].read(words[0], words[1])
+// orderOf reads a configuration.
+func orderOf(c keepalived.Config) order {
+	o := order{
+		vips: map[string]netip.Addr{}, bonus: map[string]bool{}, alone: map[string]bool{},
+		elections: map[string]election{}, instances: len(c.Instances),
+		tracking: trackingOf(c), far: hopLimited(c.Instances),
+	}
+	for _, t := range c.Tracks {
+		if dir, name := filepath.Split(string(t.File)); filepath.Base(dir) == supervised.HolderDir {
+			o.bonus[name] = true
 		}
 	}
-	o.goBy(paces, multicast)
-	o.far = o.hopLimited(paces)
-	o.far.Groups = o.groups(multicast)
+	for _, i := range c.Instances {
+		name := string(i.Name)
+		o.vips[name] = i.VIP.WithZone("")
+		if i.Version == vrrp.V3 {
+			o.elections[name] = electionOf(i)
+		}
+		if speaksToGroup(i) {
+			o.alone[name] = true
+		}
+		for _, p := range unicastPeers(i) {
+			if one := (peer{string(i.Interface), p}); !slices.Contains(o.peers, one) {
+				o.peers = append(o.peers, one)
+			}
+		}
+	}
+	o.setTimes(c.Instances)
 	return o
 }
 
-// goBy takes what the slowest and the fastest instance need.
-func (o *order) goBy(paces map[string]pace, multicast map[string]string) {
-	o.instances = len(paces)
-	o.patience, o.outlives, o.advert = vrrp.Patience(ownPace.version, ownPace.advert), vrrp.Outlives(ownPace.version, ownPace.advert), ownPace.advert
-	if len(paces) > 0 {
-		o.patience, o.outlives = 0, 0
+// setTimes takes what the slowest and the fastest instance need, or one with keepalived's own
+// values.
+func (o *order) setTimes(instances []keepalived.Instance) {
+	if len(instances) == 0 {
+		instances = []keepalived.Instance{{Version: vrrp.V2, Advert: time.Second}}
 	}
-	for name, p := range paces {
-		if vips := o.vips[name]; p.version == vrrp.V3 && len(vips) > 0 {
-			o.elections[name] = p.election(o.ids[name], vips[0].Is4(), multicast[name])
-		}
-		o.patience, o.outlives = max(o.patience, vrrp.Patience(p.version, p.advert)), max(o.outlives, vrrp.Outlives(p.version, p.advert))
-		o.advert = min(o.advert, p.advert)
+	o.advert = instances[0].Advert
+	for _, i := range instances {
+		o.patience = max(o.patience, vrrp.Patience(i.Version, i.Advert))
+		o.outlives = max(o.outlives, vrrp.Outlives(i.Version, i.Advert))
+		o.advert = min(o.advert, i.Advert)
 	}
 }
 
-// speaksTo adds a peer of an instance. One that knows nobody speaks to the group.
-func (o *order) speaksTo(instance, on, address string, p pace) pace {
-	to, err := netip.ParseAddr(address)
-	if err == nil {
-		p.peers = append(p.peers, to)
+// unicastPeers are the peers of an instance in unicast mode, without a group.
+func unicastPeers(i keepalived.Instance) (peers []netip.Addr) {
+	for _, p := range i.Peers {
+		if i.Source.IsValid() && !p.IsMulticast() {
+			peers = append(peers, p.WithZone(""))
+		}
 	}
-	switch one := (peer{on, to}); {
-	case err != nil:
-	case to.IsMulticast():
-		o.alone[instance] = true
-	case on != "" && !slices.Contains(o.peers, one):
-		o.peers = append(o.peers, one)
-	}
-	return p
+	return peers
 }
 
-func (p pace) read(keyword, value string) pace {
-	switch keyword {
-	case "unicast_src_ip":
-		if source, err := netip.ParseAddr(value); err == nil {
-			p.source = source
-		}
-	case "advert_int":
-		if seconds, err := strconv.ParseFloat(value, 64); err == nil {
-			p.advert = time.Duration(seconds * float64(time.Second))
-		}
-	case "version":
-		p.version = vrrp.V2
-		if value == "3" {
-			p.version = vrrp.V3
-		}
-	}
-	return p
+// speaksToGroup says whether a unicast instance has the group for a peer, as it knows no other one.
+func speaksToGroup(i keepalived.Instance) bool {
+	return i.Source.IsValid() && slices.ContainsFunc(i.Peers, netip.Addr.IsMulticast)
 }
 
-// then is the order of the next configuration. keepalived gives up the instances that it has not, and says so only after they have become the past.
+// then is the order of the next configuration. keepalived gives up the instances that it has not,
+// and reports so only after they have become the past.
 func (o order) then(next order) order {
-	for name, vips := range o.vips {
+	for name, vip := range o.vips {
 		if _, again := next.vips[name]; !again {
-			next.vips[name] = vips
+			next.vips[name] = vip
 		}
 	}
 	return next
+}
+
+// contested are the VIPs that another router may hold.
+func (o order) contested() (all []netip.Addr) {
+	for name, vip := range o.vips {
+		if !o.alone[name] {
+			all = append(all, vip)
+		}
+	}
+	return all
 }

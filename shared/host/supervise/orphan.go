@@ -45,8 +45,9 @@ func Outlive(ctx context.Context, runDir string, log *slog.Logger) error {
 
 // orphanage is who looks after VIPs that nobody answers for any more.
 type orphanage struct {
-	runDir string
-	log    *slog.Logger
+	runDir   string
+	log      *slog.Logger
+	proposal proposal
 
 	since    time.Time // when the supervisor was first missed; zero while it lives
 	stripped bool      // since then
@@ -70,11 +71,11 @@ func (o *orphanage) look(ctx context.Context) (time.Duration, error) {
 	if o.stripped {
 		return absent, nil
 	}
-	config, err := os.ReadFile(filepath.Join(o.runDir, supervised.CandidateFile))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	c, err := o.proposal.read(o.runDir)
+	if err = errors.Join(err, c.wrong); err != nil {
 		return 0, fmt.Errorf("read what keepalived was to do: %w", err)
 	}
-	order := readOrder(config)
+	order := orderOf(c.config)
 	if left := o.since.Add(order.outlives).Sub(now); left > 0 {
 		return min(left, missed), nil
 	}
@@ -120,14 +121,4 @@ func untilUnread(ctx context.Context, fifo *os.File) error {
 		return fmt.Errorf("wait for the supervisor's end: %w", err)
 	}
 	return nil
-}
-
-// contested are the VIPs that another router may hold.
-func (o order) contested() (all []netip.Addr) {
-	for name, vips := range o.vips {
-		if !o.alone[name] {
-			all = append(all, vips...)
-		}
-	}
-	return all
 }

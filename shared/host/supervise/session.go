@@ -21,13 +21,15 @@ func (s *supervisor) lend() {
 		if i.State != supervised.Master {
 			continue
 		}
-		for _, vip := range s.order.vips[name] {
-			if err := link.Lend(vip); err != nil {
-				s.Log.Warn("take what comes for the VIP after its move", "vip", vip, "error", err)
-				continue
-			}
-			s.lent = append(s.lent, vip)
+		vip, ok := s.order.vips[name]
+		if !ok {
+			continue
 		}
+		if err := link.Lend(vip); err != nil {
+			s.Log.Warn("take what comes for the VIP after its move", "vip", vip, "error", err)
+			continue
+		}
+		s.lent = append(s.lent, vip)
 	}
 }
 
@@ -44,22 +46,22 @@ func (s *supervisor) takeBack() {
 // lost ends the sessions of an instance that is MASTER no longer. Its clients would wait for an answer that cannot come: who has the VIP now
 // knows nothing of them, and what they only listen to stays silent for minutes.
 func (s *supervisor) lost(instance string) {
-	vips := s.order.vips[instance]
-	if slices.ContainsFunc(vips, func(vip netip.Addr) bool { return slices.Contains(s.lent, vip) }) {
-		s.outlive(vips)
+	vip, ok := s.order.vips[instance]
+	if !ok {
+		return
 	}
-	for _, vip := range vips {
-		s.hangUp(vip)
+	if slices.Contains(s.lent, vip) {
+		s.outlive(vip)
 	}
+	s.hangUp(vip)
 }
 
-// outlive lets the moment pass in which VIPs that are lent are still looked for here. Nobody is told that they are.
-func (s *supervisor) outlive(vips []netip.Addr) {
-	for _, vip := range vips {
-		if vip.Is4() {
-			if err := nft.Hush(vip, false); err != nil {
-				s.Log.Warn("keep a VIP that has moved to this host", "vip", vip, "error", err)
-			}
+// outlive lets the moment pass in which packets for a VIP that is lent still arrive here. The host
+// does not announce that it takes them.
+func (s *supervisor) outlive(vip netip.Addr) {
+	if vip.Is4() {
+		if err := nft.Hush(vip, false); err != nil {
+			s.Log.Warn("keep a VIP that has moved to this host", "vip", vip, "error", err)
 		}
 	}
 	<-time.After(overlap)
@@ -68,18 +70,19 @@ func (s *supervisor) outlive(vips []netip.Addr) {
 // taken ends the sessions that this host's own programs have with the former holder of an instance's VIPs. What they send comes here now, and no word
 // of the former holder can reach them: it would come from an address that this host has. Those that only listen would do so for long.
 func (s *supervisor) taken(instance string) {
-	for _, vip := range s.order.vips[instance] {
-		sessions, err := link.SessionsTo(vip)
-		for _, one := range sessions {
-			err = errors.Join(err, one.Reset())
-		}
-		if err != nil {
-			s.Log.Warn("reset this host's sessions with the VIP's former holder", "vip", vip, "error", err)
-			continue
-		}
-		if len(sessions) > 0 {
-			s.Log.Info("reset this host's sessions with the VIP's former holder", "vip", vip, "sessions", len(sessions))
-		}
+	vip, ok := s.order.vips[instance]
+	if !ok {
+		return
+	}
+	sessions, err := link.SessionsTo(vip)
+	for _, one := range sessions {
+		err = errors.Join(err, one.Reset())
+	}
+	if err != nil {
+		s.Log.Warn("reset this host's sessions with the VIP's former holder", "vip", vip, "error", err)
+	} else if len(sessions) > 0 {
+		s.Log.Info("reset this host's sessions with the VIP's former holder",
+			"vip", vip, "sessions", len(sessions))
 	}
 }
 

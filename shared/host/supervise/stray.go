@@ -3,7 +3,6 @@ package supervise
 import (
 	"errors"
 	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
@@ -104,8 +103,8 @@ func (s *supervisor) drain() {
 
 // covered says whether some instance is MASTER for a VIP.
 func (s *supervisor) covered(vip netip.Addr) bool {
-	for name, vips := range s.order.vips {
-		if s.status.Instances[name].State == supervised.Master && slices.Contains(vips, vip) {
+	for name, of := range s.order.vips {
+		if s.status.Instances[name].State == supervised.Master && of == vip {
 			return true
 		}
 	}

@@ -51,6 +51,7 @@ type supervisor struct {
 	status   supervised.Status
 	inForce  string // digest of what stands in Config and has passed the test
 	adopted  bool   // Config's content of an earlier run has been looked at
+	proposal proposal
 	daemon   *daemon
 	starts   int       // of keepalived, so far
 	ends     int       // of keepalived, by itself

@@ -2,100 +2,43 @@ package supervise
 
 import (
 	"reflect"
-	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-const trackingConfig = `global_defs {
-    script_user root
-    vrrp_notify_priority_changes true
-}
-
-vrrp_script chk {
-    script "/bin/true"
-    interval 1
-    weight 5
-}
-
-track_file leave {
-    file /run/track/leave
-    weight -253
-}
-
-track_file lb {
-    file /run/track/lb
-    weight 30
-}
-
-track_file router {
-    file /run/fault/router
-    weight 0 reverse
-}
-
-vrrp_sync_group VG_API {
-    group {
-        one_API_0
-        one_API_1
-    }
-    track_file {
-        leave
-        lb
-    }
-}
-
-vrrp_instance one_API_0 {
-    interface ens3
-    priority 100
-    virtual_ipaddress {
-        192.0.2.5/32 label vip
-    }
-}
-
-vrrp_instance one_API_1 {
-    priority 100
-}
-
-vrrp_instance one_INGRESS_0 {
-    priority 20
-    track_file {
-        leave
-        router
-    }
-}
-
-vrrp_instance one_SCRIPT_0 {
-    priority 20
-    track_script {
-        chk
-    }
-}
-`
-
-func TestReadTracking(t *testing.T) {
-	leave, lb := tracked{"/run/track/leave", -253, false}, tracked{"/run/track/lb", 30, false}
-	router := tracked{"/run/fault/router", 0, true}
-	want := map[string]tracking{
-		"one_API_0":     {base: 100, files: []tracked{leave, lb}},
-		"one_API_1":     {base: 100, files: []tracked{leave, lb}},
-		"one_INGRESS_0": {base: 20, files: []tracked{leave, router}},
-		"one_SCRIPT_0":  {base: 20, other: true},
+func TestTrackingOf(t *testing.T) {
+	base := func(name string, priority vrrp.Priority) keepalived.Instance {
+		i := instance(name, "ens3", "", "192.0.2.5")
+		i.Priority = priority
+		return i
 	}
-	if got := readTracking([]byte(trackingConfig)); !reflect.DeepEqual(got, want) {
+	member, alone, script := base("one_API_0", 100), base("one_INGRESS_0", 20), base("one_SCRIPT_0", 20)
+	member.Grouped, alone.Tracks, script.Checks = true, []vrrp.CheckName{"router"}, []vrrp.CheckName{"chk"}
+	leave := keepalived.Track{Name: "leave", File: "/run/track/leave", Weight: -253}
+	lb, router := keepalived.Track{Name: "lb", File: "/run/track/lb", Weight: 30}, keepalived.Track{Name: "router", File: "/run/fault/router"}
+	c := keepalived.Config{
+		NotifyFIFO: "/run/notify.fifo", Leave: leave.File, Tracks: []keepalived.Track{lb, router},
+		Groups:    []keepalived.SyncGroup{{Name: "VG_API", Members: []vrrp.InstanceName{"one_API_0"}, Tracks: []vrrp.CheckName{"lb"}}},
+		Instances: []keepalived.Instance{member, alone, script},
+	}
+	want := map[string]tracking{
+		"one_API_0":     {base: 100, files: []keepalived.Track{leave, lb}},
+		"one_INGRESS_0": {base: 20, files: []keepalived.Track{leave, router}},
+		"one_SCRIPT_0":  {base: 20, files: []keepalived.Track{leave}, other: true},
+	}
+	if got := trackingOf(c); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
-	silent := strings.Replace(trackingConfig, "priority_changes true", "priority_changes false", 1)
-	if got := readTracking([]byte(silent)); got != nil {
-		t.Errorf("of a configuration without reports: %v", got)
-	}
-	for _, text := range []string{"", "}\n}\n", "track_file {\n", "vrrp_instance\n", "{\n priority\n}\n"} {
-		readTracking([]byte(text)) // whatever it is, nothing breaks
+	if c.NotifyFIFO = ""; trackingOf(c) != nil {
+		t.Error("of a configuration without reports there is something to compare")
 	}
 }
 
 func TestTracking_Differs(t *testing.T) {
-	both := tracking{base: 100, files: []tracked{{"lb", 30, false}, {"router", 0, true}, {"leave", -253, false}, {"holder", 10, false}}}
+	both := tracking{base: 100, files: []keepalived.Track{{File: "lb", Weight: 30}, {File: "router"}, {File: "leave", Weight: -253}, {File: "holder", Weight: 10}}}
 	for _, tt := range []struct {
 		name    string
 		files   map[string]int

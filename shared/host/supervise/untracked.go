@@ -98,7 +98,7 @@ func (s *supervisor) watchFiles(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var paths []string
-	for _, name := range []string{supervised.CandidateFile, supervised.LeaveFile, supervised.UnservedFile} {
+	for _, name := range []string{supervised.CandidateFile, supervised.CandidateText, supervised.LeaveFile, supervised.UnservedFile} {
 		paths = append(paths, filepath.Join(s.RunDir, name))
 	}
 	ended := make(chan error, 1)
