@@ -1,0 +1,238 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	node "github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/need"
+)
+
+// formerRelease is the last commit whose monitor proposes a text, and whose supervisor reads it.
+const formerRelease = "8422fe7"
+
+// former are the programs of the former release.
+type former struct{ supervisor, monitor string }
+
+// buildFormer builds them from this clone's history.
+func buildFormer(t *testing.T) former {
+	t.Helper()
+	need.Root(t)
+	git := need.Command(t, "git")
+	dir := t.TempDir()
+	tree := filepath.Join(dir, "former.tar")
+	parts := []string{"archive", "-o", tree, formerRelease, "go.mod", "go.sum", "cmd/onprem-supervise", "cluster", "shared", "units"}
+	archive := exec.Command(git, parts...)
+	archive.Dir = filepath.Join("..", "..")
+	if out, err := archive.CombinedOutput(); err != nil {
+		need.Missing(t, "needs commit "+formerRelease+" in the history of this clone: "+string(out))
+	}
+	execute(t, dir, "tar", "-xf", tree)
+	source, err := os.ReadFile("testdata/former-monitor.go.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "cmd/monitor"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "cmd/monitor/main.go"), string(source))
+	execute(t, dir, "go", "build", "-trimpath", "-buildvcs=false", "-o", dir+"/", "./cmd/onprem-supervise", "./cmd/monitor")
+	return former{filepath.Join(dir, "onprem-supervise"), filepath.Join(dir, "monitor")}
+}
+
+// TestUpgrade holds that the VIPs stay where they are when a monitor and a supervisor are of two
+// releases, for a while or for good: a configuration that has not changed is not loaded again, and a
+// change takes effect, also when the former monitor comes back.
+func TestUpgrade(t *testing.T) {
+	programs := buildFormer(t)
+	for _, tt := range []struct {
+		name   string
+		former bool // the supervisor is of the former release
+	}{
+		{"the supervisor comes first", false},
+		{"the monitor comes first", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			u := newUpgrade(t, programs)
+			s := realKeepalived(t)
+			if tt.former {
+				s.runProgram(programs.supervisor)
+			}
+			s.start(u.lan.host)
+			one := u.formerProposes(s, "192.0.2.11", "2001:db8::11")
+			s.untilMaster(10 * time.Second)
+			held := u.lan.watch(t)
+			held.until(t, "with both VIPs", time.Second, 2)
+
+			u.proposes(s, one, "192.0.2.11", "2001:db8::11")
+			u.settled(s, held, one, 0)
+			two := u.proposes(s, "", "192.0.2.12", "2001:db8::12")
+			u.settled(s, held, two, 1)
+			u.formerProposes(s, "192.0.2.11", "2001:db8::11") // the monitor is rolled back
+			u.settled(s, held, one, 2)
+			u.proposes(s, one, "192.0.2.11", "2001:db8::11")
+			u.settled(s, held, one, 2)
+		})
+	}
+	t.Run("the supervisor adopts what runs", func(t *testing.T) {
+		t.Parallel()
+		newUpgrade(t, programs).adopts()
+	})
+}
+
+// adopts has a supervisor of this release start on what one of the former release has left, before
+// any monitor has proposed anything: the VIPs are held, the routers that the former monitor kept out
+// are accepted, and what it proposes is put in force again without a move.
+func (u upgrade) adopts() {
+	was, s := realKeepalived(u.T), realKeepalived(u.T)
+	was.runProgram(u.former.supervisor)
+	was.start(u.lan.host)
+	u.formerProposes(was, "192.0.2.11", "2001:db8::11")
+	was.untilMaster(10 * time.Second)
+	was.cmd.Process.Signal(syscall.SIGTERM)
+	was.wait(5 * time.Second)
+
+	text, err := os.ReadFile(was.config)
+	if err != nil {
+		u.Fatal(err)
+	}
+	put(u.T, s.config, strings.ReplaceAll(string(text), was.dir, s.dir))
+	s.start(u.lan.host)
+	s.untilMaster(10 * time.Second)
+	held := u.lan.watch(u.T)
+	held.until(u.T, "with both VIPs", time.Second, 2)
+	if text, err := os.ReadFile(s.config); err != nil || bytes.Contains(text, []byte("check_unicast_src")) {
+		u.Errorf("it runs on %v\n%s", err, text)
+	}
+	one := u.formerProposes(s, "192.0.2.11", "2001:db8::11")
+	u.settled(s, held, one, 1)
+}
+
+// upgrade is a node of a cluster.
+type upgrade struct {
+	*testing.T
+	lan     lan
+	former  former
+	cluster spec.Cluster
+	links   addr.Snapshot
+}
+
+const upgradeHeader = "Rendered by onprem-infra."
+
+func newUpgrade(t *testing.T, programs former) upgrade {
+	t.Helper()
+	u := upgrade{T: t, lan: newLAN(t), former: programs, cluster: spec.Cluster{
+		Name: "demo", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3,
+		Timing: vrrp.ProfileLan, VRRP: spec.Unicast,
+		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64")},
+		APIVIPs:         []netip.Addr{netip.MustParseAddr(vip4), netip.MustParseAddr(vip6)},
+		IngressVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.6"), netip.MustParseAddr("2001:db8::6")},
+	}}
+	if err := u.lan.host.In(func() (err error) {
+		u.links, err = link.Snapshot()
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// nodes are this one and another one.
+func (u upgrade) nodes(other ...string) (all []node.Node) {
+	for name, addresses := range map[string][]string{"master-0": {"192.0.2.10", "2001:db8::10"}, "master-1": other} {
+		n := node.Node{Node: addr.Node{Name: name}, ControlPlane: true}
+		for _, a := range addresses {
+			n.InternalIPs = append(n.InternalIPs, netip.MustParseAddr(a))
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// formerProposes writes what a monitor of the former release proposes beside another node.
+func (u upgrade) formerProposes(s *supervisor, other ...string) (digest string) {
+	u.Helper()
+	in, err := json.Marshal(map[string]any{"Header": upgradeHeader, "Cluster": u.cluster, "Links": u.links, "Nodes": u.nodes(other...)})
+	if err != nil {
+		u.Fatal(err)
+	}
+	monitor := exec.Command(u.former.monitor)
+	monitor.Stdin, monitor.Stderr = bytes.NewReader(in), u.Output()
+	text, err := monitor.Output()
+	if err != nil {
+		u.Fatal(err)
+	}
+	return s.propose(strings.ReplaceAll(string(text), node.RunDir, s.dir))
+}
+
+// proposes writes what a monitor of this release does. Where a digest is given, it must be that of the
+// same configuration of the former release.
+func (u upgrade) proposes(s *supervisor, same string, other ...string) (digest string) {
+	u.Helper()
+	p, err := plan.Compile(u.cluster)
+	if err != nil {
+		u.Fatal(err)
+	}
+	memory := node.Memory{Open: true, BootstrapGone: true}
+	room := node.New(p, role.Master, upgradeHeader, memory, nil, nil, nil, time.Now)
+	desired, _ := room.Decide(node.Snapshot{
+		At: time.Now(), Links: u.links, Served: true, Nodes: node.Heard[[]node.Node]{OK: true, Is: u.nodes(other...)},
+	})
+	desired.Config.Instances = slices.DeleteFunc(desired.Config.Instances, func(i keepalived.Instance) bool {
+		return !slices.Contains(p.VIPs.API, i.VIP)
+	})
+	digest = s.proposeConfig(desired.Config)
+	if same != "" && digest != same {
+		u.Errorf("this release proposes another text:\n%s", keepalived.Render(desired.Config))
+	}
+	return digest
+}
+
+// settled waits until a configuration is in force, and longer than an election takes.
+func (u upgrade) settled(s *supervisor, held *holding, digest string, reloads int) {
+	u.Helper()
+	s.until("in force", 5*time.Second, func(st supervised.Status) bool { return st.Applied == digest })
+	time.Sleep(1500 * time.Millisecond)
+	st := s.status()
+	if st.Applied != digest || st.Refused != nil || st.Restarts != 0 || len(st.Troubles) != 0 {
+		u.Errorf("the status is %+v", st)
+	}
+	if n := s.log.count("reload keepalived"); n != reloads || held.low() != 2 {
+		u.Errorf("%d reloads, want %d; of 2 VIPs %d were held at the least", n, reloads, held.low())
+	}
+}
+
+// runProgram has a supervisor be another program than this one.
+func (s *supervisor) runProgram(path string) {
+	s.t.Helper()
+	const mounts = `mount -t proc proc /proc && mount -t tmpfs tmpfs /run && exec "$@"`
+	s.cmd.Path = need.Command(s.t, "sh")
+	s.cmd.Args = slices.Concat([]string{"sh", "-c", mounts, "sh", path}, s.cmd.Args[1:])
+}
+
+func execute(t *testing.T, dir, name string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(need.Command(t, name), args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+	}
+}
