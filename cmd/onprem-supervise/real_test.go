@@ -140,7 +140,8 @@ func TestHearsNewcomersAfterAReboot(t *testing.T) {
 	holder.propose(router(holder.dir, 11, 70, "0.1", "192.0.2.10", "2001:db8::10"))
 	holder.untilMaster(5 * time.Second)
 	former := router(other.dir, 10, 60, "0.1", "192.0.2.99", "2001:db8::99")
-	closed := strings.ReplaceAll(former, "    unicast_peer", "    check_unicast_src\n    unicast_peer")
+	closed := strings.NewReplacer("    unicast_peer", "    check_unicast_src\n    unicast_peer",
+		"::99\n", "::99 min_ttl 255\n", ".99\n", ".99 min_ttl 255\n").Replace(former)
 	put(t, other.config, closed)
 	other.start(l.host)
 	for _, instance := range []string{"demo_API_0", "demo_API_1"} {

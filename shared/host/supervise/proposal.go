@@ -78,13 +78,13 @@ func parsed(text []byte) candidate {
 // open is a candidate whose instances accept adverts of routers that are not among their peers. One
 // whose instances all do stays as it is, to the byte.
 func (c candidate) open() candidate {
-	closed := func(i keepalived.Instance) bool { return i.Known }
+	closed := func(i keepalived.Instance) bool { return i.Known || i.Near }
 	if !slices.ContainsFunc(c.config.Instances, closed) {
 		return c
 	}
 	c.config.Instances = slices.Clone(c.config.Instances)
 	for i := range c.config.Instances {
-		c.config.Instances[i].Known = false
+		c.config.Instances[i].Known, c.config.Instances[i].Near = false, false
 	}
 	return rendered(c.config)
 }

@@ -14,7 +14,7 @@ import (
 // one is a configuration with one peer, which keeps other routers out.
 func one(peer string) keepalived.Config {
 	i := instance("one_API_0", "ens3", "192.0.2.10", "192.0.2.5", peer)
-	i.Known = true
+	i.Known, i.Near = true, true
 	return keepalived.Config{Header: "one", Instances: []keepalived.Instance{i}}
 }
 
@@ -84,7 +84,7 @@ func TestProposal(t *testing.T) {
 func TestOpen(t *testing.T) {
 	closed := parsed(keepalived.Render(one("192.0.2.11")))
 	open := closed.open()
-	if bytes.Contains(open.text, []byte("check_unicast_src")) || open.config.Instances[0].Known ||
+	if bytes.Contains(open.text, []byte("check_unicast_src")) || bytes.Contains(open.text, []byte("min_ttl")) ||
 		open.digest != supervised.Digest(open.text) {
 		t.Errorf("it is still closed:\n%s", open.text)
 	}
