@@ -1,64 +1,39 @@
 package keepalived
 
 import (
-	"bytes"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 )
 
-// section is one block of a keepalived.conf: its lines as words, and the blocks in it.
+// section is a block as tests look at it: whatever is missing, or there twice, fails them.
 type section struct {
-	title    []string // what stands before the brace
-	words    [][]string
-	sections []section
+	words [][]string // its lines
+	in    block
 }
 
-// parseConf reads what Render writes, not everything that keepalived reads.
 func parseConf(t *testing.T, config []byte) section {
 	t.Helper()
-	stack := []section{{}}
-	for line := range bytes.Lines(config) {
-		text, _, _ := strings.Cut(string(line), "#")
-		words := strings.Fields(text)
-		switch {
-		case len(words) == 0:
-		case words[len(words)-1] == "{":
-			stack = append(stack, section{title: words[:len(words)-1]})
-		case len(words) == 1 && words[0] == "}":
-			if len(stack) == 1 {
-				t.Fatalf("a block ends that never began:\n%s", config)
-			}
-			done := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			stack[len(stack)-1].sections = append(stack[len(stack)-1].sections, done)
-		default:
-			stack[len(stack)-1].words = append(stack[len(stack)-1].words, words)
-		}
+	file, err := readBlocks(config)
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, config)
 	}
-	if len(stack) != 1 {
-		t.Fatalf("%d blocks do not end:\n%s", len(stack)-1, config)
-	}
-	return stack[0]
+	return section{file.lines, file}
 }
 
-func (s section) has(keyword string) bool {
-	return slices.ContainsFunc(s.words, func(words []string) bool { return words[0] == keyword }) ||
-		slices.ContainsFunc(s.sections, func(b section) bool { return b.title[0] == keyword })
-}
+func (s section) has(keyword string) bool { return s.in.line(keyword) != nil || s.in.has(keyword) }
 
 // block is the only block with that title.
 func (s section) block(t *testing.T, title ...string) section {
 	t.Helper()
 	var found []section
-	for _, b := range s.sections {
+	for _, b := range s.in.blocks {
 		if slices.Equal(b.title, title) {
-			found = append(found, b)
+			found = append(found, section{b.lines, b})
 		}
 	}
 	if len(found) != 1 {
-		t.Fatalf("%d blocks %q in %q", len(found), title, s.title)
+		t.Fatalf("%d blocks %q in %q", len(found), title, s.in.title)
 	}
 	return found[0]
 }
