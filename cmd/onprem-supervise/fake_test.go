@@ -197,6 +197,33 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
+// TestRefuses_LaterRelease has a monitor of a later release propose what this one cannot read: what
+// runs stays, the status gives the reason under the digest by which that monitor knows its proposal,
+// and a monitor that comes back is followed.
+func TestRefuses_LaterRelease(t *testing.T) {
+	s := fakeDaemon(t)
+	s.start(netns.New(t))
+	good := s.propose(serving)
+	s.until("in force", 2*time.Second, func(st supervised.Status) bool { return st.Applied == good })
+	later := serving + "# later\n"
+	digest := supervised.Digest([]byte(later))
+	candidate := `{"version": 2, "text": "` + digest + `", "instances": 7}`
+	put(t, filepath.Join(s.dir, supervised.CandidateFile), candidate)
+	s.propose(later)
+	s.until("refused", 2*time.Second, func(st supervised.Status) bool {
+		return st.Refused != nil && st.Refused.Candidate == digest
+	})
+	st := s.status()
+	if st.Applied != good || !strings.Contains(st.Refused.Output, "its version is 2, this release reads 1") {
+		t.Errorf("got %+v, %+v", st, st.Refused)
+	}
+	back := s.propose(serving + "# back\n")
+	s.until("in force", 2*time.Second, func(st supervised.Status) bool { return st.Applied == back && st.Refused == nil })
+	if n := s.log.count("panic"); n != 0 || s.status().Restarts != 0 {
+		t.Errorf("%d panics, status %+v", n, s.status())
+	}
+}
+
 // TestRefusesWhatHangs bounds a test that does not end, and says so: how it was killed explains
 // nothing.
 func TestRefusesWhatHangs(t *testing.T) {
