@@ -183,7 +183,7 @@ func (c *Claims) claim(vip netip.Addr, links addr.Snapshot) (verdict, Stranger, 
 	case slices.Contains(c.assumed, vip):
 		return free, Stranger{}, nil
 	}
-	choice, err := addr.ForVIP(links, vip, c.vips, netip.Addr{})
+	choice, err := addr.ForVIP(links, vip, c.vips, nil)
 	switch {
 	case err != nil || !up(links, choice.Link):
 		delete(c.asked, vip)

@@ -163,7 +163,7 @@ func (r *Room) hears(e election, s Snapshot) (clash.Instance, bool) {
 
 // choose finds the VIP's interface, or for a while the one that it had.
 func (r *Room) choose(vip netip.Addr, s Snapshot) (addr.Choice, error) {
-	choice, err := addr.ForVIP(s.Links, vip, others(r.plan), netip.Addr{})
+	choice, err := addr.ForVIP(s.Links, vip, others(r.plan), nil)
 	if err == nil {
 		r.seen[vip] = seen{choice: choice, at: s.At}
 		return choice, nil

@@ -183,13 +183,7 @@ func (r *Room) instances(vips []netip.Addr, kind vrrp.Kind) []vrrp.InstanceName 
 
 // choose finds the VIP's interface, or for a while the one that it had.
 func (r *Room) choose(vip netip.Addr, s Snapshot) (addr.Choice, error) {
-	hint := netip.Addr{}
-	for _, a := range s.Agreed {
-		if a.BitLen() == vip.BitLen() {
-			hint = a
-		}
-	}
-	choice, err := addr.ForVIP(s.Links, vip, r.vips(), hint)
+	choice, err := addr.ForVIP(s.Links, vip, r.vips(), s.Agreed)
 	if err == nil {
 		r.seen[vip] = own{choice: choice, at: s.At}
 		return choice, nil

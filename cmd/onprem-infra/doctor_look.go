@@ -297,16 +297,7 @@ func within(all []netip.Addr, networks []netip.Prefix) []netip.Addr {
 }
 
 // ownOn is this host's own address of a family on a link, no VIP among them.
-func (l *doctorLook) ownOn(links addr.Snapshot, vip netip.Addr, hint []netip.Addr) netip.Addr {
-	wanted := netip.Addr{}
-	for _, a := range hint {
-		if a.BitLen() == vip.BitLen() {
-			wanted = a
-		}
-	}
-	choice, err := addr.ForVIP(links, vip, l.plan.VIPs.All(), wanted)
-	if err != nil {
-		return netip.Addr{}
-	}
+func (l *doctorLook) ownOn(links addr.Snapshot, vip netip.Addr, agreed []netip.Addr) netip.Addr {
+	choice, _ := addr.ForVIP(links, vip, l.plan.VIPs.All(), agreed) // no choice has no address
 	return choice.Address
 }

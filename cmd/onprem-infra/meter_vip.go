@@ -53,13 +53,7 @@ func (c contest) look(l *statusLook, links addr.Snapshot, agreed []netip.Addr, s
 	if !ok {
 		return v
 	}
-	hint := netip.Addr{}
-	for _, a := range agreed {
-		if a.BitLen() == c.vip.BitLen() {
-			hint = a
-		}
-	}
-	choice, err := addr.ForVIP(links, c.vip, l.plan.VIPs.All(), hint)
+	choice, err := addr.ForVIP(links, c.vip, l.plan.VIPs.All(), agreed)
 	if err != nil {
 		choice = addr.Choice{} // then its rank is not known, and stands among what is not explained
 	}

@@ -230,13 +230,7 @@ func (l *statusLook) elections(r *statusReport, links addr.Snapshot, agreed []ne
 	for _, e := range electionsOf(p) {
 		for i, address := range e.vips {
 			v := statusVIP{VIP: address, For: e.kind, ID: e.id, Instance: vrrp.Name(p.Cluster.Name, e.kind, i)}
-			hint := netip.Addr{}
-			for _, a := range agreed {
-				if a.BitLen() == address.BitLen() {
-					hint = a
-				}
-			}
-			choice, err := addr.ForVIP(links, address, all, hint)
+			choice, err := addr.ForVIP(links, address, all, agreed)
 			if err == nil {
 				v.Link, v.near = choice.Link, choice.OnLink
 			}

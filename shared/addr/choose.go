@@ -15,16 +15,18 @@ type Choice struct {
 	Why     string // for a log: the fact that decided
 }
 
-// ForVIP chooses the interface for vip and the host's own address on it, of vip's family and never one of the VIPs in all. hint is the address
-// that the node's other programs agreed on, or invalid; it wins when the host has it. Else the network that holds vip decides, and else the
-// default route. Equal snapshots give equal choices, whatever the order of what they list. The error says that no address qualifies.
-func ForVIP(s Snapshot, vip netip.Addr, all []netip.Addr, hint netip.Addr) (Choice, error) {
+// ForVIP chooses the interface for vip and the host's own address on it, of vip's family and never
+// one of the VIPs in all. agreed are the addresses that the node's other programs agreed on, one a
+// family; the one of vip's family wins if the host has it. Else the network that holds vip decides,
+// and else the default route. Equal snapshots give equal choices, whatever the order of what they
+// list. The error says that no address qualifies.
+func ForVIP(s Snapshot, vip netip.Addr, all, agreed []netip.Addr) (Choice, error) {
 	if !vip.IsValid() {
 		return Choice{}, fmt.Errorf("choose an interface: the VIP is not an address")
 	}
 	own := candidates(s, vip, all)
 	for _, c := range own {
-		if c.Prefix.Addr() == hint {
+		if slices.Contains(agreed, c.Prefix.Addr()) {
 			_, onLink := c.network(s.Routes, vip)
 			return c.choice(onLink, "it is the node's agreed address"), nil
 		}

@@ -44,6 +44,7 @@ var choiceCases = []choiceCase{
 	{name: "K-19 the agreed address wins", s: host, vip: "192.0.2.5", hint: "198.51.100.10", want: "ens4 198.51.100.10", why: "agreed"},
 	{name: "K-19 an agreed address that is gone", s: host, vip: "192.0.2.5", hint: "198.51.100.11", want: "ens3 192.0.2.10", why: "in its network"},
 	{name: "an agreed address of the other family", s: host, vip: "2001:db8:1::5", hint: "198.51.100.10", want: "ens3 2001:db8:1::10"},
+	{name: "an agreed address of each family", s: host, vip: "192.0.2.5", hint: "198.51.100.10 2001:db8:1::10", want: "ens4 198.51.100.10", why: "agreed"},
 	{name: "an agreed address that is the VIP", s: links(nic(2, "ens3", "192.0.2.10/24", "192.0.2.5/32")), vip: "192.0.2.5", hint: "192.0.2.5", want: "ens3 192.0.2.10"},
 	{name: "an agreed address that is another VIP", s: links(nic(2, "ens3", "192.0.2.6/32", "192.0.2.10/24")), vip: "192.0.2.5", all: "192.0.2.6", hint: "192.0.2.6", want: "ens3 192.0.2.10"},
 	{name: "an agreed address that is deprecated", s: links(nic(2, "a", "2001:db8::9/64 deprecated", "2001:db8::10/64")), vip: "2001:db8::5", hint: "2001:db8::9", want: "a 2001:db8::10"},
@@ -123,7 +124,7 @@ var choiceCases = []choiceCase{
 }
 
 func (tt choiceCase) run() (Choice, error) {
-	return ForVIP(tt.s, ip(tt.vip), append(ips(tt.all), ip(tt.vip)), ip(tt.hint))
+	return ForVIP(tt.s, ip(tt.vip), append(ips(tt.all), ip(tt.vip)), ips(tt.hint))
 }
 
 func TestForVIP(t *testing.T) {
@@ -192,7 +193,7 @@ func TestForVIPIsOnTheHost(t *testing.T) {
 			s.Routes = append(s.Routes, route(i+1, pick("default via 192.0.2.1", "default6 via fe80::1", "2001:db8::/64 ra", "192.0.2.0/24")))
 		}
 		vips := ips(pick("192.0.2.5", "2001:db8::5", "203.0.113.5", "fd69::5") + " 192.0.2.6 2001:db8::6")
-		got, err := ForVIP(s, vips[0], vips, ip(pick("", "192.0.2.5", "192.0.2.10", "2001:db8::10", "fe80::2")))
+		got, err := ForVIP(s, vips[0], vips, []netip.Addr{ip(pick("", "192.0.2.5", "192.0.2.10", "2001:db8::10", "fe80::2"))})
 		if err != nil {
 			continue
 		}

@@ -23,7 +23,7 @@ func TestMappedIsIPv6(t *testing.T) {
 		l.Index, l.Name, l.Up = 2, "a", true
 		for _, hint := range []string{"", mapped} {
 			for _, vip := range []string{"192.0.2.5", "203.0.113.5"} { // in the network, and behind the default route
-				got, err := ForVIP(links(l).with(route(2, "default via 192.0.2.1")), ip(vip), ips(vip), ip(hint))
+				got, err := ForVIP(links(l).with(route(2, "default via 192.0.2.1")), ip(vip), ips(vip), ips(hint))
 				if got.Address == ip(mapped) || (err == nil) != (addresses != mapped) {
 					t.Errorf("ForVIP %s among %s, hint %q: %v %v", vip, addresses, hint, got, err)
 				}
