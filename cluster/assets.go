@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/pod"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -120,15 +121,8 @@ func addresses(b *asset.Builder, p plan.Plan) {
 // scripts are the health checks for those who configure keepalived by scripts; our own keepalived starts none. On OpenShift they are called as on its
 // nodes of today, elsewhere by the checks' names.
 func scripts(b *asset.Builder, p plan.Plan, r role.Role) {
-	ladders := []plan.Ladder{p.VRRP.IngressNodes}
-	if r == role.Master {
-		ladders = append(ladders, p.VRRP.ControlPlane)
-		if p.VRRP.DNSNodes != nil {
-			ladders = append(ladders, *p.VRRP.DNSNodes)
-		}
-	}
-	for _, ladder := range ladders {
-		for _, w := range ladder.Checks {
+	for _, e := range election.For(p, r) {
+		for _, w := range e.Scheme.Checks {
 			script := "chk_" + string(w.Check)
 			if known, ok := todays[w.Check]; ok && p.Flavour().Around {
 				script = known

@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
 // The pace of the questions. The verdict that nobody has a VIP takes the kernel 3 s. It must be there before keepalived, which listens for
@@ -84,10 +86,12 @@ type question struct {
 // NewClaims makes claims for the VIPs of p that this machine holds first, but for those that an earlier run has settled. Those that are assumed to be free are not asked
 // for.
 func NewClaims(p plan.Plan, settled, assumed []netip.Addr, network Network, remember func(settled []netip.Addr) error, wake chan<- struct{}) *Claims {
+	open := slices.DeleteFunc(election.Addresses(p, role.Bootstrap), func(vip netip.Addr) bool {
+		return slices.Contains(settled, vip)
+	})
 	return &Claims{
-		vips: others(p), assumed: assumed, network: network, remember: remember, wake: wake,
-		open:    slices.DeleteFunc(held(p), func(vip netip.Addr) bool { return slices.Contains(settled, vip) }),
-		settled: settled, asked: map[netip.Addr]question{}, looked: make(chan struct{}),
+		vips: p.VIPs.All(), assumed: assumed, network: network, remember: remember, wake: wake,
+		open: open, settled: settled, asked: map[netip.Addr]question{}, looked: make(chan struct{}),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/release"
 )
 
@@ -34,7 +35,7 @@ func TestInstanceFollowsItsAddress(t *testing.T) {
 		{name: "at boot", links: on("enp1s0", host...), on: "enp1s0"},
 		{name: "moved to a bridge", after: time.Second, links: on("br-ex", host...), on: "br-ex"},
 		{name: "and back", after: time.Second, links: on("enp1s0", host...), on: "enp1s0"},
-		{name: "nowhere for a moment", after: addressGap - time.Millisecond, links: on("enp1s0"), on: "enp1s0"},
+		{name: "nowhere for a moment", after: election.AddressGap - time.Millisecond, links: on("enp1s0"), on: "enp1s0"},
 		{name: "nowhere for too long", after: time.Millisecond, links: on("enp1s0")},
 		{name: "on a bridge again", after: time.Hour, links: on("br-ex", host...), on: "br-ex"},
 	} {

@@ -15,7 +15,7 @@ func Heirs(p plan.Plan, nodes []addr.Node) []netip.Addr {
 	for _, vip := range p.VIPs.API {
 		var known []netip.Addr // a node's one, as nodes are counted
 		for _, node := range nodes {
-			if first, ok := addr.Member(node, vip, netip.Addr{}, others(p), p.MachineNetworks); ok {
+			if first, ok := addr.Member(node, vip, netip.Addr{}, p.VIPs.All(), p.MachineNetworks); ok {
 				known = append(known, first)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/container"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/release"
@@ -293,13 +294,13 @@ func TestDecideRidesOverAnAddressThatIsReplaced(t *testing.T) {
 		want  int // instances
 	}{
 		{links: host, hold: true, want: 2},
-		{after: addressGap - time.Millisecond, links: host[:1], hold: true, want: 2},
-		{after: addressGap, links: host[:1], hold: true, want: 1},
-		{after: 2*addressGap - time.Millisecond, links: nil, hold: true, want: 1},
-		{after: 2 * addressGap, links: nil, hold: true, want: 0},
-		{after: 3 * addressGap, links: host, hold: true, want: 2},
-		{after: 3 * addressGap, links: host, want: 0}, // a verdict to release does not wait
-		{after: 3 * addressGap, links: nil, hold: true, want: 0},
+		{after: election.AddressGap - time.Millisecond, links: host[:1], hold: true, want: 2},
+		{after: election.AddressGap, links: host[:1], hold: true, want: 1},
+		{after: 2*election.AddressGap - time.Millisecond, links: nil, hold: true, want: 1},
+		{after: 2 * election.AddressGap, links: nil, hold: true, want: 0},
+		{after: 3 * election.AddressGap, links: host, hold: true, want: 2},
+		{after: 3 * election.AddressGap, links: host, want: 0}, // a verdict to release does not wait
+		{after: 3 * election.AddressGap, links: nil, hold: true, want: 0},
 	} {
 		d, _ := r.Decide(Snapshot{At: at.Add(step.after), Links: links(step.links...), Verdict: release.Verdict{Hold: step.hold}})
 		if got := len(d.Config.Instances); got != step.want || d.Run != (step.want > 0) || d.Released == step.hold {
@@ -327,7 +328,7 @@ func TestDecideMovesWithoutTheAPI(t *testing.T) {
 		{name: "before", links: links(host...), nodes: []addr.Node{master("m0", "192.0.2.11")}, verdict: hold, want: "enp1s0 192.0.2.11"},
 		{name: "on its way", after: time.Second, links: links(), verdict: away, want: "enp1s0 192.0.2.11"},
 		{name: "in the bridge", after: 2 * time.Second, links: bridge, verdict: away, want: "br-ex 192.0.2.11"},
-		{name: "lost", after: 2*time.Second + addressGap, links: links(), verdict: away},
+		{name: "lost", after: 2*time.Second + election.AddressGap, links: links(), verdict: away},
 	} {
 		d, _ := r.Decide(Snapshot{At: at.Add(step.after), Links: step.links, Nodes: step.nodes, Verdict: step.verdict})
 		got := ""

@@ -20,24 +20,22 @@ package vip
 import (
 	"context"
 	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/container"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/release"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 const (
-	// RunDir is where this room and onprem-supervise meet, on the host and in the container.
-	RunDir = "/run/onprem-infra/keepalived"
-
 	containerName = "onprem-keepalived"
 	supervisor    = "/usr/local/bin/onprem-supervise"
 )
@@ -94,10 +92,10 @@ type Room struct {
 	notifier Notifier
 	now      func() time.Time
 
-	seen  map[netip.Addr]seen // by VIP
-	nodes []addr.Node         // the last that were known
-	past  addr.Past           // of the nodes
-	kept  []addr.Node         // the last that the host was told to keep
+	chooser election.Chooser
+	nodes   []addr.Node // the last that were known
+	past    addr.Past   // of the nodes
+	kept    []addr.Node // the last that the host was told to keep
 
 	proposal supervised.Proposal
 	yields   time.Time // since when the supervisor is asked to leave; zero when it is not
@@ -109,14 +107,15 @@ type Room struct {
 func New(p plan.Plan, header string, kept []addr.Node, host Host, daemon Daemon, notifier Notifier, now func() time.Time) *Room {
 	return &Room{
 		plan: p, header: header, host: host, daemon: daemon, notifier: notifier, now: now,
-		seen: map[netip.Addr]seen{}, nodes: kept, kept: kept,
+		nodes: kept, kept: kept,
 	}
 }
 
 // Container is keepalived's container for the cluster of p.
 func Container(p plan.Plan) container.Spec {
-	command := []string{"/usr/bin/onprem-supervise", "--config", keepalived.Dir + "/" + keepalived.File, "--run-dir", RunDir}
-	for _, vip := range held(p) {
+	config := keepalived.Dir + "/" + keepalived.File
+	command := []string{"/usr/bin/onprem-supervise", "--config", config, "--run-dir", election.RunDir}
+	for _, vip := range election.Addresses(p, role.Bootstrap) {
 		command = append(command, "--vip", vip.String())
 	}
 	options, capabilities := p.BootstrapKeepalived()
@@ -130,15 +129,9 @@ func Container(p plan.Plan) container.Spec {
 		Mounts: []container.Mount{
 			{Source: supervisor, Target: "/usr/bin/onprem-supervise", ReadOnly: true},
 			{Source: keepalived.HostDir, Target: keepalived.Dir},
-			{Source: RunDir, Target: RunDir},
+			{Source: election.RunDir, Target: election.RunDir},
 		},
 		Tmpfs:        []string{"/run", "/tmp"},
 		Capabilities: capabilities,
 	}
 }
-
-// others are every VIP of the cluster: none of them is ever an address of the machine's own.
-func others(p plan.Plan) []netip.Addr { return p.VIPs.All() }
-
-// held are the VIPs that this machine holds first.
-func held(p plan.Plan) []netip.Addr { return slices.Concat(p.VIPs.API, p.VIPs.DNS) }

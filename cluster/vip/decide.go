@@ -4,23 +4,17 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
-	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
-	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
-	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
-
-// addressGap is how long the machine may be without an address for a VIP before the VIP's instance goes. A DHCP client that replaces an
-// address, and a bridge that takes one over, remove the old one first.
-const addressGap = 5 * time.Second
 
 // Desired is what should be on the machine.
 type Desired struct {
@@ -32,33 +26,12 @@ type Desired struct {
 	Hears  []clash.Instance // elections in which this node takes part, or will
 }
 
-// own is when a VIP last had an address of this machine's for its instance, and which.
-type own struct {
-	choice addr.Choice
-	at     time.Time
-}
-
-// election is one of those that a node takes part in.
-type election struct {
-	kind   vrrp.Kind
-	word   string // in names
-	vips   []netip.Addr
-	id     vrrp.ID
-	ladder plan.Ladder
-	nodes  []addr.Node
-	closed bool // to whoever is no peer
-
-	candidates []notice.Candidate // beside the nodes
-}
-
 // Decide says what should be on the machine, and why, one reason a fact. It has no clock; its only state is what it has learnt.
 //
 // While the API has not said who the nodes are, and no earlier run has kept them, the configuration in force stays: an API that is away must
 // not take the VIPs off.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
-	d := Desired{Config: keepalived.Config{
-		Header: r.header, NotifyFIFO: RunDir + "/" + supervised.NotifyFIFO, Leave: RunDir + "/" + supervised.TrackDir + "/" + supervised.LeaveTrack,
-	}}
+	d := Desired{Config: election.Config(r.header)}
 	if s.Remote {
 		d.Memory = r.memory
 		return d, loop.Reasons{"a remote worker holds no VIP"}
@@ -72,17 +45,18 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	}
 	var why loop.Reasons
 	for _, e := range r.elections() {
-		if r.first && e.kind != vrrp.API {
+		if r.first && e.Kind != vrrp.API {
 			continue // whoever shall hold another VIP is named first
 		}
 		// The bootstrap machine has both until then, and this node may not know it yet.
-		if e.kind != vrrp.Ingress && !r.memory.Open {
-			why = append(why, fmt.Sprintf("no %s instance: this node has not seen the API work yet", e.word))
+		if e.Kind != vrrp.Ingress && !r.memory.Open {
+			why = append(why, "no "+upper(e)+" instance: this node has not seen the API work yet")
 			continue
 		}
-		if e.kind != vrrp.Ingress && len(e.ladder.Ranks) > 0 && r.place.full {
+		if e.Kind != vrrp.Ingress && len(e.Scheme.Ranks) > 0 && r.place.full {
 			// A node of an equal priority would take the VIP at the same time as another one.
-			why = append(why, fmt.Sprintf("no %s instance: other nodes have all %d ranks%s", e.word, len(e.ladder.Ranks), r.place.dead))
+			why = append(why, fmt.Sprintf("no %s instance: other nodes have all %d ranks%s",
+				upper(e), len(e.Scheme.Ranks), r.place.dead))
 			continue
 		}
 		why = append(why, r.stand(e, s, &d.Config)...)
@@ -91,42 +65,40 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	return d, why
 }
 
-// elections are those that this node may take part in. The API's is closed to strangers when the bootstrap machine has gone and the API has named the
-// nodes since this program started: among the nodes of an earlier run the one may be missing that holds the VIP, and the API would come through it.
-func (r *Room) elections() []election {
-	p := r.plan
-	ingress := election{kind: vrrp.Ingress, word: "INGRESS", vips: p.VIPs.Ingress, id: p.VRRP.Ingress.ID, ladder: p.VRRP.IngressNodes,
-		nodes: plain(r.memory.Nodes), closed: true}
-	if !WatchesAll(p) {
-		ingress.nodes, ingress.candidates = r.controlPlane(), r.memory.Candidates
-	}
-	if r.role != role.Master {
-		return []election{ingress}
-	}
-	api := election{kind: vrrp.API, word: "API", vips: p.VIPs.API, id: p.VRRP.API.ID, ladder: p.VRRP.ControlPlane,
-		nodes: r.controlPlane(), closed: r.memory.BootstrapGone && r.named}
-	all := []election{api, ingress}
-	if p.VRRP.DNSNodes != nil {
-		all = append(all, election{kind: vrrp.DNS, word: "DNS", vips: p.VIPs.DNS, id: p.VRRP.DNS.ID, ladder: *p.VRRP.DNSNodes, nodes: api.nodes, closed: api.closed})
+// upper is an election's kind as it stands in names.
+func upper(e election.Election) string { return strings.ToUpper(string(e.Kind)) }
+
+// elections are those that this node may take part in. The API's is closed once the bootstrap machine
+// has gone and the API has named the nodes since this program started: the list of an earlier run may
+// lack the node that holds the VIP, and the API would come through it.
+func (r *Room) elections() []election.Election {
+	all := election.For(r.plan, r.role)
+	for i := range all {
+		e := &all[i]
+		e.Past, e.Nodes = &r.past, r.controlPlane()
+		switch {
+		case e.Kind != vrrp.Ingress:
+			e.Alone, e.Closed = r.first && e.Kind == vrrp.API, r.memory.BootstrapGone && r.named
+		case WatchesAll(r.plan):
+			e.Nodes, e.Closed = append(e.Nodes, r.workers()...), true
+		default:
+			e.Candidates, e.Closed = r.memory.Candidates, true
+		}
 	}
 	return all
 }
 
 // stand adds this node's instances of an election to a configuration, with what they track.
-func (r *Room) stand(e election, s Snapshot, c *keepalived.Config) (why loop.Reasons) {
+func (r *Room) stand(e election.Election, s Snapshot, c *keepalived.Config) (why loop.Reasons) {
 	var stands []keepalived.Instance
 	rank, ranked := r.rank(e, s)
-	for i, vip := range e.vips {
-		inst, reason, err := r.instance(e, i, s)
+	for _, v := range e.VIPs {
+		inst, reason, err := r.instance(e, v, s)
 		if err != nil {
-			why = append(why, fmt.Sprintf("no instance for %s: %v", vip, err))
+			why = append(why, fmt.Sprintf("no instance for %s: %v", v.Address, err))
 			continue
 		}
-		if refused := r.refused(e, inst, s); refused != "" {
-			why = append(why, fmt.Sprintf("no instance for %s: %s", vip, refused))
-			continue
-		}
-		inst.Priority += vrrp.Priority(e.ladder.Candidates().Rank(rank))
+		inst.Priority += vrrp.Priority(e.Scheme.Candidates().Rank(rank))
 		why, stands = append(why, reason+ranked), append(stands, inst)
 	}
 	if len(stands) > 0 {
@@ -137,11 +109,12 @@ func (r *Room) stand(e election, s Snapshot, c *keepalived.Config) (why loop.Rea
 }
 
 // follows adds what an election's instances track, and the group of those that move together.
-func (r *Room) follows(e election, stands []keepalived.Instance, c *keepalived.Config) {
+func (r *Room) follows(e election.Election, stands []keepalived.Instance, c *keepalived.Config) {
 	var checks []vrrp.CheckName
-	for _, w := range e.ladder.Checks {
+	for _, w := range e.Scheme.Checks {
 		checks = append(checks, w.Check)
-		c.Tracks = append(c.Tracks, keepalived.Track{Name: w.Check, File: keepalived.Path(TrackFile(w.Check, w.Fault)), Weight: w.Adds})
+		file := keepalived.Path(election.TrackFile(w.Check, w.Fault))
+		c.Tracks = append(c.Tracks, keepalived.Track{Name: w.Check, File: file, Weight: w.Adds})
 	}
 	if !r.together() || len(stands) == 1 {
 		for i := range stands {
@@ -149,11 +122,12 @@ func (r *Room) follows(e election, stands []keepalived.Instance, c *keepalived.C
 		}
 		return
 	}
-	group := keepalived.SyncGroup{Name: vrrp.InstanceName("VG_" + e.word)}
+	group := keepalived.SyncGroup{Name: vrrp.InstanceName("VG_" + upper(e))}
 	for i := range stands {
 		group.Members, stands[i].Grouped = append(group.Members, stands[i].Name), true
 	}
-	group.Tracks = slices.Concat(checks, r.bonus(e, stands[0].Name, c)) // its members hold their VIPs together, and what it tracks counts for each
+	// Its members hold their VIPs together, and what it tracks counts for each.
+	group.Tracks = slices.Concat(checks, r.bonus(e, stands[0].Name, c))
 	c.Groups = append(c.Groups, group)
 }
 
@@ -163,90 +137,57 @@ func (r *Room) together() bool {
 	return dual && r.plan.Platform == spec.OpenStack
 }
 
-// TrackFile is where keepalived reads how a check stands.
-func TrackFile(check vrrp.CheckName, fault bool) string {
-	dir := supervised.TrackDir
-	if fault {
-		dir = supervised.FaultDir
-	}
-	return RunDir + "/" + dir + "/" + string(check)
-}
-
-// instances are the names of an election's instances.
-func (r *Room) instances(vips []netip.Addr, kind vrrp.Kind) []vrrp.InstanceName {
-	names := make([]vrrp.InstanceName, len(vips))
-	for i := range vips {
-		names[i] = vrrp.Name(r.plan.Cluster.Name, kind, i)
-	}
-	return names
-}
-
 // choose finds the VIP's interface, or for a while the one that it had.
-func (r *Room) choose(vip netip.Addr, s Snapshot) (addr.Choice, error) {
-	choice, err := addr.ForVIP(s.Links, vip, r.vips(), s.Agreed)
-	if err == nil {
-		r.seen[vip] = own{choice: choice, at: s.At}
-		return choice, nil
-	}
-	if last, ok := r.seen[vip]; ok && s.At.Sub(last.at) < addressGap {
-		return last.choice, nil
-	}
-	return addr.Choice{}, err
+func (r *Room) choose(e election.Election, v election.VIP, s Snapshot) (addr.Choice, error) {
+	return r.chooser.Choose(e, v, election.Observation{At: s.At, Links: s.Links, Agreed: s.Agreed})
 }
 
-// instance is the VRRP instance of an election's i-th VIP.
-func (r *Room) instance(e election, i int, s Snapshot) (keepalived.Instance, string, error) {
-	vip := e.vips[i]
-	choice, err := r.choose(vip, s)
+// instance is the VRRP instance of a VIP, and why it is as it is; the error says why there is none.
+func (r *Room) instance(
+	e election.Election, v election.VIP, s Snapshot,
+) (inst keepalived.Instance, why string, err error) {
+	on, err := r.choose(e, v, s)
 	if err != nil {
-		return keepalived.Instance{}, "", err
+		return inst, "", err
 	}
-	link, err := keepalived.ParseInterface(choice.Link)
-	if err != nil {
-		return keepalived.Instance{}, "", err
+	if inst, err = e.Instance(v, on, e.Scheme.Base); err != nil {
+		return inst, "", err
 	}
-	inst := keepalived.Instance{
-		Name: r.instances(e.vips, e.kind)[i], Interface: link, ID: e.id, Version: r.plan.Timing.Model.Version(vip), Priority: e.ladder.Base,
-		Advert: r.plan.Timing.Model.Advert, Refresh: r.plan.Timing.Model.Refresh, VIP: vip,
-	}
-	if inst.Version == vrrp.V2 {
-		inst.AuthPass = vrrp.CompatAuth(r.plan.Cluster.Name, e.kind)
-	}
-	where := fmt.Sprintf("%s on %s: %s", vip, choice.Link, choice.Why)
-	if r.plan.VRRP.Mode == spec.Multicast {
-		return inst, where + ", multicast as the cluster asks", nil
-	}
-	inst.Source = choice.Address
-	whom, err := r.unicast(e, vip, &inst)
-	return inst, where + ", " + whom, err
-}
-
-// unicast gives an instance its peers. Who is not in the list that the others have would run an election of its own beside theirs, so it takes no
-// part. Where one node may be all there is, it speaks to whoever may listen.
-func (r *Room) unicast(e election, vip netip.Addr, inst *keepalived.Instance) (string, error) {
-	members := r.members(e, vip, inst.Source)
-	if !slices.Contains(members, inst.Source) {
-		return "", fmt.Errorf("%s is not an address of the nodes that the API names (%s)", inst.Source, join(members))
-	}
-	if !r.plan.Elects(len(members)) {
-		return "", fmt.Errorf("this node is the only one yet")
-	}
-	inst.Peers = slices.DeleteFunc(members, func(a netip.Addr) bool { return a == inst.Source })
-	whom := "unicast with " + join(inst.Peers)
-	if e.kind != vrrp.Ingress {
-		if guests := r.guests(vip, inst.Source); len(guests) > 0 {
-			whom += " and the bootstrap machine " + join(guests)
-			inst.Peers = append(inst.Peers, guests...)
-			slices.SortFunc(inst.Peers, netip.Addr.Compare)
-			inst.Peers = slices.Compact(inst.Peers)
+	whom := "multicast as the cluster asks"
+	if e.Unicast {
+		if whom, err = r.setPeers(e, v, &inst); err != nil {
+			return inst, "", err
 		}
 	}
-	if len(inst.Peers) == 0 {
-		inst.Peers = []netip.Addr{keepalived.Group(vip)}
-		return "alone", nil
+	why = fmt.Sprintf("%s on %s: %s, %s", v.Address, on.Link, on.Why, whom)
+	return inst, why, r.start(e, v, on, s)
+}
+
+// setPeers gives an instance its peers, and says which. A node that is not in the list that the others
+// have takes no part: it would run an election of its own beside theirs. Where one node may be all
+// there is, it advertises to the group.
+func (r *Room) setPeers(
+	e election.Election, v election.VIP, inst *keepalived.Instance,
+) (whom string, err error) {
+	peers := e.Members(v, inst.Source)
+	if !slices.Contains(peers, inst.Source) {
+		return "", fmt.Errorf("%s is not an address of the nodes that the API names (%s)",
+			inst.Source, join(peers))
 	}
-	if inst.Known = e.closed; e.closed {
-		inst.Near = vrrp.HopLimited(vip, inst.Advert)
+	if !r.plan.Elects(len(peers)) {
+		return "", fmt.Errorf("this node is the only one yet")
+	}
+	peers = slices.DeleteFunc(peers, func(a netip.Addr) bool { return a == inst.Source })
+	whom = "unicast with " + join(peers)
+	if guests := r.guests(e, v, inst.Source); len(guests) > 0 {
+		whom += " and the bootstrap machine " + join(guests)
+		peers = append(peers, guests...)
+	}
+	e.SetPeers(inst, peers)
+	switch {
+	case len(peers) == 0:
+		return "alone", nil
+	case inst.Known:
 		whom += ", and nobody else is heard"
 	}
 	return whom, nil

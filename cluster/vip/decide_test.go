@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -213,7 +214,7 @@ func TestLocalFirst(t *testing.T) {
 	if _, err := w.room.Observe(context.Background()); err == nil {
 		t.Error("broken links are no fault")
 	}
-	lb, router := TrackFile(vrrp.CheckLB, false), TrackFile(vrrp.CheckIngress, true)
+	lb, router := election.TrackFile(vrrp.CheckLB, false), election.TrackFile(vrrp.CheckIngress, true)
 	if !w.tracks[lb] || !w.tracks[router] || len(w.tracks) != 6 || w.beats != 1 {
 		t.Errorf("tracks %v, %d beats", w.tracks, w.beats)
 	}
@@ -254,7 +255,7 @@ func TestAddressGap(t *testing.T) {
 	w := newWorld(t, family(cluster(), "IPv4"), role.Master)
 	w.turn()
 	w.links.Links[0].Addresses = nil
-	w.at = w.at.Add(addressGap - time.Second)
+	w.at = w.at.Add(election.AddressGap - time.Second)
 	if d := w.turn(); len(d.Config.Instances) != 2 {
 		t.Errorf("%d instances in the gap", len(d.Config.Instances))
 	}
@@ -383,11 +384,11 @@ func TestNumbers(t *testing.T) {
 		want, ok := weights[track.Name]
 		delete(weights, track.Name)
 		dir := map[bool]string{true: "/track/", false: "/fault/"}[want > 0]
-		if !ok || track.Weight != want || track.File != keepalived.Path(RunDir+dir+string(track.Name)) {
+		if !ok || track.Weight != want || track.File != keepalived.Path(election.RunDir+dir+string(track.Name)) {
 			t.Errorf("%+v", track)
 		}
 	}
-	if len(weights) > 0 || d.Config.Leave != RunDir+"/track/leave" || d.Config.NotifyFIFO != RunDir+"/notify.fifo" {
+	if len(weights) > 0 || d.Config.Leave != election.RunDir+"/track/leave" || d.Config.NotifyFIFO != election.RunDir+"/notify.fifo" {
 		t.Errorf("missing %v; %+v", weights, d.Config)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
@@ -87,7 +88,7 @@ func TestPeers_Bounded(t *testing.T) {
 	}
 	slices.Reverse(w.nodes.Is)
 	got, ok := peers(w.turn(), "10.0.255.6")
-	if !ok || len(got) != mostPeers-1 || !slices.Contains(got, ip("10.0.255.12")) {
-		t.Errorf("instance %t, %d peers, want %d with those of the control plane", ok, len(got), mostPeers-1)
+	if !ok || len(got) != election.MostMembers-1 || !slices.Contains(got, ip("10.0.255.12")) {
+		t.Errorf("instance %t, %d peers, want %d with those of the control plane", ok, len(got), election.MostMembers-1)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -18,10 +19,6 @@ const (
 	// longer than one needs to hear of a node that has just begun to speak.
 	reign = time.Minute
 )
-
-// mostPeers bounds the members of an election, of one family: those of the control plane first. A cluster of Kubernetes has 5,000 nodes
-// at most, and nobody makes one of more than 2,000 whose nodes all hold the ingress VIP.
-const mostPeers = 2048
 
 // bootstrap is what is known of the bootstrap machine.
 type bootstrap struct {
@@ -45,10 +42,11 @@ func (r *Room) learn(s Snapshot) {
 	r.reigns(s)
 	// An instance that runs was let through the gate by an earlier run, whose memory may be lost.
 	r.first = r.founds()
-	r.memory.Open = r.memory.Open || r.first || s.Served || slices.ContainsFunc(r.instances(r.plan.VIPs.API, vrrp.API), func(name vrrp.InstanceName) bool {
+	runs := slices.ContainsFunc(election.Names(r.plan, vrrp.API), func(name vrrp.InstanceName) bool {
 		_, runs := s.Status.Instances[string(name)]
 		return runs && s.Status.PID != 0
 	})
+	r.memory.Open = r.memory.Open || r.first || s.Served || runs
 }
 
 // follow keeps up with the bootstrap machine. Its beat is measured by this machine's clock, so a machine that died is no peer for ever. That its
@@ -75,7 +73,7 @@ func (r *Room) follow(s Snapshot) {
 // reigns notes since when this node has held what.
 func (r *Room) reigns(s Snapshot) {
 	r.reigned = false
-	for _, name := range r.instances(r.plan.VIPs.API, vrrp.API) {
+	for _, name := range election.Names(r.plan, vrrp.API) {
 		if s.Status.Instances[string(name)].State != supervised.Master {
 			delete(r.held, name)
 			continue
@@ -102,59 +100,25 @@ func (r *Room) tells(s Snapshot) string {
 const mostGuests = 2
 
 // guests are the bootstrap machine's addresses that may be peers for a VIP: of its family, in a machine network, and nobody else's. Whoever
-// may write the object could otherwise have adverts sent anywhere.
-func (r *Room) guests(vip, self netip.Addr) []netip.Addr {
+// may write the object could otherwise have adverts sent anywhere. It never holds the ingress VIP.
+func (r *Room) guests(e election.Election, v election.VIP, self netip.Addr) []netip.Addr {
+	if e.Kind == vrrp.Ingress {
+		return nil
+	}
 	all := slices.DeleteFunc(slices.Clone(r.boot.now), func(a netip.Addr) bool {
 		near := slices.ContainsFunc(r.plan.MachineNetworks, func(p netip.Prefix) bool { return p.Contains(a) })
-		return !near || a.BitLen() != vip.BitLen() || a == self || slices.Contains(r.vips(), a)
+		return !near || a.BitLen() != v.Address.BitLen() || a == self || slices.Contains(r.vips(), a)
 	})
 	return all[:min(len(all), mostGuests)]
 }
 
-// members are the addresses of those who take part in an election of a VIP, sorted; this node has one there, another may have more.
-func (r *Room) members(e election, vip, self netip.Addr) []netip.Addr {
-	if r.first && e.kind == vrrp.API {
-		return []netip.Addr{self}
-	}
-	var members []netip.Addr
-	vips := r.vips()
-	for _, n := range r.controlPlaneFirst(e.nodes) {
-		all := addr.Members(n, vip, self, vips, r.plan.MachineNetworks)
-		for _, former := range r.past.Of(n.Name) {
-			all = append(all, addr.Members(former, vip, self, vips, r.plan.MachineNetworks)...)
-		}
-		if slices.Contains(all, self) {
-			all = []netip.Addr{self}
-		}
-		members = append(members, all[:min(len(all), 2*addr.PerFamily)]...)
-	}
-	members = members[:min(len(members), mostPeers)]
-	for _, c := range e.candidates {
-		members = append(members, slices.DeleteFunc(c.Members(vip, self), func(a netip.Addr) bool { return slices.Contains(vips, a) })...)
-	}
-	slices.SortFunc(members, netip.Addr.Compare)
-	return slices.Compact(members)
-}
-
-// controlPlaneFirst is a list of nodes in the order in which they are left out last.
-func (r *Room) controlPlaneFirst(nodes []addr.Node) []addr.Node {
-	masters := map[string]bool{}
-	for _, n := range r.controlPlane() {
-		masters[n.Name] = true
-	}
-	return slices.SortedStableFunc(slices.Values(nodes), func(a, b addr.Node) int {
-		switch {
-		case masters[a.Name] == masters[b.Name]:
-			return 0
-		case masters[a.Name]:
-			return -1
-		}
-		return 1
-	})
-}
-
 func (r *Room) controlPlane() []addr.Node {
 	return plain(ControlPlane(r.memory.Nodes))
+}
+
+func (r *Room) workers() []addr.Node {
+	all := slices.Clone(r.memory.Nodes)
+	return plain(slices.DeleteFunc(all, func(n Node) bool { return n.ControlPlane }))
 }
 
 func plain(nodes []Node) []addr.Node {

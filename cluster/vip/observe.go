@@ -8,6 +8,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -91,10 +92,10 @@ func (r *Room) unserved() (all []vrrp.InstanceName) {
 	}
 	nodes, known := r.plan.VRRP.ControlPlane.Candidates(), len(r.controlPlane())
 	if nodes.Unserved(vrrp.API, known, r.health.Passes) {
-		all = append(all, r.instances(r.plan.VIPs.API, vrrp.API)...)
+		all = append(all, election.Names(r.plan, vrrp.API)...)
 	}
 	if nodes.Unserved(vrrp.DNS, known, r.health.Passes) {
-		all = append(all, r.instances(r.plan.VIPs.DNS, vrrp.DNS)...)
+		all = append(all, election.Names(r.plan, vrrp.DNS)...)
 	}
 	return all
 }

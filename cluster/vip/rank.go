@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -152,34 +153,37 @@ func Self(nodes []Node, links addr.Snapshot, vips []netip.Addr) string {
 	return youngest(func(n Node) []netip.Addr { return n.Annotated }).Name
 }
 
-// rank is this node's in an election: for the API's and that of DNS it has been claimed, and for the ingress VIP, where there may be more nodes than ranks, it follows
-// from an address. One rank counts for all VIPs of an election.
-func (r *Room) rank(e election, s Snapshot) (rank int, why string) {
+// rank is this node's in an election: for the API's and that of DNS it has been claimed, and for the
+// ingress VIP, where there may be more nodes than ranks, it follows from an address. One rank counts
+// for all VIPs of an election.
+func (r *Room) rank(e election.Election, s Snapshot) (rank int, why string) {
 	switch {
-	case len(e.ladder.Ranks) == 0:
+	case len(e.Scheme.Ranks) == 0:
 		return noRank, ""
-	case e.kind != vrrp.Ingress && r.place.rank == noRank:
+	case e.Kind != vrrp.Ingress && r.place.rank == noRank:
 		return noRank, ", without a rank yet"
-	case e.kind != vrrp.Ingress:
+	case e.Kind != vrrp.Ingress:
 		return r.place.rank, fmt.Sprintf(", rank %d", r.place.rank)
 	}
-	for _, vip := range e.vips {
-		if choice, err := r.choose(vip, s); err == nil {
-			rank = e.ladder.Candidates().Spread(choice.Address)
-			return rank, fmt.Sprintf(", rank %d by its address", rank)
-		}
+	choose := func(v election.VIP) (addr.Choice, error) { return r.choose(e, v, s) }
+	if rank, ok := e.AddressRank(choose); ok {
+		return rank, fmt.Sprintf(", rank %d by its address", rank)
 	}
 	return noRank, ""
 }
 
-// bonus adds the tracked file that gives an instance's holder its bonus, and names it; nothing in elections without one.
-func (r *Room) bonus(e election, instance vrrp.InstanceName, c *keepalived.Config) []vrrp.CheckName {
-	if e.ladder.Holder == 0 {
+// bonus adds the tracked file that gives an instance's holder its bonus, and names it; nothing in
+// elections without one.
+func (r *Room) bonus(
+	e election.Election, instance vrrp.InstanceName, c *keepalived.Config,
+) []vrrp.CheckName {
+	if e.Scheme.Holder == 0 {
 		return nil
 	}
 	short := strings.ToLower(strings.TrimPrefix(string(instance), r.plan.Cluster.Name+"_"))
 	track := keepalived.Track{
-		Name: vrrp.CheckName("holder_" + short), File: keepalived.Path(RunDir + "/" + supervised.HolderTrack(string(instance))), Weight: e.ladder.Holder,
+		Name: vrrp.CheckName("holder_" + short), Weight: e.Scheme.Holder,
+		File: keepalived.Path(election.RunDir + "/" + supervised.HolderTrack(string(instance))),
 	}
 	c.Tracks = append(c.Tracks, track)
 	return []vrrp.CheckName{track.Name}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -29,11 +30,9 @@ import (
 )
 
 const (
-	// RunDir is where this room and onprem-supervise meet, on the host and in both containers.
-	RunDir = "/run/onprem-infra/keepalived"
 	// MemoryPath is where the room keeps what it must know after a reboot.
 	MemoryPath = "/var/lib/onprem-infra/vip.json"
-	// SaidFile is where a node's monitor writes what its checks say, below RunDir: a list of Said in JSON.
+	// SaidFile is where a node's monitor writes what its checks say, below election.RunDir: a list of Said in JSON.
 	SaidFile = "checks/said.json"
 	// AgreedDir holds the addresses that the node's programs have agreed on, one file a family, and the mark of a remote worker.
 	AgreedDir = "/run/nodeip-configuration"
@@ -143,10 +142,10 @@ type Room struct {
 	founding *Founding // nil where the first node has a bootstrap machine before it
 
 	memory  Memory
-	named   bool               // the API has named the nodes while this program ran
-	past    addr.Past          // of the nodes
-	kept    Memory             // what the host was told to keep
-	seen    map[netip.Addr]own // by VIP
+	named   bool      // the API has named the nodes while this program ran
+	past    addr.Past // of the nodes
+	kept    Memory    // what the host was told to keep
+	chooser election.Chooser
 	boot    bootstrap
 	held    map[vrrp.InstanceName]time.Time // since when this node has been the holder
 	reigned bool                            // it has been one for long
@@ -167,20 +166,16 @@ func New(p plan.Plan, r role.Role, header string, kept Memory, host Host, cluste
 	}
 	return &Room{
 		plan: p, role: r, header: header, host: host, cluster: cluster, health: health, now: now,
-		memory: kept, kept: kept, seen: map[netip.Addr]own{}, held: map[vrrp.InstanceName]time.Time{}, ranks: p.VRRP.ControlPlane.Ranks,
+		memory: kept, kept: kept, held: map[vrrp.InstanceName]time.Time{}, ranks: p.VRRP.ControlPlane.Ranks,
 	}
 }
 
 // Weights are the checks that count on a node of a role, each with what it adds.
-func Weights(p plan.Plan, r role.Role) []vrrp.Weight {
-	if r == role.Master {
-		checks := slices.Concat(p.VRRP.ControlPlane.Checks, p.VRRP.IngressNodes.Checks)
-		if p.VRRP.DNSNodes != nil {
-			checks = append(checks, p.VRRP.DNSNodes.Checks...)
-		}
-		return checks
+func Weights(p plan.Plan, r role.Role) (checks []vrrp.Weight) {
+	for _, e := range election.For(p, r) {
+		checks = append(checks, e.Scheme.Checks...)
 	}
-	return p.VRRP.IngressNodes.Checks
+	return checks
 }
 
 // WatchesAll says whether a node of a role must know every node of the cluster. Today's nodes list each other as peers for the ingress VIP, all

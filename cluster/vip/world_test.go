@@ -10,6 +10,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -83,7 +84,7 @@ func (w *world) Propose(config keepalived.Config) error {
 }
 
 func (w *world) Track(check vrrp.CheckName, fault, passes bool) error {
-	w.tracks[TrackFile(check, fault)] = passes
+	w.tracks[election.TrackFile(check, fault)] = passes
 	return w.trackless
 }
 

@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/release"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -25,7 +25,7 @@ type memory struct {
 	run   string // does not
 }
 
-var onHost = memory{state: "/var/lib/onprem-infra", run: vip.RunDir}
+var onHost = memory{state: "/var/lib/onprem-infra", run: election.RunDir}
 
 // apiSeen is there once the API of this machine has been ready.
 func (m memory) apiSeen() string { return filepath.Join(m.state, "api-was-ready") }

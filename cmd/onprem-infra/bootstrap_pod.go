@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
 	"github.com/onprem-infra/onprem-infra/shared/container"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
@@ -42,7 +42,7 @@ func supervisorHealth(p plan.Plan) *probe.HTTP {
 func newPodKeepalived(p plan.Plan) *podKeepalived {
 	return &podKeepalived{
 		health: supervisorHealth(p),
-		leave:  func(now bool) error { return requestLeave(filepath.Join(vip.RunDir, supervised.LeaveFile), now) },
+		leave:  func(now bool) error { return requestLeave(filepath.Join(election.RunDir, supervised.LeaveFile), now) },
 		status: func() (supervised.Status, error) { return readStatus(statusFile) },
 	}
 }

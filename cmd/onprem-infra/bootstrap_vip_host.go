@@ -16,6 +16,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
@@ -31,7 +32,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-const statusFile = vip.RunDir + "/" + supervised.StatusFile
+const statusFile = election.RunDir + "/" + supervised.StatusFile
 
 // vipHost is the machine as the room sees it.
 type vipHost struct {
@@ -87,13 +88,13 @@ func forgetStatus() error {
 	return nil
 }
 
-func (vipHost) Propose(config keepalived.Config) error { return proposeIn(vip.RunDir, config) }
+func (vipHost) Propose(config keepalived.Config) error { return proposeIn(election.RunDir, config) }
 
 // leaveOwner stands in a request to leave that this room has made. Those of others are theirs to take back.
 const leaveOwner = "bootstrap/vip\n"
 
 func (vipHost) Leave(now bool) error {
-	return requestLeave(filepath.Join(vip.RunDir, supervised.LeaveFile), now)
+	return requestLeave(filepath.Join(election.RunDir, supervised.LeaveFile), now)
 }
 
 func requestLeave(path string, now bool) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/drift"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
@@ -41,7 +42,7 @@ func peersOf(conf keepalived.Config, name vrrp.InstanceName) []netip.Addr {
 // keepalived is what its parent says, and whether that parent answers.
 func (l *doctorLook) keepalived(ctx context.Context, f *doctor.Facts, kind role.Role, status supervised.Status) {
 	d := &doctor.Daemon{Wanted: l.rooms(kind).VIP && !f.Remote, Running: status.PID != 0, Applied: status.Applied, HeartBeat: !status.MonitorSilent, Troubles: status.Troubles}
-	there, err := exists(l.host.at(vip.RunDir, supervised.StatusFile))
+	there, err := exists(l.host.at(election.RunDir, supervised.StatusFile))
 	if err != nil {
 		return // status has said so
 	}
@@ -64,7 +65,7 @@ func (l *doctorLook) limits(f *doctor.Facts, kind role.Role) {
 	if !l.rooms(kind).VIP || f.Remote {
 		return
 	}
-	dir := l.host.at(vip.RunDir)
+	dir := l.host.at(election.RunDir)
 	if there, err := exists(dir); err != nil || !there {
 		return // its parent has never run, which another check says
 	}
@@ -73,7 +74,7 @@ func (l *doctorLook) limits(f *doctor.Facts, kind role.Role) {
 		l.unseen("room for files", err)
 		return
 	}
-	f.Limits = &doctor.Limits{Dir: vip.RunDir, Bytes: bytes, Files: files}
+	f.Limits = &doctor.Limits{Dir: election.RunDir, Bytes: bytes, Files: files}
 	if err := l.asks.watchable(dir); err != nil {
 		f.Limits.Unwatchable = err.Error()
 	}

@@ -15,9 +15,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
@@ -271,7 +271,7 @@ func (l *listener) look() error {
 	if !changed && now.Sub(l.wrote) < everyState {
 		return nil
 	}
-	path := l.host.at(vip.RunDir, clash.StateFile)
+	path := l.host.at(election.RunDir, clash.StateFile)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("make a directory for what was heard: %w", err)
 	}

@@ -16,10 +16,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/journal"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -52,7 +52,7 @@ func newListening(t *testing.T) *listening {
 	t.Helper()
 	p := statusPlan(t, vrrp.ProfileLan)
 	l := &listening{t: t, log: &heard{}, said: make(chan overhear.Heard, 1000)}
-	l.listener = newListener(p, onDisk(t, map[string]string{vip.RunDir + "/empty": ""}), slog.New(slog.NewTextHandler(l.log, nil)))
+	l.listener = newListener(p, onDisk(t, map[string]string{election.RunDir + "/empty": ""}), slog.New(slog.NewTextHandler(l.log, nil)))
 	l.hear = func(ctx context.Context, _ string, hear func(overhear.Heard)) error {
 		for {
 			var broken error
@@ -115,7 +115,7 @@ func (l *listening) say(from, vip string, change func(*overhear.Heard)) {
 // kinds are what the state file says that there is.
 func (l *listening) kinds() (out []string) {
 	l.t.Helper()
-	text, err := os.ReadFile(l.host.at(vip.RunDir, clash.StateFile))
+	text, err := os.ReadFile(l.host.at(election.RunDir, clash.StateFile))
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/host/healthz"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
@@ -132,7 +133,7 @@ func TestParentIsAskedByOneConnection(t *testing.T) {
 // TestElecting holds what a node says of its VIPs, and that a change is counted once.
 func TestElecting(t *testing.T) {
 	p := statusPlan(t, vrrp.ProfileLan)
-	h := onDisk(t, map[string]string{vip.RunDir + "/track/lb": "1\n", vip.MemoryPath: `{"open": true}`})
+	h := onDisk(t, map[string]string{election.RunDir + "/track/lb": "1\n", vip.MemoryPath: `{"open": true}`})
 	h.links = &keptLinks{read: func() (addr.Snapshot, error) { return addr.Snapshot{}, nil }}
 	checks := &allBut{}
 	nodes := func() ([]kube.Node, bool) { return []kube.Node{{ControlPlane: true}, {}}, true }

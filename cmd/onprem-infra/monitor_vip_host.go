@@ -20,6 +20,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
@@ -41,7 +42,7 @@ func (h nodeVIPHost) at(path ...string) string { return h.root + filepath.Join(p
 
 // watched are the files whose change the room wants to see at once.
 func (h nodeVIPHost) watched() []string {
-	list := []string{h.at(vip.RunDir, supervised.StatusFile)}
+	list := []string{h.at(election.RunDir, supervised.StatusFile)}
 	for _, name := range []string{"ipv4", "ipv6", "remote-worker"} {
 		list = append(list, h.at(vip.AgreedDir, name))
 	}
@@ -71,7 +72,7 @@ func (h nodeVIPHost) Agreed() (agreed []netip.Addr, remote bool, err error) {
 }
 
 func (h nodeVIPHost) Status() (supervised.Status, error) {
-	text, err := os.ReadFile(h.at(vip.RunDir, supervised.StatusFile))
+	text, err := os.ReadFile(h.at(election.RunDir, supervised.StatusFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return supervised.Status{}, nil // the supervisor has not spoken yet
 	}
@@ -82,7 +83,7 @@ func (h nodeVIPHost) Status() (supervised.Status, error) {
 }
 
 func (h nodeVIPHost) Propose(config keepalived.Config) error {
-	return proposeIn(h.at(vip.RunDir), config)
+	return proposeIn(h.at(election.RunDir), config)
 }
 
 // proposeIn writes a candidate. A supervisor of this release takes the text for the newer file
@@ -103,7 +104,7 @@ const (
 )
 
 func (h nodeVIPHost) Track(check vrrp.CheckName, fault, passes bool) error {
-	text, path := failing, h.at(vip.TrackFile(check, fault))
+	text, path := failing, h.at(election.TrackFile(check, fault))
 	if passes {
 		text = passing
 	}
@@ -120,7 +121,7 @@ func (h nodeVIPHost) Air() clash.Air { return h.ear.Air() }
 
 // tracked says whether an earlier run left a check passing.
 func (h nodeVIPHost) tracked(check vrrp.CheckName, fault bool) bool {
-	text, err := os.ReadFile(h.at(vip.TrackFile(check, fault)))
+	text, err := os.ReadFile(h.at(election.TrackFile(check, fault)))
 	return err == nil && string(text) == passing
 }
 
@@ -129,13 +130,13 @@ func (h nodeVIPHost) Unserved(instances []vrrp.InstanceName) error {
 	for _, name := range instances {
 		text.WriteString(string(name) + "\n")
 	}
-	_, err := file.Update(h.at(vip.RunDir, supervised.UnservedFile), []byte(text.String()), 0o644)
+	_, err := file.Update(h.at(election.RunDir, supervised.UnservedFile), []byte(text.String()), 0o644)
 	return err
 }
 
 // Beat writes the number in the width of the largest one.
 func (h nodeVIPHost) Beat(beat uint64) error {
-	return file.Overwrite(h.at(vip.RunDir, supervised.HeartbeatFile), fmt.Appendf(nil, "%020d\n", beat), 0o644)
+	return file.Overwrite(h.at(election.RunDir, supervised.HeartbeatFile), fmt.Appendf(nil, "%020d\n", beat), 0o644)
 }
 
 func (h nodeVIPHost) Keep(m vip.Memory) error {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -65,7 +66,7 @@ func TestAgreed(t *testing.T) {
 
 // TestUnservedFile holds what the supervisor reads.
 func TestUnservedFile(t *testing.T) {
-	h := onDisk(t, map[string]string{vip.RunDir + "/status.json": ""})
+	h := onDisk(t, map[string]string{election.RunDir + "/status.json": ""})
 	for _, tt := range []struct {
 		instances []vrrp.InstanceName
 		want      string
@@ -75,7 +76,7 @@ func TestUnservedFile(t *testing.T) {
 		if err := h.Unserved(tt.instances); err != nil {
 			t.Fatal(err)
 		}
-		if text, err := os.ReadFile(h.at(vip.RunDir, supervised.UnservedFile)); err != nil || string(text) != tt.want {
+		if text, err := os.ReadFile(h.at(election.RunDir, supervised.UnservedFile)); err != nil || string(text) != tt.want {
 			t.Errorf("%q, %v; want %q", text, err, tt.want)
 		}
 	}
@@ -86,7 +87,7 @@ func TestUnservedFile(t *testing.T) {
 func TestTrackFiles(t *testing.T) {
 	h := onDisk(t, nil)
 	for _, fault := range []bool{false, true} {
-		path := h.at(vip.TrackFile(vrrp.CheckIngress, fault))
+		path := h.at(election.TrackFile(vrrp.CheckIngress, fault))
 		for how, harm := range map[string]func(){
 			"as it is":     func() {},
 			"deleted":      func() { os.Remove(path) },
@@ -138,13 +139,13 @@ func TestMemory(t *testing.T) {
 
 // TestBeat holds that each beat is another text.
 func TestBeat(t *testing.T) {
-	h := onDisk(t, map[string]string{vip.RunDir + "/other": ""})
+	h := onDisk(t, map[string]string{election.RunDir + "/other": ""})
 	seen := map[string]bool{}
 	for beat := range uint64(5) {
 		if err := h.Beat(beat); err != nil {
 			t.Fatal(err)
 		}
-		text, err := os.ReadFile(h.at(vip.RunDir, "heartbeat"))
+		text, err := os.ReadFile(h.at(election.RunDir, "heartbeat"))
 		if err != nil || seen[string(text)] || len(text) == 0 {
 			t.Errorf("beat %d is %q, %v", beat, text, err)
 		}

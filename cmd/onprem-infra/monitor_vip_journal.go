@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/journal"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
@@ -109,7 +110,7 @@ func (w *writer) follow(ctx context.Context) error {
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer cancel()
-	watching.Go(func() { lost <- file.Watch(ctx, []string{w.host.at(vip.RunDir, supervised.StatusFile)}, w.wake) })
+	watching.Go(func() { lost <- file.Watch(ctx, []string{w.host.at(election.RunDir, supervised.StatusFile)}, w.wake) })
 	for {
 		select {
 		case err := <-lost:

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/journal"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -43,7 +43,7 @@ func (a *allBut) fail(c vrrp.CheckName) {
 func says(t *testing.T, h nodeVIPHost, state supervised.State) {
 	t.Helper()
 	text := supervised.Encode(supervised.Status{PID: 9, Instances: map[string]supervised.Instance{"ostest_API_0": {State: state, Priority: 100}}})
-	if err := file.Write(h.at(vip.RunDir, supervised.StatusFile), text, 0o644); err != nil {
+	if err := file.Write(h.at(election.RunDir, supervised.StatusFile), text, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -68,7 +68,7 @@ func written(t *testing.T, h nodeVIPHost) (out []string) {
 // TestJournalFollows holds that a node's journal follows what the supervisor says, over the monitor's end, and over a disk that could not be written.
 func TestJournalFollows(t *testing.T) {
 	p := statusPlan(t, vrrp.ProfileLan)
-	h := onDisk(t, map[string]string{vip.RunDir + "/empty": ""})
+	h := onDisk(t, map[string]string{election.RunDir + "/empty": ""})
 	log := &heard{}
 	m := &monitor{machine: machine{log: slog.New(slog.NewTextHandler(log, nil)), wake: make(chan struct{}, 1)}}
 	checks := &allBut{fails: []vrrp.CheckName{vrrp.CheckMCS}}
@@ -121,7 +121,7 @@ func TestJournalFollows(t *testing.T) {
 
 // TestJournalBefore holds that a node which held a VIP when its monitor began says by an Event when it loses it, and not that it has just taken it.
 func TestJournalBefore(t *testing.T) {
-	h := onDisk(t, map[string]string{vip.RunDir + "/empty": "", filepath.Dir(journal.Path) + "/empty": ""})
+	h := onDisk(t, map[string]string{election.RunDir + "/empty": "", filepath.Dir(journal.Path) + "/empty": ""})
 	log := slog.New(slog.DiscardHandler)
 	run := func(states ...supervised.State) (reasons []string) {
 		tell := newTeller(nil, nil, log)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
@@ -318,7 +319,7 @@ func TestBalancerHasOnePace(t *testing.T) {
 func TestSameChecks(t *testing.T) {
 	names := func(p vrrp.Policy) (all []string) {
 		for _, w := range append(append([]vrrp.Weight{}, p.ControlPlane.Weights...), p.Ingress.Weights...) {
-			all = append(all, vip.TrackFile(w.Check, w.Fault))
+			all = append(all, election.TrackFile(w.Check, w.Fault))
 		}
 		return all
 	}

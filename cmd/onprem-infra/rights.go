@@ -11,13 +11,13 @@ import (
 	"slices"
 
 	"github.com/onprem-infra/onprem-infra/cluster"
-	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
-// rightsFile is where a node's monitor writes which rights it lacks, below vip.RunDir: a list of missingRight in JSON.
+// rightsFile is where a node's monitor writes which rights it lacks, below election.RunDir: a list of missingRight in JSON.
 const rightsFile = "checks/rights.json"
 
 // missingRight is one that this node lacks, for people.
@@ -43,12 +43,12 @@ func missingRights(p plan.Plan, r role.Role, refused []kube.Subject) []missingRi
 
 // keepRights writes down which rights the API says that this node lacks, when that changes, until ctx ends.
 func (h nodeVIPHost) keepRights(ctx context.Context, missing func() []missingRight) error {
-	return keepJSON(ctx, h.at(vip.RunDir, rightsFile), "which rights this node lacks", missing)
+	return keepJSON(ctx, h.at(election.RunDir, rightsFile), "which rights this node lacks", missing)
 }
 
 // rights is what keepRights wrote; nothing on a host that follows nothing.
 func (h nodeVIPHost) rights() (missing []missingRight, err error) {
-	text, err := os.ReadFile(h.at(vip.RunDir, rightsFile))
+	text, err := os.ReadFile(h.at(election.RunDir, rightsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
@@ -44,7 +45,7 @@ func (l *statusLook) heard(ctx context.Context, r *statusReport) {
 
 // state is what the monitor has written down; nil when there is none that holds.
 func (l *statusLook) state() (*clash.State, error) {
-	text, err := os.ReadFile(l.host.at(vip.RunDir, clash.StateFile))
+	text, err := os.ReadFile(l.host.at(election.RunDir, clash.StateFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

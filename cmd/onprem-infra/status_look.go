@@ -19,6 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
@@ -157,7 +158,7 @@ func (l *statusLook) others(ctx context.Context, r *statusReport) {
 
 // daemon reads what keepalived's parent says. A host on which it has said nothing has no keepalived of ours.
 func (l *statusLook) daemon(r *statusReport) supervised.Status {
-	path := vip.RunDir + "/" + supervised.StatusFile
+	path := election.RunDir + "/" + supervised.StatusFile
 	if there, err := exists(l.host.at(path)); err == nil && !there {
 		r.unseen("keepalived", fmt.Errorf("there is no %s: it has not been started on this host", path))
 		return supervised.Status{}

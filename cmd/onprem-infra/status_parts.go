@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -42,7 +43,7 @@ func (l *statusLook) parts(kind vrrp.Kind, ladder plan.Ladder, own netip.Addr, v
 		}
 		said, _ := l.host.said() // what it says is for people, and status says it without as well
 		for _, w := range ladder.Checks {
-			path := vip.TrackFile(w.Check, w.Fault)
+			path := election.TrackFile(w.Check, w.Fault)
 			p := statusPart{Name: string(w.Check), Adds: w.Adds, Fault: w.Fault, Counts: l.host.tracked(w.Check, w.Fault) && !status.MonitorSilent}
 			if info, err := os.Stat(l.host.at(path)); err == nil {
 				p.Since = info.ModTime().UTC()
@@ -86,7 +87,7 @@ func (l *statusLook) rank(kind vrrp.Kind, ladder plan.Ladder, own netip.Addr) in
 
 // number is what a tracked file of the supervisor's says: -1, 0 or 1, and 0 for anything else.
 func (l *statusLook) number(file string) int {
-	text, err := os.ReadFile(l.host.at(vip.RunDir, file))
+	text, err := os.ReadFile(l.host.at(election.RunDir, file))
 	if err != nil {
 		return 0
 	}

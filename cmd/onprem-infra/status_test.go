@@ -22,6 +22,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/journal"
@@ -51,15 +52,15 @@ func holderOf(t *testing.T, p plan.Plan) map[string]string {
 	priority := int(ladder.Base) + ladder.Rank(1) + ladder.Holder
 	files := map[string]string{vip.MemoryPath: `{"open":true,"rank":"1"}`, vip.AgreedDir + "/ipv4": "192.0.2.11"}
 	for _, w := range p.VRRP.ControlPlane.Checks {
-		files[vip.TrackFile(w.Check, w.Fault)] = passing
+		files[election.TrackFile(w.Check, w.Fault)] = passing
 		if w.Check == vrrp.CheckMCS {
-			files[vip.TrackFile(w.Check, w.Fault)] = failing
+			files[election.TrackFile(w.Check, w.Fault)] = failing
 			continue
 		}
 		priority += w.Adds
 	}
-	files[vip.RunDir+"/"+supervised.HolderTrack("ostest_API_0")] = "1\n"
-	files[vip.RunDir+"/"+supervised.StatusFile] = string(supervised.Encode(supervised.Status{PID: 9, Restarts: 2, Instances: map[string]supervised.Instance{
+	files[election.RunDir+"/"+supervised.HolderTrack("ostest_API_0")] = "1\n"
+	files[election.RunDir+"/"+supervised.StatusFile] = string(supervised.Encode(supervised.Status{PID: 9, Restarts: 2, Instances: map[string]supervised.Instance{
 		"ostest_API_0": {State: supervised.Master, Priority: priority}, "ostest_INGRESS_0": {State: supervised.Backup, Priority: 77}}}))
 	var j journal.Journal
 	j.Note(journal.Look{At: statusBegin, Status: supervised.Status{Instances: map[string]supervised.Instance{
@@ -162,9 +163,9 @@ func TestStatusDNS(t *testing.T) {
 		{"the bootstrap machine", "", int(p.VRRP.DNSBootstrapPriority), []string{"bootstrap"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			files := map[string]string{vip.AgreedDir + "/ipv4": "192.0.2.11", vip.TrackFile(vrrp.CheckDNS, false): passing,
-				vip.RunDir + "/" + supervised.HolderTrack("ostest_DNS_0"): "1\n",
-				vip.RunDir + "/" + supervised.StatusFile: string(supervised.Encode(supervised.Status{PID: 9, Instances: map[string]supervised.Instance{
+			files := map[string]string{vip.AgreedDir + "/ipv4": "192.0.2.11", election.TrackFile(vrrp.CheckDNS, false): passing,
+				election.RunDir + "/" + supervised.HolderTrack("ostest_DNS_0"): "1\n",
+				election.RunDir + "/" + supervised.StatusFile: string(supervised.Encode(supervised.Status{PID: 9, Instances: map[string]supervised.Instance{
 					"ostest_DNS_0": {State: supervised.Master, Priority: tt.priority}}}))}
 			if tt.memory != "" {
 				files[vip.MemoryPath] = tt.memory
@@ -208,9 +209,9 @@ func monitored(t *testing.T, p plan.Plan, files map[string]string) map[string]st
 	say(13, p.VRRP.Ingress.ID, p.VIPs.Ingress, 0, 5*time.Second)
 	say(12, p.VRRP.Ingress.ID, p.VIPs.Ingress, 120, 70*time.Millisecond)
 	say(99, p.VRRP.API.ID, addresses4("192.0.2.77"), 100, time.Second)
-	files[vip.RunDir+"/"+clash.StateFile] = string(clash.EncodeState(ear.State(nil, nil, now)))
+	files[election.RunDir+"/"+clash.StateFile] = string(clash.EncodeState(ear.State(nil, nil, now)))
 	files[vip.MemoryPath] = `{"open":true,"rank":"1","nodes":[{"Name":"m1","InternalIPs":["192.0.2.12"],"controlPlane":true}]}`
-	files[vip.RunDir+"/"+vip.SaidFile] = `[{"check":"` + string(vrrp.CheckMCS) + `","passes":false,"why":"no answer in time"}]`
+	files[election.RunDir+"/"+vip.SaidFile] = `[{"check":"` + string(vrrp.CheckMCS) + `","passes":false,"why":"no answer in time"}]`
 	return files
 }
 
@@ -304,7 +305,7 @@ func TestStatusUnseen(t *testing.T) {
 	}{
 		{"no privilege", holderOf(t, p), blind, []string{"adverts of other hosts: ", "who answers for 192.0.2.6: ", "the balancer (control plane nodes alone have one): ", "names that"}, "MASTER this host, BACKUP not seen"},
 		{"nothing of ours has run", nil, nil, []string{"keepalived: there is no /run/onprem-infra/keepalived/status.json"}, " this host,  192.0.2.12"},
-		{"files that are damaged", map[string]string{vip.MemoryPath: "{", vip.RunDir + "/" + supervised.StatusFile: "{", journal.Path: "{\n"}, nil,
+		{"files that are damaged", map[string]string{vip.MemoryPath: "{", election.RunDir + "/" + supervised.StatusFile: "{", journal.Path: "{\n"}, nil,
 			[]string{"keepalived: ", "part of the journal: ", "whether this node stands for the API's VIP: "}, " this host,  192.0.2.12"},
 		{"no links", holderOf(t, p), func(l *statusLook) { l.links = func() (addr.Snapshot, error) { return addr.Snapshot{}, no } },
 			[]string{"links and addresses: ", "who answers for 192.0.2.5: it is in no network of this host", "who answers for 192.0.2.6: it is in no network"}, "MASTER not seen, BACKUP not seen"},

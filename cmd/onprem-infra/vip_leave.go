@@ -15,12 +15,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
-
-// supervisedDir is where keepalived's parent can be spoken to, in either phase.
-const supervisedDir = "/run/onprem-infra/keepalived"
 
 // vipVerbs act on the VIPs that this host holds.
 func vipVerbs(std streams) *cobra.Command {
@@ -39,7 +37,7 @@ nothing to do. onprem-vip-leave.service calls it when the host goes down, before
   onprem-infra vip leave --undo`,
 		Args: cobra.NoArgs,
 	}
-	dir := cmd.Flags().String("run-dir", supervisedDir, "where the supervisor's files are")
+	dir := cmd.Flags().String("run-dir", election.RunDir, "where the supervisor's files are")
 	bound := cmd.Flags().Duration("timeout", 10*time.Second, "how long to wait until the VIPs have been given up; the request stays")
 	undo := cmd.Flags().Bool("undo", false, "take the request back")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -17,7 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	node "github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/test/need"
@@ -129,7 +129,7 @@ func (s *supervisor) propose(text string) string {
 // proposeConfig puts one in place as a monitor of this release does, with this run directory.
 func (s *supervisor) proposeConfig(config keepalived.Config) string {
 	s.t.Helper()
-	config, err := keepalived.Parse(bytes.ReplaceAll(keepalived.Render(config), []byte(node.RunDir), []byte(s.dir)))
+	config, err := keepalived.Parse(bytes.ReplaceAll(keepalived.Render(config), []byte(election.RunDir), []byte(s.dir)))
 	if err != nil {
 		s.t.Fatal(err)
 	}

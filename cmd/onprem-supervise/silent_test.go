@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	node "github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -90,7 +90,7 @@ func tracks(t *testing.T, platform spec.Platform, timing string, mode spec.Mode)
 	}
 	s = realKeepalived(t)
 	for _, track := range config.Tracks {
-		path := strings.Replace(string(track.File), node.RunDir, s.dir, 1)
+		path := strings.Replace(string(track.File), election.RunDir, s.dir, 1)
 		if filepath.Base(filepath.Dir(path)) == supervised.HolderDir {
 			continue // the supervisor's own
 		}

@@ -1,0 +1,146 @@
+// Package election describes the VRRP groups of a cluster: which VIPs are elected, under which
+// virtual router ID and by which priority scheme, and what a host that takes part in one configures
+// and listens for. Whatever decides, reports or simulates something about an election reads it here.
+package election
+
+import (
+	"iter"
+	"net/netip"
+	"slices"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// Election is the VRRP group of one kind of VIP over all hosts of a cluster. Of fills it from the
+// plan; a host that takes part adds what it has observed.
+type Election struct {
+	Kind      vrrp.Kind
+	ID        vrrp.ID
+	VIPs      []VIP
+	Scheme    plan.Ladder   // the priority scheme of the nodes that may hold a VIP
+	Bootstrap vrrp.Priority // of the bootstrap machine, which never holds the ingress VIP
+	Timing    vrrp.Timing
+	Unicast   bool
+
+	Nodes      []addr.Node        // that may hold a VIP; a bound leaves the last ones out
+	Past       *addr.Past         // of Nodes; nil for none
+	Candidates []notice.Candidate // that may hold a VIP beside Nodes
+	Alone      bool               // the local host is the only node of the cluster yet
+	Closed     bool               // to routers that are not configured as peers
+
+	vips     []netip.Addr   // all of the cluster: none of them is ever a host's own address
+	networks []netip.Prefix // the machine networks
+}
+
+// VIP is one virtual IP of an election. There is at most one a family, and each is a virtual router
+// of its own.
+type VIP struct {
+	Address  netip.Addr
+	Instance vrrp.InstanceName
+	Version  vrrp.Version
+	Password vrrp.AuthPass // VRRPv2's; empty in version 3, which has none (RFC 5798 9)
+}
+
+// Of are the elections of a cluster, in the order in which they are configured and reported.
+func Of(p plan.Plan) []Election {
+	v := p.VRRP
+	all := []Election{
+		{Kind: vrrp.API, ID: v.API.ID, Scheme: v.ControlPlane, Bootstrap: v.BootstrapPriority},
+		{Kind: vrrp.Ingress, ID: v.Ingress.ID, Scheme: v.IngressNodes},
+	}
+	if v.DNSNodes != nil {
+		all = append(all, Election{
+			Kind: vrrp.DNS, ID: v.DNS.ID, Scheme: *v.DNSNodes, Bootstrap: v.DNSBootstrapPriority,
+		})
+	}
+	addresses := map[vrrp.Kind][]netip.Addr{
+		vrrp.API: p.VIPs.API, vrrp.Ingress: p.VIPs.Ingress, vrrp.DNS: p.VIPs.DNS,
+	}
+	for n := range all {
+		e := &all[n]
+		e.Timing, e.Unicast = p.Timing.Model, v.Mode != spec.Multicast
+		e.vips, e.networks = p.VIPs.All(), p.MachineNetworks
+		for i, a := range addresses[e.Kind] {
+			name := vrrp.Name(p.Cluster.Name, e.Kind, i)
+			vip := VIP{Address: a, Instance: name, Version: e.Timing.Version(a)}
+			if vip.Version == vrrp.V2 {
+				vip.Password = vrrp.CompatAuth(p.Cluster.Name, e.Kind)
+			}
+			e.VIPs = append(e.VIPs, vip)
+		}
+	}
+	return all
+}
+
+// For are the elections in which a host of a role takes part. The bootstrap machine never holds the
+// ingress VIP, and nodes beside the control plane's hold no other one.
+func For(p plan.Plan, r role.Role) []Election {
+	return slices.DeleteFunc(Of(p), func(e Election) bool {
+		switch r {
+		case role.Bootstrap:
+			return e.Kind == vrrp.Ingress
+		case role.Master:
+			return false
+		default:
+			return e.Kind != vrrp.Ingress
+		}
+	})
+}
+
+// All are the VIPs of a cluster, each with its election.
+func All(p plan.Plan) iter.Seq2[Election, VIP] {
+	return func(yield func(Election, VIP) bool) {
+		for _, e := range Of(p) {
+			for _, v := range e.VIPs {
+				if !yield(e, v) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Names are the VRRP instances of some kinds of VIP.
+func Names(p plan.Plan, kinds ...vrrp.Kind) []vrrp.InstanceName {
+	names := []vrrp.InstanceName{}
+	for e, v := range All(p) {
+		if slices.Contains(kinds, e.Kind) {
+			names = append(names, v.Instance)
+		}
+	}
+	return names
+}
+
+// Addresses are the VIPs that a host of a role may hold.
+func Addresses(p plan.Plan, r role.Role) (vips []netip.Addr) {
+	for _, e := range For(p, r) {
+		for _, v := range e.VIPs {
+			vips = append(vips, v.Address)
+		}
+	}
+	return vips
+}
+
+// Find is the election of a kind; the zero value if the cluster has none.
+func Find(p plan.Plan, kind vrrp.Kind) Election {
+	for _, e := range Of(p) {
+		if e.Kind == kind {
+			return e
+		}
+	}
+	return Election{}
+}
+
+// IDs are the virtual router IDs of a cluster.
+func IDs(p plan.Plan) map[vrrp.Kind]vrrp.ID {
+	ids := map[vrrp.Kind]vrrp.ID{}
+	for _, e := range Of(p) {
+		ids[e.Kind] = e.ID
+	}
+	return ids
+}

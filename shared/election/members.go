@@ -1,0 +1,45 @@
+package election
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+)
+
+// MostMembers bounds the members of an election, of one family. A cluster of Kubernetes has 5,000
+// nodes at most, and nobody makes one of more than 2,000 whose nodes all hold the ingress VIP.
+const MostMembers = 2048
+
+// Members are the addresses of those that may hold a VIP, sorted, with those that a node had until
+// a moment ago. own is the local host's address, if it is a node: it is known by that one alone.
+func (e Election) Members(v VIP, own netip.Addr) []netip.Addr {
+	if e.Alone {
+		return []netip.Addr{own}
+	}
+	var members []netip.Addr
+	for _, n := range e.Nodes {
+		all := e.addresses(n, v, own)
+		if e.Past != nil {
+			for _, former := range e.Past.Of(n.Name) {
+				all = append(all, e.addresses(former, v, own)...)
+			}
+		}
+		if slices.Contains(all, own) {
+			all = []netip.Addr{own}
+		}
+		members = append(members, all[:min(len(all), 2*addr.PerFamily)]...)
+	}
+	members = members[:min(len(members), MostMembers)]
+	for _, c := range e.Candidates {
+		members = append(members, slices.DeleteFunc(c.Members(v.Address, own), e.isVIP)...)
+	}
+	slices.SortFunc(members, netip.Addr.Compare)
+	return slices.Compact(members)
+}
+
+func (e Election) addresses(n addr.Node, v VIP, own netip.Addr) []netip.Addr {
+	return addr.Members(n, v.Address, own, e.vips, e.networks)
+}
+
+func (e Election) isVIP(a netip.Addr) bool { return slices.Contains(e.vips, a) }
