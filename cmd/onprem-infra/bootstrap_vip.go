@@ -12,12 +12,14 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/daemon"
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
 func runVIPCommand(std streams) *cobra.Command {
@@ -56,10 +58,11 @@ the program by --assume-free: systemctl edit onprem-keepalived, and write
 // assumedFree reads the API VIPs that nobody is asked for.
 func assumedFree(p plan.Plan, texts []string) ([]netip.Addr, error) {
 	var vips []netip.Addr
+	all := election.Addresses(p, role.Bootstrap)
 	for _, text := range texts {
 		vip, err := netip.ParseAddr(text)
-		if err != nil || !slices.Contains(slices.Concat(p.VIPs.API, p.VIPs.DNS), vip) {
-			return nil, usage("--assume-free %q: not an API VIP of this cluster, which has %v", text, slices.Concat(p.VIPs.API, p.VIPs.DNS))
+		if err != nil || !slices.Contains(all, vip) {
+			return nil, usage("--assume-free %q: not an API VIP of this cluster, which has %v", text, all)
 		}
 		vips = append(vips, vip)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/sonar"
@@ -128,7 +129,7 @@ func (l *doctorLook) facts(ctx context.Context) (doctor.Facts, []string) {
 	if l.live {
 		status = l.daemon(&r)
 	}
-	l.elections(&r, f.Links, f.Agreed, status, nil)
+	l.elections(&r, election.Observation{Links: f.Links, Agreed: f.Agreed}, status, nil)
 	for _, text := range r.Unseen {
 		what, why, _ := strings.Cut(text, ": ")
 		l.unseen(what, errors.New(why))
@@ -239,7 +240,7 @@ func (l *doctorLook) vips(all []statusVIP) (out []doctor.VIP) {
 		l.unseen("keepalived's configuration", err)
 	}
 	for _, v := range all {
-		out = append(out, doctor.VIP{Address: v.VIP, For: v.For, Instance: v.Instance, ID: v.ID, Link: v.Link, Near: v.near, Here: v.Here, State: v.State, Peers: peersOf(conf, v.Instance)})
+		out = append(out, doctor.VIP{Address: v.VIP, For: v.For, Instance: v.Instance, ID: v.ID, Link: v.Link, Near: v.router.Near, Here: v.Here, State: v.State, Peers: peersOf(conf, v.Instance)})
 	}
 	return out
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -177,9 +178,9 @@ type hearing struct {
 func (l *doctorLook) hearings(f *doctor.Facts, all []statusVIP) (out []hearing) {
 	for i, v := range f.VIPs {
 		if v.Near {
-			out = append(out, hearing{holds: v.Here && v.State == supervised.Master, priority: vrrp.Priority(all[i].Priority), Instance: clash.Instance{
-				Name: v.Instance, Link: v.Link, ID: v.ID, Version: l.plan.Timing.Model.Version(v.Address), Interval: l.plan.Timing.Model.Advert, VIP: v.Address,
-				Unicast: l.plan.VRRP.Mode == spec.Unicast, Own: l.ownOn(f.Links, v.Address, f.Agreed), Members: l.insiders(f, v)}})
+			h := hearing{Instance: all[i].router, priority: vrrp.Priority(all[i].Priority)}
+			h.holds, h.Members = v.Here && v.State == supervised.Master, l.insiders(f, v)
+			out = append(out, h)
 		}
 	}
 	return out
@@ -227,7 +228,7 @@ func (l *doctorLook) adverts(ctx context.Context, f *doctor.Facts, all []hearing
 	for on := range links {
 		taken = append(taken, ear.Taken(on, now)...)
 	}
-	f.Proposed = clash.Propose(idsOf(l.plan), clashing, taken)
+	f.Proposed = clash.Propose(election.IDs(l.plan), clashing, taken)
 }
 
 // insiders are whom nobody takes for a stranger in the election of a VIP; nil where that cannot be told: in IPv6 multicast hosts speak by their

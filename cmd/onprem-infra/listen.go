@@ -71,7 +71,7 @@ func newListener(p plan.Plan, host nodeVIPHost, log *slog.Logger) *listener {
 		host: host, hear: overhear.Adverts, ask: askAgain, now: time.Now, log: log, anew: loop.NewWake(), alarm: loop.NewWake(), ear: clash.NewEar(),
 		since: map[string]time.Time{}, deaf: map[string]string{}, first: map[disturber]time.Time{}, said: map[disturber]clash.Finding{},
 	}
-	l.ear.Have(idsOf(p))
+	l.ear.Have(election.IDs(p))
 	return l
 }
 

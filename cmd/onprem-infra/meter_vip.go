@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
-	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/metrics"
@@ -43,31 +43,12 @@ type electing struct {
 	found   []clash.Finding
 }
 
-// look is how this host stands in it.
-func (c contest) look(l *statusLook, links addr.Snapshot, agreed []netip.Addr, status supervised.Status) statusVIP {
-	v := statusVIP{VIP: c.vip, For: c.kind, Instance: c.instance}
-	for _, k := range links.Links {
-		v.Here = v.Here || slices.ContainsFunc(k.Addresses, func(a addr.Address) bool { return a.Prefix.Addr() == c.vip })
-	}
-	now, ok := status.Instances[string(c.instance)]
-	if !ok {
-		return v
-	}
-	choice, err := addr.ForVIP(links, c.vip, l.plan.VIPs.All(), agreed)
-	if err != nil {
-		choice = addr.Choice{} // then its rank is not known, and stands among what is not explained
-	}
-	v.State, v.Priority = now.State, now.Priority
-	v.Parts = l.parts(c.kind, c.ladder, choice.Address, v, status)
-	return v
-}
-
 // newElecting takes the checks of the host, each once, and what tells how they stand.
 func newElecting(p plan.Plan, host nodeVIPHost, checks []vrrp.CheckName, passes func(vrrp.CheckName) bool, nodes func() ([]kube.Node, bool)) *electing {
 	e := &electing{host: host, plan: p, checks: slices.Compact(slices.Sorted(slices.Values(checks))), passes: passes, nodes: nodes, moves: map[string]map[supervised.State]uint64{},
 		stood: map[vrrp.CheckName]bool{}, turned: map[vrrp.CheckName]uint64{}, adverts: map[netip.Addr]*metrics.Adverts{}}
-	for _, c := range contests(p) {
-		e.adverts[c.vip] = &metrics.Adverts{}
+	for _, v := range election.All(p) {
+		e.adverts[v.Address] = &metrics.Adverts{}
 	}
 	for _, check := range e.checks {
 		e.stood[check] = passes(check)
@@ -137,9 +118,9 @@ func (e *electing) note(s supervised.Status, now time.Time) {
 	if e.begun && s.Applied != e.last.Applied && s.Applied != "" {
 		e.reloads++
 	}
-	for _, c := range contests(e.plan) {
-		if a := e.adverts[c.vip]; a != nil {
-			a.Self(s.PID != 0 && s.Instances[string(c.instance)].State == supervised.Master, now)
+	for _, v := range election.All(e.plan) {
+		if a := e.adverts[v.Address]; a != nil {
+			a.Self(s.PID != 0 && s.Instances[string(v.Instance)].State == supervised.Master, now)
 		}
 	}
 	for _, check := range e.checks {
@@ -196,8 +177,9 @@ func (e *electing) onto(page *metrics.Page) {
 		look.gate(&r, links)
 	}
 	var vips []statusVIP
-	for _, c := range contests(p) {
-		vips = append(vips, c.look(look, links, agreed, status))
+	o := election.Observation{Links: links, Agreed: agreed}
+	for e, v := range election.All(p) {
+		vips = append(vips, look.vip(e, v, o, status))
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

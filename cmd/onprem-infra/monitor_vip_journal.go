@@ -75,10 +75,10 @@ func (w *writer) waiting() []journal.Entry {
 // newWriter keeps the journal of a host that makes checks, or makes none, as the bootstrap machine.
 func newWriter(p plan.Plan, host nodeVIPHost, checks []vrrp.CheckName, passes func(vrrp.CheckName) bool, log *slog.Logger) *writer {
 	w := &writer{host: host, vips: map[string]netip.Addr{}, bars: map[string][]string{}, checks: slices.Compact(slices.Sorted(slices.Values(checks))), passes: passes, now: time.Now, log: log, wake: loop.NewWake()}
-	for _, c := range contests(p) {
-		w.vips[string(c.instance)] = c.vip
-		if c.kind == vrrp.Ingress {
-			w.bars[string(c.instance)] = barring(p.VRRP.IngressNodes)
+	for e, v := range election.All(p) {
+		w.vips[string(v.Instance)] = v.Address
+		if e.Kind == vrrp.Ingress {
+			w.bars[string(v.Instance)] = barring(e.Scheme)
 		}
 	}
 	return w

@@ -3,30 +3,22 @@ package main
 import (
 	"context"
 
+	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
-	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
-
-// idsOf are the virtual router IDs of a cluster.
-func idsOf(p plan.Plan) map[vrrp.Kind]vrrp.ID {
-	ids := map[vrrp.Kind]vrrp.ID{vrrp.API: p.VRRP.API.ID, vrrp.Ingress: p.VRRP.Ingress.ID}
-	if p.VRRP.DNSNodes != nil {
-		ids[vrrp.DNS] = p.VRRP.DNS.ID
-	}
-	return ids
-}
 
 // neighbours listens on a link for as long as a host does before an instance's first start, and returns which routers there have an ID of a cluster. hear
 // is as overhear.Adverts.
 func neighbours(ctx context.Context, p plan.Plan, link string, hear func(context.Context, string, func(overhear.Heard)) error) ([]clash.Finding, error) {
-	ear, ids := clash.NewEar(), idsOf(p)
+	ear := clash.NewEar()
 	var instances []clash.Instance
-	for _, c := range contests(p) {
-		instances = append(instances, clash.Instance{Name: c.instance, Kind: c.kind, Link: link, ID: ids[c.kind], VIP: c.vip})
+	for e, v := range election.All(p) {
+		instances = append(instances, e.ClashInstance(v, addr.Choice{Link: link}, nil))
 	}
-	ear.Have(ids)
+	ear.Have(election.IDs(p))
 	ear.Expect(instances)
 	ctx, cancel := context.WithTimeout(ctx, clash.Hearing)
 	defer cancel()

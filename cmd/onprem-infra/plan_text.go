@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -32,16 +33,15 @@ func planSummary(p planView) string {
 
 // planVIPs are the rows of the VIPs.
 func planVIPs(p plan.Plan) (rows [][]string) {
-	ids := idsOf(p)
-	for _, v := range contests(p) {
+	for e, v := range election.All(p) {
 		id := "none: a load balancer of yours holds it"
 		if p.LoadBalancer != spec.UserManaged {
-			id = fmt.Sprint(ids[v.kind])
+			id = fmt.Sprint(e.ID)
 		}
-		if slices.Contains(p.VIPs.Assumed, string(v.kind)) {
+		if slices.Contains(p.VIPs.Assumed, string(e.Kind)) {
 			id += " (address assumed, as OpenStack's installer does: none is written)"
 		}
-		rows = append(rows, []string{v.vip.String(), string(v.kind), id})
+		rows = append(rows, []string{v.Address.String(), string(e.Kind), id})
 	}
 	return rows
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/near"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/simulate"
@@ -131,12 +132,13 @@ func (s simulation) check(args []string, schedules bool) error {
 
 // simulatedCluster is what is simulated of a cluster: its control plane, under its own timing.
 func simulatedCluster(c spec.Cluster, p plan.Plan) (simulate.Cluster, error) {
-	if len(p.VIPs.API) == 0 || p.LoadBalancer != spec.Managed {
+	api := election.Find(p, vrrp.API)
+	if len(api.VIPs) == 0 || p.LoadBalancer != spec.Managed {
 		return simulate.Cluster{}, fmt.Errorf("cluster %s: its VIPs are not held by its own hosts, and there is no election to simulate", p.Cluster.Name)
 	}
 	out := simulate.Of(p.Timing.Model)
-	out.Version = p.Timing.Model.Version(p.VIPs.API[0])
-	if len(p.VIPs.DNS) > 0 {
+	out.Version = api.VIPs[0].Version
+	if len(election.Find(p, vrrp.DNS).VIPs) > 0 {
 		out.Policy = out.Policy.WithDNS()
 	}
 	switch p.Topology {

@@ -67,11 +67,10 @@ func (l *statusLook) listen(ctx context.Context, r *statusReport) *clash.State {
 	var instances []clash.Instance
 	var links []string
 	for _, v := range r.VIPs {
-		if !v.near {
+		if !v.router.Near {
 			continue
 		}
-		instances = append(instances, clash.Instance{Name: v.Instance, Kind: v.For, Link: v.Link, ID: v.ID, VIP: v.VIP, Version: l.plan.Timing.Model.Version(v.VIP),
-			Interval: l.plan.Timing.Model.Advert, Unicast: l.plan.VRRP.Mode != spec.Multicast})
+		instances = append(instances, v.router)
 		if !slices.Contains(links, v.Link) {
 			links = append(links, v.Link)
 		}

@@ -29,7 +29,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
-	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // statusWithin bounds each thing that is asked.
@@ -115,7 +114,7 @@ func (l *statusLook) report(ctx context.Context) statusReport {
 	r.NodeWhy = l.whyAddresses(links, agreed)
 	status := l.daemon(&r)
 	entries := l.entries(&r)
-	l.elections(&r, links, agreed, status, entries)
+	l.elections(&r, election.Observation{Links: links, Agreed: agreed}, status, entries)
 	l.gate(&r, links)
 	var unread error
 	if r.Rights, unread = l.host.rights(); unread != nil {
@@ -192,23 +191,6 @@ func (l *statusLook) entries(r *statusReport) []journal.Entry {
 	return j.Entries()
 }
 
-// statusElection is one of the cluster's elections.
-type statusElection struct {
-	kind   vrrp.Kind
-	vips   []netip.Addr
-	id     vrrp.ID
-	ladder plan.Ladder
-}
-
-// electionsOf are all of a cluster's, in the order in which people are told.
-func electionsOf(p plan.Plan) []statusElection {
-	all := []statusElection{{vrrp.API, p.VIPs.API, p.VRRP.API.ID, p.VRRP.ControlPlane}, {vrrp.Ingress, p.VIPs.Ingress, p.VRRP.Ingress.ID, p.VRRP.IngressNodes}}
-	if p.VRRP.DNSNodes != nil {
-		all = append(all, statusElection{vrrp.DNS, p.VIPs.DNS, p.VRRP.DNS.ID, *p.VRRP.DNSNodes})
-	}
-	return all
-}
-
 // whyAddresses says why the node is known by what it is known by. What was chosen at its boot stays for that boot, whatever would be chosen now.
 func (l *statusLook) whyAddresses(links addr.Snapshot, agreed []netip.Addr) (out []statusWhy) {
 	choice, _ := addr.ForNode(links, nodeOf(l.plan).Wish) // its error is that there is none, which the rulings say
@@ -225,36 +207,42 @@ func (l *statusLook) whyAddresses(links addr.Snapshot, agreed []netip.Addr) (out
 }
 
 // elections are the VIPs, and what this host is in the election of each.
-func (l *statusLook) elections(r *statusReport, links addr.Snapshot, agreed []netip.Addr, status supervised.Status, entries []journal.Entry) {
-	p := l.plan
-	all := p.VIPs.All()
-	for _, e := range electionsOf(p) {
-		for i, address := range e.vips {
-			v := statusVIP{VIP: address, For: e.kind, ID: e.id, Instance: vrrp.Name(p.Cluster.Name, e.kind, i)}
-			choice, err := addr.ForVIP(links, address, all, agreed)
-			if err == nil {
-				v.Link, v.near = choice.Link, choice.OnLink
+func (l *statusLook) elections(
+	r *statusReport, o election.Observation, status supervised.Status, entries []journal.Entry,
+) {
+	for e, virtual := range election.All(l.plan) {
+		v := l.vip(e, virtual, o, status)
+		for _, entry := range entries {
+			if entry.Clash != "" {
+				continue
 			}
-			v.Here = slices.ContainsFunc(links.Links, func(k addr.Link) bool {
-				return slices.ContainsFunc(k.Addresses, func(a addr.Address) bool { return a.Prefix.Addr() == address })
-			})
-			if now, ok := status.Instances[string(v.Instance)]; ok {
-				v.State, v.Priority = now.State, now.Priority
-				v.Parts = l.parts(e.kind, e.ladder, choice.Address, v, status)
+			if entry.Instance == string(v.Instance) && entry.State == v.State {
+				v.Since, v.Why = entry.At, entry.Why
+			} else if entry.Instance == string(v.Instance) {
+				v.Since, v.Why = time.Time{}, ""
 			}
-			for _, entry := range entries {
-				if entry.Clash != "" {
-					continue
-				}
-				if entry.Instance == string(v.Instance) && entry.State == v.State {
-					v.Since, v.Why = entry.At, entry.Why
-				} else if entry.Instance == string(v.Instance) {
-					v.Since, v.Why = time.Time{}, ""
-				}
-			}
-			r.VIPs = append(r.VIPs, v)
 		}
+		r.VIPs = append(r.VIPs, v)
 	}
+}
+
+// vip is what this host is in the election of one VIP.
+func (l *statusLook) vip(
+	e election.Election, v election.VIP, o election.Observation, status supervised.Status,
+) statusVIP {
+	on, _ := e.Choose(v, o) // without a choice there is no link
+	out := statusVIP{VIP: v.Address, For: e.Kind, ID: e.ID, Instance: v.Instance, Link: on.Link}
+	out.router = e.ClashInstance(v, on, nil)
+	for _, k := range o.Links.Links {
+		out.Here = out.Here || slices.ContainsFunc(k.Addresses, func(a addr.Address) bool {
+			return a.Prefix.Addr() == v.Address
+		})
+	}
+	if now, ok := status.Instances[string(v.Instance)]; ok {
+		out.State, out.Priority = now.State, now.Priority
+		out.Parts = l.parts(e, o, out, status)
+	}
+	return out
 }
 
 // gate says whether this node may stand for the API VIP. Nodes that are none of the control plane have no gate.
@@ -299,7 +287,7 @@ func (l *statusLook) holder(ctx context.Context, v *statusVIP) error {
 		v.Holder.Self = true
 		return nil
 	}
-	if !v.near { // the kernel would send the question to a router
+	if !v.router.Near { // the kernel would send the question to a router
 		return errors.New("it is in no network of this host")
 	}
 	bound, cancel := context.WithTimeout(ctx, statusWithin)

@@ -3,46 +3,46 @@
 package main
 
 import (
-	"net/netip"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
-	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // parts are what a priority is made of, from the same files that keepalived reads. What they do not explain is a part of its own, so that those which
 // count sum up to the priority, whatever happens.
-func (l *statusLook) parts(kind vrrp.Kind, ladder plan.Ladder, own netip.Addr, v statusVIP, status supervised.Status) (out []statusPart) {
+func (l *statusLook) parts(
+	e election.Election, o election.Observation, v statusVIP, status supervised.Status,
+) (out []statusPart) {
 	sum := 0
 	add := func(p statusPart) {
 		if out = append(out, p); p.Counts {
 			sum += p.Adds
 		}
 	}
-	first := map[vrrp.Kind]vrrp.Priority{vrrp.API: l.plan.VRRP.BootstrapPriority, vrrp.DNS: l.plan.VRRP.DNSBootstrapPriority}[kind]
-	if there, err := exists(l.host.at(vip.MemoryPath)); err == nil && !there && first != 0 {
-		add(statusPart{Name: "bootstrap", Adds: int(first), Counts: true})
+	if there, err := exists(l.host.at(vip.MemoryPath)); err == nil && !there && e.Bootstrap != 0 {
+		add(statusPart{Name: "bootstrap", Adds: int(e.Bootstrap), Counts: true})
 	} else {
-		add(statusPart{Name: "base", Adds: int(ladder.Base), Counts: true})
-		if rank := l.rank(kind, ladder, own); rank != 0 {
+		add(statusPart{Name: "base", Adds: int(e.Scheme.Base), Counts: true})
+		if rank := l.rank(e, o); rank != 0 {
 			add(statusPart{Name: "rank", Adds: rank, Counts: true})
 		}
-		if ladder.Holder != 0 {
+		if e.Scheme.Holder != 0 {
 			held := l.number(supervised.HolderTrack(string(v.Instance)))
-			add(statusPart{Name: "holder", Adds: ladder.Holder * max(held, 1), Counts: held == 1})
+			add(statusPart{Name: "holder", Adds: e.Scheme.Holder * max(held, 1), Counts: held == 1})
 			if held < 0 {
-				out[len(out)-1] = statusPart{Name: "holder", Adds: -ladder.Holder, Counts: true}
-				sum -= ladder.Holder
+				out[len(out)-1] = statusPart{Name: "holder", Adds: -e.Scheme.Holder, Counts: true}
+				sum -= e.Scheme.Holder
 			}
 		}
 		said, _ := l.host.said() // what it says is for people, and status says it without as well
-		for _, w := range ladder.Checks {
+		for _, w := range e.Scheme.Checks {
 			path := election.TrackFile(w.Check, w.Fault)
 			p := statusPart{Name: string(w.Check), Adds: w.Adds, Fault: w.Fault, Counts: l.host.tracked(w.Check, w.Fault) && !status.MonitorSilent}
 			if info, err := os.Stat(l.host.at(path)); err == nil {
@@ -61,15 +61,13 @@ func (l *statusLook) parts(kind vrrp.Kind, ladder plan.Ladder, own netip.Addr, v
 }
 
 // rank is what this node's rank adds.
-func (l *statusLook) rank(kind vrrp.Kind, ladder plan.Ladder, own netip.Addr) int {
-	if len(ladder.Ranks) == 0 {
-		return 0
-	}
-	if kind == vrrp.Ingress {
-		if !own.IsValid() {
-			return 0
+func (l *statusLook) rank(e election.Election, o election.Observation) int {
+	if e.Kind == vrrp.Ingress {
+		choose := func(v election.VIP) (addr.Choice, error) { return e.Choose(v, o) }
+		if rank, ok := e.AddressRank(choose); ok {
+			return e.Scheme.Candidates().Rank(rank)
 		}
-		return ladder.Candidates().Rank(ladder.Candidates().Spread(own))
+		return 0
 	}
 	text, err := os.ReadFile(l.host.at(vip.MemoryPath))
 	if err != nil {
@@ -79,8 +77,8 @@ func (l *statusLook) rank(kind vrrp.Kind, ladder plan.Ladder, own netip.Addr) in
 	if err != nil {
 		return 0
 	}
-	if rank, ok := notice.ReadRank(memory.Rank, len(ladder.Ranks)); ok {
-		return ladder.Candidates().Rank(rank)
+	if rank, ok := notice.ReadRank(memory.Rank, len(e.Scheme.Ranks)); ok {
+		return e.Scheme.Candidates().Rank(rank)
 	}
 	return 0
 }

@@ -60,7 +60,7 @@ type statusVIP struct {
 	Priority int               `json:"priority,omitempty"`
 	Parts    []statusPart      `json:"parts,omitempty"` // what the priority is made of; those that count sum up to it
 
-	near bool // the VIP is in a network of Link
+	router clash.Instance // the VIP's virtual router, as this host listens for it
 }
 
 // statusHolder is who answers for a VIP by ARP or neighbour discovery.

@@ -22,7 +22,7 @@ func (l *statusLook) verdict(r statusReport, links bool) judge.Verdict {
 		f.Silent = append(f.Silent, "the name server")
 	}
 	for _, v := range r.VIPs {
-		seen := judge.VIP{Address: v.VIP, For: v.For, Reached: v.near || !links, Here: v.Here, Nobody: v.Holder.Nobody}
+		seen := judge.VIP{Address: v.VIP, For: v.For, Reached: v.router.Near || !links, Here: v.Here, Nobody: v.Holder.Nobody}
 		if v.Holder.MAC != "" {
 			seen.Holder = holderText(v)
 		}
