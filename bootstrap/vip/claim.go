@@ -182,7 +182,7 @@ const (
 
 func (c *Claims) claim(vip netip.Addr, links addr.Snapshot) (verdict, Stranger, error) {
 	switch {
-	case present(links, vip):
+	case links.LinkOf(vip) != "":
 		return ours, Stranger{}, nil
 	case slices.Contains(c.assumed, vip):
 		return free, Stranger{}, nil
@@ -279,13 +279,6 @@ func (c *Claims) save() error {
 	}
 	c.unsaved = false
 	return nil
-}
-
-// present says whether a link of this machine has the address.
-func present(s addr.Snapshot, vip netip.Addr) bool {
-	return slices.ContainsFunc(s.Links, func(l addr.Link) bool {
-		return slices.ContainsFunc(l.Addresses, func(a addr.Address) bool { return a.Prefix.Addr() == vip })
-	})
 }
 
 func up(s addr.Snapshot, name string) bool {

@@ -247,17 +247,11 @@ func (l *doctorLook) vips(all []statusVIP) (out []doctor.VIP) {
 
 // members are all hosts that may hold a VIP, as the API names them, or as this host has heard of them before.
 func (l *doctorLook) members(ctx context.Context, f *doctor.Facts) (out []doctor.Member) {
-	own := map[netip.Addr]bool{}
-	for _, k := range f.Links.Links {
-		for _, a := range k.Addresses {
-			own[a.Prefix.Addr()] = true
-		}
-	}
 	vips := l.plan.VIPs.All()
 	add := func(name string, addresses []netip.Addr, controlPlane, named bool) {
 		addresses = slices.DeleteFunc(slices.Clone(addresses), func(a netip.Addr) bool { return slices.Contains(vips, a) })
 		if len(addresses) > 0 && !slices.ContainsFunc(out, func(m doctor.Member) bool { return m.Name == name && name != "" }) {
-			self := slices.ContainsFunc(addresses, func(a netip.Addr) bool { return own[a] })
+			self := slices.ContainsFunc(addresses, func(a netip.Addr) bool { return f.Links.LinkOf(a) != "" })
 			out = append(out, doctor.Member{Name: name, Addresses: addresses, ControlPlane: controlPlane, Named: named, Self: self})
 		}
 	}

@@ -266,13 +266,7 @@ func (l *doctorLook) reachOne(ctx context.Context, f *doctor.Facts, host netip.A
 	if !own.IsValid() {
 		return r
 	}
-	for _, k := range f.Links.Links {
-		for _, a := range k.Addresses {
-			if a.Prefix.Addr() == own {
-				r.Link = k.Name
-			}
-		}
-	}
+	r.Link = f.Links.LinkOf(own)
 	answered, err := l.echo(own, host, small)
 	if err != nil {
 		l.unseen("the ways to other hosts", err)

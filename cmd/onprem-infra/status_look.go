@@ -233,11 +233,7 @@ func (l *statusLook) vip(
 	on, _ := e.Choose(v, o) // without a choice there is no link
 	out := statusVIP{VIP: v.Address, For: e.Kind, ID: e.ID, Instance: v.Instance, Link: on.Link}
 	out.router = e.ClashInstance(v, on, nil)
-	for _, k := range o.Links.Links {
-		out.Here = out.Here || slices.ContainsFunc(k.Addresses, func(a addr.Address) bool {
-			return a.Prefix.Addr() == v.Address
-		})
-	}
+	out.Here = o.Links.LinkOf(v.Address) != ""
 	if now, ok := status.Instances[string(v.Instance)]; ok {
 		out.State, out.Priority = now.State, now.Priority
 		out.Parts = l.parts(e, o, out, status)

@@ -2,7 +2,10 @@
 // says is gathered elsewhere.
 package addr
 
-import "net/netip"
+import (
+	"net/netip"
+	"slices"
+)
 
 // Address is one address of a link as the kernel holds it.
 type Address struct {
@@ -43,4 +46,14 @@ type Neighbour struct {
 type Snapshot struct {
 	Links  []Link
 	Routes []Route
+}
+
+// LinkOf names the link that has an address; it is empty if none has.
+func (s Snapshot) LinkOf(a netip.Addr) string {
+	for _, l := range s.Links {
+		if slices.ContainsFunc(l.Addresses, func(has Address) bool { return has.Prefix.Addr() == a }) {
+			return l.Name
+		}
+	}
+	return ""
 }

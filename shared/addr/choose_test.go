@@ -214,3 +214,13 @@ func has(s Snapshot, c Choice) bool {
 		})
 	})
 }
+
+// TestLinkOf holds that a link is found by any of its addresses, a VIP too, and by no other one.
+func TestLinkOf(t *testing.T) {
+	s := links(nic(2, "a", "192.0.2.10/24", "192.0.2.5/32"), nic(3, "b", "2001:db8::10/64"))
+	for text, want := range map[string]string{"192.0.2.10": "a", "192.0.2.5": "a", "2001:db8::10": "b", "192.0.2.0": ""} {
+		if got := s.LinkOf(ip(text)); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
