@@ -18,15 +18,18 @@ var played = []struct {
 }{
 	{"shared/release.State", []string{"bootstrap/vip"}, "when the bootstrap machine releases the VIP"},
 	{"shared/release.HeirAmong", []string{"cmd/onprem-infra"}, "whether a control plane node could take over"},
-	{"shared/bonus.State", []string{"shared/host/supervise"}, "which bonus an instance has, from its start to its end"},
-	{"shared/vrrp.Candidates.Unserved", []string{"cluster/vip"}, "whether a holder releases a VIP that it does not serve"},
+	{"shared/bonus.State", []string{"shared/host/supervise"},
+		"which bonus an instance has, from its start to its end"},
+	{"shared/vrrp.Candidates.Unserved", []string{"cluster/vip"},
+		"whether a holder releases a VIP that it does not serve"},
 	{"shared/health.Latch", []string{"cluster/vip"}, "when a check changes its state"},
-	{"shared/health.GateInterval", []string{"cluster/vip"}, "how soon a node sees that the API works"},
+	{"shared/health.GateInterval", []string{"cluster/vip"},
+		"how soon a node sees that the API works"},
 	{"shared/vrrp.Elects", []string{"shared/plan"}, "how many nodes elect a holder"},
 }
 
-// TestLawsSimulatorPlays holds S-05: the simulator makes no decision of its own where the product has
-// one. Both call the same function, so that neither can change alone.
+// TestLawsSimulatorPlays holds S-05: the simulator makes no decision of its own where the product
+// has one. Both call the same function, so that neither can change alone.
 func TestLawsSimulatorPlays(t *testing.T) {
 	all := rooms(t)
 	for _, d := range played {
@@ -48,12 +51,15 @@ func names(t *testing.T, p pkg, name string) (found bool) {
 	for _, f := range files {
 		ast.Inspect(f, func(n ast.Node) bool {
 			sel, ok := n.(*ast.SelectorExpr)
-			found = found || ok && (isMethod && sel.Sel.Name == method || selects(sel, path.Base(room), identifier))
+			found = found || ok && (isMethod && sel.Sel.Name == method ||
+				selects(sel, path.Base(room), identifier))
 			return !found
 		})
 	}
 	return found
 }
+
+var units = []string{"Nanosecond", "Microsecond", "Millisecond", "Second", "Minute", "Hour"}
 
 // timed are the files of the simulator that may name a unit of time.
 var timed = map[string]string{
@@ -65,8 +71,8 @@ var timed = map[string]string{
 	"picture.go":   "the margins of a picture",
 }
 
-// TestLawsSimulatorThresholds holds that the simulator has no interval, timeout or threshold of its own.
-// What the product waits for and counts comes from the room that decides it.
+// TestLawsSimulatorThresholds holds that the simulator has no interval, timeout or threshold of
+// its own. What the product waits for and counts comes from the room that decides it.
 func TestLawsSimulatorThresholds(t *testing.T) {
 	all := rooms(t)
 	simulate := all[slices.IndexFunc(all, func(p pkg) bool { return p.room() == "shared/simulate" })]
@@ -81,8 +87,9 @@ func TestLawsSimulatorThresholds(t *testing.T) {
 			continue
 		}
 		ast.Inspect(f, func(n ast.Node) bool {
-			if sel, ok := n.(*ast.SelectorExpr); ok && selects(sel, "time", "Nanosecond", "Microsecond", "Millisecond", "Second", "Minute", "Hour") {
-				t.Errorf("%s: a time of its own: name the product's, or put what a machine takes into machine.go", fset.Position(n.Pos()))
+			if sel, ok := n.(*ast.SelectorExpr); ok && selects(sel, "time", units...) {
+				t.Errorf("%s: a time of its own: name the product's, or put what a machine takes "+
+					"into machine.go", fset.Position(n.Pos()))
 			}
 			if decl, ok := n.(*ast.GenDecl); ok && decl.Tok == token.CONST && counts(decl) {
 				t.Errorf("%s: a threshold of its own: name the product's", fset.Position(n.Pos()))
@@ -92,15 +99,16 @@ func TestLawsSimulatorThresholds(t *testing.T) {
 	}
 }
 
-// counts says whether a declaration of constants gives one of them a number above 1. MostMasters may
-// have one: hosts are bits of a word.
+// counts says whether a declaration of constants gives one of them a number above 1. MostMasters
+// may have one: hosts are bits of a word.
 func counts(decl *ast.GenDecl) (found bool) {
 	ast.Inspect(decl, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.ValueSpec); ok && spec.Names[0].Name == "MostMasters" {
 			return false
 		}
 		lit, ok := n.(*ast.BasicLit)
-		found = found || ok && (lit.Kind == token.INT || lit.Kind == token.FLOAT) && lit.Value != "0" && lit.Value != "1"
+		found = found || ok && (lit.Kind == token.INT || lit.Kind == token.FLOAT) &&
+			lit.Value != "0" && lit.Value != "1"
 		return !found
 	})
 	return found

@@ -1,4 +1,5 @@
-// Package bonus decides which holder bonus a VRRP instance has. Keepalived's supervisor and the simulator run the same decision.
+// Package bonus decides which holder bonus a VRRP instance has. Keepalived's supervisor and the
+// simulator run the same decision.
 package bonus
 
 import (
@@ -7,25 +8,29 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// The numbers of an instance's tracked file, by which keepalived multiplies the weight of the bonus.
+// The numbers of an instance's tracked file, by which keepalived multiplies the weight of the
+// bonus.
 //
-// The holder bonus keeps a VIP where it is when a router of a better rank returns. A new holder's first
-// advert is without it, as keepalived reports MASTER only after that advert. Routers that waited with
-// the new holder receive the second advert in time. A router that began to wait later, because its
-// keepalived has just started, would take over between the two. So an instance that begins has as much
-// below its rank as the bonus is above it, until every router that waited before must have advertised:
-// then the first advert restarts its wait. This orders instances that begin together by their ranks,
-// changes nothing about health, and an instance that receives no advert takes over all the same.
+// The holder bonus keeps a VIP where it is when a router of a better rank returns. A new holder's
+// first advert is without it, as keepalived reports MASTER only after that advert. Routers that
+// waited with the new holder receive the second advert in time. A router that began to wait
+// later, because its keepalived has just started, would take over between the two. So an instance
+// that begins has as much below its rank as the bonus is above it, until every router that waited
+// before must have advertised: then the first advert restarts its wait. This orders instances
+// that begin together by their ranks, changes nothing about health, and an instance that receives
+// no advert takes over all the same.
 const (
 	Begins = -1
 	None   = 0
 	Holder = 1
-	// Releases takes so much away that it is a FAULT, whatever the bonus: keepalived sends priority 0,
-	// and other routers wait for their skew only. The fault ends when the instance has no VIP.
+	// Releases takes so much away that it is a FAULT, whatever the bonus: keepalived sends
+	// priority 0, and other routers wait for their skew only. The fault ends when the instance
+	// has no VIP.
 	Releases = -254
 )
 
-// State is what an instance's bonus depends on. The zero value is an instance that has just begun.
+// State is what an instance's bonus depends on. The zero value is an instance that has just
+// begun.
 type State struct {
 	holder   bool
 	releases bool

@@ -1,5 +1,6 @@
-// Package release decides when the bootstrap machine releases the VIP: from what its probes found of its own API server, of Ironic
-// and of the control plane nodes. The bootstrap machine and the simulator run the same decision.
+// Package release decides when the bootstrap machine releases the VIP: from what its probes found
+// of its own API server, of Ironic and of the control plane nodes. The bootstrap machine and the
+// simulator run the same decision.
 package release
 
 import (
@@ -9,8 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/health"
 )
 
-// firstReadyWithin is how long the first ready API is waited for: slow hosts need many minutes to pull
-// a release image. After it the same rules apply as if the API had been ready.
+// firstReadyWithin is how long the first ready API is waited for: slow hosts need many minutes to
+// pull a release image. After it the same rules apply as if the API had been ready.
 const firstReadyWithin = 30 * time.Minute
 
 // Observation is what one round of probes found.
@@ -27,8 +28,8 @@ type Observation struct {
 // Verdict says whether the bootstrap machine is a candidate for the API VIP, and why.
 type Verdict struct {
 	Hold bool
-	// Yield asks for a handover: the machine still serves, and stops when it has observed a control
-	// plane node that took over. It is never set beside Hold.
+	// Yield asks for a handover: the machine still serves, and stops when it has observed a
+	// control plane node that took over. It is never set beside Hold.
 	Yield bool
 	Why   string
 }
@@ -63,9 +64,9 @@ const (
 	released
 )
 
-// Resume is the state of a machine that has had a ready API before. A restart of the program changes
-// nothing but the count: a machine that held the VIP goes on holding it, and one that had released it
-// stays released. After a reboot nothing is held, and the API must be ready first.
+// Resume is the state of a machine that has had a ready API before. A restart of the program
+// changes nothing but the count: a machine that held the VIP goes on holding it, and one that had
+// released it stays released. After a reboot nothing is held, and the API must be ready first.
 func Resume(held bool) State {
 	if held {
 		return State{phase: holding}
@@ -87,8 +88,9 @@ func (s State) Memory() Memory {
 // Released says whether only a ready API can bring the VIP back.
 func (s State) Released() bool { return s.phase == released }
 
-// IronicAfter is how long the API may take to answer before Ironic is probed beside it: two servers that
-// hang then cost one timeout. A machine that has released the VIP does not probe Ironic.
+// IronicAfter is how long the API may take to answer before Ironic is probed beside it: two
+// servers that hang then cost one timeout. A machine that has released the VIP does not probe
+// Ironic.
 func (s State) IronicAfter() time.Duration {
 	if s.unready {
 		return 0
@@ -129,7 +131,8 @@ func handover() Verdict {
 func (s State) judgeUnready(o Observation) (State, Verdict) {
 	switch {
 	case o.Ironic:
-		// Not a success either: the count stays, so that the end of provisioning does not reset it.
+		// Not a success either: the count stays, so that the end of provisioning does not reset
+		// it.
 		return s, Verdict{Hold: true, Why: fmt.Sprintf("the local API is %s, Ironic still serves through the VIP", o.API)}
 	case o.API == health.ShuttingDown && o.Heir == ReadyHeir:
 		s.phase, s.yields = released, true

@@ -2,9 +2,10 @@ package simulate
 
 import "time"
 
-// This file has every time that a machine, a kernel, keepalived or a client takes, as the daemons' tests
-// and the measurements see them on a machine that is not busy. No decision is among them: those are the
-// product's, and the simulator calls them. A law in test/laws_simulate_test.go holds it.
+// This file has every time that a machine, a kernel, keepalived or a client takes, as the
+// daemons' tests and the measurements see them on a machine that is not busy. No decision is
+// among them: those are the product's, and the simulator calls them. A law in
+// test/laws_simulate_test.go holds it.
 
 // span is a time that is not always the same.
 type span struct{ least, most time.Duration }
@@ -40,7 +41,8 @@ var (
 	answers   = spanOf(500*time.Microsecond, 8*time.Millisecond)   // a server's answer to a probe
 )
 
-// pauses are between the ends of keepalived's VRRP process and its next starts, which keepalived makes.
+// pauses are between the ends of keepalived's VRRP process and its next starts, which keepalived
+// makes.
 var pauses = []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 10 * time.Second}
 
 // What a client is like that opens a connection for each request, and other programs.

@@ -5,8 +5,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/release"
 )
 
-// bootstrapRelease is the bootstrap machine's decision to release the VIP, and how far it is carried
-// out. No host is provisioned here: there is no Ironic.
+// bootstrapRelease is the bootstrap machine's decision to release the VIP, and how far it is
+// carried out. No host is provisioned here: there is no Ironic.
 type bootstrapRelease struct {
 	state  release.State
 	yields bool // a handover goes on

@@ -9,42 +9,53 @@ import (
 	"strings"
 )
 
-// Check holds a Cluster to the rules that Parse holds a cluster.yaml to, for one that was made or changed in another way. Findings
-// have the path of the field in a cluster.yaml, and no line.
+// Check holds a Cluster to the rules that Parse holds a cluster.yaml to, for one that was made or
+// changed in another way. Findings have the path of the field in a cluster.yaml, and no line.
 func Check(c Cluster) Findings {
 	r := &report{}
 	d := draft{
 		name: word("clusterDomain", c.Name), domain: word("clusterDomain", c.BaseDomain),
-		platform: c.Platform, distribution: word("distribution", string(c.Distribution)),
-		topology: word("topology", string(c.Topology)), families: word("families", c.Families),
-		replicas:     count("controlPlaneReplicas", c.ControlPlaneReplicas, c.ControlPlaneReplicas != 0),
+		platform:     c.Platform,
+		distribution: word("distribution", string(c.Distribution)),
+		topology:     word("topology", string(c.Topology)), families: word("families", c.Families),
+		replicas: count("controlPlaneReplicas", c.ControlPlaneReplicas,
+			c.ControlPlaneReplicas != 0),
 		networks:     r.checkNetworks("machineNetworks", c.MachineNetworks),
 		clients:      r.checkNetworks("dnsClients", c.DNSClients),
 		api:          r.checkVIPs("apiVIPs", c.APIVIPs),
 		ingress:      r.checkVIPs("ingressVIPs", c.IngressVIPs),
-		loadBalancer: word("loadBalancer", string(c.LoadBalancer)), dnsRecords: word("dnsRecords", string(c.DNSRecords)),
+		loadBalancer: word("loadBalancer", string(c.LoadBalancer)),
+		dnsRecords:   word("dnsRecords", string(c.DNSRecords)),
 		settings: settings{
-			timing: word("timing", c.Timing), vrrp: word("vrrp", string(c.VRRP)), mdns: word("mdns", string(c.MDNS)),
-			metrics: word("metrics", string(c.Metrics)), clash: word("onClash", string(c.OnClash)),
+			timing: word("timing", c.Timing), vrrp: word("vrrp", string(c.VRRP)),
+			mdns:    word("mdns", string(c.MDNS)),
+			metrics: word("metrics", string(c.Metrics)),
+			clash:   word("onClash", string(c.OnClash)),
 			former: former{at: at("migrateFrom"), given: c.MigrateFrom != Former{},
-				timing: word("migrateFrom.timing", c.MigrateFrom.Timing), vrrp: word("migrateFrom.vrrp", string(c.MigrateFrom.VRRP))},
+				timing: word("migrateFrom.timing", c.MigrateFrom.Timing),
+				vrrp:   word("migrateFrom.vrrp", string(c.MigrateFrom.VRRP))},
 			vrids: counts("vrids", c.VRIDs), ports: counts("ports", c.Ports),
 		},
 		nodes: nodes{
-			namespace: word("namespace", c.Nodes.Namespace), kubeconfig: word("kubeconfig", c.Nodes.Kubeconfig),
-			kubeletUnit: word("kubeletUnit", c.Nodes.KubeletUnit), controlPlane: word("nodeLabels.controlPlane", c.Nodes.ControlPlaneLabel),
+			namespace:    word("namespace", c.Nodes.Namespace),
+			kubeconfig:   word("kubeconfig", c.Nodes.Kubeconfig),
+			kubeletUnit:  word("kubeletUnit", c.Nodes.KubeletUnit),
+			controlPlane: word("nodeLabels.controlPlane", c.Nodes.ControlPlaneLabel),
 		},
 	}
 	for i, dir := range c.Nodes.CertificateDirectories {
-		d.nodes.certificates = append(d.nodes.certificates, said[string]{dir, at(element("certificateDirectories", i)), true, true})
+		where := at(element("certificateDirectories", i))
+		d.nodes.certificates = append(d.nodes.certificates, said[string]{dir, where, true, true})
 	}
 	if c.DNSVIP.IsValid() {
 		d.dns = r.checkVIPs("dnsVIP", []netip.Addr{c.DNSVIP})
 	}
 	r.oneOf(word("platform", string(c.Platform)), append(installed(), string(None))...)
 	for _, key := range slices.Sorted(maps.Keys(c.Images)) {
-		if s := (said[string]{c.Images[key], at(step("images", key)), true, true}); !slices.Contains(imageKeys(), key) {
-			r.errorf(s.at, "there is no such field: remove it, or use one of %s", strings.Join(imageKeys(), ", "))
+		s := said[string]{c.Images[key], at(step("images", key)), true, true}
+		if !slices.Contains(imageKeys(), key) {
+			r.errorf(s.at, "there is no such field: remove it, or use one of %s",
+				strings.Join(imageKeys(), ", "))
 		} else {
 			r.checkImage(s)
 		}
