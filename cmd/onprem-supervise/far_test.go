@@ -16,7 +16,6 @@ import (
 	bootstrap "github.com/onprem-infra/onprem-infra/bootstrap/vip"
 	node "github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
-	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/release"
@@ -159,23 +158,7 @@ func TestFarAdverts(t *testing.T) {
 			t.Parallel()
 			l := newLAN(t)
 			behind := l.routed(t)
-			p, err := plan.Compile(spec.Cluster{
-				Name: "demo", BaseDomain: "example.com", Platform: spec.BareMetal,
-				ControlPlaneReplicas: 3, Timing: tt.profile, VRRP: tt.mode,
-				MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64")},
-				APIVIPs:         []netip.Addr{netip.MustParseAddr(vip4), netip.MustParseAddr(vip6)},
-				IngressVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.6"), netip.MustParseAddr("2001:db8::6")},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var links addr.Snapshot
-			if err := l.host.In(func() (err error) {
-				links, err = link.Snapshot()
-				return err
-			}); err != nil {
-				t.Fatal(err)
-			}
+			p, links := demo(t, spec.BareMetal, tt.profile, tt.mode), l.links(t)
 			config := tt.part(t, p, links)
 			if len(config.Instances) != 2 {
 				t.Fatalf("instances: %+v", config.Instances)

@@ -12,7 +12,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
@@ -32,6 +35,41 @@ func newLAN(t *testing.T) lan {
 	l.neighbour.IP(t, "link set ens3 up\naddr add 192.0.2.11/24 dev ens3\naddr add 2001:db8::11/64 dev ens3 nodad\n")
 	l.adverts = listen(t, l.neighbour)
 	return l
+}
+
+// links are the host's.
+func (l lan) links(t *testing.T) (links addr.Snapshot) {
+	t.Helper()
+	if err := l.host.In(func() (err error) {
+		links, err = link.Snapshot()
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return links
+}
+
+// demoCluster is a cluster of both families on the link.
+func demoCluster(platform spec.Platform, timing string, mode spec.Mode) spec.Cluster {
+	return spec.Cluster{
+		Name: "demo", BaseDomain: "example.com", Platform: platform,
+		ControlPlaneReplicas: 3, Timing: timing, VRRP: mode,
+		MachineNetworks: []netip.Prefix{
+			netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64"),
+		},
+		APIVIPs:     []netip.Addr{netip.MustParseAddr(vip4), netip.MustParseAddr(vip6)},
+		IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6"), netip.MustParseAddr("2001:db8::6")},
+	}
+}
+
+// demo is its plan.
+func demo(t *testing.T, platform spec.Platform, timing string, mode spec.Mode) plan.Plan {
+	t.Helper()
+	p, err := plan.Compile(demoCluster(platform, timing, mode))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // client is a third host.
@@ -197,19 +235,12 @@ func (h *holding) low() int {
 func (l lan) addresses(t *testing.T) []string {
 	t.Helper()
 	var out []string
-	err := l.host.In(func() error {
-		s, err := link.Snapshot()
-		for _, one := range s.Links {
-			for _, a := range one.Addresses {
-				if ip := a.Prefix.Addr(); !ip.IsLoopback() && !ip.IsLinkLocalUnicast() {
-					out = append(out, a.Prefix.String())
-				}
+	for _, one := range l.links(t).Links {
+		for _, a := range one.Addresses {
+			if ip := a.Prefix.Addr(); !ip.IsLoopback() && !ip.IsLinkLocalUnicast() {
+				out = append(out, a.Prefix.String())
 			}
 		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	slices.Sort(out)
 	return out

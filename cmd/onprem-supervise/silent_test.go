@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,9 +11,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/election"
-	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
-	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -64,23 +61,7 @@ func TestTracking_Healthy(t *testing.T) {
 func tracks(t *testing.T, platform spec.Platform, timing string, mode spec.Mode) (s *supervisor, weighted string) {
 	t.Helper()
 	l := newLAN(t)
-	p, err := plan.Compile(spec.Cluster{
-		Name: "demo", BaseDomain: "example.com", Platform: platform,
-		ControlPlaneReplicas: 3, Timing: timing, VRRP: mode,
-		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64")},
-		APIVIPs:         []netip.Addr{netip.MustParseAddr(vip4), netip.MustParseAddr(vip6)},
-		IngressVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.6"), netip.MustParseAddr("2001:db8::6")},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var links addr.Snapshot
-	if err := l.host.In(func() (err error) {
-		links, err = link.Snapshot()
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	p, links := demo(t, platform, timing, mode), l.links(t)
 	config := aNode(addr.Node{Name: "master-0", InternalIPs: host}, addr.Node{Name: "master-1", InternalIPs: peer})(t, p, links)
 	config.Groups = slices.DeleteFunc(config.Groups, func(g keepalived.SyncGroup) bool {
 		return !slices.ContainsFunc(config.Instances, func(i keepalived.Instance) bool { return slices.Contains(g.Members, i.Name) })

@@ -16,7 +16,6 @@ import (
 	node "github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/election"
-	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -140,19 +139,11 @@ const upgradeHeader = "Rendered by onprem-infra."
 
 func newUpgrade(t *testing.T, programs former) upgrade {
 	t.Helper()
-	u := upgrade{T: t, lan: newLAN(t), former: programs, cluster: spec.Cluster{
-		Name: "demo", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3,
-		Timing: vrrp.ProfileLan, VRRP: spec.Unicast,
-		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64")},
-		APIVIPs:         []netip.Addr{netip.MustParseAddr(vip4), netip.MustParseAddr(vip6)},
-		IngressVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.6"), netip.MustParseAddr("2001:db8::6")},
-	}}
-	if err := u.lan.host.In(func() (err error) {
-		u.links, err = link.Snapshot()
-		return err
-	}); err != nil {
-		t.Fatal(err)
+	u := upgrade{
+		T: t, lan: newLAN(t), former: programs,
+		cluster: demoCluster(spec.BareMetal, vrrp.ProfileLan, spec.Unicast),
 	}
+	u.links = u.lan.links(t)
 	return u
 }
 
