@@ -9,8 +9,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// TestNilIsEmptyIsAbsent holds P-01: whatever list or map of the input is nil, or empty, or both by turns, the machine gets the same files, and
-// nothing panics. Upgrades once ended at a status that an older version had never written.
+// TestNilIsEmptyIsAbsent holds P-01: whatever list or map of the input is nil, or empty, or both by
+// turns, the machine gets the same files, and nothing panics. Upgrades once ended at a status that
+// an older version had never written.
 func TestNilIsEmptyIsAbsent(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

@@ -19,8 +19,8 @@ var files embed.FS
 // credentials are those of the registry that our image is pulled from. The file may be absent.
 const credentials = "/root/.docker/config.json"
 
-// Assets are the files and units of the bootstrap machine. Daemons come only where the cluster has something for them to do. The error
-// is a plan.MissingImages where it is the caller's to mend.
+// Assets are the files and units of the bootstrap machine. Daemons come only where the cluster has
+// something for them to do. The error is a plan.MissingImages where it is the caller's to mend.
 func Assets(p plan.Plan) (asset.Set, error) {
 	vip, dns := p.BootstrapRuns()
 	if err := p.NeedImages(role.Bootstrap, []plan.Need{
@@ -65,8 +65,9 @@ func goods(p plan.Plan) (asset.Set, error) {
 	return b.Set()
 }
 
-// resolvedConf tells systemd-resolved, where there is one, to ask this machine's DNS server for the names that the cluster owns. It
-// gives up its own listener, because CoreDNS listens on port 53 of every address; its resolv.conf then names real servers.
+// resolvedConf tells systemd-resolved, where there is one, to ask this machine's DNS server for the
+// names that the cluster owns. It gives up its own listener, because CoreDNS listens on port 53 of
+// every address; its resolv.conf then names real servers.
 func resolvedConf(zone record.Name) []byte {
 	return fmt.Appendf(nil, "[Resolve]\nDNS=127.0.0.1\nDomains=~api.%[1]s ~api-int.%[1]s ~apps.%[1]s\nDNSStubListener=no\n", zone)
 }

@@ -116,8 +116,9 @@ func TestMissingImages(t *testing.T) {
 	}
 }
 
-// TestNetworkManager holds what keeps the machine's name and its addresses what they are: the VIP's PTR record names the API, and a
-// machine that takes that name cannot reach the API any more (K-43).
+// TestNetworkManager holds what keeps the machine's name and its addresses what they are: the VIP's
+// PTR record names the API, and a machine that takes that name cannot reach the API any more
+// (K-43).
 func TestNetworkManager(t *testing.T) {
 	set, err := Assets(cluster(t, func(*spec.Cluster) {}))
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// An installer that has an install-config in memory asks for what the bootstrap machine needs, and merges the document into its own.
+// An installer that has an install-config in memory asks for what the bootstrap machine needs, and
+// merges the document into its own.
 func Example() {
 	installConfig := []byte(`
 apiVersion: v1

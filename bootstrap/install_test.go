@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// podmanStub stands for podman with one image: the files below $STATE/image. It writes down what it is asked for.
+// podmanStub stands for podman with one image: the files below $STATE/image. It writes down what it
+// is asked for.
 const podmanStub = `
 echo "$*" >>"$STATE/calls"
 case $1 in
@@ -62,7 +63,8 @@ func ship(state sandbox, version string) {
 	state.write("image/usr/share/onprem-infra/sha256", sums.String())
 }
 
-// installed holds that both programs of a version are in place, executable, with nothing beside them.
+// installed holds that both programs of a version are in place, executable, with nothing beside
+// them.
 func installed(t *testing.T, s, state sandbox, version string) {
 	t.Helper()
 	for _, name := range []string{"onprem-infra", "onprem-supervise"} {
@@ -144,7 +146,8 @@ func TestInstallAgain(t *testing.T) {
 	}
 }
 
-// TestInstallWaits has a registry that is away for nine trials: it is asked less and less often and reported once.
+// TestInstallWaits has a registry that is away for nine trials: it is asked less and less often and
+// reported once.
 func TestInstallWaits(t *testing.T) {
 	s, state := newInstallSandbox(t)
 	state.write("away", "")
@@ -162,8 +165,9 @@ func TestInstallWaits(t *testing.T) {
 	}
 }
 
-// TestInstallWaitsForHours has a registry that is away for two hours and says so in other numbers each time: the number of trials follows
-// from the cap, there is one line, and what is there in the end is not asked for again.
+// TestInstallWaitsForHours has a registry that is away for two hours and says so in other numbers
+// each time: the number of trials follows from the cap, there is one line, and what is there in the
+// end is not asked for again.
 func TestInstallWaitsForHours(t *testing.T) {
 	s, state := newInstallSandbox(t)
 	s.stub("timeout", bounded) // the pull ends at once
@@ -269,7 +273,8 @@ fi
 	installed(t, s, state, "v1")
 }
 
-// TestInstallSeesTheEndOfAPull has the five minutes and the pull end at the same time: what it brought counts.
+// TestInstallSeesTheEndOfAPull has the five minutes and the pull end at the same time: what it
+// brought counts.
 func TestInstallSeesTheEndOfAPull(t *testing.T) {
 	s, state := newInstallSandbox(t)
 	s.stub("timeout", bounded+`while kill -0 "$5" 2>/dev/null && ! grep -q 'State:.*Z' "/proc/$5/status"; do :; done
@@ -330,7 +335,8 @@ touch "$STATE/complete"
 	}
 }
 
-// TestInstallRefuses has images that must not be installed from; each is mended while the script waits.
+// TestInstallRefuses has images that must not be installed from; each is mended while the script
+// waits.
 func TestInstallRefuses(t *testing.T) {
 	tests := []struct {
 		name string
@@ -361,8 +367,9 @@ func TestInstallRefuses(t *testing.T) {
 	}
 }
 
-// TestInstallCredentials has a registry that refuses until the file of credentials is right, which it becomes while the script waits. What
-// it says names the registry and the file, and tells no secret.
+// TestInstallCredentials has a registry that refuses until the file of credentials is right, which
+// it becomes while the script waits. What it says names the registry and the file, and tells no
+// secret.
 func TestInstallCredentials(t *testing.T) {
 	right := `{"auths": {"registry.example": {"auth": "right"}}}` + "\n"
 	tests := []struct{ name, file, want string }{
@@ -408,7 +415,8 @@ fi
 	}
 }
 
-// TestInstallCredentialsChange goes through all of it in one run: podman's own words are the same each time, what there is to do is not.
+// TestInstallCredentialsChange goes through all of it in one run: podman's own words are the same
+// each time, what there is to do is not.
 func TestInstallCredentialsChange(t *testing.T) {
 	s, state := newInstallSandbox(t)
 	file := "root/.docker/config.json"
@@ -425,7 +433,8 @@ func TestInstallCredentialsChange(t *testing.T) {
 	}
 }
 
-// TestInstallLabel holds that programs have the label of executables before they are in place: systemd does not start others.
+// TestInstallLabel holds that programs have the label of executables before they are in place:
+// systemd does not start others.
 func TestInstallLabel(t *testing.T) {
 	s, state := newInstallSandbox(t)
 	s.write("sys/fs/selinux/enforce", "1")
@@ -478,7 +487,8 @@ func TestInstallWithoutImage(t *testing.T) {
 	}
 }
 
-// TestInstallCredentialsByHost has each kind of host keep its registry credentials in a file of its own, which its unit names.
+// TestInstallCredentialsByHost has each kind of host keep its registry credentials in a file of its
+// own, which its unit names.
 func TestInstallCredentialsByHost(t *testing.T) {
 	for env, want := range map[string]string{
 		"": "/root/.docker/config.json", "ONPREM_INFRA_AUTH=/var/lib/kubelet/config.json": "/var/lib/kubelet/config.json",

@@ -46,8 +46,9 @@ func everywhere(t *testing.T, check func(t *testing.T, p plan.Plan, tree []asset
 // programs are the files that are executed; everything else is only read.
 var programs = []string{"/usr/local/bin/onprem-install", "/etc/NetworkManager/dispatcher.d/30-local-dns-prepender"}
 
-// TestModes holds what everybody on the machine may do with our files: read them, and run the scripts. Nothing is written but by root, nothing
-// changes its user, and no script loses the bit without which nobody runs it (P-08).
+// TestModes holds what everybody on the machine may do with our files: read them, and run the
+// scripts. Nothing is written but by root, nothing changes its user, and no script loses the bit
+// without which nobody runs it (P-08).
 func TestModes(t *testing.T) {
 	everywhere(t, func(t *testing.T, _ plan.Plan, tree []asset.File) {
 		for _, f := range tree {
@@ -65,7 +66,8 @@ func TestModes(t *testing.T) {
 	})
 }
 
-// TestNothingIsEmpty holds P-03: a file without contents is one that a condition emptied and nobody left out.
+// TestNothingIsEmpty holds P-03: a file without contents is one that a condition emptied and nobody
+// left out.
 func TestNothingIsEmpty(t *testing.T) {
 	everywhere(t, func(t *testing.T, _ plan.Plan, tree []asset.File) {
 		for _, f := range tree {
@@ -76,7 +78,8 @@ func TestNothingIsEmpty(t *testing.T) {
 	})
 }
 
-// TestUnitsOnlyForWhatRuns holds P-02: where nothing is held or answered, no unit of ours is there to fail.
+// TestUnitsOnlyForWhatRuns holds P-02: where nothing is held or answered, no unit of ours is there
+// to fail.
 func TestUnitsOnlyForWhatRuns(t *testing.T) {
 	everywhere(t, func(t *testing.T, p plan.Plan, tree []asset.File) {
 		vip, dns := p.BootstrapRuns()

@@ -10,8 +10,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// TestPlatformsDifferInThePlanOnly holds P-09: copies of one template for each platform drift apart, and fixes miss some of them for months. A
-// platform's machine differs from every other's in what cluster.json says, and in nothing else.
+// TestPlatformsDifferInThePlanOnly holds P-09: copies of one template for each platform drift
+// apart, and fixes miss some of them for months. A platform's machine differs from every other's in
+// what cluster.json says, and in nothing else.
 func TestPlatformsDifferInThePlanOnly(t *testing.T) {
 	tree := func(platform spec.Platform) []asset.File {
 		set, err := Assets(cluster(t, func(c *spec.Cluster) { c.Platform, c.Distribution = platform, spec.OpenShift }))

@@ -106,7 +106,8 @@ func (s sandbox) only(dir string, want ...string) {
 
 const hook = "files/30-local-dns-prepender"
 
-// newHookSandbox has just what the hook needs: nothing there reaches the network or pulls an image (R-08).
+// newHookSandbox has just what the hook needs: nothing there reaches the network or pulls an image
+// (R-08).
 func newHookSandbox(t *testing.T) sandbox {
 	s := newSandbox(t, "awk", "chmod", "cmp", "cut", "grep", "mktemp", "mv", "rm", "sha256sum")
 	s.stub("systemctl", "exit 1\n")
@@ -165,7 +166,8 @@ func TestPrepender(t *testing.T) {
 			}
 			s.only("etc", "onprem-infra", "resolv.conf")
 
-			// A second event finds nothing to do: a file that is written anew would be news to somebody (R-07).
+			// A second event finds nothing to do: a file that is written anew would be news to
+			// somebody (R-07).
 			first := stat(t, s, "etc/resolv.conf")
 			if first.Mode().Perm() != 0o644 {
 				t.Errorf("mode %v", first.Mode())
@@ -180,8 +182,9 @@ func TestPrepender(t *testing.T) {
 	}
 }
 
-// TestPrependerHostile has NetworkManager's file say anything: no line comes of it but those that stood there, servers beyond the third as
-// comments, and ours. So nothing in it becomes syntax, and what is written is bounded by what was read.
+// TestPrependerHostile has NetworkManager's file say anything: no line comes of it but those that
+// stood there, servers beyond the third as comments, and ours. So nothing in it becomes syntax, and
+// what is written is bounded by what was read.
 func TestPrependerHostile(t *testing.T) {
 	const server = "nameserver 192.0.2.1\n"
 	for name, text := range map[string]string{
@@ -260,8 +263,8 @@ func stat(t *testing.T, s sandbox, path string) os.FileInfo {
 	return info
 }
 
-// TestPrependerNewest has the servers change while the hook is about to put its file in place: what stays is the newest. A file that never
-// rests does not keep the hook.
+// TestPrependerNewest has the servers change while the hook is about to put its file in place: what
+// stays is the newest. A file that never rests does not keep the hook.
 func TestPrependerNewest(t *testing.T) {
 	for name, tt := range map[string]struct {
 		changes string // NetworkManager's file changes at each mv, or where this says
@@ -294,7 +297,8 @@ exec `+need.Command(t, "mv")+` "$@"
 	}
 }
 
-// TestPrependerShell has shells that may be a host's /bin/sh read the script, as far as they are here.
+// TestPrependerShell has shells that may be a host's /bin/sh read the script, as far as they are
+// here.
 func TestPrependerShell(t *testing.T) {
 	for _, shell := range [][]string{{"sh", "-n"}, {"bash", "--posix", "-n"}, {"busybox", "sh", "-n"}} {
 		path, err := exec.LookPath(shell[0])
@@ -322,7 +326,8 @@ func TestPrependerActions(t *testing.T) {
 	}
 }
 
-// TestPrependerResolved holds that systemd-resolved's link is left alone, and any other link replaced by a file.
+// TestPrependerResolved holds that systemd-resolved's link is left alone, and any other link
+// replaced by a file.
 func TestPrependerResolved(t *testing.T) {
 	for _, enabled := range []bool{true, false} {
 		s := newHookSandbox(t)
@@ -345,7 +350,8 @@ func TestPrependerResolved(t *testing.T) {
 	}
 }
 
-// TestPrependerAsksSystemd has the real systemctl look at a root directory: enabled, masked, and not there at all.
+// TestPrependerAsksSystemd has the real systemctl look at a root directory: enabled, masked, and
+// not there at all.
 func TestPrependerAsksSystemd(t *testing.T) {
 	const unit = "usr/lib/systemd/system/systemd-resolved.service"
 	tests := []struct {
@@ -382,7 +388,8 @@ func TestPrependerAsksSystemd(t *testing.T) {
 	}
 }
 
-// TestPrependerFails holds that a hook that cannot work leaves what is there (R-02) and nothing beside it (R-16).
+// TestPrependerFails holds that a hook that cannot work leaves what is there (R-02) and nothing
+// beside it (R-16).
 func TestPrependerFails(t *testing.T) {
 	for _, broken := range []string{"awk", "chmod", "mv", "mktemp", "restorecon"} {
 		t.Run(broken, func(t *testing.T) {
@@ -412,7 +419,8 @@ func TestPrependerKilled(t *testing.T) {
 	s.only("etc", "onprem-infra")
 }
 
-// TestPrependerLabel holds that the file has its SELinux label before anybody can see it under its name.
+// TestPrependerLabel holds that the file has its SELinux label before anybody can see it under its
+// name.
 func TestPrependerLabel(t *testing.T) {
 	s := newHookSandbox(t)
 	s.write("sys/fs/selinux/enforce", "1")
@@ -425,7 +433,8 @@ func TestPrependerLabel(t *testing.T) {
 	}
 }
 
-// TestPrependerAtomic reads all the time while the servers change: there is always a file, and it always names a server (R-01).
+// TestPrependerAtomic reads all the time while the servers change: there is always a file, and it
+// always names a server (R-01).
 func TestPrependerAtomic(t *testing.T) {
 	s := newHookSandbox(t)
 	s.write("etc/resolv.conf", "nameserver 192.0.2.1\n")

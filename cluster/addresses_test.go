@@ -9,8 +9,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// TestOneNodeIP holds N-19: on every node of every cluster one unit chooses the node's addresses, the same one, and it is enabled. Nothing else that
-// runs at a start calls the choice by another name.
+// TestOneNodeIP holds N-19: on every node of every cluster one unit chooses the node's addresses,
+// the same one, and it is enabled. Nothing else that runs at a start calls the choice by another
+// name.
 func TestOneNodeIP(t *testing.T) {
 	everywhere(t, func(t *testing.T, n node) {
 		var choose []string
@@ -35,7 +36,8 @@ func TestOneNodeIP(t *testing.T) {
 	})
 }
 
-// TestNoConnectionProfile holds N-26: no profile of NetworkManager's is put on a node. One that was meant for the first interface captured others.
+// TestNoConnectionProfile holds N-26: no profile of NetworkManager's is put on a node. One that was
+// meant for the first interface captured others.
 func TestNoConnectionProfile(t *testing.T) {
 	everywhere(t, func(t *testing.T, n node) {
 		for _, f := range n.tree {

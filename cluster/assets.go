@@ -34,8 +34,8 @@ func (n NoSuchRole) Error() string {
 	return fmt.Sprintf("no node of the cluster is an %s: its topology is %s, so leave the role out or say another topology", n.Role, n.Topology)
 }
 
-// Assets are the files and units of a node. Pods come only where the cluster has something for them to do. The error is a plan.MissingImages or
-// a NoSuchRole where it is the caller's to mend.
+// Assets are the files and units of a node. Pods come only where the cluster has something for them
+// to do. The error is a plan.MissingImages or a NoSuchRole where it is the caller's to mend.
 func Assets(p plan.Plan, r role.Role) (asset.Set, error) {
 	if err := belongs(p, r); err != nil {
 		return asset.Set{}, err
@@ -107,8 +107,9 @@ func online(p plan.Plan) string {
 	return units.NetworkOnline
 }
 
-// addresses are the units that choose the node's addresses before kubelet, and that wait for them. There is one choice whatever the platform is.
-// The bridge that one of them waits for is OpenShift's, and so is the sign that a network was configured later.
+// addresses are the units that choose the node's addresses before kubelet, and that wait for them.
+// There is one choice whatever the platform is. The bridge that one of them waits for is
+// OpenShift's, and so is the sign that a network was configured later.
 func addresses(b *asset.Builder, p plan.Plan) {
 	b.Unit(units.Fit(p.Flavour().Around)(units.NodeIP(p.KubeletUnit)))
 	if p.Flavour().Around {
@@ -118,8 +119,9 @@ func addresses(b *asset.Builder, p plan.Plan) {
 	}
 }
 
-// scripts are the health checks for those who configure keepalived by scripts; our own keepalived starts none. On OpenShift they are called as on its
-// nodes of today, elsewhere by the checks' names.
+// scripts are the health checks for those who configure keepalived by scripts; our own keepalived
+// starts none. On OpenShift they are called as on its nodes of today, elsewhere by the checks'
+// names.
 func scripts(b *asset.Builder, p plan.Plan, r role.Role) {
 	for _, e := range election.For(p, r) {
 		for _, w := range e.Scheme.Checks {
@@ -133,5 +135,6 @@ func scripts(b *asset.Builder, p plan.Plan, r role.Role) {
 	}
 }
 
-// todays are the scripts that OpenShift's nodes of today call by other names than those of the checks.
+// todays are the scripts that OpenShift's nodes of today call by other names than those of the
+// checks.
 var todays = map[vrrp.CheckName]string{vrrp.CheckLB: "chk_ocp_script", vrrp.CheckBoth: "chk_ocp_script_both", vrrp.CheckMCS: "chk_mcs_script"}

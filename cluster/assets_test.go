@@ -126,7 +126,8 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// TestScripts holds the checks that scripts of keepalived's may call, under the names that they have on OpenShift's nodes of today.
+// TestScripts holds the checks that scripts of keepalived's may call, under the names that they
+// have on OpenShift's nodes of today.
 func TestScripts(t *testing.T) {
 	const dir = "/etc/kubernetes/static-pod-resources/keepalived/scripts/"
 	ingress := map[string]string{"chk_ingress.sh": "ingress", "chk_ingress_ready.sh": "ingress-ready", "chk_default_ingress.sh": "default-ingress"}
@@ -217,7 +218,8 @@ func TestAssetsEqual(t *testing.T) {
 	}
 }
 
-// TestNilIsEmptyIsAbsent holds P-01 for nodes: whatever list or map of the input is nil or empty, a node gets the same files.
+// TestNilIsEmptyIsAbsent holds P-01 for nodes: whatever list or map of the input is nil or empty, a
+// node gets the same files.
 func TestNilIsEmptyIsAbsent(t *testing.T) {
 	for name, change := range map[string]func(*spec.Cluster){"nothing to serve": withoutVIPs, "everything to serve": func(*spec.Cluster) {}} {
 		c := served()

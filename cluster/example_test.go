@@ -11,8 +11,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// A program that makes machines for any Kubernetes asks for what a control plane node needs. It gets files with their contents and modes, and says itself
-// how they come to the machine.
+// A program that makes machines for any Kubernetes asks for what a control plane node needs. It
+// gets files with their contents and modes, and says itself how they come to the machine.
 func ExampleAssets() {
 	described, findings := spec.Parse("cluster.yaml", []byte(`
 apiVersion: onprem-infra.io/v1alpha1

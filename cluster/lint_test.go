@@ -140,8 +140,8 @@ func isProgram(name string) bool {
 		path.Dir(name) == "/etc/NetworkManager/dispatcher.d"
 }
 
-// TestModes holds that everybody on the node may read our files and run our scripts, and that no script loses the bit without which nobody
-// runs it (P-08).
+// TestModes holds that everybody on the node may read our files and run our scripts, and that no
+// script loses the bit without which nobody runs it (P-08).
 func TestModes(t *testing.T) {
 	everywhere(t, func(t *testing.T, n node) {
 		for _, f := range n.tree {
@@ -170,7 +170,8 @@ func TestNothingIsEmpty(t *testing.T) {
 	})
 }
 
-// TestNothingUnexpanded holds that no word of a template stands where a value should (K-05), and that nothing relabels the host's files (N-15).
+// TestNothingUnexpanded holds that no word of a template stands where a value should (K-05), and
+// that nothing relabels the host's files (N-15).
 func TestNothingUnexpanded(t *testing.T) {
 	everywhere(t, func(t *testing.T, n node) {
 		for _, f := range n.tree {
@@ -183,8 +184,8 @@ func TestNothingUnexpanded(t *testing.T) {
 	})
 }
 
-// apart holds that of containers which see each other's processes none may look into one that sees more of the host: the kernel allows it to who
-// has every capability of the other.
+// apart holds that of containers which see each other's processes none may look into one that sees
+// more of the host: the kernel allows it to who has every capability of the other.
 func apart(t *testing.T, p *corev1.Pod) {
 	t.Helper()
 	for _, secret := range p.Spec.Containers {
@@ -218,7 +219,8 @@ func confined(t *testing.T, c corev1.Container, want []corev1.Capability) {
 	}
 }
 
-// TestConfinement holds what no container of ours may be: privileged, with a capability that it does not use, or able to write to its image.
+// TestConfinement holds what no container of ours may be: privileged, with a capability that it
+// does not use, or able to write to its image.
 func TestConfinement(t *testing.T) {
 	uses := map[string][]corev1.Capability{
 		"keepalived":         {"NET_ADMIN", "NET_RAW"}, // addresses; gratuitous ARP and VRRP
@@ -255,7 +257,8 @@ func TestConfinement(t *testing.T) {
 	})
 }
 
-// hostPaths are the directories of the host that pods see, with the reason; who may write stands behind it.
+// hostPaths are the directories of the host that pods see, with the reason; who may write stands
+// behind it.
 var hostPaths = map[string]struct {
 	why     string
 	writers []string
@@ -284,7 +287,8 @@ var hostPaths = map[string]struct {
 // them, as both sides write their paths into configuration.
 var elsewhere = map[string]string{vrrpd.HostDir: vrrpd.Dir}
 
-// TestHostPaths holds that no pod sees more of the host than it has a reason to, and writes to nothing of it but what is its own.
+// TestHostPaths holds that no pod sees more of the host than it has a reason to, and writes to
+// nothing of it but what is its own.
 func TestHostPaths(t *testing.T) {
 	used := map[string]bool{}
 	eachContainer(t, func(t *testing.T, p *corev1.Pod, c corev1.Container) {
@@ -304,7 +308,8 @@ func TestHostPaths(t *testing.T) {
 			if !m.ReadOnly && !slices.Contains(reason.writers, c.Name) {
 				t.Errorf("%s may write to %s of the host", c.Name, v.HostPath.Path)
 			}
-			// What is mounted there later, or made anew by a rename, must be seen: so directories, and the host's mounts (P-07).
+			// What is mounted there later, or made anew by a rename, must be seen: so directories,
+			// and the host's mounts (P-07).
 			if m.MountPropagation == nil || *m.MountPropagation != corev1.MountPropagationHostToContainer {
 				t.Errorf("%s does not see what the host mounts below %s", c.Name, v.HostPath.Path)
 			}
@@ -352,8 +357,8 @@ func TestMounted(t *testing.T) {
 	}
 }
 
-// TestOwnRun holds that keepalived has a /run of its own: while it starts, 2.3.2 or later locks a file
-// there, and ends if another keepalived of the host has locked it (ND-06).
+// TestOwnRun holds that keepalived has a /run of its own: while it starts, 2.3.2 or later locks a
+// file there, and ends if another keepalived of the host has locked it (ND-06).
 func TestOwnRun(t *testing.T) {
 	eachContainer(t, func(t *testing.T, p *corev1.Pod, c corev1.Container) {
 		if c.Name != keepalived {
@@ -369,8 +374,8 @@ func TestOwnRun(t *testing.T) {
 	})
 }
 
-// TestDecisionMounts holds K-19: what decides which address is the node's own must see what kubelet has been told, and every monitor the
-// cluster's decisions, the way to the API and its memory.
+// TestDecisionMounts holds K-19: what decides which address is the node's own must see what kubelet
+// has been told, and every monitor the cluster's decisions, the way to the API and its memory.
 func TestDecisionMounts(t *testing.T) {
 	eachContainer(t, func(t *testing.T, p *corev1.Pod, c corev1.Container) {
 		if !strings.HasSuffix(c.Name, "-monitor") && !strings.HasSuffix(c.Name, "-prepare") {
@@ -415,7 +420,8 @@ func TestConventions(t *testing.T) {
 		if !p.Spec.HostNetwork || !slices.Equal(p.Spec.Tolerations, []corev1.Toleration{{Operator: corev1.TolerationOpExists}}) {
 			t.Errorf("%s: host network %v, tolerations %v", p.Name, p.Spec.HostNetwork, p.Spec.Tolerations)
 		}
-		// kubelet's graceful shutdown sorts by the number (K-66), and the grace period of metadata is the server's (W-25).
+		// kubelet's graceful shutdown sorts by the number (K-66), and the grace period of metadata
+		// is the server's (W-25).
 		if p.Spec.Priority == nil || *p.Spec.Priority != 2000001000 || p.Spec.PriorityClassName != "system-node-critical" {
 			t.Errorf("%s: priority %v of class %q", p.Name, p.Spec.Priority, p.Spec.PriorityClassName)
 		}
@@ -437,7 +443,8 @@ func TestConventions(t *testing.T) {
 	})
 }
 
-// TestSecrets holds that no pod takes a secret along: a container's environment and command are for everybody to read.
+// TestSecrets holds that no pod takes a secret along: a container's environment and command are for
+// everybody to read.
 func TestSecrets(t *testing.T) {
 	eachContainer(t, func(t *testing.T, p *corev1.Pod, c corev1.Container) {
 		if len(c.Env) > 0 || len(c.EnvFrom) > 0 || slices.ContainsFunc(c.Command, func(w string) bool { return strings.Contains(w, "_vip") }) {

@@ -10,7 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/manifest"
 )
 
-// TestManifests holds that each object is written as it is meant, and that the names are in the order in which they are applied.
+// TestManifests holds that each object is written as it is meant, and that the names are in the
+// order in which they are applied.
 func TestManifests(t *testing.T) {
 	p := compiled(t, func(*spec.Cluster) {})
 	set, err := Manifests(p)
@@ -31,8 +32,8 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// TestNamespaceOfPods holds P-04: a pod of which an API server does not know the namespace is not shown there, and nobody sees that it fails. Where
-// there are no pods, nothing asks for rights.
+// TestNamespaceOfPods holds P-04: a pod of which an API server does not know the namespace is not
+// shown there, and nobody sees that it fails. Where there are no pods, nothing asks for rights.
 func TestNamespaceOfPods(t *testing.T) {
 	list, err := nodes()
 	if err != nil {
@@ -64,9 +65,9 @@ func TestNamespaceOfPods(t *testing.T) {
 	}
 }
 
-// TestNamespaceOnOpenShift holds what keeps OpenShift's own controllers from the namespace: one that sets pod security
-// levels by the rights of accounts, and one that sends pods where a project's default selector says. Elsewhere nobody
-// knows the names.
+// TestNamespaceOnOpenShift holds what keeps OpenShift's own controllers from the namespace: one
+// that sets pod security levels by the rights of accounts, and one that sends pods where a
+// project's default selector says. Elsewhere nobody knows the names.
 func TestNamespaceOnOpenShift(t *testing.T) {
 	list, err := nodes()
 	if err != nil {

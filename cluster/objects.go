@@ -13,7 +13,8 @@ const access = "onprem-infra-nodes"
 // kubelets is the group of every kubelet.
 const kubelets = "system:nodes"
 
-// Objects are the cluster's own: what must exist once, whatever nodes there are. Each can be applied by itself, in this order.
+// Objects are the cluster's own: what must exist once, whatever nodes there are. Each can be
+// applied by itself, in this order.
 func Objects(p plan.Plan) []object.Object {
 	return append([]object.Object{namespace(p)}, Grants(p)...)
 }
@@ -37,7 +38,8 @@ func Grants(p plan.Plan) (objects []object.Object) {
 	return objects
 }
 
-// namespace lets pods use the host's network and files, and be placed on the CPUs that are set apart for the cluster's own work.
+// namespace lets pods use the host's network and files, and be placed on the CPUs that are set
+// apart for the cluster's own work.
 func namespace(p plan.Plan) object.Object {
 	const level = "privileged"
 	labels := map[string]string{
@@ -52,7 +54,8 @@ func namespace(p plan.Plan) object.Object {
 	}}}
 }
 
-// grant gives kubelets rights: in a namespace, or everywhere by objects whose kinds begin with Cluster.
+// grant gives kubelets rights: in a namespace, or everywhere by objects whose kinds begin with
+// Cluster.
 func grant(scope, namespace string, rules ...object.Rule) []object.Object {
 	about := func(kind string) object.Head {
 		return object.Head{APIVersion: object.RBAC, Kind: scope + kind, Metadata: object.Meta{Namespace: namespace, Name: access}}

@@ -9,7 +9,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// Each object says what it is, and none is there twice; whether a kubelet can do with them what it must, a real API judges (test/kubeapi).
+// Each object says what it is, and none is there twice; whether a kubelet can do with them what it
+// must, a real API judges (test/kubeapi).
 func TestObjects(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -13,8 +13,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// TestPlatformsDifferInNamesOnly holds P-09 for nodes: copies of one template for each platform drift apart. A platform's node differs from every
-// other's in what cluster.json says and in the platform's name, and in nothing else.
+// TestPlatformsDifferInNamesOnly holds P-09 for nodes: copies of one template for each platform
+// drift apart. A platform's node differs from every other's in what cluster.json says and in the
+// platform's name, and in nothing else.
 func TestPlatformsDifferInNamesOnly(t *testing.T) {
 	for _, r := range []role.Role{role.Master, role.Worker} {
 		tree := func(platform spec.Platform) []asset.File {
@@ -56,8 +57,9 @@ func TestPlatformsDifferInNamesOnly(t *testing.T) {
 	}
 }
 
-// TestExecutables holds that units execute what carries a label that systemd may execute: the system's programs, and ours in /usr/local/bin, where a
-// host's policy labels files so. A script elsewhere is given to a shell.
+// TestExecutables holds that units execute what carries a label that systemd may execute: the
+// system's programs, and ours in /usr/local/bin, where a host's policy labels files so. A script
+// elsewhere is given to a shell.
 func TestExecutables(t *testing.T) {
 	everywhere(t, func(t *testing.T, n node) {
 		for _, f := range n.tree {

@@ -27,7 +27,8 @@ const (
 // program is ours in its own image.
 const program = "/usr/bin/onprem-infra"
 
-// The directories of a node that pods share with it, and with each other. Reasons stand in the tests' table: none is added without one.
+// The directories of a node that pods share with it, and with each other. Reasons stand in the
+// tests' table: none is added without one.
 var (
 	clusterFile   = pod.Volume{Name: "cluster", Host: path.Dir(plan.Path)}
 	certificates  = pod.Volume{Name: "kubelet-pki", Host: "/var/lib/kubelet/pki"} // and those of the plan
@@ -95,9 +96,11 @@ func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
 			Startup: started(p, port.Supervise), Liveness: asks(p, port.Supervise, "/healthz", 3),
 		}, {
 			Name: keepalived + "-monitor", Image: p.Images[spec.RuntimeCfgImage], Command: []string{program, "monitor", "vip", "--role=" + string(r)},
-			// NET_ADMIN: it asks netfilter whether the redirect is there, and takes VIPs off that must not be there. NET_RAW: it hears VRRP, whoever sends it, by a
-			// socket that the kernel hands nothing else. Who has the first on the host's network can have all packets logged to itself, or changed on their way: the
-			// second adds nothing to that. keepalived's parent has it too, but must not be kept busy by whoever floods the link.
+			// NET_ADMIN: it asks netfilter whether the redirect is there, and takes VIPs off that
+			// must not be there. NET_RAW: it hears VRRP, whoever sends it, by a socket that the
+			// kernel hands nothing else. Who has the first on the host's network can have all
+			// packets logged to itself, or changed on their way: the second adds nothing to that.
+			// keepalived's parent has it too, but must not be kept busy by whoever floods the link.
 			Capabilities: []string{"NET_ADMIN", "NET_RAW"},
 			Mounts:       reads,
 			Startup:      started(p, port.MonitorVIP), Liveness: alive(p, port.MonitorVIP),
@@ -162,8 +165,9 @@ func corednsPod(p plan.Plan, r role.Role) pod.Static {
 			Startup: asks(p, port.CoreDNSHealth, "/health", 60), Liveness: asks(p, port.CoreDNSHealth, "/health", 3),
 		}, {
 			Name: coredns + "-monitor", Image: own, Command: []string{program, "monitor", "dns", "--role=" + string(r)},
-			// It needs none. But the kernel lets a process look into another's memory and files that is of the same user and has no more than
-			// itself: CoreDNS, which listens to everybody, would have kubelet's credentials.
+			// It needs none. But the kernel lets a process look into another's memory and files
+			// that is of the same user and has no more than itself: CoreDNS, which listens to
+			// everybody, would have kubelet's credentials.
 			Capabilities: []string{"KILL"},
 			Mounts:       reads,
 			Startup:      started(p, port.MonitorDNS), Liveness: alive(p, port.MonitorDNS),
@@ -171,7 +175,8 @@ func corednsPod(p plan.Plan, r role.Role) pod.Static {
 	}
 }
 
-// publisherPod asks nobody and needs nothing of the API: no credentials, and no capability, as its port is an ordinary one.
+// publisherPod asks nobody and needs nothing of the API: no credentials, and no capability, as its
+// port is an ordinary one.
 func publisherPod(p plan.Plan, r role.Role) pod.Static {
 	return pod.Static{
 		Name: publisher, Namespace: p.Namespace, Annotations: p.Flavour().PodAnnotations, App: p.Flavour().Short + "-infra-mdns",
@@ -187,11 +192,12 @@ func publisherPod(p plan.Plan, r role.Role) pod.Static {
 // certificates, the node's address as kubelet has it, and what it has to remember across reboots.
 //
 // Of kubelet's directory they see nothing else: the secrets of every pod are below it, and the
-// volumes. kubelet replaces certificates in a directory of their own, which is there as a whole. The
-// kubeconfig is there alone, wherever it is, as beside it may be an administrator's, and the keys of
-// the cluster's CAs. kubelet has it before it starts a pod and writes it anew in place; when a
-// program replaces the file, monitors end and kubelet starts them with the one that is there then.
-// Its type has the pod wait for a file; of a container that starts later kubelet checks nothing.
+// volumes. kubelet replaces certificates in a directory of their own, which is there as a whole.
+// The kubeconfig is there alone, wherever it is, as beside it may be an administrator's, and the
+// keys of the cluster's CAs. kubelet has it before it starts a pod and writes it anew in place;
+// when a program replaces the file, monitors end and kubelet starts them with the one that is there
+// then. Its type has the pod wait for a file; of a container that starts later kubelet checks
+// nothing.
 func monitors(p plan.Plan) []pod.Mount {
 	mounts := []pod.Mount{{Volume: clusterFile}, {Volume: certificates}, {Volume: nodeIP}, {Volume: state, Writable: true}}
 	for i, dir := range p.CertificateDirectories {

@@ -15,8 +15,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// TestProbes holds that probes ask by HTTP and start no process, and that each asks the container that it ends: a daemon lives on when its
-// monitor is dead.
+// TestProbes holds that probes ask by HTTP and start no process, and that each asks the container
+// that it ends: a daemon lives on when its monitor is dead.
 func TestProbes(t *testing.T) {
 	answers := map[string][]string{ // container -> ports that it listens on
 		"keepalived": {port.Supervise}, "keepalived-monitor": {port.MonitorVIP},
@@ -56,7 +56,8 @@ func TestProbes(t *testing.T) {
 	})
 }
 
-// TestProbeBudgets holds how long something that hangs is left alone (K-54, W-7), and how long something may take to start (H-10).
+// TestProbeBudgets holds how long something that hangs is left alone (K-54, W-7), and how long
+// something may take to start (H-10).
 func TestProbeBudgets(t *testing.T) {
 	budget := func(p *corev1.Probe) time.Duration {
 		return time.Duration(p.PeriodSeconds*p.FailureThreshold+p.TimeoutSeconds) * time.Second
@@ -86,8 +87,8 @@ func TestProbeBudgets(t *testing.T) {
 	})
 }
 
-// TestHAProxyAnswers holds that HAProxy has what it is asked for: a probe of something else would end it again and again. It is alive without any
-// server (H-10).
+// TestHAProxyAnswers holds that HAProxy has what it is asked for: a probe of something else would
+// end it again and again. It is alive without any server (H-10).
 func TestHAProxyAnswers(t *testing.T) {
 	p := compiled(t, func(*spec.Cluster) {})
 	ports := balancer.Ports{Stats: p.Ports[port.LBStats], Ready: p.Ports[port.LBReady], LB: p.Ports[port.LB], API: p.Ports[port.API]}
@@ -104,7 +105,8 @@ func TestHAProxyAnswers(t *testing.T) {
 	}
 }
 
-// TestHostPorts holds that no two containers of a node claim one port of it, and that what is claimed is on the list of ports.
+// TestHostPorts holds that no two containers of a node claim one port of it, and that what is
+// claimed is on the list of ports.
 func TestHostPorts(t *testing.T) {
 	everywhere(t, func(t *testing.T, n node) {
 		claimed := map[string]string{}

@@ -12,7 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// TestPublisher holds who announces itself: masters and workers, whoever balances the API, and nobody where the cluster has not asked for it.
+// TestPublisher holds who announces itself: masters and workers, whoever balances the API, and
+// nobody where the cluster has not asked for it.
 func TestPublisher(t *testing.T) {
 	const pod, hook = "/etc/kubernetes/manifests/mdns-publisher.yaml", "/etc/NetworkManager/dispatcher.d/40-mdns-hostname"
 	for _, tt := range []struct {
@@ -56,7 +57,8 @@ func TestPublisher(t *testing.T) {
 	}
 }
 
-// TestHostnameHook holds what NetworkManager's hook notes (M-05), and that it writes nothing that is no news.
+// TestHostnameHook holds what NetworkManager's hook notes (M-05), and that it writes nothing that
+// is no news.
 func TestHostnameHook(t *testing.T) {
 	h := newHook(t)
 	called := func(name string) {

@@ -41,7 +41,8 @@ func of(resource string, names []string) string {
 	return resource
 }
 
-// TestReadme_Rights holds that README.md names each right that the rendered objects give, and no other, and what a node does without it.
+// TestReadme_Rights holds that README.md names each right that the rendered objects give, and no
+// other, and what a node does without it.
 func TestReadme_Rights(t *testing.T) {
 	p := compiled(t, func(*spec.Cluster) {})
 	var given, without [][]string
@@ -79,7 +80,8 @@ func TestReadme_Rights(t *testing.T) {
 	}
 }
 
-// TestRights_Never holds that no kubelet is given a right to make or remove an object, or one over all objects of a kind that it may write.
+// TestRights_Never holds that no kubelet is given a right to make or remove an object, or one over
+// all objects of a kind that it may write.
 func TestRights_Never(t *testing.T) {
 	for _, r := range Rights(compiled(t, func(*spec.Cluster) {})) {
 		for _, verb := range r.Verbs {

@@ -15,8 +15,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// hook is NetworkManager's hook in a root directory of its own, with the only programs that it may call: nothing there reaches the network, pulls
-// an image or talks to systemd.
+// hook is NetworkManager's hook in a root directory of its own, with the only programs that it may
+// call: nothing there reaches the network, pulls an image or talks to systemd.
 type hook struct {
 	t         *testing.T
 	root, bin string
@@ -122,7 +122,8 @@ func TestHookTwice(t *testing.T) {
 	}
 }
 
-// TestHookOfManyLinks holds: 200 interfaces that come up cost a boot almost nothing, and none of the calls takes a second.
+// TestHookOfManyLinks holds: 200 interfaces that come up cost a boot almost nothing,
+// and none of the calls takes a second.
 func TestHookOfManyLinks(t *testing.T) {
 	h := newHook(t)
 	h.run("", "dns-change")
@@ -141,7 +142,8 @@ func TestHookOfManyLinks(t *testing.T) {
 	}
 }
 
-// TestHookLeavesNothing holds R-16: a hook that is ended in the midst, or that cannot write, leaves no temporary file behind.
+// TestHookLeavesNothing holds R-16: a hook that is ended in the midst, or that cannot write, leaves
+// no temporary file behind.
 func TestHookLeavesNothing(t *testing.T) {
 	h := newHook(t)
 	mv := filepath.Join(h.bin, "mv")
@@ -161,7 +163,8 @@ func TestHookLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestResolver holds which nodes have it: those with a name server of their own, under names that operators of each platform know.
+// TestResolver holds which nodes have it: those with a name server of their own, under names that
+// operators of each platform know.
 func TestResolver(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -11,9 +11,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
-// Right is something that nodes may do in the cluster's API because Objects say so. What runs on a node asks the API with its kubelet's
-// credentials, so each right is one of the group of all kubelets: RBAC knows no group of control plane nodes alone. README.md says of each
-// what the worst is that a kubelet can do with it.
+// Right is something that nodes may do in the cluster's API because Objects say so. What runs on a
+// node asks the API with its kubelet's credentials, so each right is one of the group of all
+// kubelets: RBAC knows no group of control plane nodes alone. README.md says of each what the worst
+// is that a kubelet can do with it.
 type Right struct {
 	Verbs           []string
 	Group, Resource string
@@ -26,8 +27,8 @@ type Right struct {
 // read is what a watch needs that lists once.
 func read() []string { return []string{"get", "list", "watch"} }
 
-// Rights are all, those of one namespace beside each other. Nobody may create an object or delete one: with either a kubelet could speak
-// for a bootstrap machine that has left.
+// Rights are all, those of one namespace beside each other. Nobody may create an object or delete
+// one: with either a kubelet could speak for a bootstrap machine that has left.
 func Rights(p plan.Plan) []Right {
 	all := []Right{
 		{

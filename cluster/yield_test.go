@@ -7,7 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestYieldsOnTerm holds that a pod of keepalived's which is replaced gives its VIPs to somebody who has been heard, and has the time for it.
+// TestYieldsOnTerm holds that a pod of keepalived's which is replaced gives its VIPs to somebody
+// who has been heard, and has the time for it.
 func TestYieldsOnTerm(t *testing.T) {
 	eachContainer(t, func(t *testing.T, p *corev1.Pod, c corev1.Container) {
 		yields, program := slices.Index(c.Command, "--yield-on-term"), slices.Index(c.Command, "--")

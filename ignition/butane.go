@@ -17,8 +17,9 @@ const (
 	butaneVersion = "1.3.0"
 )
 
-// Butane writes the set as a Butane config, which people can read and edit: Butane makes of it the document that Encode gives, but for how contents are
-// encoded. Equal sets give equal bytes. What Encode refuses is refused.
+// Butane writes the set as a Butane config, which people can read and edit: Butane makes of it the
+// document that Encode gives, but for how contents are encoded. Equal sets give equal bytes. What
+// Encode refuses is refused.
 func Butane(set asset.Set) ([]byte, error) {
 	if _, err := Encode(set); err != nil {
 		return nil, err
@@ -95,7 +96,8 @@ func (o octal) MarshalYAML() (any, error) {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: fmt.Sprintf("%#o", uint32(o))}, nil
 }
 
-// text is written line by line, so that people can read it, where YAML has it back so: not when it begins with a tab, for instance.
+// text is written line by line, so that people can read it, where YAML has it back so: not when it
+// begins with a tab, for instance.
 type text string
 
 // MarshalYAML is a block of lines, or a quoted string.

@@ -19,7 +19,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/golden"
 )
 
-// butane is of Butane's specification fcos 1.3.0 what a config of ours may say; a reader that knows no other field is stricter than Butane.
+// butane is of Butane's specification fcos 1.3.0 what a config of ours may say; a reader that knows
+// no other field is stricter than Butane.
 type butane struct {
 	Variant, Version string
 	Storage          struct {
@@ -43,7 +44,8 @@ type butane struct {
 	}
 }
 
-// transpile is a stand-in for Butane, written from its specification: it reads strictly and makes the configuration of Ignition 3.2.0.
+// transpile is a stand-in for Butane, written from its specification: it reads strictly and makes
+// the configuration of Ignition 3.2.0.
 func transpile(text []byte) (types.Config, error) {
 	var b butane
 	d := yaml.NewDecoder(bytes.NewReader(text))
@@ -77,7 +79,8 @@ func transpile(text []byte) (types.Config, error) {
 	return c, nil
 }
 
-// plain is a configuration in which contents are told apart by what they are, not by how they are encoded.
+// plain is a configuration in which contents are told apart by what they are, not by how they are
+// encoded.
 func plain(t testing.TB, c types.Config) (types.Config, map[string]string) {
 	t.Helper()
 	contents := map[string]string{}
@@ -143,7 +146,8 @@ func TestButane(t *testing.T) {
 	}
 }
 
-// FuzzForms holds that no contents change on their way through any form, and that Find finds them there.
+// FuzzForms holds that no contents change on their way through any form, and that Find finds them
+// there.
 func FuzzForms(f *testing.F) {
 	for _, s := range []string{"", "a", "\n", " a\n", "\ta\n", "a\r\nb", "# a", "a: b\n", "\x00", "\xff", "\u2028", "\ufeff", "|", "- a", "%", "{{.X}}", "a\n\n\n", "null", "0644", "é", "\x7f", "\u0085", "  \n a"} {
 		f.Add(s)

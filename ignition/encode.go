@@ -1,4 +1,5 @@
-// Package ignition puts assets into the envelope that a machine opens at its first boot: an Ignition document.
+// Package ignition puts assets into the envelope that a machine opens at its first boot: an
+// Ignition document.
 package ignition
 
 import (
@@ -13,11 +14,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 )
 
-// SpecVersion is the version of Ignition's specification that documents are written in. Every Ignition since 2.7 reads it.
+// SpecVersion is the version of Ignition's specification that documents are written in. Every
+// Ignition since 2.7 reads it.
 const SpecVersion = "3.2.0"
 
-// Encode writes the set as a document: one line of JSON. Equal sets give equal bytes. It is an error when Ignition's own validation
-// has as much as a remark on it, which means that the set holds what no machine should get, such as an enabled unit that nothing wants.
+// Encode writes the set as a document: one line of JSON. Equal sets give equal bytes. It is an
+// error when Ignition's own validation has as much as a remark on it, which means that the set
+// holds what no machine should get, such as an enabled unit that nothing wants.
 func Encode(set asset.Set) ([]byte, error) {
 	c := config(set)
 	if err := check(c); err != nil {
@@ -30,8 +33,9 @@ func Encode(set asset.Set) ([]byte, error) {
 	return append(document, '\n'), nil
 }
 
-// check looks at a configuration as the machine will, but for the contents of its files: in the form in which they are written here nothing can be wrong
-// with them, and they are most of the document.
+// check looks at a configuration as the machine will, but for the contents of its files: in the
+// form in which they are written here nothing can be wrong with them, and they are most of the
+// document.
 func check(c types.Config) error {
 	c.Storage.Files = slices.Clone(c.Storage.Files)
 	for i := range c.Storage.Files {
@@ -43,8 +47,8 @@ func check(c types.Config) error {
 	return nil
 }
 
-// source is a URL that holds contents in base64, and not compressed: all files together are a few kilobytes, and the output of a compressor differs
-// between releases of Go.
+// source is a URL that holds contents in base64, and not compressed: all files together are a few
+// kilobytes, and the output of a compressor differs between releases of Go.
 func source(contents []byte) string {
 	return "data:;base64," + base64.StdEncoding.EncodeToString(contents)
 }

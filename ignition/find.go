@@ -22,8 +22,9 @@ type storedFile struct {
 	}
 }
 
-// Find returns what a document holds at a path: an Ignition document of any version 3, a MachineConfig or a Butane config. Found is false when it holds
-// nothing there, or is no such document. Contents that we would not write, compressed or elsewhere, are an error.
+// Find returns what a document holds at a path: an Ignition document of any version 3, a
+// MachineConfig or a Butane config. Found is false when it holds nothing there, or is no such
+// document. Contents that we would not write, compressed or elsewhere, are an error.
 func Find(document []byte, path string) (contents []byte, found bool, err error) {
 	var d stored
 	if json.Unmarshal(document, &d) != nil { // not all JSON is YAML to its reader: a delete character is a character to one, and an error to the other

@@ -50,7 +50,8 @@ func inputs(t *testing.T) map[string]plan.Plan {
 	return plans
 }
 
-// TestFormsOfClusters holds that whatever hosts get, the operator takes, and Butane makes the same document of it.
+// TestFormsOfClusters holds that whatever hosts get, the operator takes, and Butane makes the same
+// document of it.
 func TestFormsOfClusters(t *testing.T) {
 	for name, p := range inputs(t) {
 		for _, r := range p.Roles() {

@@ -10,7 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
-// NoPool is the error of MachineConfig for a role that the Machine Config Operator serves no machines of.
+// NoPool is the error of MachineConfig for a role that the Machine Config Operator serves no
+// machines of.
 type NoPool struct{ Role role.Role }
 
 func (n NoPool) Error() string {
@@ -24,9 +25,10 @@ type machineConfig struct {
 	Spec        struct{ Config any }
 }
 
-// MachineConfig writes the set as the object 99-ROLE-onprem-infra of the Machine Config Operator, which gives it to every node of the role's pool: YAML.
-// Equal sets give equal bytes. What Encode refuses is refused. A set holds files and units alone, with plain permissions, contents in place and one
-// owner of each path, and so nothing that the operator rejects.
+// MachineConfig writes the set as the object 99-ROLE-onprem-infra of the Machine Config Operator,
+// which gives it to every node of the role's pool: YAML. Equal sets give equal bytes. What Encode
+// refuses is refused. A set holds files and units alone, with plain permissions, contents in place
+// and one owner of each path, and so nothing that the operator rejects.
 func MachineConfig(set asset.Set, r role.Role) ([]byte, error) {
 	if !slices.Contains(role.Nodes(), r) {
 		return nil, NoPool{Role: r}

@@ -19,7 +19,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/golden"
 )
 
-// What the Machine Config Operator makes of an object that it does not take, by the class of what is wrong.
+// What the Machine Config Operator makes of an object that it does not take, by the class of what
+// is wrong.
 const (
 	unreadable = "unreadable" // no configuration can be rendered from it, and the whole pool is degraded
 	refused    = "refused"    // the daemon on the node does not support it, and degrades the node
@@ -43,7 +44,8 @@ type machineConfig struct {
 	} `json:"spec"`
 }
 
-// judge says what the operator would have against an object for a role: "class: what". It is written from the operator's documentation.
+// judge says what the operator would have against an object for a role: "class: what". It is
+// written from the operator's documentation.
 func judge(text []byte, r role.Role) (wrong []string, config types.Config) {
 	say := func(class, format string, args ...any) {
 		wrong = append(wrong, class+": "+fmt.Sprintf(format, args...))

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// fakeGo is a FAKE of the go command, for test/all alone: it lists as the real one does, notes which
-// packages it is to test, and fails in some of them as the real one does.
+// fakeGo is a FAKE of the go command, for test/all alone: it lists as the real one does, notes
+// which packages it is to test, and fails in some of them as the real one does.
 const fakeGo = `#!/bin/sh
 [ "$1" != list ] || exec go "$@"
 echo "$*" >>"$NOTES"

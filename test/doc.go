@@ -1,2 +1,3 @@
-// Package test holds the laws of the code base: which room may import which, and what no room may do.
+// Package test holds the laws of the code base: which room may import which, and what no room may
+// do.
 package test

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// importable are the rooms that other programs import, each with the modules that it may bring along beside ours, given as prefixes of packages.
+// importable are the rooms that other programs import, each with the modules that it may bring
+// along beside ours, given as prefixes of packages.
 func importable() map[string][]string {
 	yaml, unit := "go.yaml.in/yaml/v3", "github.com/coreos/go-systemd/v22/unit"
 	return map[string][]string{
@@ -26,8 +27,9 @@ func importable() map[string][]string {
 	}
 }
 
-// TestLawsImporter holds what an importer of the asset API gets with it: parsers and writers of text. No container engine, no Kubernetes client and
-// not even its types, no DNS server, no netlink, no command line.
+// TestLawsImporter holds what an importer of the asset API gets with it: parsers and writers of
+// text. No container engine, no Kubernetes client and not even its types, no DNS server, no
+// netlink, no command line.
 func TestLawsImporter(t *testing.T) {
 	list, brings := importable(), map[string]int{}
 	for _, p := range rooms(t) {
@@ -76,7 +78,8 @@ func closure(t *testing.T) []pkg {
 	return slices.DeleteFunc(all, func(p pkg) bool { return !in[p.ImportPath] })
 }
 
-// touching are the packages of the standard library that reach out of the process. io/fs is not among them: it reads what is embedded.
+// touching are the packages of the standard library that reach out of the process. io/fs is not
+// among them: it reads what is embedded.
 var touching = []string{"crypto/rand", "database/sql", "io/ioutil", "log", "math/rand", "os", "path/filepath", "plugin", "runtime", "syscall", "testing", "unsafe"}
 
 // impure says of packages that can do both what in them reaches out.
@@ -90,8 +93,10 @@ func impure(pkg, name string) bool {
 	return false
 }
 
-// TestLawsPure holds that no room which an importer gets does I/O, reads a clock, starts a goroutine, or keeps anything between two calls. The rule is
-// by what our own rooms import and call: of the standard library nothing that reaches out of the process, and no assignment to what a package holds.
+// TestLawsPure holds that no room which an importer gets does I/O, reads a clock, starts a
+// goroutine, or keeps anything between two calls. The rule is by what our own rooms import and
+// call: of the standard library nothing that reaches out of the process, and no assignment to what
+// a package holds.
 func TestLawsPure(t *testing.T) {
 	list := closure(t)
 	if len(list) < len(importable()) {

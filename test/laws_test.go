@@ -63,7 +63,8 @@ type law struct {
 	why     string
 }
 
-// leaves need nothing but the standard library and a leaf below them, so every other room may use them.
+// leaves need nothing but the standard library and a leaf below them, so every other room may use
+// them.
 var leaves = []string{
 	"shared/addr", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/container", "shared/health", "shared/journal", "shared/metrics", "shared/near", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role",
 	"shared/supervised", "shared/judge", "shared/vrrp",
@@ -71,7 +72,8 @@ var leaves = []string{
 
 var formats = []string{"shared/keepalived", "shared/haproxy", "shared/corefile", "shared/resolvconf"}
 
-// laws is the table of the house: arrows point down only. A room that no law names is an error, so that a new room says where it stands.
+// laws is the table of the house: arrows point down only. A room that no law names is an error, so
+// that a new room says where it stands.
 var laws = []law{
 	{room: "shared/addr", why: "leaf"},
 	{room: "shared/advert", own: []string{"shared/vrrp"}, why: "leaf"},
@@ -192,7 +194,8 @@ func TestLawsImports(t *testing.T) {
 	}
 }
 
-// TestLawsSupervisor keeps keepalived's parent small: it is in every keepalived container and must start when nothing else does.
+// TestLawsSupervisor keeps keepalived's parent small: it is in every keepalived container and must
+// start when nothing else does.
 func TestLawsSupervisor(t *testing.T) {
 	for _, p := range rooms(t) {
 		if p.room() != "cmd/onprem-supervise" {

@@ -133,7 +133,8 @@ func boundTable(t *testing.T) string {
 
 func TestReadmeBounds(t *testing.T) { generated(t, boundsBegin, boundsEnd, boundTable(t)) }
 
-// TestReadmeDependencies holds that every direct dependency has its line on why it is there, and no line outlives its dependency.
+// TestReadmeDependencies holds that every direct dependency has its line on why it is there, and no
+// line outlives its dependency.
 func TestReadmeDependencies(t *testing.T) {
 	mod, err := os.ReadFile(filepath.Join("..", "go.mod"))
 	if err != nil {

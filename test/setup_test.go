@@ -10,13 +10,15 @@ import (
 	"testing"
 )
 
-// everywhere are programs of every Debian, which may not be without them, and those that the README asks for.
+// everywhere are programs of every Debian, which may not be without them, and those that the README
+// asks for.
 var everywhere = []string{"sh", "bash", "sleep", "true", "unshare", "nsenter", "chroot", "apt-get", "go", "make", "git", "mv", "nice", "script"}
 
 // withOthers are programs that come with a package which is installed for another one.
 var withOthers = map[string]string{"ignition-validate": "ignition", "systemctl": "systemd", "ss": "iproute2"}
 
-// TestSetupNamesEveryProgram holds that test/setup installs each program that the tests run on this machine.
+// TestSetupNamesEveryProgram holds that test/setup installs each program that the tests run on this
+// machine.
 func TestSetupNamesEveryProgram(t *testing.T) {
 	setup, err := os.ReadFile("setup")
 	if err != nil {

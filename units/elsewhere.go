@@ -49,7 +49,8 @@ func FitAll(openShift bool) func([]asset.Unit, error) ([]asset.Unit, error) {
 	}
 }
 
-// elsewhere is a unit's text without the words that are OpenShift's; a text without any stays as it is.
+// elsewhere is a unit's text without the words that are OpenShift's; a text without any stays as it
+// is.
 func elsewhere(text []byte) ([]byte, error) {
 	options, err := unit.DeserializeOptions(bytes.NewReader(text))
 	if err != nil {

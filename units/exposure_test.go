@@ -13,7 +13,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// ofDaemons are the directives that systemd-analyze asks of every service and that our daemons leave out, with the reason.
+// ofDaemons are the directives that systemd-analyze asks of every service and that our daemons
+// leave out, with the reason.
 var ofDaemons = map[string]string{
 	"RootDirectory=/RootImage=":                "the program hands the host's own directories to its container by their paths",
 	"User=/DynamicUser=":                       "podman's socket is root's, and so are the registry credentials and the container's first process that is signalled",
@@ -38,8 +39,8 @@ var ofListener = func() map[string]string {
 	return more
 }()
 
-// ofInstall are those of the unit that unpacks our image by podman's command line, which does by itself what podman's service does for the
-// daemons.
+// ofInstall are those of the unit that unpacks our image by podman's command line, which does by
+// itself what podman's service does for the daemons.
 var ofInstall = map[string]string{
 	"RootDirectory=/RootImage=":                           "it installs on the host",
 	"User=/DynamicUser=":                                  "it installs as root, from root's container storage",
@@ -79,7 +80,8 @@ var ofResolv = map[string]string{
 	"UMask=":                           "the script sets the mode of the one file that it makes",
 }
 
-// ofLeave are those of the unit that makes one request of keepalived's parent and waits until it is done.
+// ofLeave are those of the unit that makes one request of keepalived's parent and waits until it is
+// done.
 var ofLeave = map[string]string{
 	"RootDirectory=/RootImage=":        "the request is a file of the host",
 	"User=/DynamicUser=":               "the directory of the request is root's",
@@ -128,8 +130,9 @@ var unprotected = map[string]string{
 	"on-prem-resolv-changed.service": "# It has no protection of its own. It reads nothing",
 }
 
-// TestExposure holds that each directive of systemd's own list is set in each of our services, or has its reason here. One that is dropped
-// from a unit has none, and a reason that is not needed any more does not stay.
+// TestExposure holds that each directive of systemd's own list is set in each of our services, or
+// has its reason here. One that is dropped from a unit has none, and a reason that is not needed
+// any more does not stay.
 func TestExposure(t *testing.T) {
 	analyze := need.Command(t, "systemd-analyze")
 	explained := map[string]map[string]string{

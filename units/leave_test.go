@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestVIPLeave holds K-59: at a reboot everything is stopped side by side but for what is ordered. A unit stops before what it is started after,
-// so this one is started after kubelet, the container engines and the network, and containers stop after it.
+// TestVIPLeave holds K-59: at a reboot everything is stopped side by side but for what is ordered.
+// A unit stops before what it is started after, so this one is started after kubelet, the container
+// engines and the network, and containers stop after it.
 func TestVIPLeave(t *testing.T) {
 	list, err := VIPLeave("k3s.service")
 	if err != nil {

@@ -12,17 +12,20 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 )
 
-// NodeIP chooses the node's addresses before kubelet, which is the unit of that name, and once in a boot. There is one for all platforms.
+// NodeIP chooses the node's addresses before kubelet, which is the unit of that name, and once in a
+// boot. There is one for all platforms.
 func NodeIP(kubelet string) (asset.Unit, error) {
 	return beforeKubelet("nodeip-configuration.service", kubelet)
 }
 
-// WaitForNodeIP holds kubelet back until the node's addresses can be used, on a node whose network was configured after they were chosen.
+// WaitForNodeIP holds kubelet back until the node's addresses can be used, on a node whose network
+// was configured after they were chosen.
 func WaitForNodeIP(kubelet string) (asset.Unit, error) {
 	return beforeKubelet("wait-for-node-ip.service", kubelet)
 }
 
-// WaitForBrEx holds OpenShift's look at the host's name back until the OVN bridge is up. It does nothing where nothing makes that bridge.
+// WaitForBrEx holds OpenShift's look at the host's name back until the OVN bridge is up. It does
+// nothing where nothing makes that bridge.
 func WaitForBrEx() (asset.Unit, error) { return verbatim("wait-for-br-ex-up.service", true) }
 
 // stockKubelet is what kubelet's unit is called in our unit files.
@@ -40,7 +43,8 @@ func beforeKubelet(name, kubelet string) (asset.Unit, error) {
 	return u, nil
 }
 
-// rename puts another unit in the place of old in the lists of those keys, each of which must have it.
+// rename puts another unit in the place of old in the lists of those keys, each of which must have
+// it.
 func rename(text []byte, keys []string, old, other string) ([]byte, error) {
 	options, err := unit.DeserializeOptions(bytes.NewReader(text))
 	if err != nil {
@@ -60,8 +64,9 @@ func rename(text []byte, keys []string, old, other string) ([]byte, error) {
 	return io.ReadAll(unit.Serialize(options))
 }
 
-// VSphereUPI keeps the operator's second choice of a node's addresses from running beside ours. Its other templates
-// for vSphere bring it, and enable it where there are no VIPs. It is not masked: kubelet may require it.
+// VSphereUPI keeps the operator's second choice of a node's addresses from running beside ours. Its
+// other templates for vSphere bring it, and enable it where there are no VIPs. It is not masked:
+// kubelet may require it.
 func VSphereUPI() (asset.Unit, error) {
 	text, err := files.ReadFile("vsphere-upi.conf")
 	dropIn := asset.DropIn{Name: "10-onprem-infra.conf", Contents: text}

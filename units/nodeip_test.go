@@ -32,8 +32,9 @@ func nodeUnits(t *testing.T, kubelet string) map[string]asset.Unit {
 	return units
 }
 
-// TestNodeIP holds what makes the choice count: it is made before kubelet in any boot, with the operator's hint, by the program on the host and
-// from the file on the host, for as long as it takes; the service manager reads the drop-ins when they are written and not before (N-12), and
+// TestNodeIP holds what makes the choice count: it is made before kubelet in any boot, with the
+// operator's hint, by the program on the host and from the file on the host, for as long as it
+// takes; the service manager reads the drop-ins when they are written and not before (N-12), and
 // then packets are forwarded.
 func TestNodeIP(t *testing.T) {
 	text := nodeUnits(t, stockKubelet)["nodeip-configuration.service"].Contents
@@ -63,8 +64,8 @@ func TestNodeIP(t *testing.T) {
 	}
 }
 
-// TestNodeUnitsPullNothing holds N-14 and N-16: what stands before kubelet runs the program that is on the host. It asks no registry and has no
-// use for a proxy or for the container storage.
+// TestNodeUnitsPullNothing holds N-14 and N-16: what stands before kubelet runs the program that is
+// on the host. It asks no registry and has no use for a proxy or for the container storage.
 func TestNodeUnitsPullNothing(t *testing.T) {
 	for name, u := range nodeUnits(t, stockKubelet) {
 		for _, bad := range []string{"podman", "crictl", "PROXY", "proxy", "image", "config.json"} {
@@ -83,8 +84,9 @@ func TestNodeUnitsPullNothing(t *testing.T) {
 	}
 }
 
-// TestWaits holds N-23 and N-24: the first waits only where a network configuration was applied, the second only where something makes the bridge,
-// whichever program and target that is; neither has a hook, a directory or a script to depend on.
+// TestWaits holds N-23 and N-24: the first waits only where a network configuration was applied,
+// the second only where something makes the bridge, whichever program and target that is; neither
+// has a hook, a directory or a script to depend on.
 func TestWaits(t *testing.T) {
 	units := nodeUnits(t, stockKubelet)
 	for _, want := range []struct{ unit, section, key, value string }{
@@ -139,7 +141,8 @@ func TestNodeUnitsKubelet(t *testing.T) {
 	}
 }
 
-// around are the units of OpenShift's nodes with ours in the place of those of one name, for each way that there is.
+// around are the units of OpenShift's nodes with ours in the place of those of one name, for each
+// way that there is.
 func around(t *testing.T, platform string) [][]openshift.Unit {
 	t.Helper()
 	install, err := Install("registry.example/onprem-infra:v1", "/var/lib/kubelet/config.json", NetworkManagerOnline)
@@ -165,8 +168,9 @@ func around(t *testing.T, platform string) [][]openshift.Unit {
 	return ways
 }
 
-// TestNodeOrder holds N-16 and N-17 with all units of OpenShift's nodes around ours: the order has no cycle.
-// TestBootOrder of test/matrix looks at the trees of all clusters, and at what comes before what.
+// TestNodeOrder holds N-16 and N-17 with all units of OpenShift's nodes around ours: the order has
+// no cycle. TestBootOrder of test/matrix looks at the trees of all clusters, and at what comes
+// before what.
 func TestNodeOrder(t *testing.T) {
 	for _, platform := range []string{"baremetal", "openstack", "vsphere"} {
 		for _, all := range around(t, platform) {
@@ -184,7 +188,8 @@ func TestNodeOrder(t *testing.T) {
 	}
 }
 
-// TestNodeUnitsVerify has systemd read each unit in each variant (N-13), beside the units of today's nodes, and say no to one with a mistake.
+// TestNodeUnitsVerify has systemd read each unit in each variant (N-13), beside the units of
+// today's nodes, and say no to one with a mistake.
 func TestNodeUnitsVerify(t *testing.T) {
 	analyze := need.Command(t, "systemd-analyze")
 	const own = "/lib/systemd/system"

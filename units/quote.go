@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// quote writes one word of a list such as Environment=, so that systemd reads back exactly s: in double quotes with C escapes
-// (systemd.syntax(7)), the specifier sign doubled (systemd.unit(5)).
+// quote writes one word of a list such as Environment=, so that systemd reads back exactly s: in
+// double quotes with C escapes (systemd.syntax(7)), the specifier sign doubled (systemd.unit(5)).
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

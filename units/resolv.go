@@ -2,8 +2,9 @@ package units
 
 import "github.com/onprem-infra/onprem-infra/shared/asset"
 
-// ResolvPrepender keeps a node first in its own resolv.conf, and kubeletUnit from starting before that is so for the first time of a boot, by the drop-in
-// of that name. The names are those that operators know.
+// ResolvPrepender keeps a node first in its own resolv.conf, and kubeletUnit from starting before
+// that is so for the first time of a boot, by the drop-in of that name. The names are those that
+// operators know.
 func ResolvPrepender(kubeletUnit, gateName string) ([]asset.Unit, error) {
 	var list []asset.Unit
 	for _, u := range []struct {

@@ -8,8 +8,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 )
 
-// TestResolvPrepender holds what taught: files are watched and not events, before they exist too; no start limit ends the watch;
-// an older systemd, which restarts no unit of type oneshot, tries again; nothing mandatory is missing on a first boot; and kubelet is told to
+// TestResolvPrepender holds what taught: files are watched and not events,
+// before they exist too; no start limit ends the watch; an older systemd, which restarts no unit of
+// type oneshot, tries again; nothing mandatory is missing on a first boot; and kubelet is told to
 // wait, not to give up.
 func TestResolvPrepender(t *testing.T) {
 	list, err := ResolvPrepender("k3s.service", "10-mco-on-prem-wait-resolv.conf")

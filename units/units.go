@@ -1,4 +1,5 @@
-// Package units holds the systemd units verbatim; what varies between clusters is set in the parsed unit, never pasted into its text.
+// Package units holds the systemd units verbatim; what varies between clusters is set in the parsed
+// unit, never pasted into its text.
 package units
 
 import (
@@ -20,13 +21,14 @@ var files embed.FS
 // The units that report to others that the host's network is up.
 const (
 	NetworkOnline = "network-online.target"
-	// NetworkManagerOnline is for the nodes of OpenShift, on which units of its own configure the network after those of
-	// ours that choose the node's addresses, and before network-online.target: what ours wait for must be earlier.
+	// NetworkManagerOnline is for the nodes of OpenShift, on which units of its own configure the
+	// network after those of ours that choose the node's addresses, and before
+	// network-online.target: what ours wait for must be earlier.
 	NetworkManagerOnline = "NetworkManager-wait-online.service"
 )
 
-// Install puts our programs on the host, out of image, before any other unit of ours and after online. Credentials is
-// the file of the registry's credentials on that host; it may be absent.
+// Install puts our programs on the host, out of image, before any other unit of ours and after
+// online. Credentials is the file of the registry's credentials on that host; it may be absent.
 func Install(image, credentials, online string) (asset.Unit, error) {
 	u, err := verbatim("onprem-install.service", true)
 	if err == nil && online != NetworkOnline {
@@ -55,8 +57,8 @@ func Keepalived() (asset.Unit, error) { return verbatim("onprem-keepalived.servi
 // CoreDNS answers for the cluster's names on the bootstrap machine.
 func CoreDNS() (asset.Unit, error) { return verbatim("onprem-coredns.service", true) }
 
-// Resolv keeps this machine first in its own resolv.conf when NetworkManager changes its file without telling its hooks, and when there is no
-// NetworkManager.
+// Resolv keeps this machine first in its own resolv.conf when NetworkManager changes its file
+// without telling its hooks, and when there is no NetworkManager.
 func Resolv() ([]asset.Unit, error) {
 	var list []asset.Unit
 	for _, u := range []struct {
@@ -72,7 +74,8 @@ func Resolv() ([]asset.Unit, error) {
 	return list, nil
 }
 
-// Podman is what our daemons need of the host's own container engine: its socket, and the proxy for the images that it pulls for us.
+// Podman is what our daemons need of the host's own container engine: its socket, and the proxy for
+// the images that it pulls for us.
 func Podman() ([]asset.Unit, error) {
 	text, err := files.ReadFile("podman-proxy.conf")
 	if err != nil {
@@ -84,8 +87,8 @@ func Podman() ([]asset.Unit, error) {
 	}, nil
 }
 
-// VIPLeave gives the VIPs up before the node's kubelet, containers and network are stopped. The scopes of containers are named after the engine
-// that made them.
+// VIPLeave gives the VIPs up before the node's kubelet, containers and network are stopped. The
+// scopes of containers are named after the engine that made them.
 func VIPLeave(kubelet string) ([]asset.Unit, error) {
 	u, err := verbatim("onprem-vip-leave.service", true)
 	if err != nil {

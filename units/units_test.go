@@ -66,7 +66,8 @@ func values(t *testing.T, text []byte, section, key string) []string {
 	return found
 }
 
-// TestInstall holds that only the variable key differs from the file, and that no line of it is lost.
+// TestInstall holds that only the variable key differs from the file, and that no line of it is
+// lost.
 func TestInstall(t *testing.T) {
 	source, err := files.ReadFile("onprem-install.service")
 	if err != nil {
@@ -89,7 +90,8 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// TestInstallGoesOn holds that the unit which installs ends only when it has installed: whatever else ends it, it starts again.
+// TestInstallGoesOn holds that the unit which installs ends only when it has installed: whatever
+// else ends it, it starts again.
 func TestInstallGoesOn(t *testing.T) {
 	text := all(t)["onprem-install.service"].Contents
 	for _, want := range []struct{ section, key, value string }{
@@ -127,7 +129,8 @@ func TestDaemons(t *testing.T) {
 				t.Errorf("%s: %s=%v, want %s", name, want.key, got, want.value)
 			}
 		}
-		// What is required fails this unit when it fails, for good, and stops it when it is restarted.
+		// What is required fails this unit when it fails, for good, and stops it when it is
+		// restarted.
 		for _, key := range []string{"Requires", "Requisite", "BindsTo", "PartOf"} {
 			if got := values(t, text, "Unit", key); len(got) > 0 {
 				t.Errorf("%s: %s=%v, want it to live and start without", name, key, got)
@@ -136,18 +139,21 @@ func TestDaemons(t *testing.T) {
 		if wants := values(t, text, "Unit", "Wants"); !slices.Contains(wants, "onprem-install.service") || !slices.Contains(wants, "podman.socket") {
 			t.Errorf("%s: Wants=%v lacks what it needs", name, wants)
 		}
-		// A limit that is shorter than what it limits kills a program that was doing its work (K-56).
+		// A limit that is shorter than what it limits kills a program that was doing its work
+		// (K-56).
 		if stop, err := strconv.Atoi(strings.Join(values(t, text, "Service", "TimeoutStopSec"), "")); err != nil || time.Duration(stop)*time.Second <= loop.LeaveTimeout {
 			t.Errorf("%s: TimeoutStopSec=%d (%v), the program takes up to %v", name, stop, err, loop.LeaveTimeout)
 		}
-		// A unit stops before what it is started after: the VIP leaves while the container engine and the network are still there.
+		// A unit stops before what it is started after: the VIP leaves while the container engine
+		// and the network are still there.
 		after := values(t, text, "Unit", "After")
 		for _, needed := range []string{"network-online.target", "podman.socket", "onprem-install.service"} {
 			if !slices.Contains(after, needed) {
 				t.Errorf("%s: After=%v lacks %s", name, after, needed)
 			}
 		}
-		// A socket's service is not started while a unit that is ordered after it stops, and that unit may need it.
+		// A socket's service is not started while a unit that is ordered after it stops, and that
+		// unit may need it.
 		if slices.Contains(after, "podman.service") {
 			t.Errorf("%s: After=%v has podman.service", name, after)
 		}
@@ -159,7 +165,8 @@ func TestDaemons(t *testing.T) {
 	}
 }
 
-// TestPulls holds for whatever pulls images that it does so after crio-wipe (N-16) and knows the proxy (N-14).
+// TestPulls holds for whatever pulls images that it does so after crio-wipe (N-16) and knows the
+// proxy (N-14).
 func TestPulls(t *testing.T) {
 	proxy := []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
 	units := all(t)
@@ -180,7 +187,8 @@ func TestPulls(t *testing.T) {
 	}
 }
 
-// TestOrder holds that the units' order has no loop (N-17): systemd would break one by leaving a unit out.
+// TestOrder holds that the units' order has no loop (N-17): systemd would break one by leaving a
+// unit out.
 func TestOrder(t *testing.T) {
 	after := map[string][]string{"podman.service": {"podman.socket"}}
 	for name, u := range all(t) {
@@ -208,8 +216,9 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestResolvWatch holds R-18: other name servers count whether NetworkManager tells its hooks of them or not, at each boot, and a run of the unit
-// that rewrites resolv.conf does not hide what changes meanwhile: what the watch starts is another, short one.
+// TestResolvWatch holds R-18: other name servers count whether NetworkManager tells its hooks of
+// them or not, at each boot, and a run of the unit that rewrites resolv.conf does not hide what
+// changes meanwhile: what the watch starts is another, short one.
 func TestResolvWatch(t *testing.T) {
 	units := all(t)
 	watch := units["onprem-resolv.path"]
@@ -247,7 +256,8 @@ func TestNoRelabel(t *testing.T) {
 	}
 }
 
-// FuzzInstall holds that whatever an image is called, its unit has the lines that it has for any other, and systemd reads the name back.
+// FuzzInstall holds that whatever an image is called, its unit has the lines that it has for any
+// other, and systemd reads the name back.
 func FuzzInstall(f *testing.F) {
 	for _, s := range []string{
 		"", "b", "http://me:p%40ss@proxy:3128", `"b" \ 'c'`, "1\n[Service]\nExecStart=/bin/false", "\x7f\x01é", "a\\", "a \\\n#b", "$X ${X} `x`", "%n%%", "\u2028;",

@@ -7,12 +7,14 @@ import (
 
 const (
 	firstDelay = time.Second
-	// maxDelay is for what costs others something, or this machine much: a registry that is away for hours is asked twice a minute, and a
-	// container that does not live is made twice a minute.
+	// maxDelay is for what costs others something, or this machine much: a registry that is away
+	// for hours is asked twice a minute, and a container that does not live is made twice a minute.
 	maxDelay = 30 * time.Second
-	// maxLocalDelay is for everything else that is wrong on this machine. Whoever puts it right looks at the machine.
+	// maxLocalDelay is for everything else that is wrong on this machine. Whoever puts it right
+	// looks at the machine.
 	maxLocalDelay = 5 * time.Second
-	// settled is how long a container must have run for its end to be news, and not the trouble that it was started with.
+	// settled is how long a container must have run for its end to be news, and not the trouble
+	// that it was started with.
 	settled = 10 * time.Second
 )
 

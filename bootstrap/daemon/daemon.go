@@ -1,5 +1,6 @@
-// Package daemon keeps one container of ours running: it adopts the one that is there, replaces one that was made from another
-// specification, wakes or replaces one that shows no sign of life, pulls the image only when it is absent, and signals its first process.
+// Package daemon keeps one container of ours running: it adopts the one that is there, replaces one
+// that was made from another specification, wakes or replaces one that shows no sign of life, pulls
+// the image only when it is absent, and signals its first process.
 package daemon
 
 import (
@@ -19,12 +20,14 @@ import (
 // Engine is what a container engine must do for us.
 type Engine interface {
 	HasImage(ctx context.Context, ref string) (bool, error)
-	// Pull fetches an image in one attempt, which may take hours. It is called beside the other methods.
+	// Pull fetches an image in one attempt, which may take hours. It is called beside the other
+	// methods.
 	Pull(ctx context.Context, ref, authFile string) error
 	Inspect(ctx context.Context, name string) (state container.State, found bool, err error)
 	// Start makes a container and starts it; its name must be free.
 	Start(ctx context.Context, spec container.Spec) error
-	// StartAgain starts a container that is there and does not run. It refuses one that is not ours.
+	// StartAgain starts a container that is there and does not run. It refuses one that is not
+	// ours.
 	StartAgain(ctx context.Context, name string) error
 	// Stop ends a paused container too. It refuses one that is not ours.
 	Stop(ctx context.Context, name string, grace time.Duration) error
@@ -38,15 +41,16 @@ type Engine interface {
 type Keeper struct {
 	Engine Engine
 	Open   func(pid int) (Process, error)
-	// Find finds the first process of a container by its command while the engine cannot be asked; nil for nobody who can.
+	// Find finds the first process of a container by its command while the engine cannot be asked;
+	// nil for nobody who can.
 	Find     func(command []string) (Process, error)
 	Wake     chan<- struct{} // asks for a round when the container ends
 	Log      *slog.Logger
 	AuthFile string // registry credentials, may be absent
 	// Sign is what the container is judged by while it runs; nil for its process alone.
 	Sign Sign
-	// Prepare clears away what a former container left that would be taken for the new one's word. It is called before a start, never
-	// before an adoption; nil for nothing.
+	// Prepare clears away what a former container left that would be taken for the new one's word.
+	// It is called before a start, never before an adoption; nil for nothing.
 	Prepare func() error
 
 	running *watched
@@ -65,9 +69,11 @@ type Keeper struct {
 // Running says whether the container runs. It asks nobody.
 func (k *Keeper) Running() bool { return k.running.alive() }
 
-// Ensure makes the container run, and its error says what is wrong with it, or that it is under way. While it runs and lives the engine is
-// not asked. After a failure Ensure repeats that failure without trying again until a delay has passed that doubles up to a cap: a registry
-// that is away for hours is asked twice a minute. A container that was made from another specification is kept until it can be replaced.
+// Ensure makes the container run, and its error says what is wrong with it, or that it is under
+// way. While it runs and lives the engine is not asked. After a failure Ensure repeats that failure
+// without trying again until a delay has passed that doubles up to a cap: a registry that is away
+// for hours is asked twice a minute. A container that was made from another specification is kept
+// until it can be replaced.
 func (k *Keeper) Ensure(ctx context.Context, spec container.Spec) error {
 	var trouble error
 	if k.Running() {
@@ -105,7 +111,8 @@ func (k *Keeper) renew(ctx context.Context, spec container.Spec) error {
 	return nil
 }
 
-// bury takes note of a container that has ended by itself. One that did so soon after its start is not started again at once.
+// bury takes note of a container that has ended by itself. One that did so soon after its start is
+// not started again at once.
 func (k *Keeper) bury(name string) {
 	if k.Running() || k.begun.IsZero() {
 		return
@@ -131,7 +138,8 @@ func (k *Keeper) start(ctx context.Context, spec container.Spec) error {
 			return err
 		}
 	}
-	// The image comes first, so that a container that still serves is not taken away before its successor can start.
+	// The image comes first, so that a container that still serves is not taken away before its
+	// successor can start.
 	present, err := k.Engine.HasImage(ctx, spec.Image)
 	if err != nil {
 		return err
@@ -148,10 +156,12 @@ func (k *Keeper) start(ctx context.Context, spec container.Spec) error {
 	return k.meet(ctx, spec, reason(state, found, spec))
 }
 
-// launch starts a container where the engine found this state. One that was made from the same specification and never started gets its turn,
-// however slow the disk is, unless it cannot be started. Another one is replaced, also when it has only ended: whoever removes it by force
-// has it end first, and if it was started in between, it would run on and the engine would not know it any more. One of whose end the engine
-// has not heard is replaced too: who should have told it was killed.
+// launch starts a container where the engine found this state. One that was made from the same
+// specification and never started gets its turn, however slow the disk is, unless it cannot be
+// started. Another one is replaced, also when it has only ended: whoever removes it by force has it
+// end first, and if it was started in between, it would run on and the engine would not know it any
+// more. One of whose end the engine has not heard is replaced too: who should have told it was
+// killed.
 func (k *Keeper) launch(ctx context.Context, spec container.Spec, state container.State, found bool) error {
 	if found && state.New && state.Digest == spec.Digest() {
 		if err := k.prepare(spec.Name); err != nil {
@@ -248,8 +258,8 @@ func (k *Keeper) adopt(ctx context.Context, name string, state container.State) 
 	return nil
 }
 
-// watch takes on the container's first process. The error is os.ErrProcessDone when that has ended, also when another process has been given
-// its number since.
+// watch takes on the container's first process. The error is os.ErrProcessDone when that has ended,
+// also when another process has been given its number since.
 func (k *Keeper) watch(name string, state container.State) error {
 	process, err := k.Open(state.PID)
 	if err != nil {

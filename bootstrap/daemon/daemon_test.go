@@ -181,7 +181,8 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// TestStopOfAYoungProcess stops a container right after its start, when its first process does not listen yet.
+// TestStopOfAYoungProcess stops a container right after its start, when its first process does not
+// listen yet.
 func TestStopOfAYoungProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &fakeEngine{}
@@ -245,8 +246,8 @@ func TestStopWithoutHavingStarted(t *testing.T) {
 	}
 }
 
-// TestStopAfterAStartThatFailedHalfway has given the VIP up once, and then starts a container that nobody gets to see: it may run, so the next
-// stop must look.
+// TestStopAfterAStartThatFailedHalfway has given the VIP up once, and then starts a container that
+// nobody gets to see: it may run, so the next stop must look.
 func TestStopAfterAStartThatFailedHalfway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &fakeEngine{}
@@ -278,7 +279,8 @@ func TestStopWithoutAnEngine(t *testing.T) {
 	}
 }
 
-// TestStopFindsWithoutAnEngine has a container that an earlier run left, and an engine that has never answered: its process is found and ends.
+// TestStopFindsWithoutAnEngine has a container that an earlier run left, and an engine that has
+// never answered: its process is found and ends.
 func TestStopFindsWithoutAnEngine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &fakeEngine{fail: map[string]error{"inspect": errors.New("no socket")}}

@@ -13,7 +13,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/container"
 )
 
-// fakeEngine is a FAKE: it holds one container and fails where it is told to, in ways that a real engine does only by chance.
+// fakeEngine is a FAKE: it holds one container and fails where it is told to, in ways that a real
+// engine does only by chance.
 type fakeEngine struct {
 	calls    []string
 	fail     map[string]error // by call
@@ -142,7 +143,8 @@ func (e *fakeEngine) open(pid int) (Process, error) {
 	return e.process, nil
 }
 
-// fakeProcess is a FAKE: it works whenever it is looked at, and ends on SIGTERM, unless something keeps it from that.
+// fakeProcess is a FAKE: it works whenever it is looked at, and ends on SIGTERM, unless something
+// keeps it from that.
 type fakeProcess struct {
 	end      chan struct{}
 	deaf     bool // to SIGTERM

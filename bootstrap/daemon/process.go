@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Process is a process that can be signalled without the risk of hitting another that was given its number.
+// Process is a process that can be signalled without the risk of hitting another that was given its
+// number.
 type Process interface {
 	Signal(sig syscall.Signal) error
 	// Of says whether it is a process of the container with this ID.

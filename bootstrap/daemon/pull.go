@@ -6,7 +6,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
-// UnderWay is why there is no container yet when nothing is wrong: its image is being pulled, which may take hours.
+// UnderWay is why there is no container yet when nothing is wrong: its image is being pulled, which
+// may take hours.
 type UnderWay struct{ Image string }
 
 func (u UnderWay) Error() string { return "pulls image " + u.Image }
@@ -18,7 +19,8 @@ type pull struct {
 	err    error // valid when ended is closed
 }
 
-// fetch begins a pull, whose end wakes the room. The first one is news, and so is one that succeeds; what the others say is what is wrong.
+// fetch begins a pull, whose end wakes the room. The first one is news, and so is one that
+// succeeds; what the others say is what is wrong.
 func (k *Keeper) fetch(ctx context.Context, image string) error {
 	if k.failure == nil {
 		k.Log.Info("pull image", "image", image)

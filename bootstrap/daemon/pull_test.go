@@ -32,8 +32,9 @@ func (e *slowEngine) Pull(ctx context.Context, _, _ string) error {
 	}
 }
 
-// TestPullLetsTheRoomTurn pulls for hours while a container of another specification serves: that one is looked after as if nothing was, and
-// leaves at once when it is told to, and the pull with it.
+// TestPullLetsTheRoomTurn pulls for hours while a container of another specification serves: that
+// one is looked after as if nothing was, and leaves at once when it is told to, and the pull with
+// it.
 func TestPullLetsTheRoomTurn(t *testing.T) {
 	other := keepalived
 	other.Image = "example.com/keepalived:0"
@@ -107,7 +108,8 @@ func TestPullLetsTheRoomTurn(t *testing.T) {
 	}
 }
 
-// TestEngineIsAskedSoon holds that an engine which does not answer whether an image is there is no registry that must be spared.
+// TestEngineIsAskedSoon holds that an engine which does not answer whether an image is there is no
+// registry that must be spared.
 func TestEngineIsAskedSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &fakeEngine{fail: map[string]error{"image": errors.New("no socket")}}

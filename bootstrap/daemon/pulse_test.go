@@ -95,7 +95,8 @@ func TestPulse(t *testing.T) {
 	}
 }
 
-// TestPulseCostsNothing holds that a container which lives is looked at without the engine's help, however often the room turns.
+// TestPulseCostsNothing holds that a container which lives is looked at without the engine's help,
+// however often the room turns.
 func TestPulseCostsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k, e := lives(t)
@@ -113,8 +114,9 @@ func TestPulseCostsNothing(t *testing.T) {
 	})
 }
 
-// TestPulseOfThePaused holds how soon a paused container goes on, in rounds that come once a second and when they are asked for: before others
-// take over what it speaks for. It gives its signs at any time between two rounds, and is paused at any time between two signs.
+// TestPulseOfThePaused holds how soon a paused container goes on, in rounds that come once a second
+// and when they are asked for: before others take over what it speaks for. It gives its signs at
+// any time between two rounds, and is paused at any time between two signs.
 func TestPulseOfThePaused(t *testing.T) {
 	const takeover = 2600 * time.Millisecond // after the pause, when the last advertisement came a whole interval before
 	for signs := beat / 10; signs < beat; signs += beat / 10 {
@@ -155,8 +157,9 @@ func TestPulseOfThePaused(t *testing.T) {
 	}
 }
 
-// TestPulseBesideTheRounds holds that the engine is not asked where the signs come as often as the rounds, now just before one and now just after:
-// a round that sees none is followed by one that sees two.
+// TestPulseBesideTheRounds holds that the engine is not asked where the signs come as often as the
+// rounds, now just before one and now just after: a round that sees none is followed by one that
+// sees two.
 func TestPulseBesideTheRounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &fakeEngine{}
@@ -190,7 +193,8 @@ func TestPulseBesideTheRounds(t *testing.T) {
 	})
 }
 
-// TestPulseOfUnevenRounds holds the time to the cure where a round comes a little early now and then, as a ticker's do.
+// TestPulseOfUnevenRounds holds the time to the cure where a round comes a little early now and
+// then, as a ticker's do.
 func TestPulseOfUnevenRounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k, e := lives(t)
@@ -209,8 +213,8 @@ func TestPulseOfUnevenRounds(t *testing.T) {
 	})
 }
 
-// TestPulseCountsBeats holds that time in which this program did not run either proves nothing: a machine that was suspended, or is so busy
-// that nobody gets a turn.
+// TestPulseCountsBeats holds that time in which this program did not run either proves nothing: a
+// machine that was suspended, or is so busy that nobody gets a turn.
 func TestPulseCountsBeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k, e := lives(t)
@@ -234,7 +238,8 @@ func TestPulseCountsBeats(t *testing.T) {
 	})
 }
 
-// TestPulseWithoutAnEngine holds that nothing is killed while nobody could start another one, and that the cure comes with the engine.
+// TestPulseWithoutAnEngine holds that nothing is killed while nobody could start another one, and
+// that the cure comes with the engine.
 func TestPulseWithoutAnEngine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k, e := lives(t)
@@ -267,7 +272,8 @@ func TestPulseLeavesADebuggerAlone(t *testing.T) {
 	})
 }
 
-// TestPulseOfTheNewborn gives a container that has just been started longer for its first sign than one that has lived.
+// TestPulseOfTheNewborn gives a container that has just been started longer for its first sign than
+// one that has lived.
 func TestPulseOfTheNewborn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &fakeEngine{}
@@ -321,8 +327,8 @@ func TestStopOfAContainerThatStandsStill(t *testing.T) {
 	}
 }
 
-// TestEarlyEnds holds that a container which ends soon after each start is not started in a storm, and that one which has run for a while
-// is started again at once.
+// TestEarlyEnds holds that a container which ends soon after each start is not started in a storm,
+// and that one which has run for a while is started again at once.
 func TestEarlyEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &fakeEngine{}
@@ -364,7 +370,8 @@ func TestEndsAtOnce(t *testing.T) {
 	})
 }
 
-// TestForeignContainerLeaves holds that our container is there soon after the foreign one is gone, however long that one was there.
+// TestForeignContainerLeaves holds that our container is there soon after the foreign one is gone,
+// however long that one was there.
 func TestForeignContainerLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &fakeEngine{found: true, state: container.State{Running: true, PID: 7}}
@@ -379,8 +386,8 @@ func TestForeignContainerLeaves(t *testing.T) {
 	})
 }
 
-// TestWorksSeesTheNewborn holds that the time which a process has used before the first look at it is no sign: one that has just been started
-// and is only slow keeps its time for that.
+// TestWorksSeesTheNewborn holds that the time which a process has used before the first look at it
+// is no sign: one that has just been started and is only slow keeps its time for that.
 func TestWorksSeesTheNewborn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &fakeEngine{}

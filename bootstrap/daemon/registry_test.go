@@ -15,8 +15,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
-// awayEngine is a FAKE: an engine whose registry is away until a time, which it finds out in three seconds and says in other numbers each
-// time, as podman does.
+// awayEngine is a FAKE: an engine whose registry is away until a time, which it finds out in three
+// seconds and says in other numbers each time, as podman does.
 type awayEngine struct {
 	*fakeEngine
 	until time.Time
@@ -40,7 +40,8 @@ func (e *awayEngine) Pull(ctx context.Context, ref, authFile string) error {
 	return e.fakeEngine.Pull(ctx, ref, authFile)
 }
 
-// room turns a Keeper in a loop as the bootstrap machine does, and returns its log when ctx has ended.
+// room turns a Keeper in a loop as the bootstrap machine does, and returns its log when ctx has
+// ended.
 func room(ctx context.Context, k *Keeper, wake chan struct{}, spec container.Spec) (log string, err error) {
 	var out bytes.Buffer
 	k.Log = slog.New(slog.NewTextHandler(&out, nil))
@@ -59,8 +60,8 @@ func room(ctx context.Context, k *Keeper, wake chan struct{}, spec container.Spe
 	return out.String(), err
 }
 
-// TestRegistryAwayForHours has no registry for six hours and then one, and none again for as long: few trials, three lines, one pull, and no
-// question about an image that is there.
+// TestRegistryAwayForHours has no registry for six hours and then one, and none again for as long:
+// few trials, three lines, one pull, and no question about an image that is there.
 func TestRegistryAwayForHours(t *testing.T) {
 	const hours = 6 * time.Hour
 	synctest.Test(t, func(t *testing.T) {
@@ -122,7 +123,8 @@ func before(times []time.Time, end time.Time) []time.Time {
 	return times
 }
 
-// TestStopDuringAPull ends the loop while the engine pulls: nothing waits for the pull, and being told to end is no fault.
+// TestStopDuringAPull ends the loop while the engine pulls: nothing waits for the pull, and being
+// told to end is no fault.
 func TestStopDuringAPull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &awayEngine{fakeEngine: &fakeEngine{absent: true}, until: time.Now().Add(time.Hour)}

@@ -11,18 +11,21 @@ import (
 
 const (
 	stopGrace = 10 * time.Second
-	// hears is how soon a container that hears its SIGTERM has ended, as a rule; there is no harm in being wrong.
+	// hears is how soon a container that hears its SIGTERM has ended, as a rule; there is no harm
+	// in being wrong.
 	hears = time.Second
-	// insist is how often SIGTERM is repeated. The first process of a container does not get one that comes before it listens: the kernel
-	// spares it what would end other processes. So one that has just been started would go on, and take a VIP.
+	// insist is how often SIGTERM is repeated. The first process of a container does not get one
+	// that comes before it listens: the kernel spares it what would end other processes. So one
+	// that has just been started would go on, and take a VIP.
 	insist = 50 * time.Millisecond
 )
 
-// Stop ends the container in order. SIGTERM goes straight to its first process, because the way through the engine costs tens of
-// milliseconds during which a VIP would stay. A process that is stopped or paused hears it once it goes on, so it is made to. A container
-// that does not end in time, or that nobody here has seen running, is left to the engine; while that cannot be asked, its process is looked
-// for. Stop succeeds when there is nothing to stop, and
-// costs nothing when it is called again. A pull ends too.
+// Stop ends the container in order. SIGTERM goes straight to its first process, because the way
+// through the engine costs tens of milliseconds during which a VIP would stay. A process that is
+// stopped or paused hears it once it goes on, so it is made to. A container that does not end in
+// time, or that nobody here has seen running, is left to the engine; while that cannot be asked,
+// its process is looked for. Stop succeeds when there is nothing to stop, and costs nothing when it
+// is called again. A pull ends too.
 func (k *Keeper) Stop(ctx context.Context, name string) error {
 	if k.stopped {
 		return nil
@@ -64,7 +67,8 @@ func (k *Keeper) stop(ctx context.Context, name string) error {
 	return nil
 }
 
-// end asks the container's first process to end, and says whether it has. It is false when nobody here knows that process.
+// end asks the container's first process to end, and says whether it has. It is false when nobody
+// here knows that process.
 func (k *Keeper) end(ctx context.Context, name string) bool {
 	if k.Signal(syscall.SIGTERM) != nil {
 		return false
@@ -112,8 +116,9 @@ func (k *Keeper) ends(ctx context.Context, within time.Duration) bool {
 	}
 }
 
-// thaw unpauses a container that has not heard its SIGTERM. An engine that is slow to answer is not waited for once the container has
-// ended, and what it cannot do now is asked of it again after the grace.
+// thaw unpauses a container that has not heard its SIGTERM. An engine that is slow to answer is not
+// waited for once the container has ended, and what it cannot do now is asked of it again after the
+// grace.
 func (k *Keeper) thaw(ctx context.Context, name string) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -9,8 +9,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
 )
 
-// Apply brings the machine to what is desired. It is called at every turn and does nothing when all is as it should be. A Corefile that cannot
-// be written leaves the former one in force, and CoreDNS runs by that.
+// Apply brings the machine to what is desired. It is called at every turn and does nothing when all
+// is as it should be. A Corefile that cannot be written leaves the former one in force, and CoreDNS
+// runs by that.
 func (r *Room) Apply(ctx context.Context, c corefile.Config) error {
 	changed, err := r.host.Write(corefile.Render(c))
 	if err != nil {
@@ -36,9 +37,10 @@ func (r *Room) run(ctx context.Context, c corefile.Config, changed bool) error {
 	return r.reload()
 }
 
-// reload has CoreDNS read its Corefile unless it is known to have done so. One that has just been started or adopted is told too: the
-// Corefile may have changed after it looked, and a signal before its first answer may have been lost. A reload loses no query, and a
-// Corefile that CoreDNS refuses leaves the former one in force.
+// reload has CoreDNS read its Corefile unless it is known to have done so. One that has just been
+// started or adopted is told too: the Corefile may have changed after it looked, and a signal
+// before its first answer may have been lost. A reload loses no query, and a Corefile that CoreDNS
+// refuses leaves the former one in force.
 func (r *Room) reload() error {
 	if r.read {
 		return nil
@@ -53,8 +55,8 @@ func (r *Room) reload() error {
 // Leave stops CoreDNS.
 func (r *Room) Leave(ctx context.Context) error { return r.daemon.Stop(ctx, containerName) }
 
-// tell passes the room's state on to the service manager when it changes, and READY once CoreDNS has answered. A CoreDNS that was started
-// later must answer too.
+// tell passes the room's state on to the service manager when it changes, and READY once CoreDNS
+// has answered. A CoreDNS that was started later must answer too.
 func (r *Room) tell(ctx context.Context, status string) error {
 	if !r.answered {
 		if err := r.host.Answers(ctx, Probe(r.plan)); err != nil {

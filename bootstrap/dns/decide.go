@@ -30,8 +30,9 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 	return Snapshot{Links: links, Resolvers: resolvers}, nil
 }
 
-// Decide says which Corefile should be there. Without any usable name server CoreDNS still answers the cluster's own names. It neither
-// polls its file, as it is told of a change, nor serves /health, which would hold up a reload and which nobody asks for here.
+// Decide says which Corefile should be there. Without any usable name server CoreDNS still answers
+// the cluster's own names. It neither polls its file, as it is told of a change, nor serves
+// /health, which would hold up a reload and which nobody asks for here.
 func (r *Room) Decide(s Snapshot) (corefile.Config, loop.Reasons) {
 	upstreams, why := r.upstreams(s)
 	c := corefile.Config{
@@ -49,7 +50,8 @@ func (r *Room) Decide(s Snapshot) (corefile.Config, loop.Reasons) {
 	return c, loop.Reasons{why, heard}
 }
 
-// upstreams are the name servers that this machine has: neither itself nor a VIP, which it will hold.
+// upstreams are the name servers that this machine has: neither itself nor a VIP, which it will
+// hold.
 func (r *Room) upstreams(s Snapshot) ([]netip.Addr, string) {
 	own := map[netip.Addr]bool{}
 	for _, link := range s.Links.Links {

@@ -1,5 +1,6 @@
-// Package dns runs CoreDNS on the bootstrap machine: it answers api, api-int and *.apps before any name server outside knows them,
-// and forwards the rest to the name servers that the host has learnt.
+// Package dns runs CoreDNS on the bootstrap machine: it answers api, api-int and *.apps before any
+// name server outside knows them, and forwards the rest to the name servers that the host has
+// learnt.
 package dns
 
 import (
@@ -21,7 +22,8 @@ const containerName = "onprem-coredns"
 // Host is what the room needs to know of the machine, and what it may do there.
 type Host interface {
 	Links() (addr.Snapshot, error)
-	// Resolvers are the files that may name the host's own name servers, best first; those that do not exist are left out.
+	// Resolvers are the files that may name the host's own name servers, best first; those that do
+	// not exist are left out.
 	Resolvers() ([]nameserver.Resolver, error)
 	// Write puts the Corefile in place atomically and says whether it is another one.
 	Write(config []byte) (changed bool, err error)
@@ -64,7 +66,8 @@ func New(p plan.Plan, header string, host Host, daemon Daemon, notifier Notifier
 	return &Room{plan: p, header: header, host: host, daemon: daemon, notifier: notifier}
 }
 
-// Probe is a name that this machine's CoreDNS answers for by itself: who asks for it learns whether CoreDNS works and of nothing else.
+// Probe is a name that this machine's CoreDNS answers for by itself: who asks for it learns whether
+// CoreDNS works and of nothing else.
 func Probe(p plan.Plan) string { return "api-int." + string(p.Cluster.Zone) }
 
 // Container is CoreDNS's container for the cluster of p.

@@ -199,8 +199,9 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// TestApplyTells holds that CoreDNS has the Corefile that is in place, whenever the one or the other came: it is told once it has answered,
-// as a signal that comes before may be lost, and again when there is another CoreDNS or another Corefile.
+// TestApplyTells holds that CoreDNS has the Corefile that is in place, whenever the one or the
+// other came: it is told once it has answered, as a signal that comes before may be lost, and again
+// when there is another CoreDNS or another Corefile.
 func TestApplyTells(t *testing.T) {
 	r, h, d, n := room(t, "nameserver 198.51.100.1\n")
 	for _, step := range []struct {
@@ -228,7 +229,8 @@ func TestApplyTells(t *testing.T) {
 	if n.ready != 1 {
 		t.Errorf("READY %d times", n.ready)
 	}
-	// The program is started again beside a CoreDNS that has an older Corefile: nobody told it before the end of the former program.
+	// The program is started again beside a CoreDNS that has an older Corefile: nobody told it
+	// before the end of the former program.
 	again := New(r.plan, "made by a test", h, d, n)
 	d.signals, d.running = nil, false
 	if err := turn(t, again); err != nil || h.writes != 3 || len(d.signals) != 1 {

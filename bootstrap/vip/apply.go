@@ -13,8 +13,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Apply brings the machine to what is desired. It is called at every turn and does nothing when all is as it should be. Nodes that cannot be
-// kept cost the VIP nothing now: they become peers, and are kept when that works again.
+// Apply brings the machine to what is desired. It is called at every turn and does nothing when all
+// is as it should be. Nodes that cannot be kept cost the VIP nothing now: they become peers, and
+// are kept when that works again.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
 	r.host.Hear(d.Hears)
 	if !d.Run {
@@ -24,7 +25,8 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 		return err
 	}
 	r.host.Publish(sources(d))
-	// Nodes are kept before they become peers: a peer that a restart would forget would stop hearing this machine.
+	// Nodes are kept before they become peers: a peer that a restart would forget would stop
+	// hearing this machine.
 	kept := r.keep(d.Nodes)
 	if err := r.host.Start(names(d.Config)); err != nil { // before it shows, too: a restart that has forgotten it could keep it out
 		kept = errors.Join(kept, fmt.Errorf("keep which instances are started: %w", err))
@@ -32,8 +34,9 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 	return errors.Join(r.run(ctx, d), kept)
 }
 
-// end gives the VIP up: handed over, if that is wanted and as long as it takes, or else at once. The cluster is told of it when it is done: a node
-// that forgot this machine before would not tell it that it has taken over.
+// end gives the VIP up: handed over, if that is wanted and as long as it takes, or else at once.
+// The cluster is told of it when it is done: a node that forgot this machine before would not tell
+// it that it has taken over.
 func (r *Room) end(ctx context.Context, d Desired) error {
 	if d.Yield {
 		done, err := r.yield()
@@ -101,7 +104,8 @@ func idle(d Desired) string {
 	}
 }
 
-// Leave gives the VIP up: the supervisor has keepalived announce priority 0 and take the address off before anything else stops.
+// Leave gives the VIP up: the supervisor has keepalived announce priority 0 and take the address
+// off before anything else stops.
 func (r *Room) Leave(ctx context.Context) error { return r.daemon.Stop(ctx, containerName) }
 
 // tell passes the room's state on to the service manager when it changes, and READY once.
@@ -119,7 +123,8 @@ func (r *Room) tell(ready bool, status string) error {
 	return r.notifier.Ready()
 }
 
-// elected is true once every instance has left INIT: keepalived has opened its sockets and takes part.
+// elected is true once every instance has left INIT: keepalived has opened its sockets and takes
+// part.
 func elected(c keepalived.Config, s supervised.Status) bool {
 	for _, inst := range c.Instances {
 		if state, ok := s.Instances[string(inst.Name)]; !ok || state.State == supervised.Init {

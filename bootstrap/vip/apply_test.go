@@ -87,7 +87,8 @@ func TestApplyRelease(t *testing.T) {
 	if d.stops != 1 || n.ready != 1 || n.status[len(n.status)-1] != "the API VIP is not held here" {
 		t.Errorf("stops %d, ready %d, status %q", d.stops, n.ready, n.status)
 	}
-	// K-35: it comes back. K-36: from a master that has it, by its priority, which nothing keeps from counting.
+	// K-35: it comes back. K-36: from a master that has it, by its priority, which nothing keeps
+	// from counting.
 	h.verdict, h.nodes = &hold, []addr.Node{master("m0", "192.0.2.11")}
 	before := len(d.ensured)
 	if err := turn(t, r); err != nil {
@@ -203,7 +204,8 @@ func TestContainer(t *testing.T) {
 	}
 }
 
-// TestApplyKeepsTrying: nodes that cannot be kept become peers all the same, keepalived runs, and they are kept as soon as that works.
+// TestApplyKeepsTrying: nodes that cannot be kept become peers all the same, keepalived runs, and
+// they are kept as soon as that works.
 func TestApplyKeepsTrying(t *testing.T) {
 	r, h, d, n := room(t, nil)
 	h.forgets, h.status, h.nodes = true, elect(supervised.Backup), []addr.Node{master("m0", "192.0.2.11")}

@@ -17,16 +17,17 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
-// The pace of the questions. The verdict that nobody has a VIP takes the kernel 3 s. It must be there before keepalived, which listens for
-// 3.7 s first, has the VIP: a holder who answers in time is in time.
+// The pace of the questions. The verdict that nobody has a VIP takes the kernel 3 s. It must be
+// there before keepalived, which listens for 3.7 s first, has the VIP: a holder who answers in time
+// is in time.
 const (
 	askFirst = 20 * time.Millisecond  // after the first question: on a network at rest a holder answers in a fraction of it
 	askSoon  = 100 * time.Millisecond // while a verdict is on its way
 	askSlow  = time.Second            // when there is one, or there is nowhere to ask; keepalived listens for longer than two of them
 )
 
-// patience is how long an answer is waited for. The kernel has its verdict sooner, but has none at all where it asks nobody: on a link without
-// ARP, or beside an entry that a person made.
+// patience is how long an answer is waited for. The kernel has its verdict sooner, but has none at
+// all where it asks nobody: on a link without ARP, or beside an entry that a person made.
 const patience = 5 * time.Second
 
 // Network is what a claim needs of the machine's network. No call waits for another host.
@@ -48,16 +49,21 @@ type Claim struct {
 // Stranger is a host that answers for a VIP before any host of this cluster can.
 type Stranger struct{ Link, MAC string }
 
-// Claims finds out whether API VIPs are still free. Until a VIP has been on this machine once, no other host of the cluster can have
-// it: they get their configuration through it. So whoever answers for it before that is a stranger, who knows nothing of our election and
-// would hold the address beside us. A claim ends when the VIP is on this machine. It is then settled for good, also for later starts and after
-// a reboot: from there on the election decides, and another holder is one of us. That nobody answers says how it is now: keepalived may have
-// to wait for its image for hours, and somebody may come in between, so the asking goes on, which costs one packet a second.
+// Claims finds out whether API VIPs are still free. Until a VIP has been on this machine once, no
+// other host of the cluster can have it: they get their configuration through it. So whoever
+// answers for it before that is a stranger, who knows nothing of our election and would hold the
+// address beside us. A claim ends when the VIP is on this machine. It is then settled for good,
+// also for later starts and after a reboot: from there on the election decides, and another holder
+// is one of us. That nobody answers says how it is now: keepalived may have to wait for its image
+// for hours, and somebody may come in between, so the asking goes on, which costs one packet a
+// second.
 //
-// A VIP that is in no network of this machine cannot be asked for, and counts as free. That a holder has left is known 23 to 55 s later, as
-// the kernel trusts an answer for up to 45 s before it asks again. A router that answers for every address of its network (proxy ARP on one
-// link) is known by its hardware address when it is the gateway of that link; that such a gateway holds the VIP itself cannot be seen. Of any
-// other router a person must say that it holds nothing: a VIP that is assumed to be free is not asked for.
+// A VIP that is in no network of this machine cannot be asked for, and counts as free. That a
+// holder has left is known 23 to 55 s later, as the kernel trusts an answer for up to 45 s before
+// it asks again. A router that answers for every address of its network (proxy ARP on one link) is
+// known by its hardware address when it is the gateway of that link; that such a gateway holds the
+// VIP itself cannot be seen. Of any other router a person must say that it holds nothing: a VIP
+// that is assumed to be free is not asked for.
 type Claims struct {
 	vips     []netip.Addr // every one of the cluster
 	assumed  []netip.Addr // free, whoever answers
@@ -83,8 +89,8 @@ type question struct {
 	free  bool      // nobody has answered in time
 }
 
-// NewClaims makes claims for the VIPs of p that this machine holds first, but for those that an earlier run has settled. Those that are assumed to be free are not asked
-// for.
+// NewClaims makes claims for the VIPs of p that this machine holds first, but for those that an
+// earlier run has settled. Those that are assumed to be free are not asked for.
 func NewClaims(p plan.Plan, settled, assumed []netip.Addr, network Network, remember func(settled []netip.Addr) error, wake chan<- struct{}) *Claims {
 	open := slices.DeleteFunc(election.Addresses(p, role.Bootstrap), func(vip netip.Addr) bool {
 		return slices.Contains(settled, vip)
@@ -95,8 +101,9 @@ func NewClaims(p plan.Plan, settled, assumed []netip.Addr, network Network, reme
 	}
 }
 
-// Now are the claims that are not settled. At first it waits for an answer for as long as one takes as a rule, so that keepalived is as a
-// rule not started beside a stranger. A later answer is in time too, as keepalived listens before it speaks.
+// Now are the claims that are not settled. At first it waits for an answer for as long as one takes
+// as a rule, so that keepalived is as a rule not started beside a stranger. A later answer is in
+// time too, as keepalived listens before it speaks.
 func (c *Claims) Now(ctx context.Context) (map[netip.Addr]Claim, error) {
 	select {
 	case <-c.looked:
@@ -106,7 +113,8 @@ func (c *Claims) Now(ctx context.Context) (map[netip.Addr]Claim, error) {
 	}
 }
 
-// Run asks until every claim is settled, and ends with ctx. It fails when it cannot ask or remember, and can then be run again.
+// Run asks until every claim is settled, and ends with ctx. It fails when it cannot ask or
+// remember, and can then be run again.
 func (c *Claims) Run(ctx context.Context) error {
 	for {
 		pace, err := c.look()
@@ -229,9 +237,10 @@ func (c *Claims) ask(vip netip.Addr, link string, links addr.Snapshot) (verdict,
 	}
 }
 
-// answers says whether who has answered is a gateway of its link, which answers for others as well: one that is not yet known is asked for.
-// A gateway that has the VIP for its own address holds it. One that cannot be asked, as when this machine has no address of its family yet, is
-// not known, and that is all.
+// answers says whether who has answered is a gateway of its link, which answers for others as well:
+// one that is not yet known is asked for. A gateway that has the VIP for its own address holds it.
+// One that cannot be asked, as when this machine has no address of its family yet, is not known,
+// and that is all.
 func (c *Claims) answers(vip netip.Addr, stranger Stranger, links addr.Snapshot) verdict {
 	for _, gateway := range gateways(links, stranger.Link) {
 		if gateway == vip {

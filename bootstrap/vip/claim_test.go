@@ -15,7 +15,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// fakeNetwork is a FAKE of a network and of the kernel's way to ask in it: who holds addresses, and what was known before anybody asked.
+// fakeNetwork is a FAKE of a network and of the kernel's way to ask in it: who holds addresses, and
+// what was known before anybody asked.
 type fakeNetwork struct {
 	links   addr.Snapshot
 	holders map[string]string         // MAC by address
@@ -101,7 +102,8 @@ func claim(t *testing.T, change func(*spec.Cluster), settled ...string) *claims 
 	return c
 }
 
-// begin runs it until the end of the test, again after each failure, as a program does with its watchers.
+// begin runs it until the end of the test, again after each failure, as a program does with its
+// watchers.
 func (c *claims) begin() {
 	ctx, cancel := context.WithCancel(c.t.Context())
 	done := make(chan struct{})
@@ -131,7 +133,8 @@ func (c *claims) after(d time.Duration) {
 	})
 }
 
-// want compares the claims, written as "VIP MAC" for a holder and "VIP ?" while nobody knows, and what is settled.
+// want compares the claims, written as "VIP MAC" for a holder and "VIP ?" while nobody knows, and
+// what is settled.
 func (c *claims) want(what string, open []string, settled ...string) {
 	c.t.Helper()
 	var claims map[netip.Addr]Claim
@@ -204,7 +207,8 @@ func TestClaimFree(t *testing.T) {
 	})
 }
 
-// TestClaimNobodyCanBeAsked has a kernel that asks nobody and never says so: on a link without ARP, or beside an entry that a person made.
+// TestClaimNobodyCanBeAsked has a kernel that asks nobody and never says so: on a link without ARP,
+// or beside an entry that a person made.
 func TestClaimNobodyCanBeAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := claim(t, nil)
@@ -229,7 +233,8 @@ func gatewayed() addr.Snapshot {
 	return s
 }
 
-// TestClaimRouter has a gateway that answers for every address, and others that must not be taken for one.
+// TestClaimRouter has a gateway that answers for every address, and others that must not be taken
+// for one.
 func TestClaimRouter(t *testing.T) {
 	const router = "02:00:5e:00:53:01"
 	for _, tt := range []struct {
@@ -262,7 +267,8 @@ func TestClaimRouter(t *testing.T) {
 	}
 }
 
-// TestClaimAssumed asks for nothing that a person has said to be free, and settles it like any other.
+// TestClaimAssumed asks for nothing that a person has said to be free, and settles it like any
+// other.
 func TestClaimAssumed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := claim(t, dual)
@@ -305,7 +311,8 @@ func TestClaimTaken(t *testing.T) {
 	})
 }
 
-// TestClaimLateAnswer has a holder who answers the third question only: the room is woken while keepalived still listens.
+// TestClaimLateAnswer has a holder who answers the third question only: the room is woken while
+// keepalived still listens.
 func TestClaimLateAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := claim(t, nil)
@@ -321,7 +328,8 @@ func TestClaimLateAnswer(t *testing.T) {
 	})
 }
 
-// TestClaimOwn adopts a VIP that is on this machine, whoever answers elsewhere, and asks for none that an earlier run has settled.
+// TestClaimOwn adopts a VIP that is on this machine, whoever answers elsewhere, and asks for none
+// that an earlier run has settled.
 func TestClaimOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := claim(t, dual, six)
@@ -334,7 +342,8 @@ func TestClaimOwn(t *testing.T) {
 	})
 }
 
-// TestClaimKnown has entries from before: a holder counts until the kernel has asked anew, an absence does not count at all.
+// TestClaimKnown has entries from before: a holder counts until the kernel has asked anew, an
+// absence does not count at all.
 func TestClaimKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := claim(t, dual)
@@ -348,7 +357,8 @@ func TestClaimKnown(t *testing.T) {
 	})
 }
 
-// TestClaimNowhereToAsk waits for an address and for a link, and takes no answer from the other side of a router.
+// TestClaimNowhereToAsk waits for an address and for a link, and takes no answer from the other
+// side of a router.
 func TestClaimNowhereToAsk(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -407,7 +417,8 @@ func TestClaimAsksAnew(t *testing.T) {
 	}
 }
 
-// TestClaimFaults holds that what fails for one VIP, or cannot be remembered, leaves the other one alone, and is made good in the end.
+// TestClaimFaults holds that what fails for one VIP, or cannot be remembered, leaves the other one
+// alone, and is made good in the end.
 func TestClaimFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := claim(t, dual)
@@ -426,7 +437,8 @@ func TestClaimFaults(t *testing.T) {
 	})
 }
 
-// TestClaimFirstLook holds that nobody is told anything before the first look, and that a free VIP is not kept waiting.
+// TestClaimFirstLook holds that nobody is told anything before the first look, and that a free VIP
+// is not kept waiting.
 func TestClaimFirstLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := claim(t, nil)

@@ -64,11 +64,12 @@ func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
 
 // Decide says what should be on the machine, and why, one reason a fact.
 //
-// Nodes are never forgotten altogether: an API that lists none, or has not spoken since this program started, does not make the nodes
-// that run keepalived vanish, and back in multicast none of them would hear this machine.
+// Nodes are never forgotten altogether: an API that lists none, or has not spoken since this
+// program started, does not make the nodes that run keepalived vanish, and back in multicast none
+// of them would hear this machine.
 //
-// A VIP that a stranger holds is left to him: keepalived's announcements would take his connections away, and he would take ours. The
-// other VIP does not suffer from it.
+// A VIP that a stranger holds is left to him: keepalived's announcements would take his connections
+// away, and he would take ours. The other VIP does not suffer from it.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	if len(s.Nodes) > 0 {
 		r.past.Note(r.nodes, s.Nodes, s.At)

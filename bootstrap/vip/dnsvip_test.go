@@ -13,7 +13,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// TestDNSVIP holds that the bootstrap machine holds the DNS VIP first, in an election of its own, as clusters had it, and gives it up with the API's.
+// TestDNSVIP holds that the bootstrap machine holds the DNS VIP first, in an election of its own,
+// as clusters had it, and gives it up with the API's.
 func TestDNSVIP(t *testing.T) {
 	r, _, _, _ := room(t, func(c *spec.Cluster) { c.Name, c.DNSVIP, c.Timing = "cnf10", ip("192.0.2.7"), vrrp.ProfileCompat })
 	seen := Snapshot{At: time.Now(), Links: links(host...), Nodes: []addr.Node{master("m0", "192.0.2.11")}, Verdict: hold}

@@ -18,9 +18,10 @@ func on(name string, prefixes ...string) addr.Snapshot {
 	return s
 }
 
-// TestInstanceFollowsItsAddress holds K-11 and K-12: the interface is put into a bridge under a keepalived that holds the VIP, while the API
-// says nothing. The next round already proposes the bridge; nothing waits for the API, which may be away because of that very move. While the
-// address is nowhere, the instance stays for a bounded time and then goes.
+// TestInstanceFollowsItsAddress holds K-11 and K-12: the interface is put into a bridge under a
+// keepalived that holds the VIP, while the API says nothing. The next round already proposes the
+// bridge; nothing waits for the API, which may be away because of that very move. While the address
+// is nowhere, the instance stays for a bounded time and then goes.
 func TestInstanceFollowsItsAddress(t *testing.T) {
 	r, h, d, _ := room(t, nil)
 	now := time.Now()

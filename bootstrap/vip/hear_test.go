@@ -16,8 +16,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// TestRefuse holds that beside a router with its ID the API VIP is not held for the first time where that is asked for, that the machine listens first and
-// says why it waits, and that what has been started once starts again whatever is heard.
+// TestRefuse holds that beside a router with its ID the API VIP is not held for the first time
+// where that is asked for, that the machine listens first and says why it waits, and that what has
+// been started once starts again whatever is heard.
 func TestRefuse(t *testing.T) {
 	r, h, d, n := room(t, func(c *spec.Cluster) { c.OnClash = clash.Refuse })
 	at := time.Unix(1000, 0)
@@ -64,7 +65,8 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestForgetful holds that a machine which cannot write down that it starts holds the VIP all the same, and says so.
+// TestForgetful holds that a machine which cannot write down that it starts holds the VIP all the
+// same, and says so.
 func TestForgetful(t *testing.T) {
 	r, h, d, _ := room(t, nil)
 	h.status, h.forgetful = elect(supervised.Backup), true

@@ -8,8 +8,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
-// Heirs are the addresses at which control plane nodes would serve the API VIPs, sorted by VIP. There are none as long as one VIP would be nobody's:
-// this machine gives up all of them or none, and nodes that are too few to elect a holder take no part.
+// Heirs are the addresses at which control plane nodes would serve the API VIPs, sorted by VIP.
+// There are none as long as one VIP would be nobody's: this machine gives up all of them or none,
+// and nodes that are too few to elect a holder take no part.
 func Heirs(p plan.Plan, nodes []addr.Node) []netip.Addr {
 	var heirs []netip.Addr
 	for _, vip := range p.VIPs.API {

@@ -10,8 +10,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// TestHeirs holds who could take the VIPs over: of each family, never a VIP, and nobody while the nodes are too few to elect a holder of each VIP.
-// A control plane node alone takes no part, and its ready API is no reason to leave.
+// TestHeirs holds who could take the VIPs over: of each family, never a VIP, and nobody while the
+// nodes are too few to elect a holder of each VIP. A control plane node alone takes no part, and
+// its ready API is no reason to leave.
 func TestHeirs(t *testing.T) {
 	m := func(i int, families string) addr.Node {
 		node := addr.Node{Name: fmt.Sprintf("m%d", i)}

@@ -7,8 +7,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 )
 
-// TestLapse holds that the bootstrap machine goes on speaking to a control plane node whose object loses its address for a moment (K-16): the node
-// listens there all the while, and would take the VIP. One that is deleted is no peer any more.
+// TestLapse holds that the bootstrap machine goes on speaking to a control plane node whose object
+// loses its address for a moment (K-16): the node listens there all the while, and would take the
+// VIP. One that is deleted is no peer any more.
 func TestLapse(t *testing.T) {
 	r, h, _, _ := room(t, nil)
 	at := time.Unix(1000, 0)

@@ -11,9 +11,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// TestEveryNumberOfNodes holds K-20 over topologies, families and numbers of nodes: a bootstrap machine holds every VIP from the first moment
-// on and speaks to each node that is known, one or many, and never to a dummy. An installation with an arbiter or two nodes has a single
-// Node for long; "two backends or nothing" left the VIP to nobody.
+// TestEveryNumberOfNodes holds K-20 over topologies, families and numbers of nodes: a bootstrap
+// machine holds every VIP from the first moment on and speaks to each node that is known, one or
+// many, and never to a dummy. An installation with an arbiter or two nodes has a single Node for
+// long; "two backends or nothing" left the VIP to nobody.
 func TestEveryNumberOfNodes(t *testing.T) {
 	families := map[string]func(*spec.Cluster){
 		"IPv4": func(*spec.Cluster) {},

@@ -9,8 +9,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// TestModeReachesEveryInstance holds K-09 and K-10: the mode is one value of the cluster. Every instance is of it, with and without known
-// nodes, as the nodes are; a second VIP was once left in the other mode, and the bootstrap machine in a mode of its own.
+// TestModeReachesEveryInstance holds K-09 and K-10: the mode is one value of the cluster. Every
+// instance is of it, with and without known nodes, as the nodes are; a second VIP was once left in
+// the other mode, and the bootstrap machine in a mode of its own.
 func TestModeReachesEveryInstance(t *testing.T) {
 	for _, mode := range []spec.Mode{spec.Unicast, spec.Multicast} {
 		for _, nodes := range [][]addr.Node{nil, {master("m0", "192.0.2.11", "2001:db8::11")}} {

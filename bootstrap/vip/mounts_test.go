@@ -10,8 +10,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// TestMountsOfWhatChanges holds P-07: a file that is replaced by a rename stays the old one in a container that has it bound by itself. So what
-// is written while the container runs is bound by its directory, and a single file only where it cannot be written from inside.
+// TestMountsOfWhatChanges holds P-07: a file that is replaced by a rename stays the old one in a
+// container that has it bound by itself. So what is written while the container runs is bound by
+// its directory, and a single file only where it cannot be written from inside.
 func TestMountsOfWhatChanges(t *testing.T) {
 	var directories []string
 	for _, m := range Container(compile(t, dual)).Mounts {
@@ -39,8 +40,9 @@ func TestOwnRun(t *testing.T) {
 	}
 }
 
-// TestWaitsForWhoBegins holds that keepalived is asked to wait longer for who takes over, within what the room gives it, where all nodes tell it that they
-// have: one of another make would have the VIP too for so long.
+// TestWaitsForWhoBegins holds that keepalived is asked to wait longer for who takes over, within
+// what the room gives it, where all nodes tell it that they have: one of another make would have
+// the VIP too for so long.
 func TestWaitsForWhoBegins(t *testing.T) {
 	for profile, want := range map[string]bool{vrrp.ProfileLan: true, vrrp.ProfileVM: true, vrrp.ProfileCompat: false} {
 		command := Container(compile(t, func(c *spec.Cluster) { c.Timing = profile })).Command
@@ -50,8 +52,9 @@ func TestWaitsForWhoBegins(t *testing.T) {
 	}
 }
 
-// TestLeavesAtOnce holds that the bootstrap machine's keepalived does not wait for anybody when it is to end: the room has had it yield before, where
-// there is somebody to yield to, and the machine may be on its way down.
+// TestLeavesAtOnce holds that the bootstrap machine's keepalived does not wait for anybody when it
+// is to end: the room has had it yield before, where there is somebody to yield to, and the machine
+// may be on its way down.
 func TestLeavesAtOnce(t *testing.T) {
 	if command := Container(compile(t, dual)).Command; slices.Contains(command, "--yield-on-term") {
 		t.Errorf("it runs %q", command)

@@ -13,7 +13,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 )
 
-// NoticeEvery is how often the notice's number changes: a standing one says that the machine is gone.
+// NoticeEvery is how often the notice's number changes: a standing one says that the machine is
+// gone.
 const NoticeEvery = 30 * time.Second
 
 // noticeRetry paces what the API does not take: it may not run yet, or not have the namespace.
@@ -24,8 +25,9 @@ type Board interface {
 	Put(ctx context.Context, data map[string]string) error
 }
 
-// Notice keeps what the cluster reads of this machine as it should be. It costs the VIP nothing when the API does not take it: the control plane
-// nodes then hear of this machine by its adverts only, and it does not hear them.
+// Notice keeps what the cluster reads of this machine as it should be. It costs the VIP nothing
+// when the API does not take it: the control plane nodes then hear of this machine by its adverts
+// only, and it does not hear them.
 type Notice struct {
 	board Board
 	now   func() time.Time
@@ -42,8 +44,8 @@ func NewNotice(board Board, now func() time.Time, log *slog.Logger) *Notice {
 	return &Notice{board: board, now: now, log: log, wake: loop.NewWake()}
 }
 
-// Want says which addresses the notice should have. None says that this machine has left, to nodes that join later too: the notice stays, and does
-// not change any more. It does not wait.
+// Want says which addresses the notice should have. None says that this machine has left, to nodes
+// that join later too: the notice stays, and does not change any more. It does not wait.
 func (n *Notice) Want(addresses []netip.Addr) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -54,7 +56,8 @@ func (n *Notice) Want(addresses []netip.Addr) {
 	loop.Wake(n.wake)
 }
 
-// Run keeps the notice until ctx ends, and leaves it as it is then: a machine that only restarts this program is still there.
+// Run keeps the notice until ctx ends, and leaves it as it is then: a machine that only restarts
+// this program is still there.
 func (n *Notice) Run(ctx context.Context) error {
 	var said loop.News
 	for {

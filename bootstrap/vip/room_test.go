@@ -265,8 +265,8 @@ func TestDecideNumbers(t *testing.T) {
 	}
 }
 
-// TestDecideProfiles holds what clusters of ours alone depend on: one version for both families, no password, the profile's adverts, and a priority
-// above all that their nodes can reach.
+// TestDecideProfiles holds what clusters of ours alone depend on: one version for both families, no
+// password, the profile's adverts, and a priority above all that their nodes can reach.
 func TestDecideProfiles(t *testing.T) {
 	for _, profile := range []string{vrrp.ProfileLan, vrrp.ProfileVM} {
 		p := compile(t, func(c *spec.Cluster) { dual(c); c.Timing = profile })
@@ -283,7 +283,8 @@ func TestDecideProfiles(t *testing.T) {
 	}
 }
 
-// TestDecideRidesOverAnAddressThatIsReplaced: a DHCP client removes the old address first. Each VIP has its own gap.
+// TestDecideRidesOverAnAddressThatIsReplaced: a DHCP client removes the old address first. Each VIP
+// has its own gap.
 func TestDecideRidesOverAnAddressThatIsReplaced(t *testing.T) {
 	r, _, _, _ := room(t, dual)
 	at := time.Now()
@@ -309,8 +310,9 @@ func TestDecideRidesOverAnAddressThatIsReplaced(t *testing.T) {
 	}
 }
 
-// TestDecideMovesWithoutTheAPI holds K-12: the machine's address moves to a bridge while the API is away, which a broken network alone can
-// be the reason of. The VIP follows at once, with the peers that were known, and is dropped in time when there is nowhere to follow to.
+// TestDecideMovesWithoutTheAPI holds K-12: the machine's address moves to a bridge while the API is
+// away, which a broken network alone can be the reason of. The VIP follows at once, with the peers
+// that were known, and is dropped in time when there is nowhere to follow to.
 func TestDecideMovesWithoutTheAPI(t *testing.T) {
 	r, _, _, _ := room(t, nil)
 	away := release.Verdict{Hold: true, Why: "the local API is gone, which may be a restart"}
@@ -341,7 +343,8 @@ func TestDecideMovesWithoutTheAPI(t *testing.T) {
 	}
 }
 
-// TestDecideNeverForgetsAllNodes: back in multicast, no node that runs keepalived would hear this machine.
+// TestDecideNeverForgetsAllNodes: back in multicast, no node that runs keepalived would hear this
+// machine.
 func TestDecideNeverForgetsAllNodes(t *testing.T) {
 	kept := []addr.Node{master("m0", "192.0.2.11")}
 	r, h, _, _ := room(t, nil)

@@ -22,7 +22,8 @@ import (
 // slowest is the longest that a command to the container engine takes here.
 const slowest = 15 * time.Second
 
-// slowDaemon is a FAKE container engine that takes its time for each command and fails now and then.
+// slowDaemon is a FAKE container engine that takes its time for each command and fails now and
+// then.
 type slowDaemon struct {
 	random   *rand.Rand
 	runs     atomic.Bool
@@ -65,8 +66,8 @@ func (h watchedHost) Verdict(ctx context.Context) (release.Verdict, error) {
 	return h.watch.Verdict(ctx)
 }
 
-// drive turns the real Watch, Room and loop in virtual time, while the API does what the flips say, and returns the daemon and the last verdict
-// once every command has had its time.
+// drive turns the real Watch, Room and loop in virtual time, while the API does what the flips say,
+// and returns the daemon and the last verdict once every command has had its time.
 func drive(t *testing.T, p plan.Plan, seed uint64, flips []time.Duration) (d *slowDaemon, last release.Verdict) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -111,8 +112,9 @@ func (f flipped) API(context.Context) health.API {
 func (flipped) Ironic(context.Context) bool       { return false }
 func (flipped) Heir(context.Context) release.Heir { return release.NoHeir }
 
-// TestCommandsAreSerialised holds K-38: whatever the verdicts do while a command is at work, commands never overlap, and what stands in the end
-// is the last verdict. keepalived is not asked to reload while it stops, and nothing waits for a time that was guessed.
+// TestCommandsAreSerialised holds K-38: whatever the verdicts do while a command is at work,
+// commands never overlap, and what stands in the end is the last verdict. keepalived is not asked
+// to reload while it stops, and nothing waits for a time that was guessed.
 func TestCommandsAreSerialised(t *testing.T) {
 	p, random := compile(t, nil), rand.New(rand.NewPCG(38, 38))
 	ends := map[bool]int{}

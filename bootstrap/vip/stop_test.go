@@ -16,8 +16,8 @@ import (
 
 const never = time.Duration(-1)
 
-// TestStopMatrix holds, for every pair of what the API and Ironic can be, how long after the fault the VIP is given up, through the real
-// probes. The fault comes half a second before the next look.
+// TestStopMatrix holds, for every pair of what the API and Ironic can be, how long after the fault
+// the VIP is given up, through the real probes. The fault comes half a second before the next look.
 func TestStopMatrix(t *testing.T) {
 	for _, tt := range []struct {
 		scar                string
@@ -129,7 +129,8 @@ func TestStopStories(t *testing.T) {
 	}
 }
 
-// TestStopReadyDoesNotWaitForIronic holds that a ready API ends a look at once, though Ironic was asked beside it and hangs.
+// TestStopReadyDoesNotWaitForIronic holds that a ready API ends a look at once, though Ironic was
+// asked beside it and hangs.
 func TestStopReadyDoesNotWaitForIronic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, false)
@@ -153,7 +154,8 @@ func TestStopReadyDoesNotWaitForIronic(t *testing.T) {
 	})
 }
 
-// TestStopAsksLittle holds what hours of a ready API cost: one connection, one question a second, and nothing of Ironic.
+// TestStopAsksLittle holds what hours of a ready API cost: one connection, one question a second,
+// and nothing of Ironic.
 func TestStopAsksLittle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, false)
@@ -179,8 +181,8 @@ func TestStopAsksLittle(t *testing.T) {
 	})
 }
 
-// TestStopKeepsThePlansWord holds what the plan promises of the bootstrap machine's API, whenever between two looks the fault comes; K-34: a
-// master has the VIP within 15 s.
+// TestStopKeepsThePlansWord holds what the plan promises of the bootstrap machine's API, whenever
+// between two looks the fault comes; K-34: a master has the VIP within 15 s.
 func TestStopKeepsThePlansWord(t *testing.T) {
 	p := compile(t, nil)
 	for _, tt := range []struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/release"
 )
 
-// Prober looks at what the VIP is held for. All calls are bounded in time by themselves, end at once with their context, and may be made
-// side by side.
+// Prober looks at what the VIP is held for. All calls are bounded in time by themselves, end at
+// once with their context, and may be made side by side.
 type Prober interface {
 	API(ctx context.Context) health.API
 	Ironic(ctx context.Context) bool
@@ -41,7 +41,8 @@ func NewWatch(state release.State, prober Prober, remember func(release.Memory) 
 	}
 }
 
-// Verdict is the last word. Before the first it waits for it: to hold the VIP and to have given it up are equally wrong then.
+// Verdict is the last word. Before the first it waits for it: to hold the VIP and to have given it
+// up are equally wrong then.
 func (w *Watch) Verdict(ctx context.Context) (release.Verdict, error) {
 	select {
 	case <-w.looked:
@@ -51,7 +52,8 @@ func (w *Watch) Verdict(ctx context.Context) (release.Verdict, error) {
 	}
 }
 
-// Run looks at the pace of health.BootstrapAPI until the context ends. It fails when it cannot remember what it saw, and can then be run again.
+// Run looks at the pace of health.BootstrapAPI until the context ends. It fails when it cannot
+// remember what it saw, and can then be run again.
 func (w *Watch) Run(ctx context.Context) error {
 	ticker := time.NewTicker(health.BootstrapAPI().Interval)
 	defer ticker.Stop()
@@ -82,7 +84,8 @@ func (w *Watch) Run(ctx context.Context) error {
 	}
 }
 
-// look asks the API, and what else the decision depends on now: once the VIP has been given up, only the API brings it back.
+// look asks the API, and what else the decision depends on now: once the VIP has been given up,
+// only the API brings it back.
 func (w *Watch) look(ctx context.Context) (l release.Observation) {
 	if w.state.Released() {
 		l.API = w.prober.API(ctx)
@@ -93,8 +96,9 @@ func (w *Watch) look(ctx context.Context) (l release.Observation) {
 	return l
 }
 
-// weigh asks the API. A ready one answers in milliseconds, and Ironic is left alone; once an answer is late or bad, Ironic is asked beside
-// it, so that two servers that hang cost one timeout, and a ready API is never kept waiting for an Ironic that hangs.
+// weigh asks the API. A ready one answers in milliseconds, and Ironic is left alone; once an answer
+// is late or bad, Ironic is asked beside it, so that two servers that hang cost one timeout, and a
+// ready API is never kept waiting for an Ironic that hangs.
 func (w *Watch) weigh(ctx context.Context) (l release.Observation) {
 	var asked sync.WaitGroup
 	defer asked.Wait()

@@ -130,7 +130,8 @@ func TestWatchFirstVerdict(t *testing.T) {
 	})
 }
 
-// TestWatchRememberFails holds that a full disk costs no verdict, that the state goes on where it was, and that it is kept in the end.
+// TestWatchRememberFails holds that a full disk costs no verdict, that the state goes on where it
+// was, and that it is kept in the end.
 func TestWatchRememberFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &prober{api: readyUntil(time.Hour), start: time.Now()}

@@ -130,8 +130,9 @@ type world struct {
 	ironic  *probe.HTTP
 }
 
-// newWorld is one in which the API of this machine is ready, Ironic is down, and so is the master. doubted gives the master a certificate
-// that does not count here. It belongs to the bubble of virtual time that it is called in.
+// newWorld is one in which the API of this machine is ready, Ironic is down, and so is the master.
+// doubted gives the master a certificate that does not count here. It belongs to the bubble of
+// virtual time that it is called in.
 func newWorld(t *testing.T, doubted bool) *world {
 	t.Helper()
 	cert, pool := certificate(t)
@@ -208,7 +209,8 @@ type event struct {
 	hold bool
 }
 
-// watched runs the real Watch on a world until ctx ends, and returns what its verdicts said, from the first on.
+// watched runs the real Watch on a world until ctx ends, and returns what its verdicts said, from
+// the first on.
 func watched(t *testing.T, w *world, from release.State, within time.Duration, script func()) []event {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), within)

@@ -8,13 +8,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// yieldBound is how long the supervisor may take to leave in order. It has a bound of its own, one master-down time and a margin, or vrrp.Standing; one
-// that takes longer does nothing any more.
+// yieldBound is how long the supervisor may take to leave in order. It has a bound of its own, one
+// master-down time and a margin, or vrrp.Standing; one that takes longer does nothing any more.
 const yieldBound = 10 * time.Second
 
-// yield asks keepalived to hand the VIP over and says whether that is done: it goes on holding the VIP, below every control plane node, until
-// one of them is heard that has taken it. One that lists this machine among its peers is; of today's nodes none does, and then the VIP leaves by
-// priority 0 as soon as one of them must have taken it.
+// yield asks keepalived to hand the VIP over and says whether that is done: it goes on holding the
+// VIP, below every control plane node, until one of them is heard that has taken it. One that lists
+// this machine among its peers is; of today's nodes none does, and then the VIP leaves by priority
+// 0 as soon as one of them must have taken it.
 func (r *Room) yield() (done bool, err error) {
 	now := r.now()
 	if r.yields.IsZero() {
@@ -39,7 +40,8 @@ func (r *Room) stay() error {
 	return nil
 }
 
-// sources are the addresses under which this machine speaks to its peers: what they must list to hear from it, and it from them.
+// sources are the addresses under which this machine speaks to its peers: what they must list to
+// hear from it, and it from them.
 func sources(d Desired) []netip.Addr {
 	var own []netip.Addr
 	for _, inst := range d.Config.Instances {

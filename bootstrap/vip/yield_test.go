@@ -20,8 +20,8 @@ import (
 
 var yielding = release.Verdict{Yield: true, Why: "the local API announces its shutdown and a master is ready"}
 
-// TestYield hands the VIP over and takes it back: the container runs until the supervisor says that it has left, and the cluster knows of this
-// machine until then.
+// TestYield hands the VIP over and takes it back: the container runs until the supervisor says that
+// it has left, and the cluster knows of this machine until then.
 func TestYield(t *testing.T) {
 	asked := func(pid int, leaving supervised.Leaving) supervised.Status {
 		s := elect(supervised.Master)
@@ -92,7 +92,8 @@ func (b *fakeBoard) Put(_ context.Context, data map[string]string) error {
 	return b.fail
 }
 
-// TestNotice publishes, beats, waits for an API that is away, follows the address, and takes everything away at the end.
+// TestNotice publishes, beats, waits for an API that is away, follows the address, and takes
+// everything away at the end.
 func TestNotice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -43,8 +43,8 @@ func TestReader_ItsClockWasBehind(t *testing.T) {
 }
 
 // TestWriter_Silence holds that the API's silence does not count against the list for a writer
-// either: what every kubelet may write does not come into the list of a cluster of more nodes than it
-// has room for.
+// either: what every kubelet may write does not come into the list of a cluster of more nodes than
+// it has room for.
 func TestWriter_Silence(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	var workers []Node

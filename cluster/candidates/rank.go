@@ -1,12 +1,14 @@
-// Package candidates keeps the list of the nodes that may hold the ingress VIP: which they are, which control plane node writes it, and
-// what of it its readers believe.
+// Package candidates keeps the list of the nodes that may hold the ingress VIP: which they are,
+// which control plane node writes it, and what of it its readers believe.
 //
-// The list stands on the Node of the control plane node that wrote it last, as an annotation: every kubelet may write its own Node and no
-// other one, so no worker can change the list, and workers watch the Nodes of the control plane anyway. A list has a number, and the
-// highest number counts. Nodes of the former release read a ConfigMap, which is kept in step as long as it exists.
+// The list stands on the Node of the control plane node that wrote it last, as an annotation: every
+// kubelet may write its own Node and no other one, so no worker can change the list, and workers
+// watch the Nodes of the control plane anyway. A list has a number, and the highest number counts.
+// Nodes of the former release read a ConfigMap, which is kept in step as long as it exists.
 //
-// The former release writes the ConfigMap alone, and leaves a list on a Node as it was. So a list is
-// written anew every five minutes, and readers go by the ConfigMap when no list has been for fifteen.
+// The former release writes the ConfigMap alone, and leaves a list on a Node as it was. So a list
+// is written anew every five minutes, and readers go by the ConfigMap when no list has been for
+// fifteen.
 package candidates
 
 import (
@@ -41,8 +43,9 @@ func Lists(nodes []Node) map[string]string {
 	return texts
 }
 
-// Rank lists the nodes that may hold the ingress VIP: those with a ready router first, then those that listed already has, so that a list which
-// is full does not change with every wind, then those that work, and by name. routers are the names of nodes with a ready router.
+// Rank lists the nodes that may hold the ingress VIP: those with a ready router first, then those
+// that listed already has, so that a list which is full does not change with every wind, then those
+// that work, and by name. routers are the names of nodes with a ready router.
 func Rank(p plan.Plan, nodes []Node, routers []string, listed []notice.Candidate) []notice.Candidate {
 	type entry struct {
 		notice.Candidate
@@ -74,9 +77,11 @@ func Rank(p plan.Plan, nodes []Node, routers []string, listed []notice.Candidate
 	return list
 }
 
-// addresses are those by which a node takes part in the election of the ingress VIPs: for each family the one by which peers know it, and when
-// that is known by its network plugin alone, the others in that network too, as the node may take another of them for its own. An address
-// that a node before it has is not its own: two machines with one address are a fault that must not make the list unreadable.
+// addresses are those by which a node takes part in the election of the ingress VIPs: for each
+// family the one by which peers know it, and when that is known by its network plugin alone, the
+// others in that network too, as the node may take another of them for its own. An address that a
+// node before it has is not its own: two machines with one address are a fault that must not make
+// the list unreadable.
 func addresses(p plan.Plan, n addr.Node, taken map[netip.Addr]bool) []netip.Addr {
 	cluster := Cluster(p)
 	var own []netip.Addr

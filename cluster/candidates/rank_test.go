@@ -115,7 +115,8 @@ func TestRankOrder(t *testing.T) {
 	}
 }
 
-// In a cluster of thousands the list is full: it is the same whatever the order of the Nodes, small, and stays when nothing about it changes.
+// In a cluster of thousands the list is full: it is the same whatever the order of the Nodes,
+// small, and stays when nothing about it changes.
 func TestRankOfMany(t *testing.T) {
 	var nodes []Node
 	for i := range 5000 {

@@ -12,7 +12,8 @@ import (
 
 const (
 	// backwards is how long a list must have been the newest before it replaces one with a higher
-	// number: that one's Node is gone, and another control plane node is about to write a newer one.
+	// number: that one's Node is gone, and another control plane node is about to write a newer
+	// one.
 	backwards = time.Minute
 	// kept is how long a list counts without a newer number. Its writers renew it every renew, so
 	// that after this time none of them runs any more, as after a rollback to the former release.
@@ -58,8 +59,8 @@ func NewReader(cluster notice.Cluster) *Reader { return &Reader{cluster: cluster
 
 // Take reads the lists that control plane nodes have on their Nodes, by the nodes' names, and the
 // former release's object, which counts only while no list on a Node is kept. now is when the API
-// last told of the Nodes. The error says which of them cannot be believed; without any that can, the
-// list stays as it was.
+// last told of the Nodes. The error says which of them cannot be believed; without any that can,
+// the list stays as it was.
 func (r *Reader) Take(texts map[string]string, former Former, now time.Time) error {
 	if gap := now.Sub(r.heard); gap > silence {
 		r.renewed = r.renewed.Add(gap)

@@ -19,8 +19,9 @@ func published(serial uint64, list ...notice.Candidate) string {
 	return notice.EncodePublished(notice.Published{Serial: serial, Candidates: list})
 }
 
-// TestReader is K-23: of the lists of all control plane nodes the newest that can be believed counts, and no other text replaces it. A
-// list that is older than the one that is known counts only after a while: that one's Node is gone, and a newer list is on its way.
+// TestReader is K-23: of the lists of all control plane nodes the newest that can be believed
+// counts, and no other text replaces it. A list that is older than the one that is known counts
+// only after a while: that one's Node is gone, and a newer list is on its way.
 func TestReader(t *testing.T) {
 	type texts map[string]string
 	r := NewReader(Cluster(dual()))
@@ -96,8 +97,8 @@ func TestReader_Former(t *testing.T) {
 }
 
 // TestReader_Rollback holds that a list that no control plane node renews gives way to the former
-// release's object, as after a rollback of the control plane, and comes back when it is renewed; and
-// that the API's silence does not count against it.
+// release's object, as after a rollback of the control plane, and comes back when it is renewed;
+// and that the API's silence does not count against it.
 func TestReader_Rollback(t *testing.T) {
 	const start = 1_000_000
 	left := map[string]string{"m0": published(start, first)}
@@ -141,8 +142,8 @@ func TestReader_Rollback(t *testing.T) {
 	}
 }
 
-// TestNewest_Ahead holds that a list with a number that the next one could not exceed is refused, and
-// named, and that the next one replaces it.
+// TestNewest_Ahead holds that a list with a number that the next one could not exceed is refused,
+// and named, and that the next one replaces it.
 func TestNewest_Ahead(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	for _, serial := range []uint64{1<<53 - 1, 1_000_000 + uint64(ahead/time.Second) + 1} {

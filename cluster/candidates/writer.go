@@ -13,17 +13,20 @@ import (
 )
 
 const (
-	// turn is how long a control plane node leaves a wrong list to each of those that come before it.
+	// turn is how long a control plane node leaves a wrong list to each of those that come before
+	// it.
 	turn = 30 * time.Second
-	// rest is the time between two writes of one node, on the average: each is sent to every node of the cluster.
+	// rest is the time between two writes of one node, on the average: each is sent to every node
+	// of the cluster.
 	rest = 5 * time.Second
-	// atOnce is how many writes may follow each other without it. What people do to a cluster's nodes waits for nothing, and a storm does.
+	// atOnce is how many writes may follow each other without it. What people do to a cluster's
+	// nodes waits for nothing, and a storm does.
 	atOnce = 10
 	// patience is how long the list waits for word of the routers and of the former release's list.
 	// A cluster may have none, or not yet the right to ask for them.
 	patience = time.Minute
-	// renew is the age at which a right list is written again, with a newer number: readers go by no
-	// list that nobody keeps. It costs as much as kubelets' own reports, which come as often.
+	// renew is the age at which a right list is written again, with a newer number: readers go by
+	// no list that nobody keeps. It costs as much as kubelets' own reports, which come as often.
 	renew = 5 * time.Minute
 )
 
@@ -65,7 +68,8 @@ func NewWriter(p plan.Plan, self string) *Writer {
 	return &Writer{plan: p, self: self, lists: NewReader(Cluster(p))}
 }
 
-// Decide says what to write now, and how long to wait at most before it is asked the next time. Zero is until something has changed.
+// Decide says what to write now, and how long to wait at most before it is asked the next time.
+// Zero is until something has changed.
 func (w *Writer) Decide(now time.Time, s Seen) (want Wanted, again time.Duration) {
 	if !s.Heard {
 		return Wanted{}, 0
@@ -106,7 +110,8 @@ func (w *Writer) Decide(now time.Time, s Seen) (want Wanted, again time.Duration
 	return want, rest
 }
 
-// turn is how long this node has to wait before it may write a list in the place of the wrong one. ok is false when it never may.
+// turn is how long this node has to wait before it may write a list in the place of the wrong one.
+// ok is false when it never may.
 func (w *Writer) turn(now time.Time, nodes []Node) (wait time.Duration, ok bool) {
 	place, ok := place(nodes, w.self)
 	if !ok {
@@ -129,8 +134,9 @@ func (w *Writer) turn(now time.Time, nodes []Node) (wait time.Duration, ok bool)
 	return 0, true
 }
 
-// former has the former release's object say what the list says, where there is one. Only nodes of that release believe it, so it comes
-// second, and the same text is not tried again for a while: the right to write it may be gone already.
+// former has the former release's object say what the list says, where there is one. Only nodes of
+// that release believe it, so it comes second, and the same text is not tried again for a while:
+// the right to write it may be gone already.
 func (w *Writer) former(now time.Time, s Seen, list []notice.Candidate) (Wanted, time.Duration) {
 	data := notice.EncodeCandidates(list)
 	if place, ok := place(s.Nodes, w.self); !s.Former.Exists || maps.Equal(data, s.Former.Data) || !ok || place > 0 {
@@ -170,11 +176,13 @@ type Host interface {
 	Seen() Seen
 	// Publish puts a list on this node's own Node.
 	Publish(ctx context.Context, list string) error
-	// WriteFormer makes the former release's object hold data unless it holds something else than before by now.
+	// WriteFormer makes the former release's object hold data unless it holds something else than
+	// before by now.
 	WriteFormer(ctx context.Context, before, data map[string]string) error
 }
 
-// Run writes the list when it is this node's turn, until ctx ends. It looks after each wake-up, which must come whenever Seen has changed.
+// Run writes the list when it is this node's turn, until ctx ends. It looks after each wake-up,
+// which must come whenever Seen has changed.
 func Run(ctx context.Context, w *Writer, host Host, wake <-chan struct{}, log *slog.Logger) error {
 	said := ""
 	for {

@@ -174,7 +174,8 @@ func TestOneWrites(t *testing.T) {
 	})
 }
 
-// renewals are the writes of the first control plane node between two minutes in which nothing changes.
+// renewals are the writes of the first control plane node between two minutes in which nothing
+// changes.
 func renewals(from, to int) (all []string) {
 	for minute := from; minute <= to; minute += int(renew / time.Minute) {
 		all = append(all, fmt.Sprint("master-0 ", time.Duration(minute)*time.Minute))
@@ -205,8 +206,9 @@ func TestNumberAtItsBound(t *testing.T) {
 	})
 }
 
-// TestFirstList_KeepsTheFormer holds that the first list of an upgrade of more nodes than a list has
-// room for keeps those of the former release's list, the VIP's holder among them, and waits for it.
+// TestFirstList_KeepsTheFormer holds that the first list of an upgrade of more nodes than a list
+// has room for keeps those of the former release's list, the VIP's holder among them, and waits for
+// it.
 func TestFirstList_KeepsTheFormer(t *testing.T) {
 	var workers []Node
 	for i := range notice.MostCandidates + 10 {
@@ -232,8 +234,9 @@ func TestFirstList_KeepsTheFormer(t *testing.T) {
 	})
 }
 
-// TestFormer holds that the former release's object is kept in step where there is one, by the first control plane node and after the
-// list itself, that a refusal is not tried again at once, and that the object is never made.
+// TestFormer holds that the former release's object is kept in step where there is one, by the
+// first control plane node and after the list itself, that a refusal is not tried again at once,
+// and that the object is never made.
 func TestFormer(t *testing.T) {
 	story(t, cluster(node("worker-0", "192.0.2.10")), []string{"master-0", "master-1"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
 		b.expect(t, "no list", "master-0 0s")
@@ -301,7 +304,8 @@ func TestWrongIsCountedAnew(t *testing.T) {
 	})
 }
 
-// TestFewChangesAtOnce has nodes leave and return one after the other, as when somebody replaces machines.
+// TestFewChangesAtOnce has nodes leave and return one after the other, as when somebody replaces
+// machines.
 func TestFewChangesAtOnce(t *testing.T) {
 	story(t, cluster(node("worker-0", "192.0.2.10"), node("worker-1", "192.0.2.11")), []string{"master-0"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
 		b.expect(t, "no list", "master-0 0s")
@@ -317,7 +321,8 @@ func TestFewChangesAtOnce(t *testing.T) {
 	})
 }
 
-// Each write goes to every worker: a storm of changes is some at once and then a write each five seconds, and the last word is written.
+// Each write goes to every worker: a storm of changes is some at once and then a write each five
+// seconds, and the last word is written.
 func TestStormOfChanges(t *testing.T) {
 	story(t, cluster(node("worker-0", "192.0.2.10"), node("worker-1", "192.0.2.11")), []string{"master-0"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
 		for i := range 300 {

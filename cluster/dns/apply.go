@@ -9,8 +9,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
 )
 
-// Apply brings the machine to what is desired. It is called at every turn and does nothing when all is as it should be. A file that cannot be
-// written leaves the former one in force, and the others are written all the same. The Corefile is last: it wants the hosts file.
+// Apply brings the machine to what is desired. It is called at every turn and does nothing when all
+// is as it should be. A file that cannot be written leaves the former one in force, and the others
+// are written all the same. The Corefile is last: it wants the hosts file.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
 	hosts := r.applyHosts(d)
 	changed, err := r.host.Write(Config, corefile.Render(d.Corefile))
@@ -23,8 +24,8 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 	return errors.Join(hosts, err, r.remember(d), r.reload(ctx))
 }
 
-// applyHosts writes the nodes' names. Where none are known, the file of an earlier run is better than an empty one; an empty one is better than
-// none, of which CoreDNS would complain.
+// applyHosts writes the nodes' names. Where none are known, the file of an earlier run is better
+// than an empty one; an empty one is better than none, of which CoreDNS would complain.
 func (r *Room) applyHosts(d Desired) error {
 	if len(d.Hosts) == 0 {
 		text, err := r.host.Read(corefile.HostsPath)
@@ -38,7 +39,8 @@ func (r *Room) applyHosts(d Desired) error {
 	return nil
 }
 
-// remember keeps the nodes for a time without the API. In memory they stay even when the disk is full.
+// remember keeps the nodes for a time without the API. In memory they stay even when the disk is
+// full.
 func (r *Room) remember(d Desired) error {
 	if len(d.Memory) == 0 {
 		return nil
@@ -50,9 +52,10 @@ func (r *Room) remember(d Desired) error {
 	return nil
 }
 
-// reload has CoreDNS read its Corefile unless it is known to have done so. One that is new to us is told too: the Corefile may have changed
-// after it looked. Before it serves it hears no signal, and a turn later is soon enough: it reads the Corefile at its start. A reload loses
-// no query, and a Corefile that CoreDNS refuses leaves the former one in force.
+// reload has CoreDNS read its Corefile unless it is known to have done so. One that is new to us is
+// told too: the Corefile may have changed after it looked. Before it serves it hears no signal, and
+// a turn later is soon enough: it reads the Corefile at its start. A reload loses no query, and a
+// Corefile that CoreDNS refuses leaves the former one in force.
 func (r *Room) reload(ctx context.Context) error {
 	running, another := r.daemon.Running()
 	if another {

@@ -18,11 +18,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// mostKnowing leaves room for name servers of the host's own behind the control plane: a worker whose masters are all gone asks those.
+// mostKnowing leaves room for name servers of the host's own behind the control plane: a worker
+// whose masters are all gone asks those.
 const mostKnowing = 9
 
-// Observe reads the host's addresses and name servers, and the nodes. While the API has not spoken, or says that there are none at all, they
-// are those that it named last.
+// Observe reads the host's addresses and name servers, and the nodes. While the API has not spoken,
+// or says that there are none at all, they are those that it named last.
 func (r *Room) Observe(context.Context) (Snapshot, error) {
 	links, err := r.host.Links()
 	if err != nil {
@@ -52,8 +53,9 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 	return s, nil
 }
 
-// Decide says which Corefile and hosts file should be there. Without any usable name server CoreDNS still answers the cluster's own names.
-// CoreDNS does not poll its Corefile, as it is told of a change.
+// Decide says which Corefile and hosts file should be there. Without any usable name server CoreDNS
+// still answers the cluster's own names. CoreDNS does not poll its Corefile, as it is told of a
+// change.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	self := s.self(r.plan)
 	upstreams, why := nameserver.Upstreams(s.Resolvers, func(a netip.Addr) bool { return self[a] })
@@ -88,8 +90,8 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	return d, reasons
 }
 
-// hosts are the nodes by their short names, the first labels of their names, sorted; nodes with the same one share it. unnamed names the
-// first of those that have no name or no address to give.
+// hosts are the nodes by their short names, the first labels of their names, sorted; nodes with the
+// same one share it. unnamed names the first of those that have no name or no address to give.
 func (r *Room) hosts(nodes []addr.Node) (hosts []corefile.Host, unnamed string) {
 	byName := map[record.Name][]netip.Addr{}
 	for _, n := range nodes {
@@ -139,7 +141,8 @@ func unique(addresses []netip.Addr) []netip.Addr {
 	return kept
 }
 
-// knowing are the control plane nodes to ask, each by its first address of a family that this machine has too. None of them is this machine.
+// knowing are the control plane nodes to ask, each by its first address of a family that this
+// machine has too. None of them is this machine.
 func knowing(hosts []corefile.Host, links addr.Snapshot) []netip.Addr {
 	own, families := map[netip.Addr]bool{}, map[bool]bool{}
 	for _, link := range links.Links {

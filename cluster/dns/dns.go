@@ -1,5 +1,6 @@
-// Package dns keeps the node's CoreDNS configured: it answers api, api-int, *.apps and the names of nodes, forwards the rest to the name
-// servers that the host has learnt, and serves on while the cluster's API is away.
+// Package dns keeps the node's CoreDNS configured: it answers api, api-int, *.apps and the names of
+// nodes, forwards the rest to the name servers that the host has learnt, and serves on while the
+// cluster's API is away.
 package dns
 
 import (
@@ -18,21 +19,24 @@ import (
 const (
 	// Config is where CoreDNS reads its configuration, on the host and in the containers.
 	Config = "/etc/coredns/Corefile"
-	// MemoryPath is where the nodes that the API named last are kept, so that they have names while it is away.
+	// MemoryPath is where the nodes that the API named last are kept, so that they have names while
+	// it is away.
 	MemoryPath = "/var/lib/onprem-infra/dns-nodes.json"
 )
 
-// Command is what the container of CoreDNS runs. The monitor knows CoreDNS by these words among the processes of the pod.
+// Command is what the container of CoreDNS runs. The monitor knows CoreDNS by these words among the
+// processes of the pod.
 func Command() []string { return []string{"coredns", "-conf", Config} }
 
-// apart is the least time between two reloads. One that comes a second after another, when CoreDNS's health check asks itself for the first
-// time, may take 5 s: see corefile.Render.
+// apart is the least time between two reloads. One that comes a second after another, when
+// CoreDNS's health check asks itself for the first time, may take 5 s: see corefile.Render.
 const apart = 1500 * time.Millisecond
 
 // Host is what the room needs to know of the machine, and what it may do there.
 type Host interface {
 	Links() (addr.Snapshot, error)
-	// Resolvers are the files that may name the host's own name servers, best first; those that do not exist are left out.
+	// Resolvers are the files that may name the host's own name servers, best first; those that do
+	// not exist are left out.
 	Resolvers() ([]nameserver.Resolver, error)
 	// Write puts a file in place atomically and says whether it is another one.
 	Write(path string, text []byte) (changed bool, err error)
@@ -43,7 +47,8 @@ type Host interface {
 	Later(time.Duration)
 }
 
-// Nodes is what the API says: on a control plane node of all nodes, elsewhere of the control plane's. synced is false until it has spoken.
+// Nodes is what the API says: on a control plane node of all nodes, elsewhere of the control
+// plane's. synced is false until it has spoken.
 type Nodes interface {
 	Nodes() (nodes []addr.Node, synced bool)
 }
@@ -73,7 +78,8 @@ type Room struct {
 	reloaded time.Time // when it was told last
 }
 
-// New makes a room for the cluster of p on a node of a role; header is the line of provenance for rendered files.
+// New makes a room for the cluster of p on a node of a role; header is the line of provenance for
+// rendered files.
 func New(p plan.Plan, r role.Role, header string, host Host, nodes Nodes, daemon Daemon) *Room {
 	return &Room{plan: p, role: r, header: header, host: host, nodes: nodes, daemon: daemon}
 }
@@ -93,7 +99,8 @@ type Desired struct {
 	Memory   []addr.Node     // none: nothing to remember that is not remembered
 }
 
-// self says whether an address leads back to a CoreDNS of this cluster: it is this machine's, a VIP, or a node's.
+// self says whether an address leads back to a CoreDNS of this cluster: it is this machine's, a
+// VIP, or a node's.
 func (s Snapshot) self(p plan.Plan) map[netip.Addr]bool {
 	self := map[netip.Addr]bool{}
 	for _, link := range s.Links.Links {

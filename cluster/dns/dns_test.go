@@ -229,7 +229,8 @@ func TestDecideHosts(t *testing.T) {
 	}
 }
 
-// TestDecideRecords holds that a cluster whose records are external has no names of its own, and its nodes have names all the same (D-14).
+// TestDecideRecords holds that a cluster whose records are external has no names of its own, and
+// its nodes have names all the same (D-14).
 func TestDecideRecords(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -248,8 +249,8 @@ func TestDecideRecords(t *testing.T) {
 	}
 }
 
-// TestNodesWithoutAPI goes through a node's life: no API yet, one that answers, one that is away, a restart meanwhile, and one that claims that
-// there are no nodes.
+// TestNodesWithoutAPI goes through a node's life: no API yet, one that answers, one that is away, a
+// restart meanwhile, and one that claims that there are no nodes.
 func TestNodesWithoutAPI(t *testing.T) {
 	r, w := room(t, role.Master, nil)
 	step := func(what, why, last string) {
@@ -298,8 +299,9 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestReload holds when CoreDNS is told of its Corefile: once it serves, once for each change, and never twice within 1.5 s, as a reload a
-// second after another one may take 5 s. Another set of nodes alone is no reason.
+// TestReload holds when CoreDNS is told of its Corefile: once it serves, once for each change, and
+// never twice within 1.5 s, as a reload a second after another one may take 5 s. Another set of
+// nodes alone is no reason.
 func TestReload(t *testing.T) {
 	r, w := room(t, role.Master, nil)
 	for _, step := range []struct {
@@ -352,8 +354,9 @@ func TestApplyFaults(t *testing.T) {
 	}
 }
 
-// TestAnnounced holds where nodes are answered for by what they announce: with our CoreDNS alone, on the interface that the node is known by, and only
-// where nobody is asked who goes by the API's list.
+// TestAnnounced holds where nodes are answered for by what they announce: with our CoreDNS alone,
+// on the interface that the node is known by, and only where nobody is asked who goes by the API's
+// list.
 func TestAnnounced(t *testing.T) {
 	ours := func(c *spec.Cluster) {
 		c.MDNS, c.Images = spec.MDNSEnabled, map[string]string{spec.CoreDNSImage: "localhost/onprem-infra:1", spec.RuntimeCfgImage: "localhost/onprem-infra:1"}

@@ -23,7 +23,8 @@ func encode(nodes []addr.Node) []byte {
 	return append(text, '\n')
 }
 
-// decode reads what encode wrote. What cannot be read is as good as nothing: the API will say it again.
+// decode reads what encode wrote. What cannot be read is as good as nothing: the API will say it
+// again.
 func decode(text []byte) []addr.Node {
 	var all []remembered
 	if json.Unmarshal(text, &all) != nil {

@@ -18,14 +18,16 @@ const (
 	private  fs.FileMode = 0o600
 )
 
-// often is how long a HAProxy that took everything is left alone, unless something else is wanted of it.
+// often is how long a HAProxy that took everything is left alone, unless something else is wanted
+// of it.
 const often = time.Second
 
 // again is how long a structure that HAProxy refused is not tried anew.
 const again = time.Minute
 
-// Apply brings the machine to what is desired. It is called at every turn and compares first. What concerns the redirect never waits for
-// what concerns the members, and the one goes on when the other fails.
+// Apply brings the machine to what is desired. It is called at every turn and compares first. What
+// concerns the redirect never waits for what concerns the members, and the one goes on when the
+// other fails.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
 	_, err := r.filter.Ensure(d.Rules)
 	if err != nil {
@@ -44,7 +46,8 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 	return errors.Join(err, r.configure(ctx, d))
 }
 
-// Prepare writes the first files, for a HAProxy that is not there yet. Where something could not be read, those of an earlier run are better.
+// Prepare writes the first files, for a HAProxy that is not there yet. Where something could not be
+// read, those of an earlier run are better.
 func (r *Room) Prepare(d Desired) error {
 	if text, err := r.host.Read(haproxy.File); d.Fault != nil && err == nil && len(text) > 0 {
 		return nil
@@ -52,8 +55,9 @@ func (r *Room) Prepare(d Desired) error {
 	return r.write(d, nil)
 }
 
-// Leave takes the redirect away: without a monitor nobody would when HAProxy ends. HAProxy itself lives on, and so its port that is closed to others
-// stays closed: of an IPv6 connection HAProxy cannot tell whether it was redirected.
+// Leave takes the redirect away: without a monitor nobody would when HAProxy ends. HAProxy itself
+// lives on, and so its port that is closed to others stays closed: of an IPv6 connection HAProxy
+// cannot tell whether it was redirected.
 func (r *Room) Leave(context.Context) error {
 	_, err := r.filter.Ensure(r.redirects().Off())
 	return err
@@ -71,8 +75,9 @@ func (r *Room) sweep() error {
 	return nil
 }
 
-// configure has HAProxy run with the configuration: by commands when only members differ, by a reload otherwise. The file is always written
-// first, so that a HAProxy which starts in between starts right.
+// configure has HAProxy run with the configuration: by commands when only members differ, by a
+// reload otherwise. The file is always written first, so that a HAProxy which starts in between
+// starts right.
 func (r *Room) configure(ctx context.Context, d Desired) error {
 	r.next = time.Time{}
 	wanted := d.Config
@@ -139,7 +144,8 @@ func (r *Room) cut(ctx context.Context, stats []haproxy.Stat) error {
 	return nil
 }
 
-// accepted is the configuration without a structure that HAProxy has just refused: the members then change in the one that it runs with.
+// accepted is the configuration without a structure that HAProxy has just refused: the members then
+// change in the one that it runs with.
 func (r *Room) accepted(d Desired) Desired {
 	if r.refused == "" || r.refused != haproxy.Structure(d.Config) || r.host.Now().Sub(r.since) >= again || !r.runs {
 		return d
@@ -161,8 +167,8 @@ func (r *Room) still() string {
 	return ""
 }
 
-// reload has HAProxy take another structure. When it refuses, it goes on with the former one, and the file gets that back: a HAProxy that
-// is started anew would not start with the other.
+// reload has HAProxy take another structure. When it refuses, it goes on with the former one, and
+// the file gets that back: a HAProxy that is started anew would not start with the other.
 func (r *Room) reload(ctx context.Context, d Desired, stats []haproxy.Stat) error {
 	former := r.force.Trust.CAFile
 	before, err := r.host.Read(haproxy.File)
@@ -191,8 +197,8 @@ func (r *Room) reload(ctx context.Context, d Desired, stats []haproxy.Stat) erro
 	return errors.Join(err, r.write(d, nil))
 }
 
-// write puts everything in place that a starting HAProxy reads, the configuration last. stats are those of the worker that a new one follows;
-// nil for a HAProxy that starts without a predecessor.
+// write puts everything in place that a starting HAProxy reads, the configuration last. stats are
+// those of the worker that a new one follows; nil for a HAProxy that starts without a predecessor.
 func (r *Room) write(d Desired, stats []haproxy.Stat) error {
 	if len(d.CA) > 0 {
 		if _, err := r.host.Write(string(d.Config.Trust.CAFile), d.CA, readable); err != nil {

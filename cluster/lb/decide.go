@@ -21,8 +21,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 )
 
-// Observe asks HAProxy first. What it cannot read of the rest is the Snapshot's fault and not its own: whether the redirect may stay needs
-// nobody but HAProxy.
+// Observe asks HAProxy first. What it cannot read of the rest is the Snapshot's fault and not its
+// own: whether the redirect may stay needs nobody but HAProxy.
 func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
 	s := Snapshot{IPv6: r.host.IPv6()}
 	var err error
@@ -65,8 +65,8 @@ func (r *Room) certificates(s *Snapshot) (err error) {
 	return nil
 }
 
-// Decide says how HAProxy should be configured and what should go through it. Members that the API does not name any more go; when it names
-// nobody at all, or says nothing, the last ones stay.
+// Decide says how HAProxy should be configured and what should go through it. Members that the API
+// does not name any more go; when it names nobody at all, or says nothing, the last ones stay.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	members, why := r.members(s)
 	c := haproxy.Config{
@@ -111,8 +111,9 @@ func known(slots []netip.Addr) []netip.Addr {
 	return all
 }
 
-// trusted is the file that holds the CA: another CA is another file, as HAProxy reads it at a reload only. A kubeconfig may name its server by
-// an address, which HAProxy cannot compare; the CA must have signed the certificate all the same.
+// trusted is the file that holds the CA: another CA is another file, as HAProxy reads it at a
+// reload only. A kubeconfig may name its server by an address, which HAProxy cannot compare; the CA
+// must have signed the certificate all the same.
 func trusted(s Snapshot) (haproxy.Trust, []byte, string) {
 	if len(s.CA) == 0 {
 		return haproxy.Trust{}, nil, "checks verify no certificate, as no CA is known"
@@ -130,8 +131,9 @@ func trusted(s Snapshot) (haproxy.Trust, []byte, string) {
 	return t, s.CA, "checks verify certificates"
 }
 
-// rules are on and off with HAProxy's health at once: the redirect goes with the first connection that is refused and the first answer that says
-// no. Some looks in a row may stay without an answer, because this machine is busy, before HAProxy counts as dead.
+// rules are on and off with HAProxy's health at once: the redirect goes with the first connection
+// that is refused and the first answer that says no. Some looks in a row may stay without an
+// answer, because this machine is busy, before HAProxy counts as dead.
 func (r *Room) rules(s Snapshot) (redirect.Rules, string) {
 	if s.Late {
 		r.late++

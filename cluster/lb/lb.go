@@ -1,5 +1,6 @@
-// Package lb keeps a control plane node's HAProxy configured and decides whether what comes for the API's VIP goes through it: it follows the
-// control plane's nodes without a reload, and takes HAProxy out of the way the moment that it does not serve.
+// Package lb keeps a control plane node's HAProxy configured and decides whether what comes for the
+// API's VIP goes through it: it follows the control plane's nodes without a reload, and takes
+// HAProxy out of the way the moment that it does not serve.
 package lb
 
 import (
@@ -16,7 +17,8 @@ import (
 
 // Where the room keeps its files; HAProxy's own are named by shared/haproxy.
 const (
-	// Memory are the members by slot, across reboots: after a power cut everywhere the balancers must be there before the API is.
+	// Memory are the members by slot, across reboots: after a power cut everywhere the balancers
+	// must be there before the API is.
 	Memory = "/var/lib/onprem-infra/lb-members.json"
 	// OwnAddress is where the choice of the node's address is kept, if it was made.
 	OwnAddress = "/run/nodeip-configuration/primary-ip"
@@ -36,20 +38,24 @@ type Nodes interface {
 	Nodes() (nodes []addr.Node, synced bool)
 }
 
-// Trust is what API servers' certificates are held against: the CA as PEM, empty for nothing, and the name that they have.
+// Trust is what API servers' certificates are held against: the CA as PEM, empty for nothing, and
+// the name that they have.
 type Trust interface {
 	Trust() (ca []byte, name string, err error)
 }
 
 // Daemon is HAProxy.
 type Daemon interface {
-	// Running says whether a HAProxy answers, and with which structure it runs. An error means that nobody knows.
+	// Running says whether a HAProxy answers, and with which structure it runs. An error means that
+	// nobody knows.
 	Running(ctx context.Context) (structure string, running bool, err error)
 	Stats(ctx context.Context) ([]haproxy.Stat, error)
 	Command(ctx context.Context, commands ...string) error
-	// Reload returns when HAProxy runs with that structure. Of its errors, refused marks the one that another trial would bring again.
+	// Reload returns when HAProxy runs with that structure. Of its errors, refused marks the one
+	// that another trial would bring again.
 	Reload(ctx context.Context, structure string) (refused bool, err error)
-	// Healthy says whether it has a server that is up; a HAProxy that is not there has none. An error says that its answer is late.
+	// Healthy says whether it has a server that is up; a HAProxy that is not there has none. An
+	// error says that its answer is late.
 	Healthy(ctx context.Context) (bool, error)
 }
 

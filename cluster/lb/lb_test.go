@@ -209,7 +209,8 @@ func (w *world) members() string {
 	return strings.Join(all, " ")
 }
 
-// TestMembersWithoutTheAPI holds K-23 for the balancer: what the API said last stays while it says nothing, and over a reboot (H-04).
+// TestMembersWithoutTheAPI holds K-23 for the balancer: what the API said last stays while it says
+// nothing, and over a reboot (H-04).
 func TestMembersWithoutTheAPI(t *testing.T) {
 	w := newWorld(t)
 	w.well()
@@ -238,7 +239,8 @@ func TestMembersWithoutTheAPI(t *testing.T) {
 	}
 }
 
-// TestMemory holds that what was remembered is checked like anything else: it may be cut, or of another time.
+// TestMemory holds that what was remembered is checked like anything else: it may be cut, or of
+// another time.
 func TestMemory(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"cut", `["192.0.2.10","192.0.`, ""},
@@ -257,7 +259,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestChangesWithoutReload holds H-06: members change by commands, the file follows, and what is right is not written again.
+// TestChangesWithoutReload holds H-06: members change by commands, the file follows, and what is
+// right is not written again.
 func TestChangesWithoutReload(t *testing.T) {
 	w := newWorld(t)
 	w.named("192.0.2.10")
@@ -286,8 +289,8 @@ func TestChangesWithoutReload(t *testing.T) {
 	}
 }
 
-// TestRefused holds what becomes of a structure that HAProxy does not take: the former file is back, members go on changing in it, and it is
-// not tried again for a minute.
+// TestRefused holds what becomes of a structure that HAProxy does not take: the former file is
+// back, members go on changing in it, and it is not tried again for a minute.
 func TestRefused(t *testing.T) {
 	w := newWorld(t)
 	w.named("192.0.2.10")
@@ -326,7 +329,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNotRefused holds that a master process which cannot be reached has refused nothing: it is asked again at once.
+// TestNotRefused holds that a master process which cannot be reached has refused nothing: it is
+// asked again at once.
 func TestNotRefused(t *testing.T) {
 	w := newWorld(t)
 	w.well()
@@ -343,7 +347,8 @@ func TestNotRefused(t *testing.T) {
 	}
 }
 
-// TestRedirect holds H-13 in its sense: what says no is believed at once, one late answer is not taken for a no.
+// TestRedirect holds H-13 in its sense: what says no is believed at once, one late answer is not
+// taken for a no.
 func TestRedirect(t *testing.T) {
 	w := newWorld(t)
 	all := redirect.Of(w.plan.VIPs.API, w.plan.MachineNetworks, w.plan.Ports)
@@ -441,7 +446,8 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// TestAnotherCA holds that HAProxy is reloaded for another CA, and that the former file goes once nobody needs it.
+// TestAnotherCA holds that HAProxy is reloaded for another CA, and that the former file goes once
+// nobody needs it.
 func TestAnotherCA(t *testing.T) {
 	w := newWorld(t)
 	w.named("192.0.2.10")
@@ -510,7 +516,8 @@ func certificate(t *testing.T) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// TestLeftAlone holds that HAProxy is not asked at every look for what it has just taken, and that a change does not wait.
+// TestLeftAlone holds that HAProxy is not asked at every look for what it has just taken, and that
+// a change does not wait.
 func TestLeftAlone(t *testing.T) {
 	w := newWorld(t)
 	w.named("192.0.2.10")

@@ -14,8 +14,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// The operator's bootstrap command knows four files by name and puts two of them where the bootstrap machine's kubelet reads manifests, and two where
-// the pods of the first find their resources. Each of the latter carries cluster.json, the one for CoreDNS alone where a balancer is the user's own.
+// The operator's bootstrap command knows four files by name and puts two of them where the
+// bootstrap machine's kubelet reads manifests, and two where the pods of the first find their
+// resources. Each of the latter carries cluster.json, the one for CoreDNS alone where a balancer is
+// the user's own.
 
 // Where the bootstrap machine has cluster.json, for each pod.
 const (
@@ -24,7 +26,8 @@ const (
 	CoreDNSFile    = resources + "coredns/Corefile.tmpl"
 )
 
-// bootstrapManifests are the four files. The images in the pods are those that the bootstrap command has under names of their own.
+// bootstrapManifests are the four files. The images in the pods are those that the bootstrap
+// command has under names of their own.
 func bootstrapManifests(b *asset.Builder, p plan.Plan) {
 	inSpec := strings.NewReplacer("onPremPlatformShortName .", "onPremPlatformShortName .ControllerConfig", "{{ .Images."+spec.KeepalivedImage, "{{ .Images.KeepalivedBootstrap",
 		"{{ .Images."+spec.CoreDNSImage, "{{ .Images.CorednsBootstrap", "{{ .Images."+spec.RuntimeCfgImage, "{{ .Images.BaremetalRuntimeCfgBootstrap")
@@ -37,8 +40,9 @@ func bootstrapManifests(b *asset.Builder, p plan.Plan) {
 	}
 }
 
-// BootstrapPods are the static pods of a bootstrap machine that the operator's manifests drive: keepalived's and CoreDNS's. Each has the daemon beside
-// the same program that has systemd and podman run it elsewhere. Which of the two there are the operator decides, by the balancer's type.
+// BootstrapPods are the static pods of a bootstrap machine that the operator's manifests drive:
+// keepalived's and CoreDNS's. Each has the daemon beside the same program that has systemd and
+// podman run it elsewhere. Which of the two there are the operator decides, by the balancer's type.
 func BootstrapPods(p plan.Plan) []pod.Static {
 	return []pod.Static{bootstrapKeepalived(p), bootstrapCoreDNS(p)}
 }
@@ -49,7 +53,8 @@ const program = "/usr/bin/onprem-infra"
 // kubeconfig is that of the bootstrap machine; it may appear minutes later.
 const kubeconfig = "/etc/kubernetes/kubeconfig"
 
-// The directories that the pods share with the machine. That of the kubeconfig holds cluster.json too.
+// The directories that the pods share with the machine. That of the kubeconfig holds cluster.json
+// too.
 var (
 	kubernetes    = pod.Volume{Name: "kubernetes", Host: path.Dir(kubeconfig)}
 	state         = pod.Volume{Name: "state", Host: "/var/lib/onprem-infra"}
@@ -109,7 +114,8 @@ func bootstrapCoreDNS(p plan.Plan) pod.Static {
 			Capabilities: []string{"NET_BIND_SERVICE"}, // port 53, nothing else
 			Mounts:       []pod.Mount{{Volume: coreDNSDir}},
 		}, {
-			// It needs no capability but has one that CoreDNS has not, so that CoreDNS, which listens to everybody, may not look into its memory.
+			// It needs no capability but has one that CoreDNS has not, so that CoreDNS, which
+			// listens to everybody, may not look into its memory.
 			Name: "coredns-monitor", Image: own, Command: command, Capabilities: []string{"KILL"}, Mounts: mounts,
 		}},
 	}

@@ -13,8 +13,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// TestBootstrapWaits holds that a bootstrap machine waits longer for who takes over where all nodes tell it that they have, as one that systemd runs does;
-// one of another make would have the VIP too for so long. The platforms, whose timing a tree does not know, have that in common.
+// TestBootstrapWaits holds that a bootstrap machine waits longer for who takes over where all nodes
+// tell it that they have, as one that systemd runs does; one of another make would have the VIP too
+// for so long. The platforms, whose timing a tree does not know, have that in common.
 func TestBootstrapWaits(t *testing.T) {
 	platforms := []spec.Platform{spec.BareMetal, spec.VSphere, spec.OpenStack, spec.OVirt, spec.Nutanix}
 	for profile, want := range map[string]bool{"": true, vrrp.ProfileLan: true, vrrp.ProfileVM: true, vrrp.ProfileCompat: false} {

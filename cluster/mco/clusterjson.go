@@ -5,8 +5,10 @@ import (
 	"strings"
 )
 
-// nodesFields are the expressions of cluster.json's fields that the cluster decides, where the operator makes a node's files. Their results are written
-// as Go quotes a text: of what may stand there, which is addresses, names and references, that is JSON, and of everything else it is still one text.
+// nodesFields are the expressions of cluster.json's fields that the cluster decides, where the
+// operator makes a node's files. Their results are written as Go quotes a text: of what may stand
+// there, which is addresses, names and references, that is JSON, and of everything else it is still
+// one text.
 func nodesFields() map[string]string {
 	fields := commonFields()
 	fields["dnsRecords"] = `"{{ if eq (dnsRecordsType .) "External" }}External{{ else }}Internal{{ end }}"`
@@ -14,7 +16,8 @@ func nodesFields() map[string]string {
 	return fields
 }
 
-// bootstrapFields are the same for the operator's bootstrap command, which has not all of the functions.
+// bootstrapFields are the same for the operator's bootstrap command, which has not all of the
+// functions.
 func bootstrapFields() map[string]string {
 	fields := commonFields()
 	fields["dnsRecords"] = said("DNSRecordsType", "Internal", "BareMetal", "Nutanix", "OpenStack", "VSphere")
@@ -23,7 +26,8 @@ func bootstrapFields() map[string]string {
 	return fields
 }
 
-// said is what the platform's status says in a field, or a default where it says nothing. Of the platforms one is there.
+// said is what the platform's status says in a field, or a default where it says nothing. Of the
+// platforms one is there.
 func said(field, otherwise string, platforms ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "{{ $said := %q }}", otherwise)
@@ -57,7 +61,8 @@ func commonFields() map[string]string {
 	}
 }
 
-// clusterJSON is plan.Encode's text with the expressions of fields in the place of their values. A field stands on a line of its own.
+// clusterJSON is plan.Encode's text with the expressions of fields in the place of their values. A
+// field stands on a line of its own.
 func clusterJSON(contents []byte, fields map[string]string) string {
 	var b strings.Builder
 	left := len(fields)
@@ -78,7 +83,8 @@ func clusterJSON(contents []byte, fields map[string]string) string {
 	return b.String()
 }
 
-// quotedSymbols is expressions for JSON: what stands for a whole text is quoted when its value is known.
+// quotedSymbols is expressions for JSON: what stands for a whole text is quoted when its value is
+// known.
 func quotedSymbols(line string) string {
 	for _, key := range images() {
 		line = strings.ReplaceAll(line, `"`+symbol(key)+`"`, `{{ printf "%q" .Images.`+key+` }}`)

@@ -8,7 +8,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
-// describe writes goods as the operator reads them: a YAML document for each file and each unit, with the fields of Butane.
+// describe writes goods as the operator reads them: a YAML document for each file and each unit,
+// with the fields of Butane.
 func describe(set asset.Set) map[template]string {
 	bodies := map[template]string{}
 	for _, f := range set.Files() {
@@ -47,7 +48,8 @@ func text(contents []byte) string {
 	return expressions(strings.ReplaceAll(string(contents), "{{", `{{ "{{" }}`))
 }
 
-// expressions puts them in the place of symbols. An image's reference is a plain word: Kubernetes' YAML and systemd's quotes take it as it is.
+// expressions puts them in the place of symbols. An image's reference is a plain word: Kubernetes'
+// YAML and systemd's quotes take it as it is.
 func expressions(text string) string {
 	pairs := []string{symbol(shortName), "{{ onPremPlatformShortName . }}"}
 	for _, key := range images() {
@@ -56,8 +58,8 @@ func expressions(text string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// block is a field of YAML that holds a text as it is: a literal block, whose indicators say how far it is indented, where its first line does not say so, and
-// how its last lines end.
+// block is a field of YAML that holds a text as it is: a literal block, whose indicators say how
+// far it is indented, where its first line does not say so, and how its last lines end.
 func block(field, text string) string {
 	if text == "" {
 		return field + ": \"\"\n"

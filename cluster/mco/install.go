@@ -11,15 +11,17 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// What is below install/ in the operator's tree is in its image, and the cluster version operator applies it in every cluster, in the order
-// of the files' numbers. The namespaces of all platforms are the operator's own and are made at 0000_80; that of the routers is made by
-// another operator while the cluster installs itself, so what is in it comes last, where nothing waits for it.
+// What is below install/ in the operator's tree is in its image, and the cluster version operator
+// applies it in every cluster, in the order of the files' numbers. The namespaces of all platforms
+// are the operator's own and are made at 0000_80; that of the routers is made by another operator
+// while the cluster installs itself, so what is in it comes last, where nothing waits for it.
 const (
 	GrantsFile  = "/install/0000_80_machine-config_00_onprem-infra.yaml"
 	RoutersFile = "/install/0000_90_machine-config_01_onprem-infra-routers.yaml"
 )
 
-// profiles are the kinds of cluster that have on-premise platforms: the cluster version operator applies what is marked for its own.
+// profiles are the kinds of cluster that have on-premise platforms: the cluster version operator
+// applies what is marked for its own.
 func profiles() map[string]string {
 	return map[string]string{
 		"include.release.openshift.io/self-managed-high-availability": "true",

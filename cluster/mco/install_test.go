@@ -8,8 +8,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// TestInstall holds that what the cluster version operator applies is marked for it, names each platform's namespace, and that nothing in
-// the namespace of another operator comes before the end.
+// TestInstall holds that what the cluster version operator applies is marked for it, names each
+// platform's namespace, and that nothing in the namespace of another operator comes before the end.
 func TestInstall(t *testing.T) {
 	set, err := Tree(spec.Cluster{})
 	if err != nil {

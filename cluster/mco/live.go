@@ -13,8 +13,9 @@ import (
 // ClusterFile is where the tree has the template of cluster.json.
 const ClusterFile = "/templates/" + common + "/" + layer + "/files/cluster.json.yaml"
 
-// Live makes of the settings of elections what the nodes of live clusters can be given that use a tree already, whose ClusterFile is text: plan.Live for
-// each default that there is. The error is a plan.Incompatible where the clusters' nodes would not hear each other.
+// Live makes of the settings of elections what the nodes of live clusters can be given that use a
+// tree already, whose ClusterFile is text: plan.Live for each default that there is. The error is a
+// plan.Incompatible where the clusters' nodes would not hear each other.
 func Live(text []byte, elections spec.Cluster, say plan.Consent) (spec.Cluster, error) {
 	var first spec.Cluster
 	for i, platform := range []spec.Platform{spec.BareMetal, spec.VSphere} { // they differ in their timing where none is said
@@ -39,7 +40,8 @@ func Live(text []byte, elections spec.Cluster, say plan.Consent) (spec.Cluster, 
 	return elections, nil
 }
 
-// filled is the plan of a node whose cluster.json was made by a tree, for some cluster: that cluster's values stand where the tree has expressions.
+// filled is the plan of a node whose cluster.json was made by a tree, for some cluster: that
+// cluster's values stand where the tree has expressions.
 func filled(tree []byte, c spec.Cluster) (plan.Plan, error) {
 	c.Timing, c.VRRP, c.MigrateFrom, c.VRIDs, c.Ports, c.MDNS, c.Metrics = "", "", spec.Former{}, nil, nil, "", ""
 	values, err := plan.Compile(c)

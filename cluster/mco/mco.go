@@ -1,9 +1,12 @@
-// Package mco writes what a cluster's nodes get as templates of OpenShift's Machine Config Operator, for every cluster that it may ever serve.
+// Package mco writes what a cluster's nodes get as templates of OpenShift's Machine Config
+// Operator, for every cluster that it may ever serve.
 //
-// The templates are made by rendering, not written: the same functions that make a node's files are called with a plan whose values are symbols, once
-// for each situation that decides which files there are, and each symbol that is found in a file becomes an expression. So what changes in a node's
-// files changes in the templates by itself. All that a template decides is the text of cluster.json, image references, the name of the platform, and
-// whether a file is there. What would differ in any other way between two situations is an error.
+// The templates are made by rendering, not written: the same functions that make a node's files are
+// called with a plan whose values are symbols, once for each situation that decides which files
+// there are, and each symbol that is found in a file becomes an expression. So what changes in a
+// node's files changes in the templates by itself. All that a template decides is the text of
+// cluster.json, image references, the name of the platform, and whether a file is there. What would
+// differ in any other way between two situations is an error.
 package mco
 
 import (
@@ -27,10 +30,10 @@ const layer = "on-prem"
 // common is the directory of what all roles have.
 const common = "common"
 
-// Tree is the operator's templates, the manifests of its bootstrap command, and what its image has the cluster apply, by path from the
-// directory that holds them. Of elections only their
-// settings count, which no cluster decides by itself and which are the same for all that use the tree: Timing, VRRP, MigrateFrom, VRIDs,
-// Ports and MDNS.
+// Tree is the operator's templates, the manifests of its bootstrap command, and what its image has
+// the cluster apply, by path from the directory that holds them. Of elections only their settings
+// count, which no cluster decides by itself and which are the same for all that use the tree:
+// Timing, VRRP, MigrateFrom, VRIDs, Ports and MDNS.
 func Tree(elections spec.Cluster) (asset.Set, error) {
 	list, err := situations(elections)
 	if err != nil {
@@ -53,7 +56,8 @@ func Tree(elections spec.Cluster) (asset.Set, error) {
 	return b.Set()
 }
 
-// atFirst are the settings with which a bootstrap machine is heard by the nodes of its cluster. Nodes that are told to migrate begin as before.
+// atFirst are the settings with which a bootstrap machine is heard by the nodes of its cluster.
+// Nodes that are told to migrate begin as before.
 func atFirst(elections spec.Cluster) spec.Cluster {
 	if before, migrates := elections.Before(); migrates {
 		return before
@@ -93,8 +97,9 @@ func templates(list []situation, r role.Role) (map[template]string, error) {
 	return bodies, nil
 }
 
-// place puts what all roles have alike into the common directory, and everything else into those of the roles. An empty template has the operator
-// leave out what a layer before had: so each role says what of the others' it does not have.
+// place puts what all roles have alike into the common directory, and everything else into those of
+// the roles. An empty template has the operator leave out what a layer before had: so each role
+// says what of the others' it does not have.
 func place(b *asset.Builder, texts map[role.Role]map[template]string) {
 	all := map[template]bool{}
 	for _, of := range texts {

@@ -11,7 +11,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// TestText holds that a text comes out of its template and its YAML as it went in, whatever it begins and ends with and whichever braces are in it.
+// TestText holds that a text comes out of its template and its YAML as it went in, whatever it
+// begins and ends with and whichever braces are in it.
 func TestText(t *testing.T) {
 	for _, want := range []string{
 		"a\n", "a", "a\n\n", "\na\n", "\n", "  a\nb\n", "\ta\n", "a: b\n# c\n- d\n", "{{ .Name }}\n", "{{{{ a }}\n", "a {{ \"b\" }} c", "'\"`\\\n", "%n\n", " \n", "a\n \nb\n", "ü\n", "",

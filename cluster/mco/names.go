@@ -7,9 +7,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 )
 
-// A template's file name is all that the operator tells templates apart by. Where ours makes what one of the operator's own makes, it has that one's
-// name, so that there is one of them wherever the tree is laid over the operator's. Of two that make one unit the operator would merge both, and the
-// later name would have the word.
+// A template's file name is all that the operator tells templates apart by. Where ours makes what
+// one of the operator's own makes, it has that one's name, so that there is one of them wherever
+// the tree is laid over the operator's. Of two that make one unit the operator would merge both,
+// and the later name would have the word.
 
 // fileTemplate is the name of a file's template.
 func fileTemplate(file string) string {
@@ -26,7 +27,8 @@ func fileTemplate(file string) string {
 	return strings.TrimSuffix(path.Base(file), ".yaml") + ".yaml"
 }
 
-// unitTemplate is the name of a unit's template. One that only adds to a unit of the host's own is named after what it adds.
+// unitTemplate is the name of a unit's template. One that only adds to a unit of the host's own is
+// named after what it adds.
 func unitTemplate(u asset.Unit) string {
 	switch {
 	case u.Name == "wait-for-br-ex-up.service":
@@ -41,7 +43,8 @@ func unitTemplate(u asset.Unit) string {
 	return u.Name + ".yaml"
 }
 
-// superseded are the operator's own templates, as of its release 4.22, whose work ours do in another way. Each is left out by an empty one in its place.
+// superseded are the operator's own templates, as of its release 4.22, whose work ours do in
+// another way. Each is left out by an empty one in its place.
 func superseded() []string {
 	var all []string
 	add := func(dir string, names ...string) {
@@ -51,8 +54,8 @@ func superseded() []string {
 	}
 	add(path.Join(common, layer, "files"), "configure-ip-forwarding.yaml", "coredns-corefile.yaml", "coredns.yaml", "keepalived-script-default-ingress.yaml",
 		"keepalived.yaml", "resolv-prepender.yaml", "wait-for-br-ex-up.yaml", "wait-for-node-ip.yaml")
-	// How its monitors speak VRRP, which ours do not read. It has moved from one platform to all, and not in all releases
-	// to one name.
+	// How its monitors speak VRRP, which ours do not read. It has moved from one platform to all,
+	// and not in all releases to one name.
 	add(path.Join(common, layer, "files"), "keepalived-flip-mode.yaml", "baremetal-keepalived-flip-mode.yaml")
 	add(path.Join(common, "baremetal/files"), "baremetal-keepalived-flip-mode.yaml")
 	add(path.Join(common, "vsphere/units"), "nodeip-configuration-vsphere-upi.service.yaml")

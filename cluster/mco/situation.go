@@ -9,7 +9,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// situation is a plan that stands for all clusters in which a node has the same files. Its values that differ among them are symbols.
+// situation is a plan that stands for all clusters in which a node has the same files. Its values
+// that differ among them are symbols.
 type situation struct{ plan plan.Plan }
 
 // The situations, in this order: what they differ in decides which files there are.
@@ -19,7 +20,8 @@ const (
 	withoutVIPs                      // there are none
 )
 
-// symbol stands for a value until expressions are put in its place. It is a word to YAML, to systemd and in a path.
+// symbol stands for a value until expressions are put in its place. It is a word to YAML, to
+// systemd and in a path.
 func symbol(name string) string { return "zz" + strings.ToLower(name) + "zz" }
 
 // shortName is the platform in names of objects.

@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// Apply has what is desired announced. An interface that is another one, or another address of this host there, is another link as far as anybody can
-// tell, where names must be asked for anew. That IPv6 can be spoken too is none: the names stay this host's.
+// Apply has what is desired announced. An interface that is another one, or another address of this
+// host there, is another link as far as anybody can tell, where names must be asked for anew. That
+// IPv6 can be spoken too is none: the names stay this host's.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
 	if r.station != nil && (len(d.Hosts) == 0 || !d.Where.like(r.where) || r.station.told.ended()) {
 		r.quit(len(d.Hosts) == 0)
@@ -38,8 +39,8 @@ func (r *Room) Leave(context.Context) error {
 	return nil
 }
 
-// quit ends the station. One that is followed by another says no goodbye: the host would be forgotten until the other has spoken, and what the other
-// says replaces what is remembered.
+// quit ends the station. One that is followed by another says no goodbye: the host would be
+// forgotten until the other has spoken, and what the other says replaces what is remembered.
 func (r *Room) quit(goodbye bool) {
 	if r.station != nil {
 		r.station.stop(goodbye)

@@ -104,7 +104,8 @@ func lost(c protocol.Claim) loop.Reasons {
 	return loop.Reasons{fmt.Sprintf("not announced: %v has the name %s; give one of the two hosts another one", c.Rival, c.Name)}
 }
 
-// short is a host's own part of its name. A host that nobody has named yet must not be found: all of them have the same name then.
+// short is a host's own part of its name. A host that nobody has named yet must not be found: all
+// of them have the same name then.
 func short(hostname string) (record.Name, string) {
 	label, _, _ := strings.Cut(strings.TrimSpace(hostname), ".")
 	name, err := record.ParseName(label)
@@ -129,8 +130,10 @@ func owner(s addr.Snapshot, ip netip.Addr) (addr.Link, bool) {
 	return addr.Link{}, false
 }
 
-// announced are the host itself and, on a control plane node, its member of etcd, which is at the host's own name whatever that is. Where the name
-// ends in a number the member also has the name that clusters have called it by; two nodes that end alike share none: the second one does not get it.
+// announced are the host itself and, on a control plane node, its member of etcd, which is at the
+// host's own name whatever that is. Where the name ends in a number the member also has the name
+// that clusters have called it by; two nodes that end alike share none: the second one does not get
+// it.
 func (r *Room) announced(name record.Name, own []netip.Addr) []protocol.Host {
 	instance := func(what string) string {
 		return protocol.Shorten(r.plan.Cluster.Name + " " + what + "-" + string(name))

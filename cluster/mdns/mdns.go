@@ -1,5 +1,5 @@
-// Package mdns announces a node by multicast DNS on the interface that has the node's address, so that a cluster finds its hosts before any API
-// exists.
+// Package mdns announces a node by multicast DNS on the interface that has the node's address, so
+// that a cluster finds its hosts before any API exists.
 package mdns
 
 import (
@@ -15,8 +15,8 @@ import (
 
 // The files that the room reads.
 const (
-	// HostnameFile is what the host is called, noted by NetworkManager's hook: not every container runtime lets a pod see a name that the host
-	// gets after the pod has started.
+	// HostnameFile is what the host is called, noted by NetworkManager's hook: not every container
+	// runtime lets a pod see a name that the host gets after the pod has started.
 	HostnameFile = "/run/onprem-infra/mdns/hostname"
 	// AgreedDir is where node-ip writes what it has chosen.
 	AgreedDir = "/run/nodeip-configuration"
@@ -25,12 +25,13 @@ const (
 // Host is what the room needs to know of the machine, and what it may do there.
 type Host interface {
 	Links() (addr.Snapshot, error)
-	// Agreed are the addresses that node-ip has chosen, at most one a family, the primary one first; none when it has not.
+	// Agreed are the addresses that node-ip has chosen, at most one a family, the primary one
+	// first; none when it has not.
 	Agreed() ([]netip.Addr, error)
 	// Hostname is what the host is called now.
 	Hostname() (string, error)
-	// Open makes sockets on an interface. What comes in there is given to hear, and deaf is told when nothing can come any more, both by other
-	// goroutines, which Close waits for.
+	// Open makes sockets on an interface. What comes in there is given to hear, and deaf is told
+	// when nothing can come any more, both by other goroutines, which Close waits for.
 	Open(ctx context.Context, w Where, hear func(protocol.Packet), deaf func(error)) (Line, error)
 	// Wake has the room turn again.
 	Wake()

@@ -19,7 +19,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// fakeHost is a FAKE: a machine that is what a test says it is, with a listener on each of its interfaces.
+// fakeHost is a FAKE: a machine that is what a test says it is, with a listener on each of its
+// interfaces.
 type fakeHost struct {
 	mu       sync.Mutex
 	links    addr.Snapshot

@@ -8,7 +8,8 @@ import (
 	protocol "github.com/onprem-infra/onprem-infra/shared/mdns"
 )
 
-// station speaks on one interface until it is stopped, in a goroutine of its own: answers cannot wait for the room's next turn.
+// station speaks on one interface until it is stopped, in a goroutine of its own: answers cannot
+// wait for the room's next turn.
 type station struct {
 	ear    *ear
 	jitter protocol.Jitter
@@ -139,7 +140,8 @@ func (s *station) send(out []protocol.Outgoing) (first error) {
 	return first
 }
 
-// tell notes how things stand and says whether that is news. An error stays until something could be sent again.
+// tell notes how things stand and says whether that is news. An error stays until something could
+// be sent again.
 func (t *said) tell(claims []protocol.Claim, sent int, err error) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,13 +1,16 @@
-// Package migrate has all nodes of a live cluster change at one instant how they speak VRRP. Nodes that speak in two ways do not hear each other, and
-// each of their VIPs has two holders; but nodes get what the cluster has decided one after the other.
+// Package migrate has all nodes of a live cluster change at one instant how they speak VRRP. Nodes
+// that speak in two ways do not hear each other, and each of their VIPs has two holders; but nodes
+// get what the cluster has decided one after the other.
 //
-// So a node goes on as before, and says on its own Node that it knows another way. When every node that takes part has said so, and the cluster's
-// upgrade is over, each of them says from when it would speak so: the next multiple of five minutes by the clock that is half a minute away. They
-// agree on the latest instant that any of them says, and when all say the same one, that is decided: nothing that happens later changes it, and a
-// reboot does not forget it. A node that has missed the instant, or whose clock is wrong, follows the first one that it sees speaking so.
+// So a node goes on as before, and says on its own Node that it knows another way. When every node
+// that takes part has said so, and the cluster's upgrade is over, each of them says from when it
+// would speak so: the next multiple of five minutes by the clock that is half a minute away. They
+// agree on the latest instant that any of them says, and when all say the same one, that is
+// decided: nothing that happens later changes it, and a reboot does not forget it. A node that has
+// missed the instant, or whose clock is wrong, follows the first one that it sees speaking so.
 //
-// Where adverts become faster, the holder of a VIP goes first: those who wait for it have the longer patience yet, and hear it again before that
-// ends. Where they become slower it goes last.
+// Where adverts become faster, the holder of a VIP goes first: those who wait for it have the
+// longer patience yet, and hear it again before that ends. Where they become slower it goes last.
 package migrate
 
 import (
@@ -161,7 +164,8 @@ func (r *Room) migrate(s Seen) Desired {
 	}
 	word := notice.Word{Speaks: r.former.String(), Knows: wanted}
 	missing := r.missing(s)
-	// What has been said is kept until it has passed, whatever happens: another node may have seen it decided.
+	// What has been said is kept until it has passed, whatever happens: another node may have seen
+	// it decided.
 	if len(missing) == 0 || r.clock.near(own(s).Word.At, s.Now) {
 		word.At = r.proposal(s)
 		missing = []string{fmt.Sprintf("from %s on, if all say so: %s not so yet", word.At.Format(time.RFC3339), some(r.others(s, word)))}
@@ -180,8 +184,9 @@ func (r *Room) desired(s Seen, word notice.Word, again time.Time, why string) De
 	return Desired{Changed: r.memory.Speaks == r.wanted.String(), Say: says(s, word), Node: s.Self, Word: word, Memory: r.memory, Again: again, Why: []string{why}}
 }
 
-// ahead finds a node that speaks as this one should already: it has missed the instant. Before anything is decided it believes none but those of the
-// control plane, as any kubelet may write on its own Node; after that the worst is an instant that comes early.
+// ahead finds a node that speaks as this one should already: it has missed the instant. Before
+// anything is decided it believes none but those of the control plane, as any kubelet may write on
+// its own Node; after that the worst is an instant that comes early.
 func (r *Room) ahead(s Seen) (string, bool) {
 	for _, n := range s.Nodes {
 		if n.Name != s.Self && !n.Apart && (n.ControlPlane || r.decided()) && n.Word.Speaks == r.wanted.String() {
@@ -210,7 +215,8 @@ func (r *Room) others(s Seen, word notice.Word) []string {
 	return names
 }
 
-// proposal is the instant that this node says: the latest that any node says, as long as all have the time to say it too.
+// proposal is the instant that this node says: the latest that any node says, as long as all have
+// the time to say it too.
 func (r *Room) proposal(s Seen) time.Time {
 	at, next := own(s).Word.At, r.clock.Next(s.Now)
 	if !r.clock.near(at, s.Now) {
@@ -251,8 +257,9 @@ func (r *Room) missing(s Seen) []string {
 // done is what the Machine Config Operator says of a node that has all it should have.
 const done = "Done"
 
-// Upgrading says what of a cluster's upgrade is not over yet; empty when it is. It is while a node is being changed, and while kubelets differ, as they
-// do for long where nodes of some kind wait on purpose.
+// Upgrading says what of a cluster's upgrade is not over yet; empty when it is. It is while a node
+// is being changed, and while kubelets differ, as they do for long where nodes of some kind wait on
+// purpose.
 func Upgrading(nodes []Node) []string {
 	var busy, why []string
 	kubelets := map[string]bool{}

@@ -36,7 +36,8 @@ func planned(t *testing.T, timing, from string) plan.Plan {
 	return p
 }
 
-// TestNext is K-29: whenever a node begins to look, all that agree in one window change at one instant, which is a multiple by the wall clock.
+// TestNext is K-29: whenever a node begins to look, all that agree in one window change at one
+// instant, which is a multiple by the wall clock.
 func TestNext(t *testing.T) {
 	clock := Usual()
 	random := rand.New(rand.NewPCG(1, 29))
@@ -182,8 +183,8 @@ func TestSlower(t *testing.T) {
 	}
 }
 
-// TestNothingToMigrate holds what a node says and remembers that has nothing to migrate from: of a cluster that was never anything else but compat
-// nothing at all, and else the truth.
+// TestNothingToMigrate holds what a node says and remembers that has nothing to migrate from: of a
+// cluster that was never anything else but compat nothing at all, and else the truth.
 func TestNothingToMigrate(t *testing.T) {
 	for _, tt := range []struct {
 		name, timing string
@@ -208,7 +209,8 @@ func TestNothingToMigrate(t *testing.T) {
 	}
 }
 
-// TestThereAndBack holds that a migration which is taken back leaves nothing behind that a later one takes for its own.
+// TestThereAndBack holds that a migration which is taken back leaves nothing behind that a later
+// one takes for its own.
 func TestThereAndBack(t *testing.T) {
 	decided := Memory{Speaks: compat, To: lan, At: noon}
 	back := New(planned(t, "compat", "lan"), Usual(), decided)
@@ -237,8 +239,10 @@ type actor struct {
 	changed time.Duration // when; 0 for not yet
 }
 
-// TestOneInstant rolls a migration out over clusters in virtual time: nodes begin at any time, see each other's words late, reboot over the instant,
-// and one has a clock that is wrong. Nobody speaks the new way before all know it, and whoever is up changes within the time that a word takes.
+// TestOneInstant rolls a migration out over clusters in virtual time: nodes begin at any time, see
+// each other's words late, reboot over the instant, and one has a clock that is wrong. Nobody
+// speaks the new way before all know it, and whoever is up changes within the time that a word
+// takes.
 func TestOneInstant(t *testing.T) {
 	const tick, late = 50 * time.Millisecond, 400 * time.Millisecond
 	was, will := planned(t, "lan", "compat"), 0

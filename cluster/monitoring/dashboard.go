@@ -107,7 +107,8 @@ type graph struct {
 	says              string
 }
 
-// dashboard shows a cluster, the question that is asked first at the top: who holds the VIPs, and since when.
+// dashboard shows a cluster, the question that is asked first at the top: who holds the VIPs, and
+// since when.
 func dashboard(p plan.Plan) []byte {
 	b := board{
 		Annotations: empty{[]struct{}{}}, Description: "Virtual IPs, balancers and names of cluster " + p.Cluster.Name + ".", Editable: true, GraphTooltip: 1, Links: []struct{}{},

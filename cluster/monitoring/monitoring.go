@@ -1,5 +1,6 @@
-// Package monitoring makes what a Prometheus and a Grafana need to watch over a cluster's VIPs, balancers and names: where to ask, when to raise an
-// alarm, and what to show. It names no metric that our programs do not say.
+// Package monitoring makes what a Prometheus and a Grafana need to watch over a cluster's VIPs,
+// balancers and names: where to ask, when to raise an alarm, and what to show. It names no metric
+// that our programs do not say.
 package monitoring
 
 import (
@@ -26,8 +27,9 @@ const (
 	MonitorObject = "/podmonitor.yaml"     // and whom to ask
 )
 
-// Assets are the files for a cluster. Where the cluster's programs say their metrics on the loopback alone nobody can ask them from elsewhere: then
-// there is neither a job nor an object that would have somebody try.
+// Assets are the files for a cluster. Where the cluster's programs say their metrics on the
+// loopback alone nobody can ask them from elsewhere: then there is neither a job nor an object that
+// would have somebody try.
 func Assets(p plan.Plan) (asset.Set, error) {
 	b := asset.Builder{By: "cluster/monitoring"}
 	groups := []group{{Name: name(p), Rules: rules(p)}}

@@ -55,7 +55,8 @@ func TestAssets(t *testing.T) {
 	}
 }
 
-// TestWhere holds which files there are: nobody is told to ask where nobody answers, and objects of Prometheus's operator are for clusters that have it.
+// TestWhere holds which files there are: nobody is told to ask where nobody answers, and objects of
+// Prometheus's operator are for clusters that have it.
 func TestWhere(t *testing.T) {
 	always := []string{DashboardFile, RulesFile}
 	for _, tt := range []struct {
@@ -88,7 +89,8 @@ func TestWithoutVIPs(t *testing.T) {
 	}
 }
 
-// TestObject holds that the object's rules are the file's, and that VIPs of other clusters are nobody's business here.
+// TestObject holds that the object's rules are the file's, and that VIPs of other clusters are
+// nobody's business here.
 func TestObject(t *testing.T) {
 	all := files(t, compiled(t, nil))
 	var plain, inside struct {
@@ -136,7 +138,8 @@ func named(expr string) []string {
 	return regexp.MustCompile(`\b(?:onprem|process|up|go|node)_[a-z_]+\b`).FindAllString(expr, -1)
 }
 
-// TestNamesWhatIsSaid holds that rules and dashboard name our metrics and no others, by labels that they have, and that every metric is of use.
+// TestNamesWhatIsSaid holds that rules and dashboard name our metrics and no others, by labels that
+// they have, and that every metric is of use.
 func TestNamesWhatIsSaid(t *testing.T) {
 	p := compiled(t, nil)
 	known, used := map[string]metrics.Family{}, map[string]bool{}
@@ -193,8 +196,9 @@ func TestAlertsSayWhatToDo(t *testing.T) {
 	}
 }
 
-// grafana is as much of Grafana's classic dashboard model (schemaVersion 36) as is checked here, by hand, after its published description: fields by
-// their names and kinds, and those that must be there. It is no schema of Grafana's own.
+// grafana is as much of Grafana's classic dashboard model (schemaVersion 36) as is checked here, by
+// hand, after its published description: fields by their names and kinds, and those that must be
+// there. It is no schema of Grafana's own.
 var grafana = struct {
 	root, panel, gridPos, target, variable map[string]reflect.Kind
 }{
@@ -219,7 +223,8 @@ func is(t *testing.T, where string, o map[string]any, kinds map[string]reflect.K
 	}
 }
 
-// TestDashboardStructure holds that the dashboard is of the form that Grafana imports, and that no panel lies upon another.
+// TestDashboardStructure holds that the dashboard is of the form that Grafana imports, and that no
+// panel lies upon another.
 func TestDashboardStructure(t *testing.T) {
 	p := compiled(t, func(c *spec.Cluster) { c.Name = strings.Repeat("long", 15) })
 	var root map[string]any

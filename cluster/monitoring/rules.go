@@ -10,13 +10,15 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// The severities: critical is for what clients notice or are about to, warning for what may wait until the morning.
+// The severities: critical is for what clients notice or are about to, warning for what may wait
+// until the morning.
 const (
 	critical = "critical"
 	warning  = "warning"
 )
 
-// alarm is a rule in few words. In expr, VIPS stands for what tells the cluster's VIPs from those of others.
+// alarm is a rule in few words. In expr, VIPS stands for what tells the cluster's VIPs from those
+// of others.
 type alarm struct {
 	name, expr, wait, severity string
 	what                       string // is wrong, with Prometheus's words for where
@@ -61,7 +63,8 @@ func (a alarm) rule(p plan.Plan) rule {
 // seconds is a time as Prometheus writes numbers.
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'g', 4, 64) }
 
-// holders are about who holds the VIPs. Scrapes of two hosts are not made at one instant, so what a hand-over brings about for a moment must last.
+// holders are about who holds the VIPs. Scrapes of two hosts are not made at one instant, so what a
+// hand-over brings about for a moment must last.
 func holders() []alarm {
 	return []alarm{
 		{"OnpremVIPWithoutHolder", `max by (vip, kind) (onprem_vip_holder{VIPS}) == 0`, "30s", critical,
@@ -101,7 +104,8 @@ func adverts(p plan.Plan) []alarm {
 	}
 }
 
-// longestGap is how long nobody holds a VIP whose holder is lost: what its successor waits, computed for the worst of them.
+// longestGap is how long nobody holds a VIP whose holder is lost: what its successor waits,
+// computed for the worst of them.
 func longestGap(p plan.Plan) time.Duration {
 	for _, b := range p.Timing.Bounds {
 		if b.Scenario == "power-loss" {

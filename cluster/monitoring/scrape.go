@@ -27,7 +27,8 @@ func monitors(p plan.Plan) []monitor {
 	return out
 }
 
-// relabel is one step by which Prometheus makes a target of what it has found, in the words of its configuration and in those of its operator.
+// relabel is one step by which Prometheus makes a target of what it has found, in the words of its
+// configuration and in those of its operator.
 type relabel struct {
 	Source []string `yaml:"source_labels,omitempty"`
 	Regex  string   `yaml:"regex,omitempty"`
@@ -36,7 +37,8 @@ type relabel struct {
 	Action string   `yaml:"action,omitempty"`
 }
 
-// targets are the steps for a monitor. Its container claims no port, so that there is one target of it; brackets belong around an IPv6 address.
+// targets are the steps for a monitor. Its container claims no port, so that there is one target of
+// it; brackets belong around an IPv6 address.
 func targets(m monitor) []relabel {
 	const ip = "__meta_kubernetes_pod_ip"
 	return []relabel{

@@ -4,7 +4,8 @@ import (
 	"context"
 )
 
-// Apply writes what was decided, each file whole or not at all, and last the one that says that all are there.
+// Apply writes what was decided, each file whole or not at all, and last the one that says that all
+// are there.
 func (r *Room) Apply(ctx context.Context, want Desired) error {
 	for _, f := range want.Files {
 		if err := ctx.Err(); err != nil {

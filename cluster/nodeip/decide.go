@@ -23,8 +23,8 @@ type File struct {
 	Text []byte
 }
 
-// Decide chooses the node's addresses and says what is written about them. The error says that no address qualifies; the choice then still
-// tells why not.
+// Decide chooses the node's addresses and says what is written about them. The error says that no
+// address qualifies; the choice then still tells why not.
 func (r *Room) Decide(seen Snapshot) (Desired, loop.Reasons, error) {
 	choice, err := addr.ForNode(seen.Host, r.node.Wish)
 	want := Desired{Choice: choice}
@@ -47,9 +47,10 @@ func (r *Room) Decide(seen Snapshot) (Desired, loop.Reasons, error) {
 	return want, why, nil
 }
 
-// remote says whether the node is one that cannot hold the VIPs: there are some, they are ours to hold, and none is in a network of the node.
-// Elsewhere than on bare metal a VIP may be routed to the node whatever its networks are. A hint is no VIP: where an operator wants the
-// node to be known does not bring a VIP nearer.
+// remote says whether the node is one that cannot hold the VIPs: there are some, they are ours to
+// hold, and none is in a network of the node. Elsewhere than on bare metal a VIP may be routed to
+// the node whatever its networks are. A hint is no VIP: where an operator wants the node to be
+// known does not bring a VIP nearer.
 func remote(node Node, choice addr.NodeAddresses) bool {
 	return len(node.VIPs) > 0 && !choice.VIPLocal && !node.UserManaged && strings.EqualFold(node.Platform, "baremetal")
 }

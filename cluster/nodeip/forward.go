@@ -6,8 +6,9 @@ import (
 	"net/netip"
 )
 
-// Forward lets the kernel forward packets of both families on the interface that holds the node's primary address, as far as the kernel has
-// the family. The settings are written by their path: sysctl would split the name of a VLAN at its dots.
+// Forward lets the kernel forward packets of both families on the interface that holds the node's
+// primary address, as far as the kernel has the family. The settings are written by their path:
+// sysctl would split the name of a VLAN at its dots.
 func (r *Room) Forward(ctx context.Context) error {
 	return r.settle(ctx, func(ctx context.Context) error {
 		seen, err := r.Observe(ctx)

@@ -1,5 +1,5 @@
-// Package nodeip chooses the addresses that a node is known by, once in a boot and before kubelet starts, and writes them down for kubelet, the
-// container runtime and everybody else on the node.
+// Package nodeip chooses the addresses that a node is known by, once in a boot and before kubelet
+// starts, and writes them down for kubelet, the container runtime and everybody else on the node.
 //
 // Unlike the other rooms it ends: Set observes, decides and applies until that has worked once.
 package nodeip
@@ -11,8 +11,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 )
 
-// The files that say how the node is known, each without a newline at its end, as their readers are strict. Primary is written last: as long as
-// it holds an address, all of them are right and nothing is chosen anew. /run is empty after a reboot.
+// The files that say how the node is known, each without a newline at its end, as their readers are
+// strict. Primary is written last: as long as it holds an address, all of them are right and
+// nothing is chosen anew. /run is empty after a reboot.
 const (
 	Directory    = "/run/nodeip-configuration"
 	Primary      = Directory + "/primary-ip"
@@ -57,7 +58,8 @@ type Room struct {
 	log   *slog.Logger
 }
 
-// New makes a room. With retry a method goes on until it has worked, or its context ends; without, the first fault is its error.
+// New makes a room. With retry a method goes on until it has worked, or its context ends; without,
+// the first fault is its error.
 func New(node Node, host Host, retry bool, log *slog.Logger) *Room {
 	return &Room{node: node, host: host, retry: retry, log: log}
 }

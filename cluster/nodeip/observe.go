@@ -10,7 +10,8 @@ import (
 // Snapshot is all that the choice depends on.
 type Snapshot struct {
 	Host addr.Snapshot
-	// Primary is what was chosen in this boot; invalid when nothing was, or when what is written down is no address.
+	// Primary is what was chosen in this boot; invalid when nothing was, or when what is written
+	// down is no address.
 	Primary netip.Addr
 	// Corrupt says that there is something in Primary's place which is no address.
 	Corrupt bool

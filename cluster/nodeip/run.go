@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	// soon is how long an IPv6 address that cannot be bound yet is given before the next look: duplicate address detection takes a second or two.
+	// soon is how long an IPv6 address that cannot be bound yet is given before the next look:
+	// duplicate address detection takes a second or two.
 	soon = time.Second
 	// firstPause doubles with each trial that fails, up to lastPause.
 	firstPause = 2 * time.Second
@@ -49,7 +50,8 @@ func (r *Room) Set(ctx context.Context) (Desired, error) {
 	return want, err
 }
 
-// choose decides, and sees to it that what was chosen can be used. An address that is new on its interface cannot be bound at once.
+// choose decides, and sees to it that what was chosen can be used. An address that is new on its
+// interface cannot be bound at once.
 func (r *Room) choose(seen Snapshot) (Desired, error) {
 	want, why, err := r.Decide(seen)
 	if err != nil {
@@ -69,7 +71,8 @@ func (r *Room) choose(seen Snapshot) (Desired, error) {
 	return want, nil
 }
 
-// Unusable is the error of a host that works and has no address that a node can be known by, or none yet.
+// Unusable is the error of a host that works and has no address that a node can be known by, or
+// none yet.
 type Unusable struct{ Err error }
 
 func (u Unusable) Error() string { return u.Err.Error() }

@@ -13,8 +13,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 )
 
-// TestTentative holds N-05 in both ways of choosing: an IPv6 address that can be bound at the third trial is taken then, a second apart, and
-// what an earlier trial chose is forgotten.
+// TestTentative holds N-05 in both ways of choosing: an IPv6 address that can be bound at the third
+// trial is taken then, a second apart, and what an earlier trial chose is forgotten.
 func TestTentative(t *testing.T) {
 	six := netip.MustParseAddr("2001:db8::10")
 	for name, vips := range map[string][]string{"by a VIP": {"2001:db8::5"}, "by the default route": nil} {
@@ -56,7 +56,8 @@ func TestTentativeChange(t *testing.T) {
 	})
 }
 
-// TestTentativeSecond holds that the second family's IPv6 address is waited for too, and that without --retry-on-failure the answer is no.
+// TestTentativeSecond holds that the second family's IPv6 address is waited for too, and that
+// without --retry-on-failure the answer is no.
 func TestTentativeSecond(t *testing.T) {
 	host := newMemory(routed(link(2, "ens3", "192.0.2.10/24", "2001:db8::10/64")))
 	host.unbound[netip.MustParseAddr("2001:db8::10")] = -1
@@ -67,7 +68,8 @@ func TestTentativeSecond(t *testing.T) {
 	}
 }
 
-// TestBackOff holds N-11: 2, 4, 8 ... 300 seconds between trials, and a bounded number of lines while nothing changes.
+// TestBackOff holds N-11: 2, 4, 8 ... 300 seconds between trials, and a bounded number of lines
+// while nothing changes.
 func TestBackOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		trials := &counting{memory: newMemory(addr.Snapshot{})}
@@ -93,7 +95,8 @@ func TestBackOff(t *testing.T) {
 	})
 }
 
-// TestTentativeForGood holds N-11 for the look that comes each second: an address that can never be bound is said once.
+// TestTentativeForGood holds N-11 for the look that comes each second: an address that can never be
+// bound is said once.
 func TestTentativeForGood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		host := newMemory(routed(link(2, "ens3", "2001:db8::10/64")))
@@ -119,7 +122,8 @@ func (c *counting) Links() (addr.Snapshot, error) {
 	return c.memory.Links()
 }
 
-// TestHostFault holds that a host which cannot be read is no answer, is tried again, and is told apart from one without an address.
+// TestHostFault holds that a host which cannot be read is no answer, is tried again, and is told
+// apart from one without an address.
 func TestHostFault(t *testing.T) {
 	host := newMemory(addr.Snapshot{})
 	host.linkErr = errors.New("netlink is shut")

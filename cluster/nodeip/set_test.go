@@ -19,7 +19,8 @@ func metal(vips ...string) Node {
 	return Node{Wish: addr.Wish{VIPs: addresses(vips...)}, Platform: "baremetal", KubeletUnit: "kubelet.service", RemoteLabel: "node.openshift.io/remote-worker"}
 }
 
-// TestSetWrites holds what is written, to the byte, for one family and for two, in both orders (N-21, N-25).
+// TestSetWrites holds what is written, to the byte, for one family and for two, in both orders
+// (N-21, N-25).
 func TestSetWrites(t *testing.T) {
 	both := link(2, "ens3", "192.0.2.10/24", "2001:db8::10/64")
 	first6 := metal("192.0.2.5")
@@ -79,8 +80,9 @@ func TestSetWrites(t *testing.T) {
 	}
 }
 
-// TestSetOnce holds N-06: in one boot the address stays, whatever the host looks like; after a reboot, and when what is written down is no
-// address, it is chosen anew, and nothing of the old choice stays.
+// TestSetOnce holds N-06: in one boot the address stays, whatever the host looks like; after a
+// reboot, and when what is written down is no address, it is chosen anew, and nothing of the old
+// choice stays.
 func TestSetOnce(t *testing.T) {
 	host := newMemory(routed(link(2, "ens3", "192.0.2.10/24", "2001:db8::10/64")))
 	logger, _ := log(t)
@@ -120,7 +122,8 @@ func TestSetOnce(t *testing.T) {
 	}
 }
 
-// TestSetHalfWay holds that a write which fails leaves no file that says all is well, and that the next run writes all.
+// TestSetHalfWay holds that a write which fails leaves no file that says all is well, and that the
+// next run writes all.
 func TestSetHalfWay(t *testing.T) {
 	for _, full := range []string{"kubelet.service.d", "crio.service.d", "/ipv4", "/primary-ip"} {
 		host := newMemory(routed(link(2, "ens3", "192.0.2.10/24")))

@@ -11,8 +11,9 @@ import (
 // bindTimeout is how long each of the node's addresses is waited for.
 const bindTimeout = 60 * time.Second
 
-// Wait returns when a server can listen on each address that is written down, in each family. An address that is not back within a minute is
-// an error, which says which one: kubelet would only say that it cannot find its node.
+// Wait returns when a server can listen on each address that is written down, in each family. An
+// address that is not back within a minute is an error, which says which one: kubelet would only
+// say that it cannot find its node.
 func (r *Room) Wait(ctx context.Context) error {
 	for _, path := range []string{Primary, IPv4, IPv6} {
 		text, there, err := r.host.Read(path)
@@ -37,8 +38,9 @@ func (r *Room) Wait(ctx context.Context) error {
 	return nil
 }
 
-// WaitForLink returns when an interface of that name is up and holds the node's primary address, or when others have said that it is up. There is
-// no limit: the interface is made by another program, which may have to wait itself.
+// WaitForLink returns when an interface of that name is up and holds the node's primary address, or
+// when others have said that it is up. There is no limit: the interface is made by another program,
+// which may have to wait itself.
 func (r *Room) WaitForLink(ctx context.Context, name string) error {
 	start, said := time.Now(), false
 	return r.until(ctx, 0, func() error {
@@ -63,7 +65,8 @@ func (r *Room) WaitForLink(ctx context.Context, name string) error {
 	})
 }
 
-// holds says whether the interface has the node's primary address. Before one is chosen any address will do.
+// holds says whether the interface has the node's primary address. Before one is chosen any address
+// will do.
 func holds(l addr.Link, seen Snapshot) bool {
 	for _, a := range l.Addresses {
 		if a.Prefix.Addr() == seen.Primary || !seen.Primary.IsValid() && !a.Prefix.Addr().IsLinkLocalUnicast() {
@@ -73,7 +76,8 @@ func holds(l addr.Link, seen Snapshot) bool {
 	return false
 }
 
-// until looks each second until there is no fault, and returns the last one after the limit, where there is one.
+// until looks each second until there is no fault, and returns the last one after the limit, where
+// there is one.
 func (r *Room) until(ctx context.Context, limit time.Duration, look func() error) error {
 	deadline := time.Now().Add(limit)
 	for {

@@ -12,7 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 )
 
-// TestForward holds N-22: an interface is named by its path, dots and all, and a family that the kernel has not is no fault.
+// TestForward holds N-22: an interface is named by its path, dots and all, and a family that the
+// kernel has not is no fault.
 func TestForward(t *testing.T) {
 	const four, six = "/proc/sys/net/ipv4/conf/bond0.354/forwarding", "/proc/sys/net/ipv6/conf/bond0.354/forwarding"
 	for _, tt := range []struct {
@@ -50,7 +51,8 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// TestWait holds N-23: each family's address is tried for a minute, and the one that is gone is named.
+// TestWait holds N-23: each family's address is tried for a minute, and the one that is gone is
+// named.
 func TestWait(t *testing.T) {
 	four, six := netip.MustParseAddr("192.0.2.10"), netip.MustParseAddr("2001:db8::10")
 	for _, tt := range []struct {
@@ -89,8 +91,8 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestWaitForLink holds N-24: the bridge counts when it is up and has the node's address, or when somebody says so; nobody has to have made a
-// directory or run a hook before.
+// TestWaitForLink holds N-24: the bridge counts when it is up and has the node's address, or when
+// somebody says so; nobody has to have made a directory or run a hook before.
 func TestWaitForLink(t *testing.T) {
 	nic, empty, bridge := link(2, "ens3", "192.0.2.10/24"), link(7, "br-ex"), link(7, "br-ex", "192.0.2.10/24")
 	down := bridge

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Apply brings the machine to what is desired and writes only what differs, as each write is news to somebody. The marker comes last, also when
-// nothing had to be written; once set it stays. When all is done, and still is a moment later, the room turns no more.
+// Apply brings the machine to what is desired and writes only what differs, as each write is news
+// to somebody. The marker comes last, also when nothing had to be written; once set it stays. When
+// all is done, and still is a moment later, the room turns no more.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
 	if err := errors.Join(r.applyConfig(d), r.applyDropIn(ctx, d)); err != nil {
 		return err
@@ -45,7 +46,8 @@ func (r *Room) applyConfig(d Desired) error {
 	return nil
 }
 
-// applyDropIn has systemd-resolved restarted once for each other drop-in, and once a boot: a run before may have ended in between.
+// applyDropIn has systemd-resolved restarted once for each other drop-in, and once a boot: a run
+// before may have ended in between.
 func (r *Room) applyDropIn(ctx context.Context, d Desired) error {
 	if d.DropIn == nil {
 		return nil
@@ -67,7 +69,8 @@ func (r *Room) applyDropIn(ctx context.Context, d Desired) error {
 	return nil
 }
 
-// rethink has NetworkManager look up this machine's host name with the new name servers, once for each other file.
+// rethink has NetworkManager look up this machine's host name with the new name servers, once for
+// each other file.
 func (r *Room) rethink(ctx context.Context) error {
 	if !r.changed {
 		return nil

@@ -35,7 +35,8 @@ type Desired struct {
 	Marked     bool   // it may since an earlier time of this boot
 }
 
-// Observe reads the files. That the node's address is not known yet is no error: what is usable without it is done.
+// Observe reads the files. That the node's address is not known yet is no error: what is usable
+// without it is done.
 func (r *Room) Observe(context.Context) (Snapshot, error) {
 	var s Snapshot
 	var marker []byte
@@ -58,8 +59,9 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 	return s, nil
 }
 
-// Decide says what should be there. A file that names a server is only ever replaced by another that does: a lease that is late must not cost
-// the servers that are there, and neither must an address that is not known yet.
+// Decide says what should be there. A file that names a server is only ever replaced by another
+// that does: a lease that is late must not cost the servers that are there, and neither must an
+// address that is not known yet.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	d := Desired{Hostname: hostname(s), Marked: s.Marked}
 	own := resolvconf.Own{Header: r.header, Server: s.Node, Search: r.plan.Cluster.Zone}
@@ -115,7 +117,8 @@ func variable(environment []byte, key string) (value string) {
 // nameless is what a machine is called that nobody has named.
 const nameless = "localhost.localdomain"
 
-// hostname is the name that DHCPv6 gave, for a machine that has none. A name that somebody chose is never touched.
+// hostname is the name that DHCPv6 gave, for a machine that has none. A name that somebody chose is
+// never touched.
 func hostname(s Snapshot) string {
 	chosen := strings.TrimSpace(string(s.Hostname))
 	given, err := record.ParseName(strings.TrimSpace(string(s.FQDN)))

@@ -1,5 +1,5 @@
-// Package resolv puts a node first in its own resolv.conf, so that what runs there finds the cluster's names, and lets kubelet start when that
-// is done.
+// Package resolv puts a node first in its own resolv.conf, so that what runs there finds the
+// cluster's names, and lets kubelet start when that is done.
 package resolv
 
 import (
@@ -26,8 +26,8 @@ const (
 	Resolver = "systemd-resolved.service"
 )
 
-// settle is how long the room waits after its work before it looks once more: systemd does not see what changes just when a watch is being
-// armed again.
+// settle is how long the room waits after its work before it looks once more: systemd does not see
+// what changes just when a watch is being armed again.
 const settle = time.Second
 
 // Host is what the room needs to know of the machine, and what it may do there.
@@ -38,22 +38,25 @@ type Host interface {
 	NodeIP() (netip.Addr, error)
 	// Enabled says whether a service of the machine's own is started at its boot.
 	Enabled(service string) (bool, error)
-	// Write replaces a file as a whole unless it holds the text already, and says whether it did. Everybody may read it, and it has the
-	// security label of the former one.
+	// Write replaces a file as a whole unless it holds the text already, and says whether it did.
+	// Everybody may read it, and it has the security label of the former one.
 	Write(path string, text []byte) (changed bool, err error)
 	// RestartResolved has systemd-resolved read its drop-ins.
 	RestartResolved(ctx context.Context) error
-	// ReloadNetworkManager has NetworkManager think again about this machine's host name, which it may have looked up in vain.
+	// ReloadNetworkManager has NetworkManager think again about this machine's host name, which it
+	// may have looked up in vain.
 	ReloadNetworkManager(ctx context.Context) error
 	// SetHostname names this machine, for now and for later.
 	SetHostname(ctx context.Context, name string) error
-	// Now is a clock that never goes back, Later has the room turn again after so long, and End has it turn no more.
+	// Now is a clock that never goes back, Later has the room turn again after so long, and End has
+	// it turn no more.
 	Now() time.Time
 	Later(time.Duration)
 	End()
 }
 
-// Room is a node's resolver configuration. Its methods are the steps of a loop and for one goroutine.
+// Room is a node's resolver configuration. Its methods are the steps of a loop and for one
+// goroutine.
 type Room struct {
 	plan   plan.Plan
 	header string

@@ -11,8 +11,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// TestAdopt follows a node over the instant at which all nodes change: before it everything but the rank, which is claimed, is as it was, and from then
-// on all of it follows the other plan, in one configuration.
+// TestAdopt follows a node over the instant at which all nodes change: before it everything but the
+// rank, which is claimed, is as it was, and from then on all of it follows the other plan, in one
+// configuration.
 func TestAdopt(t *testing.T) {
 	for _, r := range []role.Role{role.Master, role.Worker} {
 		c := cluster()

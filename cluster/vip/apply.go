@@ -8,10 +8,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 )
 
-// Apply brings the machine to what is desired. It is called at every turn and does nothing when all is as it should be.
+// Apply brings the machine to what is desired. It is called at every turn and does nothing when all
+// is as it should be.
 func (r *Room) Apply(_ context.Context, d Desired) error {
 	r.host.Hear(d.Hears)
-	// What is learnt is kept before it shows: an instance that a restart would forget, or a peer, would be taken away again.
+	// What is learnt is kept before it shows: an instance that a restart would forget, or a peer,
+	// would be taken away again.
 	kept := r.keep(d.Memory)
 	if d.Tell != "" {
 		r.cluster.TellGone(d.Tell)

@@ -11,7 +11,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// TestGuest holds which published address becomes a peer for the API VIP: one in a machine network that is nobody else's, and for no other VIP.
+// TestGuest holds which published address becomes a peer for the API VIP: one in a machine network
+// that is nobody else's, and for no other VIP.
 func TestGuest(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
@@ -40,8 +41,9 @@ func TestGuest(t *testing.T) {
 	}
 }
 
-// TestGuestGoes holds when the bootstrap machine is no peer any more: when it says so, when its object is gone, and when its beat has stood still
-// for as long as this machine's clock says; and that only its own word is a proof that it is gone for good: it goes on holding the VIP while its
+// TestGuestGoes holds when the bootstrap machine is no peer any more: when it says so, when its
+// object is gone, and when its beat has stood still for as long as this machine's clock says; and
+// that only its own word is a proof that it is gone for good: it goes on holding the VIP while its
 // object is lost, and publishes it again.
 func TestGuestGoes(t *testing.T) {
 	published := Bootstrap{Addresses: ips("192.0.2.9"), Beat: "1"}
@@ -76,7 +78,8 @@ func TestGuestGoes(t *testing.T) {
 	}
 }
 
-// TestGuestBefore holds that who comes later knows of a bootstrap machine that has left when it has said so, and not when there is no word of it.
+// TestGuestBefore holds that who comes later knows of a bootstrap machine that has left when it has
+// said so, and not when there is no word of it.
 func TestGuestBefore(t *testing.T) {
 	for _, left := range []bool{true, false} {
 		w := newWorld(t, cluster(), role.Master)
@@ -87,8 +90,9 @@ func TestGuestBefore(t *testing.T) {
 	}
 }
 
-// TestKnown holds to whom an instance listens: for the API VIP to everybody until the bootstrap machine is gone for good, as it may speak to a node
-// that does not list it; for the ingress VIP to peers only, as everybody lists everybody. Today's nodes send IPv6 with a hop limit that only
+// TestKnown holds to whom an instance listens: for the API VIP to everybody until the bootstrap
+// machine is gone for good, as it may speak to a node that does not list it; for the ingress VIP to
+// peers only, as everybody lists everybody. Today's nodes send IPv6 with a hop limit that only
 // peers can be told apart by.
 func TestKnown(t *testing.T) {
 	w := newWorld(t, cluster(), role.Master)
@@ -129,9 +133,10 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestTellGone holds that a node which has held the API VIP for a minute leaves no cluster without a word of the bootstrap machine: every kubelet may
-// create the object, and a stranger's address in it would be a peer's. It says nothing sooner, nothing where something is said, and nothing when the
-// API has not said whether there is an object, or what it says cannot be believed.
+// TestTellGone holds that a node which has held the API VIP for a minute leaves no cluster without
+// a word of the bootstrap machine: every kubelet may create the object, and a stranger's address in
+// it would be a peer's. It says nothing sooner, nothing where something is said, and nothing when
+// the API has not said whether there is an object, or what it says cannot be believed.
 func TestTellGone(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
@@ -168,7 +173,8 @@ func TestTellGone(t *testing.T) {
 	}
 }
 
-// TestGuestBack holds that a bootstrap machine which is back after it was said to be gone is a peer again.
+// TestGuestBack holds that a bootstrap machine which is back after it was said to be gone is a peer
+// again.
 func TestGuestBack(t *testing.T) {
 	w := newWorld(t, family(cluster(), "IPv4"), role.Master)
 	w.bootstrap = said(Bootstrap{Left: true})
@@ -179,8 +185,8 @@ func TestGuestBack(t *testing.T) {
 	}
 }
 
-// TestKnownAfterReboot holds that a node which starts with the nodes of an earlier run hears a holder that it does not know, until the API has named
-// the nodes.
+// TestKnownAfterReboot holds that a node which starts with the nodes of an earlier run hears a
+// holder that it does not know, until the API has named the nodes.
 func TestKnownAfterReboot(t *testing.T) {
 	w := newWorld(t, family(cluster(), "IPv4"), role.Master)
 	w.bootstrap = said(Bootstrap{Left: true})

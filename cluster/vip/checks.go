@@ -13,13 +13,15 @@ import (
 
 // Prober looks at what runs on this node.
 type Prober interface {
-	// Look makes one look of a check, and says in a few words what it saw; it is the same for the same fault.
+	// Look makes one look of a check, and says in a few words what it saw; it is the same for the
+	// same fault.
 	Look(ctx context.Context, check vrrp.CheckName) (found health.Finding, why string)
 	// Served says whether a server behind this node's balancer has passed a check.
 	Served(ctx context.Context) (served bool, why string)
 }
 
-// PolicyOf is how a check is made under a timing; one that no VIP depends on as the one of all that serves the API.
+// PolicyOf is how a check is made under a timing; one that no VIP depends on as the one of all that
+// serves the API.
 func PolicyOf(t vrrp.Timing, check vrrp.CheckName) health.Policy {
 	if policy, ok := t.Checks[check]; ok {
 		return policy
@@ -27,10 +29,12 @@ func PolicyOf(t vrrp.Timing, check vrrp.CheckName) health.Policy {
 	return t.Checks[vrrp.CheckBoth]
 }
 
-// slack is how late a check may be before it stands still: a busy machine is late, a program that hangs is later.
+// slack is how late a check may be before it stands still: a busy machine is late, a program that
+// hangs is later.
 const slack = 5 * time.Second
 
-// Checks are the checks of a node, each made at its own pace, whatever the others and the cluster's API do. Its methods may be called by anybody.
+// Checks are the checks of a node, each made at its own pace, whatever the others and the cluster's
+// API do. Its methods may be called by anybody.
 type Checks struct {
 	names  []vrrp.CheckName
 	timing vrrp.Timing
@@ -52,8 +56,9 @@ type state struct {
 	found health.Finding
 }
 
-// NewChecks makes checks that stand as an earlier run left them: the end of a monitor is no news of a balancer. Those that nobody knows of do not
-// pass. gate says that it is to be found out whether the API has worked.
+// NewChecks makes checks that stand as an earlier run left them: the end of a monitor is no news of
+// a balancer. Those that nobody knows of do not pass. gate says that it is to be found out whether
+// the API has worked.
 func NewChecks(names []vrrp.CheckName, timing vrrp.Timing, gate bool, before func(vrrp.CheckName) bool, prober Prober, wake chan<- struct{}, log *slog.Logger) *Checks {
 	c := &Checks{names: names, timing: timing, gate: gate, prober: prober, wake: wake, log: log, states: map[vrrp.CheckName]state{}}
 	for _, name := range names {
@@ -106,7 +111,8 @@ func (c *Checks) Served() bool {
 	return c.served
 }
 
-// Run makes the checks until ctx ends. A look that outlives its time and does not hear that it shall end is not waited for.
+// Run makes the checks until ctx ends. A look that outlives its time and does not hear that it
+// shall end is not waited for.
 func (c *Checks) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	for _, name := range c.names {
@@ -152,7 +158,8 @@ type finding struct {
 	why   string
 }
 
-// check makes one check at its pace. Looks never overlap: as long as one has not returned, the next ones count as failed without being made.
+// check makes one check at its pace. Looks never overlap: as long as one has not returned, the next
+// ones count as failed without being made.
 func (c *Checks) check(ctx context.Context, name vrrp.CheckName) {
 	policy := PolicyOf(c.timing, name)
 	tick := time.NewTicker(policy.Interval)
@@ -191,7 +198,8 @@ func (c *Checks) check(ctx context.Context, name vrrp.CheckName) {
 // grace is what a look has for its last word when its time is over.
 const grace = 50 * time.Millisecond
 
-// overdue is a look that has not come back in time. It fails; and one that does not even hear that its time is over stays pending.
+// overdue is a look that has not come back in time. It fails; and one that does not even hear that
+// its time is over stays pending.
 func (c *Checks) overdue(ctx context.Context, name vrrp.CheckName, policy health.Policy, pending chan finding) chan finding {
 	last := time.NewTimer(grace)
 	defer last.Stop()

@@ -85,8 +85,8 @@ func until(t *testing.T, is func() bool) time.Duration {
 	return time.Since(begin)
 }
 
-// TestChecksRiseAndFall is a balancer that dies and returns: its check falls within one check period of three looks, and whatever the API of the
-// cluster does has no part in it (K-25).
+// TestChecksRiseAndFall is a balancer that dies and returns: its check falls within one check
+// period of three looks, and whatever the API of the cluster does has no part in it (K-25).
 func TestChecksRiseAndFall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		prober := &looks{found: health.Passed}
@@ -106,7 +106,8 @@ func TestChecksRiseAndFall(t *testing.T) {
 	})
 }
 
-// TestChecksEarlier holds that a new monitor goes on where the former one ended: neither health nor the lack of it comes from a restart.
+// TestChecksEarlier holds that a new monitor goes on where the former one ended: neither health nor
+// the lack of it comes from a restart.
 func TestChecksEarlier(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -119,8 +120,8 @@ func TestChecksEarlier(t *testing.T) {
 	}
 }
 
-// TestChecksHang holds K-44: a look that hangs fails after its time, one that does not even hear of that is not made twice at a time, and each
-// later one fails.
+// TestChecksHang holds K-44: a look that hangs fails after its time, one that does not even hear of
+// that is not made twice at a time, and each later one fails.
 func TestChecksHang(t *testing.T) {
 	for _, deaf := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -195,7 +196,8 @@ func TestChecksServed(t *testing.T) {
 	})
 }
 
-// TestPolicyOf holds the paces of today's clusters, and that under every timing each check has one which leaves a look the time for its last word.
+// TestPolicyOf holds the paces of today's clusters, and that under every timing each check has one
+// which leaves a look the time for its last word.
 func TestPolicyOf(t *testing.T) {
 	for check, want := range map[vrrp.CheckName]health.Policy{
 		vrrp.CheckLB: health.Balancer(), vrrp.CheckBoth: health.Balancer(), vrrp.CheckMCS: health.Balancer(),

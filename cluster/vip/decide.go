@@ -26,10 +26,11 @@ type Desired struct {
 	Hears  []clash.Instance // elections in which this node takes part, or will
 }
 
-// Decide says what should be on the machine, and why, one reason a fact. It has no clock; its only state is what it has learnt.
+// Decide says what should be on the machine, and why, one reason a fact. It has no clock; its only
+// state is what it has learnt.
 //
-// While the API has not said who the nodes are, and no earlier run has kept them, the configuration in force stays: an API that is away must
-// not take the VIPs off.
+// While the API has not said who the nodes are, and no earlier run has kept them, the configuration
+// in force stays: an API that is away must not take the VIPs off.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	d := Desired{Config: election.Config(r.header)}
 	if s.Remote {
@@ -68,9 +69,9 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 // upper is an election's kind as it stands in names.
 func upper(e election.Election) string { return strings.ToUpper(string(e.Kind)) }
 
-// elections are those that this node may take part in. The API's is closed once the bootstrap machine
-// has gone and the API has named the nodes since this program started: the list of an earlier run may
-// lack the node that holds the VIP, and the API would come through it.
+// elections are those that this node may take part in. The API's is closed once the bootstrap
+// machine has gone and the API has named the nodes since this program started: the list of an
+// earlier run may lack the node that holds the VIP, and the API would come through it.
 func (r *Room) elections() []election.Election {
 	all := election.For(r.plan, r.role)
 	for i := range all {
@@ -131,7 +132,8 @@ func (r *Room) follows(e election.Election, stands []keepalived.Instance, c *kee
 	c.Groups = append(c.Groups, group)
 }
 
-// together says whether both families of a VIP must be on one node: on OpenStack they are addresses of one port.
+// together says whether both families of a VIP must be on one node: on OpenStack they are addresses
+// of one port.
 func (r *Room) together() bool {
 	dual := r.plan.Families == plan.DualStack || r.plan.Families == plan.DualStackIPv6
 	return dual && r.plan.Platform == spec.OpenStack
@@ -163,9 +165,9 @@ func (r *Room) instance(
 	return inst, why, r.start(e, v, on, s)
 }
 
-// setPeers gives an instance its peers, and says which. A node that is not in the list that the others
-// have takes no part: it would run an election of its own beside theirs. Where one node may be all
-// there is, it advertises to the group.
+// setPeers gives an instance its peers, and says which. A node that is not in the list that the
+// others have takes no part: it would run an election of its own beside theirs. Where one node may
+// be all there is, it advertises to the group.
 func (r *Room) setPeers(
 	e election.Election, v election.VIP, inst *keepalived.Instance,
 ) (whom string, err error) {

@@ -19,7 +19,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// TestMembers holds who stands in which election, beside whom: on a control plane node both VIPs, elsewhere the ingress VIP only (K-08, K-24).
+// TestMembers holds who stands in which election, beside whom: on a control plane node both VIPs,
+// elsewhere the ingress VIP only (K-08, K-24).
 func TestMembers(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
@@ -74,8 +75,9 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestEveryNumberOfNodes holds K-20 and K-22 over topologies, families and numbers of nodes: no instance is ever without a peer, none has a
-// dummy or a peer of the other family, and one node alone waits for a second but where a control plane may be of one.
+// TestEveryNumberOfNodes holds K-20 and K-22 over topologies, families and numbers of nodes: no
+// instance is ever without a peer, none has a dummy or a peer of the other family, and one node
+// alone waits for a second but where a control plane may be of one.
 func TestEveryNumberOfNodes(t *testing.T) {
 	for _, families := range []string{"IPv4", "IPv6", "dual"} {
 		for topology, replicas := range map[spec.Topology]int{
@@ -107,8 +109,9 @@ func TestEveryNumberOfNodes(t *testing.T) {
 	}
 }
 
-// TestGate holds that a node has no API instance before it has seen the API work, whatever it hears; that this is never forgotten, neither by a
-// restart nor by a reboot; and that afterwards nothing closes it.
+// TestGate holds that a node has no API instance before it has seen the API work, whatever it
+// hears; that this is never forgotten, neither by a restart nor by a reboot; and that afterwards
+// nothing closes it.
 func TestGate(t *testing.T) {
 	w := newWorld(t, cluster(), role.Master)
 	w.served = false
@@ -143,7 +146,8 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// TestGateMemoryLost holds that an instance which runs is not taken away by a monitor that has lost its memory.
+// TestGateMemoryLost holds that an instance which runs is not taken away by a monitor that has lost
+// its memory.
 func TestGateMemoryLost(t *testing.T) {
 	w := newWorld(t, cluster(), role.Master)
 	w.served = false
@@ -159,7 +163,8 @@ func TestGateMemoryLost(t *testing.T) {
 	}
 }
 
-// TestAPIAway holds K-23: an API that is away, names nobody, or names no control plane changes nothing, for as long as that lasts.
+// TestAPIAway holds K-23: an API that is away, names nobody, or names no control plane changes
+// nothing, for as long as that lasts.
 func TestAPIAway(t *testing.T) {
 	for name, away := range map[string]Heard[[]Node]{
 		"has not spoken": {}, "names nobody": said([]Node{}), "names workers only": said(nodes(0, 3)), "lost what it said": {Is: nil, OK: true},
@@ -182,7 +187,8 @@ func TestAPIAway(t *testing.T) {
 	}
 }
 
-// TestNothingKnown holds K-55: before the first word there is no configuration, and that is no fault.
+// TestNothingKnown holds K-55: before the first word there is no configuration, and that is no
+// fault.
 func TestNothingKnown(t *testing.T) {
 	w := newWorld(t, cluster(), role.Master)
 	w.nodes = Heard[[]Node]{}
@@ -205,8 +211,8 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestLocalFirst holds K-25: what the node's checks say reaches keepalived whatever else fails, and a monitor that cannot say it, or whose checks
-// stand still, does not say that it lives.
+// TestLocalFirst holds K-25: what the node's checks say reaches keepalived whatever else fails, and
+// a monitor that cannot say it, or whose checks stand still, does not say that it lives.
 func TestLocalFirst(t *testing.T) {
 	w := newWorld(t, cluster(), role.Master)
 	w.nodes, w.broken = Heard[[]Node]{}, errBroken
@@ -232,7 +238,8 @@ func TestLocalFirst(t *testing.T) {
 	}
 }
 
-// TestOwnAddress holds K-19 and K-14: what the node's programs agreed on decides, and it is an address that the machine has.
+// TestOwnAddress holds K-19 and K-14: what the node's programs agreed on decides, and it is an
+// address that the machine has.
 func TestOwnAddress(t *testing.T) {
 	w := newWorld(t, family(cluster(), "IPv4"), role.Master)
 	w.links.Links = append(w.links.Links, addr.Link{Index: 1, Name: "eth1", Up: true, Addresses: []addr.Address{{Prefix: netip.MustParsePrefix("192.0.2.99/24")}}})
@@ -250,7 +257,8 @@ func TestOwnAddress(t *testing.T) {
 	}
 }
 
-// TestAddressGap holds that an address which is replaced does not cost the VIP, and one that is gone does.
+// TestAddressGap holds that an address which is replaced does not cost the VIP, and one that is
+// gone does.
 func TestAddressGap(t *testing.T) {
 	w := newWorld(t, family(cluster(), "IPv4"), role.Master)
 	w.turn()
@@ -265,7 +273,8 @@ func TestAddressGap(t *testing.T) {
 	}
 }
 
-// TestOutside holds K-18: a VIP in none of the machine's networks has its instance, its peers by family, for both VIPs by one code path.
+// TestOutside holds K-18: a VIP in none of the machine's networks has its instance, its peers by
+// family, for both VIPs by one code path.
 func TestOutside(t *testing.T) {
 	c := family(cluster(), "IPv4")
 	c.Platform, c.APIVIPs, c.IngressVIPs = spec.VSphere, ips("10.8.0.83"), ips("10.8.0.84")
@@ -285,8 +294,8 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// TestTogether holds K-21: on dual-stack OpenStack both families of a VIP move together, as a group that tracks for both; elsewhere, and where one
-// family stands alone, each tracks for itself.
+// TestTogether holds K-21: on dual-stack OpenStack both families of a VIP move together, as a group
+// that tracks for both; elsewhere, and where one family stands alone, each tracks for itself.
 func TestTogether(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -344,7 +353,8 @@ func TestMulticast(t *testing.T) {
 	}
 }
 
-// TestNumbersRanked holds the same of clusters of ours alone: one version for both families, no password, and the profile's adverts.
+// TestNumbersRanked holds the same of clusters of ours alone: one version for both families, no
+// password, and the profile's adverts.
 func TestNumbersRanked(t *testing.T) {
 	for _, profile := range []string{vrrp.ProfileLan, vrrp.ProfileVM} {
 		c := cluster()
@@ -362,8 +372,8 @@ func TestNumbersRanked(t *testing.T) {
 	}
 }
 
-// TestNumbers holds the instances against the plan: base priorities, virtual router IDs, passwords and what each check weighs (K-04, K-05, K-50 to
-// K-53).
+// TestNumbers holds the instances against the plan: base priorities, virtual router IDs, passwords
+// and what each check weighs (K-04, K-05, K-50 to K-53).
 func TestNumbers(t *testing.T) {
 	w := newWorld(t, cluster(), role.Master)
 	d := w.turn()
@@ -393,8 +403,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestCandidates is a profile that no cluster has yet: who stands for the ingress VIP is the control plane and the candidates, a worker knows no
-// other, and one that is none stands aside.
+// TestCandidates is a profile that no cluster has yet: who stands for the ingress VIP is the
+// control plane and the candidates, a worker knows no other, and one that is none stands aside.
 func TestCandidates(t *testing.T) {
 	list := func(numbers ...int) (out []notice.Candidate) {
 		for _, i := range numbers {

@@ -10,8 +10,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// TestDNSVIP holds who stands for the DNS VIP: control plane nodes that have seen the API work, with a router of its own, by whether their own name
-// server answers, and together with the bootstrap machine for as long as that is there.
+// TestDNSVIP holds who stands for the DNS VIP: control plane nodes that have seen the API work,
+// with a router of its own, by whether their own name server answers, and together with the
+// bootstrap machine for as long as that is there.
 func TestDNSVIP(t *testing.T) {
 	c := family(cluster(), "IPv4")
 	c.Name, c.DNSVIP = "cnf10", ip("192.0.2.7")
@@ -54,7 +55,8 @@ func TestDNSVIP(t *testing.T) {
 	}
 }
 
-// TestDNSVIPRanks holds that nodes of ours alone have the rank that they have claimed, and a bonus for holding it.
+// TestDNSVIPRanks holds that nodes of ours alone have the rank that they have claimed, and a bonus
+// for holding it.
 func TestDNSVIPRanks(t *testing.T) {
 	c := family(cluster(), "IPv4")
 	c.DNSVIP, c.Timing = ip("192.0.2.7"), vrrp.ProfileLan
@@ -68,7 +70,8 @@ func TestDNSVIPRanks(t *testing.T) {
 	}
 }
 
-// TestDNSUnserved holds that a holder whose name server does not answer gives the DNS VIP up at once, beside nodes of ours only, and no other VIP for it.
+// TestDNSUnserved holds that a holder whose name server does not answer gives the DNS VIP up at
+// once, beside nodes of ours only, and no other VIP for it.
 func TestDNSUnserved(t *testing.T) {
 	for _, tt := range []struct {
 		name, timing string

@@ -10,14 +10,16 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
-// A control plane that has no bootstrap machine begins with its first node, and everything there goes by the API's VIP: its own kubelet makes itself
-// known there, and whoever gives nodes the right to read the list of nodes asks there. So while the API has named no node yet, a node whose own API
-// server is ready holds the VIP as long as nobody else has it.
+// A control plane that has no bootstrap machine begins with its first node, and everything there
+// goes by the API's VIP: its own kubelet makes itself known there, and whoever gives nodes the
+// right to read the list of nodes asks there. So while the API has named no node yet, a node whose
+// own API server is ready holds the VIP as long as nobody else has it.
 
 const (
 	// foundingPace is the time between two looks.
 	foundingPace = time.Second
-	// unclaimed is how many looks in a row must have met nobody at the VIP: longer than a VIP takes to move from one node to another.
+	// unclaimed is how many looks in a row must have met nobody at the VIP: longer than a VIP takes
+	// to move from one node to another.
 	unclaimed = 5
 )
 
@@ -29,7 +31,8 @@ type Scout interface {
 	Answered(ctx context.Context, vip netip.Addr) bool
 }
 
-// Founding finds out whether this node is the first one of its cluster. Its methods may be called by anybody.
+// Founding finds out whether this node is the first one of its cluster. Its methods may be called
+// by anybody.
 type Founding struct {
 	vips  []netip.Addr
 	scout Scout
@@ -44,8 +47,9 @@ func NewFounding(vips []netip.Addr, scout Scout, wake chan<- struct{}, log *slog
 	return &Founding{vips: vips, scout: scout, wake: wake, log: log}
 }
 
-// Run looks until this node is the first one, or the API has named one that is. It returns when ctx ends: whoever keeps it running would have it look
-// anew, and find that somebody has the VIP: this node.
+// Run looks until this node is the first one, or the API has named one that is. It returns when ctx
+// ends: whoever keeps it running would have it look anew, and find that somebody has the VIP: this
+// node.
 func (f *Founding) Run(ctx context.Context) error {
 	f.find(ctx)
 	<-ctx.Done()
@@ -93,11 +97,13 @@ func (f *Founding) look(ctx context.Context) (free bool, why string) {
 	return true, "its own API server is ready, and nobody has the VIP"
 }
 
-// MayFound has the room hold the API VIP alone once it is known that this node is the first one of its cluster.
+// MayFound has the room hold the API VIP alone once it is known that this node is the first one of
+// its cluster.
 func (r *Room) MayFound(f *Founding) { r.founding = f }
 
-// founds says whether this node holds the VIP as the first one of its cluster. It is over as soon as the API names a control plane node, and is not
-// remembered: after a restart somebody else may have the VIP.
+// founds says whether this node holds the VIP as the first one of its cluster. It is over as soon
+// as the API names a control plane node, and is not remembered: after a restart somebody else may
+// have the VIP.
 func (r *Room) founds() bool {
 	if r.founding == nil {
 		return false

@@ -34,8 +34,9 @@ func (s *scout) Answered(_ context.Context, vip netip.Addr) bool {
 	return vip == ip("2001:db8::5") && s.at(s.answered) // of both the last one
 }
 
-// TestFounding holds when a node takes itself for the first one of its cluster: its own API server is ready, and five looks in a row have met nobody
-// at any VIP. When that is known it looks no more, and does not end: who watches it would begin it anew.
+// TestFounding holds when a node takes itself for the first one of its cluster: its own API server
+// is ready, and five looks in a row have met nobody at any VIP. When that is known it looks no
+// more, and does not end: who watches it would begin it anew.
 func TestFounding(t *testing.T) {
 	yes, no := []bool{true}, []bool{false}
 	for _, tt := range []struct {
@@ -85,7 +86,8 @@ func TestFounding(t *testing.T) {
 	}
 }
 
-// founders is the first node of a cluster without a bootstrap machine, which the API has not named yet.
+// founders is the first node of a cluster without a bootstrap machine, which the API has not named
+// yet.
 func founders(t *testing.T, r role.Role) (*world, *Founding) {
 	t.Helper()
 	c := cluster()
@@ -97,8 +99,9 @@ func founders(t *testing.T, r role.Role) (*world, *Founding) {
 	return w, f
 }
 
-// TestFirst holds what the first node of a cluster does: it holds the API's VIP alone, and nothing else, until the API names it; then it goes on without
-// a change of that VIP's instance, and never again as the first one.
+// TestFirst holds what the first node of a cluster does: it holds the API's VIP alone, and nothing
+// else, until the API names it; then it goes on without a change of that VIP's instance, and never
+// again as the first one.
 func TestFirst(t *testing.T) {
 	w, f := founders(t, role.Master)
 	if d := w.turn(); !d.Leave {
@@ -137,7 +140,8 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// TestFirstAfterRestart holds that a first node which starts anew before the API has named it leaves what runs as it is: somebody else may have the VIP.
+// TestFirstAfterRestart holds that a first node which starts anew before the API has named it
+// leaves what runs as it is: somebody else may have the VIP.
 func TestFirstAfterRestart(t *testing.T) {
 	w, f := founders(t, role.Master)
 	f.first.Store(true)

@@ -33,8 +33,9 @@ func stands(d Desired) (out []string) {
 	return out
 }
 
-// TestRefuse holds that beside a router with its ID an instance does not start for the first time where that is asked for, that it listens first, and that
-// what has started once starts whatever is heard.
+// TestRefuse holds that beside a router with its ID an instance does not start for the first time
+// where that is asked for, that it listens first, and that what has started once starts whatever is
+// heard.
 func TestRefuse(t *testing.T) {
 	c := family(cluster(), "IPv4")
 	c.OnClash = clash.Refuse
@@ -68,7 +69,8 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// TestRefuseNeverALive holds that nothing which runs, or ran under a release that knew nothing of clashes, is kept out.
+// TestRefuseNeverALive holds that nothing which runs, or ran under a release that knew nothing of
+// clashes, is kept out.
 func TestRefuseNeverALive(t *testing.T) {
 	c := family(cluster(), "IPv4")
 	c.OnClash = clash.Refuse

@@ -12,8 +12,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
-// TestLapse holds that a node whose object loses an address for a moment stays who it is, to itself and to others (K-16): what is added counts at once,
-// what is lost when it has been so for as long as Lapse, and a node that is deleted is gone at once.
+// TestLapse holds that a node whose object loses an address for a moment stays who it is, to itself
+// and to others (K-16): what is added counts at once, what is lost when it has been so for as long
+// as Lapse, and a node that is deleted is gone at once.
 func TestLapse(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
@@ -55,9 +56,10 @@ func TestLapse(t *testing.T) {
 	}
 }
 
-// TestPeers_Bounded has one worker of a cluster whose nodes list each other say on its own Node that it has hundreds of
-// addresses, and others every 10 ms: no node has more than a few peers by it. And it has a cluster of more nodes than an election may have members:
-// those of the control plane are among those that count.
+// TestPeers_Bounded has one worker of a cluster whose nodes list each other say on its own Node
+// that it has hundreds of addresses, and others every 10 ms: no node has more than a few peers by
+// it. And it has a cluster of more nodes than an election may have members: those of the control
+// plane are among those that count.
 func TestPeers_Bounded(t *testing.T) {
 	c := family(cluster(), "IPv4")
 	c.MachineNetworks = prefixes("192.0.2.0/24", "10.0.0.0/16")

@@ -13,10 +13,12 @@ import (
 )
 
 const (
-	// bootstrapSilence is how long the bootstrap machine's beat may stand before it counts as gone for now.
+	// bootstrapSilence is how long the bootstrap machine's beat may stand before it counts as gone
+	// for now.
 	bootstrapSilence = 2 * time.Minute
-	// reign is how long a node must have held the API VIP to know that no bootstrap machine speaks: every one of them outranks every node. It is
-	// longer than one needs to hear of a node that has just begun to speak.
+	// reign is how long a node must have held the API VIP to know that no bootstrap machine speaks:
+	// every one of them outranks every node. It is longer than one needs to hear of a node that has
+	// just begun to speak.
 	reign = time.Minute
 )
 
@@ -28,8 +30,9 @@ type bootstrap struct {
 	now   []netip.Addr
 }
 
-// learn takes what the API says into the memory; an address that a node has lost goes on to count for a moment. It never takes less from it than was there: an API that names no node at all, or none of the
-// control plane, has lost them or has not read them yet.
+// learn takes what the API says into the memory; an address that a node has lost goes on to count
+// for a moment. It never takes less from it than was there: an API that names no node at all, or
+// none of the control plane, has lost them or has not read them yet.
 func (r *Room) learn(s Snapshot) {
 	if s.Nodes.OK && slices.ContainsFunc(s.Nodes.Is, func(n Node) bool { return n.ControlPlane }) {
 		r.past.Note(plain(r.memory.Nodes), plain(s.Nodes.Is), s.At)
@@ -49,8 +52,9 @@ func (r *Room) learn(s Snapshot) {
 	r.memory.Open = r.memory.Open || r.first || s.Served || runs
 }
 
-// follow keeps up with the bootstrap machine. Its beat is measured by this machine's clock, so a machine that died is no peer for ever. That its
-// object is lost says nothing of the machine: it may hold the VIP yet, and a node that is deaf to it would hold the VIP beside it.
+// follow keeps up with the bootstrap machine. Its beat is measured by this machine's clock, so a
+// machine that died is no peer for ever. That its object is lost says nothing of the machine: it
+// may hold the VIP yet, and a node that is deaf to it would hold the VIP beside it.
 func (r *Room) follow(s Snapshot) {
 	if !s.Bootstrap.OK {
 		return
@@ -87,8 +91,9 @@ func (r *Room) reigns(s Snapshot) {
 	}
 }
 
-// tells names this machine's Node if that is to say that the bootstrap machine is gone: this node has seen so, and nothing at all is said of that
-// machine, as in a cluster that was made by other programs. What is said and not believed is no answer.
+// tells names this machine's Node if that is to say that the bootstrap machine is gone: this node
+// has seen so, and nothing at all is said of that machine, as in a cluster that was made by other
+// programs. What is said and not believed is no answer.
 func (r *Room) tells(s Snapshot) string {
 	if r.reigned && s.Bootstrap.OK && len(s.Bootstrap.Is.Addresses) == 0 && !s.Bootstrap.Is.Left {
 		return r.Itself(s)
@@ -96,11 +101,13 @@ func (r *Room) tells(s Snapshot) string {
 	return ""
 }
 
-// mostGuests bounds the bootstrap machine's addresses of one family: it has one for the API's VIP, and may have another one for DNS.
+// mostGuests bounds the bootstrap machine's addresses of one family: it has one for the API's VIP,
+// and may have another one for DNS.
 const mostGuests = 2
 
-// guests are the bootstrap machine's addresses that may be peers for a VIP: of its family, in a machine network, and nobody else's. Whoever
-// may write the object could otherwise have adverts sent anywhere. It never holds the ingress VIP.
+// guests are the bootstrap machine's addresses that may be peers for a VIP: of its family, in a
+// machine network, and nobody else's. Whoever may write the object could otherwise have adverts
+// sent anywhere. It never holds the ingress VIP.
 func (r *Room) guests(e election.Election, v election.VIP, self netip.Addr) []netip.Addr {
 	if e.Kind == vrrp.Ingress {
 		return nil

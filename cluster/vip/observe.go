@@ -39,8 +39,9 @@ type Heard[T any] struct {
 
 func heard[T any](is T, ok bool) Heard[T] { return Heard[T]{Is: is, OK: ok} }
 
-// Observe reads the machine, and what is known of the cluster. It judges nothing and waits for nobody. Tracked files and the heartbeat come
-// first: a machine that cannot be read still has its checks.
+// Observe reads the machine, and what is known of the cluster. It judges nothing and waits for
+// nobody. Tracked files and the heartbeat come first: a machine that cannot be read still has its
+// checks.
 func (r *Room) Observe(context.Context) (Snapshot, error) {
 	if err := r.live(); err != nil {
 		return Snapshot{}, err
@@ -64,8 +65,9 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 	return s, nil
 }
 
-// live writes what keepalived is to know of this node's checks, and then that the room lives. Without a beat the supervisor takes the node's
-// health away: so a room whose checks stand still, or that cannot write, is as good as dead.
+// live writes what keepalived is to know of this node's checks, and then that the room lives.
+// Without a beat the supervisor takes the node's health away: so a room whose checks stand still,
+// or that cannot write, is as good as dead.
 func (r *Room) live() error {
 	for _, w := range Weights(r.plan, r.role) {
 		if err := r.host.Track(w.Check, w.Fault, r.health.Passes(w.Check)); err != nil {
@@ -85,7 +87,8 @@ func (r *Room) live() error {
 	return nil
 }
 
-// unserved are the instances whose VIPs this node does not serve at all, by vrrp.Candidates.Unserved.
+// unserved are the instances whose VIPs this node does not serve at all, by
+// vrrp.Candidates.Unserved.
 func (r *Room) unserved() (all []vrrp.InstanceName) {
 	if r.role != role.Master {
 		return nil

@@ -33,9 +33,11 @@ type place struct {
 	dead string // if so: which of those nodes are dead, in words
 }
 
-// placed finds a node's place. A rank is theirs whose Nodes say so; of several the eldest has it and the others take another one, so that two who
-// claim one in the same moment end with two. kept is the rank that this node had last: that of a Node which is made anew is still there for it.
-// Nobody gives a rank up that nobody else has, whoever joins or leaves: a change of the priority is a reload, and may move a VIP.
+// placed finds a node's place. A rank is theirs whose Nodes say so; of several the eldest has it
+// and the others take another one, so that two who claim one in the same moment end with two. kept
+// is the rank that this node had last: that of a Node which is made anew is still there for it.
+// Nobody gives a rank up that nobody else has, whoever joins or leaves: a change of the priority is
+// a reload, and may move a VIP.
 func placed(self string, nodes []Node, kept string, ranks int) place {
 	var me Node
 	i := slices.IndexFunc(nodes, func(n Node) bool { return n.Name == self })
@@ -86,8 +88,8 @@ func (n Node) elder(o Node) bool {
 	return n.Name < o.Name
 }
 
-// standing finds this node's place and remembers its rank. What it should claim it says only once the API has named the nodes: those of an earlier
-// run may have changed theirs.
+// standing finds this node's place and remembers its rank. What it should claim it says only once
+// the API has named the nodes: those of an earlier run may have changed theirs.
 func (r *Room) standing(s Snapshot) Claim {
 	ranks := len(r.ranks)
 	if ranks == 0 {
@@ -107,8 +109,9 @@ func (r *Room) standing(s Snapshot) Claim {
 	return Claim{Node: r.self, Rank: r.place.free}
 }
 
-// Itself is the name of this machine's Node: the one whose kubelet's credentials it has. Only where they name none it goes by
-// addresses, and there a control plane node by those of the control plane alone: any kubelet can write any address on its own Node.
+// Itself is the name of this machine's Node: the one whose kubelet's credentials it has. Only where
+// they name none it goes by addresses, and there a control plane node by those of the control plane
+// alone: any kubelet can write any address on its own Node.
 func (r *Room) Itself(s Snapshot) string {
 	if s.Self != "" {
 		return s.Self
@@ -128,8 +131,9 @@ func ControlPlane(nodes []Node) []Node {
 	return slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return !n.ControlPlane })
 }
 
-// Self is the name of the Node that has an address of this machine's; of several the youngest, as the machine may have had another name before. It is
-// empty when there is none, as while an address is replaced. What the network plugin saw on a host counts only where no Node has an own address
+// Self is the name of the Node that has an address of this machine's; of several the youngest, as
+// the machine may have had another name before. It is empty when there is none, as while an address
+// is replaced. What the network plugin saw on a host counts only where no Node has an own address
 // that is here: it may have seen what has moved here since. No VIP tells who a machine is.
 func Self(nodes []Node, links addr.Snapshot, vips []netip.Addr) string {
 	own := map[netip.Addr]bool{}
@@ -153,9 +157,9 @@ func Self(nodes []Node, links addr.Snapshot, vips []netip.Addr) string {
 	return youngest(func(n Node) []netip.Addr { return n.Annotated }).Name
 }
 
-// rank is this node's in an election: for the API's and that of DNS it has been claimed, and for the
-// ingress VIP, where there may be more nodes than ranks, it follows from an address. One rank counts
-// for all VIPs of an election.
+// rank is this node's in an election: for the API's and that of DNS it has been claimed, and for
+// the ingress VIP, where there may be more nodes than ranks, it follows from an address. One rank
+// counts for all VIPs of an election.
 func (r *Room) rank(e election.Election, s Snapshot) (rank int, why string) {
 	switch {
 	case len(e.Scheme.Ranks) == 0:

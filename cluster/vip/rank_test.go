@@ -73,8 +73,9 @@ func TestPlaced(t *testing.T) {
 	}
 }
 
-// TestRanksConverge has nodes join, leave, lose what is on their Nodes and claim at one time, each with a view that is late: when all have seen all,
-// every node up to the fifth has a rank of its own, and nobody has changed one that nobody else had.
+// TestRanksConverge has nodes join, leave, lose what is on their Nodes and claim at one time, each
+// with a view that is late: when all have seen all, every node up to the fifth has a rank of its
+// own, and nobody has changed one that nobody else had.
 func TestRanksConverge(t *testing.T) {
 	const ranks = 5
 	for seed := range uint64(2000) {
@@ -151,8 +152,8 @@ func TestRanksConverge(t *testing.T) {
 
 func (w *world) claimed() string { return fmt.Sprint(w.claims) }
 
-// TestRank follows a node's rank from its first turn: the last one until the API shows its claim, and then its own, also after a reboot without an API
-// and whoever joins and leaves.
+// TestRank follows a node's rank from its first turn: the last one until the API shows its claim,
+// and then its own, also after a reboot without an API and whoever joins and leaves.
 func TestRank(t *testing.T) {
 	w := newWorld(t, lan(), role.Master)
 	c := w.plan.VRRP.ControlPlane.Candidates()
@@ -214,8 +215,8 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// TestMoreNodesThanRanks holds that a node for which no rank is free is no candidate for the API VIP
-// until one is: with the priority of another node it would take the VIP at the same time.
+// TestMoreNodesThanRanks holds that a node for which no rank is free is no candidate for the API
+// VIP until one is: with the priority of another node it would take the VIP at the same time.
 func TestMoreNodesThanRanks(t *testing.T) {
 	w := newWorld(t, lan(), role.Master)
 	candidate := func(step string, want bool) {
@@ -246,7 +247,8 @@ func TestMoreNodesThanRanks(t *testing.T) {
 	candidate("compat has no ranks", true)
 }
 
-// TestItself holds that a node claims on its own Node: not by a VIP that some Node has among its addresses, and not on one of a former name.
+// TestItself holds that a node claims on its own Node: not by a VIP that some Node has among its
+// addresses, and not on one of a former name.
 func TestItself(t *testing.T) {
 	w := newWorld(t, lan(), role.Master)
 	w.links.Links[0].Addresses = append(w.links.Links[0].Addresses, w.links.Links[0].Addresses[0])
@@ -262,8 +264,9 @@ func TestItself(t *testing.T) {
 	}
 }
 
-// TestSelf holds who a machine is: a VIP that it holds is nobody's name, and what a network plugin once saw on another host, an egress address for
-// instance, makes it no other node as long as it has one of its own.
+// TestSelf holds who a machine is: a VIP that it holds is nobody's name, and what a network plugin
+// once saw on another host, an egress address for instance, makes it no other node as long as it
+// has one of its own.
 func TestSelf(t *testing.T) {
 	here := addr.Snapshot{Links: []addr.Link{{Name: "eth0", Addresses: []addr.Address{
 		{Prefix: prefixes("192.0.2.5/32")[0]}, {Prefix: prefixes("192.0.2.11/24")[0]}, {Prefix: prefixes("192.0.2.200/32")[0]},
@@ -296,8 +299,9 @@ func TestSelf(t *testing.T) {
 	}
 }
 
-// TestItself_HostileWorker has a worker, the youngest Node of all, claim the addresses of another node: that one goes by its credentials,
-// and where a control plane node's name no Node, by those of the control plane alone.
+// TestItself_HostileWorker has a worker, the youngest Node of all, claim the addresses of another
+// node: that one goes by its credentials, and where a control plane node's name no Node, by those
+// of the control plane alone.
 func TestItself_HostileWorker(t *testing.T) {
 	for _, tt := range []struct {
 		role role.Role
@@ -319,8 +323,9 @@ func TestItself_HostileWorker(t *testing.T) {
 	}
 }
 
-// TestHolderTracks holds that each instance of a ranked election follows a file of its own, in which the supervisor writes whether it holds its VIP; that of
-// a group's members the group follows one, as it would count for each; and that ingress candidates are spread by their addresses.
+// TestHolderTracks holds that each instance of a ranked election follows a file of its own, in
+// which the supervisor writes whether it holds its VIP; that of a group's members the group follows
+// one, as it would count for each; and that ingress candidates are spread by their addresses.
 func TestHolderTracks(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -372,7 +377,8 @@ func TestHolderTracks(t *testing.T) {
 	}
 }
 
-// TestCompatHasNoRanks holds that nodes of today see neither ranks nor bonus: what they are told is what it was.
+// TestCompatHasNoRanks holds that nodes of today see neither ranks nor bonus: what they are told is
+// what it was.
 func TestCompatHasNoRanks(t *testing.T) {
 	c := cluster()
 	c.Timing = vrrp.ProfileCompat
@@ -390,8 +396,9 @@ func TestCompatHasNoRanks(t *testing.T) {
 	}
 }
 
-// TestUnserved holds when the supervisor hears that the API is not served here: with neither a balancer nor an API server, on a control plane node that is
-// not alone, and beside nodes of ours only.
+// TestUnserved holds when the supervisor hears that the API is not served here: with neither a
+// balancer nor an API server, on a control plane node that is not alone, and beside nodes of ours
+// only.
 func TestUnserved(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -10,8 +10,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// TestSlowerThanTheBalancer holds K-48: the balancer has dropped a server, one that hangs too, before any check can cost a node the VIP, whatever
-// the phase of the two. Else the VIP moves for a fault of a server that no client would have met.
+// TestSlowerThanTheBalancer holds K-48: the balancer has dropped a server, one that hangs too,
+// before any check can cost a node the VIP, whatever the phase of the two. Else the VIP moves for a
+// fault of a server that no client would have met.
 func TestSlowerThanTheBalancer(t *testing.T) {
 	text, err := os.ReadFile("../../shared/haproxy/testdata/TestRender-three.golden")
 	if err != nil {
@@ -28,7 +29,8 @@ func TestSlowerThanTheBalancer(t *testing.T) {
 		if err1 != nil || err2 != nil || err3 != nil {
 			t.Fatalf("%q: %v %v %v", f[0], err1, err2, err3)
 		}
-		// The fault comes right after a good check; each failing one takes its whole time, which is the interval.
+		// The fault comes right after a good check; each failing one takes its whole time, which is
+		// the interval.
 		worst := inter + inter + time.Duration(fall-1)*(fast+inter)
 		for _, timing := range vrrp.Profiles() {
 			if best := PolicyOf(timing, vrrp.CheckLB).Evicts(); worst >= best {

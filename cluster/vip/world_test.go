@@ -36,7 +36,8 @@ func ips(texts ...string) (out []netip.Addr) {
 	return out
 }
 
-// world is a FAKE machine in a FAKE cluster: it says what it is told to, and remembers what is done to it.
+// world is a FAKE machine in a FAKE cluster: it says what it is told to, and remembers what is done
+// to it.
 type world struct {
 	t    *testing.T
 	plan plan.Plan
@@ -162,7 +163,8 @@ func nodes(masters, workers int) (out []Node) {
 
 func said[T any](is T) Heard[T] { return Heard[T]{Is: is, OK: true} }
 
-// newWorld is the first node, whose gate is open, in a cluster of three control plane nodes and two workers that the API has named.
+// newWorld is the first node, whose gate is open, in a cluster of three control plane nodes and two
+// workers that the API has named.
 func newWorld(t *testing.T, c spec.Cluster, r role.Role) *world {
 	t.Helper()
 	p, err := plan.Compile(c)

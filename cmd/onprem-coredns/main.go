@@ -1,5 +1,6 @@
-// Command onprem-coredns is CoreDNS with the plugins that the project's Corefiles use, and with mdns, which answers for hosts that announce
-// themselves by multicast DNS. It is a module of its own, so that what imports the project does not depend on CoreDNS.
+// Command onprem-coredns is CoreDNS with the plugins that the project's Corefiles use, and with
+// mdns, which answers for hosts that announce themselves by multicast DNS. It is a module of its
+// own, so that what imports the project does not depend on CoreDNS.
 package main
 
 import (
@@ -28,8 +29,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/cmd/onprem-coredns/mdns"
 )
 
-// What each query leaves behind is a kilobyte, and what is kept a few megabytes: with Go's own measure the collector would run all the time for the sake
-// of as many. GOGC and GOMEMLIMIT, where the environment has them, count instead.
+// What each query leaves behind is a kilobyte, and what is kept a few megabytes: with Go's own
+// measure the collector would run all the time for the sake of as many. GOGC and GOMEMLIMIT, where
+// the environment has them, count instead.
 const (
 	garbage = 400       // percent of what is kept
 	memory  = 256 << 20 // above it, in bytes, the collector runs as often as it must

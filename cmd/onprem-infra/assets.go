@@ -44,7 +44,8 @@ func parseRole(name string, more ...role.Role) (role.Role, error) {
 	return r, nil
 }
 
-// loadAssets reads the cluster and compiles it to what a host of the role gets, or the cluster itself. Of a live one it keeps the peace.
+// loadAssets reads the cluster and compiles it to what a host of the role gets, or the cluster
+// itself. Of a live one it keeps the peace.
 func loadAssets(std streams, in *input, kind role.Role, l *live) (plan.Plan, asset.Set, error) {
 	described, err := loadCluster(std, in)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestRenderCluster holds that the cluster's own objects need no images, and are no host's: no document for a machine is made of them.
+// TestRenderCluster holds that the cluster's own objects need no images, and are no host's: no
+// document for a machine is made of them.
 func TestRenderCluster(t *testing.T) {
 	config, _ := exampleFilesIn(t)
 	out := filepath.Join(t.TempDir(), "manifests")
@@ -37,7 +38,8 @@ func TestRenderCluster(t *testing.T) {
 	}
 }
 
-// TestPlanFilesByRole holds that the plan lists what each kind of host gets, by the roles that the cluster has.
+// TestPlanFilesByRole holds that the plan lists what each kind of host gets, by the roles that the
+// cluster has.
 func TestPlanFilesByRole(t *testing.T) {
 	input := must(t, "", "example", "cluster")
 	for input, want := range map[string][]string{

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// exampleFilesIn writes an install-config and its images into a new directory and returns their paths.
+// exampleFilesIn writes an install-config and its images into a new directory and returns their
+// paths.
 func exampleFilesIn(t *testing.T) (config, images string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -24,7 +25,8 @@ func exampleFilesIn(t *testing.T) (config, images string) {
 	return config, images
 }
 
-// TestAssetsUsage holds the exit codes of both verbs, and that a verb that fails leaves its output as it was.
+// TestAssetsUsage holds the exit codes of both verbs, and that a verb that fails leaves its output
+// as it was.
 func TestAssetsUsage(t *testing.T) {
 	config, images := exampleFilesIn(t)
 	bad := filepath.Join(t.TempDir(), "bad.yaml")
@@ -88,7 +90,8 @@ func TestIgnition(t *testing.T) {
 	}
 }
 
-// TestIgnitionForms holds what of each form its reader goes by; package ignition has the judges. The bootstrap machine is none of the operator's.
+// TestIgnitionForms holds what of each form its reader goes by; package ignition has the judges.
+// The bootstrap machine is none of the operator's.
 func TestIgnitionForms(t *testing.T) {
 	config, images := exampleFilesIn(t)
 	for form, want := range map[string]string{"machineconfig": "\n  name: 99-master-onprem-infra\n", "butane": "variant: fcos\nversion: 1.3.0\n"} {

@@ -24,7 +24,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// everyRound is how long a room of the bootstrap machine waits for a wake-up before it looks again by itself.
+// everyRound is how long a room of the bootstrap machine waits for a wake-up before it looks again
+// by itself.
 const everyRound = time.Second
 
 // hostVerbs are the verbs that run on a host.
@@ -73,8 +74,9 @@ func (m *machine) clusterFlag(cmd *cobra.Command) {
 	m.named = func() bool { return cmd.Flags().Changed("cluster") }
 }
 
-// load compiles the plan from the file on the host and gives the line of provenance for what is rendered from it. A file that somebody has named
-// and that is not there is wrong usage; the host's own is missing by no fault of who calls.
+// load compiles the plan from the file on the host and gives the line of provenance for what is
+// rendered from it. A file that somebody has named and that is not there is wrong usage; the host's
+// own is missing by no fault of who calls.
 func (m *machine) load(std streams) (plan.Plan, string, error) {
 	text, err := readFile(m.cluster)
 	if errors.Is(err, fs.ErrNotExist) && m.named != nil && m.named() {
@@ -99,15 +101,16 @@ func (m *machine) load(std streams) (plan.Plan, string, error) {
 	return p, plan.Header(text), nil
 }
 
-// keeper keeps one container. It asks nobody: without podman the room must turn all the same, and know when the VIP has to leave.
+// keeper keeps one container. It asks nobody: without podman the room must turn all the same, and
+// know when the VIP has to leave.
 func (m *machine) keeper() *daemon.Keeper {
 	open := func(pid int) (daemon.Process, error) { return proc.Open(pid) }
 	find := func(command []string) (daemon.Process, error) { return proc.First(command) }
 	return &daemon.Keeper{Engine: podman.New(m.socket), Open: open, Find: find, Wake: m.wake, Log: m.log, AuthFile: m.authFile}
 }
 
-// watch runs a watcher until ctx ends. One that fails is started again after a second: what it watched may be back. Its error is logged when it
-// is news, as a room's is.
+// watch runs a watcher until ctx ends. One that fails is started again after a second: what it
+// watched may be back. Its error is logged when it is news, as a room's is.
 func (m *machine) watch(ctx context.Context, what string, run func(context.Context) error) {
 	m.watchers.Go(func() {
 		var said loop.News
@@ -134,7 +137,8 @@ func untilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 }
 
-// turn runs a room's loop until ctx ends, and ends its watchers after it: the first thing at a stop is to leave.
+// turn runs a room's loop until ctx ends, and ends its watchers after it: the first thing at a stop
+// is to leave.
 func turn[S, D any](ctx context.Context, m *machine, steps loop.Steps[S, D], watchers func(context.Context)) error {
 	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	watchers(watching)

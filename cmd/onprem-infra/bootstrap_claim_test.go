@@ -14,8 +14,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// TestClaimsByProxyARP asks a real gateway that answers for the VIP as a proxy, and then a host that holds it. The gateway is known by its
-// hardware address, in whichever family it is the gateway.
+// TestClaimsByProxyARP asks a real gateway that answers for the VIP as a proxy, and then a host
+// that holds it. The gateway is known by its hardware address, in whichever family it is the
+// gateway.
 func TestClaimsByProxyARP(t *testing.T) {
 	for _, gateway := range []string{"192.0.2.1", "fe80::1"} {
 		t.Run(gateway, func(t *testing.T) {
@@ -46,7 +47,8 @@ addr add fe80::1/64 dev br0 nodad
 	}
 }
 
-// TestClaimsSeeWhoComesLate has a host take a VIP that the real kernel has found free: it is seen within the time that keepalived listens.
+// TestClaimsSeeWhoComesLate has a host take a VIP that the real kernel has found free: it is seen
+// within the time that keepalived listens.
 func TestClaimsSeeWhoComesLate(t *testing.T) {
 	near, holder := netns.New(t), netns.New(t)
 	near.IP(t, "link add ens3 type veth peer name ens3 netns "+holder.Path()+"\nlink set ens3 up\naddr add 192.0.2.10/24 dev ens3\n")

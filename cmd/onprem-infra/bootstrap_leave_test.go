@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestRequestLeave makes the request and takes it back, and leaves alone what a person has asked for.
+// TestRequestLeave makes the request and takes it back, and leaves alone what a person has asked
+// for.
 func TestRequestLeave(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "leave")
 	for _, step := range []struct {

@@ -13,8 +13,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
-// TestLoad holds that a host reads its cluster.json once, so that the line of provenance belongs to the plan, and never to an end that
-// does not come.
+// TestLoad holds that a host reads its cluster.json once, so that the line of provenance belongs to
+// the plan, and never to an end that does not come.
 func TestLoad(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "cluster.json")
@@ -54,8 +54,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestNamedClusterIsAbsent holds that a file which -c names and which is not there is wrong usage with every verb (contract 1), while the host's
-// own, which nobody named, is the host's failure.
+// TestNamedClusterIsAbsent holds that a file which -c names and which is not there is wrong usage
+// with every verb (contract 1), while the host's own, which nobody named, is the host's failure.
 func TestNamedClusterIsAbsent(t *testing.T) {
 	absent := filepath.Join(t.TempDir(), "cluster.json")
 	for _, verb := range [][]string{

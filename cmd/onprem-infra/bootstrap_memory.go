@@ -19,7 +19,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// memory is what the VIP's room knows from one start of the program to the next. systemd makes both directories.
+// memory is what the VIP's room knows from one start of the program to the next. systemd makes both
+// directories.
 type memory struct {
 	state string // outlives a reboot
 	run   string // does not
@@ -92,7 +93,8 @@ func (s *starts) add(instances []vrrp.InstanceName) error {
 	return nil
 }
 
-// kept reads a list of an earlier run. A file that cannot be read is no reason to leave the VIP without a home.
+// kept reads a list of an earlier run. A file that cannot be read is no reason to leave the VIP
+// without a home.
 func kept[T any](path string, log *slog.Logger) []T {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -92,7 +92,8 @@ func TestMemoryNodes(t *testing.T) {
 	}
 }
 
-// FuzzDecodeNodes holds that whatever became of the file while nobody looked, it reads as nodes that can be kept again, or not at all.
+// FuzzDecodeNodes holds that whatever became of the file while nobody looked, it reads as nodes
+// that can be kept again, or not at all.
 func FuzzDecodeNodes(f *testing.F) {
 	f.Add([]byte(`[{"Name": "m0", "InternalIPs": ["192.0.2.11", "2001:db8::11"], "Annotated": ["192.0.2.5"]}, {"Name": "m1"}]`))
 	f.Add([]byte(`[null, {"InternalIPs": ["", "fe80::1%eth0", "::ffff:192.0.2.1"]}]`))

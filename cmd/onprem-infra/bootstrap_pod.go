@@ -22,12 +22,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// inPodFlag gives a room of the bootstrap machine the flag for a machine where kubelet runs its daemon, in the pod of this program.
+// inPodFlag gives a room of the bootstrap machine the flag for a machine where kubelet runs its
+// daemon, in the pod of this program.
 func inPodFlag(cmd *cobra.Command, daemon string) *bool {
 	return cmd.Flags().Bool("in-pod", false, "kubelet runs "+daemon+", in this program's pod: launch none by podman")
 }
 
-// podKeepalived is keepalived's container where kubelet keeps it. That it is there is kubelet's to see to; whether the VIP is is said to its supervisor.
+// podKeepalived is keepalived's container where kubelet keeps it. That it is there is kubelet's to
+// see to; whether the VIP is is said to its supervisor.
 type podKeepalived struct {
 	health *probe.HTTP
 	leave  func(now bool) error
@@ -58,12 +60,14 @@ func (k *podKeepalived) Ensure(ctx context.Context, _ container.Spec) error {
 }
 
 const (
-	// leaveBound is more than the supervisor takes to hand the VIP over or, when nobody takes it, to give it up.
+	// leaveBound is more than the supervisor takes to hand the VIP over or, when nobody takes it,
+	// to give it up.
 	leaveBound = 10 * time.Second
 	leaveLook  = 50 * time.Millisecond
 )
 
-// Stop has the supervisor give the VIP up and waits for it. The request stays there until the room takes it back.
+// Stop has the supervisor give the VIP up and waits for it. The request stays there until the room
+// takes it back.
 func (k *podKeepalived) Stop(ctx context.Context, _ string) error {
 	if err := k.leave(true); err != nil {
 		return fmt.Errorf("ask the supervisor to leave: %w", err)

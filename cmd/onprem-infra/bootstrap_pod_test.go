@@ -24,7 +24,8 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, network, address)
 }
 
-// TestPodKeepalivedStop holds that who gives the VIP up waits until the supervisor has done it, and no longer than it takes.
+// TestPodKeepalivedStop holds that who gives the VIP up waits until the supervisor has done it, and
+// no longer than it takes.
 func TestPodKeepalivedStop(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
@@ -82,7 +83,8 @@ func TestPodKeepalivedStop(t *testing.T) {
 	}
 }
 
-// TestPodCoreDNS holds that a CoreDNS which kubelet has started is found, told of a new Corefile, and another one found after its end.
+// TestPodCoreDNS holds that a CoreDNS which kubelet has started is found, told of a new Corefile,
+// and another one found after its end.
 func TestPodCoreDNS(t *testing.T) {
 	command := []string{"sleep", "86399"}
 	c := &podCoreDNS{}

@@ -17,16 +17,17 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
-// The static pods that run keepalived and CoreDNS on a bootstrap machine whose manifests come from OpenShift's Machine
-// Config Operator. They appear minutes after our units have started, which do not run beside them.
+// The static pods that run keepalived and CoreDNS on a bootstrap machine whose manifests come from
+// OpenShift's Machine Config Operator. They appear minutes after our units have started, which do
+// not run beside them.
 const (
 	keepalivedManifest = "/etc/kubernetes/manifests/keepalived.yaml"
 	coreDNSManifest    = "/etc/kubernetes/manifests/coredns.yaml"
 )
 
-// leaveToStatic ends the program when there is a manifest for the daemon that it runs: two VRRP routers would hold one
-// VIP, and two servers have port 53. The room leaves in order first, and the condition of the program's unit keeps it
-// from being started again.
+// leaveToStatic ends the program when there is a manifest for the daemon that it runs: two VRRP
+// routers would hold one VIP, and two servers have port 53. The room leaves in order first, and the
+// condition of the program's unit keeps it from being started again.
 func (m *machine) leaveToStatic(ctx context.Context) {
 	wake := loop.NewWake()
 	m.watch(ctx, "static pods", func(ctx context.Context) error { return file.Watch(ctx, []string{m.static}, wake) })
@@ -49,7 +50,8 @@ func (m *machine) leaveToStatic(ctx context.Context) {
 	})
 }
 
-// ourStatic is in every manifest of ours for a bootstrap machine: the verb that its program is run with.
+// ourStatic is in every manifest of ours for a bootstrap machine: the verb that its program is run
+// with.
 const ourStatic = "- --in-pod\n"
 
 // statics are the manifests on a bootstrap machine that run a daemon in the place of ours.

@@ -17,8 +17,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// TestLeavesToStaticPod holds that a room of the bootstrap machine goes on until there is a manifest for its daemon,
-// then leaves in order, and that the program ends by itself.
+// TestLeavesToStaticPod holds that a room of the bootstrap machine goes on until there is a
+// manifest for its daemon, then leaves in order, and that the program ends by itself.
 func TestLeavesToStaticPod(t *testing.T) {
 	manifest := filepath.Join(t.TempDir(), "etc/kubernetes/manifests/keepalived.yaml")
 	var log strings.Builder
@@ -49,8 +49,8 @@ func TestLeavesToStaticPod(t *testing.T) {
 	}
 }
 
-// TestStaticPods holds that the manifests of our own tree are known as ours, and the operator's are not: there nothing
-// of ours runs, and nothing is looked for that ours would have.
+// TestStaticPods holds that the manifests of our own tree are known as ours, and the operator's are
+// not: there nothing of ours runs, and nothing is looked for that ours would have.
 func TestStaticPods(t *testing.T) {
 	p := statusPlan(t, vrrp.ProfileLan)
 	look := &statusLook{plan: p, host: nodeVIPHost{root: t.TempDir()}}

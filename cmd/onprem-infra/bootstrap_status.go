@@ -11,8 +11,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
-// unitStatus is the line that `systemctl status` shows. It is what the room says of itself, but while a step of the room fails it is that
-// failure: such a room does not get as far as to say how it is, and what it said before may not be true any more.
+// unitStatus is the line that `systemctl status` shows. It is what the room says of itself, but
+// while a step of the room fails it is that failure: such a room does not get as far as to say how
+// it is, and what it said before may not be true any more.
 type unitStatus struct {
 	send  func(text string) error
 	room  string // what the room said last
@@ -44,8 +45,9 @@ func (u *unitStatus) ended(fault error) error {
 	return nil
 }
 
-// truthful are the steps of a room whose failures the status shows. So it shows what is under way, which is no failure to the loop. A failure of the status itself is logged as the step's, and the step is
-// none the worse for it.
+// truthful are the steps of a room whose failures the status shows. So it shows what is under way,
+// which is no failure to the loop. A failure of the status itself is logged as the step's, and the
+// step is none the worse for it.
 func truthful[S, D any](steps loop.Steps[S, D], status *unitStatus) loop.Steps[S, D] {
 	observe, apply := steps.Observe, steps.Apply
 	steps.Observe = func(ctx context.Context) (S, error) {

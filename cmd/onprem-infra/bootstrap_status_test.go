@@ -12,7 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
-// TestStatusIsTrue holds that a room which said that all is well does not go on saying so while it fails, and says so again after it.
+// TestStatusIsTrue holds that a room which said that all is well does not go on saying so while it
+// fails, and says so again after it.
 func TestStatusIsTrue(t *testing.T) {
 	var sent []string
 	status := &unitStatus{send: func(text string) error { sent = append(sent, text); return nil }}

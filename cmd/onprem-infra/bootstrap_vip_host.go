@@ -59,8 +59,8 @@ func (h vipHost) Nodes() []addr.Node {
 	return nodes
 }
 
-// heirs are the control plane nodes that the API told of last, or those kept of an earlier run while it has not told of any. It is for one
-// goroutine.
+// heirs are the control plane nodes that the API told of last, or those kept of an earlier run
+// while it has not told of any. It is for one goroutine.
 func heirs(nodes func() ([]addr.Node, bool), kept []addr.Node) func() []addr.Node {
 	return func() []addr.Node {
 		if known, _ := nodes(); len(known) > 0 {
@@ -80,7 +80,8 @@ func (vipHost) Status() (supervised.Status, error) {
 	return readStatus(statusFile)
 }
 
-// forgetStatus drops the word of a supervisor that is no more: a killed one may have said MASTER last.
+// forgetStatus drops the word of a supervisor that is no more: a killed one may have said MASTER
+// last.
 func forgetStatus() error {
 	if err := os.Remove(statusFile); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -90,7 +91,8 @@ func forgetStatus() error {
 
 func (vipHost) Propose(config keepalived.Config) error { return proposeIn(election.RunDir, config) }
 
-// leaveOwner stands in a request to leave that this room has made. Those of others are theirs to take back.
+// leaveOwner stands in a request to leave that this room has made. Those of others are theirs to
+// take back.
 const leaveOwner = "bootstrap/vip\n"
 
 func (vipHost) Leave(now bool) error {
@@ -167,7 +169,8 @@ func (v *vipProber) API(ctx context.Context) health.API {
 
 func (v *vipProber) Ironic(ctx context.Context) bool { return v.ironic.Probe(ctx) == nil }
 
-// Heir asks the API servers of all control plane nodes side by side. They must show a certificate as the local one does.
+// Heir asks the API servers of all control plane nodes side by side. They must show a certificate
+// as the local one does.
 func (v *vipProber) Heir(ctx context.Context) release.Heir {
 	heirs := vip.Heirs(v.plan, v.nodes())
 	seen := make([]health.API, len(heirs))

@@ -27,7 +27,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/release"
 )
 
-// apiAt starts a FAKE API server at an address of the loopback that answers every question with code.
+// apiAt starts a FAKE API server at an address of the loopback that answers every question with
+// code.
 func apiAt(t *testing.T, address string, code *atomic.Int32) *httptest.Server {
 	t.Helper()
 	listener, err := net.Listen("tcp", address)
@@ -43,7 +44,8 @@ func apiAt(t *testing.T, address string, code *atomic.Int32) *httptest.Server {
 	return server
 }
 
-// proberFor is what the bootstrap machine has, for an API at a port and control plane nodes at addresses of the loopback.
+// proberFor is what the bootstrap machine has, for an API at a port and control plane nodes at
+// addresses of the loopback.
 func proberFor(t *testing.T, server *httptest.Server, log *bytes.Buffer, nodes ...string) *vipProber {
 	t.Helper()
 	apiPort := netip.MustParseAddrPort(server.Listener.Addr().String()).Port()

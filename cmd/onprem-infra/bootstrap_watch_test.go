@@ -16,7 +16,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
-// TestWatchSaysWhatIsNews has a watcher fail once a second for an hour, in as many words as there are numbers.
+// TestWatchSaysWhatIsNews has a watcher fail once a second for an hour, in as many words as there
+// are numbers.
 func TestWatchSaysWhatIsNews(t *testing.T) {
 	refused := func(n int) error {
 		return fmt.Errorf("read tcp 192.0.2.10:%d->192.0.2.1:6443: connection refused", 40000+n)

@@ -23,8 +23,8 @@ type candidatesHost struct {
 	former    *kube.Object
 }
 
-// newCandidatesHost follows nothing yet. Where there are no routers of OpenShift's, nodes have no right to ask for them, and would ask in
-// vain for ever.
+// newCandidatesHost follows nothing yet. Where there are no routers of OpenShift's, nodes have no
+// right to ask for them, and would ask in vain for ever.
 func newCandidatesHost(p plan.Plan, self string, api *kube.API, nodes *kube.Watcher) candidatesHost {
 	h := candidatesHost{api: api, namespace: p.Namespace, self: self, nodes: nodes, former: api.Object(p.Namespace, notice.Candidates)}
 	if p.Flavour().Routers {
@@ -67,8 +67,8 @@ func (h candidatesHost) WriteFormer(ctx context.Context, before, data map[string
 	})
 }
 
-// keepCandidates writes the list of ingress candidates whenever it is this node's turn, until ctx ends. nodes must follow all Nodes, and
-// its Run must wake the channel that is given here too.
+// keepCandidates writes the list of ingress candidates whenever it is this node's turn, until ctx
+// ends. nodes must follow all Nodes, and its Run must wake the channel that is given here too.
 func keepCandidates(ctx context.Context, p plan.Plan, self string, api *kube.API, nodes *kube.Watcher, wake chan struct{}, log *slog.Logger) error {
 	h := newCandidatesHost(p, self, api, nodes)
 	var followers sync.WaitGroup

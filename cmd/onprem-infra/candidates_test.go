@@ -31,7 +31,8 @@ var candidatesPlan = plan.Plan{
 	VIPs:            plan.VIPs{API: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, Ingress: []netip.Addr{netip.MustParseAddr("192.0.2.6")}},
 }
 
-// keeps has a control plane node keep the list, with its kubelet's credentials, until the test ends.
+// keeps has a control plane node keep the list, with its kubelet's credentials, until the test
+// ends.
 func keeps(t *testing.T, c *kubeapi.Cluster, s *kubeapi.Server, name string) {
 	t.Helper()
 	id, err := c.Sign(kubeapi.Node(name))
@@ -49,8 +50,9 @@ func keeps(t *testing.T, c *kubeapi.Cluster, s *kubeapi.Server, name string) {
 	t.Cleanup(func() { cancel(); running.Wait() })
 }
 
-// TestKeepCandidates has two control plane nodes keep the list in a real cluster, with the rights that nodes have: there is one list, it is right,
-// and it is so again soon after somebody has spoilt it.
+// TestKeepCandidates has two control plane nodes keep the list in a real cluster, with the rights
+// that nodes have: there is one list, it is right, and it is so again soon after somebody has
+// spoilt it.
 func TestKeepCandidates(t *testing.T) {
 	c, s := kubeapi.Local(t, kubeapi.Server{})
 	admin := func(method, path string, body any) error { return s.Admin().Do(t.Context(), method, path, body, nil) }
@@ -101,7 +103,8 @@ func TestKeepCandidates(t *testing.T) {
 	lists("the list was deleted and a worker joined", "master-0", "master-1", "worker-0", "worker-1")
 }
 
-// TestCandidatesRouters holds that routers are asked for where nodes may ask, and waited for there alone.
+// TestCandidatesRouters holds that routers are asked for where nodes may ask, and waited for there
+// alone.
 func TestCandidatesRouters(t *testing.T) {
 	for platform, want := range map[spec.Platform]bool{spec.BareMetal: true, spec.None: false} {
 		p := candidatesPlan

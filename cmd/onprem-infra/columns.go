@@ -9,8 +9,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/terminal"
 )
 
-// The widths of lines: that of a terminal within bounds in which prose can be read, and the usual one
-// where no terminal shows them.
+// The widths of lines: that of a terminal within bounds in which prose can be read, and the usual
+// one where no terminal shows them.
 const (
 	usualColumns    = 100
 	leastColumns    = 60
@@ -27,15 +27,18 @@ func fitting(width int) int {
 	return min(greatestColumns, max(leastColumns, width))
 }
 
-// wrapped breaks a line between words, so that it fits a terminal; a word that is longer stands alone.
+// wrapped breaks a line between words, so that it fits a terminal; a word that is longer stands
+// alone.
 func wrapped(line string) string { return broken("", "    ", line) }
 
-// folded is wrapped with something before the first word, such as an indent; further lines stand four columns deeper than that begins.
+// folded is wrapped with something before the first word, such as an indent; further lines stand
+// four columns deeper than that begins.
 func folded(lead, line string) string {
 	return broken(lead, strings.Repeat(" ", 4+len(lead)-len(strings.TrimLeft(lead, " "))), line)
 }
 
-// broken breaks a text between words, with something before the first line, and before each further one.
+// broken breaks a text between words, with something before the first line, and before each further
+// one.
 func broken(lead, indent, text string) string {
 	var out strings.Builder
 	out.WriteString(lead)

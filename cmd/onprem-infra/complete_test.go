@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestFlagValues asks for the values of each flag that takes one of a few, as the shells' scripts do.
+// TestFlagValues asks for the values of each flag that takes one of a few, as the shells' scripts
+// do.
 func TestFlagValues(t *testing.T) {
 	const families, cluster, format = "ipv4 ipv6 dual", "baremetal none nutanix openstack ovirt vsphere", "baremetal nutanix openstack ovirt vsphere"
 	for line, want := range map[string]string{

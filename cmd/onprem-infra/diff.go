@@ -122,7 +122,8 @@ func compareRoot(described spec.Cluster, kind role.Role, there *live, root strin
 	return report, err
 }
 
-// hostFiles are those of a directory that is a host's /. A link leads out of it only where it is this host's own.
+// hostFiles are those of a directory that is a host's /. A link leads out of it only where it is
+// this host's own.
 func hostFiles(dir string) (files fs.FS, done func(), err error) {
 	info, err := os.Stat(dir)
 	switch {
@@ -140,7 +141,8 @@ func hostFiles(dir string) (files fs.FS, done func(), err error) {
 	return root.FS(), func() { _ = root.Close() }, nil
 }
 
-// hostDrift is how a host of a role differs from a plan; now is the plan of the cluster.json that it has, nil where there is none.
+// hostDrift is how a host of a role differs from a plan; now is the plan of the cluster.json that
+// it has, nil where there is none.
 func hostDrift(host fs.FS, p plan.Plan, kind role.Role, now *plan.Plan) (drift.Report, error) {
 	set, err := hostGoods(p, kind)
 	if err != nil {
@@ -188,7 +190,8 @@ func printDiff(std streams, r diffReport, format string) error {
 	return err
 }
 
-// diffText is a report for a person. Our own words fit a terminal; the lines of files are as they are.
+// diffText is a report for a person. Our own words fit a terminal; the lines of files are as they
+// are.
 func diffText(r diffReport) string {
 	var text strings.Builder
 	for _, c := range r.Changes {

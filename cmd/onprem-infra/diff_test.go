@@ -45,7 +45,8 @@ func everyCluster(t *testing.T) (all []plan.Plan) {
 	return all
 }
 
-// TestDiffKnowsEveryFile holds that of each file that a host of any cluster is given it is known what another text of it does.
+// TestDiffKnowsEveryFile holds that of each file that a host of any cluster is given it is known
+// what another text of it does.
 func TestDiffKnowsEveryFile(t *testing.T) {
 	files := map[string]bool{}
 	for _, p := range everyCluster(t) {
@@ -81,7 +82,8 @@ func TestDiffKnowsEveryFile(t *testing.T) {
 	}
 }
 
-// TestDiffFitsATerminal holds that no line of ours is wider than a terminal; those of files are as they are.
+// TestDiffFitsATerminal holds that no line of ours is wider than a terminal; those of files are as
+// they are.
 func TestDiffFitsATerminal(t *testing.T) {
 	for _, p := range everyCluster(t) {
 		for _, r := range p.Roles() {

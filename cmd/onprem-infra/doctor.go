@@ -92,7 +92,8 @@ func doctorCommand(std streams) *cobra.Command {
 	return cmd
 }
 
-// doctorReport is what `doctor -o json` prints. It is public: fields may be added, and none goes or changes its meaning.
+// doctorReport is what `doctor -o json` prints. It is public: fields may be added, and none goes or
+// changes its meaning.
 type doctorReport struct {
 	At       time.Time        `json:"at"`
 	Cluster  string           `json:"cluster"`
@@ -103,7 +104,8 @@ type doctorReport struct {
 	Unseen   []string         `json:"unseen"`
 }
 
-// again is how long after the first look the second one begins: an election, a check and a reload are over by then.
+// again is how long after the first look the second one begins: an election, a check and a reload
+// are over by then.
 const again = time.Second
 
 // examine looks, and where something is found looks again.

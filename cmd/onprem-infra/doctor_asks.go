@@ -137,7 +137,8 @@ const (
 	timeUnsynced = 0x40
 )
 
-// notStepped says why the kernel's clock is not kept in step; empty when it is, or when nobody can tell.
+// notStepped says why the kernel's clock is not kept in step; empty when it is, or when nobody can
+// tell.
 func notStepped() string {
 	var t syscall.Timex
 	state, err := syscall.Adjtimex(&t)
@@ -153,7 +154,8 @@ var timeFiles = []string{"/etc/chrony.conf", "/etc/chrony/chrony.conf", "/etc/sy
 // mostServers bounds how many servers of a kind are asked.
 const mostServers = 4
 
-// timeServers are the addresses in the text of such a file, and the names there of those that have none.
+// timeServers are the addresses in the text of such a file, and the names there of those that have
+// none.
 func timeServers(text []byte) (out []string) {
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		words := strings.Fields(strings.NewReplacer("=", " ").Replace(lines.Text()))
@@ -170,7 +172,8 @@ func timeServers(text []byte) (out []string) {
 	return out
 }
 
-// clocks are those of the time servers that this host is told to follow, and of the control plane's nodes.
+// clocks are those of the time servers that this host is told to follow, and of the control plane's
+// nodes.
 func (l *doctorLook) clocks(ctx context.Context, members []doctor.Member) (out []doctor.Clock) {
 	var servers []netip.Addr
 	for _, path := range timeFiles {

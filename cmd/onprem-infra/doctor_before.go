@@ -91,7 +91,8 @@ func (l *doctorLook) ranges() (out []doctor.Range) {
 	return out
 }
 
-// rangesIn reads lines such as `dhcp-range=192.0.2.100,192.0.2.200,12h` and `range 192.0.2.100 192.0.2.200;`.
+// rangesIn reads lines such as `dhcp-range=192.0.2.100,192.0.2.200,12h` and `range 192.0.2.100
+// 192.0.2.200;`.
 func rangesIn(text []byte, source string) (out []doctor.Range) {
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		line := strings.TrimSpace(lines.Text())

@@ -50,8 +50,8 @@ func (l *doctorLook) credentials(f *doctor.Facts, kind role.Role) {
 // mostLinks is how many links the kernel follows.
 const mostLinks = 40
 
-// linked are a path, and those that it leads to as the links that they are, such as kubelet's to the
-// certificate of the day: a container needs all of them.
+// linked are a path, and those that it leads to as the links that they are, such as kubelet's to
+// the certificate of the day: a container needs all of them.
 func (l *doctorLook) linked(path string) []string {
 	steps := []string{path}
 	for range mostLinks {

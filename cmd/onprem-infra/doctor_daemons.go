@@ -80,7 +80,8 @@ func (l *doctorLook) limits(f *doctor.Facts, kind role.Role) {
 	}
 }
 
-// monitors are those that stand beside this node's daemons. On the bootstrap machine systemd and the daemon's units see to them.
+// monitors are those that stand beside this node's daemons. On the bootstrap machine systemd and
+// the daemon's units see to them.
 func (l *doctorLook) monitors(ctx context.Context, f *doctor.Facts, kind role.Role) {
 	if kind == role.Bootstrap {
 		return

@@ -38,7 +38,8 @@ const (
 	doctorAPI    = 3 * time.Second
 )
 
-// doctorLook gathers facts of a host. What it asks of others than files is here, so that a test can answer.
+// doctorLook gathers facts of a host. What it asks of others than files is here, so that a test can
+// answer.
 type doctorLook struct {
 	*statusLook
 	live  bool
@@ -111,7 +112,8 @@ func (l *doctorLook) unseen(what string, err error) {
 	}
 }
 
-// facts looks once at everything. What does not depend on each other is looked at side by side; all of it takes some seconds.
+// facts looks once at everything. What does not depend on each other is looked at side by side; all
+// of it takes some seconds.
 func (l *doctorLook) facts(ctx context.Context) (doctor.Facts, []string) {
 	l.blind = nil
 	f := doctor.Facts{Plan: l.plan, Live: l.live, Joins: l.joins}
@@ -183,7 +185,8 @@ func (l *doctorLook) looks(ctx context.Context, f *doctor.Facts, kind role.Role,
 		func() { l.answers(ctx, f, kind) })
 }
 
-// rightsOf are those that the API does not give this node. A bootstrap machine asks with an administrator's.
+// rightsOf are those that the API does not give this node. A bootstrap machine asks with an
+// administrator's.
 func (l *doctorLook) rightsOf(ctx context.Context, f *doctor.Facts, kind role.Role) {
 	if kind == role.Bootstrap {
 		return
@@ -245,7 +248,8 @@ func (l *doctorLook) vips(all []statusVIP) (out []doctor.VIP) {
 	return out
 }
 
-// members are all hosts that may hold a VIP, as the API names them, or as this host has heard of them before.
+// members are all hosts that may hold a VIP, as the API names them, or as this host has heard of
+// them before.
 func (l *doctorLook) members(ctx context.Context, f *doctor.Facts) (out []doctor.Member) {
 	vips := l.plan.VIPs.All()
 	add := func(name string, addresses []netip.Addr, controlPlane, named bool) {

@@ -19,7 +19,8 @@ import (
 // probed is the first label of names that are asked for below a wildcard.
 const probed = "onprem-infra-doctor."
 
-// resolver is the first file that names a server, as our CoreDNS takes it, and what the servers in it say of the cluster's names.
+// resolver is the first file that names a server, as our CoreDNS takes it, and what the servers in
+// it say of the cluster's names.
 func (l *doctorLook) resolver(ctx context.Context, f *doctor.Facts) {
 	self := map[netip.Addr]bool{}
 	for _, v := range l.plan.VIPs.All() {

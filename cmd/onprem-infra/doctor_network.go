@@ -66,7 +66,8 @@ func (l *doctorLook) network(f *doctor.Facts) {
 	}
 }
 
-// identify finds out which members have the hardware addresses that answer for VIPs: by what the kernel knows, and where that does not tell by asking.
+// identify finds out which members have the hardware addresses that answer for VIPs: by what the
+// kernel knows, and where that does not tell by asking.
 func (l *doctorLook) identify(f *doctor.Facts) {
 	links := map[string]bool{}
 	for _, v := range f.VIPs {
@@ -105,7 +106,8 @@ func memberHas(f *doctor.Facts, mac string) bool {
 	return slices.ContainsFunc(f.Members, func(m doctor.Member) bool { return slices.Contains(m.MACs, mac) })
 }
 
-// askMembers asks members for their hardware addresses on a VIP's link, first those of which none is known, and says whether there are more than it asks.
+// askMembers asks members for their hardware addresses on a VIP's link, first those of which none
+// is known, and says whether there are more than it asks.
 func (l *doctorLook) askMembers(f *doctor.Facts, v doctor.VIP) (more bool) {
 	var unknown, others []func()
 	for i := range f.Members {
@@ -134,7 +136,8 @@ func (l *doctorLook) askMembers(f *doctor.Facts, v doctor.VIP) (more bool) {
 	return len(all) > mostAsked
 }
 
-// echoes asks neighbours of a VIP that is here from this host's own address, so that the kernel knows the way, and then from the VIP.
+// echoes asks neighbours of a VIP that is here from this host's own address, so that the kernel
+// knows the way, and then from the VIP.
 func (l *doctorLook) echoes(v doctor.VIP, own netip.Addr, entries []link.Entry) []doctor.Echo {
 	if !own.IsValid() {
 		return nil
@@ -186,7 +189,8 @@ func (l *doctorLook) hearings(f *doctor.Facts, all []statusVIP) (out []hearing) 
 	return out
 }
 
-// adverts listens for as long as it takes to hear a router three times that announces itself once a second.
+// adverts listens for as long as it takes to hear a router three times that announces itself once a
+// second.
 func (l *doctorLook) adverts(ctx context.Context, f *doctor.Facts, all []hearing) {
 	ear, links := clash.NewEar(), map[string]bool{}
 	var instances []clash.Instance
@@ -231,8 +235,8 @@ func (l *doctorLook) adverts(ctx context.Context, f *doctor.Facts, all []hearing
 	f.Proposed = clash.Propose(election.IDs(l.plan), clashing, taken)
 }
 
-// insiders are whom nobody takes for a stranger in the election of a VIP; nil where that cannot be told: in IPv6 multicast hosts speak by their
-// link-local addresses.
+// insiders are whom nobody takes for a stranger in the election of a VIP; nil where that cannot be
+// told: in IPv6 multicast hosts speak by their link-local addresses.
 func (l *doctorLook) insiders(f *doctor.Facts, v doctor.VIP) (out []netip.Addr) {
 	if len(f.Members) == 0 || v.Address.Is6() && l.plan.VRRP.Mode != spec.Unicast {
 		return nil

@@ -16,7 +16,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// runs are the daemons of this host beside their files. One of which nobody knows what it runs on is not among them.
+// runs are the daemons of this host beside their files. One of which nobody knows what it runs on
+// is not among them.
 func (l *doctorLook) runs(ctx context.Context, f *doctor.Facts, kind role.Role) {
 	runs := l.rooms(kind)
 	for _, d := range []struct {
@@ -50,7 +51,8 @@ func (l *doctorLook) runs(ctx context.Context, f *doctor.Facts, kind role.Role) 
 	}
 }
 
-// keepalivedRuns is nothing where its parent's word cannot be read, or there is none: that has been said.
+// keepalivedRuns is nothing where its parent's word cannot be read, or there is none: that has been
+// said.
 func (l *doctorLook) keepalivedRuns(context.Context) (string, error) {
 	status, err := l.host.Status()
 	if err != nil {
@@ -78,7 +80,8 @@ func (l *doctorLook) haproxyRuns(ctx context.Context) (string, error) {
 	return is, nil
 }
 
-// coreDNSRuns is what whoever listens at CoreDNS's port says. Where it says nothing it is a CoreDNS of an earlier release, or no CoreDNS of ours.
+// coreDNSRuns is what whoever listens at CoreDNS's port says. Where it says nothing it is a CoreDNS
+// of an earlier release, or no CoreDNS of ours.
 func (l *doctorLook) coreDNSRuns(ctx context.Context) (string, error) {
 	bound, cancel := context.WithTimeout(ctx, doctorWithin)
 	defer cancel()

@@ -64,7 +64,8 @@ func doctorPlan(t *testing.T) plan.Plan {
 	return p
 }
 
-// doctorOf is a look at a node on which all is well, in a FAKE network: 192.0.2.11 holds the API's VIP, 192.0.2.12 that of ingress.
+// doctorOf is a look at a node on which all is well, in a FAKE network: 192.0.2.11 holds the API's
+// VIP, 192.0.2.12 that of ingress.
 func doctorOf(t *testing.T, p plan.Plan) *doctorLook {
 	t.Helper()
 	files := holderOf(t, p)
@@ -170,8 +171,8 @@ func (l *doctorLook) fakeHost(p plan.Plan) {
 	}
 }
 
-// TestDoctorLooks holds that each thing which is looked at reaches the check that is about it, and that on a host where all is well nothing is found
-// and everything was seen.
+// TestDoctorLooks holds that each thing which is looked at reaches the check that is about it, and
+// that on a host where all is well nothing is found and everything was seen.
 func TestDoctorLooks(t *testing.T) {
 	p := doctorPlan(t)
 	no := errors.New("refused")
@@ -351,8 +352,8 @@ func doctorKubeconfig(ca, client string) string {
 		"contexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n", ca, client)
 }
 
-// TestDoctorMany holds that in a cluster of hundreds of hosts nothing goes unchecked, but that an answer whose host nobody has asked for is said not to be
-// known.
+// TestDoctorMany holds that in a cluster of hundreds of hosts nothing goes unchecked, but that an
+// answer whose host nobody has asked for is said not to be known.
 func TestDoctorMany(t *testing.T) {
 	p := doctorPlan(t)
 	for _, tt := range []struct {
@@ -462,7 +463,8 @@ func TestDoctorBefore(t *testing.T) {
 	}
 }
 
-// TestDoctorBlind holds that who may see nothing is told so, and that nothing is found which was not seen.
+// TestDoctorBlind holds that who may see nothing is told so, and that nothing is found which was
+// not seen.
 func TestDoctorBlind(t *testing.T) {
 	p, no := doctorPlan(t), errors.New("operation not permitted")
 	look := doctorOf(t, p)
@@ -485,8 +487,8 @@ func TestDoctorBlind(t *testing.T) {
 	}
 }
 
-// TestDoctorEarlier holds that of daemons which say nothing of their files nothing is said but that: CoreDNS of an earlier release has no such name, or
-// has it answered by somebody else.
+// TestDoctorEarlier holds that of daemons which say nothing of their files nothing is said but
+// that: CoreDNS of an earlier release has no such name, or has it answered by somebody else.
 func TestDoctorEarlier(t *testing.T) {
 	p := doctorPlan(t)
 	for _, said := range [][]string{nil, {"a", "b"}} {
@@ -558,7 +560,8 @@ func TestDoctorJSON(t *testing.T) {
 	}
 }
 
-// TestDoctorUsage holds that a host of no cluster needs to be told which one, which is the host's fault.
+// TestDoctorUsage holds that a host of no cluster needs to be told which one, which is the host's
+// fault.
 func TestDoctorUsage(t *testing.T) {
 	if o := invoke(t, "", "doctor"); o.code != exitHost || !strings.Contains(o.err, "name the description of its future cluster with -c") {
 		t.Errorf("%+v", o)
@@ -570,7 +573,8 @@ func TestDoctorUsage(t *testing.T) {
 	}
 }
 
-// TestDoctorOwnAddress holds that no VIP is taken for the host's own address, whichever the host holds.
+// TestDoctorOwnAddress holds that no VIP is taken for the host's own address, whichever the host
+// holds.
 func TestDoctorOwnAddress(t *testing.T) {
 	own := netip.MustParseAddr("192.0.2.11")
 	for _, held := range []string{"192.0.2.5", "192.0.2.6", "192.0.2.7"} {

@@ -2,7 +2,8 @@ package main
 
 import "github.com/onprem-infra/onprem-infra/shared/spec"
 
-// example is what the examples differ in. Addresses are those for documentation (RFC 5737, RFC 3849) and, inside the cluster, private ones.
+// example is what the examples differ in. Addresses are those for documentation (RFC 5737, RFC
+// 3849) and, inside the cluster, private ones.
 type example struct {
 	Platform     spec.Platform
 	Families     string // in words

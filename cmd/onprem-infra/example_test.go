@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// ownFields are fields that only the example of that platform has, and that are read: a mistake in one, and the finding that only that
-// platform has.
+// ownFields are fields that only the example of that platform has, and that are read: a mistake in
+// one, and the finding that only that platform has.
 var ownFields = map[spec.Platform]struct{ field, right, wrong, finding string }{
 	spec.BareMetal: {"bootMACAddress:", "52:54:00:00:00:11", "52:54:00:00:00:10",
 		`error: platform.baremetal.hosts[1].bootMACAddress: "52:54:00:00:00:10" is another host's too, at line `},
@@ -27,7 +27,8 @@ var ownFields = map[spec.Platform]struct{ field, right, wrong, finding string }{
 		`warning: platform.vsphere.failureDomains[0].server: no entry under vcenters has this server`},
 }
 
-// TestExampleFindings makes the mistake in each platform's example: its finding comes, at its place, and no other.
+// TestExampleFindings makes the mistake in each platform's example: its finding comes, at its
+// place, and no other.
 func TestExampleFindings(t *testing.T) {
 	for platform, own := range ownFields {
 		for _, families := range exampleFamilies() {
@@ -99,7 +100,8 @@ func TestExampleCluster(t *testing.T) {
 	}
 }
 
-// TestExampleText compares the examples to the letter: that each is accepted does not show that it still says everything.
+// TestExampleText compares the examples to the letter: that each is accepted does not show that it
+// still says everything.
 func TestExampleText(t *testing.T) {
 	golden(t, "images", must(t, "", "example", "images"))
 	for kind, platforms := range map[string]string{

@@ -14,7 +14,8 @@ const (
 	exitHost     = 3 // the host or a daemon failed
 )
 
-// exitError is an error that knows the process's exit code. A nil err says that everything has been printed.
+// exitError is an error that knows the process's exit code. A nil err says that everything has been
+// printed.
 type exitError struct {
 	code int
 	err  error
@@ -34,11 +35,12 @@ func usage(format string, args ...any) error {
 	return exitError{code: exitUsage, err: fmt.Errorf(format, args...)}
 }
 
-// negative is what a verb returns when its answer is no, or when it cannot work on its input. A nil err prints nothing.
+// negative is what a verb returns when its answer is no, or when it cannot work on its input. A nil
+// err prints nothing.
 func negative(err error) error { return exitError{code: exitFindings, err: err} }
 
-// markHostFailures makes every error that a verb returns without an exit code a failure of the host. Errors that cobra finds before the
-// verb runs stay what they are: wrong usage.
+// markHostFailures makes every error that a verb returns without an exit code a failure of the
+// host. Errors that cobra finds before the verb runs stay what they are: wrong usage.
 func markHostFailures(cmd *cobra.Command) {
 	if verb := cmd.RunE; verb != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -23,7 +23,8 @@ func longest(n int) netip.Addr {
 	return netip.MustParseAddr(fmt.Sprintf("fd2e:6f44:5dd8:c956:f816:3eff:fe1b:1%03x", n))
 }
 
-// TestStatusFitsATerminal holds that no line of status is wrapped by a terminal, with the longest addresses.
+// TestStatusFitsATerminal holds that no line of status is wrapped by a terminal, with the longest
+// addresses.
 func TestStatusFitsATerminal(t *testing.T) {
 	age := 12345
 	r := statusReport{Cluster: strings.Repeat("c", 54), At: statusBegin, NodeIPs: []netip.Addr{netip.MustParseAddr("192.168.111.222"), longest(1)}, Gate: "closed",
@@ -56,7 +57,8 @@ func TestStatusFitsATerminal(t *testing.T) {
 	}
 }
 
-// TestDoctorFitsATerminal holds it for doctor, with the longest addresses and what HTTP's client and an image's digest are in its findings.
+// TestDoctorFitsATerminal holds it for doctor, with the longest addresses and what HTTP's client
+// and an image's digest are in its findings.
 func TestDoctorFitsATerminal(t *testing.T) {
 	image := "registry.example.com/onprem/onprem-infra@sha256:" + strings.Repeat("0123456789abcdef", 4)
 	failed := &url.Error{Op: "Head", URL: "https://registry.example.com/v2/onprem/onprem-infra/manifests/sha256:" + strings.Repeat("0123456789abcdef", 4), Err: errors.New("no such host")}
@@ -74,7 +76,8 @@ func TestDoctorFitsATerminal(t *testing.T) {
 	}
 }
 
-// TestExamplesFitATerminal holds it for each example, and for the plan of one with the longest addresses.
+// TestExamplesFitATerminal holds it for each example, and for the plan of one with the longest
+// addresses.
 func TestExamplesFitATerminal(t *testing.T) {
 	config := strings.NewReplacer("2001:db8:1::5", longest(5).String(), "2001:db8:1::6", longest(6).String(), "2001:db8:1::/64", "fd2e:6f44:5dd8:c956::/64")
 	for _, kind := range []string{"install-config", "cluster"} {

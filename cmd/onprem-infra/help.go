@@ -7,7 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// fitHelp has every verb's help fit a terminal. Texts are written in lines of any length; what is indented there, such as a table, stays as it is.
+// fitHelp has every verb's help fit a terminal. Texts are written in lines of any length; what is
+// indented there, such as a table, stays as it is.
 func fitHelp(cmd *cobra.Command) {
 	cmd.SetUsageTemplate(strings.NewReplacer(
 		"FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", columns()),

@@ -27,7 +27,8 @@ func tooWide(text string) (lines []string) {
 	return lines
 }
 
-// TestHelpFitsATerminal holds that no line of any verb's help is wrapped by a terminal of 100 columns.
+// TestHelpFitsATerminal holds that no line of any verb's help is wrapped by a terminal of 100
+// columns.
 func TestHelpFitsATerminal(t *testing.T) {
 	n := 0
 	everyCommand(newRoot(streams{}), func(c *cobra.Command) {

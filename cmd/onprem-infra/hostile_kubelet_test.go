@@ -25,7 +25,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 )
 
-// hostile is a cluster of a control plane node, which can keep the list of candidates, two workers, and the credentials of the second one.
+// hostile is a cluster of a control plane node, which can keep the list of candidates, two workers,
+// and the credentials of the second one.
 type hostile struct {
 	t       *testing.T
 	server  *kubeapi.Server
@@ -129,8 +130,9 @@ func withLabel(key string, value any) map[string]any {
 	return map[string]any{"metadata": map[string]any{"labels": map[string]any{key: value}}}
 }
 
-// TestHostileKubelet has one worker's kubelet try all that would take the ingress VIP off every node, or put a peer of its choice beside
-// the control plane, in a real cluster with the rights that nodes have.
+// TestHostileKubelet has one worker's kubelet try all that would take the ingress VIP off every
+// node, or put a peer of its choice beside the control plane, in a real cluster with the rights
+// that nodes have.
 func TestHostileKubelet(t *testing.T) {
 	h := newHostile(t)
 	h.keeps()
@@ -173,9 +175,10 @@ func TestHostileKubelet(t *testing.T) {
 	}
 }
 
-// TestCandidates_Rollback has, in a real cluster, a control plane of the former release, which writes
-// the ConfigMap alone, beside a worker of this one: the worker goes by it whatever list a Node has
-// that nobody renews, and by a Node's list again when the control plane is of this release again.
+// TestCandidates_Rollback has, in a real cluster, a control plane of the former release, which
+// writes the ConfigMap alone, beside a worker of this one: the worker goes by it whatever list a
+// Node has that nobody renews, and by a Node's list again when the control plane is of this release
+// again.
 func TestCandidates_Rollback(t *testing.T) {
 	h := newHostile(t)
 	list := func(names ...string) (all []notice.Candidate) {

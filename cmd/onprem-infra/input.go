@@ -16,7 +16,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// inputLimit is above what spec reads, so that a file without an end is refused there and not read here.
+// inputLimit is above what spec reads, so that a file without an end is refused there and not read
+// here.
 const inputLimit = 2 << 20
 
 // input is the flags of a verb that reads a cluster.
@@ -58,8 +59,8 @@ func imagesFlag(cmd *cobra.Command, in *input) {
 	cmd.Flags().StringVar(&in.images, "images", "", "JSON file with the container images; wins over the cluster's own")
 }
 
-// loadCluster reads the cluster and the images that the flags name. Findings go to standard error, all at once; with an error among them
-// the verb ends with exit code 1.
+// loadCluster reads the cluster and the images that the flags name. Findings go to standard error,
+// all at once; with an error among them the verb ends with exit code 1.
 func loadCluster(std streams, in *input) (spec.Cluster, error) {
 	if in.file == "-" && in.images == "-" {
 		return spec.Cluster{}, usage("-c and --images are both standard input, which is read once: name a file for one of the two")
@@ -98,8 +99,8 @@ func parseCluster(std streams, in *input, name string, text []byte) (spec.Cluste
 	return cluster, nil
 }
 
-// refused is the exit code of findings that have been printed: wrong usage where the value of a flag
-// is wrong for every cluster, and a negative answer else.
+// refused is the exit code of findings that have been printed: wrong usage where the value of a
+// flag is wrong for every cluster, and a negative answer else.
 func (in *input) refused(findings spec.Findings) error {
 	for _, knob := range in.knobs.Each() {
 		_, always := spec.Parse("any cluster", []byte(anyCluster), knob)

@@ -10,7 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// TestInstall has make put the program, its manual pages and its completion below a directory, and say what is missing where nothing was built.
+// TestInstall has make put the program, its manual pages and its completion below a directory, and
+// say what is missing where nothing was built.
 func TestInstall(t *testing.T) {
 	bin, dest := t.TempDir(), t.TempDir()
 	install := func() (string, error) {

@@ -28,7 +28,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// The pace of a listener. A foreign router does not wait for it: its advert has the listener look at once, though no sooner than soonest after the last look.
+// The pace of a listener. A foreign router does not wait for it: its advert has the listener look
+// at once, though no sooner than soonest after the last look.
 const (
 	everyLook    = time.Second
 	soonestLook  = 100 * time.Millisecond
@@ -36,8 +37,9 @@ const (
 	everyAnswers = 30 * time.Second
 )
 
-// listener hears who takes part in this host's elections beside the cluster, and who does so otherwise than agreed. It says what it finds in the log, the
-// journal and a file for others to read. Its methods may be called by several goroutines.
+// listener hears who takes part in this host's elections beside the cluster, and who does so
+// otherwise than agreed. It says what it finds in the log, the journal and a file for others to
+// read. Its methods may be called by several goroutines.
 type listener struct {
 	host nodeVIPHost
 	hear func(ctx context.Context, link string, hear func(overhear.Heard)) error // as overhear.Adverts
@@ -75,8 +77,8 @@ func newListener(p plan.Plan, host nodeVIPHost, log *slog.Logger) *listener {
 	return l
 }
 
-// askAgain says what the kernel knows of who answers for a VIP, and has it ask anew: what it says the next time is no older than its patience with who has
-// ceased to answer.
+// askAgain says what the kernel knows of who answers for a VIP, and has it ask anew: what it says
+// the next time is no older than its patience with who has ceased to answer.
 func askAgain(on string, vip netip.Addr) (addr.Neighbour, error) {
 	n, err := link.Neighbour(on, vip)
 	if err != nil {
@@ -181,7 +183,8 @@ func (l *listener) attend(ctx context.Context, listening *sync.WaitGroup) {
 	}
 }
 
-// listen hears a link until ctx ends. A link that cannot be heard, as it is down or has gone, is tried again.
+// listen hears a link until ctx ends. A link that cannot be heard, as it is down or has gone, is
+// tried again.
 func (l *listener) listen(ctx context.Context, name string) {
 	var said loop.News
 	for ctx.Err() == nil {
@@ -229,7 +232,8 @@ func (l *listener) heard(on string, h overhear.Heard) {
 	}
 }
 
-// answers takes in who answers for the VIPs. This host's own kernel asks nobody for what it has itself, so it is the other hosts that see a second holder.
+// answers takes in who answers for the VIPs. This host's own kernel asks nobody for what it has
+// itself, so it is the other hosts that see a second holder.
 func (l *listener) answers() {
 	l.mu.Lock()
 	wanted := l.wanted

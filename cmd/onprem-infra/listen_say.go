@@ -13,7 +13,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// settled is how long what is found must stay so before it is said, but for a foreign router: who holds a VIP is known a moment after it has changed.
+// settled is how long what is found must stay so before it is said, but for a foreign router: who
+// holds a VIP is known a moment after it has changed.
 const settled = 900 * time.Millisecond
 
 // disturber tells findings apart.
@@ -41,7 +42,8 @@ func (s *sayings) may(now time.Time) (ok, last bool) {
 	return s.said <= mostSayings, s.said == mostSayings
 }
 
-// judge takes what is found now, says what is new and what has ceased, and whether there was any of it.
+// judge takes what is found now, says what is new and what has ceased, and whether there was any of
+// it.
 func (l *listener) judge(all []clash.Finding, now time.Time) (changed bool) {
 	seen := map[disturber]bool{}
 	var found []clash.Finding

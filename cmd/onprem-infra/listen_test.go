@@ -129,8 +129,8 @@ func (l *listening) kinds() (out []string) {
 	return out
 }
 
-// TestListenForeign holds that a foreign router is in the log, the journal and the file for others when its first advert has come, once, with an ID that is
-// free, and that its end is told too.
+// TestListenForeign holds that a foreign router is in the log, the journal and the file for others
+// when its first advert has come, once, with an ID that is free, and that its end is told too.
 func TestListenForeign(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newListening(t)
@@ -162,7 +162,8 @@ func TestListenForeign(t *testing.T) {
 	})
 }
 
-// TestListenSettles holds that what a hand-over looks like for a moment is not said, and what lasts is; the file of others is written without it.
+// TestListenSettles holds that what a hand-over looks like for a moment is not said, and what lasts
+// is; the file of others is written without it.
 func TestListenSettles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newListening(t)
@@ -206,7 +207,8 @@ func TestListenDuplicate(t *testing.T) {
 	})
 }
 
-// TestListenDeaf holds that a link that cannot be heard is said, is no link that is listened to, and is heard as soon as it can be.
+// TestListenDeaf holds that a link that cannot be heard is said, is no link that is listened to,
+// and is heard as soon as it can be.
 func TestListenDeaf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newListening(t)

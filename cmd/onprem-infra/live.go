@@ -52,7 +52,8 @@ func liveFlags(cmd *cobra.Command) *live {
 	return l
 }
 
-// over makes of a cluster's description what a host of a role can be given. A bootstrap machine's cluster does not live yet.
+// over makes of a cluster's description what a host of a role can be given. A bootstrap machine's
+// cluster does not live yet.
 func (l *live) over(described spec.Cluster, kind role.Role) (spec.Cluster, error) {
 	nodes := kind != role.Bootstrap && kind != ofCluster
 	switch _, migrates := described.Before(); {
@@ -107,7 +108,8 @@ func (l *live) inTree(dir string) {
 	}
 }
 
-// inDocument looks into a document of any form. What is none says nothing of a cluster, and is written over as ever.
+// inDocument looks into a document of any form. What is none says nothing of a cluster, and is
+// written over as ever.
 func (l *live) inDocument(path string) {
 	if l.place = path; path == "" || path == "-" {
 		l.place = "standard output"

@@ -1,5 +1,5 @@
-// Command onprem-infra compiles a cluster's description into everything that its hosts need for their virtual IPs, load balancer and DNS,
-// and runs there.
+// Command onprem-infra compiles a cluster's description into everything that its hosts need for
+// their virtual IPs, load balancer and DNS, and runs there.
 package main
 
 import (

@@ -160,7 +160,8 @@ func manLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// roff has a text mean itself: a backslash, a hyphen that is copied into a shell, and what begins a request.
+// roff has a text mean itself: a backslash, a hyphen that is copied into a shell, and what begins a
+// request.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(text)
 	if strings.HasPrefix(text, ".") {

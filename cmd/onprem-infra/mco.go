@@ -14,7 +14,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// anyCluster is read for its findings alone: of what the flags say of elections. The templates are for all clusters.
+// anyCluster is read for its findings alone: of what the flags say of elections. The templates are
+// for all clusters.
 const anyCluster = `apiVersion: onprem-infra.io/v1alpha1
 kind: Cluster
 metadata: {name: any}
@@ -78,7 +79,8 @@ is one that leaves the name in place.`,
 	return cmd
 }
 
-// liveTree makes of settings of elections what clusters that use the tree in a directory can be given.
+// liveTree makes of settings of elections what clusters that use the tree in a directory can be
+// given.
 func liveTree(out string, elections spec.Cluster, say plan.Consent) (spec.Cluster, error) {
 	text, err := readFile(filepath.Join(out, mco.ClusterFile))
 	switch {

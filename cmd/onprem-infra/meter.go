@@ -148,7 +148,8 @@ func (m *meter) pages() map[string]healthz.Page {
 	return map[string]healthz.Page{"/metrics": {Type: metrics.ContentType, Text: m.text}}
 }
 
-// everyAddress is how often a program looks whether this node still has the addresses at which it says its metrics to others.
+// everyAddress is how often a program looks whether this node still has the addresses at which it
+// says its metrics to others.
 const everyAddress = 5 * time.Second
 
 // serve says the metrics of a program that no kubelet asks for its health.
@@ -157,8 +158,8 @@ func (m *machine) serve(ctx context.Context, p plan.Plan, port uint16) {
 	m.publish(ctx, p, port)
 }
 
-// publish says the metrics to others where the cluster asks for that: at the node's addresses and never at a VIP, whoever holds it. At the loopback
-// they are said in any case.
+// publish says the metrics to others where the cluster asks for that: at the node's addresses and
+// never at a VIP, whoever holds it. At the loopback they are said in any case.
 func (m *machine) publish(ctx context.Context, p plan.Plan, port uint16) {
 	if p.Metrics != spec.MetricsNode {
 		return
@@ -195,7 +196,8 @@ func publishAt(ctx context.Context, own func() ([]netip.AddrPort, error), every 
 	return healthz.Publish(ctx, at, pages)
 }
 
-// ownAddresses are those of this host that its programs have agreed on, or, as long as they have not, that they would agree on.
+// ownAddresses are those of this host that its programs have agreed on, or, as long as they have
+// not, that they would agree on.
 func ownAddresses(p plan.Plan, port uint16) ([]netip.AddrPort, error) {
 	agreed, _, err := nodeVIPHost{}.Agreed()
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 )
 
-// balancing is HAProxy and the packet filter as the room sees them, with a note of what it saw: whoever asks for metrics asks nobody else.
+// balancing is HAProxy and the packet filter as the room sees them, with a note of what it saw:
+// whoever asks for metrics asks nobody else.
 type balancing struct {
 	lb.Daemon
 	lb.Filter

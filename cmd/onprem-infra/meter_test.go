@@ -64,7 +64,8 @@ func pageOf(page func(*metrics.Page)) []byte {
 	return p.Text()
 }
 
-// TestMeter holds that a program counts its turns and faults, and no fault for having been told to end.
+// TestMeter holds that a program counts its turns and faults, and no fault for having been told to
+// end.
 func TestMeter(t *testing.T) {
 	var m meter
 	m.room = "cluster/vip"
@@ -101,7 +102,8 @@ func TestMeter(t *testing.T) {
 	}
 }
 
-// TestParentIsAskedByOneConnection holds that whoever reads a node's metrics again and again leaves no connection with keepalived's parent behind each time.
+// TestParentIsAskedByOneConnection holds that whoever reads a node's metrics again and again leaves
+// no connection with keepalived's parent behind each time.
 func TestParentIsAskedByOneConnection(t *testing.T) {
 	var connections atomic.Int32
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -250,7 +252,8 @@ type hasCoreDNS struct {
 func (h *hasCoreDNS) Running() (bool, bool)              { return h.running, h.another }
 func (h *hasCoreDNS) Write(string, []byte) (bool, error) { return true, nil }
 
-// TestNaming holds for how long CoreDNS counts as stale: from a new Corefile until it is told, and not before it runs.
+// TestNaming holds for how long CoreDNS counts as stale: from a new Corefile until it is told, and
+// not before it runs.
 func TestNaming(t *testing.T) {
 	h := &hasCoreDNS{}
 	n := &naming{Host: h, Daemon: h}

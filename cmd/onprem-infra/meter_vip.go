@@ -22,7 +22,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// electing is what a host does in the elections of its VIPs, noted while its room turns. Its methods may be called by anybody.
+// electing is what a host does in the elections of its VIPs, noted while its room turns. Its
+// methods may be called by anybody.
 type electing struct {
 	host   nodeVIPHost
 	checks []vrrp.CheckName
@@ -76,7 +77,8 @@ func newNodeElecting(p plan.Plan, host nodeVIPHost, made interface{ Passes(vrrp.
 // parentWithin is how long keepalived's parent, which answers at once, may take to do so.
 const parentWithin = time.Second
 
-// silenced is what is left of the last words of a parent that is dead or stands still: nobody says that keepalived runs, or holds anything.
+// silenced is what is left of the last words of a parent that is dead or stands still: nobody says
+// that keepalived runs, or holds anything.
 func silenced(s supervised.Status) supervised.Status {
 	s.PID, s.Instances = 0, maps.Clone(s.Instances)
 	for name, i := range s.Instances {
@@ -103,7 +105,8 @@ func (e *electing) observed(observe func(context.Context) (vip.Snapshot, error))
 	}
 }
 
-// note takes in what the supervisor says. What a VIP was when the program began is no change of its own.
+// note takes in what the supervisor says. What a VIP was when the program began is no change of its
+// own.
 func (e *electing) note(s supervised.Status, now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -132,7 +135,8 @@ func (e *electing) note(s supervised.Status, now time.Time) {
 	e.begun, e.last = true, s
 }
 
-// hear takes in an advert that came by a link, unless no router heeds it: else who is anywhere could have VIPs seem to move.
+// hear takes in an advert that came by a link, unless no router heeds it: else who is anywhere
+// could have VIPs seem to move.
 func (e *electing) hear(h overhear.Heard) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

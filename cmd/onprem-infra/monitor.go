@@ -25,7 +25,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
-// monitorBound is how long a monitor's loop may stand before kubelet hears of it. It is longer than any step of a loop may take.
+// monitorBound is how long a monitor's loop may stand before kubelet hears of it. It is longer than
+// any step of a loop may take.
 const monitorBound = time.Minute
 
 // monitorVerbs run in a node's static pods, one beside each daemon, and on the node itself.
@@ -82,7 +83,8 @@ func (m *monitor) credentials(p plan.Plan) string {
 	return p.Kubeconfig
 }
 
-// api is the cluster's, for what a node of a role follows there. Nodes that are not of the control plane are a crowd.
+// api is the cluster's, for what a node of a role follows there. Nodes that are not of the control
+// plane are a crowd.
 func (m *monitor) api(p plan.Plan, r role.Role) *kube.API {
 	api := kube.NewAPI(m.credentials(p), m.log)
 	if r != role.Master {
@@ -97,15 +99,15 @@ func (m *monitor) later(d time.Duration) { time.AfterFunc(d, func() { loop.Wake(
 // alive is the monitor's own health: its loop turns.
 func (m *monitor) alive() error { return m.pulse.Within(monitorBound) }
 
-// serve answers kubelet at the monitor's own port until ctx ends, and whoever asks for its metrics; a port that is taken is tried again, as a former
-// monitor may have it yet.
+// serve answers kubelet at the monitor's own port until ctx ends, and whoever asks for its metrics;
+// a port that is taken is tried again, as a former monitor may have it yet.
 func (m *monitor) serve(ctx context.Context, p plan.Plan, port uint16, checks map[string]func() error) {
 	m.watch(ctx, "health", func(ctx context.Context) error { return healthz.Serve(ctx, port, checks, m.meter.pages()) })
 	m.publish(ctx, p, port)
 }
 
-// changed says whether the cluster has decided something else since load. What it cannot be told is an error: a file that is gone, or that no
-// plan can be made of.
+// changed says whether the cluster has decided something else since load. What it cannot be told is
+// an error: a file that is gone, or that no plan can be made of.
 func (m *monitor) changed() (bool, error) {
 	text, err := readFile(m.cluster)
 	if err != nil || bytes.Equal(text, m.text) {
@@ -121,7 +123,8 @@ func (m *monitor) changed() (bool, error) {
 	return err == nil, err
 }
 
-// untilChanged calls end when the cluster has decided something else. A new file that is wrong is said, and what was decided before stays.
+// untilChanged calls end when the cluster has decided something else. A new file that is wrong is
+// said, and what was decided before stays.
 func (m *monitor) untilChanged(ctx context.Context, end func()) {
 	look := loop.NewWake()
 	m.watch(ctx, "what the cluster decided", func(ctx context.Context) error {
@@ -157,10 +160,11 @@ func (m *monitor) untilChanged(ctx context.Context, end func()) {
 	})
 }
 
-// runInPod is runMonitor for a container of a pod: it ends in order when the cluster has decided something else, or when the kubeconfig that it was
-// started with has been replaced, and kubelet starts it anew. So
-// there is one way by which a monitor learns what the cluster is. What it holds it leaves to the one that follows: given back for that time, the
-// redirect to a balancer that serves would cost a check and the VIP.
+// runInPod is runMonitor for a container of a pod: it ends in order when the cluster has decided
+// something else, or when the kubeconfig that it was started with has been replaced, and kubelet
+// starts it anew. So there is one way by which a monitor learns what the cluster is. What it holds
+// it leaves to the one that follows: given back for that time, the redirect to a balancer that
+// serves would cost a check and the VIP.
 func runInPod[S, D any](ctx context.Context, m *monitor, kubeconfig string, steps loop.Steps[S, D], every time.Duration, watchers func(context.Context)) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -182,7 +186,8 @@ func runInPod[S, D any](ctx context.Context, m *monitor, kubeconfig string, step
 // errAnew ends a monitor that begins anew.
 var errAnew = errors.New("there is another cluster description or kubeconfig")
 
-// runMonitor turns a room's loop until ctx ends, and ends its watchers after it: the first thing at a stop is to leave.
+// runMonitor turns a room's loop until ctx ends, and ends its watchers after it: the first thing at
+// a stop is to leave.
 func runMonitor[S, D any](ctx context.Context, m *monitor, steps loop.Steps[S, D], every time.Duration, watchers func(context.Context)) error {
 	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	m.spare(watching)
@@ -201,11 +206,13 @@ func runMonitor[S, D any](ctx context.Context, m *monitor, steps loop.Steps[S, D
 	return nil
 }
 
-// started is when a monitor has done what it does but once: the API has named the nodes, and every check has been made.
+// started is when a monitor has done what it does but once: the API has named the nodes, and every
+// check has been made.
 const started = 20 * time.Second
 
-// spare has a monitor need little. It does one small thing after another, and on several processors the runtime would wake threads to look for more. And
-// what only its start has needed of its program is no memory of its own any more.
+// spare has a monitor need little. It does one small thing after another, and on several processors
+// the runtime would wake threads to look for more. And what only its start has needed of its
+// program is no memory of its own any more.
 func (m *monitor) spare(ctx context.Context) {
 	runtime.GOMAXPROCS(1)
 	m.watchers.Go(func() {

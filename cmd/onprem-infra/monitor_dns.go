@@ -28,7 +28,8 @@ import (
 )
 
 const (
-	// everyDNSRound is how long the monitor waits for a wake-up before it looks again by itself, at CoreDNS above all.
+	// everyDNSRound is how long the monitor waits for a wake-up before it looks again by itself, at
+	// CoreDNS above all.
 	everyDNSRound = 2 * time.Second
 	// healthAnswer is more than CoreDNS needs to say that it serves.
 	healthAnswer = time.Second
@@ -67,8 +68,8 @@ CoreDNS of its pod when they have changed. With --once it writes both files from
 	return cmd
 }
 
-// prepareDNS writes the first files. That no name server is known yet is no error: CoreDNS answers the cluster's own names, and the monitor
-// follows what comes.
+// prepareDNS writes the first files. That no name server is known yet is no error: CoreDNS answers
+// the cluster's own names, and the monitor follows what comes.
 func prepareDNS(ctx context.Context, room *dns.Room) error {
 	seen, err := room.Observe(ctx)
 	if err != nil {

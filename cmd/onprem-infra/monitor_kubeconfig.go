@@ -56,8 +56,8 @@ func (u *unlinked) ends(ctx context.Context, now time.Time) error {
 	return u.refused(ctx)
 }
 
-// untilReplaced calls end when the monitor needs the kubeconfig that is on the host by then. An empty
-// path is none.
+// untilReplaced calls end when the monitor needs the kubeconfig that is on the host by then. An
+// empty path is none.
 func (m *monitor) untilReplaced(ctx context.Context, path string, end func()) {
 	if path == "" {
 		return

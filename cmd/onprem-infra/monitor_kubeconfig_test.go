@@ -40,9 +40,9 @@ func opened(t *testing.T, path string) string {
 	return fmt.Sprintf("/proc/self/fd/%d", f.Fd())
 }
 
-// TestUnlinkedKubeconfig holds when a monitor ends for its kubeconfig: not at once when that has been
-// removed or replaced by a rename, as a container that starts while there is none has a directory
-// made in its place, but at once when the API refuses it.
+// TestUnlinkedKubeconfig holds when a monitor ends for its kubeconfig: not at once when that has
+// been removed or replaced by a rename, as a container that starts while there is none has a
+// directory made in its place, but at once when the API refuses it.
 func TestUnlinkedKubeconfig(t *testing.T) {
 	remove := os.Remove
 	replace := func(path string) error {
@@ -94,7 +94,8 @@ func TestUnlinkedKubeconfig(t *testing.T) {
 	}
 }
 
-// TestRefusedKubeconfig asks a real API. What it accepts is used on, and so is what nobody can tell of.
+// TestRefusedKubeconfig asks a real API. What it accepts is used on, and so is what nobody can tell
+// of.
 func TestRefusedKubeconfig(t *testing.T) {
 	c, s := kubeapi.Local(t, kubeapi.Server{})
 	sign := func(u kubeapi.User) kubeapi.Identity {
@@ -132,8 +133,8 @@ func TestRefusedKubeconfig(t *testing.T) {
 	}
 }
 
-// TestUnlinkedKubeconfig_Directory holds that a monitor which has been given a directory ends as soon
-// as that is removed: the file that replaces it is mounted then.
+// TestUnlinkedKubeconfig_Directory holds that a monitor which has been given a directory ends as
+// soon as that is removed: the file that replaces it is mounted then.
 func TestUnlinkedKubeconfig_Directory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := os.Mkdir(path, 0o755); err != nil {

@@ -55,18 +55,21 @@ VIP to it for as long as it has a server that works. With --once it writes the f
 	return cmd
 }
 
-// closePorts has the kernel refuse what comes to the balanced machine config port by itself before HAProxy opens it: of IPv6 HAProxy cannot tell
-// whether a connection was redirected there. A kernel that cannot do that redirects nothing either, and the API still needs its balancer.
+// closePorts has the kernel refuse what comes to the balanced machine config port by itself before
+// HAProxy opens it: of IPv6 HAProxy cannot tell whether a connection was redirected there. A kernel
+// that cannot do that redirects nothing either, and the API still needs its balancer.
 func closePorts(p plan.Plan, packets lb.Filter, log *slog.Logger) {
 	if _, err := packets.Ensure(redirect.Of(p.VIPs.API, p.MachineNetworks, p.Ports).Off()); err != nil {
 		log.Warn("close the ports that take redirected connections alone", "error", err)
 	}
 }
 
-// prepareLB writes the first files. That nobody is known yet is no error: HAProxy then balances nothing, and the monitor follows what comes.
+// prepareLB writes the first files. That nobody is known yet is no error: HAProxy then balances
+// nothing, and the monitor follows what comes.
 //
-// Before that it closes the directory of HAProxy's sockets, through which anything can be had of HAProxy: kubelet has made it for everybody to
-// enter. The sockets are closed themselves, so a directory that cannot be is no reason to go without a balancer.
+// Before that it closes the directory of HAProxy's sockets, through which anything can be had of
+// HAProxy: kubelet has made it for everybody to enter. The sockets are closed themselves, so a
+// directory that cannot be is no reason to go without a balancer.
 func prepareLB(ctx context.Context, log *slog.Logger, sockets string, room *lb.Room) error {
 	if err := os.Chmod(sockets, 0o700); err != nil {
 		log.Warn("close the directory of HAProxy's sockets", "error", err)
@@ -117,7 +120,8 @@ func (lbHost) Remove(path string) error {
 	return nil
 }
 
-// IPv6 looks for what the kernel shows unless it was booted without IPv6. Where it is only switched off on the links, sockets can be opened.
+// IPv6 looks for what the kernel shows unless it was booted without IPv6. Where it is only switched
+// off on the links, sockets can be opened.
 func (lbHost) IPv6() bool {
 	_, err := os.Stat("/proc/net/if_inet6")
 	return err == nil

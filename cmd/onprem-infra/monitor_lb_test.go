@@ -38,8 +38,9 @@ type noTrust struct{}
 
 func (noTrust) Trust() ([]byte, string, error) { return nil, "", nil }
 
-// TestPrepareLB holds that the directory of HAProxy's sockets, which kubelet makes for everybody to enter, is root's alone before HAProxy starts,
-// and that one which cannot be closed is said and stops nothing.
+// TestPrepareLB holds that the directory of HAProxy's sockets, which kubelet makes for everybody to
+// enter, is root's alone before HAProxy starts, and that one which cannot be closed is said and
+// stops nothing.
 func TestPrepareLB(t *testing.T) {
 	open := t.TempDir()
 	if err := os.Chmod(open, 0o755); err != nil {
@@ -61,8 +62,8 @@ func TestPrepareLB(t *testing.T) {
 	}
 }
 
-// TestBalancerIsAskedInside holds that the redirect and the VIP hang on what HAProxy says on the loopback: the ports on which it says so to everybody
-// can be filled by anybody.
+// TestBalancerIsAskedInside holds that the redirect and the VIP hang on what HAProxy says on the
+// loopback: the ports on which it says so to everybody can be filled by anybody.
 func TestBalancerIsAskedInside(t *testing.T) {
 	balancer := httptest.NewServer(http.NotFoundHandler())
 	defer balancer.Close()

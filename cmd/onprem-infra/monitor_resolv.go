@@ -78,7 +78,8 @@ func (resolvHost) Read(path string) ([]byte, error) {
 	return text, err
 }
 
-// NodeIP is what node-ip chose, or, as long as it has not, what it would choose on a machine that nobody gave a hint.
+// NodeIP is what node-ip chose, or, as long as it has not, what it would choose on a machine that
+// nobody gave a hint.
 func (h resolvHost) NodeIP() (netip.Addr, error) {
 	text, err := os.ReadFile(primaryIP)
 	switch {
@@ -116,7 +117,8 @@ func (resolvHost) Enabled(service string) (bool, error) {
 	return false, nil
 }
 
-// Write labels what it writes as the file before, or as another one that everybody may read to learn names.
+// Write labels what it writes as the file before, or as another one that everybody may read to
+// learn names.
 func (resolvHost) Write(path string, text []byte) (changed bool, err error) {
 	if filepath.Dir(path) == resolv.DropIns {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -36,8 +36,9 @@ func (h *heard) count(word string) int {
 	return strings.Count(h.text.String(), word)
 }
 
-// TestClusterChanges holds that a monitor ends in order, to be started anew, when the cluster has decided something else, and only then: a file
-// that is wrong, gone or written anew with the same text ends nothing, and is said.
+// TestClusterChanges holds that a monitor ends in order, to be started anew, when the cluster has
+// decided something else, and only then: a file that is wrong, gone or written anew with the same
+// text ends nothing, and is said.
 func TestClusterChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cluster.json")
 	text := must(t, "", "example", "cluster")

@@ -126,7 +126,8 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	})
 }
 
-// nodeChecks are those of a node of a role, as an earlier run left them. Every profile has the same ones.
+// nodeChecks are those of a node of a role, as an earlier run left them. Every profile has the same
+// ones.
 func nodeChecks(m *monitor, host nodeVIPHost, p plan.Plan, r role.Role, gate bool, prober vip.Prober) *paced {
 	var names []vrrp.CheckName
 	fault := map[vrrp.CheckName]bool{}
@@ -139,8 +140,8 @@ func nodeChecks(m *monitor, host nodeVIPHost, p plan.Plan, r role.Role, gate boo
 	})
 }
 
-// vipAlive is the monitor's own health: its loop turns and its checks are made. keepalived's is the supervisor's to tell, and FAULT, or the lack of a
-// configuration, is no fault of either.
+// vipAlive is the monitor's own health: its loop turns and its checks are made. keepalived's is the
+// supervisor's to tell, and FAULT, or the lack of a configuration, is no fault of either.
 func vipAlive(m *monitor, checks interface{ Alive() bool }) error {
 	if err := m.alive(); err != nil {
 		return err
@@ -151,7 +152,8 @@ func vipAlive(m *monitor, checks interface{ Alive() bool }) error {
 	return nil
 }
 
-// follow keeps up with the API: one watch of nodes, and of small objects those that this node needs.
+// follow keeps up with the API: one watch of nodes, and of small objects those that this node
+// needs.
 func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
 	turns := loop.NewWake() // of the writer of candidates
 	m.watch(ctx, "nodes", func(ctx context.Context) error { return c.nodes.Run(ctx, m.wake, turns) })
@@ -185,7 +187,8 @@ func (c *nodeCluster) tells(m *meter) {
 	}
 }
 
-// newNodeCluster follows nothing yet. While a migration is pending it follows what either plan needs, and every Node: all have a say in it.
+// newNodeCluster follows nothing yet. While a migration is pending it follows what either plan
+// needs, and every Node: all have a say in it.
 func newNodeCluster(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *nodeCluster {
 	now, migrates := inForce(p), p.Former != nil
 	c := &nodeCluster{plan: p, api: api, log: log, said: map[string]string{}, believe: candidates.Cluster(p), list: candidates.NewReader(candidates.Cluster(p)),

@@ -12,7 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
-// annotatePause is the least time between two writes of an annotation: the watch has shown the last one by then.
+// annotatePause is the least time between two writes of an annotation: the watch has shown the last
+// one by then.
 const annotatePause = time.Second
 
 // annotation keeps one annotation of this node's own Node.
@@ -42,7 +43,8 @@ func (a *annotation) write(node, value string) {
 // withdraw takes back a value that has not been written yet.
 func (a *annotation) withdraw() { a.last.Store(nil) }
 
-// follow writes, whenever it is asked to, until ctx ends. What cannot be written is tried again as long as it is asked for.
+// follow writes, whenever it is asked to, until ctx ends. What cannot be written is tried again as
+// long as it is asked for.
 func (a *annotation) follow(ctx context.Context) error {
 	var said loop.News
 	var known annotated

@@ -25,8 +25,8 @@ type founder struct {
 	own  *probe.API
 }
 
-// newFounding is nil where no node can be the first one: the control plane has a bootstrap machine before it, this node is none of it, or the API has
-// named its nodes before.
+// newFounding is nil where no node can be the first one: the control plane has a bootstrap machine
+// before it, this node is none of it, or the API has named its nodes before.
 func newFounding(m *monitor, p plan.Plan, r role.Role, memory vip.Memory, access *kube.Access) *vip.Founding {
 	if !p.Flavour().Founds || r != role.Master || len(memory.Nodes) > 0 {
 		return nil

@@ -17,7 +17,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// TestFounderAnswered holds who has a VIP: a host that takes a connection, and one that refuses it. Whoever has no address there has said nothing.
+// TestFounderAnswered holds who has a VIP: a host that takes a connection, and one that refuses it.
+// Whoever has no address there has said nothing.
 func TestFounderAnswered(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -28,9 +28,10 @@ func nodesOf(c *nodeCluster) []kube.Node {
 	return nodes
 }
 
-// TestTellGone holds, in a real cluster and with the rights that nodes have, that a control plane node can say that the bootstrap machine is gone where
-// nothing is said of it; that no kubelet can publish an address then; that the bootstrap machine, with its administrator's rights, can when it is
-// back; and that this is left alone.
+// TestTellGone holds, in a real cluster and with the rights that nodes have, that a control plane
+// node can say that the bootstrap machine is gone where nothing is said of it; that no kubelet can
+// publish an address then; that the bootstrap machine, with its administrator's rights, can when it
+// is back; and that this is left alone.
 func TestTellGone(t *testing.T) {
 	p := candidatesPlan
 	p.Distribution = spec.Kubernetes // no routers, and no namespace of theirs

@@ -159,7 +159,8 @@ func (h nodeVIPHost) memory(log *slog.Logger) vip.Memory {
 	return m
 }
 
-// nodeCluster is what the API has told this node. Its methods but follow and self are for one goroutine.
+// nodeCluster is what the API has told this node. Its methods but follow and self are for one
+// goroutine.
 type nodeCluster struct {
 	plan       plan.Plan
 	ranked     bool // nodes have ranks, or are about to
@@ -189,7 +190,8 @@ func (c *nodeCluster) Nodes() ([]vip.Node, bool) {
 	return nodes, heard
 }
 
-// down is since when a Node's kubelet has not been working; zero when it works, or nothing is said of it.
+// down is since when a Node's kubelet has not been working; zero when it works, or nothing is said
+// of it.
 func down(n kube.Node) time.Time {
 	if n.Ready {
 		return time.Time{}
@@ -197,8 +199,8 @@ func down(n kube.Node) time.Time {
 	return n.Since
 }
 
-// Candidates go by the list that a control plane node keeps on its own Node. As long as none does, as
-// before the first of them is upgraded, they go by the object of the former release.
+// Candidates go by the list that a control plane node keeps on its own Node. As long as none does,
+// as before the first of them is upgraded, they go by the object of the former release.
 func (c *nodeCluster) Candidates() ([]notice.Candidate, bool) {
 	if c.candidates == nil {
 		return nil, false
@@ -261,8 +263,9 @@ func (c *nodeCluster) Self() string {
 	return name
 }
 
-// self waits until it is known which Node this machine is, and says its name: that of its credentials, or where they name none the
-// control plane node that has an address of this machine's.
+// self waits until it is known which Node this machine is, and says its name: that of its
+// credentials, or where they name none the control plane node that has an address of this
+// machine's.
 func (c *nodeCluster) self(ctx context.Context) (string, error) {
 	for {
 		if name := c.Self(); name != "" {

@@ -82,8 +82,8 @@ func TestUnservedFile(t *testing.T) {
 	}
 }
 
-// TestTrackFiles holds that a check's state comes back as it was written, that a file which is lost in any way is written anew, and that such a one
-// is nobody's health.
+// TestTrackFiles holds that a check's state comes back as it was written, that a file which is lost
+// in any way is written anew, and that such a one is nobody's health.
 func TestTrackFiles(t *testing.T) {
 	h := onDisk(t, nil)
 	for _, fault := range []bool{false, true} {
@@ -111,7 +111,8 @@ func TestTrackFiles(t *testing.T) {
 	}
 }
 
-// TestMemory holds that what is kept comes back, and that what cannot be read ends nothing and is said.
+// TestMemory holds that what is kept comes back, and that what cannot be read ends nothing and is
+// said.
 func TestMemory(t *testing.T) {
 	var said strings.Builder
 	log := slog.New(slog.NewTextHandler(&said, nil))
@@ -153,8 +154,8 @@ func TestBeat(t *testing.T) {
 	}
 }
 
-// TestComplain holds that two objects which cannot be believed are one line each, however often they are looked at in turn, and another when one of
-// them is wrong anew.
+// TestComplain holds that two objects which cannot be believed are one line each, however often
+// they are looked at in turn, and another when one of them is wrong anew.
 func TestComplain(t *testing.T) {
 	var log bytes.Buffer
 	c := newNodeCluster(candidatesPlan, role.Master, kube.NewAPI("absent", slog.New(slog.DiscardHandler)), slog.New(slog.NewTextHandler(&log, nil)))

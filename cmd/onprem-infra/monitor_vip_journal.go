@@ -29,7 +29,8 @@ import (
 // bootID names the run of the kernel.
 const bootID = "/proc/sys/kernel/random/boot_id"
 
-// writer keeps a host's journal of who held its VIPs. It runs beside the room: a disk that hangs must not keep a heartbeat.
+// writer keeps a host's journal of who held its VIPs. It runs beside the room: a disk that hangs
+// must not keep a heartbeat.
 type writer struct {
 	host   nodeVIPHost
 	vips   map[string]netip.Addr // by instance
@@ -123,7 +124,8 @@ func (w *writer) follow(ctx context.Context) error {
 	}
 }
 
-// look takes one look, and writes when there is something new. What could not be written is written with the next look.
+// look takes one look, and writes when there is something new. What could not be written is written
+// with the next look.
 func (w *writer) look() error {
 	if w.journal == nil {
 		w.read()
@@ -171,7 +173,8 @@ func (w *writer) look() error {
 	return nil
 }
 
-// read takes over what an earlier run wrote. A journal that cannot be read is no reason to write none.
+// read takes over what an earlier run wrote. A journal that cannot be read is no reason to write
+// none.
 func (w *writer) read() {
 	w.journal, w.wrote = &journal.Journal{}, true
 	text, err := os.ReadFile(w.host.at(journal.Path))

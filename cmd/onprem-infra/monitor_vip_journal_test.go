@@ -65,7 +65,8 @@ func written(t *testing.T, h nodeVIPHost) (out []string) {
 	return out
 }
 
-// TestJournalFollows holds that a node's journal follows what the supervisor says, over the monitor's end, and over a disk that could not be written.
+// TestJournalFollows holds that a node's journal follows what the supervisor says, over the
+// monitor's end, and over a disk that could not be written.
 func TestJournalFollows(t *testing.T) {
 	p := statusPlan(t, vrrp.ProfileLan)
 	h := onDisk(t, map[string]string{election.RunDir + "/empty": ""})
@@ -119,7 +120,8 @@ func TestJournalFollows(t *testing.T) {
 	}
 }
 
-// TestJournalBefore holds that a node which held a VIP when its monitor began says by an Event when it loses it, and not that it has just taken it.
+// TestJournalBefore holds that a node which held a VIP when its monitor began says by an Event when
+// it loses it, and not that it has just taken it.
 func TestJournalBefore(t *testing.T) {
 	h := onDisk(t, map[string]string{election.RunDir + "/empty": "", filepath.Dir(journal.Path) + "/empty": ""})
 	log := slog.New(slog.DiscardHandler)

@@ -11,8 +11,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
-// keptLinks are the machine's links as they were read last, for as long as the kernel says nothing of a change: a loop turns every second, and a
-// machine changes seldom.
+// keptLinks are the machine's links as they were read last, for as long as the kernel says nothing
+// of a change: a loop turns every second, and a machine changes seldom.
 type keptLinks struct {
 	read  func() (addr.Snapshot, error)
 	watch func(context.Context, chan<- struct{}) error // as link.Watch
@@ -27,7 +27,8 @@ type keptLinks struct {
 
 func newKeptLinks() *keptLinks { return &keptLinks{read: link.Snapshot, watch: link.Watch} }
 
-// snapshot is what the kernel holds now. What changes while it is read is news, and read the next time.
+// snapshot is what the kernel holds now. What changes while it is read is news, and read the next
+// time.
 func (k *keptLinks) snapshot() (addr.Snapshot, error) {
 	k.mu.Lock()
 	at, fresh, last := k.news, k.have && k.follows && k.at == k.news, k.last

@@ -12,8 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
-// TestKeptLinks holds that links are read once for each word of the kernel, what comes while they are read included, and each time while nobody hears
-// the kernel.
+// TestKeptLinks holds that links are read once for each word of the kernel, what comes while they
+// are read included, and each time while nobody hears the kernel.
 func TestKeptLinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reads, news := 0, make(chan struct{})

@@ -41,7 +41,8 @@ func inForce(p plan.Plan) plan.Plan {
 	return p
 }
 
-// current is inForce on this node, for those who live shorter than a migration, or whom no timing tells from another.
+// current is inForce on this node, for those who live shorter than a migration, or whom no timing
+// tells from another.
 func current(p plan.Plan, log *slog.Logger) plan.Plan {
 	if p.Former == nil {
 		return p
@@ -113,7 +114,8 @@ func (g *migration) apply(ctx context.Context, m moved) error {
 	return err
 }
 
-// migration is what an earlier run knew. One that cannot be read is no reason to end: the other nodes say how they speak.
+// migration is what an earlier run knew. One that cannot be read is no reason to end: the other
+// nodes say how they speak.
 func (h nodeVIPHost) migration(log *slog.Logger) migrate.Memory {
 	text, err := os.ReadFile(h.at(migrationPath))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -30,7 +30,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 )
 
-// migrant is a node whose loop turns, as its monitor does, with what a real API says, with the credentials of its kubelet. Its machine is FAKE.
+// migrant is a node whose loop turns, as its monitor does, with what a real API says, with the
+// credentials of its kubelet. Its machine is FAKE.
 type migrant struct {
 	*ranked
 	mu        sync.Mutex
@@ -143,8 +144,9 @@ func (g migrants) await(what string, nodes []*migrant, is func(*migrant) bool) {
 	}
 }
 
-// TestMigration holds, in a real cluster and with the rights that nodes have, that control plane nodes and workers agree on an instant and all change
-// there, their ranks being claimed before; and that a node which joins later with the same file speaks as they do.
+// TestMigration holds, in a real cluster and with the rights that nodes have, that control plane
+// nodes and workers agree on an instant and all change there, their ranks being claimed before; and
+// that a node which joins later with the same file speaks as they do.
 func TestMigration(t *testing.T) {
 	described := spec.Cluster{
 		Name: "ostest", BaseDomain: "example.com", Platform: spec.None, Timing: vrrp.ProfileLan, VRRP: spec.Unicast,
@@ -223,7 +225,8 @@ func (m *migrant) say(name string) string {
 	return ""
 }
 
-// TestMigrationMemory holds that what is kept comes back, and that what cannot be read ends nothing and is said.
+// TestMigrationMemory holds that what is kept comes back, and that what cannot be read ends nothing
+// and is said.
 func TestMigrationMemory(t *testing.T) {
 	var said strings.Builder
 	log := slog.New(slog.NewTextHandler(&said, nil))
@@ -306,7 +309,8 @@ func TestPaced(t *testing.T) {
 	}
 }
 
-// TestBalancerHasOnePace holds what lets a balancer's monitor run on over a migration: no timing looks at it, or has it look, otherwise than another.
+// TestBalancerHasOnePace holds what lets a balancer's monitor run on over a migration: no timing
+// looks at it, or has it look, otherwise than another.
 func TestBalancerHasOnePace(t *testing.T) {
 	for _, profile := range vrrp.Profiles() {
 		if compat := vrrp.CompatTiming(); profile.Redirect != compat.Redirect || profile.Server != compat.Server {
@@ -315,7 +319,8 @@ func TestBalancerHasOnePace(t *testing.T) {
 	}
 }
 
-// TestSameChecks holds that every timing has the same checks: their files and their order outlive a change of the timing.
+// TestSameChecks holds that every timing has the same checks: their files and their order outlive a
+// change of the timing.
 func TestSameChecks(t *testing.T) {
 	names := func(p vrrp.Policy) (all []string) {
 		for _, w := range append(append([]vrrp.Weight{}, p.ControlPlane.Weights...), p.Ingress.Weights...) {

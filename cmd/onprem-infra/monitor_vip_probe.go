@@ -40,7 +40,8 @@ type nodeProber struct {
 }
 
 func newNodeProber(p plan.Plan, access *kube.Access) *nodeProber {
-	// A control plane node has no ingress router, and its checks ask for one all the time. One that comes is seen a second later.
+	// A control plane node has no ingress router, and its checks ask for one all the time. One that
+	// comes is seen a second later.
 	dial, seldom := new(localhost.Knocker).Dial, (&localhost.Knocker{Rest: 900 * time.Millisecond}).Dial
 	local := func(name, path string) *probe.HTTP {
 		return probe.NewHTTP(fmt.Sprintf("http://localhost:%d%s", p.Ports[name], path), dial)
@@ -59,7 +60,8 @@ func newNodeProber(p plan.Plan, access *kube.Access) *nodeProber {
 		pods: func(ctx context.Context) ([]podresources.Pod, error) {
 			return podresources.List(ctx, podresources.Socket)
 		},
-		// Not at the port that is open to others: they could fill it, and the balancer would count as dead.
+		// Not at the port that is open to others: they could fill it, and the balancer would count
+		// as dead.
 		balancer: local(port.LBStats, "/haproxy_ready"), stats: local(port.LBStats, "/haproxy_stats;csv"),
 		router: router, routers: routers, ready: ingress(port.RouterStats, "/healthz/ready"),
 		api: probe.NewAPI(fmt.Sprintf("localhost:%d", p.Ports[port.API]), access.Client),
@@ -107,8 +109,8 @@ func (n *nodeProber) Look(ctx context.Context, check vrrp.CheckName) (health.Fin
 	}
 }
 
-// ownDNS asks the node's name server for what it knows by itself, so that no other server is judged. Where the cluster's records are others' it knows
-// nothing so, and is asked for its health.
+// ownDNS asks the node's name server for what it knows by itself, so that no other server is
+// judged. Where the cluster's records are others' it knows nothing so, and is asked for its health.
 func ownDNS(p plan.Plan, health *probe.HTTP) func(ctx context.Context) error {
 	if p.DNSRecords == spec.External {
 		return func(ctx context.Context) error {
@@ -127,7 +129,8 @@ func answers(ctx context.Context, server *probe.HTTP, what string) (health.Findi
 	return health.Passed, what + " answers"
 }
 
-// unanswered is why a server of this node did not answer. That nobody listens where it should is the common case, and no fault where none is to run.
+// unanswered is why a server of this node did not answer. That nobody listens where it should is
+// the common case, and no fault where none is to run.
 func unanswered(err error) string {
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return "nobody listens at its port"
@@ -135,8 +138,8 @@ func unanswered(err error) string {
 	return err.Error()
 }
 
-// ingress is whether an ingress router lives here. OpenShift's says so at a port of its own; of any other one nothing is known but that it answers
-// HTTP at the node's port, with whatever status.
+// ingress is whether an ingress router lives here. OpenShift's says so at a port of its own; of any
+// other one nothing is known but that it answers HTTP at the node's port, with whatever status.
 func (n *nodeProber) ingress(ctx context.Context) (health.Finding, string) {
 	if n.routers {
 		return answers(ctx, n.router, "the ingress router")
@@ -153,7 +156,8 @@ type finding struct {
 	why   string
 }
 
-// lbLook is a look at the balancer. Two checks make it at the same pace: what the one has just found is good for the other too.
+// lbLook is a look at the balancer. Two checks make it at the same pace: what the one has just
+// found is good for the other too.
 type lbLook struct {
 	turn chan struct{} // one slot: who has it looks
 	at   time.Time     // of its end
@@ -178,7 +182,8 @@ func (n *nodeProber) lb(ctx context.Context) finding {
 	return n.look.last
 }
 
-// balances looks at the balancer and the way to it. Whether the redirect is there is not known when nobody can say so: that is no sign of its absence.
+// balances looks at the balancer and the way to it. Whether the redirect is there is not known when
+// nobody can say so: that is no sign of its absence.
 func (n *nodeProber) balances(ctx context.Context) (health.Finding, string) {
 	if found, why := answers(ctx, n.balancer, "the balancer"); found != health.Passed {
 		return found, why
@@ -193,8 +198,8 @@ func (n *nodeProber) balances(ctx context.Context) (health.Finding, string) {
 	}
 }
 
-// both is the balancer, or this node's own API server in its place. A balancer that hangs must leave time to ask the other, which serves while
-// connections go past it.
+// both is the balancer, or this node's own API server in its place. A balancer that hangs must
+// leave time to ask the other, which serves while connections go past it.
 func (n *nodeProber) both(ctx context.Context) (health.Finding, string) {
 	answer := make(chan finding, 1)
 	go func() { answer <- n.lb(ctx) }()
@@ -245,8 +250,9 @@ func (n *nodeProber) defaultRouter(ctx context.Context) (health.Finding, string)
 	return health.Failed, "no default router runs here"
 }
 
-// Served says whether a server behind the balancer has told a check that it is ready: HAProxy calls its servers up before the first one, and
-// those too that tell strangers nothing. These are asked with the kubelet's credentials.
+// Served says whether a server behind the balancer has told a check that it is ready: HAProxy calls
+// its servers up before the first one, and those too that tell strangers nothing. These are asked
+// with the kubelet's credentials.
 func (n *nodeProber) Served(ctx context.Context) (bool, string) {
 	text, err := n.stats.Good(ctx)
 	if err != nil {
@@ -265,7 +271,8 @@ func (n *nodeProber) Served(ctx context.Context) (bool, string) {
 	return false, "no API server has passed a check of the balancer"
 }
 
-// trusted asks API servers that tell strangers nothing, all at once, so that one which hangs hides no other.
+// trusted asks API servers that tell strangers nothing, all at once, so that one which hangs hides
+// no other.
 func (n *nodeProber) trusted(ctx context.Context, servers []netip.AddrPort) (bool, string) {
 	ctx, cancel := context.WithTimeout(ctx, health.Balancer().Timeout)
 	defer cancel() // of those that have not answered yet
@@ -306,7 +313,8 @@ var checkMeans = map[string]string{
 	"dns":             "this node's own name server answers; a DNS VIP depends on it",
 }
 
-// checkNamed finds a check. Underscores are hyphens: in keepalived's configuration the names have those.
+// checkNamed finds a check. Underscores are hyphens: in keepalived's configuration the names have
+// those.
 func checkNamed(name string) (vrrp.CheckName, bool) {
 	check, ok := checkNames[strings.ReplaceAll(name, "_", "-")]
 	return check, ok

@@ -35,7 +35,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 )
 
-// ranked is a control plane node whose room decides with what a real API says, with the credentials of its kubelet. Its machine is FAKE.
+// ranked is a control plane node whose room decides with what a real API says, with the credentials
+// of its kubelet. Its machine is FAKE.
 type ranked struct {
 	*nodeCluster
 	address string

@@ -20,7 +20,8 @@ import (
 // everySaid is the time between two looks at what the checks say.
 const everySaid = time.Second
 
-// keepSaid writes down what the checks say, when it changes, until ctx ends: for people, so it is beside the files that keepalived reads.
+// keepSaid writes down what the checks say, when it changes, until ctx ends: for people, so it is
+// beside the files that keepalived reads.
 func (h nodeVIPHost) keepSaid(ctx context.Context, say func() []vip.Said) error {
 	return keepJSON(ctx, h.at(election.RunDir, vip.SaidFile), "what the checks say", say)
 }

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// mostTold is how many Events may be made at once, and everyTold how soon there may be one more: a VIP that never rests fills no API.
+	// mostTold is how many Events may be made at once, and everyTold how soon there may be one
+	// more: a VIP that never rests fills no API.
 	mostTold  = 6
 	everyTold = time.Minute
 	// tooOld is how long what has happened is worth telling while the API is away.
@@ -28,7 +29,8 @@ const (
 	vipLost  = "VIPLost"
 )
 
-// teller makes Events about this node of what its journal says of VIPs that come and go. Nobody needs them: what cannot be told is dropped.
+// teller makes Events about this node of what its journal says of VIPs that come and go. Nobody
+// needs them: what cannot be told is dropped.
 type teller struct {
 	self func() (node string, err error)
 	tell func(ctx context.Context, node, reason, message string, at time.Time) error
@@ -83,7 +85,8 @@ func (t *teller) note(e journal.Entry) {
 	loop.Wake(t.news)
 }
 
-// follow tells until ctx ends. An API that is away is asked again while what has happened is fresh, once in a while and for the oldest first.
+// follow tells until ctx ends. An API that is away is asked again while what has happened is fresh,
+// once in a while and for the oldest first.
 func (t *teller) follow(ctx context.Context) error {
 	var said loop.News
 	for failed := 0; ; {

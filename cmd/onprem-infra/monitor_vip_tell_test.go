@@ -19,7 +19,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// TestTeller holds what becomes an Event: a VIP that comes or goes, once, while it is news, and no more of them than an API can bear.
+// TestTeller holds what becomes an Event: a VIP that comes or goes, once, while it is news, and no
+// more of them than an API can bear.
 func TestTeller(t *testing.T) {
 	entry := func(state supervised.State, late bool) journal.Entry {
 		return journal.Entry{At: time.Now(), Instance: "one_API_0", VIP: netip.MustParseAddr("192.0.2.5"), State: state, Why: "because", Late: late}
@@ -91,7 +92,8 @@ func TestTeller(t *testing.T) {
 	}
 }
 
-// TestTellerClock holds that a clock that is set right makes nothing old, and has nobody be silent for as long as it was wrong.
+// TestTellerClock holds that a clock that is set right makes nothing old, and has nobody be silent
+// for as long as it was wrong.
 func TestTellerClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
@@ -116,7 +118,8 @@ func TestTellerClock(t *testing.T) {
 	})
 }
 
-// TestTellerIsBounded holds that a VIP that never rests makes few Events, and that the next one says how many there were not.
+// TestTellerIsBounded holds that a VIP that never rests makes few Events, and that the next one
+// says how many there were not.
 func TestTellerIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []string

@@ -80,8 +80,9 @@ func router(hash string) podresources.Pod {
 	return podresources.Pod{Namespace: "openshift-ingress", Name: "router-default-" + hash + "-x7k2p"}
 }
 
-// TestLook holds what each check finds. Answers other than 2xx are failures (K-45); the local API alone is no balancer (K-47); who cannot say
-// whether the redirect is there has said nothing (K-62); any router is not the default one (K-50); one that drains is one (K-52).
+// TestLook holds what each check finds. Answers other than 2xx are failures (K-45); the local API
+// alone is no balancer (K-47); who cannot say whether the redirect is there has said nothing
+// (K-62); any router is not the default one (K-50); one that drains is one (K-52).
 func TestLook(t *testing.T) {
 	well := looked{balancer: 200, present: true, api: 200, mcs: 200, router: 200, ready: 200, pods: []podresources.Pod{router("5d9f8c7b6d")}}
 	but := func(change func(l *looked)) looked {
@@ -137,7 +138,8 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestLookOnce holds that the two checks which depend on the balancer, and are made at one time, ask it once, and that nothing is believed for long.
+// TestLookOnce holds that the two checks which depend on the balancer, and are made at one time,
+// ask it once, and that nothing is believed for long.
 func TestLookOnce(t *testing.T) {
 	var asked atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -159,8 +161,9 @@ func TestLookOnce(t *testing.T) {
 	}
 }
 
-// TestLookPastABalancerThatHangs holds that a node whose own API server serves is not taken for one that serves nothing because its balancer hangs, and
-// that neither of the two is believed that hangs.
+// TestLookPastABalancerThatHangs holds that a node whose own API server serves is not taken for one
+// that serves nothing because its balancer hangs, and that neither of the two is believed that
+// hangs.
 func TestLookPastABalancerThatHangs(t *testing.T) {
 	hangs := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	defer hangs.Close()
@@ -191,7 +194,8 @@ func TestLookPastABalancerThatHangs(t *testing.T) {
 	}
 }
 
-// TestServed holds that HAProxy's own belief opens no gate: a server must have passed a check, and not by telling a stranger nothing.
+// TestServed holds that HAProxy's own belief opens no gate: a server must have passed a check, and
+// not by telling a stranger nothing.
 func TestServed(t *testing.T) {
 	const head = "# pxname,svname,scur,status,lastchg,type,check_status,check_code,addr\n"
 	for _, tt := range []struct {

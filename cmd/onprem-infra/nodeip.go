@@ -236,7 +236,8 @@ func nodeOf(p plan.Plan) nodeip.Node {
 	}
 }
 
-// hinted are the hints of the flag, or of the environment, where each of the two variables is as good as the other and the first one wins.
+// hinted are the hints of the flag, or of the environment, where each of the two variables is as
+// good as the other and the first one wins.
 func (f *nodeIPFlags) hinted(env func(string) string) ([]netip.Addr, error) {
 	if len(f.hints) > 0 {
 		return addressesOf("--hint", f.hints)

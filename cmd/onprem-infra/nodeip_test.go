@@ -18,7 +18,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// TestNodeIPTold holds where what the node is told comes from: the cluster's file, and over it the command line (N-20, N-21).
+// TestNodeIPTold holds where what the node is told comes from: the cluster's file, and over it the
+// command line (N-20, N-21).
 func TestNodeIPTold(t *testing.T) {
 	cluster := func(lines ...string) string {
 		path := filepath.Join(t.TempDir(), "cluster.json")
@@ -99,7 +100,8 @@ func verb(t *testing.T, ns netns.Namespace, args ...string) (code int, out, said
 	return code, stdout.String(), stderr.String()
 }
 
-// TestNodeIPVerbs runs the verb on real interfaces: what it prints, what it explains, and how it ends.
+// TestNodeIPVerbs runs the verb on real interfaces: what it prints, what it explains, and how it
+// ends.
 func TestNodeIPVerbs(t *testing.T) {
 	t.Setenv("NODEIP_HINT", "")
 	t.Setenv("KUBELET_NODEIP_HINT", "")
@@ -152,8 +154,8 @@ route add default via 192.0.2.1 dev ens3`)
 	}
 }
 
-// TestNodeIPTentative holds N-05 on a real interface, where the kernel itself looks for a duplicate: the address is chosen while it is tentative,
-// and taken when it can be bound.
+// TestNodeIPTentative holds N-05 on a real interface, where the kernel itself looks for a
+// duplicate: the address is chosen while it is tentative, and taken when it can be bound.
 func TestNodeIPTentative(t *testing.T) {
 	ns := netns.New(t)
 	ns.IP(t, `link add ens3 type veth peer name far
@@ -170,7 +172,8 @@ link set far up`)
 	}
 }
 
-// TestNodeHost holds how files are written: whole, for everybody to read, directories made, no newline added, and nothing written that is right.
+// TestNodeHost holds how files are written: whole, for everybody to read, directories made, no
+// newline added, and nothing written that is right.
 func TestNodeHost(t *testing.T) {
 	host := nodeHost{root: t.TempDir()}
 	const path = "/run/nodeip-configuration/primary-ip"

@@ -67,7 +67,8 @@ func (w *writing) document(data []byte, ours func(text []byte) bool) error {
 	return w.report("wrote %s\n", done.Path)
 }
 
-// directory refuses a value of --out that no tree can be written to, before anything looks below it.
+// directory refuses a value of --out that no tree can be written to, before anything looks below
+// it.
 func (w *writing) directory() error {
 	switch w.place.Path {
 	case "":

@@ -86,7 +86,8 @@ func planCommand(std streams) *cobra.Command {
 	return cmd
 }
 
-// planText is the summary of a plan, or all of it in JSON or, with the same keys in the same order, in YAML.
+// planText is the summary of a plan, or all of it in JSON or, with the same keys in the same order,
+// in YAML.
 func planText(p planView, format string) ([]byte, error) {
 	if format == "text" {
 		return []byte(planSummary(p)), nil
@@ -110,7 +111,8 @@ func planText(p planView, format string) ([]byte, error) {
 	if err := enc.Encode(&document); err != nil {
 		return nil, fmt.Errorf("print plan: %w", err)
 	}
-	// No text of a plan has lines of its own, so that each block is one that foldLong has made; folded, it is read as one line again.
+	// No text of a plan has lines of its own, so that each block is one that foldLong has made;
+	// folded, it is read as one line again.
 	return bytes.ReplaceAll(out.Bytes(), []byte(" |-\n"), []byte(" >-\n")), enc.Close()
 }
 
@@ -131,7 +133,8 @@ func foldLong(n *yaml.Node, depth int) {
 // foldFrom is how long a text may be beside its key and its indent.
 const foldFrom = 70
 
-// blockStyle takes JSON's braces and quotes away; the encoder quotes again what would otherwise be read as another type.
+// blockStyle takes JSON's braces and quotes away; the encoder quotes again what would otherwise be
+// read as another type.
 func blockStyle(n *yaml.Node) {
 	n.Style = 0
 	for _, child := range n.Content {

@@ -10,8 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
-// neighbours listens on a link for as long as a host does before an instance's first start, and returns which routers there have an ID of a cluster. hear
-// is as overhear.Adverts.
+// neighbours listens on a link for as long as a host does before an instance's first start, and
+// returns which routers there have an ID of a cluster. hear is as overhear.Adverts.
 func neighbours(ctx context.Context, p plan.Plan, link string, hear func(context.Context, string, func(overhear.Heard)) error) ([]clash.Finding, error) {
 	ear := clash.NewEar()
 	var instances []clash.Instance

@@ -18,7 +18,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// TestPlanListens holds that plan names a router that has an ID of the cluster to be, with one that is free, and takes the cluster itself for none.
+// TestPlanListens holds that plan names a router that has an ID of the cluster to be, with one that
+// is free, and takes the cluster itself for none.
 func TestPlanListens(t *testing.T) {
 	p := statusPlan(t, vrrp.ProfileLan)
 	synctest.Test(t, func(t *testing.T) {

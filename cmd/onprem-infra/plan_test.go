@@ -38,7 +38,8 @@ func must(t *testing.T, stdin string, args ...string) string {
 	return o.out
 }
 
-// TestPlanOfAnyKubernetes holds what is said of a cluster which says nothing but its addresses: its make's own defaults, and no word of another make's.
+// TestPlanOfAnyKubernetes holds what is said of a cluster which says nothing but its addresses: its
+// make's own defaults, and no word of another make's.
 func TestPlanOfAnyKubernetes(t *testing.T) {
 	text := must(t, must(t, "", "example", "cluster"), "plan", "-c", "-", "-o", "yaml")
 	for _, want := range []string{
@@ -87,7 +88,8 @@ func TestPlanJSONHolds(t *testing.T) {
 	}
 }
 
-// TestPlanYAMLIsJSON compares the two forms key by key, in their order, and value by value with its type.
+// TestPlanYAMLIsJSON compares the two forms key by key, in their order, and value by value with its
+// type.
 func TestPlanYAMLIsJSON(t *testing.T) {
 	input := must(t, "", "example", "cluster", "--platform", "vsphere")
 	var fromYAML, fromJSON yaml.Node
@@ -112,7 +114,8 @@ func flat(n *yaml.Node) string {
 	return text
 }
 
-// TestPlanOfClusterJSON holds that every example under every knob reads the same on a host: cluster.json in, the same plan out.
+// TestPlanOfClusterJSON holds that every example under every knob reads the same on a host:
+// cluster.json in, the same plan out.
 func TestPlanOfClusterJSON(t *testing.T) {
 	knobs := map[string]struct {
 		args  []string
@@ -193,7 +196,8 @@ func TestPlanRefuses(t *testing.T) {
 	}
 }
 
-// TestPlanFitsATerminal holds that a plan for people has no line that a terminal wraps, and that programs read the same as from JSON.
+// TestPlanFitsATerminal holds that a plan for people has no line that a terminal wraps, and that
+// programs read the same as from JSON.
 func TestPlanFitsATerminal(t *testing.T) {
 	for _, args := range [][]string{{"install-config", "--families", "dual"}, {"cluster"}} {
 		text := must(t, "", append([]string{"example"}, args...)...)

@@ -43,7 +43,8 @@ func blocks(t *testing.T) (all [][]string) {
 // comment is what follows a command on its line.
 var comment = regexp.MustCompile(`\s+#.*$`)
 
-// readmeCommands are the commands of the blocks, each on one line of its own unless it is a loop, or a file that ends with END. What is no command for a shell is left out.
+// readmeCommands are the commands of the blocks, each on one line of its own unless it is a loop,
+// or a file that ends with END. What is no command for a shell is left out.
 func readmeCommands(t *testing.T) (all []string) {
 	t.Helper()
 	for _, block := range blocks(t) {
@@ -71,8 +72,9 @@ func readmeCommands(t *testing.T) (all []string) {
 	return all
 }
 
-// elsewhere are the commands that a test cannot run here, by how they begin, each with a test that does what it says: those that change the machine, or look
-// at one that runs. A target of make is looked up in the Makefile.
+// elsewhere are the commands that a test cannot run here, by how they begin, each with a test that
+// does what it says: those that change the machine, or look at one that runs. A target of make is
+// looked up in the Makefile.
 var elsewhere = map[string]string{
 	"curl -s http://localhost:9455/metrics": "TestMeter",
 	"onprem-infra doctor":                   "TestDoctor",
@@ -87,14 +89,16 @@ var elsewhere = map[string]string{
 	"ONPREM_INFRA_SCHEDULE=file":            "TestReplay",
 }
 
-// readmeNeeds is what a command of README.md finds in the directory where its reader is, beside what the commands before it have left.
+// readmeNeeds is what a command of README.md finds in the directory where its reader is, beside
+// what the commands before it have left.
 var readmeNeeds = map[string]string{
 	"onprem-infra diff --role=master -c /etc/onprem-infra/cluster.json":                   "mkdir -p host && cp -r node/. host",
 	"onprem-infra report --out vip.html master-0.jsonl":                                   `for n in 0 1 2; do echo '{"at":"2026-01-02T03:04:05Z","instance":"a","state":"BACKUP"}' >master-$n.jsonl; done; echo '{"at":"2026-01-02T03:05:05Z","instance":"a","state":"MASTER"}' >>master-0.jsonl`,
 	"onprem-infra render --role=master -c cluster.yaml --images images.json --timing lan": "rm -rf tree && onprem-infra render --role=master -c cluster.yaml --images images.json --timing vm --out tree",
 }
 
-// TestReadmeCommands runs every command of README.md in its order, as a reader does, or knows the test that does.
+// TestReadmeCommands runs every command of README.md in its order, as a reader does, or knows the
+// test that does.
 func TestReadmeCommands(t *testing.T) {
 	need.Command(t, "ignition-validate")
 	dir, bin := t.TempDir(), t.TempDir()
@@ -158,7 +162,8 @@ func hasTarget(t *testing.T, target string) {
 	}
 }
 
-// TestReadmeElsewhere holds that there is each test which does what README.md says in place of TestReadmeCommands.
+// TestReadmeElsewhere holds that there is each test which does what README.md says in place of
+// TestReadmeCommands.
 func TestReadmeElsewhere(t *testing.T) {
 	var all strings.Builder
 	for _, dir := range []string{".", "../../test/e2e", "../../test/chaos", "../../test/podvip"} {
@@ -181,7 +186,8 @@ func TestReadmeElsewhere(t *testing.T) {
 	}
 }
 
-// TestReadmeSymptoms holds that the table of symptoms names each of doctor's checks, and nothing else.
+// TestReadmeSymptoms holds that the table of symptoms names each of doctor's checks, and nothing
+// else.
 func TestReadmeSymptoms(t *testing.T) {
 	text, err := os.ReadFile(readme)
 	if err != nil {

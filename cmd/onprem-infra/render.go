@@ -165,7 +165,8 @@ func holds(dir, path string) bool {
 func marked(text []byte) bool { return bytes.Contains(text, []byte("onprem-infra")) }
 
 // ownIn says of the files of a directory whether they are ours: none is in a directory that is not,
-// and else those that name this program, or whose successor in the new tree does not name it either.
+// and else those that name this program, or whose successor in the new tree does not name it
+// either.
 func ownIn(ours bool, tree []asset.File) func(path string, text []byte) bool {
 	unmarked := map[string]bool{} // with the description, which is what makes a host's tree ours
 	for _, f := range tree {

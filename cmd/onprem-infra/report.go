@@ -158,7 +158,8 @@ func readJournal(path string) ([]byte, error) {
 	return text, err
 }
 
-// readTogether reads standard input: one host's journal where it has a name, and several with a line of their own before each.
+// readTogether reads standard input: one host's journal where it has a name, and several with a
+// line of their own before each.
 func readTogether(std streams, name string) (map[string][]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(std.in, 16*inputLimit))
 	if err != nil {
@@ -199,7 +200,8 @@ func setClocks(hosts []chronicle.Host, ahead []string) error {
 	return nil
 }
 
-// reportPage draws the last incidents, the newest first, above a table of everything that happened in them.
+// reportPage draws the last incidents, the newest first, above a table of everything that happened
+// in them.
 func reportPage(hosts []chronicle.Host, last int) (timeline.Page, error) {
 	c := chronicle.Of(hosts...)
 	var moved []chronicle.Incident

@@ -8,8 +8,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/nameserver"
 )
 
-// resolvers are where a host's own name servers may stand, best first: NetworkManager's view, which never has our own address in it,
-// then what NetworkManager and systemd-resolved keep beside a stub.
+// resolvers are where a host's own name servers may stand, best first: NetworkManager's view, which
+// never has our own address in it, then what NetworkManager and systemd-resolved keep beside a
+// stub.
 var resolvers = [...]string{
 	"/run/NetworkManager/resolv.conf",
 	"/run/NetworkManager/no-stub-resolv.conf",

@@ -17,7 +17,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
-// rightsFile is where a node's monitor writes which rights it lacks, below election.RunDir: a list of missingRight in JSON.
+// rightsFile is where a node's monitor writes which rights it lacks, below election.RunDir: a list
+// of missingRight in JSON.
 const rightsFile = "checks/rights.json"
 
 // missingRight is one that this node lacks, for people.
@@ -41,7 +42,8 @@ func missingRights(p plan.Plan, r role.Role, refused []kube.Subject) []missingRi
 	return missing
 }
 
-// keepRights writes down which rights the API says that this node lacks, when that changes, until ctx ends.
+// keepRights writes down which rights the API says that this node lacks, when that changes, until
+// ctx ends.
 func (h nodeVIPHost) keepRights(ctx context.Context, missing func() []missingRight) error {
 	return keepJSON(ctx, h.at(election.RunDir, rightsFile), "which rights this node lacks", missing)
 }

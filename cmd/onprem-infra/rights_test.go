@@ -55,8 +55,8 @@ func withheld(t *testing.T, s *kubeapi.Server, without int) {
 	}
 }
 
-// TestMissingRights takes each right from the nodes of a real cluster: their monitor names that one, and doctor does; and none where all
-// are given.
+// TestMissingRights takes each right from the nodes of a real cluster: their monitor names that
+// one, and doctor does; and none where all are given.
 func TestMissingRights(t *testing.T) {
 	p := candidatesPlan
 	c, s := kubeapi.Local(t, kubeapi.Server{})
@@ -115,7 +115,8 @@ func rightsIn(missing []missingRight) []string {
 	return out
 }
 
-// follows runs all that a node's monitor follows until it knows which rights it lacks. A right to write alone is missed when it is used.
+// follows runs all that a node's monitor follows until it knows which rights it lacks. A right to
+// write alone is missed when it is used.
 func follows(t *testing.T, n *nodeCluster, r role.Role, rights []cluster.Right, want []string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -145,7 +146,8 @@ func follows(t *testing.T, n *nodeCluster, r role.Role, rights []cluster.Right, 
 	t.Errorf("the monitor misses %q, want %q", got, want)
 }
 
-// TestStatus_MissingRight holds that status and doctor name a right that this node lacks, what it does without it, and what to do.
+// TestStatus_MissingRight holds that status and doctor name a right that this node lacks, what it
+// does without it, and what to do.
 func TestStatus_MissingRight(t *testing.T) {
 	const text = `[{"right":"get, list, watch nodes","without":"it knows no other node"}]`
 	p := candidatesPlan

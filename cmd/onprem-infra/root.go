@@ -68,10 +68,11 @@ It reads an OpenShift install-config.yaml or its own cluster.yaml and writes wha
 	return root
 }
 
-// run executes one command line and returns the exit code: 0 done, 1 findings or a negative answer, 2 wrong usage, 3 the host or a
-// daemon failed.
+// run executes one command line and returns the exit code: 0 done, 1 findings or a negative answer,
+// 2 wrong usage, 3 the host or a daemon failed.
 //
-// It leaves signals alone, so that ^C ends a verb that waits for its input; a verb that holds something asks for them itself.
+// It leaves signals alone, so that ^C ends a verb that waits for its input; a verb that holds
+// something asks for them itself.
 func run(ctx context.Context, args []string, std streams) int {
 	root := newRoot(std)
 	root.SetArgs(args)
@@ -107,7 +108,8 @@ func examplesOf(group *cobra.Command) string {
 	return strings.Join(examples, "\n")
 }
 
-// noVerb answers when a command that only holds others is called by itself or with a word that is none of them.
+// noVerb answers when a command that only holds others is called by itself or with a word that is
+// none of them.
 func noVerb(cmd *cobra.Command, args []string) error {
 	var names []string
 	for _, c := range cmd.Commands() {

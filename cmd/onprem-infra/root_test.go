@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestVerbsHaveExamples holds that the help of every verb shows it at work, and says in one line what it does.
+// TestVerbsHaveExamples holds that the help of every verb shows it at work, and says in one line
+// what it does.
 func TestVerbsHaveExamples(t *testing.T) {
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {

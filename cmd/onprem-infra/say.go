@@ -8,8 +8,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/terminal"
 )
 
-// say tells a person something, beside a verb's result. On a terminal, which would break a long line within a word, it is broken between words; elsewhere
-// a line stays a line, for programs that read lines.
+// say tells a person something, beside a verb's result. On a terminal, which would break a long
+// line within a word, it is broken between words; elsewhere a line stays a line, for programs that
+// read lines.
 func say(w io.Writer, format string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
 	if terminal.Is(w) {

@@ -10,7 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// TestSay holds that what is wrong is broken between words where a person reads it on a terminal, and is one line where a program reads it.
+// TestSay holds that what is wrong is broken between words where a person reads it on a terminal,
+// and is one line where a program reads it.
 func TestSay(t *testing.T) {
 	script := need.Command(t, "script")
 	self, err := os.Executable()

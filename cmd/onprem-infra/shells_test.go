@@ -11,7 +11,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// TestCompletionShells has each shell that Debian has complete a verb, a flag, and what a flag takes.
+// TestCompletionShells has each shell that Debian has complete a verb, a flag, and what a flag
+// takes.
 func TestCompletionShells(t *testing.T) {
 	need.File(t, "/usr/share/bash-completion/bash_completion")
 	// The shells ask the program, which is this test here.

@@ -16,7 +16,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/simulate"
 )
 
-// row is what the verb says of a scenario, or of all schedules by chance, as one line of JSON. Times are in milliseconds.
+// row is what the verb says of a scenario, or of all schedules by chance, as one line of JSON.
+// Times are in milliseconds.
 type row struct {
 	Profile   string   `json:"profile"`
 	Scenario  string   `json:"scenario"`
@@ -110,7 +111,8 @@ func simulateLegend() string {
 		"VIP: its holders in the run of max.", simulate.ClientPace.Milliseconds(), grain.Milliseconds()))
 }
 
-// cells are a row of the table. Of schedules by chance there is nothing to say but how many broke a rule.
+// cells are a row of the table. Of schedules by chance there is nothing to say but how many broke a
+// rule.
 func (r row) cells() []string {
 	if r.Scenario == "random" {
 		return []string{r.Scenario, r.verdict(), fmt.Sprintf("%d random schedules, %d rules broken", r.Runs, len(r.Broken)), "", "", "", "", "", "", "", ""}

@@ -22,8 +22,8 @@ func simulated(t *testing.T, args ...string) outcome {
 	return invoke(t, must(t, "", "example", "install-config"), append([]string{"simulate", "-c", "-", "--phases", "5", "--schedules", "20"}, args...)...)
 }
 
-// TestSimulate holds that all scenarios are played under each profile, that each is said beside the bound that the plan has for it, and that the same
-// seed says the same.
+// TestSimulate holds that all scenarios are played under each profile, that each is said beside the
+// bound that the plan has for it, and that the same seed says the same.
 func TestSimulate(t *testing.T) {
 	for _, profile := range spec.Timings() {
 		o := simulated(t, "--timing", profile, "-o", "json")
@@ -61,8 +61,8 @@ func TestSimulate(t *testing.T) {
 	}
 }
 
-// TestSimulateAllSizes holds that control planes of every size are simulated whole: each scenario ends,
-// and no rule breaks where there are more nodes than ranks.
+// TestSimulateAllSizes holds that control planes of every size are simulated whole: each scenario
+// ends, and no rule breaks where there are more nodes than ranks.
 func TestSimulateAllSizes(t *testing.T) {
 	text := must(t, "", "example", "cluster")
 	for masters := 3; masters <= 7; masters++ {
@@ -76,7 +76,8 @@ func TestSimulateAllSizes(t *testing.T) {
 	}
 }
 
-// TestSimulateBounds holds that every bound of the plan is played, so that a number which the election cannot keep is found.
+// TestSimulateBounds holds that every bound of the plan is played, so that a number which the
+// election cannot keep is found.
 func TestSimulateBounds(t *testing.T) {
 	c, _ := spec.Parse("cluster", []byte(must(t, "", "example", "install-config")), spec.Knobs{})
 	c.DNSVIP = c.APIVIPs[0].Next().Next()
@@ -94,7 +95,8 @@ func TestSimulateBounds(t *testing.T) {
 	}
 }
 
-// TestSimulateDNS holds that the scenarios of a DNS VIP are played where the cluster has one, beside what the plan says of them.
+// TestSimulateDNS holds that the scenarios of a DNS VIP are played where the cluster has one,
+// beside what the plan says of them.
 func TestSimulateDNS(t *testing.T) {
 	cluster := strings.ReplaceAll(must(t, "", "example", "cluster"), "\n  # dnsVIP:", "\n  dnsVIP:")
 	for _, profile := range spec.Timings() {
@@ -181,7 +183,8 @@ func TestSimulateUsage(t *testing.T) {
 	}
 }
 
-// TestSimulatedCluster holds what is simulated of which cluster, and where there is nothing to simulate.
+// TestSimulatedCluster holds what is simulated of which cluster, and where there is nothing to
+// simulate.
 func TestSimulatedCluster(t *testing.T) {
 	base := must(t, "", "example", "cluster")
 	for _, tt := range []struct {
@@ -222,7 +225,8 @@ func TestSimulatedCluster(t *testing.T) {
 	}
 }
 
-// TestSimulateBroken holds that a rule that was broken, and a wait beyond the plan's bound, is the answer no.
+// TestSimulateBroken holds that a rule that was broken, and a wait beyond the plan's bound, is the
+// answer no.
 func TestSimulateBroken(t *testing.T) {
 	bound := plan.Plan{Timing: plan.Timing{Bounds: []plan.Bound{{Scenario: "power-loss", Ms: 353, DarkMs: 353}}}}
 	for _, tt := range []struct {

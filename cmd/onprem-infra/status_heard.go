@@ -22,8 +22,9 @@ import (
 // freshState is how old what the monitor has heard may be: it writes it down every two seconds.
 const freshState = 10 * time.Second
 
-// heard is who announces the VIPs, and who disturbs their elections. The monitor of this host listens all the time and has written it down, for everybody to
-// read; where there is none, status itself listens for a moment, which takes a privilege.
+// heard is who announces the VIPs, and who disturbs their elections. The monitor of this host
+// listens all the time and has written it down, for everybody to read; where there is none, status
+// itself listens for a moment, which takes a privilege.
 func (l *statusLook) heard(ctx context.Context, r *statusReport) {
 	r.Hears = clash.Reach(l.plan.VRRP.Mode != spec.Multicast)
 	s, err := l.state()
@@ -62,7 +63,8 @@ func (l *statusLook) state() (*clash.State, error) {
 	return &s, nil
 }
 
-// listen hears what other holders say, on each link for as long as one advert and half a second take.
+// listen hears what other holders say, on each link for as long as one advert and half a second
+// take.
 func (l *statusLook) listen(ctx context.Context, r *statusReport) *clash.State {
 	var instances []clash.Instance
 	var links []string

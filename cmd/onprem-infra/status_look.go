@@ -62,7 +62,8 @@ func newStatusLook(p plan.Plan) *statusLook {
 	}
 }
 
-// askNeighbour asks for an address on a link and waits until somebody has answered, or the kernel says that nobody does.
+// askNeighbour asks for an address on a link and waits until somebody has answered, or the kernel
+// says that nobody does.
 func askNeighbour(ctx context.Context, on string, vip netip.Addr) (addr.Neighbour, error) {
 	if err := link.Ask(on, vip); err != nil {
 		return addr.Neighbour{}, err
@@ -87,7 +88,8 @@ func (r *statusReport) unseen(what string, err error) {
 	r.Unseen = append(r.Unseen, what+": "+withoutURL(err))
 }
 
-// withoutURL is an error's text without the request that Go's HTTP client puts before the reason: what was asked for is said in words.
+// withoutURL is an error's text without the request that Go's HTTP client puts before the reason:
+// what was asked for is said in words.
 func withoutURL(err error) string {
 	var request *url.Error
 	if !errors.As(err, &request) {
@@ -96,8 +98,8 @@ func withoutURL(err error) string {
 	return strings.Replace(err.Error(), request.Error(), request.Err.Error(), 1)
 }
 
-// report looks once: first at what this host has written down, then, side by side, at what others answer. It takes as long as the slowest of these,
-// which is a second for what does not answer.
+// report looks once: first at what this host has written down, then, side by side, at what others
+// answer. It takes as long as the slowest of these, which is a second for what does not answer.
 func (l *statusLook) report(ctx context.Context) statusReport {
 	p := l.plan
 	r := statusReport{Cluster: p.Cluster.Name, Timing: p.Timing.Profile, Mode: string(p.VRRP.Mode), NodeIPs: []netip.Addr{}, VIPs: []statusVIP{}, Clashes: []clash.Finding{}, Unseen: []string{}}
@@ -127,7 +129,8 @@ func (l *statusLook) report(ctx context.Context) statusReport {
 	return r
 }
 
-// others looks side by side at what other hosts and other programs say. What could not be seen is noted in one order, whichever of them ends first.
+// others looks side by side at what other hosts and other programs say. What could not be seen is
+// noted in one order, whichever of them ends first.
 func (l *statusLook) others(ctx context.Context, r *statusReport) {
 	looks := []func(context.Context, *statusReport){l.heard, l.holders, l.balancer, l.names}
 	seen := make([]statusReport, len(looks))
@@ -155,7 +158,8 @@ func (l *statusLook) others(ctx context.Context, r *statusReport) {
 	}
 }
 
-// daemon reads what keepalived's parent says. A host on which it has said nothing has no keepalived of ours.
+// daemon reads what keepalived's parent says. A host on which it has said nothing has no keepalived
+// of ours.
 func (l *statusLook) daemon(r *statusReport) supervised.Status {
 	path := election.RunDir + "/" + supervised.StatusFile
 	if there, err := exists(l.host.at(path)); err == nil && !there {
@@ -191,7 +195,8 @@ func (l *statusLook) entries(r *statusReport) []journal.Entry {
 	return j.Entries()
 }
 
-// whyAddresses says why the node is known by what it is known by. What was chosen at its boot stays for that boot, whatever would be chosen now.
+// whyAddresses says why the node is known by what it is known by. What was chosen at its boot stays
+// for that boot, whatever would be chosen now.
 func (l *statusLook) whyAddresses(links addr.Snapshot, agreed []netip.Addr) (out []statusWhy) {
 	choice, _ := addr.ForNode(links, nodeOf(l.plan).Wish) // its error is that there is none, which the rulings say
 	for _, a := range agreed {
@@ -241,7 +246,8 @@ func (l *statusLook) vip(
 	return out
 }
 
-// gate says whether this node may stand for the API VIP. Nodes that are none of the control plane have no gate.
+// gate says whether this node may stand for the API VIP. Nodes that are none of the control plane
+// have no gate.
 func (l *statusLook) gate(r *statusReport, links addr.Snapshot) {
 	text, err := os.ReadFile(l.host.at(vip.MemoryPath))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -262,7 +268,8 @@ func (l *statusLook) gate(r *statusReport, links addr.Snapshot) {
 	}
 }
 
-// holders asks the network who has each VIP, all at once. Nobody answers this host for what it has itself.
+// holders asks the network who has each VIP, all at once. Nobody answers this host for what it has
+// itself.
 func (l *statusLook) holders(ctx context.Context, r *statusReport) {
 	failed := make([]error, len(r.VIPs))
 	var all sync.WaitGroup
@@ -313,7 +320,8 @@ func (l *statusLook) balancer(ctx context.Context, r *statusReport) {
 	}
 }
 
-// names are what this host's DNS server answers for the cluster's own names. The one server that does not answer is said once.
+// names are what this host's DNS server answers for the cluster's own names. The one server that
+// does not answer is said once.
 func (l *statusLook) names(ctx context.Context, r *statusReport) {
 	for _, record := range l.plan.Records {
 		name := string(record.Name)

@@ -15,8 +15,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// parts are what a priority is made of, from the same files that keepalived reads. What they do not explain is a part of its own, so that those which
-// count sum up to the priority, whatever happens.
+// parts are what a priority is made of, from the same files that keepalived reads. What they do not
+// explain is a part of its own, so that those which count sum up to the priority, whatever happens.
 func (l *statusLook) parts(
 	e election.Election, o election.Observation, v statusVIP, status supervised.Status,
 ) (out []statusPart) {

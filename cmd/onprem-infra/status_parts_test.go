@@ -16,8 +16,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// TestStatusParts_RankOfBothFamilies holds that status explains the priority of both ingress VIPs by
-// the rank that the node has configured: that of its address for the first of them.
+// TestStatusParts_RankOfBothFamilies holds that status explains the priority of both ingress VIPs
+// by the rank that the node has configured: that of its address for the first of them.
 func TestStatusParts_RankOfBothFamilies(t *testing.T) {
 	p, err := plan.Compile(spec.Cluster{
 		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, Timing: vrrp.ProfileLan,

@@ -12,8 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// statusReport is what `status -o json` prints. It is public: fields may be added, and none goes or changes its meaning. What could not be seen is left
-// out, or empty, and stands in Unseen.
+// statusReport is what `status -o json` prints. It is public: fields may be added, and none goes or
+// changes its meaning. What could not be seen is left out, or empty, and stands in Unseen.
 type statusReport struct {
 	Verdict  judge.Verdict `json:"verdict"`
 	At       time.Time     `json:"at"`
@@ -81,7 +81,8 @@ type statusAdvert struct {
 	AgeMs      int          `json:"ageMs"`
 }
 
-// statusMember is another host that may hold a VIP. Only who holds it announces it: of the others nothing is heard.
+// statusMember is another host that may hold a VIP. Only who holds it announces it: of the others
+// nothing is heard.
 type statusMember struct {
 	Address netip.Addr `json:"address"`
 	Node    string     `json:"node,omitempty"`

@@ -45,7 +45,8 @@ func statusPlan(t *testing.T, timing string) plan.Plan {
 	return p
 }
 
-// holderOf is a node's disk on which the API's VIP is held, all checks pass but mcs, and the ingress VIP is not.
+// holderOf is a node's disk on which the API's VIP is held, all checks pass but mcs, and the
+// ingress VIP is not.
 func holderOf(t *testing.T, p plan.Plan) map[string]string {
 	t.Helper()
 	ladder := p.VRRP.ControlPlane.Candidates()
@@ -104,7 +105,8 @@ func statusOf(t *testing.T, p plan.Plan, files map[string]string) *statusLook {
 	}
 }
 
-// TestStatus holds that a person who asks a holder reads there who holds what, and why, and that the parts of a priority sum up to it.
+// TestStatus holds that a person who asks a holder reads there who holds what, and why, and that
+// the parts of a priority sum up to it.
 func TestStatus(t *testing.T) {
 	for _, timing := range []string{vrrp.ProfileLan, vrrp.ProfileCompat} {
 		t.Run(timing, func(t *testing.T) {
@@ -144,7 +146,8 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestStatusDNS holds that the DNS VIP is told of like the others, on a node and on the bootstrap machine.
+// TestStatusDNS holds that the DNS VIP is told of like the others, on a node and on the bootstrap
+// machine.
 func TestStatusDNS(t *testing.T) {
 	c := spec.Cluster{Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, Timing: vrrp.ProfileLan, DNSVIP: netip.MustParseAddr("192.0.2.7"),
 		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, APIVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")}}
@@ -192,7 +195,8 @@ func TestStatusDNS(t *testing.T) {
 	}
 }
 
-// monitored adds what a node's monitor has written down: that 192.0.2.12 holds the ingress VIP, that 192.0.2.13 gave it up, and that a router has the API's ID.
+// monitored adds what a node's monitor has written down: that 192.0.2.12 holds the ingress VIP,
+// that 192.0.2.13 gave it up, and that a router has the API's ID.
 func monitored(t *testing.T, p plan.Plan, files map[string]string) map[string]string {
 	t.Helper()
 	now := statusBegin.Add(time.Hour - 2*time.Second)
@@ -215,8 +219,8 @@ func monitored(t *testing.T, p plan.Plan, files map[string]string) map[string]st
 	return files
 }
 
-// TestStatusMonitored holds what status takes from the host's monitor, for which it needs no privilege: who is in the elections, who disturbs them, and why a
-// check fails.
+// TestStatusMonitored holds what status takes from the host's monitor, for which it needs no
+// privilege: who is in the elections, who disturbs them, and why a check fails.
 func TestStatusMonitored(t *testing.T) {
 	p := statusPlan(t, vrrp.ProfileLan)
 	look := statusOf(t, p, monitored(t, p, holderOf(t, p)))
@@ -246,7 +250,8 @@ func TestStatusMonitored(t *testing.T) {
 	}
 }
 
-// TestStatusOldState holds that what a monitor wrote down that runs no more is not taken for what is, and that status then listens itself.
+// TestStatusOldState holds that what a monitor wrote down that runs no more is not taken for what
+// is, and that status then listens itself.
 func TestStatusOldState(t *testing.T) {
 	p := statusPlan(t, vrrp.ProfileLan)
 	look := statusOf(t, p, monitored(t, p, holderOf(t, p)))
@@ -286,7 +291,8 @@ func TestStatusText(t *testing.T) {
 	}
 }
 
-// TestStatusUnseen holds that status says what it could not see, and all else, whatever fails and whoever asks.
+// TestStatusUnseen holds that status says what it could not see, and all else, whatever fails and
+// whoever asks.
 func TestStatusUnseen(t *testing.T) {
 	p := statusPlan(t, vrrp.ProfileLan)
 	no := errors.New("operation not permitted")
@@ -348,7 +354,8 @@ func TestStatusUnseen(t *testing.T) {
 	}
 }
 
-// TestStatusGate holds that a node is said not to stand for the API VIP where it waits for the API, and a worker is not, which never stands.
+// TestStatusGate holds that a node is said not to stand for the API VIP where it waits for the API,
+// and a worker is not, which never stands.
 func TestStatusGate(t *testing.T) {
 	p := statusPlan(t, vrrp.ProfileLan)
 	node := func(address, controlPlane string) string {
@@ -417,7 +424,8 @@ func TestStatusJSON(t *testing.T) {
 	holds("a name", first(top["names"]), "name", "want", "answers", "right")
 }
 
-// TestStatusWatch holds that --watch goes on until it is stopped, a line each time for programs, and says nothing half seen.
+// TestStatusWatch holds that --watch goes on until it is stopped, a line each time for programs,
+// and says nothing half seen.
 func TestStatusWatch(t *testing.T) {
 	p := statusPlan(t, vrrp.ProfileLan)
 	files := holderOf(t, p)
@@ -452,7 +460,8 @@ func watched(t *testing.T, p plan.Plan, files map[string]string) {
 	}
 }
 
-// TestStatusUsage holds the exit codes: wrong usage is 2, and a host without the cluster's file is 2 or 3.
+// TestStatusUsage holds the exit codes: wrong usage is 2, and a host without the cluster's file is
+// 2 or 3.
 func TestStatusUsage(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "cluster.json")
 	if err := os.WriteFile(file, plan.Encode(statusPlan(t, vrrp.ProfileLan)), 0o600); err != nil {

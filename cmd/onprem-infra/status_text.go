@@ -98,7 +98,8 @@ func electionText(v statusVIP, now time.Time) string {
 	return text.String()
 }
 
-// peerTexts are the other hosts of an election. Silence is no fault: only who holds the VIP announces it.
+// peerTexts are the other hosts of an election. Silence is no fault: only who holds the VIP
+// announces it.
 func peerTexts(peers []statusMember) (out []string) {
 	for _, p := range peers {
 		text := p.Address.String()

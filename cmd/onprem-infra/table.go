@@ -9,11 +9,13 @@ import (
 // gutter is between two columns of a table.
 const gutter = "  "
 
-// narrowest is how narrow the last column of a table becomes before its rows are written in another way.
+// narrowest is how narrow the last column of a table becomes before its rows are written in another
+// way.
 const narrowest = 24
 
-// tabled is a table that fits a terminal. What is too wide in the last column goes on below it; where there is no room for that, each row is written as a
-// paragraph, with a line for each of its columns.
+// tabled is a table that fits a terminal. What is too wide in the last column goes on below it;
+// where there is no room for that, each row is written as a paragraph, with a line for each of its
+// columns.
 func tabled(head []string, rows [][]string) string {
 	last := len(head) - 1
 	widths, column := make([]int, len(head)), 0

@@ -46,7 +46,8 @@ nothing.`,
 	return cmd
 }
 
-// printFindings writes the findings as the result of a verb: an array in JSON, empty when there is none.
+// printFindings writes the findings as the result of a verb: an array in JSON, empty when there is
+// none.
 func printFindings(std streams, format string, findings spec.Findings) error {
 	if format == "json" {
 		enc := json.NewEncoder(std.out)

@@ -21,7 +21,8 @@ func versionCommand(std streams) *cobra.Command {
 	}
 }
 
-// version is what the Go toolchain stamped into the binary: the module's version, which holds the commit, and what built it.
+// version is what the Go toolchain stamped into the binary: the module's version, which holds the
+// commit, and what built it.
 func version() string {
 	module := "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {

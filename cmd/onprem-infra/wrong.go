@@ -25,7 +25,8 @@ func tellWrong(cmd *cobra.Command) {
 	}
 }
 
-// wrongWords says what is wrong with the words after a verb, of which its usage line names those that it takes.
+// wrongWords says what is wrong with the words after a verb, of which its usage line names those
+// that it takes.
 func wrongWords(cmd *cobra.Command, args []string) error {
 	var takes []string
 	rest := strings.Fields(cmd.Use)[1:]

@@ -1,5 +1,6 @@
-// Command onprem-sbom lists what Go programs are made of, as CycloneDX 1.5 JSON on standard output: their modules, with versions and checksums, as the
-// toolchain wrote them into the programs. Equal programs give equal bytes.
+// Command onprem-sbom lists what Go programs are made of, as CycloneDX 1.5 JSON on standard output:
+// their modules, with versions and checksums, as the toolchain wrote them into the programs. Equal
+// programs give equal bytes.
 package main
 
 import (
@@ -36,7 +37,8 @@ func run(programs []string) error {
 	return err
 }
 
-// bill is a CycloneDX document, as far as we say anything in it: it has no serial number and no time, which would differ between equal builds.
+// bill is a CycloneDX document, as far as we say anything in it: it has no serial number and no
+// time, which would differ between equal builds.
 type bill struct {
 	Format     string      `json:"bomFormat"`
 	Spec       string      `json:"specVersion"`

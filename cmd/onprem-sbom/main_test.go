@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// TestList lists what this test's own program is made of, and compares it with what the toolchain says.
+// TestList lists what this test's own program is made of, and compares it with what the toolchain
+// says.
 func TestList(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {

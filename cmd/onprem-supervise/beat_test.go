@@ -9,8 +9,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// TestBeatsWhileItWaits holds what the program that starts the container relies on: a supervisor that uses no processor time for seconds
-// has hung, also one that has nothing to do. Here it has no configuration, and so no keepalived that it could look after.
+// TestBeatsWhileItWaits holds what the program that starts the container relies on: a supervisor
+// that uses no processor time for seconds has hung, also one that has nothing to do. Here it has no
+// configuration, and so no keepalived that it could look after.
 func TestBeatsWhileItWaits(t *testing.T) {
 	s := fakeDaemon(t)
 	s.start(netns.New(t))

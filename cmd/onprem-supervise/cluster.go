@@ -14,8 +14,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 )
 
-// clusterVIPs are all VIPs of the cluster that a host's file describes. That one of them is never this host's to hold is no reason to leave it on an
-// interface. Of the file no more is read than its VIPs: whether it is right is said by the programs that live by the rest.
+// clusterVIPs are all VIPs of the cluster that a host's file describes. That one of them is never
+// this host's to hold is no reason to leave it on an interface. Of the file no more is read than
+// its VIPs: whether it is right is said by the programs that live by the rest.
 func clusterVIPs(path string) ([]netip.Addr, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -40,8 +41,9 @@ func clusterVIPs(path string) ([]netip.Addr, error) {
 	return vips, nil
 }
 
-// whileSame is a context that ends when the cluster has other VIPs: whoever started this program starts it again, and it then knows them. A file that
-// cannot be read changes nothing. The function that it returns ends the watch and waits for its end.
+// whileSame is a context that ends when the cluster has other VIPs: whoever started this program
+// starts it again, and it then knows them. A file that cannot be read changes nothing. The function
+// that it returns ends the watch and waits for its end.
 func whileSame(ctx context.Context, path string, vips []netip.Addr, log *slog.Logger) (context.Context, func()) {
 	same, end := context.WithCancel(ctx)
 	wake := make(chan struct{}, 1)

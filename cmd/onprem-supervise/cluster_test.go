@@ -16,7 +16,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// TestClusterVIPs holds that the supervisor reads what plan.Encode writes: all VIPs, of both kinds and families.
+// TestClusterVIPs holds that the supervisor reads what plan.Encode writes: all VIPs, of both kinds
+// and families.
 func TestClusterVIPs(t *testing.T) {
 	vips := func(list ...string) (out []netip.Addr) {
 		for _, text := range list {
@@ -45,7 +46,8 @@ func TestClusterVIPs(t *testing.T) {
 	}
 }
 
-// TestNoClusterVIPs holds that a supervisor which cannot know its VIPs ends and says why: it could leave one behind.
+// TestNoClusterVIPs holds that a supervisor which cannot know its VIPs ends and says why: it could
+// leave one behind.
 func TestNoClusterVIPs(t *testing.T) {
 	dir := t.TempDir()
 	for text, want := range map[string]string{
@@ -68,8 +70,8 @@ func TestNoClusterVIPs(t *testing.T) {
 	}
 }
 
-// TestOtherClusterVIPs holds that the supervisor ends when the cluster gets another VIP: one that it does not know it would leave behind. A
-// file that says the same, or nothing, ends nothing.
+// TestOtherClusterVIPs holds that the supervisor ends when the cluster gets another VIP: one that
+// it does not know it would leave behind. A file that says the same, or nothing, ends nothing.
 func TestOtherClusterVIPs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cluster.json")
 	write := func(text string) {

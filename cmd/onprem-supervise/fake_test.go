@@ -12,8 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// fakeKeepalived is a keepalived whose configuration is the shell script that it runs. Tested, it complains about a configuration that
-// holds the word bad.
+// fakeKeepalived is a keepalived whose configuration is the shell script that it runs. Tested, it
+// complains about a configuration that holds the word bad.
 const fakeKeepalived = `#!/bin/sh
 for word; do
 	case $word in
@@ -36,8 +36,8 @@ echo start >>"$DIR/starts"
 . "$conf"
 `
 
-// serving is what a keepalived does that has nothing else to do. A command in the foreground would cost a signal now and then: dash forgets
-// one that comes while it starts a program by vfork.
+// serving is what a keepalived does that has nothing else to do. A command in the foreground would
+// cost a signal now and then: dash forgets one that comes while it starts a program by vfork.
 const serving = `trap 'exit 0' TERM
 trap 'echo reload >>"$DIR/reloads"' HUP
 echo 'INSTANCE "a" BACKUP 70' >"$FIFO"
@@ -81,7 +81,8 @@ func (s *supervisor) untilLines(file string, n int, bound time.Duration) {
 	}
 }
 
-// TestRestartsWithBackoff has keepalived end at once each time: again at once, then after 1 s, then after 2 s.
+// TestRestartsWithBackoff has keepalived end at once each time: again at once, then after 1 s, then
+// after 2 s.
 func TestRestartsWithBackoff(t *testing.T) {
 	s := fakeDaemon(t)
 	s.start(netns.New(t))
@@ -106,7 +107,8 @@ func TestRestartsWithBackoff(t *testing.T) {
 	}
 }
 
-// TestLastWordsAreNotTheSuccessors has keepalived say MASTER and die: its successor says nothing and must not be taken for a master.
+// TestLastWordsAreNotTheSuccessors has keepalived say MASTER and die: its successor says nothing
+// and must not be taken for a master.
 func TestLastWordsAreNotTheSuccessors(t *testing.T) {
 	s := fakeDaemon(t)
 	s.start(netns.New(t))
@@ -122,7 +124,8 @@ kill -9 $$
 	}
 }
 
-// TestReloadsWhenItCanBeHeard proposes another configuration before keepalived handles SIGHUP, which would kill it.
+// TestReloadsWhenItCanBeHeard proposes another configuration before keepalived handles SIGHUP,
+// which would kill it.
 func TestReloadsWhenItCanBeHeard(t *testing.T) {
 	s := fakeDaemon(t)
 	s.start(netns.New(t))
@@ -198,8 +201,8 @@ func TestRefuses(t *testing.T) {
 }
 
 // TestRefuses_LaterRelease has a monitor of a later release propose what this one cannot read: what
-// runs stays, the status gives the reason under the digest by which that monitor knows its proposal,
-// and a monitor that comes back is followed.
+// runs stays, the status gives the reason under the digest by which that monitor knows its
+// proposal, and a monitor that comes back is followed.
 func TestRefuses_LaterRelease(t *testing.T) {
 	s := fakeDaemon(t)
 	s.start(netns.New(t))
@@ -255,8 +258,8 @@ func TestRetests(t *testing.T) {
 	s.until("in force", 3*time.Second, func(st supervised.Status) bool { return st.Applied == want && st.Refused == nil })
 }
 
-// TestNoRoomForAGoodOne cannot write what keepalived accepts: what is in force stays, the status says why, and there is room later. A start
-// without room runs on what an earlier run put in force.
+// TestNoRoomForAGoodOne cannot write what keepalived accepts: what is in force stays, the status
+// says why, and there is room later. A start without room runs on what an earlier run put in force.
 func TestNoRoomForAGoodOne(t *testing.T) {
 	s := fakeDaemon(t)
 	s.start(netns.New(t))
@@ -283,8 +286,8 @@ func TestNoRoomForAGoodOne(t *testing.T) {
 	s.untilLines("reloads", 1, 10*time.Second)
 }
 
-// TestVerdictIsOfTheSameFile replaces the candidate by a good one before keepalived has looked at it: the verdict must not count for the
-// bad one.
+// TestVerdictIsOfTheSameFile replaces the candidate by a good one before keepalived has looked at
+// it: the verdict must not count for the bad one.
 func TestVerdictIsOfTheSameFile(t *testing.T) {
 	s := fakeDaemon(t)
 	s.start(netns.New(t))
@@ -297,7 +300,8 @@ func TestVerdictIsOfTheSameFile(t *testing.T) {
 	}
 }
 
-// TestTakesUpAnEarlierRun finds a configuration and no candidate, then a bad candidate, then a bad configuration.
+// TestTakesUpAnEarlierRun finds a configuration and no candidate, then a bad candidate, then a bad
+// configuration.
 func TestTakesUpAnEarlierRun(t *testing.T) {
 	tests := []struct {
 		name, config, candidate string
@@ -332,7 +336,8 @@ func TestTakesUpAnEarlierRun(t *testing.T) {
 	}
 }
 
-// TestReapsOrphans has keepalived leave grandchildren behind; none stays a zombie, and keepalived's own status is not lost among them.
+// TestReapsOrphans has keepalived leave grandchildren behind; none stays a zombie, and keepalived's
+// own status is not lost among them.
 func TestReapsOrphans(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -388,7 +393,8 @@ exit 3
 	}
 }
 
-// TestFaultMayRest has a keepalived with nothing to do: one in FAULT neither sends nor waits for anything, and has not hung.
+// TestFaultMayRest has a keepalived with nothing to do: one in FAULT neither sends nor waits for
+// anything, and has not hung.
 func TestFaultMayRest(t *testing.T) {
 	t.Parallel()
 	s := fakeDaemon(t)
@@ -401,7 +407,8 @@ func TestFaultMayRest(t *testing.T) {
 	}
 }
 
-// TestStoppedWhileItRests stops a keepalived that is in FAULT, and one that has not said a word yet, by a signal: both go on.
+// TestStoppedWhileItRests stops a keepalived that is in FAULT, and one that has not said a word
+// yet, by a signal: both go on.
 func TestStoppedWhileItRests(t *testing.T) {
 	for name, word := range map[string]string{"in FAULT": "echo 'INSTANCE \"a\" FAULT 70' >\"$FIFO\"\n", "before its first word": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -450,7 +457,8 @@ func TestMuteIsKilled(t *testing.T) {
 	}
 }
 
-// TestTermEndsAtOnce asks it to end while there is nothing to run, while keepalived runs, and while a test takes its time.
+// TestTermEndsAtOnce asks it to end while there is nothing to run, while keepalived runs, and while
+// a test takes its time.
 func TestTermEndsAtOnce(t *testing.T) {
 	tests := []struct {
 		name, candidate string

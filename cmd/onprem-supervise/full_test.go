@@ -14,8 +14,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// onSmallDisk gives a supervisor a run directory on a file system of its own. fill leaves no room in
-// it, neither for a file nor for a byte, also when somebody makes room; free ends that.
+// onSmallDisk gives a supervisor a run directory on a file system of its own. fill leaves no room
+// in it, neither for a file nor for a byte, also when somebody makes room; free ends that.
 func (s *supervisor) onSmallDisk() (fill func() (free func())) {
 	s.t.Helper()
 	if err := unix.Mount("tmpfs", s.dir, "tmpfs", 0, "size=256k,nr_inodes=64"); err != nil {
@@ -122,8 +122,8 @@ func TestFullRunDirectory_Holder(t *testing.T) {
 	s.until("other", 5*time.Second, func(st supervised.Status) bool { return st.Refused == nil && len(st.Troubles) == 0 })
 }
 
-// TestFullRunDirectory_Start starts on what an earlier run has left in a run directory without room:
-// the VIPs are taken, and given up at the end.
+// TestFullRunDirectory_Start starts on what an earlier run has left in a run directory without
+// room: the VIPs are taken, and given up at the end.
 func TestFullRunDirectory_Start(t *testing.T) {
 	l := newLAN(t)
 	held := l.watch(t)

@@ -41,12 +41,14 @@ func TestMain(m *testing.M) {
 		}
 		main()
 	}
-	// Who is started by nohup ignores this signal, and so do all that it starts: no shell that stands in for keepalived could hear it.
+	// Who is started by nohup ignores this signal, and so do all that it starts: no shell that
+	// stands in for keepalived could hear it.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP)
 	os.Exit(m.Run())
 }
 
-// supervisor is one in a directory of its own, the first process of its process namespace as in a container.
+// supervisor is one in a directory of its own, the first process of its process namespace as in a
+// container.
 type supervisor struct {
 	t      *testing.T
 	dir    string // the run directory
@@ -95,12 +97,14 @@ func newSupervisor(t *testing.T, keepalived []string, vips ...string) *superviso
 	return s
 }
 
-// contained is what makes a process the first one of its process namespace, with a /proc and a /run of its own, as in a container.
+// contained is what makes a process the first one of its process namespace, with a /proc and a /run
+// of its own, as in a container.
 func contained() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID, Unshareflags: syscall.CLONE_NEWNS}
 }
 
-// start runs it inside a network namespace. Whatever is left of it at the end of the test dies with its process namespace.
+// start runs it inside a network namespace. Whatever is left of it at the end of the test dies with
+// its process namespace.
 func (s *supervisor) start(ns netns.Namespace) {
 	s.t.Helper()
 	if err := ns.In(s.cmd.Start); err != nil {
@@ -194,7 +198,8 @@ func (s *supervisor) wait(bound time.Duration) int {
 	return s.cmd.ProcessState.ExitCode()
 }
 
-// below lists a process's descendants, by the numbers of the test's own namespace, each with its state letter (Z is a zombie).
+// below lists a process's descendants, by the numbers of the test's own namespace, each with its
+// state letter (Z is a zombie).
 func below(pid int) map[int]string {
 	out := map[int]string{}
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
@@ -213,7 +218,8 @@ func below(pid int) map[int]string {
 	return out
 }
 
-// freeze stops the supervisor itself, and waits until each of its threads stands still: one that is at work when the signal comes goes on for a moment.
+// freeze stops the supervisor itself, and waits until each of its threads stands still: one that is
+// at work when the signal comes goes on for a moment.
 func (s *supervisor) freeze() {
 	s.t.Helper()
 	if err := s.cmd.Process.Signal(syscall.SIGSTOP); err != nil {

@@ -15,8 +15,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// TestHealth holds K-54 to K-56 for whoever watches the container: the supervisor works without a configuration, with a keepalived in FAULT, and while it
-// puts one right that hangs; it does not when it is stopped itself. A port that is taken costs nothing but the answer.
+// TestHealth holds K-54 to K-56 for whoever watches the container: the supervisor works without a
+// configuration, with a keepalived in FAULT, and while it puts one right that hangs; it does not
+// when it is stopped itself. A port that is taken costs nothing but the answer.
 func TestHealth(t *testing.T) {
 	l := newLAN(t)
 	l.host.IP(t, "link set ens3 down\n")

@@ -70,8 +70,9 @@ func (s *supervisor) reigned() int {
 	return s.log.count("state=MASTER was=BACKUP") + s.log.count("state=MASTER was=INIT")
 }
 
-// TestHolderKeepsItsVIP holds that a router of a better rank does not take the VIPs from a holder that does as well, that a holder whose health
-// falls loses them, and that it does not get them back by being well again. It comes with a bonus of an earlier run in its files.
+// TestHolderKeepsItsVIP holds that a router of a better rank does not take the VIPs from a holder
+// that does as well, that a holder whose health falls loses them, and that it does not get them
+// back by being well again. It comes with a bonus of an earlier run in its files.
 func TestHolderKeepsItsVIP(t *testing.T) {
 	l := newLAN(t)
 	holder, other := realKeepalived(t), realKeepalived(t)
@@ -104,8 +105,9 @@ func TestHolderKeepsItsVIP(t *testing.T) {
 	}
 }
 
-// TestRestartedDoesNotPreempt kills keepalived on the holder that has the better rank right after an advert, so that its successor begins to listen
-// just when the one who waited takes over, and hears an advert of his without the bonus.
+// TestRestartedDoesNotPreempt kills keepalived on the holder that has the better rank right after
+// an advert, so that its successor begins to listen just when the one who waited takes over, and
+// hears an advert of his without the bonus.
 func TestRestartedDoesNotPreempt(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -151,8 +153,8 @@ func TestAloneAfterARestart(t *testing.T) {
 	s.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
 }
 
-// TestStoppedIsNotMissed has a signal stop keepalived, or its VRRP process alone, at several times between two beats: it goes on before anybody misses
-// its adverts.
+// TestStoppedIsNotMissed has a signal stop keepalived, or its VRRP process alone, at several times
+// between two beats: it goes on before anybody misses its adverts.
 func TestStoppedIsNotMissed(t *testing.T) {
 	t.Parallel()
 	l := newLAN(t)
@@ -179,7 +181,8 @@ func TestStoppedIsNotMissed(t *testing.T) {
 	}
 }
 
-// TestElectionDuringATest has keepalived become MASTER while the test of another configuration hangs: the bonus does not wait for its end.
+// TestElectionDuringATest has keepalived become MASTER while the test of another configuration
+// hangs: the bonus does not wait for its end.
 func TestElectionDuringATest(t *testing.T) {
 	t.Parallel()
 	s := fakeDaemon(t)
@@ -209,8 +212,9 @@ while :`, 1))
 	holds("1\n")
 }
 
-// TestReloadKeepsTheVIP gives a holder another rank again and again, below and above that of one who waits: neither the reload nor the rank costs it the
-// VIPs, and the other one hears it all the time.
+// TestReloadKeepsTheVIP gives a holder another rank again and again, below and above that of one
+// who waits: neither the reload nor the rank costs it the VIPs, and the other one hears it all the
+// time.
 func TestReloadKeepsTheVIP(t *testing.T) {
 	t.Parallel()
 	const between = (worse + better) / 2
@@ -236,8 +240,9 @@ func TestReloadKeepsTheVIP(t *testing.T) {
 // both names the instances.
 const both = "demo_API_0\ndemo_API_1\n"
 
-// TestUnserved has the monitor say that what the holder holds is not served any more: it says farewell at once, and waits for the VIPs like any other
-// then. When the one that has taken over is gone they come back, and stay, though nobody has said anything else.
+// TestUnserved has the monitor say that what the holder holds is not served any more: it says
+// farewell at once, and waits for the VIPs like any other then. When the one that has taken over is
+// gone they come back, and stay, though nobody has said anything else.
 func TestUnserved(t *testing.T) {
 	t.Parallel()
 	l := newLAN(t)

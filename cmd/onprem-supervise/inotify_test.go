@@ -82,8 +82,8 @@ func TestInotify_OtherVIPs(t *testing.T) {
 	}
 }
 
-// TestInotify_NoneLeft has none: the VIPs are held, without what a tracked file adds, and the status
-// says so.
+// TestInotify_NoneLeft has none: the VIPs are held, without what a tracked file adds, and the
+// status says so.
 func TestInotify_NoneLeft(t *testing.T) {
 	s := limited(t, 0)
 	s.propose(withBonus(fast(s.dir), s.dir, "demo_API_0"))

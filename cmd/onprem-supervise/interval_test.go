@@ -143,9 +143,9 @@ func TestGenuineInterval(t *testing.T) {
 	}
 }
 
-// TestForeignInterval_OtherLink has a router with our ID on another link of the host, whose interval
-// is longer, while a neighbour holds our VIPs by multicast: keepalived receives nothing of it, and is
-// not reloaded.
+// TestForeignInterval_OtherLink has a router with our ID on another link of the host, whose
+// interval is longer, while a neighbour holds our VIPs by multicast: keepalived receives nothing of
+// it, and is not reloaded.
 func TestForeignInterval_OtherLink(t *testing.T) {
 	l := newLAN(t)
 	other := netns.New(t)
@@ -172,8 +172,8 @@ func TestForeignInterval_OtherLink(t *testing.T) {
 	s.untilLogged("undo an adopted", 2*time.Second)
 }
 
-// TestForeignInterval_Brake has a router of the link send such adverts again and again: keepalived is
-// reloaded ever more rarely, and the status says why.
+// TestForeignInterval_Brake has a router of the link send such adverts again and again: keepalived
+// is reloaded ever more rarely, and the status says why.
 func TestForeignInterval_Brake(t *testing.T) {
 	l := newLAN(t)
 	s := realKeepalived(t)

@@ -19,7 +19,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// lan is two hosts: the machine under test, and a neighbour who has the switch between them and listens.
+// lan is two hosts: the machine under test, and a neighbour who has the switch between them and
+// listens.
 type lan struct {
 	host, neighbour netns.Namespace
 	adverts         *adverts
@@ -155,7 +156,8 @@ func (a *adverts) add(packet []byte) {
 	a.all = append(a.all, advert{time.Now(), to, int(packet[header+2])})
 }
 
-// holding follows how many of the VIPs the host holds: at each address event, and every 5 ms besides.
+// holding follows how many of the VIPs the host holds: at each address event, and every 5 ms
+// besides.
 type holding struct {
 	mu  sync.Mutex
 	now int

@@ -30,8 +30,8 @@ func (s *supervisor) read(parts ...string) string {
 	return string(text)
 }
 
-// pair is a holder and one who waits, each with an own supervisor and keepalived. hears is whom the other one tells of its adverts: the holder, or
-// somebody else. The flags are of both supervisors.
+// pair is a holder and one who waits, each with an own supervisor and keepalived. hears is whom the
+// other one tells of its adverts: the holder, or somebody else. The flags are of both supervisors.
 func pair(t *testing.T, hears int, flags ...string) (l lan, holder, other *supervisor) {
 	t.Helper()
 	l = newLAN(t)
@@ -49,8 +49,8 @@ func pair(t *testing.T, hears int, flags ...string) (l lan, holder, other *super
 
 func left(st supervised.Status) bool { return st.Leaving == supervised.Left && st.PID == 0 }
 
-// TestLeavesInOrder holds K-59: who is asked to leave holds the VIPs until another one has them, and only then ends, and takes them back when
-// the request is gone.
+// TestLeavesInOrder holds K-59: who is asked to leave holds the VIPs until another one has them,
+// and only then ends, and takes them back when the request is gone.
 func TestLeavesInOrder(t *testing.T) {
 	l, holder, other := pair(t, 10)
 	here, there := l.watch(t), watch(t, l.neighbour)
@@ -79,8 +79,9 @@ func TestLeavesInOrder(t *testing.T) {
 	}
 }
 
-// TestLeavesUnheard asks a holder to leave whom the one who takes over does not tell, as a master of today does not tell the bootstrap machine:
-// there are two holders until the first has waited for long enough, and then one.
+// TestLeavesUnheard asks a holder to leave whom the one who takes over does not tell, as a master
+// of today does not tell the bootstrap machine: there are two holders until the first has waited
+// for long enough, and then one.
 func TestLeavesUnheard(t *testing.T) {
 	l, holder, _ := pair(t, 99)
 	here, there := l.watch(t), watch(t, l.neighbour)
@@ -96,7 +97,8 @@ func TestLeavesUnheard(t *testing.T) {
 	}
 }
 
-// TestLeavesPatiently asks a holder to leave that is to wait for whoever begins: it holds the VIPs for so long, and no longer.
+// TestLeavesPatiently asks a holder to leave that is to wait for whoever begins: it holds the VIPs
+// for so long, and no longer.
 func TestLeavesPatiently(t *testing.T) {
 	const patience = 2 * time.Second // more than twice what the elections take
 	l := newLAN(t)
@@ -115,8 +117,9 @@ func TestLeavesPatiently(t *testing.T) {
 	s.until("left", 3*time.Second, left)
 }
 
-// TestYieldsOnTerm holds what SIGTERM does to a holder that is told to yield: it holds the VIPs until another one has them, and no longer than a
-// request to leave would when it hears nobody; who holds nothing ends at once.
+// TestYieldsOnTerm holds what SIGTERM does to a holder that is told to yield: it holds the VIPs
+// until another one has them, and no longer than a request to leave would when it hears nobody; who
+// holds nothing ends at once.
 func TestYieldsOnTerm(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -174,7 +177,8 @@ func TestLeavesAsBackup(t *testing.T) {
 	}
 }
 
-// TestSilentMonitor holds W-14: the monitor dies, and with its heartbeat go this node's bonuses, but not its faults and not keepalived.
+// TestSilentMonitor holds W-14: the monitor dies, and with its heartbeat go this node's bonuses,
+// but not its faults and not keepalived.
 func TestSilentMonitor(t *testing.T) {
 	t.Parallel()
 	s := fakeDaemon(t)
@@ -216,8 +220,9 @@ func TestSilentMonitor(t *testing.T) {
 	}
 }
 
-// TestStray holds K-57 while the supervisor runs: a VIP that nobody is MASTER for goes within a second, whether the configuration has an instance
-// for it or not, and no address that looks like it.
+// TestStray holds K-57 while the supervisor runs: a VIP that nobody is MASTER for goes within a
+// second, whether the configuration has an instance for it or not, and no address that looks like
+// it.
 func TestStray(t *testing.T) {
 	l := newLAN(t)
 	held := l.watch(t)
@@ -245,8 +250,10 @@ func TestStray(t *testing.T) {
 	}
 }
 
-// TestSessionsEnd holds connections to the VIPs, idle as a watch is, and moves the VIPs: their clients hear of it at once, both by leaving in order
-// and by the end of the supervisor, and the clients of the host's own address do not. No ARP packet of the old holder claims the VIP afterwards.
+// TestSessionsEnd holds connections to the VIPs, idle as a watch is, and moves the VIPs: their
+// clients hear of it at once, both by leaving in order and by the end of the supervisor, and the
+// clients of the host's own address do not. No ARP packet of the old holder claims the VIP
+// afterwards.
 func TestSessionsEnd(t *testing.T) {
 	for _, way := range []struct {
 		name string
@@ -295,8 +302,9 @@ func TestSessionsEnd(t *testing.T) {
 	}
 }
 
-// TestSuccessorsSessions cuts the holder off. Programs of the host that takes over had connections to the VIPs, idle as a watch is: what they send now
-// stays on their host, and nobody else could tell them that their server is gone.
+// TestSuccessorsSessions cuts the holder off. Programs of the host that takes over had connections
+// to the VIPs, idle as a watch is: what they send now stays on their host, and nobody else could
+// tell them that their server is gone.
 func TestSuccessorsSessions(t *testing.T) {
 	l, _, _ := pair(t, 10)
 	l.client(t) // keeps the switch up
@@ -320,8 +328,9 @@ func TestSuccessorsSessions(t *testing.T) {
 	}
 }
 
-// TestServesOn has a client that does not hear of the move for a moment, as none does: what it sends to the old holder when the VIP has just gone is
-// taken there. The moment is short, and this test may be late for it: one of five moves is enough.
+// TestServesOn has a client that does not hear of the move for a moment, as none does: what it
+// sends to the old holder when the VIP has just gone is taken there. The moment is short, and this
+// test may be late for it: one of five moves is enough.
 func TestServesOn(t *testing.T) {
 	l, holder, other := pair(t, 10)
 	client := l.client(t)
@@ -383,8 +392,9 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// TestReloadWithHealth reloads a holder whose priority has a bonus. keepalived counts the bonus anew before it gives the instance its state
-// back, and says so as one of BACKUP: that must not cost the VIPs.
+// TestReloadWithHealth reloads a holder whose priority has a bonus. keepalived counts the bonus
+// anew before it gives the instance its state back, and says so as one of BACKUP: that must not
+// cost the VIPs.
 func TestReloadWithHealth(t *testing.T) {
 	l := newLAN(t)
 	s := realKeepalived(t)

@@ -1,5 +1,6 @@
-// Command onprem-supervise is the first process of keepalived's container: it keeps keepalived running on a configuration that keepalived
-// itself has tested, reports the VRRP states, and never leaves a VIP behind.
+// Command onprem-supervise is the first process of keepalived's container: it keeps keepalived
+// running on a configuration that keepalived itself has tested, reports the VRRP states, and never
+// leaves a VIP behind.
 package main
 
 import (
@@ -43,7 +44,8 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stderr))
 }
 
-// run returns the exit status: 0 after an end in order, 2 for wrong usage, 3 when the host does not let it work.
+// run returns the exit status: 0 after an end in order, 2 for wrong usage, 3 when the host does not
+// let it work.
 func run(ctx context.Context, args []string, stderr io.Writer) int {
 	if len(args) == 2 && args[0] == "--install" {
 		if err := install(args[1]); err != nil {
@@ -78,7 +80,8 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 	return 0
 }
 
-// install copies this program, whole or not at all: an image of keepalived has none, so another one brings it.
+// install copies this program, whole or not at all: an image of keepalived has none, so another one
+// brings it.
 func install(path string) error {
 	self, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
@@ -91,7 +94,8 @@ func install(path string) error {
 // unread is the error of a file that the host should have.
 type unread struct{ error }
 
-// options are those of the command line, and the file that the VIPs were read from, which is empty when they stand there themselves.
+// options are those of the command line, and the file that the VIPs were read from, which is empty
+// when they stand there themselves.
 func options(args []string) (o supervise.Options, cluster string, err error) {
 	flags := flag.NewFlagSet("onprem-supervise", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)

@@ -31,8 +31,8 @@ func outlive(t *testing.T, s *supervisor, host netns.Namespace) {
 	})
 }
 
-// TestOutlived kills a supervisor and its keepalived, and starts no other: the VIPs stay until another router has them, and have one holder within a second
-// of the kill.
+// TestOutlived kills a supervisor and its keepalived, and starts no other: the VIPs stay until
+// another router has them, and have one holder within a second of the kill.
 func TestOutlived(t *testing.T) {
 	l, holder, _ := pair(t, 10)
 	outlive(t, holder, l.host)

@@ -22,7 +22,8 @@ const (
 	vip6 = "2001:db8::5"
 )
 
-// config is a keepalived.conf with one instance for each VIP, the IPv6 one as VRRPv3. Peers are those of IPv4 and IPv6, or none.
+// config is a keepalived.conf with one instance for each VIP, the IPv6 one as VRRPv3. Peers are
+// those of IPv4 and IPv6, or none.
 func config(dir, advert, peer4, peer6 string) string {
 	return router(dir, 10, 70, advert, peer4, peer6)
 }
@@ -65,8 +66,9 @@ func (s *supervisor) untilMaster(bound time.Duration) time.Duration {
 	})
 }
 
-// TestLife goes through a whole life with the timing of compat: a stale VIP beside addresses that look like it (K-57), an election, a reload,
-// and a farewell: SIGTERM is heard, priority 0 announced and the VIP gone within 200 ms (K-58).
+// TestLife goes through a whole life with the timing of compat: a stale VIP beside addresses that
+// look like it (K-57), an election, a reload, and a farewell: SIGTERM is heard, priority 0
+// announced and the VIP gone within 200 ms (K-58).
 func TestLife(t *testing.T) {
 	l := newLAN(t)
 	// Similar addresses are there too: exactly the VIPs must go.
@@ -131,8 +133,8 @@ addr add 2001:db8::55/128 dev ens3 nodad
 	}
 }
 
-// TestHearsNewcomersAfterAReboot starts on what an earlier run knew, before the monitor has said a word: a holder that has joined since then, and whom
-// that configuration keeps out, keeps the VIPs.
+// TestHearsNewcomersAfterAReboot starts on what an earlier run knew, before the monitor has said a
+// word: a holder that has joined since then, and whom that configuration keeps out, keeps the VIPs.
 func TestHearsNewcomersAfterAReboot(t *testing.T) {
 	l := newLAN(t)
 	holder, other := realKeepalived(t), realKeepalived(t)
@@ -155,8 +157,9 @@ func TestHearsNewcomersAfterAReboot(t *testing.T) {
 	other.until("in force", 5*time.Second, func(st supervised.Status) bool { return st.Applied == want })
 }
 
-// TestMulticastIsAnotherInstance shows why the configuration without known nodes names the group as its peer: a reload that goes from no
-// peers to peers, or back, ends keepalived's instance and begins another one, and the VIP is gone for an election.
+// TestMulticastIsAnotherInstance shows why the configuration without known nodes names the group as
+// its peer: a reload that goes from no peers to peers, or back, ends keepalived's instance and
+// begins another one, and the VIP is gone for an election.
 func TestMulticastIsAnotherInstance(t *testing.T) {
 	l := newLAN(t)
 	held := l.watch(t)
@@ -191,8 +194,9 @@ func TestRefusedCandidateKeepsTheVIP(t *testing.T) {
 	}
 }
 
-// TestSpeaksWithoutALink starts keepalived on a link that is down: it says FAULT at once, and is not taken for one that hangs. Its VRRP process
-// is stopped by a signal there, goes on, and becomes master when the link comes.
+// TestSpeaksWithoutALink starts keepalived on a link that is down: it says FAULT at once, and is
+// not taken for one that hangs. Its VRRP process is stopped by a signal there, goes on, and becomes
+// master when the link comes.
 func TestSpeaksWithoutALink(t *testing.T) {
 	t.Parallel()
 	l := newLAN(t)
@@ -216,8 +220,8 @@ func TestSpeaksWithoutALink(t *testing.T) {
 	}
 }
 
-// TestKilled holds K-57: it kills all of keepalived, and then only the process that speaks VRRP, twice, as keepalived waits longer each time before it
-// starts another one.
+// TestKilled holds K-57: it kills all of keepalived, and then only the process that speaks VRRP,
+// twice, as keepalived waits longer each time before it starts another one.
 func TestKilled(t *testing.T) {
 	l := newLAN(t)
 	held := l.watch(t)
@@ -268,7 +272,8 @@ func TestHung(t *testing.T) {
 	}
 }
 
-// TestStoppedLeaves holds K-58 for a keepalived that a signal has stopped: it hears the end, and announces it.
+// TestStoppedLeaves holds K-58 for a keepalived that a signal has stopped: it hears the end, and
+// announces it.
 func TestStoppedLeaves(t *testing.T) {
 	l, held, s := masters(t)
 	s.signalAll(syscall.SIGSTOP)
@@ -283,7 +288,8 @@ func TestStoppedLeaves(t *testing.T) {
 	}
 }
 
-// TestHangIsNoticed holds K-54: keepalived hangs while nobody asks it to end, and others would take the VIPs that it still holds.
+// TestHangIsNoticed holds K-54: keepalived hangs while nobody asks it to end, and others would take
+// the VIPs that it still holds.
 func TestHangIsNoticed(t *testing.T) {
 	t.Parallel()
 	_, held, s := masters(t)
@@ -300,8 +306,8 @@ func TestHangIsNoticed(t *testing.T) {
 	}
 }
 
-// TestStoppedGoesOn holds K-54: keepalived, or a part of it, is stopped by a signal. It goes on before others miss its adverts, and keeps
-// the VIPs.
+// TestStoppedGoesOn holds K-54: keepalived, or a part of it, is stopped by a signal. It goes on
+// before others miss its adverts, and keeps the VIPs.
 func TestStoppedGoesOn(t *testing.T) {
 	t.Parallel()
 	l, held, s := masters(t)
@@ -332,7 +338,8 @@ func TestStoppedGoesOn(t *testing.T) {
 	}
 }
 
-// TestHeldIsKilled has somebody who stops keepalived again and again: its VIPs are taken before others have them too.
+// TestHeldIsKilled has somebody who stops keepalived again and again: its VIPs are taken before
+// others have them too.
 func TestHeldIsKilled(t *testing.T) {
 	t.Parallel()
 	_, held, s := masters(t)

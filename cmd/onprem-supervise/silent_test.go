@@ -17,9 +17,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// TestTracking_Healthy holds that keepalived reports the priorities that its tracked files give, with
-// a sync group and without, in both versions and both modes: nothing is reported and nothing reloaded
-// on a healthy node, neither as holder nor when a check fails.
+// TestTracking_Healthy holds that keepalived reports the priorities that its tracked files give,
+// with a sync group and without, in both versions and both modes: nothing is reported and nothing
+// reloaded on a healthy node, neither as holder nor when a check fails.
 func TestTracking_Healthy(t *testing.T) {
 	type host struct {
 		*supervisor

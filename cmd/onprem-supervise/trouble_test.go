@@ -57,8 +57,8 @@ func TestTroubles_Clean(t *testing.T) {
 	}
 }
 
-// TestTroubles_PIDFile has a pid file that cannot be removed, as it is a mount, and names no process:
-// the status says so no more once keepalived runs in spite of it.
+// TestTroubles_PIDFile has a pid file that cannot be removed, as it is a mount, and names no
+// process: the status says so no more once keepalived runs in spite of it.
 func TestTroubles_PIDFile(t *testing.T) {
 	l := newLAN(t)
 	s := realKeepalived(t)

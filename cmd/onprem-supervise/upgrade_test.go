@@ -58,8 +58,8 @@ func buildFormer(t *testing.T) former {
 }
 
 // TestUpgrade holds that the VIPs stay where they are when a monitor and a supervisor are of two
-// releases, for a while or for good: a configuration that has not changed is not loaded again, and a
-// change takes effect, also when the former monitor comes back.
+// releases, for a while or for good: a configuration that has not changed is not loaded again, and
+// a change takes effect, also when the former monitor comes back.
 func TestUpgrade(t *testing.T) {
 	programs := buildFormer(t)
 	for _, tt := range []struct {
@@ -99,8 +99,8 @@ func TestUpgrade(t *testing.T) {
 }
 
 // adopts has a supervisor of this release start on what one of the former release has left, before
-// any monitor has proposed anything: the VIPs are held, the routers that the former monitor kept out
-// are accepted, and what it proposes is put in force again without a move.
+// any monitor has proposed anything: the VIPs are held, the routers that the former monitor kept
+// out are accepted, and what it proposes is put in force again without a move.
 func (u upgrade) adopts() {
 	was, s := realKeepalived(u.T), realKeepalived(u.T)
 	was.runProgram(u.former.supervisor)
@@ -175,8 +175,8 @@ func (u upgrade) formerProposes(s *supervisor, other ...string) (digest string) 
 	return s.propose(strings.ReplaceAll(string(text), election.RunDir, s.dir))
 }
 
-// proposes writes what a monitor of this release does. Where a digest is given, it must be that of the
-// same configuration of the former release.
+// proposes writes what a monitor of this release does. Where a digest is given, it must be that of
+// the same configuration of the former release.
 func (u upgrade) proposes(s *supervisor, same string, other ...string) (digest string) {
 	u.Helper()
 	p, err := plan.Compile(u.cluster)

@@ -25,8 +25,9 @@ func mac(t *testing.T, ns netns.Namespace, address netip.Addr) (text string) {
 	return text
 }
 
-// TestKnowsItsPeers holds that a router which waits, and so sends nothing, knows the link addresses of its peers, also of one that sends nothing either:
-// when it takes a VIP its first adverts wait for no answer.
+// TestKnowsItsPeers holds that a router which waits, and so sends nothing, knows the link addresses
+// of its peers, also of one that sends nothing either: when it takes a VIP its first adverts wait
+// for no answer.
 func TestKnowsItsPeers(t *testing.T) {
 	l := newLAN(t)
 	third := l.client(t)

@@ -1,5 +1,5 @@
-// Package addr chooses addresses and interfaces from a snapshot of the host's links, addresses and routes. It is pure: what the kernel
-// says is gathered elsewhere.
+// Package addr chooses addresses and interfaces from a snapshot of the host's links, addresses and
+// routes. It is pure: what the kernel says is gathered elsewhere.
 package addr
 
 import (
@@ -34,11 +34,14 @@ type Route struct {
 	FromRA      bool // protocol RA
 }
 
-// Neighbour is what the kernel knows of the host that holds an address on a link. The zero value says that nothing is known, or not yet.
+// Neighbour is what the kernel knows of the host that holds an address on a link. The zero value
+// says that nothing is known, or not yet.
 type Neighbour struct {
-	// MAC is the hardware address that answers, or that has answered and is now asked again; empty when none is known.
+	// MAC is the hardware address that answers, or that has answered and is now asked again; empty
+	// when none is known.
 	MAC string
-	// Absent means that nobody has answered as often as the kernel asks: three times, a second apart.
+	// Absent means that nobody has answered as often as the kernel asks: three times, a second
+	// apart.
 	Absent bool
 }
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// nic builds a link that is up. Each address is written as "192.0.2.10/24" and, after it, any of deprecated, tentative, duplicate, secondary and a
-// label.
+// nic builds a link that is up. Each address is written as "192.0.2.10/24" and, after it, any of
+// deprecated, tentative, duplicate, secondary and a label.
 func nic(index int, name string, addresses ...string) Link {
 	l := Link{Index: index, Name: name, Up: true}
 	for _, text := range addresses {
@@ -37,7 +37,8 @@ func down(l Link) Link {
 	return l
 }
 
-// route builds a route from "DESTINATION [via GATEWAY] [metric N] [ra]"; the destinations default and default6 are the default routes.
+// route builds a route from "DESTINATION [via GATEWAY] [metric N] [ra]"; the destinations default
+// and default6 are the default routes.
 func route(link int, text string) Route {
 	r := Route{LinkIndex: link}
 	words := strings.Fields(strings.NewReplacer("default6", "::/0", "default", "0.0.0.0/0").Replace(text))

@@ -42,7 +42,8 @@ func ForVIP(s Snapshot, vip netip.Addr, all, agreed []netip.Addr) (Choice, error
 	return Choice{}, fmt.Errorf("choose an interface for %s: no usable %s address in its network, nor on an interface with a default route", vip, family(vip))
 }
 
-// family goes by the width: an IPv4-mapped IPv6 address is configured, routed and announced as IPv6, whatever it looks like in print.
+// family goes by the width: an IPv4-mapped IPv6 address is configured, routed and announced as
+// IPv6, whatever it looks like in print.
 func family(a netip.Addr) string {
 	if a.BitLen() == 32 {
 		return "IPv4"
@@ -60,8 +61,8 @@ func (c candidate) choice(onLink bool, why string) Choice {
 	return Choice{Link: c.Name, Address: c.Prefix.Addr(), OnLink: onLink, Why: fmt.Sprintf("%s of %s: %s", c.Prefix, c.Name, why)}
 }
 
-// candidates are the addresses of the VIP's family that could be this host's own, in the order in which they are considered: links that
-// are up first, then by index.
+// candidates are the addresses of the VIP's family that could be this host's own, in the order in
+// which they are considered: links that are up first, then by index.
 func candidates(s Snapshot, vip netip.Addr, all []netip.Addr) []candidate {
 	var out []candidate
 	for _, l := range s.Links {
@@ -78,8 +79,9 @@ func candidates(s Snapshot, vip netip.Addr, all []netip.Addr) []candidate {
 	return out
 }
 
-// network says by which network of the address the VIP is on its link. A DHCPv6 address stands alone (/128): its network is the one
-// that a router announced on that link, not a guessed /64, which can cover another link's network too.
+// network says by which network of the address the VIP is on its link. A DHCPv6 address stands
+// alone (/128): its network is the one that a router announced on that link, not a guessed /64,
+// which can cover another link's network too.
 func (c candidate) network(routes []Route, vip netip.Addr) (netip.Prefix, bool) {
 	if c.Prefix.Bits() < 128 {
 		return c.Prefix.Masked(), c.Prefix.Contains(vip)

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// host is a machine with an uplink and a storage network, and a VIP network only when its case adds one.
+// host is a machine with an uplink and a storage network, and a VIP network only when its case adds
+// one.
 var host = Snapshot{
 	Links: []Link{
 		nic(1, "lo", "127.0.0.1/8", "::1/128"),
@@ -147,7 +148,8 @@ func TestForVIP(t *testing.T) {
 	}
 }
 
-// TestForVIPShuffled holds that what decides is in the facts and never in the order in which the kernel lists them.
+// TestForVIPShuffled holds that what decides is in the facts and never in the order in which the
+// kernel lists them.
 func TestForVIPShuffled(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, tt := range choiceCases {
@@ -175,7 +177,8 @@ func shuffle(random *rand.Rand, s Snapshot) Snapshot {
 	return out
 }
 
-// TestForVIPIsOnTheHost holds K-14 for random machines that the choice is a usable address of the chosen link, of the VIP's family, no VIP.
+// TestForVIPIsOnTheHost holds K-14 for random machines that the choice is a usable address of the
+// chosen link, of the VIP's family, no VIP.
 func TestForVIPIsOnTheHost(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	pick := func(from ...string) string { return from[random.IntN(len(from))] }

@@ -6,9 +6,11 @@ import (
 	"slices"
 )
 
-// byDefaultRoute chooses among the addresses of links that have a default route. A default route of the address's own family counts before
-// one of the other family; then come links that are up, the lower metric, the lower link index, the address whose network holds the
-// gateway, public before private, real IPv6 before IPv4-mapped, a lasting address before a temporary one, and the lowest bytes.
+// byDefaultRoute chooses among the addresses of links that have a default route. A default route of
+// the address's own family counts before one of the other family; then come links that are up, the
+// lower metric, the lower link index, the address whose network holds the gateway, public before
+// private, real IPv6 before IPv4-mapped, a lasting address before a temporary one, and the lowest
+// bytes.
 func byDefaultRoute(routes []Route, own []candidate) (candidate, Route, bool) {
 	type pair struct {
 		candidate
@@ -40,7 +42,8 @@ func byDefaultRoute(routes []Route, own []candidate) (candidate, Route, bool) {
 	return best.candidate, best.route, true
 }
 
-// defaultRoute is the best default route of the candidate's link, of its own family when there is one.
+// defaultRoute is the best default route of the candidate's link, of its own family when there is
+// one.
 func defaultRoute(routes []Route, c candidate) (Route, bool) {
 	var found []Route
 	for _, r := range routes {

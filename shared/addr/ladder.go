@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// rung is one rule of an order. Its compare is negative when a comes first; loses says what b lacks that a has.
+// rung is one rule of an order. Its compare is negative when a comes first; loses says what b lacks
+// that a has.
 type rung struct {
 	compare func(a, b nominee) int
 	loses   func(a, b nominee) string
@@ -115,8 +116,9 @@ func lowest() rung {
 	}
 }
 
-// best is the first nominee of each family, and the others, each with the rule by which it lost to its family's first one. An IPv4-mapped
-// address is no second one beside an IPv4 one: to who reads the two they are of one family.
+// best is the first nominee of each family, and the others, each with the rule by which it lost to
+// its family's first one. An IPv4-mapped address is no second one beside an IPv4 one: to who reads
+// the two they are of one family.
 func (l ladder) best(list []nominee) (chosen, losers []nominee) {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, l.compare)

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestMappedIsIPv6 holds K-15 in every selector: an IPv4-mapped IPv6 address is printed with dots and is IPv6 all the same. It is never chosen
-// for an IPv4 VIP, wherever it stands among the others and even when there is no other.
+// TestMappedIsIPv6 holds K-15 in every selector: an IPv4-mapped IPv6 address is printed with dots
+// and is IPv6 all the same. It is never chosen for an IPv4 VIP, wherever it stands among the others
+// and even when there is no other.
 func TestMappedIsIPv6(t *testing.T) {
 	const mapped, real = "::ffff:192.0.2.11", "192.0.2.12"
 	for _, addresses := range []string{mapped, mapped + " " + real, real + " " + mapped} {

@@ -12,11 +12,13 @@ type Node struct {
 	Annotated   []netip.Addr // all that the network plugin saw on the host, VIPs too
 }
 
-// PerFamily is the largest number of addresses of one family by which a node is known that has no InternalIP of it. What the network
-// plugin saw stands on the node's own Node, where the node's kubelet can write as many as it wants, and each becomes a peer of every node.
+// PerFamily is the largest number of addresses of one family by which a node is known that has no
+// InternalIP of it. What the network plugin saw stands on the node's own Node, where the node's
+// kubelet can write as many as it wants, and each becomes a peer of every node.
 const PerFamily = 4
 
-// Member is the address by which node is known in the election of vip, the first of its Members, and whether it has one.
+// Member is the address by which node is known in the election of vip, the first of its Members,
+// and whether it has one.
 func Member(node Node, vip netip.Addr, own netip.Addr, vips []netip.Addr, machine []netip.Prefix) (netip.Addr, bool) {
 	if all := Members(node, vip, own, vips, machine); len(all) > 0 {
 		return all[0], true
@@ -24,11 +26,13 @@ func Member(node Node, vip netip.Addr, own netip.Addr, vips []netip.Addr, machin
 	return netip.Addr{}, false
 }
 
-// Members are the addresses by which node may take part in the election of vip. own is the asking machine's own address, vips are all VIPs of the
-// cluster, and machine its machine networks. When one of them holds vip, a node is known by its last InternalIP of vip's family, and without one by
-// all that its network plugin saw in that network, as nobody else knows which of those it speaks from; but by own alone when that is among them, so
-// that a machine always finds itself, and by PerFamily of them at most. When vip is in no machine network (behind a router, as vSphere allows), it is the first InternalIP of the
-// family. No address is a VIP.
+// Members are the addresses by which node may take part in the election of vip. own is the asking
+// machine's own address, vips are all VIPs of the cluster, and machine its machine networks. When
+// one of them holds vip, a node is known by its last InternalIP of vip's family, and without one by
+// all that its network plugin saw in that network, as nobody else knows which of those it speaks
+// from; but by own alone when that is among them, so that a machine always finds itself, and by
+// PerFamily of them at most. When vip is in no machine network (behind a router, as vSphere
+// allows), it is the first InternalIP of the family. No address is a VIP.
 func Members(node Node, vip netip.Addr, own netip.Addr, vips []netip.Addr, machine []netip.Prefix) []netip.Addr {
 	fits := func(a netip.Addr) bool {
 		return a.IsValid() && a.BitLen() == vip.BitLen() && a != vip && !slices.Contains(vips, a)

@@ -51,7 +51,8 @@ func TestMember(t *testing.T) {
 	}
 }
 
-// TestMembers holds that a node which only its network plugin knows is known by each address that it may speak from, and any other by one.
+// TestMembers holds that a node which only its network plugin knows is known by each address that
+// it may speak from, and any other by one.
 func TestMembers(t *testing.T) {
 	const many = "10.128.0.2 192.0.2.5 192.0.2.12 2001:db8::12 192.0.2.6 192.0.2.11"
 	for _, tt := range []struct {
@@ -74,8 +75,8 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestMemberMatrix goes through status {IPv4, IPv6, both, none} and annotation {present, absent}: whatever one of them says of the VIP's
-// family is found.
+// TestMemberMatrix goes through status {IPv4, IPv6, both, none} and annotation {present, absent}:
+// whatever one of them says of the VIP's family is found.
 func TestMemberMatrix(t *testing.T) {
 	for _, status := range []string{"192.0.2.11", "2001:db8::11", "192.0.2.11 2001:db8::11", ""} {
 		for _, annotated := range []string{"192.0.2.11 2001:db8::11", ""} {
@@ -93,7 +94,8 @@ func TestMemberMatrix(t *testing.T) {
 	}
 }
 
-// TestMemberLeavesItsInput holds that no slice of the caller is rearranged: the same Node is asked for each VIP in turn.
+// TestMemberLeavesItsInput holds that no slice of the caller is rearranged: the same Node is asked
+// for each VIP in turn.
 func TestMemberLeavesItsInput(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	all := ips("192.0.2.5 192.0.2.11 192.0.2.12 2001:db8::11 2001:db8::12 ::ffff:192.0.2.11")
@@ -108,8 +110,8 @@ func TestMemberLeavesItsInput(t *testing.T) {
 	}
 }
 
-// TestMembers_Bounded has a worker say on its own Node that it has 15,000 addresses: few of each family count, and its own is among
-// them for the worker itself.
+// TestMembers_Bounded has a worker say on its own Node that it has 15,000 addresses: few of each
+// family count, and its own is among them for the worker itself.
 func TestMembers_Bounded(t *testing.T) {
 	n := Node{Name: "worker-0"}
 	for i := range 15000 {

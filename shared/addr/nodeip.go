@@ -8,18 +8,21 @@ import (
 
 // Wish is what the addresses of a node must suit.
 type Wish struct {
-	// Hints are addresses in the network that an operator wants the node to be known in, or the node's own one there. Nobody needs to have
-	// them. They win over VIPs: who writes one down knows better.
+	// Hints are addresses in the network that an operator wants the node to be known in, or the
+	// node's own one there. Nobody needs to have them. They win over VIPs: who writes one down
+	// knows better.
 	Hints []netip.Addr
-	// VIPs are the cluster's. The node is known in their network where it has one, and never by one of them.
+	// VIPs are the cluster's. The node is known in their network where it has one, and never by one
+	// of them.
 	VIPs []netip.Addr
 	// PreferIPv6 puts IPv6 first where the node has both families.
 	PreferIPv6 bool
-	// Lowest makes the lower one of two IPv4 addresses in one network the node's, as OpenShift's own
-	// program does. Otherwise it is the interface's primary one, which does not change when an
+	// Lowest makes the lower one of two IPv4 addresses in one network the node's, as OpenShift's
+	// own program does. Otherwise it is the interface's primary one, which does not change when an
 	// address is added.
 	Lowest bool
-	// OVN says that the network plugin is OVN-Kubernetes, which puts an address of its own on the bridge of every node.
+	// OVN says that the network plugin is OVN-Kubernetes, which puts an address of its own on the
+	// bridge of every node.
 	OVN bool
 }
 
@@ -49,10 +52,12 @@ const (
 	Dropped    Verdict = "dropped"     // no node is known by such an address
 )
 
-// ForNode chooses the addresses that a node is known by. The interface is the first one, by link index, with an address in the network of
-// a hint; else in the network of a VIP; else the best of those with a default route. It tells what it decided about each address also with
-// an error, which says that none qualifies. Equal snapshots give equal choices, whatever the order of what they list. What is tentative
-// counts as if it were not, so that the choice does not depend on the moment: whoever uses the address waits until it can be bound.
+// ForNode chooses the addresses that a node is known by. The interface is the first one, by link
+// index, with an address in the network of a hint; else in the network of a VIP; else the best of
+// those with a default route. It tells what it decided about each address also with an error, which
+// says that none qualifies. Equal snapshots give equal choices, whatever the order of what they
+// list. What is tentative counts as if it were not, so that the choice does not depend on the
+// moment: whoever uses the address waits until it can be bound.
 func ForNode(s Snapshot, w Wish) (NodeAddresses, error) {
 	f := newField(s, w)
 	out := NodeAddresses{}

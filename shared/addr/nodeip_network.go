@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// byNetwork chooses the first interface that has one of the addresses in a network of its own, and there an address of each family. what
-// says what the addresses are. It chooses nothing when no interface has.
+// byNetwork chooses the first interface that has one of the addresses in a network of its own, and
+// there an address of each family. what says what the addresses are. It chooses nothing when no
+// interface has.
 func (f field) byNetwork(addresses []netip.Addr, what string) (chosen, losers []nominee) {
 	marked := f.marked(addresses, what)
 	i := slices.IndexFunc(marked, func(n nominee) bool { return n.exact })
@@ -29,7 +30,8 @@ func (f field) byNetwork(addresses []netip.Addr, what string) (chosen, losers []
 			elsewhere = append(elsewhere, n.ruled(ladder{isExact(), isUp(), byIndex(), lowest()}.why(winner, n)))
 		}
 	}
-	// Of two addresses of one family the hit comes first, as the hint or the VIP of that family may be among those that are wanted.
+	// Of two addresses of one family the hit comes first, as the hint or the VIP of that family may
+	// be among those that are wanted.
 	chosen, losers = ladder{isExact(), isWanted(), f.lasts(), isReal(), lowest()}.best(there)
 	slices.SortStableFunc(chosen, func(a, b nominee) int { return first(f.preferred(a), f.preferred(b)) })
 	for i, n := range chosen {

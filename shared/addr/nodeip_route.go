@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// byRoute chooses an address of each family on interfaces that have a default route: the lower metric, then the lower link index, the
-// preferred family, the address whose network holds the router, public before private, real IPv6 before IPv4-mapped, a lasting address
-// before a temporary one, and the lowest bytes. The node's primary address is the one that comes first in this order.
+// byRoute chooses an address of each family on interfaces that have a default route: the lower
+// metric, then the lower link index, the preferred family, the address whose network holds the
+// router, public before private, real IPv6 before IPv4-mapped, a lasting address before a temporary
+// one, and the lowest bytes. The node's primary address is the one that comes first in this order.
 func (f field) byRoute() (chosen, losers []nominee) {
 	var routed, elsewhere []nominee
 	for _, n := range f.fit {
@@ -29,8 +30,9 @@ func (f field) byRoute() (chosen, losers []nominee) {
 	return chosen, append(losers, elsewhere...)
 }
 
-// metric is that of the link's default route: the best one of IPv4, and without one the best of IPv6. Metrics of different families are not
-// made to be compared, so each link is judged by one of them.
+// metric is that of the link's default route: the best one of IPv4, and without one the best of
+// IPv6. Metrics of different families are not made to be compared, so each link is judged by one of
+// them.
 func metric(routes []Route, link int) (int, bool) {
 	var found []Route
 	for _, r := range routes {

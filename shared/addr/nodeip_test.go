@@ -28,7 +28,8 @@ var dual = links(
 	nic(3, "ens4", "198.51.100.10/24", "2001:db8:2::10/64", "fe80::2/64"),
 ).with(route(2, "default via 192.0.2.1 metric 100"), route(2, "default6 via fe80::ff metric 100 ra"))
 
-// twins are two interfaces with the same default route metric, of which the first has the higher address.
+// twins are two interfaces with the same default route metric, of which the first has the higher
+// address.
 var twins = links(nic(5, "b", "192.0.2.10/24"), nic(4, "a", "198.51.100.10/24")).with(
 	route(5, "default via 192.0.2.1 metric 100"), route(4, "default via 198.51.100.1 metric 100"))
 
@@ -157,7 +158,8 @@ func TestForNode(t *testing.T) {
 	}
 }
 
-// TestForNodeShuffled holds N-03 and W-21: what decides is in the facts, never in the order in which the kernel lists them.
+// TestForNodeShuffled holds N-03 and W-21: what decides is in the facts, never in the order in
+// which the kernel lists them.
 func TestForNodeShuffled(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, tt := range nodeCases {
@@ -173,7 +175,8 @@ func TestForNodeShuffled(t *testing.T) {
 	}
 }
 
-// TestForNodeExplains holds that each address of the host has one ruling with a reason, and that what was chosen stands in both lists.
+// TestForNodeExplains holds that each address of the host has one ruling with a reason, and that
+// what was chosen stands in both lists.
 func TestForNodeExplains(t *testing.T) {
 	for _, tt := range nodeCases {
 		got, _ := tt.run()
@@ -238,7 +241,8 @@ func TestForNodeSaysWhich(t *testing.T) {
 	}
 }
 
-// FuzzForNode holds for any host that what is chosen is on it, no VIP, one of each family, and that no order of the host changes it.
+// FuzzForNode holds for any host that what is chosen is on it, no VIP, one of each family, and that
+// no order of the host changes it.
 func FuzzForNode(f *testing.F) {
 	f.Add([]byte("\x02\x00\xc0\x00\x02\x0a\x18\x03\x01\x20\x01\x0d\xb8\x00\x10\x40"), "192.0.2.5", uint64(1))
 	f.Add([]byte(""), "", uint64(2))
@@ -268,7 +272,8 @@ func FuzzForNode(f *testing.F) {
 	})
 }
 
-// hostOf builds a host of bytes: addresses of both families on a few links, with flags and routes, some of them nonsense.
+// hostOf builds a host of bytes: addresses of both families on a few links, with flags and routes,
+// some of them nonsense.
 func hostOf(raw []byte) Snapshot {
 	var s Snapshot
 	for i := range 4 {

@@ -6,11 +6,13 @@ import (
 	"time"
 )
 
-// Lapse is how long an address still counts that a node's object has lost. A kubelet that starts, or a network plugin, takes addresses off the
-// object for a moment and puts them back; the node speaks from them all the while.
+// Lapse is how long an address still counts that a node's object has lost. A kubelet that starts,
+// or a network plugin, takes addresses off the object for a moment and puts them back; the node
+// speaks from them all the while.
 const Lapse = 10 * time.Second
 
-// mostFormer bounds the former states of one node: its kubelet can change its addresses as often as it wants.
+// mostFormer bounds the former states of one node: its kubelet can change its addresses as often as
+// it wants.
 const mostFormer = 8
 
 // Past is what has just been said of nodes and is not said any more. The zero value knows nothing.
@@ -22,8 +24,8 @@ type former struct {
 	until time.Time
 }
 
-// Note takes a change of a list of nodes into account, and forgets what is over. A node that is not in the list any more is gone at once, with its
-// past: somebody has deleted it.
+// Note takes a change of a list of nodes into account, and forgets what is over. A node that is not
+// in the list any more is gone at once, with its past: somebody has deleted it.
 func (p *Past) Note(before, now []Node, at time.Time) {
 	changed := !slices.EqualFunc(before, now, Node.Equal)
 	if !changed && len(p.nodes) == 0 {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestPast holds for how long what a node had counts: for a moment when its object has lost it, and not at all when the object is gone.
+// TestPast holds for how long what a node had counts: for a moment when its object has lost it, and
+// not at all when the object is gone.
 func TestPast(t *testing.T) {
 	n := func(name, internal, annotated string) Node {
 		return Node{Name: name, InternalIPs: ips(internal), Annotated: ips(annotated)}
@@ -41,7 +42,8 @@ func TestPast(t *testing.T) {
 	}
 }
 
-// TestPast_Bounded has a kubelet change its node's addresses without end: the former states stay few.
+// TestPast_Bounded has a kubelet change its node's addresses without end: the former states stay
+// few.
 func TestPast_Bounded(t *testing.T) {
 	var p Past
 	at := time.Unix(1000, 0)

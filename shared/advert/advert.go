@@ -1,4 +1,5 @@
-// Package advert reads the packets by which VRRP routers announce themselves, of both versions and both families (RFC 3768, RFC 5798).
+// Package advert reads the packets by which VRRP routers announce themselves, of both versions and
+// both families (RFC 3768, RFC 5798).
 package advert
 
 import (
@@ -20,7 +21,8 @@ const (
 // Farewell is the priority by which a holder gives its VIPs up (RFC 5798 5.2.4).
 const Farewell = 0
 
-// GroupIPv4 and GroupIPv6 are whom a router speaks to that does not speak unicast (RFC 5798 5.1.1.2 and 5.1.2.2).
+// GroupIPv4 and GroupIPv6 are whom a router speaks to that does not speak unicast (RFC 5798 5.1.1.2
+// and 5.1.2.2).
 func GroupIPv4() netip.Addr { return netip.AddrFrom4([4]byte{224, 0, 0, 18}) }
 
 // GroupIPv6 is GroupIPv4 of the other family.
@@ -57,8 +59,9 @@ const typeAdvert = 1
 
 var errShort = errors.New("it is cut short")
 
-// Read reads an IP packet from its first byte, as it came by a link; what stands behind its end, as on Ethernet, is none of it. Of IPv6 the advert must
-// follow upon the header. A packet that is no advert, or is not whole, is an error.
+// Read reads an IP packet from its first byte, as it came by a link; what stands behind its end, as
+// on Ethernet, is none of it. Of IPv6 the advert must follow upon the header. A packet that is no
+// advert, or is not whole, is an error.
 func Read(packet []byte) (Advert, error) {
 	a, err := read(packet)
 	if err != nil {
@@ -156,7 +159,8 @@ func (a *Advert) message(m []byte) error {
 	return nil
 }
 
-// sound checks the checksum. Version 3 counts the addresses of IP with the message; for IPv4 some routers do not, and keepalived can be told not to.
+// sound checks the checksum. Version 3 counts the addresses of IP with the message; for IPv4 some
+// routers do not, and keepalived can be told not to.
 func (a *Advert) sound(m []byte) bool {
 	const right = 0xffff
 	plain := sum(0, m)

@@ -30,7 +30,8 @@ func ips(texts ...string) (out []netip.Addr) {
 
 // Packets as they stand in the RFCs' pictures; the checksums were worked out by another program.
 const (
-	// 192.168.0.30 holds 192.168.0.1 as router 1, with priority 100 and a second between two adverts.
+	// 192.168.0.30 holds 192.168.0.1 as router 1, with priority 100 and a second between two
+	// adverts.
 	packetV2 = "45c00028 00000000 ff7019e4 c0a8001e e0000012 21016401 0001ba52 c0a80001 00000000 00000000"
 	// 192.0.2.11 holds 192.0.2.5 as router 30, priority 191, every 100 ms.
 	packetV3 = "45c00020 00010000 ff70f94d c000020b c0000203 311ebf01 000ac944 c0000205"
@@ -114,7 +115,8 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestHeeded holds whom routers heed: keepalived, by our packet filter, hears of IPv4 no advert that has passed a router.
+// TestHeeded holds whom routers heed: keepalived, by our packet filter, hears of IPv4 no advert
+// that has passed a router.
 func TestHeeded(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -138,7 +140,8 @@ func TestHeeded(t *testing.T) {
 	}
 }
 
-// TestSound holds that whatever an advert says is covered by the checksum, and for version 3 who says it to whom.
+// TestSound holds that whatever an advert says is covered by the checksum, and for version 3 who
+// says it to whom.
 func TestSound(t *testing.T) {
 	for _, tt := range []struct {
 		name, packet string
@@ -201,7 +204,8 @@ func build(a Advert) []byte {
 	return append(header, message...)
 }
 
-// FuzzRead holds that whatever is read as an advert is one: its sender would write the same, and nothing behind its end was looked at.
+// FuzzRead holds that whatever is read as an advert is one: its sender would write the same, and
+// nothing behind its end was looked at.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{packetV2, packetV3, packetIPv6} {
 		f.Add(bytesOf(f, text))

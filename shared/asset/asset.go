@@ -1,4 +1,5 @@
-// Package asset holds the goods that rooms produce for a host: files and systemd units, before any envelope is put around them.
+// Package asset holds the goods that rooms produce for a host: files and systemd units, before any
+// envelope is put around them.
 package asset
 
 import "io/fs"
@@ -17,7 +18,8 @@ type DropIn struct {
 	Contents []byte
 }
 
-// Unit is one systemd unit. Contents may be empty where only the state or drop-ins of a unit of the host's own are changed.
+// Unit is one systemd unit. Contents may be empty where only the state or drop-ins of a unit of the
+// host's own are changed.
 type Unit struct {
 	Name     string
 	Enabled  bool

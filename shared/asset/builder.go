@@ -6,7 +6,8 @@ import (
 	"path"
 )
 
-// Builder fills a set for one room and keeps the first error, so that a list of goods reads as a list.
+// Builder fills a set for one room and keeps the first error, so that a list of goods reads as a
+// list.
 type Builder struct {
 	By   string // the room, for the files that it adds
 	From fs.FS  // where Embedded finds its files, by the last part of their paths

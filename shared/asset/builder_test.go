@@ -31,7 +31,8 @@ func TestBuilder(t *testing.T) {
 	}
 }
 
-// TestBuilderFirstError holds that the first thing that goes wrong is what the caller hears, and that he gets no half of a set.
+// TestBuilderFirstError holds that the first thing that goes wrong is what the caller hears, and
+// that he gets no half of a set.
 func TestBuilderFirstError(t *testing.T) {
 	first := errors.New("first")
 	for name, fail := range map[string]func(*Builder){

@@ -20,7 +20,8 @@ type Set struct {
 	units []Unit
 }
 
-// AddFile puts f into the set. It is an error when the path is not absolute, clean and printable, or when somebody else has claimed it.
+// AddFile puts f into the set. It is an error when the path is not absolute, clean and printable,
+// or when somebody else has claimed it.
 func (s *Set) AddFile(f File) error {
 	if !path.IsAbs(f.Path) || path.Clean(f.Path) != f.Path || f.Path == "/" {
 		return fmt.Errorf("add file %q of %s: the path is not absolute and clean", f.Path, f.By)
@@ -38,8 +39,9 @@ func (s *Set) AddFile(f File) error {
 	return nil
 }
 
-// AddUnit puts u into the set. It is an error when a name is none that systemd would read from UnitDir, when a text is not UTF-8, or when
-// somebody else has claimed the unit or one of its files.
+// AddUnit puts u into the set. It is an error when a name is none that systemd would read from
+// UnitDir, when a text is not UTF-8, or when somebody else has claimed the unit or one of its
+// files.
 func (s *Set) AddUnit(u Unit) error {
 	if !fileName(u.Name) || !strings.Contains(u.Name, ".") || strings.Trim(u.Name, unitChars) != "" {
 		return fmt.Errorf("add unit %q of %s: the name is not NAME.TYPE", u.Name, u.By)
@@ -70,7 +72,8 @@ func (s *Set) AddUnit(u Unit) error {
 	return nil
 }
 
-// Files are the files of the set, without those that its units become, by path. The slice is the caller's, the contents are shared.
+// Files are the files of the set, without those that its units become, by path. The slice is the
+// caller's, the contents are shared.
 func (s Set) Files() []File { return slices.Clone(s.files) }
 
 // Units are the units of the set, by name. The slice is the caller's, the contents are shared.
@@ -93,8 +96,9 @@ func (s Set) free(p, by string) error {
 	return nil
 }
 
-// claims are the paths that nobody else may write. The unit's own path is one of them even when only its state or its drop-ins are
-// changed: two rooms that change one unit must know of each other.
+// claims are the paths that nobody else may write. The unit's own path is one of them even when
+// only its state or its drop-ins are changed: two rooms that change one unit must know of each
+// other.
 func claims(u Unit) []string {
 	paths := []string{unitPath(u.Name)}
 	for _, d := range u.DropIns {
@@ -120,7 +124,8 @@ func insert[T any](sorted []T, item T, key func(T) string) []T {
 	return slices.Insert(sorted, at, item)
 }
 
-// unitChars are the characters of a unit's name (systemd.unit(5)): none of them means anything in a preset.
+// unitChars are the characters of a unit's name (systemd.unit(5)): none of them means anything in a
+// preset.
 const unitChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:-_.\\@"
 
 // printable tells what stays on one line wherever it is listed, and is the same in JSON.

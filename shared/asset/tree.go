@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// PresetPath is the preset file that stands for the Enabled of a plain tree's units. systemd applies it at a true first boot, or by
-// `systemctl preset-all`.
+// PresetPath is the preset file that stands for the Enabled of a plain tree's units. systemd
+// applies it at a true first boot, or by `systemctl preset-all`.
 const PresetPath = "/etc/systemd/system-preset/20-onprem-infra.preset"
 
-// Tree is the set as plain files, units among them, by path: what a host has on its disk when the set has been put there.
+// Tree is the set as plain files, units among them, by path: what a host has on its disk when the
+// set has been put there.
 func (s Set) Tree() []File {
 	tree := s.Files()
 	var preset strings.Builder

@@ -7,8 +7,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// TestStance holds what an instance's bonus is in every state: one that begins lies below its rank for so long, a holder above it, and who has lost
-// the VIP to a better one, or has settled, is what it is.
+// TestStance holds what an instance's bonus is in every state: one that begins lies below its rank
+// for so long, a holder above it, and who has lost the VIP to a better one, or has settled, is what
+// it is.
 func TestStance(t *testing.T) {
 	const settle = 600 * time.Millisecond
 	const give = "give"

@@ -1,5 +1,5 @@
-// Package chronicle puts the journals of several hosts together: who held each VIP when, how far the hosts' clocks are apart, and a picture of
-// each time at which a VIP moved.
+// Package chronicle puts the journals of several hosts together: who held each VIP when, how far
+// the hosts' clocks are apart, and a picture of each time at which a VIP moved.
 package chronicle
 
 import (
@@ -28,7 +28,8 @@ type Event struct {
 	journal.Entry
 }
 
-// gained and lost say whether the host came to hold the VIP, or ceased to. A host whose journal begins with a VIP that it holds has gained nothing.
+// gained and lost say whether the host came to hold the VIP, or ceased to. A host whose journal
+// begins with a VIP that it holds has gained nothing.
 func (e Event) gained() bool {
 	return e.State == supervised.Master && e.Before != supervised.Master && e.Before != ""
 }

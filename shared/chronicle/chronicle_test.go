@@ -39,7 +39,8 @@ func afterSilence(e journal.Entry, ms int) journal.Entry {
 	return e
 }
 
-// handOver is one from the first host to the second, by clocks of which the second one's is so far ahead.
+// handOver is one from the first host to the second, by clocks of which the second one's is so far
+// ahead.
 func handOver(ahead int) []Host {
 	return []Host{
 		{Name: "a", Entries: []journal.Entry{entry(-3600_000, b, 100), entry(-3599_000, m, 170), entry(200, b, 60)}},
@@ -105,7 +106,8 @@ func TestIncidents(t *testing.T) {
 	}
 }
 
-// spans writes a row's, in milliseconds; what goes on until the end of the picture has none of its own.
+// spans writes a row's, in milliseconds; what goes on until the end of the picture has none of its
+// own.
 func spans(r timeline.Row, end time.Duration) string {
 	var all []string
 	for _, s := range r.Spans {

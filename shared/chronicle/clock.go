@@ -7,14 +7,16 @@ import (
 	"time"
 )
 
-// Clock is how two hosts' clocks differ, as far as hand-overs tell that both of them have written down.
+// Clock is how two hosts' clocks differ, as far as hand-overs tell that both of them have written
+// down.
 type Clock struct {
 	A, B      string        // names, A before B
 	Ahead     time.Duration // of B's clock: the median of what the hand-overs say; negative for behind
 	HandOvers int
 }
 
-// Exact is how exactly a hand-over tells the difference of two clocks: what it takes itself, under the slowest timing, and until both have looked.
+// Exact is how exactly a hand-over tells the difference of two clocks: what it takes itself, under
+// the slowest timing, and until both have looked.
 const Exact = 5 * time.Second
 
 // String says it in words.
@@ -36,7 +38,8 @@ func (c Clock) String() string {
 // apart bounds how far clocks can differ for a hand-over to be known for one.
 const apart = 10 * time.Minute
 
-// clocks compares hosts by hand-overs: where one lost a VIP and another gained it, and neither has written of another such thing that is nearer.
+// clocks compares hosts by hand-overs: where one lost a VIP and another gained it, and neither has
+// written of another such thing that is nearer.
 func clocks(events []Event) (all []Clock) {
 	var gains, losses []Event
 	for _, e := range events {

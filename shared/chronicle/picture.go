@@ -10,8 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/timeline"
 )
 
-// Timeline draws what happened to one VIP in an incident: the same picture as of a simulation. Times count from its first move; where it has none, from
-// the first event.
+// Timeline draws what happened to one VIP in an incident: the same picture as of a simulation.
+// Times count from its first move; where it has none, from the first event.
 func (c Chronicle) Timeline(i Incident, v VIP) timeline.Timeline {
 	var mine []Event
 	for _, e := range i.Events {
@@ -45,7 +45,8 @@ func (c Chronicle) Timeline(i Incident, v VIP) timeline.Timeline {
 	return t
 }
 
-// moves are the first and the last event by which a VIP came or went. What nobody saw happen says nothing of when; and where there are none, all count.
+// moves are the first and the last event by which a VIP came or went. What nobody saw happen says
+// nothing of when; and where there are none, all count.
 func moves(events []Event) (first, last Event) {
 	for _, e := range events {
 		if e.Late || !e.gained() && !e.lost() {
@@ -77,7 +78,8 @@ func (e Event) mark() string {
 	return ""
 }
 
-// lane is a host's, over all of its journal up to an end, or beyond it: a timeline shows what it needs of it.
+// lane is a host's, over all of its journal up to an end, or beyond it: a timeline shows what it
+// needs of it.
 func (c Chronicle) lane(host string, v VIP, zero time.Time, end time.Duration) timeline.Lane {
 	var own []Event
 	for _, e := range c.events {
@@ -120,8 +122,8 @@ func (c Chronicle) lane(host string, v VIP, zero time.Time, end time.Duration) t
 	return timeline.Lane{Name: host, Rows: []timeline.Row{vip, part}, Curve: curve}
 }
 
-// until is when the state of an event ended whose end the host has not seen: when another host, which came to hold the VIP, had last heard of it, and no
-// later than end.
+// until is when the state of an event ended whose end the host has not seen: when another host,
+// which came to hold the VIP, had last heard of it, and no later than end.
 func (c Chronicle) until(e Event, end time.Time) time.Time {
 	if next, ok := c.successor(e); ok && next.At.Before(end) {
 		return later(e.At, next.heard())
@@ -129,7 +131,8 @@ func (c Chronicle) until(e Event, end time.Time) time.Time {
 	return end
 }
 
-// fellSilent is when a holder was heard last by the one that took the VIP over because of its silence.
+// fellSilent is when a holder was heard last by the one that took the VIP over because of its
+// silence.
 func (c Chronicle) fellSilent(e Event) (at time.Time, ok bool) {
 	next, ok := c.successor(e)
 	return later(e.At, next.heard()), ok && e.State == supervised.Master && next.Silent > 0
@@ -146,7 +149,8 @@ func (c Chronicle) successor(e Event) (Event, bool) {
 	return c.events[at], true
 }
 
-// heard is when the host that came to hold a VIP had last heard of the former holder: at that very moment, where that one has not been silent.
+// heard is when the host that came to hold a VIP had last heard of the former holder: at that very
+// moment, where that one has not been silent.
 func (e Event) heard() time.Time { return e.At.Add(-time.Duration(e.Silent) * time.Millisecond) }
 
 func later(a, b time.Time) time.Time {
@@ -165,7 +169,8 @@ func held(l timeline.Lane) (spans []timeline.Span) {
 	return spans
 }
 
-// note says how long nobody held the VIP between the first of the events and the last, and how long two did, by the hosts' clocks; and each change's reason.
+// note says how long nobody held the VIP between the first of the events and the last, and how long
+// two did, by the hosts' clocks; and each change's reason.
 func (c Chronicle) note(mine []Event, zero time.Time, holds [][]timeline.Span, begin, end time.Duration) string {
 	var said []string
 	for _, e := range mine {

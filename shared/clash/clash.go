@@ -1,5 +1,6 @@
-// Package clash finds in the adverts that come by a link who disturbs a cluster's virtual routers: another router with one of their IDs, a second holder,
-// one who announces itself otherwise than agreed, another host that answers for a VIP. It knows no clock and no socket.
+// Package clash finds in the adverts that come by a link who disturbs a cluster's virtual routers:
+// another router with one of their IDs, a second holder, one who announces itself otherwise than
+// agreed, another host that answers for a VIP. It knows no clock and no socket.
 package clash
 
 import (
@@ -14,18 +15,22 @@ import (
 )
 
 const (
-	// Hearing is how long to listen before an instance starts for the first time: in it a router that announces itself once a second, as all do that
-	// were told nothing else, is heard three times. Slower ones are heard later.
+	// Hearing is how long to listen before an instance starts for the first time: in it a router
+	// that announces itself once a second, as all do that were told nothing else, is heard three
+	// times. Slower ones are heard later.
 	Hearing = 3500 * time.Millisecond
-	// enough is how many adverts in a row, or looks, tell something that lasts from something that is changing.
+	// enough is how many adverts in a row, or looks, tell something that lasts from something that
+	// is changing.
 	enough = 3
 	// remembered is the least time for which a router that has gone quiet is still spoken of.
 	remembered = time.Minute
 	// mostSpeakers bounds what is remembered of one virtual router on one link, whoever says what.
 	mostSpeakers = 16
-	// mostOthers is the same of a virtual router in which this host takes no part: that it is there is all that anybody asks.
+	// mostOthers is the same of a virtual router in which this host takes no part: that it is there
+	// is all that anybody asks.
 	mostOthers = 2
-	// mostVIPs is how many addresses of an advert are remembered: whoever announces more is no cluster of ours, which announces one.
+	// mostVIPs is how many addresses of an advert are remembered: whoever announces more is no
+	// cluster of ours, which announces one.
 	mostVIPs = 32
 )
 
@@ -52,7 +57,8 @@ type Heard struct {
 	Advert advert.Advert
 }
 
-// router tells virtual routers apart: one ID means two of them on two links, and in two families (RFC 5798 1.4).
+// router tells virtual routers apart: one ID means two of them on two links, and in two families
+// (RFC 5798 1.4).
 type router struct {
 	link string
 	four bool
@@ -80,7 +86,8 @@ func (s *speaker) heard(at time.Time) {
 	s.count++
 }
 
-// lapse is how long a speaker may be silent while it is still the holder: whoever hears it waits as long.
+// lapse is how long a speaker may be silent while it is still the holder: whoever hears it waits as
+// long.
 func (s *speaker) lapse() time.Duration {
 	every := s.said.Interval
 	if every <= 0 {
@@ -135,9 +142,11 @@ func NewEar() *Ear {
 	return &Ear{speakers: map[router]map[netip.Addr]*speaker{}, own: map[vrrp.InstanceName]own{}, answers: map[asked]answer{}}
 }
 
-// Expect says which instances there are. What was heard before counts for new ones as well. But of one that speaks otherwise from now on, as when a
-// cluster's timing changes, the members are heard anew: they change in the same moment, and what they said before was right. So is one that is a member no
-// more, as the bootstrap machine when it has left: what it said before that was a member's word.
+// Expect says which instances there are. What was heard before counts for new ones as well. But of
+// one that speaks otherwise from now on, as when a cluster's timing changes, the members are heard
+// anew: they change in the same moment, and what they said before was right. So is one that is a
+// member no more, as the bootstrap machine when it has left: what it said before that was a
+// member's word.
 func (e *Ear) Expect(instances []Instance) {
 	for _, i := range instances {
 		if slices.ContainsFunc(e.instances, func(o Instance) bool { return o.Name == i.Name && (o.Version != i.Version || o.Interval != i.Interval) }) {
@@ -167,7 +176,8 @@ func (e *Ear) part(i Instance) {
 	}
 }
 
-// Have says which IDs the cluster has, of elections too in which this host takes no part: with a foreign router goes an ID that is free.
+// Have says which IDs the cluster has, of elections too in which this host takes no part: with a
+// foreign router goes an ID that is free.
 func (e *Ear) Have(ids map[vrrp.Kind]vrrp.ID) { e.ids = ids }
 
 // Hear takes an advert in, unless no router heeds it.
@@ -205,7 +215,8 @@ func (e *Ear) Hear(h Heard) {
 	s.said.VIPs = slices.Clone(a.VIPs)
 }
 
-// same says whether two adverts of a host differ in nothing but the priority, and whether they are farewells.
+// same says whether two adverts of a host differ in nothing but the priority, and whether they are
+// farewells.
 func same(a, b advert.Advert) bool {
 	return a.Version == b.Version && a.Interval == b.Interval && (a.Priority == advert.Farewell) == (b.Priority == advert.Farewell) && slices.Equal(a.VIPs, b.VIPs)
 }
@@ -215,7 +226,8 @@ func (e *Ear) member(at router, from netip.Addr) bool {
 	return slices.ContainsFunc(e.instances, func(i Instance) bool { return i.router() == at && slices.Contains(i.Members, from) })
 }
 
-// quietest is who was heard the longest time ago; a member of the cluster only where there is nobody else.
+// quietest is who was heard the longest time ago; a member of the cluster only where there is
+// nobody else.
 func (e *Ear) quietest(at router) (out netip.Addr) {
 	all, ours := e.speakers[at], false
 	for from, s := range all {
@@ -250,7 +262,8 @@ func (e *Ear) Answer(link string, vip netip.Addr, mac string, now time.Time) {
 	e.answers[at] = answer{mac: mac, at: append(a.at[max(0, len(a.at)-enough+1):], now)}
 }
 
-// Speakers are the last adverts of all who announce an instance's VIP, by their addresses. Only holders speak: of the others nothing is heard.
+// Speakers are the last adverts of all who announce an instance's VIP, by their addresses. Only
+// holders speak: of the others nothing is heard.
 func (e *Ear) Speakers(i Instance) (out []Heard) {
 	all := e.speakers[i.router()]
 	for _, from := range senders(all) {

@@ -130,7 +130,8 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestFinding holds that a foreign router is named by all that its owner can find it by, and a person is told what to do.
+// TestFinding holds that a foreign router is named by all that its owner can find it by, and a
+// person is told what to do.
 func TestFinding(t *testing.T) {
 	e := NewEar()
 	e.Expect([]Instance{node(nil)})
@@ -159,7 +160,8 @@ func TestFinding(t *testing.T) {
 	}
 }
 
-// TestDuplicate holds that whoever answers for a VIP must be who holds it, once it is known who does, and for longer than a hand-over.
+// TestDuplicate holds that whoever answers for a VIP must be who holds it, once it is known who
+// does, and for longer than a hand-over.
 func TestDuplicate(t *testing.T) {
 	speaks := line{0, 5 * time.Second, "192.0.2.12", nil}
 	for _, tt := range []struct {
@@ -199,7 +201,8 @@ func TestDuplicate(t *testing.T) {
 	}
 }
 
-// TestMay holds that a clash keeps an instance from starting for the first time, where that is asked for, and never a later time.
+// TestMay holds that a clash keeps an instance from starting for the first time, where that is
+// asked for, and never a later time.
 func TestMay(t *testing.T) {
 	clash := []line{{0, 0, "192.0.2.99", foreign}}
 	for _, tt := range []struct {
@@ -231,7 +234,8 @@ func TestMay(t *testing.T) {
 	}
 }
 
-// TestMayDeaf holds that a host which does not listen on a link starts nothing there that must not be beside another.
+// TestMayDeaf holds that a host which does not listen on a link starts nothing there that must not
+// be beside another.
 func TestMayDeaf(t *testing.T) {
 	air := NewEar().Air(map[string]time.Time{"ens4": begin}, begin.Add(time.Hour))
 	if ok, why := air.May(Refuse, node(nil), false); ok || !strings.Contains(why, "does not hear on ens3 yet") {
@@ -258,7 +262,8 @@ func TestManyVIPs(t *testing.T) {
 	}
 }
 
-// TestFree holds that a foreign router is named with an ID that neither the cluster nor anybody else has.
+// TestFree holds that a foreign router is named with an ID that neither the cluster nor anybody
+// else has.
 func TestFree(t *testing.T) {
 	e := NewEar()
 	ours := node(func(i *Instance) { i.Kind = vrrp.API })
@@ -271,7 +276,8 @@ func TestFree(t *testing.T) {
 	}
 }
 
-// TestExpectAnew holds that members which change how they speak at the same moment as this host are not blamed for what they said before.
+// TestExpectAnew holds that members which change how they speak at the same moment as this host are
+// not blamed for what they said before.
 func TestExpectAnew(t *testing.T) {
 	e := NewEar()
 	slow := func(i *Instance) { i.Version, i.Interval = vrrp.V2, time.Second }
@@ -287,7 +293,8 @@ func TestExpectAnew(t *testing.T) {
 	}
 }
 
-// TestExpectLeft holds that who was a member until now, as the bootstrap machine, is not called a stranger for what it said before; and is, where it goes on.
+// TestExpectLeft holds that who was a member until now, as the bootstrap machine, is not called a
+// stranger for what it said before; and is, where it goes on.
 func TestExpectLeft(t *testing.T) {
 	for _, before := range [][]netip.Addr{nil, append(node(nil).Members, ip("192.0.2.10"))} { // nobody knew yet who else there may be, or it was one of them
 		left(t, before)
@@ -349,7 +356,8 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// TestHearing holds that a router of a second's interval is heard three times before an instance starts.
+// TestHearing holds that a router of a second's interval is heard three times before an instance
+// starts.
 func TestHearing(t *testing.T) {
 	if Hearing < 3*time.Second || Hearing > 3732*time.Millisecond {
 		t.Errorf("%v: three adverts take 3 s, and keepalived itself listens for 3.73 s", Hearing)
@@ -393,7 +401,8 @@ func TestPropose(t *testing.T) {
 	}
 }
 
-// TestBounded holds that whoever sends whatever, little is remembered of it, and who speaks on is not forgotten for it.
+// TestBounded holds that whoever sends whatever, little is remembered of it, and who speaks on is
+// not forgotten for it.
 func TestBounded(t *testing.T) {
 	e := NewEar()
 	e.Expect([]Instance{node(nil)})
@@ -415,7 +424,8 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// TestMembersAreKept holds that whoever sends adverts of ever new hosts has no member of the cluster forgotten.
+// TestMembersAreKept holds that whoever sends adverts of ever new hosts has no member of the
+// cluster forgotten.
 func TestMembersAreKept(t *testing.T) {
 	e := NewEar()
 	e.Expect([]Instance{node(nil)})
@@ -432,7 +442,8 @@ func TestMembersAreKept(t *testing.T) {
 	}
 }
 
-// TestHeldBefore holds that of an election from which this host had gone nothing is known when it comes back.
+// TestHeldBefore holds that of an election from which this host had gone nothing is known when it
+// comes back.
 func TestHeldBefore(t *testing.T) {
 	e := NewEar()
 	e.Expect([]Instance{node(nil)})

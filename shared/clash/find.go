@@ -50,8 +50,8 @@ type Finding struct {
 	Free vrrp.ID `json:"free,omitempty"` // an ID that nobody has who was heard on the link; of a foreign router alone
 }
 
-// Findings are what is wrong now: equal hearings give equal findings in one order. A foreign router is found by its first advert, and everything else
-// when it has lasted for three.
+// Findings are what is wrong now: equal hearings give equal findings in one order. A foreign router
+// is found by its first advert, and everything else when it has lasted for three.
 func (e *Ear) Findings(now time.Time) []Finding {
 	var out []Finding
 	for _, i := range e.instances {
@@ -175,8 +175,9 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// duplicate compares who answers for the VIP with who holds it. While nobody is known to hold it, nothing can be said. What was answered before the
-// holder came is the former one's. And this host asks nobody for what it holds itself: its kernel goes on knowing who had it before.
+// duplicate compares who answers for the VIP with who holds it. While nobody is known to hold it,
+// nothing can be said. What was answered before the holder came is the former one's. And this host
+// asks nobody for what it holds itself: its kernel goes on knowing who had it before.
 func (e *Ear) duplicate(i Instance, now time.Time) []Finding {
 	a := e.answers[asked{i.Link, i.VIP}]
 	if len(a.at) < enough || now.Sub(a.last()) > remembered || !e.own[i.Name].since.IsZero() {

@@ -13,7 +13,8 @@ import (
 // Policy is what becomes of an instance whose ID another router has.
 type Policy string
 
-// The policies. A cluster that lives is never stopped by either: whoever can send one packet could take its VIPs away.
+// The policies. A cluster that lives is never stopped by either: whoever can send one packet could
+// take its VIPs away.
 const (
 	Report Policy = "report" // it starts, and the clash is told
 	Refuse Policy = "refuse" // it does not start for the first time on this host while the other router is there
@@ -22,14 +23,16 @@ const (
 // Policies are all of them, the usual one first.
 func Policies() []Policy { return []Policy{Report, Refuse} }
 
-// Air is what a host has heard until a time, as far as it bears on who may start. It does not change.
+// Air is what a host has heard until a time, as far as it bears on who may start. It does not
+// change.
 type Air struct {
 	At    time.Time
 	Since map[string]time.Time // since when the host listens, by link
 	Heard []Heard              // the last adverts of all that are remembered, in no order
 }
 
-// Air is what the ear has heard until now. since says since when the host has listened on each link; one on which it does not is left out.
+// Air is what the ear has heard until now. since says since when the host has listened on each
+// link; one on which it does not is left out.
 func (e *Ear) Air(since map[string]time.Time, now time.Time) Air {
 	a := Air{At: now, Since: maps.Clone(since)}
 	for at, all := range e.speakers {
@@ -42,7 +45,8 @@ func (e *Ear) Air(since map[string]time.Time, now time.Time) Air {
 	return a
 }
 
-// May says whether an instance may start, and why it may not. started says that it has been started on this host before, which a later run remembers.
+// May says whether an instance may start, and why it may not. started says that it has been started
+// on this host before, which a later run remembers.
 func (a Air) May(p Policy, i Instance, started bool) (bool, string) {
 	if p != Refuse || started {
 		return true, ""
@@ -63,7 +67,8 @@ func (a Air) May(p Policy, i Instance, started bool) (bool, string) {
 	return true, ""
 }
 
-// Taken are the IDs that routers on a link have, of either family, in order: what was heard there within the time that is remembered.
+// Taken are the IDs that routers on a link have, of either family, in order: what was heard there
+// within the time that is remembered.
 func (e *Ear) Taken(link string, now time.Time) (out []vrrp.ID) {
 	for at, all := range e.speakers {
 		for _, s := range all {
@@ -76,8 +81,9 @@ func (e *Ear) Taken(link string, now time.Time) (out []vrrp.ID) {
 	return slices.Compact(out)
 }
 
-// Propose names a free ID for each one of a cluster that clashes: the next above it that nobody has, the cluster itself included; after 255 comes 1. So
-// all hosts of the cluster that have heard the same say the same. Kinds whose ID is free are left out, and so is one for which none is left.
+// Propose names a free ID for each one of a cluster that clashes: the next above it that nobody
+// has, the cluster itself included; after 255 comes 1. So all hosts of the cluster that have heard
+// the same say the same. Kinds whose ID is free are left out, and so is one for which none is left.
 func Propose(have map[vrrp.Kind]vrrp.ID, clashing []vrrp.ID, taken []vrrp.ID) map[vrrp.Kind]vrrp.ID {
 	out, used := map[vrrp.Kind]vrrp.ID{}, slices.Clone(taken)
 	for _, id := range have {

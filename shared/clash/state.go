@@ -9,10 +9,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// StateFile is where a host's monitor writes its State, below the run directory that it shares with keepalived's parent.
+// StateFile is where a host's monitor writes its State, below the run directory that it shares with
+// keepalived's parent.
 const StateFile = "heard/state.json"
 
-// State is what a host knows of its elections by listening, at one time. The form is public: fields may be added.
+// State is what a host knows of its elections by listening, at one time. The form is public: fields
+// may be added.
 type State struct {
 	At       time.Time            `json:"at"`
 	Since    map[string]time.Time `json:"since"`          // since when the host listens, by link; a link on which it does not is left out
@@ -31,7 +33,8 @@ type Election struct {
 	Members  []netip.Addr      `json:"members,omitempty"` // all that may hold the VIP; absent while nobody knows them
 }
 
-// Speaker is another host that announces a VIP of the cluster: its last advert, which it sent to all or to this host.
+// Speaker is another host that announces a VIP of the cluster: its last advert, which it sent to
+// all or to this host.
 type Speaker struct {
 	Instance vrrp.InstanceName `json:"instance"`
 	Host

@@ -1,5 +1,5 @@
-// Package container says what a container of ours is and may do, whatever starts it. There is no field for "privileged": what the
-// type cannot say nobody can ask for.
+// Package container says what a container of ours is and may do, whatever starts it. There is no
+// field for "privileged": what the type cannot say nobody can ask for.
 package container
 
 // Mount binds a directory or file of the host into the container.
@@ -9,8 +9,9 @@ type Mount struct {
 	ReadOnly bool
 }
 
-// Spec describes one container on the host's network. Its root file system is always read-only, all capabilities are
-// dropped but those listed, and SELinux confinement is disabled because its bind mounts keep their host labels.
+// Spec describes one container on the host's network. Its root file system is always read-only, all
+// capabilities are dropped but those listed, and SELinux confinement is disabled because its bind
+// mounts keep their host labels.
 type Spec struct {
 	Name         string
 	Image        string

@@ -6,9 +6,10 @@ import (
 	"encoding/json"
 )
 
-// Digest is the hex SHA-256 of the specification in canonical JSON: equal for equal containers, whatever the order of their
-// environment or whether an empty list is nil. An engine keeps it with the container, so that a later run can tell whether the
-// container that it finds is still the one that it wants.
+// Digest is the hex SHA-256 of the specification in canonical JSON: equal for equal containers,
+// whatever the order of their environment or whether an empty list is nil. An engine keeps it with
+// the container, so that a later run can tell whether the container that it finds is still the one
+// that it wants.
 func (s Spec) Digest() string {
 	text, _ := json.Marshal(canonical(s)) // strings and booleans always encode
 	sum := sha256.Sum256(text)

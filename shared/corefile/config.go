@@ -1,4 +1,5 @@
-// Package corefile writes CoreDNS's Corefile. The same renderer serves the bootstrap machine and the nodes of a cluster.
+// Package corefile writes CoreDNS's Corefile. The same renderer serves the bootstrap machine and
+// the nodes of a cluster.
 package corefile
 
 import (
@@ -27,8 +28,8 @@ type Config struct {
 	Poll       bool            // CoreDNS looks by itself whether its file has changed; a parent that signals it does not need that
 }
 
-// Announced says whose announcements by multicast DNS are believed. Only a CoreDNS with the plugin mdns reads a Corefile with it
-// (cmd/onprem-coredns).
+// Announced says whose announcements by multicast DNS are believed. Only a CoreDNS with the plugin
+// mdns reads a Corefile with it (cmd/onprem-coredns).
 type Announced struct {
 	Cluster  string         // a label; the first word of the announced services' names
 	Members  int            // of etcd: its list is answered when so many are known; 0 for no minimum

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestRenderHosts holds D-10 and D-12: a line for each address of each family, under the name that a node has today.
+// TestRenderHosts holds D-10 and D-12: a line for each address of each family, under the name that
+// a node has today.
 func TestRenderHosts(t *testing.T) {
 	for _, tt := range []struct {
 		name, header string

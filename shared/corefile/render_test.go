@@ -109,7 +109,8 @@ func TestTemplateLines(t *testing.T) {
 	golden.EachLineCounts(t, text, data...)
 }
 
-// TestDigest holds that a Corefile says which one it is, and that nobody else's change of it goes unseen.
+// TestDigest holds that a Corefile says which one it is, and that nobody else's change of it goes
+// unseen.
 func TestDigest(t *testing.T) {
 	for name, config := range goldens() {
 		text := Render(config)
@@ -135,7 +136,8 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// FuzzRender holds that neither a name that the constructor lets in nor a header nor an address's zone changes the shape of the file.
+// FuzzRender holds that neither a name that the constructor lets in nor a header nor an address's
+// zone changes the shape of the file.
 func FuzzRender(f *testing.F) {
 	for _, s := range []string{"lab.example.com", "x\n}\n.:54 {", "a{$HOME}b", `"`, "#", "{{ .Name }}", "a.b\\", "\r\n", "\x00", "*", "import /etc/passwd"} {
 		f.Add(s)

@@ -11,11 +11,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
-// mostOff is how far a clock may be off. Certificates and leases bear more; a clock that is kept in step is off by milliseconds, and some servers say
-// only the second.
+// mostOff is how far a clock may be off. Certificates and leases bear more; a clock that is kept in
+// step is off by milliseconds, and some servers say only the second.
 const mostOff = 5 * time.Second
 
-// clocks compares this host's clock with those of time servers, or where none answers with those of other hosts. Of several the middle one counts.
+// clocks compares this host's clock with those of time servers, or where none answers with those of
+// other hosts. Of several the middle one counts.
 func clocks(f Facts) (out []Finding) {
 	all := slices.Clone(f.Clocks)
 	if slices.ContainsFunc(all, func(c Clock) bool { return c.Server }) {
@@ -45,7 +46,8 @@ func off(ahead time.Duration) string {
 	return fmt.Sprintf("%v ahead", ahead.Round(time.Second))
 }
 
-// inStep speaks before the cluster exists. Later a wrong clock tells, and virtual machines that follow their host's clock say nothing of it.
+// inStep speaks before the cluster exists. Later a wrong clock tells, and virtual machines that
+// follow their host's clock say nothing of it.
 func inStep(f Facts) []Finding {
 	if f.Live || f.Unstepped == "" || slices.ContainsFunc(f.Clocks, func(c Clock) bool { return c.Server && c.Ahead.Abs() <= mostOff }) {
 		return nil
@@ -77,7 +79,8 @@ func programs(f Facts) (out []Finding) {
 	return out
 }
 
-// network holds that a VIP is in a network of this host. A remote worker holds none, and a plan may put a VIP behind a router.
+// network holds that a VIP is in a network of this host. A remote worker holds none, and a plan may
+// put a VIP behind a router.
 func network(f Facts) (out []Finding) {
 	for _, v := range f.VIPs {
 		behind := len(f.Plan.MachineNetworks) > 0 && !slices.ContainsFunc(f.Plan.MachineNetworks, func(n netip.Prefix) bool { return n.Contains(v.Address) })
@@ -90,7 +93,8 @@ func network(f Facts) (out []Finding) {
 	return out
 }
 
-// inNetwork says whether any link is in a VIP's network, be it another one than the node's address is of.
+// inNetwork says whether any link is in a VIP's network, be it another one than the node's address
+// is of.
 func (f Facts) inNetwork(v VIP) bool {
 	return slices.ContainsFunc(f.Links.Links, func(l addr.Link) bool {
 		return slices.ContainsFunc(l.Addresses, func(a addr.Address) bool { return a.Prefix.Addr() != v.Address && a.Prefix.Contains(v.Address) })
@@ -197,7 +201,8 @@ func vrrpPasses(f Facts) (out []Finding) {
 	return out
 }
 
-// shortened is an image's reference that fits a line: of a digest as much as tells it from others, as container engines print it.
+// shortened is an image's reference that fits a line: of a digest as much as tells it from others,
+// as container engines print it.
 func shortened(reference string) string {
 	const most = 12
 	name, digest, ok := strings.Cut(reference, "@sha256:")

@@ -44,8 +44,9 @@ func refused(f Facts) []Finding {
 	return []Finding{{Looked: "keepalived's new configuration", Seen: "keepalived refuses it: " + strings.Join(strings.Fields(f.Keepalived.Refusal), " "), Do: "the former one stays in force; mend what it names, or report it"}}
 }
 
-// remedies are what to do about a daemon that does not run on its file. Of keepalived's its parent writes what the monitor wants, and only when that is
-// another one; the others' monitors put theirs right within seconds, when they can.
+// remedies are what to do about a daemon that does not run on its file. Of keepalived's its parent
+// writes what the monitor wants, and only when that is another one; the others' monitors put theirs
+// right within seconds, when they can.
 var remedies = map[string]string{
 	"keepalived": "somebody has changed the file by hand, or keepalived was not told: restart the keepalived container, whose monitor writes the file anew",
 	"HAProxy": "read the logs of the containers haproxy, which may refuse the file, and haproxy-monitor, which tells HAProxy, and writes the file anew when somebody has changed it " +
@@ -54,8 +55,8 @@ var remedies = map[string]string{
 		"by hand; on a bootstrap machine journalctl -u onprem-coredns",
 }
 
-// older compares what daemons run on with their files. That this is another file than at an earlier look is another finding: what is being replaced just
-// now has not lasted.
+// older compares what daemons run on with their files. That this is another file than at an earlier
+// look is another finding: what is being replaced just now has not lasted.
 func older(f Facts) (out []Finding) {
 	for _, r := range f.Runs {
 		if r.Force == "" || r.Disk == "" || r.Force == r.Disk {
@@ -85,7 +86,8 @@ func keepalivedDead(f Facts) []Finding {
 	return []Finding{{Looked: "keepalived", Seen: "it does not run", Do: "read the log of the container keepalived: its parent starts it again, and says why it ends"}}
 }
 
-// apiServers names each that does not work. That all are down explains most of what else is seen, and is said as one.
+// apiServers names each that does not work. That all are down explains most of what else is seen,
+// and is said as one.
 func apiServers(f Facts) (out []Finding) {
 	var down []Server
 	for _, s := range f.Servers {
@@ -196,7 +198,8 @@ func names(f Facts) (out []Finding) {
 	return out
 }
 
-// outside compares what name servers of the network say. That they say nothing is a fault before the cluster exists: afterwards its hosts do without.
+// outside compares what name servers of the network say. That they say nothing is a fault before
+// the cluster exists: afterwards its hosts do without.
 func outside(f Facts) (out []Finding) {
 	for _, n := range f.Outside {
 		if same(n.Got, n.Want) || len(n.Got) == 0 && f.Live {

@@ -1,5 +1,5 @@
-// Package doctor says what is wrong with a host and its cluster, the cause before what follows from it: small pure checks of facts that others have
-// gathered.
+// Package doctor says what is wrong with a host and its cluster, the cause before what follows from
+// it: small pure checks of facts that others have gathered.
 package doctor
 
 import (
@@ -9,7 +9,8 @@ import (
 // Name is a check's, for programs.
 type Name string
 
-// The checks, a cause before what may follow from it: a clock that is wrong has certificates refused, an API server that is dead has balancers fail.
+// The checks, a cause before what may follow from it: a clock that is wrong has certificates
+// refused, an API server that is dead has balancers fail.
 const (
 	CheckClock         Name = "clock"          // this host's clock, or another one's, is wrong
 	CheckInStep        Name = "in-step"        // nothing keeps the clock right
@@ -91,7 +92,8 @@ func All() []Name {
 	return all
 }
 
-// Examine makes every check, and returns what they find in the order of All. Equal facts give equal findings.
+// Examine makes every check, and returns what they find in the order of All. Equal facts give equal
+// findings.
 func Examine(f Facts) []Finding {
 	var all []Finding
 	for _, c := range checks {
@@ -103,11 +105,12 @@ func Examine(f Facts) []Finding {
 	return all
 }
 
-// lasted are checks whose findings have lasted by themselves: three adverts in a row have said the same.
+// lasted are checks whose findings have lasted by themselves: three adverts in a row have said the
+// same.
 var lasted = []Name{CheckVRID, CheckStranger, CheckVersion, CheckInterval}
 
-// Lasting are the findings of a later look that an earlier one had as well: a VIP that moves, or a file that is just being replaced, is no fault. What
-// was seen may differ, as by an age.
+// Lasting are the findings of a later look that an earlier one had as well: a VIP that moves, or a
+// file that is just being replaced, is no fault. What was seen may differ, as by an age.
 func Lasting(earlier, later []Finding) []Finding {
 	return slices.DeleteFunc(slices.Clone(later), func(f Finding) bool {
 		return !slices.Contains(lasted, f.Check) && !slices.ContainsFunc(earlier, func(e Finding) bool { return e.Check == f.Check && e.Looked == f.Looked })

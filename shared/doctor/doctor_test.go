@@ -45,7 +45,8 @@ func ranked(ranks ...string) func(*Facts) {
 	}
 }
 
-// healthy are the facts of 192.0.2.12, one of three control plane nodes: 192.0.2.11 holds the API's VIP, and this one holds that of ingress.
+// healthy are the facts of 192.0.2.12, one of three control plane nodes: 192.0.2.11 holds the API's
+// VIP, and this one holds that of ingress.
 func healthy(t *testing.T) Facts {
 	t.Helper()
 	p, err := plan.Compile(spec.Cluster{Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, Timing: vrrp.ProfileLan,
@@ -112,7 +113,8 @@ func heard(kind clash.Kind) func(*Facts) {
 // both does two things to facts.
 func both(a, b func(*Facts)) func(*Facts) { return func(f *Facts) { a(f); b(f) } }
 
-// cases have for each check some in which it fires, with what it says, and some in which it does not though it is near.
+// cases have for each check some in which it fires, with what it says, and some in which it does
+// not though it is near.
 var cases = []struct {
 	check  Name
 	what   string
@@ -294,8 +296,8 @@ var cases = []struct {
 	{CheckImages, "is there", plain, ""},
 }
 
-// TestChecks holds that each check fires when it should, before all that follows from it, and is silent when it should be, and that what it says has
-// all three parts.
+// TestChecks holds that each check fires when it should, before all that follows from it, and is
+// silent when it should be, and that what it says has all three parts.
 func TestChecks(t *testing.T) {
 	for _, tt := range cases {
 		t.Run(string(tt.check)+"/"+tt.what, func(t *testing.T) {
@@ -320,7 +322,8 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// TestEachBoth is the law that each check has a case in which it fires, and one in which it is silent.
+// TestEachBoth is the law that each check has a case in which it fires, and one in which it is
+// silent.
 func TestEachBoth(t *testing.T) {
 	if found := Examine(healthy(t)); len(found) > 0 {
 		t.Errorf("a healthy host: %+v", found)
@@ -356,7 +359,8 @@ func TestEachBoth(t *testing.T) {
 	}
 }
 
-// TestLasting holds that what is over at the second look is no finding, and what has come since is none yet.
+// TestLasting holds that what is over at the second look is no finding, and what has come since is
+// none yet.
 func TestLasting(t *testing.T) {
 	a, b := Finding{Check: CheckStale, Looked: "x", Seen: "3 s"}, Finding{Check: CheckStale, Looked: "y"}
 	later := a
@@ -369,7 +373,8 @@ func TestLasting(t *testing.T) {
 	}
 }
 
-// TestBeingReplaced holds that a daemon is not blamed which has another file before it at each look: it is being told. One that has the same is.
+// TestBeingReplaced holds that a daemon is not blamed which has another file before it at each
+// look: it is being told. One that has the same is.
 func TestBeingReplaced(t *testing.T) {
 	f := healthy(t)
 	look := func(force, disk string) []Finding {
@@ -426,7 +431,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestStaleAlone holds that a host whose keepalived does not answer for the address that its kernel has is told of that alone: it is no second holder.
+// TestStaleAlone holds that a host whose keepalived does not answer for the address that its kernel
+// has is told of that alone: it is no second holder.
 func TestStaleAlone(t *testing.T) {
 	f := healthy(t)
 	f.VIPs[0].Here = true

@@ -11,7 +11,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Facts are what was seen of a host and its network. Whatever is nil or empty was not looked at, or could not be seen, and no check speaks of it.
+// Facts are what was seen of a host and its network. Whatever is nil or empty was not looked at, or
+// could not be seen, and no check speaks of it.
 type Facts struct {
 	Plan   plan.Plan // in force on this host, or for the host that it is to become
 	Live   bool      // the host has been given its files; else it is a plain one
@@ -83,7 +84,8 @@ type File struct {
 	How  string // in words
 }
 
-// Static is a manifest by which kubelet runs a daemon on a bootstrap machine, in the place of a unit of ours.
+// Static is a manifest by which kubelet runs a daemon on a bootstrap machine, in the place of a
+// unit of ours.
 type Static struct {
 	Daemon, Unit, Path string
 	Ours               bool // the pod runs our program too
@@ -154,7 +156,8 @@ type Daemon struct {
 	Troubles []string // what its parent cannot do, each as TASK: ERROR
 }
 
-// Run is a daemon beside its file on the disk. Each digest is empty where it is not known, and is made in the daemon's own way.
+// Run is a daemon beside its file on the disk. Each digest is empty where it is not known, and is
+// made in the daemon's own way.
 type Run struct {
 	Daemon string // keepalived, HAProxy or CoreDNS
 	Path   string
@@ -211,7 +214,8 @@ type Reached struct {
 // VRRPWay is whether VRRP reaches a host.
 type VRRPWay string
 
-// What is known of it: a host without VRRP says that it knows no such protocol; one with VRRP, and one behind a filter, say nothing.
+// What is known of it: a host without VRRP says that it knows no such protocol; one with VRRP, and
+// one behind a filter, say nothing.
 const (
 	VRRPUnknown VRRPWay = ""
 	VRRPArrives VRRPWay = "arrives"

@@ -6,8 +6,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// statics finds static pods of the Machine Config Operator's own on a bootstrap machine: our daemons have left their
-// places to them.
+// statics finds static pods of the Machine Config Operator's own on a bootstrap machine: our
+// daemons have left their places to them.
 func statics(f Facts) (out []Finding) {
 	for _, s := range f.Statics {
 		if s.Ours {

@@ -32,7 +32,8 @@ func orWord(text, word string) string {
 	return text
 }
 
-// nodeAddress compares the link by whose address the node is known with the link of a VIP's network.
+// nodeAddress compares the link by whose address the node is known with the link of a VIP's
+// network.
 func nodeAddress(f Facts) (out []Finding) {
 	for _, v := range f.VIPs {
 		var known netip.Addr
@@ -167,7 +168,8 @@ func interval(f Facts) []Finding {
 	})
 }
 
-// peers compares the peer lists of the API's VIPs with the control plane's nodes, as the API names them.
+// peers compares the peer lists of the API's VIPs with the control plane's nodes, as the API names
+// them.
 func peers(f Facts) (out []Finding) {
 	if f.Plan.VRRP.Mode != spec.Unicast {
 		return nil
@@ -198,8 +200,8 @@ func peers(f Facts) (out []Finding) {
 	return out
 }
 
-// ranks names dead nodes that have a rank while a living one has none and none is free: that one takes
-// no part in the election of the API VIP.
+// ranks names dead nodes that have a rank while a living one has none and none is free: that one
+// takes no part in the election of the API VIP.
 func ranks(f Facts) (out []Finding) {
 	all := len(f.Plan.VRRP.ControlPlane.Ranks)
 	taken, without := map[int]bool{}, []string{}
@@ -257,8 +259,8 @@ func holders(f Facts) []Finding {
 	return out
 }
 
-// stale are addresses that this host's kernel has, and that nobody answers for here: by the word of keepalived's parent, or where that is dead by another
-// host that has the VIP.
+// stale are addresses that this host's kernel has, and that nobody answers for here: by the word of
+// keepalived's parent, or where that is dead by another host that has the VIP.
 func stale(f Facts) (out []Finding) {
 	for _, v := range f.VIPs {
 		why := ""

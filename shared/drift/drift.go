@@ -1,5 +1,6 @@
-// Package drift says in which of its files a host differs from a plan, and what putting them right would do to the host: whether a daemon reads
-// its configuration again, whether a pod begins anew, whether a VIP moves.
+// Package drift says in which of its files a host differs from a plan, and what putting them right
+// would do to the host: whether a daemon reads its configuration again, whether a pod begins anew,
+// whether a VIP moves.
 //
 // It reads and never writes, and no secret of a file is in what it says.
 package drift
@@ -84,7 +85,8 @@ func Compare(root fs.FS, w Wanted) Report {
 	return r
 }
 
-// units asks whether the host starts what it should. Of a unit that is missing the change that says so says this too.
+// units asks whether the host starts what it should. Of a unit that is missing the change that says
+// so says this too.
 func (r *Report) units(root fs.FS, wanted []asset.Unit) {
 	enabled := enabledUnits(root)
 	for _, u := range wanted {
@@ -181,7 +183,8 @@ func read(root fs.FS, name string) ([]byte, fs.FileMode, error) {
 // inside is a host's path as a file system names it.
 func inside(p string) string { return strings.TrimPrefix(path.Clean(p), "/") }
 
-// enabledUnits are those that the host starts by itself: a link wants them, or a preset that is applied at the first boot.
+// enabledUnits are those that the host starts by itself: a link wants them, or a preset that is
+// applied at the first boot.
 func enabledUnits(root fs.FS) map[string]bool {
 	enabled := map[string]bool{}
 	for _, pattern := range []string{"*.wants", "*.requires"} {

@@ -165,8 +165,8 @@ func TestEffects(t *testing.T) {
 	}
 }
 
-// TestNodeIP holds what is said where OpenShift's own program chose a node's addresses until now: by
-// ours the node may be known by another one, and how it keeps the former.
+// TestNodeIP holds what is said where OpenShift's own program chose a node's addresses until now:
+// by ours the node may be known by another one, and how it keeps the former.
 func TestNodeIP(t *testing.T) {
 	const theirs, ours, known = "ExecStart=/bin/podman run", "ExecStart=/usr/local/bin/onprem-infra node-ip set", "run/nodeip-configuration/primary-ip"
 	b := asset.Builder{By: "test"}
@@ -258,7 +258,8 @@ func TestMeanings(t *testing.T) {
 	}
 }
 
-// TestMeaningsOfAllFields holds that whoever gives the plan another field says what it does on a live host.
+// TestMeaningsOfAllFields holds that whoever gives the plan another field says what it does on a
+// live host.
 func TestMeaningsOfAllFields(t *testing.T) {
 	var spoken []string
 	for _, m := range allMeanings {
@@ -312,7 +313,8 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestText holds that what stands in a host's file does nothing to a terminal, and does not fill it.
+// TestText holds that what stands in a host's file does nothing to a terminal, and does not fill
+// it.
 func TestText(t *testing.T) {
 	text, _ := difference("/x", []byte("a\x1b[2Jb\r\u202e\n"), []byte("c\n"), true)
 	if !strings.Contains(text, `-a\x1b[2Jb\r\u202e`) || strings.ContainsAny(text, "\x1b\r\u202e") {
@@ -330,7 +332,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestReaders holds which daemons are said to read their configuration again, and which pod to begin anew, when a node gets another cluster.json.
+// TestReaders holds which daemons are said to read their configuration again, and which pod to
+// begin anew, when a node gets another cluster.json.
 func TestReaders(t *testing.T) {
 	b := asset.Builder{By: "test"}
 	for _, pod := range []string{"coredns", "haproxy", "keepalived"} {

@@ -49,7 +49,8 @@ func worse(a, b Level) Level {
 	return a
 }
 
-// rule is what a file means to those who run. Its words are for another text; a file that is missing may have words of its own.
+// rule is what a file means to those who run. Its words are for another text; a file that is
+// missing may have words of its own.
 type rule struct {
 	pattern string // of path.Match
 	level   Level
@@ -57,7 +58,8 @@ type rule struct {
 	missing string // when it is put there for the first time; empty for the same
 }
 
-// onNodes are the rules of the cluster's nodes. The first that matches is the one; cluster.json and pods have words that depend on the plan.
+// onNodes are the rules of the cluster's nodes. The first that matches is the one; cluster.json and
+// pods have words that depend on the plan.
 var onNodes = []rule{
 	{pattern: pods + "coredns.yaml", level: Restart, text: "kubelet begins the pod anew: this node's name server is away meanwhile, and names of the cluster are unknown on it",
 		missing: "kubelet starts the pod: this node answers for the cluster's names"},
@@ -96,7 +98,8 @@ var everywhere = []rule{
 // pods is where kubelet finds what it runs without an API.
 const pods = "/etc/kubernetes/manifests/"
 
-// effects are those of giving the host the plan's file. startable says that it could not be run before, and can be then.
+// effects are those of giving the host the plan's file. startable says that it could not be run
+// before, and can be then.
 func (w Wanted) effects(c Change, startable bool) []Effect {
 	if c.Kind == Mode {
 		if startable {
@@ -162,8 +165,9 @@ func (w Wanted) decided(c Change) []Effect {
 // otherVIPs says whether a VIP comes, goes or changes.
 func (w Wanted) otherVIPs() bool { return !slices.Equal(w.There.VIPs.All(), w.Plan.VIPs.All()) }
 
-// readers are the pods of this host whose daemons read their configuration again when it gets another cluster.json: it names the file that it was made of.
-// HAProxy is told of another structure alone.
+// readers are the pods of this host whose daemons read their configuration again when it gets
+// another cluster.json: it names the file that it was made of. HAProxy is told of another structure
+// alone.
 func (w Wanted) readers() (all []string) {
 	there, next := w.There, w.Plan
 	for _, daemon := range []struct {

@@ -7,7 +7,8 @@ import (
 )
 
 // left are the rules of files that stay on a host: applying the plan removes none of them, what
-// runs from them runs on, and the level is that of removing them. The first that matches is the one.
+// runs from them runs on, and the level is that of removing them. The first that matches is the
+// one.
 var left = []rule{
 	{pattern: pods + "keepalived.yaml", level: Moves,
 		text: "kubelet goes on running it, so this host takes part in the VIPs' elections: remove it by hand, and a VIP that it holds goes to another host first, "},

@@ -10,7 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// meaning is what it does when a part of the plan differs between what the host has and what it is given.
+// meaning is what it does when a part of the plan differs between what the host has and what it is
+// given.
 type meaning struct {
 	of     []string // the fields of plan.Plan that it speaks of
 	effect func(there, next plan.Plan) []Effect
@@ -34,7 +35,8 @@ var allMeanings = []meaning{
 		func(p plan.Plan) any { return p.Ports })},
 	{[]string{"Platform", "Distribution", "Topology", "KubeletUnit"}, differing(Unknown, "it is a cluster of another kind: what else that changes cannot be told",
 		func(p plan.Plan) any { return []any{p.Platform, p.Distribution, p.Topology, p.KubeletUnit} })},
-	// What is answered for, and who may read metrics, changes nobody's place; images are the pods' matter, whose files stand for themselves.
+	// What is answered for, and who may read metrics, changes nobody's place; images are the pods'
+	// matter, whose files stand for themselves.
 	{[]string{"Records", "DNSRecords", "MDNS", "DNSClients", "EtcdMembers", "Images", "Metrics"}, nil},
 }
 
@@ -57,8 +59,8 @@ func differing(level Level, text string, part func(plan.Plan) any) func(there, n
 	}
 }
 
-// ofNetworks speaks of where nodes are. The Machine Config Operator is told of no machine networks on
-// some platforms, and its nodes have none in this file.
+// ofNetworks speaks of where nodes are. The Machine Config Operator is told of no machine networks
+// on some platforms, and its nodes have none in this file.
 func ofNetworks(there, next plan.Plan) []Effect {
 	untold := next.Platform == spec.Nutanix || next.Platform == spec.OVirt || len(next.VIPs.All()) == 0
 	some := len(next.MachineNetworks) > 0
@@ -78,7 +80,8 @@ func ofNetworks(there, next plan.Plan) []Effect {
 	return []Effect{{Level: MayMove, Text: "nodes may choose another address or interface, and with it other peers: a VIP moves where its holder does"}}
 }
 
-// ofIdentity speaks of the name: VRRPv2 has it as its password, and keepalived's instances are called by it. A domain is in answers alone.
+// ofIdentity speaks of the name: VRRPv2 has it as its password, and keepalived's instances are
+// called by it. A domain is in answers alone.
 func ofIdentity(there, next plan.Plan) []Effect {
 	switch {
 	case there.Cluster.Name == next.Cluster.Name:
@@ -138,7 +141,8 @@ func ofElections(there, next plan.Plan) (effects []Effect) {
 				v.who, v.is.ID, v.will.ID)})
 		}
 	}
-	// What is left differs in priorities alone, where nothing came or went by which they are counted otherwise.
+	// What is left differs in priorities alone, where nothing came or went by which they are
+	// counted otherwise.
 	for _, v := range []*plan.VRRP{&a, &b} {
 		v.API, v.Ingress, v.DNS, v.Margin, v.Proof = plan.Router{}, plan.Router{}, plan.Router{}, 0, nil
 	}

@@ -15,7 +15,8 @@ import (
 // mostShown bounds the lines of one file's difference.
 const mostShown = 400
 
-// difference is the unified diff of a file, from what the host has to what the plan has. What only root may read is not shown, nor is what is no text.
+// difference is the unified diff of a file, from what the host has to what the plan has. What only
+// root may read is not shown, nor is what is no text.
 func difference(name string, is, want []byte, public bool) (text, note string) {
 	switch {
 	case !public:
@@ -37,10 +38,12 @@ func difference(name string, is, want []byte, public bool) (text, note string) {
 	return out.String(), ""
 }
 
-// secrets hides what should not be told, each with a number: who compares two texts sees that a secret differs, and nothing of it.
+// secrets hides what should not be told, each with a number: who compares two texts sees that a
+// secret differs, and nothing of it.
 type secrets struct{ known map[string]int }
 
-// What is a secret in a file of a host: a private key, a password in an address, the value of a word that speaks of one.
+// What is a secret in a file of a host: a private key, a password in an address, the value of a
+// word that speaks of one.
 var (
 	privateKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|\z)`)
 	userInfo   = regexp.MustCompile(`(://)([^/\s"'@]+)(@)`)

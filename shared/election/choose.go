@@ -24,7 +24,8 @@ func (e Election) Choose(v VIP, o Observation) (addr.Choice, error) {
 	return addr.ForVIP(o.Links, v.Address, e.vips, o.Agreed)
 }
 
-// Chooser chooses as an Election does, and keeps each choice for AddressGap. The zero value is ready.
+// Chooser chooses as an Election does, and keeps each choice for AddressGap. The zero value is
+// ready.
 type Chooser struct {
 	last map[netip.Addr]kept // by VIP
 }

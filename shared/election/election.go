@@ -1,6 +1,7 @@
 // Package election describes the VRRP groups of a cluster: which VIPs are elected, under which
 // virtual router ID and by which priority scheme, and what a host that takes part in one configures
-// and listens for. Whatever decides, reports or simulates something about an election reads it here.
+// and listens for. Whatever decides, reports or simulates something about an election reads it
+// here.
 package election
 
 import (

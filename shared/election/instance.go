@@ -49,7 +49,8 @@ func (e Election) Instance(v VIP, on addr.Choice, base vrrp.Priority) (keepalive
 }
 
 // SetPeers gives a unicast instance its peers, without the local host, and closes it to other
-// routers if the election is closed. Without a peer it advertises to the group, and so to any router.
+// routers if the election is closed. Without a peer it advertises to the group, and so to any
+// router.
 func (e Election) SetPeers(inst *keepalived.Instance, peers []netip.Addr) {
 	inst.Peers = slices.DeleteFunc(slices.SortedFunc(slices.Values(peers), netip.Addr.Compare),
 		func(a netip.Addr) bool { return a == inst.Source })

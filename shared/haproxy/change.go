@@ -6,9 +6,11 @@ import (
 	"slices"
 )
 
-// Change are the commands that give a running HAProxy the configuration's members, by backend and in order; none when it has them. stats
-// are its own. A member that is new is down until it has passed its checks: it is enabled without weight, called down, and only then given
-// its weight, so that no connection can meet it between two commands. Connections to a member that leaves are left to end by themselves.
+// Change are the commands that give a running HAProxy the configuration's members, by backend and
+// in order; none when it has them. stats are its own. A member that is new is down until it has
+// passed its checks: it is enabled without weight, called down, and only then given its weight, so
+// that no connection can meet it between two commands. Connections to a member that leaves are left
+// to end by themselves.
 func Change(c Config, stats []Stat) [][]string {
 	var all [][]string
 	for _, b := range []struct {
@@ -57,9 +59,11 @@ func move(s Stat, member netip.Addr, port uint16, checked bool) (commands []stri
 	return commands
 }
 
-// Cut names the servers, as BACKEND/SERVER, whose sessions nobody answers any more, so that clients learn it at once instead of waiting: a
-// server that is down because nobody is there, or because it has not even answered a TLS handshake for hung seconds. One that drains, or
-// whose readiness is slow, answers its sessions and keeps them. Where no other server is up there is nothing better to go to.
+// Cut names the servers, as BACKEND/SERVER, whose sessions nobody answers any more, so that clients
+// learn it at once instead of waiting: a server that is down because nobody is there, or because it
+// has not even answered a TLS handshake for hung seconds. One that drains, or whose readiness is
+// slow, answers its sessions and keeps them. Where no other server is up there is nothing better to
+// go to.
 func Cut(stats []Stat) []string {
 	var cut []string
 	for _, s := range stats {

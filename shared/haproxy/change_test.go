@@ -58,7 +58,8 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestCut holds which sessions are ended: those of a server that answers nobody any more, and no others.
+// TestCut holds which sessions are ended: those of a server that answers nobody any more, and no
+// others.
 func TestCut(t *testing.T) {
 	a, b := netip.MustParseAddrPort("192.0.2.10:6443"), netip.MustParseAddrPort("192.0.2.11:6443")
 	for _, tt := range []struct {
@@ -96,8 +97,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestStates holds that a server is up for a new worker only when it was for the former one, and the same: down by one check, up by as many as the
-// configuration asks for.
+// TestStates holds that a server is up for a new worker only when it was for the former one, and
+// the same: down by one check, up by as many as the configuration asks for.
 func TestStates(t *testing.T) {
 	c := cluster(addrs("192.0.2.5"), "192.0.2.10", "192.0.2.11", "192.0.2.12", "192.0.2.13")
 	c.Server.Rise, c.Server.Fall = 5, 4
@@ -126,8 +127,8 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestWithoutMachineConfig holds that of a cluster which has no machine config servers HAProxy is told nothing about them, also while it still runs with
-// the structure of one that had.
+// TestWithoutMachineConfig holds that of a cluster which has no machine config servers HAProxy is
+// told nothing about them, also while it still runs with the structure of one that had.
 func TestWithoutMachineConfig(t *testing.T) {
 	c := cluster(addrs("192.0.2.5"), "192.0.2.10", "192.0.2.11")
 	c.Ports.MachineConfig, c.Ports.MachineConfigLB = 0, 0

@@ -9,15 +9,17 @@ import (
 	"strings"
 )
 
-// Digest names what an haproxy.cfg has HAProxy do, whoever has written it: its structure, and its servers. says is the same by the structure that
-// the file has in its description: the two differ in a file that was changed since it was rendered.
+// Digest names what an haproxy.cfg has HAProxy do, whoever has written it: its structure, and its
+// servers. says is the same by the structure that the file has in its description: the two differ
+// in a file that was changed since it was rendered.
 func Digest(text []byte) (is, says string) {
 	blank, description, servers := take(text)
 	return join(digest(blank), servers), join(description, servers)
 }
 
-// Running is what Digest says of the file that a HAProxy runs on: by its description, as it has read it, and by its servers as they are now. ok is false
-// when it does not say where each server is.
+// Running is what Digest says of the file that a HAProxy runs on: by its description, as it has
+// read it, and by its servers as they are now. ok is false when it does not say where each server
+// is.
 func Running(description string, stats []Stat) (is string, ok bool) {
 	var servers []string
 	for _, s := range stats {
@@ -32,7 +34,8 @@ func Running(description string, stats []Stat) (is string, ok bool) {
 	return join(description, servers), true
 }
 
-// take parts a file into its text without who made it, what it says of itself and who its servers are, and these.
+// take parts a file into its text without who made it, what it says of itself and who its servers
+// are, and these.
 func take(text []byte) (blank []byte, description string, servers []string) {
 	backend, first := "", true
 	for line := range bytes.Lines(text) {
@@ -55,7 +58,8 @@ func take(text []byte) (blank []byte, description string, servers []string) {
 	return blank, description, servers
 }
 
-// isServer knows the lines that servers makes. One with anything else in it is a matter of the structure.
+// isServer knows the lines that servers makes. One with anything else in it is a matter of the
+// structure.
 func isServer(words []string) bool {
 	if len(words) != 3 && (len(words) != 4 || words[3] != "disabled") || words[0] != "server" {
 		return false

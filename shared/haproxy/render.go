@@ -36,27 +36,39 @@ type page struct {
 // Render writes the configuration. Equal values give equal bytes.
 //
 // What the text relies on, of HAProxy 2.6 and later:
-//   - A server that refuses a connection is masked: the connection goes to another at once (redispatch 1), and three of these in a row take
+//   - A server that refuses a connection is masked: the connection goes to another at once
+//     (redispatch 1), and three of these in a row take
 //     the server out before a check does. The last resort is a backend of the same servers without checks: when no check passes, trying
 //     them beats refusing everybody.
-//   - A check, with its connection and TLS, may take as long as its interval, as there is no timeout check. How long a server
+//   - A check, with its connection and TLS, may take as long as its interval, as there is no
+//     timeout check. How long a server
 //     that ends or hangs is still taken for one that serves is what health.ServerCheck says. 401 and 403 are answers of a server
 //     that tells strangers nothing: it lives, and nobody knows more.
-//   - A server that comes back, or is new, is given its share over a minute: it is ready before the pods on its node are.
-//   - Sessions of a server that is down are not cut: one that drains ends them itself. Who cuts those of a dead one is the monitor.
-//   - No frontend has a backend's name, which HAProxy 3.3 and later refuse. Backends keep theirs from
+//   - A server that comes back, or is new, is given its share over a minute: it is ready before the
+//     pods on its node are.
+//   - Sessions of a server that is down are not cut: one that drains ends them itself. Who cuts
+//     those of a dead one is the monitor.
+//   - No frontend has a backend's name, which HAProxy 3.3 and later refuse. Backends keep theirs
+//     from
 //     release to release: servers' states, the monitor's commands and its statistics go by them.
-//   - Old workers end after 2 minutes, or when there have been three reloads since, whatever long watches they hold.
-//   - Idle clients cannot fill the process: maxconn of the process is above that of all the frontends that they reach.
-//   - No client alone can take all connections to the API: a source may have a quarter of them. It is that many because a node's pods, 500 at
+//   - Old workers end after 2 minutes, or when there have been three reloads since, whatever long
+//     watches they hold.
+//   - Idle clients cannot fill the process: maxconn of the process is above that of all the
+//     frontends that they reach.
+//   - No client alone can take all connections to the API: a source may have a quarter of them. It
+//     is that many because a node's pods, 500 at
 //     most, come with the node's address where a network plugin rewrites theirs, and so do the hosts behind a router that does.
-//   - The balanced machine config port refuses what was not redirected to it from a VIP, whatever the packet filter does: of an IPv4 socket
+//   - The balanced machine config port refuses what was not redirected to it from a VIP, whatever
+//     the packet filter does: of an IPv4 socket
 //     the kernel tells HAProxy the port that the client asked for. Of an IPv6 one it is the VIP alone, and so there are two sockets.
-//   - Statistics need no password: they are on the loopback, can change nothing, and a password in a template keeps no secret.
-//   - What is told of its health to everybody is told on the loopback too, to those who act upon it: a frontend takes so many connections,
+//   - Statistics need no password: they are on the loopback, can change nothing, and a password in
+//     a template keeps no secret.
+//   - What is told of its health to everybody is told on the loopback too, to those who act upon
+//     it: a frontend takes so many connections,
 //     idle ones as well, and nobody beyond this host may use up the room of those who decide where the VIP is.
 //   - A free slot has an address that nobody serves at, and is disabled.
-//   - A host may allow fewer files than 45,000 connections need: a balancer for fewer is better than none.
+//   - A host may allow fewer files than 45,000 connections need: a balancer for fewer is better
+//     than none.
 //   - Without members nothing is balanced and the ports that say "ready" are closed.
 func Render(c Config) []byte {
 	return execute(parsed(), words(c))
@@ -76,8 +88,9 @@ func pace(c health.ServerCheck) string {
 	return fmt.Sprintf("inter %dms fastinter %dms fall %d rise %d", c.Inter.Milliseconds(), c.FastInter.Milliseconds(), c.Fall, c.Rise)
 }
 
-// Structure names everything about a configuration that a running HAProxy can take over by a reload only: all but who has which slot. It
-// stands in the file as its description, so HAProxy says which structure it runs with.
+// Structure names everything about a configuration that a running HAProxy can take over by a reload
+// only: all but who has which slot. It stands in the file as its description, so HAProxy says which
+// structure it runs with.
 func Structure(c Config) string { return words(c).Structure }
 
 func words(c Config) page {
@@ -118,7 +131,8 @@ func structure(p page) string {
 // Server is the name of a slot in every backend.
 func Server(slot int) string { return "s" + strconv.Itoa(slot) }
 
-// Free is the address of a free slot: nobody listens on port 1 of the loopback, and the slot is disabled.
+// Free is the address of a free slot: nobody listens on port 1 of the loopback, and the slot is
+// disabled.
 var Free = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 1)
 
 func servers(members []netip.Addr, port uint16) []string {

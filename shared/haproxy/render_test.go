@@ -80,7 +80,8 @@ func TestTemplateLines(t *testing.T) {
 	golden.EachLineCounts(t, text, data...)
 }
 
-// TestStructure holds that who has which slot is no structure, and that everything else is (H-06, H-22).
+// TestStructure holds that who has which slot is no structure, and that everything else is (H-06,
+// H-22).
 func TestStructure(t *testing.T) {
 	base := func() Config {
 		return trusting(cluster(addrs("192.0.2.5"), "192.0.2.10", "192.0.2.11"), "api-int.ostest.example.com")
@@ -115,8 +116,9 @@ func TestStructure(t *testing.T) {
 	}
 }
 
-// TestPlace holds H-05, H-06 and H-22: no address that is none has a place, and the order in which members are named decides nothing.
-// TestDigest holds that a file and a HAProxy which runs on it are of one name, and that neither another file nor other servers are.
+// TestPlace holds H-05, H-06 and H-22: no address that is none has a place, and the order in which
+// members are named decides nothing. TestDigest holds that a file and a HAProxy which runs on it
+// are of one name, and that neither another file nor other servers are.
 func TestDigest(t *testing.T) {
 	for name, config := range goldens() {
 		text := Render(config)
@@ -219,7 +221,8 @@ func FuzzRender(f *testing.F) {
 	})
 }
 
-// TestServerErrors holds that the balancer is configured as health describes it: the simulator goes by it.
+// TestServerErrors holds that the balancer is configured as health describes it: the simulator goes
+// by it.
 func TestServerErrors(t *testing.T) {
 	rendered := string(Render(goldens()["three"]))
 	for _, want := range []string{

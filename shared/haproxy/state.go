@@ -6,8 +6,9 @@ import (
 	"net/netip"
 )
 
-// The fields of a line of HAProxy's server states, version 1, that are not always the same: backend, server, address, operational state,
-// seconds since it changed, the check's result, its counter, and the port.
+// The fields of a line of HAProxy's server states, version 1, that are not always the same:
+// backend, server, address, operational state, seconds since it changed, the check's result, its
+// counter, and the port.
 const (
 	stateHead = "1\n# be_id be_name srv_id srv_name srv_addr srv_op_state srv_admin_state srv_uweight srv_iweight srv_time_since_last_change " +
 		"srv_check_status srv_check_result srv_check_health srv_check_state srv_agent_state bk_f_forced_id srv_f_forced_id srv_fqdn srv_port " +
@@ -15,8 +16,9 @@ const (
 	stateLine = "0 %s %d %s %s %d 0 %d %d %d %d %d %d 6 0 0 0 - %d - 0 0 - - 0\n"
 )
 
-// States are what a new worker is told of its servers before it has asked them itself. Without it HAProxy calls each one up until a check
-// fails. stats are the present worker's: a server that it calls up stays up. The others are down until they pass one check.
+// States are what a new worker is told of its servers before it has asked them itself. Without it
+// HAProxy calls each one up until a check fails. stats are the present worker's: a server that it
+// calls up stays up. The others are down until they pass one check.
 func States(c Config, stats []Stat) []byte {
 	var out bytes.Buffer
 	out.WriteString(stateHead)
@@ -30,7 +32,8 @@ func States(c Config, stats []Stat) []byte {
 				continue
 			}
 			at := netip.AddrPortFrom(a.WithZone(""), b.port)
-			// Stopped, no result, one check short of rise; or running, passed, as high as rise and fall allow.
+			// Stopped, no result, one check short of rise; or running, passed, as high as rise and
+			// fall allow.
 			operational, since, status, result, count := 0, 0, 1, 0, c.Server.Rise-1
 			for _, s := range stats {
 				if s.Backend == b.name && s.Address == at && s.Up() && s.Check != "" && s.Check != "INI" {

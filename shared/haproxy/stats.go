@@ -27,7 +27,8 @@ type Stat struct {
 	Changed  int            // seconds since the status changed
 }
 
-// Up says whether new connections may go to the server. One that has never been checked is up for HAProxy.
+// Up says whether new connections may go to the server. One that has never been checked is up for
+// HAProxy.
 func (s Stat) Up() bool { return strings.HasPrefix(s.Status, "UP") || s.Status == "no check" }
 
 // Disabled says whether the server is out by order, as a free slot is.
@@ -36,14 +37,16 @@ func (s Stat) Disabled() bool { return strings.HasPrefix(s.Status, "MAINT") }
 // Passed says whether the last check that ended was good.
 func (s Stat) Passed() bool { return s.Check == "L7OK" }
 
-// Ready says whether some API server has told a check that it is ready. HAProxy calls servers up before their first one, so that alone says
-// nothing; and one that refuses to answer strangers passes its checks whether it is ready or not.
+// Ready says whether some API server has told a check that it is ready. HAProxy calls servers up
+// before their first one, so that alone says nothing; and one that refuses to answer strangers
+// passes its checks whether it is ready or not.
 func Ready(stats []Stat) bool {
 	return slices.ContainsFunc(stats, func(s Stat) bool { return s.serves() && s.Code == ready })
 }
 
-// Reserved are the API servers that passed their last check without a word of being ready, as those do which refuse to answer strangers.
-// Whether they are ready, only somebody whom they know can learn.
+// Reserved are the API servers that passed their last check without a word of being ready, as those
+// do which refuse to answer strangers. Whether they are ready, only somebody whom they know can
+// learn.
 func Reserved(stats []Stat) []netip.AddrPort {
 	var out []netip.AddrPort
 	for _, s := range stats {
@@ -63,8 +66,8 @@ var columns = []string{"pxname", "svname", "scur", "status", "lastchg", "type", 
 // typeServer is the type of a row that is a server's; others sum up.
 const typeServer = "2"
 
-// ParseStats reads the CSV of HAProxy's statistics: what "show stat" answers, or the statistics page with ";csv". Only servers are
-// returned, in HAProxy's order. The text must be whole.
+// ParseStats reads the CSV of HAProxy's statistics: what "show stat" answers, or the statistics
+// page with ";csv". Only servers are returned, in HAProxy's order. The text must be whole.
 func ParseStats(text []byte) ([]Stat, error) {
 	rows := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(bytes.TrimLeft(text, "\n"), []byte("# "))))
 	rows.FieldsPerRecord = -1

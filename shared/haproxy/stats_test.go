@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// sample is what HAProxy 2.6.12 answered to "show stat"; most of its free slots are left out, and one check is under way.
+// sample is what HAProxy 2.6.12 answered to "show stat"; most of its free slots are left out, and
+// one check is under way.
 func sample(t testing.TB) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "stat.csv"))
@@ -45,7 +46,8 @@ func TestParseStats(t *testing.T) {
 	}
 }
 
-// TestReady holds that a server is not called ready before it has passed a check: HAProxy calls it up from the start.
+// TestReady holds that a server is not called ready before it has passed a check: HAProxy calls it
+// up from the start.
 func TestReady(t *testing.T) {
 	for _, tt := range []struct {
 		name string

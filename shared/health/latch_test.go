@@ -14,8 +14,8 @@ func findings(row string) []Finding {
 	return out
 }
 
-// TestLatch holds when a check changes its state: K-49 that results which alternate never do, K-62 that a look which could not be made changes
-// nothing.
+// TestLatch holds when a check changes its state: K-49 that results which alternate never do, K-62
+// that a look which could not be made changes nothing.
 func TestLatch(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -48,7 +48,8 @@ func TestLatch(t *testing.T) {
 	}
 }
 
-// TestPolicies holds the pace of today's clusters, and that a look ends before the next one begins (K-44).
+// TestPolicies holds the pace of today's clusters, and that a look ends before the next one begins
+// (K-44).
 func TestPolicies(t *testing.T) {
 	for _, tt := range []struct {
 		policy           Policy

@@ -2,7 +2,8 @@ package health
 
 import "testing"
 
-// K-50: which router's pod makes a node fit for the ingress VIP was got wrong one way after the other.
+// K-50: which router's pod makes a node fit for the ingress VIP was got wrong one way after the
+// other.
 func TestDefaultRouter(t *testing.T) {
 	for _, tt := range []struct {
 		name, namespace, pod string

@@ -1,5 +1,5 @@
-// Package journal is what a host writes down of its VIPs for those who ask later: when it came to hold one, when it ceased to, and why, as far as it
-// could tell.
+// Package journal is what a host writes down of its VIPs for those who ask later: when it came to
+// hold one, when it ceased to, and why, as far as it could tell.
 package journal
 
 import (
@@ -18,14 +18,16 @@ import (
 // Path is where a host keeps its journal: a JSON object a line, the oldest first.
 const Path = "/var/lib/onprem-infra/journal.jsonl"
 
-// most is how many entries are kept: a VIP that moves once a day has a year, and the file stays below some 100 kB.
+// most is how many entries are kept: a VIP that moves once a day has a year, and the file stays
+// below some 100 kB.
 const most = 500
 
-// mostClashes is how many of them tell of clashes: whoever can send adverts must not be able to push out who held a VIP.
+// mostClashes is how many of them tell of clashes: whoever can send adverts must not be able to
+// push out who held a VIP.
 const mostClashes = 100
 
-// Entry is one change of a VRRP instance's state on a host, or with Clash that something has begun or ceased to disturb it. The form is public: fields may
-// be added.
+// Entry is one change of a VRRP instance's state on a host, or with Clash that something has begun
+// or ceased to disturb it. The form is public: fields may be added.
 type Entry struct {
 	At       time.Time        `json:"at"` // by the host's clock, in UTC
 	Instance string           `json:"instance"`
@@ -72,7 +74,8 @@ type daemon struct{ pid, restarts int }
 // Entries are all, the oldest first.
 func (j *Journal) Entries() []Entry { return slices.Clone(j.entries) }
 
-// Note takes a look in, and returns the entries that it has written down for it. A supervisor that has said nothing at all is no change.
+// Note takes a look in, and returns the entries that it has written down for it. A supervisor that
+// has said nothing at all is no change.
 func (j *Journal) Note(l Look) (added []Entry) {
 	if j.failing == nil {
 		j.failing = map[string][]string{}
@@ -105,7 +108,8 @@ func (j *Journal) Note(l Look) (added []Entry) {
 	return added
 }
 
-// Disturbed writes down what e says of a clash: At, Instance, VIP, Why, Other, Boot and Clash. The rest is as it was.
+// Disturbed writes down what e says of a clash: At, Instance, VIP, Why, Other, Boot and Clash. The
+// rest is as it was.
 func (j *Journal) Disturbed(e Entry) Entry {
 	before := j.last(e.Instance)
 	if e.State = before.State; e.State == "" {
@@ -127,7 +131,8 @@ func (j *Journal) last(instance string) Entry {
 	return Entry{}
 }
 
-// trim drops the oldest entries, but of each instance not the newest change: it says since when things are as they are.
+// trim drops the oldest entries, but of each instance not the newest change: it says since when
+// things are as they are.
 func (j *Journal) trim() {
 	clashes := 0
 	for i := len(j.entries) - 1; i >= 0; i-- {
@@ -201,18 +206,21 @@ func taken(now supervised.Instance, other Announced, at time.Time) string {
 	return fmt.Sprintf("nobody better was heard; %s took it at the same time", other.By)
 }
 
-// leaves is the greatest priority of who gives a VIP up: 0 is keepalived's farewell, and 1 is that of a holder which serves on until it has heard the one
-// who takes over.
+// leaves is the greatest priority of who gives a VIP up: 0 is keepalived's farewell, and 1 is that
+// of a holder which serves on until it has heard the one who takes over.
 const leaves = 1
 
-// brief is less than any holder has to be silent for before another host takes its VIP: three adverts of the fastest timing. Who was heard just before has
-// taken it as this host has, when nobody held it.
+// brief is less than any holder has to be silent for before another host takes its VIP: three
+// adverts of the fastest timing. Who was heard just before has taken it as this host has, when
+// nobody held it.
 const brief = 200 * time.Millisecond
 
-// recent is how old an advert may be that made this host give up a VIP: longer than any router waits for one.
+// recent is how old an advert may be that made this host give up a VIP: longer than any router
+// waits for one.
 const recent = 10 * time.Second
 
-// lapsed is for how long nothing had been heard of another one when this host took its VIP for that reason; 0 when it was for another one.
+// lapsed is for how long nothing had been heard of another one when this host took its VIP for that
+// reason; 0 when it was for another one.
 func lapsed(now supervised.Instance, other Announced, at time.Time) time.Duration {
 	silence := at.Sub(other.At).Round(time.Millisecond)
 	if other.Priority <= leaves || other.Priority < now.Priority || silence < brief {
@@ -278,7 +286,8 @@ func (j *Journal) Encode() []byte {
 	return text
 }
 
-// Decode reads what Encode wrote, of this release or another. What cannot be read is left out, and the error says how much: the rest holds.
+// Decode reads what Encode wrote, of this release or another. What cannot be read is left out, and
+// the error says how much: the rest holds.
 func Decode(text []byte) (*Journal, error) {
 	j := &Journal{}
 	wrong, first := 0, error(nil)

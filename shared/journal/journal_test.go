@@ -104,7 +104,8 @@ func TestNote(t *testing.T) {
 	}
 }
 
-// TestRestart holds that a later run goes on with what an earlier one wrote, and says what nobody saw.
+// TestRestart holds that a later run goes on with what an earlier one wrote, and says what nobody
+// saw.
 func TestRestart(t *testing.T) {
 	for _, tt := range []struct {
 		name, boot string
@@ -142,7 +143,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestRestartBlames holds that a check which failed already when the monitor began is not blamed for what comes later.
+// TestRestartBlames holds that a check which failed already when the monitor began is not blamed
+// for what comes later.
 func TestRestartBlames(t *testing.T) {
 	var before Journal
 	before.Note(look(0, supervised.Master, 100, nil))
@@ -157,7 +159,8 @@ func TestRestartBlames(t *testing.T) {
 	}
 }
 
-// TestBounded holds that a VIP that never rests fills nothing, and does not push out since when the others are as they are.
+// TestBounded holds that a VIP that never rests fills nothing, and does not push out since when the
+// others are as they are.
 func TestBounded(t *testing.T) {
 	var j Journal
 	calm := supervised.Instance{State: supervised.Master, Priority: 9}
@@ -175,7 +178,8 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// TestDisturbed holds that a clash is written down beside who held the VIP, changes nothing of that, and cannot push it out.
+// TestDisturbed holds that a clash is written down beside who held the VIP, changes nothing of
+// that, and cannot push it out.
 func TestDisturbed(t *testing.T) {
 	var j Journal
 	j.Note(look(0, supervised.Backup, 100, nil))
@@ -255,7 +259,8 @@ func TestReigns(t *testing.T) {
 	}
 }
 
-// FuzzDecode holds that whatever stands in the file, what is read of it is written and read as the same.
+// FuzzDecode holds that whatever stands in the file, what is read of it is written and read as the
+// same.
 func FuzzDecode(f *testing.F) {
 	var j Journal
 	j.Note(look(0, supervised.Master, 100, hears("2001:db8::1", 1)))

@@ -18,7 +18,8 @@ type Reign struct {
 	Unsure   bool       `json:"unsure,omitempty"` // nobody looked when it began or ended: it may have been shorter
 }
 
-// Reigns are the times in which the host of some entries held its VIPs, in the order in which they began. The entries are in the order of time.
+// Reigns are the times in which the host of some entries held its VIPs, in the order in which they
+// began. The entries are in the order of time.
 func Reigns(entries []Entry) []Reign {
 	var out []Reign
 	open := map[string]int{} // the place of a reign that lasts, by instance

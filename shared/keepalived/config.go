@@ -1,5 +1,5 @@
-// Package keepalived writes keepalived.conf. The same renderer serves the bootstrap machine and the nodes of a cluster: what differs is
-// the Config, never the text around it.
+// Package keepalived writes keepalived.conf. The same renderer serves the bootstrap machine and the
+// nodes of a cluster: what differs is the Config, never the text around it.
 package keepalived
 
 import (
@@ -12,9 +12,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Where keepalived.conf is: on the host, for operators to read, and in keepalived's container. There
-// the host's directory has a place of its own, as the image's /etc/keepalived may hold a file that
-// keepalived ends without: Debian 13's reads keepalived.config-opts before anything else.
+// Where keepalived.conf is: on the host, for operators to read, and in keepalived's container.
+// There the host's directory has a place of its own, as the image's /etc/keepalived may hold a file
+// that keepalived ends without: Debian 13's reads keepalived.config-opts before anything else.
 const (
 	HostDir = "/etc/keepalived"
 	Dir     = "/etc/onprem-keepalived"
@@ -31,8 +31,8 @@ type Config struct {
 	NotifyFIFO Path `json:"notifyFIFO,omitempty"`
 	// Checks are track scripts, on nodes of today's clusters only.
 	Checks []Check `json:"checks,omitempty"`
-	// Leave is a tracked file in which 1 gives every instance the lowest priority, so that any other
-	// router outranks it; empty for none.
+	// Leave is a tracked file in which 1 gives every instance the lowest priority, so that any
+	// other router outranks it; empty for none.
 	Leave Path `json:"leave,omitempty"`
 	// Tracks are other tracked files, on cluster nodes only.
 	Tracks []Track `json:"tracks,omitempty"`
@@ -129,10 +129,12 @@ const (
 	leaveWeight = -253
 )
 
-// Group is where the VRRP routers of the VIP's family listen in multicast mode (RFC 5798 5.1.1.2 and 5.1.2.2).
+// Group is where the VRRP routers of the VIP's family listen in multicast mode (RFC 5798 5.1.1.2
+// and 5.1.2.2).
 //
-// As the only peer of a unicast instance it lets a router speak before it knows anybody: keepalived takes an instance over a reload only when
-// it was unicast before and after, with the same source. From multicast to unicast it starts anew, and the VIP is away for a master down time.
+// As the only peer of a unicast instance it lets a router speak before it knows anybody: keepalived
+// takes an instance over a reload only when it was unicast before and after, with the same source.
+// From multicast to unicast it starts anew, and the VIP is away for a master down time.
 func Group(vip netip.Addr) netip.Addr {
 	if vip.Is4() {
 		return netip.AddrFrom4([4]byte{224, 0, 0, 18})
@@ -143,7 +145,8 @@ func Group(vip netip.Addr) netip.Addr {
 // Interface is a network interface's name.
 type Interface string
 
-// Path is an absolute path without blanks, always a constant of the program: no path of a user's comes here.
+// Path is an absolute path without blanks, always a constant of the program: no path of a user's
+// comes here.
 type Path string
 
 // plain are the characters that mean nothing to keepalived.
@@ -152,7 +155,8 @@ const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.
 // interfaceNameSize is IFNAMSIZ of the kernel, which counts the final zero byte.
 const interfaceNameSize = 16
 
-// ParseInterface accepts the names that Linux and keepalived both take as one word: the kernel would also allow quotes and braces.
+// ParseInterface accepts the names that Linux and keepalived both take as one word: the kernel
+// would also allow quotes and braces.
 func ParseInterface(name string) (Interface, error) {
 	if name == "" || len(name) >= interfaceNameSize || name == "." || name == ".." || strings.Trim(name, plain) != "" {
 		return "", fmt.Errorf("interface %q: a name has 1 to %d letters, digits, dots, hyphens and underscores", name, interfaceNameSize-1)

@@ -47,7 +47,8 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// FuzzRender holds that no text which a constructor lets in, and none in a header or an address's zone, changes the shape of the file.
+// FuzzRender holds that no text which a constructor lets in, and none in a header or an address's
+// zone, changes the shape of the file.
 func FuzzRender(f *testing.F) {
 	for _, s := range []string{"eth0", "x\n}\nglobal_defs {", "a{b", `"`, "#", "!", "$x", "~SEQ(1)", "@if", "/run/x", "\r\n", "\x00", "\u2028", "\u0085}"} {
 		f.Add(s)
@@ -69,7 +70,8 @@ func FuzzRender(f *testing.F) {
 	})
 }
 
-// TestPeers holds that a unicast instance has peers or is at fault, for all lists: without any, keepalived would fall back to multicast.
+// TestPeers holds that a unicast instance has peers or is at fault, for all lists: without any,
+// keepalived would fall back to multicast.
 func TestPeers(t *testing.T) {
 	for n := range 20 {
 		var peers []netip.Addr

@@ -16,7 +16,8 @@ var scripts = []Check{
 	{Name: vrrp.CheckDefaultIngress, Command: "/etc/keepalived/chk_default_ingress.sh", Interval: 5 * time.Second, Timeout: 4900 * time.Millisecond, Rise: 3, Fall: 2},
 }
 
-// master is one of three control plane nodes as clusters run them today: both VIPs, unicast, tracked scripts.
+// master is one of three control plane nodes as clusters run them today: both VIPs, unicast,
+// tracked scripts.
 func master() Config {
 	policy, config := vrrp.Compat(), Config{Header: header}
 	weigh := func(c vrrp.Candidates) (names []vrrp.CheckName) {

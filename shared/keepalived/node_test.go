@@ -23,7 +23,8 @@ func track(c vrrp.Candidates) (files []Track, names []vrrp.CheckName) {
 	return files, names
 }
 
-// node is one of three control plane nodes of ours: both VIPs, unicast, tracked files, and nobody but the peers is listened to.
+// node is one of three control plane nodes of ours: both VIPs, unicast, tracked files, and nobody
+// but the peers is listened to.
 func node() Config {
 	policy := vrrp.Compat()
 	apiFiles, apiNames := track(policy.ControlPlane)
@@ -52,8 +53,8 @@ func grouped() Config {
 	return config
 }
 
-// TestTracks holds the tracked files' text against the policy, and that what is lost is never taken for health: a bonus adds to a low base, and
-// a file without a weight is tracked in reverse.
+// TestTracks holds the tracked files' text against the policy, and that what is lost is never taken
+// for health: a bonus adds to a low base, and a file without a weight is tracked in reverse.
 func TestTracks(t *testing.T) {
 	policy := vrrp.Compat()
 	conf := parseConf(t, Render(node()))

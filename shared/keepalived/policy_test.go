@@ -7,7 +7,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// read is an election as a configuration's text describes it, without a look at what it was made from.
+// read is an election as a configuration's text describes it, without a look at what it was made
+// from.
 type read struct {
 	base    int
 	weights map[string]int // by script, 0 for one that takes the node out
@@ -48,7 +49,8 @@ func (r read) hold(t *testing.T, c vrrp.Candidates) {
 	}
 }
 
-// TestPolicy holds the text against the policy, and against the one rule that keeps the VIP where the API is while a cluster is installed.
+// TestPolicy holds the text against the policy, and against the one rule that keeps the VIP where
+// the API is while a cluster is installed.
 func TestPolicy(t *testing.T) {
 	policy := vrrp.Compat()
 	if _, err := vrrp.Prove(policy); err != nil {
@@ -111,7 +113,8 @@ func TestConduct(t *testing.T) {
 	}
 }
 
-// TestLeave holds that a router which leaves sinks below every other one, whatever it started from and gained.
+// TestLeave holds that a router which leaves sinks below every other one, whatever it started from
+// and gained.
 func TestLeave(t *testing.T) {
 	policy := vrrp.Compat()
 	top := max(int(policy.Bootstrap), int(policy.ControlPlane.Highest()), int(policy.Ingress.Highest()))

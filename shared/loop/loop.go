@@ -1,8 +1,9 @@
-// Package loop turns a room's three steps: observe the host, decide what it should be, make it so. It knows time and context, nothing
-// of what it turns.
+// Package loop turns a room's three steps: observe the host, decide what it should be, make it so.
+// It knows time and context, nothing of what it turns.
 //
-// All steps run in the caller's goroutine, one after the other, so a room needs no lock around what it remembers. A wake-up carries no
-// data: whoever sends one says "look again", and several of them are one.
+// All steps run in the caller's goroutine, one after the other, so a room needs no lock around what
+// it remembers. A wake-up carries no data: whoever sends one says "look again", and several of them
+// are one.
 package loop
 
 import (
@@ -14,10 +15,12 @@ import (
 	"time"
 )
 
-// LeaveTimeout bounds Leave, which runs when its caller's context has already ended. It is shorter than the time that the units have to stop.
+// LeaveTimeout bounds Leave, which runs when its caller's context has already ended. It is shorter
+// than the time that the units have to stop.
 const LeaveTimeout = 30 * time.Second
 
-// Reasons says why a decision is as it is, in words for the log. Equal situations must give equal reasons.
+// Reasons says why a decision is as it is, in words for the log. Equal situations must give equal
+// reasons.
 type Reasons []string
 
 // String is all of them in a line.
@@ -46,7 +49,8 @@ func List[T any](all []T) string {
 // NewWake makes the one-slot channel of wake-ups.
 func NewWake() chan struct{} { return make(chan struct{}, 1) }
 
-// Wake asks for a round and never blocks: a round that is already asked for will see this change too.
+// Wake asks for a round and never blocks: a round that is already asked for will see this change
+// too.
 func Wake(wake chan<- struct{}) {
 	select {
 	case wake <- struct{}{}:
@@ -54,9 +58,10 @@ func Wake(wake chan<- struct{}) {
 	}
 }
 
-// Run runs a round at once, then after each wake-up and at the latest every so often, until ctx ends. Then it calls Leave with a fresh
-// context bounded by LeaveTimeout and returns Leave's error. Errors of the other steps do not end it: they are logged when more
-// than numbers changes in their text.
+// Run runs a round at once, then after each wake-up and at the latest every so often, until ctx
+// ends. Then it calls Leave with a fresh context bounded by LeaveTimeout and returns Leave's error.
+// Errors of the other steps do not end it: they are logged when more than numbers changes in their
+// text.
 func Run[S, D any](ctx context.Context, steps Steps[S, D], wake <-chan struct{}, every time.Duration, log *slog.Logger) error {
 	var said journal
 	ticker := time.NewTicker(every)
@@ -111,8 +116,9 @@ func (j *journal) decision(log *slog.Logger, why Reasons) {
 	log.Info("decide", "why", why.String())
 }
 
-// fault leaves out what a step says because it was told to end, and what it said a moment ago in other numbers. A fault that shows itself
-// now this way and now that (two servers behind one name) is logged once for each way.
+// fault leaves out what a step says because it was told to end, and what it said a moment ago in
+// other numbers. A fault that shows itself now this way and now that (two servers behind one name)
+// is logged once for each way.
 func (j *journal) fault(ctx context.Context, log *slog.Logger, step string, err error) {
 	if ctx.Err() != nil {
 		return

@@ -147,7 +147,8 @@ func fault(texts []string, round int) error {
 	return nil
 }
 
-// TestErrorsOfLongTrialsAreOneNews has trials that block for longer than a fault must be silent to be news again.
+// TestErrorsOfLongTrialsAreOneNews has trials that block for longer than a fault must be silent to
+// be news again.
 func TestErrorsOfLongTrialsAreOneNews(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

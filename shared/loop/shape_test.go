@@ -32,7 +32,8 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// TestFaultIsLoggedOnceForEachWayThatItShowsItself turns a loop for an hour through faults, one round every ten seconds.
+// TestFaultIsLoggedOnceForEachWayThatItShowsItself turns a loop for an hour through faults, one
+// round every ten seconds.
 func TestFaultIsLoggedOnceForEachWayThatItShowsItself(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -9,7 +9,8 @@ import (
 )
 
 const (
-	// mostDeferred bounds those whose questions go over several packets, and mostKnown what each of them may know already.
+	// mostDeferred bounds those whose questions go over several packets, and mostKnown what each of
+	// them may know already.
 	mostDeferred = 32
 	mostKnown    = 512
 )
@@ -51,7 +52,8 @@ func (r *Responder) Receive(now time.Time, p Packet) {
 	r.assemble(now, q, m.Truncated)
 }
 
-// assemble waits for the rest of what a host knows already when it does not fit into one packet (RFC 6762 7.2).
+// assemble waits for the rest of what a host knows already when it does not fit into one packet
+// (RFC 6762 7.2).
 func (r *Responder) assemble(now time.Time, q *query, more bool) {
 	first, waiting := r.deferred[q.from]
 	switch {
@@ -85,7 +87,8 @@ func (r *Responder) undefer(now time.Time) {
 	}
 }
 
-// answer says what this host knows to each question, by unicast or by multicast, now or in a moment (RFC 6762 6).
+// answer says what this host knows to each question, by unicast or by multicast, now or in a moment
+// (RFC 6762 6).
 func (r *Responder) answer(now time.Time, q *query) {
 	var alone, all []*owned
 	shared := false
@@ -267,7 +270,8 @@ func (r *Responder) reply(now time.Time, q *query, answers []*owned) {
 	}
 }
 
-// What is answered by unicast in a second, to one and to all: nobody is to be flooded by us under a forged address.
+// What is answered by unicast in a second, to one and to all: nobody is to be flooded by us under a
+// forged address.
 const (
 	mostToOne = 10
 	mostToAll = 200

@@ -28,7 +28,8 @@ func (b *Browser) Next() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// Tick returns what is to be asked now. It is called once at the start, after each packet, and when Next says so.
+// Tick returns what is to be asked now. It is called once at the start, after each packet, and when
+// Next says so.
 func (b *Browser) Tick(now time.Time) []Outgoing {
 	b.forget(now)
 	b.wonder(now)
@@ -50,7 +51,8 @@ func (b *Browser) Tick(now time.Time) []Outgoing {
 	return toAll(b.ask(now, asked))
 }
 
-// wonder has what is not known asked for, and what is known now asked for no more. Who has a service is asked without an end, ever more rarely.
+// wonder has what is not known asked for, and what is known now asked for no more. Who has a
+// service is asked without an end, ever more rarely.
 func (b *Browser) wonder(now time.Time) {
 	want := map[topic]string{}
 	for _, t := range b.wish.Types {
@@ -83,7 +85,8 @@ func (b *Browser) wonder(now time.Time) {
 	}
 }
 
-// ask writes questions, with what is known of their answers, so that only others answer (RFC 6762 7.1). What does not fit follows in further packets.
+// ask writes questions, with what is known of their answers, so that only others answer (RFC 6762
+// 7.1). What does not fit follows in further packets.
 func (b *Browser) ask(now time.Time, asked map[topic]string) (packets [][]byte) {
 	m := &dns.Msg{Compress: true}
 	var known []dns.RR
@@ -113,7 +116,8 @@ func (b *Browser) ask(now time.Time, asked map[topic]string) (packets [][]byte) 
 	return pack(packets, m)
 }
 
-// sortedTopics puts questions after services last: what is known of their answers follows in the same packet.
+// sortedTopics puts questions after services last: what is known of their answers follows in the
+// same packet.
 func sortedTopics(asked map[topic]string) []topic {
 	all := slices.Collect(maps.Keys(asked))
 	slices.SortFunc(all, func(a, b topic) int {

@@ -23,19 +23,22 @@ const (
 // Wish is what a Browser listens for.
 type Wish struct {
 	Types []Type
-	// Cluster is the first words of the services' instances, as "ostest" of "ostest Workstation"; empty for those of everybody on the link.
+	// Cluster is the first words of the services' instances, as "ostest" of "ostest Workstation";
+	// empty for those of everybody on the link.
 	Cluster string
 	// Networks hold every address that is believed; none for any.
 	Networks []netip.Prefix
 }
 
-// matches says whether an instance is the cluster's. A name that only begins with the same letters is another cluster's.
+// matches says whether an instance is the cluster's. A name that only begins with the same letters
+// is another cluster's.
 func (w Wish) matches(instance string) bool {
 	rest, ok := strings.CutPrefix(strings.ToLower(instance), strings.ToLower(w.Cluster))
 	return ok && (w.Cluster == "" || rest == "" || rest[0] == ' ')
 }
 
-// kind is the type of service that a name is an instance of, empty when it is none that is wished for.
+// kind is the type of service that a name is an instance of, empty when it is none that is wished
+// for.
 func (w Wish) kind(name string) Type {
 	for _, t := range w.Types {
 		if strings.HasSuffix(key(name), "."+string(t)+"."+domain) && w.matches(plain(name)) {
@@ -74,7 +77,8 @@ type fact struct {
 // life is the time that a fact is believed.
 func (f *fact) life() time.Duration { return time.Duration(f.rr.Header().Ttl) * time.Second }
 
-// renewal is when it is to be asked for again, zero when it has been often enough or is on its way out.
+// renewal is when it is to be asked for again, zero when it has been often enough or is on its way
+// out.
 func (f *fact) renewal() time.Time {
 	if f.asked > 3 || f.expires.Before(f.born.Add(f.life())) {
 		return time.Time{}
@@ -89,8 +93,8 @@ type question struct {
 	wait time.Duration
 }
 
-// Browser remembers the hosts of a cluster that announce themselves on a link: it hears what they say unasked and asks for what it lacks or is about
-// to forget. It is for one goroutine.
+// Browser remembers the hosts of a cluster that announce themselves on a link: it hears what they
+// say unasked and asks for what it lacks or is about to forget. It is for one goroutine.
 type Browser struct {
 	link      Link
 	wish      Wish
@@ -106,7 +110,8 @@ func NewBrowser(link Link, wish Wish, jitter Jitter) *Browser {
 	return &Browser{link: link, wish: wish, jitter: jitter, facts: map[topic][]*fact{}, sources: map[netip.Addr]int{}, questions: map[topic]*question{}}
 }
 
-// Receive takes a packet in. Only what was said to everybody by a host of the link is heard. Call Tick after it.
+// Receive takes a packet in. Only what was said to everybody by a host of the link is heard. Call
+// Tick after it.
 func (b *Browser) Receive(now time.Time, p Packet) {
 	if !p.Multicast || p.From.Port() != Port || !b.link.Near(p.From.Addr()) {
 		return
@@ -146,7 +151,8 @@ func (b *Browser) concerns(rr dns.RR) bool {
 	return false
 }
 
-// local says whether a name is LABEL.local, as a host's is, or LABEL.CLUSTER.local, as that of a host which shares the label with one of another cluster.
+// local says whether a name is LABEL.local, as a host's is, or LABEL.CLUSTER.local, as that of a
+// host which shares the label with one of another cluster.
 func (w Wish) local(name string) bool {
 	if dns.CountLabel(name) == 3 && w.Cluster != "" {
 		return strings.HasSuffix(key(name), "."+key(w.Cluster)+"."+domain)
@@ -175,8 +181,8 @@ func (b *Browser) targeted(name string) bool {
 	return false
 }
 
-// flush has what was known before forgotten in a second where a host says that this is all (RFC 6762 10.2). What came within the last second stays:
-// it may be the former part of the same word.
+// flush has what was known before forgotten in a second where a host says that this is all (RFC
+// 6762 10.2). What came within the last second stays: it may be the former part of the same word.
 func (b *Browser) flush(now time.Time, news []heard) {
 	for _, h := range news {
 		if !h.flush || h.Header().Ttl == 0 {
@@ -291,7 +297,8 @@ type Endpoint struct {
 	Port     uint16
 }
 
-// Endpoints are those of a type of service whose hosts' addresses are known, sorted, each host and port once.
+// Endpoints are those of a type of service whose hosts' addresses are known, sorted, each host and
+// port once.
 func (b *Browser) Endpoints(now time.Time, kind Type) (list []Endpoint) {
 	for t, facts := range b.facts {
 		if t.kind != dns.TypeSRV || b.wish.kind(t.name) != kind {

@@ -177,8 +177,9 @@ func TestTwoHundred(t *testing.T) {
 	}
 }
 
-// TestMembers holds that etcd's list is that of the control plane nodes which are there, of five: without one that has vanished, without one that said
-// goodbye, and with the one that takes its place, whatever it is called.
+// TestMembers holds that etcd's list is that of the control plane nodes which are there, of five:
+// without one that has vanished, without one that said goodbye, and with the one that takes its
+// place, whatever it is called.
 func TestMembers(t *testing.T) {
 	e := newEther(t)
 	b := listener(e, ours)

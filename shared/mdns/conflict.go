@@ -8,8 +8,9 @@ import (
 	"github.com/miekg/dns"
 )
 
-// contested looks for what another host says of our names in a response (RFC 6762 8.1, 9 and 6.6). Our own word that comes back, also of a former
-// run or by another program of this machine, was sorted out before.
+// contested looks for what another host says of our names in a response (RFC 6762 8.1, 9 and 6.6).
+// Our own word that comes back, also of a former run or by another program of this machine, was
+// sorted out before.
 func (r *Responder) contested(now time.Time, from netip.Addr, answers []heard) {
 	for _, h := range answers {
 		name := key(h.Header().Name)
@@ -32,7 +33,8 @@ func (r *Responder) contested(now time.Time, from netip.Addr, answers []heard) {
 	}
 }
 
-// spare leaves unsaid what another host has just said in the same words (RFC 6762 7.4): of hundreds that have a service of one type, one says so.
+// spare leaves unsaid what another host has just said in the same words (RFC 6762 7.4): of hundreds
+// that have a service of one type, one says so.
 func (c *claim) spare(now time.Time, h heard) {
 	for _, o := range c.records {
 		if o.shared && !o.due.IsZero() && h.Header().Ttl >= o.rr.Header().Ttl && dns.IsDuplicate(o.rr, h.RR) && c.state == Established {
@@ -41,14 +43,16 @@ func (c *claim) spare(now time.Time, h heard) {
 	}
 }
 
-// rescue says again what another host, of the same records, has said goodbye to or is about to let expire.
+// rescue says again what another host, of the same records, has said goodbye to or is about to let
+// expire.
 func (r *Responder) rescue(now time.Time, c *claim, o *owned, h heard) {
 	if c.answers() && h.Header().Ttl < o.rr.Header().Ttl/2 {
 		o.schedule(now, betweenSame)
 	}
 }
 
-// clashes says whether a record contradicts the claim. An address of the other family does: the name is one host's.
+// clashes says whether a record contradicts the claim. An address of the other family does: the
+// name is one host's.
 func clashes(c *claim, h heard) bool {
 	address := func(t uint16) bool { return t == dns.TypeA || t == dns.TypeAAAA }
 	return slices.ContainsFunc(c.unique(key(h.Header().Name)), func(o *owned) bool {
@@ -57,8 +61,9 @@ func clashes(c *claim, h heard) bool {
 	})
 }
 
-// lose gives way to the host that has the name. A host's name is what the cluster knows it by, so it takes no other but the same one below the cluster's,
-// at once; where it has that not either, it tries both again later. The services stand and fall with it: they would lead to the other host.
+// lose gives way to the host that has the name. A host's name is what the cluster knows it by, so
+// it takes no other but the same one below the cluster's, at once; where it has that not either, it
+// tries both again later. The services stand and fall with it: they would lead to the other host.
 func (c *claim) lose(now time.Time, rival netip.Addr) {
 	c.state, c.sent, c.at, c.rival = Lost, 0, now.Add(afterLoss), rival
 	if c.host.Cluster != "" {
@@ -72,8 +77,9 @@ func (c *claim) lose(now time.Time, rival netip.Addr) {
 	}
 }
 
-// doubt asks again whose the name is, when another host says something else of it than what was announced. The one that has it defends it. Where
-// that has just been asked, it waits: somebody who always contradicts must not make this host ask without end.
+// doubt asks again whose the name is, when another host says something else of it than what was
+// announced. The one that has it defends it. Where that has just been asked, it waits: somebody who
+// always contradicts must not make this host ask without end.
 func (r *Responder) doubt(now time.Time, c *claim, rival netip.Addr) {
 	if wait := now.Sub(c.contest) < calm && !c.contest.IsZero(); wait {
 		r.goodbye(now, slices.DeleteFunc(slices.Clone(c.records), func(o *owned) bool { return !o.shared }), true)

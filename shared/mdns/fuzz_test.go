@@ -36,7 +36,8 @@ func seeds(f *testing.F) {
 	f.Add([]byte{}, true, uint16(1))
 }
 
-// FuzzResponder: whatever comes, what is said can be read, is bounded, and the responder comes to rest.
+// FuzzResponder: whatever comes, what is said can be read, is bounded, and the responder comes to
+// rest.
 func FuzzResponder(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte, multicast bool, port uint16) {

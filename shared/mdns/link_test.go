@@ -28,7 +28,8 @@ type member struct {
 	deaf bool // it hears nothing
 }
 
-// ether is a link in virtual time: what one says all others hear at once, and itself too, as the kernel does it.
+// ether is a link in virtual time: what one says all others hear at once, and itself too, as the
+// kernel does it.
 type ether struct {
 	t       *testing.T
 	now     time.Time

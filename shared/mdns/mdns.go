@@ -1,8 +1,9 @@
-// Package mdns is multicast DNS without sockets and without a clock: what a host announces of itself, and what it believes of what others announce
-// (RFC 6762 and RFC 6763).
+// Package mdns is multicast DNS without sockets and without a clock: what a host announces of
+// itself, and what it believes of what others announce (RFC 6762 and RFC 6763).
 //
-// A Responder and a Browser are state machines. Whoever has the sockets hands them each packet with the time at which it came, asks them when they
-// want to be woken, and sends what they return. So all that is about time is tested in virtual time.
+// A Responder and a Browser are state machines. Whoever has the sockets hands them each packet with
+// the time at which it came, asks them when they want to be woken, and sends what they return. So
+// all that is about time is tested in virtual time.
 package mdns
 
 import (
@@ -35,7 +36,8 @@ type Outgoing struct {
 // Jitter chooses by chance how long to wait, at least low and less than high.
 type Jitter func(low, high time.Duration) time.Duration
 
-// Link is the one network that is spoken on, as this host stands on it: its addresses there with the lengths of their networks.
+// Link is the one network that is spoken on, as this host stands on it: its addresses there with
+// the lengths of their networks.
 type Link []netip.Prefix
 
 // Own says whether an address is this host's.
@@ -44,7 +46,8 @@ func (l Link) Own(a netip.Addr) bool {
 	return slices.ContainsFunc(l, func(p netip.Prefix) bool { return p.Addr() == a })
 }
 
-// Near says whether an address is one of the link: what comes from elsewhere was routed here, and is nobody's who may speak (RFC 6762 11).
+// Near says whether an address is one of the link: what comes from elsewhere was routed here, and
+// is nobody's who may speak (RFC 6762 11).
 func (l Link) Near(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	if a.IsLinkLocalUnicast() {

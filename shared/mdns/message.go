@@ -5,7 +5,8 @@ import (
 )
 
 const (
-	// topBit of a record's class says that it replaces all others of its name and type, and of a question's that the answer may come by unicast.
+	// topBit of a record's class says that it replaces all others of its name and type, and of a
+	// question's that the answer may come by unicast.
 	topBit = 1 << 15
 	// mostBytes is what fits into an Ethernet frame behind the headers of IPv6 and UDP.
 	mostBytes = 1440
@@ -62,7 +63,8 @@ func inPacket(o *owned, ttl uint32, flush bool) dns.RR {
 	return rr
 }
 
-// responses packs answers into as few packets as they fit, and what is worth knowing beside them as far as there is room.
+// responses packs answers into as few packets as they fit, and what is worth knowing beside them as
+// far as there is room.
 func responses(answers, beside []dns.RR) (packets [][]byte) {
 	for len(answers) > 0 {
 		n := len(answers)
@@ -88,7 +90,8 @@ func response(answers, beside []dns.RR) *dns.Msg {
 	return m
 }
 
-// pack appends a message as a packet. All of its names have been read or made by us, so that there is none which cannot be written.
+// pack appends a message as a packet. All of its names have been read or made by us, so that there
+// is none which cannot be written.
 func pack(packets [][]byte, m *dns.Msg) [][]byte {
 	data, err := m.Pack()
 	if err != nil {

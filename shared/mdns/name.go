@@ -14,8 +14,9 @@ const (
 	directory = "_services._dns-sd._udp." + domain // which types of service there are (RFC 6763 9)
 )
 
-// Shorten makes a label of a text that is too long for one: its first 15 bytes, the SHA-256 of all of it cut to 32 hexadecimal digits, and its last
-// 16 bytes. Others have shortened names so before; two nodes that are to name the same thing must agree.
+// Shorten makes a label of a text that is too long for one: its first 15 bytes, the SHA-256 of all
+// of it cut to 32 hexadecimal digits, and its last 16 bytes. Others have shortened names so before;
+// two nodes that are to name the same thing must agree.
 func Shorten(text string) string {
 	if len(text) <= maxLabel {
 		return text

@@ -37,11 +37,13 @@ type Service struct {
 	TTL      time.Duration
 }
 
-// Host is a name with its addresses and the services at it: what one machine announces. It is announced as a whole or not at all.
+// Host is a name with its addresses and the services at it: what one machine announces. It is
+// announced as a whole or not at all.
 type Host struct {
 	Name record.Name // one label; local is added
-	// Cluster is another label: where a host of another cluster has NAME.local this one is NAME.CLUSTER.local. Empty: it has no other name. The services'
-	// instances say which cluster they are of, so that a second host of the name in one cluster gets neither.
+	// Cluster is another label: where a host of another cluster has NAME.local this one is
+	// NAME.CLUSTER.local. Empty: it has no other name. The services' instances say which cluster
+	// they are of, so that a second host of the name in one cluster gets neither.
 	Cluster   record.Name
 	Addresses []netip.Addr
 	Services  []Service
@@ -73,7 +75,8 @@ func (h Host) called(within bool) string {
 	return escaped(string(h.Name)) + "." + domain
 }
 
-// records are those of a host by one of its names. For each of its names there is also one that says what there is not (RFC 6762 6.1).
+// records are those of a host by one of its names. For each of its names there is also one that
+// says what there is not (RFC 6762 6.1).
 func records(h Host, within bool) (all []*owned) {
 	name := h.called(within)
 	var types []uint16
@@ -132,7 +135,8 @@ func rdata(rr dns.RR) []byte {
 	return buf[start+10 : end]
 }
 
-// compare orders what two hosts say of one name at the same time: the one that is later in order has it (RFC 6762 8.2).
+// compare orders what two hosts say of one name at the same time: the one that is later in order
+// has it (RFC 6762 8.2).
 func compare(ours, theirs []dns.RR) int {
 	order := func(a, b dns.RR) int {
 		return cmp.Or(cmp.Compare(a.Header().Class, b.Header().Class), cmp.Compare(a.Header().Rrtype, b.Header().Rrtype), bytes.Compare(rdata(a), rdata(b)))

@@ -18,10 +18,12 @@ const (
 	announcements = 2
 	betweenSame   = time.Second // two multicasts of one record
 	betweenProofs = 250 * time.Millisecond
-	// afterLoss is how long one waits who was told that the name is another's, before the next trial. The RFC wants so long after fifteen
-	// conflicts; a host that cannot take another name has no reason to try more often.
+	// afterLoss is how long one waits who was told that the name is another's, before the next
+	// trial. The RFC wants so long after fifteen conflicts; a host that cannot take another name
+	// has no reason to try more often.
 	afterLoss = 5 * time.Second
-	// calm is how long nobody must have contested a name before the next contest is answered at once.
+	// calm is how long nobody must have contested a name before the next contest is answered at
+	// once.
 	calm = 10 * time.Second
 )
 
@@ -60,7 +62,8 @@ type claim struct {
 // answers says whether others may be told of the claim.
 func (c *claim) answers() bool { return c.state == Announcing || c.state == Established }
 
-// maybeKnown says whether others may remember the claim: of this responder, or of one before that said no goodbye, as one does that another one follows.
+// maybeKnown says whether others may remember the claim: of this responder, or of one before that
+// said no goodbye, as one does that another one follows.
 func (c *claim) maybeKnown() bool { return c.state != Lost }
 
 // probed says whether a name is one that must be this host's alone.
@@ -104,7 +107,8 @@ type Responder struct {
 	quota    quota
 }
 
-// farewell is a record that goodbye was said to, and until when others may remember it who did not hear that.
+// farewell is a record that goodbye was said to, and until when others may remember it who did not
+// hear that.
 type farewell struct {
 	record *owned
 	until  time.Time
@@ -126,8 +130,9 @@ func (r *Responder) Claims() (all []Claim) {
 	return all
 }
 
-// Set says which hosts are to be announced from now on, and how this host stands on the link. A host whose names stay the same and whose addresses
-// change is announced anew without another question (RFC 6762 8.4); what is announced no more is said goodbye to.
+// Set says which hosts are to be announced from now on, and how this host stands on the link. A
+// host whose names stay the same and whose addresses change is announced anew without another
+// question (RFC 6762 8.4); what is announced no more is said goodbye to.
 func (r *Responder) Set(now time.Time, link Link, hosts []Host) {
 	r.link = link
 	var kept []*claim
@@ -152,8 +157,9 @@ func (r *Responder) Set(now time.Time, link Link, hosts []Host) {
 	r.claims = kept
 }
 
-// Again says once more what is announced and what is no more, to those who could not hear it before: a host that speaks in another family again may have
-// changed its name meanwhile, and others remember what they heard by that family.
+// Again says once more what is announced and what is no more, to those who could not hear it
+// before: a host that speaks in another family again may have changed its name meanwhile, and
+// others remember what they heard by that family.
 func (r *Responder) Again(now time.Time) {
 	r.gone = slices.DeleteFunc(r.gone, func(f farewell) bool { return !f.until.After(now) || r.has(f.record) })
 	var gone []*owned
@@ -196,8 +202,8 @@ func (r *Responder) replace(now time.Time, c, fresh *claim) {
 	}
 }
 
-// goodbye says that records are no longer true. It flushes nothing: another host may have the name by now. Which types of service there are is true
-// of others as well.
+// goodbye says that records are no longer true. It flushes nothing: another host may have the name
+// by now. Which types of service there are is true of others as well.
 func (r *Responder) goodbye(now time.Time, gone []*owned, known bool) {
 	if !known {
 		return
@@ -237,7 +243,8 @@ func (r *Responder) take() []Outgoing {
 	return out
 }
 
-// Next is when Tick is to be called at the latest; ok is false when only a packet can change anything.
+// Next is when Tick is to be called at the latest; ok is false when only a packet can change
+// anything.
 func (r *Responder) Next() (at time.Time, ok bool) {
 	sooner := func(t time.Time) {
 		if !t.IsZero() && (!ok || t.Before(at)) {
@@ -294,8 +301,9 @@ func (r *Responder) step(now time.Time, c *claim) {
 	}
 }
 
-// probe asks for everything of the claim's names, and says what is going to be said of them. It wants its answer by multicast: another program of
-// this machine may have the port too, and the kernel gives a unicast packet to one of them only (RFC 6762 15.1).
+// probe asks for everything of the claim's names, and says what is going to be said of them. It
+// wants its answer by multicast: another program of this machine may have the port too, and the
+// kernel gives a unicast packet to one of them only (RFC 6762 15.1).
 func probe(c *claim) *dns.Msg {
 	m := &dns.Msg{Compress: true}
 	for _, name := range c.names() {

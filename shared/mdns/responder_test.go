@@ -53,7 +53,8 @@ func TestAnnounce(t *testing.T) {
 
 func qu(m *dns.Msg) { m.Question[0].Qclass |= topBit }
 
-// TestAnswers asks an established host, a minute after it has said everything. The times are those since the question.
+// TestAnswers asks an established host, a minute after it has said everything. The times are those
+// since the question.
 func TestAnswers(t *testing.T) {
 	const peer, plainResolver = "192.0.2.77:5353", "192.0.2.77:40000"
 	const a = "= master-0.local. A 192.0.2.10 120s top"
@@ -159,7 +160,8 @@ func TestKnownInSeveralPackets(t *testing.T) {
 	}
 }
 
-// TestStorm holds how much is said at most, whatever is asked (M-03): each record once a second by multicast, and a bounded number of replies.
+// TestStorm holds how much is said at most, whatever is asked (M-03): each record once a second by
+// multicast, and a bounded number of replies.
 func TestStorm(t *testing.T) {
 	for _, tt := range []struct {
 		name, from string
@@ -391,8 +393,9 @@ func TestConflicts(t *testing.T) {
 	})
 }
 
-// TestGoodbyeAgain holds that who changes its name while it speaks in one family only says goodbye to the former one in the other family too, once it speaks
-// there, for as long as somebody may remember it, and not to what it has again.
+// TestGoodbyeAgain holds that who changes its name while it speaks in one family only says goodbye
+// to the former one in the other family too, once it speaks there, for as long as somebody may
+// remember it, and not to what it has again.
 func TestGoodbyeAgain(t *testing.T) {
 	goodbyes := func(e *ether) (names []string) {
 		for _, s := range e.log {
@@ -451,7 +454,8 @@ func of(cluster string, h Host) Host {
 	return h
 }
 
-// TestClusters puts two clusters on one link whose hosts have the same names, as installers choose them: each finds its own, and nobody else's.
+// TestClusters puts two clusters on one link whose hosts have the same names, as installers choose
+// them: each finds its own, and nobody else's.
 func TestClusters(t *testing.T) {
 	e := newEther(t)
 	listeners, announcers := map[string]*Browser{}, map[string][]*Responder{}

@@ -5,10 +5,12 @@ import (
 	"time"
 )
 
-// span is how long the largest lateness is spoken of at the least, and twice that at most: longer than any usual time between two scrapes.
+// span is how long the largest lateness is spoken of at the least, and twice that at most: longer
+// than any usual time between two scrapes.
 const span = time.Minute
 
-// Adverts is what a host has heard of the holders of one VIP. The zero value has heard nothing. Its methods are for one goroutine.
+// Adverts is what a host has heard of the holders of one VIP. The zero value has heard nothing. Its
+// methods are for one goroutine.
 type Adverts struct {
 	known bool       // somebody held it
 	by    netip.Addr // who; not valid: this host
@@ -25,7 +27,8 @@ type Adverts struct {
 	all, gap time.Duration // of all of them, and the last one
 }
 
-// Hear takes another host's advert in. interval is that in which it announces itself; farewell says that it gives the VIP up.
+// Hear takes another host's advert in. interval is that in which it announces itself; farewell says
+// that it gives the VIP up.
 func (a *Adverts) Hear(from netip.Addr, interval time.Duration, farewell bool, at time.Time) {
 	if a.known && a.by == from && a.end.Equal(a.heard) && !a.farewell && !farewell {
 		a.lateness(at, at.Sub(a.heard)-interval)
@@ -54,8 +57,9 @@ func (a *Adverts) Self(holds bool, at time.Time) {
 	}
 }
 
-// take notes who holds it, and how long nobody was known to: since it was given up, or since its holder was overdue. One who is not, as when the VIP is
-// taken from him or two hold it at a time, has left nobody waiting.
+// take notes who holds it, and how long nobody was known to: since it was given up, or since its
+// holder was overdue. One who is not, as when the VIP is taken from him or two hold it at a time,
+// has left nobody waiting.
 func (a *Adverts) take(by netip.Addr, at time.Time) {
 	if a.known && (a.given || a.by != by && at.Sub(a.end) > 2*a.every) {
 		a.gap = max(at.Sub(a.end), 0)

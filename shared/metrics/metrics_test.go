@@ -180,7 +180,8 @@ func TestAdverts(t *testing.T) {
 	}
 }
 
-// TestAdvertsForget holds that a lateness of long ago is said no more, and one of a moment ago still is.
+// TestAdvertsForget holds that a lateness of long ago is said no more, and one of a moment ago
+// still is.
 func TestAdvertsForget(t *testing.T) {
 	jitter := func(wait time.Duration) string {
 		var o Adverts

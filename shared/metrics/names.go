@@ -50,7 +50,8 @@ func (n Names) Onto(p *Page) {
 	p.Add(DNSStale, n.Stale.Seconds())
 }
 
-// Announcement is what a node announces by multicast DNS: how many names there are in each state. Every state is said, also that of none.
+// Announcement is what a node announces by multicast DNS: how many names there are in each state.
+// Every state is said, also that of none.
 type Announcement map[string]int
 
 // Onto writes it down.

@@ -1,5 +1,6 @@
-// Package metrics is what our programs say of themselves to a Prometheus: the families that there are, and pages of them as text. It knows no clock and no
-// socket. Names and labels are public: families may be added, and none goes or changes its meaning.
+// Package metrics is what our programs say of themselves to a Prometheus: the families that there
+// are, and pages of them as text. It knows no clock and no socket. Names and labels are public:
+// families may be added, and none goes or changes its meaning.
 package metrics
 
 import (
@@ -20,7 +21,8 @@ const (
 	Gauge   Type = "gauge"
 )
 
-// Family is one metric: its name, and what tells its samples apart. The values of a label are few, and none is made of what strangers say.
+// Family is one metric: its name, and what tells its samples apart. The values of a label are few,
+// and none is made of what strangers say.
 type Family struct {
 	Name   string
 	Type   Type
@@ -39,7 +41,8 @@ type sample struct {
 	value  float64
 }
 
-// Add says a value of a family, with one word for each of its labels. Families come in the order in which they were said first.
+// Add says a value of a family, with one word for each of its labels. Families come in the order in
+// which they were said first.
 func (p *Page) Add(f Family, value float64, labels ...string) {
 	if p.samples == nil {
 		p.samples = map[string][]sample{}

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// What every program says of itself. Times are ages and not instants: a host's clock may be wrong, and to find that out is what some of this is for.
+// What every program says of itself. Times are ages and not instants: a host's clock may be wrong,
+// and to find that out is what some of this is for.
 var (
 	Build      = Family{"onprem_build_info", Gauge, "1; which program this is.", []string{"room", "version", "goversion"}}
 	Cluster    = Family{"onprem_cluster_info", Gauge, "1; whose program this is, and how its nodes speak VRRP.", []string{"room", "cluster", "timing", "mode"}}
@@ -44,7 +45,8 @@ type Watch struct {
 	Heard  time.Duration // ago; negative while nothing was heard
 }
 
-// Process is what the kernel says of a program. The zero value is that of one of which it says nothing.
+// Process is what the kernel says of a program. The zero value is that of one of which it says
+// nothing.
 type Process struct {
 	CPU      time.Duration
 	Resident int64 // bytes

@@ -10,7 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// What a host says of each VIP in whose election it may take part. The label kind is api, ingress or dns.
+// What a host says of each VIP in whose election it may take part. The label kind is api, ingress
+// or dns.
 var (
 	VIPHolder      = vipFamily("onprem_vip_holder", Gauge, "1 when this host holds the VIP, as its keepalived says.")
 	VIPState       = vipFamily("onprem_vip_state", Gauge, "1 for the state of this host's VRRP instance, 0 for the others: init, backup, master, fault.", "state")

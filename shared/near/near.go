@@ -3,8 +3,9 @@ package near
 
 import "strings"
 
-// Word is the one of the known words that is nearest to what was typed: the same but for case, hyphens and underscores, or with as many letters wrong,
-// missing, too many or swapped as a slip of the hand has, which is one in three at most, and two in all. It is empty when there is none.
+// Word is the one of the known words that is nearest to what was typed: the same but for case,
+// hyphens and underscores, or with as many letters wrong, missing, too many or swapped as a slip of
+// the hand has, which is one in three at most, and two in all. It is empty when there is none.
 func Word[W ~string](typed string, known []W) W {
 	var best W
 	least := min(2, len(typed)/3) + 1
@@ -19,7 +20,8 @@ func Word[W ~string](typed string, known []W) W {
 // plain is what of a word counts.
 func plain(s string) string { return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(s)) }
 
-// distance is how many letters of a are to be changed, added, taken away or swapped with the next one until it is b.
+// distance is how many letters of a are to be changed, added, taken away or swapped with the next
+// one until it is b.
 func distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	var before, last []int

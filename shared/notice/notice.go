@@ -1,5 +1,6 @@
-// Package notice holds what machines of a cluster leave for each other in the cluster itself, in ConfigMaps of our namespace and in
-// annotations of their own Nodes: the names, what is in them, and which of what is read there is believed.
+// Package notice holds what machines of a cluster leave for each other in the cluster itself, in
+// ConfigMaps of our namespace and in annotations of their own Nodes: the names, what is in them,
+// and which of what is read there is believed.
 package notice
 
 import (
@@ -45,8 +46,8 @@ func (c Candidate) Equal(o Candidate) bool {
 	return c.Name == o.Name && slices.Equal(c.Addresses, o.Addresses)
 }
 
-// Members are the addresses of vip's family by which a node may take part in the election: own, the asking machine's own address, alone if it is
-// among them, so that a machine always finds itself.
+// Members are the addresses of vip's family by which a node may take part in the election: own, the
+// asking machine's own address, alone if it is among them, so that a machine always finds itself.
 func (c Candidate) Members(vip, own netip.Addr) []netip.Addr {
 	if own.IsValid() && own.BitLen() == vip.BitLen() && slices.Contains(c.Addresses, own) {
 		return []netip.Addr{own}
@@ -99,7 +100,8 @@ func ReadCandidates(data map[string]string, cluster Cluster) ([]Candidate, error
 	return list, nil
 }
 
-// believeList holds that a list is one of nodes, each of them once, and of addresses that can be theirs.
+// believeList holds that a list is one of nodes, each of them once, and of addresses that can be
+// theirs.
 func believeList(list []Candidate, cluster Cluster) error {
 	if list == nil || len(list) > MostCandidates {
 		return fmt.Errorf("%d entries, want a list of %d at most", len(list), MostCandidates)
@@ -117,7 +119,8 @@ func believeList(list []Candidate, cluster Cluster) error {
 	return nil
 }
 
-// EncodeBootstrap makes the data of the bootstrap machine's object. beat is another number each time, so that readers see that it lives.
+// EncodeBootstrap makes the data of the bootstrap machine's object. beat is another number each
+// time, so that readers see that it lives.
 func EncodeBootstrap(addresses []netip.Addr, beat uint64) map[string]string {
 	text, err := json.Marshal(addresses)
 	if err != nil {

@@ -128,7 +128,8 @@ func TestCandidateAddress(t *testing.T) {
 	}
 }
 
-// Whatever stands in the object, nothing panics, and what is believed can be written and read again.
+// Whatever stands in the object, nothing panics, and what is believed can be written and read
+// again.
 func FuzzReadCandidates(f *testing.F) {
 	f.Add(`[{"name":"worker-0","addresses":["192.0.2.10","2001:db8::10"]}]`)
 	f.Add(`[{"name":"a","addresses":["192.0.2.5"]}]`)

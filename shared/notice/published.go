@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// PublishedKey is the annotation of a control plane node's own Node that holds the list of the nodes that may hold the ingress VIP. The node
-// itself writes it with its kubelet's credentials, and no other kubelet can (NodeRestriction).
+// PublishedKey is the annotation of a control plane node's own Node that holds the list of the
+// nodes that may hold the ingress VIP. The node itself writes it with its kubelet's credentials,
+// and no other kubelet can (NodeRestriction).
 const PublishedKey = "onprem-infra.io/ingress-candidates"
 
 // Published is a list with its number. Of the lists of several control plane nodes the one with the

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestPublished holds that a list is read as it was written, and refused whole when a part of it is bad.
+// TestPublished holds that a list is read as it was written, and refused whole when a part of it is
+// bad.
 func TestPublished(t *testing.T) {
 	for _, p := range []Published{{1, []Candidate{}}, {mostSerial - 1, []Candidate{{"worker-0", addrs("192.0.2.10", "2001:db8::10")}}}} {
 		got, err := ReadPublished(EncodePublished(p), cluster)

@@ -2,14 +2,16 @@ package notice
 
 import "strconv"
 
-// Rank is the annotation of a control plane node's own Node object that claims a rank in the election of the API VIP: a number from 0, the best one. The
-// node itself writes it, with its kubelet's credentials.
+// Rank is the annotation of a control plane node's own Node object that claims a rank in the
+// election of the API VIP: a number from 0, the best one. The node itself writes it, with its
+// kubelet's credentials.
 const Rank = "onprem-infra.io/vrrp-rank"
 
 // EncodeRank makes the annotation's value.
 func EncodeRank(rank int) string { return strconv.Itoa(rank) }
 
-// ReadRank reads what EncodeRank made. ok is false for every other text, and for a rank that an election of so many ranks has not.
+// ReadRank reads what EncodeRank made. ok is false for every other text, and for a rank that an
+// election of so many ranks has not.
 func ReadRank(text string, ranks int) (rank int, ok bool) {
 	rank, err := strconv.Atoi(text)
 	if err != nil || rank < 0 || rank >= ranks || EncodeRank(rank) != text {

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Way is the annotation of a node's own Node object that says how the node speaks VRRP. The node itself writes it, with its kubelet's credentials.
+// Way is the annotation of a node's own Node object that says how the node speaks VRRP. The node
+// itself writes it, with its kubelet's credentials.
 const Way = "onprem-infra.io/vrrp"
 
 // Word is what a node says of how it speaks VRRP. The zero Word says nothing.

@@ -32,7 +32,8 @@ type Rule struct {
 	Verbs         []string `yaml:"verbs"`
 }
 
-// Binding gives the rights of a role to subjects: of kind RoleBinding in a namespace, of kind ClusterRoleBinding everywhere.
+// Binding gives the rights of a role to subjects: of kind RoleBinding in a namespace, of kind
+// ClusterRoleBinding everywhere.
 type Binding struct {
 	Head     `yaml:",inline"`
 	RoleRef  RoleRef   `yaml:"roleRef"`

@@ -1,6 +1,7 @@
-// Package object holds what we write of Kubernetes' objects: the fields that we set, spelt as the API spells them, and no others. The API's own types
-// would bring seventy packages into a program that only wants a manifest's text; tests hold ours against them (test/manifest). Fields stand in the order of their
-// names, in which they are written.
+// Package object holds what we write of Kubernetes' objects: the fields that we set, spelt as the
+// API spells them, and no others. The API's own types would bring seventy packages into a program
+// that only wants a manifest's text; tests hold ours against them (test/manifest). Fields stand in
+// the order of their names, in which they are written.
 package object
 
 import (

@@ -7,7 +7,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/manifest"
 )
 
-// TestExact holds each type against the API's own, with every field set: what the API would read in another way, or pass over, is an error.
+// TestExact holds each type against the API's own, with every field set: what the API would read in
+// another way, or pass over, is an error.
 func TestExact(t *testing.T) {
 	about := func(version, kind, namespace string) object.Head {
 		return object.Head{APIVersion: version, Kind: kind, Metadata: object.Meta{

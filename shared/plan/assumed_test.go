@@ -7,8 +7,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// TestAssumedVIPs holds the virtual IPs of an OpenStack cluster that names none: the installer's, and
-// the plan says that nobody wrote them.
+// TestAssumedVIPs holds the virtual IPs of an OpenStack cluster that names none: the installer's,
+// and the plan says that nobody wrote them.
 func TestAssumedVIPs(t *testing.T) {
 	for _, tt := range []struct {
 		name         string

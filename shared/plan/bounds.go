@@ -10,8 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Bound is how long a failure takes at most while a node exists that serves, as far as the numbers of the profile decide it: what programs and
-// networks take on top of them is theirs.
+// Bound is how long a failure takes at most while a node exists that serves, as far as the numbers
+// of the profile decide it: what programs and networks take on top of them is theirs.
 type Bound struct {
 	Scenario string `json:"scenario"` // a short name, the same under every profile
 	Failure  string `json:"failure"`
@@ -20,7 +20,8 @@ type Bound struct {
 	Why      string `json:"why"`
 }
 
-// bounds are the worst cases of the elections and of the balancer. Behind a balancer of the user's own there are none of ours.
+// bounds are the worst cases of the elections and of the balancer. Behind a balancer of the user's
+// own there are none of ours.
 func bounds(balancer spec.LoadBalancer, vips VIPs, policy vrrp.Policy, timing vrrp.Timing) []Bound {
 	if balancer != spec.Managed {
 		return []Bound{}
@@ -92,7 +93,8 @@ func (r race) holder(prefix, vip string) []Bound {
 	}
 }
 
-// killed are the ways in which the holder's keepalived goes, and the reboot, at which the VIP goes first.
+// killed are the ways in which the holder's keepalived goes, and the reboot, at which the VIP goes
+// first.
 func (r race) killed() []Bound {
 	down := ceilMs(r.down)
 	return []Bound{
@@ -134,7 +136,8 @@ func (r race) balancer() []Bound {
 	}
 }
 
-// unserved is a holder that serves no longer, as so many looks find after so long. Among nodes of ours it says farewell; beside others it only sinks.
+// unserved is a holder that serves no longer, as so many looks find after so long. Among nodes of
+// ours it says farewell; beside others it only sinks.
 func (r race) unserved(looks int, found time.Duration) Bound {
 	b := Bound{Scenario: "node-down", Failure: "the holder's balancer and its own API server fail"}
 	b.Ms = ceilMs(found + r.down)
@@ -151,8 +154,9 @@ func (r race) returns() time.Duration {
 	return r.Server.Returns(r.Server.Inter) + r.Redirect.Interval + vrrp.Reaction
 }
 
-// bootstrap are the ways in which the bootstrap machine's API can go: the machine notices, and leaves in order, or hands over what still serves.
-// The first look at two servers that hang takes longer than the later ones, as Ironic is asked only once the API is late.
+// bootstrap are the ways in which the bootstrap machine's API can go: the machine notices, and
+// leaves in order, or hands over what still serves. The first look at two servers that hang takes
+// longer than the later ones, as Ironic is asked only once the API is late.
 func (r race) bootstrap() []Bound {
 	check := r.Bootstrap
 	end := func(scenario, how string, first, later time.Duration) Bound {
@@ -183,7 +187,8 @@ func (r race) waitsForWhoBegins() string {
 	return fmt.Sprintf("; one whose API server has only just become ready is waited for, for %d ms", ceilMs(vrrp.Standing))
 }
 
-// router is the end of the holder's ingress router: the node leaves the election, which is a farewell.
+// router is the end of the holder's ingress router: the node leaves the election, which is a
+// farewell.
 func (r race) router() Bound {
 	check := r.Checks[vrrp.CheckIngress]
 	gone := check.Detects(check.Timeout, check.Timeout)

@@ -15,9 +15,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Compile completes the user's input, checks the timers, proves the election policy, and that hosts read the plan's cluster.json. The plan shares no memory
-// with the input. Input that spec.Parse accepted fails only where settings contradict each other or the policy; the error joins everything
-// that is wrong.
+// Compile completes the user's input, checks the timers, proves the election policy, and that hosts
+// read the plan's cluster.json. The plan shares no memory with the input. Input that spec.Parse
+// accepted fails only where settings contradict each other or the policy; the error joins
+// everything that is wrong.
 func Compile(c spec.Cluster) (Plan, error) {
 	mode, timing, err := elections(c)
 	policy := flavourFor(c).policy(timing.Policy())
@@ -35,7 +36,8 @@ func Compile(c spec.Cluster) (Plan, error) {
 	return p, err
 }
 
-// compile is Compile with the numbers that the elections run on, or what is wrong with how they were asked for.
+// compile is Compile with the numbers that the elections run on, or what is wrong with how they
+// were asked for.
 func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Policy, errTiming error) (Plan, error) {
 	c, assumed := withAssumedVIPs(c)
 	identity, errName := identify(c)
@@ -119,8 +121,9 @@ func paces(balancer spec.LoadBalancer, vips VIPs, timing vrrp.Timing, policy vrr
 	}
 }
 
-// readable holds that hosts accept what they get. They do if spec.Parse accepted the cluster; one that was made or changed in another way
-// may have any value, which must not come to light on a host. The values are those of cluster.json.
+// readable holds that hosts accept what they get. They do if spec.Parse accepted the cluster; one
+// that was made or changed in another way may have any value, which must not come to light on a
+// host. The values are those of cluster.json.
 func readable(c spec.Cluster, p Plan) error {
 	c.Platform, c.Distribution, c.Topology, c.ControlPlaneReplicas = p.Platform, p.Distribution, p.Topology, p.knobs.size
 	c.BaseDomain, c.Families, c.MachineNetworks, c.DNSClients = string(p.Cluster.Domain), string(p.Families), p.MachineNetworks, p.DNSClients
@@ -136,7 +139,8 @@ func readable(c spec.Cluster, p Plan) error {
 	return errors.Join(errs...)
 }
 
-// identify reads the names. The cluster's name becomes part of keepalived's and CoreDNS's configuration, so nothing but a label passes.
+// identify reads the names. The cluster's name becomes part of keepalived's and CoreDNS's
+// configuration, so nothing but a label passes.
 func identify(c spec.Cluster) (Identity, error) {
 	if name, err := record.ParseName(c.Name); err != nil || string(name) != c.Name || strings.Contains(c.Name, ".") {
 		return Identity{}, fmt.Errorf("the cluster's name %q is no DNS label in lower case (RFC 1123)", c.Name)
@@ -152,8 +156,9 @@ func identify(c spec.Cluster) (Identity, error) {
 	return Identity{Name: c.Name, Domain: domain, Zone: zone}, nil
 }
 
-// routers are the virtual router IDs, the user's own where they are set. One that is set may hit another: the other is not moved out of the way, as nodes
-// of another make would not move it. That of the DNS VIP is, unless it is set itself.
+// routers are the virtual router IDs, the user's own where they are set. One that is set may hit
+// another: the other is not moved out of the way, as nodes of another make would not move it. That
+// of the DNS VIP is, unless it is set itself.
 func routers(c spec.Cluster) (map[vrrp.Kind]vrrp.ID, error) {
 	api, ingress, err := vrrp.IDs(c.Name)
 	if err != nil {

@@ -83,7 +83,8 @@ func TestCompileCompat(t *testing.T) {
 
 func TestCompileFullest(t *testing.T) { golden.Check(t, indented(t, mustCompile(t, fullest()))) }
 
-// TestCompileNothing is a cluster without any address: what is empty is written as empty, so that a reader of JSON can always iterate.
+// TestCompileNothing is a cluster without any address: what is empty is written as empty, so that a
+// reader of JSON can always iterate.
 func TestCompileNothing(t *testing.T) {
 	p := mustCompile(t, spec.Cluster{Name: "a", BaseDomain: "b", Platform: spec.VSphere})
 	for what, text := range map[string][]byte{"plan": indented(t, p), "cluster.json": Encode(p)} {
@@ -212,7 +213,8 @@ func TestCompileRejects(t *testing.T) {
 	}
 }
 
-// TestCompileProves holds that nothing is planned with a policy that could move the VIP from the bootstrap machine too early.
+// TestCompileProves holds that nothing is planned with a policy that could move the VIP from the
+// bootstrap machine too early.
 func TestCompileProves(t *testing.T) {
 	policy := vrrp.Compat()
 	policy.ControlPlane.Weights[2].Adds = 5
@@ -222,8 +224,9 @@ func TestCompileProves(t *testing.T) {
 	}
 }
 
-// TestCompileChecksTimers holds that nothing is planned with timers that contradict each other; which do is for shared/vrrp to say. K-48: a balancer
-// that is slower than VRRP is refused here, not found out in a cluster.
+// TestCompileChecksTimers holds that nothing is planned with timers that contradict each other;
+// which do is for shared/vrrp to say. K-48: a balancer that is slower than VRRP is refused here,
+// not found out in a cluster.
 func TestCompileChecksTimers(t *testing.T) {
 	for _, timing := range vrrp.Profiles() {
 		timing.Server.Inter = 2 * time.Second
@@ -234,7 +237,8 @@ func TestCompileChecksTimers(t *testing.T) {
 	}
 }
 
-// TestBounds holds what is promised of each profile against what is asked for: lan's figures, two and a half times as much under vm.
+// TestBounds holds what is promised of each profile against what is asked for: lan's figures, two
+// and a half times as much under vm.
 func TestBounds(t *testing.T) {
 	for profile, factor := range map[string]float64{vrrp.ProfileLan: 1, vrrp.ProfileVM: 2.5} {
 		c := fullest() // both families, each with its skew

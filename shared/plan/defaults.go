@@ -19,8 +19,8 @@ func or[T comparable](said, otherwise T) T {
 	return otherwise
 }
 
-// topologyOf derives the shape of the control plane from its size where it is not said. An arbiter cannot be seen there, so whoever
-// reads one says the topology.
+// topologyOf derives the shape of the control plane from its size where it is not said. An arbiter
+// cannot be seen there, so whoever reads one says the topology.
 func topologyOf(c spec.Cluster) spec.Topology {
 	size := spec.HighlyAvailable
 	switch c.ControlPlaneReplicas {
@@ -32,7 +32,8 @@ func topologyOf(c spec.Cluster) spec.Topology {
 	return or(c.Topology, size)
 }
 
-// loadBalancerOf is who balances the API. Without an API VIP there is nothing that we could balance, whatever is said.
+// loadBalancerOf is who balances the API. Without an API VIP there is nothing that we could
+// balance, whatever is said.
 func loadBalancerOf(c spec.Cluster) spec.LoadBalancer {
 	if len(c.APIVIPs) == 0 {
 		return spec.UserManaged
@@ -66,7 +67,8 @@ func vipsOf(c spec.Cluster) VIPs {
 	return vips
 }
 
-// mdnsOf is whether nodes announce themselves. Only who asks for it gets it: each that does speaks to all of its network.
+// mdnsOf is whether nodes announce themselves. Only who asks for it gets it: each that does speaks
+// to all of its network.
 func mdnsOf(c spec.Cluster) spec.MDNS {
 	if c.MDNS == spec.MDNSEnabled {
 		return c.MDNS
@@ -82,7 +84,8 @@ func checkMDNS(said spec.MDNS) error {
 	return nil
 }
 
-// metricsOf is where metrics are said beside the loopback. Only who asks for it has them seen from elsewhere.
+// metricsOf is where metrics are said beside the loopback. Only who asks for it has them seen from
+// elsewhere.
 func metricsOf(c spec.Cluster) spec.Metrics {
 	if c.Metrics == spec.MetricsNode {
 		return c.Metrics
@@ -98,8 +101,9 @@ func checkMetrics(said spec.Metrics) error {
 	return nil
 }
 
-// membersOf is how many members etcd is made of, where nodes announce theirs. A list of fewer makes a cluster of another size, so an arbiter counts,
-// though it announces nothing: such a cluster's list is never whole.
+// membersOf is how many members etcd is made of, where nodes announce theirs. A list of fewer makes
+// a cluster of another size, so an arbiter counts, though it announces nothing: such a cluster's
+// list is never whole.
 func membersOf(c spec.Cluster) int {
 	switch {
 	case mdnsOf(c) == "":
@@ -121,8 +125,9 @@ func usual(c spec.Cluster) int {
 	return 3
 }
 
-// sizeOf is the control plane's size as the user said it, where hosts need it and cannot tell it by the topology. In OpenShift they cannot be told: its
-// operator makes their file, and knows no size either. etcd there has not asked DNS for its members since 4.5.
+// sizeOf is the control plane's size as the user said it, where hosts need it and cannot tell it by
+// the topology. In OpenShift they cannot be told: its operator makes their file, and knows no size
+// either. etcd there has not asked DNS for its members since 4.5.
 func sizeOf(c spec.Cluster) int {
 	if mdnsOf(c) == "" || distributionFor(c) == spec.OpenShift || c.ControlPlaneReplicas == usual(c) {
 		return 0
@@ -138,7 +143,8 @@ func timingOf(platform spec.Platform) string {
 	return vrrp.ProfileVM
 }
 
-// elections are how VRRP runs: unicast unless multicast is asked for, with the timing of the platform unless another one is.
+// elections are how VRRP runs: unicast unless multicast is asked for, with the timing of the
+// platform unless another one is.
 func elections(c spec.Cluster) (spec.Mode, vrrp.Timing, error) {
 	profile := or(c.Timing, timingOf(or(c.Platform, spec.None)))
 	timing, ok := vrrp.TimingOf(profile)
@@ -152,8 +158,9 @@ func elections(c spec.Cluster) (spec.Mode, vrrp.Timing, error) {
 	return mode, timing, nil
 }
 
-// familiesOf are the families of the machine networks, else of the API VIPs; what comes first is primary.
-// A cluster that names no address at all counts as IPv4, as an installer's default machine network is.
+// familiesOf are the families of the machine networks, else of the API VIPs; what comes first is
+// primary. A cluster that names no address at all counts as IPv4, as an installer's default machine
+// network is.
 func familiesOf(c spec.Cluster) Families {
 	addresses := c.APIVIPs
 	if len(c.MachineNetworks) > 0 {

@@ -11,12 +11,15 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// Encode writes what the cluster decided, and nothing that follows from it: a cluster.yaml in the form of JSON, which hosts read like
-// any other and compile to the same plan. Keys are sorted, defaults are written out, settings of the elections only where the user made
-// them. Equal plans give equal bytes.
+// Encode writes what the cluster decided, and nothing that follows from it: a cluster.yaml in the
+// form of JSON, which hosts read like any other and compile to the same plan. Keys are sorted,
+// defaults are written out, settings of the elections only where the user made them. Equal plans
+// give equal bytes.
 //
-// Other programs write this file too, by a template (package cluster/mco): so a field stands on a line of its own, and has a form that a template can
-// write which takes no text apart and changes no letter. That is why there is the cluster's whole domain, and the platform as OpenShift spells it.
+// Other programs write this file too, by a template (package cluster/mco): so a field stands on a
+// line of its own, and has a form that a template can write which takes no text apart and changes
+// no letter. That is why there is the cluster's whole domain, and the platform as OpenShift spells
+// it.
 func Encode(p Plan) []byte {
 	cluster := map[string]any{
 		"apiVIPs":         texts(p.VIPs.API),
@@ -77,7 +80,8 @@ func Encode(p Plan) []byte {
 	return append(fields(text, "    ", cluster), "  }\n}\n"...)
 }
 
-// fields writes the fields of a map, sorted, one a line: lists on the field's own line, maps on lines of their own.
+// fields writes the fields of a map, sorted, one a line: lists on the field's own line, maps on
+// lines of their own.
 func fields[V any](text []byte, indent string, m map[string]V) []byte {
 	keys := slices.Sorted(maps.Keys(m))
 	for i, key := range keys {
@@ -120,7 +124,8 @@ func list(words []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// word is a text in JSON. All texts are of letters, digits and signs of ASCII, or the plan would not have been compiled.
+// word is a text in JSON. All texts are of letters, digits and signs of ASCII, or the plan would
+// not have been compiled.
 func word(s string) string {
 	text, _ := json.Marshal(s) // no text fails
 	return string(text)
@@ -154,7 +159,8 @@ func formerFields(f spec.Former) map[string]string {
 	return fields
 }
 
-// Header is the line of provenance, without a comment sign, for a file that was rendered on a host from cluster.json as it stands there.
+// Header is the line of provenance, without a comment sign, for a file that was rendered on a host
+// from cluster.json as it stands there.
 func Header(clusterJSON []byte) string {
 	return fmt.Sprintf("Rendered by onprem-infra from %s (sha256 %.6x); do not edit.", Path, sha256.Sum256(clusterJSON))
 }

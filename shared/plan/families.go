@@ -1,6 +1,7 @@
 package plan
 
-// IPv6First says whether a cluster of these families knows its hosts by IPv6 first. Each family set is named here.
+// IPv6First says whether a cluster of these families knows its hosts by IPv6 first. Each family set
+// is named here.
 func (f Families) IPv6First() bool {
 	switch f {
 	case IPv6, DualStackIPv6:

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestFamiliesFirst holds N-21: each family set that there is, also one that is added later, says which family comes first.
+// TestFamiliesFirst holds N-21: each family set that there is, also one that is added later, says
+// which family comes first.
 func TestFamiliesFirst(t *testing.T) {
 	first := map[Families]bool{IPv4: false, IPv6: true, DualStack: false, DualStackIPv6: true}
 	for f, want := range first {

@@ -6,8 +6,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Flavour is all in which the hosts of OpenShift and those of any other Kubernetes differ. It is decided here and nowhere else: who needs to know asks
-// for the difference, never for the distribution.
+// Flavour is all in which the hosts of OpenShift and those of any other Kubernetes differ. It is
+// decided here and nowhere else: who needs to know asks for the difference, never for the
+// distribution.
 type Flavour struct {
 	// What the cluster says where the user does not.
 	Namespace, Kubeconfig, KubeletUnit, ControlPlaneLabel string
@@ -32,7 +33,8 @@ func (p Plan) Flavour() Flavour {
 	return flavourOf(or(p.Distribution, distributionOf(p.Platform)), p.Platform)
 }
 
-// distributionOf is that of a platform's clusters where the user says nothing else: OpenShift gives virtual IPs to none but its five platforms.
+// distributionOf is that of a platform's clusters where the user says nothing else: OpenShift gives
+// virtual IPs to none but its five platforms.
 func distributionOf(platform spec.Platform) spec.Distribution {
 	if platform == spec.None {
 		return spec.Kubernetes
@@ -66,7 +68,8 @@ func anyKubernetes() Flavour {
 	}
 }
 
-// openShift has the names and paths that its nodes of today have. Its namespace has their prefix where other programs know it.
+// openShift has the names and paths that its nodes of today have. Its namespace has their prefix
+// where other programs know it.
 func openShift(platform spec.Platform) Flavour {
 	f := Flavour{
 		Namespace: "openshift-" + platform.Short() + "-infra", Kubeconfig: "/var/lib/kubelet/kubeconfig", KubeletUnit: "kubelet.service",
@@ -74,7 +77,8 @@ func openShift(platform spec.Platform) Flavour {
 		PodAnnotations: map[string]string{
 			// Its CPUs may be those that are set aside for the platform.
 			"target.workload.openshift.io/management": `{"effect": "PreferredDuringScheduling"}`,
-			// No constraint of somebody else's that allows as much may be laid on the mirror of the pod.
+			// No constraint of somebody else's that allows as much may be laid on the mirror of the
+			// pod.
 			"openshift.io/required-scc": "privileged",
 		},
 		NamespaceAnnotations: map[string]string{
@@ -82,7 +86,8 @@ func openShift(platform spec.Platform) Flavour {
 			// Pods go to every node, whatever selector new projects have by default.
 			"openshift.io/node-selector": "",
 		},
-		// No controller may work out another pod security level from the rights of the namespace's accounts.
+		// No controller may work out another pod security level from the rights of the namespace's
+		// accounts.
 		NamespaceLabels: map[string]string{"security.openshift.io/scc.podSecurityLabelSync": "false"},
 		KubeletGate:     "10-mco-on-prem-wait-resolv.conf",
 		ResolvMarker:    "/run/resolv-prepender-kni-conf-done", ResolvedDropIn: "/etc/systemd/resolved.conf.d/60-kni.conf",
@@ -94,7 +99,8 @@ func openShift(platform spec.Platform) Flavour {
 	return f
 }
 
-// policy is a timing's without what the cluster does not have: a check that never passes would be made for nothing.
+// policy is a timing's without what the cluster does not have: a check that never passes would be
+// made for nothing.
 func (f Flavour) policy(p vrrp.Policy) vrrp.Policy {
 	var absent []vrrp.CheckName
 	if !f.MachineConfig {

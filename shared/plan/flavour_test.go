@@ -10,7 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// TestFlavour holds what a cluster is when it says which Kubernetes it is, and when it does not; and that only what it says beside its platform travels.
+// TestFlavour holds what a cluster is when it says which Kubernetes it is, and when it does not;
+// and that only what it says beside its platform travels.
 func TestFlavour(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
@@ -74,7 +75,8 @@ var (
 	anyCheck   = []vrrp.CheckName{vrrp.CheckLB, vrrp.CheckBoth, vrrp.CheckIngress}
 )
 
-// TestEveryPolicyIsProven holds that what is left of each timing's policy without OpenShift still elects the right holder.
+// TestEveryPolicyIsProven holds that what is left of each timing's policy without OpenShift still
+// elects the right holder.
 func TestEveryPolicyIsProven(t *testing.T) {
 	for _, timing := range vrrp.Profiles() {
 		policy := anyKubernetes().policy(timing.Policy())

@@ -11,7 +11,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// TestMDNS holds that only who asks for multicast DNS gets it, and that a cluster without has no word of it.
+// TestMDNS holds that only who asks for multicast DNS gets it, and that a cluster without has no
+// word of it.
 func TestMDNS(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -49,7 +50,8 @@ func TestUnknownMDNS(t *testing.T) {
 	}
 }
 
-// TestMetrics holds that nobody beyond the host is answered unless the cluster asks for that, and that a word which is none does not pass for silence.
+// TestMetrics holds that nobody beyond the host is answered unless the cluster asks for that, and
+// that a word which is none does not pass for silence.
 func TestMetrics(t *testing.T) {
 	for said, want := range map[spec.Metrics]spec.Metrics{"": "", spec.MetricsLocalhost: "", spec.MetricsNode: spec.MetricsNode} {
 		c := smallest()
@@ -65,7 +67,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestEtcdMembers holds after how many members etcd's list is whole (M-06), on hosts as where it was compiled.
+// TestEtcdMembers holds after how many members etcd's list is whole (M-06), on hosts as where it
+// was compiled.
 func TestEtcdMembers(t *testing.T) {
 	for _, tt := range []struct {
 		name     string

@@ -9,7 +9,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// Way is how the nodes of a cluster speak VRRP with each other. Nodes that speak in two ways do not hear each other, and both hold the VIPs.
+// Way is how the nodes of a cluster speak VRRP with each other. Nodes that speak in two ways do not
+// hear each other, and both hold the VIPs.
 type Way struct {
 	Timing string    `json:"timing"` // profile
 	Mode   spec.Mode `json:"vrrp"`
@@ -37,10 +38,13 @@ type Incompatible struct{ Reason string }
 
 func (i Incompatible) Error() string { return i.Reason }
 
-// Live makes of a cluster's description what the nodes of the live cluster can be given that has been given the plan there: nodes get their files one
-// after the other, so that none may speak otherwise than the others before all of them can. The error is an Incompatible, or one of Compile.
+// Live makes of a cluster's description what the nodes of the live cluster can be given that has
+// been given the plan there: nodes get their files one after the other, so that none may speak
+// otherwise than the others before all of them can. The error is an Incompatible, or one of
+// Compile.
 //
-// From a plan that migrates nobody can tell how far its nodes are. So its migration is carried on until the user says that it has happened.
+// From a plan that migrates nobody can tell how far its nodes are. So its migration is carried on
+// until the user says that it has happened.
 func Live(there Plan, next spec.Cluster, say Consent) (spec.Cluster, error) {
 	wanted, err := Compile(next)
 	if err != nil {
@@ -65,8 +69,8 @@ func Live(there Plan, next spec.Cluster, say Consent) (spec.Cluster, error) {
 	return migrating(there, wanted, next), nil
 }
 
-// sameIDs refuses another virtual router ID for a VIP that the cluster has. There is no way from one to another: who hears adverts of an ID that is not
-// its own takes no notice.
+// sameIDs refuses another virtual router ID for a VIP that the cluster has. There is no way from
+// one to another: who hears adverts of an ID that is not its own takes no notice.
 func sameIDs(there, wanted Plan) error {
 	var other []string
 	for _, r := range []struct {
@@ -89,8 +93,9 @@ func sameIDs(there, wanted Plan) error {
 		"notice of each other, and the VIP has two holders. Write the IDs that are there under vrids"}
 }
 
-// Resume is the plan of a cluster, migrating from the way that a node remembers to have spoken, as Way.String has written it: a file that says nothing of
-// a migration has come before that was over. A way that is no other one, or none at all, is nothing to migrate from.
+// Resume is the plan of a cluster, migrating from the way that a node remembers to have spoken, as
+// Way.String has written it: a file that says nothing of a migration has come before that was over.
+// A way that is no other one, or none at all, is nothing to migrate from.
 func Resume(c spec.Cluster, spoken string) (Plan, error) {
 	wanted, err := Compile(c)
 	if err != nil || wanted.Former != nil || spoken == "" || spoken == wanted.Way().String() {
@@ -119,7 +124,8 @@ func underWay(there, wanted Plan, next spec.Cluster, say Consent) (spec.Cluster,
 		former.words(), there.words(), wanted.words(), notice.Way, there.Way(), former.Way())}
 }
 
-// migrating has the nodes go over from one plan to another. Both are written out: a default may be another one in the next release.
+// migrating has the nodes go over from one plan to another. Both are written out: a default may be
+// another one in the next release.
 func migrating(from, to Plan, next spec.Cluster) spec.Cluster {
 	next.Timing, next.VRRP, next.MigrateFrom = to.Timing.Profile, to.VRRP.Mode, spec.Former{}
 	if from.Timing.Profile != to.Timing.Profile {

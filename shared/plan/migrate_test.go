@@ -15,7 +15,8 @@ func migrant(timing string, mode spec.Mode, from spec.Former) spec.Cluster {
 	return c
 }
 
-// TestMigrates holds that the plan has both ways, and that everything of the former one is as if nothing were to come.
+// TestMigrates holds that the plan has both ways, and that everything of the former one is as if
+// nothing were to come.
 func TestMigrates(t *testing.T) {
 	p := mustCompile(t, migrant("lan", "", spec.Former{Timing: "compat"}))
 	if p.Way().String() != "lan/unicast" || p.MigrateFrom.String() != "compat/unicast" || p.Former == nil {
@@ -79,7 +80,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestLiveIDs refuses another virtual router ID for a VIP that is there, whatever is said, and no other.
+// TestLiveIDs refuses another virtual router ID for a VIP that is there, whatever is said, and no
+// other.
 func TestLiveIDs(t *testing.T) {
 	with := func(dns bool, ids map[string]uint8) spec.Cluster {
 		c := smallest()
@@ -110,7 +112,8 @@ func TestLiveIDs(t *testing.T) {
 	}
 }
 
-// TestResume holds that a node which remembers another way than its file says goes over to that with the others, and by itself never.
+// TestResume holds that a node which remembers another way than its file says goes over to that
+// with the others, and by itself never.
 func TestResume(t *testing.T) {
 	none := spec.Former{}
 	for _, tt := range []struct {

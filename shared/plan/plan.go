@@ -1,5 +1,5 @@
-// Package plan completes what the user wrote: a Plan has every value present and checked, so that after Compile nothing can fail but
-// reading and writing.
+// Package plan completes what the user wrote: a Plan has every value present and checked, so that
+// after Compile nothing can fail but reading and writing.
 package plan
 
 import (
@@ -28,9 +28,11 @@ type Plan struct {
 	LoadBalancer    spec.LoadBalancer `json:"loadBalancer"`
 	DNSRecords      spec.DNSRecords   `json:"dnsRecords"`
 	MDNS            spec.MDNS         `json:"mdns,omitempty"` // empty where the cluster does not use it
-	// Metrics is where the hosts' programs say their metrics beside the loopback; empty for nowhere.
+	// Metrics is where the hosts' programs say their metrics beside the loopback; empty for
+	// nowhere.
 	Metrics spec.Metrics `json:"metrics,omitempty"`
-	// EtcdMembers is how many members etcd is made of where nodes announce theirs; 0 where they do not.
+	// EtcdMembers is how many members etcd is made of where nodes announce theirs; 0 where they do
+	// not.
 	EtcdMembers int               `json:"etcdMembers,omitempty"`
 	VRRP        VRRP              `json:"vrrp"`
 	Timing      Timing            `json:"timing"`
@@ -39,12 +41,15 @@ type Plan struct {
 	Images      map[string]string `json:"images"`
 	Namespace   string            `json:"namespace"`  // of our objects
 	Kubeconfig  string            `json:"kubeconfig"` // the kubelet's on a node, which what runs there reads
-	// CertificateDirectories are those of the files that the kubeconfig names, beside kubelet's own.
+	// CertificateDirectories are those of the files that the kubeconfig names, beside kubelet's
+	// own.
 	CertificateDirectories []string `json:"certificateDirectories,omitempty"`
 	KubeletUnit            string   `json:"kubeletUnit"` // NAME.service
-	// ControlPlaneLabel is the key of the label that the cluster's control plane nodes have, and no other node has, whatever its value.
+	// ControlPlaneLabel is the key of the label that the cluster's control plane nodes have, and no
+	// other node has, whatever its value.
 	ControlPlaneLabel string `json:"controlPlaneLabel"`
-	// MigrateFrom is how the nodes of this live cluster speak VRRP until all of them know better; empty for a cluster that has nothing to migrate from.
+	// MigrateFrom is how the nodes of this live cluster speak VRRP until all of them know better;
+	// empty for a cluster that has nothing to migrate from.
 	MigrateFrom Way `json:"migrateFrom,omitzero"`
 
 	// Former is the plan that is in force until the migration has happened; nil when there is none.
@@ -53,8 +58,9 @@ type Plan struct {
 	knobs knobs
 }
 
-// knobs are the settings that the user made, as distinct from those that follow from the rest. Only they travel in cluster.json, so that
-// a host with a newer binary keeps what was asked for and no more.
+// knobs are the settings that the user made, as distinct from those that follow from the rest. Only
+// they travel in cluster.json, so that a host with a newer binary keeps what was asked for and no
+// more.
 type knobs struct {
 	timing string
 	mode   spec.Mode
@@ -83,18 +89,19 @@ const (
 	DualStackIPv6 Families = "DualStackIPv6Primary"
 )
 
-// VIPs are the virtual IPs, at most one a family, in the order that the platform keeps: primary family first, but on Nutanix and oVirt
-// IPv4 first.
+// VIPs are the virtual IPs, at most one a family, in the order that the platform keeps: primary
+// family first, but on Nutanix and oVirt IPv4 first.
 type VIPs struct {
 	API     []netip.Addr `json:"api"`
 	Ingress []netip.Addr `json:"ingress"`
 	DNS     []netip.Addr `json:"dns,omitempty"` // at most one
-	// Assumed are those that nobody named, "api" and "ingress": they are the hosts 5 and 7 of the first
-	// machine network, which the installer takes too.
+	// Assumed are those that nobody named, "api" and "ingress": they are the hosts 5 and 7 of the
+	// first machine network, which the installer takes too.
 	Assumed []string `json:"assumed,omitempty"`
 }
 
-// All are every VIP of the cluster, in a list of its own: none of them is ever a machine's own address.
+// All are every VIP of the cluster, in a list of its own: none of them is ever a machine's own
+// address.
 func (v VIPs) All() []netip.Addr { return slices.Concat(v.API, v.Ingress, v.DNS) }
 
 // VRRP is everything that the elections of the cluster need.
@@ -119,7 +126,8 @@ type Router struct {
 	ID vrrp.ID `json:"id"`
 }
 
-// Ladder is what a kind of node can announce: a base, what its rank adds and holding the VIP, and what each passing check adds.
+// Ladder is what a kind of node can announce: a base, what its rank adds and holding the VIP, and
+// what each passing check adds.
 type Ladder struct {
 	Base   vrrp.Priority `json:"base"`
 	Ranks  []int         `json:"ranks,omitempty"`  // the best one first; absent: all nodes are equal
@@ -163,9 +171,9 @@ type Look struct {
 	DetectsMs      int    `json:"detectsMs"` // from a fault to the verdict at the latest
 }
 
-// BootstrapRuns says which rooms the bootstrap machine has. Without an API VIP there is nothing to hold and nothing to answer. Behind a
-// load balancer of the user's own the VIP is not ours to hold, but the names are still answered, except on vSphere, where such a cluster
-// brings DNS of its own.
+// BootstrapRuns says which rooms the bootstrap machine has. Without an API VIP there is nothing to
+// hold and nothing to answer. Behind a load balancer of the user's own the VIP is not ours to hold,
+// but the names are still answered, except on vSphere, where such a cluster brings DNS of its own.
 func (p Plan) BootstrapRuns() (vip, dns bool) {
 	if len(p.VIPs.API) == 0 {
 		return false, false
@@ -174,8 +182,9 @@ func (p Plan) BootstrapRuns() (vip, dns bool) {
 	return vip, vip || p.Platform != spec.VSphere
 }
 
-// Hears says that the cluster's name servers answer for nodes by what these announce. The plugin for it is in our own image alone, and a CoreDNS
-// without it does not start with such a Corefile: so our image must be CoreDNS's too, by the same reference.
+// Hears says that the cluster's name servers answer for nodes by what these announce. The plugin
+// for it is in our own image alone, and a CoreDNS without it does not start with such a Corefile:
+// so our image must be CoreDNS's too, by the same reference.
 func (p Plan) Hears() bool {
 	return p.MDNS == spec.MDNSEnabled && p.Images[spec.RuntimeCfgImage] != "" && p.Images[spec.CoreDNSImage] == p.Images[spec.RuntimeCfgImage]
 }

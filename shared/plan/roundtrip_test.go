@@ -21,7 +21,8 @@ func reread(t *testing.T, text []byte) Plan {
 	return mustCompile(t, cluster)
 }
 
-// TestRoundTrip holds that a host derives the plan that was compiled from the user's words, whatever these were.
+// TestRoundTrip holds that a host derives the plan that was compiled from the user's words,
+// whatever these were.
 func TestRoundTrip(t *testing.T) {
 	for name, c := range inputs() {
 		for _, vary := range knobsets() {
@@ -122,8 +123,9 @@ func knobsets() []knobset {
 	}
 }
 
-// K-04: once a master and a worker of one cluster used different numbers, because each took the name from elsewhere. Every role reads
-// cluster.json; this holds that whatever the name, it says there what was said to the compiler.
+// K-04: once a master and a worker of one cluster used different numbers, because each took the
+// name from elsewhere. Every role reads cluster.json; this holds that whatever the name, it says
+// there what was said to the compiler.
 func TestRolesAgreeOnIdentity(t *testing.T) {
 	const alphabet = "abcdefghijklmnopqrstuvwxyz0123456789"
 	for length := 1; length <= 63; length++ {

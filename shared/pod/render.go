@@ -12,11 +12,13 @@ const (
 	// grace is how long a container may take to end, as on OpenShift's nodes of today.
 	grace = 65 * time.Second
 
-	// hung is how long a container may take that no longer answers. It does nothing with the time, so it is not given what grace is for.
+	// hung is how long a container may take that no longer answers. It does nothing with the time,
+	// so it is not given what grace is for.
 	hung = 5 * time.Second
 
-	// priority is that of the class system-node-critical. kubelet sorts static pods by the number when the node is shut down, and knows no
-	// classes then: pods without a number would be the first to go.
+	// priority is that of the class system-node-critical. kubelet sorts static pods by the number
+	// when the node is shut down, and knows no classes then: pods without a number would be the
+	// first to go.
 	priority      = 2000001000
 	priorityClass = "system-node-critical"
 
@@ -59,8 +61,9 @@ func document(s Static) object.Pod {
 	}
 }
 
-// confinement is root of the host, who owns the files that are read, without the rest of what root may do. SELinux's type for containers may
-// read none of the host's directories, and nothing is relabelled for it.
+// confinement is root of the host, who owns the files that are read, without the rest of what root
+// may do. SELinux's type for containers may read none of the host's directories, and nothing is
+// relabelled for it.
 func confinement(s Static) *object.PodSecurityContext {
 	c := &object.PodSecurityContext{
 		RunAsUser:      new(int64(0)),

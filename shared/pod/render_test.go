@@ -41,7 +41,8 @@ func TestRenderFullest(t *testing.T) { golden.Check(t, Render(fullest())) }
 
 func TestRenderSmallest(t *testing.T) { golden.Check(t, Render(smallest())) }
 
-// TestRoundTrip holds that the API understands what is written as it was meant: its own types read it, passing over nothing, and write the same.
+// TestRoundTrip holds that the API understands what is written as it was meant: its own types read
+// it, passing over nothing, and write the same.
 func TestRoundTrip(t *testing.T) {
 	for _, s := range []Static{fullest(), smallest()} {
 		text := Render(s)
@@ -54,7 +55,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestSaysNothingTwice holds that a manifest has nothing that only a server writes, or that means as much as its absence.
+// TestSaysNothingTwice holds that a manifest has nothing that only a server writes, or that means
+// as much as its absence.
 func TestSaysNothingTwice(t *testing.T) {
 	for _, s := range []Static{fullest(), smallest()} {
 		for _, word := range []string{"status", "null", "creationTimestamp", "{}", "[]", "privileged: "} {

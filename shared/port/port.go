@@ -1,5 +1,5 @@
-// Package port holds every port number that a cluster's on-prem networking uses, each with its owner. Configurations, health checks and
-// probes all take their numbers from here.
+// Package port holds every port number that a cluster's on-prem networking uses, each with its
+// owner. Configurations, health checks and probes all take their numbers from here.
 package port
 
 import (
@@ -15,8 +15,8 @@ type Port struct {
 	Name   string // as the user writes it
 	Number uint16
 	Owner  string // the program that listens
-	// Free says that the number is the cluster's own to choose. The others are fixed by programs, documents or protocols that nobody
-	// here configures.
+	// Free says that the number is the cluster's own to choose. The others are fixed by programs,
+	// documents or protocols that nobody here configures.
 	Free bool
 }
 
@@ -78,8 +78,9 @@ func Lookup(name string) (Port, bool) {
 	return all[i], true
 }
 
-// Resolve gives every port its number, with the cluster's own choices in place of the defaults. The error joins everything that is
-// wrong with the choices: an unknown name, a port that is not free, number 0, a number that another port has.
+// Resolve gives every port its number, with the cluster's own choices in place of the defaults. The
+// error joins everything that is wrong with the choices: an unknown name, a port that is not free,
+// number 0, a number that another port has.
 func Resolve(choices map[string]uint16) (map[string]uint16, error) {
 	numbers := map[string]uint16{}
 	for _, p := range All() {

@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// The lengths that the wire format allows (RFC 1035 2.3.4): a name of 253 characters with 254 dots and lengths is 255 bytes.
+// The lengths that the wire format allows (RFC 1035 2.3.4): a name of 253 characters with 254 dots
+// and lengths is 255 bytes.
 const (
 	maxName  = 253
 	maxLabel = 63
 )
 
-// ParseName reads a domain name as users write it: letters of either case, a final dot or none. Labels are those of hosts (RFC 1123
-// 2.1): letters, digits and inner hyphens, 1 to 63 of them.
+// ParseName reads a domain name as users write it: letters of either case, a final dot or none.
+// Labels are those of hosts (RFC 1123 2.1): letters, digits and inner hyphens, 1 to 63 of them.
 func ParseName(s string) (Name, error) {
 	name := strings.TrimSuffix(s, ".")
 	if name == "" {

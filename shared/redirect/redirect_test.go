@@ -66,7 +66,8 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestWithoutMachineConfig holds that nothing but the API is redirected, and no port closed, where there are no machine config servers.
+// TestWithoutMachineConfig holds that nothing but the API is redirected, and no port closed, where
+// there are no machine config servers.
 func TestWithoutMachineConfig(t *testing.T) {
 	numbers, err := port.Resolve(nil)
 	if err != nil {

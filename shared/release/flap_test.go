@@ -7,8 +7,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/health"
 )
 
-// TestAlternatingLooksMoveNothing holds K-49: whatever the rhythm in which good and bad looks take turns, the VIP stays while the bad ones in
-// a row are too few to count. Once it has left, what is no good look does not bring it back.
+// TestAlternatingLooksMoveNothing holds K-49: whatever the rhythm in which good and bad looks take
+// turns, the VIP stays while the bad ones in a row are too few to count. Once it has left, what is
+// no good look does not bring it back.
 func TestAlternatingLooksMoveNothing(t *testing.T) {
 	for bad := 1; bad < health.BootstrapAPI().Fall; bad++ {
 		for good := 1; good <= 3; good++ {

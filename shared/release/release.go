@@ -34,17 +34,18 @@ type Verdict struct {
 	Why   string
 }
 
-// State decides when the VIP leaves the bootstrap machine. It is a state machine without a clock: time
-// comes with each Observation. The zero value has observed nothing.
+// State decides when the VIP leaves the bootstrap machine. It is a state machine without a clock:
+// time comes with each Observation. The zero value has observed nothing.
 //
 //	waiting --API ready, or 30 min--> holding --5 failures in a row, or shutdown announced and a master ready--> released
 //	                                     ^------------------------------ API ready ------------------------------------'
 //
 // While Ironic answers, nothing else counts, not even an announced shutdown: hosts that are being
 // provisioned would lose it. An announced shutdown counts as a failure if it is not known whether a
-// node could take over, and does not count if no node can. If a node can, the VIP is handed over while
-// the API still serves. Every other end leaves a gap: the VIP has no holder for the 0.7 s or so which
-// a backup waits after priority 0 (RFC 3768, Skew_Time), or from the API's end until the VIP follows.
+// node could take over, and does not count if no node can. If a node can, the VIP is handed over
+// while the API still serves. Every other end leaves a gap: the VIP has no holder for the 0.7 s or
+// so which a backup waits after priority 0 (RFC 3768, Skew_Time), or from the API's end until the
+// VIP follows.
 //
 // An API that becomes ready again takes the VIP back: an API server that restarts during the
 // installation looks like one that ends, and without the VIP the installation cannot go on.

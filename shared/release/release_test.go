@@ -103,7 +103,8 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestReleaseNeverLeavesBeforeReady holds over every sequence of six looks that the VIP never leaves before the API was ready once.
+// TestReleaseNeverLeavesBeforeReady holds over every sequence of six looks that the VIP never
+// leaves before the API was ready once.
 func TestReleaseNeverLeavesBeforeReady(t *testing.T) {
 	bad := []Observation{gone, notReady, goneBusy, announced, {API: health.ShuttingDown, Heir: ReadyHeir}, {API: health.Untrusted}}
 	var walk func(prefix []Observation)

@@ -8,15 +8,16 @@ import (
 	"strings"
 )
 
-// Conf is what a resolv.conf says, in its order. What cannot be understood is left out, as every resolver does.
+// Conf is what a resolv.conf says, in its order. What cannot be understood is left out, as every
+// resolver does.
 type Conf struct {
 	Nameservers []netip.Addr // an IPv4-mapped IPv6 address reads as IPv4
 	Search      []string     // of the last search or domain line, which replaces the earlier ones
 	Options     []string     // of all options lines
 }
 
-// Parse reads the text. Nothing in it is an error: a line without argument, with an address that is none or with an unknown keyword
-// counts for nothing.
+// Parse reads the text. Nothing in it is an error: a line without argument, with an address that is
+// none or with an unknown keyword counts for nothing.
 func Parse(text []byte) Conf {
 	var conf Conf
 	for line := range bytes.Lines(text) {
@@ -38,8 +39,8 @@ func Parse(text []byte) Conf {
 	return conf
 }
 
-// plainZone keeps out zones that are no interface name or number. An address may carry any text as its zone, and the next program to
-// read the address need not take it for one word.
+// plainZone keeps out zones that are no interface name or number. An address may carry any text as
+// its zone, and the next program to read the address need not take it for one word.
 func plainZone(zone string) bool {
 	return strings.Trim(zone, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == ""
 }
@@ -47,9 +48,11 @@ func plainZone(zone string) bool {
 // maxUpstreams is how many servers CoreDNS forwards to; it refuses a longer list.
 const maxUpstreams = 15
 
-// Upstreams are the name servers that a forwarder on this machine may ask, in order, each once, at most 15. Left out is what leads back to
-// the forwarder or nowhere: the machine itself, which includes the stub of systemd-resolved at 127.0.0.53 and 127.0.0.54, addresses that
-// no server has, a link-local address that does not say on which link, and what exclude says of an address without its zone.
+// Upstreams are the name servers that a forwarder on this machine may ask, in order, each once, at
+// most 15. Left out is what leads back to the forwarder or nowhere: the machine itself, which
+// includes the stub of systemd-resolved at 127.0.0.53 and 127.0.0.54, addresses that no server has,
+// a link-local address that does not say on which link, and what exclude says of an address without
+// its zone.
 func Upstreams(conf Conf, exclude func(netip.Addr) bool) []netip.Addr {
 	var upstreams []netip.Addr
 	for _, addr := range conf.Nameservers {

@@ -10,7 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/record"
 )
 
-// maxServers is how many name servers the C library's resolver reads; kubelet complains of more in every pod.
+// maxServers is how many name servers the C library's resolver reads; kubelet complains of more in
+// every pod.
 const maxServers = 3
 
 // Own is what a machine of a cluster puts before what it was told.
@@ -30,9 +31,10 @@ func Usable(text []byte) bool {
 	return false
 }
 
-// Prepend puts our name server before the first one that the text names, each one only once, and what is beyond the third into comments,
-// for people to read. The cluster's domain comes first in the search list, which is made where there is none. All other lines stay as they
-// are. Equal values give equal bytes, and Prepend of what it wrote gives the same.
+// Prepend puts our name server before the first one that the text names, each one only once, and
+// what is beyond the third into comments, for people to read. The cluster's domain comes first in
+// the search list, which is made where there is none. All other lines stay as they are. Equal
+// values give equal bytes, and Prepend of what it wrote gives the same.
 func Prepend(text []byte, own Own) []byte {
 	var rest []string
 	list := []string{string(own.Search)}
@@ -88,7 +90,8 @@ func distinct(domains []string) []string {
 	return kept
 }
 
-// keyword says whether the resolver reads the line as one of the keyword: it stands at the beginning, with an argument after a blank.
+// keyword says whether the resolver reads the line as one of the keyword: it stands at the
+// beginning, with an argument after a blank.
 func keyword(line, word string) bool {
 	after, ok := strings.CutPrefix(line, word)
 	return ok && after != "" && (after[0] == ' ' || after[0] == '\t') && strings.TrimSpace(after) != ""
@@ -112,8 +115,9 @@ func printable(r rune) rune {
 	return r
 }
 
-// Resolved is the drop-in that tells systemd-resolved to ask our name server for what is below the domains, the cluster's first, and to search
-// there. It gives up its own listener, because CoreDNS listens on port 53 of every address; its resolv.conf then names real servers.
+// Resolved is the drop-in that tells systemd-resolved to ask our name server for what is below the
+// domains, the cluster's first, and to search there. It gives up its own listener, because CoreDNS
+// listens on port 53 of every address; its resolv.conf then names real servers.
 func Resolved(own Own, domains []record.Name) []byte {
 	list := []record.Name{own.Search}
 	for _, d := range domains {

@@ -81,8 +81,8 @@ func TestResolved(t *testing.T) {
 	}
 }
 
-// FuzzPrepend holds that whatever the text says, the outcome is usable and a fixpoint, names no more than three servers, ours first, and has no line
-// that neither stood there nor is ours.
+// FuzzPrepend holds that whatever the text says, the outcome is usable and a fixpoint, names no
+// more than three servers, ours first, and has no line that neither stood there nor is ours.
 func FuzzPrepend(f *testing.F) {
 	for _, s := range []string{"", "nameserver 192.0.2.1\n", "search a\x00b\nnameserver ::1\rnameserver x", "# Rendered by onprem-infra\ndomain\t\n", "nameserver 192.0.2.10\nsearch ostest.example.com\n"} {
 		f.Add(s)

@@ -1,4 +1,5 @@
-// Package role names the kinds of host that onprem-infra serves and reads them from the command line.
+// Package role names the kinds of host that onprem-infra serves and reads them from the command
+// line.
 package role
 
 import (

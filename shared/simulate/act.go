@@ -150,7 +150,8 @@ func (w *world) heal(h *host, f Fault, i int32, boot uint32) {
 	}
 }
 
-// disturb changes the network, or a host's processors, for the worse or, with -1, back. Of two faults of one kind the last one counts.
+// disturb changes the network, or a host's processors, for the worse or, with -1, back. Of two
+// faults of one kind the last one counts.
 func (w *world) disturb(h *host, f Fault, sign int) {
 	l := &h.links
 	if sign < 0 {
@@ -333,7 +334,8 @@ func (w *world) register(h *host) {
 	w.after(w.some(bootPods), event{kind: evPart, host: int8(h.index), gen: h.boots, arg: int32(partNode)})
 }
 
-// tellOf is the API's word of a Node that is new or gone, to those who run, and of those that it has to it.
+// tellOf is the API's word of a Node that is new or gone, to those who run, and of those that it
+// has to it.
 func (w *world) tellOf(h *host, there bool) {
 	says := event{kind: evLearn, host: int8(h.index)}
 	if there {

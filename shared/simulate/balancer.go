@@ -144,7 +144,8 @@ func (w *world) lookAtServer(g, h *host, step int32, gen uint32) {
 	w.after(w.Timing.Server.FastInter, again)
 }
 
-// turnServer marks a server up or down. When it was the only one, the monitor takes the redirect away, and back.
+// turnServer marks a server up or down. When it was the only one, the monitor takes the redirect
+// away, and back.
 func (w *world) turnServer(g, h *host, up bool) {
 	b := &g.lb.servers[h.index]
 	before := g.lb.anyUp()

@@ -101,8 +101,8 @@ func (s server) answer() Outcome {
 	}
 }
 
-// balance is a request that goes through a balancer: servers that are up in turn, or all of them when none is, and another one when one cannot be
-// reached.
+// balance is a request that goes through a balancer: servers that are up in turn, or all of them
+// when none is, and another one when one cannot be reached.
 func (w *world) balance(g *host) Outcome {
 	open := !g.lb.anyUp()
 	waited := time.Duration(0)

@@ -13,7 +13,8 @@ import (
 // Kind is what goes wrong, or is done to a host.
 type Kind string
 
-// The kinds. Those that stop something end after Fault.For, when it is set; what a supervisor or kubelet restarts by itself comes back by itself.
+// The kinds. Those that stop something end after Fault.For, when it is set; what a supervisor or
+// kubelet restarts by itself comes back by itself.
 const (
 	KillVRRP       Kind = "kill-vrrp"       // SIGKILL to keepalived's VRRP process
 	KillKeepalived Kind = "kill-keepalived" // to all of keepalived, and to its supervisor
@@ -42,7 +43,8 @@ const (
 	Join           Kind = "join"            // a master that was not there before begins to run
 	Part           Kind = "part"            // its Node is taken away
 
-	// What follows is for the lab. Nothing of it is simulated but stop-vrrp, which is stop-keepalived to it.
+	// What follows is for the lab. Nothing of it is simulated but stop-vrrp, which is
+	// stop-keepalived to it.
 	StopVRRP       Kind = "stop-vrrp"       // SIGSTOP to keepalived's VRRP process alone
 	KillDaemon     Kind = "kill-daemon"     // SIGKILL to all of keepalived, and not to its supervisor
 	StopSupervisor Kind = "stop-supervisor" // SIGSTOP to it
@@ -62,7 +64,8 @@ func labKinds() []Kind {
 	return []Kind{StopVRRP, KillDaemon, StopSupervisor, StopMonitor, KillLBMonitor, StopLBMonitor}
 }
 
-// Holder is the name of the host that has the VIP when a fault begins, for a fault that is about it whichever it is.
+// Holder is the name of the host that has the VIP when a fault begins, for a fault that is about it
+// whichever it is.
 const Holder = "holder"
 
 // Fault is one thing that is done to a host.
@@ -86,7 +89,8 @@ func (f Fault) String() string {
 	return text
 }
 
-// Schedule is a list of faults, by time. The seed decides all that is left to chance: phases, delays, which packets are lost.
+// Schedule is a list of faults, by time. The seed decides all that is left to chance: phases,
+// delays, which packets are lost.
 type Schedule struct {
 	Seed   uint64
 	Length time.Duration
@@ -103,8 +107,8 @@ func (s Schedule) String() string {
 	return text.String()
 }
 
-// ParseSchedule reads a schedule: a line for the seed, one for the length, and one for each fault, in any order. Empty lines and what follows #
-// are for people.
+// ParseSchedule reads a schedule: a line for the seed, one for the length, and one for each fault,
+// in any order. Empty lines and what follows # are for people.
 func ParseSchedule(text string) (Schedule, error) {
 	var s Schedule
 	lines := bufio.NewScanner(strings.NewReader(text))

@@ -26,8 +26,9 @@ func (w *world) seeServed(h *host, boot uint32) {
 	}
 }
 
-// mayStand says whether a host is to have its instance: the bootstrap machine has it until it has given the VIP up, a master when it has seen the
-// API work, its own Node is among those that it knows, and it is not alone.
+// mayStand says whether a host is to have its instance: the bootstrap machine has it until it has
+// given the VIP up, a master when it has seen the API work, its own Node is among those that it
+// knows, and it is not alone.
 func (w *world) mayStand(h *host) bool {
 	switch {
 	case !w.stands(h) || !h.joined || h.knows&(1<<h.index) == 0:
@@ -41,7 +42,8 @@ func (w *world) mayStand(h *host) bool {
 	}
 }
 
-// learn is the API's word of another node, which becomes a peer and a server, or is none any more. It reaches every host at its own time.
+// learn is the API's word of another node, which becomes a peer and a server, or is none any more.
+// It reaches every host at its own time.
 func (w *world) learn(h, other *host, there bool) {
 	if !h.on {
 		return

@@ -8,7 +8,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// check is one of a node's checks. As long as it finds what it believes, its looks change nothing, and none is made.
+// check is one of a node's checks. As long as it finds what it believes, its looks change nothing,
+// and none is made.
 type check struct {
 	vrrp.Weight
 	policy health.Policy
@@ -106,7 +107,8 @@ func (w *world) unserved(h *host) bool {
 	return w.candidates().Unserved(w.Kind, w.mastersKnown(h), h.passes)
 }
 
-// killMonitor ends the checks. What they last said counts until the supervisor has missed the heartbeat for too long.
+// killMonitor ends the checks. What they last said counts until the supervisor has missed the
+// heartbeat for too long.
 func (w *world) killMonitor(h *host) {
 	h.monitor = false
 	h.silences++
@@ -123,7 +125,8 @@ func (w *world) endChecks(h *host) {
 	}
 }
 
-// silent is a supervisor that takes a node's health away as nobody says any more how it is. A fault stays what it is.
+// silent is a supervisor that takes a node's health away as nobody says any more how it is. A fault
+// stays what it is.
 func (w *world) silent(h *host, gen uint32) {
 	if !h.on || h.monitor || gen != h.silences {
 		return

@@ -125,7 +125,8 @@ func (w *world) stands(h *host) bool {
 	return h.sort == isBootstrap || h.sort == isMaster && w.candidates().Places(h.rank)
 }
 
-// settle puts every host that does not join later into the state of a cluster that has been at rest for long.
+// settle puts every host that does not join later into the state of a cluster that has been at rest
+// for long.
 func (w *world) settle() {
 	later := map[string]bool{}
 	for _, f := range w.faults {
@@ -200,7 +201,8 @@ func (w *world) rest(h *host) {
 	}
 }
 
-// enthrone gives the VIP to the bootstrap machine, or else to one of those who might have it in such a cluster.
+// enthrone gives the VIP to the bootstrap machine, or else to one of those who might have it in
+// such a cluster.
 func (w *world) enthrone() {
 	var best []*host
 	for _, h := range w.hosts {

@@ -9,7 +9,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/timeline"
 )
 
-// Timeline draws a run, from a second before its first fault until nothing happens any more. Times count from that fault.
+// Timeline draws a run, from a second before its first fault until nothing happens any more. Times
+// count from that fault.
 func (r Result) Timeline(title, note string) timeline.Timeline {
 	zero := r.fault()
 	end := zero

@@ -2,7 +2,8 @@ package simulate
 
 import "time"
 
-// event is something that is due. A timer that was set anew has another generation, and what was due for the former one is nothing.
+// event is something that is due. A timer that was set anew has another generation, and what was
+// due for the former one is nothing.
 type event struct {
 	at    time.Duration
 	order uint32 // of those that are due at one time

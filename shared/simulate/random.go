@@ -10,8 +10,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Random is a schedule of faults by chance for a cluster: one to six of them, of every kind that its hosts can have, some of them at the same
-// time, and a while of rest in the end. With kinds there are only those. Equal seeds and clusters give equal schedules.
+// Random is a schedule of faults by chance for a cluster: one to six of them, of every kind that
+// its hosts can have, some of them at the same time, and a while of rest in the end. With kinds
+// there are only those. Equal seeds and clusters give equal schedules.
 func Random(seed uint64, c Cluster, kinds ...Kind) Schedule {
 	d := dice{newRand(seed), c, kinds}
 	if len(kinds) == 0 {

@@ -11,7 +11,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// normal is how many schedules the normal run plays under each profile, and all is how many the long one plays in all.
+// normal is how many schedules the normal run plays under each profile, and all is how many the
+// long one plays in all.
 const (
 	normal = 2500
 	all    = 100_000
@@ -69,8 +70,8 @@ func TestRandomDNS(t *testing.T) {
 	}
 }
 
-// TestRandom holds every rule under schedules by chance, under every profile. ONPREM_INFRA_LONG plays a hundred thousand, and holds that this takes less
-// than a minute.
+// TestRandom holds every rule under schedules by chance, under every profile. ONPREM_INFRA_LONG
+// plays a hundred thousand, and holds that this takes less than a minute.
 func TestRandom(t *testing.T) {
 	long := os.Getenv("ONPREM_INFRA_LONG") != ""
 	begin := time.Now()
@@ -95,7 +96,8 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestDefects takes out of the policy, one at a time, what its rules rest on. The normal run must find each of them, by the rule that is about it.
+// TestDefects takes out of the policy, one at a time, what its rules rest on. The normal run must
+// find each of them, by the rule that is about it.
 func TestDefects(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -130,8 +132,9 @@ func TestDefects(t *testing.T) {
 	}
 }
 
-// TestBeginTogether has two nodes on which nothing works begin at one time, and lose their holder before they have settled: the one of the better rank
-// takes the VIP alone. With a base that is not above the bonus both would be cut to one priority, and take it at once.
+// TestBeginTogether has two nodes on which nothing works begin at one time, and lose their holder
+// before they have settled: the one of the better rank takes the VIP alone. With a base that is not
+// above the bonus both would be cut to one priority, and take it at once.
 func TestBeginTogether(t *testing.T) {
 	const ill, begin, alone = time.Second, 20 * time.Second, 20*time.Second + 250*time.Millisecond
 	s := Schedule{Length: 25 * time.Second}
@@ -183,8 +186,8 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-// TestMoreNodesThanRanks holds that no two nodes take the VIP at once where there are more nodes than
-// ranks, also when all those of a better rank are lost.
+// TestMoreNodesThanRanks holds that no two nodes take the VIP at once where there are more nodes
+// than ranks, also when all those of a better rank are lost.
 func TestMoreNodesThanRanks(t *testing.T) {
 	timing, _ := vrrp.TimingOf(vrrp.ProfileLan)
 	c := Of(timing)

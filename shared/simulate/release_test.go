@@ -7,8 +7,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// TestHandOverToWhoJustBegan has the bootstrap machine's API server end in every phase of the time in which the masters begin to serve, to see that their
-// API works and to start keepalived: as long as the bootstrap machine serves, somebody holds the VIP.
+// TestHandOverToWhoJustBegan has the bootstrap machine's API server end in every phase of the time
+// in which the masters begin to serve, to see that their API works and to start keepalived: as long
+// as the bootstrap machine serves, somebody holds the VIP.
 func TestHandOverToWhoJustBegan(t *testing.T) {
 	for _, timing := range vrrp.Profiles() {
 		c := Of(timing)

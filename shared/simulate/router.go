@@ -78,7 +78,8 @@ func (w *world) expire(h *host, gen uint32) {
 	}
 }
 
-// goMaster takes the VIP. The advert goes out first, so that a former holder drops the address before the network hears where it is now.
+// goMaster takes the VIP. The advert goes out first, so that a former holder drops the address
+// before the network hears where it is now.
 func (w *world) goMaster(h *host) {
 	r := &h.router
 	w.rules.elected(w, h)
@@ -110,7 +111,8 @@ func (w *world) announce(h *host, gen uint32) {
 	}
 }
 
-// burst tells the network where the VIP is by gratuitous ARP or neighbour advertisements. They are several: one of them arrives when any can.
+// burst tells the network where the VIP is by gratuitous ARP or neighbour advertisements. They are
+// several: one of them arrives when any can.
 func (w *world) burst(h *host) {
 	if !h.links.out() || h.links.loss > 0 && w.rng.IntN(100) < h.links.loss/3 {
 		return
@@ -163,7 +165,8 @@ func (w *world) arrive(h *host, a advert) {
 	}
 }
 
-// hearAsBackup is vrrp_state_backup, and the timer that is set after it. A lower priority is discarded, and leaves of the timer what was left.
+// hearAsBackup is vrrp_state_backup, and the timer that is set after it. A lower priority is
+// discarded, and leaves of the timer what was left.
 func (w *world) hearAsBackup(h *host, a advert) {
 	r := &h.router
 	switch {
@@ -200,7 +203,8 @@ func (w *world) hearAsMaster(h *host, a advert) {
 	}
 }
 
-// setPriority is vrrp_set_effective_priority: a backup's timer moves by the difference of the two waits.
+// setPriority is vrrp_set_effective_priority: a backup's timer moves by the difference of the two
+// waits.
 func (w *world) setPriority(h *host, priority int) {
 	r := &h.router
 	if priority == r.priority {

@@ -8,7 +8,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// pair is a world of a holder and a backup in which nothing happens by itself, one second after the backup last heard the holder.
+// pair is a world of a holder and a backup in which nothing happens by itself, one second after the
+// backup last heard the holder.
 func pair(t *testing.T, timing vrrp.Timing) (w *world, holder, other *host) {
 	t.Helper()
 	c := Of(timing)
@@ -40,7 +41,8 @@ func (w *world) adverts(to *host) (all []int) {
 	return all
 }
 
-// TestBackup holds what a backup makes of an advert, under both versions: of a lower one nothing, of a farewell its skew, of any other the full wait.
+// TestBackup holds what a backup makes of an advert, under both versions: of a lower one nothing,
+// of a farewell its skew, of any other the full wait.
 func TestBackup(t *testing.T) {
 	for _, timing := range vrrp.Profiles() {
 		for _, tt := range []struct {
@@ -76,7 +78,8 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-// TestMaster holds what a holder makes of an advert: it answers each at once, and yields to a higher one, of equals to the higher address.
+// TestMaster holds what a holder makes of an advert: it answers each at once, and yields to a
+// higher one, of equals to the higher address.
 func TestMaster(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -115,7 +118,8 @@ func TestMaster(t *testing.T) {
 	}
 }
 
-// TestPriorityChange holds that a backup's timer moves with its priority, and that keepalived counts from the last advert that it discarded.
+// TestPriorityChange holds that a backup's timer moves with its priority, and that keepalived
+// counts from the last advert that it discarded.
 func TestPriorityChange(t *testing.T) {
 	w, holder, h := pair(t, vrrp.CompatTiming())
 	r := &h.router
@@ -134,7 +138,8 @@ func TestPriorityChange(t *testing.T) {
 	}
 }
 
-// TestFarewells holds that who leaves in order says so only when nobody has taken over, and that a fault does at once.
+// TestFarewells holds that who leaves in order says so only when nobody has taken over, and that a
+// fault does at once.
 func TestFarewells(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -172,8 +177,9 @@ func TestFarewells(t *testing.T) {
 	}
 }
 
-// TestBonus holds what the bonus does to a priority: a holder is above its rank, one that is no holder any more is at it, and a keepalived that has just
-// begun is as far below it until it has waited for as long as a holder that leaves would.
+// TestBonus holds what the bonus does to a priority: a holder is above its rank, one that is no
+// holder any more is at it, and a keepalived that has just begun is as far below it until it has
+// waited for as long as a holder that leaves would.
 func TestBonus(t *testing.T) {
 	timing, _ := vrrp.TimingOf(vrrp.ProfileLan)
 	c := Of(timing)

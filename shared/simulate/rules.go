@@ -11,7 +11,8 @@ import (
 // Rule is something that must always be so.
 type Rule string
 
-// The rules. The last three are those of a policy with ranks and a holder's bonus; today's policy promises none of them.
+// The rules. The last three are those of a policy with ranks and a holder's bonus; today's policy
+// promises none of them.
 const (
 	OneHolder  Rule = "never two holders for longer than an advert and the skew once packets flow"
 	SomeHolder Rule = "never no holder for longer than the slowest backup waits while one lives"
@@ -42,7 +43,8 @@ type rules struct {
 	said    bool              // of this time without a holder
 	astray  time.Duration     // since when the clients look for the VIP where it is not
 	health  []time.Duration   // by host: when its health last changed
-	// farewell is when somebody last said it. To a backup that hears it after the answer of who holds the VIP, nobody does.
+	// farewell is when somebody last said it. To a backup that hears it after the answer of who
+	// holds the VIP, nobody does.
 	farewell time.Duration
 }
 
@@ -60,7 +62,8 @@ func (w *world) broken(since time.Duration, rule Rule, why string, args ...any) 
 	w.result.Broken = append(w.result.Broken, Broken{At: since, Rule: rule, Why: fmt.Sprintf(why, args...)})
 }
 
-// judge holds the rules that are about how long something lasts. It is called after every change, and measures what was so until now.
+// judge holds the rules that are about how long something lasts. It is called after every change,
+// and measures what was so until now.
 func (w *world) judge() {
 	r := &w.rules
 	if r.able == nil {
@@ -156,7 +159,8 @@ func (w *world) isAble(h *host) bool {
 	return h.on && r.runs && !r.frozen && (r.state == backup || r.state == master) && !h.links.disturbed() && !h.supervisor.leaving
 }
 
-// judgeNeighbours measures since when the clients have looked for the VIP on a host that has it not, though its only holder has told them.
+// judgeNeighbours measures since when the clients have looked for the VIP on a host that has it
+// not, though its only holder has told them.
 func (w *world) judgeNeighbours() {
 	r := &w.rules
 	var holder *host
@@ -180,8 +184,9 @@ func (w *world) judgeNeighbours() {
 	}
 }
 
-// muffled says whether what a host has told the network, or heard there, since it took the VIP may have been lost. Then its clients may go on to look
-// for the VIP where it was for a moment, until their own kernels ask again.
+// muffled says whether what a host has told the network, or heard there, since it took the VIP may
+// have been lost. Then its clients may go on to look for the VIP where it was for a moment, until
+// their own kernels ask again.
 func muffled(h *host) bool {
 	return h.router.frozen || h.links.disturbed() || h.links.quiet > 0 && h.links.quiet >= h.router.elected
 }
@@ -216,7 +221,8 @@ func (r *rules) elected(w *world, h *host) {
 	}
 }
 
-// sameWait says whether two routers have begun to wait at the same advert, and nothing has come between.
+// sameWait says whether two routers have begun to wait at the same advert, and nothing has come
+// between.
 func sameWait(a, b *router) bool {
 	undisturbed := func(r *router) bool { return r.heard >= 0 && r.changed <= r.heard && r.thawed < r.heard-afterFault }
 	return undisturbed(a) && undisturbed(b) && (a.heard-b.heard).Abs() < wire.most

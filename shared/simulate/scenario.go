@@ -96,8 +96,9 @@ func Measure(s Scenario, c Cluster, seed uint64, runs int) Outcomes {
 	return o
 }
 
-// Bracket is where a client's longest wait must lie that is measured: where it lies in virtual time over all phases, and what programs and the client's
-// own pace take beside. Less than 60 ms is noise.
+// Bracket is where a client's longest wait must lie that is measured: where it lies in virtual time
+// over all phases, and what programs and the client's own pace take beside. Less than 60 ms is
+// noise.
 func (o Outcomes) Bracket() (least, most time.Duration) {
 	const noise, early, late = 60 * time.Millisecond, 20 * time.Millisecond, 40 * time.Millisecond
 	if least = o.Min - early; o.Min < noise {
@@ -138,7 +139,8 @@ func (r Result) fault() time.Duration {
 	return r.Schedule.Faults[0].At
 }
 
-// gaps calls visit with the time between each two served requests of which the latter began after the fault, and with what is left in the end.
+// gaps calls visit with the time between each two served requests of which the latter began after
+// the fault, and with what is left in the end.
 func (r Result) gaps(visit func(time.Duration)) {
 	last := time.Duration(-1)
 	for _, q := range r.Requests {
@@ -157,7 +159,8 @@ func (r Result) gaps(visit func(time.Duration)) {
 	}
 }
 
-// Blackout is the longest time between the starts of two requests that were served, from the first fault on.
+// Blackout is the longest time between the starts of two requests that were served, from the first
+// fault on.
 func (r Result) Blackout() (longest time.Duration) {
 	r.gaps(func(gap time.Duration) { longest = max(longest, gap) })
 	return longest

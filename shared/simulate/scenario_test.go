@@ -8,8 +8,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// TestScenarios holds what the measurements are to show, over all phases and under every profile: the bound of each failure, that nobody is refused where
-// the VIP leaves in order, and where it goes. The bracket for what is measured is no wider than an advert, the skew and 60 ms.
+// TestScenarios holds what the measurements are to show, over all phases and under every profile:
+// the bound of each failure, that nobody is refused where the VIP leaves in order, and where it
+// goes. The bracket for what is measured is no wider than an advert, the skew and 60 ms.
 func TestScenarios(t *testing.T) {
 	const noise = 60 * time.Millisecond
 	for _, timing := range vrrp.Profiles() {
@@ -67,12 +68,14 @@ func TestScenarios(t *testing.T) {
 				if least > o.Min || most < o.Max {
 					t.Errorf("%v to %v is out of the bracket from %v to %v", o.Min, o.Max, least, most)
 				}
-				// The former holder's address goes when the slowest router has taken it, whoever that was, or with the container's next start.
+				// The former holder's address goes when the slowest router has taken it, whoever
+				// that was, or with the container's next start.
 				remnant := min(vrrp.Outlives(c.Version, timing.Advert), restarts.most) - (down - timing.Advert) + slack
 				if s.Name == "both-kill" && o.Two > max(remnant, 0) {
 					t.Errorf("two holders for %v, want %v at most", o.Two, remnant)
 				}
-				// Between the former holder's end and the new one's beginning there may be a hole of milliseconds.
+				// Between the former holder's end and the new one's beginning there may be a hole
+				// of milliseconds.
 				if orderly && o.Refused > o.Runs/10 {
 					t.Errorf("%d of %d requests refused or late", o.Refused, o.Requests)
 				}

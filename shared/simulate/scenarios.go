@@ -6,7 +6,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Scenarios are all of them: those of the measurements in the order of their table, and then what else the plan states a bound for.
+// Scenarios are all of them: those of the measurements in the order of their table, and then what
+// else the plan states a bound for.
 func Scenarios() []Scenario {
 	return append(append(measured(), installed()...), stated()...)
 }

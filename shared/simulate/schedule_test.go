@@ -53,7 +53,8 @@ func TestParseSchedule(t *testing.T) {
 	}
 }
 
-// TestScheduleText holds that what is written can be read, for schedules with faults of all kinds, and that schedules name hosts that are there.
+// TestScheduleText holds that what is written can be read, for schedules with faults of all kinds,
+// and that schedules name hosts that are there.
 func TestScheduleText(t *testing.T) {
 	seen := map[Kind]bool{}
 	for seed := range uint64(2000) {
@@ -97,7 +98,8 @@ func FuzzParseSchedule(f *testing.F) {
 	})
 }
 
-// TestQueue holds that events come by time, and those of one time in the order in which they were made.
+// TestQueue holds that events come by time, and those of one time in the order in which they were
+// made.
 func TestQueue(t *testing.T) {
 	d := newRand(1)
 	var q queue

@@ -1,10 +1,12 @@
-// Package simulate plays a cluster's elections in virtual time: keepalived's state machine, its supervisor, the checks, the balancers and the
-// bootstrap machine's stop logic, under faults, with every phase by chance. It computes what a fault costs before anybody pays it, and finds the
+// Package simulate plays a cluster's elections in virtual time: keepalived's state machine, its
+// supervisor, the checks, the balancers and the bootstrap machine's stop logic, under faults, with
+// every phase by chance. It computes what a fault costs before anybody pays it, and finds the
 // schedule of faults under which a rule breaks.
 //
-// What it knows of keepalived is version 2.2.7's vrrp.c: a backup discards adverts of lower priority and lets its timer run out, a changed
-// priority moves that timer by the difference of the two waits, a holder that hears a lower one speaks at once, and one that hears a higher one
-// speaks once more before it yields.
+// What it knows of keepalived is version 2.2.7's vrrp.c: a backup discards adverts of lower
+// priority and lets its timer run out, a changed priority moves that timer by the difference of the
+// two waits, a holder that hears a lower one speaks at once, and one that hears a higher one speaks
+// once more before it yields.
 package simulate
 
 import (
@@ -15,7 +17,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Cluster is what is simulated. Hosts are named bootstrap, master-0, master-1 and so on, and worker-0 and so on.
+// Cluster is what is simulated. Hosts are named bootstrap, master-0, master-1 and so on, and
+// worker-0 and so on.
 type Cluster struct {
 	Kind      vrrp.Kind // which VIP; the zero value is the API's, and that of DNS wants a policy that has it
 	Masters   int
@@ -27,7 +30,8 @@ type Cluster struct {
 	Client    time.Duration // between two requests of a client; 0: nobody asks
 	Shutdown  time.Duration // how long an API server serves on after it was told to end
 
-	// Ungated is a defect: nodes take part before they have seen the API work. It is there to see that it is found.
+	// Ungated is a defect: nodes take part before they have seen the API work. It is there to see
+	// that it is found.
 	Ungated bool
 }
 
@@ -35,7 +39,8 @@ type Cluster struct {
 // workers and the node that member-change adds: hosts are bits of a word.
 const MostMasters = 50
 
-// Of is a cluster of three masters in operation under a timing and the policy that belongs to it, for an IPv4 VIP.
+// Of is a cluster of three masters in operation under a timing and the policy that belongs to it,
+// for an IPv4 VIP.
 func Of(t vrrp.Timing) Cluster {
 	return Cluster{Kind: vrrp.API, Masters: 3, Policy: t.Policy(), Timing: t, Version: t.IPv4, Shutdown: lameDuck}
 }
@@ -66,7 +71,8 @@ func (c Cluster) candidates() vrrp.Candidates {
 	return c.Policy.ControlPlane
 }
 
-// promises says whether the policy promises more than today's: no two who take the VIP at once, and no move that health does not ask for.
+// promises says whether the policy promises more than today's: no two who take the VIP at once, and
+// no move that health does not ask for.
 func (c Cluster) promises() bool { return c.Timing.Profile != vrrp.ProfileCompat }
 
 // down is how long the slowest backup waits for the holder.
@@ -74,7 +80,8 @@ func (c Cluster) down() time.Duration {
 	return vrrp.MasterDown(c.Version, c.candidates().Lowest(), c.Timing.Advert)
 }
 
-// patience is how long a holder that leaves waits for who takes over, and an instance that begins for those who were there before.
+// patience is how long a holder that leaves waits for who takes over, and an instance that begins
+// for those who were there before.
 func (c Cluster) patience() time.Duration { return vrrp.Patience(c.Version, c.Timing.Advert) }
 
 // Result is what came of a schedule.

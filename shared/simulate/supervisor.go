@@ -40,7 +40,8 @@ func (w *world) priority(h *host) int {
 	return min(int(vrrp.MaxPriority), max(int(vrrp.MinPriority), p))
 }
 
-// faulty says whether a tracked file takes the node out of the election: one without a weight, or the bonus of a holder that gives the VIP up.
+// faulty says whether a tracked file takes the node out of the election: one without a weight, or
+// the bonus of a holder that gives the VIP up.
 func (w *world) faulty(h *host) bool {
 	return w.bonusOf(h) == bonus.Releases || h.sort != isBootstrap && w.candidates().Excludes(h.passes)
 }
@@ -109,7 +110,8 @@ func (w *world) report(h *host, said state, process uint32) {
 	}
 }
 
-// quit is a holder on which nothing serves any more: it says farewell, once for each time that it comes to that.
+// quit is a holder on which nothing serves any more: it says farewell, once for each time that it
+// comes to that.
 func (w *world) quit(h *host, process uint32) {
 	if r := &h.router; process == r.process && h.on && r.state == master {
 		h.supervisor.bonus = h.supervisor.bonus.Release()
@@ -145,7 +147,8 @@ func (w *world) strip(h *host, gen uint32) {
 	}
 }
 
-// die is a VRRP process that has been killed: the VIP is taken off at once, and another process comes.
+// die is a VRRP process that has been killed: the VIP is taken off at once, and another process
+// comes.
 func (w *world) die(h *host) {
 	r, s := &h.router, &h.supervisor
 	if !r.runs {
@@ -169,7 +172,8 @@ func (w *world) outlived(h *host, gen uint32) {
 	}
 }
 
-// dieAltogether leaves the VIP where it is until another router must have it, or else until the container's next start.
+// dieAltogether leaves the VIP where it is until another router must have it, or else until the
+// container's next start.
 func (w *world) dieAltogether(h *host) {
 	s := &h.supervisor
 	if !h.router.runs {
@@ -198,7 +202,8 @@ func (w *world) freeze(h *host) {
 	w.at(w.onGrid(h.supervisor.beat, vrrp.Beat), event{kind: evThaw, host: int8(h.index), gen: r.process})
 }
 
-// thaw is a keepalived that goes on: what it should have said comes first, then what has arrived meanwhile.
+// thaw is a keepalived that goes on: what it should have said comes first, then what has arrived
+// meanwhile.
 func (w *world) thaw(h *host, process uint32) {
 	r := &h.router
 	if !h.on || !r.runs || !r.frozen || process != r.process {
@@ -222,8 +227,8 @@ func (w *world) thaw(h *host, process uint32) {
 	}
 }
 
-// leave gives the VIP up in order. Who still serves sinks below everybody and waits until it has heard who takes over; at once means that it does
-// not wait.
+// leave gives the VIP up in order. Who still serves sinks below everybody and waits until it has
+// heard who takes over; at once means that it does not wait.
 func (w *world) leave(h *host, then Fault, atOnce bool) {
 	r, s := &h.router, &h.supervisor
 	s.then = then

@@ -19,7 +19,8 @@ type vip struct {
 	at   place
 }
 
-// vips is a list of virtual IPs. Whole says that every element could be read, so that rules about the list as such make sense.
+// vips is a list of virtual IPs. Whole says that every element could be read, so that rules about
+// the list as such make sense.
 type vips struct {
 	list  []vip
 	at    place
@@ -93,8 +94,9 @@ func noVIP(text string, addr netip.Addr, err error) string {
 	return ""
 }
 
-// noHost tells the addresses that no other machine can reach a host by: of IPv4's network of zero (RFC 1122 3.2.1.3) the unspecified address
-// is only the first, and what begins with 240 or more is reserved (RFC 1112 4).
+// noHost tells the addresses that no other machine can reach a host by: of IPv4's network of zero
+// (RFC 1122 3.2.1.3) the unspecified address is only the first, and what begins with 240 or more is
+// reserved (RFC 1112 4).
 func noHost(a netip.Addr) bool {
 	return a.IsUnspecified() || a.Is4() && (a.As4()[0] == 0 || a.As4()[0] >= 240) || a.IsLoopback() || a.IsMulticast() || a.IsLinkLocalUnicast()
 }
@@ -111,8 +113,8 @@ const (
 	tooManyNetworks = "is one network too many: list %d at most"
 )
 
-// minBits is the shortest prefix of a machine network, that of 10.0.0.0/8. In a wider one nearly every address is inside and none at its edge,
-// so that no rule would say anything of a wrong one.
+// minBits is the shortest prefix of a machine network, that of 10.0.0.0/8. In a wider one nearly
+// every address is inside and none at its edge, so that no rule would say anything of a wrong one.
 const minBits = 8
 
 // networkAt reads one machine network.
@@ -149,7 +151,8 @@ func (r *report) checkNetwork(at place, text string, prefix netip.Prefix) bool {
 	return false
 }
 
-// networks reads the machine networks out of a list; at gives the value in an element that holds the network.
+// networks reads the machine networks out of a list; at gives the value in an element that holds
+// the network.
 func (r *reader) networks(v value, at func(value) value) networks {
 	elements, ok := r.list(v)
 	l := networks{at: v.at, whole: ok || !v.given()}

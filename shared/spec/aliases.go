@@ -2,8 +2,8 @@ package spec
 
 import "go.yaml.in/yaml/v3"
 
-// maxValues is how many values a document may have once each alias is replaced by what it stands for: as many as bytes, so that no honest
-// document comes near. Other readers replace them all.
+// maxValues is how many values a document may have once each alias is replaced by what it stands
+// for: as many as bytes, so that no honest document comes near. Other readers replace them all.
 const maxValues = limit
 
 // unfolding counts the values of a document without unfolding it.
@@ -13,14 +13,16 @@ type unfolding struct {
 	found bool
 }
 
-// unfold reports the first place where aliases make the document explode, or a value contain itself.
+// unfold reports the first place where aliases make the document explode, or a value contain
+// itself.
 func (r *reader) unfold(root *yaml.Node) {
 	u := unfolding{reader: r, sizes: map[*yaml.Node]int{}}
 	u.size(root)
 }
 
-// size is the number of values that n stands for, at most one more than maxValues. An anchor stands before its aliases, so it has been
-// counted, or is being counted, when one of them is met: no alias leads deeper than the document is.
+// size is the number of values that n stands for, at most one more than maxValues. An anchor stands
+// before its aliases, so it has been counted, or is being counted, when one of them is met: no
+// alias leads deeper than the document is.
 func (u *unfolding) size(n *yaml.Node) int {
 	if n.Kind == yaml.AliasNode {
 		size := u.sizes[n.Alias]

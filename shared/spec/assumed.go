@@ -2,15 +2,15 @@ package spec
 
 import "net/netip"
 
-// The hosts of the first machine network whose addresses the installer takes for virtual IPs that an
-// install-config of OpenStack does not name.
+// The hosts of the first machine network whose addresses the installer takes for virtual IPs that
+// an install-config of OpenStack does not name.
 const (
 	assumedAPIHost     = 5
 	assumedIngressHost = 7
 )
 
-// AssumedVIPs are the virtual IPs that the installer takes on OpenStack where none is named. They are
-// the zero value in a network that has no such hosts.
+// AssumedVIPs are the virtual IPs that the installer takes on OpenStack where none is named. They
+// are the zero value in a network that has no such hosts.
 func AssumedVIPs(machineNetworks []netip.Prefix) (api, ingress netip.Addr) {
 	first := assumedNetwork()
 	if len(machineNetworks) > 0 {
@@ -30,8 +30,8 @@ func hostOf(network netip.Prefix, n int) netip.Addr {
 	return addr
 }
 
-// assume is the document with the virtual IPs that the installer takes, so that they are held to all
-// rules. They stand where the lists are missing.
+// assume is the document with the virtual IPs that the installer takes, so that they are held to
+// all rules. They stand where the lists are missing.
 func (d draft) assume() draft {
 	if !d.installConfig || d.platform != OpenStack || d.userManaged() || !d.networks.whole {
 		return d

@@ -14,8 +14,9 @@ var mounted = []string{
 }
 
 // closed are directories that no pod of ours is given anything of: the secrets of all pods, what
-// kubelet starts, the sockets and data of container runtimes and of etcd (a read-only mount does not
-// keep anybody from a socket), and what the image and the container runtime have at the same path.
+// kubelet starts, the sockets and data of container runtimes and of etcd (a read-only mount does
+// not keep anybody from a socket), and what the image and the container runtime have at the same
+// path.
 var closed = []string{
 	"/dev", "/etc/kubernetes/manifests", "/proc", "/run", "/sys", "/usr/bin", "/var/lib/containerd",
 	"/var/lib/containers", "/var/lib/etcd", "/var/lib/kubelet/pods", "/var/run",

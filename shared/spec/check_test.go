@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestCheck_FindsWhatParseFinds changes an accepted cluster in one field, as a program could that makes
-// its own.
+// TestCheck_FindsWhatParseFinds changes an accepted cluster in one field, as a program could that
+// makes its own.
 func TestCheck_FindsWhatParseFinds(t *testing.T) {
 	text := `{"apiVersion": "onprem-infra.io/v1alpha1", "kind": "Cluster", "spec": {"clusterDomain": "prod.example.com", "platform": "none",
 		"machineNetworks": ["192.0.2.0/24"], "apiVIPs": ["192.0.2.5"], "ingressVIPs": ["192.0.2.6"], "images": {"corednsImage": "a/b:1"}}}`

@@ -67,8 +67,8 @@ func (r *reader) anyPlatform(s said[string]) Platform {
 	return ""
 }
 
-// names are the cluster's name and its base domain, or those that clusterDomain is made of: who fills a file in by a template may have no way to take
-// it apart.
+// names are the cluster's name and its base domain, or those that clusterDomain is made of: who
+// fills a file in by a template may have no way to take it apart.
 func (r *reader) names(metadata, spec object) (name, domain said[string]) {
 	name, domain = r.text(metadata.get("name")), r.text(spec.get("baseDomain"))
 	together := spec.get("clusterDomain")

@@ -17,8 +17,8 @@ func (r *reader) dnsVIP(v value) vips {
 	return l
 }
 
-// checkDNS holds the name servers' virtual IP apart from the others and, where checkMembership says nothing of it, to a family that the
-// cluster has.
+// checkDNS holds the name servers' virtual IP apart from the others and, where checkMembership says
+// nothing of it, to a family that the cluster has.
 func (r *report) checkDNS(d draft) {
 	families := map[int]bool{}
 	for _, n := range d.networks.list {

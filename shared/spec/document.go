@@ -9,13 +9,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// limit is the longest input in bytes. Real ones are some kilobytes; the trust bundle and the pull secret make the largest part.
+// limit is the longest input in bytes. Real ones are some kilobytes; the trust bundle and the pull
+// secret make the largest part.
 const limit = 1 << 20
 
 // wholeDocument is the path of findings that are about no field.
 const wholeDocument = "document"
 
-// document reads the one YAML document of a file; JSON is YAML too. It returns false after a finding that leaves nothing to read.
+// document reads the one YAML document of a file; JSON is YAML too. It returns false after a
+// finding that leaves nothing to read.
 func (r *reader) document(text []byte) (*yaml.Node, bool) {
 	if len(text) > limit {
 		r.errorf(r.place(1, 1), "has more than %d bytes: give %s and nothing else", limit, r.want)

@@ -92,7 +92,8 @@ func bomb() string {
 	return text
 }
 
-// worked is the processors' time that this process has taken, which other processes do not lengthen.
+// worked is the processors' time that this process has taken, which other processes do not
+// lengthen.
 func worked(t *testing.T) time.Duration {
 	t.Helper()
 	var usage syscall.Rusage
@@ -102,7 +103,8 @@ func worked(t *testing.T) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// TestBounds holds that no input of the longest length keeps the reader busy, whatever it is made of.
+// TestBounds holds that no input of the longest length keeps the reader busy, whatever it is made
+// of.
 func TestBounds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow")

@@ -7,7 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// trail is the way from the root to a node. Paths are written out for findings only: a deep document would fill the memory with them.
+// trail is the way from the root to a node. Paths are written out for findings only: a deep
+// document would fill the memory with them.
 type trail struct {
 	up    *trail
 	key   string
@@ -34,8 +35,9 @@ func (t *trail) path() string {
 	return path
 }
 
-// duplicates reports each key that stands twice in one map: of two values, readers disagree which counts. Aliases are not entered, so
-// every node is seen once. The pull secret is not entered either: what it holds is nobody's business.
+// duplicates reports each key that stands twice in one map: of two values, readers disagree which
+// counts. Aliases are not entered, so every node is seen once. The pull secret is not entered
+// either: what it holds is nobody's business.
 func (r *reader) duplicates(n *yaml.Node, up *trail) {
 	if n.Kind == yaml.SequenceNode {
 		for i, c := range n.Content {

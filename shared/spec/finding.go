@@ -15,8 +15,8 @@ const (
 	Warning Severity = "warning"
 )
 
-// Finding is one thing that is wrong with the input and what to do about it. Line and Column count from 1; both are 0 for a finding on a
-// command line flag, whose name then stands in File.
+// Finding is one thing that is wrong with the input and what to do about it. Line and Column count
+// from 1; both are 0 for a finding on a command line flag, whose name then stands in File.
 type Finding struct {
 	File     string   `json:"file"`
 	Line     int      `json:"line"`
@@ -35,7 +35,8 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: %s: %s", position, f.Severity, f.Path, f.Text)
 }
 
-// Findings is what is wrong, in the order of the file, flags last: the first 1,000 of them, and then one that says how many more there are.
+// Findings is what is wrong, in the order of the file, flags last: the first 1,000 of them, and
+// then one that says how many more there are.
 type Findings []Finding
 
 // HasErrors tells whether any finding stops the compiler.
@@ -52,10 +53,12 @@ func (fs Findings) Strict() Findings {
 	return strict
 }
 
-// most is more findings than anybody reads at once. A file of mistakes alone would have hundreds of thousands.
+// most is more findings than anybody reads at once. A file of mistakes alone would have hundreds of
+// thousands.
 const most = 1000
 
-// first are the first findings in order. One more stands for the rest, where the rest begins, as severe as the worst of it.
+// first are the first findings in order. One more stands for the rest, where the rest begins, as
+// severe as the worst of it.
 func (fs Findings) first() Findings {
 	seen := map[Finding]bool{} // a map that several rules look into is of the wrong kind once
 	fs = slices.DeleteFunc(fs, func(f Finding) bool {

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// draft reads the document as what it says it is. Where it does not say so in the right words, platform or spec tells what it is meant to be,
-// so that one wrong line at the top hides nothing below.
+// draft reads the document as what it says it is. Where it does not say so in the right words,
+// platform or spec tells what it is meant to be, so that one wrong line at the top hides nothing
+// below.
 func (r *reader) draft(text []byte) (draft, bool) {
 	node, ok := r.document(text)
 	if !ok {

@@ -13,7 +13,8 @@ func (r *reader) former(v value) former {
 	return former{at: v.at, given: o.given, timing: r.text(o.get("timing")), vrrp: r.text(o.get("vrrp"))}
 }
 
-// checkFormer holds that a migration leads from one setting to another, and that both stand there: a default may be another one in the next release.
+// checkFormer holds that a migration leads from one setting to another, and that both stand there:
+// a default may be another one in the next release.
 func (r *report) checkFormer(s settings) {
 	f := s.former
 	r.oneOf(f.timing, Timings()...)

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestBefore holds that a migration is read, and that the cluster before it differs in nothing else.
+// TestBefore holds that a migration is read, and that the cluster before it differs in nothing
+// else.
 func TestBefore(t *testing.T) {
 	text := edit{"  platform: none", "  platform: none\n  timing: lan\n  vrrp: unicast\n  migrateFrom: {timing: compat}"}.of(t, goodCluster)
 	cluster, findings := Parse("c", []byte(text), Knobs{})

@@ -25,7 +25,8 @@ func examples(f *testing.F, pattern string) []string {
 	return texts
 }
 
-// FuzzParse holds for any text: no panic, findings in the file that say what to do, an answer in good time, a cluster or an error.
+// FuzzParse holds for any text: no panic, findings in the file that say what to do, an answer in
+// good time, a cluster or an error.
 func FuzzParse(f *testing.F) {
 	f.Add(goodInstallConfig, "api=9", "lb=9460", "compat", "unicast")
 	f.Add(goodCluster, "ingress=9", "", "", "multicast")
@@ -58,7 +59,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzParseImages holds the same for the images file, whose references must stand on one line of any file.
+// FuzzParseImages holds the same for the images file, whose references must stand on one line of
+// any file.
 func FuzzParseImages(f *testing.F) {
 	f.Add(examples(f, "images.golden")[0])
 	f.Add(`{"keepalivedImage": "registry.example.com/keepalived@sha256:4f881a1a3db524da61c27dd0708e61439261cc0a3ff518c017679853f91648c0", "other": {}}`)

@@ -7,7 +7,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/record"
 )
 
-// hosts reads the machines of a baremetal install-config; their BMC's address and password are not looked at.
+// hosts reads the machines of a baremetal install-config; their BMC's address and password are not
+// looked at.
 func (r *reader) hosts(v value) []Host {
 	elements, _ := r.list(v)
 	names, macs := map[string]int{}, map[string]int{}
@@ -41,7 +42,8 @@ func (r *reader) hosts(v value) []Host {
 	return hosts
 }
 
-// checkHostName holds a host's name to what the API takes as the name of an object, which it becomes: a DNS name in lower case.
+// checkHostName holds a host's name to what the API takes as the name of an object, which it
+// becomes: a DNS name in lower case.
 func (r *reader) checkHostName(s said[string]) {
 	if name, err := record.ParseName(s.value); err != nil || string(name) != s.value {
 		r.errorf(s.at, "%s is no host name: use lower-case letters, digits, inner hyphens and dots, with at most %d characters between dots", quote(s.value), maxLabel)

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// The keys of the images that hosts run, as a release's images file spells them. RuntimeCfgImage is this project's own.
+// The keys of the images that hosts run, as a release's images file spells them. RuntimeCfgImage is
+// this project's own.
 const (
 	KeepalivedImage = "keepalivedImage"
 	HAProxyImage    = "haproxyImage"
@@ -17,8 +18,9 @@ func imageKeys() []string {
 	return []string{RuntimeCfgImage, CoreDNSImage, HAProxyImage, KeepalivedImage}
 }
 
-// ParseImages reads a JSON file of image references by key. A release's own file names many more than hosts run here: those are left
-// alone. Name is what findings call the file; the map is nil when one of them is an error.
+// ParseImages reads a JSON file of image references by key. A release's own file names many more
+// than hosts run here: those are left alone. Name is what findings call the file; the map is nil
+// when one of them is an error.
 func ParseImages(name string, text []byte) (map[string]string, Findings) {
 	r := newReader(name, "a JSON object of image references")
 	var images map[string]string
@@ -71,7 +73,8 @@ func repository(image string) string {
 	return name
 }
 
-// reference is the grammar of image references, so that none reaches a host that no engine can read: [HOST[:PORT]/]PATH[:TAG][@DIGEST].
+// reference is the grammar of image references, so that none reaches a host that no engine can
+// read: [HOST[:PORT]/]PATH[:TAG][@DIGEST].
 var reference = regexp.MustCompile(`^(?:(?:` + host + `|\[[0-9a-fA-F:]+\])(?::[0-9]+)?/)?` + component + `(?:/` + component + `)*` +
 	`(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?` +
 	`(?:@(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128}))?$`)

@@ -108,9 +108,9 @@ func (l networks) spans(what, field string, assumed netip.Prefix) []span {
 }
 
 // checkInner holds all networks of an install-config apart. The finding is where the user wrote one
-// of the two, and there is one for each place. A network that OVN-Kubernetes takes for itself may be
-// another one in the cluster: older installers let a manifest of the network operator change it, and
-// a live cluster changes it by that operator. Today's installer refuses the overlap, which is
+// of the two, and there is one for each place. A network that OVN-Kubernetes takes for itself may
+// be another one in the cluster: older installers let a manifest of the network operator change it,
+// and a live cluster changes it by that operator. Today's installer refuses the overlap, which is
 // therefore a warning; a join network that the install-config names itself is an error.
 func (r *report) checkInner(d draft) {
 	machines := d.networks.spans("a machine network", "networking.machineNetwork", assumedNetwork())

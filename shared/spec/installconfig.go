@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// draft is what a document says, each value with its place, before the rules that look at several of them.
+// draft is what a document says, each value with its place, before the rules that look at several
+// of them.
 type draft struct {
 	name, domain  said[string]
 	platform      Platform
@@ -29,8 +30,8 @@ type draft struct {
 	installConfig bool
 }
 
-// installConfig reads what concerns us of an OpenShift install-config. Of the rest it says what the installer is known to refuse; secrets it
-// leaves alone.
+// installConfig reads what concerns us of an OpenShift install-config. Of the rest it says what the
+// installer is known to refuse; secrets it leaves alone.
 func (r *reader) installConfig(root object) draft {
 	d := draft{installConfig: true}
 	d.name = r.text(r.field(r.object(r.field(root, "metadata")), "name"))

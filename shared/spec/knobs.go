@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Knobs are the settings beside the cluster's own data as the command line gives them; each replaces the field of cluster.yaml that it
-// stands for.
+// Knobs are the settings beside the cluster's own data as the command line gives them; each
+// replaces the field of cluster.yaml that it stands for.
 type Knobs struct {
 	Timing  string
 	VRRP    string

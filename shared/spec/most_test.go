@@ -44,7 +44,8 @@ func TestMostFindings(t *testing.T) {
 	}
 }
 
-// TestMostFindingsOfWarnings holds that an error among those left out stops the compiler, and that none of them does when none is one.
+// TestMostFindingsOfWarnings holds that an error among those left out stops the compiler, and that
+// none of them does when none is one.
 func TestMostFindingsOfWarnings(t *testing.T) {
 	for _, last := range []Severity{Warning, Error} {
 		all := make(Findings, most+2)

@@ -12,7 +12,8 @@ const (
 	maxName  = 253
 )
 
-// checkNames checks the cluster's name and base domain: they become DNS names, and virtual router IDs are made of the name.
+// checkNames checks the cluster's name and base domain: they become DNS names, and virtual router
+// IDs are made of the name.
 func (r *report) checkNames(name, domain said[string]) {
 	if !name.given {
 		r.errorf(name.at, "is missing: give the cluster a name, such as prod")
@@ -32,8 +33,9 @@ func (r *report) checkNames(name, domain said[string]) {
 	}
 }
 
-// checkClusterName holds the name to one DNS label (RFC 1123): with a dot in it, hosts that split the API's URL at the dots take another name
-// than hosts that read this file, and so other virtual router IDs.
+// checkClusterName holds the name to one DNS label (RFC 1123): with a dot in it, hosts that split
+// the API's URL at the dots take another name than hosts that read this file, and so other virtual
+// router IDs.
 func (r *report) checkClusterName(s said[string]) {
 	name, lower := s.value, strings.ToLower(s.value)
 	switch {

@@ -34,7 +34,8 @@ func (r *reader) nodes(spec object) nodes {
 	}
 }
 
-// hostPath is a path that means the same in a unit, a pod and a shell: nothing in it is a separator or a sign of theirs.
+// hostPath is a path that means the same in a unit, a pod and a shell: nothing in it is a separator
+// or a sign of theirs.
 var hostPath = regexp.MustCompile(`^(/\.?[A-Za-z0-9_][A-Za-z0-9._-]*)+$`)
 
 // maxPath is what Linux takes for a path, its end included.

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestNodes holds each word to what reads it. What is refused says so at its place, and says what to write.
+// TestNodes holds each word to what reads it. What is refused says so at its place, and says what
+// to write.
 func TestNodes(t *testing.T) {
 	for field, words := range map[string]struct{ good, bad []string }{
 		"namespace": {

@@ -10,7 +10,8 @@ import (
 // field is one line of a map.
 type field struct{ key, value *yaml.Node }
 
-// object is a map of the document. The zero fields belong to one that is missing, so that its fields are missing in turn.
+// object is a map of the document. The zero fields belong to one that is missing, so that its
+// fields are missing in turn.
 type object struct {
 	at     place
 	given  bool
@@ -42,15 +43,15 @@ func (o object) key(name string) place {
 	return at
 }
 
-// fold is what field names have in common that differ in case only. Going through the upper case takes the long s and the like along, as
-// encoding/json does.
+// fold is what field names have in common that differ in case only. Going through the upper case
+// takes the long s and the like along, as encoding/json does.
 func fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 
 // has tells whether an install-config's map holds a field of that name, in any case.
 func (o object) has(name string) bool { return len(o.folded[fold(name)]) > 0 }
 
-// field is a field of an install-config, whose own reader takes names in any case too. Two spellings of one name it reads in an order of its
-// own, so that the user has to say which counts.
+// field is a field of an install-config, whose own reader takes names in any case too. Two
+// spellings of one name it reads in an order of its own, so that the user has to say which counts.
 func (r *reader) field(o object, name string) value {
 	same := o.folded[fold(name)]
 	if len(same) == 0 {

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// own reads the fields that only d's platform has, as far as they meet what is served here. Those of the machines to be made are the
-// installer's business: what it would refuse is worth a warning, as one learns of it before the installation.
+// own reads the fields that only d's platform has, as far as they meet what is served here. Those
+// of the machines to be made are the installer's business: what it would refuse is worth a warning,
+// as one learns of it before the installation.
 func (r *reader) own(d *draft, section object) {
 	switch d.platform {
 	case BareMetal:
@@ -24,7 +25,8 @@ func (r *reader) own(d *draft, section object) {
 	}
 }
 
-// externalDNS checks the name servers that the hosts' subnet announces: DNS on the hosts forwards to them.
+// externalDNS checks the name servers that the hosts' subnet announces: DNS on the hosts forwards
+// to them.
 func (r *reader) externalDNS(v value, vips []vip) {
 	servers, _ := r.list(v)
 	for _, e := range servers {
@@ -40,7 +42,8 @@ func (r *reader) externalDNS(v value, vips []vip) {
 	}
 }
 
-// failureDomains checks that each names one of the vCenters. The names are not repeated: credentials stand beside them.
+// failureDomains checks that each names one of the vCenters. The names are not repeated:
+// credentials stand beside them.
 func (r *reader) failureDomains(v, vcenters value) {
 	domains, _ := r.list(v)
 	centers, given := r.list(vcenters)

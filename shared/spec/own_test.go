@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestOwnFields holds what is said of the fields that one platform only has, and that the other platforms leave them alone.
+// TestOwnFields holds what is said of the fields that one platform only has, and that the other
+// platforms leave them alone.
 func TestOwnFields(t *testing.T) {
 	const vips = "apiVIPs: [192.0.2.5], ingressVIPs: [192.0.2.6], "
 	for _, tt := range []struct{ name, section, want string }{

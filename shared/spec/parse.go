@@ -9,8 +9,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 )
 
-// Parse reads an install-config or a cluster.yaml. Name is what findings call the file. It returns all findings at once, sorted, 1,000 and
-// a count of the rest at most; the Cluster is the zero value when one of them is an error.
+// Parse reads an install-config or a cluster.yaml. Name is what findings call the file. It returns
+// all findings at once, sorted, 1,000 and a count of the rest at most; the Cluster is the zero
+// value when one of them is an error.
 func Parse(name string, text []byte, knobs Knobs) (Cluster, Findings) {
 	r := newReader(name, "an install-config or a cluster.yaml")
 	d, ok := r.draft(text)
@@ -29,7 +30,8 @@ func newReader(name, want string) *reader {
 	return &reader{report: &report{}, file: name, want: want, maps: map[*yaml.Node]object{}}
 }
 
-// root is the document's outermost value; its own path is empty, so that the paths of fields begin with their names.
+// root is the document's outermost value; its own path is empty, so that the paths of fields begin
+// with their names.
 func (r *reader) root(node *yaml.Node) value {
 	at := r.place(node.Line, node.Column)
 	if follow(node).Kind == yaml.MappingNode {

@@ -91,8 +91,8 @@ func (r *reader) vipList(section object, name, old string) vips {
 	return l
 }
 
-// misspelt reports another platform's spelling: underscores for capitals, or the other way round. The installer, which passes over case only,
-// would not read it either.
+// misspelt reports another platform's spelling: underscores for capitals, or the other way round.
+// The installer, which passes over case only, would not read it either.
 func (r *reader) misspelt(section object, name string, l vips) {
 	for _, key := range section.order {
 		if !l.given && fold(key) != fold(name) && alike(key, name) {
@@ -101,7 +101,8 @@ func (r *reader) misspelt(section object, name string, l vips) {
 	}
 }
 
-// ordered returns the addresses of a list as the platform keeps them: Nutanix and oVirt put IPv4 first, whatever the user wrote.
+// ordered returns the addresses of a list as the platform keeps them: Nutanix and oVirt put IPv4
+// first, whatever the user wrote.
 func ordered(p Platform, l vips) []vip {
 	list := slices.Clone(l.list)
 	if p == Nutanix || p == OVirt {

@@ -10,8 +10,8 @@ type pools struct {
 	workers    []said[int]
 }
 
-// fencing is how two nodes put each other out of the way. Its user names and passwords are not read,
-// and of an address only the protocol.
+// fencing is how two nodes put each other out of the way. Its user names and passwords are not
+// read, and of an address only the protocol.
 type fencing struct {
 	at        place
 	given     bool

@@ -24,8 +24,8 @@ func (r *report) checkInstalled(d draft) {
 	r.checkPools(d)
 }
 
-// versions are those of an install-config. The installer converts the older ones, by the fields that
-// are read here beside their successors.
+// versions are those of an install-config. The installer converts the older ones, by the fields
+// that are read here beside their successors.
 func versions() []string { return []string{"v1", "v1beta4", "v1beta3"} }
 
 // word is a text of a field that is not read for itself. What is of another kind is left to the

@@ -24,8 +24,8 @@ type refusal struct {
 
 func controlPlane(text string) edit { return edit{"controlPlane:\n  replicas: 3\n", text} }
 
-// beside puts lines at the end of networking, within at the end of the platform, below at the end of
-// the document.
+// beside puts lines at the end of networking, within at the end of the platform, below at the end
+// of the document.
 func beside(lines string) edit { return edit{"\nplatform:", "\n" + lines + "\nplatform:"} }
 func within(lines string) edit { return edit{"    hosts:", "    " + lines + "\n    hosts:"} }
 func below(lines string) edit  { return edit{"pullSecret:", lines + "\npullSecret:"} }

@@ -36,8 +36,8 @@ func (r *report) add(at place, severity Severity, format string, args []any) {
 // longest is how much of a word a finding shows, in characters.
 const longest = 60
 
-// quote shows a word of the user on one line, cut when it is long. Only values of fields that this package reads come here: none of
-// them is secret.
+// quote shows a word of the user on one line, cut when it is long. Only values of fields that this
+// package reads come here: none of them is secret.
 func quote(s string) string {
 	if utf8.RuneCountInString(s) > longest {
 		s = string([]rune(s)[:longest]) + "…"

@@ -1,5 +1,5 @@
-// Package spec reads what the user wrote, an OpenShift install-config or our own cluster.yaml, and says everything that is wrong with
-// it. It fills in no defaults.
+// Package spec reads what the user wrote, an OpenShift install-config or our own cluster.yaml, and
+// says everything that is wrong with it. It fills in no defaults.
 package spec
 
 import (
@@ -21,7 +21,8 @@ const (
 	None      Platform = "none"
 )
 
-// Short is the platform in names of objects: openshift-SHORT-infra, SHORT-infra-vrrp. Other programs know OpenShift's platforms by it.
+// Short is the platform in names of objects: openshift-SHORT-infra, SHORT-infra-vrrp. Other
+// programs know OpenShift's platforms by it.
 func (p Platform) Short() string {
 	switch p {
 	case BareMetal:
@@ -32,7 +33,8 @@ func (p Platform) Short() string {
 	return string(p)
 }
 
-// Type is the platform as Kubernetes objects of OpenShift spell it: status.platformStatus.type of the Infrastructure.
+// Type is the platform as Kubernetes objects of OpenShift spell it: status.platformStatus.type of
+// the Infrastructure.
 func (p Platform) Type() string {
 	switch p {
 	case BareMetal:
@@ -54,7 +56,8 @@ func (p Platform) Type() string {
 // Distribution is which Kubernetes the cluster is, as far as its hosts differ.
 type Distribution string
 
-// The distributions. Kubernetes is every one but OpenShift, with the paths and names of kubeadm where nothing else is said.
+// The distributions. Kubernetes is every one but OpenShift, with the paths and names of kubeadm
+// where nothing else is said.
 const (
 	OpenShift  Distribution = "openshift"
 	Kubernetes Distribution = "kubernetes"
@@ -104,7 +107,8 @@ const (
 // Metrics says where programs on the hosts tell a Prometheus how they do.
 type Metrics string
 
-// The choices; none means localhost. Whoever is let in at the node's address sees who holds which VIP, and changes nothing.
+// The choices; none means localhost. Whoever is let in at the node's address sees who holds which
+// VIP, and changes nothing.
 const (
 	MetricsLocalhost Metrics = "localhost"
 	MetricsNode      Metrics = "node" // at the node's own addresses as well
@@ -119,8 +123,8 @@ const (
 	Multicast Mode = "multicast"
 )
 
-// Cluster is the user's input, checked. Zero values mean "not said". An OpenStack cluster without virtual IPs and without a balancer of the user's
-// own has those of AssumedVIPs.
+// Cluster is the user's input, checked. Zero values mean "not said". An OpenStack cluster without
+// virtual IPs and without a balancer of the user's own has those of AssumedVIPs.
 type Cluster struct {
 	Name                 string
 	BaseDomain           string
@@ -149,14 +153,16 @@ type Cluster struct {
 	Nodes                Nodes             // of a cluster.yaml only
 }
 
-// Former is what was another setting of the elections before: nodes of a live cluster speak so until all of them know better. What is empty is as
-// it was; the zero value is a cluster that has nothing to migrate from.
+// Former is what was another setting of the elections before: nodes of a live cluster speak so
+// until all of them know better. What is empty is as it was; the zero value is a cluster that has
+// nothing to migrate from.
 type Former struct {
 	Timing string
 	VRRP   Mode
 }
 
-// Before is the cluster as it was before the migration that it describes; ok is false when it describes none.
+// Before is the cluster as it was before the migration that it describes; ok is false when it
+// describes none.
 func (c Cluster) Before() (before Cluster, ok bool) {
 	f := c.MigrateFrom
 	if f == (Former{}) {
@@ -176,7 +182,8 @@ func (c Cluster) Before() (before Cluster, ok bool) {
 type Nodes struct {
 	Namespace  string // of our objects
 	Kubeconfig string // the kubelet's, an absolute path
-	// CertificateDirectories are those of the files that the kubeconfig names, beside kubelet's own.
+	// CertificateDirectories are those of the files that the kubeconfig names, beside kubelet's
+	// own.
 	CertificateDirectories []string
 	KubeletUnit            string // NAME.service
 	ControlPlaneLabel      string // the key of the label that control plane nodes have

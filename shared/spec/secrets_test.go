@@ -24,8 +24,9 @@ const (
 `
 )
 
-// TestSecrets breaks an install-config at each of its bytes, in each way that a hand slips, and holds that no finding and no cluster
-// ever repeats what stood in the pull secret, the credentials or next to them.
+// TestSecrets breaks an install-config at each of its bytes, in each way that a hand slips, and
+// holds that no finding and no cluster ever repeats what stood in the pull secret, the credentials
+// or next to them.
 func TestSecrets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow")

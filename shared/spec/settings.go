@@ -11,7 +11,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// checkSettings checks the knobs; name is the cluster's, empty when it is not known, and dns says whether its name servers have a virtual IP.
+// checkSettings checks the knobs; name is the cluster's, empty when it is not known, and dns says
+// whether its name servers have a virtual IP.
 func (r *report) checkSettings(s settings, name string, dns bool) {
 	r.oneOf(s.timing, Timings()...)
 	r.oneOf(s.vrrp, string(Unicast), string(Multicast))
@@ -30,8 +31,8 @@ func (r *report) oneOf(s said[string], words ...string) {
 	}
 }
 
-// checkVRIDs checks the virtual router IDs that the user chose, beside those that follow from the name. That of the DNS VIP makes way for the other two
-// unless it is chosen itself.
+// checkVRIDs checks the virtual router IDs that the user chose, beside those that follow from the
+// name. That of the DNS VIP makes way for the other two unless it is chosen itself.
 func (r *report) checkVRIDs(said map[string]said[int], name string, dns bool) {
 	ids := map[string]int{}
 	if api, ingress, err := vrrp.IDs(name); err == nil {
@@ -120,7 +121,8 @@ func policies() []string {
 	return words
 }
 
-// Families are the sets of IP families that a cluster can have, spelt as the Machine Config Operator spells them: the primary one first.
+// Families are the sets of IP families that a cluster can have, spelt as the Machine Config
+// Operator spells them: the primary one first.
 func Families() []string { return []string{"IPv4", "IPv6", "DualStack", "DualStackIPv6Primary"} }
 
 func choosable() []string {

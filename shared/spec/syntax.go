@@ -39,8 +39,9 @@ var (
 	fromAbove = regexp.MustCompile(`^did not find expected ('-'|key)|^unknown anchor`)
 )
 
-// syntax turns the parser's error into a finding; read is how many lines it took. The parser's words are passed on where they are fixed
-// ones: the name of an anchor may be the beginning of a password that nobody put in quotes.
+// syntax turns the parser's error into a finding; read is how many lines it took. The parser's
+// words are passed on where they are fixed ones: the name of an anchor may be the beginning of a
+// password that nobody put in quotes.
 func (r *reader) syntax(text []byte, read int, err error) {
 	why, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
 	if m := errorLine.FindStringSubmatch(err.Error()); m != nil {

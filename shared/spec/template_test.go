@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// byTemplate is a cluster as a program writes it that cannot take a domain apart and knows the platform as OpenShift's objects spell it.
+// byTemplate is a cluster as a program writes it that cannot take a domain apart and knows the
+// platform as OpenShift's objects spell it.
 const byTemplate = `{"apiVersion": "onprem-infra.io/v1alpha1", "kind": "Cluster", "spec": {"clusterDomain": "prod.lab.example.com", "families": "DualStackIPv6Primary",
 "platform": "BareMetal", "apiVIPs": ["192.0.2.5"], "ingressVIPs": ["192.0.2.6"]}}`
 
@@ -30,7 +31,8 @@ func TestByTemplate(t *testing.T) {
 	}
 }
 
-// TestByTemplateFindings holds that what is wrong with a part of the domain is said of the whole, where it stands.
+// TestByTemplateFindings holds that what is wrong with a part of the domain is said of the whole,
+// where it stands.
 func TestByTemplateFindings(t *testing.T) {
 	for domain, want := range map[string]string{
 		`"prod"`:         `c:1:89: error: spec.clusterDomain: "prod" has no dot: write the cluster's name and the domain above it, such as prod.example.com`,

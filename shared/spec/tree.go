@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// value is one value of the document; node is nil when nothing, or null, stands there. Lost values are inside something of the wrong
-// kind, which has been reported.
+// value is one value of the document; node is nil when nothing, or null, stands there. Lost values
+// are inside something of the wrong kind, which has been reported.
 type value struct {
 	node *yaml.Node
 	at   place
@@ -20,8 +20,8 @@ type value struct {
 // given says that the user wrote something, right or wrong.
 func (v value) given() bool { return v.node != nil || v.lost }
 
-// reader reads values out of a document and reports those of the wrong kind. It enters an alias only where the schema does, so that a
-// document cannot unfold into more than was written.
+// reader reads values out of a document and reports those of the wrong kind. It enters an alias
+// only where the schema does, so that a document cannot unfold into more than was written.
 type reader struct {
 	*report
 	file string

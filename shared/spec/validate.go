@@ -23,7 +23,8 @@ func (r *report) validate(d draft) {
 	}
 }
 
-// balancers are the words for who balances the API. In a cluster.yaml there is a shorter one for us, which was taken for the other when it was read.
+// balancers are the words for who balances the API. In a cluster.yaml there is a shorter one for
+// us, which was taken for the other when it was read.
 func balancers(d draft) []string {
 	words := []string{string(Managed), string(UserManaged)}
 	if !d.installConfig {
@@ -32,7 +33,8 @@ func balancers(d draft) []string {
 	return words
 }
 
-// shape is the topology that the document names, or that follows from the number of nodes; empty when it says neither.
+// shape is the topology that the document names, or that follows from the number of nodes; empty
+// when it says neither.
 func (d draft) shape() Topology {
 	switch {
 	case d.topology.given:

@@ -21,8 +21,8 @@ func (r *report) checkOverlap(l networks) {
 	}
 }
 
-// checkRequired reports lists that the platform cannot do without. vSphere and Nutanix can, and so can a cluster of our own description whose
-// balancer is somebody else's: nothing is served there.
+// checkRequired reports lists that the platform cannot do without. vSphere and Nutanix can, and so
+// can a cluster of our own description whose balancer is somebody else's: nothing is served there.
 func (r *report) checkRequired(d draft) {
 	optional := d.platform == VSphere || d.platform == Nutanix || d.platform == None && d.userManaged()
 	missing := func(l vips) bool { return l.whole && len(l.list) == 0 }
@@ -37,7 +37,8 @@ func (r *report) checkRequired(d draft) {
 	}
 }
 
-// checkPairs checks the two lists on their own and against each other. Element i of one belongs to element i of the other.
+// checkPairs checks the two lists on their own and against each other. Element i of one belongs to
+// element i of the other.
 func (r *report) checkPairs(d draft) {
 	api, ingress := ordered(d.platform, d.api), ordered(d.platform, d.ingress)
 	r.checkFamilies(api)
@@ -70,7 +71,8 @@ func (r *report) checkFamilies(list []vip) {
 	}
 }
 
-// checkPrimary holds the first virtual IP of each list to the primary family, that of the first machine network: clients and nodes prefer it.
+// checkPrimary holds the first virtual IP of each list to the primary family, that of the first
+// machine network: clients and nodes prefer it.
 func (r *report) checkPrimary(d draft) {
 	if !d.networks.whole || len(d.networks.list) == 0 {
 		return
@@ -92,13 +94,14 @@ func (r *report) checkPrimary(d draft) {
 	}
 }
 
-// anywhere says that virtual IPs may be outside the machine networks: vSphere and Nutanix route them otherwise if they must, and a balancer of
-// the user's own may stand anywhere.
+// anywhere says that virtual IPs may be outside the machine networks: vSphere and Nutanix route
+// them otherwise if they must, and a balancer of the user's own may stand anywhere.
 func (d draft) anywhere() bool {
 	return d.platform == VSphere || d.platform == Nutanix || d.userManaged()
 }
 
-// checkMembership holds virtual IPs to the machine networks, where hosts can add them and neighbours reach them.
+// checkMembership holds virtual IPs to the machine networks, where hosts can add them and
+// neighbours reach them.
 func (r *report) checkMembership(d draft) {
 	var prefixes []string
 	for _, n := range d.networks.list {
@@ -118,8 +121,9 @@ func (r *report) checkMembership(d draft) {
 	}
 }
 
-// checkUsable reports the addresses of a network that no host may have: all host bits clear (IPv6: the routers' anycast address, RFC 4291
-// 2.6.1) or, in IPv4, all set. Networks of one or two addresses have none (RFC 3021, RFC 6164).
+// checkUsable reports the addresses of a network that no host may have: all host bits clear (IPv6:
+// the routers' anycast address, RFC 4291 2.6.1) or, in IPv4, all set. Networks of one or two
+// addresses have none (RFC 3021, RFC 6164).
 func (r *report) checkUsable(v vip, n netip.Prefix) {
 	if n.Addr().BitLen()-n.Bits() < 2 {
 		return

@@ -1,5 +1,5 @@
-// Package supervised is what keepalived's parent and its monitor say to each other: a candidate configuration one way, a status the
-// other way, both files of one directory.
+// Package supervised is what keepalived's parent and its monitor say to each other: a candidate
+// configuration one way, a status the other way, both files of one directory.
 package supervised
 
 import (
@@ -38,7 +38,8 @@ const (
 // Leaving says how far a request to leave has come.
 type Leaving string
 
-// The steps. Asked is a holder that goes on serving until another one has been heard, or for as long as that may take.
+// The steps. Asked is a holder that goes on serving until another one has been heard, or for as
+// long as that may take.
 const (
 	Stays Leaving = ""
 	Asked Leaving = "asked"
@@ -71,8 +72,10 @@ type Status struct {
 	Troubles []string `json:"troubles,omitempty"` // what the supervisor cannot do at present, as TASK: ERROR
 }
 
-// HolderTrack is the tracked file of a VRRP instance, below the run directory: 1 while it holds its VIP, which adds the holder's bonus; -1, which takes as
-// much away, while it has just begun and a holder may not have its bonus yet; far below, which is a fault, while it gives its VIP up; and 0 otherwise.
+// HolderTrack is the tracked file of a VRRP instance, below the run directory: 1 while it holds its
+// VIP, which adds the holder's bonus; -1, which takes as much away, while it has just begun and a
+// holder may not have its bonus yet; far below, which is a fault, while it gives its VIP up; and 0
+// otherwise.
 func HolderTrack(instance string) string { return HolderDir + "/" + instance }
 
 // Digest names a configuration: the SHA-256 of its bytes in lower-case hexadecimal.
@@ -93,7 +96,8 @@ func Encode(s Status) []byte {
 	return append(out, '\n')
 }
 
-// Decode reads what Encode wrote. Unknown fields are ignored: supervisor and monitor may be of different releases during an update.
+// Decode reads what Encode wrote. Unknown fields are ignored: supervisor and monitor may be of
+// different releases during an update.
 func Decode(text []byte) (Status, error) {
 	var s Status
 	if err := json.Unmarshal(text, &s); err != nil {

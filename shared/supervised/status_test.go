@@ -57,7 +57,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// FuzzDecode holds that a status that is read is one that could have been written, to the letter: half a file is none.
+// FuzzDecode holds that a status that is read is one that could have been written, to the letter:
+// half a file is none.
 func FuzzDecode(f *testing.F) {
 	f.Add(Encode(sample()))
 	f.Add([]byte(`{"pid": 3, "applied": null, "refused": {}, "instances": {"a": {"state": "INIT"}, "\u0000": {"state": "MASTER", "priority": -1}}}`))

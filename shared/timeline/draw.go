@@ -75,7 +75,8 @@ func (c *canvas) box(x, y, w, h float64, t Tone, title string) {
 	fmt.Fprintf(c, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"%s\"><title>%s</title></rect>\n", x, y, max(w, 0.8), h, shapeClass(t), html.EscapeString(title))
 }
 
-// marks writes what happened above the lanes, in as many rows as it takes for no two labels to touch. Their lines are drawn with the axis.
+// marks writes what happened above the lanes, in as many rows as it takes for no two labels to
+// touch. Their lines are drawn with the axis.
 func (c *canvas) marks() {
 	var ends []float64 // of the rows
 	for _, m := range c.labels() {

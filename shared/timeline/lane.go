@@ -45,8 +45,8 @@ func (c *canvas) row(r Row) {
 
 func round(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }
 
-// points draws what happened at once. Where several fall on one column of pixels, the one that matters most is seen. What was served is the ground on
-// which the rest stands out.
+// points draws what happened at once. Where several fall on one column of pixels, the one that
+// matters most is seen. What was served is the ground on which the rest stands out.
 func (c *canvas) points(all []Point) {
 	columns := make([]Tone, int(plot)+1)
 	n := 0
@@ -80,7 +80,8 @@ type run struct {
 	tone     Tone
 }
 
-// runs joins points that are so wide. Those of one tone with less than two columns between them are one.
+// runs joins points that are so wide. Those of one tone with less than two columns between them are
+// one.
 func runs(columns []Tone, wide int) (all []run) {
 	for x, tone := range columns {
 		if tone == "" {

@@ -1,5 +1,5 @@
-// Package timeline draws what happened on several hosts over time, computed or measured: one lane for each host, one for its clients, as one HTML
-// file that needs nothing else.
+// Package timeline draws what happened on several hosts over time, computed or measured: one lane
+// for each host, one for its clients, as one HTML file that needs nothing else.
 package timeline
 
 import (
@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Timeline is one picture. Times count from the moment that its marks speak of, as a rule; they may be negative.
+// Timeline is one picture. Times count from the moment that its marks speak of, as a rule; they may
+// be negative.
 type Timeline struct {
 	Title string
 	Note  string // what to see, in a sentence or two; may be empty
@@ -61,7 +62,8 @@ type Mark struct {
 // Tone says what a stretch or a point means. The legend names those that occur.
 type Tone string
 
-// The tones, the one that matters most first: where two fall on one spot of the picture, the former is seen.
+// The tones, the one that matters most first: where two fall on one spot of the picture, the former
+// is seen.
 const (
 	Refused Tone = "refused"
 	Late    Tone = "no answer in time"

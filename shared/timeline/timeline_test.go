@@ -90,7 +90,8 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestPoints holds that the request that failed is seen where others were served in the same column, and for how long nobody was.
+// TestPoints holds that the request that failed is seen where others were served in the same
+// column, and for how long nobody was.
 func TestPoints(t *testing.T) {
 	var points []Point
 	for at := range 10000 {
@@ -148,7 +149,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestCurve holds that numbers of several lanes can be compared, and that a host which is off has none.
+// TestCurve holds that numbers of several lanes can be compared, and that a host which is off has
+// none.
 func TestCurve(t *testing.T) {
 	text := page(t, Timeline{Begin: 0, End: time.Second, Lanes: []Lane{
 		{Name: "a", Curve: []Step{{0, 200}, {400 * ms, -1}, {700 * ms, 100}}}, {Name: "b", Curve: []Step{{0, 100}}},
@@ -177,7 +179,8 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// TestSelf holds that a page asks nobody for anything, and that what it says is text and nothing else.
+// TestSelf holds that a page asks nobody for anything, and that what it says is text and nothing
+// else.
 func TestSelf(t *testing.T) {
 	evil := `<script src="http://192.0.2.1/x">&"'`
 	p := Page{Title: evil, Note: evil, Head: []string{evil}, Rows: []TableRow{{Cells: []string{evil}, Picture: evil}}, Timelines: []Timeline{{
@@ -271,7 +274,8 @@ func TestBands(t *testing.T) {
 	}
 }
 
-// TestAnything draws lanes by chance, with times outside and contrary, and wants a picture of numbers each time.
+// TestAnything draws lanes by chance, with times outside and contrary, and wants a picture of
+// numbers each time.
 func TestAnything(t *testing.T) {
 	d := rand.New(rand.NewPCG(1, 1))
 	at := func() time.Duration { return time.Duration(d.Int64N(int64(4*time.Second))) - time.Second }

@@ -8,7 +8,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/health"
 )
 
-// What the numbers of every profile must keep, beside what the proof of the policy shows. Most come from what has gone wrong in clusters.
+// What the numbers of every profile must keep, beside what the proof of the policy shows. Most come
+// from what has gone wrong in clusters.
 const (
 	minAdvert = 100 * time.Millisecond // faster ones come late under load, and a VIP moves for nothing
 	minStep   = 2 * time.Millisecond   // between the waits of two ranks, so that the better one has spoken before the other's wait is over
@@ -17,11 +18,14 @@ const (
 )
 
 // Check says everything in which the timers of a profile contradict each other:
-//   - adverts are what the protocol can say, and no faster than what busy machines have kept up with;
+//   - adverts are what the protocol can say, and no faster than what busy machines have kept up
+//     with;
 //   - ranks that follow each other wait for times that differ;
-//   - every check of the policy has a pace, ends before it begins anew, and changes its state after two findings at the least, so that findings
+//   - every check of the policy has a pace, ends before it begins anew, and changes its state after
+//     two findings at the least, so that findings
 //     which alternate never move a VIP;
-//   - K-48: for a fault on a holder that lives the balancer has dropped the server, and the monitor has gone past a balancer that hangs, before
+//   - K-48: for a fault on a holder that lives the balancer has dropped the server, and the monitor
+//     has gone past a balancer that hangs, before
 //     the first of the node's checks can fail: whatever mends itself in this way moves no VIP;
 //   - a server that hangs is out of the balancer in time;
 //   - the bootstrap machine is described as it is.
@@ -47,7 +51,8 @@ func (t Timing) check(p Policy) error {
 	return nil
 }
 
-// adverts: version 2 counts in seconds and has 8 bits for them (RFC 3768 5.3.7), version 3 in centiseconds and has 12 (RFC 5798 5.2.7).
+// adverts: version 2 counts in seconds and has 8 bits for them (RFC 3768 5.3.7), version 3 in
+// centiseconds and has 12 (RFC 5798 5.2.7).
 func (t Timing) adverts() error {
 	unit, most := time.Second, 255*time.Second
 	switch t.IPv4 {
@@ -89,7 +94,8 @@ func paced(name CheckName, p health.Policy) error {
 	return nil
 }
 
-// later holds that a check of what stands behind or beside the balancer cannot fail before the balancer has helped itself.
+// later holds that a check of what stands behind or beside the balancer cannot fail before the
+// balancer has helped itself.
 func (t Timing) later(name CheckName) error {
 	evicts := t.Checks[name].Evicts()
 	var wrong []error

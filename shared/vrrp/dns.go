@@ -9,8 +9,9 @@ import (
 // CheckDNS is passed by a node whose own name server answers.
 const CheckDNS CheckName = "dns"
 
-// DNSID is the virtual router ID of a cluster's DNS VIP, as clusters had it while they had such a VIP: a function of the name alone, raised above
-// those that the cluster's other routers have. It is from 1 to 255.
+// DNSID is the virtual router ID of a cluster's DNS VIP, as clusters had it while they had such a
+// VIP: a function of the name alone, raised above those that the cluster's other routers have. It
+// is from 1 to 255.
 func DNSID(cluster string, others ...ID) ID {
 	id := ID(Fletcher8(cluster+"-"+string(DNS))) + 1
 	for slices.Contains(others, id) {
@@ -20,8 +21,9 @@ func DNSID(cluster string, others ...ID) ID {
 	return id
 }
 
-// WithDNS is the policy of a cluster that has a DNS VIP too. The bootstrap machine holds it first, whatever works there; a control plane node counts
-// by whether its own name server answers. No worker stands for it.
+// WithDNS is the policy of a cluster that has a DNS VIP too. The bootstrap machine holds it first,
+// whatever works there; a control plane node counts by whether its own name server answers. No
+// worker stands for it.
 func (p Policy) WithDNS() Policy {
 	answers := Weight{Check: CheckDNS, Owner: "CoreDNS", Why: "whoever has the VIP is asked, so its own name server must answer"}
 	if p.ControlPlane.equals() {

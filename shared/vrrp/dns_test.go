@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestDNSID holds the numbers that clusters had while they had a DNS VIP, and that no two of a cluster's routers have one.
+// TestDNSID holds the numbers that clusters had while they had a DNS VIP, and that no two of a
+// cluster's routers have one.
 func TestDNSID(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -31,7 +32,8 @@ func TestDNSID(t *testing.T) {
 	}
 }
 
-// TestProveDNS holds who gets the DNS VIP under either policy, and that nothing is said of clusters that have none.
+// TestProveDNS holds who gets the DNS VIP under either policy, and that nothing is said of clusters
+// that have none.
 func TestProveDNS(t *testing.T) {
 	for name, policy := range map[string]Policy{"compat": Compat(), "ranked": Ranked()} {
 		without, err := Prove(policy)

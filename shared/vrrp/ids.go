@@ -2,8 +2,9 @@ package vrrp
 
 import "errors"
 
-// Fletcher8 is the checksum that virtual router IDs are made of: two sums modulo 15 over the bytes, the sum of sums in the high nibble.
-// Additions wrap at 8 bits, which shows for bytes above 241 only. Nibble 15 cannot occur, so the largest value is 0xEE.
+// Fletcher8 is the checksum that virtual router IDs are made of: two sums modulo 15 over the bytes,
+// the sum of sums in the high nibble. Additions wrap at 8 bits, which shows for bytes above 241
+// only. Nibble 15 cannot occur, so the largest value is 0xEE.
 func Fletcher8(s string) uint8 {
 	var a, b uint8
 	for i := range len(s) {
@@ -13,9 +14,10 @@ func Fletcher8(s string) uint8 {
 	return b<<4 | a
 }
 
-// IDs are the virtual router IDs of a cluster's API and ingress VIPs, the same for both families. They are functions of the name alone,
-// and the same as in every OpenShift cluster of that name, so that nodes of either make share a VIP. Each is from 1 to 240 and the two
-// differ. There are only 225 of them: two clusters on one network may clash. An empty name is an error.
+// IDs are the virtual router IDs of a cluster's API and ingress VIPs, the same for both families.
+// They are functions of the name alone, and the same as in every OpenShift cluster of that name, so
+// that nodes of either make share a VIP. Each is from 1 to 240 and the two differ. There are only
+// 225 of them: two clusters on one network may clash. An empty name is an error.
 func IDs(cluster string) (api, ingress ID, err error) {
 	if cluster == "" {
 		return 0, 0, errors.New("a cluster without a name has no virtual router IDs: give it a name")
@@ -24,8 +26,9 @@ func IDs(cluster string) (api, ingress ID, err error) {
 	return api, ingress, nil
 }
 
-// pair makes the two IDs with a checksum. The one is added because 0 is a possible checksum and no legal ID. Equal IDs are told apart by
-// raising ingress; Fletcher8 never needs that for ASCII names, as the suffixes differ in their sum modulo 15.
+// pair makes the two IDs with a checksum. The one is added because 0 is a possible checksum and no
+// legal ID. Equal IDs are told apart by raising ingress; Fletcher8 never needs that for ASCII
+// names, as the suffixes differ in their sum modulo 15.
 func pair(cluster string, sum func(string) uint8) (api, ingress ID) {
 	api = ID(sum(cluster+"-"+string(API))) + 1
 	ingress = ID(sum(cluster+"-"+string(Ingress))) + 1

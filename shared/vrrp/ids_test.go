@@ -64,7 +64,8 @@ func masked(s string) uint8 {
 	return b<<4 | a
 }
 
-// K-01: whatever the name, the IDs are in range and differ. Bytes that are not ASCII are where 8-bit arithmetic wraps.
+// K-01: whatever the name, the IDs are in range and differ. Bytes that are not ASCII are where
+// 8-bit arithmetic wraps.
 func TestIDsInRange(t *testing.T) {
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789-"
 	random := rand.New(rand.NewPCG(1, 2))

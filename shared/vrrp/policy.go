@@ -17,7 +17,8 @@ const (
 	CheckDefaultIngress CheckName = "default_ingress"
 )
 
-// Weight is what a passing check adds to a node's priority. Fault marks a check whose failure takes the node out of the election instead.
+// Weight is what a passing check adds to a node's priority. Fault marks a check whose failure takes
+// the node out of the election instead.
 type Weight struct {
 	Check CheckName `json:"check"`
 	Adds  int       `json:"adds"`
@@ -26,7 +27,8 @@ type Weight struct {
 	Why   string    `json:"why"`
 }
 
-// Candidates are the nodes of one kind in one election: the priority each starts from and what adds to it.
+// Candidates are the nodes of one kind in one election: the priority each starts from and what adds
+// to it.
 type Candidates struct {
 	Base    Priority
 	Ranks   []int    // what each rank adds, the best one first; without any, all nodes are of one rank that adds nothing
@@ -43,8 +45,8 @@ func (c Candidates) Without(absent ...CheckName) Candidates {
 	return c
 }
 
-// Policy is who should hold a cluster's VIPs, in numbers. Configurations are made from it and Prove judges it, so what is proven is what
-// runs.
+// Policy is who should hold a cluster's VIPs, in numbers. Configurations are made from it and Prove
+// judges it, so what is proven is what runs.
 type Policy struct {
 	Bootstrap    Priority   // of the bootstrap machine for the API VIP, whatever works on it
 	ControlPlane Candidates // for the API VIP
@@ -66,12 +68,14 @@ func Compat() Policy {
 
 // Ranked is the policy of clusters of ours alone.
 //
-// Nodes of one priority that lose their holder take the VIP in the same millisecond, and clients believe whoever speaks last. So candidates have
-// ranks. A better rank that comes back must not take the VIP from who serves: so the holder has a bonus, above all that ranks differ by. Health
+// Nodes of one priority that lose their holder take the VIP in the same millisecond, and clients
+// believe whoever speaks last. So candidates have ranks. A better rank that comes back must not
+// take the VIP from who serves: so the holder has a bonus, above all that ranks differ by. Health
 // counts for more than all of these together.
 //
-// A node that has just begun lies as far below its rank as the bonus is above it. The base is above the bonus, so that also nodes on which nothing works
-// yet begin with priorities that differ: 1 is the least that VRRP announces, and who was to have less would have just that, whatever its rank.
+// A node that has just begun lies as far below its rank as the bonus is above it. The base is above
+// the bonus, so that also nodes on which nothing works yet begin with priorities that differ: 1 is
+// the least that VRRP announces, and who was to have less would have just that, whatever its rank.
 func Ranked() Policy {
 	const base, holder = 31, 30
 	return Policy{
@@ -110,7 +114,8 @@ func down(top int) []int {
 // ranks, no two candidates may share one, because two equal backups take the VIP at once.
 func (c Candidates) Places(rank int) bool { return len(c.Ranks) == 0 || rank < len(c.Ranks) }
 
-// Rank is what a rank adds, 0 being the best one. Whoever has none yet, and whoever is beyond the last one, has the last one.
+// Rank is what a rank adds, 0 being the best one. Whoever has none yet, and whoever is beyond the
+// last one, has the last one.
 func (c Candidates) Rank(rank int) int {
 	switch last := len(c.Ranks) - 1; {
 	case last < 0:
@@ -122,7 +127,8 @@ func (c Candidates) Rank(rank int) int {
 	}
 }
 
-// Spread is the rank of a node that nobody has given one: a hash of its address. Several nodes may have the same; among those the address decides.
+// Spread is the rank of a node that nobody has given one: a hash of its address. Several nodes may
+// have the same; among those the address decides.
 func (c Candidates) Spread(node netip.Addr) int {
 	if len(c.Ranks) == 0 {
 		return 0
@@ -139,7 +145,8 @@ type standing struct {
 	holder bool
 }
 
-// announced is the priority of a node that stands so; 0 when a failed check takes it out of the election.
+// announced is the priority of a node that stands so; 0 when a failed check takes it out of the
+// election.
 func (c Candidates) announced(s standing) int {
 	if c.Excludes(s.passes) {
 		return 0
@@ -151,8 +158,8 @@ func (c Candidates) announced(s standing) int {
 	return c.Sum(s.rank, bonuses, s.passes)
 }
 
-// Sum is the priority of a node by its rank, so many holder bonuses and the checks that pass. It is an
-// int because it may leave the range of priorities.
+// Sum is the priority of a node by its rank, so many holder bonuses and the checks that pass. It is
+// an int because it may leave the range of priorities.
 func (c Candidates) Sum(rank, bonuses int, passes func(CheckName) bool) int {
 	priority := int(c.Base) + c.Rank(rank) + bonuses*c.Holder
 	for _, w := range c.Weights {
@@ -192,11 +199,11 @@ func (c Candidates) sum(s standing) string {
 	return text + fmt.Sprintf(" = %d", priority)
 }
 
-// Unserved says whether a holder of a kind of VIP that knows so many candidates releases the VIP at once,
-// because it serves nothing: the API if neither its balancer nor its own API server serves, DNS if its
-// name server does not answer. A holder that serves is demoted and goes on until another node has taken
-// over; for one that does not, everybody would only wait. A node alone keeps the VIP, and so do
-// OpenShift's nodes of today, which have no holder bonus.
+// Unserved says whether a holder of a kind of VIP that knows so many candidates releases the VIP at
+// once, because it serves nothing: the API if neither its balancer nor its own API server serves,
+// DNS if its name server does not answer. A holder that serves is demoted and goes on until another
+// node has taken over; for one that does not, everybody would only wait. A node alone keeps the
+// VIP, and so do OpenShift's nodes of today, which have no holder bonus.
 func (c Candidates) Unserved(kind Kind, known int, passes func(CheckName) bool) bool {
 	check := map[Kind]CheckName{API: CheckBoth, DNS: CheckDNS}[kind]
 	return check != "" && c.Holder != 0 && known > 1 && !passes(check)
@@ -212,7 +219,8 @@ func (c Candidates) places(visit func(rank int, holder bool)) {
 	}
 }
 
-// outcomes calls visit with every subset of passing checks in every place, also those that nothing real could cause, and says how many these are.
+// outcomes calls visit with every subset of passing checks in every place, also those that nothing
+// real could cause, and says how many these are.
 func (c Candidates) outcomes(visit func(standing)) (n int) {
 	for subset := range 1 << len(c.Weights) {
 		passes := func(name CheckName) bool {
@@ -237,7 +245,8 @@ func (c Candidates) Highest() Priority {
 	return Priority(top)
 }
 
-// highest is the highest priority over all outcomes, how it comes about, and how many outcomes there are.
+// highest is the highest priority over all outcomes, how it comes about, and how many outcomes
+// there are.
 func (c Candidates) highest() (top int, sum string, of int) {
 	of = c.outcomes(func(s standing) {
 		if priority := c.announced(s); priority > top {
@@ -247,12 +256,14 @@ func (c Candidates) highest() (top int, sum string, of int) {
 	return top, sum, of
 }
 
-// Lowest is the lowest priority of a node that takes part: nothing works on it, it has the last rank and, where holders have a bonus, has just begun.
+// Lowest is the lowest priority of a node that takes part: nothing works on it, it has the last
+// rank and, where holders have a bonus, has just begun.
 func (c Candidates) Lowest() Priority {
 	return Priority(int(c.Base) + c.Rank(len(c.Ranks)-1) - c.Holder)
 }
 
-// Serving is the lowest priority of a node that serves what the VIP is for: it has the last rank, and nothing but its service counts for it.
+// Serving is the lowest priority of a node that serves what the VIP is for: it has the last rank,
+// and nothing but its service counts for it.
 func (c Candidates) Serving() Priority {
 	all := Signals{LB: true, Router: true, RouterReady: true, DefaultRouter: true, DNS: true}
 	return Priority(c.announced(standing{passes: all.Passes, rank: len(c.Ranks) - 1}))

@@ -17,8 +17,8 @@ type Proof struct {
 	Statements      []string
 }
 
-// claim is an order that a policy must keep: in every pair of a better and a worse node that are alike in what the claim does not speak of, the
-// better one holds the VIP.
+// claim is an order that a policy must keep: in every pair of a better and a worse node that are
+// alike in what the claim does not speak of, the better one holds the VIP.
 type claim struct {
 	better, worse     string
 	isBetter, isWorse func(node) bool
@@ -43,7 +43,8 @@ func sorts(better, worse string, isBetter, isWorse func(Signals) bool) claim {
 	}
 }
 
-// holds is the claim that a policy with a holder's bonus makes: nothing but health moves a VIP from a node that is there.
+// holds is the claim that a policy with a holder's bonus makes: nothing but health moves a VIP from
+// a node that is there.
 func holds(equal string, health func(Signals) Signals) claim {
 	return claim{
 		"the holder", equal, func(n node) bool { return n.holder }, func(n node) bool { return !n.holder },
@@ -102,13 +103,17 @@ func (c Candidates) counts(check CheckName) bool { return !slices.Contains(c.Abs
 func (c Candidates) equals() bool { return c.Holder == 0 && len(c.Ranks) == 0 }
 
 // Prove shows that a policy elects the right holder, or says everything in which it does not:
-//   - over every subset of check outcomes in every rank, with and without the holder's bonus, no control plane node reaches the bootstrap
+//   - over every subset of check outcomes in every rank, with and without the holder's bonus, no
+//     control plane node reaches the bootstrap
 //     machine's priority;
-//   - over every subset of what can work on a node, in every rank, with and without the bonus, the better node holds the VIP, whatever the
+//   - over every subset of what can work on a node, in every rank, with and without the bonus, the
+//     better node holds the VIP, whatever the
 //     addresses;
-//   - where there are ranks or a bonus, the holder keeps the VIP against every node of equal health;
+//   - where there are ranks or a bonus, the holder keeps the VIP against every node of equal
+//     health;
 //   - the same of the DNS VIP, where the cluster has one;
-//   - every priority that can come about is one that VRRP can announce, also that of a node that has just begun.
+//   - every priority that can come about is one that VRRP can announce, also that of a node that
+//     has just begun.
 func Prove(p Policy) (Proof, error) {
 	wrong := errors.Join(
 		p.ControlPlane.wellFormed("control plane"), p.Ingress.wellFormed("ingress"),
@@ -150,7 +155,8 @@ func (c Candidates) dependsOn() string {
 	return "its checks, ranks and who is the holder"
 }
 
-// keep shows that the claims hold for every pair of nodes that they speak of, each with its narrowest pair.
+// keep shows that the claims hold for every pair of nodes that they speak of, each with its
+// narrowest pair.
 func (c Candidates) keep(claims []claim, all []Signals) (statements []string, err error) {
 	var nodes []node
 	for _, s := range all {
@@ -172,8 +178,9 @@ func (c Candidates) keep(claims []claim, all []Signals) (statements []string, er
 	return statements, err
 }
 
-// narrowest finds, among nodes in the order of their priorities, the pair with the least between them and says whether it breaks the claim. A claim
-// that speaks of no pair is broken: it would show nothing.
+// narrowest finds, among nodes in the order of their priorities, the pair with the least between
+// them and says whether it breaks the claim. A claim that speaks of no pair is broken: it would
+// show nothing.
 func (c Candidates) narrowest(cl claim, nodes []node) (statement string, broken bool) {
 	least := math.MaxInt
 	var better, worse node
@@ -197,7 +204,8 @@ func (c Candidates) narrowest(cl claim, nodes []node) (statement string, broken 
 	return fmt.Sprintf("%s against %s", c.sum(better.standing()), c.sum(worse.standing())), !beats(Priority(better.priority), Priority(worse.priority))
 }
 
-// beats says whether a node of priority a holds the VIP against one of priority b even if the other has the higher address.
+// beats says whether a node of priority a holds the VIP against one of priority b even if the other
+// has the higher address.
 func beats(a, b Priority) bool {
 	low, high := netip.AddrFrom4([4]byte{192, 0, 2, 1}), netip.AddrFrom4([4]byte{192, 0, 2, 254})
 	winner, ok := Winner([]Node{{Priority: a, Address: low}, {Priority: b, Address: high}})

@@ -57,7 +57,8 @@ func TestProveCompat(t *testing.T) {
 	golden.Check(t, []byte(strings.Join(proof.Statements, "\n")+"\n"))
 }
 
-// TestRanked holds the numbers of clusters of ours, and that they elect the right holder in every rank, with and without the bonus.
+// TestRanked holds the numbers of clusters of ours, and that they elect the right holder in every
+// rank, with and without the bonus.
 func TestRanked(t *testing.T) {
 	p := Ranked()
 	proof, err := Prove(p)
@@ -99,7 +100,8 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// TestSpread holds that a node's rank follows from its address alone, whatever form that has, and that nodes of one network have many.
+// TestSpread holds that a node's rank follows from its address alone, whatever form that has, and
+// that nodes of one network have many.
 func TestSpread(t *testing.T) {
 	c, seen := Ranked().Ingress, map[int]int{}
 	for host := range 240 {
@@ -224,7 +226,8 @@ func TestProveRejects(t *testing.T) {
 	}
 }
 
-// TestProveStopsAtRange holds that numbers which VRRP cannot announce are not compared: cut to 8 bits they would look like others.
+// TestProveStopsAtRange holds that numbers which VRRP cannot announce are not compared: cut to 8
+// bits they would look like others.
 func TestProveStopsAtRange(t *testing.T) {
 	p := Compat()
 	p.ControlPlane.Base = 240
@@ -235,7 +238,8 @@ func TestProveStopsAtRange(t *testing.T) {
 	}
 }
 
-// TestProveAgrees compares Prove with sums written out by hand, over policies on both sides of every claim.
+// TestProveAgrees compares Prove with sums written out by hand, over policies on both sides of
+// every claim.
 func TestProveAgrees(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	accepted := 0

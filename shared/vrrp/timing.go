@@ -7,16 +7,19 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/health"
 )
 
-// Timing is one profile: what the elections of a cluster run on, and how fast everybody looks at what they depend on.
+// Timing is one profile: what the elections of a cluster run on, and how fast everybody looks at
+// what they depend on.
 type Timing struct {
 	Profile string
 	Advert  time.Duration // between two adverts of a holder; a whole number of centiseconds (RFC 5798 5.2.7)
 	IPv4    Version       // that carries IPv4 VIPs; IPv6 ones are carried by V3 always
-	// Refresh is the time between two announcements of a holder to its neighbours, in whole seconds; 0 is a minute, as today. Of two holders that did
-	// not hear each other one may vanish, and the other one has no reason of its own to tell the neighbours where the VIP is.
+	// Refresh is the time between two announcements of a holder to its neighbours, in whole
+	// seconds; 0 is a minute, as today. Of two holders that did not hear each other one may vanish,
+	// and the other one has no reason of its own to tell the neighbours where the VIP is.
 	Refresh time.Duration
-	// RealTime asks for keepalived's VRRP process to be scheduled before all that is not real-time (SCHED_RR), where the kernel lets it: what it sends
-	// and hears is then in time on a machine that has too much to do. OpenShift's does without.
+	// RealTime asks for keepalived's VRRP process to be scheduled before all that is not real-time
+	// (SCHED_RR), where the kernel lets it: what it sends and hears is then in time on a machine
+	// that has too much to do. OpenShift's does without.
 	RealTime bool
 
 	Checks    map[CheckName]health.Policy // of a cluster node, by the names that its policy has
@@ -27,18 +30,22 @@ type Timing struct {
 
 // What is the same under every profile, as those who go by it do not know which one it is.
 const (
-	// Grace is what a holder that leaves waits beyond the time in which a router that hears it must have taken the VIP. When nobody can be heard
-	// there are two holders for as long as its patience is longer than the other one's.
+	// Grace is what a holder that leaves waits beyond the time in which a router that hears it must
+	// have taken the VIP. When nobody can be heard there are two holders for as long as its
+	// patience is longer than the other one's.
 	Grace = 200 * time.Millisecond
-	// Standing is how long a bootstrap machine that serves waits at the least for who takes over from it: a control plane node whose API server is ready
-	// may still have to see so behind its balancer, and to start keepalived. Where nodes of another make do not tell it that they have taken over it must
-	// not wait.
+	// Standing is how long a bootstrap machine that serves waits at the least for who takes over
+	// from it: a control plane node whose API server is ready may still have to see so behind its
+	// balancer, and to start keepalived. Where nodes of another make do not tell it that they have
+	// taken over it must not wait.
 	Standing = 5 * time.Second
-	// Silence is how long a node's monitor may leave its heartbeat as it is before the node's health counts for nothing.
+	// Silence is how long a node's monitor may leave its heartbeat as it is before the node's
+	// health counts for nothing.
 	Silence = 10 * time.Second
 	// Beat is the time between two heartbeats, and between two looks at them.
 	Beat = time.Second
-	// Reaction is the time in which a program that has been woken has acted, on a busy machine of two cores.
+	// Reaction is the time in which a program that has been woken has acted, on a busy machine of
+	// two cores.
 	Reaction = 60 * time.Millisecond
 )
 
@@ -62,7 +69,8 @@ func TimingOf(profile string) (Timing, bool) {
 	return Timing{}, false
 }
 
-// CompatTiming is how OpenShift clusters of today advertise, and what every cluster with such a node in it must use.
+// CompatTiming is how OpenShift clusters of today advertise, and what every cluster with such a
+// node in it must use.
 func CompatTiming() Timing {
 	return Timing{
 		Profile: ProfileCompat, Advert: time.Second, IPv4: V2,
@@ -78,7 +86,8 @@ func HopLimited(vip netip.Addr, advert time.Duration) bool {
 	return vip.Is4() || advert < CompatTiming().Advert
 }
 
-// lanTiming has the shortest adverts under which no load that was tried has moved a VIP without need.
+// lanTiming has the shortest adverts under which no load that was tried has moved a VIP without
+// need.
 func lanTiming() Timing {
 	return Timing{
 		Profile: ProfileLan, Advert: 100 * time.Millisecond, IPv4: V3, Refresh: time.Second, RealTime: true,
@@ -103,7 +112,8 @@ func vmTiming() Timing {
 	}
 }
 
-// checks are the policies of a node's checks: of what stands at its balancer, of its ingress router, and whether that is the default one.
+// checks are the policies of a node's checks: of what stands at its balancer, of its ingress
+// router, and whether that is the default one.
 func checks(balancer, router, standard health.Policy) map[CheckName]health.Policy {
 	return map[CheckName]health.Policy{
 		CheckLB: balancer, CheckBoth: balancer, CheckMCS: balancer,
@@ -113,8 +123,9 @@ func checks(balancer, router, standard health.Policy) map[CheckName]health.Polic
 	}
 }
 
-// pressing are the policies of a node's checks where only what a VIP is lost without is looked at often: what makes one node that serves better than
-// another can wait. The machine config server stands at the balancer too, which is to notice first.
+// pressing are the policies of a node's checks where only what a VIP is lost without is looked at
+// often: what makes one node that serves better than another can wait. The machine config server
+// stands at the balancer too, which is to notice first.
 func pressing(balancer, router, rest health.Policy) map[CheckName]health.Policy {
 	all := checks(balancer, router, rest)
 	all[CheckIngressReady] = rest
@@ -139,9 +150,10 @@ func (t Timing) Version(vip netip.Addr) Version {
 	return V3
 }
 
-// Skew is how much longer than three advertisements a backup of a priority waits, so that the best one speaks first. After a farewell it
-// is all that a backup waits. Version 2 counts in 1/256 of a second whatever the interval (RFC 3768 6.1), version 3 in 1/256 of the
-// master's interval (RFC 5798 6.1).
+// Skew is how much longer than three advertisements a backup of a priority waits, so that the best
+// one speaks first. After a farewell it is all that a backup waits. Version 2 counts in 1/256 of a
+// second whatever the interval (RFC 3768 6.1), version 3 in 1/256 of the master's interval (RFC
+// 5798 6.1).
 func Skew(v Version, p Priority, advert time.Duration) time.Duration {
 	unit := time.Second
 	if v == V3 {
@@ -150,18 +162,18 @@ func Skew(v Version, p Priority, advert time.Duration) time.Duration {
 	return time.Duration(256-int(p)) * unit / 256
 }
 
-// MasterDown is how long a backup of a priority waits after the last advertisement before it takes the VIP: three intervals and its
-// skew (RFC 3768 6.1, RFC 5798 6.1).
+// MasterDown is how long a backup of a priority waits after the last advertisement before it takes
+// the VIP: three intervals and its skew (RFC 3768 6.1, RFC 5798 6.1).
 func MasterDown(v Version, p Priority, advert time.Duration) time.Duration {
 	return 3*advert + Skew(v, p, advert)
 }
 
-// Patience is how long a holder waits that has sunk below everybody and serves on until it hears who has taken over: longer than the slowest
-// router, whatever its priority.
+// Patience is how long a holder waits that has sunk below everybody and serves on until it hears
+// who has taken over: longer than the slowest router, whatever its priority.
 func Patience(v Version, advert time.Duration) time.Duration { return MasterDown(v, 0, advert) + Grace }
 
-// Outlives is how long a VIP may stay on a host on which nobody speaks for it any more, as what stands behind it may serve on: until the slowest router,
-// whatever its priority, has taken it.
+// Outlives is how long a VIP may stay on a host on which nobody speaks for it any more, as what
+// stands behind it may serve on: until the slowest router, whatever its priority, has taken it.
 func Outlives(v Version, advert time.Duration) time.Duration {
 	return MasterDown(v, 0, advert) + Reaction
 }

@@ -39,7 +39,8 @@ func (c Candidates) wellFormed(who string) error {
 	return errors.Join(append(wrong, inRange(who, int(c.Base), fmt.Sprint(c.Base)), inRange(who, top, sum))...)
 }
 
-// inRange rejects what VRRP cannot announce. keepalived would cut it to the range, and nodes that differ would become equal.
+// inRange rejects what VRRP cannot announce. keepalived would cut it to the range, and nodes that
+// differ would become equal.
 func inRange(who string, priority int, sum string) error {
 	if priority < int(MinPriority) || priority > int(MaxPriority) {
 		return fmt.Errorf("%s priority %s is outside %d to %d", who, sum, MinPriority, MaxPriority)

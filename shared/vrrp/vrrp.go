@@ -1,5 +1,6 @@
-// Package vrrp holds the numbers of the Virtual Router Redundancy Protocol as this project uses it: virtual router IDs, priorities, the
-// weights of health checks, timing, and the proof that together they elect the right holder.
+// Package vrrp holds the numbers of the Virtual Router Redundancy Protocol as this project uses it:
+// virtual router IDs, priorities, the weights of health checks, timing, and the proof that together
+// they elect the right holder.
 package vrrp
 
 import (
@@ -10,7 +11,8 @@ import (
 // ID is a virtual router ID (VRID), 1 to 255 (RFC 5798 5.2.3).
 type ID uint8
 
-// Priority is what a router announces, 1 to 254; 255 means address owner and 0 is the farewell (RFC 5798 5.2.4).
+// Priority is what a router announces, 1 to 254; 255 means address owner and 0 is the farewell (RFC
+// 5798 5.2.4).
 type Priority uint8
 
 // The priorities that a router which does not own the address may announce.
@@ -44,7 +46,8 @@ type CheckName string
 // InstanceName names a VRRP instance: letters, digits, hyphens and underscores.
 type InstanceName string
 
-// Name is what the instance of a cluster's VIP is called, the number i of its kind from 0 on, as nodes of today call it.
+// Name is what the instance of a cluster's VIP is called, the number i of its kind from 0 on, as
+// nodes of today call it.
 func Name(cluster string, kind Kind, i int) InstanceName {
 	return InstanceName(fmt.Sprintf("%s_%s_%d", cluster, strings.ToUpper(string(kind)), i))
 }

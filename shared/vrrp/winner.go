@@ -8,9 +8,10 @@ type Node struct {
 	Address  netip.Addr // the primary address that its advertisements come from
 }
 
-// Winner says which of the nodes holds the VIP once they all hear each other: the highest priority, among equals the higher address
-// (RFC 5798 6.4.3). It is false when nobody takes part, and when the nodes are not of one family: an IPv4 and an IPv6 router of one ID
-// are two routers, which never meet.
+// Winner says which of the nodes holds the VIP once they all hear each other: the highest priority,
+// among equals the higher address (RFC 5798 6.4.3). It is false when nobody takes part, and when
+// the nodes are not of one family: an IPv4 and an IPv6 router of one ID are two routers, which
+// never meet.
 func Winner(nodes []Node) (int, bool) {
 	best := -1
 	for i, n := range nodes {
@@ -29,9 +30,9 @@ func Winner(nodes []Node) (int, bool) {
 	return max(best, 0), best >= 0
 }
 
-// Elects says whether control plane nodes, of which so many are known, elect a holder among themselves. A
-// single node does so only in a small control plane, which may have one node for a while or for ever:
-// elsewhere a list of one node is incomplete.
+// Elects says whether control plane nodes, of which so many are known, elect a holder among
+// themselves. A single node does so only in a small control plane, which may have one node for a
+// while or for ever: elsewhere a list of one node is incomplete.
 func Elects(known int, small bool) bool { return known > 1 || known == 1 && small }
 
 // Outranks says whether a router wins against another one that receives its adverts.

@@ -1,4 +1,5 @@
-// Package apihost is a lab host that runs the FAKE API of package fakeapi: for tests of what nodes make of the API's answers, and of its absence.
+// Package apihost is a lab host that runs the FAKE API of package fakeapi: for tests of what nodes
+// make of the API's answers, and of its absence.
 package apihost
 
 import (
@@ -68,7 +69,8 @@ func (a *API) Down() {
 	_ = a.running.Wait()
 }
 
-// Call makes a request from the API's own host; a patch merges. Every answer but one of success is an error.
+// Call makes a request from the API's own host; a patch merges. Every answer but one of success is
+// an error.
 func (a *API) Call(method, path string, body []byte) error {
 	request, err := http.NewRequestWithContext(a.t.Context(), method, a.base+path, bytes.NewReader(body))
 	if err != nil {

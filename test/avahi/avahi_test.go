@@ -20,8 +20,8 @@ import (
 // patient is more than anything takes here on a busy machine.
 const patient = 30 * time.Second
 
-// TestHeard has Avahi hear a node that starts, resolve all that it announces, follow its address to a bridge and its name to another one, and forget
-// it at its goodbye.
+// TestHeard has Avahi hear a node that starts, resolve all that it announces, follow its address to
+// a bridge and its name to another one, and forget it at its goodbye.
 func TestHeard(t *testing.T) {
 	l := open(t)
 	peer := l.avahi(l.add("peer", "192.0.2.77/24", "2001:db8::77/64"), "peer")

@@ -16,7 +16,8 @@ const twoMembers = `.:53 {
 }
 `
 
-// TestResolved has our CoreDNS answer for nodes from their start to their end, and for etcd only when its list is whole.
+// TestResolved has our CoreDNS answer for nodes from their start to their end, and for etcd only
+// when its list is whole.
 func TestResolved(t *testing.T) {
 	l := open(t)
 	ask := l.coredns(l.add("server", "192.0.2.90/24", "2001:db8::90/64"), twoMembers)

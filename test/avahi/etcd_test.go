@@ -95,8 +95,8 @@ func (m *member) ctl(args ...string) string {
 	return string(out)
 }
 
-// TestEtcd has a real etcd of three members find itself by our DNS, where nobody has an API: by nothing but the domain, once all three have announced
-// themselves, and not before.
+// TestEtcd has a real etcd of three members find itself by our DNS, where nobody has an API: by
+// nothing but the domain, once all three have announced themselves, and not before.
 func TestEtcd(t *testing.T) {
 	need.Command(t, "etcd")
 	need.Command(t, "etcdctl")
@@ -135,7 +135,8 @@ func TestEtcd(t *testing.T) {
 	}
 }
 
-// early holds that a list in part makes no cluster: etcd that is started too soon ends, and leaves nothing that a later start would go by.
+// early holds that a list in part makes no cluster: etcd that is started too soon ends, and leaves
+// nothing that a later start would go by.
 func (l *link) early(members []*member, ask func(string, uint16) string, partial string) {
 	l.t.Helper()
 	if got := ask(srv, dns.TypeSRV); got != partial {

@@ -24,7 +24,8 @@ func (l *link) program() string {
 	return program
 }
 
-// coredns runs our CoreDNS on a host until the test ends. The function that it returns asks it at server.
+// coredns runs our CoreDNS on a host until the test ends. The function that it returns asks it at
+// server.
 func (l *link) coredns(host *lab.Host, text string) func(name string, kind uint16) string {
 	l.t.Helper()
 	file := filepath.Join(l.dir, host.Name+".Corefile")

@@ -9,9 +9,11 @@ import (
 )
 
 const (
-	// simulated is how many runs, each with phases of its own, say what virtual time has to say of a scenario.
+	// simulated is how many runs, each with phases of its own, say what virtual time has to say of
+	// a scenario.
 	simulated = 400
-	// reaction is what programs on a busy machine take beside, and sampled how late and how early a host is looked at.
+	// reaction is what programs on a busy machine take beside, and sampled how late and how early a
+	// host is looked at.
 	reaction, sampled = 60 * time.Millisecond, 10 * time.Millisecond
 )
 
@@ -24,7 +26,8 @@ type computed struct {
 	figure span // the client's longest wait, or what else counts
 }
 
-// compute plays a scenario in virtual time. Its repetitions are of the same cluster as those that are measured.
+// compute plays a scenario in virtual time. Its repetitions are of the same cluster as those that
+// are measured.
 func compute(p plan.Plan, sc scenario) (c computed, ok bool) {
 	s, ok := simulate.Find(sc.name)
 	if !ok {
@@ -59,10 +62,12 @@ func homeless(r simulate.Result) (longest time.Duration) {
 	return longest
 }
 
-// differs says in what a repetition is not as computed. What is late is later by what programs take, and who dies has the VIP in its kernel a moment
-// longer than it speaks. A client may wait less than was computed: a former holder, which forwards, keeps packets for the VIP until the next one answers
-// for it. What is no blackout has no lower end either: a cluster may begin where the one in virtual time does not. A cold start does: it is measured by
-// cutting everybody's power, for which nobody holds the VIP, and computed without that.
+// differs says in what a repetition is not as computed. What is late is later by what programs
+// take, and who dies has the VIP in its kernel a moment longer than it speaks. A client may wait
+// less than was computed: a former holder, which forwards, keeps packets for the VIP until the next
+// one answers for it. What is no blackout has no lower end either: a cluster may begin where the
+// one in virtual time does not. A cold start does: it is measured by cutting everybody's power, for
+// which nobody holds the VIP, and computed without that.
 func (c computed) differs(sc scenario, s sample) (faults []string) {
 	if sc.figure != redirect && (s.nobody < c.nobody.least-reaction || s.nobody > c.nobody.most+reaction-sampled) {
 		faults = append(faults, fmt.Sprintf("nobody for %v, and %v to %v computed", ms(s.nobody), ms(c.nobody.least), ms(c.nobody.most)))

@@ -10,7 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/life"
 )
 
-// asked are the requests of a node's kubelet, whose credentials the monitors have, by verb, on all API servers since they run.
+// asked are the requests of a node's kubelet, whose credentials the monitors have, by verb, on all
+// API servers since they run.
 func asked(l *life.Life, n *life.Node) (map[string]int, error) {
 	verbs := map[string]int{}
 	for _, m := range l.Nodes {
@@ -40,7 +41,8 @@ func more(before, after map[string]int) map[string]int {
 // volume is what a connection has carried, in bytes.
 type volume struct{ sent, read int64 }
 
-// carried reads the connections of a node's programs of ours to the API, by their ends. The kernel counts what a connection has carried.
+// carried reads the connections of a node's programs of ours to the API, by their ends. The kernel
+// counts what a connection has carried.
 func carried(ctx context.Context, l *life.Life, n *life.Node) (map[string]volume, error) {
 	out, err := n.Host.Command(ctx, "ss", "-HtinpO", "state", "established").CombinedOutput()
 	if err != nil {

@@ -92,7 +92,8 @@ func TestBoundOf(t *testing.T) {
 	}
 }
 
-// TestLateness has two hosts announce to two peers: one interval late is an advert that was lost, and a new speaker is not a late one.
+// TestLateness has two hosts announce to two peers: one interval late is an advert that was lost,
+// and a new speaker is not a late one.
 func TestLateness(t *testing.T) {
 	a, b, c := netip.MustParseAddr("192.0.2.21"), netip.MustParseAddr("192.0.2.22"), netip.MustParseAddr("192.0.2.23")
 	advert := func(ms int, from, to netip.Addr, priority int) lab.Advert {
@@ -171,7 +172,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestDraw has the page show the table, and the worst repetition; without a scenario there is no page.
+// TestDraw has the page show the table, and the worst repetition; without a scenario there is no
+// page.
 func TestDraw(t *testing.T) {
 	sc := scenario{name: "reboot", figure: blackout}
 	samples := []sample{{blackout: time.Second}, {blackout: 3 * time.Second}, {blackout: 2 * time.Second}}
@@ -223,7 +225,8 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// TestDiffers holds repetitions against a bracket, and the brackets of all scenarios against what a bracket is worth.
+// TestDiffers holds repetitions against a bracket, and the brackets of all scenarios against what a
+// bracket is worth.
 func TestDiffers(t *testing.T) {
 	c := computed{nobody: span{200 * time.Millisecond, 300 * time.Millisecond}, figure: span{200 * time.Millisecond, 350 * time.Millisecond}}
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }

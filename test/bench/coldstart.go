@@ -16,8 +16,8 @@ import (
 // glance is how often a node is looked at.
 const glance = 10 * time.Millisecond
 
-// coldStart has all nodes lose their power and come back at once. The figure is how long the first one whose API server serves takes to lead the VIP to
-// its balancer.
+// coldStart has all nodes lose their power and come back at once. The figure is how long the first
+// one whose API server serves takes to lead the VIP to its balancer.
 func coldStart(ctx context.Context, s *stage, _ *life.Node, m *measured) (time.Duration, error) {
 	m.at = time.Now()
 	var errs []error

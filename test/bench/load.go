@@ -31,7 +31,8 @@ type load struct {
 // limits are the histogram's, in ms.
 var limits = []int{1, 2, 5, 10, 20, 50, 100, 200, 300, 1000}
 
-// loadAll puts the clusters of all profiles under the same load at the same time: first loops that do nothing, then loops that fork.
+// loadAll puts the clusters of all profiles under the same load at the same time: first loops that
+// do nothing, then loops that fork.
 func (r *run) loadAll(ctx context.Context) (err error) {
 	var stages []*stage
 	defer func() {
@@ -111,7 +112,8 @@ func (r *run) loadPhase(ctx context.Context, stages []*stage, name string, hog l
 	return nil
 }
 
-// lateness sorts adverts by how much later than an interval after the one before they came, from the same host to the same.
+// lateness sorts adverts by how much later than an interval after the one before they came, from
+// the same host to the same.
 func (l *load) lateness(all []lab.Advert, interval time.Duration) {
 	type stream struct {
 		id int

@@ -1,5 +1,6 @@
-// Command bench measures what each failure costs the clients of a cluster, under several timing profiles in one run: real daemons from the files
-// that we render, real API servers, and clients that open a connection every 10 ms. It prints a table and writes one JSON object a line.
+// Command bench measures what each failure costs the clients of a cluster, under several timing
+// profiles in one run: real daemons from the files that we render, real API servers, and clients
+// that open a connection every 10 ms. It prints a table and writes one JSON object a line.
 package main
 
 import (

@@ -22,11 +22,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/life"
 )
 
-// apart is how far repetitions are from each other at the least: a storm of changes reaches the list of ingress candidates at a pace of its own.
+// apart is how far repetitions are from each other at the least: a storm of changes reaches the
+// list of ingress candidates at a pace of its own.
 const apart = 10 * time.Second
 
-// memberChange takes a node that does not hold the VIP out of the API's list, and puts it in again. The figure is the longer of the two times until
-// every other node's balancer, keepalived and name server know.
+// memberChange takes a node that does not hold the VIP out of the API's list, and puts it in again.
+// The figure is the longer of the two times until every other node's balancer, keepalived and name
+// server know.
 func memberChange(ctx context.Context, s *stage, holder *life.Node, m *measured) (time.Duration, error) {
 	i := slices.IndexFunc(s.Nodes, func(n *life.Node) bool { return n != holder })
 	member := s.Nodes[i]
@@ -78,7 +80,8 @@ func workers(nodes []*life.Node) (pids []int, err error) {
 	return pids, nil
 }
 
-// learnt waits until every one of some nodes knows that a member is there, or that it is not, and takes note of how long each part of them takes.
+// learnt waits until every one of some nodes knows that a member is there, or that it is not, and
+// takes note of how long each part of them takes.
 func (s *stage) learnt(ctx context.Context, nodes []*life.Node, member *life.Node, there bool, m *measured) (time.Time, error) {
 	begin, word := time.Now(), map[bool]string{true: "joined", false: "left"}[there]
 	looks := map[string]func(*life.Node, *life.Node) (bool, error){"balancer": s.balances, "keepalived": peers, "name server": resolves}

@@ -10,7 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/life"
 )
 
-// picture draws a repetition, from before its fault until its clients have had their answers for a while.
+// picture draws a repetition, from before its fault until its clients have had their answers for a
+// while.
 func (s *stage) picture(m measured, found sample) timeline.Timeline {
 	const before, after = 500 * time.Millisecond, time.Second
 	hosts := []string{s.Bootstrap.Name}
@@ -42,7 +43,8 @@ func worst(sc scenario, samples []sample) sample {
 	return most
 }
 
-// draw writes the page with the table and a picture of the worst repetition of each scenario under each profile.
+// draw writes the page with the table and a picture of the worst repetition of each scenario under
+// each profile.
 func (r *run) draw(path string) (err error) {
 	rows := resultRows(r.results)
 	if len(r.pictures) == 0 {

@@ -9,7 +9,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/life"
 )
 
-// ticks is the kernel's unit of processor time in /proc, USER_HZ, which is the same on every machine that Linux has today.
+// ticks is the kernel's unit of processor time in /proc, USER_HZ, which is the same on every
+// machine that Linux has today.
 const ticks = 100
 
 // use is what one process has had.

@@ -7,7 +7,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
-// result is a scenario under a profile: a line of the file. Times are in milliseconds. What min, median and max are of, Figure says.
+// result is a scenario under a profile: a line of the file. Times are in milliseconds. What min,
+// median and max are of, Figure says.
 type result struct {
 	Profile  string  `json:"profile"`
 	Scenario string  `json:"scenario"`
@@ -41,8 +42,8 @@ type result struct {
 
 	Parts map[string]float64 `json:"parts_max_ms,omitempty"` // of the figure, by what they are about
 
-	// Computed is what virtual time says of the figure at the most, and of how long nobody holds the VIP. Differs counts the repetitions that are not as
-	// computed; -1 says that nothing was.
+	// Computed is what virtual time says of the figure at the most, and of how long nobody holds
+	// the VIP. Differs counts the repetitions that are not as computed; -1 says that nothing was.
 	Computed        float64 `json:"computed_max_ms"`
 	ComputedNobody  float64 `json:"computed_no_holder_max_ms"`
 	ComputedNobody0 float64 `json:"computed_no_holder_min_ms"`
@@ -115,7 +116,8 @@ func millis(d time.Duration) float64 {
 	return float64(d.Round(100*time.Microsecond)) / float64(time.Millisecond)
 }
 
-// boundOf is what the plan says of a scenario: how long not everybody is served, or how long it takes where that is the figure.
+// boundOf is what the plan says of a scenario: how long not everybody is served, or how long it
+// takes where that is the figure.
 func boundOf(p plan.Plan, sc scenario) int {
 	for _, b := range p.Timing.Bounds {
 		switch {

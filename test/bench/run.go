@@ -40,7 +40,8 @@ func names() (all []string) {
 	return append(all, steady, scaling, loaded)
 }
 
-// all measures one thing after the other, each under every profile. What fails is said, and the others go on.
+// all measures one thing after the other, each under every profile. What fails is said, and the
+// others go on.
 func (r *run) all(ctx context.Context) error {
 	var errs []error
 	for _, bootstrap := range []bool{false, true} {

@@ -30,7 +30,8 @@ type scale struct {
 }
 
 const (
-	// listen is how long a cluster of a size is looked at, digest what it has before to forget what it read first.
+	// listen is how long a cluster of a size is looked at, digest what it has before to forget what
+	// it read first.
 	listen = 30 * time.Second
 	digest = 15 * time.Second
 	// heartbeat is how often a Node says that it lives, as kubelets do.
@@ -144,7 +145,8 @@ func beats(ctx context.Context, l *life.Life, n int) {
 	}
 }
 
-// grown is a worker's Node as a cluster that has lived for a while has it, of a network that is none of the cluster's own machines.
+// grown is a worker's Node as a cluster that has lived for a while has it, of a network that is
+// none of the cluster's own machines.
 func grown(i int) *corev1.Node {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name: fmt.Sprintf("scale-%05d", i), Labels: map[string]string{"kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": ""},

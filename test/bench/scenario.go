@@ -28,7 +28,8 @@ type scenario struct {
 	bootstrap bool   // the bootstrap machine holds the VIP
 	dark      bool   // all is not well again by itself
 
-	// fault happens on the holder, and may take as long as it needs. value is the figure, where that is no blackout.
+	// fault happens on the holder, and may take as long as it needs. value is the figure, where
+	// that is no blackout.
 	fault func(ctx context.Context, s *stage, holder *life.Node, m *measured) (value time.Duration, err error)
 	look  time.Duration // how long to look on at least
 	heal  func(ctx context.Context, s *stage, holder *life.Node) error
@@ -51,8 +52,8 @@ func ended(f func(holder *life.Node) error) func(context.Context, *stage, *life.
 	}
 }
 
-// scenarios are all, by the names that the bounds of a plan have too. A clash of virtual router IDs is none of them: these clusters speak unicast, and
-// do not hear one.
+// scenarios are all, by the names that the bounds of a plan have too. A clash of virtual router IDs
+// is none of them: these clusters speak unicast, and do not hear one.
 func scenarios() []scenario {
 	boot := func(ctx context.Context, _ *stage, holder *life.Node) error { return holder.Boot(ctx) }
 	return []scenario{

@@ -23,7 +23,8 @@ type stage struct {
 	drain    time.Duration
 }
 
-// drain is how long API servers serve on under a profile after they were told to end: some seconds longer than a VIP needs to leave.
+// drain is how long API servers serve on under a profile after they were told to end: some seconds
+// longer than a VIP needs to leave.
 func drain(profile string) time.Duration {
 	if profile == vrrp.ProfileCompat {
 		return 8 * time.Second
@@ -86,7 +87,8 @@ func (s *stage) holder() (*life.Node, error) {
 }
 
 const (
-	// quiet is how long all must have been well before a fault, and after one before it counts as over.
+	// quiet is how long all must have been well before a fault, and after one before it counts as
+	// over.
 	quiet = time.Second
 	// lead is how long clients are looked at before a fault, beside what settled has seen of them.
 	lead = 600 * time.Millisecond
@@ -94,7 +96,8 @@ const (
 	patience = time.Minute
 )
 
-// settled waits until every node could hold the VIP, one host does, all clients are served and all watches run.
+// settled waits until every node could hold the VIP, one host does, all clients are served and all
+// watches run.
 func (s *stage) settled(ctx context.Context) error {
 	if err := s.Settled(ctx); err != nil {
 		return err
@@ -104,7 +107,8 @@ func (s *stage) settled(ctx context.Context) error {
 	return s.well(ctx, time.Now())
 }
 
-// well waits until, for a while that begins after from, one host has held the VIP and every request was served.
+// well waits until, for a while that begins after from, one host has held the VIP and every request
+// was served.
 func (s *stage) well(ctx context.Context, from time.Time) error {
 	return life.Until(ctx, patience, func() error {
 		spans := s.observer.Report().Spans
@@ -125,7 +129,8 @@ func (s *stage) well(ctx context.Context, from time.Time) error {
 
 func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
-// repeat plays a scenario once: it waits until all is well, has the fault happen, looks on until all is well again, and then heals.
+// repeat plays a scenario once: it waits until all is well, has the fault happen, looks on until
+// all is well again, and then heals.
 func (s *stage) repeat(ctx context.Context, sc scenario) (sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()

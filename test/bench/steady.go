@@ -31,8 +31,8 @@ type cost struct {
 	Processes []use          `json:"processes"`
 }
 
-// calm is how long a cluster has after its start until nothing happens any more: so long does a node hold the VIP before it knows that no bootstrap
-// machine speaks.
+// calm is how long a cluster has after its start until nothing happens any more: so long does a
+// node hold the VIP before it knows that no bootstrap machine speaks.
 const calm = 70 * time.Second
 
 // steadyAll measures it for every profile.

@@ -1,5 +1,5 @@
-// Package beside says which units a node of OpenShift has when ours have come to it, in both ways that there are: as
-// templates of the Machine Config Operator, and as a MachineConfig.
+// Package beside says which units a node of OpenShift has when ours have come to it, in both ways
+// that there are: as templates of the Machine Config Operator, and as a MachineConfig.
 package beside
 
 import (
@@ -17,7 +17,8 @@ import (
 // Form is a way in which our units come to a node.
 type Form string
 
-// The forms. Templates leave some of the operator's own units out, a MachineConfig is laid over all that it has made.
+// The forms. Templates leave some of the operator's own units out, a MachineConfig is laid over all
+// that it has made.
 const (
 	Templates     Form = "templates"
 	MachineConfig Form = "machineconfig"
@@ -41,8 +42,8 @@ func LeftOut(f Form) (map[string]bool, error) {
 	return left, err
 }
 
-// Theirs are the operator's units that remain beside ours: those that are neither left out nor ours by name. Drop-ins
-// remain.
+// Theirs are the operator's units that remain beside ours: those that are neither left out nor ours
+// by name. Drop-ins remain.
 func Theirs(all []openshift.Unit, left map[string]bool, ours []asset.Unit) []openshift.Unit {
 	return slices.DeleteFunc(slices.Clone(all), func(u openshift.Unit) bool {
 		replaced := slices.ContainsFunc(ours, func(o asset.Unit) bool { return o.Name == u.Name && len(o.Contents) > 0 })

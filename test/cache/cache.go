@@ -1,4 +1,5 @@
-// Package cache keeps what is built once for the tests and the demo, by version, under ${XDG_CACHE_HOME:-~/.cache}/onprem-infra.
+// Package cache keeps what is built once for the tests and the demo, by version, under
+// ${XDG_CACHE_HOME:-~/.cache}/onprem-infra.
 package cache
 
 import (
@@ -15,8 +16,8 @@ import (
 	"syscall"
 )
 
-// Dir is a directory of the cache. If it is missing, build fills it: it appears whole or not at all, and two processes do not build it at the
-// same time.
+// Dir is a directory of the cache. If it is missing, build fills it: it appears whole or not at
+// all, and two processes do not build it at the same time.
 func Dir(name string, build func(dir string) error) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -47,12 +48,14 @@ func Dir(name string, build func(dir string) error) (string, error) {
 	return dir, os.Rename(part, dir)
 }
 
-// CoreDNS is the path of a static stock CoreDNS, built from test/third_party/coredns at the first call: about a minute, and the modules are
-// downloaded. The working directory must be in the project.
+// CoreDNS is the path of a static stock CoreDNS, built from test/third_party/coredns at the first
+// call: about a minute, and the modules are downloaded. The working directory must be in the
+// project.
 func CoreDNS(ctx context.Context) (string, error) { return thirdParty(ctx, "coredns", "coredns", ".") }
 
-// KubeAPIServer is the path of a static kube-apiserver of the version that test/third_party/kubernetes names, built at the first call: some
-// minutes, 2 GB of memory, and the modules are downloaded. The working directory must be in the project.
+// KubeAPIServer is the path of a static kube-apiserver of the version that
+// test/third_party/kubernetes names, built at the first call: some minutes, 2 GB of memory, and the
+// modules are downloaded. The working directory must be in the project.
 func KubeAPIServer(ctx context.Context) (string, error) { return kubernetes(ctx, "kube-apiserver") }
 
 // Kubelet is KubeAPIServer for the kubelet of the same version.
@@ -72,7 +75,8 @@ func kubernetes(ctx context.Context, program string) (string, error) {
 	return thirdParty(ctx, "kubernetes", program, "k8s.io/kubernetes/cmd/"+program)
 }
 
-// thirdParty is a program of the module test/third_party/MODULE. Its version is the module's source, which names all it is built from.
+// thirdParty is a program of the module test/third_party/MODULE. Its version is the module's
+// source, which names all it is built from.
 func thirdParty(ctx context.Context, name, program, source string) (string, error) {
 	root, err := goTool(ctx, ".", "list", "-m", "-f", "{{.Dir}}", "github.com/onprem-infra/onprem-infra")
 	if err != nil {
@@ -98,7 +102,8 @@ func thirdParty(ctx context.Context, name, program, source string) (string, erro
 	return filepath.Join(dir, program), err
 }
 
-// versioned are the linker's flags that tell a program of Kubernetes which version it is, as its own release build does: a Node reports it.
+// versioned are the linker's flags that tell a program of Kubernetes which version it is, as its
+// own release build does: a Node reports it.
 func versioned(ctx context.Context, module, source string) (string, error) {
 	found, err := goTool(ctx, module, "list", "-f", "{{with .Module}}{{.Path}} {{.Version}}{{end}}", source)
 	if err != nil {
@@ -130,8 +135,9 @@ func digest(module fs.FS) ([]byte, error) {
 	return sum.Sum(nil), nil
 }
 
-// goTool runs the go command without cgo, so that what it builds runs in an empty image. GOFLAGS, which may name tags and modes that are
-// another module's, are not passed on. A build takes minutes, so it yields to whatever else the machine does.
+// goTool runs the go command without cgo, so that what it builds runs in an empty image. GOFLAGS,
+// which may name tags and modes that are another module's, are not passed on. A build takes
+// minutes, so it yields to whatever else the machine does.
 func goTool(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "nice", append([]string{"-n", "5", "go"}, args...)...)
 	cmd.Dir = dir

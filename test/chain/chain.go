@@ -1,6 +1,7 @@
-// Package chain is the whole way that the bootstrap phase goes, on real parts: an install-config becomes an Ignition document, Ignition
-// writes it to a disk, systemd boots the disk on a switch, and units launch keepalived and CoreDNS through podman. Beside the machine
-// stand a neighbour, who is the gateway, the name server and the client, and control plane nodes as they are today.
+// Package chain is the whole way that the bootstrap phase goes, on real parts: an install-config
+// becomes an Ignition document, Ignition writes it to a disk, systemd boots the disk on a switch,
+// and units launch keepalived and CoreDNS through podman. Beside the machine stand a neighbour, who
+// is the gateway, the name server and the client, and control plane nodes as they are today.
 package chain
 
 import (
@@ -25,7 +26,8 @@ const (
 	Zone    = "prod.example.com"
 )
 
-// Addresses of the example's machine networks. Every host has one of each family; the cluster uses what its install-config says.
+// Addresses of the example's machine networks. Every host has one of each family; the cluster uses
+// what its install-config says.
 var (
 	APIVIP      = netip.MustParseAddr("192.0.2.5")
 	APIVIP6     = netip.MustParseAddr("2001:db8:1::5")
@@ -44,7 +46,8 @@ type Chain struct {
 	Bootstrap *lab.Host   // the machine as the network sees it
 	Neighbour *lab.Host
 	Masters   []*Master
-	// Timing is the profile of what Compile and Render make; empty is compat. Replicas are the control plane nodes; 0 is as in the example.
+	// Timing is the profile of what Compile and Render make; empty is compat. Replicas are the
+	// control plane nodes; 0 is as in the example.
 	Timing   string
 	Replicas int
 
@@ -155,7 +158,8 @@ func (c *Chain) Boot(ctx context.Context) (err error) {
 	return err
 }
 
-// CutPower takes the machine's power away, in the midst of whatever it does. Its disk is what it was.
+// CutPower takes the machine's power away, in the midst of whatever it does. Its disk is what it
+// was.
 func (c *Chain) CutPower() error {
 	c.VM.Off()
 	return c.Bootstrap.Off()
@@ -169,7 +173,8 @@ func (c *Chain) RestorePower(ctx context.Context) error {
 	return c.Boot(ctx)
 }
 
-// Client is an HTTP client on the neighbour that trusts the cluster's CA alone and opens a connection for each request.
+// Client is an HTTP client on the neighbour that trusts the cluster's CA alone and opens a
+// connection for each request.
 func (c *Chain) Client(timeout time.Duration) *http.Client {
 	return &http.Client{Timeout: timeout, Transport: &http.Transport{
 		DisableKeepAlives: true,

@@ -24,8 +24,8 @@ const Renewal6 = leaseTime / 2
 // leaseTime is the shortest that dnsmasq gives.
 const leaseTime = 2 * time.Minute
 
-// DHCP is a real dnsmasq on the network. It leases one address of each family, those of the bootstrap machine, and announces by router
-// advertisements that IPv6 addresses are leased here.
+// DHCP is a real dnsmasq on the network. It leases one address of each family, those of the
+// bootstrap machine, and announces by router advertisements that IPv6 addresses are leased here.
 type DHCP struct {
 	host    *lab.Host
 	dir     string
@@ -34,7 +34,8 @@ type DHCP struct {
 	done    chan struct{} // closed when it has ended
 }
 
-// ServeDHCP starts a DHCP server on the neighbour. It runs until Stop, and at the latest until the lab ends.
+// ServeDHCP starts a DHCP server on the neighbour. It runs until Stop, and at the latest until the
+// lab ends.
 func (c *Chain) ServeDHCP(ctx context.Context, servers ...netip.Addr) (*DHCP, error) {
 	dir := c.file("dhcp")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -71,7 +72,8 @@ func (d *DHCP) Start(ctx context.Context) error {
 	return nil
 }
 
-// Offer has the next renewal tell of other name servers, or of none: each family's renewal of its own. It returns when dnsmasq has read of them.
+// Offer has the next renewal tell of other name servers, or of none: each family's renewal of its
+// own. It returns when dnsmasq has read of them.
 func (d *DHCP) Offer(servers ...netip.Addr) error {
 	before := d.reads()
 	if err := d.write(servers); err != nil {
@@ -106,7 +108,8 @@ func (d *DHCP) write(servers []netip.Addr) error {
 		fmt.Fprintf(&lines, "option:dns-server%s\n", list)
 	}
 	if list6 != "" {
-		// By lease alone: what a router advertisement has told stays true for its lifetime, which is an hour.
+		// By lease alone: what a router advertisement has told stays true for its lifetime, which
+		// is an hour.
 		fmt.Fprintf(&lines, "tag:dhcpv6,option6:dns-server%s\n", list6)
 	}
 	return os.WriteFile(d.options, []byte(lines.String()), 0o644)

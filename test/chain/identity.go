@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// identity is a cluster's certificate authority and what it signed, for the API server and the registry.
+// identity is a cluster's certificate authority and what it signed, for the API server and the
+// registry.
 type identity struct {
 	ca, cert, key []byte // PEM
 	pool          *x509.CertPool

@@ -63,8 +63,8 @@ func (c *Chain) Build(ctx context.Context) error {
 // Programs is the directory of our programs, after Build.
 func (c *Chain) Programs() string { return c.programs }
 
-// Compile has our program write an install-config for IP families (ipv4, ipv6, dual) and make the bootstrap machine's Ignition document of
-// it. took is the time of the last step alone.
+// Compile has our program write an install-config for IP families (ipv4, ipv6, dual) and make the
+// bootstrap machine's Ignition document of it. took is the time of the last step alone.
 func (c *Chain) Compile(ctx context.Context, families string) (document []byte, took time.Duration, err error) {
 	config, err := c.ours(ctx, "example", "install-config", "--families", families)
 	if err != nil {
@@ -111,8 +111,8 @@ func (c *Chain) ours(ctx context.Context, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// Images makes the machine's images and puts them into its storage: keepalived from this machine's package, CoreDNS built from its
-// module, ours from the Containerfile.
+// Images makes the machine's images and puts them into its storage: keepalived from this machine's
+// package, CoreDNS built from its module, ours from the Containerfile.
 func (c *Chain) Images(ctx context.Context, keepalived string) error {
 	source, err := Source()
 	if err != nil {
@@ -129,7 +129,8 @@ func (c *Chain) Images(ctx context.Context, keepalived string) error {
 	return c.Machine.Load(ctx, daemon, vm.CoreDNSImage(corednsImage, coredns), vm.Image{Name: ownImage, Context: source})
 }
 
-// NodeImages are the same images and HAProxy's, by name, each the tree that a node's pods see: path in the image -> file of this machine.
+// NodeImages are the same images and HAProxy's, by name, each the tree that a node's pods see: path
+// in the image -> file of this machine.
 func (c *Chain) NodeImages(ctx context.Context, keepalived, haproxy string) (map[string]map[string]string, error) {
 	coredns, err := cache.CoreDNS(ctx)
 	if err != nil {
@@ -162,7 +163,8 @@ ExecStart=/opt/fakeapi/fakeapi -cert /opt/fakeapi/cert.pem -key /opt/fakeapi/key
 WantedBy=multi-user.target
 `
 
-// Equip puts on the disk what is not ours: the fake API server and Ironic, and the name server that DHCP would have told of.
+// Equip puts on the disk what is not ours: the fake API server and Ironic, and the name server that
+// DHCP would have told of.
 func (c *Chain) Equip() error {
 	fake, err := os.ReadFile(c.file("fakeapi"))
 	if err != nil {
@@ -188,7 +190,8 @@ func (c *Chain) Equip() error {
 	return nil
 }
 
-// Kubeconfig gives the running machine the kubeconfig of its fake API, which on a real one appears minutes after the boot.
+// Kubeconfig gives the running machine the kubeconfig of its fake API, which on a real one appears
+// minutes after the boot.
 func (c *Chain) Kubeconfig(ctx context.Context) error {
 	return c.GiveKubeconfig(ctx, c.identity.kubeconfig())
 }
@@ -203,7 +206,8 @@ func (c *Chain) GiveKubeconfig(ctx context.Context, kubeconfig []byte) error {
 	return nil
 }
 
-// fencing is what the installer wants of a control plane of two nodes. Nothing here puts one out of the way.
+// fencing is what the installer wants of a control plane of two nodes. Nothing here puts one out of
+// the way.
 func fencing(replicas int) string {
 	if replicas != 2 {
 		return ""

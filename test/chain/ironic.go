@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// ironicUnit runs the FAKE Ironic in the machine, where the provisioning service of bare metal runs. It starts when a test says so.
+// ironicUnit runs the FAKE Ironic in the machine, where the provisioning service of bare metal
+// runs. It starts when a test says so.
 const ironicUnit = `[Unit]
 Description=FAKE of Ironic
 [Service]
@@ -44,7 +45,8 @@ func (c *Chain) Ironic(ctx context.Context, mode string) error {
 	})
 }
 
-// ServeAPI gives a master an API server of its own, which is ready: the FAKE, with the certificate of the machine's. It serves until stop.
+// ServeAPI gives a master an API server of its own, which is ready: the FAKE, with the certificate
+// of the machine's. It serves until stop.
 func (c *Chain) ServeAPI(ctx context.Context, m *Master) (stop func() error, err error) {
 	for name, content := range map[string][]byte{"cert.pem": c.identity.cert, "key.pem": c.identity.key} {
 		if err := os.WriteFile(c.file(name), content, 0o600); err != nil {

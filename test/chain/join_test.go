@@ -13,7 +13,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// network is the cluster's network without the machine: what stands in the bootstrap host is up to the test.
+// network is the cluster's network without the machine: what stands in the bootstrap host is up to
+// the test.
 func network(t *testing.T) (bootstrap *lab.Host, masters []*Master) {
 	t.Helper()
 	need.Root(t)
@@ -34,9 +35,11 @@ func network(t *testing.T) (bootstrap *lab.Host, masters []*Master) {
 	return bootstrap, masters
 }
 
-// TestJoin lets masters at their highest priority join a bootstrap machine that serves: first it speaks to the multicast group, then to
-// both of them, as it does when their Nodes appear. keepalived takes an instance with peers for another one than the same without: it
-// drops the VIP at the reload, for a master-down time. So the group is a peer. The cases that move the VIP show that the observer sees it.
+// TestJoin lets masters at their highest priority join a bootstrap machine that serves: first it
+// speaks to the multicast group, then to both of them, as it does when their Nodes appear.
+// keepalived takes an instance with peers for another one than the same without: it drops the VIP
+// at the reload, for a master-down time. So the group is a peer. The cases that move the VIP show
+// that the observer sees it.
 func TestJoin(t *testing.T) {
 	for _, tt := range []struct {
 		name     string

@@ -10,8 +10,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-// Master stands in for a control plane node: real keepalived with the configuration that such a node has today, on which every check
-// always passes. So it announces the highest priority that it ever can.
+// Master stands in for a control plane node: real keepalived with the configuration that such a
+// node has today, on which every check always passes. So it announces the highest priority that it
+// ever can.
 type Master struct {
 	*lab.Host
 	*Keepalived
@@ -25,7 +26,8 @@ func newMaster(host *lab.Host, i int, dir string) *Master {
 // IP is the node's own address.
 func (m *Master) IP() string { return m.ip.String() }
 
-// Start runs keepalived as the node does half a minute after the API has listed it beside another one.
+// Start runs keepalived as the node does half a minute after the API has listed it beside another
+// one.
 func (m *Master) Start(ctx context.Context) error {
 	config, err := m.config()
 	if err != nil {
@@ -34,7 +36,8 @@ func (m *Master) Start(ctx context.Context) error {
 	return m.Keepalived.Start(ctx, config)
 }
 
-// config is today's API instance: unicast, the peers are the other masters, and the bootstrap machine is not among them.
+// config is today's API instance: unicast, the peers are the other masters, and the bootstrap
+// machine is not among them.
 func (m *Master) config() (c keepalived.Config, err error) {
 	policy := vrrp.Compat().ControlPlane
 	instance, err := instance(policy.Base)

@@ -10,7 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-// TestMasters holds the stand-ins: two of today's masters elect one holder by themselves, and the other one takes over.
+// TestMasters holds the stand-ins: two of today's masters elect one holder by themselves, and the
+// other one takes over.
 func TestMasters(t *testing.T) {
 	t.Parallel()
 	_, masters := network(t)

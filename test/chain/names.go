@@ -52,8 +52,9 @@ func serveNames(host *lab.Host, self netip.Addr) (*nameServer, error) {
 	}
 }
 
-// answer knows Outside; the names below it, whose TXT is the server's own address, of the family that it was asked by; and one name for every address, as where an
-// administrator has entered the API's name for the VIP and nobody has told the bootstrap machine's. It refuses everything else.
+// answer knows Outside; the names below it, whose TXT is the server's own address, of the family
+// that it was asked by; and one name for every address, as where an administrator has entered the
+// API's name for the VIP and nobody has told the bootstrap machine's. It refuses everything else.
 func answer(self netip.Addr, q *dns.Msg) *dns.Msg {
 	reply := new(dns.Msg).SetReply(q)
 	question := q.Question[0]
@@ -122,7 +123,8 @@ func (c *Chain) Text(ctx context.Context, name string) (string, error) {
 	return "", fmt.Errorf("look up %s: no TXT record: %v", name, answer.Answer)
 }
 
-// Lookup asks the bootstrap machine's name server from the neighbour. An empty answer without an error is NODATA.
+// Lookup asks the bootstrap machine's name server from the neighbour. An empty answer without an
+// error is NODATA.
 func (c *Chain) Lookup(ctx context.Context, name string, qtype uint16) ([]netip.Addr, error) {
 	answer, err := c.ask(ctx, name, qtype)
 	if err != nil {

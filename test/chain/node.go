@@ -31,7 +31,8 @@ func (c *Chain) Readyz(ctx context.Context, mode string) error {
 	return c.call(ctx, http.MethodPut, "/fake/readyz", []byte(mode))
 }
 
-// call speaks to the fake API server by the machine's own address, so that it does not matter who holds the VIP.
+// call speaks to the fake API server by the machine's own address, so that it does not matter who
+// holds the VIP.
 func (c *Chain) call(ctx context.Context, method, path string, body []byte) error {
 	address := netip.AddrPortFrom(BootstrapIP, 6443)
 	request, err := http.NewRequestWithContext(ctx, method, fmt.Sprintf("https://%s%s", address, path), bytes.NewReader(body))

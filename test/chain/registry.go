@@ -17,8 +17,8 @@ import (
 // registryIP is the address of the host with the registry.
 var registryIP = netip.MustParseAddr("192.0.2.3")
 
-// Registry is a host on the switch with a real container registry, behind a line that can be made bad. It has the machine's images; the
-// machine has none.
+// Registry is a host on the switch with a real container registry, behind a line that can be made
+// bad. It has the machine's images; the machine has none.
 type Registry struct {
 	*registry.Registry
 	host  *lab.Host
@@ -29,8 +29,9 @@ type Registry struct {
 // RegistryAddress is where the machine finds the registry: the line's end.
 var RegistryAddress = netip.AddrPortFrom(registryIP, 5000).String()
 
-// Supply takes the images out of the machine's storage into a registry that is up: keepalived's is named by its digest there, CoreDNS's by a
-// tag, ours by the tag that is everybody's. It comes after Images and before Compile.
+// Supply takes the images out of the machine's storage into a registry that is up: keepalived's is
+// named by its digest there, CoreDNS's by a tag, ours by the tag that is everybody's. It comes
+// after Images and before Compile.
 func (c *Chain) Supply(ctx context.Context) (*Registry, error) {
 	host, err := c.lab.Add("registry", prefix(registryIP))
 	if err != nil {
@@ -95,10 +96,12 @@ func (r *Registry) Down() error {
 	return err
 }
 
-// Line makes the line bad or good again, for connections that are open too. The registry must be up.
+// Line makes the line bad or good again, for connections that are open too. The registry must be
+// up.
 func (r *Registry) Line(fault fakeline.Fault) { r.line.Set(fault) }
 
-// Credentials gives the running machine a file of registry credentials with a password; "" takes the file away.
+// Credentials gives the running machine a file of registry credentials with a password; "" takes
+// the file away.
 func (c *Chain) Credentials(ctx context.Context, password string) error {
 	const file = "/root/.docker/config.json"
 	if password == "" {

@@ -15,7 +15,8 @@ func OwnImageSource() (vm.Image, error) {
 	return vm.Image{Name: ownImage, Context: source}, err
 }
 
-// CompileRole has our program make the Ignition document of a role's hosts from a cluster.yaml, with the images of NodeImages.
+// CompileRole has our program make the Ignition document of a role's hosts from a cluster.yaml,
+// with the images of NodeImages.
 func (c *Chain) CompileRole(ctx context.Context, role string, cluster []byte) ([]byte, error) {
 	flags, err := c.inputs(cluster)
 	if err != nil {

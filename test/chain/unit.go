@@ -36,7 +36,8 @@ func (c *Chain) StopVIP(ctx context.Context) (gone time.Duration, err error) {
 	}
 }
 
-// StartVIP starts the unit and returns the time from its ExecStart to the kernel's word that the VIP is there.
+// StartVIP starts the unit and returns the time from its ExecStart to the kernel's word that the
+// VIP is there.
 func (c *Chain) StartVIP(ctx context.Context) (up time.Duration, err error) {
 	events, stop, err := c.Bootstrap.Watch(APIVIP)
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package chaos plays schedules of faults in a whole cluster of the lab, each begun from a cluster at rest, while observers outside the nodes look
-// at who holds the API VIP and where its neighbours look for it. What must hold whatever happens is judged afterwards, on what was written down.
+// Package chaos plays schedules of faults in a whole cluster of the lab, each begun from a cluster
+// at rest, while observers outside the nodes look at who holds the API VIP and where its neighbours
+// look for it. What must hold whatever happens is judged afterwards, on what was written down.
 package chaos
 
 import (
@@ -10,8 +11,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// How exactly a time is known: the kernels are asked who holds the VIP so often, and on a machine of two cores that others use too what is shorter
-// than the noise is no finding.
+// How exactly a time is known: the kernels are asked who holds the VIP so often, and on a machine
+// of two cores that others use too what is shorter than the noise is no finding.
 const (
 	sample = 10 * time.Millisecond
 	noise  = 60 * time.Millisecond
@@ -22,11 +23,12 @@ const (
 const (
 	secondBurst = time.Second // keepalived tells the neighbours again, after it has taken a VIP
 	minute      = time.Minute // and again and again, where the timing says nothing else
-	// resolves is when a kernel asks again that has asked in vain for a neighbour's link address. Until then it sends nothing there, whatever the wire is
-	// like (net.ipv4.neigh.default.retrans_time_ms, and IPv6's; RFC 4861 10).
+	// resolves is when a kernel asks again that has asked in vain for a neighbour's link address.
+	// Until then it sends nothing there, whatever the wire is like
+	// (net.ipv4.neigh.default.retrans_time_ms, and IPv6's; RFC 4861 10).
 	resolves = time.Second
-	// forgets is how long it goes on to use an address that it knew, while it asks in vain whether that is still so: three times. Nodes see to it that
-	// their kernels know each other.
+	// forgets is how long it goes on to use an address that it knew, while it asks in vain whether
+	// that is still so: three times. Nodes see to it that their kernels know each other.
 	forgets = 3 * resolves
 )
 

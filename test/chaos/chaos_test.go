@@ -23,15 +23,17 @@ const (
 	askSeeds    = "ONPREM_INFRA_SEEDS"    // how many seeds the long run plays
 )
 
-// The seeds of the normal runs. Gated ones count from gatedFrom on, so that a number says which kind of run it was.
+// The seeds of the normal runs. Gated ones count from gatedFrom on, so that a number says which
+// kind of run it was.
 const (
 	shortGated           = 1
 	longGated, longSeeds = 5, 50
 	gatedFrom            = 1_000_000
 )
 
-// short are the seeds of the short run: the holder's power is cut, and it comes back, once to a busy machine; a holder and another node do not hear
-// each other; a killed supervisor leaves the VIP behind.
+// short are the seeds of the short run: the holder's power is cut, and it comes back, once to a
+// busy machine; a holder and another node do not hear each other; a killed supervisor leaves the
+// VIP behind.
 var short = []uint64{0, 5, 34, 36}
 
 // theatre is a stage for many seeds, which is built anew when one has left it in ruins.
@@ -96,7 +98,8 @@ func (th *theatre) scheduleOf(seed uint64) simulate.Schedule {
 	return Random(seed, th.stage.names())
 }
 
-// trials is how often a schedule is played that broke a rule while the observer itself came late: then nothing was measured.
+// trials is how often a schedule is played that broke a rule while the observer itself came late:
+// then nothing was measured.
 const trials = 3
 
 // play plays a schedule and says whether every rule held.

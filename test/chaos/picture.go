@@ -79,7 +79,8 @@ func (v View) beliefs(neighbour string) (all []timeline.Span) {
 	return all
 }
 
-// Draw writes a record's picture, with what broke, into a new file of the machine's directory for such things, and says which.
+// Draw writes a record's picture, with what broke, into a new file of the machine's directory for
+// such things, and says which.
 func Draw(r Record, broken []simulate.Broken) (path string, err error) {
 	f, err := os.CreateTemp("", fmt.Sprintf("onprem-chaos-seed-%d-*.html", r.Schedule.Seed))
 	if err != nil {

@@ -26,8 +26,8 @@ type play struct {
 	nodes   map[string]*sync.Mutex
 }
 
-// Play plays a schedule, from a cluster at rest to a cluster at rest. An error says that it could not be played, or that the cluster does not come
-// to rest; the record is whole as far as it goes.
+// Play plays a schedule, from a cluster at rest to a cluster at rest. An error says that it could
+// not be played, or that the cluster does not come to rest; the record is whole as far as it goes.
 func (s *Stage) Play(ctx context.Context, schedule simulate.Schedule) (Record, error) {
 	p := &play{Stage: s, busy: map[string]map[class]bool{}, boots: map[string]int{}, nodes: map[string]*sync.Mutex{}}
 	for _, name := range s.names() {
@@ -197,7 +197,8 @@ func (p *play) run(ctx context.Context, v verb, act *Act) error {
 	return errors.Join(err, undone)
 }
 
-// last waits until a fault is to be undone: one without a time of its own, at the end of the schedule.
+// last waits until a fault is to be undone: one without a time of its own, at the end of the
+// schedule.
 func (p *play) last(ctx context.Context, d time.Duration) {
 	if d > 0 {
 		pause(ctx, time.Now().Add(d))

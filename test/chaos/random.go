@@ -22,8 +22,8 @@ var gated = []simulate.Kind{
 	simulate.StopMonitor, simulate.KillLB, simulate.KillLBMonitor, simulate.Cut, simulate.CutIn, simulate.Loss, simulate.Hog,
 }
 
-// Random is a schedule of one to four faults by chance, within some seconds. The power goes only once in it, as a boot takes longer than all the
-// rest. Equal seeds and hosts give equal schedules.
+// Random is a schedule of one to four faults by chance, within some seconds. The power goes only
+// once in it, as a boot takes longer than all the rest. Equal seeds and hosts give equal schedules.
 func Random(seed uint64, hosts []string) simulate.Schedule { return throw(seed, hosts, kinds, 4) }
 
 // Gated is Random for nodes whose gates are closed, none of which holds the VIP.

@@ -10,7 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/simulate"
 )
 
-// Judge finds everything in a record that breaks a rule, by time. What is measured is given the blur, and nothing else.
+// Judge finds everything in a record that breaks a rule, by time. What is measured is given the
+// blur, and nothing else.
 func Judge(r Record, b Bounds) []simulate.Broken {
 	c := court{Record: r, Bounds: b, mute: map[string][]span{}, hurt: map[string][]span{}}
 	for _, a := range r.Done() {
@@ -46,7 +47,8 @@ func (c *court) broken(at time.Duration, rule simulate.Rule, why string, args ..
 	c.found = append(c.found, simulate.Broken{At: at.Round(time.Millisecond), Rule: rule, Why: fmt.Sprintf("%s: ", c.VIP) + fmt.Sprintf(why, args...)})
 }
 
-// charge notes what a fault does to its node. It is well again when it could hold the VIP, and whatever the fault has set off has come to light.
+// charge notes what a fault does to its node. It is well again when it could hold the VIP, and
+// whatever the fault has set off has come to light.
 func (c *court) charge(a Act) {
 	if verbs[a.Kind].mute {
 		c.mute[a.Host] = append(c.mute[a.Host], span{a.Began, a.Ended})
@@ -59,7 +61,8 @@ func (c *court) charge(a Act) {
 	}
 }
 
-// masked says whether a balancer has other servers than the one that a fault is about, those of nodes beyond doubt.
+// masked says whether a balancer has other servers than the one that a fault is about, those of
+// nodes beyond doubt.
 func (c *court) masked(a Act) bool {
 	doubtful := map[string]bool{a.Host: true}
 	for _, other := range c.Done() {
@@ -116,8 +119,9 @@ func (c *court) twoHolders() {
 	}
 }
 
-// flows is when packets flow between two nodes whose adverts nobody keeps from each other any more: at once, but where that was so for so long that they
-// may have forgotten each other's link addresses. Then it is when the kernel of the one whose advert ends it all has the other's again.
+// flows is when packets flow between two nodes whose adverts nobody keeps from each other any more:
+// at once, but where that was so for so long that they may have forgotten each other's link
+// addresses. Then it is when the kernel of the one whose advert ends it all has the other's again.
 func (c *court) flows(a, b string, from time.Duration) time.Duration {
 	limit := from
 	for _, s := range joined(slices.Concat(c.mute[a], c.mute[b])) {
@@ -211,8 +215,8 @@ func (c *court) muffled(s span) bool {
 	return false
 }
 
-// takers holds that no two nodes of one priority take the VIP at once: of two with different ones the worse yields to the first advert, however
-// close the machine has brought them together.
+// takers holds that no two nodes of one priority take the VIP at once: of two with different ones
+// the worse yields to the first advert, however close the machine has brought them together.
 func (c *court) takers() {
 	if !c.Ranked {
 		return
@@ -226,7 +230,8 @@ func (c *court) takers() {
 	}
 }
 
-// neighbours measures how long a neighbour looked for the VIP where it was not, though its only holder could have told.
+// neighbours measures how long a neighbour looked for the VIP where it was not, though its only
+// holder could have told.
 func (c *court) neighbours() {
 	for _, b := range c.Beliefs {
 		if b.Host == "" {

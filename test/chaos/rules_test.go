@@ -15,7 +15,8 @@ const ms = time.Millisecond
 // fast are bounds like those of lan.
 var fast = Bounds{Two: 200 * ms, None: 350 * ms, Astray: time.Second, Recovers: 3 * time.Second, Calm: 600 * ms, Advert: 100 * ms, Ranked: true}
 
-// held writes holdings one after the other: from 0 on, each until the next one's beginning, the last one until 20 s.
+// held writes holdings one after the other: from 0 on, each until the next one's beginning, the
+// last one until 20 s.
 func held(holdings ...Holding) []Holding {
 	for i := range holdings {
 		holdings[i].To = 20 * time.Second
@@ -161,7 +162,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestRandom holds that a number is a schedule, always the same one, that can be written and read and that the lab can play.
+// TestRandom holds that a number is a schedule, always the same one, that can be written and read
+// and that the lab can play.
 func TestRandom(t *testing.T) {
 	hosts, seen := []string{"a", "b", "c"}, map[simulate.Kind]bool{}
 	for seed := range uint64(300) {

@@ -20,10 +20,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/traffic"
 )
 
-// shutdownDelay is how long API servers serve on that were told to end: shorter than in a real cluster, as no rule is about it.
+// shutdownDelay is how long API servers serve on that were told to end: shorter than in a real
+// cluster, as no rule is about it.
 const shutdownDelay = 2 * time.Second
 
-// foreignIP is a host's that is not the cluster's. It speaks to the VIP once and then only listens, as the quiet part of a network does.
+// foreignIP is a host's that is not the cluster's. It speaks to the VIP once and then only listens,
+// as the quiet part of a network does.
 var foreignIP = netip.MustParseAddr("192.0.2.60")
 
 // Stage is a cluster in which schedules are played.
@@ -37,7 +39,8 @@ type Stage struct {
 	open    func(context.Context) error // opens the gates; nil when they are open
 }
 
-// Open builds a cluster of some timing, whose nodes run and whose gates are closed: a server that is none of theirs has the VIP.
+// Open builds a cluster of some timing, whose nodes run and whose gates are closed: a server that
+// is none of theirs has the VIP.
 func Open(ctx context.Context, log *slog.Logger, timing string, masters int) (_ *Stage, err error) {
 	s := &Stage{macs: map[string]string{}}
 	if s.Life, err = life.Open(ctx, log, life.Options{Timing: timing, Masters: masters, Families: "dual", ShutdownDelay: shutdownDelay}); err != nil {
@@ -105,10 +108,12 @@ func (s *Stage) node(name string) *life.Node {
 	return s.Nodes[slices.IndexFunc(s.Nodes, func(n *life.Node) bool { return n.Name == name })]
 }
 
-// rests is how long a cluster may take to come to rest after the last fault, the boot of a node and its API server included.
+// rests is how long a cluster may take to come to rest after the last fault, the boot of a node and
+// its API server included.
 const rests = 45 * time.Second
 
-// rest waits until the cluster is at rest: every node could hold the VIPs, one of them holds each, and no two have one rank.
+// rest waits until the cluster is at rest: every node could hold the VIPs, one of them holds each,
+// and no two have one rank.
 func (s *Stage) rest(ctx context.Context, w *watch) error {
 	return life.Until(ctx, rests, func() error {
 		for i, v := range w.vips {
@@ -155,7 +160,8 @@ func (s *Stage) restless(vip int, holders []string) error {
 	return nil
 }
 
-// greet has the foreign host speak to the VIPs once, and the clients to the one that they do not use, so that they know where those are.
+// greet has the foreign host speak to the VIPs once, and the clients to the one that they do not
+// use, so that they know where those are.
 func (s *Stage) greet(ctx context.Context) error {
 	for _, vip := range s.Plan.VIPs.API {
 		for _, h := range []*lab.Host{s.Neighbour, s.foreign} {

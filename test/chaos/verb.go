@@ -11,7 +11,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/life"
 )
 
-// class is what of a node a fault is about. A node has one fault of a class at a time; without power it has no other.
+// class is what of a node a fault is about. A node has one fault of a class at a time; without
+// power it has no other.
 type class int
 
 const (
@@ -25,15 +26,18 @@ const (
 // verb is how a fault is done to a node of the lab.
 type verb struct {
 	class class
-	// mute says that meanwhile the node's adverts do not go out and in as they should, or that nobody there minds who holds the VIP.
+	// mute says that meanwhile the node's adverts do not go out and in as they should, or that
+	// nobody there minds who holds the VIP.
 	mute bool
-	// harmless says that the node is as well as before: it keeps a VIP, and takes one that nobody has.
+	// harmless says that the node is as well as before: it keeps a VIP, and takes one that nobody
+	// has.
 	harmless bool
 	do       func(context.Context, *life.Node, simulate.Fault) (undo func() error, err error)
 	undo     func(context.Context, *life.Node) error // nil for what ends by itself, or by the undo of do
 }
 
-// verbs are all that can be done to a node. What is killed comes back by itself, but for an API server.
+// verbs are all that can be done to a node. What is killed comes back by itself, but for an API
+// server.
 var verbs = map[simulate.Kind]verb{
 	simulate.KillVRRP:       {class: daemon, do: now((*life.Node).KillVRRP)},
 	simulate.StopVRRP:       {class: daemon, do: now(stopVRRP)},

@@ -24,7 +24,8 @@ type watch struct {
 
 	end  chan struct{}
 	done sync.WaitGroup
-	// what was seen, by the time of this machine; the goroutine that sees it has them until it is done
+	// what was seen, by the time of this machine; the goroutine that sees it has them until it is
+	// done
 	states map[string][]stated
 	err    error
 }
@@ -227,7 +228,8 @@ func (w *watch) heard(since func(time.Time) time.Duration) map[bool][]Advert {
 	return all
 }
 
-// takes are the moments at which a node that did not announce itself for a while begins to. Who does so in the first such while was the holder before.
+// takes are the moments at which a node that did not announce itself for a while begins to. Who
+// does so in the first such while was the holder before.
 func takes(adverts []Advert, pause time.Duration) (all []Take) {
 	last := map[string]time.Duration{}
 	for _, a := range adverts {

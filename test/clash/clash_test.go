@@ -24,7 +24,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// node is a control plane node: a host of the lab with directories of its own, on which keepalived's pod runs as far as the elections go.
+// node is a control plane node: a host of the lab with directories of its own, on which
+// keepalived's pod runs as far as the elections go.
 type node struct {
 	*lab.Host
 	address netip.Addr
@@ -39,7 +40,8 @@ type side struct {
 	nodes []*node
 }
 
-// script gives the two programs of keepalived's pod the directories of the node, and ends them with itself.
+// script gives the two programs of keepalived's pod the directories of the node, and ends them with
+// itself.
 const script = `set -e
 mount -t tmpfs tmpfs /run
 mkdir -p /run/onprem-infra /run/nodeip-configuration
@@ -69,7 +71,8 @@ func programs(t *testing.T) string {
 	return dir
 }
 
-// cluster makes the nodes of a cluster, whose addresses end in first and the next number, and whose VIPs end in first+2 and +3.
+// cluster makes the nodes of a cluster, whose addresses end in first and the next number, and whose
+// VIPs end in first+2 and +3.
 func cluster(t *testing.T, l *lab.Lab, name string, first int, change func(*spec.Cluster)) *side {
 	t.Helper()
 	at := func(n int) netip.Addr { return netip.AddrFrom4([4]byte{192, 0, 2, byte(n)}) }
@@ -207,7 +210,8 @@ func until(t *testing.T, within time.Duration, is func() error) {
 	t.Fatalf("after %v: %v", within, err)
 }
 
-// finds waits until every node of a cluster has written down that it found foreign routers with these IDs.
+// finds waits until every node of a cluster has written down that it found foreign routers with
+// these IDs.
 func (s *side) finds(ids ...vrrp.ID) {
 	s.t.Helper()
 	until(s.t, 30*time.Second, func() error {
@@ -243,7 +247,8 @@ func shared(a, b plan.Plan) (out []vrrp.ID) {
 	return out
 }
 
-// named holds that every node of a cluster has named a router of the other one by its third advert since the node listens.
+// named holds that every node of a cluster has named a router of the other one by its third advert
+// since the node listens.
 func (s *side) named(other *side, all []lab.Advert, ids []vrrp.ID) {
 	s.t.Helper()
 	for _, n := range s.nodes {
@@ -292,7 +297,8 @@ func (s *side) stays(long time.Duration) {
 	}
 }
 
-// TestLongTwoClusters has a second cluster come onto the switch of a first one that has one of its IDs.
+// TestLongTwoClusters has a second cluster come onto the switch of a first one that has one of its
+// IDs.
 func TestLongTwoClusters(t *testing.T) {
 	if os.Getenv("ONPREM_INFRA_LONG") != "1" {
 		t.Skip("takes minutes: ONPREM_INFRA_LONG=1 asks for it")

@@ -1,2 +1,3 @@
-// Package clash has two clusters on one switch whose virtual routers have the same ID, with real keepalived under our supervisor and our monitors.
+// Package clash has two clusters on one switch whose virtual routers have the same ID, with real
+// keepalived under our supervisor and our monitors.
 package clash

@@ -16,9 +16,11 @@ import (
 // inForce is how long a former upstream may still be asked after a change.
 const inForce = 2 * time.Second
 
-// TestForwardSignalled changes the upstream under 500 queries a second, half of them for the cluster's own names, and tells CoreDNS each time
-// by SIGUSR1. No query is lost, neither when the former upstream lives on nor when it goes at the very moment of the change: then those in
-// flight to it need the second upstream, which answers them after the 2 s that CoreDNS waits for the first one.
+// TestForwardSignalled changes the upstream under 500 queries a second, half of them for the
+// cluster's own names, and tells CoreDNS each time by SIGUSR1. No query is lost, neither when the
+// former upstream lives on nor when it goes at the very moment of the change: then those in flight
+// to it need the second upstream, which answers them after the 2 s that CoreDNS waits for the first
+// one.
 func TestForwardSignalled(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -75,8 +77,8 @@ func signalled(upstreams ...string) corefile.Config {
 	return corefile.Config{Zone: zone, Records: record.Cluster(zone, addresses([]string{"192.0.2.5"}), addresses([]string{"192.0.2.6"})), Upstreams: addresses(upstreams)}
 }
 
-// mixed are names of the cluster and names outside in turn. Nobody asks for one of those twice, so the cache knows none; the answer tells which
-// upstream gave it.
+// mixed are names of the cluster and names outside in turn. Nobody asks for one of those twice, so
+// the cache knows none; the answer tells which upstream gave it.
 func mixed(upstreams ...string) func(i int) query.Question {
 	return func(i int) query.Question {
 		if i%2 == 0 {
@@ -118,7 +120,8 @@ type change struct {
 	former string
 }
 
-// unbroken holds that no answer is lost, and that soon after each change no answer comes from the former upstream.
+// unbroken holds that no answer is lost, and that soon after each change no answer comes from the
+// former upstream.
 func unbroken(t *testing.T, outcome query.Outcome, changes []change) {
 	t.Helper()
 	var late int

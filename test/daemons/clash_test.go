@@ -18,8 +18,8 @@ import (
 // TestClash holds K-03: two clusters on one network whose names make the same virtual router ID.
 // Both of their bootstrap machines take their VIP and keep it. Clusters in unicast mode do not even
 // receive each other's adverts. Where multicast is asked for, VRRPv2 has a password, which is the
-// cluster's own; of VRRPv3, which has none, the supervisor has the kernel drop what is about another
-// VIP (ND-05), which keepalived 2.3.3 or later would heed.
+// cluster's own; of VRRPv3, which has none, the supervisor has the kernel drop what is about
+// another VIP (ND-05), which keepalived 2.3.3 or later would heed.
 func TestClash(t *testing.T) {
 	for _, tt := range []struct {
 		name, prefix string
@@ -91,7 +91,8 @@ func keepOthersOut(t *testing.T, host *lab.Host, i keepalived.Instance) {
 	}
 }
 
-// bootstrapOf is the instance of a cluster's bootstrap machine before it knows a node, with the numbers that follow from the cluster's name.
+// bootstrapOf is the instance of a cluster's bootstrap machine before it knows a node, with the
+// numbers that follow from the cluster's name.
 func bootstrapOf(t *testing.T, cluster string, vip, own netip.Addr) keepalived.Config {
 	t.Helper()
 	id, _, err := vrrp.IDs(cluster)

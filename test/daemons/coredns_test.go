@@ -193,7 +193,8 @@ func ours(t *testing.T) string {
 	return path
 }
 
-// TestCoreDNSAccepts has stock CoreDNS read every Corefile but those for ours alone, and ours every one.
+// TestCoreDNSAccepts has stock CoreDNS read every Corefile but those for ours alone, and ours every
+// one.
 func TestCoreDNSAccepts(t *testing.T) {
 	own := ours(t)
 	for _, path := range goldens(t, "corefile") {

@@ -36,7 +36,8 @@ func (c coredns) tag(unique string) string {
 	return strings.Join(reply.Answer[0].(*dns.TXT).Txt, " ")
 }
 
-// TestForwardOrder: internal names must not reach the second server as long as the first one answers.
+// TestForwardOrder: internal names must not reach the second server as long as the first one
+// answers.
 func TestForwardOrder(t *testing.T) {
 	server, first, second := forwarder(t)
 	for i := range 40 {
@@ -59,7 +60,8 @@ func TestForwardOrder(t *testing.T) {
 	}
 }
 
-// TestForwardSize: an answer above 512 bytes never goes out over UDP, whatever the client offers; over TCP it does.
+// TestForwardSize: an answer above 512 bytes never goes out over UDP, whatever the client offers;
+// over TCP it does.
 func TestForwardSize(t *testing.T) {
 	server, first, _ := forwarder(t)
 	big := func() *dns.Msg { return new(dns.Msg).SetQuestion("big.forwarded.example.", dns.TypeTXT) }

@@ -14,8 +14,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-// TestHangingCheck holds K-44 on a real keepalived: a check that never returns counts as failed after its time limit, and the next one does not
-// start beside it. keepalived of old never ended a script; the limit is a program's of its own.
+// TestHangingCheck holds K-44 on a real keepalived: a check that never returns counts as failed
+// after its time limit, and the next one does not start beside it. keepalived of old never ended a
+// script; the limit is a program's of its own.
 func TestHangingCheck(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

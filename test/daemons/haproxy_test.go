@@ -36,7 +36,8 @@ func checked(t *testing.T, config []byte) (code int, said string) {
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// TestHAProxyAcceptsGoldens also wants no warning: what HAProxy warns of it does otherwise than it was told.
+// TestHAProxyAcceptsGoldens also wants no warning: what HAProxy warns of it does otherwise than it
+// was told.
 func TestHAProxyAcceptsGoldens(t *testing.T) {
 	for _, path := range goldens(t, "haproxy") {
 		t.Run(filepath.Base(path), func(t *testing.T) {

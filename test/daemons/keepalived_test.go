@@ -91,8 +91,8 @@ func placed(t *testing.T, config []byte) (dir string) {
 	return dir
 }
 
-// judge asks keepalived about a configuration, in a file system where the check scripts are what they are on a node. It returns the exit
-// code and everything that keepalived says.
+// judge asks keepalived about a configuration, in a file system where the check scripts are what
+// they are on a node. It returns the exit code and everything that keepalived says.
 func judge(t *testing.T, host *lab.Host, config []byte) (code int, said string) {
 	t.Helper()
 	cmd := host.Command(t.Context(), "unshare", "--mount", "sh", "-euc", judging, need.Command(t, "keepalived"), placed(t, config))

@@ -27,8 +27,8 @@ const (
 	noData = "" // and no error
 )
 
-// TestNames asks the real CoreDNS for the names that clusters own, and for those that only look so. The upstream denies everything, so what
-// falls through comes back as NXDOMAIN.
+// TestNames asks the real CoreDNS for the names that clusters own, and for those that only look so.
+// The upstream denies everything, so what falls through comes back as NXDOMAIN.
 func TestNames(t *testing.T) {
 	l := lab.New(t)
 	serveDNS(t, add(t, l, "upstream", "198.51.100.1/24"), "upstream", "198.51.100.1:53")

@@ -12,8 +12,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-// TestNodeNames holds D-06, D-07, D-08 and D-10 for the Corefile of a node, where the zone has a block of its own: the owned names before those of
-// nodes, a node's families and nothing else of it, what only looks owned, names of addresses, and large answers from inside the zone.
+// TestNodeNames holds D-06, D-07, D-08 and D-10 for the Corefile of a node, where the zone has a
+// block of its own: the owned names before those of nodes, a node's families and nothing else of
+// it, what only looks owned, names of addresses, and large answers from inside the zone.
 func TestNodeNames(t *testing.T) {
 	l := lab.New(t)
 	serveDNS(t, add(t, l, "upstream", "198.51.100.1/24"), "upstream", "198.51.100.1:53")

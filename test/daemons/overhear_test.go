@@ -73,11 +73,14 @@ func router(source, vip string, version vrrp.Version, advert time.Duration, peer
 	return c
 }
 
-// TestOverhear holds on real keepalived that a foreign router with our ID is named within three adverts, of both versions and families, by multicast and
-// by unicast to us; that one of unicast to others is not heard; and that who listens disturbs no election of unicast. Who speaks to a holder by unicast does:
-// keepalived counts its next advert's time anew from each advert that it reads, also from one that it drops, and so a stranger that speaks as often as the
-// holder may keep it from speaking. (lower_prio_no_advert would cure that. Without its answer to a lower priority, though, two masters that begin to serve
-// at one time would both hold the VIP for an advert's interval.)
+// TestOverhear holds on real keepalived that a foreign router with our ID is named within three
+// adverts, of both versions and families, by multicast and by unicast to us; that one of unicast to
+// others is not heard; and that who listens disturbs no election of unicast. Who speaks to a holder
+// by unicast does: keepalived counts its next advert's time anew from each advert that it reads,
+// also from one that it drops, and so a stranger that speaks as often as the holder may keep it
+// from speaking. (lower_prio_no_advert would cure that. Without its answer to a lower priority,
+// though, two masters that begin to serve at one time would both hold the VIP for an advert's
+// interval.)
 func TestOverhear(t *testing.T) {
 	const lan, second = 100 * time.Millisecond, time.Second
 	us := netip.MustParseAddr("192.0.2.11")
@@ -140,8 +143,8 @@ func TestOverhear(t *testing.T) {
 	}
 }
 
-// stays says whether a host keeps the VIP for a second, in which an election would have moved it. On a busy machine adverts may be late at any time, and so
-// it has some seconds to show it.
+// stays says whether a host keeps the VIP for a second, in which an election would have moved it.
+// On a busy machine adverts may be late at any time, and so it has some seconds to show it.
 func stays(t *testing.T, observer *lab.Observer, host string) bool {
 	t.Helper()
 	for range 5 {

@@ -62,10 +62,12 @@ func promtool(t *testing.T, stdin []byte, args ...string) (code int, said string
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// TestPrometheusReads holds that a real Prometheus takes the rules, the job and the pages, and that it can say no.
+// TestPrometheusReads holds that a real Prometheus takes the rules, the job and the pages, and that
+// it can say no.
 func TestPrometheusReads(t *testing.T) {
 	dir, files := watching(t, watchedPlan(t))
-	// Debian's Prometheus is built without the discovery of Kubernetes' pods: all else of the job is judged, and that one with its own words left out.
+	// Debian's Prometheus is built without the discovery of Kubernetes' pods: all else of the job
+	// is judged, and that one with its own words left out.
 	job := regexp.MustCompile(`(?m)^  kubernetes_sd_configs:\n(?:  - .*\n|    .*\n)*`).ReplaceAll(files[monitoring.ScrapeFile], []byte("  static_configs:\n  - targets: [192.0.2.10]\n"))
 	if err := os.WriteFile(filepath.Join(dir, "job.yaml"), job, 0o644); err != nil {
 		t.Fatal(err)

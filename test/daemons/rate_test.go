@@ -19,8 +19,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// formerNode and formerBootstrap are the Corefiles of today's OpenShift, in what they do: one server block, a cache in front of everything, and a pair of
-// templates for each of the cluster's names.
+// formerNode and formerBootstrap are the Corefiles of today's OpenShift, in what they do: one
+// server block, a cache in front of everything, and a pair of templates for each of the cluster's
+// names.
 const (
 	formerNode = `.:53 {
     errors
@@ -100,7 +101,8 @@ var (
 	latency   = regexp.MustCompile(`(?m)^> NOERROR \S+ \S+ ([0-9.]+)`)
 )
 
-// perf asks for a class of records as fast as answers come, or at a rate, and returns what dnsperf says.
+// perf asks for a class of records as fast as answers come, or at a rate, and returns what dnsperf
+// says.
 func (c coredns) perf(queries string, args ...string) string {
 	c.t.Helper()
 	file := filepath.Join(c.t.TempDir(), "queries")
@@ -156,13 +158,15 @@ func median(values []float64) float64 {
 	return values[len(values)/2]
 }
 
-// slower is the ratio of answers for the same processor time below which ours is slower than today's, and slowerSOA the same where ours says by an SOA for
-// how long there is no data (RFC 2308), and today's says nothing: 0.8 was measured.
+// slower is the ratio of answers for the same processor time below which ours is slower than
+// today's, and slowerSOA the same where ours says by an SOA for how long there is no data (RFC
+// 2308), and today's says nothing: 0.8 was measured.
 const slower, slowerSOA = 0.9, 0.7
 
-// TestLongRate measures our CoreDNS with a node's and the bootstrap machine's Corefile beside stock CoreDNS with today's, in turns: who else uses the
-// machine meanwhile uses it in both. How many answers come a second is for people, as others may use the machine in one turn more than in another; how much
-// processor time an answer takes is judged.
+// TestLongRate measures our CoreDNS with a node's and the bootstrap machine's Corefile beside stock
+// CoreDNS with today's, in turns: who else uses the machine meanwhile uses it in both. How many
+// answers come a second is for people, as others may use the machine in one turn more than in
+// another; how much processor time an answer takes is judged.
 func TestLongRate(t *testing.T) {
 	if os.Getenv("ONPREM_INFRA_LONG") != "1" {
 		t.Skip("takes three minutes: ONPREM_INFRA_LONG=1 asks for it")

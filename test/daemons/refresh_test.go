@@ -13,8 +13,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-// TestRefresh holds K-60: who missed the announcements of a takeover, and sends to where the VIP was before, is told again within the refresh
-// period, in both families. The period is shortened from a minute to two seconds; TestConduct of the renderer holds the minute.
+// TestRefresh holds K-60: who missed the announcements of a takeover, and sends to where the VIP
+// was before, is told again within the refresh period, in both families. The period is shortened
+// from a minute to two seconds; TestConduct of the renderer holds the minute.
 func TestRefresh(t *testing.T) {
 	const refresh = "vrrp_garp_master_refresh "
 	for _, tt := range []struct{ name, vip, own, neighbour string }{

@@ -22,8 +22,8 @@ func (c coredns) runs() string {
 	return ""
 }
 
-// TestCoreDNSSaysWhatItRunsOn holds that stock CoreDNS and ours say by which Corefile they answer: another one once they have read it, and the former one
-// where they refuse the new one.
+// TestCoreDNSSaysWhatItRunsOn holds that stock CoreDNS and ours say by which Corefile they answer:
+// another one once they have read it, and the former one where they refuse the new one.
 func TestCoreDNSSaysWhatItRunsOn(t *testing.T) {
 	for name, path := range map[string]string{"stock": program(t), "ours": ours(t)} {
 		t.Run(name, func(t *testing.T) {

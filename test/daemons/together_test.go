@@ -14,9 +14,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-// TestTogether holds K-21 on real keepalived: both families of a VIP are on one node. Each node's IPv6 instance has a check of its own besides,
-// which no product has, so that one family alone can fail: the other moves with it, and comes back with it. Health that the group tracks counts
-// for both, and so does leaving.
+// TestTogether holds K-21 on real keepalived: both families of a VIP are on one node. Each node's
+// IPv6 instance has a check of its own besides, which no product has, so that one family alone can
+// fail: the other moves with it, and comes back with it. Health that the group tracks counts for
+// both, and so does leaving.
 func TestTogether(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -60,7 +61,8 @@ func TestTogether(t *testing.T) {
 	}
 	say("a", "lb", "1")
 	say("b", "lb", "0")
-	// The IPv6 instance tracks for itself beside its group, and so leave a second time, which would count twice.
+	// The IPv6 instance tracks for itself beside its group, and so leave a second time, which would
+	// count twice.
 	config := func(host string, self, peer int) []byte { return keepalived.Render(node(host, self, peer)) }
 	startText(t, a, withoutLeave(config("a", 11, 12)))
 	startText(t, b, withoutLeave(config("b", 12, 11)))
@@ -88,8 +90,9 @@ func withoutLeave(config []byte) []byte {
 	return config
 }
 
-// TestRouters is the ingress VIP among nodes with and without routers (K-50, K-51, K-52): nobody has it where no router answers, it goes where the
-// default router is whatever else runs, stays while all of them drain, and moves to the one that is ready.
+// TestRouters is the ingress VIP among nodes with and without routers (K-50, K-51, K-52): nobody
+// has it where no router answers, it goes where the default router is whatever else runs, stays
+// while all of them drain, and moves to the one that is ready.
 func TestRouters(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -52,8 +52,9 @@ func tracked(name, source string, base vrrp.Priority, file string, weight int, p
 	return config
 }
 
-// TestTrackedBonus holds that a node's health is there while its tracked file says so, and gone when the file is lost in any way: the VIP then
-// goes to a node that is between the base and the bonus.
+// TestTrackedBonus holds that a node's health is there while its tracked file says so, and gone
+// when the file is lost in any way: the VIP then goes to a node that is between the base and the
+// bonus.
 func TestTrackedBonus(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -82,7 +83,8 @@ func TestTrackedBonus(t *testing.T) {
 	}
 }
 
-// TestTrackedFault holds that a tracked file without a weight puts the instance into FAULT when it says 0 and when it is lost in any way.
+// TestTrackedFault holds that a tracked file without a weight puts the instance into FAULT when it
+// says 0 and when it is lost in any way.
 func TestTrackedFault(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -110,8 +112,8 @@ func TestTrackedFault(t *testing.T) {
 	}
 }
 
-// TestTrackedOverReload holds that a reload keeps what tracked files add: the priority on the wire never falls to the base in between, which
-// would move the VIP.
+// TestTrackedOverReload holds that a reload keeps what tracked files add: the priority on the wire
+// never falls to the base in between, which would move the VIP.
 func TestTrackedOverReload(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -159,8 +161,9 @@ func unmoved(t *testing.T, report lab.Report, holder string) {
 	}
 }
 
-// TestKnown holds to whom an instance listens that knows its peers: a stranger's adverts and a peer's that came by a router change nothing.
-// Before that they did: so hears the bootstrap machine whoever does not list it.
+// TestKnown holds to whom an instance listens that knows its peers: a stranger's adverts and a
+// peer's that came by a router change nothing. Before that they did: so hears the bootstrap machine
+// whoever does not list it.
 func TestKnown(t *testing.T) {
 	for _, tt := range []struct {
 		name        string

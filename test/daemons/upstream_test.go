@@ -10,7 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-// upstream is a name server that knows a few names below forwarded.example and nothing else, and remembers what it was asked.
+// upstream is a name server that knows a few names below forwarded.example and nothing else, and
+// remembers what it was asked.
 type upstream struct {
 	mu    sync.Mutex
 	asked []dns.Question
@@ -55,7 +56,8 @@ func serveDNS(t *testing.T, host *lab.Host, tag, address string) *upstream {
 	return u
 }
 
-// ServeDNS answers NXDOMAIN to everything but *.forwarded.example: there, TXT has the server's tag, and big has 600 bytes.
+// ServeDNS answers NXDOMAIN to everything but *.forwarded.example: there, TXT has the server's tag,
+// and big has 600 bytes.
 func (u *upstream) ServeDNS(w dns.ResponseWriter, query *dns.Msg) {
 	question := query.Question[0]
 	reply := new(dns.Msg).SetReply(query)

@@ -83,8 +83,9 @@ func fast(vip, source string, priority vrrp.Priority, peers ...netip.Addr) keepa
 	return keepalived.Config{Instances: []keepalived.Instance{i}}
 }
 
-// TestReload is what the bootstrap machine does when it hears of the first node: it spoke to the multicast group as if that were a peer, now
-// it speaks to the node. It stays the holder all the time, and a node that listens in multicast mode until then is held down too.
+// TestReload is what the bootstrap machine does when it hears of the first node: it spoke to the
+// multicast group as if that were a peer, now it speaks to the node. It stays the holder all the
+// time, and a node that listens in multicast mode until then is held down too.
 func TestReload(t *testing.T) {
 	for _, tt := range []struct{ name, vip, prefix, bootstrap, node string }{
 		{name: "IPv4", vip: "192.0.2.5", prefix: "/24", bootstrap: "192.0.2.10", node: "192.0.2.11"},
@@ -110,7 +111,8 @@ func TestReload(t *testing.T) {
 			node := start(t, b, fast(tt.vip, "", 68))
 			time.Sleep(time.Second) // more than two master down times
 
-			// The node must be in unicast mode before the bootstrap machine is no longer heard in multicast.
+			// The node must be in unicast mode before the bootstrap machine is no longer heard in
+			// multicast.
 			node.write(fast(tt.vip, tt.node, 68, netip.MustParseAddr(tt.bootstrap)))
 			bootstrap.write(fast(tt.vip, tt.bootstrap, 70, keepalived.Group(vip), netip.MustParseAddr(tt.node)))
 			bootstrap.hup()
@@ -150,8 +152,9 @@ func waitLinkLocal(ctx context.Context, t *testing.T, hosts ...*lab.Host) {
 	}
 }
 
-// TestAddress holds how a VIP stands on its interface: with its label whatever the interface is called (K-06), and without an effect on routes or on
-// the source address of anything the host sends (K-07).
+// TestAddress holds how a VIP stands on its interface: with its label whatever the interface is
+// called (K-06), and without an effect on routes or on the source address of anything the host
+// sends (K-07).
 func TestAddress(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

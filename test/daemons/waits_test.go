@@ -11,8 +11,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-// TestWaits holds on real keepalived what the simulator is built on: for how long a backup waits, and from which advert it counts. The adverts' times
-// are the switch's. keepalived may be late by what a busy machine takes, and never early.
+// TestWaits holds on real keepalived what the simulator is built on: for how long a backup waits,
+// and from which advert it counts. The adverts' times are the switch's. keepalived may be late by
+// what a busy machine takes, and never early.
 func TestWaits(t *testing.T) {
 	const (
 		advert      = 100 * time.Millisecond

@@ -1,5 +1,5 @@
-// Command demo shows what onprem-infra does, on this machine and on real parts, and says at each step what it did and what it saw. It
-// leaves nothing behind but a cache.
+// Command demo shows what onprem-infra does, on this machine and on real parts, and says at each
+// step what it did and what it saw. It leaves nothing behind but a cache.
 package main
 
 import (
@@ -20,7 +20,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/vm"
 )
 
-// began is when `make demo` did, in seconds since 1970; what was installed and built since then counts.
+// began is when `make demo` did, in seconds since 1970; what was installed and built since then
+// counts.
 var began = flag.Int64("began", time.Now().Unix(), "when the demo's preparations began (Unix time)")
 
 func main() {

@@ -14,7 +14,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-// announcements are what one machine says on the network of an address that is its own: by ARP, by neighbour advertisement, by VRRP.
+// announcements are what one machine says on the network of an address that is its own: by ARP, by
+// neighbour advertisement, by VRRP.
 type announcements struct {
 	mac []byte
 

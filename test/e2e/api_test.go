@@ -11,7 +11,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-// TestLongNodesComeAndGo lets Nodes appear, vanish and appear again: each change is a reload, and none of them drops the VIP.
+// TestLongNodesComeAndGo lets Nodes appear, vanish and appear again: each change is a reload, and
+// none of them drops the VIP.
 func TestLongNodesComeAndGo(t *testing.T) {
 	needLong(t)
 	c, o := booted(t)
@@ -36,14 +37,16 @@ func TestLongNodesComeAndGo(t *testing.T) {
 	unbroken(t, o)
 }
 
-// stopDrills are the faults of what the VIP is held for, on a machine that holds it while two masters wait.
+// stopDrills are the faults of what the VIP is held for, on a machine that holds it while two
+// masters wait.
 type stopDrills struct {
 	*testing.T
 	*chain.Chain
 	*lab.Observer
 }
 
-// TestLongStop takes the API and Ironic away in every way, on one machine that lives on, and gives them back.
+// TestLongStop takes the API and Ironic away in every way, on one machine that lives on, and gives
+// them back.
 func TestLongStop(t *testing.T) {
 	needLong(t)
 	c, o := booted(t)
@@ -86,7 +89,8 @@ func serveMaster(t *testing.T, c *chain.Chain) {
 	})
 }
 
-// leaves is a fault that moves the VIP to a master, neither sooner nor later. well ends it, and brings the VIP back.
+// leaves is a fault that moves the VIP to a master, neither sooner nor later. well ends it, and
+// brings the VIP back.
 func (d stopDrills) leaves(fault string, soonest, latest time.Duration, inject, well func()) {
 	d.Helper()
 	begin := time.Now()
@@ -133,8 +137,8 @@ func (d stopDrills) stays(fault string, long time.Duration, inject, well func())
 	well()
 }
 
-// back waits until the machine has the VIP again, and says who held it since a time. The holder of today does not hear of the next one for up to
-// an advertisement.
+// back waits until the machine has the VIP again, and says who held it since a time. The holder of
+// today does not hear of the next one for up to an advertisement.
 func (d stopDrills) back(begin time.Time) {
 	d.Helper()
 	wait(d.T, d.Observer, 20*time.Second, "bootstrap")

@@ -14,11 +14,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/vm"
 )
 
-// oneAdvert is the longest that two machines may hold the VIP: what one of them says the other one hears.
+// oneAdvert is the longest that two machines may hold the VIP: what one of them says the other one
+// hears.
 const oneAdvert = time.Second
 
-// TestBootstrapVM is the first slice in one run: from an install-config to a VIP that serves, names that resolve, a cluster that joins,
-// and a VIP that leaves when it is told to.
+// TestBootstrapVM is the first slice in one run: from an install-config to a VIP that serves, names
+// that resolve, a cluster that joins, and a VIP that leaves when it is told to.
 func TestBootstrapVM(t *testing.T) {
 	c, observer := booted(t)
 
@@ -41,7 +42,8 @@ func TestBootstrapVM(t *testing.T) {
 	show(t, r)
 }
 
-// TestLongReleases is TestBootstrapVM with every release of Debian that a bootstrap machine may have.
+// TestLongReleases is TestBootstrapVM with every release of Debian that a bootstrap machine may
+// have.
 func TestLongReleases(t *testing.T) {
 	needLong(t)
 	for _, suite := range vm.Suites {
@@ -65,7 +67,8 @@ func enter(t *testing.T, c *chain.Chain) {
 	for _, m := range c.Masters {
 		must(t, m.Start(t.Context()))
 	}
-	// Two master-down times of a node: long enough for one that does not hear the bootstrap machine.
+	// Two master-down times of a node: long enough for one that does not hear the bootstrap
+	// machine.
 	time.Sleep(8 * time.Second)
 }
 
@@ -117,8 +120,9 @@ func stopUnit(t *testing.T, c *chain.Chain) time.Duration {
 	return gone
 }
 
-// givesWay has manifests of static pods appear, as the Machine Config Operator's bootstrap command has them appear
-// minutes after our units have started: the units leave in order and stay away, with the VIP and the port free.
+// givesWay has manifests of static pods appear, as the Machine Config Operator's bootstrap command
+// has them appear minutes after our units have started: the units leave in order and stay away,
+// with the VIP and the port free.
 func givesWay(t *testing.T, c *chain.Chain) {
 	sh(t, c, "systemctl start "+chain.Unit+" "+dnsUnit)
 	active(t, c, chain.Unit, dnsUnit)

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// drill is something that goes wrong on a machine which is well, and the state that must come of it.
+// drill is something that goes wrong on a machine which is well, and the state that must come of
+// it.
 type drill struct {
 	fault  string        // what is done, in a few words
 	inject func()        // does it; the time runs from its start

@@ -23,7 +23,8 @@ const (
 	installUnit = "onprem-install.service"
 )
 
-// long is the environment variable that asks for the tests that take minutes: `make e2e` sets it to "1".
+// long is the environment variable that asks for the tests that take minutes: `make e2e` sets it to
+// "1".
 const long = "ONPREM_INFRA_LONG"
 
 func needLong(t *testing.T) {
@@ -33,7 +34,8 @@ func needLong(t *testing.T) {
 	}
 }
 
-// fresh is a chain with our programs and its images made, on a machine with nothing else. It closes with the test.
+// fresh is a chain with our programs and its images made, on a machine with nothing else. It closes
+// with the test.
 func fresh(t *testing.T, programs ...string) *chain.Chain {
 	t.Helper()
 	need.Root(t)
@@ -59,7 +61,8 @@ func fresh(t *testing.T, programs ...string) *chain.Chain {
 	return c
 }
 
-// ready has Ignition write what a cluster of these IP families wants to the machine's disk: it can boot.
+// ready has Ignition write what a cluster of these IP families wants to the machine's disk: it can
+// boot.
 func ready(t *testing.T, c *chain.Chain, families string) {
 	t.Helper()
 	document, took, err := c.Compile(t.Context(), families)
@@ -85,7 +88,8 @@ func observe(t *testing.T, vip netip.Addr, hosts ...*lab.Host) *lab.Observer {
 	return o
 }
 
-// booted is a chain whose machine runs and holds the VIP. The observer looks at all hosts, from before the boot.
+// booted is a chain whose machine runs and holds the VIP. The observer looks at all hosts, from
+// before the boot.
 func booted(t *testing.T) (*chain.Chain, *lab.Observer) {
 	t.Helper()
 	c := installed(t, "ipv4")

@@ -24,8 +24,9 @@ var executed = []string{
 	"/etc/NetworkManager/dispatcher.d/30-local-dns-prepender",
 }
 
-// leastFiles holds what others on the machine may do with what is ours, after it has been written by those who write it at run time: read it
-// at most. Only root owns it, nothing changes its user, and the FIFO by which keepalived is believed is root's alone.
+// leastFiles holds what others on the machine may do with what is ours, after it has been written
+// by those who write it at run time: read it at most. Only root owns it, nothing changes its user,
+// and the FIFO by which keepalived is believed is root's alone.
 func leastFiles(t *testing.T, c *chain.Chain) {
 	out := run(t, c, "find", append(append([]string{}, places...), "-printf", "%y %m %U:%G %p\n")...)
 	seen := map[string]bool{}
@@ -66,8 +67,9 @@ func leastFiles(t *testing.T, c *chain.Chain) {
 	}
 }
 
-// leastPrivilege holds by the kernel's word that our two programs are filtered, and what they may: podman's socket is all that they have, but for the
-// raw sockets by which the VIP's hears other routers.
+// leastPrivilege holds by the kernel's word that our two programs are filtered, and what they may:
+// podman's socket is all that they have, but for the raw sockets by which the VIP's hears other
+// routers.
 func leastPrivilege(t *testing.T, c *chain.Chain) {
 	const none = "0000000000000000"
 	for unit, may := range map[string]string{chain.Unit: fmt.Sprintf("%016x", 1<<unix.CAP_NET_RAW), dnsUnit: none} {
@@ -88,8 +90,9 @@ func leastPrivilege(t *testing.T, c *chain.Chain) {
 	}
 }
 
-// resolvRuns starts the unit that rewrites resolv.conf, which otherwise waits for a change, and holds that its protection lets it see what it
-// needs and do what it must: with systemd-resolved enabled the file is not its own, and without it this machine comes first.
+// resolvRuns starts the unit that rewrites resolv.conf, which otherwise waits for a change, and
+// holds that its protection lets it see what it needs and do what it must: with systemd-resolved
+// enabled the file is not its own, and without it this machine comes first.
 func resolvRuns(t *testing.T, c *chain.Chain) {
 	before := run(t, c, "cat", "/etc/resolv.conf")
 	start := func() string {

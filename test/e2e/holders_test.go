@@ -42,7 +42,8 @@ func story(o *lab.Observer, since time.Time) string {
 	return strings.Join(parts, ", ")
 }
 
-// moved is how long after a fault the bootstrap machine let the VIP go, and which master had it alone how long after it.
+// moved is how long after a fault the bootstrap machine let the VIP go, and which master had it
+// alone how long after it.
 func moved(o *lab.Observer, begin time.Time) (left, taken time.Duration, by string, err error) {
 	for _, s := range spansSince(o, begin) {
 		switch {
@@ -68,7 +69,8 @@ func spansSince(o *lab.Observer, begin time.Time) []lab.Span {
 	return spans
 }
 
-// noDoubles expects that since a time no two hosts have held the VIP for longer than an advertisement.
+// noDoubles expects that since a time no two hosts have held the VIP for longer than an
+// advertisement.
 func noDoubles(t *testing.T, o *lab.Observer, since time.Time) {
 	t.Helper()
 	for _, d := range o.Report().Doubles() {

@@ -29,8 +29,9 @@ type hostDrills struct {
 	foreign *lab.Host // holds what is not its own, at first
 }
 
-// TestLongHost boots a machine that has no address, on a network where another host holds both VIPs. When that is put right, its network
-// changes under the VIPs, and its processes are stopped. Two masters wait for their chance.
+// TestLongHost boots a machine that has no address, on a network where another host holds both
+// VIPs. When that is put right, its network changes under the VIPs, and its processes are stopped.
+// Two masters wait for their chance.
 func TestLongHost(t *testing.T) {
 	needLong(t)
 	h := &hostDrills{T: t, c: installed(t, "dual")}
@@ -38,9 +39,11 @@ func TestLongHost(t *testing.T) {
 	h.observe()
 	h.heard = listen(t, h.c.Neighbour, h.mac(h.c.Bootstrap))
 	h.do(h.c.Bootstrap, "sysctl", "-q", "-w",
-		// What has been confirmed lately is believed for half a minute. This machine is quicker to doubt, so that the test is quicker.
+		// What has been confirmed lately is believed for half a minute. This machine is quicker to
+		// doubt, so that the test is quicker.
 		"net.ipv4.neigh.eth0.base_reachable_time_ms=4000", "net.ipv6.neigh.eth0.base_reachable_time_ms=4000",
-		// As systemd sets it, so that the first address of a network does not take the others along.
+		// As systemd sets it, so that the first address of a network does not take the others
+		// along.
 		"net.ipv4.conf.all.promote_secondaries=1")
 
 	h.noAddress()
@@ -80,7 +83,8 @@ func (h *hostDrills) noAddress() {
 	}.run(h.T)
 }
 
-// taken has the machine get its addresses while another host holds both VIPs and serves somebody there.
+// taken has the machine get its addresses while another host holds both VIPs and serves somebody
+// there.
 func (h *hostDrills) taken() {
 	mac := h.mac(h.foreign)
 	h.ip(h.foreign, "address add 192.0.2.5/32 dev eth0", "address add 2001:db8:1::5/128 dev eth0 nodad")
@@ -140,7 +144,8 @@ func (h *hostDrills) given() {
 	serves(h.T, h.c)
 }
 
-// stopped stops keepalived by a signal, which it does not survive as a holder unless somebody notices.
+// stopped stops keepalived by a signal, which it does not survive as a holder unless somebody
+// notices.
 func (h *hostDrills) stopped() {
 	const vrrp = "pid=$(podman inspect --format '{{.State.Pid}}' onprem-keepalived); main=$(pgrep -P \"$pid\" keepalived); vrrp=$(pgrep -P \"$main\" keepalived); "
 	for i, tt := range []struct{ fault, script string }{
@@ -199,7 +204,8 @@ func (h *hostDrills) links() {
 	h.noDoubles(since)
 }
 
-// renamed gives the VIP's interface another name, as long as names can be (K-06), and the old one back, in both ways that there are.
+// renamed gives the VIP's interface another name, as long as names can be (K-06), and the old one
+// back, in both ways that there are.
 func (h *hostDrills) renamed() {
 	const long = "enp0s31f6abcdef"
 	var since time.Time
@@ -257,7 +263,8 @@ func (h *hostDrills) readdressed() {
 	}
 }
 
-// toBridge does what a network plugin does at its start: the machine's addresses move from its interface to a bridge over it.
+// toBridge does what a network plugin does at its start: the machine's addresses move from its
+// interface to a bridge over it.
 const toBridge = `
 ip link add br-ex type bridge stp_state 0
 ip link set br-ex address "$(cat /sys/class/net/eth0/address)" up
@@ -269,8 +276,8 @@ ip addr add 2001:db8:1::10/64 dev br-ex nodad
 ip route replace default via 192.0.2.1
 `
 
-// bridged holds K-11 and K-12: the interface under the VIP is put into a bridge, and the VIP follows the machine's address there, also while
-// the API does not answer.
+// bridged holds K-11 and K-12: the interface under the VIP is put into a bridge, and the VIP
+// follows the machine's address there, also while the API does not answer.
 func (h *hostDrills) bridged() {
 	must(h.T, h.c.Readyz(h.Context(), "hang"))
 	var since time.Time
@@ -284,7 +291,8 @@ func (h *hostDrills) bridged() {
 	must(h.T, h.c.Readyz(h.Context(), "ok"))
 }
 
-// waits expects that the unit waits, or does not say ready, with all of these words in its status line.
+// waits expects that the unit waits, or does not say ready, with all of these words in its status
+// line.
 func (h *hostDrills) waits(words ...string) (string, error) {
 	out, err := h.c.VM.Run(h.Context(), "systemctl", "show", "--property=ActiveState,StatusText", chain.Unit)
 	for _, w := range append(words, "ActiveState=activating\n") {
@@ -297,7 +305,8 @@ func (h *hostDrills) waits(words ...string) (string, error) {
 	return text, nil
 }
 
-// back is right once both VIPs are on a link of the machine and nowhere else, and tells who had the IPv4 one in between.
+// back is right once both VIPs are on a link of the machine and nowhere else, and tells who had the
+// IPv4 one in between.
 func (h *hostDrills) back(since *time.Time, link string) func() (string, error) {
 	return func() (string, error) {
 		err := h.on(link)
@@ -346,7 +355,8 @@ func (h *hostDrills) restored(link string) []string {
 	return []string{"address replace " + own6 + "/64 dev " + link + " nodad", "route replace default via 192.0.2.1"}
 }
 
-// talk opens a connection from the neighbour to an address of the foreign host, and returns a function that expects an answer on it.
+// talk opens a connection from the neighbour to an address of the foreign host, and returns a
+// function that expects an answer on it.
 func (h *hostDrills) talk(address netip.AddrPort) func(*testing.T) {
 	listener, err := h.foreign.Listen(address.String())
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/fakeline"
 )
 
-// TestLongInstall kills and restarts the unit that installs, and takes images and podman away from the one that holds the VIP.
+// TestLongInstall kills and restarts the unit that installs, and takes images and podman away from
+// the one that holds the VIP.
 func TestLongInstall(t *testing.T) {
 	needLong(t)
 	s := newSupplied(t)

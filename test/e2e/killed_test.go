@@ -35,7 +35,8 @@ func TestLongKilled(t *testing.T) {
 				return story(o, since), err
 			},
 		}.run(t)
-		// What a killed keepalived leaves in the kernel answers to nobody, and must not stay for as long as another one needs to start.
+		// What a killed keepalived leaves in the kernel answers to nobody, and must not stay for as
+		// long as another one needs to start.
 		if stale := until(o, since).Sub(since); stale > 3*time.Second {
 			t.Errorf("%s: the stale VIP was gone after %s", tt.fault, stale)
 		}
@@ -45,8 +46,9 @@ func TestLongKilled(t *testing.T) {
 	serves(t, c)
 }
 
-// programKilled kills our program: the daemon and the VIP live on, and the program that systemd starts in its place adopts them. The masters
-// hear keepalived all the time: the new program knows them before the API has told of them.
+// programKilled kills our program: the daemon and the VIP live on, and the program that systemd
+// starts in its place adopts them. The masters hear keepalived all the time: the new program knows
+// them before the API has told of them.
 func programKilled(t *testing.T, c *chain.Chain, o *lab.Observer) {
 	daemon, program := containerPID(t, c, "onprem-keepalived"), property(t, c, chain.Unit, "MainPID")
 	var since time.Time

@@ -12,7 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/chain"
 )
 
-// authority are the files that kubeadm has people carry from the first control plane node to the others.
+// authority are the files that kubeadm has people carry from the first control plane node to the
+// others.
 func (m *founder) authority(ctx context.Context, t *testing.T) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -23,8 +24,9 @@ func (m *founder) authority(ctx context.Context, t *testing.T) map[string][]byte
 	return files
 }
 
-// joins makes a second control plane node by the phases of kubeadm that made the first one, with its CA: there is no controller manager here that signs
-// what a joining kubelet asks for. All of it goes over the VIP, which the first node holds.
+// joins makes a second control plane node by the phases of kubeadm that made the first one, with
+// its CA: there is no controller manager here that signs what a joining kubelet asks for. All of it
+// goes over the VIP, which the first node holds.
 func (m *founder) joins(ctx context.Context, t *testing.T) {
 	t.Helper()
 	m.resolves(ctx, t)
@@ -70,7 +72,8 @@ func (m *founder) knows(ctx context.Context, t *testing.T, second *founder) {
 	}
 }
 
-// succeeds cuts the first node's power, and holds that the API answers at the VIP all the same, by the second node.
+// succeeds cuts the first node's power, and holds that the API answers at the VIP all the same, by
+// the second node.
 func (m *founder) succeeds(ctx context.Context, t *testing.T, second *founder) {
 	t.Helper()
 	client := http.Client{Timeout: 500 * time.Millisecond, Transport: &http.Transport{

@@ -35,8 +35,8 @@ spec:
   ingressVIPs: [192.0.2.6]
 `
 
-// kubeadmConfig has the VIP as the cluster's endpoint. The kubelet's settings are those that a machine of package vm needs; etcd is outside, as
-// Debian's is older than what kubeadm starts.
+// kubeadmConfig has the VIP as the cluster's endpoint. The kubelet's settings are those that a
+// machine of package vm needs; etcd is outside, as Debian's is older than what kubeadm starts.
 const kubeadmConfig = `apiVersion: kubeadm.k8s.io/v1beta4
 kind: InitConfiguration
 localAPIEndpoint: {advertiseAddress: %[2]s}
@@ -68,9 +68,11 @@ authorization: {mode: AlwaysAllow}
 // apiImage is where kubeadm expects the API server of a version.
 const apiImage = "registry.k8s.io/kube-apiserver:"
 
-// TestLongKubeadm has a real kubeadm make the first control plane node of a cluster that has no bootstrap machine and nothing of OpenShift: the VIP
-// comes up while kubeadm waits for it, kubeadm goes on over it, and once the nodes have their rights the balancer serves the VIP and every node answers
-// for the cluster's names. A second node joins, takes nothing away, and has the VIP when the first one loses its power.
+// TestLongKubeadm has a real kubeadm make the first control plane node of a cluster that has no
+// bootstrap machine and nothing of OpenShift: the VIP comes up while kubeadm waits for it, kubeadm
+// goes on over it, and once the nodes have their rights the balancer serves the VIP and every node
+// answers for the cluster's names. A second node joins, takes nothing away, and has the VIP when
+// the first one loses its power.
 func TestLongKubeadm(t *testing.T) {
 	needLong(t)
 	need.Root(t)
@@ -140,7 +142,8 @@ func newMade(ctx context.Context, t *testing.T) *made {
 	return &made{chain: c, images: images, version: version}
 }
 
-// boot boots a machine with kubelet waiting for kubeadm, as its packages leave it, with what the role of a control plane node has, and with files beside.
+// boot boots a machine with kubelet waiting for kubeadm, as its packages leave it, with what the
+// role of a control plane node has, and with files beside.
 func (k *made) boot(ctx context.Context, t *testing.T, name string, files map[string][]byte) *founder {
 	t.Helper()
 	c := k.chain
@@ -239,8 +242,9 @@ func (m *founder) resolves(ctx context.Context, t *testing.T) {
 	})
 }
 
-// founds has kubeadm do what it does until it waits for the API, and holds that the VIP comes up then, while nothing else could have made it: the API has
-// named no node, and nobody has given the kubelet's group a right.
+// founds has kubeadm do what it does until it waits for the API, and holds that the VIP comes up
+// then, while nothing else could have made it: the API has named no node, and nobody has given the
+// kubelet's group a right.
 func (m *founder) founds(ctx context.Context, t *testing.T) {
 	t.Helper()
 	m.resolves(ctx, t)
@@ -269,7 +273,8 @@ func (m *founder) joinsItself(ctx context.Context, t *testing.T) {
 	t.Logf("all pods are Running and Ready %s after kubeadm began", time.Since(m.start).Round(10*time.Millisecond))
 }
 
-// servesAll holds what it is all for: the VIP leads to the balancer, and the node answers for the cluster's names, also to itself.
+// servesAll holds what it is all for: the VIP leads to the balancer, and the node answers for the
+// cluster's names, also to itself.
 func (m *founder) servesAll(ctx context.Context, t *testing.T) {
 	t.Helper()
 	eventually(t, time.Minute, func() error {
@@ -306,7 +311,8 @@ func (m *founder) servesAll(ctx context.Context, t *testing.T) {
 	}
 }
 
-// traceless holds that nothing on the machine but our programs, and nothing in the API, names OpenShift.
+// traceless holds that nothing on the machine but our programs, and nothing in the API, names
+// OpenShift.
 func (m *founder) traceless(ctx context.Context, t *testing.T) {
 	t.Helper()
 	files := m.sh(ctx, t, "grep -rilE 'openshift|machine-config|chk_mcs|chk_ocp|kni-infra' /etc/kubernetes /etc/systemd/system /etc/onprem-infra /etc/keepalived /etc/haproxy /etc/coredns /etc/NetworkManager /run/onprem-infra /var/lib/onprem-infra || :")

@@ -41,7 +41,8 @@ spec:
 `, topology, controlPlane)
 }
 
-// kubernetes is a cluster whose API server runs on the master's host, and whose nodes boot one by one.
+// kubernetes is a cluster whose API server runs on the master's host, and whose nodes boot one by
+// one.
 type kubernetes struct {
 	chain  *chain.Chain
 	api    *kubeapi.Cluster
@@ -98,7 +99,8 @@ func newKubernetes(ctx context.Context, t *testing.T) *kubernetes {
 	return k
 }
 
-// admit puts the cluster's own objects into the API: the namespace of the pods, and what a kubelet's credentials may do there.
+// admit puts the cluster's own objects into the API: the namespace of the pods, and what a
+// kubelet's credentials may do there.
 func (k *kubernetes) admit(ctx context.Context, t *testing.T) {
 	t.Helper()
 	c, findings := spec.Parse("cluster.yaml", clusterOf(spec.HighlyAvailable, 3), spec.Knobs{})

@@ -24,8 +24,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/units/openshift"
 )
 
-// The stand-ins for our programs: what is looked at here is when systemd starts them. The image comes late, at the
-// first boot alone, and brings the program that every other unit runs.
+// The stand-ins for our programs: what is looked at here is when systemd starts them. The image
+// comes late, at the first boot alone, and brings the program that every other unit runs.
 const (
 	fakeInstall = `#!/bin/sh
 test -x /usr/local/bin/onprem-infra || { sleep 2; cp /opt/onprem-infra /usr/local/bin/onprem-infra; }
@@ -157,7 +157,8 @@ func (b bootTree) boot(t *testing.T, m *vm.Machine, host *lab.Host) {
 	}
 }
 
-// started are the units whose start the journal says the end of, in order: also of those that a condition kept.
+// started are the units whose start the journal says the end of, in order: also of those that a
+// condition kept.
 func started(t *testing.T, journal string) []string {
 	t.Helper()
 	var units []string
@@ -175,8 +176,8 @@ func started(t *testing.T, journal string) []string {
 	return units
 }
 
-// TestNodeBoots boots a control plane node with all units of OpenShift's around ours, before the image is there and
-// after: no unit is left out, and each one has what it needs before it (N-17).
+// TestNodeBoots boots a control plane node with all units of OpenShift's around ours, before the
+// image is there and after: no unit is left out, and each one has what it needs before it (N-17).
 func TestNodeBoots(t *testing.T) {
 	b := bootTree{platform: spec.BareMetal, role: role.Master, form: beside.Templates}
 	m, host := b.machine(t)

@@ -23,8 +23,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/vm"
 )
 
-// TestNodeLeavesFirst boots a control plane node's own document, without a kubelet, and holds K-59: when the machine goes down, its VIPs are given
-// up before anything else is stopped. Containers are scopes, which their engines make while they run: here systemd-run does.
+// TestNodeLeavesFirst boots a control plane node's own document, without a kubelet, and holds K-59:
+// when the machine goes down, its VIPs are given up before anything else is stopped. Containers are
+// scopes, which their engines make while they run: here systemd-run does.
 func TestNodeLeavesFirst(t *testing.T) {
 	r := node(t, role.Master)
 	sh := func(script string) string {
@@ -46,7 +47,8 @@ func TestNodeLeavesFirst(t *testing.T) {
 	for _, scope := range scopes {
 		sh("systemd-run --quiet --scope --unit=" + scope + " sleep 1000 >/dev/null 2>&1 </dev/null & until systemctl --quiet is-active " + scope + "; do sleep 0.1; done")
 	}
-	// The same transaction as that of a shutdown: everything is stopped at once but for what is ordered.
+	// The same transaction as that of a shutdown: everything is stopped at once but for what is
+	// ordered.
 	sh("systemctl stop onprem-vip-leave.service " + strings.Join(scopes, " "))
 	journal := sh("journalctl --boot --output=cat --identifier=systemd --no-pager")
 	left := strings.LastIndex(journal, "Stopped onprem-vip-leave.service")
@@ -61,7 +63,8 @@ func TestNodeLeavesFirst(t *testing.T) {
 	sh("systemctl start onprem-vip-leave.service && test ! -e " + request)
 }
 
-// node is a machine that runs with what a node of a role gets, and with our programs as if they had been installed.
+// node is a machine that runs with what a node of a role gets, and with our programs as if they had
+// been installed.
 func node(t *testing.T, r role.Role) *vm.Running {
 	t.Helper()
 	need.Root(t)

@@ -48,7 +48,8 @@ enable kubelet.service
 // stubKubelet is a FAKE: it only shows whether kubelet may start.
 const stubKubelet = "[Service]\nExecStart=/bin/sleep infinity\nRestart=always\nRestartSec=1\n[Install]\nWantedBy=multi-user.target\n"
 
-// resolverNode is a booted node with what puts it first in its own resolv.conf, under a real systemd and NetworkManager.
+// resolverNode is a booted node with what puts it first in its own resolv.conf, under a real
+// systemd and NetworkManager.
 type resolverNode struct {
 	*testing.T
 	machine *vm.Machine
@@ -146,7 +147,8 @@ const (
 	runsOf    = "journalctl -b -u on-prem-resolv-prepender -o cat --no-pager | grep -c '^Finished' || :"
 )
 
-// TestLongNodeResolver boots a node whose profile names no server, and goes through what its resolver meets, in one machine and two boots.
+// TestLongNodeResolver boots a node whose profile names no server, and goes through what its
+// resolver meets, in one machine and two boots.
 func TestLongNodeResolver(t *testing.T) {
 	n := newResolverNode(t)
 	n.is("R-10: kubelet does not start before there is a name server", kubelet, "auto-restart", 30*time.Second)
@@ -162,7 +164,8 @@ func TestLongNodeResolver(t *testing.T) {
 	n.is("R-14: everybody may read it", "stat -c %a /etc/resolv.conf", "644", time.Second)
 
 	n.sh("printf 'nameserver 192.0.2.9\\n' >/run/NetworkManager/resolv.conf.new && mv /run/NetworkManager/resolv.conf.new /run/NetworkManager/resolv.conf")
-	// Told to look up the host name again, NetworkManager writes its own truth over ours: what we have seen stands in the log.
+	// Told to look up the host name again, NetworkManager writes its own truth over ours: what we
+	// have seen stands in the log.
 	n.is("R-13: the file changes without an event", "journalctl -b -u on-prem-resolv-prepender --no-pager | grep -q '192.0.2.20, 192.0.2.9' && echo seen || :", "seen", 10*time.Second)
 	n.sh("nmcli connection modify eth0 ipv4.dns 192.0.2.1 && nmcli device reapply eth0")
 	n.is("other servers", serversOf, "192.0.2.20 192.0.2.1", 10*time.Second)

@@ -28,7 +28,8 @@ type step struct {
 	seen func() // may be nil
 }
 
-// TestLongPodman does to our containers, to podman and to our programs what people, crashes and full disks do.
+// TestLongPodman does to our containers, to podman and to our programs what people, crashes and
+// full disks do.
 func TestLongPodman(t *testing.T) {
 	needLong(t)
 	c, o := booted(t)
@@ -215,7 +216,8 @@ func (p podman) taken(unit string) []step {
 	}}
 }
 
-// full is a file system without room where podman keeps what containers are made of. Removing a container needs room too.
+// full is a file system without room where podman keeps what containers are made of. Removing a
+// container needs room too.
 func (p podman) full() [][]step {
 	const layers, lack = "/var/lib/containers/storage/overlay-layers", "no space left on device"
 	var before time.Time
@@ -254,8 +256,9 @@ dd if=/dev/zero of=`+layers+`/fill bs=4k 2>/dev/null || :
 	}}}
 }
 
-// pausedBesideMasters has others take the VIP that a paused keepalived does not speak for, and still has in its kernel. Mostly it goes on before
-// that; on a busy machine the engine answers late, and then the time with two holders is short.
+// pausedBesideMasters has others take the VIP that a paused keepalived does not speak for, and
+// still has in its kernel. Mostly it goes on before that; on a busy machine the engine answers
+// late, and then the time with two holders is short.
 func (p podman) pausedBesideMasters() drill {
 	var before time.Time
 	return drill{
@@ -296,7 +299,8 @@ func (p podman) replaced(fault, unit, command string) drill {
 	}
 }
 
-// kept is a fault that a unit's program notices, and after which the same container does the unit's work. The VIP has not moved meanwhile.
+// kept is a fault that a unit's program notices, and after which the same container does the unit's
+// work. The VIP has not moved meanwhile.
 func (p podman) kept(fault, unit, command, noticed string) drill {
 	name := strings.TrimSuffix(unit, ".service")
 	var former string
@@ -341,7 +345,8 @@ func (p podman) works(unit string) error {
 	return p.serves()
 }
 
-// serves is true to its unit's word: the VIP is here alone, keepalived runs, and the status says so.
+// serves is true to its unit's word: the VIP is here alone, keepalived runs, and the status says
+// so.
 func (p podman) serves() error {
 	if err := holders(p.o, "bootstrap"); err != nil {
 		return err
@@ -427,7 +432,8 @@ func (p podman) left(since time.Time) time.Duration {
 	return 0
 }
 
-// ask asks CoreDNS a hundred times a second until ctx ends, and says how many questions had no answer.
+// ask asks CoreDNS a hundred times a second until ctx ends, and says how many questions had no
+// answer.
 func (p podman) ask(ctx context.Context) string {
 	lost, asked := 0, 0
 	for tick := time.NewTicker(10 * time.Millisecond); ctx.Err() == nil; <-tick.C {

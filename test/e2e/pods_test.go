@@ -34,8 +34,9 @@ var rolePods = []struct {
 // steady is how long pods that are well must stay so, with no container started again.
 const steady = 20 * time.Second
 
-// TestLongPods has a real kubelet run what the three roles get: Ignition writes the disks, units choose the node's address before kubelet
-// starts, and the static pods come up and stay, each container with what its manifest says and no more. What hangs is started again.
+// TestLongPods has a real kubelet run what the three roles get: Ignition writes the disks, units
+// choose the node's address before kubelet starts, and the static pods come up and stay, each
+// container with what its manifest says and no more. What hangs is started again.
 func TestLongPods(t *testing.T) {
 	needLong(t)
 	need.Root(t)
@@ -51,7 +52,8 @@ func TestLongPods(t *testing.T) {
 			start := time.Now()
 			m := k.boot(ctx, t, tt.role, tt.cluster)
 			m.address(ctx, t)
-			// HAProxy is ready when it has an API server to send to, which is one of a Node with the label.
+			// HAProxy is ready when it has an API server to send to, which is one of a Node with
+			// the label.
 			m.registered(ctx, t, k)
 			eventually(t, 2*time.Minute, func() error { return m.well(ctx, tt.pods) })
 			t.Logf("%s: %v Running and Ready %s after the power", tt.role, tt.pods, time.Since(start).Round(10*time.Millisecond))
@@ -65,7 +67,8 @@ func TestLongPods(t *testing.T) {
 	}
 }
 
-// address holds what the unit before kubelet did: chosen, written, read by the service manager, forwarded, and used by kubelet.
+// address holds what the unit before kubelet did: chosen, written, read by the service manager,
+// forwarded, and used by kubelet.
 func (m *member) address(ctx context.Context, t *testing.T) {
 	t.Helper()
 	ip := nodeIPs[m.role].String()
@@ -93,7 +96,8 @@ func (m *member) address(ctx context.Context, t *testing.T) {
 	}
 }
 
-// registered holds that the API knows the node by its address, and gives a master the label that a cluster's operator gives it.
+// registered holds that the API knows the node by its address, and gives a master the label that a
+// cluster's operator gives it.
 func (m *member) registered(ctx context.Context, t *testing.T, k *kubernetes) {
 	t.Helper()
 	name := "node-" + m.role
@@ -116,7 +120,8 @@ func (m *member) registered(ctx context.Context, t *testing.T, k *kubernetes) {
 	}
 }
 
-// serves holds what it is all for: once the API server of the master is known to be ready, the VIP is there and answers.
+// serves holds what it is all for: once the API server of the master is known to be ready, the VIP
+// is there and answers.
 func (k *kubernetes) serves(ctx context.Context, t *testing.T, m *member) {
 	t.Helper()
 	start := time.Now()
@@ -151,8 +156,9 @@ func (m *member) stays(ctx context.Context, t *testing.T, want []string) {
 	}
 }
 
-// confined holds each container to its manifest, as the kernel has it: its capabilities in every process, no way to more of them, and a root file
-// system that is read-only; and that no probe starts a process.
+// confined holds each container to its manifest, as the kernel has it: its capabilities in every
+// process, no way to more of them, and a root file system that is read-only; and that no probe
+// starts a process.
 func (m *member) confined(ctx context.Context, t *testing.T) {
 	t.Helper()
 	pods, err := m.pods(ctx)
@@ -217,8 +223,8 @@ func (m *member) process(ctx context.Context, t *testing.T, c *corev1.Container,
 	}
 }
 
-// hangs stops every process of each container that no other role has shown yet, and sees kubelet start it again, and it alone: a daemon lives on
-// without its monitor.
+// hangs stops every process of each container that no other role has shown yet, and sees kubelet
+// start it again, and it alone: a daemon lives on without its monitor.
 func (m *member) hangs(ctx context.Context, t *testing.T, want []string, frozen map[string]bool) {
 	t.Helper()
 	pods, err := m.pods(ctx)

@@ -21,7 +21,8 @@ type reboots struct {
 	begin time.Time // of the last fault
 }
 
-// TestLongReboot switches the machine off in order, and takes its power away, and lets it boot each time.
+// TestLongReboot switches the machine off in order, and takes its power away, and lets it boot each
+// time.
 func TestLongReboot(t *testing.T) {
 	needLong(t)
 	c, o := booted(t)
@@ -67,7 +68,8 @@ func (r *reboots) poweredOff() {
 	}
 }
 
-// powerCut ends everything at once: what podman and our programs wrote stays as it was, and tells of containers that run.
+// powerCut ends everything at once: what podman and our programs wrote stays as it was, and tells
+// of containers that run.
 func (r *reboots) powerCut() {
 	policy := vrrp.Compat().ControlPlane
 	down := vrrp.MasterDown(vrrp.CompatTiming().Version(chain.APIVIP), policy.Highest(), oneAdvert)
@@ -85,7 +87,8 @@ func (r *reboots) powerCut() {
 	}.run(r.T)
 }
 
-// boots switches the machine on while a master has the VIP. Everything is in place, and nothing of the former life is in the way.
+// boots switches the machine on while a master has the VIP. Everything is in place, and nothing of
+// the former life is in the way.
 func (r *reboots) boots(fault string, boot func(context.Context) error) {
 	const units = chain.Unit + " " + dnsUnit + " " + installUnit
 	drill{

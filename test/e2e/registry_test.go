@@ -35,7 +35,8 @@ func newSupplied(t *testing.T) *supplied {
 	return s
 }
 
-// TestLongRegistry takes a machine whose images come from a real registry through all that a registry and the way to it can do.
+// TestLongRegistry takes a machine whose images come from a real registry through all that a
+// registry and the way to it can do.
 func TestLongRegistry(t *testing.T) {
 	needLong(t)
 	s := newSupplied(t)
@@ -67,8 +68,8 @@ func (s *supplied) mark() {
 	s.cursor = strings.TrimSpace(cursor)
 }
 
-// faults are the lines of a unit's program about a container or an install that cannot be, since the last mark; in this boot when there was
-// none.
+// faults are the lines of a unit's program about a container or an install that cannot be, since
+// the last mark; in this boot when there was none.
 func (s *supplied) faults(unit string) []string {
 	args := []string{"--no-pager", "--output=cat", "--boot", "--unit=" + unit}
 	if s.cursor != "" {
@@ -83,7 +84,8 @@ func (s *supplied) faults(unit string) []string {
 	})
 }
 
-// said holds that a unit has told of these faults, one line each, and returns it in words for the report.
+// said holds that a unit has told of these faults, one line each, and returns it in words for the
+// report.
 func (s *supplied) said(unit string, want ...string) error {
 	got := s.faults(unit)
 	if len(got) < len(want) {
@@ -98,7 +100,8 @@ func (s *supplied) said(unit string, want ...string) error {
 	return nil
 }
 
-// holds says whether the machine has the VIP, answers for the cluster's names, and has no unit that waits.
+// holds says whether the machine has the VIP, answers for the cluster's names, and has no unit that
+// waits.
 func (s *supplied) holds() error {
 	if err := holders(s.observer, "bootstrap"); err != nil {
 		return err
@@ -313,8 +316,9 @@ func (s *supplied) stopped() {
 // storage is where podman keeps all that it has, and memory what takes its place.
 const storage, memory = "/var/lib/containers", "/run/memory"
 
-// full has no room for an image where podman unpacks layers and keeps count of them, and then where it puts their bytes while they arrive. What
-// the drills leave is a machine that keeps its images in memory.
+// full has no room for an image where podman unpacks layers and keeps count of them, and then where
+// it puts their bytes while they arrive. What the drills leave is a machine that keeps its images
+// in memory.
 func (s *supplied) full() {
 	s.sh("systemctl stop " + chain.Unit + " " + dnsUnit + " " + installUnit + "; podman rm --force --all; systemctl stop podman.service")
 	s.sh(`

@@ -17,7 +17,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/query"
 )
 
-// inForce is how long other name servers may take from NetworkManager's file to CoreDNS's forwarding.
+// inForce is how long other name servers may take from NetworkManager's file to CoreDNS's
+// forwarding.
 const inForce = 2 * time.Second
 
 // The network's name servers, each by both families. The first is the neighbour's.
@@ -40,8 +41,8 @@ type resolving struct {
 	observer *lab.Observer
 }
 
-// resolvingMachine boots a machine, prepared by prepare, and waits until it answers for the cluster's names. ipv4 and ipv6 are sections of
-// NetworkManager's keyfile.
+// resolvingMachine boots a machine, prepared by prepare, and waits until it answers for the
+// cluster's names. ipv4 and ipv6 are sections of NetworkManager's keyfile.
 func resolvingMachine(t *testing.T, ipv4, ipv6 string, prepare func(c *chain.Chain) error) resolving {
 	t.Helper()
 	needLong(t)
@@ -96,7 +97,8 @@ func (r resolving) identity(path string) string {
 	return r.sh("stat --format '%i %Y %Z' " + path)
 }
 
-// both is the usual right state: 127.0.0.1 first, then the server, which is also behind CoreDNS; and the VIP is held.
+// both is the usual right state: 127.0.0.1 first, then the server, which is also behind CoreDNS;
+// and the VIP is held.
 func (r resolving) both(server netip.Addr) func() (string, error) {
 	return func() (string, error) {
 		said, err := r.asks("127.0.0.1", server.String())
@@ -124,8 +126,8 @@ func (r resolving) try(err error) {
 	must(r.T, err)
 }
 
-// hostname watches for longer than a question to a name server takes that the machine does not get the name which the VIP's PTR record says, and
-// the one of its own address too (K-43).
+// hostname watches for longer than a question to a name server takes that the machine does not get
+// the name which the VIP's PTR record says, and the one of its own address too (K-43).
 func (r resolving) hostname(fault string) {
 	r.Helper()
 	begun := time.Now()
@@ -144,7 +146,8 @@ func (r resolving) hostname(fault string) {
 	})
 }
 
-// TestLongNetworkManager has the real NetworkManager and a DHCP server whose lease is renewed every few seconds (R-18).
+// TestLongNetworkManager has the real NetworkManager and a DHCP server whose lease is renewed every
+// few seconds (R-18).
 func TestLongNetworkManager(t *testing.T) {
 	var dhcp *chain.DHCP
 	r := resolvingMachine(t, "method=auto", "method=auto", func(c *chain.Chain) (err error) {
@@ -224,7 +227,8 @@ func TestLongNetworkManager(t *testing.T) {
 	r.drill("renewed with the first once more", renewed, func() { r.try(dhcp.Offer(first)) }, r.both(first))
 	r.quiet()
 	r.hostname("PTR records name the API: after the leases")
-	// An address of its own is one that NetworkManager would ask the name servers about, put into a profile, and take away.
+	// An address of its own is one that NetworkManager would ask the name servers about, put into a
+	// profile, and take away.
 	if got := r.sh("nmcli -g ipv4.addresses connection show eth0; ip -o -4 address show dev eth0 to 192.0.2.0/24"); strings.Contains(got, chain.APIVIP.String()+"/24") {
 		t.Errorf("NetworkManager has the VIP for the machine's address: %v", got)
 	}
@@ -276,7 +280,8 @@ func (r resolving) quiet() {
 	r.drill("NetworkManager started", 30*time.Second, func() {}, r.both(first))
 }
 
-// changes has NetworkManager change the name servers twenty times while clients ask 500 questions a second, for our names and for outside ones.
+// changes has NetworkManager change the name servers twenty times while clients ask 500 questions a
+// second, for our names and for outside ones.
 func (r resolving) changes() {
 	r.Helper()
 	const perSecond = 500
@@ -315,7 +320,8 @@ func (r resolving) changes() {
 	})
 }
 
-// asked are a name of the cluster and outside names in turn, which tell which name server gave the answer. CoreDNS has none of those in its cache.
+// asked are a name of the cluster and outside names in turn, which tell which name server gave the
+// answer. CoreDNS has none of those in its cache.
 func asked(i int) query.Question {
 	if i%2 == 0 {
 		return query.Question{Name: "api-int." + chain.Zone, Type: dns.TypeA, Want: []string{chain.APIVIP.String()}}
@@ -323,8 +329,9 @@ func asked(i int) query.Question {
 	return query.Question{Name: fmt.Sprintf("n%d.%s", i, chain.Outside), Type: dns.TypeTXT, Want: []string{first.String(), second.String()}}
 }
 
-// bereft is a fault by which NetworkManager takes every address of the link that is not in its profile, and so the VIP. keepalived sees it go,
-// takes itself for a backup, and is elected anew when it has not heard of another for (256-70)/256 of an advert: every other waits longer.
+// bereft is a fault by which NetworkManager takes every address of the link that is not in its
+// profile, and so the VIP. keepalived sees it go, takes itself for a backup, and is elected anew
+// when it has not heard of another for (256-70)/256 of an advert: every other waits longer.
 func (r resolving) bereft(fault, script string) {
 	r.Helper()
 	var since time.Time
@@ -356,7 +363,8 @@ func former(answers []query.Answer, written []time.Time, to []netip.Addr) (took 
 	return took
 }
 
-// TestLongResolved has systemd-resolved for the machine's resolver and NetworkManager to tell it of name servers.
+// TestLongResolved has systemd-resolved for the machine's resolver and NetworkManager to tell it of
+// name servers.
 func TestLongResolved(t *testing.T) {
 	var dhcp *chain.DHCP
 	r := resolvingMachine(t, "method=auto", "method=ignore", func(c *chain.Chain) (err error) {
@@ -371,7 +379,8 @@ func TestLongResolved(t *testing.T) {
 				"resolvectl; ls -l /etc/resolv.conf /run/systemd/resolve /run/NetworkManager; cat /etc/resolv.conf /run/NetworkManager/*resolv.conf /etc/coredns/Corefile; ss -lunp"))
 		}
 	}()
-	// What programs see, each by its own way to the resolver: the C library, which reads resolv.conf, and the bus.
+	// What programs see, each by its own way to the resolver: the C library, which reads
+	// resolv.conf, and the bus.
 	names := func(server netip.Addr) func() (string, error) {
 		return func() (string, error) {
 			for _, name := range []struct{ name, want string }{
@@ -409,7 +418,8 @@ func TestLongResolved(t *testing.T) {
 	r.hostname("PTR records name the API: with systemd-resolved")
 }
 
-// TestLongStaticAddress has NetworkManager give the machine a fixed address, as K-43 needs it: no lease says a name.
+// TestLongStaticAddress has NetworkManager give the machine a fixed address, as K-43 needs it: no
+// lease says a name.
 func TestLongStaticAddress(t *testing.T) {
 	r := resolvingMachine(t, "method=manual\naddress1=192.0.2.10/24,192.0.2.1\ndns=192.0.2.1;", "method=ignore", func(*chain.Chain) error { return nil })
 	r.drill("boot with a static address", 20*time.Second, func() {}, r.both(first))

@@ -82,7 +82,8 @@ func unprivileged(t *testing.T, c *chain.Chain) {
 	}
 }
 
-// serves asks through the VIP, from another machine, and checks the certificate with the cluster's CA.
+// serves asks through the VIP, from another machine, and checks the certificate with the cluster's
+// CA.
 func serves(t *testing.T, c *chain.Chain) {
 	for _, tt := range []struct{ name, address, path string }{
 		{name: "the API is ready", address: netip.AddrPortFrom(chain.APIVIP, 6443).String(), path: "/readyz"},

@@ -8,7 +8,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/chain"
 )
 
-// TestLongTimes measures both ends of the VIP's life, ten times: from ExecStart to the address, and from the stop to its absence.
+// TestLongTimes measures both ends of the VIP's life, ten times: from ExecStart to the address, and
+// from the stop to its absence.
 func TestLongTimes(t *testing.T) {
 	needLong(t)
 	c, _ := booted(t)

@@ -18,8 +18,9 @@ import (
 // ignition is Debian's build of the real one, made for an initramfs.
 const ignition = "/usr/lib/dracut/modules.d/30ignition/ignition"
 
-// apply has the real Ignition write a document to an empty root directory. Outside of an initramfs it wants an SELinux policy's name and
-// a setfiles, so it gets one that is called none and one that labels nothing.
+// apply has the real Ignition write a document to an empty root directory. Outside of an initramfs
+// it wants an SELinux policy's name and a setfiles, so it gets one that is called none and one that
+// labels nothing.
 func apply(t *testing.T, document string) (root string) {
 	t.Helper()
 	root, work := t.TempDir(), t.TempDir()
@@ -74,7 +75,8 @@ func tree(t *testing.T, root string) map[string]string {
 	return files
 }
 
-// TestApply holds that both envelopes put the same on a disk. Only the presets have names of their own.
+// TestApply holds that both envelopes put the same on a disk. Only the presets have names of their
+// own.
 func TestApply(t *testing.T) {
 	need.Root(t)
 	need.File(t, ignition)

@@ -58,8 +58,8 @@ func TestIgnitionValidateSaysNo(t *testing.T) {
 	}
 }
 
-// TestIgnitionAlone runs the verb where there is no network at all, and holds its time: the processor's, as a wall clock depends on
-// what else the machine does. Both are logged.
+// TestIgnitionAlone runs the verb where there is no network at all, and holds its time: the
+// processor's, as a wall clock depends on what else the machine does. Both are logged.
 func TestIgnitionAlone(t *testing.T) {
 	need.Root(t)
 	config := filepath.Join(t.TempDir(), "install-config.yaml")

@@ -13,7 +13,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// checkout is a copy of the sources, which may be no repository, with what `make build` makes of them.
+// checkout is a copy of the sources, which may be no repository, with what `make build` makes of
+// them.
 func checkout(t *testing.T, shell func(dir, script string) string) string {
 	t.Helper()
 	source, err := filepath.Abs("../..")
@@ -28,8 +29,9 @@ func checkout(t *testing.T, shell func(dir, script string) string) string {
 	return dir
 }
 
-// TestImage builds our image twice, from sources in two places, by what `make image` says: it is the same image. It is small, has no shell and no
-// library, says what it is, and lists what it is made of.
+// TestImage builds our image twice, from sources in two places, by what `make image` says: it is
+// the same image. It is small, has no shell and no library, says what it is, and lists what it is
+// made of.
 func TestImage(t *testing.T) {
 	need.Root(t)
 	var engine string // with a storage of its own for each build, or the second one would be the first one's cache

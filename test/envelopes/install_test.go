@@ -29,8 +29,8 @@ func podman(t *testing.T) (dir string) {
 	return dir
 }
 
-// TestInstallFromImage builds our image from the Containerfile and runs the script that a host runs, with the real podman and without a
-// registry.
+// TestInstallFromImage builds our image from the Containerfile and runs the script that a host
+// runs, with the real podman and without a registry.
 func TestInstallFromImage(t *testing.T) {
 	need.Root(t)
 	bin := podman(t)

@@ -47,7 +47,8 @@ func program(t *testing.T) string {
 	return filepath.Join(programs, "onprem-infra")
 }
 
-// ours runs our program, which must succeed without a word to standard error, and returns what it prints.
+// ours runs our program, which must succeed without a word to standard error, and returns what it
+// prints.
 func ours(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
 	var out, stderr bytes.Buffer

@@ -12,7 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// host is a rendered tree with what a machine has beside it: systemd's and podman's own units, and the programs that units start.
+// host is a rendered tree with what a machine has beside it: systemd's and podman's own units, and
+// the programs that units start.
 func host(t *testing.T, input string, r role.Role) (root string) {
 	t.Helper()
 	const own = "/lib/systemd/system"
@@ -40,7 +41,8 @@ func host(t *testing.T, input string, r role.Role) (root string) {
 	return root
 }
 
-// verify returns what systemd says of units in a root directory. Its exit code is 0 for many a mistake, so silence is what counts.
+// verify returns what systemd says of units in a root directory. Its exit code is 0 for many a
+// mistake, so silence is what counts.
 func verify(t *testing.T, root string, units ...string) string {
 	t.Helper()
 	args := append([]string{"verify", "--man=no", "--recursive-errors=yes", "--root=" + root}, units...)
@@ -125,7 +127,8 @@ func edit(path, old, new string) error {
 	return os.WriteFile(path, []byte(strings.Replace(string(text), old, new, 1)), 0o644)
 }
 
-// TestEnabled has systemd apply the presets: what must run after a first boot is wanted by something, and nothing else of ours is.
+// TestEnabled has systemd apply the presets: what must run after a first boot is wanted by
+// something, and nothing else of ours is.
 func TestEnabled(t *testing.T) {
 	systemctl := need.Command(t, "systemctl")
 	for r, want := range map[role.Role][]string{
@@ -170,8 +173,9 @@ var nodeUnits = []string{
 	"node-valid-hostname.service.requires/wait-for-br-ex-up.service",
 }
 
-// TestSecurity holds how much our units give away, in tenths of systemd's own measure from 0 to 10. Asked for is 5.0 of the daemons' units; the
-// bounds are what is reached. Which directives that takes, and which are left out and why, stands in the tests of package units.
+// TestSecurity holds how much our units give away, in tenths of systemd's own measure from 0 to 10.
+// Asked for is 5.0 of the daemons' units; the bounds are what is reached. Which directives that
+// takes, and which are left out and why, stands in the tests of package units.
 func TestSecurity(t *testing.T) {
 	analyze := need.Command(t, "systemd-analyze")
 	machine, node := host(t, variants(t)["managed"], role.Bootstrap), host(t, variants(t)["managed"], role.Master)

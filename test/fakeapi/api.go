@@ -27,7 +27,8 @@ type API struct {
 	credentials atomic.Value // string: accepted, refused; whoever asks for the version is told
 }
 
-// NewAPI makes an API that is ready, with the Nodes that are in file; without a file it forgets them when it ends.
+// NewAPI makes an API that is ready, with the Nodes that are in file; without a file it forgets
+// them when it ends.
 func NewAPI(file string) (*API, error) {
 	nodes, err := newStore(file)
 	if err != nil {

@@ -178,7 +178,8 @@ func watched(t *testing.T, stream io.Reader, n int) string {
 	return strings.Join(seen, ", ")
 }
 
-// TestRestart holds what a client sees of an API server that was restarted: the Nodes are there, the changes from before are not.
+// TestRestart holds what a client sees of an API server that was restarted: the Nodes are there,
+// the changes from before are not.
 func TestRestart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "nodes.json")
 	first := serve(t, file)

@@ -1,7 +1,9 @@
-// Command fakeapi is a FAKE of a cluster's API server and machine config server, for a machine under test that has no cluster. It speaks
-// what the bootstrap phase asks for: /readyz, and list, watch and bookmarks of Nodes. It checks nothing, and does what it is told by
-// PUT /fake/readyz: "ok", "error" (500 while it serves), "shutdown" (500, naming the shutdown) or "hang". With -ironic it is a FAKE of the
-// provisioning service instead, which does what it is told by PUT /fake/mode: "up" or "hang".
+// Command fakeapi is a FAKE of a cluster's API server and machine config server, for a machine
+// under test that has no cluster. It speaks what the bootstrap phase asks for: /readyz, and list,
+// watch and bookmarks of Nodes. It checks nothing, and does what it is told by PUT /fake/readyz:
+// "ok", "error" (500 while it serves), "shutdown" (500, naming the shutdown) or "hang". With
+// -ironic it is a FAKE of the provisioning service instead, which does what it is told by PUT
+// /fake/mode: "up" or "hang".
 package main
 
 import (
@@ -40,8 +42,8 @@ func main() {
 	}
 }
 
-// run serves until ctx ends or a server fails; then all connections are cut at once, as by a process that is killed. Without a certificate
-// it serves without TLS.
+// run serves until ctx ends or a server fails; then all connections are cut at once, as by a
+// process that is killed. Without a certificate it serves without TLS.
 func run(ctx context.Context, cert, key string, handlers map[string]http.Handler) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -45,7 +45,8 @@ type store struct {
 	file    string        // where the objects outlive the process; empty for nowhere
 }
 
-// saved is what outlives the process. Changes do not, as in a real API server, which keeps them in memory only.
+// saved is what outlives the process. Changes do not, as in a real API server, which keeps them in
+// memory only.
 type saved struct {
 	Version int
 	Objects map[string]object
@@ -129,7 +130,8 @@ func (s *store) merge(name string, change map[string]any) (object, error) {
 	return s.note("MODIFIED", merged(o.clone(), change))
 }
 
-// merged is RFC 7386: null takes away, an object goes on below, everything else is in the place of what was.
+// merged is RFC 7386: null takes away, an object goes on below, everything else is in the place of
+// what was.
 func merged(into, change map[string]any) map[string]any {
 	if into == nil {
 		into = map[string]any{}
@@ -163,7 +165,8 @@ func (s *store) remove(name string) (object, error) {
 
 var errNotFound = errors.New("no such object")
 
-// note gives an object the next version and tells the watches. What is stored and noted is never changed again.
+// note gives an object the next version and tells the watches. What is stored and noted is never
+// changed again.
 func (s *store) note(kind string, o object) (object, error) {
 	s.version++
 	o = o.clone()

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// watch streams the changes after the version that the client names, and bookmarks while there are none. A client that asks for initial
-// events gets what is there first, as if it had just been added, and a bookmark that says where that ends.
+// watch streams the changes after the version that the client names, and bookmarks while there are
+// none. A client that asks for initial events gets what is there first, as if it had just been
+// added, and a bookmark that says where that ends.
 func (res resource) watch(w http.ResponseWriter, r *http.Request, selected func(object) bool) {
 	query := r.URL.Query()
 	version, err := strconv.Atoi(query.Get("resourceVersion"))

@@ -1,5 +1,5 @@
-// Package fakeline is a FAKE of a bad line to a server: a TCP proxy in front of a real one that cuts, slows down or swallows what the server
-// says. No real server does that when it is asked to.
+// Package fakeline is a FAKE of a bad line to a server: a TCP proxy in front of a real one that
+// cuts, slows down or swallows what the server says. No real server does that when it is asked to.
 package fakeline
 
 import (
@@ -47,7 +47,8 @@ func Serve(listener net.Listener, dial func(context.Context) (net.Conn, error)) 
 	return l
 }
 
-// Set makes the line bad, or good again, for all connections: those that are open count from their own start.
+// Set makes the line bad, or good again, for all connections: those that are open count from their
+// own start.
 func (l *Line) Set(fault Fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

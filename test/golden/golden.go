@@ -1,4 +1,5 @@
-// Package golden compares what a test made with what stands in its package's testdata, and asks whether anything there would notice a loss.
+// Package golden compares what a test made with what stands in its package's testdata, and asks
+// whether anything there would notice a loss.
 package golden
 
 import (
@@ -14,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// Check compares got with testdata/NAME.golden of the package under test. NAME is the test's, with a dash before a subtest's:
-// TestRender-ipv4.
+// Check compares got with testdata/NAME.golden of the package under test. NAME is the test's, with
+// a dash before a subtest's: TestRender-ipv4.
 func Check(t testing.TB, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", strings.ReplaceAll(t.Name(), "/", "-")+".golden")
@@ -33,7 +34,8 @@ func Check(t testing.TB, got []byte) {
 	}
 }
 
-// EachLineCounts deletes each line of a template in turn: a line whose loss changes what becomes of no data is dead or unwatched.
+// EachLineCounts deletes each line of a template in turn: a line whose loss changes what becomes of
+// no data is dead or unwatched.
 func EachLineCounts(t testing.TB, text string, data ...any) {
 	t.Helper()
 	whole, err := executed(text, data)

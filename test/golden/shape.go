@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Shape is what no value may change about a configuration file: the first word and the number of words of every line, and whether it
-// opens a block; of a comment, that it is one.
+// Shape is what no value may change about a configuration file: the first word and the number of
+// words of every line, and whether it opens a block; of a comment, that it is one.
 func Shape(file []byte) []string {
 	var shape []string
 	for line := range bytes.Lines(file) {

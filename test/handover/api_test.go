@@ -29,7 +29,8 @@ const (
 	drain    = 15 * time.Second
 )
 
-// install is a cluster while it is being installed: an API server on the bootstrap machine and on each master, and clients elsewhere.
+// install is a cluster while it is being installed: an API server on the bootstrap machine and on
+// each master, and clients elsewhere.
 type install struct {
 	*stage
 	*machine
@@ -122,9 +123,10 @@ func (i *install) change(ctx context.Context) {
 	}
 }
 
-// TestLongClients holds the hand-over as its clients see it: the bootstrap's real API server announces its end, and no connection attempt is refused or
-// late, only what was open at the instant of the move is cut, every watch is cut at once and is back within a second, and the VIP is on a
-// master while the bootstrap's API still serves.
+// TestLongClients holds the hand-over as its clients see it: the bootstrap's real API server
+// announces its end, and no connection attempt is refused or late, only what was open at the
+// instant of the move is cut, every watch is cut at once and is back within a second, and the VIP
+// is on a master while the bootstrap's API still serves.
 func TestLongClients(t *testing.T) {
 	if !long() {
 		t.Skip("not in the short run")

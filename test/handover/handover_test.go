@@ -20,12 +20,14 @@ const (
 	sample = 10 * time.Millisecond
 	// noise is what two cores that others use too cost a daemon now and then.
 	noise = 60 * time.Millisecond
-	// briefly is how long two may hold the VIP when the one has heard the other: a few milliseconds, and what the machine costs.
+	// briefly is how long two may hold the VIP when the one has heard the other: a few
+	// milliseconds, and what the machine costs.
 	briefly = 4 * noise
 	runs    = 20
 )
 
-// twoHolders is the longest time that two may hold the VIP: an advert and the skew of those who wait.
+// twoHolders is the longest time that two may hold the VIP: an advert and the skew of those who
+// wait.
 var twoHolders = advert + vrrp.Skew(vrrp.V2, vrrp.Compat().ControlPlane.Highest(), advert)
 
 // stage is a bootstrap machine and masters, with an observer.
@@ -142,7 +144,8 @@ func (s *stage) judge(what string, m move, gap, both time.Duration) {
 	}
 }
 
-// handOver is one orderly move of a holder that still serves: nobody is without the VIP for longer than the sampling can tell.
+// handOver is one orderly move of a holder that still serves: nobody is without the VIP for longer
+// than the sampling can tell.
 func (s *stage) handOver(what string, from *router, to ...*router) {
 	s.Helper()
 	begin := time.Now()
@@ -162,8 +165,9 @@ func repetitions() int {
 	return 1
 }
 
-// TestOrderly holds the VRRP part of an orderly hand-over: the masters come up while the bootstrap machine serves, the VIP stays; asked to leave, it
-// holds the VIP until a master has it. Then that master leaves in the same way before its reboot (K-59), and another one has the VIP.
+// TestOrderly holds the VRRP part of an orderly hand-over: the masters come up while the bootstrap
+// machine serves, the VIP stays; asked to leave, it holds the VIP until a master has it. Then that
+// master leaves in the same way before its reboot (K-59), and another one has the VIP.
 func TestOrderly(t *testing.T) {
 	s := newStage(t, 3)
 	s.bootstrap.propose(true, s.all()...)

@@ -7,9 +7,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// TestRanked holds the hand-over among machines of ours alone, with the shortest adverts: the bootstrap machine keeps the VIP until it is asked to leave, and
-// the master of the best rank gets it; a master that leaves gives it to the next one, and does not take it back when it returns; and when its host
-// is lost the best of the others has it within a master-down time.
+// TestRanked holds the hand-over among machines of ours alone, with the shortest adverts: the
+// bootstrap machine keeps the VIP until it is asked to leave, and the master of the best rank gets
+// it; a master that leaves gives it to the next one, and does not take it back when it returns; and
+// when its host is lost the best of the others has it within a master-down time.
 func TestRanked(t *testing.T) {
 	timing := vrrp.Profiles()[0]
 	down := vrrp.MasterDown(timing.Version(vip), timing.Policy().ControlPlane.Serving(), timing.Advert)

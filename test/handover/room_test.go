@@ -28,8 +28,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// machine is the bootstrap machine's room on a host of the lab: its own decisions and its own looks at the real API servers, with a supervisor in
-// the place of the container that runs it.
+// machine is the bootstrap machine's room on a host of the lab: its own decisions and its own looks
+// at the real API servers, with a supervisor in the place of the container that runs it.
 type machine struct {
 	*router
 	watch   *room.Watch

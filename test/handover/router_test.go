@@ -67,7 +67,8 @@ func newRouter(t *testing.T, l *lab.Lab, name, address string) *router {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Every node of a cluster forwards: what reaches it for a VIP that it has just given up goes on to the new holder.
+	// Every node of a cluster forwards: what reaches it for a VIP that it has just given up goes on
+	// to the new holder.
 	if err := host.Do(func() error { return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o644) }); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +135,8 @@ func (r *router) put(text string, parts ...string) {
 	}
 }
 
-// propose hands the supervisor a configuration as the bootstrap machine has it, or a node on which all checks pass.
+// propose hands the supervisor a configuration as the bootstrap machine has it, or a node on which
+// all checks pass.
 func (r *router) propose(bootstrap bool, peers ...*router) {
 	r.Helper()
 	policy := r.timing.Policy()
@@ -206,7 +208,8 @@ func (r *router) untilState(state supervised.State) {
 	r.until(string(state), func(s supervised.Status) bool { return s.Instances[instance].State == state })
 }
 
-// untilBackup waits until keepalived has added up a node's bonuses, and it has settled where there is one for the holder.
+// untilBackup waits until keepalived has added up a node's bonuses, and it has settled where there
+// is one for the holder.
 func (r *router) untilBackup() {
 	r.Helper()
 	c := r.timing.Policy().ControlPlane

@@ -39,11 +39,12 @@ type host struct {
 
 var harmless = host{header: "Rendered by a test.", link: "eth0", node: "m0", resolv: "search a.example\nnameserver 198.51.100.1\nnameserver fe80::1%eth0\n"}
 
-// refused is the error for input that no finding was made of, but that goes no further: nothing has been rendered.
+// refused is the error for input that no finding was made of, but that goes no further: nothing has
+// been rendered.
 var errRefused = errors.New("refused")
 
-// rendered is the shape of everything that a cluster and a machine become. errRefused comes before the first file; any other error is a
-// file that is not as it must be.
+// rendered is the shape of everything that a cluster and a machine become. errRefused comes before
+// the first file; any other error is a file that is not as it must be.
 func rendered(c spec.Cluster, h host) ([]string, error) {
 	p, err := plan.Compile(c)
 	if err != nil {
@@ -101,7 +102,8 @@ func contents(f asset.File) ([]string, error) {
 	return read(f.Contents)
 }
 
-// unchanged holds that the Ignition document of a set has the set's files and units, to the byte, and nothing else.
+// unchanged holds that the Ignition document of a set has the set's files and units, to the byte,
+// and nothing else.
 func unchanged(set asset.Set) error {
 	document, err := ignition.Encode(set)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// FuzzRendered goes the whole way with any text: what the parsers accept compiles, and every file that it becomes is one in its language.
+// FuzzRendered goes the whole way with any text: what the parsers accept compiles, and every file
+// that it becomes is one in its language.
 func FuzzRendered(f *testing.F) {
 	names, err := filepath.Glob("../../cmd/onprem-infra/testdata/TestExampleText/*-dual.golden")
 	if err != nil || len(names) == 0 {

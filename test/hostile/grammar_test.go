@@ -14,14 +14,16 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/manifest"
 )
 
-// A grammar reads a file as strictly as it is written, and returns what no value may change about it: one entry a line, an option or a
-// value. It knows less than the daemon does: what the daemon would read as more than a word must not be in a word at all.
+// A grammar reads a file as strictly as it is written, and returns what no value may change about
+// it: one entry a line, an option or a value. It knows less than the daemon does: what the daemon
+// would read as more than a word must not be in a word at all.
 type grammar func(text []byte) ([]string, error)
 
 var (
 	comment = regexp.MustCompile(`^# [^\x00-\x1f\x7f]+$`)
 	plain   = regexp.MustCompile(`^[A-Za-z0-9_.:/-]+$`)
-	// What CoreDNS gets beside plain words: regular expressions of names, a port, and the zone of a link-local address.
+	// What CoreDNS gets beside plain words: regular expressions of names, a port, and the zone of a
+	// link-local address.
 	pattern = regexp.MustCompile(`^\^(\(\[\^\.\\\\\]\+\\\.\)\+)?[a-z0-9-]+(\\\.[a-z0-9-]+)*\\\.\$$`)
 	zoned   = regexp.MustCompile(`^[0-9a-f:.]+%[A-Za-z0-9_.-]+$`)
 	record  = regexp.MustCompile(`^"(\{\{ \.Name \}\} 30 IN (A [0-9.]+|AAAA [0-9a-f:.]+)|\{\{ \.Name \}\} 0 IN TXT [0-9a-f]{12}|\{\{ \.Zone \}\} 30 IN SOA \{\{ \.Zone \}\} nobody\.invalid\. [0-9 ]+)"$`)
@@ -117,7 +119,8 @@ func settings(text []byte) ([]string, error) {
 // lists are those of a document, in any layout.
 var lists = regexp.MustCompile(`\[[^][]*\]`)
 
-// clusterJSON reads JSON that is written in the one way that there is: sorted, each key once, lists on one line.
+// clusterJSON reads JSON that is written in the one way that there is: sorted, each key once, lists
+// on one line.
 func clusterJSON(text []byte) ([]string, error) {
 	var document any
 	if err := json.Unmarshal(text, &document); err != nil {
@@ -134,7 +137,8 @@ func clusterJSON(text []byte) ([]string, error) {
 	return jsonShape("", document), nil
 }
 
-// podYAML reads a manifest by the type that kubelet reads it by, and then as a document whose words are single words of one line.
+// podYAML reads a manifest by the type that kubelet reads it by, and then as a document whose words
+// are single words of one line.
 func podYAML(text []byte) ([]string, error) {
 	if _, err := manifest.Pod(text); err != nil {
 		return nil, err
@@ -155,7 +159,8 @@ func podYAML(text []byte) ([]string, error) {
 // management is the one value of a pod that is a document itself.
 const management = `{"effect": "PreferredDuringScheduling"}`
 
-// flag is what commands get beside plain words: a flag with its value, an image with its digest, the options of a socket.
+// flag is what commands get beside plain words: a flag with its value, an image with its digest,
+// the options of a socket.
 var flag = regexp.MustCompile(`^(--[a-z-]*(=[a-z]+)?|[A-Za-z0-9_.:/-]+@sha(256|384|512):[0-9a-f]+|[A-Za-z0-9_./-]+(,[a-z0-9]+)+)$`)
 
 func walk(v any, word func(string)) {

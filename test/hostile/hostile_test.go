@@ -27,7 +27,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/units"
 )
 
-// hostile is text that means something to one of the languages that our files are written in, or to what reads them next.
+// hostile is text that means something to one of the languages that our files are written in, or to
+// what reads them next.
 func hostile() []string {
 	return []string{
 		"x\ny", "x\r\ny: z", "\n", "x\n}\n.:54 {", "x\n[Service]\nExecStart=/bin/false", "x\n  evil: true", "x\\\ny",
@@ -164,8 +165,9 @@ type document struct {
 	rendered map[string][]string // by cluster: most words are no business of ours and change nothing
 }
 
-// try puts each hostile text in the place of one word, and returns how many were accepted. The files have the structure that they have
-// with a word of letters there, or, when that is refused, with the word that was there.
+// try puts each hostile text in the place of one word, and returns how many were accepted. The
+// files have the structure that they have with a word of letters there, or, when that is refused,
+// with the word that was there.
 func (d document) try(n *yaml.Node, want []string) (accepted int) {
 	was := *n
 	defer func() { *n = was }()
@@ -209,8 +211,8 @@ func (d document) shape(c spec.Cluster) ([]string, error) {
 	return shape, err
 }
 
-// part is where a document differs from the others: the platform's section, but for one document of each kind, and the one with what no other
-// has, the whole.
+// part is where a document differs from the others: the platform's section, but for one document of
+// each kind, and the one with what no other has, the whole.
 func part(name string, root *yaml.Node) *yaml.Node {
 	top := root.Content[0]
 	for i, key := range top.Content {
@@ -252,7 +254,8 @@ func difference(got, want []string) string {
 	return "nowhere"
 }
 
-// TestEveryField holds that no field which is read is missing from the documents, so that a new one is attacked from its first day.
+// TestEveryField holds that no field which is read is missing from the documents, so that a new one
+// is attacked from its first day.
 func TestEveryField(t *testing.T) {
 	var words strings.Builder
 	for _, text := range documents(t) {
@@ -275,8 +278,8 @@ func TestEveryField(t *testing.T) {
 	}
 }
 
-// fieldsRead are the names in the code of package spec that are asked of a map: the last argument of get and field, and the spellings of the
-// platforms.
+// fieldsRead are the names in the code of package spec that are asked of a map: the last argument
+// of get and field, and the spellings of the platforms.
 func fieldsRead(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../../shared/spec/*.go")
@@ -336,7 +339,8 @@ func fullest() spec.Cluster {
 	}
 }
 
-// TestCluster does the same to a Cluster that was made by another program, without a look at it by the parser.
+// TestCluster does the same to a Cluster that was made by another program, without a look at it by
+// the parser.
 func TestCluster(t *testing.T) {
 	for i, v := 0, reflect.ValueOf(fullest()); i < v.NumField(); i++ {
 		if v.Field(i).IsZero() {

@@ -12,7 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// installConfig is that of the nth cluster: no two are alike, and all platforms and families are among any fifteen.
+// installConfig is that of the nth cluster: no two are alike, and all platforms and families are
+// among any fifteen.
 func installConfig(n int) []byte {
 	platform := []string{"baremetal", "openstack", "ovirt", "vsphere", "nutanix"}[n%5]
 	api, ingress := "apiVIPs", "ingressVIPs"

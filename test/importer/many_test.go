@@ -20,9 +20,10 @@ import (
 // child is set in the process that TestThousand measures.
 const child = "ONPREM_INFRA_THOUSAND"
 
-// TestThousand holds what an importer that serves many clusters needs: a thousand, for all roles, from install-config to files, take less than 10 s of
-// one processor, and what the process holds after them is what it held after a hundred. The processor's time is counted and not the clock's, as the
-// machine may be busy; that makes processors slower too, so a second run may say better.
+// TestThousand holds what an importer that serves many clusters needs: a thousand, for all roles,
+// from install-config to files, take less than 10 s of one processor, and what the process holds
+// after them is what it held after a hundred. The processor's time is counted and not the clock's,
+// as the machine may be busy; that makes processors slower too, so a second run may say better.
 func TestThousand(t *testing.T) {
 	if os.Getenv(child) != "" {
 		thousand(t)
@@ -32,7 +33,8 @@ func TestThousand(t *testing.T) {
 	var after100, after1000 int
 	for range 2 {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestThousand$", "-test.v")
-		// A test's program samples what is allocated, which takes memory; others do not unless they say so.
+		// A test's program samples what is allocated, which takes memory; others do not unless they
+		// say so.
 		cmd.Env = append(os.Environ(), child+"=1", "GOMAXPROCS=1", "GODEBUG=memprofilerate=0")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
@@ -90,7 +92,8 @@ func processor(t *testing.T) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// resident is the memory of this process, in KiB, when what it does not need any more is given back: what is not yet collected is of chance.
+// resident is the memory of this process, in KiB, when what it does not need any more is given
+// back: what is not yet collected is of chance.
 func resident(t *testing.T) int {
 	t.Helper()
 	debug.FreeOSMemory()
@@ -111,8 +114,9 @@ func resident(t *testing.T) int {
 	return 0
 }
 
-// TestConcurrent holds that callers do not disturb each other: what many make at once is what each makes alone. `go test -race` sees more where there is a
-// C compiler; the law that no importable room changes what a package holds (test/laws_importer_test.go) holds everywhere.
+// TestConcurrent holds that callers do not disturb each other: what many make at once is what each
+// makes alone. `go test -race` sees more where there is a C compiler; the law that no importable
+// room changes what a package holds (test/laws_importer_test.go) holds everywhere.
 func TestConcurrent(t *testing.T) {
 	const clusters, callers = 15, 8
 	made := func(n int) (map[role.Role][]byte, error) {
@@ -143,7 +147,8 @@ func TestConcurrent(t *testing.T) {
 	all.Wait()
 }
 
-// TestShared holds that callers may use one plan at once, and that what one does with its documents and sets is not seen by another.
+// TestShared holds that callers may use one plan at once, and that what one does with its documents
+// and sets is not seen by another.
 func TestShared(t *testing.T) {
 	p, err := compiled(installConfig(10))
 	if err != nil {

@@ -140,7 +140,8 @@ func routersOn(nodes ...string) *discoveryv1.EndpointSlice {
 
 var ourPlan = plan.Plan{Platform: spec.BareMetal, Namespace: ours, ControlPlaneLabel: label}
 
-// TestAccess has kubelets do with our objects what they must, and nothing else; without them nothing goes.
+// TestAccess has kubelets do with our objects what they must, and nothing else; without them
+// nothing goes.
 func TestAccess(t *testing.T) {
 	c, s := Local(t, Server{})
 	apply(t, s, aNode("master-0", "192.0.2.20", map[string]string{label: ""}), aNode("worker-0", "192.0.2.10", nil), aNode("worker-1", "192.0.2.11", nil),
@@ -184,7 +185,8 @@ func TestAccess(t *testing.T) {
 	rights(t, c, s)
 }
 
-// events has a kubelet tell of its Node, which needs no right of ours, as people find it who ask for a Node's events.
+// events has a kubelet tell of its Node, which needs no right of ours, as people find it who ask
+// for a Node's events.
 func events(t *testing.T, s *Server, worker *monitor) {
 	node, err := worker.api.NodeName()
 	if err != nil || node != "worker-0" {
@@ -205,7 +207,8 @@ func events(t *testing.T, s *Server, worker *monitor) {
 	}
 }
 
-// claims has a kubelet claim a rank on its own Node, which needs no right of ours, and on another one's, which must not be. What the Node has besides stays.
+// claims has a kubelet claim a rank on its own Node, which needs no right of ours, and on another
+// one's, which must not be. What the Node has besides stays.
 func claims(t *testing.T, master *monitor) {
 	for _, rank := range []string{"0", "3"} {
 		if err := master.api.Annotate(t.Context(), "master-0", notice.Rank, rank); err != nil {

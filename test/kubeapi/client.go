@@ -47,7 +47,8 @@ type Refusal struct {
 
 func (r Refusal) Error() string { return fmt.Sprintf("%d: %s", r.Code, r.Message) }
 
-// Do sends body, if it is not nil, as JSON to a path such as /api/v1/nodes, and reads the answer into out, if it is not nil.
+// Do sends body, if it is not nil, as JSON to a path such as /api/v1/nodes, and reads the answer
+// into out, if it is not nil.
 func (c *Client) Do(ctx context.Context, method, path string, body, out any) error {
 	var content io.Reader
 	if body != nil {
@@ -130,7 +131,8 @@ func audited(log []byte, user string) ([]string, error) {
 		if err := json.Unmarshal(line, &event); err != nil {
 			return requests, fmt.Errorf("read the audit log: %w", err)
 		}
-		// A watch is told of when it begins and when it ends, the others only when they are answered.
+		// A watch is told of when it begins and when it ends, the others only when they are
+		// answered.
 		if event.User.Username == user && event.Stage == map[bool]string{true: "ResponseStarted", false: "ResponseComplete"}[event.Verb == "watch"] {
 			requests = append(requests, event.Verb+" "+event.RequestURI)
 		}

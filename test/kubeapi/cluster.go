@@ -1,5 +1,6 @@
-// Package kubeapi runs a real Kubernetes API for a test: Debian's etcd, and any number of kube-apiservers upon it, each on a host of the lab or
-// on this machine, with the certificates, kubeconfigs and authorization that a cluster has.
+// Package kubeapi runs a real Kubernetes API for a test: Debian's etcd, and any number of
+// kube-apiservers upon it, each on a host of the lab or on this machine, with the certificates,
+// kubeconfigs and authorization that a cluster has.
 package kubeapi
 
 import (
@@ -141,10 +142,12 @@ func Programs(ctx context.Context) error {
 	return err
 }
 
-// shm is a file system in memory. etcd waits for the disk at each write, and its state need not outlive a test.
+// shm is a file system in memory. etcd waits for the disk at each write, and its state need not
+// outlive a test.
 const shm = "/dev/shm"
 
-// inMemory makes a directory for etcd, in memory where that is possible. What dead tests left there goes.
+// inMemory makes a directory for etcd, in memory where that is possible. What dead tests left there
+// goes.
 func inMemory(otherwise string) (string, error) {
 	const prefix = "onprem-etcd."
 	self, err := owner.Self()

@@ -24,7 +24,8 @@ import (
 )
 
 const (
-	// follows names the role and the kubeconfig of a process that does nothing but follow what a monitor follows.
+	// follows names the role and the kubeconfig of a process that does nothing but follow what a
+	// monitor follows.
 	follows = "ONPREM_INFRA_TEST_FOLLOWS"
 	long    = "ONPREM_INFRA_LONG"
 )
@@ -142,7 +143,8 @@ func (c crowd) each(n int, f func(i int) error) {
 	}
 }
 
-// grown is a Node as a cluster that has lived for a while has it: with 50 images, conditions, annotations and the traces of who wrote them.
+// grown is a Node as a cluster that has lived for a while has it: with 50 images, conditions,
+// annotations and the traces of who wrote them.
 func grown(i int) *corev1.Node {
 	n := aNode(fmt.Sprintf("worker-%04d", i), fmt.Sprintf("10.0.%d.%d", i/250, 1+i%250), map[string]string{
 		"kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "", "node.openshift.io/os_id": "rhcos"})
@@ -193,7 +195,8 @@ type cost struct {
 	MostRSS   int            `json:"most_rss_kb"`
 }
 
-// TestLongCost measures what a monitor costs in a minute in which nothing happens but that Nodes say that they live.
+// TestLongCost measures what a monitor costs in a minute in which nothing happens but that Nodes
+// say that they live.
 func TestLongCost(t *testing.T) {
 	if os.Getenv(long) != "1" {
 		t.Skipf("takes minutes: %s=1 asks for it", long)

@@ -23,8 +23,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 )
 
-// TestResumes cuts every watch, kills the server that served them and replaces the credentials: what follows goes on where it was, at another
-// server and as another user, and lists nothing.
+// TestResumes cuts every watch, kills the server that served them and replaces the credentials:
+// what follows goes on where it was, at another server and as another user, and lists nothing.
 func TestResumes(t *testing.T) {
 	c, first := Local(t, Server{Audit: true})
 	second, err := c.Add(Server{Name: "second", Audit: true})
@@ -74,8 +74,8 @@ func TestResumes(t *testing.T) {
 	eventually(t, "the third master is seen by another server", master, knows(3))
 	eventually(t, "every watch is asked for again", master, func() bool { return len(requests(t, second, "system:node:new-name")) >= 5 })
 	asked := requests(t, second, "system:node:new-name")
-	// What was listed from the first server's cache may be older than the second one's memory reaches,
-	// until a bookmark comes: few objects are then listed once more, from a cache again.
+	// What was listed from the first server's cache may be older than the second one's memory
+	// reaches, until a bookmark comes: few objects are then listed once more, from a cache again.
 	few := func(r string) bool {
 		return !strings.Contains(r, "/nodes") && strings.Contains(r, "&resourceVersion=")
 	}
@@ -115,8 +115,8 @@ func TestListInPages(t *testing.T) {
 	}
 }
 
-// TestCrowdList_FromCache has workers that follow all Nodes, as with timing compat: their lists cost
-// what is stored nothing, and hold as much.
+// TestCrowdList_FromCache has workers that follow all Nodes, as with timing compat: their lists
+// cost what is stored nothing, and hold as much.
 func TestCrowdList_FromCache(t *testing.T) {
 	c, s := Local(t, Server{Audit: true})
 	apply(t, s, Objects(ourPlan)[:3]...)

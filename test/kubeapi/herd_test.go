@@ -16,7 +16,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 )
 
-// followers are how many nodes TestLongHerd has, each with the two watches of a worker, over a connection of its own.
+// followers are how many nodes TestLongHerd has, each with the two watches of a worker, over a
+// connection of its own.
 const followers = 1000
 
 // herd is a line of the table.
@@ -30,7 +31,8 @@ type herd struct {
 	Lists      int     `json:"lists"`      // after its end
 }
 
-// TestLongHerd measures what 1,000 followers ask of a real API server that was away for a minute, as they were and as one of a crowd.
+// TestLongHerd measures what 1,000 followers ask of a real API server that was away for a minute,
+// as they were and as one of a crowd.
 func TestLongHerd(t *testing.T) {
 	if os.Getenv(long) != "1" {
 		t.Skipf("takes minutes: %s=1 asks for it", long)

@@ -77,7 +77,8 @@ func sign(template, parent *x509.Certificate, by *ecdsa.PrivateKey) (Identity, *
 	}, key, nil
 }
 
-// server is an API server's identity, good for these names and addresses and for this machine's own.
+// server is an API server's identity, good for these names and addresses and for this machine's
+// own.
 func (a *authority) server(names []string, addresses []netip.Addr) (Identity, error) {
 	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: "kube-apiserver"}, NotBefore: a.cert.NotBefore, NotAfter: a.cert.NotAfter,
@@ -121,7 +122,8 @@ func (c *Cluster) Sign(u User) (Identity, error) {
 // CA is the certificate that signed all others, PEM.
 func (c *Cluster) CA() []byte { return c.authority.Cert }
 
-// Kubeconfig holds a user's credentials for the API at a URL, such as https://api-int.example.com:6443.
+// Kubeconfig holds a user's credentials for the API at a URL, such as
+// https://api-int.example.com:6443.
 func (c *Cluster) Kubeconfig(url string, id Identity) []byte {
 	return c.kubeconfig(url, "client-certificate-data: "+base64.StdEncoding.EncodeToString(id.Cert)+"\n    client-key-data: "+base64.StdEncoding.EncodeToString(id.Key))
 }
@@ -145,9 +147,10 @@ current-context: user
 `, url, base64.StdEncoding.EncodeToString(c.CA()), user)
 }
 
-// WriteKubelet writes what a kubelet has in /var/lib/kubelet once it has joined: kubeconfig, which names pki/kubelet-client-current.pem, a
-// link to the certificate of the day. dir is the directory on this machine, and inside is its path as the kubelet sees it. Written again, it
-// is a rotation of the certificate.
+// WriteKubelet writes what a kubelet has in /var/lib/kubelet once it has joined: kubeconfig, which
+// names pki/kubelet-client-current.pem, a link to the certificate of the day. dir is the directory
+// on this machine, and inside is its path as the kubelet sees it. Written again, it is a rotation
+// of the certificate.
 func (c *Cluster) WriteKubelet(dir, inside, url string, id Identity) error {
 	pki := filepath.Join(dir, "pki")
 	today := fmt.Sprintf("kubelet-client-%s.pem", time.Now().Format("2006-01-02-15-04-05.000000"))

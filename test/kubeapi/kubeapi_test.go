@@ -17,7 +17,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// TestLocal sees that the API is a real one: it knows a kubelet from an administrator, and writes down who asked what.
+// TestLocal sees that the API is a real one: it knows a kubelet from an administrator, and writes
+// down who asked what.
 func TestLocal(t *testing.T) {
 	cluster, server := Local(t, Server{Audit: true})
 	id, err := cluster.Sign(Node("worker-0"))
@@ -51,7 +52,8 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// TestServersOfOneCluster has two servers on hosts of the lab upon an etcd on a third: one is frozen, one leaves in order, one is killed.
+// TestServersOfOneCluster has two servers on hosts of the lab upon an etcd on a third: one is
+// frozen, one leaves in order, one is killed.
 func TestServersOfOneCluster(t *testing.T) {
 	need.Command(t, "etcd")
 	if err := Programs(t.Context()); err != nil {

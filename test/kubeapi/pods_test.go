@@ -18,8 +18,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/manifest"
 )
 
-// TestPods has an API judge our static pods as it judges them when kubelets show them to it: each is valid, admitted for a kubelet's word alone,
-// and of the priority that it says. In a namespace without our labels it is refused.
+// TestPods has an API judge our static pods as it judges them when kubelets show them to it: each
+// is valid, admitted for a kubelet's word alone, and of the priority that it says. In a namespace
+// without our labels it is refused.
 func TestPods(t *testing.T) {
 	c, s := Local(t, Server{})
 	p, err := plan.Compile(spec.Cluster{

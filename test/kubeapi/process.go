@@ -88,7 +88,8 @@ func (p *process) tail() string {
 	return string(text[max(0, len(text)-4000):])
 }
 
-// end sends SIGTERM, and SIGKILL when it is still there after a while. It is an error if it had to be killed.
+// end sends SIGTERM, and SIGKILL when it is still there after a while. It is an error if it had to
+// be killed.
 func (p *process) end(within time.Duration) error {
 	_ = p.cmd.Process.Signal(syscall.SIGCONT) // a stopped one would not hear the next
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)

@@ -27,7 +27,8 @@ type Server struct {
 	client  *Client
 }
 
-// Add prepares a server of the cluster. Address may be zero for one that runs Here: it gets a free port of the loopback.
+// Add prepares a server of the cluster. Address may be zero for one that runs Here: it gets a free
+// port of the loopback.
 func (c *Cluster) Add(s Server) (*Server, error) {
 	s.cluster = c
 	if s.Place == nil {

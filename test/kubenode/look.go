@@ -16,7 +16,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/vm"
 )
 
-// Join gives a machine that does not run the credentials of a node of the cluster, in files as a kubelet keeps them.
+// Join gives a machine that does not run the credentials of a node of the cluster, in files as a
+// kubelet keeps them.
 func Join(m *vm.Machine, c *kubeapi.Cluster, node, url string) error {
 	id, err := c.Sign(kubeapi.Node(node))
 	if err != nil {

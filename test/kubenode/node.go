@@ -1,5 +1,6 @@
-// Package kubenode makes a machine of test/vm a node of a cluster as kubelet sees one: a real containerd with images of this machine, and a real
-// kubelet with its unit and its target, which runs static pods alone or joins an API.
+// Package kubenode makes a machine of test/vm a node of a cluster as kubelet sees one: a real
+// containerd with images of this machine, and a real kubelet with its unit and its target, which
+// runs static pods alone or joins an API.
 package kubenode
 
 import (
@@ -21,7 +22,8 @@ const (
 	store      = "/var/lib/containers/containerd" // a file system that overlays can be stacked on
 )
 
-// containerd is Debian's. Nobody here may lower an oom_score_adj, and no controller of control groups is there.
+// containerd is Debian's. Nobody here may lower an oom_score_adj, and no controller of control
+// groups is there.
 const containerdConf = `version = 2
 root = "` + store + `"
 [plugins."io.containerd.grpc.v1.cri"]
@@ -37,7 +39,8 @@ BinaryName = "` + dir + `/runc"
 SystemdCgroup = false
 `
 
-// cni is a FAKE of a network plugin: pods with a network of their own could not run here, and the node is ready all the same.
+// cni is a FAKE of a network plugin: pods with a network of their own could not run here, and the
+// node is ready all the same.
 const cni = `{"cniVersion": "0.4.0", "name": "none", "plugins": [{"type": "loopback"}]}
 `
 
@@ -58,7 +61,8 @@ authorization: {mode: AlwaysAllow}
 readOnlyPort: 0
 `
 
-// kernel is a FAKE of the kernel's settings and of its log: this machine's own must not be changed, and kubelet does not start without.
+// kernel is a FAKE of the kernel's settings and of its log: this machine's own must not be changed,
+// and kubelet does not start without.
 const kernel = `#!/bin/sh -eu
 ln -sf /dev/null /dev/kmsg
 while read -r path value; do
@@ -77,8 +81,8 @@ done <<-END
 END
 `
 
-// units are those of today's nodes around ours, as behaviour.md 10 has them: what kubelet needs is behind a target, and the choice of the node's
-// address comes to it by a drop-in.
+// units are those of today's nodes around ours, as behaviour.md 10 has them: what kubelet needs is
+// behind a target, and the choice of the node's address comes to it by a drop-in.
 var units = map[string]string{
 	"containerd.service": `[Unit]
 After=kubelet-dependencies.target
@@ -148,8 +152,9 @@ type Config struct {
 	Name   string           // of the node
 	Images map[string]Image // by the names that pods call them
 	Joins  bool             // it joins the API of /var/lib/kubelet/kubeconfig; otherwise it stands alone
-	// Kubeadm says that kubeadm makes the machine a node: there are kubeadm and kubectl, and kubelet's unit is that of their packages, which tries on
-	// until kubeadm has written its configuration.
+	// Kubeadm says that kubeadm makes the machine a node: there are kubeadm and kubectl, and
+	// kubelet's unit is that of their packages, which tries on until kubeadm has written its
+	// configuration.
 	Kubeadm bool
 }
 
@@ -230,7 +235,8 @@ func Prepare(ctx context.Context, m *vm.Machine, c Config) error {
 	return nil
 }
 
-// imagesOf is the archive of all images, with that of the first process of a pod: catatonit, as podman has it.
+// imagesOf is the archive of all images, with that of the first process of a pod: catatonit, as
+// podman has it.
 func imagesOf(c Config) ([]byte, error) {
 	all := map[string]Image{pauseImage: {Tree: map[string]string{"pause": "/usr/bin/catatonit"}, Entrypoint: []string{"/pause", "-P"}}}
 	for name, image := range c.Images {

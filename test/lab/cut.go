@@ -25,8 +25,8 @@ func (w Way) String() string { return [...]string{"both", "out", "in"}[w] }
 // cut is a pair of hosts of which the one does not reach the other; nil is every host.
 type cut struct{ from, to *Host }
 
-// Cut keeps what the host says from the others (Out), what they say from it (In), or both. The switch loses the frames: links stay up, so that
-// nobody is told.
+// Cut keeps what the host says from the others (Out), what they say from it (In), or both. The
+// switch loses the frames: links stay up, so that nobody is told.
 func (h *Host) Cut(way Way) error { return h.CutFrom(nil, way) }
 
 // CutFrom is Cut between two hosts; every other one may stand between them.

@@ -48,7 +48,8 @@ func (h *Host) Hog(ctx context.Context, g Hog) (stop func() error, err error) {
 			return nil, errors.Join(fmt.Errorf("hog on %s: %w", h.Name, err), end())
 		}
 		running = append(running, cmd)
-		// Of ordinary weight, as a container is by its control group, however nice the owner of the lab is.
+		// Of ordinary weight, as a container is by its control group, however nice the owner of the
+		// lab is.
 		if err := syscall.Setpriority(syscall.PRIO_PGRP, cmd.Process.Pid, 0); err != nil {
 			return nil, errors.Join(fmt.Errorf("hog on %s: %w", h.Name, err), end())
 		}

@@ -30,8 +30,9 @@ func (h *Host) port() string { return fmt.Sprintf("port%d", h.number) }
 // Path is the host's network namespace as a file.
 func (h *Host) Path() string { return filepath.Join(netnsDir, h.namespace) }
 
-// Command prepares a command inside the host's network; everything else is this machine's. It is in a process group of its own, so that
-// an interrupt from the terminal reaches only the owner, who ends things in order.
+// Command prepares a command inside the host's network; everything else is this machine's. It is in
+// a process group of its own, so that an interrupt from the terminal reaches only the owner, who
+// ends things in order.
 func (h *Host) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	// nsenter and not `ip netns exec`, which mounts another /sys and so loses the control groups.
 	cmd := exec.CommandContext(ctx, "nsenter", append([]string{"--net=" + h.Path(), "--", name}, args...)...)
@@ -46,7 +47,8 @@ func (h *Host) Contained(ctx context.Context, name string, args ...string) *exec
 	return h.Command(ctx, "unshare", append([]string{"--mount", "sh", "-c", script, name}, args...)...)
 }
 
-// Do runs f on a thread inside the host's network. Sockets that f makes stay there; goroutines that it starts do not.
+// Do runs f on a thread inside the host's network. Sockets that f makes stay there; goroutines that
+// it starts do not.
 func (h *Host) Do(f func() error) error { return in(h.Path(), f) }
 
 // in is Do for a network namespace.
@@ -63,7 +65,8 @@ func in(path string, f func() error) error {
 		if err == nil {
 			err = f()
 		}
-		// The thread is never unlocked and so ends with the goroutine: nobody else meets it in the wrong network.
+		// The thread is never unlocked and so ends with the goroutine: nobody else meets it in the
+		// wrong network.
 		done <- errors.Join(err, ns.Close())
 	}()
 	return <-done
@@ -120,8 +123,8 @@ func (h *Host) Route(gateway netip.Addr) error {
 	return ipBatch(h.namespace, fmt.Sprintf("route add default via %s", gateway))
 }
 
-// Off is what the network sees of a host that loses its power: the link goes down, and the kernel with all addresses and routes is gone.
-// Ending the host's processes is another one's task.
+// Off is what the network sees of a host that loses its power: the link goes down, and the kernel
+// with all addresses and routes is gone. Ending the host's processes is another one's task.
 func (h *Host) Off() error {
 	return ipBatch(h.namespace, "link set eth0 down", "address flush dev eth0")
 }

@@ -1,6 +1,6 @@
-// Package lab is a small Ethernet on one machine: a switch and its hosts, each a network namespace. What runs in a host is real: daemons,
-// the kernel's addresses, the packets between them. Two labs do not see each other, and a lab whose owner died without a word is removed
-// by the next one.
+// Package lab is a small Ethernet on one machine: a switch and its hosts, each a network namespace.
+// What runs in a host is real: daemons, the kernel's addresses, the packets between them. Two labs
+// do not see each other, and a lab whose owner died without a word is removed by the next one.
 package lab
 
 import (
@@ -70,8 +70,8 @@ func New(t testing.TB) *Lab {
 	return l
 }
 
-// Add plugs a host with these addresses into the switch; its one link is eth0. An IPv6 address is usable at once, without duplicate address
-// detection.
+// Add plugs a host with these addresses into the switch; its one link is eth0. An IPv6 address is
+// usable at once, without duplicate address detection.
 func (l *Lab) Add(name string, addresses ...netip.Prefix) (*Host, error) {
 	h := &Host{Name: name, namespace: l.prefix + name, addresses: addresses, lab: l}
 	if err := ip("netns", "add", h.namespace); err != nil {

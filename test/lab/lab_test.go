@@ -60,7 +60,8 @@ func TestLabHosts(t *testing.T) {
 	}
 }
 
-// TestPower has a host lose its power and get it back: the network keeps nothing of it but the plug.
+// TestPower has a host lose its power and get it back: the network keeps nothing of it but the
+// plug.
 func TestPower(t *testing.T) {
 	need.Root(t)
 	h := add(t, New(t), "a", "192.0.2.1/24")

@@ -37,7 +37,8 @@ func removeLeftovers() error {
 	return errors.Join(errs...)
 }
 
-// removeNamespaces removes the namespaces whose names start with prefix, and first ends the processes in them.
+// removeNamespaces removes the namespaces whose names start with prefix, and first ends the
+// processes in them.
 func removeNamespaces(prefix string) error {
 	paths, err := filepath.Glob(filepath.Join(netnsDir, prefix+"*"))
 	if err != nil {
@@ -53,7 +54,8 @@ func removeNamespaces(prefix string) error {
 	return errors.Join(errs...)
 }
 
-// endProcesses kills what runs in a namespace and waits until it is gone. Only processes that this lab let in can be there.
+// endProcesses kills what runs in a namespace and waits until it is gone. Only processes that this
+// lab let in can be there.
 func endProcesses(path string) error {
 	var ns syscall.Stat_t
 	if err := syscall.Stat(path, &ns); err != nil {

@@ -19,8 +19,9 @@ type Line struct {
 	Seed      uint64 // of what is lost and doubled
 }
 
-// line is a host's wire while it is bad: frames go through this process, between the host's port, which is unplugged from the switch, and a
-// port in its place. The kernel's own netem is not in every kernel, and would draw its dice anew in each run.
+// line is a host's wire while it is bad: frames go through this process, between the host's port,
+// which is unplugged from the switch, and a port in its place. The kernel's own netem is not in
+// every kernel, and would draw its dice anew in each run.
 type line struct {
 	mu   sync.Mutex
 	ends []*os.File // the host's, and the switch's; nil while the wire is good
@@ -36,7 +37,8 @@ type frame struct {
 // relayed is the switch's port in the place of the host's own while its wire is bad.
 func (h *Host) relayed() string { return fmt.Sprintf("line%d", h.number) }
 
-// Spoil makes the host's wire as bad as l says, from one frame to the next; the zero Line makes it good again. Links stay up.
+// Spoil makes the host's wire as bad as l says, from one frame to the next; the zero Line makes it
+// good again. Links stay up.
 func (h *Host) Spoil(l Line) error {
 	if l.Loss < 0 || l.Loss > 1 || l.Duplicate < 0 || l.Duplicate > 1 || l.Delay < 0 || l.Jitter < 0 {
 		return fmt.Errorf("spoil the wire of %s: shares are between 0 and 1 and times not negative: %+v", h.Name, l)
@@ -122,7 +124,8 @@ func (l *line) stop() {
 	l.ends = nil
 }
 
-// listen takes frames off one end and says when each is due at the other. A queue that is full loses frames, as a switch's does.
+// listen takes frames off one end and says when each is due at the other. A queue that is full
+// loses frames, as a switch's does.
 func listen(from *os.File, l Line, dice *rand.Rand, to chan<- frame) {
 	defer close(to)
 	buffer := make([]byte, 1<<17)

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Observer asks the kernels of several hosts, again and again, whether they hold an address. It stands outside of them: what it sees
-// does not depend on any daemon.
+// Observer asks the kernels of several hosts, again and again, whether they hold an address. It
+// stands outside of them: what it sees does not depend on any daemon.
 type Observer struct {
 	vip     netip.Addr
 	sockets []socket
@@ -127,8 +127,8 @@ func (o *Observer) run(every time.Duration) {
 	}
 }
 
-// confirmed reads all hosts. They cannot be read in one instant: two holders count only when a second reading agrees, as a move between
-// two hosts' readings would look the same.
+// confirmed reads all hosts. They cannot be read in one instant: two holders count only when a
+// second reading agrees, as a move between two hosts' readings would look the same.
 func (o *Observer) confirmed() ([]string, error) {
 	holders, err := o.sample()
 	if err != nil || len(holders) < 2 {

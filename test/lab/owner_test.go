@@ -18,7 +18,8 @@ import (
 // doomed is the environment variable that makes TestOwner a lab's owner who will be killed.
 const doomed = "ONPREM_INFRA_TEST_DOOMED"
 
-// TestOwner is no test: it is a process that opens a lab, does everything in it that a lab can do, says its name and waits to be killed.
+// TestOwner is no test: it is a process that opens a lab, does everything in it that a lab can do,
+// says its name and waits to be killed.
 func TestOwner(t *testing.T) {
 	if os.Getenv(doomed) != "1" {
 		t.Skip("is run by TestOwnerKilled")
@@ -37,7 +38,8 @@ func TestOwner(t *testing.T) {
 	select {}
 }
 
-// TestOwnerKilled kills a lab's owner, and has the next lab remove what is left: namespaces, and the processes in them.
+// TestOwnerKilled kills a lab's owner, and has the next lab remove what is left: namespaces, and
+// the processes in them.
 func TestOwnerKilled(t *testing.T) {
 	need.Root(t)
 	self, err := os.Executable()

@@ -58,7 +58,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestCut has hosts whose neighbours are known, so that a one-way cut shows as one: ARP would need both ways.
+// TestCut has hosts whose neighbours are known, so that a one-way cut shows as one: ARP would need
+// both ways.
 func TestCut(t *testing.T) {
 	l := New(t)
 	hosts := []*Host{add(t, l, "a", "192.0.2.1/24"), add(t, l, "b", "192.0.2.2/24"), add(t, l, "c", "192.0.2.3/24")}
@@ -95,7 +96,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// count sends datagrams with a number each and says how often each number arrived, and how long the slowest took.
+// count sends datagrams with a number each and says how often each number arrived, and how long the
+// slowest took.
 func count(t *testing.T, from, to *Host, n int) (arrived map[uint32]int, fastest time.Duration) {
 	t.Helper()
 	listener, err := to.ListenPacket(":9")
@@ -168,7 +170,8 @@ func TestSpoil(t *testing.T) {
 	}
 }
 
-// TestSpoilCarries has a connection send what the kernel leaves to the card, segments and checksums, over a bad wire that is cut beside.
+// TestSpoilCarries has a connection send what the kernel leaves to the card, segments and
+// checksums, over a bad wire that is cut beside.
 func TestSpoilCarries(t *testing.T) {
 	l := New(t)
 	a, b := add(t, l, "a", "192.0.2.1/24"), add(t, l, "b", "192.0.2.2/24")

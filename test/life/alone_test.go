@@ -41,8 +41,8 @@ func alone(t *testing.T, o Options) *stage {
 	return s
 }
 
-// TestAlone starts a small cluster without a bootstrap machine and does to it what can be done to a node. All its containers are of one image; those
-// of all other tests have one each.
+// TestAlone starts a small cluster without a bootstrap machine and does to it what can be done to a
+// node. All its containers are of one image; those of all other tests have one each.
 func TestAlone(t *testing.T) {
 	s := alone(t, Options{Timing: "lan", Masters: 2, Workers: 1, OneImage: true})
 	worker := s.Workers[0]
@@ -79,7 +79,8 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// another says whether a node that is not this one holds the VIP; one that is cut off may go on holding it beside.
+// another says whether a node that is not this one holds the VIP; one that is cut off may go on
+// holding it beside.
 func (s *stage) another(host string) error {
 	if holders := s.Holders(); !slices.ContainsFunc(holders, func(h string) bool { return h != host }) {
 		return fmt.Errorf("the VIP is held by %v", holders)

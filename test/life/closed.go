@@ -9,9 +9,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/chain"
 )
 
-// StartClosed switches every node on, without a bootstrap machine and without the nodes' API servers, so that no gate opens. An API server on the
-// bootstrap machine's host, which is a FAKE holder of the VIP and takes no part in an election, has the cluster's objects. open starts the nodes'
-// servers, and returns when a node holds the VIP and everything is as Start leaves it.
+// StartClosed switches every node on, without a bootstrap machine and without the nodes' API
+// servers, so that no gate opens. An API server on the bootstrap machine's host, which is a FAKE
+// holder of the VIP and takes no part in an election, has the cluster's objects. open starts the
+// nodes' servers, and returns when a node holds the VIP and everything is as Start leaves it.
 func (l *Life) StartClosed(ctx context.Context) (open func(context.Context) error, err error) {
 	first := l.API
 	l.closed = true

@@ -24,8 +24,9 @@ const (
 	beat     = 100 * time.Millisecond // between two events of a watch
 )
 
-// Crowd is everybody who uses the API at its VIP, from the neighbour: one new connection every 10 ms, and fifty watches. The impatient ask for
-// what an API server answers as long as it serves: /readyz says 500 before that ends.
+// Crowd is everybody who uses the API at its VIP, from the neighbour: one new connection every 10
+// ms, and fifty watches. The impatient ask for what an API server answers as long as it serves:
+// /readyz says 500 before that ends.
 type Crowd struct {
 	Probes  *traffic.Prober
 	Patient *traffic.Prober // nil unless somebody has time
@@ -39,20 +40,22 @@ type Crowd struct {
 // vip is where the crowd finds the API.
 var vip = "https://" + chain.APIVIP.String() + ":6443"
 
-// Attend starts the clients and waits until all watches run. patience is what one who opens a connection has: Patience, or more where the
-// machine does other things beside.
+// Attend starts the clients and waits until all watches run. patience is what one who opens a
+// connection has: Patience, or more where the machine does other things beside.
 func (l *Life) Attend(ctx context.Context, patience time.Duration) (*Crowd, error) {
 	return l.attend(ctx, traffic.Ask{URL: vip + "/version", Every: every, Patience: patience}, 0)
 }
 
-// AttendMeasured starts the clients by which figures are made, by TLS 1.3 alone: the impatient ask for /readyz, where 500 is the answer of a server
-// that serves and is going to end; and beside them one every 100 ms has 12 s.
+// AttendMeasured starts the clients by which figures are made, by TLS 1.3 alone: the impatient ask
+// for /readyz, where 500 is the answer of a server that serves and is going to end; and beside them
+// one every 100 ms has 12 s.
 func (l *Life) AttendMeasured(ctx context.Context) (*Crowd, error) {
 	return l.attend(ctx, traffic.Ask{URL: vip + "/readyz", Every: every, Patience: Patience, Good: []int{http.StatusOK, http.StatusInternalServerError}}, 12*time.Second)
 }
 
-// Control starts clients of the same kind beside a crowd, a fifth as many, who ask the API server of one node by its own address. What they too wait too
-// long for is no fault of the way by the VIP.
+// Control starts clients of the same kind beside a crowd, a fifth as many, who ask the API server
+// of one node by its own address. What they too wait too long for is no fault of the way by the
+// VIP.
 func (l *Life) Control(n *Node) (*traffic.Prober, error) {
 	config, err := l.ClientConfig()
 	if err != nil {
@@ -107,7 +110,8 @@ func (c *Crowd) Leave() {
 	c.done.Wait()
 }
 
-// change changes one small object again and again, by the API server of a node that takes it: a watch must never be silent for want of news.
+// change changes one small object again and again, by the API server of a node that takes it: a
+// watch must never be silent for want of news.
 func (l *Life) change(ctx context.Context) {
 	tick := time.NewTicker(beat)
 	defer tick.Stop()

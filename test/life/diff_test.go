@@ -76,8 +76,8 @@ func (e *editor) diff(n *Node, file string, flags ...string) (d told) {
 	return d
 }
 
-// apply gives a node the plan's files that diff has named, as whoever manages its files does, and has kubelet begin anew the pods whose manifests
-// are others.
+// apply gives a node the plan's files that diff has named, as whoever manages its files does, and
+// has kubelet begin anew the pods whose manifests are others.
 func (e *editor) apply(n *Node, file string, d told, flags ...string) {
 	e.Helper()
 	tree, err := os.MkdirTemp(e.Machine.Scratch(), "tree-")
@@ -139,7 +139,8 @@ func (s seen) equal(o seen) bool {
 	return maps.Equal(s.programs, o.programs) && maps.Equal(s.read, o.read)
 }
 
-// rests waits until a node's daemons and monitors have been what they are for some seconds, and none of the monitors is the one that it was.
+// rests waits until a node's daemons and monitors have been what they are for some seconds, and
+// none of the monitors is the one that it was.
 func (e *editor) rests(n *Node, before seen, anew bool) (now seen) {
 	e.Helper()
 	var since time.Time
@@ -164,7 +165,8 @@ func (e *editor) rests(n *Node, before seen, anew bool) (now seen) {
 	return now
 }
 
-// became says what happened to a node's pods between two looks: whose daemons have read their configuration again, and which began anew.
+// became says what happened to a node's pods between two looks: whose daemons have read their
+// configuration again, and which began anew.
 func (s seen) became(now seen) (read, anew []string) {
 	read, anew = []string{}, []string{}
 	for pod, n := range now.read {
@@ -198,7 +200,8 @@ func moves(r lab.Report, since time.Time, former string) (to []string, two time.
 	return to, two
 }
 
-// amendment is a change that somebody wants to make to the cluster, or that somebody has made to a node by hand and the plan undoes.
+// amendment is a change that somebody wants to make to the cluster, or that somebody has made to a
+// node by hand and the plan undoes.
 type amendment struct {
 	name  string
 	spec  func(spec map[string]any) // nil for the cluster as it is

@@ -45,7 +45,8 @@ func (s said) String() string {
 	return text.String() + "not seen: " + strings.Join(s.Unseen, "; ")
 }
 
-// doctor runs our program on a node as an administrator does there: in its network, with its disk as /.
+// doctor runs our program on a node as an administrator does there: in its network, with its disk
+// as /.
 func (n *Node) doctor(ctx context.Context) (said, error) {
 	const script = `mount --rbind /proc "$0/proc" && exec chroot "$0" /usr/local/bin/onprem-infra doctor -o json`
 	var out said
@@ -106,7 +107,8 @@ func (c *clinic) roles() {
 	c.other, c.third = rest[0], rest[1]
 }
 
-// outrank has the holder be of a better rank than the other node: of two that do not hold the VIP, the better one takes it from who leaves.
+// outrank has the holder be of a better rank than the other node: of two that do not hold the VIP,
+// the better one takes it from who leaves.
 func (c *clinic) outrank() error {
 	ctx, former := c.Context(), c.holder
 	other, err := c.other.Instance()
@@ -161,7 +163,8 @@ func edit(n *Node, path string, change func(text string) string) (undo func() er
 	}, put(change(string(before)))
 }
 
-// keep edits a file of a node's disk and has it stay so: no monitor of ours may write where another user owns the directory.
+// keep edits a file of a node's disk and has it stay so: no monitor of ours may write where another
+// user owns the directory.
 func keep(n *Node, path string, change func(text string) string) (undo func() error, err error) {
 	dir := filepath.Join(n.Root, filepath.Dir(path))
 	if err := os.Chown(dir, 65534, 65534); err != nil {
@@ -259,8 +262,9 @@ var ailments = []ailment{
 		return func() error { return n.Register(context.Background(), c.API) }, c.API.Admin().Do(c.Context(), http.MethodDelete, "/api/v1/nodes/"+n.Name, nil, nil)
 	}, doctor.CheckPeers, other},
 	{"the advert interval of one node differs", timing("vm"), doctor.CheckInterval, other},
-	// Who holds the VIP hears nothing of it: keepalived 2.2.7 starts its timer anew with each packet that it gets, and so the odd one, which takes the VIP
-	// too, is silent while it gets ten a second. There doctor finds two holders, and says to run it on the other.
+	// Who holds the VIP hears nothing of it: keepalived 2.2.7 starts its timer anew with each
+	// packet that it gets, and so the odd one, which takes the VIP too, is silent while it gets ten
+	// a second. There doctor finds two holders, and says to run it on the other.
 	{"the VRRP version of one node differs", timing("compat"), doctor.CheckVersion, other},
 	{"a VIP is stale", func(c *clinic) (func() error, error) {
 		n := c.holder // its kernel has the address on, and another node takes over
@@ -384,7 +388,8 @@ var ailments = []ailment{
 	}, doctor.CheckNodeAddress, other},
 }
 
-// TestLongDoctor has doctor look at a healthy cluster fifty times, where it finds nothing, and at each ailment, whose name it says first.
+// TestLongDoctor has doctor look at a healthy cluster fifty times, where it finds nothing, and at
+// each ailment, whose name it says first.
 func TestLongDoctor(t *testing.T) {
 	needLong(t)
 	c := newClinic(t)

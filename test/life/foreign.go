@@ -23,7 +23,8 @@ type Stranger struct {
 	Advert   time.Duration
 }
 
-// Foreign plugs a foreign host into the switch and has a real keepalived on it announce s, until Close.
+// Foreign plugs a foreign host into the switch and has a real keepalived on it announce s, until
+// Close.
 func (l *Life) Foreign(ctx context.Context, s Stranger) (*lab.Host, *chain.Keepalived, error) {
 	host, err := l.Host(s.Name, s.IP)
 	if err != nil {

@@ -1,6 +1,8 @@
-// Package life is a whole cluster on one machine, on real parts: the booted bootstrap machine of package chain, control plane nodes that run
-// the static pods which we render, a kube-apiserver on each of them and on the bootstrap machine, and clients outside. It goes from the first
-// boot over the hand-over to lost and rebooted nodes. Nodes have no kubelet: package pods starts their pods, and a Node object is made by hand.
+// Package life is a whole cluster on one machine, on real parts: the booted bootstrap machine of
+// package chain, control plane nodes that run the static pods which we render, a kube-apiserver on
+// each of them and on the bootstrap machine, and clients outside. It goes from the first boot over
+// the hand-over to lost and rebooted nodes. Nodes have no kubelet: package pods starts their pods,
+// and a Node object is made by hand.
 package life
 
 import (
@@ -31,7 +33,8 @@ import (
 // ShutdownDelay is how long an API server serves on after it was told to end.
 const ShutdownDelay = 15 * time.Second
 
-// etcdIP is where the cluster's state lives: on a host of its own, so that every API server may end without the others.
+// etcdIP is where the cluster's state lives: on a host of its own, so that every API server may end
+// without the others.
 var etcdIP = netip.MustParseAddr("192.0.2.30")
 
 // Life is one cluster.
@@ -149,8 +152,8 @@ func (l *Life) nodes(context.Context) error {
 	return nil
 }
 
-// Install is what a cluster's installer does once the bootstrap machine runs: it starts the API server there, gives the machine its
-// credentials, and makes the objects that must exist once.
+// Install is what a cluster's installer does once the bootstrap machine runs: it starts the API
+// server there, gives the machine its credentials, and makes the objects that must exist once.
 func (l *Life) Install(ctx context.Context) error {
 	if err := l.API.Start(ctx); err != nil {
 		return err
@@ -178,7 +181,8 @@ var paths = map[string]string{
 	"RoleBinding":        "/apis/rbac.authorization.k8s.io/v1/namespaces/%s/rolebindings",
 }
 
-// create makes the objects of a directory, namespaces first, as file names are sorted and a second trial follows.
+// create makes the objects of a directory, namespaces first, as file names are sorted and a second
+// trial follows.
 func (l *Life) create(ctx context.Context, dir string) error {
 	var files []string
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -239,8 +243,9 @@ func exists(err error) bool {
 	return errors.As(err, &refused) && refused.Code == http.StatusConflict
 }
 
-// end ends an API server as a shutdown does: it announces it, serves on for ShutdownDelay, and takes no connection after that. How long it waits
-// then for watches that nobody ends is of no interest here.
+// end ends an API server as a shutdown does: it announces it, serves on for ShutdownDelay, and
+// takes no connection after that. How long it waits then for watches that nobody ends is of no
+// interest here.
 func end(s *kubeapi.Server) error {
 	if err := s.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -298,7 +303,8 @@ func (l *Life) Close(ctx context.Context) error {
 	return errors.Join(append(errs, l.Chain.Close(ctx))...)
 }
 
-// ClientConfig is how an administrator outside reaches the API: with a certificate of his own, trusting the cluster's CA alone.
+// ClientConfig is how an administrator outside reaches the API: with a certificate of his own,
+// trusting the cluster's CA alone.
 func (l *Life) ClientConfig() (*tls.Config, error) {
 	admin, err := l.state.Sign(kubeapi.Admin())
 	if err != nil {

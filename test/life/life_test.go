@@ -15,7 +15,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// stage is a cluster under test: all its nodes up and serving, and the bootstrap machine still holds the VIP.
+// stage is a cluster under test: all its nodes up and serving, and the bootstrap machine still
+// holds the VIP.
 type stage struct {
 	*testing.T
 	*Life
@@ -113,13 +114,15 @@ func needLong(t *testing.T) {
 	}
 }
 
-// TestHandOver is the moment that the project exists for, once, on a machine that may have other things to do.
+// TestHandOver is the moment that the project exists for, once, on a machine that may have other
+// things to do.
 func TestHandOver(t *testing.T) {
 	s := joined(t)
 	s.orderly(t, s.attend(2*time.Second), "bootstrap", s.EndAPI)
 }
 
-// TestLongHandOver is the same moment twenty times. Between two of them the bootstrap machine's API server comes back, and with it the VIP.
+// TestLongHandOver is the same moment twenty times. Between two of them the bootstrap machine's API
+// server comes back, and with it the VIP.
 func TestLongHandOver(t *testing.T) {
 	needLong(t)
 	s := joined(t)
@@ -133,8 +136,9 @@ func TestLongHandOver(t *testing.T) {
 	}
 }
 
-// TestLongServerLost ends API servers behind the balancer: one that is killed fails no request that starts after it, one that hangs none that
-// starts two seconds later. Watches end with the server that served them, and none hangs.
+// TestLongServerLost ends API servers behind the balancer: one that is killed fails no request that
+// starts after it, one that hangs none that starts two seconds later. Watches end with the server
+// that served them, and none hangs.
 func TestLongServerLost(t *testing.T) {
 	needLong(t)
 	s := joined(t)
@@ -195,8 +199,8 @@ func TestLongSteady(t *testing.T) {
 	}
 }
 
-// TestLongNodes is what happens to nodes later on: the VIP's holder is rebooted in order, as often as there are nodes, and then one loses its
-// power.
+// TestLongNodes is what happens to nodes later on: the VIP's holder is rebooted in order, as often
+// as there are nodes, and then one loses its power.
 func TestLongNodes(t *testing.T) {
 	needLong(t)
 	s := joined(t)
@@ -222,7 +226,8 @@ func TestLongNodes(t *testing.T) {
 	}
 }
 
-// held waits until one node alone holds the API VIP, by the observer that holder asks: another one may be a sample ahead of it.
+// held waits until one node alone holds the API VIP, by the observer that holder asks: another one
+// may be a sample ahead of it.
 func (s *stage) held(ctx context.Context) error {
 	return Until(ctx, time.Minute, func() error {
 		if holders := s.Holders(); len(holders) != 1 {

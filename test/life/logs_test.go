@@ -19,8 +19,8 @@ func (n *Node) logs() map[string]string {
 	return all
 }
 
-// calm holds that after what began before has its last word, as a server of HAProxy's that is new for a minute, nobody says anything for so long in which
-// nothing happens.
+// calm holds that after what began before has its last word, as a server of HAProxy's that is new
+// for a minute, nobody says anything for so long in which nothing happens.
 func (s *stage) calm(t *testing.T, during time.Duration) {
 	t.Helper()
 	before := map[*Node]map[string]string{}
@@ -67,7 +67,8 @@ func (s *stage) keepLogs() {
 	}
 }
 
-// TestLongLogs is the life of a cluster of three minutes as its logs tell it: joins, calm, a crash of HAProxy, an outage of the API, a loss of power.
+// TestLongLogs is the life of a cluster of three minutes as its logs tell it: joins, calm, a crash
+// of HAProxy, an outage of the API, a loss of power.
 func TestLongLogs(t *testing.T) {
 	needLong(t)
 	s := alone(t, Options{Timing: "lan", Masters: 3, Workers: 1})

@@ -30,11 +30,12 @@ func (m Moved) String() string {
 		m.From, m.To, m.After.Round(time.Millisecond), m.Both.Round(time.Millisecond), m.Nobody.Round(time.Millisecond), m.Cut, m.Silent.Round(time.Millisecond), m.Requests)
 }
 
-// twoHolders is how long two hosts may hold the VIP in a move: an advertisement, and the skew of the nodes' highest priority.
+// twoHolders is how long two hosts may hold the VIP in a move: an advertisement, and the skew of
+// the nodes' highest priority.
 var twoHolders = time.Second + vrrp.Skew(vrrp.V2, vrrp.Compat().ControlPlane.Highest(), time.Second)
 
-// Move has a host that holds the VIP leave in order while the crowd is there, and says how it went. leave returns when the host has left for
-// good; the VIP must have gone before that.
+// Move has a host that holds the VIP leave in order while the crowd is there, and says how it went.
+// leave returns when the host has left for good; the VIP must have gone before that.
 func Move(ctx context.Context, o *lab.Observer, c *Crowd, host string, leave func() error) (Moved, error) {
 	c.Watches.Forget()
 	begin := time.Now()
@@ -89,11 +90,12 @@ const (
 	blur = 100 * time.Millisecond
 )
 
-// faults are what an orderly move does not have: a connection that is refused or times out, a request that is cut though it was not open at
-// that instant, a watch that hangs or is not back soon, two holders for longer than their packets take to tell them.
+// faults are what an orderly move does not have: a connection that is refused or times out, a
+// request that is cut though it was not open at that instant, a watch that hangs or is not back
+// soon, two holders for longer than their packets take to tell them.
 func faults(m Moved, breaks []traffic.Break, moved time.Time, soon time.Duration) (list []string) {
-	// A request that is open at the instant dies with the address: its client hears a reset, or nothing when the packet was lost on the way. One
-	// that gets no connection was not open.
+	// A request that is open at the instant dies with the address: its client hears a reset, or
+	// nothing when the packet was lost on the way. One that gets no connection was not open.
 	var cut, bad traffic.Requests
 	for _, r := range m.Requests.Unserved() {
 		open := r.Start.Before(moved.Add(2*sample)) && r.End.After(moved.Add(-blur))

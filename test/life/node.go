@@ -59,7 +59,8 @@ func (l *Life) node(role string, i int, ip netip.Addr) (*Node, error) {
 	return n, n.boot()
 }
 
-// install puts on the node's disk what its Ignition document has, and the kubelet's credentials; and makes its API server.
+// install puts on the node's disk what its Ignition document has, and the kubelet's credentials;
+// and makes its API server.
 func (n *Node) install() error {
 	l := n.life
 	if err := os.CopyFS(n.Root, os.DirFS(l.tree(n.role))); err != nil {
@@ -82,7 +83,8 @@ func (n *Node) install() error {
 // boot is what a boot leaves in /run before kubelet starts.
 func (n *Node) boot() error {
 	own := n.IP.String()
-	// As the unit does that chooses a node's address. The system calls of this thread see the node's network.
+	// As the unit does that chooses a node's address. The system calls of this thread see the
+	// node's network.
 	err := n.Host.Do(func() error { return os.WriteFile("/proc/sys/net/ipv4/conf/eth0/forwarding", []byte("1"), 0) })
 	if err != nil {
 		return err
@@ -100,7 +102,8 @@ func (n *Node) boot() error {
 	)
 }
 
-// Join starts the node's pods and its API server, and makes its Node known to the API of the cluster.
+// Join starts the node's pods and its API server, and makes its Node known to the API of the
+// cluster.
 func (n *Node) Join(ctx context.Context, api *kubeapi.Server) error {
 	if err := n.start(ctx); err != nil {
 		return err
@@ -140,7 +143,8 @@ func (n *Node) Register(ctx context.Context, api *kubeapi.Server) error {
 	return api.Admin().Do(ctx, http.MethodPatch, "/api/v1/nodes/"+n.Name+"/status", status, nil)
 }
 
-// Leave is what the unit does that is stopped first of all when the node is shut down: the VIPs go to other nodes while this one still serves.
+// Leave is what the unit does that is stopped first of all when the node is shut down: the VIPs go
+// to other nodes while this one still serves.
 func (n *Node) Leave(ctx context.Context) error { return n.vip(ctx, "leave") }
 
 // Return is what the same unit does when it starts.
@@ -155,7 +159,8 @@ func (n *Node) vip(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// ShutDown switches the node off in order: VIPs leave, then pods and the API server end, then the network goes.
+// ShutDown switches the node off in order: VIPs leave, then pods and the API server end, then the
+// network goes.
 func (n *Node) ShutDown(ctx context.Context) error {
 	if err := n.Leave(ctx); err != nil {
 		return err
@@ -175,7 +180,8 @@ func (n *Node) CutPower() error {
 	return n.kill()
 }
 
-// kill ends all that runs on the node at once; what is beyond the network sees nothing of it but silence.
+// kill ends all that runs on the node at once; what is beyond the network sees nothing of it but
+// silence.
 func (n *Node) kill() error {
 	err := n.Off()
 	if n.API != nil {
@@ -184,7 +190,8 @@ func (n *Node) kill() error {
 	return errors.Join(err, n.router.close())
 }
 
-// Boot switches a node on whose power was cut, or that was switched off, and starts what runs on it.
+// Boot switches a node on whose power was cut, or that was switched off, and starts what runs on
+// it.
 func (n *Node) Boot(ctx context.Context) error {
 	if err := n.Host.On(); err != nil {
 		return err
@@ -224,8 +231,8 @@ func (n *Node) Instance() (supervised.Instance, error) {
 	return instance, nil
 }
 
-// Candidate says why the node could not hold the VIP now; nil when it could: its keepalived stands in the election of the API's VIP with a
-// working balancer.
+// Candidate says why the node could not hold the VIP now; nil when it could: its keepalived stands
+// in the election of the API's VIP with a working balancer.
 func (n *Node) Candidate() error {
 	instance, err := n.Instance()
 	if err != nil {

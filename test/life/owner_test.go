@@ -16,7 +16,8 @@ import (
 // doomed is the environment variable that makes TestOwner a cluster's owner who will be killed.
 const doomed = "ONPREM_INFRA_TEST_DOOMED"
 
-// TestOwner is no test: it is a process with a whole cluster, which says its name and waits to be killed.
+// TestOwner is no test: it is a process with a whole cluster, which says its name and waits to be
+// killed.
 func TestOwner(t *testing.T) {
 	if os.Getenv(doomed) != "1" {
 		t.Skip("is run by TestLongOwnerKilled")
@@ -55,8 +56,8 @@ func left(t *testing.T, name string) (paths []string) {
 	return paths
 }
 
-// TestLongOwnerKilled kills the owner of a cluster that runs. The next one removes what is left: processes, namespaces, disks and what is mounted
-// there, control groups.
+// TestLongOwnerKilled kills the owner of a cluster that runs. The next one removes what is left:
+// processes, namespaces, disks and what is mounted there, control groups.
 func TestLongOwnerKilled(t *testing.T) {
 	needLong(t)
 	self, err := os.Executable()

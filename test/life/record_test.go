@@ -244,8 +244,9 @@ type recorder struct {
 	ill      bool // it was not well after a scene, and will not be
 }
 
-// TestLongRecord has the lab suffer each scene, and writes down what all monitors said of it, from which test/scrape tells which alarms sound.
-// ONPREM_INFRA_RECORD names the scenes, as an expression; nothing is written without it.
+// TestLongRecord has the lab suffer each scene, and writes down what all monitors said of it, from
+// which test/scrape tells which alarms sound. ONPREM_INFRA_RECORD names the scenes, as an
+// expression; nothing is written without it.
 func TestLongRecord(t *testing.T) {
 	needLong(t)
 	wanted := os.Getenv("ONPREM_INFRA_RECORD")
@@ -490,7 +491,8 @@ func (r *recorder) settle(t *testing.T) (cast map[string]asked) {
 	return cast
 }
 
-// spared waits a little when there is an error, so that those who are asked have time for other things.
+// spared waits a little when there is an error, so that those who are asked have time for other
+// things.
 func spared(err error) error {
 	if err != nil {
 		time.Sleep(300 * time.Millisecond)

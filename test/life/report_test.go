@@ -16,7 +16,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/chain"
 )
 
-// kept is the environment variable that names a directory where the journals and the page of TestLongReport are kept for those who want to look at them.
+// kept is the environment variable that names a directory where the journals and the page of
+// TestLongReport are kept for those who want to look at them.
 const kept = "ONPREM_INFRA_KEEP"
 
 // row is a line of a report's table.
@@ -113,15 +114,18 @@ func (s *stage) passes(t *testing.T, from string, leave func() error) (p passage
 	return p
 }
 
-// exact is how far the journal may be from what the observer sees, who looks every 10 ms: keepalived tells of a change after it has made it, and a monitor
-// that one processor has to wait for writes down when it looked.
+// exact is how far the journal may be from what the observer sees, who looks every 10 ms:
+// keepalived tells of a change after it has made it, and a monitor that one processor has to wait
+// for writes down when it looked.
 const exact = 2*sample + 30*time.Millisecond
 
-// ended is how long a host that has lost the VIP ends what was open to it, before it writes down anything.
+// ended is how long a host that has lost the VIP ends what was open to it, before it writes down
+// anything.
 const ended = 150 * time.Millisecond
 
-// TestLongReport moves the VIP three times, by a hand-over, a node that leaves in order and one that loses its power, and holds the report that is drawn of
-// the hosts' journals against what was seen from outside.
+// TestLongReport moves the VIP three times, by a hand-over, a node that leaves in order and one
+// that loses its power, and holds the report that is drawn of the hosts' journals against what was
+// seen from outside.
 func TestLongReport(t *testing.T) {
 	needLong(t)
 	s := joined(t)
@@ -158,7 +162,8 @@ func TestLongReport(t *testing.T) {
 	}
 }
 
-// holds finds a passage in a report's table: who came, when and why; and of who left the same, if it could write it down.
+// holds finds a passage in a report's table: who came, when and why; and of who left the same, if
+// it could write it down.
 func holds(t *testing.T, rows []row, p passage) {
 	t.Helper()
 	came := slices.IndexFunc(rows, func(r row) bool {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Router is a FAKE of an ingress router: it answers 1936, where a real one tells of its health, and serves nobody. Of the cluster's default
-// router, which the kubelet names, it is none.
+// Router is a FAKE of an ingress router: it answers 1936, where a real one tells of its health, and
+// serves nobody. Of the cluster's default router, which the kubelet names, it is none.
 type Router struct {
 	server *http.Server
 	done   chan error

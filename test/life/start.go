@@ -14,8 +14,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/fakeline"
 )
 
-// Start switches everything on and waits until every control plane node could hold the API VIP. With a bootstrap machine that one holds it yet;
-// without, one of the nodes does.
+// Start switches everything on and waits until every control plane node could hold the API VIP.
+// With a bootstrap machine that one holds it yet; without, one of the nodes does.
 func (l *Life) Start(ctx context.Context) error {
 	if l.options.Bootstrap {
 		return l.startBehind(ctx)
@@ -49,8 +49,8 @@ func (l *Life) startBehind(ctx context.Context) error {
 	return l.Settled(ctx)
 }
 
-// startAlone starts all nodes side by side. Their gates open as they always do, which takes an API that the nodes can reach; so the VIP leads to
-// the first node's server until a node holds it.
+// startAlone starts all nodes side by side. Their gates open as they always do, which takes an API
+// that the nodes can reach; so the VIP leads to the first node's server until a node holds it.
 func (l *Life) startAlone(ctx context.Context) error {
 	way, err := l.lead(l.Nodes[0])
 	if err != nil {
@@ -79,7 +79,8 @@ func (l *Life) startAlone(ctx context.Context) error {
 	return l.held(ctx)
 }
 
-// Furnish makes the objects that must exist once, and the Nodes, by the first API server, when that is ready.
+// Furnish makes the objects that must exist once, and the Nodes, by the first API server, when that
+// is ready.
 func (l *Life) Furnish(ctx context.Context) error {
 	if err := Until(ctx, time.Minute, func() error {
 		if l.API.PID() == 0 {
@@ -135,7 +136,8 @@ func (l *Life) held(ctx context.Context) error {
 	})
 }
 
-// way is a FAKE of a bootstrap machine that has the API VIP, and passes connections on to a node. It takes no part in an election.
+// way is a FAKE of a bootstrap machine that has the API VIP, and passes connections on to a node.
+// It takes no part in an election.
 type way struct {
 	end  sync.Once
 	line *fakeline.Line

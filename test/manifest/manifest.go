@@ -1,5 +1,6 @@
-// Package manifest reads the manifests of Kubernetes' objects as an API server does when it is asked to be strict: a field that the type does
-// not have, in just this spelling, is an error, where kubelet would pass over it.
+// Package manifest reads the manifests of Kubernetes' objects as an API server does when it is
+// asked to be strict: a field that the type does not have, in just this spelling, is an error,
+// where kubelet would pass over it.
 package manifest
 
 import (
@@ -37,8 +38,9 @@ func Pod(text []byte) (*corev1.Pod, error) {
 	return pod, nil
 }
 
-// Exact is nil when an object says to the API what its text says: read strictly and written by the API's own types it is the same document, but for
-// what those write of everything, a status and a specification that are empty.
+// Exact is nil when an object says to the API what its text says: read strictly and written by the
+// API's own types it is the same document, but for what those write of everything, a status and a
+// specification that are empty.
 func Exact(text []byte) error {
 	object, err := Object(text)
 	if err != nil {

@@ -50,7 +50,8 @@ func TestSaysNo(t *testing.T) {
 	}
 }
 
-// TestExact proves that a value which the API's types understand as another one, or as none, is seen.
+// TestExact proves that a value which the API's types understand as another one, or as none, is
+// seen.
 func TestExact(t *testing.T) {
 	exact := "apiVersion: v1\nkind: Pod\nmetadata:\n  name: d\nspec:\n  containers:\n  - image: d\n    name: d\n    resources:\n      requests:\n        memory: 200Mi\n"
 	if err := Exact([]byte(exact)); err != nil {

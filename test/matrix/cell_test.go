@@ -23,7 +23,8 @@ type cell struct {
 	noVIPs   bool
 }
 
-// shape is a control plane as an install-config describes it, and what the Infrastructure object says of it.
+// shape is a control plane as an install-config describes it, and what the Infrastructure object
+// says of it.
 type shape struct {
 	name                       string
 	masters, arbiters, workers int
@@ -72,7 +73,8 @@ func cells() []cell {
 	return all
 }
 
-// networks and the two kinds of VIPs, by families; Nutanix and oVirt have IPv4 first whatever is primary.
+// networks and the two kinds of VIPs, by families; Nutanix and oVirt have IPv4 first whatever is
+// primary.
 func (c cell) networks() []string { return c.inOrder("192.0.2.0/24", "2001:db8:1::/64", false) }
 func (c cell) api() []string      { return c.vips("192.0.2.5", "2001:db8:1::5") }
 func (c cell) ingress() []string  { return c.vips("192.0.2.6", "2001:db8:1::6") }

@@ -16,9 +16,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// TestElections holds what a node stands for by the cluster.json that the operator gives it: a master for each VIP, a worker for those of the ingress, a
-// remote worker, which has the same files, for none. On OpenStack with both families the two of a VIP move together, and nowhere else. One control plane
-// node alone stands where the topology may have one, also before the second one has come.
+// TestElections holds what a node stands for by the cluster.json that the operator gives it: a
+// master for each VIP, a worker for those of the ingress, a remote worker, which has the same
+// files, for none. On OpenStack with both families the two of a VIP move together, and nowhere
+// else. One control plane node alone stands where the topology may have one, also before the second
+// one has come.
 func TestElections(t *testing.T) {
 	o, err := newOperator(tree(t, spec.Cluster{}))
 	if err != nil {
@@ -67,7 +69,8 @@ func TestElections(t *testing.T) {
 	}
 }
 
-// elects is what a node of a cluster stands for, and in which groups. Its gate is open, and the API has named so many masters and one worker.
+// elects is what a node of a cluster stands for, and in which groups. Its gate is open, and the API
+// has named so many masters and one worker.
 func (c cell) elects(p plan.Plan, r role.Role, remote bool, masters int) (stands, groups []string) {
 	at := func(i int) (all []netip.Addr) {
 		for _, network := range c.networks() {

@@ -19,8 +19,9 @@ const (
 	unitDir  = "/etc/systemd/system/"
 )
 
-// enabled is the enablement matrix: which goods there are and where, by whether there are VIPs and whose balancer has them. A path that ends in a unit's
-// name is one that is enabled. What stands for no role is on all nodes.
+// enabled is the enablement matrix: which goods there are and where, by whether there are VIPs and
+// whose balancer has them. A path that ends in a unit's name is one that is enabled. What stands
+// for no role is on all nodes.
 var enabled = []struct {
 	what                              string
 	roles                             []role.Role
@@ -32,7 +33,8 @@ var enabled = []struct {
 	{"the VIP leaves first", []role.Role{role.Master, role.Worker}, unitDir + "onprem-vip-leave.service", "", ""},
 	{"health scripts", []role.Role{role.Master, role.Worker}, "/etc/kubernetes/static-pod-resources/keepalived/scripts/chk_ingress.sh", "", ""},
 	{"the API's health scripts", []role.Role{role.Master}, "/etc/kubernetes/static-pod-resources/keepalived/scripts/chk_ocp_script.sh", "", ""},
-	// One unit for all that choose a node's addresses, so also where upstream's base and vSphere variants would.
+	// One unit for all that choose a node's addresses, so also where upstream's base and vSphere
+	// variants would.
 	{"the node's addresses", nil, unitDir + "nodeip-configuration.service", unitDir + "nodeip-configuration.service", unitDir + "nodeip-configuration.service"},
 	{"resolv.conf", nil, unitDir + "on-prem-resolv-prepender.path", unitDir + "on-prem-resolv-prepender.path", ""},
 	{"NetworkManager's hook", nil, "/etc/NetworkManager/dispatcher.d/30-resolv-prepender", "/etc/NetworkManager/dispatcher.d/30-resolv-prepender", ""},
@@ -44,7 +46,8 @@ var enabled = []struct {
 	{"CoreDNS at first", []role.Role{role.Bootstrap}, unitDir + "onprem-coredns.service", unitDir + "onprem-coredns.service", ""},
 }
 
-// TestEnabled holds the matrix in every cell, and that there is no pod in another place and no pod of ours beside those.
+// TestEnabled holds the matrix in every cell, and that there is no pod in another place and no pod
+// of ours beside those.
 func TestEnabled(t *testing.T) {
 	for _, c := range cells() {
 		described, _ := c.described(t)
@@ -96,8 +99,9 @@ func there(set asset.Set, at string) error {
 	return nil
 }
 
-// TestShapes holds what each shape of a control plane is: whether one node alone elects itself, so that a cluster of one is served, which roles there
-// are, and that a kind of cluster which the installer refuses is warned of and no other kind is.
+// TestShapes holds what each shape of a control plane is: whether one node alone elects itself, so
+// that a cluster of one is served, which roles there are, and that a kind of cluster which the
+// installer refuses is warned of and no other kind is.
 func TestShapes(t *testing.T) {
 	alone := map[string]bool{"arbiter": true, "two-node": true, "single-node": true}
 	for _, c := range cells() {
@@ -129,8 +133,9 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestSecondPair holds the addition of a second pair of VIPs to a cluster that lives: no file changes but cluster.json, so nothing is begun anew but what
-// reads it. The templates for the Machine Config Operator are the same ones before and after.
+// TestSecondPair holds the addition of a second pair of VIPs to a cluster that lives: no file
+// changes but cluster.json, so nothing is begun anew but what reads it. The templates for the
+// Machine Config Operator are the same ones before and after.
 func TestSecondPair(t *testing.T) {
 	for _, c := range cells() {
 		if c.noVIPs || !strings.HasPrefix(c.families, "DualStack") {

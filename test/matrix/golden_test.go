@@ -16,9 +16,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/golden"
 )
 
-// TestTrees holds every file of every host of every kind of cluster. Of the three files in testdata one says which tree the hosts of a role get, one
-// which files make up each tree, and one holds each file once; all three know trees and files by digests. cluster.json differs from cell to cell: its
-// digest stands beside the cell, and it is there as a whole where a cell is the plainest one or differs from it in one thing.
+// TestTrees holds every file of every host of every kind of cluster. Of the three files in testdata
+// one says which tree the hosts of a role get, one which files make up each tree, and one holds
+// each file once; all three know trees and files by digests. cluster.json differs from cell to
+// cell: its digest stands beside the cell, and it is there as a whole where a cell is the plainest
+// one or differs from it in one thing.
 func TestTrees(t *testing.T) {
 	var where bytes.Buffer
 	var trees, contents once
@@ -44,7 +46,8 @@ func TestTrees(t *testing.T) {
 
 func sum(text []byte) string { return fmt.Sprintf("%.6x", sha256.Sum256(text)) }
 
-// listed is a tree without its cluster.json, which must be the one that was decided; its files go into contents.
+// listed is a tree without its cluster.json, which must be the one that was decided; its files go
+// into contents.
 func listed(t *testing.T, tree []asset.File, decided []byte, contents *once) []byte {
 	t.Helper()
 	var listing bytes.Buffer
@@ -74,7 +77,8 @@ func (c cell) plain() bool {
 	return differs <= 1 || c.noVIPs && differs == 2
 }
 
-// once is an archive of files in the order in which they first came: so a change of one moves no other.
+// once is an archive of files in the order in which they first came: so a change of one moves no
+// other.
 type once struct{ txtar.Archive }
 
 func (o *once) add(name string, text []byte) {

@@ -20,7 +20,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// controllerConfig is the cell as the operator is told of it. The proxy is what no file of ours may name: it can hold a password, and is read on the host.
+// controllerConfig is the cell as the operator is told of it. The proxy is what no file of ours may
+// name: it can hold a password, and is read on the host.
 func (c cell) controllerConfig() *controllerConfigSpec {
 	config := &controllerConfigSpec{DNS: &dns{}, IPFamilies: ipFamilies(c.families), Images: map[string]string{"infraImageKey": "r/other:1"}}
 	for key, ref := range refs {
@@ -52,8 +53,9 @@ func (c cell) controllerConfig() *controllerConfigSpec {
 	return config
 }
 
-// told is a cluster without what the operator is not told of: Nutanix and oVirt clusters' machine networks, and all that would stand in a section which
-// a vSphere cluster does not have. Of the families it is told by itself.
+// told is a cluster without what the operator is not told of: Nutanix and oVirt clusters' machine
+// networks, and all that would stand in a section which a vSphere cluster does not have. Of the
+// families it is told by itself.
 func (c cell) told(described spec.Cluster) spec.Cluster {
 	none := c.platform == spec.VSphere && c.noVIPs
 	if none {
@@ -121,8 +123,8 @@ func tree(t *testing.T, elections spec.Cluster) []asset.File {
 	return made.Tree()
 }
 
-// TestOperator holds that the templates, filled in for a cluster, are what that cluster's nodes get otherwise: each file, mode, unit and whether it is
-// enabled, none more and none missing.
+// TestOperator holds that the templates, filled in for a cluster, are what that cluster's nodes get
+// otherwise: each file, mode, unit and whether it is enabled, none more and none missing.
 func TestOperator(t *testing.T) {
 	for name, elections := range map[string]spec.Cluster{
 		"as it comes": {},
@@ -162,8 +164,9 @@ func TestOperator(t *testing.T) {
 
 func filemode(bits int) fs.FileMode { return fs.FileMode(bits) }
 
-// TestOperatorBootstrap holds that the manifests of the bootstrap command, filled in for a cluster, are the pods and the cluster.json of its bootstrap
-// machine, and that each pod is told where its cluster.json is.
+// TestOperatorBootstrap holds that the manifests of the bootstrap command, filled in for a cluster,
+// are the pods and the cluster.json of its bootstrap machine, and that each pod is told where its
+// cluster.json is.
 func TestOperatorBootstrap(t *testing.T) {
 	o, err := newOperator(tree(t, spec.Cluster{}))
 	if err != nil {
@@ -220,8 +223,9 @@ func TestOperatorBootstrap(t *testing.T) {
 	}
 }
 
-// TestOperatorHostile puts hostile text where a ControllerConfig holds text: cluster.json is one document with the fields that it has with any other
-// text, each text is one value, and a host that is given such a value says so. Images are a release's own.
+// TestOperatorHostile puts hostile text where a ControllerConfig holds text: cluster.json is one
+// document with the fields that it has with any other text, each text is one value, and a host that
+// is given such a value says so. Images are a release's own.
 func TestOperatorHostile(t *testing.T) {
 	o, err := newOperator(tree(t, spec.Cluster{}))
 	if err != nil {

@@ -56,8 +56,9 @@ var sequence = []struct{ earlier, later string }{
 	{"kubelet.service", "onprem-vip-leave.service"},
 }
 
-// TestBootOrder puts each node's units beside all of the operator's, in each form that a release has them in: their
-// order has no cycle, which systemd would break by starting less, and each step has what it needs before it (N-16, N-17).
+// TestBootOrder puts each node's units beside all of the operator's, in each form that a release
+// has them in: their order has no cycle, which systemd would break by starting less, and each step
+// has what it needs before it (N-16, N-17).
 func TestBootOrder(t *testing.T) {
 	for _, form := range beside.Forms() {
 		left, err := beside.LeftOut(form)
@@ -99,8 +100,8 @@ func late(all []openshift.Unit, earlier, later string) bool {
 	return has(earlier) && has(later) && !openshift.Earlier(all, later)[earlier]
 }
 
-// TestBootNames holds that our nodes' units name no unit that is not there: of the operator's table, of ours, or of
-// those that any system has.
+// TestBootNames holds that our nodes' units name no unit that is not there: of the operator's
+// table, of ours, or of those that any system has.
 func TestBootNames(t *testing.T) {
 	known := map[string]bool{"containerd.service": true, "systemd-networkd.service": true, "network.target": true}
 	for _, u := range openshift.Facts() {
@@ -124,8 +125,8 @@ func TestBootNames(t *testing.T) {
 	})
 }
 
-// TestOneChoice holds that no other unit chooses a node's addresses beside ours, in neither form: what remains of the
-// operator's has a drop-in that keeps it from running where our unit is.
+// TestOneChoice holds that no other unit chooses a node's addresses beside ours, in neither form:
+// what remains of the operator's has a drop-in that keeps it from running where our unit is.
 func TestOneChoice(t *testing.T) {
 	const choice = "nodeip-configuration.service"
 	for _, form := range beside.Forms() {

@@ -11,8 +11,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// theirs are the operator's own templates for what ours do, as of its release 4.22, with what each makes. What a template makes is not always what its
-// name says, and only by the name does one take another's place.
+// theirs are the operator's own templates for what ours do, as of its release 4.22, with what each
+// makes. What a template makes is not always what its name says, and only by the name does one take
+// another's place.
 var theirs = map[string]string{
 	"common/_base/files/NetworkManager-ipv6.conf.yaml":                   ipv6Settings,
 	"common/_base/files/wait-for-node-ip.yaml":                           "/usr/local/bin/wait-for-node-ip.sh",
@@ -58,7 +59,8 @@ const monitorMode = "/etc/keepalived/monitor.conf"
 // ipv6Settings are the operator's for every platform. Where we bring none its own stay.
 const ipv6Settings = "/etc/NetworkManager/conf.d/01-ipv6.conf"
 
-// TestOver lays our tree over the operator's own, as a release would: nothing of theirs is left of what ours do, and nothing of theirs is merged into it.
+// TestOver lays our tree over the operator's own, as a release would: nothing of theirs is left of
+// what ours do, and nothing of theirs is merged into it.
 func TestOver(t *testing.T) {
 	all := map[string]asset.File{}
 	for name, makes := range theirs {

@@ -19,7 +19,8 @@ type class string
 
 // The classes. Each of our files and units is held against all of them.
 const (
-	// unparsable: no config of a pool can be rendered with it. The pool is degraded, and no node of it gets any change any more.
+	// unparsable: no config of a pool can be rendered with it. The pool is degraded, and no node of
+	// it gets any change any more.
 	unparsable class = "unparsable"
 	// forbidden: the daemon on the node refuses it. The node is degraded.
 	forbidden class = "forbidden"
@@ -27,9 +28,11 @@ const (
 	redundant class = "redundant"
 	// immutable: it works at a node's first boot, and a later change of it degrades the node.
 	immutable class = "immutable"
-	// tripwire: what the daemon knows of a section may change, but not beside what it does not know there.
+	// tripwire: what the daemon knows of a section may change, but not beside what it does not know
+	// there.
 	tripwire class = "tripwire"
-	// unwritable: the operating system's own part of the disk, which only an image of the system changes.
+	// unwritable: the operating system's own part of the disk, which only an image of the system
+	// changes.
 	unwritable class = "unwritable"
 )
 
@@ -99,8 +102,8 @@ func remarked(c types.Config) bool {
 	return err != nil || len(report.Entries) > 0
 }
 
-// TestRefused holds each config that the operator makes of our templates, and each that we make ourselves, against each class. That a rule can say no is
-// shown by a config which breaks it.
+// TestRefused holds each config that the operator makes of our templates, and each that we make
+// ourselves, against each class. That a rule can say no is shown by a config which breaks it.
 func TestRefused(t *testing.T) {
 	o, err := newOperator(tree(t, spec.Cluster{}))
 	if err != nil {

@@ -18,10 +18,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 )
 
-// This file is a STAND-IN for the Machine Config Operator's renderer: its layers, its functions and its way from templates to an Ignition config, as
-// far as a tree of ours meets them. It is written from a description of that interface and is no part of the product.
+// This file is a STAND-IN for the Machine Config Operator's renderer: its layers, its functions and
+// its way from templates to an Ignition config, as far as a tree of ours meets them. It is written
+// from a description of that interface and is no part of the product.
 
-// controllerConfigSpec has the fields of the operator's ControllerConfigSpec that templates can use and ours do.
+// controllerConfigSpec has the fields of the operator's ControllerConfigSpec that templates can use
+// and ours do.
 type controllerConfigSpec struct {
 	Infra      *infrastructure
 	DNS        *dns
@@ -63,7 +65,8 @@ type (
 	}
 	loadBalancer struct{ Type balancerType }
 
-	// Which platform's status has which field is the API's: not all have machine networks or a records type.
+	// Which platform's status has which field is the API's: not all have machine networks or a
+	// records type.
 	baremetalStatus struct {
 		APIServerInternalIPs, IngressIPs []string
 		LoadBalancer                     *loadBalancer
@@ -199,7 +202,8 @@ func (o operator) render(c *controllerConfigSpec, role string) (types.Config, er
 	return transpile(inOrder(kinds["files"]), inOrder(kinds["units"]))
 }
 
-// fill executes the templates of a directory. An empty one takes away what was made by one of its name before; one that gives nothing makes nothing.
+// fill executes the templates of a directory. An empty one takes away what was made by one of its
+// name before; one that gives nothing makes nothing.
 func (o operator) fill(made map[string]string, dir string, config any) error {
 	for at, parsed := range o.templates {
 		if path.Dir(at) != dir {
@@ -232,7 +236,8 @@ func inOrder(made map[string]string) []string {
 	return texts
 }
 
-// The fields of Butane that a template may have (base 0.1). Others are an error here, where the operator passes over them.
+// The fields of Butane that a template may have (base 0.1). Others are an error here, where the
+// operator passes over them.
 type (
 	butaneFile struct {
 		Path     string    `json:"path"`
@@ -256,7 +261,8 @@ type (
 	}
 )
 
-// transpile is Butane's way from such documents to Ignition's. They are merged in their order: of two of one path or one unit the later one has the word.
+// transpile is Butane's way from such documents to Ignition's. They are merged in their order: of
+// two of one path or one unit the later one has the word.
 func transpile(files, units []string) (types.Config, error) {
 	config := types.Config{Ignition: types.Ignition{Version: "3.2.0"}}
 	overwrite := true
@@ -308,7 +314,8 @@ type bootstrapConfig struct {
 	Images           struct{ KeepalivedBootstrap, CorednsBootstrap, BaremetalRuntimeCfgBootstrap string }
 }
 
-// bootstrap is what the bootstrap command writes for on-premises networking, by the path that bootkube copies it to.
+// bootstrap is what the bootstrap command writes for on-premises networking, by the path that
+// bootkube copies it to.
 func (o operator) bootstrap(c *controllerConfigSpec) (map[string]string, error) {
 	config := bootstrapConfig{ControllerConfig: *c, Infra: *c.Infra}
 	config.Images.KeepalivedBootstrap, config.Images.CorednsBootstrap = c.Images["keepalivedImage"], c.Images["corednsImage"]

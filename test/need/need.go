@@ -1,5 +1,6 @@
-// Package need says what a test cannot run without. A plain `go test` skips with the reason; `make test` sets ONPREM_INFRA_REQUIRE=1,
-// and then a missing daemon or privilege is a failure: what is never run must not look green.
+// Package need says what a test cannot run without. A plain `go test` skips with the reason; `make
+// test` sets ONPREM_INFRA_REQUIRE=1, and then a missing daemon or privilege is a failure: what is
+// never run must not look green.
 package need
 
 import (
@@ -19,7 +20,8 @@ func Root(t testing.TB) {
 	}
 }
 
-// Command needs a program and returns its path. Daemons of Debian live in directories that a user's PATH may lack.
+// Command needs a program and returns its path. Daemons of Debian live in directories that a user's
+// PATH may lack.
 func Command(t testing.TB, name string) string {
 	t.Helper()
 	if path, err := exec.LookPath(name); err == nil {

@@ -1,4 +1,5 @@
-// Package netns gives a test network namespaces of its own, which have no names and so leave nothing behind.
+// Package netns gives a test network namespaces of its own, which have no names and so leave
+// nothing behind.
 package netns
 
 import (
@@ -37,7 +38,8 @@ func New(t testing.TB) Namespace {
 	return ns
 }
 
-// onThread runs f on a thread that ends with it: a thread that has changed its namespace must serve nobody else.
+// onThread runs f on a thread that ends with it: a thread that has changed its namespace must serve
+// nobody else.
 func onThread(f func() error) error {
 	done := make(chan error)
 	go func() {
@@ -50,7 +52,8 @@ func onThread(f func() error) error {
 // Path is the namespace as a file, for programs that move links.
 func (ns Namespace) Path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), ns.fd) }
 
-// In runs f inside the namespace. Sockets and processes that f makes stay there; goroutines that it starts do not.
+// In runs f inside the namespace. Sockets and processes that f makes stay there; goroutines that it
+// starts do not.
 func (ns Namespace) In(f func() error) error {
 	return onThread(func() error {
 		if err := unix.Setns(ns.fd, unix.CLONE_NEWNET); err != nil {

@@ -26,7 +26,8 @@ func links(t *testing.T, ns Namespace) []string {
 	return names
 }
 
-// TestNamespaces joins two namespaces by a cable, and expects that the test's own thread never left its network.
+// TestNamespaces joins two namespaces by a cable, and expects that the test's own thread never left
+// its network.
 func TestNamespaces(t *testing.T) {
 	own, err := os.Readlink("/proc/thread-self/ns/net")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package owner names things that outlive a process (namespaces, directories, control groups) after the process that made them, so that
-// the next run can tell what a dead one left behind.
+// Package owner names things that outlive a process (namespaces, directories, control groups) after
+// the process that made them, so that the next run can tell what a dead one left behind.
 package owner
 
 import (
@@ -18,7 +18,8 @@ func Self() (string, error) {
 	return fmt.Sprintf("%d.%s", os.Getpid(), start), nil
 }
 
-// Dead says whether name begins with the name of a process that is gone. Other names are nobody's, so not a dead one's.
+// Dead says whether name begins with the name of a process that is gone. Other names are nobody's,
+// so not a dead one's.
 func Dead(name string) bool {
 	parts := strings.Split(name, ".")
 	if len(parts) < 2 {
@@ -32,7 +33,8 @@ func Dead(name string) bool {
 	return err != nil || start != parts[1]
 }
 
-// startTime is when a process started, in clock ticks after boot: with the pid it names a process for good.
+// startTime is when a process started, in clock ticks after boot: with the pid it names a process
+// for good.
 func startTime(pid int) (string, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

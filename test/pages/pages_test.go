@@ -62,8 +62,8 @@ type report struct {
 	Ground    float64 // luminance of the page, 0 to 1
 }
 
-// TestLongPages has Chromium show the page of simulate at the widths of a phone, a tablet and a laptop,
-// in light and dark colours. The pictures of it are artifacts of the test.
+// TestLongPages has Chromium show the page of simulate at the widths of a phone, a tablet and a
+// laptop, in light and dark colours. The pictures of it are artifacts of the test.
 func TestLongPages(t *testing.T) {
 	if os.Getenv(long) != "1" {
 		t.Skipf("needs a browser: make e2e, or %s=1, asks for it", long)

@@ -229,7 +229,8 @@ func (n *node) soon(name string, kind uint16, want string, within time.Duration)
 	return time.Since(begun)
 }
 
-// upstream is a name server that answers TXT below forwarded.example with its own address and knows nothing else.
+// upstream is a name server that answers TXT below forwarded.example with its own address and knows
+// nothing else.
 type upstream struct {
 	address string
 	asked   chan string // names in the zone

@@ -18,8 +18,8 @@ import (
 
 // TestCredentials holds what a monitor sees of kubelet's directory, and for how long: the
 // kubeconfig and the certificates, as they are now, and no pod's secrets. kubelet replaces the link
-// to its certificate while it runs; others remove the kubeconfig, or replace it by a rename. The FAKE
-// API refuses credentials when it is told to.
+// to its certificate while it runs; others remove the kubeconfig, or replace it by a rename. The
+// FAKE API refuses credentials when it is told to.
 func TestCredentials(t *testing.T) {
 	c := open(t)
 	n := c.node("m1", role.Master, "192.0.2.21", "")

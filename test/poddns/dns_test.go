@@ -19,11 +19,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/query"
 )
 
-// inForce is how soon a client must see another node, another address of one, and another name server.
+// inForce is how soon a client must see another node, another address of one, and another name
+// server.
 const inForce = 2 * time.Second
 
-// TestChanges makes twenty changes, of a node's address and of the name server in turn, under 500 queries a second. Nothing is lost, and each
-// change is in force within two seconds.
+// TestChanges makes twenty changes, of a node's address and of the name server in turn, under 500
+// queries a second. Nothing is lost, and each change is in force within two seconds.
 func TestChanges(t *testing.T) {
 	c := open(t)
 	first, second := c.upstream("192.0.2.91"), c.upstream("192.0.2.92")
@@ -79,14 +80,15 @@ func longest(all []time.Duration) (longest time.Duration) {
 	return longest.Round(time.Millisecond)
 }
 
-// TestNodeLife goes through what a master's DNS meets: a start with no Node known, nodes of both families, an API that is away, a restart
-// meanwhile, and the ends of either container.
+// TestNodeLife goes through what a master's DNS meets: a start with no Node known, nodes of both
+// families, an API that is away, a restart meanwhile, and the ends of either container.
 func TestNodeLife(t *testing.T) {
 	c := open(t)
 	c.upstream("192.0.2.91")
 	c.api.Down()
 	n := c.node("master-0", role.Master, "192.0.2.10", "# nothing yet\n")
-	// D-02: without a name server, and D-16: without a Node, the cluster's own names are answered, and the rest fails at once.
+	// D-02: without a name server, and D-16: without a Node, the cluster's own names are answered,
+	// and the rest fails at once.
 	n.soon("api."+zone, dns.TypeA, apiVIP, 10*time.Second)
 	if got := n.ask("x.forwarded.example.", dns.TypeTXT); got != "SERVFAIL" {
 		t.Errorf("without a name server a name outside is %s", got)
@@ -174,8 +176,9 @@ func (n *node) healthy() {
 	}
 }
 
-// apart holds that who has taken CoreDNS over does not have kubelet's credentials with it. The two containers see each other's processes, and the
-// kernel shows a process all that another one of its user sees which has no capability that it lacks itself.
+// apart holds that who has taken CoreDNS over does not have kubelet's credentials with it. The two
+// containers see each other's processes, and the kernel shows a process all that another one of its
+// user sees which has no capability that it lacks itself.
 func (n *node) apart() {
 	n.c.t.Helper()
 	setpriv := need.Command(n.c.t, "setpriv")
@@ -222,8 +225,8 @@ func (n *node) capabilities(container string) string {
 	return words
 }
 
-// TestWorkerAsksMasters holds that a worker, which follows control plane nodes alone, knows the others by asking those; that no question goes
-// round; and that it goes on without them.
+// TestWorkerAsksMasters holds that a worker, which follows control plane nodes alone, knows the
+// others by asking those; that no question goes round; and that it goes on without them.
 func TestWorkerAsksMasters(t *testing.T) {
 	c := open(t)
 	u := c.upstream("192.0.2.91")
@@ -238,7 +241,8 @@ func TestWorkerAsksMasters(t *testing.T) {
 	m0.soon("worker-1."+zone, dns.TypeA, "192.0.2.21", 15*time.Second)
 	m1.soon("worker-1."+zone, dns.TypeA, "192.0.2.21", 15*time.Second)
 	w.soon("worker-1."+zone, dns.TypeA, "192.0.2.21", 15*time.Second)
-	// Until the worker knows who the masters are it asks one of them as an ordinary name server, and has the answer above already.
+	// Until the worker knows who the masters are it asks one of them as an ordinary name server,
+	// and has the answer above already.
 	c.until("the masters in the worker's hosts", inForce, func() bool { return strings.Contains(w.file("etc/coredns/hosts"), "master-1") })
 	if text := w.file("etc/coredns/hosts"); strings.Contains(text, "worker-1") {
 		t.Errorf("the worker's hosts:\n%s", text)

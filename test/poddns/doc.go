@@ -1,2 +1,3 @@
-// Package poddns runs a node's DNS pod on hosts of the lab: the real monitor beside the real CoreDNS, as a master and as a worker have it.
+// Package poddns runs a node's DNS pod on hosts of the lab: the real monitor beside the real
+// CoreDNS, as a master and as a worker have it.
 package poddns

@@ -12,8 +12,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 )
 
-// TestClusterChanges holds, in the pod, that HAProxy's sockets are in a directory of root's alone though kubelet made it for everybody, and that
-// the monitor begins anew with what the cluster decides while HAProxy runs on.
+// TestClusterChanges holds, in the pod, that HAProxy's sockets are in a directory of root's alone
+// though kubelet made it for everybody, and that the monitor begins anew with what the cluster
+// decides while HAProxy runs on.
 func TestClusterChanges(t *testing.T) {
 	w := three(t)
 	info, err := os.Stat(filepath.Join(w.node.Root, string(haproxy.Run)))

@@ -13,7 +13,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-// TestEstablished holds that a connection which was redirected once stays so, whatever becomes of the rules.
+// TestEstablished holds that a connection which was redirected once stays so, whatever becomes of
+// the rules.
 func TestEstablished(t *testing.T) {
 	l := lab.New(t)
 	var hosts []*lab.Host

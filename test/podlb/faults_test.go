@@ -25,7 +25,8 @@ func three(t *testing.T) *world {
 func (w *world) balanced() bool {
 	seen := map[string]bool{}
 	client := w.http(w.client, time.Second)
-	// So many that the turns which others take between them cannot have all of them meet one server.
+	// So many that the turns which others take between them cannot have all of them meet one
+	// server.
 	for range 24 {
 		if r := ask(client, "https://"+vip+":6443/who"); r.err == nil {
 			seen[r.who] = true
@@ -37,7 +38,8 @@ func (w *world) balanced() bool {
 	return false
 }
 
-// TestFaults kills a server, stops one, and drains one, under 50 long watches and a client that starts a request every 10 ms (H-02, H-14).
+// TestFaults kills a server, stops one, and drains one, under 50 long watches and a client that
+// starts a request every 10 ms (H-02, H-14).
 func TestFaults(t *testing.T) {
 	w := three(t)
 	w.within("watches on every server", 20*time.Second, func() bool { return w.balanced() })
@@ -131,7 +133,8 @@ func (w *world) until(name string, up bool) time.Duration {
 	})
 }
 
-// TestFailOpen drains all servers: HAProxy still serves, by whoever answers, and the VIP goes to the node's own server meanwhile.
+// TestFailOpen drains all servers: HAProxy still serves, by whoever answers, and the VIP goes to
+// the node's own server meanwhile.
 func TestFailOpen(t *testing.T) {
 	w := three(t)
 	balanced, direct := w.load(w.client, "https://192.0.2.10:9445/who", 10*time.Second), w.load(w.client, "https://"+vip+":6443/who", 10*time.Second)

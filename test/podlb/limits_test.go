@@ -22,7 +22,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// bare is a HAProxy alone, with one member that speaks no TLS: everything goes to it because no check passes.
+// bare is a HAProxy alone, with one member that speaks no TLS: everything goes to it because no
+// check passes.
 type bare struct {
 	host   *lab.Host
 	server net.Listener
@@ -89,7 +90,8 @@ func (b *bare) start(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// TestFamilies holds H-24: the same ports on hosts that keep the families apart, and on those that have one.
+// TestFamilies holds H-24: the same ports on hosts that keep the families apart, and on those that
+// have one.
 func TestFamilies(t *testing.T) {
 	both := []string{"192.0.2.10", "[2001:db8::10]", "127.0.0.1", "[::1]"}
 	for _, tt := range []struct {
@@ -121,8 +123,9 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// TestCrowd holds that who fills the ports on which HAProxy tells everybody how it does, by connections that say nothing, keeps nobody on the host
-// from hearing it: a VIP would move, and the redirect go, whenever somebody in a pod or on the network wanted it.
+// TestCrowd holds that who fills the ports on which HAProxy tells everybody how it does, by
+// connections that say nothing, keeps nobody on the host from hearing it: a VIP would move, and the
+// redirect go, whenever somebody in a pod or on the network wanted it.
 func TestCrowd(t *testing.T) {
 	b := alone(t, true, "true")
 	client := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DialContext: b.host.Dial, DisableKeepAlives: true}}
@@ -154,7 +157,8 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// TestHalfClosed holds H-21: a client that says goodbye to a server which does not answer it, and vanishes, is not kept; a quiet one is.
+// TestHalfClosed holds H-21: a client that says goodbye to a server which does not answer it, and
+// vanishes, is not kept; a quiet one is.
 func TestHalfClosed(t *testing.T) {
 	b := alone(t, true, "true")
 	go func() {

@@ -182,7 +182,8 @@ func (w *world) watches(n int, url string) []*watch {
 	return all
 }
 
-// on counts the watches on a server: those that have heard something just now, those that have ended, and those that hang.
+// on counts the watches on a server: those that have heard something just now, those that have
+// ended, and those that hang.
 func on(all []*watch, who string) (alive, ended, silent int) {
 	for _, one := range all {
 		one.mu.Lock()

@@ -8,7 +8,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/haproxy"
 )
 
-// TestMembers holds H-05, H-06 and H-22: members come and go without a reload, and without a client noticing.
+// TestMembers holds H-05, H-06 and H-22: members come and go without a reload, and without a client
+// noticing.
 func TestMembers(t *testing.T) {
 	w := open(t)
 	w.register("m1", "192.0.2.10")
@@ -29,7 +30,8 @@ func TestMembers(t *testing.T) {
 		w.within(step.name+" answers", 10*time.Second, func() bool { return by(l.since(at))[step.name] > 0 })
 		t.Logf("%s answers %v after it was registered", step.name, time.Since(at).Round(time.Millisecond))
 	}
-	// Nobody is there: it must not count as up for a moment, as HAProxy would have it until its first check.
+	// Nobody is there: it must not count as up for a moment, as HAProxy would have it until its
+	// first check.
 	w.register("ghost", "192.0.2.77")
 	seen := false
 	for asked := time.Now(); time.Since(asked) < 2*time.Second; time.Sleep(2 * time.Millisecond) {

@@ -23,7 +23,8 @@ func (w *world) answers(from *lab.Host, url string) map[string]int {
 	return by(all)
 }
 
-// TestRedirect holds H-17, H-18 and H-24: whoever asks the VIP, wherever from, is balanced, and nobody reaches the closed port but by it.
+// TestRedirect holds H-17, H-18 and H-24: whoever asks the VIP, wherever from, is balanced, and
+// nobody reaches the closed port but by it.
 func TestRedirect(t *testing.T) {
 	w := three(t)
 	m1, m2 := w.hosts["m1"], w.hosts["m2"]
@@ -85,8 +86,9 @@ func TestRedirect(t *testing.T) {
 	w.withoutFilter(far)
 }
 
-// withoutFilter stops the monitor, takes the packet filter's rules away, and expects that HAProxy alone serves nobody at the closed port, and
-// that a pod far on a node which has the rules reaches the holder's own API server: only where the VIP is may anything be redirected.
+// withoutFilter stops the monitor, takes the packet filter's rules away, and expects that HAProxy
+// alone serves nobody at the closed port, and that a pod far on a node which has the rules reaches
+// the holder's own API server: only where the VIP is may anything be redirected.
 func (w *world) withoutFilter(far *lab.Host) {
 	w.t.Helper()
 	if err := w.node.Signal("haproxy/haproxy-monitor", syscall.SIGSTOP); err != nil {
@@ -129,7 +131,8 @@ func dialled(t *testing.T, from *lab.Host, address string) error {
 	return err
 }
 
-// TestDegraded ends HAProxy, hangs it and ends its monitor: the VIP goes to the node's own API server at once, and back.
+// TestDegraded ends HAProxy, hangs it and ends its monitor: the VIP goes to the node's own API
+// server at once, and back.
 func TestDegraded(t *testing.T) {
 	w := three(t)
 	rules := redirect.Of(w.plan.VIPs.API, w.plan.MachineNetworks, w.plan.Ports)
@@ -202,7 +205,8 @@ func (w *world) haproxySignal(s syscall.Signal) {
 	}
 }
 
-// blackout is the longest time between the starts of two requests that were served, and how many were not.
+// blackout is the longest time between the starts of two requests that were served, and how many
+// were not.
 func blackout(all []request) (longest time.Duration, bad int) {
 	var last time.Time
 	for _, r := range byStart(all) {

@@ -9,8 +9,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/haproxy"
 )
 
-// TestReload holds H-07: a structure that only a reload brings costs no connection and keeps long watches, and reloads without end do not
-// fill the machine with old workers.
+// TestReload holds H-07: a structure that only a reload brings costs no connection and keeps long
+// watches, and reloads without end do not fill the machine with old workers.
 func TestReload(t *testing.T) {
 	w := three(t)
 	before := w.workers()

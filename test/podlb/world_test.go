@@ -46,8 +46,8 @@ const (
 	apiInt    = "api-int.ostest.example.com"
 )
 
-// world is a lab with three control plane nodes, of which the first runs the balancer's pod and holds the VIPs, a client, and a FAKE API that
-// names the nodes.
+// world is a lab with three control plane nodes, of which the first runs the balancer's pod and
+// holds the VIPs, a client, and a FAKE API that names the nodes.
 type world struct {
 	t       *testing.T
 	lab     *lab.Lab

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// restartPause is how long an ended container stays down. Kubelet begins with ten seconds; tests have less patience.
+// restartPause is how long an ended container stays down. Kubelet begins with ten seconds; tests
+// have less patience.
 const restartPause = time.Second
 
 // container is one container of runc's.

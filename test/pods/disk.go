@@ -15,8 +15,9 @@ import (
 // small are the directories that have file systems of their own after Disks.
 var small = []string{"run", "var"}
 
-// Disks gives a node that runs nothing file systems of its own for /run and /var, in memory and of so many bytes each, so that they can be full.
-// What was in the directories is gone. Close takes them away.
+// Disks gives a node that runs nothing file systems of its own for /run and /var, in memory and of
+// so many bytes each, so that they can be full. What was in the directories is gone. Close takes
+// them away.
 func (n *Node) Disks(bytes int64) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -40,7 +41,8 @@ func (n *Node) mount(dir string) error {
 	return unix.Mount("", path, "", unix.MS_PRIVATE, "")
 }
 
-// Fill fills the file system of a directory of the node, such as /run or /var/lib, to the last byte. empty undoes it; it may be called twice.
+// Fill fills the file system of a directory of the node, such as /run or /var/lib, to the last
+// byte. empty undoes it; it may be called twice.
 func (n *Node) Fill(dir string) (empty func() error, err error) {
 	first, _, _ := strings.Cut(strings.TrimPrefix(filepath.Clean(dir), "/"), "/")
 	if n.disk == 0 || !slices.Contains(small, first) {

@@ -15,7 +15,8 @@ import (
 
 const (
 	groups = "/sys/fs/cgroup"
-	// namePrefix starts the name of every container, and so of every control group of one; its owner follows.
+	// namePrefix starts the name of every container, and so of every control group of one; its
+	// owner follows.
 	namePrefix = "onprem-pods."
 )
 
@@ -28,8 +29,8 @@ func unique(host string) (string, error) {
 	return fmt.Sprintf("%s%s.%d.%s", namePrefix, self, serial.Add(1), host), err
 }
 
-// removeLeftovers removes the control groups of containers whose owner is gone. Their processes ended with the lab that they were in, and what
-// else is left of them is on the node's disk.
+// removeLeftovers removes the control groups of containers whose owner is gone. Their processes
+// ended with the lab that they were in, and what else is left of them is on the node's disk.
 func removeLeftovers() error {
 	var errs []error
 	for _, pattern := range []string{groups + "/" + namePrefix + "*", groups + "/*/" + namePrefix + "*"} {
@@ -44,7 +45,8 @@ func removeLeftovers() error {
 	return errors.Join(errs...)
 }
 
-// removeGroup removes a control group, those in it first. Another process may be faster: leftovers are anybody's.
+// removeGroup removes a control group, those in it first. Another process may be faster: leftovers
+// are anybody's.
 func removeGroup(root string) error {
 	var dirs []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -20,7 +20,8 @@ type pod struct {
 	containers map[string]*container
 }
 
-// start makes the pod's volumes, runs its init containers one after the other, and then starts its containers.
+// start makes the pod's volumes, runs its init containers one after the other, and then starts its
+// containers.
 func (p *pod) start(ctx context.Context) error {
 	if share := p.manifest.Spec.ShareProcessNamespace; share != nil && *share {
 		if err := p.startPause(); err != nil {

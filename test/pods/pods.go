@@ -1,5 +1,6 @@
-// Package pods runs a node's static pods on a host of the lab as kubelet would, but without kubelet: each container is started by runc,
-// with the image, command, mounts and capabilities that its manifest names, and started again when it ends. Nobody probes.
+// Package pods runs a node's static pods on a host of the lab as kubelet would, but without
+// kubelet: each container is started by runc, with the image, command, mounts and capabilities that
+// its manifest names, and started again when it ends. Nobody probes.
 package pods
 
 import (
@@ -38,7 +39,8 @@ type Node struct {
 	pods map[string]*pod
 }
 
-// New makes a machine with an empty disk in dir, which must not exist. images are the root file systems of all images that pods may name.
+// New makes a machine with an empty disk in dir, which must not exist. images are the root file
+// systems of all images that pods may name.
 func New(host *lab.Host, dir string, images map[string]string) (*Node, error) {
 	if err := removeLeftovers(); err != nil {
 		return nil, fmt.Errorf("remove what dead nodes left: %w", err)
@@ -132,7 +134,8 @@ func (n *Node) Stop(names ...string) error {
 	return errors.Join(errs...)
 }
 
-// Off is the loss of power: the network goes at once, and every process with it, and what was in /run.
+// Off is the loss of power: the network goes at once, and every process with it, and what was in
+// /run.
 func (n *Node) Off() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -60,8 +60,8 @@ func readProcess(dir string) (p Process, err error) {
 	return p, err
 }
 
-// SignalAll sends a signal to every process of a container, or to those of some programs alone, parents before their children. That none is
-// there is an error.
+// SignalAll sends a signal to every process of a container, or to those of some programs alone,
+// parents before their children. That none is there is an error.
 func (n *Node) SignalAll(name string, sig syscall.Signal, programs ...string) error {
 	all, err := n.Processes(name)
 	if err != nil {
@@ -84,8 +84,8 @@ func (n *Node) SignalAll(name string, sig syscall.Signal, programs ...string) er
 	return nil
 }
 
-// Child is the process of a container that was started by one of the same program, as keepalived starts the one that speaks VRRP and HAProxy
-// the one that serves.
+// Child is the process of a container that was started by one of the same program, as keepalived
+// starts the one that speaks VRRP and HAProxy the one that serves.
 func (n *Node) Child(name, program string) (Process, error) {
 	all, err := n.Processes(name)
 	if err != nil {

@@ -19,9 +19,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/pods"
 )
 
-// TestBootstrapPod is a bootstrap machine that manifests drive, as those of the Machine Config Operator's bootstrap command do: kubelet runs keepalived
-// and, beside it, the program that systemd runs elsewhere. It holds the API VIP before there is an API; a monitor that is killed changes nothing; one
-// that is told to end gives the VIP up first, and takes it back when it runs again; and with the pod the VIP leaves.
+// TestBootstrapPod is a bootstrap machine that manifests drive, as those of the Machine Config
+// Operator's bootstrap command do: kubelet runs keepalived and, beside it, the program that systemd
+// runs elsewhere. It holds the API VIP before there is an API; a monitor that is killed changes
+// nothing; one that is told to end gives the VIP up first, and takes it back when it runs again;
+// and with the pod the VIP leaves.
 func TestBootstrapPod(t *testing.T) {
 	t.Parallel() // it has a network of its own, and waits most of the time
 	l := open(t, vrrp.ProfileLan)

@@ -125,7 +125,8 @@ func (l *lan) until(what string, within time.Duration, done func() bool) time.Du
 	return time.Since(begun)
 }
 
-// node is a node with its keepalived pod, a FAKE balancer that answers for HAProxy's readiness and statistics, and a FAKE ingress router.
+// node is a node with its keepalived pod, a FAKE balancer that answers for HAProxy's readiness and
+// statistics, and a FAKE ingress router.
 type node struct {
 	*pods.Node
 	l        *lan
@@ -180,7 +181,8 @@ func (l *lan) node(i int, r role.Role) *node {
 	return n
 }
 
-// control makes and starts the three nodes of a control plane whose balancers serve, with whoever looks from outside at who holds the API VIP.
+// control makes and starts the three nodes of a control plane whose balancers serve, with whoever
+// looks from outside at who holds the API VIP.
 func (l *lan) control() *lab.Observer {
 	l.t.Helper()
 	var hosts []*lab.Host

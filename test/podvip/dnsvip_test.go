@@ -20,9 +20,10 @@ import (
 
 const dnsVIP = "192.0.2.7"
 
-// TestDNSVIP is a bootstrap machine, which has the DNS VIP first, and three control plane nodes with real CoreDNS on two of them. They leave it alone until
-// they have seen the API work. When the bootstrap machine has gone one of the two has it, and the other one takes it when CoreDNS ends on the first.
-// Nobody ever has it beside another.
+// TestDNSVIP is a bootstrap machine, which has the DNS VIP first, and three control plane nodes
+// with real CoreDNS on two of them. They leave it alone until they have seen the API work. When the
+// bootstrap machine has gone one of the two has it, and the other one takes it when CoreDNS ends on
+// the first. Nobody ever has it beside another.
 func TestDNSVIP(t *testing.T) {
 	t.Parallel() // it waits most of the time
 	l := open(t, vrrp.ProfileLan)
@@ -89,7 +90,8 @@ func TestDNSVIP(t *testing.T) {
 	}
 }
 
-// coredns runs stock CoreDNS with the cluster's records on a host. The function that it returns ends it.
+// coredns runs stock CoreDNS with the cluster's records on a host. The function that it returns
+// ends it.
 func (l *lan) coredns(host *lab.Host) (stop func()) {
 	l.t.Helper()
 	program, err := cache.CoreDNS(l.t.Context())

@@ -54,9 +54,10 @@ func (l *lan) record(r *scrape.Recording, seconds int) {
 	}
 }
 
-// TestMetrics is what three real nodes say of themselves: at their loopbacks, at their own addresses because their cluster asks for that, and never at a VIP.
-// Recorded while all is well and while the holder is cut off from the others, it has the right alarm sound and no other. Each second of the recording counts
-// for half a minute.
+// TestMetrics is what three real nodes say of themselves: at their loopbacks, at their own
+// addresses because their cluster asks for that, and never at a VIP. Recorded while all is well and
+// while the holder is cut off from the others, it has the right alarm sound and no other. Each
+// second of the recording counts for half a minute.
 func TestMetrics(t *testing.T) {
 	t.Parallel() // each has a network of its own, and waits most of the time
 	l := open(t, vrrp.ProfileLan)
@@ -127,7 +128,8 @@ func (l *lan) number(n *node, series string) (value float64, ok bool) {
 	return value, err == nil
 }
 
-// lost has the holder lose its power: who stands by has heard it until then, and says how long nobody was heard.
+// lost has the holder lose its power: who stands by has heard it until then, and says how long
+// nobody was heard.
 func (l *lan) lost(observer *lab.Observer) {
 	l.t.Helper()
 	const about = `{vip="192.0.2.5",kind="api"}`
@@ -191,7 +193,8 @@ func (l *lan) recorded(rules string, holder int) {
 	}
 }
 
-// costs says what it takes a monitor to be scraped: a minute of scrapes, one every 15 s for a quarter of an hour.
+// costs says what it takes a monitor to be scraped: a minute of scrapes, one every 15 s for a
+// quarter of an hour.
 func (l *lan) costs(i int) {
 	l.t.Helper()
 	const scrapes = 60

@@ -31,9 +31,11 @@ var (
 	today = plan.Way{Timing: vrrp.ProfileCompat, Mode: spec.Unicast}
 )
 
-// TestMigrate has a live cluster go over from compat and multicast to lan and unicast, and back to compat. Its nodes get the file one after the other, and one of them is said to be upgraded
-// for a while; nobody speaks the new way before that is over, and then all do at one instant. Seen from outside the VIP never has two holders for
-// longer than the slower way needs to settle that, and never none for longer than it takes to notice that a holder is gone.
+// TestMigrate has a live cluster go over from compat and multicast to lan and unicast, and back to
+// compat. Its nodes get the file one after the other, and one of them is said to be upgraded for a
+// while; nobody speaks the new way before that is over, and then all do at one instant. Seen from
+// outside the VIP never has two holders for longer than the slower way needs to settle that, and
+// never none for longer than it takes to notice that a holder is gone.
 func TestMigrate(t *testing.T) {
 	t.Parallel() // each has a network of its own, and waits most of the time
 	l := open(t, vrrp.ProfileCompat)
@@ -190,7 +192,8 @@ func (g *rollout) judge(what string, from int, together time.Duration, holder []
 	}
 }
 
-// reboots holds that a node which comes back after the instant speaks the new way from its first word on, with the API away.
+// reboots holds that a node which comes back after the instant speaks the new way from its first
+// word on, with the API away.
 func (g *rollout) reboots(way plan.Way) {
 	g.Helper()
 	n := g.nodes[0]

@@ -21,7 +21,8 @@ type stage struct {
 	ranked   []*node
 }
 
-// announces is what a node of a rank announces whose balancer works and that has no machine config server.
+// announces is what a node of a rank announces whose balancer works and that has no machine config
+// server.
 func announces(rank int, holder bool) int {
 	c := vrrp.Ranked().ControlPlane
 	priority := int(c.Base) + c.Rank(rank) + c.Weights[0].Adds + c.Weights[1].Adds
@@ -31,8 +32,9 @@ func announces(rank int, holder bool) int {
 	return priority
 }
 
-// TestRanked is three control plane nodes of a cluster of ours alone, from their first start: they claim a rank each, the best one that can takes the VIP,
-// and whoever holds it keeps it against every better rank that comes back, until its own health falls.
+// TestRanked is three control plane nodes of a cluster of ours alone, from their first start: they
+// claim a rank each, the best one that can takes the VIP, and whoever holds it keeps it against
+// every better rank that comes back, until its own health falls.
 func TestRanked(t *testing.T) {
 	t.Parallel() // each has a network of its own, and waits most of the time
 	l := open(t, vrrp.ProfileLan)
@@ -57,7 +59,8 @@ func (s *stage) stands(rank int, holder bool) bool {
 // anybody may hold the VIP.
 const anybody = -1
 
-// steady waits until one holds the VIP and all others wait for it, and holds that it stays so for longer than anybody waits or settles.
+// steady waits until one holds the VIP and all others wait for it, and holds that it stays so for
+// longer than anybody waits or settles.
 func (s *stage) steady(what string, holder int) {
 	s.Helper()
 	s.until(what, 30*time.Second, func() bool {
@@ -136,7 +139,8 @@ func best(but int) int {
 	return 0
 }
 
-// lost takes the power from the holder: the best of the others takes over, and keeps the VIP when the former holder is back.
+// lost takes the power from the holder: the best of the others takes over, and keeps the VIP when
+// the former holder is back.
 func (s *stage) lost(what string) {
 	s.Helper()
 	was := s.holder()
@@ -165,7 +169,8 @@ func (s *stage) returns() {
 	}
 }
 
-// restarts kills all of the holder's pod but its monitor: what the supervisor has left behind in its files, and the holder's rank, give it nothing back.
+// restarts kills all of the holder's pod but its monitor: what the supervisor has left behind in
+// its files, and the holder's rank, give it nothing back.
 func (s *stage) restarts() {
 	s.Helper()
 	if s.holder() != 0 {
@@ -191,7 +196,8 @@ func (s *stage) falls() {
 	s.steady("the balancer is back", best(was))
 }
 
-// outage holds W-14: nothing serves anywhere, so that whoever holds the VIP gives it up; it goes round once at the most, and has a home.
+// outage holds W-14: nothing serves anywhere, so that whoever holds the VIP gives it up; it goes
+// round once at the most, and has a home.
 func (s *stage) outage() {
 	s.Helper()
 	begin := time.Now()

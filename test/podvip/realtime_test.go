@@ -15,8 +15,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// TestRealTime holds that the process that speaks VRRP is real-time where adverts are frequent, and that it holds a VIP all the same when the
-// kernel refuses. A reload must not take it from a process, nor its life.
+// TestRealTime holds that the process that speaks VRRP is real-time where adverts are frequent, and
+// that it holds a VIP all the same when the kernel refuses. A reload must not take it from a
+// process, nor its life.
 func TestRealTime(t *testing.T) {
 	t.Parallel()                        // each has a network of its own, and waits most of the time
 	own, err := unix.SchedGetAttr(0, 0) // whoever asks for nothing has that of who started it

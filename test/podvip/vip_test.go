@@ -14,13 +14,15 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-// full is what a node announces whose balancer works and that has no machine config server: 40 + 20 + 5.
+// full is what a node announces whose balancer works and that has no machine config server: 40 + 20
+// + 5.
 const full = 65
 
-// TestNodes is three control plane nodes from their first start to a total outage. While no API server has passed a check of a balancer nobody
-// stands for the API VIP, whatever HAProxy believes; then one of them has it. It stays there when a monitor is killed, when all of them stand
-// still at once, and it follows the balancer's health while the API is away. After a reboot of all nodes in an outage of everything it has a home
-// again.
+// TestNodes is three control plane nodes from their first start to a total outage. While no API
+// server has passed a check of a balancer nobody stands for the API VIP, whatever HAProxy believes;
+// then one of them has it. It stays there when a monitor is killed, when all of them stand still at
+// once, and it follows the balancer's health while the API is away. After a reboot of all nodes in
+// an outage of everything it has a home again.
 func TestNodes(t *testing.T) {
 	t.Parallel() // each has a network of its own, and waits most of the time
 	l := open(t, vrrp.ProfileCompat)
@@ -67,8 +69,9 @@ func gateClosed(t *testing.T, l *lan, observer *lab.Observer) {
 	}
 }
 
-// routers holds K-51 and K-50 in the pods: where no router answers, nobody has the ingress VIP, and that is nobody's fault; it comes to the worker
-// with one, which stands for no other VIP, and leaves it with the router.
+// routers holds K-51 and K-50 in the pods: where no router answers, nobody has the ingress VIP, and
+// that is nobody's fault; it comes to the worker with one, which stands for no other VIP, and
+// leaves it with the router.
 func routers(t *testing.T, l *lan, ingress *lab.Observer, worker *node) {
 	t.Helper()
 	for _, n := range append(l.nodes, worker) {
@@ -138,8 +141,8 @@ func monitorsEnd(t *testing.T, l *lan, observer *lab.Observer, holder *node) {
 	}
 }
 
-// apiAway holds K-25 and K-23: with the API away the balancer's end still costs the node its priority within a check period, and nobody's peers
-// change.
+// apiAway holds K-25 and K-23: with the API away the balancer's end still costs the node its
+// priority within a check period, and nobody's peers change.
 func apiAway(t *testing.T, l *lan, observer *lab.Observer, holder *node) {
 	t.Helper()
 	proposals := map[*node]string{}

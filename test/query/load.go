@@ -1,4 +1,5 @@
-// Package query asks a name server so many questions a second, as a crowd of clients does, and counts those that a client would call lost.
+// Package query asks a name server so many questions a second, as a crowd of clients does, and
+// counts those that a client would call lost.
 package query
 
 import (
@@ -14,7 +15,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-// Patience is how long the C library's resolver waits before it asks again: an answer that takes longer is lost.
+// Patience is how long the C library's resolver waits before it asks again: an answer that takes
+// longer is lost.
 const Patience = 5 * time.Second
 
 // sockets is how many clients there are: each has a port of its own.
@@ -37,8 +39,9 @@ type Answer struct {
 	Text  string        // of the first TXT or A record, empty for another answer
 }
 
-// Lost says whether a client lacks what it asked for: there was no answer in time, the server failed, or it said something else. That there is
-// no such name, or no such record, is as much of a loss: all that are asked for exist.
+// Lost says whether a client lacks what it asked for: there was no answer in time, the server
+// failed, or it said something else. That there is no such name, or no such record, is as much of a
+// loss: all that are asked for exist.
 func (a Answer) Lost() bool {
 	return a.Took >= Patience || a.Rcode != dns.RcodeSuccess || !slices.Contains(a.Want, a.Text)
 }
@@ -61,7 +64,8 @@ type Load struct {
 	err     error
 }
 
-// Start asks the server at address, from host, perSecond questions each second until Stop. questions gives the i-th one.
+// Start asks the server at address, from host, perSecond questions each second until Stop.
+// questions gives the i-th one.
 func Start(host *lab.Host, address string, perSecond int, questions func(i int) Question) (*Load, error) {
 	l := &Load{questions: questions, every: time.Second / time.Duration(perSecond), begun: time.Now(), stop: make(chan struct{})}
 	for i := range sockets {
@@ -87,8 +91,9 @@ func Start(host *lab.Host, address string, perSecond int, questions func(i int) 
 	return l, nil
 }
 
-// pace calls f for every question whose time comes before Stop, also for those whose time has passed meanwhile. It makes up for lost time at
-// four times the pace and not all at once, which would be a flood that servers may drop.
+// pace calls f for every question whose time comes before Stop, also for those whose time has
+// passed meanwhile. It makes up for lost time at four times the pace and not all at once, which
+// would be a flood that servers may drop.
 func (l *Load) pace(f func(n int, late time.Duration)) {
 	for n := 0; ; n++ {
 		due := l.begun.Add(time.Duration(n) * l.every)
@@ -152,7 +157,8 @@ func text(reply *dns.Msg) string {
 	return ""
 }
 
-// Stop asks no more, waits for the answers that may still come, and returns what became of every question, in the order of asking.
+// Stop asks no more, waits for the answers that may still come, and returns what became of every
+// question, in the order of asking.
 func (l *Load) Stop() (Outcome, error) {
 	l.mu.Lock()
 	l.ended = time.Now()

@@ -12,7 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-// TestLoad has a server that loses one question in ten, fails one and says something else to others: all of these count, and nothing else does.
+// TestLoad has a server that loses one question in ten, fails one and says something else to
+// others: all of these count, and nothing else does.
 func TestLoad(t *testing.T) {
 	host, err := lab.New(t).Add("a", netip.MustParsePrefix("192.0.2.1/24"))
 	if err != nil {

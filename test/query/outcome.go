@@ -19,9 +19,10 @@ type Outcome struct {
 	Starved float64 // the share of moments that one who does nothing but wait for them missed: the machine was too busy to let us run
 }
 
-// Err says what is wrong: each answer that is lost; questions that were never asked; and too few of them asked at their moment, as a loss of
-// that moment would not be seen. A machine that lets nobody run at that moment is not to blame for the last, but only for as much as it took
-// from others too. What is late because of that is asked all the same, and its answers count.
+// Err says what is wrong: each answer that is lost; questions that were never asked; and too few of
+// them asked at their moment, as a loss of that moment would not be seen. A machine that lets
+// nobody run at that moment is not to blame for the last, but only for as much as it took from
+// others too. What is late because of that is asked all the same, and its answers count.
 func (o Outcome) Err() error {
 	var errs []error
 	var late []time.Duration

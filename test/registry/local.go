@@ -14,7 +14,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// Local is a registry on a free port of this machine's loopback, down, that ends with the test. Its certificate is its own CA.
+// Local is a registry on a free port of this machine's loopback, down, that ends with the test. Its
+// certificate is its own CA.
 func Local(t testing.TB) *Registry {
 	t.Helper()
 	need.Command(t, Program)

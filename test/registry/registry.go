@@ -1,4 +1,5 @@
-// Package registry runs a real container registry, docker-registry, for a test: with TLS, with or without a password.
+// Package registry runs a real container registry, docker-registry, for a test: with TLS, with or
+// without a password.
 package registry
 
 import (
@@ -145,7 +146,8 @@ func (r *Registry) Requests() ([]string, error) {
 	return requests, err
 }
 
-// Credentials is a file of registry credentials, as podman and Docker read it, with this password for a registry at HOST:PORT.
+// Credentials is a file of registry credentials, as podman and Docker read it, with this password
+// for a registry at HOST:PORT.
 func Credentials(address, password string) []byte {
 	return fmt.Appendf(nil, `{"auths": {%q: {"auth": %q}}}`+"\n", address, base64.StdEncoding.EncodeToString([]byte(User+":"+password)))
 }

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestRegistry holds what tests rely on: who is let in, what is written down, and that a stop is one.
+// TestRegistry holds what tests rely on: who is let in, what is written down, and that a stop is
+// one.
 func TestRegistry(t *testing.T) {
 	r := Local(t)
 	r.Login = true

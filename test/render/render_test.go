@@ -22,9 +22,10 @@ import (
 
 var update = flag.Bool("update", false, "write the expected files anew")
 
-// TestRender compares every file of every role with what stands in the archive. The first file of an archive is the input,
-// images.json the images; then comes what is expected: "ROLE" lists paths, modes and owners, or is what is wrong with the role, "ROLE/PATH"
-// are the files that no role before has in the same form, or "findings" is what is wrong with the input.
+// TestRender compares every file of every role with what stands in the archive. The first file of
+// an archive is the input, images.json the images; then comes what is expected: "ROLE" lists paths,
+// modes and owners, or is what is wrong with the role, "ROLE/PATH" are the files that no role
+// before has in the same form, or "findings" is what is wrong with the input.
 func TestRender(t *testing.T) {
 	archives, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(archives) == 0 {
@@ -119,7 +120,8 @@ func findings(text any) []txtar.File {
 	return []txtar.File{{Name: "findings", Data: fmt.Appendf(nil, "%v\n", text)}}
 }
 
-// tree is a role's files, behind a list of them. What has been written for another role is only listed.
+// tree is a role's files, behind a list of them. What has been written for another role is only
+// listed.
 func tree(role string, set asset.Set, written map[string]string) []txtar.File {
 	var list bytes.Buffer
 	var files []txtar.File

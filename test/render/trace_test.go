@@ -15,7 +15,8 @@ import (
 // trace is what names OpenShift, or something that only its hosts have.
 var trace = regexp.MustCompile(`(?i)openshift|\bocp|_ocp|\bmco\b|-mco-|/mco/|\bkni\b|\bmcs\b|_mcs|machine-?config|22623|9446|\bovs|br-ex|nmstate|\bscc\b|crio-wipe|kubelet-dependencies|ostree|osupdate`)
 
-// TestNoTraceOfOpenShift holds that nothing of OpenShift stands in what the hosts and the API of another Kubernetes get, on any platform.
+// TestNoTraceOfOpenShift holds that nothing of OpenShift stands in what the hosts and the API of
+// another Kubernetes get, on any platform.
 func TestNoTraceOfOpenShift(t *testing.T) {
 	looked := 0
 	for _, platform := range []spec.Platform{spec.BareMetal, spec.Nutanix, spec.OpenStack, spec.OVirt, spec.VSphere, spec.None} {

@@ -20,8 +20,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// asked is the environment variable that asks for the replay when its value is "1", long the one for
-// tests that boot machines.
+// asked is the environment variable that asks for the replay when its value is "1", long the one
+// for tests that boot machines.
 const (
 	asked = "ONPREM_INFRA_SCARS"
 	long  = "ONPREM_INFRA_LONG"

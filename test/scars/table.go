@@ -1,7 +1,7 @@
 // Package scars maps the bug history of the systems that went before, and of this one, to the tests
 // that keep the bugs from coming back. The table is TABLE.md: for each scar its tests and at most
-// one defect, a change of the product with which the first of them fails. `make scars` puts each defect
-// into a copy of the tree and sees that test fail.
+// one defect, a change of the product with which the first of them fails. `make scars` puts each
+// defect into a copy of the tree and sees that test fail.
 package scars
 
 import (
@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Scar is one entry of the bug history. It has tests, or Open says why not; it has both where a part
-// of it belongs to what is not here.
+// Scar is one entry of the bug history. It has tests, or Open says why not; it has both where a
+// part of it belongs to what is not here.
 type Scar struct {
 	ID     string // as tests' names and comments spell it: K-01
 	Was    string // what went wrong

@@ -90,7 +90,8 @@ var faults = []taped{
 	{tape: "moves", during: 15 * time.Minute, want: []string{"OnpremVIPMoves"}, slower: 20},
 	{tape: "late", during: 15 * time.Minute, want: []string{"OnpremAdvertsLate"}},
 	{tape: "kept", during: 5 * time.Minute, want: []string{"OnpremVIPStale"}},
-	// The lab has no kubelet, which would start it anew; and its monitor hears the new holder while the supervisor's last word is that this host holds it.
+	// The lab has no kubelet, which would start it anew; and its monitor hears the new holder while
+	// the supervisor's last word is that this host holds it.
 	{tape: "keepalived-hangs", during: 10 * time.Minute, want: []string{"OnpremKeepalivedDown", "OnpremVIPMisheard", "OnpremVIPStale"}},
 	{tape: "keepalived-dead", during: 5 * time.Minute, want: []string{"OnpremKeepalivedDown"}},
 	{tape: "keepalived-ends", during: 10 * time.Minute, want: []string{"OnpremKeepalivedDown", "OnpremKeepalivedEnds"}, slower: 5},
@@ -110,8 +111,9 @@ var faults = []taped{
 	{tape: "servers-down", during: 40 * time.Minute, want: []string{"OnpremBackendDown", "OnpremBalancerBypassed", "OnpremWatchOld"}},
 }
 
-// sounds holds that the alarms of a fault sound at its end and no others, and that none does before it and a while after it. Where somebody does not
-// answer, health is known for as long as the rules look back.
+// sounds holds that the alarms of a fault sound at its end and no others, and that none does before
+// it and a while after it. Where somebody does not answer, health is known for as long as the rules
+// look back.
 func sounds(t *testing.T, rules string, tape *scrape.Tape, p scrape.Play, want []string) {
 	t.Helper()
 	p.Pace, p.Before, p.After = pace, 20*time.Minute, 20*time.Minute
@@ -128,7 +130,8 @@ func sounds(t *testing.T, rules string, tape *scrape.Tape, p scrape.Play, want [
 	}
 }
 
-// TestTapes holds that for each fault that the lab has suffered its alarm sounds and no other, by a real Prometheus's rule engine.
+// TestTapes holds that for each fault that the lab has suffered its alarm sounds and no other, by a
+// real Prometheus's rule engine.
 func TestTapes(t *testing.T) {
 	path, _ := rules(t)
 	known := map[string]bool{}
@@ -173,7 +176,8 @@ func TestEachAlarm(t *testing.T) {
 
 var label = regexp.MustCompile(`(\w+)="[^"]*"`)
 
-// TestTapesAreOfToday holds that what is on tape is what our programs say today: metrics with these names and labels, and all of those that rules ask for.
+// TestTapesAreOfToday holds that what is on tape is what our programs say today: metrics with these
+// names and labels, and all of those that rules ask for.
 func TestTapesAreOfToday(t *testing.T) {
 	_, text := rules(t)
 	asked := scrape.Families(text)

@@ -29,8 +29,8 @@ func (t *Tape) Silent() bool {
 	return false
 }
 
-// Play is the recording of a tape that is played so: during the fault what was recorded comes again and again, but counters go on rising as they rose, and
-// ages that grew go on growing.
+// Play is the recording of a tape that is played so: during the fault what was recorded comes again
+// and again, but counters go on rising as they rose, and ages that grew go on growing.
 func (t *Tape) Play(p Play) (*Recording, error) {
 	if len(t.At) < 3 {
 		return nil, fmt.Errorf("a tape of %d steps: there is one before the fault, and two in it", len(t.At))
@@ -72,7 +72,8 @@ func (t *Tape) at(series string, row []Said, at time.Duration, p Play) (value fl
 	case since < 0 || !heard:
 		return said.Value, true
 	case counts:
-		// As fast as between the first step of the fault and the last one. What has risen does not fall when the fault is over.
+		// As fast as between the first step of the fault and the last one. What has risen does not
+		// fall when the fault is over.
 		rate := 0.0
 		if end > begin {
 			rate = (row[end].Value - row[begin].Value) / (t.At[end] - t.At[begin]).Seconds() / max(p.Slower, 1)

@@ -1,5 +1,5 @@
-// Package scrape records what programs say of themselves, as a Prometheus would have scraped it, and has a real Prometheus's rule engine say which alarms
-// sound of that.
+// Package scrape records what programs say of themselves, as a Prometheus would have scraped it,
+// and has a real Prometheus's rule engine say which alarms sound of that.
 package scrape
 
 import (
@@ -49,7 +49,8 @@ func (r *Recording) Page(target string, text []byte) error {
 	return nil
 }
 
-// until is a series up to this step. What was not there when others were is gone at once, as it is when a target does not answer.
+// until is a series up to this step. What was not there when others were is gone at once, as it is
+// when a target does not answer.
 func (r *Recording) until(name string) []string {
 	list := r.values[name]
 	for len(list) < r.steps {
@@ -77,8 +78,8 @@ func (r *Recording) Firing(t testing.TB, rules string, pace, at time.Duration, w
 	return r.Sounds(t, rules, pace, Moment{at, want})
 }
 
-// Sounds holds that exactly these alarms of a file of rules sound at moments of the recording, whose steps are pace apart; what it says otherwise is an
-// error with what promtool says.
+// Sounds holds that exactly these alarms of a file of rules sound at moments of the recording,
+// whose steps are pace apart; what it says otherwise is an error with what promtool says.
 func (r *Recording) Sounds(t testing.TB, rules string, pace time.Duration, moments ...Moment) error {
 	t.Helper()
 	type in struct {

@@ -22,7 +22,8 @@ type Tape struct {
 	Rows  map[string]map[string][]Said // by series and by target, a value for each step
 }
 
-// Said is a value of a series. A target that did not answer, or that did not say it, has said nothing.
+// Said is a value of a series. A target that did not answer, or that did not say it, has said
+// nothing.
 type Said struct {
 	Value   float64
 	Nothing bool
@@ -34,8 +35,9 @@ const Health = "health"
 // silence is how Said is written when nothing was said.
 const silence = "-"
 
-// usual are the families whose values differ a little at every look, each with the most that a host that is well says of it. What is no more than that is
-// written as that, so that what is written is the same in the next life of the lab, and no alarm is missed that way.
+// usual are the families whose values differ a little at every look, each with the most that a host
+// that is well says of it. What is no more than that is written as that, so that what is written is
+// the same in the next life of the lab, and no alarm is missed that way.
 var usual = map[string]float64{metrics.RoundAge.Name: 10, metrics.WatchAge.Name: 600, metrics.DNSStale.Name: 5, metrics.AdvertJitter.Name: 0.1}
 
 // words are labels whose values tell programs apart and nothing of a fault.
@@ -120,7 +122,8 @@ func (t *Tape) Steady() {
 	}
 }
 
-// Beyond is the tape without what it has in common with another one, that of health, which said the same at all times.
+// Beyond is the tape without what it has in common with another one, that of health, which said the
+// same at all times.
 func (t *Tape) Beyond(health *Tape) *Tape {
 	out := &Tape{About: t.About, At: t.At, Ages: t.Ages, Rows: map[string]map[string][]Said{}}
 	for series, rows := range t.Rows {
@@ -176,7 +179,8 @@ func risen(row []Said) []Said {
 	return out
 }
 
-// Text is the tape as a file: each series once, with a line for those targets that said the same. A value that did not change is written once.
+// Text is the tape as a file: each series once, with a line for those targets that said the same. A
+// value that did not change is written once.
 func (t *Tape) Text() []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "# %s\nat", t.About)

@@ -14,7 +14,8 @@ const pace = 30 * time.Second
 // anHour is a little more than that.
 const anHour = 70 * time.Minute
 
-// scenario is a fault that no tape has: it is health, but for what is written here by hand, and why says what keeps the lab from it.
+// scenario is a fault that no tape has: it is health, but for what is written here by hand, and why
+// says what keeps the lab from it.
 type scenario struct {
 	name, why string
 	said      map[string][2]float64 // TARGET SERIES: before the fault, and during it

@@ -1,5 +1,6 @@
-// Package traffic is what an API's clients do while its VIP moves: some open a new connection every few milliseconds, others hold a watch
-// for hours. It says of each request what became of it, judged by the client and nobody else.
+// Package traffic is what an API's clients do while its VIP moves: some open a new connection every
+// few milliseconds, others hold a watch for hours. It says of each request what became of it,
+// judged by the client and nobody else.
 package traffic
 
 import (
@@ -53,7 +54,8 @@ func client(dial Dial, config *tls.Config, patience time.Duration) *http.Client 
 	}}
 }
 
-// connected is the key of a request's context under which an *atomic.Bool is told that there is a connection.
+// connected is the key of a request's context under which an *atomic.Bool is told that there is a
+// connection.
 type connected struct{}
 
 // noting dials, and takes note of it for whoever wants to know.

@@ -26,7 +26,8 @@ type Request struct {
 // Requests are all of a prober's, by their start.
 type Requests []Request
 
-// Prober is a crowd of impatient clients: one starts every few milliseconds, whatever becomes of those before.
+// Prober is a crowd of impatient clients: one starts every few milliseconds, whatever becomes of
+// those before.
 type Prober struct {
 	stop     context.CancelFunc
 	done     chan struct{}
@@ -174,8 +175,8 @@ func (r Requests) where(keep func(Request) bool) (kept Requests) {
 // Blackout is the longest time between the starts of two served requests that follow one another.
 func (r Requests) Blackout() time.Duration { return r.With(Served).Pause() }
 
-// Pause is the longest time between the starts of two requests that follow one another, whatever became of them. One that is much longer than the client's
-// pace is its own: it had no processor.
+// Pause is the longest time between the starts of two requests that follow one another, whatever
+// became of them. One that is much longer than the client's pace is its own: it had no processor.
 func (r Requests) Pause() (longest time.Duration) {
 	for i := 1; i < len(r); i++ {
 		longest = max(longest, r[i].Start.Sub(r[i-1].Start))

@@ -103,7 +103,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchRenew has a server fall silent towards its watches: who renews does not wait for the end of time.
+// TestWatchRenew has a server fall silent towards its watches: who renews does not wait for the end
+// of time.
 func TestWatchRenew(t *testing.T) {
 	var silent atomic.Bool
 	gone := make(chan struct{})

@@ -20,8 +20,9 @@ type Break struct {
 	Outcome Outcome
 }
 
-// Watches are clients that hold one request for hours and begin another when it ends. The watched objects must change all the time: how long
-// a watch was silent tells one that hangs from one that has nothing to say.
+// Watches are clients that hold one request for hours and begin another when it ends. The watched
+// objects must change all the time: how long a watch was silent tells one that hangs from one that
+// has nothing to say.
 type Watches struct {
 	stop context.CancelFunc
 	done sync.WaitGroup
@@ -43,8 +44,9 @@ func Watch(n int, dial Dial, url string, config *tls.Config) *Watches {
 	return w
 }
 
-// retry is how long clients wait before they begin anew: the first 50 ms, and each of the others a little longer. They share two cores with the
-// servers, which is what fifty machines of their own do not.
+// retry is how long clients wait before they begin anew: the first 50 ms, and each of the others a
+// little longer. They share two cores with the servers, which is what fifty machines of their own
+// do not.
 func retry(i int) time.Duration { return time.Duration(50+10*i) * time.Millisecond }
 
 func (w *Watches) hold(ctx context.Context, i int, c *http.Client, url string) {

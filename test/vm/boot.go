@@ -17,11 +17,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-// boot starts systemd as PID 1 on $R, inside the network $NET and with control groups of its own. nspawn wants to write to
-// /run/systemd, which belongs to this machine's systemd where there is one. Only the network part of /proc/sys may be written to inside:
-// the rest is this machine's own. So is the kernel: the machine may load no module, or systemd 255 and
-// later try to, and have a failed unit for want of the library. PID 1 begins without inheritable
-// capabilities, as a kernel starts it and nspawn does not: from systemd 255 on services inherit them.
+// boot starts systemd as PID 1 on $R, inside the network $NET and with control groups of its own.
+// nspawn wants to write to /run/systemd, which belongs to this machine's systemd where there is
+// one. Only the network part of /proc/sys may be written to inside: the rest is this machine's own.
+// So is the kernel: the machine may load no module, or systemd 255 and later try to, and have a
+// failed unit for want of the library. PID 1 begins without inheritable capabilities, as a kernel
+// starts it and nspawn does not: from systemd 255 on services inherit them.
 const boot = `
 for tree in $TREES; do echo $$ >"$tree/$NAME/cgroup.procs"; done
 mkdir -p /run/systemd
@@ -42,7 +43,8 @@ type Running struct {
 	err    error         // how, once it has
 }
 
-// Boot switches the machine on, plugged in as host. It returns as soon as commands can be run inside; units may still be starting.
+// Boot switches the machine on, plugged in as host. It returns as soon as commands can be run
+// inside; units may still be starting.
 func (m *Machine) Boot(ctx context.Context, host *lab.Host) (*Running, error) {
 	// A machine that lost its power has left control groups, which no kernel has at its start.
 	if err := errors.Join(removeGroups(m.name), makeGroups(m.name)); err != nil {
@@ -140,8 +142,9 @@ func (r *Running) Console() string {
 	return string(tail(out))
 }
 
-// Halt shuts the machine down in order, or switches it off when that takes too long: podman's clean-up after a container hangs now and
-// then when the storage is unmounted under it. A second call does nothing.
+// Halt shuts the machine down in order, or switches it off when that takes too long: podman's
+// clean-up after a container hangs now and then when the storage is unmounted under it. A second
+// call does nothing.
 func (r *Running) Halt(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -167,8 +170,8 @@ func (r *Running) Halt(ctx context.Context) error {
 // sigRTMin is the first real-time signal that the C library leaves to programs.
 const sigRTMin = 34
 
-// Off takes the power away: every process of the machine ends at once, without a word to the network. The addresses in the network are
-// another one's to remove.
+// Off takes the power away: every process of the machine ends at once, without a word to the
+// network. The addresses in the network are another one's to remove.
 func (r *Running) Off() {
 	if r.leader != 0 {
 		_ = unix.Kill(r.leader, unix.SIGKILL)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// groupTrees are the control group hierarchies that systemd needs a branch of: version 2 and the named version 1 of a hybrid machine, or
-// version 2 alone.
+// groupTrees are the control group hierarchies that systemd needs a branch of: version 2 and the
+// named version 1 of a hybrid machine, or version 2 alone.
 func groupTrees() []string {
 	const root = "/sys/fs/cgroup"
 	var trees []string
@@ -34,7 +34,8 @@ func makeGroups(name string) error {
 	return errors.Join(errs...)
 }
 
-// removeGroups removes the branches, leaves first. The kernel lets go of a group a moment after its last process.
+// removeGroups removes the branches, leaves first. The kernel lets go of a group a moment after its
+// last process.
 func removeGroups(name string) error {
 	var err error
 	for range 100 {

@@ -6,11 +6,13 @@ import (
 	"path/filepath"
 )
 
-// ignition is Debian's build of the real one. It is made for an initramfs and so lives outside of PATH.
+// ignition is Debian's build of the real one. It is made for an initramfs and so lives outside of
+// PATH.
 const ignition = "/usr/lib/dracut/modules.d/30ignition/ignition"
 
-// ignite runs Ignition's stages on $R. Outside an initramfs it wants an SELinux policy's name and a setfiles to label what it writes; a
-// root file system without SELinux gets a policy named none and a setfiles that labels nothing, and loses both afterwards.
+// ignite runs Ignition's stages on $R. Outside an initramfs it wants an SELinux policy's name and a
+// setfiles to label what it writes; a root file system without SELinux gets a policy named none and
+// a setfiles that labels nothing, and loses both afterwards.
 const ignite = `
 mkdir -p "$R/etc/selinux"
 echo SELINUXTYPE=none >"$R/etc/selinux/config"

@@ -88,7 +88,8 @@ func CoreDNSImage(name, coredns string) Image {
 	return Image{Name: name, Tree: map[string]string{"usr/bin/coredns": coredns}}
 }
 
-// containersConf are the limits of a machine that may raise none of its own. They belong to the machine, not to what runs on it.
+// containersConf are the limits of a machine that may raise none of its own. They belong to the
+// machine, not to what runs on it.
 const containersConf = `[containers]
 default_ulimits = ["nofile=%d:%d", "nproc=%d:%d"]
 pids_limit = 0
@@ -102,7 +103,8 @@ events_logger = "file"
 network_backend = "netavark"
 `
 
-// podman prepares a podman whose storage is the machine's, at the path that it has inside: podman remembers paths.
+// podman prepares a podman whose storage is the machine's, at the path that it has inside: podman
+// remembers paths.
 const podman = `
 mkdir -p /var/lib/containers /run/containers /run/libpod
 mount --bind "$DIR/containers" /var/lib/containers
@@ -135,7 +137,8 @@ func (m *Machine) Load(ctx context.Context, images ...Image) error {
 	return nil
 }
 
-// archive is a tar archive of the tree. Symbolic links on this machine become the files that they point to.
+// archive is a tar archive of the tree. Symbolic links on this machine become the files that they
+// point to.
 func archive(tree map[string]string) (io.Reader, error) {
 	var buf bytes.Buffer
 	w := tar.NewWriter(&buf)

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// workDir holds a directory for each machine. It must be on a file system that overlays can be stacked on.
+	// workDir holds a directory for each machine. It must be on a file system that overlays can be
+	// stacked on.
 	workDir    = "/var/tmp"
 	namePrefix = "onprem-vm."
 )
@@ -23,7 +24,8 @@ const (
 // serial tells the machines of one process apart.
 var serial atomic.Int64
 
-// Machine is one computer's disks. No mount outlives a step, so a crash leaves nothing but a directory.
+// Machine is one computer's disks. No mount outlives a step, so a crash leaves nothing but a
+// directory.
 type Machine struct {
 	name string // unique on this machine
 	dir  string
@@ -56,7 +58,8 @@ func New(root string) (*Machine, error) {
 	return m, nil
 }
 
-// Scratch is a directory for files of the test that are not on the machine's disk. It goes with the machine.
+// Scratch is a directory for files of the test that are not on the machine's disk. It goes with the
+// machine.
 func (m *Machine) Scratch() string { return filepath.Join(m.dir, "scratch") }
 
 // Write puts a file on the disk of a machine that does not run.
@@ -83,13 +86,14 @@ func (m *Machine) Link(path, target string) error {
 	return os.Symlink(target, file)
 }
 
-// Remove removes the machine's disks and control groups, and what a test that died has left mounted among its files. It must not run.
+// Remove removes the machine's disks and control groups, and what a test that died has left mounted
+// among its files. It must not run.
 func (m *Machine) Remove() error {
 	return errors.Join(removeGroups(m.name), unmountBelow(m.dir), os.RemoveAll(m.dir))
 }
 
-// removeLeftovers removes the directories and control groups of machines whose owner is gone. Their processes ended with the lab that
-// they were plugged into.
+// removeLeftovers removes the directories and control groups of machines whose owner is gone. Their
+// processes ended with the lab that they were plugged into.
 func removeLeftovers() error {
 	paths := append(groupTrees(), workDir)
 	var errs []error
@@ -105,7 +109,8 @@ func removeLeftovers() error {
 	return errors.Join(errs...)
 }
 
-// step prepares a shell script that sees the machine's disk at $R, in a mount namespace that ends with it.
+// step prepares a shell script that sees the machine's disk at $R, in a mount namespace that ends
+// with it.
 func (m *Machine) step(ctx context.Context, script string, env ...string) *exec.Cmd {
 	const mount = `mount -t overlay overlay -o "lowerdir=$LOWER,upperdir=$DIR/upper,workdir=$DIR/work" "$R"` + "\n"
 	cmd := exec.CommandContext(ctx, "unshare", "--mount", "--propagation", "private", "sh", "-euc", mount+script)

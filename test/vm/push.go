@@ -10,8 +10,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-// Push moves an image from the container storage of a machine that does not run to a registry, which it reaches from a host and trusts by
-// a CA (PEM). It returns the image's digest there. With the last image the storage is empty.
+// Push moves an image from the container storage of a machine that does not run to a registry,
+// which it reaches from a host and trusts by a CA (PEM). It returns the image's digest there. With
+// the last image the storage is empty.
 func (m *Machine) Push(ctx context.Context, host *lab.Host, ca []byte, image, as string) (digest string, err error) {
 	certs := filepath.Join(m.dir, "certs")
 	if err := os.MkdirAll(certs, 0o755); err != nil {

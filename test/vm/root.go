@@ -1,6 +1,7 @@
-// Package vm boots a machine without a hypervisor: a Debian root file system, written to by the real Ignition, started by the real systemd
-// as PID 1 of a container of its own, on a host of the lab. Inside, systemd, D-Bus, podman and the kernel's network are what they are on
-// a bootstrap machine; the kernel is this machine's.
+// Package vm boots a machine without a hypervisor: a Debian root file system, written to by the
+// real Ignition, started by the real systemd as PID 1 of a container of its own, on a host of the
+// lab. Inside, systemd, D-Bus, podman and the kernel's network are what they are on a bootstrap
+// machine; the kernel is this machine's.
 package vm
 
 import (
@@ -19,18 +20,20 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/cache"
 )
 
-// packages are what the root file system holds beside a minimal Debian: an init, a container engine, and tools to look around. Neither
-// keepalived nor CoreDNS is among them: they come in images.
+// packages are what the root file system holds beside a minimal Debian: an init, a container
+// engine, and tools to look around. Neither keepalived nor CoreDNS is among them: they come in
+// images.
 var packages = []string{
 	"systemd", "systemd-sysv", "dbus", "iproute2", "curl", "ca-certificates", "procps",
 	"podman", "runc", "catatonit", "conmon", "netavark", "aardvark-dns", "nftables",
 }
 
-// latePackages are what debootstrap cannot configure: NetworkManager's polkitd waits for triggers that run after debootstrap only.
+// latePackages are what debootstrap cannot configure: NetworkManager's polkitd waits for triggers
+// that run after debootstrap only.
 var latePackages = []string{"network-manager", "systemd-resolved"}
 
-// install installs packages in the root file system $R, starts nothing and enables nothing: at a first boot presets only add to what a
-// package has enabled.
+// install installs packages in the root file system $R, starts nothing and enables nothing: at a
+// first boot presets only add to what a package has enabled.
 const install = `
 mount -t proc proc "$R/proc"
 printf '#!/bin/sh\nexit 101\n' >"$R/usr/sbin/policy-rc.d"
@@ -43,7 +46,8 @@ systemctl --root="$R" --quiet disable NetworkManager.service systemd-resolved.se
 rm -r "$R/usr/sbin/policy-rc.d" "$R"/var/lib/apt/lists/*
 `
 
-// presets start nothing on a first boot but what a document asks for, as on a machine image that is made for Ignition.
+// presets start nothing on a first boot but what a document asks for, as on a machine image that is
+// made for Ignition.
 const presets = `enable dbus.socket
 disable *
 `

@@ -12,10 +12,12 @@ import (
 // Suites are the releases of Debian that a machine may have, the oldest first: 12 and 13.
 var Suites = []string{"bookworm", "trixie"}
 
-// SuiteVariable is the environment variable that gives machines another release than this machine's.
+// SuiteVariable is the environment variable that gives machines another release than this
+// machine's.
 const SuiteVariable = "ONPREM_INFRA_SUITE"
 
-// Suite is the release of the machines: that which the environment names, or else this machine's own.
+// Suite is the release of the machines: that which the environment names, or else this machine's
+// own.
 func Suite() (string, error) {
 	suite := os.Getenv(SuiteVariable)
 	if suite == "" {

@@ -1,9 +1,10 @@
 // Package openshift knows the systemd units of OpenShift's nodes around ours, as far as they order
-// themselves: those of the Machine Config Operator's templates and of the operating system that order
-// themselves against the network, the node's addresses, kubelet, CRI-O, Open vSwitch or resolv.conf.
+// themselves: those of the Machine Config Operator's templates and of the operating system that
+// order themselves against the network, the node's addresses, kubelet, CRI-O, Open vSwitch or
+// resolv.conf.
 //
-// They are facts, names and dependencies, and no text of the operator's. Where releases from 4.16 on
-// differ, or a release and its operating system do, a unit stands in each of its forms.
+// They are facts, names and dependencies, and no text of the operator's. Where releases from 4.16
+// on differ, or a release and its operating system do, a unit stands in each of its forms.
 package openshift
 
 // Unit is one unit's dependencies, each a list of unit names separated by spaces.

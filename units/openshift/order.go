@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Nodes are the ways in which a node of a platform may come: lists of units with one form of each. Ways in which
-// the operator's units form a cycle by themselves are left out: no release has both forms.
+// Nodes are the ways in which a node of a platform may come: lists of units with one form of each.
+// Ways in which the operator's units form a cycle by themselves are left out: no release has both
+// forms.
 func Nodes(platform string) [][]Unit {
 	ways := [][]Unit{nil}
 	for _, forms := range byName(platform) {
@@ -22,7 +23,8 @@ func Nodes(platform string) [][]Unit {
 	return slices.DeleteFunc(ways, func(way []Unit) bool { return len(Cycle(way)) > 0 })
 }
 
-// byName are the units of a platform by name: the forms of each, and each form with the drop-ins of the unit.
+// byName are the units of a platform by name: the forms of each, and each form with the drop-ins of
+// the unit.
 func byName(platform string) [][][]Unit {
 	forms, dropIns := map[string][]Unit{}, map[string][]Unit{}
 	for _, u := range Facts() {
@@ -45,8 +47,8 @@ func byName(platform string) [][][]Unit {
 	return all
 }
 
-// Order lists for each unit what it is started after, also where no unit states it: a service is after basic.target,
-// a path before it, and a target after all that it wants and requires.
+// Order lists for each unit what it is started after, also where no unit states it: a service is
+// after basic.target, a path before it, and a target after all that it wants and requires.
 func Order(units []Unit) map[string][]string {
 	after := map[string][]string{
 		"basic.target":      {"sysinit.target", "paths.target", "sockets.target", "timers.target"},

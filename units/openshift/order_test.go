@@ -23,7 +23,8 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// TestCycle holds that a cycle is found, also through what no unit states: a target waits for what it wants.
+// TestCycle holds that a cycle is found, also through what no unit states: a target waits for what
+// it wants.
 func TestCycle(t *testing.T) {
 	network := Unit{Name: "network.service", Before: "network-online.target"}
 	for name, tt := range map[string]struct {
@@ -66,8 +67,8 @@ func TestCycle(t *testing.T) {
 	}
 }
 
-// TestFacts holds that no dependency is misspelt: each name in the table is a unit of the table or one that
-// systemd brings.
+// TestFacts holds that no dependency is misspelt: each name in the table is a unit of the table or
+// one that systemd brings.
 func TestFacts(t *testing.T) {
 	known := map[string]bool{}
 	for _, u := range Facts() {

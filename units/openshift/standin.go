@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Text is a stand-in for the unit: its dependencies, its condition, where it is enabled, and a program that ends.
+// Text is a stand-in for the unit: its dependencies, its condition, where it is enabled, and a
+// program that ends.
 func (u Unit) Text() string {
 	var b strings.Builder
 	b.WriteString("[Unit]\n")

@@ -2,7 +2,8 @@ package openshift
 
 import "slices"
 
-// templates are the units of the operator's templates, for all roles of the five platforms on premises.
+// templates are the units of the operator's templates, for all roles of the five platforms on
+// premises.
 func templates() []Unit {
 	return slices.Concat(addresses(), names(), []Unit{
 		// Targets.
@@ -10,7 +11,8 @@ func templates() []Unit {
 			Wants: waitOnline + " crio-wipe.service rpc-statd.service chrony-wait.service"},
 		{Name: updated, Requires: "basic.target", WantedBy: "default.target"},
 
-		// The first boot. What is pulled before an update waits for the network in one of three ways.
+		// The first boot. What is pulled before an update waits for the network in one of three
+		// ways.
 		{Name: "machine-config-daemon-pull.service", Form: "after " + online,
 			Wants: "crio-wipe.service network-online.target", After: "crio-wipe.service network-online.target",
 			RequiredBy: "machine-config-daemon-firstboot.service", Stays: true, When: ostree},
@@ -75,7 +77,8 @@ func addresses() []Unit {
 			After: waitOnline, Before: dependencies + " ovs-configuration.service",
 			Form: "before the update", RequiredBy: dependencies},
 
-		// The network as the cluster wants it: what must have the node's addresses, and what the network is up after.
+		// The network as the cluster wants it: what must have the node's addresses, and what the
+		// network is up after.
 		{Name: "nmstate-configuration.service", Requires: "openvswitch.service", Wants: waitOnline,
 			After: waitOnline + " openvswitch.service network.service nodeip-configuration.service",
 			Before: "nmstate.service ovs-configuration.service node-valid-hostname.service " +

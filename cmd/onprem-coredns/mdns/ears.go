@@ -16,7 +16,8 @@ import (
 	protocol "github.com/onprem-infra/onprem-infra/shared/mdns"
 )
 
-// everyLook is how often the machine's interfaces are looked at: an address may move, and another interface come.
+// everyLook is how often the machine's interfaces are looked at: an address may move, and another
+// interface come.
 const everyLook = 2 * time.Second
 
 // Any host of the link can send as much as it likes, and each look at what is known costs more the
@@ -118,7 +119,8 @@ func (e *ears) run(ctx context.Context) {
 	}
 }
 
-// places are the interfaces to listen on: the one that has the address to bind to, or all that can speak to a group.
+// places are the interfaces to listen on: the one that has the address to bind to, or all that can
+// speak to a group.
 func (e *ears) places() (all []place) {
 	links, err := net.Interfaces()
 	if err != nil {

@@ -57,8 +57,9 @@ func (h *handler) known() *known {
 // Name is the directive's.
 func (*handler) Name() string { return Name }
 
-// ServeDNS answers for hosts of the zone that have announced themselves. A host's name has no records but addresses, so that any other type is
-// answered by none; a name that nobody has announced is for the next plugin.
+// ServeDNS answers for hosts of the zone that have announced themselves. A host's name has no
+// records but addresses, so that any other type is answered by none; a name that nobody has
+// announced is for the next plugin.
 func (h *handler) ServeDNS(ctx context.Context, w dns.ResponseWriter, r *dns.Msg) (int, error) {
 	state := request.Request{W: w, Req: r}
 	k := h.known()
@@ -111,7 +112,8 @@ func (o host) records(name string, kind uint16) (rrs []dns.RR) {
 	return rrs
 }
 
-// etcd are its members and their addresses. Nobody may keep the list: the next question may have another answer.
+// etcd are its members and their addresses. Nobody may keep the list: the next question may have
+// another answer.
 func (h *handler) etcd(k *known, name string) (answer, extra []dns.RR) {
 	for _, m := range k.members {
 		target := m.host + "." + h.zone

@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// pool has one pair of ears for all directives that listen for the same. Server blocks share them, and so does what comes after a reload, which
-// begins before the former configuration ends: what was heard is not forgotten, and nobody is asked again.
+// pool has one pair of ears for all directives that listen for the same. Server blocks share them,
+// and so does what comes after a reload, which begins before the former configuration ends: what
+// was heard is not forgotten, and nobody is asked again.
 type pool struct {
 	mu   sync.Mutex
 	open map[string]*ears

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPool holds that what was heard outlives a reload, and that nobody listens for what no configuration asks for. Its ears hear nothing, as no
-// interface with a group has their address.
+// TestPool holds that what was heard outlives a reload, and that nobody listens for what no
+// configuration asks for. Its ears hear nothing, as no interface with a group has their address.
 func TestPool(t *testing.T) {
 	p := pool{open: map[string]*ears{}}
 	s := settings{zone: "ostest.example.com.", least: 3, bind: netip.MustParseAddr("127.0.0.1")}

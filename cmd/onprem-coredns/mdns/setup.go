@@ -1,4 +1,5 @@
-// Package mdns is the CoreDNS plugin that answers for the hosts of a cluster by what they announce of themselves over multicast DNS.
+// Package mdns is the CoreDNS plugin that answers for the hosts of a cluster by what they announce
+// of themselves over multicast DNS.
 package mdns
 
 import (
@@ -19,8 +20,8 @@ import (
 // Name is the plugin's directive.
 const Name = "mdns"
 
-// leastMembers is how many members etcd must have before its SRV record is answered, when nothing is said: of a list that is not whole a cluster of
-// another size would be made.
+// leastMembers is how many members etcd must have before its SRV record is answered, when nothing
+// is said: of a list that is not whole a cluster of another size would be made.
 const leastMembers = 3
 
 // Register makes the directive known to CoreDNS.
@@ -54,8 +55,8 @@ func setup(c *caddy.Controller) error {
 	return nil
 }
 
-// parse reads `mdns DOMAIN [MIN_SRV] [FILTER] [BIND_ADDRESS]`, as it has been written for years, and in a block of its own the networks that hosts'
-// addresses are in.
+// parse reads `mdns DOMAIN [MIN_SRV] [FILTER] [BIND_ADDRESS]`, as it has been written for years,
+// and in a block of its own the networks that hosts' addresses are in.
 func parse(c *caddy.Controller) (settings, error) {
 	s := settings{least: leastMembers, wish: protocol.Wish{Types: []protocol.Type{protocol.Workstation, protocol.Etcd}}}
 	for n := 0; c.Next(); n++ {
@@ -85,7 +86,8 @@ func parse(c *caddy.Controller) (settings, error) {
 	return s, nil
 }
 
-// words reads the arguments. One that is empty, as a template may leave it, is as if it were not there.
+// words reads the arguments. One that is empty, as a template may leave it, is as if it were not
+// there.
 func (s *settings) words(args []string) error {
 	zone, err := record.ParseName(args[0])
 	if err != nil {

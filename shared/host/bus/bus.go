@@ -1,4 +1,5 @@
-// Package bus asks other programs of the host for something over the system's message bus. It is the only importer of a D-Bus client.
+// Package bus asks other programs of the host for something over the system's message bus. It is
+// the only importer of a D-Bus client.
 package bus
 
 import (
@@ -18,10 +19,12 @@ func Restart(ctx context.Context, unit string) error {
 	return call(ctx, "org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager.TryRestartUnit", unit, "replace")
 }
 
-// rewriteDNS is NM_MANAGER_RELOAD_FLAG_DNS_RC: write resolv.conf again, and look up again what depends on it.
+// rewriteDNS is NM_MANAGER_RELOAD_FLAG_DNS_RC: write resolv.conf again, and look up again what
+// depends on it.
 const rewriteDNS = uint32(2)
 
-// ReloadNetworkManager has NetworkManager write its resolv.conf again. A machine without NetworkManager has nothing to reload.
+// ReloadNetworkManager has NetworkManager write its resolv.conf again. A machine without
+// NetworkManager has nothing to reload.
 func ReloadNetworkManager(ctx context.Context) error {
 	err := call(ctx, "org.freedesktop.NetworkManager", "/org/freedesktop/NetworkManager", "org.freedesktop.NetworkManager.Reload", rewriteDNS)
 	if fault := (dbus.Error{}); errors.As(err, &fault) && (fault.Name == "org.freedesktop.DBus.Error.ServiceUnknown" || fault.Name == "org.freedesktop.DBus.Error.NameHasNoOwner") {

@@ -164,7 +164,8 @@ func woken(wake <-chan struct{}, expected bool) bool {
 	}
 }
 
-// TestOverwrite writes over a file of that length, and over none, and has whoever watches the directory wake once a time.
+// TestOverwrite writes over a file of that length, and over none, and has whoever watches the
+// directory wake once a time.
 func TestOverwrite(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "beat")
@@ -204,7 +205,8 @@ func TestOverwrite(t *testing.T) {
 	}
 }
 
-// TestWrite_AlikeErrors holds that one failure reads the same each time, so that it can be reported once.
+// TestWrite_AlikeErrors holds that one failure reads the same each time, so that it can be reported
+// once.
 func TestWrite_AlikeErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "missing", "file")
 	first, second := Write(path, nil, 0o644), Write(path, nil, 0o644)

@@ -13,9 +13,10 @@ import (
 // label is the extended attribute of SELinux's.
 const label = "security.selinux"
 
-// WriteLabelled is WriteIfChanged for a file that programs in SELinux domains of their own must be able to read: the new file has the label of
-// the former one, or of the first of like that has one. Where there are no labels it is WriteIfChanged. What an earlier write left behind because
-// its process was killed is removed.
+// WriteLabelled is WriteIfChanged for a file that programs in SELinux domains of their own must be
+// able to read: the new file has the label of the former one, or of the first of like that has one.
+// Where there are no labels it is WriteIfChanged. What an earlier write left behind because its
+// process was killed is removed.
 func WriteLabelled(path string, data []byte, mode fs.FileMode, like ...string) (changed bool, err error) {
 	if err := sweep(path); err != nil {
 		return false, err
@@ -53,7 +54,8 @@ func relabel(f *os.File, text []byte) error {
 	return nil
 }
 
-// sweep removes temporary files for path that no writer holds any more. There is one writer of a path.
+// sweep removes temporary files for path that no writer holds any more. There is one writer of a
+// path.
 func sweep(path string) error {
 	leftovers, err := filepath.Glob(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"[0-9]*"))
 	if err != nil {

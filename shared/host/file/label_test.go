@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestWriteLabelled holds: mode and label are those of the former file, or of one that is like it, and what a killed write left is
-// removed.
+// TestWriteLabelled holds: mode and label are those of the former file, or of one
+// that is like it, and what a killed write left is removed.
 func TestWriteLabelled(t *testing.T) {
 	dir := t.TempDir()
 	path, like := filepath.Join(dir, "resolv.conf"), filepath.Join(dir, "hosts")

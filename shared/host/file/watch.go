@@ -13,9 +13,10 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Watch sends to wake, without ever blocking, once when it has begun to watch and then whenever one of the files may have changed:
-// written, replaced by a rename, created or removed. A file, and even its directory, may be absent. Paths are absolute. It returns nil
-// when ctx ends and an error when the watch is lost.
+// Watch sends to wake, without ever blocking, once when it has begun to watch and then whenever one
+// of the files may have changed: written, replaced by a rename, created or removed. A file, and
+// even its directory, may be absent. Paths are absolute. It returns nil when ctx ends and an error
+// when the watch is lost.
 func Watch(ctx context.Context, paths []string, wake chan<- struct{}) error {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -54,15 +55,17 @@ func Watch(ctx context.Context, paths []string, wake chan<- struct{}) error {
 	}
 }
 
-// concerns says whether an event at name can mean a change of one of the files: it is the file, or a directory above it.
+// concerns says whether an event at name can mean a change of one of the files: it is the file, or
+// a directory above it.
 func concerns(name string, paths []string) bool {
 	return slices.ContainsFunc(paths, func(p string) bool {
 		return name == p || strings.HasPrefix(p, name+"/")
 	})
 }
 
-// arm watches the directory of each path, or the nearest one above it that exists, until that directory comes. Directories are watched
-// and not files, as a watched file that is replaced by a rename is watched no more.
+// arm watches the directory of each path, or the nearest one above it that exists, until that
+// directory comes. Directories are watched and not files, as a watched file that is replaced by a
+// rename is watched no more.
 func arm(w *fsnotify.Watcher, paths []string) error {
 	for _, p := range paths {
 		for {

@@ -13,14 +13,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Write replaces the file at path by data with exactly the permission bits of mode, whatever the umask. A reader sees the old file or the
-// new one, also after a loss of power. The directory must exist. When Write fails the old file is untouched.
+// Write replaces the file at path by data with exactly the permission bits of mode, whatever the
+// umask. A reader sees the old file or the new one, also after a loss of power. The directory must
+// exist. When Write fails the old file is untouched.
 func Write(path string, data []byte, mode fs.FileMode) error {
 	return write(path, data, mode, func(*os.File) error { return nil })
 }
 
 func write(path string, data []byte, mode fs.FileMode, prepare func(*os.File) error) error {
-	// The temporary file stands beside the target: another directory may be another mount, and in a container often is.
+	// The temporary file stands beside the target: another directory may be another mount, and in a
+	// container often is.
 	pending, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(mode))
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, cause(err))
@@ -38,8 +40,8 @@ func write(path string, data []byte, mode fs.FileMode, prepare func(*os.File) er
 	return nil
 }
 
-// cause is an error without the name of the temporary file, which is another one each time: the same
-// failure must read the same, so that it can be reported once.
+// cause is an error without the name of the temporary file, which is another one each time: the
+// same failure must read the same, so that it can be reported once.
 func cause(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
@@ -48,7 +50,8 @@ func cause(err error) error {
 	return err
 }
 
-// WriteIfChanged is Write unless the file holds data with that mode already; it says whether it wrote.
+// WriteIfChanged is Write unless the file holds data with that mode already; it says whether it
+// wrote.
 func WriteIfChanged(path string, data []byte, mode fs.FileMode) (changed bool, err error) {
 	same, err := holds(path, data, mode)
 	if err != nil || same {
@@ -111,9 +114,10 @@ func holds(path string, data []byte, mode fs.FileMode) (bool, error) {
 	return bytes.Equal(have, data), nil
 }
 
-// Overwrite writes a few bytes over the beginning of the file at path, which is made when it is not there. It is for what changes every second and has
-// always one length: a file that is replaced wakes whoever watches its directory five times, and this does once. Its reader sees the old bytes or the
-// new ones, but not after a loss of power.
+// Overwrite writes a few bytes over the beginning of the file at path, which is made when it is not
+// there. It is for what changes every second and has always one length: a file that is replaced
+// wakes whoever watches its directory five times, and this does once. Its reader sees the old bytes
+// or the new ones, but not after a loss of power.
 func Overwrite(path string, data []byte, mode fs.FileMode) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, mode)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package haproxy speaks with a running HAProxy: by the Unix sockets of its master process and of its present worker, and by HTTP on the
-// loopback.
+// Package haproxy speaks with a running HAProxy: by the Unix sockets of its master process and of
+// its present worker, and by HTTP on the loopback.
 package haproxy
 
 import (
@@ -21,8 +21,8 @@ const most = 4 << 20
 // Within bounds each question. HAProxy answers in a millisecond, or does not work.
 const Within = 2 * time.Second
 
-// Ask has HAProxy carry out commands, one after the other, and returns what it says to all of them. HAProxy tells errors as it tells the
-// rest: who needs to know looks at what became of the command.
+// Ask has HAProxy carry out commands, one after the other, and returns what it says to all of them.
+// HAProxy tells errors as it tells the rest: who needs to know looks at what became of the command.
 func Ask(ctx context.Context, socket string, commands ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, Within)
 	defer cancel()
@@ -82,9 +82,10 @@ func Structure(ctx context.Context, socket string) (string, error) {
 // reloadTakes is how long a new worker may take to begin.
 const reloadTakes = 10 * time.Second
 
-// Reload has the master process read its configuration again and waits until a worker runs with the structure that the configuration has.
-// The listening sockets are handed over: no connection is lost. A configuration that HAProxy refuses leaves the former worker at work, and
-// is an error; only then refused is true.
+// Reload has the master process read its configuration again and waits until a worker runs with the
+// structure that the configuration has. The listening sockets are handed over: no connection is
+// lost. A configuration that HAProxy refuses leaves the former worker at work, and is an error;
+// only then refused is true.
 func Reload(ctx context.Context, master, worker, structure string) (refused bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, reloadTakes)
 	defer cancel()
@@ -106,20 +107,22 @@ func Reload(ctx context.Context, master, worker, structure string) (refused bool
 	}
 }
 
-// failed reads how many reloads have failed since the last that did not: "1234 master 5 [failed: 1] …".
+// failed reads how many reloads have failed since the last that did not: "1234 master 5 [failed: 1]
+// …".
 func failed(processes []byte) bool {
 	_, count, ok := bytes.Cut(processes, []byte("[failed: "))
 	return ok && !bytes.HasPrefix(count, []byte("0]"))
 }
 
-// hold is how long a connection to one worker is kept. A worker that is replaced ends when its connections have ended, this one too.
+// hold is how long a connection to one worker is kept. A worker that is replaced ends when its
+// connections have ended, this one too.
 const hold = 5 * time.Second
 
 // retry is how long a HAProxy that is not there is waited for.
 const retry = 100 * time.Millisecond
 
-// Follow wakes when a worker has come, and when it ends, in the instant that it does: the kernel closes the connection that is held to it. It
-// returns nil when ctx ends.
+// Follow wakes when a worker has come, and when it ends, in the instant that it does: the kernel
+// closes the connection that is held to it. It returns nil when ctx ends.
 func Follow(ctx context.Context, socket string, wake chan<- struct{}) error {
 	there := false
 	for ctx.Err() == nil {
@@ -149,7 +152,8 @@ func poke(wake chan<- struct{}) {
 	}
 }
 
-// heldUntil returns when the other side has gone, or ctx ends, or the time to hold is over, which is DeadlineExceeded.
+// heldUntil returns when the other side has gone, or ctx ends, or the time to hold is over, which
+// is DeadlineExceeded.
 func heldUntil(ctx context.Context, conn *net.UnixConn) error {
 	ctx, cancel := context.WithTimeout(ctx, hold)
 	defer cancel()
@@ -161,11 +165,12 @@ func heldUntil(ctx context.Context, conn *net.UnixConn) error {
 	return ctx.Err()
 }
 
-// health asks at the loopback, each time by a new connection: what is asked is whether new connections are served.
+// health asks at the loopback, each time by a new connection: what is asked is whether new
+// connections are served.
 var health = &http.Client{Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}}
 
-// Healthy asks a URL of HAProxy's. An answer that is not 200, and a refused connection, are a no; an error says that the answer is late or
-// makes no sense, so that nobody knows.
+// Healthy asks a URL of HAProxy's. An answer that is not 200, and a refused connection, are a no;
+// an error says that the answer is late or makes no sense, so that nobody knows.
 func Healthy(ctx context.Context, url string, within time.Duration) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

@@ -97,7 +97,8 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// TestFollow holds that the end of a worker wakes at once: the redirect must not wait for the next look.
+// TestFollow holds that the end of a worker wakes at once: the redirect must not wait for the next
+// look.
 func TestFollow(t *testing.T) {
 	conns := make(chan net.Conn, 9)
 	dir := filepath.Dir(socket(t, func(net.Conn, string) {}))

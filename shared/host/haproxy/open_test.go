@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// TestLeavesNothingOpen holds H-03: who asks HAProxy twice a second for months leaves no connection open.
+// TestLeavesNothingOpen holds H-03: who asks HAProxy twice a second for months leaves no connection
+// open.
 func TestLeavesNothingOpen(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it closes what was forgotten
 	path := socket(t, func(conn net.Conn, _ string) { say(conn, "Name: HAProxy\n") })

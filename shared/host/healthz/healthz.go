@@ -1,4 +1,5 @@
-// Package healthz answers a kubelet on the loopback whether a program still does its work, and whoever may ask what it says of itself.
+// Package healthz answers a kubelet on the loopback whether a program still does its work, and
+// whoever may ask what it says of itself.
 package healthz
 
 import (
@@ -20,8 +21,9 @@ type Page struct {
 	Text func() []byte
 }
 
-// Serve answers GET of each path on 127.0.0.1 and, where there is one, on ::1, until ctx ends: a check with 200 and "ok", or 503 and the error's text,
-// a page with its text. It returns nil when ctx ends and an error when it cannot listen.
+// Serve answers GET of each path on 127.0.0.1 and, where there is one, on ::1, until ctx ends: a
+// check with 200 and "ok", or 503 and the error's text, a page with its text. It returns nil when
+// ctx ends and an error when it cannot listen.
 func Serve(ctx context.Context, port uint16, checks map[string]func() error, pages map[string]Page) error {
 	listeners, err := listen(ctx, port)
 	if err != nil {
@@ -38,12 +40,12 @@ func Serve(ctx context.Context, port uint16, checks map[string]func() error, pag
 	return nil
 }
 
-// atOnce is how many who ask from elsewhere are answered at one time, at each address. Others wait: a program that strangers can fill would die of it,
-// and what it keeps with it.
+// atOnce is how many who ask from elsewhere are answered at one time, at each address. Others wait:
+// a program that strangers can fill would die of it, and what it keeps with it.
 const atOnce = 4
 
-// Publish answers GET of each page at these addresses of this host, until ctx ends, and nothing else. It returns nil when ctx ends and an error when it
-// cannot listen.
+// Publish answers GET of each page at these addresses of this host, until ctx ends, and nothing
+// else. It returns nil when ctx ends and an error when it cannot listen.
 func Publish(ctx context.Context, at []netip.AddrPort, pages map[string]Page) error {
 	var listeners []net.Listener
 	for _, address := range at {

@@ -103,7 +103,8 @@ func TestServeLoopbackOnly(t *testing.T) {
 	}
 }
 
-// TestPublish holds that who asks from elsewhere gets the pages, and neither the health nor more than a few answers at a time.
+// TestPublish holds that who asks from elsewhere gets the pages, and neither the health nor more
+// than a few answers at a time.
 func TestPublish(t *testing.T) {
 	port := free(t)
 	at := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.2"), port)

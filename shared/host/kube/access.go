@@ -1,6 +1,6 @@
-// Package kube is the door to a Kubernetes API: it follows Nodes, single ConfigMaps and the endpoints of a service by watches, keeps a small
-// object of ours as it should be, and makes the HTTP client with which a probe asks the API for its health. It is the only importer of
-// client-go.
+// Package kube is the door to a Kubernetes API: it follows Nodes, single ConfigMaps and the
+// endpoints of a service by watches, keeps a small object of ours as it should be, and makes the
+// HTTP client with which a probe asks the API for its health. It is the only importer of client-go.
 package kube
 
 import (
@@ -23,9 +23,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 )
 
-// Access makes HTTP clients from a kubeconfig that may appear late and may be replaced. Its clients trust the kubeconfig's CA alone, send its
-// credentials, and expect a certificate for the kubeconfig's server whatever name they dial, so that the machine's own API server can be
-// asked by localhost even if its certificate does not say so. They have no overall timeout, which would cut a watch.
+// Access makes HTTP clients from a kubeconfig that may appear late and may be replaced. Its clients
+// trust the kubeconfig's CA alone, send its credentials, and expect a certificate for the
+// kubeconfig's server whatever name they dial, so that the machine's own API server can be asked by
+// localhost even if its certificate does not say so. They have no overall timeout, which would cut
+// a watch.
 type Access struct {
 	path      string
 	protocols []string // that TLS may agree on; nil for HTTP/2 and 1.1
@@ -39,18 +41,18 @@ type Access struct {
 	said   string // what is wrong with the files as they are now, empty when nothing is
 }
 
-// NewAccess makes clients for probes and reads nothing yet. They speak HTTP/1.1: after a timeout its connection is closed, while an HTTP/2
-// connection to a server that hangs is kept and would take every later question with it. log hears when the files of a client in use
-// turn bad.
+// NewAccess makes clients for probes and reads nothing yet. They speak HTTP/1.1: after a timeout
+// its connection is closed, while an HTTP/2 connection to a server that hangs is kept and would
+// take every later question with it. log hears when the files of a client in use turn bad.
 func NewAccess(kubeconfig string, log *slog.Logger) *Access {
 	silence()
 	return &Access{path: kubeconfig, protocols: []string{"http/1.1"}, log: log}
 }
 
-// Client is the same one until the kubeconfig changes, or a file of its CA or of its client certificate, which a kubelet replaces while it
-// runs. The error wraps fs.ErrNotExist while there is no
-// kubeconfig, and only then: a kubeconfig that names a file which is not there is a bad one. Files that vanish or turn bad later leave the
-// last good client in place.
+// Client is the same one until the kubeconfig changes, or a file of its CA or of its client
+// certificate, which a kubelet replaces while it runs. The error wraps fs.ErrNotExist while there
+// is no kubeconfig, and only then: a kubeconfig that names a file which is not there is a bad one.
+// Files that vanish or turn bad later leave the last good client in place.
 func (a *Access) Client() (*http.Client, error) {
 	client, _, err := a.load()
 	return client, err
@@ -104,8 +106,9 @@ func (a *Access) read(text []byte) error {
 	return nil
 }
 
-// takeFiles puts the content of the files that a configuration names in their place, and returns what it read. client-go would look at them
-// every five minutes: too late for a server whose certificate was replaced with its CA.
+// takeFiles puts the content of the files that a configuration names in their place, and returns
+// what it read. client-go would look at them every five minutes: too late for a server whose
+// certificate was replaced with its CA.
 func takeFiles(config *rest.Config) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, f := range []struct {
@@ -133,7 +136,8 @@ func takeFiles(config *rest.Config) (map[string][]byte, error) {
 	return files, nil
 }
 
-// say logs what is wrong with the files while the last good client goes on, and when they are well again.
+// say logs what is wrong with the files while the last good client goes on, and when they are well
+// again.
 func (a *Access) say(err error) {
 	text := ""
 	if err != nil {
@@ -178,15 +182,18 @@ func configure(path string) (*rest.Config, error) {
 	return config, nil
 }
 
-// A connection to a VIP ends without a word when the VIP's holder loses its power: who has the VIP now knows nothing of it, and says so when it is
-// asked. A watch asks nothing, so the kernel does, whenever the connection was silent for a second.
+// A connection to a VIP ends without a word when the VIP's holder loses its power: who has the VIP
+// now knows nothing of it, and says so when it is asked. A watch asks nothing, so the kernel does,
+// whenever the connection was silent for a second.
 const (
 	quiet = time.Second
-	// unanswered is how long a connection lasts that nobody answers at all: longer than a VIP is without a holder under any timing.
+	// unanswered is how long a connection lasts that nobody answers at all: longer than a VIP is
+	// without a holder under any timing.
 	unanswered = 10 * time.Second
 )
 
-// dial connects, and has the kernel see to it that the connection is not taken for one when the other side has lost it.
+// dial connects, and has the kernel see to it that the connection is not taken for one when the
+// other side has lost it.
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := localhost.Dial(ctx, network, address)
 	if err != nil {

@@ -92,8 +92,9 @@ func askAt(t *testing.T, client *http.Client, server *httptest.Server) (int, err
 	return answer.StatusCode, nil
 }
 
-// The local server is asked as localhost; its certificate must be for the name by which the kubeconfig knows it (httptest's is for
-// example.com and the loopback addresses), and be signed by the kubeconfig's CA.
+// The local server is asked as localhost; its certificate must be for the name by which the
+// kubeconfig knows it (httptest's is for example.com and the loopback addresses), and be signed by
+// the kubeconfig's CA.
 func TestClientTrustsTheKubeconfigAlone(t *testing.T) {
 	server := guarded(t, "secret", nothing)
 	good := kubeconfigFor(server, "example.com", "secret")
@@ -178,7 +179,8 @@ func TestClientFollowsItsFile(t *testing.T) {
 	}
 }
 
-// A kubeconfig whose files are missing is a bad one: it must not be waited for as for one that has yet to come.
+// A kubeconfig whose files are missing is a bad one: it must not be waited for as for one that has
+// yet to come.
 func TestClientWithoutItsFiles(t *testing.T) {
 	server := guarded(t, "secret", nothing)
 	good := kubeconfigFor(server, "example.com", "secret")
@@ -221,8 +223,8 @@ func TestClientHasNoTimeoutAndNoProxy(t *testing.T) {
 	}
 }
 
-// The API server may listen on either loopback address, and no name server is there to say what localhost is: names below it are in no
-// /etc/hosts.
+// The API server may listen on either loopback address, and no name server is there to say what
+// localhost is: names below it are in no /etc/hosts.
 func TestClientFindsLocalhostByItself(t *testing.T) {
 	before := net.DefaultResolver
 	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
@@ -249,7 +251,8 @@ func TestClientFindsLocalhostByItself(t *testing.T) {
 	}
 }
 
-// The whole way over TLS: no kubeconfig at first, then one whose server is away, then the API, then an end without delay.
+// The whole way over TLS: no kubeconfig at first, then one whose server is away, then the API, then
+// an end without delay.
 func TestRunOverTLS(t *testing.T) {
 	api := newFakeAPI()
 	var up atomic.Bool

@@ -8,8 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Annotate gives a Node an annotation and leaves all else of it alone. A kubelet's credentials allow that for the kubelet's own Node, without any
-// further right, and for no other. It takes at most half a minute.
+// Annotate gives a Node an annotation and leaves all else of it alone. A kubelet's credentials
+// allow that for the kubelet's own Node, without any further right, and for no other. It takes at
+// most half a minute.
 func (a *API) Annotate(ctx context.Context, node, key, value string) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()

@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// A crowd is so many followers that what all of them do at once is felt by the API: the nodes that are not of the control plane. After an
-// outage each of them waits by chance, for up to firstSpread at first and for up to lastSpread in the end, so that they do not come back
-// together. Nothing waits for them: what they know stays until then.
+// A crowd is so many followers that what all of them do at once is felt by the API: the nodes that
+// are not of the control plane. After an outage each of them waits by chance, for up to firstSpread
+// at first and for up to lastSpread in the end, so that they do not come back together. Nothing
+// waits for them: what they know stays until then.
 const (
 	firstSpread = 4 * time.Second
 	lastSpread  = 32 * time.Second
@@ -24,7 +25,8 @@ func (a *API) Crowd() *API {
 	return a
 }
 
-// pause is how long to wait after an attempt that ended so: the pace at least. An API that refuses who asks is asked seldom in the end.
+// pause is how long to wait after an attempt that ended so: the pace at least. An API that refuses
+// who asks is asked seldom in the end.
 func (f *follower) pause(err error) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -53,8 +55,8 @@ func (f *follower) fails() {
 	f.failed++
 }
 
-// well is called when the API has sent an event that could be read, or when its answer goes on for a while. The mere start of an answer is
-// no sign of health.
+// well is called when the API has sent an event that could be read, or when its answer goes on for
+// a while. The mere start of an answer is no sign of health.
 func (f *follower) well() {
 	f.mu.Lock()
 	f.failed = 0

@@ -7,15 +7,17 @@ import (
 
 func crowded(f *follower) { f.crowd = true }
 
-// TestCrowd_Outage has the API away for ten minutes: one of a crowd asks seldom, at times that another one does not ask at, and is back
-// soon after the API is. On the control plane the pace stays what it is.
+// TestCrowd_Outage has the API away for ten minutes: one of a crowd asks seldom, at times that
+// another one does not ask at, and is back soon after the API is. On the control plane the pace
+// stays what it is.
 func TestCrowd_Outage(t *testing.T) {
 	for _, closes := range []bool{false, true} {
 		outage(t, closes)
 	}
 }
 
-// outage has nobody listen, or somebody who closes each connection at once, as a balancer without a server does.
+// outage has nobody listen, or somebody who closes each connection at once, as a balancer without a
+// server does.
 func outage(t *testing.T, closes bool) {
 	t.Helper()
 	const outage = 10 * time.Minute
@@ -62,7 +64,8 @@ func outage(t *testing.T, closes bool) {
 	}
 }
 
-// TestCrowd_EndedInOrder has the API end all streams in order, as a server does that is shut down: a crowd does not come back at once.
+// TestCrowd_EndedInOrder has the API end all streams in order, as a server does that is shut down:
+// a crowd does not come back at once.
 func TestCrowd_EndedInOrder(t *testing.T) {
 	var waits []time.Duration
 	for range 20 {
@@ -92,8 +95,9 @@ func TestCrowd_EndedInOrder(t *testing.T) {
 	}
 }
 
-// TestList_FromMemory holds that few objects are asked for as the server remembers them, and never as older than what was seen; and that
-// thousands are asked for in pages, by one of a crowd as the server remembers them.
+// TestList_FromMemory holds that few objects are asked for as the server remembers them, and never
+// as older than what was seen; and that thousands are asked for in pages, by one of a crowd as the
+// server remembers them.
 func TestList_FromMemory(t *testing.T) {
 	for _, tt := range []struct {
 		paged       bool

@@ -13,7 +13,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// codecs knows the types that are asked for and no others: a clientset, which knows every type of Kubernetes, would double the binary.
+// codecs knows the types that are asked for and no others: a clientset, which knows every type of
+// Kubernetes, would double the binary.
 var codecs = sync.OnceValue(func() serializer.CodecFactory {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, discoveryv1.AddToScheme, authorizationv1.AddToScheme} {
@@ -24,7 +25,8 @@ var codecs = sync.OnceValue(func() serializer.CodecFactory {
 	return serializer.NewCodecFactory(scheme)
 })
 
-// restClient speaks protobuf with an API that can, as all do since 1.3: a third of the bytes of JSON, and less garbage.
+// restClient speaks protobuf with an API that can, as all do since 1.3: a third of the bytes of
+// JSON, and less garbage.
 func restClient(client *http.Client, config *rest.Config, group schema.GroupVersion) (*rest.RESTClient, error) {
 	config = rest.CopyConfig(config)
 	config.APIPath, config.GroupVersion = "/apis", &group

@@ -11,7 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Endpoints knows on which nodes a service has a ready endpoint. No error ever empties what it knows.
+// Endpoints knows on which nodes a service has a ready endpoint. No error ever empties what it
+// knows.
 type Endpoints struct {
 	follower *follower
 	table    *table[[]string] // node names by EndpointSlice
@@ -37,7 +38,8 @@ func (a *API) Endpoints(namespace, service string) *Endpoints {
 	return e
 }
 
-// readyOn are the nodes with an endpoint that is ready, sorted. An endpoint that does not say so is ready, as the API defines it.
+// readyOn are the nodes with an endpoint that is ready, sorted. An endpoint that does not say so is
+// ready, as the API defines it.
 func readyOn(s *discoveryv1.EndpointSlice) []string {
 	nodes := map[string]bool{}
 	for _, e := range s.Endpoints {
@@ -48,7 +50,8 @@ func readyOn(s *discoveryv1.EndpointSlice) []string {
 	return slices.Sorted(maps.Keys(nodes))
 }
 
-// Ready are the names of the nodes with a ready endpoint, sorted. heard is false until the API has spoken for the first time.
+// Ready are the names of the nodes with a ready endpoint, sorted. heard is false until the API has
+// spoken for the first time.
 func (e *Endpoints) Ready() (nodes []string, heard bool) {
 	all, heard := e.table.now()
 	for _, some := range all {
@@ -58,7 +61,8 @@ func (e *Endpoints) Ready() (nodes []string, heard bool) {
 	return slices.Compact(nodes), heard
 }
 
-// Run follows the endpoints until ctx ends, and wakes when they have changed. Its error is ctx's, no other.
+// Run follows the endpoints until ctx ends, and wakes when they have changed. Its error is ctx's,
+// no other.
 func (e *Endpoints) Run(ctx context.Context, wakes ...chan<- struct{}) error {
 	return e.table.follow(ctx, e.follower, wakes)
 }

@@ -45,8 +45,9 @@ func (a *API) NodeName() (string, error) {
 	}
 }
 
-// TellOfNode makes an Event about a Node, which is for people: "kubectl describe node" shows it for an hour. reason is one word in camel case. A
-// kubelet's credentials allow that without any further right. It takes at most half a minute, and is never tried again.
+// TellOfNode makes an Event about a Node, which is for people: "kubectl describe node" shows it for
+// an hour. reason is one word in camel case. A kubelet's credentials allow that without any further
+// right. It takes at most half a minute, and is never tried again.
 func (a *API) TellOfNode(ctx context.Context, node, reason, message string, at time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()

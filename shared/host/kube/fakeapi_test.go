@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// fakeAPI is a small stand-in for an API server: it lists Nodes and serves watches of them with bookmarks. It counts what it is asked.
+// fakeAPI is a small stand-in for an API server: it lists Nodes and serves watches of them with
+// bookmarks. It counts what it is asked.
 type fakeAPI struct {
 	mu      sync.Mutex
 	nodes   map[string]fakeNode

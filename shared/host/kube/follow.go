@@ -16,19 +16,21 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// pace is the time between two attempts. It is short, and constant on the control plane and the bootstrap machine, because a control plane node that registers just after the API came up
-// must be seen before that node has formed a picture of its own.
+// pace is the time between two attempts. It is short, and constant on the control plane and the
+// bootstrap machine, because a control plane node that registers just after the API came up must be
+// seen before that node has formed a picture of its own.
 const pace = time.Second
 
-// An API that refuses who asks is asked at the pace so many times, as one that has just started may not know its rights yet, and after that
-// seldom: somebody has to give the right first.
+// An API that refuses who asks is asked at the pace so many times, as one that has just started may
+// not know its rights yet, and after that seldom: somebody has to give the right first.
 const (
 	refusals = 5
 	seldom   = 30 * time.Second
 )
 
-// follower follows one kind of object. It lists once, then follows one watch that it resumes where it ended; only when the API has forgotten
-// that place, or ends a watch with an error, does it list again.
+// follower follows one kind of object. It lists once, then follows one watch that it resumes where
+// it ended; only when the API has forgotten that place, or ends a watch with an error, does it list
+// again.
 type follower struct {
 	access   *Access
 	kind     kind
@@ -42,7 +44,8 @@ type follower struct {
 	failed  int    // attempts in a row
 }
 
-// run follows the objects until ctx ends. Its error is ctx's, no other: what goes wrong on the way is logged when it changes, and tried again.
+// run follows the objects until ctx ends. Its error is ctx's, no other: what goes wrong on the way
+// is logged when it changes, and tried again.
 func (f *follower) run(ctx context.Context, to cache.ReflectorStore) error {
 	tell := func(err error) {
 		if ctx.Err() == nil {
@@ -102,7 +105,8 @@ func (f *follower) learnt(key, value string) {
 	}
 }
 
-// lists logs who is there. Of a big cluster that would be a page, so beyond some names it is their number.
+// lists logs who is there. Of a big cluster that would be a page, so beyond some names it is their
+// number.
 func (f *follower) lists(key string, names []string) {
 	const most = 16
 	if len(names) > most {

@@ -13,13 +13,14 @@ import (
 
 var silenced sync.Once
 
-// silence client-go, which writes to stderr where it was given no logger. That log is one for the whole process, and may be set but once
-// while others may write to it.
+// silence client-go, which writes to stderr where it was given no logger. That log is one for the
+// whole process, and may be set but once while others may write to it.
 func silence() {
 	silenced.Do(func() { klog.SetSlogLogger(slog.New(slog.DiscardHandler)) })
 }
 
-// ear hears what client-go logs about a watch and passes on the errors in it: those that end a stream come out no other way.
+// ear hears what client-go logs about a watch and passes on the errors in it: those that end a
+// stream come out no other way.
 type ear struct{ tell func(error) }
 
 func (ear) Init(klog.RuntimeInfo) {}
@@ -45,7 +46,8 @@ func (e ear) Error(err error, message string, _ ...any) {
 func (e ear) WithValues(...any) klog.LogSink { return e }
 func (e ear) WithName(string) klog.LogSink   { return e }
 
-// stable drops what differs with each attempt, the question and the local port, so that an error that lasts is one error.
+// stable drops what differs with each attempt, the question and the local port, so that an error
+// that lasts is one error.
 func stable(err error) error {
 	var answer *apierrors.StatusError
 	if errors.As(err, &answer) {

@@ -14,7 +14,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Without a logger of ours client-go would tell stderr by itself that it cannot read a token or a certificate again.
+// Without a logger of ours client-go would tell stderr by itself that it cannot read a token or a
+// certificate again.
 func TestClientGoIsSilent(t *testing.T) {
 	defer silent(t)()
 	NewAccess("", slog.New(slog.DiscardHandler))

@@ -16,13 +16,15 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// cut is what a follower hears when the connection is cut that all of them share; each says it of another local port.
+// cut is what a follower hears when the connection is cut that all of them share; each says it of
+// another local port.
 func cut(port int) error {
 	return apierrors.NewInternalError(&net.OpError{Op: "read", Net: "tcp", Source: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 21), Port: port},
 		Addr: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 5), Port: 6443}, Err: os.NewSyscallError("read", syscall.ECONNABORTED)})
 }
 
-// TestOneLineForACut holds that a cut connection is one line, which names what it carried, and that one more says when all of it is back.
+// TestOneLineForACut holds that a cut connection is one line, which names what it carried, and that
+// one more says when all of it is back.
 func TestOneLineForACut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
@@ -79,7 +81,8 @@ func TestOneLineForACut(t *testing.T) {
 	})
 }
 
-// TestBackWithoutEvents holds that an answer that goes on is a sign of health, where nothing happens that it could tell.
+// TestBackWithoutEvents holds that an answer that goes on is a sign of health, where nothing
+// happens that it could tell.
 func TestBackWithoutEvents(t *testing.T) {
 	inVirtualTime(t, func(w world) {
 		w.api.set("master-0", at("192.0.2.10"))
@@ -97,7 +100,8 @@ func TestBackWithoutEvents(t *testing.T) {
 	})
 }
 
-// TestLearntOnce holds that what is known is logged when it is another, and not whenever the API says it.
+// TestLearntOnce holds that what is known is logged when it is another, and not whenever the API
+// says it.
 func TestLearntOnce(t *testing.T) {
 	inVirtualTime(t, func(w world) {
 		for n := range 5 {

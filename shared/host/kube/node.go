@@ -20,7 +20,8 @@ const (
 	hosts = "k8s.ovn.org/host-addresses" // its older form
 )
 
-// machineState is the annotation in which the Machine Config Operator says whether it is changing a Node.
+// machineState is the annotation in which the Machine Config Operator says whether it is changing a
+// Node.
 const machineState = "machineconfiguration.openshift.io/state"
 
 // The labels that say what a Node is.
@@ -30,7 +31,8 @@ const (
 	labelArbiter      = "node-role.kubernetes.io/arbiter"
 	labelRemote       = "node.openshift.io/remote-worker"
 	labelRemoteOwn    = "onprem-infra.io/remote-worker" // where it is no OpenShift
-	// labelApart is for an administrator who does not trust a node: no kubelet can set a label of this kind, or take it away.
+	// labelApart is for an administrator who does not trust a node: no kubelet can set a label of
+	// this kind, or take it away.
 	labelApart = "onprem-infra.node-restriction.kubernetes.io/no-vip"
 )
 
@@ -88,7 +90,8 @@ func readNode(n *corev1.Node, labels []string) Node {
 	return node
 }
 
-// slimNode drops what readNode does not look at: the images and the fields' managers are most of a Node.
+// slimNode drops what readNode does not look at: the images and the fields' managers are most of a
+// Node.
 func slimNode(object runtime.Object) {
 	n, ok := object.(*corev1.Node)
 	if !ok {
@@ -114,7 +117,8 @@ func slimNode(object runtime.Object) {
 	}
 }
 
-// address takes what can be read and leaves out the rest: a Node is written by several programs, and one bad field must not hide it.
+// address takes what can be read and leaves out the rest: a Node is written by several programs,
+// and one bad field must not hide it.
 func address(n *corev1.Node) addr.Node {
 	out := addr.Node{Name: n.Name}
 	for _, a := range n.Status.Addresses {
@@ -129,10 +133,12 @@ func address(n *corev1.Node) addr.Node {
 	return out
 }
 
-// mostAnnotated bounds what is read of an annotation that the node's own kubelet can write: far above what a host has.
+// mostAnnotated bounds what is read of an annotation that the node's own kubelet can write: far
+// above what a host has.
 const mostAnnotated = 256
 
-// annotated reads a JSON list of addresses with or without a prefix length, as OVN-Kubernetes writes it.
+// annotated reads a JSON list of addresses with or without a prefix length, as OVN-Kubernetes
+// writes it.
 func annotated(text string) []netip.Addr {
 	var entries []any
 	if json.Unmarshal([]byte(text), &entries) != nil {

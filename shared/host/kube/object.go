@@ -39,21 +39,23 @@ func (a *API) Object(namespace, name string) *Object {
 	return o
 }
 
-// Data is what the object held when the API last said so; nobody may change the map. heard is false until the API has said for the first
-// time whether it exists, and then exists tells.
+// Data is what the object held when the API last said so; nobody may change the map. heard is false
+// until the API has said for the first time whether it exists, and then exists tells.
 func (o *Object) Data() (data map[string]string, exists, heard bool) {
 	all, heard := o.table.now()
 	data, exists = all[o.name]
 	return data, exists, heard
 }
 
-// Heard says whether the API has said if the object exists, and when it last said anything of it, if only that nothing has happened.
+// Heard says whether the API has said if the object exists, and when it last said anything of it,
+// if only that nothing has happened.
 func (o *Object) Heard() (synced bool, last time.Time) {
 	_, synced = o.table.now()
 	return synced, o.table.last()
 }
 
-// Run follows the object until ctx ends, and wakes whenever Data has a new answer. Its error is ctx's, no other.
+// Run follows the object until ctx ends, and wakes whenever Data has a new answer. Its error is
+// ctx's, no other.
 func (o *Object) Run(ctx context.Context, wakes ...chan<- struct{}) error {
 	return o.table.follow(ctx, o.follower, wakes)
 }

@@ -21,7 +21,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 )
 
-// relay passes connections on to a server, until they are frozen: then they stay open and lead nowhere, as with a process that hangs.
+// relay passes connections on to a server, until they are frozen: then they stay open and lead
+// nowhere, as with a process that hangs.
 type relay struct {
 	net.Listener
 	server string
@@ -139,7 +140,8 @@ func TestProbeKeepsOneConnection(t *testing.T) {
 			t.Fatalf("%v, %s", state, why)
 		}
 	}
-	// On a busy machine net/http gives up on a connection whose writer has not reported back within 50 ms, and makes another one.
+	// On a busy machine net/http gives up on a connection whose writer has not reported back within
+	// 50 ms, and makes another one.
 	n := r.count()
 	if n > 5 {
 		t.Errorf("1000 questions by %d connections, want 1", n)
@@ -161,7 +163,8 @@ func openFiles(t *testing.T) int {
 	return len(files)
 }
 
-// A kubeconfig may name its CA by a file. The server's certificate is replaced with its CA, and the file with it.
+// A kubeconfig may name its CA by a file. The server's certificate is replaced with its CA, and the
+// file with it.
 func TestClientFollowsItsCAFile(t *testing.T) {
 	server := guarded(t, "secret", nothing)
 	dir := t.TempDir()
@@ -210,7 +213,8 @@ func TestClientFollowsItsCAFile(t *testing.T) {
 	}
 }
 
-// A kubeconfig that turns bad while it is in use is told of once, whatever it is that is wrong, and when it is well again.
+// A kubeconfig that turns bad while it is in use is told of once, whatever it is that is wrong, and
+// when it is well again.
 func TestClientTellsOnceOfABadFile(t *testing.T) {
 	server := guarded(t, "secret", nothing)
 	path := filepath.Join(t.TempDir(), "kubeconfig")

@@ -14,9 +14,10 @@ import (
 // conflicts is how often a write is tried that another writer came before.
 const conflicts = 5
 
-// Put makes the ConfigMap hold what change returns for what it holds; of one that does not exist, change gets nil. It writes only over what
-// change has seen: after another writer it asks again. change returns nil to leave everything as it is, and it may be called more than once.
-// What else the object has, its labels among them, stays. The whole takes at most half a minute.
+// Put makes the ConfigMap hold what change returns for what it holds; of one that does not exist,
+// change gets nil. It writes only over what change has seen: after another writer it asks again.
+// change returns nil to leave everything as it is, and it may be called more than once. What else
+// the object has, its labels among them, stays. The whole takes at most half a minute.
 func (a *API) Put(ctx context.Context, namespace, name string, change func(now map[string]string) map[string]string) error {
 	return a.write(ctx, "put", namespace, name, func(ctx context.Context, api *rest.RESTClient, now *corev1.ConfigMap) error {
 		if now == nil {
@@ -40,8 +41,8 @@ func (a *API) Put(ctx context.Context, namespace, name string, change func(now m
 	})
 }
 
-// Delete removes the ConfigMap if gone says so of what it holds, and only if it holds that still. One that does not exist is no error. The
-// whole takes at most half a minute.
+// Delete removes the ConfigMap if gone says so of what it holds, and only if it holds that still.
+// One that does not exist is no error. The whole takes at most half a minute.
 func (a *API) Delete(ctx context.Context, namespace, name string, gone func(now map[string]string) bool) error {
 	return a.write(ctx, "delete", namespace, name, func(ctx context.Context, api *rest.RESTClient, now *corev1.ConfigMap) error {
 		if now == nil || !gone(maps.Clone(now.Data)) {

@@ -16,8 +16,8 @@ import (
 const refusedWithin = 5 * time.Second
 
 // Refused is why this kubeconfig is of no use any more: its API answers 401, or has a certificate
-// that the kubeconfig's CA did not issue, or a directory is in the file's place. It is nil while the
-// API accepts the credentials, and while nobody can tell: without an answer, or with files that
+// that the kubeconfig's CA did not issue, or a directory is in the file's place. It is nil while
+// the API accepts the credentials, and while nobody can tell: without an answer, or with files that
 // cannot be read now.
 func (a *Access) Refused(ctx context.Context) error {
 	client, config, err := a.load()

@@ -15,13 +15,14 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// shortest is how long the API is asked to let a stream last; the longest is twice that, and chance lies between, so that the streams of many
-// nodes do not end together.
+// shortest is how long the API is asked to let a stream last; the longest is twice that, and chance
+// lies between, so that the streams of many nodes do not end together.
 const shortest = 5 * time.Minute
 
-// resumed is one watch made of many streams: when one ends, whatever ended it, the next begins at the version that was seen last. client-go's
-// own way is a new list after most faults of a stream, which all nodes would ask for at once whenever the API moves to another machine. Only
-// a place that the API has forgotten ends a resumed watch.
+// resumed is one watch made of many streams: when one ends, whatever ended it, the next begins at
+// the version that was seen last. client-go's own way is a new list after most faults of a stream,
+// which all nodes would ask for at once whenever the API moves to another machine. Only a place
+// that the API has forgotten ends a resumed watch.
 type resumed struct {
 	source *source
 	events chan watch.Event

@@ -12,7 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// forget has the kernel drop one end of a connection without a word to the other, as a host does that loses its power.
+// forget has the kernel drop one end of a connection without a word to the other, as a host does
+// that loses its power.
 func forget(t *testing.T, conn net.Conn) {
 	t.Helper()
 	raw, err := conn.(*net.TCPConn).SyscallConn()
@@ -26,7 +27,8 @@ func forget(t *testing.T, conn net.Conn) {
 	}
 }
 
-// TestDialHearsOfLoss also waits long enough to tell it from Go's own keep-alive, which begins after 15 s.
+// TestDialHearsOfLoss also waits long enough to tell it from Go's own keep-alive, which begins
+// after 15 s.
 func TestDialHearsOfLoss(t *testing.T) {
 	need.Root(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

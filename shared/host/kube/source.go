@@ -19,7 +19,8 @@ import (
 const (
 	// answerWithin bounds the wait for the start of an answer, and the whole of a page.
 	answerWithin = 30 * time.Second
-	// page is the number of objects that are asked for at once: a Node fills some 15 kB, and 5,000 of them at once some 200 MB.
+	// page is the number of objects that are asked for at once: a Node fills some 15 kB, and 5,000
+	// of them at once some 200 MB.
 	page = 100
 )
 
@@ -39,8 +40,9 @@ type kind struct {
 	slim           func(runtime.Object) // drops what nobody asks for, so that a long list is not held whole
 }
 
-// source asks one API for its objects. It adds to client-go's list and watch an end of patience with an API that is silent, a pace for one
-// that ends each watch at once, lists that take little memory, and watches that go on where they ended.
+// source asks one API for its objects. It adds to client-go's list and watch an end of patience
+// with an API that is silent, a pace for one that ends each watch at once, lists that take little
+// memory, and watches that go on where they ended.
 type source struct {
 	*cache.ListWatch
 	access *Access
@@ -65,11 +67,12 @@ func newSource(access *Access, k kind) (*source, error) {
 	return s, nil
 }
 
-// server tells one API from another. The credentials are no part of it: they are replaced while it stays the same.
+// server tells one API from another. The credentials are no part of it: they are replaced while it
+// stays the same.
 func server(config *rest.Config) string { return config.Host + string(config.CAData) }
 
-// IsWatchListSemanticsUnSupported keeps the reflector from asking for the list as a stream: APIs before 1.27 would not end such a list, and
-// in pages it takes no more memory.
+// IsWatchListSemanticsUnSupported keeps the reflector from asking for the list as a stream: APIs
+// before 1.27 would not end such a list, and in pages it takes no more memory.
 func (*source) IsWatchListSemanticsUnSupported() bool { return true }
 
 // ask prepares a question with the credentials of now.
@@ -86,13 +89,16 @@ func (s *source) ask(options *metav1.ListOptions) (*rest.Request, error) {
 		return nil, err
 	}
 	options.LabelSelector, options.FieldSelector = s.kind.labels, s.kind.fields
-	// client-go would ask ten times more, once a second, where a connection is taken and closed, as by a balancer without a server.
+	// client-go would ask ten times more, once a second, where a connection is taken and closed, as
+	// by a balancer without a server.
 	return api.Get().MaxRetries(0).NamespaceIfScoped(s.kind.namespace, s.kind.namespace != "").Resource(s.kind.resource).VersionedParams(options, metav1.ParameterCodec), nil
 }
 
-// list asks for few objects as client-go would: of what a server remembers, at least as new as what was seen already, which costs what is
-// stored nothing however many ask. Thousands of objects are asked for in pages, and of what is stored: a server gives what it remembers
-// whole, which takes memory here. One of a crowd asks for what the server remembers all the same: as many ask for the whole at once.
+// list asks for few objects as client-go would: of what a server remembers, at least as new as what
+// was seen already, which costs what is stored nothing however many ask. Thousands of objects are
+// asked for in pages, and of what is stored: a server gives what it remembers whole, which takes
+// memory here. One of a crowd asks for what the server remembers all the same: as many ask for the
+// whole at once.
 func (s *source) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 	first := metav1.ListOptions{ResourceVersion: options.ResourceVersion}
 	switch {
@@ -146,7 +152,8 @@ func (s *source) pages(ctx context.Context, options metav1.ListOptions) (runtime
 	return whole, meta.SetList(whole, items)
 }
 
-// page refuses an answer without a version, which is not an API's word and must not be taken for an empty cluster.
+// page refuses an answer without a version, which is not an API's word and must not be taken for an
+// empty cluster.
 func (s *source) page(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()

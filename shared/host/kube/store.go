@@ -10,7 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// table is what is known of objects of one kind, by name, as client-go fills it. No error ever empties it.
+// table is what is known of objects of one kind, by name, as client-go fills it. No error ever
+// empties it.
 type table[T any] struct {
 	read    func(runtime.Object) (name string, value T, wanted bool, err error)
 	equal   func(a, b T) bool

@@ -12,14 +12,16 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// gather is how long the first fault waits for others that have its cause: all that is followed through one connection is lost with it.
+// gather is how long the first fault waits for others that have its cause: all that is followed
+// through one connection is lost with it.
 const gather = 300 * time.Millisecond
 
-// steady is how long an answer that goes on must have gone on to be a sign of health, where nothing happens of which it could tell.
+// steady is how long an answer that goes on must have gone on to be a sign of health, where nothing
+// happens of which it could tell.
 const steady = 2 * time.Second
 
-// troubles say what is wrong with all that is followed through one API: a line for each cause, with all that it has hit, and one when everything is
-// well again.
+// troubles say what is wrong with all that is followed through one API: a line for each cause, with
+// all that it has hit, and one when everything is well again.
 type troubles struct {
 	log *slog.Logger
 
@@ -48,7 +50,8 @@ func newTroubles(log *slog.Logger) *troubles {
 	return &troubles{log: log, ill: map[*follower]trouble{}, said: map[saying]bool{}, stale: map[*follower]time.Time{}, lost: map[string]bool{}}
 }
 
-// hears takes what went wrong for a follower. What it has heard of it before is no news, and what is followed by something else at once is not said.
+// hears takes what went wrong for a follower. What it has heard of it before is no news, and what
+// is followed by something else at once is not said.
 func (t *troubles) hears(f *follower, err error) {
 	one := trouble{text: plain(err), do: remedy(err), right: apierrors.IsForbidden(err)}
 	t.mu.Lock()
@@ -73,8 +76,8 @@ func (t *troubles) hears(f *follower, err error) {
 // often is how soon after one place was forgotten another one may be.
 const often = time.Minute
 
-// first says whether an error is that the API has forgotten where a follower was, for the first time in a while: as it does to who was away, and who then
-// asks for everything anew.
+// first says whether an error is that the API has forgotten where a follower was, for the first
+// time in a while: as it does to who was away, and who then asks for everything anew.
 func (t *troubles) first(f *follower, err error) bool {
 	if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
 		return false
@@ -152,13 +155,15 @@ func remedy(err error) string {
 	return ""
 }
 
-// What tells of a connection that somebody has cut, in whatever was going on. Who reads of it needs to know no more.
+// What tells of a connection that somebody has cut, in whatever was going on. Who reads of it needs
+// to know no more.
 var (
 	cutOff = regexp.MustCompile(`software caused connection abort|connection reset by peer|broken pipe|unexpected EOF|client connection lost|GOAWAY|use of closed network connection`)
 	ports  = regexp.MustCompile(`(\d|\]):\d+->`)
 )
 
-// plain is an error without what differs with each attempt, and in plain words where it is of the kind that every move of a VIP brings.
+// plain is an error without what differs with each attempt, and in plain words where it is of the
+// kind that every move of a VIP brings.
 func plain(err error) string {
 	text := ports.ReplaceAllString(stable(err).Error(), "$1->")
 	if cutOff.MatchString(text) {

@@ -26,7 +26,8 @@ func TestStreamsHaveAnEnd(t *testing.T) {
 	})
 }
 
-// K-23: whatever the API says or does not say, what is known stays, and one line tells why it may be old.
+// K-23: whatever the API says or does not say, what is known stays, and one line tells why it may
+// be old.
 func TestFaultsEmptyNothing(t *testing.T) {
 	text := func(code int, body string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, _ *http.Request) bool {
@@ -102,7 +103,8 @@ func TestFaultsEmptyNothing(t *testing.T) {
 	}
 }
 
-// Nobody listens: what is known stays, the watch goes on where it was, and the first answer is there in time.
+// Nobody listens: what is known stays, the watch goes on where it was, and the first answer is
+// there in time.
 func TestAPIGoneForAWhile(t *testing.T) {
 	inVirtualTime(t, func(w world) {
 		w.api.set("master-0", at("192.0.2.10"))
@@ -184,7 +186,8 @@ func TestSilentAPI(t *testing.T) {
 	})
 }
 
-// K-40: neither does such an API hold a writer, and what was written is not in doubt: it is an error.
+// K-40: neither does such an API hold a writer, and what was written is not in doubt: it is an
+// error.
 func TestSilentAPIHoldsNoWriter(t *testing.T) {
 	inVirtualTime(t, func(w world) {
 		w.names()
@@ -208,8 +211,9 @@ func TestSilentAPIHoldsNoWriter(t *testing.T) {
 	})
 }
 
-// Without the cluster objects every node is refused everything. It asks a few times, as an API that has just started may not know its rights yet,
-// then seldom, and says once what to do. A watch that is refused later is no better off.
+// Without the cluster objects every node is refused everything. It asks a few times, as an API that
+// has just started may not know its rights yet, then seldom, and says once what to do. A watch that
+// is refused later is no better off.
 func TestRefused(t *testing.T) {
 	refuse := func(code int, reason string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, _ *http.Request) bool {

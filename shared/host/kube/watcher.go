@@ -20,9 +20,10 @@ type Watcher struct {
 	table    *table[Node]
 }
 
-// New follows the control plane's Nodes by either of the labels that mark one, for the bootstrap machine, which serves clusters of any age.
-// No selector can say "either", so the API sends all Nodes and the others are dropped here. It reads nothing yet; the kubeconfig may appear
-// later. What goes wrong with one that is in use, those who probe the API with it say.
+// New follows the control plane's Nodes by either of the labels that mark one, for the bootstrap
+// machine, which serves clusters of any age. No selector can say "either", so the API sends all
+// Nodes and the others are dropped here. It reads nothing yet; the kubeconfig may appear later.
+// What goes wrong with one that is in use, those who probe the API with it say.
 func New(kubeconfig string, log *slog.Logger) *Watcher {
 	silence()
 	a := &API{access: &Access{path: kubeconfig, log: slog.New(slog.DiscardHandler)}, log: log, troubles: newTroubles(log)}
@@ -35,8 +36,8 @@ func (a *API) ControlPlane(label string) *Watcher {
 	return a.nodes("control plane nodes", label, []string{label}, func(n Node) bool { return n.ControlPlane })
 }
 
-// AllNodes follows every Node; label marks those of the control plane. It is for control plane nodes alone: each change of each Node is sent
-// to each that follows all.
+// AllNodes follows every Node; label marks those of the control plane. It is for control plane
+// nodes alone: each change of each Node is sent to each that follows all.
 func (a *API) AllNodes(label string) *Watcher {
 	return a.nodes("all nodes", "", []string{label}, func(Node) bool { return true })
 }
@@ -59,7 +60,8 @@ func (a *API) nodes(what, selector string, labels []string, wanted func(Node) bo
 	return w
 }
 
-// Known are the Nodes by name, as the API last said. synced is false until it has said so for the first time.
+// Known are the Nodes by name, as the API last said. synced is false until it has said so for the
+// first time.
 func (w *Watcher) Known() (nodes []Node, synced bool) {
 	all, synced := w.table.now()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -77,14 +79,15 @@ func (w *Watcher) Nodes() (nodes []addr.Node, synced bool) {
 	return nodes, synced
 }
 
-// Heard says whether the API has said what Nodes there are, and when it last said anything of them, if only that nothing has happened.
+// Heard says whether the API has said what Nodes there are, and when it last said anything of them,
+// if only that nothing has happened.
 func (w *Watcher) Heard() (synced bool, last time.Time) {
 	_, synced = w.table.now()
 	return synced, w.table.last()
 }
 
-// Run follows the Nodes until ctx ends, and wakes whenever Known has a new answer. Its error is ctx's, no other: what goes wrong on the way
-// is logged when it changes, and tried again.
+// Run follows the Nodes until ctx ends, and wakes whenever Known has a new answer. Its error is
+// ctx's, no other: what goes wrong on the way is logged when it changes, and tried again.
 func (w *Watcher) Run(ctx context.Context, wakes ...chan<- struct{}) error {
 	return w.table.follow(ctx, w.follower, wakes)
 }

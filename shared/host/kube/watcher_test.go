@@ -60,8 +60,9 @@ func TestFollowsTheControlPlane(t *testing.T) {
 	})
 }
 
-// K-64: hours of watching cost no list; an ended stream goes on where it was, by a bookmark if nothing else happened.
-// TestSteadyStateListsNothing has 500 Nodes, each of which says every five minutes that it lives.
+// K-64: hours of watching cost no list; an ended stream goes on where it was, by a bookmark if
+// nothing else happened. TestSteadyStateListsNothing has 500 Nodes, each of which says every five
+// minutes that it lives.
 func TestSteadyStateListsNothing(t *testing.T) {
 	const nodes, fresh = 500, 5
 	worker := fakeNode{Labels: map[string]string{"node-role.kubernetes.io/worker": ""}}
@@ -137,7 +138,8 @@ func TestForgottenVersionListsAgain(t *testing.T) {
 	}
 }
 
-// K-31: a node that registers just after the API came up is seen within about a second, however long the API was away.
+// K-31: a node that registers just after the API came up is seen within about a second, however
+// long the API was away.
 func TestSeenSoonAfterTheAPIComesUp(t *testing.T) {
 	for _, away := range []time.Duration{0, 10 * time.Second, 20 * time.Minute} {
 		t.Run(away.String(), func(t *testing.T) {

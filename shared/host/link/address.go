@@ -18,8 +18,8 @@ func Holder(address netip.Addr) (link string, ok bool, err error) {
 	return name(held[0]), true, nil
 }
 
-// RemoveAddress takes exactly this address from every link that holds it, with whatever prefix length, and says what it removed as
-// "PREFIX of LINK". That nobody holds it is no error.
+// RemoveAddress takes exactly this address from every link that holds it, with whatever prefix
+// length, and says what it removed as "PREFIX of LINK". That nobody holds it is no error.
 func RemoveAddress(address netip.Addr) (removed []string, err error) {
 	held, err := held(address)
 	if err != nil {

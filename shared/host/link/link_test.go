@@ -111,7 +111,8 @@ func TestSnapshotTentative(t *testing.T) {
 	}
 }
 
-// TestRemoveAddress holds K-57: it has neighbours that begin or end like the VIP: exactly the VIP goes, wherever it is and whatever its prefix length.
+// TestRemoveAddress holds K-57: it has neighbours that begin or end like the VIP: exactly the VIP
+// goes, wherever it is and whatever its prefix length.
 func TestRemoveAddress(t *testing.T) {
 	ns := netns.New(t)
 	ns.IP(t, `link add ens3 type veth peer name far
@@ -201,7 +202,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// quiet waits until the last change has had all its effects, such as the link-local address of a link that came up.
+// quiet waits until the last change has had all its effects, such as the link-local address of a
+// link that came up.
 func quiet(wake <-chan struct{}) {
 	for {
 		select {

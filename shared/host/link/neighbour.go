@@ -13,9 +13,10 @@ import (
 // discard is the port of a service that answers nothing (RFC 863).
 const discard = 9
 
-// Ask has the kernel look for the host that holds an address on a link, by ARP or by neighbour solicitation, and does not wait for what
-// comes of it: Neighbour says that. All it takes is a datagram that the kernel cannot send before it knows to whom, so it needs no
-// privilege. The address must be in a network of the link: else the kernel would look for the router instead.
+// Ask has the kernel look for the host that holds an address on a link, by ARP or by neighbour
+// solicitation, and does not wait for what comes of it: Neighbour says that. All it takes is a
+// datagram that the kernel cannot send before it knows to whom, so it needs no privilege. The
+// address must be in a network of the link: else the kernel would look for the router instead.
 func Ask(on string, address netip.Addr) error {
 	l, err := netlink.LinkByName(on)
 	if err != nil {
@@ -81,7 +82,8 @@ type Entry struct {
 	MAC     string // to which it sends; never empty
 }
 
-// Neighbours are all hosts of a link to which the kernel knows the way, those among them whose entries somebody has made by hand. Groups are none.
+// Neighbours are all hosts of a link to which the kernel knows the way, those among them whose
+// entries somebody has made by hand. Groups are none.
 func Neighbours(on string) ([]Entry, error) {
 	l, err := netlink.LinkByName(on)
 	if err != nil {

@@ -76,8 +76,9 @@ func (w wire) until(t *testing.T, address netip.Addr, want addr.Neighbour, bound
 	t.Logf("%s: %+v after %s", address, want, time.Since(begin).Round(10*time.Millisecond))
 }
 
-// TestNeighbour goes with each family through the life of an address on another host: nobody has it, somebody takes it, somebody has had
-// it long ago, and it is given up. Nothing of it needs a privilege.
+// TestNeighbour goes with each family through the life of an address on another host: nobody has
+// it, somebody takes it, somebody has had it long ago, and it is given up. Nothing of it needs a
+// privilege.
 func TestNeighbour(t *testing.T) {
 	held, absent := addr.Neighbour{MAC: farMAC}, addr.Neighbour{Absent: true}
 	for _, tt := range []struct{ name, vip, family, width string }{
@@ -108,7 +109,8 @@ func TestNeighbour(t *testing.T) {
 			w.far.IP(t, take)
 			w.until(t, vip, held, 2*time.Second)
 
-			// What was known long ago counts until the kernel has asked anew, as it does 5 s after the next datagram.
+			// What was known long ago counts until the kernel has asked anew, as it does 5 s after
+			// the next datagram.
 			w.own.IP(t, "neigh change "+tt.vip+" dev ens3 nud stale")
 			if err := w.ask(vip); err != nil {
 				t.Fatal(err)

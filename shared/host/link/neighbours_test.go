@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestNeighbours holds that entries made by hand are listed, which may lead astray for ever, and that those are not of which nothing is known.
+// TestNeighbours holds that entries made by hand are listed, which may lead astray for ever, and
+// that those are not of which nothing is known.
 func TestNeighbours(t *testing.T) {
 	w := newWire(t)
 	w.own.IP(t, "neigh add 192.0.2.5 lladdr 02:00:5e:00:53:63 dev ens3 nud permanent\nneigh add 192.0.2.6 lladdr "+farMAC+" dev ens3 nud stale\n"+

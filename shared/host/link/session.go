@@ -25,14 +25,14 @@ const (
 	tcpListens  = 10
 )
 
-// Sessions are the TCP connections whose address on this host is the given one. A server that listens for both families has IPv4 connections
-// too.
+// Sessions are the TCP connections whose address on this host is the given one. A server that
+// listens for both families has IPv4 connections too.
 func Sessions(local netip.Addr) ([]Session, error) {
 	return sessions(local, func(s Session) bool { return s.Local.Addr() == local })
 }
 
-// SessionsTo are the TCP connections of this host's programs with another host that had the given address when they began: from an address of
-// its own a kernel speaks to itself.
+// SessionsTo are the TCP connections of this host's programs with another host that had the given
+// address when they began: from an address of its own a kernel speaks to itself.
 func SessionsTo(remote netip.Addr) ([]Session, error) {
 	return sessions(remote, func(s Session) bool { return s.Remote.Addr() == remote && s.Local.Addr() != remote })
 }
@@ -69,8 +69,9 @@ func session(id netlink.SocketID) Session {
 	return Session{Local: end(id.Source, id.SourcePort), Remote: end(id.Destination, id.DestinationPort), id: id}
 }
 
-// Reset ends a connection for both sides: the program here gets an error, the other one a TCP reset, if the kernel can still send from the local
-// address. That the connection has ended meanwhile is no error.
+// Reset ends a connection for both sides: the program here gets an error, the other one a TCP
+// reset, if the kernel can still send from the local address. That the connection has ended
+// meanwhile is no error.
 func (s Session) Reset() error {
 	request := nl.NewNetlinkRequest(nl.SOCK_DESTROY, unix.NLM_F_ACK)
 	request.AddData(destroy(s))
@@ -87,8 +88,8 @@ type destroy Session
 // Len is the size of the struct.
 func (destroy) Len() int { return 56 }
 
-// Serialize writes it: ports and addresses as on the wire, the rest in the machine's order. The connection is IPv4 when its addresses are, also
-// for a server that listens for both families.
+// Serialize writes it: ports and addresses as on the wire, the rest in the machine's order. The
+// connection is IPv4 when its addresses are, also for a server that listens for both families.
 func (d destroy) Serialize() []byte {
 	out, native := make([]byte, d.Len()), nl.NativeEndian()
 	out[0], out[1] = unix.AF_INET6, unix.IPPROTO_TCP
@@ -106,11 +107,13 @@ func (d destroy) Serialize() []byte {
 	return out
 }
 
-// vrrp marks a route as ours: the number of VRRP among the IP protocols, which no routing protocol has.
+// vrrp marks a route as ours: the number of VRRP among the IP protocols, which no routing protocol
+// has.
 const vrrp = 112
 
-// Lend makes an address one of this host's without a link that has it: a route to the host itself. The kernel then sends from it and takes what is
-// sent to it. It also answers ARP for it, which the caller must prevent where another host has it; neighbour discovery needs a link that has it. A
+// Lend makes an address one of this host's without a link that has it: a route to the host itself.
+// The kernel then sends from it and takes what is sent to it. It also answers ARP for it, which the
+// caller must prevent where another host has it; neighbour discovery needs a link that has it. A
 // second one of the same address changes nothing.
 func Lend(address netip.Addr) error {
 	route, err := loan(address)

@@ -63,7 +63,8 @@ func dial(t *testing.T, host, neighbour netns.Namespace, listen, to string) net.
 	return client
 }
 
-// TestReset ends connections with an address that is gone from its link: by IPv4, only a lent address tells the client.
+// TestReset ends connections with an address that is gone from its link: by IPv4, only a lent
+// address tells the client.
 func TestReset(t *testing.T) {
 	for _, tt := range []struct {
 		name, vip, listen string
@@ -120,8 +121,8 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// TestSessionsTo ends a program's connection with the former holder of an address that its own host has taken. The other connection is one of the host
-// with itself.
+// TestSessionsTo ends a program's connection with the former holder of an address that its own host
+// has taken. The other connection is one of the host with itself.
 func TestSessionsTo(t *testing.T) {
 	for _, text := range []string{"192.0.2.5", "2001:db8::5"} {
 		t.Run(text, func(t *testing.T) {

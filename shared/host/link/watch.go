@@ -13,9 +13,11 @@ import (
 // calm is the least time between two words of Watch.
 const calm = 100 * time.Millisecond
 
-// Watch sends to wake, without ever blocking, once when it has begun to listen and then when a link, an address or a route has changed: at once after a
-// time of rest, and every 100 ms while changes follow each other, as on a host on which containers come and go. Who looks at the host after a word has
-// seen all that was before it, and another word follows when something came later. It returns nil when ctx ends.
+// Watch sends to wake, without ever blocking, once when it has begun to listen and then when a
+// link, an address or a route has changed: at once after a time of rest, and every 100 ms while
+// changes follow each other, as on a host on which containers come and go. Who looks at the host
+// after a word has seen all that was before it, and another word follows when something came later.
+// It returns nil when ctx ends.
 func Watch(ctx context.Context, wake chan<- struct{}) error {
 	ctx, cancel := context.WithCancel(ctx)
 	news, paced := make(chan struct{}, 1), make(chan struct{})
@@ -58,7 +60,8 @@ func tell(wake chan<- struct{}) {
 	}
 }
 
-// Every is Watch with a word for every change. When the kernel had to drop news there is one too: the listener must look anew, and misses nothing.
+// Every is Watch with a word for every change. When the kernel had to drop news there is one too:
+// the listener must look anew, and misses nothing.
 func Every(ctx context.Context, wake chan<- struct{}) error {
 	socket, err := subscribe()
 	if err != nil {

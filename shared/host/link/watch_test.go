@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestPace holds that the first change after a rest is told at once, that those which follow each other wake nobody more often than every 100 ms, and that
-// the last of them is told.
+// TestPace holds that the first change after a rest is told at once, that those which follow each
+// other wake nobody more often than every 100 ms, and that the last of them is told.
 func TestPace(t *testing.T) {
 	ms := func(all ...int) (at []time.Duration) {
 		for _, n := range all {

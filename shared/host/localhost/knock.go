@@ -14,9 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Knocker dials for who asks again and again, also for a server that is not there. Where nobody listened the last time it looks first whether somebody
-// does now, by what the kernel says at once: a tenth of what a connection costs that is refused. Its zero value has dialled nobody; it may be used by
-// anybody.
+// Knocker dials for who asks again and again, also for a server that is not there. Where nobody
+// listened the last time it looks first whether somebody does now, by what the kernel says at once:
+// a tenth of what a connection costs that is refused. Its zero value has dialled nobody; it may be
+// used by anybody.
 type Knocker struct {
 	// Rest is how long a refusal counts without another look: for a server that nobody waits for.
 	Rest time.Duration
@@ -62,7 +63,8 @@ func (k *Knocker) note(address string, err error) {
 	k.refused[address] = refusal{err, time.Now()}
 }
 
-// closed says whether both loopback addresses refuse connections to a port. It is false for whatever is not clear at once.
+// closed says whether both loopback addresses refuse connections to a port. It is false for
+// whatever is not clear at once.
 func closed(address string) bool {
 	host, text, err := net.SplitHostPort(address)
 	if err != nil || !loopback(host) {
@@ -76,7 +78,8 @@ func closed(address string) bool {
 		refuses(unix.AF_INET6, &unix.SockaddrInet6{Port: int(port), Addr: netip.IPv6Loopback().As16()})
 }
 
-// refuses asks one address. On the loopback the answer is there before the question returns. A family that the machine does not have refuses too.
+// refuses asks one address. On the loopback the answer is there before the question returns. A
+// family that the machine does not have refuses too.
 func refuses(family int, to unix.Sockaddr) bool {
 	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// TestKnocker has a server come, go and come again, at each loopback address: it is reached whenever it is there, and is refused otherwise.
+// TestKnocker has a server come, go and come again, at each loopback address: it is reached
+// whenever it is there, and is refused otherwise.
 func TestKnocker(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "::1"} {
 		t.Run(host, func(t *testing.T) {

@@ -1,4 +1,5 @@
-// Package multicast opens a pair of sockets that speak with the groups of one protocol on one interface, and hear nothing of any other.
+// Package multicast opens a pair of sockets that speak with the groups of one protocol on one
+// interface, and hear nothing of any other.
 package multicast
 
 import (
@@ -51,7 +52,8 @@ type Groups struct {
 	Port       uint16
 }
 
-// Ear is told what comes in, and when one of the sockets hears no more. Its functions are called by several goroutines; Close waits for them.
+// Ear is told what comes in, and when one of the sockets hears no more. Its functions are called by
+// several goroutines; Close waits for them.
 type Ear struct {
 	Packet func(Packet)
 	Deaf   func(error)
@@ -97,13 +99,14 @@ func (s *Sockets) listen(ctx context.Context, w Where, four bool) (*net.UDPConn,
 	return c.(*net.UDPConn), nil
 }
 
-// shared lets other programs of the host have the port as well: each gets a copy of what is said to the group.
+// shared lets other programs of the host have the port as well: each gets a copy of what is said to
+// the group.
 func shared(fd int) error {
 	return errors.Join(unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1), unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1))
 }
 
-// options4 join the group on the interface and no other one, and speak there from one address. What this host says it hears too, as others on it
-// may want to.
+// options4 join the group on the interface and no other one, and speak there from one address. What
+// this host says it hears too, as others on it may want to.
 func options4(fd int, w Where, group netip.Addr) error {
 	on := &unix.IPMreqn{Multiaddr: group.As4(), Ifindex: int32(w.Index)}
 	from := &unix.IPMreqn{Address: w.From4.As4(), Ifindex: int32(w.Index)}
@@ -150,7 +153,8 @@ func (s *Sockets) read(ctx context.Context, c *net.UDPConn, ear Ear) {
 	}
 }
 
-// arrival is by which interface a packet came in and to which address, 0 when the kernel does not say.
+// arrival is by which interface a packet came in and to which address, 0 when the kernel does not
+// say.
 func arrival(control []byte) (index int, to netip.Addr) {
 	messages, err := unix.ParseSocketControlMessage(control)
 	if err != nil {
@@ -169,8 +173,8 @@ func arrival(control []byte) (index int, to netip.Addr) {
 	return 0, netip.Addr{}
 }
 
-// Send sends to one, or, for the zero value, to the groups of all families that there is a socket of. One of two families is enough: the other may
-// have no address yet.
+// Send sends to one, or, for the zero value, to the groups of all families that there is a socket
+// of. One of two families is enough: the other may have no address yet.
 func (s *Sockets) Send(to netip.AddrPort, data []byte) error {
 	var errs []error
 	sent := false

@@ -41,7 +41,8 @@ func open(t *testing.T, ns netns.Namespace, link string, from string, v6 bool) (
 	return s, heard
 }
 
-// ready waits until IPv6 is spoken on an interface, which it is some time after both of its ends are up.
+// ready waits until IPv6 is spoken on an interface, which it is some time after both of its ends
+// are up.
 func ready(t *testing.T, ns netns.Namespace, link string) {
 	t.Helper()
 	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
@@ -71,7 +72,8 @@ func next(heard <-chan Packet) *Packet {
 	}
 }
 
-// silent says what came although nothing should. A packet to a group is at its ears when the call that sent it returns, or a moment later.
+// silent says what came although nothing should. A packet to a group is at its ears when the call
+// that sent it returns, or a moment later.
 func silent(t *testing.T, who string, heard <-chan Packet) {
 	t.Helper()
 	select {
@@ -81,7 +83,8 @@ func silent(t *testing.T, who string, heard <-chan Packet) {
 	}
 }
 
-// TestOneInterface holds M-04: what is said goes out by one interface, from the node's address there, and what comes by another one is not heard.
+// TestOneInterface holds M-04: what is said goes out by one interface, from the node's address
+// there, and what comes by another one is not heard.
 func TestOneInterface(t *testing.T) {
 	node, left, right := netns.New(t), netns.New(t), netns.New(t)
 	node.IP(t, "link add in0 type veth peer name out0 netns "+left.Path()+"\nlink add in1 type veth peer name out1 netns "+right.Path()+"\n"+
@@ -192,7 +195,8 @@ func TestHops(t *testing.T) {
 	}
 }
 
-// TestErrors holds that what cannot be done is an error that names the interface, and that an end is none.
+// TestErrors holds that what cannot be done is an error that names the interface, and that an end
+// is none.
 func TestErrors(t *testing.T) {
 	ns := netns.New(t)
 	ns.IP(t, "link set lo up")

@@ -15,8 +15,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// TestClosedToOthers holds H-18 against those who rewrite destinations too: a Service of the cluster may have the closed port of a VIP as its
-// endpoint, and HAProxy sees nothing but the VIP then. Only what was made to the VIP's own port may come in.
+// TestClosedToOthers holds H-18 against those who rewrite destinations too: a Service of the
+// cluster may have the closed port of a VIP as its endpoint, and HAProxy sees nothing but the VIP
+// then. Only what was made to the VIP's own port may come in.
 func TestClosedToOthers(t *testing.T) {
 	ns := netns.New(t)
 	ns.IP(t, "link set lo up\naddr add 192.0.2.5/32 dev lo\naddr add 192.0.2.99/32 dev lo\n"+
@@ -58,7 +59,8 @@ func TestClosedToOthers(t *testing.T) {
 	}
 }
 
-// serviced makes rules of another program's, which send connections for an address and port to the closed port of an address.
+// serviced makes rules of another program's, which send connections for an address and port to the
+// closed port of an address.
 func serviced(services map[string]string) error {
 	c, err := nftables.New()
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 )
 
-// Memo is Present for somebody who asks again and again: all rules are read only when the packet filter has been changed since, by whomever. The zero value
-// has seen nothing. Its method may be called by anybody.
+// Memo is Present for somebody who asks again and again: all rules are read only when the packet
+// filter has been changed since, by whomever. The zero value has seen nothing. Its method may be
+// called by anybody.
 type Memo struct {
 	mu      sync.Mutex
 	known   bool
@@ -27,7 +28,8 @@ type Memo struct {
 func (m *Memo) Present(r redirect.Rules) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// What is changed while the rules are read belongs to a later generation, so that they are read again.
+	// What is changed while the rules are read belongs to a later generation, so that they are read
+	// again.
 	now, err := generation()
 	if err != nil {
 		return false, err
@@ -52,7 +54,8 @@ const (
 	attributeGen = 1 // NFTA_GEN_ID, in network byte order
 )
 
-// generation is the number of the packet filter's state in this network: every transaction makes another one.
+// generation is the number of the packet filter's state in this network: every transaction makes
+// another one.
 func generation() (uint32, error) {
 	id, err := askGeneration()
 	if err != nil {

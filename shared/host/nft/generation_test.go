@@ -10,8 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// TestMemo holds that nothing is remembered past a change, whoever makes it, of whatever, and in this network alone; and that what has not changed is not
-// read again.
+// TestMemo holds that nothing is remembered past a change, whoever makes it, of whatever, and in
+// this network alone; and that what has not changed is not read again.
 func TestMemo(t *testing.T) {
 	var m Memo
 	says := func(t *testing.T, what string, r redirect.Rules, want bool) {

@@ -16,14 +16,16 @@ const (
 	hushTable = "onprem-infra-hush"
 	// hushTime is when the kernel itself forgets what is hushed, should its caller be killed.
 	hushTime = 2 * time.Second
-	// arpSender is where an ARP packet for IPv4 over Ethernet says whose address its sender claims (RFC 826).
+	// arpSender is where an ARP packet for IPv4 over Ethernet says whose address its sender claims
+	// (RFC 826).
 	arpSender = 14
 )
 
 // arpOutput is NF_ARP_OUT of the kernel.
 var arpOutput = nftables.ChainHookRef(1)
 
-// hush is one of the ways in which an address shows: packets of a family, with the address at an offset, that pass a hook.
+// hush is one of the ways in which an address shows: packets of a family, with the address at an
+// offset, that pass a hook.
 type hush struct {
 	family   nftables.TableFamily
 	hook     *nftables.ChainHook
@@ -32,8 +34,9 @@ type hush struct {
 	besides  []expr.Any
 }
 
-// Hush keeps an IPv4 address to this host for hushTime at most: no ARP packet goes out that claims it, and with deaf nothing that is sent to it comes
-// in. What is sent to it while it is no address of this host at all goes on, as on any host that forwards.
+// Hush keeps an IPv4 address to this host for hushTime at most: no ARP packet goes out that claims
+// it, and with deaf nothing that is sent to it comes in. What is sent to it while it is no address
+// of this host at all goes on, as on any host that forwards.
 func Hush(secret netip.Addr, deaf bool) error {
 	if !secret.Is4() {
 		return fmt.Errorf("hush %s: not an IPv4 address", secret)

@@ -12,8 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// TestHush lends an address to a host: who asks for it gets an answer and a connection, but not while it is hushed, and so again when whoever
-// hushed it has been killed.
+// TestHush lends an address to a host: who asks for it gets an answer and a connection, but not
+// while it is hushed, and so again when whoever hushed it has been killed.
 func TestHush(t *testing.T) {
 	host, neighbour := netns.New(t), netns.New(t)
 	host.IP(t, "link set lo up\nlink add e0 type veth peer name e0 netns "+neighbour.Path()+"\nlink set e0 up\naddr add 192.0.2.10/24 dev e0\n"+
@@ -91,7 +91,8 @@ func listen(t *testing.T, ns netns.Namespace, address string) (l net.Listener) {
 	return l
 }
 
-// asks says whether an address is answered for, by ARP and by TCP. Who expects an answer asks again for a while.
+// asks says whether an address is answered for, by ARP and by TCP. Who expects an answer asks again
+// for a while.
 func asks(t *testing.T, ns netns.Namespace, address netip.Addr, patient bool) (known, connected bool) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Second); ; {

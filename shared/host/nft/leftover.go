@@ -11,17 +11,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A program that did the same before this one marked its rules with a comment and nothing else: in tables of its own, and before 2026 in
-// those of iptables.
+// A program that did the same before this one marked its rules with a comment and nothing else: in
+// tables of its own, and before 2026 in those of iptables.
 const (
 	leftoverTable   = "ocp_nat"
 	iptablesTable   = "nat"
 	leftoverComment = "OCP_API_LB_REDIRECT"
 )
 
-// RemoveLeftovers takes away what another program with the same purpose has left: its table in either family, and its rules in the
-// table that iptables uses. Both rewrite the same connections as ours, perhaps to a port where nobody listens any more. It says what it
-// removed. What it cannot read it leaves alone and names in the error.
+// RemoveLeftovers takes away what another program with the same purpose has left: its table in
+// either family, and its rules in the table that iptables uses. Both rewrite the same connections
+// as ours, perhaps to a port where nobody listens any more. It says what it removed. What it cannot
+// read it leaves alone and names in the error.
 func RemoveLeftovers() (removed []string, err error) {
 	c, err := nftables.New()
 	if err != nil {
@@ -55,7 +56,8 @@ func removeTable(c *nftables.Conn, family nftables.TableFamily) (int, error) {
 	return 1, nil
 }
 
-// removeRules looks at the two chains that the rules were put into: those of services, of which a node may have ten thousand, are others.
+// removeRules looks at the two chains that the rules were put into: those of services, of which a
+// node may have ten thousand, are others.
 func removeRules(c *nftables.Conn, family nftables.TableFamily) (int, error) {
 	t := nftables.Table{Name: iptablesTable, Family: family}
 	there, err := exists(c, t)
@@ -84,7 +86,8 @@ func removeRules(c *nftables.Conn, family nftables.TableFamily) (int, error) {
 	return n, nil
 }
 
-// marked finds the comment where nft keeps it, beside the rule, and where iptables does, as a match that always holds.
+// marked finds the comment where nft keeps it, beside the rule, and where iptables does, as a match
+// that always holds.
 func marked(rule *nftables.Rule) bool {
 	if bytes.Contains(rule.UserData, []byte(leftoverComment)) {
 		return true

@@ -1,5 +1,6 @@
-// Package nft is the only door to the kernel's packet filter: it holds exactly the redirect rules that the balancer asks for, in a table of
-// its own, and removes those that other programs for the same purpose have left.
+// Package nft is the only door to the kernel's packet filter: it holds exactly the redirect rules
+// that the balancer asks for, in a table of its own, and removes those that other programs for the
+// same purpose have left.
 package nft
 
 import (
@@ -15,12 +16,14 @@ import (
 
 var table = nftables.Table{Name: tableName, Family: nftables.TableFamilyINet}
 
-// Ensure makes our table hold exactly these rules and says whether it had to. What differs in any way is replaced as a whole by one
-// transaction: no packet meets the old rules without the new, and any number of callers at once leave what one of them would. The bytes
-// that are compared are those that the kernel keeps, so that nothing but the rules' content identifies them.
+// Ensure makes our table hold exactly these rules and says whether it had to. What differs in any
+// way is replaced as a whole by one transaction: no packet meets the old rules without the new, and
+// any number of callers at once leave what one of them would. The bytes that are compared are those
+// that the kernel keeps, so that nothing but the rules' content identifies them.
 //
-// Connections that were redirected before stay so, whatever the rules become: the kernel keeps each one's own rewriting for as long as
-// there are chains for it and a rule that makes it follow connections, and so these stay when nothing is redirected.
+// Connections that were redirected before stay so, whatever the rules become: the kernel keeps each
+// one's own rewriting for as long as there are chains for it and a rule that makes it follow
+// connections, and so these stay when nothing is redirected.
 func Ensure(r redirect.Rules) (changed bool, err error) {
 	c, err := nftables.New()
 	if err != nil {
@@ -37,7 +40,8 @@ func Ensure(r redirect.Rules) (changed bool, err error) {
 	return true, nil
 }
 
-// Present says whether our table holds exactly these rules. An error means that nobody knows, never that they are absent.
+// Present says whether our table holds exactly these rules. An error means that nobody knows, never
+// that they are absent.
 func Present(r redirect.Rules) (bool, error) {
 	c, err := nftables.New()
 	if err != nil {
@@ -124,7 +128,8 @@ func equalRules(have []*nftables.Rule, want [][]expr.Any) (bool, error) {
 	return true, nil
 }
 
-// encode is a rule as bytes, the same for one that we made and for the same one as the kernel tells it.
+// encode is a rule as bytes, the same for one that we made and for the same one as the kernel tells
+// it.
 func encode(exprs []expr.Any) ([]byte, error) {
 	var out []byte
 	for _, e := range exprs {

@@ -152,7 +152,8 @@ func TestForeignHand(t *testing.T) {
 	}
 }
 
-// TestConcurrent holds H-16: many callers at once, of which each asks for the same, then half of them for nothing.
+// TestConcurrent holds H-16: many callers at once, of which each asks for the same, then half of
+// them for nothing.
 func TestConcurrent(t *testing.T) {
 	ns := netns.New(t)
 	at := func(n int, f func(i int) error) {
@@ -254,7 +255,8 @@ func natChain(c *nftables.Conn, t *nftables.Table, name string, hook *nftables.C
 	return c.AddChain(&nftables.Chain{Name: name, Table: t, Type: nftables.ChainTypeNAT, Hooknum: hook, Priority: nftables.ChainPriorityNATDest})
 }
 
-// TestWithoutPermission holds K-62: a question that gets no answer is an error, and no rule is taken for absent.
+// TestWithoutPermission holds K-62: a question that gets no answer is an error, and no rule is
+// taken for absent.
 func TestWithoutPermission(t *testing.T) {
 	within(t, func(t *testing.T) {
 		ensure(t, rules(), true)

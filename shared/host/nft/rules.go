@@ -14,7 +14,8 @@ import (
 // tableName is the one table that is ours, in the family of both IP families.
 const tableName = "onprem-infra"
 
-// register is the 16-byte one that every comparison goes through; NAT takes its port from the second.
+// register is the 16-byte one that every comparison goes through; NAT takes its port from the
+// second.
 const register, second = unix.NFT_REG_1, unix.NFT_REG_2
 
 // chain is one of our chains with what stands in it.
@@ -26,9 +27,10 @@ type chain struct {
 	rules    [][]expr.Any
 }
 
-// chains are the whole table. The node's own connections pass output and never prerouting; they go to the VIP over lo exactly when this
-// node holds it. In prerouting the kernel is asked for the same: what a node that does not hold the VIP passes on for its pods must reach
-// the holder as it was sent, because there it may go to the API server itself.
+// chains are the whole table. The node's own connections pass output and never prerouting; they go
+// to the VIP over lo exactly when this node holds it. In prerouting the kernel is asked for the
+// same: what a node that does not hold the VIP passes on for its pods must reach the holder as it
+// was sent, because there it may go to the API server itself.
 func chains(r redirect.Rules) []chain {
 	early := nftables.ChainPriorityRef(*nftables.ChainPriorityNATDest - 1)
 	came := chain{name: "came", kind: nftables.ChainTypeFilter, hook: nftables.ChainHookPrerouting, priority: early}
@@ -46,7 +48,8 @@ func chains(r redirect.Rules) []chain {
 		}
 		out.rules = append(out.rules, concat(toVIP(d), overLoopback(), rewrite(d)))
 	}
-	// This one is there without any port to close: the kernel follows connections only while some rule asks for it.
+	// This one is there without any port to close: the kernel follows connections only while some
+	// rule asks for it.
 	in.rules = append(in.rules, redirected())
 	for _, c := range r.Closed {
 		for _, vip := range c.VIPs {
@@ -117,14 +120,16 @@ func from(p netip.Prefix) []expr.Any {
 	}
 }
 
-// overLoopback names the link by its name: its number is 1 in every network namespace, but that is the kernel's habit and no promise.
+// overLoopback names the link by its name: its number is 1 in every network namespace, but that is
+// the kernel's habit and no promise.
 func overLoopback() []expr.Any {
 	name := make([]byte, unix.IFNAMSIZ)
 	copy(name, "lo")
 	return []expr.Any{&expr.Meta{Key: expr.MetaKeyOIFNAME, Register: register}, equal(name)}
 }
 
-// rewrite is what REDIRECT would do but for the address: REDIRECT is not applied to the traffic of pods behind some network plugins.
+// rewrite is what REDIRECT would do but for the address: REDIRECT is not applied to the traffic of
+// pods behind some network plugins.
 func rewrite(d redirect.Redirect) []expr.Any {
 	family, _, _ := header(d.VIP)
 	return []expr.Any{
@@ -138,7 +143,8 @@ func rewrite(d redirect.Redirect) []expr.Any {
 // statusDNAT is IPS_DST_NAT of the kernel's connection tracking.
 const statusDNAT = 1 << 5
 
-// redirected holds for connections whose destination was rewritten. One that is not tracked is not redirected either.
+// redirected holds for connections whose destination was rewritten. One that is not tracked is not
+// redirected either.
 func redirected() []expr.Any {
 	word := func(n uint32) []byte { return binary.NativeEndian.AppendUint32(nil, n) }
 	return []expr.Any{
@@ -148,11 +154,13 @@ func redirected() []expr.Any {
 	}
 }
 
-// made is the priority of packets that were sent to the own port of a VIP which a closed port stands for. The kernel keeps a packet's priority
-// on its way to the receiver, for whom it means nothing; a sender needs a capability to choose one beyond 6, and its link takes it off.
+// made is the priority of packets that were sent to the own port of a VIP which a closed port
+// stands for. The kernel keeps a packet's priority on its way to the receiver, for whom it means
+// nothing; a sender needs a capability to choose one beyond 6, and its link takes it off.
 const made = 0x6f6e7072
 
-// note writes it into packets for this port of the VIP, before anybody's rules have rewritten where they go.
+// note writes it into packets for this port of the VIP, before anybody's rules have rewritten where
+// they go.
 func note(vip netip.Addr, port uint16) []expr.Any {
 	return concat(toVIP(redirect.Redirect{VIP: vip, From: port}), []expr.Any{
 		&expr.Immediate{Register: register, Data: binary.NativeEndian.AppendUint32(nil, made)},
@@ -160,9 +168,10 @@ func note(vip netip.Addr, port uint16) []expr.Any {
 	})
 }
 
-// noted holds for packets that note has seen. That their destination was rewritten is not enough: others rewrite destinations too, and a
-// Service of the cluster may have the closed port of a VIP as its endpoint. The kernel could be asked for a connection's first destination, but
-// the library does not read back rules that do so.
+// noted holds for packets that note has seen. That their destination was rewritten is not enough:
+// others rewrite destinations too, and a Service of the cluster may have the closed port of a VIP
+// as its endpoint. The kernel could be asked for a connection's first destination, but the library
+// does not read back rules that do so.
 func noted() []expr.Any {
 	return []expr.Any{
 		&expr.Meta{Key: expr.MetaKeyPRIORITY, Register: register}, equal(binary.NativeEndian.AppendUint32(nil, made)),

@@ -144,9 +144,10 @@ func keepFar(c *nftables.Conn, family nftables.TableFamily, rules [][]expr.Any) 
 	return true, c.Flush()
 }
 
-// hasChain says whether a table that exists has this chain, whatever else is in it. It asks for that
-// one alone: a node may have thousands of chains, and other programs change some once a second. The
-// library gives no type to the kernel's answer that there is none, so any failure counts as that.
+// hasChain says whether a table that exists has this chain, whatever else is in it. It asks for
+// that one alone: a node may have thousands of chains, and other programs change some once a
+// second. The library gives no type to the kernel's answer that there is none, so any failure
+// counts as that.
 func hasChain(c *nftables.Conn, t *nftables.Table, want chain) (bool, error) {
 	have, err := c.ListChain(t, want.name)
 	if err != nil || !alike(have, want) {

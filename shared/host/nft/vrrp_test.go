@@ -70,8 +70,8 @@ func TestFarFilter(t *testing.T) {
 	})
 }
 
-// TestFarFilter_ManyChains holds that a look at the rules costs no more on a node with many chains of
-// other programs.
+// TestFarFilter_ManyChains holds that a look at the rules costs no more on a node with many chains
+// of other programs.
 func TestFarFilter_ManyChains(t *testing.T) {
 	within(t, func(t *testing.T) {
 		far := Far{IPv4: []vrrp.ID{7}}

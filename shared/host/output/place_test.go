@@ -120,7 +120,8 @@ func as(effective uintptr, do func() error) error {
 	return <-done
 }
 
-// TestDocument_ByEffectiveUser holds that what may be written is not refused, whoever the real user is.
+// TestDocument_ByEffectiveUser holds that what may be written is not refused, whoever the real user
+// is.
 func TestDocument_ByEffectiveUser(t *testing.T) {
 	need.Root(t)
 	p := Place{Path: filepath.Join(t.TempDir(), "a.ign")}

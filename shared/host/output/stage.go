@@ -36,7 +36,8 @@ func (s *stage) add(f asset.File) error {
 	return errors.Join(err, file.Chmod(f.Mode), file.Close())
 }
 
-// mkdirs makes a directory and its parents, readable by all whatever the caller's mask is: a host would have them so.
+// mkdirs makes a directory and its parents, readable by all whatever the caller's mask is: a host
+// would have them so.
 func (s *stage) mkdirs(dir string) error {
 	_, err := s.root.Stat(dir)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -62,7 +63,8 @@ func (s *stage) commit() error {
 	return nil
 }
 
-// clear removes what add has written and commit has not moved. A directory that something is in stays.
+// clear removes what add has written and commit has not moved. A directory that something is in
+// stays.
 func (s *stage) clear() {
 	for _, m := range s.moves {
 		_ = s.root.Remove(m.from)

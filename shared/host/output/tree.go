@@ -16,7 +16,8 @@ import (
 // written beside their places before the first one is moved into its own, so that a full disk, or
 // something in the way, leaves the directory as it was. Where a move itself fails, or a removal
 // after it, what has been moved stays: writing again goes on from there. A link that leads out of
-// the directory is not followed. ours says whether a file that is there is of the kind that the verb writes.
+// the directory is not followed. ours says whether a file that is there is of the kind that the
+// verb writes.
 func (p Place) Tree(files []asset.File, leave []string, ours func(path string, text []byte) bool) (done []Outcome, err error) {
 	absent, err := p.ground()
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package overhear hears the VRRP adverts that reach a link of this host, whoever they are for, and sends nothing.
+// Package overhear hears the VRRP adverts that reach a link of this host, whoever they are for, and
+// sends nothing.
 package overhear
 
 import (
@@ -22,26 +23,32 @@ type Heard struct {
 	MAC net.HardwareAddr // of the host that put it onto the link; empty where the link has none
 }
 
-// Whoever floods the link is heard no more often than this: some twenty routers that announce themselves ten times a second stay below it.
+// Whoever floods the link is heard no more often than this: some twenty routers that announce
+// themselves ten times a second stay below it.
 const (
 	mostAtOnce = 100
 	atOnce     = 100 * time.Millisecond
 )
 
-// mostAdvert is the longest packet that is read whole: the longest advert has 255 addresses, which no Ethernet carries.
+// mostAdvert is the longest packet that is read whole: the longest advert has 255 addresses, which
+// no Ethernet carries.
 const mostAdvert = 1500
 
-// Adverts tells hear of every VRRP advert that reaches this host by a link, of both versions and both families, until ctx ends. It sends nothing of
-// VRRP's, but makes this host a member of VRRP's groups on the link, so that switches which keep account of members pass the adverts on. hear is called
-// by several goroutines, one at a time; packets that are no whole adverts are left out.
+// Adverts tells hear of every VRRP advert that reaches this host by a link, of both versions and
+// both families, until ctx ends. It sends nothing of VRRP's, but makes this host a member of VRRP's
+// groups on the link, so that switches which keep account of members pass the adverts on. hear is
+// called by several goroutines, one at a time; packets that are no whole adverts are left out.
 //
-// It hears what is sent to the groups, and to this host. What others send to each other alone does not reach this host unless a switch floods it. What
-// this host itself sends is not heard. What comes is seen before any packet filter of the host.
+// It hears what is sent to the groups, and to this host. What others send to each other alone does
+// not reach this host unless a switch floods it. What this host itself sends is not heard. What
+// comes is seen before any packet filter of the host.
 //
-// It needs the capability NET_RAW, for the moment in which it begins. The kernel hands it VRRP and nothing else: the filter is set before the socket
-// sees any packet, and cannot be taken off. All other traffic of the link costs the few instructions of that filter.
+// It needs the capability NET_RAW, for the moment in which it begins. The kernel hands it VRRP and
+// nothing else: the filter is set before the socket sees any packet, and cannot be taken off. All
+// other traffic of the link costs the few instructions of that filter.
 //
-// It returns an error when it cannot begin, or does not hear any more, as when the link has gone; a nil error only when ctx ends.
+// It returns an error when it cannot begin, or does not hear any more, as when the link has gone; a
+// nil error only when ctx ends.
 func Adverts(ctx context.Context, link string, hear func(Heard)) error {
 	on, err := net.InterfaceByName(link)
 	if err != nil {
@@ -109,7 +116,8 @@ func (f vrrpFamily) listen(index int) (*os.File, error) {
 	})
 }
 
-// join makes this host a member of the family's group for as long as the socket lives, which needs no privilege.
+// join makes this host a member of the family's group for as long as the socket lives, which needs
+// no privilege.
 func (f vrrpFamily) join(index int) (*os.File, error) {
 	family, join := unix.AF_INET, func(fd int) error {
 		return unix.SetsockoptIPMreqn(fd, unix.IPPROTO_IP, unix.IP_ADD_MEMBERSHIP, &unix.IPMreqn{Multiaddr: f.group.As4(), Ifindex: int32(index)})

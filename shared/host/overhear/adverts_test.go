@@ -18,7 +18,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// say sends what VRRP carries, and packets of other protocols around it, until the test ends: who listens may begin late.
+// say sends what VRRP carries, and packets of other protocols around it, until the test ends: who
+// listens may begin late.
 func say(t *testing.T, family int, to unix.Sockaddr, message string) {
 	t.Helper()
 	data, err := hex.DecodeString(message)
@@ -52,8 +53,8 @@ func say(t *testing.T, family int, to unix.Sockaddr, message string) {
 	}()
 }
 
-// TestAdverts holds that adverts to this host are heard, of both versions and families, with who sent them, and that switches are told where VRRP's
-// groups have a member.
+// TestAdverts holds that adverts to this host are heard, of both versions and families, with who
+// sent them, and that switches are told where VRRP's groups have a member.
 func TestAdverts(t *testing.T) {
 	need.Root(t)
 	for _, tt := range []struct {
@@ -149,7 +150,8 @@ func TestAdvertsNoLink(t *testing.T) {
 	}
 }
 
-// TestAdvertsEnd holds that whoever listened for a while gets away, however the end and the ear's own end meet.
+// TestAdvertsEnd holds that whoever listened for a while gets away, however the end and the ear's
+// own end meet.
 func TestAdvertsEnd(t *testing.T) {
 	need.Root(t)
 	ended := make(chan error)
@@ -201,7 +203,8 @@ func TestAdvertsFlood(t *testing.T) {
 	}
 }
 
-// TestAdvertsVLAN holds that on a port of several VLANs those are not heard in which this host has no link: another cluster may have our ID there.
+// TestAdvertsVLAN holds that on a port of several VLANs those are not heard in which this host has
+// no link: another cluster may have our ID there.
 func TestAdvertsVLAN(t *testing.T) {
 	need.Root(t)
 	here, there := netns.New(t), netns.New(t)

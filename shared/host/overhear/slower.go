@@ -31,9 +31,9 @@ type Delivered struct {
 	Link string // that it came by
 }
 
-// Slower calls deliver for every advert of version 3 that the kernel delivers to this host, past its
-// packet filter, if the advert's interval is longer than over. It calls from one goroutine at a time,
-// until ctx ends. It returns an error when it cannot begin, or receives nothing any more.
+// Slower calls deliver for every advert of version 3 that the kernel delivers to this host, past
+// its packet filter, if the advert's interval is longer than over. It calls from one goroutine at a
+// time, until ctx ends. It returns an error when it cannot begin, or receives nothing any more.
 //
 // It needs the capability NET_RAW. The kernel compares the interval, so that other adverts cost
 // nothing; and while it runs this host is one that accepts VRRP, as with keepalived.
@@ -76,7 +76,8 @@ func Slower(ctx context.Context, over time.Duration, deliver func(Delivered)) er
 	return nil
 }
 
-// listenSlower opens a raw socket of VRRP, which is told the link and the destination of each packet.
+// listenSlower opens a raw socket of VRRP, which is told the link and the destination of each
+// packet.
 func listenSlower(family int, over time.Duration) (*os.File, error) {
 	return open(family, unix.SOCK_RAW, advert.Protocol, onlySlower(family, over), func(fd int) error {
 		if family == unix.AF_INET {
@@ -150,8 +151,8 @@ func arrival(control []byte) (index uint32, to netip.Addr) {
 	return 0, netip.Addr{}
 }
 
-// linkName asks for this one alone: a node has a link for each of its pods. It is empty for one that
-// has gone.
+// linkName asks for this one alone: a node has a link for each of its pods. It is empty for one
+// that has gone.
 func linkName(raw syscall.RawConn, index uint32) string {
 	request, err := unix.NewIfreq("")
 	if err != nil {

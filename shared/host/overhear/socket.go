@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// open opens a socket that lets nothing through but what passes a filter, which cannot be taken off.
-// What a kind of socket needs besides is prepared after the filter is set.
+// open opens a socket that lets nothing through but what passes a filter, which cannot be taken
+// off. What a kind of socket needs besides is prepared after the filter is set.
 func open(family, kind, protocol int, only []unix.SockFilter, prepare func(fd int) error) (*os.File, error) {
 	fd, err := unix.Socket(family, kind|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, protocol)
 	if errors.Is(err, unix.EPERM) {

@@ -102,8 +102,8 @@ func listen(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// TestServiceComesLate holds that nothing waits for a service which is not there: a program must turn meanwhile. Each call says that nobody
-// answers, until somebody does.
+// TestServiceComesLate holds that nothing waits for a service which is not there: a program must
+// turn meanwhile. Each call says that nobody answers, until somebody does.
 func TestServiceComesLate(t *testing.T) {
 	s := newService(t)
 	e := New(s.uri())
@@ -118,7 +118,8 @@ func TestServiceComesLate(t *testing.T) {
 	eventually(t, "reach the service", func() error { _, _, err := e.Inspect(t.Context(), "a"); return err })
 }
 
-// TestServiceIsSilent has a service that takes connections and says nothing from the start: a call ends with its caller all the same.
+// TestServiceIsSilent has a service that takes connections and says nothing from the start: a call
+// ends with its caller all the same.
 func TestServiceIsSilent(t *testing.T) {
 	socket := t.TempDir() + "/silent.sock"
 	listener, err := net.Listen("unix", socket)

@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// conmon tells podman of a container's end. When conmon was killed before, by hand or for want of memory, podman goes on to say that the
-// container runs. It can be removed at the second attempt; to stop it first would cost the 5 s for which podman waits for conmon's word.
+// conmon tells podman of a container's end. When conmon was killed before, by hand or for want of
+// memory, podman goes on to say that the container runs. It can be removed at the second attempt;
+// to stop it first would cost the 5 s for which podman waits for conmon's word.
 func TestEndThatPodmanHasNotHeardOf(t *testing.T) {
 	s, e := engine(t)
 	spec := idle("onprem-unheard")

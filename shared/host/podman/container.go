@@ -18,8 +18,8 @@ import (
 // label marks a container as ours and holds the digest of its specification.
 const label = "io.onprem-infra.spec"
 
-// seen is what is read of podman's description of a container. The bindings' own type does not fit every version of the service:
-// podman 5 changed fields that do not matter here.
+// seen is what is read of podman's description of a container. The bindings' own type does not fit
+// every version of the service: podman 5 changed fields that do not matter here.
 type seen struct {
 	ID    string `json:"Id"`
 	State struct {
@@ -52,8 +52,8 @@ func (e *Engine) Inspect(ctx context.Context, name string) (state container.Stat
 	}, found, nil
 }
 
-// Start creates a container and starts it. Its image must be present, its name free. A container that cannot be
-// started is removed again, unless ctx has ended.
+// Start creates a container and starts it. Its image must be present, its name free. A container
+// that cannot be started is removed again, unless ctx has ended.
 func (e *Engine) Start(ctx context.Context, spec container.Spec) error {
 	ctx, cancel, err := e.call(ctx, startWithin)
 	if err != nil {
@@ -73,7 +73,8 @@ func (e *Engine) Start(ctx context.Context, spec container.Spec) error {
 	return nil
 }
 
-// StartAgain starts a container of ours that is there and does not run, as it was made. One that runs is left as it is.
+// StartAgain starts a container of ours that is there and does not run, as it was made. One that
+// runs is left as it is.
 func (e *Engine) StartAgain(ctx context.Context, name string) error {
 	ctx, cancel, err := e.call(ctx, startWithin)
 	if err != nil {
@@ -93,7 +94,8 @@ func (e *Engine) StartAgain(ctx context.Context, name string) error {
 	return nil
 }
 
-// Unpause lets the processes of a container of ours run again. One that is not paused or does not exist is left as it is.
+// Unpause lets the processes of a container of ours run again. One that is not paused or does not
+// exist is left as it is.
 func (e *Engine) Unpause(ctx context.Context, name string) error {
 	ctx, cancel, err := e.call(ctx, callWithin)
 	if err != nil {
@@ -117,9 +119,10 @@ func unpause(ctx context.Context, name string, s seen) error {
 	return nil
 }
 
-// Stop sends SIGTERM, and SIGKILL after grace (whole seconds, rounded up), and returns when the container has ended. One that is paused is
-// unpaused first: it hears nothing, and podman does not stop it. It leaves one alone that is not ours; one that does not run or does not
-// exist is stopped already.
+// Stop sends SIGTERM, and SIGKILL after grace (whole seconds, rounded up), and returns when the
+// container has ended. One that is paused is unpaused first: it hears nothing, and podman does not
+// stop it. It leaves one alone that is not ours; one that does not run or does not exist is stopped
+// already.
 func (e *Engine) Stop(ctx context.Context, name string, grace time.Duration) error {
 	ctx, cancel, err := e.call(ctx, grace+callWithin)
 	if err != nil {
@@ -141,7 +144,8 @@ func (e *Engine) Stop(ctx context.Context, name string, grace time.Duration) err
 	return nil
 }
 
-// Remove removes a container of ours; one that runs is killed, so Stop it first. One that does not exist is removed already.
+// Remove removes a container of ours; one that runs is killed, so Stop it first. One that does not
+// exist is removed already.
 func (e *Engine) Remove(ctx context.Context, name string) error {
 	ctx, cancel, err := e.call(ctx, callWithin)
 	if err != nil {
@@ -182,8 +186,8 @@ func look(ctx context.Context, name string) (s seen, found bool, err error) {
 	return s, true, nil
 }
 
-// vanished says whether a container was found, and was not there any more when podman looked at it: somebody else has removed it.
-// podman takes that for a fault of its own, so only its words tell.
+// vanished says whether a container was found, and was not there any more when podman looked at it:
+// somebody else has removed it. podman takes that for a fault of its own, so only its words tell.
 func vanished(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "no such container")
 }

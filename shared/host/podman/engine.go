@@ -17,12 +17,14 @@ import (
 // Bounds of a call. A service that is started by its socket may have to set its storage up first.
 const (
 	callWithin = 30 * time.Second
-	// startWithin is for a disk that is slow, or busy with an image. Nothing that could be looked after runs meanwhile.
+	// startWithin is for a disk that is slow, or busy with an image. Nothing that could be looked
+	// after runs meanwhile.
 	startWithin = 3 * time.Minute
 )
 
-// Engine is podman's service behind one socket. It holds no connection between calls: the service ends when nobody is connected and is
-// started by the next call, and a restart of it is not noticed. Its methods are for any goroutine.
+// Engine is podman's service behind one socket. It holds no connection between calls: the service
+// ends when nobody is connected and is started by the next call, and a restart of it is not
+// noticed. Its methods are for any goroutine.
 type Engine struct {
 	uri         string
 	pullSilence time.Duration
@@ -31,8 +33,8 @@ type Engine struct {
 	service context.Context // carries the client as the bindings want it; nil until the service has answered once
 }
 
-// New is the engine at a URI such as unix:///run/podman/podman.sock. Nobody is asked: it is the first call that finds no service there, and
-// each later one, until there is.
+// New is the engine at a URI such as unix:///run/podman/podman.sock. Nobody is asked: it is the
+// first call that finds no service there, and each later one, until there is.
 func New(uri string) *Engine { return &Engine{uri: uri, pullSilence: pullSilence} }
 
 // open has the bindings make a client, which they do not do before the service has answered.
@@ -84,8 +86,9 @@ func (e *Engine) call(ctx context.Context, within time.Duration) (context.Contex
 	return call{ctx, service}, cancel, nil
 }
 
-// prompt lets a call end when its context does. The bindings take every error for a hiccup, sleep, and try twice more, 0.6 s in
-// all, which is longer than a VIP may outlive the wish to give it up. So the end of a context looks like an answer to them.
+// prompt lets a call end when its context does. The bindings take every error for a hiccup, sleep,
+// and try twice more, 0.6 s in all, which is longer than a VIP may outlive the wish to give it up.
+// So the end of a context looks like an answer to them.
 type prompt struct{ *http.Transport }
 
 func (p prompt) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -104,7 +107,8 @@ func (p prompt) RoundTrip(request *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// ended says why a call failed: when its context ended, that is the reason, whatever the bindings made of it.
+// ended says why a call failed: when its context ended, that is the reason, whatever the bindings
+// made of it.
 func ended(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -13,7 +13,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 )
 
-// TestNeverStarted makes a container as a start does that comes no further: it is known for one that has never run, and can be started.
+// TestNeverStarted makes a container as a start does that comes no further: it is known for one
+// that has never run, and can be started.
 func TestNeverStarted(t *testing.T) {
 	_, e := engine(t)
 	spec := idle("onprem-never")

@@ -34,7 +34,8 @@ func tmpfs(t *testing.T, size string) string {
 	return dir
 }
 
-// fill takes all the room that is left under dir, with a file that gives it back when it is removed.
+// fill takes all the room that is left under dir, with a file that gives it back when it is
+// removed.
 func fill(t *testing.T, dir string) (path string) {
 	t.Helper()
 	path = filepath.Join(dir, "fill")
@@ -52,7 +53,8 @@ func fill(t *testing.T, dir string) (path string) {
 	return path
 }
 
-// With its storage full podman starts nothing: that is said, nothing is left half there, and what runs is not disturbed.
+// With its storage full podman starts nothing: that is said, nothing is left half there, and what
+// runs is not disturbed.
 func TestStorageFull(t *testing.T) {
 	s, e := engineOn(t, tmpfs(t, "24m"))
 	runs, spec := idle("onprem-runs"), idle("onprem-full")
@@ -80,7 +82,8 @@ func TestStorageFull(t *testing.T) {
 	}
 }
 
-// Where there is no room for an image, each attempt says so and leaves nothing but whole layers, once; with room it is pulled.
+// Where there is no room for an image, each attempt says so and leaves nothing but whole layers,
+// once; with room it is pulled.
 func TestPullWithoutRoom(t *testing.T) {
 	for _, tt := range []struct {
 		name string

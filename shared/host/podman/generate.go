@@ -13,8 +13,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/container"
 )
 
-// generate says to podman what a specification means. What the image would add by itself (user, working directory, volumes, a health
-// check that forks) is overruled, so that the specification alone decides; limits are left to the host's containers.conf.
+// generate says to podman what a specification means. What the image would add by itself (user,
+// working directory, volumes, a health check that forks) is overruled, so that the specification
+// alone decides; limits are left to the host's containers.conf.
 func generate(spec container.Spec) *specgen.SpecGenerator {
 	g := specgen.NewSpecGenerator(spec.Image, false)
 	term := syscall.SIGTERM
@@ -48,7 +49,8 @@ func generate(spec container.Spec) *specgen.SpecGenerator {
 	return g
 }
 
-// bind mounts privately: what is mounted in the container stays there, and the host's later mounts do not move it.
+// bind mounts privately: what is mounted in the container stays there, and the host's later mounts
+// do not move it.
 func bind(m container.Mount) specs.Mount {
 	access := "rw"
 	if m.ReadOnly {

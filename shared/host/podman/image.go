@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// Pull fetches an image, in one attempt. authFile names registry credentials in Docker's form, is read at each attempt and may be absent. An
-// attempt may last as long as something arrives: podman keeps the layers that are complete for the next one, and no part of others.
+// Pull fetches an image, in one attempt. authFile names registry credentials in Docker's form, is
+// read at each attempt and may be absent. An attempt may last as long as something arrives: podman
+// keeps the layers that are complete for the next one, and no part of others.
 func (e *Engine) Pull(ctx context.Context, image, authFile string) error {
 	known, err := readCredentials(image, authFile)
 	if err != nil {
@@ -30,8 +31,9 @@ func (e *Engine) Pull(ctx context.Context, image, authFile string) error {
 	return nil
 }
 
-// HasImage says whether an image is in local storage. What is there is not to be pulled again, so that a host works while its registry is
-// down. Only a clear no is a no: the bindings take every failure for one.
+// HasImage says whether an image is in local storage. What is there is not to be pulled again, so
+// that a host works while its registry is down. Only a clear no is a no: the bindings take every
+// failure for one.
 func (e *Engine) HasImage(ctx context.Context, image string) (bool, error) {
 	ctx, cancel, err := e.call(ctx, callWithin)
 	if err != nil {

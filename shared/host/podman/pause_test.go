@@ -36,7 +36,8 @@ func TestUnpause(t *testing.T) {
 	}
 }
 
-// podman refuses to stop a container that is paused, and a paused process hears no signal: it must end in order nevertheless.
+// podman refuses to stop a container that is paused, and a paused process hears no signal: it must
+// end in order nevertheless.
 func TestStopOfAPausedContainer(t *testing.T) {
 	s, e := engine(t)
 	spec := idle("onprem-paused")
@@ -69,7 +70,8 @@ func TestRemoveOfAPausedContainer(t *testing.T) {
 	}
 }
 
-// Somebody's container keeps its name for as long as it wants to, and is told of when ours is started; then the name is ours again.
+// Somebody's container keeps its name for as long as it wants to, and is told of when ours is
+// started; then the name is ours again.
 func TestNameTaken(t *testing.T) {
 	s, e := engine(t)
 	spec := idle("onprem-keepalived")
@@ -91,7 +93,8 @@ func TestNameTaken(t *testing.T) {
 	}
 }
 
-// A container that is removed by hand is gone for those who stop or remove it, and its name is free at once.
+// A container that is removed by hand is gone for those who stop or remove it, and its name is free
+// at once.
 func TestRemovedByHand(t *testing.T) {
 	s, e := engine(t)
 	spec := idle("onprem-removed")

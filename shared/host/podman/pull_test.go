@@ -20,7 +20,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/registry"
 )
 
-// supply is a real registry with an image, a line to it that can be made bad, and an engine with empty storage that trusts both.
+// supply is a real registry with an image, a line to it that can be made bad, and an engine with
+// empty storage that trusts both.
 type supply struct {
 	*service
 	*Engine
@@ -110,7 +111,8 @@ func (s *supply) ensure(ctx context.Context, image string) (bool, error) {
 	return ensureImage(ctx, s.Engine, image, s.dir+"/auth.json")
 }
 
-// clean holds that nothing but whole layers is left of a pull that has ended: no image, and nothing in the directory for temporary files.
+// clean holds that nothing but whole layers is left of a pull that has ended: no image, and nothing
+// in the directory for temporary files.
 func (s *supply) clean() {
 	s.t.Helper()
 	if images := s.run(nil, "images", "--quiet", "--all"); images != "" {
@@ -140,8 +142,8 @@ func (s *supply) blobs(since int) (blobs []string, total int) {
 	return blobs, len(requests)
 }
 
-// TestPullIsCut cuts every connection in the midst of a layer: nothing half is taken for present, nothing is left over, and a later attempt
-// completes it.
+// TestPullIsCut cuts every connection in the midst of a layer: nothing half is taken for present,
+// nothing is left over, and a later attempt completes it.
 func TestPullIsCut(t *testing.T) {
 	s := newSupply(t)
 	s.line.Set(fakeline.Fault{Cut: smallLayer / 2})
@@ -155,8 +157,8 @@ func TestPullIsCut(t *testing.T) {
 	}
 }
 
-// TestPullHangs has a registry that falls silent in the second layer: the attempt ends by itself, and the next one fetches only what is
-// missing.
+// TestPullHangs has a registry that falls silent in the second layer: the attempt ends by itself,
+// and the next one fetches only what is missing.
 func TestPullHangs(t *testing.T) {
 	s := newSupply(t)
 	s.pullSilence = 2 * time.Second
@@ -244,7 +246,8 @@ func TestServiceEndsDuringPull(t *testing.T) {
 	}
 }
 
-// TestPresentIsNeverPulled asks for what is there, by every kind of name, while the registry is up, and would count it.
+// TestPresentIsNeverPulled asks for what is there, by every kind of name, while the registry is up,
+// and would count it.
 func TestPresentIsNeverPulled(t *testing.T) {
 	s := newSupply(t)
 	if pulled, err := s.ensure(t.Context(), s.direct); !pulled || err != nil {
@@ -263,7 +266,8 @@ func TestPresentIsNeverPulled(t *testing.T) {
 	}
 }
 
-// TestCredentials goes from none to the right ones without a restart of anything. The error says each time what to do.
+// TestCredentials goes from none to the right ones without a restart of anything. The error says
+// each time what to do.
 func TestCredentials(t *testing.T) {
 	s := newSupply(t)
 	if err := s.registry.Stop(); err != nil {

@@ -20,7 +20,8 @@ import (
 // image is in the storage of every service that a test starts.
 const image = "localhost/inmate:1"
 
-// containersConf makes podman work where limits cannot be raised and cgroups are mixed, and keeps its locks apart from another podman's.
+// containersConf makes podman work where limits cannot be raised and cgroups are mixed, and keeps
+// its locks apart from another podman's.
 const containersConf = `[containers]
 default_ulimits = ["nofile=1024:1024", "nproc=4096:4096"]
 pids_limit = 0
@@ -33,7 +34,8 @@ lock_type = "file"
 network_backend = "netavark"
 `
 
-// service is a real podman service with storage of its own. It ends with the test, and its containers with it.
+// service is a real podman service with storage of its own. It ends with the test, and its
+// containers with it.
 type service struct {
 	t         *testing.T
 	dir       string
@@ -109,7 +111,8 @@ func (s *service) run(stdin []byte, args ...string) string {
 	return string(out)
 }
 
-// importImage makes an image of one static program, with settings that a specification must overrule.
+// importImage makes an image of one static program, with settings that a specification must
+// overrule.
 func (s *service) importImage() {
 	s.t.Helper()
 	program := filepath.Join(s.dir, "inmate")

@@ -17,7 +17,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/container"
 )
 
-// engineOf opens an engine whose service is a handler, but for the pings, and counts the connections to it that are open.
+// engineOf opens an engine whose service is a handler, but for the pings, and counts the
+// connections to it that are open.
 func engineOf(t *testing.T, handler http.HandlerFunc) (e *Engine, connections *atomic.Int32) {
 	t.Helper()
 	connections = new(atomic.Int32)
@@ -63,7 +64,8 @@ func TestNoConnectionBetweenCalls(t *testing.T) {
 	})
 }
 
-// A VIP must leave when its holder is told to, so a call ends with its caller although the service says nothing.
+// A VIP must leave when its holder is told to, so a call ends with its caller although the service
+// says nothing.
 func TestCallsEndWithTheirCaller(t *testing.T) {
 	over := make(chan struct{})
 	e, _ := engineOf(t, func(http.ResponseWriter, *http.Request) { <-over })
@@ -89,7 +91,8 @@ func TestCallsEndWithTheirCaller(t *testing.T) {
 	}
 }
 
-// What the service cannot tell is not an absence: an image that is there would be pulled, a container created twice.
+// What the service cannot tell is not an absence: an image that is there would be pulled, a
+// container created twice.
 func TestTroubleIsNotAbsence(t *testing.T) {
 	e, _ := engineOf(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)
@@ -106,7 +109,8 @@ func TestTroubleIsNotAbsence(t *testing.T) {
 	}
 }
 
-// A container that somebody else removes while podman looks at it is gone, although podman calls that a fault: here in its own words.
+// A container that somebody else removes while podman looks at it is gone, although podman calls
+// that a fault: here in its own words.
 func TestVanishedIsGone(t *testing.T) {
 	there := true
 	e, _ := engineOf(t, func(w http.ResponseWriter, r *http.Request) {

@@ -1,5 +1,6 @@
-// Package podresources asks the kubelet of this machine which pods it runs, by the socket on which it tells device plugins and monitors: no API
-// server, no credentials, no process and no container runtime's socket, which would be as good as root.
+// Package podresources asks the kubelet of this machine which pods it runs, by the socket on which
+// it tells device plugins and monitors: no API server, no credentials, no process and no container
+// runtime's socket, which would be as good as root.
 package podresources
 
 import (
@@ -27,8 +28,9 @@ const (
 // Pod is a pod's name, as the API knows it.
 type Pod struct{ Namespace, Name string }
 
-// List are the pods that the kubelet at a socket has on this machine, those that are ending among them. It takes at most two seconds, and
-// keeps nothing open: the kubelet may be restarted at any time.
+// List are the pods that the kubelet at a socket has on this machine, those that are ending among
+// them. It takes at most two seconds, and keeps nothing open: the kubelet may be restarted at any
+// time.
 func List(ctx context.Context, socket string) ([]Pod, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()

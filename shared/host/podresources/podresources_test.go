@@ -16,7 +16,8 @@ import (
 	podresourcesv1 "k8s.io/kubelet/pkg/apis/podresources/v1"
 )
 
-// fakeKubelet is a FAKE of the kubelet: a real gRPC server of its service, which answers what and when the test says.
+// fakeKubelet is a FAKE of the kubelet: a real gRPC server of its service, which answers what and
+// when the test says.
 type fakeKubelet struct {
 	podresourcesv1.UnimplementedPodResourcesListerServer
 	pods []Pod
@@ -79,7 +80,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// Each kind of trouble is an error that names the socket, within the bound: none is an answer without pods.
+// Each kind of trouble is an error that names the socket, within the bound: none is an answer
+// without pods.
 func TestListTrouble(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

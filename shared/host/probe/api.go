@@ -1,5 +1,5 @@
-// Package probe asks other programs whether they work. Each probe keeps one client, drains what it is told and ends within its budget, so
-// that asking every second for hours costs one connection.
+// Package probe asks other programs whether they work. Each probe keeps one client, drains what it
+// is told and ends within its budget, so that asking every second for hours costs one connection.
 package probe
 
 import (
@@ -31,8 +31,9 @@ type API struct {
 	client func() (*http.Client, error)
 }
 
-// NewAPI asks https://address/readyz with the client that client returns at that time: one that trusts the cluster's CA and sends
-// credentials, as an API server may be closed to the unknown. client should return the same one each time. address is HOST:PORT.
+// NewAPI asks https://address/readyz with the client that client returns at that time: one that
+// trusts the cluster's CA and sends credentials, as an API server may be closed to the unknown.
+// client should return the same one each time. address is HOST:PORT.
 func NewAPI(address string, client func() (*http.Client, error)) *API {
 	return &API{url: "https://" + address + "/readyz", client: client}
 }
@@ -61,7 +62,8 @@ func (a *API) Probe(ctx context.Context) (state health.API, why string) {
 	}
 }
 
-// failing looks for a check in the list that an API server gives when it is not ready: "[+]ping ok", "[-]shutdown failed: reason withheld".
+// failing looks for a check in the list that an API server gives when it is not ready: "[+]ping
+// ok", "[-]shutdown failed: reason withheld".
 func failing(body []byte, check string) bool {
 	for lines := bufio.NewScanner(bytes.NewReader(body)); lines.Scan(); {
 		name, failed := strings.CutPrefix(lines.Text(), "[-]")
@@ -72,9 +74,10 @@ func failing(body []byte, check string) bool {
 	return false
 }
 
-// get asks once, follows no redirect, and reads the answer to its end, so that its connection can be used again. HTTP/1.1 closes a connection
-// on which a question has failed, so the next one goes by a new one; HTTP/2 does not, see kube.NewAccess. Connections to other servers by the
-// same client are left alone.
+// get asks once, follows no redirect, and reads the answer to its end, so that its connection can
+// be used again. HTTP/1.1 closes a connection on which a question has failed, so the next one goes
+// by a new one; HTTP/2 does not, see kube.NewAccess. Connections to other servers by the same
+// client are left alone.
 func get(ctx context.Context, client *http.Client, url string) (code int, body []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
@@ -94,7 +97,8 @@ func get(ctx context.Context, client *http.Client, url string) (code int, body [
 	return answer.StatusCode, body, nil
 }
 
-// plain drops what differs with each attempt (the local port, the time at which a certificate was not valid) and says a timeout in one way.
+// plain drops what differs with each attempt (the local port, the time at which a certificate was
+// not valid) and says a timeout in one way.
 func plain(err error) error {
 	var invalid x509.CertificateInvalidError
 	if errors.As(err, &invalid) && invalid.Reason == x509.Expired {

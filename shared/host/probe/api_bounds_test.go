@@ -14,7 +14,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/health"
 )
 
-// A server that hangs at any stage costs no more than the budget, and the caller's end ends it at once.
+// A server that hangs at any stage costs no more than the budget, and the caller's end ends it at
+// once.
 func TestAPIHangs(t *testing.T) {
 	quiet := func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	drip := func(w http.ResponseWriter, r *http.Request) {
@@ -91,7 +92,8 @@ func TestAPIThousandProbesOneConnection(t *testing.T) {
 				t.Fatalf("Probe() = %v, %s", state, why)
 			}
 		}
-		// On a busy machine net/http gives up on a connection whose writer has not reported back within 50 ms, and makes another one.
+		// On a busy machine net/http gives up on a connection whose writer has not reported back
+		// within 50 ms, and makes another one.
 		n := int(connections.Load())
 		if n > 5 {
 			t.Errorf("http2=%v: 1000 probes made %d connections, want 1", http2, n)

@@ -87,7 +87,8 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// A certificate that has expired is told of in the same words each second, though x509 adds the time of day.
+// A certificate that has expired is told of in the same words each second, though x509 adds the
+// time of day.
 func TestExpiredCertificateIsOneFault(t *testing.T) {
 	fault := func(now string) error {
 		return fmt.Errorf("ask: %w", &tls.CertificateVerificationError{Err: x509.CertificateInvalidError{Reason: x509.Expired, Detail: "current time " + now + " is after"}})

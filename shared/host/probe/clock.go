@@ -22,7 +22,8 @@ const (
 	sntpSeconds = 2208988800
 )
 
-// Time asks a time server how far its clock is ahead of this host's. What the way there and back takes is split in two, as its halves are not known.
+// Time asks a time server how far its clock is ahead of this host's. What the way there and back
+// takes is split in two, as its halves are not known.
 func Time(ctx context.Context, server netip.AddrPort) (ahead time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
@@ -62,8 +63,9 @@ func Time(ctx context.Context, server netip.AddrPort) (ahead time.Duration, err 
 	return theirs.Sub(asked.Add(back.Sub(asked) / 2)), nil
 }
 
-// Date asks any HTTP server how far its clock is ahead of this host's, by what it says of its answer, which is exact to a second. Its certificate is not
-// looked at: one of two wrong clocks would refuse it.
+// Date asks any HTTP server how far its clock is ahead of this host's, by what it says of its
+// answer, which is exact to a second. Its certificate is not looked at: one of two wrong clocks
+// would refuse it.
 func Date(ctx context.Context, url string) (ahead time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()

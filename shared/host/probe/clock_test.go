@@ -37,7 +37,8 @@ func timeServer(t *testing.T, ahead time.Duration, change func(answer []byte)) n
 	return netip.MustParseAddrPort(conn.LocalAddr().String())
 }
 
-// TestTime holds that a time server's clock is read right, over its overflow in 2036 too, and that one which does not know the time is not believed.
+// TestTime holds that a time server's clock is read right, over its overflow in 2036 too, and that
+// one which does not know the time is not believed.
 func TestTime(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -84,7 +85,8 @@ func TestDate(t *testing.T) {
 	}
 }
 
-// TestImage holds what of a registry's answers says that an image cannot be had, and which question it is asked.
+// TestImage holds what of a registry's answers says that an image cannot be had, and which question
+// it is asked.
 func TestImage(t *testing.T) {
 	code, asked := 200, ""
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,14 +12,15 @@ import (
 	"github.com/miekg/dns"
 )
 
-// DNS asks a server for both addresses of a name and returns nil when both questions are answered with NOERROR. An answer without records is
-// one: a name may have a single family.
+// DNS asks a server for both addresses of a name and returns nil when both questions are answered
+// with NOERROR. An answer without records is one: a name may have a single family.
 func DNS(ctx context.Context, server netip.AddrPort, name string) error {
 	_, err := Lookup(ctx, server, name)
 	return err
 }
 
-// Lookup is DNS, and returns the addresses in order. It asks nobody else, and no file of the host: they are what that server answers.
+// Lookup is DNS, and returns the addresses in order. It asks nobody else, and no file of the host:
+// they are what that server answers.
 func Lookup(ctx context.Context, server netip.AddrPort, name string) ([]netip.Addr, error) {
 	answer, err := all(ctx, server, name, dns.TypeA, dns.TypeAAAA)
 	if err != nil {
@@ -39,7 +40,8 @@ func Lookup(ctx context.Context, server netip.AddrPort, name string) ([]netip.Ad
 	return slices.Compact(out), nil
 }
 
-// Text asks a server for the texts of a name (TXT), and returns them in the order of its answer. Like Lookup it asks nobody else.
+// Text asks a server for the texts of a name (TXT), and returns them in the order of its answer.
+// Like Lookup it asks nobody else.
 func Text(ctx context.Context, server netip.AddrPort, name string) ([]string, error) {
 	answer, err := all(ctx, server, name, dns.TypeTXT)
 	var out []string
@@ -51,7 +53,8 @@ func Text(ctx context.Context, server netip.AddrPort, name string) ([]string, er
 	return out, err
 }
 
-// all asks for records of some types, one after the other, and ends at the first that is not answered with NOERROR.
+// all asks for records of some types, one after the other, and ends at the first that is not
+// answered with NOERROR.
 func all(ctx context.Context, server netip.AddrPort, name string, types ...uint16) (out []dns.RR, err error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
@@ -75,7 +78,8 @@ func all(ctx context.Context, server netip.AddrPort, name string, types ...uint1
 // NoSuchName is the Refusal of a server that knows that there is no such name.
 const NoSuchName = Refusal("NXDOMAIN")
 
-// Refusal is the error for a server that has answered, and not with addresses: DNS's own word for why.
+// Refusal is the error for a server that has answered, and not with addresses: DNS's own word for
+// why.
 type Refusal string
 
 func (r Refusal) Error() string { return "the answer is " + string(r) }

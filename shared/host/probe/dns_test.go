@@ -87,7 +87,8 @@ func TestDNSNobodyListens(t *testing.T) {
 	}
 }
 
-// TestLookup holds that the addresses of both families are returned as the server has them, each once and in order.
+// TestLookup holds that the addresses of both families are returned as the server has them, each
+// once and in order.
 func TestLookup(t *testing.T) {
 	has := func(w dns.ResponseWriter, question *dns.Msg) {
 		reply := new(dns.Msg).SetReply(question)
@@ -121,7 +122,8 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestText holds that texts are returned whole and in order, and that a server without them is no fault.
+// TestText holds that texts are returned whole and in order, and that a server without them is no
+// fault.
 func TestText(t *testing.T) {
 	has := func(w dns.ResponseWriter, question *dns.Msg) {
 		reply := new(dns.Msg).SetReply(question)

@@ -59,7 +59,8 @@ func TestGood(t *testing.T) {
 	}
 }
 
-// TestUntrusted holds that a handshake with anybody's certificate is one, and a server without TLS has none.
+// TestUntrusted holds that a handshake with anybody's certificate is one, and a server without TLS
+// has none.
 func TestUntrusted(t *testing.T) {
 	tls := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("body")) }))
 	defer tls.Close()

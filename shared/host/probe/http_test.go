@@ -49,8 +49,8 @@ func TestHTTPNoAnswerIsDeath(t *testing.T) {
 	}
 }
 
-// The server may listen on either loopback address, and no name server is there to say what localhost is: names below it are in no
-// /etc/hosts.
+// The server may listen on either loopback address, and no name server is there to say what
+// localhost is: names below it are in no /etc/hosts.
 func TestHTTPFindsLocalhostByItself(t *testing.T) {
 	before := net.DefaultResolver
 	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {

@@ -17,8 +17,9 @@ import (
 // dialer makes connections as net.Dialer does.
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-// line asks one URL again and again by a connection that it keeps. The library's client has two goroutines for each connection, and some ten
-// hand-overs between them for each question: of a look that is made four times a second that is the greater part of the cost.
+// line asks one URL again and again by a connection that it keeps. The library's client has two
+// goroutines for each connection, and some ten hand-overs between them for each question: of a look
+// that is made four times a second that is the greater part of the cost.
 type line struct {
 	url      *url.URL
 	question []byte
@@ -50,8 +51,9 @@ func newLine(text string, dial dialer, secure *tls.Config) *line {
 	return l
 }
 
-// ask asks once and reads the answer to its end, so that the connection can be used again; no redirect is followed. A connection that the server has
-// closed since the last question is no answer: it is asked by a new one.
+// ask asks once and reads the answer to its end, so that the connection can be used again; no
+// redirect is followed. A connection that the server has closed since the last question is no
+// answer: it is asked by a new one.
 func (l *line) ask(ctx context.Context) (code int, body []byte, err error) {
 	if l.wrong != nil {
 		return 0, nil, l.wrong
@@ -151,7 +153,8 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// exchange asks and reads the answer. again says that the connection can be used for the next question.
+// exchange asks and reads the answer. again says that the connection can be used for the next
+// question.
 func (w *wire) exchange(ctx context.Context, question []byte) (code int, body []byte, again bool, err error) {
 	defer func() {
 		if err != nil && ctx.Err() != nil {

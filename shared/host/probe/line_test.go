@@ -14,7 +14,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 )
 
-// talker is a server that answers each question of a connection with the next of some texts, and closes the connection after the last one.
+// talker is a server that answers each question of a connection with the next of some texts, and
+// closes the connection after the last one.
 func talker(t *testing.T, answers ...string) (url string, connections *atomic.Int32) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -81,7 +82,8 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// TestLineAsksWhomItIsTold: the proxy of the environment is for image registries; its own error page would be taken for a sign of life.
+// TestLineAsksWhomItIsTold: the proxy of the environment is for image registries; its own error
+// page would be taken for a sign of life.
 func TestLineAsksWhomItIsTold(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://192.0.2.1:3128")
 	url, _ := talker(t, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
@@ -98,7 +100,8 @@ func TestLineAsksWhomItIsTold(t *testing.T) {
 	}
 }
 
-// TestLineEndsInTime holds that a server which hangs on the connection that is kept costs no more than the time of its question.
+// TestLineEndsInTime holds that a server which hangs on the connection that is kept costs no more
+// than the time of its question.
 func TestLineEndsInTime(t *testing.T) {
 	silent := make(chan struct{})
 	defer close(silent)

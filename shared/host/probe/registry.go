@@ -14,8 +14,9 @@ const registryBudget = 5 * time.Second
 // manifests are the forms in which a registry may have an image.
 const manifests = "application/vnd.oci.image.index.v1+json, application/vnd.oci.image.manifest.v1+json, application/vnd.docker.distribution.manifest.list.v2+json, application/vnd.docker.distribution.manifest.v2+json"
 
-// Image asks an image's registry whether it has it, with the proxy and the authorities of the host, and without credentials: a registry that asks for some
-// is there, and no more is known. The error says what is wrong.
+// Image asks an image's registry whether it has it, with the proxy and the authorities of the host,
+// and without credentials: a registry that asks for some is there, and no more is known. The error
+// says what is wrong.
 func Image(ctx context.Context, reference string) error {
 	host, path, ok := strings.Cut(reference, "/")
 	if !ok || !strings.ContainsAny(host, ".:") && host != "localhost" {

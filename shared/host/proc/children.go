@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Children are the processes that a process of one thread has started and that have not been reaped.
+// Children are the processes that a process of one thread has started and that have not been
+// reaped.
 func Children(pid int) (all []int, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", pid))
 	if err != nil {

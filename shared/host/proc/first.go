@@ -11,8 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// First finds the first process of a container of podman by the command that it runs, whose words must be exactly these. It is for those who
-// cannot ask podman. The error is os.ErrProcessDone when there is none.
+// First finds the first process of a container of podman by the command that it runs, whose words
+// must be exactly these. It is for those who cannot ask podman. The error is os.ErrProcessDone when
+// there is none.
 func First(command []string) (*Process, error) {
 	p, err := find(command, func(p *Process, pid int) bool {
 		own, err := p.Of("libpod-")
@@ -24,7 +25,8 @@ func First(command []string) (*Process, error) {
 	return p, nil
 }
 
-// find finds a process that runs command and is the one that is meant. The error is os.ErrProcessDone when there is none.
+// find finds a process that runs command and is the one that is meant. The error is
+// os.ErrProcessDone when there is none.
 func find(command []string, meant func(p *Process, pid int) bool) (*Process, error) {
 	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Held says whether a signal has stopped a process, as SIGSTOP does. One that a tracer has stopped is not held: a debugger lets it go on by
-// itself. A process that is not there is not held either. It reads /proc, which must be of this process namespace.
+// Held says whether a signal has stopped a process, as SIGSTOP does. One that a tracer has stopped
+// is not held: a debugger lets it go on by itself. A process that is not there is not held either.
+// It reads /proc, which must be of this process namespace.
 func Held(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -19,20 +20,22 @@ func Held(pid int) bool {
 	return stopped(text)
 }
 
-// stopped reads the kernel's line. The state stands after the name, which is in parentheses and may hold some itself.
+// stopped reads the kernel's line. The state stands after the name, which is in parentheses and may
+// hold some itself.
 func stopped(text []byte) bool {
 	after := text[bytes.LastIndexByte(text, ')')+1:]
 	return bytes.HasPrefix(after, []byte(" T "))
 }
 
-// Stat is what /proc says of one process, kept open for who looks ten times a second: a look is one system call. It is of this process for ever, also
-// when another one has been given its number.
+// Stat is what /proc says of one process, kept open for who looks ten times a second: a look is one
+// system call. It is of this process for ever, also when another one has been given its number.
 type Stat struct {
 	fd   int
 	text []byte
 }
 
-// OpenStat finds the process with a PID of this process namespace. Close it when it is not needed any more.
+// OpenStat finds the process with a PID of this process namespace. Close it when it is not needed
+// any more.
 func OpenStat(pid int) (*Stat, error) {
 	fd, err := unix.Open(fmt.Sprintf("/proc/%d/stat", pid), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENOENT) {

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestHeld stops a process by a signal, has it go on, and stops it as a tracer. Its name looks like the state that is looked for.
+// TestHeld stops a process by a signal, has it go on, and stops it as a tracer. Its name looks like
+// the state that is looked for.
 func TestHeld(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a) T 1 (")
 	sleep, err := exec.LookPath("sleep")

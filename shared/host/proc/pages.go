@@ -9,9 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Unmap lets go of the pages of this program's own file that it has touched so far, and says how many bytes that were mapped at the most. The start of a
-// program reads most of it once, by tables and initialisers that are not needed again; what is, the kernel maps anew from its cache at the next touch.
-// What has been written to is left alone.
+// Unmap lets go of the pages of this program's own file that it has touched so far, and says how
+// many bytes that were mapped at the most. The start of a program reads most of it once, by tables
+// and initialisers that are not needed again; what is, the kernel maps anew from its cache at the
+// next touch. What has been written to is left alone.
 func Unmap() (bytes int, err error) {
 	program, err := os.Readlink("/proc/self/exe")
 	if err != nil {
@@ -34,7 +35,8 @@ func Unmap() (bytes int, err error) {
 // region is a part of a process's memory.
 type region struct{ from, to uintptr }
 
-// readOnly finds the parts of a program's file that are mapped and that nobody can write to: "00400000-01318000 r-xp 00000000 fe:00 803528 /usr/bin/x".
+// readOnly finds the parts of a program's file that are mapped and that nobody can write to:
+// "00400000-01318000 r-xp 00000000 fe:00 803528 /usr/bin/x".
 func readOnly(maps []byte, program string) (all []region) {
 	for line := range bytes.Lines(maps) {
 		fields := bytes.Fields(line)

@@ -11,7 +11,8 @@ import (
 // written is in the part of the program that can be written to.
 var written = "before"
 
-// TestUnmap has most of this program's pages leave memory, and holds that it runs on and knows what it has written.
+// TestUnmap has most of this program's pages leave memory, and holds that it runs on and knows what
+// it has written.
 func TestUnmap(t *testing.T) {
 	written = "now"
 	program, err := os.Readlink("/proc/self/exe")
@@ -42,7 +43,8 @@ func TestUnmap(t *testing.T) {
 	}
 }
 
-// TestReadOnly holds that nothing which can be written to is let go of, and nothing of another file.
+// TestReadOnly holds that nothing which can be written to is let go of, and nothing of another
+// file.
 func TestReadOnly(t *testing.T) {
 	const maps = `00400000-01318000 r-xp 00000000 fe:00 803528                             /usr/bin/a b
 01318000-02308000 r--p 00f18000 fe:00 803528                             /usr/bin/a b

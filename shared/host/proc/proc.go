@@ -1,4 +1,5 @@
-// Package proc holds on to a running process by a pidfd, so that a process which got a recycled number is never signalled.
+// Package proc holds on to a running process by a pidfd, so that a process which got a recycled
+// number is never signalled.
 package proc
 
 import (
@@ -13,14 +14,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Process is one process, for as long as it lives and after. Close it when it is not needed any more.
+// Process is one process, for as long as it lives and after. Close it when it is not needed any
+// more.
 type Process struct {
 	PID int
 	fd  *os.File
 }
 
-// Open finds the process with a PID of this process namespace. The error is os.ErrProcessDone when there is none. Between learning the
-// number and Open it may have been recycled: whoever needs certainty checks what it opened before signalling it.
+// Open finds the process with a PID of this process namespace. The error is os.ErrProcessDone when
+// there is none. Between learning the number and Open it may have been recycled: whoever needs
+// certainty checks what it opened before signalling it.
 func Open(pid int) (*Process, error) {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if errors.Is(err, unix.ESRCH) {
@@ -51,7 +54,8 @@ func (p *Process) Signal(sig unix.Signal) error {
 	return nil
 }
 
-// Wait returns nil once the process has ended, also when it is not a child and nobody has reaped it yet, or ctx's error. One Wait at a time.
+// Wait returns nil once the process has ended, also when it is not a child and nobody has reaped it
+// yet, or ctx's error. One Wait at a time.
 func (p *Process) Wait(ctx context.Context) error {
 	conn, err := p.fd.SyscallConn()
 	if err != nil {
@@ -86,8 +90,9 @@ func readable(fd uintptr) (bool, error) {
 	}
 }
 
-// Of says whether the process is in the control group of the container with this ID, as podman puts the processes of each container into
-// one that is named after it. The error is os.ErrProcessDone when the process has been reaped.
+// Of says whether the process is in the control group of the container with this ID, as podman puts
+// the processes of each container into one that is named after it. The error is os.ErrProcessDone
+// when the process has been reaped.
 func (p *Process) Of(container string) (bool, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", p.PID))
 	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, unix.ESRCH) {
@@ -99,8 +104,8 @@ func (p *Process) Of(container string) (bool, error) {
 	return strings.Contains(string(text), container), nil
 }
 
-// CPU is the processor time that the process has used. Its resolution is fine enough that it stands still only while the process does
-// not run at all.
+// CPU is the processor time that the process has used. Its resolution is fine enough that it stands
+// still only while the process does not run at all.
 func (p *Process) CPU() (time.Duration, error) {
 	// clock_getcpuclockid(3) makes this number: another process's clock, counted by the scheduler.
 	clock := int32(^p.PID<<3 | 2)

@@ -99,7 +99,8 @@ func TestCPUStandsStill(t *testing.T) {
 	}
 }
 
-// TestTracer traces a child as a debugger does, from a thread that the kernel then takes for the tracer.
+// TestTracer traces a child as a debugger does, from a thread that the kernel then takes for the
+// tracer.
 func TestTracer(t *testing.T) {
 	p := open(t, start(t).Process.Pid)
 	if tracer, err := p.Tracer(); tracer != 0 || err != nil {
@@ -121,7 +122,8 @@ func TestTracer(t *testing.T) {
 	}
 }
 
-// TestSignalNeverReachesAnother reaps the child, so its number is free for anybody: a signal must then go nowhere.
+// TestSignalNeverReachesAnother reaps the child, so its number is free for anybody: a signal must
+// then go nowhere.
 func TestSignalNeverReachesAnother(t *testing.T) {
 	cmd := start(t)
 	p := open(t, cmd.Process.Pid)
@@ -135,7 +137,8 @@ func TestSignalNeverReachesAnother(t *testing.T) {
 	}
 }
 
-// TestOf holds that a process is known by its control group, and that one which has ended is nobody's: its number may be another's by now.
+// TestOf holds that a process is known by its control group, and that one which has ended is
+// nobody's: its number may be another's by now.
 func TestOf(t *testing.T) {
 	cmd := start(t)
 	p := open(t, cmd.Process.Pid)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Version asks a program of the host for its version, `PROGRAM --version`, and returns the first word of the answer that begins with a digit; empty for a
-// program that is not there.
+// Version asks a program of the host for its version, `PROGRAM --version`, and returns the first
+// word of the answer that begins with a digit; empty for a program that is not there.
 func Version(ctx context.Context, program string) (string, error) {
 	out, err := exec.CommandContext(ctx, program, "--version").Output()
 	if errors.Is(err, exec.ErrNotFound) {

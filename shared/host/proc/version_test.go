@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestVersion holds what is read of a program's answer, and that a program which is not there has no version and is no error.
+// TestVersion holds what is read of a program's answer, and that a program which is not there has
+// no version and is no error.
 func TestVersion(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))

@@ -20,8 +20,9 @@ const (
 	headEcho      = 8
 )
 
-// Echo says whether a host answers a packet of so many bytes, IP's header included, that comes from an address of this one; no router and nobody else
-// may take it apart. That the answer comes back here says that the host, and what is between, look for that address here.
+// Echo says whether a host answers a packet of so many bytes, IP's header included, that comes from
+// an address of this one; no router and nobody else may take it apart. That the answer comes back
+// here says that the host, and what is between, look for that address here.
 func Echo(from, to netip.Addr, bytes int) (answered bool, err error) {
 	family, protocol, head, ask, reply := unix.AF_INET, unix.IPPROTO_ICMP, headIPv4, byte(echo4), byte(reply4)
 	whole := func(fd int) error {
@@ -64,8 +65,9 @@ func Echo(from, to netip.Addr, bytes int) (answered bool, err error) {
 	return answered, nil
 }
 
-// VRRP says whether a packet of VRRP's protocol reaches a host that speaks none: its kernel then says that it does not know the protocol. The packet is no
-// advert, and heeded by nobody. A host that speaks VRRP says nothing, and neither does one behind a packet filter.
+// VRRP says whether a packet of VRRP's protocol reaches a host that speaks none: its kernel then
+// says that it does not know the protocol. The packet is no advert, and heeded by nobody. A host
+// that speaks VRRP says nothing, and neither does one behind a packet filter.
 func VRRP(from, to netip.Addr) (arrives bool, err error) {
 	family, level, errs := unix.AF_INET, unix.IPPROTO_IP, unix.IP_RECVERR
 	if to.Is6() {

@@ -1,5 +1,7 @@
-// Package sonar sends the few packets by which a host learns of its network what its kernel's tables do not say: who on a link has an address, whether
-// a host answers a packet of some size, and whether VRRP reaches it. Each question is a handful of packets, and changes no table of those who are asked.
+// Package sonar sends the few packets by which a host learns of its network what its kernel's
+// tables do not say: who on a link has an address, whether a host answers a packet of some size,
+// and whether VRRP reaches it. Each question is a handful of packets, and changes no table of those
+// who are asked.
 package sonar
 
 import (
@@ -45,7 +47,8 @@ func socket(family, kind, protocol int, set ...func(fd int) error) (int, error) 
 	return fd, nil
 }
 
-// exchange asks several times, and hands every answer to hear until that says that it is enough, or nobody can answer any more.
+// exchange asks several times, and hands every answer to hear until that says that it is enough, or
+// nobody can answer any more.
 func exchange(fd int, ask func() error, hear func(packet []byte, from unix.Sockaddr) (enough bool)) error {
 	for i := range times {
 		if err := ask(); err != nil {
@@ -91,9 +94,10 @@ func listen(fd int, until time.Time, hear func([]byte, unix.Sockaddr) bool) (eno
 	}
 }
 
-// WhoHas are the hardware addresses of all hosts of a link that say they have an address, in order, by ARP or by neighbour discovery; this host itself
-// is never among them. It asks as a host does that probes an address before it takes it (RFC 5227), so that nobody learns anything by the question, and
-// waits for a second, as there may be several.
+// WhoHas are the hardware addresses of all hosts of a link that say they have an address, in order,
+// by ARP or by neighbour discovery; this host itself is never among them. It asks as a host does
+// that probes an address before it takes it (RFC 5227), so that nobody learns anything by the
+// question, and waits for a second, as there may be several.
 func WhoHas(link string, address netip.Addr) ([]string, error) {
 	on, err := net.InterfaceByName(link)
 	if err != nil {

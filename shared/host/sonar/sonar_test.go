@@ -16,7 +16,8 @@ import (
 
 const mac1, mac2, mac3 = "02:00:5e:00:53:01", "02:00:5e:00:53:02", "02:00:5e:00:53:03"
 
-// lan is three hosts on one switch, ens3 in each: 192.0.2.1 to 3 and 2001:db8::1 to 3. The second and the third both have 192.0.2.9.
+// lan is three hosts on one switch, ens3 in each: 192.0.2.1 to 3 and 2001:db8::1 to 3. The second
+// and the third both have 192.0.2.9.
 func lan(t *testing.T) (own, second, third netns.Namespace) {
 	t.Helper()
 	own, second, third = netns.New(t), netns.New(t), netns.New(t)
@@ -56,7 +57,8 @@ func lan(t *testing.T) (own, second, third netns.Namespace) {
 	return own, second, third
 }
 
-// TestWhoHas holds that all who have an address are found, that the asked learn nothing by it, and that this host does not find itself.
+// TestWhoHas holds that all who have an address are found, that the asked learn nothing by it, and
+// that this host does not find itself.
 func TestWhoHas(t *testing.T) {
 	need.Root(t)
 	own, second, _ := lan(t)
@@ -90,7 +92,8 @@ func TestWhoHas(t *testing.T) {
 	}
 }
 
-// TestEcho holds that an echo tells who is there, how large a packet may be, and that the answer comes back to the address that asked.
+// TestEcho holds that an echo tells who is there, how large a packet may be, and that the answer
+// comes back to the address that asked.
 func TestEcho(t *testing.T) {
 	need.Root(t)
 	own, second, third := lan(t)
@@ -123,7 +126,8 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-// TestVRRP holds that a host without VRRP says so, and that one with it, one behind a packet filter and one that is not there say nothing.
+// TestVRRP holds that a host without VRRP says so, and that one with it, one behind a packet filter
+// and one that is not there say nothing.
 func TestVRRP(t *testing.T) {
 	need.Root(t)
 	own, _, third := lan(t)

@@ -24,7 +24,8 @@ func (s *supervisor) bonusFile(instance string) string {
 	return filepath.Join(s.RunDir, supervised.HolderTrack(instance))
 }
 
-// stand takes note of an instance's state. A bonus that cannot be written is written at the next turn.
+// stand takes note of an instance's state. A bonus that cannot be written is written at the next
+// turn.
 func (s *supervisor) stand(instance string, state supervised.State) {
 	now := time.Now()
 	s.stances[instance] = s.stances[instance].Next(state, now)

@@ -12,9 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// children starts processes and is the only one that reaps: its own and, as the first process of a container is everybody's heir, those
-// of others. Between a process's end and its reaping its number is not given away, and both reaping and signalling happen under one lock:
-// no signal can reach a stranger.
+// children starts processes and is the only one that reaps: its own and, as the first process of a
+// container is everybody's heir, those of others. Between a process's end and its reaping its
+// number is not given away, and both reaping and signalling happen under one lock: no signal can
+// reach a stranger.
 type children struct {
 	mu     sync.Mutex
 	own    map[int]*child
@@ -111,7 +112,8 @@ func (c *children) signal(one *child, sig syscall.Signal) error {
 	return nil
 }
 
-// lives says whether anybody is left of a child's process group whom this process would reap: the child, or those it left behind.
+// lives says whether anybody is left of a child's process group whom this process would reap: the
+// child, or those it left behind.
 func (c *children) lives(one *child) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestChurn holds that three thousand changes of the network within a second turn the loop ten times and once more in the end, the first time at once.
+// TestChurn holds that three thousand changes of the network within a second turn the loop ten
+// times and once more in the end, the first time at once.
 func TestChurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c churn

@@ -16,13 +16,15 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// deaf is how long a keepalived that has said nothing yet is spared a SIGHUP, which kills it before it has begun to handle signals.
+// deaf is how long a keepalived that has said nothing yet is spared a SIGHUP, which kills it before
+// it has begun to handle signals.
 const deaf = time.Second
 
 // oldPIDFiles is a task.
 const oldPIDFiles = "remove old pid files"
 
-// daemon is a running keepalived: a parent that only watches, and a child of that which speaks VRRP.
+// daemon is a running keepalived: a parent that only watches, and a child of that which speaks
+// VRRP.
 type daemon struct {
 	*child
 	started  time.Time
@@ -83,7 +85,8 @@ func (s *supervisor) start(ctx context.Context, now time.Time) error {
 	}
 	s.Log.Info("start keepalived", "pid", one.pid, "sha256", s.inForce)
 	s.daemon = &daemon{child: one, started: now, loaded: s.inForce, beatAt: now.Add(beat)}
-	// The farewell waits for nothing that the loop may be doing, but where it is not the first that the end calls for.
+	// The farewell waits for nothing that the loop may be doing, but where it is not the first that
+	// the end calls for.
 	if s.YieldOnTerm {
 		ctx = context.WithoutCancel(ctx)
 	}
@@ -93,8 +96,9 @@ func (s *supervisor) start(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// announce clears the way for a new keepalived: it believes that it runs already, and ends with success, when a pid file names any living
-// process. On the FIFO, what was written before the line START is its predecessor's.
+// announce clears the way for a new keepalived: it believes that it runs already, and ends with
+// success, when a pid file names any living process. On the FIFO, what was written before the line
+// START is its predecessor's.
 func (s *supervisor) announce() error {
 	var failed error
 	for _, path := range []string{s.pidFile(), s.vrrpPIDFile()} {
@@ -115,7 +119,8 @@ func startLine(n int) string { return fmt.Sprintf("START %d", n) }
 func (s *supervisor) pidFile() string     { return filepath.Join(s.RunDir, "keepalived.pid") }
 func (s *supervisor) vrrpPIDFile() string { return filepath.Join(s.RunDir, "vrrp.pid") }
 
-// terminate asks keepalived to end in order, also one that a signal has stopped: it hears nothing before it goes on.
+// terminate asks keepalived to end in order, also one that a signal has stopped: it hears nothing
+// before it goes on.
 func (s *supervisor) terminate(one *child) {
 	if err := errors.Join(s.children.signal(one, unix.SIGTERM), s.children.signalAll(one, unix.SIGCONT)); err != nil {
 		s.Log.Error("stop keepalived", "error", err)

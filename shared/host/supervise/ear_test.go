@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestEar holds W-14: a heartbeat that stands still, or goes, is silence after 10 s; none at all is not, and neither is a long stop of this
-// process's own clock.
+// TestEar holds W-14: a heartbeat that stands still, or goes, is silence after 10 s; none at all is
+// not, and neither is a long stop of this process's own clock.
 func TestEar(t *testing.T) {
 	type look struct {
 		at   time.Duration

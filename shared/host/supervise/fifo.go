@@ -11,9 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openFIFO makes the FIFO anew and holds both of its ends: keepalived writes without blocking and would lose what it says while nobody
-// reads, and a reader would see an end of file whenever keepalived closes it. Where there is no room
-// for a new one, that of an earlier run is as good: what was written to it ended with its readers.
+// openFIFO makes the FIFO anew and holds both of its ends: keepalived writes without blocking and
+// would lose what it says while nobody reads, and a reader would see an end of file whenever
+// keepalived closes it. Where there is no room for a new one, that of an earlier run is as good:
+// what was written to it ended with its readers.
 func openFIFO(path string) (*os.File, error) {
 	next := path + ".new"
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -33,7 +34,8 @@ func openFIFO(path string) (*os.File, error) {
 	return fifo, nil
 }
 
-// readLines passes on the FIFO's lines until it is closed or ctx ends. A line longer than any that keepalived writes is dropped.
+// readLines passes on the FIFO's lines until it is closed or ctx ends. A line longer than any that
+// keepalived writes is dropped.
 func readLines(ctx context.Context, fifo *os.File, lines chan<- string) error {
 	reader := bufio.NewReaderSize(fifo, 4096)
 	dropping := false

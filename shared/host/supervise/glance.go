@@ -13,9 +13,10 @@ import (
 // shortest is the least time between two glances: there are no faster adverts.
 const shortest = 100 * time.Millisecond
 
-// glance looks every advert whether a signal has stopped a daemon, until its VRRP process has ended, and wakes the loop, which continues it. Where
-// adverts follow each other faster than beats, others would have taken the VIP by the next beat, and it would have two holders when the first one
-// goes on.
+// glance looks every advert whether a signal has stopped a daemon, until its VRRP process has
+// ended, and wakes the loop, which continues it. Where adverts follow each other faster than beats,
+// others would have taken the VIP by the next beat, and it would have two holders when the first
+// one goes on.
 func (s *supervisor) glance(d *daemon, speaker *proc.Process, gone <-chan struct{}) {
 	ticks, err := newMetronome(gone)
 	if err != nil {
@@ -44,8 +45,9 @@ func (s *supervisor) glance(d *daemon, speaker *proc.Process, gone <-chan struct
 	}
 }
 
-// metronome is a clock of the kernel's. For each timer of its own the language's runtime wakes a second thread, which finds nothing to do: ten times a
-// second that is a quarter of all that this program needs.
+// metronome is a clock of the kernel's. For each timer of its own the language's runtime wakes a
+// second thread, which finds nothing to do: ten times a second that is a quarter of all that this
+// program needs.
 type metronome struct {
 	clock *os.File
 	pause time.Duration
@@ -66,7 +68,8 @@ func newMetronome(end <-chan struct{}) (*metronome, error) {
 	return m, nil
 }
 
-// wait returns at the clock's next tick, of which there is one in each pause, and says whether there are more.
+// wait returns at the clock's next tick, of which there is one in each pause, and says whether
+// there are more.
 func (m *metronome) wait(pause time.Duration) bool {
 	if pause != m.pause {
 		conn, err := m.clock.SyscallConn()

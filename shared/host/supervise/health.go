@@ -29,8 +29,9 @@ func (p *pulseTaker) works(now time.Time) bool {
 	return last != nil && now.Sub(*last) < turnBound
 }
 
-// answer says over HTTP whether the loop turns, until ctx ends. It says nothing of keepalived: one that hangs is this process's own business, FAULT
-// is a state like any other, and so is the time before the first configuration. A port that is taken is no reason to stop.
+// answer says over HTTP whether the loop turns, until ctx ends. It says nothing of keepalived: one
+// that hangs is this process's own business, FAULT is a state like any other, and so is the time
+// before the first configuration. A port that is taken is no reason to stop.
 func (s *supervisor) answer(ctx context.Context) {
 	for said := false; ctx.Err() == nil; {
 		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Health)
@@ -73,7 +74,8 @@ func (s *supervisor) answerAll(listener net.Listener) error {
 	}
 }
 
-// answerOne answers one question. Whatever it is about, the answer is the same; an HTTP server of the library would be half of this program.
+// answerOne answers one question. Whatever it is about, the answer is the same; an HTTP server of
+// the library would be half of this program.
 func (s *supervisor) answerOne(c net.Conn) {
 	if err := c.SetDeadline(time.Now().Add(answerBound)); err != nil {
 		return // who asked has gone

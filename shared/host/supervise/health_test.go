@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestPulseTaker holds how long a loop may stand: longer than its longest turn, and no longer than that for good.
+// TestPulseTaker holds how long a loop may stand: longer than its longest turn, and no longer than
+// that for good.
 func TestPulseTaker(t *testing.T) {
 	var p pulseTaker
 	now := time.Now()

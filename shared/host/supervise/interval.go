@@ -17,11 +17,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// In version 3 a router that becomes or is BACKUP adopts the interval of the advert that it received
-// (RFC 5798 6.4.2), up to 40.95 s, and takes over no sooner than three of them later. Adverts carry
-// no proof of their sender: one of them, with a peer's address and that interval, would keep every
-// router silent for two minutes. A reload has keepalived begin anew with its own interval; a holder
-// stays one.
+// In version 3 a router that becomes or is BACKUP adopts the interval of the advert that it
+// received (RFC 5798 6.4.2), up to 40.95 s, and takes over no sooner than three of them later.
+// Adverts carry no proof of their sender: one of them, with a peer's address and that interval,
+// would keep every router silent for two minutes. A reload has keepalived begin anew with its own
+// interval; a holder stays one.
 //
 // A holder whose interval is that of another profile, as one that has missed a migration, confirms
 // it by the next advert. So an interval that no profile has is undone at once, any other longer one

@@ -79,8 +79,8 @@ func TestAdoption(t *testing.T) {
 	}
 }
 
-// TestUndoes_NoDaemon holds that nothing is due while no keepalived runs: the supervisor would wake up
-// for it at once, again and again.
+// TestUndoes_NoDaemon holds that nothing is due while no keepalived runs: the supervisor would wake
+// up for it at once, again and again.
 func TestUndoes_NoDaemon(t *testing.T) {
 	now := time.Unix(1000, 0)
 	s := &supervisor{

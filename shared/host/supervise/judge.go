@@ -16,7 +16,8 @@ type files struct {
 	refused   string // the candidate that was last refused
 }
 
-// judge decides. A refused candidate is tested again when retest says so, as what was missing may have come: an interface, an address.
+// judge decides. A refused candidate is tested again when retest says so, as what was missing may
+// have come: an interface, an address.
 func judge(f files, retest bool) step {
 	switch {
 	case f.candidate == "":

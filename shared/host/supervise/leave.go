@@ -13,7 +13,8 @@ const (
 	linger = 3 * time.Second // how long one that holds none may take to end
 )
 
-// leave gives the VIPs up: keepalived announces priority 0 and takes them off, and what it does not do is done for it.
+// leave gives the VIPs up: keepalived announces priority 0 and takes them off, and what it does not
+// do is done for it.
 func (s *supervisor) leave() error {
 	if s.daemon == nil {
 		return s.strip("no keepalived answers for it")
@@ -31,8 +32,9 @@ func (s *supervisor) leave() error {
 	return err
 }
 
-// relinquish waits until no VIP is held and nobody is left of a keepalived that has been asked to end or has ended, by force when it
-// hangs, or when it takes longer than grace once the VIPs are gone.
+// relinquish waits until no VIP is held and nobody is left of a keepalived that has been asked to
+// end or has ended, by force when it hangs, or when it takes longer than grace once the VIPs are
+// gone.
 func (s *supervisor) relinquish(one *child, grace time.Duration) error {
 	gone := func() bool { return !s.children.lives(one) }
 	if !s.await(hung, func() bool { return gone() || !s.held() }) {
@@ -50,7 +52,8 @@ func (s *supervisor) relinquish(one *child, grace time.Duration) error {
 	return s.strip("keepalived ended without removing it")
 }
 
-// await says whether done came true within bound, and asks whenever an address changed or a process ended.
+// await says whether done came true within bound, and asks whenever an address changed or a process
+// ended.
 func (s *supervisor) await(bound time.Duration, done func() bool) bool {
 	timer := time.NewTimer(bound)
 	defer timer.Stop()

@@ -79,8 +79,9 @@ func (s *supervisor) turn(ctx context.Context) error {
 	return nil
 }
 
-// due fires when something that was put off may be done, at also if that is not zero, and once a beat in any case: whoever started this process takes it
-// for dead when it uses no processor time. What was due in the turn before has failed there if it is still due: it waits for the beat.
+// due fires when something that was put off may be done, at also if that is not zero, and once a
+// beat in any case: whoever started this process takes it for dead when it uses no processor time.
+// What was due in the turn before has failed there if it is still due: it waits for the beat.
 func (s *supervisor) due(also time.Time) (<-chan time.Time, func()) {
 	next := time.Now().Add(beat)
 	earlier := func(t time.Time) {
@@ -161,8 +162,8 @@ func (s *supervisor) heard(line string) {
 	}
 }
 
-// tell logs what keepalived has said of an instance: a state that it has come to, or in the state that it is in another priority. That one begins is
-// said with the first state that it comes to.
+// tell logs what keepalived has said of an instance: a state that it has come to, or in the state
+// that it is in another priority. That one begins is said with the first state that it comes to.
 func (s *supervisor) tell(instance string, was, now supervised.Instance) {
 	switch {
 	case now.State == was.State:

@@ -8,16 +8,18 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// event is one line of keepalived's notify FIFO that speaks of an instance. State is empty when the line says no more than a priority: its
-// word for the state is then no news, and in a reload it is false, as keepalived counts the priority before it gives the instance its state back.
+// event is one line of keepalived's notify FIFO that speaks of an instance. State is empty when the
+// line says no more than a priority: its word for the state is then no news, and in a reload it is
+// false, as keepalived counts the priority before it gives the instance its state back.
 type event struct {
 	Instance string
 	State    supervised.State
 	Priority int
 }
 
-// parseNotify reads a line such as `INSTANCE "demo_API_0" MASTER 70`. ok is false for a line that speaks of something else, as a sync
-// group's does. A name may hold any character, quotes too, so it ends at the last quote.
+// parseNotify reads a line such as `INSTANCE "demo_API_0" MASTER 70`. ok is false for a line that
+// speaks of something else, as a sync group's does. A name may hold any character, quotes too, so
+// it ends at the last quote.
 func parseNotify(line string) (e event, ok bool, err error) {
 	kind, rest, _ := strings.Cut(line, " ")
 	if kind != "INSTANCE" {

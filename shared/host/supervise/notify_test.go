@@ -49,7 +49,8 @@ func TestParseNotify(t *testing.T) {
 	}
 }
 
-// FuzzParseNotify holds that what is read is what the line says, and that an error names the line on one line of a log.
+// FuzzParseNotify holds that what is read is what the line says, and that an error names the line
+// on one line of a log.
 func FuzzParseNotify(f *testing.F) {
 	f.Add(`INSTANCE "demo_API_0" MASTER 70`)
 	f.Add(`GROUP "VG_API" BACKUP 0`)

@@ -63,8 +63,8 @@ func TestOrderOf(t *testing.T) {
 }
 
 // TestPatience holds the bound of a request to leave: longer than any router may take that has not
-// received a better one's adverts, by the slowest skew, and not so much longer that two which cannot
-// reach each other hold the VIP for more than an advert and the skew.
+// received a better one's adverts, by the slowest skew, and not so much longer that two which
+// cannot reach each other hold the VIP for more than an advert and the skew.
 func TestPatience(t *testing.T) {
 	for _, tt := range []struct {
 		version vrrp.Version

@@ -23,9 +23,11 @@ const (
 	absent = 500 * time.Millisecond // that has been away for long
 )
 
-// Outlive sees to it, in another process than the supervisor's, that no VIP outlives a supervisor that was killed together with its keepalived: it comes
-// back when its container does, which may take from a second to minutes, and all the while the VIP would have two holders. Until another router must
-// have taken the VIP it stays: what is served here is served on. A VIP that no other router takes stays too. Outlive returns nil when ctx ends.
+// Outlive sees to it, in another process than the supervisor's, that no VIP outlives a supervisor
+// that was killed together with its keepalived: it comes back when its container does, which may
+// take from a second to minutes, and all the while the VIP would have two holders. Until another
+// router must have taken the VIP it stays: what is served here is served on. A VIP that no other
+// router takes stays too. Outlive returns nil when ctx ends.
 func Outlive(ctx context.Context, runDir string, log *slog.Logger) error {
 	o := orphanage{runDir: runDir, log: log}
 	for ctx.Err() == nil {
@@ -53,7 +55,8 @@ type orphanage struct {
 	stripped bool      // since then
 }
 
-// look waits for the supervisor's end while it lives, and does what is due while it does not. It says how soon to look again.
+// look waits for the supervisor's end while it lives, and does what is due while it does not. It
+// says how soon to look again.
 func (o *orphanage) look(ctx context.Context) (time.Duration, error) {
 	// Whoever lives reads the FIFO, and nobody else does.
 	fifo, err := os.OpenFile(filepath.Join(o.runDir, supervised.NotifyFIFO), os.O_WRONLY|unix.O_NONBLOCK, 0)

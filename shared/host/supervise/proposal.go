@@ -43,9 +43,9 @@ func (p *proposal) read(runDir string) (candidate, error) {
 	return p.is, nil
 }
 
-// proposed is the newer one of two files. That is CandidateFile, except beside a CandidateText that it
-// does not name: a monitor of the former release, which came back, writes CandidateText alone, and one
-// of this release writes it last.
+// proposed is the newer one of two files. That is CandidateFile, except beside a CandidateText that
+// it does not name: a monitor of the former release, which came back, writes CandidateText alone,
+// and one of this release writes it last.
 func proposed(file, text []byte) candidate {
 	switch {
 	case len(file) == 0 && len(text) == 0:

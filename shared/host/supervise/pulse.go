@@ -2,23 +2,27 @@ package supervise
 
 import "time"
 
-// A router that is MASTER sends adverts, and one that is BACKUP hears them or soon becomes MASTER, so within one master-down time, less
-// than 4 s by the slowest timing, it has done something. Beats are counted and not the time between them: a container that was frozen
-// and thawed as a whole has not hung.
+// A router that is MASTER sends adverts, and one that is BACKUP hears them or soon becomes MASTER,
+// so within one master-down time, less than 4 s by the slowest timing, it has done something. Beats
+// are counted and not the time between them: a container that was frozen and thawed as a whole has
+// not hung.
 //
-// A signal that stops a process is plain to see, and need not be waited for: others take a VIP 3.6 s after the last advert. To go on is all
-// that it needs, and nothing is lost. One that is stopped again by the next beat is held by somebody, and would come back as a second holder.
+// A signal that stops a process is plain to see, and need not be waited for: others take a VIP 3.6
+// s after the last advert. To go on is all that it needs, and nothing is lost. One that is stopped
+// again by the next beat is held by somebody, and would come back as a second holder.
 //
-// Whatever the state of its interfaces, keepalived says it as soon as it has read its configuration. One that has not said a word is given the
-// time of a slow machine, and then hangs. A configuration without an instance gives it nothing to
-// report, for however long: that of a remote worker, or of a node that may not take part.
+// Whatever the state of its interfaces, keepalived says it as soon as it has read its
+// configuration. One that has not said a word is given the time of a slow machine, and then hangs.
+// A configuration without an instance gives it nothing to report, for however long: that of a
+// remote worker, or of a node that may not take part.
 const (
 	beat     = time.Second
 	maxStill = 8
 	maxHeld  = 2
 	maxMute  = 30
 
-	// along is how much too early a beat may be: what is to be done once a beat is then done in one turn, whenever each part of it began.
+	// along is how much too early a beat may be: what is to be done once a beat is then done in one
+	// turn, whenever each part of it began.
 	along = 100 * time.Millisecond
 )
 
@@ -47,7 +51,8 @@ const (
 	end       // it hangs
 )
 
-// feel takes what the process is found in at this beat. In INIT and in FAULT it may rest for as long as it likes.
+// feel takes what the process is found in at this beat. In INIT and in FAULT it may rest for as
+// long as it likes.
 func (p *pulse) feel(s sign) cure {
 	if s.busy && s.cpu == p.cpu {
 		p.still++

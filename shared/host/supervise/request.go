@@ -11,8 +11,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// obey does what the request to leave asks for, or its end. The holder sinks below everybody and goes on serving until it has heard the one
-// who has taken over: make before break. Who does not hear anybody in time says farewell all the same, so that there are never two for long.
+// obey does what the request to leave asks for, or its end. The holder sinks below everybody and
+// goes on serving until it has heard the one who has taken over: make before break. Who does not
+// hear anybody in time says farewell all the same, so that there are never two for long.
 func (s *supervisor) obey(now time.Time) error {
 	asked, err := s.asked()
 	s.note("look for a request to leave", err)

@@ -11,11 +11,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// overlap is how long a holder that has given a VIP up in order goes on taking what is sent to it: who takes over announces it a moment after it has
-// made itself known, and meanwhile neighbours open connections where the VIP was.
+// overlap is how long a holder that has given a VIP up in order goes on taking what is sent to it:
+// who takes over announces it a moment after it has made itself known, and meanwhile neighbours
+// open connections where the VIP was.
 const overlap = 20 * time.Millisecond
 
-// lend has what is sent to the held VIPs taken here also for the moment after keepalived has removed them. Who can not is no worse off than before.
+// lend has what is sent to the held VIPs taken here also for the moment after keepalived has
+// removed them. Who can not is no worse off than before.
 func (s *supervisor) lend() {
 	for name, i := range s.status.Instances {
 		if i.State != supervised.Master {
@@ -43,8 +45,9 @@ func (s *supervisor) takeBack() {
 	s.lent = nil
 }
 
-// lost ends the sessions of an instance that is MASTER no longer. Its clients would wait for an answer that cannot come: who has the VIP now
-// knows nothing of them, and what they only listen to stays silent for minutes.
+// lost ends the sessions of an instance that is MASTER no longer. Its clients would wait for an
+// answer that cannot come: who has the VIP now knows nothing of them, and what they only listen to
+// stays silent for minutes.
 func (s *supervisor) lost(instance string) {
 	vip, ok := s.order.vips[instance]
 	if !ok {
@@ -67,8 +70,9 @@ func (s *supervisor) outlive(vip netip.Addr) {
 	<-time.After(overlap)
 }
 
-// taken ends the sessions that this host's own programs have with the former holder of an instance's VIPs. What they send comes here now, and no word
-// of the former holder can reach them: it would come from an address that this host has. Those that only listen would do so for long.
+// taken ends the sessions that this host's own programs have with the former holder of an
+// instance's VIPs. What they send comes here now, and no word of the former holder can reach them:
+// it would come from an address that this host has. Those that only listen would do so for long.
 func (s *supervisor) taken(instance string) {
 	vip, ok := s.order.vips[instance]
 	if !ok {
@@ -95,8 +99,8 @@ func (s *supervisor) farewell() {
 	}
 }
 
-// hangUp resets the TCP sessions that speak from a VIP which this host has given up. It is a service to their clients, and no reason to stop
-// anything: what fails is logged.
+// hangUp resets the TCP sessions that speak from a VIP which this host has given up. It is a
+// service to their clients, and no reason to stop anything: what fails is logged.
 func (s *supervisor) hangUp(vip netip.Addr) {
 	begin := time.Now()
 	n, err := reset(vip)
@@ -109,9 +113,11 @@ func (s *supervisor) hangUp(vip netip.Addr) {
 	}
 }
 
-// reset ends the sessions, with a word to the clients. The kernel sends nothing from an IPv4 address that the host does not have, so the host
-// lends it for that moment: as a route to itself and not on a link, while no ARP packet that claims it goes out and nothing that others send to
-// it comes in. When that cannot be had the sessions end without a word. IPv6 asks for none of that. No loan outlives it.
+// reset ends the sessions, with a word to the clients. The kernel sends nothing from an IPv4
+// address that the host does not have, so the host lends it for that moment: as a route to itself
+// and not on a link, while no ARP packet that claims it goes out and nothing that others send to it
+// comes in. When that cannot be had the sessions end without a word. IPv6 asks for none of that. No
+// loan outlives it.
 func reset(vip netip.Addr) (n int, err error) {
 	defer func() { err = errors.Join(err, giveBack(vip)) }()
 	if vip.Is4() {

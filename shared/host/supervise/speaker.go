@@ -12,8 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// follow holds on to the process that speaks VRRP, once keepalived has named it. Its death leaves the VIP behind, and keepalived starts
-// another one only after a pause that grows.
+// follow holds on to the process that speaks VRRP, once keepalived has named it. Its death leaves
+// the VIP behind, and keepalived starts another one only after a pause that grows.
 func (s *supervisor) follow() {
 	d := s.daemon
 	if d.speaker != nil {
@@ -59,8 +59,8 @@ func (s *supervisor) bereaved() {
 	s.forget()
 }
 
-// speakerPID is the process that keepalived has named, or its only child: keepalived goes on without
-// a word where there is no room for the name.
+// speakerPID is the process that keepalived has named, or its only child: keepalived goes on
+// without a word where there is no room for the name.
 func (s *supervisor) speakerPID() (int, bool) {
 	if text, err := os.ReadFile(s.vrrpPIDFile()); err == nil {
 		if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
@@ -74,8 +74,9 @@ func (s *supervisor) speakerPID() (int, bool) {
 	return children[0], true
 }
 
-// succeeded notices the end of the process that speaks VRRP by what its successor says, which may be heard before the end is: what the successor says
-// holds, and must not be forgotten with the one before.
+// succeeded notices the end of the process that speaks VRRP by what its successor says, which may
+// be heard before the end is: what the successor says holds, and must not be forgotten with the one
+// before.
 func (s *supervisor) succeeded() {
 	if s.daemon.speaker == nil || s.daemon.speaker.Signal(unix.Signal(0)) == nil {
 		return
@@ -83,10 +84,11 @@ func (s *supervisor) succeeded() {
 	s.bereaved()
 }
 
-// feel helps a keepalived that has been stopped, and kills one that hangs: it neither announces its VIPs nor gives them up, and others
-// take them. The parent of the process that speaks VRRP has nothing to do, but must hear signals. One that a debugger holds is killed like any
-// other: as long as it lives it may hold a VIP that others have taken. (The monitor spares a supervisor that a debugger holds, as keepalived
-// goes on beside it.)
+// feel helps a keepalived that has been stopped, and kills one that hangs: it neither announces its
+// VIPs nor gives them up, and others take them. The parent of the process that speaks VRRP has
+// nothing to do, but must hear signals. One that a debugger holds is killed like any other: as long
+// as it lives it may hold a VIP that others have taken. (The monitor spares a supervisor that a
+// debugger holds, as keepalived goes on beside it.)
 func (s *supervisor) feel(now time.Time) error {
 	d := s.daemon
 	if d == nil || now.Add(along).Before(d.beatAt) {

@@ -10,8 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// TestSuccessorIsHeardFirst has the next process that speaks VRRP heard before the end of the one before has been: what it says is kept, and the end
-// does not undo it.
+// TestSuccessorIsHeardFirst has the next process that speaks VRRP heard before the end of the one
+// before has been: what it says is kept, and the end does not undo it.
 func TestSuccessorIsHeardFirst(t *testing.T) {
 	cmd := exec.Command("sleep", "60")
 	if err := cmd.Start(); err != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// A VIP that the kernel holds while no instance says MASTER for it is a second holder. keepalived adds the address a moment before it says so,
-// and the loop may have been busy: a stray is one that is still there when that moment is long over. The kernel says when addresses change, so nobody
+// A VIP that the kernel holds while no instance says MASTER for it is a second holder. keepalived
+// adds the address a moment before it says so, and the loop may have been busy: a stray is one that
+// is still there when that moment is long over. The kernel says when addresses change, so nobody
 // needs to look all the time; but once a beat in any case.
 const (
 	strayLook  = 200 * time.Millisecond // between two looks, at the least
@@ -19,7 +20,8 @@ const (
 	blindBound = 5 * time.Second // that orphaned VIPs may be out of reach before this program ends
 )
 
-// reap drops what is not covered by a MASTER, whoever put it there, also for VIPs of which the configuration has no instance.
+// reap drops what is not covered by a MASTER, whoever put it there, also for VIPs of which the
+// configuration has no instance.
 func (s *supervisor) reap(now time.Time) error {
 	if now.Add(along).Before(s.reapAt) {
 		return nil

@@ -1,6 +1,7 @@
-// Package supervise is keepalived's parent: it starts keepalived, has each candidate configuration tested by keepalived itself before it
-// applies it, reports VRRP states as keepalived announces them, gives the VIPs up in order when it is asked to, and sees to it that no VIP
-// outlives the process that answers for it: not the orderly end, not a crash, not a hang, not an earlier run.
+// Package supervise is keepalived's parent: it starts keepalived, has each candidate configuration
+// tested by keepalived itself before it applies it, reports VRRP states as keepalived announces
+// them, gives the VIPs up in order when it is asked to, and sees to it that no VIP outlives the
+// process that answers for it: not the orderly end, not a crash, not a hang, not an earlier run.
 package supervise
 
 import (
@@ -31,15 +32,17 @@ type Options struct {
 	Command []string     // keepalived and flags of the caller's; flags for foreground, files and pid files are added
 	Log     *slog.Logger
 
-	// YieldOnTerm has the end wait, for as long as a request to leave does, until somebody has taken over the VIPs that are held: for where nothing
-	// that keepalived needs ends beside it.
+	// YieldOnTerm has the end wait, for as long as a request to leave does, until somebody has
+	// taken over the VIPs that are held: for where nothing that keepalived needs ends beside it.
 	YieldOnTerm bool
 
-	// RealTime makes keepalived's VRRP process real-time (SCHED_RR), so that it sends and hears in time on a machine that has too much to do. It needs
-	// the capability SYS_NICE, and is done without where the kernel refuses.
+	// RealTime makes keepalived's VRRP process real-time (SCHED_RR), so that it sends and hears in
+	// time on a machine that has too much to do. It needs the capability SYS_NICE, and is done
+	// without where the kernel refuses.
 	RealTime bool
 
-	// Patience is how long a request to leave waits at the least for somebody to take over; as long as the elections may take if that is longer.
+	// Patience is how long a request to leave waits at the least for somebody to take over; as long
+	// as the elections may take if that is longer.
 	Patience time.Duration
 }
 
@@ -103,9 +106,10 @@ type servants struct {
 	ctx context.Context
 }
 
-// Run supervises until ctx ends, then gives the VIPs up, at once or as YieldOnTerm says, and returns
-// nil. An error means that VIPs which must not be here can be neither seen nor removed, or that
-// nothing is known of keepalived; the VIPs are given up as well. Whatever else fails is tried again.
+// Run supervises until ctx ends, then gives the VIPs up, at once or as YieldOnTerm says, and
+// returns nil. An error means that VIPs which must not be here can be neither seen nor removed, or
+// that nothing is known of keepalived; the VIPs are given up as well. Whatever else fails is tried
+// again.
 func Run(ctx context.Context, o Options) error {
 	if _, err := os.Stat(o.RunDir); err != nil {
 		return fmt.Errorf("use the run directory: %w: mount or make it", err)

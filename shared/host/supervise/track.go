@@ -26,8 +26,8 @@ type ear struct {
 	at   time.Time // when last was new
 }
 
-// hear says whether the monitor has been silent for too long. One that has never said anything is none: the bootstrap phase has no health that
-// anybody must keep up to date.
+// hear says whether the monitor has been silent for too long. One that has never said anything is
+// none: the bootstrap phase has no health that anybody must keep up to date.
 func (e *ear) hear(text string, now time.Time) (silent bool) {
 	if e.at.IsZero() || text != e.last && text != "" {
 		e.last, e.at = text, now
@@ -35,8 +35,9 @@ func (e *ear) hear(text string, now time.Time) (silent bool) {
 	return e.last != "" && now.Sub(e.at) >= vrrp.Silence
 }
 
-// listen takes this node's bonuses away while nobody keeps them up to date, at every beat and by the file, so that a monitor which comes back
-// finds nothing to undo. Faults stay as they are: were all monitors dead at once, all nodes would have sunk together, and no VIP moves.
+// listen takes this node's bonuses away while nobody keeps them up to date, at every beat and by
+// the file, so that a monitor which comes back finds nothing to undo. Faults stay as they are: were
+// all monitors dead at once, all nodes would have sunk together, and no VIP moves.
 func (s *supervisor) listen(now time.Time) error {
 	if now.Add(along).Before(s.listenAt) {
 		return nil
@@ -74,9 +75,10 @@ func (s *supervisor) dropBonuses() error {
 	return failed
 }
 
-// prepareTracks makes the directories of tracked files: keepalived watches them, and so they must be
-// there before a turn starts it, tests a configuration or has it read its own again. Since 2.2.8 it refuses one
-// that tracks a file in a missing directory; some releases crash, or never end their test.
+// prepareTracks makes the directories of tracked files: keepalived watches them, and so they must
+// be there before a turn starts it, tests a configuration or has it read its own again. Since 2.2.8
+// it refuses one that tracks a file in a missing directory; some releases crash, or never end their
+// test.
 func (s *supervisor) prepareTracks() {
 	var failed error
 	for _, dir := range []string{supervised.TrackDir, supervised.HolderDir, supervised.FaultDir} {

@@ -64,9 +64,9 @@ func TestDue_Past(t *testing.T) {
 	}
 }
 
-// TestDrive_SignalFails holds that a configuration of which keepalived could not be told is not said
-// to be applied, and that it is told again. FAKE: the process has been reaped by another one, which
-// cannot be.
+// TestDrive_SignalFails holds that a configuration of which keepalived could not be told is not
+// said to be applied, and that it is told again. FAKE: the process has been reaped by another one,
+// which cannot be.
 func TestDrive_SignalFails(t *testing.T) {
 	gone := exec.Command("true")
 	if err := gone.Run(); err != nil {
@@ -87,8 +87,8 @@ func TestDrive_SignalFails(t *testing.T) {
 	}
 }
 
-// TestDropBonuses holds that a silent monitor costs a node its bonuses, and does not undo the demotion
-// of one that leaves.
+// TestDropBonuses holds that a silent monitor costs a node its bonuses, and does not undo the
+// demotion of one that leaves.
 func TestDropBonuses(t *testing.T) {
 	s := &supervisor{Options: Options{RunDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}}
 	s.prepareTracks()

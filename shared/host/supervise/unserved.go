@@ -11,8 +11,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// give gives up what is held here and not served any more. Who waits may do no better, and nobody else may live: so it is done once for each time that
-// the monitor comes to say so, and a VIP that comes back here stays, as it must be somewhere.
+// give gives up what is held here and not served any more. Who waits may do no better, and nobody
+// else may live: so it is done once for each time that the monitor comes to say so, and a VIP that
+// comes back here stays, as it must be somewhere.
 func (s *supervisor) give() error {
 	text, err := os.ReadFile(filepath.Join(s.RunDir, supervised.UnservedFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

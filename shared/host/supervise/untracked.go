@@ -17,10 +17,10 @@ import (
 )
 
 // keepalived follows tracked files by an inotify instance of its own, of which a host has a limited
-// number for each user. Without one it tracks nothing, and says so in one line of its log: the node's
-// health counts for nothing, and it may be FAULT for ever. So the priorities that it reports are
-// compared with those that its files give. Where they differ for long, this process gives its own
-// inotify instance up, and has keepalived read its configuration again, in which it opens one.
+// number for each user. Without one it tracks nothing, and says so in one line of its log: the
+// node's health counts for nothing, and it may be FAULT for ever. So the priorities that it reports
+// are compared with those that its files give. Where they differ for long, this process gives its
+// own inotify instance up, and has keepalived read its configuration again, in which it opens one.
 const (
 	untrackedBeats = 5 // in a row, at which priorities differ
 	untrackedTask  = "have keepalived follow its tracked files"
@@ -92,8 +92,8 @@ func (s *supervisor) differing() (names []string) {
 	return names
 }
 
-// watchFiles wakes the loop when one of its files changes, until it is to leave its inotify instance
-// to keepalived.
+// watchFiles wakes the loop when one of its files changes, until it is to leave its inotify
+// instance to keepalived.
 func (s *supervisor) watchFiles(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestWarmth holds that each peer is asked for at once and then every 10 s, and that many peers are asked for a few at a time, no more often than their number
-// allows.
+// TestWarmth holds that each peer is asked for at once and then every 10 s, and that many peers are
+// asked for a few at a time, no more often than their number allows.
 func TestWarmth(t *testing.T) {
 	for _, tt := range []struct {
 		peers int

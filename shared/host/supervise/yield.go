@@ -6,8 +6,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// yield is what comes before the end where the options ask for it: who holds a VIP sinks below everybody and serves on until it has heard the one who
-// has taken over, as on a request to leave and with its patience. Whatever goes wrong, the end comes.
+// yield is what comes before the end where the options ask for it: who holds a VIP sinks below
+// everybody and serves on until it has heard the one who has taken over, as on a request to leave
+// and with its patience. Whatever goes wrong, the end comes.
 func (s *supervisor) yield() {
 	if !s.YieldOnTerm || s.daemon == nil || s.masters() == 0 {
 		return

@@ -1,5 +1,6 @@
-// Package systemd tells the service manager what a service of Type=notify does. Without NOTIFY_SOCKET in the environment, as when a
-// verb is typed by hand, nothing is told and nothing fails.
+// Package systemd tells the service manager what a service of Type=notify does. Without
+// NOTIFY_SOCKET in the environment, as when a verb is typed by hand, nothing is told and nothing
+// fails.
 package systemd
 
 import (

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Is reports whether a person looks at what is written. /dev/null, which is a device too, does not mind.
+// Is reports whether a person looks at what is written. /dev/null, which is a device too, does not
+// mind.
 func Is(w any) bool {
 	f, ok := w.(*os.File)
 	if !ok {

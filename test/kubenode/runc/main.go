@@ -1,5 +1,5 @@
-// Command runc is runc for a machine whose control groups have no controllers: it takes the limits out of a container's bundle, which nothing
-// could hold there, and goes on as the real one.
+// Command runc is runc for a machine whose control groups have no controllers: it takes the limits
+// out of a container's bundle, which nothing could hold there, and goes on as the real one.
 package main
 
 import (

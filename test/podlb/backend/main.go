@@ -1,5 +1,6 @@
-// Command backend is the API server and the machine config server of one node, as far as a balancer and its clients see them: TLS, readiness
-// and watches. It is made ready by SIGUSR2 and drains after SIGUSR1: /readyz says no, and everything is served on.
+// Command backend is the API server and the machine config server of one node, as far as a balancer
+// and its clients see them: TLS, readiness and watches. It is made ready by SIGUSR2 and drains
+// after SIGUSR1: /readyz says no, and everything is served on.
 package main
 
 import (

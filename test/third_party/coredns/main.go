@@ -1,5 +1,6 @@
-// Command coredns is stock CoreDNS with the plugins that the project's Corefiles use, and those that a test server beside them needs. It is a
-// module of its own, so that the product does not depend on CoreDNS. Plugins run in stock CoreDNS's order.
+// Command coredns is stock CoreDNS with the plugins that the project's Corefiles use, and those
+// that a test server beside them needs. It is a module of its own, so that the product does not
+// depend on CoreDNS. Plugins run in stock CoreDNS's order.
 package main
 
 import (
