@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	balancer "github.com/onprem-infra/onprem-infra/shared/haproxy"
+	balancer "github.com/onprem-infra/onprem-infra/cluster/haproxy"
+	"github.com/onprem-infra/onprem-infra/cluster/pod"
 	vrrpd "github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
-	"github.com/onprem-infra/onprem-infra/shared/pod"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"

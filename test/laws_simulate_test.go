@@ -33,7 +33,7 @@ var played = []struct {
 func TestLawsSimulatorPlays(t *testing.T) {
 	all := rooms(t)
 	for _, d := range played {
-		for _, room := range append([]string{"shared/simulate"}, d.rooms...) {
+		for _, room := range append([]string{"shared/operator/simulate"}, d.rooms...) {
 			i := slices.IndexFunc(all, func(p pkg) bool { return p.room() == room })
 			if i < 0 || !names(t, all[i], d.name) {
 				t.Errorf("%s does not name %s (%s): call it there, and copy no decision", room, d.name, d.why)
@@ -75,11 +75,11 @@ var timed = map[string]string{
 // its own. What the product waits for and counts comes from the room that decides it.
 func TestLawsSimulatorThresholds(t *testing.T) {
 	all := rooms(t)
-	simulate := all[slices.IndexFunc(all, func(p pkg) bool { return p.room() == "shared/simulate" })]
+	simulate := all[slices.IndexFunc(all, func(p pkg) bool { return p.room() == "shared/operator/simulate" })]
 	fset, files := source(t, simulate)
 	for file := range timed {
 		if files[file] == nil {
-			t.Errorf("shared/simulate has no %s: take it from the table", file)
+			t.Errorf("shared/operator/simulate has no %s: take it from the table", file)
 		}
 	}
 	for file, f := range files {

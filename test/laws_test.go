@@ -66,11 +66,11 @@ type law struct {
 // leaves need nothing but the standard library and a leaf below them, so every other room may use
 // them.
 var leaves = []string{
-	"shared/addr", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/container", "shared/health", "shared/journal", "shared/metrics", "shared/near", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role",
+	"shared/addr", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/container", "shared/health", "shared/near", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role",
 	"shared/supervised", "shared/judge", "shared/vrrp",
 }
 
-var formats = []string{"shared/keepalived", "shared/haproxy", "shared/corefile", "shared/resolvconf"}
+var formats = []string{"shared/keepalived", "shared/corefile", "shared/resolvconf"}
 
 // laws is the table of the house: arrows point down only. A room that no law names is an error, so
 // that a new room says where it stands.
@@ -82,8 +82,8 @@ var laws = []law{
 	{room: "shared/clash", own: []string{"shared/advert", "shared/vrrp"}, why: "leaf"},
 	{room: "shared/container", why: "leaf"},
 	{room: "shared/health", why: "leaf"},
-	{room: "shared/journal", own: []string{"shared/supervised"}, why: "leaf"},
-	{room: "shared/metrics", own: []string{"shared/clash", "shared/supervised", "shared/vrrp"}, why: "leaf"},
+	{room: "shared/operator/journal", own: []string{"shared/supervised"}, why: "leaf"},
+	{room: "shared/operator/metrics", own: []string{"shared/clash", "shared/supervised", "shared/vrrp"}, why: "leaf"},
 	{room: "shared/near", why: "leaf"},
 	{room: "shared/notice", why: "leaf"},
 	{room: "shared/port", why: "leaf"},
@@ -96,22 +96,22 @@ var laws = []law{
 	{room: "shared/vrrp", own: []string{"shared/health"}, why: "leaf; how fast the elections are follows from how fast checks are"},
 	{room: "shared/loop", why: "a loop knows time and context, nothing of what it turns"},
 	{room: "shared/progress", why: "a line on a terminal: whose work it is is another's matter"},
-	{room: "shared/timeline", why: "pictures for everybody: of what is computed and of what is measured"},
-	{room: "shared/chronicle", own: []string{"shared/journal", "shared/supervised", "shared/timeline"}, why: "what hosts have written down is read without a look at any of them"},
-	{room: "shared/simulate", own: append([]string{"shared/timeline"}, leaves...), why: "virtual time needs no machine, and no plan"},
+	{room: "shared/operator/timeline", why: "pictures for everybody: of what is computed and of what is measured"},
+	{room: "shared/operator/chronicle", own: []string{"shared/operator/journal", "shared/supervised", "shared/operator/timeline"}, why: "what hosts have written down is read without a look at any of them"},
+	{room: "shared/operator/simulate", own: append([]string{"shared/operator/timeline"}, leaves...), why: "virtual time needs no machine, and no plan"},
 	{room: "shared/keepalived", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
-	{room: "shared/haproxy", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
+	{room: "cluster/haproxy", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
 	{room: "shared/corefile", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
 	{room: "shared/resolvconf", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
 	{room: "shared/mdns", own: leaves, foreign: []string{"github.com/miekg/dns"}, why: "a format knows no plan, and a state machine no clock and no socket"},
 	{room: "shared/object", foreign: []string{"go.yaml.in/yaml/v3"}, why: "what we write of Kubernetes' objects: importers do without its own types"},
-	{room: "shared/pod", own: append([]string{"shared/object"}, leaves...), why: "a format knows no plan: mapping one to the other is a decision"},
+	{room: "cluster/pod", own: append([]string{"shared/object"}, leaves...), why: "a format knows no plan: mapping one to the other is a decision"},
 	{room: "shared/spec", own: leaves, foreign: []string{"go.yaml.in/yaml/v3"}, why: "input is read without a look at the machine"},
 	{room: "shared/plan", own: append([]string{"shared/spec"}, leaves...), why: "compiling is pure"},
 	{room: "shared/election", own: append([]string{"shared/keepalived", "shared/plan", "shared/spec"}, leaves...), why: "what a VRRP group is, for whoever decides, reports or simulates: pure, of plan and observation"},
-	{room: "shared/drift", own: append([]string{"shared/plan", "shared/spec"}, leaves...), foreign: []string{"github.com/rogpeppe/go-internal/diff"}, why: "what a host has beside what it should have: its files come as a file system"},
+	{room: "shared/operator/drift", own: append([]string{"shared/plan", "shared/spec"}, leaves...), foreign: []string{"github.com/rogpeppe/go-internal/diff"}, why: "what a host has beside what it should have: its files come as a file system"},
 	{room: "shared/nameserver", own: append([]string{"shared/corefile", "shared/loop", "shared/plan", "shared/resolvconf"}, leaves...), why: "what the name servers of both phases decide alike"},
-	{room: "shared/doctor", own: append([]string{"shared/plan", "shared/spec"}, leaves...), why: "findings follow from facts: who gathers them is another"},
+	{room: "shared/operator/doctor", own: append([]string{"shared/plan", "shared/spec"}, leaves...), why: "findings follow from facts: who gathers them is another"},
 	{room: "shared/host/file", foreign: []string{"github.com/google/renameio", "github.com/fsnotify/fsnotify", "golang.org/x/sys"}, why: "files: one writer, one watcher"},
 	{room: "shared/host/proc", own: leaves, foreign: []string{"golang.org/x/sys"}, why: "processes by pidfd"},
 	{room: "shared/host/link", own: leaves, foreign: []string{"github.com/vishvananda/netlink", "golang.org/x/sys"}, why: "the only door to netlink"},
@@ -138,10 +138,10 @@ var laws = []law{
 		why: "the only importer of Ignition's types"},
 	{room: "bootstrap", own: slices.Concat([]string{"shared/plan", "shared/spec", "units"}, leaves), why: "importable by an installer: pure, no envelope, no host"},
 	{room: "bootstrap/", own: slices.Concat([]string{"shared/election", "shared/nameserver", "shared/plan", "shared/spec", "shared/loop"}, formats, leaves), why: "a runtime room sees the host through its own interfaces"},
-	{room: "cluster/", own: slices.Concat([]string{"shared/election", "shared/nameserver", "shared/plan", "shared/spec", "shared/loop"}, formats, leaves), why: "a runtime room sees the host through its own interfaces"},
-	{room: "cluster", own: slices.Concat([]string{"shared/election", "shared/object", "shared/plan", "shared/spec", "shared/pod", "units"}, formats, leaves), why: "importable by an installer: pure, no envelope, no host"},
+	{room: "cluster/", own: slices.Concat([]string{"cluster/haproxy", "shared/election", "shared/nameserver", "shared/plan", "shared/spec", "shared/loop"}, formats, leaves), why: "a runtime room sees the host through its own interfaces"},
+	{room: "cluster", own: slices.Concat([]string{"cluster/haproxy", "cluster/pod", "shared/election", "shared/object", "shared/plan", "shared/spec", "units"}, formats, leaves), why: "importable by an installer: pure, no envelope, no host"},
 	{room: "cluster/mdns", own: slices.Concat([]string{"shared/plan", "shared/spec", "shared/loop", "shared/mdns"}, leaves), why: "a runtime room sees the host through its own interfaces"},
-	{room: "cluster/mco", own: slices.Concat([]string{"cluster", "shared/keepalived", "shared/plan", "shared/spec", "shared/object", "shared/pod"}, leaves),
+	{room: "cluster/mco", own: slices.Concat([]string{"cluster", "shared/keepalived", "shared/plan", "shared/spec", "shared/object", "cluster/pod"}, leaves),
 		why: "another program's templates, made of what a node gets; importable by an installer: pure, no envelope, no host"},
 	{room: "cluster/monitoring", own: slices.Concat([]string{"shared/object", "shared/plan", "shared/spec"}, leaves), foreign: []string{"go.yaml.in/yaml/v3"},
 		why: "documents of another program; importable by an installer: pure, no envelope, no host"},
@@ -150,7 +150,7 @@ var laws = []law{
 	{room: "cmd/onprem-infra", own: []string{"bootstrap", "bootstrap/", "cluster", "cluster/", "ignition", "shared/"},
 		foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.yaml.in/yaml/v3"}, why: "the only place that wires host to rooms"},
 	{room: "test", why: "laws look at the code from outside"},
-	{room: "test/", own: []string{"test/", "shared/", "bootstrap", "cluster", "cluster/mco", "cluster/monitoring", "ignition", "units", "units/"},
+	{room: "test/", own: []string{"test/", "shared/", "bootstrap", "cluster", "cluster/haproxy", "cluster/mco", "cluster/monitoring", "ignition", "units", "units/"},
 		foreign: []string{"github.com/", "golang.org/x/", "k8s.io/", "sigs.k8s.io/"}, why: "tests may use what the product uses"},
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/haproxy"
+	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 )
 
 // Modes of the files. HAProxy's configuration holds no secret.

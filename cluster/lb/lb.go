@@ -9,13 +9,13 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
-	"github.com/onprem-infra/onprem-infra/shared/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 )
 
-// Where the room keeps its files; HAProxy's own are named by shared/haproxy.
+// Where the room keeps its files; HAProxy's own are named by cluster/haproxy.
 const (
 	// Memory are the members by slot, across reboots: after a power cut everywhere the balancers
 	// must be there before the API is.

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/mco"
+	"github.com/onprem-infra/onprem-infra/cluster/pod"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
-	"github.com/onprem-infra/onprem-infra/shared/pod"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
-	"github.com/onprem-infra/onprem-infra/shared/drift"
+	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"

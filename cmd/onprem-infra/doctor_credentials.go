@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"github.com/onprem-infra/onprem-infra/cluster"
-	"github.com/onprem-infra/onprem-infra/shared/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 

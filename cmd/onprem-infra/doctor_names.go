@@ -10,8 +10,8 @@ import (
 	"os"
 	"slices"
 
-	"github.com/onprem-infra/onprem-infra/shared/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/resolvconf"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )

@@ -9,9 +9,9 @@ import (
 	"os"
 
 	"github.com/onprem-infra/onprem-infra/cluster/dns"
+	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
-	"github.com/onprem-infra/onprem-infra/shared/doctor"
-	"github.com/onprem-infra/onprem-infra/shared/haproxy"
+	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 )
 
 func printDoctor(std streams, r doctorReport, format string) error {

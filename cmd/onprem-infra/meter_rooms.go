@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/dns"
+	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/cluster/lb"
 	"github.com/onprem-infra/onprem-infra/cluster/mdns"
-	"github.com/onprem-infra/onprem-infra/shared/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	protocol "github.com/onprem-infra/onprem-infra/shared/mdns"
-	"github.com/onprem-infra/onprem-infra/shared/metrics"
+	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/cluster/lb"
-	"github.com/onprem-infra/onprem-infra/shared/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	haproxyd "github.com/onprem-infra/onprem-infra/shared/host/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"

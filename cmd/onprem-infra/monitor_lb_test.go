@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/cluster/lb"
-	"github.com/onprem-infra/onprem-infra/shared/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/journal"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 

@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 
-	"github.com/onprem-infra/onprem-infra/shared/timeline"
+	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
 )
 
 // htmlForm is the format of pages.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onprem-infra/onprem-infra/shared/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 

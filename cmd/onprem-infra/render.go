@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
-	"github.com/onprem-infra/onprem-infra/shared/drift"
 	"github.com/onprem-infra/onprem-infra/shared/host/output"
+	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )

@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/onprem-infra/onprem-infra/shared/chronicle"
-	"github.com/onprem-infra/onprem-infra/shared/journal"
-	"github.com/onprem-infra/onprem-infra/shared/timeline"
+	"github.com/onprem-infra/onprem-infra/shared/operator/chronicle"
+	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
+	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
 )
 
 // reporting is what the verb was asked for.

@@ -18,9 +18,9 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/onprem-infra/onprem-infra/cluster"
-	"github.com/onprem-infra/onprem-infra/shared/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/judge"
+	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 )

@@ -10,10 +10,10 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/near"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
+	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
-	"github.com/onprem-infra/onprem-infra/shared/simulate"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
-	"github.com/onprem-infra/onprem-infra/shared/timeline"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 

@@ -11,9 +11,9 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/progress"
-	"github.com/onprem-infra/onprem-infra/shared/simulate"
 )
 
 // row is what the verb says of a scenario, or of all schedules by chance, as one line of JSON.

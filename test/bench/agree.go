@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
-	"github.com/onprem-infra/onprem-infra/shared/simulate"
 )
 
 const (

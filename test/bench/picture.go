@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/timeline"
+	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
 	"github.com/onprem-infra/onprem-infra/test/life"
 )
 

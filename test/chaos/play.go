@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/simulate"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
 	"github.com/onprem-infra/onprem-infra/test/life"
 )
 

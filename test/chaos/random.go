@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/simulate"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
 )
 
 // kinds are what may happen to a node, the ones that move a VIP most often.

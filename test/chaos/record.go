@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/simulate"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
 	"github.com/onprem-infra/onprem-infra/test/traffic"
 )
 

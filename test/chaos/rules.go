@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/simulate"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
 )
 
 // Judge finds everything in a record that breaks a rule, by time. What is measured is given the

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/simulate"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
 )
 
 const ms = time.Millisecond

@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/simulate"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/life"
 )

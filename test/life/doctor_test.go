@@ -21,9 +21,9 @@ import (
 
 	"github.com/miekg/dns"
 
-	"github.com/onprem-infra/onprem-infra/shared/doctor"
-	"github.com/onprem-infra/onprem-infra/shared/haproxy"
+	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/host/nft"
+	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"

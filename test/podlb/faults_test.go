@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/haproxy"
+	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 )
 
 // three is a world whose three nodes are balanced.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/haproxy"
+	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 )
 
 // TestMembers holds H-05, H-06 and H-22: members come and go without a reload, and without a client

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/haproxy"
+	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 )
 
 // TestReload holds H-07: a structure that only a reload brings costs no connection and keeps long

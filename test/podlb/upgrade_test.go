@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/haproxy"
+	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 )
 
 // formerly makes the configuration of today one of the release in which the frontend of the machine

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/monitoring"
-	"github.com/onprem-infra/onprem-infra/shared/metrics"
+	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/metrics"
+	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 )
 
 // Tape is what programs said of themselves once before a fault, and a few times during it.

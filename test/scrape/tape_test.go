@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/metrics"
+	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 )
 
 // filmed is a tape of pages, one for each step, of a program that says nothing where a page is

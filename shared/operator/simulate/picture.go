@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/timeline"
+	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
 )
 
 // Timeline draws a run, from a second before its first fault until nothing happens any more. Times

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
-	"github.com/onprem-infra/onprem-infra/shared/timeline"
 )
 
 // Timeline draws what happened to one VIP in an incident: the same picture as of a simulation.

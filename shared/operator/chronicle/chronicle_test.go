@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/journal"
+	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
+	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
-	"github.com/onprem-infra/onprem-infra/shared/timeline"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/journal"
+	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
