@@ -1,0 +1,70 @@
+package test
+
+import (
+	"go/ast"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The grain of the house: what a reader can keep in mind at a time.
+const (
+	maxRoomLines  = 800
+	maxParameters = 4
+	maxFields     = 15
+)
+
+// coarse are the rooms, constructors and types above the grain, each with its reason.
+var coarse = map[string]string{
+	"cmd/onprem-infra": "one file a verb of the command line; each file stands alone (5,000 lines at most)",
+}
+
+// TestLawsGrain holds that rooms, constructors and types stay small enough to be read at a time.
+func TestLawsGrain(t *testing.T) {
+	used := map[string]bool{}
+	above := func(name string, n, limit int, what string) {
+		if n <= limit {
+			return
+		}
+		if coarse[name] == "" {
+			t.Errorf("%s has %d %s, want %d at most: split it, or state the reason in test/laws_grain_test.go", name, n, what, limit)
+		}
+		used[name] = true
+	}
+	for _, p := range rooms(t) {
+		if p.room() == "test" || strings.HasPrefix(p.room(), "test/") {
+			continue
+		}
+		lines := 0
+		for _, name := range p.GoFiles {
+			b, err := os.ReadFile(filepath.Join(p.Dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines += strings.Count(string(b), "\n")
+		}
+		above(p.room(), lines, maxRoomLines, "lines")
+		_, files := source(t, p)
+		for _, f := range files {
+			for _, decl := range f.Decls {
+				if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil && (strings.HasPrefix(fn.Name.Name, "New") || strings.HasPrefix(fn.Name.Name, "Open")) {
+					above(p.room()+"."+fn.Name.Name, fn.Type.Params.NumFields(), maxParameters, "parameters")
+				}
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				if spec, ok := n.(*ast.TypeSpec); ok {
+					if s, ok := spec.Type.(*ast.StructType); ok {
+						above(p.room()+"."+spec.Name.Name, s.Fields.NumFields(), maxFields, "fields")
+					}
+				}
+				return true
+			})
+		}
+	}
+	for name := range coarse {
+		if !used[name] {
+			t.Errorf("test/laws_grain_test.go: %s is within the grain: take its reason out", name)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"maps"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// banned are words that have been used for things that the field has a word for, each with that word.
+// A reader of keepalived's, HAProxy's and Kubernetes' documents searches for the latter.
+var banned = map[string]string{
+	"air":      "the link, the network",
+	"bereaved": "exited",
+	"blackout": "outage",
+	"bury":     "reap",
+	"deaf":     "stale, timed out",
+	"ear":      "listener, receiver",
+	"farewell": "release",
+	"feel":     "check",
+	"guest":    "bootstrap peer, unknown peer",
+	"hear":     "receive, observe",
+	"heed":     "handle, apply",
+	"knock":    "probe",
+	"knocker":  "probe",
+	"ladder":   "priority scheme",
+	"look":     "observe, probe, inspect",
+	"mend":     "fix",
+	"mute":     "stale, timed out",
+	"nobody":   "no host, no holder, no process",
+	"obey":     "handle, apply",
+	"overhear": "receive, listen",
+	"play":     "simulate, run",
+	"reign":    "holder, holding",
+	"say":      "report, log, print, specify, announce",
+	"sink":     "demote",
+	"somebody": "a host, a person, another router",
+	"stranger": "unknown router",
+	"tell":     "report, notify, advertise",
+	"turn":     "round, reconcile",
+	"whom":     "which; a machine is not a person",
+}
+
+// forms are the inflected forms of banned words that a rule of spelling does not give.
+var forms = map[string]string{
+	"buried": "bury", "buries": "bury", "felt": "feel", "heard": "hear", "overheard": "overhear",
+	"said": "say", "sank": "sink", "sunk": "sink", "told": "tell",
+}
+
+// bannedWord is the banned word that a word is a form of, empty for none.
+func bannedWord(word string) string {
+	word = strings.ToLower(word)
+	if base := forms[word]; base != "" {
+		return base
+	}
+	for _, base := range []string{word, strings.TrimSuffix(word, "s"), strings.TrimSuffix(word, "ing"), strings.TrimSuffix(word, "ed")} {
+		if banned[base] != "" {
+			return base
+		}
+	}
+	return ""
+}
+
+// TestLawsWords holds the glossary in what a reader searches for: names that shipped files declare,
+// names of tests, and messages. Comments are for a reader's eye, which no list replaces.
+func TestLawsWords(t *testing.T) {
+	for _, p := range rooms(t) {
+		if p.room() == "test" || strings.HasPrefix(p.room(), "test/") {
+			continue
+		}
+		t.Run(p.room(), func(t *testing.T) {
+			fset, files := source(t, p)
+			for _, name := range slices.Sorted(maps.Keys(files)) {
+				judgeWords(files[name], func(pos token.Pos, text, why string) {
+					at := fset.Position(pos)
+					t.Errorf("%s:%d: %s: %s", path.Join(p.room(), filepath.Base(at.Filename)), at.Line, text, why)
+				})
+			}
+		})
+	}
+}
+
+// judgeWords reports the banned words in the names that a file declares and in its messages.
+func judgeWords(f *ast.File, report func(pos token.Pos, text, why string)) {
+	name := func(id *ast.Ident) {
+		for _, word := range splitName(id.Name) {
+			if base := bannedWord(word); base != "" {
+				report(id.Pos(), id.Name, fmt.Sprintf("%q is not the field's word: %s", base, banned[base]))
+			}
+		}
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ImportSpec:
+			return false
+		case *ast.FuncDecl:
+			name(n.Name)
+		case *ast.TypeSpec:
+			name(n.Name)
+		case *ast.Field:
+			for _, id := range n.Names {
+				name(id)
+			}
+		case *ast.ValueSpec:
+			for _, id := range n.Names {
+				name(id)
+			}
+		case *ast.AssignStmt:
+			for _, e := range n.Lhs {
+				if id, ok := e.(*ast.Ident); ok && n.Tok == token.DEFINE {
+					name(id)
+				}
+			}
+		case *ast.RangeStmt:
+			for _, e := range []ast.Expr{n.Key, n.Value} {
+				if id, ok := e.(*ast.Ident); ok && n.Tok == token.DEFINE {
+					name(id)
+				}
+			}
+		case *ast.BasicLit:
+			text, err := strconv.Unquote(n.Value)
+			if n.Kind != token.STRING || err != nil || !strings.Contains(text, " ") {
+				return true
+			}
+			for _, at := range letters.FindAllStringIndex(text, -1) {
+				if base := bannedWord(text[at[0]:at[1]]); base != "" {
+					line, _, _ := strings.Cut(text[strings.LastIndexAny(text[:at[0]], "\n")+1:], "\n")
+					report(n.Pos(), strconv.Quote(line), fmt.Sprintf("%q is not the field's word: %s", base, banned[base]))
+				}
+			}
+		}
+		return true
+	})
+}
+
+var letters = regexp.MustCompile(`[A-Za-z]+`)
+
+// splitName gives the words of a name in camel case.
+func splitName(name string) (words []string) {
+	start := 0
+	runes := []rune(name)
+	for i := 1; i <= len(runes); i++ {
+		if i == len(runes) || unicode.IsUpper(runes[i]) && !unicode.IsUpper(runes[i-1]) || runes[i] == '_' {
+			words = append(words, strings.Trim(string(runes[start:i]), "_"))
+			start = i
+		}
+	}
+	return words
+}
+
+func TestBannedWord(t *testing.T) {
+	for word, want := range map[string]string{
+		"heard": "hear", "Hears": "hear", "hearing": "hear", "year": "", "sunk": "sink", "looked": "look",
+		"airline": "", "return": "", "whom": "whom", "said": "say",
+	} {
+		if got := bannedWord(word); got != want {
+			t.Errorf("%s is a form of %q, want %q", word, got, want)
+		}
+	}
+	if got := splitName("overheardVIPState_now"); !slices.Equal(got, []string{"overheard", "VIPState", "now"}) {
+		t.Errorf("split into %q", got)
+	}
+}
