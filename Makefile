@@ -68,10 +68,10 @@ fuzz: FUZZTIME := 10m
 fuzz: tools ## every fuzz target for FUZZTIME (10m), one after the other
 	@list=$$($(GO) test $(TAGS) -list '^Fuzz' ./...) || { echo "$$list" >&2; exit 1; }; echo "$$list" | \
 		awk '/^Fuzz/ { target[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, target[i]; n = 0 }' | \
-		while read -r room target; do \
+		{ while read -r room target; do \
 			echo "== $$room $$target"; \
-			$(GO) test $(TAGS) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$$room" </dev/null || exit 1; \
-		done
+			$(GO) test $(TAGS) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$$room" </dev/null || failed="$$failed $$room.$$target"; \
+		done; [ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }; }
 	$(GO) test -C $(COREDNS) -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./mdns
 
 # Rooms of which no test holds how soon something happens: the detector makes all ten times slower.

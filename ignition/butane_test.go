@@ -2,6 +2,7 @@ package ignition_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"reflect"
@@ -63,7 +64,7 @@ func transpile(text []byte) (types.Config, error) {
 			return types.Config{}, fmt.Errorf("%s: want either inline or source", f.Path)
 		}
 		if source == nil {
-			source = new(dataurl.EncodeBytes([]byte(*f.Contents.Inline)))
+			source = new("data:;base64," + base64.StdEncoding.EncodeToString([]byte(*f.Contents.Inline)))
 		}
 		c.Storage.Files = append(c.Storage.Files, types.File{
 			Node: types.Node{Path: f.Path, Overwrite: f.Overwrite}, FileEmbedded1: types.FileEmbedded1{Mode: f.Mode, Contents: types.Resource{Source: source}},
@@ -149,7 +150,7 @@ func TestButane(t *testing.T) {
 // FuzzForms holds that no contents change on their way through any form, and that Find finds them
 // there.
 func FuzzForms(f *testing.F) {
-	for _, s := range []string{"", "a", "\n", " a\n", "\ta\n", "a\r\nb", "# a", "a: b\n", "\x00", "\xff", "\u2028", "\ufeff", "|", "- a", "%", "{{.X}}", "a\n\n\n", "null", "0644", "é", "\x7f", "\u0085", "  \n a"} {
+	for _, s := range []string{"", "a", "\n", " a\n", "\ta\n", "a\r\nb", "# a", "a: b\n", "\x00", "\xff", "\u2028", "\ufeff", "|", "- a", "%", "{{.X}}", "a\n\n\n", "null", "0644", "é", "\x7f", "\u0085", "  \n a", "\x00\x01\x00\x000"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
