@@ -169,7 +169,8 @@ func TestLongNodeResolver(t *testing.T) {
 	n.is("R-13: the file changes without an event", "journalctl -b -u on-prem-resolv-prepender --no-pager | grep -q '192.0.2.20, 192.0.2.9' && echo seen || :", "seen", 10*time.Second)
 	n.sh("nmcli connection modify eth0 ipv4.dns 192.0.2.1 && nmcli device reapply eth0")
 	n.is("other servers", serversOf, "192.0.2.20 192.0.2.1", 10*time.Second)
-	n.sh("echo nameserver 192.0.2.66 >/etc/resolv.conf")
+	// In place, but without the instant at which a shell's > leaves the file empty.
+	n.sh("echo nameserver 192.0.2.66 | dd of=/etc/resolv.conf conv=notrunc status=none")
 	n.is("somebody else writes it", serversOf, "192.0.2.20 192.0.2.1", 10*time.Second)
 
 	// what has been written starts nothing more.
