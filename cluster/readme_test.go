@@ -10,17 +10,17 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// rows are the cells of a table of README.md between two comments, without the head.
+// rows are the cells of a table of SECURITY.md between two comments, without the head.
 func rows(t *testing.T, begin, end string) (out [][]string) {
 	t.Helper()
-	text, err := os.ReadFile("README.md")
+	text, err := os.ReadFile("SECURITY.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, part, found := strings.Cut(string(text), "<!-- "+begin+":")
 	part, _, ended := strings.Cut(part, "<!-- end of "+end+" -->")
 	if !found || !ended {
-		t.Fatalf("README.md has no table %q", begin)
+		t.Fatalf("SECURITY.md has no table %q", begin)
 	}
 	for line := range strings.Lines(part) {
 		if cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|"); len(cells) > 1 {
@@ -41,7 +41,7 @@ func of(resource string, names []string) string {
 	return resource
 }
 
-// TestReadme_Rights holds that README.md names each right that the rendered objects give, and no
+// TestReadme_Rights holds that SECURITY.md names each right that the rendered objects give, and no
 // other, and what a node does without it.
 func TestReadme_Rights(t *testing.T) {
 	p := compiled(t, func(*spec.Cluster) {})
@@ -75,7 +75,7 @@ func TestReadme_Rights(t *testing.T) {
 		}
 		same := func(a, b []string) bool { return slices.Equal(a[:3], b) }
 		if !slices.EqualFunc(got, table.want, same) {
-			t.Errorf("%s: README.md has %q, want %q", table.begin, got, table.want)
+			t.Errorf("%s: SECURITY.md has %q, want %q", table.begin, got, table.want)
 		}
 	}
 }

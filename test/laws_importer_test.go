@@ -57,9 +57,9 @@ func TestLawsImporter(t *testing.T) {
 		t.Errorf("%s is importable and is not there", room)
 	}
 	said := fmt.Sprintf("`bootstrap.Assets` brings %d packages of other modules, `cluster.Assets` the same %d, `ignition` %d", brings["bootstrap"], brings["cluster"], brings["ignition"])
-	text, err := os.ReadFile("../README.md")
+	text, err := os.ReadFile("../shared/README.md")
 	if err != nil || !strings.Contains(strings.Join(strings.Fields(string(text)), " "), said) {
-		t.Errorf("README does not say: %s (%v)", said, err)
+		t.Errorf("shared/README.md does not state: %s (%v)", said, err)
 	}
 }
 

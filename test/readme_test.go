@@ -17,10 +17,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-var update = flag.Bool("update", false, "write the generated parts of README.md")
+var update = flag.Bool("update", false, "write the generated parts of the documents")
 
 const (
-	roomsBegin = "<!-- rooms: generated from the package comments by `go test ./test -run Readme -update` -->\n"
+	roomsBegin = "<!-- rooms: generated from the package comments by `go test -tags remote ./test -run Readme -update` -->\n"
 	roomsEnd   = "<!-- end of rooms -->\n"
 )
 
@@ -64,10 +64,10 @@ func ownModule(t *testing.T) (rooms []pkg) {
 	return rooms
 }
 
-// generated holds that what README.md has between two markers is what it should be, or writes it.
-func generated(t *testing.T, begin, end, want string) {
+// generated holds that what a document has between two markers is what it should be, or writes it.
+func generated(t *testing.T, document, begin, end, want string) {
 	t.Helper()
-	path := filepath.Join("..", "README.md")
+	path := filepath.Join("..", document)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -75,23 +75,25 @@ func generated(t *testing.T, begin, end, want string) {
 	head, rest, ok := strings.Cut(string(text), begin)
 	have, tail, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
-		t.Fatalf("README.md has nothing between the markers %q and %q", begin, end)
+		t.Fatalf("%s has nothing between the markers %q and %q", document, begin, end)
 	}
 	if have == want {
 		return
 	}
 	if !*update {
-		t.Fatalf("README.md: what follows %q is not up to date; run go test ./test -run Readme -update", begin)
+		t.Fatalf("%s: what follows %q is not up to date; run go test -tags remote ./test -run Readme -update", document, begin)
 	}
 	if err := os.WriteFile(path, []byte(head+begin+want+end+tail), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func TestReadmeRooms(t *testing.T) { generated(t, roomsBegin, roomsEnd, roomMap(t)) }
+func TestReadmeRooms(t *testing.T) {
+	generated(t, "shared/README.md", roomsBegin, roomsEnd, roomMap(t))
+}
 
 const (
-	boundsBegin = "<!-- bounds: generated from the plan by `go test ./test -run Readme -update` -->\n"
+	boundsBegin = "<!-- bounds: generated from the plan by `go test -tags remote ./test -run Readme -update` -->\n"
 	boundsEnd   = "<!-- end of bounds -->\n"
 )
 
@@ -131,7 +133,9 @@ func boundTable(t *testing.T) string {
 	return b.String()
 }
 
-func TestReadmeBounds(t *testing.T) { generated(t, boundsBegin, boundsEnd, boundTable(t)) }
+func TestReadmeBounds(t *testing.T) {
+	generated(t, "cluster/README.md", boundsBegin, boundsEnd, boundTable(t))
+}
 
 // TestReadmeDependencies holds that every direct dependency has its line on why it is there, and no
 // line outlives its dependency.
@@ -144,7 +148,7 @@ func TestReadmeDependencies(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^(?:require )?\s*(\S+\.\S+/\S+) v\S+$`).FindAllStringSubmatch(string(mod), -1) {
 		direct = append(direct, m[1])
 	}
-	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
+	readme, err := os.ReadFile(filepath.Join("..", "shared", "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,6 +161,6 @@ func TestReadmeDependencies(t *testing.T) {
 	slices.Sort(direct)
 	slices.Sort(told)
 	if !slices.Equal(direct, told) {
-		t.Errorf("README.md explains the dependencies\n%s\ngo.mod requires directly\n%s", strings.Join(told, "\n"), strings.Join(direct, "\n"))
+		t.Errorf("shared/README.md explains the dependencies\n%s\ngo.mod requires directly\n%s", strings.Join(told, "\n"), strings.Join(direct, "\n"))
 	}
 }

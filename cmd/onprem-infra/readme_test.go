@@ -3,6 +3,8 @@
 package main
 
 import (
+	"cmp"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -12,21 +14,50 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-const readme = "../../README.md"
+const repository = "../.."
 
-// blocks are the lines of code in README.md, without their indent.
-func blocks(t *testing.T) (all [][]string) {
+// pages are the documents whose commands are run, by their path in the repository, the root's first:
+// its commands leave what a reader of the others has.
+func pages(t *testing.T) (names []string) {
 	t.Helper()
-	text, err := os.ReadFile(readme)
+	err := filepath.WalkDir(repository, func(path string, d fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(repository, path)
+		if err == nil && filepath.Ext(name) == ".md" && name != "CHANGELOG.md" && name != "test/scars/TABLE.md" {
+			names = append(names, name)
+		}
+		return err
+	})
+	if err != nil || len(names) < 10 {
+		t.Fatalf("%d documents, %v", len(names), err)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")), strings.Compare(a, b))
+	})
+	return names
+}
+
+func pageText(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(repository, name))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return string(text)
+}
+
+// blocks are the lines of code in a page, without their indent. What stands between two fences is an
+// output, another program's language, or the reference of a verb.
+func blocks(t *testing.T, name string) (all [][]string) {
+	t.Helper()
+	text := regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(pageText(t, name), "")
 	before := ""
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		code, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), "    ")
 		switch {
 		case !ok:
@@ -43,11 +74,11 @@ func blocks(t *testing.T) (all [][]string) {
 // comment is what follows a command on its line.
 var comment = regexp.MustCompile(`\s+#.*$`)
 
-// readmeCommands are the commands of the blocks, each on one line of its own unless it is a loop,
-// or a file that ends with END. What is no command for a shell is left out.
-func readmeCommands(t *testing.T) (all []string) {
+// pageCommands are the commands of the blocks, each on one line of its own unless it is a loop, or
+// a file that ends with END. What is no command for a shell is left out.
+func pageCommands(t *testing.T, name string) (all []string) {
 	t.Helper()
-	for _, block := range blocks(t) {
+	for _, block := range blocks(t, name) {
 		if first := block[0]; strings.Contains(first, "->") || strings.HasPrefix(first, "//") {
 			continue // a drawing, and Go
 		}
@@ -73,35 +104,42 @@ func readmeCommands(t *testing.T) (all []string) {
 }
 
 // elsewhere are the commands that a test cannot run here, by how they begin, each with a test that
-// does what it says: those that change the machine, or look at one that runs. A target of make is
-// looked up in the Makefile.
+// does the same: those that change the machine or a cluster, or read one that runs. A target of make
+// is one of the Makefile, and a test of "go test" one of its packages.
 var elsewhere = map[string]string{
-	"curl -s http://localhost:9455/metrics": "TestMeter",
-	"onprem-infra doctor":                   "TestDoctor",
-	"onprem-infra status":                   "TestStatus",
-	"cp -r master/. / &&":                   "TestLongKubeadm",
-	"sed -n 's/^enable //p'":                "TestLongKubeadm",
-	"kubeadm init":                          "TestLongKubeadm",
-	"kubectl apply --recursive -f":          "TestLongKubeadm",
-	"kubectl get nodes -o":                  "TestMigrate",
-	"cp -r tree/. machine-config-operator/": "TestScript",
-	"ONPREM_INFRA_SEED=17 go test":          "TestReplay",
-	"ONPREM_INFRA_SCHEDULE=file":            "TestReplay",
+	"NODEIP_PREFER=lowest onprem-infra node-ip": "TestNodeIPVerbs",
+	"curl -s http://localhost:9455/metrics":     "TestMeter",
+	"onprem-infra doctor":                       "TestDoctor",
+	"onprem-infra status":                       "TestStatus",
+	"cp -r master/. / &&":                       "TestLongKubeadm",
+	"sed -n 's/^enable //p'":                    "TestLongKubeadm",
+	"kubeadm init":                              "TestLongKubeadm",
+	"kubectl apply --recursive -f":              "TestLongKubeadm",
+	"kubectl get nodes -o":                      "TestMigrate",
+	"kubectl label node NAME":                   "TestHostileKubelet",
+	"kubectl --namespace openshift-kni-infra":   "TestCandidates_Rollback",
+	"kubectl annotate node":                     "TestCandidates_Rollback",
+	"cp -r tree/. machine-config-operator/":     "TestScript",
+	"journalctl -u onprem-keepalived":           "TestLongReboot",
 }
 
-// readmeNeeds is what a command of README.md finds in the directory where its reader is, beside
-// what the commands before it have left.
+// recipes are the commands, by how they begin, that take a mirror of another Debian: only their
+// syntax is checked.
+var recipes = []string{"debootstrap ", "lib=", "for daemon in ", "install -D ", "tar -C root "}
+
+// readmeNeeds is what a command finds in the directory where its reader is, beside what the commands
+// before it have left.
 var readmeNeeds = map[string]string{
-	"onprem-infra diff --role=master -c /etc/onprem-infra/cluster.json":                   "mkdir -p host && cp -r node/. host",
+	"onprem-infra diff --role=master -c /etc/onprem-infra/cluster.json":                   "rm -rf node host && onprem-infra render --role=master -c install-config.yaml --images images.json --out node && cp -r node host",
 	"onprem-infra report --out vip.html master-0.jsonl":                                   `for n in 0 1 2; do echo '{"at":"2026-01-02T03:04:05Z","instance":"a","state":"BACKUP"}' >master-$n.jsonl; done; echo '{"at":"2026-01-02T03:05:05Z","instance":"a","state":"MASTER"}' >>master-0.jsonl`,
 	"onprem-infra render --role=master -c cluster.yaml --images images.json --timing lan": "rm -rf tree && onprem-infra render --role=master -c cluster.yaml --images images.json --timing vm --out tree",
 }
 
-// TestReadmeCommands runs every command of README.md in its order, as a reader does, or knows the
-// test that does.
+// TestReadmeCommands runs every command of every page in its order, as a reader does who has
+// followed the root's page before, or knows the test that does.
 func TestReadmeCommands(t *testing.T) {
 	need.Command(t, "ignition-validate")
-	dir, bin := t.TempDir(), t.TempDir()
+	quick, bin := t.TempDir(), t.TempDir()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -110,40 +148,58 @@ func TestReadmeCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	run, known := 0, maps.Clone(elsewhere)
-	for _, command := range readmeCommands(t) {
-		if prefix := prefixOf(command, elsewhere); prefix != "" {
+	for _, page := range pages(t) {
+		dir := quick
+		if page != "README.md" {
+			dir = t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS(quick)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, command := range pageCommands(t, page) {
+			prefix := prefixOf(command, slices.Collect(maps.Keys(elsewhere)))
 			delete(known, prefix)
-			continue
+			target, isMake := strings.CutPrefix(command, "make ")
+			script := "set -e\n" + readmeNeeds[prefixOf(command, slices.Collect(maps.Keys(readmeNeeds)))] + "\n" + command
+			script = strings.NewReplacer("/usr/local/share/man", "man", "-c /etc/onprem-infra/cluster.json", "-c node/etc/onprem-infra/cluster.json --root host").Replace(script)
+			args := []string{"-c", script}
+			switch {
+			case prefix != "":
+				continue
+			case isMake:
+				hasTarget(t, page, strings.Fields(target)[0])
+				continue
+			case strings.Contains(command, "go test "):
+				hasTests(t, page, command)
+				continue
+			case prefixOf(command, recipes) != "":
+				args = append([]string{"-n"}, args...)
+			default:
+				run++
+			}
+			cmd := exec.Command("bash", args...)
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%s has %q: %v\n%s", page, command, err, out)
+			}
 		}
-		if target, ok := strings.CutPrefix(command, "make "); ok {
-			hasTarget(t, strings.Fields(target)[0])
-			continue
-		}
-		script := "set -e\n" + readmeNeeds[prefixOf(command, readmeNeeds)] + "\n" + command
-		script = strings.NewReplacer("/usr/local/share/man", "man", "-c /etc/onprem-infra/cluster.json", "-c node/etc/onprem-infra/cluster.json --root host").Replace(script)
-		cmd := exec.Command("bash", "-c", script)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("README.md says %q: %v\n%s", command, err, out)
-		}
-		run++
 	}
-	if run < 15 {
+	if run < 30 {
 		t.Errorf("%d commands were run", run)
 	}
 	for prefix := range known {
-		t.Errorf("README.md says nothing like %q any more", prefix)
+		t.Errorf("no page has a command like %q any more", prefix)
 	}
-	for _, file := range []string{"failures.html", "worker.ign", "vip.html", "man/man1/onprem-infra-diff.1", "tree/etc/onprem-infra/cluster.json"} {
-		if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
+	for _, file := range []string{"failures.html", "worker.ign", "vip.html", "man/man1/onprem-infra-diff.1", "tree/install"} {
+		if _, err := os.Stat(filepath.Join(quick, file)); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// prefixOf is the key that a command begins with, empty for none.
-func prefixOf(command string, m map[string]string) string {
-	for _, prefix := range slices.Sorted(maps.Keys(m)) {
+// prefixOf is the one of the prefixes with which a command begins, empty for none.
+func prefixOf(command string, prefixes []string) string {
+	for _, prefix := range slices.Sorted(slices.Values(prefixes)) {
 		if strings.HasPrefix(strings.ReplaceAll(command, "\\\n", ""), prefix) || strings.HasPrefix(command, prefix) {
 			return prefix
 		}
@@ -151,22 +207,41 @@ func prefixOf(command string, m map[string]string) string {
 	return ""
 }
 
-func hasTarget(t *testing.T, target string) {
+func hasTarget(t *testing.T, page, target string) {
 	t.Helper()
-	text, err := os.ReadFile("../../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(text), "\n"+target+":") {
-		t.Errorf("README.md says make %s, and the Makefile has no such target", target)
+	if !strings.Contains(pageText(t, "Makefile"), "\n"+target+":") {
+		t.Errorf("%s has make %s, and the Makefile has no such target", page, target)
 	}
 }
 
-// TestReadmeElsewhere holds that there is each test which does what README.md says in place of
+// hasTests holds that the packages of a "go test" are there, and have a test of the name in -run.
+func hasTests(t *testing.T, page, command string) {
+	t.Helper()
+	var all strings.Builder
+	for _, m := range regexp.MustCompile(` \./(\S+)`).FindAllStringSubmatch(command, -1) {
+		files, err := filepath.Glob(filepath.Join(repository, m[1], "*_test.go"))
+		if err != nil || len(files) == 0 {
+			t.Errorf("%s has %q: %s has no tests: %v", page, command, m[1], err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(text)
+		}
+	}
+	name := regexp.MustCompile(`-run (\S+)`).FindStringSubmatch(command)
+	if name != nil && !regexp.MustCompile(`(?m)^func Test\w*`+strings.TrimPrefix(name[1], "Test")).MatchString(all.String()) {
+		t.Errorf("%s has %q: there is no test %s", page, command, name[1])
+	}
+}
+
+// TestReadmeElsewhere holds that there is each test which does what a page has in place of
 // TestReadmeCommands.
 func TestReadmeElsewhere(t *testing.T) {
 	var all strings.Builder
-	for _, dir := range []string{".", "../../test/e2e", "../../test/chaos", "../../test/podvip"} {
+	for _, dir := range []string{".", "../../test/e2e", "../../test/podvip"} {
 		files, err := filepath.Glob(dir + "/*_test.go")
 		if err != nil {
 			t.Fatal(err)
@@ -186,14 +261,65 @@ func TestReadmeElsewhere(t *testing.T) {
 	}
 }
 
+// TestReadmeVerbs holds that each command line in the running text of a page, and in the examples of
+// each verb, has a verb that there is, and flags that it has.
+func TestReadmeVerbs(t *testing.T) {
+	n := 0
+	check := func(where, line string) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "onprem-infra" {
+			n++
+			verbExists(t, where, fields[1:])
+		}
+	}
+	for _, page := range pages(t) {
+		text := regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(pageText(t, page), "")
+		for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(text, -1) {
+			check(page, m[1])
+		}
+	}
+	everyCommand(newRoot(streams{}), func(c *cobra.Command) {
+		for line := range strings.Lines(c.Example) {
+			check(c.CommandPath()+" --help", strings.TrimSpace(line))
+		}
+	})
+	if n < 50 {
+		t.Errorf("%d command lines", n)
+	}
+}
+
+// verbExists looks a verb and its flags up.
+func verbExists(t *testing.T, where string, args []string) {
+	t.Helper()
+	if i := slices.IndexFunc(args, func(a string) bool { return strings.ContainsAny(a, "|><&;") }); i >= 0 {
+		args = args[:i]
+	}
+	cmd, rest, err := newRoot(streams{}).Find(args)
+	switch {
+	case len(args) > 0 && regexp.MustCompile(`^[A-Z]+$`).MatchString(args[0]):
+		return // VERB
+	case err != nil || !cmd.HasParent() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-"):
+		t.Errorf("%s: there is no verb %q: %v", where, args, err)
+		return
+	}
+	for _, arg := range rest {
+		name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		switch {
+		case strings.HasPrefix(arg, "--"):
+			if cmd.Flags().Lookup(name) == nil && name != "help" {
+				t.Errorf("%s: %s has no flag %s", where, cmd.CommandPath(), arg)
+			}
+		case len(arg) == 2 && arg[0] == '-':
+			if cmd.Flags().ShorthandLookup(name) == nil {
+				t.Errorf("%s: %s has no flag %s", where, cmd.CommandPath(), arg)
+			}
+		}
+	}
+}
+
 // TestReadmeSymptoms holds that the table of symptoms names each of doctor's checks, and nothing
 // else.
 func TestReadmeSymptoms(t *testing.T) {
-	text, err := os.ReadFile(readme)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, _ := strings.Cut(string(text), "<!-- symptoms:")
+	_, table, _ := strings.Cut(pageText(t, "README.md"), "<!-- symptoms:")
 	table, _, _ = strings.Cut(table, "<!-- end of symptoms -->")
 	named := map[string]bool{}
 	for line := range strings.Lines(table) {
@@ -207,31 +333,24 @@ func TestReadmeSymptoms(t *testing.T) {
 	for _, check := range doctor.All() {
 		checks[string(check)] = true
 		if !named[string(check)] {
-			t.Errorf("README.md names no symptom of what doctor calls %q", check)
+			t.Errorf("README.md names no symptom of the check %q", check)
 		}
 	}
 	for name := range named {
 		if !checks[name] {
-			t.Errorf("README.md has doctor say %q, which it has no check for", name)
+			t.Errorf("README.md has %q, which is no check of doctor", name)
 		}
 	}
 }
 
-// TestReadmeFitsATerminal holds that no line of README.md is wrapped by a terminal: no code, and no prose.
+// TestReadmeFitsATerminal holds that no line of a page is wrapped by a terminal: no code, and no
+// prose. A row of a table is one line, and so is a paragraph that is made from the code.
 func TestReadmeFitsATerminal(t *testing.T) {
-	text, err := os.ReadFile(readme)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range tooWide(string(text)) {
-		if !strings.HasPrefix(line, "|") { // a row of a table is one line
-			t.Errorf("README.md: %s", line)
-		}
-	}
-	for _, block := range blocks(t) {
-		for _, line := range block {
-			for _, wide := range tooWide("    " + line) {
-				t.Errorf("README.md: %s", wide)
+	generated := regexp.MustCompile(`(?s)<!-- \w+:[^>]*generated.*?<!-- end of \w+ -->`)
+	for _, page := range pages(t) {
+		for _, line := range tooWide(generated.ReplaceAllString(pageText(t, page), "")) {
+			if !strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "<!-- ") {
+				t.Errorf("%s: %s", page, line)
 			}
 		}
 	}
