@@ -24,7 +24,8 @@ const (
 	roomsEnd   = "<!-- end of rooms -->\n"
 )
 
-// roomMap is the table of rooms: each package with the first sentence of its comment.
+// roomMap is the table of rooms in shared/README.md: each package with the first sentence of its
+// comment.
 func roomMap(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -39,7 +40,7 @@ func roomMap(t *testing.T) string {
 			}
 			sentence := strings.TrimSuffix(new(doc.Package).Synopsis(f.Doc.Text()), ".")
 			sentence = regexp.MustCompile(`^(Package|Command) \S+ `).ReplaceAllString(sentence, "")
-			fmt.Fprintf(&b, "| `%s` | %s |\n", p.room(), strings.ReplaceAll(sentence, "|", `\|`))
+			fmt.Fprintf(&b, "| [`%s`](../%[1]s) | %s |\n", p.room(), strings.ReplaceAll(sentence, "|", `\|`))
 		}
 	}
 	return b.String()
