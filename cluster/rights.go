@@ -13,8 +13,8 @@ import (
 
 // Right is something that nodes may do in the cluster's API because Objects say so. What runs on a
 // node asks the API with its kubelet's credentials, so each right is one of the group of all
-// kubelets: RBAC knows no group of control plane nodes alone. SECURITY.md states the worst that a
-// kubelet can do with each.
+// kubelets: RBAC knows no group of control plane nodes alone. README.md says of each what the worst
+// is that a kubelet can do with it.
 type Right struct {
 	Verbs           []string
 	Group, Resource string
