@@ -88,25 +88,18 @@ func manPage(cmd *cobra.Command) string {
 
 // manOption is one flag.
 func manOption(f *pflag.Flag) string {
-	name, kind, words := flagParts(f)
-	text := roff(name)
-	if kind != "" {
-		text += " \\fI" + roff(kind) + "\\fP"
-	}
-	return ".TP\n.B " + text + "\n" + roff(words) + "\n"
-}
-
-// flagParts are a flag's names, the kind of its value and its meaning with the default.
-func flagParts(f *pflag.Flag) (name, kind, words string) {
-	name = "--" + f.Name
+	name := "\\-\\-" + roff(f.Name)
 	if f.Shorthand != "" {
-		name = "-" + f.Shorthand + ", " + name
+		name = "\\-" + f.Shorthand + ", " + name
 	}
-	kind, words = pflag.UnquoteUsage(f)
+	kind, words := pflag.UnquoteUsage(f)
+	if kind != "" {
+		name += " \\fI" + roff(kind) + "\\fP"
+	}
 	if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "[]" && f.DefValue != "0" {
 		words += " (default " + f.DefValue + ")"
 	}
-	return name, kind, words
+	return ".TP\n.B " + name + "\n" + roff(words) + "\n"
 }
 
 // manAlso are the pages above and below.

@@ -140,11 +140,15 @@ func flagTable(c *cobra.Command) string {
 		if f.Hidden || f.Name == "help" {
 			return
 		}
-		name, kind, words := flagParts(f)
-		if kind != "" {
-			kind = " " + kind
+		name := "--" + f.Name
+		if f.Shorthand != "" {
+			name = "-" + f.Shorthand + ", " + name
 		}
-		fmt.Fprintf(&rows, "| `%s%s` | %s |\n", name, kind, tableCell(words))
+		kind, words := pflag.UnquoteUsage(f)
+		if !slices.Contains([]string{"", "false", "[]", "0"}, f.DefValue) {
+			words += " (default " + f.DefValue + ")"
+		}
+		fmt.Fprintf(&rows, "| `%s` | %s |\n", strings.TrimSpace(name+" "+kind), tableCell(words))
 	})
 	if rows.Len() == 0 {
 		return ""
