@@ -56,7 +56,7 @@ func (s *stage) report(t *testing.T) string {
 		dir = keep
 	}
 	page := filepath.Join(dir, "page.html")
-	args := []string{"report", "--out", page}
+	args := []string{"report", "--quiet", "--out", page}
 	texts := map[string][]byte{}
 	if s.options.Bootstrap {
 		text, err := s.VM.Run(t.Context(), "cat", journal.Path)
