@@ -126,6 +126,8 @@ var laws = []law{
 	{room: "shared/host/podman", own: leaves, foreign: []string{"github.com/containers/", "github.com/opencontainers/"}, why: "the only door to podman"},
 	{room: "shared/host/podresources", foreign: []string{"google.golang.org/grpc", "k8s.io/kubelet/pkg/apis/podresources/"}, why: "the only door to the kubelet"},
 	{room: "shared/host/probe", own: append([]string{"shared/host/localhost"}, leaves...), foreign: []string{"github.com/miekg/dns"}, why: "probes"},
+	{room: "shared/host/listen", own: append([]string{"shared/election", "shared/host/file", "shared/host/link", "shared/host/overhear", "shared/loop", "shared/operator/journal", "shared/plan"}, leaves...),
+		why: "adverts are judged where they are received"},
 	{room: "shared/host/output", own: []string{"shared/asset", "shared/host/file"}, why: "the one place that writes what a verb has made"},
 	{room: "shared/host/overhear", own: leaves, foreign: []string{"golang.org/x/sys"}, why: "sockets that hear VRRP and nothing else"},
 	{room: "shared/host/sonar", foreign: []string{"golang.org/x/sys"}, why: "packets that ask the network and nothing else"},

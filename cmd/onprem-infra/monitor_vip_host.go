@@ -24,6 +24,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/listen"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -33,9 +34,9 @@ import (
 
 // nodeVIPHost is a node as the VIP's room sees it.
 type nodeVIPHost struct {
-	root  string     // where the node's files are; empty for the node itself
-	links *keptLinks // nil: they are read each time
-	ear   *listener  // nil: nobody listens
+	root  string           // where the node's files are; empty for the node itself
+	links *keptLinks       // nil: they are read each time
+	ear   *listen.Listener // nil on a host that does not listen
 }
 
 func (h nodeVIPHost) at(path ...string) string { return h.root + filepath.Join(path...) }
@@ -115,9 +116,9 @@ func (h nodeVIPHost) Track(check vrrp.CheckName, fault, passes bool) error {
 	return err
 }
 
-func (h nodeVIPHost) Hear(instances []clash.Instance) { h.ear.Hear(instances) }
+func (h nodeVIPHost) Hear(instances []clash.Instance) { h.ear.Expect(instances) }
 
-func (h nodeVIPHost) Air() clash.Air { return h.ear.Air() }
+func (h nodeVIPHost) Air() clash.Air { return h.ear.Snapshot() }
 
 // tracked says whether an earlier run left a check passing.
 func (h nodeVIPHost) tracked(check vrrp.CheckName, fault bool) bool {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/listen"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -30,7 +31,7 @@ With --listen, on a host of the cluster's network, it hears for some seconds whe
 is free. It takes root, and sends nothing.`
 
 func planCommand(std streams) *cobra.Command {
-	var format, listen string
+	var format, listenOn string
 	cmd := &cobra.Command{
 		Use:   "plan -c FILE",
 		Short: "Print what a cluster's description compiles to",
@@ -43,7 +44,7 @@ func planCommand(std streams) *cobra.Command {
 	in := inputFlags(cmd)
 	imagesFlag(cmd, in)
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "text for a summary, yaml or json for the whole plan")
-	cmd.Flags().StringVar(&listen, "listen", "", "a link of this host on which to hear whether other routers have the cluster's virtual router IDs")
+	cmd.Flags().StringVar(&listenOn, "listen", "", "a link of this host on which to hear whether other routers have the cluster's virtual router IDs")
 	completes(cmd, "output", []string{"text", "yaml", "json"})
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if format != "text" && format != "yaml" && format != "json" {
@@ -57,8 +58,8 @@ func planCommand(std streams) *cobra.Command {
 		if err != nil {
 			return negative(err)
 		}
-		if listen != "" {
-			found, err := neighbours(cmd.Context(), p, listen, overhear.Adverts)
+		if listenOn != "" {
+			found, err := listen.Foreign(cmd.Context(), p, listenOn, overhear.Adverts)
 			if err != nil {
 				return err
 			}

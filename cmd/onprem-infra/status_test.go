@@ -473,3 +473,10 @@ func TestStatusUsage(t *testing.T) {
 		}
 	}
 }
+
+func addresses4(texts ...string) (out []netip.Addr) {
+	for _, text := range texts {
+		out = append(out, netip.MustParseAddr(text))
+	}
+	return out
+}

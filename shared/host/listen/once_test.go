@@ -1,6 +1,4 @@
-//go:build remote
-
-package main
+package listen
 
 import (
 	"context"
@@ -18,13 +16,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// TestPlanListens holds that plan names a router that has an ID of the cluster to be, with one that
+// TestForeign holds that plan names a router that has an ID of the cluster to be, with one that
 // is free, and takes the cluster itself for none.
-func TestPlanListens(t *testing.T) {
-	p := statusPlan(t, vrrp.ProfileLan)
+func TestForeign(t *testing.T) {
+	p := testPlan(t)
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
-		found, err := neighbours(t.Context(), p, "eth0", func(ctx context.Context, link string, hear func(overhear.Heard)) error {
+		found, err := Foreign(t.Context(), p, "eth0", func(ctx context.Context, link string, hear func(overhear.Heard)) error {
 			for _, vip := range []netip.Addr{netip.MustParseAddr("192.0.2.77"), p.VIPs.API[0]} {
 				hear(overhear.Heard{At: time.Now(), MAC: net.HardwareAddr{0x52, 0x54, 0, 0, 0, 99}, Advert: advert.Advert{From: vip.Next(), Hops: advert.Near, Version: vrrp.V2, ID: p.VRRP.API.ID,
 					Priority: 100, Interval: time.Second, VIPs: []netip.Addr{vip}, Sound: true}})
@@ -39,16 +37,16 @@ func TestPlanListens(t *testing.T) {
 			t.Error(text)
 		}
 	})
-	if _, err := neighbours(t.Context(), p, "eth0", func(context.Context, string, func(overhear.Heard)) error { return errors.New("no such link") }); err == nil {
+	if _, err := Foreign(t.Context(), p, "eth0", func(context.Context, string, func(overhear.Heard)) error { return errors.New("no such link") }); err == nil {
 		t.Error("a link that cannot be heard is taken for one without neighbours")
 	}
 }
 
-// TestPlanListensInOrder holds that who runs plan twice is told the same in the same order.
-func TestPlanListensInOrder(t *testing.T) {
-	p := statusPlan(t, vrrp.ProfileLan)
+// TestForeign_InOrder holds that who runs plan twice is told the same in the same order.
+func TestForeign_InOrder(t *testing.T) {
+	p := testPlan(t)
 	for range 20 {
-		found, err := neighbours(t.Context(), p, "eth0", func(_ context.Context, _ string, hear func(overhear.Heard)) error {
+		found, err := Foreign(t.Context(), p, "eth0", func(_ context.Context, _ string, hear func(overhear.Heard)) error {
 			for _, id := range []vrrp.ID{p.VRRP.Ingress.ID, p.VRRP.API.ID} {
 				hear(overhear.Heard{At: time.Now(), Advert: advert.Advert{From: netip.MustParseAddr("192.0.2.78"), Hops: advert.Near, Version: vrrp.V2, ID: id, Interval: time.Second, Sound: true}})
 			}
