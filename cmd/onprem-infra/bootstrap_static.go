@@ -13,7 +13,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
-	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
@@ -55,8 +55,8 @@ func (m *machine) leaveToStatic(ctx context.Context) {
 const ourStatic = "- --in-pod\n"
 
 // statics are the manifests on a bootstrap machine that run a daemon in the place of ours.
-func (h nodeVIPHost) statics() (out []doctor.Static, err error) {
-	for _, s := range []doctor.Static{
+func (h nodeVIPHost) statics() (out []facts.Static, err error) {
+	for _, s := range []facts.Static{
 		{Daemon: "keepalived", Unit: "onprem-keepalived.service", Path: keepalivedManifest},
 		{Daemon: "CoreDNS", Unit: "onprem-coredns.service", Path: coreDNSManifest},
 	} {
@@ -74,12 +74,12 @@ func (h nodeVIPHost) statics() (out []doctor.Static, err error) {
 }
 
 // statics are those on a bootstrap machine.
-func (l *doctorLook) statics(f *doctor.Facts, kind role.Role) {
+func (l *doctorLook) statics(f *facts.Facts, kind role.Role) {
 	if kind != role.Bootstrap {
 		return
 	}
 	var err error
-	if f.Statics, err = l.host.statics(); err != nil {
+	if f.Machine.Statics, err = l.host.statics(); err != nil {
 		l.unseen("static pods", err)
 	}
 }
@@ -87,7 +87,7 @@ func (l *doctorLook) statics(f *doctor.Facts, kind role.Role) {
 // given is whether a static pod that is not of ours runs the daemon on this bootstrap machine.
 func (h nodeVIPHost) given(daemon string) bool {
 	list, _ := h.statics() // doctor says what cannot be read
-	return slices.ContainsFunc(list, func(s doctor.Static) bool { return s.Daemon == daemon && !s.Ours })
+	return slices.ContainsFunc(list, func(s facts.Static) bool { return s.Daemon == daemon && !s.Ours })
 }
 
 // staticPods notes those that are not of ours.

@@ -111,8 +111,8 @@ const again = time.Second
 // examine looks, and where something is found looks again.
 func (l *doctorLook) examine(ctx context.Context) doctorReport {
 	l.turn = "first look"
-	facts, unseen := l.facts(ctx)
-	found := doctor.Examine(facts)
+	seen, unseen := l.facts(ctx)
+	found := doctor.Examine(seen)
 	if len(found) > 0 {
 		l.turn = "second look"
 		l.progress.Keep(doctorFirst(found))
@@ -120,11 +120,11 @@ func (l *doctorLook) examine(ctx context.Context) doctorReport {
 		case <-ctx.Done():
 		case <-time.After(l.again):
 		}
-		facts, unseen = l.facts(ctx)
-		found = doctor.Lasting(found, doctor.Examine(facts))
+		seen, unseen = l.facts(ctx)
+		found = doctor.Lasting(found, doctor.Examine(seen))
 	}
-	r := doctorReport{At: l.now().UTC(), Cluster: facts.Plan.Cluster.Name, Live: facts.Live, NodeIPs: []netip.Addr{}, Checks: doctor.All(), Findings: []doctor.Finding{}, Unseen: []string{}}
-	r.NodeIPs, r.Findings, r.Unseen = append(r.NodeIPs, facts.Agreed...), append(r.Findings, found...), append(r.Unseen, unseen...)
+	r := doctorReport{At: l.now().UTC(), Cluster: seen.Plan.Cluster.Name, Live: seen.Live, NodeIPs: []netip.Addr{}, Checks: doctor.All(), Findings: []doctor.Finding{}, Unseen: []string{}}
+	r.NodeIPs, r.Findings, r.Unseen = append(r.NodeIPs, seen.Host.Agreed...), append(r.Findings, found...), append(r.Unseen, unseen...)
 	return r
 }
 

@@ -25,7 +25,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/nft"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
-	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
@@ -174,7 +174,7 @@ func timeServers(text []byte) (out []string) {
 
 // clocks are those of the time servers that this host is told to follow, and of the control plane's
 // nodes.
-func (l *doctorLook) clocks(ctx context.Context, members []doctor.Member) (out []doctor.Clock) {
+func (l *doctorLook) clocks(ctx context.Context, members []facts.Member) (out []facts.Clock) {
 	var servers []netip.Addr
 	for _, path := range timeFiles {
 		text, err := os.ReadFile(l.host.at(path))
@@ -209,7 +209,7 @@ func (l *doctorLook) clocks(ctx context.Context, members []doctor.Member) (out [
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			out = append(out, doctor.Clock{Who: who, Server: server, Ahead: ahead})
+			out = append(out, facts.Clock{Host: who, Server: server, Ahead: ahead})
 		})
 	}
 	for _, s := range servers[:min(len(servers), mostServers)] {
@@ -219,12 +219,12 @@ func (l *doctorLook) clocks(ctx context.Context, members []doctor.Member) (out [
 		add(s.Addr().String(), false, func(ctx context.Context) (time.Duration, error) { return l.asks.date(ctx, s) })
 	}
 	asked.Wait()
-	slices.SortFunc(out, func(a, b doctor.Clock) int { return strings.Compare(a.Who, b.Who) })
+	slices.SortFunc(out, func(a, b facts.Clock) int { return strings.Compare(a.Host, b.Host) })
 	return out
 }
 
 // apiServers are those of the control plane's nodes, this one's among them.
-func apiServers(p plan.Plan, members []doctor.Member) (out []netip.AddrPort) {
+func apiServers(p plan.Plan, members []facts.Member) (out []netip.AddrPort) {
 	for _, m := range members {
 		if m.ControlPlane && len(out) < mostEchoes {
 			out = append(out, netip.AddrPortFrom(m.Addresses[0], p.Ports[port.API]))

@@ -16,22 +16,22 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
 // machine is what does not change while a host runs.
-func (l *doctorLook) machine(ctx context.Context, f *doctor.Facts, kind role.Role) {
+func (l *doctorLook) machine(ctx context.Context, f *facts.Facts, kind role.Role) {
 	release, err := os.ReadFile("/proc/sys/kernel/osrelease")
 	if err != nil {
 		l.unseen("the kernel", err)
 	}
-	f.Kernel = strings.TrimSpace(string(release))
-	f.Unstepped = l.asks.stepped()
-	f.Ranges = l.ranges()
+	f.Machine.Kernel = strings.TrimSpace(string(release))
+	f.Machine.Unsynced = l.asks.stepped()
+	f.Machine.Ranges = l.ranges()
 	if kind == "" { // nodes of OpenShift have what they need
-		f.Programs = l.programs(ctx)
+		f.Machine.Programs = l.programs(ctx)
 	}
 }
 
@@ -43,7 +43,7 @@ var needed = []struct {
 	{"systemctl", "239", "systemd starts our units"},
 }
 
-func (l *doctorLook) programs(ctx context.Context) (out []doctor.Program) {
+func (l *doctorLook) programs(ctx context.Context) (out []facts.Program) {
 	for _, n := range needed {
 		bound, cancel := context.WithTimeout(ctx, doctorWithin)
 		version, err := l.asks.version(bound, n.name)
@@ -52,7 +52,7 @@ func (l *doctorLook) programs(ctx context.Context) (out []doctor.Program) {
 			l.unseen("the version of "+n.name, err)
 			continue
 		}
-		out = append(out, doctor.Program{Name: n.name, Version: version, Needs: n.oldest, TooOld: below(version, n.oldest), Why: n.why})
+		out = append(out, facts.Program{Name: n.name, Version: version, Needs: n.oldest, TooOld: below(version, n.oldest), Why: n.why})
 	}
 	return out
 }
@@ -76,7 +76,7 @@ func below(version, than string) bool {
 var rangeFiles = []string{"/etc/dnsmasq.conf", "/etc/dnsmasq.d/*", "/var/lib/libvirt/dnsmasq/*.conf", "/etc/dhcp/dhcpd.conf"}
 
 // ranges are what DHCP servers of this host give away. Those of other hosts do not say.
-func (l *doctorLook) ranges() (out []doctor.Range) {
+func (l *doctorLook) ranges() (out []facts.Range) {
 	for _, pattern := range rangeFiles {
 		files, _ := filepath.Glob(l.host.at(pattern)) // the patterns are well formed
 		for _, file := range files {
@@ -93,7 +93,7 @@ func (l *doctorLook) ranges() (out []doctor.Range) {
 
 // rangesIn reads lines such as `dhcp-range=192.0.2.100,192.0.2.200,12h` and `range 192.0.2.100
 // 192.0.2.200;`.
-func rangesIn(text []byte, source string) (out []doctor.Range) {
+func rangesIn(text []byte, source string) (out []facts.Range) {
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		line := strings.TrimSpace(lines.Text())
 		key, rest, ok := strings.Cut(line, "=")
@@ -110,19 +110,19 @@ func rangesIn(text []byte, source string) (out []doctor.Range) {
 			}
 		}
 		if len(ends) >= 2 {
-			out = append(out, doctor.Range{First: ends[0], Last: ends[1], Source: source})
+			out = append(out, facts.Range{First: ends[0], Last: ends[1], Source: source})
 		}
 	}
 	return out
 }
 
 // before is what must be so before anything is installed.
-func (l *doctorLook) before(ctx context.Context, f *doctor.Facts) {
+func (l *doctorLook) before(ctx context.Context, f *facts.Facts) {
 	for _, p := range port.All() {
 		if !slices.Contains([]string{"kube-apiserver", "HAProxy", "CoreDNS", "onprem-supervise"}, p.Owner) && !strings.HasPrefix(p.Owner, "onprem-infra ") {
 			continue
 		}
-		one := doctor.Port{Name: p.Name, Number: l.plan.Ports[p.Name], Owner: p.Owner}
+		one := facts.Port{Name: p.Name, Number: l.plan.Ports[p.Name], Owner: p.Owner}
 		for _, network := range []string{"tcp", "udp"} {
 			if network == "udp" && p.Name != port.DNS {
 				continue
@@ -133,16 +133,16 @@ func (l *doctorLook) before(ctx context.Context, f *doctor.Facts) {
 				one.Taken = err.Error()
 			}
 		}
-		f.Ports = append(f.Ports, one)
+		f.Machine.Ports = append(f.Machine.Ports, one)
 	}
 	keys := slices.Sorted(maps.Keys(l.plan.Images))
-	f.Images = make([]doctor.Image, len(keys))
+	f.Machine.Images = make([]facts.Image, len(keys))
 	var asked sync.WaitGroup
 	for i, key := range keys {
-		f.Images[i] = doctor.Image{Key: key, Reference: l.plan.Images[key]}
+		f.Machine.Images[i] = facts.Image{Key: key, Reference: l.plan.Images[key]}
 		asked.Go(func() {
-			if err := l.asks.image(ctx, f.Images[i].Reference); err != nil {
-				f.Images[i].Fault = withoutURL(err)
+			if err := l.asks.image(ctx, f.Machine.Images[i].Reference); err != nil {
+				f.Machine.Images[i].Fault = withoutURL(err)
 			}
 		})
 	}

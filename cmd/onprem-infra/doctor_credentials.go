@@ -11,13 +11,13 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
-	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
 // credentials are those of the node's kubelet. A host that has not joined yet has none, and a
 // bootstrap machine asks with an administrator's.
-func (l *doctorLook) credentials(f *doctor.Facts, kind role.Role) {
+func (l *doctorLook) credentials(f *facts.Facts, kind role.Role) {
 	if kind == role.Bootstrap {
 		return
 	}
@@ -29,8 +29,8 @@ func (l *doctorLook) credentials(f *doctor.Facts, kind role.Role) {
 		l.unseen("kubelet's kubeconfig", err)
 		return
 	}
-	c := &doctor.Credentials{Kubeconfig: l.plan.Kubeconfig, Directory: is.IsDir(), Mounted: cluster.CertificateDirectories(l.plan)}
-	f.Credentials = c
+	c := &facts.Credentials{Kubeconfig: l.plan.Kubeconfig, Directory: is.IsDir(), Mounted: cluster.CertificateDirectories(l.plan)}
+	f.Machine.Credentials = c
 	if c.Directory {
 		return
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
-	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -40,8 +40,8 @@ func peersOf(conf keepalived.Config, name vrrp.InstanceName) []netip.Addr {
 }
 
 // keepalived is what its parent says, and whether that parent answers.
-func (l *doctorLook) keepalived(ctx context.Context, f *doctor.Facts, kind role.Role, status supervised.Status) {
-	d := &doctor.Daemon{Wanted: l.rooms(kind).VIP && !f.Remote, Running: status.PID != 0, Applied: status.Applied, HeartBeat: !status.MonitorSilent, Troubles: status.Troubles}
+func (l *doctorLook) keepalived(ctx context.Context, f *facts.Facts, kind role.Role, status supervised.Status) {
+	d := &facts.Keepalived{Wanted: l.rooms(kind).VIP && !f.Host.Remote, Running: status.PID != 0, Applied: status.Applied, Heartbeat: !status.MonitorSilent, Troubles: status.Troubles}
 	there, err := exists(l.host.at(election.RunDir, supervised.StatusFile))
 	if err != nil {
 		return // status has said so
@@ -53,16 +53,16 @@ func (l *doctorLook) keepalived(ctx context.Context, f *doctor.Facts, kind role.
 		bound, cancel := context.WithTimeout(ctx, doctorWithin)
 		defer cancel()
 		if err := l.asks.alive(bound, l.plan.Ports[port.Supervise], "/healthz"); err != nil {
-			d.Silent = err.Error()
+			d.Fault = err.Error()
 		}
 	}
-	f.Keepalived = d
+	f.Daemons.Keepalived = d
 }
 
 // limits are those of the file system in which keepalived's parent and monitor leave files, and of
 // the files that root's programs may watch.
-func (l *doctorLook) limits(f *doctor.Facts, kind role.Role) {
-	if !l.rooms(kind).VIP || f.Remote {
+func (l *doctorLook) limits(f *facts.Facts, kind role.Role) {
+	if !l.rooms(kind).VIP || f.Host.Remote {
 		return
 	}
 	dir := l.host.at(election.RunDir)
@@ -74,15 +74,15 @@ func (l *doctorLook) limits(f *doctor.Facts, kind role.Role) {
 		l.unseen("room for files", err)
 		return
 	}
-	f.Limits = &doctor.Limits{Dir: election.RunDir, Bytes: bytes, Files: files}
+	f.Machine.Limits = &facts.Limits{Dir: election.RunDir, Bytes: bytes, Files: files}
 	if err := l.asks.watchable(dir); err != nil {
-		f.Limits.Unwatchable = err.Error()
+		f.Machine.Limits.Unwatchable = err.Error()
 	}
 }
 
 // monitors are those that stand beside this node's daemons. On the bootstrap machine systemd and
 // the daemon's units see to them.
-func (l *doctorLook) monitors(ctx context.Context, f *doctor.Facts, kind role.Role) {
+func (l *doctorLook) monitors(ctx context.Context, f *facts.Facts, kind role.Role) {
 	if kind == role.Bootstrap {
 		return
 	}
@@ -91,17 +91,17 @@ func (l *doctorLook) monitors(ctx context.Context, f *doctor.Facts, kind role.Ro
 	for _, m := range []struct {
 		name, port string
 		runs       bool
-	}{{"vip (container keepalived-monitor)", port.MonitorVIP, runs.VIP && !f.Remote}, {"lb (container haproxy-monitor)", port.MonitorLB, runs.LB}, {"dns (container coredns-monitor)", port.MonitorDNS, runs.DNS}} {
+	}{{"vip (container keepalived-monitor)", port.MonitorVIP, runs.VIP && !f.Host.Remote}, {"lb (container haproxy-monitor)", port.MonitorLB, runs.LB}, {"dns (container coredns-monitor)", port.MonitorDNS, runs.DNS}} {
 		if !m.runs {
 			continue
 		}
-		f.Monitors = append(f.Monitors, doctor.Monitor{Name: m.name})
-		at, number := len(f.Monitors)-1, l.plan.Ports[m.port]
+		f.Daemons.Monitors = append(f.Daemons.Monitors, facts.Monitor{Name: m.name})
+		at, number := len(f.Daemons.Monitors)-1, l.plan.Ports[m.port]
 		asked.Go(func() {
 			bound, cancel := context.WithTimeout(ctx, doctorWithin)
 			defer cancel()
 			if err := l.asks.alive(bound, number, "/healthz"); err != nil {
-				f.Monitors[at].Fault = err.Error()
+				f.Daemons.Monitors[at].Fault = err.Error()
 			}
 		})
 	}
@@ -109,13 +109,13 @@ func (l *doctorLook) monitors(ctx context.Context, f *doctor.Facts, kind role.Ro
 }
 
 // balancer is this node's HAProxy, and whether anything leads to it.
-func (l *doctorLook) balancer(ctx context.Context, f *doctor.Facts, kind role.Role) {
+func (l *doctorLook) balancer(ctx context.Context, f *facts.Facts, kind role.Role) {
 	if !l.rooms(kind).LB {
 		return
 	}
 	bound, cancel := context.WithTimeout(ctx, doctorWithin)
 	defer cancel()
-	b := &doctor.Balancer{}
+	b := &facts.Balancer{}
 	stats, err := l.stats(bound)
 	if err != nil {
 		b.Fault = err.Error()
@@ -129,13 +129,13 @@ func (l *doctorLook) balancer(ctx context.Context, f *doctor.Facts, kind role.Ro
 	if err != nil {
 		l.unseen("the redirect to the balancer", err)
 	} else {
-		f.Redirected = &present
+		f.Daemons.Redirected = &present
 	}
-	f.Balancer = b
+	f.Daemons.Balancer = b
 }
 
 // servers asks every API server of the control plane, as the balancers do.
-func (l *doctorLook) servers(ctx context.Context, f *doctor.Facts, kind role.Role, members []doctor.Member) {
+func (l *doctorLook) servers(ctx context.Context, f *facts.Facts, kind role.Role, members []facts.Member) {
 	if kind == role.Bootstrap {
 		return // while it is needed there are none
 	}
@@ -155,13 +155,13 @@ func (l *doctorLook) servers(ctx context.Context, f *doctor.Facts, kind role.Rol
 			l.unseen("whether API servers work", errors.New(whys[i]))
 			continue
 		}
-		f.Servers = append(f.Servers, doctor.Server{Address: at, Ready: states[i] == health.Ready, Why: fmt.Sprintf("%s: %s", states[i], whys[i])})
+		f.Daemons.Servers = append(f.Daemons.Servers, facts.Server{Address: at, Ready: states[i] == health.Ready, Why: fmt.Sprintf("%s: %s", states[i], whys[i])})
 	}
 }
 
 // tracks are the checks of this node, as its monitor has told keepalived, and as they are.
-func (l *doctorLook) tracks(ctx context.Context, f *doctor.Facts, kind role.Role) {
-	if kind == role.Bootstrap || !l.rooms(kind).VIP || f.Remote {
+func (l *doctorLook) tracks(ctx context.Context, f *facts.Facts, kind role.Role) {
+	if kind == role.Bootstrap || !l.rooms(kind).VIP || f.Host.Remote {
 		return
 	}
 	var asked sync.WaitGroup
@@ -177,15 +177,15 @@ func (l *doctorLook) tracks(ctx context.Context, f *doctor.Facts, kind role.Role
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			f.Tracks = append(f.Tracks, doctor.Track{Check: w.Check, Says: l.host.tracked(w.Check, w.Fault), Passes: found == health.Passed, Why: why})
+			f.Daemons.Checks = append(f.Daemons.Checks, facts.Check{Name: w.Check, Tracked: l.host.tracked(w.Check, w.Fault), Passes: found == health.Passed, Why: why})
 		})
 	}
 	asked.Wait()
-	slices.SortFunc(f.Tracks, func(a, b doctor.Track) int { return strings.Compare(string(a.Check), string(b.Check)) })
+	slices.SortFunc(f.Daemons.Checks, func(a, b facts.Check) int { return strings.Compare(string(a.Name), string(b.Name)) })
 }
 
 // files compares this host's with those of the plan.
-func (l *doctorLook) files(f *doctor.Facts, kind role.Role) {
+func (l *doctorLook) files(f *facts.Facts, kind role.Role) {
 	if kind == "" {
 		l.unseen("files", errors.New("this host has none of our pods or units, and its role is not known"))
 		return
@@ -212,6 +212,6 @@ func (l *doctorLook) files(f *doctor.Facts, kind role.Role) {
 			l.unseen("the file "+c.Path, errors.New(c.Note))
 			continue
 		}
-		f.Files = append(f.Files, doctor.File{Path: c.Path, How: strings.TrimSuffix(string(c.Kind)+": "+c.Note, ": ")})
+		f.Machine.Files = append(f.Machine.Files, facts.File{Path: c.Path, How: strings.TrimSuffix(string(c.Kind)+": "+c.Note, ": ")})
 	}
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/sonar"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
-	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/progress"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -114,31 +114,31 @@ func (l *doctorLook) unseen(what string, err error) {
 
 // facts looks once at everything. What does not depend on each other is looked at side by side; all
 // of it takes some seconds.
-func (l *doctorLook) facts(ctx context.Context) (doctor.Facts, []string) {
+func (l *doctorLook) facts(ctx context.Context) (facts.Facts, []string) {
 	l.blind = nil
-	f := doctor.Facts{Plan: l.plan, Live: l.live, Joins: l.joins}
+	f := facts.Facts{Plan: l.plan, Live: l.live, Joins: l.joins}
 	var r statusReport
 	var err error
-	if f.Links, err = l.links(); err != nil {
+	if f.Host.Links, err = l.links(); err != nil {
 		l.unseen("links and addresses", err)
 	}
 	kind := l.kind()
-	f.Master = kind == role.Master
-	if f.Agreed, f.Remote, err = l.host.Agreed(); err != nil {
+	f.Host.Master = kind == role.Master
+	if f.Host.Agreed, f.Host.Remote, err = l.host.Agreed(); err != nil {
 		l.unseen("the node's addresses", err)
 	}
 	var status supervised.Status
 	if l.live {
 		status = l.daemon(&r)
 	}
-	l.elections(&r, election.Observation{Links: f.Links, Agreed: f.Agreed}, status, nil)
+	l.elections(&r, election.Observation{Links: f.Host.Links, Agreed: f.Host.Agreed}, status, nil)
 	for _, text := range r.Unseen {
 		what, why, _ := strings.Cut(text, ": ")
 		l.unseen(what, errors.New(why))
 	}
-	f.VIPs = l.vips(r.VIPs)
+	f.Network.VIPs = l.vips(r.VIPs)
 	if l.live {
-		f.Members = l.members(ctx, &f)
+		f.Network.Members = l.members(ctx, &f)
 	}
 	var all sync.WaitGroup
 	hearings := l.hearings(&f, r.VIPs)
@@ -158,11 +158,11 @@ func (l *doctorLook) facts(ctx context.Context) (doctor.Facts, []string) {
 }
 
 // looks are all that stand beside each other: each writes fields of its own.
-func (l *doctorLook) looks(ctx context.Context, f *doctor.Facts, kind role.Role, status supervised.Status) []func() {
-	members := slices.Clone(f.Members) // network finds more out about them
+func (l *doctorLook) looks(ctx context.Context, f *facts.Facts, kind role.Role, status supervised.Status) []func() {
+	members := slices.Clone(f.Network.Members) // network finds more out about them
 	always := []func(){
 		func() { l.network(f) },
-		func() { f.Clocks = l.clocks(ctx, members) },
+		func() { f.Machine.Clocks = l.clocks(ctx, members) },
 		func() { l.resolver(ctx, f) },
 		func() { l.reach(ctx, f, members) },
 		func() { l.machine(ctx, f, kind) },
@@ -187,7 +187,7 @@ func (l *doctorLook) looks(ctx context.Context, f *doctor.Facts, kind role.Role,
 
 // rightsOf are those that the API does not give this node. A bootstrap machine asks with an
 // administrator's.
-func (l *doctorLook) rightsOf(ctx context.Context, f *doctor.Facts, kind role.Role) {
+func (l *doctorLook) rightsOf(ctx context.Context, f *facts.Facts, kind role.Role) {
 	if kind == role.Bootstrap {
 		return
 	}
@@ -198,7 +198,7 @@ func (l *doctorLook) rightsOf(ctx context.Context, f *doctor.Facts, kind role.Ro
 		l.unseen("the rights of this node", err)
 	}
 	for _, m := range missing {
-		f.Rights = append(f.Rights, doctor.Right{What: m.Right, Without: m.Without, Do: cluster.Remedy})
+		f.Daemons.Rights = append(f.Daemons.Rights, facts.Right{What: m.Right, Without: m.Without, Do: cluster.Remedy})
 	}
 }
 
@@ -233,7 +233,7 @@ func (l *statusLook) rooms(kind role.Role) (runs plan.Rooms) {
 }
 
 // vips are what status knows of them, for the checks.
-func (l *doctorLook) vips(all []statusVIP) (out []doctor.VIP) {
+func (l *doctorLook) vips(all []statusVIP) (out []facts.VIP) {
 	text, err := os.ReadFile(l.host.at(keepalivedConf))
 	conf := keepalived.Config{}
 	if err == nil {
@@ -243,20 +243,20 @@ func (l *doctorLook) vips(all []statusVIP) (out []doctor.VIP) {
 		l.unseen("keepalived's configuration", err)
 	}
 	for _, v := range all {
-		out = append(out, doctor.VIP{Address: v.VIP, For: v.For, Instance: v.Instance, ID: v.ID, Link: v.Link, Near: v.router.Near, Here: v.Here, State: v.State, Peers: peersOf(conf, v.Instance)})
+		out = append(out, facts.VIP{Address: v.VIP, For: v.For, Instance: v.Instance, ID: v.ID, Link: v.Link, Near: v.router.Near, Here: v.Here, State: v.State, Peers: peersOf(conf, v.Instance)})
 	}
 	return out
 }
 
 // members are all hosts that may hold a VIP, as the API names them, or as this host has heard of
 // them before.
-func (l *doctorLook) members(ctx context.Context, f *doctor.Facts) (out []doctor.Member) {
+func (l *doctorLook) members(ctx context.Context, f *facts.Facts) (out []facts.Member) {
 	vips := l.plan.VIPs.All()
 	add := func(name string, addresses []netip.Addr, controlPlane, named bool) {
 		addresses = slices.DeleteFunc(slices.Clone(addresses), func(a netip.Addr) bool { return slices.Contains(vips, a) })
-		if len(addresses) > 0 && !slices.ContainsFunc(out, func(m doctor.Member) bool { return m.Name == name && name != "" }) {
-			self := slices.ContainsFunc(addresses, func(a netip.Addr) bool { return f.Links.LinkOf(a) != "" })
-			out = append(out, doctor.Member{Name: name, Addresses: addresses, ControlPlane: controlPlane, Named: named, Self: self})
+		if len(addresses) > 0 && !slices.ContainsFunc(out, func(m facts.Member) bool { return m.Name == name && name != "" }) {
+			self := slices.ContainsFunc(addresses, func(a netip.Addr) bool { return f.Host.Links.LinkOf(a) != "" })
+			out = append(out, facts.Member{Name: name, Addresses: addresses, ControlPlane: controlPlane, Named: named, Self: self})
 		}
 	}
 	nodes, err := l.nodes(ctx)
@@ -279,9 +279,9 @@ func (l *doctorLook) members(ctx context.Context, f *doctor.Facts) (out []doctor
 			}
 		}
 	}
-	for _, v := range f.VIPs {
+	for _, v := range f.Network.VIPs {
 		for _, p := range v.Peers {
-			if !p.IsMulticast() && !slices.ContainsFunc(out, func(m doctor.Member) bool { return slices.Contains(m.Addresses, p) }) {
+			if !p.IsMulticast() && !slices.ContainsFunc(out, func(m facts.Member) bool { return slices.Contains(m.Addresses, p) }) {
 				add("", []netip.Addr{p}, false, false)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
-	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/resolvconf"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
@@ -21,18 +21,18 @@ const probed = "onprem-infra-doctor."
 
 // resolver is the first file that names a server, as our CoreDNS takes it, and what the servers in
 // it say of the cluster's names.
-func (l *doctorLook) resolver(ctx context.Context, f *doctor.Facts) {
+func (l *doctorLook) resolver(ctx context.Context, f *facts.Facts) {
 	self := map[netip.Addr]bool{}
 	for _, v := range l.plan.VIPs.All() {
 		self[v] = true
 	}
-	for _, k := range f.Links.Links {
+	for _, k := range f.Host.Links.Links {
 		for _, a := range k.Addresses {
 			self[a.Prefix.Addr()] = true
 		}
 	}
 	const last = "/etc/resolv.conf"
-	r := &doctor.Resolver{Path: last}
+	r := &facts.Resolver{Path: last}
 	var usable []netip.Addr
 	for _, path := range resolvers {
 		text, err := os.ReadFile(l.host.at(path))
@@ -54,14 +54,14 @@ func (l *doctorLook) resolver(ctx context.Context, f *doctor.Facts) {
 			break
 		}
 	}
-	f.Resolver = r
+	f.Names.Resolver = r
 	for _, server := range usable[:min(len(usable), mostServers)] {
 		l.outside(ctx, f, r, server)
 	}
 }
 
 // outside asks one name server for the names by which who is outside reaches the cluster.
-func (l *doctorLook) outside(ctx context.Context, f *doctor.Facts, r *doctor.Resolver, server netip.Addr) {
+func (l *doctorLook) outside(ctx context.Context, f *facts.Facts, r *facts.Resolver, server netip.Addr) {
 	for i, record := range l.plan.Records {
 		name, inside := string(record.Name), "api-int."+string(l.plan.Cluster.Zone)
 		if name == inside {
@@ -84,7 +84,7 @@ func (l *doctorLook) outside(ctx context.Context, f *doctor.Facts, r *doctor.Res
 			return
 		}
 		if err == nil || refused == probe.NoSuchName {
-			f.Outside = append(f.Outside, doctor.Answer{Server: server.String(), Name: name, Want: record.Addresses, Got: got})
+			f.Names.Outside = append(f.Names.Outside, facts.Answer{Server: server.String(), Name: name, Want: record.Addresses, Got: got})
 		} else {
 			l.unseen(fmt.Sprintf("what %s says of %s", server, name), err)
 		}
@@ -92,7 +92,7 @@ func (l *doctorLook) outside(ctx context.Context, f *doctor.Facts, r *doctor.Res
 }
 
 // answers are what this host's own name server says of the cluster's names.
-func (l *doctorLook) answers(ctx context.Context, f *doctor.Facts, kind role.Role) {
+func (l *doctorLook) answers(ctx context.Context, f *facts.Facts, kind role.Role) {
 	if !l.rooms(kind).DNS {
 		return
 	}
@@ -106,9 +106,9 @@ func (l *doctorLook) answers(ctx context.Context, f *doctor.Facts, kind role.Rol
 		cancel()
 		var refused probe.Refusal
 		if err != nil && !errors.As(err, &refused) {
-			f.NameError = err.Error()
+			f.Names.Fault = err.Error()
 			return
 		}
-		f.Names = append(f.Names, doctor.Answer{Server: "127.0.0.1", Name: name, Want: slices.Clone(record.Addresses), Got: got})
+		f.Names.Own = append(f.Names.Own, facts.Answer{Server: "127.0.0.1", Name: name, Want: slices.Clone(record.Addresses), Got: got})
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
-	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -27,10 +27,10 @@ const (
 )
 
 // network asks who has each VIP, and where neighbours look for those that are here.
-func (l *doctorLook) network(f *doctor.Facts) {
+func (l *doctorLook) network(f *facts.Facts) {
 	var asked sync.WaitGroup
-	for i := range f.VIPs {
-		v := &f.VIPs[i]
+	for i := range f.Network.VIPs {
+		v := &f.Network.VIPs[i]
 		if !v.Near { // nobody there could have it
 			continue
 		}
@@ -48,8 +48,8 @@ func (l *doctorLook) network(f *doctor.Facts) {
 		return
 	}
 	l.identify(f)
-	for i := range f.VIPs {
-		v := &f.VIPs[i]
+	for i := range f.Network.VIPs {
+		v := &f.Network.VIPs[i]
 		entries, err := l.neighbours(v.Link)
 		if err != nil || !v.Near {
 			continue
@@ -62,15 +62,15 @@ func (l *doctorLook) network(f *doctor.Facts) {
 			}
 			continue
 		}
-		v.Echoes = l.echoes(*v, l.ownOn(f.Links, v.Address, f.Agreed), entries)
+		v.Echoes = l.echoes(*v, l.ownOn(f.Host.Links, v.Address, f.Host.Agreed), entries)
 	}
 }
 
 // identify finds out which members have the hardware addresses that answer for VIPs: by what the
 // kernel knows, and where that does not tell by asking.
-func (l *doctorLook) identify(f *doctor.Facts) {
+func (l *doctorLook) identify(f *facts.Facts) {
 	links := map[string]bool{}
-	for _, v := range f.VIPs {
+	for _, v := range f.Network.VIPs {
 		if len(v.Answers) > 0 {
 			links[v.Link] = true
 		}
@@ -80,8 +80,8 @@ func (l *doctorLook) identify(f *doctor.Facts) {
 		if err != nil {
 			l.unseen("the kernel's neighbours", err)
 		}
-		for i := range f.Members {
-			m := &f.Members[i]
+		for i := range f.Network.Members {
+			m := &f.Network.Members[i]
 			for _, e := range entries {
 				if slices.Contains(m.Addresses, e.Address) && !slices.Contains(m.MACs, e.MAC) {
 					m.MACs = append(m.MACs, e.MAC)
@@ -89,29 +89,29 @@ func (l *doctorLook) identify(f *doctor.Facts) {
 			}
 		}
 	}
-	for _, v := range f.VIPs {
+	for _, v := range f.Network.VIPs {
 		strange := slices.DeleteFunc(slices.Clone(v.Answers), func(mac string) bool { return memberHas(f, mac) })
 		if len(strange) == 0 {
 			continue
 		}
-		f.Unasked = l.askMembers(f, v) || f.Unasked
+		f.Network.Partial = l.askMembers(f, v) || f.Network.Partial
 		strange = slices.DeleteFunc(strange, func(mac string) bool { return memberHas(f, mac) })
-		if f.Unasked && len(strange) > 0 {
+		if f.Network.Partial && len(strange) > 0 {
 			l.unseen("who answers for "+v.Address.String(), fmt.Errorf("%s is none of the %d hosts that were asked, and there are more", strings.Join(strange, ", "), mostAsked))
 		}
 	}
 }
 
-func memberHas(f *doctor.Facts, mac string) bool {
-	return slices.ContainsFunc(f.Members, func(m doctor.Member) bool { return slices.Contains(m.MACs, mac) })
+func memberHas(f *facts.Facts, mac string) bool {
+	return slices.ContainsFunc(f.Network.Members, func(m facts.Member) bool { return slices.Contains(m.MACs, mac) })
 }
 
 // askMembers asks members for their hardware addresses on a VIP's link, first those of which none
 // is known, and says whether there are more than it asks.
-func (l *doctorLook) askMembers(f *doctor.Facts, v doctor.VIP) (more bool) {
+func (l *doctorLook) askMembers(f *facts.Facts, v facts.VIP) (more bool) {
 	var unknown, others []func()
-	for i := range f.Members {
-		m := &f.Members[i]
+	for i := range f.Network.Members {
+		m := &f.Network.Members[i]
 		at := slices.IndexFunc(m.Addresses, func(a netip.Addr) bool { return a.BitLen() == v.Address.BitLen() })
 		if at < 0 || m.Self {
 			continue
@@ -138,15 +138,15 @@ func (l *doctorLook) askMembers(f *doctor.Facts, v doctor.VIP) (more bool) {
 
 // echoes asks neighbours of a VIP that is here from this host's own address, so that the kernel
 // knows the way, and then from the VIP.
-func (l *doctorLook) echoes(v doctor.VIP, own netip.Addr, entries []link.Entry) []doctor.Echo {
+func (l *doctorLook) echoes(v facts.VIP, own netip.Addr, entries []link.Entry) []facts.Echo {
 	if !own.IsValid() {
 		return nil
 	}
-	var out []doctor.Echo
+	var out []facts.Echo
 	vips := l.plan.VIPs.All()
 	for _, e := range entries {
 		if e.Address.BitLen() == v.Address.BitLen() && !e.Address.IsLinkLocalUnicast() && !slices.Contains(vips, e.Address) && len(out) < mostEchoes {
-			out = append(out, doctor.Echo{Neighbour: e.Address})
+			out = append(out, facts.Echo{Neighbour: e.Address})
 		}
 	}
 	var asked sync.WaitGroup
@@ -178,8 +178,8 @@ type hearing struct {
 }
 
 // hearings are those of all VIPs that are in a network of this host.
-func (l *doctorLook) hearings(f *doctor.Facts, all []statusVIP) (out []hearing) {
-	for i, v := range f.VIPs {
+func (l *doctorLook) hearings(f *facts.Facts, all []statusVIP) (out []hearing) {
+	for i, v := range f.Network.VIPs {
 		if v.Near {
 			h := hearing{Instance: all[i].router, priority: vrrp.Priority(all[i].Priority)}
 			h.holds, h.Members = v.Here && v.State == supervised.Master, l.insiders(f, v)
@@ -191,7 +191,7 @@ func (l *doctorLook) hearings(f *doctor.Facts, all []statusVIP) (out []hearing) 
 
 // adverts listens for as long as it takes to hear a router three times that announces itself once a
 // second.
-func (l *doctorLook) adverts(ctx context.Context, f *doctor.Facts, all []hearing) {
+func (l *doctorLook) adverts(ctx context.Context, f *facts.Facts, all []hearing) {
 	ear, links := clash.NewEar(), map[string]bool{}
 	var instances []clash.Instance
 	for _, h := range all {
@@ -222,9 +222,9 @@ func (l *doctorLook) adverts(ctx context.Context, f *doctor.Facts, all []hearing
 	listeners.Wait()
 	self()
 	now := l.now()
-	f.Heard = ear.Findings(now)
+	f.Network.Clashes = ear.Findings(now)
 	var clashing, taken []vrrp.ID
-	for _, h := range f.Heard {
+	for _, h := range f.Network.Clashes {
 		if h.Kind == clash.Foreign {
 			clashing = append(clashing, h.ID)
 		}
@@ -232,23 +232,23 @@ func (l *doctorLook) adverts(ctx context.Context, f *doctor.Facts, all []hearing
 	for on := range links {
 		taken = append(taken, ear.Taken(on, now)...)
 	}
-	f.Proposed = clash.Propose(election.IDs(l.plan), clashing, taken)
+	f.Network.FreeIDs = clash.Propose(election.IDs(l.plan), clashing, taken)
 }
 
 // insiders are whom nobody takes for a stranger in the election of a VIP; nil where that cannot be
 // told: in IPv6 multicast hosts speak by their link-local addresses.
-func (l *doctorLook) insiders(f *doctor.Facts, v doctor.VIP) (out []netip.Addr) {
-	if len(f.Members) == 0 || v.Address.Is6() && l.plan.VRRP.Mode != spec.Unicast {
+func (l *doctorLook) insiders(f *facts.Facts, v facts.VIP) (out []netip.Addr) {
+	if len(f.Network.Members) == 0 || v.Address.Is6() && l.plan.VRRP.Mode != spec.Unicast {
 		return nil
 	}
-	for _, m := range f.Members {
+	for _, m := range f.Network.Members {
 		out = append(out, m.Addresses...)
 	}
 	return append(out, v.Peers...)
 }
 
 // reach asks other hosts for packets, and for what the cluster's hosts need of each other.
-func (l *doctorLook) reach(ctx context.Context, f *doctor.Facts, members []doctor.Member) {
+func (l *doctorLook) reach(ctx context.Context, f *facts.Facts, members []facts.Member) {
 	hosts := slices.Clone(l.peers)
 	for _, m := range members {
 		if !m.Self && m.Named && len(hosts) < mostEchoes {
@@ -256,25 +256,25 @@ func (l *doctorLook) reach(ctx context.Context, f *doctor.Facts, members []docto
 		}
 	}
 	var asked sync.WaitGroup
-	f.Reached = make([]doctor.Reached, len(hosts))
+	f.Network.Reached = make([]facts.Reached, len(hosts))
 	for i, host := range hosts {
-		asked.Go(func() { f.Reached[i] = l.reachOne(ctx, f, host) })
+		asked.Go(func() { f.Network.Reached[i] = l.reachOne(ctx, f, host) })
 	}
 	asked.Wait()
-	f.Reached = slices.DeleteFunc(f.Reached, func(r doctor.Reached) bool { return !r.Host.IsValid() })
+	f.Network.Reached = slices.DeleteFunc(f.Network.Reached, func(r facts.Reached) bool { return !r.Host.IsValid() })
 }
 
 // reachOne has no host where nothing could be seen.
-func (l *doctorLook) reachOne(ctx context.Context, f *doctor.Facts, host netip.Addr) (r doctor.Reached) {
-	own := l.ownOn(f.Links, host, f.Agreed)
+func (l *doctorLook) reachOne(ctx context.Context, f *facts.Facts, host netip.Addr) (r facts.Reached) {
+	own := l.ownOn(f.Host.Links, host, f.Host.Agreed)
 	if !own.IsValid() {
 		return r
 	}
-	r.Link = f.Links.LinkOf(own)
+	r.Link = f.Host.Links.LinkOf(own)
 	answered, err := l.echo(own, host, small)
 	if err != nil {
 		l.unseen("the ways to other hosts", err)
-		return doctor.Reached{}
+		return facts.Reached{}
 	}
 	r.Host, r.Echo = host, answered
 	if !answered {
@@ -287,7 +287,7 @@ func (l *doctorLook) reachOne(ctx context.Context, f *doctor.Facts, host netip.A
 	}
 	if !l.live {
 		if arrives, err := l.vrrp(own, host); err == nil {
-			r.VRRP = map[bool]doctor.VRRPWay{true: doctor.VRRPArrives, false: doctor.VRRPSilent}[arrives]
+			r.VRRP = map[bool]facts.VRRPPath{true: facts.VRRPArrives, false: facts.VRRPUnanswered}[arrives]
 		}
 	}
 	r.Shut = l.asks.shut(ctx, host)

@@ -11,14 +11,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/dns"
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
-	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
 // runs are the daemons of this host beside their files. One of which nobody knows what it runs on
 // is not among them.
-func (l *doctorLook) runs(ctx context.Context, f *doctor.Facts, kind role.Role) {
+func (l *doctorLook) runs(ctx context.Context, f *facts.Facts, kind role.Role) {
 	runs := l.rooms(kind)
 	for _, d := range []struct {
 		name, path string
@@ -26,7 +26,7 @@ func (l *doctorLook) runs(ctx context.Context, f *doctor.Facts, kind role.Role) 
 		digest     func(text []byte) (is, says string)
 		force      func(ctx context.Context) (string, error)
 	}{
-		{"keepalived", keepalivedConf, runs.VIP && !f.Remote, func(text []byte) (string, string) { return supervised.Digest(text), "" }, l.keepalivedRuns},
+		{"keepalived", keepalivedConf, runs.VIP && !f.Host.Remote, func(text []byte) (string, string) { return supervised.Digest(text), "" }, l.keepalivedRuns},
 		{"HAProxy", haproxy.File, runs.LB, haproxy.Digest, l.haproxyRuns},
 		{"CoreDNS", dns.Config, runs.DNS, corefile.Digest, l.coreDNSRuns},
 	} {
@@ -45,9 +45,9 @@ func (l *doctorLook) runs(ctx context.Context, f *doctor.Facts, kind role.Role) 
 			}
 			continue
 		}
-		r := doctor.Run{Daemon: d.name, Path: d.path, Force: force}
-		r.Disk, r.Said = d.digest(text)
-		f.Runs = append(f.Runs, r)
+		r := facts.Running{Daemon: d.name, Path: d.path, Loaded: force}
+		r.Disk, r.Header = d.digest(text)
+		f.Daemons.Running = append(f.Daemons.Running, r)
 	}
 }
 

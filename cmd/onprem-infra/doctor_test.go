@@ -28,6 +28,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -534,7 +535,7 @@ func TestDoctorReads(t *testing.T) {
 // TestDoctorJSON holds the fields that scripts go by, and that the help names each.
 func TestDoctorJSON(t *testing.T) {
 	var out strings.Builder
-	r := doctorReport{Findings: []doctor.Finding{{Check: doctor.CheckStale, Looked: "a", Seen: "b", Do: "c"}}}
+	r := doctorReport{Findings: []doctor.Finding{{Check: doctor.CheckStale, Fault: facts.Fault{Subject: "a", Seen: "b", Do: "c"}}}}
 	if err := printDoctor(streams{out: &out}, r, "json"); err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func doctorText(r doctorReport) string {
 		fmt.Fprintf(&rest, "%d checks: %d things are wrong, the likeliest cause first\n", len(r.Checks), len(r.Findings))
 	}
 	for i, f := range r.Findings {
-		fmt.Fprintf(&rest, "\n%d. [%s] %s\nseen: %s\ndo: %s\n", i+1, f.Check, f.Looked, f.Seen, f.Do)
+		fmt.Fprintf(&rest, "\n%d. [%s] %s\nseen: %s\ndo: %s\n", i+1, f.Check, f.Subject, f.Seen, f.Do)
 	}
 	if len(r.Unseen) > 0 {
 		rest.WriteString("\n")

@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -62,7 +63,7 @@ func TestStatusFitsATerminal(t *testing.T) {
 func TestDoctorFitsATerminal(t *testing.T) {
 	image := "registry.example.com/onprem/onprem-infra@sha256:" + strings.Repeat("0123456789abcdef", 4)
 	failed := &url.Error{Op: "Head", URL: "https://registry.example.com/v2/onprem/onprem-infra/manifests/sha256:" + strings.Repeat("0123456789abcdef", 4), Err: errors.New("no such host")}
-	f := doctor.Facts{Images: []doctor.Image{{Key: "baremetalRuntimeCfgImage", Reference: image, Fault: withoutURL(fmt.Errorf("ask: %w", failed))}}}
+	f := facts.Facts{Machine: facts.Machine{Images: []facts.Image{{Key: "baremetalRuntimeCfgImage", Reference: image, Fault: withoutURL(fmt.Errorf("ask: %w", failed))}}}}
 	r := doctorReport{At: statusBegin, Cluster: "prod", Live: true, NodeIPs: []netip.Addr{longest(0), longest(1), longest(2)}, Checks: doctor.All(), Findings: doctor.Examine(f),
 		Unseen: []string{"who answers for the VIPs: ask who has " + longest(3).String() + " on eth0: operation not permitted: it takes the capability NET_RAW"}}
 	text := doctorText(r)

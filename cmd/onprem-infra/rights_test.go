@@ -20,7 +20,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/judge"
-	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 )
@@ -165,9 +165,9 @@ func TestStatus_MissingRight(t *testing.T) {
 	}
 	d := &doctorLook{statusLook: look, rights: func(context.Context, role.Role) ([]missingRight, error) { return missing, nil }}
 	for kind, want := range map[role.Role]int{role.Master: 1, role.Bootstrap: 0} {
-		var f doctor.Facts
-		if d.rightsOf(t.Context(), &f, kind); len(f.Rights) != want {
-			t.Errorf("%s: doctor is told of %v, want %d", kind, f.Rights, want)
+		var f facts.Facts
+		if d.rightsOf(t.Context(), &f, kind); len(f.Daemons.Rights) != want {
+			t.Errorf("%s: doctor is told of %v, want %d", kind, f.Daemons.Rights, want)
 		}
 	}
 }
