@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/listen"
@@ -49,7 +50,7 @@ the program by --assume-free: systemctl edit onprem-keepalived, and write
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
 		if !*inPod {
-			m.static, m.stop = keepalivedManifest, cancel
+			m.static, m.stop = inspect.KeepalivedManifest, cancel
 		}
 		return runVIP(ctx, std, m, *kubeconfig, *free, *inPod)
 	}

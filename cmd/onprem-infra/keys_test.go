@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -37,7 +39,7 @@ func TestKeys_AreInCamelCase(t *testing.T) {
 		}
 	}
 	for _, printed := range []any{
-		planView{}, diffReport{}, statusReport{}, doctorReport{}, row{}, spec.Finding{},
+		planView{}, diffReport{}, status.Report{}, diagnose.Report{}, row{}, spec.Finding{},
 	} {
 		walk(reflect.TypeOf(printed))
 	}

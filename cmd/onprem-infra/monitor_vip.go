@@ -15,6 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/listen"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise"
@@ -109,7 +110,9 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 		m.watch(ctx, "the node's checks", checks.Run)
 		m.watch(ctx, "what the checks say", func(ctx context.Context) error { return host.keepSaid(ctx, checks.Say) })
 		m.watch(ctx, "the rights of this node", func(ctx context.Context) error {
-			return host.keepRights(ctx, func() []missingRight { return missingRights(p, r, seen.api.Refused()) })
+			return host.keepRights(ctx, func() []inspect.MissingRight {
+				return inspect.RefusedRights(p, r, seen.api.Refused())
+			})
 		})
 		if founding != nil {
 			m.watch(ctx, "whether this node is the first one", founding.Run)

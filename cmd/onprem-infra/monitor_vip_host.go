@@ -22,6 +22,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/listen"
@@ -57,31 +58,15 @@ func (h nodeVIPHost) Links() (addr.Snapshot, error) {
 	return h.links.snapshot()
 }
 
-// Agreed reads what node-ip has chosen. A file that holds no address says nothing.
+// files are this node's, for inspection.
+func (h nodeVIPHost) files() inspect.Files { return inspect.Files{Root: h.root} }
+
+// Agreed reads what node-ip has chosen.
 func (h nodeVIPHost) Agreed() (agreed []netip.Addr, remote bool, err error) {
-	for _, name := range []string{"ipv4", "ipv6"} {
-		text, err := os.ReadFile(h.at(vip.AgreedDir, name))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, false, err
-		}
-		if a, err := netip.ParseAddr(strings.TrimSpace(string(text))); err == nil {
-			agreed = append(agreed, a)
-		}
-	}
-	remote, err = exists(h.at(vip.AgreedDir, "remote-worker"))
-	return agreed, remote, err
+	return h.files().Agreed()
 }
 
-func (h nodeVIPHost) Status() (supervised.Status, error) {
-	text, err := os.ReadFile(h.at(election.RunDir, supervised.StatusFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return supervised.Status{}, nil // the supervisor has not spoken yet
-	}
-	if err != nil {
-		return supervised.Status{}, err
-	}
-	return supervised.Decode(text)
-}
+func (h nodeVIPHost) Status() (supervised.Status, error) { return h.files().Supervisor() }
 
 func (h nodeVIPHost) Propose(config keepalived.Config) error {
 	return proposeIn(h.at(election.RunDir), config)
@@ -120,10 +105,9 @@ func (h nodeVIPHost) Hear(instances []clash.Instance) { h.ear.Expect(instances) 
 
 func (h nodeVIPHost) Air() clash.Air { return h.ear.Snapshot() }
 
-// tracked says whether an earlier run left a check passing.
+// tracked reports whether an earlier run left a check passing.
 func (h nodeVIPHost) tracked(check vrrp.CheckName, fault bool) bool {
-	text, err := os.ReadFile(h.at(election.TrackFile(check, fault)))
-	return err == nil && string(text) == passing
+	return h.files().Tracked(check, fault)
 }
 
 func (h nodeVIPHost) Unserved(instances []vrrp.InstanceName) error {

@@ -34,7 +34,7 @@ type Facts struct {
 	Clashes  []clash.Finding
 	Daemon   *Daemon  // nil where keepalived has not been started
 	Servers  []Server // behind this node's balancer
-	Silent   []string // services of this host that do not answer, such as the balancer
+	Failed   []string // services of this host that do not answer, such as the balancer
 	Names    []Name   // that this host's name server answers
 	Rights   []Right  // that this node lacks
 	Expected bool     // this host is one that runs keepalived
@@ -47,7 +47,7 @@ type VIP struct {
 	Reached  bool   // the VIP is in a network of this host, so that it can ask who has it
 	Here     bool   // this host has the address
 	Holder   string // who answers for it, empty for none
-	Nobody   bool   // it was asked for, and no host answered
+	NoHolder   bool   // it was asked for, and no host answered
 	Disagree string // another host's hardware address that announces it
 }
 
@@ -88,7 +88,7 @@ func Of(f Facts) Verdict {
 	held, far := j.vips(f)
 	j.daemon(f)
 	j.servers(f.Servers)
-	for _, service := range f.Silent {
+	for _, service := range f.Failed {
 		j.add(Degraded, "%s of this host does not answer", service)
 	}
 	for _, c := range f.Clashes {
@@ -134,7 +134,7 @@ func (j judgement) vips(f Facts) (held []string, far int) {
 			held = append(held, fmt.Sprintf("%s (%s) by this host", v.Address, v.For))
 		case !v.Reached:
 			far++
-		case v.Nobody:
+		case v.NoHolder:
 			j.add(Down, "no host answers for %s", name)
 		case v.Holder == "":
 			j.add(Unknown, "it could not be seen who answers for %s", name)

@@ -16,7 +16,7 @@ func TestOf(t *testing.T) {
 		do(&v)
 		return v
 	}
-	nobody := change(api, func(v *VIP) { v.Holder, v.Nobody = "", true })
+	nobody := change(api, func(v *VIP) { v.Holder, v.NoHolder = "", true })
 	unseen := change(api, func(v *VIP) { v.Holder = "" })
 	far := change(unseen, func(v *VIP) { v.Reached = false })
 	runs := &Daemon{Running: true}
@@ -33,7 +33,7 @@ func TestOf(t *testing.T) {
 		{"one cannot be seen", Facts{VIPs: []VIP{unseen, ingress}}, Unknown, "it could not be seen who answers for the api VIP 192.0.2.5"},
 		{"one is in another network", Facts{VIPs: []VIP{far, ingress}}, OK, "held: 192.0.2.6"},
 		{"all are in another network", Facts{VIPs: []VIP{far}}, OK, "no VIP is in a network of this host"},
-		{"the balancer is dead", Facts{VIPs: []VIP{ingress}, Daemon: runs, Silent: []string{"the balancer"}}, Degraded, "the balancer of this host does not answer"},
+		{"the balancer is dead", Facts{VIPs: []VIP{ingress}, Daemon: runs, Failed: []string{"the balancer"}}, Degraded, "the balancer of this host does not answer"},
 		{"no inotify", Facts{VIPs: []VIP{ingress}, Daemon: &Daemon{Running: true, Troubles: []string{"watch files: no space left"}}}, Degraded,
 			"keepalived's parent cannot watch files: no space left"},
 		{"there is none", Facts{}, OK, "the cluster has no VIP"},
