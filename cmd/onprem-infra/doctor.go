@@ -50,8 +50,10 @@ func doctorCommand(std streams) *cobra.Command {
 	var format string
 	var joins, quiet bool
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "text or json")
-	cmd.Flags().StringArrayVar(&peers, "peer", nil, "address of another host of the future cluster; may be given several times")
-	cmd.Flags().BoolVar(&joins, "joins", false, "the cluster lives, and this plain host will join it: its VIPs may be taken")
+	cmd.Flags().StringArrayVar(&peers, "peer", nil,
+		"address of another host of the future cluster; may be given several times")
+	cmd.Flags().BoolVar(&joins, "joins", false,
+		"the cluster lives, and this plain host will join it: its VIPs may be taken")
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "show no progress")
 	completes(cmd, "output", []string{"text", "json"})
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -100,8 +102,11 @@ func doctorHost(std streams, m *monitor, in *input) (diagnose.Host, error) {
 		return diagnose.Host{}, err
 	}
 	if !live && in.file == "" {
-		return diagnose.Host{}, fmt.Errorf("this host has no %s, so it is not part of a cluster yet: "+
-			"name the description of its future cluster with -c", m.cluster)
+		return diagnose.Host{}, fmt.Errorf(
+			"this host has no %s, so it is not part of a cluster yet: "+
+				"name the description of its future cluster with -c",
+			m.cluster,
+		)
 	}
 	var p, wanted plan.Plan
 	if live {

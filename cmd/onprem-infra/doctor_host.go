@@ -39,10 +39,12 @@ func newDoctor(p, wanted plan.Plan, m *monitor) diagnose.Host {
 		if there, err := exists(credentials); err != nil || !there {
 			return nil, errors.Join(err, fmt.Errorf("there is no %s", credentials))
 		}
-		return network.NodesWithin(ctx, apiTimeout, kube.NewAPI(credentials, m.log).ControlPlane(p.ControlPlaneLabel))
+		return network.NodesWithin(
+			ctx, apiTimeout, kube.NewAPI(credentials, m.log).ControlPlane(p.ControlPlaneLabel))
 	}
 	return diagnose.Host{
-		Inspector: host, Pause: diagnose.Pause, System: system.HostProbes(), Network: network.HostProbes(p, nodes),
+		Inspector: host, Pause: diagnose.Pause, System: system.HostProbes(),
+		Network: network.HostProbes(p, nodes),
 		Daemons: daemonProbes(p, host, m),
 		Drift:   func(r role.Role) (drift.Report, error) { return ownDrift(host.Files, wanted, r) },
 	}
@@ -50,11 +52,15 @@ func newDoctor(p, wanted plan.Plan, m *monitor) diagnose.Host {
 
 // daemonProbes ask the programs of this host.
 func daemonProbes(p plan.Plan, host *inspect.Inspector, m *monitor) daemons.Probes {
-	rules, prober := redirect.Of(p.VIPs.API, p.MachineNetworks, p.Ports), newNodeProber(p, kube.NewAccess(m.credentials(p), m.log))
+	rules, prober := redirect.Of(p.VIPs.API, p.MachineNetworks, p.Ports), newNodeProber(p,
+		kube.NewAccess(m.credentials(p), m.log))
 	return daemons.Probes{
 		Backends: host.Backends, Lookup: host.Lookup, Check: prober.Look,
 		Alive: func(ctx context.Context, number uint16, path string) error {
-			_, err := probe.NewHTTP(fmt.Sprintf("http://localhost:%d%s", number, path), localhost.Dial).Good(ctx)
+			_, err := probe.NewHTTP(
+				fmt.Sprintf("http://localhost:%d%s", number, path),
+				localhost.Dial,
+			).Good(ctx)
 			return err
 		},
 		Structure:  func(ctx context.Context) (string, error) { return haproxyd.Structure(ctx, haproxy.Run.Socket()) },
@@ -68,7 +74,9 @@ func daemonProbes(p plan.Plan, host *inspect.Inspector, m *monitor) daemons.Prob
 			return inspect.AskRights(ctx, p, r, kube.NewAPI(m.credentials(p), m.log))
 		},
 		Text: func(ctx context.Context, name string) ([]string, error) {
-			return probe.Text(ctx, netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), p.Ports[port.DNS]), name)
+			return probe.Text(
+				ctx, netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), p.Ports[port.DNS]),
+				name)
 		},
 		LookupAt: func(ctx context.Context, server netip.Addr, name string) ([]netip.Addr, error) {
 			return probe.Lookup(ctx, netip.AddrPortFrom(server, p.Ports[port.DNS]), name)

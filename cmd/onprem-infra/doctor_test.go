@@ -15,7 +15,11 @@ import (
 // TestDoctorJSON holds the fields that scripts go by, and that the help names each.
 func TestDoctorJSON(t *testing.T) {
 	var out strings.Builder
-	r := diagnose.Report{Findings: []doctor.Finding{{Check: doctor.CheckStale, Fault: facts.Fault{Subject: "a", Seen: "b", Do: "c"}}}}
+	r := diagnose.Report{
+		Findings: []doctor.Finding{
+			{Check: doctor.CheckStale, Fault: facts.Fault{Subject: "a", Seen: "b", Do: "c"}},
+		},
+	}
 	if err := printDoctor(streams{out: &out}, r, "json"); err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +48,8 @@ func TestDoctorJSON(t *testing.T) {
 // TestDoctorUsage holds that a host of no cluster needs to be told which one, which is the host's
 // fault.
 func TestDoctorUsage(t *testing.T) {
-	if o := invoke(t, "", "doctor"); o.code != exitHost || !strings.Contains(o.err, "name the description of its future cluster with -c") {
+	if o := invoke(t, "", "doctor"); o.code != exitHost ||
+		!strings.Contains(o.err, "name the description of its future cluster with -c") {
 		t.Errorf("%+v", o)
 	}
 	for _, args := range [][]string{{"doctor", "-o", "yaml"}, {"doctor", "--peer", "x"}, {"doctor", "x"}} {

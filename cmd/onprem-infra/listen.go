@@ -14,7 +14,8 @@ import (
 
 func newListener(p plan.Plan, host nodeVIPHost, log *slog.Logger) *listen.Listener {
 	return listen.New(listen.Options{
-		IDs: election.IDs(p), StateFile: host.at(election.RunDir, clash.StateFile), Status: host.Status, Log: log,
+		IDs: election.IDs(
+			p), StateFile: host.at(election.RunDir, clash.StateFile), Status: host.Status, Log: log,
 		Receive: overhear.Adverts, Neighbour: listen.AskAgain,
 	})
 }

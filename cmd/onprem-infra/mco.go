@@ -64,7 +64,7 @@ is one that leaves the name in place.`,
 		if findings.HasErrors() {
 			return in.refused(findings)
 		}
-		if elections, err = liveTree(out, elections, there.say); err != nil {
+		if elections, err = liveTree(out, elections, there.agreed); err != nil {
 			return err
 		}
 		set, err := mco.Tree(elections)

@@ -9,8 +9,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 )
 
-// keepRights writes the rights that the API has refused to this node whenever they change, until ctx
-// ends.
+// keepRights writes the rights that the API has refused to this node whenever they change, until
+// ctx ends.
 func (h nodeVIPHost) keepRights(ctx context.Context, missing func() []inspect.MissingRight) error {
-	return keepJSON(ctx, h.at(election.RunDir, inspect.RightsFile), "which rights this node lacks", missing)
+	return keepJSON(
+		ctx, h.at(election.RunDir, inspect.RightsFile), "which rights this node lacks", missing)
 }

@@ -68,7 +68,8 @@ func TestMissingRights(t *testing.T) {
 	var first []string
 	for _, o := range kubeapi.Objects(p) {
 		first = append(first, fmt.Sprintf("%T", o))
-		if err := s.Apply(t.Context(), o); err != nil && !strings.Contains(err.Error(), "openshift-ingress") {
+		if err := s.Apply(t.Context(), o); err != nil &&
+			!strings.Contains(err.Error(), "openshift-ingress") {
 			t.Fatal(err)
 		}
 	}
@@ -138,11 +139,15 @@ func follows(t *testing.T, n *nodeCluster, r role.Role, rights []cluster.Right, 
 		})
 	}
 	want = slices.DeleteFunc(slices.Clone(want), func(text string) bool {
-		return slices.ContainsFunc(rights, func(one cluster.Right) bool { return one.String() == text && !slices.Contains(one.Verbs, "watch") })
+		return slices.ContainsFunc(
+			rights,
+			func(one cluster.Right) bool { return one.String() == text && !slices.Contains(one.Verbs, "watch") },
+		)
 	})
 	var got []string
 	for end, since := time.Now().Add(20*time.Second), time.Now(); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if got = rightsIn(inspect.RefusedRights(n.plan, r, n.api.Refused())); !slices.Equal(got, want) {
+		if got = rightsIn(inspect.RefusedRights(n.plan, r, n.api.Refused())); !slices.Equal(
+			got, want) {
 			since = time.Now()
 		} else if time.Since(since) > time.Second {
 			return
@@ -156,7 +161,8 @@ func follows(t *testing.T, n *nodeCluster, r role.Role, rights []cluster.Right, 
 func TestStatus_MissingRight(t *testing.T) {
 	const text = `[{"right":"get, list, watch nodes","without":"it knows no other node"}]`
 	p := candidatesPlan
-	host := fakehost.New(t, p, map[string]string{"/run/onprem-infra/keepalived/checks/rights.json": text})
+	host := fakehost.New(
+		t, p, map[string]string{"/run/onprem-infra/keepalived/checks/rights.json": text})
 	host.Neighbour = func(context.Context, string, netip.Addr) (addr.Neighbour, error) {
 		return addr.Neighbour{MAC: "52:54:00:00:00:0c"}, nil
 	}
@@ -171,9 +177,14 @@ func TestStatus_MissingRight(t *testing.T) {
 	if err != nil || len(missing) != 1 {
 		t.Fatalf("missing rights %v, %v", missing, err)
 	}
-	probes := daemons.Probes{Rights: func(context.Context, role.Role) ([]inspect.MissingRight, error) { return missing, nil }}
+	probes := daemons.Probes{
+		Rights: func(context.Context, role.Role) ([]inspect.MissingRight, error) { return missing, nil },
+	}
 	for kind, want := range map[role.Role]int{role.Master: 1, role.Bootstrap: 0} {
-		d := daemons.Inspector{Scope: inspect.Scope{Role: kind, Unseen: &inspect.Unseen{}}, Probes: probes}
+		d := daemons.Inspector{
+			Scope:  inspect.Scope{Role: kind, Unseen: &inspect.Unseen{}},
+			Probes: probes,
+		}
 		if got := d.MissingRights(t.Context()); len(got) != want {
 			t.Errorf("%s: doctor is told of %v, want %d", kind, got, want)
 		}

@@ -137,8 +137,10 @@ func alerted(v judge.Verdict) error {
 	case judge.OK:
 		return nil
 	case judge.Unknown:
-		return errors.New("observe the VIPs: it could not be seen who answers for them: run this on a host of " +
-			"their networks, as root")
+		return errors.New(
+			"observe the VIPs: it could not be seen who answers for them: run this on a host of " +
+				"their networks, as root",
+		)
 	}
 	return negative(nil)
 }

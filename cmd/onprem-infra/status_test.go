@@ -47,10 +47,13 @@ func TestStatusMonitored(t *testing.T) {
 	}
 	text := statusText(r)
 	for _, want := range []string{
-		"CLASH: 192.0.2.99 (52:54:00:00:00:63) on ens3 has the virtual router ID", "this host is known by 192.0.2.11: ", "ingress 192.0.2.12 BACKUP",
+		"CLASH: 192.0.2.99 (52:54:00:00:00:63) on ens3 has the virtual router ID",
+		"this host is known by 192.0.2.11: ", "ingress 192.0.2.12 BACKUP",
 		"192.0.2.5: may move to m1 192.0.2.12 (stands by), 192.0.2.13 (stands by), 192.0.2.14 (stands by)",
 		"192.0.2.6: may move to m1 192.0.2.12 (holds it), 192.0.2.13 (last advert 5.0 s ago), 192.0.2.14 (stands by)",
-		": no answer in time", "gate open: ", "routers: this host hears routers that speak to VRRP's groups", "VRRPv3, priority 120, every 100 ms, 70 ms ago",
+		": no answer in time", "gate open: ",
+		"routers: this host receives adverts to VRRP's groups",
+		"VRRPv3, priority 120, every 100 ms, 70 ms ago",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) { // whatever the width
 			t.Errorf("does not say %q:\n%s", want, text)
@@ -71,7 +74,8 @@ func TestStatusText(t *testing.T) {
 	text := statusText(r)
 	for _, want := range []string{"cluster ostest, on this host 192.0.2.11, at 2026-01-02 04:04:05Z", "192.0.2.5  api      this host   MASTER", "192.0.2.6  ingress  192.0.2.12  BACKUP  77",
 		"192.0.2.5: MASTER here since 2026-01-02 03:05:05Z (59 min 0 s ago): nobody better was heard", "192.0.2.5: does not pass: " + string(vrrp.CheckMCS),
-		"192.0.2.6: 192.0.2.12 announces it by VRRPv3, priority 120, every 100 ms, 70 ms ago", "balancer: m0 192.0.2.11:6443 UP, 12 sessions",
+		"192.0.2.6: 192.0.2.12 announces it by VRRPv3, priority 120, every 100 ms, 70 ms ago",
+		"balancer: m0 192.0.2.11:6443 UP, 12 sessions",
 		"name: api.ostest.example.com is 192.0.2.5\n", "is 198.51.100.1, and should be 192.0.2.6"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("does not say %q:\n%s", want, text)
@@ -168,8 +172,10 @@ func TestStatusGate(t *testing.T) {
 		{"a worker", `{` + node("192.0.2.11", "false") + `}`, ""},
 		{"a worker that knows the control plane alone", `{` + node("192.0.2.12", "true") + `}`, ""},
 	} {
-		r := status.Inspect(t.Context(), fakehost.New(t, p, map[string]string{vip.MemoryPath: tt.memory}))
-		if says := strings.Contains(statusText(r), "has not seen the API work yet"); r.Gate != tt.want || says != (tt.want == "closed") {
+		r := status.Inspect(
+			t.Context(), fakehost.New(t, p, map[string]string{vip.MemoryPath: tt.memory}))
+		if says := strings.Contains(statusText(r), "has not seen the API work yet"); r.Gate != tt.want ||
+			says != (tt.want == "closed") {
 			t.Errorf("%s: gate %q", tt.name, r.Gate)
 		}
 	}
@@ -208,20 +214,27 @@ func TestStatusJSON(t *testing.T) {
 		}
 		return nil
 	}
-	holds("status", top, "verdict", "at", "cluster", "timing", "mode", "nodeIPs", "remoteWorker", "gate", "vips", "keepalived", "balancer", "names", "clashes", "hears", "nodeIPWhy", "unseen")
+	holds("status", top, "verdict", "at", "cluster", "timing", "mode", "nodeIPs", "remoteWorker",
+		"gate", "vips", "keepalived", "balancer", "names", "clashes", "hears", "nodeIPWhy",
+		"unseen")
 	holds("a verdict", top["verdict"], "level", "why")
 	vips, _ := top["vips"].([]any)
 	api, _ := vips[0].(map[string]any)
 	ingress, _ := vips[1].(map[string]any)
-	holds("a VIP", api, "vip", "for", "id", "instance", "link", "here", "state", "since", "why", "holder", "priority", "parts", "peers")
+	holds("a VIP", api, "vip", "for", "id", "instance", "link", "here", "state", "since", "why",
+		"holder", "priority", "parts", "peers")
 	holds("a holder", ingress["holder"], "self", "mac", "address")
-	holds("an advert", first(ingress["adverts"]), "from", "mac", "priority", "version", "intervalMs", "ageMs")
+	holds(
+		"an advert", first(ingress["adverts"]), "from", "mac", "priority", "version", "intervalMs",
+		"ageMs")
 	holds("a peer", first(ingress["peers"]), "address", "node", "ageMs", "holds")
-	holds("a clash", first(top["clashes"]), "kind", "instance", "for", "link", "id", "vip", "who", "version", "intervalMs", "priority", "vips", "last")
+	holds("a clash", first(top["clashes"]), "kind", "instance", "for", "link", "id", "vip", "who",
+		"version", "intervalMs", "priority", "vips", "last")
 	holds("why an address", first(top["nodeIPWhy"]), "address", "link", "why")
 	holds("a part", first(api["parts"]), "name", "adds", "counts")
 	holds("keepalived", top["keepalived"], "running", "restarts", "monitorSilent")
-	holds("a server", first(top["balancer"]), "name", "address", "status", "up", "check", "sessions")
+	holds(
+		"a server", first(top["balancer"]), "name", "address", "status", "up", "check", "sessions")
 	holds("a name", first(top["names"]), "name", "want", "answers", "right")
 }
 

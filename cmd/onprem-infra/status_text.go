@@ -17,14 +17,21 @@ import (
 func statusText(r status.Report) string {
 	var text strings.Builder
 	text.WriteString(verdictText(r.Verdict))
-	text.WriteString(wrapped(fmt.Sprintf("cluster %s, on this host %s, at %s", r.Cluster, orNone(addresses(r.NodeIPs), "(no address chosen yet)"), r.At.Format(time.DateTime+"Z"))) + "\n")
+	text.WriteString(
+		wrapped(
+			fmt.Sprintf("cluster %s, on this host %s, at %s", r.Cluster,
+				orNone(addresses(r.NodeIPs), "(no address chosen yet)"),
+				r.At.Format(time.DateTime+"Z")),
+		) + "\n",
+	)
 	var rows [][]string
 	for _, v := range r.VIPs {
 		state, priority := "is no candidate", ""
 		if v.State != "" {
 			state, priority = string(v.State), fmt.Sprint(v.Priority)
 		}
-		rows = append(rows, []string{v.Address.String(), string(v.For), v.Holder.String(), state, priority})
+		rows = append(
+			rows, []string{v.Address.String(), string(v.For), v.Holder.String(), state, priority})
 	}
 	text.WriteString(tabled([]string{"VIP", "FOR", "HELD BY", "HERE", "PRIORITY"}, rows) + "\n")
 	var rest strings.Builder
@@ -39,7 +46,9 @@ func statusText(r status.Report) string {
 	}
 	rest.WriteString(hostText(r))
 	for _, path := range r.StaticPods {
-		fmt.Fprintf(&rest, "kubelet runs a daemon instead of ours, from %s: see onprem-infra doctor\n", path)
+		fmt.Fprintf(
+			&rest, "kubelet runs a daemon instead of ours, from %s: see onprem-infra doctor\n",
+			path)
 	}
 	for _, what := range r.Unseen {
 		fmt.Fprintf(&rest, "not seen: %s\n", strings.Join(strings.Fields(what), " "))
@@ -76,27 +85,34 @@ func electionText(v status.VIP, now time.Time) string {
 		case p.Fault && p.Counts:
 			continue // it adds nothing
 		case p.Fault:
-			not = append(not, p.Name+" (without it this host is no candidate)"+since(p.Since, now)+because(p.Why))
+			not = append(not,
+				p.Name+" (without it this host is no candidate)"+since(p.Since, now)+because(p.Why))
 		case p.Counts:
 			counts = append(counts, part)
 		case p.Name != "holder":
-			not = append(not, fmt.Sprintf("%s (%d)%s%s", p.Name, p.Adds, since(p.Since, now), because(p.Why)))
+			not = append(not,
+				fmt.Sprintf("%s (%d)%s%s", p.Name, p.Adds, since(p.Since, now), because(p.Why)))
 		}
 	}
 	if len(counts) > 0 {
-		fmt.Fprintf(&text, "%s: priority %d = %s\n", v.Address, v.Priority, strings.Join(counts, " + "))
+		fmt.Fprintf(
+			&text, "%s: priority %d = %s\n", v.Address, v.Priority, strings.Join(counts, " + "))
 	}
 	for _, p := range not {
 		fmt.Fprintf(&text, "%s: does not pass: %s\n", v.Address, p)
 	}
 	for _, a := range v.Adverts {
-		fmt.Fprintf(&text, "%s: %s announces it by VRRPv%d, priority %d, every %d ms, %d ms ago\n", v.Address, a.From, a.Version, a.Priority, a.IntervalMs, a.AgeMs)
+		fmt.Fprintf(&text, "%s: %s announces it by VRRPv%d, priority %d, every %d ms, %d ms ago\n",
+			v.Address, a.From, a.Version, a.Priority, a.IntervalMs, a.AgeMs)
 		if v.Holder.MAC != "" && v.Holder.MAC != a.MAC {
-			fmt.Fprintf(&text, "%s: but %s answers for it, and %s announces it\n", v.Address, v.Holder.MAC, a.MAC)
+			fmt.Fprintf(
+				&text, "%s: but %s answers for it, and %s announces it\n", v.Address, v.Holder.MAC,
+				a.MAC)
 		}
 	}
 	if len(v.Peers) > 0 {
-		fmt.Fprintf(&text, "%s: may move to %s\n", v.Address, strings.Join(peerTexts(v.Peers), ", "))
+		fmt.Fprintf(
+			&text, "%s: may move to %s\n", v.Address, strings.Join(peerTexts(v.Peers), ", "))
 	}
 	return text.String()
 }
@@ -165,13 +181,15 @@ func hostText(r status.Report) string {
 		}
 		fmt.Fprintf(&text, "keepalived: %s, started again %d times\n", state, d.Restarts)
 		if d.MonitorSilent {
-			text.WriteString("keepalived: no heartbeat of its monitor arrives, so no check counts\n")
+			text.WriteString(
+				"keepalived: no heartbeat of its monitor arrives, so no check counts\n")
 		}
 		if d.Leaving != "" {
 			fmt.Fprintf(&text, "keepalived: releases its VIPs (%s)\n", d.Leaving)
 		}
 		if d.Refused != "" {
-			fmt.Fprintf(&text, "keepalived: refuses its new configuration: %s\n", strings.TrimSpace(d.Refused))
+			fmt.Fprintf(&text, "keepalived: refuses its new configuration: %s\n",
+				strings.TrimSpace(d.Refused))
 		}
 		for _, trouble := range d.Troubles {
 			fmt.Fprintf(&text, "keepalived: its parent cannot %s\n", trouble)
@@ -179,19 +197,25 @@ func hostText(r status.Report) string {
 	}
 	switch r.Gate {
 	case inspect.GateClosed:
-		text.WriteString("gate closed: this node has not seen the API work yet, and is no candidate for its VIP\n")
+		text.WriteString(
+			"gate closed: this node has not seen the API work yet, and is no candidate for its " +
+				"VIP\n",
+		)
 	case inspect.GateOpen:
-		text.WriteString("gate open: this node has seen the API work, and is a candidate for its VIP\n")
+		text.WriteString(
+			"gate open: this node has seen the API work, and is a candidate for its VIP\n")
 	}
 	for _, s := range r.Balancer {
-		fmt.Fprintf(&text, "balancer: %s %s %s, %d sessions\n", s.Name, s.Address, s.Status, s.Sessions)
+		fmt.Fprintf(
+			&text, "balancer: %s %s %s, %d sessions\n", s.Name, s.Address, s.Status, s.Sessions)
 	}
 	for _, n := range r.Names {
 		verdict := ""
 		if !n.Right {
 			verdict = ", and should be " + orNone(addresses(n.Want), "none")
 		}
-		fmt.Fprintf(&text, "name: %s is %s%s\n", n.Name, orNone(addresses(n.Answers), "none"), verdict)
+		fmt.Fprintf(
+			&text, "name: %s is %s%s\n", n.Name, orNone(addresses(n.Answers), "none"), verdict)
 	}
 	if len(r.VIPs) > 0 {
 		fmt.Fprintf(&text, "routers: this host %s\n", r.Reach)

@@ -10,8 +10,18 @@ import (
 )
 
 func TestOf(t *testing.T) {
-	api := VIP{Address: netip.MustParseAddr("192.0.2.5"), For: vrrp.API, Reached: true, Holder: "192.0.2.21"}
-	ingress := VIP{Address: netip.MustParseAddr("192.0.2.6"), For: vrrp.Ingress, Reached: true, Here: true}
+	api := VIP{
+		Address: netip.MustParseAddr("192.0.2.5"),
+		For:     vrrp.API,
+		Reached: true,
+		Holder:  "192.0.2.21",
+	}
+	ingress := VIP{
+		Address: netip.MustParseAddr("192.0.2.6"),
+		For:     vrrp.Ingress,
+		Reached: true,
+		Here:    true,
+	}
 	change := func(v VIP, do func(*VIP)) VIP {
 		do(&v)
 		return v
@@ -20,7 +30,14 @@ func TestOf(t *testing.T) {
 	unseen := change(api, func(v *VIP) { v.Holder = "" })
 	far := change(unseen, func(v *VIP) { v.Reached = false })
 	runs := &Daemon{Running: true}
-	up, down := Server{Name: "master-0", Status: "UP", Up: true}, Server{Name: "master-1", Status: "DOWN"}
+	up, down := Server{
+		Name:   "master-0",
+		Status: "UP",
+		Up:     true,
+	}, Server{
+		Name:   "master-1",
+		Status: "DOWN",
+	}
 	for _, tt := range []struct {
 		name  string
 		facts Facts
@@ -43,7 +60,7 @@ func TestOf(t *testing.T) {
 		{"keepalived ended", Facts{VIPs: []VIP{api}, Daemon: &Daemon{}}, Degraded, "keepalived does not run on this host"},
 		{"keepalived was not started", Facts{VIPs: []VIP{api}, Expected: true}, Degraded, "keepalived has not been started on this host"},
 		{"keepalived leaves in order", Facts{VIPs: []VIP{api}, Daemon: &Daemon{Leaving: true}}, OK, "held"},
-		{"a silent monitor", Facts{VIPs: []VIP{api}, Daemon: &Daemon{Running: true, MonitorSilent: true}}, Degraded, "keepalived's monitor is silent"},
+		{"a silent monitor", Facts{VIPs: []VIP{api}, Daemon: &Daemon{Running: true, MonitorSilent: true}}, Degraded, "no heartbeat of keepalived's monitor arrives"},
 		{"a refused configuration", Facts{VIPs: []VIP{api}, Daemon: &Daemon{Running: true, Refused: true}}, Degraded, "keepalived refuses"},
 		{"a server is down", Facts{VIPs: []VIP{api}, Servers: []Server{up, down}}, Degraded, "API server master-1 is DOWN behind this node's balancer"},
 		{"all servers are down", Facts{VIPs: []VIP{api}, Servers: []Server{down}}, Down, "API server master-1 is DOWN, as are all"},

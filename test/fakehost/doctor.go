@@ -40,7 +40,8 @@ var KeepalivedConf = string(keepalived.Render(keepalived.Config{Instances: []kee
 func instance(name vrrp.InstanceName, vip string, peers ...string) keepalived.Instance {
 	return keepalived.Instance{
 		Name: name, Interface: "ens3", ID: 14, Version: vrrp.V3, Priority: 40, Advert: time.Second,
-		Source: netip.MustParseAddr("192.0.2.11"), VIP: netip.MustParseAddr(vip), Peers: Addresses(peers...),
+		Source: netip.MustParseAddr(
+			"192.0.2.11"), VIP: netip.MustParseAddr(vip), Peers: Addresses(peers...),
 	}
 }
 
@@ -96,7 +97,10 @@ func Doctor(t *testing.T, p plan.Plan) *diagnose.Host {
 // Plain is a plain host of a future cluster.
 func Plain(t *testing.T, p plan.Plan) *diagnose.Host {
 	t.Helper()
-	files := map[string]string{"/etc/resolv.conf": "nameserver 192.0.2.1\n", "/etc/chrony.conf": "server 192.0.2.1\n"}
+	files := map[string]string{
+		"/etc/resolv.conf": "nameserver 192.0.2.1\n",
+		"/etc/chrony.conf": "server 192.0.2.1\n",
+	}
 	h := &diagnose.Host{Inspector: New(t, p, files), Peers: Addresses("192.0.2.12")}
 	answer(h, p)
 	h.Network.WhoHas = func(string, netip.Addr) ([]string, error) { return nil, nil }
@@ -147,7 +151,10 @@ func networkOf(h *diagnose.Host, p plan.Plan) network.Probes {
 		},
 		Neighbours: func(string) ([]link.Entry, error) {
 			return []link.Entry{
-				{Address: netip.MustParseAddr("192.0.2.1"), MAC: mac("01")}, {Address: netip.MustParseAddr("192.0.2.6"), MAC: mac("12")},
+				{
+					Address: netip.MustParseAddr("192.0.2.1"),
+					MAC:     mac("01"),
+				}, {Address: netip.MustParseAddr("192.0.2.6"), MAC: mac("12")},
 			}, nil
 		},
 		Echo: func(netip.Addr, netip.Addr, int) (bool, error) { return true, nil },

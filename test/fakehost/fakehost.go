@@ -40,7 +40,8 @@ func Addresses(texts ...string) (out []netip.Addr) {
 // Cluster describes a cluster whose VIPs are 192.0.2.5 and 192.0.2.6.
 func Cluster(timing string) spec.Cluster {
 	return spec.Cluster{
-		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, Timing: timing,
+		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal,
+		ControlPlaneReplicas: 3, Timing: timing,
 		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 		APIVIPs:         Addresses("192.0.2.5"), IngressVIPs: Addresses("192.0.2.6"),
 	}
@@ -74,7 +75,10 @@ func Write(t *testing.T, files inspect.Files, texts map[string]string) {
 func Holder(p plan.Plan) map[string]string {
 	scheme := p.VRRP.ControlPlane.Candidates()
 	priority := int(scheme.Base) + scheme.Rank(1) + scheme.Holder
-	files := map[string]string{vip.MemoryPath: `{"open":true,"rank":"1"}`, vip.AgreedDir + "/ipv4": "192.0.2.11"}
+	files := map[string]string{
+		vip.MemoryPath:          `{"open":true,"rank":"1"}`,
+		vip.AgreedDir + "/ipv4": "192.0.2.11",
+	}
 	for _, w := range p.VRRP.ControlPlane.Checks {
 		files[election.TrackFile(w.Check, w.Fault)] = "1\n"
 		if w.Check == vrrp.CheckMCS {
@@ -91,10 +95,19 @@ func Holder(p plan.Plan) map[string]string {
 		},
 	}))
 	var j journal.Journal
-	j.Note(journal.Look{At: Begin, Status: supervised.Status{Instances: map[string]supervised.Instance{
-		"ostest_API_0": {State: supervised.Backup}, "ostest_INGRESS_0": {State: supervised.Master}}}})
-	j.Note(journal.Look{At: Begin.Add(time.Minute), Status: supervised.Status{Instances: map[string]supervised.Instance{
-		"ostest_API_0": {State: supervised.Master}}}})
+	j.Note(
+		journal.Look{At: Begin, Status: supervised.Status{Instances: map[string]supervised.Instance{
+			"ostest_API_0": {
+				State: supervised.Backup,
+			}, "ostest_INGRESS_0": {State: supervised.Master}}}},
+	)
+	j.Note(
+		journal.Look{
+			At: Begin.Add(time.Minute),
+			Status: supervised.Status{Instances: map[string]supervised.Instance{
+				"ostest_API_0": {State: supervised.Master}}},
+		},
+	)
 	files[journal.Path] = string(j.Encode())
 	return files
 }
@@ -111,21 +124,26 @@ func Monitored(p plan.Plan, files map[string]string) map[string]string {
 			Interval: 100 * time.Millisecond, VIP: p.VIPs.API[0], Own: members[0], Members: members,
 		},
 		{
-			Name: "ostest_INGRESS_0", Kind: vrrp.Ingress, Link: "ens3", ID: p.VRRP.Ingress.ID, Version: vrrp.V3,
-			Interval: 100 * time.Millisecond, VIP: p.VIPs.Ingress[0], Own: members[0], Members: members,
+			Name: "ostest_INGRESS_0", Kind: vrrp.Ingress, Link: "ens3", ID: p.VRRP.Ingress.ID,
+			Version:  vrrp.V3,
+			Interval: 100 * time.Millisecond, VIP: p.VIPs.Ingress[0], Own: members[0],
+			Members: members,
 		},
 	})
 	announce := func(from int, id vrrp.ID, vips []netip.Addr, priority uint8, ago time.Duration) {
 		h := Advert(from, id, priority, vips...)
-		observer.Hear(clash.Heard{Link: "ens3", MAC: h.MAC.String(), At: now.Add(-ago), Advert: h.Advert})
+		observer.Hear(
+			clash.Heard{Link: "ens3", MAC: h.MAC.String(), At: now.Add(-ago), Advert: h.Advert})
 	}
 	announce(13, p.VRRP.Ingress.ID, p.VIPs.Ingress, 0, 5*time.Second)
 	announce(12, p.VRRP.Ingress.ID, p.VIPs.Ingress, 120, 70*time.Millisecond)
 	announce(99, p.VRRP.API.ID, Addresses("192.0.2.77"), 100, time.Second)
-	files[election.RunDir+"/"+clash.StateFile] = string(clash.EncodeState(observer.State(nil, nil, now)))
+	files[election.RunDir+"/"+clash.StateFile] = string(
+		clash.EncodeState(observer.State(nil, nil, now)))
 	files[vip.MemoryPath] = `{"open":true,"rank":"1",` +
 		`"nodes":[{"Name":"m1","InternalIPs":["192.0.2.12"],"controlPlane":true}]}`
-	files[election.RunDir+"/"+vip.SaidFile] = `[{"check":"` + string(vrrp.CheckMCS) + `","passes":false,"why":"no answer in time"}]`
+	files[election.RunDir+"/"+vip.SaidFile] = `[{"check":"` + string(
+		vrrp.CheckMCS) + `","passes":false,"why":"no answer in time"}]`
 	return files
 }
 
@@ -134,14 +152,15 @@ func Advert(from int, id vrrp.ID, priority uint8, vips ...netip.Addr) overhear.H
 	return overhear.Heard{
 		MAC: net.HardwareAddr{0x52, 0x54, 0, 0, 0, byte(from)},
 		Advert: advert.Advert{
-			From: netip.AddrFrom4([4]byte{192, 0, 2, byte(from)}), Hops: advert.Near, Version: vrrp.V3, ID: id,
+			From: netip.AddrFrom4(
+				[4]byte{192, 0, 2, byte(from)}), Hops: advert.Near, Version: vrrp.V3, ID: id,
 			Priority: priority, Interval: 100 * time.Millisecond, VIPs: vips, Sound: true,
 		},
 	}
 }
 
-// New is 192.0.2.11, which has the API's VIP, with these files. 192.0.2.12 announces the ingress VIP
-// and answers for it.
+// New is 192.0.2.11, which has the API's VIP, with these files. 192.0.2.12 announces the ingress
+// VIP and answers for it.
 func New(t *testing.T, p plan.Plan, files map[string]string) *inspect.Inspector {
 	t.Helper()
 	i := &inspect.Inspector{Plan: p, Files: inspect.Files{Root: t.TempDir()}}
@@ -164,7 +183,11 @@ func New(t *testing.T, p plan.Plan, files map[string]string) *inspect.Inspector 
 		return []haproxy.Stat{
 			{Backend: haproxy.Masters, Server: "m0", Status: "UP", Check: "L7OK", Sessions: 12,
 				Address: netip.MustParseAddrPort("192.0.2.11:6443")},
-			{Backend: haproxy.Masters, Server: "free", Status: "MAINT"}, {Backend: "other", Server: "x", Status: "UP"},
+			{
+				Backend: haproxy.Masters,
+				Server:  "free",
+				Status:  "MAINT",
+			}, {Backend: "other", Server: "x", Status: "UP"},
 		}, nil
 	}
 	i.Lookup = func(_ context.Context, name string) ([]netip.Addr, error) {

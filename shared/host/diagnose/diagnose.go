@@ -75,15 +75,21 @@ func (h Host) Diagnose(ctx context.Context, p Progress) Report {
 		found = doctor.Lasting(found, doctor.Examine(seen))
 	}
 	return Report{
-		At: h.Now().UTC(), Cluster: h.Plan.Cluster.Name, Live: h.Live, Checks: doctor.All(), Unseen: unseen,
-		NodeIPs: append([]netip.Addr{}, seen.Host.Agreed...), Findings: append([]doctor.Finding{}, found...),
+		At: h.Now().UTC(), Cluster: h.Plan.Cluster.Name, Live: h.Live, Checks: doctor.All(),
+		Unseen: unseen,
+		NodeIPs: append(
+			[]netip.Addr{},
+			seen.Host.Agreed...), Findings: append([]doctor.Finding{}, found...),
 	}
 }
 
 // facts inspects everything once. Independent inspections run concurrently; it takes some seconds.
-func (h Host) facts(ctx context.Context, round string, line *progress.Line) (facts.Facts, []string) {
+func (h Host) facts(
+	ctx context.Context, round string, line *progress.Line,
+) (facts.Facts, []string) {
 	s := inspect.Scope{
-		Plan: h.Plan, Files: h.Files, Live: h.Live, Role: h.Files.Role(), Rooms: h.Files.Rooms(h.Plan), Unseen: &inspect.Unseen{},
+		Plan: h.Plan, Files: h.Files, Live: h.Live, Role: h.Files.Role(),
+		Rooms: h.Files.Rooms(h.Plan), Unseen: &inspect.Unseen{},
 	}
 	var err error
 	s.Host.Links, err = h.Links()
@@ -122,9 +128,16 @@ func (h Host) facts(ctx context.Context, round string, line *progress.Line) (fac
 
 // inspections are those of the host itself: each writes fields of its own.
 func (h Host) inspections(
-	ctx context.Context, f *facts.Facts, s inspect.Scope, status supervised.Status, servers []netip.AddrPort,
+	ctx context.Context, f *facts.Facts, s inspect.Scope, status supervised.Status,
+	servers []netip.AddrPort,
 ) []func() {
-	m, d := system.Inspector{Scope: s, Probes: h.System}, daemons.Inspector{Scope: s, Probes: h.Daemons}
+	m, d := system.Inspector{
+		Scope:  s,
+		Probes: h.System,
+	}, daemons.Inspector{
+		Scope:  s,
+		Probes: h.Daemons,
+	}
 	all := []func(){
 		func() { f.Machine.Clocks, f.Machine.Unsynced = m.Clocks(ctx, servers), m.Unsynced() },
 		func() { f.Machine.Kernel, f.Machine.Ranges = m.Kernel(), m.Ranges() },
@@ -153,7 +166,8 @@ func (h Host) inspections(
 // files are those of this host that differ from the plan.
 func (h Host) files(s inspect.Scope) (out []facts.File) {
 	if s.Role == "" {
-		s.Unseen.Add("files", errors.New("this host has none of our pods or units, and its role is not known"))
+		s.Unseen.Add("files",
+			errors.New("this host has none of our pods or units, and its role is not known"))
 		return nil
 	}
 	report, err := h.Drift(s.Role)
@@ -163,7 +177,8 @@ func (h Host) files(s inspect.Scope) (out []facts.File) {
 			s.Unseen.Add("the file "+c.Path, errors.New(c.Note))
 			continue
 		}
-		out = append(out, facts.File{Path: c.Path, How: strings.TrimSuffix(string(c.Kind)+": "+c.Note, ": ")})
+		out = append(out,
+			facts.File{Path: c.Path, How: strings.TrimSuffix(string(c.Kind)+": "+c.Note, ": ")})
 	}
 	return out
 }

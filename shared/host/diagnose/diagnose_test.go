@@ -196,7 +196,8 @@ func TestDiagnose(t *testing.T) {
 			host := fakehost.Doctor(t, p)
 			tt.change(host)
 			r := host.Diagnose(t.Context(), diagnose.Progress{})
-			if tt.first == "" && len(r.Findings)+len(r.Unseen) > 0 || tt.first != "" && (len(r.Findings) == 0 || r.Findings[0].Check != tt.first) {
+			if tt.first == "" && len(r.Findings)+len(r.Unseen) > 0 ||
+				tt.first != "" && (len(r.Findings) == 0 || r.Findings[0].Check != tt.first) {
 				t.Fatalf("%s", describe(r))
 			}
 		})
@@ -205,13 +206,17 @@ func TestDiagnose(t *testing.T) {
 
 // kubeconfig names files: of its CA, and of the client's certificate and key.
 func kubeconfig(ca, client string) string {
-	return fmt.Sprintf("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: 'https://api:6443', certificate-authority: %q}}]\n"+
-		"users: [{name: u, user: {client-certificate: %[2]q, client-key: %[2]q}}]\n"+
-		"contexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n", ca, client)
+	return fmt.Sprintf(
+		"apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: 'https://api:6443', certificate-authority: %q}}]\n"+
+			"users: [{name: u, user: {client-certificate: %[2]q, client-key: %[2]q}}]\n"+
+			"contexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n",
+		ca,
+		client,
+	)
 }
 
-// TestDiagnose_ManyHosts holds that in a cluster of hundreds of hosts nothing goes unchecked, but that an
-// answer whose host nobody has asked for is said not to be known.
+// TestDiagnose_ManyHosts holds that in a cluster of hundreds of hosts nothing goes unchecked, but
+// that an answer whose host nobody has asked for is said not to be known.
 func TestDiagnose_ManyHosts(t *testing.T) {
 	p := fakehost.PlanWithImages(t)
 	for _, tt := range []struct {
@@ -238,12 +243,21 @@ func TestDiagnose_ManyHosts(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			host := fakehost.Doctor(t, p)
 			for n := range 500 {
-				addNode(host, kube.Node{Node: fakehost.Node(fmt.Sprint("w", n), fmt.Sprintf("192.0.%d.%d", 3+n/250, 1+n%250))})
+				addNode(
+					host,
+					kube.Node{
+						Node: fakehost.Node(
+							fmt.Sprint("w", n), fmt.Sprintf("192.0.%d.%d", 3+n/250, 1+n%250)),
+					},
+				)
 			}
 			tt.change(host)
 			r := host.Diagnose(t.Context(), diagnose.Progress{})
-			if tt.first == "" && len(r.Findings) > 0 || tt.first != "" && (len(r.Findings) == 0 || r.Findings[0].Check != tt.first) ||
-				tt.unseen == "" && len(r.Unseen) > 0 || tt.unseen != "" && (len(r.Unseen) != 1 || !strings.HasPrefix(r.Unseen[0], tt.unseen)) {
+			if tt.first == "" && len(r.Findings) > 0 ||
+				tt.first != "" && (len(r.Findings) == 0 || r.Findings[0].Check != tt.first) ||
+				tt.unseen == "" && len(r.Unseen) > 0 ||
+				tt.unseen != "" &&
+					(len(r.Unseen) != 1 || !strings.HasPrefix(r.Unseen[0], tt.unseen)) {
 				t.Errorf("%s", describe(r))
 			}
 		})
@@ -312,15 +326,16 @@ func TestDiagnose_PlainHost(t *testing.T) {
 			host := fakehost.Plain(t, p)
 			tt.change(host)
 			r := host.Diagnose(t.Context(), diagnose.Progress{})
-			if tt.first == "" && len(r.Findings) > 0 || tt.first != "" && (len(r.Findings) == 0 || r.Findings[0].Check != tt.first) {
+			if tt.first == "" && len(r.Findings) > 0 ||
+				tt.first != "" && (len(r.Findings) == 0 || r.Findings[0].Check != tt.first) {
 				t.Fatalf("%s", describe(r))
 			}
 		})
 	}
 }
 
-// TestDiagnose_Unprivileged holds that who may see nothing is told so, and that nothing is found which was
-// not seen.
+// TestDiagnose_Unprivileged holds that who may see nothing is told so, and that nothing is found
+// which was not seen.
 func TestDiagnose_Unprivileged(t *testing.T) {
 	p, no := fakehost.PlanWithImages(t), errors.New("operation not permitted")
 	host := fakehost.Doctor(t, p)
@@ -337,14 +352,18 @@ func TestDiagnose_Unprivileged(t *testing.T) {
 		t.Errorf("%s", describe(r))
 	}
 	for _, what := range []string{"who answers", "adverts", "the control plane's nodes", "the redirect", "the clock of", "what HAProxy runs on", "what CoreDNS runs on"} {
-		if !slices.ContainsFunc(r.Unseen, func(u string) bool { return strings.HasPrefix(u, what) && strings.HasSuffix(u, no.Error()) }) {
+		if !slices.ContainsFunc(
+			r.Unseen,
+			func(u string) bool { return strings.HasPrefix(u, what) && strings.HasSuffix(u, no.Error()) },
+		) {
 			t.Errorf("does not list that %s is not seen: %q", what, r.Unseen)
 		}
 	}
 }
 
-// TestDiagnose_EarlierRelease holds that of daemons which say nothing of their files nothing is said but
-// that: CoreDNS of an earlier release has no such name, or has it answered by somebody else.
+// TestDiagnose_EarlierRelease holds that of daemons which say nothing of their files nothing is
+// said but that: CoreDNS of an earlier release has no such name, or has it answered by somebody
+// else.
 func TestDiagnose_EarlierRelease(t *testing.T) {
 	p := fakehost.PlanWithImages(t)
 	for _, said := range [][]string{nil, {"a", "b"}} {
@@ -352,7 +371,14 @@ func TestDiagnose_EarlierRelease(t *testing.T) {
 		host.Daemons.Structure = func(context.Context) (string, error) { return "", nil }
 		host.Daemons.Text = func(context.Context, string) ([]string, error) { return said, nil }
 		r := host.Diagnose(t.Context(), diagnose.Progress{})
-		if len(r.Findings) > 0 || !slices.Equal(r.Unseen, []string{"what CoreDNS runs on: it does not report it", "what HAProxy runs on: it does not report it"}) {
+		if len(r.Findings) > 0 ||
+			!slices.Equal(
+				r.Unseen,
+				[]string{
+					"what CoreDNS runs on: it does not report it",
+					"what HAProxy runs on: it does not report it",
+				},
+			) {
 			t.Errorf("%s", describe(r))
 		}
 	}

@@ -60,7 +60,8 @@ func (h Files) Agreed() (agreed []netip.Addr, remote bool, err error) {
 	return agreed, remote, err
 }
 
-// Supervisor is the status that keepalived's supervisor has written; the zero value if there is none.
+// Supervisor is the status that keepalived's supervisor has written; the zero value if there is
+// none.
 func (h Files) Supervisor() (supervised.Status, error) {
 	text, err := h.Optional(election.RunDir, supervised.StatusFile)
 	if err != nil || text == nil {
@@ -86,10 +87,16 @@ func (h Files) Tracked(check vrrp.CheckName, fault bool) bool {
 }
 
 // Results are the last results of the checks, as the VIPs' monitor has written them.
-func (h Files) Results() (all []vip.Said, err error) { return all, h.list(vip.SaidFile, &all) }
+func (h Files) Results() (all []vip.Said, err error) {
+	err = h.list(vip.SaidFile, &all)
+	return all, err
+}
 
 // MissingRights are the rights that this node lacks, as the VIPs' monitor has written them.
-func (h Files) MissingRights() (all []MissingRight, err error) { return all, h.list(RightsFile, &all) }
+func (h Files) MissingRights() (all []MissingRight, err error) {
+	err = h.list(RightsFile, &all)
+	return all, err
+}
 
 // list reads a list in JSON from the run directory. A list without a file is empty.
 func (h Files) list(file string, into any) error {
@@ -131,7 +138,8 @@ func (h Files) Statics() (out []facts.Static, err error) {
 // replaced reports whether a static pod that is not ours runs a daemon on this bootstrap machine.
 func (h Files) replaced(daemon string) bool {
 	list, _ := h.Statics() // doctor reports what cannot be read
-	return slices.ContainsFunc(list, func(s facts.Static) bool { return s.Daemon == daemon && !s.Ours })
+	return slices.ContainsFunc(
+		list, func(s facts.Static) bool { return s.Daemon == daemon && !s.Ours })
 }
 
 // Role is what this host is, by the files that it has; empty for a plain host.
@@ -158,7 +166,9 @@ func (h Files) Rooms(p plan.Plan) (runs plan.Rooms) {
 	switch r := h.Role(); {
 	case r == role.Bootstrap:
 		runs.VIP, runs.DNS = p.BootstrapRuns()
-		runs.VIP, runs.DNS = runs.VIP && !h.replaced("keepalived"), runs.DNS && !h.replaced("CoreDNS")
+		runs.VIP, runs.DNS = runs.VIP &&
+			!h.replaced("keepalived"), runs.DNS &&
+			!h.replaced("CoreDNS")
 	case r != "":
 		if runs = p.NodeRuns(r); runs.Disabled {
 			runs.VIP, runs.LB = false, false

@@ -37,7 +37,8 @@ type Probes struct {
 	Neighbour func(ctx context.Context, link string, vip netip.Addr) (addr.Neighbour, error)
 	Adverts   func(ctx context.Context, link string, receive func(overhear.Heard)) error
 	Backends  func(ctx context.Context) ([]haproxy.Stat, error)
-	Lookup    func(ctx context.Context, name string) ([]netip.Addr, error) // of this host's name server
+	// of this host's name server
+	Lookup func(ctx context.Context, name string) ([]netip.Addr, error)
 }
 
 // New inspects this host.
@@ -58,8 +59,8 @@ func New(p plan.Plan) *Inspector {
 	}}
 }
 
-// neighbour asks for an address on a link and waits until a host has answered, or the kernel reports
-// that none does.
+// neighbour asks for an address on a link and waits until a host has answered, or the kernel
+// reports that none does.
 func neighbour(ctx context.Context, on string, vip netip.Addr) (addr.Neighbour, error) {
 	if err := link.Ask(on, vip); err != nil {
 		return addr.Neighbour{}, err
@@ -79,12 +80,13 @@ func neighbour(ctx context.Context, on string, vip netip.Addr) (addr.Neighbour, 
 	}
 }
 
-// Supervisor is keepalived's supervisor's status. A host without one has no keepalived of ours, which
-// is an error.
+// Supervisor is keepalived's supervisor's status. A host without one has no keepalived of ours,
+// which is an error.
 func (i *Inspector) Supervisor() (supervised.Status, error) {
 	path := election.RunDir + "/" + supervised.StatusFile
 	if there, err := i.Files.Exists(path); err == nil && !there {
-		return supervised.Status{}, fmt.Errorf("there is no %s: it has not been started on this host", path)
+		return supervised.Status{}, fmt.Errorf(
+			"there is no %s: it has not been started on this host", path)
 	}
 	return i.Files.Supervisor()
 }

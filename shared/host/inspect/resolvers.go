@@ -5,8 +5,8 @@ import (
 )
 
 // ResolverFiles are the files that may name a host's own name servers, best first: NetworkManager's
-// view, which never has our own address in it, then the files of NetworkManager and systemd-resolved
-// beside a stub.
+// view, which never has our own address in it, then the files of NetworkManager and
+// systemd-resolved beside a stub.
 func ResolverFiles() []string {
 	return []string{
 		"/run/NetworkManager/resolv.conf",

@@ -25,7 +25,8 @@ func RefusedRights(p plan.Plan, r role.Role, refused []kube.Subject) []MissingRi
 	missing := []MissingRight{}
 	for _, right := range cluster.RightsOf(p, r) {
 		matches := func(s kube.Subject) bool {
-			return s.Group == right.Group && s.Resource == right.Resource && s.Namespace == right.Namespace &&
+			return s.Group == right.Group && s.Resource == right.Resource &&
+				s.Namespace == right.Namespace &&
 				(len(right.Names) == 0 || slices.Contains(right.Names, s.Name))
 		}
 		if slices.Contains(right.Verbs, "watch") && slices.ContainsFunc(refused, matches) {
@@ -36,7 +37,9 @@ func RefusedRights(p plan.Plan, r role.Role, refused []kube.Subject) []MissingRi
 }
 
 // AskRights asks the API which rights of a role this node lacks.
-func AskRights(ctx context.Context, p plan.Plan, r role.Role, api *kube.API) (missing []MissingRight, err error) {
+func AskRights(
+	ctx context.Context, p plan.Plan, r role.Role, api *kube.API,
+) (missing []MissingRight, err error) {
 	for _, right := range cluster.RightsOf(p, r) {
 		lacks := false
 		names := right.Names
@@ -46,7 +49,8 @@ func AskRights(ctx context.Context, p plan.Plan, r role.Role, api *kube.API) (mi
 		for _, verb := range right.Verbs {
 			for _, name := range names {
 				may, err := api.May(ctx, verb, kube.Subject{
-					Group: right.Group, Resource: right.Resource, Namespace: right.Namespace, Name: name,
+					Group: right.Group, Resource: right.Resource, Namespace: right.Namespace,
+					Name: name,
 				})
 				if err != nil {
 					return nil, err

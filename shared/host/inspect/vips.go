@@ -30,12 +30,14 @@ type VIP struct {
 	ID       vrrp.ID           `json:"id"`
 	Instance vrrp.InstanceName `json:"instance"`
 	Link     string            `json:"link,omitempty"`
-	Here     bool              `json:"here"`            // this host's kernel has the address
-	State    supervised.State  `json:"state,omitempty"` // keepalived's; absent if this host is no candidate
-	Since    time.Time         `json:"since,omitzero"`  // of the state, by the journal
-	Why      string            `json:"why,omitempty"`   // of the state
-	Priority int               `json:"priority,omitempty"`
-	Parts    []Part            `json:"parts,omitempty"` // of the priority; those that count sum up to it
+	Here     bool              `json:"here"` // this host's kernel has the address
+	// keepalived's; absent if this host is no candidate
+	State    supervised.State `json:"state,omitempty"`
+	Since    time.Time        `json:"since,omitzero"` // of the state, by the journal
+	Why      string           `json:"why,omitempty"`  // of the state
+	Priority int              `json:"priority,omitempty"`
+	// of the priority; those that count sum up to it
+	Parts []Part `json:"parts,omitempty"`
 
 	Router clash.Instance `json:"-"` // the VIP's virtual router, as this host listens for it
 }
@@ -52,7 +54,9 @@ type Part struct {
 
 // VIPs are the cluster's VIPs, with what this host is in the election of each. The last journal
 // entry of an instance explains its state.
-func (i *Inspector) VIPs(o election.Observation, status supervised.Status, entries []journal.Entry) (out []VIP) {
+func (i *Inspector) VIPs(
+	o election.Observation, status supervised.Status, entries []journal.Entry,
+) (out []VIP) {
 	for e, virtual := range election.All(i.Plan) {
 		v := i.vip(e, virtual, o, status)
 		for _, entry := range entries {

@@ -19,10 +19,20 @@ import (
 // that the node has configured: that of its address for the first of them.
 func TestVIPs_RankOfBothFamilies(t *testing.T) {
 	p, err := plan.Compile(spec.Cluster{
-		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, Timing: vrrp.ProfileLan,
-		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64")},
-		APIVIPs:         []netip.Addr{netip.MustParseAddr("192.0.2.5"), netip.MustParseAddr("2001:db8::5")},
-		IngressVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.6"), netip.MustParseAddr("2001:db8::6")},
+		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal,
+		ControlPlaneReplicas: 3, Timing: vrrp.ProfileLan,
+		MachineNetworks: []netip.Prefix{
+			netip.MustParsePrefix("192.0.2.0/24"),
+			netip.MustParsePrefix("2001:db8::/64"),
+		},
+		APIVIPs: []netip.Addr{
+			netip.MustParseAddr("192.0.2.5"),
+			netip.MustParseAddr("2001:db8::5"),
+		},
+		IngressVIPs: []netip.Addr{
+			netip.MustParseAddr("192.0.2.6"),
+			netip.MustParseAddr("2001:db8::6"),
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -33,9 +43,13 @@ func TestVIPs_RankOfBothFamilies(t *testing.T) {
 	for adds(six) == adds(four) {
 		six = six.Next()
 	}
-	o := election.Observation{Links: addr.Snapshot{Links: []addr.Link{{Index: 2, Name: "ens3", Up: true, Addresses: []addr.Address{
-		{Prefix: netip.PrefixFrom(four, 24)}, {Prefix: netip.PrefixFrom(six, 64)},
-	}}}}}
+	o := election.Observation{
+		Links: addr.Snapshot{
+			Links: []addr.Link{{Index: 2, Name: "ens3", Up: true, Addresses: []addr.Address{
+				{Prefix: netip.PrefixFrom(four, 24)}, {Prefix: netip.PrefixFrom(six, 64)},
+			}}},
+		},
+	}
 	priority := int(e.Scheme.Base) + adds(four)
 	status := supervised.Status{Instances: map[string]supervised.Instance{
 		"ostest_INGRESS_0": {State: supervised.Backup, Priority: priority},
@@ -43,7 +57,8 @@ func TestVIPs_RankOfBothFamilies(t *testing.T) {
 	}}
 	for _, v := range fakehost.New(t, p, nil).VIPs(o, status, nil) {
 		unexplained := func(p inspect.Part) bool { return p.Name == "unexplained" }
-		if v.For == vrrp.Ingress && (len(v.Parts) == 0 || slices.ContainsFunc(v.Parts, unexplained)) {
+		if v.For == vrrp.Ingress &&
+			(len(v.Parts) == 0 || slices.ContainsFunc(v.Parts, unexplained)) {
 			t.Errorf("%s: %+v", v.Address, v.Parts)
 		}
 	}

@@ -66,7 +66,7 @@ type Listener struct {
 	found    []clash.Finding      // that have been reported
 
 	// Of Follow's goroutine.
-	outputs   Outputs
+	outputs Outputs
 	links   map[string]context.CancelFunc
 	reports reports
 	wrote   time.Time

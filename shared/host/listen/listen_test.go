@@ -73,9 +73,11 @@ func (l *logged) count(word string) int { return strings.Count(l.String(), word)
 func testPlan(t *testing.T) plan.Plan {
 	t.Helper()
 	p, err := plan.Compile(spec.Cluster{
-		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3,
-		Timing: vrrp.ProfileLan, MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
-		APIVIPs: addresses4("192.0.2.5"), IngressVIPs: addresses4("192.0.2.6"),
+		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal,
+		ControlPlaneReplicas: 3,
+		Timing:               vrrp.ProfileLan,
+		MachineNetworks:      []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+		APIVIPs:              addresses4("192.0.2.5"), IngressVIPs: addresses4("192.0.2.6"),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -87,9 +89,16 @@ func testPlan(t *testing.T) plan.Plan {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	p := testPlan(t)
-	b := &bench{t: t, logs: &logged{}, adverts: make(chan overhear.Heard, 1000), state: supervised.Backup}
+	b := &bench{
+		t:       t,
+		logs:    &logged{},
+		adverts: make(chan overhear.Heard, 1000),
+		state:   supervised.Backup,
+	}
 	b.Listener = New(Options{
-		IDs: election.IDs(p), StateFile: filepath.Join(t.TempDir(), clash.StateFile), Log: slog.New(slog.NewTextHandler(b.logs, nil)),
+		IDs: election.IDs(
+			p,
+		), StateFile: filepath.Join(t.TempDir(), clash.StateFile), Log: slog.New(slog.NewTextHandler(b.logs, nil)),
 		Status: b.status, Receive: b.receiveAdverts,
 		Neighbour: func(string, netip.Addr) (n addr.Neighbour, err error) {
 			b.set(func() { n = b.answers })
@@ -97,8 +106,9 @@ func newBench(t *testing.T) *bench {
 		},
 	})
 	b.Expect([]clash.Instance{{
-		Name: "ostest_API_0", Kind: vrrp.API, Link: "eth0", ID: p.VRRP.API.ID, Version: vrrp.V3, Interval: 100 * time.Millisecond,
-		VIP: netip.MustParseAddr("192.0.2.5"), Unicast: true, Near: true,
+		Name: "ostest_API_0", Kind: vrrp.API, Link: "eth0", ID: p.VRRP.API.ID, Version: vrrp.V3,
+		Interval: 100 * time.Millisecond,
+		VIP:      netip.MustParseAddr("192.0.2.5"), Unicast: true, Near: true,
 		Own: netip.MustParseAddr("192.0.2.11"), Members: addresses4("192.0.2.11", "192.0.2.12"),
 	}})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -122,7 +132,12 @@ func newBench(t *testing.T) *bench {
 
 func (b *bench) status() (s supervised.Status, err error) {
 	b.set(func() {
-		s = supervised.Status{PID: 9, Instances: map[string]supervised.Instance{"ostest_API_0": {State: b.state, Priority: 100}}}
+		s = supervised.Status{
+			PID: 9,
+			Instances: map[string]supervised.Instance{
+				"ostest_API_0": {State: b.state, Priority: 100},
+			},
+		}
 	})
 	return s, nil
 }
@@ -153,8 +168,20 @@ func addresses4(texts ...string) (out []netip.Addr) {
 // say has a host announce a VIP on the link.
 func (l *bench) announce(from, vip string, change func(*overhear.Heard)) {
 	mac := net.HardwareAddr{0x52, 0x54, 0, 0, 0, netip.MustParseAddr(from).As4()[3]}
-	h := overhear.Heard{At: time.Now(), MAC: mac, Advert: advert.Advert{From: netip.MustParseAddr(from), Hops: advert.Near, Version: vrrp.V3, ID: l.wanted[0].ID, Priority: 150,
-		Interval: 100 * time.Millisecond, VIPs: addresses4(vip), Sound: true}}
+	h := overhear.Heard{
+		At:  time.Now(),
+		MAC: mac,
+		Advert: advert.Advert{
+			From:     netip.MustParseAddr(from),
+			Hops:     advert.Near,
+			Version:  vrrp.V3,
+			ID:       l.wanted[0].ID,
+			Priority: 150,
+			Interval: 100 * time.Millisecond,
+			VIPs:     addresses4(vip),
+			Sound:    true,
+		},
+	}
 	if change != nil {
 		change(&h)
 	}
@@ -189,7 +216,8 @@ func TestFollow_Foreign(t *testing.T) {
 			l.announce("192.0.2.99", "192.0.2.77", nil)
 			time.Sleep(minPause)
 			synctest.Wait()
-			if got := l.kinds(); !slices.Equal(got, []string{"foreign-router 192.0.2.99 (52:54:00:00:00:63)"}) {
+			if got := l.kinds(); !slices.Equal(
+				got, []string{"foreign-router 192.0.2.99 (52:54:00:00:00:63)"}) {
 				t.Fatalf("found %q", got)
 			}
 		}
@@ -198,7 +226,9 @@ func TestFollow_Foreign(t *testing.T) {
 				t.Errorf("others have taken %d adverts and %d findings", l.received, l.findings)
 			}
 		})
-		if n := l.logs.count("an election is disturbed"); n != 1 || l.logs.count("such as ") != 1 || l.logs.count("52:54:00:00:00:63") != 2 || l.logs.count("192.0.2.77") != 1 {
+		if n := l.logs.count("an election is disturbed"); n != 1 || l.logs.count("such as ") != 1 ||
+			l.logs.count("52:54:00:00:00:63") != 2 ||
+			l.logs.count("192.0.2.77") != 1 {
 			t.Errorf("said %d times:\n%s", n, l.logs.String())
 		}
 		time.Sleep(2 * time.Minute)
@@ -206,7 +236,9 @@ func TestFollow_Foreign(t *testing.T) {
 		if got := l.kinds(); len(got) > 0 || l.logs.count("not disturbed any more") != 1 {
 			t.Errorf("of one that has gone: %q\n%s", got, l.logs.String())
 		}
-		if len(l.entries) != 2 || l.entries[0].Clash != "foreign-router" || l.entries[0].Other.String() != "192.0.2.99" || !strings.HasPrefix(l.entries[1].Why, "over: ") {
+		if len(l.entries) != 2 || l.entries[0].Clash != "foreign-router" ||
+			l.entries[0].Other.String() != "192.0.2.99" ||
+			!strings.HasPrefix(l.entries[1].Why, "over: ") {
 			t.Errorf("the journal got %+v", l.entries)
 		}
 	})
@@ -233,10 +265,13 @@ func TestFollow_Settles(t *testing.T) {
 		}
 		l.set(func() { l.state = supervised.Master })
 		repeat(40)
-		if got := l.kinds(); !slices.Equal(got, []string{"one-way 192.0.2.12 (52:54:00:00:00:0c)"}) && !slices.Equal(got, []string{"one-way 192.0.2.11"}) {
+		if got := l.kinds(); !slices.Equal(
+			got, []string{"one-way 192.0.2.12 (52:54:00:00:00:0c)"}) &&
+			!slices.Equal(got, []string{"one-way 192.0.2.11"}) {
 			t.Errorf("two holders: %q", got)
 		}
-		if by := l.Announced()["ostest_API_0"]; by.By.String() != "192.0.2.12" || by.Priority != 150 {
+		if by := l.Announced()["ostest_API_0"]; by.By.String() != "192.0.2.12" ||
+			by.Priority != 150 {
 			t.Errorf("announced by %+v", by)
 		}
 	})
@@ -265,7 +300,8 @@ func TestFollow_Deaf(t *testing.T) {
 		l.set(func() { l.broken = errors.New("eth0 is down") })
 		l.announce("192.0.2.12", "192.0.2.5", nil)
 		time.Sleep(10500 * time.Millisecond)
-		if s := l.State(); len(s.Since) > 0 || s.Deaf["eth0"] != "eth0 is down" || l.logs.count("eth0 is down") != 1 {
+		if s := l.State(); len(s.Since) > 0 || s.Deaf["eth0"] != "eth0 is down" ||
+			l.logs.count("eth0 is down") != 1 {
 			t.Errorf("%+v\n%s", s, l.logs.String())
 		}
 		l.set(func() { l.broken = nil })

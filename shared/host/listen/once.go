@@ -12,7 +12,8 @@ import (
 )
 
 // Foreign listens on a link for as long as a host does before an instance's first start, and
-// returns the routers there that have an ID of a cluster. receive is overhear.Adverts, but in tests.
+// returns the routers there that have an ID of a cluster. receive is overhear.Adverts, but in
+// tests.
 func Foreign(
 	ctx context.Context, p plan.Plan, link string,
 	receive func(context.Context, string, func(overhear.Heard)) error,

@@ -22,18 +22,39 @@ func TestForeign(t *testing.T) {
 	p := testPlan(t)
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
-		found, err := Foreign(t.Context(), p, "eth0", func(ctx context.Context, link string, hear func(overhear.Heard)) error {
-			for _, vip := range []netip.Addr{netip.MustParseAddr("192.0.2.77"), p.VIPs.API[0]} {
-				hear(overhear.Heard{At: time.Now(), MAC: net.HardwareAddr{0x52, 0x54, 0, 0, 0, 99}, Advert: advert.Advert{From: vip.Next(), Hops: advert.Near, Version: vrrp.V2, ID: p.VRRP.API.ID,
-					Priority: 100, Interval: time.Second, VIPs: []netip.Addr{vip}, Sound: true}})
-			}
-			<-ctx.Done()
-			return nil
-		})
+		found, err := Foreign(
+			t.Context(),
+			p,
+			"eth0",
+			func(ctx context.Context, link string, hear func(overhear.Heard)) error {
+				for _, vip := range []netip.Addr{netip.MustParseAddr("192.0.2.77"), p.VIPs.API[0]} {
+					hear(
+						overhear.Heard{
+							At:  time.Now(),
+							MAC: net.HardwareAddr{0x52, 0x54, 0, 0, 0, 99},
+							Advert: advert.Advert{
+								From:     vip.Next(),
+								Hops:     advert.Near,
+								Version:  vrrp.V2,
+								ID:       p.VRRP.API.ID,
+								Priority: 100,
+								Interval: time.Second,
+								VIPs:     []netip.Addr{vip},
+								Sound:    true,
+							},
+						},
+					)
+				}
+				<-ctx.Done()
+				return nil
+			},
+		)
 		if err != nil || time.Since(begin) != clash.Hearing || len(found) != 1 {
 			t.Fatalf("%v, %v after %v", found, err, time.Since(begin))
 		}
-		if text := found[0].String(); !strings.Contains(text, "192.0.2.78 (52:54:00:00:00:63) on eth0 has the virtual router ID") || !strings.Contains(text, "by vrids: {api: ") {
+		if text := found[0].String(); !strings.Contains(
+			text, "192.0.2.78 (52:54:00:00:00:63) on eth0 has the virtual router ID") ||
+			!strings.Contains(text, "by vrids: {api: ") {
 			t.Error(text)
 		}
 	})
@@ -46,13 +67,31 @@ func TestForeign(t *testing.T) {
 func TestForeign_InOrder(t *testing.T) {
 	p := testPlan(t)
 	for range 20 {
-		found, err := Foreign(t.Context(), p, "eth0", func(_ context.Context, _ string, hear func(overhear.Heard)) error {
-			for _, id := range []vrrp.ID{p.VRRP.Ingress.ID, p.VRRP.API.ID} {
-				hear(overhear.Heard{At: time.Now(), Advert: advert.Advert{From: netip.MustParseAddr("192.0.2.78"), Hops: advert.Near, Version: vrrp.V2, ID: id, Interval: time.Second, Sound: true}})
-			}
-			return nil
-		})
-		if err != nil || len(found) != 2 || found[0].For != vrrp.API || found[1].For != vrrp.Ingress {
+		found, err := Foreign(
+			t.Context(),
+			p,
+			"eth0",
+			func(_ context.Context, _ string, hear func(overhear.Heard)) error {
+				for _, id := range []vrrp.ID{p.VRRP.Ingress.ID, p.VRRP.API.ID} {
+					hear(
+						overhear.Heard{
+							At: time.Now(),
+							Advert: advert.Advert{
+								From:     netip.MustParseAddr("192.0.2.78"),
+								Hops:     advert.Near,
+								Version:  vrrp.V2,
+								ID:       id,
+								Interval: time.Second,
+								Sound:    true,
+							},
+						},
+					)
+				}
+				return nil
+			},
+		)
+		if err != nil || len(found) != 2 || found[0].For != vrrp.API ||
+			found[1].For != vrrp.Ingress {
 			t.Fatalf("%v, %v", found, err)
 		}
 	}

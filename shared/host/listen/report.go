@@ -73,7 +73,8 @@ func (l *Listener) report(all []clash.Finding, now time.Time) (changed bool) {
 		if !seen[key] {
 			delete(r.made, key)
 			changed = true
-			l.log(f, now, slog.LevelInfo, "an election is not disturbed any more", "over: "+f.String())
+			l.log(f, now, slog.LevelInfo, "an election is not disturbed any more",
+				"over: "+f.String())
 		}
 	}
 	for key := range r.first {
@@ -97,10 +98,12 @@ func (l *Listener) log(f clash.Finding, now time.Time, level slog.Level, msg, wh
 	if last {
 		msg += "; further findings of this minute are not logged"
 	}
-	l.Log.Log(context.Background(), level, msg, "kind", f.Kind, "vip", f.VIP, "who", f.Who.String(), "why", why)
+	l.Log.Log(context.Background(), level, msg, "kind", f.Kind, "vip", f.VIP, "who", f.Who.String(),
+		"why", why)
 	if l.outputs.Journal != nil {
 		l.outputs.Journal(journal.Entry{
-			At: now, Instance: string(f.Instance), VIP: f.VIP, Why: why, Other: f.Who.Address, Clash: string(f.Kind),
+			At: now, Instance: string(f.Instance), VIP: f.VIP, Why: why, Other: f.Who.Address,
+			Clash: string(f.Kind),
 		})
 	}
 }

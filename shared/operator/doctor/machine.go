@@ -31,7 +31,8 @@ func clocks(f facts.Facts) (out []facts.Fault) {
 		return []facts.Fault{{
 			Subject: "this host's clock",
 			Seen:    fmt.Sprintf("it is %s by that of %s", offset(-median.Ahead), median.Host),
-			Do: "set it right, and run chrony or systemd-timesyncd on all hosts: with a wrong clock " +
+			Do: "set it right, and run chrony or systemd-timesyncd on all hosts: with a wrong " +
+				"clock " +
 				"certificates are refused",
 		}}
 	}
@@ -39,8 +40,10 @@ func clocks(f facts.Facts) (out []facts.Fault) {
 		if c.Ahead.Abs() > maxOffset {
 			out = append(out, facts.Fault{
 				Subject: "the clock of " + c.Host,
-				Seen:    fmt.Sprintf("it is %s by that of this host, and others agree with this host's", offset(c.Ahead)),
-				Do:      "set it right on that host",
+				Seen: fmt.Sprintf(
+					"it is %s by that of this host, and others agree with this host's",
+					offset(c.Ahead)),
+				Do: "set it right on that host",
 			})
 		}
 	}
@@ -78,7 +81,8 @@ func kernel(f facts.Facts) []facts.Fault {
 	}
 	return []facts.Fault{{
 		Subject: "the kernel", Seen: "it is " + f.Machine.Kernel,
-		Do: fmt.Sprintf("install %d.%d or later: older ones have no pidfds, or another packet filter",
+		Do: fmt.Sprintf(
+			"install %d.%d or later: older ones have no pidfds, or another packet filter",
 			minKernel[0], minKernel[1]),
 	}}
 }
@@ -103,7 +107,8 @@ func files(f facts.Facts) (out []facts.Fault) {
 	for _, file := range f.Machine.Files {
 		do := "run `onprem-infra diff`, and write the host's files again"
 		if file.Path == plan.Path {
-			do = "give all hosts of the cluster the same file: hosts with different ones do not understand each other"
+			do = "give all hosts of the cluster the same file: hosts with different ones do not " +
+				"understand each other"
 		}
 		out = append(out, facts.Fault{Subject: "the file " + file.Path, Seen: file.How, Do: do})
 	}
@@ -117,16 +122,23 @@ func statics(f facts.Facts) (out []facts.Fault) {
 		if s.Ours {
 			continue
 		}
-		do := "lay the templates of `onprem-infra mco` over the operator, or leave it so for this installation"
+		do := "lay the templates of `onprem-infra mco` over the operator, or leave it so for " +
+			"this installation"
 		if s.Daemon == "keepalived" && f.Plan.Timing.Profile != vrrp.ProfileCompat {
-			do = fmt.Sprintf("lay the templates of `onprem-infra mco` over the operator, or give nodes the timing %s: "+
-				"with the timing %s they do not understand that keepalived, and hold the VIP beside it",
-				vrrp.ProfileCompat, f.Plan.Timing.Profile)
+			do = fmt.Sprintf(
+				"lay the templates of `onprem-infra mco` over the operator, or give nodes the "+
+					"timing %s: "+
+					"with the timing %s they do not understand that keepalived, and hold the "+
+					"VIP beside it",
+				vrrp.ProfileCompat,
+				f.Plan.Timing.Profile,
+			)
 		}
 		out = append(out, facts.Fault{
 			Subject: "what runs " + s.Daemon + " on this bootstrap machine",
-			Seen:    fmt.Sprintf("kubelet, from %s, which is not of onprem-infra: %s has left", s.Path, s.Unit),
-			Do:      do,
+			Seen: fmt.Sprintf(
+				"kubelet, from %s, which is not of onprem-infra: %s has left", s.Path, s.Unit),
+			Do: do,
 		})
 	}
 	return out
@@ -149,15 +161,18 @@ func limits(f facts.Facts) (out []facts.Fault) {
 	if l.Bytes < minBytes || l.Files < minFiles {
 		out = append(out, facts.Fault{
 			Subject: "the file system of " + l.Dir,
-			Seen: fmt.Sprintf("it is full: %d KiB and %d files are left, and programs exchange their state there",
+			Seen: fmt.Sprintf(
+				"it is full: %d KiB and %d files are left, and programs exchange their state there",
 				l.Bytes>>10, l.Files),
-			Do: "see what fills it (df -h and df -i, then du -xh on its mount point), and remove that",
+			Do: "see what fills it (df -h and df -i, then du -xh on its mount point), and " +
+				"remove that",
 		})
 	}
 	if l.Unwatchable != "" {
 		out = append(out, facts.Fault{
 			Subject: "whether programs can watch files (inotify)",
-			Seen:    "they cannot: " + l.Unwatchable + ": keepalived may follow none of this host's checks",
+			Seen: "they cannot: " + l.Unwatchable + ": keepalived may follow none of this " +
+				"host's checks",
 			Do: "raise fs.inotify.max_user_instances and fs.inotify.max_user_watches (sysctl), " +
 				"or end the program that uses them up: " + watchers,
 		})
@@ -174,19 +189,30 @@ func credentials(f facts.Facts) (out []facts.Fault) {
 	if c.Directory {
 		return []facts.Fault{{
 			Subject: "kubelet's kubeconfig, " + c.Kubeconfig,
-			Seen: "it is a directory, so neither kubelet nor our monitors have credentials: the container " +
+			Seen: "it is a directory, so neither kubelet nor our monitors have credentials: the " +
+				"container " +
 				"runtime makes one for a container that starts while the file is not there",
-			Do: fmt.Sprintf("run 'systemctl stop %s' and 'rmdir %s', put the kubeconfig there, and run "+
-				"'systemctl start %[1]s'; the monitors restart with it", f.Plan.KubeletUnit, c.Kubeconfig),
+			Do: fmt.Sprintf(
+				"run 'systemctl stop %s' and 'rmdir %s', put the kubeconfig there, and run "+
+					"'systemctl start %[1]s'; the monitors restart with it",
+				f.Plan.KubeletUnit,
+				c.Kubeconfig,
+			),
 		}}
 	}
 	for _, file := range c.Outside {
 		out = append(out, facts.Fault{
 			Subject: fmt.Sprintf("%s, which kubelet's kubeconfig %s needs", file, c.Kubeconfig),
-			Seen:    "our monitors do not see it: of certificates they have " + strings.Join(c.Mounted, ", "),
-			Do: fmt.Sprintf("add %s to spec.certificateDirectories of cluster.yaml, and give every host of the "+
-				"cluster the files of 'onprem-infra render' again; or have the kubeconfig hold it (such as "+
-				"certificate-authority-data)", path.Dir(file)),
+			Seen: "our monitors do not see it: of certificates they have " + strings.Join(
+				c.Mounted, ", "),
+			Do: fmt.Sprintf(
+				"add %s to spec.certificateDirectories of cluster.yaml, and give every host of "+
+					"the "+
+					"cluster the files of 'onprem-infra render' again; or have the kubeconfig "+
+					"hold it (such as "+
+					"certificate-authority-data)",
+				path.Dir(file),
+			),
 		})
 	}
 	return out
@@ -198,8 +224,13 @@ func ports(f facts.Facts) (out []facts.Fault) {
 			out = append(out, facts.Fault{
 				Subject: fmt.Sprintf("port %d (%s)", p.Number, p.Name),
 				Seen:    fmt.Sprintf("%s must listen there, and cannot: %s", p.Owner, p.Taken),
-				Do: fmt.Sprintf("stop the program that listens there (ss -lpn 'sport = :%d'), or choose another "+
-					"number by --port %s=N if it may be chosen", p.Number, p.Name),
+				Do: fmt.Sprintf(
+					"stop the program that listens there (ss -lpn 'sport = :%d'), or choose "+
+						"another "+
+						"number by --port %s=N if it may be chosen",
+					p.Number,
+					p.Name,
+				),
 			})
 		}
 	}
@@ -221,8 +252,10 @@ func images(f facts.Facts) (out []facts.Fault) {
 	for _, i := range f.Machine.Images {
 		if i.Fault != "" {
 			out = append(out, facts.Fault{
-				Subject: fmt.Sprintf("the image %s (%s)", shortReference(i.Reference), i.Key), Seen: i.Fault,
-				Do: "see that the registry runs, has the image, and is reached from here; credentials are not tried",
+				Subject: fmt.Sprintf(
+					"the image %s (%s)", shortReference(i.Reference), i.Key), Seen: i.Fault,
+				Do: "see that the registry runs, has the image, and is reached from here; " +
+					"credentials are not tried",
 			})
 		}
 	}

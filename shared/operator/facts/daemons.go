@@ -31,8 +31,8 @@ type Keepalived struct {
 	Troubles []string // what the supervisor cannot do, each as TASK: ERROR
 }
 
-// Running is a daemon's running configuration beside its file. A digest is empty if it is not known,
-// and is made in the daemon's own way.
+// Running is a daemon's running configuration beside its file. A digest is empty if it is not
+// known, and is made in the daemon's own way.
 type Running struct {
 	Daemon string // keepalived, HAProxy or CoreDNS
 	Path   string

@@ -8,8 +8,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
-// Facts are what was seen of a host. A field that is nil or empty was not inspected, or could not be
-// seen, and no check reports on it.
+// Facts are what was seen of a host. A field that is nil or empty was not inspected, or could not
+// be seen, and no check reports on it.
 type Facts struct {
 	Plan  plan.Plan // in force on this host, or for the host that it will become
 	Live  bool      // the host has its files; else it is a plain host

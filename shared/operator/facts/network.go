@@ -13,7 +13,8 @@ import (
 type Network struct {
 	VIPs    []VIP
 	Members []Member // all hosts that may hold a VIP, this one included
-	Partial bool     // more members exist than were asked for their MACs: an unknown MAC may be theirs
+	// more members exist than were asked for their MACs: an unknown MAC may be theirs
+	Partial bool
 
 	Clashes []clash.Finding       // what is wrong with the adverts that were received
 	FreeIDs map[vrrp.Kind]vrrp.ID // instead of those that another router has
@@ -30,11 +31,12 @@ type VIP struct {
 	Near     bool   // the VIP is in a network of Link
 	Here     bool   // this host's kernel has it
 	State    supervised.State
-	Asked    bool         // the link was asked which hosts have it
-	Answers  []string     // the MACs of all hosts that answered
-	Cached   string       // the MAC in this host's neighbour table
-	Peers    []netip.Addr // of the instance in keepalived's file; nil in multicast mode and if there is none
-	Echoes   []Echo       // only from a holder
+	Asked    bool     // the link was asked which hosts have it
+	Answers  []string // the MACs of all hosts that answered
+	Cached   string   // the MAC in this host's neighbour table
+	// of the instance in keepalived's file; nil in multicast mode and if there is none
+	Peers  []netip.Addr
+	Echoes []Echo // only from a holder
 }
 
 // Echo is what a neighbour answers.

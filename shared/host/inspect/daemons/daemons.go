@@ -44,8 +44,10 @@ type Probes struct {
 	Check      func(ctx context.Context, check vrrp.CheckName) (health.Finding, string)
 	Rights     func(ctx context.Context, r role.Role) ([]inspect.MissingRight, error)
 
-	Lookup   func(ctx context.Context, name string) ([]netip.Addr, error) // of this host's name server
-	Text     func(ctx context.Context, name string) ([]string, error)     // of this host's name server
+	// of this host's name server
+	Lookup func(ctx context.Context, name string) ([]netip.Addr, error)
+	// of this host's name server
+	Text     func(ctx context.Context, name string) ([]string, error)
 	LookupAt func(ctx context.Context, server netip.Addr, name string) ([]netip.Addr, error)
 }
 
@@ -73,7 +75,8 @@ func (i Inspector) Keepalived(ctx context.Context, status supervised.Status) *fa
 		return nil // it is reported with the VIPs
 	}
 	k := &facts.Keepalived{
-		Wanted: i.Rooms.VIP && !i.Host.Remote, Started: there, Running: status.PID != 0, Applied: status.Applied,
+		Wanted: i.Rooms.VIP &&
+			!i.Host.Remote, Started: there, Running: status.PID != 0, Applied: status.Applied,
 		Heartbeat: !status.MonitorSilent, Troubles: status.Troubles,
 	}
 	if status.Refused != nil {
@@ -85,8 +88,8 @@ func (i Inspector) Keepalived(ctx context.Context, status supervised.Status) *fa
 	return k
 }
 
-// Monitors are the monitors of this node's daemons. On the bootstrap machine systemd and the daemons'
-// units replace them.
+// Monitors are the monitors of this node's daemons. On the bootstrap machine systemd and the
+// daemons' units replace them.
 func (i Inspector) Monitors(ctx context.Context) (out []facts.Monitor) {
 	if i.Role == role.Bootstrap {
 		return nil
@@ -155,7 +158,8 @@ func (i Inspector) Servers(ctx context.Context, all []netip.AddrPort) (out []fac
 			continue
 		}
 		out = append(out, facts.Server{
-			Address: at, Ready: states[n] == health.Ready, Why: fmt.Sprintf("%s: %s", states[n], whys[n]),
+			Address: at, Ready: states[n] == health.Ready,
+			Why: fmt.Sprintf("%s: %s", states[n], whys[n]),
 		})
 	}
 	return out
@@ -180,12 +184,14 @@ func (i Inspector) Checks(ctx context.Context) (out []facts.Check) {
 			mu.Lock()
 			defer mu.Unlock()
 			out = append(out, facts.Check{
-				Name: w.Check, Tracked: i.Files.Tracked(w.Check, w.Fault), Passes: found == health.Passed, Why: why,
+				Name: w.Check, Tracked: i.Files.Tracked(w.Check, w.Fault),
+				Passes: found == health.Passed, Why: why,
 			})
 		})
 	}
 	asked.Wait()
-	slices.SortFunc(out, func(a, b facts.Check) int { return strings.Compare(string(a.Name), string(b.Name)) })
+	slices.SortFunc(
+		out, func(a, b facts.Check) int { return strings.Compare(string(a.Name), string(b.Name)) })
 	return out
 }
 

@@ -60,7 +60,8 @@ func (i Inspector) resolver() (r *facts.Resolver, usable []netip.Addr) {
 				}
 			}
 		}
-		if usable = resolvconf.Upstreams(conf, func(a netip.Addr) bool { return self[a] }); len(usable) > 0 {
+		if usable = resolvconf.Upstreams(conf, func(a netip.Addr) bool { return self[a] }); len(
+			usable) > 0 {
 			if len(r.Self) == 0 {
 				r.Path = f.Path
 			}
@@ -71,13 +72,18 @@ func (i Inspector) resolver() (r *facts.Resolver, usable []netip.Addr) {
 }
 
 // outside asks a name server of the network for the names that clients outside the cluster use.
-func (i Inspector) outside(ctx context.Context, r *facts.Resolver, server netip.Addr) (out []facts.Answer) {
+func (i Inspector) outside(
+	ctx context.Context, r *facts.Resolver, server netip.Addr,
+) (out []facts.Answer) {
 	for n, record := range i.Plan.Records {
 		if string(record.Name) == "api-int."+string(i.Plan.Cluster.Zone) {
 			continue // clients outside do not need it
 		}
 		name := name(record.Wildcard, record.Name)
-		got, err := within(ctx, func(ctx context.Context) ([]netip.Addr, error) { return i.LookupAt(ctx, server, name) })
+		got, err := within(
+			ctx,
+			func(ctx context.Context) ([]netip.Addr, error) { return i.LookupAt(ctx, server, name) },
+		)
 		var refused probe.Refusal
 		if err != nil && !errors.As(err, &refused) {
 			r.Dead = append(r.Dead, fmt.Sprintf("%s: %v", server, err))
@@ -87,7 +93,8 @@ func (i Inspector) outside(ctx context.Context, r *facts.Resolver, server netip.
 			r.Alive++
 		}
 		if err == nil || refused == probe.NoSuchName {
-			out = append(out, facts.Answer{Server: server.String(), Name: name, Want: record.Addresses, Got: got})
+			out = append(out,
+				facts.Answer{Server: server.String(), Name: name, Want: record.Addresses, Got: got})
 		} else {
 			i.Unseen.Add(fmt.Sprintf("the answer of %s for %s", server, name), err)
 		}
@@ -102,12 +109,21 @@ func (i Inspector) Own(ctx context.Context) (out []facts.Answer, fault string) {
 	}
 	for _, record := range i.Plan.Records {
 		name := name(record.Wildcard, record.Name)
-		got, err := within(ctx, func(ctx context.Context) ([]netip.Addr, error) { return i.Lookup(ctx, name) })
+		got, err := within(
+			ctx, func(ctx context.Context) ([]netip.Addr, error) { return i.Lookup(ctx, name) })
 		var refused probe.Refusal
 		if err != nil && !errors.As(err, &refused) {
 			return out, err.Error()
 		}
-		out = append(out, facts.Answer{Server: "127.0.0.1", Name: name, Want: slices.Clone(record.Addresses), Got: got})
+		out = append(
+			out,
+			facts.Answer{
+				Server: "127.0.0.1",
+				Name:   name,
+				Want:   slices.Clone(record.Addresses),
+				Got:    got,
+			},
+		)
 	}
 	return out, ""
 }

@@ -23,7 +23,9 @@ type Group struct {
 }
 
 // Groups are those of all VIPs in a network of this host.
-func (i Inspector) Groups(all []inspect.VIP, vips []facts.VIP, members []facts.Member) (out []Group) {
+func (i Inspector) Groups(
+	all []inspect.VIP, vips []facts.VIP, members []facts.Member,
+) (out []Group) {
 	for n, v := range vips {
 		if v.Near {
 			g := Group{Instance: all[n].Router, priority: vrrp.Priority(all[n].Priority)}
@@ -48,7 +50,9 @@ func (i Inspector) routers(v facts.VIP, members []facts.Member) (out []netip.Add
 
 // Clashes listens for as long as three adverts of a router that sends one a second take. It returns
 // what is wrong with them, and free IDs for those that another router has.
-func (i Inspector) Clashes(ctx context.Context, groups []Group) ([]clash.Finding, map[vrrp.Kind]vrrp.ID) {
+func (i Inspector) Clashes(
+	ctx context.Context, groups []Group,
+) ([]clash.Finding, map[vrrp.Kind]vrrp.ID) {
 	observer, links := clash.NewEar(), map[string]bool{}
 	var instances []clash.Instance
 	for _, g := range groups {
@@ -70,7 +74,8 @@ func (i Inspector) Clashes(ctx context.Context, groups []Group) ([]clash.Finding
 			i.Unseen.Add("adverts of other hosts", i.Adverts(bound, on, func(h overhear.Heard) {
 				mu.Lock()
 				defer mu.Unlock()
-				observer.Hear(clash.Heard{Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert})
+				observer.Hear(
+					clash.Heard{Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert})
 			}))
 		})
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 )
 
-// Answers asks which hosts have each VIP, and where the neighbours of a VIP that is here send packets
-// for it.
+// Answers asks which hosts have each VIP, and where the neighbours of a VIP that is here send
+// packets for it.
 func (i Inspector) Answers(n *facts.Network) {
 	var asked sync.WaitGroup
 	for at := range n.VIPs {
@@ -52,8 +52,8 @@ func (i Inspector) Answers(n *facts.Network) {
 	}
 }
 
-// identify finds the members that have the MACs which answer for VIPs: in the kernel's table, and if
-// that does not suffice by asking them.
+// identify finds the members that have the MACs which answer for VIPs: in the kernel's table, and
+// if that does not suffice by asking them.
 func (i Inspector) identify(n *facts.Network) {
 	links := map[string]bool{}
 	for _, v := range n.VIPs {
@@ -80,7 +80,8 @@ func (i Inspector) identify(n *facts.Network) {
 		n.Partial = i.askMembers(n, v) || n.Partial
 		if macs := unknown(n, v.Answers); n.Partial && len(macs) > 0 {
 			i.Unseen.Add("who answers for "+v.Address.String(), fmt.Errorf(
-				"%s is none of the %d hosts that were asked, and there are more", strings.Join(macs, ", "), maxAsked))
+				"%s is none of the %d hosts that were asked, and there are more",
+				strings.Join(macs, ", "), maxAsked))
 		}
 	}
 }
@@ -88,7 +89,8 @@ func (i Inspector) identify(n *facts.Network) {
 // unknown are the MACs that no member has.
 func unknown(n *facts.Network, macs []string) []string {
 	return slices.DeleteFunc(slices.Clone(macs), func(mac string) bool {
-		return slices.ContainsFunc(n.Members, func(m facts.Member) bool { return slices.Contains(m.MACs, mac) })
+		return slices.ContainsFunc(
+			n.Members, func(m facts.Member) bool { return slices.Contains(m.MACs, mac) })
 	})
 }
 
@@ -98,7 +100,8 @@ func (i Inspector) askMembers(n *facts.Network, v facts.VIP) (more bool) {
 	var first, others []func()
 	for at := range n.Members {
 		m := &n.Members[at]
-		family := slices.IndexFunc(m.Addresses, func(a netip.Addr) bool { return a.BitLen() == v.Address.BitLen() })
+		family := slices.IndexFunc(
+			m.Addresses, func(a netip.Addr) bool { return a.BitLen() == v.Address.BitLen() })
 		if family < 0 || m.Self {
 			continue
 		}

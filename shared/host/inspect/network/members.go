@@ -29,7 +29,8 @@ func (i Inspector) VIPs(all []inspect.VIP) (out []facts.VIP) {
 	}
 	for _, v := range all {
 		out = append(out, facts.VIP{
-			Address: v.Address, For: v.For, Instance: v.Instance, ID: v.ID, Link: v.Link, Near: v.Router.Near,
+			Address: v.Address, For: v.For, Instance: v.Instance, ID: v.ID, Link: v.Link,
+			Near: v.Router.Near,
 			Here: v.Here, State: v.State, Peers: peersOf(conf, v.Instance),
 		})
 	}
@@ -56,7 +57,8 @@ func (i Inspector) Members(ctx context.Context, vips []facts.VIP) (out []facts.M
 		})
 		same := func(o facts.Member) bool { return o.Name == m.Name && m.Name != "" }
 		if len(m.Addresses) > 0 && !slices.ContainsFunc(out, same) {
-			m.Self = slices.ContainsFunc(m.Addresses, func(a netip.Addr) bool { return i.Host.Links.LinkOf(a) != "" })
+			m.Self = slices.ContainsFunc(
+				m.Addresses, func(a netip.Addr) bool { return i.Host.Links.LinkOf(a) != "" })
 			out = append(out, m)
 		}
 	}
@@ -95,7 +97,8 @@ func (i Inspector) Members(ctx context.Context, vips []facts.VIP) (out []facts.M
 
 func (i Inspector) onMachineNetworks(all []netip.Addr) []netip.Addr {
 	return slices.DeleteFunc(slices.Clone(all), func(a netip.Addr) bool {
-		return !slices.ContainsFunc(i.Plan.MachineNetworks, func(n netip.Prefix) bool { return n.Contains(a) })
+		return !slices.ContainsFunc(
+			i.Plan.MachineNetworks, func(n netip.Prefix) bool { return n.Contains(a) })
 	})
 }
 
@@ -110,7 +113,9 @@ func (i Inspector) ServersOf(members []facts.Member) (out []netip.AddrPort) {
 }
 
 // NodesWithin asks a watcher for the nodes that the API names now.
-func NodesWithin(ctx context.Context, limit time.Duration, watcher *kube.Watcher) ([]kube.Node, error) {
+func NodesWithin(
+	ctx context.Context, limit time.Duration, watcher *kube.Watcher,
+) ([]kube.Node, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	wake, failed := make(chan struct{}, 1), make(chan error, 1)

@@ -24,7 +24,8 @@ import (
 
 // The bounds of what is sent to others.
 const (
-	maxAsked  = 64                 // hosts that are asked for their MAC, if an unknown one answers for a VIP
+	// hosts that are asked for their MAC, if an unknown one answers for a VIP
+	maxAsked  = 64
 	maxEchoes = inspect.MaxServers // neighbours of a VIP that are asked for an echo
 )
 
@@ -53,7 +54,8 @@ type Probes struct {
 // HostProbes ask this host's network. nodes are those that the API names.
 func HostProbes(p plan.Plan, nodes func(ctx context.Context) ([]kube.Node, error)) Probes {
 	return Probes{
-		Now: time.Now, Adverts: overhear.Adverts, WhoHas: sonar.WhoHas, Echo: sonar.Echo, VRRP: sonar.VRRP,
+		Now: time.Now, Adverts: overhear.Adverts, WhoHas: sonar.WhoHas, Echo: sonar.Echo,
+		VRRP:       sonar.VRRP,
 		Neighbours: link.Neighbours, MTU: mtu, Nodes: nodes,
 		Shut: func(ctx context.Context, host netip.Addr) []string { return shut(ctx, p, host) },
 	}
@@ -75,7 +77,8 @@ var between = []string{port.API}
 func shut(ctx context.Context, p plan.Plan, host netip.Addr) (shut []string) {
 	for _, name := range between {
 		bound, cancel := context.WithTimeout(ctx, inspect.ProbeTimeout)
-		c, err := new(net.Dialer).DialContext(bound, "tcp", netip.AddrPortFrom(host, p.Ports[name]).String())
+		c, err := new(net.Dialer).DialContext(bound, "tcp",
+			netip.AddrPortFrom(host, p.Ports[name]).String())
 		cancel()
 		var late net.Error
 		switch {
@@ -90,12 +93,15 @@ func shut(ctx context.Context, p plan.Plan, host netip.Addr) (shut []string) {
 
 // ownAddress is this host's address from which it reaches another one: no VIP.
 func (i Inspector) ownAddress(to netip.Addr) netip.Addr {
-	choice, _ := addr.ForVIP(i.Host.Links, to, i.Plan.VIPs.All(), i.Host.Agreed) // no choice has no address
+	choice, _ := addr.ForVIP(
+		i.Host.Links, to, i.Plan.VIPs.All(), i.Host.Agreed) // no choice has no address
 	return choice.Address
 }
 
 // Reach asks other hosts for packets, and for the ports that the cluster's hosts need.
-func (i Inspector) Reach(ctx context.Context, peers []netip.Addr, members []facts.Member) []facts.Reached {
+func (i Inspector) Reach(
+	ctx context.Context, peers []netip.Addr, members []facts.Member,
+) []facts.Reached {
 	hosts := slices.Clone(peers)
 	for _, m := range members {
 		if !m.Self && m.Named && len(hosts) < maxEchoes {
@@ -103,7 +109,8 @@ func (i Inspector) Reach(ctx context.Context, peers []netip.Addr, members []fact
 		}
 	}
 	if !i.Live && len(peers) == 0 {
-		i.Unseen.Add("the ways to other hosts, and whether VRRP passes", errors.New("specify their addresses: --peer ADDRESS"))
+		i.Unseen.Add("the ways to other hosts, and whether VRRP passes",
+			errors.New("specify their addresses: --peer ADDRESS"))
 	}
 	var asked sync.WaitGroup
 	out := make([]facts.Reached, len(hosts))

@@ -38,10 +38,11 @@ type services struct{ balancer, names bool }
 
 // Node is this host as a node of the cluster.
 type Node struct {
-	NodeIPs    []netip.Addr           `json:"nodeIPs"`
-	Reasons    []AddressReason        `json:"nodeIPWhy,omitempty"` // of each of them
-	Remote     bool                   `json:"remoteWorker"`        // this node never holds a VIP
-	Gate       string                 `json:"gate"`                // GateOpen, GateClosed, or empty if the node has none
+	NodeIPs []netip.Addr    `json:"nodeIPs"`
+	Reasons []AddressReason `json:"nodeIPWhy,omitempty"` // of each of them
+	Remote  bool            `json:"remoteWorker"`        // this node never holds a VIP
+	// GateOpen, GateClosed, or empty if the node has none
+	Gate       string                 `json:"gate"`
 	StaticPods []string               `json:"staticPods,omitempty"`
 	Rights     []inspect.MissingRight `json:"rights,omitempty"`
 }
@@ -58,7 +59,8 @@ type VIP struct {
 	inspect.VIP
 	Holder  Holder   `json:"holder,omitzero"`   // the host that answers for the VIP
 	Adverts []Advert `json:"adverts,omitempty"` // of other hosts that announce it now
-	Peers   []Member `json:"peers,omitempty"`   // other hosts that may hold it, as this host knows them
+	// other hosts that may hold it, as this host knows them
+	Peers []Member `json:"peers,omitempty"`
 }
 
 // Holder is the host that answers for a VIP by ARP or neighbour discovery.
@@ -98,8 +100,9 @@ type Advert struct {
 type Member struct {
 	Address netip.Addr `json:"address"`
 	Node    string     `json:"node,omitempty"`
-	AgeMs   *int       `json:"ageMs,omitempty"` // of its last advert; absent if none arrived within a minute
-	Holds   bool       `json:"holds"`           // it announces the VIP now
+	// of its last advert; absent if none arrived within a minute
+	AgeMs *int `json:"ageMs,omitempty"`
+	Holds bool `json:"holds"` // it announces the VIP now
 }
 
 // Daemon is keepalived as its supervisor reports it.
@@ -108,8 +111,10 @@ type Daemon struct {
 	Restarts      int                `json:"restarts"`
 	Leaving       supervised.Leaving `json:"leaving,omitempty"`
 	MonitorSilent bool               `json:"monitorSilent"`
-	Refused       string             `json:"refused,omitempty"`  // why keepalived refuses the last configuration
-	Troubles      []string           `json:"troubles,omitempty"` // what the supervisor cannot do, as TASK: ERROR
+	// why keepalived refuses the last configuration
+	Refused string `json:"refused,omitempty"`
+	// what the supervisor cannot do, as TASK: ERROR
+	Troubles []string `json:"troubles,omitempty"`
 }
 
 // Backend is a server behind the balancer.

@@ -15,11 +15,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 )
 
-// maxStateAge is how old the state of this host's monitor may be, which writes it every two seconds.
+// maxStateAge is how old the state of this host's monitor may be, which writes it every two
+// seconds.
 const maxStateAge = 10 * time.Second
 
-// routers are the other routers of the VIPs, as this host's monitor has written them, which needs no
-// privilege. Without a monitor the adverts are received here.
+// routers are the other routers of the VIPs, as this host's monitor has written them, which needs
+// no privilege. Without a monitor the adverts are received here.
 func (i inspector) routers(ctx context.Context, vips []VIP, unseen *inspect.Unseen) clash.State {
 	s, err := i.monitorState()
 	unseen.Add("the adverts that this host's monitor has received", err)
@@ -43,7 +44,8 @@ func (i inspector) monitorState() (*clash.State, error) {
 		return nil, err
 	}
 	if age := i.Now().Sub(s.At); age.Abs() > maxStateAge {
-		return nil, fmt.Errorf("they were written %v ago: no monitor runs here", age.Round(time.Second))
+		return nil, fmt.Errorf(
+			"they were written %v ago: no monitor runs here", age.Round(time.Second))
 	}
 	return &s, nil
 }
@@ -88,7 +90,8 @@ func (v *VIP) addRouters(s clash.State, names map[netip.Addr]string) {
 	var members []netip.Addr
 	for _, e := range s.Elections {
 		if e.Instance == v.Instance {
-			members = slices.DeleteFunc(slices.Clone(e.Members), func(a netip.Addr) bool { return a == e.Own })
+			members = slices.DeleteFunc(
+				slices.Clone(e.Members), func(a netip.Addr) bool { return a == e.Own })
 		}
 	}
 	known := map[netip.Addr]Member{}
@@ -100,7 +103,8 @@ func (v *VIP) addRouters(s clash.State, names map[netip.Addr]string) {
 		known[r.Address] = Member{AgeMs: &age, Holds: r.Holds}
 		if r.Holds {
 			v.Adverts = append(v.Adverts, Advert{
-				From: r.Address, MAC: r.MAC, Priority: r.Priority, Version: r.Version, IntervalMs: r.IntervalMs, AgeMs: age,
+				From: r.Address, MAC: r.MAC, Priority: r.Priority, Version: r.Version,
+				IntervalMs: r.IntervalMs, AgeMs: age,
 			})
 		}
 		if r.Holds && r.MAC != "" && r.MAC == v.Holder.MAC && r.Priority != 0 {

@@ -28,9 +28,13 @@ func (i inspector) journal() ([]journal.Entry, error) {
 // stays for that boot, whichever would be chosen now.
 func (i inspector) addressReasons(links addr.Snapshot, agreed []netip.Addr) (out []AddressReason) {
 	wish := addr.Wish{VIPs: i.Plan.VIPs.All(), PreferIPv6: i.Plan.Families.IPv6First()}
-	choice, _ := addr.ForNode(links, wish) // its error is that there is none, which the rulings have
+	choice, _ := addr.ForNode(
+		links, wish) // its error is that there is none, which the rulings have
 	for _, a := range agreed {
-		reason := AddressReason{Address: a, Why: "it was chosen when this host was booted, and is on no link now"}
+		reason := AddressReason{
+			Address: a,
+			Why:     "it was chosen when this host was booted, and is on no link now",
+		}
 		for _, r := range choice.Rulings {
 			if r.Prefix.Addr() == a {
 				reason.Link, reason.Why = r.Link, r.Why
@@ -58,7 +62,8 @@ func (i inspector) staticPods() (paths []string, err error) {
 // daemon is what a report has of the supervisor's status.
 func daemon(s supervised.Status) *Daemon {
 	d := &Daemon{
-		Running: s.PID != 0, Restarts: s.Restarts, Leaving: s.Leaving, MonitorSilent: s.MonitorSilent, Troubles: s.Troubles,
+		Running: s.PID != 0, Restarts: s.Restarts, Leaving: s.Leaving,
+		MonitorSilent: s.MonitorSilent, Troubles: s.Troubles,
 	}
 	if s.Refused != nil {
 		d.Refused = s.Refused.Output
@@ -77,7 +82,8 @@ func (i inspector) balancer(ctx context.Context) (out []Backend, err error) {
 	for _, s := range stats {
 		if s.Backend == haproxy.Masters && !s.Disabled() {
 			out = append(out, Backend{
-				Name: s.Server, Address: s.Address, Status: s.Status, Up: s.Up(), Check: s.Check, Sessions: s.Sessions,
+				Name: s.Server, Address: s.Address, Status: s.Status, Up: s.Up(), Check: s.Check,
+				Sessions: s.Sessions,
 			})
 		}
 	}
@@ -99,7 +105,8 @@ func (i inspector) names(ctx context.Context) (out []Name, err error) {
 		}
 		want := slices.SortedFunc(slices.Values(record.Addresses), netip.Addr.Compare)
 		out = append(out, Name{
-			Name: name, Want: want, Answers: append([]netip.Addr{}, got...), Right: slices.Equal(got, want),
+			Name: name, Want: want, Answers: append([]netip.Addr{}, got...),
+			Right: slices.Equal(got, want),
 		})
 	}
 	return out, nil

@@ -24,8 +24,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/fakehost"
 )
 
-// TestInspect holds that the report of a holder has who holds what, and why, and that the parts of a
-// priority sum up to it.
+// TestInspect holds that the report of a holder has who holds what, and why, and that the parts of
+// a priority sum up to it.
 func TestInspect(t *testing.T) {
 	for _, timing := range []string{vrrp.ProfileLan, vrrp.ProfileCompat} {
 		t.Run(timing, func(t *testing.T) {
@@ -35,10 +35,18 @@ func TestInspect(t *testing.T) {
 				t.Fatalf("%+v", r)
 			}
 			api, ingress := r.VIPs[0], r.VIPs[1]
-			if !api.Here || !api.Holder.Self || api.State != supervised.Master || api.Why != "nobody better was heard" || !api.Since.Equal(fakehost.Begin.Add(time.Minute)) || api.Link != "ens3" {
+			if !api.Here || !api.Holder.Self || api.State != supervised.Master ||
+				api.Why != "nobody better was heard" ||
+				!api.Since.Equal(fakehost.Begin.Add(time.Minute)) ||
+				api.Link != "ens3" {
 				t.Errorf("api: %+v", api)
 			}
-			if ingress.Here || ingress.Holder.Self || ingress.Holder.Address.String() != "192.0.2.12" || ingress.State != supervised.Backup || ingress.Why != "" || len(ingress.Adverts) != 1 || ingress.Adverts[0].AgeMs != 70 {
+			if ingress.Here || ingress.Holder.Self ||
+				ingress.Holder.Address.String() != "192.0.2.12" ||
+				ingress.State != supervised.Backup ||
+				ingress.Why != "" ||
+				len(ingress.Adverts) != 1 ||
+				ingress.Adverts[0].AgeMs != 70 {
 				t.Errorf("ingress: %+v", ingress)
 			}
 			for _, v := range r.VIPs {
@@ -47,15 +55,20 @@ func TestInspect(t *testing.T) {
 					if part.Counts {
 						sum += part.Adds
 					}
-					if v.For == vrrp.API && part.Name == "unexplained" || part.Name == string(vrrp.CheckMCS) && (part.Counts || part.Since.IsZero()) {
+					if v.For == vrrp.API && part.Name == "unexplained" ||
+						part.Name == string(vrrp.CheckMCS) && (part.Counts || part.Since.IsZero()) {
 						t.Errorf("%s: %+v", v.Address, part)
 					}
 				}
 				if sum != v.Priority || sum == 0 {
-					t.Errorf("%s: the parts sum up to %d, and the priority is %d: %+v", v.Address, sum, v.Priority, v.Parts)
+					t.Errorf(
+						"%s: the parts sum up to %d, and the priority is %d: %+v", v.Address, sum,
+						v.Priority, v.Parts)
 				}
 			}
-			if len(r.Balancer) != 1 || r.Balancer[0].Sessions != 12 || r.Gate != "open" || r.Daemon == nil || r.Daemon.Restarts != 2 {
+			if len(r.Balancer) != 1 || r.Balancer[0].Sessions != 12 || r.Gate != "open" ||
+				r.Daemon == nil ||
+				r.Daemon.Restarts != 2 {
 				t.Errorf("%+v, gate %q, keepalived %+v", r.Balancer, r.Gate, r.Daemon)
 			}
 			if len(r.Names) != 3 || !r.Names[0].Right || r.Names[2].Right {
@@ -65,11 +78,22 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// TestInspect_DNSVIP holds that the DNS VIP is told of like the others, on a node and on the bootstrap
-// machine.
+// TestInspect_DNSVIP holds that the DNS VIP is told of like the others, on a node and on the
+// bootstrap machine.
 func TestInspect_DNSVIP(t *testing.T) {
-	c := spec.Cluster{Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, Timing: vrrp.ProfileLan, DNSVIP: netip.MustParseAddr("192.0.2.7"),
-		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, APIVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")}}
+	c := spec.Cluster{
+		Name:                 "ostest",
+		BaseDomain:           "example.com",
+		Platform:             spec.BareMetal,
+		ControlPlaneReplicas: 3,
+		Timing:               vrrp.ProfileLan,
+		DNSVIP:               netip.MustParseAddr("192.0.2.7"),
+		MachineNetworks: []netip.Prefix{
+			netip.MustParsePrefix("192.0.2.0/24"),
+		},
+		APIVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.5")},
+		IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
+	}
 	p, err := plan.Compile(c)
 	if err != nil {
 		t.Fatal(err)
@@ -85,10 +109,17 @@ func TestInspect_DNSVIP(t *testing.T) {
 		{"the bootstrap machine", "", int(p.VRRP.DNSBootstrapPriority), []string{"bootstrap"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			files := map[string]string{vip.AgreedDir + "/ipv4": "192.0.2.11", election.TrackFile(vrrp.CheckDNS, false): "1\n",
+			files := map[string]string{
+				vip.AgreedDir + "/ipv4":                                        "192.0.2.11",
+				election.TrackFile(vrrp.CheckDNS, false):                       "1\n",
 				election.RunDir + "/" + supervised.HolderTrack("ostest_DNS_0"): "1\n",
-				election.RunDir + "/" + supervised.StatusFile: string(supervised.Encode(supervised.Status{PID: 9, Instances: map[string]supervised.Instance{
-					"ostest_DNS_0": {State: supervised.Master, Priority: tt.priority}}}))}
+				election.RunDir + "/" + supervised.StatusFile: string(
+					supervised.Encode(
+						supervised.Status{PID: 9, Instances: map[string]supervised.Instance{
+							"ostest_DNS_0": {State: supervised.Master, Priority: tt.priority}}},
+					),
+				),
+			}
 			if tt.memory != "" {
 				files[vip.MemoryPath] = tt.memory
 			}
@@ -97,7 +128,8 @@ func TestInspect_DNSVIP(t *testing.T) {
 				return addr.Neighbour{Absent: true}, nil
 			}
 			r := status.Inspect(t.Context(), host)
-			if len(r.VIPs) != 3 || r.VIPs[2].For != vrrp.DNS || r.VIPs[2].ID != p.VRRP.DNS.ID || r.VIPs[2].State != supervised.Master {
+			if len(r.VIPs) != 3 || r.VIPs[2].For != vrrp.DNS || r.VIPs[2].ID != p.VRRP.DNS.ID ||
+				r.VIPs[2].State != supervised.Master {
 				t.Fatalf("%+v", r.VIPs)
 			}
 			var parts []string
@@ -111,14 +143,18 @@ func TestInspect_DNSVIP(t *testing.T) {
 	}
 }
 
-// TestInspect_StaleState holds that what a monitor wrote down that runs no more is not taken for what
-// is, and that status then listens itself.
+// TestInspect_StaleState holds that what a monitor wrote down that runs no more is not taken for
+// what is, and that status then listens itself.
 func TestInspect_StaleState(t *testing.T) {
 	p := fakehost.Plan(t, vrrp.ProfileLan)
 	host := fakehost.New(t, p, fakehost.Monitored(p, fakehost.Holder(p)))
 	host.Now = func() time.Time { return fakehost.Begin.Add(time.Hour + time.Minute) }
 	r := status.Inspect(t.Context(), host)
-	if len(r.Clashes) > 0 || !slices.ContainsFunc(r.Unseen, func(u string) bool { return strings.Contains(u, "they were written 1m2s ago: no monitor runs here") }) {
+	if len(r.Clashes) > 0 ||
+		!slices.ContainsFunc(
+			r.Unseen,
+			func(u string) bool { return strings.Contains(u, "they were written 1m2s ago: no monitor runs here") },
+		) {
 		t.Errorf("clashes %+v, unseen %q", r.Clashes, r.Unseen)
 	}
 }
@@ -127,8 +163,13 @@ func TestInspect_StaleState(t *testing.T) {
 // where all is well.
 func TestVerdict_NotStarted(t *testing.T) {
 	p := fakehost.Plan(t, vrrp.ProfileLan)
-	r := status.Inspect(t.Context(), fakehost.New(t, p, map[string]string{"/etc/kubernetes/manifests/haproxy.yaml": "kind: Pod\n"}))
-	if r.Verdict.Level != judge.Degraded || r.Verdict.Why[0] != "keepalived has not been started on this host" {
+	r := status.Inspect(
+		t.Context(),
+		fakehost.New(
+			t, p, map[string]string{"/etc/kubernetes/manifests/haproxy.yaml": "kind: Pod\n"}),
+	)
+	if r.Verdict.Level != judge.Degraded ||
+		r.Verdict.Why[0] != "keepalived has not been started on this host" {
 		t.Errorf("%+v", r.Verdict)
 	}
 }
@@ -142,7 +183,9 @@ func TestInspect_Concurrent(t *testing.T) {
 		host := fakehost.New(t, p, files)
 		host.Links = func() (addr.Snapshot, error) {
 			own := []addr.Address{{Prefix: netip.MustParsePrefix("192.0.2.11/24")}}
-			return addr.Snapshot{Links: []addr.Link{{Index: 2, Name: "ens3", Up: true, Addresses: own}}}, nil
+			return addr.Snapshot{
+				Links: []addr.Link{{Index: 2, Name: "ens3", Up: true, Addresses: own}},
+			}, nil
 		}
 		host.Neighbour = func(ctx context.Context, _ string, _ netip.Addr) (addr.Neighbour, error) {
 			<-ctx.Done()

@@ -16,7 +16,13 @@ func (i inspector) verdict(r Report, links bool) judge.Verdict {
 		f.Failed = append(f.Failed, "the name server")
 	}
 	for _, v := range r.VIPs {
-		seen := judge.VIP{Address: v.Address, For: v.For, Reached: v.Router.Near || !links, Here: v.Here, NoHolder: v.Holder.None}
+		seen := judge.VIP{
+			Address:  v.Address,
+			For:      v.For,
+			Reached:  v.Router.Near || !links,
+			Here:     v.Here,
+			NoHolder: v.Holder.None,
+		}
 		if v.Holder.MAC != "" {
 			seen.Holder = v.Holder.String()
 			for _, a := range v.Adverts {
@@ -29,7 +35,8 @@ func (i inspector) verdict(r Report, links bool) judge.Verdict {
 	}
 	if d := r.Daemon; d != nil {
 		f.Daemon = &judge.Daemon{
-			Running: d.Running, MonitorSilent: d.MonitorSilent, Leaving: d.Leaving != "", Refused: d.Refused != "",
+			Running: d.Running, MonitorSilent: d.MonitorSilent, Leaving: d.Leaving != "",
+			Refused:  d.Refused != "",
 			Troubles: d.Troubles,
 		}
 	}
@@ -40,7 +47,8 @@ func (i inspector) verdict(r Report, links bool) judge.Verdict {
 		f.Names = append(f.Names, judge.Name{Name: n.Name, Right: n.Right})
 	}
 	for _, m := range r.Rights {
-		f.Rights = append(f.Rights, judge.Right{What: m.Right, Without: m.Without, Do: cluster.Remedy})
+		f.Rights = append(
+			f.Rights, judge.Right{What: m.Right, Without: m.Without, Do: cluster.Remedy})
 	}
 	return judge.Of(f)
 }

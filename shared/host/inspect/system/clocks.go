@@ -49,7 +49,8 @@ func (i Inspector) Clocks(ctx context.Context, apiServers []netip.AddrPort) (out
 		add(s, true, func(ctx context.Context) (time.Duration, error) { return i.Time(ctx, s) })
 	}
 	for _, s := range apiServers {
-		add(s.Addr(), false, func(ctx context.Context) (time.Duration, error) { return i.Date(ctx, s) })
+		add(s.Addr(), false,
+			func(ctx context.Context) (time.Duration, error) { return i.Date(ctx, s) })
 	}
 	asked.Wait()
 	slices.SortFunc(out, func(a, b facts.Clock) int { return strings.Compare(a.Host, b.Host) })

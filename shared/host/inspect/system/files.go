@@ -19,7 +19,8 @@ import (
 
 // rangeFiles configure DHCP servers of this host: dnsmasq's own, libvirt's, and ISC's.
 var rangeFiles = []string{
-	"/etc/dnsmasq.conf", "/etc/dnsmasq.d/*", "/var/lib/libvirt/dnsmasq/*.conf", "/etc/dhcp/dhcpd.conf",
+	"/etc/dnsmasq.conf", "/etc/dnsmasq.d/*", "/var/lib/libvirt/dnsmasq/*.conf",
+	"/etc/dhcp/dhcpd.conf",
 }
 
 // Ranges are those of this host's DHCP servers. Those of other hosts are not known.
@@ -33,7 +34,8 @@ func (i Inspector) Ranges() (out []facts.Range) {
 		}
 	}
 	if len(out) == 0 && !i.Live {
-		i.Unseen.Add("DHCP ranges", errors.New("no DHCP server of this host has any, and those of others are not known"))
+		i.Unseen.Add("DHCP ranges",
+			errors.New("no DHCP server of this host has any, and those of others are not known"))
 	}
 	return out
 }
@@ -78,7 +80,8 @@ func (i Inspector) Credentials() *facts.Credentials {
 		return nil
 	}
 	c := &facts.Credentials{
-		Kubeconfig: i.Plan.Kubeconfig, Directory: is.IsDir(), Mounted: cluster.CertificateDirectories(i.Plan),
+		Kubeconfig: i.Plan.Kubeconfig, Directory: is.IsDir(),
+		Mounted: cluster.CertificateDirectories(i.Plan),
 	}
 	if c.Directory {
 		return c
@@ -87,7 +90,8 @@ func (i Inspector) Credentials() *facts.Credentials {
 	i.Unseen.Add("the files that kubelet's kubeconfig names", err)
 	for _, file := range files {
 		for _, step := range i.linked(file) {
-			if step != c.Kubeconfig && !cluster.Sees(i.Plan, step) && !slices.Contains(c.Outside, step) {
+			if step != c.Kubeconfig && !cluster.Sees(i.Plan, step) &&
+				!slices.Contains(c.Outside, step) {
 				c.Outside = append(c.Outside, step)
 			}
 		}

@@ -34,8 +34,10 @@ type Inspector struct {
 
 // Probes are what is asked of others than files, so that a test can answer.
 type Probes struct {
-	Time      func(ctx context.Context, server netip.Addr) (ahead time.Duration, err error)     // by NTP
-	Date      func(ctx context.Context, server netip.AddrPort) (ahead time.Duration, err error) // by HTTPS
+	// by NTP
+	Time func(ctx context.Context, server netip.Addr) (ahead time.Duration, err error)
+	// by HTTPS
+	Date      func(ctx context.Context, server netip.AddrPort) (ahead time.Duration, err error)
 	Unsynced  func() (why string)
 	Version   func(ctx context.Context, program string) (string, error)
 	Image     func(ctx context.Context, reference string) error
@@ -54,7 +56,8 @@ func HostProbes() Probes {
 		Date: func(ctx context.Context, server netip.AddrPort) (time.Duration, error) {
 			return probe.Date(ctx, "https://"+server.String()+"/version")
 		},
-		Unsynced: unsynced, Version: proc.Version, Image: probe.Image, Listen: listen, Room: file.Room,
+		Unsynced: unsynced, Version: proc.Version, Image: probe.Image, Listen: listen,
+		Room:      file.Room,
 		Watchable: file.Watchable,
 	}
 }
@@ -121,7 +124,8 @@ func (i Inspector) Programs(ctx context.Context) (out []facts.Program) {
 			continue
 		}
 		out = append(out, facts.Program{
-			Name: n.name, Version: version, Needs: n.oldest, TooOld: olderThan(version, n.oldest), Why: n.why,
+			Name: n.name, Version: version, Needs: n.oldest, TooOld: olderThan(version, n.oldest),
+			Why: n.why,
 		})
 	}
 	return out

@@ -15,14 +15,16 @@ func Monitors(f facts.Facts) (out []facts.Fault) {
 		if m.Fault != "" {
 			out = append(out, facts.Fault{
 				Subject: "the monitor " + m.Name, Seen: "it is dead, or stands still: " + m.Fault,
-				Do: "read its log (crictl logs, journalctl); its daemon runs on, but keeps its configuration",
+				Do: "read its log (crictl logs, journalctl); its daemon runs on, but keeps its " +
+					"configuration",
 			})
 		}
 	}
 	if k := f.Daemons.Keepalived; k.Current() && !k.Heartbeat && len(out) == 0 {
 		out = append(out, facts.Fault{
-			Subject: "the heartbeat of keepalived's monitor", Seen: "it stands still, so no check of this host counts",
-			Do: "read the log of the container keepalived-monitor",
+			Subject: "the heartbeat of keepalived's monitor",
+			Seen:    "it stands still, so no check of this host counts",
+			Do:      "read the log of the container keepalived-monitor",
 		})
 	}
 	return out
@@ -37,7 +39,8 @@ func Supervisor(f facts.Facts) []facts.Fault {
 	case !k.Started:
 		return []facts.Fault{{
 			Subject: subject, Seen: "it has never started on this host",
-			Do: "see that the pod keepalived runs (crictl pods), or on a bootstrap machine the unit " +
+			Do: "see that the pod keepalived runs (crictl pods), or on a bootstrap machine the " +
+				"unit " +
 				"onprem-keepalived.service",
 		}}
 	case k.Fault != "":
@@ -48,7 +51,8 @@ func Supervisor(f facts.Facts) []facts.Fault {
 	case len(k.Troubles) > 0:
 		return []facts.Fault{{
 			Subject: subject, Seen: "it cannot " + strings.Join(k.Troubles, "; it cannot "),
-			Do: "it tries again and again, and holds the VIPs meanwhile: see the findings of `limits`, and its log",
+			Do: "it tries again and again, and holds the VIPs meanwhile: see the findings of " +
+				"`limits`, and its log",
 		}}
 	}
 	return nil
@@ -71,12 +75,16 @@ func Refused(f facts.Facts) []facts.Fault {
 // keepalived's file only when the monitor wants another one. The other monitors write theirs again
 // within seconds, if they can.
 var remedies = map[string]string{
-	"keepalived": "the file was edited, or keepalived was not reloaded: restart the keepalived container, " +
+	"keepalived": "the file was edited, or keepalived was not reloaded: restart the keepalived " +
+		"container, " +
 		"whose monitor writes the file again",
-	"HAProxy": "read the logs of the containers haproxy, which may refuse the file, and haproxy-monitor, which " +
+	"HAProxy": "read the logs of the containers haproxy, which may refuse the file, and " +
+		"haproxy-monitor, which " +
 		"reloads HAProxy, and writes the file again after an edit",
-	"CoreDNS": "read the logs of the containers coredns, which may refuse the file, and coredns-monitor, which " +
-		"reloads CoreDNS, and writes the file again after an edit; on a bootstrap machine journalctl -u onprem-coredns",
+	"CoreDNS": "read the logs of the containers coredns, which may refuse the file, and " +
+		"coredns-monitor, which " +
+		"reloads CoreDNS, and writes the file again after an edit; on a bootstrap machine " +
+		"journalctl -u onprem-coredns",
 }
 
 // Outdated compares the running configuration of daemons with their files. The subject has the
@@ -88,23 +96,30 @@ func Outdated(f facts.Facts) (out []facts.Fault) {
 		}
 		seen := fmt.Sprintf("another configuration (%.19s) than the disk's", r.Loaded)
 		if r.Loaded == r.Header { // it would report so of the edited file as well
-			seen = fmt.Sprintf("the file has been changed by hand, and %s reports that it runs on the one "+
-				"that was written for it (%.19s)", r.Daemon, r.Header)
+			seen = fmt.Sprintf(
+				"the file has been changed by hand, and %s reports that it runs on the one "+
+					"that was written for it (%.19s)",
+				r.Daemon,
+				r.Header,
+			)
 		}
 		out = append(out, facts.Fault{
-			Subject: fmt.Sprintf("what %s runs on, beside %s (%.19s)", r.Daemon, r.Path, r.Disk), Seen: seen,
+			Subject: fmt.Sprintf(
+				"what %s runs on, beside %s (%.19s)", r.Daemon, r.Path, r.Disk), Seen: seen,
 			Do: remedies[r.Daemon],
 		})
 	}
 	return out
 }
 
-// Rights finds rights that this node lacks. What the node does not know for the lack of one follows.
+// Rights finds rights that this node lacks. What the node does not know for the lack of one
+// follows.
 func Rights(f facts.Facts) (out []facts.Fault) {
 	for _, r := range f.Daemons.Rights {
 		out = append(out, facts.Fault{
-			Subject: "the right of this node's kubelet to " + r.What, Seen: "the API does not give it: " + r.Without,
-			Do: r.Do,
+			Subject: "the right of this node's kubelet to " + r.What,
+			Seen:    "the API does not give it: " + r.Without,
+			Do:      r.Do,
 		})
 	}
 	return out
@@ -117,7 +132,8 @@ func Keepalived(f facts.Facts) []facts.Fault {
 	}
 	return []facts.Fault{{
 		Subject: "keepalived", Seen: "it does not run",
-		Do: "read the log of the container keepalived: its parent starts it again, and logs why it exited",
+		Do: "read the log of the container keepalived: its parent starts it again, and logs why " +
+			"it exited",
 	}}
 }
 
@@ -136,8 +152,10 @@ func APIServers(f facts.Facts) (out []facts.Fault) {
 			why = append(why, fmt.Sprintf("%s %s", s.Address, s.Why))
 		}
 		return []facts.Fault{{
-			Subject: "all API servers of the control plane", Seen: "none is ready: " + strings.Join(why, "; "),
-			Do: "read the logs of kube-apiserver and etcd on the control plane's nodes: all else waits for them",
+			Subject: "all API servers of the control plane",
+			Seen:    "none is ready: " + strings.Join(why, "; "),
+			Do: "read the logs of kube-apiserver and etcd on the control plane's nodes: " +
+				"all else waits for them",
 		}}
 	}
 	for _, s := range down {
@@ -157,7 +175,8 @@ func HAProxy(f facts.Facts) []facts.Fault {
 	}
 	return []facts.Fault{{
 		Subject: "this node's HAProxy", Seen: "it does not answer: " + b.Fault,
-		Do: "read the log of the container haproxy; meanwhile this node's own API server serves for it",
+		Do: "read the log of the container haproxy; meanwhile this node's own API server serves " +
+			"for it",
 	}}
 }
 
@@ -171,8 +190,9 @@ func Balancer(f facts.Facts) []facts.Fault {
 	}
 	return []facts.Fault{{
 		Subject: "the API servers behind this node's HAProxy",
-		Seen:    fmt.Sprintf("it reports no healthy backend, and %s is ready", f.Daemons.Servers[i].Address),
-		Do:      "read the log of the container haproxy-monitor; see `onprem-infra status`",
+		Seen: fmt.Sprintf(
+			"it reports no healthy backend, and %s is ready", f.Daemons.Servers[i].Address),
+		Do: "read the log of the container haproxy-monitor; see `onprem-infra status`",
 	}}
 }
 
@@ -184,9 +204,11 @@ func Redirect(f facts.Facts) []facts.Fault {
 	}
 	return []facts.Fault{{
 		Subject: "the redirect from the API's VIP to HAProxy",
-		Seen: "it is not there, though HAProxy serves: so this node's own API server takes everything, " +
+		Seen: "it is not there, though HAProxy serves: so this node's own API server takes " +
+			"everything, " +
 			"and no check of the balancer passes",
-		Do: "find the program that empties the packet filter's tables (nft list ruleset, firewalld); " +
+		Do: "find the program that empties the packet filter's tables (nft list ruleset, " +
+			"firewalld); " +
 			"haproxy-monitor sets the redirect again",
 	}}
 }
@@ -200,8 +222,11 @@ func Tracked(f facts.Facts) (out []facts.Fault) {
 		}
 		out = append(out, facts.Fault{
 			Subject: fmt.Sprintf("the check %s", c.Name),
-			Seen:    fmt.Sprintf("keepalived has that it %s, and it %s: %s", result[c.Tracked], result[c.Passes], c.Why),
-			Do:      "read the log of the container keepalived-monitor, which writes the result for keepalived",
+			Seen: fmt.Sprintf(
+				"keepalived has that it %s, and it %s: %s", result[c.Tracked], result[c.Passes],
+				c.Why),
+			Do: "read the log of the container keepalived-monitor, which writes the result for " +
+				"keepalived",
 		})
 	}
 	return out

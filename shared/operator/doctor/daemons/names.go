@@ -32,7 +32,8 @@ func UpstreamSelf(f facts.Facts) []facts.Fault {
 	}
 	return []facts.Fault{{
 		Subject: "the name servers in " + r.Path,
-		Seen: fmt.Sprintf("%s is this host, or a VIP of its cluster: a query would loop, so it is not asked",
+		Seen: fmt.Sprintf(
+			"%s is this host, or a VIP of its cluster: a query would loop, so it is not asked",
 			list(r.Self)),
 		Do: "have DHCP, or the host's network configuration, name the network's own name servers",
 	}}
@@ -48,14 +49,17 @@ func Upstream(f facts.Facts) []facts.Fault {
 	switch {
 	case r.Alive > 0:
 		found.Seen = "not all answer: " + strings.Join(r.Dead, "; ")
-		found.Do = "fix that server, or remove it from the host's network configuration: a program " +
+		found.Do = "fix that server, or remove it from the host's network configuration: a " +
+			"program " +
 			"that asks it first waits seconds for each name"
 	case len(r.Dead) > 0:
 		found.Seen = "none answers: " + strings.Join(r.Dead, "; ")
-		found.Do = "see that they run and are reached from here: names beyond the cluster are not resolved"
+		found.Do = "see that they run and are reached from here: names beyond the cluster are " +
+			"not resolved"
 	default:
 		found.Seen = "none is named that could be asked"
-		found.Do = "have DHCP, or the host's network configuration, name one: names beyond the cluster are not resolved"
+		found.Do = "have DHCP, or the host's network configuration, name one: names beyond the " +
+			"cluster are not resolved"
 	}
 	return []facts.Fault{found}
 }
@@ -66,8 +70,10 @@ func CoreDNS(f facts.Facts) []facts.Fault {
 		return nil
 	}
 	return []facts.Fault{{
-		Subject: "this host's own name server, CoreDNS", Seen: "it does not answer: " + f.Names.Fault,
-		Do: "read the log of the container coredns; see which program listens at port 53 (ss -lpn 'sport = :53')",
+		Subject: "this host's own name server, CoreDNS",
+		Seen:    "it does not answer: " + f.Names.Fault,
+		Do: "read the log of the container coredns; see which program listens at port 53 " +
+			"(ss -lpn 'sport = :53')",
 	}}
 }
 
@@ -80,7 +86,8 @@ func right(a facts.Answer) bool {
 }
 
 func answered(a facts.Answer) string {
-	return fmt.Sprintf("it is %s, and should be %s", orElse(list(a.Got), "unknown"), orElse(list(a.Want), "none"))
+	return fmt.Sprintf(
+		"it is %s, and should be %s", orElse(list(a.Got), "unknown"), orElse(list(a.Want), "none"))
 }
 
 // Names finds wrong answers of this host's own name server.
@@ -96,8 +103,8 @@ func Names(f facts.Facts) (out []facts.Fault) {
 	return out
 }
 
-// Outside finds wrong answers of the network's name servers. That they do not know a name is a fault
-// before the cluster exists: afterwards its hosts do not need them.
+// Outside finds wrong answers of the network's name servers. That they do not know a name is a
+// fault before the cluster exists: afterwards its hosts do not need them.
 func Outside(f facts.Facts) (out []facts.Fault) {
 	for _, a := range f.Names.Outside {
 		if right(a) || len(a.Got) == 0 && f.Live {

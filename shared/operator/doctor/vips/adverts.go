@@ -13,7 +13,9 @@ import (
 )
 
 // clashes makes a fault of each clash of a kind.
-func clashes(f facts.Facts, kind clash.Kind, fault func(clash.Finding) facts.Fault) (out []facts.Fault) {
+func clashes(
+	f facts.Facts, kind clash.Kind, fault func(clash.Finding) facts.Fault,
+) (out []facts.Fault) {
 	for _, c := range f.Network.Clashes {
 		if c.Kind == kind {
 			out = append(out, fault(c))
@@ -27,7 +29,9 @@ func advertised(c clash.Finding) string {
 	return fmt.Sprintf("VRRPv%d, priority %d, every %v", c.Version, c.Priority, interval(c))
 }
 
-func interval(c clash.Finding) time.Duration { return time.Duration(c.IntervalMs) * time.Millisecond }
+func interval(c clash.Finding) time.Duration {
+	return time.Duration(c.IntervalMs) * time.Millisecond
+}
 
 // titleOf is the VIP of a clash in words.
 func titleOf(f facts.Facts, c clash.Finding) string {
@@ -45,7 +49,8 @@ func VRID(f facts.Facts) []facts.Fault {
 		do := "give one of the two another ID"
 		for _, v := range f.Network.VIPs {
 			if id, ok := f.Network.FreeIDs[v.For]; ok && v.Instance == c.Instance {
-				do += fmt.Sprintf(": %d is free here (before the installation --vrid %s=%d)", id, v.For, id)
+				do += fmt.Sprintf(
+					": %d is free here (before the installation --vrid %s=%d)", id, v.For, id)
 				break
 			}
 		}
@@ -54,8 +59,8 @@ func VRID(f facts.Facts) []facts.Fault {
 		}
 		return facts.Fault{
 			Subject: fmt.Sprintf("the virtual router ID %d of %s", c.ID, titleOf(f, c)),
-			Seen: fmt.Sprintf("%s on %s has it too, for %s (%s)", c.Who, c.Link, orElse(list(c.VIPs), "no address"),
-				advertised(c)),
+			Seen: fmt.Sprintf("%s on %s has it too, for %s (%s)", c.Who, c.Link,
+				orElse(list(c.VIPs), "no address"), advertised(c)),
 			Do: do,
 		}
 	})
@@ -66,8 +71,9 @@ func UnknownRouter(f facts.Facts) []facts.Fault {
 	return clashes(f, clash.Stranger, func(c clash.Finding) facts.Fault {
 		return facts.Fault{
 			Subject: "who announces " + titleOf(f, c),
-			Seen:    fmt.Sprintf("%s on %s does (%s), and is no host of this cluster", c.Who, c.Link, advertised(c)),
-			Do:      "find that host by its MAC, and stop its keepalived",
+			Seen: fmt.Sprintf(
+				"%s on %s does (%s), and is no host of this cluster", c.Who, c.Link, advertised(c)),
+			Do: "find that host by its MAC, and stop its keepalived",
 		}
 	})
 }
@@ -104,10 +110,13 @@ func Interval(f facts.Facts) []facts.Fault {
 func OneWay(f facts.Facts) []facts.Fault {
 	return clashes(f, clash.OneWay, func(c clash.Finding) facts.Fault {
 		return facts.Fault{
-			Subject: fmt.Sprintf("whether holders of %s receive each other's adverts", titleOf(f, c)),
-			Seen: fmt.Sprintf("%s holds it beside %s, which outranks it: it does not receive that one's adverts",
+			Subject: fmt.Sprintf(
+				"whether holders of %s receive each other's adverts", titleOf(f, c)),
+			Seen: fmt.Sprintf(
+				"%s holds it beside %s, which outranks it: it does not receive that one's adverts",
 				c.Who, c.Better),
-			Do: fmt.Sprintf("check packet filters and peer lists in the direction from %s to %s, protocol 112",
+			Do: fmt.Sprintf(
+				"check packet filters and peer lists in the direction from %s to %s, protocol 112",
 				c.Better, c.Who),
 		}
 	})
@@ -129,13 +138,15 @@ func Holders(f facts.Facts) []facts.Fault {
 				ours = append(ours, member(f, mac))
 			}
 		}
-		if v.Here && v.State == supervised.Master && f.Daemons.Keepalived.Current() { // else its address is stale
+		if v.Here && v.State == supervised.Master &&
+			f.Daemons.Keepalived.Current() { // else its address is stale
 			ours = append(ours, "this host")
 		}
 		if f.Live && len(ours) > 1 && len(out) == 0 {
 			out = append(out, facts.Fault{
 				Subject: "who has " + title(v), Seen: strings.Join(ours, " and ") + " have it",
-				Do: "run doctor on each of them: one does not receive the other's adverts, or has a stale address",
+				Do: "run doctor on each of them: one does not receive the other's adverts, or " +
+					"has a stale address",
 			})
 		}
 	}
@@ -145,10 +156,12 @@ func Holders(f facts.Facts) []facts.Fault {
 // Neighbours finds hosts that send packets for a VIP to another host than its holder.
 func Neighbours(f facts.Facts) (out []facts.Fault) {
 	for _, v := range f.Network.VIPs {
-		if !v.Here && v.Cached != "" && len(v.Answers) > 0 && !slices.Contains(v.Answers, v.Cached) {
+		if !v.Here && v.Cached != "" && len(v.Answers) > 0 &&
+			!slices.Contains(v.Answers, v.Cached) {
 			out = append(out, facts.Fault{
 				Subject: "where this host's kernel sends packets for " + title(v),
-				Seen:    fmt.Sprintf("to %s, and %s answers for it", v.Cached, strings.Join(v.Answers, ", ")),
+				Seen: fmt.Sprintf(
+					"to %s, and %s answers for it", v.Cached, strings.Join(v.Answers, ", ")),
 				Do: fmt.Sprintf("inspect the kernel's entry: ip neighbour show %s; and remove it: "+
 					"ip neighbour del %s dev %s", v.Address, v.Address, orElse(v.Link, "LINK")),
 			})
@@ -157,10 +170,15 @@ func Neighbours(f facts.Facts) (out []facts.Fault) {
 			if e.Plain && !e.FromVIP {
 				out = append(out, facts.Fault{
 					Subject: fmt.Sprintf("where %s sends packets for %s", e.Neighbour, title(v)),
-					Seen: "elsewhere than here, where the VIP is: it answers this host's own address, " +
+					Seen: "elsewhere than here, where the VIP is: it answers this host's own " +
+						"address, " +
 						"but its answers to the VIP do not arrive",
-					Do: fmt.Sprintf("inspect that host's entry: ip neighbour show %s; it was made by hand, or a switch "+
-						"or router does not learn from gratuitous ARP", v.Address),
+					Do: fmt.Sprintf(
+						"inspect that host's entry: ip neighbour show %s; it was made by hand, "+
+							"or a switch "+
+							"or router does not learn from gratuitous ARP",
+						v.Address,
+					),
 				})
 			}
 		}

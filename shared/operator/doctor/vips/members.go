@@ -19,13 +19,15 @@ func Peers(f facts.Facts) (out []facts.Fault) {
 	if f.Plan.VRRP.Mode != spec.Unicast {
 		return nil
 	}
-	named := slices.DeleteFunc(slices.Clone(f.Network.Members), func(m facts.Member) bool { return !m.Named })
+	named := slices.DeleteFunc(
+		slices.Clone(f.Network.Members), func(m facts.Member) bool { return !m.Named })
 	self := slices.ContainsFunc(named, func(m facts.Member) bool { return m.Self })
 	if len(named) > 0 && !self && f.Host.Master {
 		out = append(out, facts.Fault{
 			Subject: "whether other nodes' peer lists have this host",
 			Seen:    "they cannot: the API has no Node with an address of this host",
-			Do: "see why the kubelet of this host does not register its Node, or registers it with another " +
+			Do: "see why the kubelet of this host does not register its Node, or registers it " +
+				"with another " +
 				"address (kubectl get nodes -o wide)",
 		})
 	}
@@ -42,7 +44,8 @@ func Peers(f facts.Facts) (out []facts.Fault) {
 				out = append(out, facts.Fault{
 					Subject: fmt.Sprintf("the peers of %s on this host", title(v)),
 					Seen:    fmt.Sprintf("they lack %s (%s)", m.Name, list(family)),
-					Do: "read the log of this host's keepalived-monitor: it does not know the node, " +
+					Do: "read the log of this host's keepalived-monitor: it does not know the " +
+						"node, " +
 						"or keepalived refuses its file",
 				})
 			}
@@ -75,10 +78,13 @@ func Ranks(f facts.Facts) (out []facts.Fault) {
 	}
 	for _, m := range dead {
 		out = append(out, facts.Fault{
-			Subject: "the rank of " + strings.Join(without, ", ") + " in the election of the API VIP",
-			Seen: fmt.Sprintf("none of %d is free, and Node %s, which has not been Ready since %s, has rank %s",
+			Subject: "the rank of " + strings.Join(
+				without, ", ") + " in the election of the API VIP",
+			Seen: fmt.Sprintf(
+				"none of %d is free, and Node %s, which has not been Ready since %s, has rank %s",
 				all, m.Name, m.Down.UTC().Format(time.RFC3339), m.Rank),
-			Do: fmt.Sprintf("if the machine of %s does not come back, delete its Node: kubectl delete node %s",
+			Do: fmt.Sprintf(
+				"if the machine of %s does not come back, delete its Node: kubectl delete node %s",
 				m.Name, m.Name),
 		})
 	}
@@ -90,7 +96,8 @@ func Reach(f facts.Facts) (out []facts.Fault) {
 	for _, r := range f.Network.Reached {
 		if !r.Echo {
 			out = append(out, facts.Fault{
-				Subject: fmt.Sprintf("the way to %s", r.Host), Seen: "it answers no packet (ICMP echo)",
+				Subject: fmt.Sprintf(
+					"the way to %s", r.Host), Seen: "it answers no packet (ICMP echo)",
 				Do: "see that it runs, is on this network, and that no packet filter is between",
 			})
 			continue
@@ -99,7 +106,8 @@ func Reach(f facts.Facts) (out []facts.Fault) {
 			out = append(out, facts.Fault{
 				Subject: fmt.Sprintf("port %s of %s", shut, r.Host),
 				Seen:    "nothing comes back, neither a connection nor a refusal",
-				Do:      "open it between the cluster's hosts: a packet filter drops packets for it",
+				Do: "open it between the cluster's hosts: a packet filter drops packets " +
+					"for it",
 			})
 		}
 	}
@@ -112,8 +120,11 @@ func MTU(f facts.Facts) (out []facts.Fault) {
 		if r.Echo && r.Full > 0 && !r.Whole {
 			out = append(out, facts.Fault{
 				Subject: fmt.Sprintf("packets of %d bytes to %s", r.Full, r.Host),
-				Seen: fmt.Sprintf("they are lost, and small ones arrive: the MTU of %s is larger than the network's",
-					r.Link),
+				Seen: fmt.Sprintf(
+					"they are lost, and small ones arrive: the MTU of %s is larger than the "+
+						"network's",
+					r.Link,
+				),
 				Do: "set one MTU on all hosts and switches of the network",
 			})
 		}
@@ -127,8 +138,10 @@ func VRRPPasses(f facts.Facts) (out []facts.Fault) {
 		if r.Echo && r.VRRP == facts.VRRPUnanswered && !f.Live {
 			out = append(out, facts.Fault{
 				Subject: fmt.Sprintf("VRRP (IP protocol 112) to %s", r.Host),
-				Seen:    "nothing comes back: it is filtered on its way, or that host runs VRRP already",
-				Do:      "let protocol 112 pass between the cluster's hosts; a host without VRRP would refuse it",
+				Seen: "nothing comes back: it is filtered on its way, or that host runs VRRP " +
+					"already",
+				Do: "let protocol 112 pass between the cluster's hosts; a host without " +
+					"VRRP would refuse it",
 			})
 		}
 	}

@@ -41,7 +41,8 @@ func list(all []netip.Addr) string {
 
 // known reports whether a MAC is that of one of the cluster's hosts.
 func known(f facts.Facts, mac string) bool {
-	return slices.ContainsFunc(f.Network.Members, func(m facts.Member) bool { return slices.Contains(m.MACs, mac) })
+	return slices.ContainsFunc(
+		f.Network.Members, func(m facts.Member) bool { return slices.Contains(m.MACs, mac) })
 }
 
 // member names the host that has a MAC.
@@ -54,17 +55,19 @@ func member(f facts.Facts, mac string) string {
 	return mac
 }
 
-// OnNetwork holds that a VIP is in a network of this host. A remote worker holds none, and a plan may
-// put a VIP behind a router.
+// OnNetwork holds that a VIP is in a network of this host. A remote worker holds none, and a plan
+// may put a VIP behind a router.
 func OnNetwork(f facts.Facts) (out []facts.Fault) {
 	for _, v := range f.Network.VIPs {
 		has := func(n netip.Prefix) bool { return n.Contains(v.Address) }
-		routed := len(f.Plan.MachineNetworks) > 0 && !slices.ContainsFunc(f.Plan.MachineNetworks, has)
+		routed := len(f.Plan.MachineNetworks) > 0 &&
+			!slices.ContainsFunc(f.Plan.MachineNetworks, has)
 		if v.Near || f.Host.Remote || routed || len(linksNear(f, v)) > 0 {
 			continue
 		}
 		out = append(out, facts.Fault{
-			Subject: "the network of " + title(v), Seen: "no link of this host is in it" + networks(f.Host.Links),
+			Subject: "the network of " + title(
+				v), Seen: "no link of this host is in it" + networks(f.Host.Links),
 			Do: "put this host on the VIP's network, or choose a VIP of this one",
 		})
 	}
@@ -114,9 +117,11 @@ func NodeAddress(f facts.Facts) (out []facts.Fault) {
 		if has != "" && len(near) > 0 && !slices.Contains(near, has) {
 			out = append(out, facts.Fault{
 				Subject: "the node's address for " + title(v),
-				Seen: fmt.Sprintf("the node is known by %s of %s, and the VIP is in the network of %s",
-					own, has, strings.Join(near, ", ")),
-				Do: "run `onprem-infra node-ip show --explain`; a wrong hint is in /etc/default/nodeip-configuration, " +
+				Seen: fmt.Sprintf(
+					"the node is known by %s of %s, and the VIP is in the network of %s", own, has,
+					strings.Join(near, ", ")),
+				Do: "run `onprem-infra node-ip show --explain`; a wrong hint is in " +
+					"/etc/default/nodeip-configuration, " +
 					"and the choice is made at boot",
 			})
 		}
@@ -128,11 +133,13 @@ func NodeAddress(f facts.Facts) (out []facts.Fault) {
 func DHCP(f facts.Facts) (out []facts.Fault) {
 	for _, v := range f.Network.VIPs {
 		for _, r := range f.Machine.Ranges {
-			if r.First.BitLen() == v.Address.BitLen() && r.First.Compare(v.Address) <= 0 && v.Address.Compare(r.Last) <= 0 {
+			if r.First.BitLen() == v.Address.BitLen() && r.First.Compare(v.Address) <= 0 &&
+				v.Address.Compare(r.Last) <= 0 {
 				out = append(out, facts.Fault{
 					Subject: fmt.Sprintf("the DHCP range of %s for %s", r.Source, title(v)),
-					Seen:    fmt.Sprintf("%s to %s holds it, and another host may get it", r.First, r.Last),
-					Do:      "take the VIP out of the range",
+					Seen: fmt.Sprintf(
+						"%s to %s holds it, and another host may get it", r.First, r.Last),
+					Do: "take the VIP out of the range",
 				})
 			}
 		}
@@ -149,13 +156,15 @@ func Taken(f facts.Facts) (out []facts.Fault) {
 		if v.Here {
 			out = append(out, facts.Fault{
 				Subject: title(v), Seen: "this host has it already" + on(v),
-				Do: fmt.Sprintf("remove it: ip address del %s dev %s", v.Address, orElse(v.Link, "LINK")),
+				Do: fmt.Sprintf(
+					"remove it: ip address del %s dev %s", v.Address, orElse(v.Link, "LINK")),
 			})
 		}
 		for _, mac := range v.Answers {
 			out = append(out, facts.Fault{
 				Subject: title(v), Seen: fmt.Sprintf("%s answers for it%s", mac, on(v)),
-				Do: "remove it from that host, or choose another VIP; if the cluster lives already and this host " +
+				Do: "remove it from that host, or choose another VIP; if the cluster lives " +
+					"already and this host " +
 					"will join it, run doctor with --joins",
 			})
 		}
@@ -170,8 +179,10 @@ func Foreign(f facts.Facts) (out []facts.Fault) {
 			if f.Live && len(f.Network.Members) > 0 && !f.Network.Partial && !known(f, mac) {
 				out = append(out, facts.Fault{
 					Subject: title(v),
-					Seen:    fmt.Sprintf("%s answers for it%s, and is no host of this cluster", mac, on(v)),
-					Do:      "find that host by its MAC in the switches' tables, and remove the address from it",
+					Seen: fmt.Sprintf(
+						"%s answers for it%s, and is no host of this cluster", mac, on(v)),
+					Do: "find that host by its MAC in the switches' tables, and remove the " +
+						"address from it",
 				})
 			}
 		}
@@ -196,7 +207,9 @@ func Stale(f facts.Facts) (out []facts.Fault) {
 		}
 		if why != "" {
 			out = append(out, facts.Fault{
-				Subject: title(v) + " on this host", Seen: fmt.Sprintf("its kernel has it%s, and %s", on(v), why),
+				Subject: title(
+					v,
+				) + " on this host", Seen: fmt.Sprintf("its kernel has it%s, and %s", on(v), why),
 				Do: fmt.Sprintf("remove it: ip address del %s dev %s",
 					netip.PrefixFrom(v.Address, v.Address.BitLen()), orElse(v.Link, "LINK")),
 			})
