@@ -210,8 +210,7 @@ func kubeconfig(ca, client string) string {
 		"apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: 'https://api:6443', certificate-authority: %q}}]\n"+
 			"users: [{name: u, user: {client-certificate: %[2]q, client-key: %[2]q}}]\n"+
 			"contexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n",
-		ca,
-		client,
+		ca, client,
 	)
 }
 

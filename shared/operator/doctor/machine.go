@@ -130,8 +130,7 @@ func statics(f facts.Facts) (out []facts.Fault) {
 					"timing %s: "+
 					"with the timing %s they do not understand that keepalived, and hold the "+
 					"VIP beside it",
-				vrrp.ProfileCompat,
-				f.Plan.Timing.Profile,
+				vrrp.ProfileCompat, f.Plan.Timing.Profile,
 			)
 		}
 		out = append(out, facts.Fault{
@@ -195,8 +194,7 @@ func credentials(f facts.Facts) (out []facts.Fault) {
 			Do: fmt.Sprintf(
 				"run 'systemctl stop %s' and 'rmdir %s', put the kubeconfig there, and run "+
 					"'systemctl start %[1]s'; the monitors restart with it",
-				f.Plan.KubeletUnit,
-				c.Kubeconfig,
+				f.Plan.KubeletUnit, c.Kubeconfig,
 			),
 		}}
 	}
@@ -228,8 +226,7 @@ func ports(f facts.Facts) (out []facts.Fault) {
 					"stop the program that listens there (ss -lpn 'sport = :%d'), or choose "+
 						"another "+
 						"number by --port %s=N if it may be chosen",
-					p.Number,
-					p.Name,
+					p.Number, p.Name,
 				),
 			})
 		}

@@ -99,8 +99,7 @@ func Outdated(f facts.Facts) (out []facts.Fault) {
 			seen = fmt.Sprintf(
 				"the file has been changed by hand, and %s reports that it runs on the one "+
 					"that was written for it (%.19s)",
-				r.Daemon,
-				r.Header,
+				r.Daemon, r.Header,
 			)
 		}
 		out = append(out, facts.Fault{
