@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/onprem-infra/onprem-infra/cluster"
-	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
@@ -34,7 +34,7 @@ func (l *doctorLook) credentials(f *doctor.Facts, kind role.Role) {
 	if c.Directory {
 		return
 	}
-	files, err := kube.Files(path)
+	files, err := kubeconfig.Files(path)
 	if err != nil {
 		l.unseen("the files that kubelet's kubeconfig names", err)
 	}

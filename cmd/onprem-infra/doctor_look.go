@@ -22,6 +22,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/sonar"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
@@ -64,7 +65,7 @@ type doctorLook struct {
 }
 
 func newDoctor(p plan.Plan, m *monitor) *doctorLook {
-	access := kube.NewAccess(m.credentials(p), m.log)
+	access := kubeconfig.NewAccess(m.credentials(p), m.log)
 	return &doctorLook{
 		statusLook: newStatusLook(p), whole: p, again: again,
 		whoHas: sonar.WhoHas, echo: sonar.Echo, vrrp: sonar.VRRP, neighbours: link.Neighbours, asks: newDoctorAsks(p, newNodeProber(p, access)),

@@ -76,7 +76,7 @@ func failing(body []byte, check string) bool {
 
 // get asks once, follows no redirect, and reads the answer to its end, so that its connection can
 // be used again. HTTP/1.1 closes a connection on which a question has failed, so the next one goes
-// by a new one; HTTP/2 does not, see kube.NewAccess. Connections to other servers by the same
+// by a new one; HTTP/2 does not, see kubeconfig.NewAccess. Connections to other servers by the same
 // client are left alone.
 func get(ctx context.Context, client *http.Client, url string) (code int, body []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)

@@ -28,7 +28,7 @@ func serve(t *testing.T, handler http.HandlerFunc) (*httptest.Server, *API) {
 	t.Cleanup(server.Close)
 	client := server.Client()
 	transport := client.Transport.(*http.Transport)
-	transport.ForceAttemptHTTP2 = false                  // as kube.NewAccess has it
+	transport.ForceAttemptHTTP2 = false                  // as kubeconfig.NewAccess has it
 	transport.TLSClientConfig.ServerName = "example.com" // a name of httptest's certificate
 	return server, NewAPI(local(portOf(t, server.URL)), func() (*http.Client, error) { return client, nil })
 }

@@ -1,4 +1,4 @@
-package kube
+package kubeconfig
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// forget has the kernel drop one end of a connection without a word to the other, as a host does
+// forget has the kernel drop one end of a connection without a packet to the other, as a host does
 // that loses its power.
 func forget(t *testing.T, conn net.Conn) {
 	t.Helper()
@@ -27,9 +27,9 @@ func forget(t *testing.T, conn net.Conn) {
 	}
 }
 
-// TestDialHearsOfLoss also waits long enough to tell it from Go's own keep-alive, which begins
-// after 15 s.
-func TestDialHearsOfLoss(t *testing.T) {
+// TestDial_PeerLost also holds that Go's own keep-alive, which begins after 15 s, is not what
+// notices it.
+func TestDial_PeerLost(t *testing.T) {
 	need.Root(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -1,4 +1,4 @@
-package kube
+package watch
 
 import (
 	"encoding/json"
@@ -13,8 +13,9 @@ import (
 )
 
 // fakeAPI is a small stand-in for an API server: it lists Nodes and serves watches of them with
-// bookmarks. It counts what it is asked.
+// bookmarks. It counts requests.
 type fakeAPI struct {
+	host    string
 	mu      sync.Mutex
 	nodes   map[string]fakeNode
 	version int
@@ -26,10 +27,10 @@ type fakeAPI struct {
 	watches int
 	asked   []string    // resourceVersion of each watch
 	listed  []string    // resourceVersion and limit of each list
-	tried   []time.Time // when, of those that nobody listened to as well
+	tried   []time.Time // when a request was sent, answered or not
 	endless atomic.Bool // streams do not end when they should
-	down    atomic.Bool // nobody listens
-	closes  atomic.Bool // and what is down closes each connection
+	down    atomic.Bool // connections are refused
+	closes  atomic.Bool // if down: connections are accepted and closed
 	refuse  func(w http.ResponseWriter, r *http.Request) bool
 }
 
@@ -45,7 +46,7 @@ type fakeEvent struct {
 }
 
 func newFakeAPI() *fakeAPI {
-	return &fakeAPI{nodes: map[string]fakeNode{}, version: 100, changed: make(chan struct{}), cut: make(chan struct{})}
+	return &fakeAPI{host: "https://api-int.example.com:6443", nodes: map[string]fakeNode{}, version: 100, changed: make(chan struct{}), cut: make(chan struct{})}
 }
 
 var master = map[string]string{"node-role.kubernetes.io/master": "", "node-role.kubernetes.io/control-plane": ""}
@@ -106,7 +107,7 @@ func (f *fakeAPI) send(text string) {
 	f.changed = make(chan struct{})
 }
 
-// forget drops what happened so far, as compaction does.
+// forget drops the past events, as compaction does.
 func (f *fakeAPI) forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,7 +123,7 @@ func (f *fakeAPI) endWatches() {
 	f.cut = make(chan struct{})
 }
 
-// answer makes the API give this to every question until it is told otherwise; nil makes it well.
+// answer makes the API answer every request so until the next call; nil ends that.
 func (f *fakeAPI) answer(refuse func(w http.ResponseWriter, r *http.Request) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -135,7 +136,7 @@ func (f *fakeAPI) counts() (lists, watches int) {
 	return f.lists, f.watches
 }
 
-// trials are the times at which it was asked, answered or not.
+// trials are the times of all requests, answered or not.
 func (f *fakeAPI) trials() []time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()

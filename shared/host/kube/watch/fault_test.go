@@ -1,7 +1,6 @@
-package kube
+package watch
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,24 +9,24 @@ import (
 	"time"
 )
 
-// A stream is asked to end by itself, and cut when the API does not end it.
+// The API is asked to end a stream; if it does not, the stream is cut.
 func TestStreamsHaveAnEnd(t *testing.T) {
 	const longest = 10 * time.Minute // that client-go asks for
 	inVirtualTime(t, func(w world) {
 		w.api.endless.Store(true)
 		w.names()
-		time.Sleep(longest + answerWithin + pace + time.Second)
+		time.Sleep(longest + AnswerWithin + pace + time.Second)
 		w.names()
 		if _, watches := w.api.counts(); watches < 2 {
-			t.Errorf("%d watches, want a second one after %v of silence", watches, longest+answerWithin)
+			t.Errorf("%d watches, want a second one after %v of silence", watches, longest+AnswerWithin)
 		}
 		w.api.set("master-0", at("192.0.2.10"))
 		expect(t, w, "master-0")
 	})
 }
 
-// K-23: whatever the API says or does not say, what is known stays, and one line tells why it may
-// be old.
+// K-23: whatever the API answers or does not answer, what is known stays, and one log line gives
+// the reason why it may be old.
 func TestFaultsEmptyNothing(t *testing.T) {
 	text := func(code int, body string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, _ *http.Request) bool {
@@ -90,21 +89,21 @@ func TestFaultsEmptyNothing(t *testing.T) {
 				w.api.answer(nil)
 				w.api.set("master-1", at("192.0.2.11"))
 				time.Sleep(2 * pace)
-				if strings.HasPrefix(tt.name, "40") { // who is refused asks seldom
+				if strings.HasPrefix(tt.name, "40") { // after refusals requests are rare
 					time.Sleep(seldom)
 				}
 				w.api.bookmark(2000)
 				expect(t, w, "master-0", "master-1")
 				if !strings.Contains(w.log.String(), "watch nodes again") {
-					t.Errorf("log:\n%swant a word of the recovery", w.log)
+					t.Errorf("log:\n%swant a line about the recovery", w.log)
 				}
 			})
 		})
 	}
 }
 
-// Nobody listens: what is known stays, the watch goes on where it was, and the first answer is
-// there in time.
+// Connections are refused: what is known stays, the watch resumes where it was, and the first
+// answer is there in time.
 func TestAPIGoneForAWhile(t *testing.T) {
 	inVirtualTime(t, func(w world) {
 		w.api.set("master-0", at("192.0.2.10"))
@@ -125,12 +124,12 @@ func TestAPIGoneForAWhile(t *testing.T) {
 			t.Errorf("log:\n%swant one warning", w.log)
 		}
 		if !strings.Contains(w.log.String(), "watch nodes again") {
-			t.Errorf("log:\n%swant a word of the recovery", w.log)
+			t.Errorf("log:\n%swant a line about the recovery", w.log)
 		}
 	})
 }
 
-// An API that ends each watch after a word is asked at the pace, not as fast as it answers.
+// An API that ends each watch after one event gets requests at the pace, not as fast as it answers.
 func TestShortStreams(t *testing.T) {
 	inVirtualTime(t, func(w world) {
 		w.api.set("master-0", at("192.0.2.10"))
@@ -158,22 +157,21 @@ func TestBadListsAreNoLists(t *testing.T) {
 				if nodes, synced := w.watcher.Nodes(); len(nodes) != 0 || synced {
 					t.Errorf("%v, synced %v, want nothing known", nodes, synced)
 				}
-			}, func(f *follower) { // before the first question, which may be asked at once
-				api := f.access.client.Transport.(inMemory).api
-				api.answer(func(rw http.ResponseWriter, _ *http.Request) bool { io.WriteString(rw, body); return true })
+			}, func(w world) { // before the first request, which may be sent at once
+				w.api.answer(func(rw http.ResponseWriter, _ *http.Request) bool { io.WriteString(rw, body); return true })
 			})
 		})
 	}
 }
 
-// K-40: an API that takes questions and never answers holds nobody for longer than the bound.
+// K-40: an API that accepts requests and never answers delays a watch no longer than the bound.
 func TestSilentAPI(t *testing.T) {
 	inVirtualTime(t, func(w world) {
 		w.api.answer(func(_ http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true })
 		time.Sleep(time.Second)
 		w.api.answer(nil)
 		w.api.set("master-0", at("192.0.2.10"))
-		time.Sleep(answerWithin + pace)
+		time.Sleep(AnswerWithin + pace)
 		expect(t, w, "master-0")
 
 		w.api.answer(func(_ http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true })
@@ -181,39 +179,14 @@ func TestSilentAPI(t *testing.T) {
 		time.Sleep(2 * pace)
 		w.api.answer(nil)
 		w.api.set("master-1", at("192.0.2.11"))
-		time.Sleep(answerWithin + pace)
+		time.Sleep(AnswerWithin + pace)
 		expect(t, w, "master-0", "master-1")
 	})
 }
 
-// K-40: neither does such an API hold a writer, and what was written is not in doubt: it is an
-// error.
-func TestSilentAPIHoldsNoWriter(t *testing.T) {
-	inVirtualTime(t, func(w world) {
-		w.names()
-		w.api.answer(func(_ http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true })
-		api, began := &API{access: w.watcher.follower.access}, time.Now()
-		for what, write := range map[string]func() error{
-			"put": func() error {
-				return api.Put(context.Background(), "a", "b", func(map[string]string) map[string]string { return nil })
-			},
-			"delete": func() error {
-				return api.Delete(context.Background(), "a", "b", func(map[string]string) bool { return false })
-			},
-		} {
-			if err := write(); err == nil || !strings.Contains(err.Error(), what+" ConfigMap a/b") {
-				t.Errorf("%s: %v, want an error that names the object", what, err)
-			}
-		}
-		if took := time.Since(began); took != 2*answerWithin {
-			t.Errorf("two writes took %v, want %v each", took, answerWithin)
-		}
-	})
-}
-
-// Without the cluster objects every node is refused everything. It asks a few times, as an API that
-// has just started may not know its rights yet, then seldom, and says once what to do. A watch that
-// is refused later is no better off.
+// Without the cluster objects the API refuses every node everything. A node tries a few times, as
+// an API that has just started may not know its rights yet, then seldom, and logs once what to do.
+// The same holds for a watch that is refused later.
 func TestRefused(t *testing.T) {
 	refuse := func(code int, reason string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, _ *http.Request) bool {
@@ -242,15 +215,15 @@ func TestRefused(t *testing.T) {
 					time.Sleep((refusals - 1) * pace)
 					w.names()
 					if l, n := w.api.counts(); l+n-lists-watches < refusals-1 {
-						t.Errorf("asked %d times in the first seconds, want once a second", l+n-lists-watches)
+						t.Errorf("%d requests in the first seconds, want once a second", l+n-lists-watches)
 					}
 					time.Sleep(long - (refusals-1)*pace)
 					w.names()
 					if l, n := w.api.counts(); l+n-lists-watches > most {
-						t.Errorf("asked %d times, want at most %d", l+n-lists-watches, most)
+						t.Errorf("%d requests, want at most %d", l+n-lists-watches, most)
 					}
 					if n := strings.Count(w.log.String(), tt.word); n != 1 || strings.Count(w.log.String(), "WARN") != 1 {
-						t.Errorf("what to do is said %d times, want once:\n%s", n, w.log)
+						t.Errorf("what to do is logged %d times, want once:\n%s", n, w.log)
 					}
 					w.api.answer(nil)
 					w.api.set("master-1", at("192.0.2.11"))

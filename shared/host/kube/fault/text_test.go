@@ -1,29 +1,15 @@
-package kube
+package fault
 
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/url"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/klog/v2"
 )
-
-// Without a logger of ours client-go would tell stderr by itself that it cannot read a token or a
-// certificate again.
-func TestClientGoIsSilent(t *testing.T) {
-	defer silent(t)()
-	NewAccess("", slog.New(slog.DiscardHandler))
-	klog.TODO().Error(errors.New("no such file"), "Unable to rotate token")
-	klog.Warning("a word of warning")
-	runtime.HandleError(errors.New("key failed"))
-	klog.Flush()
-}
 
 // An error that lasts must read the same at each attempt, or each attempt is a line of the log.
 func TestStableErrors(t *testing.T) {
@@ -34,7 +20,7 @@ func TestStableErrors(t *testing.T) {
 		}}
 	}
 	const want = "read tcp [::1]:6443: connection reset by peer"
-	for i, err := range []error{stable(refused(301, 40001)), stable(refused(302, 40002))} {
+	for i, err := range []error{Stable(refused(301, 40001)), Stable(refused(302, 40002))} {
 		if err.Error() != want {
 			t.Errorf("attempt %d: %q, want %q", i, err, want)
 		}
@@ -44,7 +30,7 @@ func TestStableErrors(t *testing.T) {
 // The reflector puts words of its own before a list's error; the API's answer is the same.
 func TestStableAnswers(t *testing.T) {
 	answer := apierrors.NewForbidden(corev1.Resource("nodes"), "", errors.New("no"))
-	if a, b := stable(answer).Error(), stable(fmt.Errorf("failed to list: %w", answer)).Error(); a != b {
+	if a, b := Stable(answer).Error(), Stable(fmt.Errorf("failed to list: %w", answer)).Error(); a != b {
 		t.Errorf("%q and %q, want one text", a, b)
 	}
 }

@@ -1,27 +1,33 @@
-package kube
+package watch
 
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/fault"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 )
 
-// inMemory asks a handler without a network, so that a watch can run in virtual time.
+// inMemory passes requests to a handler without a network, so that a watch runs in virtual time.
 type inMemory struct{ api *fakeAPI }
 
 func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -78,32 +84,79 @@ func (w *memoryWriter) Write(p []byte) (int, error) {
 	return w.body.Write(p)
 }
 
-// world is a watcher that runs in virtual time against a fake API.
+// nodes are the control plane's Nodes with their addresses.
+type nodes struct{ *Cache[addr.Node] }
+
+func newNodes(api API) nodes {
+	return nodes{New(Options[*corev1.Node, addr.Node]{
+		API:   api,
+		Kind:  Kind{Title: "nodes", Group: corev1.SchemeGroupVersion, Resource: "nodes", Paged: true},
+		Equal: addr.Node.Equal,
+		Read: func(n *corev1.Node) (addr.Node, bool) {
+			out := addr.Node{Name: n.Name}
+			for _, a := range n.Status.Addresses {
+				if ip, err := netip.ParseAddr(a.Address); err == nil {
+					out.InternalIPs = append(out.InternalIPs, ip)
+				}
+			}
+			_, wanted := n.Labels["node-role.kubernetes.io/master"]
+			return out, wanted
+		},
+		Describe: func(all map[string]addr.Node) (key, value string) {
+			return Names("names", slices.Sorted(maps.Keys(all)))
+		},
+	})}
+}
+
+// Nodes are what is known, sorted by name.
+func (n nodes) Nodes() (out []addr.Node, synced bool) {
+	all, synced := n.All()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, all[name])
+	}
+	return out, synced
+}
+
+// credentials lead to an API in memory.
+type credentials struct {
+	mu  sync.Mutex
+	api *fakeAPI
+}
+
+func (c *credentials) set(api *fakeAPI) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.api = api
+}
+
+func (c *credentials) load() (*http.Client, *rest.Config, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return &http.Client{Transport: inMemory{c.api}}, &rest.Config{Host: c.api.host}, nil
+}
+
+func unreachable() (*http.Client, *rest.Config, error) { return nil, nil, errors.New("no kubeconfig") }
+
+// world is a watch that runs in virtual time against a fake API.
 type world struct {
 	api     *fakeAPI
-	watcher *Watcher
+	access  *credentials
+	watcher nodes
 	wake    chan struct{}
 	log     *bytes.Buffer
 }
 
-// inVirtualTime runs body beside a watcher whose kubeconfig is there.
-func inVirtualTime(t *testing.T, body func(w world), prepare ...func(*follower)) {
+// inVirtualTime runs body beside a watch.
+func inVirtualTime(t *testing.T, body func(w world), prepare ...func(world)) {
 	t.Helper()
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(kubeconfig, []byte("read already"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	defer silent(t)()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{api: newFakeAPI(), wake: make(chan struct{}, 1), log: new(bytes.Buffer)}
-		w.watcher = New(kubeconfig, slog.New(slog.NewTextHandler(w.log, nil)))
-		w.watcher.follower.access = &Access{
-			path: kubeconfig, text: []byte("read already"),
-			client: &http.Client{Transport: inMemory{w.api}},
-			config: &rest.Config{Host: "https://api-int.example.com:6443"},
-		}
+		w.access = &credentials{api: w.api}
+		log := slog.New(slog.NewTextHandler(w.log, nil))
+		w.watcher = newNodes(API{Load: w.access.load, Log: log, Faults: fault.NewLog(log)})
 		for _, change := range prepare {
-			change(w.watcher.follower)
+			change(w)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
@@ -120,6 +173,7 @@ func inVirtualTime(t *testing.T, body func(w world), prepare ...func(*follower))
 // silent returns what fails the test if something was written to stderr in between.
 func silent(t *testing.T) func() {
 	t.Helper()
+	kubeconfig.NewWatching("", slog.New(slog.DiscardHandler)) // it silences client-go
 	before := os.Stderr
 	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	if err != nil {
@@ -135,7 +189,7 @@ func silent(t *testing.T) func() {
 	}
 }
 
-// names are what the watcher knows after all has settled.
+// names are what is known after all has settled.
 func (w world) names() []string {
 	synctest.Wait()
 	nodes, _ := w.watcher.Nodes()
@@ -146,7 +200,7 @@ func (w world) names() []string {
 	return out
 }
 
-// woken says whether there was a wake-up since the last call.
+// woken reports whether there was a wake-up since the last call.
 func (w world) woken() bool {
 	synctest.Wait()
 	select {

@@ -1,7 +1,6 @@
-package kube
+package kubeconfig
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/x509"
@@ -19,12 +18,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 )
 
-// kubeconfigFor trusts a test server, which it calls by host, and holds a token.
+// kubeconfigFor trusts a test server, which it names by host, and holds a token.
 func kubeconfigFor(server *httptest.Server, host, token string) string {
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
@@ -47,7 +45,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// guarded answers those who know the token.
+// guarded serves requests with the token alone.
 func guarded(t *testing.T, token string, handler http.Handler) *httptest.Server {
 	t.Helper()
 	return guardedAt(t, "127.0.0.1:0", token, handler)
@@ -61,7 +59,7 @@ func guardedAt(t *testing.T, address, token string, handler http.Handler) *httpt
 	}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+token {
-			http.Error(w, "who are you", http.StatusUnauthorized)
+			http.Error(w, "no token", http.StatusUnauthorized)
 			return
 		}
 		handler.ServeHTTP(w, r)
@@ -92,9 +90,8 @@ func askAt(t *testing.T, client *http.Client, server *httptest.Server) (int, err
 	return answer.StatusCode, nil
 }
 
-// The local server is asked as localhost; its certificate must be for the name by which the
-// kubeconfig knows it (httptest's is for example.com and the loopback addresses), and be signed by
-// the kubeconfig's CA.
+// The local server is dialled as localhost. Its certificate must be for the name in the kubeconfig
+// (httptest's is for example.com and the loopback addresses) and be signed by the kubeconfig's CA.
 func TestClientTrustsTheKubeconfigAlone(t *testing.T) {
 	server := guarded(t, "secret", nothing)
 	good := kubeconfigFor(server, "example.com", "secret")
@@ -107,7 +104,7 @@ func TestClientTrustsTheKubeconfigAlone(t *testing.T) {
 		{"by address", kubeconfigFor(server, "127.0.0.1", "secret"), ""},
 		{"another name", kubeconfigFor(server, "other.test", "secret"), "other.test"},
 		{"a name of its own", strings.Replace(kubeconfigFor(server, "other.test", "secret"), "{server:", "{tls-server-name: example.com, server:", 1), ""},
-		{"another CA", strings.Replace(good, ca, strangerCA(t), 1), "unknown authority"},
+		{"another CA", strings.Replace(good, ca, otherCA(t), 1), "unknown authority"},
 		{"the machine's CAs", strings.Replace(good, ", certificate-authority-data: "+ca, "", 1), "unknown authority"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -125,15 +122,15 @@ func TestClientTrustsTheKubeconfigAlone(t *testing.T) {
 	}
 }
 
-// strangerCA is a CA that signed nothing here, as a kubeconfig holds it.
-func strangerCA(t *testing.T) string {
+// otherCA is a CA that signed none of the tests' certificates, as a kubeconfig holds it.
+func otherCA(t *testing.T) string {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stranger := &x509.Certificate{SerialNumber: big.NewInt(1), IsCA: true, BasicConstraintsValid: true, NotAfter: time.Now().Add(time.Hour)}
-	der, err := x509.CreateCertificate(nil, stranger, stranger, public, private)
+	other := &x509.Certificate{SerialNumber: big.NewInt(1), IsCA: true, BasicConstraintsValid: true, NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(nil, other, other, public, private)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,8 +176,8 @@ func TestClientFollowsItsFile(t *testing.T) {
 	}
 }
 
-// A kubeconfig whose files are missing is a bad one: it must not be waited for as for one that has
-// yet to come.
+// A kubeconfig whose files are missing is invalid: nothing must wait for it as for one that does
+// not exist yet.
 func TestClientWithoutItsFiles(t *testing.T) {
 	server := guarded(t, "secret", nothing)
 	good := kubeconfigFor(server, "example.com", "secret")
@@ -194,7 +191,7 @@ func TestClientWithoutItsFiles(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "kubeconfig")
 		write(t, path, text)
 		if _, err := NewAccess(path, slog.New(slog.DiscardHandler)).Client(); err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), name) {
-			t.Errorf("Client() without %s = %v, want one that names it and is not for a kubeconfig to come", name, err)
+			t.Errorf("Client() without %s = %v, want one that names it and does not wrap ErrNotExist", name, err)
 		}
 	}
 }
@@ -219,12 +216,12 @@ func TestClientHasNoTimeoutAndNoProxy(t *testing.T) {
 		t.Fatal("the proxy is left to the environment")
 	}
 	if proxy, err := config.Proxy(httptest.NewRequest(http.MethodGet, "https://api-int.example.com:6443/", nil)); proxy != nil || err != nil {
-		t.Errorf("api-int is asked by the proxy %v (%v)", proxy, err)
+		t.Errorf("api-int is reached by the proxy %v (%v)", proxy, err)
 	}
 }
 
-// The API server may listen on either loopback address, and no name server is there to say what
-// localhost is: names below it are in no /etc/hosts.
+// The API server may listen on either loopback address, and no name server resolves localhost;
+// names below it are in no /etc/hosts.
 func TestClientFindsLocalhostByItself(t *testing.T) {
 	before := net.DefaultResolver
 	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
@@ -248,46 +245,5 @@ func TestClientFindsLocalhostByItself(t *testing.T) {
 			}
 			answer.Body.Close()
 		}
-	}
-}
-
-// The whole way over TLS: no kubeconfig at first, then one whose server is away, then the API, then
-// an end without delay.
-func TestRunOverTLS(t *testing.T) {
-	api := newFakeAPI()
-	var up atomic.Bool
-	server := guarded(t, "secret", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !up.Load() {
-			panic(http.ErrAbortHandler)
-		}
-		api.ServeHTTP(w, r)
-	}))
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	var log bytes.Buffer
-	w := New(path, slog.New(slog.NewTextHandler(&log, nil)))
-	ctx, cancel := context.WithCancel(t.Context())
-	done, wake := make(chan error, 1), make(chan struct{}, 1)
-	go func() { done <- w.Run(ctx, wake) }()
-	api.set("master-0", at("192.0.2.10"))
-	time.Sleep(100 * time.Millisecond)
-	write(t, path, kubeconfigFor(server, "127.0.0.1", "secret"))
-	time.Sleep(2 * pace)
-	up.Store(true)
-	began := time.Now()
-	select {
-	case <-wake:
-	case <-time.After(10 * time.Second):
-	}
-	if nodes, synced := w.Nodes(); len(nodes) != 1 || !synced || time.Since(began) > pace+2*time.Second {
-		t.Errorf("Nodes() = %v, %v after %v, want master-0 within about %v", nodes, synced, time.Since(began), pace)
-	}
-	cancel()
-	select {
-	case <-done:
-	case <-time.After(2 * time.Second):
-		t.Fatal("Run did not end with its context")
-	}
-	if n := strings.Count(log.String(), "level=WARN"); n < 2 || n > 3 || strings.Contains(log.String(), "secret") {
-		t.Errorf("%d warnings, want one for each kind of fault and no token:\n%s", n, log.String())
 	}
 }

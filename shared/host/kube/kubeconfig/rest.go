@@ -1,4 +1,4 @@
-package kube
+package kubeconfig
 
 import (
 	"net/http"
@@ -13,21 +13,25 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// codecs knows the types that are asked for and no others: a clientset, which knows every type of
+// codecs knows the types that are requested and no others: a clientset, which knows every type of
 // Kubernetes, would double the binary.
 var codecs = sync.OnceValue(func() serializer.CodecFactory {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, discoveryv1.AddToScheme, authorizationv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme, discoveryv1.AddToScheme, authorizationv1.AddToScheme,
+	} {
 		if err := add(scheme); err != nil {
-			panic(err) // two types of one name: no input can bring that about
+			panic(err) // two types of one name: no input can cause that
 		}
 	}
 	return serializer.NewCodecFactory(scheme)
 })
 
-// restClient speaks protobuf with an API that can, as all do since 1.3: a third of the bytes of
-// JSON, and less garbage.
-func restClient(client *http.Client, config *rest.Config, group schema.GroupVersion) (*rest.RESTClient, error) {
+// RESTClient requests objects of an API group. It speaks protobuf with an API that can, as all do
+// since 1.3: a third of the bytes of JSON, and less garbage.
+func RESTClient(
+	client *http.Client, config *rest.Config, group schema.GroupVersion,
+) (*rest.RESTClient, error) {
 	config = rest.CopyConfig(config)
 	config.APIPath, config.GroupVersion = "/apis", &group
 	if group.Group == "" {
@@ -37,6 +41,6 @@ func restClient(client *http.Client, config *rest.Config, group schema.GroupVers
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	config.NegotiatedSerializer = codecs().WithoutConversion()
 	config.RateLimiter = nil
-	config.QPS = -1 // each question here has a pace of its own
+	config.QPS = -1 // each kind of request has a pace of its own
 	return rest.RESTClientForConfigAndClient(config, client)
 }

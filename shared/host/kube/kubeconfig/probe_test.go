@@ -1,4 +1,4 @@
-package kube
+package kubeconfig
 
 import (
 	"bytes"
@@ -21,8 +21,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 )
 
-// relay passes connections on to a server, until they are frozen: then they stay open and lead
-// nowhere, as with a process that hangs.
+// relay forwards connections to a server until they are frozen: then they stay open and forward
+// nothing, as with a process that hangs.
 type relay struct {
 	net.Listener
 	server string
@@ -95,7 +95,7 @@ func (r *relay) count() int {
 	return r.conns
 }
 
-// through is a probe by an Access whose kubeconfig leads to a server, past the relay.
+// through is a probe by an Access, through the relay.
 func through(t *testing.T, server *httptest.Server, r *relay) *probe.API {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
@@ -103,7 +103,7 @@ func through(t *testing.T, server *httptest.Server, r *relay) *probe.API {
 	return probe.NewAPI(strings.Replace(r.Addr().String(), "127.0.0.1", "localhost", 1), NewAccess(path, slog.New(slog.DiscardHandler)).Client)
 }
 
-// K-40: a connection that leads nowhere costs one question. The next one goes by a new connection.
+// K-40: a connection that hangs costs one probe. The next probe uses a new connection.
 func TestProbeLeavesAStuckConnection(t *testing.T) {
 	server := guarded(t, "secret", nothing)
 	r := newRelay(t, server)
@@ -117,18 +117,18 @@ func TestProbeLeavesAStuckConnection(t *testing.T) {
 		state, _ := api.Probe(ctx)
 		cancel()
 		if state != health.Gone {
-			t.Fatalf("by a connection that leads nowhere: %v", state)
+			t.Fatalf("by a connection that hangs: %v", state)
 		}
 		ctx, cancel = context.WithTimeout(t.Context(), 2*time.Second)
 		state, why := api.Probe(ctx)
 		cancel()
 		if state != health.Ready {
-			t.Fatalf("the next question: %v, %s", state, why)
+			t.Fatalf("the next probe: %v, %s", state, why)
 		}
 	}
 }
 
-// K-42: the client with credentials keeps its one connection, over a thousand questions.
+// K-42: the client with credentials keeps its one connection over a thousand probes.
 func TestProbeKeepsOneConnection(t *testing.T) {
 	server := guarded(t, "secret", nothing)
 	r := newRelay(t, server)
@@ -144,7 +144,7 @@ func TestProbeKeepsOneConnection(t *testing.T) {
 	// 50 ms, and makes another one.
 	n := r.count()
 	if n > 5 {
-		t.Errorf("1000 questions by %d connections, want 1", n)
+		t.Errorf("1000 probes by %d connections, want 1", n)
 	}
 	if now := openFiles(t); now > files+4*(n-1) { // both ends and the relay's are here
 		t.Errorf("open files grew from %d to %d", files, now)
@@ -171,7 +171,7 @@ func TestClientFollowsItsCAFile(t *testing.T) {
 	path, caFile := filepath.Join(dir, "kubeconfig"), filepath.Join(dir, "ca.crt")
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	named := strings.Replace(kubeconfigFor(server, "example.com", "secret"), "certificate-authority-data: "+base64.StdEncoding.EncodeToString(ca), "certificate-authority: ca.crt", 1)
-	stranger, err := base64.StdEncoding.DecodeString(strangerCA(t))
+	foreign, err := base64.StdEncoding.DecodeString(otherCA(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,12 +187,12 @@ func TestClientFollowsItsCAFile(t *testing.T) {
 		works bool
 		log   string
 	}{
-		{name: "another CA", ca: stranger},
+		{name: "another CA", ca: foreign},
 		{name: "the right CA", ca: ca, works: true},
 		{name: "the file vanishes", works: true, log: "ca.crt: no such file"},
 		{name: "it is garbage", ca: []byte("garbage"), works: true, log: "unable to load root certificates"},
-		{name: "it is back", ca: ca, works: true, log: "well again"},
-		{name: "rotated", ca: stranger},
+		{name: "it is back", ca: ca, works: true, log: "valid again"},
+		{name: "rotated", ca: foreign},
 	} {
 		log.Reset()
 		if os.Remove(caFile); tt.ca != nil {
@@ -213,9 +213,9 @@ func TestClientFollowsItsCAFile(t *testing.T) {
 	}
 }
 
-// A kubeconfig that turns bad while it is in use is told of once, whatever it is that is wrong, and
-// when it is well again.
-func TestClientTellsOnceOfABadFile(t *testing.T) {
+// A kubeconfig that becomes invalid while it is in use is logged once, whatever the fault, and once
+// when it is valid again.
+func TestClient_InvalidFileLoggedOnce(t *testing.T) {
 	server := guarded(t, "secret", nothing)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	good := kubeconfigFor(server, "example.com", "secret")

@@ -1,4 +1,4 @@
-package kube
+package watch
 
 import (
 	"fmt"
@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"k8s.io/client-go/rest"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 )
@@ -60,9 +58,8 @@ func TestFollowsTheControlPlane(t *testing.T) {
 	})
 }
 
-// K-64: hours of watching cost no list; an ended stream goes on where it was, by a bookmark if
-// nothing else happened. TestSteadyStateListsNothing has 500 Nodes, each of which says every five
-// minutes that it lives.
+// K-64: hours of watching cost no list; an ended stream resumes where it was, by a bookmark if
+// nothing else happened. There are 500 Nodes, each with a heartbeat every five minutes.
 func TestSteadyStateListsNothing(t *testing.T) {
 	const nodes, fresh = 500, 5
 	worker := fakeNode{Labels: map[string]string{"node-role.kubernetes.io/worker": ""}}
@@ -105,8 +102,8 @@ func TestForgottenVersionListsAgain(t *testing.T) {
 		name   string
 		refuse func(http.ResponseWriter, *http.Request) bool
 	}{
-		{"told by an event", nil},
-		{"told by the status", func(w http.ResponseWriter, r *http.Request) bool {
+		{"by an event", nil},
+		{"by the status", func(w http.ResponseWriter, r *http.Request) bool {
 			if q := r.URL.Query(); q.Get("watch") == "true" && q.Get("resourceVersion") == "103" {
 				http.Error(w, `{"kind":"Status","code":410,"message":"too old"}`, http.StatusGone)
 				return true
@@ -122,7 +119,7 @@ func TestForgottenVersionListsAgain(t *testing.T) {
 				expect(t, w, "master-0", "master-1", "master-2")
 				w.api.answer(tt.refuse)
 				w.api.mu.Lock()
-				delete(w.api.nodes, "master-1") // while nobody watched
+				delete(w.api.nodes, "master-1") // between two watches
 				w.api.mu.Unlock()
 				w.api.forget()
 				w.api.endWatches()
@@ -165,10 +162,8 @@ func TestAnotherAPIStartsAnew(t *testing.T) {
 		time.Sleep(time.Minute)
 		other := newFakeAPI()
 		other.set("cp-0", at("198.51.100.10"))
-		access := w.watcher.follower.access
-		access.mu.Lock()
-		access.client, access.config = &http.Client{Transport: inMemory{other}}, &rest.Config{Host: "https://api-int.other.test:6443"}
-		access.mu.Unlock()
+		other.host = "https://api-int.other.test:6443"
+		w.access.set(other)
 		w.api.endWatches()
 		time.Sleep(pace)
 		expect(t, w, "cp-0")

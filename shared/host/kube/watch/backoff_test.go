@@ -1,27 +1,26 @@
-package kube
+package watch
 
 import (
 	"testing"
 	"time"
 )
 
-func crowded(f *follower) { f.crowd = true }
+func crowded(w world) { w.watcher.watcher.Crowd = true }
 
-// TestCrowd_Outage has the API away for ten minutes: one of a crowd asks seldom, at times that
-// another one does not ask at, and is back soon after the API is. On the control plane the pace
-// stays what it is.
+// TestCrowd_Outage has the API away for ten minutes: two hosts of a crowd send few requests, at
+// different times, and are back soon after the API is. On the control plane the pace is constant.
 func TestCrowd_Outage(t *testing.T) {
 	for _, closes := range []bool{false, true} {
 		outage(t, closes)
 	}
 }
 
-// outage has nobody listen, or somebody who closes each connection at once, as a balancer without a
+// outage has no process listen, or one that closes each connection at once, as a balancer without a
 // server does.
 func outage(t *testing.T, closes bool) {
 	t.Helper()
 	const outage = 10 * time.Minute
-	asks := func(prepare ...func(*follower)) (times []time.Duration) {
+	asks := func(prepare ...func(world)) (times []time.Duration) {
 		inVirtualTime(t, func(w world) {
 			w.api.set("master-0", at("192.0.2.10"))
 			expect(t, w, "master-0")
@@ -48,7 +47,7 @@ func outage(t *testing.T, closes bool) {
 	}
 	one, other, alone := asks(crowded), asks(crowded), asks()
 	if most := int(3 * outage / lastSpread); len(one) > most || len(one) < 10 {
-		t.Errorf("one of a crowd asks %d times in %v, want %d at most", len(one), outage, most)
+		t.Errorf("one of a crowd sends %d requests in %v, want %d at most", len(one), outage, most)
 	}
 	same := map[time.Duration]bool{}
 	for _, at := range one {
@@ -56,16 +55,16 @@ func outage(t *testing.T, closes bool) {
 	}
 	for _, at := range other {
 		if at > 0 && same[at] {
-			t.Errorf("two of a crowd ask %v after the API went", at)
+			t.Errorf("two of a crowd send a request %v after the API went", at)
 		}
 	}
 	if least := int(outage/pace) - 2; len(alone) < least {
-		t.Errorf("on the control plane %d questions in %v, want %d", len(alone), outage, least)
+		t.Errorf("on the control plane %d requests in %v, want %d", len(alone), outage, least)
 	}
 }
 
-// TestCrowd_EndedInOrder has the API end all streams in order, as a server does that is shut down:
-// a crowd does not come back at once.
+// TestCrowd_EndedInOrder has the API end all streams in order, as a shutdown does: a crowd does not
+// come back at once.
 func TestCrowd_EndedInOrder(t *testing.T) {
 	var waits []time.Duration
 	for range 20 {
@@ -79,7 +78,7 @@ func TestCrowd_EndedInOrder(t *testing.T) {
 			w.names()
 			tried := w.api.trials()[before:]
 			if len(tried) != 1 {
-				t.Fatalf("%d questions, want one", len(tried))
+				t.Fatalf("%d requests, want one", len(tried))
 			}
 			waits = append(waits, tried[0].Sub(began))
 		}, crowded)
@@ -95,9 +94,8 @@ func TestCrowd_EndedInOrder(t *testing.T) {
 	}
 }
 
-// TestList_FromMemory holds that few objects are asked for as the server remembers them, and never
-// as older than what was seen; and that thousands are asked for in pages, by one of a crowd as the
-// server remembers them.
+// TestList_FromMemory holds that few objects are listed from the server's cache, and never older
+// than what was seen; and that thousands are listed in pages, by one of a crowd from that cache.
 func TestList_FromMemory(t *testing.T) {
 	for _, tt := range []struct {
 		paged       bool
@@ -110,13 +108,13 @@ func TestList_FromMemory(t *testing.T) {
 			expect(t, w, "master-0")
 			w.api.forget()
 			w.api.endWatches()
-			time.Sleep(4 * lastSpread) // whatever chance has it wait
+			time.Sleep(4 * lastSpread) // whatever the random wait is
 			expect(t, w, "master-0")
 			w.api.mu.Lock()
 			defer w.api.mu.Unlock()
 			if len(w.api.listed) != 2 || w.api.listed[0] != tt.first || w.api.listed[1] != tt.then {
 				t.Errorf("paged %t, crowd %t: lists of %q, want %q and then %q", tt.paged, tt.crowd, w.api.listed, tt.first, tt.then)
 			}
-		}, func(f *follower) { f.kind.paged, f.crowd = tt.paged, tt.crowd })
+		}, func(w world) { w.watcher.watcher.Paged, w.watcher.watcher.Crowd = tt.paged, tt.crowd })
 	}
 }

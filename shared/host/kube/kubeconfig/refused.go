@@ -1,4 +1,4 @@
-package kube
+package kubeconfig
 
 import (
 	"context"
@@ -12,15 +12,15 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// refusedWithin bounds the question whether an API accepts credentials.
+// refusedWithin bounds the probe whether an API accepts credentials.
 const refusedWithin = 5 * time.Second
 
-// Refused is why this kubeconfig is of no use any more: its API answers 401, or has a certificate
+// Refused is why this kubeconfig can no longer be used: its API answers 401, or has a certificate
 // that the kubeconfig's CA did not issue, or a directory is in the file's place. It is nil while
-// the API accepts the credentials, and while nobody can tell: without an answer, or with files that
+// the API accepts the credentials, and while that is unknown: without an answer, or with files that
 // cannot be read now.
 func (a *Access) Refused(ctx context.Context) error {
-	client, config, err := a.load()
+	client, config, err := a.Load()
 	switch {
 	case errors.Is(err, syscall.EISDIR):
 		return err
@@ -33,8 +33,10 @@ func (a *Access) Refused(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, refusedWithin)
 	defer cancel()
-	// Every API server authenticates who asks for this, and lets everybody have it.
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.JoinPath("version").String(), nil)
+	// Every API server authenticates a request for this path, and serves it to any user.
+	request, err := http.NewRequestWithContext(
+		ctx, http.MethodGet, server.JoinPath("version").String(), nil,
+	)
 	if err != nil {
 		return nil
 	}
