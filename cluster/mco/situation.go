@@ -9,35 +9,40 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// situation is a plan that stands for all clusters in which a node has the same files. Its values
-// that differ among them are symbols.
+// situation is a plan for all clusters in which a node has the same files. Values that differ among
+// these clusters are symbols.
 type situation struct{ plan plan.Plan }
 
-// The situations, in this order: what they differ in decides which files there are.
+// The situations, in this order. Their differences decide which files exist.
 const (
 	managed     presence = 1 << iota // we balance the API
-	userManaged                      // the VIPs are a balancer's of the user's own
+	userManaged                      // the VIPs belong to a user-managed balancer
 	withoutVIPs                      // there are none
 )
 
-// symbol stands for a value until expressions are put in its place. It is a word to YAML, to
-// systemd and in a path.
+// symbol stands for a value until an expression replaces it. It needs no quotes in YAML, in units
+// and in paths.
 func symbol(name string) string { return "zz" + strings.ToLower(name) + "zz" }
 
-// shortName is the platform in names of objects.
+// shortName is the symbol of the platform in names of objects.
 const shortName = "shortname"
 
-// images are the keys of the images that the operator knows for us.
+// images are the keys of the images that the operator has for us.
 func images() []string {
-	return []string{spec.KeepalivedImage, spec.HAProxyImage, spec.CoreDNSImage, spec.RuntimeCfgImage}
+	return []string{
+		spec.KeepalivedImage, spec.HAProxyImage, spec.CoreDNSImage, spec.RuntimeCfgImage,
+	}
 }
 
 // some is a cluster with settings of elections, an arbiter among its roles, and images.
 func some(elections spec.Cluster) spec.Cluster {
 	c := spec.Cluster{
-		Name: "cluster", BaseDomain: "example.com", Platform: spec.BareMetal, Topology: spec.HighlyAvailableArbiter, Images: map[string]string{},
-		APIVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
-		Timing: elections.Timing, VRRP: elections.VRRP, MigrateFrom: elections.MigrateFrom, VRIDs: elections.VRIDs, Ports: elections.Ports,
+		Name: "cluster", BaseDomain: "example.com", Platform: spec.BareMetal,
+		Topology: spec.HighlyAvailableArbiter, Images: map[string]string{},
+		APIVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.5")},
+		IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
+		Timing:      elections.Timing, VRRP: elections.VRRP, MigrateFrom: elections.MigrateFrom,
+		VRIDs: elections.VRIDs, Ports: elections.Ports,
 		MDNS: elections.MDNS, Metrics: elections.Metrics,
 	}
 	for _, key := range images() {
@@ -46,7 +51,7 @@ func some(elections spec.Cluster) spec.Cluster {
 	return c
 }
 
-// situations are all that there are.
+// situations are all situations, in order.
 func situations(elections spec.Cluster) ([]situation, error) {
 	ours := some(elections)
 	theirs, none := ours, ours
@@ -65,10 +70,10 @@ func situations(elections spec.Cluster) ([]situation, error) {
 	return list, nil
 }
 
-// presence is the situations in which a file is there.
+// presence is the set of situations in which a file exists.
 type presence uint
 
-// vips and ours are what the situations are told apart by.
+// vips and ours are the conditions that distinguish the situations.
 const (
 	vips = "onPremPlatformAPIServerInternalIPs ."
 	ours = "isOpenShiftManagedDefaultLB ."

@@ -1,6 +1,5 @@
-// Package monitoring makes what a Prometheus and a Grafana need to watch over a cluster's VIPs,
-// balancers and names: where to ask, when to raise an alarm, and what to show. It names no metric
-// that our programs do not say.
+// Package monitoring writes scrape jobs, alert rules and a dashboard for a cluster's VIPs,
+// balancers and names, by the metrics that our programs report.
 package monitoring
 
 import (
@@ -21,15 +20,14 @@ import (
 // The files.
 const (
 	RulesFile     = "/rules.yaml"          // for the rule_files of a Prometheus
-	ScrapeFile    = "/scrape.yaml"         // a Prometheus's configuration that asks all nodes, to take the job from
+	ScrapeFile    = "/scrape.yaml"         // a Prometheus configuration with the jobs for all nodes
 	DashboardFile = "/dashboard.json"      // to import into a Grafana
-	RuleObject    = "/prometheusrule.yaml" // the same rules for Prometheus's operator
-	MonitorObject = "/podmonitor.yaml"     // and whom to ask
+	RuleObject    = "/prometheusrule.yaml" // the same rules for the Prometheus Operator
+	MonitorObject = "/podmonitor.yaml"     // the same jobs for the Prometheus Operator
 )
 
-// Assets are the files for a cluster. Where the cluster's programs say their metrics on the
-// loopback alone nobody can ask them from elsewhere: then there is neither a job nor an object that
-// would have somebody try.
+// Assets are the files for a cluster. If the cluster's programs serve their metrics on the loopback
+// alone, there are no scrape jobs.
 func Assets(p plan.Plan) (asset.Set, error) {
 	b := asset.Builder{By: "cluster/monitoring"}
 	groups := []group{{Name: name(p), Rules: rules(p)}}
@@ -39,7 +37,9 @@ func Assets(p plan.Plan) (asset.Set, error) {
 		b.File(ScrapeFile, 0o644, encode(scrape(p)))
 	}
 	if p.Distribution == spec.OpenShift {
-		b.File(RuleObject, 0o644, object.Encode(prometheusRule{head(p, "PrometheusRule"), file{Groups: groups}}))
+		b.File(RuleObject, 0o644, object.Encode(prometheusRule{
+			head(p, "PrometheusRule"), file{Groups: groups},
+		}))
 		if p.Metrics == spec.MetricsNode {
 			b.File(MonitorObject, 0o644, object.Encode(podMonitor(p)))
 		}
@@ -47,7 +47,7 @@ func Assets(p plan.Plan) (asset.Set, error) {
 	return b.Set()
 }
 
-// name tells what is ours from what others have.
+// name is that of our rules, jobs and objects.
 func name(p plan.Plan) string { return "onprem-infra-" + p.Cluster.Name }
 
 // file is a file of rules, and the specification of a PrometheusRule.
@@ -60,7 +60,7 @@ type group struct {
 	Rules []rule `yaml:"rules"`
 }
 
-// rule raises an alarm when an expression has had a result for some time.
+// rule is an alert that fires if an expression has a result for some time.
 type rule struct {
 	Alert       string            `yaml:"alert"`
 	Expr        string            `yaml:"expr"`
@@ -69,17 +69,19 @@ type rule struct {
 	Annotations map[string]string `yaml:"annotations"`
 }
 
-// prometheusRule is the object of Prometheus's operator.
+// prometheusRule is the object of the Prometheus Operator.
 type prometheusRule struct {
 	object.Head `yaml:",inline"`
 	Spec        file `yaml:"spec"`
 }
 
 func head(p plan.Plan, kind string) object.Head {
-	return object.Head{APIVersion: "monitoring.coreos.com/v1", Kind: kind, Metadata: object.Meta{Name: name(p), Namespace: p.Namespace}}
+	return object.Head{APIVersion: "monitoring.coreos.com/v1", Kind: kind, Metadata: object.Meta{
+		Name: name(p), Namespace: p.Namespace,
+	}}
 }
 
-// encode writes what cannot fail to be written.
+// encode writes strings and lists as YAML, which cannot fail.
 func encode(what any) []byte {
 	var text bytes.Buffer
 	e := yaml.NewEncoder(&text)
@@ -91,7 +93,7 @@ func encode(what any) []byte {
 	return text.Bytes()
 }
 
-// these matches the VIPs of a cluster: a Prometheus may watch over several.
+// these matches the VIPs of a cluster: a Prometheus may monitor several clusters.
 func these(vips []netip.Addr) string {
 	words := make([]string, len(vips))
 	for i, v := range vips {
