@@ -215,11 +215,11 @@ func TestNoSuchRole(t *testing.T) {
 		role role.Role
 		want string
 	}{
-		{role.Bootstrap, `a host of role "bootstrap" is no node of the cluster: there are [master worker arbiter]`},
-		{role.Arbiter, "no node of the cluster is an arbiter: its topology is HighlyAvailable, so leave the role out or say another topology"},
+		{role.Bootstrap, `role "bootstrap" is not part of the cluster: choose one of [master worker arbiter]`},
+		{role.Arbiter, "no node of the cluster is an arbiter: its topology is HighlyAvailable: leave the role out or set another topology"},
 		{
 			"king",
-			`a host of role "king" is no node of the cluster: there are [master worker arbiter]`,
+			`role "king" is not part of the cluster: choose one of [master worker arbiter]`,
 		},
 	} {
 		set, err := Assets(compiled(t, func(*spec.Cluster) {}), tt.role)

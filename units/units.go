@@ -62,20 +62,9 @@ func CoreDNS() (asset.Unit, error) { return verbatim("onprem-coredns.service", t
 // Resolv keeps the local host first in its resolv.conf if NetworkManager changes its file without
 // running its hooks, and without NetworkManager.
 func Resolv() ([]asset.Unit, error) {
-	var list []asset.Unit
-	for _, u := range []struct {
-		name    string
-		enabled bool
-	}{{"onprem-resolv.path", true}, {"onprem-resolv-changed.service", false}, {
-		"onprem-resolv.service", true,
-	}} {
-		one, err := verbatim(u.name, u.enabled)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, one)
-	}
-	return list, nil
+	return verbatimAll(
+		named{"onprem-resolv.path", true}, named{"onprem-resolv-changed.service", false},
+		named{"onprem-resolv.service", true})
 }
 
 // Podman is podman's socket, and the proxy for the images that podman pulls.
@@ -115,6 +104,23 @@ func VIPLeave(kubelet string) ([]asset.Unit, error) {
 func verbatim(name string, enabled bool) (asset.Unit, error) {
 	text, err := files.ReadFile(name)
 	return asset.Unit{Name: name, Enabled: enabled, Contents: text, By: "units"}, err
+}
+
+// named is a unit in files.
+type named struct {
+	name    string
+	enabled bool
+}
+
+func verbatimAll(units ...named) (list []asset.Unit, err error) {
+	for _, u := range units {
+		one, err := verbatim(u.name, u.enabled)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one)
+	}
+	return list, nil
 }
 
 // add appends an option to a section, which the unit must have.

@@ -3,13 +3,10 @@
 package monitoring
 
 import (
-	"bytes"
 	"fmt"
 	"net/netip"
 	"regexp"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/object"
@@ -31,10 +28,10 @@ const (
 func Assets(p plan.Plan) (asset.Set, error) {
 	b := asset.Builder{By: "cluster/monitoring"}
 	groups := []group{{Name: name(p), Rules: rules(p)}}
-	b.File(RulesFile, 0o644, encode(file{Groups: groups}))
+	b.File(RulesFile, 0o644, object.Encode(file{Groups: groups}))
 	b.File(DashboardFile, 0o644, dashboard(p))
 	if p.Metrics == spec.MetricsNode {
-		b.File(ScrapeFile, 0o644, encode(scrape(p)))
+		b.File(ScrapeFile, 0o644, object.Encode(scrape(p)))
 	}
 	if p.Distribution == spec.OpenShift {
 		b.File(RuleObject, 0o644, object.Encode(prometheusRule{
@@ -79,18 +76,6 @@ func head(p plan.Plan, kind string) object.Head {
 	return object.Head{APIVersion: "monitoring.coreos.com/v1", Kind: kind, Metadata: object.Meta{
 		Name: name(p), Namespace: p.Namespace,
 	}}
-}
-
-// encode writes strings and lists as YAML, which cannot fail.
-func encode(what any) []byte {
-	var text bytes.Buffer
-	e := yaml.NewEncoder(&text)
-	e.SetIndent(2)
-	e.CompactSeqIndent()
-	if err := e.Encode(what); err != nil {
-		panic("monitoring: strings and lists cannot fail to be written: " + err.Error())
-	}
-	return text.Bytes()
 }
 
 // these matches the VIPs of a cluster: a Prometheus may monitor several clusters.

@@ -32,8 +32,9 @@ type Meta struct {
 	Namespace   string            `yaml:"namespace,omitempty"`
 }
 
-// Encode writes an object as YAML. Equal objects give equal bytes.
-func Encode(o Object) []byte {
+// Encode writes an object, or another value of strings, numbers and lists, as YAML. Equal values
+// give equal bytes.
+func Encode(o any) []byte {
 	var text bytes.Buffer
 	e := yaml.NewEncoder(&text)
 	e.SetIndent(2)

@@ -52,7 +52,9 @@ func fullest() object.PodSpec {
 	container := object.Container{
 		Name: "c", Image: "i", ImagePullPolicy: "Always", Command: []string{"a", "-1"},
 		TerminationMessagePolicy: "File",
-		Resources:                &object.Resources{Requests: map[string]string{"cpu": "100m", "memory": "200Mi"}},
+		Resources: &object.Resources{
+			Requests: map[string]string{"cpu": "100m", "memory": "200Mi"},
+		},
 		SecurityContext: &object.SecurityContext{
 			AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
 			Capabilities: &object.Capabilities{Add: []string{"A"}, Drop: []string{"B"}},

@@ -83,37 +83,23 @@ func (e *Engine) Start(ctx context.Context, spec container.Spec) error {
 // StartAgain starts a container of ours that exists and does not run, as it was created. One that
 // runs stays as it is.
 func (e *Engine) StartAgain(ctx context.Context, name string) error {
-	ctx, cancel, err := e.call(ctx, startWithin)
-	if err != nil {
-		return err
-	}
-	defer cancel()
-	s, err := ours(ctx, name)
-	if err != nil {
-		return err
-	}
-	if s.ID == "" {
-		return fmt.Errorf("start container %s: it does not exist any more", name)
-	}
-	if err := ended(ctx, containers.Start(ctx, s.ID, nil)); err != nil {
-		return fmt.Errorf("start container %s: %w", name, oneLine(err))
-	}
-	return nil
+	return e.change(ctx, name, startWithin, func(ctx context.Context, s seen) error {
+		if s.ID == "" {
+			return fmt.Errorf("start container %s: it does not exist any more", name)
+		}
+		if err := ended(ctx, containers.Start(ctx, s.ID, nil)); err != nil {
+			return fmt.Errorf("start container %s: %w", name, oneLine(err))
+		}
+		return nil
+	})
 }
 
 // Unpause lets the processes of a container of ours run again. One that is not paused or does not
 // exist stays as it is.
 func (e *Engine) Unpause(ctx context.Context, name string) error {
-	ctx, cancel, err := e.call(ctx, callWithin)
-	if err != nil {
-		return err
-	}
-	defer cancel()
-	s, err := ours(ctx, name)
-	if err != nil {
-		return err
-	}
-	return unpause(ctx, name, s)
+	return e.change(ctx, name, callWithin, func(ctx context.Context, s seen) error {
+		return unpause(ctx, name, s)
+	})
 }
 
 func unpause(ctx context.Context, name string, s seen) error {
@@ -131,50 +117,56 @@ func unpause(ctx context.Context, name string, s seen) error {
 // stop it. A container that is not ours is an error. One that does not run or does not exist is no
 // error.
 func (e *Engine) Stop(ctx context.Context, name string, grace time.Duration) error {
-	ctx, cancel, err := e.call(ctx, grace+callWithin)
-	if err != nil {
-		return err
-	}
-	defer cancel()
-	s, err := ours(ctx, name)
-	if err != nil || !s.alive() {
-		return err
-	}
-	if err := unpause(ctx, name, s); err != nil {
-		return err
-	}
-	seconds := uint((grace + time.Second - 1) / time.Second)
-	err = containers.Stop(
-		ctx, s.ID, new(containers.StopOptions).WithIgnore(true).WithTimeout(seconds),
-	)
-	if err := ended(ctx, err); err != nil && !vanished(err) {
-		return fmt.Errorf("stop container %s: %w", name, oneLine(err))
-	}
-	return nil
+	return e.change(ctx, name, grace+callWithin, func(ctx context.Context, s seen) error {
+		if !s.alive() {
+			return nil
+		}
+		if err := unpause(ctx, name, s); err != nil {
+			return err
+		}
+		seconds := uint((grace + time.Second - 1) / time.Second)
+		options := new(containers.StopOptions).WithIgnore(true).WithTimeout(seconds)
+		err := ended(ctx, containers.Stop(ctx, s.ID, options))
+		if err != nil && !vanished(err) {
+			return fmt.Errorf("stop container %s: %w", name, oneLine(err))
+		}
+		return nil
+	})
 }
 
 // Remove removes a container of ours. It kills one that runs, so Stop it first. One that does not
 // exist is no error.
 func (e *Engine) Remove(ctx context.Context, name string) error {
-	ctx, cancel, err := e.call(ctx, callWithin)
+	return e.change(ctx, name, callWithin, func(ctx context.Context, s seen) error {
+		if s.ID == "" {
+			return nil
+		}
+		options := new(containers.RemoveOptions).WithForce(true).WithIgnore(true).WithTimeout(0)
+		_, err := containers.Remove(ctx, s.ID, options)
+		if err := ended(ctx, err); err != nil && !vanished(err) {
+			return fmt.Errorf("remove container %s: %w", name, oneLine(err))
+		}
+		return nil
+	})
+}
+
+// change calls f for a container of ours. A zero seen means that there is no container.
+func (e *Engine) change(
+	ctx context.Context, name string, within time.Duration, f func(context.Context, seen) error,
+) error {
+	ctx, cancel, err := e.call(ctx, within)
 	if err != nil {
 		return err
 	}
 	defer cancel()
 	s, err := ours(ctx, name)
-	if err != nil || s.ID == "" {
+	if err != nil {
 		return err
 	}
-	_, err = containers.Remove(
-		ctx, s.ID, new(containers.RemoveOptions).WithForce(true).WithIgnore(true).WithTimeout(0),
-	)
-	if err := ended(ctx, err); err != nil && !vanished(err) {
-		return fmt.Errorf("remove container %s: %w", name, oneLine(err))
-	}
-	return nil
+	return f(ctx, s)
 }
 
-// ours is inspect before a change. A zero seen means that there is no container.
+// ours is inspect, with an error for a container that is not ours.
 func ours(ctx context.Context, name string) (seen, error) {
 	s, found, err := inspect(ctx, name)
 	if err != nil || !found {
