@@ -44,10 +44,6 @@ var (
 	networkNames  = pod.Volume{Name: "networkmanager", Host: "/run/NetworkManager"}
 	hostnameDir   = pod.Volume{Name: "hostname", Host: "/run/onprem-infra/mdns"}
 	resolvedNames = pod.Volume{Name: "resolved", Host: "/run/systemd/resolve"}
-
-	supervisor = pod.Volume{Name: "supervise"}
-	run        = pod.Volume{Name: "run"}
-	tmp        = pod.Volume{Name: "tmp"}
 )
 
 // pods are the pods of a role, whether they run or are disabled.
@@ -70,12 +66,13 @@ func pods(p plan.Plan, r role.Role) []pod.Static {
 }
 
 func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
-	const binary = "/supervise/onprem-supervise"
-	command := []string{binary, "--config", vrrpd.Dir + "/" + vrrpd.File, "--run-dir", keepalivedRun.Host,
+	command := []string{
+		pod.Supervisor, "--config", vrrpd.Dir + "/" + vrrpd.File, "--run-dir", keepalivedRun.Host,
 		// the only file with the cluster's addresses that other programs may write
 		"--cluster", plan.Path,
 		"--health", netip.AddrPortFrom(loopback, p.Ports[port.Supervise]).String(),
-		"--yield-on-term"} // if the pod is replaced, the node goes on to serve
+		"--yield-on-term", // if the pod is replaced, the node goes on to serve
+	}
 	options, capabilities := p.Keepalived()
 	// The supervisor writes the candidate configuration after keepalived has tested it.
 	conf := pod.Mount{Volume: keepalivedDir, Path: vrrpd.Dir, Writable: true}
@@ -86,18 +83,13 @@ func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
 	}
 	return pod.Static{
 		Name: keepalived, Namespace: p.Namespace, Annotations: p.Flavour().PodAnnotations,
-		App: p.Flavour().Short + "-infra-vrrp",
-		Init: []pod.Container{{
-			Name: "install-supervise", Image: p.Images[spec.RuntimeCfgImage],
-			Command: []string{"/usr/bin/onprem-supervise", "--install", binary},
-			Mounts:  []pod.Mount{{Volume: supervisor, Path: path.Dir(binary), Writable: true}},
-		}},
+		App:  p.Flavour().Short + "-infra-vrrp",
+		Init: []pod.Container{pod.InstallSupervisor(p.Images[spec.RuntimeCfgImage])},
 		Containers: []pod.Container{{
 			Name: keepalived, Image: p.Images[spec.KeepalivedImage],
 			Command:      append(append(command, options...), "--", "keepalived"),
 			Capabilities: capabilities,
-			Mounts: []pod.Mount{{Volume: clusterFile}, conf, shared, {Volume: supervisor, Path: path.Dir(binary)}, {Volume: run, Path: "/run", Writable: true},
-				{Volume: tmp, Path: "/tmp", Writable: true}},
+			Mounts:       append([]pod.Mount{{Volume: clusterFile}, conf, shared}, pod.SupervisorMounts()...),
 			// Its supervisor answers, and restarts a keepalived that hangs.
 			Startup: started(p, port.Supervise), Liveness: probe(p, port.Supervise, "/healthz", 3),
 		}, {

@@ -71,13 +71,9 @@ var (
 	keepalivedIn  = pod.Volume{Name: "cluster", Host: path.Dir(KeepalivedFile)}
 	networkNames  = pod.Volume{Name: "networkmanager", Host: "/run/NetworkManager"}
 	resolvedNames = pod.Volume{Name: "resolved", Host: "/run/systemd/resolve"}
-	supervisor    = pod.Volume{Name: "supervise"}
-	run           = pod.Volume{Name: "run"}
-	tmp           = pod.Volume{Name: "tmp"}
 )
 
 func bootstrapKeepalived(p plan.Plan) pod.Static {
-	const binary = "/supervise/onprem-supervise"
 	health := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), p.Ports[port.Supervise])
 	probe := func(failures int) *pod.Probe {
 		return &pod.Probe{
@@ -85,26 +81,23 @@ func bootstrapKeepalived(p plan.Plan) pod.Static {
 			Timeout: 5 * time.Second, Failures: failures,
 		}
 	}
-	command := []string{binary, "--config", keepalived.Dir + "/" + keepalived.File, "--run-dir", keepalivedRun.Host, "--cluster", KeepalivedFile,
-		"--health", health.String()}
+	command := []string{
+		pod.Supervisor, "--config", keepalived.Dir + "/" + keepalived.File, "--run-dir", keepalivedRun.Host,
+		"--cluster", KeepalivedFile, "--health", health.String(),
+	}
 	options, capabilities := p.BootstrapKeepalived()
 	shared := pod.Mount{Volume: keepalivedRun, Writable: true}
 	return pod.Static{
 		Name: "keepalived", Namespace: p.Namespace, Annotations: p.Flavour().PodAnnotations,
-		App: p.Flavour().Short + "-infra-vrrp",
-		Init: []pod.Container{{
-			Name: "install-supervise", Image: p.Images[spec.RuntimeCfgImage],
-			Command: []string{"/usr/bin/onprem-supervise", "--install", binary},
-			Mounts:  []pod.Mount{{Volume: supervisor, Path: path.Dir(binary), Writable: true}},
-		}},
+		App:  p.Flavour().Short + "-infra-vrrp",
+		Init: []pod.Container{pod.InstallSupervisor(p.Images[spec.RuntimeCfgImage])},
 		Containers: []pod.Container{{
 			Name: "keepalived", Image: p.Images[spec.KeepalivedImage],
 			Command:      append(append(command, options...), "--", "keepalived"),
 			Capabilities: capabilities,
-			Mounts: []pod.Mount{{Volume: keepalivedIn}, {Volume: keepalivedDir, Path: keepalived.Dir, Writable: true}, shared, {Volume: supervisor, Path: path.Dir(binary)},
-				{Volume: run, Path: "/run", Writable: true}, {
-					Volume: tmp, Path: "/tmp", Writable: true,
-				}},
+			Mounts: append([]pod.Mount{
+				{Volume: keepalivedIn}, {Volume: keepalivedDir, Path: keepalived.Dir, Writable: true}, shared,
+			}, pod.SupervisorMounts()...),
 			Startup: probe(60), Liveness: probe(3),
 		}, {
 			Name: "keepalived-monitor", Image: p.Images[spec.RuntimeCfgImage],
@@ -113,9 +106,7 @@ func bootstrapKeepalived(p plan.Plan) pod.Static {
 				"--kubeconfig", kubeconfig,
 			},
 			Capabilities: []string{"NET_RAW"}, // it receives VRRP from any router
-			Mounts: []pod.Mount{
-				{Volume: kubernetes}, {Volume: state, Writable: true}, shared,
-			},
+			Mounts:       []pod.Mount{{Volume: kubernetes}, {Volume: state, Writable: true}, shared},
 		}},
 	}
 }

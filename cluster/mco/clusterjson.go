@@ -90,7 +90,7 @@ func clusterJSON(contents []byte, fields map[string]string) string {
 		}
 	}
 	if left != 0 {
-		panic(fmt.Sprintf("mco: cluster.json lacks %d of the fields %v", left, sorted(fields)))
+		panic(fmt.Sprintf("mco: cluster.json lacks %d of the fields %v", left, fields))
 	}
 	return b.String()
 }

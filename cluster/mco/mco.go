@@ -10,12 +10,11 @@ package mco
 
 import (
 	"fmt"
-	"maps"
 	"path"
-	"slices"
 
 	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
@@ -50,8 +49,8 @@ func Tree(elections spec.Cluster) (asset.Set, error) {
 	if err != nil {
 		return asset.Set{}, fmt.Errorf("make manifests of the bootstrap machine: %w", err)
 	}
-	bootstrapManifests(&b, first[0].plan)
-	install(&b, first[0].plan)
+	bootstrapManifests(&b, first[0])
+	install(&b, first[0])
 	return b.Set()
 }
 
@@ -71,10 +70,10 @@ type template struct {
 }
 
 // templates are the templates of a role, each with the condition under which its file exists.
-func templates(list []situation, r role.Role) (map[template]string, error) {
+func templates(list []plan.Plan, r role.Role) (map[template]string, error) {
 	bodies, where := map[template]string{}, map[template]presence{}
-	for i, s := range list {
-		set, err := cluster.Assets(s.plan, r)
+	for i, p := range list {
+		set, err := cluster.Assets(p, r)
 		if err != nil {
 			return nil, err
 		}
@@ -140,6 +139,3 @@ func shared(texts map[role.Role]map[template]string, t template) (string, bool) 
 	}
 	return first, ok
 }
-
-// sorted are the keys of a map.
-func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

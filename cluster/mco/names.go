@@ -53,14 +53,12 @@ func superseded() []string {
 			all = append(all, path.Join("/templates", dir, name))
 		}
 	}
-	add(path.Join(common, layer, "files"), "configure-ip-forwarding.yaml", "coredns-corefile.yaml", "coredns.yaml", "keepalived-script-default-ingress.yaml",
+	files := path.Join(common, layer, "files")
+	add(files, "configure-ip-forwarding.yaml", "coredns-corefile.yaml", "coredns.yaml", "keepalived-script-default-ingress.yaml",
 		"keepalived.yaml", "resolv-prepender.yaml", "wait-for-br-ex-up.yaml", "wait-for-node-ip.yaml")
 	// The VRRP mode of its monitors, which ours do not read. It has moved from one platform to all,
 	// with different names in different releases.
-	add(
-		path.Join(common, layer, "files"), "keepalived-flip-mode.yaml",
-		"baremetal-keepalived-flip-mode.yaml",
-	)
+	add(files, "keepalived-flip-mode.yaml", "baremetal-keepalived-flip-mode.yaml")
 	add(path.Join(common, "baremetal/files"), "baremetal-keepalived-flip-mode.yaml")
 	add(path.Join(common, "vsphere/units"), "nodeip-configuration-vsphere-upi.service.yaml")
 	// An arbiter has those of a control plane node, with keepalived's scripts, which it does not

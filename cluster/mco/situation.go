@@ -9,10 +9,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// situation is a plan for all clusters in which a node has the same files. Values that differ among
-// these clusters are symbols.
-type situation struct{ plan plan.Plan }
-
 // The situations, in this order. Their differences decide which files exist.
 const (
 	managed     presence = 1 << iota // we balance the API
@@ -51,13 +47,14 @@ func some(elections spec.Cluster) spec.Cluster {
 	return c
 }
 
-// situations are all situations, in order.
-func situations(elections spec.Cluster) ([]situation, error) {
+// situations are a plan for each situation, in order. Values that differ among the clusters of a
+// situation are symbols.
+func situations(elections spec.Cluster) ([]plan.Plan, error) {
 	ours := some(elections)
 	theirs, none := ours, ours
 	theirs.LoadBalancer = spec.UserManaged
 	none.Platform, none.APIVIPs, none.IngressVIPs = spec.VSphere, nil, nil
-	var list []situation
+	var list []plan.Plan
 	for _, c := range []spec.Cluster{ours, theirs, none} {
 		p, err := plan.Compile(c)
 		if err != nil {
@@ -65,7 +62,7 @@ func situations(elections spec.Cluster) ([]situation, error) {
 		}
 		p.Platform = spec.Platform(symbol(shortName))
 		p.Namespace = "openshift-" + p.Flavour().Short + "-infra"
-		list = append(list, situation{plan: p})
+		list = append(list, p)
 	}
 	return list, nil
 }
