@@ -64,10 +64,10 @@ func (c credentials) explain(err error) error {
 		}
 		switch {
 		case c.absent:
-			return fmt.Errorf("registry %s requires credentials and there is no file %s: "+
+			return fmt.Errorf("registry %s wants credentials and there is no file %s: "+
 				"create it, the next attempt reads it: %w", c.registry, c.file, err)
 		case c.none:
-			return fmt.Errorf("registry %s requires credentials and %s has none for it: "+
+			return fmt.Errorf("registry %s wants credentials and %s has none for it: "+
 				"add them, the next attempt reads them: %w", c.registry, c.file, err)
 		}
 		return fmt.Errorf("registry %s refuses the credentials in %s: "+

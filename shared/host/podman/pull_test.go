@@ -293,11 +293,11 @@ func TestCredentials(t *testing.T) {
 	for _, tt := range []struct{ name, file, want string }{
 		{
 			name: "no file",
-			want: "registry " + address + " requires credentials and there is no file FILE",
+			want: "registry " + address + " wants credentials and there is no file FILE",
 		},
 		{name: "nothing in the file for this registry", file: string(registry.Credentials(
 			"registry.example", "x",
-		)), want: "registry " + address + " requires credentials and FILE has none for it"},
+		)), want: "registry " + address + " wants credentials and FILE has none for it"},
 		{name: "wrong", file: string(registry.Credentials(
 			address, "swordfish",
 		)), want: "registry " + address + " refuses the credentials in FILE"},
