@@ -19,7 +19,10 @@ func TestNilIsEmptyIsAbsent(t *testing.T) {
 		empty   int // lists and maps that it does without
 		files   int // that it gets at the least
 	}{
-		{"nothing to serve", spec.Cluster{Name: "prod", BaseDomain: "example.com", Platform: spec.VSphere}, 7, 1},
+		{
+			"nothing to serve",
+			spec.Cluster{Name: "prod", BaseDomain: "example.com", Platform: spec.VSphere}, 7, 1,
+		},
 		{"everything to serve", served(), 4, 10},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -41,7 +44,10 @@ func TestNilIsEmptyIsAbsent(t *testing.T) {
 				}
 				emptied++
 				if got := tree(t, c); !reflect.DeepEqual(got, want) {
-					t.Errorf("an empty %s gives\n%v\nand none gives\n%v", reflect.TypeFor[spec.Cluster]().Field(i).Name, got, want)
+					t.Errorf(
+						"an empty %s gives\n%v\nand none gives\n%v",
+						reflect.TypeFor[spec.Cluster]().Field(i).Name, got, want,
+					)
 				}
 			}
 			if emptied < tt.empty {

@@ -16,29 +16,31 @@ import (
 //go:embed files
 var files embed.FS
 
-// credentials are those of the registry that our image is pulled from. The file may be absent.
+// credentials is the file for the registry of our image. It may not exist.
 const credentials = "/root/.docker/config.json"
 
-// Assets are the files and units of the bootstrap machine. Daemons come only where the cluster has
-// something for them to do. The error is a plan.MissingImages where it is the caller's to mend.
+// Assets are the files and units of the bootstrap machine, with only the daemons that the cluster
+// needs. The error is a plan.MissingImages if the caller can fix it.
 func Assets(p plan.Plan) (asset.Set, error) {
 	vip, dns := p.BootstrapRuns()
 	if err := p.NeedImages(role.Bootstrap, []plan.Need{
-		{Key: spec.RuntimeCfgImage, Needed: vip || dns}, {Key: spec.KeepalivedImage, Needed: vip}, {Key: spec.CoreDNSImage, Needed: dns},
+		{Key: spec.RuntimeCfgImage, Needed: vip || dns},
+		{Key: spec.KeepalivedImage, Needed: vip},
+		{Key: spec.CoreDNSImage, Needed: dns},
 	}); err != nil {
 		return asset.Set{}, err
 	}
-	return goods(p)
+	return build(p)
 }
 
-// Paths lists the files that Assets would bring, units among them. It needs no images.
+// Paths lists the files of Assets, including units. It needs no images.
 func Paths(p plan.Plan) ([]string, error) {
-	set, err := goods(p)
+	set, err := build(p)
 	return set.Paths(), err
 }
 
-// goods fails only when two rooms claim one path.
-func goods(p plan.Plan) (asset.Set, error) {
+// build fails only if two rooms claim one path.
+func build(p plan.Plan) (asset.Set, error) {
 	below, err := fs.Sub(files, "files")
 	if err != nil {
 		return asset.Set{}, err
@@ -60,14 +62,17 @@ func goods(p plan.Plan) (asset.Set, error) {
 		b.Units(fitAll(units.Resolv()))
 		b.Embedded("/etc/NetworkManager/conf.d/99-onprem-infra.conf", 0o644)
 		b.Embedded("/etc/NetworkManager/dispatcher.d/30-local-dns-prepender", 0o755)
-		b.File("/etc/systemd/resolved.conf.d/60-onprem-infra.conf", 0o644, resolvedConf(p.Cluster.Zone))
+		b.File("/etc/systemd/resolved.conf.d/60-onprem-infra.conf", 0o644, resolvedConf(
+			p.Cluster.Zone,
+		))
 	}
 	return b.Set()
 }
 
-// resolvedConf tells systemd-resolved, where there is one, to ask this machine's DNS server for the
-// names that the cluster owns. It gives up its own listener, because CoreDNS listens on port 53 of
-// every address; its resolv.conf then names real servers.
+// resolvedConf has systemd-resolved, if it runs, query the local DNS server for the cluster's
+// names. It disables systemd-resolved's own listener, because CoreDNS listens on port 53 of every
+// address; its resolv.conf then names real servers.
 func resolvedConf(zone record.Name) []byte {
-	return fmt.Appendf(nil, "[Resolve]\nDNS=127.0.0.1\nDomains=~api.%[1]s ~api-int.%[1]s ~apps.%[1]s\nDNSStubListener=no\n", zone)
+	return fmt.Appendf(nil, "[Resolve]\nDNS=127.0.0.1\n"+
+		"Domains=~api.%[1]s ~api-int.%[1]s ~apps.%[1]s\nDNSStubListener=no\n", zone)
 }

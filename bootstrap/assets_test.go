@@ -18,7 +18,9 @@ func served() spec.Cluster {
 		Name: "prod", BaseDomain: "example.com", Platform: spec.BareMetal,
 		APIVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.5")},
 		IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
-		Images:      map[string]string{spec.KeepalivedImage: "k", spec.CoreDNSImage: "c", spec.RuntimeCfgImage: "o"},
+		Images: map[string]string{
+			spec.KeepalivedImage: "k", spec.CoreDNSImage: "c", spec.RuntimeCfgImage: "o",
+		},
 	}
 }
 
@@ -47,10 +49,20 @@ func TestAssets(t *testing.T) {
 		want   []string
 		not    []string
 	}{
-		{"managed", func(*spec.Cluster) {}, []string{plan.Path, keepalived, coredns, install, hookFile}, nil},
-		{"a balancer of the user's", func(c *spec.Cluster) { c.LoadBalancer = spec.UserManaged }, []string{plan.Path, coredns, install, hookFile}, []string{keepalived}},
-		{"no VIP", func(c *spec.Cluster) { c.Platform, c.APIVIPs, c.IngressVIPs, c.Images = spec.Nutanix, nil, nil, nil },
-			[]string{plan.Path}, []string{keepalived, coredns, install, hookFile, "/etc/NetworkManager/conf.d/99-onprem-infra.conf"}},
+		{"managed", func(
+			*spec.Cluster,
+		) {
+		}, []string{plan.Path, keepalived, coredns, install, hookFile}, nil},
+		{"a balancer of the user's", func(c *spec.Cluster) {
+			c.LoadBalancer = spec.UserManaged
+		}, []string{plan.Path, coredns, install, hookFile}, []string{keepalived}},
+		{"no VIP", func(c *spec.Cluster) {
+			c.Platform, c.APIVIPs, c.IngressVIPs, c.Images = spec.Nutanix, nil, nil, nil
+		},
+			[]string{plan.Path}, []string{
+				keepalived, coredns, install, hookFile,
+				"/etc/NetworkManager/conf.d/99-onprem-infra.conf",
+			}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -100,13 +112,16 @@ func TestMissingImages(t *testing.T) {
 			"the bootstrap needs images.keepalivedImage: give it by --images FILE, or in a cluster.yaml by spec.images"},
 		{"all", func(c *spec.Cluster) { c.Images = nil },
 			"the bootstrap needs images.baremetalRuntimeCfgImage, images.keepalivedImage, images.corednsImage: give them by --images FILE, or in a cluster.yaml by spec.images"},
-		{"only of what runs", func(c *spec.Cluster) { c.Images, c.LoadBalancer = nil, spec.UserManaged },
+		{"only of what runs", func(c *spec.Cluster) {
+			c.Images, c.LoadBalancer = nil, spec.UserManaged
+		},
 			"the bootstrap needs images.baremetalRuntimeCfgImage, images.corednsImage: give them by --images FILE, or in a cluster.yaml by spec.images"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			set, err := Assets(cluster(t, tt.change))
-			if missing := (plan.MissingImages{}); !errors.As(err, &missing) || err.Error() != tt.want {
+			if missing := (plan.MissingImages{}); !errors.As(err, &missing) ||
+				err.Error() != tt.want {
 				t.Errorf("got %v\nwant %s", err, tt.want)
 			}
 			if len(set.Tree()) > 0 {
@@ -127,7 +142,10 @@ func TestNetworkManager(t *testing.T) {
 	for _, f := range set.Files() {
 		switch f.Path {
 		case "/etc/NetworkManager/conf.d/99-onprem-infra.conf":
-			for _, want := range []string{"[main]\nrc-manager=unmanaged\n", "\nhostname-mode=dhcp\n", "[connection]\nipv6.dhcp-duid=ll\nipv6.dhcp-iaid=mac\n"} {
+			for _, want := range []string{
+				"[main]\nrc-manager=unmanaged\n", "\nhostname-mode=dhcp\n",
+				"[connection]\nipv6.dhcp-duid=ll\nipv6.dhcp-iaid=mac\n",
+			} {
 				if !bytes.Contains(f.Contents, []byte(want)) {
 					t.Errorf("%s lacks %q", f.Path, want)
 				}

@@ -42,7 +42,10 @@ const image = "registry.example/onprem-infra:v1"
 // newInstallSandbox has a podman whose registry holds our image.
 func newInstallSandbox(t *testing.T) (s sandbox, state sandbox) {
 	t.Helper()
-	s = newSandbox(t, "chmod", "cp", "grep", "head", "mkdir", "mv", "rm", "sed", "sha256sum", "tail", "timeout", "touch", "tr")
+	s = newSandbox(
+		t, "chmod", "cp", "grep", "head", "mkdir", "mv", "rm", "sed", "sha256sum", "tail",
+		"timeout", "touch", "tr",
+	)
 	state = sandbox{t: t, root: t.TempDir()}
 	s.env = append(s.env, "STATE="+state.root, "ONPREM_INFRA_IMAGE="+image)
 	s.stub("podman", podmanStub)
@@ -113,12 +116,30 @@ func TestInstallAgain(t *testing.T) {
 		version string
 		calls   string // a call that is made or, with a dash, is not
 	}{
-		{"in place, and podman is gone (R-15)", func(s, _ sandbox) { s.stub("podman", "exit 1\n") }, image, "v1", "-image"},
-		{"the registry is away, the image is present", func(s, state sandbox) { state.write("away", ""); s.write("usr/local/bin/onprem-infra", "cut off") }, image, "v1", "-pull"},
-		{"a program was removed", func(s, _ sandbox) { _ = os.Remove(filepath.Join(s.root, "usr/local/bin/onprem-supervise")) }, image, "v1", "-pull"},
-		{"the record was removed", func(s, _ sandbox) { _ = os.Remove(filepath.Join(s.root, "var/lib/onprem-infra/installed.sha256")) }, image, "v1", "create"},
-		{"the record is cut off", func(s, _ sandbox) { s.write("var/lib/onprem-infra/installed.sha256", "# "+image+"\n") }, image, "v1", "create"},
-		{"another image", func(_, state sandbox) { ship(state, "v2"); _ = os.Remove(filepath.Join(state.root, "present")) }, image + "2", "v2", "pull --quiet " + image + "2"},
+		{"in place, and podman is gone (R-15)", func(s, _ sandbox) {
+			s.stub("podman", "exit 1\n")
+		}, image, "v1", "-image"},
+		{"the registry is away, the image is present", func(s, state sandbox) {
+			state.write(
+				"away", "",
+			)
+			s.write("usr/local/bin/onprem-infra", "cut off")
+		}, image, "v1", "-pull"},
+		{"a program was removed", func(s, _ sandbox) {
+			_ = os.Remove(filepath.Join(s.root, "usr/local/bin/onprem-supervise"))
+		}, image, "v1", "-pull"},
+		{"the record was removed", func(s, _ sandbox) {
+			_ = os.Remove(filepath.Join(s.root, "var/lib/onprem-infra/installed.sha256"))
+		}, image, "v1", "create"},
+		{"the record is cut off", func(s, _ sandbox) {
+			s.write("var/lib/onprem-infra/installed.sha256", "# "+image+"\n")
+		}, image, "v1", "create"},
+		{"another image", func(_, state sandbox) {
+			ship(state, "v2")
+			_ = os.Remove(
+				filepath.Join(state.root, "present"),
+			)
+		}, image + "2", "v2", "pull --quiet " + image + "2"},
 		{"a killed run left its files", func(s, state sandbox) {
 			s.write("usr/local/bin/.onprem-install/onprem-infra", "half")
 			s.write("var/lib/onprem-infra/installed.sha256.new", "half")
@@ -157,10 +178,13 @@ func TestInstallWaits(t *testing.T) {
 		t.Fatal(err, out)
 	}
 	installed(t, s, state, "v1")
-	if got := strings.Fields(state.read("slept")); strings.Join(got, " ") != "1 2 4 8 16 30 30 30 30" {
+	if got := strings.Fields(
+		state.read("slept"),
+	); strings.Join(got, " ") != "1 2 4 8 16 30 30 30 30" {
 		t.Errorf("waited %v", got)
 	}
-	if lines := strings.Split(out, "\n"); len(lines) != 3 || !strings.Contains(lines[0], "the registry is away") {
+	if lines := strings.Split(out, "\n"); len(lines) != 3 ||
+		!strings.Contains(lines[0], "the registry is away") {
 		t.Errorf("said\n%s", out)
 	}
 }
@@ -187,7 +211,8 @@ fi
 		t.Fatal(err, out)
 	}
 	installed(t, s, state, "v1")
-	if lines := strings.Count(out, "\n"); lines != 2 || !strings.Contains(out, "connection reset by peer") || strings.Contains(out, "retrying") {
+	if lines := strings.Count(out, "\n"); lines != 2 ||
+		!strings.Contains(out, "connection reset by peer") || strings.Contains(out, "retrying") {
 		t.Errorf("%d lines, want one for the fault and one for its end:\n%s", lines, out)
 	}
 	// Six in the first half minute, two a minute after them, and the last one after the two hours.
@@ -207,9 +232,22 @@ func TestInstallTellsFaultsApart(t *testing.T) {
 		faults []string
 		want   []string
 	}{
-		{"another cause", []string{"refused", "refused", "no route to host", "no route to host"}, []string{"refused", "no route to host"}},
-		{"two servers behind one name", []string{"refused", "TLS handshake timeout", "refused", "TLS handshake timeout", "refused"}, []string{"refused", "TLS handshake timeout"}},
-		{"a cause that comes back after a while", []string{"refused", "timeout", "timeout", "timeout", "refused"}, []string{"refused", "timeout", "refused"}},
+		{
+			"another cause", []string{"refused", "refused", "no route to host", "no route to host"},
+			[]string{"refused", "no route to host"},
+		},
+		{
+			"two servers behind one name",
+			[]string{
+				"refused", "TLS handshake timeout", "refused", "TLS handshake timeout", "refused",
+			},
+			[]string{"refused", "TLS handshake timeout"},
+		},
+		{
+			"a cause that comes back after a while",
+			[]string{"refused", "timeout", "timeout", "timeout", "refused"},
+			[]string{"refused", "timeout", "refused"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -242,7 +280,9 @@ func TestInstallEndsAPullThatHangs(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(state.root, "hang"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.stub("timeout", bounded+`echo "$*" >>"$STATE/timeouts"; [ ! -e "$STATE/hang" ] || exit 124`+"\n")
+	s.stub(
+		"timeout", bounded+`echo "$*" >>"$STATE/timeouts"; [ ! -e "$STATE/hang" ] || exit 124`+"\n",
+	)
 	state.write("onsleep", `rm "$STATE/hang"`+"\n")
 	out, err := s.run(installer)
 	if err != nil || !strings.Contains(out, "trying on: nothing has arrived for 5 minutes") {
@@ -280,7 +320,8 @@ func TestInstallSeesTheEndOfAPull(t *testing.T) {
 	s.stub("timeout", bounded+`while kill -0 "$5" 2>/dev/null && ! grep -q 'State:.*Z' "/proc/$5/status"; do :; done
 exit 124
 `)
-	if out, err := s.run(installer); err != nil || out != "onprem-install: installed from "+image+"\n" {
+	if out, err := s.run(installer); err != nil ||
+		out != "onprem-install: installed from "+image+"\n" {
 		t.Errorf("%v, said\n%s", err, out)
 	}
 	installed(t, s, state, "v1")
@@ -304,7 +345,9 @@ exec "$@"
 			if out, err := s.run(installer); err != nil {
 				t.Fatal(err, out)
 			}
-			if got := state.read("timeouts"); !strings.Contains(got, "--foreground --kill-after 10 ") {
+			if got := state.read(
+				"timeouts",
+			); !strings.Contains(got, "--foreground --kill-after 10 ") {
 				t.Errorf("bounds are\n%s", got)
 			}
 			if state.read("hang-"+call) != "-" {
@@ -325,8 +368,11 @@ func TestInstallLetsASlowPullBe(t *testing.T) {
 [ "$(grep -c '' "$STATE/timeouts")" -gt 3 ] || { printf '%0180000d\n' 0 >"$STATE/feed"; exit 124; }
 touch "$STATE/complete"
 `)
-	state.write("onpull", `until [ -e "$STATE/complete" ]; do read -r line; done <"$STATE/feed"`+"\n")
-	if out, err := s.run(installer); err != nil || out != "onprem-install: installed from "+image+"\n" {
+	state.write(
+		"onpull", `until [ -e "$STATE/complete" ]; do read -r line; done <"$STATE/feed"`+"\n",
+	)
+	if out, err := s.run(installer); err != nil ||
+		out != "onprem-install: installed from "+image+"\n" {
 		t.Errorf("%v, said\n%s", err, out)
 	}
 	installed(t, s, state, "v1")
@@ -344,10 +390,25 @@ func TestInstallRefuses(t *testing.T) {
 		text string
 		want string
 	}{
-		{"a program that is not the one of the checksums", "usr/bin/onprem-infra", "other\n", "onprem-infra: FAILED"},
-		{"a program without a checksum", "usr/share/onprem-infra/sha256", "", "the checksums of the image do not name onprem-infra"},
-		{"a checksum for one of two", "usr/share/onprem-infra/sha256", fmt.Sprintf("%x  /usr/bin/onprem-supervise\n", sha256.Sum256([]byte("onprem-supervise v1\n"))), "do not name onprem-infra"},
-		{"checksums that are none", "usr/share/onprem-infra/sha256", "x onprem-infra\nx onprem-supervise\n", "no properly formatted"},
+		{
+			"a program that is not the one of the checksums", "usr/bin/onprem-infra", "other\n",
+			"onprem-infra: FAILED",
+		},
+		{
+			"a program without a checksum", "usr/share/onprem-infra/sha256", "",
+			"the checksums of the image do not name onprem-infra",
+		},
+		{
+			"a checksum for one of two", "usr/share/onprem-infra/sha256",
+			fmt.Sprintf(
+				"%x  /usr/bin/onprem-supervise\n", sha256.Sum256([]byte("onprem-supervise v1\n")),
+			),
+			"do not name onprem-infra",
+		},
+		{
+			"checksums that are none", "usr/share/onprem-infra/sha256",
+			"x onprem-infra\nx onprem-supervise\n", "no properly formatted",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -375,9 +436,20 @@ func TestInstallCredentials(t *testing.T) {
 	tests := []struct{ name, file, want string }{
 		{"right", right, ""},
 		{"no file", "", "registry registry.example wants credentials and there is no file FILE: "},
-		{"nothing for this registry", `{"auths": {"other.registry.example": {"auth": "secret"}}}`, "registry registry.example wants credentials and FILE has none for it: "},
-		{"wrong", `{"auths": {"registry.example": {"auth": "secret"}}}`, "registry registry.example refuses the credentials in FILE: "},
-		{"wrong, for a part of the registry", `{"auths": {"registry.example/onprem-infra": {"auth": "secret"}}}`, "registry registry.example refuses the credentials in FILE: "},
+		{
+			"nothing for this registry",
+			`{"auths": {"other.registry.example": {"auth": "secret"}}}`,
+			"registry registry.example wants credentials and FILE has none for it: ",
+		},
+		{
+			"wrong", `{"auths": {"registry.example": {"auth": "secret"}}}`,
+			"registry registry.example refuses the credentials in FILE: ",
+		},
+		{
+			"wrong, for a part of the registry",
+			`{"auths": {"registry.example/onprem-infra": {"auth": "secret"}}}`,
+			"registry registry.example refuses the credentials in FILE: ",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -394,7 +466,10 @@ if [ "$3" != --authfile ] || ! grep -qFx -f "$STATE/right" "$4"; then
 	exit 125
 fi
 `)
-			state.write("onsleep", `[ "$(grep -c . "$STATE/slept")" -lt 3 ] || cp "$STATE/right" "`+file+`"`+"\n")
+			state.write(
+				"onsleep",
+				`[ "$(grep -c . "$STATE/slept")" -lt 3 ] || cp "$STATE/right" "`+file+`"`+"\n",
+			)
 			out, err := s.run(installer)
 			if err != nil {
 				t.Fatal(err, out)
@@ -402,7 +477,8 @@ fi
 			want := "onprem-install: installed from " + image + "\n"
 			if tt.want != "" {
 				line, _, _ := strings.Cut(out, "\n")
-				if !strings.Contains(line, strings.ReplaceAll(tt.want, "FILE", file)) || !strings.Contains(line, "unauthorized") || strings.Contains(out, "secret") {
+				if !strings.Contains(line, strings.ReplaceAll(tt.want, "FILE", file)) ||
+					!strings.Contains(line, "unauthorized") || strings.Contains(out, "secret") {
 					t.Errorf("said %q, want %q and no secret", line, tt.want)
 				}
 				want = line + "\n" + want
@@ -427,7 +503,10 @@ func TestInstallCredentialsChange(t *testing.T) {
 	state.write("onsleep", `case $(grep -c . "$STATE/slept") in 2) cp "$STATE/wrong" "$ONPREM_INFRA_ROOT/`+file+`" ;; 4) cp "$STATE/right" "$ONPREM_INFRA_ROOT/`+file+`" ;; esac`+"\n")
 	out, err := s.run(installer)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	want := []string{"there is no file " + s.root + "/" + file, "refuses the credentials in " + s.root + "/" + file, "installed from"}
+	want := []string{
+		"there is no file " + s.root + "/" + file,
+		"refuses the credentials in " + s.root + "/" + file, "installed from",
+	}
 	if err != nil || !slices.EqualFunc(lines, want, strings.Contains) {
 		t.Errorf("%v, said\n%s\nwant %q", err, out, want)
 	}
@@ -458,7 +537,8 @@ func TestInstallKilled(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); state.read("pulling") == "-"; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().
+		Add(10 * time.Second); state.read("pulling") == "-"; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the pull has not begun")
 		}
@@ -479,7 +559,8 @@ func TestInstallKilled(t *testing.T) {
 func TestInstallWithoutImage(t *testing.T) {
 	s, state := newInstallSandbox(t)
 	s.env = append(s.env, "ONPREM_INFRA_IMAGE=")
-	if out, err := s.run(installer); err == nil || !strings.Contains(out, "ONPREM_INFRA_IMAGE is not set") {
+	if out, err := s.run(installer); err == nil ||
+		!strings.Contains(out, "ONPREM_INFRA_IMAGE is not set") {
 		t.Errorf("%v, said %q", err, out)
 	}
 	if got := state.read("calls"); got != "-" {
@@ -491,7 +572,8 @@ func TestInstallWithoutImage(t *testing.T) {
 // own, which its unit names.
 func TestInstallCredentialsByHost(t *testing.T) {
 	for env, want := range map[string]string{
-		"": "/root/.docker/config.json", "ONPREM_INFRA_AUTH=/var/lib/kubelet/config.json": "/var/lib/kubelet/config.json",
+		"": "/root/.docker/config.json",
+		"ONPREM_INFRA_AUTH=/var/lib/kubelet/config.json": "/var/lib/kubelet/config.json",
 	} {
 		s, state := newInstallSandbox(t)
 		s.env = append(s.env, env)

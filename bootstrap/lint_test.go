@@ -13,7 +13,9 @@ import (
 )
 
 // platforms are all of those that a bootstrap machine may stand on.
-var platforms = []spec.Platform{spec.BareMetal, spec.Nutanix, spec.OpenStack, spec.OVirt, spec.VSphere, spec.None}
+var platforms = []spec.Platform{
+	spec.BareMetal, spec.Nutanix, spec.OpenStack, spec.OVirt, spec.VSphere, spec.None,
+}
 
 // everywhere calls check with what each kind of cluster brings to its machine.
 func everywhere(t *testing.T, check func(t *testing.T, p plan.Plan, tree []asset.File)) {
@@ -22,7 +24,9 @@ func everywhere(t *testing.T, check func(t *testing.T, p plan.Plan, tree []asset
 		"managed":      func(*spec.Cluster) {},
 		"user-managed": func(c *spec.Cluster) { c.LoadBalancer = spec.UserManaged },
 		"IPv6": func(c *spec.Cluster) {
-			c.APIVIPs, c.IngressVIPs = []netip.Addr{netip.MustParseAddr("2001:db8::5")}, []netip.Addr{netip.MustParseAddr("2001:db8::6")}
+			c.APIVIPs, c.IngressVIPs = []netip.Addr{netip.MustParseAddr(
+				"2001:db8::5",
+			)}, []netip.Addr{netip.MustParseAddr("2001:db8::6")}
 		},
 		"without VIPs": func(c *spec.Cluster) { c.APIVIPs, c.IngressVIPs = nil, nil },
 	}
@@ -44,7 +48,9 @@ func everywhere(t *testing.T, check func(t *testing.T, p plan.Plan, tree []asset
 }
 
 // programs are the files that are executed; everything else is only read.
-var programs = []string{"/usr/local/bin/onprem-install", "/etc/NetworkManager/dispatcher.d/30-local-dns-prepender"}
+var programs = []string{
+	"/usr/local/bin/onprem-install", "/etc/NetworkManager/dispatcher.d/30-local-dns-prepender",
+}
 
 // TestModes holds what everybody on the machine may do with our files: read them, and run the
 // scripts. Nothing is written but by root, nothing changes its user, and no script loses the bit
@@ -84,10 +90,13 @@ func TestUnitsOnlyForWhatRuns(t *testing.T) {
 	everywhere(t, func(t *testing.T, p plan.Plan, tree []asset.File) {
 		vip, dns := p.BootstrapRuns()
 		for unit, want := range map[string]bool{
-			"onprem-keepalived.service": vip && len(p.VIPs.API) > 0, "onprem-coredns.service": dns && len(p.VIPs.API) > 0,
-			"onprem-install.service": vip || dns, "onprem-resolv.service": dns,
+			"onprem-keepalived.service": vip && len(p.VIPs.API) > 0,
+			"onprem-coredns.service":    dns && len(p.VIPs.API) > 0,
+			"onprem-install.service":    vip || dns, "onprem-resolv.service": dns,
 		} {
-			got := slices.ContainsFunc(tree, func(f asset.File) bool { return path.Base(f.Path) == unit })
+			got := slices.ContainsFunc(tree, func(f asset.File) bool {
+				return path.Base(f.Path) == unit
+			})
 			if got != want || got && len(p.VIPs.API) == 0 {
 				t.Errorf("%s is there: %v, want %v with the VIPs %v", unit, got, want, p.VIPs.API)
 			}

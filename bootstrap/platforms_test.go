@@ -15,7 +15,9 @@ import (
 // what cluster.json says, and in nothing else.
 func TestPlatformsDifferInThePlanOnly(t *testing.T) {
 	tree := func(platform spec.Platform) []asset.File {
-		set, err := Assets(cluster(t, func(c *spec.Cluster) { c.Platform, c.Distribution = platform, spec.OpenShift }))
+		set, err := Assets(cluster(t, func(c *spec.Cluster) {
+			c.Platform, c.Distribution = platform, spec.OpenShift
+		}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +34,8 @@ func TestPlatformsDifferInThePlanOnly(t *testing.T) {
 			switch {
 			case i < 0:
 				t.Errorf("only %s has %s", platform, f.Path)
-			case f.Path != plan.Path && (f.Mode != first[i].Mode || !bytes.Equal(f.Contents, first[i].Contents)):
+			case f.Path != plan.Path && (f.Mode != first[i].Mode ||
+				!bytes.Equal(f.Contents, first[i].Contents)):
 				t.Errorf("%s: %s differs from that of %s", platform, f.Path, platforms[0])
 			}
 		}

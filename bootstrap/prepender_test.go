@@ -78,7 +78,8 @@ func (s sandbox) command(script string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "/bin/sh", append([]string{script}, args...)...)
 	cmd.Env = s.env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // also those who hold its output open
+	// also those who hold its output open
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	return cmd
 }
 
@@ -127,8 +128,14 @@ func TestPrepender(t *testing.T) {
 		want   string // below the header; empty: resolv.conf is not written
 	}{
 		{"no server anywhere", "", "", "nameserver 127.0.0.1\n"},
-		{"one server", generated + "search a.example\nnameserver 192.0.2.1\n", "", "search a.example\nnameserver 127.0.0.1\nnameserver 192.0.2.1\n"},
-		{"two", "nameserver 192.0.2.1\nnameserver 192.0.2.2\n", "", "nameserver 127.0.0.1\nnameserver 192.0.2.1\nnameserver 192.0.2.2\n"},
+		{
+			"one server", generated + "search a.example\nnameserver 192.0.2.1\n", "",
+			"search a.example\nnameserver 127.0.0.1\nnameserver 192.0.2.1\n",
+		},
+		{
+			"two", "nameserver 192.0.2.1\nnameserver 192.0.2.2\n", "",
+			"nameserver 127.0.0.1\nnameserver 192.0.2.1\nnameserver 192.0.2.2\n",
+		},
 		{"three", "nameserver 192.0.2.1\nnameserver 192.0.2.2\nnameserver 192.0.2.3\n", "",
 			"nameserver 127.0.0.1\nnameserver 192.0.2.1\nnameserver 192.0.2.2\n# nameserver 192.0.2.3\n"},
 		{"six, of both families", "nameserver 192.0.2.1\nnameserver 2001:db8::1\nnameserver fe80::1%eth0\nnameserver 192.0.2.4\nnameserver 192.0.2.5\nnameserver 192.0.2.6\n", "",
@@ -138,18 +145,44 @@ func TestPrepender(t *testing.T) {
 			"nameserver 127.0.0.1\nnameserver 192.0.2.1\nsearch b.example a.example\noptions edns0 trust-ad\n"},
 		{"comments and CRLF", "; nameserver 192.0.2.8\r\n# nameserver 192.0.2.9\r\nnameserver\t192.0.2.1\r\n", "",
 			"; nameserver 192.0.2.8\n# nameserver 192.0.2.9\nnameserver 127.0.0.1\nnameserver\t192.0.2.1\n"},
-		{"no newline at the end", "nameserver 192.0.2.1", "", "nameserver 127.0.0.1\nnameserver 192.0.2.1\n"},
-		{"this machine is there already", "nameserver 192.0.2.1\nnameserver 127.0.0.1\n", "", "nameserver 127.0.0.1\nnameserver 192.0.2.1\n"},
-		{"one server twice", "nameserver 192.0.2.1\nnameserver 192.0.2.1\nnameserver 192.0.2.2\n", "", "nameserver 127.0.0.1\nnameserver 192.0.2.1\nnameserver 192.0.2.2\n"},
-		{"what the resolver would not read is no server", " nameserver 192.0.2.1\nnameserver\n", "nameserver 192.0.2.7\n", "nameserver 127.0.0.1\nnameserver 192.0.2.7\n"},
-		{"a late lease does not cost the servers that are there", generated + "search a.example\n", "nameserver 192.0.2.7\n", "nameserver 127.0.0.1\nnameserver 192.0.2.7\n"},
-		{"without NetworkManager's file", "", "search c.example\nnameserver 192.0.2.7\n", "search c.example\nnameserver 127.0.0.1\nnameserver 192.0.2.7\n"},
-		{"new servers replace the old ones", "nameserver 192.0.2.2\n", header + "nameserver 127.0.0.1\nnameserver 192.0.2.1\n", "nameserver 127.0.0.1\nnameserver 192.0.2.2\n"},
+		{
+			"no newline at the end", "nameserver 192.0.2.1", "",
+			"nameserver 127.0.0.1\nnameserver 192.0.2.1\n",
+		},
+		{
+			"this machine is there already", "nameserver 192.0.2.1\nnameserver 127.0.0.1\n", "",
+			"nameserver 127.0.0.1\nnameserver 192.0.2.1\n",
+		},
+		{
+			"one server twice",
+			"nameserver 192.0.2.1\nnameserver 192.0.2.1\nnameserver 192.0.2.2\n", "",
+			"nameserver 127.0.0.1\nnameserver 192.0.2.1\nnameserver 192.0.2.2\n",
+		},
+		{
+			"what the resolver would not read is no server", " nameserver 192.0.2.1\nnameserver\n",
+			"nameserver 192.0.2.7\n", "nameserver 127.0.0.1\nnameserver 192.0.2.7\n",
+		},
+		{
+			"a late lease does not cost the servers that are there",
+			generated + "search a.example\n", "nameserver 192.0.2.7\n",
+			"nameserver 127.0.0.1\nnameserver 192.0.2.7\n",
+		},
+		{
+			"without NetworkManager's file", "", "search c.example\nnameserver 192.0.2.7\n",
+			"search c.example\nnameserver 127.0.0.1\nnameserver 192.0.2.7\n",
+		},
+		{
+			"new servers replace the old ones", "nameserver 192.0.2.2\n",
+			header + "nameserver 127.0.0.1\nnameserver 192.0.2.1\n",
+			"nameserver 127.0.0.1\nnameserver 192.0.2.2\n",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newHookSandbox(t)
-			for path, text := range map[string]string{"run/NetworkManager/resolv.conf": tt.nm, "etc/resolv.conf": tt.before} {
+			for path, text := range map[string]string{
+				"run/NetworkManager/resolv.conf": tt.nm, "etc/resolv.conf": tt.before,
+			} {
 				if text != "" {
 					s.write(path, text)
 				}
@@ -216,12 +249,14 @@ func TestPrependerHostile(t *testing.T) {
 				theirs[strings.TrimSuffix(line, "\r")]++
 			}
 			got, whole := strings.CutSuffix(s.read("etc/resolv.conf"), "\n")
-			if !whole || !strings.HasPrefix(got+"\n", header) || !strings.Contains(got+"\n", "\nnameserver 127.0.0.1\n") {
+			if !whole || !strings.HasPrefix(got+"\n", header) ||
+				!strings.Contains(got+"\n", "\nnameserver 127.0.0.1\n") {
 				t.Errorf("it is not a file of ours: %.200q", got)
 			}
 			servers := 0
 			for line := range strings.SplitSeq(got, "\n") {
-				if strings.HasPrefix(line, "nameserver ") || strings.HasPrefix(line, "nameserver\t") {
+				if strings.HasPrefix(line, "nameserver ") ||
+					strings.HasPrefix(line, "nameserver\t") {
 					servers++
 				}
 				comment, commented := strings.CutPrefix(line, "# ")
@@ -300,12 +335,15 @@ exec `+need.Command(t, "mv")+` "$@"
 // TestPrependerShell has shells that may be a host's /bin/sh read the script, as far as they are
 // here.
 func TestPrependerShell(t *testing.T) {
-	for _, shell := range [][]string{{"sh", "-n"}, {"bash", "--posix", "-n"}, {"busybox", "sh", "-n"}} {
+	for _, shell := range [][]string{
+		{"sh", "-n"}, {"bash", "--posix", "-n"}, {"busybox", "sh", "-n"},
+	} {
 		path, err := exec.LookPath(shell[0])
 		if err != nil && shell[0] != "sh" {
 			continue
 		}
-		if out, err := exec.Command(path, append(shell[1:], hook)...).CombinedOutput(); err != nil || len(out) > 0 {
+		if out, err := exec.Command(path, append(shell[1:], hook)...).
+			CombinedOutput(); err != nil || len(out) > 0 {
 			t.Errorf("%s: %v %s", shell[0], err, out)
 		}
 	}
@@ -333,9 +371,14 @@ func TestPrependerResolved(t *testing.T) {
 		s := newHookSandbox(t)
 		s.write("run/stub.conf", "nameserver 127.0.0.53\n")
 		if enabled {
-			s.stub("systemctl", `[ "$*" = "--root=`+s.root+` is-enabled --quiet systemd-resolved.service" ]`+"\n")
+			s.stub(
+				"systemctl",
+				`[ "$*" = "--root=`+s.root+` is-enabled --quiet systemd-resolved.service" ]`+"\n",
+			)
 		}
-		if err := os.Symlink("../run/stub.conf", filepath.Join(s.root, "etc/resolv.conf")); err != nil {
+		if err := os.Symlink(
+			"../run/stub.conf", filepath.Join(s.root, "etc/resolv.conf"),
+		); err != nil {
 			t.Fatal(err)
 		}
 		if out, err := s.run(hook, "eth0", "up"); err != nil {
@@ -360,14 +403,23 @@ func TestPrependerAsksSystemd(t *testing.T) {
 		want    bool // that resolv.conf is written
 	}{
 		{"absent", func(sandbox) error { return nil }, true},
-		{"disabled", func(s sandbox) error { s.write(unit, "[Install]\nWantedBy=sysinit.target\n"); return nil }, true},
+		{"disabled", func(
+			s sandbox,
+		) error {
+			s.write(unit, "[Install]\nWantedBy=sysinit.target\n")
+			return nil
+		}, true},
 		{"masked", func(s sandbox) error {
 			s.write(unit, "[Install]\nWantedBy=sysinit.target\n")
-			return os.Symlink("/dev/null", filepath.Join(s.root, "etc/systemd/system/systemd-resolved.service"))
+			return os.Symlink(
+				"/dev/null", filepath.Join(s.root, "etc/systemd/system/systemd-resolved.service"),
+			)
 		}, true},
 		{"enabled", func(s sandbox) error {
 			s.write(unit, "[Install]\nWantedBy=sysinit.target\n")
-			return os.Symlink("/"+unit, filepath.Join(s.root, "etc/systemd/system/sysinit.target.wants/systemd-resolved.service"))
+			return os.Symlink("/"+unit, filepath.Join(
+				s.root, "etc/systemd/system/sysinit.target.wants/systemd-resolved.service",
+			))
 		}, false},
 	}
 	for _, tt := range tests {

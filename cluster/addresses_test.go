@@ -29,7 +29,9 @@ func TestOneNodeIP(t *testing.T) {
 		if !slices.Equal(choose, []string{"nodeip-configuration.service"}) {
 			t.Errorf("%v choose the node's addresses", choose)
 		}
-		bridge := slices.ContainsFunc(n.tree, func(f asset.File) bool { return strings.HasSuffix(f.Path, "/wait-for-br-ex-up.service") })
+		bridge := slices.ContainsFunc(n.tree, func(f asset.File) bool {
+			return strings.HasSuffix(f.Path, "/wait-for-br-ex-up.service")
+		})
 		if bridge != (n.plan.Distribution == spec.OpenShift) {
 			t.Errorf("a unit that waits for OVN's bridge: %v", bridge)
 		}
@@ -42,8 +44,10 @@ func TestNoConnectionProfile(t *testing.T) {
 	everywhere(t, func(t *testing.T, n node) {
 		for _, f := range n.tree {
 			// Below conf.d the section holds defaults for the profiles that there are.
-			profile := strings.Contains(string(f.Contents), "[connection]") && !strings.HasPrefix(f.Path, "/etc/NetworkManager/conf.d/")
-			if strings.Contains(f.Path, "/NetworkManager/system-connections") || strings.HasSuffix(f.Path, ".nmconnection") || profile {
+			profile := strings.Contains(string(f.Contents), "[connection]") &&
+				!strings.HasPrefix(f.Path, "/etc/NetworkManager/conf.d/")
+			if strings.Contains(f.Path, "/NetworkManager/system-connections") ||
+				strings.HasSuffix(f.Path, ".nmconnection") || profile {
 				t.Errorf("%s is a profile of a connection", f.Path)
 			}
 		}

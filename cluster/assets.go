@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// credentials are those of the registries that kubelet pulls from. The file may be absent.
+	// credentials is the file for the registries that kubelet pulls from. It may not exist.
 	credentials = "/var/lib/kubelet/config.json"
 
 	manifests = "/etc/kubernetes/manifests"
-	disabled  = "/etc/kubernetes/disabled-manifests" // which nobody reads
+	disabled  = "/etc/kubernetes/disabled-manifests" // which kubelet does not read
 )
 
 // NoSuchRole is the error of Assets for a role that no host of the cluster has.
@@ -31,11 +31,12 @@ type NoSuchRole struct {
 }
 
 func (n NoSuchRole) Error() string {
-	return fmt.Sprintf("no node of the cluster is an %s: its topology is %s, so leave the role out or say another topology", n.Role, n.Topology)
+	return fmt.Sprintf("no node of the cluster is an %s: its topology is %s: leave the role out or set another topology",
+		n.Role, n.Topology)
 }
 
-// Assets are the files and units of a node. Pods come only where the cluster has something for them
-// to do. The error is a plan.MissingImages or a NoSuchRole where it is the caller's to mend.
+// Assets are the files and units of a node, with only the pods that the cluster needs. The error is
+// a plan.MissingImages or a NoSuchRole if the caller can fix it.
 func Assets(p plan.Plan, r role.Role) (asset.Set, error) {
 	if err := belongs(p, r); err != nil {
 		return asset.Set{}, err
@@ -49,34 +50,36 @@ func Assets(p plan.Plan, r role.Role) (asset.Set, error) {
 	}); err != nil {
 		return asset.Set{}, err
 	}
-	return goods(p, r)
+	return build(p, r)
 }
 
-// Paths lists the files that Assets would bring, units among them. It needs no images.
+// Paths lists the files of Assets, including units. It needs no images.
 func Paths(p plan.Plan, r role.Role) ([]string, error) {
 	if err := belongs(p, r); err != nil {
 		return nil, err
 	}
-	set, err := goods(p, r)
+	set, err := build(p, r)
 	return set.Paths(), err
 }
 
 func belongs(p plan.Plan, r role.Role) error {
 	switch {
 	case !slices.Contains(role.Nodes(), r):
-		return fmt.Errorf("a host of role %q is no node of the cluster: there are %v", r, role.Nodes())
+		return fmt.Errorf("role %q is not part of the cluster: choose one of %v", r, role.Nodes())
 	case !slices.Contains(p.Roles(), r):
 		return NoSuchRole{Role: r, Topology: p.Topology}
 	}
 	return nil
 }
 
-// goods fails only when two rooms claim one path.
-func goods(p plan.Plan, r role.Role) (asset.Set, error) {
+// build fails only if two rooms claim one path.
+func build(p plan.Plan, r role.Role) (asset.Set, error) {
 	b := asset.Builder{By: "cluster"}
 	b.File(plan.Path, 0o644, plan.Encode(p))
 	b.Goods(units.Installer())
-	b.Unit(units.Fit(p.Flavour().Around)(units.Install(p.Images[spec.RuntimeCfgImage], credentials, online(p))))
+	b.Unit(units.Fit(
+		p.Flavour().Around,
+	)(units.Install(p.Images[spec.RuntimeCfgImage], credentials, online(p))))
 	addresses(&b, p)
 	runs := p.NodeRuns(r)
 	for _, s := range pods(p, r) {
@@ -99,7 +102,7 @@ func goods(p plan.Plan, r role.Role) (asset.Set, error) {
 	return b.Set()
 }
 
-// online is the unit that reports to ours that the node's network is up.
+// online is the unit after which the node's network is up.
 func online(p plan.Plan) string {
 	if p.Flavour().Around {
 		return units.NetworkManagerOnline
@@ -107,9 +110,9 @@ func online(p plan.Plan) string {
 	return units.NetworkOnline
 }
 
-// addresses are the units that choose the node's addresses before kubelet, and that wait for them.
-// There is one choice whatever the platform is. The bridge that one of them waits for is
-// OpenShift's, and so is the sign that a network was configured later.
+// addresses adds the units that choose the node's addresses before kubelet, and that wait for them.
+// The choice is the same on all platforms. Only OpenShift has the bridge that one of them waits
+// for, and networks that are configured later.
 func addresses(b *asset.Builder, p plan.Plan) {
 	b.Unit(units.Fit(p.Flavour().Around)(units.NodeIP(p.KubeletUnit)))
 	if p.Flavour().Around {
@@ -119,22 +122,26 @@ func addresses(b *asset.Builder, p plan.Plan) {
 	}
 }
 
-// scripts are the health checks for those who configure keepalived by scripts; our own keepalived
-// starts none. On OpenShift they are called as on its nodes of today, elsewhere by the checks'
-// names.
+// scripts adds the health checks as scripts for other keepalived configurations; our keepalived
+// starts none. On OpenShift they have the names of OpenShift's scripts, elsewhere those of the
+// checks.
 func scripts(b *asset.Builder, p plan.Plan, r role.Role) {
 	for _, e := range election.For(p, r) {
 		for _, w := range e.Scheme.Checks {
 			script := "chk_" + string(w.Check)
-			if known, ok := todays[w.Check]; ok && p.Flavour().Around {
+			if known, ok := openShiftScripts[w.Check]; ok && p.Flavour().Around {
 				script = known
 			}
 			b.File("/etc/kubernetes/static-pod-resources/keepalived/scripts/"+script+".sh", 0o755,
-				[]byte("#!/bin/sh\nexec /usr/local/bin/onprem-infra check "+strings.ReplaceAll(string(w.Check), "_", "-")+"\n"))
+				[]byte("#!/bin/sh\nexec /usr/local/bin/onprem-infra check "+strings.ReplaceAll(
+					string(w.Check), "_", "-",
+				)+"\n"))
 		}
 	}
 }
 
-// todays are the scripts that OpenShift's nodes of today call by other names than those of the
-// checks.
-var todays = map[vrrp.CheckName]string{vrrp.CheckLB: "chk_ocp_script", vrrp.CheckBoth: "chk_ocp_script_both", vrrp.CheckMCS: "chk_mcs_script"}
+// openShiftScripts are OpenShift's names of scripts, where they differ from those of the checks.
+var openShiftScripts = map[vrrp.CheckName]string{
+	vrrp.CheckLB: "chk_ocp_script", vrrp.CheckBoth: "chk_ocp_script_both",
+	vrrp.CheckMCS: "chk_mcs_script",
+}

@@ -22,7 +22,8 @@ func served() spec.Cluster {
 		APIVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.5")},
 		IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
 		Images: map[string]string{
-			spec.KeepalivedImage: "r/keepalived:1", spec.HAProxyImage: "r/haproxy:1", spec.CoreDNSImage: "r/coredns:1", spec.RuntimeCfgImage: "r/own:1",
+			spec.KeepalivedImage: "r/keepalived:1", spec.HAProxyImage: "r/haproxy:1",
+			spec.CoreDNSImage: "r/coredns:1", spec.RuntimeCfgImage: "r/own:1",
 		},
 	}
 }
@@ -41,7 +42,9 @@ func compiled(t *testing.T, change func(*spec.Cluster)) plan.Plan {
 
 func dual(c *spec.Cluster) {
 	c.APIVIPs = []netip.Addr{netip.MustParseAddr("192.0.2.5"), netip.MustParseAddr("2001:db8::5")}
-	c.IngressVIPs = []netip.Addr{netip.MustParseAddr("192.0.2.6"), netip.MustParseAddr("2001:db8::6")}
+	c.IngressVIPs = []netip.Addr{
+		netip.MustParseAddr("192.0.2.6"), netip.MustParseAddr("2001:db8::6"),
+	}
 }
 
 func userManaged(c *spec.Cluster) { c.LoadBalancer = spec.UserManaged }
@@ -50,7 +53,11 @@ func withoutVIPs(c *spec.Cluster) {
 	c.Platform, c.APIVIPs, c.IngressVIPs = spec.VSphere, nil, nil
 }
 
-func arbiter(c *spec.Cluster) { c.Topology, c.ControlPlaneReplicas = spec.HighlyAvailableArbiter, 2 }
+func arbiter(
+	c *spec.Cluster,
+) {
+	c.Topology, c.ControlPlaneReplicas = spec.HighlyAvailableArbiter, 2
+}
 
 // mustAssets is what a node gets.
 func mustAssets(t *testing.T, p plan.Plan, r role.Role) asset.Set {
@@ -75,21 +82,49 @@ func TestMatrix(t *testing.T) {
 		role   role.Role
 		want   map[string]string // pod -> directory
 	}{
-		{"master", func(*spec.Cluster) {}, role.Master, map[string]string{keepalived: runs, haproxy: runs, coredns: runs}},
-		{"worker", func(*spec.Cluster) {}, role.Worker, map[string]string{keepalived: runs, coredns: runs}},
+		{"master", func(*spec.Cluster) {}, role.Master, map[string]string{
+			keepalived: runs, haproxy: runs, coredns: runs,
+		}},
+		{"worker", func(*spec.Cluster) {}, role.Worker, map[string]string{
+			keepalived: runs, coredns: runs,
+		}},
 		{"arbiter", arbiter, role.Arbiter, map[string]string{coredns: runs}},
-		{"master beside an arbiter", arbiter, role.Master, map[string]string{keepalived: runs, haproxy: runs, coredns: runs}},
-		{"master of two", func(c *spec.Cluster) { c.ControlPlaneReplicas = 2 }, role.Master, map[string]string{keepalived: runs, haproxy: runs, coredns: runs}},
-		{"single node", func(c *spec.Cluster) { c.ControlPlaneReplicas = 1 }, role.Master, map[string]string{keepalived: runs, haproxy: runs, coredns: runs}},
-		{"any Kubernetes", func(c *spec.Cluster) { c.Platform = spec.None }, role.Master, map[string]string{keepalived: runs, haproxy: runs, coredns: runs}},
-		{"records elsewhere", func(c *spec.Cluster) { c.DNSRecords = spec.External }, role.Worker, map[string]string{keepalived: runs, coredns: runs}},
-		{"user-managed master", userManaged, role.Master, map[string]string{keepalived: waits, haproxy: waits, coredns: runs}},
-		{"user-managed worker", userManaged, role.Worker, map[string]string{keepalived: waits, coredns: runs}},
-		{"user-managed arbiter", func(c *spec.Cluster) { userManaged(c); arbiter(c) }, role.Arbiter, map[string]string{coredns: runs}},
+		{"master beside an arbiter", arbiter, role.Master, map[string]string{
+			keepalived: runs, haproxy: runs, coredns: runs,
+		}},
+		{"master of two", func(c *spec.Cluster) {
+			c.ControlPlaneReplicas = 2
+		}, role.Master, map[string]string{keepalived: runs, haproxy: runs, coredns: runs}},
+		{"single node", func(c *spec.Cluster) {
+			c.ControlPlaneReplicas = 1
+		}, role.Master, map[string]string{keepalived: runs, haproxy: runs, coredns: runs}},
+		{"any Kubernetes", func(c *spec.Cluster) {
+			c.Platform = spec.None
+		}, role.Master, map[string]string{keepalived: runs, haproxy: runs, coredns: runs}},
+		{"records elsewhere", func(c *spec.Cluster) {
+			c.DNSRecords = spec.External
+		}, role.Worker, map[string]string{keepalived: runs, coredns: runs}},
+		{"user-managed master", userManaged, role.Master, map[string]string{
+			keepalived: waits, haproxy: waits, coredns: runs,
+		}},
+		{"user-managed worker", userManaged, role.Worker, map[string]string{
+			keepalived: waits, coredns: runs,
+		}},
+		{"user-managed arbiter", func(
+			c *spec.Cluster,
+		) {
+			userManaged(c)
+			arbiter(c)
+		}, role.Arbiter, map[string]string{coredns: runs}},
 		{"user-managed vSphere", func(c *spec.Cluster) { userManaged(c); c.Platform = spec.VSphere }, role.Worker, map[string]string{keepalived: waits, coredns: runs}},
 		{"master without VIPs", withoutVIPs, role.Master, nothing},
 		{"worker without VIPs", withoutVIPs, role.Worker, nothing},
-		{"arbiter without VIPs", func(c *spec.Cluster) { withoutVIPs(c); arbiter(c) }, role.Arbiter, nothing},
+		{"arbiter without VIPs", func(
+			c *spec.Cluster,
+		) {
+			withoutVIPs(c)
+			arbiter(c)
+		}, role.Arbiter, nothing},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -106,14 +141,18 @@ func TestMatrix(t *testing.T) {
 			}
 			// What belongs to a VIP that the node may hold is there with its pod, and only then.
 			for _, f := range []string{
-				"/etc/systemd/system/onprem-vip-leave.service", "/etc/systemd/system/crio-.scope.d/10-onprem-vip-leave.conf",
+				"/etc/systemd/system/onprem-vip-leave.service",
+				"/etc/systemd/system/crio-.scope.d/10-onprem-vip-leave.conf",
 				"/etc/kubernetes/static-pod-resources/keepalived/scripts/chk_ingress.sh",
 			} {
 				if got := slices.Contains(paths, f); got != (tt.want[keepalived] == runs) {
 					t.Errorf("%s is there: %v", f, got)
 				}
 			}
-			for _, f := range []string{plan.Path, "/usr/local/bin/onprem-install", "/etc/systemd/system/onprem-install.service"} {
+			for _, f := range []string{
+				plan.Path, "/usr/local/bin/onprem-install",
+				"/etc/systemd/system/onprem-install.service",
+			} {
 				if !slices.Contains(paths, f) {
 					t.Errorf("%s is missing", f)
 				}
@@ -130,19 +169,28 @@ func TestMatrix(t *testing.T) {
 // have on OpenShift's nodes of today.
 func TestScripts(t *testing.T) {
 	const dir = "/etc/kubernetes/static-pod-resources/keepalived/scripts/"
-	ingress := map[string]string{"chk_ingress.sh": "ingress", "chk_ingress_ready.sh": "ingress-ready", "chk_default_ingress.sh": "default-ingress"}
-	api := map[string]string{"chk_ocp_script.sh": "lb", "chk_ocp_script_both.sh": "both", "chk_mcs_script.sh": "mcs"}
+	ingress := map[string]string{
+		"chk_ingress.sh": "ingress", "chk_ingress_ready.sh": "ingress-ready",
+		"chk_default_ingress.sh": "default-ingress",
+	}
+	api := map[string]string{
+		"chk_ocp_script.sh": "lb", "chk_ocp_script_both.sh": "both", "chk_mcs_script.sh": "mcs",
+	}
 	dns := map[string]string{"chk_dns.sh": "dns"}
 	for _, tt := range []struct {
 		role role.Role
 		vip  netip.Addr
 		want []map[string]string
 	}{
-		{role.Master, netip.Addr{}, []map[string]string{ingress, api}}, {role.Worker, netip.Addr{}, []map[string]string{ingress}},
-		{role.Master, netip.MustParseAddr("192.0.2.7"), []map[string]string{ingress, api, dns}}, {role.Worker, netip.MustParseAddr("192.0.2.7"), []map[string]string{ingress}},
+		{role.Master, netip.Addr{}, []map[string]string{ingress, api}},
+		{role.Worker, netip.Addr{}, []map[string]string{ingress}},
+		{role.Master, netip.MustParseAddr("192.0.2.7"), []map[string]string{ingress, api, dns}},
+		{role.Worker, netip.MustParseAddr("192.0.2.7"), []map[string]string{ingress}},
 	} {
 		r, want, got := tt.role, tt.want, map[string]string{}
-		for _, f := range mustAssets(t, compiled(t, func(c *spec.Cluster) { c.DNSVIP = tt.vip }), r).Files() {
+		for _, f := range mustAssets(t, compiled(t, func(c *spec.Cluster) {
+			c.DNSVIP = tt.vip
+		}), r).Files() {
 			if name, ok := strings.CutPrefix(f.Path, dir); ok {
 				got[name] = string(f.Contents)
 			}
@@ -167,15 +215,19 @@ func TestNoSuchRole(t *testing.T) {
 		role role.Role
 		want string
 	}{
-		{role.Bootstrap, `a host of role "bootstrap" is no node of the cluster: there are [master worker arbiter]`},
-		{role.Arbiter, "no node of the cluster is an arbiter: its topology is HighlyAvailable, so leave the role out or say another topology"},
-		{"king", `a host of role "king" is no node of the cluster: there are [master worker arbiter]`},
+		{role.Bootstrap, `role "bootstrap" is not part of the cluster: choose one of [master worker arbiter]`},
+		{role.Arbiter, "no node of the cluster is an arbiter: its topology is HighlyAvailable: leave the role out or set another topology"},
+		{
+			"king",
+			`role "king" is not part of the cluster: choose one of [master worker arbiter]`,
+		},
 	} {
 		set, err := Assets(compiled(t, func(*spec.Cluster) {}), tt.role)
 		if err == nil || err.Error() != tt.want || len(set.Tree()) > 0 {
 			t.Errorf("%s: %v, want %s", tt.role, err, tt.want)
 		}
-		if paths, again := Paths(compiled(t, func(*spec.Cluster) {}), tt.role); len(paths) > 0 || again == nil || again.Error() != tt.want {
+		if paths, again := Paths(compiled(t, func(*spec.Cluster) {}), tt.role); len(paths) > 0 ||
+			again == nil || again.Error() != tt.want {
 			t.Errorf("%s: Paths lists %v, %v", tt.role, paths, again)
 		}
 		if absent := (NoSuchRole{}); errors.As(err, &absent) != (tt.role == role.Arbiter) {
@@ -201,7 +253,8 @@ func TestMissingImages(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			set, err := Assets(compiled(t, tt.change), tt.role)
-			if missing := (plan.MissingImages{}); !errors.As(err, &missing) || err.Error() != tt.want || len(set.Tree()) > 0 {
+			if missing := (plan.MissingImages{}); !errors.As(err, &missing) ||
+				err.Error() != tt.want || len(set.Tree()) > 0 {
 				t.Errorf("got %v\nwant %s", err, tt.want)
 			}
 		})
@@ -221,7 +274,9 @@ func TestAssetsEqual(t *testing.T) {
 // TestNilIsEmptyIsAbsent holds P-01 for nodes: whatever list or map of the input is nil or empty, a
 // node gets the same files.
 func TestNilIsEmptyIsAbsent(t *testing.T) {
-	for name, change := range map[string]func(*spec.Cluster){"nothing to serve": withoutVIPs, "everything to serve": func(*spec.Cluster) {}} {
+	for name, change := range map[string]func(
+		*spec.Cluster,
+	){"nothing to serve": withoutVIPs, "everything to serve": func(*spec.Cluster) {}} {
 		c := served()
 		change(&c)
 		for i := range reflect.TypeFor[spec.Cluster]().NumField() {
@@ -238,7 +293,10 @@ func TestNilIsEmptyIsAbsent(t *testing.T) {
 				want := mustAssets(t, compiled(t, change), r).Tree()
 				got := mustAssets(t, compiled(t, func(c *spec.Cluster) { *c = emptied }), r).Tree()
 				if !reflect.DeepEqual(got, want) {
-					t.Errorf("%s, %s: an empty %s changes the files", name, r, reflect.TypeFor[spec.Cluster]().Field(i).Name)
+					t.Errorf(
+						"%s, %s: an empty %s changes the files", name, r,
+						reflect.TypeFor[spec.Cluster]().Field(i).Name,
+					)
 				}
 			}
 		}

@@ -20,7 +20,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/manifest"
 )
 
-var platforms = []spec.Platform{spec.BareMetal, spec.Nutanix, spec.OpenStack, spec.OVirt, spec.VSphere, spec.None}
+var platforms = []spec.Platform{
+	spec.BareMetal, spec.Nutanix, spec.OpenStack, spec.OVirt, spec.VSphere, spec.None,
+}
 
 // node is a host of some cluster, with what it gets.
 type node struct {
@@ -28,7 +30,8 @@ type node struct {
 	plan plan.Plan
 	role role.Role
 	tree []asset.File
-	pods map[string]*corev1.Pod // by the path of the manifest, disabled ones too, as a strict reader sees them
+	// by the path of the manifest, disabled ones too, as a strict reader sees them
+	pods map[string]*corev1.Pod
 }
 
 // k3s has its agent's kubeconfig and certificates in one directory.
@@ -37,7 +40,8 @@ const k3s = "/var/lib/rancher/k3s/agent"
 // nodes are each kind of node of each kind of cluster, made once for all tests.
 var nodes = sync.OnceValues(func() ([]node, error) {
 	kinds := map[string]func(*spec.Cluster){
-		"managed": func(*spec.Cluster) {}, "dual-stack": dual, "user-managed": userManaged, "without VIPs": func(c *spec.Cluster) { c.APIVIPs, c.IngressVIPs = nil, nil },
+		"managed": func(*spec.Cluster) {}, "dual-stack": dual, "user-managed": userManaged,
+		"without VIPs":   func(c *spec.Cluster) { c.APIVIPs, c.IngressVIPs = nil, nil },
 		"today's":        func(c *spec.Cluster) { c.Timing = vrrp.ProfileCompat },
 		"multicast DNS":  func(c *spec.Cluster) { c.MDNS = spec.MDNSEnabled },
 		"any Kubernetes": func(c *spec.Cluster) { c.Distribution = spec.Kubernetes },
@@ -46,10 +50,15 @@ var nodes = sync.OnceValues(func() ([]node, error) {
 				CertificateDirectories: []string{"/var/lib/k0s/pki"}}
 		},
 		"kubeconfig beside its certificates": func(c *spec.Cluster) {
-			c.Nodes = spec.Nodes{Kubeconfig: k3s + "/kubelet.kubeconfig", CertificateDirectories: []string{k3s}}
+			c.Nodes = spec.Nodes{
+				Kubeconfig: k3s + "/kubelet.kubeconfig", CertificateDirectories: []string{k3s},
+			}
 		},
 	}
-	shapes := map[spec.Topology]int{spec.HighlyAvailable: 3, spec.HighlyAvailableArbiter: 2, spec.DualReplica: 2, spec.SingleReplica: 1}
+	shapes := map[spec.Topology]int{
+		spec.HighlyAvailable: 3, spec.HighlyAvailableArbiter: 2, spec.DualReplica: 2,
+		spec.SingleReplica: 1,
+	}
 	var list []node
 	for _, platform := range platforms {
 		for kind, change := range kinds {
@@ -68,7 +77,10 @@ var nodes = sync.OnceValues(func() ([]node, error) {
 					return nil, err
 				}
 				for _, r := range p.Roles()[1:] {
-					n := node{name: fmt.Sprint(platform, " ", kind, " ", topology, " ", r), plan: p, role: r}
+					n := node{
+						name: fmt.Sprint(platform, " ", kind, " ", topology, " ", r), plan: p,
+						role: r,
+					}
 					if err := n.fill(); err != nil {
 						return nil, fmt.Errorf("%s: %w", n.name, err)
 					}
@@ -136,7 +148,8 @@ func eachContainer(t *testing.T, check func(t *testing.T, p *corev1.Pod, c corev
 
 // programs are the files that are executed; everything else is only read.
 func isProgram(name string) bool {
-	return name == "/usr/local/bin/onprem-install" || path.Dir(name) == "/etc/kubernetes/static-pod-resources/keepalived/scripts" ||
+	return name == "/usr/local/bin/onprem-install" ||
+		path.Dir(name) == "/etc/kubernetes/static-pod-resources/keepalived/scripts" ||
 		path.Dir(name) == "/etc/NetworkManager/dispatcher.d"
 }
 
@@ -175,7 +188,10 @@ func TestNothingIsEmpty(t *testing.T) {
 func TestNothingUnexpanded(t *testing.T) {
 	everywhere(t, func(t *testing.T, n node) {
 		for _, f := range n.tree {
-			for _, word := range []string{"{{", "}}", "<no value>", "%!", "cluster_uuid", ":z\n", ":Z\n", ":z ", ":Z ", ",z\n", ",Z\n"} {
+			for _, word := range []string{
+				"{{", "}}", "<no value>", "%!", "cluster_uuid", ":z\n", ":Z\n", ":z ", ":Z ",
+				",z\n", ",Z\n",
+			} {
 				if bytes.Contains(f.Contents, []byte(word)) {
 					t.Errorf("%s holds %q", f.Path, word)
 				}
@@ -189,13 +205,22 @@ func TestNothingUnexpanded(t *testing.T) {
 func apart(t *testing.T, p *corev1.Pod) {
 	t.Helper()
 	for _, secret := range p.Spec.Containers {
-		if !slices.ContainsFunc(secret.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == certificates.Host }) {
+		if !slices.ContainsFunc(secret.VolumeMounts, func(m corev1.VolumeMount) bool {
+			return m.MountPath == certificates.Host
+		}) {
 			continue
 		}
 		for _, other := range p.Spec.Containers {
-			has := func(c corev1.Capability) bool { return slices.Contains(other.SecurityContext.Capabilities.Add, c) }
-			if other.Name != secret.Name && !slices.ContainsFunc(secret.SecurityContext.Capabilities.Add, func(c corev1.Capability) bool { return !has(c) }) {
-				t.Errorf("%s can read what %s can, kubelet's credentials too", other.Name, secret.Name)
+			has := func(c corev1.Capability) bool {
+				return slices.Contains(other.SecurityContext.Capabilities.Add, c)
+			}
+			if other.Name != secret.Name && !slices.ContainsFunc(
+				secret.SecurityContext.Capabilities.Add,
+				func(c corev1.Capability) bool { return !has(c) },
+			) {
+				t.Errorf(
+					"%s can read what %s can, kubelet's credentials too", other.Name, secret.Name,
+				)
 			}
 		}
 	}
@@ -205,13 +230,15 @@ func apart(t *testing.T, p *corev1.Pod) {
 func confined(t *testing.T, c corev1.Container, want []corev1.Capability) {
 	t.Helper()
 	s := c.SecurityContext
-	if s == nil || s.Privileged != nil || s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation {
+	if s == nil || s.Privileged != nil || s.AllowPrivilegeEscalation == nil ||
+		*s.AllowPrivilegeEscalation {
 		t.Fatalf("%s: may become more than it is: %+v", c.Name, s)
 	}
 	if s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem {
 		t.Errorf("%s can write to its root file system", c.Name)
 	}
-	if !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) || !slices.Equal(s.Capabilities.Add, want) {
+	if !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) ||
+		!slices.Equal(s.Capabilities.Add, want) {
 		t.Errorf("%s: capabilities %+v, want all dropped but %v", c.Name, s.Capabilities, want)
 	}
 	if s.RunAsUser != nil || s.SELinuxOptions != nil || s.SeccompProfile != nil {
@@ -223,12 +250,14 @@ func confined(t *testing.T, c corev1.Container, want []corev1.Capability) {
 // does not use, or able to write to its image.
 func TestConfinement(t *testing.T) {
 	uses := map[string][]corev1.Capability{
-		"keepalived":         {"NET_ADMIN", "NET_RAW"}, // addresses; gratuitous ARP and VRRP
-		"keepalived-monitor": {"NET_ADMIN", "NET_RAW"}, // asks netfilter for the redirect; hears VRRP
-		"haproxy-monitor":    {"NET_ADMIN"},            // makes the redirect
-		"haproxy-prepare":    {"NET_ADMIN"},            // closes a port that takes redirected connections alone
-		"coredns":            {"NET_BIND_SERVICE"},     // port 53
-		"coredns-monitor":    {"KILL"},                 // what CoreDNS has not
+		"keepalived": {"NET_ADMIN", "NET_RAW"}, // addresses; gratuitous ARP and VRRP
+		// asks netfilter for the redirect; hears VRRP
+		"keepalived-monitor": {"NET_ADMIN", "NET_RAW"},
+		"haproxy-monitor":    {"NET_ADMIN"}, // makes the redirect
+		// closes a port that takes redirected connections alone
+		"haproxy-prepare": {"NET_ADMIN"},
+		"coredns":         {"NET_BIND_SERVICE"}, // port 53
+		"coredns-monitor": {"KILL"},             // what CoreDNS has not
 	}
 	eachPod(t, func(t *testing.T, n node, p *corev1.Pod) {
 		for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
@@ -247,9 +276,14 @@ func TestConfinement(t *testing.T) {
 		if shared := p.Spec.ShareProcessNamespace; shared != nil && *shared {
 			apart(t, p)
 		}
-		host := slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.HostPath != nil })
+		host := slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
+			return v.HostPath != nil
+		})
 		if spc := s.SELinuxOptions != nil && s.SELinuxOptions.Type == "spc_t"; spc != host {
-			t.Errorf("%s: host paths %v, SELinux %+v: a confined container cannot read the host's files", p.Name, host, s.SELinuxOptions)
+			t.Errorf(
+				"%s: host paths %v, SELinux %+v: a confined container cannot read the host's files",
+				p.Name, host, s.SELinuxOptions,
+			)
 		}
 		if p.Spec.HostPID || p.Spec.HostIPC {
 			t.Errorf("%s sees the host's processes", p.Name)
@@ -271,15 +305,26 @@ var hostPaths = map[string]struct {
 	"/var/lib/k0s/pki":               {"certificates that the user lists", nil},
 	k3s:                              {"certificates that the user lists, and the kubeconfig beside them", nil},
 	"/run/nodeip-configuration":      {"the node's address as kubelet has it (K-19)", nil},
-	"/var/lib/onprem-infra":          {"what has to be known again after a reboot", []string{"keepalived-monitor", "haproxy-prepare", "haproxy-monitor", "coredns-prepare", "coredns-monitor"}},
-	"/etc/keepalived":                {"keepalived.conf, for operators to read", []string{"keepalived"}},
-	"/run/onprem-infra/keepalived":   {"what keepalived's parent and its monitor say to each other, and the order to leave", []string{"keepalived", "keepalived-monitor"}},
-	"/etc/haproxy":                   {"haproxy.cfg, for operators to read", []string{"haproxy-prepare", "haproxy-monitor"}},
-	"/run/onprem-infra/haproxy":      {"HAProxy's sockets, which outlive a reload", []string{"haproxy", "haproxy-prepare", "haproxy-monitor"}},
-	"/etc/coredns":                   {"Corefile and hosts, for operators to read", []string{"coredns-prepare", "coredns-monitor"}},
-	"/run/onprem-infra/mdns":         {"what the host is called, as NetworkManager notes it (M-05)", nil},
-	"/run/NetworkManager":            {"the name servers that NetworkManager has learnt", nil},
-	"/run/systemd/resolve":           {"the name servers that systemd-resolved has learnt", nil},
+	"/var/lib/onprem-infra": {"what has to be known again after a reboot", []string{
+		"keepalived-monitor", "haproxy-prepare", "haproxy-monitor", "coredns-prepare",
+		"coredns-monitor",
+	}},
+	"/etc/keepalived": {"keepalived.conf, for operators to read", []string{
+		"keepalived",
+	}},
+	"/run/onprem-infra/keepalived": {"what keepalived's parent and its monitor say to each other, and the order to leave", []string{"keepalived", "keepalived-monitor"}},
+	"/etc/haproxy": {"haproxy.cfg, for operators to read", []string{
+		"haproxy-prepare", "haproxy-monitor",
+	}},
+	"/run/onprem-infra/haproxy": {"HAProxy's sockets, which outlive a reload", []string{
+		"haproxy", "haproxy-prepare", "haproxy-monitor",
+	}},
+	"/etc/coredns": {"Corefile and hosts, for operators to read", []string{
+		"coredns-prepare", "coredns-monitor",
+	}},
+	"/run/onprem-infra/mdns": {"what the host is called, as NetworkManager notes it (M-05)", nil},
+	"/run/NetworkManager":    {"the name servers that NetworkManager has learnt", nil},
+	"/run/systemd/resolve":   {"the name servers that systemd-resolved has learnt", nil},
 }
 
 // elsewhere are the directories of the host that have another path in a container, where the image
@@ -293,9 +338,12 @@ func TestHostPaths(t *testing.T) {
 	used := map[string]bool{}
 	eachContainer(t, func(t *testing.T, p *corev1.Pod, c corev1.Container) {
 		for _, m := range c.VolumeMounts {
-			v := p.Spec.Volumes[slices.IndexFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == m.Name })]
+			v := p.Spec.Volumes[slices.IndexFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
+				return v.Name == m.Name
+			})]
 			if v.HostPath == nil {
-				if v.EmptyDir == nil || v.EmptyDir.Medium != corev1.StorageMediumMemory || v.EmptyDir.SizeLimit == nil {
+				if v.EmptyDir == nil || v.EmptyDir.Medium != corev1.StorageMediumMemory ||
+					v.EmptyDir.SizeLimit == nil {
 					t.Errorf("%s: the volume %s has the source %+v", p.Name, v.Name, v.VolumeSource)
 				}
 				continue
@@ -303,14 +351,18 @@ func TestHostPaths(t *testing.T) {
 			reason, ok := hostPaths[v.HostPath.Path]
 			used[v.HostPath.Path] = true
 			if !ok {
-				t.Errorf("%s sees %s of the host: say in this table why it must", c.Name, v.HostPath.Path)
+				t.Errorf(
+					"%s sees %s of the host: say in this table why it must", c.Name,
+					v.HostPath.Path,
+				)
 			}
 			if !m.ReadOnly && !slices.Contains(reason.writers, c.Name) {
 				t.Errorf("%s may write to %s of the host", c.Name, v.HostPath.Path)
 			}
 			// What is mounted there later, or made anew by a rename, must be seen: so directories,
 			// and the host's mounts (P-07).
-			if m.MountPropagation == nil || *m.MountPropagation != corev1.MountPropagationHostToContainer {
+			if m.MountPropagation == nil ||
+				*m.MountPropagation != corev1.MountPropagationHostToContainer {
 				t.Errorf("%s does not see what the host mounts below %s", c.Name, v.HostPath.Path)
 			}
 			kind := corev1.HostPathDirectoryOrCreate
@@ -322,7 +374,10 @@ func TestHostPaths(t *testing.T) {
 				at = other
 			}
 			if m.MountPath != at || m.SubPath != "" || *v.HostPath.Type != kind {
-				t.Errorf("%s: %s of the host, a %s, is at %s %s", c.Name, v.HostPath.Path, *v.HostPath.Type, m.MountPath, m.SubPath)
+				t.Errorf(
+					"%s: %s of the host, a %s, is at %s %s", c.Name, v.HostPath.Path,
+					*v.HostPath.Type, m.MountPath, m.SubPath,
+				)
 			}
 		}
 	})
@@ -339,17 +394,22 @@ func TestMounted(t *testing.T) {
 	listed := []string{"/var/lib/k0s/pki", k3s}
 	var want []string
 	for path := range hostPaths {
-		if !slices.Contains(listed, path) && path != "/var/lib/kubelet/kubeconfig" && path != "/etc/kubernetes/kubelet.conf" {
+		if !slices.Contains(listed, path) && path != "/var/lib/kubelet/kubeconfig" &&
+			path != "/etc/kubernetes/kubelet.conf" {
 			want = append(want, path)
 		}
 	}
-	if got := spec.Mounted(); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+	if got := spec.Mounted(); !slices.Equal(
+		slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want)),
+	) {
 		t.Errorf("a user cannot list\n%v\nand pods have\n%v", got, want)
 	}
 	p := plan.Plan{CertificateDirectories: listed}
 	for path, want := range map[string]bool{
-		"/var/lib/kubelet/pki/a.pem": true, k3s + "/client-kubelet.crt": true, "/var/lib/k0s/pki/x/ca.crt": true,
-		"/var/lib/k0s/pkis/ca.crt": false, "/var/lib/kubelet/ca.crt": false, "/etc/kubernetes/pki/ca.crt": false,
+		"/var/lib/kubelet/pki/a.pem": true, k3s + "/client-kubelet.crt": true,
+		"/var/lib/k0s/pki/x/ca.crt": true,
+		"/var/lib/k0s/pkis/ca.crt":  false, "/var/lib/kubelet/ca.crt": false,
+		"/etc/kubernetes/pki/ca.crt": false,
 	} {
 		if Sees(p, path) != want {
 			t.Errorf("monitors see %s: want %t", path, want)
@@ -366,7 +426,8 @@ func TestOwnRun(t *testing.T) {
 		}
 		own := slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool {
 			volume := func(v corev1.Volume) bool { return v.Name == m.Name && v.EmptyDir != nil }
-			return m.MountPath == "/run" && !m.ReadOnly && slices.ContainsFunc(p.Spec.Volumes, volume)
+			return m.MountPath == "/run" && !m.ReadOnly &&
+				slices.ContainsFunc(p.Spec.Volumes, volume)
 		})
 		if !own {
 			t.Errorf("%s has the mounts %+v, and none is a /run of its own", c.Name, c.VolumeMounts)
@@ -381,13 +442,21 @@ func TestDecisionMounts(t *testing.T) {
 		if !strings.HasSuffix(c.Name, "-monitor") && !strings.HasSuffix(c.Name, "-prepare") {
 			return
 		}
-		want := []string{"/run/nodeip-configuration", "/etc/onprem-infra", "/var/lib/kubelet/pki", "/var/lib/onprem-infra"}
-		kubeconfig := func(m corev1.VolumeMount) bool { return m.Name == "kubeconfig" || m.MountPath == k3s }
-		if i := slices.IndexFunc(c.VolumeMounts, kubeconfig); i < 0 || slices.ContainsFunc(c.VolumeMounts[i+1:], kubeconfig) {
+		want := []string{
+			"/run/nodeip-configuration", "/etc/onprem-infra", "/var/lib/kubelet/pki",
+			"/var/lib/onprem-infra",
+		}
+		kubeconfig := func(m corev1.VolumeMount) bool {
+			return m.Name == "kubeconfig" || m.MountPath == k3s
+		}
+		if i := slices.IndexFunc(c.VolumeMounts, kubeconfig); i < 0 ||
+			slices.ContainsFunc(c.VolumeMounts[i+1:], kubeconfig) {
 			t.Errorf("%s does not see one kubeconfig: %+v", c.Name, c.VolumeMounts)
 		}
 		for _, path := range want {
-			if !slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == path }) {
+			if !slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool {
+				return m.MountPath == path
+			}) {
 				t.Errorf("%s does not see %s", c.Name, path)
 			}
 		}
@@ -396,7 +465,9 @@ func TestDecisionMounts(t *testing.T) {
 
 // TestConventions holds what every static pod of a platform is.
 func TestConventions(t *testing.T) {
-	apps := map[string]string{keepalived: "vrrp", haproxy: "api-lb", coredns: "coredns", publisher: "mdns"}
+	apps := map[string]string{
+		keepalived: "vrrp", haproxy: "api-lb", coredns: "coredns", publisher: "mdns",
+	}
 	eachPod(t, func(t *testing.T, n node, p *corev1.Pod) {
 		short, openShift := n.plan.Platform.Short(), n.plan.Distribution == spec.OpenShift
 		if !openShift {
@@ -405,8 +476,12 @@ func TestConventions(t *testing.T) {
 		if want := short + "-infra-" + apps[p.Name]; p.Labels["app"] != want || len(p.Labels) != 1 {
 			t.Errorf("%s: labels %v, want app=%s", p.Name, p.Labels, want)
 		}
-		if p.Namespace != n.plan.Namespace || p.Namespace == "" || p.APIVersion != "v1" || p.Kind != "Pod" {
-			t.Errorf("%s is a %s %s in namespace %q, want %q", p.Name, p.APIVersion, p.Kind, p.Namespace, n.plan.Namespace)
+		if p.Namespace != n.plan.Namespace || p.Namespace == "" || p.APIVersion != "v1" ||
+			p.Kind != "Pod" {
+			t.Errorf(
+				"%s is a %s %s in namespace %q, want %q", p.Name, p.APIVersion, p.Kind, p.Namespace,
+				n.plan.Namespace,
+			)
 		}
 		if !openShift && len(p.Annotations) > 0 {
 			t.Errorf("%s: annotations %v", p.Name, p.Annotations)
@@ -414,27 +489,44 @@ func TestConventions(t *testing.T) {
 		if openShift && p.Annotations["openshift.io/required-scc"] != "privileged" { // P-06
 			t.Errorf("%s: any security context constraints may be laid on its mirror", p.Name)
 		}
-		if got := p.Annotations["target.workload.openshift.io/management"]; openShift && got != `{"effect": "PreferredDuringScheduling"}` {
+		if got := p.Annotations["target.workload.openshift.io/management"]; openShift &&
+			got != `{"effect": "PreferredDuringScheduling"}` {
 			t.Errorf("%s: annotation %q", p.Name, got)
 		}
-		if !p.Spec.HostNetwork || !slices.Equal(p.Spec.Tolerations, []corev1.Toleration{{Operator: corev1.TolerationOpExists}}) {
-			t.Errorf("%s: host network %v, tolerations %v", p.Name, p.Spec.HostNetwork, p.Spec.Tolerations)
+		if !p.Spec.HostNetwork || !slices.Equal(p.Spec.Tolerations, []corev1.Toleration{
+			{Operator: corev1.TolerationOpExists},
+		}) {
+			t.Errorf(
+				"%s: host network %v, tolerations %v", p.Name, p.Spec.HostNetwork,
+				p.Spec.Tolerations,
+			)
 		}
 		// kubelet's graceful shutdown sorts by the number (K-66), and the grace period of metadata
 		// is the server's (W-25).
-		if p.Spec.Priority == nil || *p.Spec.Priority != 2000001000 || p.Spec.PriorityClassName != "system-node-critical" {
-			t.Errorf("%s: priority %v of class %q", p.Name, p.Spec.Priority, p.Spec.PriorityClassName)
+		if p.Spec.Priority == nil || *p.Spec.Priority != 2000001000 ||
+			p.Spec.PriorityClassName != "system-node-critical" {
+			t.Errorf(
+				"%s: priority %v of class %q", p.Name, p.Spec.Priority, p.Spec.PriorityClassName,
+			)
 		}
-		if p.Spec.TerminationGracePeriodSeconds == nil || *p.Spec.TerminationGracePeriodSeconds != 65 || p.DeletionGracePeriodSeconds != nil {
-			t.Errorf("%s: grace period %v, in metadata %v", p.Name, p.Spec.TerminationGracePeriodSeconds, p.DeletionGracePeriodSeconds)
+		if p.Spec.TerminationGracePeriodSeconds == nil ||
+			*p.Spec.TerminationGracePeriodSeconds != 65 || p.DeletionGracePeriodSeconds != nil {
+			t.Errorf(
+				"%s: grace period %v, in metadata %v", p.Name, p.Spec.TerminationGracePeriodSeconds,
+				p.DeletionGracePeriodSeconds,
+			)
 		}
 	})
 	eachContainer(t, func(t *testing.T, p *corev1.Pod, c corev1.Container) {
-		if c.ImagePullPolicy != corev1.PullIfNotPresent || c.TerminationMessagePolicy != corev1.TerminationMessageFallbackToLogsOnError {
-			t.Errorf("%s: pulls %s, messages %s", c.Name, c.ImagePullPolicy, c.TerminationMessagePolicy)
+		if c.ImagePullPolicy != corev1.PullIfNotPresent ||
+			c.TerminationMessagePolicy != corev1.TerminationMessageFallbackToLogsOnError {
+			t.Errorf(
+				"%s: pulls %s, messages %s", c.Name, c.ImagePullPolicy, c.TerminationMessagePolicy,
+			)
 		}
 		r := c.Resources // P-05
-		if r.Requests.Cpu().String() != "100m" || r.Requests.Memory().String() != "200Mi" || len(r.Requests) != 2 || len(r.Limits) != 0 {
+		if r.Requests.Cpu().String() != "100m" || r.Requests.Memory().String() != "200Mi" ||
+			len(r.Requests) != 2 || len(r.Limits) != 0 {
 			t.Errorf("%s: resources %+v", c.Name, r)
 		}
 		if c.Image == "" || len(c.Command) == 0 {
@@ -447,10 +539,13 @@ func TestConventions(t *testing.T) {
 // everybody to read.
 func TestSecrets(t *testing.T) {
 	eachContainer(t, func(t *testing.T, p *corev1.Pod, c corev1.Container) {
-		if len(c.Env) > 0 || len(c.EnvFrom) > 0 || slices.ContainsFunc(c.Command, func(w string) bool { return strings.Contains(w, "_vip") }) {
+		if len(c.Env) > 0 || len(c.EnvFrom) > 0 || slices.ContainsFunc(
+			c.Command, func(w string) bool { return strings.Contains(w, "_vip") },
+		) {
 			t.Errorf("%s: environment %v, command %v", c.Name, c.Env, c.Command)
 		}
-		if p.Spec.AutomountServiceAccountToken == nil || *p.Spec.AutomountServiceAccountToken || len(p.Spec.ImagePullSecrets) > 0 {
+		if p.Spec.AutomountServiceAccountToken == nil || *p.Spec.AutomountServiceAccountToken ||
+			len(p.Spec.ImagePullSecrets) > 0 {
 			t.Errorf("%s takes a token or a pull secret along", p.Name)
 		}
 	})

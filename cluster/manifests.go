@@ -9,8 +9,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
-// Manifests are Objects as files in one directory, whose names are in the order in which they are
-// to be applied. Where no pod of ours runs there is none of them. It needs no images.
+// Manifests are Objects as files in one directory, whose names sort in the order of application.
+// Without pods of ours there are none. It needs no images.
 func Manifests(p plan.Plan) (asset.Set, error) {
 	b := asset.Builder{By: "cluster"}
 	if len(p.VIPs.API) == 0 {

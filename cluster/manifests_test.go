@@ -19,8 +19,10 @@ func TestManifests(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"/01-namespace.yaml", "/02-clusterrole.yaml", "/03-clusterrolebinding.yaml", "/04-role-openshift-kni-infra.yaml",
-		"/05-rolebinding-openshift-kni-infra.yaml", "/06-role-openshift-ingress.yaml", "/07-rolebinding-openshift-ingress.yaml",
+		"/01-namespace.yaml", "/02-clusterrole.yaml", "/03-clusterrolebinding.yaml",
+		"/04-role-openshift-kni-infra.yaml",
+		"/05-rolebinding-openshift-kni-infra.yaml", "/06-role-openshift-ingress.yaml",
+		"/07-rolebinding-openshift-ingress.yaml",
 	}
 	if got := set.Paths(); !slices.Equal(got, want) {
 		t.Fatalf("files %q, want %q", got, want)
@@ -56,7 +58,10 @@ func TestNamespaceOfPods(t *testing.T) {
 		}
 		for path, p := range n.pods {
 			if !namespaces[p.Namespace] {
-				t.Errorf("%s: %s is in the namespace %q, and the cluster gets %v", n.name, path, p.Namespace, namespaces)
+				t.Errorf(
+					"%s: %s is in the namespace %q, and the cluster gets %v", n.name, path,
+					p.Namespace, namespaces,
+				)
 			}
 		}
 		if len(n.pods) == 0 && len(set.Files()) > 0 {
@@ -78,8 +83,12 @@ func TestNamespaceOnOpenShift(t *testing.T) {
 		sync, said := about.Labels["security.openshift.io/scc.podSecurityLabelSync"]
 		selector, named := about.Annotations["openshift.io/node-selector"]
 		openShift := n.plan.Flavour().Around
-		if openShift != said || openShift != named || selector != "" || openShift && sync != "false" {
-			t.Errorf("%s: label sync %q (%v), node selector %q (%v)", n.name, sync, said, selector, named)
+		if openShift != said || openShift != named || selector != "" || openShift &&
+			sync != "false" {
+			t.Errorf(
+				"%s: label sync %q (%v), node selector %q (%v)", n.name, sync, said, selector,
+				named,
+			)
 		}
 	}
 }

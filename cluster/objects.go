@@ -13,13 +13,12 @@ const access = "onprem-infra-nodes"
 // kubelets is the group of every kubelet.
 const kubelets = "system:nodes"
 
-// Objects are the cluster's own: what must exist once, whatever nodes there are. Each can be
-// applied by itself, in this order.
+// Objects are the objects that must exist once in a cluster, in the order of application.
 func Objects(p plan.Plan) []object.Object {
 	return append([]object.Object{namespace(p)}, Grants(p)...)
 }
 
-// Grants are those of Objects that give Rights: a role and its binding for each place.
+// Grants are the objects that give Rights: a role and its binding for each namespace.
 func Grants(p plan.Plan) (objects []object.Object) {
 	var rules []object.Rule
 	all := Rights(p)
@@ -38,8 +37,8 @@ func Grants(p plan.Plan) (objects []object.Object) {
 	return objects
 }
 
-// namespace lets pods use the host's network and files, and be placed on the CPUs that are set
-// apart for the cluster's own work.
+// namespace lets pods use the host's network and files, and run on the CPUs that are reserved for
+// the cluster's own work.
 func namespace(p plan.Plan) object.Object {
 	const level = "privileged"
 	labels := map[string]string{
@@ -54,18 +53,21 @@ func namespace(p plan.Plan) object.Object {
 	}}}
 }
 
-// grant gives kubelets rights: in a namespace, or everywhere by objects whose kinds begin with
-// Cluster.
+// grant gives kubelets rights: in a namespace, or, with scope Cluster, everywhere.
 func grant(scope, namespace string, rules ...object.Rule) []object.Object {
 	about := func(kind string) object.Head {
-		return object.Head{APIVersion: object.RBAC, Kind: scope + kind, Metadata: object.Meta{Namespace: namespace, Name: access}}
+		return object.Head{APIVersion: object.RBAC, Kind: scope + kind, Metadata: object.Meta{
+			Namespace: namespace, Name: access,
+		}}
 	}
 	return []object.Object{
 		object.Role{Head: about("Role"), Rules: rules},
 		object.Binding{
 			Head:     about("RoleBinding"),
 			Subjects: []object.Subject{{APIGroup: object.RBACGroup, Kind: "Group", Name: kubelets}},
-			RoleRef:  object.RoleRef{APIGroup: object.RBACGroup, Kind: scope + "Role", Name: access},
+			RoleRef: object.RoleRef{
+				APIGroup: object.RBACGroup, Kind: scope + "Role", Name: access,
+			},
 		},
 	}
 }

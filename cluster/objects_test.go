@@ -18,11 +18,14 @@ func TestObjects(t *testing.T) {
 		want   []string
 	}{
 		{"OpenShift", func(*spec.Cluster) {}, []string{
-			"Namespace openshift-kni-infra", "ClusterRole onprem-infra-nodes", "ClusterRoleBinding onprem-infra-nodes",
-			"Role openshift-kni-infra/onprem-infra-nodes", "RoleBinding openshift-kni-infra/onprem-infra-nodes",
+			"Namespace openshift-kni-infra", "ClusterRole onprem-infra-nodes",
+			"ClusterRoleBinding onprem-infra-nodes",
+			"Role openshift-kni-infra/onprem-infra-nodes",
+			"RoleBinding openshift-kni-infra/onprem-infra-nodes",
 			"Role openshift-ingress/onprem-infra-nodes", "RoleBinding openshift-ingress/onprem-infra-nodes"}},
 		{"any Kubernetes", func(c *spec.Cluster) { c.Platform = spec.None }, []string{
-			"Namespace onprem-infra", "ClusterRole onprem-infra-nodes", "ClusterRoleBinding onprem-infra-nodes",
+			"Namespace onprem-infra", "ClusterRole onprem-infra-nodes",
+			"ClusterRoleBinding onprem-infra-nodes",
 			"Role onprem-infra/onprem-infra-nodes", "RoleBinding onprem-infra/onprem-infra-nodes"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

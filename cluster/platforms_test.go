@@ -19,7 +19,8 @@ import (
 func TestPlatformsDifferInNamesOnly(t *testing.T) {
 	for _, r := range []role.Role{role.Master, role.Worker} {
 		tree := func(platform spec.Platform) []asset.File {
-			files := mustAssets(t, compiled(t, func(c *spec.Cluster) { c.Platform = platform }), r).Tree()
+			files := mustAssets(t, compiled(t, func(c *spec.Cluster) { c.Platform = platform }), r).
+				Tree()
 			var plain []asset.File
 			for _, f := range files {
 				if f.Path == plan.Path {
@@ -28,8 +29,12 @@ func TestPlatformsDifferInNamesOnly(t *testing.T) {
 				if !strings.Contains(f.Path, "/nodeip-configuration-vsphere-upi.service.d/") { // on all platforms
 					f.Path = strings.ReplaceAll(f.Path, platform.Short(), "SHORT")
 				}
-				for _, name := range []string{"openshift-%-infra", "%-infra-vrrp", "%-infra-api-lb", "%-infra-coredns"} {
-					f.Contents = bytes.ReplaceAll(f.Contents, []byte(strings.ReplaceAll(name, "%", platform.Short())), []byte(strings.ReplaceAll(name, "%", "SHORT")))
+				for _, name := range []string{
+					"openshift-%-infra", "%-infra-vrrp", "%-infra-api-lb", "%-infra-coredns",
+				} {
+					f.Contents = bytes.ReplaceAll(f.Contents, []byte(strings.ReplaceAll(
+						name, "%", platform.Short(),
+					)), []byte(strings.ReplaceAll(name, "%", "SHORT")))
 				}
 				plain = append(plain, f)
 			}
@@ -42,7 +47,9 @@ func TestPlatformsDifferInNamesOnly(t *testing.T) {
 			}
 			other := tree(platform)
 			if len(other) != len(first) {
-				t.Errorf("%s %s has %d files, %s %d", platform, r, len(other), platforms[0], len(first))
+				t.Errorf(
+					"%s %s has %d files, %s %d", platform, r, len(other), platforms[0], len(first),
+				)
 			}
 			for _, f := range other {
 				i := slices.IndexFunc(first, func(o asset.File) bool { return o.Path == f.Path })
@@ -50,7 +57,10 @@ func TestPlatformsDifferInNamesOnly(t *testing.T) {
 				case i < 0:
 					t.Errorf("only %s has %s", platform, f.Path)
 				case f.Mode != first[i].Mode || !bytes.Equal(f.Contents, first[i].Contents):
-					t.Errorf("%s: %s differs from that of %s:\n%s\n%s", platform, f.Path, platforms[0], f.Contents, first[i].Contents)
+					t.Errorf(
+						"%s: %s differs from that of %s:\n%s\n%s", platform, f.Path, platforms[0],
+						f.Contents, first[i].Contents,
+					)
 				}
 			}
 		}
@@ -72,8 +82,10 @@ func TestExecutables(t *testing.T) {
 					continue
 				}
 				program, _, _ := strings.Cut(strings.TrimLeft(command, "-+!@:"), " ")
-				ours := program == "/usr/local/bin/onprem-infra" || program == "/usr/local/bin/onprem-install"
-				if dir := path.Dir(program); !ours && dir != "/usr/bin" && dir != "/bin" && dir != "/usr/sbin" && program != "" {
+				ours := program == "/usr/local/bin/onprem-infra" ||
+					program == "/usr/local/bin/onprem-install"
+				if dir := path.Dir(program); !ours && dir != "/usr/bin" && dir != "/bin" &&
+					dir != "/usr/sbin" && program != "" {
 					t.Errorf("%s executes %s", f.Path, program)
 				}
 			}

@@ -21,11 +21,15 @@ func TestProbes(t *testing.T) {
 	answers := map[string][]string{ // container -> ports that it listens on
 		"keepalived": {port.Supervise}, "keepalived-monitor": {port.MonitorVIP},
 		"haproxy": {port.LBReady, port.LBStats}, "haproxy-monitor": {port.MonitorLB},
-		"coredns": {port.CoreDNSHealth}, "coredns-monitor": {port.MonitorDNS}, "mdns-publisher": {port.MonitorMDNS},
+		"coredns": {port.CoreDNSHealth}, "coredns-monitor": {port.MonitorDNS},
+		"mdns-publisher": {port.MonitorMDNS},
 	}
 	eachPod(t, func(t *testing.T, n node, p *corev1.Pod) {
 		for _, c := range p.Spec.Containers {
-			for kind, probe := range map[string]*corev1.Probe{"startup": c.StartupProbe, "liveness": c.LivenessProbe, "readiness": c.ReadinessProbe} {
+			for kind, probe := range map[string]*corev1.Probe{
+				"startup": c.StartupProbe, "liveness": c.LivenessProbe,
+				"readiness": c.ReadinessProbe,
+			} {
 				if probe == nil {
 					continue
 				}
@@ -33,11 +37,17 @@ func TestProbes(t *testing.T) {
 				if get == nil || probe.Exec != nil || probe.TCPSocket != nil || probe.GRPC != nil {
 					t.Fatalf("%s of %s: %+v", kind, c.Name, probe.ProbeHandler)
 				}
-				own := slices.ContainsFunc(answers[c.Name], func(name string) bool { return int(n.plan.Ports[name]) == get.Port.IntValue() })
+				own := slices.ContainsFunc(answers[c.Name], func(name string) bool {
+					return int(n.plan.Ports[name]) == get.Port.IntValue()
+				})
 				if !own || get.Host != "127.0.0.1" || !strings.HasPrefix(get.Path, "/") {
-					t.Errorf("%s of %s asks %s:%s%s, where %v listens", kind, c.Name, get.Host, get.Port.String(), get.Path, answers[c.Name])
+					t.Errorf(
+						"%s of %s asks %s:%s%s, where %v listens", kind, c.Name, get.Host,
+						get.Port.String(), get.Path, answers[c.Name],
+					)
 				}
-				if probe.PeriodSeconds < 1 || probe.TimeoutSeconds < 1 || probe.TimeoutSeconds > probe.PeriodSeconds || probe.FailureThreshold < 2 {
+				if probe.PeriodSeconds < 1 || probe.TimeoutSeconds < 1 ||
+					probe.TimeoutSeconds > probe.PeriodSeconds || probe.FailureThreshold < 2 {
 					t.Errorf("%s of %s: %+v: one late answer must not count, and a look ends before the next", kind, c.Name, probe)
 				}
 			}
@@ -49,7 +59,8 @@ func TestProbes(t *testing.T) {
 			}
 		}
 		for _, c := range p.Spec.InitContainers {
-			if c.StartupProbe != nil || c.LivenessProbe != nil || c.ReadinessProbe != nil || c.RestartPolicy != nil {
+			if c.StartupProbe != nil || c.LivenessProbe != nil || c.ReadinessProbe != nil ||
+				c.RestartPolicy != nil {
 				t.Errorf("%s is one that ends", c.Name)
 			}
 		}
@@ -62,11 +73,15 @@ func TestProbeBudgets(t *testing.T) {
 	budget := func(p *corev1.Probe) time.Duration {
 		return time.Duration(p.PeriodSeconds*p.FailureThreshold+p.TimeoutSeconds) * time.Second
 	}
-	most := map[string]time.Duration{"coredns": 20 * time.Second, "keepalived": 30 * time.Second, "haproxy": 30 * time.Second}
+	most := map[string]time.Duration{
+		"coredns": 20 * time.Second, "keepalived": 30 * time.Second, "haproxy": 30 * time.Second,
+	}
 	eachPod(t, func(t *testing.T, _ node, p *corev1.Pod) {
 		for _, c := range p.Spec.Containers {
 			if c.StartupProbe != nil && budget(c.StartupProbe) < 4*time.Minute {
-				t.Errorf("%s has %v to start, with all the pods of a machine", c.Name, budget(c.StartupProbe))
+				t.Errorf("%s has %v to start, with all the pods of a machine", c.Name, budget(
+					c.StartupProbe,
+				))
 			}
 			if c.LivenessProbe == nil {
 				continue
@@ -79,8 +94,11 @@ func TestProbeBudgets(t *testing.T) {
 				t.Errorf("%s may hang for %v, want 15s to %v", c.Name, b, limit)
 			}
 			for _, ends := range []*corev1.Probe{c.StartupProbe, c.LivenessProbe} {
-				if ends != nil && (ends.TerminationGracePeriodSeconds == nil || *ends.TerminationGracePeriodSeconds > 5) {
-					t.Errorf("%s is left for the pod's grace period once it is known to hang", c.Name)
+				if ends != nil && (ends.TerminationGracePeriodSeconds == nil ||
+					*ends.TerminationGracePeriodSeconds > 5) {
+					t.Errorf(
+						"%s is left for the pod's grace period once it is known to hang", c.Name,
+					)
 				}
 			}
 		}
@@ -91,15 +109,22 @@ func TestProbeBudgets(t *testing.T) {
 // end it again and again. It is alive without any server (H-10).
 func TestHAProxyAnswers(t *testing.T) {
 	p := compiled(t, func(*spec.Cluster) {})
-	ports := balancer.Ports{Stats: p.Ports[port.LBStats], Ready: p.Ports[port.LBReady], LB: p.Ports[port.LB], API: p.Ports[port.API]}
+	ports := balancer.Ports{
+		Stats: p.Ports[port.LBStats], Ready: p.Ports[port.LBReady], LB: p.Ports[port.LB],
+		API: p.Ports[port.API],
+	}
 	text := string(balancer.Render(balancer.Config{Ports: ports}))
 	for _, c := range haproxyPod(p).Containers {
 		if c.Name != haproxy {
 			continue
 		}
 		for _, probe := range []*pod.Probe{c.Startup, c.Liveness} {
-			if want := fmt.Sprintf(":%d\n", probe.Port); !strings.Contains(text, want) || !strings.Contains(text, "monitor-uri "+probe.Path+"\n") {
-				t.Errorf("HAProxy without servers is asked for %d%s, and has\n%s", probe.Port, probe.Path, text)
+			if want := fmt.Sprintf(":%d\n", probe.Port); !strings.Contains(text, want) ||
+				!strings.Contains(text, "monitor-uri "+probe.Path+"\n") {
+				t.Errorf(
+					"HAProxy without servers is asked for %d%s, and has\n%s", probe.Port,
+					probe.Path, text,
+				)
 			}
 		}
 	}

@@ -24,8 +24,15 @@ func TestPublisher(t *testing.T) {
 	}{
 		{"a master", func(c *spec.Cluster) { c.MDNS = spec.MDNSEnabled }, role.Master, true},
 		{"a worker", func(c *spec.Cluster) { c.MDNS = spec.MDNSEnabled }, role.Worker, true},
-		{"an arbiter", func(c *spec.Cluster) { c.MDNS, c.Topology = spec.MDNSEnabled, spec.HighlyAvailableArbiter }, role.Arbiter, false},
-		{"behind a balancer of the user's own", func(c *spec.Cluster) { c.MDNS = spec.MDNSEnabled; userManaged(c) }, role.Worker, true},
+		{"an arbiter", func(c *spec.Cluster) {
+			c.MDNS, c.Topology = spec.MDNSEnabled, spec.HighlyAvailableArbiter
+		}, role.Arbiter, false},
+		{"behind a balancer of the user's own", func(
+			c *spec.Cluster,
+		) {
+			c.MDNS = spec.MDNSEnabled
+			userManaged(c)
+		}, role.Worker, true},
 		{"without VIPs", func(c *spec.Cluster) {
 			c.MDNS, c.Platform, c.APIVIPs, c.IngressVIPs = spec.MDNSEnabled, spec.VSphere, nil, nil
 		}, role.Master, true},

@@ -51,16 +51,23 @@ func TestReadme_Rights(t *testing.T) {
 		if !ok {
 			continue
 		}
-		where := map[string]string{"": "everywhere", p.Namespace: "our namespace"}[r.Metadata.Namespace]
+		where := map[string]string{
+			"": "everywhere", p.Namespace: "our namespace",
+		}[r.Metadata.Namespace]
 		if where == "" {
 			where = "`" + r.Metadata.Namespace + "`"
 		}
 		for _, rule := range r.Rules {
-			given = append(given, []string{strings.Join(rule.Verbs, ", "), of(strings.Join(rule.Resources, ", "), rule.ResourceNames), where})
+			given = append(given, []string{
+				strings.Join(rule.Verbs, ", "),
+				of(strings.Join(rule.Resources, ", "), rule.ResourceNames), where,
+			})
 		}
 	}
 	for _, r := range Rights(p) {
-		without = append(without, []string{strings.Join(r.Verbs, ", "), of(r.Resource, r.Names), r.Without})
+		without = append(without, []string{
+			strings.Join(r.Verbs, ", "), of(r.Resource, r.Names), r.Without,
+		})
 	}
 	for _, table := range []struct {
 		begin string
@@ -85,12 +92,15 @@ func TestReadme_Rights(t *testing.T) {
 func TestRights_Never(t *testing.T) {
 	for _, r := range Rights(compiled(t, func(*spec.Cluster) {})) {
 		for _, verb := range r.Verbs {
-			if verb != "update" && !slices.Contains(read(), verb) || verb == "update" && len(r.Names) == 0 {
+			if verb != "update" && !slices.Contains(read(), verb) || verb == "update" &&
+				len(r.Names) == 0 {
 				t.Errorf("kubelets may %s %s %v", verb, r.Resource, r.Names)
 			}
 		}
 		if r.Without == "" || len(r.Roles) == 0 {
-			t.Errorf("%v %s: say who needs it, and what a node does without it", r.Verbs, r.Resource)
+			t.Errorf(
+				"%v %s: say who needs it, and what a node does without it", r.Verbs, r.Resource,
+			)
 		}
 	}
 }

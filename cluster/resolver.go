@@ -13,13 +13,16 @@ import (
 //go:embed files
 var files embed.FS
 
-// bridge is what NetworkManager's hook does for OpenShift's bridge, with the comment before it.
-var bridge = regexp.MustCompile(`(?m)^\t# Other programs wait for the bridge.*\n\tif (.*\n)+?\tfi\n`)
+// bridge matches the lines of NetworkManager's hook for OpenShift's bridge, with their comment.
+var bridge = regexp.MustCompile(
+	`(?m)^\t# Other programs wait for the bridge.*\n\tif (.*\n)+?\tfi\n`,
+)
 
-// resolver puts a node that has a name server of its own first in its resolv.conf. NetworkManager
-// leaves that file alone and only tells of changes. Its files have the names that operators know.
+// resolver adds the files that put a node's own name server first in its resolv.conf.
+// NetworkManager does not write that file and only reports changes. The files have the names that
+// operators know.
 func resolver(b *asset.Builder, p plan.Plan) {
-	// Neither can fail: the files are in this program.
+	// These cannot fail: the files are embedded.
 	hook, _ := fs.ReadFile(files, "files/30-resolv-prepender")
 	unmanaged, _ := fs.ReadFile(files, "files/rc-manager.conf")
 	lease, _ := fs.ReadFile(files, "files/01-ipv6.conf")
@@ -32,9 +35,9 @@ func resolver(b *asset.Builder, p plan.Plan) {
 	b.Units(units.ResolvPrepender(p.KubeletUnit, p.Flavour().KubeletGate))
 }
 
-// hostname has NetworkManager note what the host is called, for the pod that announces it. The file
-// has the name that operators know.
+// hostname adds the hook by which NetworkManager records the host name for the pod that announces
+// it. The file has the name that operators know.
 func hostname(b *asset.Builder) {
-	hook, _ := fs.ReadFile(files, "files/40-mdns-hostname") // it is in this program
+	hook, _ := fs.ReadFile(files, "files/40-mdns-hostname") // it is embedded
 	b.File("/etc/NetworkManager/dispatcher.d/40-mdns-hostname", 0o755, hook)
 }

@@ -57,7 +57,9 @@ func (h hook) files() string {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		all = append(all, strings.TrimPrefix(path, h.root)+"="+strings.ReplaceAll(string(text), "\n", ";"))
+		all = append(
+			all, strings.TrimPrefix(path, h.root)+"="+strings.ReplaceAll(string(text), "\n", ";"),
+		)
 		return err
 	}); err != nil {
 		h.t.Fatal(err)
@@ -77,16 +79,32 @@ func TestHook(t *testing.T) {
 		events []event
 		want   string
 	}{
-		{"what does not concern it", []event{{"eth0", "down", nil}, {"", "hostname", nil}, {"eth0", "", nil}}, ""},
-		{"an interface is up", []event{{"eth0", "up", []string{"IP4_DOMAINS=lan a.example"}}}, dir + "env=IP4_DOMAINS=lan a.example;IP6_DOMAINS=;"},
-		{"R-13: applied anew", []event{{"eth0", "reapply", []string{"IP6_DOMAINS=b.example"}}}, dir + "env=IP4_DOMAINS=;IP6_DOMAINS=b.example;"},
-		{"a NetworkManager that tells of name servers", []event{{"", "dns-change", []string{"IP4_DOMAINS=lan"}}, {"eth0", "up", []string{"IP4_DOMAINS=other"}}},
+		{"what does not concern it", []event{{"eth0", "down", nil}, {"", "hostname", nil}, {
+			"eth0", "", nil,
+		}}, ""},
+		{"an interface is up", []event{{
+			"eth0", "up", []string{"IP4_DOMAINS=lan a.example"},
+		}}, dir + "env=IP4_DOMAINS=lan a.example;IP6_DOMAINS=;"},
+		{"R-13: applied anew", []event{{
+			"eth0", "reapply", []string{"IP6_DOMAINS=b.example"},
+		}}, dir + "env=IP4_DOMAINS=;IP6_DOMAINS=b.example;"},
+		{"a NetworkManager that tells of name servers", []event{{"", "dns-change", []string{
+			"IP4_DOMAINS=lan",
+		}}, {"eth0", "up", []string{"IP4_DOMAINS=other"}}},
 			dir + "dns-change= " + dir + "env=IP4_DOMAINS=lan;IP6_DOMAINS=;"},
-		{"a name by DHCPv6", []event{{"", "dns-change", nil}, {"eth0", "dhcp6-change", []string{"DHCP6_FQDN_FQDN=node-0.example.com"}}},
+		{"a name by DHCPv6", []event{{"", "dns-change", nil}, {
+			"eth0", "dhcp6-change", []string{"DHCP6_FQDN_FQDN=node-0.example.com"},
+		}},
 			dir + "dns-change= " + dir + "env=IP4_DOMAINS=;IP6_DOMAINS=; " + dir + "fqdn=node-0.example.com;"},
-		{"the bridge", []event{{"br-ex", "dhcp4-change", nil}, {"br-ex", "up", nil}}, "/run/nodeip-configuration/br-ex-up= " + dir + "env=IP4_DOMAINS=;IP6_DOMAINS=;"},
-		{"another link is not the bridge", []event{{"br-ex2", "up", nil}, {"br-ex", "reapply", nil}}, dir + "env=IP4_DOMAINS=;IP6_DOMAINS=;"},
-		{"nothing in a value is a command", []event{{"$(rm -rf /)", "up", []string{"IP4_DOMAINS=$(touch /x) `y` \\n %s"}}}, dir + "env=IP4_DOMAINS=$(touch /x) `y` \\n %s;IP6_DOMAINS=;"},
+		{"the bridge", []event{{"br-ex", "dhcp4-change", nil}, {
+			"br-ex", "up", nil,
+		}}, "/run/nodeip-configuration/br-ex-up= " + dir + "env=IP4_DOMAINS=;IP6_DOMAINS=;"},
+		{"another link is not the bridge", []event{{"br-ex2", "up", nil}, {
+			"br-ex", "reapply", nil,
+		}}, dir + "env=IP4_DOMAINS=;IP6_DOMAINS=;"},
+		{"nothing in a value is a command", []event{{
+			"$(rm -rf /)", "up", []string{"IP4_DOMAINS=$(touch /x) `y` \\n %s"},
+		}}, dir + "env=IP4_DOMAINS=$(touch /x) `y` \\n %s;IP6_DOMAINS=;"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := newHook(t)
@@ -136,7 +154,10 @@ func TestHookOfManyLinks(t *testing.T) {
 		h.run("vlan"+string(rune('a'+i%26)), "up", "IP4_DOMAINS=lan")
 		longest = max(longest, time.Since(one))
 	}
-	t.Logf("200 interfaces in %v, the longest call %v", time.Since(begun).Round(time.Millisecond), longest.Round(time.Millisecond))
+	t.Logf(
+		"200 interfaces in %v, the longest call %v", time.Since(begun).Round(time.Millisecond),
+		longest.Round(time.Millisecond),
+	)
 	if longest > time.Second {
 		t.Errorf("a call took %v", longest)
 	}
@@ -172,7 +193,9 @@ func TestResolver(t *testing.T) {
 		conf   string // empty: none of it
 	}{
 		{"bare metal", func(*spec.Cluster) {}, "/etc/NetworkManager/conf.d/99-kni.conf"},
-		{"vSphere", func(c *spec.Cluster) { c.Platform = spec.VSphere }, "/etc/NetworkManager/conf.d/99-vsphere.conf"},
+		{"vSphere", func(c *spec.Cluster) {
+			c.Platform = spec.VSphere
+		}, "/etc/NetworkManager/conf.d/99-vsphere.conf"},
 		{"no VIPs", withoutVIPs, ""},
 	} {
 		set := mustAssets(t, compiled(t, tt.change), role.Worker)

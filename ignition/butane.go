@@ -17,21 +17,26 @@ const (
 	butaneVersion = "1.3.0"
 )
 
-// Butane writes the set as a Butane config, which people can read and edit: Butane makes of it the
-// document that Encode gives, but for how contents are encoded. Equal sets give equal bytes. What
-// Encode refuses is refused.
+// Butane writes the set as a Butane config, which people can read and edit. Butane makes from it
+// the document of Encode, except for the encoding of contents. Equal sets give equal bytes. An
+// error of Encode is an error here.
 func Butane(set asset.Set) ([]byte, error) {
 	if _, err := Encode(set); err != nil {
 		return nil, err
 	}
 	b := butane{Variant: butaneVariant, Version: butaneVersion}
 	for _, f := range set.Files() {
-		b.Storage.Files = append(b.Storage.Files, butaneFile{Path: f.Path, Overwrite: true, Mode: octal(f.Mode.Perm()), Contents: resource(f.Contents)})
+		b.Storage.Files = append(b.Storage.Files, butaneFile{
+			Path: f.Path, Overwrite: true, Mode: octal(f.Mode.Perm()),
+			Contents: resource(f.Contents),
+		})
 	}
 	for _, u := range set.Units() {
 		out := butaneUnit{Name: u.Name, Enabled: u.Enabled, Contents: text(u.Contents)}
 		for _, d := range u.DropIns {
-			out.DropIns = append(out.DropIns, butaneDropIn{Name: d.Name, Contents: text(d.Contents)})
+			out.DropIns = append(out.DropIns, butaneDropIn{
+				Name: d.Name, Contents: text(d.Contents),
+			})
 		}
 		b.Systemd.Units = append(b.Systemd.Units, out)
 	}
@@ -44,7 +49,7 @@ func Butane(set asset.Set) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// butane is what we say in a Butane config, in Butane's words.
+// butane is a Butane config with the fields that we set.
 type butane struct {
 	Variant string
 	Version string
@@ -63,7 +68,7 @@ type butaneFile struct {
 	Contents  butaneResource
 }
 
-// butaneResource is text in place, or a URL that holds what is no text.
+// butaneResource is inline text, or a URL with other contents.
 type butaneResource struct {
 	Inline *text  `yaml:",omitempty"`
 	Source string `yaml:",omitempty"`
@@ -91,18 +96,22 @@ func resource(contents []byte) butaneResource {
 // octal is a mode as people write it.
 type octal fs.FileMode
 
-// MarshalYAML is YAML's number with a leading zero.
+// MarshalYAML is a number with a leading zero.
 func (o octal) MarshalYAML() (any, error) {
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: fmt.Sprintf("%#o", uint32(o))}, nil
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: fmt.Sprintf(
+		"%#o", uint32(o),
+	)}, nil
 }
 
-// text is written line by line, so that people can read it, where YAML has it back so: not when it
+// text is written as a block of lines if YAML reads it back unchanged. It does not if the text
 // begins with a tab, for instance.
 type text string
 
 // MarshalYAML is a block of lines, or a quoted string.
 func (t text) MarshalYAML() (any, error) {
-	node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: string(t), Style: yaml.LiteralStyle}
+	node := &yaml.Node{
+		Kind: yaml.ScalarNode, Tag: "!!str", Value: string(t), Style: yaml.LiteralStyle,
+	}
 	written, err := yaml.Marshal(node)
 	var read string
 	if t == "" || err != nil || yaml.Unmarshal(written, &read) != nil || read != string(t) {

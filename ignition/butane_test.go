@@ -55,7 +55,9 @@ func transpile(text []byte) (types.Config, error) {
 		return types.Config{}, err
 	}
 	if b.Variant != "fcos" || b.Version != "1.3.0" {
-		return types.Config{}, fmt.Errorf("the variant %s %s is no stable one that makes Ignition 3.2.0", b.Variant, b.Version)
+		return types.Config{}, fmt.Errorf(
+			"the variant %s %s is no stable one that makes Ignition 3.2.0", b.Variant, b.Version,
+		)
 	}
 	c := types.Config{Ignition: types.Ignition{Version: "3.2.0"}}
 	for _, f := range b.Storage.Files {
@@ -139,7 +141,9 @@ func TestButane(t *testing.T) {
 		}
 	}
 	var bad asset.Set
-	if err := bad.AddUnit(asset.Unit{Name: "a.service", Contents: []byte("[Service\n")}); err != nil {
+	if err := bad.AddUnit(asset.Unit{
+		Name: "a.service", Contents: []byte("[Service\n"),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if text, err := ignition.Butane(bad); text != nil || err == nil {
@@ -150,15 +154,23 @@ func TestButane(t *testing.T) {
 // FuzzForms holds that no contents change on their way through any form, and that Find finds them
 // there.
 func FuzzForms(f *testing.F) {
-	for _, s := range []string{"", "a", "\n", " a\n", "\ta\n", "a\r\nb", "# a", "a: b\n", "\x00", "\xff", "\u2028", "\ufeff", "|", "- a", "%", "{{.X}}", "a\n\n\n", "null", "0644", "é", "\x7f", "\u0085", "  \n a", "\x00\x01\x00\x000"} {
+	for _, s := range []string{
+		"", "a", "\n", " a\n", "\ta\n", "a\r\nb", "# a", "a: b\n", "\x00", "\xff", "\u2028",
+		"\ufeff", "|", "- a", "%", "{{.X}}", "a\n\n\n", "null", "0644", "é", "\x7f", "\u0085",
+		"  \n a", "\x00\x01\x00\x000",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		var set asset.Set
-		if err := set.AddFile(asset.File{Path: "/etc/a", Mode: 0o640, Contents: []byte(s)}); err != nil {
+		if err := set.AddFile(asset.File{
+			Path: "/etc/a", Mode: 0o640, Contents: []byte(s),
+		}); err != nil {
 			t.Fatal(err)
 		}
-		if drop := (asset.Unit{Name: "a.service", DropIns: []asset.DropIn{{Name: "a.conf", Contents: []byte("[Service]\n# " + strings.Map(printing, s) + "\n")}}}); utf8.ValidString(s) {
+		if drop := (asset.Unit{Name: "a.service", DropIns: []asset.DropIn{
+			{Name: "a.conf", Contents: []byte("[Service]\n# " + strings.Map(printing, s) + "\n")},
+		}}); utf8.ValidString(s) {
 			if err := set.AddUnit(drop); err != nil {
 				t.Fatal(err)
 			}
@@ -175,11 +187,13 @@ func FuzzForms(f *testing.F) {
 			t.Errorf("%q: %v\n%s", s, err, config)
 		}
 		object, err := ignition.MachineConfig(set, role.Master)
-		if wrong, got := judge(object, role.Master); err != nil || len(wrong) > 0 || !reflect.DeepEqual(got, parsed(t, set)) {
+		if wrong, got := judge(object, role.Master); err != nil || len(wrong) > 0 ||
+			!reflect.DeepEqual(got, parsed(t, set)) {
 			t.Errorf("%q: %v %q\n%s", s, err, wrong, object)
 		}
 		for _, form := range [][]byte{document, config, object} {
-			if got, found, err := ignition.Find(form, "/etc/a"); string(got) != s || !found || err != nil {
+			if got, found, err := ignition.Find(form, "/etc/a"); string(got) != s || !found ||
+				err != nil {
 				t.Errorf("%q is found as %q, %t, %v in\n%s", s, got, found, err, form)
 			}
 		}

@@ -1,5 +1,5 @@
-// Package ignition puts assets into the envelope that a machine opens at its first boot: an
-// Ignition document.
+// Package ignition encodes assets as documents: for Ignition, for the Machine Config Operator and
+// for Butane.
 package ignition
 
 import (
@@ -18,9 +18,9 @@ import (
 // Ignition since 2.7 reads it.
 const SpecVersion = "3.2.0"
 
-// Encode writes the set as a document: one line of JSON. Equal sets give equal bytes. It is an
-// error when Ignition's own validation has as much as a remark on it, which means that the set
-// holds what no machine should get, such as an enabled unit that nothing wants.
+// Encode writes the set as an Ignition document: one line of JSON. Equal sets give equal bytes. Any
+// entry in Ignition's validation report is an error, for example an enabled unit without a
+// WantedBy.
 func Encode(set asset.Set) ([]byte, error) {
 	c := config(set)
 	if err := check(c); err != nil {
@@ -33,9 +33,8 @@ func Encode(set asset.Set) ([]byte, error) {
 	return append(document, '\n'), nil
 }
 
-// check looks at a configuration as the machine will, but for the contents of its files: in the
-// form in which they are written here nothing can be wrong with them, and they are most of the
-// document.
+// check validates a configuration as the host will, without the contents of its files: they are
+// always valid as encoded here, and most of the document.
 func check(c types.Config) error {
 	c.Storage.Files = slices.Clone(c.Storage.Files)
 	for i := range c.Storage.Files {
@@ -47,8 +46,8 @@ func check(c types.Config) error {
 	return nil
 }
 
-// source is a URL that holds contents in base64, and not compressed: all files together are a few
-// kilobytes, and the output of a compressor differs between releases of Go.
+// source is a URL with contents in base64, not compressed: all files together are a few kilobytes,
+// and the output of a compressor differs between releases of Go.
 func source(contents []byte) string {
 	return "data:;base64," + base64.StdEncoding.EncodeToString(contents)
 }
@@ -67,12 +66,14 @@ func config(set asset.Set) types.Config {
 func file(f asset.File) types.File {
 	overwrite, mode := true, int(f.Mode.Perm())
 	return types.File{
-		Node:          types.Node{Path: f.Path, Overwrite: &overwrite},
-		FileEmbedded1: types.FileEmbedded1{Mode: &mode, Contents: types.Resource{Source: new(source(f.Contents))}},
+		Node: types.Node{Path: f.Path, Overwrite: &overwrite},
+		FileEmbedded1: types.FileEmbedded1{
+			Mode: &mode, Contents: types.Resource{Source: new(source(f.Contents))},
+		},
 	}
 }
 
-// unit says nothing of what the set does not: a unit without contents of its own keeps the host's.
+// unit sets only the fields of the set: a unit without contents keeps those of the host.
 func unit(u asset.Unit) types.Unit {
 	out := types.Unit{Name: u.Name}
 	if u.Enabled {

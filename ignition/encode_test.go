@@ -36,7 +36,9 @@ func TestEncode(t *testing.T) {
 	units := []asset.Unit{
 		{Name: "b.service", Enabled: true, Contents: []byte(service)},
 		{Name: "a.socket", Enabled: true},
-		{Name: "c.service", DropIns: []asset.DropIn{{Name: "10-a.conf", Contents: []byte("[Service]\nUser=1\n")}}},
+		{Name: "c.service", DropIns: []asset.DropIn{
+			{Name: "10-a.conf", Contents: []byte("[Service]\nUser=1\n")},
+		}},
 	}
 	got, err := Encode(set(t, files, units))
 	if err != nil {
@@ -44,7 +46,9 @@ func TestEncode(t *testing.T) {
 	}
 	golden.Check(t, got)
 
-	again, err := Encode(set(t, []asset.File{files[2], files[1], files[0]}, []asset.Unit{units[1], units[2], units[0]}))
+	again, err := Encode(set(t, []asset.File{files[2], files[1], files[0]}, []asset.Unit{
+		units[1], units[2], units[0],
+	}))
 	if err != nil || !bytes.Equal(got, again) {
 		t.Errorf("another order of adding gives other bytes (%v)\n%s", err, again)
 	}
@@ -60,9 +64,20 @@ func TestEncodeRefuses(t *testing.T) {
 		unit asset.Unit
 		want string
 	}{
-		{"a unit that cannot be read", asset.Unit{Name: "a.service", Contents: []byte("[Service\n")}, "invalid unit content"},
-		{"an enabled unit that nothing wants: a warning", asset.Unit{Name: "a.service", Enabled: true, Contents: []byte("[Service]\nExecStart=/bin/true\n")}, "no install section"},
-		{"a unit type that systemd lacks", asset.Unit{Name: "a.conf"}, "invalid systemd unit extension"},
+		{"a unit that cannot be read", asset.Unit{Name: "a.service", Contents: []byte(
+			"[Service\n",
+		)}, "invalid unit content"},
+		{
+			"an enabled unit that nothing wants: a warning",
+			asset.Unit{Name: "a.service", Enabled: true, Contents: []byte(
+				"[Service]\nExecStart=/bin/true\n",
+			)},
+			"no install section",
+		},
+		{
+			"a unit type that systemd lacks", asset.Unit{Name: "a.conf"},
+			"invalid systemd unit extension",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -12,7 +12,9 @@ import (
 // A set may hold what the caller adds; no path can have two owners.
 func ExampleMachineConfig() {
 	var set asset.Set
-	if err := set.AddFile(asset.File{Path: "/etc/motd", Mode: 0o644, Contents: []byte("hello\n"), By: "me"}); err != nil {
+	if err := set.AddFile(asset.File{
+		Path: "/etc/motd", Mode: 0o644, Contents: []byte("hello\n"), By: "me",
+	}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(set.AddFile(asset.File{Path: "/etc/motd", Mode: 0o644, By: "another"}))

@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// stored is where a document of any form that we write keeps files.
+// stored is the files of a document, in any format that we write.
 type stored struct {
 	Storage struct{ Files []storedFile }
 	Spec    struct{ Config *stored } // of a MachineConfig
@@ -22,12 +22,12 @@ type storedFile struct {
 	}
 }
 
-// Find returns what a document holds at a path: an Ignition document of any version 3, a
-// MachineConfig or a Butane config. Found is false when it holds nothing there, or is no such
-// document. Contents that we would not write, compressed or elsewhere, are an error.
+// Find returns the file at a path in an Ignition document of any version 3, a MachineConfig or a
+// Butane config. Found is false if there is no such file, or it is no such document. Compressed or
+// remote contents, which we do not write, are an error.
 func Find(document []byte, path string) (contents []byte, found bool, err error) {
 	var d stored
-	if json.Unmarshal(document, &d) != nil { // not all JSON is YAML to its reader: a delete character is a character to one, and an error to the other
+	if json.Unmarshal(document, &d) != nil { // not all JSON is YAML: a DEL character is an error there
 		if d = (stored{}); yaml.Unmarshal(document, &d) != nil {
 			return nil, false, nil
 		}
@@ -43,7 +43,9 @@ func Find(document []byte, path string) (contents []byte, found bool, err error)
 			return []byte(*f.Contents.Inline), true, nil
 		}
 		if f.Contents.Source == "" || f.Contents.Compression != "" {
-			return nil, false, fmt.Errorf("read %s in a document: its contents are compressed or absent", path)
+			return nil, false, fmt.Errorf(
+				"read %s in a document: its contents are compressed or absent", path,
+			)
 		}
 		data, err := dataurl.DecodeString(f.Contents.Source)
 		if err != nil {

@@ -8,7 +8,9 @@ import (
 )
 
 func TestFind(t *testing.T) {
-	document, err := Encode(set(t, []asset.File{{Path: "/etc/a", Mode: 0o600, Contents: []byte{0, 0xff, '\n'}}, {Path: "/etc/b", Mode: 0o600}}, nil))
+	document, err := Encode(set(t, []asset.File{{Path: "/etc/a", Mode: 0o600, Contents: []byte{
+		0, 0xff, '\n',
+	}}, {Path: "/etc/b", Mode: 0o600}}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -17,7 +19,9 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s holds %q, %t, %v", path, got, found, err)
 		}
 	}
-	for _, nothing := range []string{string(document), "", "a", `[]`, `{"kind":"List"}`, `{"storage":7}`} {
+	for _, nothing := range []string{
+		string(document), "", "a", `[]`, `{"kind":"List"}`, `{"storage":7}`,
+	} {
 		if got, found, err := Find([]byte(nothing), "/etc/c"); got != nil || found || err != nil {
 			t.Errorf("%.20q holds %q, %t, %v", nothing, got, found, err)
 		}
@@ -31,7 +35,8 @@ func TestFind(t *testing.T) {
 		"without any":   at(`{}`),
 		"not in base64": at(`{"source":"data:;base64,!"}`),
 	} {
-		if got, found, err := Find([]byte(document), "/etc/a"); got != nil || found || err == nil || !strings.HasPrefix(err.Error(), "read ") {
+		if got, found, err := Find([]byte(document), "/etc/a"); got != nil || found || err == nil ||
+			!strings.HasPrefix(err.Error(), "read ") {
 			t.Errorf("%s holds %q, %t, %v", what, got, found, err)
 		}
 	}

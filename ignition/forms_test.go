@@ -35,7 +35,9 @@ func inputs(t *testing.T) map[string]plan.Plan {
 			continue // an archive of findings
 		}
 		c.Images = map[string]string{}
-		for _, key := range []string{spec.RuntimeCfgImage, spec.KeepalivedImage, spec.HAProxyImage, spec.CoreDNSImage} {
+		for _, key := range []string{
+			spec.RuntimeCfgImage, spec.KeepalivedImage, spec.HAProxyImage, spec.CoreDNSImage,
+		} {
 			c.Images[key] = "registry.example.com/onprem:1"
 		}
 		p, err := plan.Compile(c)
@@ -67,7 +69,8 @@ func TestFormsOfClusters(t *testing.T) {
 					t.Fatal(err)
 				}
 				document, err := ignition.Encode(set)
-				if _, report, parsed := v3_2.Parse(document); err != nil || parsed != nil || len(report.Entries) > 0 {
+				if _, report, parsed := v3_2.Parse(document); err != nil || parsed != nil ||
+					len(report.Entries) > 0 {
 					t.Errorf("the machine's own reader says %v %v %s", err, parsed, report.String())
 				}
 				text, err := ignition.Butane(set)
@@ -81,7 +84,8 @@ func TestFormsOfClusters(t *testing.T) {
 					return
 				}
 				text, err = ignition.MachineConfig(set, r)
-				if wrong, config := judge(text, r); err != nil || len(wrong) > 0 || !reflect.DeepEqual(config, parsed(t, set)) {
+				if wrong, config := judge(text, r); err != nil || len(wrong) > 0 ||
+					!reflect.DeepEqual(config, parsed(t, set)) {
 					t.Errorf("%v, %q", err, wrong)
 				}
 			})

@@ -22,13 +22,16 @@ import (
 // What the Machine Config Operator makes of an object that it does not take, by the class of what
 // is wrong.
 const (
-	unreadable = "unreadable" // no configuration can be rendered from it, and the whole pool is degraded
-	refused    = "refused"    // the daemon on the node does not support it, and degrades the node
-	fixed      = "fixed"      // applied at the first boot alone: a change later degrades the node
-	trap       = "trap"       // beside fields that the daemon applies, of which then none can change any more
-	doubled    = "doubled"    // the object has a field of its own for it, with another meaning
-	nameless   = "nameless"   // no pool finds the object, or another one has its name
-	unkept     = "unkept"     // the place does not keep what is put there, and the daemon degrades the node whose files differ
+	// no configuration can be rendered from it, and the whole pool is degraded
+	unreadable = "unreadable"
+	refused    = "refused" // the daemon on the node does not support it, and degrades the node
+	fixed      = "fixed"   // applied at the first boot alone: a change later degrades the node
+	// beside fields that the daemon applies, of which then none can change any more
+	trap     = "trap"
+	doubled  = "doubled"  // the object has a field of its own for it, with another meaning
+	nameless = "nameless" // no pool finds the object, or another one has its name
+	// the place does not keep what is put there, and the daemon degrades the node whose files differ
+	unkept = "unkept"
 )
 
 // machineConfig is the object as the operator reads it.
@@ -57,7 +60,8 @@ func judge(text []byte, r role.Role) (wrong []string, config types.Config) {
 	if m.APIVersion != "machineconfiguration.openshift.io/v1" || m.Kind != "MachineConfig" {
 		say(unreadable, "a %s of %s", m.Kind, m.APIVersion)
 	}
-	if m.Metadata.Labels["machineconfiguration.openshift.io/role"] != string(r) || len(m.Metadata.Labels) != 1 {
+	if m.Metadata.Labels["machineconfiguration.openshift.io/role"] != string(r) ||
+		len(m.Metadata.Labels) != 1 {
 		say(nameless, "labels %v", m.Metadata.Labels)
 	}
 	if m.Metadata.Name != "99-"+string(r)+"-onprem-infra" {
@@ -81,7 +85,9 @@ func judge(text []byte, r role.Role) (wrong []string, config types.Config) {
 	return wrong, config
 }
 
-func judgeSection(say func(class, format string, args ...any), name string, section map[string]json.RawMessage) {
+func judgeSection(
+	say func(class, format string, args ...any), name string, section map[string]json.RawMessage,
+) {
 	known := map[string]map[string]string{ // by section and field: the class, empty for what is taken
 		"ignition":        {"version": "", "config": fixed, "proxy": fixed, "security": fixed, "timeouts": fixed},
 		"storage":         {"files": "", "directories": fixed, "disks": fixed, "filesystems": fixed, "links": fixed, "luks": fixed, "raid": fixed},
@@ -103,14 +109,17 @@ func judgeFile(say func(class, format string, args ...any), f types.File) {
 	if len(f.Append) > 0 {
 		say(refused, "%s is appended to", f.Path)
 	}
-	if f.Contents.Source == nil || !strings.HasPrefix(*f.Contents.Source, "data:") || f.Contents.Compression != nil {
+	if f.Contents.Source == nil || !strings.HasPrefix(*f.Contents.Source, "data:") ||
+		f.Contents.Compression != nil {
 		say(refused, "the contents of %s are not in place", f.Path)
 	}
 	if f.User != (types.NodeUser{}) || f.Group != (types.NodeGroup{}) {
 		say(trap, "%s has an owner", f.Path)
 	}
 	lost := func(dir string) bool { return strings.HasPrefix(f.Path, dir) }
-	if slices.ContainsFunc([]string{"/run/", "/tmp/", "/proc/", "/sys/", "/dev/", "/boot/"}, lost) || lost("/usr/") && !lost("/usr/local/") {
+	if slices.ContainsFunc(
+		[]string{"/run/", "/tmp/", "/proc/", "/sys/", "/dev/", "/boot/"}, lost,
+	) || lost("/usr/") && !lost("/usr/local/") {
 		say(unkept, "%s", f.Path)
 	}
 }
@@ -120,12 +129,18 @@ func goods(t testing.TB) asset.Set {
 	t.Helper()
 	var s asset.Set
 	err := errors.Join(
-		s.AddFile(asset.File{Path: "/usr/local/bin/b", Mode: 0o755, Contents: []byte("#!/bin/sh\necho '100%' <&2 é\n")}),
+		s.AddFile(asset.File{Path: "/usr/local/bin/b", Mode: 0o755, Contents: []byte(
+			"#!/bin/sh\necho '100%' <&2 é\n",
+		)}),
 		s.AddFile(asset.File{Path: "/etc/a", Mode: 0o600, Contents: []byte{0, 0xff, '\n'}}),
 		s.AddFile(asset.File{Path: "/etc/empty", Mode: 0o644}),
-		s.AddUnit(asset.Unit{Name: "b.service", Enabled: true, Contents: []byte("[Service]\nExecStart=/bin/true\n\n[Install]\nWantedBy=multi-user.target\n")}),
+		s.AddUnit(asset.Unit{Name: "b.service", Enabled: true, Contents: []byte(
+			"[Service]\nExecStart=/bin/true\n\n[Install]\nWantedBy=multi-user.target\n",
+		)}),
 		s.AddUnit(asset.Unit{Name: "a.socket", Enabled: true}),
-		s.AddUnit(asset.Unit{Name: "c.service", DropIns: []asset.DropIn{{Name: "10-a.conf", Contents: []byte("[Service]\nUser=1\n")}}}),
+		s.AddUnit(asset.Unit{Name: "c.service", DropIns: []asset.DropIn{
+			{Name: "10-a.conf", Contents: []byte("[Service]\nUser=1\n")},
+		}}),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -158,15 +173,19 @@ func TestMachineConfig(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if wrong, config := judge(text, r); len(wrong) > 0 || !reflect.DeepEqual(config, parsed(t, goods(t))) {
+		if wrong, config := judge(text, r); len(wrong) > 0 ||
+			!reflect.DeepEqual(config, parsed(t, goods(t))) {
 			t.Errorf("%s: %q, with the configuration\n%+v", r, wrong, config)
 		}
 	}
-	if text, err := ignition.MachineConfig(goods(t), role.Bootstrap); text != nil || !errors.As(err, &ignition.NoPool{}) {
+	if text, err := ignition.MachineConfig(goods(t), role.Bootstrap); text != nil ||
+		!errors.As(err, &ignition.NoPool{}) {
 		t.Errorf("for the bootstrap machine: %v\n%s", err, text)
 	}
 	var bad asset.Set
-	if err := bad.AddUnit(asset.Unit{Name: "a.service", Contents: []byte("[Service\n")}); err != nil {
+	if err := bad.AddUnit(asset.Unit{
+		Name: "a.service", Contents: []byte("[Service\n"),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if text, err := ignition.MachineConfig(bad, role.Worker); text != nil || err == nil {
@@ -204,7 +223,9 @@ func TestOperatorSaysNo(t *testing.T) {
 			t.Fatalf("%s: nothing was changed", name)
 		}
 		wrong, _ := judge([]byte(bad), role.Worker)
-		if !slices.ContainsFunc(wrong, func(w string) bool { return strings.HasPrefix(w, tt.want+": ") }) {
+		if !slices.ContainsFunc(wrong, func(w string) bool {
+			return strings.HasPrefix(w, tt.want+": ")
+		}) {
 			t.Errorf("%s is %q, want something %s", name, wrong, tt.want)
 		}
 	}

@@ -12,24 +12,27 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 )
 
-// openShifts are the units and files of OpenShift's hosts that ours are ordered by, or read.
+// openShifts are the units and files of OpenShift's hosts that our units name.
 var openShifts = []string{
-	"crio-wipe.service", "kubelet-dependencies.target", "ovs-configuration.service", "-/etc/mco/proxy.env",
+	"crio-wipe.service", "kubelet-dependencies.target", "ovs-configuration.service",
+	"-/etc/mco/proxy.env",
 }
 
-// Fit takes out of a unit what only OpenShift's hosts have, unless the hosts are such.
+// Fit removes from a unit what only OpenShift's hosts have, unless the hosts are of OpenShift.
 func Fit(openShift bool) func(asset.Unit, error) (asset.Unit, error) {
 	return func(u asset.Unit, err error) (asset.Unit, error) {
 		if openShift || err != nil {
 			return u, err
 		}
-		if u.Contents, err = elsewhere(u.Contents); err != nil {
-			return asset.Unit{}, fmt.Errorf("take what is OpenShift's out of %s: %w", u.Name, err)
+		if u.Contents, err = withoutOpenShift(u.Contents); err != nil {
+			return asset.Unit{}, fmt.Errorf("remove OpenShift's units from %s: %w", u.Name, err)
 		}
 		u.DropIns = slices.Clone(u.DropIns)
 		for i, d := range u.DropIns {
-			if u.DropIns[i].Contents, err = elsewhere(d.Contents); err != nil {
-				return asset.Unit{}, fmt.Errorf("take what is OpenShift's out of %s of %s: %w", d.Name, u.Name, err)
+			if u.DropIns[i].Contents, err = withoutOpenShift(d.Contents); err != nil {
+				return asset.Unit{}, fmt.Errorf(
+					"remove OpenShift's units from %s of %s: %w", d.Name, u.Name, err,
+				)
 			}
 		}
 		return u, nil
@@ -49,9 +52,9 @@ func FitAll(openShift bool) func([]asset.Unit, error) ([]asset.Unit, error) {
 	}
 }
 
-// elsewhere is a unit's text without the words that are OpenShift's; a text without any stays as it
-// is.
-func elsewhere(text []byte) ([]byte, error) {
+// withoutOpenShift is a unit's text without the words in openShifts. A text without any is not
+// changed.
+func withoutOpenShift(text []byte) ([]byte, error) {
 	options, err := unit.DeserializeOptions(bytes.NewReader(text))
 	if err != nil {
 		return nil, err
@@ -60,7 +63,9 @@ func elsewhere(text []byte) ([]byte, error) {
 	changed := false
 	for _, o := range options {
 		words := strings.Fields(o.Value)
-		left := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(openShifts, w) })
+		left := slices.DeleteFunc(slices.Clone(words), func(w string) bool {
+			return slices.Contains(openShifts, w)
+		})
 		if len(left) == len(words) {
 			kept = append(kept, o)
 			continue

@@ -136,12 +136,15 @@ var unprotected = map[string]string{
 func TestExposure(t *testing.T) {
 	analyze := need.Command(t, "systemd-analyze")
 	explained := map[string]map[string]string{
-		"onprem-keepalived.service": ofListener, "onprem-coredns.service": ofDaemons, "onprem-install.service": ofInstall, "onprem-resolv.service": ofResolv,
+		"onprem-keepalived.service": ofListener, "onprem-coredns.service": ofDaemons,
+		"onprem-install.service": ofInstall, "onprem-resolv.service": ofResolv,
 		"onprem-vip-leave.service": ofLeave, "on-prem-resolv-prepender.service": ofPrepender,
-		"nodeip-configuration.service": ofNodeIP, "wait-for-node-ip.service": ofNodeIP, "wait-for-br-ex-up.service": ofBrEx,
+		"nodeip-configuration.service": ofNodeIP, "wait-for-node-ip.service": ofNodeIP,
+		"wait-for-br-ex-up.service": ofBrEx,
 	}
 	for unit, u := range all(t) {
-		if u.Contents != nil && filepath.Ext(unit) == ".service" && explained[unit] == nil && unprotected[unit] == "" {
+		if u.Contents != nil && filepath.Ext(unit) == ".service" && explained[unit] == nil &&
+			unprotected[unit] == "" {
 			t.Errorf("%s: say here what it leaves out, and why", unit)
 		}
 		if reason := unprotected[unit]; !strings.Contains(string(all(t)[unit].Contents), reason) {

@@ -19,20 +19,29 @@ func TestVIPLeave(t *testing.T) {
 	}
 	after := values(t, leave.Contents, "Unit", "After")
 	for _, later := range []string{
-		"k3s.service", "crio.service", "containerd.service", "network.target", "network-online.target", "NetworkManager.service", "systemd-networkd.service",
+		"k3s.service", "crio.service", "containerd.service", "network.target",
+		"network-online.target", "NetworkManager.service", "systemd-networkd.service",
 	} {
 		if !slices.Contains(after, later) {
-			t.Errorf("After=%v lacks %s, which would be stopped while the VIP is still here", after, later)
+			t.Errorf(
+				"After=%v lacks %s, which would be stopped while the VIP is still here", after,
+				later,
+			)
 		}
 	}
 	for _, want := range []struct{ section, key, value string }{
-		{"Service", "Type", "oneshot"}, {"Service", "RemainAfterExit", "yes"}, {"Service", "TimeoutStopSec", "30"}, {"Install", "WantedBy", "multi-user.target"},
+		{"Service", "Type", "oneshot"}, {"Service", "RemainAfterExit", "yes"},
+		{"Service", "TimeoutStopSec", "30"}, {"Install", "WantedBy", "multi-user.target"},
 	} {
-		if got := values(t, leave.Contents, want.section, want.key); !slices.Equal(got, []string{want.value}) {
+		if got := values(t, leave.Contents, want.section, want.key); !slices.Equal(got, []string{
+			want.value,
+		}) {
 			t.Errorf("%s=%v, want %s", want.key, got, want.value)
 		}
 	}
-	if stop := values(t, leave.Contents, "Service", "ExecStop"); !slices.Equal(stop, []string{"/usr/local/bin/onprem-infra", "vip", "leave"}) {
+	if stop := values(t, leave.Contents, "Service", "ExecStop"); !slices.Equal(stop, []string{
+		"/usr/local/bin/onprem-infra", "vip", "leave",
+	}) {
 		t.Errorf("ExecStop=%v", stop)
 	}
 	// A requirement would stop it, and with it give the VIP up, whenever the other is restarted.
@@ -46,7 +55,9 @@ func TestVIPLeave(t *testing.T) {
 		scopes = append(scopes, u.Name)
 		if len(u.Contents) > 0 || u.Enabled || len(u.DropIns) != 1 {
 			t.Errorf("%s is more than a drop-in: %+v", u.Name, u)
-		} else if before := values(t, u.DropIns[0].Contents, "Unit", "Before"); !slices.Equal(before, []string{"onprem-vip-leave.service"}) {
+		} else if before := values(
+			t, u.DropIns[0].Contents, "Unit", "Before",
+		); !slices.Equal(before, []string{"onprem-vip-leave.service"}) {
 			t.Errorf("%s: Before=%v: containers would be stopped beside it", u.Name, before)
 		}
 	}

@@ -12,26 +12,26 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 )
 
-// NodeIP chooses the node's addresses before kubelet, which is the unit of that name, and once in a
-// boot. There is one for all platforms.
+// NodeIP chooses the node's addresses once in a boot, before the unit kubelet. It is the same on
+// all platforms.
 func NodeIP(kubelet string) (asset.Unit, error) {
 	return beforeKubelet("nodeip-configuration.service", kubelet)
 }
 
-// WaitForNodeIP holds kubelet back until the node's addresses can be used, on a node whose network
-// was configured after they were chosen.
+// WaitForNodeIP delays kubelet until the node's addresses can be used, if the node's network was
+// configured after they were chosen.
 func WaitForNodeIP(kubelet string) (asset.Unit, error) {
 	return beforeKubelet("wait-for-node-ip.service", kubelet)
 }
 
-// WaitForBrEx holds OpenShift's look at the host's name back until the OVN bridge is up. It does
-// nothing where nothing makes that bridge.
+// WaitForBrEx delays OpenShift's check of the host name until the OVN bridge is up. It does nothing
+// without that bridge.
 func WaitForBrEx() (asset.Unit, error) { return verbatim("wait-for-br-ex-up.service", true) }
 
-// stockKubelet is what kubelet's unit is called in our unit files.
+// stockKubelet is the name of kubelet's unit in our unit files.
 const stockKubelet = "kubelet.service"
 
-// beforeKubelet is a unit that stands before kubelet, whatever kubelet's unit is called.
+// beforeKubelet is a unit that is ordered before kubelet's unit.
 func beforeKubelet(name, kubelet string) (asset.Unit, error) {
 	u, err := verbatim(name, true)
 	if err != nil || kubelet == stockKubelet {
@@ -43,8 +43,7 @@ func beforeKubelet(name, kubelet string) (asset.Unit, error) {
 	return u, nil
 }
 
-// rename puts another unit in the place of old in the lists of those keys, each of which must have
-// it.
+// rename replaces the unit old in the lists of the keys, each of which must have it.
 func rename(text []byte, keys []string, old, other string) ([]byte, error) {
 	options, err := unit.DeserializeOptions(bytes.NewReader(text))
 	if err != nil {
@@ -52,7 +51,8 @@ func rename(text []byte, keys []string, old, other string) ([]byte, error) {
 	}
 	for _, key := range keys {
 		i := slices.IndexFunc(options, func(o *unit.UnitOption) bool {
-			return o.Section == "Unit" && o.Name == key && slices.Contains(strings.Fields(o.Value), old)
+			return o.Section == "Unit" && o.Name == key &&
+				slices.Contains(strings.Fields(o.Value), old)
 		})
 		if i < 0 {
 			return nil, fmt.Errorf("the unit has no %s=%s", key, old)
@@ -64,9 +64,9 @@ func rename(text []byte, keys []string, old, other string) ([]byte, error) {
 	return io.ReadAll(unit.Serialize(options))
 }
 
-// VSphereUPI keeps the operator's second choice of a node's addresses from running beside ours. Its
-// other templates for vSphere bring it, and enable it where there are no VIPs. It is not masked:
-// kubelet may require it.
+// VSphereUPI disables the operator's second choice of a node's addresses, which would run beside
+// ours. The operator's templates for vSphere add it, and enable it if there are no VIPs. It is not
+// masked, because kubelet may require it.
 func VSphereUPI() (asset.Unit, error) {
 	text, err := files.ReadFile("vsphere-upi.conf")
 	dropIn := asset.DropIn{Name: "10-onprem-infra.conf", Contents: text}

@@ -73,12 +73,20 @@ func TestNodeUnitsPullNothing(t *testing.T) {
 				t.Errorf("%s has to do with %s", name, bad)
 			}
 		}
-		if after := values(t, u.Contents, "Unit", "After"); !slices.Contains(after, "onprem-install.service") {
-			t.Errorf("%s: After=%v lacks what installs its program, which is after crio-wipe.service", name, after)
+		if after := values(
+			t, u.Contents, "Unit", "After",
+		); !slices.Contains(after, "onprem-install.service") {
+			t.Errorf(
+				"%s: After=%v lacks what installs its program, which is after crio-wipe.service",
+				name, after,
+			)
 		}
 		for _, key := range []string{"Requires", "Requisite", "BindsTo", "PartOf"} {
 			if got := values(t, u.Contents, "Unit", key); len(got) > 0 {
-				t.Errorf("%s: %s=%v: what fails once would keep kubelet from its start for good", name, key, got)
+				t.Errorf(
+					"%s: %s=%v: what fails once would keep kubelet from its start for good", name,
+					key, got,
+				)
 			}
 		}
 	}
@@ -90,8 +98,14 @@ func TestNodeUnitsPullNothing(t *testing.T) {
 func TestWaits(t *testing.T) {
 	units := nodeUnits(t, stockKubelet)
 	for _, want := range []struct{ unit, section, key, value string }{
-		{"wait-for-node-ip.service", "Unit", "ConditionPathExists", "/etc/nmstate/openshift/applied"},
-		{"wait-for-node-ip.service", "Unit", "Before", "kubelet-dependencies.target kubelet.service"},
+		{
+			"wait-for-node-ip.service", "Unit", "ConditionPathExists",
+			"/etc/nmstate/openshift/applied",
+		},
+		{
+			"wait-for-node-ip.service", "Unit", "Before",
+			"kubelet-dependencies.target kubelet.service",
+		},
 		{"wait-for-node-ip.service", "Service", "ExecStart", "/bin/sh -c 'until /usr/local/bin/onprem-infra node-ip wait; do sleep 10; done'"},
 		{"wait-for-node-ip.service", "Install", "RequiredBy", "kubelet-dependencies.target"},
 		{"wait-for-br-ex-up.service", "Unit", "ConditionPathExistsGlob", "|/etc/systemd/system/*.wants/ovs-configuration.service |/etc/systemd/system/*.requires/ovs-configuration.service"},
@@ -99,12 +113,16 @@ func TestWaits(t *testing.T) {
 		{"wait-for-br-ex-up.service", "Service", "ExecStart", "/bin/sh -c 'until /usr/local/bin/onprem-infra node-ip wait --link br-ex; do sleep 10; done'"},
 		{"wait-for-br-ex-up.service", "Install", "RequiredBy", "node-valid-hostname.service"},
 	} {
-		if got := strings.Join(values(t, units[want.unit].Contents, want.section, want.key), " "); got != want.value {
+		if got := strings.Join(
+			values(t, units[want.unit].Contents, want.section, want.key), " ",
+		); got != want.value {
 			t.Errorf("%s: %s=%s, want %s", want.unit, want.key, got, want.value)
 		}
 	}
 	for _, u := range []string{"wait-for-node-ip.service", "wait-for-br-ex-up.service"} {
-		if after := values(t, units[u].Contents, "Unit", "After"); !slices.Contains(after, "nodeip-configuration.service") {
+		if after := values(
+			t, units[u].Contents, "Unit", "After",
+		); !slices.Contains(after, "nodeip-configuration.service") {
 			t.Errorf("%s: After=%v lacks the choice", u, after)
 		}
 	}
@@ -145,7 +163,9 @@ func TestNodeUnitsKubelet(t *testing.T) {
 // way that there is.
 func around(t *testing.T, platform string) [][]openshift.Unit {
 	t.Helper()
-	install, err := Install("registry.example/onprem-infra:v1", "/var/lib/kubelet/config.json", NetworkManagerOnline)
+	install, err := Install(
+		"registry.example/onprem-infra:v1", "/var/lib/kubelet/config.json", NetworkManagerOnline,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +198,8 @@ func TestNodeOrder(t *testing.T) {
 				t.Errorf("%s: each is after the next: %v", platform, cycle)
 			}
 			for earlier, later := range map[string]string{
-				"crio-wipe.service": "nodeip-configuration.service", "nodeip-configuration.service": "kubelet.service",
+				"crio-wipe.service":            "nodeip-configuration.service",
+				"nodeip-configuration.service": "kubelet.service",
 			} {
 				if !openshift.Earlier(all, later)[earlier] {
 					t.Errorf("%s: %s does not wait for %s", platform, later, earlier)
@@ -194,18 +215,27 @@ func TestNodeUnitsVerify(t *testing.T) {
 	analyze := need.Command(t, "systemd-analyze")
 	const own = "/lib/systemd/system"
 	need.File(t, own+"/multi-user.target")
-	verify := func(t *testing.T, units map[string]asset.Unit, spoil func(text []byte) []byte) string {
+	verify := func(
+		t *testing.T, units map[string]asset.Unit, spoil func(text []byte) []byte,
+	) string {
 		root := t.TempDir()
 		dir := filepath.Join(root, "etc/systemd/system")
-		for _, d := range []string{dir, filepath.Join(root, "bin"), filepath.Join(root, "usr/bin"), filepath.Join(root, "usr/local/bin"), filepath.Join(root, "usr/lib/systemd")} {
+		for _, d := range []string{
+			dir, filepath.Join(root, "bin"), filepath.Join(root, "usr/bin"),
+			filepath.Join(root, "usr/local/bin"), filepath.Join(root, "usr/lib/systemd"),
+		} {
 			if err := os.MkdirAll(d, 0o755); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := os.CopyFS(filepath.Join(root, "usr/lib/systemd/system"), os.DirFS(own)); err != nil {
+		if err := os.CopyFS(
+			filepath.Join(root, "usr/lib/systemd/system"), os.DirFS(own),
+		); err != nil {
 			t.Fatal(err)
 		}
-		for _, program := range []string{"bin/sh", "usr/bin/systemctl", "usr/local/bin/onprem-infra", "bin/true"} {
+		for _, program := range []string{
+			"bin/sh", "usr/bin/systemctl", "usr/local/bin/onprem-infra", "bin/true",
+		} {
 			if err := os.WriteFile(filepath.Join(root, program), []byte("#!"), 0o755); err != nil {
 				t.Fatal(err)
 			}
@@ -229,13 +259,16 @@ func TestNodeUnitsVerify(t *testing.T) {
 			}
 			args = append(args, name)
 		}
-		out, _ := exec.CommandContext(t.Context(), analyze, args...).CombinedOutput() // silence is what counts
+		// silence is what counts
+		out, _ := exec.CommandContext(t.Context(), analyze, args...).CombinedOutput()
 		return string(out)
 	}
 	as := func(text []byte) []byte { return text }
 	for _, kubelet := range []string{stockKubelet, "k3s-agent.service"} {
 		units := nodeUnits(t, kubelet)
-		units["onprem-install.service"] = asset.Unit{Contents: []byte("[Service]\nType=oneshot\nExecStart=/bin/true\n")}
+		units["onprem-install.service"] = asset.Unit{
+			Contents: []byte("[Service]\nType=oneshot\nExecStart=/bin/true\n"),
+		}
 		if said := verify(t, units, as); said != "" {
 			t.Errorf("%s: %s", kubelet, said)
 		}
@@ -245,7 +278,9 @@ func TestNodeUnitsVerify(t *testing.T) {
 			{"; done'\n", "; done\n"},
 			{"[Service]", "[Service]\nBefore=x.service"},
 		} {
-			if said := verify(t, units, func(text []byte) []byte { return bytes.Replace(text, []byte(mistake.old), []byte(mistake.new), 1) }); said == "" {
+			if said := verify(t, units, func(text []byte) []byte {
+				return bytes.Replace(text, []byte(mistake.old), []byte(mistake.new), 1)
+			}); said == "" {
 				t.Errorf("systemd-analyze has nothing to say about %q", mistake.new)
 			}
 		}

@@ -26,7 +26,10 @@ func TestResolvPrepender(t *testing.T) {
 		{"on-prem-resolv-prepender.path", "Path", "Unit", "on-prem-resolv-changed.service"},
 		{"on-prem-resolv-prepender.path", "Install", "WantedBy", "multi-user.target"},
 		{"on-prem-resolv-changed.service", "Unit", "StartLimitIntervalSec", "0"},
-		{"on-prem-resolv-changed.service", "Service", "ExecStart", "/usr/bin/systemctl restart --no-block on-prem-resolv-prepender.service"},
+		{
+			"on-prem-resolv-changed.service", "Service", "ExecStart",
+			"/usr/bin/systemctl restart --no-block on-prem-resolv-prepender.service",
+		},
 		{"on-prem-resolv-changed.service", "Install", "WantedBy", "multi-user.target"},
 		{"on-prem-resolv-prepender.service", "Unit", "StartLimitIntervalSec", "0"},
 		{"on-prem-resolv-prepender.service", "Unit", "After", "onprem-install.service"},
@@ -37,7 +40,9 @@ func TestResolvPrepender(t *testing.T) {
 		{"on-prem-resolv-prepender.service", "Service", "SuccessExitStatus", "143 SIGTERM"},
 		{"on-prem-resolv-prepender.service", "Service", "ExecStart", "/bin/sh -c 'until /usr/local/bin/onprem-infra monitor resolv; do sleep 10; done'"},
 	} {
-		if got := strings.Join(values(t, byName[tt.unit].Contents, tt.section, tt.key), " "); got != tt.want {
+		if got := strings.Join(
+			values(t, byName[tt.unit].Contents, tt.section, tt.key), " ",
+		); got != tt.want {
 			t.Errorf("%s: %s= is %q, want %q", tt.unit, tt.key, got, tt.want)
 		}
 	}
@@ -47,7 +52,9 @@ func TestResolvPrepender(t *testing.T) {
 			enabled = append(enabled, u.Name)
 		}
 	}
-	if want := []string{"on-prem-resolv-prepender.path", "on-prem-resolv-changed.service"}; !slices.Equal(enabled, want) {
+	if want := []string{
+		"on-prem-resolv-prepender.path", "on-prem-resolv-changed.service",
+	}; !slices.Equal(enabled, want) {
 		t.Errorf("enabled are %q, want %q: a boot must not wait for a lease", enabled, want)
 	}
 	gate := byName["k3s.service"].DropIns
@@ -55,10 +62,13 @@ func TestResolvPrepender(t *testing.T) {
 		t.Fatalf("kubelet's drop-ins: %+v", gate)
 	}
 	condition := strings.Join(values(t, gate[0].Contents, "Service", "ExecCondition"), " ")
-	if !strings.Contains(condition, "test -e /run/resolv-prepender-kni-conf-done ||") || !strings.Contains(condition, "exit 255;") {
+	if !strings.Contains(condition, "test -e /run/resolv-prepender-kni-conf-done ||") ||
+		!strings.Contains(condition, "exit 255;") {
 		t.Errorf("kubelet's condition: %s", condition)
 	}
-	if got := values(t, gate[0].Contents, "Unit", "StartLimitIntervalSec"); !slices.Equal(got, []string{"0"}) {
+	if got := values(
+		t, gate[0].Contents, "Unit", "StartLimitIntervalSec",
+	); !slices.Equal(got, []string{"0"}) {
 		t.Errorf("kubelet's start limit: %q", got)
 	}
 }

@@ -27,7 +27,9 @@ func all(t *testing.T) map[string]asset.Unit {
 			units[u.Name] = u
 		}
 	}
-	install, err := Install("registry.example/onprem-infra:v1", "/root/.docker/config.json", NetworkOnline)
+	install, err := Install(
+		"registry.example/onprem-infra:v1", "/root/.docker/config.json", NetworkOnline,
+	)
 	add(err, install)
 	keepalived, err := Keepalived()
 	add(err, keepalived)
@@ -80,12 +82,20 @@ func TestInstall(t *testing.T) {
 		}
 	}
 	got := string(all(t)["onprem-install.service"].Contents)
-	got = strings.Replace(got, `Environment="ONPREM_INFRA_IMAGE=registry.example/onprem-infra:v1"`, "Environment=ONPREM_INFRA_IMAGE=", 1)
-	got = strings.Replace(got, `Environment="ONPREM_INFRA_AUTH=/root/.docker/config.json"`, "Environment=ONPREM_INFRA_AUTH=", 1)
+	got = strings.Replace(
+		got, `Environment="ONPREM_INFRA_IMAGE=registry.example/onprem-infra:v1"`,
+		"Environment=ONPREM_INFRA_IMAGE=", 1,
+	)
+	got = strings.Replace(
+		got, `Environment="ONPREM_INFRA_AUTH=/root/.docker/config.json"`,
+		"Environment=ONPREM_INFRA_AUTH=", 1,
+	)
 	if got != want.String() {
 		t.Errorf("got\n%s\nwant\n%s", got, want.String())
 	}
-	if _, err := setEnvironment([]byte("[Service]\nEnvironment=OTHER=\n"), "ONPREM_INFRA_IMAGE", "x"); err == nil {
+	if _, err := setEnvironment(
+		[]byte("[Service]\nEnvironment=OTHER=\n"), "ONPREM_INFRA_IMAGE", "x",
+	); err == nil {
 		t.Error("a unit without the variable was accepted")
 	}
 }
@@ -103,7 +113,9 @@ func TestInstallGoesOn(t *testing.T) {
 		{"Service", "OOMPolicy", "continue"},
 		{"Service", "TimeoutStartSec", "infinity"},
 	} {
-		if got := values(t, text, want.section, want.key); !slices.Equal(got, []string{want.value}) {
+		if got := values(t, text, want.section, want.key); !slices.Equal(got, []string{
+			want.value,
+		}) {
 			t.Errorf("%s=%v, want %s", want.key, got, want.value)
 		}
 	}
@@ -111,12 +123,17 @@ func TestInstallGoesOn(t *testing.T) {
 
 // TestDaemons holds what keeps the daemons alive, and out of the way of static pods.
 func TestDaemons(t *testing.T) {
-	for name, manifest := range map[string]string{"onprem-keepalived.service": "keepalived", "onprem-coredns.service": "coredns"} {
+	for name, manifest := range map[string]string{
+		"onprem-keepalived.service": "keepalived", "onprem-coredns.service": "coredns",
+	} {
 		text := all(t)[name].Contents
 		for _, want := range []struct{ section, key, value string }{
 			{"Unit", "StartLimitIntervalSec", "0"},
 			{"Unit", "ConditionPathExists", "!/etc/kubernetes/manifests/" + manifest + ".yaml"},
-			{"Service", "ExecCondition", "/usr/bin/test ! -e /etc/kubernetes/manifests/" + manifest + ".yaml"},
+			{
+				"Service", "ExecCondition",
+				"/usr/bin/test ! -e /etc/kubernetes/manifests/" + manifest + ".yaml",
+			},
 			{"Service", "Type", "notify"},
 			{"Service", "NotifyAccess", "main"},
 			{"Service", "Restart", "always"},
@@ -125,7 +142,9 @@ func TestDaemons(t *testing.T) {
 			{"Service", "NoNewPrivileges", "yes"},
 			{"Install", "WantedBy", "multi-user.target"},
 		} {
-			if got := strings.Join(values(t, text, want.section, want.key), " "); got != want.value {
+			if got := strings.Join(
+				values(t, text, want.section, want.key), " ",
+			); got != want.value {
 				t.Errorf("%s: %s=%v, want %s", name, want.key, got, want.value)
 			}
 		}
@@ -136,18 +155,27 @@ func TestDaemons(t *testing.T) {
 				t.Errorf("%s: %s=%v, want it to live and start without", name, key, got)
 			}
 		}
-		if wants := values(t, text, "Unit", "Wants"); !slices.Contains(wants, "onprem-install.service") || !slices.Contains(wants, "podman.socket") {
+		if wants := values(t, text, "Unit", "Wants"); !slices.Contains(
+			wants, "onprem-install.service",
+		) || !slices.Contains(wants, "podman.socket") {
 			t.Errorf("%s: Wants=%v lacks what it needs", name, wants)
 		}
 		// A limit that is shorter than what it limits kills a program that was doing its work
 		// (K-56).
-		if stop, err := strconv.Atoi(strings.Join(values(t, text, "Service", "TimeoutStopSec"), "")); err != nil || time.Duration(stop)*time.Second <= loop.LeaveTimeout {
-			t.Errorf("%s: TimeoutStopSec=%d (%v), the program takes up to %v", name, stop, err, loop.LeaveTimeout)
+		if stop, err := strconv.Atoi(
+			strings.Join(values(t, text, "Service", "TimeoutStopSec"), ""),
+		); err != nil || time.Duration(stop)*time.Second <= loop.LeaveTimeout {
+			t.Errorf(
+				"%s: TimeoutStopSec=%d (%v), the program takes up to %v", name, stop, err,
+				loop.LeaveTimeout,
+			)
 		}
 		// A unit stops before what it is started after: the VIP leaves while the container engine
 		// and the network are still there.
 		after := values(t, text, "Unit", "After")
-		for _, needed := range []string{"network-online.target", "podman.socket", "onprem-install.service"} {
+		for _, needed := range []string{
+			"network-online.target", "podman.socket", "onprem-install.service",
+		} {
 			if !slices.Contains(after, needed) {
 				t.Errorf("%s: After=%v lacks %s", name, after, needed)
 			}
@@ -168,12 +196,18 @@ func TestDaemons(t *testing.T) {
 // TestPulls holds for whatever pulls images that it does so after crio-wipe (N-16) and knows the
 // proxy (N-14).
 func TestPulls(t *testing.T) {
-	proxy := []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
+	proxy := []string{
+		"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+	}
 	units := all(t)
 	texts := map[string][]byte{"podman.service": units["podman.service"].DropIns[0].Contents}
-	for _, name := range []string{"onprem-install.service", "onprem-keepalived.service", "onprem-coredns.service"} {
+	for _, name := range []string{
+		"onprem-install.service", "onprem-keepalived.service", "onprem-coredns.service",
+	} {
 		texts[name] = units[name].Contents
-		if after := values(t, texts[name], "Unit", "After"); !slices.Contains(after, "crio-wipe.service") {
+		if after := values(
+			t, texts[name], "Unit", "After",
+		); !slices.Contains(after, "crio-wipe.service") {
 			t.Errorf("%s: After=%v lacks crio-wipe.service", name, after)
 		}
 	}
@@ -181,7 +215,9 @@ func TestPulls(t *testing.T) {
 		if got := values(t, text, "Service", "PassEnvironment"); !slices.Equal(got, proxy) {
 			t.Errorf("%s: PassEnvironment=%v", name, got)
 		}
-		if got := values(t, text, "Service", "EnvironmentFile"); !slices.Equal(got, []string{"-/etc/mco/proxy.env"}) {
+		if got := values(t, text, "Service", "EnvironmentFile"); !slices.Equal(got, []string{
+			"-/etc/mco/proxy.env",
+		}) {
 			t.Errorf("%s: EnvironmentFile=%v", name, got)
 		}
 	}
@@ -222,23 +258,37 @@ func TestOrder(t *testing.T) {
 func TestResolvWatch(t *testing.T) {
 	units := all(t)
 	watch := units["onprem-resolv.path"]
-	if got, want := values(t, watch.Contents, "Path", "PathChanged"), []string{"/run/NetworkManager/resolv.conf", "/etc/resolv.conf"}; !slices.Equal(got, want) || !watch.Enabled {
+	if got, want := values(t, watch.Contents, "Path", "PathChanged"), []string{
+		"/run/NetworkManager/resolv.conf", "/etc/resolv.conf",
+	}; !slices.Equal(got, want) || !watch.Enabled {
 		t.Errorf("the watch is on %v, enabled %v, want %v", got, watch.Enabled, want)
 	}
 	starts := values(t, watch.Contents, "Path", "Unit")
-	if len(starts) != 1 || starts[0] == "onprem-resolv.service" || units[starts[0]].Contents == nil {
+	if len(starts) != 1 || starts[0] == "onprem-resolv.service" ||
+		units[starts[0]].Contents == nil {
 		t.Fatalf("the watch starts %v, want a unit of its own", starts)
 	}
-	if run := values(t, units[starts[0]].Contents, "Service", "ExecStart"); !slices.Contains(run, "--no-block") || !slices.Contains(run, "onprem-resolv.service") {
-		t.Errorf("%s runs %v, want it to ask for onprem-resolv.service without waiting", starts[0], run)
+	if run := values(
+		t, units[starts[0]].Contents, "Service", "ExecStart",
+	); !slices.Contains(run, "--no-block") || !slices.Contains(run, "onprem-resolv.service") {
+		t.Errorf(
+			"%s runs %v, want it to ask for onprem-resolv.service without waiting", starts[0], run,
+		)
 	}
 	for _, unit := range []string{starts[0], "onprem-resolv.service"} {
-		if limit := values(t, units[unit].Contents, "Unit", "StartLimitIntervalSec"); !slices.Equal(limit, []string{"0"}) {
-			t.Errorf("%s: StartLimitIntervalSec=%v, want 0: many changes must not switch the watch off", unit, limit)
+		if limit := values(
+			t, units[unit].Contents, "Unit", "StartLimitIntervalSec",
+		); !slices.Equal(limit, []string{"0"}) {
+			t.Errorf(
+				"%s: StartLimitIntervalSec=%v, want 0: many changes must not switch the watch off",
+				unit, limit,
+			)
 		}
 	}
 	// The second look comes when the watch is sure to be on again.
-	look := []string{"/bin/sh", "/etc/NetworkManager/dispatcher.d/30-local-dns-prepender", "none", "dns-change"}
+	look := []string{
+		"/bin/sh", "/etc/NetworkManager/dispatcher.d/30-local-dns-prepender", "none", "dns-change",
+	}
 	if run, want := values(t, units["onprem-resolv.service"].Contents, "Service", "ExecStart"), slices.Concat(look, []string{"/bin/sleep", "1"}, look); !slices.Equal(run, want) {
 		t.Errorf("onprem-resolv.service runs %v, want %v", run, want)
 	}
@@ -284,7 +334,8 @@ func FuzzInstall(f *testing.F) {
 			t.Fatal(err)
 		}
 		got, want := options(t, u.Contents), options(t, harmless.Contents)
-		if len(got) != len(want) || bytes.Count(u.Contents, []byte("\n")) != bytes.Count(harmless.Contents, []byte("\n")) {
+		if len(got) != len(want) ||
+			bytes.Count(u.Contents, []byte("\n")) != bytes.Count(harmless.Contents, []byte("\n")) {
 			t.Fatalf("%q makes\n%s", image, u.Contents)
 		}
 		for i, o := range got {
@@ -292,7 +343,8 @@ func FuzzInstall(f *testing.F) {
 				if !o.Match(want[i]) {
 					t.Errorf("%q makes %+v of %+v", image, o, want[i])
 				}
-			} else if value := unquote(t, o.Value); value != "ONPREM_INFRA_IMAGE="+image && value != "ONPREM_INFRA_AUTH="+image {
+			} else if value := unquote(t, o.Value); value != "ONPREM_INFRA_IMAGE="+image &&
+				value != "ONPREM_INFRA_AUTH="+image {
 				t.Errorf("%q came back as %q", image, value)
 			}
 		}

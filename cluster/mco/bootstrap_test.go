@@ -17,12 +17,17 @@ import (
 // tell it that they have, as one that systemd runs does; one of another make would have the VIP too
 // for so long. The platforms, whose timing a tree does not know, have that in common.
 func TestBootstrapWaits(t *testing.T) {
-	platforms := []spec.Platform{spec.BareMetal, spec.VSphere, spec.OpenStack, spec.OVirt, spec.Nutanix}
-	for profile, want := range map[string]bool{"": true, vrrp.ProfileLan: true, vrrp.ProfileVM: true, vrrp.ProfileCompat: false} {
+	platforms := []spec.Platform{
+		spec.BareMetal, spec.VSphere, spec.OpenStack, spec.OVirt, spec.Nutanix,
+	}
+	for profile, want := range map[string]bool{
+		"": true, vrrp.ProfileLan: true, vrrp.ProfileVM: true, vrrp.ProfileCompat: false,
+	} {
 		for _, platform := range platforms {
 			p, err := plan.Compile(spec.Cluster{
 				Name: "prod", BaseDomain: "example.com", Platform: platform, Timing: profile,
-				APIVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
+				APIVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.5")},
+				IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
 			})
 			if err != nil {
 				t.Fatal(err)

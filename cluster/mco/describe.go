@@ -8,8 +8,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
-// describe writes goods as the operator reads them: a YAML document for each file and each unit,
-// with the fields of Butane.
+// describe writes a set as the operator reads it: a YAML document for each file and each unit, with
+// the fields of Butane.
 func describe(set asset.Set) map[template]string {
 	bodies := map[template]string{}
 	for _, f := range set.Files() {
@@ -17,7 +17,10 @@ func describe(set asset.Set) map[template]string {
 		if f.Path == plan.Path {
 			text = clusterJSON(f.Contents, nodesFields())
 		}
-		bodies[template{"files", fileTemplate(f.Path)}] = fmt.Sprintf("mode: %04o\npath: %q\ncontents:\n%s", f.Mode, expressions(f.Path), block("  inline", text))
+		bodies[template{"files", fileTemplate(f.Path)}] = fmt.Sprintf(
+			"mode: %04o\npath: %q\ncontents:\n%s", f.Mode, expressions(f.Path),
+			block("  inline", text),
+		)
 	}
 	for _, u := range set.Units() {
 		bodies[template{"units", unitTemplate(u)}] = unit(u)
@@ -43,13 +46,13 @@ func unit(u asset.Unit) string {
 	return b.String()
 }
 
-// text is a file as a template that gives it back, with expressions for symbols.
+// text is a template whose result is a file, with expressions for symbols.
 func text(contents []byte) string {
 	return expressions(strings.ReplaceAll(string(contents), "{{", `{{ "{{" }}`))
 }
 
-// expressions puts them in the place of symbols. An image's reference is a plain word: Kubernetes'
-// YAML and systemd's quotes take it as it is.
+// expressions replaces symbols. An image's reference needs no quotes in Kubernetes' YAML or in
+// systemd's units.
 func expressions(text string) string {
 	pairs := []string{symbol(shortName), "{{ onPremPlatformShortName . }}"}
 	for _, key := range images() {
@@ -58,8 +61,8 @@ func expressions(text string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// block is a field of YAML that holds a text as it is: a literal block, whose indicators say how
-// far it is indented, where its first line does not say so, and how its last lines end.
+// block is a YAML field with a text as a literal block. Its indicators give the indentation, if the
+// first line does not, and how the last lines end.
 func block(field, text string) string {
 	if text == "" {
 		return field + ": \"\"\n"

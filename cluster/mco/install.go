@@ -11,17 +11,17 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// What is below install/ in the operator's tree is in its image, and the cluster version operator
-// applies it in every cluster, in the order of the files' numbers. The namespaces of all platforms
-// are the operator's own and are made at 0000_80; that of the routers is made by another operator
-// while the cluster installs itself, so what is in it comes last, where nothing waits for it.
+// The files below install/ in the operator's tree are in its image, and the cluster version
+// operator applies them in every cluster, sorted by number. The operator creates the namespaces of
+// all platforms at 0000_80. Another operator creates that of the routers during the installation,
+// so its objects come last, where nothing waits for them.
 const (
 	GrantsFile  = "/install/0000_80_machine-config_00_onprem-infra.yaml"
 	RoutersFile = "/install/0000_90_machine-config_01_onprem-infra-routers.yaml"
 )
 
-// profiles are the kinds of cluster that have on-premise platforms: the cluster version operator
-// applies what is marked for its own.
+// profiles are the annotations for clusters with on-premise platforms: the cluster version operator
+// applies the objects of its profile.
 func profiles() map[string]string {
 	return map[string]string{
 		"include.release.openshift.io/self-managed-high-availability": "true",
@@ -29,7 +29,7 @@ func profiles() map[string]string {
 	}
 }
 
-// platforms are those that the operator has templates of ours for.
+// platforms are those with templates of ours.
 func platforms() []spec.Platform {
 	return []spec.Platform{spec.BareMetal, spec.Nutanix, spec.OpenStack, spec.OVirt, spec.VSphere}
 }

@@ -22,8 +22,12 @@ func TestInstall(t *testing.T) {
 			continue
 		}
 		found++
-		for _, object := range strings.Split(strings.TrimPrefix(string(f.Contents), "---\n"), "---\n") {
-			if !strings.Contains(object, `include.release.openshift.io/self-managed-high-availability: "true"`) {
+		for _, object := range strings.Split(
+			strings.TrimPrefix(string(f.Contents), "---\n"), "---\n",
+		) {
+			if !strings.Contains(
+				object, `include.release.openshift.io/self-managed-high-availability: "true"`,
+			) {
 				t.Errorf("%s: nobody applies\n%s", f.Path, object)
 			}
 			for line := range strings.Lines(object) {
@@ -31,13 +35,18 @@ func TestInstall(t *testing.T) {
 					namespaces = append(namespaces, strings.TrimSpace(name))
 				}
 			}
-			if routers := strings.Contains(object, "namespace: openshift-ingress"); routers != (f.Path == RoutersFile) {
+			if routers := strings.Contains(
+				object, "namespace: openshift-ingress",
+			); routers != (f.Path == RoutersFile) {
 				t.Errorf("%s holds\n%s", f.Path, object)
 			}
 		}
 	}
 	slices.Sort(namespaces)
-	want := []string{"openshift-ingress", "openshift-kni-infra", "openshift-nutanix-infra", "openshift-openstack-infra", "openshift-ovirt-infra", "openshift-vsphere-infra"}
+	want := []string{
+		"openshift-ingress", "openshift-kni-infra", "openshift-nutanix-infra",
+		"openshift-openstack-infra", "openshift-ovirt-infra", "openshift-vsphere-infra",
+	}
 	if got := slices.Compact(namespaces); found != 2 || !slices.Equal(got, want) {
 		t.Errorf("%d files give rights in %v, want 2 in %v", found, got, want)
 	}

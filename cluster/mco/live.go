@@ -10,38 +10,41 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// ClusterFile is where the tree has the template of cluster.json.
+// ClusterFile is the path of cluster.json's template in the tree.
 const ClusterFile = "/templates/" + common + "/" + layer + "/files/cluster.json.yaml"
 
-// Live makes of the settings of elections what the nodes of live clusters can be given that use a
-// tree already, whose ClusterFile is text: plan.Live for each default that there is. The error is a
-// plan.Incompatible where the clusters' nodes would not hear each other.
-func Live(text []byte, elections spec.Cluster, say plan.Consent) (spec.Cluster, error) {
+// Live changes the settings of elections so that the nodes of live clusters can adopt them. The
+// clusters use a tree whose ClusterFile is text. It is plan.Live for each default timing. The error
+// is a plan.Incompatible if the clusters' nodes would not accept each other's adverts.
+func Live(text []byte, elections spec.Cluster, consent plan.Consent) (spec.Cluster, error) {
 	var first spec.Cluster
-	for i, platform := range []spec.Platform{spec.BareMetal, spec.VSphere} { // they differ in their timing where none is said
+	for i, platform := range []spec.Platform{spec.BareMetal, spec.VSphere} { // with different default timings
 		next := some(elections)
 		next.Platform = platform
 		there, err := filled(text, next)
 		if err != nil {
 			return spec.Cluster{}, err
 		}
-		if next, err = plan.Live(there, next, say); err != nil {
+		if next, err = plan.Live(there, next, consent); err != nil {
 			return spec.Cluster{}, err
 		}
 		next.Platform = spec.BareMetal
 		if i == 0 {
 			first = next
 		} else if next.Timing != first.Timing || next.MigrateFrom != first.MigrateFrom {
-			return spec.Cluster{}, plan.Incompatible{Reason: fmt.Sprintf("its clusters' nodes speak with the timing of their platform, which a template cannot tell: those on bare metal would "+
-				"migrate from %q and others from %q. Write the tree once with the --timing that its clusters have, and then with --migrate", first.MigrateFrom.Timing, next.MigrateFrom.Timing)}
+			return spec.Cluster{}, plan.Incompatible{Reason: fmt.Sprintf(
+				"its clusters' nodes use the timing of their platform, which a template does not know: "+
+					"those on bare metal would migrate from %q and others from %q. "+
+					"Write the tree once with the --timing of its clusters, and then with --migrate",
+				first.MigrateFrom.Timing, next.MigrateFrom.Timing)}
 		}
 	}
 	elections.Timing, elections.VRRP, elections.MigrateFrom = first.Timing, first.VRRP, first.MigrateFrom
 	return elections, nil
 }
 
-// filled is the plan of a node whose cluster.json was made by a tree, for some cluster: that
-// cluster's values stand where the tree has expressions.
+// filled is the plan of a node whose cluster.json a tree made for some cluster: the values of that
+// cluster replace the tree's expressions.
 func filled(tree []byte, c spec.Cluster) (plan.Plan, error) {
 	c.Timing, c.VRRP, c.MigrateFrom, c.VRIDs, c.Ports, c.MDNS, c.Metrics = "", "", spec.Former{}, nil, nil, "", ""
 	values, err := plan.Compile(c)
@@ -54,7 +57,7 @@ func filled(tree []byte, c spec.Cluster) (plan.Plan, error) {
 	}
 	_, inline, found := bytes.Cut(tree, []byte("inline: |\n"))
 	if !found {
-		return plan.Plan{}, errors.New("there is no text of cluster.json in it")
+		return plan.Plan{}, errors.New("it does not contain cluster.json")
 	}
 	var text strings.Builder
 	for line := range strings.Lines(string(inline)) {
@@ -72,7 +75,7 @@ func filled(tree []byte, c spec.Cluster) (plan.Plan, error) {
 	return plan.Compile(made)
 }
 
-// key is the name of the field that stands on a line.
+// key is the name of the field on a line.
 func key(line string) string {
 	name, _, _ := strings.Cut(line, ":")
 	return strings.TrimSpace(name)

@@ -1,39 +1,37 @@
-// Package mco writes what a cluster's nodes get as templates of OpenShift's Machine Config
-// Operator, for every cluster that it may ever serve.
+// Package mco writes the files and units of nodes as templates of OpenShift's Machine Config
+// Operator, for every cluster that the operator may serve.
 //
-// The templates are made by rendering, not written: the same functions that make a node's files are
-// called with a plan whose values are symbols, once for each situation that decides which files
-// there are, and each symbol that is found in a file becomes an expression. So what changes in a
-// node's files changes in the templates by itself. All that a template decides is the text of
-// cluster.json, image references, the name of the platform, and whether a file is there. What would
-// differ in any other way between two situations is an error.
+// The templates are rendered, not written: the functions that make a node's files run with a plan
+// whose values are symbols, once for each situation that decides which files exist. Then each
+// symbol in a file becomes an expression, so a change of a node's files changes the templates. A
+// template decides only the text of cluster.json, image references, the name of the platform, and
+// whether a file exists. Any other difference between two situations is an error.
 package mco
 
 import (
 	"fmt"
-	"maps"
 	"path"
-	"slices"
 
 	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// by names the room in the goods that it makes.
+// by names the room in its assets.
 const by = "cluster/mco"
 
-// layer is where the operator looks for templates of the platforms that we serve.
+// layer is the operator's directory for the platforms that we serve.
 const layer = "on-prem"
 
-// common is the directory of what all roles have.
+// common is the directory for all roles.
 const common = "common"
 
-// Tree is the operator's templates, the manifests of its bootstrap command, and what its image has
-// the cluster apply, by path from the directory that holds them. Of elections only their settings
-// count, which no cluster decides by itself and which are the same for all that use the tree:
-// Timing, VRRP, MigrateFrom, VRIDs, Ports and MDNS.
+// Tree is the operator's templates, the manifests of its bootstrap command, and the objects that
+// its image has the cluster apply, by path below their directory. Only these fields of elections
+// count, which are the same for all clusters that use the tree: Timing, VRRP, MigrateFrom, VRIDs,
+// Ports, MDNS and Metrics.
 func Tree(elections spec.Cluster) (asset.Set, error) {
 	list, err := situations(elections)
 	if err != nil {
@@ -51,13 +49,13 @@ func Tree(elections spec.Cluster) (asset.Set, error) {
 	if err != nil {
 		return asset.Set{}, fmt.Errorf("make manifests of the bootstrap machine: %w", err)
 	}
-	bootstrapManifests(&b, first[0].plan)
-	install(&b, first[0].plan)
+	bootstrapManifests(&b, first[0])
+	install(&b, first[0])
 	return b.Set()
 }
 
-// atFirst are the settings with which a bootstrap machine is heard by the nodes of its cluster.
-// Nodes that are told to migrate begin as before.
+// atFirst are the settings of a bootstrap machine, which must agree with those of its nodes. Nodes
+// that are to migrate begin with the former settings.
 func atFirst(elections spec.Cluster) spec.Cluster {
 	if before, migrates := elections.Before(); migrates {
 		return before
@@ -68,20 +66,23 @@ func atFirst(elections spec.Cluster) spec.Cluster {
 // template names one template: a file's or a unit's.
 type template struct {
 	kind string // the directory: files or units
-	name string // what the operator tells templates apart by
+	name string // by which the operator identifies templates
 }
 
-// templates are those of a role, each with the condition under which the file is there.
-func templates(list []situation, r role.Role) (map[template]string, error) {
+// templates are the templates of a role, each with the condition under which its file exists.
+func templates(list []plan.Plan, r role.Role) (map[template]string, error) {
 	bodies, where := map[template]string{}, map[template]presence{}
-	for i, s := range list {
-		set, err := cluster.Assets(s.plan, r)
+	for i, p := range list {
+		set, err := cluster.Assets(p, r)
 		if err != nil {
 			return nil, err
 		}
 		for t, body := range describe(set) {
 			if other, ok := bodies[t]; ok && other != body {
-				return nil, fmt.Errorf("%s/%s differs between clusters in more than a template may say:\n%s\n%s", t.kind, t.name, other, body)
+				return nil, fmt.Errorf(
+					"%s/%s differs between clusters in more than a template can express:\n%s\n%s",
+					t.kind, t.name, other, body,
+				)
 			}
 			bodies[t] = body
 			where[t] |= 1 << i
@@ -97,9 +98,9 @@ func templates(list []situation, r role.Role) (map[template]string, error) {
 	return bodies, nil
 }
 
-// place puts what all roles have alike into the common directory, and everything else into those of
-// the roles. An empty template has the operator leave out what a layer before had: so each role
-// says what of the others' it does not have.
+// place puts templates that are the same for all roles into the common directory, and all others
+// into those of the roles. An empty template has the operator leave out the one of a former layer,
+// so each role has an empty one for each template of other roles.
 func place(b *asset.Builder, texts map[role.Role]map[template]string) {
 	all := map[template]bool{}
 	for _, of := range texts {
@@ -129,7 +130,7 @@ func place(b *asset.Builder, texts map[role.Role]map[template]string) {
 	}
 }
 
-// shared is the text of a template that all roles have alike.
+// shared is the text of a template that is the same for all roles.
 func shared(texts map[role.Role]map[template]string, t template) (string, bool) {
 	first, ok := texts[role.Master][t]
 	for _, of := range texts {
@@ -138,6 +139,3 @@ func shared(texts map[role.Role]map[template]string, t template) (string, bool) 
 	}
 	return first, ok
 }
-
-// sorted are the keys of a map.
-func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

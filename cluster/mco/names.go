@@ -7,10 +7,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 )
 
-// A template's file name is all that the operator tells templates apart by. Where ours makes what
-// one of the operator's own makes, it has that one's name, so that there is one of them wherever
-// the tree is laid over the operator's. Of two that make one unit the operator would merge both,
-// and the later name would have the word.
+// The operator identifies templates by file name alone. A template of ours that replaces one of the
+// operator's has the same name, so that there is one of them if the tree is laid over the
+// operator's. If two templates made one unit the operator would merge them, and the later name
+// would win.
 
 // fileTemplate is the name of a file's template.
 func fileTemplate(file string) string {
@@ -27,8 +27,8 @@ func fileTemplate(file string) string {
 	return strings.TrimSuffix(path.Base(file), ".yaml") + ".yaml"
 }
 
-// unitTemplate is the name of a unit's template. One that only adds to a unit of the host's own is
-// named after what it adds.
+// unitTemplate is the name of a unit's template. One that only adds to a unit of the host is named
+// after the addition.
 func unitTemplate(u asset.Unit) string {
 	switch {
 	case u.Name == "wait-for-br-ex-up.service":
@@ -36,15 +36,16 @@ func unitTemplate(u asset.Unit) string {
 	case u.Name == "wait-for-node-ip.service":
 		return "wait-for-primary-ip.yaml" // by its former name
 	case u.Name == "nodeip-configuration-vsphere-upi.service":
-		return "nodeip-configuration-vsphere-upi.conf.yaml" // the operator's own of the unit's name is left out
+		// the operator's template with the unit's name is left out
+		return "nodeip-configuration-vsphere-upi.conf.yaml"
 	case u.Name == "kubelet.service" && len(u.Contents) == 0:
 		return "kubelet.service-wait-resolv.yaml"
 	}
 	return u.Name + ".yaml"
 }
 
-// superseded are the operator's own templates, as of its release 4.22, whose work ours do in
-// another way. Each is left out by an empty one in its place.
+// superseded are the operator's templates, as of its release 4.22, that ours replace under other
+// names. An empty template leaves each out.
 func superseded() []string {
 	var all []string
 	add := func(dir string, names ...string) {
@@ -52,14 +53,16 @@ func superseded() []string {
 			all = append(all, path.Join("/templates", dir, name))
 		}
 	}
-	add(path.Join(common, layer, "files"), "configure-ip-forwarding.yaml", "coredns-corefile.yaml", "coredns.yaml", "keepalived-script-default-ingress.yaml",
+	files := path.Join(common, layer, "files")
+	add(files, "configure-ip-forwarding.yaml", "coredns-corefile.yaml", "coredns.yaml", "keepalived-script-default-ingress.yaml",
 		"keepalived.yaml", "resolv-prepender.yaml", "wait-for-br-ex-up.yaml", "wait-for-node-ip.yaml")
-	// How its monitors speak VRRP, which ours do not read. It has moved from one platform to all,
-	// and not in all releases to one name.
-	add(path.Join(common, layer, "files"), "keepalived-flip-mode.yaml", "baremetal-keepalived-flip-mode.yaml")
+	// The VRRP mode of its monitors, which ours do not read. It has moved from one platform to all,
+	// with different names in different releases.
+	add(files, "keepalived-flip-mode.yaml", "baremetal-keepalived-flip-mode.yaml")
 	add(path.Join(common, "baremetal/files"), "baremetal-keepalived-flip-mode.yaml")
 	add(path.Join(common, "vsphere/units"), "nodeip-configuration-vsphere-upi.service.yaml")
-	// An arbiter has a control plane node's, with keepalived's scripts, which it does not run.
+	// An arbiter has those of a control plane node, with keepalived's scripts, which it does not
+	// run.
 	for _, role := range []string{"master/00-master", "arbiter/00-arbiter"} {
 		add(path.Join(role, layer, "files"), "haproxy-haproxy.yaml", "keepalived-keepalived.yaml",
 			"keepalived-mcs-script.yaml", "keepalived-script-both.yaml", "keepalived-script.yaml")

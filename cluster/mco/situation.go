@@ -9,35 +9,36 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// situation is a plan that stands for all clusters in which a node has the same files. Its values
-// that differ among them are symbols.
-type situation struct{ plan plan.Plan }
-
-// The situations, in this order: what they differ in decides which files there are.
+// The situations, in this order. Their differences decide which files exist.
 const (
 	managed     presence = 1 << iota // we balance the API
-	userManaged                      // the VIPs are a balancer's of the user's own
+	userManaged                      // the VIPs belong to a user-managed balancer
 	withoutVIPs                      // there are none
 )
 
-// symbol stands for a value until expressions are put in its place. It is a word to YAML, to
-// systemd and in a path.
+// symbol stands for a value until an expression replaces it. It needs no quotes in YAML, in units
+// and in paths.
 func symbol(name string) string { return "zz" + strings.ToLower(name) + "zz" }
 
-// shortName is the platform in names of objects.
+// shortName is the symbol of the platform in names of objects.
 const shortName = "shortname"
 
-// images are the keys of the images that the operator knows for us.
+// images are the keys of the images that the operator has for us.
 func images() []string {
-	return []string{spec.KeepalivedImage, spec.HAProxyImage, spec.CoreDNSImage, spec.RuntimeCfgImage}
+	return []string{
+		spec.KeepalivedImage, spec.HAProxyImage, spec.CoreDNSImage, spec.RuntimeCfgImage,
+	}
 }
 
 // some is a cluster with settings of elections, an arbiter among its roles, and images.
 func some(elections spec.Cluster) spec.Cluster {
 	c := spec.Cluster{
-		Name: "cluster", BaseDomain: "example.com", Platform: spec.BareMetal, Topology: spec.HighlyAvailableArbiter, Images: map[string]string{},
-		APIVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
-		Timing: elections.Timing, VRRP: elections.VRRP, MigrateFrom: elections.MigrateFrom, VRIDs: elections.VRIDs, Ports: elections.Ports,
+		Name: "cluster", BaseDomain: "example.com", Platform: spec.BareMetal,
+		Topology: spec.HighlyAvailableArbiter, Images: map[string]string{},
+		APIVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.5")},
+		IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
+		Timing:      elections.Timing, VRRP: elections.VRRP, MigrateFrom: elections.MigrateFrom,
+		VRIDs: elections.VRIDs, Ports: elections.Ports,
 		MDNS: elections.MDNS, Metrics: elections.Metrics,
 	}
 	for _, key := range images() {
@@ -46,13 +47,14 @@ func some(elections spec.Cluster) spec.Cluster {
 	return c
 }
 
-// situations are all that there are.
-func situations(elections spec.Cluster) ([]situation, error) {
+// situations are a plan for each situation, in order. Values that differ among the clusters of a
+// situation are symbols.
+func situations(elections spec.Cluster) ([]plan.Plan, error) {
 	ours := some(elections)
 	theirs, none := ours, ours
 	theirs.LoadBalancer = spec.UserManaged
 	none.Platform, none.APIVIPs, none.IngressVIPs = spec.VSphere, nil, nil
-	var list []situation
+	var list []plan.Plan
 	for _, c := range []spec.Cluster{ours, theirs, none} {
 		p, err := plan.Compile(c)
 		if err != nil {
@@ -60,15 +62,15 @@ func situations(elections spec.Cluster) ([]situation, error) {
 		}
 		p.Platform = spec.Platform(symbol(shortName))
 		p.Namespace = "openshift-" + p.Flavour().Short + "-infra"
-		list = append(list, situation{plan: p})
+		list = append(list, p)
 	}
 	return list, nil
 }
 
-// presence is the situations in which a file is there.
+// presence is the set of situations in which a file exists.
 type presence uint
 
-// vips and ours are what the situations are told apart by.
+// vips and ours are the conditions that distinguish the situations.
 const (
 	vips = "onPremPlatformAPIServerInternalIPs ."
 	ours = "isOpenShiftManagedDefaultLB ."

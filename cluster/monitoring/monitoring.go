@@ -1,16 +1,12 @@
-// Package monitoring makes what a Prometheus and a Grafana need to watch over a cluster's VIPs,
-// balancers and names: where to ask, when to raise an alarm, and what to show. It names no metric
-// that our programs do not say.
+// Package monitoring writes scrape jobs, alert rules and a dashboard for a cluster's VIPs,
+// balancers and names, by the metrics that our programs report.
 package monitoring
 
 import (
-	"bytes"
 	"fmt"
 	"net/netip"
 	"regexp"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/object"
@@ -21,25 +17,26 @@ import (
 // The files.
 const (
 	RulesFile     = "/rules.yaml"          // for the rule_files of a Prometheus
-	ScrapeFile    = "/scrape.yaml"         // a Prometheus's configuration that asks all nodes, to take the job from
+	ScrapeFile    = "/scrape.yaml"         // a Prometheus configuration with the jobs for all nodes
 	DashboardFile = "/dashboard.json"      // to import into a Grafana
-	RuleObject    = "/prometheusrule.yaml" // the same rules for Prometheus's operator
-	MonitorObject = "/podmonitor.yaml"     // and whom to ask
+	RuleObject    = "/prometheusrule.yaml" // the same rules for the Prometheus Operator
+	MonitorObject = "/podmonitor.yaml"     // the same jobs for the Prometheus Operator
 )
 
-// Assets are the files for a cluster. Where the cluster's programs say their metrics on the
-// loopback alone nobody can ask them from elsewhere: then there is neither a job nor an object that
-// would have somebody try.
+// Assets are the files for a cluster. If the cluster's programs serve their metrics on the loopback
+// alone, there are no scrape jobs.
 func Assets(p plan.Plan) (asset.Set, error) {
 	b := asset.Builder{By: "cluster/monitoring"}
 	groups := []group{{Name: name(p), Rules: rules(p)}}
-	b.File(RulesFile, 0o644, encode(file{Groups: groups}))
+	b.File(RulesFile, 0o644, object.Encode(file{Groups: groups}))
 	b.File(DashboardFile, 0o644, dashboard(p))
 	if p.Metrics == spec.MetricsNode {
-		b.File(ScrapeFile, 0o644, encode(scrape(p)))
+		b.File(ScrapeFile, 0o644, object.Encode(scrape(p)))
 	}
 	if p.Distribution == spec.OpenShift {
-		b.File(RuleObject, 0o644, object.Encode(prometheusRule{head(p, "PrometheusRule"), file{Groups: groups}}))
+		b.File(RuleObject, 0o644, object.Encode(prometheusRule{
+			head(p, "PrometheusRule"), file{Groups: groups},
+		}))
 		if p.Metrics == spec.MetricsNode {
 			b.File(MonitorObject, 0o644, object.Encode(podMonitor(p)))
 		}
@@ -47,7 +44,7 @@ func Assets(p plan.Plan) (asset.Set, error) {
 	return b.Set()
 }
 
-// name tells what is ours from what others have.
+// name is that of our rules, jobs and objects.
 func name(p plan.Plan) string { return "onprem-infra-" + p.Cluster.Name }
 
 // file is a file of rules, and the specification of a PrometheusRule.
@@ -60,7 +57,7 @@ type group struct {
 	Rules []rule `yaml:"rules"`
 }
 
-// rule raises an alarm when an expression has had a result for some time.
+// rule is an alert that fires if an expression has a result for some time.
 type rule struct {
 	Alert       string            `yaml:"alert"`
 	Expr        string            `yaml:"expr"`
@@ -69,29 +66,19 @@ type rule struct {
 	Annotations map[string]string `yaml:"annotations"`
 }
 
-// prometheusRule is the object of Prometheus's operator.
+// prometheusRule is the object of the Prometheus Operator.
 type prometheusRule struct {
 	object.Head `yaml:",inline"`
 	Spec        file `yaml:"spec"`
 }
 
 func head(p plan.Plan, kind string) object.Head {
-	return object.Head{APIVersion: "monitoring.coreos.com/v1", Kind: kind, Metadata: object.Meta{Name: name(p), Namespace: p.Namespace}}
+	return object.Head{APIVersion: "monitoring.coreos.com/v1", Kind: kind, Metadata: object.Meta{
+		Name: name(p), Namespace: p.Namespace,
+	}}
 }
 
-// encode writes what cannot fail to be written.
-func encode(what any) []byte {
-	var text bytes.Buffer
-	e := yaml.NewEncoder(&text)
-	e.SetIndent(2)
-	e.CompactSeqIndent()
-	if err := e.Encode(what); err != nil {
-		panic("monitoring: strings and lists cannot fail to be written: " + err.Error())
-	}
-	return text.Bytes()
-}
-
-// these matches the VIPs of a cluster: a Prometheus may watch over several.
+// these matches the VIPs of a cluster: a Prometheus may monitor several clusters.
 func these(vips []netip.Addr) string {
 	words := make([]string, len(vips))
 	for i, v := range vips {

@@ -22,8 +22,10 @@ import (
 func compiled(t *testing.T, change func(*spec.Cluster)) plan.Plan {
 	t.Helper()
 	c := spec.Cluster{
-		Name: "one", BaseDomain: "example.com", Platform: spec.BareMetal, Timing: "lan", Metrics: spec.MetricsNode, MDNS: spec.MDNSEnabled,
-		APIVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.5"), netip.MustParseAddr("2001:db8::5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
+		Name: "one", BaseDomain: "example.com", Platform: spec.BareMetal, Timing: "lan",
+		Metrics: spec.MetricsNode, MDNS: spec.MDNSEnabled,
+		APIVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.5"), netip.MustParseAddr("2001:db8::5")},
+		IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
 	}
 	if change != nil {
 		change(&c)
@@ -64,10 +66,18 @@ func TestWhere(t *testing.T) {
 		change func(*spec.Cluster)
 		want   []string
 	}{
-		{"OpenShift, at the nodes", nil, append([]string{ScrapeFile, RuleObject, MonitorObject}, always...)},
-		{"OpenShift, at the loopback", func(c *spec.Cluster) { c.Metrics = "" }, append([]string{RuleObject}, always...)},
-		{"another Kubernetes, at the nodes", func(c *spec.Cluster) { c.Platform = spec.None }, append([]string{ScrapeFile}, always...)},
-		{"another Kubernetes, at the loopback", func(c *spec.Cluster) { c.Platform, c.Metrics = spec.None, spec.MetricsLocalhost }, always},
+		{"OpenShift, at the nodes", nil, append(
+			[]string{ScrapeFile, RuleObject, MonitorObject}, always...,
+		)},
+		{"OpenShift, at the loopback", func(c *spec.Cluster) {
+			c.Metrics = ""
+		}, append([]string{RuleObject}, always...)},
+		{"another Kubernetes, at the nodes", func(c *spec.Cluster) {
+			c.Platform = spec.None
+		}, append([]string{ScrapeFile}, always...)},
+		{"another Kubernetes, at the loopback", func(c *spec.Cluster) {
+			c.Platform, c.Metrics = spec.None, spec.MetricsLocalhost
+		}, always},
 	} {
 		got := slices.Sorted(maps.Keys(files(t, compiled(t, tt.change))))
 		if slices.Sort(tt.want); !slices.Equal(got, tt.want) {
@@ -78,7 +88,9 @@ func TestWhere(t *testing.T) {
 
 // TestWithoutVIPs holds that nothing is expected of VIPs that are not ours to hold.
 func TestWithoutVIPs(t *testing.T) {
-	text := string(files(t, compiled(t, func(c *spec.Cluster) { c.LoadBalancer = spec.UserManaged }))[RulesFile])
+	text := string(files(t, compiled(t, func(c *spec.Cluster) {
+		c.LoadBalancer = spec.UserManaged
+	}))[RulesFile])
 	for _, not := range []string{"onprem_vip_", "onprem_lb_"} {
 		if strings.Contains(text, not) {
 			t.Errorf("behind a balancer of the user's own rules ask for %s…", not)
@@ -124,7 +136,8 @@ func TestThresholds(t *testing.T) {
 		return ""
 	}
 	for _, tt := range []struct{ timing, alert, want string }{
-		{"lan", "OnpremAdvertsLate", "0.2"}, {"compat", "OnpremAdvertsLate", "2"}, {"lan", "OnpremVIPGap", "0.684"}, {"compat", "OnpremVIPGap", "7.494"},
+		{"lan", "OnpremAdvertsLate", "0.2"}, {"compat", "OnpremAdvertsLate", "2"},
+		{"lan", "OnpremVIPGap", "0.684"}, {"compat", "OnpremVIPGap", "7.494"},
 	} {
 		if got := expr(tt.timing, tt.alert); got != tt.want {
 			t.Errorf("%s with %s: above %s, want %s", tt.alert, tt.timing, got, tt.want)
@@ -166,8 +179,11 @@ func TestNamesWhatIsSaid(t *testing.T) {
 				t.Errorf("%s: nobody says %s", expr, name)
 				continue
 			}
-			for _, selector := range regexp.MustCompile(regexp.QuoteMeta(name)+`\{([^}]*)\}`).FindAllStringSubmatch(expr, -1) {
-				for _, label := range regexp.MustCompile(`([a-z]+)=`).FindAllStringSubmatch(regexp.MustCompile(`"[^"]*"`).ReplaceAllString(selector[1], ""), -1) {
+			for _, selector := range regexp.MustCompile(regexp.QuoteMeta(name)+`\{([^}]*)\}`).
+				FindAllStringSubmatch(expr, -1) {
+				for _, label := range regexp.MustCompile(`([a-z]+)=`).FindAllStringSubmatch(
+					regexp.MustCompile(`"[^"]*"`).ReplaceAllString(selector[1], ""), -1,
+				) {
 					if !slices.Contains(f.Labels, label[1]) {
 						t.Errorf("%s: %s has no label %s", expr, name, label[1])
 					}
@@ -176,7 +192,13 @@ func TestNamesWhatIsSaid(t *testing.T) {
 		}
 	}
 	for name := range known {
-		if !used[name] && !slices.Contains([]string{"onprem_cluster_info", "onprem_rounds_total", "onprem_dns_source", "onprem_dns_reloads_total", "onprem_vip_gaps_total", "process_start_time_seconds"}, name) {
+		if !used[name] && !slices.Contains(
+			[]string{
+				"onprem_cluster_info", "onprem_rounds_total", "onprem_dns_source",
+				"onprem_dns_reloads_total", "onprem_vip_gaps_total", "process_start_time_seconds",
+			},
+			name,
+		) {
 			t.Errorf("%s is in no rule and in no panel: it costs and serves nobody", name)
 		}
 	}
@@ -186,11 +208,13 @@ func TestNamesWhatIsSaid(t *testing.T) {
 func TestAlertsSayWhatToDo(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range rules(compiled(t, nil)) {
-		if !regexp.MustCompile(`^Onprem[A-Z][A-Za-z]+$`).MatchString(r.Alert) || seen[r.Alert] && r.Alert != "OnpremVIPUnwatched" {
+		if !regexp.MustCompile(`^Onprem[A-Z][A-Za-z]+$`).MatchString(r.Alert) || seen[r.Alert] &&
+			r.Alert != "OnpremVIPUnwatched" {
 			t.Errorf("%q is no name, or there twice", r.Alert)
 		}
 		seen[r.Alert] = true
-		if len(r.Annotations["summary"]) < 20 || len(r.Annotations["description"]) < 20 || !slices.Contains([]string{critical, warning}, r.Labels["severity"]) {
+		if len(r.Annotations["summary"]) < 20 || len(r.Annotations["description"]) < 20 ||
+			!slices.Contains([]string{critical, warning}, r.Labels["severity"]) {
 			t.Errorf("%s: %v, %v", r.Alert, r.Labels, r.Annotations)
 		}
 	}
@@ -203,12 +227,18 @@ var grafana = struct {
 	root, panel, gridPos, target, variable map[string]reflect.Kind
 }{
 	root: map[string]reflect.Kind{"annotations": reflect.Map, "description": reflect.String, "editable": reflect.Bool, "graphTooltip": reflect.Float64, "links": reflect.Slice,
-		"panels": reflect.Slice, "refresh": reflect.String, "schemaVersion": reflect.Float64, "tags": reflect.Slice, "templating": reflect.Map, "time": reflect.Map,
+		"panels": reflect.Slice, "refresh": reflect.String, "schemaVersion": reflect.Float64,
+		"tags": reflect.Slice, "templating": reflect.Map, "time": reflect.Map,
 		"timezone": reflect.String, "title": reflect.String, "uid": reflect.String},
 	panel: map[string]reflect.Kind{"id": reflect.Float64, "type": reflect.String, "title": reflect.String, "description": reflect.String, "collapsed": reflect.Bool,
 		"panels": reflect.Slice, "datasource": reflect.Map, "gridPos": reflect.Map, "fieldConfig": reflect.Map, "targets": reflect.Slice},
-	gridPos: map[string]reflect.Kind{"h": reflect.Float64, "w": reflect.Float64, "x": reflect.Float64, "y": reflect.Float64},
-	target:  map[string]reflect.Kind{"refId": reflect.String, "expr": reflect.String, "legendFormat": reflect.String, "datasource": reflect.Map, "instant": reflect.Bool},
+	gridPos: map[string]reflect.Kind{
+		"h": reflect.Float64, "w": reflect.Float64, "x": reflect.Float64, "y": reflect.Float64,
+	},
+	target: map[string]reflect.Kind{
+		"refId": reflect.String, "expr": reflect.String, "legendFormat": reflect.String,
+		"datasource": reflect.Map, "instant": reflect.Bool,
+	},
 	variable: map[string]reflect.Kind{"name": reflect.String, "label": reflect.String, "type": reflect.String, "query": reflect.String, "datasource": reflect.Map,
 		"includeAll": reflect.Bool, "multi": reflect.Bool, "refresh": reflect.Float64, "hide": reflect.Float64},
 }
@@ -233,7 +263,8 @@ func TestDashboardStructure(t *testing.T) {
 		t.Fatal(err)
 	}
 	is(t, "dashboard", root, grafana.root)
-	if uid := root["uid"].(string); len(uid) > 40 || !regexp.MustCompile(`^[a-zA-Z0-9_-]+$`).MatchString(uid) {
+	if uid := root["uid"].(string); len(uid) > 40 ||
+		!regexp.MustCompile(`^[a-zA-Z0-9_-]+$`).MatchString(uid) {
 		t.Errorf("uid %q", uid)
 	}
 	for _, v := range root["templating"].(map[string]any)["list"].([]any) {
@@ -249,12 +280,16 @@ func TestDashboardStructure(t *testing.T) {
 		} else {
 			ids[id] = true
 		}
-		if !slices.Contains([]string{"row", "stat", "timeseries", "state-timeline"}, o["type"].(string)) {
+		if !slices.Contains(
+			[]string{"row", "stat", "timeseries", "state-timeline"}, o["type"].(string),
+		) {
 			t.Errorf("%s: there is no panel of type %v", title, o["type"])
 		}
 		at := o["gridPos"].(map[string]any)
 		is(t, title, at, grafana.gridPos)
-		x, y, w, h := int(at["x"].(float64)), int(at["y"].(float64)), int(at["w"].(float64)), int(at["h"].(float64))
+		x, y, w, h := int(at["x"].(float64)), int(at["y"].(float64)), int(at["w"].(float64)), int(
+			at["h"].(float64),
+		)
 		if w < 1 || h < 1 || x < 0 || x+w > 24 {
 			t.Errorf("%s: at %v", title, at)
 		}

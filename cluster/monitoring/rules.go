@@ -6,29 +6,29 @@ import (
 	"strings"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// The severities: critical is for what clients notice or are about to, warning for what may wait
-// until the morning.
+// The severities: critical if clients notice or soon will, warning if it may wait until the
+// morning.
 const (
 	critical = "critical"
 	warning  = "warning"
 )
 
-// alarm is a rule in few words. In expr, VIPS stands for what tells the cluster's VIPs from those
-// of others.
+// alarm is a rule in short. In expr, VIPS stands for the matcher of the cluster's VIPs.
 type alarm struct {
 	name, expr, wait, severity string
-	what                       string // is wrong, with Prometheus's words for where
+	what                       string // is wrong, with Prometheus's labels for where
 	do                         string
 }
 
-// onTheHost is where most answers are.
+// onTheHost is the remedy of many alarms.
 const onTheHost = "Run 'onprem-infra status' on the host, and 'onprem-infra doctor'."
 
-// rules are all, with the thresholds that follow from the cluster's timing.
+// rules are all rules, with thresholds by the cluster's timing.
 func rules(p plan.Plan) []rule {
 	lists := [][]alarm{programs(), names()}
 	if p.LoadBalancer == spec.Managed {
@@ -45,7 +45,7 @@ func rules(p plan.Plan) []rule {
 	}
 	for _, v := range p.VIPs.All() {
 		r := alarm{"OnpremVIPUnwatched", fmt.Sprintf(`absent(onprem_vip_holder{vip="%s"})`, v), "10m", warning,
-			"No host says anything of the VIP {{ $labels.vip }}.", "Prometheus reaches no monitor of it: look at its targets. The VIP itself may be well."}.rule(p)
+			"No host reports the VIP {{ $labels.vip }}.", "Prometheus reaches no monitor of it: check its targets. The VIP itself may be healthy."}.rule(p)
 		r.Labels["vip"] = v.String() // no two rules are alike
 		out = append(out, r)
 	}
@@ -60,52 +60,56 @@ func (a alarm) rule(p plan.Plan) rule {
 	}
 }
 
-// seconds is a time as Prometheus writes numbers.
+// seconds is a duration in Prometheus's format.
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'g', 4, 64) }
 
-// holders are about who holds the VIPs. Scrapes of two hosts are not made at one instant, so what a
-// hand-over brings about for a moment must last.
+// holders are about the holders of the VIPs. Scrapes of two hosts are not simultaneous, so a
+// condition that a handover causes for a moment must last.
 func holders() []alarm {
 	return []alarm{
 		{"OnpremVIPWithoutHolder", `max by (vip, kind) (onprem_vip_holder{VIPS}) == 0`, "30s", critical,
-			"Nobody holds the {{ $labels.kind }} VIP {{ $labels.vip }}.",
-			"No host that is asked says that it holds the VIP. See which state each has and why: 'onprem-infra status' on each control plane node."},
+			"No host holds the {{ $labels.kind }} VIP {{ $labels.vip }}.",
+			"No scraped host reports that it holds the VIP. Check the state of each and its reason: 'onprem-infra status' on each control plane node."},
 		{"OnpremVIPTwoHolders", `sum by (vip, kind) (onprem_vip_holder{VIPS}) > 1`, "1m", critical,
 			"{{ $value }} hosts hold the {{ $labels.kind }} VIP {{ $labels.vip }}.",
-			"The holders do not hear each other: look whether VRRP (IP protocol 112) passes between them, and whether all have the same peers. 'onprem-infra doctor' on each."},
+			"The holders do not receive each other's adverts: check that VRRP (IP protocol 112) passes between them, and that all have the same peers. 'onprem-infra doctor' on each."},
 		{"OnpremVIPStale", `(onprem_vip_address_present{VIPS} == 1) unless (onprem_vip_holder{VIPS} == 1)`, "1m", critical,
 			"{{ $labels.instance }} has the address {{ $labels.vip }} and does not hold the VIP.",
-			"Whoever reaches this host by the VIP is misled. Its supervisor takes such an address off; the log of the pod keepalived says why it could not."},
+			"Clients that reach this host by the VIP get wrong answers. Its supervisor removes such an address; the log of the pod keepalived has the reason why it could not."},
 		{"OnpremVIPMoves", `sum by (vip, kind) (increase(onprem_vip_transitions_total{VIPS,state="master"}[15m])) > 5`, "", warning,
 			"The {{ $labels.kind }} VIP {{ $labels.vip }} has moved {{ $value | humanize }} times in a quarter of an hour.",
-			"The journal of each holder says why it had the VIP and lost it: 'onprem-infra status' on them."},
+			"The journal of each holder has the reason why it took over and lost the VIP: 'onprem-infra status' on them."},
 		{"OnpremGateClosed", `onprem_vip_gate_open == 0`, "30m", warning,
-			"{{ $labels.instance }} has never seen the API work and stands for no API VIP.",
-			"While it waits it is no successor of the holder. " + onTheHost},
+			"{{ $labels.instance }} has never seen a healthy API and is not eligible for an API VIP.",
+			"Meanwhile it cannot take over from the holder. " + onTheHost},
 	}
 }
 
-// adverts are about how the holders are heard.
+// misread are the faults by which hosts read adverts differently.
+var misread = fmt.Sprintf(
+	"%s|%s|%s|%s", clash.Stranger, clash.Version, clash.Interval, clash.OneWay,
+)
+
+// adverts are about the adverts that hosts receive.
 func adverts(p plan.Plan) []alarm {
 	advert, gap := p.Timing.Model.Advert, 2*longestGap(p)
 	return []alarm{
 		{"OnpremVIPGap", `max by (vip, kind) (increase(onprem_vip_gap_seconds_total{VIPS}[10m])) > ` + seconds(gap), "", warning,
-			"For {{ $value | humanizeDuration }} of the last ten minutes nobody announced the {{ $labels.kind }} VIP {{ $labels.vip }}.",
-			"A holder that is lost costs " + seconds(gap/2) + " s with this timing. The journals say who had it and why it moved: 'onprem-infra status' on them."},
+			"For {{ $value | humanizeDuration }} of the last ten minutes no host advertised the {{ $labels.kind }} VIP {{ $labels.vip }}.",
+			"A holder that is lost costs " + seconds(gap/2) + " s with this timing. The journals have the holders and the reasons: 'onprem-infra status' on the hosts."},
 		{"OnpremVIPClash", `max by (vip, kind, fault) (onprem_vip_clashes{VIPS,fault=~"foreign-router|two-holders|duplicate-address"}) > 0`, "30s", critical,
 			"{{ $labels.fault }} disturbs the {{ $labels.kind }} VIP {{ $labels.vip }}.",
-			"The log of the monitor names the host that does it, by address and MAC, and 'onprem-infra status' shows it. Against a foreign router with our ID choose another one (vrids)."},
-		{"OnpremVIPMisheard", `max by (vip, kind, fault) (onprem_vip_clashes{VIPS,fault=~"stranger|version|interval|one-way"}) > 0`, "5m", warning,
-			"{{ $labels.fault }}: a host announces the {{ $labels.kind }} VIP {{ $labels.vip }} otherwise than agreed.",
+			"The log of the monitor names the host by address and MAC, and 'onprem-infra status' shows it. If a foreign router has our VRID choose another one (vrids)."},
+		{"OnpremVIPMisheard", "max by (vip, kind, fault) (onprem_vip_clashes{VIPS,fault=~" + strconv.Quote(misread) + "}) > 0", "5m", warning,
+			"{{ $labels.fault }}: a host advertises the {{ $labels.kind }} VIP {{ $labels.vip }} with other settings.",
 			"The log of the monitor names the host. All hosts of a cluster need the same timing, mode and peers."},
 		{"OnpremAdvertsLate", `max by (vip, kind) (onprem_vip_advert_jitter_seconds{VIPS}) > ` + seconds(2*advert), "10m", warning,
-			"Adverts for {{ $labels.vip }} come up to {{ $value | humanizeDuration }} late.",
-			"One more that is missing moves the VIP for nothing. The holder, or the network to it, is too busy; the timing profile vm waits longer than lan."},
+			"Adverts for {{ $labels.vip }} are up to {{ $value | humanizeDuration }} late.",
+			"One more lost advert moves the VIP without need. The holder, or the network to it, is too busy; the timing profile vm waits longer than lan."},
 	}
 }
 
-// longestGap is how long nobody holds a VIP whose holder is lost: what its successor waits,
-// computed for the worst of them.
+// longestGap is the bound of the time without a holder after the holder is lost.
 func longestGap(p plan.Plan) time.Duration {
 	for _, b := range p.Timing.Bounds {
 		if b.Scenario == "power-loss" {
@@ -119,24 +123,24 @@ func longestGap(p plan.Plan) time.Duration {
 func programs() []alarm {
 	return []alarm{
 		{"OnpremMonitorGone", `count by (room) (onprem_build_info offset 1h) > count by (room) (onprem_build_info)`, "10m", warning,
-			"Fewer programs of room {{ $labels.room }} answer than an hour ago.", "Look at Prometheus's targets, and at the pods of the nodes that are missing."},
+			"Fewer programs of room {{ $labels.room }} answer than an hour ago.", "Check Prometheus's targets, and the pods of the missing nodes."},
 		{"OnpremMonitorStands", `onprem_round_age_seconds > 60`, "1m", critical,
-			"The loop of {{ $labels.room }} on {{ $labels.instance }} stands.", "kubelet starts such a monitor anew; its log says what it waited for."},
+			"The loop of {{ $labels.room }} on {{ $labels.instance }} hangs.", "kubelet restarts such a monitor; its log has what it waited for."},
 		{"OnpremMonitorFails", `rate(onprem_faults_total[5m]) > 0.05`, "10m", warning,
-			"{{ $labels.room }} on {{ $labels.instance }} fails to {{ $labels.step }}.", "Its log says why, once for each way in which it fails. " + onTheHost},
+			"{{ $labels.room }} on {{ $labels.instance }} fails to {{ $labels.step }}.", "Its log has the reason, once for each error. " + onTheHost},
 		{"OnpremWatchOld", `onprem_watch_age_seconds > 900 or onprem_watch_synced == 0`, "15m", warning,
-			"{{ $labels.room }} on {{ $labels.instance }} has heard nothing of {{ $labels.watch }} from the API.",
-			"It goes on with what it knew. Look whether the API answers this node, and whether nodes have the rights that 'onprem-infra render --role=cluster' writes."},
+			"{{ $labels.room }} on {{ $labels.instance }} has received nothing about {{ $labels.watch }} from the API.",
+			"It continues with what it knew. Check that the API answers this node, and that nodes have the rights that 'onprem-infra render --role=cluster' writes."},
 		{"OnpremKeepalivedDown", `(onprem_keepalived_running == 0) unless (onprem_keepalived_leaving == 1)`, "1m", critical,
-			"keepalived does not run on {{ $labels.instance }}.", "Or its parent does not answer. The log of the pod keepalived says why it ended. " + onTheHost},
+			"keepalived does not run on {{ $labels.instance }}.", "Or its supervisor does not answer. The log of the pod keepalived has the reason. " + onTheHost},
 		{"OnpremVIPsLeft", `onprem_keepalived_leaving == 1`, "30m", warning,
-			"{{ $labels.instance }} has given its VIPs up by request, and has not come back.", "It is no successor of any holder. 'onprem-infra vip leave --undo' on the host takes the request back, and a reboot does."},
+			"{{ $labels.instance }} has released its VIPs by request, and has not come back.", "It cannot take over from any holder. 'onprem-infra vip leave --undo' on the host, or a reboot, cancels the request."},
 		{"OnpremKeepalivedEnds", `increase(onprem_keepalived_restarts_total[15m]) > 2`, "", warning,
-			"keepalived ends again and again on {{ $labels.instance }}.", "The log of the pod keepalived says why."},
+			"keepalived exits again and again on {{ $labels.instance }}.", "The log of the pod keepalived has the reason."},
 		{"OnpremKeepalivedRefuses", `onprem_keepalived_refused == 1`, "2m", warning,
-			"keepalived on {{ $labels.instance }} refuses its configuration and goes on with the former one.", "'onprem-infra status' on the host shows what it says."},
+			"keepalived on {{ $labels.instance }} refuses its configuration and continues with the former one.", "'onprem-infra status' on the host shows its error."},
 		{"OnpremCheckAlternates", `increase(onprem_check_changes_total[15m]) > 10`, "", warning,
-			"Check {{ $labels.check }} on {{ $labels.instance }} passes and fails by turns.", "The log of keepalived-monitor has a line for each change, with its reason."},
+			"Check {{ $labels.check }} on {{ $labels.instance }} alternates between passing and failing.", "The log of keepalived-monitor has a line for each change, with its reason."},
 	}
 }
 
@@ -144,14 +148,14 @@ func programs() []alarm {
 func balancers() []alarm {
 	return []alarm{
 		{"OnpremBalancerDown", `onprem_lb_running == 0`, "1m", critical,
-			"HAProxy does not run on {{ $labels.instance }}.", "Connections to the API's VIP go to this node's own API server meanwhile. The log of the pod haproxy says why."},
+			"HAProxy does not run on {{ $labels.instance }}.", "Connections to the API's VIP go to this node's own API server meanwhile. The log of the pod haproxy has the reason."},
 		{"OnpremBalancerBypassed", `onprem_lb_redirect == 0`, "5m", warning,
-			"Connections to the API's VIP go past HAProxy on {{ $labels.instance }}.", "HAProxy has no server that works, or does not answer. " + onTheHost},
+			"Connections to the API's VIP bypass HAProxy on {{ $labels.instance }}.", "HAProxy has no healthy server, or does not answer. " + onTheHost},
 		{"OnpremRedirectLost", `increase(onprem_lb_redirect_lost_total[15m]) > 3`, "", warning,
-			"Somebody takes the redirect to HAProxy away on {{ $labels.instance }}, again and again.",
-			"Meanwhile connections to the API's VIP go to this node's own API server alone. Look which program empties the host's packet filter, such as a firewall that reloads."},
+			"Another program removes the redirect to HAProxy on {{ $labels.instance }} again and again.",
+			"Meanwhile connections to the API's VIP go to this node's own API server alone. Find the program that empties the host's packet filter, such as a firewall that reloads."},
 		{"OnpremBackendDown", `max by (address) (onprem_lb_backend_up) == 0`, "2m", critical,
-			"No balancer sends anything to the API server {{ $labels.address }}.", "Look at the API server of that node: its /readyz says what is not ready."},
+			"No balancer sends connections to the API server {{ $labels.address }}.", "Check the API server of that node: its /readyz lists what is not ready."},
 	}
 }
 
@@ -159,12 +163,12 @@ func balancers() []alarm {
 func names() []alarm {
 	return []alarm{
 		{"OnpremNamesDown", `onprem_dns_running == 0`, "1m", critical,
-			"CoreDNS does not run on {{ $labels.instance }}.", "The node resolves by what comes after it in resolv.conf. The log of the pod coredns says why."},
+			"CoreDNS does not run on {{ $labels.instance }}.", "The node resolves by the next name servers in resolv.conf. The log of the pod coredns has the reason."},
 		{"OnpremNamesStale", `onprem_dns_stale_seconds > 30`, "1m", warning,
-			"CoreDNS on {{ $labels.instance }} answers by a configuration that is not the last one.", "It may refuse the new one: the log of the pod coredns says so."},
+			"CoreDNS on {{ $labels.instance }} answers by an old configuration.", "It may refuse the new one: check the log of the pod coredns."},
 		{"OnpremNamesWithoutUpstream", `onprem_dns_upstreams == 0`, "5m", warning,
-			"{{ $labels.instance }} knows no name server beyond the cluster.", "NetworkManager's and systemd-resolved's files name none that is not this cluster's own. " + onTheHost},
+			"{{ $labels.instance }} knows no name server outside the cluster.", "The files of NetworkManager and systemd-resolved name only this cluster's own. " + onTheHost},
 		{"OnpremNameLost", `onprem_mdns_names{state="lost"} > 0`, "5m", warning,
-			"Another host has the name of {{ $labels.instance }} in multicast DNS.", "The log of mdns-publisher says which one."},
+			"Another host has the name of {{ $labels.instance }} in multicast DNS.", "The log of mdns-publisher names it."},
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/port"
 )
 
-// monitor is a container of our pods that says metrics, and its port.
+// monitor is a container of our pods that serves metrics, and its port.
 type monitor struct {
 	container string
 	port      uint16
@@ -18,7 +18,8 @@ type monitor struct {
 func monitors(p plan.Plan) []monitor {
 	var out []monitor
 	for _, m := range []struct{ container, port string }{
-		{"keepalived-monitor", port.MonitorVIP}, {"haproxy-monitor", port.MonitorLB}, {"coredns-monitor", port.MonitorDNS}, {"mdns-publisher", port.MonitorMDNS},
+		{"keepalived-monitor", port.MonitorVIP}, {"haproxy-monitor", port.MonitorLB},
+		{"coredns-monitor", port.MonitorDNS}, {"mdns-publisher", port.MonitorMDNS},
 	} {
 		if number := p.Ports[m.port]; number != 0 {
 			out = append(out, monitor{m.container, number})
@@ -27,8 +28,7 @@ func monitors(p plan.Plan) []monitor {
 	return out
 }
 
-// relabel is one step by which Prometheus makes a target of what it has found, in the words of its
-// configuration and in those of its operator.
+// relabel is one step by which Prometheus makes a target, with the keys of its configuration.
 type relabel struct {
 	Source []string `yaml:"source_labels,omitempty"`
 	Regex  string   `yaml:"regex,omitempty"`
@@ -37,19 +37,27 @@ type relabel struct {
 	Action string   `yaml:"action,omitempty"`
 }
 
-// targets are the steps for a monitor. Its container claims no port, so that there is one target of
-// it; brackets belong around an IPv6 address.
+// targets are the steps for a monitor. Its container declares no port, so that it is one target. An
+// IPv6 address needs brackets.
 func targets(m monitor) []relabel {
 	const ip = "__meta_kubernetes_pod_ip"
 	return []relabel{
-		{Source: []string{"__meta_kubernetes_pod_container_name"}, Regex: m.container, Action: "keep"},
-		{Source: []string{ip}, Regex: `([0-9.]+)`, Target: "__address__", To: fmt.Sprintf("$1:%d", m.port)},
-		{Source: []string{ip}, Regex: `([0-9a-fA-F:]*:[0-9a-fA-F:.]*)`, Target: "__address__", To: fmt.Sprintf("[$1]:%d", m.port)},
+		{
+			Source: []string{"__meta_kubernetes_pod_container_name"}, Regex: m.container,
+			Action: "keep",
+		},
+		{Source: []string{ip}, Regex: `([0-9.]+)`, Target: "__address__", To: fmt.Sprintf(
+			"$1:%d", m.port,
+		)},
+		{
+			Source: []string{ip}, Regex: `([0-9a-fA-F:]*:[0-9a-fA-F:.]*)`, Target: "__address__",
+			To: fmt.Sprintf("[$1]:%d", m.port),
+		},
 		{Source: []string{"__meta_kubernetes_pod_node_name"}, Target: "node"},
 	}
 }
 
-// configuration is as much of a Prometheus's as asks our programs.
+// configuration is the part of a Prometheus configuration that scrapes our programs.
 type configuration struct {
 	RuleFiles []string `yaml:"rule_files"`
 	Jobs      []job    `yaml:"scrape_configs"`
@@ -73,12 +81,14 @@ type namespaces struct {
 func scrape(p plan.Plan) configuration {
 	c := configuration{RuleFiles: []string{strings.TrimPrefix(RulesFile, "/")}}
 	for _, m := range monitors(p) {
-		c.Jobs = append(c.Jobs, job{Name: name(p) + "-" + m.container, Discover: []discovery{{Role: "pod", Namespaces: namespaces{[]string{p.Namespace}}}}, Relabel: targets(m)})
+		c.Jobs = append(c.Jobs, job{Name: name(p) + "-" + m.container, Discover: []discovery{{
+			Role: "pod", Namespaces: namespaces{[]string{p.Namespace}},
+		}}, Relabel: targets(m)})
 	}
 	return c
 }
 
-// monitorObject is a PodMonitor, which has Prometheus's operator make the same jobs.
+// monitorObject is a PodMonitor, from which the Prometheus Operator makes the same jobs.
 type monitorObject struct {
 	object.Head `yaml:",inline"`
 	Spec        monitorSpec `yaml:"spec"`
@@ -94,7 +104,7 @@ type endpoint struct {
 	Relabel []operators `yaml:"relabelings"`
 }
 
-// operators is relabel as Prometheus's operator spells it.
+// operators is relabel with the keys of the Prometheus Operator.
 type operators struct {
 	Source []string `yaml:"sourceLabels,omitempty"`
 	Regex  string   `yaml:"regex,omitempty"`

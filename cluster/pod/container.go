@@ -8,7 +8,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/object"
 )
 
-// source makes a directory of the host's when it is not there: a pod would wait for it for ever.
+// source creates a directory of the host that does not exist: a pod would wait for it for ever.
 func source(v Volume) object.VolumeSource {
 	if v.Host == "" {
 		return object.VolumeSource{EmptyDir: &object.EmptyDir{Medium: "Memory", SizeLimit: memory}}
@@ -27,11 +27,15 @@ func container(c Container) object.Container {
 		ImagePullPolicy:          "IfNotPresent",
 		Command:                  c.Command,
 		TerminationMessagePolicy: "FallbackToLogsOnError",
-		Resources:                &object.Resources{Requests: map[string]string{"cpu": "100m", "memory": "200Mi"}},
+		Resources: &object.Resources{
+			Requests: map[string]string{"cpu": "100m", "memory": "200Mi"},
+		},
 		SecurityContext: &object.SecurityContext{
 			AllowPrivilegeEscalation: new(false),
 			ReadOnlyRootFilesystem:   new(true),
-			Capabilities:             &object.Capabilities{Drop: []string{"ALL"}, Add: slices.Sorted(slices.Values(c.Capabilities))},
+			Capabilities: &object.Capabilities{
+				Drop: []string{"ALL"}, Add: slices.Sorted(slices.Values(c.Capabilities)),
+			},
 		},
 		Ports:          ports(c.Ports),
 		VolumeMounts:   volumeMounts(c.Mounts),
@@ -41,7 +45,7 @@ func container(c Container) object.Container {
 	}
 }
 
-// volumeMounts are in the order of their paths, so that none hides another that lies below it.
+// volumeMounts are sorted by path, so that none hides another below it.
 func volumeMounts(mounts []Mount) []object.VolumeMount {
 	var list []object.VolumeMount
 	for _, m := range mounts {
@@ -51,11 +55,13 @@ func volumeMounts(mounts []Mount) []object.VolumeMount {
 		}
 		list = append(list, vm)
 	}
-	slices.SortFunc(list, func(a, b object.VolumeMount) int { return cmp.Compare(a.MountPath, b.MountPath) })
+	slices.SortFunc(list, func(a, b object.VolumeMount) int {
+		return cmp.Compare(a.MountPath, b.MountPath)
+	})
 	return list
 }
 
-// ports are claimed under the numbers that the containers listen on: they are the host's.
+// ports are the host's ports on which the containers listen.
 func ports(list []Port) []object.ContainerPort {
 	var out []object.ContainerPort
 	for _, p := range list {
@@ -63,12 +69,15 @@ func ports(list []Port) []object.ContainerPort {
 		if p.UDP {
 			protocol = "UDP"
 		}
-		out = append(out, object.ContainerPort{Name: p.Name, ContainerPort: int32(p.Number), HostPort: int32(p.Number), Protocol: protocol})
+		out = append(out, object.ContainerPort{
+			Name: p.Name, ContainerPort: int32(p.Number), HostPort: int32(p.Number),
+			Protocol: protocol,
+		})
 	}
 	return out
 }
 
-// ending is a probe whose failure ends the container.
+// ending is a probe whose failure kills the container.
 func ending(p *object.Probe) *object.Probe {
 	if p != nil {
 		p.TerminationGracePeriodSeconds = new(int64(hung / time.Second))

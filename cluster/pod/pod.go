@@ -1,6 +1,5 @@
-// Package pod writes static pods: manifests that kubelet runs from a directory, without an API
-// server. What every pod of ours is and must not be stands here once, so that no manifest can be
-// without it.
+// Package pod writes static pods: manifests that kubelet runs from a directory without an API
+// server, with the same confinement for each of our pods.
 package pod
 
 import (
@@ -8,16 +7,14 @@ import (
 	"time"
 )
 
-// Static is one pod on the host's network. There is no field for "privileged": what the type cannot
-// say nobody can ask for.
+// Static is one pod on the host's network. There is no field for "privileged", so no pod can be.
 type Static struct {
 	Name      string
 	Namespace string
 	App       string // the label app, by which operators and other programs find the pod
 
 	Annotations map[string]string
-	// Processes says that the containers see each other's processes, so that one can signal
-	// another.
+	// Processes lets the containers see each other's processes, so that one can signal another.
 	Processes  bool
 	Init       []Container // run to their ends, one after the other, before Containers start
 	Containers []Container
@@ -31,23 +28,24 @@ type Container struct {
 	Command      []string // replaces the image's entry point
 	Capabilities []string // without CAP_
 	Mounts       []Mount
-	Ports        []Port // that it listens on for others than this host
+	Ports        []Port // on which it listens for other hosts
 
-	// Startup holds the other two back until it has passed. Liveness ends the container, Readiness
-	// only says so.
+	// The other two run only after Startup has passed. Liveness kills the container, Readiness only
+	// reports.
 	Startup, Liveness, Readiness *Probe
 }
 
-// Volume is a directory or a file that the host has, or a directory that lives in memory as long as
-// the pod.
+// Volume is a directory or a file of the host, or a directory in memory that exists as long as the
+// pod.
 type Volume struct {
 	Name string
 	Host string // path on the host; empty for a directory in memory
-	File bool   // it is a file, and the pod waits until it is there. One that is replaced stays the former one in the pod; one that is written anew does not
+	// File is set for a file, for which the pod waits. If the file is replaced, the pod keeps the
+	// former one; if it is written in place, the pod sees the new contents.
+	File bool
 }
 
-// Mount puts a volume into a container, where the container sees what the host mounts below it
-// later.
+// Mount puts a volume into a container, with later mounts of the host below it.
 type Mount struct {
 	Volume   Volume
 	Path     string // in the container; empty for the volume's path on the host
@@ -69,10 +67,10 @@ type Port struct {
 	UDP    bool
 }
 
-// Probe asks by HTTP. There is no field for a command: a process in a container for every look
-// costs more than the look.
+// Probe is an HTTP request. There is no field for a command: a process in a container for every
+// probe costs more than the probe.
 type Probe struct {
-	Host     netip.Addr // the host's own address; the zero value stands for the pod's
+	Host     netip.Addr // the zero value is the pod's address
 	Port     uint16
 	Path     string
 	Every    time.Duration // whole seconds
@@ -80,5 +78,5 @@ type Probe struct {
 	Failures int           // in a row, until it counts
 }
 
-// Budget is how long something may be wrong until the probe counts.
+// Budget is how long a fault may last until the probe counts.
 func (p Probe) Budget() time.Duration { return time.Duration(p.Failures)*p.Every + p.Timeout }

@@ -9,16 +9,15 @@ import (
 )
 
 const (
-	// grace is how long a container may take to end, as on OpenShift's nodes of today.
+	// grace is how long a container may take to exit, as on OpenShift's nodes.
 	grace = 65 * time.Second
 
-	// hung is how long a container may take that no longer answers. It does nothing with the time,
-	// so it is not given what grace is for.
+	// hung is how long a container that no longer answers may take to exit: it does nothing in that
+	// time.
 	hung = 5 * time.Second
 
-	// priority is that of the class system-node-critical. kubelet sorts static pods by the number
-	// when the node is shut down, and knows no classes then: pods without a number would be the
-	// first to go.
+	// priority is that of the class system-node-critical. When the node shuts down kubelet sorts
+	// static pods by number and knows no classes: pods without a number would be stopped first.
 	priority      = 2000001000
 	priorityClass = "system-node-critical"
 
@@ -33,7 +32,7 @@ func document(s Static) object.Pod {
 	seconds := int64(grace / time.Second)
 	spec := object.PodSpec{
 		HostNetwork: true,
-		// The host's resolv.conf; the cluster's own DNS may need us.
+		// The host's resolv.conf; the cluster's DNS may depend on us.
 		DNSPolicy:                     "Default",
 		Tolerations:                   []object.Toleration{{Operator: "Exists"}},
 		Priority:                      new(int32(priority)),
@@ -55,15 +54,16 @@ func document(s Static) object.Pod {
 	}
 	return object.Pod{
 		Head: object.Head{APIVersion: object.Core, Kind: "Pod", Metadata: object.Meta{
-			Name: s.Name, Namespace: s.Namespace, Labels: map[string]string{"app": s.App}, Annotations: s.Annotations,
+			Name: s.Name, Namespace: s.Namespace, Labels: map[string]string{"app": s.App},
+			Annotations: s.Annotations,
 		}},
 		Spec: spec,
 	}
 }
 
-// confinement is root of the host, who owns the files that are read, without the rest of what root
-// may do. SELinux's type for containers may read none of the host's directories, and nothing is
-// relabelled for it.
+// confinement is the host's root user, which owns the files that are read, without capabilities.
+// SELinux's type for containers may read none of the host's directories, and nothing is relabelled
+// for it.
 func confinement(s Static) *object.PodSecurityContext {
 	c := &object.PodSecurityContext{
 		RunAsUser:      new(int64(0)),
@@ -88,7 +88,9 @@ func mounts(s Static) []Mount {
 func volumes(s Static) []object.Volume {
 	var list []object.Volume
 	for _, m := range mounts(s) {
-		if !slices.ContainsFunc(list, func(v object.Volume) bool { return v.Name == m.Volume.Name }) {
+		if !slices.ContainsFunc(list, func(v object.Volume) bool {
+			return v.Name == m.Volume.Name
+		}) {
 			list = append(list, object.Volume{Name: m.Volume.Name, VolumeSource: source(m.Volume)})
 		}
 	}

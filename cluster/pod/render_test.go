@@ -17,24 +17,47 @@ import (
 func fullest() Static {
 	conf, memory := Volume{Name: "conf", Host: "/etc/d"}, Volume{Name: "memory"}
 	ask := func(failures int) *Probe {
-		return &Probe{Host: netip.MustParseAddr("127.0.0.1"), Port: 18080, Path: "/health", Every: 5 * time.Second, Timeout: 2 * time.Second, Failures: failures}
+		return &Probe{
+			Host: netip.MustParseAddr("127.0.0.1"), Port: 18080, Path: "/health",
+			Every: 5 * time.Second, Timeout: 2 * time.Second, Failures: failures,
+		}
 	}
 	return Static{
 		Name: "d", Namespace: "infra", App: "kni-infra-d", Processes: true,
-		Annotations: map[string]string{"openshift.io/required-scc": "privileged", "target.workload.openshift.io/management": `{"effect": "PreferredDuringScheduling"}`},
-		Init: []Container{{Name: "prepare", Image: "registry.example.com/own:1", Command: []string{"/usr/bin/own", "--once"},
-			Mounts: []Mount{{Volume: conf, Writable: true}, {Volume: Volume{Name: "file", Host: "/etc/e/e.conf", File: true}}}}},
+		Annotations: map[string]string{
+			"openshift.io/required-scc":               "privileged",
+			"target.workload.openshift.io/management": `{"effect": "PreferredDuringScheduling"}`,
+		},
+		Init: []Container{{Name: "prepare", Image: "registry.example.com/own:1", Command: []string{
+			"/usr/bin/own", "--once",
+		},
+			Mounts: []Mount{{Volume: conf, Writable: true}, {
+				Volume: Volume{Name: "file", Host: "/etc/e/e.conf", File: true},
+			}}}},
 		Containers: []Container{
 			{Name: "d", Image: "registry.example.com/d:1", Command: []string{"d", "-f", "/etc/d/d.conf"}, Capabilities: []string{"NET_RAW", "NET_ADMIN"},
-				Mounts: []Mount{{Volume: memory, Path: "/run/d/below", Writable: true}, {Volume: conf}, {Volume: memory, Path: "/run", Writable: true}},
-				Ports:  []Port{{Name: "dns", Number: 53, UDP: true}, {Name: "dns-tcp", Number: 53}}, Startup: ask(60), Liveness: ask(3), Readiness: ask(1)},
-			{Name: "d-monitor", Image: "registry.example.com/own:1", Command: []string{"/usr/bin/own"}, Liveness: &Probe{Port: 1, Path: "/", Every: time.Second, Timeout: time.Second, Failures: 1}},
+				Mounts: []Mount{
+					{Volume: memory, Path: "/run/d/below", Writable: true}, {Volume: conf},
+					{Volume: memory, Path: "/run", Writable: true},
+				},
+				Ports: []Port{{Name: "dns", Number: 53, UDP: true}, {
+					Name: "dns-tcp", Number: 53,
+				}}, Startup: ask(60), Liveness: ask(3), Readiness: ask(1)},
+			{
+				Name: "d-monitor", Image: "registry.example.com/own:1",
+				Command: []string{"/usr/bin/own"},
+				Liveness: &Probe{
+					Port: 1, Path: "/", Every: time.Second, Timeout: time.Second, Failures: 1,
+				},
+			},
 		},
 	}
 }
 
 func smallest() Static {
-	return Static{Name: "d", Namespace: "infra", App: "d", Containers: []Container{{Name: "d", Image: "d", Command: []string{"d"}}}}
+	return Static{Name: "d", Namespace: "infra", App: "d", Containers: []Container{
+		{Name: "d", Image: "d", Command: []string{"d"}},
+	}}
 }
 
 func TestRenderFullest(t *testing.T) { golden.Check(t, Render(fullest())) }
@@ -59,8 +82,12 @@ func TestRoundTrip(t *testing.T) {
 // as much as its absence.
 func TestSaysNothingTwice(t *testing.T) {
 	for _, s := range []Static{fullest(), smallest()} {
-		for _, word := range []string{"status", "null", "creationTimestamp", "{}", "[]", "privileged: "} {
-			if text := strings.ReplaceAll(string(Render(s)), "required-scc: privileged", ""); strings.Contains(text, word) {
+		for _, word := range []string{
+			"status", "null", "creationTimestamp", "{}", "[]", "privileged: ",
+		} {
+			if text := strings.ReplaceAll(
+				string(Render(s)), "required-scc: privileged", "",
+			); strings.Contains(text, word) {
 				t.Errorf("%q stands in\n%s", word, text)
 			}
 		}
@@ -69,14 +96,19 @@ func TestSaysNothingTwice(t *testing.T) {
 
 // TestBudget holds how long something may be wrong until a probe counts.
 func TestBudget(t *testing.T) {
-	if got := (Probe{Every: 5 * time.Second, Timeout: 2 * time.Second, Failures: 3}).Budget(); got != 17*time.Second {
+	if got := (Probe{Every: 5 * time.Second, Timeout: 2 * time.Second, Failures: 3}).
+		Budget(); got != 17*time.Second {
 		t.Errorf("%v, want 17s", got)
 	}
 }
 
 // FuzzRender holds that no word of a pod ever becomes more than that word.
 func FuzzRender(f *testing.F) {
-	for _, s := range []string{"", "a", "1", "true", "null", "~", "x: y", "a\nb: c", "- a", "{{ .X }}", "#", "'", "\"", "%n", "$(reboot)", "\u2028", "\x00", "0x1", "1e3", "2001-01-01", "\x7f", "\u0085", "\ufeff", "\uffff", "\U0001f600", "\U0010fffe", "<<", "*a", "&a", "!!x", "|", ">"} {
+	for _, s := range []string{
+		"", "a", "1", "true", "null", "~", "x: y", "a\nb: c", "- a", "{{ .X }}", "#", "'", "\"",
+		"%n", "$(reboot)", "\u2028", "\x00", "0x1", "1e3", "2001-01-01", "\x7f", "\u0085", "\ufeff",
+		"\uffff", "\U0001f600", "\U0010fffe", "<<", "*a", "&a", "!!x", "|", ">",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, word string) {
@@ -91,7 +123,8 @@ func FuzzRender(f *testing.F) {
 		if err == nil {
 			err = manifest.Exact(text)
 		}
-		if err != nil || got.Name != word || got.Namespace != word || got.Labels["app"] != word || got.Spec.Containers[0].Image != word ||
+		if err != nil || got.Name != word || got.Namespace != word || got.Labels["app"] != word ||
+			got.Spec.Containers[0].Image != word ||
 			!slices.Equal(got.Spec.Containers[0].Command, []string{word, word}) {
 			t.Errorf("%q: %.1000v", word, err)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/listen"
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
@@ -142,7 +143,7 @@ func (vipNetwork) Neighbour(on string, address netip.Addr) (addr.Neighbour, erro
 type vipProber struct {
 	plan   plan.Plan
 	nodes  func() []addr.Node
-	access *kube.Access
+	access *kubeconfig.Access
 	api    *probe.API
 	ironic *probe.HTTP
 
@@ -150,8 +151,8 @@ type vipProber struct {
 	said string // of the API, logged when it changes
 }
 
-func newVIPProber(p plan.Plan, kubeconfig string, nodes func() []addr.Node, log *slog.Logger) *vipProber {
-	access := kube.NewAccess(kubeconfig, log)
+func newVIPProber(p plan.Plan, path string, nodes func() []addr.Node, log *slog.Logger) *vipProber {
+	access := kubeconfig.NewAccess(path, log)
 	return &vipProber{
 		plan: p, nodes: nodes, access: access, log: log,
 		api:    probe.NewAPI(fmt.Sprintf("localhost:%d", p.Ports[port.API]), access.Client),

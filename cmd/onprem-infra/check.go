@@ -15,7 +15,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/health"
-	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -44,7 +44,7 @@ in a row count: one that fails here has not moved a VIP yet.`,
 		if err != nil {
 			return err
 		}
-		access := kube.NewAccess(m.credentials(p), slog.New(slog.DiscardHandler))
+		access := kubeconfig.NewAccess(m.credentials(p), slog.New(slog.DiscardHandler))
 		return checkOnce(cmd.Context(), newNodeProber(p, access), current(p, m.log).Timing.Model, check)
 	}
 	return cmd

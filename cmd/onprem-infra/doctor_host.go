@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"net/netip"
 	"time"
 
@@ -53,7 +54,7 @@ func newDoctor(p, wanted plan.Plan, m *monitor) diagnose.Host {
 // daemonProbes ask the programs of this host.
 func daemonProbes(p plan.Plan, host *inspect.Inspector, m *monitor) daemons.Probes {
 	rules, prober := redirect.Of(p.VIPs.API, p.MachineNetworks, p.Ports), newNodeProber(p,
-		kube.NewAccess(m.credentials(p), m.log))
+		kubeconfig.NewAccess(m.credentials(p), m.log))
 	return daemons.Probes{
 		Backends: host.Backends, Lookup: host.Lookup, Check: prober.Look,
 		Alive: func(ctx context.Context, number uint16, path string) error {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
-	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 )
 
 const (
@@ -62,7 +62,7 @@ func (m *monitor) untilReplaced(ctx context.Context, path string, end func()) {
 	if path == "" {
 		return
 	}
-	u := &unlinked{path: path, refused: kube.NewAccess(path, quiet()).Refused, log: m.log}
+	u := &unlinked{path: path, refused: kubeconfig.NewAccess(path, quiet()).Refused, log: m.log}
 	m.watchers.Go(func() {
 		tick := time.NewTicker(everyKubeconfig)
 		defer tick.Stop()

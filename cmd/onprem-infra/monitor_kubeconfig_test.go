@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 )
 
@@ -125,7 +125,7 @@ func TestRefusedKubeconfig(t *testing.T) {
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
 			}
-			why := kube.NewAccess(inside, quiet()).Refused(t.Context())
+			why := kubeconfig.NewAccess(inside, quiet()).Refused(t.Context())
 			if got := fmt.Sprint(why); (why == nil) != (tt.want == "") || !strings.Contains(got, tt.want) {
 				t.Errorf("%v, want %q", why, tt.want)
 			}
@@ -141,7 +141,7 @@ func TestUnlinkedKubeconfig_Directory(t *testing.T) {
 		t.Fatal(err)
 	}
 	inside := opened(t, path)
-	u := &unlinked{path: inside, log: slog.New(slog.DiscardHandler), refused: kube.NewAccess(inside, quiet()).Refused}
+	u := &unlinked{path: inside, log: slog.New(slog.DiscardHandler), refused: kubeconfig.NewAccess(inside, quiet()).Refused}
 	if why := u.ends(t.Context(), time.Now()); why != nil {
 		t.Fatalf("with the directory there it ends by %v: another container would have the same", why)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	haproxyd "github.com/onprem-infra/onprem-infra/shared/host/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/host/nft"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -45,7 +46,7 @@ VIP to it for as long as it has a server that works. With --once it writes the f
 		}
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
-		access := kube.NewAccess(m.credentials(p), m.log)
+		access := kubeconfig.NewAccess(m.credentials(p), m.log)
 		if *once {
 			closePorts(p, filter{m.log}, m.log)
 			return prepareLB(ctx, m.log, string(haproxy.Run), lb.New(p, header, lbHost{}, nobody{}, access, noHAProxy{}, nil))
@@ -82,7 +83,7 @@ func prepareLB(ctx context.Context, log *slog.Logger, sockets string, room *lb.R
 	return room.Prepare(want)
 }
 
-func monitorLB(ctx context.Context, m *monitor, p plan.Plan, header string, access *kube.Access) error {
+func monitorLB(ctx context.Context, m *monitor, p plan.Plan, header string, access *kubeconfig.Access) error {
 	p = current(p, m.log) // a migration changes nothing here while it runs: HAProxy is looked at alike under every timing
 	nodes := kube.NewAPI(m.credentials(p), m.log).ControlPlane(p.ControlPlaneLabel)
 	look := p.Timing.Model.Redirect // HAProxy's end wakes the monitor before

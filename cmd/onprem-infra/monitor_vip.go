@@ -17,6 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/host/listen"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
@@ -86,7 +87,7 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	wanted := p
 	p = pending(p, way.Changed(time.Now()))
 	now := inForce(p)
-	access := kube.NewAccess(m.credentials(p), m.log)
+	access := kubeconfig.NewAccess(m.credentials(p), m.log)
 	checks := nodeChecks(m, host, now, r, r == role.Master && !memory.Open, newNodeProber(p, access))
 	seen := newNodeCluster(p, r, m.api(p, r), m.log)
 	room := vip.New(now, r, header, memory, host, seen, checks, time.Now)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/health"
-	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
@@ -27,7 +27,7 @@ type founder struct {
 
 // newFounding is nil where no node can be the first one: the control plane has a bootstrap machine
 // before it, this node is none of it, or the API has named its nodes before.
-func newFounding(m *monitor, p plan.Plan, r role.Role, memory vip.Memory, access *kube.Access) *vip.Founding {
+func newFounding(m *monitor, p plan.Plan, r role.Role, memory vip.Memory, access *kubeconfig.Access) *vip.Founding {
 	if !p.Flavour().Founds || r != role.Master || len(memory.Nodes) > 0 {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
-	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -56,7 +56,7 @@ func TestMayFound(t *testing.T) {
 		{"nodes are remembered", spec.Kubernetes, role.Master, known, false},
 		{"a bootstrap machine is before it", spec.OpenShift, role.Master, vip.Memory{}, false},
 	} {
-		access := kube.NewAccess("absent", m.log)
+		access := kubeconfig.NewAccess("absent", m.log)
 		if got := newFounding(m, plan.Plan{Distribution: tt.distribution}, tt.role, tt.memory, access) != nil; got != tt.want {
 			t.Errorf("%s: may be the first one %v, want %v", tt.name, got, tt.want)
 		}

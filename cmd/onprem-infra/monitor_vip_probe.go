@@ -13,7 +13,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/health"
-	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	"github.com/onprem-infra/onprem-infra/shared/host/nft"
 	"github.com/onprem-infra/onprem-infra/shared/host/podresources"
@@ -39,7 +39,7 @@ type nodeProber struct {
 	dns                                 func(ctx context.Context) error // whether the node's own name server answers
 }
 
-func newNodeProber(p plan.Plan, access *kube.Access) *nodeProber {
+func newNodeProber(p plan.Plan, access *kubeconfig.Access) *nodeProber {
 	// A control plane node has no ingress router, and its checks ask for one all the time. One that
 	// comes is seen a second later.
 	dial, seldom := new(localhost.Knocker).Dial, (&localhost.Knocker{Rest: 900 * time.Millisecond}).Dial

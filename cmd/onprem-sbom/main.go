@@ -1,6 +1,9 @@
-// Command onprem-sbom lists what Go programs are made of, as CycloneDX 1.5 JSON on standard output:
-// their modules, with versions and checksums, as the toolchain wrote them into the programs. Equal
-// programs give equal bytes.
+// Command onprem-sbom lists what Go programs are built from, as CycloneDX 1.5 JSON on standard
+// output: their modules with versions and checksums, as the toolchain wrote them into the programs.
+// Equal programs give equal bytes.
+//
+// cyclonedx-gomod reads one program a run, so a bill of all programs would need a second tool that
+// merges bills. As "go run TOOL@VERSION" it would also need the network for each build.
 package main
 
 import (
@@ -37,8 +40,8 @@ func run(programs []string) error {
 	return err
 }
 
-// bill is a CycloneDX document, as far as we say anything in it: it has no serial number and no
-// time, which would differ between equal builds.
+// bill is a CycloneDX document with the fields that we set: it has no serial number and no time,
+// which would differ between equal builds.
 type bill struct {
 	Format     string      `json:"bomFormat"`
 	Spec       string      `json:"specVersion"`
@@ -79,11 +82,11 @@ type property struct {
 	Value string `json:"value"`
 }
 
-// list reads the programs. They are of one toolchain; the bill is that of the last one's module.
+// list reads the programs. They are of one toolchain and one module.
 func list(programs []string) (bill, error) {
 	b := bill{Format: "CycloneDX", Spec: "1.5", Version: 1}
 	if len(programs) == 0 {
-		return b, fmt.Errorf("name the programs")
+		return b, fmt.Errorf("no programs: name at least one")
 	}
 	used := map[string]component{}
 	for _, name := range programs {
@@ -98,8 +101,9 @@ func list(programs []string) (bill, error) {
 		b.Metadata.Component = ours(info)
 		sum := sha256.Sum256(text)
 		b.Components = append(b.Components, component{
-			Type: "application", Ref: filepath.Base(name), Name: filepath.Base(name), Version: info.Main.Version,
-			Hashes: []hash{{Algorithm: "SHA-256", Content: hex.EncodeToString(sum[:])}},
+			Type: "application", Ref: filepath.Base(name), Name: filepath.Base(name),
+			Version: info.Main.Version,
+			Hashes:  []hash{{Algorithm: "SHA-256", Content: hex.EncodeToString(sum[:])}},
 		})
 		toolchain := module("stdlib", "v"+strings.TrimPrefix(info.GoVersion, "go"), "")
 		used[toolchain.Ref] = toolchain
@@ -108,7 +112,7 @@ func list(programs []string) (bill, error) {
 				m = m.Replace
 			}
 			if m.Version == "" {
-				continue // a directory of this tree: what the programs are themselves
+				continue // a directory of this tree
 			}
 			c := module(m.Path, m.Version, m.Sum)
 			used[c.Ref] = c

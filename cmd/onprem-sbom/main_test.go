@@ -28,7 +28,8 @@ func TestList(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(text)
-	if got := b.Components[0]; got.Type != "application" || got.Hashes[0].Content != hex.EncodeToString(sum[:]) {
+	if got := b.Components[0]; got.Type != "application" ||
+		got.Hashes[0].Content != hex.EncodeToString(sum[:]) {
 		t.Errorf("the program is %+v", got)
 	}
 	info, err := buildinfo.ReadFile(program)
@@ -36,11 +37,15 @@ func TestList(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range info.Deps {
-		if n := slices.IndexFunc(b.Components, func(c component) bool { return c.Name == want.Path }); n < 0 || b.Components[n].Version != want.Version {
+		if n := slices.IndexFunc(b.Components, func(c component) bool {
+			return c.Name == want.Path
+		}); n < 0 || b.Components[n].Version != want.Version {
 			t.Errorf("%s %s is not listed", want.Path, want.Version)
 		}
 	}
-	if n := slices.IndexFunc(b.Components, func(c component) bool { return strings.HasPrefix(c.PURL, "pkg:golang/stdlib@v1.") }); n < 0 {
+	if n := slices.IndexFunc(b.Components, func(c component) bool {
+		return strings.HasPrefix(c.PURL, "pkg:golang/stdlib@v1.")
+	}); n < 0 {
 		t.Error("Go's own packages are not listed, and most of a program is of them")
 	}
 	first, err := json.Marshal(b)
@@ -51,7 +56,9 @@ func TestList(t *testing.T) {
 	if second, _ := json.Marshal(again); err != nil || !bytes.Equal(first, second) {
 		t.Error("a second list is another one")
 	}
-	for name, programs := range map[string][]string{"none": nil, "no program": {"main.go"}, "nothing": {"absent"}} {
+	for name, programs := range map[string][]string{
+		"none": nil, "no program": {"main.go"}, "nothing": {"absent"},
+	} {
 		if _, err := list(programs); err == nil {
 			t.Errorf("%s is listed", name)
 		}
@@ -61,7 +68,8 @@ func TestList(t *testing.T) {
 // TestModule holds how a module is named, with the checksum that the toolchain has seen.
 func TestModule(t *testing.T) {
 	c := module("example.com/a", "v1.2.3", "h1:x")
-	if c.PURL != "pkg:golang/example.com/a@v1.2.3" || c.Ref != c.PURL || c.Type != "library" || !slices.Equal(c.Properties, []property{{"go:sum", "h1:x"}}) {
+	if c.PURL != "pkg:golang/example.com/a@v1.2.3" || c.Ref != c.PURL || c.Type != "library" ||
+		!slices.Equal(c.Properties, []property{{"go:sum", "h1:x"}}) {
 		t.Errorf("%+v", c)
 	}
 }

@@ -1,5 +1,5 @@
-// Package container says what a container of ours is and may do, whatever starts it. There is no
-// field for "privileged": what the type cannot say nobody can ask for.
+// Package container specifies our containers, whatever engine starts them; no specification can ask
+// for a privileged container.
 package container
 
 // Mount binds a directory or file of the host into the container.
@@ -22,14 +22,13 @@ type Spec struct {
 	Env          map[string]string
 }
 
-// State is what an engine says of a container.
+// State is what an engine reports about a container.
 type State struct {
-	ID      string // that the engine gave it
-	New     bool   // it has been made and has never run
-	Running bool   // its processes are there
-	Paused  bool   // they are there, but the kernel lets none of them run
-	PID     int    // of the first process, in the host's process namespace; 0 when it does not run
-	Digest  string // Spec.Digest of the specification that it was created from, empty when it is not ours
-
-	ExitCode int // of its last run, when it does not run
+	ID       string // of the engine
+	New      bool   // it was created and has never run
+	Running  bool   // it has processes
+	Paused   bool   // it has processes, and the kernel runs none of them
+	PID      int    // of the first process, in the host's PID namespace; 0 if it does not run
+	Digest   string // Spec.Digest of its specification; empty if it is not ours
+	ExitCode int    // of its last run, if it does not run
 }

@@ -7,9 +7,8 @@ import (
 )
 
 // Digest is the hex SHA-256 of the specification in canonical JSON: equal for equal containers,
-// whatever the order of their environment or whether an empty list is nil. An engine keeps it with
-// the container, so that a later run can tell whether the container that it finds is still the one
-// that it wants.
+// whatever the order of their environment or whether an empty list is nil. An engine stores it with
+// the container, so that a later run knows whether the container is of the same specification.
 func (s Spec) Digest() string {
 	text, _ := json.Marshal(canonical(s)) // strings and booleans always encode
 	sum := sha256.Sum256(text)

@@ -7,17 +7,20 @@ import (
 
 func example() Spec {
 	return Spec{
-		Name:         "onprem-keepalived",
-		Image:        "example.com/keepalived:1",
-		Command:      []string{"/usr/bin/onprem-supervise", "--"},
-		Mounts:       []Mount{{Source: "/etc/keepalived", Target: "/etc/keepalived", ReadOnly: true}},
+		Name:    "onprem-keepalived",
+		Image:   "example.com/keepalived:1",
+		Command: []string{"/usr/bin/onprem-supervise", "--"},
+		Mounts: []Mount{
+			{Source: "/etc/keepalived", Target: "/etc/keepalived", ReadOnly: true},
+		},
 		Tmpfs:        []string{"/tmp"},
 		Capabilities: []string{"CAP_NET_ADMIN"},
 		Env:          map[string]string{"A": "1", "B": "2"},
 	}
 }
 
-// The digest is kept with containers that outlive this program, so it may change with a Spec only.
+// The digest is stored with containers that outlive this program, so it may change with a Spec
+// only.
 func TestDigestIsStable(t *testing.T) {
 	const want = "608f2c14a501655b3f950ddae5efb0bebb6f36e37bf15adb1035d77946ba2f00"
 	if got := example().Digest(); got != want {
@@ -27,14 +30,17 @@ func TestDigestIsStable(t *testing.T) {
 
 func TestDigestOfEqualContainersIsEqual(t *testing.T) {
 	bare := Spec{Name: "a", Image: "b"}
-	empty := Spec{Name: "a", Image: "b", Command: []string{}, Mounts: []Mount{}, Tmpfs: []string{}, Capabilities: []string{}, Env: map[string]string{}}
+	empty := Spec{
+		Name: "a", Image: "b", Command: []string{}, Mounts: []Mount{}, Tmpfs: []string{},
+		Capabilities: []string{}, Env: map[string]string{},
+	}
 	if bare.Digest() != empty.Digest() {
 		t.Errorf("an empty list and none differ: %s, %s", bare.Digest(), empty.Digest())
 	}
 }
 
-// Each field matters: a field that is added later is changed here too, by its kind.
-func TestDigestSeesEachField(t *testing.T) {
+// Each field changes the digest; a later field is tested here too, by its kind.
+func TestDigest_EachFieldMatters(t *testing.T) {
 	seen := map[string]string{example().Digest(): "nothing"}
 	for i := range reflect.TypeFor[Spec]().NumField() {
 		s := example()

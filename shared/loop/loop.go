@@ -1,9 +1,8 @@
-// Package loop turns a room's three steps: observe the host, decide what it should be, make it so.
-// It knows time and context, nothing of what it turns.
+// Package loop reconciles: it runs a room's steps (observe, decide, apply) in one goroutine, after
+// each wake-up and at intervals.
 //
-// All steps run in the caller's goroutine, one after the other, so a room needs no lock around what
-// it remembers. A wake-up carries no data: whoever sends one says "look again", and several of them
-// are one.
+// The steps run one after the other, so a room needs no lock around its state. A wake-up carries no
+// data and means "observe again"; several wake-ups are one.
 package loop
 
 import (
@@ -19,22 +18,21 @@ import (
 // than the time that the units have to stop.
 const LeaveTimeout = 30 * time.Second
 
-// Reasons says why a decision is as it is, in words for the log. Equal situations must give equal
-// reasons.
+// Reasons are why a decision was made, for the log. Equal situations must give equal reasons.
 type Reasons []string
 
-// String is all of them in a line.
+// String joins all reasons in a line.
 func (r Reasons) String() string { return strings.Join(r, "; ") }
 
-// Steps are the parts of a room. S is what it saw, D what it wants.
+// Steps are the steps of a room. S is what it observed, D what it decided.
 type Steps[S, D any] struct {
-	Observe func(context.Context) (S, error) // reads, judges nothing; after an error nothing is decided and nothing applied
+	Observe func(context.Context) (S, error) // only reads; after an error the round ends
 	Decide  func(S) (D, Reasons)             // no I/O, no clock
-	Apply   func(context.Context, D) error   // called in every round, so it compares first; must return when its context ends
-	Leave   func(context.Context) error      // gives back what the room holds; may be nil
+	Apply   func(context.Context, D) error   // compares first, and returns when its context ends
+	Leave   func(context.Context) error      // releases what the room holds; may be nil
 }
 
-// List is what a reason names several of, as people write it.
+// List joins values for a reason, as people write them.
 func List[T any](all []T) string {
 	if len(all) == 0 {
 		return "none"
@@ -49,7 +47,7 @@ func List[T any](all []T) string {
 // NewWake makes the one-slot channel of wake-ups.
 func NewWake() chan struct{} { return make(chan struct{}, 1) }
 
-// Wake asks for a round and never blocks: a round that is already asked for will see this change
+// Wake requests a round and never blocks: a round that is already requested observes this change
 // too.
 func Wake(wake chan<- struct{}) {
 	select {
@@ -60,14 +58,17 @@ func Wake(wake chan<- struct{}) {
 
 // Run runs a round at once, then after each wake-up and at the latest every so often, until ctx
 // ends. Then it calls Leave with a fresh context bounded by LeaveTimeout and returns Leave's error.
-// Errors of the other steps do not end it: they are logged when more than numbers changes in their
-// text.
-func Run[S, D any](ctx context.Context, steps Steps[S, D], wake <-chan struct{}, every time.Duration, log *slog.Logger) error {
-	var said journal
+// Errors of the other steps do not end it: they are logged when their text changes in more than
+// numbers.
+func Run[S, D any](
+	ctx context.Context, steps Steps[S, D], wake <-chan struct{}, every time.Duration,
+	log *slog.Logger,
+) error {
+	var logged journal
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
-		round(ctx, steps, &said, log)
+		round(ctx, steps, &logged, log)
 		select {
 		case <-ctx.Done():
 		case <-wake:
@@ -82,28 +83,28 @@ func Run[S, D any](ctx context.Context, steps Steps[S, D], wake <-chan struct{},
 	return steps.Leave(last)
 }
 
-func round[S, D any](ctx context.Context, steps Steps[S, D], said *journal, log *slog.Logger) {
+func round[S, D any](ctx context.Context, steps Steps[S, D], logged *journal, log *slog.Logger) {
 	seen, err := steps.Observe(ctx)
 	if err != nil {
-		said.fault(ctx, log, "observe", err)
+		logged.fault(ctx, log, "observe", err)
 		return
 	}
 	want, why := steps.Decide(seen)
-	said.decision(log, why)
+	logged.decision(log, why)
 	if ctx.Err() != nil {
 		return
 	}
 	if err := steps.Apply(ctx, want); err != nil {
-		said.fault(ctx, log, "apply", err)
+		logged.fault(ctx, log, "apply", err)
 		return
 	}
-	said.well(log)
+	logged.recovered(log)
 }
 
-// journal remembers what was said last, so that only changes are logged.
+// journal is what was logged last, so that only changes are logged.
 type journal struct {
 	why   Reasons
-	step  string // of the fault, empty when the last round went well
+	step  string // of the fault, empty if the last round had none
 	news  News   // of the fault so far
 	since time.Time
 }
@@ -116,9 +117,9 @@ func (j *journal) decision(log *slog.Logger, why Reasons) {
 	log.Info("decide", "why", why.String())
 }
 
-// fault leaves out what a step says because it was told to end, and what it said a moment ago in
-// other numbers. A fault that shows itself now this way and now that (two servers behind one name)
-// is logged once for each way.
+// fault does not log an error that the end of ctx caused, nor one that differs from a recent one in
+// numbers only. A fault that alternates (two servers behind one name) is logged once for each
+// text.
 func (j *journal) fault(ctx context.Context, log *slog.Logger, step string, err error) {
 	if ctx.Err() != nil {
 		return
@@ -132,7 +133,7 @@ func (j *journal) fault(ctx context.Context, log *slog.Logger, step string, err 
 	}
 }
 
-func (j *journal) well(log *slog.Logger) {
+func (j *journal) recovered(log *slog.Logger) {
 	if j.step == "" {
 		return
 	}

@@ -15,7 +15,7 @@ import (
 
 const every = 10 * time.Second
 
-// room records what the loop asked of it, and when.
+// room records the steps that the loop ran, and when.
 type room struct {
 	start   time.Time
 	rounds  []time.Duration // of each Observe, since the start
@@ -60,13 +60,15 @@ func (r *room) steps() Steps[int, int] {
 	}
 }
 
-// turn runs the loop in virtual time until drive returns, and gives back its log without the times.
-func turn(t *testing.T, r *room, drive func(wake chan<- struct{})) (log string, err error) {
+// run runs the loop in virtual time until drive returns, and returns its log without the times.
+func run(t *testing.T, r *room, drive func(wake chan<- struct{})) (log string, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r.start = time.Now()
 		var out bytes.Buffer
-		logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: func(
+			_ []string, a slog.Attr,
+		) slog.Attr {
 			if a.Key == slog.TimeKey {
 				return slog.Attr{}
 			}
@@ -84,7 +86,7 @@ func turn(t *testing.T, r *room, drive func(wake chan<- struct{})) (log string, 
 	return log, err
 }
 
-func TestRoundsAtOnceThenByTheClockAndByWakeUps(t *testing.T) {
+func TestRun_RoundsAtOnceThenByClockAndWakeUps(t *testing.T) {
 	r := &room{}
 	r.apply = func(_ context.Context, round int) error {
 		if round == 4 {
@@ -92,7 +94,7 @@ func TestRoundsAtOnceThenByTheClockAndByWakeUps(t *testing.T) {
 		}
 		return nil
 	}
-	_, err := turn(t, r, func(wake chan<- struct{}) {
+	_, err := run(t, r, func(wake chan<- struct{}) {
 		time.Sleep(25 * time.Second)
 		Wake(wake)
 		time.Sleep(time.Second) // the round that it brought is still at work
@@ -102,8 +104,12 @@ func TestRoundsAtOnceThenByTheClockAndByWakeUps(t *testing.T) {
 		time.Sleep(every)
 	})
 	s := time.Second
-	if want := []time.Duration{0, 10 * s, 20 * s, 25 * s, 27 * s, 30 * s}; err != nil || !slices.Equal(r.rounds, want) {
-		t.Errorf("rounds at %v (%v), want %v: a hundred wake-ups are one, and none is lost", r.rounds, err, want)
+	if want := []time.Duration{0, 10 * s, 20 * s, 25 * s, 27 * s, 30 * s}; err != nil ||
+		!slices.Equal(r.rounds, want) {
+		t.Errorf(
+			"rounds at %v (%v), want %v: a hundred wake-ups are one, and none is lost", r.rounds,
+			err, want,
+		)
 	}
 	if want := []int{1, 2, 3, 4, 5, 6}; !slices.Equal(r.applied, want) {
 		t.Errorf("applied %v, want every round: %v", r.applied, want)
@@ -112,7 +118,7 @@ func TestRoundsAtOnceThenByTheClockAndByWakeUps(t *testing.T) {
 
 func TestFailedObserveChangesNothing(t *testing.T) {
 	r := &room{observe: func(round int) error { return errors.New("no netlink") }}
-	turn(t, r, func(chan<- struct{}) { time.Sleep(time.Minute) })
+	run(t, r, func(chan<- struct{}) { time.Sleep(time.Minute) })
 	if len(r.applied) != 0 {
 		t.Errorf("applied %v after a failed Observe, want nothing", r.applied)
 	}
@@ -128,10 +134,14 @@ func TestErrorsAreLoggedWhenTheyChange(t *testing.T) {
 		room *room
 	}{
 		{"observe", &room{observe: func(round int) error { return fault(faults, round) }}},
-		{"apply", &room{apply: func(_ context.Context, round int) error { return fault(faults, round) }}},
+		{"apply", &room{apply: func(_ context.Context, round int) error {
+			return fault(faults, round)
+		}}},
 	} {
 		t.Run(tt.step, func(t *testing.T) {
-			log, _ := turn(t, tt.room, func(chan<- struct{}) { time.Sleep(time.Duration(len(faults)-1) * every) })
+			log, _ := run(t, tt.room, func(chan<- struct{}) {
+				time.Sleep(time.Duration(len(faults)-1) * every)
+			})
 			want := fmt.Sprintf("level=WARN msg=%[1]s error=a\nlevel=WARN msg=%[1]s error=b\nlevel=INFO msg=recovered step=%[1]s after=40s\nlevel=WARN msg=%[1]s error=b\n", tt.step)
 			if log != want {
 				t.Errorf("log:\n%swant:\n%s", log, want)
@@ -147,8 +157,8 @@ func fault(texts []string, round int) error {
 	return nil
 }
 
-// TestErrorsOfLongTrialsAreOneNews has trials that block for longer than a fault must be silent to
-// be news again.
+// TestErrorsOfLongTrialsAreOneNews has trials that block for longer than the time after which a
+// fault is news again.
 func TestErrorsOfLongTrialsAreOneNews(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -159,14 +169,17 @@ func TestErrorsOfLongTrialsAreOneNews(t *testing.T) {
 		{"one way", 5 * time.Minute, []string{"timeout"}, 1},
 		{"two ways", 5 * time.Minute, []string{"timeout", "cut off"}, 2},
 		{"short trials, two ways", 0, []string{"refused", "no such host"}, 2},
-		{"one that comes once in an hour", time.Minute, append(slices.Repeat([]string{"timeout"}, 59), "cut off"), 1 + 6},
+		{
+			"one that comes once in an hour", time.Minute,
+			append(slices.Repeat([]string{"timeout"}, 59), "cut off"), 1 + 6,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := &room{apply: func(_ context.Context, round int) error {
 				time.Sleep(tt.takes)
 				return errors.New(tt.faults[(round-1)%len(tt.faults)])
 			}}
-			log, _ := turn(t, r, func(chan<- struct{}) { time.Sleep(6*time.Hour + 5*time.Minute) })
+			log, _ := run(t, r, func(chan<- struct{}) { time.Sleep(6*time.Hour + 5*time.Minute) })
 			if got := strings.Count(log, "level=WARN"); got != tt.want {
 				t.Errorf("%d lines in 6 h, want %d:\n%s", got, tt.want, log)
 			}
@@ -175,9 +188,11 @@ func TestErrorsOfLongTrialsAreOneNews(t *testing.T) {
 }
 
 func TestReasonsAreLoggedWhenTheyChange(t *testing.T) {
-	why := []Reasons{nil, {"peer 192.0.2.7"}, {"peer 192.0.2.7"}, {"peer 192.0.2.7", "peer 192.0.2.8"}, nil}
+	why := []Reasons{
+		nil, {"peer 192.0.2.7"}, {"peer 192.0.2.7"}, {"peer 192.0.2.7", "peer 192.0.2.8"}, nil,
+	}
 	r := &room{why: func(round int) Reasons { return slices.Clone(why[min(round, len(why))-1]) }}
-	log, _ := turn(t, r, func(chan<- struct{}) { time.Sleep(time.Duration(len(why)-1) * every) })
+	log, _ := run(t, r, func(chan<- struct{}) { time.Sleep(time.Duration(len(why)-1) * every) })
 	want := `level=INFO msg=decide why="peer 192.0.2.7"
 level=INFO msg=decide why="peer 192.0.2.7; peer 192.0.2.8"
 level=INFO msg=decide why=""
@@ -187,30 +202,32 @@ level=INFO msg=decide why=""
 	}
 }
 
-func TestEndIsHonouredAtOnceWhileApplyRuns(t *testing.T) {
+func TestEnd_AtOnceWhileApplyRuns(t *testing.T) {
 	var began time.Time
 	r := &room{apply: func(ctx context.Context, _ int) error {
 		began = time.Now()
 		<-ctx.Done() // a step that would take for ever
 		return ctx.Err()
 	}}
-	log, err := turn(t, r, func(chan<- struct{}) { time.Sleep(3 * time.Second) })
+	log, err := run(t, r, func(chan<- struct{}) { time.Sleep(3 * time.Second) })
 	if err != nil || r.left != 1 {
 		t.Errorf("left %d times with %v, want once and no error", r.left, err)
 	}
 	if ended := r.start.Add(3 * time.Second); began.After(ended) || len(r.applied) != 1 {
-		t.Errorf("applied %v, last at %v, want nothing after the end at %v", r.applied, began, ended)
+		t.Errorf(
+			"applied %v, last at %v, want nothing after the end at %v", r.applied, began, ended,
+		)
 	}
 	if log != "" {
 		t.Errorf("log: %swant nothing: being told to end is no fault", log)
 	}
 }
 
-func TestEndIsHonouredAtOnceBetweenRounds(t *testing.T) {
+func TestEnd_AtOnceBetweenRounds(t *testing.T) {
 	var at time.Duration
 	r := &room{}
 	r.leave = func(context.Context) error { at = time.Since(r.start); return nil }
-	turn(t, r, func(chan<- struct{}) { time.Sleep(3 * time.Second) })
+	run(t, r, func(chan<- struct{}) { time.Sleep(3 * time.Second) })
 	if at != 3*time.Second || len(r.rounds) != 1 {
 		t.Errorf("left after %v and %d rounds, want 3s and one", at, len(r.rounds))
 	}
@@ -222,8 +239,12 @@ func TestNothingIsAppliedAfterTheEnd(t *testing.T) {
 		r := &room{}
 		steps := r.steps()
 		steps.Decide = func(int) (int, Reasons) { cancel(); return 0, nil }
-		if err := Run(ctx, steps, nil, every, slog.New(slog.DiscardHandler)); err != nil || len(r.applied) != 0 || r.left != 1 {
-			t.Errorf("applied %v, left %d times, %v; want nothing applied and one Leave", r.applied, r.left, err)
+		if err := Run(ctx, steps, nil, every, slog.New(slog.DiscardHandler)); err != nil ||
+			len(r.applied) != 0 || r.left != 1 {
+			t.Errorf(
+				"applied %v, left %d times, %v; want nothing applied and one Leave", r.applied,
+				r.left, err,
+			)
 		}
 	})
 }
@@ -242,8 +263,11 @@ func TestLeaveHasAFreshBoundedContext(t *testing.T) {
 		cancel()
 		begin := time.Now()
 		err := Run(ctx, r.steps(), nil, every, slog.New(slog.DiscardHandler))
-		if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) || took != LeaveTimeout {
-			t.Errorf("Run ended after %v with %v, want the deadline after %v", took, err, LeaveTimeout)
+		if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) ||
+			took != LeaveTimeout {
+			t.Errorf(
+				"Run ended after %v with %v, want the deadline after %v", took, err, LeaveTimeout,
+			)
 		}
 	})
 	if len(r.rounds) != 0 {
@@ -253,7 +277,7 @@ func TestLeaveHasAFreshBoundedContext(t *testing.T) {
 
 func TestLeaveErrorIsReturnedNotLogged(t *testing.T) {
 	r := &room{leave: func(context.Context) error { return errors.New("remove 192.0.2.5") }}
-	log, err := turn(t, r, func(chan<- struct{}) {})
+	log, err := run(t, r, func(chan<- struct{}) {})
 	if err == nil || !strings.Contains(err.Error(), "192.0.2.5") || log != "" {
 		t.Errorf("Run returned %v and logged %q, want Leave's error and no log", err, log)
 	}

@@ -5,40 +5,39 @@ import (
 	"time"
 )
 
-// A fault is news again when it has been silent for so long. Where a trial may itself block for
-// longer than that, it must have been silent for some trials as well.
+// A fault is news again if it has not occurred for so long. If one trial may block for longer than
+// that, it must not have occurred for some trials as well.
 const (
 	forgetAfter  = 2 * time.Minute
 	forgetTrials = 5
 )
 
-// News remembers which faults have been said. The zero value has heard none. It is for one
-// goroutine.
+// News remembers recent faults. The zero value has none. It is for one goroutine.
 type News struct {
-	trials int // that a fault must be silent for before it is news again; 0 when only time counts
-	number int // of the last trial
-	heard  map[string]heard
+	trials int                   // without a fault before it is news again; 0 if only time counts
+	number int                   // of the last trial
+	last   map[string]occurrence // by shape
 }
 
-// heard is when a shape of the faults was heard last.
-type heard struct {
+// occurrence is the last one of a fault.
+type occurrence struct {
 	at    time.Time
 	trial int
 }
 
-// Is says whether the text of a trial's fault is news: nothing was heard in the last two minutes
-// that differs from it in numbers only.
+// Is reports whether the text of a trial's fault is news: no fault of the last two minutes differs
+// from it in numbers only.
 func (n *News) Is(text string) bool {
 	now := time.Now()
-	if n.heard == nil {
-		n.heard = map[string]heard{}
+	if n.last == nil {
+		n.last = map[string]occurrence{}
 	}
 	n.number++
-	maps.DeleteFunc(n.heard, func(_ string, last heard) bool {
+	maps.DeleteFunc(n.last, func(_ string, last occurrence) bool {
 		return now.Sub(last.at) >= forgetAfter && n.number-last.trial >= n.trials
 	})
 	key := shape(text)
-	_, known := n.heard[key]
-	n.heard[key] = heard{now, n.number}
+	_, known := n.last[key]
+	n.last[key] = occurrence{now, n.number}
 	return !known
 }

@@ -1,6 +1,6 @@
 package object
 
-// What our objects of no specification are, for their heads.
+// API versions, for heads.
 const (
 	Core = "v1"
 	RBAC = "rbac.authorization.k8s.io/v1"
@@ -13,7 +13,7 @@ const (
 	DiscoveryGroup = "discovery.k8s.io"
 )
 
-// Namespace is where objects of one purpose live.
+// Namespace holds objects of one purpose.
 type Namespace struct {
 	Head `yaml:",inline"`
 }
@@ -24,7 +24,7 @@ type Role struct {
 	Rules []Rule `yaml:"rules"`
 }
 
-// Rule lets Verbs be done with Resources; where there are ResourceNames, with those alone.
+// Rule allows Verbs on Resources; with ResourceNames, on those alone.
 type Rule struct {
 	APIGroups     []string `yaml:"apiGroups"`
 	ResourceNames []string `yaml:"resourceNames,omitempty"`
@@ -40,7 +40,7 @@ type Binding struct {
 	Subjects []Subject `yaml:"subjects"`
 }
 
-// Subject is who gets rights, such as a Group of users.
+// Subject is what gets rights, such as a Group of users.
 type Subject struct {
 	APIGroup string `yaml:"apiGroup"`
 	Kind     string `yaml:"kind"`

@@ -1,7 +1,8 @@
-// Package object holds what we write of Kubernetes' objects: the fields that we set, spelt as the
-// API spells them, and no others. The API's own types would bring seventy packages into a program
-// that only wants a manifest's text; tests hold ours against them (test/manifest). Fields stand in
-// the order of their names, in which they are written.
+// Package object has the fields of Kubernetes objects that we write, and no others: the API's own
+// types would add seventy packages to a program that only needs a manifest's text.
+//
+// Tests compare these types with the API's (test/manifest). Fields are sorted by name, as they are
+// written.
 package object
 
 import (
@@ -13,17 +14,17 @@ import (
 // Object is any object of the API.
 type Object interface{ About() Head }
 
-// Head is what every object begins with.
+// Head begins every object.
 type Head struct {
 	APIVersion string `yaml:"apiVersion"`
 	Kind       string `yaml:"kind"`
 	Metadata   Meta   `yaml:"metadata"`
 }
 
-// About is the head itself, of whatever has it.
+// About is the head itself, for a type that embeds it.
 func (h Head) About() Head { return h }
 
-// Meta is by what an object is found. Namespace is empty where the object is the whole cluster's.
+// Meta identifies an object. Namespace is empty if the object is in none.
 type Meta struct {
 	Annotations map[string]string `yaml:"annotations,omitempty"`
 	Labels      map[string]string `yaml:"labels,omitempty"`
@@ -31,8 +32,9 @@ type Meta struct {
 	Namespace   string            `yaml:"namespace,omitempty"`
 }
 
-// Encode writes an object as YAML. Equal objects give equal bytes.
-func Encode(o Object) []byte {
+// Encode writes an object, or another value of strings, numbers and lists, as YAML. Equal values
+// give equal bytes.
+func Encode(o any) []byte {
 	var text bytes.Buffer
 	e := yaml.NewEncoder(&text)
 	e.SetIndent(2)

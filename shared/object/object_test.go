@@ -7,18 +7,23 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/manifest"
 )
 
-// TestExact holds each type against the API's own, with every field set: what the API would read in
-// another way, or pass over, is an error.
+// TestExact compares each type with the API's own, with every field set: a field that the API would
+// read differently, or ignore, is an error.
 func TestExact(t *testing.T) {
 	about := func(version, kind, namespace string) object.Head {
 		return object.Head{APIVersion: version, Kind: kind, Metadata: object.Meta{
-			Name: "n", Namespace: namespace, Labels: map[string]string{"a": "1"}, Annotations: map[string]string{"b": "true"},
+			Name: "n", Namespace: namespace, Labels: map[string]string{"a": "1"},
+			Annotations: map[string]string{"b": "true"},
 		}}
 	}
-	rules := []object.Rule{{APIGroups: []string{object.CoreGroup}, Resources: []string{"nodes"}, ResourceNames: []string{"x"}, Verbs: []string{"get"}}}
+	rules := []object.Rule{{
+		APIGroups: []string{object.CoreGroup}, Resources: []string{"nodes"},
+		ResourceNames: []string{"x"}, Verbs: []string{"get"},
+	}}
 	bound := func(kind string) object.Binding {
 		return object.Binding{
-			Head: about(object.RBAC, kind+"Binding", ""), RoleRef: object.RoleRef{APIGroup: object.RBACGroup, Kind: kind, Name: "n"},
+			Head:     about(object.RBAC, kind+"Binding", ""),
+			RoleRef:  object.RoleRef{APIGroup: object.RBACGroup, Kind: kind, Name: "n"},
 			Subjects: []object.Subject{{APIGroup: object.RBACGroup, Kind: "Group", Name: "g"}},
 		}
 	}
@@ -41,29 +46,45 @@ func TestExact(t *testing.T) {
 func fullest() object.PodSpec {
 	probe := &object.Probe{
 		HTTPGet:       &object.HTTPGet{Host: "127.0.0.1", Path: "/", Port: 1, Scheme: "HTTP"},
-		PeriodSeconds: 1, TimeoutSeconds: 2, FailureThreshold: 3, SuccessThreshold: 4, TerminationGracePeriodSeconds: new(int64(5)),
+		PeriodSeconds: 1, TimeoutSeconds: 2, FailureThreshold: 3, SuccessThreshold: 4,
+		TerminationGracePeriodSeconds: new(int64(5)),
 	}
 	container := object.Container{
-		Name: "c", Image: "i", ImagePullPolicy: "Always", Command: []string{"a", "-1"}, TerminationMessagePolicy: "File",
-		Resources: &object.Resources{Requests: map[string]string{"cpu": "100m", "memory": "200Mi"}},
-		SecurityContext: &object.SecurityContext{
-			AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true), Capabilities: &object.Capabilities{Add: []string{"A"}, Drop: []string{"B"}},
+		Name: "c", Image: "i", ImagePullPolicy: "Always", Command: []string{"a", "-1"},
+		TerminationMessagePolicy: "File",
+		Resources: &object.Resources{
+			Requests: map[string]string{"cpu": "100m", "memory": "200Mi"},
 		},
-		Ports:        []object.ContainerPort{{Name: "p", HostPort: 1, ContainerPort: 2, Protocol: "UDP"}},
-		VolumeMounts: []object.VolumeMount{{Name: "v", MountPath: "/v", ReadOnly: true, MountPropagation: "None"}},
+		SecurityContext: &object.SecurityContext{
+			AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
+			Capabilities: &object.Capabilities{Add: []string{"A"}, Drop: []string{"B"}},
+		},
+		Ports: []object.ContainerPort{
+			{Name: "p", HostPort: 1, ContainerPort: 2, Protocol: "UDP"},
+		},
+		VolumeMounts: []object.VolumeMount{
+			{Name: "v", MountPath: "/v", ReadOnly: true, MountPropagation: "None"},
+		},
 		StartupProbe: probe, LivenessProbe: probe, ReadinessProbe: probe,
 	}
 	return object.PodSpec{
-		HostNetwork: true, ShareProcessNamespace: new(false), DNSPolicy: "Default", Tolerations: []object.Toleration{{Operator: "Exists"}},
-		Priority: new(int32(2000001000)), PriorityClassName: "p", TerminationGracePeriodSeconds: new(int64(0)),
-		AutomountServiceAccountToken: new(false), EnableServiceLinks: new(false),
+		HostNetwork: true, ShareProcessNamespace: new(false), DNSPolicy: "Default",
+		Tolerations: []object.Toleration{{Operator: "Exists"}},
+		Priority:    new(int32(2000001000)), PriorityClassName: "p",
+		TerminationGracePeriodSeconds: new(int64(0)),
+		AutomountServiceAccountToken:  new(false), EnableServiceLinks: new(false),
 		SecurityContext: &object.PodSecurityContext{
 			RunAsUser: new(int64(0)), RunAsGroup: new(int64(0)),
-			SeccompProfile: &object.SeccompProfile{Type: "RuntimeDefault"}, SELinuxOptions: &object.SELinuxOptions{Type: "spc_t"},
+			SeccompProfile: &object.SeccompProfile{Type: "RuntimeDefault"},
+			SELinuxOptions: &object.SELinuxOptions{Type: "spc_t"},
 		},
 		Volumes: []object.Volume{
-			{Name: "h", VolumeSource: object.VolumeSource{HostPath: &object.HostPath{Path: "/h", Type: "Directory"}}},
-			{Name: "e", VolumeSource: object.VolumeSource{EmptyDir: &object.EmptyDir{Medium: "Memory", SizeLimit: "64Mi"}}},
+			{Name: "h", VolumeSource: object.VolumeSource{
+				HostPath: &object.HostPath{Path: "/h", Type: "Directory"},
+			}},
+			{Name: "e", VolumeSource: object.VolumeSource{
+				EmptyDir: &object.EmptyDir{Medium: "Memory", SizeLimit: "64Mi"},
+			}},
 		},
 		InitContainers: []object.Container{container}, Containers: []object.Container{container},
 	}

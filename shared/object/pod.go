@@ -6,7 +6,7 @@ type Pod struct {
 	Spec PodSpec `yaml:"spec"`
 }
 
-// PodSpec is what a pod is. Pointers are fields of which "false" and nothing said are not the same.
+// PodSpec specifies a pod. A field is a pointer if its zero value and its absence differ.
 type PodSpec struct {
 	AutomountServiceAccountToken  *bool               `yaml:"automountServiceAccountToken,omitempty"`
 	Containers                    []Container         `yaml:"containers"`
@@ -28,7 +28,7 @@ type Toleration struct {
 	Operator string `yaml:"operator,omitempty"`
 }
 
-// PodSecurityContext is as whom a pod runs.
+// PodSecurityContext is the user, group and labels of a pod.
 type PodSecurityContext struct {
 	RunAsGroup     *int64          `yaml:"runAsGroup,omitempty"`
 	RunAsUser      *int64          `yaml:"runAsUser,omitempty"`
@@ -46,31 +46,31 @@ type SELinuxOptions struct {
 	Type string `yaml:"type,omitempty"`
 }
 
-// Volume is a directory that containers mount. One of its sources is there.
+// Volume is a directory that containers mount, of one source.
 type Volume struct {
 	VolumeSource `yaml:",inline"`
 	Name         string `yaml:"name"`
 }
 
-// VolumeSource is where a directory comes from.
+// VolumeSource is the source of a volume; one field is set.
 type VolumeSource struct {
 	EmptyDir *EmptyDir `yaml:"emptyDir,omitempty"`
 	HostPath *HostPath `yaml:"hostPath,omitempty"`
 }
 
-// HostPath is a directory of the host's.
+// HostPath is a path on the host.
 type HostPath struct {
 	Path string `yaml:"path"`
 	Type string `yaml:"type,omitempty"`
 }
 
-// EmptyDir lives as long as the pod.
+// EmptyDir exists as long as the pod.
 type EmptyDir struct {
 	Medium    string `yaml:"medium,omitempty"`
 	SizeLimit string `yaml:"sizeLimit,omitempty"`
 }
 
-// Container is one process of an image, and its children.
+// Container runs one command of an image.
 type Container struct {
 	Command                  []string         `yaml:"command,omitempty"`
 	Image                    string           `yaml:"image,omitempty"`
@@ -120,7 +120,7 @@ type VolumeMount struct {
 	ReadOnly         bool   `yaml:"readOnly,omitempty"`
 }
 
-// Probe asks a container whether it works.
+// Probe checks whether a container works.
 type Probe struct {
 	FailureThreshold              int32    `yaml:"failureThreshold,omitempty"`
 	HTTPGet                       *HTTPGet `yaml:"httpGet,omitempty"`
@@ -130,7 +130,7 @@ type Probe struct {
 	TimeoutSeconds                int32    `yaml:"timeoutSeconds,omitempty"`
 }
 
-// HTTPGet is a request; 200 to 399 are good answers.
+// HTTPGet is a request; the statuses 200 to 399 pass.
 type HTTPGet struct {
 	Host   string `yaml:"host,omitempty"`
 	Path   string `yaml:"path,omitempty"`

@@ -24,17 +24,21 @@ func networks(texts ...string) []netip.Prefix {
 	return out
 }
 
-// TestOf also moves a port and expects the rules to follow (H-23).
+// TestOf also changes a port and expects the rules to follow (H-23).
 func TestOf(t *testing.T) {
 	ports, err := port.Resolve(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	moved, err := port.Resolve(map[string]uint16{port.API: 7443, port.LB: 7445, port.MachineConfigLB: 7446})
+	moved, err := port.Resolve(map[string]uint16{
+		port.API: 7443, port.LB: 7445, port.MachineConfigLB: 7446,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed := func(port uint16, vips ...netip.Addr) []Closed { return []Closed{{Port: port, For: 22623, VIPs: vips}} }
+	closed := func(port uint16, vips ...netip.Addr) []Closed {
+		return []Closed{{Port: port, For: 22623, VIPs: vips}}
+	}
 	v4, v6 := netip.MustParseAddr("192.0.2.5"), netip.MustParseAddr("2001:db8::5")
 	for _, tt := range []struct {
 		name     string
@@ -45,10 +49,13 @@ func TestOf(t *testing.T) {
 	}{
 		{"no VIP", nil, networks("192.0.2.0/24"), ports, Rules{Closed: closed(9446)}},
 		{"one family", addrs("192.0.2.5"), networks("192.0.2.0/24"), ports, Rules{
-			Redirects: []Redirect{{v4, 6443, 9445, nil}, {v4, 22623, 9446, networks("192.0.2.0/24")}}, Closed: closed(9446, v4)}},
+			Redirects: []Redirect{{v4, 6443, 9445, nil}, {
+				v4, 22623, 9446, networks("192.0.2.0/24"),
+			}}, Closed: closed(9446, v4)}},
 		{"both families, in another order", addrs("2001:db8::5", "192.0.2.5"), networks("2001:db8::/64", "198.51.100.0/24", "192.0.2.0/24"), ports, Rules{
 			Redirects: []Redirect{
-				{v4, 6443, 9445, nil}, {v4, 22623, 9446, networks("192.0.2.0/24", "198.51.100.0/24")},
+				{v4, 6443, 9445, nil},
+				{v4, 22623, 9446, networks("192.0.2.0/24", "198.51.100.0/24")},
 				{v6, 6443, 9445, nil}, {v6, 22623, 9446, networks("2001:db8::/64")},
 			}, Closed: closed(9446, v4, v6)}},
 		{"unknown machine networks", addrs("192.0.2.5"), nil, ports, Rules{
@@ -56,7 +63,9 @@ func TestOf(t *testing.T) {
 		{"no machine network of the VIP's family", addrs("2001:db8::5"), networks("192.0.2.0/24"), ports, Rules{
 			Redirects: []Redirect{{v6, 6443, 9445, nil}}, Closed: closed(9446)}},
 		{"other ports", addrs("192.0.2.5"), networks("192.0.2.0/24"), moved, Rules{
-			Redirects: []Redirect{{v4, 7443, 7445, nil}, {v4, 22623, 7446, networks("192.0.2.0/24")}}, Closed: closed(7446, v4)}},
+			Redirects: []Redirect{{v4, 7443, 7445, nil}, {
+				v4, 22623, 7446, networks("192.0.2.0/24"),
+			}}, Closed: closed(7446, v4)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := Of(tt.vips, tt.networks, tt.ports); !reflect.DeepEqual(got, tt.want) {
@@ -66,8 +75,8 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestWithoutMachineConfig holds that nothing but the API is redirected, and no port closed, where
-// there are no machine config servers.
+// TestWithoutMachineConfig holds that without machine config servers only the API is redirected and
+// no port is closed.
 func TestWithoutMachineConfig(t *testing.T) {
 	numbers, err := port.Resolve(nil)
 	if err != nil {

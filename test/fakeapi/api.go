@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// bookmarkEvery is how often a quiet watch is told the version it is at.
+// bookmarkEvery is how often a watch without events receives its version.
 const bookmarkEvery = 5 * time.Second
 
 // API is the fake of an API server.
@@ -24,11 +24,11 @@ type API struct {
 	*http.ServeMux
 	nodes       *store
 	readyz      atomic.Value // string: ok, error, shutdown, hang
-	credentials atomic.Value // string: accepted, refused; whoever asks for the version is told
+	credentials atomic.Value // string: accepted, refused; decides the answer to /version
 }
 
-// NewAPI makes an API that is ready, with the Nodes that are in file; without a file it forgets
-// them when it ends.
+// NewAPI makes an API that is ready, with the Nodes in file; without a file they are lost when it
+// exits.
 func NewAPI(file string) (*API, error) {
 	nodes, err := newStore(file)
 	if err != nil {
@@ -51,10 +51,12 @@ func NewAPI(file string) (*API, error) {
 			failure(w, http.StatusUnauthorized, "Unauthorized", "Unauthorized")
 			return
 		}
-		reply(w, http.StatusOK, map[string]string{"major": "1", "minor": "0", "gitVersion": "v1.0.0-fake"})
+		reply(w, http.StatusOK, map[string]string{
+			"major": "1", "minor": "0", "gitVersion": "v1.0.0-fake",
+		})
 	})
 	a.serve("/api/v1/nodes", resource{nodes, "Node"})
-	// One namespace is as good as another here: there is one bootstrap machine.
+	// Namespaces are not told apart: there is one bootstrap machine.
 	a.serve("/api/v1/namespaces/{namespace}/configmaps", resource{configMaps, "ConfigMap"})
 	return a, nil
 }
@@ -65,7 +67,7 @@ type resource struct {
 	kind string
 }
 
-// serve has the API serve a resource at a path.
+// serve serves a resource at a path.
 func (a *API) serve(path string, r resource) {
 	a.HandleFunc("GET "+path, r.listOrWatch)
 	a.HandleFunc("POST "+path, r.create)
@@ -75,14 +77,16 @@ func (a *API) serve(path string, r resource) {
 	a.HandleFunc("DELETE "+path+"/{name}", r.delete)
 }
 
-// ready answers in the words of a real API server, as the list of checks is what a probe reads.
+// ready answers with the text of a real API server, as a probe reads the list of checks.
 func (a *API) ready(w http.ResponseWriter, r *http.Request) {
 	switch a.readyz.Load() {
 	case "hang":
 		<-r.Context().Done()
 	case "error":
 		w.WriteHeader(http.StatusInternalServerError)
-		fmt.Fprint(w, "[+]ping ok\n[-]etcd failed: reason withheld\n[+]shutdown ok\nreadyz check failed\n")
+		fmt.Fprint(
+			w, "[+]ping ok\n[-]etcd failed: reason withheld\n[+]shutdown ok\nreadyz check failed\n",
+		)
 	case "shutdown":
 		w.WriteHeader(http.StatusInternalServerError)
 		fmt.Fprint(w, "[+]ping ok\n[-]shutdown failed: reason withheld\nreadyz check failed\n")
@@ -95,7 +99,7 @@ func (a *API) setReady(w http.ResponseWriter, r *http.Request) {
 	setMode(w, r, &a.readyz, "ok", "error", "shutdown", "hang")
 }
 
-// setMode takes one of these words from the body of a question.
+// setMode takes one of the modes from the body of a request.
 func setMode(w http.ResponseWriter, r *http.Request, mode *atomic.Value, modes ...string) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -104,7 +108,9 @@ func setMode(w http.ResponseWriter, r *http.Request, mode *atomic.Value, modes .
 	}
 	word := strings.TrimSpace(string(body))
 	if !slices.Contains(modes, word) {
-		http.Error(w, fmt.Sprintf("%q is none of %s", word, strings.Join(modes, ", ")), http.StatusBadRequest)
+		http.Error(w, fmt.Sprintf("%q is not one of %s", word, strings.Join(
+			modes, ", ",
+		)), http.StatusBadRequest)
 		return
 	}
 	mode.Store(word)
@@ -121,7 +127,9 @@ func (res resource) read(w http.ResponseWriter, r *http.Request) {
 func (res resource) create(w http.ResponseWriter, r *http.Request) {
 	o, err := decode(r)
 	if err != nil || o.name() == "" {
-		failure(w, http.StatusBadRequest, "BadRequest", fmt.Sprintf("not a %s with a name: %v", res.kind, err))
+		failure(w, http.StatusBadRequest, "BadRequest", fmt.Sprintf(
+			"not a %s with a name: %v", res.kind, err,
+		))
 		return
 	}
 	o["kind"], o["apiVersion"] = res.kind, "v1"
@@ -133,7 +141,7 @@ func (res resource) create(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusCreated, stored)
 }
 
-// decode reads an object in any of the encodings that clients choose from.
+// decode reads an object in any encoding of clients.
 func decode(r *http.Request) (o object, err error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -151,31 +159,32 @@ func decode(r *http.Request) (o object, err error) {
 	return o, json.Unmarshal(body, &o)
 }
 
-// patch merges a document into an object (RFC 7386), the only kind of patch that it knows.
+// patch merges a document into an object (RFC 7386). It supports no other kind of patch.
 func (res resource) patch(w http.ResponseWriter, r *http.Request) {
 	var change map[string]any
-	if err := json.NewDecoder(r.Body).Decode(&change); err != nil || r.Header.Get("Content-Type") != "application/merge-patch+json" {
+	if err := json.NewDecoder(r.Body).Decode(&change); err != nil ||
+		r.Header.Get("Content-Type") != "application/merge-patch+json" {
 		failure(w, http.StatusBadRequest, "BadRequest", fmt.Sprintf("not a merge patch: %v", err))
 		return
 	}
-	switch o, err := res.merge(r.PathValue("name"), change); {
-	case errors.Is(err, errNotFound):
-		failure(w, http.StatusNotFound, "NotFound", err.Error())
-	case err != nil:
-		failure(w, http.StatusInternalServerError, "InternalError", err.Error())
-	default:
-		reply(w, http.StatusOK, o)
-	}
+	replyStored(w)(res.merge(r.PathValue("name"), change))
 }
 
 func (res resource) delete(w http.ResponseWriter, r *http.Request) {
-	switch o, err := res.remove(r.PathValue("name")); {
-	case errors.Is(err, errNotFound):
-		failure(w, http.StatusNotFound, "NotFound", err.Error())
-	case err != nil:
-		failure(w, http.StatusInternalServerError, "InternalError", err.Error())
-	default:
-		reply(w, http.StatusOK, o)
+	replyStored(w)(res.remove(r.PathValue("name")))
+}
+
+// replyStored answers with the result of a change to the store.
+func replyStored(w http.ResponseWriter) func(o object, err error) {
+	return func(o object, err error) {
+		switch {
+		case errors.Is(err, errNotFound):
+			failure(w, http.StatusNotFound, "NotFound", err.Error())
+		case err != nil:
+			failure(w, http.StatusInternalServerError, "InternalError", err.Error())
+		default:
+			reply(w, http.StatusOK, o)
+		}
 	}
 }
 
@@ -198,7 +207,8 @@ func (res resource) listOrWatch(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	reply(w, http.StatusOK, map[string]any{
-		"kind": res.kind + "List", "apiVersion": "v1", "metadata": map[string]string{"resourceVersion": strconv.Itoa(version)}, "items": items,
+		"kind": res.kind + "List", "apiVersion": "v1",
+		"metadata": map[string]string{"resourceVersion": strconv.Itoa(version)}, "items": items,
 	})
 }
 
@@ -214,5 +224,8 @@ func failure(w http.ResponseWriter, code int, reason, message string) {
 }
 
 func status(code int, reason, message string) object {
-	return object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message}
+	return object{
+		"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason,
+		"message": message,
+	}
 }

@@ -64,7 +64,8 @@ func TestReadyz(t *testing.T) {
 		if code, _ := ask(t, "PUT", server.URL+"/fake/readyz", tt.mode); code != tt.set {
 			t.Errorf("set %q: %d, want %d", tt.mode, code, tt.set)
 		}
-		if code, body := ask(t, "GET", server.URL+"/readyz", ""); code != tt.code || !strings.Contains(body, tt.content) {
+		if code, body := ask(t, "GET", server.URL+"/readyz", ""); code != tt.code ||
+			!strings.Contains(body, tt.content) {
 			t.Errorf("readyz after %q: %d %q, want %d %q", tt.mode, code, body, tt.code, tt.content)
 		}
 	}
@@ -91,7 +92,8 @@ func TestIronic(t *testing.T) {
 		if err == nil {
 			answer.Body.Close()
 		}
-		if tt.code == 0 && err == nil || tt.code != 0 && (err != nil || answer.StatusCode != tt.code) {
+		if tt.code == 0 && err == nil || tt.code != 0 && (err != nil ||
+			answer.StatusCode != tt.code) {
 			t.Errorf("after %q: %v, %v, want %d", tt.mode, answer, err, tt.code)
 		}
 	}
@@ -110,11 +112,16 @@ func TestConfigMaps(t *testing.T) {
 		{"DELETE", "/bootstrap", "", 200},
 		{"GET", "/bootstrap", "", 404},
 	} {
-		if code, body := ask(t, tt.method, maps+tt.path, tt.body); code != tt.code || code < 300 && !strings.Contains(body, `"kind":"ConfigMap"`) {
-			t.Errorf("%s %q: %d %s, want %d and a ConfigMap", tt.method, tt.path, code, body, tt.code)
+		if code, body := ask(t, tt.method, maps+tt.path, tt.body); code != tt.code || code < 300 &&
+			!strings.Contains(body, `"kind":"ConfigMap"`) {
+			t.Errorf(
+				"%s %q: %d %s, want %d and a ConfigMap", tt.method, tt.path, code, body, tt.code,
+			)
 		}
 	}
-	if _, body := ask(t, "GET", server.URL+"/api/v1/nodes", ""); strings.Contains(body, "bootstrap") {
+	if _, body := ask(
+		t, "GET", server.URL+"/api/v1/nodes", "",
+	); strings.Contains(body, "bootstrap") {
 		t.Errorf("a ConfigMap is among the Nodes: %s", body)
 	}
 }
@@ -130,12 +137,16 @@ func TestWatch(t *testing.T) {
 		Metadata struct{ ResourceVersion string }
 		Items    []object
 	}
-	if err := json.Unmarshal([]byte(text), &list); err != nil || list.Kind != "NodeList" || len(list.Items) != 1 || list.Items[0].name() != "master-0" {
+	if err := json.Unmarshal([]byte(text), &list); err != nil || list.Kind != "NodeList" ||
+		len(list.Items) != 1 || list.Items[0].name() != "master-0" {
 		t.Fatalf("list of masters: %s (%v)", text, err)
 	}
 
 	watches := []struct{ name, query, want string }{
-		{name: "after a list", query: "resourceVersion=" + list.Metadata.ResourceVersion, want: "MODIFIED worker-0, DELETED master-0, BOOKMARK"},
+		{
+			name: "after a list", query: "resourceVersion=" + list.Metadata.ResourceVersion,
+			want: "MODIFIED worker-0, DELETED master-0, BOOKMARK",
+		},
 		{name: "instead of a list", query: "resourceVersionMatch=NotOlderThan&sendInitialEvents=true",
 			want: "ADDED master-0, ADDED worker-0, BOOKMARK the end of the initial events, MODIFIED worker-0, DELETED master-0, BOOKMARK"},
 	}
@@ -155,7 +166,9 @@ func TestWatch(t *testing.T) {
 			t.Errorf("watch %s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
-	if code, _ := ask(t, "GET", nodes+"?watch=true&resourceVersion=999", ""); code != http.StatusGone {
+	if code, _ := ask(
+		t, "GET", nodes+"?watch=true&resourceVersion=999", "",
+	); code != http.StatusGone {
 		t.Errorf("watch from a version of another life: %d, want 410", code)
 	}
 }
@@ -186,13 +199,18 @@ func TestRestart(t *testing.T) {
 	ask(t, "POST", first.URL+"/api/v1/nodes", worker)
 	ask(t, "POST", first.URL+"/api/v1/nodes", master)
 	second := serve(t, file).URL + "/api/v1/nodes"
-	if _, text := ask(t, "GET", second, ""); !strings.Contains(text, `"resourceVersion":"3"`) || !strings.Contains(text, "192.0.2.21") {
+	if _, text := ask(t, "GET", second, ""); !strings.Contains(text, `"resourceVersion":"3"`) ||
+		!strings.Contains(text, "192.0.2.21") {
 		t.Errorf("list after a restart: %s", text)
 	}
-	if code, _ := ask(t, "GET", second+"?watch=true&resourceVersion=2", ""); code != http.StatusGone {
+	if code, _ := ask(
+		t, "GET", second+"?watch=true&resourceVersion=2", "",
+	); code != http.StatusGone {
 		t.Errorf("watch from a version before the restart: %d, want 410", code)
 	}
-	if code, _ := ask(t, "GET", second+"?watch=true&resourceVersion=3&timeoutSeconds=1", ""); code != http.StatusOK {
+	if code, _ := ask(
+		t, "GET", second+"?watch=true&resourceVersion=3&timeoutSeconds=1", "",
+	); code != http.StatusOK {
 		t.Errorf("watch from the version of the list: %d, want 200", code)
 	}
 }
@@ -203,7 +221,10 @@ func TestPatch(t *testing.T) {
 	ask(t, http.MethodPost, server.URL+"/api/v1/nodes", master)
 	patch := func(name, kind, body string) (int, string) {
 		t.Helper()
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, server.URL+"/api/v1/nodes/"+name, strings.NewReader(body))
+		request, err := http.NewRequestWithContext(
+			t.Context(), http.MethodPatch, server.URL+"/api/v1/nodes/"+name,
+			strings.NewReader(body),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,19 +246,28 @@ func TestPatch(t *testing.T) {
 		code             int
 		with, without    string
 	}{
-		{"master-0", merge, `{"metadata":{"annotations":{"a":"1"}}}`, 200, `"annotations":{"a":"1"}`, ""},
-		{"master-0", merge, `{"metadata":{"annotations":{"a":null,"b":"2"}}}`, 200, `"annotations":{"b":"2"}`, `"a"`},
+		{
+			"master-0", merge, `{"metadata":{"annotations":{"a":"1"}}}`, 200,
+			`"annotations":{"a":"1"}`, "",
+		},
+		{
+			"master-0", merge, `{"metadata":{"annotations":{"a":null,"b":"2"}}}`, 200,
+			`"annotations":{"b":"2"}`, `"a"`,
+		},
 		{"master-0", merge, `{"metadata":{"annotations":{"b":"3"}}}`, 200, "192.0.2.21", `"b":"2"`},
 		{"nobody", merge, `{}`, 404, "no such object", ""},
 		{"master-0", merge, `[]`, 400, "not a merge patch", ""},
 		{"master-0", "application/json-patch+json", `{}`, 400, "not a merge patch", ""},
 	} {
 		code, text := patch(tt.name, tt.kind, tt.body)
-		if code != tt.code || !strings.Contains(text, tt.with) || tt.without != "" && strings.Contains(text, tt.without) {
+		if code != tt.code || !strings.Contains(text, tt.with) || tt.without != "" &&
+			strings.Contains(text, tt.without) {
 			t.Errorf("%s %s: %d %s", tt.name, tt.body, code, text)
 		}
 	}
-	if _, text := ask(t, http.MethodGet, server.URL+"/api/v1/nodes/master-0", ""); !strings.Contains(text, `"b":"3"`) || !strings.Contains(text, "node-role") {
+	if _, text := ask(
+		t, http.MethodGet, server.URL+"/api/v1/nodes/master-0", "",
+	); !strings.Contains(text, `"b":"3"`) || !strings.Contains(text, "node-role") {
 		t.Errorf("it is %s", text)
 	}
 }

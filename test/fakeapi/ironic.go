@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// Ironic is the FAKE of the provisioning service: it answers, or takes questions and answers none.
+// Ironic is the FAKE of the provisioning service: it answers, or accepts requests and answers none.
 type Ironic struct {
 	*http.ServeMux
 	mode atomic.Value // string: up, hang
@@ -15,7 +15,9 @@ type Ironic struct {
 func NewIronic() *Ironic {
 	i := &Ironic{ServeMux: http.NewServeMux()}
 	i.mode.Store("up")
-	i.HandleFunc("PUT /fake/mode", func(w http.ResponseWriter, r *http.Request) { setMode(w, r, &i.mode, "up", "hang") })
+	i.HandleFunc("PUT /fake/mode", func(w http.ResponseWriter, r *http.Request) {
+		setMode(w, r, &i.mode, "up", "hang")
+	})
 	i.HandleFunc("GET /v1", func(w http.ResponseWriter, r *http.Request) {
 		if i.mode.Load() == "hang" {
 			<-r.Context().Done()

@@ -1,9 +1,10 @@
-// Command fakeapi is a FAKE of a cluster's API server and machine config server, for a machine
-// under test that has no cluster. It speaks what the bootstrap phase asks for: /readyz, and list,
-// watch and bookmarks of Nodes. It checks nothing, and does what it is told by PUT /fake/readyz:
-// "ok", "error" (500 while it serves), "shutdown" (500, naming the shutdown) or "hang". With
-// -ironic it is a FAKE of the provisioning service instead, which does what it is told by PUT
-// /fake/mode: "up" or "hang".
+// Command fakeapi is a FAKE of a cluster's API server and machine config server, for a host under
+// test without a cluster.
+//
+// It serves the requests of the bootstrap phase: /readyz, and list, watch and bookmarks of Nodes.
+// It checks nothing. PUT /fake/readyz sets its mode: "ok", "error" (500 while it serves),
+// "shutdown" (500, naming the shutdown) or "hang". With -ironic it is a FAKE of the provisioning
+// service instead, with the modes "up" and "hang" by PUT /fake/mode.
 package main
 
 import (
@@ -24,7 +25,9 @@ func main() {
 	api := flag.String("api", ":6443", "address of the API")
 	mcs := flag.String("mcs", ":22623", "address of the machine config server")
 	state := flag.String("state", "", "file that keeps the Nodes over a restart, as etcd does")
-	ironic := flag.String("ironic", "", "address of an Ironic, which is served without TLS and alone")
+	ironic := flag.String(
+		"ironic", "", "address of an Ironic, which is served without TLS and alone",
+	)
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
@@ -34,7 +37,9 @@ func main() {
 	case *ironic != "":
 		err = run(ctx, "", "", map[string]http.Handler{*ironic: NewIronic()})
 	default:
-		err = run(ctx, *cert, *key, map[string]http.Handler{*api: fake, *mcs: http.HandlerFunc(machineConfig)})
+		err = run(ctx, *cert, *key, map[string]http.Handler{
+			*api: fake, *mcs: http.HandlerFunc(machineConfig),
+		})
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "fakeapi:", err)
@@ -42,8 +47,8 @@ func main() {
 	}
 }
 
-// run serves until ctx ends or a server fails; then all connections are cut at once, as by a
-// process that is killed. Without a certificate it serves without TLS.
+// run serves until ctx ends or a server fails. Then all connections are cut at once, as by SIGKILL.
+// Without a certificate it serves without TLS.
 func run(ctx context.Context, cert, key string, handlers map[string]http.Handler) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

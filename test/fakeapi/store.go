@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// object is a Kubernetes object as JSON. Only its metadata is looked at.
+// object is a Kubernetes object as JSON. Only its metadata matters here.
 type object map[string]any
 
 func (o object) meta() map[string]any {
@@ -34,7 +34,7 @@ type event struct {
 	version int
 }
 
-// store keeps objects and every change that was ever made to them.
+// store keeps objects and all changes to them.
 type store struct {
 	mu      sync.Mutex
 	objects map[string]object
@@ -42,11 +42,10 @@ type store struct {
 	version int
 	oldest  int           // of the versions that a watch can start from
 	changed chan struct{} // closed and replaced at each change
-	file    string        // where the objects outlive the process; empty for nowhere
+	file    string        // that keeps the objects over a restart; empty for none
 }
 
-// saved is what outlives the process. Changes do not, as in a real API server, which keeps them in
-// memory only.
+// saved is the content of the file. Changes are not saved: a real API server keeps them in memory.
 type saved struct {
 	Version int
 	Objects map[string]object
@@ -82,7 +81,7 @@ func (s *store) save() error {
 	return os.Rename(s.file+".new", s.file)
 }
 
-// starts says whether a watch can start from a version.
+// starts reports whether a watch can start from a version.
 func (s *store) starts(version int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +118,7 @@ func (s *store) put(o object) (object, error) {
 	return s.note(kind, o)
 }
 
-// merge merges a change into an object that is there.
+// merge merges a change into an object that exists.
 func (s *store) merge(name string, change map[string]any) (object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,8 +129,8 @@ func (s *store) merge(name string, change map[string]any) (object, error) {
 	return s.note("MODIFIED", merged(o.clone(), change))
 }
 
-// merged is RFC 7386: null takes away, an object goes on below, everything else is in the place of
-// what was.
+// merged is RFC 7386: null removes a field, an object is merged, and any other value replaces the
+// former one.
 func merged(into, change map[string]any) map[string]any {
 	if into == nil {
 		into = map[string]any{}
@@ -151,7 +150,7 @@ func merged(into, change map[string]any) map[string]any {
 	return into
 }
 
-// remove removes an object that is there.
+// remove removes an object that exists.
 func (s *store) remove(name string) (object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,8 +164,8 @@ func (s *store) remove(name string) (object, error) {
 
 var errNotFound = errors.New("no such object")
 
-// note gives an object the next version and tells the watches. What is stored and noted is never
-// changed again.
+// note gives an object the next version and wakes the watches. Stored objects and events are never
+// changed.
 func (s *store) note(kind string, o object) (object, error) {
 	s.version++
 	o = o.clone()
@@ -180,7 +179,7 @@ func (s *store) note(kind string, o object) (object, error) {
 	return o, s.save()
 }
 
-// since are the changes after a version, and what tells of the next one.
+// since are the changes after a version, and a channel that closes at the next one.
 func (s *store) since(version int) ([]event, int, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// watch streams the changes after the version that the client names, and bookmarks while there are
-// none. A client that asks for initial events gets what is there first, as if it had just been
-// added, and a bookmark that says where that ends.
+// watch streams the changes after the client's version, and bookmarks while there are none. A
+// client that requests initial events first receives the existing objects as added, and a bookmark
+// at their end.
 func (res resource) watch(w http.ResponseWriter, r *http.Request, selected func(object) bool) {
 	query := r.URL.Query()
 	version, err := strconv.Atoi(query.Get("resourceVersion"))
 	initial := query.Get("sendInitialEvents") == "true"
 	if err == nil && !initial && !res.starts(version) {
-		// A server that was restarted knows no changes from before: the client must list anew.
+		// After a restart the server has no earlier changes: the client must list again.
 		failure(w, http.StatusGone, "Expired", "too old or too large resource version")
 		return
 	}
@@ -38,7 +38,9 @@ func (res resource) watch(w http.ResponseWriter, r *http.Request, selected func(
 				return
 			}
 		}
-		if out.Encode(res.bookmarkAt(version, map[string]string{"k8s.io/initial-events-end": "true"})) != nil {
+		if out.Encode(res.bookmarkAt(version, map[string]string{
+			"k8s.io/initial-events-end": "true",
+		})) != nil {
 			return
 		}
 	}
@@ -74,16 +76,18 @@ func (res resource) watch(w http.ResponseWriter, r *http.Request, selected func(
 	}
 }
 
-// bookmarkAt is an event without an object: it only brings a version.
+// bookmarkAt is an event with a version alone.
 func (res resource) bookmarkAt(version int, annotations map[string]string) event {
 	meta := map[string]any{"resourceVersion": strconv.Itoa(version)}
 	if annotations != nil {
 		meta["annotations"] = annotations
 	}
-	return event{Type: "BOOKMARK", Object: object{"kind": res.kind, "apiVersion": "v1", "metadata": meta}}
+	return event{
+		Type: "BOOKMARK", Object: object{"kind": res.kind, "apiVersion": "v1", "metadata": meta},
+	}
 }
 
-// selector reads a label selector; only KEY and KEY=VALUE, joined by commas, are known.
+// selector parses a label selector of KEY and KEY=VALUE, joined by commas.
 func selector(text string) (func(object) bool, error) {
 	type term struct {
 		key, value string

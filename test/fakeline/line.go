@@ -1,5 +1,5 @@
-// Package fakeline is a FAKE of a bad line to a server: a TCP proxy in front of a real one that
-// cuts, slows down or swallows what the server says. No real server does that when it is asked to.
+// Package fakeline is a FAKE of a bad line to a server: a TCP proxy in front of a real server that
+// cuts, delays or drops the server's data.
 package fakeline
 
 import (
@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// Fault is what is wrong with a line. The zero Fault is a good one.
+// Fault is a fault of a line. The zero Fault is none.
 type Fault struct {
 	Cut  int64 // bytes from the server after which each connection is reset; 0 for never
-	Hang int64 // bytes from the server after which each connection falls silent and stays open; 0 for never
-	Rate int   // bytes a second from the server on each connection; 0 for as fast as it goes
-	Mute bool  // connections are accepted, and nothing is passed on
+	Hang int64 // bytes from the server after which each connection hangs; 0 for never
+	Rate int   // bytes a second from the server on each connection; 0 for no limit
+	Mute bool  // connections are accepted, and nothing is forwarded
 }
 
-// Line passes connections on. Its methods may be called at any time.
+// Line forwards connections. Its methods may be called at any time.
 type Line struct {
 	listener net.Listener
 	dial     func(context.Context) (net.Conn, error)
@@ -31,7 +31,7 @@ type Line struct {
 	changed chan struct{} // closed by the next Set
 }
 
-// Serve passes the listener's connections on to where dial leads, until Close.
+// Serve forwards the listener's connections to those of dial, until Close.
 func Serve(listener net.Listener, dial func(context.Context) (net.Conn, error)) *Line {
 	ctx, stop := context.WithCancel(context.Background())
 	l := &Line{listener: listener, dial: dial, stop: stop, ctx: ctx, changed: make(chan struct{})}
@@ -47,8 +47,7 @@ func Serve(listener net.Listener, dial func(context.Context) (net.Conn, error)) 
 	return l
 }
 
-// Set makes the line bad, or good again, for all connections: those that are open count from their
-// own start.
+// Set sets the fault of all connections. An open connection counts bytes from its own start.
 func (l *Line) Set(fault Fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +64,7 @@ func (l *Line) Close() error {
 	return err
 }
 
-// pass serves one connection. It ends when either side closes it.
+// pass serves one connection until either side closes it.
 func (l *Line) pass(client net.Conn) {
 	ctx, cancel := context.WithCancel(l.ctx)
 	defer cancel()
@@ -84,12 +83,12 @@ func (l *Line) pass(client net.Conn) {
 	defer server.Close()
 	l.running.Go(func() {
 		defer cancel()
-		_, _ = io.Copy(server, client) // however it ends, the connection is over
+		_, _ = io.Copy(server, client) // any end closes the connection
 	})
 	l.answers(ctx, client, server)
 }
 
-// await blocks until the fault lets it go on; ok is false when the connection is over before that.
+// await blocks until the fault ends; ok is false if the connection ends before that.
 func (l *Line) await(ctx context.Context, on func(Fault) bool) (fault Fault, ok bool) {
 	for {
 		l.mu.Lock()
@@ -106,17 +105,19 @@ func (l *Line) await(ctx context.Context, on func(Fault) bool) (fault Fault, ok 
 	}
 }
 
-// answers passes on what the server says, as far as the fault lets it.
+// answers forwards the server's data as the fault allows.
 func (l *Line) answers(ctx context.Context, client, server net.Conn) {
 	buffer := make([]byte, 1<<14)
 	for passed := int64(0); ; {
-		fault, ok := l.await(ctx, func(f Fault) bool { return !f.Mute && (f.Hang == 0 || passed < f.Hang) })
+		fault, ok := l.await(ctx, func(f Fault) bool {
+			return !f.Mute && (f.Hang == 0 || passed < f.Hang)
+		})
 		if !ok {
 			return
 		}
 		if fault.Cut > 0 && passed >= fault.Cut {
 			if tcp, ok := client.(*net.TCPConn); ok {
-				_ = tcp.SetLinger(0) // a reset, where a mere close could pass for the end of an answer
+				_ = tcp.SetLinger(0) // a reset: a close could look like the end of an answer
 			}
 			return
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// server says text to everybody and closes.
+// server sends text on each connection and closes it.
 func server(t *testing.T, text string) *Line {
 	t.Helper()
 	back, front := listen(t), listen(t)
@@ -40,8 +40,8 @@ func listen(t *testing.T) net.Listener {
 	return listener
 }
 
-// heard is what a client gets before the end, an error or the deadline.
-func heard(t *testing.T, l *Line, within time.Duration) (string, error) {
+// received is what a client receives before the end, an error or the deadline.
+func received(t *testing.T, l *Line, within time.Duration) (string, error) {
 	t.Helper()
 	conn, err := net.Dial("tcp", l.listener.Addr().String())
 	if err != nil {
@@ -65,34 +65,48 @@ func TestLine(t *testing.T) {
 		err         string
 	}{
 		{name: "good", within: 10 * time.Second, least: len(text), most: len(text)},
-		{name: "cut", fault: Fault{Cut: 1 << 15}, within: 10 * time.Second, most: len(text) / 2, err: "reset"},
-		{name: "silent from the start", fault: Fault{Mute: true}, within: 200 * time.Millisecond, err: "timeout"},
-		{name: "silent in the middle", fault: Fault{Hang: 1 << 15}, within: time.Second, least: 1 << 15, most: len(text) / 2, err: "timeout"},
-		{name: "slow", fault: Fault{Rate: 1 << 14}, within: time.Second, least: 1, most: len(text) / 2, err: "timeout"},
+		{name: "cut", fault: Fault{Cut: 1 << 15}, within: 10 * time.Second, most: len(
+			text,
+		) / 2, err: "reset"},
+		{
+			name: "hangs from the start", fault: Fault{Mute: true}, within: 200 * time.Millisecond,
+			err: "timeout",
+		},
+		{
+			name: "hangs in the middle", fault: Fault{Hang: 1 << 15}, within: time.Second,
+			least: 1 << 15, most: len(text) / 2, err: "timeout",
+		},
+		{name: "slow", fault: Fault{Rate: 1 << 14}, within: time.Second, least: 1, most: len(
+			text,
+		) / 2, err: "timeout"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			l := server(t, text)
 			l.Set(tt.fault)
-			got, err := heard(t, l, tt.within)
-			if len(got) < tt.least || len(got) > tt.most || tt.err == "" && err != nil || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
-				t.Errorf("%d bytes and %v, want %d to %d bytes and %q", len(got), err, tt.least, tt.most, tt.err)
+			got, err := received(t, l, tt.within)
+			if len(got) < tt.least || len(got) > tt.most || tt.err == "" && err != nil ||
+				tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
+				t.Errorf(
+					"%d bytes and %v, want %d to %d bytes and %q", len(got), err, tt.least, tt.most,
+					tt.err,
+				)
 			}
 			l.Set(Fault{})
-			if got, err := heard(t, l, 10*time.Second); got != text || err != nil {
-				t.Errorf("%d bytes after it was mended (%v), want %d", len(got), err, len(text))
+			if got, err := received(t, l, 10*time.Second); got != text || err != nil {
+				t.Errorf("%d bytes after the fault ended (%v), want %d", len(got), err, len(text))
 			}
 		})
 	}
 }
 
-// TestLineMendsWhatIsOpen holds that a connection that hangs goes on when the line is good again.
-func TestLineMendsWhatIsOpen(t *testing.T) {
+// TestLine_OpenConnectionRecovers holds that a connection that hangs continues when the fault ends.
+func TestLine_OpenConnectionRecovers(t *testing.T) {
 	text := strings.Repeat("x", 1<<17)
 	l := server(t, text)
 	l.Set(Fault{Hang: 1 << 15})
 	time.AfterFunc(100*time.Millisecond, func() { l.Set(Fault{}) })
-	if got, err := heard(t, l, 10*time.Second); got != text || err != nil {
+	if got, err := received(t, l, 10*time.Second); got != text || err != nil {
 		t.Errorf("%d bytes (%v), want %d", len(got), err, len(text))
 	}
 }

@@ -16,14 +16,14 @@ import (
 
 // Advert is a VRRP advertisement that a host sent to one peer or to the group.
 type Advert struct {
-	At       time.Time // when the switch had it, by the kernel's clock
+	At       time.Time // when the switch received it, by the kernel's clock
 	From, To netip.Addr
 	ID       int // the virtual router's
 	Priority int
 	Bytes    int // of the whole frame
 }
 
-// Adverts collects what is announced on a switch.
+// Adverts collects the adverts on a switch.
 type Adverts struct {
 	fd   int
 	done sync.WaitGroup
@@ -43,7 +43,7 @@ func (l *Lab) Adverts() (*Adverts, error) {
 	return a, nil
 }
 
-// open is done in the switch's network.
+// open runs in the switch's network.
 func (a *Adverts) open() (err error) {
 	a.fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, everything)
 	if err != nil {
@@ -52,7 +52,9 @@ func (a *Adverts) open() (err error) {
 	// A stop is noticed this soon.
 	pause := unix.Timeval{Usec: 50_000}
 	err = errors.Join(
-		unix.SetsockoptSockFprog(a.fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(onlyVRRP)), Filter: &onlyVRRP[0]}),
+		unix.SetsockoptSockFprog(a.fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{
+			Len: uint16(len(onlyVRRP)), Filter: &onlyVRRP[0],
+		}),
 		unix.SetsockoptInt(a.fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1),
 		unix.SetsockoptInt(a.fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1),
 		unix.SetsockoptInt(a.fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 8<<20),
@@ -88,7 +90,7 @@ func (a *Adverts) run() {
 		}
 		n, c, _, from, err := unix.Recvmsg(a.fd, buffer, control, 0)
 		if err != nil {
-			continue // nothing came
+			continue // nothing was received
 		}
 		at, ok := from.(*unix.SockaddrLinklayer)
 		if !ok || !isPort(a.fd, at.Ifindex, ports) {
@@ -103,7 +105,7 @@ func (a *Adverts) run() {
 	}
 }
 
-// isPort says whether a link of the socket's network is the end of a host's wire.
+// isPort reports whether a link of the socket's network is the end of a host's wire.
 func isPort(fd, index int, known map[int]bool) bool {
 	port, ok := known[index]
 	if !ok {
@@ -127,27 +129,30 @@ func readAdvert(f []byte) (a Advert, ok bool) {
 	return Advert{From: read.From, To: read.To, ID: int(read.ID), Priority: int(read.Priority), Bytes: len(f)}, true
 }
 
-// stamp is when the kernel got a packet.
+// stamp is when the kernel received a packet.
 func stamp(control []byte) time.Time {
 	messages, err := unix.ParseSocketControlMessage(control)
 	if err == nil {
 		for _, m := range messages {
-			if m.Header.Level == unix.SOL_SOCKET && m.Header.Type == unix.SCM_TIMESTAMPNS && len(m.Data) >= 16 {
-				return time.Unix(int64(binary.NativeEndian.Uint64(m.Data)), int64(binary.NativeEndian.Uint64(m.Data[8:])))
+			if m.Header.Level == unix.SOL_SOCKET && m.Header.Type == unix.SCM_TIMESTAMPNS &&
+				len(m.Data) >= 16 {
+				return time.Unix(int64(binary.NativeEndian.Uint64(
+					m.Data,
+				)), int64(binary.NativeEndian.Uint64(m.Data[8:])))
 			}
 		}
 	}
 	return time.Now()
 }
 
-// So are the adverts until now, in the order in which they came.
+// So are the adverts until now, in the order of receipt.
 func (a *Adverts) So() []Advert {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return append([]Advert(nil), a.all...)
 }
 
-// Stop ends the listening and returns all.
+// Stop ends the collection and returns all adverts.
 func (a *Adverts) Stop() []Advert {
 	close(a.end)
 	a.done.Wait()

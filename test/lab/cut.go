@@ -22,14 +22,14 @@ const (
 // String is the way as a word.
 func (w Way) String() string { return [...]string{"both", "out", "in"}[w] }
 
-// cut is a pair of hosts of which the one does not reach the other; nil is every host.
+// cut is a pair of hosts, of which the first does not reach the second; nil is every host.
 type cut struct{ from, to *Host }
 
-// Cut keeps what the host says from the others (Out), what they say from it (In), or both. The
-// switch loses the frames: links stay up, so that nobody is told.
+// Cut drops the frames from the host to the others (Out), from them to it (In), or both. The switch
+// drops the frames and links stay up, so no host is notified.
 func (h *Host) Cut(way Way) error { return h.CutFrom(nil, way) }
 
-// CutFrom is Cut between two hosts; every other one may stand between them.
+// CutFrom is Cut between two hosts alone.
 func (h *Host) CutFrom(other *Host, way Way) error {
 	h.lab.mu.Lock()
 	defer h.lab.mu.Unlock()
@@ -44,7 +44,7 @@ func (h *Host) CutFrom(other *Host, way Way) error {
 	return h.lab.filter()
 }
 
-// Mend undoes every cut that the host has a part in.
+// Mend ends every cut of the host.
 func (h *Host) Mend() error {
 	h.lab.mu.Lock()
 	defer h.lab.mu.Unlock()
@@ -52,7 +52,7 @@ func (h *Host) Mend() error {
 	return h.lab.filter()
 }
 
-// filter has the switch lose exactly what is cut, from one frame to the next.
+// filter has the switch drop exactly the frames that are cut, from one frame to the next.
 func (l *Lab) filter() error {
 	ns, err := netns.GetFromPath(l.wires())
 	if err != nil {
@@ -72,8 +72,12 @@ func (l *Lab) filter() error {
 	for _, one := range l.cuts {
 		for _, from := range one.from.plugs() {
 			for _, to := range one.to.plugs() {
-				match := slices.Concat(plugged(expr.MetaKeyIIFNAME, from), plugged(expr.MetaKeyOIFNAME, to))
-				c.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: append(match, &expr.Verdict{Kind: expr.VerdictDrop})})
+				match := slices.Concat(
+					plugged(expr.MetaKeyIIFNAME, from), plugged(expr.MetaKeyOIFNAME, to),
+				)
+				c.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: append(
+					match, &expr.Verdict{Kind: expr.VerdictDrop},
+				)})
 			}
 		}
 	}
@@ -83,7 +87,7 @@ func (l *Lab) filter() error {
 	return nil
 }
 
-// plugs are the names that the switch may know a host's wire by; one that is empty for every host.
+// plugs are the names that a host's wire may have at the switch; an empty one for every host.
 func (h *Host) plugs() []string {
 	if h == nil {
 		return []string{""}
@@ -98,5 +102,7 @@ func plugged(key expr.MetaKey, port string) []expr.Any {
 	}
 	name := make([]byte, 16) // IFNAMSIZ
 	copy(name, port)
-	return []expr.Any{&expr.Meta{Key: key, Register: 1}, &expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: name}}
+	return []expr.Any{
+		&expr.Meta{Key: key, Register: 1}, &expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: name},
+	}
 }

@@ -11,20 +11,22 @@ import (
 	"github.com/vishvananda/netns"
 )
 
-// Event is an address that came to a host or left it, when the kernel said so.
+// Event is an address that was added to a host or removed, when the kernel reported it.
 type Event struct {
 	At    time.Time
 	Added bool
 }
 
-// Watch reports every coming and going of an address on a host until stop is called.
+// Watch reports every addition and removal of an address on a host until stop is called.
 func (h *Host) Watch(vip netip.Addr) (events <-chan Event, stop func(), err error) {
 	ns, err := netns.GetFromPath(h.Path())
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the network of %s: %w", h.Name, err)
 	}
 	updates, done := make(chan netlink.AddrUpdate), make(chan struct{})
-	err = netlink.AddrSubscribeWithOptions(updates, done, netlink.AddrSubscribeOptions{Namespace: &ns})
+	err = netlink.AddrSubscribeWithOptions(updates, done, netlink.AddrSubscribeOptions{
+		Namespace: &ns,
+	})
 	if err := errors.Join(err, ns.Close()); err != nil {
 		return nil, nil, fmt.Errorf("watch addresses of %s: %w", h.Name, err)
 	}

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// Hog is a load on the machine, and so on every host of every lab: they share its processors.
+// Hog is a load on the local host, and so on every host of every lab: they share its processors.
 type Hog struct {
-	Loops int           // processes that do nothing, as fast as they can
-	Forks int           // processes that start one that ends at once, again and again
-	For   time.Duration // after which all of it ends by itself, whoever is there to end it
+	Loops int           // processes in an endless loop
+	Forks int           // processes that start short processes again and again
+	For   time.Duration // after which all processes exit by themselves
 }
 
 // Hog starts a load as processes of the host. stop ends it; it may be called twice.
@@ -28,8 +28,9 @@ func (h *Host) Hog(ctx context.Context, g Hog) (stop func() error, err error) {
 	end := func() (err error) {
 		once.Do(func() {
 			for _, cmd := range running {
-				// The group has the processes that it has started.
-				if one := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); one != nil && !errors.Is(one, syscall.ESRCH) {
+				// The group includes the processes that it has started.
+				if one := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); one != nil &&
+					!errors.Is(one, syscall.ESRCH) {
 					err = errors.Join(err, one)
 				}
 				_ = cmd.Wait() // it was killed
@@ -43,13 +44,15 @@ func (h *Host) Hog(ctx context.Context, g Hog) (stop func() error, err error) {
 		if i >= g.Loops {
 			script = "while :; do /bin/true; done"
 		}
-		cmd := h.Command(context.WithoutCancel(ctx), "timeout", "--signal=KILL", bound, "sh", "-c", script)
+		cmd := h.Command(
+			context.WithoutCancel(ctx), "timeout", "--signal=KILL", bound, "sh", "-c", script,
+		)
 		if err := cmd.Start(); err != nil {
 			return nil, errors.Join(fmt.Errorf("hog on %s: %w", h.Name, err), end())
 		}
 		running = append(running, cmd)
-		// Of ordinary weight, as a container is by its control group, however nice the owner of the
-		// lab is.
+		// Of ordinary weight, as a container has by its control group, whatever the niceness of the
+		// lab's owner.
 		if err := syscall.Setpriority(syscall.PRIO_PGRP, cmd.Process.Pid, 0); err != nil {
 			return nil, errors.Join(fmt.Errorf("hog on %s: %w", h.Name, err), end())
 		}

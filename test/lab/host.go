@@ -14,14 +14,14 @@ import (
 	"github.com/vishvananda/netns"
 )
 
-// Host is one machine of the lab as the network sees it.
+// Host is one host of the lab.
 type Host struct {
 	Name      string
 	namespace string
-	addresses []netip.Prefix // as Add gave them
+	addresses []netip.Prefix // from Add
 	lab       *Lab
-	number    int  // of the port that it is plugged into
-	line      line // what of its wire is bad
+	number    int  // of its port at the switch
+	line      line // the faults of its wire
 }
 
 // port is the switch's end of the host's wire.
@@ -30,25 +30,29 @@ func (h *Host) port() string { return fmt.Sprintf("port%d", h.number) }
 // Path is the host's network namespace as a file.
 func (h *Host) Path() string { return filepath.Join(netnsDir, h.namespace) }
 
-// Command prepares a command inside the host's network; everything else is this machine's. It is in
-// a process group of its own, so that an interrupt from the terminal reaches only the owner, who
-// ends things in order.
+// Command prepares a command inside the host's network; all else is the local host's. It has its
+// own process group, so that an interrupt from the terminal reaches only the owner, which ends the
+// lab in order.
 func (h *Host) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	// nsenter and not `ip netns exec`, which mounts another /sys and so loses the control groups.
-	cmd := exec.CommandContext(ctx, "nsenter", append([]string{"--net=" + h.Path(), "--", name}, args...)...)
+	cmd := exec.CommandContext(
+		ctx, "nsenter", append([]string{"--net=" + h.Path(), "--", name}, args...)...,
+	)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
 
-// Contained is Command with a /run of its own, as a container has it: while it starts, keepalived
-// 2.3.2 or later locks a file there, so that of two that share the directory one may end.
+// Contained is Command with its own /run, as in a container: keepalived 2.3.2 or later locks a file
+// there at its start, so one of two that share the directory may exit.
 func (h *Host) Contained(ctx context.Context, name string, args ...string) *exec.Cmd {
 	const script = `mount -t tmpfs tmpfs /run && exec "$0" "$@"`
-	return h.Command(ctx, "unshare", append([]string{"--mount", "sh", "-c", script, name}, args...)...)
+	return h.Command(
+		ctx, "unshare", append([]string{"--mount", "sh", "-c", script, name}, args...)...,
+	)
 }
 
-// Do runs f on a thread inside the host's network. Sockets that f makes stay there; goroutines that
-// it starts do not.
+// Do runs f on a thread inside the host's network. Sockets that f creates stay there; goroutines
+// that it starts do not.
 func (h *Host) Do(f func() error) error { return in(h.Path(), f) }
 
 // in is Do for a network namespace.
@@ -65,8 +69,8 @@ func in(path string, f func() error) error {
 		if err == nil {
 			err = f()
 		}
-		// The thread is never unlocked and so ends with the goroutine: nobody else meets it in the
-		// wrong network.
+		// The thread is never unlocked and so ends with the goroutine: no other goroutine runs in
+		// the wrong network.
 		done <- errors.Join(err, ns.Close())
 	}()
 	return <-done
@@ -108,28 +112,28 @@ func (h *Host) ListenPacket(address string) (net.PacketConn, error) {
 // Link sets the host's link up or down.
 func (h *Host) Link(state string) error { return ipBatch(h.namespace, "link set eth0 "+state) }
 
-// Give gives the host another address, and Take takes it away, as somebody does by hand.
+// Give adds an address to the host, as an administrator does by hand.
 func (h *Host) Give(a netip.Prefix) error {
 	return ipBatch(h.namespace, fmt.Sprintf("address add %s dev eth0", a))
 }
 
-// Take undoes Give.
+// Take removes an address from the host.
 func (h *Host) Take(a netip.Prefix) error {
 	return ipBatch(h.namespace, fmt.Sprintf("address del %s dev eth0", a))
 }
 
-// Route sends everything beyond the switch to a gateway.
+// Route sets the default gateway.
 func (h *Host) Route(gateway netip.Addr) error {
 	return ipBatch(h.namespace, fmt.Sprintf("route add default via %s", gateway))
 }
 
-// Off is what the network sees of a host that loses its power: the link goes down, and the kernel
-// with all addresses and routes is gone. Ending the host's processes is another one's task.
+// Off is a loss of power on the network: the link goes down, and all addresses and routes are lost.
+// The caller kills the host's processes.
 func (h *Host) Off() error {
 	return ipBatch(h.namespace, "link set eth0 down", "address flush dev eth0")
 }
 
-// On plugs the host in, with the addresses that it was added with, and nothing else.
+// On connects the host, with the addresses of Add and nothing else.
 func (h *Host) On() error {
 	commands := []string{"link set lo up", "link set eth0 up"}
 	for _, a := range h.addresses {

@@ -1,6 +1,7 @@
-// Package lab is a small Ethernet on one machine: a switch and its hosts, each a network namespace.
-// What runs in a host is real: daemons, the kernel's addresses, the packets between them. Two labs
-// do not see each other, and a lab whose owner died without a word is removed by the next one.
+// Package lab is a small Ethernet on one host: a switch and its hosts, each a network namespace.
+//
+// Daemons, addresses and packets are real. Labs are separate, and the next lab removes one whose
+// owner was killed.
 package lab
 
 import (
@@ -28,7 +29,7 @@ type Lab struct {
 	cuts []cut
 }
 
-// serial tells the labs of one process apart.
+// serial numbers the labs of one process.
 var serial atomic.Int64
 
 // Open makes a switch without hosts. It needs root and iproute2.
@@ -70,7 +71,7 @@ func New(t testing.TB) *Lab {
 	return l
 }
 
-// Add plugs a host with these addresses into the switch; its one link is eth0. An IPv6 address is
+// Add connects a host with these addresses to the switch; its one link is eth0. An IPv6 address is
 // usable at once, without duplicate address detection.
 func (l *Lab) Add(name string, addresses ...netip.Prefix) (*Host, error) {
 	h := &Host{Name: name, namespace: l.prefix + name, addresses: addresses, lab: l}
@@ -87,7 +88,7 @@ func (l *Lab) Add(name string, addresses ...netip.Prefix) (*Host, error) {
 	return h, h.On()
 }
 
-// Close ends every process that is still in one of the lab's namespaces, and removes them.
+// Close kills every process in the lab's namespaces, and removes the namespaces.
 func (l *Lab) Close() error {
 	for _, h := range l.hosts {
 		h.line.stop()
@@ -112,7 +113,10 @@ func ipBatch(namespace string, commands ...string) error {
 	cmd := exec.Command("nsenter", "--net="+filepath.Join(netnsDir, namespace), "ip", "-batch", "-")
 	cmd.Stdin = strings.NewReader(strings.Join(commands, "\n") + "\n")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("ip in %s (%s): %w: %s", namespace, strings.Join(commands, "; "), err, bytes.TrimSpace(out))
+		return fmt.Errorf(
+			"ip in %s (%s): %w: %s", namespace, strings.Join(commands, "; "), err,
+			bytes.TrimSpace(out),
+		)
 	}
 	return nil
 }

@@ -29,7 +29,10 @@ func TestLabHosts(t *testing.T) {
 	for _, tt := range []struct{ name, a, b, dial string }{
 		{name: "IPv4", a: "192.0.2.1/24", b: "192.0.2.2/24", dial: "192.0.2.2:7"},
 		{name: "IPv6", a: "2001:db8::1/64", b: "2001:db8::2/64", dial: "[2001:db8::2]:7"},
-		{name: "the same addresses in another lab", a: "192.0.2.1/24", b: "192.0.2.2/24", dial: "192.0.2.2:7"},
+		{
+			name: "the same addresses in another lab", a: "192.0.2.1/24", b: "192.0.2.2/24",
+			dial: "192.0.2.2:7",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -60,19 +63,21 @@ func TestLabHosts(t *testing.T) {
 	}
 }
 
-// TestPower has a host lose its power and get it back: the network keeps nothing of it but the
-// plug.
+// TestPower has a host lose its power and regain it: its addresses and routes are lost.
 func TestPower(t *testing.T) {
 	need.Root(t)
 	h := add(t, New(t), "a", "192.0.2.1/24")
 	links := func() string {
 		t.Helper()
-		out, err := h.Command(t.Context(), "ip", "-br", "address", "show", "dev", "eth0").CombinedOutput()
+		out, err := h.Command(t.Context(), "ip", "-br", "address", "show", "dev", "eth0").
+			CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v %s", err, out)
 		}
 		fields := strings.Fields(string(out))[1:]
-		return strings.Join(slices.DeleteFunc(fields, func(f string) bool { return strings.HasPrefix(f, "fe80:") }), " ")
+		return strings.Join(slices.DeleteFunc(fields, func(f string) bool {
+			return strings.HasPrefix(f, "fe80:")
+		}), " ")
 	}
 	if err := ipBatch(h.namespace, "address add 192.0.2.5/32 dev eth0"); err != nil {
 		t.Fatal(err)
@@ -107,7 +112,9 @@ func TestLabCloseEndsProcesses(t *testing.T) {
 	}
 	exited := make(chan error, 1)
 	go func() { exited <- cmd.Wait() }()
-	for time.Sleep(50 * time.Millisecond); inNetwork(cmd.Process.Pid, h) != nil; time.Sleep(10 * time.Millisecond) {
+	for time.Sleep(
+		50 * time.Millisecond,
+	); inNetwork(cmd.Process.Pid, h) != nil; time.Sleep(10 * time.Millisecond) {
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
@@ -122,7 +129,7 @@ func TestLabCloseEndsProcesses(t *testing.T) {
 	}
 }
 
-// inNetwork says whether nsenter has got as far as the host's network.
+// inNetwork reports whether nsenter has entered the host's network.
 func inNetwork(pid int, h *Host) error {
 	ns, err := os.Stat(h.Path())
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 	namePrefix = "onprem-lab."
 )
 
-// removeLeftovers removes the namespaces of labs whose owner is gone.
+// removeLeftovers removes the namespaces of labs whose owner has exited.
 func removeLeftovers() error {
 	entries, err := os.ReadDir(netnsDir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -37,7 +37,7 @@ func removeLeftovers() error {
 	return errors.Join(errs...)
 }
 
-// removeNamespaces removes the namespaces whose names start with prefix, and first ends the
+// removeNamespaces removes the namespaces whose names start with prefix, and first kills the
 // processes in them.
 func removeNamespaces(prefix string) error {
 	paths, err := filepath.Glob(filepath.Join(netnsDir, prefix+"*"))
@@ -47,15 +47,15 @@ func removeNamespaces(prefix string) error {
 	var errs []error
 	for _, path := range paths {
 		err := errors.Join(endProcesses(path), ip("netns", "delete", filepath.Base(path)))
-		if _, gone := os.Stat(path); gone == nil { // else another process was faster: leftovers are anybody's
+		if _, gone := os.Stat(path); gone == nil { // else another process was faster
 			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// endProcesses kills what runs in a namespace and waits until it is gone. Only processes that this
-// lab let in can be there.
+// endProcesses kills the processes in a namespace and waits until they have exited. All of them are
+// of this lab.
 func endProcesses(path string) error {
 	var ns syscall.Stat_t
 	if err := syscall.Stat(path, &ns); err != nil {
@@ -70,7 +70,7 @@ func endProcesses(path string) error {
 			return fmt.Errorf("processes %v stay in %s", pids, path)
 		}
 		for _, pid := range pids {
-			// It may have gone by itself.
+			// It may have exited by itself.
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 		time.Sleep(10 * time.Millisecond)

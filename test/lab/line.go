@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// Line says how bad a wire is. The zero value is a good one.
+// Line is the faults of a wire. The zero value has none.
 type Line struct {
 	Loss      float64       // of so many frames
 	Duplicate float64       // of so many frames
 	Delay     time.Duration // of each frame
 	Jitter    time.Duration // up to so much more; frames do not overtake each other
 	Way       Way
-	Seed      uint64 // of what is lost and doubled
+	Seed      uint64 // of lost and duplicated frames
 }
 
-// line is a host's wire while it is bad: frames go through this process, between the host's port,
-// which is unplugged from the switch, and a port in its place. The kernel's own netem is not in
-// every kernel, and would draw its dice anew in each run.
+// line is a host's wire with faults: this process relays frames between the host's port, which is
+// removed from the switch, and a port that replaces it. Not every kernel has netem, which is also
+// not seeded.
 type line struct {
 	mu   sync.Mutex
-	ends []*os.File // the host's, and the switch's; nil while the wire is good
+	ends []*os.File // the host's, and the switch's; nil without faults
 	done sync.WaitGroup
 }
 
@@ -34,14 +34,17 @@ type frame struct {
 	due   time.Time
 }
 
-// relayed is the switch's port in the place of the host's own while its wire is bad.
+// relayed is the switch's port that replaces the host's own while its wire has faults.
 func (h *Host) relayed() string { return fmt.Sprintf("line%d", h.number) }
 
-// Spoil makes the host's wire as bad as l says, from one frame to the next; the zero Line makes it
-// good again. Links stay up.
+// Spoil sets the faults of the host's wire, from one frame to the next. Links stay up.
 func (h *Host) Spoil(l Line) error {
-	if l.Loss < 0 || l.Loss > 1 || l.Duplicate < 0 || l.Duplicate > 1 || l.Delay < 0 || l.Jitter < 0 {
-		return fmt.Errorf("spoil the wire of %s: shares are between 0 and 1 and times not negative: %+v", h.Name, l)
+	if l.Loss < 0 || l.Loss > 1 || l.Duplicate < 0 || l.Duplicate > 1 || l.Delay < 0 ||
+		l.Jitter < 0 {
+		return fmt.Errorf(
+			"spoil the wire of %s: shares are between 0 and 1 and times not negative: %+v", h.Name,
+			l,
+		)
 	}
 	if h.line.bad() {
 		h.line.stop()
@@ -60,7 +63,8 @@ func (h *Host) unplug(l Line) error {
 	side := fmt.Sprintf("side%d", h.number)
 	err := ipBatch(h.lab.prefix+"switch",
 		fmt.Sprintf("link add %s type veth peer name %s", h.relayed(), side),
-		fmt.Sprintf("link set %s addrgenmode none", side), fmt.Sprintf("link set %s addrgenmode none", h.port()),
+		fmt.Sprintf("link set %s addrgenmode none", side),
+		fmt.Sprintf("link set %s addrgenmode none", h.port()),
 		fmt.Sprintf("link set %s master br0 up", h.relayed()), fmt.Sprintf("link set %s up", side),
 		fmt.Sprintf("link set %s nomaster", h.port()))
 	if err != nil {
@@ -89,7 +93,9 @@ func (h *Host) unplug(l Line) error {
 
 // plug plugs the host into the switch as Add did.
 func (h *Host) plug() error {
-	return ipBatch(h.lab.prefix+"switch", "link del "+h.relayed(), fmt.Sprintf("link set %s master br0", h.port()))
+	return ipBatch(h.lab.prefix+"switch", "link del "+h.relayed(), fmt.Sprintf(
+		"link set %s master br0", h.port(),
+	))
 }
 
 func (l *line) bad() bool {
@@ -118,14 +124,14 @@ func (l *line) stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, end := range l.ends {
-		end.Close() // which ends whoever reads
+		end.Close() // which ends its readers
 	}
 	l.done.Wait()
 	l.ends = nil
 }
 
-// listen takes frames off one end and says when each is due at the other. A queue that is full
-// loses frames, as a switch's does.
+// listen reads frames from one end and sets when each is due at the other. A full queue drops
+// frames, as in a switch.
 func listen(from *os.File, l Line, dice *rand.Rand, to chan<- frame) {
 	defer close(to)
 	buffer := make([]byte, 1<<17)
@@ -159,10 +165,10 @@ func listen(from *os.File, l Line, dice *rand.Rand, to chan<- frame) {
 	}
 }
 
-// speak puts frames on the other end when they are due.
+// speak writes frames to the other end when they are due.
 func speak(to *os.File, queue <-chan frame) {
 	for f := range queue {
 		time.Sleep(time.Until(f.due))
-		_, _ = to.Write(f.bytes) // a link that is down loses it
+		_, _ = to.Write(f.bytes) // a link that is down drops it
 	}
 }

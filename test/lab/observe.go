@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Observer asks the kernels of several hosts, again and again, whether they hold an address. It
-// stands outside of them: what it sees does not depend on any daemon.
+// Observer samples by the kernels of several hosts whether they hold an address. It depends on no
+// daemon.
 type Observer struct {
 	vip     netip.Addr
 	sockets []socket
@@ -58,7 +58,7 @@ func (o *Observer) close() {
 	}
 }
 
-// Stop ends the sampling and returns what was seen.
+// Stop ends the sampling and returns the report.
 func (o *Observer) Stop() Report {
 	select {
 	case <-o.done:
@@ -69,7 +69,7 @@ func (o *Observer) Stop() Report {
 	return o.Report()
 }
 
-// Report is what was seen until now.
+// Report is the report until now.
 func (o *Observer) Report() Report {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -101,7 +101,9 @@ func (o *Observer) Wait(ctx context.Context, holders ...string) (time.Time, erro
 		}
 		select {
 		case <-ctx.Done():
-			return time.Time{}, fmt.Errorf("wait for %s on %v: held by %v: %w", o.vip, holders, o.Holders(), ctx.Err())
+			return time.Time{}, fmt.Errorf(
+				"wait for %s on %v: held by %v: %w", o.vip, holders, o.Holders(), ctx.Err(),
+			)
 		case <-tick.C:
 		}
 	}
@@ -127,15 +129,17 @@ func (o *Observer) run(every time.Duration) {
 	}
 }
 
-// confirmed reads all hosts. They cannot be read in one instant: two holders count only when a
-// second reading agrees, as a move between two hosts' readings would look the same.
+// confirmed reads all hosts, one after the other. Two holders count only if a second reading
+// agrees, as a move between the readings of two hosts would look the same.
 func (o *Observer) confirmed() ([]string, error) {
 	holders, err := o.sample()
 	if err != nil || len(holders) < 2 {
 		return holders, err
 	}
 	again, err := o.sample()
-	return slices.DeleteFunc(holders, func(h string) bool { return !slices.Contains(again, h) }), err
+	return slices.DeleteFunc(holders, func(h string) bool {
+		return !slices.Contains(again, h)
+	}), err
 }
 
 func (o *Observer) sample() ([]string, error) {

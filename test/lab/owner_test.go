@@ -15,11 +15,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// doomed is the environment variable that makes TestOwner a lab's owner who will be killed.
+// doomed is the environment variable that makes TestOwner a lab's owner that will be killed.
 const doomed = "ONPREM_INFRA_TEST_DOOMED"
 
-// TestOwner is no test: it is a process that opens a lab, does everything in it that a lab can do,
-// says its name and waits to be killed.
+// TestOwner is no test: it is a process that opens a lab, uses all features of it, prints its name
+// and waits to be killed.
 func TestOwner(t *testing.T) {
 	if os.Getenv(doomed) != "1" {
 		t.Skip("is run by TestOwnerKilled")
@@ -86,14 +86,15 @@ func TestOwnerKilled(t *testing.T) {
 		t.Errorf("namespaces are left: %v", paths)
 	}
 	for _, pid := range inside {
-		// Nobody may have asked yet how it ended.
-		if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && !strings.Contains(string(text), ") Z ") {
+		// It may not be reaped yet.
+		if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil &&
+			!strings.Contains(string(text), ") Z ") {
 			t.Errorf("process %d is left: %s", pid, text)
 		}
 	}
 }
 
-// TestHog counts a load's processes, and that they end: by stop, and without anybody.
+// TestHog counts a load's processes, and holds that they exit: by stop, and by themselves.
 func TestHog(t *testing.T) {
 	h := add(t, New(t), "a", netip.MustParsePrefix("192.0.2.1/24").String())
 	var ns syscall.Stat_t

@@ -7,19 +7,20 @@ import (
 
 // Span is a time during which the same hosts held the address.
 type Span struct {
-	From, To time.Time // of the first sample that saw it, and of the first that saw something else
+	From, To time.Time // of its first sample, and of the first sample after it
 	Holders  []string
 }
 
-// Length is how long the span was, to the distance of two samples.
+// Length is the duration of the span, to the interval of two samples.
 func (s Span) Length() time.Duration { return s.To.Sub(s.From) }
 
-// Report is what an Observer saw.
+// Report is the result of an Observer.
 type Report struct {
-	Spans   []Span // without a hole between them
+	Spans   []Span // without a time between them
 	Samples int
-	Slowest time.Duration // the longest distance between two samples: what is shorter may have been missed
-	Err     error         // of the sampling; a report with one proves nothing
+	// the longest interval between two samples: a shorter change may be missed
+	Slowest time.Duration
+	Err     error // of the sampling; a report with one proves nothing
 }
 
 // Doubles are the spans with more than one holder.
@@ -33,5 +34,7 @@ func (r Report) Gaps() []Span {
 	if first < 0 {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(r.Spans[first:]), func(s Span) bool { return len(s.Holders) > 0 })
+	return slices.DeleteFunc(slices.Clone(r.Spans[first:]), func(s Span) bool {
+		return len(s.Holders) > 0
+	})
 }

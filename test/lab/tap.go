@@ -11,9 +11,9 @@ import (
 // everything is ETH_P_ALL in the order of the network.
 const everything = unix.ETH_P_ALL>>8 | unix.ETH_P_ALL&0xff<<8
 
-// tap opens a link of this thread's network for frames with a virtio header, which tells of
-// checksums and segments that the kernel leaves to the card. It reads what comes from the wire, and
-// what it writes goes onto the wire.
+// tap opens a link of this thread's network for frames with a virtio header, which has the
+// checksums and segments that the kernel offloads to the card. It reads and writes frames of the
+// wire.
 func tap(link string) (*os.File, error) {
 	at, err := net.InterfaceByName(link)
 	if err != nil {
@@ -29,7 +29,9 @@ func tap(link string) (*os.File, error) {
 			return nil, fmt.Errorf("open %s for frames: option %d: %w", link, option, err)
 		}
 	}
-	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: everything, Ifindex: at.Index}); err != nil {
+	if err := unix.Bind(fd, &unix.SockaddrLinklayer{
+		Protocol: everything, Ifindex: at.Index,
+	}); err != nil {
 		unix.Close(fd)
 		return nil, fmt.Errorf("open %s for frames: %w", link, err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 )
 
-// hears says whether a datagram from one host arrives at another, which listens on port 9.
-func hears(t *testing.T, from, to *Host, address string) bool {
+// receives reports whether a datagram from one host arrives at another, which listens on port 9.
+func receives(t *testing.T, from, to *Host, address string) bool {
 	t.Helper()
 	listener, err := to.ListenPacket(":9")
 	if err != nil {
@@ -44,7 +44,7 @@ func hears(t *testing.T, from, to *Host, address string) bool {
 func reaches(t *testing.T, from, to *Host, address string) {
 	t.Helper()
 	for range 20 {
-		if hears(t, from, to, address) {
+		if receives(t, from, to, address) {
 			return
 		}
 	}
@@ -58,11 +58,13 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestCut has hosts whose neighbours are known, so that a one-way cut shows as one: ARP would need
-// both ways.
+// TestCut has hosts with static neighbours, so that a one-way cut cuts one way alone: ARP would
+// need both.
 func TestCut(t *testing.T) {
 	l := New(t)
-	hosts := []*Host{add(t, l, "a", "192.0.2.1/24"), add(t, l, "b", "192.0.2.2/24"), add(t, l, "c", "192.0.2.3/24")}
+	hosts := []*Host{add(t, l, "a", "192.0.2.1/24"), add(t, l, "b", "192.0.2.2/24"), add(
+		t, l, "c", "192.0.2.3/24",
+	)}
 	a, b, c := hosts[0], hosts[1], hosts[2]
 	addresses := map[*Host]string{a: "192.0.2.1:9", b: "192.0.2.2:9", c: "192.0.2.3:9"}
 	for i, h := range hosts {
@@ -73,21 +75,34 @@ func TestCut(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		cut  func() error
-		lost map[[2]*Host]bool // who does not reach whom
+		lost map[[2]*Host]bool // the first does not reach the second
 	}{
-		{"both ways", func() error { return a.Cut(Both) }, map[[2]*Host]bool{{a, b}: true, {b, a}: true, {a, c}: true, {c, a}: true}},
-		{"what it says", func() error { return a.Cut(Out) }, map[[2]*Host]bool{{a, b}: true, {a, c}: true}},
-		{"what it hears", func() error { return a.Cut(In) }, map[[2]*Host]bool{{b, a}: true, {c, a}: true}},
-		{"between two", func() error { return a.CutFrom(b, Both) }, map[[2]*Host]bool{{a, b}: true, {b, a}: true}},
-		{"between two, one way", func() error { return a.CutFrom(b, Out) }, map[[2]*Host]bool{{a, b}: true}},
+		{"both ways", func() error {
+			return a.Cut(Both)
+		}, map[[2]*Host]bool{{a, b}: true, {b, a}: true, {a, c}: true, {c, a}: true}},
+		{"what it says", func() error {
+			return a.Cut(Out)
+		}, map[[2]*Host]bool{{a, b}: true, {a, c}: true}},
+		{"what it hears", func() error {
+			return a.Cut(In)
+		}, map[[2]*Host]bool{{b, a}: true, {c, a}: true}},
+		{"between two", func() error {
+			return a.CutFrom(b, Both)
+		}, map[[2]*Host]bool{{a, b}: true, {b, a}: true}},
+		{"between two, one way", func() error {
+			return a.CutFrom(b, Out)
+		}, map[[2]*Host]bool{{a, b}: true}},
 		{"mended", func() error { return nil }, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			must(t, tt.cut())
 			for _, from := range hosts {
 				for _, to := range hosts {
-					if from != to && hears(t, from, to, addresses[to]) == tt.lost[[2]*Host{from, to}] {
-						t.Errorf("%s reaches %s: %t", from.Name, to.Name, tt.lost[[2]*Host{from, to}])
+					if from != to &&
+						receives(t, from, to, addresses[to]) == tt.lost[[2]*Host{from, to}] {
+						t.Errorf("%s reaches %s: %t", from.Name, to.Name, tt.lost[[2]*Host{
+							from, to,
+						}])
 					}
 				}
 			}
@@ -96,7 +111,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// count sends datagrams with a number each and says how often each number arrived, and how long the
+// count sends numbered datagrams and returns how often each number arrived, and how long the
 // slowest took.
 func count(t *testing.T, from, to *Host, n int) (arrived map[uint32]int, fastest time.Duration) {
 	t.Helper()
@@ -123,7 +138,7 @@ func count(t *testing.T, from, to *Host, n int) (arrived map[uint32]int, fastest
 			return arrived, fastest
 		}
 		if size != 4 {
-			continue // a late one of hears
+			continue // a late one of receives
 		}
 		i := binary.BigEndian.Uint32(buffer)
 		fastest = min(fastest, time.Since(sent[i]))
@@ -141,11 +156,29 @@ func TestSpoil(t *testing.T) {
 		line Line
 		good func(once, twice int, fastest time.Duration) bool
 	}{
-		{"loss", Line{Loss: 0.3, Way: Out, Seed: 1}, func(once, twice int, _ time.Duration) bool { return once > n/2 && once < n*9/10 && twice == 0 }},
-		{"the same loss again", Line{Loss: 0.3, Way: Out, Seed: 1}, func(once, twice int, _ time.Duration) bool { return once > n/2 && once < n*9/10 && twice == 0 }},
-		{"loss the other way", Line{Loss: 0.9, Way: In, Seed: 1}, func(once, twice int, _ time.Duration) bool { return once == n && twice == 0 }},
-		{"duplicates", Line{Duplicate: 0.5, Way: Out, Seed: 2}, func(once, twice int, _ time.Duration) bool { return once+twice == n && twice > n/4 }},
-		{"delay", Line{Delay: 60 * time.Millisecond, Jitter: 20 * time.Millisecond, Way: Out}, func(once, _ int, fastest time.Duration) bool { return once == n && fastest >= 60*time.Millisecond }},
+		{"loss", Line{Loss: 0.3, Way: Out, Seed: 1}, func(once, twice int, _ time.Duration) bool {
+			return once > n/2 && once < n*9/10 && twice == 0
+		}},
+		{"the same loss again", Line{Loss: 0.3, Way: Out, Seed: 1}, func(
+			once, twice int, _ time.Duration,
+		) bool {
+			return once > n/2 && once < n*9/10 && twice == 0
+		}},
+		{"loss the other way", Line{Loss: 0.9, Way: In, Seed: 1}, func(
+			once, twice int, _ time.Duration,
+		) bool {
+			return once == n && twice == 0
+		}},
+		{"duplicates", Line{Duplicate: 0.5, Way: Out, Seed: 2}, func(
+			once, twice int, _ time.Duration,
+		) bool {
+			return once+twice == n && twice > n/4
+		}},
+		{"delay", Line{Delay: 60 * time.Millisecond, Jitter: 20 * time.Millisecond, Way: Out}, func(
+			once, _ int, fastest time.Duration,
+		) bool {
+			return once == n && fastest >= 60*time.Millisecond
+		}},
 		{"good", Line{}, func(once, twice int, fastest time.Duration) bool {
 			return once == n && twice == 0 && fastest < 60*time.Millisecond
 		}},
@@ -170,8 +203,8 @@ func TestSpoil(t *testing.T) {
 	}
 }
 
-// TestSpoilCarries has a connection send what the kernel leaves to the card, segments and
-// checksums, over a bad wire that is cut beside.
+// TestSpoilCarries has a connection send offloaded segments and checksums over a wire with faults
+// that is also cut.
 func TestSpoilCarries(t *testing.T) {
 	l := New(t)
 	a, b := add(t, l, "a", "192.0.2.1/24"), add(t, l, "b", "192.0.2.2/24")
@@ -196,25 +229,29 @@ func TestSpoilCarries(t *testing.T) {
 		t.Fatalf("%d bytes of %d: %v", len(text), size, err)
 	}
 	must(t, a.Cut(Both))
-	if hears(t, a, b, "192.0.2.2:9") {
+	if receives(t, a, b, "192.0.2.2:9") {
 		t.Error("a spoilt wire cannot be cut")
 	}
 	must(t, a.Spoil(Line{}))
-	if hears(t, a, b, "192.0.2.2:9") {
+	if receives(t, a, b, "192.0.2.2:9") {
 		t.Error("a wire that is good again is cut no more")
 	}
 	must(t, a.Mend())
-	if !hears(t, a, b, "192.0.2.2:9") {
+	if !receives(t, a, b, "192.0.2.2:9") {
 		t.Error("the wire is not mended")
 	}
 }
 
-// TestAdverts sends what looks like adverts of both families, and other packets.
+// TestAdverts sends adverts of both families, and other packets.
 func TestAdverts(t *testing.T) {
 	l := New(t)
-	a, err := l.Add("a", netip.MustParsePrefix("192.0.2.1/24"), netip.MustParsePrefix("2001:db8::1/64"))
+	a, err := l.Add(
+		"a", netip.MustParsePrefix("192.0.2.1/24"), netip.MustParsePrefix("2001:db8::1/64"),
+	)
 	must(t, err)
-	b, err := l.Add("b", netip.MustParsePrefix("192.0.2.2/24"), netip.MustParsePrefix("2001:db8::2/64"))
+	b, err := l.Add(
+		"b", netip.MustParsePrefix("192.0.2.2/24"), netip.MustParsePrefix("2001:db8::2/64"),
+	)
 	must(t, err)
 	for _, address := range []string{"192.0.2.2:9", "[2001:db8::2]:9"} {
 		reaches(t, a, b, address)
@@ -236,14 +273,24 @@ func TestAdverts(t *testing.T) {
 	}
 	send("ip4:112", "192.0.2.2", 0x21, 51, 70, 1, 0, 1, 0, 0, 192, 0, 2, 5, 0, 0, 0, 0, 0, 0, 0, 0)
 	send("ip4:112", "192.0.2.2", 0x31, 52, 0, 1, 0, 10, 0, 0, 192, 0, 2, 5)
-	send("ip6:112", "2001:db8::2", append([]byte{0x31, 53, 99, 1, 0, 10, 0, 0}, net.ParseIP("2001:db8::5")...)...)
-	send("ip4:112", "192.0.2.2", 0x22, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) // of another type
+	send(
+		"ip6:112", "2001:db8::2",
+		append([]byte{0x31, 53, 99, 1, 0, 10, 0, 0}, net.ParseIP("2001:db8::5")...)...,
+	)
+	// of another type
+	send("ip4:112", "192.0.2.2", 0x22, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 	reaches(t, a, b, "192.0.2.2:9")
 	time.Sleep(100 * time.Millisecond)
 	want := []Advert{
-		{From: netip.MustParseAddr("192.0.2.1"), To: netip.MustParseAddr("192.0.2.2"), ID: 51, Priority: 70},
+		{
+			From: netip.MustParseAddr("192.0.2.1"), To: netip.MustParseAddr("192.0.2.2"), ID: 51,
+			Priority: 70,
+		},
 		{From: netip.MustParseAddr("192.0.2.1"), To: netip.MustParseAddr("192.0.2.2"), ID: 52},
-		{From: netip.MustParseAddr("2001:db8::1"), To: netip.MustParseAddr("2001:db8::2"), ID: 53, Priority: 99},
+		{
+			From: netip.MustParseAddr("2001:db8::1"), To: netip.MustParseAddr("2001:db8::2"),
+			ID: 53, Priority: 99,
+		},
 	}
 	got := heard.Stop()
 	if len(got) != len(want) {
@@ -259,7 +306,7 @@ func TestAdverts(t *testing.T) {
 	}
 }
 
-// TestReadAdvert gives the reader what is too short.
+// TestReadAdvert passes the reader frames that are too short.
 func TestReadAdvert(t *testing.T) {
 	whole := make([]byte, 14+20+16)
 	binary.BigEndian.PutUint16(whole[12:], unix.ETH_P_IP)

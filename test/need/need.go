@@ -1,6 +1,5 @@
-// Package need says what a test cannot run without. A plain `go test` skips with the reason; `make
-// test` sets ONPREM_INFRA_REQUIRE=1, and then a missing daemon or privilege is a failure: what is
-// never run must not look green.
+// Package need skips a test without its privilege or daemon, or fails it with
+// ONPREM_INFRA_REQUIRE=1, as "make test" sets.
 package need
 
 import (
@@ -20,7 +19,7 @@ func Root(t testing.TB) {
 	}
 }
 
-// Command needs a program and returns its path. Daemons of Debian live in directories that a user's
+// Command needs a program and returns its path. Debian's daemons are in directories that a user's
 // PATH may lack.
 func Command(t testing.TB, name string) string {
 	t.Helper()
@@ -36,7 +35,7 @@ func Command(t testing.TB, name string) string {
 	return ""
 }
 
-// File needs a file or directory that the test did not make.
+// File needs a file or directory that exists.
 func File(t testing.TB, path string) {
 	t.Helper()
 	if _, err := os.Stat(path); err != nil {
@@ -44,11 +43,11 @@ func File(t testing.TB, path string) {
 	}
 }
 
-// Missing ends the test because of something that the machine lacks.
+// Missing skips or fails the test because the host lacks something.
 func Missing(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv(Require) == "1" {
-		t.Fatalf("%s, and %s=1 forbids to skip", what, Require)
+		t.Fatalf("%s, and %s=1 forbids a skip", what, Require)
 	}
 	t.Skipf("%s (%s=1 makes this a failure)", what, Require)
 }

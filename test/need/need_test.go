@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// recorder is a test that only remembers how it ended.
+// recorder is a test that only records how it ended.
 type recorder struct {
 	testing.TB
 	ended string
@@ -31,10 +31,18 @@ func TestMissing(t *testing.T) {
 		ask           func(testing.TB)
 		want          string
 	}{
-		{name: "a program that is not there is a reason to skip", ask: func(tb testing.TB) { Command(tb, "no-such-daemon") }, want: "skip: needs the program no-such-daemon"},
-		{name: "but not when it is required", require: "1", ask: func(tb testing.TB) { Command(tb, "no-such-daemon") }, want: "fatal: needs the program no-such-daemon"},
-		{name: "a program that is there", require: "1", ask: func(tb testing.TB) { Command(tb, "sh") }},
-		{name: "a file that is not there", require: "1", ask: func(tb testing.TB) { File(tb, "/no/such/file") }, want: "fatal: needs /no/such/file"},
+		{name: "a missing program is a reason to skip", ask: func(tb testing.TB) {
+			Command(tb, "no-such-daemon")
+		}, want: "skip: needs the program no-such-daemon"},
+		{name: "but not if it is required", require: "1", ask: func(tb testing.TB) {
+			Command(tb, "no-such-daemon")
+		}, want: "fatal: needs the program no-such-daemon"},
+		{name: "a program that exists", require: "1", ask: func(tb testing.TB) {
+			Command(tb, "sh")
+		}},
+		{name: "a missing file", require: "1", ask: func(tb testing.TB) {
+			File(tb, "/no/such/file")
+		}, want: "fatal: needs /no/such/file"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Setenv(Require, tt.require)

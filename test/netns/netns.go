@@ -1,5 +1,4 @@
-// Package netns gives a test network namespaces of its own, which have no names and so leave
-// nothing behind.
+// Package netns gives a test network namespaces without names, which end with the test.
 package netns
 
 import (
@@ -18,7 +17,7 @@ import (
 // Namespace is a network namespace. It lives as long as its descriptor.
 type Namespace struct{ fd int }
 
-// New makes a namespace that ends with the test. It has nothing but a loopback link, which is down.
+// New makes a namespace that ends with the test. It has only a loopback link, which is down.
 func New(t testing.TB) Namespace {
 	t.Helper()
 	need.Root(t)
@@ -28,7 +27,10 @@ func New(t testing.TB) Namespace {
 			return err
 		}
 		var err error
-		ns.fd, err = unix.Open(fmt.Sprintf("/proc/self/task/%d/ns/net", unix.Gettid()), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		ns.fd, err = unix.Open(
+			fmt.Sprintf("/proc/self/task/%d/ns/net", unix.Gettid()), unix.O_RDONLY|unix.O_CLOEXEC,
+			0,
+		)
 		return err
 	})
 	if err != nil {
@@ -38,8 +40,8 @@ func New(t testing.TB) Namespace {
 	return ns
 }
 
-// onThread runs f on a thread that ends with it: a thread that has changed its namespace must serve
-// nobody else.
+// onThread runs f on a thread that ends with it: a thread in another namespace must run no other
+// goroutine.
 func onThread(f func() error) error {
 	done := make(chan error)
 	go func() {
@@ -52,8 +54,8 @@ func onThread(f func() error) error {
 // Path is the namespace as a file, for programs that move links.
 func (ns Namespace) Path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), ns.fd) }
 
-// In runs f inside the namespace. Sockets and processes that f makes stay there; goroutines that it
-// starts do not.
+// In runs f inside the namespace. Sockets and processes that f creates stay there; goroutines that
+// it starts do not.
 func (ns Namespace) In(f func() error) error {
 	return onThread(func() error {
 		if err := unix.Setns(ns.fd, unix.CLONE_NEWNET); err != nil {

@@ -26,17 +26,20 @@ func links(t *testing.T, ns Namespace) []string {
 	return names
 }
 
-// TestNamespaces joins two namespaces by a cable, and expects that the test's own thread never left
-// its network.
+// TestNamespaces connects two namespaces by a veth pair, and expects that the test's own thread
+// stays in its network.
 func TestNamespaces(t *testing.T) {
 	own, err := os.Readlink("/proc/thread-self/ns/net")
 	if err != nil {
 		t.Fatal(err)
 	}
 	a, b := New(t), New(t)
-	a.IP(t, fmt.Sprintf("link add left type veth peer name right netns %s\nlink set left up\n", b.Path()))
+	a.IP(t, fmt.Sprintf(
+		"link add left type veth peer name right netns %s\nlink set left up\n", b.Path(),
+	))
 	for ns, want := range map[Namespace]string{a: "left", b: "right"} {
-		if got := links(t, ns); !slices.Equal(got, []string{want, "lo"}) && !slices.Equal(got, []string{"lo", want}) {
+		if got := links(t, ns); !slices.Equal(got, []string{want, "lo"}) &&
+			!slices.Equal(got, []string{"lo", want}) {
 			t.Errorf("links %q, want lo and %s", got, want)
 		}
 	}

@@ -1,10 +1,10 @@
-// Package openshift knows the systemd units of OpenShift's nodes around ours, as far as they order
-// themselves: those of the Machine Config Operator's templates and of the operating system that
-// order themselves against the network, the node's addresses, kubelet, CRI-O, Open vSwitch or
-// resolv.conf.
+// Package openshift lists the dependencies of systemd units on OpenShift's nodes, to test the order
+// of ours.
 //
-// They are facts, names and dependencies, and no text of the operator's. Where releases from 4.16
-// on differ, or a release and its operating system do, a unit stands in each of its forms.
+// The units are those of the Machine Config Operator's templates and of the operating system that
+// are ordered by the network, the node's addresses, kubelet, CRI-O, Open vSwitch or resolv.conf.
+// Only names and dependencies are listed. If releases from 4.16 on differ, or a release and its
+// operating system, a unit has several forms.
 package openshift
 
 // Unit is one unit's dependencies, each a list of unit names separated by spaces.
@@ -12,17 +12,18 @@ type Unit struct {
 	Name string
 
 	After, Before, Wants, Requires, PartOf string // of the section Unit
-	WantedBy, RequiredBy                   string // of the section Install, where the unit is enabled
+	// of the section Install, where the unit is enabled
+	WantedBy, RequiredBy string
 
-	Form     string // told apart by it where there are several of the name
-	Platform string // of which alone the unit is, in lower case, empty for all
+	Form     string // if there are several of the name
+	Platform string // with the unit, in lower case; empty for all
 	Extra    bool   // it comes with an extension or a procedure, not with every node
-	DropIn   bool   // it adds to a unit of the name that the system brings
-	Stays    bool   // it remains active after its program has ended
-	When     string // a condition that a machine without OSTree or a hypervisor does not meet
+	DropIn   bool   // it adds to a unit of the system
+	Stays    bool   // it remains active after its program has exited
+	When     string // a condition for OSTree or a hypervisor
 }
 
-// Words of the operator's own for where a unit belongs.
+// Units by which the operator orders its units.
 const (
 	waitOnline   = "NetworkManager-wait-online.service"
 	online       = "network-online.target"
@@ -32,10 +33,10 @@ const (
 	ostree       = "ConditionPathExists=/run/ostree-booted"
 )
 
-// Facts are all units in all of their forms, those of the operating system first.
+// Facts are all units in all forms, those of the operating system first.
 func Facts() []Unit { return append(system(), templates()...) }
 
-// system are units of Red Hat's CoreOS, of the packages that they come with.
+// system are units of Red Hat CoreOS, by package.
 func system() []Unit {
 	return []Unit{
 		// NetworkManager.
@@ -60,8 +61,11 @@ func system() []Unit {
 			PartOf: "openvswitch.service", Stays: true},
 		{Name: "ovs-delete-transient-ports.service", After: "ovsdb-server.socket", Before: "ovs-vswitchd.service",
 			Stays: true},
-		// The rest of what the operator's units name.
-		{Name: "rpc-statd.service", After: "network-online.target nss-lookup.target", Wants: online, Stays: true},
+		// Others that the operator's units name.
+		{
+			Name: "rpc-statd.service", After: "network-online.target nss-lookup.target",
+			Wants: online, Stays: true,
+		},
 		{Name: "chrony-wait.service", After: "chronyd.service", Before: "time-sync.target",
 			Wants: "time-sync.target", Stays: true},
 		{Name: "chronyd.service", WantedBy: multiUser, Stays: true},
@@ -70,7 +74,10 @@ func system() []Unit {
 		{Name: "ostree-finalize-staged.service", Stays: true},
 		{Name: "afterburn.service", Platform: "openstack", Stays: true},
 		{Name: "vmtoolsd.service", Platform: "vsphere", WantedBy: multiUser, Stays: true},
-		{Name: "ipsec.service", After: online, Wants: online, WantedBy: multiUser, Extra: true, Stays: true},
+		{
+			Name: "ipsec.service", After: online, Wants: online, WantedBy: multiUser, Extra: true,
+			Stays: true,
+		},
 		{Name: "openvswitch-ipsec.service", After: "openvswitch.service", Requires: "openvswitch.service",
 			WantedBy: multiUser, Extra: true, Stays: true},
 	}

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Nodes are the ways in which a node of a platform may come: lists of units with one form of each.
-// Ways in which the operator's units form a cycle by themselves are left out: no release has both
-// forms.
+// Nodes are the possible nodes of a platform: lists of units with one form of each. Lists in which
+// the operator's units form a cycle are left out: no release has both forms.
 func Nodes(platform string) [][]Unit {
 	ways := [][]Unit{nil}
 	for _, forms := range byName(platform) {
@@ -23,8 +22,8 @@ func Nodes(platform string) [][]Unit {
 	return slices.DeleteFunc(ways, func(way []Unit) bool { return len(Cycle(way)) > 0 })
 }
 
-// byName are the units of a platform by name: the forms of each, and each form with the drop-ins of
-// the unit.
+// byName are the units of a platform, sorted by name: all forms of each, with the drop-ins of the
+// unit.
 func byName(platform string) [][][]Unit {
 	forms, dropIns := map[string][]Unit{}, map[string][]Unit{}
 	for _, u := range Facts() {
@@ -47,7 +46,7 @@ func byName(platform string) [][][]Unit {
 	return all
 }
 
-// Order lists for each unit what it is started after, also where no unit states it: a service is
+// Order lists for each unit the units before it, including implicit dependencies: a service is
 // after basic.target, a path before it, and a target after all that it wants and requires.
 func Order(units []Unit) map[string][]string {
 	after := map[string][]string{
@@ -78,7 +77,7 @@ func Order(units []Unit) map[string][]string {
 	return after
 }
 
-// Cycle is a cycle in the order of units, each started after the next one, or nil.
+// Cycle is a cycle in the order of units, each after the next one, or nil.
 func Cycle(units []Unit) []string {
 	after := Order(units)
 	done := map[string]bool{}
@@ -106,7 +105,7 @@ func Cycle(units []Unit) []string {
 	return nil
 }
 
-// Earlier are all units that a unit is started after, directly or not.
+// Earlier are all units before a unit, directly or not.
 func Earlier(units []Unit, name string) map[string]bool {
 	after, found := Order(units), map[string]bool{}
 	for queue := after[name]; len(queue) > 0; queue = queue[1:] {

@@ -81,7 +81,9 @@ func TestFacts(t *testing.T) {
 		known[brought] = true
 	}
 	for _, u := range Facts() {
-		lists := []string{u.After, u.Before, u.Wants, u.Requires, u.PartOf, u.WantedBy, u.RequiredBy}
+		lists := []string{
+			u.After, u.Before, u.Wants, u.Requires, u.PartOf, u.WantedBy, u.RequiredBy,
+		}
 		for _, name := range strings.Fields(strings.Join(lists, " ")) {
 			if !known[name] {
 				t.Errorf("%s names %s, which nobody knows", u.Name, name)

@@ -7,7 +7,7 @@ import (
 	"github.com/coreos/go-systemd/v22/unit"
 )
 
-// Read is any unit, or a drop-in of one, as a row of the table.
+// Read parses any unit or drop-in.
 func Read(name string, text []byte) (Unit, error) {
 	options, err := unit.DeserializeOptions(bytes.NewReader(text))
 	if err != nil {
@@ -15,7 +15,8 @@ func Read(name string, text []byte) (Unit, error) {
 	}
 	u := Unit{Name: name}
 	lists := map[string]*string{
-		"After": &u.After, "Before": &u.Before, "Wants": &u.Wants, "Requires": &u.Requires, "PartOf": &u.PartOf,
+		"After": &u.After, "Before": &u.Before, "Wants": &u.Wants, "Requires": &u.Requires,
+		"PartOf":   &u.PartOf,
 		"WantedBy": &u.WantedBy, "RequiredBy": &u.RequiredBy,
 	}
 	for _, o := range options {

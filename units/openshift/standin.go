@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Text is a stand-in for the unit: its dependencies, its condition, where it is enabled, and a
-// program that ends.
+// Text is a stand-in for the unit, with its dependencies and condition and a program that exits.
 func (u Unit) Text() string {
 	var b strings.Builder
 	b.WriteString("[Unit]\n")
 	for _, key := range []struct{ name, value string }{
-		{"After", u.After}, {"Before", u.Before}, {"Wants", u.Wants}, {"Requires", u.Requires}, {"PartOf", u.PartOf},
+		{"After", u.After}, {"Before", u.Before}, {"Wants", u.Wants}, {"Requires", u.Requires},
+		{"PartOf", u.PartOf},
 	} {
 		if key.value != "" {
 			fmt.Fprintf(&b, "%s=%s\n", key.name, key.value)

@@ -2,8 +2,8 @@ package openshift
 
 import "slices"
 
-// templates are the units of the operator's templates, for all roles of the five platforms on
-// premises.
+// templates are the units of the operator's templates, for all roles of the five on-premise
+// platforms.
 func templates() []Unit {
 	return slices.Concat(addresses(), names(), []Unit{
 		// Targets.
@@ -11,13 +11,14 @@ func templates() []Unit {
 			Wants: waitOnline + " crio-wipe.service rpc-statd.service chrony-wait.service"},
 		{Name: updated, Requires: "basic.target", WantedBy: "default.target"},
 
-		// The first boot. What is pulled before an update waits for the network in one of three
-		// ways.
+		// The first boot. The pull before an update waits for the network in one of three ways.
 		{Name: "machine-config-daemon-pull.service", Form: "after " + online,
-			Wants: "crio-wipe.service network-online.target", After: "crio-wipe.service network-online.target",
+			Wants:      "crio-wipe.service network-online.target",
+			After:      "crio-wipe.service network-online.target",
 			RequiredBy: "machine-config-daemon-firstboot.service", Stays: true, When: ostree},
 		{Name: "machine-config-daemon-pull.service", Form: "after NetworkManager",
-			Wants: "crio-wipe.service " + waitOnline, After: "crio-wipe.service network.service " + waitOnline,
+			Wants:      "crio-wipe.service " + waitOnline,
+			After:      "crio-wipe.service network.service " + waitOnline,
 			RequiredBy: "machine-config-daemon-firstboot.service", Stays: true, When: ostree},
 		{Name: "machine-config-daemon-pull.service", Form: "after nmstate",
 			Wants:      "crio-wipe.service nmstate.service " + waitOnline,
@@ -26,7 +27,7 @@ func templates() []Unit {
 		{Name: "machine-config-daemon-firstboot.service", After: "machine-config-daemon-pull.service",
 			Before: dependencies, RequiredBy: updated + " " + dependencies, Stays: true, When: ostree},
 
-		// Kubelet and what it takes.
+		// Kubelet and its dependencies.
 		{Name: "kubelet.service", After: dependencies + " ostree-finalize-staged.service",
 			Requires: "crio.service " + dependencies, WantedBy: multiUser, Stays: true},
 		{Name: "kubelet.service", DropIn: true, After: "kubens.service"},
@@ -35,7 +36,10 @@ func templates() []Unit {
 		{Name: "kubens.service", Stays: true},
 		{Name: "kubelet-auto-node-size.service", After: "network-online.target " + updated,
 			Before: dependencies, Wants: online, RequiredBy: dependencies, Stays: true},
-		{Name: "kubelet-selinux-bools.service", Before: dependencies, WantedBy: dependencies, Stays: true},
+		{
+			Name: "kubelet-selinux-bools.service", Before: dependencies, WantedBy: dependencies,
+			Stays: true,
+		},
 		{Name: "kubelet-cleanup.service", Before: "kubelet.service", WantedBy: multiUser},
 		{Name: "crio-dedup.service", After: "network-online.target " + updated, Before: "crio.service",
 			Wants: online, RequiredBy: "crio.service", Stays: true},
@@ -55,7 +59,7 @@ func templates() []Unit {
 	})
 }
 
-// addresses are those that give a node its addresses and its bridge.
+// addresses are the units that configure a node's addresses and its bridge.
 func addresses() []Unit {
 	return []Unit{
 		{Name: "NetworkManager-clean-initrd-state.service", Before: "network-pre.target", Wants: "network-pre.target",
@@ -63,13 +67,13 @@ func addresses() []Unit {
 		{Name: `etc-NetworkManager-system\x2dconnections\x2dmerged.mount`, Extra: true,
 			After: "systemd-tmpfiles-setup.service", Before: "NetworkManager.service"},
 
-		// The choice of the node's addresses, which ours takes the place of.
+		// The choice of the node's addresses, which ours replaces.
 		{Name: "nodeip-configuration.service", Form: "after the update", Wants: waitOnline,
 			After: waitOnline + " " + updated, Before: dependencies + " ovs-configuration.service",
 			RequiredBy: dependencies},
 		{Name: "nodeip-configuration.service", Form: "before the update", Wants: waitOnline, After: waitOnline,
 			Before: dependencies + " ovs-configuration.service", RequiredBy: dependencies},
-		// Where there are VIPs the file is there and is not enabled.
+		// With VIPs the unit exists and is not enabled.
 		{Name: "nodeip-configuration-vsphere-upi.service", Platform: "vsphere", Wants: waitOnline,
 			After: waitOnline + " " + updated, Before: dependencies + " ovs-configuration.service",
 			Form: "after the update", RequiredBy: dependencies},
@@ -77,8 +81,8 @@ func addresses() []Unit {
 			After: waitOnline, Before: dependencies + " ovs-configuration.service",
 			Form: "before the update", RequiredBy: dependencies},
 
-		// The network as the cluster wants it: what must have the node's addresses, and what the
-		// network is up after.
+		// The cluster's network configuration: after the node's addresses, and before the network
+		// is up.
 		{Name: "nmstate-configuration.service", Requires: "openvswitch.service", Wants: waitOnline,
 			After: waitOnline + " openvswitch.service network.service nodeip-configuration.service",
 			Before: "nmstate.service ovs-configuration.service node-valid-hostname.service " +
@@ -91,7 +95,8 @@ func addresses() []Unit {
 				waitOnline + " " + updated,
 			Before: dependencies + " node-valid-hostname.service", RequiredBy: dependencies},
 		{Name: "mtu-migration.service", Extra: true, Requires: "openvswitch.service ovs-configuration.service",
-			Wants: waitOnline, After: waitOnline + " openvswitch.service network.service ovs-configuration.service",
+			Wants:  waitOnline,
+			After:  waitOnline + " openvswitch.service network.service ovs-configuration.service",
 			Before: dependencies + " node-valid-hostname.service", RequiredBy: dependencies},
 		{Name: "wait-for-node-ip.service", After: "nmstate.service", Before: dependencies, Requires: "nmstate.service",
 			WantedBy: online},
@@ -100,7 +105,7 @@ func addresses() []Unit {
 	}
 }
 
-// names are those that give a node its name, and its name servers.
+// names are the units that set a node's name and its name servers.
 func names() []Unit {
 	return []Unit{
 		{Name: "node-valid-hostname.service", After: waitOnline, Before: dependencies, RequiredBy: dependencies,

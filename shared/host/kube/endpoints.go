@@ -1,73 +1,64 @@
 package kube
 
 import (
-	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/watch"
 )
 
 // Endpoints knows on which nodes a service has a ready endpoint. No error ever empties what it
 // knows.
 type Endpoints struct {
-	follower *follower
-	table    *table[[]string] // node names by EndpointSlice
+	*watch.Cache[[]string] // node names by EndpointSlice
 }
 
-// Endpoints follows the EndpointSlices of one service. The API sends no others.
+// Endpoints watches the EndpointSlices of one service. The API sends no others.
 func (a *API) Endpoints(namespace, service string) *Endpoints {
-	what := fmt.Sprintf("endpoints of %s/%s", namespace, service)
-	e := &Endpoints{follower: &follower{access: a.access, log: a.log, troubles: a.troubles, crowd: a.crowd, kind: kind{
-		what: what, group: discoveryv1.SchemeGroupVersion, resource: "endpointslices", namespace: namespace,
-		labels: labels.Set{discoveryv1.LabelServiceName: service}.String(), object: &discoveryv1.EndpointSlice{},
-	}}}
-	e.table = &table[[]string]{
-		all: map[string][]string{}, equal: slices.Equal[[]string], well: e.follower.well, changed: e.tell,
-		read: func(object runtime.Object) (string, []string, bool, error) {
-			s, ok := object.(*discoveryv1.EndpointSlice)
-			if !ok {
-				return "", nil, false, fmt.Errorf("read %s: it is a %T", what, object)
-			}
-			return s.Name, readyOn(s), s.Labels[discoveryv1.LabelServiceName] == service, nil
+	return &Endpoints{watch.New(watch.Options[*discoveryv1.EndpointSlice, []string]{
+		API: a.watch,
+		Kind: watch.Kind{
+			Title: fmt.Sprintf("endpoints of %s/%s", namespace, service),
+			Group: discoveryv1.SchemeGroupVersion, Resource: "endpointslices", Namespace: namespace,
+			Labels: labels.Set{discoveryv1.LabelServiceName: service}.String(),
 		},
-	}
-	return e
+		Read: func(s *discoveryv1.EndpointSlice) ([]string, bool) {
+			return readyOn(s), s.Labels[discoveryv1.LabelServiceName] == service
+		},
+		Equal: slices.Equal[[]string],
+		Describe: func(all map[string][]string) (key, value string) {
+			return watch.Names("nodes", join(all))
+		},
+	})}
 }
 
-// readyOn are the nodes with an endpoint that is ready, sorted. An endpoint that does not say so is
-// ready, as the API defines it.
-func readyOn(s *discoveryv1.EndpointSlice) []string {
-	nodes := map[string]bool{}
+// readyOn are the nodes with a ready endpoint, sorted. By the API's definition, an endpoint without
+// this condition is ready.
+func readyOn(s *discoveryv1.EndpointSlice) (nodes []string) {
 	for _, e := range s.Endpoints {
 		if e.NodeName != nil && (e.Conditions.Ready == nil || *e.Conditions.Ready) {
-			nodes[*e.NodeName] = true
+			nodes = append(nodes, *e.NodeName)
 		}
 	}
-	return slices.Sorted(maps.Keys(nodes))
+	slices.Sort(nodes)
+	return slices.Compact(nodes)
 }
 
-// Ready are the names of the nodes with a ready endpoint, sorted. heard is false until the API has
-// spoken for the first time.
-func (e *Endpoints) Ready() (nodes []string, heard bool) {
-	all, heard := e.table.now()
+// join are the nodes of all EndpointSlices, sorted.
+func join(all map[string][]string) (nodes []string) {
 	for _, some := range all {
 		nodes = append(nodes, some...)
 	}
 	slices.Sort(nodes)
-	return slices.Compact(nodes), heard
+	return slices.Compact(nodes)
 }
 
-// Run follows the endpoints until ctx ends, and wakes when they have changed. Its error is ctx's,
-// no other.
-func (e *Endpoints) Run(ctx context.Context, wakes ...chan<- struct{}) error {
-	return e.table.follow(ctx, e.follower, wakes)
-}
-
-func (e *Endpoints) tell() {
-	nodes, _ := e.Ready()
-	e.follower.lists("nodes", nodes)
+// Ready are the names of the nodes with a ready endpoint, sorted. synced is false until the API has
+// sent a list.
+func (e *Endpoints) Ready() (nodes []string, synced bool) {
+	all, synced := e.All()
+	return join(all), synced
 }

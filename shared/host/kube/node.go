@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
@@ -20,53 +19,58 @@ const (
 	hosts = "k8s.ovn.org/host-addresses" // its older form
 )
 
-// machineState is the annotation in which the Machine Config Operator says whether it is changing a
-// Node.
+// machineState is the annotation in which the Machine Config Operator reports whether it is
+// changing a Node.
 const machineState = "machineconfiguration.openshift.io/state"
 
-// The labels that say what a Node is.
+// The labels that mark what a Node is.
 const (
 	labelMaster       = "node-role.kubernetes.io/master" // today's nodes have both
 	labelControlPlane = "node-role.kubernetes.io/control-plane"
 	labelArbiter      = "node-role.kubernetes.io/arbiter"
 	labelRemote       = "node.openshift.io/remote-worker"
-	labelRemoteOwn    = "onprem-infra.io/remote-worker" // where it is no OpenShift
-	// labelApart is for an administrator who does not trust a node: no kubelet can set a label of
-	// this kind, or take it away.
+	labelRemoteOwn    = "onprem-infra.io/remote-worker" // outside OpenShift
+	// labelApart is for an administrator who does not trust a node: no kubelet can set or remove a
+	// label of this kind.
 	labelApart = "onprem-infra.node-restriction.kubernetes.io/no-vip"
 )
 
 // Node is what the cluster phase knows of a Node.
 type Node struct {
 	addr.Node
-	Ready        bool      // its kubelet works, as the control plane sees it
-	Since        time.Time // Ready has been what it is; zero where nothing is said of it
+	Ready        bool      // its kubelet works, according to the control plane
+	Since        time.Time // of the last change of Ready; zero if unknown
 	ControlPlane bool
 	Arbiter      bool // holds no VIP and balances nothing
-	Remote       bool // a worker on another network than the VIPs, or one that an administrator keeps from them
+	// Remote is a worker on another network than the VIPs, or one that an administrator excludes.
+	Remote bool
 
-	Rank    string    // its annotation notice.Rank, as it stands there; empty for none
-	Created time.Time // the Node, by the API's clock
+	Rank    string    // its annotation notice.Rank, verbatim; empty for none
+	Created time.Time // by the API's clock
 
-	List string // of a control plane node: its annotation notice.PublishedKey, as it stands there
-	Gone bool   // of a control plane node: it says that the bootstrap machine has left for good
+	List string // of a control plane node: its annotation notice.PublishedKey, verbatim
+	Gone bool   // of a control plane node: it reports that the bootstrap machine has left for good
 
-	Way     string // its annotation notice.Way, as it stands there; empty for none
-	State   string // what the Machine Config Operator says of it; empty where there is none
+	Way     string // its annotation notice.Way, verbatim; empty for none
+	State   string // its annotation machineState; empty for none
 	Kubelet string // its version
 }
 
-// Equal says whether nothing differs that anybody would act upon.
+// Equal reports whether nothing differs on which a decision depends.
 func (n Node) Equal(o Node) bool {
-	return n.Node.Equal(o.Node) && n.Ready == o.Ready && n.ControlPlane == o.ControlPlane && n.Arbiter == o.Arbiter && n.Remote == o.Remote &&
-		n.Rank == o.Rank && n.List == o.List && n.Gone == o.Gone && n.Created.Equal(o.Created) && n.Way == o.Way && n.State == o.State && n.Kubelet == o.Kubelet
+	return n.Node.Equal(o.Node) && n.Ready == o.Ready &&
+		n.ControlPlane == o.ControlPlane && n.Arbiter == o.Arbiter && n.Remote == o.Remote &&
+		n.Rank == o.Rank && n.Created.Equal(o.Created) && n.List == o.List && n.Gone == o.Gone &&
+		n.Way == o.Way && n.State == o.State && n.Kubelet == o.Kubelet
 }
 
 func labelled(n *corev1.Node, labels ...string) bool {
-	return slices.ContainsFunc(labels, func(label string) bool { _, ok := n.Labels[label]; return ok })
+	return slices.ContainsFunc(
+		labels, func(label string) bool { _, ok := n.Labels[label]; return ok },
+	)
 }
 
-// readNode reads a Node; labels are those of which one marks the control plane, whatever its value.
+// readNode reads a Node; one of labels marks the control plane, whatever its value.
 func readNode(n *corev1.Node, labels []string) Node {
 	node := Node{
 		Node:         address(n),
@@ -90,35 +94,37 @@ func readNode(n *corev1.Node, labels []string) Node {
 	return node
 }
 
-// slimNode drops what readNode does not look at: the images and the fields' managers are most of a
-// Node.
-func slimNode(object runtime.Object) {
-	n, ok := object.(*corev1.Node)
-	if !ok {
-		return
-	}
+// slimNode drops what readNode ignores: the images and the fields' managers are most of a Node.
+func slimNode(n *corev1.Node) {
 	annotations := map[string]string{}
-	for _, key := range []string{cidrs, hosts, notice.Rank, notice.Way, notice.PublishedKey, notice.BootstrapGone, machineState} {
+	for _, key := range []string{
+		cidrs, hosts, notice.Rank, notice.Way, notice.PublishedKey, notice.BootstrapGone,
+		machineState,
+	} {
 		if text, ok := n.Annotations[key]; ok {
 			annotations[key] = text
 		}
 	}
 	n.ObjectMeta = metav1.ObjectMeta{
-		Name: n.Name, ResourceVersion: n.ResourceVersion, CreationTimestamp: n.CreationTimestamp, Labels: n.Labels, Annotations: annotations,
+		Name: n.Name, ResourceVersion: n.ResourceVersion, CreationTimestamp: n.CreationTimestamp,
+		Labels: n.Labels, Annotations: annotations,
 	}
 	var ready []corev1.NodeCondition
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady {
-			ready = append(ready, corev1.NodeCondition{Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime})
+			ready = append(ready, corev1.NodeCondition{
+				Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime,
+			})
 		}
 	}
 	n.Spec, n.Status = corev1.NodeSpec{}, corev1.NodeStatus{
-		Addresses: n.Status.Addresses, Conditions: ready, NodeInfo: corev1.NodeSystemInfo{KubeletVersion: n.Status.NodeInfo.KubeletVersion},
+		Addresses: n.Status.Addresses, Conditions: ready,
+		NodeInfo: corev1.NodeSystemInfo{KubeletVersion: n.Status.NodeInfo.KubeletVersion},
 	}
 }
 
-// address takes what can be read and leaves out the rest: a Node is written by several programs,
-// and one bad field must not hide it.
+// address takes what is valid and leaves out the rest: several programs write a Node, and one
+// invalid field must not hide it.
 func address(n *corev1.Node) addr.Node {
 	out := addr.Node{Name: n.Name}
 	for _, a := range n.Status.Addresses {
@@ -133,8 +139,8 @@ func address(n *corev1.Node) addr.Node {
 	return out
 }
 
-// mostAnnotated bounds what is read of an annotation that the node's own kubelet can write: far
-// above what a host has.
+// mostAnnotated bounds what is read of an annotation that the node's own kubelet can write. It is
+// far above what a host has.
 const mostAnnotated = 256
 
 // annotated reads a JSON list of addresses with or without a prefix length, as OVN-Kubernetes

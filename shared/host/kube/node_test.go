@@ -1,7 +1,6 @@
 package kube
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/netip"
 	"reflect"
@@ -22,6 +21,26 @@ func addresses(texts ...string) []netip.Addr {
 		out = append(out, netip.MustParseAddr(text))
 	}
 	return out
+}
+
+// fakeNode is what matters of a Node.
+type fakeNode struct {
+	Labels, Annotations map[string]string
+	Addresses           [][2]string // type, address
+}
+
+func (f fakeNode) node() *corev1.Node {
+	n := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "master-0", ResourceVersion: "7", Labels: f.Labels, Annotations: f.Annotations,
+			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubelet"}},
+		},
+		Status: corev1.NodeStatus{Images: []corev1.ContainerImage{{Names: []string{"x"}, SizeBytes: 1}}},
+	}
+	for _, a := range f.Addresses {
+		n.Status.Addresses = append(n.Status.Addresses, corev1.NodeAddress{Type: corev1.NodeAddressType(a[0]), Address: a[1]})
+	}
+	return n
 }
 
 func TestNodeAddresses(t *testing.T) {
@@ -52,12 +71,8 @@ func TestNodeAddresses(t *testing.T) {
 		{"not JSON", fakeNode{Annotations: map[string]string{cidrs: `192.0.2.10/24`}}, addr.Node{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var n corev1.Node
-			if err := json.Unmarshal([]byte(tt.node.object("master-0", 7)), &n); err != nil {
-				t.Fatal(err)
-			}
 			tt.want.Name = "master-0"
-			if got := address(&n); !reflect.DeepEqual(got, tt.want) {
+			if got := address(tt.node.node()); !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("address() = %+v, want %+v", got, tt.want)
 			}
 		})
@@ -114,13 +129,9 @@ func TestNodeReady(t *testing.T) {
 // What is kept of a Node of a long list must be all that is read of it, and little else.
 func TestSlimNode(t *testing.T) {
 	node := func() *corev1.Node {
-		n := new(corev1.Node)
-		whole := fakeNode{Labels: map[string]string{labelMaster: ""}, Addresses: [][2]string{{"InternalIP", "192.0.2.10"}},
+		n := fakeNode{Labels: map[string]string{labelMaster: ""}, Addresses: [][2]string{{"InternalIP", "192.0.2.10"}},
 			Annotations: map[string]string{cidrs: `["192.0.2.10/24"]`, hosts: `["192.0.2.11"]`, notice.Rank: "3",
-				notice.Way: "lan/unicast", machineState: "Done", "a": strings.Repeat("b", 10000)}}
-		if err := json.Unmarshal([]byte(whole.object("master-0", 7)), n); err != nil {
-			t.Fatal(err)
-		}
+				notice.Way: "lan/unicast", machineState: "Done", "a": strings.Repeat("b", 10000)}}.node()
 		n.CreationTimestamp, n.Status.NodeInfo = metav1.Unix(1_700_000_000, 0), corev1.NodeSystemInfo{KubeletVersion: "v1.33.1", OSImage: "a"}
 		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse}, {Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Unix(1_700_000_100, 0), Message: "kubelet is posting ready status"}}
 		return n
@@ -132,7 +143,7 @@ func TestSlimNode(t *testing.T) {
 	} else if !got.Ready || !got.Since.Equal(time.Unix(1_700_000_100, 0)) {
 		t.Errorf("it is ready %t since %s", got.Ready, got.Since)
 	} else if got.Way != "lan/unicast" || got.State != "Done" || got.Kubelet != "v1.33.1" {
-		t.Errorf("it speaks %q and is %q, of kubelet %q", got.Way, got.State, got.Kubelet)
+		t.Errorf("its way is %q, its state %q, of kubelet %q", got.Way, got.State, got.Kubelet)
 	}
 	if want := readNode(whole, []string{labelMaster}); !reflect.DeepEqual(readNode(slim, []string{labelMaster}), want) || slim.ResourceVersion != "7" {
 		t.Errorf("read %+v of the slim node of version %s, want %+v", readNode(slim, []string{labelMaster}), slim.ResourceVersion, want)
@@ -142,7 +153,7 @@ func TestSlimNode(t *testing.T) {
 	}
 }
 
-// Whatever a Node says of itself, nothing panics and no bad address gets in.
+// Whatever a Node holds, nothing panics and no invalid address is taken.
 func FuzzAddress(f *testing.F) {
 	f.Add("192.0.2.10", `["192.0.2.10/24","2001:db8::10/64"]`)
 	f.Add("2001:db8::10", `["192.0.2.10"]`)

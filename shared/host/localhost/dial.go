@@ -1,6 +1,5 @@
-// Package localhost reaches this machine by the name localhost without asking a name server: on
-// this machine the name server may be ours, and a machine without /etc/hosts would send the
-// question out.
+// Package localhost dials the local host by the name localhost without a name server, which may be
+// ours, or, without /etc/hosts, one outside.
 package localhost
 
 import (
@@ -11,15 +10,15 @@ import (
 	"time"
 )
 
-// within bounds one attempt, for callers whose context has no end.
-const within = 30 * time.Second
+// dialTimeout bounds one attempt, for callers whose context has no end.
+const dialTimeout = 30 * time.Second
 
-// Dial connects as net.Dialer does, but takes localhost and the names below it for the loopback
-// addresses, as RFC 6761 6.3 asks: first 127.0.0.1, then ::1 for a server that listens there alone.
+// Dial connects as net.Dialer does, but resolves localhost and the names below it to the loopback
+// addresses (RFC 6761 6.3): first 127.0.0.1, then ::1 for a server that listens there alone.
 func Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	dialer := net.Dialer{Timeout: within}
+	dialer := net.Dialer{Timeout: dialTimeout}
 	host, port, err := net.SplitHostPort(address)
-	if err != nil || !loopback(host) {
+	if err != nil || !isLoopback(host) {
 		return dialer.DialContext(ctx, network, address)
 	}
 	conn, err := dialer.DialContext(ctx, network, net.JoinHostPort("127.0.0.1", port))
@@ -33,7 +32,7 @@ func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return conn, nil
 }
 
-func loopback(host string) bool {
+func isLoopback(host string) bool {
 	name := strings.TrimSuffix(strings.ToLower(host), ".")
 	return name == "localhost" || strings.HasSuffix(name, ".localhost")
 }

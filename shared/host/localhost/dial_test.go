@@ -22,11 +22,13 @@ func listen(t *testing.T, address string) string {
 	return port
 }
 
-// watchDNS counts what is asked of name servers, which do not answer.
+// watchDNS counts the requests to name servers, which do not answer.
 func watchDNS(t *testing.T) *atomic.Int32 {
 	t.Helper()
 	asked, before := new(atomic.Int32), net.DefaultResolver
-	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(
+		context.Context, string, string,
+	) (net.Conn, error) {
 		asked.Add(1)
 		return nil, errors.New("this test has no name server")
 	}}
@@ -34,7 +36,7 @@ func watchDNS(t *testing.T) *atomic.Int32 {
 	return asked
 }
 
-// Names below localhost are in no /etc/hosts, so that a resolver that is asked for them is seen.
+// Names below localhost are in no /etc/hosts, so that a request to a resolver is seen.
 func TestDialLoopback(t *testing.T) {
 	asked := watchDNS(t)
 	for _, tt := range []struct{ name, listen, host, want string }{
@@ -62,7 +64,7 @@ func TestDialLoopback(t *testing.T) {
 	}
 }
 
-// Neither a name that only looks like it nor any other is taken for the loopback.
+// Neither a similar name nor any other is taken for the loopback.
 func TestDialOtherNames(t *testing.T) {
 	port := listen(t, "127.0.0.1:0")
 	for _, host := range []string{"notlocalhost", "localhost.example.com", "api-int.example.com"} {
@@ -76,7 +78,7 @@ func TestDialOtherNames(t *testing.T) {
 	}
 }
 
-func TestDialNobodyListens(t *testing.T) {
+func TestDial_NoListener(t *testing.T) {
 	listener, err := net.Listen("tcp", "[::]:0")
 	if err != nil {
 		t.Fatal(err)
@@ -84,12 +86,14 @@ func TestDialNobodyListens(t *testing.T) {
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	listener.Close()
 	_, err = Dial(t.Context(), "tcp", "localhost:"+port)
-	if !errors.Is(err, syscall.ECONNREFUSED) || !strings.Contains(err.Error(), "127.0.0.1:") || !strings.Contains(err.Error(), "[::1]:") {
+	if !errors.Is(err, syscall.ECONNREFUSED) || !strings.Contains(err.Error(), "127.0.0.1:") ||
+		!strings.Contains(err.Error(), "[::1]:") {
 		t.Errorf("Dial() = %v, want refused by both", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Dial(ended, "tcp", "localhost:"+port); err == nil || strings.Contains(err.Error(), "::1") {
+	if _, err := Dial(ended, "tcp", "localhost:"+port); err == nil ||
+		strings.Contains(err.Error(), "::1") {
 		t.Errorf("Dial() after the caller's end = %v, want no second attempt", err)
 	}
 	if _, err := Dial(t.Context(), "tcp", "localhost"); err == nil {

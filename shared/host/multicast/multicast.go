@@ -1,5 +1,5 @@
-// Package multicast opens a pair of sockets that speak with the groups of one protocol on one
-// interface, and hear nothing of any other.
+// Package multicast opens a socket for each family that sends to and receives from the groups of
+// one protocol on one interface alone.
 package multicast
 
 import (
@@ -16,51 +16,51 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hops is what every packet begins with: who gets one with less knows that it was routed.
+// hops is the hop limit of every packet: a receiver of a smaller one knows that it was routed.
 const hops = 255
 
-// mostBytes is the longest packet that is heard; of a longer one nothing is (RFC 6762 17).
+// mostBytes is the longest packet; a longer one is dropped (RFC 6762 17).
 const mostBytes = 9000
 
-// Where says on which interface to speak, and as whom.
+// Where is the interface and the source address.
 type Where struct {
 	Index int        // of the interface
-	From4 netip.Addr // what packets to an IPv4 group come from; the zero value for no IPv4
+	From4 netip.Addr // the source of packets to an IPv4 group; the zero value for no IPv4
 	IPv6  bool       // the kernel chooses the address
 }
 
-// Packet is one that came in by the interface.
+// Packet is a packet that the interface received.
 type Packet struct {
 	From netip.AddrPort
 	To   netip.Addr // the group, or an address of this host
 	Data []byte
 }
 
-// Sockets are one socket for each family. Others on the host may have the port as well.
+// Sockets are one socket for each family. Other programs on the host may share the port.
 type Sockets struct {
 	groups  Groups
 	index   int
 	each    []*net.UDPConn
-	four    []bool // whether the socket of the same place is of IPv4
+	four    []bool // whether the socket with the same index is of IPv4
 	readers sync.WaitGroup
 	end     context.CancelFunc
 }
 
-// Groups are where a protocol is spoken.
+// Groups are the addresses and the port of a protocol.
 type Groups struct {
 	IPv4, IPv6 netip.Addr
 	Port       uint16
 }
 
-// Ear is told what comes in, and when one of the sockets hears no more. Its functions are called by
-// several goroutines; Close waits for them.
+// Ear takes the received packets, and the error if a socket receives no more. Its functions are
+// called by several goroutines; Close waits for them.
 type Ear struct {
 	Packet func(Packet)
 	Deaf   func(error)
 }
 
 // Open joins the groups on the interface. Close must be called.
-func Open(ctx context.Context, w Where, g Groups, ear Ear) (*Sockets, error) {
+func Open(ctx context.Context, w Where, g Groups, to Ear) (*Sockets, error) {
 	ctx, end := context.WithCancel(ctx)
 	s := &Sockets{groups: g, index: w.Index, end: end}
 	for _, four := range []bool{true, false} {
@@ -70,12 +70,12 @@ func Open(ctx context.Context, w Where, g Groups, ear Ear) (*Sockets, error) {
 		c, err := s.listen(ctx, w, four)
 		if err != nil {
 			s.Close()
-			return nil, fmt.Errorf("speak on interface %d: %w", w.Index, err)
+			return nil, fmt.Errorf("open multicast sockets on interface %d: %w", w.Index, err)
 		}
 		s.each, s.four = append(s.each, c), append(s.four, four)
 	}
 	for i := range s.each {
-		s.readers.Go(func() { s.read(ctx, s.each[i], ear) })
+		s.readers.Go(func() { s.read(ctx, s.each[i], to) })
 	}
 	return s, nil
 }
@@ -87,7 +87,9 @@ func (s *Sockets) listen(ctx context.Context, w Where, four bool) (*net.UDPConn,
 	}
 	config := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		var set error
-		if err := raw.Control(func(fd uintptr) { set = errors.Join(shared(int(fd)), options(int(fd))) }); err != nil {
+		if err := raw.Control(func(fd uintptr) {
+			set = errors.Join(shared(int(fd)), options(int(fd)))
+		}); err != nil {
 			return err
 		}
 		return set
@@ -99,14 +101,16 @@ func (s *Sockets) listen(ctx context.Context, w Where, four bool) (*net.UDPConn,
 	return c.(*net.UDPConn), nil
 }
 
-// shared lets other programs of the host have the port as well: each gets a copy of what is said to
-// the group.
+// shared lets other programs on the host share the port: each gets a copy of a packet to the group.
 func shared(fd int) error {
-	return errors.Join(unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1), unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1))
+	return errors.Join(
+		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1),
+		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1),
+	)
 }
 
-// options4 join the group on the interface and no other one, and speak there from one address. What
-// this host says it hears too, as others on it may want to.
+// options4 join the group on one interface and send there from one address. This host receives its
+// own packets too, as other programs on it may need them.
 func options4(fd int, w Where, group netip.Addr) error {
 	on := &unix.IPMreqn{Multiaddr: group.As4(), Ifindex: int32(w.Index)}
 	from := &unix.IPMreqn{Address: w.From4.As4(), Ifindex: int32(w.Index)}
@@ -133,8 +137,8 @@ func options6(fd int, w Where, group netip.Addr) error {
 		unix.SetsockoptIPv6Mreq(fd, unix.IPPROTO_IPV6, unix.IPV6_JOIN_GROUP, on))
 }
 
-// read hands on what comes in by the interface.
-func (s *Sockets) read(ctx context.Context, c *net.UDPConn, ear Ear) {
+// read passes on the packets that the interface receives.
+func (s *Sockets) read(ctx context.Context, c *net.UDPConn, to Ear) {
 	data, control := make([]byte, mostBytes+1), make([]byte, 256)
 	for {
 		n, cn, flags, from, err := c.ReadMsgUDPAddrPort(data, control)
@@ -142,19 +146,22 @@ func (s *Sockets) read(ctx context.Context, c *net.UDPConn, ear Ear) {
 			return
 		}
 		if err != nil {
-			ear.Deaf(fmt.Errorf("hear on interface %d: %w", s.index, err))
+			to.Deaf(fmt.Errorf("receive on interface %d: %w", s.index, err))
 			return
 		}
-		index, to := arrival(control[:cn])
+		index, dest := arrival(control[:cn])
 		if index != s.index || n > mostBytes || flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0 {
 			continue
 		}
-		ear.Packet(Packet{From: netip.AddrPortFrom(from.Addr().Unmap(), from.Port()), To: to, Data: slices.Clone(data[:n])})
+		to.Packet(Packet{
+			From: netip.AddrPortFrom(from.Addr().Unmap(), from.Port()), To: dest,
+			Data: slices.Clone(data[:n]),
+		})
 	}
 }
 
-// arrival is by which interface a packet came in and to which address, 0 when the kernel does not
-// say.
+// arrival is the interface that received a packet and the packet's destination; 0 if the kernel
+// does not report them.
 func arrival(control []byte) (index int, to netip.Addr) {
 	messages, err := unix.ParseSocketControlMessage(control)
 	if err != nil {
@@ -162,10 +169,12 @@ func arrival(control []byte) (index int, to netip.Addr) {
 	}
 	for _, m := range messages {
 		switch {
-		case m.Header.Level == unix.IPPROTO_IP && m.Header.Type == unix.IP_PKTINFO && len(m.Data) >= 12:
+		case m.Header.Level == unix.IPPROTO_IP && m.Header.Type == unix.IP_PKTINFO &&
+			len(m.Data) >= 12:
 			to, _ = netip.AddrFromSlice(m.Data[8:12])
 			return int(binary.NativeEndian.Uint32(m.Data[0:4])), to
-		case m.Header.Level == unix.IPPROTO_IPV6 && m.Header.Type == unix.IPV6_PKTINFO && len(m.Data) >= 20:
+		case m.Header.Level == unix.IPPROTO_IPV6 && m.Header.Type == unix.IPV6_PKTINFO &&
+			len(m.Data) >= 20:
 			to, _ = netip.AddrFromSlice(m.Data[0:16])
 			return int(binary.NativeEndian.Uint32(m.Data[16:20])), to
 		}
@@ -173,8 +182,8 @@ func arrival(control []byte) (index int, to netip.Addr) {
 	return 0, netip.Addr{}
 }
 
-// Send sends to one, or, for the zero value, to the groups of all families that there is a socket
-// of. One of two families is enough: the other may have no address yet.
+// Send sends to one address, or, for the zero value, to the groups of all families with a socket.
+// One of two families is enough: the other may have no address yet.
 func (s *Sockets) Send(to netip.AddrPort, data []byte) error {
 	var errs []error
 	sent := false
@@ -200,7 +209,7 @@ func (s *Sockets) Send(to netip.AddrPort, data []byte) error {
 func (s *Sockets) Close() {
 	s.end()
 	for _, c := range s.each {
-		_ = c.Close() // nothing is written that could be lost
+		_ = c.Close() // no written data could be lost
 	}
 	s.readers.Wait()
 }

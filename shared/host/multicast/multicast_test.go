@@ -15,12 +15,16 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-var groups = Groups{IPv4: netip.MustParseAddr("224.0.0.251"), IPv6: netip.MustParseAddr("ff02::fb"), Port: 5353}
+var groups = Groups{
+	IPv4: netip.MustParseAddr("224.0.0.251"), IPv6: netip.MustParseAddr("ff02::fb"), Port: 5353,
+}
 
-// open opens sockets on an interface of a namespace; what comes in goes to the channel.
-func open(t *testing.T, ns netns.Namespace, link string, from string, v6 bool) (*Sockets, chan Packet) {
+// open opens sockets on an interface of a namespace; received packets go to the channel.
+func open(
+	t *testing.T, ns netns.Namespace, link string, from string, v6 bool,
+) (*Sockets, chan Packet) {
 	t.Helper()
-	heard := make(chan Packet, 100)
+	received := make(chan Packet, 100)
 	var s *Sockets
 	err := ns.In(func() error {
 		l, err := net.InterfaceByName(link)
@@ -31,18 +35,19 @@ func open(t *testing.T, ns netns.Namespace, link string, from string, v6 bool) (
 		if from != "" {
 			w.From4 = netip.MustParseAddr(from)
 		}
-		s, err = Open(t.Context(), w, groups, Ear{Packet: func(p Packet) { heard <- p }, Deaf: func(err error) { t.Error(err) }})
+		s, err = Open(t.Context(), w, groups, Ear{Packet: func(p Packet) {
+			received <- p
+		}, Deaf: func(err error) { t.Error(err) }})
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	return s, heard
+	return s, received
 }
 
-// ready waits until IPv6 is spoken on an interface, which it is some time after both of its ends
-// are up.
+// ready waits until IPv6 works on an interface, some time after both of its ends are up.
 func ready(t *testing.T, ns netns.Namespace, link string) {
 	t.Helper()
 	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
@@ -62,39 +67,44 @@ func ready(t *testing.T, ns netns.Namespace, link string) {
 	}
 }
 
-// next is the next packet, nil when none comes.
-func next(heard <-chan Packet) *Packet {
+// next is the next packet, nil if none is received.
+func next(received <-chan Packet) *Packet {
 	select {
-	case p := <-heard:
+	case p := <-received:
 		return &p
 	case <-time.After(2 * time.Second):
 		return nil
 	}
 }
 
-// silent says what came although nothing should. A packet to a group is at its ears when the call
+// silent reports a packet that must not be received. A packet to a group is received when the call
 // that sent it returns, or a moment later.
-func silent(t *testing.T, who string, heard <-chan Packet) {
+func silent(t *testing.T, who string, received <-chan Packet) {
 	t.Helper()
 	select {
-	case p := <-heard:
-		t.Errorf("%s heard %q from %v to %v", who, p.Data, p.From, p.To)
+	case p := <-received:
+		t.Errorf("%s received %q from %v to %v", who, p.Data, p.From, p.To)
 	case <-time.After(100 * time.Millisecond):
 	}
 }
 
-// TestOneInterface holds M-04: what is said goes out by one interface, from the node's address
-// there, and what comes by another one is not heard.
+// TestOneInterface holds M-04: packets leave by one interface, from the node's address there, and
+// packets to another interface are not received.
 func TestOneInterface(t *testing.T) {
 	node, left, right := netns.New(t), netns.New(t), netns.New(t)
 	node.IP(t, "link add in0 type veth peer name out0 netns "+left.Path()+"\nlink add in1 type veth peer name out1 netns "+right.Path()+"\n"+
 		"addr add 192.0.2.1/24 dev in0\naddr add 192.0.2.10/24 dev in0\naddr add 198.51.100.1/24 dev in1\naddr add 2001:db8::10/64 dev in0 nodad\n"+
 		"addr add fe80::10/64 dev in0 nodad\naddr add fe80::20/64 dev in1 nodad\nlink set in0 up\nlink set in1 up")
-	left.IP(t, "addr add 192.0.2.77/24 dev out0\naddr add fe80::77/64 dev out0 nodad\nlink set out0 up")
-	right.IP(t, "addr add 198.51.100.77/24 dev out1\naddr add fe80::78/64 dev out1 nodad\nlink set out1 up")
+	left.IP(
+		t, "addr add 192.0.2.77/24 dev out0\naddr add fe80::77/64 dev out0 nodad\nlink set out0 up",
+	)
+	right.IP(
+		t,
+		"addr add 198.51.100.77/24 dev out1\naddr add fe80::78/64 dev out1 nodad\nlink set out1 up",
+	)
 	ready(t, node, "in0")
 	ready(t, left, "out0")
-	s, heard := open(t, node, "in0", "192.0.2.10", true)
+	s, received := open(t, node, "in0", "192.0.2.10", true)
 	peer, atPeer := open(t, left, "out0", "192.0.2.77", true)
 	stranger, atStranger := open(t, right, "out1", "198.51.100.77", true)
 	_, beside := open(t, node, "in0", "192.0.2.10", true) // another program of the host
@@ -105,16 +115,16 @@ func TestOneInterface(t *testing.T) {
 	from := map[string]bool{}
 	for range 2 {
 		if p := next(atPeer); p == nil || string(p.Data) != "ours" || !p.To.IsMulticast() {
-			t.Fatalf("the peer heard %v", p)
+			t.Fatalf("the peer received %v", p)
 		} else {
 			from[p.From.Addr().WithZone("").String()] = true
 		}
 	}
 	if !from["192.0.2.10"] || len(from) != 2 {
-		t.Errorf("said from %v, want 192.0.2.10 and an address of IPv6", from)
+		t.Errorf("sent from %v, want 192.0.2.10 and an address of IPv6", from)
 	}
 	for range 2 {
-		if next(heard) == nil || next(beside) == nil {
+		if next(received) == nil || next(beside) == nil {
 			t.Error("who is on the same host did not hear it")
 		}
 	}
@@ -124,38 +134,47 @@ func TestOneInterface(t *testing.T) {
 		t.Fatal(err)
 	}
 	next(atStranger)
-	if err := stranger.Send(netip.MustParseAddrPort("198.51.100.1:5353"), []byte("to you by the other link")); err != nil {
+	if err := stranger.Send(
+		netip.MustParseAddrPort("198.51.100.1:5353"), []byte("to you by the other link"),
+	); err != nil {
 		t.Fatal(err)
 	}
-	silent(t, "the node", heard)
+	silent(t, "the node", received)
 	silent(t, "another program of the node", beside)
 
-	if err := peer.Send(netip.MustParseAddrPort("192.0.2.10:5353"), []byte("to you alone")); err != nil {
+	if err := peer.Send(
+		netip.MustParseAddrPort("192.0.2.10:5353"), []byte("to you alone"),
+	); err != nil {
 		t.Fatal(err)
 	}
 	// One of the host's two programs gets it.
 	select {
-	case p := <-heard:
+	case p := <-received:
 		if p.To.IsMulticast() || string(p.Data) != "to you alone" {
-			t.Errorf("heard %+v", p)
+			t.Errorf("received %+v", p)
 		}
 	case p := <-beside:
 		if p.To.IsMulticast() || string(p.Data) != "to you alone" {
-			t.Errorf("heard %+v", p)
+			t.Errorf("received %+v", p)
 		}
 	case <-time.After(2 * time.Second):
-		t.Error("what was sent to the node alone was not heard")
+		t.Error("a packet to the node alone was not received")
 	}
 }
 
-// TestHops holds that packets begin with 255 hops, by which others tell that they were not routed.
+// TestHops holds that packets have hop limit 255, by which receivers know that they were not
+// routed.
 func TestHops(t *testing.T) {
 	node, peer := netns.New(t), netns.New(t)
 	node.IP(t, "link add in0 type veth peer name out0 netns "+peer.Path()+"\naddr add 192.0.2.10/24 dev in0\naddr add fe80::10/64 dev in0 nodad\nlink set in0 up")
-	peer.IP(t, "addr add 192.0.2.77/24 dev out0\naddr add fe80::77/64 dev out0 nodad\nlink set out0 up")
+	peer.IP(
+		t, "addr add 192.0.2.77/24 dev out0\naddr add fe80::77/64 dev out0 nodad\nlink set out0 up",
+	)
 	var raw int
 	if err := peer.In(func() (err error) {
-		raw, err = unix.Socket(unix.AF_PACKET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, int(binary.BigEndian.Uint16(binary.NativeEndian.AppendUint16(nil, unix.ETH_P_ALL))))
+		raw, err = unix.Socket(unix.AF_PACKET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, int(
+			binary.BigEndian.Uint16(binary.NativeEndian.AppendUint16(nil, unix.ETH_P_ALL)),
+		))
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -169,7 +188,9 @@ func TestHops(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := unix.SetsockoptTimeval(raw, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 5}); err != nil {
+	if err := unix.SetsockoptTimeval(raw, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{
+		Sec: 5,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for packet, seen := make([]byte, 2000), 0; seen < 3; {
@@ -195,27 +216,29 @@ func TestHops(t *testing.T) {
 	}
 }
 
-// TestErrors holds that what cannot be done is an error that names the interface, and that an end
-// is none.
+// TestErrors holds that an error names the interface, and that Close causes none.
 func TestErrors(t *testing.T) {
 	ns := netns.New(t)
 	ns.IP(t, "link set lo up")
 	err := ns.In(func() error {
-		_, err := Open(t.Context(), Where{Index: 99, From4: netip.MustParseAddr("192.0.2.10")}, groups, Ear{})
+		_, err := Open(
+			t.Context(), Where{Index: 99, From4: netip.MustParseAddr("192.0.2.10")}, groups, Ear{},
+		)
 		return err
 	})
-	if err == nil || !strings.Contains(err.Error(), "speak on interface 99") {
+	if err == nil || !strings.Contains(err.Error(), "open multicast sockets on interface 99") {
 		t.Errorf("error %v", err)
 	}
 	ctx, end := context.WithCancel(t.Context())
-	s, heard := open(t, ns, "lo", "127.0.0.1", false)
+	s, received := open(t, ns, "lo", "127.0.0.1", false)
 	end()
 	if err := s.Send(netip.AddrPort{}, []byte("x")); err != nil {
 		t.Errorf("error %v", err)
 	}
-	next(heard)
+	next(received)
 	s.Close()
-	if err := s.Send(netip.AddrPort{}, []byte("x")); !errors.Is(err, net.ErrClosed) || ctx.Err() == nil {
+	if err := s.Send(netip.AddrPort{}, []byte("x")); !errors.Is(err, net.ErrClosed) ||
+		ctx.Err() == nil {
 		t.Errorf("error %v", err)
 	}
 }

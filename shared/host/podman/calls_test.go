@@ -16,16 +16,18 @@ import (
 	"time"
 )
 
-// R-15: with the registry away, what is present is used, and what is absent is a clear error, soon.
+// R-15: without the registry a present image is used, and an absent one is a clear error at once.
 func TestEnsureImage(t *testing.T) {
 	s, e := engine(t)
-	if pulled, err := ensureImage(t.Context(), e, image, "/no/such/auth.json"); pulled || err != nil {
+	if pulled, err := ensureImage(t.Context(), e, image, "/no/such/auth.json"); pulled ||
+		err != nil {
 		t.Errorf("ensureImage() of a present image = %v, %v, want nothing pulled", pulled, err)
 	}
 	absent := closedPort(t) + "/keepalived:1"
 	within(t, 30*time.Second, "the refusal", func() {
 		pulled, err := ensureImage(t.Context(), e, absent, "/no/such/auth.json")
-		if pulled || err == nil || !strings.Contains(err.Error(), "pull image "+absent) || !strings.Contains(err.Error(), "connection refused") {
+		if pulled || err == nil || !strings.Contains(err.Error(), "pull image "+absent) ||
+			!strings.Contains(err.Error(), "connection refused") {
 			t.Errorf("ensureImage() of an absent registry = %v, %v, want an error that names the image and the refused connection", pulled, err)
 		}
 		if err != nil && strings.Contains(err.Error(), "\n") {
@@ -36,23 +38,30 @@ func TestEnsureImage(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	within(t, 3*time.Second, "the end of a pull that hangs", func() {
-		if _, err := ensureImage(ctx, e, silent, ""); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), silent) {
-			t.Errorf("ensureImage() of a silent registry = %v, want the caller's deadline and the image", err)
+		if _, err := ensureImage(ctx, e, silent, ""); !errors.Is(err, context.DeadlineExceeded) ||
+			!strings.Contains(err.Error(), silent) {
+			t.Errorf(
+				"ensureImage() of a silent registry = %v, want the caller's deadline and the image",
+				err,
+			)
 		}
 	})
 	if err := os.WriteFile(s.dir+"/auth.json", []byte(`{"auths": "none"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ensureImage(t.Context(), e, absent, s.dir+"/auth.json"); err == nil || !strings.Contains(err.Error(), "auth.json") {
+	if _, err := ensureImage(t.Context(), e, absent, s.dir+"/auth.json"); err == nil ||
+		!strings.Contains(err.Error(), "auth.json") {
 		t.Errorf("ensureImage() with bad credentials = %v, want an error that names the file", err)
 	}
 }
 
-// A registry sees the credentials of the file; a log never does.
+// A registry receives the credentials of the file; a log never does.
 func TestEnsureImageSendsCredentials(t *testing.T) {
 	s, e := engine(t)
 	var user, password atomic.Value
-	registry := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	registry := httptest.NewTLSServer(http.HandlerFunc(func(
+		w http.ResponseWriter, r *http.Request,
+	) {
 		if u, p, ok := r.BasicAuth(); ok {
 			user.Store(u)
 			password.Store(p)
@@ -62,21 +71,34 @@ func TestEnsureImageSendsCredentials(t *testing.T) {
 	}))
 	defer registry.Close()
 	host := registry.Listener.Addr().String()
-	if err := os.WriteFile(s.dir+"/registries.conf", []byte(fmt.Sprintf("[[registry]]\nlocation = %q\ninsecure = true\n", host)), 0o600); err != nil {
+	if err := os.WriteFile(s.dir+"/registries.conf", []byte(fmt.Sprintf(
+		"[[registry]]\nlocation = %q\ninsecure = true\n", host,
+	)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.stop()
-	s.start()                                                                          // reads the configuration again
-	auth := fmt.Sprintf(`{"auths": {%q: {"auth": "b3BlcmF0b3I6aHVudGVyMg=="}}}`, host) // operator:hunter2
+	// reads the configuration again
+	s.start()
+	// operator:hunter2
+	auth := fmt.Sprintf(`{"auths": {%q: {"auth": "b3BlcmF0b3I6aHVudGVyMg=="}}}`, host)
 	if err := os.WriteFile(s.dir+"/auth.json", []byte(auth), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "reach the service", func() error { _, _, err := e.Inspect(t.Context(), "none"); return err })
+	eventually(t, "reach the service", func() error {
+		_, _, err := e.Inspect(
+			t.Context(), "none",
+		)
+		return err
+	})
 	_, err := ensureImage(t.Context(), e, host+"/keepalived:1", s.dir+"/auth.json")
 	if err == nil || user.Load() != "operator" || password.Load() != "hunter2" {
-		t.Errorf("ensureImage() = %v; the registry heard %v:%v, want operator:hunter2 and a refusal", err, user.Load(), password.Load())
+		t.Errorf(
+			"ensureImage() = %v; the registry heard %v:%v, want operator:hunter2 and a refusal",
+			err, user.Load(), password.Load(),
+		)
 	}
-	if err != nil && (strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "b3BlcmF0b3I6aHVudGVyMg==")) {
+	if err != nil && (strings.Contains(err.Error(), "hunter2") ||
+		strings.Contains(err.Error(), "b3BlcmF0b3I6aHVudGVyMg==")) {
 		t.Errorf("the error tells the password: %v", err)
 	}
 }
@@ -91,7 +113,7 @@ func closedPort(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// listen accepts connections and says nothing.
+// listen accepts connections and never answers.
 func listen(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -102,24 +124,30 @@ func listen(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// TestServiceComesLate holds that nothing waits for a service which is not there: a program must
-// turn meanwhile. Each call says that nobody answers, until somebody does.
+// TestServiceComesLate holds that nothing waits for a service that does not run. Each call is an
+// error until the service answers.
 func TestServiceComesLate(t *testing.T) {
 	s := newService(t)
 	e := New(s.uri())
 	for range 2 {
 		within(t, 3*time.Second, "a call without a service", func() {
-			if _, _, err := e.Inspect(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "open podman's service at "+s.uri()) {
+			if _, _, err := e.Inspect(t.Context(), "a"); err == nil ||
+				!strings.Contains(err.Error(), "open podman's service at "+s.uri()) {
 				t.Errorf("Inspect() = %v, want an error that names the socket", err)
 			}
 		})
 	}
 	s.start()
-	eventually(t, "reach the service", func() error { _, _, err := e.Inspect(t.Context(), "a"); return err })
+	eventually(t, "reach the service", func() error {
+		_, _, err := e.Inspect(
+			t.Context(), "a",
+		)
+		return err
+	})
 }
 
-// TestServiceIsSilent has a service that takes connections and says nothing from the start: a call
-// ends with its caller all the same.
+// TestServiceIsSilent has a service that accepts connections and never answers: a call ends with
+// its caller.
 func TestServiceIsSilent(t *testing.T) {
 	socket := t.TempDir() + "/silent.sock"
 	listener, err := net.Listen("unix", socket)
@@ -141,7 +169,7 @@ func TestServiceIsSilent(t *testing.T) {
 	}
 }
 
-// The service ends when it is idle and comes back by its socket; those who call do not notice.
+// The service exits when it is idle and its socket starts it again; callers do not notice.
 func TestServiceRestarts(t *testing.T) {
 	s, e := engine(t)
 	spec := idle("onprem-restart")
@@ -154,15 +182,21 @@ func TestServiceRestarts(t *testing.T) {
 	}
 	s.stop()
 	within(t, 3*time.Second, "a call without a service", func() {
-		if _, _, err := e.Inspect(t.Context(), spec.Name); err == nil || !strings.Contains(err.Error(), spec.Name) {
-			t.Errorf("Inspect() without a service = %v, want an error that names the container", err)
+		if _, _, err := e.Inspect(t.Context(), spec.Name); err == nil ||
+			!strings.Contains(err.Error(), spec.Name) {
+			t.Errorf(
+				"Inspect() without a service = %v, want an error that names the container", err,
+			)
 		}
 	})
 	s.start()
 	eventually(t, "inspect again", func() error {
 		after, found, err := e.Inspect(t.Context(), spec.Name)
 		if err == nil && (!found || after != before) {
-			t.Errorf("Inspect() = %+v, %v after the restart, want the same container %+v", after, found, before)
+			t.Errorf(
+				"Inspect() = %+v, %v after the restart, want the same container %+v", after, found,
+				before,
+			)
 		}
 		return err
 	})

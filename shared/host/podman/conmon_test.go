@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// conmon tells podman of a container's end. When conmon was killed before, by hand or for want of
-// memory, podman goes on to say that the container runs. It can be removed at the second attempt;
-// to stop it first would cost the 5 s for which podman waits for conmon's word.
-func TestEndThatPodmanHasNotHeardOf(t *testing.T) {
+// conmon reports a container's exit to podman. If conmon was killed before, by hand or by the OOM
+// killer, podman still reports that the container runs. It can be removed at the second attempt; to
+// stop it first would cost the 5 s for which podman waits for conmon.
+func TestExit_ConmonKilled(t *testing.T) {
 	s, e := engine(t)
 	spec := idle("onprem-unheard")
 	if err := e.Start(t.Context(), spec); err != nil {
@@ -24,11 +24,15 @@ func TestEndThatPodmanHasNotHeardOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conmon, err := strconv.Atoi(strings.TrimSpace(s.run(nil, "inspect", "--format", "{{.State.ConmonPid}}", spec.Name)))
+	conmon, err := strconv.Atoi(
+		strings.TrimSpace(s.run(nil, "inspect", "--format", "{{.State.ConmonPid}}", spec.Name)),
+	)
 	if err != nil || conmon <= 0 || before.PID <= 0 { // 0 and less are groups of processes
 		t.Fatalf("conmon is process %d, the container's is %d (%v)", conmon, before.PID, err)
 	}
-	if err := errors.Join(syscall.Kill(conmon, syscall.SIGKILL), syscall.Kill(before.PID, syscall.SIGKILL)); err != nil {
+	if err := errors.Join(
+		syscall.Kill(conmon, syscall.SIGKILL), syscall.Kill(before.PID, syscall.SIGKILL),
+	); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "end", func() error {

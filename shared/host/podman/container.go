@@ -18,8 +18,8 @@ import (
 // label marks a container as ours and holds the digest of its specification.
 const label = "io.onprem-infra.spec"
 
-// seen is what is read of podman's description of a container. The bindings' own type does not fit
-// every version of the service: podman 5 changed fields that do not matter here.
+// seen is the part of podman's description of a container that is read. The bindings' own type does
+// not fit every version of the service: podman 5 changed fields that do not matter here.
 type seen struct {
 	ID    string `json:"Id"`
 	State struct {
@@ -32,28 +32,31 @@ type seen struct {
 	Config struct{ Labels map[string]string }
 }
 
-// alive says whether the container has processes.
+// alive reports whether the container has processes.
 func (s seen) alive() bool { return s.State.Running || s.State.Paused }
 
-// Inspect looks for a container by its name; found is false when there is none.
-func (e *Engine) Inspect(ctx context.Context, name string) (state container.State, found bool, err error) {
+// Inspect is a container by its name; found is false if there is none.
+func (e *Engine) Inspect(
+	ctx context.Context, name string,
+) (state container.State, found bool, err error) {
 	ctx, cancel, err := e.call(ctx, callWithin)
 	if err != nil {
 		return container.State{}, false, err
 	}
 	defer cancel()
-	s, found, err := look(ctx, name)
+	s, found, err := inspect(ctx, name)
 	if err != nil {
 		return container.State{}, false, err
 	}
 	return container.State{
-		ID: s.ID, Running: s.alive(), Paused: s.State.Paused, New: s.State.Status == "created" || s.State.Status == "initialized",
+		ID: s.ID, Running: s.alive(), Paused: s.State.Paused,
+		New: s.State.Status == "created" || s.State.Status == "initialized",
 		PID: s.State.Pid, ExitCode: s.State.ExitCode, Digest: s.Config.Labels[label],
 	}, found, nil
 }
 
-// Start creates a container and starts it. Its image must be present, its name free. A container
-// that cannot be started is removed again, unless ctx has ended.
+// Start creates a container and starts it. Its image must be present and its name free. If it
+// cannot be started it is removed again, unless ctx has ended.
 func (e *Engine) Start(ctx context.Context, spec container.Spec) error {
 	ctx, cancel, err := e.call(ctx, startWithin)
 	if err != nil {
@@ -62,51 +65,41 @@ func (e *Engine) Start(ctx context.Context, spec container.Spec) error {
 	defer cancel()
 	created, err := containers.CreateWithSpec(ctx, generate(spec), nil)
 	if err := ended(ctx, err); err != nil {
-		return fmt.Errorf("create container %s from image %s: %w", spec.Name, spec.Image, oneLine(err))
+		return fmt.Errorf(
+			"create container %s from image %s: %w", spec.Name, spec.Image, oneLine(err),
+		)
 	}
 	if err := ended(ctx, containers.Start(ctx, created.ID, nil)); err != nil {
-		if ctx.Err() == nil { // else the caller is in a hurry, and finds it by its name
-			_, _ = containers.Remove(ctx, created.ID, new(containers.RemoveOptions).WithForce(true).WithIgnore(true))
+		if ctx.Err() == nil { // else the caller has no time, and finds it by its name
+			_, _ = containers.Remove(
+				ctx, created.ID, new(containers.RemoveOptions).WithForce(true).WithIgnore(true),
+			)
 		}
 		return fmt.Errorf("start container %s: %w", spec.Name, oneLine(err))
 	}
 	return nil
 }
 
-// StartAgain starts a container of ours that is there and does not run, as it was made. One that
-// runs is left as it is.
+// StartAgain starts a container of ours that exists and does not run, as it was created. One that
+// runs stays as it is.
 func (e *Engine) StartAgain(ctx context.Context, name string) error {
-	ctx, cancel, err := e.call(ctx, startWithin)
-	if err != nil {
-		return err
-	}
-	defer cancel()
-	s, err := ours(ctx, name)
-	if err != nil {
-		return err
-	}
-	if s.ID == "" {
-		return fmt.Errorf("start container %s: it is not there any more", name)
-	}
-	if err := ended(ctx, containers.Start(ctx, s.ID, nil)); err != nil {
-		return fmt.Errorf("start container %s: %w", name, oneLine(err))
-	}
-	return nil
+	return e.change(ctx, name, startWithin, func(ctx context.Context, s seen) error {
+		if s.ID == "" {
+			return fmt.Errorf("start container %s: it does not exist any more", name)
+		}
+		if err := ended(ctx, containers.Start(ctx, s.ID, nil)); err != nil {
+			return fmt.Errorf("start container %s: %w", name, oneLine(err))
+		}
+		return nil
+	})
 }
 
 // Unpause lets the processes of a container of ours run again. One that is not paused or does not
-// exist is left as it is.
+// exist stays as it is.
 func (e *Engine) Unpause(ctx context.Context, name string) error {
-	ctx, cancel, err := e.call(ctx, callWithin)
-	if err != nil {
-		return err
-	}
-	defer cancel()
-	s, err := ours(ctx, name)
-	if err != nil {
-		return err
-	}
-	return unpause(ctx, name, s)
+	return e.change(ctx, name, callWithin, func(ctx context.Context, s seen) error {
+		return unpause(ctx, name, s)
+	})
 }
 
 func unpause(ctx context.Context, name string, s seen) error {
@@ -120,62 +113,72 @@ func unpause(ctx context.Context, name string, s seen) error {
 }
 
 // Stop sends SIGTERM, and SIGKILL after grace (whole seconds, rounded up), and returns when the
-// container has ended. One that is paused is unpaused first: it hears nothing, and podman does not
-// stop it. It leaves one alone that is not ours; one that does not run or does not exist is stopped
-// already.
+// container has exited. A paused one is unpaused first: it handles no signal, and podman does not
+// stop it. A container that is not ours is an error. One that does not run or does not exist is no
+// error.
 func (e *Engine) Stop(ctx context.Context, name string, grace time.Duration) error {
-	ctx, cancel, err := e.call(ctx, grace+callWithin)
-	if err != nil {
-		return err
-	}
-	defer cancel()
-	s, err := ours(ctx, name)
-	if err != nil || !s.alive() {
-		return err
-	}
-	if err := unpause(ctx, name, s); err != nil {
-		return err
-	}
-	seconds := uint((grace + time.Second - 1) / time.Second)
-	err = containers.Stop(ctx, s.ID, new(containers.StopOptions).WithIgnore(true).WithTimeout(seconds))
-	if err := ended(ctx, err); err != nil && !vanished(err) {
-		return fmt.Errorf("stop container %s: %w", name, oneLine(err))
-	}
-	return nil
+	return e.change(ctx, name, grace+callWithin, func(ctx context.Context, s seen) error {
+		if !s.alive() {
+			return nil
+		}
+		if err := unpause(ctx, name, s); err != nil {
+			return err
+		}
+		seconds := uint((grace + time.Second - 1) / time.Second)
+		options := new(containers.StopOptions).WithIgnore(true).WithTimeout(seconds)
+		err := ended(ctx, containers.Stop(ctx, s.ID, options))
+		if err != nil && !vanished(err) {
+			return fmt.Errorf("stop container %s: %w", name, oneLine(err))
+		}
+		return nil
+	})
 }
 
-// Remove removes a container of ours; one that runs is killed, so Stop it first. One that does not
-// exist is removed already.
+// Remove removes a container of ours. It kills one that runs, so Stop it first. One that does not
+// exist is no error.
 func (e *Engine) Remove(ctx context.Context, name string) error {
-	ctx, cancel, err := e.call(ctx, callWithin)
+	return e.change(ctx, name, callWithin, func(ctx context.Context, s seen) error {
+		if s.ID == "" {
+			return nil
+		}
+		options := new(containers.RemoveOptions).WithForce(true).WithIgnore(true).WithTimeout(0)
+		_, err := containers.Remove(ctx, s.ID, options)
+		if err := ended(ctx, err); err != nil && !vanished(err) {
+			return fmt.Errorf("remove container %s: %w", name, oneLine(err))
+		}
+		return nil
+	})
+}
+
+// change calls f for a container of ours. A zero seen means that there is no container.
+func (e *Engine) change(
+	ctx context.Context, name string, within time.Duration, f func(context.Context, seen) error,
+) error {
+	ctx, cancel, err := e.call(ctx, within)
 	if err != nil {
 		return err
 	}
 	defer cancel()
 	s, err := ours(ctx, name)
-	if err != nil || s.ID == "" {
+	if err != nil {
 		return err
 	}
-	_, err = containers.Remove(ctx, s.ID, new(containers.RemoveOptions).WithForce(true).WithIgnore(true).WithTimeout(0))
-	if err := ended(ctx, err); err != nil && !vanished(err) {
-		return fmt.Errorf("remove container %s: %w", name, oneLine(err))
-	}
-	return nil
+	return f(ctx, s)
 }
 
-// ours is look for those who want to change what they find. A zero seen says that there is nothing.
+// ours is inspect, with an error for a container that is not ours.
 func ours(ctx context.Context, name string) (seen, error) {
-	s, found, err := look(ctx, name)
+	s, found, err := inspect(ctx, name)
 	if err != nil || !found {
 		return seen{}, err
 	}
 	if s.Config.Labels[label] == "" {
-		return seen{}, fmt.Errorf("container %s exists and is not of onprem-infra (it has no label %s): remove or rename it", name, label)
+		return seen{}, fmt.Errorf("container %s exists and is not part of onprem-infra (it has no label %s): remove or rename it", name, label)
 	}
 	return s, nil
 }
 
-func look(ctx context.Context, name string) (s seen, found bool, err error) {
+func inspect(ctx context.Context, name string) (s seen, found bool, err error) {
 	status, err := ask(ctx, &s, "/containers/%s/json", name)
 	if status == http.StatusNotFound || vanished(err) {
 		return seen{}, false, nil
@@ -186,13 +189,13 @@ func look(ctx context.Context, name string) (s seen, found bool, err error) {
 	return s, true, nil
 }
 
-// vanished says whether a container was found, and was not there any more when podman looked at it:
-// somebody else has removed it. podman takes that for a fault of its own, so only its words tell.
+// vanished reports whether another program removed a container while podman inspected it. podman
+// reports that as a fault of its own, so only the text differs.
 func vanished(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "no such container")
 }
 
-// ask puts a question that the bindings have no fitting form for. into may be nil.
+// ask sends a GET for which the bindings have no function that fits. into may be nil.
 func ask(ctx context.Context, into any, endpoint string, args ...string) (status int, err error) {
 	connection, err := bindings.GetClient(ctx)
 	if err != nil {

@@ -19,12 +19,12 @@ import (
 // credentials are what a file holds for one image's registry.
 type credentials struct {
 	file, registry string
-	header         http.Header // for podman's service, which passes on what is for the registry
-	absent         bool        // the file is not there
-	none           bool        // it has nothing for the registry
+	header         http.Header // for podman's service, which passes it on to the registry
+	absent         bool        // the file does not exist
+	none           bool        // the file has no entry for the registry
 }
 
-// readCredentials reads the file anew, so that what is mended there counts at the next attempt.
+// readCredentials reads the file at each attempt, so that a fixed file is used.
 func readCredentials(image, file string) (credentials, error) {
 	named, err := reference.ParseNormalizedNamed(image)
 	if err != nil {
@@ -49,10 +49,13 @@ func readCredentials(image, file string) (credentials, error) {
 	return c, nil
 }
 
-// refusals are how registries, and podman on their behalf, refuse somebody.
-var refusals = []string{"unauthorized", "authentication required", "invalid username/password", "access to the resource is denied", "403 (forbidden)"}
+// refusals are the texts with which registries, and podman on their behalf, refuse a request.
+var refusals = []string{
+	"unauthorized", "authentication required", "invalid username/password",
+	"access to the resource is denied", "403 (forbidden)",
+}
 
-// explain says what to do about a registry that refuses. It never tells a secret.
+// explain adds to a registry's refusal what to do. It never contains a secret.
 func (c credentials) explain(err error) error {
 	text := strings.ToLower(err.Error())
 	for _, refusal := range refusals {
@@ -61,11 +64,14 @@ func (c credentials) explain(err error) error {
 		}
 		switch {
 		case c.absent:
-			return fmt.Errorf("registry %s wants credentials and there is no file %s: put them there, the next attempt reads it: %w", c.registry, c.file, err)
+			return fmt.Errorf("registry %s wants credentials and there is no file %s: "+
+				"create it, the next attempt reads it: %w", c.registry, c.file, err)
 		case c.none:
-			return fmt.Errorf("registry %s wants credentials and %s has none for it: add them, the next attempt reads them: %w", c.registry, c.file, err)
+			return fmt.Errorf("registry %s wants credentials and %s has none for it: "+
+				"add them, the next attempt reads them: %w", c.registry, c.file, err)
 		}
-		return fmt.Errorf("registry %s refuses the credentials in %s: mend them, the next attempt reads them: %w", c.registry, c.file, err)
+		return fmt.Errorf("registry %s refuses the credentials in %s: "+
+			"fix them, the next attempt reads them: %w", c.registry, c.file, err)
 	}
 	return err
 }

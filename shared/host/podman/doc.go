@@ -1,3 +1,3 @@
-// Package podman starts, finds and ends containers of ours through podman's service. Its files need
-// the build tag remote, with which podman's Go bindings are a client alone, and need no C.
+// Package podman starts, inspects and stops our containers through podman's service; its files need
+// the build tag remote, with which podman's Go bindings are only a client and need no C.
 package podman

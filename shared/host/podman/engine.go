@@ -14,30 +14,30 @@ import (
 	"github.com/containers/podman/v4/pkg/bindings"
 )
 
-// Bounds of a call. A service that is started by its socket may have to set its storage up first.
+// Bounds of a call. A service that its socket starts may have to set up its storage first.
 const (
 	callWithin = 30 * time.Second
-	// startWithin is for a disk that is slow, or busy with an image. Nothing that could be looked
-	// after runs meanwhile.
+	// startWithin is for a disk that is slow, or busy with an image. Nothing else waits meanwhile.
 	startWithin = 3 * time.Minute
 )
 
 // Engine is podman's service behind one socket. It holds no connection between calls: the service
-// ends when nobody is connected and is started by the next call, and a restart of it is not
-// noticed. Its methods are for any goroutine.
+// exits without a connection and the next call starts it, so a restart has no effect. Its methods
+// may be called from any goroutine.
 type Engine struct {
 	uri         string
 	pullSilence time.Duration
 
 	opening sync.Mutex
-	service context.Context // carries the client as the bindings want it; nil until the service has answered once
+	// service carries the client as the bindings require; nil until the service has answered once.
+	service context.Context
 }
 
-// New is the engine at a URI such as unix:///run/podman/podman.sock. Nobody is asked: it is the
-// first call that finds no service there, and each later one, until there is.
+// New is the engine at a URI such as unix:///run/podman/podman.sock. It does not connect: if there
+// is no service, each call fails until there is one.
 func New(uri string) *Engine { return &Engine{uri: uri, pullSilence: pullSilence} }
 
-// open has the bindings make a client, which they do not do before the service has answered.
+// open has the bindings make a client, which needs an answer of the service.
 func (e *Engine) open(ctx context.Context) (service context.Context, err error) {
 	e.opening.Lock()
 	defer e.opening.Unlock()
@@ -54,16 +54,18 @@ func (e *Engine) open(ctx context.Context) (service context.Context, err error) 
 	}
 	transport, ok := connection.Client.Transport.(*http.Transport)
 	if !ok {
-		return nil, fmt.Errorf("podman's bindings use a %T, want an http.Transport", connection.Client.Transport)
+		return nil, fmt.Errorf(
+			"podman's bindings use a %T, want an http.Transport", connection.Client.Transport,
+		)
 	}
-	transport.CloseIdleConnections() // the one that was answered on
+	transport.CloseIdleConnections() // the one of the answer
 	transport.DisableKeepAlives = true
 	connection.Client.Transport = prompt{transport}
 	e.service = context.WithoutCancel(service)
 	return e.service, nil
 }
 
-// call is a context that ends as its caller says and within a bound, and carries the client.
+// call is a context that ends with its caller's and within a bound, and carries the client.
 type call struct {
 	context.Context
 	service context.Context
@@ -76,7 +78,9 @@ func (c call) Value(key any) any {
 	return c.service.Value(key)
 }
 
-func (e *Engine) call(ctx context.Context, within time.Duration) (context.Context, context.CancelFunc, error) {
+func (e *Engine) call(
+	ctx context.Context, within time.Duration,
+) (context.Context, context.CancelFunc, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	service, err := e.open(ctx)
 	if err != nil {
@@ -86,9 +90,9 @@ func (e *Engine) call(ctx context.Context, within time.Duration) (context.Contex
 	return call{ctx, service}, cancel, nil
 }
 
-// prompt lets a call end when its context does. The bindings take every error for a hiccup, sleep,
-// and try twice more, 0.6 s in all, which is longer than a VIP may outlive the wish to give it up.
-// So the end of a context looks like an answer to them.
+// prompt ends a call when its context ends. After an error the bindings sleep and try twice more,
+// 0.6 s in all, which is longer than the release of a VIP may take. So the end of a context looks
+// like an answer to them.
 type prompt struct{ *http.Transport }
 
 func (p prompt) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -96,7 +100,9 @@ func (p prompt) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err == nil || request.Context().Err() == nil {
 		return answer, err
 	}
-	text := fmt.Sprintf(`{"response": %d, "message": "the caller ended the call"}`, http.StatusServiceUnavailable)
+	text := fmt.Sprintf(
+		`{"response": %d, "message": "the caller ended the call"}`, http.StatusServiceUnavailable,
+	)
 	return &http.Response{
 		Status:     http.StatusText(http.StatusServiceUnavailable),
 		StatusCode: http.StatusServiceUnavailable,
@@ -107,8 +113,8 @@ func (p prompt) RoundTrip(request *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// ended says why a call failed: when its context ended, that is the reason, whatever the bindings
-// made of it.
+// ended is why a call failed: if its context ended, that is the reason, whatever the bindings
+// report.
 func ended(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)

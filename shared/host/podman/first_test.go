@@ -13,8 +13,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 )
 
-// TestNeverStarted makes a container as a start does that comes no further: it is known for one
-// that has never run, and can be started.
+// TestNeverStarted creates a container as an interrupted start does: it is reported as one that has
+// never run, and can be started.
 func TestNeverStarted(t *testing.T) {
 	_, e := engine(t)
 	spec := idle("onprem-never")
@@ -22,7 +22,8 @@ func TestNeverStarted(t *testing.T) {
 		_, err := containers.CreateWithSpec(ctx, generate(spec), nil)
 		return err
 	})
-	if state, _, err := e.Inspect(t.Context(), spec.Name); err != nil || !state.New || state.Running || state.Digest != spec.Digest() {
+	if state, _, err := e.Inspect(t.Context(), spec.Name); err != nil || !state.New ||
+		state.Running || state.Digest != spec.Digest() {
 		t.Errorf("Inspect() = %+v, %v, want it new", state, err)
 	}
 	if err := e.StartAgain(t.Context(), spec.Name); err != nil {

@@ -53,8 +53,8 @@ func fill(t *testing.T, dir string) (path string) {
 	return path
 }
 
-// With its storage full podman starts nothing: that is said, nothing is left half there, and what
-// runs is not disturbed.
+// If its storage is full podman starts nothing: that is an error, nothing incomplete is left, and
+// running containers are not disturbed.
 func TestStorageFull(t *testing.T) {
 	s, e := engineOn(t, tmpfs(t, "24m"))
 	runs, spec := idle("onprem-runs"), idle("onprem-full")
@@ -67,7 +67,8 @@ func TestStorageFull(t *testing.T) {
 	}
 	room := fill(t, s.dir+"/root")
 	for range 3 {
-		if err := e.Start(t.Context(), spec); err == nil || !strings.Contains(err.Error(), "no space left on device") {
+		if err := e.Start(t.Context(), spec); err == nil ||
+			!strings.Contains(err.Error(), "no space left on device") {
 			t.Fatalf("Start() = %v, want the lack of space", err)
 		}
 	}
@@ -82,8 +83,8 @@ func TestStorageFull(t *testing.T) {
 	}
 }
 
-// Where there is no room for an image, each attempt says so and leaves nothing but whole layers,
-// once; with room it is pulled.
+// Without room for an image each attempt is an error and leaves nothing but complete layers, once;
+// with room the image is pulled.
 func TestPullWithoutRoom(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -96,10 +97,14 @@ func TestPullWithoutRoom(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			return func() error { return os.Remove(room) }, os.Truncate(room, info.Size()-largeLayer/2)
+			return func() error {
+				return os.Remove(room)
+			}, os.Truncate(room, info.Size()-largeLayer/2)
 		}},
 		{name: "for what arrives", take: func(s *supply) (func() error, error) {
-			return func() error { return unix.Unmount(s.temporary, unix.MNT_DETACH) }, unix.Mount("tmpfs", s.temporary, "tmpfs", 0, "size=1m")
+			return func() error {
+				return unix.Unmount(s.temporary, unix.MNT_DETACH)
+			}, unix.Mount("tmpfs", s.temporary, "tmpfs", 0, "size=1m")
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -110,7 +115,8 @@ func TestPullWithoutRoom(t *testing.T) {
 			}
 			var after []uint64
 			for range 4 {
-				if _, err := s.ensure(t.Context(), s.direct); err == nil || !strings.Contains(err.Error(), "no space left on device") {
+				if _, err := s.ensure(t.Context(), s.direct); err == nil ||
+					!strings.Contains(err.Error(), "no space left on device") {
 					t.Fatalf("EnsureImage() = %v, want the lack of space", err)
 				}
 				s.clean()

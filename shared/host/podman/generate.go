@@ -13,9 +13,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/container"
 )
 
-// generate says to podman what a specification means. What the image would add by itself (user,
-// working directory, volumes, a health check that forks) is overruled, so that the specification
-// alone decides; limits are left to the host's containers.conf.
+// generate translates a specification for podman. It overrides what the image would add (user,
+// working directory, volumes, a health check that forks), so that the specification alone decides.
+// Limits are left to the host's containers.conf.
 func generate(spec container.Spec) *specgen.SpecGenerator {
 	g := specgen.NewSpecGenerator(spec.Image, false)
 	term := syscall.SIGTERM
@@ -35,7 +35,8 @@ func generate(spec container.Spec) *specgen.SpecGenerator {
 	g.CapAdd = spec.Capabilities
 	g.NoNewPrivileges = true
 	g.SelinuxOpts = []string{"disable"}
-	g.Annotations = map[string]string{define.InspectAnnotationLabel: "disable"} // podman inspect shows it by this
+	// for podman inspect
+	g.Annotations = map[string]string{define.InspectAnnotationLabel: "disable"}
 	g.NetNS = specgen.Namespace{NSMode: specgen.Host}
 
 	g.ReadOnlyFilesystem = true
@@ -44,17 +45,22 @@ func generate(spec container.Spec) *specgen.SpecGenerator {
 		g.Mounts = append(g.Mounts, bind(m))
 	}
 	for _, dir := range spec.Tmpfs {
-		g.Mounts = append(g.Mounts, specs.Mount{Type: "tmpfs", Source: "tmpfs", Destination: dir, Options: []string{"rw", "nosuid", "nodev", "noexec", "mode=0755"}})
+		g.Mounts = append(g.Mounts, specs.Mount{
+			Type: "tmpfs", Source: "tmpfs", Destination: dir,
+			Options: []string{"rw", "nosuid", "nodev", "noexec", "mode=0755"},
+		})
 	}
 	return g
 }
 
-// bind mounts privately: what is mounted in the container stays there, and the host's later mounts
-// do not move it.
+// bind mounts privately: mounts in the container do not reach the host, and later mounts of the
+// host do not reach the container.
 func bind(m container.Mount) specs.Mount {
 	access := "rw"
 	if m.ReadOnly {
 		access = "ro"
 	}
-	return specs.Mount{Type: "bind", Source: m.Source, Destination: m.Target, Options: []string{"rbind", "rprivate", access}}
+	return specs.Mount{Type: "bind", Source: m.Source, Destination: m.Target, Options: []string{
+		"rbind", "rprivate", access,
+	}}
 }

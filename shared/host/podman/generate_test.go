@@ -9,9 +9,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/container"
 )
 
-// A machine without SELinux cannot show what its label is, nor an image in OCI form a health check.
+// A host without SELinux cannot show a label, nor an image in OCI format a health check.
 func TestGenerateWhatNoContainerHereCanShow(t *testing.T) {
-	g := generate(container.Spec{Name: "onprem-keepalived", Image: "example.com/keepalived:1", Capabilities: []string{"CAP_NET_RAW"}})
+	g := generate(container.Spec{
+		Name: "onprem-keepalived", Image: "example.com/keepalived:1",
+		Capabilities: []string{"CAP_NET_RAW"},
+	})
 	if !slices.Equal(g.SelinuxOpts, []string{"disable"}) {
 		t.Errorf("SELinux options %q: bind mounts keep the host's labels, which a confined container may not read", g.SelinuxOpts)
 	}
@@ -21,7 +24,8 @@ func TestGenerateWhatNoContainerHereCanShow(t *testing.T) {
 	if g.Systemd != "false" {
 		t.Errorf("systemd mode %q: it adds mounts when the command looks like an init", g.Systemd)
 	}
-	if g.Privileged || g.Stdin || g.Terminal || g.ResourceLimits != nil || g.Rlimits != nil || g.OOMScoreAdj != nil {
+	if g.Privileged || g.Stdin || g.Terminal || g.ResourceLimits != nil || g.Rlimits != nil ||
+		g.OOMScoreAdj != nil {
 		t.Error("a privilege, an open stdin or a limit of our own")
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Pull fetches an image, in one attempt. authFile names registry credentials in Docker's form, is
-// read at each attempt and may be absent. An attempt may last as long as something arrives: podman
-// keeps the layers that are complete for the next one, and no part of others.
+// Pull pulls an image in one attempt. authFile has registry credentials in Docker's format; it is
+// read at each attempt and may not exist. An attempt may last as long as data arrives: podman keeps
+// complete layers for the next attempt, and no part of others.
 func (e *Engine) Pull(ctx context.Context, image, authFile string) error {
 	known, err := readCredentials(image, authFile)
 	if err != nil {
@@ -21,23 +21,25 @@ func (e *Engine) Pull(ctx context.Context, image, authFile string) error {
 	if err := e.pull(ctx, image, known.header); err != nil {
 		return fmt.Errorf("pull image %s: %w", image, known.explain(oneLine(err)))
 	}
-	// An answer that was cut looks like a whole one, when the service died in the midst of it.
+	// If the service exits in the middle of an answer, the answer looks complete.
 	switch present, err := e.HasImage(ctx, image); {
 	case err != nil:
 		return err
 	case !present:
-		return fmt.Errorf("pull image %s: podman's service ended before the image was complete", image)
+		return fmt.Errorf(
+			"pull image %s: podman's service ended before the image was complete", image,
+		)
 	}
 	return nil
 }
 
-// HasImage says whether an image is in local storage. What is there is not to be pulled again, so
-// that a host works while its registry is down. Only a clear no is a no: the bindings take every
-// failure for one.
+// HasImage reports whether an image is in local storage. Such an image is not pulled again, so that
+// a host works while its registry is down. Only status 404 means no; the bindings would take every
+// failure for it.
 func (e *Engine) HasImage(ctx context.Context, image string) (bool, error) {
 	ctx, cancel, err := e.call(ctx, callWithin)
 	if err != nil {
-		return false, fmt.Errorf("look for image %s: %w", image, err)
+		return false, fmt.Errorf("inspect image %s: %w", image, err)
 	}
 	defer cancel()
 	status, err := ask(ctx, nil, "/images/%s/exists", image)
@@ -45,12 +47,12 @@ func (e *Engine) HasImage(ctx context.Context, image string) (bool, error) {
 		return false, nil
 	}
 	if err := ended(ctx, err); err != nil {
-		return false, fmt.Errorf("look for image %s: %w", image, oneLine(err))
+		return false, fmt.Errorf("inspect image %s: %w", image, oneLine(err))
 	}
 	return true, nil
 }
 
-// oneLine joins podman's list of attempts into one line of a log.
+// oneLine joins podman's list of attempts into one line.
 func oneLine(err error) error {
 	if err == nil || !strings.ContainsAny(err.Error(), "\r\n") {
 		return err

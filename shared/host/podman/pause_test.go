@@ -9,11 +9,13 @@ import (
 	"time"
 )
 
-// A container that somebody paused has processes, and goes on with the same ones.
+// A paused container has processes, and continues with the same ones.
 func TestUnpause(t *testing.T) {
 	s, e := engine(t)
 	spec := idle("onprem-paused")
-	if err := errors.Join(e.Unpause(t.Context(), spec.Name), e.Start(t.Context(), spec)); err != nil {
+	if err := errors.Join(
+		e.Unpause(t.Context(), spec.Name), e.Start(t.Context(), spec),
+	); err != nil {
 		t.Fatal(err)
 	}
 	before, _, err := e.Inspect(t.Context(), spec.Name)
@@ -23,7 +25,8 @@ func TestUnpause(t *testing.T) {
 	s.run(nil, "pause", spec.Name)
 	paused := before
 	paused.Paused = true
-	if state, found, err := e.Inspect(t.Context(), spec.Name); err != nil || !found || state != paused {
+	if state, found, err := e.Inspect(t.Context(), spec.Name); err != nil || !found ||
+		state != paused {
 		t.Errorf("Inspect() while it is paused = %+v, %v, %v, want %+v", state, found, err, paused)
 	}
 	for range 2 { // what is not paused is left as it is
@@ -36,8 +39,8 @@ func TestUnpause(t *testing.T) {
 	}
 }
 
-// podman refuses to stop a container that is paused, and a paused process hears no signal: it must
-// end in order nevertheless.
+// podman refuses to stop a paused container, and a paused process handles no signal. It must exit
+// in order nevertheless.
 func TestStopOfAPausedContainer(t *testing.T) {
 	s, e := engine(t)
 	spec := idle("onprem-paused")
@@ -50,8 +53,11 @@ func TestStopOfAPausedContainer(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if state, found, err := e.Inspect(t.Context(), spec.Name); err != nil || !found || state.Running || state.Paused || state.ExitCode != 0 {
-		t.Errorf("Inspect() = %+v, %v, %v, want it there, ended by SIGTERM with 0", state, found, err)
+	if state, found, err := e.Inspect(t.Context(), spec.Name); err != nil || !found ||
+		state.Running || state.Paused || state.ExitCode != 0 {
+		t.Errorf(
+			"Inspect() = %+v, %v, %v, want it there, ended by SIGTERM with 0", state, found, err,
+		)
 	}
 }
 
@@ -70,15 +76,19 @@ func TestRemoveOfAPausedContainer(t *testing.T) {
 	}
 }
 
-// Somebody's container keeps its name for as long as it wants to, and is told of when ours is
-// started; then the name is ours again.
+// A container that is not ours keeps its name, which is an error when ours is started. When it is
+// removed the name is ours again.
 func TestNameTaken(t *testing.T) {
 	s, e := engine(t)
 	spec := idle("onprem-keepalived")
-	s.run(nil, "create", "--name", spec.Name, "--network", "host", "--entrypoint", `["/inmate","idle"]`, image)
+	s.run(
+		nil, "create", "--name", spec.Name, "--network", "host", "--entrypoint",
+		`["/inmate","idle"]`, image,
+	)
 	foreign := s.run(nil, "inspect", "--format", "{{.Id}}", spec.Name)
 	for verb, err := range map[string]error{
-		"Start": e.Start(t.Context(), spec), "Unpause": e.Unpause(t.Context(), spec.Name), "Remove": e.Remove(t.Context(), spec.Name),
+		"Start": e.Start(t.Context(), spec), "Unpause": e.Unpause(t.Context(), spec.Name),
+		"Remove": e.Remove(t.Context(), spec.Name),
 	} {
 		if err == nil || !strings.Contains(err.Error(), spec.Name) {
 			t.Errorf("%s() = %v, want a refusal that names it", verb, err)
@@ -93,8 +103,8 @@ func TestNameTaken(t *testing.T) {
 	}
 }
 
-// A container that is removed by hand is gone for those who stop or remove it, and its name is free
-// at once.
+// A container that is removed by hand is no error for Stop and Remove, and its name is free at
+// once.
 func TestRemovedByHand(t *testing.T) {
 	s, e := engine(t)
 	spec := idle("onprem-removed")
@@ -106,7 +116,9 @@ func TestRemovedByHand(t *testing.T) {
 		if _, found, err := e.Inspect(t.Context(), spec.Name); found || err != nil {
 			t.Fatalf("Inspect() = %v, %v, want nothing", found, err)
 		}
-		if err := errors.Join(e.Stop(t.Context(), spec.Name, time.Second), e.Remove(t.Context(), spec.Name)); err != nil {
+		if err := errors.Join(
+			e.Stop(t.Context(), spec.Name, time.Second), e.Remove(t.Context(), spec.Name),
+		); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/containers/podman/v4/pkg/bindings"
 )
 
-// pullSilence is how long a pull may say nothing before it counts as hung. A registry that fetches
-// a layer from another one first, and a slow disk that unpacks one, need minutes; a peer that is
-// gone without a word is found out by TCP itself in five.
+// pullSilence is how long a pull may make no progress before it counts as hung. A registry that
+// fetches a layer from another one first, and a slow disk that unpacks one, need minutes; TCP
+// itself detects a lost peer in five.
 const pullSilence = 5 * time.Minute
 
 // pullStep is a line of the answer to a pull. Podman 4 and 5 send an error in one of these fields.
@@ -26,9 +26,8 @@ type pullStep struct {
 	Message string `json:"message"`
 }
 
-// pull pulls without a look at what is there. It asks by the interface that podman shares with
-// Docker, as only that one tells of progress within a layer: without it nobody could tell a slow
-// line from a dead one.
+// pull pulls whatever is in local storage. It uses the API that podman shares with Docker, which
+// alone reports progress within a layer: without it a slow line looks like a dead one.
 func (e *Engine) pull(ctx context.Context, image string, credentials http.Header) error {
 	service, err := e.open(ctx)
 	if err != nil {
@@ -40,10 +39,15 @@ func (e *Engine) pull(ctx context.Context, image string, credentials http.Header
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	hung := time.AfterFunc(e.pullSilence, func() { cancel(fmt.Errorf("nothing has arrived for %s", e.pullSilence)) })
+	hung := time.AfterFunc(e.pullSilence, func() {
+		cancel(fmt.Errorf("no progress for %s", e.pullSilence))
+	})
 	defer hung.Stop()
 
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://d/v1.40/images/create?fromImage="+url.QueryEscape(image), http.NoBody)
+	request, err := http.NewRequestWithContext(
+		ctx, http.MethodPost, "http://d/v1.40/images/create?fromImage="+url.QueryEscape(image),
+		http.NoBody,
+	)
 	if err != nil {
 		return err
 	}

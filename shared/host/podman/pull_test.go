@@ -54,7 +54,8 @@ func newSupplyIn(t *testing.T, dir string) *supply {
 		return s.registry.Dial(ctx, "tcp", s.registry.Address.String())
 	})
 	t.Cleanup(func() { s.line.Close() })
-	s.direct, s.image = s.registry.Address.String()+"/two:latest", listener.Addr().String()+"/two:latest"
+	s.direct, s.image = s.registry.Address.String()+"/two:latest", listener.Addr().
+		String()+"/two:latest"
 
 	s.service = newServiceIn(t, dir)
 	for _, address := range []string{s.registry.Address.String(), listener.Addr().String()} {
@@ -69,7 +70,10 @@ func newSupplyIn(t *testing.T, dir string) *supply {
 	if err := s.registry.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.run(nil, "build", "--quiet", "--isolation", "chroot", "--layers", "--tag", s.direct, s.dir+"/two")
+	s.run(
+		nil, "build", "--quiet", "--isolation", "chroot", "--layers", "--tag", s.direct,
+		s.dir+"/two",
+	)
 	s.run(nil, "push", "--quiet", s.direct)
 	s.run(nil, "rmi", "--force", "--all")
 
@@ -79,7 +83,12 @@ func newSupplyIn(t *testing.T, dir string) *supply {
 	}
 	s.start()
 	s.Engine = New(s.service.uri())
-	eventually(t, "reach the service", func() error { _, _, err := s.Inspect(t.Context(), "none"); return err })
+	eventually(t, "reach the service", func() error {
+		_, _, err := s.Inspect(
+			t.Context(), "none",
+		)
+		return err
+	})
 	return s
 }
 
@@ -94,7 +103,7 @@ func (s *supply) file(path string, content []byte) {
 	}
 }
 
-// ensureImage pulls what is not there, and says whether it did.
+// ensureImage pulls an image that is not present, and reports whether it did.
 func ensureImage(ctx context.Context, e *Engine, image, authFile string) (pulled bool, err error) {
 	present, err := e.HasImage(ctx, image)
 	if err != nil || present {
@@ -111,8 +120,8 @@ func (s *supply) ensure(ctx context.Context, image string) (bool, error) {
 	return ensureImage(ctx, s.Engine, image, s.dir+"/auth.json")
 }
 
-// clean holds that nothing but whole layers is left of a pull that has ended: no image, and nothing
-// in the directory for temporary files.
+// clean holds that an ended pull leaves nothing but complete layers: no image, and no temporary
+// file.
 func (s *supply) clean() {
 	s.t.Helper()
 	if images := s.run(nil, "images", "--quiet", "--all"); images != "" {
@@ -142,12 +151,13 @@ func (s *supply) blobs(since int) (blobs []string, total int) {
 	return blobs, len(requests)
 }
 
-// TestPullIsCut cuts every connection in the midst of a layer: nothing half is taken for present,
-// nothing is left over, and a later attempt completes it.
+// TestPullIsCut cuts every connection in the middle of a layer: nothing incomplete counts as
+// present, nothing is left over, and a later attempt completes the pull.
 func TestPullIsCut(t *testing.T) {
 	s := newSupply(t)
 	s.line.Set(fakeline.Fault{Cut: smallLayer / 2})
-	if pulled, err := s.ensure(t.Context(), s.image); pulled || err == nil || !strings.HasPrefix(err.Error(), "pull image "+s.image+": ") {
+	if pulled, err := s.ensure(t.Context(), s.image); pulled || err == nil ||
+		!strings.HasPrefix(err.Error(), "pull image "+s.image+": ") {
 		t.Errorf("ensureImage() over a line that is cut = %v, %v", pulled, err)
 	}
 	s.clean()
@@ -157,7 +167,7 @@ func TestPullIsCut(t *testing.T) {
 	}
 }
 
-// TestPullHangs has a registry that falls silent in the second layer: the attempt ends by itself,
+// TestPullHangs has a registry that stops sending in the second layer: the attempt ends by itself,
 // and the next one fetches only what is missing.
 func TestPullHangs(t *testing.T) {
 	s := newSupply(t)
@@ -166,7 +176,8 @@ func TestPullHangs(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	within(t, 20*time.Second, "the end of a pull that hangs", func() {
-		if pulled, err := s.ensure(ctx, s.image); pulled || err == nil || !strings.Contains(err.Error(), "nothing has arrived for 2s") {
+		if pulled, err := s.ensure(ctx, s.image); pulled || err == nil ||
+			!strings.Contains(err.Error(), "no progress for 2s") {
 			t.Errorf("ensureImage() = %v, %v, want that nothing arrives", pulled, err)
 		}
 	})
@@ -182,7 +193,7 @@ func TestPullHangs(t *testing.T) {
 	}
 }
 
-// TestPullIsSlow takes several times longer than a pull may be silent.
+// TestPullIsSlow takes several times longer than a pull may make no progress.
 func TestPullIsSlow(t *testing.T) {
 	s := newSupply(t)
 	s.pullSilence = 1500 * time.Millisecond
@@ -196,7 +207,7 @@ func TestPullIsSlow(t *testing.T) {
 	}
 }
 
-// TestPullEndsWithItsCaller stops a pull in the midst of a layer, as systemd stops a unit.
+// TestPullEndsWithItsCaller stops a pull in the middle of a layer, as systemd stops a unit.
 func TestPullEndsWithItsCaller(t *testing.T) {
 	s := newSupply(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -215,14 +226,15 @@ func TestPullEndsWithItsCaller(t *testing.T) {
 	s.clean()
 }
 
-// hang begins a pull that comes to a halt in a layer.
+// hang begins a pull that hangs in a layer.
 func (s *supply) hang(ctx context.Context) <-chan error {
 	s.t.Helper()
 	s.line.Set(fakeline.Fault{Hang: largeLayer / 2})
 	result := make(chan error, 1)
 	go func() { _, err := s.ensure(ctx, s.image); result <- err }()
 	eventually(s.t, "begin to store a layer", func() error {
-		files, err := filepath.Glob(s.temporary + "/*storage*/*") // podman 5 puts container_images_ before it
+		// podman 5 puts container_images_ before it
+		files, err := filepath.Glob(s.temporary + "/*storage*/*")
 		if err == nil && len(files) == 0 {
 			err = errors.New("there is no temporary file")
 		}
@@ -231,7 +243,7 @@ func (s *supply) hang(ctx context.Context) <-chan error {
 	return result
 }
 
-// TestServiceEndsDuringPull kills podman's service: an answer that ends there is not a whole one.
+// TestServiceEndsDuringPull kills podman's service: an answer that ends then is not complete.
 func TestServiceEndsDuringPull(t *testing.T) {
 	s := newSupply(t)
 	result := s.hang(t.Context())
@@ -246,8 +258,8 @@ func TestServiceEndsDuringPull(t *testing.T) {
 	}
 }
 
-// TestPresentIsNeverPulled asks for what is there, by every kind of name, while the registry is up,
-// and would count it.
+// TestPresentIsNeverPulled asks for a present image by every kind of name; the registry counts the
+// requests.
 func TestPresentIsNeverPulled(t *testing.T) {
 	s := newSupply(t)
 	if pulled, err := s.ensure(t.Context(), s.direct); !pulled || err != nil {
@@ -266,8 +278,7 @@ func TestPresentIsNeverPulled(t *testing.T) {
 	}
 }
 
-// TestCredentials goes from none to the right ones without a restart of anything. The error says
-// each time what to do.
+// TestCredentials goes from none to the right ones without a restart. Each error states what to do.
 func TestCredentials(t *testing.T) {
 	s := newSupply(t)
 	if err := s.registry.Stop(); err != nil {
@@ -280,9 +291,16 @@ func TestCredentials(t *testing.T) {
 	address := s.registry.Address.String()
 	var said []string
 	for _, tt := range []struct{ name, file, want string }{
-		{name: "no file", want: "registry " + address + " wants credentials and there is no file FILE"},
-		{name: "nothing in the file for this registry", file: string(registry.Credentials("registry.example", "x")), want: "registry " + address + " wants credentials and FILE has none for it"},
-		{name: "wrong", file: string(registry.Credentials(address, "swordfish")), want: "registry " + address + " refuses the credentials in FILE"},
+		{
+			name: "no file",
+			want: "registry " + address + " wants credentials and there is no file FILE",
+		},
+		{name: "nothing in the file for this registry", file: string(registry.Credentials(
+			"registry.example", "x",
+		)), want: "registry " + address + " wants credentials and FILE has none for it"},
+		{name: "wrong", file: string(registry.Credentials(
+			address, "swordfish",
+		)), want: "registry " + address + " refuses the credentials in FILE"},
 		{name: "right", file: string(registry.Credentials(address, registry.Password))},
 	} {
 		if tt.file != "" {
@@ -295,14 +313,18 @@ func TestCredentials(t *testing.T) {
 			}
 			break
 		}
-		want := "pull image " + s.direct + ": " + strings.ReplaceAll(tt.want, "FILE", s.dir+"/auth.json")
+		want := "pull image " + s.direct + ": " + strings.ReplaceAll(
+			tt.want, "FILE", s.dir+"/auth.json",
+		)
 		if pulled || err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: ensureImage() = %v, %v, want %s", tt.name, pulled, err, want)
 			continue
 		}
 		said = append(said, err.Error())
 	}
-	if secret := regexp.MustCompile("swordfish|hunter2|b3BlcmF0b3I6"); slices.ContainsFunc(said, secret.MatchString) {
+	if secret := regexp.MustCompile(
+		"swordfish|hunter2|b3BlcmF0b3I6",
+	); slices.ContainsFunc(said, secret.MatchString) {
 		t.Errorf("an error tells a secret: %q", said)
 	}
 }

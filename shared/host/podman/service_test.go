@@ -55,14 +55,16 @@ func newService(t *testing.T) *service {
 // scratch is a directory that goes with the test.
 func scratch(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "podman") // shorter than t.TempDir: the path of a socket holds 107 bytes
+	// shorter than t.TempDir: the path of a socket holds 107 bytes
+	dir, err := os.MkdirTemp("", "podman")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		// A container's end is recorded by a process that outlives the call which ended it.
 		err := os.RemoveAll(dir)
-		for deadline := time.Now().Add(10 * time.Second); err != nil && time.Now().Before(deadline); err = os.RemoveAll(dir) {
+		for deadline := time.Now().Add(10 * time.Second); err != nil &&
+			time.Now().Before(deadline); err = os.RemoveAll(dir) {
 			time.Sleep(50 * time.Millisecond)
 		}
 		if err != nil {
@@ -81,7 +83,9 @@ func newServiceIn(t *testing.T, dir string) *service {
 	if err := os.WriteFile(s.dir+"/containers.conf", []byte(containersConf), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(s.dir+"/registries.conf", []byte("short-name-mode = \"enforcing\"\n"), 0o600); err != nil {
+	if err := os.WriteFile(
+		s.dir+"/registries.conf", []byte("short-name-mode = \"enforcing\"\n"), 0o600,
+	); err != nil {
 		t.Fatal(err)
 	}
 	s.importImage()
@@ -90,9 +94,14 @@ func newServiceIn(t *testing.T, dir string) *service {
 }
 
 func (s *service) command(args ...string) *exec.Cmd {
-	global := []string{"--root", s.dir + "/root", "--runroot", s.dir + "/run", "--storage-driver", "vfs"}
+	global := []string{
+		"--root", s.dir + "/root", "--runroot", s.dir + "/run", "--storage-driver", "vfs",
+	}
 	cmd := exec.Command(s.podman, append(global, args...)...)
-	cmd.Env = append(os.Environ(), "CONTAINERS_CONF="+s.dir+"/containers.conf", "CONTAINERS_REGISTRIES_CONF="+s.dir+"/registries.conf", "HOME="+s.dir)
+	cmd.Env = append(
+		os.Environ(), "CONTAINERS_CONF="+s.dir+"/containers.conf",
+		"CONTAINERS_REGISTRIES_CONF="+s.dir+"/registries.conf", "HOME="+s.dir,
+	)
 	if s.temporary != "" {
 		cmd.Env = append(cmd.Env, "TMPDIR="+s.temporary)
 	}
@@ -143,7 +152,8 @@ func (s *service) importImage() {
 func (s *service) start() {
 	s.t.Helper()
 	s.cmd = s.command("system", "service", "--time=0", s.uri())
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} // also when the test is cut short
+	// also when the test is cut short
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	var log bytes.Buffer
 	s.cmd.Stderr = &log
 	if err := s.cmd.Start(); err != nil {
@@ -152,7 +162,7 @@ func (s *service) start() {
 	s.t.Cleanup(func() {
 		s.stop()
 		if s.t.Failed() {
-			s.t.Logf("podman's service said:\n%s", log.String())
+			s.t.Logf("podman's service logged:\n%s", log.String())
 		}
 	})
 }
@@ -179,7 +189,12 @@ func engineOn(t *testing.T, dir string) (*service, *Engine) {
 	s := newServiceIn(t, dir)
 	s.start()
 	e := New(s.uri())
-	eventually(t, "reach the service", func() error { _, _, err := e.Inspect(t.Context(), "none"); return err })
+	eventually(t, "reach the service", func() error {
+		_, _, err := e.Inspect(
+			t.Context(), "none",
+		)
+		return err
+	})
 	return s, e
 }
 

@@ -22,7 +22,9 @@ import (
 func engineOf(t *testing.T, handler http.HandlerFunc) (e *Engine, connections *atomic.Int32) {
 	t.Helper()
 	connections = new(atomic.Int32)
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(
+		w http.ResponseWriter, r *http.Request,
+	) {
 		w.Header().Set("Libpod-API-Version", "4.9.5")
 		if !strings.HasSuffix(r.URL.Path, "/_ping") {
 			handler(w, r)
@@ -48,9 +50,11 @@ func engineOf(t *testing.T, handler http.HandlerFunc) (e *Engine, connections *a
 	return New("unix://" + socket), connections
 }
 
-// The service ends when nobody is connected, which saves its memory on a machine that has little.
+// The service exits without a connection, which saves memory on a host with little.
 func TestNoConnectionBetweenCalls(t *testing.T) {
-	e, connections := engineOf(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") })
+	e, connections := engineOf(t, func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "{}")
+	})
 	for range 3 {
 		if _, _, err := e.Inspect(t.Context(), "a"); err != nil {
 			t.Fatal(err)
@@ -64,20 +68,32 @@ func TestNoConnectionBetweenCalls(t *testing.T) {
 	})
 }
 
-// A VIP must leave when its holder is told to, so a call ends with its caller although the service
-// says nothing.
+// A VIP must be released at once, so a call ends with its caller although the service does not
+// answer.
 func TestCallsEndWithTheirCaller(t *testing.T) {
 	over := make(chan struct{})
 	e, _ := engineOf(t, func(http.ResponseWriter, *http.Request) { <-over })
 	t.Cleanup(func() { close(over) })
 	for name, call := range map[string]func(context.Context) error{
-		"Inspect":    func(ctx context.Context) error { _, _, err := e.Inspect(ctx, "a"); return err },
+		"Inspect": func(
+			ctx context.Context,
+		) error {
+			_, _, err := e.Inspect(ctx, "a")
+			return err
+		},
 		"StartAgain": func(ctx context.Context) error { return e.StartAgain(ctx, "a") },
-		"HasImage":   func(ctx context.Context) error { _, err := e.HasImage(ctx, "a"); return err },
-		"Start":      func(ctx context.Context) error { return e.Start(ctx, container.Spec{Name: "a", Image: image}) },
-		"Stop":       func(ctx context.Context) error { return e.Stop(ctx, "a", time.Minute) },
-		"Remove":     func(ctx context.Context) error { return e.Remove(ctx, "a") },
-		"Pull":       func(ctx context.Context) error { return e.Pull(ctx, "a", "") },
+		"HasImage": func(
+			ctx context.Context,
+		) error {
+			_, err := e.HasImage(ctx, "a")
+			return err
+		},
+		"Start": func(ctx context.Context) error {
+			return e.Start(ctx, container.Spec{Name: "a", Image: image})
+		},
+		"Stop":   func(ctx context.Context) error { return e.Stop(ctx, "a", time.Minute) },
+		"Remove": func(ctx context.Context) error { return e.Remove(ctx, "a") },
+		"Pull":   func(ctx context.Context) error { return e.Pull(ctx, "a", "") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -91,15 +107,17 @@ func TestCallsEndWithTheirCaller(t *testing.T) {
 	}
 }
 
-// What the service cannot tell is not an absence: an image that is there would be pulled, a
-// container created twice.
+// An error of the service is not an absence: a present image would be pulled, a container created
+// twice.
 func TestTroubleIsNotAbsence(t *testing.T) {
 	e, _ := engineOf(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)
 		fmt.Fprint(w, `{"cause":"database is locked","message":"open storage:\n database is locked","response":500}`)
 	})
-	if pulled, err := ensureImage(t.Context(), e, "example.com/a:1", ""); pulled || err == nil || !strings.HasPrefix(err.Error(), "look for image example.com/a:1: open storage: database is locked") {
-		t.Errorf("ensureImage() = %v, %v, want the service's words on one line and no pull", pulled, err)
+	if pulled, err := ensureImage(t.Context(), e, "example.com/a:1", ""); pulled || err == nil || !strings.HasPrefix(err.Error(), "inspect image example.com/a:1: open storage: database is locked") {
+		t.Errorf(
+			"ensureImage() = %v, %v, want the service's words on one line and no pull", pulled, err,
+		)
 	}
 	if _, found, err := e.Inspect(t.Context(), "a"); found || err == nil {
 		t.Errorf("Inspect() = %v, %v, want an error", found, err)
@@ -109,19 +127,24 @@ func TestTroubleIsNotAbsence(t *testing.T) {
 	}
 }
 
-// A container that somebody else removes while podman looks at it is gone, although podman calls
-// that a fault: here in its own words.
+// A container that another program removes while podman inspects it is absent, although podman
+// reports a fault, here in its own words.
 func TestVanishedIsGone(t *testing.T) {
 	there := true
 	e, _ := engineOf(t, func(w http.ResponseWriter, r *http.Request) {
 		if there && r.Method == http.MethodGet {
-			fmt.Fprintf(w, `{"Id": "1", "State": {"Running": true}, "Config": {"Labels": {%q: "1"}}}`, label)
+			fmt.Fprintf(
+				w, `{"Id": "1", "State": {"Running": true}, "Config": {"Labels": {%q: "1"}}}`,
+				label,
+			)
 			return
 		}
 		w.WriteHeader(http.StatusInternalServerError)
 		fmt.Fprint(w, `{"cause":"no such container","message":"container 619c does not exist in database: no such container","response":500}`)
 	})
-	if err := errors.Join(e.Stop(t.Context(), "a", time.Second), e.Remove(t.Context(), "a")); err != nil {
+	if err := errors.Join(
+		e.Stop(t.Context(), "a", time.Second), e.Remove(t.Context(), "a"),
+	); err != nil {
 		t.Errorf("stop and remove what vanishes: %v, want it done already", err)
 	}
 	there = false

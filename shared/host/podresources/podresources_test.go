@@ -16,15 +16,17 @@ import (
 	podresourcesv1 "k8s.io/kubelet/pkg/apis/podresources/v1"
 )
 
-// fakeKubelet is a FAKE of the kubelet: a real gRPC server of its service, which answers what and
-// when the test says.
+// fakeKubelet is a FAKE of the kubelet: a real gRPC server of its service, which answers as the
+// test requires.
 type fakeKubelet struct {
 	podresourcesv1.UnimplementedPodResourcesListerServer
 	pods []Pod
 	hang chan struct{} // answers only when closed, if not nil
 }
 
-func (f *fakeKubelet) List(ctx context.Context, _ *podresourcesv1.ListPodResourcesRequest) (*podresourcesv1.ListPodResourcesResponse, error) {
+func (f *fakeKubelet) List(
+	ctx context.Context, _ *podresourcesv1.ListPodResourcesRequest,
+) (*podresourcesv1.ListPodResourcesResponse, error) {
 	if f.hang != nil {
 		select {
 		case <-f.hang:
@@ -66,7 +68,9 @@ func TestList(t *testing.T) {
 		pods []Pod
 	}{
 		{"none", []Pod{}},
-		{"some", []Pod{{"openshift-ingress", "router-default-5d9f8c7b6d-x7k2p"}, {"default", "web-0"}}},
+		{"some", []Pod{
+			{"openshift-ingress", "router-default-5d9f8c7b6d-x7k2p"}, {"default", "web-0"},
+		}},
 		{"a long answer", many},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -80,8 +84,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// Each kind of trouble is an error that names the socket, within the bound: none is an answer
-// without pods.
+// Each fault is an error that names the socket, within the bound. None is an answer without pods.
 func TestListTrouble(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -99,7 +102,7 @@ func TestListTrouble(t *testing.T) {
 		{"K-40: a kubelet that hangs", func(t *testing.T, socket string) {
 			serve(t, socket, &fakeKubelet{hang: make(chan struct{})})
 		}},
-		{"a socket that nobody answers", func(t *testing.T, socket string) {
+		{"a socket without an answer", func(t *testing.T, socket string) {
 			listener, err := net.Listen("unix", socket)
 			if err != nil {
 				t.Fatal(err)
@@ -140,7 +143,7 @@ func TestListTrouble(t *testing.T) {
 	}
 }
 
-// K-42: a check that runs every few seconds for years leaves nothing behind.
+// K-42: a check that runs every few seconds for years leaks nothing.
 func TestListLeavesNothingOpen(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "kubelet.sock")
 	serve(t, socket, &fakeKubelet{})
@@ -161,9 +164,13 @@ func TestListLeavesNothingOpen(t *testing.T) {
 	ask(1)
 	files, routines := open(), runtime.NumGoroutine()
 	ask(100)
-	for deadline := time.Now().Add(20 * time.Second); open() > files+5 || runtime.NumGoroutine() > routines+20; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); open() > files+5 ||
+		runtime.NumGoroutine() > routines+20; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%d open files and %d goroutines after 100 questions, %d and %d before", open(), runtime.NumGoroutine(), files, routines)
+			t.Fatalf(
+				"%d open files and %d goroutines after 100 questions, %d and %d before", open(),
+				runtime.NumGoroutine(), files, routines,
+			)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package probe asks other programs whether they work. Each probe keeps one client, drains what it
-// is told and ends within its budget, so that asking every second for hours costs one connection.
+// Package probe probes other programs: each probe keeps one connection, reads the whole answer and
+// ends within its budget.
 package probe
 
 import (
@@ -19,26 +19,26 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/health"
 )
 
-// budget is the longest that one question takes.
+// budget is the longest that one probe takes.
 var budget = health.BootstrapAPI().Timeout
 
 // most is how much of an answer is read; the list of an API server's checks is some 3 KiB.
 const most = 64 << 10
 
-// API asks an API server whether it is ready.
+// API probes whether an API server is ready.
 type API struct {
 	url    string
 	client func() (*http.Client, error)
 }
 
-// NewAPI asks https://address/readyz with the client that client returns at that time: one that
-// trusts the cluster's CA and sends credentials, as an API server may be closed to the unknown.
-// client should return the same one each time. address is HOST:PORT.
+// NewAPI probes https://address/readyz; address is HOST:PORT. client returns a client that trusts
+// the cluster's CA and sends credentials, as an API server may refuse anonymous requests. It should
+// return the same one each time.
 func NewAPI(address string, client func() (*http.Client, error)) *API {
 	return &API{url: "https://" + address + "/readyz", client: client}
 }
 
-// Probe asks once. why says in a few words what was seen; it is the same for the same fault.
+// Probe sends one request. why is the reason in a few words, the same for the same fault.
 func (a *API) Probe(ctx context.Context) (state health.API, why string) {
 	client, err := a.client()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,8 +62,8 @@ func (a *API) Probe(ctx context.Context) (state health.API, why string) {
 	}
 }
 
-// failing looks for a check in the list that an API server gives when it is not ready: "[+]ping
-// ok", "[-]shutdown failed: reason withheld".
+// failing reports whether a check fails in the list that an API server sends when it is not ready:
+// "[+]ping ok", "[-]shutdown failed: reason withheld".
 func failing(body []byte, check string) bool {
 	for lines := bufio.NewScanner(bytes.NewReader(body)); lines.Scan(); {
 		name, failed := strings.CutPrefix(lines.Text(), "[-]")
@@ -74,10 +74,10 @@ func failing(body []byte, check string) bool {
 	return false
 }
 
-// get asks once, follows no redirect, and reads the answer to its end, so that its connection can
-// be used again. HTTP/1.1 closes a connection on which a question has failed, so the next one goes
-// by a new one; HTTP/2 does not, see kube.NewAccess. Connections to other servers by the same
-// client are left alone.
+// get sends one request, follows no redirect, and reads the whole answer, so that its connection
+// can be used again. HTTP/1.1 closes a connection on which a request has failed, so the next
+// request uses a new one; HTTP/2 does not, see kubeconfig.NewAccess. The client's connections to
+// other servers stay.
 func get(ctx context.Context, client *http.Client, url string) (code int, body []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
@@ -85,7 +85,7 @@ func get(ctx context.Context, client *http.Client, url string) (code int, body [
 	if err != nil {
 		return 0, nil, err
 	}
-	direct := http.Client{Transport: client.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	direct := http.Client{Transport: client.Transport, CheckRedirect: noRedirect}
 	answer, err := direct.Do(request)
 	if err == nil {
 		defer answer.Body.Close()
@@ -97,8 +97,10 @@ func get(ctx context.Context, client *http.Client, url string) (code int, body [
 	return answer.StatusCode, body, nil
 }
 
-// plain drops what differs with each attempt (the local port, the time at which a certificate was
-// not valid) and says a timeout in one way.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// plain drops what differs at each attempt (the local port, the time at which a certificate was not
+// valid) and gives all timeouts one text.
 func plain(err error) error {
 	var invalid x509.CertificateInvalidError
 	if errors.As(err, &invalid) && invalid.Reason == x509.Expired {

@@ -14,8 +14,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/health"
 )
 
-// A server that hangs at any stage costs no more than the budget, and the caller's end ends it at
-// once.
+// A server that hangs at any stage costs at most the budget, and the end of the caller ends the
+// probe at once.
 func TestAPIHangs(t *testing.T) {
 	quiet := func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	drip := func(w http.ResponseWriter, r *http.Request) {
@@ -44,8 +44,11 @@ func TestAPIHangs(t *testing.T) {
 			t.Skip("takes the budget of 5 s")
 		}
 		hole := blackHole(t)
-		api := NewAPI(local(portOf(t, "https://"+hole)), func() (*http.Client, error) { return &http.Client{Transport: &http.Transport{}}, nil })
-		if state, took := timed(t.Context(), api); state != health.Gone || took < budget-100*time.Millisecond || took > budget+2*time.Second {
+		api := NewAPI(local(portOf(t, "https://"+hole)), func() (*http.Client, error) {
+			return &http.Client{Transport: &http.Transport{}}, nil
+		})
+		if state, took := timed(t.Context(), api); state != health.Gone ||
+			took < budget-100*time.Millisecond || took > budget+2*time.Second {
 			t.Errorf("Probe() = %v after %v, want gone after %v", state, took, budget)
 		}
 	})
@@ -57,7 +60,7 @@ func timed(ctx context.Context, api *API) (health.API, time.Duration) {
 	return state, time.Since(begin)
 }
 
-// blackHole accepts connections and says nothing.
+// blackHole accepts connections and never answers.
 func blackHole(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -73,7 +76,9 @@ func TestAPIThousandProbesOneConnection(t *testing.T) {
 	var connections atomic.Int32
 	for _, http2 := range []bool{true, false} {
 		connections.Store(0)
-		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok") }))
+		server := httptest.NewUnstartedServer(http.HandlerFunc(
+			func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok") },
+		))
 		server.EnableHTTP2 = http2
 		server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 			if state == http.StateNew {
@@ -84,7 +89,9 @@ func TestAPIThousandProbesOneConnection(t *testing.T) {
 		t.Cleanup(server.Close)
 		client := server.Client()
 		client.Transport.(*http.Transport).TLSClientConfig.ServerName = "example.com"
-		api := NewAPI(local(portOf(t, server.URL)), func() (*http.Client, error) { return client, nil })
+		api := NewAPI(local(portOf(t, server.URL)), func() (*http.Client, error) {
+			return client, nil
+		})
 		api.Probe(t.Context())
 		before := openFiles(t)
 		for range 999 {
@@ -113,7 +120,7 @@ func openFiles(t *testing.T) int {
 	return len(files)
 }
 
-// A server that comes back is seen by the next probe, whatever became of the old connection.
+// The next probe reaches a server that is back, whatever happened to the old connection.
 func TestAPIComesBack(t *testing.T) {
 	var hang atomic.Bool
 	_, api := serve(t, func(_ http.ResponseWriter, r *http.Request) {

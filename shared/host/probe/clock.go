@@ -15,15 +15,15 @@ import (
 // sntp is a packet of the simple network time protocol (RFC 4330 4).
 const (
 	sntpLength  = 48
-	sntpAsk     = 4<<3 | 3 // version 4, a client
+	sntpClient  = 4<<3 | 3 // version 4, a client
 	sntpServer  = 4
-	sntpSent    = 40 // where a packet says when it was sent
-	sntpOrigin  = 24 // and where an answer says that of the question
+	sntpSent    = 40 // offset of the time at which the packet was sent
+	sntpOrigin  = 24 // offset of that time of the request, in an answer
 	sntpSeconds = 2208988800
 )
 
-// Time asks a time server how far its clock is ahead of this host's. What the way there and back
-// takes is split in two, as its halves are not known.
+// Time is how far the clock of a time server is ahead of the local host's. It takes both directions
+// of the network for equally slow.
 func Time(ctx context.Context, server netip.AddrPort) (ahead time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
@@ -33,28 +33,32 @@ func Time(ctx context.Context, server netip.AddrPort) (ahead time.Duration, err 
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
-	question := make([]byte, sntpLength)
-	question[0] = sntpAsk
+	query := make([]byte, sntpLength)
+	query[0] = sntpClient
 	asked := time.Now()
-	binary.BigEndian.PutUint64(question[sntpSent:], uint64(asked.UnixNano())) // the server gives it back as it is
-	if _, err := conn.Write(question); err != nil {
-		return 0, fmt.Errorf("ask %s for the time: %w", server, plain(err))
+	// the server returns it unchanged
+	binary.BigEndian.PutUint64(query[sntpSent:], uint64(asked.UnixNano()))
+	if _, err := conn.Write(query); err != nil {
+		return 0, fmt.Errorf("query the time of %s: %w", server, plain(err))
 	}
 	answer := make([]byte, sntpLength)
 	for {
 		n, err := conn.Read(answer)
 		if err != nil {
-			return 0, fmt.Errorf("ask %s for the time: %w", server, plain(err))
+			return 0, fmt.Errorf("query the time of %s: %w", server, plain(err))
 		}
-		if n == sntpLength && string(answer[sntpOrigin:sntpOrigin+8]) == string(question[sntpSent:]) && answer[0]&7 == sntpServer {
+		if n == sntpLength && string(answer[sntpOrigin:sntpOrigin+8]) == string(query[sntpSent:]) &&
+			answer[0]&7 == sntpServer {
 			break
 		}
 	}
 	back := time.Now()
 	if answer[1] == 0 || answer[0]>>6 == 3 {
-		return 0, fmt.Errorf("ask %s for the time: its own clock is not set", server)
+		return 0, fmt.Errorf("query the time of %s: its own clock is not set", server)
 	}
-	seconds, fraction := binary.BigEndian.Uint32(answer[sntpSent:]), binary.BigEndian.Uint32(answer[sntpSent+4:])
+	seconds, fraction := binary.BigEndian.Uint32(answer[sntpSent:]), binary.BigEndian.Uint32(
+		answer[sntpSent+4:],
+	)
 	era := int64(seconds) - sntpSeconds
 	if seconds < 1<<31 {
 		era += 1 << 32 // after 2036 (RFC 4330 3)
@@ -63,9 +67,9 @@ func Time(ctx context.Context, server netip.AddrPort) (ahead time.Duration, err 
 	return theirs.Sub(asked.Add(back.Sub(asked) / 2)), nil
 }
 
-// Date asks any HTTP server how far its clock is ahead of this host's, by what it says of its
-// answer, which is exact to a second. Its certificate is not looked at: one of two wrong clocks
-// would refuse it.
+// Date is how far the clock of any HTTP server is ahead of the local host's, by the Date header of
+// an answer, which is exact to a second. The server's certificate is not verified: if a clock is
+// wrong it may seem invalid.
 func Date(ctx context.Context, url string) (ahead time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
@@ -73,7 +77,9 @@ func Date(ctx context.Context, url string) (ahead time.Duration, err error) {
 	if err != nil {
 		return 0, err
 	}
-	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}
+	transport := &http.Transport{
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true,
+	}
 	asked := time.Now()
 	answer, err := transport.RoundTrip(request)
 	if err != nil {
@@ -81,9 +87,9 @@ func Date(ctx context.Context, url string) (ahead time.Duration, err error) {
 	}
 	defer answer.Body.Close()
 	middle := asked.Add(time.Since(asked) / 2)
-	said, err := http.ParseTime(answer.Header.Get("Date"))
+	date, err := http.ParseTime(answer.Header.Get("Date"))
 	if err != nil {
 		return 0, errors.New("its answer has no date")
 	}
-	return said.Add(time.Second / 2).Sub(middle), nil
+	return date.Add(time.Second / 2).Sub(middle), nil
 }

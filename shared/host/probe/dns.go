@@ -12,15 +12,15 @@ import (
 	"github.com/miekg/dns"
 )
 
-// DNS asks a server for both addresses of a name and returns nil when both questions are answered
-// with NOERROR. An answer without records is one: a name may have a single family.
+// DNS queries a server for both address types of a name and returns nil if both answers are
+// NOERROR. An answer without records counts: a name may have a single family.
 func DNS(ctx context.Context, server netip.AddrPort, name string) error {
 	_, err := Lookup(ctx, server, name)
 	return err
 }
 
-// Lookup is DNS, and returns the addresses in order. It asks nobody else, and no file of the host:
-// they are what that server answers.
+// Lookup is DNS, and returns the addresses in order. It queries no other server and reads no file
+// of the host.
 func Lookup(ctx context.Context, server netip.AddrPort, name string) ([]netip.Addr, error) {
 	answer, err := all(ctx, server, name, dns.TypeA, dns.TypeAAAA)
 	if err != nil {
@@ -40,8 +40,8 @@ func Lookup(ctx context.Context, server netip.AddrPort, name string) ([]netip.Ad
 	return slices.Compact(out), nil
 }
 
-// Text asks a server for the texts of a name (TXT), and returns them in the order of its answer.
-// Like Lookup it asks nobody else.
+// Text queries a server for the TXT records of a name, and returns them in the order of its answer.
+// Like Lookup it queries no other server.
 func Text(ctx context.Context, server netip.AddrPort, name string) ([]string, error) {
 	answer, err := all(ctx, server, name, dns.TypeTXT)
 	var out []string
@@ -53,9 +53,11 @@ func Text(ctx context.Context, server netip.AddrPort, name string) ([]string, er
 	return out, err
 }
 
-// all asks for records of some types, one after the other, and ends at the first that is not
-// answered with NOERROR.
-func all(ctx context.Context, server netip.AddrPort, name string, types ...uint16) (out []dns.RR, err error) {
+// all queries records of some types, one after the other, and ends at the first answer that is not
+// NOERROR.
+func all(
+	ctx context.Context, server netip.AddrPort, name string, types ...uint16,
+) (out []dns.RR, err error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
 	var dialer net.Dialer
@@ -66,34 +68,35 @@ func all(ctx context.Context, server netip.AddrPort, name string, types ...uint1
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
 	for _, kind := range types {
-		answer, err := ask(conn, name, kind)
+		answer, err := query(conn, name, kind)
 		if err != nil {
-			return nil, fmt.Errorf("ask %s for %s %s: %w", server, dns.TypeToString[kind], name, plain(err))
+			return nil, fmt.Errorf(
+				"query %s for %s %s: %w", server, dns.TypeToString[kind], name, plain(err),
+			)
 		}
 		out = append(out, answer...)
 	}
 	return out, nil
 }
 
-// NoSuchName is the Refusal of a server that knows that there is no such name.
+// NoSuchName is the Refusal of a server that knows that the name does not exist.
 const NoSuchName = Refusal("NXDOMAIN")
 
-// Refusal is the error for a server that has answered, and not with addresses: DNS's own word for
-// why.
+// Refusal is the response code of an answer without addresses, as an error.
 type Refusal string
 
 func (r Refusal) Error() string { return "the answer is " + string(r) }
 
-// addressOf is invalid for what is no address.
+// addressOf is invalid if ip is no address.
 func addressOf(ip net.IP) netip.Addr {
 	a, _ := netip.AddrFromSlice(ip)
 	return a
 }
 
-func ask(conn net.Conn, name string, kind uint16) ([]dns.RR, error) {
-	question := new(dns.Msg)
-	question.SetQuestion(dns.Fqdn(name), kind)
-	if err := (&dns.Conn{Conn: conn}).WriteMsg(question); err != nil {
+func query(conn net.Conn, name string, kind uint16) ([]dns.RR, error) {
+	message := new(dns.Msg)
+	message.SetQuestion(dns.Fqdn(name), kind)
+	if err := (&dns.Conn{Conn: conn}).WriteMsg(message); err != nil {
 		return nil, err
 	}
 	for {
@@ -101,7 +104,7 @@ func ask(conn net.Conn, name string, kind uint16) ([]dns.RR, error) {
 		if err != nil {
 			return nil, err
 		}
-		if answer.Id != question.Id { // late, for an earlier question
+		if answer.Id != message.Id { // late, of an earlier query
 			continue
 		}
 		if answer.Rcode != dns.RcodeSuccess {

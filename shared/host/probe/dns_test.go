@@ -12,7 +12,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// dnsServer answers as handler says, on a free port of the loopback.
+// dnsServer answers by handler, on a free port of the loopback.
 func dnsServer(t *testing.T, handler dns.HandlerFunc) netip.AddrPort {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -20,7 +20,9 @@ func dnsServer(t *testing.T, handler dns.HandlerFunc) netip.AddrPort {
 		t.Fatal(err)
 	}
 	started := make(chan struct{})
-	server := &dns.Server{PacketConn: conn, Handler: handler, NotifyStartedFunc: func() { close(started) }}
+	server := &dns.Server{PacketConn: conn, Handler: handler, NotifyStartedFunc: func() {
+		close(started)
+	}}
 	go server.ActivateAndServe()
 	<-started
 	t.Cleanup(func() { server.Shutdown() })
@@ -40,8 +42,12 @@ func TestDNS(t *testing.T) {
 		want    string // in the error, empty for none
 	}{
 		{"both families", answer(nil), ""},
-		{"a name that is not there", answer(map[uint16]int{dns.TypeA: dns.RcodeNameError}), "A api.example.com: the answer is NXDOMAIN"},
-		{"one family refused", answer(map[uint16]int{dns.TypeAAAA: dns.RcodeRefused}), "AAAA api.example.com: the answer is REFUSED"},
+		{"a name that is not there", answer(map[uint16]int{
+			dns.TypeA: dns.RcodeNameError,
+		}), "A api.example.com: the answer is NXDOMAIN"},
+		{"one family refused", answer(map[uint16]int{
+			dns.TypeAAAA: dns.RcodeRefused,
+		}), "AAAA api.example.com: the answer is REFUSED"},
 		{"no upstream", answer(map[uint16]int{dns.TypeA: dns.RcodeServerFailure}), "SERVFAIL"},
 		{"a stray answer first", func(w dns.ResponseWriter, question *dns.Msg) {
 			stray := new(dns.Msg).SetRcode(question, dns.RcodeServerFailure)
@@ -49,11 +55,14 @@ func TestDNS(t *testing.T) {
 			w.WriteMsg(stray)
 			answer(nil)(w, question)
 		}, ""},
-		{"not DNS", func(w dns.ResponseWriter, _ *dns.Msg) { w.Write([]byte("hello")) }, "A api.example.com"},
+		{"not DNS", func(w dns.ResponseWriter, _ *dns.Msg) {
+			w.Write([]byte("hello"))
+		}, "A api.example.com"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			err := DNS(t.Context(), dnsServer(t, tt.handler), "api.example.com")
-			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil ||
+				!strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("DNS() = %v, want %q", err, tt.want)
 			}
 		})
@@ -71,7 +80,7 @@ func TestDNSEndsWithItsCaller(t *testing.T) {
 	}
 }
 
-func TestDNSNobodyListens(t *testing.T) {
+func TestDNS_NoListener(t *testing.T) {
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -87,8 +96,7 @@ func TestDNSNobodyListens(t *testing.T) {
 	}
 }
 
-// TestLookup holds that the addresses of both families are returned as the server has them, each
-// once and in order.
+// TestLookup holds that the addresses of both families are returned, each once and sorted.
 func TestLookup(t *testing.T) {
 	has := func(w dns.ResponseWriter, question *dns.Msg) {
 		reply := new(dns.Msg).SetReply(question)
@@ -110,24 +118,30 @@ func TestLookup(t *testing.T) {
 	}{
 		{"addresses", has, "[192.0.2.5 192.0.2.6 2001:db8::5] <nil>"},
 		{"none", answer(nil), "[] <nil>"},
-		{"no such name", answer(map[uint16]int{dns.TypeA: dns.RcodeNameError}), "[] ask SERVER for A api.example.com: the answer is NXDOMAIN"},
+		{"no such name", answer(map[uint16]int{
+			dns.TypeA: dns.RcodeNameError,
+		}), "[] query SERVER for A api.example.com: the answer is NXDOMAIN"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			server := dnsServer(t, tt.handler)
 			got, err := Lookup(t.Context(), server, "api.example.com")
-			if text := strings.ReplaceAll(fmt.Sprint(got, " ", err), server.String(), "SERVER"); text != tt.want {
+			if text := strings.ReplaceAll(
+				fmt.Sprint(got, " ", err), server.String(), "SERVER",
+			); text != tt.want {
 				t.Errorf("%s, want %s", text, tt.want)
 			}
 		})
 	}
 }
 
-// TestText holds that texts are returned whole and in order, and that a server without them is no
-// fault.
+// TestText holds that texts are returned whole and in order, and that no text is no error.
 func TestText(t *testing.T) {
 	has := func(w dns.ResponseWriter, question *dns.Msg) {
 		reply := new(dns.Msg).SetReply(question)
-		for _, line := range []string{`x.example.com. 0 IN TXT "one" "two"`, "x.example.com. 0 IN A 192.0.2.5", "x.example.com. 0 IN TXT three"} {
+		for _, line := range []string{
+			`x.example.com. 0 IN TXT "one" "two"`, "x.example.com. 0 IN A 192.0.2.5",
+			"x.example.com. 0 IN TXT three",
+		} {
 			record, err := dns.NewRR(line)
 			if err != nil {
 				panic(err)
@@ -145,12 +159,16 @@ func TestText(t *testing.T) {
 	}{
 		{"texts", has, "[onetwo three] <nil>"},
 		{"none", answer(nil), "[] <nil>"},
-		{"no such name", answer(map[uint16]int{dns.TypeTXT: dns.RcodeNameError}), "[] ask SERVER for TXT x.example.com: the answer is NXDOMAIN"},
+		{"no such name", answer(map[uint16]int{
+			dns.TypeTXT: dns.RcodeNameError,
+		}), "[] query SERVER for TXT x.example.com: the answer is NXDOMAIN"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			server := dnsServer(t, tt.handler)
 			got, err := Text(t.Context(), server, "x.example.com")
-			if text := strings.ReplaceAll(fmt.Sprint(got, " ", err), server.String(), "SERVER"); text != tt.want {
+			if text := strings.ReplaceAll(
+				fmt.Sprint(got, " ", err), server.String(), "SERVER",
+			); text != tt.want {
 				t.Errorf("%s, want %s", text, tt.want)
 			}
 		})

@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// TestProbesStartNoProcess holds K-63: a look each second for hours was once a curl each second,
-// whose library filled the kernel's memory with names that do not exist. A probe here is a question
-// on a connection that is kept.
+// TestProbesStartNoProcess holds K-63: a curl each second for hours filled the kernel's memory with
+// names that do not exist. A probe here is a request on a kept connection.
 func TestProbesStartNoProcess(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {

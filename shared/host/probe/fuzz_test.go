@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzFailing holds that a check counts as failed where a line of its own says so, and nowhere
-// else, whatever an answer consists of.
+// FuzzFailing holds that a check counts as failed only if a line of its own reports it, whatever
+// the answer.
 func FuzzFailing(f *testing.F) {
 	f.Add("[+]ping ok\n[-]shutdown failed: reason withheld\nreadyz check failed\n")
 	f.Add("[-]etcd failed\r\n[-]shutdown failed\r\n")

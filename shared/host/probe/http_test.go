@@ -13,7 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 )
 
-func TestHTTPAnyAnswerIsLife(t *testing.T) {
+func TestHTTP_AnyAnswerPasses(t *testing.T) {
 	for _, code := range []int{200, 301, 401, 404, 500, 503} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Location", "http://127.0.0.1:1/nowhere")
@@ -26,19 +26,22 @@ func TestHTTPAnyAnswerIsLife(t *testing.T) {
 	}
 }
 
-// An Ironic that speaks TLS only still answers a plain question, with an error.
-func TestHTTPServerOfTLSIsLife(t *testing.T) {
+// An Ironic with TLS alone answers a request without TLS, with an error.
+func TestHTTP_TLSErrorPasses(t *testing.T) {
 	server := httptest.NewTLSServer(http.NotFoundHandler())
 	defer server.Close()
-	if err := NewHTTP("http://"+server.Listener.Addr().String()+"/v1", localhost.Dial).Probe(t.Context()); err != nil {
+	if err := NewHTTP("http://"+server.Listener.Addr().String()+"/v1", localhost.Dial).
+		Probe(t.Context()); err != nil {
 		t.Errorf("%v, want life", err)
 	}
 }
 
-func TestHTTPNoAnswerIsDeath(t *testing.T) {
+func TestHTTP_NoAnswerFails(t *testing.T) {
 	refused := httptest.NewServer(http.NotFoundHandler())
 	refused.Close()
-	for name, url := range map[string]string{"refused": refused.URL, "hangs": "http://" + blackHole(t)} {
+	for name, url := range map[string]string{
+		"refused": refused.URL, "hangs": "http://" + blackHole(t),
+	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		begin := time.Now()
 		err := NewHTTP(url+"/v1", localhost.Dial).Probe(ctx)
@@ -49,11 +52,13 @@ func TestHTTPNoAnswerIsDeath(t *testing.T) {
 	}
 }
 
-// The server may listen on either loopback address, and no name server is there to say what
-// localhost is: names below it are in no /etc/hosts.
+// The server may listen on either loopback address, and no name server resolves localhost; names
+// below it are in no /etc/hosts.
 func TestHTTPFindsLocalhostByItself(t *testing.T) {
 	before := net.DefaultResolver
-	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(
+		context.Context, string, string,
+	) (net.Conn, error) {
 		return nil, errors.New("this test has no name server")
 	}}
 	t.Cleanup(func() { net.DefaultResolver = before })
@@ -67,7 +72,9 @@ func TestHTTPFindsLocalhostByItself(t *testing.T) {
 		server.Listener = listener
 		server.Start()
 		for _, host := range []string{"localhost", "ironic.localhost"} {
-			if err := NewHTTP(fmt.Sprintf("http://%s:%d/v1", host, portOf(t, server.URL)), localhost.Dial).Probe(t.Context()); err != nil {
+			if err := NewHTTP(fmt.Sprintf("http://%s:%d/v1", host, portOf(
+				t, server.URL,
+			)), localhost.Dial).Probe(t.Context()); err != nil {
 				t.Errorf("%s at %s: %v, want life", host, address, err)
 			}
 		}

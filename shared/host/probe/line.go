@@ -17,33 +17,33 @@ import (
 // dialer makes connections as net.Dialer does.
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-// line asks one URL again and again by a connection that it keeps. The library's client has two
-// goroutines for each connection, and some ten hand-overs between them for each question: of a look
-// that is made four times a second that is the greater part of the cost.
+// line sends requests for one URL by a connection that it keeps. The standard library's client has
+// two goroutines for each connection and some ten switches between them for each request. At four
+// probes a second that is most of the cost.
 type line struct {
-	url      *url.URL
-	question []byte
-	dial     dialer
-	secure   *tls.Config // nil for a server that speaks in the clear
-	wrong    error       // with the URL
+	url     *url.URL
+	request []byte
+	dial    dialer
+	secure  *tls.Config // nil for a server without TLS
+	invalid error       // of the URL
 
 	mu   sync.Mutex
-	kept *wire // that nobody uses; nil for none
+	kept *wire // that is not in use; nil for none
 }
 
-// newLine asks a URL with GET.
-func newLine(text string, dial dialer, secure *tls.Config) *line {
+// newLine requests a URL with GET.
+func newLine(target string, dial dialer, secure *tls.Config) *line {
 	l := &line{dial: dial}
-	request, err := http.NewRequest(http.MethodGet, text, nil)
+	request, err := http.NewRequest(http.MethodGet, target, nil)
 	if err != nil {
-		l.wrong = err
+		l.invalid = err
 		return l
 	}
-	var question bytes.Buffer
-	if l.wrong = request.Write(&question); l.wrong != nil {
+	var text bytes.Buffer
+	if l.invalid = request.Write(&text); l.invalid != nil {
 		return l
 	}
-	l.url, l.question = request.URL, question.Bytes()
+	l.url, l.request = request.URL, text.Bytes()
 	if l.url.Scheme == "https" {
 		l.secure = secure.Clone()
 		l.secure.ServerName = l.url.Hostname()
@@ -51,12 +51,12 @@ func newLine(text string, dial dialer, secure *tls.Config) *line {
 	return l
 }
 
-// ask asks once and reads the answer to its end, so that the connection can be used again; no
-// redirect is followed. A connection that the server has closed since the last question is no
-// answer: it is asked by a new one.
-func (l *line) ask(ctx context.Context) (code int, body []byte, err error) {
-	if l.wrong != nil {
-		return 0, nil, l.wrong
+// get sends one request and reads the whole answer, so that the connection can be used again; it
+// follows no redirect. If the server has closed the kept connection, the request is sent again by a
+// new one.
+func (l *line) get(ctx context.Context) (code int, body []byte, err error) {
+	if l.invalid != nil {
+		return 0, nil, l.invalid
 	}
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
@@ -64,7 +64,7 @@ func (l *line) ask(ctx context.Context) (code int, body []byte, err error) {
 		return 0, nil, l.named(err)
 	}
 	if w := l.take(); w != nil {
-		if code, body, err = l.by(ctx, w); err == nil || w.heard || ctx.Err() != nil {
+		if code, body, err = l.exchange(ctx, w); err == nil || w.answered || ctx.Err() != nil {
 			return code, body, l.named(err)
 		}
 	}
@@ -72,11 +72,11 @@ func (l *line) ask(ctx context.Context) (code int, body []byte, err error) {
 	if err != nil {
 		return 0, nil, l.named(err)
 	}
-	code, body, err = l.by(ctx, w)
+	code, body, err = l.exchange(ctx, w)
 	return code, body, l.named(err)
 }
 
-// named says of an error what was asked.
+// named adds the URL to an error.
 func (l *line) named(err error) error {
 	if err == nil {
 		return nil
@@ -84,20 +84,16 @@ func (l *line) named(err error) error {
 	return &url.Error{Op: "Get", URL: l.url.String(), Err: plain(err)}
 }
 
-// by asks by a connection, and keeps it when it can be used again.
-func (l *line) by(ctx context.Context, w *wire) (code int, body []byte, err error) {
-	code, body, again, err := w.exchange(ctx, l.question)
-	if !again {
-		_ = w.conn.Close() // its end is no news
-		return code, body, err
-	}
+// exchange sends the request by a connection, and keeps it if it can be used again.
+func (l *line) exchange(ctx context.Context, w *wire) (code int, body []byte, err error) {
+	code, body, again, err := w.exchange(ctx, l.request)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.kept != nil { // somebody has asked beside this one
-		_ = w.conn.Close()
-		return code, body, err
+	if again && l.kept == nil { // else another goroutine has sent a request meanwhile
+		l.kept = w
+	} else {
+		_ = w.conn.Close() // an error of its end does not matter
 	}
-	l.kept = w
 	return code, body, err
 }
 
@@ -109,7 +105,7 @@ func (l *line) take() *wire {
 	return w
 }
 
-// connect makes a connection, and by TLS where the URL says so.
+// connect makes a connection, with TLS for an https URL.
 func (l *line) connect(ctx context.Context) (*wire, error) {
 	port := l.url.Port()
 	if port == "" {
@@ -132,12 +128,12 @@ func (l *line) connect(ctx context.Context) (*wire, error) {
 	return w, nil
 }
 
-// wire is a connection. Of one answer it reads a bounded number of bytes.
+// wire is a connection that reads a bounded number of bytes of an answer.
 type wire struct {
-	conn   net.Conn
-	reader *bufio.Reader
-	left   int  // bytes of this answer
-	heard  bool // the server has said something to this question
+	conn     net.Conn
+	reader   *bufio.Reader
+	left     int  // bytes of this answer
+	answered bool // the server has sent something for this request
 }
 
 // longest is how much is read of an answer with its head.
@@ -149,31 +145,34 @@ func (w *wire) Read(p []byte) (int, error) {
 	}
 	n, err := w.conn.Read(p[:min(len(p), w.left)])
 	w.left -= n
-	w.heard = w.heard || n > 0
+	w.answered = w.answered || n > 0
 	return n, err
 }
 
-// exchange asks and reads the answer. again says that the connection can be used for the next
-// question.
-func (w *wire) exchange(ctx context.Context, question []byte) (code int, body []byte, again bool, err error) {
+// exchange sends a request and reads the answer. again reports whether the connection can be used
+// for the next request.
+func (w *wire) exchange(
+	ctx context.Context, request []byte,
+) (code int, body []byte, again bool, err error) {
 	defer func() {
 		if err != nil && ctx.Err() != nil {
-			err = ctx.Err() // a connection only says that its time is over
+			err = ctx.Err() // a connection would only report its deadline
 		}
 	}()
-	w.left, w.heard = longest, false
+	w.left, w.answered = longest, false
 	end, _ := ctx.Deadline()
 	if err := w.conn.SetDeadline(end); err != nil {
 		return 0, nil, false, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = w.conn.SetDeadline(time.Unix(1, 0)) })
 	defer func() { again = stop() && again }()
-	if _, err := w.conn.Write(question); err != nil {
+	if _, err := w.conn.Write(request); err != nil {
 		return 0, nil, false, err
 	}
 	answer, err := http.ReadResponse(w.reader, nil)
-	for err == nil && answer.StatusCode < http.StatusOK && answer.StatusCode != http.StatusSwitchingProtocols {
-		answer, err = http.ReadResponse(w.reader, nil) // what comes before it is none
+	for err == nil && answer.StatusCode < http.StatusOK &&
+		answer.StatusCode != http.StatusSwitchingProtocols {
+		answer, err = http.ReadResponse(w.reader, nil) // an informational answer comes before
 	}
 	if err != nil {
 		return 0, nil, false, err
@@ -183,6 +182,7 @@ func (w *wire) exchange(ctx context.Context, question []byte) (code int, body []
 	if err != nil {
 		return 0, nil, false, err
 	}
-	again = !answer.Close && len(body) <= most && w.reader.Buffered() == 0 && answer.StatusCode != http.StatusSwitchingProtocols
+	again = !answer.Close && len(body) <= most && w.reader.Buffered() == 0 &&
+		answer.StatusCode != http.StatusSwitchingProtocols
 	return answer.StatusCode, body[:min(len(body), most)], again, nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 )
 
-// talker is a server that answers each question of a connection with the next of some texts, and
+// talker is a server that answers each request of a connection with the next of some texts, and
 // closes the connection after the last one.
 func talker(t *testing.T, answers ...string) (url string, connections *atomic.Int32) {
 	t.Helper()
@@ -46,7 +46,7 @@ func talker(t *testing.T, answers ...string) (url string, connections *atomic.In
 	return "http://" + l.Addr().String() + "/", connections
 }
 
-// TestLine asks three times, and counts the connections that it takes.
+// TestLine sends three requests, and counts the connections.
 func TestLine(t *testing.T) {
 	const ok, long = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n"
 	for name, tt := range map[string]struct {
@@ -59,11 +59,13 @@ func TestLine(t *testing.T) {
 		"says that it closes":              {[]string{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok", "HTTP/1.1 500 No\r\n\r\n"}, 3, 2},
 		"speaks HTTP/1.0":                  {[]string{"HTTP/1.0 200 OK\r\n\r\nok"}, 3, 2},
 		"says something before its answer": {[]string{"HTTP/1.1 103 Early Hints\r\n\r\n" + ok, ok, ok}, 1, 2},
-		"says something after its answer":  {[]string{ok + "HTTP/1.1 500 No\r\n\r\n", ok, ok}, 3, 2},
+		"sends something after its answer": {[]string{ok + "HTTP/1.1 500 No\r\n\r\n", ok, ok}, 3, 2},
 		"is chunked":                       {[]string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", ok, ok}, 1, 2},
 		"says too much":                    {[]string{long + strings.Repeat("x", 99999), ok, ok}, 3, most},
-		"has a head without an end":        {[]string{"HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", longest/6+1) + "\r\n"}, 3, 0},
-		"says half an answer":              {[]string{ok, "HTTP/1.1 200 OK\r\nContent-Le"}, 2, 0},
+		"has a head without an end": {[]string{"HTTP/1.1 200 OK\r\n" + strings.Repeat(
+			"X: y\r\n", longest/6+1,
+		) + "\r\n"}, 3, 0},
+		"says half an answer": {[]string{ok, "HTTP/1.1 200 OK\r\nContent-Le"}, 2, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			url, connections := talker(t, tt.answers...)
@@ -76,23 +78,28 @@ func TestLine(t *testing.T) {
 				}
 			}
 			if connections.Load() != tt.connections || (failed > 0) != (tt.size == 0) {
-				t.Errorf("%d connections, %d questions without an answer; want %d, and answers: %t", connections.Load(), failed, tt.connections, tt.size > 0)
+				t.Errorf(
+					"%d connections, %d questions without an answer; want %d, and answers: %t",
+					connections.Load(), failed, tt.connections, tt.size > 0,
+				)
 			}
 		})
 	}
 }
 
-// TestLineAsksWhomItIsTold: the proxy of the environment is for image registries; its own error
-// page would be taken for a sign of life.
-func TestLineAsksWhomItIsTold(t *testing.T) {
+// The proxy of the environment is for image registries; its error page would count as an answer.
+func TestLine_NoProxy(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://192.0.2.1:3128")
 	url, _ := talker(t, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 	asked := ""
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		asked = address
-		return localhost.Dial(ctx, network, strings.Replace(address, "example.com:80", strings.Trim(url, "htp:/"), 1))
+		return localhost.Dial(
+			ctx, network, strings.Replace(address, "example.com:80", strings.Trim(url, "htp:/"), 1),
+		)
 	}
-	if err := NewHTTP("http://example.com/v1", dial).Probe(t.Context()); err != nil || asked != "example.com:80" {
+	if err := NewHTTP("http://example.com/v1", dial).Probe(t.Context()); err != nil ||
+		asked != "example.com:80" {
 		t.Errorf("%v, asked %q", err, asked)
 	}
 	if err := NewHTTP("http://[::1/", dial).Probe(t.Context()); err == nil {
@@ -100,8 +107,8 @@ func TestLineAsksWhomItIsTold(t *testing.T) {
 	}
 }
 
-// TestLineEndsInTime holds that a server which hangs on the connection that is kept costs no more
-// than the time of its question.
+// TestLineEndsInTime holds that a server that hangs on the kept connection costs at most the
+// timeout of the request.
 func TestLineEndsInTime(t *testing.T) {
 	silent := make(chan struct{})
 	defer close(silent)

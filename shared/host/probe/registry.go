@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// registryBudget bounds one question to a registry, which may be far away.
+// registryBudget bounds one request to a registry, which may be far away.
 const registryBudget = 5 * time.Second
 
 // manifests are the forms in which a registry may have an image.
-const manifests = "application/vnd.oci.image.index.v1+json, application/vnd.oci.image.manifest.v1+json, application/vnd.docker.distribution.manifest.list.v2+json, application/vnd.docker.distribution.manifest.v2+json"
+const manifests = "application/vnd.oci.image.index.v1+json, application/vnd.oci.image.manifest.v1+json, " +
+	"application/vnd.docker.distribution.manifest.list.v2+json, application/vnd.docker.distribution.manifest.v2+json"
 
-// Image asks an image's registry whether it has it, with the proxy and the authorities of the host,
-// and without credentials: a registry that asks for some is there, and no more is known. The error
-// says what is wrong.
+// Image requests an image's manifest from its registry, with the proxy and the CAs of the host, and
+// without credentials: of a registry that requires some, only its presence is known.
 func Image(ctx context.Context, reference string) error {
 	host, path, ok := strings.Cut(reference, "/")
 	if !ok || !strings.ContainsAny(host, ".:") && host != "localhost" {
@@ -33,12 +33,14 @@ func Image(ctx context.Context, reference string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, registryBudget)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodHead, fmt.Sprintf("https://%s/v2/%s/manifests/%s", host, name, tag), nil)
+	request, err := http.NewRequestWithContext(
+		ctx, http.MethodHead, fmt.Sprintf("https://%s/v2/%s/manifests/%s", host, name, tag), nil,
+	)
 	if err != nil {
 		return err
 	}
 	request.Header.Set("Accept", manifests)
-	answer, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(request)
+	answer, err := (&http.Client{CheckRedirect: noRedirect}).Do(request)
 	if err != nil {
 		return plain(err)
 	}
@@ -47,5 +49,5 @@ func Image(ctx context.Context, reference string) error {
 	case http.StatusOK, http.StatusUnauthorized, http.StatusForbidden, http.StatusTemporaryRedirect, http.StatusFound:
 		return nil
 	}
-	return fmt.Errorf("its registry %s says %s", host, answer.Status)
+	return fmt.Errorf("its registry %s answers %s", host, answer.Status)
 }

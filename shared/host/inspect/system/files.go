@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"io/fs"
 	"net/netip"
 	"os"
@@ -12,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/cluster"
-	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
@@ -86,7 +86,7 @@ func (i Inspector) Credentials() *facts.Credentials {
 	if c.Directory {
 		return c
 	}
-	files, err := kube.Files(path)
+	files, err := kubeconfig.Files(path)
 	i.Unseen.Add("the files that kubelet's kubeconfig names", err)
 	for _, file := range files {
 		for _, step := range i.linked(file) {

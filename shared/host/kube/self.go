@@ -1,0 +1,141 @@
+package kube
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/fault"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/watch"
+)
+
+const (
+	// reporter is the component that our events name.
+	reporter = "onprem-infra"
+	// eventsOfNodes holds the events about Nodes, as Nodes have no namespace.
+	eventsOfNodes = metav1.NamespaceDefault
+	// nodeUser begins the name by which the API knows a kubelet.
+	nodeUser = "system:node:"
+)
+
+// NodeName is the name of the Node of these kubelet's credentials, from their certificate.
+func (a *API) NodeName() (string, error) {
+	_, config, err := a.watch.Load()
+	if err != nil {
+		return "", err
+	}
+	for rest := config.CertData; ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			return "", errors.New(
+				"read the node's name: these credentials have no certificate of a kubelet",
+			)
+		}
+		if block.Type != "CERTIFICATE" {
+			continue // the key may come first
+		}
+		if c, err := x509.ParseCertificate(block.Bytes); err == nil {
+			if name, ok := strings.CutPrefix(c.Subject.CommonName, nodeUser); ok && name != "" {
+				return name, nil
+			}
+		}
+	}
+}
+
+// TellOfNode creates an Event about a Node, which is for people: "kubectl describe node" shows it
+// for an hour. reason is one word in camel case. A kubelet's credentials allow that without any
+// further right. It takes at most half a minute, and is not tried again.
+func (a *API) TellOfNode(ctx context.Context, node, reason, message string, at time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, watch.AnswerWithin)
+	defer cancel()
+	api, err := a.core()
+	if err != nil {
+		return err
+	}
+	when := metav1.NewTime(at)
+	event := &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: eventsOfNodes, Name: fmt.Sprintf("%s.%x", node, at.UnixNano()),
+		},
+		// Programs that show a Node's events search for its name here, as kubelets write it.
+		InvolvedObject: corev1.ObjectReference{
+			APIVersion: "v1", Kind: "Node", Name: node, UID: types.UID(node),
+		},
+		Reason: reason, Message: message, Type: corev1.EventTypeNormal, Count: 1,
+		FirstTimestamp: when, LastTimestamp: when,
+		Source: corev1.EventSource{Component: reporter, Host: node}, ReportingController: reporter,
+		ReportingInstance: node,
+	}
+	if err := api.Post().Namespace(eventsOfNodes).Resource("events").Body(event).
+		Do(ctx).Error(); err != nil {
+		return fmt.Errorf("create an event about Node %s: %w", node, fault.Stable(err))
+	}
+	return nil
+}
+
+// Annotate sets an annotation of a Node and leaves the rest of it alone. A kubelet's credentials
+// allow that for the kubelet's own Node alone, without any further right. It takes at most half a
+// minute.
+func (a *API) Annotate(ctx context.Context, node, key, value string) error {
+	ctx, cancel := context.WithTimeout(ctx, watch.AnswerWithin)
+	defer cancel()
+	api, err := a.core()
+	if err != nil {
+		return err
+	}
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"annotations": map[string]string{key: value}},
+	})
+	if err == nil {
+		err = api.Patch(types.MergePatchType).Resource("nodes").Name(node).Body(patch).
+			Do(ctx).Error()
+	}
+	if err != nil {
+		return fmt.Errorf("annotate Node %s with %s=%s: %w", node, key, value, fault.Stable(err))
+	}
+	return nil
+}
+
+// Subject is what a right is about.
+type Subject = fault.Subject
+
+// May asks the API whether these credentials have a right.
+func (a *API) May(ctx context.Context, verb string, s Subject) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, watch.AnswerWithin)
+	defer cancel()
+	client, config, err := a.watch.Load()
+	if err != nil {
+		return false, err
+	}
+	api, err := kubeconfig.RESTClient(client, config, authorizationv1.SchemeGroupVersion)
+	if err != nil {
+		return false, err
+	}
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Verb: verb, Group: s.Group, Resource: s.Resource, Namespace: s.Namespace, Name: s.Name,
+		},
+	}}
+	answer := new(authorizationv1.SelfSubjectAccessReview)
+	if err := api.Post().Resource("selfsubjectaccessreviews").Body(review).
+		Do(ctx).Into(answer); err != nil {
+		return false, fmt.Errorf(
+			"ask whether this node may %s %s: %w", verb, s.Resource, fault.Stable(err),
+		)
+	}
+	return answer.Status.Allowed, nil
+}
+
+// Refused is what the API does not let the local host watch, by its last answers.
+func (a *API) Refused() []Subject { return a.watch.Faults.Forbidden() }

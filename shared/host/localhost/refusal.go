@@ -1,0 +1,99 @@
+package localhost
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Knocker dials again and again, also to a server that does not listen. After a refusal it first
+// checks whether a process listens now by a non-blocking connect, which costs a tenth of a refused
+// connection. The zero value can be used, from several goroutines too.
+type Knocker struct {
+	// Rest is how long a refusal counts without another attempt, for a server that nothing waits
+	// for.
+	Rest time.Duration
+
+	mu      sync.Mutex
+	refused map[string]refusal // by address
+}
+
+type refusal struct {
+	err error     // nil for none
+	at  time.Time // of the last attempt
+}
+
+// Dial is the function Dial.
+func (k *Knocker) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	k.mu.Lock()
+	last := k.refused[address]
+	k.mu.Unlock()
+	if last.err != nil && time.Since(last.at) < k.Rest {
+		return nil, last.err
+	}
+	if last.err != nil && isClosed(address) {
+		k.record(address, last.err)
+		return nil, last.err
+	}
+	conn, err := Dial(ctx, network, address)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		k.record(address, err)
+	} else {
+		k.record(address, nil)
+	}
+	return conn, err
+}
+
+func (k *Knocker) record(address string, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.refused == nil {
+		k.refused = map[string]refusal{}
+	}
+	k.refused[address] = refusal{err, time.Now()}
+}
+
+// isClosed reports whether both loopback addresses refuse connections to a port. It is false if
+// that is not known at once.
+func isClosed(address string) bool {
+	host, text, err := net.SplitHostPort(address)
+	if err != nil || !isLoopback(host) {
+		return false
+	}
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return false
+	}
+	return refuses(unix.AF_INET, &unix.SockaddrInet4{
+		Port: int(port), Addr: [4]byte{127, 0, 0, 1},
+	}) &&
+		refuses(unix.AF_INET6, &unix.SockaddrInet6{
+			Port: int(port), Addr: netip.IPv6Loopback().As16(),
+		})
+}
+
+// refuses reports whether an address refuses a connection. On the loopback that is known when
+// connect returns. A family that the host does not have refuses too.
+func refuses(family int, to unix.Sockaddr) bool {
+	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return errors.Is(err, unix.EAFNOSUPPORT)
+	}
+	defer unix.Close(fd)
+	err = unix.Connect(fd, to)
+	if errors.Is(err, unix.EINPROGRESS) {
+		var number int
+		number, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ERROR)
+		if number != 0 {
+			err = syscall.Errno(number)
+		}
+	}
+	return errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.EADDRNOTAVAIL)
+}

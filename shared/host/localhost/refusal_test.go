@@ -1,0 +1,71 @@
+package localhost
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestDialer_Refusals has a server start, stop and start again, at each loopback address: it is
+// reached whenever it listens, and is refused otherwise.
+func TestDialer_Refusals(t *testing.T) {
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		t.Run(host, func(t *testing.T) {
+			listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+			if err != nil {
+				t.Skip(err)
+			}
+			port := listener.Addr().(*net.TCPAddr).Port
+			address, k := fmt.Sprintf("localhost:%d", port), new(Knocker)
+			for i, there := range []bool{true, false, false, true, false, true} {
+				switch {
+				case !there:
+					listener.Close()
+				case i > 0:
+					if listener, err = net.Listen(
+						"tcp", net.JoinHostPort(host, fmt.Sprint(port)),
+					); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if there == isClosed(address) {
+					t.Errorf("attempt %d: closed is %t", i, there)
+				}
+				conn, err := k.Dial(t.Context(), "tcp", address)
+				if (err == nil) != there || err != nil && !errors.Is(err, syscall.ECONNREFUSED) {
+					t.Errorf("attempt %d: %v, listens: %t", i, err, there)
+				}
+				if conn != nil {
+					conn.Close()
+				}
+			}
+			listener.Close()
+		})
+	}
+	resting, address := &Knocker{Rest: time.Hour}, "localhost:1"
+	for range 2 {
+		if _, err := resting.Dial(
+			t.Context(), "tcp", address,
+		); !errors.Is(err, syscall.ECONNREFUSED) {
+			t.Errorf("without a listener: %v", err)
+		}
+	}
+	first := resting.refused[address].at
+	resting.Rest = 0
+	if _, err := resting.Dial(t.Context(), "tcp", address); err == nil ||
+		!resting.refused[address].at.After(first) {
+		t.Error("no attempt after the rest")
+	}
+	resting.Rest = time.Hour
+	last := resting.refused[address].at
+	if _, err := resting.Dial(t.Context(), "tcp", address); err == nil ||
+		resting.refused[address].at != last {
+		t.Error("an attempt during the rest")
+	}
+	if isClosed("192.0.2.1:1") || isClosed("localhost") || isClosed("localhost:x") {
+		t.Error("another host, or none, is reported as refusing")
+	}
+}
