@@ -140,6 +140,8 @@ var laws = []law{
 	{room: "bootstrap/", own: slices.Concat([]string{"shared/election", "shared/nameserver", "shared/plan", "shared/spec", "shared/loop"}, formats, leaves), why: "a runtime room sees the host through its own interfaces"},
 	{room: "cluster/", own: slices.Concat([]string{"cluster/haproxy", "shared/election", "shared/nameserver", "shared/plan", "shared/spec", "shared/loop"}, formats, leaves), why: "a runtime room sees the host through its own interfaces"},
 	{room: "cluster", own: slices.Concat([]string{"cluster/haproxy", "cluster/pod", "shared/election", "shared/object", "shared/plan", "shared/spec", "units"}, formats, leaves), why: "importable by an installer: pure, no envelope, no host"},
+	{room: "cluster/vip", own: slices.Concat([]string{"cluster/migrate", "cluster/vip/", "shared/election", "shared/plan", "shared/spec", "shared/loop"}, formats, leaves), why: "a runtime room sees the host through its own interfaces; the rooms below it and the migration decide parts of what it does"},
+	{room: "cluster/vip/", own: slices.Concat([]string{"cluster/haproxy", "shared/loop"}, leaves), why: "a part of cluster/vip: it knows no plan, and sees the host through its own interfaces"},
 	{room: "cluster/mdns", own: slices.Concat([]string{"shared/plan", "shared/spec", "shared/loop", "shared/mdns"}, leaves), why: "a runtime room sees the host through its own interfaces"},
 	{room: "cluster/mco", own: slices.Concat([]string{"cluster", "shared/keepalived", "shared/plan", "shared/spec", "shared/object", "cluster/pod"}, leaves),
 		why: "another program's templates, made of what a node gets; importable by an installer: pure, no envelope, no host"},

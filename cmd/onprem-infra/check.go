@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -62,10 +62,10 @@ func meanings() string {
 }
 
 // checkOnce makes a check within its time.
-func checkOnce(ctx context.Context, prober vip.Prober, timing vrrp.Timing, check vrrp.CheckName) error {
-	ctx, cancel := context.WithTimeout(ctx, vip.PolicyOf(timing, check).Timeout)
+func checkOnce(ctx context.Context, prober checks.Prober, timing vrrp.Timing, check vrrp.CheckName) error {
+	ctx, cancel := context.WithTimeout(ctx, checks.PolicyOf(timing, check).Timeout)
 	defer cancel()
-	switch found, why := prober.Look(ctx, check); found {
+	switch found, why := prober.Probe(ctx, check); found {
 	case health.Passed:
 		return nil
 	case health.Failed:

@@ -74,7 +74,7 @@ func newDoctorAsks(p plan.Plan, prober *nodeProber) doctorAsks {
 		image: probe.Image, version: proc.Version, present: func() (bool, error) { return nft.Present(rules) },
 		listen: listenOnce, mtu: linkMTU, shut: func(ctx context.Context, host netip.Addr) []string { return shutPorts(ctx, p, host) }, stepped: notStepped,
 		room: file.Room, watchable: file.Watchable,
-		server: func(ctx context.Context, address string) (health.API, string) { return prober.at(address).Probe(ctx) }, check: prober.Look,
+		server: func(ctx context.Context, address string) (health.API, string) { return prober.at(address).Probe(ctx) }, check: prober.Probe,
 		structure: func(ctx context.Context) (string, error) { return haproxyd.Structure(ctx, haproxy.Run.Socket()) },
 		text: func(ctx context.Context, name string) ([]string, error) {
 			return probe.Text(ctx, netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), p.Ports[port.DNS]), name)

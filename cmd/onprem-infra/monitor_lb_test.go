@@ -76,7 +76,7 @@ func TestBalancerIsAskedInside(t *testing.T) {
 	}
 	prober := newNodeProber(p, nil)
 	prober.present = func() (bool, error) { return true, nil }
-	if found, why := prober.Look(t.Context(), vrrp.CheckLB); found != health.Passed {
+	if found, why := prober.Probe(t.Context(), vrrp.CheckLB); found != health.Passed {
 		t.Errorf("the VIP's monitor: %v, %s", found, why)
 	}
 	if !asked["/haproxy_monitor"] || !asked["/haproxy_ready"] {

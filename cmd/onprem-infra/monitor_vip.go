@@ -13,6 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/candidates"
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
@@ -85,19 +86,19 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	p = pending(p, way.Changed(time.Now()))
 	now := inForce(p)
 	access := kube.NewAccess(m.credentials(p), m.log)
-	checks := nodeChecks(m, host, now, r, r == role.Master && !memory.Open, newNodeProber(p, access))
+	made := nodeChecks(m, host, now, r, r == role.Master && !memory.Open, newNodeProber(p, access))
 	seen := newNodeCluster(p, r, m.api(p, r), m.log)
-	room := vip.New(now, r, header, memory, host, seen, checks, time.Now)
+	room := vip.New(now, r, header, memory, host, seen, made, time.Now)
 	room.Expect(wanted)
 	founding := newFounding(m, p, r, memory, access)
 	room.MayFound(founding)
-	said := newNodeElecting(now, host, checks, vip.Weights(now, r), seen.nodes)
+	said := newNodeElecting(now, host, made, vip.Weights(now, r), seen.nodes)
 	m.meter.says(said.onto)
 	host.ear.adverts, host.ear.tells = said.hear, said.disturbed
 	seen.tells(&m.meter)
 	g := &migration{wanted: wanted, room: way, vips: room, cluster: seen, host: host, later: m.later, done: p.Former == nil, kept: kept,
 		changed: func(p plan.Plan) {
-			checks.become(p.Timing.Model)
+			made.Retime(p.Timing.Model)
 			said.become(p)
 			m.meter.about(p)
 		}}
@@ -105,9 +106,9 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	steps := g.steps()
 	steps.Observe = said.observed(steps.Observe)
 	return runInPod(ctx, m, m.credentials(p), steps, everyVIPRound, func(ctx context.Context) {
-		m.serve(ctx, p, p.Ports[port.MonitorVIP], map[string]func() error{"/healthz": func() error { return vipAlive(m, checks) }})
-		m.watch(ctx, "the node's checks", checks.Run)
-		m.watch(ctx, "what the checks say", func(ctx context.Context) error { return host.keepSaid(ctx, checks.Say) })
+		m.serve(ctx, p, p.Ports[port.MonitorVIP], map[string]func() error{"/healthz": func() error { return vipAlive(m, made) }})
+		m.watch(ctx, "the node's checks", made.Run)
+		m.watch(ctx, "what the checks say", func(ctx context.Context) error { return host.keepSaid(ctx, made.Results) })
 		m.watch(ctx, "the rights of this node", func(ctx context.Context) error {
 			return host.keepRights(ctx, func() []missingRight { return missingRights(p, r, seen.api.Refused()) })
 		})
@@ -117,7 +118,7 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 		m.watch(ctx, "links", func(ctx context.Context) error { return host.links.follow(ctx, m.wake) })
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error { return file.Watch(ctx, host.watched(), m.wake) })
 		m.watch(ctx, "the supervisor's life", func(ctx context.Context) error { return supervise.Outlive(ctx, election.RunDir, m.log) })
-		journal, tells := newNodeWriter(p, r, host, checks, m.log), newTeller(seen.api.NodeName, seen.api.TellOfNode, m.log)
+		journal, tells := newNodeWriter(p, r, host, made, m.log), newTeller(seen.api.NodeName, seen.api.TellOfNode, m.log)
 		journal.heard, journal.told, host.ear.journal = host.ear.announced, tells.note, journal.disturbed
 		m.watch(ctx, "the journal", journal.follow)
 		m.watch(ctx, "Events of this node", tells.follow)
@@ -126,18 +127,19 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	})
 }
 
-// nodeChecks are those of a node of a role, as an earlier run left them. Every profile has the same
-// ones.
-func nodeChecks(m *monitor, host nodeVIPHost, p plan.Plan, r role.Role, gate bool, prober vip.Prober) *paced {
-	var names []vrrp.CheckName
+// nodeChecks are the checks of a node of a role, in the state that an earlier run left.
+func nodeChecks(
+	m *monitor, host nodeVIPHost, p plan.Plan, r role.Role, gate bool, prober checks.Prober,
+) *checks.Checks {
+	o := checks.Options{
+		Timing: p.Timing.Model, Gate: gate, Prober: prober, Wake: m.wake, Log: m.log,
+	}
 	fault := map[vrrp.CheckName]bool{}
 	for _, w := range vip.Weights(p, r) {
-		names, fault[w.Check] = append(names, w.Check), w.Fault
+		o.Names, fault[w.Check] = append(o.Names, w.Check), w.Fault
 	}
-	before := func(check vrrp.CheckName) bool { return host.tracked(check, fault[check]) }
-	return newPaced(p.Timing.Model, before, func(t vrrp.Timing, before func(vrrp.CheckName) bool) *vip.Checks {
-		return vip.NewChecks(names, t, gate, before, prober, m.wake, m.log)
-	})
+	o.Passes = func(check vrrp.CheckName) bool { return host.tracked(check, fault[check]) }
+	return checks.New(o)
 }
 
 // vipAlive is the monitor's own health: its loop turns and its checks are made. keepalived's is the

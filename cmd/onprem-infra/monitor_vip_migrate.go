@@ -9,8 +9,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
@@ -19,7 +17,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
-	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // migrationPath is where a node keeps how it speaks VRRP, where that was ever anything else.
@@ -134,47 +131,6 @@ func (h nodeVIPHost) migration(log *slog.Logger) migrate.Memory {
 func (h nodeVIPHost) keepMigration(m migrate.Memory) error {
 	if err := file.Write(h.at(migrationPath), migrate.EncodeMemory(m), 0o644); err != nil {
 		return fmt.Errorf("keep how this node speaks VRRP: %w", err)
-	}
-	return nil
-}
-
-// paced are a node's checks, at the pace of what is in force.
-type paced struct {
-	made func(t vrrp.Timing, before func(vrrp.CheckName) bool) *vip.Checks
-	now  atomic.Pointer[vip.Checks]
-	anew chan struct{}
-}
-
-func newPaced(t vrrp.Timing, before func(vrrp.CheckName) bool, made func(vrrp.Timing, func(vrrp.CheckName) bool) *vip.Checks) *paced {
-	c := &paced{made: made, anew: loop.NewWake()}
-	c.now.Store(made(t, before))
-	return c
-}
-
-func (c *paced) Passes(check vrrp.CheckName) bool { return c.now.Load().Passes(check) }
-func (c *paced) Alive() bool                      { return c.now.Load().Alive() }
-func (c *paced) Say() []vip.Said                  { return c.now.Load().Say() }
-func (c *paced) Served() bool                     { return c.now.Load().Served() }
-
-// become goes on at another pace. What passes goes on to pass.
-func (c *paced) become(t vrrp.Timing) {
-	c.now.Store(c.made(t, c.now.Load().Passes))
-	loop.Wake(c.anew)
-}
-
-// Run makes the checks until ctx ends.
-func (c *paced) Run(ctx context.Context) error {
-	for ctx.Err() == nil {
-		turn, end := context.WithCancel(ctx)
-		var running sync.WaitGroup
-		now := c.now.Load()
-		running.Go(func() { _ = now.Run(turn) }) // it has no error but that of ctx
-		select {
-		case <-ctx.Done():
-		case <-c.anew:
-		}
-		end()
-		running.Wait()
 	}
 	return nil
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/election"
-	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
@@ -249,63 +248,6 @@ func TestMigrationMemory(t *testing.T) {
 		if m := h.migration(log); m.Speaks != "" || !strings.Contains(said.String(), migrationPath) {
 			t.Errorf("%q makes %+v: %s", garbage, m, said.String())
 		}
-	}
-}
-
-// prober is a FAKE node on which everything passes; it counts looks.
-type prober struct {
-	mu    sync.Mutex
-	looks int
-}
-
-func (p *prober) Look(context.Context, vrrp.CheckName) (health.Finding, string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.looks++
-	return health.Passed, "well"
-}
-
-func (p *prober) Served(context.Context) (bool, string) { return false, "nobody" }
-
-// TestPaced holds that checks go on at another pace with the state that they had.
-func TestPaced(t *testing.T) {
-	slow, _ := vrrp.TimingOf(vrrp.ProfileCompat)
-	slow.Checks = map[vrrp.CheckName]health.Policy{vrrp.CheckLB: {Interval: time.Hour, Timeout: time.Second, Rise: 1, Fall: 1}, vrrp.CheckBoth: {}}
-	fast := slow
-	fast.Checks = map[vrrp.CheckName]health.Policy{vrrp.CheckLB: {Interval: time.Millisecond, Timeout: time.Second, Rise: 1000000, Fall: 1}}
-	looks := &prober{}
-	var made []bool
-	c := newPaced(slow, func(vrrp.CheckName) bool { return false }, func(t vrrp.Timing, before func(vrrp.CheckName) bool) *vip.Checks {
-		made = append(made, before(vrrp.CheckLB))
-		return vip.NewChecks([]vrrp.CheckName{vrrp.CheckLB}, t, false, before, looks, loop.NewWake(), slog.New(slog.DiscardHandler))
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- c.Run(ctx) }()
-	wait := func(what string, is func() bool) {
-		t.Helper()
-		for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal(what)
-			}
-		}
-	}
-	wait("the first look does not count", func() bool { return c.Passes(vrrp.CheckLB) })
-	c.become(fast)
-	if !c.Passes(vrrp.CheckLB) || len(made) != 2 || made[0] || !made[1] {
-		t.Errorf("at another pace it passes %t, made from %v", c.Passes(vrrp.CheckLB), made)
-	}
-	wait("the pace stays what it was", func() bool {
-		looks.mu.Lock()
-		defer looks.mu.Unlock()
-		return looks.looks > 5
-	})
-	if !c.Alive() || c.Served() {
-		t.Errorf("alive %t, served %t", c.Alive(), c.Served())
-	}
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
 	}
 }
 

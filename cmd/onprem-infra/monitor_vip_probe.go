@@ -74,8 +74,8 @@ func newNodeProber(p plan.Plan, access *kube.Access) *nodeProber {
 	return n
 }
 
-// Look makes one look of a check.
-func (n *nodeProber) Look(ctx context.Context, check vrrp.CheckName) (health.Finding, string) {
+// Probe makes one check once.
+func (n *nodeProber) Probe(ctx context.Context, check vrrp.CheckName) (health.Finding, string) {
 	switch check {
 	case vrrp.CheckLB:
 		f := n.lb(ctx)

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 )
@@ -22,8 +22,8 @@ const everySaid = time.Second
 
 // keepSaid writes down what the checks say, when it changes, until ctx ends: for people, so it is
 // beside the files that keepalived reads.
-func (h nodeVIPHost) keepSaid(ctx context.Context, say func() []vip.Said) error {
-	return keepJSON(ctx, h.at(election.RunDir, vip.SaidFile), "what the checks say", say)
+func (h nodeVIPHost) keepSaid(ctx context.Context, say func() []checks.Result) error {
+	return keepJSON(ctx, h.at(election.RunDir, checks.ResultsFile), "what the checks say", say)
 }
 
 // keepJSON writes a value into a file as JSON, when it changes, until ctx ends.
@@ -50,8 +50,8 @@ func keepJSON[T any](ctx context.Context, path, what string, value func() T) err
 }
 
 // said is what keepSaid wrote; nothing on a host that makes no checks.
-func (h nodeVIPHost) said() (all []vip.Said, err error) {
-	text, err := os.ReadFile(h.at(election.RunDir, vip.SaidFile))
+func (h nodeVIPHost) said() (all []checks.Result, err error) {
+	text, err := os.ReadFile(h.at(election.RunDir, checks.ResultsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -126,11 +126,11 @@ func TestLook(t *testing.T) {
 		{"no check", well, "another", health.Untold, "no check"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			found, why := tt.node.prober(t).Look(t.Context(), tt.check)
+			found, why := tt.node.prober(t).Probe(t.Context(), tt.check)
 			if found != tt.want || !strings.Contains(why, tt.why) {
 				t.Errorf("%v: %q, want %v: %q", found, why, tt.want, tt.why)
 			}
-			again, why2 := tt.node.prober(t).Look(t.Context(), tt.check)
+			again, why2 := tt.node.prober(t).Probe(t.Context(), tt.check)
 			if again != found {
 				t.Errorf("the second time %v: %q", again, why2)
 			}
@@ -151,12 +151,12 @@ func TestLookOnce(t *testing.T) {
 	n := looked{present: true}.prober(t)
 	n.balancer = probe.NewHTTP(server.URL, localhost.Dial)
 	for _, check := range []vrrp.CheckName{vrrp.CheckLB, vrrp.CheckBoth} {
-		if found, why := n.Look(t.Context(), check); found != health.Passed || asked.Load() != 1 {
+		if found, why := n.Probe(t.Context(), check); found != health.Passed || asked.Load() != 1 {
 			t.Errorf("%s: %v after %d questions: %s", check, found, asked.Load(), why)
 		}
 	}
 	n.look.at = n.look.at.Add(-fresh)
-	if found, why := n.Look(t.Context(), vrrp.CheckBoth); found != health.Failed || asked.Load() != 2 {
+	if found, why := n.Probe(t.Context(), vrrp.CheckBoth); found != health.Failed || asked.Load() != 2 {
 		t.Errorf("later: %v after %d questions: %s", found, asked.Load(), why)
 	}
 }
@@ -181,10 +181,10 @@ func TestLookPastABalancerThatHangs(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		lb := make(chan health.Finding, 1)
 		go func() { // both checks are made at one time
-			found, _ := n.Look(ctx, vrrp.CheckLB)
+			found, _ := n.Probe(ctx, vrrp.CheckLB)
 			lb <- found
 		}()
-		if found, why := n.Look(ctx, vrrp.CheckBoth); found != tt.want || !strings.Contains(why, tt.why) {
+		if found, why := n.Probe(ctx, vrrp.CheckBoth); found != tt.want || !strings.Contains(why, tt.why) {
 			t.Errorf("an API server that answers %d: %v: %s", tt.api, found, why)
 		}
 		if found := <-lb; found != health.Failed {

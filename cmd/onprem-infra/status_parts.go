@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
@@ -48,7 +49,7 @@ func (l *statusLook) parts(
 			if info, err := os.Stat(l.host.at(path)); err == nil {
 				p.Since = info.ModTime().UTC()
 			}
-			if i := slices.IndexFunc(said, func(s vip.Said) bool { return s.Check == w.Check }); i >= 0 {
+			if i := slices.IndexFunc(said, func(s checks.Result) bool { return s.Check == w.Check }); i >= 0 {
 				p.Why = said[i].Why
 			}
 			add(p)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
@@ -215,7 +216,7 @@ func monitored(t *testing.T, p plan.Plan, files map[string]string) map[string]st
 	say(99, p.VRRP.API.ID, addresses4("192.0.2.77"), 100, time.Second)
 	files[election.RunDir+"/"+clash.StateFile] = string(clash.EncodeState(ear.State(nil, nil, now)))
 	files[vip.MemoryPath] = `{"open":true,"rank":"1","nodes":[{"Name":"m1","InternalIPs":["192.0.2.12"],"controlPlane":true}]}`
-	files[election.RunDir+"/"+vip.SaidFile] = `[{"check":"` + string(vrrp.CheckMCS) + `","passes":false,"why":"no answer in time"}]`
+	files[election.RunDir+"/"+checks.ResultsFile] = `[{"check":"` + string(vrrp.CheckMCS) + `","passes":false,"why":"no answer in time"}]`
 	return files
 }
 

@@ -1,4 +1,4 @@
-package vip
+package checks
 
 import (
 	"context"
@@ -13,12 +13,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// looks is a FAKE prober: it finds what it is told, and hangs when told so.
-type looks struct {
+// probes is a FAKE prober: it finds what it is told, and hangs when told so.
+type probes struct {
 	mu     sync.Mutex
 	found  health.Finding
 	hang   bool // until its time is over
-	deaf   chan struct{}
+	stuck  chan struct{}
 	made   int
 	now    int // that are being made
 	most   int // that were at a time
@@ -26,40 +26,44 @@ type looks struct {
 	asked  int
 }
 
-func (l *looks) set(f func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (p *probes) set(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	f()
 }
 
-func (l *looks) Look(ctx context.Context, _ vrrp.CheckName) (health.Finding, string) {
-	l.mu.Lock()
-	l.made++
-	l.now++
-	l.most = max(l.most, l.now)
-	found, hang, deaf := l.found, l.hang, l.deaf
-	l.mu.Unlock()
+func (p *probes) Probe(ctx context.Context, _ vrrp.CheckName) (health.Finding, string) {
+	p.mu.Lock()
+	p.made++
+	p.now++
+	p.most = max(p.most, p.now)
+	found, hang, stuck := p.found, p.hang, p.stuck
+	p.mu.Unlock()
 	if hang {
 		<-ctx.Done()
 	}
-	if deaf != nil {
-		<-deaf
+	if stuck != nil {
+		<-stuck
 	}
-	l.set(func() { l.now-- })
+	p.set(func() { p.now-- })
 	return found, found.String()
 }
 
-func (l *looks) Served(context.Context) (bool, string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.asked++
-	return l.served, ""
+func (p *probes) Served(context.Context) (bool, string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked++
+	return p.served, ""
 }
 
 // checking runs one check in virtual time.
-func checking(t *testing.T, check vrrp.CheckName, before bool, prober *looks) *Checks {
+func checking(t *testing.T, check vrrp.CheckName, before bool, prober *probes) *Checks {
 	t.Helper()
-	c := NewChecks([]vrrp.CheckName{check}, vrrp.CompatTiming(), true, func(vrrp.CheckName) bool { return before }, prober, loop.NewWake(), slog.New(slog.DiscardHandler))
+	c := New(Options{
+		Names: []vrrp.CheckName{check}, Timing: vrrp.CompatTiming(), Gate: true,
+		Passes: func(vrrp.CheckName) bool { return before }, Prober: prober,
+		Wake: loop.NewWake(), Log: slog.New(slog.DiscardHandler),
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- c.Run(ctx) }()
@@ -86,10 +90,10 @@ func until(t *testing.T, is func() bool) time.Duration {
 }
 
 // TestChecksRiseAndFall is a balancer that dies and returns: its check falls within one check
-// period of three looks, and whatever the API of the cluster does has no part in it (K-25).
+// period of three probes, and whatever the API of the cluster does has no part in it (K-25).
 func TestChecksRiseAndFall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		prober := &looks{found: health.Passed}
+		prober := &probes{found: health.Passed}
 		c := checking(t, vrrp.CheckLB, false, prober)
 		if took := until(t, func() bool { return c.Passes(vrrp.CheckLB) }); took > 4100*time.Millisecond {
 			t.Errorf("passes after %v", took)
@@ -101,7 +105,7 @@ func TestChecksRiseAndFall(t *testing.T) {
 		prober.set(func() { prober.found = health.Untold })
 		time.Sleep(time.Minute)
 		if c.Passes(vrrp.CheckLB) || !c.Alive() {
-			t.Error("looks that tell nothing change the state, or count as none")
+			t.Error("probes that tell nothing change the state, or count as none")
 		}
 	})
 }
@@ -111,7 +115,7 @@ func TestChecksRiseAndFall(t *testing.T) {
 func TestChecksEarlier(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			c := checking(t, vrrp.CheckLB, before, &looks{found: health.Untold})
+			c := checking(t, vrrp.CheckLB, before, &probes{found: health.Untold})
 			time.Sleep(10 * time.Second)
 			if c.Passes(vrrp.CheckLB) != before {
 				t.Errorf("it was %t", before)
@@ -123,15 +127,15 @@ func TestChecksEarlier(t *testing.T) {
 // TestChecksHang holds K-44: a look that hangs fails after its time, one that does not even hear of
 // that is not made twice at a time, and each later one fails.
 func TestChecksHang(t *testing.T) {
-	for _, deaf := range []bool{false, true} {
+	for _, stuck := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			prober := &looks{found: health.Passed}
+			prober := &probes{found: health.Passed}
 			c := checking(t, vrrp.CheckIngress, true, prober)
 			time.Sleep(10 * time.Second)
 			prober.set(func() {
 				prober.hang = true
-				if deaf {
-					prober.deaf = make(chan struct{})
+				if stuck {
+					prober.stuck = make(chan struct{})
 				}
 			})
 			if took := until(t, func() bool { return !c.Passes(vrrp.CheckIngress) }); took > 3*time.Second {
@@ -143,12 +147,12 @@ func TestChecksHang(t *testing.T) {
 			}
 			prober.set(func() {
 				if prober.most != 1 {
-					t.Errorf("%d looks at a time", prober.most)
+					t.Errorf("%d probes at a time", prober.most)
 				}
 				prober.hang = false
-				if deaf {
-					close(prober.deaf)
-					prober.deaf = nil
+				if stuck {
+					close(prober.stuck)
+					prober.stuck = nil
 				}
 			})
 			if took := until(t, func() bool { return c.Passes(vrrp.CheckIngress) }); took > 5*time.Second {
@@ -161,13 +165,17 @@ func TestChecksHang(t *testing.T) {
 // TestChecksStandStill holds that a check which is not made any more is noticed.
 func TestChecksStandStill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := NewChecks([]vrrp.CheckName{vrrp.CheckLB}, vrrp.CompatTiming(), false, func(vrrp.CheckName) bool { return true }, &looks{}, loop.NewWake(), slog.New(slog.DiscardHandler))
+		c := New(Options{
+			Names: []vrrp.CheckName{vrrp.CheckLB}, Timing: vrrp.CompatTiming(),
+			Passes: func(vrrp.CheckName) bool { return true }, Prober: &probes{},
+			Wake: loop.NewWake(), Log: slog.New(slog.DiscardHandler),
+		})
 		if !c.Alive() {
 			t.Error("dead before its first look is due")
 		}
 		time.Sleep(time.Minute)
 		if c.Alive() {
-			t.Error("alive, and nobody looks")
+			t.Error("alive, and nobody probes")
 		}
 	})
 }
@@ -175,7 +183,7 @@ func TestChecksStandStill(t *testing.T) {
 // TestChecksServed holds that the question is asked until the answer is yes, and not after.
 func TestChecksServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		prober := &looks{}
+		prober := &probes{}
 		c := checking(t, vrrp.CheckLB, true, prober)
 		time.Sleep(time.Minute)
 		if c.Served() {
@@ -212,4 +220,35 @@ func TestPolicyOf(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestRetime holds that checks continue at another pace in the state that they had.
+func TestRetime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		prober := &probes{found: health.Passed}
+		c := checking(t, vrrp.CheckLB, false, prober)
+		until(t, func() bool { return c.Passes(vrrp.CheckLB) })
+		fast := vrrp.CompatTiming()
+		fast.Checks = map[vrrp.CheckName]health.Policy{
+			vrrp.CheckLB: {Interval: time.Millisecond, Timeout: time.Second, Rise: 1000000, Fall: 1},
+		}
+		c.Retime(fast)
+		if !c.Passes(vrrp.CheckLB) {
+			t.Error("a check that passed does not pass at another pace")
+		}
+		before := prober.count()
+		time.Sleep(time.Second)
+		if made := prober.count() - before; made < 900 {
+			t.Errorf("%d probes in a second, want one a millisecond", made)
+		}
+		if !c.Passes(vrrp.CheckLB) || !c.Alive() || c.Served() {
+			t.Errorf("passes %t, alive %t, served %t", c.Passes(vrrp.CheckLB), c.Alive(), c.Served())
+		}
+	})
+}
+
+func (p *probes) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.made
 }

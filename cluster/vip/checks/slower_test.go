@@ -1,4 +1,4 @@
-package vip
+package checks
 
 import (
 	"os"
@@ -14,7 +14,7 @@ import (
 // before any check can cost a node the VIP, whatever the phase of the two. Else the VIP moves for a
 // fault of a server that no client would have met.
 func TestSlowerThanTheBalancer(t *testing.T) {
-	text, err := os.ReadFile("../../cluster/haproxy/testdata/TestRender-three.golden")
+	text, err := os.ReadFile("../../haproxy/testdata/TestRender-three.golden")
 	if err != nil {
 		t.Fatal(err)
 	}
