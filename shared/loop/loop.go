@@ -1,5 +1,5 @@
-// Package loop turns a room's three steps: observe the host, decide what it should be, make it so.
-// It knows time and context, nothing of what it turns.
+// Package loop runs a room's steps: observe the host, decide what it should be, publish what
+// others read, apply the decision. It knows time and context, nothing of what it runs.
 //
 // All steps run in the caller's goroutine, one after the other, so a room needs no lock around what
 // it remembers. A wake-up carries no data: whoever sends one says "look again", and several of them
@@ -28,10 +28,18 @@ func (r Reasons) String() string { return strings.Join(r, "; ") }
 
 // Steps are the parts of a room. S is what it saw, D what it wants.
 type Steps[S, D any] struct {
-	Observe func(context.Context) (S, error) // reads, judges nothing; after an error nothing is decided and nothing applied
-	Decide  func(S) (D, Reasons)             // no I/O, no clock
-	Apply   func(context.Context, D) error   // called in every round, so it compares first; must return when its context ends
-	Leave   func(context.Context) error      // gives back what the room holds; may be nil
+	// Observe only reads. After an error nothing is decided or applied.
+	Observe func(context.Context) (S, error)
+	// Decide runs once a round, without I/O and without a clock.
+	Decide func(S) (D, Reasons)
+	// Publish writes what other programs read of this one: heartbeats, states, annotations. It
+	// runs in every round, also if Observe failed, with the zero D then. After an error nothing is
+	// applied. May be nil.
+	Publish func(context.Context, D) error
+	// Apply runs in every round, so it compares first. It must return when its context ends.
+	Apply func(context.Context, D) error
+	// Leave gives back what the room holds; may be nil.
+	Leave func(context.Context) error
 }
 
 // List is what a reason names several of, as people write it.
@@ -83,14 +91,25 @@ func Run[S, D any](ctx context.Context, steps Steps[S, D], wake <-chan struct{},
 }
 
 func round[S, D any](ctx context.Context, steps Steps[S, D], said *journal, log *slog.Logger) {
-	seen, err := steps.Observe(ctx)
-	if err != nil {
-		said.fault(ctx, log, "observe", err)
+	var want D
+	seen, failed := steps.Observe(ctx)
+	if failed != nil {
+		said.fault(ctx, log, "observe", failed)
+	} else {
+		var why Reasons
+		want, why = steps.Decide(seen)
+		said.decision(log, why)
+	}
+	if ctx.Err() != nil {
 		return
 	}
-	want, why := steps.Decide(seen)
-	said.decision(log, why)
-	if ctx.Err() != nil {
+	if steps.Publish != nil {
+		if err := steps.Publish(ctx, want); err != nil {
+			said.fault(ctx, log, "publish", err)
+			return
+		}
+	}
+	if failed != nil {
 		return
 	}
 	if err := steps.Apply(ctx, want); err != nil {
