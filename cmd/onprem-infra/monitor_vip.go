@@ -26,9 +26,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// everyVIPRound is a heartbeat, which the supervisor expects once a second.
-const everyVIPRound = time.Second
-
 func monitorVIPCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vip",
@@ -83,37 +80,41 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	}
 	way := migrate.New(p, clock, kept)
 	wanted := p
-	p = pending(p, way.Changed(time.Now()))
-	now := inForce(p)
+	p, now := way.Pending(time.Now()), way.InForce(time.Now())
 	access := kube.NewAccess(m.credentials(p), m.log)
 	made := nodeChecks(m, host, now, r, r == role.Master && !memory.Open, newNodeProber(p, access))
 	seen := newNodeCluster(p, r, m.api(p, r), m.log)
-	room := vip.New(now, r, header, memory, host, seen, made, time.Now)
-	room.Expect(wanted)
-	founding := newFounding(m, p, r, memory, access)
-	room.MayFound(founding)
 	said := newNodeElecting(now, host, made, vip.Weights(now, r), seen.nodes)
 	m.meter.says(said.onto)
 	host.ear.adverts, host.ear.tells = said.hear, said.disturbed
 	seen.tells(&m.meter)
-	g := &migration{wanted: wanted, room: way, vips: room, cluster: seen, host: host, later: m.later, done: p.Former == nil, kept: kept,
-		changed: func(p plan.Plan) {
+	options := vip.Options{
+		Plan: wanted, Role: r, Header: header, Memory: memory, Migration: way,
+		Host: host, Cluster: seen, Health: made, After: m.later, Now: time.Now,
+		Changed: func(p plan.Plan) {
 			made.Retime(p.Timing.Model)
 			said.become(p)
 			m.meter.about(p)
-		}}
+		},
+	}
+	first := newFounding(m, p, r, memory, access)
+	if first != nil {
+		options.Founding = first
+	}
+	room := vip.New(options)
 	m.meter.about(now)
-	steps := g.steps()
-	steps.Observe = said.observed(steps.Observe)
-	return runInPod(ctx, m, m.credentials(p), steps, everyVIPRound, func(ctx context.Context) {
+	steps := loop.Steps[vip.Snapshot, vip.Desired]{
+		Observe: said.observed(room.Observe), Decide: room.Decide, Publish: room.Publish, Apply: room.Apply,
+	}
+	return runInPod(ctx, m, m.credentials(p), steps, vip.Interval, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorVIP], map[string]func() error{"/healthz": func() error { return vipAlive(m, made) }})
 		m.watch(ctx, "the node's checks", made.Run)
 		m.watch(ctx, "what the checks say", func(ctx context.Context) error { return host.keepSaid(ctx, made.Results) })
 		m.watch(ctx, "the rights of this node", func(ctx context.Context) error {
 			return host.keepRights(ctx, func() []missingRight { return missingRights(p, r, seen.api.Refused()) })
 		})
-		if founding != nil {
-			m.watch(ctx, "whether this node is the first one", founding.Run)
+		if first != nil {
+			m.watch(ctx, "whether this node is the first one", first.Run)
 		}
 		m.watch(ctx, "links", func(ctx context.Context) error { return host.links.follow(ctx, m.wake) })
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error { return file.Watch(ctx, host.watched(), m.wake) })
@@ -167,8 +168,8 @@ func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
 		return
 	}
 	m.watch(ctx, "the bootstrap machine", func(ctx context.Context) error { return c.bootstrap.Run(ctx, m.wake) })
-	m.watch(ctx, "the bootstrap machine's end", c.followGone)
-	m.watch(ctx, "this node's rank", c.followRank)
+	m.watch(ctx, "the bootstrap machine's end", c.gone.follow)
+	m.watch(ctx, "this node's rank", c.ranks.follow)
 	m.watch(ctx, "who writes the ingress candidates", func(ctx context.Context) error {
 		self, err := c.self(ctx)
 		if err != nil {
@@ -192,7 +193,10 @@ func (c *nodeCluster) tells(m *meter) {
 // newNodeCluster follows nothing yet. While a migration is pending it follows what either plan
 // needs, and every Node: all have a say in it.
 func newNodeCluster(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *nodeCluster {
-	now, migrates := inForce(p), p.Former != nil
+	now, migrates := p, p.Former != nil
+	if migrates {
+		now = *p.Former
+	}
 	c := &nodeCluster{plan: p, api: api, log: log, said: map[string]string{}, believe: candidates.Cluster(p), list: candidates.NewReader(candidates.Cluster(p)),
 		ranks: newAnnotation(notice.Rank, "claim a rank", api, log), words: newAnnotation(notice.Way, "say how this node speaks VRRP", api, log),
 		gone: newAnnotation(notice.BootstrapGone, "tell the cluster that the bootstrap machine is gone", api, log)}

@@ -18,6 +18,8 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/candidates"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/bootpeer"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
@@ -115,9 +117,9 @@ func (h nodeVIPHost) Track(check vrrp.CheckName, fault, passes bool) error {
 	return err
 }
 
-func (h nodeVIPHost) Hear(instances []clash.Instance) { h.ear.Hear(instances) }
+func (h nodeVIPHost) Listen(instances []clash.Instance) { h.ear.Hear(instances) }
 
-func (h nodeVIPHost) Air() clash.Air { return h.ear.Air() }
+func (h nodeVIPHost) OtherRouters() clash.Air { return h.ear.Air() }
 
 // tracked says whether an earlier run left a check passing.
 func (h nodeVIPHost) tracked(check vrrp.CheckName, fault bool) bool {
@@ -125,7 +127,7 @@ func (h nodeVIPHost) tracked(check vrrp.CheckName, fault bool) bool {
 	return err == nil && string(text) == passing
 }
 
-func (h nodeVIPHost) Unserved(instances []vrrp.InstanceName) error {
+func (h nodeVIPHost) SetUnserved(instances []vrrp.InstanceName) error {
 	var text strings.Builder
 	for _, name := range instances {
 		text.WriteString(string(name) + "\n")
@@ -178,11 +180,14 @@ type nodeCluster struct {
 	said map[string]string // what could not be believed, by subject
 }
 
-func (c *nodeCluster) Nodes() ([]vip.Node, bool) {
+func (c *nodeCluster) Nodes() ([]member.Node, bool) {
 	known, heard := c.nodes.Known()
-	nodes := make([]vip.Node, len(known))
+	nodes := make([]member.Node, len(known))
 	for i, n := range known {
-		nodes[i] = vip.Node{Node: n.Node, ControlPlane: n.ControlPlane}
+		nodes[i] = member.Node{
+			Node: n.Node, ControlPlane: n.ControlPlane, NoVIP: n.Arbiter || n.Remote,
+			Intent: notice.ReadIntent(n.Way), State: n.State, Kubelet: n.Kubelet,
+		}
 		if c.ranked {
 			nodes[i].Rank, nodes[i].Created, nodes[i].Down = n.Rank, n.Created, down(n)
 		}
@@ -224,25 +229,25 @@ func (c *nodeCluster) Candidates() ([]notice.Candidate, bool) {
 // Bootstrap is what the bootstrap machine has published. One that has left says so by a list of
 // nobody, or a control plane node says so for it, which counts once it is known that the machine
 // itself says nothing else; what cannot be believed counts as not heard.
-func (c *nodeCluster) Bootstrap() (vip.Bootstrap, bool) {
+func (c *nodeCluster) Bootstrap() (bootpeer.Published, bool) {
 	if c.bootstrap == nil {
-		return vip.Bootstrap{}, false
+		return bootpeer.Published{}, false
 	}
 	nodes, _ := c.nodes.Known()
-	left := vip.Bootstrap{Left: slices.ContainsFunc(nodes, func(n kube.Node) bool { return n.Gone })}
+	left := bootpeer.Published{Left: slices.ContainsFunc(nodes, func(n kube.Node) bool { return n.Gone })}
 	data, exists, heard := c.bootstrap.Data()
 	if !heard || !exists || len(data) == 0 {
 		return left, heard
 	}
 	if notice.BootstrapLeft(data) {
-		return vip.Bootstrap{Left: true}, true
+		return bootpeer.Published{Left: true}, true
 	}
 	addresses, beat, err := notice.ReadBootstrap(data, c.believe)
 	c.complain("the bootstrap machine's address", err)
 	if err != nil {
 		return left, left.Left
 	}
-	return vip.Bootstrap{Addresses: addresses, Beat: strconv.FormatUint(beat, 10)}, true
+	return bootpeer.Published{Addresses: addresses, Beat: strconv.FormatUint(beat, 10)}, true
 }
 
 // complain says of each subject once what cannot be believed.
@@ -276,7 +281,7 @@ func (c *nodeCluster) self(ctx context.Context) (string, error) {
 			return "", err
 		}
 		known, _ := c.Nodes()
-		if name := vip.Self(vip.ControlPlane(known), links, c.believe.VIPs); name != "" {
+		if name := member.Self(member.ControlPlane(known), links, c.believe.VIPs); name != "" {
 			return name, nil
 		}
 		select {
@@ -285,4 +290,22 @@ func (c *nodeCluster) self(ctx context.Context) (string, error) {
 		case <-time.After(time.Second):
 		}
 	}
+}
+
+// ClaimRank claims the last rank that it was asked for. The zero value withdraws a claim that is not
+// written yet: the node has a rank, and a late write would take it away.
+func (c *nodeCluster) ClaimRank(claim member.Claim) {
+	if claim == (member.Claim{}) {
+		c.ranks.withdraw()
+		return
+	}
+	c.ranks.write(claim.Node, notice.EncodeRank(claim.Rank))
+}
+
+// ReportBootstrapGone writes on this node's own Node that the bootstrap machine is gone.
+func (c *nodeCluster) ReportBootstrapGone(node string) { c.gone.write(node, notice.Gone) }
+
+// Announce writes this node's intent on its own Node.
+func (c *nodeCluster) Announce(node string, intent notice.Intent) {
+	c.words.write(node, notice.EncodeIntent(intent))
 }

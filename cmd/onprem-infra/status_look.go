@@ -18,6 +18,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
@@ -257,7 +258,7 @@ func (l *statusLook) gate(r *statusReport, links addr.Snapshot) {
 	if err == nil {
 		memory, err = vip.DecodeMemory(text)
 	}
-	self := vip.Self(vip.ControlPlane(memory.Nodes), links, l.plan.VIPs.All())
+	self := member.Self(member.ControlPlane(memory.Nodes), links, l.plan.VIPs.All())
 	switch {
 	case err != nil:
 		r.unseen("whether this node stands for the API's VIP", err)

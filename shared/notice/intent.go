@@ -9,8 +9,8 @@ import (
 // itself writes it, with its kubelet's credentials.
 const Way = "onprem-infra.io/vrrp"
 
-// Word is what a node says of how it speaks VRRP. The zero Word says nothing.
-type Word struct {
+// Intent is what a node says of how it speaks VRRP. The zero Intent says nothing.
+type Intent struct {
 	Speaks string    // how it speaks now, such as "compat/unicast"
 	Knows  string    // how it is going to speak; empty when it speaks as it should
 	At     time.Time // when it would begin to, a whole second; zero while something is missing
@@ -23,12 +23,12 @@ const (
 )
 
 // Equal compares all of two words.
-func (w Word) Equal(o Word) bool {
+func (w Intent) Equal(o Intent) bool {
 	return w.Speaks == o.Speaks && w.Knows == o.Knows && w.At.Equal(o.At)
 }
 
-// EncodeWord makes the annotation's value.
-func EncodeWord(w Word) string {
+// EncodeIntent makes the annotation's value.
+func EncodeIntent(w Intent) string {
 	text := w.Speaks
 	if w.Knows != "" {
 		text += knows + w.Knows
@@ -39,20 +39,20 @@ func EncodeWord(w Word) string {
 	return text
 }
 
-// ReadWord reads what EncodeWord made; every other text says nothing.
-func ReadWord(text string) Word {
-	var w Word
+// ReadIntent reads what EncodeIntent made; every other text says nothing.
+func ReadIntent(text string) Intent {
+	var w Intent
 	rest, at, dated := strings.Cut(text, from)
 	if dated {
 		var err error
 		if w.At, err = time.Parse(time.RFC3339, at); err != nil {
-			return Word{}
+			return Intent{}
 		}
 		w.At = w.At.UTC()
 	}
 	w.Speaks, w.Knows, _ = strings.Cut(rest, knows)
-	if EncodeWord(w) != text || !plainWay(w.Speaks) || w.Knows != "" && !plainWay(w.Knows) || dated && w.Knows == "" {
-		return Word{}
+	if EncodeIntent(w) != text || !plainWay(w.Speaks) || w.Knows != "" && !plainWay(w.Knows) || dated && w.Knows == "" {
+		return Intent{}
 	}
 	return w
 }

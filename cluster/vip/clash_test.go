@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/cluster/vip/bootpeer"
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -40,13 +41,13 @@ func TestRefuse(t *testing.T) {
 	c := family(cluster(), "IPv4")
 	c.OnClash = clash.Refuse
 	w := newWorld(t, c, role.Master)
-	w.turn()
+	w.reconcile()
 	d, why := w.decide()
 	if len(d.Config.Instances) > 0 || !slices.ContainsFunc(why, func(r string) bool { return strings.Contains(r, "this host does not hear on eth0 yet") }) {
 		t.Fatalf("%v stand, %q", stands(d), why)
 	}
 	w.listening()
-	if d := w.turn(); len(d.Config.Instances) > 0 {
+	if d := w.reconcile(); len(d.Config.Instances) > 0 {
 		t.Fatalf("%v start without having listened", stands(d))
 	}
 	w.at = w.at.Add(clash.Hearing)
@@ -57,14 +58,14 @@ func TestRefuse(t *testing.T) {
 	}) {
 		t.Fatalf("%v stand, %q", got, why)
 	}
-	w.turn()
+	w.reconcile()
 	w.listening()
-	if got := stands(w.turn()); !slices.Equal(got, []string{"192.0.2.5", "192.0.2.6"}) {
+	if got := stands(w.reconcile()); !slices.Equal(got, []string{"192.0.2.5", "192.0.2.6"}) {
 		t.Fatalf("%v stand when the other router has gone", got)
 	}
 	w.again(role.Master)
 	w.listening(foreign(w))
-	if got := stands(w.turn()); !slices.Equal(got, []string{"192.0.2.5", "192.0.2.6"}) {
+	if got := stands(w.reconcile()); !slices.Equal(got, []string{"192.0.2.5", "192.0.2.6"}) {
 		t.Errorf("%v start again beside a clash", got)
 	}
 }
@@ -90,7 +91,7 @@ func TestRefuseNeverALive(t *testing.T) {
 			w := newWorld(t, c, role.Master)
 			lived(w)
 			w.listening(foreign(w))
-			if got := stands(w.turn()); !slices.Equal(got, []string{"192.0.2.5", "192.0.2.6"}) {
+			if got := stands(w.reconcile()); !slices.Equal(got, []string{"192.0.2.5", "192.0.2.6"}) {
 				t.Errorf("%v stand", got)
 			}
 		})
@@ -101,46 +102,46 @@ func TestRefuseNeverALive(t *testing.T) {
 func TestReport(t *testing.T) {
 	w := newWorld(t, family(cluster(), "IPv4"), role.Master)
 	w.listening(foreign(w))
-	if got := stands(w.turn()); !slices.Equal(got, []string{"192.0.2.5", "192.0.2.6"}) {
+	if got := stands(w.reconcile()); !slices.Equal(got, []string{"192.0.2.5", "192.0.2.6"}) {
 		t.Errorf("%v stand", got)
 	}
 }
 
-// TestHears holds in which elections a node is to listen, and whom it takes for a member.
-func TestHears(t *testing.T) {
+// TestListen holds in which elections a node is to listen, and whom it takes for a member.
+func TestListen(t *testing.T) {
 	c := family(cluster(), "IPv4")
 	w := newWorld(t, c, role.Master)
 	w.nodes.OK, w.served = false, false
-	w.turn()
+	w.reconcile()
 	want := clash.Instance{Name: "ostest_API_0", Kind: vrrp.API, Link: "eth0", ID: w.plan.VRRP.API.ID, Version: vrrp.V2, Interval: time.Second, VIP: ip("192.0.2.5"), Unicast: true, Near: true, Own: ip("192.0.2.11")}
 	if len(w.hears) != 2 || !reflect.DeepEqual(w.hears[0], want) || w.hears[1].Members != nil {
 		t.Errorf("before the API has named anybody and the gate is open: %+v", w.hears)
 	}
-	w.nodes.OK, w.bootstrap = true, said(Bootstrap{Left: true})
-	w.turn()
+	w.nodes.OK, w.bootstrap = true, answered(bootpeer.Published{Left: true})
+	w.reconcile()
 	want.Members = ips("192.0.2.11", "192.0.2.12", "192.0.2.13")
 	if !reflect.DeepEqual(w.hears[0], want) || len(w.hears[1].Members) != 5 {
 		t.Errorf("when the API has named the nodes: %+v", w.hears)
 	}
-	w.bootstrap = said(Bootstrap{Addresses: ips("192.0.2.20"), Beat: "1"})
-	w.turn()
+	w.bootstrap = answered(bootpeer.Published{Addresses: ips("192.0.2.20"), Beat: "1"})
+	w.reconcile()
 	if want.Members = ips("192.0.2.11", "192.0.2.12", "192.0.2.13", "192.0.2.20"); !reflect.DeepEqual(w.hears[0], want) {
 		t.Errorf("with a bootstrap machine: %+v", w.hears)
 	}
 	w.again(role.Master)
 	w.nodes.OK = false
-	w.turn()
+	w.reconcile()
 	if len(w.hears) != 2 || w.hears[0].Members != nil || w.hears[1].Members != nil {
 		t.Errorf("of the nodes of an earlier run: %+v", w.hears)
 	}
 	c.VRRP = spec.Multicast
 	w = newWorld(t, c, role.Worker)
-	w.turn()
+	w.reconcile()
 	if len(w.hears) != 1 || w.hears[0].Kind != vrrp.Ingress || w.hears[0].Unicast {
 		t.Errorf("a worker in multicast: %+v", w.hears)
 	}
 	w.remote = true
-	w.turn()
+	w.reconcile()
 	if len(w.hears) > 0 {
 		t.Errorf("a remote worker: %+v", w.hears)
 	}
