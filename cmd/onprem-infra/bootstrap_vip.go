@@ -12,6 +12,8 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/daemon"
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
+	"github.com/onprem-infra/onprem-infra/bootstrap/vip/announce"
+	"github.com/onprem-infra/onprem-infra/bootstrap/vip/conflict"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
@@ -91,11 +93,21 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 	}
 	nodes, kept := kube.New(kubeconfig, m.log), onHost.keptNodes(m.log)
 	watch := vip.NewWatch(release, newVIPProber(p, kubeconfig, heirs(nodes.Nodes, kept), m.log), onHost.remember, m.wake)
-	claims := vip.NewClaims(p, onHost.settledVIPs(m.log), assumed, vipNetwork{}, onHost.settle, m.wake)
-	notice := vip.NewNotice(vipBoard{api: kube.NewAPI(kubeconfig, m.log), namespace: p.Namespace}, time.Now, m.log)
+	conflicts := conflict.New(conflict.Options{
+		Plan: p, Settled: onHost.settledVIPs(m.log), Free: assumed, Network: vipNetwork{},
+		Remember: onHost.settle, Wake: m.wake,
+	})
+	object := bootstrapObject{api: kube.NewAPI(kubeconfig, m.log), namespace: p.Namespace}
+	announcer := announce.New(object, time.Now, m.log)
 	ear, journal := newListener(p, nodeVIPHost{}, m.log), newWriter(p, nodeVIPHost{}, nil, nil, m.log)
 	journal.heard, ear.journal = ear.announced, journal.disturbed
-	room := vip.New(p, header, kept, vipHost{nodes: nodes, watch: watch, claims: claims, notice: notice, ear: ear, starts: onHost.starts(m.log)}, keeper, &m.status, time.Now)
+	room := vip.New(vip.Options{
+		Plan: p, Header: header, Nodes: kept, Daemon: keeper, Notifier: &m.status, Now: time.Now,
+		Host: vipHost{
+			nodes: nodes, watch: watch, conflicts: conflicts, announcer: announcer, ear: ear,
+			starts: onHost.starts(m.log),
+		},
+	})
 	said := newElecting(p, nodeVIPHost{}, nil, nil, nodes.Known)
 	m.meter.says(said.onto)
 	ear.adverts, ear.tells = said.hear, said.disturbed
@@ -112,8 +124,8 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
 		m.watch(ctx, "nodes", func(ctx context.Context) error { return nodes.Run(ctx, m.wake) })
 		m.watch(ctx, "the local API", watch.Run)
-		m.watch(ctx, "who else holds the VIPs", claims.Run)
-		m.watch(ctx, "what the cluster knows of this machine", notice.Run)
+		m.watch(ctx, "other holders of the VIPs", conflicts.Run)
+		m.watch(ctx, "the announced addresses", announcer.Run)
 		m.watch(ctx, "the journal", journal.follow)
 		m.watch(ctx, "who else is in the election", ear.follow)
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error {

@@ -14,6 +14,8 @@ import (
 	"sync"
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
+	"github.com/onprem-infra/onprem-infra/bootstrap/vip/announce"
+	"github.com/onprem-infra/onprem-infra/bootstrap/vip/conflict"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
@@ -36,17 +38,17 @@ const statusFile = election.RunDir + "/" + supervised.StatusFile
 
 // vipHost is the machine as the room sees it.
 type vipHost struct {
-	nodes  *kube.Watcher
-	watch  *vip.Watch
-	claims *vip.Claims
-	notice *vip.Notice
-	ear    *listener
-	starts *starts
+	nodes     *kube.Watcher
+	watch     *vip.Watch
+	conflicts *conflict.Detector
+	announcer *announce.Announcer
+	ear       *listener
+	starts    *starts
 }
 
-func (h vipHost) Hear(instances []clash.Instance) { h.ear.Hear(instances) }
+func (h vipHost) Listen(instances []clash.Instance) { h.ear.Hear(instances) }
 
-func (h vipHost) Air() clash.Air { return h.ear.Air() }
+func (h vipHost) OtherRouters() clash.Air { return h.ear.Air() }
 
 func (h vipHost) Started() []vrrp.InstanceName { return h.starts.all }
 
@@ -72,8 +74,8 @@ func heirs(nodes func() ([]addr.Node, bool), kept []addr.Node) func() []addr.Nod
 
 func (h vipHost) Verdict(ctx context.Context) (release.Verdict, error) { return h.watch.Verdict(ctx) }
 
-func (h vipHost) Claims(ctx context.Context) (map[netip.Addr]vip.Claim, error) {
-	return h.claims.Now(ctx)
+func (h vipHost) Conflicts(ctx context.Context) (map[netip.Addr]conflict.Finding, error) {
+	return h.conflicts.Findings(ctx)
 }
 
 func (vipHost) Status() (supervised.Status, error) {
@@ -95,7 +97,7 @@ func (vipHost) Propose(config keepalived.Config) error { return proposeIn(electi
 // take back.
 const leaveOwner = "bootstrap/vip\n"
 
-func (vipHost) Leave(now bool) error {
+func (vipHost) Release(now bool) error {
 	return requestLeave(filepath.Join(election.RunDir, supervised.LeaveFile), now)
 }
 
@@ -112,15 +114,15 @@ func requestLeave(path string, now bool) error {
 	return os.Remove(path)
 }
 
-func (h vipHost) Publish(addresses []netip.Addr) { h.notice.Want(addresses) }
+func (h vipHost) Announce(addresses []netip.Addr) { h.announcer.Announce(addresses) }
 
-// vipBoard is the notice's ConfigMap.
-type vipBoard struct {
+// bootstrapObject is the ConfigMap of the announced addresses.
+type bootstrapObject struct {
 	api       *kube.API
 	namespace string
 }
 
-func (b vipBoard) Put(ctx context.Context, data map[string]string) error {
+func (b bootstrapObject) Put(ctx context.Context, data map[string]string) error {
 	return b.api.Put(ctx, b.namespace, notice.Bootstrap, func(map[string]string) map[string]string { return data })
 }
 

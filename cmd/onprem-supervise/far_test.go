@@ -112,7 +112,7 @@ type part func(t *testing.T, p plan.Plan, links addr.Snapshot) keepalived.Config
 
 func bootstraps(nodes ...addr.Node) part {
 	return func(_ *testing.T, p plan.Plan, links addr.Snapshot) keepalived.Config {
-		room := bootstrap.New(p, "", nil, nil, nil, nil, time.Now)
+		room := bootstrap.New(bootstrap.Options{Plan: p, Now: time.Now})
 		desired, _ := room.Decide(bootstrap.Snapshot{At: time.Now(), Links: links, Nodes: nodes,
 			Verdict: release.Verdict{Hold: true}})
 		return desired.Config
