@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/probes"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -45,17 +46,39 @@ in a row count: one that fails here has not moved a VIP yet.`,
 			return err
 		}
 		access := kube.NewAccess(m.credentials(p), slog.New(slog.DiscardHandler))
-		return checkOnce(cmd.Context(), newNodeProber(p, access), current(p, m.log).Timing.Model, check)
+		return checkOnce(cmd.Context(), probes.New(nodeServices(p, access)), current(p, m.log).Timing.Model, check)
 	}
 	return cmd
 }
 
-// meanings are the checks with what each of them means, a line each.
+// checkNames are the checks by the names that people type, with what passes each of them.
+var checkNames = map[string]struct {
+	check  vrrp.CheckName
+	passes string
+}{
+	"lb":              {vrrp.CheckLB, "the balancer answers, and the redirect to it is there, as while a server is up"},
+	"api":             {probes.CheckAPI, "this node's own API server is ready; no VIP depends on it alone"},
+	"both":            {vrrp.CheckBoth, "lb, or else api"},
+	"mcs":             {vrrp.CheckMCS, "this node's machine config server answers"},
+	"ingress":         {vrrp.CheckIngress, "an ingress router lives here; one that drains does"},
+	"ingress-ready":   {vrrp.CheckIngressReady, "an ingress router here takes new connections"},
+	"default-ingress": {vrrp.CheckDefaultIngress, "a router of the default ingress controller runs here, as the kubelet says"},
+	"dns":             {vrrp.CheckDNS, "this node's own name server answers; a DNS VIP depends on it"},
+}
+
+// checkNamed finds a check. Underscores count as hyphens: names in keepalived's configuration have
+// those.
+func checkNamed(name string) (vrrp.CheckName, bool) {
+	named, ok := checkNames[strings.ReplaceAll(name, "_", "-")]
+	return named.check, ok
+}
+
+// meanings are the checks with what passes each of them, a line each.
 func meanings() string {
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	for _, name := range slices.Sorted(maps.Keys(checkNames)) {
-		fmt.Fprintf(table, "  %s\t%s\n", name, checkMeans[name])
+		fmt.Fprintf(table, "  %s\t%s\n", name, checkNames[name].passes)
 	}
 	table.Flush()
 	return text.String()

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/probes"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	haproxyd "github.com/onprem-infra/onprem-infra/shared/host/haproxy"
@@ -55,7 +56,7 @@ type doctorAsks struct {
 	text      func(ctx context.Context, name string) ([]string, error) // of this host's own name server
 }
 
-func newDoctorAsks(p plan.Plan, prober *nodeProber) doctorAsks {
+func newDoctorAsks(p plan.Plan, services probes.Options) doctorAsks {
 	rules := redirect.Of(p.VIPs.API, p.MachineNetworks, p.Ports)
 	return doctorAsks{
 		time: func(ctx context.Context, server netip.Addr) (time.Duration, error) {
@@ -74,7 +75,9 @@ func newDoctorAsks(p plan.Plan, prober *nodeProber) doctorAsks {
 		image: probe.Image, version: proc.Version, present: func() (bool, error) { return nft.Present(rules) },
 		listen: listenOnce, mtu: linkMTU, shut: func(ctx context.Context, host netip.Addr) []string { return shutPorts(ctx, p, host) }, stepped: notStepped,
 		room: file.Room, watchable: file.Watchable,
-		server: func(ctx context.Context, address string) (health.API, string) { return prober.at(address).Probe(ctx) }, check: prober.Probe,
+		server: func(ctx context.Context, address string) (health.API, string) {
+			return services.APIAt(address).Probe(ctx)
+		}, check: probes.New(services).Probe,
 		structure: func(ctx context.Context) (string, error) { return haproxyd.Structure(ctx, haproxy.Run.Socket()) },
 		text: func(ctx context.Context, name string) ([]string, error) {
 			return probe.Text(ctx, netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), p.Ports[port.DNS]), name)

@@ -67,7 +67,7 @@ func newDoctor(p plan.Plan, m *monitor) *doctorLook {
 	access := kube.NewAccess(m.credentials(p), m.log)
 	return &doctorLook{
 		statusLook: newStatusLook(p), whole: p, again: again,
-		whoHas: sonar.WhoHas, echo: sonar.Echo, vrrp: sonar.VRRP, neighbours: link.Neighbours, asks: newDoctorAsks(p, newNodeProber(p, access)),
+		whoHas: sonar.WhoHas, echo: sonar.Echo, vrrp: sonar.VRRP, neighbours: link.Neighbours, asks: newDoctorAsks(p, nodeServices(p, access)),
 		nodes: func(ctx context.Context) ([]kube.Node, error) { return nodesNow(ctx, p, m.credentials(p), m.log) },
 		rights: func(ctx context.Context, r role.Role) ([]missingRight, error) {
 			return askRights(ctx, p, r, kube.NewAPI(m.credentials(p), m.log))

@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/probes"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
@@ -82,7 +83,7 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	wanted := p
 	p, now := way.Pending(time.Now()), way.InForce(time.Now())
 	access := kube.NewAccess(m.credentials(p), m.log)
-	made := nodeChecks(m, host, now, r, r == role.Master && !memory.Open, newNodeProber(p, access))
+	made := nodeChecks(m, host, now, r, r == role.Master && !memory.Open, probes.New(nodeServices(p, access)))
 	seen := newNodeCluster(p, r, m.api(p, r), m.log)
 	said := newNodeElecting(now, host, made, vip.Weights(now, r), seen.nodes)
 	m.meter.says(said.onto)
