@@ -148,6 +148,7 @@ var laws = []law{
 	{room: "cluster/vip/checks", own: slices.Concat([]string{"shared/loop"}, leaves), why: "checks know no plan, and probe through an interface"},
 	{room: "cluster/vip/founding", own: slices.Concat([]string{"shared/loop"}, leaves), why: "it knows no plan, and probes through an interface"},
 	{room: "cluster/vip/member", own: leaves, why: "the nodes that the API names: pure"},
+	{room: "cluster/vip/publish", own: slices.Concat([]string{"shared/loop"}, leaves), why: "it writes to the API through functions, and knows no plan"},
 	{room: "cluster/vip/probes", own: append([]string{"cluster/haproxy"}, leaves...), why: "what a probe's answer means; the sockets are behind interfaces"},
 	{room: "cluster/mdns", own: slices.Concat([]string{"shared/plan", "shared/spec", "shared/loop", "shared/mdns"}, leaves), why: "a runtime room sees the host through its own interfaces"},
 	{room: "cluster/mco", own: slices.Concat([]string{"cluster", "shared/keepalived", "shared/plan", "shared/spec", "shared/object", "cluster/pod"}, leaves),

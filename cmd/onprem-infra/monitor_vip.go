@@ -15,12 +15,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/probes"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/publish"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -120,10 +122,14 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 		m.watch(ctx, "links", func(ctx context.Context) error { return host.links.follow(ctx, m.wake) })
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error { return file.Watch(ctx, host.watched(), m.wake) })
 		m.watch(ctx, "the supervisor's life", func(ctx context.Context) error { return supervise.Outlive(ctx, election.RunDir, m.log) })
-		journal, tells := newNodeWriter(p, r, host, made, m.log), newTeller(seen.api.NodeName, seen.api.TellOfNode, m.log)
-		journal.heard, journal.told, host.ear.journal = host.ear.announced, tells.note, journal.disturbed
-		m.watch(ctx, "the journal", journal.follow)
-		m.watch(ctx, "Events of this node", tells.follow)
+		events := publish.NewEvents(seen.api.NodeName, func(ctx context.Context, node string, e publish.Event) error {
+			return seen.api.TellOfNode(ctx, node, e.Reason, e.Message, e.At)
+		}, m.log)
+		written := newNodeWriter(p, r, host, made, m.log)
+		written.heard, host.ear.journal = host.ear.announced, written.disturbed
+		written.told = func(e journal.Entry) { events.Note(change(e)) }
+		m.watch(ctx, "the journal", written.follow)
+		m.watch(ctx, "Events of this node", events.Run)
 		m.watch(ctx, "who else is in the elections", host.ear.follow)
 		seen.follow(ctx, m)
 	})
@@ -161,7 +167,7 @@ func vipAlive(m *monitor, checks interface{ Alive() bool }) error {
 func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
 	turns := loop.NewWake() // of the writer of candidates
 	m.watch(ctx, "nodes", func(ctx context.Context) error { return c.nodes.Run(ctx, m.wake, turns) })
-	m.watch(ctx, "how this node speaks VRRP", c.words.follow)
+	m.watch(ctx, "how this node speaks VRRP", c.intents.Run)
 	if c.candidates != nil {
 		m.watch(ctx, "ingress candidates", func(ctx context.Context) error { return c.candidates.Run(ctx, m.wake) })
 	}
@@ -169,8 +175,8 @@ func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
 		return
 	}
 	m.watch(ctx, "the bootstrap machine", func(ctx context.Context) error { return c.bootstrap.Run(ctx, m.wake) })
-	m.watch(ctx, "the bootstrap machine's end", c.gone.follow)
-	m.watch(ctx, "this node's rank", c.ranks.follow)
+	m.watch(ctx, "the bootstrap machine's end", c.gone.Run)
+	m.watch(ctx, "this node's rank", c.ranks.Run)
 	m.watch(ctx, "who writes the ingress candidates", func(ctx context.Context) error {
 		self, err := c.self(ctx)
 		if err != nil {
@@ -199,8 +205,9 @@ func newNodeCluster(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *
 		now = *p.Former
 	}
 	c := &nodeCluster{plan: p, api: api, log: log, said: map[string]string{}, believe: candidates.Cluster(p), list: candidates.NewReader(candidates.Cluster(p)),
-		ranks: newAnnotation(notice.Rank, "claim a rank", api, log), words: newAnnotation(notice.Way, "say how this node speaks VRRP", api, log),
-		gone: newAnnotation(notice.BootstrapGone, "tell the cluster that the bootstrap machine is gone", api, log)}
+		ranks:   publish.NewAnnotation(notice.Rank, "claim a rank", api.Annotate, log),
+		intents: publish.NewAnnotation(notice.Way, "announce how this node speaks VRRP", api.Annotate, log),
+		gone:    publish.NewAnnotation(notice.BootstrapGone, "report that the bootstrap machine is gone", api.Annotate, log)}
 	c.ranked = len(p.VRRP.ControlPlane.Ranks)+len(now.VRRP.ControlPlane.Ranks) > 0
 	c.nodes = api.ControlPlane(p.ControlPlaneLabel)
 	if r == role.Master || vip.WatchesAll(p) || migrates {

@@ -61,7 +61,7 @@ func TestReportBootstrapGone(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "master-0", Labels: map[string]string{p.ControlPlaneLabel: ""}}}))
 	running.Go(func() { _ = master.nodes.Run(ctx, wake) })
 	running.Go(func() { _ = master.bootstrap.Run(ctx, wake) })
-	running.Go(func() { _ = master.gone.follow(ctx) })
+	running.Go(func() { _ = master.gone.Run(ctx) })
 	t.Cleanup(func() { cancel(); running.Wait() })
 	reads := func(what string, left bool, addresses ...netip.Addr) {
 		t.Helper()

@@ -20,6 +20,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/bootpeer"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/publish"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
@@ -172,9 +173,9 @@ type nodeCluster struct {
 	nodes      *kube.Watcher
 	candidates *kube.Object // nil where every node may hold the ingress VIP
 	bootstrap  *kube.Object // nil on workers
-	ranks      *annotation  // this node's
-	words      *annotation  // of how it speaks VRRP
-	gone       *annotation  // that the bootstrap machine is gone
+	ranks      *publish.Annotation
+	intents    *publish.Annotation
+	gone       *publish.Annotation // that the bootstrap machine is gone
 
 	list *candidates.Reader
 	said map[string]string // what could not be believed, by subject
@@ -296,16 +297,16 @@ func (c *nodeCluster) self(ctx context.Context) (string, error) {
 // written yet: the node has a rank, and a late write would take it away.
 func (c *nodeCluster) ClaimRank(claim member.Claim) {
 	if claim == (member.Claim{}) {
-		c.ranks.withdraw()
+		c.ranks.Withdraw()
 		return
 	}
-	c.ranks.write(claim.Node, notice.EncodeRank(claim.Rank))
+	c.ranks.Write(claim.Node, notice.EncodeRank(claim.Rank))
 }
 
 // ReportBootstrapGone writes on this node's own Node that the bootstrap machine is gone.
-func (c *nodeCluster) ReportBootstrapGone(node string) { c.gone.write(node, notice.Gone) }
+func (c *nodeCluster) ReportBootstrapGone(node string) { c.gone.Write(node, notice.Gone) }
 
 // Announce writes this node's intent on its own Node.
 func (c *nodeCluster) Announce(node string, intent notice.Intent) {
-	c.words.write(node, notice.EncodeIntent(intent))
+	c.intents.Write(node, notice.EncodeIntent(intent))
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/publish"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
@@ -192,5 +193,13 @@ func (w *writer) read() {
 			e.Late = true
 			w.told(e)
 		}
+	}
+}
+
+// change is an entry of the journal as an Event reports it.
+func change(e journal.Entry) publish.Change {
+	return publish.Change{
+		At: e.At, Instance: e.Instance, VIP: e.VIP, Holder: e.State == supervised.Master,
+		Earlier: e.Late, Why: e.Why,
 	}
 }

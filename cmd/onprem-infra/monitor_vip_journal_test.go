@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/cluster/vip/publish"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
@@ -125,25 +126,22 @@ func TestJournalFollows(t *testing.T) {
 func TestJournalBefore(t *testing.T) {
 	h := onDisk(t, map[string]string{election.RunDir + "/empty": "", filepath.Dir(journal.Path) + "/empty": ""})
 	log := slog.New(slog.DiscardHandler)
-	run := func(states ...supervised.State) (reasons []string) {
-		tell := newTeller(nil, nil, log)
+	run := func(states ...supervised.State) (changes []publish.Change) {
 		w := newNodeWriter(statusPlan(t, vrrp.ProfileLan), role.Master, h, &allBut{}, log)
-		w.told = tell.note
+		w.told = func(e journal.Entry) { changes = append(changes, change(e)) }
 		for _, s := range states {
 			says(t, h, s)
 			if err := w.look(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		for _, one := range tell.waiting {
-			reasons = append(reasons, one.reason)
-		}
-		return reasons
+		return changes
 	}
-	if got := run(supervised.Backup, supervised.Master); !slices.Equal(got, []string{vipTaken}) {
-		t.Fatalf("the first run told %q", got)
+	if got := run(supervised.Backup, supervised.Master); len(got) != 2 || got[1].Earlier || !got[1].Holder {
+		t.Fatalf("the first run reported %+v", got)
 	}
-	if got := run(supervised.Master, supervised.Backup); !slices.Equal(got, []string{vipLost}) {
-		t.Errorf("the second run told %q", got)
+	got := run(supervised.Master, supervised.Backup)
+	if last := len(got) - 1; last < 1 || !got[last-1].Earlier || !got[last-1].Holder || got[last].Earlier || got[last].Holder {
+		t.Errorf("the second run reported %+v", got)
 	}
 }

@@ -118,7 +118,7 @@ func (g migrants) begin(r role.Role, name, address string) *migrant {
 		Observe: m.room.Observe, Decide: m.room.Decide, Publish: m.room.Publish, Apply: m.room.Apply,
 	}
 	for _, run := range []func(context.Context) error{
-		func(ctx context.Context) error { return m.nodes.Run(ctx, m.wake) }, m.ranks.follow, m.words.follow,
+		func(ctx context.Context) error { return m.nodes.Run(ctx, m.wake) }, m.ranks.Run, m.intents.Run,
 		func(ctx context.Context) error { return loop.Run(ctx, steps, m.wake, vip.Interval, log) },
 	} {
 		g.running.Go(func() { _ = run(g.ctx) })

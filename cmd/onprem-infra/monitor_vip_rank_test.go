@@ -112,7 +112,7 @@ func TestClaimRank(t *testing.T) {
 			Host: r, Cluster: r, Health: r, After: func(time.Duration) {}, Now: time.Now,
 		})
 		running.Go(func() { _ = r.nodes.Run(ctx, r.wake) })
-		running.Go(func() { _ = r.ranks.follow(ctx) })
+		running.Go(func() { _ = r.ranks.Run(ctx) })
 		return r
 	}
 	nodes := []*ranked{join("m0", "192.0.2.20"), join("m1", "192.0.2.21"), join("m2", "192.0.2.22")}
@@ -186,7 +186,7 @@ func TestWithdrawClaim(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	t.Cleanup(func() { cancel(); running.Wait(); server.Close() })
-	running.Go(func() { _ = c.ranks.follow(ctx) })
+	running.Go(func() { _ = c.ranks.Run(ctx) })
 	written := func(rank string) {
 		t.Helper()
 		select {
@@ -203,7 +203,7 @@ func TestWithdrawClaim(t *testing.T) {
 	c.ClaimRank(member.Claim{Node: "m0", Rank: 1})
 	c.ClaimRank(member.Claim{})
 	answer <- struct{}{}
-	for end := time.Now().Add(time.Minute); len(c.ranks.asked) > 0; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !c.ranks.Idle(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the withdrawn claim is never looked at")
 		}
