@@ -128,6 +128,8 @@ var laws = []law{
 	{room: "shared/host/probe", own: append([]string{"shared/host/localhost"}, leaves...), foreign: []string{"github.com/miekg/dns"}, why: "probes"},
 	{room: "shared/host/output", own: []string{"shared/asset", "shared/host/file"}, why: "the one place that writes what a verb has made"},
 	{room: "shared/host/overhear", own: leaves, foreign: []string{"golang.org/x/sys"}, why: "sockets that hear VRRP and nothing else"},
+	{room: "shared/host/recorder", own: append([]string{"shared/election", "shared/host/file", "shared/host/rundir", "shared/loop", "shared/operator/journal", "shared/plan"}, leaves...), why: "the one writer of a host's journal"},
+	{room: "shared/host/rundir", own: append([]string{"shared/host/file", "shared/keepalived"}, leaves...), why: "the files between keepalived's supervisor and the other programs"},
 	{room: "shared/host/sonar", foreign: []string{"golang.org/x/sys"}, why: "packets that ask the network and nothing else"},
 	{room: "shared/host/systemd", foreign: []string{"github.com/coreos/go-systemd/v22/daemon"}, why: "the only door to systemd"},
 	{room: "shared/host/supervise", own: append([]string{"shared/host/file", "shared/host/link", "shared/host/nft", "shared/host/overhear", "shared/host/proc", "shared/keepalived"}, leaves...),

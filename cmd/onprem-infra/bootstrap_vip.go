@@ -18,7 +18,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -83,7 +85,7 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 	var keeper vip.Daemon = newPodKeepalived(p)
 	if !inPod {
 		own := m.keeper()
-		own.Prepare = forgetStatus
+		own.Prepare = runDir.ForgetStatus
 		own.Sign = daemon.Works() // onprem-supervise looks around once a beat
 		keeper = own
 	}
@@ -99,8 +101,11 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 	})
 	object := bootstrapObject{api: kube.NewAPI(kubeconfig, m.log), namespace: p.Namespace}
 	announcer := announce.New(object, time.Now, m.log)
-	ear, journal := newListener(p, nodeVIPHost{}, m.log), newWriter(p, nodeVIPHost{}, nil, nil, m.log)
-	journal.heard, ear.journal = ear.announced, journal.disturbed
+	ear := newListener(p, nodeVIPHost{}, m.log)
+	written := recorder.New(recorder.Options{
+		Plan: p, Run: runDir, Path: journal.Path, Announced: ear.announced, Log: m.log,
+	})
+	ear.journal = written.AddClash
 	room := vip.New(vip.Options{
 		Plan: p, Header: header, Nodes: kept, Daemon: keeper, Notifier: &m.status, Now: time.Now,
 		Host: vipHost{
@@ -113,7 +118,7 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 	ear.adverts, ear.tells = said.hear, said.disturbed
 	m.meter.follows("nodes", nodes.Heard)
 	observe := func(ctx context.Context) (vip.Snapshot, error) {
-		if status, err := (vipHost{}).Status(); err == nil { // the room reads it too, and says what is wrong
+		if status, err := runDir.Status(); err == nil { // the room reads it too, and says what is wrong
 			said.note(status, time.Now())
 		}
 		return room.Observe(ctx)
@@ -126,10 +131,10 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 		m.watch(ctx, "the local API", watch.Run)
 		m.watch(ctx, "other holders of the VIPs", conflicts.Run)
 		m.watch(ctx, "the announced addresses", announcer.Run)
-		m.watch(ctx, "the journal", journal.follow)
+		m.watch(ctx, "the journal", written.Run)
 		m.watch(ctx, "who else is in the election", ear.follow)
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error {
-			return file.Watch(ctx, []string{statusFile}, m.wake)
+			return file.Watch(ctx, []string{runDir.StatusFile()}, m.wake)
 		})
 	})
 }

@@ -4,13 +4,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"sync"
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
@@ -20,11 +16,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/health"
-	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/host/rundir"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -34,7 +30,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-const statusFile = election.RunDir + "/" + supervised.StatusFile
+// runDir is where the bootstrap machine's programs and keepalived's supervisor communicate.
+const runDir = rundir.Dir(election.RunDir)
 
 // vipHost is the machine as the room sees it.
 type vipHost struct {
@@ -78,41 +75,14 @@ func (h vipHost) Conflicts(ctx context.Context) (map[netip.Addr]conflict.Finding
 	return h.conflicts.Findings(ctx)
 }
 
-func (vipHost) Status() (supervised.Status, error) {
-	return readStatus(statusFile)
-}
+func (vipHost) Status() (supervised.Status, error) { return runDir.Status() }
 
-// forgetStatus drops the word of a supervisor that is no more: a killed one may have said MASTER
-// last.
-func forgetStatus() error {
-	if err := os.Remove(statusFile); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
+func (vipHost) Propose(config keepalived.Config) error { return runDir.Propose(config) }
 
-func (vipHost) Propose(config keepalived.Config) error { return proposeIn(election.RunDir, config) }
-
-// leaveOwner stands in a request to leave that this room has made. Those of others are theirs to
-// take back.
+// leaveOwner marks a request to release the VIPs that this room has made.
 const leaveOwner = "bootstrap/vip\n"
 
-func (vipHost) Release(now bool) error {
-	return requestLeave(filepath.Join(election.RunDir, supervised.LeaveFile), now)
-}
-
-func requestLeave(path string, now bool) error {
-	text, err := os.ReadFile(path)
-	switch {
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return err
-	case now && err != nil:
-		return file.Write(path, []byte(leaveOwner), 0o644)
-	case now || err != nil || string(text) != leaveOwner:
-		return nil
-	}
-	return os.Remove(path)
-}
+func (vipHost) Release(now bool) error { return runDir.SetLeave(leaveOwner, now) }
 
 func (h vipHost) Announce(addresses []netip.Addr) { h.announcer.Announce(addresses) }
 

@@ -19,6 +19,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
@@ -26,6 +28,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -75,7 +78,8 @@ Node that it knows the new one, and no node is being upgraded; then all of them 
 }
 
 func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, header string, clock migrate.Clock) error {
-	host := nodeVIPHost{links: newKeptLinks()}
+	links := link.NewCache()
+	host := nodeVIPHost{links: links.Snapshot}
 	host.ear = newListener(p, host, m.log)
 	memory, kept := host.memory(m.log), host.migration(m.log)
 	if resumed, err := plan.Resume(m.described, kept.Speaks); err == nil {
@@ -119,16 +123,19 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 		if first != nil {
 			m.watch(ctx, "whether this node is the first one", first.Run)
 		}
-		m.watch(ctx, "links", func(ctx context.Context) error { return host.links.follow(ctx, m.wake) })
+		m.watch(ctx, "links", func(ctx context.Context) error { return links.Watch(ctx, m.wake) })
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error { return file.Watch(ctx, host.watched(), m.wake) })
 		m.watch(ctx, "the supervisor's life", func(ctx context.Context) error { return supervise.Outlive(ctx, election.RunDir, m.log) })
 		events := publish.NewEvents(seen.api.NodeName, func(ctx context.Context, node string, e publish.Event) error {
 			return seen.api.TellOfNode(ctx, node, e.Reason, e.Message, e.At)
 		}, m.log)
-		written := newNodeWriter(p, r, host, made, m.log)
-		written.heard, host.ear.journal = host.ear.announced, written.disturbed
-		written.told = func(e journal.Entry) { events.Note(change(e)) }
-		m.watch(ctx, "the journal", written.follow)
+		written := recorder.New(recorder.Options{
+			Plan: p, Run: host.run(), Path: host.at(journal.Path), Checks: checkNamesOf(p, r),
+			Passes: made.Passes, Announced: host.ear.announced, Log: m.log,
+			Report: func(e journal.Entry) { events.Note(change(e)) },
+		})
+		host.ear.journal = written.AddClash
+		m.watch(ctx, "the journal", written.Run)
 		m.watch(ctx, "Events of this node", events.Run)
 		m.watch(ctx, "who else is in the elections", host.ear.follow)
 		seen.follow(ctx, m)
@@ -139,15 +146,31 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 func nodeChecks(
 	m *monitor, host nodeVIPHost, p plan.Plan, r role.Role, gate bool, prober checks.Prober,
 ) *checks.Checks {
-	o := checks.Options{
-		Timing: p.Timing.Model, Gate: gate, Prober: prober, Wake: m.wake, Log: m.log,
-	}
 	fault := map[vrrp.CheckName]bool{}
 	for _, w := range vip.Weights(p, r) {
-		o.Names, fault[w.Check] = append(o.Names, w.Check), w.Fault
+		fault[w.Check] = w.Fault
 	}
-	o.Passes = func(check vrrp.CheckName) bool { return host.tracked(check, fault[check]) }
-	return checks.New(o)
+	return checks.New(checks.Options{
+		Names: checkNamesOf(p, r), Timing: p.Timing.Model, Gate: gate, Prober: prober,
+		Passes: func(check vrrp.CheckName) bool { return host.tracked(check, fault[check]) },
+		Wake:   m.wake, Log: m.log,
+	})
+}
+
+// checkNamesOf are the checks of a node of a role.
+func checkNamesOf(p plan.Plan, r role.Role) (names []vrrp.CheckName) {
+	for _, w := range vip.Weights(p, r) {
+		names = append(names, w.Check)
+	}
+	return names
+}
+
+// change is an entry of the journal as an Event reports it.
+func change(e journal.Entry) publish.Change {
+	return publish.Change{
+		At: e.At, Instance: e.Instance, VIP: e.VIP, Holder: e.State == supervised.Master,
+		Earlier: e.Late, Why: e.Why,
+	}
 }
 
 // vipAlive is the monitor's own health: its loop turns and its checks are made. keepalived's is the

@@ -26,6 +26,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/host/rundir"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -54,9 +55,9 @@ func holderOf(t *testing.T, p plan.Plan) map[string]string {
 	priority := int(ladder.Base) + ladder.Rank(1) + ladder.Holder
 	files := map[string]string{vip.MemoryPath: `{"open":true,"rank":"1"}`, vip.AgreedDir + "/ipv4": "192.0.2.11"}
 	for _, w := range p.VRRP.ControlPlane.Checks {
-		files[election.TrackFile(w.Check, w.Fault)] = passing
+		files[election.TrackFile(w.Check, w.Fault)] = rundir.Passing
 		if w.Check == vrrp.CheckMCS {
-			files[election.TrackFile(w.Check, w.Fault)] = failing
+			files[election.TrackFile(w.Check, w.Fault)] = rundir.Failing
 			continue
 		}
 		priority += w.Adds
@@ -167,7 +168,7 @@ func TestStatusDNS(t *testing.T) {
 		{"the bootstrap machine", "", int(p.VRRP.DNSBootstrapPriority), []string{"bootstrap"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			files := map[string]string{vip.AgreedDir + "/ipv4": "192.0.2.11", election.TrackFile(vrrp.CheckDNS, false): passing,
+			files := map[string]string{vip.AgreedDir + "/ipv4": "192.0.2.11", election.TrackFile(vrrp.CheckDNS, false): rundir.Passing,
 				election.RunDir + "/" + supervised.HolderTrack("ostest_DNS_0"): "1\n",
 				election.RunDir + "/" + supervised.StatusFile: string(supervised.Encode(supervised.Status{PID: 9, Instances: map[string]supervised.Instance{
 					"ostest_DNS_0": {State: supervised.Master, Priority: tt.priority}}}))}

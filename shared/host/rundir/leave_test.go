@@ -1,20 +1,18 @@
-//go:build remote
-
-package main
+package rundir
 
 import (
 	"os"
-	"path/filepath"
 	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// TestRequestLeave makes the request and takes it back, and leaves alone what a person has asked
-// for.
-func TestRequestLeave(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "leave")
+// TestSetLeave holds that a request is made and withdrawn, and that another owner's stays.
+func TestSetLeave(t *testing.T) {
+	dir := Dir(t.TempDir())
 	for _, step := range []struct {
 		name    string
-		foreign bool // somebody else asks first
+		foreign bool // another program requests it first
 		now     bool
 		there   bool
 	}{
@@ -27,14 +25,14 @@ func TestRequestLeave(t *testing.T) {
 		{name: "but stays his", there: true},
 	} {
 		if step.foreign {
-			if err := ask(path); err != nil {
+			if err := dir.RequestLeave(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := requestLeave(path, step.now); err != nil {
+		if err := dir.SetLeave("this program\n", step.now); err != nil {
 			t.Fatalf("%s: %v", step.name, err)
 		}
-		if _, err := os.Stat(path); (err == nil) != step.there {
+		if _, err := os.Stat(dir.at(supervised.LeaveFile)); (err == nil) != step.there {
 			t.Errorf("%s: %v", step.name, err)
 		}
 	}
