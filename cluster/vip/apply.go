@@ -30,24 +30,24 @@ func (r *Room) Apply(_ context.Context, d Desired) error {
 }
 
 func (r *Room) keep(m Memory) error {
-	if m.equal(r.kept) {
+	if m.equal(r.kept.memory) {
 		return nil
 	}
 	if err := r.options.Host.Keep(m); err != nil {
 		return fmt.Errorf("keep what is known of the cluster: %w", err)
 	}
-	r.kept = m
+	r.kept.memory = m
 	return nil
 }
 
 func (r *Room) keepMigration(d Desired) error {
-	if d.Migration.Memory.Equal(r.moved) {
+	if d.Migration.Memory.Equal(r.kept.migration) {
 		return nil
 	}
 	if err := r.options.Host.KeepMigration(d.Migration.Memory); err != nil {
 		return fmt.Errorf("keep how this node speaks VRRP: %w", err)
 	}
-	r.moved = d.Migration.Memory
+	r.kept.migration = d.Migration.Memory
 	return nil
 }
 

@@ -97,7 +97,6 @@ func (r *Room) migrate(s Snapshot) migrate.Desired {
 	if d.Changed && !r.changed {
 		r.changed, r.notify = true, true
 		r.plan = r.options.Plan
-		r.ranks = r.plan.VRRP.ControlPlane.Ranks
 	}
 	return d
 }

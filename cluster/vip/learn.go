@@ -1,6 +1,7 @@
 package vip
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 
@@ -48,10 +49,10 @@ func (r *Room) isFirst() bool {
 	return f != nil && f.First()
 }
 
-// claim finds this node's place and keeps its rank. It claims only once the API has named the nodes:
-// those of an earlier run may have changed their ranks.
+// claim finds this node's place and keeps its rank. Ranks of the plan to come are claimed before the
+// change. The node claims only once the API has named the nodes, which may have changed their ranks.
 func (r *Room) claim(s Snapshot) member.Claim {
-	ranks := len(r.ranks)
+	ranks := cmp.Or(len(r.plan.VRRP.ControlPlane.Ranks), len(r.options.Plan.VRRP.ControlPlane.Ranks))
 	if ranks == 0 {
 		return member.Claim{}
 	}

@@ -122,13 +122,11 @@ type Options struct {
 type Room struct {
 	options Options
 	plan    plan.Plan // in force
-	ranks   []int     // that control plane nodes claim
 
 	memory  Memory
-	kept    Memory         // by the host
-	moved   migrate.Memory // kept by the host
-	changed bool           // to the migration's plan
-	notify  bool           // Options.Changed, of that
+	kept    kept
+	changed bool // to the migration's plan
+	notify  bool // Options.Changed, of that
 
 	named   bool      // the API has named the nodes while this program ran
 	past    addr.Past // of the nodes
@@ -142,19 +140,20 @@ type Room struct {
 	beat     uint64
 }
 
-// New makes a room. Its plan is the one in force; ranks of the plan to come are claimed before the
-// change, so that priorities do not change right after it.
+type kept struct {
+	memory    Memory
+	migration migrate.Memory
+}
+
+// New makes a room whose plan is the one in force.
 func New(o Options) *Room {
 	if o.Memory.Started == nil {
 		o.Memory.Started = startedBefore(o.Plan, o.Memory)
 	}
-	r := &Room{options: o, plan: o.Migration.InForce(o.Now()), memory: o.Memory, kept: o.Memory}
-	if r.ranks = r.plan.VRRP.ControlPlane.Ranks; len(r.ranks) == 0 {
-		r.ranks = o.Plan.VRRP.ControlPlane.Ranks
+	return &Room{
+		options: o, plan: o.Migration.InForce(o.Now()), memory: o.Memory,
+		kept: kept{o.Memory, o.Migration.Kept()}, changed: o.Migration.Changed(o.Now()),
 	}
-	r.changed = o.Migration.Changed(o.Now())
-	r.moved = o.Migration.Kept()
-	return r
 }
 
 // Weights are the checks of a node of a role, each with the weight that it adds.
