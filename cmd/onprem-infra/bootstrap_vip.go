@@ -33,8 +33,8 @@ func runVIPCommand(std streams) *cobra.Command {
 		Long: `vip launches keepalived in a container and keeps it configured. It holds the API VIP above every control plane node, gives it up
 when Ironic is gone and the machine's own API server is gone too, or announces its shutdown while a control plane node is ready, and then
 it goes on serving until that node has the VIP; it takes the VIP back when the API returns, and leaves at once on SIGTERM. A VIP that another host answers for before the cluster exists is left
-alone until that host has given it up. A gateway that answers for every address (proxy ARP) holds none; when another router does so, tell
-the program by --assume-free: systemctl edit onprem-keepalived, and write
+alone until that host has given it up. A gateway that answers for every address (proxy ARP) holds none; if another router does so, pass
+--assume-free to the program: systemctl edit onprem-keepalived, and write
 
   [Service]
   ExecStart=
@@ -101,25 +101,25 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 	})
 	object := bootstrapObject{api: kube.NewAPI(kubeconfig, m.log), namespace: p.Namespace}
 	announcer := announce.New(object, time.Now, m.log)
-	ear := newListener(p, nodeVIPHost{}, m.log)
+	listener := newListener(p, nodeVIPHost{}, m.log)
 	written := recorder.New(recorder.Options{
-		Plan: p, Run: runDir, Path: journal.Path, Announced: ear.announced, Log: m.log,
+		Plan: p, Run: runDir, Path: journal.Path, Announced: listener.announced, Log: m.log,
 	})
-	ear.journal = written.AddClash
+	listener.journal = written.AddClash
 	room := vip.New(vip.Options{
 		Plan: p, Header: header, Nodes: kept, Daemon: keeper, Notifier: &m.status, Now: time.Now,
 		Host: vipHost{
-			nodes: nodes, watch: watch, conflicts: conflicts, announcer: announcer, ear: ear,
+			nodes: nodes, watch: watch, conflicts: conflicts, announcer: announcer, listener: listener,
 			starts: onHost.starts(m.log),
 		},
 	})
-	said := newElecting(p, nodeVIPHost{}, nil, nil, nodes.Known)
-	m.meter.says(said.onto)
-	ear.adverts, ear.tells = said.hear, said.disturbed
+	electing := newElecting(p, nodeVIPHost{}, nil, nil, nodes.Known)
+	m.meter.says(electing.onto)
+	listener.adverts, listener.tells = electing.hear, electing.disturbed
 	m.meter.follows("nodes", nodes.Heard)
 	observe := func(ctx context.Context) (vip.Snapshot, error) {
 		if status, err := runDir.Status(); err == nil { // the room reads it too, and says what is wrong
-			said.note(status, time.Now())
+			electing.note(status, time.Now())
 		}
 		return room.Observe(ctx)
 	}
@@ -132,7 +132,7 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 		m.watch(ctx, "other holders of the VIPs", conflicts.Run)
 		m.watch(ctx, "the announced addresses", announcer.Run)
 		m.watch(ctx, "the journal", written.Run)
-		m.watch(ctx, "who else is in the election", ear.follow)
+		m.watch(ctx, "who else is in the election", listener.follow)
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error {
 			return file.Watch(ctx, []string{runDir.StatusFile()}, m.wake)
 		})

@@ -39,13 +39,13 @@ type vipHost struct {
 	watch     *vip.Watch
 	conflicts *conflict.Detector
 	announcer *announce.Announcer
-	ear       *listener
+	listener  *listener
 	starts    *starts
 }
 
-func (h vipHost) Listen(instances []clash.Instance) { h.ear.Hear(instances) }
+func (h vipHost) Listen(instances []clash.Instance) { h.listener.Hear(instances) }
 
-func (h vipHost) OtherRouters() clash.Air { return h.ear.Air() }
+func (h vipHost) OtherRouters() clash.Air { return h.listener.Air() }
 
 func (h vipHost) Started() []vrrp.InstanceName { return h.starts.all }
 
@@ -117,8 +117,8 @@ type vipProber struct {
 	api    *probe.API
 	ironic *probe.HTTP
 
-	log  *slog.Logger
-	said string // of the API, logged when it changes
+	log    *slog.Logger
+	logged string // of the API
 }
 
 func newVIPProber(p plan.Plan, kubeconfig string, nodes func() []addr.Node, log *slog.Logger) *vipProber {
@@ -132,9 +132,9 @@ func newVIPProber(p plan.Plan, kubeconfig string, nodes func() []addr.Node, log 
 
 func (v *vipProber) API(ctx context.Context) health.API {
 	state, why := v.api.Probe(ctx)
-	if ctx.Err() == nil && why != v.said {
+	if ctx.Err() == nil && why != v.logged {
 		v.log.Info("local API", "state", state.String(), "why", why)
-		v.said = why
+		v.logged = why
 	}
 	return state
 }

@@ -25,11 +25,12 @@ func checkCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check NAME",
 		Short: "Make one of a node's health checks once",
-		Long: `check looks once, on a node and as root, at what the node's VIPs depend on and its monitor looks at all the time. NAME is one of:
+		Long: `check makes one of the checks on which the node's VIPs depend once, as its monitor does all the time. Run it on a node and as root. NAME is
+one of:
 
 ` + meanings() + `
-It exits 0 when the check passes, 1 when it does not, and 3 when it cannot tell, and says why on standard error. A monitor lets several looks
-in a row count: one that fails here has not moved a VIP yet.`,
+It exits 0 if the check passes, 1 if it fails, and 3 if it could not be made, and prints why on standard error. A monitor counts several probes
+in a row: one that fails here has not moved a VIP yet.`,
 		Example: `  onprem-infra check lb
   onprem-infra check default-ingress`,
 		Args: cobra.ExactArgs(1),
@@ -60,9 +61,9 @@ var checkNames = map[string]struct {
 	"api":             {probes.CheckAPI, "this node's own API server is ready; no VIP depends on it alone"},
 	"both":            {vrrp.CheckBoth, "lb, or else api"},
 	"mcs":             {vrrp.CheckMCS, "this node's machine config server answers"},
-	"ingress":         {vrrp.CheckIngress, "an ingress router lives here; one that drains does"},
+	"ingress":         {vrrp.CheckIngress, "an ingress router runs here, or drains"},
 	"ingress-ready":   {vrrp.CheckIngressReady, "an ingress router here takes new connections"},
-	"default-ingress": {vrrp.CheckDefaultIngress, "a router of the default ingress controller runs here, as the kubelet says"},
+	"default-ingress": {vrrp.CheckDefaultIngress, "a router of the default ingress controller runs here, as the kubelet reports"},
 	"dns":             {vrrp.CheckDNS, "this node's own name server answers; a DNS VIP depends on it"},
 }
 

@@ -36,14 +36,14 @@ func monitorVIPCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vip",
 		Short: "Keep a node's keepalived configured",
-		Long: `vip hands keepalived's configuration to onprem-supervise, with the nodes that the API names as peers, and tells it once a second how this
-node's balancer, API server, machine config server and ingress router do. This node takes no part in the election of
-the API VIP before an API server has been ready behind its balancer once; that is remembered. keepalived lives on when this program ends.
+		Long: `vip hands keepalived's configuration to onprem-supervise, with the nodes that the API names as peers, and reports to it once a second
+whether this node's balancer, API server, machine config server and ingress router pass their checks. This node is not eligible for the API VIP
+before an API server has been ready behind its balancer once; that is remembered. keepalived continues when this program ends.
 
-But with timing compat, a control plane node claims a rank in that election, by an annotation of its own Node that its kubelet's credentials
-may write. Of those that do equally well the best rank takes the VIP, and whoever holds it keeps it.
+Except with timing compat, a control plane node claims a rank for the API VIP, by an annotation of its own Node that its kubelet's credentials may
+write. Of equally healthy nodes the one of the best rank takes the VIP over, and the holder keeps it.
 
-Where the cluster has another timing or mode than it had (migrateFrom), this node goes on as before until every node that takes part says on its own
+If the cluster's timing or mode has changed (migrateFrom), this node continues as before until every node that may hold a VIP announces on its own
 Node that it knows the new one, and no node is being upgraded; then all of them change at one instant.`,
 		Example: `  onprem-infra monitor vip --role=master
   onprem-infra monitor vip --role=worker`,
@@ -80,7 +80,7 @@ Node that it knows the new one, and no node is being upgraded; then all of them 
 func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, header string, clock migrate.Clock) error {
 	links := link.NewCache()
 	host := nodeVIPHost{links: links.Snapshot}
-	host.ear = newListener(p, host, m.log)
+	host.listener = newListener(p, host, m.log)
 	memory, kept := host.memory(m.log), host.migration(m.log)
 	if resumed, err := plan.Resume(m.described, kept.Speaks); err == nil {
 		p = resumed
@@ -91,16 +91,16 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	access := kube.NewAccess(m.credentials(p), m.log)
 	made := nodeChecks(m, host, now, r, r == role.Master && !memory.Open, probes.New(nodeServices(p, access)))
 	seen := newNodeCluster(p, r, m.api(p, r), m.log)
-	said := newNodeElecting(now, host, made, vip.Weights(now, r), seen.nodes)
-	m.meter.says(said.onto)
-	host.ear.adverts, host.ear.tells = said.hear, said.disturbed
-	seen.tells(&m.meter)
+	electing := newNodeElecting(now, host, made, vip.Weights(now, r), seen.nodes)
+	m.meter.says(electing.onto)
+	host.listener.adverts, host.listener.tells = electing.hear, electing.disturbed
+	seen.meter(&m.meter)
 	options := vip.Options{
 		Plan: wanted, Role: r, Header: header, Memory: memory, Migration: way,
 		Host: host, Cluster: seen, Health: made, After: m.later, Now: time.Now,
 		Changed: func(p plan.Plan) {
 			made.Retime(p.Timing.Model)
-			said.become(p)
+			electing.become(p)
 			m.meter.about(p)
 		},
 	}
@@ -111,12 +111,14 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	room := vip.New(options)
 	m.meter.about(now)
 	steps := loop.Steps[vip.Snapshot, vip.Desired]{
-		Observe: said.observed(room.Observe), Decide: room.Decide, Publish: room.Publish, Apply: room.Apply,
+		Observe: electing.observed(room.Observe), Decide: room.Decide, Publish: room.Publish, Apply: room.Apply,
 	}
 	return runInPod(ctx, m, m.credentials(p), steps, vip.Interval, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorVIP], map[string]func() error{"/healthz": func() error { return vipAlive(m, made) }})
 		m.watch(ctx, "the node's checks", made.Run)
-		m.watch(ctx, "what the checks say", func(ctx context.Context) error { return host.keepSaid(ctx, made.Results) })
+		m.watch(ctx, "the checks' results", func(ctx context.Context) error {
+			return keepJSON(ctx, host.at(election.RunDir, checks.ResultsFile), "the checks' results", made.Results)
+		})
 		m.watch(ctx, "the rights of this node", func(ctx context.Context) error {
 			return host.keepRights(ctx, func() []missingRight { return missingRights(p, r, seen.api.Refused()) })
 		})
@@ -131,13 +133,13 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 		}, m.log)
 		written := recorder.New(recorder.Options{
 			Plan: p, Run: host.run(), Path: host.at(journal.Path), Checks: checkNamesOf(p, r),
-			Passes: made.Passes, Announced: host.ear.announced, Log: m.log,
+			Passes: made.Passes, Announced: host.listener.announced, Log: m.log,
 			Report: func(e journal.Entry) { events.Note(change(e)) },
 		})
-		host.ear.journal = written.AddClash
+		host.listener.journal = written.AddClash
 		m.watch(ctx, "the journal", written.Run)
 		m.watch(ctx, "Events of this node", events.Run)
-		m.watch(ctx, "who else is in the elections", host.ear.follow)
+		m.watch(ctx, "who else is in the elections", host.listener.follow)
 		seen.follow(ctx, m)
 	})
 }
@@ -188,8 +190,8 @@ func vipAlive(m *monitor, checks interface{ Alive() bool }) error {
 // follow keeps up with the API: one watch of nodes, and of small objects those that this node
 // needs.
 func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
-	turns := loop.NewWake() // of the writer of candidates
-	m.watch(ctx, "nodes", func(ctx context.Context) error { return c.nodes.Run(ctx, m.wake, turns) })
+	written := loop.NewWake() // of the writer of candidates
+	m.watch(ctx, "nodes", func(ctx context.Context) error { return c.nodes.Run(ctx, m.wake, written) })
 	m.watch(ctx, "how this node speaks VRRP", c.intents.Run)
 	if c.candidates != nil {
 		m.watch(ctx, "ingress candidates", func(ctx context.Context) error { return c.candidates.Run(ctx, m.wake) })
@@ -205,12 +207,12 @@ func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
 		if err != nil {
 			return err
 		}
-		return keepCandidates(ctx, c.plan, self, c.api, c.nodes, turns, m.log)
+		return keepCandidates(ctx, c.plan, self, c.api, c.nodes, written, m.log)
 	})
 }
 
-// tells says what the node follows.
-func (c *nodeCluster) tells(m *meter) {
+// meter adds what the node follows to its metrics.
+func (c *nodeCluster) meter(m *meter) {
 	m.follows("nodes", c.nodes.Heard)
 	if c.candidates != nil {
 		m.follows("candidates", c.candidates.Heard)
@@ -227,7 +229,7 @@ func newNodeCluster(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *
 	if migrates {
 		now = *p.Former
 	}
-	c := &nodeCluster{plan: p, api: api, log: log, said: map[string]string{}, believe: candidates.Cluster(p), list: candidates.NewReader(candidates.Cluster(p)),
+	c := &nodeCluster{plan: p, api: api, log: log, logged: map[string]string{}, believe: candidates.Cluster(p), list: candidates.NewReader(candidates.Cluster(p)),
 		ranks:   publish.NewAnnotation(notice.Rank, "claim a rank", api.Annotate, log),
 		intents: publish.NewAnnotation(notice.Way, "announce how this node speaks VRRP", api.Annotate, log),
 		gone:    publish.NewAnnotation(notice.BootstrapGone, "report that the bootstrap machine is gone", api.Annotate, log)}

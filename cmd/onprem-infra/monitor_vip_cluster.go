@@ -19,7 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
-// nodeCluster is what the API has told this node. Its methods but follow and self are for one
+// nodeCluster is the API's last answers to this node. Its methods but follow and self are for one
 // goroutine.
 type nodeCluster struct {
 	plan       plan.Plan
@@ -34,14 +34,14 @@ type nodeCluster struct {
 	intents    *publish.Annotation
 	gone       *publish.Annotation // that the bootstrap machine is gone
 
-	list *candidates.Reader
-	said map[string]string // what could not be believed, by subject
+	list   *candidates.Reader
+	logged map[string]string // what is invalid, by subject
 }
 
 func (c *nodeCluster) Nodes() ([]member.Node, bool) {
-	known, heard := c.nodes.Known()
-	nodes := make([]member.Node, len(known))
-	for i, n := range known {
+	all, known := c.nodes.Known()
+	nodes := make([]member.Node, len(all))
+	for i, n := range all {
 		nodes[i] = member.Node{
 			Node: n.Node, ControlPlane: n.ControlPlane, NoVIP: n.Arbiter || n.Remote,
 			Intent: notice.ReadIntent(n.Way), State: n.State, Kubelet: n.Kubelet,
@@ -50,11 +50,10 @@ func (c *nodeCluster) Nodes() ([]member.Node, bool) {
 			nodes[i].Rank, nodes[i].Created, nodes[i].Down = n.Rank, n.Created, down(n)
 		}
 	}
-	return nodes, heard
+	return nodes, known
 }
 
-// down is since when a Node's kubelet has not been working; zero when it works, or nothing is said
-// of it.
+// down is since when a Node's kubelet has not been ready; zero if it is, or if that is not known.
 func down(n kube.Node) time.Time {
 	if n.Ready {
 		return time.Time{}
@@ -62,15 +61,15 @@ func down(n kube.Node) time.Time {
 	return n.Since
 }
 
-// Candidates go by the list that a control plane node keeps on its own Node. As long as none does,
-// as before the first of them is upgraded, they go by the object of the former release.
+// Candidates are those of the list on a control plane node's own Node. If there is none, as before the
+// first of them is upgraded, they are those of the former release's object.
 func (c *nodeCluster) Candidates() ([]notice.Candidate, bool) {
 	if c.candidates == nil {
 		return nil, false
 	}
 	nodes, _ := c.nodes.Known()
-	heard, last := c.nodes.Heard()
-	if !heard {
+	known, last := c.nodes.Heard()
+	if !known {
 		return c.list.Known()
 	}
 	texts := map[string]string{}
@@ -86,16 +85,16 @@ func (c *nodeCluster) Candidates() ([]notice.Candidate, bool) {
 
 // Bootstrap is what the bootstrap machine has published. One that has left says so by a list of
 // nobody, or a control plane node says so for it, which counts once it is known that the machine
-// itself says nothing else; what cannot be believed counts as not heard.
+// itself says nothing else; what cannot be believed counts as not known.
 func (c *nodeCluster) Bootstrap() (bootpeer.Published, bool) {
 	if c.bootstrap == nil {
 		return bootpeer.Published{}, false
 	}
 	nodes, _ := c.nodes.Known()
 	left := bootpeer.Published{Left: slices.ContainsFunc(nodes, func(n kube.Node) bool { return n.Gone })}
-	data, exists, heard := c.bootstrap.Data()
-	if !heard || !exists || len(data) == 0 {
-		return left, heard
+	data, exists, known := c.bootstrap.Data()
+	if !known || !exists || len(data) == 0 {
+		return left, known
 	}
 	if notice.BootstrapLeft(data) {
 		return bootpeer.Published{Left: true}, true
@@ -108,27 +107,26 @@ func (c *nodeCluster) Bootstrap() (bootpeer.Published, bool) {
 	return bootpeer.Published{Addresses: addresses, Beat: strconv.FormatUint(beat, 10)}, true
 }
 
-// complain says of each subject once what cannot be believed.
+// complain logs once for each subject what is invalid.
 func (c *nodeCluster) complain(what string, err error) {
 	text := ""
 	if err != nil {
 		text = err.Error()
 	}
-	if text != c.said[what] && text != "" {
+	if text != c.logged[what] && text != "" {
 		c.log.Warn("read "+what, "error", text)
 	}
-	c.said[what] = text
+	c.logged[what] = text
 }
 
-// Self is what this node's credentials say. That they cannot be read yet is no news.
+// Self is the Node that this node's credentials name. Credentials that cannot be read yet name none.
 func (c *nodeCluster) Self() string {
 	name, _ := c.api.NodeName()
 	return name
 }
 
-// self waits until it is known which Node this machine is, and says its name: that of its
-// credentials, or where they name none the control plane node that has an address of this
-// machine's.
+// self waits for the name of this machine's Node: the one that its credentials name, or else the
+// control plane node that has an address of this machine.
 func (c *nodeCluster) self(ctx context.Context) (string, error) {
 	for {
 		if name := c.Self(); name != "" {

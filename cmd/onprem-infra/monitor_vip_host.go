@@ -28,9 +28,9 @@ import (
 
 // nodeVIPHost is a node as cluster/vip sees it.
 type nodeVIPHost struct {
-	root  string                        // where the node's files are; empty for the node itself
-	links func() (addr.Snapshot, error) // nil: link.Snapshot
-	ear   *listener                     // nil: no listener runs
+	root     string                        // where the node's files are; empty for the node itself
+	links    func() (addr.Snapshot, error) // nil: link.Snapshot
+	listener *listener                     // nil: none runs
 }
 
 func (h nodeVIPHost) at(path ...string) string { return h.root + filepath.Join(path...) }
@@ -86,9 +86,9 @@ func (h nodeVIPHost) SetUnserved(instances []vrrp.InstanceName) error {
 
 func (h nodeVIPHost) Beat(beat uint64) error { return h.run().Beat(beat) }
 
-func (h nodeVIPHost) Listen(instances []clash.Instance) { h.ear.Hear(instances) }
+func (h nodeVIPHost) Listen(instances []clash.Instance) { h.listener.Hear(instances) }
 
-func (h nodeVIPHost) OtherRouters() clash.Air { return h.ear.Air() }
+func (h nodeVIPHost) OtherRouters() clash.Air { return h.listener.Air() }
 
 func (h nodeVIPHost) Keep(m vip.Memory) error {
 	return file.Write(h.at(vip.MemoryPath), vip.EncodeMemory(m), 0o644)

@@ -42,7 +42,7 @@ func (l *statusLook) parts(
 				sum -= e.Scheme.Holder
 			}
 		}
-		said, _ := l.host.said() // what it says is for people, and status says it without as well
+		said, _ := l.host.results() // what it says is for people, and status says it without as well
 		for _, w := range e.Scheme.Checks {
 			path := election.TrackFile(w.Check, w.Fault)
 			p := statusPart{Name: string(w.Check), Adds: w.Adds, Fault: w.Fault, Counts: l.host.tracked(w.Check, w.Fault) && !status.MonitorSilent}

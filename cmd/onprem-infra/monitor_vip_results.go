@@ -17,21 +17,15 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 )
 
-// everySaid is the time between two looks at what the checks say.
-const everySaid = time.Second
-
-// keepSaid writes down what the checks say, when it changes, until ctx ends: for people, so it is
-// beside the files that keepalived reads.
-func (h nodeVIPHost) keepSaid(ctx context.Context, say func() []checks.Result) error {
-	return keepJSON(ctx, h.at(election.RunDir, checks.ResultsFile), "what the checks say", say)
-}
+// resultsInterval is the time between two writes of what changed.
+const resultsInterval = time.Second
 
 // keepJSON writes a value into a file as JSON, when it changes, until ctx ends.
 func keepJSON[T any](ctx context.Context, path, what string, value func() T) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	tick := time.NewTicker(everySaid)
+	tick := time.NewTicker(resultsInterval)
 	defer tick.Stop()
 	for {
 		text, err := json.Marshal(value())
@@ -49,8 +43,8 @@ func keepJSON[T any](ctx context.Context, path, what string, value func() T) err
 	}
 }
 
-// said is what keepSaid wrote; nothing on a host that makes no checks.
-func (h nodeVIPHost) said() (all []checks.Result, err error) {
+// results are the latest results of a node's checks; none on a host that makes no checks.
+func (h nodeVIPHost) results() (all []checks.Result, err error) {
 	text, err := os.ReadFile(h.at(election.RunDir, checks.ResultsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
