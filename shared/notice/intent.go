@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Way is the annotation of a node's own Node object that says how the node speaks VRRP. The node
-// itself writes it, with its kubelet's credentials.
+// Way is the annotation of a node's own Node object that holds its Intent. The node itself writes it,
+// with its kubelet's credentials.
 const Way = "onprem-infra.io/vrrp"
 
-// Intent is what a node says of how it speaks VRRP. The zero Intent says nothing.
+// Intent is a node's VRRP timing and mode, and the change that it plans. The zero Intent is unknown.
 type Intent struct {
-	Speaks string    // how it speaks now, such as "compat/unicast"
-	Knows  string    // how it is going to speak; empty when it speaks as it should
-	At     time.Time // when it would begin to, a whole second; zero while something is missing
+	Speaks string    // the way now, such as "compat/unicast"
+	Knows  string    // the way to come; empty if there is none
+	At     time.Time // when to change, a whole second; zero while something is missing
 }
 
 // The words between the parts.
@@ -22,42 +22,42 @@ const (
 	from  = " from "
 )
 
-// Equal compares all of two words.
-func (w Intent) Equal(o Intent) bool {
-	return w.Speaks == o.Speaks && w.Knows == o.Knows && w.At.Equal(o.At)
+// Equal compares all of two intents.
+func (i Intent) Equal(o Intent) bool {
+	return i.Speaks == o.Speaks && i.Knows == o.Knows && i.At.Equal(o.At)
 }
 
 // EncodeIntent makes the annotation's value.
-func EncodeIntent(w Intent) string {
-	text := w.Speaks
-	if w.Knows != "" {
-		text += knows + w.Knows
+func EncodeIntent(i Intent) string {
+	text := i.Speaks
+	if i.Knows != "" {
+		text += knows + i.Knows
 	}
-	if !w.At.IsZero() {
-		text += from + w.At.UTC().Format(time.RFC3339)
+	if !i.At.IsZero() {
+		text += from + i.At.UTC().Format(time.RFC3339)
 	}
 	return text
 }
 
-// ReadIntent reads what EncodeIntent made; every other text says nothing.
+// ReadIntent reads what EncodeIntent made; every other text is the zero Intent.
 func ReadIntent(text string) Intent {
-	var w Intent
+	var i Intent
 	rest, at, dated := strings.Cut(text, from)
 	if dated {
 		var err error
-		if w.At, err = time.Parse(time.RFC3339, at); err != nil {
+		if i.At, err = time.Parse(time.RFC3339, at); err != nil {
 			return Intent{}
 		}
-		w.At = w.At.UTC()
+		i.At = i.At.UTC()
 	}
-	w.Speaks, w.Knows, _ = strings.Cut(rest, knows)
-	if EncodeIntent(w) != text || !plainWay(w.Speaks) || w.Knows != "" && !plainWay(w.Knows) || dated && w.Knows == "" {
+	i.Speaks, i.Knows, _ = strings.Cut(rest, knows)
+	if EncodeIntent(i) != text || !plainWay(i.Speaks) || i.Knows != "" && !plainWay(i.Knows) || dated && i.Knows == "" {
 		return Intent{}
 	}
-	return w
+	return i
 }
 
-// plainWay says whether a text can be the name of a way: a timing profile and a mode.
+// plainWay reports whether a text can be the name of a way: a timing profile and a mode.
 func plainWay(text string) bool {
 	timing, mode, ok := strings.Cut(text, "/")
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789-"
