@@ -22,8 +22,8 @@ var played = []struct {
 		"which bonus an instance has, from its start to its end"},
 	{"shared/vrrp.Candidates.Unserved", []string{"cluster/vip"},
 		"whether a holder releases a VIP that it does not serve"},
-	{"shared/health.Latch", []string{"cluster/vip"}, "when a check changes its state"},
-	{"shared/health.GateInterval", []string{"cluster/vip"},
+	{"shared/health.Latch", []string{"cluster/vip/checks"}, "when a check changes its state"},
+	{"shared/health.GateInterval", []string{"cluster/vip/checks"},
 		"how soon a node sees that the API works"},
 	{"shared/vrrp.Elects", []string{"shared/plan"}, "how many nodes elect a holder"},
 }

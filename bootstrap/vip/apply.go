@@ -13,76 +13,75 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Apply brings the machine to what is desired. It is called at every turn and does nothing when all
-// is as it should be. Nodes that cannot be kept cost the VIP nothing now: they become peers, and
-// are kept when that works again.
+// Apply brings the machine to what is desired. What is kept is kept before keepalived is configured: a
+// restart that forgets a peer would stop advertising to it, and one that forgets an instance might
+// refuse to start it. If nothing can be kept, the VIP is held all the same.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
-	r.host.Hear(d.Hears)
+	r.options.Host.Listen(d.Listen)
 	if !d.Run {
 		return r.end(ctx, d)
 	}
-	if err := r.stay(); err != nil {
+	if err := r.withdrawRelease(); err != nil {
 		return err
 	}
-	r.host.Publish(sources(d))
-	// Nodes are kept before they become peers: a peer that a restart would forget would stop
-	// hearing this machine.
-	kept := r.keep(d.Nodes)
-	if err := r.host.Start(names(d.Config)); err != nil { // before it shows, too: a restart that has forgotten it could keep it out
-		kept = errors.Join(kept, fmt.Errorf("keep which instances are started: %w", err))
+	r.options.Host.Announce(sources(d))
+	failed := r.keep(d.Nodes)
+	if err := r.options.Host.Start(names(d.Config)); err != nil {
+		failed = errors.Join(failed, fmt.Errorf("keep which instances are started: %w", err))
 	}
-	return errors.Join(r.run(ctx, d), kept)
+	return errors.Join(r.run(ctx, d), failed)
 }
 
-// end gives the VIP up: handed over, if that is wanted and as long as it takes, or else at once.
-// The cluster is told of it when it is done: a node that forgot this machine before would not tell
-// it that it has taken over.
+// end releases the VIP: by a handover, if that is wanted, or else at once. The cluster learns of it
+// afterwards: a node that dropped this peer earlier would not advertise to it that it took over.
 func (r *Room) end(ctx context.Context, d Desired) error {
-	if d.Yield {
-		done, err := r.yield()
+	if d.Handover {
+		done, err := r.handOver()
 		if err == nil && !done {
-			return r.tell(true, "hands the API VIP over to a control plane node")
+			return r.report(true, "hands the API VIP over to a control plane node")
 		}
 		if err != nil {
-			return errors.Join(err, r.daemon.Stop(ctx, containerName))
+			return errors.Join(err, r.options.Daemon.Stop(ctx, containerName))
 		}
 	}
-	if err := r.daemon.Stop(ctx, containerName); err != nil {
+	if err := r.options.Daemon.Stop(ctx, containerName); err != nil {
 		return err
 	}
 	if d.Released {
-		r.host.Publish(nil)
+		r.options.Host.Announce(nil)
 	}
-	return r.tell(d.Released, idle(d))
+	return r.report(d.Released, idle(d))
 }
 
 func (r *Room) keep(nodes []addr.Node) error {
 	if slices.EqualFunc(nodes, r.kept, addr.Node.Equal) {
 		return nil
 	}
-	if err := r.host.Keep(nodes); err != nil {
+	if err := r.options.Host.Keep(nodes); err != nil {
 		return fmt.Errorf("keep the control plane nodes: %w", err)
 	}
 	r.kept = nodes
 	return nil
 }
 
-// run has keepalived run as is desired, and tells how it does.
+// run has keepalived run as desired, and reports its state.
 func (r *Room) run(ctx context.Context, d Desired) error {
-	if err := r.proposal.Make(d.Config, r.host.Propose); err != nil {
+	if err := r.proposal.Make(d.Config, r.options.Host.Propose); err != nil {
 		return err
 	}
-	if err := r.daemon.Ensure(ctx, Container(r.plan)); err != nil {
+	if err := r.options.Daemon.Ensure(ctx, Container(r.options.Plan)); err != nil {
 		return err
 	}
-	status, err := r.host.Status()
+	status, err := r.options.Host.Status()
 	if err != nil {
 		return fmt.Errorf("read the supervisor's status: %w", err)
 	}
 	if err := r.proposal.Refused(status); err != nil {
 		return err
 	}
-	return r.tell(elected(d.Config, status) && !d.Asking && len(d.Taken) == 0, strings.Join(append([]string{summary(d.Config, status)}, d.Taken...), "; "))
+	ready := elected(d.Config, status) && !d.Pending && len(d.Conflicts) == 0
+	parts := append([]string{summary(d.Config, status)}, d.Conflicts...)
+	return r.report(ready, strings.Join(parts, "; "))
 }
 
 func names(c keepalived.Config) (out []vrrp.InstanceName) {
@@ -97,34 +96,35 @@ func idle(d Desired) string {
 	switch {
 	case d.Released:
 		return "the API VIP is not held here"
-	case len(d.Taken) > 0:
-		return strings.Join(d.Taken, "; ")
+	case len(d.Conflicts) > 0:
+		return strings.Join(d.Conflicts, "; ")
 	default:
 		return "waits for an address beside the API VIP"
 	}
 }
 
-// Leave gives the VIP up: the supervisor has keepalived announce priority 0 and take the address
-// off before anything else stops.
-func (r *Room) Leave(ctx context.Context) error { return r.daemon.Stop(ctx, containerName) }
+// Leave releases the VIP: the supervisor has keepalived advertise priority 0 and remove the address
+// before anything else stops.
+func (r *Room) Leave(ctx context.Context) error {
+	return r.options.Daemon.Stop(ctx, containerName)
+}
 
-// tell passes the room's state on to the service manager when it changes, and READY once.
-func (r *Room) tell(ready bool, status string) error {
-	if status != r.told {
-		if err := r.notifier.Status(status); err != nil {
+// report passes the room's state on to the service manager when it changes, and READY once.
+func (r *Room) report(ready bool, status string) error {
+	if status != r.reported {
+		if err := r.options.Notifier.Status(status); err != nil {
 			return err
 		}
-		r.told = status
+		r.reported = status
 	}
 	if !ready || r.ready {
 		return nil
 	}
 	r.ready = true
-	return r.notifier.Ready()
+	return r.options.Notifier.Ready()
 }
 
-// elected is true once every instance has left INIT: keepalived has opened its sockets and takes
-// part.
+// elected reports whether every instance has left INIT: keepalived has opened its sockets.
 func elected(c keepalived.Config, s supervised.Status) bool {
 	for _, inst := range c.Instances {
 		if state, ok := s.Instances[string(inst.Name)]; !ok || state.State == supervised.Init {
@@ -146,7 +146,8 @@ func summary(c keepalived.Config, s supervised.Status) string {
 		if len(inst.Peers) > 0 && inst.Peers[0] != keepalived.Group(inst.VIP) {
 			mode = "unicast, " + count(len(inst.Peers), "peer")
 		}
-		parts = append(parts, fmt.Sprintf("%s %s on %s (priority %d, %s)", inst.VIP, state, inst.Interface, inst.Priority, mode))
+		parts = append(parts, fmt.Sprintf("%s %s on %s (priority %d, %s)",
+			inst.VIP, state, inst.Interface, inst.Priority, mode))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/bootstrap/vip/conflict"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/release"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -15,7 +16,7 @@ import (
 )
 
 // turn is one round of the loop.
-func turn(t *testing.T, r *Room) error {
+func reconcile(t *testing.T, r *Room) error {
 	t.Helper()
 	s, err := r.Observe(t.Context())
 	if err != nil {
@@ -32,7 +33,7 @@ func elect(state supervised.State) supervised.Status {
 func TestApply(t *testing.T) {
 	r, h, d, n := room(t, nil)
 	for range 3 {
-		if err := turn(t, r); err != nil {
+		if err := reconcile(t, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -44,7 +45,7 @@ func TestApply(t *testing.T) {
 	}
 	h.status = elect(supervised.Backup)
 	for range 3 {
-		if err := turn(t, r); err != nil {
+		if err := reconcile(t, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -53,7 +54,7 @@ func TestApply(t *testing.T) {
 	}
 	h.status = elect(supervised.Master)
 	h.nodes = []addr.Node{master("m0", "192.0.2.11")}
-	if err := turn(t, r); err != nil {
+	if err := reconcile(t, r); err != nil {
 		t.Fatal(err)
 	}
 	if len(h.proposed) != 2 || !strings.Contains(string(h.proposed[1]), "192.0.2.11") {
@@ -77,11 +78,11 @@ func TestApply(t *testing.T) {
 
 func TestApplyRelease(t *testing.T) {
 	r, h, d, n := room(t, nil)
-	if err := turn(t, r); err != nil {
+	if err := reconcile(t, r); err != nil {
 		t.Fatal(err)
 	}
 	h.verdict = &release.Verdict{Why: "the local API is gone"}
-	if err := turn(t, r); err != nil {
+	if err := reconcile(t, r); err != nil {
 		t.Fatal(err)
 	}
 	if d.stops != 1 || n.ready != 1 || n.status[len(n.status)-1] != "the API VIP is not held here" {
@@ -91,7 +92,7 @@ func TestApplyRelease(t *testing.T) {
 	// from counting.
 	h.verdict, h.nodes = &hold, []addr.Node{master("m0", "192.0.2.11")}
 	before := len(d.ensured)
-	if err := turn(t, r); err != nil {
+	if err := reconcile(t, r); err != nil {
 		t.Fatal(err)
 	}
 	if len(d.ensured) != before+1 {
@@ -107,7 +108,7 @@ func TestApplyRelease(t *testing.T) {
 func TestApplyWithoutAnAddress(t *testing.T) {
 	r, h, d, n := room(t, nil)
 	h.links = links()
-	if err := turn(t, r); err != nil {
+	if err := reconcile(t, r); err != nil {
 		t.Fatal(err)
 	}
 	if n.ready != 0 || len(d.ensured) != 0 || !slices.Equal(n.status, []string{"waits for an address beside the API VIP"}) {
@@ -120,23 +121,23 @@ func TestApplyTaken(t *testing.T) {
 	const says = "192.0.2.5 is held by another host, 02:00:5e:00:53:0b on enp1s0: take it off that host or choose another API VIP; " +
 		"if that host only answers for others, add --assume-free 192.0.2.5 by systemctl edit onprem-keepalived"
 	r, h, d, n := room(t, nil)
-	h.claims = map[netip.Addr]Claim{ip("192.0.2.5"): foreign}
+	h.conflicts = map[netip.Addr]conflict.Finding{ip("192.0.2.5"): foreign}
 	h.status = elect(supervised.Backup)
-	if err := turn(t, r); err != nil {
+	if err := reconcile(t, r); err != nil {
 		t.Fatal(err)
 	}
 	if n.ready != 0 || len(d.ensured) != 0 || d.stops != 1 || !slices.Equal(n.status, []string{says}) {
 		t.Errorf("ready %d, started %d, stops %d, status %q", n.ready, len(d.ensured), d.stops, n.status)
 	}
-	h.claims = map[netip.Addr]Claim{ip("192.0.2.5"): {Asking: true}}
-	if err := turn(t, r); err != nil {
+	h.conflicts = map[netip.Addr]conflict.Finding{ip("192.0.2.5"): {Pending: true}}
+	if err := reconcile(t, r); err != nil {
 		t.Fatal(err)
 	}
 	if n.ready != 0 || len(d.ensured) != 1 {
 		t.Errorf("another holder may still answer: ready %d, started %d, status %q", n.ready, len(d.ensured), n.status)
 	}
-	h.claims = nil
-	if err := turn(t, r); err != nil {
+	h.conflicts = nil
+	if err := reconcile(t, r); err != nil {
 		t.Fatal(err)
 	}
 	if n.ready != 1 {
@@ -144,9 +145,9 @@ func TestApplyTaken(t *testing.T) {
 	}
 
 	r, h, d, n = room(t, dual)
-	h.claims = map[netip.Addr]Claim{ip("192.0.2.5"): foreign}
+	h.conflicts = map[netip.Addr]conflict.Finding{ip("192.0.2.5"): foreign}
 	h.status = supervised.Status{Instances: map[string]supervised.Instance{"ostest_API_1": {State: supervised.Master, Priority: 70}}}
-	if err := turn(t, r); err != nil {
+	if err := reconcile(t, r); err != nil {
 		t.Fatal(err)
 	}
 	if want := "2001:db8::5 MASTER on enp1s0 (priority 70, multicast); " + says; n.ready != 0 || len(d.ensured) != 1 || !slices.Equal(n.status, []string{want}) {
@@ -160,11 +161,11 @@ func TestApplyFaults(t *testing.T) {
 		fault func(*Room, *fakeHost, *fakeDaemon)
 		err   string
 	}{
-		{name: "no verdict yet", fault: func(_ *Room, h *fakeHost, _ *fakeDaemon) { h.verdict = nil }, err: "look at the local API: context canceled"},
+		{name: "no verdict yet", fault: func(_ *Room, h *fakeHost, _ *fakeDaemon) { h.verdict = nil }, err: "probe the local API: context canceled"},
 		{name: "no room for the candidate", fault: func(_ *Room, h *fakeHost, _ *fakeDaemon) { h.full = true }, err: "hand keepalived.conf to the supervisor: no space left"},
 		{name: "no image", fault: func(_ *Room, _ *fakeHost, d *fakeDaemon) { d.err = errors.New("pull: refused") }, err: "pull: refused"},
 		{name: "refused by keepalived", fault: func(r *Room, h *fakeHost, _ *fakeDaemon) {
-			if err := turn(t, r); err != nil {
+			if err := reconcile(t, r); err != nil {
 				t.Fatal(err)
 			}
 			h.status.Refused = &supervised.Refusal{Candidate: supervised.Digest(h.proposed[0]), Output: "Unknown keyword"}
@@ -174,7 +175,7 @@ func TestApplyFaults(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r, h, d, n := room(t, nil)
 			tt.fault(r, h, d)
-			if err := turn(t, r); err == nil || err.Error() != tt.err {
+			if err := reconcile(t, r); err == nil || err.Error() != tt.err {
 				t.Errorf("error %v, want %s", err, tt.err)
 			}
 			if n.ready != 0 {
@@ -210,7 +211,7 @@ func TestApplyKeepsTrying(t *testing.T) {
 	r, h, d, n := room(t, nil)
 	h.forgets, h.status, h.nodes = true, elect(supervised.Backup), []addr.Node{master("m0", "192.0.2.11")}
 	for range 2 {
-		if err := turn(t, r); err == nil || err.Error() != "keep the control plane nodes: no space left" {
+		if err := reconcile(t, r); err == nil || err.Error() != "keep the control plane nodes: no space left" {
 			t.Errorf("error %v", err)
 		}
 	}
@@ -219,7 +220,7 @@ func TestApplyKeepsTrying(t *testing.T) {
 	}
 	h.forgets = false
 	for range 2 {
-		if err := turn(t, r); err != nil {
+		if err := reconcile(t, r); err != nil {
 			t.Error(err)
 		}
 	}

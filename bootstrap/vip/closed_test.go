@@ -28,7 +28,7 @@ func TestClosed(t *testing.T) {
 		{"compat", vrrp.ProfileCompat, nodes, true, true, false},
 	} {
 		p := compile(t, func(c *spec.Cluster) { dual(c); c.Timing = tt.profile })
-		d, _ := New(p, "", nil, nil, nil, nil, time.Now).Decide(Snapshot{
+		d, _ := New(Options{Plan: p, Now: time.Now}).Decide(Snapshot{
 			At: time.Now(), Links: links("192.0.2.10/24", "2001:db8::10/64"), Nodes: tt.nodes,
 			Verdict: release.Verdict{Hold: true},
 		})

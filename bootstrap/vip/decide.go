@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/bootstrap/vip/conflict"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
@@ -18,58 +19,63 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Snapshot is all that the decision depends on.
+// Snapshot is what the decision depends on.
 type Snapshot struct {
-	At      time.Time
-	Links   addr.Snapshot
-	Nodes   []addr.Node
-	Verdict release.Verdict
-	Claims  map[netip.Addr]Claim // on API VIPs, but for those that are settled or free
-	Started []vrrp.InstanceName
-	Air     clash.Air // only where it decides who may start
+	At           time.Time
+	Links        addr.Snapshot
+	Nodes        []addr.Node
+	Verdict      release.Verdict
+	Conflicts    map[netip.Addr]conflict.Finding // of VIPs that are not settled and not free
+	Started      []vrrp.InstanceName
+	OtherRouters clash.Air // only where they decide which instance may start
 }
 
 // Desired is what should be on the machine.
 type Desired struct {
-	Run      bool // whether keepalived should run
-	Released bool // it should not because the VIP has been given up
-	Yield    bool // and another holder is to be waited for first
+	Run      bool // keepalived
+	Released bool // keepalived should not run because the VIP is released
+	Handover bool // and another holder is awaited first
 	Config   keepalived.Config
-	Asking   bool             // another host may still answer for a VIP in Config
-	Taken    []string         // says of each VIP that another host holds, or whose router ID another router has, who that is and what to do; Config has no instance for it
-	Nodes    []addr.Node      // that Config was made with
-	Hears    []clash.Instance // elections in which this machine takes part, or will
+	Pending  bool // another host may still answer for a VIP of Config
+	// Conflicts say of each VIP that another host has, or whose router ID another router has, what
+	// to do. Config has no instance for it.
+	Conflicts []string
+	Nodes     []addr.Node      // with which Config was made
+	Listen    []clash.Instance // for which to observe other routers
 }
 
-// Observe reads the machine and the cluster. It judges nothing.
+// Observe reads the machine and the cluster.
 func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
-	verdict, err := r.host.Verdict(ctx)
+	host := r.options.Host
+	verdict, err := host.Verdict(ctx)
 	if err != nil {
-		return Snapshot{}, fmt.Errorf("look at the local API: %w", err)
+		return Snapshot{}, fmt.Errorf("probe the local API: %w", err)
 	}
-	claims, err := r.host.Claims(ctx)
+	conflicts, err := host.Conflicts(ctx)
 	if err != nil {
-		return Snapshot{}, fmt.Errorf("look for other holders of the VIPs: %w", err)
+		return Snapshot{}, fmt.Errorf("probe for other holders of the VIPs: %w", err)
 	}
-	links, err := r.host.Links()
+	links, err := host.Links()
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("read links: %w", err)
 	}
-	s := Snapshot{At: r.now(), Links: links, Nodes: r.host.Nodes(), Verdict: verdict, Claims: claims, Started: r.host.Started()}
-	if r.plan.VRRP.OnClash == clash.Refuse {
-		s.Air = r.host.Air()
+	s := Snapshot{
+		At: r.options.Now(), Links: links, Nodes: host.Nodes(), Verdict: verdict,
+		Conflicts: conflicts, Started: host.Started(),
+	}
+	if r.options.Plan.VRRP.OnClash == clash.Refuse {
+		s.OtherRouters = host.OtherRouters()
 	}
 	return s, nil
 }
 
 // Decide says what should be on the machine, and why, one reason a fact.
 //
-// Nodes are never forgotten altogether: an API that lists none, or has not spoken since this
-// program started, does not make the nodes that run keepalived vanish, and back in multicast none
-// of them would hear this machine.
+// Known nodes are never forgotten altogether: an API that lists none does not stop their keepalived,
+// and with the group as its peer this machine would not reach them.
 //
-// A VIP that a stranger holds is left to him: keepalived's announcements would take his connections
-// away, and he would take ours. The other VIP does not suffer from it.
+// A VIP that another host has is left to it: adverts from here would cut its connections, and its
+// answers ours. The other VIP is not affected.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	if len(s.Nodes) > 0 {
 		r.past.Note(r.nodes, s.Nodes, s.At)
@@ -79,9 +85,9 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	why := loop.Reasons{s.Verdict.Why}
 	if !s.Verdict.Hold {
 		r.chooser = election.Chooser{}
-		return Desired{Released: true, Yield: s.Verdict.Yield}, why
+		return Desired{Released: true, Handover: s.Verdict.Yield}, why
 	}
-	desired := Desired{Nodes: s.Nodes, Config: election.Config(r.header)}
+	desired := Desired{Nodes: s.Nodes, Config: election.Config(r.options.Header)}
 	for _, e := range r.elections(s.Nodes) {
 		for _, v := range e.VIPs {
 			why = append(why, r.decide(e, v, s, &desired))
@@ -92,25 +98,25 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 }
 
 // elections are those of the VIPs that this machine holds first. They are closed: nodes advertise
-// from the addresses that the API has of them, and no other host may outrank this machine.
+// from the addresses that the API names, and no other router may outrank this machine.
 func (r *Room) elections(nodes []addr.Node) []election.Election {
-	all := election.For(r.plan, role.Bootstrap)
+	all := election.For(r.options.Plan, role.Bootstrap)
 	for i := range all {
 		all[i].Nodes, all[i].Past, all[i].Closed = nodes, &r.past, true
 	}
 	return all
 }
 
-// decide adds what there is for a VIP to what is desired, and says why.
+// decide adds a VIP's part to what is desired, and says why.
 func (r *Room) decide(e election.Election, v election.VIP, s Snapshot, d *Desired) (why string) {
-	claim := s.Claims[v.Address]
+	found := s.Conflicts[v.Address]
 	on, err := r.chooser.Choose(e, v, election.Observation{At: s.At, Links: s.Links})
-	hears := e.ClashInstance(v, on, nil) // no members are known here: nodes join as they like
+	listened := e.ClashInstance(v, on, nil) // its members are not known here: nodes may join
 	if err == nil {
-		d.Hears = append(d.Hears, hears)
+		d.Listen = append(d.Listen, listened)
 	}
-	if holder := claim.Holder; holder.MAC != "" {
-		return d.take(fmt.Sprintf("%[1]s is held by another host, %[2]s on %[3]s: "+
+	if holder := found.Holder; holder.MAC != "" {
+		return d.addConflict(fmt.Sprintf("%[1]s is held by another host, %[2]s on %[3]s: "+
 			"take it off that host or choose another %[4]s VIP; "+
 			"if that host only answers for others, add --assume-free %[1]s by systemctl edit onprem-keepalived",
 			v.Address, holder.MAC, holder.Link, strings.ToUpper(string(e.Kind))))
@@ -123,30 +129,30 @@ func (r *Room) decide(e election.Election, v election.VIP, s Snapshot, d *Desire
 		return fmt.Sprintf("no instance for %s: %v", v.Address, err)
 	}
 	started := slices.Contains(s.Started, inst.Name)
-	if ok, clashes := s.Air.May(r.plan.VRRP.OnClash, hears, started); !ok {
-		return d.take(fmt.Sprintf("no instance for %s: %s", v.Address, clashes))
+	if ok, clashes := s.OtherRouters.May(r.options.Plan.VRRP.OnClash, listened, started); !ok {
+		return d.addConflict(fmt.Sprintf("no instance for %s: %s", v.Address, clashes))
 	}
 	why = fmt.Sprintf("%s on %s: %s", v.Address, on.Link, on.Why)
 	if !on.OnLink {
-		why += ", so that nobody can be asked whether another host holds it"
+		why += ", so that no probe can show whether another host holds it"
 	}
 	why += ", " + setPeers(e, v, &inst)
 	d.Config.Instances = append(d.Config.Instances, inst)
-	d.Asking = d.Asking || claim.Asking
-	if router := claim.Router; router.MAC != "" {
+	d.Pending = d.Pending || found.Pending
+	if router := found.Router; router.MAC != "" {
 		why += fmt.Sprintf("; %s on %s answers for it, and is the gateway: "+
-			"it is taken for a router that answers for others", router.MAC, router.Link)
+			"it counts as a router that answers for others", router.MAC, router.Link)
 	}
 	return why
 }
 
-// take notes that a VIP has no instance as another host has it, or its router ID.
-func (d *Desired) take(why string) string {
-	d.Taken = append(d.Taken, why)
+// addConflict notes why a VIP has no instance.
+func (d *Desired) addConflict(why string) string {
+	d.Conflicts = append(d.Conflicts, why)
 	return why
 }
 
-// setPeers gives an instance its peers, if it is to have some, and says which.
+// setPeers gives an instance its peers, and names them.
 func setPeers(e election.Election, v election.VIP, inst *keepalived.Instance) string {
 	if !e.Unicast {
 		return "multicast as the cluster asks"
@@ -155,13 +161,5 @@ func setPeers(e election.Election, v election.VIP, inst *keepalived.Instance) st
 	if !inst.Known {
 		return "multicast until a control plane node is known"
 	}
-	return fmt.Sprintf("unicast with %s, and nobody else is heard", join(inst.Peers))
-}
-
-func join(addrs []netip.Addr) string {
-	texts := make([]string, len(addrs))
-	for i, a := range addrs {
-		texts[i] = a.String()
-	}
-	return strings.Join(texts, " ")
+	return fmt.Sprintf("unicast with %s; adverts of other routers are dropped", election.Join(inst.Peers))
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/bootstrap/vip/conflict"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/release"
@@ -27,14 +28,14 @@ func TestDNSVIP(t *testing.T) {
 	if got.Name != "cnf10_DNS_0" || got.ID != 158 || got.Priority != 140 || got.AuthPass != "cnf10_dn" || !slices.Equal(got.Peers, []netip.Addr{ip("192.0.2.11")}) {
 		t.Errorf("instance %+v", got)
 	}
-	if command := Container(r.plan).Command; !slices.Contains(command, "192.0.2.7") {
+	if command := Container(r.options.Plan).Command; !slices.Contains(command, "192.0.2.7") {
 		t.Errorf("its supervisor would leave it behind: %q", command)
 	}
-	seen.Claims = map[netip.Addr]Claim{ip("192.0.2.7"): {Holder: foreign.Holder}}
-	if d, _ := r.Decide(seen); len(d.Taken) != 1 || len(d.Config.Instances) != 1 {
-		t.Errorf("held by another host: %q, %+v", d.Taken, d.Config.Instances)
+	seen.Conflicts = map[netip.Addr]conflict.Finding{ip("192.0.2.7"): {Holder: foreign.Holder}}
+	if d, _ := r.Decide(seen); len(d.Conflicts) != 1 || len(d.Config.Instances) != 1 {
+		t.Errorf("held by another host: %q, %+v", d.Conflicts, d.Config.Instances)
 	}
-	seen.Claims, seen.Verdict = nil, release.Verdict{Why: "the API is gone"}
+	seen.Conflicts, seen.Verdict = nil, release.Verdict{Why: "the API is gone"}
 	if d, _ := r.Decide(seen); !d.Released || len(d.Config.Instances) != 0 {
 		t.Errorf("after the hand-over: %+v", d)
 	}

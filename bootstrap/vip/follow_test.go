@@ -25,7 +25,7 @@ func on(name string, prefixes ...string) addr.Snapshot {
 func TestInstanceFollowsItsAddress(t *testing.T) {
 	r, h, d, _ := room(t, nil)
 	now := time.Now()
-	r.now = func() time.Time { return now }
+	r.options.Now = func() time.Time { return now }
 	h.verdict = &release.Verdict{Hold: true, Why: "the local API is gone, which may be a restart"}
 	for _, step := range []struct {
 		name  string
@@ -43,7 +43,7 @@ func TestInstanceFollowsItsAddress(t *testing.T) {
 		now = now.Add(step.after)
 		h.links = step.links
 		stops := d.stops
-		if err := turn(t, r); err != nil {
+		if err := reconcile(t, r); err != nil {
 			t.Fatal(err)
 		}
 		if stopped := d.stops > stops; stopped != (step.on == "") {

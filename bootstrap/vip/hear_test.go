@@ -23,7 +23,7 @@ func TestRefuse(t *testing.T) {
 	r, h, d, n := room(t, func(c *spec.Cluster) { c.OnClash = clash.Refuse })
 	at := time.Unix(1000, 0)
 	h.status = elect(supervised.Backup)
-	foreign := clash.Heard{Link: "enp1s0", MAC: "52:54:00:00:00:63", At: at, Advert: advert.Advert{From: ip("192.0.2.99"), ID: r.plan.VRRP.API.ID, Version: vrrp.V2, Priority: 200,
+	foreign := clash.Heard{Link: "enp1s0", MAC: "52:54:00:00:00:63", At: at, Advert: advert.Advert{From: ip("192.0.2.99"), ID: r.options.Plan.VRRP.API.ID, Version: vrrp.V2, Priority: 200,
 		Interval: time.Second, VIPs: []netip.Addr{ip("192.0.2.77")}}}
 	for _, tt := range []struct {
 		name   string
@@ -37,22 +37,22 @@ func TestRefuse(t *testing.T) {
 		{"it has gone", clash.Air{At: at.Add(time.Hour), Since: map[string]time.Time{"enp1s0": at}}, true, "192.0.2.5 BACKUP"},
 		{"it is back", clash.Air{At: at.Add(time.Hour), Since: map[string]time.Time{"enp1s0": at}, Heard: []clash.Heard{foreign}}, true, "192.0.2.5 BACKUP"},
 	} {
-		h.air = tt.air
-		if err := turn(t, r); err != nil {
+		h.others = tt.air
+		if err := reconcile(t, r); err != nil {
 			t.Fatal(err)
 		}
 		if says := n.status[len(n.status)-1]; len(d.ensured) > 0 != tt.starts || (n.ready > 0) != tt.starts || !strings.Contains(says, tt.says) {
 			t.Errorf("%s: started %d, ready %d, says %q", tt.name, len(d.ensured), n.ready, says)
 		}
 	}
-	want := []clash.Instance{{Name: "ostest_API_0", Kind: vrrp.API, Link: "enp1s0", ID: r.plan.VRRP.API.ID, Version: vrrp.V2, Interval: time.Second, VIP: ip("192.0.2.5"), Unicast: true, Near: true, Own: ip("192.0.2.10")}}
-	if !reflect.DeepEqual(h.hears, want) || !slices.Equal(h.started, []vrrp.InstanceName{"ostest_API_0"}) {
-		t.Errorf("hears %+v, started %v", h.hears, h.started)
+	want := []clash.Instance{{Name: "ostest_API_0", Kind: vrrp.API, Link: "enp1s0", ID: r.options.Plan.VRRP.API.ID, Version: vrrp.V2, Interval: time.Second, VIP: ip("192.0.2.5"), Unicast: true, Near: true, Own: ip("192.0.2.10")}}
+	if !reflect.DeepEqual(h.listened, want) || !slices.Equal(h.started, []vrrp.InstanceName{"ostest_API_0"}) {
+		t.Errorf("hears %+v, started %v", h.listened, h.started)
 	}
 	h.links = addr.Snapshot{}
-	r.now = func() time.Time { return time.Now().Add(time.Minute) }
-	if err := turn(t, r); err != nil || len(h.hears) > 0 {
-		t.Errorf("without a link it hears %+v, %v", h.hears, err)
+	r.options.Now = func() time.Time { return time.Now().Add(time.Minute) }
+	if err := reconcile(t, r); err != nil || len(h.listened) > 0 {
+		t.Errorf("without a link it hears %+v, %v", h.listened, err)
 	}
 }
 
@@ -60,7 +60,7 @@ func TestRefuse(t *testing.T) {
 func TestReport(t *testing.T) {
 	r, h, d, _ := room(t, nil)
 	h.status = elect(supervised.Backup)
-	if err := turn(t, r); err != nil || len(d.ensured) != 1 {
+	if err := reconcile(t, r); err != nil || len(d.ensured) != 1 {
 		t.Errorf("started %d, %v", len(d.ensured), err)
 	}
 }
@@ -70,7 +70,7 @@ func TestReport(t *testing.T) {
 func TestForgetful(t *testing.T) {
 	r, h, d, _ := room(t, nil)
 	h.status, h.forgetful = elect(supervised.Backup), true
-	if err := turn(t, r); err == nil || !strings.Contains(err.Error(), "keep which instances are started: no space left") || len(d.ensured) != 1 {
+	if err := reconcile(t, r); err == nil || !strings.Contains(err.Error(), "keep which instances are started: no space left") || len(d.ensured) != 1 {
 		t.Errorf("started %d, %v", len(d.ensured), err)
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
-// Heirs are the addresses at which control plane nodes would serve the API VIPs, sorted by VIP.
-// There are none as long as one VIP would be nobody's: this machine gives up all of them or none,
-// and nodes that are too few to elect a holder take no part.
+// Heirs are the addresses at which control plane nodes would serve the API VIPs, sorted by VIP. There
+// are none while one VIP would have no holder: this machine releases all of them or none, and too few
+// nodes elect no holder.
 func Heirs(p plan.Plan, nodes []addr.Node) []netip.Addr {
 	var heirs []netip.Addr
 	for _, vip := range p.VIPs.API {
-		var known []netip.Addr // a node's one, as nodes are counted
+		var known []netip.Addr // one a node
 		for _, node := range nodes {
 			if first, ok := addr.Member(node, vip, netip.Addr{}, p.VIPs.All(), p.MachineNetworks); ok {
 				known = append(known, first)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -44,7 +45,7 @@ func TestHeirs(t *testing.T) {
 		{name: "one family of one alone", change: dual, nodes: []addr.Node{m(1, "46"), m(2, "4")}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := join(Heirs(compile(t, tt.change), tt.nodes)); got != tt.want {
+			if got := election.Join(Heirs(compile(t, tt.change), tt.nodes)); got != tt.want {
 				t.Errorf("Heirs() = %q, want %q", got, tt.want)
 			}
 		})

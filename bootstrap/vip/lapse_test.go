@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 )
 
 // TestLapse holds that the bootstrap machine goes on speaking to a control plane node whose object
@@ -29,7 +30,7 @@ func TestLapse(t *testing.T) {
 	} {
 		at = at.Add(tt.after)
 		d, why := r.Decide(Snapshot{At: at, Links: h.links, Nodes: tt.nodes, Verdict: hold})
-		if len(d.Config.Instances) != 1 || join(d.Config.Instances[0].Peers) != tt.want {
+		if len(d.Config.Instances) != 1 || election.Join(d.Config.Instances[0].Peers) != tt.want {
 			t.Errorf("%s: %+v, want the peers %s: %q", tt.when, d.Config.Instances, tt.want, why)
 		}
 	}

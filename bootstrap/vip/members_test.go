@@ -38,8 +38,8 @@ func TestEveryNumberOfNodes(t *testing.T) {
 					nodes = append(nodes, master(fmt.Sprintf("m%d", i), fmt.Sprintf("192.0.2.%d", 21+i), fmt.Sprintf("2001:db8::%d", 21+i)))
 				}
 				d, why := r.Decide(Snapshot{At: time.Now(), Links: h.links, Nodes: nodes, Verdict: hold})
-				if len(d.Config.Instances) != len(r.plan.VIPs.API) {
-					t.Errorf("%s, %s, %d nodes: %d instances for %v: %v", family, topology, n, len(d.Config.Instances), r.plan.VIPs.API, why)
+				if len(d.Config.Instances) != len(r.options.Plan.VIPs.API) {
+					t.Errorf("%s, %s, %d nodes: %d instances for %v: %v", family, topology, n, len(d.Config.Instances), r.options.Plan.VIPs.API, why)
 				}
 				for _, i := range d.Config.Instances {
 					if len(i.Peers) != max(n, 1) || slices.Contains(i.Peers, keepalived.Group(i.VIP)) != (n == 0) {

@@ -46,7 +46,7 @@ func TestOwnRun(t *testing.T) {
 func TestWaitsForWhoBegins(t *testing.T) {
 	for profile, want := range map[string]bool{vrrp.ProfileLan: true, vrrp.ProfileVM: true, vrrp.ProfileCompat: false} {
 		command := Container(compile(t, func(c *spec.Cluster) { c.Timing = profile })).Command
-		if i := slices.Index(command, "--patience"); want != (i >= 0) || want && (command[i+1] != "5s" || yieldBound <= vrrp.Standing) {
+		if i := slices.Index(command, "--patience"); want != (i >= 0) || want && (command[i+1] != "5s" || handoverBound <= vrrp.Standing) {
 			t.Errorf("%s: it runs %q", profile, command)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/bootstrap/vip/conflict"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/container"
@@ -23,30 +24,30 @@ import (
 
 // fakeHost is a FAKE: a machine that is what a test says it is.
 type fakeHost struct {
-	links    addr.Snapshot
-	nodes    []addr.Node
-	verdict  *release.Verdict
-	claims   map[netip.Addr]Claim
-	status   supervised.Status
-	proposed [][]byte
-	kept     [][]addr.Node
-	full     bool
-	forgets  bool // cannot keep nodes
+	links     addr.Snapshot
+	nodes     []addr.Node
+	verdict   *release.Verdict
+	conflicts map[netip.Addr]conflict.Finding
+	status    supervised.Status
+	proposed  [][]byte
+	kept      [][]addr.Node
+	full      bool
+	forgets   bool // cannot keep nodes
 
-	leaves    bool // the supervisor is asked to leave
-	deaf      bool // it cannot be asked
-	published [][]netip.Addr
+	leaves      bool // the supervisor is asked to leave
+	unreachable bool // it cannot be asked
+	published   [][]netip.Addr
 
-	hears   []clash.Instance
-	air     clash.Air
-	started []vrrp.InstanceName
+	listened []clash.Instance
+	others   clash.Air
+	started  []vrrp.InstanceName
 
 	forgetful bool // it cannot keep what is started
 }
 
-func (h *fakeHost) Hear(instances []clash.Instance) { h.hears = instances }
-func (h *fakeHost) Air() clash.Air                  { return h.air }
-func (h *fakeHost) Started() []vrrp.InstanceName    { return h.started }
+func (h *fakeHost) Listen(instances []clash.Instance) { h.listened = instances }
+func (h *fakeHost) OtherRouters() clash.Air           { return h.others }
+func (h *fakeHost) Started() []vrrp.InstanceName      { return h.started }
 
 func (h *fakeHost) Start(instances []vrrp.InstanceName) error {
 	if h.forgetful {
@@ -66,7 +67,9 @@ func (h *fakeHost) Verdict(context.Context) (release.Verdict, error) {
 	return *h.verdict, nil
 }
 
-func (h *fakeHost) Claims(context.Context) (map[netip.Addr]Claim, error) { return h.claims, nil }
+func (h *fakeHost) Conflicts(context.Context) (map[netip.Addr]conflict.Finding, error) {
+	return h.conflicts, nil
+}
 
 func (h *fakeHost) Status() (supervised.Status, error) { return h.status, nil }
 
@@ -86,15 +89,15 @@ func (h *fakeHost) Propose(config keepalived.Config) error {
 	return nil
 }
 
-func (h *fakeHost) Leave(now bool) error {
-	if h.deaf && now {
+func (h *fakeHost) Release(now bool) error {
+	if h.unreachable && now {
 		return errors.New("no space left")
 	}
 	h.leaves = now
 	return nil
 }
 
-func (h *fakeHost) Publish(addresses []netip.Addr) {
+func (h *fakeHost) Announce(addresses []netip.Addr) {
 	if n := len(h.published); n == 0 || !slices.Equal(h.published[n-1], addresses) {
 		h.published = append(h.published, addresses)
 	}
@@ -173,7 +176,7 @@ func behindRouter() addr.Snapshot {
 }
 
 var (
-	foreign = Claim{Holder: Stranger{Link: "enp1s0", MAC: "02:00:5e:00:53:0b"}}
+	foreign = conflict.Finding{Holder: conflict.Host{Link: "enp1s0", MAC: "02:00:5e:00:53:0b"}}
 
 	hold = release.Verdict{Hold: true, Why: "the local API is ready"}
 	host = []string{"192.0.2.10/24", "2001:db8::10/64"}
@@ -182,7 +185,9 @@ var (
 func room(t *testing.T, change func(*spec.Cluster)) (*Room, *fakeHost, *fakeDaemon, *heard) {
 	t.Helper()
 	h, d, n := &fakeHost{links: links(host...), verdict: &hold}, &fakeDaemon{}, &heard{}
-	return New(compile(t, change), "made by a test", nil, h, d, n, time.Now), h, d, n
+	return New(Options{
+		Plan: compile(t, change), Header: "made by a test", Host: h, Daemon: d, Notifier: n, Now: time.Now,
+	}), h, d, n
 }
 
 func TestDecide(t *testing.T) {
@@ -193,7 +198,7 @@ func TestDecide(t *testing.T) {
 		links     addr.Snapshot
 		nodes     []addr.Node
 		verdict   release.Verdict
-		claims    map[netip.Addr]Claim
+		conflicts map[netip.Addr]conflict.Finding
 		run       bool
 		instances []string // VIP, interface, source, peers
 		why       []string // each a part of one reason
@@ -221,26 +226,26 @@ func TestDecide(t *testing.T) {
 		{name: "no address yet", links: links(), verdict: hold, why: []string{"API is ready", "no instance for 192.0.2.5"}},
 		{name: "one family has no address yet", change: dual, links: links("192.0.2.10/24"), verdict: hold, run: true,
 			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [224.0.0.18]"}, why: []string{"API is ready", "multicast", "no instance for 2001:db8::5"}},
-		{name: "a VIP that another host holds is left to him", links: links(host...), nodes: masters, verdict: hold, claims: map[netip.Addr]Claim{ip("192.0.2.5"): foreign},
+		{name: "a VIP that another host holds is left to him", links: links(host...), nodes: masters, verdict: hold, conflicts: map[netip.Addr]conflict.Finding{ip("192.0.2.5"): foreign},
 			why: []string{"API is ready", "192.0.2.5 is held by another host, 02:00:5e:00:53:0b on enp1s0: take it off that host or choose another API VIP"}},
-		{name: "a router that answers for others is no holder", links: links(host...), verdict: hold, claims: map[netip.Addr]Claim{ip("192.0.2.5"): {Router: foreign.Holder}}, run: true,
+		{name: "a router that answers for others is no holder", links: links(host...), verdict: hold, conflicts: map[netip.Addr]conflict.Finding{ip("192.0.2.5"): {Router: foreign.Holder}}, run: true,
 			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [224.0.0.18]"}, why: []string{"API is ready", "02:00:5e:00:53:0b on enp1s0 answers for it, and is the gateway"}},
-		{name: "and the other VIP does not suffer", change: dual, links: links(host...), verdict: hold, claims: map[netip.Addr]Claim{ip("192.0.2.5"): foreign}, run: true,
+		{name: "and the other VIP does not suffer", change: dual, links: links(host...), verdict: hold, conflicts: map[netip.Addr]conflict.Finding{ip("192.0.2.5"): foreign}, run: true,
 			instances: []string{"2001:db8::5 enp1s0 2001:db8::10 [ff02::12]"}, why: []string{"API is ready", "192.0.2.5 is held by another host", "2001:db8::5 on enp1s0"}},
 		{name: "a VIP in no network of this machine", links: behindRouter(), verdict: hold, run: true,
-			instances: []string{"192.0.2.5 enp1s0 198.51.100.10 [224.0.0.18]"}, why: []string{"API is ready", "nobody can be asked whether another host holds it"}},
+			instances: []string{"192.0.2.5 enp1s0 198.51.100.10 [224.0.0.18]"}, why: []string{"API is ready", "no probe can show whether another host holds it"}},
 		{name: "released", links: links(host...), nodes: masters, verdict: release.Verdict{Why: "the local API is gone"}, why: []string{"the local API is gone"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r, _, _, _ := room(t, tt.change)
-			got, why := r.Decide(Snapshot{At: time.Now(), Links: tt.links, Nodes: tt.nodes, Verdict: tt.verdict, Claims: tt.claims})
+			got, why := r.Decide(Snapshot{At: time.Now(), Links: tt.links, Nodes: tt.nodes, Verdict: tt.verdict, Conflicts: tt.conflicts})
 			if got.Run != tt.run {
 				t.Errorf("run %v, want %v", got.Run, tt.run)
 			}
 			var instances []string
 			for _, i := range got.Config.Instances {
-				instances = append(instances, i.VIP.String()+" "+string(i.Interface)+" "+i.Source.String()+" ["+join(i.Peers)+"]")
+				instances = append(instances, i.VIP.String()+" "+string(i.Interface)+" "+i.Source.String()+" ["+election.Join(i.Peers)+"]")
 			}
 			if !slices.Equal(instances, tt.instances) {
 				t.Errorf("instances %q, want %q", instances, tt.instances)
@@ -335,7 +340,7 @@ func TestDecideMovesWithoutTheAPI(t *testing.T) {
 		d, _ := r.Decide(Snapshot{At: at.Add(step.after), Links: step.links, Nodes: step.nodes, Verdict: step.verdict})
 		got := ""
 		if d.Run {
-			got = string(d.Config.Instances[0].Interface) + " " + join(d.Config.Instances[0].Peers)
+			got = string(d.Config.Instances[0].Interface) + " " + election.Join(d.Config.Instances[0].Peers)
 		}
 		if got != step.want {
 			t.Errorf("%s: %q, want %q", step.name, got, step.want)
@@ -348,7 +353,9 @@ func TestDecideMovesWithoutTheAPI(t *testing.T) {
 func TestDecideNeverForgetsAllNodes(t *testing.T) {
 	kept := []addr.Node{master("m0", "192.0.2.11")}
 	r, h, _, _ := room(t, nil)
-	r = New(r.plan, "made by a test", kept, h, r.daemon, r.notifier, time.Now)
+	o := r.options
+	o.Nodes, o.Host = kept, h
+	r = New(o)
 	for _, step := range []struct {
 		name  string
 		nodes []addr.Node
@@ -360,7 +367,7 @@ func TestDecideNeverForgetsAllNodes(t *testing.T) {
 		{name: "an API that has forgotten all", want: "192.0.2.12"},
 	} {
 		d, _ := r.Decide(Snapshot{At: time.Now(), Links: h.links, Nodes: step.nodes, Verdict: hold})
-		if got := join(d.Config.Instances[0].Peers); got != step.want {
+		if got := election.Join(d.Config.Instances[0].Peers); got != step.want {
 			t.Errorf("%s: peers %s, want %s", step.name, got, step.want)
 		}
 	}

@@ -1,27 +1,23 @@
-// Package vip holds the API VIP on the bootstrap machine first and gives it up when the control
-// plane can take it.
+// Package vip holds the API VIP on the bootstrap machine first, and releases it when a control plane
+// node can take it over.
 //
-// keepalived runs in a container under onprem-supervise; this room observes the host and the
-// cluster, decides the configuration, and hands it over by file. The priority is above everything
-// that a control plane node can announce (package vrrp proves it).
+// keepalived runs in a container under onprem-supervise. This room observes the host and the cluster,
+// decides the configuration, and hands it over as a file. The priority is above everything that a
+// control plane node can advertise (package vrrp proves it).
 //
-// Until a control plane node is known the instance is multicast, and then unicast with the nodes as
-// peers. keepalived gives an instance up and elects anew when it changes from its multicast mode to
-// its unicast mode; it keeps the state and the address when only the peers change. So the instance
-// is in unicast mode from the start, with the VRRP group as its one peer: the same packets on the
-// wire.
+// The instance is in unicast mode from the start, with the VRRP group as its one peer until a control
+// plane node is known: the same packets on the wire as in multicast mode. A change from multicast to
+// unicast mode would make keepalived release the VIP and elect anew; a change of peers does not.
 //
-// Two holders cannot arise at that change. A control plane node of today renders its instance only
-// when the API lists at least two control plane nodes, itself among them, and shows the same list
-// at three looks 10 s apart; then its keepalived listens for a master-down time, 3.7 s or more. The
-// only API there is at that time runs on this machine, and its watch reports a Node as it is
-// stored: the instance here has that peer within a second, about half a minute before the node
-// listens. Nodes accept advertisements from a sender that they do not list, see the higher
-// priority, and stay BACKUP. Before the first Node nobody else is in the election.
+// That change makes no dual holders. A control plane node of another program renders its instance
+// only when the API lists at least two control plane nodes, itself among them, and shows the same
+// list for 30 s; then its keepalived listens for a master-down time. The only API at that time runs
+// on this machine, so the instance here has that peer within a second. Nodes accept the adverts of an
+// unknown router, see the higher priority, and stay BACKUP.
 //
-// This machine tells the cluster its addresses (Notice). Nodes of ours take them in as a peer's,
-// and so it hears the one that takes the VIP over: it keeps the VIP until then, and nobody is
-// without it. Nodes of today do not tell it anything; see yield.
+// This machine announces its addresses to the cluster (package announce). Nodes of this project take
+// them as a peer's, so it receives the adverts of the node that takes over, and holds the VIP until
+// then. Other programs' nodes do not advertise to it; see handOver.
 package vip
 
 import (
@@ -29,6 +25,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/bootstrap/vip/conflict"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/container"
@@ -47,37 +44,33 @@ const (
 	supervisor    = "/usr/local/bin/onprem-supervise"
 )
 
-// Host is what the room needs to know of the machine and the cluster, and what it may do there.
+// Host is the machine and the cluster as the room sees them.
 type Host interface {
-	// Links are the machine's links, addresses and routes.
 	Links() (addr.Snapshot, error)
-	// Nodes are the control plane nodes that the local API has told of; none before it has.
+	// Nodes are the control plane nodes that the local API has named; none before it has.
 	Nodes() []addr.Node
 	// Keep keeps control plane nodes for the next start of this program.
 	Keep(nodes []addr.Node) error
-	// Verdict is the last word of the stop logic, and waits for its first.
+	// Verdict is the last verdict on the release. It waits for the first.
 	Verdict(ctx context.Context) (release.Verdict, error)
-	// Claims is how it stands with the API VIPs that are not settled, and waits for the first word.
-	Claims(ctx context.Context) (map[netip.Addr]Claim, error)
-	// Status is what the supervisor last said; the zero Status when it has said nothing.
+	// Conflicts are other hosts that answer for a VIP. It waits for the first answer.
+	Conflicts(ctx context.Context) (map[netip.Addr]conflict.Finding, error)
+	// Status is the supervisor's last status; the zero Status before the first.
 	Status() (supervised.Status, error)
-	// Propose hands a configuration to the supervisor.
+	// Propose hands a candidate configuration to the supervisor.
 	Propose(config keepalived.Config) error
-	// Leave asks the supervisor to hand the VIPs over, or takes that back. Both may be said again
-	// and again.
-	Leave(now bool) error
-	// Publish tells the cluster the addresses under which this machine takes part in the election;
-	// none when it has left. It does not wait.
-	Publish(addresses []netip.Addr)
-	// Hear says in which elections this machine takes part, or will: it is to listen on their links
-	// for who disturbs them. It is called at every turn.
-	Hear(instances []clash.Instance)
-	// Air is what has been heard.
-	Air() clash.Air
-	// Started are the instances that were started on this machine once, by this run or an earlier
-	// one.
+	// Release asks the supervisor to hand the VIPs over, or withdraws that. Both may be repeated.
+	Release(now bool) error
+	// Announce publishes the addresses under which this machine advertises; none when it has left.
+	// It does not wait.
+	Announce(addresses []netip.Addr)
+	// Listen sets the instances for which to observe other routers. It is called in every round.
+	Listen(instances []clash.Instance)
+	// OtherRouters are the VRRP routers that were observed on the links.
+	OtherRouters() clash.Air
+	// Started are the instances that were once started on this machine.
 	Started() []vrrp.InstanceName
-	// Start keeps that instances are started. What is kept already is left alone.
+	// Start keeps that instances are started.
 	Start(instances []vrrp.InstanceName) error
 }
 
@@ -87,41 +80,41 @@ type Daemon interface {
 	Stop(ctx context.Context, name string) error
 }
 
-// Notifier tells the service manager how far the room is.
+// Notifier reports the room's state to the service manager.
 type Notifier interface {
 	Ready() error
 	Status(text string) error
 }
 
-// Room is the bootstrap machine's part in the API VIP. Its methods are the steps of a loop and for
-// one goroutine.
+// Options are what a Room needs.
+type Options struct {
+	Plan     plan.Plan
+	Header   string      // of every file that is rendered here
+	Nodes    []addr.Node // of an earlier run
+	Host     Host
+	Daemon   Daemon
+	Notifier Notifier
+	Now      func() time.Time
+}
+
+// Room holds the API VIP on the bootstrap machine. Its methods are the steps of a loop and for one
+// goroutine.
 type Room struct {
-	plan     plan.Plan
-	header   string // of every file that is rendered here
-	host     Host
-	daemon   Daemon
-	notifier Notifier
-	now      func() time.Time
+	options Options
 
 	chooser election.Chooser
 	nodes   []addr.Node // the last that were known
 	past    addr.Past   // of the nodes
-	kept    []addr.Node // the last that the host was told to keep
+	kept    []addr.Node // by the host
 
 	proposal supervised.Proposal
-	yields   time.Time // since when the supervisor is asked to leave; zero when it is not
+	asked    time.Time // when the supervisor was asked to release the VIPs; zero if it is not
 	ready    bool
-	told     string
+	reported string
 }
 
-// New makes a room for the cluster of p. header is the line of provenance for rendered files, kept
-// are the nodes of an earlier run.
-func New(p plan.Plan, header string, kept []addr.Node, host Host, daemon Daemon, notifier Notifier, now func() time.Time) *Room {
-	return &Room{
-		plan: p, header: header, host: host, daemon: daemon, notifier: notifier, now: now,
-		nodes: kept, kept: kept,
-	}
-}
+// New makes a room.
+func New(o Options) *Room { return &Room{options: o, nodes: o.Nodes, kept: o.Nodes} }
 
 // Container is keepalived's container for the cluster of p.
 func Container(p plan.Plan) container.Spec {

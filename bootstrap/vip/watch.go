@@ -12,60 +12,59 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/release"
 )
 
-// Prober looks at what the VIP is held for. All calls are bounded in time by themselves, end at
-// once with their context, and may be made side by side.
+// Prober probes the services that need the VIP here. All calls bound their time themselves, end with
+// their context, and may be made side by side.
 type Prober interface {
 	API(ctx context.Context) health.API
 	Ironic(ctx context.Context) bool
 	Heir(ctx context.Context) release.Heir
 }
 
-// Watch runs the stop logic in real time and keeps its last word for the loop.
+// Watch runs the release logic in real time and keeps its last verdict.
 type Watch struct {
 	prober   Prober
 	remember func(release.Memory) error // keeps what later starts of this program must know
 	wake     chan<- struct{}            // asks for a round when the verdict changes
 
-	state      release.State  // where it starts, and then where it is; Run's alone
-	remembered release.Memory // of state, or of what it was when that could last be kept
+	state      release.State  // for Run alone
+	remembered release.Memory // of state, or of the last one that could be kept
 
-	looked  chan struct{} // closed after the first look
+	probed  chan struct{} // closed after the first round of probes
 	verdict atomic.Pointer[release.Verdict]
 }
 
-// NewWatch makes a watch that goes on from a state.
+// NewWatch makes a watch that continues from a state.
 func NewWatch(state release.State, prober Prober, remember func(release.Memory) error, wake chan<- struct{}) *Watch {
 	return &Watch{
 		prober: prober, remember: remember, wake: wake,
-		state: state, remembered: state.Memory(), looked: make(chan struct{}),
+		state: state, remembered: state.Memory(), probed: make(chan struct{}),
 	}
 }
 
-// Verdict is the last word. Before the first it waits for it: to hold the VIP and to have given it
-// up are equally wrong then.
+// Verdict is the last verdict. It waits for the first: neither holding nor releasing is right before.
 func (w *Watch) Verdict(ctx context.Context) (release.Verdict, error) {
 	select {
-	case <-w.looked:
+	case <-w.probed:
 		return *w.verdict.Load(), nil
 	case <-ctx.Done():
 		return release.Verdict{}, ctx.Err()
 	}
 }
 
-// Run looks at the pace of health.BootstrapAPI until the context ends. It fails when it cannot
-// remember what it saw, and can then be run again.
+// Run probes at the pace of health.BootstrapAPI until the context ends. It fails if it cannot keep
+// its memory, and can then be run again.
 func (w *Watch) Run(ctx context.Context) error {
 	ticker := time.NewTicker(health.BootstrapAPI().Interval)
 	defer ticker.Stop()
 	for {
-		look := w.look(ctx)
+		found := w.probe(ctx)
 		if ctx.Err() != nil {
-			return nil // a probe that was cut short says nothing
+			return nil // a probe that was cut short proves nothing
 		}
-		next, verdict := w.state.Next(look)
+		next, verdict := w.state.Next(found)
 		old := w.verdict.Swap(&verdict)
 		if old == nil {
-			close(w.looked)
+			close(w.probed)
 		} else if *old != verdict {
 			loop.Wake(w.wake)
 		}
@@ -84,22 +83,22 @@ func (w *Watch) Run(ctx context.Context) error {
 	}
 }
 
-// look asks the API, and what else the decision depends on now: once the VIP has been given up,
-// only the API brings it back.
-func (w *Watch) look(ctx context.Context) (l release.Observation) {
+// probe probes the API, and what else the decision depends on: if the VIP is released, only the API
+// brings it back.
+func (w *Watch) probe(ctx context.Context) (o release.Observation) {
 	if w.state.Released() {
-		l.API = w.prober.API(ctx)
+		o.API = w.prober.API(ctx)
 	} else {
-		l = w.weigh(ctx)
+		o = w.probeAll(ctx)
 	}
-	l.At = time.Now()
-	return l
+	o.At = time.Now()
+	return o
 }
 
-// weigh asks the API. A ready one answers in milliseconds, and Ironic is left alone; once an answer
-// is late or bad, Ironic is asked beside it, so that two servers that hang cost one timeout, and a
-// ready API is never kept waiting for an Ironic that hangs.
-func (w *Watch) weigh(ctx context.Context) (l release.Observation) {
+// probeAll probes the API. A ready one answers in milliseconds, and Ironic is not probed. If the
+// answer is late or bad, Ironic is probed beside it: two servers that hang then cost one timeout, and
+// a ready API never waits for an Ironic that hangs.
+func (w *Watch) probeAll(ctx context.Context) (o release.Observation) {
 	var asked sync.WaitGroup
 	defer asked.Wait()
 	ctx, cancel := context.WithCancel(ctx)
@@ -111,24 +110,24 @@ func (w *Watch) weigh(ctx context.Context) (l release.Observation) {
 		late := time.NewTimer(after)
 		defer late.Stop()
 		select {
-		case l.API = <-api:
+		case o.API = <-api:
 			answered = true
 		case <-late.C:
 		}
 	}
-	if l.API == health.Ready {
-		return l
+	if o.API == health.Ready {
+		return o
 	}
 	asked.Go(func() { ironic <- w.prober.Ironic(ctx) })
 	if !answered {
-		l.API = <-api
+		o.API = <-api
 	}
-	if l.API == health.Ready {
-		return l
+	if o.API == health.Ready {
+		return o
 	}
-	if l.API == health.ShuttingDown {
-		l.Heir = w.prober.Heir(ctx)
+	if o.API == health.ShuttingDown {
+		o.Heir = w.prober.Heir(ctx)
 	}
-	l.Ironic = <-ironic
-	return l
+	o.Ironic = <-ironic
+	return o
 }

@@ -33,16 +33,16 @@ func TestWriter_ItsClockWasAhead(t *testing.T) {
 func TestReader_ItsClockWasBehind(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	r, texts := NewReader(Cluster(dual())), map[string]string{"m0": published(1_000_000, first)}
-	if err := r.Take(texts, Former{Heard: true}, now.Add(-5*time.Hour)); err == nil {
+	if err := r.Take(texts, Former{Known: true}, now.Add(-5*time.Hour)); err == nil {
 		t.Error("a list of the future is no fault")
 	}
-	err := r.Take(texts, Former{Heard: true}, now)
+	err := r.Take(texts, Former{Known: true}, now)
 	if list, _ := r.Known(); err != nil || len(list) != 1 {
 		t.Errorf("its clock is right, and it knows %v: %v", list, err)
 	}
 }
 
-// TestWriter_Silence holds that the API's silence does not count against the list for a writer
+// TestWriter_Silence holds that the API's gapCounts does not count against the list for a writer
 // either: what every kubelet may write does not come into the list of a cluster of more nodes than
 // it has room for.
 func TestWriter_Silence(t *testing.T) {

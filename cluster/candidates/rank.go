@@ -1,14 +1,13 @@
-// Package candidates keeps the list of the nodes that may hold the ingress VIP: which they are,
-// which control plane node writes it, and what of it its readers believe.
+// Package candidates keeps the list of the nodes that may hold the ingress VIP: which nodes they are,
+// which control plane node writes the list, and when its readers accept it.
 //
-// The list stands on the Node of the control plane node that wrote it last, as an annotation: every
-// kubelet may write its own Node and no other one, so no worker can change the list, and workers
-// watch the Nodes of the control plane anyway. A list has a number, and the highest number counts.
-// Nodes of the former release read a ConfigMap, which is kept in step as long as it exists.
+// The list is an annotation on the Node of the control plane node that wrote it last. A kubelet may
+// write its own Node only, so no worker can change the list, and workers watch the Nodes of the
+// control plane anyway. A list has a serial, and the highest serial counts. Nodes of the former
+// release read a ConfigMap, which is updated as long as it exists.
 //
-// The former release writes the ConfigMap alone, and leaves a list on a Node as it was. So a list
-// is written anew every five minutes, and readers go by the ConfigMap when no list has been for
-// fifteen.
+// The former release writes the ConfigMap only, and leaves an older list on its Node. So a list is
+// renewed every five minutes, and readers use the ConfigMap if no list was renewed for fifteen.
 package candidates
 
 import (
@@ -22,12 +21,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
-// Node is a Node as far as it matters here.
+// Node is what the list depends on of a Node.
 type Node struct {
 	addr.Node
 	Ready        bool // its kubelet works
 	ControlPlane bool
-	Apart        bool // holds no VIP whatever happens: an arbiter, or a worker on another network
+	NoVIP        bool // it never holds a VIP: an arbiter, or a worker in another network
 
 	List string // of a control plane node: the list on its own Node, as it stands there; empty for none
 }
@@ -43,9 +42,9 @@ func Lists(nodes []Node) map[string]string {
 	return texts
 }
 
-// Rank lists the nodes that may hold the ingress VIP: those with a ready router first, then those
-// that listed already has, so that a list which is full does not change with every wind, then those
-// that work, and by name. routers are the names of nodes with a ready router.
+// Rank lists the nodes that may hold the ingress VIP. Nodes with a ready router come first, then those
+// that are listed already, so that a full list seldom changes, then ready nodes, each by name.
+// routers are the names of nodes with a ready router.
 func Rank(p plan.Plan, nodes []Node, routers []string, listed []notice.Candidate) []notice.Candidate {
 	type entry struct {
 		notice.Candidate
@@ -54,7 +53,7 @@ func Rank(p plan.Plan, nodes []Node, routers []string, listed []notice.Candidate
 	var all []entry
 	taken := map[netip.Addr]bool{}
 	for _, n := range slices.SortedFunc(slices.Values(nodes), func(a, b Node) int { return strings.Compare(a.Name, b.Name) }) {
-		if n.Apart {
+		if n.NoVIP {
 			continue
 		}
 		own := addresses(p, n.Node, taken)
@@ -62,8 +61,8 @@ func Rank(p plan.Plan, nodes []Node, routers []string, listed []notice.Candidate
 			continue
 		}
 		e := entry{Candidate: notice.Candidate{Name: n.Name, Addresses: own}}
-		for i, good := range []bool{n.Ready, slices.ContainsFunc(listed, func(c notice.Candidate) bool { return c.Name == n.Name }), slices.Contains(routers, n.Name)} {
-			if good {
+		for i, holds := range []bool{n.Ready, slices.ContainsFunc(listed, func(c notice.Candidate) bool { return c.Name == n.Name }), slices.Contains(routers, n.Name)} {
+			if holds {
 				e.worth += 1 << i
 			}
 		}
@@ -77,11 +76,10 @@ func Rank(p plan.Plan, nodes []Node, routers []string, listed []notice.Candidate
 	return list
 }
 
-// addresses are those by which a node takes part in the election of the ingress VIPs: for each
-// family the one by which peers know it, and when that is known by its network plugin alone, the
-// others in that network too, as the node may take another of them for its own. An address that a
-// node before it has is not its own: two machines with one address are a fault that must not make
-// the list unreadable.
+// addresses are those from which a node may advertise the ingress VIPs: for each family the one by
+// which peers know it. If only its network plugin knows that one, the others in that network count
+// too, as the node may use any of them. An address of an earlier node is left out: two machines with
+// one address must not make the list invalid.
 func addresses(p plan.Plan, n addr.Node, taken map[netip.Addr]bool) []netip.Addr {
 	cluster := Cluster(p)
 	var own []netip.Addr
@@ -111,7 +109,7 @@ func addresses(p plan.Plan, n addr.Node, taken map[netip.Addr]bool) []netip.Addr
 	return own
 }
 
-// Cluster is what addresses are judged by.
+// Cluster is what makes an address valid.
 func Cluster(p plan.Plan) notice.Cluster {
 	return notice.Cluster{Machines: p.MachineNetworks, VIPs: p.VIPs.All()}
 }

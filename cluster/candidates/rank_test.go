@@ -63,7 +63,7 @@ func TestRankAddresses(t *testing.T) {
 			[]string{"192.0.2.12", "192.0.2.11", "10.0.0.1", "2001:db8::10"}},
 		{"by the network plugin: not without end", annotated("192.0.2.11", "192.0.2.12", "192.0.2.13", "192.0.2.14", "192.0.2.15", "2001:db8::11", "2001:db8::12", "2001:db8::13", "2001:db8::14", "2001:db8::15"),
 			[]string{"192.0.2.11", "192.0.2.12", "192.0.2.13", "192.0.2.14", "2001:db8::11", "2001:db8::12", "2001:db8::13", "2001:db8::14"}},
-		{"an arbiter, or a worker elsewhere", with(node("worker-0", "192.0.2.10"), func(n *Node) { n.Apart = true }), nil},
+		{"an arbiter, or a worker elsewhere", with(node("worker-0", "192.0.2.10"), func(n *Node) { n.NoVIP = true }), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			want := []notice.Candidate{}

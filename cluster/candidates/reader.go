@@ -12,42 +12,40 @@ import (
 
 const (
 	// backwards is how long a list must have been the newest before it replaces one with a higher
-	// number: that one's Node is gone, and another control plane node is about to write a newer
-	// one.
+	// serial, whose Node is gone: another control plane node is about to write a newer one.
 	backwards = time.Minute
-	// kept is how long a list counts without a newer number. Its writers renew it every renew, so
-	// that after this time none of them runs any more, as after a rollback to the former release.
+	// kept is how long a list counts without a newer serial. A writer renews it every renew, so after
+	// this time no writer runs any more, as after a rollback to the former release.
 	kept = 3 * renew
-	// ahead is how far a list's number may be ahead of this machine's clock. A higher one could not
-	// be replaced by the next list, whose number is the time.
+	// ahead is how far a list's serial may be ahead of this machine's clock. A higher one could not be
+	// replaced by the next list, whose serial is the time.
 	ahead = time.Hour
-	// silence is how long the API may tell nothing of the Nodes, and that time still counts against
-	// a list: no list is renewed while the API is away.
-	silence = 2 * time.Minute
+	// gapCounts is the longest time without an answer of the API that still ages a list: no list is
+	// renewed while the API is away.
+	gapCounts = 2 * time.Minute
 )
 
 // Former is the object of the former release. Every kubelet may change it.
 type Former struct {
 	Data   map[string]string
 	Exists bool
-	Heard  bool // the API has told at least once whether it exists
+	Known  bool // the API has answered at least once whether it exists
 }
 
-// Reader knows the candidates, as the cluster last said in a way that could be believed. It is for
-// one goroutine.
+// Reader holds the last valid list of candidates. It is for one goroutine.
 type Reader struct {
 	cluster notice.Cluster
 	list    []notice.Candidate
 	known   bool // a list was read
 
-	heard   time.Time // when the API last told of the Nodes
-	serial  uint64    // of the list, where a Node held it
-	renewed time.Time // when serial was first seen; of the first one when it was written
-	older   time.Time // since when the newest list has had a lower number; zero when it has not
+	answered time.Time // when the API last reported the Nodes
+	serial   uint64    // of the list, where a Node held it
+	renewed  time.Time // when serial was first seen; of the first one when it was written
+	older    time.Time // since when the newest list has had a lower number; zero when it has not
 
 	texts   map[string]string // by control plane node: judged last, to judge good ones once
 	newest  notice.Published  // of texts
-	says    bool              // one of texts can be believed
+	valid   bool              // one of texts can be believed
 	former  map[string]string // the former release's object, as it was judged last
 	formers []notice.Candidate
 	judged  error // of texts
@@ -57,20 +55,19 @@ type Reader struct {
 // NewReader has read nothing yet.
 func NewReader(cluster notice.Cluster) *Reader { return &Reader{cluster: cluster} }
 
-// Take reads the lists that control plane nodes have on their Nodes, by the nodes' names, and the
-// former release's object, which counts only while no list on a Node is kept. now is when the API
-// last told of the Nodes. The error says which of them cannot be believed; without any that can,
-// the list stays as it was.
+// Take reads the lists on the Nodes of the control plane, by the nodes' names, and the former release's
+// object, which counts only while no list on a Node is renewed. now is when the API last reported the
+// Nodes. The error names the invalid ones; without a valid one the list stays as it was.
 func (r *Reader) Take(texts map[string]string, former Former, now time.Time) error {
-	if gap := now.Sub(r.heard); gap > silence {
+	if gap := now.Sub(r.answered); gap > gapCounts {
 		r.renewed = r.renewed.Add(gap)
 	}
-	r.heard = now
+	r.answered = now
 	if r.texts == nil || r.judged != nil || !maps.Equal(texts, r.texts) {
 		r.texts = maps.Clone(texts)
-		r.newest, r.says, r.judged = Newest(texts, r.cluster, now)
+		r.newest, r.valid, r.judged = Newest(texts, r.cluster, now)
 	}
-	if r.says && r.newest.Serial > r.serial {
+	if r.valid && r.newest.Serial > r.serial {
 		r.renewed = now
 		if written := time.Unix(int64(r.newest.Serial), 0); r.serial == 0 && written.Before(now) {
 			r.renewed = written // this reader has just started, and has not seen when it appeared
@@ -79,12 +76,12 @@ func (r *Reader) Take(texts map[string]string, former Former, now time.Time) err
 	}
 	switch {
 	case now.Sub(r.renewed) < kept:
-		if r.says {
+		if r.valid {
 			r.takeNewest(now)
 		}
 	case former.Exists:
 		return errors.Join(r.judged, r.takeFormer(former.Data))
-	case r.says && !r.known && former.Heard:
+	case r.valid && !r.known && former.Known:
 		r.list, r.known = r.newest.Candidates, true // there is no better one
 	}
 	return r.judged
@@ -116,19 +113,22 @@ func (r *Reader) takeFormer(data map[string]string) error {
 // Known is the list; ok is false until one was read.
 func (r *Reader) Known() (list []notice.Candidate, ok bool) { return r.list, r.known }
 
-// beyond says whether a number is too far ahead of a clock.
+// beyond reports whether a serial is too far ahead of a clock.
 func beyond(serial uint64, now time.Time) bool {
 	return time.Unix(int64(serial), 0).After(now.Add(ahead))
 }
 
-// Newest is the list with the highest number of those that can be believed, and of two that have it
-// the one of the first node by name. ok is false when there is none.
-func Newest(texts map[string]string, cluster notice.Cluster, now time.Time) (newest notice.Published, ok bool, err error) {
+// Newest is the valid list with the highest serial, of the first node by name if two have it. ok is
+// false if there is none.
+func Newest(
+	texts map[string]string, cluster notice.Cluster, now time.Time,
+) (newest notice.Published, ok bool, err error) {
 	var faults []error
 	for _, node := range slices.Sorted(maps.Keys(texts)) {
 		p, err := notice.ReadPublished(texts[node], cluster)
 		if err == nil && beyond(p.Serial, now) {
-			err = fmt.Errorf("%s: the serial %d is a time more than %v ahead of this machine's clock: set the clocks of both",
+			err = fmt.Errorf("%s: the serial %d is a time more than %v ahead of this machine's clock: "+
+				"set the clocks of both",
 				notice.PublishedKey, p.Serial, ahead)
 		}
 		if err != nil {

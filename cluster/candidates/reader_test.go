@@ -59,7 +59,7 @@ func TestReader(t *testing.T) {
 }
 
 func former(list ...notice.Candidate) Former {
-	return Former{Data: notice.EncodeCandidates(list), Exists: true, Heard: true}
+	return Former{Data: notice.EncodeCandidates(list), Exists: true, Known: true}
 }
 
 // TestReader_Former holds that the former release's object counts until a control plane node has a
@@ -67,13 +67,13 @@ func former(list ...notice.Candidate) Former {
 // taken.
 func TestReader_Former(t *testing.T) {
 	r, at := NewReader(Cluster(dual())), time.Unix(1000, 0)
-	garbled := Former{Data: map[string]string{"candidates": "["}, Exists: true, Heard: true}
+	garbled := Former{Data: map[string]string{"candidates": "["}, Exists: true, Known: true}
 	for i, step := range []struct {
 		former Former
 		fault  bool
 		want   []string
 	}{
-		{Former{Exists: true, Heard: true}, true, nil},
+		{Former{Exists: true, Known: true}, true, nil},
 		{former(first), false, []string{"worker-0"}},
 		{former(first), false, []string{"worker-0"}},
 		{garbled, true, []string{"worker-0"}},
@@ -98,7 +98,7 @@ func TestReader_Former(t *testing.T) {
 
 // TestReader_Rollback holds that a list that no control plane node renews gives way to the former
 // release's object, as after a rollback of the control plane, and comes back when it is renewed;
-// and that the API's silence does not count against it.
+// and that the API's gapCounts does not count against it.
 func TestReader_Rollback(t *testing.T) {
 	const start = 1_000_000
 	left := map[string]string{"m0": published(start, first)}
@@ -110,11 +110,11 @@ func TestReader_Rollback(t *testing.T) {
 		want   []string
 	}{
 		{"it is kept", 0, former(second), []time.Duration{kept - 1}, []string{"worker-0"}},
-		{"it is not renewed", 0, former(second), []time.Duration{silence, kept - silence}, []string{"worker-1"}},
+		{"it is not renewed", 0, former(second), []time.Duration{gapCounts, kept - gapCounts}, []string{"worker-1"}},
 		{"it was not before this reader started", kept, former(second), nil, []string{"worker-1"}},
 		{"and the other one has not been read yet", kept, Former{}, nil, []string{}},
-		{"and there is no other one", kept, Former{Heard: true}, nil, []string{"worker-0"}},
-		{"nor is the other one readable", kept, Former{Exists: true, Heard: true}, nil, []string{}},
+		{"and there is no other one", kept, Former{Known: true}, nil, []string{"worker-0"}},
+		{"nor is the other one readable", kept, Former{Exists: true, Known: true}, nil, []string{}},
 		{"its writer's clock is ahead", -ahead, former(second), nil, []string{"worker-0"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestReader_Rollback(t *testing.T) {
 			_ = r.Take(left, tt.former, at)
 			for _, step := range tt.steps {
 				for end := at.Add(step); at.Before(end); {
-					at = at.Add(min(silence, end.Sub(at)))
+					at = at.Add(min(gapCounts, end.Sub(at)))
 					_ = r.Take(left, tt.former, at)
 				}
 			}
@@ -136,7 +136,7 @@ func TestReader_Rollback(t *testing.T) {
 			at = at.Add(time.Hour)
 			_ = r.Take(renewed, former(second), at)
 			if list, _ := r.Known(); !slices.Equal(names(list), []string{"worker-0"}) {
-				t.Errorf("known %v an hour of silence after it was renewed, want it", names(list))
+				t.Errorf("known %v an hour of gapCounts after it was renewed, want it", names(list))
 			}
 		})
 	}

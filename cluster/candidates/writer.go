@@ -13,30 +13,28 @@ import (
 )
 
 const (
-	// turn is how long a control plane node leaves a wrong list to each of those that come before
-	// it.
-	turn = 30 * time.Second
-	// rest is the time between two writes of one node, on the average: each is sent to every node
-	// of the cluster.
+	// slot is how long a control plane node waits for each node before it to replace a wrong list.
+	slot = 30 * time.Second
+	// rest is the average time between two writes of one node: each is sent to every node.
 	rest = 5 * time.Second
-	// atOnce is how many writes may follow each other without it. What people do to a cluster's
-	// nodes waits for nothing, and a storm does.
+	// atOnce is how many writes may follow each other without a rest. Changes by people do not wait,
+	// and a storm of changes does.
 	atOnce = 10
-	// patience is how long the list waits for word of the routers and of the former release's list.
-	// A cluster may have none, or not yet the right to ask for them.
+	// patience is how long to wait for the API's answers about the routers and the former release's
+	// list. A cluster may have none, or not yet the right to read them.
 	patience = time.Minute
-	// renew is the age at which a right list is written again, with a newer number: readers go by
-	// no list that nobody keeps. It costs as much as kubelets' own reports, which come as often.
+	// renew is the age at which a correct list is written again, with a newer serial: readers ignore a
+	// list that is not renewed. It costs as much as kubelets' own reports, which come as often.
 	renew = 5 * time.Minute
 )
 
-// Seen is what a control plane node knows of the cluster.
-type Seen struct {
+// Observation is what a control plane node knows of the cluster.
+type Observation struct {
 	Nodes        []Node    // all of them
-	Heard        bool      // the API has told of them at least once
+	Known        bool      // the API has reported them at least once
 	Last         time.Time // when it last did
 	Routers      []string  // names of the nodes with a ready router
-	RoutersHeard bool      // the API has told of them at least once
+	RoutersKnown bool      // the API has reported them at least once
 	Former       Former
 }
 
@@ -54,7 +52,7 @@ type Writer struct {
 	began  time.Time // when the API had told of the Nodes
 	wrong  time.Time // since when the list has been wrong; zero when it is right
 	rested time.Time // when this node has rested from all that it wrote; zero before it wrote anything
-	serial uint64    // the highest number of a list that was ever seen, or written
+	serial uint64    // the highest serial of a list that was ever read or written
 	lists  *Reader   // as this node's readers know them
 	sent   []notice.Candidate
 	sentAt time.Time // when sent was last written
@@ -68,22 +66,22 @@ func NewWriter(p plan.Plan, self string) *Writer {
 	return &Writer{plan: p, self: self, lists: NewReader(Cluster(p))}
 }
 
-// Decide says what to write now, and how long to wait at most before it is asked the next time.
-// Zero is until something has changed.
-func (w *Writer) Decide(now time.Time, s Seen) (want Wanted, again time.Duration) {
-	if !s.Heard {
+// Decide says what to write now, and how long to wait at most before the next call; zero until
+// something has changed.
+func (w *Writer) Decide(now time.Time, s Observation) (want Wanted, again time.Duration) {
+	if !s.Known {
 		return Wanted{}, 0
 	}
 	if w.began.IsZero() {
 		w.began = now
 	}
-	if wait := w.began.Add(patience).Sub(now); !(s.RoutersHeard && s.Former.Heard) && wait > 0 {
+	if wait := w.began.Add(patience).Sub(now); !(s.RoutersKnown && s.Former.Known) && wait > 0 {
 		return Wanted{}, wait
 	}
 	texts := Lists(s.Nodes)
-	newest, there, _ := Newest(texts, Cluster(w.plan), now) // a list that cannot be believed is none
+	newest, there, _ := Newest(texts, Cluster(w.plan), now) // an invalid list is none
 	if beyond(w.serial, now) {
-		w.serial = 0 // this machine's clock was ahead: nobody believes a list with the next number
+		w.serial = 0 // this machine's clock was ahead: no reader accepts the next serial
 	}
 	w.serial = max(w.serial, newest.Serial)
 	_ = w.lists.Take(texts, s.Former, s.Last) // readers log what is wrong with them
@@ -101,7 +99,7 @@ func (w *Writer) Decide(now time.Time, s Seen) (want Wanted, again time.Duration
 	if wait := w.sentAt.Add(rest).Sub(now); wait > 0 && slices.EqualFunc(list, w.sent, notice.Candidate.Equal) {
 		return Wanted{}, wait // the API has not shown it yet
 	}
-	if wait, ok := w.turn(now, s.Nodes); !ok || wait > 0 {
+	if wait, ok := w.wait(now, s.Nodes); !ok || wait > 0 {
 		return Wanted{}, wait
 	}
 	w.sent, w.sentAt = list, now
@@ -110,9 +108,9 @@ func (w *Writer) Decide(now time.Time, s Seen) (want Wanted, again time.Duration
 	return want, rest
 }
 
-// turn is how long this node has to wait before it may write a list in the place of the wrong one.
+// wait is how long this node has to wait before it may write a list in the place of the wrong one.
 // ok is false when it never may.
-func (w *Writer) turn(now time.Time, nodes []Node) (wait time.Duration, ok bool) {
+func (w *Writer) wait(now time.Time, nodes []Node) (wait time.Duration, ok bool) {
 	place, ok := place(nodes, w.self)
 	if !ok {
 		return 0, false
@@ -120,7 +118,7 @@ func (w *Writer) turn(now time.Time, nodes []Node) (wait time.Duration, ok bool)
 	if w.wrong.IsZero() {
 		w.wrong = now
 	}
-	due := w.wrong.Add(time.Duration(place) * turn)
+	due := w.wrong.Add(time.Duration(place) * slot)
 	if next := w.rested.Add(-(atOnce - 1) * rest); next.After(due) {
 		due = next
 	}
@@ -134,22 +132,22 @@ func (w *Writer) turn(now time.Time, nodes []Node) (wait time.Duration, ok bool)
 	return 0, true
 }
 
-// former has the former release's object say what the list says, where there is one. Only nodes of
-// that release believe it, so it comes second, and the same text is not tried again for a while:
-// the right to write it may be gone already.
-func (w *Writer) former(now time.Time, s Seen, list []notice.Candidate) (Wanted, time.Duration) {
+// former copies the list into the former release's object, if there is one. Only nodes of that release
+// read it, so it comes second, and the same text is not tried again for a while: the right to write
+// it may be gone already.
+func (w *Writer) former(now time.Time, s Observation, list []notice.Candidate) (Wanted, time.Duration) {
 	data := notice.EncodeCandidates(list)
 	if place, ok := place(s.Nodes, w.self); !s.Former.Exists || maps.Equal(data, s.Former.Data) || !ok || place > 0 {
 		return Wanted{}, 0
 	}
-	if wait := w.triedAt.Add(turn).Sub(now); wait > 0 && maps.Equal(data, w.tried) {
+	if wait := w.triedAt.Add(slot).Sub(now); wait > 0 && maps.Equal(data, w.tried) {
 		return Wanted{}, wait
 	}
 	w.tried, w.triedAt = data, now
-	return Wanted{Former: data}, turn
+	return Wanted{Former: data}, slot
 }
 
-// place is how many control plane nodes come before self: those that work first, each by name.
+// place is how many control plane nodes come before self: ready nodes first, each by name.
 func place(nodes []Node, self string) (int, bool) {
 	var all []Node
 	for _, n := range nodes {
@@ -173,7 +171,7 @@ func place(nodes []Node, self string) (int, bool) {
 
 // Host is the cluster as the writer sees it.
 type Host interface {
-	Seen() Seen
+	Observe() Observation
 	// Publish puts a list on this node's own Node.
 	Publish(ctx context.Context, list string) error
 	// WriteFormer makes the former release's object hold data unless it holds something else than
@@ -181,21 +179,21 @@ type Host interface {
 	WriteFormer(ctx context.Context, before, data map[string]string) error
 }
 
-// Run writes the list when it is this node's turn, until ctx ends. It looks after each wake-up,
-// which must come whenever Seen has changed.
+// Run writes the list when it is up to this node, until ctx ends. It decides after each wake-up, which
+// must come whenever the observation has changed.
 func Run(ctx context.Context, w *Writer, host Host, wake <-chan struct{}, log *slog.Logger) error {
-	said := ""
+	logged := ""
 	for {
-		seen := host.Seen()
+		seen := host.Observe()
 		want, again := w.Decide(time.Now(), seen)
 		if want.List != "" || want.Former != nil {
 			switch err := write(ctx, host, seen, want); {
 			case ctx.Err() != nil:
 			case err == nil:
-				said = ""
+				logged = ""
 				log.Info("ingress candidates written")
-			case err.Error() != said:
-				said = err.Error()
+			case err.Error() != logged:
+				logged = err.Error()
 				log.Warn("write ingress candidates", "error", err)
 			}
 		}
@@ -212,7 +210,7 @@ func Run(ctx context.Context, w *Writer, host Host, wake <-chan struct{}, log *s
 	}
 }
 
-func write(ctx context.Context, host Host, seen Seen, want Wanted) error {
+func write(ctx context.Context, host Host, seen Observation, want Wanted) error {
 	if want.List != "" {
 		return host.Publish(ctx, want.List)
 	}

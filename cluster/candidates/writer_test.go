@@ -20,7 +20,7 @@ import (
 // board is the cluster as all writers of a test see it.
 type board struct {
 	mu      sync.Mutex
-	seen    Seen
+	seen    Observation
 	wakes   []chan struct{}
 	writes  []string // who wrote a list, and when
 	formers []string // and who the former release's object
@@ -34,7 +34,7 @@ type view struct {
 	name string
 }
 
-func (v view) Seen() Seen {
+func (v view) Observe() Observation {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.seen.Last = time.Now()
@@ -81,7 +81,7 @@ func (b *board) tell() {
 	}
 }
 
-func (b *board) change(f func(*Seen)) {
+func (b *board) change(f func(*Observation)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	f(&b.seen)
@@ -100,7 +100,7 @@ func (b *board) names(t *testing.T) []string {
 }
 
 // story runs a writer on each of the named nodes in virtual time.
-func story(t *testing.T, seen Seen, running []string, tell func(t *testing.T, b *board, log *bytes.Buffer)) {
+func story(t *testing.T, seen Observation, running []string, tell func(t *testing.T, b *board, log *bytes.Buffer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		b := &board{seen: seen, start: time.Now()}
@@ -126,8 +126,8 @@ func story(t *testing.T, seen Seen, running []string, tell func(t *testing.T, b 
 
 var masters = []Node{master("master-0", "192.0.2.20"), master("master-1", "192.0.2.21"), master("master-2", "192.0.2.22")}
 
-func cluster(workers ...Node) Seen {
-	return Seen{Nodes: slices.Concat(masters, workers), Heard: true, RoutersHeard: true, Former: Former{Heard: true}}
+func cluster(workers ...Node) Observation {
+	return Observation{Nodes: slices.Concat(masters, workers), Known: true, RoutersKnown: true, Former: Former{Known: true}}
 }
 
 func (b *board) expect(t *testing.T, what string, writes ...string) {
@@ -148,25 +148,25 @@ func TestOneWrites(t *testing.T) {
 		b.expect(t, "ten minutes of peace: it is renewed", "master-0 5m0s")
 		time.Sleep(time.Hour - 2*renew + 1)
 		b.expect(t, "fifty more", renewals(10, 60)...)
-		b.change(func(s *Seen) { s.Routers = []string{"worker-0"} })
+		b.change(func(s *Observation) { s.Routers = []string{"worker-0"} })
 		b.expect(t, "a router", "master-0 1h0m0s")
 		if got := b.names(t); got[0] != "worker-0" {
 			t.Errorf("the list is %v, want the node with the router first", got)
 		}
 		time.Sleep(time.Minute)
-		b.change(func(*Seen) { b.publish("master-0", "") })
+		b.change(func(*Observation) { b.publish("master-0", "") })
 		b.expect(t, "the list was deleted", "master-0 1h1m0s")
 		time.Sleep(time.Minute)
-		b.change(func(*Seen) { b.publish("master-0", "{") })
+		b.change(func(*Observation) { b.publish("master-0", "{") })
 		b.expect(t, "the list was garbled", "master-0 1h2m0s")
 		time.Sleep(time.Minute)
 		newer := uint64(time.Now().Unix()) + 99
-		b.change(func(*Seen) { b.publish("master-2", published(newer)) })
+		b.change(func(*Observation) { b.publish("master-2", published(newer)) })
 		b.expect(t, "another one wrote another list", "master-0 1h3m0s")
 		if newest, _, _ := Newest(Lists(b.seen.Nodes), Cluster(dual()), time.Now()); newest.Serial != newer+1 || len(newest.Candidates) != 4 {
 			t.Errorf("the list has the number %d and %d entries, want a newer one of 4", newest.Serial, len(newest.Candidates))
 		}
-		b.change(func(s *Seen) { s.Nodes = s.Nodes[1:] })
+		b.change(func(s *Observation) { s.Nodes = s.Nodes[1:] })
 		b.expect(t, "its Node is gone, and the next one's turn comes", "master-1 1h3m0s")
 		if newest, _, _ := Newest(Lists(b.seen.Nodes), Cluster(dual()), time.Now()); newest.Serial != newer+2 {
 			t.Errorf("the list has the number %d, want a newer one than was ever seen", newest.Serial)
@@ -187,8 +187,8 @@ func renewals(from, to int) (all []string) {
 func TestRenewed_ByTheNext(t *testing.T) {
 	story(t, cluster(), []string{"master-1"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
 		good := notice.Published{Serial: uint64(time.Now().Unix()), Candidates: Rank(dual(), masters, nil, nil)}
-		b.change(func(*Seen) { b.publish("master-0", notice.EncodePublished(good)) })
-		time.Sleep(renew + turn)
+		b.change(func(*Observation) { b.publish("master-0", notice.EncodePublished(good)) })
+		time.Sleep(renew + slot)
 		b.expect(t, "the first one says nothing", "master-1 5m30s")
 	})
 }
@@ -197,7 +197,7 @@ func TestRenewed_ByTheNext(t *testing.T) {
 func TestNumberAtItsBound(t *testing.T) {
 	story(t, cluster(node("worker-0", "192.0.2.10")), []string{"master-0"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
 		b.expect(t, "no list", "master-0 0s")
-		b.change(func(*Seen) { b.publish("master-0", published(1<<53-1)) })
+		b.change(func(*Observation) { b.publish("master-0", published(1<<53-1)) })
 		time.Sleep(rest)
 		b.expect(t, "a list of nobody with the highest number", "master-0 5s")
 		if got := b.names(t); len(got) != 4 {
@@ -220,7 +220,7 @@ func TestFirstList_KeepsTheFormer(t *testing.T) {
 	story(t, seen, []string{"master-0"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
 		time.Sleep(patience / 2)
 		b.expect(t, "the former list has not been read")
-		b.change(func(s *Seen) {
+		b.change(func(s *Observation) {
 			s.Former = former(Rank(dual(), s.Nodes, nil, []notice.Candidate{{Name: holder}})...)
 		})
 		b.expect(t, "it has", "master-0 30s")
@@ -242,10 +242,10 @@ func TestFormer(t *testing.T) {
 		b.expect(t, "no list", "master-0 0s")
 		time.Sleep(time.Hour)
 		b.expect(t, "an hour of peace", renewals(5, 60)...)
-		b.change(func(s *Seen) { s.Former = former() })
+		b.change(func(s *Observation) { s.Former = former() })
 		time.Sleep(time.Minute)
-		b.change(func(s *Seen) { b.refuse = errors.New("forbidden"); s.Former = former() })
-		time.Sleep(3 * turn)
+		b.change(func(s *Observation) { b.refuse = errors.New("forbidden"); s.Former = former() })
+		time.Sleep(3 * slot)
 		synctest.Wait()
 		if want := []string{"master-0 1h0m0s", "master-0 1h1m0s", "master-0 1h1m30s", "master-0 1h2m0s", "master-0 1h2m30s"}; !slices.Equal(b.formers, want) {
 			t.Errorf("the object is written %q, want %q", b.formers, want)
@@ -256,7 +256,7 @@ func TestFormer(t *testing.T) {
 
 // The first control plane node by name may be gone: the API says so, or it does not know yet.
 func TestOthersTakeTheirTurn(t *testing.T) {
-	down := func(s *Seen, name string) {
+	down := func(s *Observation, name string) {
 		s.Nodes = slices.Clone(s.Nodes)
 		for i, n := range s.Nodes {
 			if n.Name == name {
@@ -267,16 +267,16 @@ func TestOthersTakeTheirTurn(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		running []string
-		prepare func(*Seen)
+		prepare func(*Observation)
 		want    []string
 	}{
-		{"the first is known to be down", []string{"master-1", "master-2"}, func(s *Seen) { down(s, "master-0") }, []string{"master-1 0s"}},
-		{"the first says nothing", []string{"master-1", "master-2"}, func(*Seen) {}, []string{"master-1 30s"}},
-		{"two say nothing", []string{"master-2"}, func(*Seen) {}, []string{"master-2 1m0s"}},
-		{"a node that the API calls down writes last", []string{"master-0"}, func(s *Seen) { down(s, "master-0") }, []string{"master-0 1m0s"}},
-		{"a node that is no control plane node writes never", []string{"worker-0", "stranger"}, func(*Seen) {}, nil},
-		{"nothing heard", []string{"master-0", "master-1"}, func(s *Seen) { s.Heard = false }, nil},
-		{"nothing heard of the routers", []string{"master-0", "master-1"}, func(s *Seen) { s.RoutersHeard = false }, []string{"master-0 1m0s"}},
+		{"the first is known to be down", []string{"master-1", "master-2"}, func(s *Observation) { down(s, "master-0") }, []string{"master-1 0s"}},
+		{"the first says nothing", []string{"master-1", "master-2"}, func(*Observation) {}, []string{"master-1 30s"}},
+		{"two say nothing", []string{"master-2"}, func(*Observation) {}, []string{"master-2 1m0s"}},
+		{"a node that the API calls down writes last", []string{"master-0"}, func(s *Observation) { down(s, "master-0") }, []string{"master-0 1m0s"}},
+		{"a node that is no control plane node writes never", []string{"worker-0", "stranger"}, func(*Observation) {}, nil},
+		{"nothing heard", []string{"master-0", "master-1"}, func(s *Observation) { s.Known = false }, nil},
+		{"nothing heard of the routers", []string{"master-0", "master-1"}, func(s *Observation) { s.RoutersKnown = false }, []string{"master-0 1m0s"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			seen := cluster(node("worker-0", "192.0.2.10"))
@@ -295,9 +295,9 @@ func TestWrongIsCountedAnew(t *testing.T) {
 		good := notice.EncodePublished(notice.Published{Serial: uint64(time.Now().Unix()) + 600, Candidates: Rank(dual(), masters, nil, nil)})
 		for range 10 {
 			time.Sleep(29 * time.Second)
-			b.change(func(*Seen) { b.publish("master-0", good) })
+			b.change(func(*Observation) { b.publish("master-0", good) })
 			synctest.Wait()
-			b.change(func(*Seen) { b.publish("master-0", "") })
+			b.change(func(*Observation) { b.publish("master-0", "") })
 			synctest.Wait()
 		}
 		b.expect(t, "wrong for 29 s, ten times")
@@ -313,7 +313,7 @@ func TestFewChangesAtOnce(t *testing.T) {
 		b.expect(t, "an hour of peace", renewals(5, 60)...)
 		var want []string
 		for i := range atOnce {
-			b.change(func(s *Seen) { s.Routers = []string{fmt.Sprint("worker-", i%2)} })
+			b.change(func(s *Observation) { s.Routers = []string{fmt.Sprint("worker-", i%2)} })
 			want = append(want, fmt.Sprint("master-0 ", time.Hour+time.Duration(i)*time.Second))
 			time.Sleep(time.Second)
 		}
@@ -326,7 +326,7 @@ func TestFewChangesAtOnce(t *testing.T) {
 func TestStormOfChanges(t *testing.T) {
 	story(t, cluster(node("worker-0", "192.0.2.10"), node("worker-1", "192.0.2.11")), []string{"master-0"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
 		for i := range 300 {
-			b.change(func(s *Seen) { s.Routers = []string{fmt.Sprint("worker-", i%2)} })
+			b.change(func(s *Observation) { s.Routers = []string{fmt.Sprint("worker-", i%2)} })
 			time.Sleep(time.Second)
 		}
 		time.Sleep(rest)
@@ -341,8 +341,8 @@ func TestStormOfChanges(t *testing.T) {
 }
 
 func TestRefusedWritesAreSaidOnce(t *testing.T) {
-	story(t, Seen{}, []string{"master-0"}, func(t *testing.T, b *board, log *bytes.Buffer) {
-		b.change(func(s *Seen) { *s = cluster(); b.refuse = errors.New("annotate Node a: forbidden") })
+	story(t, Observation{}, []string{"master-0"}, func(t *testing.T, b *board, log *bytes.Buffer) {
+		b.change(func(s *Observation) { *s = cluster(); b.refuse = errors.New("annotate Node a: forbidden") })
 		time.Sleep(20 * time.Second)
 		b.expect(t, "a while of refusal", "master-0 0s", "master-0 5s", "master-0 10s", "master-0 15s", "master-0 20s")
 		if n := strings.Count(log.String(), "forbidden"); n != 1 {

@@ -60,22 +60,22 @@ func TestNext(t *testing.T) {
 
 // TestUpgrading is K-26 to K-28.
 func TestUpgrading(t *testing.T) {
-	node := func(name, state, kubelet string) Node { return Node{Name: name, State: state, Kubelet: kubelet} }
+	node := func(name, state, kubelet string) Member { return Member{Name: name, State: state, Kubelet: kubelet} }
 	for _, tt := range []struct {
 		name  string
-		nodes []Node
+		nodes []Member
 		want  string
 	}{
-		{"all is done", []Node{node("m1", done, "1.33"), node("m2", done, "1.33"), node("w1", done, "1.33")}, ""},
-		{"nobody changes nodes there", []Node{node("m1", "", "1.33"), node("w1", "", "1.33")}, ""},
-		{"the control plane alone is done", []Node{node("m1", done, "1.33"), node("w1", "Working", "1.33")}, "w1 being changed"},
-		{"the workers alone are done", []Node{node("w1", done, "1.33"), node("m1", "Working", "1.33")}, "m1 being changed"},
-		{"one has failed", []Node{node("m1", done, "1.33"), node("m2", "Degraded", "1.33")}, "m2 being changed"},
-		{"one is new", []Node{node("m1", done, "1.33"), node("w1", "", "1.33")}, ""},
-		{"workers wait for two versions", []Node{node("m1", done, "1.33"), node("w1", done, "1.31")}, "kubelets of 2 versions"},
-		{"an arbiter counts too", []Node{node("m1", done, "1.33"), {Name: "a1", State: "Working", Kubelet: "1.33", Apart: true}}, "a1 being changed"},
-		{"both", []Node{node("m1", "Working", "1.33"), node("w1", "Working", "1.31")}, "m1, w1 being changed, kubelets of 2 versions"},
-		{"many", []Node{node("1", "x", ""), node("2", "x", ""), node("3", "x", ""), node("4", "x", ""), node("5", "x", ""), node("6", "x", ""), node("7", "x", "")}, "1, 2, 3, 4, 5 and 2 more being changed"},
+		{"all is done", []Member{node("m1", done, "1.33"), node("m2", done, "1.33"), node("w1", done, "1.33")}, ""},
+		{"nobody changes nodes there", []Member{node("m1", "", "1.33"), node("w1", "", "1.33")}, ""},
+		{"the control plane alone is done", []Member{node("m1", done, "1.33"), node("w1", "Working", "1.33")}, "w1 being changed"},
+		{"the workers alone are done", []Member{node("w1", done, "1.33"), node("m1", "Working", "1.33")}, "m1 being changed"},
+		{"one has failed", []Member{node("m1", done, "1.33"), node("m2", "Degraded", "1.33")}, "m2 being changed"},
+		{"one is new", []Member{node("m1", done, "1.33"), node("w1", "", "1.33")}, ""},
+		{"workers wait for two versions", []Member{node("m1", done, "1.33"), node("w1", done, "1.31")}, "kubelets of 2 versions"},
+		{"an arbiter counts too", []Member{node("m1", done, "1.33"), {Name: "a1", State: "Working", Kubelet: "1.33", NoVIP: true}}, "a1 being changed"},
+		{"both", []Member{node("m1", "Working", "1.33"), node("w1", "Working", "1.31")}, "m1, w1 being changed, kubelets of 2 versions"},
+		{"many", []Member{node("1", "x", ""), node("2", "x", ""), node("3", "x", ""), node("4", "x", ""), node("5", "x", ""), node("6", "x", ""), node("7", "x", "")}, "1, 2, 3, 4, 5 and 2 more being changed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := strings.Join(Upgrading(tt.nodes), ", "); got != tt.want {
@@ -85,78 +85,78 @@ func TestUpgrading(t *testing.T) {
 	}
 }
 
-// three are the control plane's nodes m1 to m3 with these words.
-func three(words ...notice.Word) (nodes []Node) {
-	for i, w := range words {
-		nodes = append(nodes, Node{Name: fmt.Sprintf("m%d", i+1), ControlPlane: true, Word: w, State: done, Kubelet: "1.33"})
+// three are the control plane's nodes m1 to m3 with these intents.
+func three(intents ...notice.Intent) (nodes []Member) {
+	for i, w := range intents {
+		nodes = append(nodes, Member{Name: fmt.Sprintf("m%d", i+1), ControlPlane: true, Intent: w, State: done, Kubelet: "1.33"})
 	}
 	return nodes
 }
 
 func TestDecide(t *testing.T) {
 	five, ten := noon.Add(5*time.Minute), noon.Add(10*time.Minute)
-	silent, before, after := notice.Word{}, notice.Word{Speaks: compat}, notice.Word{Speaks: lan}
-	knows := notice.Word{Speaks: compat, Knows: lan}
-	from := func(at time.Time) notice.Word { return notice.Word{Speaks: compat, Knows: lan, At: at} }
-	working := func(nodes []Node) []Node { nodes[2].State = "Working"; return nodes }
-	worker := func(w notice.Word) []Node { return []Node{{Name: "w1", Word: w, Kubelet: "1.33"}} }
+	silent, before, after := notice.Intent{}, notice.Intent{Speaks: compat}, notice.Intent{Speaks: lan}
+	knows := notice.Intent{Speaks: compat, Knows: lan}
+	from := func(at time.Time) notice.Intent { return notice.Intent{Speaks: compat, Knows: lan, At: at} }
+	working := func(nodes []Member) []Member { nodes[2].State = "Working"; return nodes }
+	worker := func(w notice.Intent) []Member { return []Member{{Name: "w1", Intent: w, Kubelet: "1.33"}} }
 	for _, tt := range []struct {
-		name  string
-		at    time.Duration // after noon
-		nodes []Node
-		kept  Memory
-		holds bool
-		guest bool
+		name      string
+		at        time.Duration // after noon
+		nodes     []Member
+		kept      Memory
+		holds     bool
+		bootstrap bool
 
-		changed bool
-		say     string
-		decided bool
-		why     string // a part
+		changed   bool
+		announces string
+		decided   bool
+		why       string // a part
 	}{
-		{name: "the first that knows", nodes: three(silent, silent, silent), say: compat + " knows " + lan, why: "m1, m2, m3 not so yet"},
-		{name: "it has said so", nodes: three(knows, before, silent), why: "m2, m3 not so yet"},
-		{name: "a worker counts", nodes: append(three(knows, knows, knows), worker(silent)...), why: "w1 not so yet"},
-		{name: "one that holds no VIP does not count", nodes: append(three(knows, knows, knows), Node{Name: "a1", Apart: true, Kubelet: "1.33"}), say: compat + " knows " + lan + " from 2026-03-01T12:05:00Z", why: "from 2026-03-01T12:05:00Z on, if all say so: m1, m2, m3 not so yet"},
-		{name: "all know: the first instant", nodes: three(knows, knows, knows), say: compat + " knows " + lan + " from 2026-03-01T12:05:00Z"},
-		{name: "all know, too late for that", at: 4*time.Minute + 31*time.Second, nodes: three(knows, knows, knows), say: compat + " knows " + lan + " from 2026-03-01T12:10:00Z"},
+		{name: "the first that knows", nodes: three(silent, silent, silent), announces: compat + " knows " + lan, why: "m1, m2, m3 not yet"},
+		{name: "it has announced it", nodes: three(knows, before, silent), why: "m2, m3 not yet"},
+		{name: "a worker counts", nodes: append(three(knows, knows, knows), worker(silent)...), why: "w1 not yet"},
+		{name: "one that holds no VIP does not count", nodes: append(three(knows, knows, knows), Member{Name: "a1", NoVIP: true, Kubelet: "1.33"}), announces: compat + " knows " + lan + " from 2026-03-01T12:05:00Z", why: "from 2026-03-01T12:05:00Z on, if all announce that: m1, m2, m3 not yet"},
+		{name: "all know: the first instant", nodes: three(knows, knows, knows), announces: compat + " knows " + lan + " from 2026-03-01T12:05:00Z"},
+		{name: "all know, too late for that", at: 4*time.Minute + 31*time.Second, nodes: three(knows, knows, knows), announces: compat + " knows " + lan + " from 2026-03-01T12:10:00Z"},
 		{name: "all know, and the cluster is upgraded", nodes: working(three(knows, knows, knows)), why: "m3 being changed"},
-		{name: "all know, and there is a bootstrap machine", nodes: three(knows, knows, knows), guest: true, why: "the bootstrap machine has not left yet"},
-		{name: "another says a later one", nodes: three(from(five), from(ten), knows), say: compat + " knows " + lan + " from 2026-03-01T12:10:00Z"},
-		{name: "another says one, too late for that", at: 4*time.Minute + 31*time.Second, nodes: three(knows, from(five), from(five)), say: compat + " knows " + lan + " from 2026-03-01T12:10:00Z"},
-		{name: "what it said stays though it is near", at: 4*time.Minute + 50*time.Second, nodes: three(from(five), from(five), knows), why: "m3 not so yet"},
-		{name: "what it said stays though an upgrade begins", nodes: working(three(from(five), knows, knows))},
-		{name: "what it said has passed", at: 5 * time.Minute, nodes: three(from(five), from(five), knows), say: compat + " knows " + lan + " from 2026-03-01T12:10:00Z"},
-		{name: "what it said has passed, and an upgrade has begun", at: 5 * time.Minute, nodes: working(three(from(five), from(five), knows)), say: compat + " knows " + lan},
-		{name: "another's clock is wrong", nodes: three(from(five), from(five), from(noon.Add(time.Hour))), why: "m3 not so yet"},
-		{name: "another says no multiple", nodes: three(from(five), from(five), from(five.Add(time.Second))), why: "m3 not so yet"},
-		{name: "all say one: decided", nodes: three(from(five), from(five), from(five)), decided: true, why: "all nodes have said so"},
-		{name: "all say one, and an upgrade has begun: decided", nodes: working(three(from(five), from(five), from(five))), decided: true},
-		{name: "all say one that has passed", at: 5 * time.Minute, nodes: three(from(five), from(five), from(five)), say: compat + " knows " + lan + " from 2026-03-01T12:10:00Z"},
+		{name: "all know, and there is a bootstrap machine", nodes: three(knows, knows, knows), bootstrap: true, why: "the bootstrap machine has not left yet"},
+		{name: "another announces a later one", nodes: three(from(five), from(ten), knows), announces: compat + " knows " + lan + " from 2026-03-01T12:10:00Z"},
+		{name: "another announces one, too late for that", at: 4*time.Minute + 31*time.Second, nodes: three(knows, from(five), from(five)), announces: compat + " knows " + lan + " from 2026-03-01T12:10:00Z"},
+		{name: "what it announced stays though it is near", at: 4*time.Minute + 50*time.Second, nodes: three(from(five), from(five), knows), why: "m3 not yet"},
+		{name: "what it announced stays though an upgrade begins", nodes: working(three(from(five), knows, knows))},
+		{name: "what it announced has passed", at: 5 * time.Minute, nodes: three(from(five), from(five), knows), announces: compat + " knows " + lan + " from 2026-03-01T12:10:00Z"},
+		{name: "what it announced has passed, and an upgrade has begun", at: 5 * time.Minute, nodes: working(three(from(five), from(five), knows)), announces: compat + " knows " + lan},
+		{name: "another's clock is wrong", nodes: three(from(five), from(five), from(noon.Add(time.Hour))), why: "m3 not yet"},
+		{name: "another announces no multiple", nodes: three(from(five), from(five), from(five.Add(time.Second))), why: "m3 not yet"},
+		{name: "all announce one: decided", nodes: three(from(five), from(five), from(five)), decided: true, why: "all nodes announce that"},
+		{name: "all announce one, and an upgrade has begun: decided", nodes: working(three(from(five), from(five), from(five))), decided: true},
+		{name: "all announce one that has passed", at: 5 * time.Minute, nodes: three(from(five), from(five), from(five)), announces: compat + " knows " + lan + " from 2026-03-01T12:10:00Z"},
 		{name: "decided: whatever is said now", nodes: three(from(five), from(ten), silent), kept: Memory{Speaks: compat, To: lan, At: five}, decided: true},
 		{name: "decided: just before", at: 5*time.Minute - 1, nodes: three(from(five), from(five), from(five)), kept: Memory{To: lan, At: five}, holds: true, decided: true},
-		{name: "decided: the holder first", at: 5 * time.Minute, nodes: three(from(five), from(five), from(five)), kept: Memory{To: lan, At: five}, holds: true, changed: true, say: lan},
+		{name: "decided: the holder first", at: 5 * time.Minute, nodes: three(from(five), from(five), from(five)), kept: Memory{To: lan, At: five}, holds: true, changed: true, announces: lan},
 		{name: "decided: then the others", at: 5 * time.Minute, nodes: three(from(five), from(five), from(five)), kept: Memory{To: lan, At: five}, decided: true},
-		{name: "decided: the others an advert later", at: 5*time.Minute + time.Second, nodes: three(from(five), from(five), from(five)), kept: Memory{To: lan, At: five}, changed: true, say: lan},
+		{name: "decided: the others an advert later", at: 5*time.Minute + time.Second, nodes: three(from(five), from(five), from(five)), kept: Memory{To: lan, At: five}, changed: true, announces: lan},
 		{name: "decided, and the API is away", at: 6 * time.Minute, kept: Memory{Speaks: compat, To: lan, At: five}, changed: true},
-		{name: "decided, and a worker is early", at: 4 * time.Minute, nodes: append(three(from(five), from(five), from(five)), worker(after)...), kept: Memory{To: lan, At: five}, changed: true, say: lan, why: "w1 speaks so already"},
-		{name: "it has missed the instant", nodes: three(knows, after, after), changed: true, say: lan, why: "m2 speaks so already"},
-		{name: "it has joined later", nodes: three(silent, after, knows), changed: true, say: lan},
-		{name: "a worker may say what it wants", nodes: append(three(knows, knows, knows), worker(after)...), why: "w1 not so yet"},
-		{name: "what it itself once said is no news", nodes: three(after, silent, silent), say: compat + " knows " + lan},
+		{name: "decided, and a worker is early", at: 4 * time.Minute, nodes: append(three(from(five), from(five), from(five)), worker(after)...), kept: Memory{To: lan, At: five}, changed: true, announces: lan, why: "w1 speaks it already"},
+		{name: "it has missed the instant", nodes: three(knows, after, after), changed: true, announces: lan, why: "m2 speaks it already"},
+		{name: "it has joined later", nodes: three(silent, after, knows), changed: true, announces: lan},
+		{name: "a worker may announce what it wants", nodes: append(three(knows, knows, knows), worker(after)...), why: "w1 not yet"},
+		{name: "what it once announced itself is no news", nodes: three(after, silent, silent), announces: compat + " knows " + lan},
 		{name: "it has changed", nodes: three(after, after, before), kept: Memory{Speaks: lan}, changed: true},
-		{name: "it has changed, and its Node does not say so", nodes: three(from(five), knows, knows), kept: Memory{Speaks: lan}, changed: true, say: lan},
+		{name: "it has changed, and its Node does not announce it", nodes: three(from(five), knows, knows), kept: Memory{Speaks: lan}, changed: true, announces: lan},
 		{name: "a decision of another migration", at: 6 * time.Minute, nodes: three(knows, before, before), kept: Memory{Speaks: compat, To: "vm/unicast", At: five}},
 		{name: "the API has named nobody", kept: Memory{Speaks: compat}, why: "the API has not named this node yet"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := New(planned(t, "lan", "compat"), Usual(), tt.kept)
-			d := r.Decide(Seen{Now: noon.Add(tt.at), Self: "m1", Nodes: tt.nodes, Holds: tt.holds, Guest: tt.guest})
-			say := ""
-			if d.Say {
-				say = notice.EncodeWord(d.Word)
+			d := r.Decide(Observation{Now: noon.Add(tt.at), Self: "m1", Nodes: tt.nodes, Holder: tt.holds, BootstrapPeer: tt.bootstrap})
+			announced := ""
+			if d.Announce {
+				announced = notice.EncodeIntent(d.Intent)
 			}
-			if decided := !d.Memory.At.IsZero(); d.Changed != tt.changed || say != tt.say || decided != tt.decided {
-				t.Errorf("changed %t, decided %t, says %q (%v)", d.Changed, decided, say, d.Why)
+			if decided := !d.Memory.At.IsZero(); d.Changed != tt.changed || announced != tt.announces || decided != tt.decided {
+				t.Errorf("changed %t, decided %t, announces %q (%v)", d.Changed, decided, announced, d.Why)
 			}
 			if why := strings.Join(d.Why, ", "); !strings.Contains(why, tt.why) {
 				t.Errorf("why: %q, want %q", why, tt.why)
@@ -176,7 +176,7 @@ func TestSlower(t *testing.T) {
 		late  time.Duration
 		want  bool
 	}{{false, -1, false}, {false, 0, true}, {true, 0, false}, {true, time.Second - 1, false}, {true, time.Second, true}} {
-		d := New(planned(t, "compat", "lan"), Usual(), kept).Decide(Seen{Now: noon.Add(tt.late), Holds: tt.holds})
+		d := New(planned(t, "compat", "lan"), Usual(), kept).Decide(Observation{Now: noon.Add(tt.late), Holder: tt.holds})
 		if d.Changed != tt.want {
 			t.Errorf("holds %t, %s after the instant: changed %t", tt.holds, tt.late, d.Changed)
 		}
@@ -189,20 +189,20 @@ func TestNothingToMigrate(t *testing.T) {
 	for _, tt := range []struct {
 		name, timing string
 		kept         Memory
-		word         notice.Word
-		say          bool
+		intent       notice.Intent
+		announces    bool
 		want         Memory
 	}{
 		{name: "compat", timing: "compat"},
-		{name: "compat after something else", timing: "compat", kept: Memory{Speaks: lan, To: "vm/unicast", At: noon}, word: notice.Word{Speaks: lan}, say: true, want: Memory{Speaks: compat}},
-		{name: "lan", timing: "lan", say: true},
-		{name: "lan, and it says so", timing: "lan", word: notice.Word{Speaks: lan}},
-		{name: "lan after a migration", timing: "lan", kept: Memory{Speaks: lan}, word: notice.Word{Speaks: lan}, want: Memory{Speaks: lan}},
+		{name: "compat after something else", timing: "compat", kept: Memory{Speaks: lan, To: "vm/unicast", At: noon}, intent: notice.Intent{Speaks: lan}, announces: true, want: Memory{Speaks: compat}},
+		{name: "lan", timing: "lan", announces: true},
+		{name: "lan, and it announces it", timing: "lan", intent: notice.Intent{Speaks: lan}},
+		{name: "lan after a migration", timing: "lan", kept: Memory{Speaks: lan}, intent: notice.Intent{Speaks: lan}, want: Memory{Speaks: lan}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := New(planned(t, tt.timing, ""), Usual(), tt.kept)
-			d := r.Decide(Seen{Now: noon, Self: "m1", Nodes: three(tt.word, notice.Word{}, notice.Word{})})
-			if !d.Changed || !r.Changed(noon) || d.Say != tt.say || !d.Memory.Equal(tt.want) || len(d.Why) > 0 {
+			d := r.Decide(Observation{Now: noon, Self: "m1", Nodes: three(tt.intent, notice.Intent{}, notice.Intent{})})
+			if !d.Changed || !r.Changed(noon) || d.Announce != tt.announces || !d.Memory.Equal(tt.want) || len(d.Why) > 0 {
 				t.Errorf("%+v", d)
 			}
 		})
@@ -214,8 +214,8 @@ func TestNothingToMigrate(t *testing.T) {
 func TestThereAndBack(t *testing.T) {
 	decided := Memory{Speaks: compat, To: lan, At: noon}
 	back := New(planned(t, "compat", "lan"), Usual(), decided)
-	d := back.Decide(Seen{Now: noon.Add(-time.Minute), Self: "m1", Nodes: three(notice.Word{Speaks: compat, Knows: lan, At: noon})})
-	if !d.Changed || !d.Say || d.Word != (notice.Word{Speaks: compat}) || !d.Memory.Equal(Memory{Speaks: compat}) {
+	d := back.Decide(Observation{Now: noon.Add(-time.Minute), Self: "m1", Nodes: three(notice.Intent{Speaks: compat, Knows: lan, At: noon})})
+	if !d.Changed || !d.Announce || d.Intent != (notice.Intent{Speaks: compat}) || !d.Memory.Equal(Memory{Speaks: compat}) {
 		t.Fatalf("taken back: %+v", d)
 	}
 	again := New(planned(t, "lan", "compat"), Usual(), d.Memory)
@@ -235,13 +235,13 @@ type actor struct {
 	skew    time.Duration // of its clock
 	starts  time.Duration // when it gets the file, or is back
 	down    [2]time.Duration
-	view    []Node
+	view    []Member
 	changed time.Duration // when; 0 for not yet
 }
 
 // TestOneInstant rolls a migration out over clusters in virtual time: nodes begin at any time, see
-// each other's words late, reboot over the instant, and one has a clock that is wrong. Nobody
-// speaks the new way before all know it, and whoever is up changes within the time that a word
+// each other's intents late, reboot over the instant, and one has a wrong clock. No node changes
+// before all know the new way, and every running node changes within the time that an intent
 // takes.
 func TestOneInstant(t *testing.T) {
 	const tick, late = 50 * time.Millisecond, 400 * time.Millisecond
@@ -249,10 +249,10 @@ func TestOneInstant(t *testing.T) {
 	for seed := range uint64(24) {
 		random := rand.New(rand.NewPCG(seed, 29))
 		var actors []*actor
-		api := map[string]Node{}
+		api := map[string]Member{}
 		for i := range 5 {
 			a := &actor{name: fmt.Sprintf("n%d", i), starts: time.Duration(random.Int64N(int64(12 * time.Minute)))}
-			api[a.name] = Node{Name: a.name, ControlPlane: i < 3, Kubelet: "1.33"}
+			api[a.name] = Member{Name: a.name, ControlPlane: i < 3, Kubelet: "1.33"}
 			actors = append(actors, a)
 		}
 		if seed%4 == 1 {
@@ -265,7 +265,7 @@ func TestOneInstant(t *testing.T) {
 		changed := func(a *actor) bool { return a.changed > 0 }
 		for now := time.Duration(0); now < 40*time.Minute && len(slices.DeleteFunc(slices.Clone(actors), changed)) > 0; now += tick {
 			for _, a := range actors {
-				a.turn(now, api, was, random, late)
+				a.reconcile(now, api, was, random, late)
 			}
 		}
 		will += check(t, seed, actors, late+2*tick+time.Second, seed%4 == 0 || seed%4 == 3)
@@ -275,8 +275,8 @@ func TestOneInstant(t *testing.T) {
 	}
 }
 
-// turn is one round of a node.
-func (a *actor) turn(now time.Duration, api map[string]Node, p plan.Plan, random *rand.Rand, late time.Duration) {
+// reconcile is one round of a node.
+func (a *actor) reconcile(now time.Duration, api map[string]Member, p plan.Plan, random *rand.Rand, late time.Duration) {
 	if now < a.starts || now >= a.down[0] && now < a.down[1] {
 		a.room = nil
 		return
@@ -290,12 +290,12 @@ func (a *actor) turn(now time.Duration, api map[string]Node, p plan.Plan, random
 			a.view = append(a.view, api[name])
 		}
 	}
-	d := a.room.Decide(Seen{Now: noon.Add(now + a.skew), Self: a.name, Nodes: a.view, Holds: a.name == "n1"})
+	d := a.room.Decide(Observation{Now: noon.Add(now + a.skew), Self: a.name, Nodes: a.view, Holder: a.name == "n1"})
 	a.kept = d.Memory
-	if d.Say {
-		me := api[a.name]
-		me.Word = d.Word
-		api[a.name] = me
+	if d.Announce {
+		own := api[a.name]
+		own.Intent = d.Intent
+		api[a.name] = own
 	}
 	if d.Changed && a.changed == 0 {
 		a.changed = now

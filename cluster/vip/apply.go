@@ -4,44 +4,59 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 )
 
-// Apply brings the machine to what is desired. It is called at every turn and does nothing when all
-// is as it should be.
+// Apply brings the machine to what is desired. Memory is kept before keepalived is configured: a
+// restart that forgets an instance or a peer would remove it again.
 func (r *Room) Apply(_ context.Context, d Desired) error {
-	r.host.Hear(d.Hears)
-	// What is learnt is kept before it shows: an instance that a restart would forget, or a peer,
-	// would be taken away again.
-	kept := r.keep(d.Memory)
-	if d.Tell != "" {
-		r.cluster.TellGone(d.Tell)
+	r.options.Host.Listen(d.Listen)
+	if r.notify && r.options.Changed != nil {
+		r.options.Changed(r.plan)
 	}
-	r.cluster.ClaimRank(d.Claim)
-	if d.Leave {
-		return kept
+	r.notify = false
+	failed := r.keep(d.Memory)
+	if !d.Unchanged {
+		failed = errors.Join(failed, r.propose(d.Config))
 	}
-	return errors.Join(kept, r.propose(d.Config))
+	failed = errors.Join(failed, r.keepMigration(d))
+	left := d.Migration.Recheck.Sub(r.options.Now())
+	if !d.Migration.Recheck.IsZero() && left < 2*Interval {
+		r.options.After(max(left, 0) + time.Millisecond) // a timer may be early by the wall clock
+	}
+	return failed
 }
 
 func (r *Room) keep(m Memory) error {
-	if m.equal(r.kept) {
+	if m.equal(r.kept.memory) {
 		return nil
 	}
-	if err := r.host.Keep(m); err != nil {
+	if err := r.options.Host.Keep(m); err != nil {
 		return fmt.Errorf("keep what is known of the cluster: %w", err)
 	}
-	r.kept = m
+	r.kept.memory = m
 	return nil
 }
 
-// propose hands keepalived's configuration over, and is an error when it was refused.
+func (r *Room) keepMigration(d Desired) error {
+	if d.Migration.Memory.Equal(r.kept.migration) {
+		return nil
+	}
+	if err := r.options.Host.KeepMigration(d.Migration.Memory); err != nil {
+		return fmt.Errorf("keep how this node speaks VRRP: %w", err)
+	}
+	r.kept.migration = d.Migration.Memory
+	return nil
+}
+
+// propose hands over the candidate configuration. A refused one is an error.
 func (r *Room) propose(c keepalived.Config) error {
-	if err := r.proposal.Make(c, r.host.Propose); err != nil {
+	if err := r.proposal.Make(c, r.options.Host.Propose); err != nil {
 		return err
 	}
-	status, err := r.host.Status()
+	status, err := r.options.Host.Status()
 	if err != nil {
 		return fmt.Errorf("read the supervisor's status: %w", err)
 	}

@@ -1,7 +1,6 @@
 package vip
 
 import (
-	"context"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -9,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/cluster/vip/bootpeer"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
@@ -31,7 +32,7 @@ func TestMembers(t *testing.T) {
 		{name: "a control plane node", role: role.Master, api: ips("192.0.2.12", "192.0.2.13"), ingress: ips("192.0.2.12", "192.0.2.13", "192.0.2.14", "192.0.2.15")},
 		{name: "a worker", role: role.Worker, ingress: ips("192.0.2.12", "192.0.2.13", "192.0.2.14", "192.0.2.15")},
 		{name: "a remote worker", role: role.Worker, change: func(w *world) { w.remote = true }},
-		{name: "a node that the API does not name", role: role.Master, change: func(w *world) { w.nodes = said(nodes(4, 2)[1:]) }},
+		{name: "a node that the API does not name", role: role.Master, change: func(w *world) { w.nodes = answered(nodes(4, 2)[1:]) }},
 		{name: "a control plane node that is none to the API", role: role.Master,
 			change:  func(w *world) { w.nodes.Is[0].ControlPlane = false },
 			ingress: ips("192.0.2.12", "192.0.2.13", "192.0.2.14", "192.0.2.15")},
@@ -87,7 +88,7 @@ func TestEveryNumberOfNodes(t *testing.T) {
 				c := family(cluster(), families)
 				c.Topology, c.ControlPlaneReplicas = topology, replicas
 				w := newWorld(t, c, role.Master)
-				w.nodes = said(nodes(n, 0))
+				w.nodes = answered(nodes(n, 0))
 				d, why := w.decide()
 				what := fmt.Sprintf("%s, %s, %d nodes", families, topology, n)
 				stands := n >= 2 || n == 1 && topology != spec.HighlyAvailable
@@ -128,20 +129,20 @@ func TestGate(t *testing.T) {
 			t.Fatalf("the ingress VIP has no gate: %q", why)
 		}
 	}
-	w.turn()
+	w.reconcile()
 	w.again(role.Master)
-	if _, ok := peers(w.turn(), "192.0.2.5"); ok {
+	if _, ok := peers(w.reconcile(), "192.0.2.5"); ok {
 		t.Error("a restart opens the gate")
 	}
 	w.served = true
-	if _, ok := peers(w.turn(), "192.0.2.5"); !ok {
+	if _, ok := peers(w.reconcile(), "192.0.2.5"); !ok {
 		t.Fatal("the API works, and there is no instance")
 	}
 	w.served, w.passes = false, map[vrrp.CheckName]bool{}
-	w.turn()
-	w.again(role.Master)                                       // and the API is away altogether
-	w.nodes, w.bootstrap = Heard[[]Node]{}, Heard[Bootstrap]{} // after a reboot
-	if got, ok := peers(w.turn(), "192.0.2.5"); !ok || !slices.Equal(got, ips("192.0.2.12", "192.0.2.13")) {
+	w.reconcile()
+	w.again(role.Master)                                                         // and the API is away altogether
+	w.nodes, w.bootstrap = Answer[[]member.Node]{}, Answer[bootpeer.Published]{} // after a reboot
+	if got, ok := peers(w.reconcile(), "192.0.2.5"); !ok || !slices.Equal(got, ips("192.0.2.12", "192.0.2.13")) {
 		t.Errorf("a total outage leaves the VIP without a home: %t, %v", ok, got)
 	}
 }
@@ -152,13 +153,13 @@ func TestGateMemoryLost(t *testing.T) {
 	w := newWorld(t, cluster(), role.Master)
 	w.served = false
 	w.status = supervised.Status{PID: 7, Instances: map[string]supervised.Instance{"ostest_API_0": {State: supervised.Master}}}
-	if _, ok := peers(w.turn(), "192.0.2.5"); !ok || !w.memory.Open {
+	if _, ok := peers(w.reconcile(), "192.0.2.5"); !ok || !w.memory.Open {
 		t.Error("the instance that runs goes")
 	}
-	w.nodes = Heard[[]Node]{}
+	w.nodes = Answer[[]member.Node]{}
 	w.restart(role.Master, Memory{})
 	w.proposals = nil
-	if d := w.turn(); !d.Leave || len(w.proposals) != 0 {
+	if d := w.reconcile(); !d.Unchanged || len(w.proposals) != 0 {
 		t.Errorf("without a word of the API and without a memory %q is proposed", w.proposals)
 	}
 }
@@ -166,20 +167,20 @@ func TestGateMemoryLost(t *testing.T) {
 // TestAPIAway holds K-23: an API that is away, names nobody, or names no control plane changes
 // nothing, for as long as that lasts.
 func TestAPIAway(t *testing.T) {
-	for name, away := range map[string]Heard[[]Node]{
-		"has not spoken": {}, "names nobody": said([]Node{}), "names workers only": said(nodes(0, 3)), "lost what it said": {Is: nil, OK: true},
+	for name, away := range map[string]Answer[[]member.Node]{
+		"has not spoken": {}, "names nobody": answered([]member.Node{}), "names workers only": answered(nodes(0, 3)), "lost what it said": {Is: nil, OK: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, cluster(), role.Master)
-			w.turn()
+			w.reconcile()
 			kept := w.kept
 			w.nodes = away
 			for range 10 {
 				w.at = w.at.Add(time.Minute)
-				w.turn()
+				w.reconcile()
 			}
 			w.again(role.Master)
-			w.turn()
+			w.reconcile()
 			if len(w.proposals) != 2 || string(w.proposals[0]) != string(w.proposals[1]) || w.kept != kept {
 				t.Errorf("%d proposals, %d memories: want one of each, and after the restart the same proposal", len(w.proposals), w.kept)
 			}
@@ -191,8 +192,8 @@ func TestAPIAway(t *testing.T) {
 // fault.
 func TestNothingKnown(t *testing.T) {
 	w := newWorld(t, cluster(), role.Master)
-	w.nodes = Heard[[]Node]{}
-	if d := w.turn(); !d.Leave || len(w.proposals) != 0 || w.beats != 1 {
+	w.nodes = Answer[[]member.Node]{}
+	if d := w.reconcile(); !d.Unchanged || len(w.proposals) != 0 || w.beats != 1 {
 		t.Errorf("%d proposals, %d beats, %+v", len(w.proposals), w.beats, d)
 	}
 }
@@ -204,37 +205,40 @@ func TestOnce(t *testing.T) {
 		w.at = w.at.Add(time.Second)
 		w.passes[vrrp.CheckLB] = i%3 == 0
 		slices.Reverse(w.nodes.Is) // the order of a list means nothing
-		w.turn()
+		w.reconcile()
 	}
 	if len(w.proposals) != 1 {
 		t.Errorf("%d proposals", len(w.proposals))
 	}
 }
 
-// TestLocalFirst holds K-25: what the node's checks say reaches keepalived whatever else fails, and
-// a monitor that cannot say it, or whose checks stand still, does not say that it lives.
+// TestLocalFirst holds K-25: the node's checks reach keepalived whatever else fails, and a monitor
+// that cannot write them, or whose checks are stale, writes no heartbeat.
 func TestLocalFirst(t *testing.T) {
 	w := newWorld(t, cluster(), role.Master)
-	w.nodes, w.broken = Heard[[]Node]{}, errBroken
+	w.nodes, w.broken = Answer[[]member.Node]{}, errBroken
 	w.passes[vrrp.CheckLB], w.passes[vrrp.CheckIngress] = true, true
-	if _, err := w.room.Observe(context.Background()); err == nil {
+	publish := func() error { return w.room.Publish(t.Context(), Desired{}) }
+	if _, err := w.room.Observe(t.Context()); err == nil {
 		t.Error("broken links are no fault")
+	}
+	if err := publish(); err != nil {
+		t.Error(err)
 	}
 	lb, router := election.TrackFile(vrrp.CheckLB, false), election.TrackFile(vrrp.CheckIngress, true)
 	if !w.tracks[lb] || !w.tracks[router] || len(w.tracks) != 6 || w.beats != 1 {
 		t.Errorf("tracks %v, %d beats", w.tracks, w.beats)
 	}
 	w.passes[vrrp.CheckLB] = false
-	w.room.Observe(context.Background())
+	publish()
 	if w.tracks[lb] {
 		t.Error("a failed check does not reach keepalived")
 	}
 	w.dead = true
-	w.room.Observe(context.Background())
+	stale := publish()
 	w.dead, w.trackless = false, errBroken
-	w.room.Observe(context.Background())
-	if w.beats != 2 {
-		t.Errorf("%d beats, want 2: none for checks that stand still or cannot be written", w.beats)
+	if err := publish(); stale == nil || err == nil || w.beats != 2 {
+		t.Errorf("%d beats, want 2: none for checks that are stale or cannot be written", w.beats)
 	}
 }
 
@@ -245,7 +249,7 @@ func TestOwnAddress(t *testing.T) {
 	w.links.Links = append(w.links.Links, addr.Link{Index: 1, Name: "eth1", Up: true, Addresses: []addr.Address{{Prefix: netip.MustParsePrefix("192.0.2.99/24")}}})
 	w.nodes.Is[0].InternalIPs = ips("192.0.2.11")
 	w.agreed = ips("2001:db8::11", "192.0.2.11")
-	if i := instance(t, w.turn(), "192.0.2.5"); i.Interface != "eth0" || i.Source != ip("192.0.2.11") {
+	if i := instance(t, w.reconcile(), "192.0.2.5"); i.Interface != "eth0" || i.Source != ip("192.0.2.11") {
 		t.Errorf("%s on %s, and not what was agreed on", i.Source, i.Interface)
 	}
 	w.agreed = ips("192.0.2.77") // of another boot
@@ -261,14 +265,14 @@ func TestOwnAddress(t *testing.T) {
 // gone does.
 func TestAddressGap(t *testing.T) {
 	w := newWorld(t, family(cluster(), "IPv4"), role.Master)
-	w.turn()
+	w.reconcile()
 	w.links.Links[0].Addresses = nil
 	w.at = w.at.Add(election.AddressGap - time.Second)
-	if d := w.turn(); len(d.Config.Instances) != 2 {
+	if d := w.reconcile(); len(d.Config.Instances) != 2 {
 		t.Errorf("%d instances in the gap", len(d.Config.Instances))
 	}
 	w.at = w.at.Add(time.Second)
-	if d := w.turn(); len(d.Config.Instances) != 0 {
+	if d := w.reconcile(); len(d.Config.Instances) != 0 {
 		t.Errorf("%d instances after the gap", len(d.Config.Instances))
 	}
 }
@@ -282,7 +286,7 @@ func TestOutside(t *testing.T) {
 	w := newWorld(t, c, role.Master)
 	w.links = addr.Snapshot{Links: []addr.Link{{Index: 2, Name: "ens192", Up: true, Addresses: []addr.Address{{Prefix: netip.MustParsePrefix("10.8.38.29/23")}}}},
 		Routes: []addr.Route{{LinkIndex: 2, Destination: netip.MustParsePrefix("0.0.0.0/0"), Gateway: ip("10.8.38.1")}}}
-	w.nodes = said([]Node{
+	w.nodes = answered([]member.Node{
 		{ControlPlane: true, Node: addr.Node{Name: "a", InternalIPs: ips("10.8.38.29")}},
 		{ControlPlane: true, Node: addr.Node{Name: "b", InternalIPs: ips("10.8.38.30", "2001:db8::30")}},
 	})
@@ -342,7 +346,7 @@ func TestTogether(t *testing.T) {
 func TestMulticast(t *testing.T) {
 	c := cluster()
 	c.VRRP = spec.Multicast
-	d := newWorld(t, c, role.Master).turn()
+	d := newWorld(t, c, role.Master).reconcile()
 	if len(d.Config.Instances) != 4 {
 		t.Fatalf("%+v", d.Config)
 	}
@@ -360,7 +364,7 @@ func TestNumbersRanked(t *testing.T) {
 		c := cluster()
 		c.Timing = profile
 		w := newWorld(t, c, role.Master)
-		d := w.turn()
+		d := w.reconcile()
 		if len(d.Config.Instances) != 4 {
 			t.Fatalf("%s: %+v", profile, d.Config)
 		}
@@ -376,7 +380,7 @@ func TestNumbersRanked(t *testing.T) {
 // and what each check weighs (K-04, K-05, K-50 to K-53).
 func TestNumbers(t *testing.T) {
 	w := newWorld(t, cluster(), role.Master)
-	d := w.turn()
+	d := w.reconcile()
 	for vip, want := range map[string]keepalived.Instance{
 		"192.0.2.5":   {Name: "ostest_API_0", ID: 14, Priority: 40, Version: vrrp.V2, AuthPass: "ostest_a"},
 		"2001:db8::5": {Name: "ostest_API_1", ID: 14, Priority: 40, Version: vrrp.V3},
@@ -416,28 +420,28 @@ func TestCandidates(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
 		role       role.Role
-		candidates Heard[[]notice.Candidate]
+		candidates Answer[[]notice.Candidate]
 		want       []netip.Addr // nil: no instance
 	}{
-		{name: "a candidate", role: role.Worker, candidates: said(list(1, 7, 8)), want: ips("192.0.2.17", "192.0.2.18", "192.0.2.22", "192.0.2.23", "192.0.2.24")},
-		{name: "no candidate", role: role.Worker, candidates: said(list(7, 8))},
+		{name: "a candidate", role: role.Worker, candidates: answered(list(1, 7, 8)), want: ips("192.0.2.17", "192.0.2.18", "192.0.2.22", "192.0.2.23", "192.0.2.24")},
+		{name: "no candidate", role: role.Worker, candidates: answered(list(7, 8))},
 		{name: "nothing said", role: role.Worker},
-		{name: "a control plane node", role: role.Master, candidates: said(list(7)), want: ips("192.0.2.17", "192.0.2.22", "192.0.2.23", "192.0.2.24")},
+		{name: "a control plane node", role: role.Master, candidates: answered(list(7)), want: ips("192.0.2.17", "192.0.2.22", "192.0.2.23", "192.0.2.24")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, family(cluster(), "IPv4"), tt.role)
 			w.plan.Timing.Profile = "another"
 			w.restart(tt.role, Memory{})
-			w.nodes, w.candidates = said([]Node{node(12, true), node(13, true), node(14, true)}), tt.candidates
+			w.nodes, w.candidates = answered([]member.Node{node(12, true), node(13, true), node(14, true)}), tt.candidates
 			if tt.role == role.Master {
 				w.nodes.Is = append(w.nodes.Is, node(1, true))
 			}
 			for _, when := range []string{"", "after a restart without the API"} {
-				if got, ok := peers(w.turn(), "192.0.2.6"); ok != (tt.want != nil) || !slices.Equal(got, tt.want) {
+				if got, ok := peers(w.reconcile(), "192.0.2.6"); ok != (tt.want != nil) || !slices.Equal(got, tt.want) {
 					t.Errorf("%s: instance %t, peers %v, want %v", when, ok, got, tt.want)
 				}
 				w.again(tt.role)
-				w.nodes, w.candidates = Heard[[]Node]{}, Heard[[]notice.Candidate]{}
+				w.nodes, w.candidates = Answer[[]member.Node]{}, Answer[[]notice.Candidate]{}
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/cluster/vip/bootpeer"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -22,8 +23,8 @@ func TestDNSVIP(t *testing.T) {
 		t.Error("it stands before it has seen the API work, when the bootstrap machine may have the VIP")
 	}
 	w.served = true
-	w.bootstrap = said(Bootstrap{Addresses: ips("192.0.2.20"), Beat: "1"})
-	d := w.turn()
+	w.bootstrap = answered(bootpeer.Published{Addresses: ips("192.0.2.20"), Beat: "1"})
+	d := w.reconcile()
 	got := instance(t, d, "192.0.2.7")
 	if got.Name != "cnf10_DNS_0" || got.ID != 158 || got.Priority != 40 || got.AuthPass != "cnf10_dn" || !slices.Contains(got.Tracks, vrrp.CheckDNS) {
 		t.Errorf("instance %+v", got)
@@ -64,7 +65,7 @@ func TestDNSVIPRanks(t *testing.T) {
 	for i := range w.nodes.Is {
 		w.nodes.Is[i].Rank = []string{"1", "0", "2", "", ""}[i]
 	}
-	d := w.turn()
+	d := w.reconcile()
 	if got := instance(t, d, "192.0.2.7"); got.Priority != instance(t, d, "192.0.2.5").Priority || !slices.Contains(got.Tracks, "holder_dns_0") {
 		t.Errorf("instance %+v", got)
 	}
@@ -90,8 +91,8 @@ func TestDNSUnserved(t *testing.T) {
 			}
 			w := newWorld(t, c, role.Master)
 			w.passes[vrrp.CheckBoth], w.passes[vrrp.CheckDNS] = true, tt.answers
-			w.turn()
-			w.turn()
+			w.reconcile()
+			w.reconcile()
 			if got := fmt.Sprint(w.unserved); got != tt.want {
 				t.Errorf("unserved are %s, want %s", got, tt.want)
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -32,12 +33,12 @@ func TestLapse(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, family(cluster(), "IPv4"), role.Master)
-			w.turn()
+			w.reconcile()
 			before := slices.Clone(w.nodes.Is)
 			w.nodes.Is = slices.Clone(before)
 			check := func(when string, want []netip.Addr) {
 				t.Helper()
-				if got, ok := peers(w.turn(), "192.0.2.5"); ok != (want != nil) || !slices.Equal(got, want) {
+				if got, ok := peers(w.reconcile(), "192.0.2.5"); ok != (want != nil) || !slices.Equal(got, want) {
 					t.Errorf("%s: instance %t, peers %v, want %v", when, ok, got, want)
 				}
 			}
@@ -46,8 +47,8 @@ func TestLapse(t *testing.T) {
 			w.at = w.at.Add(addr.Lapse - time.Second)
 			check("a second before", tt.during)
 			changed := w.nodes
-			w.nodes = said(before)
-			w.turn()
+			w.nodes = answered(before)
+			w.reconcile()
 			w.nodes = changed
 			check("after it was well for a moment", tt.during)
 			w.at = w.at.Add(addr.Lapse)
@@ -69,7 +70,7 @@ func TestPeers_Bounded(t *testing.T) {
 	for i := range w.nodes.Is {
 		w.nodes.Is[i].InternalIPs = append(w.nodes.Is[i].InternalIPs, ip(fmt.Sprintf("10.0.255.%d", 11+i)))
 	}
-	w.turn()
+	w.reconcile()
 	many := func(from, n int) (all []netip.Addr) {
 		for i := range n {
 			all = append(all, ip(fmt.Sprintf("10.0.%d.%d", from+i/250, 1+i%250)))
@@ -80,16 +81,16 @@ func TestPeers_Bounded(t *testing.T) {
 		w.nodes.Is = slices.Clone(w.nodes.Is)
 		w.nodes.Is[4].InternalIPs, w.nodes.Is[4].Annotated = nil, many(i, 250)
 		w.at = w.at.Add(10 * time.Millisecond)
-		if got, ok := peers(w.turn(), "10.0.255.6"); !ok || len(got) > 3+2*addr.PerFamily {
+		if got, ok := peers(w.reconcile(), "10.0.255.6"); !ok || len(got) > 3+2*addr.PerFamily {
 			t.Fatalf("change %d: instance %t, %d peers by one worker", i, ok, len(got)-3)
 		}
 	}
 	w.nodes.Is = slices.Clone(w.nodes.Is[:4])
 	for i, a := range many(0, 5000) {
-		w.nodes.Is = append(w.nodes.Is, Node{Node: addr.Node{Name: fmt.Sprintf("a%d", i), InternalIPs: []netip.Addr{a}}})
+		w.nodes.Is = append(w.nodes.Is, member.Node{Node: addr.Node{Name: fmt.Sprintf("a%d", i), InternalIPs: []netip.Addr{a}}})
 	}
 	slices.Reverse(w.nodes.Is)
-	got, ok := peers(w.turn(), "10.0.255.6")
+	got, ok := peers(w.reconcile(), "10.0.255.6")
 	if !ok || len(got) != election.MostMembers-1 || !slices.Contains(got, ip("10.0.255.12")) {
 		t.Errorf("instance %t, %d peers, want %d with those of the control plane", ok, len(got), election.MostMembers-1)
 	}

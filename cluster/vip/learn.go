@@ -1,148 +1,125 @@
 package vip
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
-	"strings"
-	"time"
 
+	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/election"
-	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-const (
-	// bootstrapSilence is how long the bootstrap machine's beat may stand before it counts as gone
-	// for now.
-	bootstrapSilence = 2 * time.Minute
-	// reign is how long a node must have held the API VIP to know that no bootstrap machine speaks:
-	// every one of them outranks every node. It is longer than one needs to hear of a node that has
-	// just begun to speak.
-	reign = time.Minute
-)
-
-// bootstrap is what is known of the bootstrap machine.
-type bootstrap struct {
-	seen  bool // it has published an address while this program ran
-	beat  string
-	since time.Time // of the beat
-	now   []netip.Addr
-}
-
-// learn takes what the API says into the memory; an address that a node has lost goes on to count
-// for a moment. It never takes less from it than was there: an API that names no node at all, or
-// none of the control plane, has lost them or has not read them yet.
+// learn takes the API's answers into the memory. An address that a node has lost still counts for a
+// while. An API that names no control plane node takes none away: it has lost them or has not read
+// them yet.
 func (r *Room) learn(s Snapshot) {
-	if s.Nodes.OK && slices.ContainsFunc(s.Nodes.Is, func(n Node) bool { return n.ControlPlane }) {
-		r.past.Note(plain(r.memory.Nodes), plain(s.Nodes.Is), s.At)
+	if s.Nodes.OK && slices.ContainsFunc(s.Nodes.Is, func(n member.Node) bool { return n.ControlPlane }) {
+		r.past.Note(member.Plain(r.memory.Nodes), member.Plain(s.Nodes.Is), s.At)
 		r.memory.Nodes, r.named = s.Nodes.Is, true
 	}
 	if s.Candidates.OK {
 		r.memory.Candidates = s.Candidates.Is
 	}
-	r.follow(s)
-	r.reigns(s)
-	// An instance that runs was let through the gate by an earlier run, whose memory may be lost.
-	r.first = r.founds()
-	runs := slices.ContainsFunc(election.Names(r.plan, vrrp.API), func(name vrrp.InstanceName) bool {
+	instances := election.Names(r.plan, vrrp.API)
+	left := s.Bootstrap.OK && r.boot.Update(s.Bootstrap.Is, s.At)
+	proven := r.boot.NoteHolding(instances, s.Status, s.At)
+	r.memory.BootstrapGone = r.memory.BootstrapGone || left || proven
+	r.first = r.isFirst()
+	// The gate of an instance that runs was opened by an earlier run, whose memory may be lost.
+	runs := slices.ContainsFunc(instances, func(name vrrp.InstanceName) bool {
 		_, runs := s.Status.Instances[string(name)]
 		return runs && s.Status.PID != 0
 	})
 	r.memory.Open = r.memory.Open || r.first || s.Served || runs
 }
 
-// follow keeps up with the bootstrap machine. Its beat is measured by this machine's clock, so a
-// machine that died is no peer for ever. That its object is lost says nothing of the machine: it
-// may hold the VIP yet, and a node that is deaf to it would hold the VIP beside it.
-func (r *Room) follow(s Snapshot) {
-	if !s.Bootstrap.OK {
-		return
+// isFirst reports whether this node holds the VIP as the first one of its cluster. That ends when
+// the API names a control plane node, and is not kept: after a restart another node may hold the
+// VIP.
+func (r *Room) isFirst() bool {
+	f := r.options.Founding
+	if f != nil && len(r.memory.Nodes) > 0 {
+		f.End()
+		return false
 	}
-	b := s.Bootstrap.Is
-	if len(b.Addresses) == 0 {
-		r.memory.BootstrapGone = r.memory.BootstrapGone || b.Left
-		r.boot.now = nil
-		return
-	}
-	if b.Beat != r.boot.beat || !r.boot.seen {
-		r.boot.beat, r.boot.since = b.Beat, s.At
-	}
-	r.boot.seen, r.boot.now = true, b.Addresses
-	if s.At.Sub(r.boot.since) >= bootstrapSilence {
-		r.boot.now = nil
-	}
+	return f != nil && f.First()
 }
 
-// reigns notes since when this node has held what.
-func (r *Room) reigns(s Snapshot) {
-	r.reigned = false
-	for _, name := range election.Names(r.plan, vrrp.API) {
-		if s.Status.Instances[string(name)].State != supervised.Master {
-			delete(r.held, name)
-			continue
-		}
-		if _, held := r.held[name]; !held {
-			r.held[name] = s.At
-		}
-		if s.At.Sub(r.held[name]) >= reign {
-			r.reigned, r.memory.BootstrapGone = true, true
-		}
+// claim finds this node's place and keeps its rank. Ranks of the plan to come are claimed before the
+// change. The node claims only once the API has named the nodes, which may have changed their ranks.
+func (r *Room) claim(s Snapshot) member.Claim {
+	ranks := cmp.Or(len(r.plan.VRRP.ControlPlane.Ranks), len(r.options.Plan.VRRP.ControlPlane.Ranks))
+	if ranks == 0 {
+		return member.Claim{}
 	}
+	if name := r.findSelf(s); name != "" {
+		r.self = name
+	}
+	r.place = member.PlaceOf(r.self, member.ControlPlane(r.memory.Nodes), r.memory.Rank, ranks)
+	if r.place.Rank != member.NoRank {
+		r.memory.Rank = notice.EncodeRank(r.place.Rank)
+	}
+	if r.place.Free == member.NoRank || !r.named {
+		return member.Claim{}
+	}
+	return member.Claim{Node: r.self, Rank: r.place.Free}
 }
 
-// tells names this machine's Node if that is to say that the bootstrap machine is gone: this node
-// has seen so, and nothing at all is said of that machine, as in a cluster that was made by other
-// programs. What is said and not believed is no answer.
-func (r *Room) tells(s Snapshot) string {
-	if r.reigned && s.Bootstrap.OK && len(s.Bootstrap.Is.Addresses) == 0 && !s.Bootstrap.Is.Left {
-		return r.Itself(s)
+// findSelf is the name of this machine's Node: the one that its kubelet's credentials name. If they
+// name none it is found by its addresses. A control plane node is looked up among the control plane
+// nodes only: any kubelet can write any address on its own Node.
+func (r *Room) findSelf(s Snapshot) string {
+	if s.Self != "" {
+		return s.Self
 	}
-	return ""
-}
-
-// mostGuests bounds the bootstrap machine's addresses of one family: it has one for the API's VIP,
-// and may have another one for DNS.
-const mostGuests = 2
-
-// guests are the bootstrap machine's addresses that may be peers for a VIP: of its family, in a
-// machine network, and nobody else's. Whoever may write the object could otherwise have adverts
-// sent anywhere. It never holds the ingress VIP.
-func (r *Room) guests(e election.Election, v election.VIP, self netip.Addr) []netip.Addr {
-	if e.Kind == vrrp.Ingress {
-		return nil
+	nodes := s.Nodes.Is
+	if len(nodes) == 0 {
+		nodes = r.memory.Nodes
 	}
-	all := slices.DeleteFunc(slices.Clone(r.boot.now), func(a netip.Addr) bool {
-		near := slices.ContainsFunc(r.plan.MachineNetworks, func(p netip.Prefix) bool { return p.Contains(a) })
-		return !near || a.BitLen() != v.Address.BitLen() || a == self || slices.Contains(r.vips(), a)
-	})
-	return all[:min(len(all), mostGuests)]
+	if r.options.Role == role.Master {
+		nodes = member.ControlPlane(nodes)
+	}
+	return member.Self(nodes, s.Links, r.plan.VIPs.All())
 }
 
 func (r *Room) controlPlane() []addr.Node {
-	return plain(ControlPlane(r.memory.Nodes))
+	return member.Plain(member.ControlPlane(r.memory.Nodes))
 }
 
-func (r *Room) workers() []addr.Node {
-	all := slices.Clone(r.memory.Nodes)
-	return plain(slices.DeleteFunc(all, func(n Node) bool { return n.ControlPlane }))
-}
-
-func plain(nodes []Node) []addr.Node {
-	out := make([]addr.Node, len(nodes))
-	for i, n := range nodes {
-		out[i] = n.Node
+// elections are those in which this node may be a candidate. That of the API is closed if the
+// bootstrap machine has gone and the API has named the nodes since this program started: the list of
+// an earlier run may lack the holder of the VIP, and the API would come through it.
+func (r *Room) elections() []election.Election {
+	all := election.For(r.plan, r.options.Role)
+	for i := range all {
+		e := &all[i]
+		e.Past, e.Nodes = &r.past, r.controlPlane()
+		switch {
+		case e.Kind != vrrp.Ingress:
+			e.Alone, e.Closed = r.first && e.Kind == vrrp.API, r.memory.BootstrapGone && r.named
+		case WatchesAll(r.plan):
+			workers := member.Plain(member.Workers(r.memory.Nodes))
+			e.Nodes, e.Closed = append(e.Nodes, workers...), true
+		default:
+			e.Candidates, e.Closed = r.memory.Candidates, true
+		}
 	}
-	return out
+	return all
 }
 
-// vips are every VIP of the cluster: none of them is ever an address of a machine's own.
-func (r *Room) vips() []netip.Addr { return r.plan.VIPs.All() }
-
-func join(addrs []netip.Addr) string {
-	texts := make([]string, len(addrs))
-	for i, a := range addrs {
-		texts[i] = a.String()
+// bootstrapPeers are the bootstrap machine's addresses that are peers for a VIP: in a machine
+// network, and neither a VIP nor this node's. It never holds the ingress VIP.
+func (r *Room) bootstrapPeers(e election.Election, v election.VIP, self netip.Addr) []netip.Addr {
+	if e.Kind == vrrp.Ingress {
+		return nil
 	}
-	return strings.Join(texts, " ")
+	return r.boot.Peers(v.Address, func(a netip.Addr) bool {
+		contains := func(p netip.Prefix) bool { return p.Contains(a) }
+		return slices.ContainsFunc(r.plan.MachineNetworks, contains) && a != self &&
+			!slices.Contains(r.plan.VIPs.All(), a)
+	})
 }

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/cluster/migrate"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/bootpeer"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
@@ -51,22 +54,26 @@ type world struct {
 	broken error // of the links
 
 	self       string // by its credentials
-	nodes      Heard[[]Node]
-	candidates Heard[[]notice.Candidate]
-	bootstrap  Heard[Bootstrap]
+	nodes      Answer[[]member.Node]
+	candidates Answer[[]notice.Candidate]
+	bootstrap  Answer[bootpeer.Published]
 
-	passes map[vrrp.CheckName]bool
-	dead   bool // the checks
-	served bool
+	passes   map[vrrp.CheckName]bool
+	dead     bool // the checks
+	served   bool
+	founding Founding
 
 	tracks    map[string]bool // by file
 	trackless error
 	beats     int
 	memory    Memory
+	moved     migrate.Memory
+	announced notice.Intent
+	changed   int
 	kept      int
 	told      []string // the Nodes on which it was told that the bootstrap machine is gone
-	claims    []Claim
-	pending   Claim // the last one, zero when it was withdrawn
+	claims    []member.Claim
+	pending   member.Claim // the last one, zero when it was withdrawn
 	unserved  []vrrp.InstanceName
 	hears     []clash.Instance
 	air       clash.Air
@@ -89,7 +96,7 @@ func (w *world) Track(check vrrp.CheckName, fault, passes bool) error {
 	return w.trackless
 }
 
-func (w *world) Unserved(instances []vrrp.InstanceName) error {
+func (w *world) SetUnserved(instances []vrrp.InstanceName) error {
 	w.unserved = instances
 	return nil
 }
@@ -105,19 +112,26 @@ func (w *world) Keep(m Memory) error {
 	return nil
 }
 
-func (w *world) Hear(instances []clash.Instance) { w.hears = instances }
+func (w *world) KeepMigration(m migrate.Memory) error {
+	w.moved = m
+	return nil
+}
 
-func (w *world) Air() clash.Air { return w.air }
+func (w *world) Listen(instances []clash.Instance) { w.hears = instances }
+
+func (w *world) OtherRouters() clash.Air { return w.air }
 
 func (w *world) Self() string                           { return w.self }
-func (w *world) Nodes() ([]Node, bool)                  { return w.nodes.Is, w.nodes.OK }
+func (w *world) Nodes() ([]member.Node, bool)           { return w.nodes.Is, w.nodes.OK }
 func (w *world) Candidates() ([]notice.Candidate, bool) { return w.candidates.Is, w.candidates.OK }
-func (w *world) Bootstrap() (Bootstrap, bool)           { return w.bootstrap.Is, w.bootstrap.OK }
+func (w *world) Bootstrap() (bootpeer.Published, bool)  { return w.bootstrap.Is, w.bootstrap.OK }
 
-func (w *world) TellGone(node string) { w.told = append(w.told, node) }
+func (w *world) ReportBootstrapGone(node string) { w.told = append(w.told, node) }
 
-func (w *world) ClaimRank(c Claim) {
-	if w.pending = c; c != (Claim{}) {
+func (w *world) Announce(_ string, intent notice.Intent) { w.announced = intent }
+
+func (w *world) ClaimRank(c member.Claim) {
+	if w.pending = c; c != (member.Claim{}) {
 		w.claims = append(w.claims, c)
 	}
 }
@@ -147,21 +161,21 @@ func family(c spec.Cluster, name string) spec.Cluster {
 }
 
 // node is the i-th node, with addresses of both families.
-func node(i int, controlPlane bool) Node {
-	return Node{ControlPlane: controlPlane, Node: addr.Node{
+func node(i int, controlPlane bool) member.Node {
+	return member.Node{ControlPlane: controlPlane, Node: addr.Node{
 		Name: fmt.Sprintf("n%d", i), InternalIPs: ips(fmt.Sprintf("192.0.2.%d", 10+i), fmt.Sprintf("2001:db8::%d", 10+i)),
 	}}
 }
 
 // nodes are so many control plane nodes and so many workers.
-func nodes(masters, workers int) (out []Node) {
+func nodes(masters, workers int) (out []member.Node) {
 	for i := range masters + workers {
 		out = append(out, node(1+i, i < masters))
 	}
 	return out
 }
 
-func said[T any](is T) Heard[T] { return Heard[T]{Is: is, OK: true} }
+func answered[T any](is T) Answer[T] { return Answer[T]{Is: is, OK: true} }
 
 // newWorld is the first node, whose gate is open, in a cluster of three control plane nodes and two
 // workers that the API has named.
@@ -171,7 +185,7 @@ func newWorld(t *testing.T, c spec.Cluster, r role.Role) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, plan: p, at: time.Unix(1000, 0), passes: map[vrrp.CheckName]bool{}, tracks: map[string]bool{}, served: true, nodes: said(nodes(3, 2))}
+	w := &world{t: t, plan: p, at: time.Unix(1000, 0), passes: map[vrrp.CheckName]bool{}, tracks: map[string]bool{}, served: true, nodes: answered(nodes(3, 2))}
 	w.links = addr.Snapshot{Links: []addr.Link{{Index: 2, Name: "eth0", Up: true, Addresses: []addr.Address{
 		{Prefix: netip.MustParsePrefix("192.0.2.11/24")}, {Prefix: netip.MustParsePrefix("2001:db8::11/64")},
 	}}}}
@@ -181,7 +195,11 @@ func newWorld(t *testing.T, c spec.Cluster, r role.Role) *world {
 
 // restart is another start of the program.
 func (w *world) restart(r role.Role, m Memory) {
-	w.room = New(w.plan, r, "header", m, w, w, w, func() time.Time { return w.at })
+	w.room = New(Options{
+		Plan: w.plan, Role: r, Header: "header", Memory: m,
+		Migration: migrate.New(w.plan, migrate.Usual(), w.moved), Host: w, Cluster: w, Health: w,
+		Founding: w.founding, After: func(time.Duration) {}, Changed: func(plan.Plan) { w.changed++ }, Now: func() time.Time { return w.at },
+	})
 }
 
 // again is a start with what the last run kept.
@@ -205,10 +223,13 @@ func (w *world) decide() (Desired, []string) {
 	return d, why
 }
 
-// turn is one round.
-func (w *world) turn() Desired {
+// reconcile is one round.
+func (w *world) reconcile() Desired {
 	w.t.Helper()
 	d, _ := w.decide()
+	if err := w.room.Publish(context.Background(), d); err != nil {
+		w.t.Fatal(err)
+	}
 	if err := w.room.Apply(context.Background(), d); err != nil {
 		w.t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
+	"github.com/onprem-infra/onprem-infra/bootstrap/vip/conflict"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
@@ -38,11 +38,11 @@ addr add fe80::1/64 dev br0 nodad
 			}
 			far.IP(t, "route add 192.0.2.5/32 dev elsewhere\nneigh add proxy 192.0.2.5 dev br0\n")
 			near.IP(t, "addr add 192.0.2.10/24 dev ens3\nroute add default via "+gateway+" dev ens3\n")
-			until(t, near, "a gateway that answers for others", func(c vip.Claim) bool { return c.Router.Link == "ens3" && c.Router.MAC != "" })
+			until(t, near, "a gateway that answers for others", func(c conflict.Finding) bool { return c.Router.Link == "ens3" && c.Router.MAC != "" })
 			far.IP(t, "neigh del proxy 192.0.2.5 dev br0\n")
 			holder.IP(t, "addr add 192.0.2.5/24 dev ens3\n")
 			near.IP(t, "neigh flush dev ens3\n")
-			until(t, near, "a host that holds it", func(c vip.Claim) bool { return c.Holder.MAC != "" })
+			until(t, near, "a host that holds it", func(c conflict.Finding) bool { return c.Holder.MAC != "" })
 		})
 	}
 }
@@ -53,14 +53,17 @@ func TestClaimsSeeWhoComesLate(t *testing.T) {
 	near, holder := netns.New(t), netns.New(t)
 	near.IP(t, "link add ens3 type veth peer name ens3 netns "+holder.Path()+"\nlink set ens3 up\naddr add 192.0.2.10/24 dev ens3\n")
 	holder.IP(t, "link set ens3 up\n")
-	claims := vip.NewClaims(plan.Plan{VIPs: plan.VIPs{API: []netip.Addr{four}}}, nil, nil, vipNetwork{}, func([]netip.Addr) error { return nil }, make(chan struct{}, 1))
+	claims := conflict.New(conflict.Options{
+		Plan: plan.Plan{VIPs: plan.VIPs{API: []netip.Addr{four}}}, Network: vipNetwork{}, Remember: func([]netip.Addr) error { return nil },
+		Wake: make(chan struct{}, 1),
+	})
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- near.In(func() error { return claims.Run(ctx) }) }()
-	wait := func(what string, right func(vip.Claim) bool) time.Duration {
+	wait := func(what string, right func(conflict.Finding) bool) time.Duration {
 		begin := time.Now()
-		for now, _ := claims.Now(ctx); ctx.Err() == nil && !right(now[four]); now, _ = claims.Now(ctx) {
+		for now, _ := claims.Findings(ctx); ctx.Err() == nil && !right(now[four]); now, _ = claims.Findings(ctx) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		if ctx.Err() != nil {
@@ -68,14 +71,14 @@ func TestClaimsSeeWhoComesLate(t *testing.T) {
 		}
 		return time.Since(begin)
 	}
-	t.Logf("free after %v", wait("free", func(c vip.Claim) bool { return c == vip.Claim{} }))
+	t.Logf("free after %v", wait("free", func(c conflict.Finding) bool { return c == (conflict.Finding{}) }))
 	for end := time.Now().Add(4 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) { // a question and its verdict
-		if now, _ := claims.Now(ctx); len(now) > 0 {
+		if now, _ := claims.Findings(ctx); len(now) > 0 {
 			t.Fatalf("free no more, and nobody has come: %+v", now)
 		}
 	}
 	holder.IP(t, "addr add 192.0.2.5/24 dev ens3\n")
-	t.Logf("seen after %v", wait("seen", func(c vip.Claim) bool { return c.Holder.MAC != "" }))
+	t.Logf("seen after %v", wait("seen", func(c conflict.Finding) bool { return c.Holder.MAC != "" }))
 	cancel()
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -85,16 +88,19 @@ func TestClaimsSeeWhoComesLate(t *testing.T) {
 var four = netip.MustParseAddr("192.0.2.5")
 
 // until asks for a VIP in a namespace until the claim is right.
-func until(t *testing.T, near netns.Namespace, what string, right func(vip.Claim) bool) {
+func until(t *testing.T, near netns.Namespace, what string, right func(conflict.Finding) bool) {
 	t.Helper()
 	p := plan.Plan{VIPs: plan.VIPs{API: []netip.Addr{four}}}
-	claims := vip.NewClaims(p, nil, nil, vipNetwork{}, func([]netip.Addr) error { return nil }, make(chan struct{}, 1))
+	claims := conflict.New(conflict.Options{
+		Plan: p, Network: vipNetwork{}, Remember: func([]netip.Addr) error { return nil },
+		Wake: make(chan struct{}, 1),
+	})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- near.In(func() error { return claims.Run(ctx) }) }()
 	for {
-		now, err := claims.Now(ctx)
+		now, err := claims.Findings(ctx)
 		if ctx.Err() != nil {
 			cancel()
 			t.Fatalf("%s: %+v, %v, %v", what, now, err, <-done)

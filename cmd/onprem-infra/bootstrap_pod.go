@@ -6,14 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/shared/container"
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
@@ -44,8 +42,8 @@ func supervisorHealth(p plan.Plan) *probe.HTTP {
 func newPodKeepalived(p plan.Plan) *podKeepalived {
 	return &podKeepalived{
 		health: supervisorHealth(p),
-		leave:  func(now bool) error { return requestLeave(filepath.Join(election.RunDir, supervised.LeaveFile), now) },
-		status: func() (supervised.Status, error) { return readStatus(statusFile) },
+		leave:  func(now bool) error { return runDir.SetLeave(leaveOwner, now) },
+		status: runDir.Status,
 	}
 }
 

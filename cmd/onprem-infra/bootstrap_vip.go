@@ -12,13 +12,17 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/daemon"
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
+	"github.com/onprem-infra/onprem-infra/bootstrap/vip/announce"
+	"github.com/onprem-infra/onprem-infra/bootstrap/vip/conflict"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/listen"
+	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -31,8 +35,8 @@ func runVIPCommand(std streams) *cobra.Command {
 		Long: `vip launches keepalived in a container and keeps it configured. It holds the API VIP above every control plane node, gives it up
 when Ironic is gone and the machine's own API server is gone too, or announces its shutdown while a control plane node is ready, and then
 it goes on serving until that node has the VIP; it takes the VIP back when the API returns, and leaves at once on SIGTERM. A VIP that another host answers for before the cluster exists is left
-alone until that host has given it up. A gateway that answers for every address (proxy ARP) holds none; when another router does so, tell
-the program by --assume-free: systemctl edit onprem-keepalived, and write
+alone until that host has given it up. A gateway that answers for every address (proxy ARP) holds none; if another router does so, pass
+--assume-free to the program: systemctl edit onprem-keepalived, and write
 
   [Service]
   ExecStart=
@@ -83,7 +87,7 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 	var keeper vip.Daemon = newPodKeepalived(p)
 	if !inPod {
 		own := m.keeper()
-		own.Prepare = forgetStatus
+		own.Prepare = runDir.ForgetStatus
 		own.Sign = daemon.Works() // onprem-supervise looks around once a beat
 		keeper = own
 	}
@@ -93,17 +97,29 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 	}
 	nodes, kept := kube.New(kubeconfig, m.log), onHost.keptNodes(m.log)
 	watch := vip.NewWatch(release, newVIPProber(p, kubeconfig, heirs(nodes.Nodes, kept), m.log), onHost.remember, m.wake)
-	claims := vip.NewClaims(p, onHost.settledVIPs(m.log), assumed, vipNetwork{}, onHost.settle, m.wake)
-	notice := vip.NewNotice(vipBoard{api: kube.NewAPI(kubeconfig, m.log), namespace: p.Namespace}, time.Now, m.log)
-	ear, journal := newListener(p, nodeVIPHost{}, m.log), newWriter(p, nodeVIPHost{}, nil, nil, m.log)
-	journal.heard = ear.Announced
-	room := vip.New(p, header, kept, vipHost{nodes: nodes, watch: watch, claims: claims, notice: notice, ear: ear, starts: onHost.starts(m.log)}, keeper, &m.status, time.Now)
-	said := newElecting(p, nodeVIPHost{}, nil, nil, nodes.Known)
-	m.meter.says(said.onto)
+	conflicts := conflict.New(conflict.Options{
+		Plan: p, Settled: onHost.settledVIPs(m.log), Free: assumed, Network: vipNetwork{},
+		Remember: onHost.settle, Wake: m.wake,
+	})
+	object := bootstrapObject{api: kube.NewAPI(kubeconfig, m.log), namespace: p.Namespace}
+	announcer := announce.New(object, time.Now, m.log)
+	listener := newListener(p, nodeVIPHost{}, m.log)
+	written := recorder.New(recorder.Options{
+		Plan: p, Run: runDir, Path: journal.Path, Announced: listener.Announced, Log: m.log,
+	})
+	room := vip.New(vip.Options{
+		Plan: p, Header: header, Nodes: kept, Daemon: keeper, Notifier: &m.status, Now: time.Now,
+		Host: vipHost{
+			nodes: nodes, watch: watch, conflicts: conflicts, announcer: announcer, listener: listener,
+			starts: onHost.starts(m.log),
+		},
+	})
+	electing := newElecting(p, nodeVIPHost{}, nil, nil, nodes.Known)
+	m.meter.says(electing.onto)
 	m.meter.follows("nodes", nodes.Heard)
 	observe := func(ctx context.Context) (vip.Snapshot, error) {
-		if status, err := (vipHost{}).Status(); err == nil { // the room reads it too, and says what is wrong
-			said.note(status, time.Now())
+		if status, err := runDir.Status(); err == nil { // the room reads it too, and says what is wrong
+			electing.note(status, time.Now())
 		}
 		return room.Observe(ctx)
 	}
@@ -113,16 +129,16 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
 		m.watch(ctx, "nodes", func(ctx context.Context) error { return nodes.Run(ctx, m.wake) })
 		m.watch(ctx, "the local API", watch.Run)
-		m.watch(ctx, "who else holds the VIPs", claims.Run)
-		m.watch(ctx, "what the cluster knows of this machine", notice.Run)
-		m.watch(ctx, "the journal", journal.follow)
+		m.watch(ctx, "other holders of the VIPs", conflicts.Run)
+		m.watch(ctx, "the announced addresses", announcer.Run)
+		m.watch(ctx, "the journal", written.Run)
 		m.watch(ctx, "other routers' adverts", func(ctx context.Context) error {
-			return ear.Follow(ctx, listen.Outputs{
-				Adverts: said.hear, Findings: said.disturbed, Journal: journal.disturbed,
+			return listener.Follow(ctx, listen.Outputs{
+				Adverts: electing.hear, Findings: electing.disturbed, Journal: written.AddClash,
 			})
 		})
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error {
-			return file.Watch(ctx, []string{statusFile}, m.wake)
+			return file.Watch(ctx, []string{runDir.StatusFile()}, m.wake)
 		})
 	})
 }

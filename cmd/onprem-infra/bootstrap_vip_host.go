@@ -4,27 +4,25 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"sync"
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
+	"github.com/onprem-infra/onprem-infra/bootstrap/vip/announce"
+	"github.com/onprem-infra/onprem-infra/bootstrap/vip/conflict"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/health"
-	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/listen"
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/host/rundir"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -34,21 +32,22 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-const statusFile = election.RunDir + "/" + supervised.StatusFile
+// runDir is where the bootstrap machine's programs and keepalived's supervisor communicate.
+const runDir = rundir.Dir(election.RunDir)
 
 // vipHost is the machine as the room sees it.
 type vipHost struct {
-	nodes  *kube.Watcher
-	watch  *vip.Watch
-	claims *vip.Claims
-	notice *vip.Notice
-	ear    *listen.Listener
-	starts *starts
+	nodes     *kube.Watcher
+	watch     *vip.Watch
+	conflicts *conflict.Detector
+	announcer *announce.Announcer
+	listener  *listen.Listener
+	starts    *starts
 }
 
-func (h vipHost) Hear(instances []clash.Instance) { h.ear.Expect(instances) }
+func (h vipHost) Listen(instances []clash.Instance) { h.listener.Expect(instances) }
 
-func (h vipHost) Air() clash.Air { return h.ear.Snapshot() }
+func (h vipHost) OtherRouters() clash.Air { return h.listener.Snapshot() }
 
 func (h vipHost) Started() []vrrp.InstanceName { return h.starts.all }
 
@@ -74,55 +73,28 @@ func heirs(nodes func() ([]addr.Node, bool), kept []addr.Node) func() []addr.Nod
 
 func (h vipHost) Verdict(ctx context.Context) (release.Verdict, error) { return h.watch.Verdict(ctx) }
 
-func (h vipHost) Claims(ctx context.Context) (map[netip.Addr]vip.Claim, error) {
-	return h.claims.Now(ctx)
+func (h vipHost) Conflicts(ctx context.Context) (map[netip.Addr]conflict.Finding, error) {
+	return h.conflicts.Findings(ctx)
 }
 
-func (vipHost) Status() (supervised.Status, error) {
-	return readStatus(statusFile)
-}
+func (vipHost) Status() (supervised.Status, error) { return runDir.Status() }
 
-// forgetStatus drops the word of a supervisor that is no more: a killed one may have said MASTER
-// last.
-func forgetStatus() error {
-	if err := os.Remove(statusFile); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
+func (vipHost) Propose(config keepalived.Config) error { return runDir.Propose(config) }
 
-func (vipHost) Propose(config keepalived.Config) error { return proposeIn(election.RunDir, config) }
-
-// leaveOwner stands in a request to leave that this room has made. Those of others are theirs to
-// take back.
+// leaveOwner marks a request to release the VIPs that this room has made.
 const leaveOwner = "bootstrap/vip\n"
 
-func (vipHost) Leave(now bool) error {
-	return requestLeave(filepath.Join(election.RunDir, supervised.LeaveFile), now)
-}
+func (vipHost) Release(now bool) error { return runDir.SetLeave(leaveOwner, now) }
 
-func requestLeave(path string, now bool) error {
-	text, err := os.ReadFile(path)
-	switch {
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return err
-	case now && err != nil:
-		return file.Write(path, []byte(leaveOwner), 0o644)
-	case now || err != nil || string(text) != leaveOwner:
-		return nil
-	}
-	return os.Remove(path)
-}
+func (h vipHost) Announce(addresses []netip.Addr) { h.announcer.Announce(addresses) }
 
-func (h vipHost) Publish(addresses []netip.Addr) { h.notice.Want(addresses) }
-
-// vipBoard is the notice's ConfigMap.
-type vipBoard struct {
+// bootstrapObject is the ConfigMap of the announced addresses.
+type bootstrapObject struct {
 	api       *kube.API
 	namespace string
 }
 
-func (b vipBoard) Put(ctx context.Context, data map[string]string) error {
+func (b bootstrapObject) Put(ctx context.Context, data map[string]string) error {
 	return b.api.Put(ctx, b.namespace, notice.Bootstrap, func(map[string]string) map[string]string { return data })
 }
 
@@ -147,8 +119,8 @@ type vipProber struct {
 	api    *probe.API
 	ironic *probe.HTTP
 
-	log  *slog.Logger
-	said string // of the API, logged when it changes
+	log    *slog.Logger
+	logged string // of the API
 }
 
 func newVIPProber(p plan.Plan, path string, nodes func() []addr.Node, log *slog.Logger) *vipProber {
@@ -162,9 +134,9 @@ func newVIPProber(p plan.Plan, path string, nodes func() []addr.Node, log *slog.
 
 func (v *vipProber) API(ctx context.Context) health.API {
 	state, why := v.api.Probe(ctx)
-	if ctx.Err() == nil && why != v.said {
+	if ctx.Err() == nil && why != v.logged {
 		v.log.Info("local API", "state", state.String(), "why", why)
-		v.said = why
+		v.logged = why
 	}
 	return state
 }

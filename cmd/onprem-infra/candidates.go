@@ -33,24 +33,24 @@ func newCandidatesHost(p plan.Plan, self string, api *kube.API, nodes *kube.Watc
 	return h
 }
 
-func (h candidatesHost) Seen() candidates.Seen {
+func (h candidatesHost) Observe() candidates.Observation {
 	nodes, synced := h.nodes.Known()
-	seen := candidates.Seen{Heard: synced, RoutersHeard: h.routers == nil}
+	seen := candidates.Observation{Known: synced, RoutersKnown: h.routers == nil}
 	seen.Former = formerList(h.former)
 	_, seen.Last = h.nodes.Heard()
 	if h.routers != nil {
-		seen.Routers, seen.RoutersHeard = h.routers.Ready()
+		seen.Routers, seen.RoutersKnown = h.routers.Ready()
 	}
 	for _, n := range nodes {
 		seen.Nodes = append(seen.Nodes, candidates.Node{
-			Node: n.Node, Ready: n.Ready, ControlPlane: n.ControlPlane, Apart: n.Arbiter || n.Remote, List: n.List,
+			Node: n.Node, Ready: n.Ready, ControlPlane: n.ControlPlane, NoVIP: n.Arbiter || n.Remote, List: n.List,
 		})
 	}
 	return seen
 }
 
 func formerList(o *kube.Object) (f candidates.Former) {
-	f.Data, f.Exists, f.Heard = o.Data()
+	f.Data, f.Exists, f.Known = o.Data()
 	return f
 }
 

@@ -111,7 +111,7 @@ func TestCandidatesRouters(t *testing.T) {
 		p.Platform, p.Distribution = platform, ""
 		api := kube.NewAPI("absent", slog.New(slog.DiscardHandler))
 		h := newCandidatesHost(p, "master-0", api, api.AllNodes(p.ControlPlaneLabel))
-		if asks, waits := h.routers != nil, !h.Seen().RoutersHeard; asks != want || waits != want {
+		if asks, waits := h.routers != nil, !h.Observe().RoutersKnown; asks != want || waits != want {
 			t.Errorf("%s: asks for routers %t, waits for them %t, want %t", platform, asks, waits, want)
 		}
 	}

@@ -6,11 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"net/netip"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/probes"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
 	haproxyd "github.com/onprem-infra/onprem-infra/shared/host/haproxy"
@@ -19,6 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/network"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/system"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	"github.com/onprem-infra/onprem-infra/shared/host/nft"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
@@ -53,10 +54,10 @@ func newDoctor(p, wanted plan.Plan, m *monitor) diagnose.Host {
 
 // daemonProbes ask the programs of this host.
 func daemonProbes(p plan.Plan, host *inspect.Inspector, m *monitor) daemons.Probes {
-	rules, prober := redirect.Of(p.VIPs.API, p.MachineNetworks, p.Ports), newNodeProber(p,
-		kubeconfig.NewAccess(m.credentials(p), m.log))
+	rules := redirect.Of(p.VIPs.API, p.MachineNetworks, p.Ports)
+	services := nodeServices(p, kubeconfig.NewAccess(m.credentials(p), m.log))
 	return daemons.Probes{
-		Backends: host.Backends, Lookup: host.Lookup, Check: prober.Look,
+		Backends: host.Backends, Lookup: host.Lookup, Check: probes.New(services).Probe,
 		Alive: func(ctx context.Context, number uint16, path string) error {
 			_, err := probe.NewHTTP(
 				fmt.Sprintf("http://localhost:%d%s", number, path),
@@ -67,7 +68,7 @@ func daemonProbes(p plan.Plan, host *inspect.Inspector, m *monitor) daemons.Prob
 		Structure:  func(ctx context.Context) (string, error) { return haproxyd.Structure(ctx, haproxy.Run.Socket()) },
 		Redirected: func() (bool, error) { return nft.Present(rules) },
 		Server: func(ctx context.Context, address string) (health.API, string) {
-			return prober.at(address).Probe(ctx)
+			return services.APIAt(address).Probe(ctx)
 		},
 		Rights: func(ctx context.Context, r role.Role) ([]inspect.MissingRight, error) {
 			ctx, cancel := context.WithTimeout(ctx, apiTimeout)

@@ -86,12 +86,19 @@ func (m *meter) ended(ctx context.Context, step string, err error) {
 
 // metered are the steps of a room whose turns and faults are counted.
 func metered[S, D any](steps loop.Steps[S, D], m *meter) loop.Steps[S, D] {
-	observe, apply := steps.Observe, steps.Apply
+	observe, publish, apply := steps.Observe, steps.Publish, steps.Apply
 	steps.Observe = func(ctx context.Context) (S, error) {
 		m.turn()
 		seen, err := observe(ctx)
 		m.ended(ctx, metrics.StepObserve, err)
 		return seen, err
+	}
+	if publish != nil {
+		steps.Publish = func(ctx context.Context, want D) error {
+			err := publish(ctx, want)
+			m.ended(ctx, metrics.StepApply, err)
+			return err
+		}
 	}
 	steps.Apply = func(ctx context.Context, want D) error {
 		err := apply(ctx, want)

@@ -137,7 +137,7 @@ func TestParentIsAskedByOneConnection(t *testing.T) {
 func TestElecting(t *testing.T) {
 	p := fakehost.Plan(t, vrrp.ProfileLan)
 	h := onDisk(t, map[string]string{election.RunDir + "/track/lb": "1\n", vip.MemoryPath: `{"open": true}`})
-	h.links = &keptLinks{read: func() (addr.Snapshot, error) { return addr.Snapshot{}, nil }}
+	h.links = func() (addr.Snapshot, error) { return addr.Snapshot{}, nil }
 	checks := &allBut{}
 	nodes := func() ([]kube.Node, bool) { return []kube.Node{{ControlPlane: true}, {}}, true }
 	e := newElecting(p, h, []vrrp.CheckName{vrrp.CheckLB, vrrp.CheckLB}, checks.Passes, nodes)

@@ -13,36 +13,40 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/candidates"
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/probes"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/publish"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/listen"
+	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
-
-// everyVIPRound is a heartbeat, which the supervisor expects once a second.
-const everyVIPRound = time.Second
 
 func monitorVIPCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vip",
 		Short: "Keep a node's keepalived configured",
-		Long: `vip hands keepalived's configuration to onprem-supervise, with the nodes that the API names as peers, and tells it once a second how this
-node's balancer, API server, machine config server and ingress router do. This node takes no part in the election of
-the API VIP before an API server has been ready behind its balancer once; that is remembered. keepalived lives on when this program ends.
+		Long: `vip hands keepalived's configuration to onprem-supervise, with the nodes that the API names as peers, and reports to it once a second
+whether this node's balancer, API server, machine config server and ingress router pass their checks. This node is not eligible for the API VIP
+before an API server has been ready behind its balancer once; that is remembered. keepalived continues when this program ends.
 
-But with timing compat, a control plane node claims a rank in that election, by an annotation of its own Node that its kubelet's credentials
-may write. Of those that do equally well the best rank takes the VIP, and whoever holds it keeps it.
+Except with timing compat, a control plane node claims a rank for the API VIP, by an annotation of its own Node that its kubelet's credentials may
+write. Of equally healthy nodes the one of the best rank takes the VIP over, and the holder keeps it.
 
-Where the cluster has another timing or mode than it had (migrateFrom), this node goes on as before until every node that takes part says on its own
+If the cluster's timing or mode has changed (migrateFrom), this node continues as before until every node that may hold a VIP announces on its own
 Node that it knows the new one, and no node is being upgraded; then all of them change at one instant.`,
 		Example: `  onprem-infra monitor vip --role=master
   onprem-infra monitor vip --role=worker`,
@@ -77,75 +81,105 @@ Node that it knows the new one, and no node is being upgraded; then all of them 
 }
 
 func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, header string, clock migrate.Clock) error {
-	host := nodeVIPHost{links: newKeptLinks()}
-	host.ear = newListener(p, host, m.log)
+	links := link.NewCache()
+	host := nodeVIPHost{links: links.Snapshot}
+	host.listener = newListener(p, host, m.log)
 	memory, kept := host.memory(m.log), host.migration(m.log)
 	if resumed, err := plan.Resume(m.described, kept.Speaks); err == nil {
 		p = resumed
 	}
 	way := migrate.New(p, clock, kept)
 	wanted := p
-	p = pending(p, way.Changed(time.Now()))
-	now := inForce(p)
+	p, now := way.Pending(time.Now()), way.InForce(time.Now())
 	access := kubeconfig.NewAccess(m.credentials(p), m.log)
-	checks := nodeChecks(m, host, now, r, r == role.Master && !memory.Open, newNodeProber(p, access))
+	made := nodeChecks(m, host, now, r, r == role.Master && !memory.Open, probes.New(nodeServices(p, access)))
 	seen := newNodeCluster(p, r, m.api(p, r), m.log)
-	room := vip.New(now, r, header, memory, host, seen, checks, time.Now)
-	room.Expect(wanted)
-	founding := newFounding(m, p, r, memory, access)
-	room.MayFound(founding)
-	said := newNodeElecting(now, host, checks, vip.Weights(now, r), seen.nodes)
-	m.meter.says(said.onto)
-	seen.tells(&m.meter)
-	g := &migration{wanted: wanted, room: way, vips: room, cluster: seen, host: host, later: m.later, done: p.Former == nil, kept: kept,
-		changed: func(p plan.Plan) {
-			checks.become(p.Timing.Model)
-			said.become(p)
+	electing := newNodeElecting(now, host, made, vip.Weights(now, r), seen.nodes)
+	m.meter.says(electing.onto)
+	seen.meter(&m.meter)
+	options := vip.Options{
+		Plan: wanted, Role: r, Header: header, Memory: memory, Migration: way,
+		Host: host, Cluster: seen, Health: made, After: m.later, Now: time.Now,
+		Changed: func(p plan.Plan) {
+			made.Retime(p.Timing.Model)
+			electing.become(p)
 			m.meter.about(p)
-		}}
+		},
+	}
+	first := newFounding(m, p, r, memory, access)
+	if first != nil {
+		options.Founding = first
+	}
+	room := vip.New(options)
 	m.meter.about(now)
-	steps := g.steps()
-	steps.Observe = said.observed(steps.Observe)
-	return runInPod(ctx, m, m.credentials(p), steps, everyVIPRound, func(ctx context.Context) {
-		m.serve(ctx, p, p.Ports[port.MonitorVIP], map[string]func() error{"/healthz": func() error { return vipAlive(m, checks) }})
-		m.watch(ctx, "the node's checks", checks.Run)
-		m.watch(ctx, "what the checks say", func(ctx context.Context) error { return host.keepSaid(ctx, checks.Say) })
+	steps := loop.Steps[vip.Snapshot, vip.Desired]{
+		Observe: electing.observed(room.Observe), Decide: room.Decide, Publish: room.Publish, Apply: room.Apply,
+	}
+	return runInPod(ctx, m, m.credentials(p), steps, vip.Interval, func(ctx context.Context) {
+		m.serve(ctx, p, p.Ports[port.MonitorVIP], map[string]func() error{"/healthz": func() error { return vipAlive(m, made) }})
+		m.watch(ctx, "the node's checks", made.Run)
+		m.watch(ctx, "the checks' results", func(ctx context.Context) error {
+			return keepJSON(ctx, host.at(election.RunDir, checks.ResultsFile), "the checks' results", made.Results)
+		})
 		m.watch(ctx, "the rights of this node", func(ctx context.Context) error {
 			return host.keepRights(ctx, func() []inspect.MissingRight {
 				return inspect.RefusedRights(p, r, seen.api.Refused())
 			})
 		})
-		if founding != nil {
-			m.watch(ctx, "whether this node is the first one", founding.Run)
+		if first != nil {
+			m.watch(ctx, "whether this node is the first one", first.Run)
 		}
-		m.watch(ctx, "links", func(ctx context.Context) error { return host.links.follow(ctx, m.wake) })
+		m.watch(ctx, "links", func(ctx context.Context) error { return links.Watch(ctx, m.wake) })
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error { return file.Watch(ctx, host.watched(), m.wake) })
 		m.watch(ctx, "the supervisor's life", func(ctx context.Context) error { return supervise.Outlive(ctx, election.RunDir, m.log) })
-		journal, tells := newNodeWriter(p, r, host, checks, m.log), newTeller(seen.api.NodeName, seen.api.TellOfNode, m.log)
-		journal.heard, journal.told = host.ear.Announced, tells.note
-		m.watch(ctx, "the journal", journal.follow)
-		m.watch(ctx, "Events of this node", tells.follow)
+		events := publish.NewEvents(seen.api.NodeName, func(ctx context.Context, node string, e publish.Event) error {
+			return seen.api.TellOfNode(ctx, node, e.Reason, e.Message, e.At)
+		}, m.log)
+		written := recorder.New(recorder.Options{
+			Plan: p, Run: host.run(), Path: host.at(journal.Path), Checks: checkNamesOf(p, r),
+			Passes: made.Passes, Announced: host.listener.Announced, Log: m.log,
+			Report: func(e journal.Entry) { events.Note(change(e)) },
+		})
+		m.watch(ctx, "the journal", written.Run)
+		m.watch(ctx, "Events of this node", events.Run)
 		m.watch(ctx, "other routers' adverts", func(ctx context.Context) error {
-			return host.ear.Follow(ctx, listen.Outputs{
-				Adverts: said.hear, Findings: said.disturbed, Journal: journal.disturbed,
+			return host.listener.Follow(ctx, listen.Outputs{
+				Adverts: electing.hear, Findings: electing.disturbed, Journal: written.AddClash,
 			})
 		})
 		seen.follow(ctx, m)
 	})
 }
 
-// nodeChecks are those of a node of a role, as an earlier run left them. Every profile has the same
-// ones.
-func nodeChecks(m *monitor, host nodeVIPHost, p plan.Plan, r role.Role, gate bool, prober vip.Prober) *paced {
-	var names []vrrp.CheckName
+// nodeChecks are the checks of a node of a role, in the state that an earlier run left.
+func nodeChecks(
+	m *monitor, host nodeVIPHost, p plan.Plan, r role.Role, gate bool, prober checks.Prober,
+) *checks.Checks {
 	fault := map[vrrp.CheckName]bool{}
 	for _, w := range vip.Weights(p, r) {
-		names, fault[w.Check] = append(names, w.Check), w.Fault
+		fault[w.Check] = w.Fault
 	}
-	before := func(check vrrp.CheckName) bool { return host.tracked(check, fault[check]) }
-	return newPaced(p.Timing.Model, before, func(t vrrp.Timing, before func(vrrp.CheckName) bool) *vip.Checks {
-		return vip.NewChecks(names, t, gate, before, prober, m.wake, m.log)
+	return checks.New(checks.Options{
+		Names: checkNamesOf(p, r), Timing: p.Timing.Model, Gate: gate, Prober: prober,
+		Passes: func(check vrrp.CheckName) bool { return host.tracked(check, fault[check]) },
+		Wake:   m.wake, Log: m.log,
 	})
+}
+
+// checkNamesOf are the checks of a node of a role.
+func checkNamesOf(p plan.Plan, r role.Role) (names []vrrp.CheckName) {
+	for _, w := range vip.Weights(p, r) {
+		names = append(names, w.Check)
+	}
+	return names
+}
+
+// change is an entry of the journal as an Event reports it.
+func change(e journal.Entry) publish.Change {
+	return publish.Change{
+		At: e.At, Instance: e.Instance, VIP: e.VIP, Holder: e.State == supervised.Master,
+		Earlier: e.Late, Why: e.Why,
+	}
 }
 
 // vipAlive is the monitor's own health: its loop turns and its checks are made. keepalived's is the
@@ -163,9 +197,9 @@ func vipAlive(m *monitor, checks interface{ Alive() bool }) error {
 // follow keeps up with the API: one watch of nodes, and of small objects those that this node
 // needs.
 func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
-	turns := loop.NewWake() // of the writer of candidates
-	m.watch(ctx, "nodes", func(ctx context.Context) error { return c.nodes.Run(ctx, m.wake, turns) })
-	m.watch(ctx, "how this node speaks VRRP", c.words.follow)
+	written := loop.NewWake() // of the writer of candidates
+	m.watch(ctx, "nodes", func(ctx context.Context) error { return c.nodes.Run(ctx, m.wake, written) })
+	m.watch(ctx, "how this node speaks VRRP", c.intents.Run)
 	if c.candidates != nil {
 		m.watch(ctx, "ingress candidates", func(ctx context.Context) error { return c.candidates.Run(ctx, m.wake) })
 	}
@@ -173,19 +207,19 @@ func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
 		return
 	}
 	m.watch(ctx, "the bootstrap machine", func(ctx context.Context) error { return c.bootstrap.Run(ctx, m.wake) })
-	m.watch(ctx, "the bootstrap machine's end", c.followGone)
-	m.watch(ctx, "this node's rank", c.followRank)
+	m.watch(ctx, "the bootstrap machine's end", c.gone.Run)
+	m.watch(ctx, "this node's rank", c.ranks.Run)
 	m.watch(ctx, "who writes the ingress candidates", func(ctx context.Context) error {
 		self, err := c.self(ctx)
 		if err != nil {
 			return err
 		}
-		return keepCandidates(ctx, c.plan, self, c.api, c.nodes, turns, m.log)
+		return keepCandidates(ctx, c.plan, self, c.api, c.nodes, written, m.log)
 	})
 }
 
-// tells says what the node follows.
-func (c *nodeCluster) tells(m *meter) {
+// meter adds what the node follows to its metrics.
+func (c *nodeCluster) meter(m *meter) {
 	m.follows("nodes", c.nodes.Heard)
 	if c.candidates != nil {
 		m.follows("candidates", c.candidates.Heard)
@@ -198,10 +232,14 @@ func (c *nodeCluster) tells(m *meter) {
 // newNodeCluster follows nothing yet. While a migration is pending it follows what either plan
 // needs, and every Node: all have a say in it.
 func newNodeCluster(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *nodeCluster {
-	now, migrates := inForce(p), p.Former != nil
-	c := &nodeCluster{plan: p, api: api, log: log, said: map[string]string{}, believe: candidates.Cluster(p), list: candidates.NewReader(candidates.Cluster(p)),
-		ranks: newAnnotation(notice.Rank, "claim a rank", api, log), words: newAnnotation(notice.Way, "say how this node speaks VRRP", api, log),
-		gone: newAnnotation(notice.BootstrapGone, "tell the cluster that the bootstrap machine is gone", api, log)}
+	now, migrates := p, p.Former != nil
+	if migrates {
+		now = *p.Former
+	}
+	c := &nodeCluster{plan: p, api: api, log: log, logged: map[string]string{}, believe: candidates.Cluster(p), list: candidates.NewReader(candidates.Cluster(p)),
+		ranks:   publish.NewAnnotation(notice.Rank, "claim a rank", api.Annotate, log),
+		intents: publish.NewAnnotation(notice.Way, "announce how this node speaks VRRP", api.Annotate, log),
+		gone:    publish.NewAnnotation(notice.BootstrapGone, "report that the bootstrap machine is gone", api.Annotate, log)}
 	c.ranked = len(p.VRRP.ControlPlane.Ranks)+len(now.VRRP.ControlPlane.Ranks) > 0
 	c.nodes = api.ControlPlane(p.ControlPlaneLabel)
 	if r == role.Master || vip.WatchesAll(p) || migrates {

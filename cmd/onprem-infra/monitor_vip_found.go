@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/founding"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
@@ -27,13 +28,13 @@ type founder struct {
 
 // newFounding is nil where no node can be the first one: the control plane has a bootstrap machine
 // before it, this node is none of it, or the API has named its nodes before.
-func newFounding(m *monitor, p plan.Plan, r role.Role, memory vip.Memory, access *kubeconfig.Access) *vip.Founding {
+func newFounding(m *monitor, p plan.Plan, r role.Role, memory vip.Memory, access *kubeconfig.Access) *founding.Founding {
 	if !p.Flavour().Founds || r != role.Master || len(memory.Nodes) > 0 {
 		return nil
 	}
 	f := founder{port: p.Ports[port.API]}
 	f.own = probe.NewAPI(fmt.Sprintf("localhost:%d", f.port), access.Client)
-	return vip.NewFounding(p.VIPs.API, f, m.wake, m.log)
+	return founding.New(founding.Options{VIPs: p.VIPs.API, Prober: f, Wake: m.wake, Log: m.log})
 }
 
 func (f founder) Ready(ctx context.Context) (bool, string) {

@@ -28,11 +28,11 @@ func nodesOf(c *nodeCluster) []kube.Node {
 	return nodes
 }
 
-// TestTellGone holds, in a real cluster and with the rights that nodes have, that a control plane
+// TestReportBootstrapGone holds, in a real cluster and with the rights that nodes have, that a control plane
 // node can say that the bootstrap machine is gone where nothing is said of it; that no kubelet can
 // publish an address then; that the bootstrap machine, with its administrator's rights, can when it
 // is back; and that this is left alone.
-func TestTellGone(t *testing.T) {
+func TestReportBootstrapGone(t *testing.T) {
 	p := candidatesPlan
 	p.Distribution = spec.Kubernetes // no routers, and no namespace of theirs
 	c, s := kubeapi.Local(t, kubeapi.Server{})
@@ -61,7 +61,7 @@ func TestTellGone(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "master-0", Labels: map[string]string{p.ControlPlaneLabel: ""}}}))
 	running.Go(func() { _ = master.nodes.Run(ctx, wake) })
 	running.Go(func() { _ = master.bootstrap.Run(ctx, wake) })
-	running.Go(func() { _ = master.followGone(ctx) })
+	running.Go(func() { _ = master.gone.Run(ctx) })
 	t.Cleanup(func() { cancel(); running.Wait() })
 	reads := func(what string, left bool, addresses ...netip.Addr) {
 		t.Helper()
@@ -79,7 +79,7 @@ func TestTellGone(t *testing.T) {
 		})
 	}
 	reads("at first", false)
-	master.TellGone("master-0")
+	master.ReportBootstrapGone("master-0")
 	reads("it is told", true)
 	late := newNodeCluster(p, role.Master, kubelet, log)
 	running.Go(func() { _ = late.nodes.Run(ctx, wake) })
@@ -94,7 +94,7 @@ func TestTellGone(t *testing.T) {
 	back := netip.MustParseAddr("192.0.2.9")
 	must(publish(as(admin), back))
 	reads("it is back", false, back)
-	master.TellGone("master-0")
+	master.ReportBootstrapGone("master-0")
 	time.Sleep(100 * time.Millisecond)
 	reads("and is believed, whatever a node says", false, back)
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
@@ -73,7 +74,7 @@ func TestUnservedFile(t *testing.T) {
 	}{
 		{nil, ""}, {[]vrrp.InstanceName{"a-b_API_0", "a-b_API_1"}, "a-b_API_0\na-b_API_1\n"}, {nil, ""},
 	} {
-		if err := h.Unserved(tt.instances); err != nil {
+		if err := h.SetUnserved(tt.instances); err != nil {
 			t.Fatal(err)
 		}
 		if text, err := os.ReadFile(h.at(election.RunDir, supervised.UnservedFile)); err != nil || string(text) != tt.want {
@@ -120,8 +121,8 @@ func TestMemory(t *testing.T) {
 	if m := h.memory(log); m.Open || said.Len() > 0 {
 		t.Errorf("without a file %+v: %s", m, said.String())
 	}
-	node := vip.Node{ControlPlane: true, Node: addr.Node{Name: "m1", InternalIPs: []netip.Addr{netip.MustParseAddr("192.0.2.11")}}}
-	if err := h.Keep(vip.Memory{Open: true, BootstrapGone: true, Nodes: []vip.Node{node}}); err != nil {
+	node := member.Node{ControlPlane: true, Node: addr.Node{Name: "m1", InternalIPs: []netip.Addr{netip.MustParseAddr("192.0.2.11")}}}
+	if err := h.Keep(vip.Memory{Open: true, BootstrapGone: true, Nodes: []member.Node{node}}); err != nil {
 		t.Fatal(err)
 	}
 	if m := h.memory(log); !m.Open || !m.BootstrapGone || len(m.Nodes) != 1 || !m.Nodes[0].Equal(node.Node) || !m.Nodes[0].ControlPlane {

@@ -13,9 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/cluster/vip/publish"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -38,6 +41,14 @@ func (a *allBut) fail(c vrrp.CheckName) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.fails = append(a.fails, c)
+}
+
+// recording is what the recorder of a control plane node needs.
+func recording(p plan.Plan, h nodeVIPHost, checks *allBut, log *slog.Logger) recorder.Options {
+	return recorder.Options{
+		Plan: p, Run: h.run(), Path: h.at(journal.Path), Checks: checkNamesOf(p, role.Master),
+		Passes: checks.Passes, Log: log,
+	}
 }
 
 // says has the supervisor say the state of the API's instance.
@@ -76,7 +87,7 @@ func TestJournalFollows(t *testing.T) {
 	checks := &allBut{fails: []vrrp.CheckName{vrrp.CheckMCS}}
 	begin := func() func() {
 		ctx, cancel := context.WithCancel(t.Context())
-		m.watch(ctx, "the journal", newNodeWriter(p, role.Master, h, checks, m.log).follow)
+		m.watch(ctx, "the journal", recorder.New(recording(p, h, checks, m.log)).Run)
 		return func() {
 			cancel()
 			m.watchers.Wait()
@@ -126,25 +137,23 @@ func TestJournalFollows(t *testing.T) {
 func TestJournalBefore(t *testing.T) {
 	h := onDisk(t, map[string]string{election.RunDir + "/empty": "", filepath.Dir(journal.Path) + "/empty": ""})
 	log := slog.New(slog.DiscardHandler)
-	run := func(states ...supervised.State) (reasons []string) {
-		tell := newTeller(nil, nil, log)
-		w := newNodeWriter(fakehost.Plan(t, vrrp.ProfileLan), role.Master, h, &allBut{}, log)
-		w.told = tell.note
+	run := func(states ...supervised.State) (changes []publish.Change) {
+		o := recording(fakehost.Plan(t, vrrp.ProfileLan), h, &allBut{}, log)
+		o.Report = func(e journal.Entry) { changes = append(changes, change(e)) }
+		w := recorder.New(o)
 		for _, s := range states {
 			says(t, h, s)
-			if err := w.look(); err != nil {
+			if err := w.Record(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		for _, one := range tell.waiting {
-			reasons = append(reasons, one.reason)
-		}
-		return reasons
+		return changes
 	}
-	if got := run(supervised.Backup, supervised.Master); !slices.Equal(got, []string{vipTaken}) {
-		t.Fatalf("the first run told %q", got)
+	if got := run(supervised.Backup, supervised.Master); len(got) != 2 || got[1].Earlier || !got[1].Holder {
+		t.Fatalf("the first run reported %+v", got)
 	}
-	if got := run(supervised.Master, supervised.Backup); !slices.Equal(got, []string{vipLost}) {
-		t.Errorf("the second run told %q", got)
+	got := run(supervised.Master, supervised.Backup)
+	if last := len(got) - 1; last < 1 || !got[last-1].Earlier || !got[last-1].Holder || got[last].Earlier || got[last].Holder {
+		t.Errorf("the second run reported %+v", got)
 	}
 }

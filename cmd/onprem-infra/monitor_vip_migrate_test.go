@@ -19,7 +19,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/election"
-	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
@@ -103,22 +102,24 @@ func (g migrants) begin(r role.Role, name, address string) *migrant {
 		g.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	host := onDisk(g.T, map[string]string{migrationPath + ".other": ""})
+	host := onDisk(g.T, map[string]string{vip.MigrationPath + ".other": ""})
 	m := &migrant{ranked: &ranked{nodeCluster: newNodeCluster(g.plan, r, kube.NewAPI(path, log), log), address: address, wake: loop.NewWake()}}
-	m.room = vip.New(*g.plan.Former, r, "", vip.Memory{}, m, m, m, time.Now)
-	m.room.Expect(g.plan)
-	steps := (&migration{
-		wanted: g.plan, room: migrate.New(g.plan, g.clock, host.migration(log)), vips: m.room, cluster: m.nodeCluster, host: host,
-		later: func(d time.Duration) { time.AfterFunc(d, func() { loop.Wake(m.wake) }) },
-		changed: func(plan.Plan) {
+	m.room = vip.New(vip.Options{
+		Plan: g.plan, Role: r, Migration: migrate.New(g.plan, g.clock, host.migration(log)),
+		Host: m, Cluster: m, Health: m, Now: time.Now,
+		After: func(d time.Duration) { time.AfterFunc(d, func() { loop.Wake(m.wake) }) },
+		Changed: func(plan.Plan) {
 			m.mu.Lock()
 			defer m.mu.Unlock()
 			m.changed = time.Now()
 		},
-	}).steps()
+	})
+	steps := loop.Steps[vip.Snapshot, vip.Desired]{
+		Observe: m.room.Observe, Decide: m.room.Decide, Publish: m.room.Publish, Apply: m.room.Apply,
+	}
 	for _, run := range []func(context.Context) error{
-		func(ctx context.Context) error { return m.nodes.Run(ctx, m.wake) }, m.followRank, m.words.follow,
-		func(ctx context.Context) error { return loop.Run(ctx, steps, m.wake, everyVIPRound, log) },
+		func(ctx context.Context) error { return m.nodes.Run(ctx, m.wake) }, m.ranks.Run, m.intents.Run,
+		func(ctx context.Context) error { return loop.Run(ctx, steps, m.wake, vip.Interval, log) },
 	} {
 		g.running.Go(func() { _ = run(g.ctx) })
 	}
@@ -195,7 +196,7 @@ func TestMigration(t *testing.T) {
 		}
 	}
 	t.Logf("all change within %s, the first one %s after a multiple", last.Sub(first), first.Sub(first.Truncate(g.clock.Every)))
-	if late := last.Sub(first.Truncate(g.clock.Every)); late > time.Second+everyVIPRound { // an advert of the slower way, and a turn
+	if late := last.Sub(first.Truncate(g.clock.Every)); late > time.Second+vip.Interval { // an advert of the slower way, and a turn
 		t.Errorf("the last node changes %s after the instant", late)
 	}
 	ranks := map[string]bool{}
@@ -230,12 +231,12 @@ func (m *migrant) say(name string) string {
 func TestMigrationMemory(t *testing.T) {
 	var said strings.Builder
 	log := slog.New(slog.NewTextHandler(&said, nil))
-	h := onDisk(t, map[string]string{filepath.Dir(migrationPath) + "/other": ""})
+	h := onDisk(t, map[string]string{filepath.Dir(vip.MigrationPath) + "/other": ""})
 	if m := h.migration(log); !m.Equal(migrate.Memory{}) || said.Len() > 0 {
 		t.Errorf("without a file %+v: %s", m, said.String())
 	}
 	want := migrate.Memory{Speaks: "compat/unicast", To: "lan/unicast", At: time.Date(2026, 3, 1, 12, 5, 0, 0, time.UTC)}
-	if err := h.keepMigration(want); err != nil {
+	if err := h.KeepMigration(want); err != nil {
 		t.Fatal(err)
 	}
 	if m := h.migration(log); !m.Equal(want) {
@@ -243,69 +244,12 @@ func TestMigrationMemory(t *testing.T) {
 	}
 	for _, garbage := range []string{"", "{", "[]", `{"at": "noon"}`, "\x00"} {
 		said.Reset()
-		if err := os.WriteFile(h.at(migrationPath), []byte(garbage), 0o644); err != nil {
+		if err := os.WriteFile(h.at(vip.MigrationPath), []byte(garbage), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if m := h.migration(log); m.Speaks != "" || !strings.Contains(said.String(), migrationPath) {
+		if m := h.migration(log); m.Speaks != "" || !strings.Contains(said.String(), vip.MigrationPath) {
 			t.Errorf("%q makes %+v: %s", garbage, m, said.String())
 		}
-	}
-}
-
-// prober is a FAKE node on which everything passes; it counts looks.
-type prober struct {
-	mu    sync.Mutex
-	looks int
-}
-
-func (p *prober) Look(context.Context, vrrp.CheckName) (health.Finding, string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.looks++
-	return health.Passed, "well"
-}
-
-func (p *prober) Served(context.Context) (bool, string) { return false, "nobody" }
-
-// TestPaced holds that checks go on at another pace with the state that they had.
-func TestPaced(t *testing.T) {
-	slow, _ := vrrp.TimingOf(vrrp.ProfileCompat)
-	slow.Checks = map[vrrp.CheckName]health.Policy{vrrp.CheckLB: {Interval: time.Hour, Timeout: time.Second, Rise: 1, Fall: 1}, vrrp.CheckBoth: {}}
-	fast := slow
-	fast.Checks = map[vrrp.CheckName]health.Policy{vrrp.CheckLB: {Interval: time.Millisecond, Timeout: time.Second, Rise: 1000000, Fall: 1}}
-	looks := &prober{}
-	var made []bool
-	c := newPaced(slow, func(vrrp.CheckName) bool { return false }, func(t vrrp.Timing, before func(vrrp.CheckName) bool) *vip.Checks {
-		made = append(made, before(vrrp.CheckLB))
-		return vip.NewChecks([]vrrp.CheckName{vrrp.CheckLB}, t, false, before, looks, loop.NewWake(), slog.New(slog.DiscardHandler))
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- c.Run(ctx) }()
-	wait := func(what string, is func() bool) {
-		t.Helper()
-		for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal(what)
-			}
-		}
-	}
-	wait("the first look does not count", func() bool { return c.Passes(vrrp.CheckLB) })
-	c.become(fast)
-	if !c.Passes(vrrp.CheckLB) || len(made) != 2 || made[0] || !made[1] {
-		t.Errorf("at another pace it passes %t, made from %v", c.Passes(vrrp.CheckLB), made)
-	}
-	wait("the pace stays what it was", func() bool {
-		looks.mu.Lock()
-		defer looks.mu.Unlock()
-		return looks.looks > 5
-	})
-	if !c.Alive() || c.Served() {
-		t.Errorf("alive %t, served %t", c.Alive(), c.Served())
-	}
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
 	}
 }
 

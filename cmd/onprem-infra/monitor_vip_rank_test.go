@@ -22,7 +22,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
@@ -45,9 +47,9 @@ type ranked struct {
 	memory  vip.Memory
 }
 
-func (r *ranked) Hear([]clash.Instance) {}
+func (r *ranked) Listen([]clash.Instance) {}
 
-func (r *ranked) Air() clash.Air { return clash.Air{} }
+func (r *ranked) OtherRouters() clash.Air { return clash.Air{} }
 
 func (r *ranked) Links() (addr.Snapshot, error) {
 	return addr.Snapshot{Links: []addr.Link{{Index: 2, Name: "eth0", Up: true, Addresses: []addr.Address{{Prefix: netip.MustParsePrefix(r.address + "/24")}}}}}, nil
@@ -56,21 +58,22 @@ func (r *ranked) Agreed() ([]netip.Addr, bool, error)    { return nil, false, ni
 func (r *ranked) Status() (supervised.Status, error)     { return supervised.Status{}, nil }
 func (r *ranked) Propose(keepalived.Config) error        { return nil }
 func (r *ranked) Track(vrrp.CheckName, bool, bool) error { return nil }
-func (r *ranked) Unserved([]vrrp.InstanceName) error     { return nil }
+func (r *ranked) SetUnserved([]vrrp.InstanceName) error  { return nil }
 func (r *ranked) Beat(uint64) error                      { return nil }
 func (r *ranked) Keep(m vip.Memory) error                { r.memory = m; return nil }
+func (r *ranked) KeepMigration(migrate.Memory) error     { return nil }
 func (r *ranked) Passes(vrrp.CheckName) bool             { return true }
 func (r *ranked) Alive() bool                            { return true }
 func (r *ranked) Served() bool                           { return true }
 
-// turn is one round of the monitor's loop.
-func (r *ranked) turn(t *testing.T) {
+// reconcile is one round of the monitor's loop.
+func (r *ranked) reconcile(t *testing.T) {
 	s, err := r.room.Observe(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	d, _ := r.room.Decide(s)
-	if err := r.room.Apply(t.Context(), d); err != nil {
+	if err := errors.Join(r.room.Publish(t.Context(), d), r.room.Apply(t.Context(), d)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -104,9 +107,12 @@ func TestClaimRank(t *testing.T) {
 		must(os.WriteFile(path, c.Kubeconfig(s.URL(), id), 0o600))
 		log := slog.New(slog.DiscardHandler)
 		r := &ranked{nodeCluster: newNodeCluster(p, role.Master, kube.NewAPI(path, log), log), address: address, wake: make(chan struct{}, 1)}
-		r.room = vip.New(p, role.Master, "", vip.Memory{}, r, r, r, time.Now)
+		r.room = vip.New(vip.Options{
+			Plan: p, Role: role.Master, Migration: migrate.New(p, migrate.Usual(), migrate.Memory{}),
+			Host: r, Cluster: r, Health: r, After: func(time.Duration) {}, Now: time.Now,
+		})
 		running.Go(func() { _ = r.nodes.Run(ctx, r.wake) })
-		running.Go(func() { _ = r.followRank(ctx) })
+		running.Go(func() { _ = r.ranks.Run(ctx) })
 		return r
 	}
 	nodes := []*ranked{join("m0", "192.0.2.20"), join("m1", "192.0.2.21"), join("m2", "192.0.2.22")}
@@ -115,7 +121,7 @@ func TestClaimRank(t *testing.T) {
 		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 			got = nil
 			for _, n := range nodes {
-				n.turn(t)
+				n.reconcile(t)
 				got = append(got, n.memory.Rank)
 			}
 			known, _ := nodes[0].nodes.Known()
@@ -180,7 +186,7 @@ func TestWithdrawClaim(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	t.Cleanup(func() { cancel(); running.Wait(); server.Close() })
-	running.Go(func() { _ = c.followRank(ctx) })
+	running.Go(func() { _ = c.ranks.Run(ctx) })
 	written := func(rank string) {
 		t.Helper()
 		select {
@@ -192,17 +198,17 @@ func TestWithdrawClaim(t *testing.T) {
 			t.Fatalf("rank %s is not written", rank)
 		}
 	}
-	c.ClaimRank(vip.Claim{Node: "m0", Rank: 0})
+	c.ClaimRank(member.Claim{Node: "m0", Rank: 0})
 	written("0")
-	c.ClaimRank(vip.Claim{Node: "m0", Rank: 1})
-	c.ClaimRank(vip.Claim{})
+	c.ClaimRank(member.Claim{Node: "m0", Rank: 1})
+	c.ClaimRank(member.Claim{})
 	answer <- struct{}{}
-	for end := time.Now().Add(time.Minute); len(c.ranks.asked) > 0; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !c.ranks.Idle(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the withdrawn claim is never looked at")
 		}
 	}
-	c.ClaimRank(vip.Claim{Node: "m0", Rank: 2})
+	c.ClaimRank(member.Claim{Node: "m0", Rank: 2})
 	written("2")
 	close(answer)
 }

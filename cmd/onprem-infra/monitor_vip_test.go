@@ -5,225 +5,13 @@ package main
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/health"
-	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
-	"github.com/onprem-infra/onprem-infra/shared/host/podresources"
-	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
-
-// looked is a FAKE node: servers that answer with a code, or are not there.
-type looked struct {
-	balancer, router, ready, mcs, api int // 0: nobody listens
-	present                           bool
-	noPresent                         error
-	pods                              []podresources.Pod
-	noPods                            error
-	noDNS                             error
-	elsewhere                         bool // no OpenShift
-	stats                             string
-	reserved                          map[string]int // what servers answer whom they know, by HOST:PORT
-}
-
-func (l looked) prober(t *testing.T) *nodeProber {
-	t.Helper()
-	serve := func(code int, body string, start func(http.Handler) *httptest.Server) string {
-		s := start(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(code)
-			w.Write([]byte(body))
-		}))
-		if t.Cleanup(s.Close); code == 0 {
-			s.Close()
-		}
-		return s.URL
-	}
-	plain := func(code int, body string) *probe.HTTP {
-		return probe.NewHTTP(serve(code, body, httptest.NewServer), localhost.Dial)
-	}
-	api := serve(l.api, "", httptest.NewTLSServer)
-	stats := 0
-	if l.stats != "" {
-		stats = 200
-	}
-	var trusted *http.Client
-	{
-		s := httptest.NewTLSServer(nil)
-		trusted = s.Client()
-		s.Close()
-	}
-	return &nodeProber{
-		look:     lbLook{turn: make(chan struct{}, 1)},
-		present:  func() (bool, error) { return l.present, l.noPresent },
-		pods:     func(context.Context) ([]podresources.Pod, error) { return l.pods, l.noPods },
-		balancer: plain(l.balancer, ""), routers: !l.elsewhere, router: plain(l.router, ""), ready: plain(l.ready, ""), stats: plain(stats, l.stats),
-		dns: func(context.Context) error { return l.noDNS },
-		mcs: probe.NewUntrusted(serve(l.mcs, "", httptest.NewTLSServer), localhost.Dial),
-		api: probe.NewAPI(strings.TrimPrefix(api, "https://"), func() (*http.Client, error) { return trusted, nil }),
-		at: func(server string) *probe.API {
-			real := serve(l.reserved[server], "", httptest.NewTLSServer)
-			return probe.NewAPI(strings.TrimPrefix(real, "https://"), func() (*http.Client, error) { return trusted, nil })
-		},
-	}
-}
-
-// router is a pod of the default router, with a hash of so many characters.
-func router(hash string) podresources.Pod {
-	return podresources.Pod{Namespace: "openshift-ingress", Name: "router-default-" + hash + "-x7k2p"}
-}
-
-// TestLook holds what each check finds. Answers other than 2xx are failures (K-45); the local API
-// alone is no balancer (K-47); who cannot say whether the redirect is there has said nothing
-// (K-62); any router is not the default one (K-50); one that drains is one (K-52).
-func TestLook(t *testing.T) {
-	well := looked{balancer: 200, present: true, api: 200, mcs: 200, router: 200, ready: 200, pods: []podresources.Pod{router("5d9f8c7b6d")}}
-	but := func(change func(l *looked)) looked {
-		l := well
-		change(&l)
-		return l
-	}
-	for _, tt := range []struct {
-		name  string
-		node  looked
-		check vrrp.CheckName
-		want  health.Finding
-		why   string // a part
-	}{
-		{"a healthy node balances", well, vrrp.CheckLB, health.Passed, "redirect leads to it"},
-		{"no balancer", but(func(l *looked) { l.balancer = 0 }), vrrp.CheckLB, health.Failed, "the balancer"},
-		{"a balancer without a server", but(func(l *looked) { l.balancer = 503 }), vrrp.CheckLB, health.Failed, "answers 503"},
-		{"no redirect", but(func(l *looked) { l.present = false }), vrrp.CheckLB, health.Failed, "redirect is not there"},
-		{"nobody can say whether there is one", but(func(l *looked) { l.noPresent = fs.ErrPermission }), vrrp.CheckLB, health.Untold, "permission"},
-		{"no balancer, and nobody can say", but(func(l *looked) { l.balancer, l.noPresent = 0, fs.ErrPermission }), vrrp.CheckLB, health.Failed, "the balancer"},
-		{"the local API is away, the balancer is not", but(func(l *looked) { l.api = 0 }), vrrp.CheckLB, health.Passed, ""},
-		{"both, by the balancer", but(func(l *looked) { l.api = 0 }), vrrp.CheckBoth, health.Passed, ""},
-		{"both, by the API", but(func(l *looked) { l.balancer = 0 }), vrrp.CheckBoth, health.Passed, "local API is ready"},
-		{"both, by neither", but(func(l *looked) { l.balancer, l.api = 0, 500 }), vrrp.CheckBoth, health.Failed, "not ready"},
-		{"both, nobody can say and no API", but(func(l *looked) { l.noPresent, l.api = fs.ErrPermission, 0 }), vrrp.CheckBoth, health.Untold, "permission"},
-		{"a machine config server", well, vrrp.CheckMCS, health.Passed, ""},
-		{"none", but(func(l *looked) { l.mcs = 0 }), vrrp.CheckMCS, health.Failed, "machine config server"},
-		{"a router", well, vrrp.CheckIngress, health.Passed, ""},
-		{"a router that drains", but(func(l *looked) { l.ready = 500 }), vrrp.CheckIngress, health.Passed, ""},
-		{"a router that drains is not ready", but(func(l *looked) { l.ready = 500 }), vrrp.CheckIngressReady, health.Failed, "answers 500"},
-		{"no router", but(func(l *looked) { l.router = 0 }), vrrp.CheckIngress, health.Failed, "ingress router"},
-		{"the default router", well, vrrp.CheckDefaultIngress, health.Passed, ""},
-		{"with a short hash", but(func(l *looked) { l.pods = []podresources.Pod{router("abcde")} }), vrrp.CheckDefaultIngress, health.Passed, ""},
-		{"another router", but(func(l *looked) { l.pods = []podresources.Pod{router("internal-5d9f8c7b6d")} }), vrrp.CheckDefaultIngress, health.Failed, "no default router"},
-		{"no pod at all", but(func(l *looked) { l.pods = nil }), vrrp.CheckDefaultIngress, health.Failed, "no default router"},
-		{"a kubelet that says nothing", but(func(l *looked) { l.pods, l.noPods = nil, errors.New("no socket") }), vrrp.CheckDefaultIngress, health.Untold, "no socket"},
-		{"an ingress controller of any kind", but(func(l *looked) { l.elsewhere, l.router = true, 404 }), vrrp.CheckIngress, health.Passed, "ingress controller answers"},
-		{"none of any kind", but(func(l *looked) { l.elsewhere, l.router = true, 0 }), vrrp.CheckIngress, health.Failed, "ingress port"},
-		{"a name server", well, vrrp.CheckDNS, health.Passed, "name server answers"},
-		{"one that does not answer", but(func(l *looked) { l.noDNS = errors.New("refused") }), vrrp.CheckDNS, health.Failed, "name server: refused"},
-		{"no check", well, "another", health.Untold, "no check"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			found, why := tt.node.prober(t).Look(t.Context(), tt.check)
-			if found != tt.want || !strings.Contains(why, tt.why) {
-				t.Errorf("%v: %q, want %v: %q", found, why, tt.want, tt.why)
-			}
-			again, why2 := tt.node.prober(t).Look(t.Context(), tt.check)
-			if again != found {
-				t.Errorf("the second time %v: %q", again, why2)
-			}
-		})
-	}
-}
-
-// TestLookOnce holds that the two checks which depend on the balancer, and are made at one time,
-// ask it once, and that nothing is believed for long.
-func TestLookOnce(t *testing.T) {
-	var asked atomic.Int32
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if asked.Add(1) > 1 {
-			w.WriteHeader(http.StatusServiceUnavailable)
-		}
-	}))
-	defer server.Close()
-	n := looked{present: true}.prober(t)
-	n.balancer = probe.NewHTTP(server.URL, localhost.Dial)
-	for _, check := range []vrrp.CheckName{vrrp.CheckLB, vrrp.CheckBoth} {
-		if found, why := n.Look(t.Context(), check); found != health.Passed || asked.Load() != 1 {
-			t.Errorf("%s: %v after %d questions: %s", check, found, asked.Load(), why)
-		}
-	}
-	n.look.at = n.look.at.Add(-fresh)
-	if found, why := n.Look(t.Context(), vrrp.CheckBoth); found != health.Failed || asked.Load() != 2 {
-		t.Errorf("later: %v after %d questions: %s", found, asked.Load(), why)
-	}
-}
-
-// TestLookPastABalancerThatHangs holds that a node whose own API server serves is not taken for one
-// that serves nothing because its balancer hangs, and that neither of the two is believed that
-// hangs.
-func TestLookPastABalancerThatHangs(t *testing.T) {
-	hangs := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
-	defer hangs.Close()
-	for _, tt := range []struct {
-		api  int
-		want health.Finding
-		why  string
-	}{
-		{200, health.Passed, "local API is ready"},
-		{500, health.Failed, "local API is not ready"},
-		{0, health.Failed, "local API is gone"},
-	} {
-		n := looked{present: true, api: tt.api}.prober(t)
-		n.balancer = probe.NewHTTP(hangs.URL, localhost.Dial)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		lb := make(chan health.Finding, 1)
-		go func() { // both checks are made at one time
-			found, _ := n.Look(ctx, vrrp.CheckLB)
-			lb <- found
-		}()
-		if found, why := n.Look(ctx, vrrp.CheckBoth); found != tt.want || !strings.Contains(why, tt.why) {
-			t.Errorf("an API server that answers %d: %v: %s", tt.api, found, why)
-		}
-		if found := <-lb; found != health.Failed {
-			t.Errorf("the balancer: %v", found)
-		}
-		cancel()
-	}
-}
-
-// TestServed holds that HAProxy's own belief opens no gate: a server must have passed a check, and
-// not by telling a stranger nothing.
-func TestServed(t *testing.T) {
-	const head = "# pxname,svname,scur,status,lastchg,type,check_status,check_code,addr\n"
-	for _, tt := range []struct {
-		name, stats string
-		served      bool
-		reserved    map[string]int
-	}{
-		{"no balancer", "", false, nil},
-		{"no statistics", "<html>", false, nil},
-		{"up before the first check", head + "masters,m0,0,UP,3,2,INI,,192.0.2.11:6443\n", false, nil},
-		{"no check at all", head + "masters,m0,0,no check,3,2,,,192.0.2.11:6443\n", false, nil},
-		{"a check failed", head + "masters,m0,0,UP 1/2,3,2,L7RSP,200,192.0.2.11:6443\n", false, nil},
-		{"all down", head + "masters,m0,0,DOWN,3,2,L7STS,500,192.0.2.11:6443\n", false, nil},
-		{"another backend's", head + "mcs,m0,0,UP,3,2,L7OK,200,192.0.2.11:22623\n", false, nil},
-		{"one of two", head + "masters,m0,0,DOWN,3,2,L4CON,,192.0.2.11:6443\nmasters,m1,0,UP,3,2,L7OK,200,192.0.2.12:6443\n", true, nil},
-		{"strangers are told nothing, and nobody is ready", head + "masters,m0,0,UP,3,2,L7OK,403,192.0.2.11:6443\nmasters,m1,0,UP,3,2,L7OK,401,192.0.2.12:6443\n", false, map[string]int{"192.0.2.11:6443": 500, "192.0.2.12:6443": 403}},
-		{"strangers are told nothing, and nobody listens", head + "masters,m0,0,UP,3,2,L7OK,403,192.0.2.11:6443\nmasters,m1,0,UP,3,2,L7OK,401,192.0.2.12:6443\n", false, nil},
-		{"strangers are told nothing, and one is ready", head + "masters,m0,0,UP,3,2,L7OK,403,192.0.2.11:6443\nmasters,m1,0,UP,3,2,L7OK,401,192.0.2.12:6443\n", true, map[string]int{"192.0.2.12:6443": 200}},
-		{"a check is under way, and nobody is ready", head + "masters,m0,0,UP,3,2,* L7OK,,192.0.2.11:6443\n", false, map[string]int{"192.0.2.11:6443": 500}},
-		{"one that is down is not asked", head + "masters,m0,0,DOWN 1/3,3,2,L7OK,403,192.0.2.11:6443\n", false, map[string]int{"192.0.2.11:6443": 200}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if served, why := (looked{stats: tt.stats, reserved: tt.reserved}).prober(t).Served(t.Context()); served != tt.served {
-				t.Errorf("served %t: %s", served, why)
-			}
-		})
-	}
-}
 
 // TestCheckNames holds the names that people type.
 func TestCheckNames(t *testing.T) {
@@ -234,7 +22,7 @@ func TestCheckNames(t *testing.T) {
 	}
 	help := checkCommand(streams{}).Long
 	for name := range checkNames {
-		if checkMeans[name] == "" || !strings.Contains(help, "\n  "+name+" ") {
+		if checkNames[name].passes == "" || !strings.Contains(help, "\n  "+name+" ") {
 			t.Errorf("the help does not say what %s means", name)
 		}
 	}
@@ -243,18 +31,31 @@ func TestCheckNames(t *testing.T) {
 	}
 }
 
+// oneFinding is a FAKE prober that finds one thing.
+type oneFinding struct {
+	found health.Finding
+	why   string
+}
+
+func (p oneFinding) Probe(context.Context, vrrp.CheckName) (health.Finding, string) {
+	return p.found, p.why
+}
+func (oneFinding) Served(context.Context) (bool, string) { return false, "" }
+
 // TestCheckOnce holds the verb's answers.
 func TestCheckOnce(t *testing.T) {
-	if err := checkOnce(t.Context(), (looked{router: 200}).prober(t), vrrp.CompatTiming(), vrrp.CheckIngress); err != nil {
+	once := func(found health.Finding, why string) error {
+		return checkOnce(t.Context(), oneFinding{found, why}, vrrp.CompatTiming(), vrrp.CheckIngress)
+	}
+	if err := once(health.Passed, "it answers"); err != nil {
 		t.Error(err)
 	}
 	var exit exitError
-	if err := checkOnce(t.Context(), (looked{router: 500}).prober(t), vrrp.CompatTiming(), vrrp.CheckIngress); !errors.As(err, &exit) || exit.code != exitFindings || !strings.Contains(err.Error(), "answers 500") {
+	if err := once(health.Failed, "it answers 500"); !errors.As(err, &exit) || exit.code != exitFindings || !strings.Contains(err.Error(), "answers 500") {
 		t.Errorf("%v", err)
 	}
-	untold := looked{noPods: errors.New("no socket")}
-	if err := checkOnce(t.Context(), untold.prober(t), vrrp.CompatTiming(), vrrp.CheckDefaultIngress); err == nil || errors.As(err, &exit) || !strings.Contains(err.Error(), "no socket") {
-		t.Errorf("nobody can say: %v, want an error of the host", err)
+	if err := once(health.Untold, "no socket"); err == nil || errors.As(err, &exit) || !strings.Contains(err.Error(), "no socket") {
+		t.Errorf("the probe failed: %v, want an error of the host", err)
 	}
 }
 

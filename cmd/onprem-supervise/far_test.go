@@ -14,7 +14,9 @@ import (
 	"time"
 
 	bootstrap "github.com/onprem-infra/onprem-infra/bootstrap/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	node "github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -110,7 +112,7 @@ type part func(t *testing.T, p plan.Plan, links addr.Snapshot) keepalived.Config
 
 func bootstraps(nodes ...addr.Node) part {
 	return func(_ *testing.T, p plan.Plan, links addr.Snapshot) keepalived.Config {
-		room := bootstrap.New(p, "", nil, nil, nil, nil, time.Now)
+		room := bootstrap.New(bootstrap.Options{Plan: p, Now: time.Now})
 		desired, _ := room.Decide(bootstrap.Snapshot{At: time.Now(), Links: links, Nodes: nodes,
 			Verdict: release.Verdict{Hold: true}})
 		return desired.Config
@@ -120,10 +122,13 @@ func bootstraps(nodes ...addr.Node) part {
 // aNode has just started: it hears senders that it does not know.
 func aNode(nodes ...addr.Node) part {
 	return func(_ *testing.T, p plan.Plan, links addr.Snapshot) keepalived.Config {
-		room := node.New(p, role.Master, "", node.Memory{Open: true}, nil, nil, nil, time.Now)
-		seen := node.Heard[[]node.Node]{OK: true}
+		room := node.New(node.Options{
+			Plan: p, Role: role.Master, Memory: node.Memory{Open: true},
+			Migration: migrate.New(p, migrate.Usual(), migrate.Memory{}), Now: time.Now,
+		})
+		seen := node.Answer[[]member.Node]{OK: true}
 		for _, n := range nodes {
-			seen.Is = append(seen.Is, node.Node{Node: n, ControlPlane: true})
+			seen.Is = append(seen.Is, member.Node{Node: n, ControlPlane: true})
 		}
 		desired, _ := room.Decide(node.Snapshot{At: time.Now(), Links: links, Nodes: seen, Served: true})
 		config := desired.Config

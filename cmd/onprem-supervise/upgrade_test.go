@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	node "github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
@@ -148,9 +150,9 @@ func newUpgrade(t *testing.T, programs former) upgrade {
 }
 
 // nodes are this one and another one.
-func (u upgrade) nodes(other ...string) (all []node.Node) {
+func (u upgrade) nodes(other ...string) (all []member.Node) {
 	for name, addresses := range map[string][]string{"master-0": {"192.0.2.10", "2001:db8::10"}, "master-1": other} {
-		n := node.Node{Node: addr.Node{Name: name}, ControlPlane: true}
+		n := member.Node{Node: addr.Node{Name: name}, ControlPlane: true}
 		for _, a := range addresses {
 			n.InternalIPs = append(n.InternalIPs, netip.MustParseAddr(a))
 		}
@@ -184,9 +186,12 @@ func (u upgrade) proposes(s *supervisor, same string, other ...string) (digest s
 		u.Fatal(err)
 	}
 	memory := node.Memory{Open: true, BootstrapGone: true}
-	room := node.New(p, role.Master, upgradeHeader, memory, nil, nil, nil, time.Now)
+	room := node.New(node.Options{
+		Plan: p, Role: role.Master, Header: upgradeHeader, Memory: memory,
+		Migration: migrate.New(p, migrate.Usual(), migrate.Memory{}), Now: time.Now,
+	})
 	desired, _ := room.Decide(node.Snapshot{
-		At: time.Now(), Links: u.links, Served: true, Nodes: node.Heard[[]node.Node]{OK: true, Is: u.nodes(other...)},
+		At: time.Now(), Links: u.links, Served: true, Nodes: node.Answer[[]member.Node]{OK: true, Is: u.nodes(other...)},
 	})
 	desired.Config.Instances = slices.DeleteFunc(desired.Config.Instances, func(i keepalived.Instance) bool {
 		return !slices.Contains(p.VIPs.API, i.VIP)

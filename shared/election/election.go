@@ -1,7 +1,6 @@
 // Package election describes the VRRP groups of a cluster: which VIPs are elected, under which
-// virtual router ID and by which priority scheme, and what a host that takes part in one configures
-// and listens for. Whatever decides, reports or simulates something about an election reads it
-// here.
+// virtual router ID and by which priority scheme, which node is eligible, and what a candidate
+// configures and listens for.
 package election
 
 import (
@@ -18,7 +17,7 @@ import (
 )
 
 // Election is the VRRP group of one kind of VIP over all hosts of a cluster. Of fills it from the
-// plan; a host that takes part adds what it has observed.
+// plan; a candidate adds what it has observed.
 type Election struct {
 	Kind      vrrp.Kind
 	ID        vrrp.ID
@@ -27,11 +26,12 @@ type Election struct {
 	Bootstrap vrrp.Priority // of the bootstrap machine, which never holds the ingress VIP
 	Timing    vrrp.Timing
 	Unicast   bool
+	Together  bool // both families of a VIP must be on one host: they are addresses of one port
 
 	Nodes      []addr.Node        // that may hold a VIP; a bound leaves the last ones out
 	Past       *addr.Past         // of Nodes; nil for none
 	Candidates []notice.Candidate // that may hold a VIP beside Nodes
-	Alone      bool               // the local host is the only node of the cluster yet
+	Alone      bool               // the local host is the only node of the cluster so far
 	Closed     bool               // to routers that are not configured as peers
 
 	vips     []netip.Addr   // all of the cluster: none of them is ever a host's own address
@@ -65,6 +65,7 @@ func Of(p plan.Plan) []Election {
 	for n := range all {
 		e := &all[n]
 		e.Timing, e.Unicast = p.Timing.Model, v.Mode != spec.Multicast
+		e.Together = p.Platform == spec.OpenStack && len(addresses[e.Kind]) > 1
 		e.vips, e.networks = p.VIPs.All(), p.MachineNetworks
 		for i, a := range addresses[e.Kind] {
 			name := vrrp.Name(p.Cluster.Name, e.Kind, i)
@@ -78,8 +79,8 @@ func Of(p plan.Plan) []Election {
 	return all
 }
 
-// For are the elections in which a host of a role takes part. The bootstrap machine never holds the
-// ingress VIP, and nodes beside the control plane's hold no other one.
+// For are the elections in which a host of a role may be a candidate. The bootstrap machine never
+// holds the ingress VIP, and workers hold no other one.
 func For(p plan.Plan, r role.Role) []Election {
 	return slices.DeleteFunc(Of(p), func(e Election) bool {
 		switch r {

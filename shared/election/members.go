@@ -3,6 +3,7 @@ package election
 import (
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 )
@@ -43,3 +44,12 @@ func (e Election) addresses(n addr.Node, v VIP, own netip.Addr) []netip.Addr {
 }
 
 func (e Election) isVIP(a netip.Addr) bool { return slices.Contains(e.vips, a) }
+
+// Join lists addresses for a reason or a message.
+func Join(addresses []netip.Addr) string {
+	texts := make([]string, len(addresses))
+	for i, a := range addresses {
+		texts[i] = a.String()
+	}
+	return strings.Join(texts, " ")
+}

@@ -1,9 +1,9 @@
-// Package health says in types what checks found, and how they are made.
+// Package health defines what checks find, and how they are made.
 package health
 
-// API is what a probe learnt of an API server. The difference between the last four decides whether
-// a VIP stays where it is: a server that announces its end will come back or hand over in order,
-// one that is gone will not, and one that is not trusted may be either.
+// API is the state of an API server as a probe found it. The difference between the last four decides
+// whether a VIP stays where it is: a server that announces its shutdown will come back or hand over in
+// order, one that is gone will not, and one that is not trusted may be either.
 type API int
 
 // What an API server can be.

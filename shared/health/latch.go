@@ -1,10 +1,10 @@
 package health
 
-// Finding is what one look of a check found.
+// Finding is what one probe of a check found.
 type Finding int
 
-// What a look finds. Untold is that of a look which could not be made: it says nothing about who
-// was to be looked at.
+// The findings of a probe. A probe that could not be made gives Untold: it proves nothing about the
+// service.
 const (
 	Untold Finding = iota
 	Passed
@@ -22,16 +22,15 @@ func (f Finding) String() string {
 	}
 }
 
-// Latch is the state of a check as a state machine without a clock: it changes after so many
-// findings in a row that contradict it, and one that agrees with it begins the count anew. So
-// findings that alternate never change it. The zero value is a check that does not pass.
+// Latch is the state of a check as a state machine without a clock. It changes after so many findings
+// in a row that contradict it; one that agrees resets the count, so findings that alternate never
+// change it. The zero value is a check that does not pass.
 type Latch struct {
 	Passes bool
 	run    int // findings in a row that contradict Passes
 }
 
-// Next is the latch after one more finding. One that is Untold changes nothing, the count neither:
-// whoever cannot look has not seen better or worse.
+// Next is the latch after one more finding. Untold changes nothing, not even the count.
 func (l Latch) Next(f Finding, p Policy) Latch {
 	switch {
 	case f == Untold:

@@ -1,5 +1,6 @@
-// Package loop reconciles: it runs a room's steps (observe, decide, apply) in one goroutine, after
-// each wake-up and at intervals.
+// Package loop reconciles: it runs a room's steps (observe the host, decide what it should be,
+// publish what others read, apply the decision) in one goroutine, after each wake-up and at
+// intervals.
 //
 // The steps run one after the other, so a room needs no lock around its state. A wake-up carries no
 // data and means "observe again"; several wake-ups are one.
@@ -26,10 +27,18 @@ func (r Reasons) String() string { return strings.Join(r, "; ") }
 
 // Steps are the steps of a room. S is what it observed, D what it decided.
 type Steps[S, D any] struct {
-	Observe func(context.Context) (S, error) // only reads; after an error the round ends
-	Decide  func(S) (D, Reasons)             // no I/O, no clock
-	Apply   func(context.Context, D) error   // compares first, and returns when its context ends
-	Leave   func(context.Context) error      // releases what the room holds; may be nil
+	// Observe only reads. After an error nothing is decided or applied.
+	Observe func(context.Context) (S, error)
+	// Decide runs once a round, without I/O and without a clock.
+	Decide func(S) (D, Reasons)
+	// Publish writes what other programs read of this one: heartbeats, states, annotations. It
+	// runs in every round, also if Observe failed, with the zero D then. After an error nothing is
+	// applied. May be nil.
+	Publish func(context.Context, D) error
+	// Apply runs in every round, so it compares first. It must return when its context ends.
+	Apply func(context.Context, D) error
+	// Leave gives back what the room holds; may be nil.
+	Leave func(context.Context) error
 }
 
 // List joins values for a reason, as people write them.
@@ -84,14 +93,25 @@ func Run[S, D any](
 }
 
 func round[S, D any](ctx context.Context, steps Steps[S, D], logged *journal, log *slog.Logger) {
-	seen, err := steps.Observe(ctx)
-	if err != nil {
-		logged.fault(ctx, log, "observe", err)
+	var want D
+	seen, failed := steps.Observe(ctx)
+	if failed != nil {
+		logged.fault(ctx, log, "observe", failed)
+	} else {
+		var why Reasons
+		want, why = steps.Decide(seen)
+		logged.decision(log, why)
+	}
+	if ctx.Err() != nil {
 		return
 	}
-	want, why := steps.Decide(seen)
-	logged.decision(log, why)
-	if ctx.Err() != nil {
+	if steps.Publish != nil {
+		if err := steps.Publish(ctx, want); err != nil {
+			logged.fault(ctx, log, "publish", err)
+			return
+		}
+	}
+	if failed != nil {
 		return
 	}
 	if err := steps.Apply(ctx, want); err != nil {

@@ -127,6 +127,43 @@ func TestFailedObserveChangesNothing(t *testing.T) {
 	}
 }
 
+// TestPublish holds that a room publishes in every round, before it applies, with what it decided;
+// that after a failed Observe it publishes the zero value; and that a failed Publish keeps it from
+// applying.
+func TestPublish(t *testing.T) {
+	for _, tt := range []struct {
+		name               string
+		observe, publish   error
+		published, applied int
+	}{
+		{"all steps pass", nil, nil, 1, 1},
+		{"observe fails", errors.New("no netlink"), nil, 0, 0},
+		{"publish fails", nil, errors.New("no space"), 1, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := &room{observe: func(int) error { return tt.observe }}
+			steps := r.steps()
+			observe := steps.Observe
+			steps.Observe = func(ctx context.Context) (int, error) {
+				_, err := observe(ctx)
+				return 1, err
+			}
+			published := -1
+			steps.Publish = func(_ context.Context, want int) error {
+				if len(r.applied) > 0 {
+					t.Error("published after it applied")
+				}
+				published = want
+				return tt.publish
+			}
+			round(t.Context(), steps, new(journal), slog.New(slog.DiscardHandler))
+			if published != tt.published || len(r.applied) != tt.applied {
+				t.Errorf("published %d, applied %d times, want %d, %d", published, len(r.applied), tt.published, tt.applied)
+			}
+		})
+	}
+}
+
 func TestErrorsAreLoggedWhenTheyChange(t *testing.T) {
 	faults := []string{"", "a", "a", "b", "b", "", "", "b"}
 	for _, tt := range []struct {

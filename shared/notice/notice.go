@@ -1,6 +1,5 @@
-// Package notice holds what machines of a cluster leave for each other in the cluster itself, in
-// ConfigMaps of our namespace and in annotations of their own Nodes: the names, what is in them,
-// and which of what is read there is believed.
+// Package notice defines what machines of a cluster publish for each other, in ConfigMaps of our
+// namespace and in annotations of their own Nodes: the names, the contents, and what of them is valid.
 package notice
 
 import (
@@ -38,7 +37,7 @@ const (
 // Candidate is a node that may hold the ingress VIP.
 type Candidate struct {
 	Name      string       `json:"name"`
-	Addresses []netip.Addr `json:"addresses"` // by which it takes part in the election; of each family the first is the usual one
+	Addresses []netip.Addr `json:"addresses"` // from which it may advertise; of each family the first is the usual one
 }
 
 // Equal compares all of two candidates.
@@ -46,8 +45,8 @@ func (c Candidate) Equal(o Candidate) bool {
 	return c.Name == o.Name && slices.Equal(c.Addresses, o.Addresses)
 }
 
-// Members are the addresses of vip's family by which a node may take part in the election: own, the
-// asking machine's own address, alone if it is among them, so that a machine always finds itself.
+// Members are the addresses of vip's family from which a candidate may advertise. If own, the local
+// host's address, is among them, it is the only one, so that a host always finds itself.
 func (c Candidate) Members(vip, own netip.Addr) []netip.Addr {
 	if own.IsValid() && own.BitLen() == vip.BitLen() && slices.Contains(c.Addresses, own) {
 		return []netip.Addr{own}
@@ -55,13 +54,13 @@ func (c Candidate) Members(vip, own netip.Addr) []netip.Addr {
 	return slices.DeleteFunc(slices.Clone(c.Addresses), func(a netip.Addr) bool { return a.BitLen() != vip.BitLen() })
 }
 
-// Cluster is what addresses are judged by.
+// Cluster is what makes an address valid.
 type Cluster struct {
 	Machines []netip.Prefix // the machine networks; none: any address may be a machine's
 	VIPs     []netip.Addr   // which no machine has for its own
 }
 
-// Has says why an address can be no machine's of this cluster; nil means that it can.
+// Has says why no machine of this cluster can have an address; nil if one can.
 func (c Cluster) Has(a netip.Addr) error {
 	switch {
 	case !a.IsValid():
@@ -88,21 +87,21 @@ func EncodeCandidates(list []Candidate) map[string]string {
 	return map[string]string{candidatesKey: string(text)}
 }
 
-// ReadCandidates believes all of the data or nothing of it.
+// ReadCandidates accepts all of the data or nothing of it.
 func ReadCandidates(data map[string]string, cluster Cluster) ([]Candidate, error) {
 	var list []Candidate
 	if err := read(data, candidatesKey, &list); err != nil {
 		return nil, err
 	}
-	if err := believeList(list, cluster); err != nil {
+	if err := validateList(list, cluster); err != nil {
 		return nil, fmt.Errorf("%s: %w", candidatesKey, err)
 	}
 	return list, nil
 }
 
-// believeList holds that a list is one of nodes, each of them once, and of addresses that can be
+// validateList holds that a list is one of nodes, each of them once, and of addresses that can be
 // theirs.
-func believeList(list []Candidate, cluster Cluster) error {
+func validateList(list []Candidate, cluster Cluster) error {
 	if list == nil || len(list) > MostCandidates {
 		return fmt.Errorf("%d entries, want a list of %d at most", len(list), MostCandidates)
 	}
@@ -112,15 +111,15 @@ func believeList(list []Candidate, cluster Cluster) error {
 			return fmt.Errorf("%q is no node's name, or is there twice", clip(c.Name))
 		}
 		names[c.Name] = true
-		if err := believe(c.Addresses, cluster, seen); err != nil {
+		if err := validate(c.Addresses, cluster, seen); err != nil {
 			return fmt.Errorf("%s: %w", c.Name, err)
 		}
 	}
 	return nil
 }
 
-// EncodeBootstrap makes the data of the bootstrap machine's object. beat is another number each
-// time, so that readers see that it lives.
+// EncodeBootstrap makes the data of the bootstrap machine's object. beat is another number each time,
+// as a heartbeat.
 func EncodeBootstrap(addresses []netip.Addr, beat uint64) map[string]string {
 	text, err := json.Marshal(addresses)
 	if err != nil {
@@ -129,12 +128,12 @@ func EncodeBootstrap(addresses []netip.Addr, beat uint64) map[string]string {
 	return map[string]string{addressesKey: string(text), beatKey: strconv.FormatUint(beat, 10)}
 }
 
-// ReadBootstrap believes all of the data or nothing of it.
+// ReadBootstrap accepts all of the data or nothing of it.
 func ReadBootstrap(data map[string]string, cluster Cluster) (addresses []netip.Addr, beat uint64, err error) {
 	if err := read(data, addressesKey, &addresses); err != nil {
 		return nil, 0, err
 	}
-	if err := believe(addresses, cluster, map[netip.Addr]bool{}); err != nil {
+	if err := validate(addresses, cluster, map[netip.Addr]bool{}); err != nil {
 		return nil, 0, fmt.Errorf("%s: %w", addressesKey, err)
 	}
 	if beat, err = strconv.ParseUint(data[beatKey], 10, 64); err != nil {
@@ -157,8 +156,8 @@ func read(data map[string]string, key string, into any) error {
 	return nil
 }
 
-// believe holds that a machine has addresses, each its own and none of another's.
-func believe(addresses []netip.Addr, cluster Cluster, seen map[netip.Addr]bool) error {
+// validate checks that a machine has addresses, each valid and no other machine's.
+func validate(addresses []netip.Addr, cluster Cluster, seen map[netip.Addr]bool) error {
 	if len(addresses) == 0 || len(addresses) > mostAddresses {
 		return fmt.Errorf("%d addresses, want 1 to %d", len(addresses), mostAddresses)
 	}
@@ -174,7 +173,7 @@ func believe(addresses []netip.Addr, cluster Cluster, seen map[netip.Addr]bool) 
 	return nil
 }
 
-// nodeName says whether a Node can have this name: it is that of a subdomain.
+// nodeName reports whether a Node can have this name: it is that of a subdomain.
 func nodeName(name string) bool {
 	if name == "" || len(name) > 253 {
 		return false

@@ -128,7 +128,7 @@ func TestCandidateAddress(t *testing.T) {
 	}
 }
 
-// Whatever stands in the object, nothing panics, and what is believed can be written and read
+// Whatever the object holds, nothing panics, and what is accepted can be written and read
 // again.
 func FuzzReadCandidates(f *testing.F) {
 	f.Add(`[{"name":"worker-0","addresses":["192.0.2.10","2001:db8::10"]}]`)

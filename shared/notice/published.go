@@ -5,20 +5,19 @@ import (
 	"fmt"
 )
 
-// PublishedKey is the annotation of a control plane node's own Node that holds the list of the
-// nodes that may hold the ingress VIP. The node itself writes it with its kubelet's credentials,
-// and no other kubelet can (NodeRestriction).
+// PublishedKey is the annotation of a control plane node's own Node that lists the nodes that may hold
+// the ingress VIP. Only the node itself can write it, with its kubelet's credentials (NodeRestriction).
 const PublishedKey = "onprem-infra.io/ingress-candidates"
 
-// Published is a list with its number. Of the lists of several control plane nodes the one with the
-// highest number counts. The number is the time of writing, in seconds since 1970, or one more than
-// the highest one that the writer knew, so that it also tells how old a list is.
+// Published is a list with its serial. Of several lists the one with the highest serial counts. The
+// serial is the time of writing, in seconds since 1970, or one more than the highest one that the
+// writer knew, so it also shows the age of a list.
 type Published struct {
 	Serial     uint64      `json:"serial"`
 	Candidates []Candidate `json:"candidates"`
 }
 
-// mostSerial bounds the number, so that there is always a higher one.
+// mostSerial bounds the serial, so that there is always a higher one.
 const mostSerial = 1 << 53
 
 // EncodePublished makes the annotation's value.
@@ -33,7 +32,7 @@ func EncodePublished(p Published) string {
 	return string(text)
 }
 
-// ReadPublished believes all of the value or nothing of it.
+// ReadPublished accepts all of the value or nothing of it.
 func ReadPublished(text string, cluster Cluster) (Published, error) {
 	if len(text) > longest {
 		return Published{}, fmt.Errorf("%s: %d bytes, want %d at most", PublishedKey, len(text), longest)
@@ -45,7 +44,7 @@ func ReadPublished(text string, cluster Cluster) (Published, error) {
 	if p.Serial == 0 || p.Serial >= mostSerial {
 		return Published{}, fmt.Errorf("%s: the serial %d is not between 1 and %d", PublishedKey, p.Serial, uint64(mostSerial))
 	}
-	if err := believeList(p.Candidates, cluster); err != nil {
+	if err := validateList(p.Candidates, cluster); err != nil {
 		return Published{}, fmt.Errorf("%s: %w", PublishedKey, err)
 	}
 	return p, nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
@@ -142,7 +143,7 @@ func Monitored(p plan.Plan, files map[string]string) map[string]string {
 		clash.EncodeState(observer.State(nil, nil, now)))
 	files[vip.MemoryPath] = `{"open":true,"rank":"1",` +
 		`"nodes":[{"Name":"m1","InternalIPs":["192.0.2.12"],"controlPlane":true}]}`
-	files[election.RunDir+"/"+vip.SaidFile] = `[{"check":"` + string(
+	files[election.RunDir+"/"+checks.ResultsFile] = `[{"check":"` + string(
 		vrrp.CheckMCS) + `","passes":false,"why":"no answer in time"}]`
 	return files
 }

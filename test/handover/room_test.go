@@ -12,6 +12,7 @@ import (
 	"time"
 
 	room "github.com/onprem-infra/onprem-infra/bootstrap/vip"
+	"github.com/onprem-infra/onprem-infra/bootstrap/vip/conflict"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/container"
@@ -61,7 +62,9 @@ func (m *machine) Keep([]addr.Node) error { return nil }
 
 func (m *machine) Verdict(ctx context.Context) (release.Verdict, error) { return m.watch.Verdict(ctx) }
 
-func (m *machine) Claims(context.Context) (map[netip.Addr]room.Claim, error) { return nil, nil }
+func (m *machine) Conflicts(context.Context) (map[netip.Addr]conflict.Finding, error) {
+	return nil, nil
+}
 
 func (m *machine) Status() (supervised.Status, error) { return m.status(), nil }
 
@@ -73,7 +76,7 @@ func (m *machine) Propose(config keepalived.Config) error {
 	return err
 }
 
-func (m *machine) Leave(now bool) error {
+func (m *machine) Release(now bool) error {
 	if now {
 		m.leave()
 		return nil
@@ -81,15 +84,15 @@ func (m *machine) Leave(now bool) error {
 	return m.forget()
 }
 
-func (m *machine) Publish(addresses []netip.Addr) {
+func (m *machine) Announce(addresses []netip.Addr) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.published = append(m.published, addresses)
 }
 
-func (m *machine) Hear([]clash.Instance) {}
+func (m *machine) Listen([]clash.Instance) {}
 
-func (m *machine) Air() clash.Air { return clash.Air{} }
+func (m *machine) OtherRouters() clash.Air { return clash.Air{} }
 
 func (m *machine) Started() []vrrp.InstanceName { return nil }
 
@@ -143,7 +146,7 @@ func (m *machine) run(t *testing.T) {
 	}
 	log, wake := slog.New(slog.NewTextHandler(io.Discard, nil)), loop.NewWake()
 	m.watch = room.NewWatch(release.State{}, m, func(release.Memory) error { return nil }, wake)
-	r := room.New(p, "", nil, m, m, silent{}, time.Now)
+	r := room.New(room.Options{Plan: p, Host: m, Daemon: m, Notifier: silent{}, Now: time.Now})
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {

@@ -144,7 +144,7 @@ func daemons(p plan.Plan, h host) ([]string, error) {
 		netip.MustParseAddr("192.0.2.11"), netip.MustParseAddr("2001:db8:1::11").WithZone(h.zone),
 	}}
 	holds := vip.Snapshot{At: time.Unix(0, 0), Links: links, Nodes: []addr.Node{node}, Verdict: release.Verdict{Hold: true}}
-	keepalivedWants, _ := vip.New(p, h.header, nil, nil, nil, nil, time.Now).Decide(holds)
+	keepalivedWants, _ := vip.New(vip.Options{Plan: p, Header: h.header, Now: time.Now}).Decide(holds)
 	coreDNSWants, _ := dns.New(p, h.header, nil, nil, nil).Decide(dns.Snapshot{Links: links, Resolvers: []nameserver.Resolver{{Text: []byte(h.resolv)}}})
 	for i, a := range coreDNSWants.Upstreams {
 		if h.zone != "" && a.Is6() {

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -79,19 +81,22 @@ func (c cell) elects(p plan.Plan, r role.Role, remote bool, masters int) (stands
 		}
 		return all
 	}
-	var nodes []vip.Node
+	var nodes []member.Node
 	for i := range masters + 1 {
-		nodes = append(nodes, vip.Node{ControlPlane: i > 0, Node: addr.Node{Name: fmt.Sprintf("n%d", i), InternalIPs: at(i)}})
+		nodes = append(nodes, member.Node{ControlPlane: i > 0, Node: addr.Node{Name: fmt.Sprintf("n%d", i), InternalIPs: at(i)}})
 	}
 	own := at(map[role.Role]int{role.Master: 1, role.Worker: 0}[r])
 	link := addr.Link{Index: 2, Name: "ens3", Up: true}
 	for i, network := range c.networks() {
 		link.Addresses = append(link.Addresses, addr.Address{Prefix: netip.PrefixFrom(own[i], netip.MustParsePrefix(network).Bits())})
 	}
-	room := vip.New(p, r, "", vip.Memory{Open: true, BootstrapGone: true}, nil, nil, nil, time.Now)
+	room := vip.New(vip.Options{
+		Plan: p, Role: r, Memory: vip.Memory{Open: true, BootstrapGone: true},
+		Migration: migrate.New(p, migrate.Usual(), migrate.Memory{}), Now: time.Now,
+	})
 	desired, _ := room.Decide(vip.Snapshot{
-		At: time.Unix(1000, 0), Links: addr.Snapshot{Links: []addr.Link{link}}, Agreed: own, Remote: remote, Served: true, Nodes: vip.Heard[[]vip.Node]{Is: nodes, OK: true},
-		Candidates: vip.Heard[[]notice.Candidate]{Is: []notice.Candidate{{Name: "n0", Addresses: at(0)}}, OK: true},
+		At: time.Unix(1000, 0), Links: addr.Snapshot{Links: []addr.Link{link}}, Agreed: own, Remote: remote, Served: true, Nodes: vip.Answer[[]member.Node]{Is: nodes, OK: true},
+		Candidates: vip.Answer[[]notice.Candidate]{Is: []notice.Candidate{{Name: "n0", Addresses: at(0)}}, OK: true},
 	})
 	for _, i := range desired.Config.Instances {
 		stands = append(stands, string(i.Name))

@@ -101,7 +101,7 @@ func (g *rollout) state(n *node, state string) {
 }
 
 // word is what a node's Node says.
-func (g *rollout) word(n *node) notice.Word {
+func (g *rollout) word(n *node) notice.Intent {
 	g.Helper()
 	text, err := os.ReadFile(filepath.Join(g.dir, "nodes.json"))
 	if err != nil {
@@ -115,7 +115,7 @@ func (g *rollout) word(n *node) notice.Word {
 	if err := json.Unmarshal(text, &saved); err != nil {
 		g.Fatal(err)
 	}
-	return notice.ReadWord(saved.Objects[n.Host.Name].Metadata.Annotations[notice.Way])
+	return notice.ReadIntent(saved.Objects[n.Host.Name].Metadata.Annotations[notice.Way])
 }
 
 // over rolls a migration out, and judges what was seen of it.
@@ -158,7 +158,7 @@ func (g *rollout) over(from, to plan.Way) {
 	together := time.Since(begun)
 	g.settle(what, to)
 	for _, n := range g.nodes {
-		g.until(what+": "+n.Host.Name+" says so", 10*time.Second, func() bool { return g.word(n) == notice.Word{Speaks: p.Way().String()} })
+		g.until(what+": "+n.Host.Name+" says so", 10*time.Second, func() bool { return g.word(n) == notice.Intent{Speaks: p.Way().String()} })
 	}
 	g.judge(what, spans, together, holder)
 }

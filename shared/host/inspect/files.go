@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
@@ -87,8 +88,8 @@ func (h Files) Tracked(check vrrp.CheckName, fault bool) bool {
 }
 
 // Results are the last results of the checks, as the VIPs' monitor has written them.
-func (h Files) Results() (all []vip.Said, err error) {
-	err = h.list(vip.SaidFile, &all)
+func (h Files) Results() (all []checks.Result, err error) {
+	err = h.list(checks.ResultsFile, &all)
 	return all, err
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
@@ -131,7 +133,7 @@ func (i *Inspector) checks(weights []vrrp.Weight, status supervised.Status) (out
 		if info, err := os.Stat(i.Files.Path(election.TrackFile(w.Check, w.Fault))); err == nil {
 			p.Since = info.ModTime().UTC()
 		}
-		if n := slices.IndexFunc(results, func(s vip.Said) bool { return s.Check == w.Check }); n >= 0 {
+		if n := slices.IndexFunc(results, func(s checks.Result) bool { return s.Check == w.Check }); n >= 0 {
 			p.Why = results[n].Why
 		}
 		out = append(out, p)
@@ -175,7 +177,7 @@ func (i *Inspector) Gate(links addr.Snapshot) (string, error) {
 		return "", err
 	case memory.Open:
 		return GateOpen, nil
-	case vip.Self(vip.ControlPlane(memory.Nodes), links, i.Plan.VIPs.All()) != "":
+	case member.Self(member.ControlPlane(memory.Nodes), links, i.Plan.VIPs.All()) != "":
 		return GateClosed, nil
 	}
 	return "", nil

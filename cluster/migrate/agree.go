@@ -1,0 +1,112 @@
+package migrate
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/notice"
+)
+
+// ahead finds a node that is on the wanted way: this node has missed the instant. Before a decision
+// only control plane nodes count, as any kubelet may write on its own Node; after it the worst is an
+// instant that comes early.
+func (r *Room) ahead(o Observation) (string, bool) {
+	for _, n := range o.Nodes {
+		if n.Name != o.Self && !n.NoVIP && (n.ControlPlane || r.decided()) &&
+			n.Intent.Speaks == r.wanted.String() {
+			return n.Name, true
+		}
+	}
+	return "", false
+}
+
+// agree decides if all nodes, with this one, announce the same instant.
+func (r *Room) agree(o Observation) {
+	intent := own(o).Intent
+	if intent.Knows == r.wanted.String() && r.clock.valid(intent.At, o.Now) && len(r.others(o, intent)) == 0 {
+		r.memory.To, r.memory.At = intent.Knows, intent.At
+	}
+}
+
+// others are the nodes that announce another change than this one.
+func (r *Room) others(o Observation, intent notice.Intent) []string {
+	var names []string
+	for _, n := range o.Nodes {
+		if !n.NoVIP && (n.Intent.Knows != intent.Knows || !n.Intent.At.Equal(intent.At)) {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// proposal is the instant that this node announces: the latest that any node announces, if all have
+// the time to announce it too.
+func (r *Room) proposal(o Observation) time.Time {
+	at, next := own(o).Intent.At, r.clock.Next(o.Now)
+	if !r.clock.valid(at, o.Now) {
+		at = next
+	}
+	for _, n := range o.Nodes {
+		if !n.NoVIP && n.Intent.At.After(at) && r.clock.valid(n.Intent.At, o.Now) {
+			at = n.Intent.At
+			if at.Before(next) {
+				at = next
+			}
+		}
+	}
+	return at
+}
+
+// missing is what keeps the nodes from an instant; empty for nothing.
+func (r *Room) missing(o Observation) []string {
+	if own(o).Name == "" {
+		return []string{"the API has not named this node yet"}
+	}
+	var unready []string
+	for _, n := range o.Nodes {
+		if !n.NoVIP && n.Intent.Knows != r.wanted.String() {
+			unready = append(unready, n.Name)
+		}
+	}
+	var missing []string
+	if len(unready) > 0 {
+		missing = append(missing, some(unready)+" not yet")
+	}
+	if o.BootstrapPeer {
+		missing = append(missing, "the bootstrap machine has not left yet")
+	}
+	return append(missing, Upgrading(o.Nodes)...)
+}
+
+// done is the Machine Config Operator's state of a node that is up to date.
+const done = "Done"
+
+// Upgrading names what of an upgrade is in progress; empty for nothing. An upgrade is in progress
+// while a node is being changed, and while kubelets differ, as they do for long if a pool is paused.
+func Upgrading(nodes []Member) []string {
+	var busy, why []string
+	kubelets := map[string]bool{}
+	for _, n := range nodes {
+		if n.State != "" && n.State != done {
+			busy = append(busy, n.Name)
+		}
+		kubelets[n.Kubelet] = true
+	}
+	if len(busy) > 0 {
+		why = append(why, some(busy)+" being changed")
+	}
+	if len(kubelets) > 1 {
+		why = append(why, fmt.Sprintf("kubelets of %d versions", len(kubelets)))
+	}
+	return why
+}
+
+// some lists the first few names.
+func some(names []string) string {
+	const most = 5
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,108 @@
+package migrate
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/notice"
+)
+
+// Observation is what the decision depends on.
+type Observation struct {
+	Now           time.Time
+	Self          string   // this node's name; empty while it is not known
+	Nodes         []Member // all that the API has named; empty while it has not
+	Holder        bool     // this node holds a VIP
+	BootstrapPeer bool     // a bootstrap machine, which never changes, still advertises
+}
+
+// Desired is the way of this node, and what it announces.
+type Desired struct {
+	Changed  bool // it is on the wanted way
+	Announce bool // Intent, on Node, which announces something else
+	Node     string
+	Intent   notice.Intent
+	Memory   Memory
+	Recheck  time.Time // when to decide again; zero for at any time
+	Why      []string
+}
+
+// Decide says on which way this node is now, and why it has not changed yet.
+func (r *Room) Decide(o Observation) Desired {
+	if r.migrates() {
+		return r.migrate(o)
+	}
+	d := Desired{Changed: true, Node: o.Self, Memory: r.memory}
+	d.Intent = notice.Intent{Speaks: r.wanted.String()}
+	d.Announce = differs(o, d.Intent) && !(r.quiet && own(o).Intent == (notice.Intent{}))
+	return d
+}
+
+func (r *Room) migrate(o Observation) Desired {
+	wanted := r.wanted.String()
+	if r.memory.Speaks == wanted {
+		return r.desired(o, notice.Intent{Speaks: wanted}, time.Time{}, "speaks "+wanted)
+	}
+	r.memory.Speaks = r.former.String()
+	if name, ok := r.ahead(o); ok {
+		return r.change(o, name+" speaks it already")
+	}
+	if !r.decided() {
+		r.agree(o)
+	}
+	if r.decided() {
+		due := r.memory.At
+		if o.Holder != r.faster {
+			due = due.Add(r.lag)
+		}
+		if !o.Now.Before(due) {
+			return r.change(o, "the nodes agreed on "+r.memory.At.Format(time.TimeOnly))
+		}
+		intent := notice.Intent{Speaks: r.former.String(), Knows: wanted, At: r.memory.At}
+		why := fmt.Sprintf("speaks %s, and %s from %s on: all nodes announce that",
+			r.former, wanted, r.memory.At.Format(time.RFC3339))
+		return r.desired(o, intent, due, why)
+	}
+	intent := notice.Intent{Speaks: r.former.String(), Knows: wanted}
+	missing := r.missing(o)
+	// An announced instant stays until it has passed: another node may have seen it decided.
+	if len(missing) == 0 || r.clock.valid(own(o).Intent.At, o.Now) {
+		intent.At = r.proposal(o)
+		missing = []string{fmt.Sprintf("from %s on, if all announce that: %s not yet",
+			intent.At.Format(time.RFC3339), some(r.others(o, intent)))}
+	}
+	why := fmt.Sprintf("speaks %s, and knows %s: %s", r.former, wanted, strings.Join(missing, "; "))
+	return r.desired(o, intent, time.Time{}, why)
+}
+
+// change is the instant itself.
+func (r *Room) change(o Observation, why string) Desired {
+	wanted := r.wanted.String()
+	r.memory = Memory{Speaks: wanted}
+	why = fmt.Sprintf("speaks %s from now on: %s", wanted, why)
+	return r.desired(o, notice.Intent{Speaks: wanted}, time.Time{}, why)
+}
+
+func (r *Room) desired(o Observation, intent notice.Intent, recheck time.Time, why string) Desired {
+	return Desired{
+		Changed: r.memory.Speaks == r.wanted.String(), Announce: differs(o, intent), Node: o.Self,
+		Intent: intent, Memory: r.memory, Recheck: recheck, Why: []string{why},
+	}
+}
+
+// own is this node as the API names it; the zero Member if it does not.
+func own(o Observation) Member {
+	for _, n := range o.Nodes {
+		if n.Name == o.Self {
+			return n
+		}
+	}
+	return Member{}
+}
+
+// differs reports whether this node has a Node, which announces something else.
+func differs(o Observation, intent notice.Intent) bool {
+	n := own(o)
+	return n.Name != "" && !n.Intent.Equal(intent)
+}

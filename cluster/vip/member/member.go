@@ -1,0 +1,93 @@
+// Package member describes the nodes of a cluster as the API names them: which of them is this one,
+// and which rank each of them claims.
+package member
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
+)
+
+// Node is a node of the cluster.
+type Node struct {
+	addr.Node
+	ControlPlane bool `json:"controlPlane"`
+
+	// Rank is the rank that the Node claims, as it is written there, and Created is when the Node
+	// was created. Both are empty where there are no ranks.
+	Rank    string    `json:"rank,omitempty"`
+	Created time.Time `json:"created,omitzero"`
+	// Down is since when the kubelet has not been ready, where there are ranks; zero if it is.
+	Down time.Time `json:"-"`
+
+	// NoVIP: it never holds a VIP, as an arbiter, or a worker in another network.
+	NoVIP bool `json:"-"`
+	// Intent is what the Node announces about its VRRP timing and mode.
+	Intent notice.Intent `json:"-"`
+	// State is the Machine Config Operator's annotation; empty where there is none.
+	State string `json:"-"`
+	// Kubelet is the version of the kubelet.
+	Kubelet string `json:"-"`
+}
+
+// Same compares what a later start of the monitor must know of two nodes.
+func (n Node) Same(o Node) bool {
+	return n.Equal(o.Node) && n.ControlPlane == o.ControlPlane && n.Rank == o.Rank &&
+		n.Created.Equal(o.Created)
+}
+
+// older reports whether a Node was created before another one.
+func (n Node) older(o Node) bool {
+	if !n.Created.Equal(o.Created) {
+		return n.Created.Before(o.Created)
+	}
+	return n.Name < o.Name
+}
+
+// ControlPlane are the control plane nodes of a list.
+func ControlPlane(nodes []Node) []Node {
+	return slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return !n.ControlPlane })
+}
+
+// Workers are the other nodes of a list.
+func Workers(nodes []Node) []Node {
+	return slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return n.ControlPlane })
+}
+
+// Plain are nodes as shared rooms know them.
+func Plain(nodes []Node) []addr.Node {
+	out := make([]addr.Node, len(nodes))
+	for i, n := range nodes {
+		out[i] = n.Node
+	}
+	return out
+}
+
+// Self is the name of the Node that has an address of this machine; empty if there is none, as
+// while an address is replaced. Of several it is the youngest: the machine may have had another name
+// before. An address that the network plugin has annotated counts only if no Node has an InternalIP
+// that is here: the address may have moved here since. A VIP identifies no machine.
+func Self(nodes []Node, links addr.Snapshot, vips []netip.Addr) string {
+	own := map[netip.Addr]bool{}
+	for _, l := range links.Links {
+		for _, a := range l.Addresses {
+			own[a.Prefix.Addr()] = !slices.Contains(vips, a.Prefix.Addr())
+		}
+	}
+	youngest := func(addresses func(Node) []netip.Addr) (self Node) {
+		for _, n := range nodes {
+			here := slices.ContainsFunc(addresses(n), func(a netip.Addr) bool { return own[a] })
+			if here && (self.Name == "" || self.older(n)) {
+				self = n
+			}
+		}
+		return self
+	}
+	if self := youngest(func(n Node) []netip.Addr { return n.InternalIPs }); self.Name != "" {
+		return self.Name
+	}
+	return youngest(func(n Node) []netip.Addr { return n.Annotated }).Name
+}

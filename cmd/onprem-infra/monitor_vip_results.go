@@ -1,0 +1,40 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+)
+
+// resultsInterval is the time between two writes of what changed.
+const resultsInterval = time.Second
+
+// keepJSON writes a value into a file as JSON, when it changes, until ctx ends.
+func keepJSON[T any](ctx context.Context, path, what string, value func() T) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	tick := time.NewTicker(resultsInterval)
+	defer tick.Stop()
+	for {
+		text, err := json.Marshal(value())
+		if err == nil {
+			_, err = file.WriteIfChanged(path, append(text, '\n'), 0o644)
+		}
+		if err != nil {
+			return fmt.Errorf("keep %s: %w", what, err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
