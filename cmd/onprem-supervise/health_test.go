@@ -32,7 +32,7 @@ func TestHealth(t *testing.T) {
 	}
 	s.start(l.host)
 	s.until("there", 5*time.Second, func(st supervised.Status) bool { return st.Instances != nil })
-	for end := time.Now().Add(5 * time.Second); s.log.count("answer for this process") == 0; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Second); s.log.count("serve the health port") == 0; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("a port that is taken is not named")
 		}

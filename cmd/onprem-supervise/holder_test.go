@@ -272,7 +272,7 @@ func TestUnserved(t *testing.T) {
 	here.until(t, "with both VIPs again", 10*time.Second, 2)
 	holder.untilAt(supervised.Master, better+bonus, 5*time.Second)
 	other.untilAt(supervised.Backup, worse+healthy-bonus, 10*time.Second)
-	if n := holder.log.count("give up"); n != 2 {
+	if n := holder.log.count("release the VIP"); n != 2 {
 		t.Errorf("it gave up %d times, want once for each VIP", n)
 	}
 
@@ -298,7 +298,7 @@ func TestUnservedAlone(t *testing.T) {
 	t.Logf("both VIPs again after %s", held.until(t, "with both VIPs again", 5*time.Second, 2))
 	s.untilAt(supervised.Master, better+bonus, 5*time.Second)
 	time.Sleep(time.Second)
-	if n := s.log.count("give up"); n != 2 || held.low() != 2 {
+	if n := s.log.count("release the VIP"); n != 2 || held.low() != 2 {
 		t.Errorf("it gave up %d times, want once for each VIP, and holds %d at the least", n, held.low())
 	}
 }

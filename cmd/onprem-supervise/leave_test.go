@@ -64,7 +64,7 @@ func TestLeavesInOrder(t *testing.T) {
 	if got := holder.read(supervised.TrackDir, supervised.LeaveTrack); got != "1\n" {
 		t.Errorf("the holder did not sink before it left: %q", got)
 	}
-	if n := holder.log.count("nobody who takes over has been heard"); n != 0 {
+	if n := holder.log.count("no other router has taken over in time"); n != 0 {
 		t.Error("it did not hear the one who took over")
 	}
 	if st := other.status(); st.Instances["demo_API_0"].State != supervised.Master {
@@ -147,7 +147,7 @@ func TestYieldsOnTerm(t *testing.T) {
 				t.Errorf("exit status %d", code)
 			}
 			t.Logf("ended after %s", time.Since(begin))
-			if unheard := ends.log.count("nobody who takes over has been heard") > 0; unheard == tt.heard {
+			if unheard := ends.log.count("no other router has taken over in time") > 0; unheard == tt.heard {
 				t.Errorf("it heard the one who took over: %t, want %t", !unheard, tt.heard)
 			}
 			want := 0

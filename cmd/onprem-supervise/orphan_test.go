@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/host/supervise"
+	"github.com/onprem-infra/onprem-infra/shared/host/supervise/orphans"
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
@@ -20,7 +20,7 @@ func outlive(t *testing.T, s *supervisor, host netns.Namespace) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- host.In(func() error {
-			return supervise.Outlive(ctx, s.dir, slog.New(slog.NewTextHandler(io.MultiWriter(s.log, t.Output()), nil)))
+			return orphans.Outlive(ctx, s.dir, slog.New(slog.NewTextHandler(io.MultiWriter(s.log, t.Output()), nil)))
 		})
 	}()
 	t.Cleanup(func() {
