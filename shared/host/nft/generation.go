@@ -13,9 +13,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 )
 
-// Memo is Present for somebody who asks again and again: all rules are read only when the packet
-// filter has been changed since, by whomever. The zero value has seen nothing. Its method may be
-// called by anybody.
+// Memo is Present for repeated calls: all rules are read only if a program has changed the packet
+// filter since. The zero value has seen nothing. Its method may be called by any goroutine.
 type Memo struct {
 	mu      sync.Mutex
 	known   bool
@@ -24,7 +23,7 @@ type Memo struct {
 	present bool
 }
 
-// Present says whether our table holds exactly these rules, as the function of that name does.
+// Present reports whether our table holds exactly these rules, as the function of that name does.
 func (m *Memo) Present(r redirect.Rules) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -94,7 +93,7 @@ func askGeneration() (uint32, error) {
 			return readGeneration(m.Data[nfgenSize:])
 		}
 	}
-	return 0, errors.New("it says something else")
+	return 0, errors.New("unexpected answer")
 }
 
 // readGeneration finds the number among the attributes of an answer.
@@ -110,5 +109,5 @@ func readGeneration(attributes []byte) (uint32, error) {
 		}
 		attributes = attributes[min((size+3)&^3, len(attributes)):]
 	}
-	return 0, errors.New("it does not say its number")
+	return 0, errors.New("the answer has no generation")
 }

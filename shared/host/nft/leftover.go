@@ -19,14 +19,14 @@ const (
 	leftoverComment = "OCP_API_LB_REDIRECT"
 )
 
-// RemoveLeftovers takes away what another program with the same purpose has left: its table in
-// either family, and its rules in the table that iptables uses. Both rewrite the same connections
-// as ours, perhaps to a port where nobody listens any more. It says what it removed. What it cannot
-// read it leaves alone and names in the error.
+// RemoveLeftovers removes what another program with the same purpose has left: its table in either
+// family, and its rules in the table that iptables uses. Both rewrite the same connections as ours,
+// perhaps to a port on which no program listens any more. It returns what it removed. What it
+// cannot read it leaves alone and names in the error.
 func RemoveLeftovers() (removed []string, err error) {
-	c, err := nftables.New()
+	c, err := connect()
 	if err != nil {
-		return nil, fmt.Errorf("open netfilter: %w", err)
+		return nil, err
 	}
 	var errs []error
 	for family, name := range map[nftables.TableFamily]string{nftables.TableFamilyIPv4: "ip", nftables.TableFamilyIPv6: "ip6"} {
@@ -56,8 +56,8 @@ func removeTable(c *nftables.Conn, family nftables.TableFamily) (int, error) {
 	return 1, nil
 }
 
-// removeRules looks at the two chains that the rules were put into: those of services, of which a
-// node may have ten thousand, are others.
+// removeRules reads the two chains that the rules were put into: those of services, of which a node
+// may have ten thousand, are others.
 func removeRules(c *nftables.Conn, family nftables.TableFamily) (int, error) {
 	t := nftables.Table{Name: iptablesTable, Family: family}
 	there, err := exists(c, t)
@@ -86,8 +86,8 @@ func removeRules(c *nftables.Conn, family nftables.TableFamily) (int, error) {
 	return n, nil
 }
 
-// marked finds the comment where nft keeps it, beside the rule, and where iptables does, as a match
-// that always holds.
+// marked reports whether a rule has the comment: where nft keeps it, beside the rule, or where
+// iptables does, as a match that always holds.
 func marked(rule *nftables.Rule) bool {
 	if bytes.Contains(rule.UserData, []byte(leftoverComment)) {
 		return true

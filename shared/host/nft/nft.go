@@ -1,6 +1,5 @@
-// Package nft is the only door to the kernel's packet filter: it holds exactly the redirect rules
-// that the balancer asks for, in a table of its own, and removes those that other programs for the
-// same purpose have left.
+// Package nft is the only door to the kernel's packet filter: it writes our rules, each purpose's in
+// a table of its own, and removes those that other programs for the same purposes have left.
 package nft
 
 import (
@@ -16,38 +15,46 @@ import (
 
 var table = nftables.Table{Name: tableName, Family: nftables.TableFamilyINet}
 
-// Ensure makes our table hold exactly these rules and says whether it had to. What differs in any
-// way is replaced as a whole by one transaction: no packet meets the old rules without the new, and
-// any number of callers at once leave what one of them would. The bytes that are compared are those
-// that the kernel keeps, so that nothing but the rules' content identifies them.
+// Ensure makes our table hold exactly these rules and reports whether it changed it. A table that
+// differs in any way is replaced as a whole by one transaction: no packet meets the old rules
+// without the new, and any number of callers at once leave what one of them would. The bytes that
+// are compared are those that the kernel keeps, so that rules are the same by their content alone.
 //
 // Connections that were redirected before stay so, whatever the rules become: the kernel keeps each
 // one's own rewriting for as long as there are chains for it and a rule that makes it follow
-// connections, and so these stay when nothing is redirected.
+// connections. So these stay when nothing is redirected.
 func Ensure(r redirect.Rules) (changed bool, err error) {
-	c, err := nftables.New()
+	c, err := connect()
 	if err != nil {
-		return false, fmt.Errorf("open netfilter: %w", err)
+		return false, err
 	}
 	same, err := holds(c, r)
 	if err != nil || same {
 		return false, err
 	}
-	replace(c, r)
+	replace(c, &table, chains(r))
 	if err := c.Flush(); err != nil {
 		return false, fmt.Errorf("replace table %s: %w", tableName, err)
 	}
 	return true, nil
 }
 
-// Present says whether our table holds exactly these rules. An error means that nobody knows, never
-// that they are absent.
+// Present reports whether our table holds exactly these rules. An error means that it cannot be
+// known, never that they are absent.
 func Present(r redirect.Rules) (bool, error) {
-	c, err := nftables.New()
+	c, err := connect()
 	if err != nil {
-		return false, fmt.Errorf("open netfilter: %w", err)
+		return false, err
 	}
 	return holds(c, r)
+}
+
+func connect() (*nftables.Conn, error) {
+	c, err := nftables.New()
+	if err != nil {
+		return nil, fmt.Errorf("open netfilter: %w", err)
+	}
+	return c, nil
 }
 
 func exists(c *nftables.Conn, t nftables.Table) (bool, error) {
@@ -55,19 +62,31 @@ func exists(c *nftables.Conn, t nftables.Table) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("list netfilter tables: %w", err)
 	}
-	return slices.ContainsFunc(tables, func(have *nftables.Table) bool { return have.Name == t.Name && have.Family == t.Family }), nil
+	return slices.ContainsFunc(tables, func(have *nftables.Table) bool {
+		return have.Name == t.Name && have.Family == t.Family
+	}), nil
 }
 
-// replace queues the table's end, if there is one, and its new beginning.
-func replace(c *nftables.Conn, r redirect.Rules) {
-	c.AddTable(&table)
-	c.DelTable(&table)
-	c.AddTable(&table)
-	for _, want := range chains(r) {
-		made := c.AddChain(&nftables.Chain{Name: want.name, Table: &table, Type: want.kind, Hooknum: want.hook, Priority: want.priority})
-		for _, exprs := range want.rules {
-			c.AddRule(&nftables.Rule{Table: &table, Chain: made, Exprs: exprs})
-		}
+// replace queues the removal of a table, if it exists, and its creation with these chains.
+func replace(c *nftables.Conn, t *nftables.Table, chains []chain) {
+	remove(c, t)
+	c.AddTable(t)
+	for _, want := range chains {
+		want.add(c, t)
+	}
+}
+
+// remove queues the removal of a table, if it exists.
+func remove(c *nftables.Conn, t *nftables.Table) {
+	c.AddTable(t) // so that there is one to remove
+	c.DelTable(t)
+}
+
+// add queues the creation of a chain.
+func (want chain) add(c *nftables.Conn, t *nftables.Table) {
+	made := c.AddChain(&nftables.Chain{Name: want.name, Table: t, Type: want.kind, Hooknum: want.hook, Priority: want.priority})
+	for _, exprs := range want.rules {
+		c.AddRule(&nftables.Rule{Table: t, Chain: made, Exprs: exprs})
 	}
 }
 
@@ -88,24 +107,28 @@ func holds(c *nftables.Conn, r redirect.Rules) (bool, error) {
 	}
 	for _, want := range wanted {
 		ch, ok := have[want.name]
-		if !ok || !alike(ch, want) {
+		if !ok {
 			return false, nil
 		}
-		rules, err := c.GetRules(&table, ch)
-		if err != nil {
-			return false, fmt.Errorf("list netfilter rules of %s %s: %w", tableName, want.name, err)
-		}
-		same, err := equalRules(rules, want.rules)
-		if err != nil || !same {
+		if same, err := want.is(c, ch); err != nil || !same {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-func alike(have *nftables.Chain, want chain) bool {
-	return have.Type == want.kind && have.Hooknum != nil && *have.Hooknum == *want.hook && have.Priority != nil && *have.Priority == *want.priority &&
-		(have.Policy == nil || *have.Policy == nftables.ChainPolicyAccept)
+// is reports whether a chain of the kernel's is the wanted one.
+func (want chain) is(c *nftables.Conn, have *nftables.Chain) (bool, error) {
+	if have.Type != want.kind || have.Hooknum == nil || *have.Hooknum != *want.hook ||
+		have.Priority == nil || *have.Priority != *want.priority ||
+		have.Policy != nil && *have.Policy != nftables.ChainPolicyAccept {
+		return false, nil
+	}
+	rules, err := c.GetRules(have.Table, have)
+	if err != nil {
+		return false, fmt.Errorf("list netfilter rules of %s %s: %w", have.Table.Name, want.name, err)
+	}
+	return equalRules(rules, want.rules)
 }
 
 func equalRules(have []*nftables.Rule, want [][]expr.Any) (bool, error) {
@@ -128,7 +151,7 @@ func equalRules(have []*nftables.Rule, want [][]expr.Any) (bool, error) {
 	return true, nil
 }
 
-// encode is a rule as bytes, the same for one that we made and for the same one as the kernel tells
+// encode is a rule as bytes, the same for one that we made and for the same one as the kernel lists
 // it.
 func encode(exprs []expr.Any) ([]byte, error) {
 	var out []byte
