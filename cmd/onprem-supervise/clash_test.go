@@ -28,7 +28,8 @@ func TestForeignVIPs(t *testing.T) {
 	held := l.watch(t)
 	held.until(t, "with both VIPs", time.Second, 2)
 	higher := s.propose(router(s.dir, 10, 110, "0.1", "", ""))
-	s.until("reloaded", 5*time.Second, func(st supervised.Status) bool { return st.Applied == higher })
+	s.until("reloaded", 5*time.Second,
+		func(st supervised.Status) bool { return st.Applied == higher })
 	time.Sleep(2 * time.Second) // several master-down times
 	if n := held.low(); n != 2 {
 		t.Errorf("of 2 VIPs %d were held at the least", n)

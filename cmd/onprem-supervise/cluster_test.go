@@ -25,7 +25,8 @@ func TestClusterVIPs(t *testing.T) {
 		}
 		return out
 	}
-	c := spec.Cluster{Name: "prod", BaseDomain: "example.com", Platform: spec.BareMetal, APIVIPs: vips("192.0.2.5", "2001:db8::5"), IngressVIPs: vips("192.0.2.6", "2001:db8::6")}
+	c := spec.Cluster{Name: "prod", BaseDomain: "example.com", Platform: spec.BareMetal,
+		APIVIPs: vips("192.0.2.5", "2001:db8::5"), IngressVIPs: vips("192.0.2.6", "2001:db8::6")}
 	p, err := plan.Compile(c)
 	if err != nil {
 		t.Fatal(err)
@@ -34,14 +35,16 @@ func TestClusterVIPs(t *testing.T) {
 	if err := os.WriteFile(path, plan.Encode(p), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	o, from, err := options([]string{"--config", "c", "--run-dir", "d", "--cluster", path, "--", "keepalived"})
+	o, from, err := options([]string{"--config", "c", "--run-dir", "d", "--cluster", path,
+		"--", "keepalived"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if from != path {
 		t.Errorf("read from %q", from)
 	}
-	if want := vips("192.0.2.5", "2001:db8::5", "192.0.2.6", "2001:db8::6"); !slices.Equal(o.VIPs, want) {
+	if want := vips("192.0.2.5", "2001:db8::5", "192.0.2.6",
+		"2001:db8::6"); !slices.Equal(o.VIPs, want) {
 		t.Errorf("VIPs %v, want %v", o.VIPs, want)
 	}
 }
@@ -64,7 +67,8 @@ func TestNoClusterVIPs(t *testing.T) {
 			}
 		}
 		var said bytes.Buffer
-		if code := run(t.Context(), []string{"--config", "c", "--run-dir", dir, "--cluster", path, "--", "keepalived"}, &said); code != 3 || !strings.Contains(said.String(), want) {
+		if code := run(t.Context(), []string{"--config", "c", "--run-dir", dir, "--cluster", path,
+			"--", "keepalived"}, &said); code != 3 || !strings.Contains(said.String(), want) {
 			t.Errorf("%q: exit code %d, %q; want 3, %q", text, code, said.String(), want)
 		}
 	}

@@ -87,20 +87,25 @@ func TestRestartsWithBackoff(t *testing.T) {
 	s := fakeDaemon(t)
 	s.start(netns.New(t))
 	s.propose("exit 3\n")
-	s.until("restarted once", time.Second, func(st supervised.Status) bool { return st.Restarts == 1 })
+	s.until("restarted once", time.Second,
+		func(st supervised.Status) bool { return st.Restarts == 1 })
 	begin := time.Now()
-	s.until("restarted twice", 2*time.Second, func(st supervised.Status) bool { return st.Restarts == 2 })
+	s.until("restarted twice", 2*time.Second,
+		func(st supervised.Status) bool { return st.Restarts == 2 })
 	if pause := time.Since(begin); pause < 900*time.Millisecond {
 		t.Errorf("the second restart came after %s, want a pause of 1 s", pause)
 	}
-	s.until("restarted three times", 3*time.Second, func(st supervised.Status) bool { return st.Restarts == 3 })
+	s.until("restarted three times", 3*time.Second,
+		func(st supervised.Status) bool { return st.Restarts == 3 })
 	if pause := time.Since(begin); pause < 2900*time.Millisecond {
 		t.Errorf("the third restart came after %s, want 3 s", pause)
 	}
 	if got := s.log.count(`outcome="exit status 3"`); got < 3 {
 		t.Errorf("the exit status is reported %d times, want 3 at least", got)
 	}
-	s.propose(serving) // a good configuration does not wait for ever: the pause of 4 s has begun, and the next one would be 8 s
+	// a good configuration does not wait for ever: the pause of 4 s has begun, and the next one
+	// would be 8 s
+	s.propose(serving)
 	s.untilState("a", supervised.Backup, 10*time.Second)
 	if s.status().PID == 0 {
 		t.Error("the status lacks the PID")
@@ -132,7 +137,8 @@ func TestReloadsWhenItCanBeHeard(t *testing.T) {
 	s.propose("sleep 0.3\n" + serving)
 	s.until("started", 2*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
 	want := s.propose("sleep 0.3 # more\n" + serving)
-	s.until("reloaded", 2*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+	s.until("reloaded", 2*time.Second,
+		func(st supervised.Status) bool { return st.Applied == want })
 	s.untilLines("reloads", 1, 10*time.Second)
 	if st := s.status(); st.Restarts != 0 {
 		t.Errorf("%d restarts, want none", st.Restarts)
@@ -143,7 +149,8 @@ func TestReloadsWhenItCanBeHeard(t *testing.T) {
 	mute.propose(strings.Replace(serving, "echo 'INSTANCE", ": 'INSTANCE", 1))
 	mute.until("started", 2*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
 	want = mute.propose(serving)
-	mute.until("reloaded", 2*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+	mute.until("reloaded", 2*time.Second,
+		func(st supervised.Status) bool { return st.Applied == want })
 }
 
 // TestReloadsOnChangeOnly replaces the candidate by itself.
@@ -160,7 +167,8 @@ func TestReloadsOnChangeOnly(t *testing.T) {
 		t.Errorf("%d reloads for the same configuration", got)
 	}
 	want := s.propose(serving + "# changed\n")
-	s.until("in force", 2*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+	s.until("in force", 2*time.Second,
+		func(st supervised.Status) bool { return st.Applied == want })
 	s.untilLines("reloads", 1, 10*time.Second)
 	if text, _ := os.ReadFile(s.config); supervised.Digest(text) != want {
 		t.Error("the configuration in force is not the candidate")
@@ -170,19 +178,28 @@ func TestReloadsOnChangeOnly(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	s := fakeDaemon(t)
 	s.start(netns.New(t))
-	password := strings.Replace(anInstance, "virtual_ipaddress", "authentication {\n        auth_pass hunter2\n    }\n    virtual_ipaddress", 1)
+	password := strings.Replace(anInstance, "virtual_ipaddress",
+		"authentication {\n        auth_pass hunter2\n    }\n    virtual_ipaddress", 1)
 	bad := s.propose(password + "# bad from the beginning, secret word hunter2\n")
-	s.until("refused", 2*time.Second, func(st supervised.Status) bool { return st.Refused != nil && st.Refused.Candidate == bad })
+	s.until("refused", 2*time.Second, func(st supervised.Status) bool {
+		return st.Refused != nil &&
+			st.Refused.Candidate == bad
+	})
 	if s.lines("starts") != 0 {
 		t.Error("keepalived was started on a configuration that it refuses")
 	}
-	if s.log.count("secret word ********") != 1 || !strings.Contains(s.status().Refused.Output, "secret word ********") {
+	if s.log.count("secret word ********") != 1 || !strings.Contains(s.status().Refused.Output,
+		"secret word ********") {
 		t.Errorf("keepalived's complaint is not told: %+v", s.status().Refused)
 	}
 	good := s.propose(serving)
-	s.until("in force", 2*time.Second, func(st supervised.Status) bool { return st.Applied == good && st.Refused == nil })
+	s.until("in force", 2*time.Second,
+		func(st supervised.Status) bool { return st.Applied == good && st.Refused == nil })
 	bad = s.propose("# bad again\n")
-	s.until("refused", 2*time.Second, func(st supervised.Status) bool { return st.Refused != nil && st.Refused.Candidate == bad })
+	s.until("refused", 2*time.Second, func(st supervised.Status) bool {
+		return st.Refused != nil &&
+			st.Refused.Candidate == bad
+	})
 	st := s.status()
 	if st.Applied != good || !strings.Contains(st.Refused.Output, "exit status 4: # bad again") {
 		t.Errorf("got %+v", st)
@@ -207,7 +224,8 @@ func TestRefuses_LaterRelease(t *testing.T) {
 	s := fakeDaemon(t)
 	s.start(netns.New(t))
 	good := s.propose(serving)
-	s.until("in force", 2*time.Second, func(st supervised.Status) bool { return st.Applied == good })
+	s.until("in force", 2*time.Second,
+		func(st supervised.Status) bool { return st.Applied == good })
 	later := serving + "# later\n"
 	digest := supervised.Digest([]byte(later))
 	candidate := `{"version": 2, "text": "` + digest + `", "instances": 7}`
@@ -217,11 +235,13 @@ func TestRefuses_LaterRelease(t *testing.T) {
 		return st.Refused != nil && st.Refused.Candidate == digest
 	})
 	st := s.status()
-	if st.Applied != good || !strings.Contains(st.Refused.Output, "its version is 2, this release reads 1") {
+	if st.Applied != good || !strings.Contains(st.Refused.Output,
+		"its version is 2, this release reads 1") {
 		t.Errorf("got %+v, %+v", st, st.Refused)
 	}
 	back := s.propose(serving + "# back\n")
-	s.until("in force", 2*time.Second, func(st supervised.Status) bool { return st.Applied == back && st.Refused == nil })
+	s.until("in force", 2*time.Second,
+		func(st supervised.Status) bool { return st.Applied == back && st.Refused == nil })
 	if n := s.log.count("panic"); n != 0 || s.status().Restarts != 0 {
 		t.Errorf("%d panics, status %+v", n, s.status())
 	}
@@ -246,7 +266,8 @@ func TestRefusesWhatHangs(t *testing.T) {
 func TestRetests(t *testing.T) {
 	s := fakeDaemon(t)
 	script := s.cmd.Args[len(s.cmd.Args)-1]
-	text := strings.Replace(fakeKeepalived, `grep bad "$conf" >&2 && exit 4`, `[ -e "$DIR/interface" ] || { echo no interface >&2; exit 5; }`, 1)
+	text := strings.Replace(fakeKeepalived, `grep bad "$conf" >&2 && exit 4`,
+		`[ -e "$DIR/interface" ] || { echo no interface >&2; exit 5; }`, 1)
 	put(t, script, text)
 	if err := os.Chmod(script, 0o755); err != nil {
 		t.Fatal(err)
@@ -255,7 +276,8 @@ func TestRetests(t *testing.T) {
 	want := s.propose(serving)
 	s.until("refused", 2*time.Second, func(st supervised.Status) bool { return st.Refused != nil })
 	put(t, filepath.Join(s.dir, "interface"), "")
-	s.until("in force", 3*time.Second, func(st supervised.Status) bool { return st.Applied == want && st.Refused == nil })
+	s.until("in force", 3*time.Second,
+		func(st supervised.Status) bool { return st.Applied == want && st.Refused == nil })
 }
 
 // TestNoRoomForAGoodOne cannot write what keepalived accepts: what is in force stays, the status
@@ -270,10 +292,14 @@ func TestNoRoomForAGoodOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := s.propose(serving + "# changed\n")
-	s.until("refused", 2*time.Second, func(st supervised.Status) bool { return st.Refused != nil && st.Refused.Candidate == want })
+	s.until("refused", 2*time.Second, func(st supervised.Status) bool {
+		return st.Refused != nil &&
+			st.Refused.Candidate == want
+	})
 	time.Sleep(1200 * time.Millisecond) // another trial
 	st := s.status()
-	if st.Applied != before || st.Instances["a"].State != supervised.Backup || st.Restarts != 0 || !strings.Contains(st.Refused.Output, s.config) {
+	if st.Applied != before || st.Instances["a"].State != supervised.Backup || st.Restarts != 0 ||
+		!strings.Contains(st.Refused.Output, s.config) {
 		t.Errorf("got %+v, %+v", st, st.Refused)
 	}
 	if n := s.log.count("refuse configuration"); n != 1 {
@@ -282,7 +308,8 @@ func TestNoRoomForAGoodOne(t *testing.T) {
 	if err := os.Rename(dir+".away", dir); err != nil {
 		t.Fatal(err)
 	}
-	s.until("in force", 5*time.Second, func(st supervised.Status) bool { return st.Applied == want && st.Refused == nil })
+	s.until("in force", 5*time.Second,
+		func(st supervised.Status) bool { return st.Applied == want && st.Refused == nil })
 	s.untilLines("reloads", 1, 10*time.Second)
 }
 
@@ -295,8 +322,10 @@ func TestVerdictIsOfTheSameFile(t *testing.T) {
 	time.Sleep(200 * time.Millisecond)
 	want := s.propose(serving)
 	s.untilState("a", supervised.Backup, 2*time.Second)
-	if s.status().Applied != want || s.log.count("accept configuration") != 1 || s.lines("starts") != 1 {
-		t.Errorf("%d accepted, %d starts, status %+v", s.log.count("accept configuration"), s.lines("starts"), s.status())
+	if s.status().Applied != want || s.log.count("accept configuration") != 1 ||
+		s.lines("starts") != 1 {
+		t.Errorf("%d accepted, %d starts, status %+v", s.log.count("accept configuration"),
+			s.lines("starts"), s.status())
 	}
 }
 
@@ -308,10 +337,13 @@ func TestTakesUpAnEarlierRun(t *testing.T) {
 		runs, refused           string
 	}{
 		{name: "good and no candidate", config: serving, runs: serving},
-		{name: "good and a bad candidate", config: serving, candidate: "# bad\n", runs: serving, refused: "# bad\n"},
-		{name: "good and a good candidate", config: serving, candidate: serving + "#\n", runs: serving + "#\n"},
+		{name: "good and a bad candidate", config: serving, candidate: "# bad\n", runs: serving,
+			refused: "# bad\n"},
+		{name: "good and a good candidate", config: serving, candidate: serving + "#\n",
+			runs: serving + "#\n"},
 		{name: "bad and no candidate", config: "# bad\n", refused: "# bad\n"},
-		{name: "bad and a bad candidate", config: "# bad\n", candidate: "# bad too\n", refused: "# bad too\n"},
+		{name: "bad and a bad candidate", config: "# bad\n", candidate: "# bad too\n",
+			refused: "# bad too\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -322,11 +354,15 @@ func TestTakesUpAnEarlierRun(t *testing.T) {
 			}
 			s.start(netns.New(t))
 			s.until("settled", 2*time.Second, func(st supervised.Status) bool {
-				running := tt.runs == "" && st.Applied == "" || st.Applied == supervised.Digest([]byte(tt.runs)) && st.Instances["a"].State == supervised.Backup
-				refused := tt.refused == "" && st.Refused == nil || st.Refused != nil && st.Refused.Candidate == supervised.Digest([]byte(tt.refused))
+				running := tt.runs == "" && st.Applied == "" ||
+					st.Applied == supervised.Digest([]byte(tt.runs)) &&
+						st.Instances["a"].State == supervised.Backup
+				refused := tt.refused == "" && st.Refused == nil || st.Refused != nil &&
+					st.Refused.Candidate == supervised.Digest([]byte(tt.refused))
 				return running && refused && s.log.count("configuration") > 0
 			})
-			if starts, refusals := s.lines("starts"), s.log.count("refuse configuration"); starts > 1 || refusals > 1 {
+			if starts, refusals := s.lines("starts"),
+				s.log.count("refuse configuration"); starts > 1 || refusals > 1 {
 				t.Errorf("%d starts, %d refusals", starts, refusals)
 			}
 			if s.lines("reloads") != 0 {
@@ -365,9 +401,11 @@ exit 7
 				}
 			}
 			if heirs < 10 {
-				t.Errorf("%d processes are the supervisor's, want keepalived and its orphans", heirs)
+				t.Errorf("%d processes are the supervisor's, want keepalived and its orphans",
+					heirs)
 			}
-			s.until("restarted", 2*time.Second, func(st supervised.Status) bool { return st.Restarts == 1 })
+			s.until("restarted", 2*time.Second,
+				func(st supervised.Status) bool { return st.Restarts == 1 })
 			if s.log.count(`outcome="exit status 7"`) != 1 {
 				t.Error("keepalived's exit status was lost")
 			}
@@ -385,7 +423,8 @@ func TestTheDeadHoldNoState(t *testing.T) {
 sleep 0.2
 exit 3
 `)
-	s.until("restarted once", time.Second, func(st supervised.Status) bool { return st.Restarts == 1 })
+	s.until("restarted once", time.Second,
+		func(st supervised.Status) bool { return st.Restarts == 1 })
 	s.untilState("a", supervised.Master, time.Second)
 	s.until("dead", time.Second, func(st supervised.Status) bool { return st.PID == 0 })
 	if got := s.status().Instances["a"].State; got != supervised.Init {
@@ -416,7 +455,8 @@ func TestStoppedWhileItRests(t *testing.T) {
 			s := fakeDaemon(t)
 			s.start(netns.New(t))
 			s.propose(word + ": >\"$DIR/ready\"\nwhile :; do sleep 0.1; done\n")
-			for end := time.Now().Add(2 * time.Second); s.status().PID == 0 || len(below(s.cmd.Process.Pid)) == 0; time.Sleep(5 * time.Millisecond) {
+			for end := time.Now().Add(2 * time.Second); s.status().PID == 0 ||
+				len(below(s.cmd.Process.Pid)) == 0; time.Sleep(5 * time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatal("not started")
 				}
@@ -431,7 +471,8 @@ func TestStoppedWhileItRests(t *testing.T) {
 				}
 			}
 			syscall.Kill(leader, syscall.SIGSTOP)
-			for end := time.Now().Add(5 * time.Second); s.log.count("continue keepalived") == 0 || below(s.cmd.Process.Pid)[leader] == "T"; time.Sleep(5 * time.Millisecond) {
+			for end := time.Now().Add(5 * time.Second); s.log.count("continue keepalived") == 0 ||
+				below(s.cmd.Process.Pid)[leader] == "T"; time.Sleep(5 * time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatalf("nobody helps it: %v", below(s.cmd.Process.Pid))
 				}
@@ -448,7 +489,8 @@ func TestMuteIsKilled(t *testing.T) {
 	t.Parallel()
 	s := fakeDaemon(t)
 	s.start(netns.New(t))
-	s.propose(anInstance + `[ -e "$DIR/second" ] || { : >"$DIR/second"; sleep 100; }` + "\n" + serving)
+	s.propose(anInstance + `[ -e "$DIR/second" ] || { : >"$DIR/second"; sleep 100; }` + "\n" +
+		serving)
 	s.until("started", 2*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
 	begin := time.Now()
 	s.untilState("a", supervised.Backup, 60*time.Second)
@@ -473,7 +515,8 @@ func TestTermEndsAtOnce(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := fakeDaemon(t)
 			s.start(netns.New(t))
-			s.until("begun", 2*time.Second, func(st supervised.Status) bool { return st.Instances != nil })
+			s.until("begun", 2*time.Second,
+				func(st supervised.Status) bool { return st.Instances != nil })
 			if tt.candidate != "" {
 				s.propose(tt.candidate)
 				time.Sleep(300 * time.Millisecond)
@@ -508,7 +551,8 @@ func TestUsage(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.args, func(t *testing.T) {
 			var out strings.Builder
-			if code := run(t.Context(), strings.Fields(tt.args), &out); code != tt.code || !strings.Contains(out.String(), tt.say) {
+			if code := run(t.Context(), strings.Fields(tt.args), &out); code != tt.code ||
+				!strings.Contains(out.String(), tt.say) {
 				t.Errorf("got %d %q, want %d and %q", code, out.String(), tt.code, tt.say)
 			}
 		})

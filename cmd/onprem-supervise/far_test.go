@@ -31,7 +31,8 @@ import (
 var (
 	host    = []netip.Addr{netip.MustParseAddr("192.0.2.10"), netip.MustParseAddr("2001:db8::10")}
 	peer    = []netip.Addr{netip.MustParseAddr("192.0.2.11"), netip.MustParseAddr("2001:db8::11")}
-	foreign = []netip.Addr{netip.MustParseAddr("198.51.100.2"), netip.MustParseAddr("2001:db8:1::2")}
+	foreign = []netip.Addr{netip.MustParseAddr("198.51.100.2"),
+		netip.MustParseAddr("2001:db8:1::2")}
 )
 
 // routed adds a router to the LAN, and behind it a host that has the peer's addresses besides its
@@ -71,7 +72,8 @@ func attacks(t *testing.T, from netns.Namespace, on keepalived.Interface,
 	t.Helper()
 	config := keepalived.Config{}
 	for _, i := range victim {
-		of := slices.IndexFunc(host, func(a netip.Addr) bool { return a.BitLen() == i.VIP.BitLen() })
+		of := slices.IndexFunc(host,
+			func(a netip.Addr) bool { return a.BitLen() == i.VIP.BitLen() })
 		i.Interface, i.Priority, i.Tracks, i.Grouped = on, 255, nil, false
 		i.Known, i.Near = false, false
 		if i.Source.IsValid() || ttl < 255 { // the group is not routed
@@ -125,7 +127,8 @@ func aNode(nodes ...addr.Node) part {
 		for _, n := range nodes {
 			seen.Is = append(seen.Is, node.Node{Node: n, ControlPlane: true})
 		}
-		desired, _ := room.Decide(node.Snapshot{At: time.Now(), Links: links, Nodes: seen, Served: true})
+		desired, _ := room.Decide(node.Snapshot{At: time.Now(), Links: links,
+			Nodes: seen, Served: true})
 		config := desired.Config
 		config.Instances = slices.DeleteFunc(config.Instances, func(i keepalived.Instance) bool {
 			return !slices.Contains(p.VIPs.API, i.VIP)
@@ -147,11 +150,14 @@ func TestFarAdverts(t *testing.T) {
 		// open says that a far host which writes a peer's address into IPv6 packets is heard.
 		open bool
 	}{
-		{"bootstrap machine before the first node, lan", bootstraps(), vrrp.ProfileLan, spec.Unicast, false},
-		{"bootstrap machine before the first node, compat", bootstraps(), vrrp.ProfileCompat, spec.Unicast, false},
+		{"bootstrap machine before the first node, lan", bootstraps(), vrrp.ProfileLan,
+			spec.Unicast, false},
+		{"bootstrap machine before the first node, compat", bootstraps(), vrrp.ProfileCompat,
+			spec.Unicast, false},
 		{"bootstrap machine, lan", bootstraps(other), vrrp.ProfileLan, spec.Unicast, false},
 		{"bootstrap machine, compat", bootstraps(other), vrrp.ProfileCompat, spec.Unicast, true},
-		{"bootstrap machine, compat, multicast", bootstraps(other), vrrp.ProfileCompat, spec.Multicast, false},
+		{"bootstrap machine, compat, multicast", bootstraps(other), vrrp.ProfileCompat,
+			spec.Multicast, false},
 		{"node, lan", aNode(self, other), vrrp.ProfileLan, spec.Unicast, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -167,7 +173,8 @@ func TestFarAdverts(t *testing.T) {
 			s.proposeConfig(config)
 			s.start(l.host)
 			s.untilMaster(20 * time.Second)
-			for from, sources := range map[string][]netip.Addr{"its own address": foreign, "a peer's": peer} {
+			for from, sources := range map[string][]netip.Addr{"its own address": foreign,
+				"a peer's": peer} {
 				victim := config.Instances
 				if tt.open && from == "a peer's" {
 					victim = victim[:1]

@@ -75,11 +75,13 @@ func (s *supervisor) onSmallDisk() (fill func() (free func())) {
 
 // withBonus gives an instance of config the holder's bonus.
 func withBonus(text, dir, instance string) string {
-	track := "track_file holder_" + instance + " {\n    file " + filepath.Join(dir, supervised.HolderTrack(instance)) + "\n    weight 10\n}\n"
+	track := "track_file holder_" + instance + " {\n    file " + filepath.Join(dir,
+		supervised.HolderTrack(instance)) + "\n    weight 10\n}\n"
 	at := strings.Index(text, "vrrp_instance")
 	text = text[:at] + track + text[at:]
 	head, rest, _ := strings.Cut(text, "vrrp_instance "+instance+" {")
-	return head + "vrrp_instance " + instance + " {" + strings.Replace(rest, "track_file {\n", "track_file {\n        holder_"+instance+"\n", 1)
+	return head + "vrrp_instance " + instance + " {" + strings.Replace(rest, "track_file {\n",
+		"track_file {\n        holder_"+instance+"\n", 1)
 }
 
 // untilBonus waits until an instance's tracked file has a text.
@@ -119,7 +121,10 @@ func TestFullRunDirectory_Holder(t *testing.T) {
 	}
 	free()
 	s.propose(fast(s.dir) + "# other\n")
-	s.until("other", 5*time.Second, func(st supervised.Status) bool { return st.Refused == nil && len(st.Troubles) == 0 })
+	s.until("other", 5*time.Second, func(st supervised.Status) bool {
+		return st.Refused == nil &&
+			len(st.Troubles) == 0
+	})
 }
 
 // TestFullRunDirectory_Start starts on what an earlier run has left in a run directory without
@@ -136,7 +141,8 @@ func TestFullRunDirectory_Start(t *testing.T) {
 	<-s.ended
 	fill()
 	for i, arg := range again.cmd.Args {
-		again.cmd.Args[i] = strings.NewReplacer(again.dir, s.dir, again.config, s.config).Replace(arg)
+		again.cmd.Args[i] = strings.NewReplacer(again.dir, s.dir, again.config,
+			s.config).Replace(arg)
 	}
 	again.dir, again.config = s.dir, s.config
 	begin := time.Now()

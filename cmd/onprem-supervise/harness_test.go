@@ -91,7 +91,8 @@ func newSupervisor(t *testing.T, keepalived []string, vips ...string) *superviso
 		t.Fatal(err)
 	}
 	s.cmd = exec.Command(self, append(append(args, "--"), keepalived...)...)
-	s.cmd.Env = append(os.Environ(), beSupervisor+"=1", "FIFO="+filepath.Join(s.dir, supervised.NotifyFIFO), "DIR="+s.dir)
+	s.cmd.Env = append(os.Environ(), beSupervisor+"=1", "FIFO="+filepath.Join(s.dir,
+		supervised.NotifyFIFO), "DIR="+s.dir)
 	s.cmd.Stderr = s.log
 	s.cmd.SysProcAttr = contained()
 	return s
@@ -133,7 +134,8 @@ func (s *supervisor) propose(text string) string {
 // proposeConfig puts one in place as a monitor of this release does, with this run directory.
 func (s *supervisor) proposeConfig(config keepalived.Config) string {
 	s.t.Helper()
-	config, err := keepalived.Parse(bytes.ReplaceAll(keepalived.Render(config), []byte(election.RunDir), []byte(s.dir)))
+	config, err := keepalived.Parse(bytes.ReplaceAll(keepalived.Render(config),
+		[]byte(election.RunDir), []byte(s.dir)))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -169,7 +171,8 @@ func (s *supervisor) status() supervised.Status {
 }
 
 // until waits for a status, and says how long that took.
-func (s *supervisor) until(what string, bound time.Duration, is func(supervised.Status) bool) time.Duration {
+func (s *supervisor) until(what string, bound time.Duration,
+	is func(supervised.Status) bool) time.Duration {
 	s.t.Helper()
 	begin := time.Now()
 	for time.Since(begin) < bound {
@@ -182,9 +185,11 @@ func (s *supervisor) until(what string, bound time.Duration, is func(supervised.
 	return 0
 }
 
-func (s *supervisor) untilState(instance string, state supervised.State, bound time.Duration) time.Duration {
+func (s *supervisor) untilState(instance string, state supervised.State,
+	bound time.Duration) time.Duration {
 	s.t.Helper()
-	return s.until(string(state), bound, func(st supervised.Status) bool { return st.Instances[instance].State == state })
+	return s.until(string(state), bound,
+		func(st supervised.Status) bool { return st.Instances[instance].State == state })
 }
 
 // wait waits for the supervisor's end.
@@ -236,7 +241,8 @@ func (s *supervisor) frozen() bool {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", s.cmd.Process.Pid))
 	for _, thread := range threads {
 		stat, err := os.ReadFile(thread)
-		if _, after, _ := strings.Cut(string(stat), ") "); err == nil && !strings.HasPrefix(after, "T") {
+		if _, after, _ := strings.Cut(string(stat), ") "); err == nil &&
+			!strings.HasPrefix(after, "T") {
 			return false
 		}
 	}

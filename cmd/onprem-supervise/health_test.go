@@ -115,13 +115,14 @@ func answer(ns netns.Namespace, bound time.Duration) (status string, err error) 
 	}
 	defer c.Close()
 	used := false
-	client := &http.Client{Timeout: bound, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
-		if used {
-			return nil, errors.New("only once")
-		}
-		used = true
-		return c, nil
-	}}}
+	client := &http.Client{Timeout: bound, Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			if used {
+				return nil, errors.New("only once")
+			}
+			used = true
+			return c, nil
+		}}}
 	reply, err := client.Get("http://127.0.0.1:9458/healthz")
 	if err != nil {
 		return "", err

@@ -24,14 +24,18 @@ const (
 // ranked is a router that counts its health and, as long as it holds a VIP, the holder's bonus.
 func ranked(dir string, host, rank int, advert string) string {
 	other := 21 - host
-	text := router(dir, host, rank, advert, fmt.Sprint("192.0.2.", other), fmt.Sprint("2001:db8::", other))
+	text := router(dir, host, rank, advert, fmt.Sprint("192.0.2.", other),
+		fmt.Sprint("2001:db8::", other))
 	var tracks strings.Builder
-	fmt.Fprintf(&tracks, "track_file lb {\n    file %s\n    weight %d\n}\n", filepath.Join(dir, supervised.TrackDir, "lb"), healthy)
+	fmt.Fprintf(&tracks, "track_file lb {\n    file %s\n    weight %d\n}\n",
+		filepath.Join(dir, supervised.TrackDir, "lb"), healthy)
 	for i := range 2 {
 		name := fmt.Sprintf("demo_API_%d", i)
-		fmt.Fprintf(&tracks, "track_file holder_%d {\n    file %s\n    weight %d\n}\n", i, filepath.Join(dir, supervised.HolderTrack(name)), bonus)
+		fmt.Fprintf(&tracks, "track_file holder_%d {\n    file %s\n    weight %d\n}\n", i,
+			filepath.Join(dir, supervised.HolderTrack(name)), bonus)
 		head, tail, _ := strings.Cut(text, "vrrp_instance "+name)
-		text = head + "vrrp_instance " + name + strings.Replace(tail, "        leave\n", fmt.Sprintf("        leave\n        lb\n        holder_%d\n", i), 1)
+		text = head + "vrrp_instance " + name + strings.Replace(tail, "        leave\n",
+			fmt.Sprintf("        leave\n        lb\n        holder_%d\n", i), 1)
 	}
 	return strings.Replace(text, "track_file leave", tracks.String()+"track_file leave", 1)
 }
@@ -57,7 +61,8 @@ func (s *supervisor) health(good bool) {
 }
 
 // untilAt waits for a state at a priority, of both instances.
-func (s *supervisor) untilAt(state supervised.State, priority int, bound time.Duration) time.Duration {
+func (s *supervisor) untilAt(state supervised.State, priority int,
+	bound time.Duration) time.Duration {
 	s.t.Helper()
 	return s.until(fmt.Sprint(state, " ", priority), bound, func(st supervised.Status) bool {
 		want := supervised.Instance{State: state, Priority: priority}
@@ -124,7 +129,8 @@ func TestRestartedDoesNotPreempt(t *testing.T) {
 			holder.untilAt(supervised.Master, better+healthy+bonus, 10*time.Second)
 			other.start2(l, 11, worse, "0.5")
 			other.untilAt(supervised.Backup, worse+healthy, 10*time.Second)
-			if !l.adverts.heard(netip.MustParseAddr("192.0.2.11"), better+healthy+bonus, time.Now(), 2*time.Second) {
+			if !l.adverts.heard(netip.MustParseAddr("192.0.2.11"), better+healthy+bonus, time.Now(),
+				2*time.Second) {
 				t.Fatal("the holder does not speak")
 			}
 			tt.kill(holder)
@@ -174,7 +180,8 @@ func TestStoppedIsNotMissed(t *testing.T) {
 				t.Fatal("nobody helps it")
 			}
 		}
-		time.Sleep(1100*time.Millisecond + time.Duration(round)*160*time.Millisecond) // a beat without a stop, and a part of another one
+		// a beat without a stop, and a part of another one
+		time.Sleep(1100*time.Millisecond + time.Duration(round)*160*time.Millisecond)
 	}
 	if n := other.reigned(); n != 0 || holder.status().Restarts != 0 {
 		t.Errorf("the other one became MASTER %d times, %d restarts", n, holder.status().Restarts)
@@ -203,7 +210,8 @@ while :`, 1))
 	s.untilState("a", supervised.Backup, 5*time.Second)
 	holds("-1\n")
 	s.propose(tracks + serving + "# slow\n")
-	for end := time.Now().Add(5 * time.Second); len(below(s.cmd.Process.Pid)) < 3; time.Sleep(2 * time.Millisecond) { // keepalived, what it waits for, and the test
+	// keepalived, what it waits for, and the test
+	for end := time.Now().Add(5 * time.Second); len(below(s.cmd.Process.Pid)) < 3; time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the test does not begin")
 		}
@@ -233,7 +241,8 @@ func TestReloadKeepsTheVIP(t *testing.T) {
 		time.Sleep(500 * time.Millisecond) // more than a master-down time
 	}
 	if n := other.reigned(); n != 0 || held.low() != 2 {
-		t.Errorf("the other one became MASTER %d times, and the holder had %d VIPs at the least", n, held.low())
+		t.Errorf("the other one became MASTER %d times, and the holder had %d VIPs at the least", n,
+			held.low())
 	}
 }
 
@@ -299,6 +308,7 @@ func TestUnservedAlone(t *testing.T) {
 	s.untilAt(supervised.Master, better+bonus, 5*time.Second)
 	time.Sleep(time.Second)
 	if n := s.log.count("release the VIP"); n != 2 || held.low() != 2 {
-		t.Errorf("it gave up %d times, want once for each VIP, and holds %d at the least", n, held.low())
+		t.Errorf("it gave up %d times, want once for each VIP, and holds %d at the least", n,
+			held.low())
 	}
 }

@@ -39,10 +39,12 @@ func limitInotify() error {
 	if limit == "" {
 		return nil
 	}
-	if err := os.WriteFile("/proc/sys/user/max_inotify_instances", []byte(limit), 0o644); err != nil {
+	if err := os.WriteFile("/proc/sys/user/max_inotify_instances", []byte(limit),
+		0o644); err != nil {
 		return err
 	}
-	for _, line := range []string{"link add ens3 type veth peer name other", "link set other up", "link set ens3 up",
+	for _, line := range []string{"link add ens3 type veth peer name other", "link set other up",
+		"link set ens3 up",
 		"addr add 192.0.2.10/24 dev ens3", "addr add 2001:db8::10/64 dev ens3 nodad"} {
 		if out, err := exec.Command("ip", strings.Fields(line)...).CombinedOutput(); err != nil {
 			return fmt.Errorf("ip %s: %w: %s", line, err, out)
@@ -58,12 +60,14 @@ func TestInotify_OneLeft(t *testing.T) {
 	text := withBonus(fast(s.dir), s.dir, "demo_API_0")
 	s.propose(text)
 	s.untilMaster(10 * time.Second)
-	s.until("its bonus counts", 20*time.Second, func(st supervised.Status) bool { return st.Instances["demo_API_0"].Priority == 80 })
+	s.until("its bonus counts", 20*time.Second,
+		func(st supervised.Status) bool { return st.Instances["demo_API_0"].Priority == 80 })
 	s.until("it says what it cannot do", 10*time.Second, func(st supervised.Status) bool {
 		return len(st.Troubles) == 1 && strings.HasPrefix(st.Troubles[0], "watch files: ")
 	})
 	want := s.propose(text + "# other\n")
-	s.until("reloaded", 5*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+	s.until("reloaded", 5*time.Second,
+		func(st supervised.Status) bool { return st.Applied == want })
 	if st := s.status(); st.Restarts != 0 || st.Instances["demo_API_0"].State != supervised.Master {
 		t.Errorf("got %+v", st)
 	}
@@ -75,7 +79,8 @@ func TestInotify_OtherVIPs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cluster.json")
 	put(t, path, `{"spec": {"apiVIPs": ["192.0.2.5"]}}`)
 	s := limited(t, 0, "--cluster", path)
-	s.until("there", 10*time.Second, func(st supervised.Status) bool { return len(st.Troubles) > 0 })
+	s.until("there", 10*time.Second,
+		func(st supervised.Status) bool { return len(st.Troubles) > 0 })
 	put(t, path, `{"spec": {"apiVIPs": ["192.0.2.6"]}}`)
 	if code := s.wait(20 * time.Second); code != 0 {
 		t.Errorf("exit status %d", code)
@@ -90,7 +95,8 @@ func TestInotify_NoneLeft(t *testing.T) {
 	s.untilMaster(10 * time.Second)
 	s.until("it says what it cannot do", 20*time.Second, func(st supervised.Status) bool {
 		all := strings.Join(st.Troubles, "\n")
-		return strings.Contains(all, "watch files: ") && strings.Contains(all, "fs.inotify.max_user_instances")
+		return strings.Contains(all, "watch files: ") && strings.Contains(all,
+			"fs.inotify.max_user_instances")
 	})
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

@@ -30,7 +30,8 @@ func newLAN(t *testing.T) lan {
 	t.Helper()
 	l := lan{host: netns.New(t), neighbour: netns.New(t)}
 	l.neighbour.IP(t, "link add ens3 type bridge stp_state 0 mcast_snooping 0\n")
-	l.host.IP(t, fmt.Sprintf("link set lo up\nlink add ens3 type veth peer name port0 netns %s\n", l.neighbour.Path()))
+	l.host.IP(t, fmt.Sprintf("link set lo up\nlink add ens3 type veth peer name port0 netns %s\n",
+		l.neighbour.Path()))
 	l.neighbour.IP(t, "link set port0 master ens3 up\n")
 	l.host.IP(t, "link set ens3 up\naddr add 192.0.2.10/24 dev ens3\naddr add 2001:db8::10/64 dev ens3 nodad\n")
 	l.neighbour.IP(t, "link set ens3 up\naddr add 192.0.2.11/24 dev ens3\naddr add 2001:db8::11/64 dev ens3 nodad\n")
@@ -58,8 +59,9 @@ func demoCluster(platform spec.Platform, timing string, mode spec.Mode) spec.Clu
 		MachineNetworks: []netip.Prefix{
 			netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64"),
 		},
-		APIVIPs:     []netip.Addr{netip.MustParseAddr(vip4), netip.MustParseAddr(vip6)},
-		IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6"), netip.MustParseAddr("2001:db8::6")},
+		APIVIPs: []netip.Addr{netip.MustParseAddr(vip4), netip.MustParseAddr(vip6)},
+		IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6"),
+			netip.MustParseAddr("2001:db8::6")},
 	}
 }
 
@@ -99,7 +101,10 @@ type advert struct {
 func (a *adverts) heard(to netip.Addr, priority int, since time.Time, bound time.Duration) bool {
 	for end := time.Now().Add(bound); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		a.mu.Lock()
-		found := slices.ContainsFunc(a.all, func(x advert) bool { return x.to == to && x.priority == priority && x.at.After(since) })
+		found := slices.ContainsFunc(a.all, func(x advert) bool {
+			return x.to == to &&
+				x.priority == priority && x.at.After(since)
+		})
 		a.mu.Unlock()
 		if found {
 			return true

@@ -36,12 +36,14 @@ func pair(t *testing.T, hears int, flags ...string) (l lan, holder, other *super
 	t.Helper()
 	l = newLAN(t)
 	holder, other = realKeepalived(t), realKeepalived(t)
-	holder.cmd.Args, other.cmd.Args = slices.Insert(holder.cmd.Args, 1, flags...), slices.Insert(other.cmd.Args, 1, flags...)
+	holder.cmd.Args, other.cmd.Args = slices.Insert(holder.cmd.Args, 1, flags...),
+		slices.Insert(other.cmd.Args, 1, flags...)
 	holder.start(l.host)
 	other.start(l.neighbour)
 	holder.propose(router(holder.dir, 10, 70, "0.1", "192.0.2.11", "2001:db8::11"))
 	holder.untilMaster(5 * time.Second)
-	other.propose(router(other.dir, 11, 60, "0.1", fmt.Sprint("192.0.2.", hears), fmt.Sprint("2001:db8::", hears)))
+	other.propose(router(other.dir, 11, 60, "0.1", fmt.Sprint("192.0.2.", hears),
+		fmt.Sprint("2001:db8::", hears)))
 	other.untilState("demo_API_0", supervised.Backup, 5*time.Second)
 	other.untilState("demo_API_1", supervised.Backup, 5*time.Second)
 	return l, holder, other
@@ -56,7 +58,8 @@ func TestLeavesInOrder(t *testing.T) {
 	here, there := l.watch(t), watch(t, l.neighbour)
 	here.until(t, "with both VIPs", time.Second, 2)
 	put(t, holder.path(supervised.LeaveFile), "")
-	holder.until("asked", time.Second, func(st supervised.Status) bool { return st.Leaving != supervised.Stays })
+	holder.until("asked", time.Second,
+		func(st supervised.Status) bool { return st.Leaving != supervised.Stays })
 	there.until(t, "taken over", 2*time.Second, 2)
 	took := holder.until("left", 3*time.Second, left)
 	t.Logf("both VIPs over there, and %s later left here", took)
@@ -157,10 +160,12 @@ func TestYieldsOnTerm(t *testing.T) {
 			if got := ends.log.count("state=BACKUP was=MASTER"); got != want {
 				t.Errorf("%d VIPs were given to one who was heard, want %d", got, want)
 			}
-			if sank := ends.read(supervised.TrackDir, supervised.LeaveTrack) == "1\n"; sank != (tt.ends == 0) {
+			if sank := ends.read(supervised.TrackDir,
+				supervised.LeaveTrack) == "1\n"; sank != (tt.ends == 0) {
 				t.Errorf("it sank before it ended: %t", sank)
 			}
-			if st := ends.status(); st.PID != 0 || st.Instances["demo_API_0"].State != supervised.Init {
+			if st := ends.status(); st.PID != 0 ||
+				st.Instances["demo_API_0"].State != supervised.Init {
 				t.Errorf("the last status is %+v", st)
 			}
 		})
@@ -205,11 +210,13 @@ func TestSilentMonitor(t *testing.T) {
 	if got := s.read(supervised.FaultDir, "ingress"); got != "1\n" {
 		t.Errorf("fault/ingress holds %q", got)
 	}
-	if st := s.status(); st.PID == 0 || st.Restarts != 0 || st.Instances["a"].State != supervised.Backup {
+	if st := s.status(); st.PID == 0 || st.Restarts != 0 ||
+		st.Instances["a"].State != supervised.Backup {
 		t.Errorf("keepalived was touched: %+v", st)
 	}
 	put(t, s.path(supervised.HeartbeatFile), "8\n")
-	s.until("heard again", 3*time.Second, func(st supervised.Status) bool { return !st.MonitorSilent })
+	s.until("heard again", 3*time.Second,
+		func(st supervised.Status) bool { return !st.MonitorSilent })
 	if err := os.MkdirAll(s.path(supervised.TrackDir), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +251,8 @@ func TestStray(t *testing.T) {
 	if held.low() != 1 || s.status().Restarts != 0 {
 		t.Errorf("the VIP of a MASTER went too: %v", l.addresses(t))
 	}
-	want := []string{"192.0.2.10/24", "192.0.2.5/32", "192.0.2.50/32", "2001:db8::10/64", "2001:db8::55/128"}
+	want := []string{"192.0.2.10/24", "192.0.2.5/32", "192.0.2.50/32", "2001:db8::10/64",
+		"2001:db8::55/128"}
 	if got := l.addresses(t); !slices.Equal(got, want) {
 		t.Errorf("the host holds %v, want %v", got, want)
 	}
@@ -269,11 +277,13 @@ func TestSessionsEnd(t *testing.T) {
 			claims := listenARP(t, client, hardware(t, l.host))
 			var vips, others []net.Conn
 			for _, server := range []struct{ listen, dial string }{
-				{"0.0.0.0:6441", vip4 + ":6441"}, {"[::]:6442", vip4 + ":6442"}, {"[::]:6443", "[" + vip6 + "]:6443"},
+				{"0.0.0.0:6441", vip4 + ":6441"}, {"[::]:6442", vip4 + ":6442"},
+				{"[::]:6443", "[" + vip6 + "]:6443"},
 			} {
 				vips = append(vips, connect(t, l.host, client, server.listen, server.dial))
 			}
-			others = append(others, connect(t, l.host, client, "192.0.2.10:6444", "192.0.2.10:6444"))
+			others = append(others, connect(t, l.host, client, "192.0.2.10:6444",
+				"192.0.2.10:6444"))
 			here, there := l.watch(t), watch(t, l.neighbour)
 			here.until(t, "with both VIPs", time.Second, 2)
 			way.move(holder)
@@ -295,7 +305,8 @@ func TestSessionsEnd(t *testing.T) {
 			if got := claims(moved); got != 0 && way.name != "killed" {
 				t.Errorf("%d ARP packets of the old holder claimed the VIP after the move", got)
 			}
-			if text := output(t, l.host, "ip", "-4", "route", "show", "table", "local"); way.name != "killed" && strings.Contains(text, vip4) {
+			if text := output(t, l.host, "ip", "-4", "route", "show", "table",
+				"local"); way.name != "killed" && strings.Contains(text, vip4) {
 				t.Errorf("a route to the VIP was left:\n%s", text)
 			}
 		})
@@ -310,7 +321,8 @@ func TestSuccessorsSessions(t *testing.T) {
 	l.client(t) // keeps the switch up
 	var own []net.Conn
 	for _, to := range []string{vip4 + ":6441", "[" + vip6 + "]:6442"} {
-		own = append(own, connect(t, l.host, l.neighbour, "[::]"+to[strings.LastIndex(to, ":"):], to))
+		own = append(own, connect(t, l.host, l.neighbour,
+			"[::]"+to[strings.LastIndex(to, ":"):], to))
 	}
 	other := connect(t, l.host, l.neighbour, "192.0.2.10:6444", "192.0.2.10:6444")
 	there := watch(t, l.neighbour)
@@ -335,7 +347,8 @@ func TestServesOn(t *testing.T) {
 	l, holder, other := pair(t, 10)
 	client := l.client(t)
 	connect(t, l.host, client, "0.0.0.0:6441", vip4+":6441")
-	client.IP(t, fmt.Sprintf("neigh replace %s lladdr %s nud permanent dev ens3\n", vip4, hardware(t, l.host)))
+	client.IP(t, fmt.Sprintf("neigh replace %s lladdr %s nud permanent dev ens3\n", vip4,
+		hardware(t, l.host)))
 	for range 5 {
 		holder.untilMaster(5 * time.Second)
 		put(t, holder.path(supervised.LeaveFile), "")
@@ -385,9 +398,11 @@ func TestInstall(t *testing.T) {
 	}
 	want, _ := os.Stat(self)
 	if info.Mode() != 0o755 || info.Size() != want.Size() {
-		t.Errorf("installed %v of %d bytes, want -rwxr-xr-x of %d", info.Mode(), info.Size(), want.Size())
+		t.Errorf("installed %v of %d bytes, want -rwxr-xr-x of %d", info.Mode(),
+			info.Size(), want.Size())
 	}
-	if code := run(t.Context(), []string{"--install", filepath.Join(path, "x")}, os.Stderr); code != 3 {
+	if code := run(t.Context(), []string{"--install", filepath.Join(path, "x")},
+		os.Stderr); code != 3 {
 		t.Errorf("no place to install: exit status %d", code)
 	}
 }
@@ -403,18 +418,23 @@ func TestReloadWithHealth(t *testing.T) {
 	}
 	put(t, s.path(supervised.TrackDir, "lb"), "1\n")
 	healthy := func(peer int) string {
-		text := router(s.dir, 10, 40, "0.1", fmt.Sprint("192.0.2.", peer), fmt.Sprint("2001:db8::", peer))
-		text = strings.Replace(text, "track_file leave", fmt.Sprintf("track_file lb {\n    file %s\n    weight 20\n}\ntrack_file leave", s.path(supervised.TrackDir, "lb")), 1)
+		text := router(s.dir, 10, 40, "0.1", fmt.Sprint("192.0.2.", peer),
+			fmt.Sprint("2001:db8::", peer))
+		text = strings.Replace(text, "track_file leave",
+			fmt.Sprintf("track_file lb {\n    file %s\n    weight 20\n}\ntrack_file leave",
+				s.path(supervised.TrackDir, "lb")), 1)
 		return strings.ReplaceAll(text, "        leave\n", "        leave\n        lb\n")
 	}
 	s.start(l.host)
 	s.propose(healthy(11))
 	s.untilMaster(5 * time.Second)
-	s.until("with its bonus", time.Second, func(st supervised.Status) bool { return st.Instances["demo_API_0"].Priority == 60 })
+	s.until("with its bonus", time.Second,
+		func(st supervised.Status) bool { return st.Instances["demo_API_0"].Priority == 60 })
 	held := l.watch(t)
 	held.until(t, "with both VIPs", time.Second, 2)
 	want := s.propose(healthy(12))
-	s.until("reloaded", 2*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+	s.until("reloaded", 2*time.Second,
+		func(st supervised.Status) bool { return st.Applied == want })
 	time.Sleep(1500 * time.Millisecond) // longer than the supervisor leaves a VIP without a MASTER
 	if st := s.status(); st.Instances["demo_API_0"] != (supervised.Instance{State: supervised.Master, Priority: 60}) {
 		t.Errorf("after the reload: %+v", st.Instances)

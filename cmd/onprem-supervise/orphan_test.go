@@ -20,7 +20,8 @@ func outlive(t *testing.T, s *supervisor, host netns.Namespace) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- host.In(func() error {
-			return orphans.Outlive(ctx, s.dir, slog.New(slog.NewTextHandler(io.MultiWriter(s.log, t.Output()), nil)))
+			return orphans.Outlive(ctx, s.dir,
+				slog.New(slog.NewTextHandler(io.MultiWriter(s.log, t.Output()), nil)))
 		})
 	}()
 	t.Cleanup(func() {
@@ -38,7 +39,8 @@ func TestOutlived(t *testing.T) {
 	outlive(t, holder, l.host)
 	here, there := l.watch(t), watch(t, l.neighbour)
 	here.until(t, "with both VIPs", time.Second, 2)
-	time.Sleep(500 * time.Millisecond) // longer than a VIP outlives its supervisor: one that lives is none
+	// longer than a VIP outlives its supervisor: one that lives is none
+	time.Sleep(500 * time.Millisecond)
 	if n := here.low(); n != 2 {
 		t.Fatalf("%d VIPs beside a supervisor that lives", n)
 	}

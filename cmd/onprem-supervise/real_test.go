@@ -32,9 +32,11 @@ func config(dir, advert, peer4, peer6 string) string {
 func router(dir string, host, priority int, advert, peer4, peer6 string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "global_defs {\n    vrrp_notify_fifo %s\n    vrrp_notify_priority_changes true\n    max_auto_priority -1\n}\n", filepath.Join(dir, supervised.NotifyFIFO))
-	fmt.Fprintf(&b, "track_file leave {\n    file %s\n    weight -253\n}\n", filepath.Join(dir, supervised.TrackDir, supervised.LeaveTrack))
+	fmt.Fprintf(&b, "track_file leave {\n    file %s\n    weight -253\n}\n",
+		filepath.Join(dir, supervised.TrackDir, supervised.LeaveTrack))
 	for i, one := range []struct{ own, peer, vip, label string }{
-		{fmt.Sprint("192.0.2.", host), peer4, vip4 + "/32", " label vip"}, {fmt.Sprint("2001:db8::", host), peer6, vip6 + "/128", ""},
+		{fmt.Sprint("192.0.2.", host), peer4, vip4 + "/32", " label vip"},
+		{fmt.Sprint("2001:db8::", host), peer6, vip6 + "/128", ""},
 	} {
 		fmt.Fprintf(&b, "vrrp_instance demo_API_%d {\n    state BACKUP\n    interface ens3\n    virtual_router_id 74\n    priority %d\n    advert_int %s\n", i, priority, advert)
 		switch {
@@ -62,7 +64,8 @@ func realKeepalived(t *testing.T) *supervisor {
 func (s *supervisor) untilMaster(bound time.Duration) time.Duration {
 	s.t.Helper()
 	return s.until("master of both", bound, func(st supervised.Status) bool {
-		return st.Instances["demo_API_0"].State == supervised.Master && st.Instances["demo_API_1"].State == supervised.Master
+		return st.Instances["demo_API_0"].State == supervised.Master &&
+			st.Instances["demo_API_1"].State == supervised.Master
 	})
 }
 
@@ -90,7 +93,8 @@ addr add 2001:db8::55/128 dev ens3 nodad
 	put(t, filepath.Join(s.dir, supervised.TrackDir, supervised.LeaveTrack), "1\n")
 	s.start(l.host)
 	held.until(t, "without the stale VIPs", 2*time.Second, 0)
-	if got := l.addresses(t); !slices.Equal(got, []string{"192.0.2.10/24", "192.0.2.50/32", "2001:db8::10/64", "2001:db8::55/128"}) {
+	if got := l.addresses(t); !slices.Equal(got, []string{"192.0.2.10/24", "192.0.2.50/32",
+		"2001:db8::10/64", "2001:db8::55/128"}) {
 		t.Errorf("after the removal of the stale VIPs the host holds %v", got)
 	}
 	begin := time.Now()
@@ -106,7 +110,8 @@ addr add 2001:db8::55/128 dev ens3 nodad
 	// The first peer becomes known: the reload must not drop a VIP.
 	begin = time.Now()
 	want := s.propose(config(s.dir, "1", "192.0.2.11", "2001:db8::11"))
-	s.until("reloaded", 2*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+	s.until("reloaded", 2*time.Second,
+		func(st supervised.Status) bool { return st.Applied == want })
 	if !l.adverts.heard(netip.MustParseAddr("192.0.2.11"), 70, begin, 3*time.Second) {
 		t.Error("no advert came to the peer after the reload")
 	}
@@ -128,7 +133,8 @@ addr add 2001:db8::55/128 dev ens3 nodad
 	if code := s.wait(5 * time.Second); code != 0 {
 		t.Errorf("exit status %d", code)
 	}
-	if st := s.status(); st.PID != 0 || st.Instances["demo_API_0"].State != supervised.Init || st.Restarts != 0 {
+	if st := s.status(); st.PID != 0 || st.Instances["demo_API_0"].State != supervised.Init ||
+		st.Restarts != 0 {
 		t.Errorf("the last status is %+v", st)
 	}
 }
@@ -154,7 +160,8 @@ func TestHearsNewcomersAfterAReboot(t *testing.T) {
 		t.Errorf("%d instances were MASTER beside the VIPs' holder", n)
 	}
 	want := other.propose(closed) // that is the monitor's word
-	other.until("in force", 5*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+	other.until("in force", 5*time.Second,
+		func(st supervised.Status) bool { return st.Applied == want })
 }
 
 // TestMulticastIsAnotherInstance shows why the configuration without known nodes names the group as
@@ -169,7 +176,8 @@ func TestMulticastIsAnotherInstance(t *testing.T) {
 	s.untilMaster(3 * time.Second)
 	held.until(t, "with both VIPs", time.Second, 2)
 	want := s.propose(config(s.dir, "0.1", "192.0.2.11", "2001:db8::11"))
-	s.until("reloaded", 2*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+	s.until("reloaded", 2*time.Second,
+		func(st supervised.Status) bool { return st.Applied == want })
 	time.Sleep(time.Second)
 	if held.low() == 2 {
 		t.Error("this keepalived keeps the VIP: the group need not be a peer any more")
@@ -186,7 +194,10 @@ func TestRefusedCandidateKeepsTheVIP(t *testing.T) {
 	s.untilMaster(3 * time.Second)
 	held.until(t, "with both VIPs", time.Second, 2)
 	bad := s.propose(strings.ReplaceAll(fast(s.dir), "ens3", "ens9"))
-	s.until("refused", 2*time.Second, func(st supervised.Status) bool { return st.Refused != nil && st.Refused.Candidate == bad })
+	s.until("refused", 2*time.Second, func(st supervised.Status) bool {
+		return st.Refused != nil &&
+			st.Refused.Candidate == bad
+	})
 	time.Sleep(200 * time.Millisecond)
 	st := s.status()
 	if held.low() != 2 || st.Applied != good || !strings.Contains(st.Refused.Output, "ens9") {
@@ -205,10 +216,12 @@ func TestSpeaksWithoutALink(t *testing.T) {
 	s.start(l.host)
 	s.propose(fast(s.dir))
 	for _, instance := range []string{"demo_API_0", "demo_API_1"} {
-		t.Logf("%s in FAULT after %s", instance, s.untilState(instance, supervised.Fault, 10*time.Second))
+		t.Logf("%s in FAULT after %s", instance, s.untilState(instance, supervised.Fault,
+			10*time.Second))
 	}
 	syscall.Kill(s.speaker(), syscall.SIGSTOP)
-	for end := time.Now().Add(5 * time.Second); s.log.count("continue keepalived") == 0 || slices.Contains(states(s), "T"); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Second); s.log.count("continue keepalived") == 0 ||
+		slices.Contains(states(s), "T"); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("nobody helps it: %v", states(s))
 		}
@@ -231,7 +244,8 @@ func TestKilled(t *testing.T) {
 	s.untilMaster(3 * time.Second)
 	held.until(t, "with both VIPs", time.Second, 2)
 	s.signalAll(syscall.SIGKILL)
-	t.Logf("kill of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs", time.Second, 0))
+	t.Logf("kill of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs",
+		time.Second, 0))
 	held.until(t, "with both VIPs again", 3*time.Second, 2)
 	s.untilMaster(time.Second)
 	if got := s.status().Restarts; got != 1 {
@@ -239,7 +253,8 @@ func TestKilled(t *testing.T) {
 	}
 	for range 2 {
 		syscall.Kill(s.speaker(), syscall.SIGKILL)
-		t.Logf("kill of its VRRP process to both VIPs off the host: %s", held.until(t, "without the VIPs", 300*time.Millisecond, 0))
+		t.Logf("kill of its VRRP process to both VIPs off the host: %s",
+			held.until(t, "without the VIPs", 300*time.Millisecond, 0))
 		held.until(t, "with both VIPs again", 6*time.Second, 2)
 		s.untilMaster(time.Second)
 	}
@@ -266,7 +281,8 @@ func TestHung(t *testing.T) {
 	_, held, s := masters(t)
 	trace(t, s.speaker())
 	s.cmd.Process.Signal(syscall.SIGTERM)
-	t.Logf("SIGTERM with a hung keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs", 2*time.Second, 0))
+	t.Logf("SIGTERM with a hung keepalived to both VIPs off the host: %s",
+		held.until(t, "without the VIPs", 2*time.Second, 0))
 	if code := s.wait(2 * time.Second); code != 0 {
 		t.Errorf("exit status %d", code)
 	}
@@ -279,7 +295,8 @@ func TestStoppedLeaves(t *testing.T) {
 	s.signalAll(syscall.SIGSTOP)
 	begin := time.Now()
 	s.cmd.Process.Signal(syscall.SIGTERM)
-	t.Logf("SIGTERM with a stopped keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs", 900*time.Millisecond, 0))
+	t.Logf("SIGTERM with a stopped keepalived to both VIPs off the host: %s",
+		held.until(t, "without the VIPs", 900*time.Millisecond, 0))
 	if !l.adverts.heard(netip.MustParseAddr("224.0.0.18"), 0, begin, time.Second) {
 		t.Error("no advert of priority 0 was heard")
 	}
@@ -298,7 +315,8 @@ func TestHangIsNoticed(t *testing.T) {
 		t.Fatal("a healthy keepalived was killed")
 	}
 	trace(t, s.speaker())
-	t.Logf("hang of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs", 20*time.Second, 0))
+	t.Logf("hang of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs",
+		20*time.Second, 0))
 	held.until(t, "with both VIPs again", 3*time.Second, 2)
 	s.untilMaster(time.Second)
 	if got := s.status().Restarts; got != 1 {
@@ -331,7 +349,8 @@ func TestStoppedGoesOn(t *testing.T) {
 		if !l.adverts.heard(netip.MustParseAddr("224.0.0.18"), 70, time.Now(), time.Second) {
 			t.Errorf("%s: no advert was heard", stop.what)
 		}
-		time.Sleep(2 * time.Second) // a beat without a stop: two in a row would be somebody who holds it
+		// a beat without a stop: two in a row would be somebody who holds it
+		time.Sleep(2 * time.Second)
 	}
 	if held.low() != 2 || s.status().Restarts != 0 {
 		t.Errorf("%d VIPs held, %d restarts", held.low(), s.status().Restarts)
@@ -350,7 +369,8 @@ func TestHeldIsKilled(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}()
-	t.Logf("stop of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs", 5*time.Second, 0))
+	t.Logf("stop of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs",
+		5*time.Second, 0))
 	<-done
 	held.until(t, "with both VIPs again", 3*time.Second, 2)
 	s.untilMaster(time.Second)
@@ -386,7 +406,8 @@ func TestRunsWithoutAnInstance(t *testing.T) {
 	l := newLAN(t)
 	s := realKeepalived(t)
 	s.start(l.host)
-	s.propose("global_defs {\n    vrrp_notify_fifo " + filepath.Join(s.dir, supervised.NotifyFIFO) + "\n    vrrp_notify_priority_changes true\n}\n")
+	s.propose("global_defs {\n    vrrp_notify_fifo " + filepath.Join(s.dir, supervised.NotifyFIFO) +
+		"\n    vrrp_notify_priority_changes true\n}\n")
 	s.until("started", 5*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
 	first := s.status().PID
 	for end := time.Now().Add(33 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {

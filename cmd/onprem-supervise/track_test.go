@@ -30,7 +30,8 @@ func TestTrackedDirectories_Removed(t *testing.T) {
 		}
 	}
 	want := s.propose(fast(s.dir) + "# another\n")
-	s.until("accepted", 5*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+	s.until("accepted", 5*time.Second,
+		func(st supervised.Status) bool { return st.Applied == want })
 	for _, dir := range dirs {
 		if _, err := os.Stat(filepath.Join(s.dir, dir)); errors.Is(err, os.ErrNotExist) {
 			t.Errorf("keepalived has looked at a configuration without the directory %s", dir)
@@ -55,12 +56,14 @@ func TestTrackedDirectories_BeforeTheTest(t *testing.T) {
 	}
 	s.start(netns.New(t))
 	first := s.propose(serving)
-	s.until("in force", 5*time.Second, func(st supervised.Status) bool { return st.Applied == first })
+	s.until("in force", 5*time.Second,
+		func(st supervised.Status) bool { return st.Applied == first })
 	if err := os.RemoveAll(filepath.Join(s.dir, supervised.FaultDir)); err != nil {
 		t.Fatal(err)
 	}
 	next := s.propose(serving + "# another\n")
-	s.until("in force", 5*time.Second, func(st supervised.Status) bool { return st.Applied == next })
+	s.until("in force", 5*time.Second,
+		func(st supervised.Status) bool { return st.Applied == next })
 	if n := s.log.count("refuse configuration"); n != 0 {
 		t.Errorf("keepalived refused a configuration %d times", n)
 	}

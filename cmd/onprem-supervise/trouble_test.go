@@ -30,7 +30,8 @@ func TestTroubles_Clean(t *testing.T) {
 		name, logged string
 		kill         func(*supervisor)
 	}{
-		{"its VRRP process", "VRRP process ended", func(s *supervisor) { syscall.Kill(s.speaker(), syscall.SIGKILL) }},
+		{"its VRRP process", "VRRP process ended",
+			func(s *supervisor) { syscall.Kill(s.speaker(), syscall.SIGKILL) }},
 		{"all of it", "keepalived ended", func(s *supervisor) { s.signalAll(syscall.SIGKILL) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -40,7 +41,8 @@ func TestTroubles_Clean(t *testing.T) {
 			if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &normal); err != nil {
 				t.Fatal(err)
 			}
-			if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 3, Max: normal.Max}, nil); err != nil {
+			if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 3, Max: normal.Max},
+				nil); err != nil {
 				t.Fatal(err)
 			}
 			tt.kill(s)
@@ -50,9 +52,11 @@ func TestTroubles_Clean(t *testing.T) {
 			if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, &normal, nil); err != nil {
 				t.Fatal(err)
 			}
-			s.untilLogged(`"succeeded again" room=shared/host/supervise task="write the status"`, 3*time.Second)
+			s.untilLogged(`"succeeded again" room=shared/host/supervise task="write the status"`,
+				3*time.Second)
 			s.untilMaster(15 * time.Second)
-			s.until("without troubles", 10*time.Second, func(st supervised.Status) bool { return len(st.Troubles) == 0 })
+			s.until("without troubles", 10*time.Second,
+				func(st supervised.Status) bool { return len(st.Troubles) == 0 })
 		})
 	}
 }
@@ -77,7 +81,8 @@ func TestTroubles_PIDFile(t *testing.T) {
 	s.propose(fast(s.dir))
 	s.untilMaster(5 * time.Second)
 	s.untilLogged("remove old pid files", time.Second)
-	s.until("without troubles", 5*time.Second, func(st supervised.Status) bool { return len(st.Troubles) == 0 })
+	s.until("without troubles", 5*time.Second,
+		func(st supervised.Status) bool { return len(st.Troubles) == 0 })
 }
 
 // TestStay_Unwritable ends a request to leave while the host's demotion cannot be undone: until it
@@ -90,7 +95,8 @@ func TestStay_Unwritable(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, leave, "")
-	s.until("asked", time.Second, func(st supervised.Status) bool { return st.Leaving == supervised.Asked })
+	s.until("asked", time.Second,
+		func(st supervised.Status) bool { return st.Leaving == supervised.Asked })
 	if err := os.Remove(track); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +107,8 @@ func TestStay_Unwritable(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.until("it says what it cannot do", 2*time.Second, func(st supervised.Status) bool {
-		return len(st.Troubles) == 1 && strings.HasPrefix(st.Troubles[0], "follow the request to leave: ")
+		return len(st.Troubles) == 1 && strings.HasPrefix(st.Troubles[0],
+			"follow the request to leave: ")
 	})
 	time.Sleep(1500 * time.Millisecond)
 	if st := s.status(); st.Leaving != supervised.Asked || len(st.Troubles) != 1 {
@@ -110,7 +117,11 @@ func TestStay_Unwritable(t *testing.T) {
 	if err := os.RemoveAll(track); err != nil {
 		t.Fatal(err)
 	}
-	s.until("it stays", 3*time.Second, func(st supervised.Status) bool { return st.Leaving == supervised.Stays && len(st.Troubles) == 0 })
+	s.until("it stays", 3*time.Second,
+		func(st supervised.Status) bool {
+			return st.Leaving == supervised.Stays &&
+				len(st.Troubles) == 0
+		})
 	if text, err := os.ReadFile(track); err != nil || string(text) != "0\n" {
 		t.Errorf("its demotion is %q, %v", text, err)
 	}

@@ -38,7 +38,8 @@ func buildFormer(t *testing.T) former {
 	git := need.Command(t, "git")
 	dir := t.TempDir()
 	tree := filepath.Join(dir, "former.tar")
-	parts := []string{"archive", "-o", tree, formerRelease, "go.mod", "go.sum", "cmd/onprem-supervise", "cluster", "shared", "units"}
+	parts := []string{"archive", "-o", tree, formerRelease, "go.mod", "go.sum",
+		"cmd/onprem-supervise", "cluster", "shared", "units"}
 	archive := exec.Command(git, parts...)
 	archive.Dir = filepath.Join("..", "..")
 	if out, err := archive.CombinedOutput(); err != nil {
@@ -53,7 +54,8 @@ func buildFormer(t *testing.T) former {
 		t.Fatal(err)
 	}
 	put(t, filepath.Join(dir, "cmd/monitor/main.go"), string(source))
-	execute(t, dir, "go", "build", "-trimpath", "-buildvcs=false", "-o", dir+"/", "./cmd/onprem-supervise", "./cmd/monitor")
+	execute(t, dir, "go", "build", "-trimpath", "-buildvcs=false", "-o", dir+"/",
+		"./cmd/onprem-supervise", "./cmd/monitor")
 	return former{filepath.Join(dir, "onprem-supervise"), filepath.Join(dir, "monitor")}
 }
 
@@ -119,7 +121,8 @@ func (u upgrade) adopts() {
 	s.untilMaster(10 * time.Second)
 	held := u.lan.watch(u.T)
 	held.until(u.T, "with both VIPs", time.Second, 2)
-	if text, err := os.ReadFile(s.config); err != nil || bytes.Contains(text, []byte("check_unicast_src")) {
+	if text, err := os.ReadFile(s.config); err != nil || bytes.Contains(text,
+		[]byte("check_unicast_src")) {
 		u.Errorf("it runs on %v\n%s", err, text)
 	}
 	one := u.formerProposes(s, "192.0.2.11", "2001:db8::11")
@@ -149,7 +152,8 @@ func newUpgrade(t *testing.T, programs former) upgrade {
 
 // nodes are this one and another one.
 func (u upgrade) nodes(other ...string) (all []node.Node) {
-	for name, addresses := range map[string][]string{"master-0": {"192.0.2.10", "2001:db8::10"}, "master-1": other} {
+	for name, addresses := range map[string][]string{"master-0": {"192.0.2.10", "2001:db8::10"},
+		"master-1": other} {
 		n := node.Node{Node: addr.Node{Name: name}, ControlPlane: true}
 		for _, a := range addresses {
 			n.InternalIPs = append(n.InternalIPs, netip.MustParseAddr(a))
@@ -162,7 +166,8 @@ func (u upgrade) nodes(other ...string) (all []node.Node) {
 // formerProposes writes what a monitor of the former release proposes beside another node.
 func (u upgrade) formerProposes(s *supervisor, other ...string) (digest string) {
 	u.Helper()
-	in, err := json.Marshal(map[string]any{"Header": upgradeHeader, "Cluster": u.cluster, "Links": u.links, "Nodes": u.nodes(other...)})
+	in, err := json.Marshal(map[string]any{"Header": upgradeHeader, "Cluster": u.cluster,
+		"Links": u.links, "Nodes": u.nodes(other...)})
 	if err != nil {
 		u.Fatal(err)
 	}
@@ -186,11 +191,13 @@ func (u upgrade) proposes(s *supervisor, same string, other ...string) (digest s
 	memory := node.Memory{Open: true, BootstrapGone: true}
 	room := node.New(p, role.Master, upgradeHeader, memory, nil, nil, nil, time.Now)
 	desired, _ := room.Decide(node.Snapshot{
-		At: time.Now(), Links: u.links, Served: true, Nodes: node.Heard[[]node.Node]{OK: true, Is: u.nodes(other...)},
+		At: time.Now(), Links: u.links, Served: true, Nodes: node.Heard[[]node.Node]{OK: true,
+			Is: u.nodes(other...)},
 	})
-	desired.Config.Instances = slices.DeleteFunc(desired.Config.Instances, func(i keepalived.Instance) bool {
-		return !slices.Contains(p.VIPs.API, i.VIP)
-	})
+	desired.Config.Instances = slices.DeleteFunc(desired.Config.Instances,
+		func(i keepalived.Instance) bool {
+			return !slices.Contains(p.VIPs.API, i.VIP)
+		})
 	digest = s.proposeConfig(desired.Config)
 	if same != "" && digest != same {
 		u.Errorf("this release proposes another text:\n%s", keepalived.Render(desired.Config))
@@ -201,7 +208,8 @@ func (u upgrade) proposes(s *supervisor, same string, other ...string) (digest s
 // settled waits until a configuration is in force, and longer than an election takes.
 func (u upgrade) settled(s *supervisor, held *holding, digest string, reloads int) {
 	u.Helper()
-	s.until("in force", 5*time.Second, func(st supervised.Status) bool { return st.Applied == digest })
+	s.until("in force", 5*time.Second,
+		func(st supervised.Status) bool { return st.Applied == digest })
 	time.Sleep(1500 * time.Millisecond)
 	st := s.status()
 	if st.Applied != digest || st.Refused != nil || st.Restarts != 0 || len(st.Troubles) != 0 {

@@ -37,7 +37,9 @@ func TestKnowsItsPeers(t *testing.T) {
 	holder.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
 	other.start2(l, 10, worse, "0.1")
 	other.untilAt(supervised.Backup, worse+healthy, 5*time.Second)
-	other.propose(strings.NewReplacer("        192.0.2.11\n", "        192.0.2.11\n        192.0.2.12\n", "        2001:db8::11\n", "        2001:db8::11\n        2001:db8::12\n").
+	other.propose(strings.NewReplacer("        192.0.2.11\n",
+		"        192.0.2.11\n        192.0.2.12\n", "        2001:db8::11\n",
+		"        2001:db8::11\n        2001:db8::12\n").
 		Replace(ranked(other.dir, 10, worse, "0.1")))
 	for _, text := range []string{"192.0.2.12", "2001:db8::12"} {
 		address := netip.MustParseAddr(text)

@@ -28,8 +28,10 @@ func TestPace(t *testing.T) {
 		{name: "one", changes: ms(5), want: ms(5)},
 		{name: "far apart", changes: ms(5, 105, 305), want: ms(5, 105, 305)},
 		{name: "two in a row", changes: ms(5, 6), want: ms(5, 105)},
-		{name: "one within the rest after two in a row", changes: ms(5, 6, 150), want: ms(5, 105, 205)},
-		{name: "a thousand in a third of a second", changes: storm, want: ms(1000, 1100, 1200, 1300, 1400)},
+		{name: "one within the rest after two in a row", changes: ms(5, 6, 150),
+			want: ms(5, 105, 205)},
+		{name: "a thousand in a third of a second", changes: storm,
+			want: ms(1000, 1100, 1200, 1300, 1400)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -19,7 +19,8 @@ import (
 // idle is a supervisor without a FIFO, files and a running keepalived.
 func idle(t *testing.T, command ...string) *supervisor {
 	t.Helper()
-	s, err := newSupervisor(t.Context(), Options{RunDir: t.TempDir(), Command: command, Log: slog.New(slog.DiscardHandler)})
+	s, err := newSupervisor(t.Context(), Options{RunDir: t.TempDir(), Command: command,
+		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,9 +43,14 @@ func TestDue_Past(t *testing.T) {
 		at      func(s *supervisor, now time.Time)
 		waiting bool
 	}{
-		{"a start that failed", time.Millisecond, func(s *supervisor, _ time.Time) { s.daemon.Forget(0) }, true},
-		{"a release that failed", 0, func(s *supervisor, now time.Time) { s.status.Leaving, s.releaseBy = supervised.Asked, now }, true},
-		{"a start that has come due", -10 * time.Millisecond, func(s *supervisor, _ time.Time) { s.daemon.Forget(0) }, false},
+		{"a start that failed", time.Millisecond,
+			func(s *supervisor, _ time.Time) { s.daemon.Forget(0) }, true},
+		{"a release that failed", 0, func(s *supervisor, now time.Time) {
+			s.status.Leaving,
+				s.releaseBy = supervised.Asked, now
+		}, true},
+		{"a start that has come due", -10 * time.Millisecond,
+			func(s *supervisor, _ time.Time) { s.daemon.Forget(0) }, false},
 	} {
 		s := idle(t)
 		s.candidates.running = "a"
@@ -73,7 +79,8 @@ func TestReceive_SuccessorFirst(t *testing.T) {
 	s := idle(t, "sh", "-c", "sleep 60 & echo $! >"+dir+"/vrrp.pid; wait; sleep 60")
 	s.RunDir, s.daemon.RunDir = dir, dir
 	fifo := &strings.Builder{}
-	if err := s.daemon.Start(t.Context(), fifo, "a", time.Now()); err != nil || !s.daemon.Running() {
+	if err := s.daemon.Start(t.Context(), fifo, "a", time.Now()); err != nil ||
+		!s.daemon.Running() {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.daemon.Kill() })

@@ -12,7 +12,8 @@ import (
 
 // instance is one by version 2 with adverts each second; source is empty for multicast.
 func instance(name, link, source, vip string, peers ...string) keepalived.Instance {
-	i := keepalived.Instance{Name: vrrp.InstanceName(name), Interface: keepalived.Interface(link), ID: 9, Version: vrrp.V2,
+	i := keepalived.Instance{Name: vrrp.InstanceName(name), Interface: keepalived.Interface(link),
+		ID: 9, Version: vrrp.V2,
 		Priority: 100, Advert: time.Second, VIP: netip.MustParseAddr(vip)}
 	if source != "" {
 		i.Source = netip.MustParseAddr(source)
@@ -39,7 +40,8 @@ func TestPeersOf(t *testing.T) {
 		instance("one_DNS_0", "ens3", "", "192.0.2.7"),
 	})
 	ip := netip.MustParseAddr
-	want := []peer{{"ens3", ip("192.0.2.11")}, {"ens3", ip("192.0.2.12")}, {"bond0.7", ip("2001:db8::12")}}
+	want := []peer{{"ens3", ip("192.0.2.11")}, {"ens3", ip("192.0.2.12")},
+		{"bond0.7", ip("2001:db8::12")}}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}

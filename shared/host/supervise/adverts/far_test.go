@@ -30,9 +30,12 @@ func TestHopLimited(t *testing.T) {
 		want      nft.Far
 	}{
 		{"no instance", nil, nft.Far{}},
-		{"compat, peers known", []keepalived.Instance{four("192.0.2.11"), six("2001:db8::11")}, nft.Far{IPv4: []vrrp.ID{9}}},
-		{"compat, alone", []keepalived.Instance{four("224.0.0.18"), six("ff02::12")}, nft.Far{IPv4: []vrrp.ID{9}, IPv6: []vrrp.ID{9}}},
-		{"lan", []keepalived.Instance{lan(four("192.0.2.11"), 9), lan(six("2001:db8::11"), 9), lan(six("2001:db8::11"), 3)},
+		{"compat, peers known", []keepalived.Instance{four("192.0.2.11"), six("2001:db8::11")},
+			nft.Far{IPv4: []vrrp.ID{9}}},
+		{"compat, alone", []keepalived.Instance{four("224.0.0.18"), six("ff02::12")},
+			nft.Far{IPv4: []vrrp.ID{9}, IPv6: []vrrp.ID{9}}},
+		{"lan", []keepalived.Instance{lan(four("192.0.2.11"), 9), lan(six("2001:db8::11"), 9),
+			lan(six("2001:db8::11"), 3)},
 			nft.Far{IPv4: []vrrp.ID{9}, IPv6: []vrrp.ID{3, 9}}},
 	} {
 		if got := hopLimited(tt.instances); !reflect.DeepEqual(got, tt.want) {
@@ -49,9 +52,12 @@ func TestGroups(t *testing.T) {
 		instances []keepalived.Instance
 		want      []nft.Group
 	}{
-		{"unicast", []keepalived.Instance{instance("a", "ens3", "192.0.2.10", "192.0.2.5", "192.0.2.11")}, nil},
-		{"unicast to the group alone", []keepalived.Instance{instance("a", "ens3", "192.0.2.10", "192.0.2.5", "224.0.0.18")}, nil},
-		{"multicast, on two links", []keepalived.Instance{instance("b", "ens4", "", "2001:db8::5"), instance("a", "ens3", "", "192.0.2.5")}, []nft.Group{
+		{"unicast", []keepalived.Instance{instance("a", "ens3", "192.0.2.10", "192.0.2.5",
+			"192.0.2.11")}, nil},
+		{"unicast to the group alone", []keepalived.Instance{instance("a", "ens3", "192.0.2.10",
+			"192.0.2.5", "224.0.0.18")}, nil},
+		{"multicast, on two links", []keepalived.Instance{instance("b", "ens4", "", "2001:db8::5"),
+			instance("a", "ens3", "", "192.0.2.5")}, []nft.Group{
 			{Link: "ens3", ID: 9, VIP: netip.MustParseAddr("192.0.2.5")},
 			{Link: "ens4", ID: 9, VIP: netip.MustParseAddr("2001:db8::5")},
 		}},

@@ -15,7 +15,8 @@ import (
 )
 
 func TestElection_Adopts(t *testing.T) {
-	unicast := at(instance("one_API_0", "ens3", "192.0.2.11", "192.0.2.5", "192.0.2.12"), vrrp.V3, 100*time.Millisecond)
+	unicast := at(instance("one_API_0", "ens3", "192.0.2.11", "192.0.2.5", "192.0.2.12"), vrrp.V3,
+		100*time.Millisecond)
 	unicast.ID, unicast.Known, unicast.Near = 30, true, true
 	e := electionOf(unicast)
 	open := e
@@ -24,10 +25,15 @@ func TestElection_Adopts(t *testing.T) {
 	multicast.ID = 30
 	group := electionOf(multicast)
 	from := func(text string) overhear.Delivered {
-		return overhear.Delivered{Link: "ens3", Advert: advert.Advert{From: netip.MustParseAddr(text),
-			To: netip.MustParseAddr("192.0.2.11"), ID: 30, Priority: 100, Interval: time.Second}}
+		return overhear.Delivered{Link: "ens3",
+			Advert: advert.Advert{From: netip.MustParseAddr(text),
+				To: netip.MustParseAddr("192.0.2.11"), ID: 30, Priority: 100, Interval: time.Second}}
 	}
-	with := func(a overhear.Delivered, change func(*overhear.Delivered)) overhear.Delivered { change(&a); return a }
+	with := func(a overhear.Delivered,
+		change func(*overhear.Delivered)) overhear.Delivered {
+		change(&a)
+		return a
+	}
 	for _, tt := range []struct {
 		name string
 		e    election
@@ -37,21 +43,30 @@ func TestElection_Adopts(t *testing.T) {
 		{"a peer", e, from("192.0.2.12"), true},
 		{"none of its peers", e, from("192.0.2.13"), false},
 		{"any router", open, from("192.0.2.13"), true},
-		{"a peer by another link", e, with(from("192.0.2.12"), func(a *overhear.Delivered) { a.Link = "ens4" }), true},
-		{"any router, to the group", open, with(from("192.0.2.13"), func(a *overhear.Delivered) { a.To = advert.GroupIPv4() }), false},
-		{"multicast", group, with(from("192.0.2.13"), func(a *overhear.Delivered) { a.To = advert.GroupIPv4() }), true},
-		{"multicast on another link", group, with(from("192.0.2.13"), func(a *overhear.Delivered) { a.Link = "ens4" }), false},
+		{"a peer by another link", e, with(from("192.0.2.12"),
+			func(a *overhear.Delivered) { a.Link = "ens4" }), true},
+		{"any router, to the group", open, with(from("192.0.2.13"),
+			func(a *overhear.Delivered) { a.To = advert.GroupIPv4() }), false},
+		{"multicast", group, with(from("192.0.2.13"),
+			func(a *overhear.Delivered) { a.To = advert.GroupIPv4() }), true},
+		{"multicast on another link", group, with(from("192.0.2.13"),
+			func(a *overhear.Delivered) { a.Link = "ens4" }), false},
 		{"the other family", open, from("2001:db8::13"), false},
-		{"another router", e, with(from("192.0.2.12"), func(a *overhear.Delivered) { a.ID = 31 }), false},
-		{"a lower priority", e, with(from("192.0.2.12"), func(a *overhear.Delivered) { a.Priority = 89 }), false},
-		{"a release", e, with(from("192.0.2.12"), func(a *overhear.Delivered) { a.Priority = advert.Farewell }), false},
-		{"its own interval", e, with(from("192.0.2.12"), func(a *overhear.Delivered) { a.Interval = 100 * time.Millisecond }), false},
+		{"another router", e, with(from("192.0.2.12"), func(a *overhear.Delivered) { a.ID = 31 }),
+			false},
+		{"a lower priority", e, with(from("192.0.2.12"),
+			func(a *overhear.Delivered) { a.Priority = 89 }), false},
+		{"a release", e, with(from("192.0.2.12"),
+			func(a *overhear.Delivered) { a.Priority = advert.Farewell }), false},
+		{"its own interval", e, with(from("192.0.2.12"),
+			func(a *overhear.Delivered) { a.Interval = 100 * time.Millisecond }), false},
 	} {
 		if got := tt.e.adopts(tt.a, 90); got != tt.want {
 			t.Errorf("%s: %t", tt.name, got)
 		}
 	}
-	if all := electionsOf([]keepalived.Instance{instance("a", "ens3", "", "192.0.2.5")}); len(all) != 0 {
+	if all := electionsOf([]keepalived.Instance{instance("a", "ens3", "",
+		"192.0.2.5")}); len(all) != 0 {
 		t.Errorf("version 2 adopts nothing: %v", all)
 	}
 }
@@ -70,11 +85,14 @@ func TestAdoption(t *testing.T) {
 		want time.Duration
 	}{
 		{"another profile's", adoption{}.adopted(profile, begin), overdue},
-		{"it goes on", adoption{}.adopted(profile, begin).adopted(profile, second), time.Second + overdue},
+		{"it goes on", adoption{}.adopted(profile, begin).adopted(profile, second),
+			time.Second + overdue},
 		{"no profile's", adoption{}.adopted(forged, begin), adopting},
 		{"no profile's again", adoption{}.adopted(forged, begin).adopted(forged, second), adopting},
-		{"no profile's, covered up", adoption{}.adopted(forged, begin).adopted(profile, begin), adopting},
-		{"no profile's after another profile's", adoption{}.adopted(profile, begin).adopted(forged, begin), adopting},
+		{"no profile's, covered up", adoption{}.adopted(forged, begin).adopted(profile,
+			begin), adopting},
+		{"no profile's after another profile's", adoption{}.adopted(profile, begin).adopted(forged,
+			begin), adopting},
 	} {
 		if got := tt.is.undoAt.Sub(begin); got != tt.want {
 			t.Errorf("%s: undone after %s, want %s", tt.name, got, tt.want)
@@ -88,7 +106,8 @@ func TestUndoAt_NoReports(t *testing.T) {
 	now := time.Unix(1000, 0)
 	a := New(nil, nil)
 	a.elections = map[string]election{"one": {id: 30, four: true, advert: 100 * time.Millisecond}}
-	forged := overhear.Delivered{Advert: advert.Advert{From: netip.MustParseAddr("192.0.2.12"), ID: 30, Priority: 255, Interval: 40 * time.Second}}
+	forged := overhear.Delivered{Advert: advert.Advert{From: netip.MustParseAddr("192.0.2.12"),
+		ID: 30, Priority: 255, Interval: 40 * time.Second}}
 	a.Receive(forged, nil, now)
 	if len(a.adoptions) > 0 {
 		t.Errorf("it does not run, and is taken to adopt %v", a.adoptions)
@@ -120,7 +139,8 @@ func TestUndoing(t *testing.T) {
 		}
 		now = u.after
 	}
-	if err := u.failing(u.last.Add(pace.Steady - 1)); err == nil || !strings.Contains(err.Error(), "198.51.100.2 on link ens4") {
+	if err := u.failing(u.last.Add(pace.Steady - 1)); err == nil ||
+		!strings.Contains(err.Error(), "198.51.100.2 on link ens4") {
 		t.Errorf("a moment before the end: %v", err)
 	}
 	if err := u.failing(u.last.Add(pace.Steady)); err != nil {

@@ -17,7 +17,8 @@ func TestReload_SignalFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &Daemon{Options: Options{Command: []string{"true"}, RunDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}, reaper: reaper}
+	d := &Daemon{Options: Options{Command: []string{"true"}, RunDir: t.TempDir(),
+		Log: slog.New(slog.DiscardHandler)}, reaper: reaper}
 	if err := d.Start(t.Context(), discard{}, "old", time.Now()); err != nil {
 		t.Fatal(err)
 	}

@@ -15,13 +15,20 @@ func TestParseNotify(t *testing.T) {
 		ok   bool
 		err  string
 	}{
-		{line: `INSTANCE "demo_API_0" MASTER 70`, want: Event{"demo_API_0", supervised.Master, 70}, ok: true},
-		{line: `INSTANCE "demo_API_0" BACKUP 48`, want: Event{"demo_API_0", supervised.Backup, 48}, ok: true},
-		{line: `INSTANCE "demo_API_0" FAULT 70`, want: Event{"demo_API_0", supervised.Fault, 70}, ok: true},
-		{line: `INSTANCE "demo_API_0" STOP 0`, want: Event{"demo_API_0", supervised.Init, 0}, ok: true},
-		{line: `INSTANCE "demo_API_0" MASTER_RX_LOWER_PRI 70`, want: Event{"demo_API_0", supervised.Master, 70}, ok: true},
-		{line: `INSTANCE "demo_API_0" MASTER_PRIORITY 45`, want: Event{"demo_API_0", "", 45}, ok: true},
-		{line: `INSTANCE "demo_API_0" BACKUP_PRIORITY 45`, want: Event{"demo_API_0", "", 45}, ok: true},
+		{line: `INSTANCE "demo_API_0" MASTER 70`, want: Event{"demo_API_0",
+			supervised.Master, 70}, ok: true},
+		{line: `INSTANCE "demo_API_0" BACKUP 48`, want: Event{"demo_API_0",
+			supervised.Backup, 48}, ok: true},
+		{line: `INSTANCE "demo_API_0" FAULT 70`, want: Event{"demo_API_0",
+			supervised.Fault, 70}, ok: true},
+		{line: `INSTANCE "demo_API_0" STOP 0`, want: Event{"demo_API_0",
+			supervised.Init, 0}, ok: true},
+		{line: `INSTANCE "demo_API_0" MASTER_RX_LOWER_PRI 70`, want: Event{"demo_API_0",
+			supervised.Master, 70}, ok: true},
+		{line: `INSTANCE "demo_API_0" MASTER_PRIORITY 45`, want: Event{"demo_API_0",
+			"", 45}, ok: true},
+		{line: `INSTANCE "demo_API_0" BACKUP_PRIORITY 45`, want: Event{"demo_API_0",
+			"", 45}, ok: true},
 		{line: `INSTANCE "a b" MASTER 1`, want: Event{"a b", supervised.Master, 1}, ok: true},
 		{line: `INSTANCE "a" b" MASTER 1`, want: Event{`a" b`, supervised.Master, 1}, ok: true},
 		{line: `GROUP "VG_API" MASTER 70`},
@@ -39,7 +46,8 @@ func TestParseNotify(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.line, func(t *testing.T) {
 			got, ok, err := ParseNotify(tt.line)
-			if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			if (err == nil) != (tt.err == "") || err != nil &&
+				!strings.Contains(err.Error(), tt.err) {
 				t.Fatalf("got error %v, want %q", err, tt.err)
 			}
 			if ok != tt.ok || ok && got != tt.want {
@@ -68,13 +76,15 @@ func FuzzParseNotify(f *testing.F) {
 			t.Errorf("%q is read and is an error: %v", line, err)
 		case err != nil && strings.ContainsAny(err.Error(), "\n\r\x00"):
 			t.Errorf("%q makes an error of more than a line: %q", line, err)
-		case ok && (e.Priority < 0 || e.Priority > 255 || !strings.HasPrefix(line, `INSTANCE "`+e.Instance+`"`)):
+		case ok && (e.Priority < 0 || e.Priority > 255 || !strings.HasPrefix(line,
+			`INSTANCE "`+e.Instance+`"`)):
 			t.Errorf("%q reads as %+v", line, e)
 		}
 		if !ok {
 			return
 		}
-		again, ok, err := ParseNotify(fmt.Sprintf(`INSTANCE "%s" %s %d`, e.Instance, stateName(e.State), e.Priority))
+		again, ok, err := ParseNotify(fmt.Sprintf(`INSTANCE "%s" %s %d`, e.Instance,
+			stateName(e.State), e.Priority))
 		if again != e || !ok || err != nil {
 			t.Errorf("%q reads as %+v and, written again, as %+v (%v)", line, e, again, err)
 		}

@@ -47,14 +47,16 @@ func TestProposal(t *testing.T) {
 		{"nothing", nil, nil, "", "", ""},
 		{"a monitor of the former release", nil, text, "192.0.2.11", supervised.Digest(text), ""},
 		{"a monitor of this release", file, text, "192.0.2.11", supervised.Digest(text), ""},
-		{"one that has yet to write the text for the first time", file, nil, "192.0.2.11", supervised.Digest(text), ""},
+		{"one that has yet to write the text for the first time", file, nil, "192.0.2.11",
+			supervised.Digest(text), ""},
 		{"one that has yet to write the text, or a monitor of the former release that came back",
 			file, other, "192.0.2.12", supervised.Digest(other), ""},
 		{"a monitor of a later release", newer, text, "", supervised.Digest(text), "version is 2"},
 		{"one that writes no text", newer, nil, "", supervised.Digest(newer), "version is 2"},
 		{"half a file", file[:99], nil, "", supervised.Digest(file[:99]), "unexpected EOF"},
 		{"half a file beside a text", file[:99], text, "192.0.2.11", supervised.Digest(text), ""},
-		{"half a text", nil, text[:len(text)-4], "", supervised.Digest(text[:len(text)-4]), "does not end"},
+		{"half a text", nil, text[:len(text)-4], "", supervised.Digest(text[:len(text)-4]),
+			"does not end"},
 	} {
 		place(t, filepath.Join(dir, supervised.CandidateFile), tt.file)
 		place(t, filepath.Join(dir, supervised.CandidateText), tt.text)
@@ -66,8 +68,10 @@ func TestProposal(t *testing.T) {
 		if c.Invalid != nil {
 			wrong = c.Invalid.Error()
 		}
-		if c.Digest != tt.digest || (wrong == "") != (tt.wrong == "") || !strings.Contains(wrong, tt.wrong) {
-			t.Errorf("%s: digest %s, %q; want %s, %q", tt.name, c.Digest, wrong, tt.digest, tt.wrong)
+		if c.Digest != tt.digest || (wrong == "") != (tt.wrong == "") ||
+			!strings.Contains(wrong, tt.wrong) {
+			t.Errorf("%s: digest %s, %q; want %s, %q", tt.name, c.Digest, wrong,
+				tt.digest, tt.wrong)
 		}
 		peer := ""
 		if len(c.Config.Instances) > 0 {
@@ -84,7 +88,8 @@ func TestProposal(t *testing.T) {
 func TestOpen(t *testing.T) {
 	closed := parse(keepalived.Render(one("192.0.2.11")))
 	open := closed.Open()
-	if bytes.Contains(open.Text, []byte("check_unicast_src")) || bytes.Contains(open.Text, []byte("min_ttl")) ||
+	if bytes.Contains(open.Text, []byte("check_unicast_src")) || bytes.Contains(open.Text,
+		[]byte("min_ttl")) ||
 		open.Digest != supervised.Digest(open.Text) {
 		t.Errorf("it is still closed:\n%s", open.Text)
 	}

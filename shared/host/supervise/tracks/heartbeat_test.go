@@ -18,12 +18,18 @@ func TestHeartbeat(t *testing.T) {
 		readings []reading
 	}{
 		{"no monitor ever", []reading{{0, "", false}, {time.Hour, "", false}}},
-		{"it runs", []reading{{0, "1", false}, {9 * time.Second, "2", false}, {18 * time.Second, "3", false}}},
-		{"it ends", []reading{{0, "1", false}, {time.Second, "2", false}, {10 * time.Second, "2", false}, {11 * time.Second, "2", true}, {time.Hour, "2", true}}},
-		{"its file vanishes", []reading{{0, "1", false}, {9 * time.Second, "", false}, {10 * time.Second, "", true}}},
-		{"it comes back", []reading{{0, "1", false}, {11 * time.Second, "1", true}, {12 * time.Second, "2", false}, {21 * time.Second, "2", false}}},
-		{"it ended before this process began", []reading{{0, "1", false}, {9 * time.Second, "1", false}, {10 * time.Second, "1", true}}},
-		{"it comes late", []reading{{0, "", false}, {time.Hour, "1", false}, {time.Hour + 9*time.Second, "1", false}, {time.Hour + 10*time.Second, "1", true}}},
+		{"it runs", []reading{{0, "1", false}, {9 * time.Second, "2", false},
+			{18 * time.Second, "3", false}}},
+		{"it ends", []reading{{0, "1", false}, {time.Second, "2", false},
+			{10 * time.Second, "2", false}, {11 * time.Second, "2", true}, {time.Hour, "2", true}}},
+		{"its file vanishes", []reading{{0, "1", false}, {9 * time.Second, "", false},
+			{10 * time.Second, "", true}}},
+		{"it comes back", []reading{{0, "1", false}, {11 * time.Second, "1", true},
+			{12 * time.Second, "2", false}, {21 * time.Second, "2", false}}},
+		{"it ended before this process began", []reading{{0, "1", false},
+			{9 * time.Second, "1", false}, {10 * time.Second, "1", true}}},
+		{"it comes late", []reading{{0, "", false}, {time.Hour, "1", false},
+			{time.Hour + 9*time.Second, "1", false}, {time.Hour + 10*time.Second, "1", true}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var h heartbeat

@@ -18,7 +18,8 @@ func TestDropBonuses(t *testing.T) {
 	s := New(t.TempDir(), log, pace.NewTasks(t.Context(), log))
 	lb := filepath.Join(s.runDir, supervised.TrackDir, "lb")
 	leave := filepath.Join(s.runDir, supervised.TrackDir, supervised.LeaveTrack)
-	if err := errors.Join(s.Prepare(), os.WriteFile(lb, []byte(yes), 0o644), s.Demote(true), s.dropBonuses()); err != nil {
+	if err := errors.Join(s.Prepare(), os.WriteFile(lb, []byte(yes), 0o644), s.Demote(true),
+		s.dropBonuses()); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{lb: no, leave: yes} {
