@@ -17,7 +17,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/test/need"
@@ -135,7 +134,7 @@ func (s *supervisor) propose(text string) string {
 func (s *supervisor) proposeConfig(config keepalived.Config) string {
 	s.t.Helper()
 	config, err := keepalived.Parse(bytes.ReplaceAll(keepalived.Render(config),
-		[]byte(election.RunDir), []byte(s.dir)))
+		[]byte(supervised.RunDir), []byte(s.dir)))
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -78,7 +77,7 @@ func tracks(t *testing.T, platform spec.Platform, timing string,
 	}
 	s = realKeepalived(t)
 	for _, track := range config.Tracks {
-		path := strings.Replace(string(track.File), election.RunDir, s.dir, 1)
+		path := strings.Replace(string(track.File), supervised.RunDir, s.dir, 1)
 		if filepath.Base(filepath.Dir(path)) == supervised.HolderDir {
 			continue // the supervisor's own
 		}

@@ -15,7 +15,6 @@ import (
 
 	node "github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -177,7 +176,7 @@ func (u upgrade) formerProposes(s *supervisor, other ...string) (digest string) 
 	if err != nil {
 		u.Fatal(err)
 	}
-	return s.propose(strings.ReplaceAll(string(text), election.RunDir, s.dir))
+	return s.propose(strings.ReplaceAll(string(text), supervised.RunDir, s.dir))
 }
 
 // proposes writes what a monitor of this release does. Where a digest is given, it must be that of

@@ -1,5 +1,5 @@
-// Package bus asks other programs of the host for something over the system's message bus. It is
-// the only importer of a D-Bus client.
+// Package bus calls other programs of the host over the system's message bus. It is the only importer
+// of a D-Bus client.
 package bus
 
 import (
@@ -14,12 +14,12 @@ import (
 // patience is how long the other program may take.
 const patience = 30 * time.Second
 
-// Restart has systemd restart a unit if it runs, and returns when systemd has taken the order.
+// Restart has systemd restart a unit if it runs, and returns when systemd has queued the job.
 func Restart(ctx context.Context, unit string) error {
 	return call(ctx, "org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager.TryRestartUnit", unit, "replace")
 }
 
-// rewriteDNS is NM_MANAGER_RELOAD_FLAG_DNS_RC: write resolv.conf again, and look up again what
+// rewriteDNS is NM_MANAGER_RELOAD_FLAG_DNS_RC: write resolv.conf again, and resolve again what
 // depends on it.
 const rewriteDNS = uint32(2)
 
@@ -33,7 +33,7 @@ func ReloadNetworkManager(ctx context.Context) error {
 	return err
 }
 
-// SetHostname names this machine, for now and for later.
+// SetHostname sets the name of this machine, now and for later boots.
 func SetHostname(ctx context.Context, name string) error {
 	for _, method := range []string{"SetStaticHostname", "SetHostname"} {
 		if err := call(ctx, "org.freedesktop.hostname1", "/org/freedesktop/hostname1", "org.freedesktop.hostname1."+method, name, false); err != nil {

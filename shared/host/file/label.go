@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// label is the extended attribute of SELinux's.
+// label is SELinux's extended attribute.
 const label = "security.selinux"
 
 // WriteLabelled is WriteIfChanged for a file that programs in SELinux domains of their own must be
 // able to read: the new file has the label of the former one, or of the first of like that has one.
-// Where there are no labels it is WriteIfChanged. What an earlier write left behind because its
-// process was killed is removed.
+// Without labels on the host it is WriteIfChanged. Temporary files of a process that was killed in
+// an earlier write are removed.
 func WriteLabelled(path string, data []byte, mode fs.FileMode, like ...string) (changed bool, err error) {
 	if err := sweep(path); err != nil {
 		return false, err
@@ -59,7 +59,7 @@ func relabel(f *os.File, text []byte) error {
 func sweep(path string) error {
 	leftovers, err := filepath.Glob(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"[0-9]*"))
 	if err != nil {
-		return fmt.Errorf("look for leftovers of %s: %w", path, err)
+		return fmt.Errorf("find leftovers of %s: %w", path, err)
 	}
 	for _, l := range leftovers {
 		if err := os.Remove(l); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -162,7 +162,7 @@ func TestPulse(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		if err := p.Within(10 * time.Second); err == nil ||
-			err.Error() != "its loop has not turned for 11s" {
+			err.Error() != "its loop has not begun a round for 11s" {
 			t.Errorf("after 11 s: %v", err)
 		}
 	})

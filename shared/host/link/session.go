@@ -18,7 +18,7 @@ type Session struct {
 	id netlink.SocketID
 }
 
-// The states of the kernel's TCP in which nobody is spoken to.
+// The states of the kernel's TCP in which there is no other end.
 const (
 	tcpTimeWait = 6
 	tcpClosed   = 7
@@ -32,7 +32,7 @@ func Sessions(local netip.Addr) ([]Session, error) {
 }
 
 // SessionsTo are the TCP connections of this host's programs with another host that had the given
-// address when they began: from an address of its own a kernel speaks to itself.
+// address when they began: one from the address to itself is within this host.
 func SessionsTo(remote netip.Addr) ([]Session, error) {
 	return sessions(remote, func(s Session) bool { return s.Remote.Addr() == remote && s.Local.Addr() != remote })
 }
@@ -111,10 +111,10 @@ func (d destroy) Serialize() []byte {
 // has.
 const vrrp = 112
 
-// Lend makes an address one of this host's without a link that has it: a route to the host itself.
-// The kernel then sends from it and takes what is sent to it. It also answers ARP for it, which the
-// caller must prevent where another host has it; neighbour discovery needs a link that has it. A
-// second one of the same address changes nothing.
+// Lend makes an address one of this host's without a link that has it: by a route to the host itself.
+// The kernel then sends from it and receives packets to it. It also answers ARP for it, which the
+// caller must prevent if another host has it; neighbour discovery needs a link that has it. A second
+// call for the same address changes nothing.
 func Lend(address netip.Addr) error {
 	route, err := loan(address)
 	if err != nil {
@@ -126,7 +126,7 @@ func Lend(address netip.Addr) error {
 	return nil
 }
 
-// TakeBack ends what Lend began, and does nothing when it has not.
+// TakeBack undoes Lend, if it was called.
 func TakeBack(address netip.Addr) error {
 	route, err := loan(address)
 	if err != nil {

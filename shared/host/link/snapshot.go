@@ -1,5 +1,5 @@
-// Package link is the only door to netlink: it reads the host's links, addresses and routes, says
-// when they change, and takes away an address that must not be there.
+// Package link is the only door to netlink: it reads the host's links, addresses and routes, watches
+// them, and removes an address that must not be there.
 package link
 
 import (
@@ -15,7 +15,7 @@ import (
 )
 
 // Snapshot reads what the kernel holds now, in the kernel's order. The three readings are not one
-// instant: a change in between wakes whoever watches.
+// instant: a change in between wakes those that watch.
 func Snapshot() (addr.Snapshot, error) {
 	links, err := dump(netlink.LinkList)
 	if err != nil {
@@ -46,7 +46,7 @@ func Snapshot() (addr.Snapshot, error) {
 	return s, nil
 }
 
-// dump repeats a listing that a change made inconsistent, as the kernel says it of long ones on a
+// dump repeats a listing that a change made inconsistent, as the kernel reports of long ones on a
 // busy host.
 func dump[T any](list func() ([]T, error)) (got []T, err error) {
 	for range 10 {
@@ -111,8 +111,8 @@ func legs(r netlink.Route) []addr.Route {
 	return out
 }
 
-// gateway is invalid for a route without one. An IPv4 route may go by an IPv6 router (RFC 5549),
-// which stands apart.
+// gateway is invalid for a route without one. An IPv4 route may use an IPv6 router (RFC 5549), which
+// is another field.
 func gateway(gw net.IP, via netlink.Destination) netip.Addr {
 	if v, ok := via.(*netlink.Via); ok && v != nil {
 		gw = v.Addr

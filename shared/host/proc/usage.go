@@ -18,7 +18,7 @@ type Usage struct {
 // tick is the unit of the kernel's clocks in /proc, the same on every machine that Go runs on.
 const tick = time.Second / 100
 
-// OwnUsage is this program's.
+// OwnUsage is that of this program.
 func OwnUsage() (Usage, error) {
 	stat, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
