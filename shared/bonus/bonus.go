@@ -1,4 +1,5 @@
-// Package bonus decides which holder bonus a VRRP instance has, for the supervisor and the simulator.
+// Package bonus decides which holder bonus a VRRP instance has, for the supervisor and the
+// simulator.
 package bonus
 
 import (
@@ -7,7 +8,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// The numbers of an instance's tracked file, by which keepalived multiplies the weight of the bonus.
+// The numbers of an instance's tracked file, by which keepalived multiplies the weight of the
+// bonus.
 //
 // The holder bonus keeps a VIP where it is when a router of a better rank returns. A new holder's
 // first advert is without it, as keepalived reports MASTER only after that advert. Routers that
@@ -32,8 +34,9 @@ const (
 type State struct {
 	holder   bool
 	releases bool
-	held     bool      // it has held the VIP since it began
-	since    time.Time // when it began to wait without having held the VIP; zero if it does not wait
+	held     bool // it has held the VIP since it began
+	// when it began to wait without having held the VIP; zero if it does not wait
+	since time.Time
 }
 
 // IsHolder reports whether the instance is MASTER.

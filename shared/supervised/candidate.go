@@ -54,8 +54,8 @@ func DecodeCandidate(file []byte) (keepalived.Config, error) {
 	return c.Config, nil
 }
 
-// NamesText reports whether CandidateFile and CandidateText are of one monitor, so that CandidateFile
-// counts.
+// NamesText reports whether CandidateFile and CandidateText are of one monitor, so that
+// CandidateFile counts.
 func NamesText(file, text []byte) bool {
 	_, named := head(file)
 	return named == Digest(text)

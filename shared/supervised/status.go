@@ -18,8 +18,8 @@ const (
 	CandidateFile = "candidate.json"
 	// CandidateText is the same as text, for a supervisor of the former release; replaced whole.
 	CandidateText = "candidate.conf"
-	// HeartbeatFile holds a number that the monitor changes once a second. While it does not change,
-	// the monitor does not run.
+	// HeartbeatFile holds a number that the monitor changes once a second. While it does not
+	// change, the monitor does not run.
 	HeartbeatFile = "heartbeat"
 	// LeaveFile exists while the VIPs are to be released in order and not taken over again. Its
 	// creator removes it.
@@ -145,7 +145,8 @@ func Decode(text []byte) (Status, error) {
 		switch i.State {
 		case Init, Backup, Master, Fault:
 		default:
-			return Status{}, fmt.Errorf("read supervisor status: instance %q has the unknown state %q", name, i.State)
+			return Status{}, fmt.Errorf("read supervisor status: "+
+				"instance %q has the unknown state %q", name, i.State)
 		}
 	}
 	return s, nil

@@ -24,8 +24,8 @@ func Room(dir string) (bytes, files uint64, err error) {
 	return bytes, files, nil
 }
 
-// Watchable watches a directory by inotify for a moment, and returns why this user can watch no more
-// files; nil if it can.
+// Watchable watches a directory by inotify for a moment, and returns why this user can watch no
+// more files; nil if it can.
 func Watchable(dir string) error {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// Unlinked reports whether the file at path has no name any more in the directory that it came from:
-// it is a mount of its own, and was removed there, or replaced by a rename.
+// Unlinked reports whether the file at path has no name any more in the directory that it came
+// from: it is a mount of its own, and was removed there, or replaced by a rename.
 func Unlinked(path string) (bool, error) {
 	info, err := os.Stat(path)
 	if err != nil {

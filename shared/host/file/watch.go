@@ -64,8 +64,8 @@ func concerns(name string, paths []string) bool {
 }
 
 // arm watches the directory of each path, or the nearest one above it that exists, until that
-// directory comes. It watches directories, as a watched file that is replaced by a rename is watched
-// no more.
+// directory comes. It watches directories, as a watched file that is replaced by a rename is
+// watched no more.
 func arm(w *fsnotify.Watcher, paths []string) error {
 	for _, p := range paths {
 		for {

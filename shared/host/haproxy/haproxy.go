@@ -21,8 +21,8 @@ const most = 4 << 20
 // Within bounds each question. HAProxy answers in a millisecond, or does not work.
 const Within = 2 * time.Second
 
-// Ask has HAProxy run commands, one after the other, and returns all of its answers. HAProxy reports
-// errors as text like any answer: a caller that depends on a command checks its effect.
+// Ask has HAProxy run commands, one after the other, and returns all of its answers. HAProxy
+// reports errors as text like any answer: a caller that depends on a command checks its effect.
 func Ask(ctx context.Context, socket string, commands ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, Within)
 	defer cancel()
@@ -43,7 +43,7 @@ func Ask(ctx context.Context, socket string, commands ...string) ([]byte, error)
 	case err != nil:
 		return nil, fmt.Errorf("ask HAProxy at %s: %w", socket, err)
 	case len(answer) > most:
-		return nil, fmt.Errorf("ask HAProxy at %s: its answer is longer than %d bytes", socket, most)
+		return nil, fmt.Errorf("ask HAProxy at %s: the answer exceeds %d bytes", socket, most)
 	}
 	return answer, nil
 }
@@ -55,7 +55,8 @@ func dial(ctx context.Context, socket string) (*net.UnixConn, error) {
 	}
 	unix, ok := conn.(*net.UnixConn)
 	if !ok {
-		return nil, errors.Join(fmt.Errorf("reach HAProxy: %s is no Unix socket", socket), conn.Close())
+		conn.Close()
+		return nil, fmt.Errorf("reach HAProxy: %s is no Unix socket", socket)
 	}
 	return unix, nil
 }
@@ -89,7 +90,8 @@ const reloadTakes = 10 * time.Second
 func Reload(ctx context.Context, master, worker, structure string) (refused bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, reloadTakes)
 	defer cancel()
-	if _, err := Ask(ctx, master, "reload"); err != nil && !errors.Is(err, syscall.ECONNRESET) { // the master restarts and may cut its answer
+	_, err = Ask(ctx, master, "reload")
+	if err != nil && !errors.Is(err, syscall.ECONNRESET) { // the master may cut its answer
 		return false, err
 	}
 	for {
@@ -97,11 +99,13 @@ func Reload(ctx context.Context, master, worker, structure string) (refused bool
 			return false, nil
 		}
 		if answer, err := Ask(ctx, master, "show proc"); err == nil && failed(answer) {
-			return true, errors.New("reload HAProxy: it refuses its configuration and goes on with the former one: see its log")
+			return true, errors.New("reload HAProxy: " +
+				"it refuses its configuration and goes on with the former one: see its log")
 		}
 		select {
 		case <-ctx.Done():
-			return false, fmt.Errorf("reload HAProxy: it does not run with structure %s after %v: see its log", structure, reloadTakes)
+			return false, fmt.Errorf("reload HAProxy: "+
+				"it does not run with structure %s after %v: see its log", structure, reloadTakes)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
@@ -121,8 +125,8 @@ const hold = 5 * time.Second
 // retry is the pause before the next attempt to reach a HAProxy that does not run.
 const retry = 100 * time.Millisecond
 
-// Follow sends to wake when a worker has started, and in the instant that it ends: the kernel closes
-// the connection that is held to it. It returns nil when ctx ends.
+// Follow sends to wake when a worker has started, and in the instant that it ends: the kernel
+// closes the connection that is held to it. It returns nil when ctx ends.
 func Follow(ctx context.Context, socket string, wake chan<- struct{}) error {
 	there := false
 	for ctx.Err() == nil {

@@ -1,5 +1,5 @@
-// Package healthz serves a program's health to the kubelet on the loopback, and its pages to clients
-// that may read them.
+// Package healthz serves a program's health to the kubelet on the loopback, and its pages to
+// clients that may read them.
 package healthz
 
 import (
@@ -24,24 +24,27 @@ type Page struct {
 // Serve answers GET of each path on 127.0.0.1 and, where there is one, on ::1, until ctx ends: a
 // check with 200 and "ok", or 503 and the error's text, a page with its text. It returns nil when
 // ctx ends and an error when it cannot listen.
-func Serve(ctx context.Context, port uint16, checks map[string]func() error, pages map[string]Page) error {
+func Serve(ctx context.Context, port uint16, checks map[string]func() error,
+	pages map[string]Page) error {
 	listeners, err := listen(ctx, port)
 	if err != nil {
 		return fmt.Errorf("serve the health at port %d of the loopback: %w", port, err)
 	}
 	mux := paged(pages)
 	for path, check := range checks {
-		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { answer(w, check()) })
+		mux.HandleFunc("GET "+path,
+			func(w http.ResponseWriter, _ *http.Request) { answer(w, check()) })
 	}
-	server := &http.Server{Handler: mux, ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second, IdleTimeout: 30 * time.Second}
+	server := &http.Server{Handler: mux, ReadTimeout: 5 * time.Second,
+		WriteTimeout: 5 * time.Second, IdleTimeout: 30 * time.Second}
 	if err := serve(ctx, server, listeners); err != nil {
 		return fmt.Errorf("serve the health at port %d of the loopback: %w", port, err)
 	}
 	return nil
 }
 
-// atOnce is how many requests from other hosts are answered at a time, at each address. Others wait:
-// a program that any host could flood would end, and with it what it maintains.
+// atOnce is how many requests from other hosts are answered at a time, at each address. Others
+// wait: a program that any host could flood would end, and with it what it maintains.
 const atOnce = 4
 
 // Publish answers GET of each page at these addresses of this host, until ctx ends, and nothing
@@ -58,7 +61,8 @@ func Publish(ctx context.Context, at []netip.AddrPort, pages map[string]Page) er
 		}
 		listeners = append(listeners, &narrow{Listener: l, free: make(chan struct{}, atOnce)})
 	}
-	server := &http.Server{Handler: paged(pages), ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second, MaxHeaderBytes: 8 << 10}
+	server := &http.Server{Handler: paged(pages), ReadTimeout: 5 * time.Second,
+		WriteTimeout: 5 * time.Second, MaxHeaderBytes: 8 << 10}
 	server.SetKeepAlivesEnabled(false)
 	if err := serve(ctx, server, listeners); err != nil {
 		return fmt.Errorf("publish pages at %v: %w", at, err)
@@ -109,7 +113,8 @@ func serve(ctx context.Context, server *http.Server, listeners []net.Listener) e
 		<-ctx.Done()
 		return nil
 	}
-	defer context.AfterFunc(ctx, func() { _ = server.Close() })() // nothing is written that could be lost
+	// nothing is written that could be lost
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
 	var wait sync.WaitGroup
 	ended := make(chan error, len(listeners))
 	for _, l := range listeners {
@@ -138,7 +143,8 @@ func listen(ctx context.Context, port uint16) ([]net.Listener, error) {
 	var listeners []net.Listener
 	var errs []error
 	for _, address := range []string{"127.0.0.1", "::1"} {
-		l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(address, strconv.Itoa(int(port))))
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(address,
+			strconv.Itoa(int(port))))
 		switch {
 		case err == nil:
 			listeners = append(listeners, l)

@@ -41,7 +41,8 @@ func RemoveAddress(address netip.Addr) (removed []string, err error) {
 
 func held(address netip.Addr) ([]netlink.Addr, error) {
 	if address.Is4In6() {
-		return nil, fmt.Errorf("find %s: netlink does not distinguish an IPv4-mapped address from the IPv4 one", address)
+		return nil, fmt.Errorf("find %s: "+
+			"netlink does not distinguish an IPv4-mapped address from the IPv4 one", address)
 	}
 	all, err := addresses()
 	if err != nil {

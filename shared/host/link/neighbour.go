@@ -13,9 +13,9 @@ import (
 // discard is the port of a service that never answers (RFC 863).
 const discard = 9
 
-// Ask has the kernel resolve an address on a link, by ARP or by neighbour solicitation, and does not
-// wait for the answer, which Neighbour returns. It only sends a datagram, for which the kernel needs
-// the link address, so it needs no privilege. The address must be in a network of the link:
+// Ask has the kernel resolve an address on a link, by ARP or by neighbour solicitation, and does
+// not wait for the answer, which Neighbour returns. It only sends a datagram, for which the kernel
+// needs the link address, so it needs no privilege. The address must be in a network of the link:
 // otherwise the kernel would resolve the router instead.
 func Ask(on string, address netip.Addr) error {
 	l, err := netlink.LinkByName(on)
@@ -26,10 +26,12 @@ func Ask(on string, address netip.Addr) error {
 	var by []byte // this link, whatever the routes are
 	family := unix.AF_INET
 	if index := l.Attrs().Index; address.Is4() {
-		to, by = &unix.SockaddrInet4{Port: discard, Addr: address.As4()}, unix.PktInfo4(&unix.Inet4Pktinfo{Ifindex: int32(index)})
+		to, by = &unix.SockaddrInet4{Port: discard, Addr: address.As4()},
+			unix.PktInfo4(&unix.Inet4Pktinfo{Ifindex: int32(index)})
 	} else {
 		family = unix.AF_INET6
-		to, by = &unix.SockaddrInet6{Port: discard, Addr: address.As16()}, unix.PktInfo6(&unix.Inet6Pktinfo{Ifindex: uint32(index)})
+		to, by = &unix.SockaddrInet6{Port: discard, Addr: address.As16()},
+			unix.PktInfo6(&unix.Inet6Pktinfo{Ifindex: uint32(index)})
 	}
 	socket, err := unix.Socket(family, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {

@@ -165,7 +165,7 @@ func TestAskElsewhere(t *testing.T) {
 		t.Errorf("a link that is not there: %v", err)
 	}
 	if err := w.own.In(func() error { _, err := Neighbour("ens9", vip); return err }); err == nil ||
-		!strings.Contains(err.Error(), "192.0.2.5 on ens9") {
+		!strings.Contains(err.Error(), "find 192.0.2.5: list the neighbours on ens9") {
 		t.Errorf("a link that is not there: %v", err)
 	}
 }

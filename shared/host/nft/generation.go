@@ -55,15 +55,12 @@ const (
 
 // generation is the number of the packet filter's state in this network: every transaction makes
 // another one.
-func generation() (uint32, error) {
-	id, err := askGeneration()
-	if err != nil {
-		return 0, fmt.Errorf("ask netfilter for its generation: %w", err)
-	}
-	return id, nil
-}
-
-func askGeneration() (uint32, error) {
+func generation() (id uint32, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("ask netfilter for its generation: %w", err)
+		}
+	}()
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_NETFILTER)
 	if err != nil {
 		return 0, err
@@ -73,7 +70,8 @@ func askGeneration() (uint32, error) {
 	binary.NativeEndian.PutUint32(question, uint32(len(question)))
 	binary.NativeEndian.PutUint16(question[4:], getGen)
 	binary.NativeEndian.PutUint16(question[6:], unix.NLM_F_REQUEST)
-	if err := unix.Sendto(fd, question, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+	kernel := &unix.SockaddrNetlink{Family: unix.AF_NETLINK}
+	if err := unix.Sendto(fd, question, 0, kernel); err != nil {
 		return 0, err
 	}
 	answer := make([]byte, 4096)
@@ -100,7 +98,8 @@ func askGeneration() (uint32, error) {
 func readGeneration(attributes []byte) (uint32, error) {
 	for len(attributes) >= unix.SizeofNlAttr {
 		size := int(binary.NativeEndian.Uint16(attributes))
-		kind := binary.NativeEndian.Uint16(attributes[2:]) &^ (unix.NLA_F_NESTED | unix.NLA_F_NET_BYTEORDER)
+		kind := binary.NativeEndian.Uint16(attributes[2:])
+		kind &^= unix.NLA_F_NESTED | unix.NLA_F_NET_BYTEORDER
 		if size < unix.SizeofNlAttr || size > len(attributes) {
 			break
 		}

@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/google/nftables"
 	"github.com/google/nftables/expr"
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -17,8 +15,8 @@ const (
 	hushTable = "onprem-infra-hush"
 	// hushTime is how long the kernel hides an address if Hush's caller is killed.
 	hushTime = 2 * time.Second
-	// arpSender is where an ARP packet for IPv4 over Ethernet has the address that its sender claims
-	// (RFC 826).
+	// arpSender is where an ARP packet for IPv4 over Ethernet has the address that its sender
+	// claims (RFC 826).
 	arpSender = 14
 )
 
@@ -36,8 +34,8 @@ type hush struct {
 }
 
 // Hush hides an IPv4 address of this host for hushTime at most: no ARP packet that claims it is
-// sent, and if incoming is set, no packet to it is received. Packets to it while it is no address of
-// this host are forwarded, as on any host that forwards.
+// sent, and if incoming is set, no packet to it is received. Packets to it while it is no address
+// of this host are forwarded, as on any host that forwards.
 func Hush(hidden netip.Addr, incoming bool) error {
 	if !hidden.Is4() {
 		return fmt.Errorf("hush %s: not an IPv4 address", hidden)
@@ -47,20 +45,25 @@ func Hush(hidden netip.Addr, incoming bool) error {
 		return err
 	}
 	_, _, destination := header(hidden)
-	hushed := []hush{{nftables.TableFamilyARP, arpOutput, nftables.ChainPriorityFilter, arpSender, nil}}
-	if incoming {
-		hushed = append(hushed, hush{nftables.TableFamilyIPv4, nftables.ChainHookPrerouting, nftables.ChainPriorityRaw, destination, local()})
+	arp := hush{nftables.TableFamilyARP, arpOutput, nftables.ChainPriorityFilter, arpSender, nil}
+	ip := hush{nftables.TableFamilyIPv4, nftables.ChainHookPrerouting, nftables.ChainPriorityRaw,
+		destination, local()}
+	hushed := []hush{arp, ip}
+	if !incoming {
+		hushed = hushed[:1]
 	}
+	elements := []nftables.SetElement{{Key: hidden.AsSlice(), Timeout: hushTime}}
 	for _, one := range hushed {
 		t := &nftables.Table{Name: hushTable, Family: one.family}
 		replace(c, t, nil)
-		set := &nftables.Set{Table: t, Name: "hushed", KeyType: nftables.TypeIPAddr, HasTimeout: true}
-		if err := c.AddSet(set, []nftables.SetElement{{Key: hidden.AsSlice(), Timeout: hushTime}}); err != nil {
+		set := &nftables.Set{Table: t, Name: "hushed", HasTimeout: true, KeyType: nftables.TypeIPAddr}
+		if err := c.AddSet(set, elements); err != nil {
 			return fmt.Errorf("hush %s: %w", hidden, err)
 		}
 		lookup := &expr.Lookup{SourceRegister: register, SetName: set.Name, SetID: set.ID}
-		drop := slices.Concat([]expr.Any{address(one.offset, hidden), lookup}, one.further, []expr.Any{&expr.Verdict{Kind: expr.VerdictDrop}})
-		chain{"hush", nftables.ChainTypeFilter, one.hook, one.priority, [][]expr.Any{drop}}.add(c, t)
+		drop := append([]expr.Any{address(one.offset, hidden), lookup}, one.further...)
+		rules := [][]expr.Any{append(drop, verdict(expr.VerdictDrop))}
+		chain{"hush", nftables.ChainTypeFilter, one.hook, one.priority, rules}.add(c, t)
 	}
 	if err := c.Flush(); err != nil {
 		return fmt.Errorf("hush %s: %w", hidden, err)
@@ -74,19 +77,10 @@ func Unhush() error {
 	if err != nil {
 		return err
 	}
-	for _, family := range []nftables.TableFamily{nftables.TableFamilyARP, nftables.TableFamilyIPv4} {
-		t := &nftables.Table{Name: hushTable, Family: family}
-		there, err := exists(c, *t)
-		if err != nil {
-			return fmt.Errorf("find table %s: %w", hushTable, err)
-		}
-		if !there {
-			continue
-		}
-		c.DelTable(t)
-		if err := c.Flush(); err != nil && !errors.Is(err, unix.ENOENT) {
-			return fmt.Errorf("remove table %s: %w", hushTable, err)
-		}
+	_, errARP := removeTable(c, &nftables.Table{Name: hushTable, Family: nftables.TableFamilyARP})
+	_, err = removeTable(c, &nftables.Table{Name: hushTable, Family: nftables.TableFamilyIPv4})
+	if err := errors.Join(errARP, err); err != nil {
+		return fmt.Errorf("remove table %s: %w", hushTable, err)
 	}
 	return nil
 }

@@ -29,27 +29,30 @@ func RemoveLeftovers() (removed []string, err error) {
 		return nil, err
 	}
 	var errs []error
-	for family, name := range map[nftables.TableFamily]string{nftables.TableFamilyIPv4: "ip", nftables.TableFamilyIPv6: "ip6"} {
-		for _, remove := range []func(*nftables.Conn, nftables.TableFamily) (int, error){removeTable, removeRules} {
-			n, err := remove(c, family)
-			if err != nil {
-				errs = append(errs, fmt.Errorf("remove rules %s of family %s: %w", leftoverComment, name, err))
-			}
-			if n > 0 {
-				removed = append(removed, fmt.Sprintf("%d rules or tables of family %s", n, name))
-			}
+	names := map[nftables.TableFamily]string{
+		nftables.TableFamilyIPv4: "ip", nftables.TableFamilyIPv6: "ip6",
+	}
+	for family, name := range names {
+		tables, err := removeTable(c, &nftables.Table{Name: leftoverTable, Family: family})
+		rules, failed := removeRules(c, family)
+		if err := errors.Join(err, failed); err != nil {
+			errs = append(errs,
+				fmt.Errorf("remove rules %s of family %s: %w", leftoverComment, name, err))
+		}
+		if n := tables + rules; n > 0 {
+			removed = append(removed, fmt.Sprintf("%d rules or tables of family %s", n, name))
 		}
 	}
 	return removed, errors.Join(errs...)
 }
 
-func removeTable(c *nftables.Conn, family nftables.TableFamily) (int, error) {
-	t := nftables.Table{Name: leftoverTable, Family: family}
-	there, err := exists(c, t)
+// removeTable removes a table and returns how many it has removed: one or none.
+func removeTable(c *nftables.Conn, t *nftables.Table) (int, error) {
+	there, err := exists(c, *t)
 	if err != nil || !there {
 		return 0, err
 	}
-	c.DelTable(&t)
+	c.DelTable(t)
 	if err := c.Flush(); err != nil && !errors.Is(err, unix.ENOENT) {
 		return 0, err
 	}
@@ -66,7 +69,8 @@ func removeRules(c *nftables.Conn, family nftables.TableFamily) (int, error) {
 	}
 	n := 0
 	for _, name := range []string{"PREROUTING", "OUTPUT"} {
-		rules, err := c.GetRules(&t, &nftables.Chain{Name: name, Table: &t})
+		from := &nftables.Chain{Name: name, Table: &t}
+		rules, err := c.GetRules(&t, from)
 		if err != nil && !errors.Is(err, unix.ENOENT) {
 			return n, err
 		}
@@ -74,7 +78,8 @@ func removeRules(c *nftables.Conn, family nftables.TableFamily) (int, error) {
 			if !marked(rule) {
 				continue
 			}
-			if err := c.DelRule(&nftables.Rule{Table: &t, Chain: &nftables.Chain{Name: name, Table: &t}, Handle: rule.Handle}); err != nil {
+			err := c.DelRule(&nftables.Rule{Table: &t, Chain: from, Handle: rule.Handle})
+			if err != nil {
 				return n, err
 			}
 			if err := c.Flush(); err != nil && !errors.Is(err, unix.ENOENT) {

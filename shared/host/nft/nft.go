@@ -1,5 +1,5 @@
-// Package nft is the only door to the kernel's packet filter: it writes our rules, each purpose's in
-// a table of its own, and removes those that other programs for the same purposes have left.
+// Package nft is the only door to the kernel's packet filter: it writes our rules, each purpose's
+// in a table of its own, and removes those that other programs for the same purposes have left.
 package nft
 
 import (
@@ -24,11 +24,7 @@ var table = nftables.Table{Name: tableName, Family: nftables.TableFamilyINet}
 // one's own rewriting for as long as there are chains for it and a rule that makes it follow
 // connections. So these stay when nothing is redirected.
 func Ensure(r redirect.Rules) (changed bool, err error) {
-	c, err := connect()
-	if err != nil {
-		return false, err
-	}
-	same, err := holds(c, r)
+	c, same, err := holds(r)
 	if err != nil || same {
 		return false, err
 	}
@@ -42,11 +38,8 @@ func Ensure(r redirect.Rules) (changed bool, err error) {
 // Present reports whether our table holds exactly these rules. An error means that it cannot be
 // known, never that they are absent.
 func Present(r redirect.Rules) (bool, error) {
-	c, err := connect()
-	if err != nil {
-		return false, err
-	}
-	return holds(c, r)
+	_, same, err := holds(r)
+	return same, err
 }
 
 func connect() (*nftables.Conn, error) {
@@ -84,16 +77,21 @@ func remove(c *nftables.Conn, t *nftables.Table) {
 
 // add queues the creation of a chain.
 func (want chain) add(c *nftables.Conn, t *nftables.Table) {
-	made := c.AddChain(&nftables.Chain{Name: want.name, Table: t, Type: want.kind, Hooknum: want.hook, Priority: want.priority})
+	made := c.AddChain(&nftables.Chain{Name: want.name, Table: t, Type: want.kind,
+		Hooknum: want.hook, Priority: want.priority})
 	for _, exprs := range want.rules {
 		c.AddRule(&nftables.Rule{Table: t, Chain: made, Exprs: exprs})
 	}
 }
 
-func holds(c *nftables.Conn, r redirect.Rules) (bool, error) {
+// holds reports whether our table holds these rules, over a connection that it returns.
+func holds(r redirect.Rules) (c *nftables.Conn, same bool, err error) {
+	if c, err = connect(); err != nil {
+		return nil, false, err
+	}
 	all, err := c.ListChainsOfTableFamily(table.Family)
 	if err != nil {
-		return false, fmt.Errorf("list netfilter chains: %w", err)
+		return c, false, fmt.Errorf("list netfilter chains: %w", err)
 	}
 	have := map[string]*nftables.Chain{}
 	for _, ch := range all {
@@ -102,31 +100,27 @@ func holds(c *nftables.Conn, r redirect.Rules) (bool, error) {
 		}
 	}
 	wanted := chains(r)
-	if len(have) != len(wanted) {
-		return false, nil
-	}
+	same = len(have) == len(wanted)
 	for _, want := range wanted {
-		ch, ok := have[want.name]
-		if !ok {
-			return false, nil
-		}
-		if same, err := want.is(c, ch); err != nil || !same {
-			return false, err
+		if ch := have[want.name]; same && err == nil {
+			same, err = want.is(c, ch)
 		}
 	}
-	return true, nil
+	return c, same, err
 }
 
-// is reports whether a chain of the kernel's is the wanted one.
+// is reports whether a chain of the kernel's, nil for none, is the wanted one.
 func (want chain) is(c *nftables.Conn, have *nftables.Chain) (bool, error) {
-	if have.Type != want.kind || have.Hooknum == nil || *have.Hooknum != *want.hook ||
+	if have == nil || have.Type != want.kind ||
+		have.Hooknum == nil || *have.Hooknum != *want.hook ||
 		have.Priority == nil || *have.Priority != *want.priority ||
 		have.Policy != nil && *have.Policy != nftables.ChainPolicyAccept {
 		return false, nil
 	}
 	rules, err := c.GetRules(have.Table, have)
 	if err != nil {
-		return false, fmt.Errorf("list netfilter rules of %s %s: %w", have.Table.Name, want.name, err)
+		return false, fmt.Errorf("list netfilter rules of %s %s: %w",
+			have.Table.Name, want.name, err)
 	}
 	return equalRules(rules, want.rules)
 }

@@ -2,6 +2,7 @@ package nft
 
 import (
 	"encoding/binary"
+	"net"
 	"net/netip"
 	"slices"
 
@@ -33,11 +34,13 @@ type chain struct {
 // pods must reach the holder as it was sent, because there it may go to the API server itself.
 func chains(r redirect.Rules) []chain {
 	early := nftables.ChainPriorityRef(*nftables.ChainPriorityNATDest - 1)
-	came := chain{name: "came", kind: nftables.ChainTypeFilter, hook: nftables.ChainHookPrerouting, priority: early}
-	sent := chain{name: "sent", kind: nftables.ChainTypeFilter, hook: nftables.ChainHookOutput, priority: early}
-	pre := chain{name: "prerouting", kind: nftables.ChainTypeNAT, hook: nftables.ChainHookPrerouting, priority: nftables.ChainPriorityNATDest}
-	out := chain{name: "output", kind: nftables.ChainTypeNAT, hook: nftables.ChainHookOutput, priority: nftables.ChainPriorityNATDest}
-	in := chain{name: "input", kind: nftables.ChainTypeFilter, hook: nftables.ChainHookInput, priority: nftables.ChainPriorityFilter}
+	const nat, filter = nftables.ChainTypeNAT, nftables.ChainTypeFilter
+	came := chain{"came", filter, nftables.ChainHookPrerouting, early, nil}
+	sent := chain{"sent", filter, nftables.ChainHookOutput, early, nil}
+	pre := chain{"prerouting", nat, nftables.ChainHookPrerouting,
+		nftables.ChainPriorityNATDest, nil}
+	out := chain{"output", nat, nftables.ChainHookOutput, nftables.ChainPriorityNATDest, nil}
+	in := chain{"input", filter, nftables.ChainHookInput, nftables.ChainPriorityFilter, nil}
 	for _, d := range r.Redirects {
 		to := append(toVIP(d), local()...)
 		if d.Sources == nil {
@@ -46,7 +49,8 @@ func chains(r redirect.Rules) []chain {
 		for _, p := range d.Sources {
 			pre.rules = append(pre.rules, slices.Concat(to, from(p), rewrite(d)))
 		}
-		out.rules = append(out.rules, slices.Concat(toVIP(d), onLink(expr.MetaKeyOIFNAME, "lo"), rewrite(d)))
+		held := onLink(expr.MetaKeyOIFNAME, "lo")
+		out.rules = append(out.rules, slices.Concat(toVIP(d), held, rewrite(d)))
 	}
 	// This one is there without any port to close: the kernel follows connections only while some
 	// rule asks for it.
@@ -56,18 +60,38 @@ func chains(r redirect.Rules) []chain {
 			came.rules = append(came.rules, setMark(vip, c.For))
 			sent.rules = append(sent.rules, setMark(vip, c.For))
 		}
-		in.rules = append(in.rules, slices.Concat(tcpTo(c.Port), redirected(), hasMark(), []expr.Any{&expr.Verdict{Kind: expr.VerdictAccept}}),
-			slices.Concat(tcpTo(c.Port), []expr.Any{&expr.Reject{Type: unix.NFT_REJECT_TCP_RST}}))
+		ours := slices.Concat(tcpTo(c.Port), redirected(), hasMark())
+		in.rules = append(in.rules, append(ours, verdict(expr.VerdictAccept)),
+			append(tcpTo(c.Port), &expr.Reject{Type: unix.NFT_REJECT_TCP_RST}))
 	}
 	return []chain{came, sent, pre, out, in}
 }
 
-func equal(data []byte) expr.Any { return &expr.Cmp{Op: expr.CmpOpEq, Register: register, Data: data} }
+func verdict(kind expr.VerdictKind) expr.Any { return &expr.Verdict{Kind: kind} }
+
+func meta(key expr.MetaKey) expr.Any { return &expr.Meta{Key: key, Register: register} }
+
+// load reads a part of a header.
+func load(base expr.PayloadBase, offset uint32, size int) expr.Any {
+	return &expr.Payload{DestRegister: register, Base: base, Offset: offset, Len: uint32(size)}
+}
+
+// masked keeps the bits of a mask.
+func masked(mask []byte) expr.Any {
+	return &expr.Bitwise{SourceRegister: register, DestRegister: register,
+		Len: uint32(len(mask)), Mask: mask, Xor: make([]byte, len(mask))}
+}
+
+func equal(data []byte) expr.Any {
+	return &expr.Cmp{Op: expr.CmpOpEq, Register: register, Data: data}
+}
+
+func native(n uint32) []byte { return binary.NativeEndian.AppendUint32(nil, n) }
 
 func tcpTo(port uint16) []expr.Any {
 	return []expr.Any{
-		&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: register}, equal([]byte{unix.IPPROTO_TCP}),
-		&expr.Payload{DestRegister: register, Base: expr.PayloadBaseTransportHeader, Offset: 2, Len: 2}, equal(binary.BigEndian.AppendUint16(nil, port)),
+		meta(expr.MetaKeyL4PROTO), equal([]byte{unix.IPPROTO_TCP}),
+		load(expr.PayloadBaseTransportHeader, 2, 2), equal(binary.BigEndian.AppendUint16(nil, port)),
 	}
 }
 
@@ -80,34 +104,27 @@ func header(a netip.Addr) (family byte, source, destination uint32) {
 }
 
 func address(offset uint32, a netip.Addr) expr.Any {
-	return &expr.Payload{DestRegister: register, Base: expr.PayloadBaseNetworkHeader, Offset: offset, Len: uint32(a.BitLen() / 8)}
+	return load(expr.PayloadBaseNetworkHeader, offset, a.BitLen()/8)
 }
 
 func toVIP(d redirect.Redirect) []expr.Any {
 	family, _, destination := header(d.VIP)
 	return slices.Concat([]expr.Any{
-		&expr.Meta{Key: expr.MetaKeyNFPROTO, Register: register}, equal([]byte{family}),
+		meta(expr.MetaKeyNFPROTO), equal([]byte{family}),
 		address(destination, d.VIP), equal(d.VIP.AsSlice()),
 	}, tcpTo(d.From))
 }
 
 // local matches an address of this node. The kernel keeps the answer in its own byte order.
 func local() []expr.Any {
-	return []expr.Any{
-		&expr.Fib{Register: register, ResultADDRTYPE: true, FlagDADDR: true}, equal(binary.NativeEndian.AppendUint32(nil, unix.RTN_LOCAL)),
-	}
+	kind := &expr.Fib{Register: register, ResultADDRTYPE: true, FlagDADDR: true}
+	return []expr.Any{kind, equal(native(unix.RTN_LOCAL))}
 }
 
 func from(p netip.Prefix) []expr.Any {
 	_, source, _ := header(p.Addr())
-	size := p.Addr().BitLen() / 8
-	mask := make([]byte, size)
-	for bit := range p.Bits() {
-		mask[bit/8] |= 0x80 >> (bit % 8)
-	}
 	return []expr.Any{
-		address(source, p.Addr()),
-		&expr.Bitwise{SourceRegister: register, DestRegister: register, Len: uint32(size), Mask: mask, Xor: make([]byte, size)},
+		address(source, p.Addr()), masked(net.CIDRMask(p.Bits(), p.Addr().BitLen())),
 		equal(p.Masked().Addr().AsSlice()),
 	}
 }
@@ -117,18 +134,18 @@ func from(p netip.Prefix) []expr.Any {
 func onLink(key expr.MetaKey, name string) []expr.Any {
 	padded := make([]byte, unix.IFNAMSIZ)
 	copy(padded, name)
-	return []expr.Any{&expr.Meta{Key: key, Register: register}, equal(padded)}
+	return []expr.Any{meta(key), equal(padded)}
 }
 
-// rewrite does what REDIRECT would do, but keeps the address: REDIRECT is not applied to the traffic
-// of pods behind some network plugins.
+// rewrite does what REDIRECT would do, but keeps the address: REDIRECT is not applied to the
+// traffic of pods behind some network plugins.
 func rewrite(d redirect.Redirect) []expr.Any {
 	family, _, _ := header(d.VIP)
 	return []expr.Any{
 		&expr.Immediate{Register: register, Data: d.VIP.AsSlice()},
 		&expr.Immediate{Register: second, Data: binary.BigEndian.AppendUint16(nil, d.To)},
-		&expr.NAT{Type: expr.NATTypeDestNAT, Family: uint32(family), RegAddrMin: register, RegAddrMax: register,
-			RegProtoMin: second, RegProtoMax: second, Specified: true},
+		&expr.NAT{Type: expr.NATTypeDestNAT, Family: uint32(family), Specified: true,
+			RegAddrMin: register, RegAddrMax: register, RegProtoMin: second, RegProtoMax: second},
 	}
 }
 
@@ -138,11 +155,9 @@ const statusDNAT = 1 << 5
 // redirected matches connections whose destination was rewritten. One that is not tracked is not
 // redirected either.
 func redirected() []expr.Any {
-	word := func(n uint32) []byte { return binary.NativeEndian.AppendUint32(nil, n) }
 	return []expr.Any{
-		&expr.Ct{Key: expr.CtKeySTATUS, Register: register},
-		&expr.Bitwise{SourceRegister: register, DestRegister: register, Len: 4, Mask: word(statusDNAT), Xor: word(0)},
-		&expr.Cmp{Op: expr.CmpOpNeq, Register: register, Data: word(0)},
+		&expr.Ct{Key: expr.CtKeySTATUS, Register: register}, masked(native(statusDNAT)),
+		&expr.Cmp{Op: expr.CmpOpNeq, Register: register, Data: native(0)},
 	}
 }
 
@@ -151,10 +166,11 @@ func redirected() []expr.Any {
 // sender needs a capability to choose one beyond 6, and its link removes it.
 const mark = 0x6f6e7072
 
-// setMark marks packets for this port of the VIP, before any rules have rewritten their destination.
+// setMark marks packets for this port of the VIP, before any rules have rewritten their
+// destination.
 func setMark(vip netip.Addr, port uint16) []expr.Any {
 	return slices.Concat(toVIP(redirect.Redirect{VIP: vip, From: port}), []expr.Any{
-		&expr.Immediate{Register: register, Data: binary.NativeEndian.AppendUint32(nil, mark)},
+		&expr.Immediate{Register: register, Data: native(mark)},
 		&expr.Meta{Key: expr.MetaKeyPRIORITY, Register: register, SourceRegister: true},
 	})
 }
@@ -164,7 +180,5 @@ func setMark(vip netip.Addr, port uint16) []expr.Any {
 // its endpoint. A rule could compare a connection's first destination, but the library does not
 // read such rules back.
 func hasMark() []expr.Any {
-	return []expr.Any{
-		&expr.Meta{Key: expr.MetaKeyPRIORITY, Register: register}, equal(binary.NativeEndian.AppendUint32(nil, mark)),
-	}
+	return []expr.Any{meta(expr.MetaKeyPRIORITY), equal(native(mark))}
 }

@@ -79,18 +79,17 @@ func (f *FarFilter) Keep(far Far) (changed bool, err error) {
 // advertOf matches the adverts of a virtual router.
 func advertOf(id vrrp.ID) []expr.Any {
 	return []expr.Any{
-		&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: register}, equal([]byte{protocolVRRP}),
-		&expr.Payload{DestRegister: register, Base: expr.PayloadBaseTransportHeader, Offset: 1, Len: 1},
-		equal([]byte{byte(id)}),
+		meta(expr.MetaKeyL4PROTO), equal([]byte{protocolVRRP}),
+		load(expr.PayloadBaseTransportHeader, 1, 1), equal([]byte{byte(id)}),
 	}
 }
 
 // dropUnless drops a packet that holds anything else at a place.
 func dropUnless(base expr.PayloadBase, offset uint32, want []byte) []expr.Any {
 	return []expr.Any{
-		&expr.Payload{DestRegister: register, Base: base, Offset: offset, Len: uint32(len(want))},
+		load(base, offset, len(want)),
 		&expr.Cmp{Op: expr.CmpOpNeq, Register: register, Data: want},
-		&expr.Verdict{Kind: expr.VerdictDrop},
+		verdict(expr.VerdictDrop),
 	}
 }
 
@@ -122,7 +121,8 @@ func groupRules(family nftables.TableFamily, groups []Group) (rules [][]expr.Any
 // chain alone: a node may have thousands of chains, and other programs change some once a second.
 // The library gives no type to the kernel's answer that there is none, so any failure counts as
 // that.
-func keepFar(c *nftables.Conn, family nftables.TableFamily, rules [][]expr.Any) (changed bool, err error) {
+func keepFar(c *nftables.Conn, family nftables.TableFamily,
+	rules [][]expr.Any) (changed bool, err error) {
 	t := &nftables.Table{Name: farTable, Family: family}
 	there, err := exists(c, *t)
 	if err != nil || !there && len(rules) == 0 {

@@ -27,8 +27,8 @@ func stopped(text []byte) bool {
 	return bytes.HasPrefix(after, []byte(" T "))
 }
 
-// Stat is the open /proc file of one process, for callers that read it ten times a second: a read is
-// one system call. It stays this process's, also when another one has been given its number.
+// Stat is the open /proc file of one process, for callers that read it ten times a second: a read
+// is one system call. It stays this process's, also when another one has been given its number.
 type Stat struct {
 	fd   int
 	text []byte

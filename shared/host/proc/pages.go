@@ -24,7 +24,8 @@ func Unmap() (bytes int, err error) {
 	}
 	for _, r := range readOnly(maps, program) {
 		// unix.Madvise takes a slice, which is memory of Go's; this is not.
-		if _, _, errno := unix.Syscall(unix.SYS_MADVISE, r.from, r.to-r.from, unix.MADV_DONTNEED); errno != 0 {
+		if _, _, errno := unix.Syscall(unix.SYS_MADVISE, r.from, r.to-r.from,
+			unix.MADV_DONTNEED); errno != 0 {
 			return bytes, fmt.Errorf("release this program's pages: %w", errno)
 		}
 		bytes += int(r.to - r.from)
@@ -40,7 +41,8 @@ type region struct{ from, to uintptr }
 func readOnly(maps []byte, program string) (all []region) {
 	for line := range bytes.Lines(maps) {
 		fields := bytes.Fields(line)
-		if len(fields) < 6 || !bytes.HasSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte(" "+program)) || bytes.IndexByte(fields[1], 'w') >= 0 {
+		if len(fields) < 6 || !bytes.HasSuffix(bytes.TrimSuffix(line, []byte("\n")),
+			[]byte(" "+program)) || bytes.IndexByte(fields[1], 'w') >= 0 {
 			continue
 		}
 		from, to, _ := bytes.Cut(fields[0], []byte("-"))

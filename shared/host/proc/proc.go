@@ -1,5 +1,5 @@
-// Package proc holds processes by a pidfd or as their parent, so that a process which got a recycled
-// number is never signalled.
+// Package proc holds processes by a pidfd or as their parent, so that a process which got a
+// recycled number is never signalled.
 package proc
 
 import (
@@ -21,8 +21,8 @@ type Process struct {
 }
 
 // Open finds the process with a PID of this process namespace. The error is os.ErrProcessDone when
-// there is none. The number may have been recycled before Open: a caller that needs certainty checks
-// the process that it opened before signalling it.
+// there is none. The number may have been recycled before Open: a caller that needs certainty
+// checks the process that it opened before signalling it.
 func Open(pid int) (*Process, error) {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if errors.Is(err, unix.ESRCH) {
@@ -41,7 +41,9 @@ func (p *Process) Signal(sig unix.Signal) error {
 		return fmt.Errorf("signal process %d: %w", p.PID, err)
 	}
 	var sent error
-	if err := conn.Control(func(fd uintptr) { sent = unix.PidfdSendSignal(int(fd), sig, nil, 0) }); err != nil {
+	if err := conn.Control(func(fd uintptr) {
+		sent = unix.PidfdSendSignal(int(fd), sig, nil, 0)
+	}); err != nil {
 		return fmt.Errorf("signal process %d: %w", p.PID, err)
 	}
 	if errors.Is(sent, unix.ESRCH) {

@@ -46,5 +46,6 @@ func readUsage(stat []byte, page int) (Usage, error) {
 		}
 		numbers[i] = n
 	}
-	return Usage{CPU: time.Duration(numbers[0]+numbers[1]) * tick, Resident: numbers[2] * int64(page)}, nil
+	return Usage{CPU: time.Duration(numbers[0]+numbers[1]) * tick,
+		Resident: numbers[2] * int64(page)}, nil
 }

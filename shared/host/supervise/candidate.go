@@ -146,9 +146,9 @@ func (s *supervisor) test(ctx context.Context, c protocol.Candidate) (complaint 
 type action int
 
 const (
-	keep         action = iota // nothing: the running configuration is the one that is wanted
+	keep         action = iota // do nothing: the running configuration is the wanted one
 	test                       // have keepalived test it
-	clearRefusal               // it is the running one again, and the refusal of another one is history
+	clearRefusal               // it is the running one again: forget another one's refusal
 )
 
 // digests are those of configurations; empty means there is none.

@@ -81,8 +81,8 @@ func (s *supervisor) undoInterval(now time.Time) error {
 	return failing
 }
 
-// compareTracks reloads keepalived if it does not follow its tracked files. What it reports while it
-// has yet to read a configuration says nothing about them.
+// compareTracks reloads keepalived if it does not follow its tracked files. What it reports while
+// it has yet to read a configuration says nothing about them.
 func (s *supervisor) compareTracks(now time.Time) error {
 	reported := s.reported()
 	if s.daemon.Config() != s.candidates.running {

@@ -53,7 +53,8 @@ func (s *supervisor) round(ctx context.Context) error {
 	now := time.Now() // one for all that is due at a beat, or each would have a round of its own
 	s.roundAt = now
 	s.tasks.Note("prepare tracked files", s.tracks.Prepare())
-	s.tasks.Note("continue or kill keepalived", s.daemon.Check(now, s.instances.Active(), s.order.Instances))
+	err := s.daemon.Check(now, s.instances.Active(), s.order.Instances)
+	s.tasks.Note("continue or kill keepalived", err)
 	s.tasks.Note("drop the node's weights", s.tracks.CheckMonitor(now))
 	if err := s.scanOrphans(now); err != nil {
 		return err
@@ -93,7 +94,8 @@ func (s *supervisor) due(also time.Time) (<-chan time.Time, func()) {
 		wanted = ""
 	}
 	earlier(s.daemon.DueAt(wanted)...)
-	earlier(also, s.orphans.ScanAt(), s.adverts.WarmAt(), s.instances.SettlesAt(time.Now()), s.adverts.UndoAt(s.reported()))
+	earlier(also, s.orphans.ScanAt(), s.adverts.WarmAt(), s.adverts.UndoAt(s.reported()),
+		s.instances.SettlesAt(time.Now()))
 	if s.status.Refused != nil {
 		earlier(s.candidates.retestAt)
 	}

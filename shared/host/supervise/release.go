@@ -29,7 +29,8 @@ func (s *supervisor) handleRequest(now time.Time) error {
 	case s.status.Leaving == supervised.Stays:
 		s.beginRelease(now)
 	}
-	if s.status.Leaving == supervised.Left || s.daemon.Running() && s.instances.Holding() > 0 && now.Before(s.releaseBy) {
+	if s.status.Leaving == supervised.Left || s.daemon.Running() && s.instances.Holding() > 0 &&
+		now.Before(s.releaseBy) {
 		return nil
 	}
 	s.Log.Info("leave", "why", s.releaseReason())
@@ -55,13 +56,15 @@ func (s *supervisor) stay() error {
 
 func (s *supervisor) beginRelease(now time.Time) {
 	s.status.Leaving, s.releaseBy = supervised.Asked, now.Add(max(s.order.Patience, s.Patience))
-	s.Log.Info("leave", "why", "asked to", "bound", s.releaseBy.Sub(now), "holds", s.instances.Holding())
+	s.Log.Info("leave", "why", "asked to", "bound", s.releaseBy.Sub(now), "holds",
+		s.instances.Holding())
 	if !s.daemon.Running() {
 		return
 	}
 	s.sessions.Lend(s.instances.Held())
 	if err := s.tracks.Demote(true); err != nil {
-		s.releaseBy = now // it cannot be demoted, and no other router would take over before its end
+		// it cannot be demoted, and no other router would take over before its end
+		s.releaseBy = now
 		s.Log.Error("leave at once", "error", err)
 	}
 }
@@ -83,7 +86,8 @@ func (s *supervisor) handOver() {
 	if s.status.Leaving == supervised.Stays {
 		s.status.Leaving, s.releaseBy = supervised.Asked, time.Now().Add(s.order.Patience)
 	}
-	s.Log.Info("leave", "why", "this program is to end", "bound", time.Until(s.releaseBy), "holds", s.instances.Holding())
+	s.Log.Info("leave", "why", "this program is to end", "bound", time.Until(s.releaseBy), "holds",
+		s.instances.Holding())
 	s.sessions.Lend(s.instances.Held())
 	if err := s.tracks.Demote(true); err != nil {
 		s.Log.Error("leave at once", "error", err)
@@ -119,7 +123,8 @@ func (s *supervisor) release() error {
 	s.daemon.Terminate()
 	s.publish() // it may hold nothing already, and its end may take a second
 	err := s.cleanUp(linger)
-	s.Log.Info("keepalived stopped", "outcome", s.daemon.Outcome(), "took", time.Since(begin).Round(time.Millisecond))
+	s.Log.Info("keepalived stopped", "outcome", s.daemon.Outcome(), "took",
+		time.Since(begin).Round(time.Millisecond))
 	s.daemon.Forget(0)
 	s.forgetReports()
 	s.publish()
@@ -127,11 +132,13 @@ func (s *supervisor) release() error {
 }
 
 // cleanUp waits until a keepalived that has been asked to end, or has ended, has no VIP and no
-// process any more. It kills one that hangs, or that takes longer than grace once the VIPs are gone.
+// process any more. It kills one that hangs, or that takes longer than grace once the VIPs are
+// gone.
 func (s *supervisor) cleanUp(grace time.Duration) error {
 	gone := func() bool { return !s.daemon.Lives() }
 	if !s.await(hung, func() bool { return gone() || !s.orphans.Present() }) {
-		s.Log.Error("kill keepalived", "why", fmt.Sprintf("it holds a VIP %s after it should have ended", hung))
+		s.Log.Error("kill keepalived", "why",
+			fmt.Sprintf("it holds a VIP %s after it should have ended", hung))
 		grace = 0
 	} else {
 		for _, vip := range s.instances.Held() {

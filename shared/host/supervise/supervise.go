@@ -27,11 +27,13 @@ import (
 
 // Options say what to supervise.
 type Options struct {
-	Config  string       // where keepalived reads its configuration; written by the supervisor alone
-	RunDir  string       // holds the files of package supervised, and keepalived's pid files
-	VIPs    []netip.Addr // the addresses that no interface may have without keepalived
-	Health  string       // where to serve the health port, an address and port; empty for nowhere
-	Command []string     // keepalived and flags of the caller's; flags for foreground, files and pid files are added
+	Config string       // the file that keepalived reads; written by the supervisor alone
+	RunDir string       // holds the files of package supervised, and keepalived's pid files
+	VIPs   []netip.Addr // the addresses that no interface may have without keepalived
+	Health string       // where to serve the health port, an address and port; empty for nowhere
+	// Command is keepalived and flags of the caller's. Flags for the foreground, its configuration
+	// and pid files are added.
+	Command []string
 	Log     *slog.Logger
 
 	// YieldOnTerm has the end wait, for as long as a request to leave does, until another router
@@ -108,7 +110,8 @@ func Run(ctx context.Context, o Options) error {
 func newSupervisor(serving context.Context, o Options) (*supervisor, error) {
 	tasks := pace.NewTasks(serving, o.Log)
 	d, err := daemon.New(daemon.Options{
-		Command: o.Command, File: o.Config, RunDir: o.RunDir, RealTime: o.RealTime, Log: o.Log, Tasks: tasks,
+		Command: o.Command, File: o.Config, RunDir: o.RunDir, RealTime: o.RealTime,
+		Log: o.Log, Tasks: tasks,
 	})
 	if err != nil {
 		return nil, err
@@ -151,8 +154,12 @@ func (s *supervisor) openFIFO(ctx context.Context) *os.File {
 // serve starts what wakes the loop, and the health port. Without the FIFO's lines the loop must not
 // go on.
 func (s *supervisor) serve() {
-	s.tasks.Keep("watch files", func(ctx context.Context) error { return s.tracks.WatchFiles(ctx, s.events.files) })
-	s.tasks.Keep("watch addresses", func(ctx context.Context) error { return link.Every(ctx, s.events.network) })
+	s.tasks.Keep("watch files", func(ctx context.Context) error {
+		return s.tracks.WatchFiles(ctx, s.events.files)
+	})
+	s.tasks.Keep("watch addresses", func(ctx context.Context) error {
+		return link.Every(ctx, s.events.network)
+	})
 	s.tasks.Go(func(ctx context.Context) {
 		if err := instances.ReadLines(ctx, s.events.fifo, s.events.lines); err != nil {
 			s.events.failed <- err
@@ -165,9 +172,10 @@ func (s *supervisor) serve() {
 
 // publish writes the status. One that cannot be written is written in the next round.
 func (s *supervisor) publish() {
-	s.status.PID, s.status.Applied, s.status.Restarts = s.daemon.PID(), s.daemon.Config(), s.daemon.Restarts()
-	s.status.MonitorSilent = s.tracks.MonitorStale()
+	s.status.PID, s.status.Restarts = s.daemon.PID(), s.daemon.Restarts()
+	s.status.Applied, s.status.MonitorSilent = s.daemon.Config(), s.tracks.MonitorStale()
 	s.status.Troubles = s.tasks.Failing()
-	_, err := file.Update(filepath.Join(s.RunDir, supervised.StatusFile), supervised.Encode(s.status), 0o644)
+	path := filepath.Join(s.RunDir, supervised.StatusFile)
+	_, err := file.Update(path, supervised.Encode(s.status), 0o644)
 	s.tasks.Note("write the status", err)
 }

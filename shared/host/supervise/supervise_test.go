@@ -72,8 +72,8 @@ func TestDue_Past(t *testing.T) {
 }
 
 // TestReceive_SuccessorFirst receives a report of the next VRRP process before the end of the
-// former one is noticed: the report is kept, and the end does not undo it. FAKE: a shell in place of
-// keepalived.
+// former one is noticed: the report is kept, and the end does not undo it. FAKE: a shell in place
+// of keepalived.
 func TestReceive_SuccessorFirst(t *testing.T) {
 	dir := t.TempDir()
 	s := idle(t, "sh", "-c", "sleep 60 & echo $! >"+dir+"/vrrp.pid; wait; sleep 60")

@@ -26,12 +26,13 @@ type Adverts struct {
 	peers []peer
 	warm  warmth
 
-	elections  map[string]election // by instance, of version 3
-	adoptions  map[string]adoption // by instance
-	undoing    undoing
+	elections map[string]election // by instance, of version 3
+	adoptions map[string]adoption // by instance
+	undoing   undoing
+	// slower are adverts with longer intervals than slowerThan, which is 0 while none are received.
 	slower     chan overhear.Delivered
-	slowerThan time.Duration      // the interval that those of slower are longer than; 0 while there is no receipt
-	unfollow   context.CancelFunc // ends the receipt of slower; nil while there is none
+	slowerThan time.Duration
+	unfollow   context.CancelFunc // ends their receipt; nil while there is none
 }
 
 // New knows of no configuration yet.

@@ -101,7 +101,8 @@ type undoing struct {
 // reloaded is the state after a reload.
 func (u undoing) reloaded(now time.Time, d adoption) undoing {
 	if !u.last.IsZero() && now.Sub(u.last) < pace.Steady {
-		u.repeat = fmt.Errorf("router %s on link %s sends the ID of one of our VRRP routers with an interval of %s, again and again: "+
+		u.repeat = fmt.Errorf("router %s on link %s sends the ID of one of our VRRP routers "+
+			"with an interval of %s, again and again: "+
 			"find it, and give it another ID or the cluster's interval", d.from, d.link, d.interval)
 	}
 	u.after = now.Add(max(undoPause, u.pace.Next(now.Sub(u.last))))
@@ -123,7 +124,8 @@ func (d adoption) adopted(a overhear.Delivered, now time.Time) adoption {
 	if d.interval > slowest {
 		return d
 	}
-	d = adoption{from: a.From, link: a.Link, interval: a.Interval, undoAt: now.Add(a.Interval + vrrp.Grace)}
+	d = adoption{from: a.From, link: a.Link, interval: a.Interval,
+		undoAt: now.Add(a.Interval + vrrp.Grace)}
 	if a.Interval > slowest {
 		d.undoAt = now.Add(adopting)
 	}
@@ -135,7 +137,8 @@ func (a *Adverts) Slower() <-chan overhear.Delivered { return a.slower }
 
 // Receive takes an advert with a longer interval. The instances are as keepalived reports them: nil
 // while it reports nothing, and then begins with its own interval.
-func (a *Adverts) Receive(d overhear.Delivered, instances map[string]supervised.Instance, now time.Time) {
+func (a *Adverts) Receive(d overhear.Delivered, instances map[string]supervised.Instance,
+	now time.Time) {
 	if instances == nil {
 		return
 	}
@@ -164,7 +167,8 @@ func (a *Adverts) UndoAt(instances map[string]supervised.Instance) (next time.Ti
 
 // Undo reports whether keepalived must reload, as one of its instances still waits by an interval
 // that it has adopted. An error is for the status, whether it must or not.
-func (a *Adverts) Undo(now time.Time, instances map[string]supervised.Instance) (reload bool, failing error) {
+func (a *Adverts) Undo(now time.Time,
+	instances map[string]supervised.Instance) (reload bool, failing error) {
 	if next := a.UndoAt(instances); next.IsZero() || now.Before(next) {
 		return false, a.undoing.failing(now)
 	}
@@ -178,14 +182,15 @@ func (a *Adverts) Undo(now time.Time, instances map[string]supervised.Instance) 
 			continue // a holder sends by its own interval
 		}
 		cause = d
-		a.log.Warn("undo an adopted advert interval", "instance", name, "from", d.from, "link", d.link,
-			"interval", d.interval, "own", a.elections[name].advert)
+		a.log.Warn("undo an adopted advert interval", "instance", name, "from", d.from,
+			"link", d.link, "interval", d.interval, "own", a.elections[name].advert)
 	}
 	if cause.undoAt.IsZero() {
 		return false, a.undoing.failing(now)
 	}
 	a.undoing = a.undoing.reloaded(now, cause)
-	a.log.Info("reload keepalived", "why", "an adopted advert interval", "not_again_before", a.undoing.after.Sub(now))
+	a.log.Info("reload keepalived", "why", "an adopted advert interval", "not_again_before",
+		a.undoing.after.Sub(now))
 	return true, a.undoing.failing(now)
 }
 
@@ -209,12 +214,13 @@ func (a *Adverts) followSlower() {
 	if a.slowerThan = over; over == 0 {
 		return
 	}
-	a.unfollow = a.tasks.Keep("receive adverts with longer intervals", func(ctx context.Context) error {
+	slower := func(ctx context.Context) error {
 		return overhear.Slower(ctx, over, func(d overhear.Delivered) {
 			select {
 			case a.slower <- d:
 			default: // enough of them wait
 			}
 		})
-	})
+	}
+	a.unfollow = a.tasks.Keep("receive adverts with longer intervals", slower)
 }

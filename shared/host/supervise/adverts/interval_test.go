@@ -27,7 +27,8 @@ func TestElection_Adopts(t *testing.T) {
 	from := func(text string) overhear.Delivered {
 		return overhear.Delivered{Link: "ens3",
 			Advert: advert.Advert{From: netip.MustParseAddr(text),
-				To: netip.MustParseAddr("192.0.2.11"), ID: 30, Priority: 100, Interval: time.Second}}
+				To: netip.MustParseAddr("192.0.2.11"), ID: 30, Priority: 100,
+				Interval: time.Second}}
 	}
 	with := func(a overhear.Delivered,
 		change func(*overhear.Delivered)) overhear.Delivered {

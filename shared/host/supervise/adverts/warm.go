@@ -18,8 +18,9 @@ import (
 // its adverts. A kernel uses what it knows for 8 s at the least after the neighbour's last packet,
 // while it asks.
 const (
-	warmEvery = 10 * time.Second // between the beginnings of two rounds, in which each peer is asked for once
-	warmMost  = 16               // peers that are asked for at once; others follow a beat later
+	// between the beginnings of two rounds, in which each peer is asked for once
+	warmEvery = 10 * time.Second
+	warmMost  = 16 // peers that are asked for at once; others follow a beat later
 )
 
 // peer is another router that adverts go to, on a link of this host.

@@ -88,7 +88,8 @@ func (t *Test) End(timedOut bool) (complaint string) {
 	if timedOut {
 		outcome = fmt.Sprintf("the test had not ended after %s", TestBound)
 	}
-	printed := mask(strings.TrimSpace(strings.ToValidUTF8(string(text[:n]), "?")), t.candidate.Config)
+	printed := mask(strings.TrimSpace(strings.ToValidUTF8(string(text[:n]), "?")),
+		t.candidate.Config)
 	return strings.TrimSuffix(outcome+": "+printed, ": ")
 }
 

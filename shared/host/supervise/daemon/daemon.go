@@ -21,8 +21,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/pace"
 )
 
-// reloadGrace is how long a keepalived that has reported nothing yet is spared a SIGHUP, which kills
-// it before it has begun to handle signals.
+// reloadGrace is how long a keepalived that has reported nothing yet is spared a SIGHUP, which
+// kills it before it has begun to handle signals.
 const reloadGrace = time.Second
 
 // oldPIDFiles is a task.
@@ -61,7 +61,7 @@ type run struct {
 	started    time.Time
 	reports    bool          // what comes from the FIFO is its own
 	spoke      bool          // it has reported since its VRRP process was started
-	cancelTERM func() bool   // stops the SIGTERM that the context's end would send; false when that has been sent
+	cancelTERM func() bool   // stops the SIGTERM at the context's end; false if it has been sent
 	vrrp       *proc.Process // the process that advertises; nil while it is not known
 	vrrpDone   chan struct{} // closed when that process has ended
 	activity   activity      // of both
@@ -157,11 +157,13 @@ func (d *Daemon) NoteRunning(now time.Time) {
 // Start starts keepalived with a configuration, which is named by its digest. When ctx ends it gets
 // a SIGTERM, whatever the loop is doing. On the FIFO, all before the line START is its
 // predecessor's.
-func (d *Daemon) Start(ctx context.Context, fifo io.StringWriter, config string, now time.Time) error {
+func (d *Daemon) Start(ctx context.Context, fifo io.StringWriter, config string,
+	now time.Time) error {
 	if _, err := fifo.WriteString(startLine(d.starts) + "\n"); err != nil {
 		return fmt.Errorf("write to the FIFO: %w", err)
 	}
-	argv := slices.Concat(d.Command, []string{"-n", "-l", "-P", "-f", d.File, "-p", d.pidFile(), "-r", d.vrrpPIDFile()})
+	argv := slices.Concat(d.Command, []string{"-n", "-l", "-P", "-f", d.File, "-p", d.pidFile(),
+		"-r", d.vrrpPIDFile()})
 	child, err := d.reaper.Start(argv, os.Stderr)
 	if err != nil {
 		d.Log.Error("start keepalived", "error", err)
@@ -213,7 +215,8 @@ func (d *Daemon) Kill() error { return d.run.Kill() }
 func (d *Daemon) Exit() (startAfter time.Duration) {
 	ran := time.Since(d.run.started)
 	pause := d.backoff.Next(ran)
-	d.Log.Error("keepalived ended", "outcome", d.run.Outcome(), "ran", ran.Round(time.Millisecond), "restart_in", pause)
+	d.Log.Error("keepalived ended", "outcome", d.run.Outcome(), "ran", ran.Round(time.Millisecond),
+		"restart_in", pause)
 	d.run.cancelTERM()
 	d.exits++
 	return pause

@@ -78,9 +78,10 @@ func (m *metronome) wait(pause time.Duration) bool {
 			return false
 		}
 		every := unix.NsecToTimespec(int64(pause))
+		timer := &unix.ItimerSpec{Interval: every, Value: every}
 		var set error
 		if err := conn.Control(func(fd uintptr) {
-			set = unix.TimerfdSettime(int(fd), 0, &unix.ItimerSpec{Interval: every, Value: every}, nil)
+			set = unix.TimerfdSettime(int(fd), 0, timer, nil)
 		}); err != nil || set != nil {
 			return false
 		}

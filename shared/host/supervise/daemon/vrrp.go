@@ -121,7 +121,8 @@ func (d *Daemon) Check(now time.Time, active bool, instances int) error {
 		return nil
 	}
 	r.checkAt = now.Add(pace.Beat)
-	found := observation{stopped: proc.Held(r.PID), silent: !r.spoke && instances > 0, active: active}
+	found := observation{active: active, silent: !r.spoke && instances > 0,
+		stopped: proc.Held(r.PID)}
 	if r.vrrp != nil {
 		cpu, err := r.vrrp.CPU()
 		if err != nil {

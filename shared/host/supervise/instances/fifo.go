@@ -24,7 +24,8 @@ func OpenFIFO(path string) (*os.File, error) {
 	if err == nil {
 		err = os.Rename(next, path)
 	}
-	if info, there := os.Lstat(path); err != nil && (there != nil || info.Mode().Type() != fs.ModeNamedPipe) {
+	if info, there := os.Lstat(path); err != nil &&
+		(there != nil || info.Mode().Type() != fs.ModeNamedPipe) {
 		return nil, fmt.Errorf("make FIFO %s: %w", path, err)
 	}
 	fifo, err := os.OpenFile(path, os.O_RDWR, 0)

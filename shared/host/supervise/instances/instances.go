@@ -87,9 +87,11 @@ func (i *Instances) Report(e Event) (Change, netip.Addr) {
 func (i *Instances) logChange(instance string, was, now supervised.Instance) {
 	switch {
 	case now.State == was.State:
-		i.log.Info("VRRP priority", "instance", instance, "state", now.State, "was", was.Priority, "priority", now.Priority)
+		i.log.Info("VRRP priority", "instance", instance, "state", now.State, "was", was.Priority,
+			"priority", now.Priority)
 	case was.State != "" || now.State != supervised.Init:
-		i.log.Info("VRRP state", "instance", instance, "state", now.State, "was", cmp.Or(was.State, supervised.Init), "priority", now.Priority)
+		i.log.Info("VRRP state", "instance", instance, "state", now.State, "was",
+			cmp.Or(was.State, supervised.Init), "priority", now.Priority)
 	}
 }
 
@@ -164,9 +166,9 @@ func (i *Instances) SettlesAt(now time.Time) (next time.Time) {
 	return next
 }
 
-// ReleaseUnserved releases VIPs that are held and not served here. Another host may serve no better,
-// and there may be none: so it is done once each time that the monitor begins to name an instance,
-// and a VIP that comes back here stays, as some host must hold it.
+// ReleaseUnserved releases VIPs that are held and not served here. Another host may serve no
+// better, and there may be none: so it is done once each time that the monitor begins to name an
+// instance, and a VIP that comes back here stays, as some host must hold it.
 func (i *Instances) ReleaseUnserved() error {
 	unserved, err := protocol.Unserved(i.runDir)
 	if err != nil {

@@ -34,14 +34,16 @@ func ParseNotify(line string) (e Event, ok bool, err error) {
 	}
 	fields := strings.Fields(rest[end+1:])
 	if len(fields) != 2 {
-		return Event{}, false, fmt.Errorf("read notification %q: not a state and a priority after the name", line)
+		return Event{}, false, fmt.Errorf(
+			"read notification %q: not a state and a priority after the name", line)
 	}
 	e = Event{Instance: rest[1:end]}
 	if e.State, ok = states[fields[0]]; !ok {
 		return Event{}, false, fmt.Errorf("read notification %q: unknown state", line)
 	}
 	if e.Priority, err = strconv.Atoi(fields[1]); err != nil || e.Priority < 0 || e.Priority > 255 {
-		return Event{}, false, fmt.Errorf("read notification %q: the priority is not 0 to 255", line)
+		return Event{}, false, fmt.Errorf("read notification %q: the priority is not 0 to 255",
+			line)
 	}
 	return e, true, nil
 }

@@ -39,7 +39,8 @@ type Orphans struct {
 
 // New has seen none of a host's VIPs.
 func New(vips []netip.Addr, log *slog.Logger, tasks *pace.Tasks, s *sessions.Sessions) *Orphans {
-	return &Orphans{vips: vips, log: log, tasks: tasks, sessions: s, seen: map[netip.Addr]time.Time{}}
+	return &Orphans{vips: vips, log: log, tasks: tasks, sessions: s,
+		seen: map[netip.Addr]time.Time{}}
 }
 
 // Due reports whether a scan is due.

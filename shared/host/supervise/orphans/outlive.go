@@ -61,7 +61,8 @@ type watcher struct {
 // returns the pause before it is called again.
 func (w *watcher) watch(ctx context.Context) (time.Duration, error) {
 	// The supervisor reads the FIFO as long as it lives, and no other process does.
-	fifo, err := os.OpenFile(filepath.Join(w.runDir, supervised.NotifyFIFO), os.O_WRONLY|unix.O_NONBLOCK, 0)
+	fifo, err := os.OpenFile(filepath.Join(w.runDir, supervised.NotifyFIFO),
+		os.O_WRONLY|unix.O_NONBLOCK, 0)
 	switch {
 	case err == nil:
 		w.since, w.removed = time.Time{}, false
@@ -97,7 +98,8 @@ func (w *watcher) remove(vips []netip.Addr) error {
 		failed = errors.Join(failed, err)
 		if len(removed) > 0 {
 			gone = append(gone, vip)
-			w.log.Error("remove address", "address", removed, "why", "its supervisor has ended, and another router must have taken it")
+			w.log.Error("remove address", "address", removed, "why",
+				"its supervisor has ended, and another router must have taken it")
 		}
 	}
 	for _, vip := range gone {

@@ -8,7 +8,8 @@ type Backoff struct{ failures int }
 // AfterFailure is a Backoff whose first attempt has failed already.
 func AfterFailure() Backoff { return Backoff{failures: 1} }
 
-var pauses = []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 10 * time.Second}
+var pauses = []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second,
+	10 * time.Second}
 
 // Steady is how long something must have worked for its next failure to count as the first.
 const Steady = time.Minute

@@ -68,8 +68,8 @@ func (t *Tasks) Failing() (all []string) {
 	return all
 }
 
-// Keep runs a feed of the loop until it is stopped or all goroutines end, and starts it again when it
-// fails.
+// Keep runs a feed of the loop until it is stopped or all goroutines end, and starts it again when
+// it fails.
 func (t *Tasks) Keep(task string, feed func(context.Context) error) (stop context.CancelFunc) {
 	ctx, stop := context.WithCancel(t.ctx)
 	t.running.Go(func() {

@@ -91,9 +91,11 @@ func (r *Rounds) serve(c net.Conn) {
 	}
 	status, text := "200 OK", "the loop makes rounds\n"
 	if !r.healthy(time.Now()) {
-		status, text = "503 Service Unavailable", fmt.Sprintf("the loop has not begun a round for %s\n", RoundBound)
+		status, text = "503 Service Unavailable",
+			fmt.Sprintf("the loop has not begun a round for %s\n", RoundBound)
 	}
-	fmt.Fprintf(c, "HTTP/1.1 %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", status, len(text), text)
+	fmt.Fprintf(c, "HTTP/1.1 %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n"+
+		"Connection: close\r\n\r\n%s", status, len(text), text)
 }
 
 // connections are the open ones, the oldest first, and no more than maxConnections. A probe sends

@@ -27,7 +27,8 @@ type Order struct {
 
 // OrderOf reads a configuration.
 func OrderOf(c keepalived.Config) Order {
-	o := Order{VIPs: map[string]netip.Addr{}, Bonus: map[string]bool{}, Alone: map[string]bool{}, Instances: len(c.Instances)}
+	o := Order{VIPs: map[string]netip.Addr{}, Bonus: map[string]bool{}, Alone: map[string]bool{},
+		Instances: len(c.Instances)}
 	for _, t := range c.Tracks {
 		if dir, name := filepath.Split(string(t.File)); filepath.Base(dir) == supervised.HolderDir {
 			o.Bonus[name] = true

@@ -78,7 +78,8 @@ func (s *Sessions) Taken(vip netip.Addr) {
 		err = errors.Join(err, one.Reset())
 	}
 	if err != nil {
-		s.log.Warn("reset this host's sessions with the VIP's former holder", "vip", vip, "error", err)
+		s.log.Warn("reset this host's sessions with the VIP's former holder",
+			"vip", vip, "error", err)
 	} else if len(sessions) > 0 {
 		s.log.Info("reset this host's sessions with the VIP's former holder",
 			"vip", vip, "sessions", len(sessions))

@@ -26,7 +26,8 @@ const (
 )
 
 // errCeded ends a watch of files so that keepalived gets its inotify instance.
-var errCeded = errors.New("its inotify instance is left to keepalived; files are read once a second")
+var errCeded = errors.New(
+	"its inotify instance is left to keepalived; files are read once a second")
 
 // difference is how long priorities have differed.
 type difference struct {
@@ -57,8 +58,9 @@ func (t *Tracks) Compare(now time.Time, reported map[string]supervised.Instance)
 	if d.beats++; d.beats < differentBeats {
 		return false
 	}
-	t.tasks.Note(followTask, fmt.Errorf("the priorities of %s are not what its tracked files give: "+
-		"see its log, and fs.inotify.max_user_instances", strings.Join(names, ", ")))
+	t.tasks.Note(followTask, fmt.Errorf(
+		"the priorities of %s are not what its tracked files give: "+
+			"see its log, and fs.inotify.max_user_instances", strings.Join(names, ", ")))
 	if d.beats == differentBeats {
 		pace.Wake(t.cede)
 		return false // by the next beat it is closed
@@ -94,7 +96,8 @@ func (t *Tracks) WatchFiles(ctx context.Context, wake chan<- struct{}) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var paths []string
-	for _, name := range []string{supervised.CandidateFile, supervised.CandidateText, supervised.LeaveFile, supervised.UnservedFile} {
+	for _, name := range []string{supervised.CandidateFile, supervised.CandidateText,
+		supervised.LeaveFile, supervised.UnservedFile} {
 		paths = append(paths, filepath.Join(t.runDir, name))
 	}
 	ended := make(chan error, 1)

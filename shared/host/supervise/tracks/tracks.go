@@ -64,8 +64,9 @@ func (h *heartbeat) stale(text string, now time.Time) bool {
 }
 
 // CheckMonitor removes this node's bonuses while the monitor does not maintain them: at every beat
-// and through the files, so that a monitor which comes back has nothing to undo. Faults stay as they
-// are: if all monitors ended at once, all nodes would be demoted together, and no VIP would move.
+// and through the files, so that a monitor which comes back has nothing to undo. Faults stay as
+// they are: if all monitors ended at once, all nodes would be demoted together, and no VIP would
+// move.
 func (t *Tracks) CheckMonitor(now time.Time) error {
 	if !pace.Due(t.readAt, now) {
 		return nil
@@ -97,7 +98,8 @@ func (t *Tracks) dropBonuses() error {
 	}
 	var failed error
 	for _, e := range entries {
-		if e.Name() == supervised.LeaveTrack || strings.HasPrefix(e.Name(), ".") || !e.Type().IsRegular() {
+		if e.Name() == supervised.LeaveTrack || strings.HasPrefix(e.Name(), ".") ||
+			!e.Type().IsRegular() {
 			continue
 		}
 		_, err := file.Update(filepath.Join(dir, e.Name()), []byte(no), 0o644)
