@@ -4,6 +4,7 @@ package nft
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -130,16 +131,10 @@ func equalRules(have []*nftables.Rule, want [][]expr.Any) (bool, error) {
 		return false, nil
 	}
 	for i, rule := range have {
-		a, err := encode(rule.Exprs)
-		if err != nil {
+		a, errA := encode(rule.Exprs)
+		b, errB := encode(want[i])
+		if err := errors.Join(errA, errB); err != nil || !bytes.Equal(a, b) {
 			return false, err
-		}
-		b, err := encode(want[i])
-		if err != nil {
-			return false, err
-		}
-		if !bytes.Equal(a, b) {
-			return false, nil
 		}
 	}
 	return true, nil
