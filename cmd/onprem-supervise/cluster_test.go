@@ -49,8 +49,8 @@ func TestClusterVIPs(t *testing.T) {
 	}
 }
 
-// TestNoClusterVIPs holds that a supervisor which cannot know its VIPs ends and says why: it could
-// leave one behind.
+// TestNoClusterVIPs holds that a supervisor which cannot know its VIPs ends and reports why: it
+// could leave one behind.
 func TestNoClusterVIPs(t *testing.T) {
 	dir := t.TempDir()
 	for text, want := range map[string]string{
@@ -66,16 +66,16 @@ func TestNoClusterVIPs(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		var said bytes.Buffer
+		var printed bytes.Buffer
 		if code := run(t.Context(), []string{"--config", "c", "--run-dir", dir, "--cluster", path,
-			"--", "keepalived"}, &said); code != 3 || !strings.Contains(said.String(), want) {
-			t.Errorf("%q: exit code %d, %q; want 3, %q", text, code, said.String(), want)
+			"--", "keepalived"}, &printed); code != 3 || !strings.Contains(printed.String(), want) {
+			t.Errorf("%q: exit code %d, %q; want 3, %q", text, code, printed.String(), want)
 		}
 	}
 }
 
-// TestOtherClusterVIPs holds that the supervisor ends when the cluster gets another VIP: one that
-// it does not know it would leave behind. A file that says the same, or nothing, ends nothing.
+// TestOtherClusterVIPs holds that the supervisor ends when the cluster gets another VIP: it would
+// leave behind one that it does not know. A file with the same VIPs, or with none, ends nothing.
 func TestOtherClusterVIPs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cluster.json")
 	write := func(text string) {

@@ -13,7 +13,7 @@ import (
 )
 
 // fakeKeepalived is a keepalived whose configuration is the shell script that it runs. Tested, it
-// complains about a configuration that holds the word bad.
+// complains about a configuration with the text "bad".
 const fakeKeepalived = `#!/bin/sh
 for word; do
 	case $word in
@@ -55,7 +55,7 @@ vrrp_instance a {
 }
 `
 
-func fakeDaemon(t *testing.T) *supervisor {
+func newFakeKeepalived(t *testing.T) *supervisor {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "keepalived")
 	if err := os.WriteFile(script, []byte(fakeKeepalived), 0o755); err != nil {
@@ -81,10 +81,10 @@ func (s *supervisor) untilLines(file string, n int, bound time.Duration) {
 	}
 }
 
-// TestRestartsWithBackoff has keepalived end at once each time: again at once, then after 1 s, then
-// after 2 s.
-func TestRestartsWithBackoff(t *testing.T) {
-	s := fakeDaemon(t)
+// TestRestart_Backoff has keepalived end at once each time: it is started again at once, then
+// after 1 s, then after 2 s.
+func TestRestart_Backoff(t *testing.T) {
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose("exit 3\n")
 	s.until("restarted once", time.Second,
@@ -112,10 +112,10 @@ func TestRestartsWithBackoff(t *testing.T) {
 	}
 }
 
-// TestLastWordsAreNotTheSuccessors has keepalived say MASTER and die: its successor says nothing
-// and must not be taken for a master.
-func TestLastWordsAreNotTheSuccessors(t *testing.T) {
-	s := fakeDaemon(t)
+// TestRestart_FormerReports has keepalived report MASTER and exit: its successor reports
+// nothing and must not count as a master.
+func TestRestart_FormerReports(t *testing.T) {
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose(`[ -e "$DIR/second" ] && { : >"$DIR/third"; while :; do sleep 0.02 & wait; done; }
 : >"$DIR/second"
@@ -125,14 +125,14 @@ kill -9 $$
 	s.until("restarted", 2*time.Second, func(st supervised.Status) bool { return st.Restarts == 1 })
 	time.Sleep(200 * time.Millisecond)
 	if got := s.status().Instances["a"].State; got == supervised.Master {
-		t.Error("the successor is taken for a master by what its predecessor said")
+		t.Error("the successor counts as a master by a report of its predecessor")
 	}
 }
 
-// TestReloadsWhenItCanBeHeard proposes another configuration before keepalived handles SIGHUP,
+// TestReload_AfterFirstReport proposes another configuration before keepalived handles SIGHUP,
 // which would kill it.
-func TestReloadsWhenItCanBeHeard(t *testing.T) {
-	s := fakeDaemon(t)
+func TestReload_AfterFirstReport(t *testing.T) {
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose("sleep 0.3\n" + serving)
 	s.until("started", 2*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
@@ -143,19 +143,19 @@ func TestReloadsWhenItCanBeHeard(t *testing.T) {
 	if st := s.status(); st.Restarts != 0 {
 		t.Errorf("%d restarts, want none", st.Restarts)
 	}
-	// A keepalived that never says a word is told all the same.
-	mute := fakeDaemon(t)
-	mute.start(netns.New(t))
-	mute.propose(strings.Replace(serving, "echo 'INSTANCE", ": 'INSTANCE", 1))
-	mute.until("started", 2*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
-	want = mute.propose(serving)
-	mute.until("reloaded", 2*time.Second,
+	// A keepalived that never reports gets a signal all the same.
+	silent := newFakeKeepalived(t)
+	silent.start(netns.New(t))
+	silent.propose(strings.Replace(serving, "echo 'INSTANCE", ": 'INSTANCE", 1))
+	silent.until("started", 2*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
+	want = silent.propose(serving)
+	silent.until("reloaded", 2*time.Second,
 		func(st supervised.Status) bool { return st.Applied == want })
 }
 
-// TestReloadsOnChangeOnly replaces the candidate by itself.
-func TestReloadsOnChangeOnly(t *testing.T) {
-	s := fakeDaemon(t)
+// TestReload_OnChangeOnly replaces the candidate by an equal one.
+func TestReload_OnChangeOnly(t *testing.T) {
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose(serving)
 	s.untilState("a", supervised.Backup, 2*time.Second)
@@ -167,16 +167,16 @@ func TestReloadsOnChangeOnly(t *testing.T) {
 		t.Errorf("%d reloads for the same configuration", got)
 	}
 	want := s.propose(serving + "# changed\n")
-	s.until("in force", 2*time.Second,
+	s.until("running", 2*time.Second,
 		func(st supervised.Status) bool { return st.Applied == want })
 	s.untilLines("reloads", 1, 10*time.Second)
 	if text, _ := os.ReadFile(s.config); supervised.Digest(text) != want {
-		t.Error("the configuration in force is not the candidate")
+		t.Error("the running configuration is not the candidate")
 	}
 }
 
 func TestRefuses(t *testing.T) {
-	s := fakeDaemon(t)
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	password := strings.Replace(anInstance, "virtual_ipaddress",
 		"authentication {\n        auth_pass hunter2\n    }\n    virtual_ipaddress", 1)
@@ -190,10 +190,10 @@ func TestRefuses(t *testing.T) {
 	}
 	if s.log.count("secret word ********") != 1 || !strings.Contains(s.status().Refused.Output,
 		"secret word ********") {
-		t.Errorf("keepalived's complaint is not told: %+v", s.status().Refused)
+		t.Errorf("keepalived's complaint is not reported: %+v", s.status().Refused)
 	}
 	good := s.propose(serving)
-	s.until("in force", 2*time.Second,
+	s.until("running", 2*time.Second,
 		func(st supervised.Status) bool { return st.Applied == good && st.Refused == nil })
 	bad = s.propose("# bad again\n")
 	s.until("refused", 2*time.Second, func(st supervised.Status) bool {
@@ -205,9 +205,9 @@ func TestRefuses(t *testing.T) {
 		t.Errorf("got %+v", st)
 	}
 	if text, _ := os.ReadFile(s.config); supervised.Digest(text) != good {
-		t.Error("a refused candidate replaced the configuration in force")
+		t.Error("a refused candidate replaced the running configuration")
 	}
-	s.propose(serving) // what is in force is wanted again
+	s.propose(serving) // the running one is wanted again
 	s.until("forgiven", 2*time.Second, func(st supervised.Status) bool { return st.Refused == nil })
 	if s.lines("reloads") != 0 || s.lines("starts") != 1 {
 		t.Errorf("%d reloads, %d starts, want none and 1", s.lines("reloads"), s.lines("starts"))
@@ -217,14 +217,14 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestRefuses_LaterRelease has a monitor of a later release propose what this one cannot read: what
-// runs stays, the status gives the reason under the digest by which that monitor knows its
-// proposal, and a monitor that comes back is followed.
+// TestRefuses_LaterRelease has a monitor of a later release propose a configuration that this one
+// cannot read: the running one stays, the status gives the reason under the digest by which that
+// monitor knows its proposal, and a monitor that comes back is followed.
 func TestRefuses_LaterRelease(t *testing.T) {
-	s := fakeDaemon(t)
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	good := s.propose(serving)
-	s.until("in force", 2*time.Second,
+	s.until("running", 2*time.Second,
 		func(st supervised.Status) bool { return st.Applied == good })
 	later := serving + "# later\n"
 	digest := supervised.Digest([]byte(later))
@@ -240,18 +240,18 @@ func TestRefuses_LaterRelease(t *testing.T) {
 		t.Errorf("got %+v, %+v", st, st.Refused)
 	}
 	back := s.propose(serving + "# back\n")
-	s.until("in force", 2*time.Second,
+	s.until("running", 2*time.Second,
 		func(st supervised.Status) bool { return st.Applied == back && st.Refused == nil })
 	if n := s.log.count("panic"); n != 0 || s.status().Restarts != 0 {
 		t.Errorf("%d panics, status %+v", n, s.status())
 	}
 }
 
-// TestRefusesWhatHangs bounds a test that does not end, and says so: how it was killed explains
-// nothing.
-func TestRefusesWhatHangs(t *testing.T) {
+// TestRefuses_HangingTest bounds a test that does not end, and reports that: how it was killed
+// explains nothing.
+func TestRefuses_HangingTest(t *testing.T) {
 	t.Parallel()
-	s := fakeDaemon(t)
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	hangs := s.propose("# slow\n")
 	s.until("refused", 20*time.Second, func(st supervised.Status) bool {
@@ -262,9 +262,9 @@ func TestRefusesWhatHangs(t *testing.T) {
 	}
 }
 
-// TestRetests refuses what becomes good by itself, as when an interface comes.
+// TestRetests refuses a configuration that becomes good later, as when an interface comes.
 func TestRetests(t *testing.T) {
-	s := fakeDaemon(t)
+	s := newFakeKeepalived(t)
 	script := s.cmd.Args[len(s.cmd.Args)-1]
 	text := strings.Replace(fakeKeepalived, `grep bad "$conf" >&2 && exit 4`,
 		`[ -e "$DIR/interface" ] || { echo no interface >&2; exit 5; }`, 1)
@@ -276,14 +276,15 @@ func TestRetests(t *testing.T) {
 	want := s.propose(serving)
 	s.until("refused", 2*time.Second, func(st supervised.Status) bool { return st.Refused != nil })
 	put(t, filepath.Join(s.dir, "interface"), "")
-	s.until("in force", 3*time.Second,
+	s.until("running", 3*time.Second,
 		func(st supervised.Status) bool { return st.Applied == want && st.Refused == nil })
 }
 
-// TestNoRoomForAGoodOne cannot write what keepalived accepts: what is in force stays, the status
-// says why, and there is room later. A start without room runs on what an earlier run put in force.
-func TestNoRoomForAGoodOne(t *testing.T) {
-	s := fakeDaemon(t)
+// TestRefuses_NoRoom cannot write a configuration that keepalived accepts: the running one
+// stays, the status reports why, and there is room later. A start without room runs on that of an
+// earlier run.
+func TestRefuses_NoRoom(t *testing.T) {
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	before := s.propose(serving)
 	s.untilState("a", supervised.Backup, 2*time.Second)
@@ -303,20 +304,20 @@ func TestNoRoomForAGoodOne(t *testing.T) {
 		t.Errorf("got %+v, %+v", st, st.Refused)
 	}
 	if n := s.log.count("refuse configuration"); n != 1 {
-		t.Errorf("said %d times, want once", n)
+		t.Errorf("logged %d times, want once", n)
 	}
 	if err := os.Rename(dir+".away", dir); err != nil {
 		t.Fatal(err)
 	}
-	s.until("in force", 5*time.Second,
+	s.until("running", 5*time.Second,
 		func(st supervised.Status) bool { return st.Applied == want && st.Refused == nil })
 	s.untilLines("reloads", 1, 10*time.Second)
 }
 
-// TestVerdictIsOfTheSameFile replaces the candidate by a good one before keepalived has looked at
-// it: the verdict must not count for the bad one.
-func TestVerdictIsOfTheSameFile(t *testing.T) {
-	s := fakeDaemon(t)
+// TestCandidate_ReplacedDuringTheTest replaces the candidate by a good one before keepalived has read it:
+// the result must not count for the bad one.
+func TestCandidate_ReplacedDuringTheTest(t *testing.T) {
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose("# bad, pause\n")
 	time.Sleep(200 * time.Millisecond)
@@ -329,9 +330,9 @@ func TestVerdictIsOfTheSameFile(t *testing.T) {
 	}
 }
 
-// TestTakesUpAnEarlierRun finds a configuration and no candidate, then a bad candidate, then a bad
+// TestAdopt finds a configuration and no candidate, then a bad candidate, then a bad
 // configuration.
-func TestTakesUpAnEarlierRun(t *testing.T) {
+func TestAdopt(t *testing.T) {
 	tests := []struct {
 		name, config, candidate string
 		runs, refused           string
@@ -347,7 +348,7 @@ func TestTakesUpAnEarlierRun(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := fakeDaemon(t)
+			s := newFakeKeepalived(t)
 			put(t, s.config, tt.config)
 			if tt.candidate != "" {
 				s.propose(tt.candidate)
@@ -372,9 +373,9 @@ func TestTakesUpAnEarlierRun(t *testing.T) {
 	}
 }
 
-// TestReapsOrphans has keepalived leave grandchildren behind; none stays a zombie, and keepalived's
-// own status is not lost among them.
-func TestReapsOrphans(t *testing.T) {
+// TestReap_Orphans has keepalived leave grandchildren behind: none stays a zombie, and keepalived's
+// own exit status is not lost among them.
+func TestReap_Orphans(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		attr *syscall.SysProcAttr
@@ -383,7 +384,7 @@ func TestReapsOrphans(t *testing.T) {
 		{"as any process", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := fakeDaemon(t)
+			s := newFakeKeepalived(t)
 			s.cmd.SysProcAttr = tt.attr
 			s.start(netns.New(t))
 			s.propose(`for i in 1 2 3 4 5 6 7 8 9 10; do (sleep 0.1 & sleep 0.5 &); done
@@ -415,9 +416,9 @@ exit 7
 	}
 }
 
-// TestTheDeadHoldNoState has a master die, and its successor wait for its time.
-func TestTheDeadHoldNoState(t *testing.T) {
-	s := fakeDaemon(t)
+// TestRestart_NoStateMeanwhile has a master exit, and its successor wait for its start.
+func TestRestart_NoStateMeanwhile(t *testing.T) {
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose(`echo 'INSTANCE "a" MASTER 70' >"$FIFO"
 sleep 0.2
@@ -432,11 +433,11 @@ exit 3
 	}
 }
 
-// TestFaultMayRest has a keepalived with nothing to do: one in FAULT neither sends nor waits for
+// TestFault_Idle has a keepalived with nothing to do: one in FAULT neither sends nor waits for
 // anything, and has not hung.
-func TestFaultMayRest(t *testing.T) {
+func TestFault_Idle(t *testing.T) {
 	t.Parallel()
-	s := fakeDaemon(t)
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose("echo 'INSTANCE \"a\" FAULT 70' >\"$FIFO\"\nsleep 60\n")
 	s.untilState("a", supervised.Fault, 2*time.Second)
@@ -446,21 +447,18 @@ func TestFaultMayRest(t *testing.T) {
 	}
 }
 
-// TestStoppedWhileItRests stops a keepalived that is in FAULT, and one that has not said a word
-// yet, by a signal: both go on.
-func TestStoppedWhileItRests(t *testing.T) {
-	for name, word := range map[string]string{"in FAULT": "echo 'INSTANCE \"a\" FAULT 70' >\"$FIFO\"\n", "before its first word": ""} {
+// TestContinue_Idle stops a keepalived that is in FAULT, and one that has not reported yet,
+// by a signal: both go on.
+func TestContinue_Idle(t *testing.T) {
+	for name, word := range map[string]string{"in FAULT": "echo 'INSTANCE \"a\" FAULT 70' >\"$FIFO\"\n", "before its first report": ""} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := fakeDaemon(t)
+			s := newFakeKeepalived(t)
 			s.start(netns.New(t))
 			s.propose(word + ": >\"$DIR/ready\"\nwhile :; do sleep 0.1; done\n")
-			for end := time.Now().Add(2 * time.Second); s.status().PID == 0 ||
-				len(below(s.cmd.Process.Pid)) == 0; time.Sleep(5 * time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatal("not started")
-				}
-			}
+			await(t, "not started", 2*time.Second, func() bool {
+				return s.status().PID != 0 && len(below(s.cmd.Process.Pid)) > 0
+			})
 			if word != "" {
 				s.untilState("a", supervised.Fault, 2*time.Second)
 			}
@@ -471,12 +469,9 @@ func TestStoppedWhileItRests(t *testing.T) {
 				}
 			}
 			syscall.Kill(leader, syscall.SIGSTOP)
-			for end := time.Now().Add(5 * time.Second); s.log.count("continue keepalived") == 0 ||
-				below(s.cmd.Process.Pid)[leader] == "T"; time.Sleep(5 * time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatalf("nobody helps it: %v", below(s.cmd.Process.Pid))
-				}
-			}
+			await(t, "it is not continued", 5*time.Second, func() bool {
+				return s.log.count("continue keepalived") > 0 && below(s.cmd.Process.Pid)[leader] != "T"
+			})
 			if got := s.status().Restarts; got != 0 {
 				t.Errorf("%d restarts", got)
 			}
@@ -484,10 +479,10 @@ func TestStoppedWhileItRests(t *testing.T) {
 	}
 }
 
-// TestMuteIsKilled has a keepalived that hangs before its first word, and then one that does not.
-func TestMuteIsKilled(t *testing.T) {
+// TestKill_NoReport has a keepalived that hangs before its first report, and then one that does not.
+func TestKill_NoReport(t *testing.T) {
 	t.Parallel()
-	s := fakeDaemon(t)
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose(anInstance + `[ -e "$DIR/second" ] || { : >"$DIR/second"; sleep 100; }` + "\n" +
 		serving)
@@ -499,9 +494,9 @@ func TestMuteIsKilled(t *testing.T) {
 	}
 }
 
-// TestTermEndsAtOnce asks it to end while there is nothing to run, while keepalived runs, and while
-// a test takes its time.
-func TestTermEndsAtOnce(t *testing.T) {
+// TestTerm_EndsAtOnce has it end while there is nothing to run, while keepalived runs, and during a
+// test.
+func TestTerm_EndsAtOnce(t *testing.T) {
 	tests := []struct {
 		name, candidate string
 		sig             syscall.Signal
@@ -513,7 +508,7 @@ func TestTermEndsAtOnce(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := fakeDaemon(t)
+			s := newFakeKeepalived(t)
 			s.start(netns.New(t))
 			s.until("begun", 2*time.Second,
 				func(st supervised.Status) bool { return st.Instances != nil })
@@ -537,7 +532,7 @@ func TestUsage(t *testing.T) {
 	tests := []struct {
 		args string
 		code int
-		say  string
+		want string
 	}{
 		{"--help", 0, "usage:"},
 		{"", 2, "--config is missing"},
@@ -552,8 +547,8 @@ func TestUsage(t *testing.T) {
 		t.Run(tt.args, func(t *testing.T) {
 			var out strings.Builder
 			if code := run(t.Context(), strings.Fields(tt.args), &out); code != tt.code ||
-				!strings.Contains(out.String(), tt.say) {
-				t.Errorf("got %d %q, want %d and %q", code, out.String(), tt.code, tt.say)
+				!strings.Contains(out.String(), tt.want) {
+				t.Errorf("got %d %q, want %d and %q", code, out.String(), tt.code, tt.want)
 			}
 		})
 	}

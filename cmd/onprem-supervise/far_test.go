@@ -36,7 +36,7 @@ var (
 )
 
 // routed adds a router to the LAN, and behind it a host that has the peer's addresses besides its
-// own: nothing keeps it from writing them into its packets.
+// own: it can write them into its packets.
 func (l lan) routed(t *testing.T) netns.Namespace {
 	t.Helper()
 	router, behind := netns.New(t), netns.New(t)
@@ -65,8 +65,8 @@ func (l lan) routed(t *testing.T) netns.Namespace {
 	return behind
 }
 
-// attacks has a real keepalived speak to a router's own addresses as the owner of its VIPs, whose
-// priority is the highest one, until the function that it returns is called.
+// attacks has a real keepalived advertise to a router's own addresses as the owner of its VIPs,
+// with the highest priority, until the function that it returns is called.
 func attacks(t *testing.T, from netns.Namespace, on keepalived.Interface,
 	victim []keepalived.Instance, sources []netip.Addr, ttl int) (end func()) {
 	t.Helper()
@@ -85,11 +85,11 @@ func attacks(t *testing.T, from netns.Namespace, on keepalived.Interface,
 		fmt.Appendf(nil, "unicast_ttl %d", ttl))
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "keepalived.conf"), string(text))
-	var said logBuffer
+	var printed logBuffer
 	cmd := exec.Command(need.Command(t, "keepalived"), "-n", "-l", "-P", "-D",
 		"-f", filepath.Join(dir, "keepalived.conf"),
 		"-p", filepath.Join(dir, "pid"), "-r", filepath.Join(dir, "vrrp"))
-	cmd.Stdout, cmd.Stderr = &said, &said
+	cmd.Stdout, cmd.Stderr = &printed, &printed
 	if err := from.In(cmd.Start); err != nil {
 		t.Fatal(err)
 	}
@@ -97,10 +97,10 @@ func attacks(t *testing.T, from netns.Namespace, on keepalived.Interface,
 		cmd.Process.Signal(syscall.SIGTERM)
 		cmd.Wait()
 	}
-	for deadline := time.Now().Add(10 * time.Second); said.count("Entering MASTER") < len(victim); {
+	for deadline := time.Now().Add(10 * time.Second); printed.count("Entering MASTER") < len(victim); {
 		if time.Now().After(deadline) {
 			end()
-			t.Fatalf("the attacker does not advertise:\n%s", said.text.String())
+			t.Fatalf("the attacker does not advertise:\n%s", printed.text.String())
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -119,7 +119,7 @@ func bootstraps(nodes ...addr.Node) part {
 	}
 }
 
-// aNode has just started: it hears senders that it does not know.
+// aNode has just started: it accepts adverts of unknown routers.
 func aNode(nodes ...addr.Node) part {
 	return func(_ *testing.T, p plan.Plan, links addr.Snapshot) keepalived.Config {
 		room := node.New(p, role.Master, "", node.Memory{Open: true}, nil, nil, nil, time.Now)
@@ -137,8 +137,8 @@ func aNode(nodes ...addr.Node) part {
 	}
 }
 
-// TestFarAdverts holds that a host behind a router takes no VIP away, whatever it writes into its
-// adverts, and that a peer of the link is heard.
+// TestFarAdverts holds that a host behind a router takes no VIP over, whatever it writes into its
+// adverts, and that a peer's adverts on the link are accepted.
 func TestFarAdverts(t *testing.T) {
 	self := addr.Node{Name: "master-0", InternalIPs: host}
 	other := addr.Node{Name: "master-1", InternalIPs: peer}
@@ -147,7 +147,7 @@ func TestFarAdverts(t *testing.T) {
 		part    part
 		profile string
 		mode    spec.Mode
-		// open says that a far host which writes a peer's address into IPv6 packets is heard.
+		// open: adverts of a far host that writes a peer's address into IPv6 packets are accepted.
 		open bool
 	}{
 		{"bootstrap machine before the first node, lan", bootstraps(), vrrp.ProfileLan,
@@ -169,7 +169,7 @@ func TestFarAdverts(t *testing.T) {
 			if len(config.Instances) != 2 {
 				t.Fatalf("instances: %+v", config.Instances)
 			}
-			s := realKeepalived(t)
+			s := newRealKeepalived(t)
 			s.proposeConfig(config)
 			s.start(l.host)
 			s.untilMaster(20 * time.Second)

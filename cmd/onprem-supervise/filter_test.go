@@ -12,8 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// ownTable makes a table of IPv4 that nobody but its owner may change, until the function that it
-// returns is called (NFT_TABLE_F_OWNER of linux/netfilter/nf_tables.h).
+// ownTable makes a table of IPv4 that only its owner may change, until the function that it returns
+// is called (NFT_TABLE_F_OWNER of linux/netfilter/nf_tables.h).
 func ownTable(t *testing.T, ns netns.Namespace, name string) (end func()) {
 	t.Helper()
 	message := func(kind int, flags uint16, family byte, resource uint16,
@@ -59,15 +59,16 @@ func ownTable(t *testing.T, ns netns.Namespace, name string) (end func()) {
 }
 
 // TestFarAdverts_NoRules has another program own the table of the rules against adverts that have
-// passed a router: the VIPs are held without them, and the status says so until they are there.
+// passed a router: the VIPs are held without the rules, and the status reports it until they are in
+// place.
 func TestFarAdverts_NoRules(t *testing.T) {
 	l := newLAN(t)
 	end := ownTable(t, l.host, "onprem-infra-vrrp")
-	s := realKeepalived(t)
+	s := newRealKeepalived(t)
 	s.start(l.host)
 	s.propose(fast(s.dir))
 	s.untilMaster(5 * time.Second)
-	s.until("it says what it cannot do", 5*time.Second, func(st supervised.Status) bool {
+	s.until("the status has the failing task", 5*time.Second, func(st supervised.Status) bool {
 		return len(st.Troubles) == 1 && strings.HasPrefix(st.Troubles[0],
 			"drop adverts that have passed a router: ")
 	})

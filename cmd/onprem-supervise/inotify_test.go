@@ -22,7 +22,7 @@ const inotifyLimit = "ONPREM_SUPERVISE_TEST_INOTIFY"
 // apart from this machine's, with a link of its own.
 func limited(t *testing.T, instances int, more ...string) *supervisor {
 	t.Helper()
-	s := realKeepalived(t)
+	s := newRealKeepalived(t)
 	s.cmd.Args = slices.Insert(s.cmd.Args, 1, more...)
 	s.cmd.Env = append(s.cmd.Env, fmt.Sprintf("%s=%d", inotifyLimit, instances))
 	all := []syscall.SysProcIDMap{{Size: 65536}}
@@ -33,7 +33,7 @@ func limited(t *testing.T, instances int, more ...string) *supervisor {
 	return s
 }
 
-// limitInotify is what the program does first where a test limits it.
+// limitInotify is the first step of the program if a test limits it.
 func limitInotify() error {
 	limit := os.Getenv(inotifyLimit)
 	if limit == "" {
@@ -54,7 +54,7 @@ func limitInotify() error {
 }
 
 // TestInotify_OneLeft has one inotify instance for the supervisor and keepalived: keepalived gets
-// it, and the supervisor looks at its files by itself.
+// it, and the supervisor reads its files at intervals.
 func TestInotify_OneLeft(t *testing.T) {
 	s := limited(t, 1)
 	text := withBonus(fast(s.dir), s.dir, "demo_API_0")
@@ -62,7 +62,7 @@ func TestInotify_OneLeft(t *testing.T) {
 	s.untilMaster(10 * time.Second)
 	s.until("its bonus counts", 20*time.Second,
 		func(st supervised.Status) bool { return st.Instances["demo_API_0"].Priority == 80 })
-	s.until("it says what it cannot do", 10*time.Second, func(st supervised.Status) bool {
+	s.until("the status has the failing task", 10*time.Second, func(st supervised.Status) bool {
 		return len(st.Troubles) == 1 && strings.HasPrefix(st.Troubles[0], "watch files: ")
 	})
 	want := s.propose(text + "# other\n")
@@ -73,8 +73,8 @@ func TestInotify_OneLeft(t *testing.T) {
 	}
 }
 
-// TestInotify_OtherVIPs has none, and the cluster gets another VIP: the program ends, to be started
-// again with it.
+// TestInotify_OtherVIPs has no instance, and the cluster gets another VIP: the program ends, to be
+// started again with it.
 func TestInotify_OtherVIPs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cluster.json")
 	put(t, path, `{"spec": {"apiVIPs": ["192.0.2.5"]}}`)
@@ -87,13 +87,13 @@ func TestInotify_OtherVIPs(t *testing.T) {
 	}
 }
 
-// TestInotify_NoneLeft has none: the VIPs are held, without what a tracked file adds, and the
-// status says so.
+// TestInotify_NoneLeft has no instance: the VIPs are held, without the bonus of a tracked file, and
+// the status reports it.
 func TestInotify_NoneLeft(t *testing.T) {
 	s := limited(t, 0)
 	s.propose(withBonus(fast(s.dir), s.dir, "demo_API_0"))
 	s.untilMaster(10 * time.Second)
-	s.until("it says what it cannot do", 20*time.Second, func(st supervised.Status) bool {
+	s.until("the status has the failing task", 20*time.Second, func(st supervised.Status) bool {
 		all := strings.Join(st.Troubles, "\n")
 		return strings.Contains(all, "watch files: ") && strings.Contains(all,
 			"fs.inotify.max_user_instances")

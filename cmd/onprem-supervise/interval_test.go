@@ -76,11 +76,11 @@ func checksum(bytes []byte) uint16 {
 }
 
 // TestForgedInterval holds that one advert with a peer's address and a longer interval than the
-// cluster's silences the holder, of either family, no longer than an advert without it would: the
-// supervisor undoes what keepalived has adopted.
+// cluster's silences the holder, of either family, no longer than any other advert would: the
+// supervisor undoes the adoption.
 func TestForgedInterval(t *testing.T) {
 	l := newLAN(t)
-	s := realKeepalived(t)
+	s := newRealKeepalived(t)
 	s.start(l.host)
 	s.propose(config(s.dir, "0.1", "192.0.2.11", "2001:db8::11"))
 	s.untilMaster(5 * time.Second)
@@ -103,17 +103,17 @@ func TestForgedInterval(t *testing.T) {
 	}
 }
 
-// TestForgedInterval_Backup has the holder end without a word just after such an advert.
+// TestForgedInterval_Backup has the holder end without a release just after such an advert.
 func TestForgedInterval_Backup(t *testing.T) {
 	l := newLAN(t)
-	s, holder := realKeepalived(t), realKeepalived(t)
+	s, holder := newRealKeepalived(t), newRealKeepalived(t)
 	holder.start(l.neighbour)
 	holder.propose(router(holder.dir, 11, 80, "0.1", "192.0.2.10", "2001:db8::10"))
 	holder.untilMaster(5 * time.Second)
 	s.start(l.host)
 	s.propose(config(s.dir, "0.1", "192.0.2.11", "2001:db8::11"))
 	s.untilState("demo_API_0", supervised.Backup, 5*time.Second)
-	time.Sleep(500 * time.Millisecond) // it has heard the holder
+	time.Sleep(500 * time.Millisecond) // it has received the holder's adverts
 	holder.cmd.Process.Kill()          // and all of its process namespace
 	<-holder.ended
 	forge(t, l.neighbour, vip4, 4095)
@@ -122,10 +122,10 @@ func TestForgedInterval_Backup(t *testing.T) {
 }
 
 // TestGenuineInterval has a holder with another profile's interval, as one that has missed a
-// migration: nothing is undone, and it keeps the VIPs.
+// migration: no adoption is undone, and it keeps the VIPs.
 func TestGenuineInterval(t *testing.T) {
 	l := newLAN(t)
-	s, holder := realKeepalived(t), realKeepalived(t)
+	s, holder := newRealKeepalived(t), newRealKeepalived(t)
 	holder.start(l.neighbour)
 	holder.propose(router(holder.dir, 11, 80, "1.0", "192.0.2.10", "2001:db8::10"))
 	holder.untilMaster(10 * time.Second)
@@ -157,7 +157,7 @@ func TestForeignInterval_OtherLink(t *testing.T) {
 	l.host.IP(t, "link add ens4 type veth peer name ens4 netns "+other.Path()+"\nlink set ens4 up\n"+
 		"addr add 198.51.100.10/24 dev ens4\naddr add 2001:db8:4::10/64 dev ens4 nodad\n")
 	other.IP(t, "link set ens4 up\naddr add 198.51.100.11/24 dev ens4\naddr add 2001:db8:4::11/64 dev ens4 nodad\n")
-	s, holder := realKeepalived(t), realKeepalived(t)
+	s, holder := newRealKeepalived(t), newRealKeepalived(t)
 	holder.start(l.neighbour)
 	holder.propose(router(holder.dir, 11, 80, "0.1", "", ""))
 	holder.untilMaster(5 * time.Second)
@@ -180,10 +180,10 @@ func TestForeignInterval_OtherLink(t *testing.T) {
 }
 
 // TestForeignInterval_Brake has a router of the link send such adverts again and again: keepalived
-// is reloaded ever more rarely, and the status says why.
+// is reloaded ever more rarely, and the status reports why.
 func TestForeignInterval_Brake(t *testing.T) {
 	l := newLAN(t)
-	s := realKeepalived(t)
+	s := newRealKeepalived(t)
 	s.start(l.host)
 	s.propose(config(s.dir, "0.1", "192.0.2.11", "2001:db8::11"))
 	s.untilMaster(5 * time.Second)

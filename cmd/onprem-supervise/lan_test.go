@@ -19,7 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// lan is two hosts: the machine under test, and a neighbour who has the switch between them and
+// lan is two hosts: the machine under test, and a neighbour that has the switch between them and
 // listens.
 type lan struct {
 	host, neighbour netns.Namespace
@@ -39,7 +39,7 @@ func newLAN(t *testing.T) lan {
 	return l
 }
 
-// links are the host's.
+// links returns the host's links.
 func (l lan) links(t *testing.T) (links addr.Snapshot) {
 	t.Helper()
 	if err := l.host.In(func() (err error) {
@@ -97,8 +97,8 @@ type advert struct {
 	priority int
 }
 
-// heard waits for an IPv4 advert.
-func (a *adverts) heard(to netip.Addr, priority int, since time.Time, bound time.Duration) bool {
+// received waits for an IPv4 advert.
+func (a *adverts) received(to netip.Addr, priority int, since time.Time, bound time.Duration) bool {
 	for end := time.Now().Add(bound); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		a.mu.Lock()
 		found := slices.ContainsFunc(a.all, func(x advert) bool {
@@ -124,7 +124,7 @@ func listen(t *testing.T, ns netns.Namespace) *adverts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	heard, done := &adverts{}, make(chan struct{})
+	received, done := &adverts{}, make(chan struct{})
 	unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Usec: 100_000})
 	stop := make(chan struct{})
 	go func() {
@@ -137,7 +137,7 @@ func listen(t *testing.T, ns netns.Namespace) *adverts {
 			default:
 			}
 			if n, _, err := unix.Recvfrom(fd, packet, 0); err == nil {
-				heard.add(packet[:n])
+				received.add(packet[:n])
 			}
 		}
 	}()
@@ -146,7 +146,7 @@ func listen(t *testing.T, ns netns.Namespace) *adverts {
 		<-done
 		unix.Close(fd)
 	})
-	return heard
+	return received
 }
 
 func (a *adverts) add(packet []byte) {
@@ -213,7 +213,7 @@ func (h *holding) sample() {
 	h.now, h.min = n, min(n, h.min)
 }
 
-// until waits until so many are held, says how long that took, and forgets the minimum.
+// until waits until so many are held, returns how long that took, and resets the minimum.
 func (h *holding) until(t *testing.T, what string, bound time.Duration, want int) time.Duration {
 	t.Helper()
 	begin := time.Now()
@@ -238,7 +238,7 @@ func (h *holding) low() int {
 	return h.min
 }
 
-// addresses are those of the host but for loopback and link-local ones.
+// addresses are those of the host, without loopback and link-local ones.
 func (l lan) addresses(t *testing.T) []string {
 	t.Helper()
 	var out []string

@@ -13,7 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// outlive runs what a monitor does beside a supervisor, on its host.
+// outlive runs a monitor's part for the end of a supervisor, on its host.
 func outlive(t *testing.T, s *supervisor, host netns.Namespace) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -59,15 +59,15 @@ func TestOutlived(t *testing.T) {
 	}
 }
 
-// TestOutlivedAlone is the same of a router that knows nobody: its VIPs stay.
+// TestOutlivedAlone has a router without peers: its VIPs stay.
 func TestOutlivedAlone(t *testing.T) {
-	l, held, s := masters(t)
+	l, held, s := newHolder(t)
 	outlive(t, s, l.host)
 	s.cmd.Process.Kill()
 	<-s.ended
 	time.Sleep(1500 * time.Millisecond) // three times as long as another one would take
 	if n := held.low(); n != 2 {
-		t.Errorf("%d VIPs are left of 2, and nobody else holds them", n)
+		t.Errorf("%d VIPs are left of 2, and no other host holds them", n)
 	}
 	if !slices.ContainsFunc(l.addresses(t), func(a string) bool { return a == vip4+"/32" }) {
 		t.Error("the VIP has gone")

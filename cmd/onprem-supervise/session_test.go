@@ -15,7 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// connect opens a connection from a client to a server on a host, which says one word and then
+// connect opens a connection from a client to a server on a host, which sends one byte and then
 // nothing more.
 func connect(t *testing.T, host, from netns.Namespace, listen, dial string) net.Conn {
 	t.Helper()

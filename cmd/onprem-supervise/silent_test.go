@@ -17,7 +17,7 @@ import (
 )
 
 // TestTracking_Healthy holds that keepalived reports the priorities that its tracked files give,
-// with a sync group and without, in both versions and both modes: nothing is reported and nothing
+// with a sync group and without, in both versions and both modes: no task fails and nothing is
 // reloaded on a healthy node, neither as holder nor when a check fails.
 func TestTracking_Healthy(t *testing.T) {
 	type host struct {
@@ -75,7 +75,7 @@ func tracks(t *testing.T, platform spec.Platform, timing string,
 		(len(config.Groups) == 1) != grouped {
 		t.Fatalf("instances %+v, groups %+v", config.Instances, config.Groups)
 	}
-	s = realKeepalived(t)
+	s = newRealKeepalived(t)
 	for _, track := range config.Tracks {
 		path := strings.Replace(string(track.File), supervised.RunDir, s.dir, 1)
 		if filepath.Base(filepath.Dir(path)) == supervised.HolderDir {

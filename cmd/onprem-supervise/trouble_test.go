@@ -16,26 +16,24 @@ import (
 // untilLogged waits until the log has a text.
 func (s *supervisor) untilLogged(what string, bound time.Duration) {
 	s.t.Helper()
-	for end := time.Now().Add(bound); s.log.count(what) == 0; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			s.t.Fatalf("the log has no %q", what)
-		}
-	}
+	await(s.t, "the log has no "+what, bound, func() bool {
+		return s.log.count(what) > 0
+	})
 }
 
-// TestTroubles_Clean has keepalived end while the supervisor may open nothing, so that it can not
-// remove the VIPs. Once it can, nothing is left of that, and the status says so.
+// TestTroubles_Clean has keepalived end while the supervisor may open no file, so that it cannot
+// remove the VIPs. Once it can, no task fails any more, and the status shows that.
 func TestTroubles_Clean(t *testing.T) {
 	for _, tt := range []struct {
 		name, logged string
 		kill         func(*supervisor)
 	}{
 		{"its VRRP process", "VRRP process ended",
-			func(s *supervisor) { syscall.Kill(s.speaker(), syscall.SIGKILL) }},
+			func(s *supervisor) { syscall.Kill(s.vrrpPID(), syscall.SIGKILL) }},
 		{"all of it", "keepalived ended", func(s *supervisor) { s.signalAll(syscall.SIGKILL) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, _, s := masters(t)
+			_, _, s := newHolder(t)
 			var normal unix.Rlimit
 			pid := s.cmd.Process.Pid
 			if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &normal); err != nil {
@@ -62,10 +60,10 @@ func TestTroubles_Clean(t *testing.T) {
 }
 
 // TestTroubles_PIDFile has a pid file that cannot be removed, as it is a mount, and names no
-// process: the status says so no more once keepalived runs in spite of it.
+// process: the status reports it no more once keepalived runs in spite of it.
 func TestTroubles_PIDFile(t *testing.T) {
 	l := newLAN(t)
-	s := realKeepalived(t)
+	s := newRealKeepalived(t)
 	path := filepath.Join(s.dir, "vrrp.pid")
 	put(t, path, "4000000\n")
 	if err := unix.Mount(path, path, "", unix.MS_BIND, ""); err != nil {
@@ -86,9 +84,9 @@ func TestTroubles_PIDFile(t *testing.T) {
 }
 
 // TestStay_Unwritable ends a request to leave while the host's demotion cannot be undone: until it
-// can, the status says that the host leaves, and why.
+// can, the status reports that the host leaves, and why.
 func TestStay_Unwritable(t *testing.T) {
-	_, _, s := masters(t)
+	_, _, s := newHolder(t)
 	leave := filepath.Join(s.dir, supervised.LeaveFile)
 	track := filepath.Join(s.dir, supervised.TrackDir, supervised.LeaveTrack)
 	if err := os.Mkdir(filepath.Dir(track)+"/away", 0o755); err != nil {
@@ -106,7 +104,7 @@ func TestStay_Unwritable(t *testing.T) {
 	if err := os.Remove(leave); err != nil {
 		t.Fatal(err)
 	}
-	s.until("it says what it cannot do", 2*time.Second, func(st supervised.Status) bool {
+	s.until("the status has the failing task", 2*time.Second, func(st supervised.Status) bool {
 		return len(st.Troubles) == 1 && strings.HasPrefix(st.Troubles[0],
 			"follow the request to leave: ")
 	})

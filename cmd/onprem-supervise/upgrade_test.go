@@ -30,7 +30,7 @@ const formerRelease = "8422fe7"
 // former are the programs of the former release.
 type former struct{ supervisor, monitor string }
 
-// buildFormer builds them from this clone's history.
+// buildFormer builds the programs of the former release from this clone's history.
 func buildFormer(t *testing.T) former {
 	t.Helper()
 	need.Root(t)
@@ -58,9 +58,9 @@ func buildFormer(t *testing.T) former {
 	return former{filepath.Join(dir, "onprem-supervise"), filepath.Join(dir, "monitor")}
 }
 
-// TestUpgrade holds that the VIPs stay where they are when a monitor and a supervisor are of two
-// releases, for a while or for good: a configuration that has not changed is not loaded again, and
-// a change takes effect, also when the former monitor comes back.
+// TestUpgrade holds that the VIPs do not move when a monitor and a supervisor are of two releases,
+// for a while or for good: an unchanged configuration is not loaded again, and a changed one is,
+// also when the former monitor comes back.
 func TestUpgrade(t *testing.T) {
 	programs := buildFormer(t)
 	for _, tt := range []struct {
@@ -73,7 +73,7 @@ func TestUpgrade(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			u := newUpgrade(t, programs)
-			s := realKeepalived(t)
+			s := newRealKeepalived(t)
 			if tt.former {
 				s.runProgram(programs.supervisor)
 			}
@@ -99,11 +99,11 @@ func TestUpgrade(t *testing.T) {
 	})
 }
 
-// adopts has a supervisor of this release start on what one of the former release has left, before
+// adopts has a supervisor of this release start on the files of one of the former release, before
 // any monitor has proposed anything: the VIPs are held, the routers that the former monitor kept
-// out are accepted, and what it proposes is put in force again without a move.
+// out are accepted, and its proposal becomes the running configuration again without a move.
 func (u upgrade) adopts() {
-	was, s := realKeepalived(u.T), realKeepalived(u.T)
+	was, s := newRealKeepalived(u.T), newRealKeepalived(u.T)
 	was.runProgram(u.former.supervisor)
 	was.start(u.lan.host)
 	u.formerProposes(was, "192.0.2.11", "2001:db8::11")
@@ -204,10 +204,10 @@ func (u upgrade) proposes(s *supervisor, same string, other ...string) (digest s
 	return digest
 }
 
-// settled waits until a configuration is in force, and longer than an election takes.
+// settled waits until a configuration runs, and longer than an election takes.
 func (u upgrade) settled(s *supervisor, held *holding, digest string, reloads int) {
 	u.Helper()
-	s.until("in force", 5*time.Second,
+	s.until("running", 5*time.Second,
 		func(st supervised.Status) bool { return st.Applied == digest })
 	time.Sleep(1500 * time.Millisecond)
 	st := s.status()
@@ -219,7 +219,7 @@ func (u upgrade) settled(s *supervisor, held *holding, digest string, reloads in
 	}
 }
 
-// runProgram has a supervisor be another program than this one.
+// runProgram replaces a supervisor by another program.
 func (s *supervisor) runProgram(path string) {
 	s.t.Helper()
 	const mounts = `mount -t proc proc /proc && mount -t tmpfs tmpfs /run && exec "$@"`
