@@ -9,9 +9,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// TestBeat_WithoutConfiguration holds what the program that starts the container relies on: a supervisor
-// that uses no processor time for seconds has hung, also one that has nothing to do. Here it has no
-// configuration, and so no keepalived to check.
+// TestBeat_WithoutConfiguration holds what the program that starts the container relies on: a
+// supervisor that uses no processor time for seconds has hung, also one that has nothing to do.
+// Here it has no configuration, and so no keepalived to check.
 func TestBeat_WithoutConfiguration(t *testing.T) {
 	s := newFakeKeepalived(t)
 	s.start(netns.New(t))

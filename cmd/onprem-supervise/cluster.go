@@ -15,8 +15,8 @@ import (
 )
 
 // clusterVIPs are all VIPs of the cluster that a host's file describes, also those for which this
-// host is no candidate: none may be left on an interface. No more of the file is read than its VIPs:
-// other programs use the rest, and validate it.
+// host is no candidate: none may be left on an interface. No more of the file is read than its
+// VIPs: other programs use the rest, and validate it.
 func clusterVIPs(path string) ([]netip.Addr, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -314,8 +314,8 @@ func TestRefuses_NoRoom(t *testing.T) {
 	s.untilLines("reloads", 1, 10*time.Second)
 }
 
-// TestCandidate_ReplacedDuringTheTest replaces the candidate by a good one before keepalived has read it:
-// the result must not count for the bad one.
+// TestCandidate_ReplacedDuringTheTest replaces the candidate by a good one before keepalived has
+// read it: the result must not count for the bad one.
 func TestCandidate_ReplacedDuringTheTest(t *testing.T) {
 	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
@@ -470,7 +470,8 @@ func TestContinue_Idle(t *testing.T) {
 			}
 			syscall.Kill(leader, syscall.SIGSTOP)
 			await(t, "it is not continued", 5*time.Second, func() bool {
-				return s.log.count("continue keepalived") > 0 && below(s.cmd.Process.Pid)[leader] != "T"
+				return s.log.count("continue keepalived") > 0 &&
+					below(s.cmd.Process.Pid)[leader] != "T"
 			})
 			if got := s.status().Restarts; got != 0 {
 				t.Errorf("%d restarts", got)
@@ -479,7 +480,8 @@ func TestContinue_Idle(t *testing.T) {
 	}
 }
 
-// TestKill_NoReport has a keepalived that hangs before its first report, and then one that does not.
+// TestKill_NoReport has a keepalived that hangs before its first report, and then one that does
+// not.
 func TestKill_NoReport(t *testing.T) {
 	t.Parallel()
 	s := newFakeKeepalived(t)

@@ -130,7 +130,8 @@ func TestRestarted_DoesNotPreempt(t *testing.T) {
 			holder.untilAt(supervised.Master, better+healthy+bonus, 10*time.Second)
 			other.startRanked(l, 11, worse, "0.5")
 			other.untilAt(supervised.Backup, worse+healthy, 10*time.Second)
-			if !l.adverts.received(netip.MustParseAddr("192.0.2.11"), better+healthy+bonus, time.Now(),
+			if !l.adverts.received(netip.MustParseAddr("192.0.2.11"),
+				better+healthy+bonus, time.Now(),
 				2*time.Second) {
 				t.Fatal("the holder does not advertise")
 			}
@@ -161,8 +162,8 @@ func TestRestarted_Alone(t *testing.T) {
 	s.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
 }
 
-// TestContinue_BeforeAdvertsAreMissed has a signal stop keepalived, or its VRRP process alone, at several times
-// between two beats: it goes on before another router misses its adverts.
+// TestContinue_BeforeAdvertsAreMissed has a signal stop keepalived, or its VRRP process alone, at
+// several times between two beats: it goes on before another router misses its adverts.
 func TestContinue_BeforeAdvertsAreMissed(t *testing.T) {
 	t.Parallel()
 	l := newLAN(t)
@@ -256,7 +257,8 @@ func TestUnserved(t *testing.T) {
 	holder.untilAt(supervised.Master, better+healthy+bonus, 10*time.Second)
 	other.startRanked(l, 11, worse, "0.5")
 	other.untilAt(supervised.Backup, worse+healthy, 10*time.Second)
-	put(t, other.path(supervised.UnservedFile), both) // a router without a VIP has nothing to release
+	// a router without a VIP has nothing to release
+	put(t, other.path(supervised.UnservedFile), both)
 	there := watch(t, l.neighbour)
 	begin := time.Now()
 	holder.health(false)

@@ -83,9 +83,9 @@ func TestRelease_InOrder(t *testing.T) {
 	}
 }
 
-// TestRelease_SuccessorNotReceived requests a release from a holder to which its successor does not advertise, as
-// an OpenShift master does not to the bootstrap machine: there are dual holders until the first has
-// waited for long enough, and then one.
+// TestRelease_SuccessorNotReceived requests a release from a holder to which its successor does not
+// advertise, as an OpenShift master does not to the bootstrap machine: there are dual holders until
+// the first has waited for long enough, and then one.
 func TestRelease_SuccessorNotReceived(t *testing.T) {
 	l, holder, _ := pair(t, 99)
 	here, there := l.watch(t), watch(t, l.neighbour)
@@ -133,7 +133,8 @@ func TestYieldsOnTerm(t *testing.T) {
 		taken bool
 	}{
 		{"a holder", []string{"--yield-on-term"}, 10, 0, true},
-		{"a holder to which its successor does not advertise", []string{"--yield-on-term"}, 99, 0, false},
+		{"a holder to which its successor does not advertise",
+			[]string{"--yield-on-term"}, 99, 0, false},
 		{"a BACKUP router", []string{"--yield-on-term"}, 10, 1, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,6 +1,6 @@
-// Command onprem-supervise is the first process of keepalived's container: it keeps keepalived running
-// on a configuration that keepalived itself has tested, reports the VRRP states, and leaves no VIP
-// behind.
+// Command onprem-supervise is the first process of keepalived's container: it keeps keepalived
+// running on a configuration that keepalived itself has tested, reports the VRRP states, and leaves
+// no VIP behind.
 package main
 
 import (
@@ -20,9 +20,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise"
 )
 
-const usage = `usage: onprem-supervise --config FILE --run-dir DIR {--vip ADDRESS... | --cluster FILE}
-         [--health ADDRESS:PORT] [--yield-on-term] [--patience DURATION] [--real-time]
-         -- KEEPALIVED [FLAG]...
+const usage = `usage: onprem-supervise --config FILE --run-dir DIR
+         {--vip ADDRESS... | --cluster FILE} [--health ADDRESS:PORT]
+         [--yield-on-term] [--patience DURATION] [--real-time] -- KEEPALIVED [FLAG]...
        onprem-supervise --install FILE
 
 Keeps KEEPALIVED running in the foreground with FILE as its configuration. A configuration put into

@@ -355,8 +355,8 @@ func TestContinue_Stopped(t *testing.T) {
 	}
 }
 
-// TestKill_StoppedAgain stops keepalived again and again: its VIPs are removed before others have them
-// too.
+// TestKill_StoppedAgain stops keepalived again and again: its VIPs are removed before others have
+// them too.
 func TestKill_StoppedAgain(t *testing.T) {
 	t.Parallel()
 	_, held, s := newHolder(t)

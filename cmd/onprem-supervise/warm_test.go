@@ -25,9 +25,9 @@ func mac(t *testing.T, ns netns.Namespace, address netip.Addr) (text string) {
 	return text
 }
 
-// TestBackup_KnowsItsPeers holds that a BACKUP router, which sends nothing, knows the link addresses of
-// its peers, also of one that sends nothing either: when it takes over, its first adverts wait for
-// no answer.
+// TestBackup_KnowsItsPeers holds that a BACKUP router, which sends nothing, knows the link
+// addresses of its peers, also of one that sends nothing either: when it takes over, its first
+// adverts wait for no answer.
 func TestBackup_KnowsItsPeers(t *testing.T) {
 	l := newLAN(t)
 	third := l.client(t)

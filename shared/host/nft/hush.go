@@ -56,7 +56,7 @@ func Hush(hidden netip.Addr, incoming bool) error {
 	for _, one := range hushed {
 		t := &nftables.Table{Name: hushTable, Family: one.family}
 		replace(c, t, nil)
-		set := &nftables.Set{Table: t, Name: "hushed", HasTimeout: true, KeyType: nftables.TypeIPAddr}
+		set := &nftables.Set{Table: t, Name: "hide", HasTimeout: true, KeyType: nftables.TypeIPAddr}
 		if err := c.AddSet(set, elements); err != nil {
 			return fmt.Errorf("hush %s: %w", hidden, err)
 		}

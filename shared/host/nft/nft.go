@@ -17,9 +17,9 @@ import (
 var table = nftables.Table{Name: tableName, Family: nftables.TableFamilyINet}
 
 // Ensure makes our table hold exactly these rules and reports whether it changed it. A table that
-// differs in any way is replaced as a whole by one transaction: no packet meets the old rules
-// without the new, and any number of callers at once leave what one of them would. The bytes that
-// are compared are those that the kernel keeps, so that rules are the same by their content alone.
+// differs in any way is replaced as a whole by one transaction, also by concurrent callers: no
+// packet meets a part of the rules. The bytes that the kernel keeps are compared, so that only
+// content counts.
 //
 // Connections that were redirected before stay so, whatever the rules become: the kernel keeps each
 // one's own rewriting for as long as there are chains for it and a rule that makes it follow

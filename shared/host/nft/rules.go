@@ -86,12 +86,13 @@ func equal(data []byte) expr.Any {
 	return &expr.Cmp{Op: expr.CmpOpEq, Register: register, Data: data}
 }
 
-func native(n uint32) []byte { return binary.NativeEndian.AppendUint32(nil, n) }
+func native(n uint32) []byte  { return binary.NativeEndian.AppendUint32(nil, n) }
+func network(n uint16) []byte { return binary.BigEndian.AppendUint16(nil, n) }
 
 func tcpTo(port uint16) []expr.Any {
 	return []expr.Any{
 		meta(expr.MetaKeyL4PROTO), equal([]byte{unix.IPPROTO_TCP}),
-		load(expr.PayloadBaseTransportHeader, 2, 2), equal(binary.BigEndian.AppendUint16(nil, port)),
+		load(expr.PayloadBaseTransportHeader, 2, 2), equal(network(port)),
 	}
 }
 
@@ -143,7 +144,7 @@ func rewrite(d redirect.Redirect) []expr.Any {
 	family, _, _ := header(d.VIP)
 	return []expr.Any{
 		&expr.Immediate{Register: register, Data: d.VIP.AsSlice()},
-		&expr.Immediate{Register: second, Data: binary.BigEndian.AppendUint16(nil, d.To)},
+		&expr.Immediate{Register: second, Data: network(d.To)},
 		&expr.NAT{Type: expr.NATTypeDestNAT, Family: uint32(family), Specified: true,
 			RegAddrMin: register, RegAddrMax: register, RegProtoMin: second, RegProtoMax: second},
 	}
