@@ -23,13 +23,13 @@ const (
 // arpOutput is NF_ARP_OUT of the kernel.
 var arpOutput = nftables.ChainHookRef(1)
 
-// hush is what is dropped of an address: packets of a family, with the address at an offset, that
-// pass a hook and match further expressions.
+// hush is what is dropped of an address: packets of a family, with the address where load reads it,
+// that pass a hook and match further expressions.
 type hush struct {
 	family   nftables.TableFamily
 	hook     *nftables.ChainHook
 	priority *nftables.ChainPriority
-	offset   uint32
+	load     expr.Any
 	further  []expr.Any
 }
 
@@ -45,7 +45,8 @@ func Hush(hidden netip.Addr, incoming bool) error {
 		return err
 	}
 	_, _, destination := header(hidden)
-	arp := hush{nftables.TableFamilyARP, arpOutput, nftables.ChainPriorityFilter, arpSender, nil}
+	sender := load(expr.PayloadBaseNetworkHeader, arpSender, 4)
+	arp := hush{nftables.TableFamilyARP, arpOutput, nftables.ChainPriorityFilter, sender, nil}
 	ip := hush{nftables.TableFamilyIPv4, nftables.ChainHookPrerouting, nftables.ChainPriorityRaw,
 		destination, local()}
 	hushed := []hush{arp, ip}
@@ -61,7 +62,7 @@ func Hush(hidden netip.Addr, incoming bool) error {
 			return fmt.Errorf("hush %s: %w", hidden, err)
 		}
 		lookup := &expr.Lookup{SourceRegister: register, SetName: set.Name, SetID: set.ID}
-		drop := append([]expr.Any{address(one.offset, hidden), lookup}, one.further...)
+		drop := append([]expr.Any{one.load, lookup}, one.further...)
 		rules := [][]expr.Any{append(drop, verdict(expr.VerdictDrop))}
 		chain{"hush", nftables.ChainTypeFilter, one.hook, one.priority, rules}.add(c, t)
 	}

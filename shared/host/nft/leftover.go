@@ -28,22 +28,21 @@ func RemoveLeftovers() (removed []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var errs []error
 	names := map[nftables.TableFamily]string{
 		nftables.TableFamilyIPv4: "ip", nftables.TableFamilyIPv6: "ip6",
 	}
 	for family, name := range names {
-		tables, err := removeTable(c, &nftables.Table{Name: leftoverTable, Family: family})
-		rules, failed := removeRules(c, family)
-		if err := errors.Join(err, failed); err != nil {
-			errs = append(errs,
-				fmt.Errorf("remove rules %s of family %s: %w", leftoverComment, name, err))
+		tables, errTables := removeTable(c, &nftables.Table{Name: leftoverTable, Family: family})
+		rules, errRules := removeRules(c, family)
+		if errTables != nil || errRules != nil {
+			err = errors.Join(err, fmt.Errorf("remove rules %s of family %s: %w",
+				leftoverComment, name, errors.Join(errTables, errRules)))
 		}
 		if n := tables + rules; n > 0 {
 			removed = append(removed, fmt.Sprintf("%d rules or tables of family %s", n, name))
 		}
 	}
-	return removed, errors.Join(errs...)
+	return removed, err
 }
 
 // removeTable removes a table and returns how many it has removed: one or none.

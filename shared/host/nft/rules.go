@@ -96,23 +96,20 @@ func tcpTo(port uint16) []expr.Any {
 	}
 }
 
-// header is where the addresses stand in the IP header of a family.
-func header(a netip.Addr) (family byte, source, destination uint32) {
+// header reads the addresses in the IP header of a family.
+func header(a netip.Addr) (family byte, source, destination expr.Any) {
+	const ip = expr.PayloadBaseNetworkHeader
 	if a.Is4() {
-		return unix.NFPROTO_IPV4, 12, 16
+		return unix.NFPROTO_IPV4, load(ip, 12, 4), load(ip, 16, 4)
 	}
-	return unix.NFPROTO_IPV6, 8, 24
-}
-
-func address(offset uint32, a netip.Addr) expr.Any {
-	return load(expr.PayloadBaseNetworkHeader, offset, a.BitLen()/8)
+	return unix.NFPROTO_IPV6, load(ip, 8, 16), load(ip, 24, 16)
 }
 
 func toVIP(d redirect.Redirect) []expr.Any {
 	family, _, destination := header(d.VIP)
 	return slices.Concat([]expr.Any{
 		meta(expr.MetaKeyNFPROTO), equal([]byte{family}),
-		address(destination, d.VIP), equal(d.VIP.AsSlice()),
+		destination, equal(d.VIP.AsSlice()),
 	}, tcpTo(d.From))
 }
 
@@ -124,10 +121,8 @@ func local() []expr.Any {
 
 func from(p netip.Prefix) []expr.Any {
 	_, source, _ := header(p.Addr())
-	return []expr.Any{
-		address(source, p.Addr()), masked(net.CIDRMask(p.Bits(), p.Addr().BitLen())),
-		equal(p.Masked().Addr().AsSlice()),
-	}
+	mask := net.CIDRMask(p.Bits(), p.Addr().BitLen())
+	return []expr.Any{source, masked(mask), equal(p.Masked().Addr().AsSlice())}
 }
 
 // onLink matches packets of a link by its name: the number of lo is 1 in every network namespace,
