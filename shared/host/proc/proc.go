@@ -55,7 +55,7 @@ func (p *Process) Signal(sig unix.Signal) error {
 	return nil
 }
 
-// Wait returns nil once the process has ended, also when it is not a child and nobody has reaped it
+// Wait returns nil once the process has ended, also when it is not a child and has not been reaped
 // yet, or ctx's error. One Wait at a time.
 func (p *Process) Wait(ctx context.Context) error {
 	conn, err := p.fd.SyscallConn()

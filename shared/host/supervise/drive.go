@@ -82,7 +82,7 @@ func (s *supervisor) undoInterval(now time.Time) error {
 }
 
 // compareTracks reloads keepalived if it does not follow its tracked files. What it reports while
-// it has yet to read a configuration says nothing about them.
+// it has yet to read a configuration does not count.
 func (s *supervisor) compareTracks(now time.Time) error {
 	reported := s.reported()
 	if s.daemon.Config() != s.candidates.running {

@@ -25,7 +25,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// Options say what to supervise.
+// Options are what to supervise, and how.
 type Options struct {
 	Config string       // the file that keepalived reads; written by the supervisor alone
 	RunDir string       // holds the files of package supervised, and keepalived's pid files

@@ -20,7 +20,7 @@ const (
 	maxSilent  = 30
 )
 
-// activity tells whether a process still does anything.
+// activity is whether a process still does anything.
 type activity struct {
 	cpu     time.Duration
 	idle    int // beats without a change of cpu

@@ -28,7 +28,7 @@ const reloadGrace = time.Second
 // oldPIDFiles is a task.
 const oldPIDFiles = "remove old pid files"
 
-// Options say what to start.
+// Options are what to start, and how.
 type Options struct {
 	Command  []string // keepalived and flags of the caller's
 	File     string   // that keepalived reads its configuration from
@@ -44,7 +44,7 @@ type Daemon struct {
 	reaper *proc.Reaper
 	run    *run // nil while it does not run
 
-	config   string // digest of the configuration that it was last told to read
+	config   string // digest of the configuration that it last had to read
 	starts   int    // so far
 	exits    int    // by itself, so far
 	restarts int    // the exits before the last start
@@ -93,7 +93,7 @@ func (d *Daemon) Exited() bool { return d.run != nil && d.run.Ended() }
 // Reports reports whether keepalived's present VRRP process has reported on its instances.
 func (d *Daemon) Reports() bool { return d.run != nil && d.run.spoke }
 
-// Config is the digest of the configuration that keepalived was last told to read.
+// Config is the digest of the configuration that keepalived last had to read.
 func (d *Daemon) Config() string { return d.config }
 
 // PID is keepalived's; 0 while it does not run.
@@ -190,43 +190,3 @@ func (d *Daemon) Reload(config string) error {
 	d.config = config
 	return nil
 }
-
-// terminate asks keepalived to end in order. One that a signal has stopped must be continued first.
-func (d *Daemon) terminate(child *proc.Child) {
-	if err := errors.Join(child.Signal(unix.SIGTERM), child.SignalGroup(unix.SIGCONT)); err != nil {
-		d.Log.Error("stop keepalived", "error", err)
-	}
-}
-
-// Terminate asks keepalived to end in order, unless the end of its context has done so.
-func (d *Daemon) Terminate() {
-	if d.run.cancelTERM() {
-		d.terminate(d.run.Child)
-	}
-}
-
-// Lives reports whether a process of keepalived's has not been reaped.
-func (d *Daemon) Lives() bool { return d.run.GroupLives() }
-
-// Kill ends all processes of keepalived.
-func (d *Daemon) Kill() error { return d.run.Kill() }
-
-// Exit logs that keepalived has ended by itself, and pauses before its next start.
-func (d *Daemon) Exit() (startAfter time.Duration) {
-	ran := time.Since(d.run.started)
-	pause := d.backoff.Next(ran)
-	d.Log.Error("keepalived ended", "outcome", d.run.Outcome(), "ran", ran.Round(time.Millisecond),
-		"restart_in", pause)
-	d.run.cancelTERM()
-	d.exits++
-	return pause
-}
-
-// Forget is for a keepalived of which no process is left. Another one starts after a pause.
-func (d *Daemon) Forget(startAfter time.Duration) {
-	d.run = nil
-	d.startAt = time.Now().Add(startAfter)
-}
-
-// Outcome is how keepalived has ended.
-func (d *Daemon) Outcome() string { return d.run.Outcome() }

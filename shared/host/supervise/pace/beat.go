@@ -1,4 +1,4 @@
-// Package pace says when the supervisor does something again: once a beat, after a failure, or when
+// Package pace times what the supervisor does again: once a beat, after a failure, or when
 // the network has changed.
 package pace
 
