@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
 // The names of the pods, which are also those of containers.
@@ -37,7 +38,7 @@ var (
 	nodeIP        = pod.Volume{Name: "node-ip", Host: "/run/nodeip-configuration"}
 	state         = pod.Volume{Name: "state", Host: "/var/lib/onprem-infra"}
 	keepalivedDir = pod.Volume{Name: "keepalived-conf", Host: vrrpd.HostDir}
-	keepalivedRun = pod.Volume{Name: "keepalived-run", Host: "/run/onprem-infra/keepalived"}
+	keepalivedRun = pod.Volume{Name: "keepalived-run", Host: supervised.RunDir}
 	haproxyDir    = pod.Volume{Name: "haproxy-conf", Host: path.Dir(balancer.File)}
 	haproxyRun    = pod.Volume{Name: "haproxy-run", Host: string(balancer.Run)}
 	coreDNSDir    = pod.Volume{Name: "coredns-conf", Host: "/etc/coredns"}

@@ -12,6 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
 // The operator's bootstrap command knows four files by name. It puts two where the bootstrap
@@ -65,7 +66,7 @@ var (
 	kubernetes    = pod.Volume{Name: "kubernetes", Host: path.Dir(kubeconfig)}
 	state         = pod.Volume{Name: "state", Host: "/var/lib/onprem-infra"}
 	keepalivedDir = pod.Volume{Name: "keepalived-conf", Host: keepalived.HostDir}
-	keepalivedRun = pod.Volume{Name: "keepalived-run", Host: "/run/onprem-infra/keepalived"}
+	keepalivedRun = pod.Volume{Name: "keepalived-run", Host: supervised.RunDir}
 	coreDNSDir    = pod.Volume{Name: "coredns-conf", Host: "/etc/coredns"}
 	coreDNSFile   = pod.Volume{Name: "cluster", Host: path.Dir(CoreDNSFile)}
 	keepalivedIn  = pod.Volume{Name: "cluster", Host: path.Dir(KeepalivedFile)}

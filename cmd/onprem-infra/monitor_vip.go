@@ -24,7 +24,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/listen"
 	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
-	"github.com/onprem-infra/onprem-infra/shared/host/supervise"
+	"github.com/onprem-infra/onprem-infra/shared/host/supervise/orphans"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
@@ -131,7 +131,7 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 		}
 		m.watch(ctx, "links", func(ctx context.Context) error { return links.Watch(ctx, m.wake) })
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error { return file.Watch(ctx, host.watched(), m.wake) })
-		m.watch(ctx, "the supervisor's life", func(ctx context.Context) error { return supervise.Outlive(ctx, election.RunDir, m.log) })
+		m.watch(ctx, "the supervisor's life", func(ctx context.Context) error { return orphans.Outlive(ctx, election.RunDir, m.log) })
 		events := publish.NewEvents(seen.api.NodeName, func(ctx context.Context, node string, e publish.Event) error {
 			return seen.api.TellOfNode(ctx, node, e.Reason, e.Message, e.At)
 		}, m.log)

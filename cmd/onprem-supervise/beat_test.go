@@ -9,11 +9,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// TestBeatsWhileItWaits holds what the program that starts the container relies on: a supervisor
-// that uses no processor time for seconds has hung, also one that has nothing to do. Here it has no
-// configuration, and so no keepalived that it could look after.
-func TestBeatsWhileItWaits(t *testing.T) {
-	s := fakeDaemon(t)
+// TestBeat_WithoutConfiguration holds what the program that starts the container relies on: a
+// supervisor that uses no processor time for seconds has hung, also one that has nothing to do.
+// Here it has no configuration, and so no keepalived to check.
+func TestBeat_WithoutConfiguration(t *testing.T) {
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.until("there", 10*time.Second, func(st supervised.Status) bool { return st.Instances != nil })
 	p, err := proc.Open(s.cmd.Process.Pid)

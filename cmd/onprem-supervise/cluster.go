@@ -14,9 +14,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 )
 
-// clusterVIPs are all VIPs of the cluster that a host's file describes. That one of them is never
-// this host's to hold is no reason to leave it on an interface. Of the file no more is read than
-// its VIPs: whether it is right is said by the programs that live by the rest.
+// clusterVIPs are all VIPs of the cluster that a host's file describes, also those for which this
+// host is no candidate: none may be left on an interface. No more of the file is read than its
+// VIPs: other programs use the rest, and validate it.
 func clusterVIPs(path string) ([]netip.Addr, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -41,10 +41,12 @@ func clusterVIPs(path string) ([]netip.Addr, error) {
 	return vips, nil
 }
 
-// whileSame is a context that ends when the cluster has other VIPs: whoever started this program
-// starts it again, and it then knows them. A file that cannot be read changes nothing. The function
-// that it returns ends the watch and waits for its end.
-func whileSame(ctx context.Context, path string, vips []netip.Addr, log *slog.Logger) (context.Context, func()) {
+// whileSame is a context that ends when the cluster has other VIPs: the program is then started
+// again, and knows them. A file that cannot be read changes nothing. The function that it returns
+// ends the watch and waits for its end.
+func whileSame(
+	ctx context.Context, path string, vips []netip.Addr, log *slog.Logger,
+) (same context.Context, stop func()) {
 	same, end := context.WithCancel(ctx)
 	wake := make(chan struct{}, 1)
 	var watching sync.WaitGroup
@@ -68,22 +70,23 @@ func whileSame(ctx context.Context, path string, vips []netip.Addr, log *slog.Lo
 	}
 }
 
-// lookAgain is the time between two looks at a file that cannot be watched.
-const lookAgain = 5 * time.Second
+// pollInterval is the time between two reads of a file that cannot be watched.
+const pollInterval = 5 * time.Second
 
-// keepWatching wakes until ctx ends when a file may have changed. A host without inotify has it
-// wake now and then.
+// keepWatching wakes when a file may have changed, until ctx ends. On a host without inotify it
+// wakes at intervals.
 func keepWatching(ctx context.Context, path string, wake chan struct{}, log *slog.Logger) {
-	for said := ""; ctx.Err() == nil; {
+	for logged := ""; ctx.Err() == nil; {
 		err := file.Watch(ctx, []string{path}, wake)
-		if err != nil && ctx.Err() == nil && err.Error() != said {
-			said = err.Error()
-			log.Warn("watch the cluster's VIPs: the file is looked at now and then", "every", lookAgain, "error", err)
+		if err != nil && ctx.Err() == nil && err.Error() != logged {
+			logged = err.Error()
+			log.Warn("watch the cluster's VIPs: the file is read at intervals",
+				"every", pollInterval, "error", err)
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(lookAgain):
+		case <-time.After(pollInterval):
 		}
 		select {
 		case wake <- struct{}{}:

@@ -25,7 +25,8 @@ func TestClusterVIPs(t *testing.T) {
 		}
 		return out
 	}
-	c := spec.Cluster{Name: "prod", BaseDomain: "example.com", Platform: spec.BareMetal, APIVIPs: vips("192.0.2.5", "2001:db8::5"), IngressVIPs: vips("192.0.2.6", "2001:db8::6")}
+	c := spec.Cluster{Name: "prod", BaseDomain: "example.com", Platform: spec.BareMetal,
+		APIVIPs: vips("192.0.2.5", "2001:db8::5"), IngressVIPs: vips("192.0.2.6", "2001:db8::6")}
 	p, err := plan.Compile(c)
 	if err != nil {
 		t.Fatal(err)
@@ -34,20 +35,22 @@ func TestClusterVIPs(t *testing.T) {
 	if err := os.WriteFile(path, plan.Encode(p), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	o, from, err := options([]string{"--config", "c", "--run-dir", "d", "--cluster", path, "--", "keepalived"})
+	o, from, err := options([]string{"--config", "c", "--run-dir", "d", "--cluster", path,
+		"--", "keepalived"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if from != path {
 		t.Errorf("read from %q", from)
 	}
-	if want := vips("192.0.2.5", "2001:db8::5", "192.0.2.6", "2001:db8::6"); !slices.Equal(o.VIPs, want) {
+	if want := vips("192.0.2.5", "2001:db8::5", "192.0.2.6",
+		"2001:db8::6"); !slices.Equal(o.VIPs, want) {
 		t.Errorf("VIPs %v, want %v", o.VIPs, want)
 	}
 }
 
-// TestNoClusterVIPs holds that a supervisor which cannot know its VIPs ends and says why: it could
-// leave one behind.
+// TestNoClusterVIPs holds that a supervisor which cannot know its VIPs ends and reports why: it
+// could leave one behind.
 func TestNoClusterVIPs(t *testing.T) {
 	dir := t.TempDir()
 	for text, want := range map[string]string{
@@ -63,15 +66,16 @@ func TestNoClusterVIPs(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		var said bytes.Buffer
-		if code := run(t.Context(), []string{"--config", "c", "--run-dir", dir, "--cluster", path, "--", "keepalived"}, &said); code != 3 || !strings.Contains(said.String(), want) {
-			t.Errorf("%q: exit code %d, %q; want 3, %q", text, code, said.String(), want)
+		var printed bytes.Buffer
+		if code := run(t.Context(), []string{"--config", "c", "--run-dir", dir, "--cluster", path,
+			"--", "keepalived"}, &printed); code != 3 || !strings.Contains(printed.String(), want) {
+			t.Errorf("%q: exit code %d, %q; want 3, %q", text, code, printed.String(), want)
 		}
 	}
 }
 
-// TestOtherClusterVIPs holds that the supervisor ends when the cluster gets another VIP: one that
-// it does not know it would leave behind. A file that says the same, or nothing, ends nothing.
+// TestOtherClusterVIPs holds that the supervisor ends when the cluster gets another VIP: it would
+// leave behind one that it does not know. A file with the same VIPs, or with none, ends nothing.
 func TestOtherClusterVIPs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cluster.json")
 	write := func(text string) {

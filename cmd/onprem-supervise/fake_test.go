@@ -13,7 +13,7 @@ import (
 )
 
 // fakeKeepalived is a keepalived whose configuration is the shell script that it runs. Tested, it
-// complains about a configuration that holds the word bad.
+// complains about a configuration with the text "bad".
 const fakeKeepalived = `#!/bin/sh
 for word; do
 	case $word in
@@ -55,7 +55,7 @@ vrrp_instance a {
 }
 `
 
-func fakeDaemon(t *testing.T) *supervisor {
+func newFakeKeepalived(t *testing.T) *supervisor {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "keepalived")
 	if err := os.WriteFile(script, []byte(fakeKeepalived), 0o755); err != nil {
@@ -81,36 +81,41 @@ func (s *supervisor) untilLines(file string, n int, bound time.Duration) {
 	}
 }
 
-// TestRestartsWithBackoff has keepalived end at once each time: again at once, then after 1 s, then
-// after 2 s.
-func TestRestartsWithBackoff(t *testing.T) {
-	s := fakeDaemon(t)
+// TestRestart_Backoff has keepalived end at once each time: it is started again at once, then
+// after 1 s, then after 2 s.
+func TestRestart_Backoff(t *testing.T) {
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose("exit 3\n")
-	s.until("restarted once", time.Second, func(st supervised.Status) bool { return st.Restarts == 1 })
+	s.until("restarted once", time.Second,
+		func(st supervised.Status) bool { return st.Restarts == 1 })
 	begin := time.Now()
-	s.until("restarted twice", 2*time.Second, func(st supervised.Status) bool { return st.Restarts == 2 })
+	s.until("restarted twice", 2*time.Second,
+		func(st supervised.Status) bool { return st.Restarts == 2 })
 	if pause := time.Since(begin); pause < 900*time.Millisecond {
 		t.Errorf("the second restart came after %s, want a pause of 1 s", pause)
 	}
-	s.until("restarted three times", 3*time.Second, func(st supervised.Status) bool { return st.Restarts == 3 })
+	s.until("restarted three times", 3*time.Second,
+		func(st supervised.Status) bool { return st.Restarts == 3 })
 	if pause := time.Since(begin); pause < 2900*time.Millisecond {
 		t.Errorf("the third restart came after %s, want 3 s", pause)
 	}
 	if got := s.log.count(`outcome="exit status 3"`); got < 3 {
 		t.Errorf("the exit status is reported %d times, want 3 at least", got)
 	}
-	s.propose(serving) // a good configuration does not wait for ever: the pause of 4 s has begun, and the next one would be 8 s
+	// a good configuration does not wait for ever: the pause of 4 s has begun, and the next one
+	// would be 8 s
+	s.propose(serving)
 	s.untilState("a", supervised.Backup, 10*time.Second)
 	if s.status().PID == 0 {
 		t.Error("the status lacks the PID")
 	}
 }
 
-// TestLastWordsAreNotTheSuccessors has keepalived say MASTER and die: its successor says nothing
-// and must not be taken for a master.
-func TestLastWordsAreNotTheSuccessors(t *testing.T) {
-	s := fakeDaemon(t)
+// TestRestart_FormerReports has keepalived report MASTER and exit: its successor reports
+// nothing and must not count as a master.
+func TestRestart_FormerReports(t *testing.T) {
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose(`[ -e "$DIR/second" ] && { : >"$DIR/third"; while :; do sleep 0.02 & wait; done; }
 : >"$DIR/second"
@@ -120,35 +125,37 @@ kill -9 $$
 	s.until("restarted", 2*time.Second, func(st supervised.Status) bool { return st.Restarts == 1 })
 	time.Sleep(200 * time.Millisecond)
 	if got := s.status().Instances["a"].State; got == supervised.Master {
-		t.Error("the successor is taken for a master by what its predecessor said")
+		t.Error("the successor counts as a master by a report of its predecessor")
 	}
 }
 
-// TestReloadsWhenItCanBeHeard proposes another configuration before keepalived handles SIGHUP,
+// TestReload_AfterFirstReport proposes another configuration before keepalived handles SIGHUP,
 // which would kill it.
-func TestReloadsWhenItCanBeHeard(t *testing.T) {
-	s := fakeDaemon(t)
+func TestReload_AfterFirstReport(t *testing.T) {
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose("sleep 0.3\n" + serving)
 	s.until("started", 2*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
 	want := s.propose("sleep 0.3 # more\n" + serving)
-	s.until("reloaded", 2*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+	s.until("reloaded", 2*time.Second,
+		func(st supervised.Status) bool { return st.Applied == want })
 	s.untilLines("reloads", 1, 10*time.Second)
 	if st := s.status(); st.Restarts != 0 {
 		t.Errorf("%d restarts, want none", st.Restarts)
 	}
-	// A keepalived that never says a word is told all the same.
-	mute := fakeDaemon(t)
-	mute.start(netns.New(t))
-	mute.propose(strings.Replace(serving, "echo 'INSTANCE", ": 'INSTANCE", 1))
-	mute.until("started", 2*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
-	want = mute.propose(serving)
-	mute.until("reloaded", 2*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+	// A keepalived that never reports gets a signal all the same.
+	silent := newFakeKeepalived(t)
+	silent.start(netns.New(t))
+	silent.propose(strings.Replace(serving, "echo 'INSTANCE", ": 'INSTANCE", 1))
+	silent.until("started", 2*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
+	want = silent.propose(serving)
+	silent.until("reloaded", 2*time.Second,
+		func(st supervised.Status) bool { return st.Applied == want })
 }
 
-// TestReloadsOnChangeOnly replaces the candidate by itself.
-func TestReloadsOnChangeOnly(t *testing.T) {
-	s := fakeDaemon(t)
+// TestReload_OnChangeOnly replaces the candidate by an equal one.
+func TestReload_OnChangeOnly(t *testing.T) {
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose(serving)
 	s.untilState("a", supervised.Backup, 2*time.Second)
@@ -160,37 +167,47 @@ func TestReloadsOnChangeOnly(t *testing.T) {
 		t.Errorf("%d reloads for the same configuration", got)
 	}
 	want := s.propose(serving + "# changed\n")
-	s.until("in force", 2*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+	s.until("running", 2*time.Second,
+		func(st supervised.Status) bool { return st.Applied == want })
 	s.untilLines("reloads", 1, 10*time.Second)
 	if text, _ := os.ReadFile(s.config); supervised.Digest(text) != want {
-		t.Error("the configuration in force is not the candidate")
+		t.Error("the running configuration is not the candidate")
 	}
 }
 
 func TestRefuses(t *testing.T) {
-	s := fakeDaemon(t)
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
-	password := strings.Replace(anInstance, "virtual_ipaddress", "authentication {\n        auth_pass hunter2\n    }\n    virtual_ipaddress", 1)
+	password := strings.Replace(anInstance, "virtual_ipaddress",
+		"authentication {\n        auth_pass hunter2\n    }\n    virtual_ipaddress", 1)
 	bad := s.propose(password + "# bad from the beginning, secret word hunter2\n")
-	s.until("refused", 2*time.Second, func(st supervised.Status) bool { return st.Refused != nil && st.Refused.Candidate == bad })
+	s.until("refused", 2*time.Second, func(st supervised.Status) bool {
+		return st.Refused != nil &&
+			st.Refused.Candidate == bad
+	})
 	if s.lines("starts") != 0 {
 		t.Error("keepalived was started on a configuration that it refuses")
 	}
-	if s.log.count("secret word ********") != 1 || !strings.Contains(s.status().Refused.Output, "secret word ********") {
-		t.Errorf("keepalived's complaint is not told: %+v", s.status().Refused)
+	if s.log.count("secret word ********") != 1 || !strings.Contains(s.status().Refused.Output,
+		"secret word ********") {
+		t.Errorf("keepalived's complaint is not reported: %+v", s.status().Refused)
 	}
 	good := s.propose(serving)
-	s.until("in force", 2*time.Second, func(st supervised.Status) bool { return st.Applied == good && st.Refused == nil })
+	s.until("running", 2*time.Second,
+		func(st supervised.Status) bool { return st.Applied == good && st.Refused == nil })
 	bad = s.propose("# bad again\n")
-	s.until("refused", 2*time.Second, func(st supervised.Status) bool { return st.Refused != nil && st.Refused.Candidate == bad })
+	s.until("refused", 2*time.Second, func(st supervised.Status) bool {
+		return st.Refused != nil &&
+			st.Refused.Candidate == bad
+	})
 	st := s.status()
 	if st.Applied != good || !strings.Contains(st.Refused.Output, "exit status 4: # bad again") {
 		t.Errorf("got %+v", st)
 	}
 	if text, _ := os.ReadFile(s.config); supervised.Digest(text) != good {
-		t.Error("a refused candidate replaced the configuration in force")
+		t.Error("a refused candidate replaced the running configuration")
 	}
-	s.propose(serving) // what is in force is wanted again
+	s.propose(serving) // the running one is wanted again
 	s.until("forgiven", 2*time.Second, func(st supervised.Status) bool { return st.Refused == nil })
 	if s.lines("reloads") != 0 || s.lines("starts") != 1 {
 		t.Errorf("%d reloads, %d starts, want none and 1", s.lines("reloads"), s.lines("starts"))
@@ -200,14 +217,15 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestRefuses_LaterRelease has a monitor of a later release propose what this one cannot read: what
-// runs stays, the status gives the reason under the digest by which that monitor knows its
-// proposal, and a monitor that comes back is followed.
+// TestRefuses_LaterRelease has a monitor of a later release propose a configuration that this one
+// cannot read: the running one stays, the status gives the reason under the digest by which that
+// monitor knows its proposal, and a monitor that comes back is followed.
 func TestRefuses_LaterRelease(t *testing.T) {
-	s := fakeDaemon(t)
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	good := s.propose(serving)
-	s.until("in force", 2*time.Second, func(st supervised.Status) bool { return st.Applied == good })
+	s.until("running", 2*time.Second,
+		func(st supervised.Status) bool { return st.Applied == good })
 	later := serving + "# later\n"
 	digest := supervised.Digest([]byte(later))
 	candidate := `{"version": 2, "text": "` + digest + `", "instances": 7}`
@@ -217,21 +235,23 @@ func TestRefuses_LaterRelease(t *testing.T) {
 		return st.Refused != nil && st.Refused.Candidate == digest
 	})
 	st := s.status()
-	if st.Applied != good || !strings.Contains(st.Refused.Output, "its version is 2, this release reads 1") {
+	if st.Applied != good || !strings.Contains(st.Refused.Output,
+		"its version is 2, this release reads 1") {
 		t.Errorf("got %+v, %+v", st, st.Refused)
 	}
 	back := s.propose(serving + "# back\n")
-	s.until("in force", 2*time.Second, func(st supervised.Status) bool { return st.Applied == back && st.Refused == nil })
+	s.until("running", 2*time.Second,
+		func(st supervised.Status) bool { return st.Applied == back && st.Refused == nil })
 	if n := s.log.count("panic"); n != 0 || s.status().Restarts != 0 {
 		t.Errorf("%d panics, status %+v", n, s.status())
 	}
 }
 
-// TestRefusesWhatHangs bounds a test that does not end, and says so: how it was killed explains
-// nothing.
-func TestRefusesWhatHangs(t *testing.T) {
+// TestRefuses_HangingTest bounds a test that does not end, and reports that: how it was killed
+// explains nothing.
+func TestRefuses_HangingTest(t *testing.T) {
 	t.Parallel()
-	s := fakeDaemon(t)
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	hangs := s.propose("# slow\n")
 	s.until("refused", 20*time.Second, func(st supervised.Status) bool {
@@ -242,11 +262,12 @@ func TestRefusesWhatHangs(t *testing.T) {
 	}
 }
 
-// TestRetests refuses what becomes good by itself, as when an interface comes.
+// TestRetests refuses a configuration that becomes good later, as when an interface comes.
 func TestRetests(t *testing.T) {
-	s := fakeDaemon(t)
+	s := newFakeKeepalived(t)
 	script := s.cmd.Args[len(s.cmd.Args)-1]
-	text := strings.Replace(fakeKeepalived, `grep bad "$conf" >&2 && exit 4`, `[ -e "$DIR/interface" ] || { echo no interface >&2; exit 5; }`, 1)
+	text := strings.Replace(fakeKeepalived, `grep bad "$conf" >&2 && exit 4`,
+		`[ -e "$DIR/interface" ] || { echo no interface >&2; exit 5; }`, 1)
 	put(t, script, text)
 	if err := os.Chmod(script, 0o755); err != nil {
 		t.Fatal(err)
@@ -255,13 +276,15 @@ func TestRetests(t *testing.T) {
 	want := s.propose(serving)
 	s.until("refused", 2*time.Second, func(st supervised.Status) bool { return st.Refused != nil })
 	put(t, filepath.Join(s.dir, "interface"), "")
-	s.until("in force", 3*time.Second, func(st supervised.Status) bool { return st.Applied == want && st.Refused == nil })
+	s.until("running", 3*time.Second,
+		func(st supervised.Status) bool { return st.Applied == want && st.Refused == nil })
 }
 
-// TestNoRoomForAGoodOne cannot write what keepalived accepts: what is in force stays, the status
-// says why, and there is room later. A start without room runs on what an earlier run put in force.
-func TestNoRoomForAGoodOne(t *testing.T) {
-	s := fakeDaemon(t)
+// TestRefuses_NoRoom cannot write a configuration that keepalived accepts: the running one
+// stays, the status reports why, and there is room later. A start without room runs on that of an
+// earlier run.
+func TestRefuses_NoRoom(t *testing.T) {
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	before := s.propose(serving)
 	s.untilState("a", supervised.Backup, 2*time.Second)
@@ -270,63 +293,77 @@ func TestNoRoomForAGoodOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := s.propose(serving + "# changed\n")
-	s.until("refused", 2*time.Second, func(st supervised.Status) bool { return st.Refused != nil && st.Refused.Candidate == want })
+	s.until("refused", 2*time.Second, func(st supervised.Status) bool {
+		return st.Refused != nil &&
+			st.Refused.Candidate == want
+	})
 	time.Sleep(1200 * time.Millisecond) // another trial
 	st := s.status()
-	if st.Applied != before || st.Instances["a"].State != supervised.Backup || st.Restarts != 0 || !strings.Contains(st.Refused.Output, s.config) {
+	if st.Applied != before || st.Instances["a"].State != supervised.Backup || st.Restarts != 0 ||
+		!strings.Contains(st.Refused.Output, s.config) {
 		t.Errorf("got %+v, %+v", st, st.Refused)
 	}
 	if n := s.log.count("refuse configuration"); n != 1 {
-		t.Errorf("said %d times, want once", n)
+		t.Errorf("logged %d times, want once", n)
 	}
 	if err := os.Rename(dir+".away", dir); err != nil {
 		t.Fatal(err)
 	}
-	s.until("in force", 5*time.Second, func(st supervised.Status) bool { return st.Applied == want && st.Refused == nil })
+	s.until("running", 5*time.Second,
+		func(st supervised.Status) bool { return st.Applied == want && st.Refused == nil })
 	s.untilLines("reloads", 1, 10*time.Second)
 }
 
-// TestVerdictIsOfTheSameFile replaces the candidate by a good one before keepalived has looked at
-// it: the verdict must not count for the bad one.
-func TestVerdictIsOfTheSameFile(t *testing.T) {
-	s := fakeDaemon(t)
+// TestCandidate_ReplacedDuringTheTest replaces the candidate by a good one before keepalived has
+// read it: the result must not count for the bad one.
+func TestCandidate_ReplacedDuringTheTest(t *testing.T) {
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose("# bad, pause\n")
 	time.Sleep(200 * time.Millisecond)
 	want := s.propose(serving)
 	s.untilState("a", supervised.Backup, 2*time.Second)
-	if s.status().Applied != want || s.log.count("accept configuration") != 1 || s.lines("starts") != 1 {
-		t.Errorf("%d accepted, %d starts, status %+v", s.log.count("accept configuration"), s.lines("starts"), s.status())
+	if s.status().Applied != want || s.log.count("accept configuration") != 1 ||
+		s.lines("starts") != 1 {
+		t.Errorf("%d accepted, %d starts, status %+v", s.log.count("accept configuration"),
+			s.lines("starts"), s.status())
 	}
 }
 
-// TestTakesUpAnEarlierRun finds a configuration and no candidate, then a bad candidate, then a bad
+// TestAdopt finds a configuration and no candidate, then a bad candidate, then a bad
 // configuration.
-func TestTakesUpAnEarlierRun(t *testing.T) {
+func TestAdopt(t *testing.T) {
 	tests := []struct {
 		name, config, candidate string
 		runs, refused           string
 	}{
 		{name: "good and no candidate", config: serving, runs: serving},
-		{name: "good and a bad candidate", config: serving, candidate: "# bad\n", runs: serving, refused: "# bad\n"},
-		{name: "good and a good candidate", config: serving, candidate: serving + "#\n", runs: serving + "#\n"},
+		{name: "good and a bad candidate", config: serving, candidate: "# bad\n", runs: serving,
+			refused: "# bad\n"},
+		{name: "good and a good candidate", config: serving, candidate: serving + "#\n",
+			runs: serving + "#\n"},
 		{name: "bad and no candidate", config: "# bad\n", refused: "# bad\n"},
-		{name: "bad and a bad candidate", config: "# bad\n", candidate: "# bad too\n", refused: "# bad too\n"},
+		{name: "bad and a bad candidate", config: "# bad\n", candidate: "# bad too\n",
+			refused: "# bad too\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := fakeDaemon(t)
+			s := newFakeKeepalived(t)
 			put(t, s.config, tt.config)
 			if tt.candidate != "" {
 				s.propose(tt.candidate)
 			}
 			s.start(netns.New(t))
 			s.until("settled", 2*time.Second, func(st supervised.Status) bool {
-				running := tt.runs == "" && st.Applied == "" || st.Applied == supervised.Digest([]byte(tt.runs)) && st.Instances["a"].State == supervised.Backup
-				refused := tt.refused == "" && st.Refused == nil || st.Refused != nil && st.Refused.Candidate == supervised.Digest([]byte(tt.refused))
+				running := tt.runs == "" && st.Applied == "" ||
+					st.Applied == supervised.Digest([]byte(tt.runs)) &&
+						st.Instances["a"].State == supervised.Backup
+				refused := tt.refused == "" && st.Refused == nil || st.Refused != nil &&
+					st.Refused.Candidate == supervised.Digest([]byte(tt.refused))
 				return running && refused && s.log.count("configuration") > 0
 			})
-			if starts, refusals := s.lines("starts"), s.log.count("refuse configuration"); starts > 1 || refusals > 1 {
+			if starts, refusals := s.lines("starts"),
+				s.log.count("refuse configuration"); starts > 1 || refusals > 1 {
 				t.Errorf("%d starts, %d refusals", starts, refusals)
 			}
 			if s.lines("reloads") != 0 {
@@ -336,9 +373,9 @@ func TestTakesUpAnEarlierRun(t *testing.T) {
 	}
 }
 
-// TestReapsOrphans has keepalived leave grandchildren behind; none stays a zombie, and keepalived's
-// own status is not lost among them.
-func TestReapsOrphans(t *testing.T) {
+// TestReap_Orphans has keepalived leave grandchildren behind: none stays a zombie, and keepalived's
+// own exit status is not lost among them.
+func TestReap_Orphans(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		attr *syscall.SysProcAttr
@@ -347,7 +384,7 @@ func TestReapsOrphans(t *testing.T) {
 		{"as any process", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := fakeDaemon(t)
+			s := newFakeKeepalived(t)
 			s.cmd.SysProcAttr = tt.attr
 			s.start(netns.New(t))
 			s.propose(`for i in 1 2 3 4 5 6 7 8 9 10; do (sleep 0.1 & sleep 0.5 &); done
@@ -365,9 +402,11 @@ exit 7
 				}
 			}
 			if heirs < 10 {
-				t.Errorf("%d processes are the supervisor's, want keepalived and its orphans", heirs)
+				t.Errorf("%d processes are the supervisor's, want keepalived and its orphans",
+					heirs)
 			}
-			s.until("restarted", 2*time.Second, func(st supervised.Status) bool { return st.Restarts == 1 })
+			s.until("restarted", 2*time.Second,
+				func(st supervised.Status) bool { return st.Restarts == 1 })
 			if s.log.count(`outcome="exit status 7"`) != 1 {
 				t.Error("keepalived's exit status was lost")
 			}
@@ -377,15 +416,16 @@ exit 7
 	}
 }
 
-// TestTheDeadHoldNoState has a master die, and its successor wait for its time.
-func TestTheDeadHoldNoState(t *testing.T) {
-	s := fakeDaemon(t)
+// TestRestart_NoStateMeanwhile has a master exit, and its successor wait for its start.
+func TestRestart_NoStateMeanwhile(t *testing.T) {
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose(`echo 'INSTANCE "a" MASTER 70' >"$FIFO"
 sleep 0.2
 exit 3
 `)
-	s.until("restarted once", time.Second, func(st supervised.Status) bool { return st.Restarts == 1 })
+	s.until("restarted once", time.Second,
+		func(st supervised.Status) bool { return st.Restarts == 1 })
 	s.untilState("a", supervised.Master, time.Second)
 	s.until("dead", time.Second, func(st supervised.Status) bool { return st.PID == 0 })
 	if got := s.status().Instances["a"].State; got != supervised.Init {
@@ -393,11 +433,11 @@ exit 3
 	}
 }
 
-// TestFaultMayRest has a keepalived with nothing to do: one in FAULT neither sends nor waits for
+// TestFault_Idle has a keepalived with nothing to do: one in FAULT neither sends nor waits for
 // anything, and has not hung.
-func TestFaultMayRest(t *testing.T) {
+func TestFault_Idle(t *testing.T) {
 	t.Parallel()
-	s := fakeDaemon(t)
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose("echo 'INSTANCE \"a\" FAULT 70' >\"$FIFO\"\nsleep 60\n")
 	s.untilState("a", supervised.Fault, 2*time.Second)
@@ -407,20 +447,18 @@ func TestFaultMayRest(t *testing.T) {
 	}
 }
 
-// TestStoppedWhileItRests stops a keepalived that is in FAULT, and one that has not said a word
-// yet, by a signal: both go on.
-func TestStoppedWhileItRests(t *testing.T) {
-	for name, word := range map[string]string{"in FAULT": "echo 'INSTANCE \"a\" FAULT 70' >\"$FIFO\"\n", "before its first word": ""} {
+// TestContinue_Idle stops a keepalived that is in FAULT, and one that has not reported yet,
+// by a signal: both go on.
+func TestContinue_Idle(t *testing.T) {
+	for name, word := range map[string]string{"in FAULT": "echo 'INSTANCE \"a\" FAULT 70' >\"$FIFO\"\n", "before its first report": ""} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := fakeDaemon(t)
+			s := newFakeKeepalived(t)
 			s.start(netns.New(t))
 			s.propose(word + ": >\"$DIR/ready\"\nwhile :; do sleep 0.1; done\n")
-			for end := time.Now().Add(2 * time.Second); s.status().PID == 0 || len(below(s.cmd.Process.Pid)) == 0; time.Sleep(5 * time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatal("not started")
-				}
-			}
+			await(t, "not started", 2*time.Second, func() bool {
+				return s.status().PID != 0 && len(below(s.cmd.Process.Pid)) > 0
+			})
 			if word != "" {
 				s.untilState("a", supervised.Fault, 2*time.Second)
 			}
@@ -431,11 +469,10 @@ func TestStoppedWhileItRests(t *testing.T) {
 				}
 			}
 			syscall.Kill(leader, syscall.SIGSTOP)
-			for end := time.Now().Add(5 * time.Second); s.log.count("continue keepalived") == 0 || below(s.cmd.Process.Pid)[leader] == "T"; time.Sleep(5 * time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatalf("nobody helps it: %v", below(s.cmd.Process.Pid))
-				}
-			}
+			await(t, "it is not continued", 5*time.Second, func() bool {
+				return s.log.count("continue keepalived") > 0 &&
+					below(s.cmd.Process.Pid)[leader] != "T"
+			})
 			if got := s.status().Restarts; got != 0 {
 				t.Errorf("%d restarts", got)
 			}
@@ -443,12 +480,14 @@ func TestStoppedWhileItRests(t *testing.T) {
 	}
 }
 
-// TestMuteIsKilled has a keepalived that hangs before its first word, and then one that does not.
-func TestMuteIsKilled(t *testing.T) {
+// TestKill_NoReport has a keepalived that hangs before its first report, and then one that does
+// not.
+func TestKill_NoReport(t *testing.T) {
 	t.Parallel()
-	s := fakeDaemon(t)
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
-	s.propose(anInstance + `[ -e "$DIR/second" ] || { : >"$DIR/second"; sleep 100; }` + "\n" + serving)
+	s.propose(anInstance + `[ -e "$DIR/second" ] || { : >"$DIR/second"; sleep 100; }` + "\n" +
+		serving)
 	s.until("started", 2*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
 	begin := time.Now()
 	s.untilState("a", supervised.Backup, 60*time.Second)
@@ -457,9 +496,9 @@ func TestMuteIsKilled(t *testing.T) {
 	}
 }
 
-// TestTermEndsAtOnce asks it to end while there is nothing to run, while keepalived runs, and while
-// a test takes its time.
-func TestTermEndsAtOnce(t *testing.T) {
+// TestTerm_EndsAtOnce has it end while there is nothing to run, while keepalived runs, and during a
+// test.
+func TestTerm_EndsAtOnce(t *testing.T) {
 	tests := []struct {
 		name, candidate string
 		sig             syscall.Signal
@@ -471,9 +510,10 @@ func TestTermEndsAtOnce(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := fakeDaemon(t)
+			s := newFakeKeepalived(t)
 			s.start(netns.New(t))
-			s.until("begun", 2*time.Second, func(st supervised.Status) bool { return st.Instances != nil })
+			s.until("begun", 2*time.Second,
+				func(st supervised.Status) bool { return st.Instances != nil })
 			if tt.candidate != "" {
 				s.propose(tt.candidate)
 				time.Sleep(300 * time.Millisecond)
@@ -494,7 +534,7 @@ func TestUsage(t *testing.T) {
 	tests := []struct {
 		args string
 		code int
-		say  string
+		want string
 	}{
 		{"--help", 0, "usage:"},
 		{"", 2, "--config is missing"},
@@ -508,8 +548,9 @@ func TestUsage(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.args, func(t *testing.T) {
 			var out strings.Builder
-			if code := run(t.Context(), strings.Fields(tt.args), &out); code != tt.code || !strings.Contains(out.String(), tt.say) {
-				t.Errorf("got %d %q, want %d and %q", code, out.String(), tt.code, tt.say)
+			if code := run(t.Context(), strings.Fields(tt.args), &out); code != tt.code ||
+				!strings.Contains(out.String(), tt.want) {
+				t.Errorf("got %d %q, want %d and %q", code, out.String(), tt.code, tt.want)
 			}
 		})
 	}

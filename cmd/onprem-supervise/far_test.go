@@ -33,11 +33,12 @@ import (
 var (
 	host    = []netip.Addr{netip.MustParseAddr("192.0.2.10"), netip.MustParseAddr("2001:db8::10")}
 	peer    = []netip.Addr{netip.MustParseAddr("192.0.2.11"), netip.MustParseAddr("2001:db8::11")}
-	foreign = []netip.Addr{netip.MustParseAddr("198.51.100.2"), netip.MustParseAddr("2001:db8:1::2")}
+	foreign = []netip.Addr{netip.MustParseAddr("198.51.100.2"),
+		netip.MustParseAddr("2001:db8:1::2")}
 )
 
 // routed adds a router to the LAN, and behind it a host that has the peer's addresses besides its
-// own: nothing keeps it from writing them into its packets.
+// own: it can write them into its packets.
 func (l lan) routed(t *testing.T) netns.Namespace {
 	t.Helper()
 	router, behind := netns.New(t), netns.New(t)
@@ -66,14 +67,15 @@ func (l lan) routed(t *testing.T) netns.Namespace {
 	return behind
 }
 
-// attacks has a real keepalived speak to a router's own addresses as the owner of its VIPs, whose
-// priority is the highest one, until the function that it returns is called.
+// attacks has a real keepalived advertise to a router's own addresses as the owner of its VIPs,
+// with the highest priority, until the function that it returns is called.
 func attacks(t *testing.T, from netns.Namespace, on keepalived.Interface,
 	victim []keepalived.Instance, sources []netip.Addr, ttl int) (end func()) {
 	t.Helper()
 	config := keepalived.Config{}
 	for _, i := range victim {
-		of := slices.IndexFunc(host, func(a netip.Addr) bool { return a.BitLen() == i.VIP.BitLen() })
+		of := slices.IndexFunc(host,
+			func(a netip.Addr) bool { return a.BitLen() == i.VIP.BitLen() })
 		i.Interface, i.Priority, i.Tracks, i.Grouped = on, 255, nil, false
 		i.Known, i.Near = false, false
 		if i.Source.IsValid() || ttl < 255 { // the group is not routed
@@ -85,11 +87,11 @@ func attacks(t *testing.T, from netns.Namespace, on keepalived.Interface,
 		fmt.Appendf(nil, "unicast_ttl %d", ttl))
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "keepalived.conf"), string(text))
-	var said logBuffer
+	var printed logBuffer
 	cmd := exec.Command(need.Command(t, "keepalived"), "-n", "-l", "-P", "-D",
 		"-f", filepath.Join(dir, "keepalived.conf"),
 		"-p", filepath.Join(dir, "pid"), "-r", filepath.Join(dir, "vrrp"))
-	cmd.Stdout, cmd.Stderr = &said, &said
+	cmd.Stdout, cmd.Stderr = &printed, &printed
 	if err := from.In(cmd.Start); err != nil {
 		t.Fatal(err)
 	}
@@ -97,10 +99,10 @@ func attacks(t *testing.T, from netns.Namespace, on keepalived.Interface,
 		cmd.Process.Signal(syscall.SIGTERM)
 		cmd.Wait()
 	}
-	for deadline := time.Now().Add(10 * time.Second); said.count("Entering MASTER") < len(victim); {
+	for deadline := time.Now().Add(10 * time.Second); printed.count("Entering MASTER") < len(victim); {
 		if time.Now().After(deadline) {
 			end()
-			t.Fatalf("the attacker does not advertise:\n%s", said.text.String())
+			t.Fatalf("the attacker does not advertise:\n%s", printed.text.String())
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -119,7 +121,7 @@ func bootstraps(nodes ...addr.Node) part {
 	}
 }
 
-// aNode has just started: it hears senders that it does not know.
+// aNode has just started: it accepts adverts of unknown routers.
 func aNode(nodes ...addr.Node) part {
 	return func(_ *testing.T, p plan.Plan, links addr.Snapshot) keepalived.Config {
 		room := node.New(node.Options{
@@ -130,7 +132,8 @@ func aNode(nodes ...addr.Node) part {
 		for _, n := range nodes {
 			seen.Is = append(seen.Is, member.Node{Node: n, ControlPlane: true})
 		}
-		desired, _ := room.Decide(node.Snapshot{At: time.Now(), Links: links, Nodes: seen, Served: true})
+		desired, _ := room.Decide(node.Snapshot{At: time.Now(), Links: links,
+			Nodes: seen, Served: true})
 		config := desired.Config
 		config.Instances = slices.DeleteFunc(config.Instances, func(i keepalived.Instance) bool {
 			return !slices.Contains(p.VIPs.API, i.VIP)
@@ -139,8 +142,8 @@ func aNode(nodes ...addr.Node) part {
 	}
 }
 
-// TestFarAdverts holds that a host behind a router takes no VIP away, whatever it writes into its
-// adverts, and that a peer of the link is heard.
+// TestFarAdverts holds that a host behind a router takes no VIP over, whatever it writes into its
+// adverts, and that a peer's adverts on the link are accepted.
 func TestFarAdverts(t *testing.T) {
 	self := addr.Node{Name: "master-0", InternalIPs: host}
 	other := addr.Node{Name: "master-1", InternalIPs: peer}
@@ -149,14 +152,17 @@ func TestFarAdverts(t *testing.T) {
 		part    part
 		profile string
 		mode    spec.Mode
-		// open says that a far host which writes a peer's address into IPv6 packets is heard.
+		// open: adverts of a far host that writes a peer's address into IPv6 packets are accepted.
 		open bool
 	}{
-		{"bootstrap machine before the first node, lan", bootstraps(), vrrp.ProfileLan, spec.Unicast, false},
-		{"bootstrap machine before the first node, compat", bootstraps(), vrrp.ProfileCompat, spec.Unicast, false},
+		{"bootstrap machine before the first node, lan", bootstraps(), vrrp.ProfileLan,
+			spec.Unicast, false},
+		{"bootstrap machine before the first node, compat", bootstraps(), vrrp.ProfileCompat,
+			spec.Unicast, false},
 		{"bootstrap machine, lan", bootstraps(other), vrrp.ProfileLan, spec.Unicast, false},
 		{"bootstrap machine, compat", bootstraps(other), vrrp.ProfileCompat, spec.Unicast, true},
-		{"bootstrap machine, compat, multicast", bootstraps(other), vrrp.ProfileCompat, spec.Multicast, false},
+		{"bootstrap machine, compat, multicast", bootstraps(other), vrrp.ProfileCompat,
+			spec.Multicast, false},
 		{"node, lan", aNode(self, other), vrrp.ProfileLan, spec.Unicast, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -168,11 +174,12 @@ func TestFarAdverts(t *testing.T) {
 			if len(config.Instances) != 2 {
 				t.Fatalf("instances: %+v", config.Instances)
 			}
-			s := realKeepalived(t)
+			s := newRealKeepalived(t)
 			s.proposeConfig(config)
 			s.start(l.host)
 			s.untilMaster(20 * time.Second)
-			for from, sources := range map[string][]netip.Addr{"its own address": foreign, "a peer's": peer} {
+			for from, sources := range map[string][]netip.Addr{"its own address": foreign,
+				"a peer's": peer} {
 				victim := config.Instances
 				if tt.open && from == "a peer's" {
 					victim = victim[:1]

@@ -12,11 +12,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// ownTable makes a table of IPv4 that nobody but its owner may change, until the function that it
-// returns is called (NFT_TABLE_F_OWNER of linux/netfilter/nf_tables.h).
+// ownTable makes a table of IPv4 that only its owner may change, until the function that it returns
+// is called (NFT_TABLE_F_OWNER of linux/netfilter/nf_tables.h).
 func ownTable(t *testing.T, ns netns.Namespace, name string) (end func()) {
 	t.Helper()
-	message := func(kind int, flags uint16, family byte, resource uint16, attributes ...byte) (m []byte) {
+	message := func(kind int, flags uint16, family byte, resource uint16,
+		attributes ...byte) (m []byte) {
 		m = binary.NativeEndian.AppendUint32(m, uint32(unix.SizeofNlMsghdr+4+len(attributes)))
 		m = binary.NativeEndian.AppendUint16(m, uint16(kind))
 		m = binary.NativeEndian.AppendUint16(m, unix.NLM_F_REQUEST|flags)
@@ -30,17 +31,21 @@ func ownTable(t *testing.T, ns netns.Namespace, name string) (end func()) {
 		return append(a, make([]byte, -len(a)&3)...)
 	}
 	const nameAttribute, flagsAttribute, owner = 1, 2, 2
-	table := append(attribute(nameAttribute, append([]byte(name), 0)), attribute(flagsAttribute, []byte{0, 0, 0, owner})...)
+	table := append(attribute(nameAttribute, append([]byte(name), 0)),
+		attribute(flagsAttribute, []byte{0, 0, 0, owner})...)
 	batch := message(unix.NFNL_MSG_BATCH_BEGIN, 0, 0, unix.NFNL_SUBSYS_NFTABLES)
-	batch = append(batch, message(unix.NFNL_SUBSYS_NFTABLES<<8|unix.NFT_MSG_NEWTABLE, unix.NLM_F_CREATE|unix.NLM_F_ACK, unix.AF_INET, 0, table...)...)
+	batch = append(batch, message(unix.NFNL_SUBSYS_NFTABLES<<8|unix.NFT_MSG_NEWTABLE,
+		unix.NLM_F_CREATE|unix.NLM_F_ACK, unix.AF_INET, 0, table...)...)
 	batch = append(batch, message(unix.NFNL_MSG_BATCH_END, 0, 0, unix.NFNL_SUBSYS_NFTABLES)...)
 	var fd int
 	answer := make([]byte, 4096)
 	if err := ns.In(func() (err error) {
-		if fd, err = unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_NETFILTER); err != nil {
+		if fd, err = unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC,
+			unix.NETLINK_NETFILTER); err != nil {
 			return err
 		}
-		if err = unix.Sendto(fd, batch, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err == nil {
+		if err = unix.Sendto(fd, batch, 0,
+			&unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err == nil {
 			_, _, err = unix.Recvfrom(fd, answer, 0)
 		}
 		return err
@@ -54,17 +59,20 @@ func ownTable(t *testing.T, ns netns.Namespace, name string) (end func()) {
 }
 
 // TestFarAdverts_NoRules has another program own the table of the rules against adverts that have
-// passed a router: the VIPs are held without them, and the status says so until they are there.
+// passed a router: the VIPs are held without the rules, and the status reports it until they are in
+// place.
 func TestFarAdverts_NoRules(t *testing.T) {
 	l := newLAN(t)
 	end := ownTable(t, l.host, "onprem-infra-vrrp")
-	s := realKeepalived(t)
+	s := newRealKeepalived(t)
 	s.start(l.host)
 	s.propose(fast(s.dir))
 	s.untilMaster(5 * time.Second)
-	s.until("it says what it cannot do", 5*time.Second, func(st supervised.Status) bool {
-		return len(st.Troubles) == 1 && strings.HasPrefix(st.Troubles[0], "drop adverts that have passed a router: ")
+	s.until("the status has the failing task", 5*time.Second, func(st supervised.Status) bool {
+		return len(st.Troubles) == 1 && strings.HasPrefix(st.Troubles[0],
+			"drop adverts that have passed a router: ")
 	})
 	end()
-	s.until("it can", 5*time.Second, func(st supervised.Status) bool { return len(st.Troubles) == 0 })
+	s.until("it can", 5*time.Second,
+		func(st supervised.Status) bool { return len(st.Troubles) == 0 })
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // onSmallDisk gives a supervisor a run directory on a file system of its own. fill leaves no room
-// in it, neither for a file nor for a byte, also when somebody makes room; free ends that.
+// in it, neither for a file nor for a byte, also when something makes room; free ends that.
 func (s *supervisor) onSmallDisk() (fill func() (free func())) {
 	s.t.Helper()
 	if err := unix.Mount("tmpfs", s.dir, "tmpfs", 0, "size=256k,nr_inodes=64"); err != nil {
@@ -75,11 +75,13 @@ func (s *supervisor) onSmallDisk() (fill func() (free func())) {
 
 // withBonus gives an instance of config the holder's bonus.
 func withBonus(text, dir, instance string) string {
-	track := "track_file holder_" + instance + " {\n    file " + filepath.Join(dir, supervised.HolderTrack(instance)) + "\n    weight 10\n}\n"
+	track := "track_file holder_" + instance + " {\n    file " + filepath.Join(dir,
+		supervised.HolderTrack(instance)) + "\n    weight 10\n}\n"
 	at := strings.Index(text, "vrrp_instance")
 	text = text[:at] + track + text[at:]
 	head, rest, _ := strings.Cut(text, "vrrp_instance "+instance+" {")
-	return head + "vrrp_instance " + instance + " {" + strings.Replace(rest, "track_file {\n", "track_file {\n        holder_"+instance+"\n", 1)
+	return head + "vrrp_instance " + instance + " {" + strings.Replace(rest, "track_file {\n",
+		"track_file {\n        holder_"+instance+"\n", 1)
 }
 
 // untilBonus waits until an instance's tracked file has a text.
@@ -97,10 +99,10 @@ func (s *supervisor) untilBonus(instance, text string) {
 }
 
 // TestFullRunDirectory_Holder fills the run directory beside a holder: changes of state, a release
-// and a takeover go on, the status says what is, and says what cannot be done.
+// and a takeover go on, and the status reports the states and the tasks that fail.
 func TestFullRunDirectory_Holder(t *testing.T) {
 	l := newLAN(t)
-	s := realKeepalived(t)
+	s := newRealKeepalived(t)
 	fill := s.onSmallDisk()
 	s.start(l.host)
 	s.propose(withBonus(fast(s.dir), s.dir, "demo_API_0"))
@@ -119,15 +121,18 @@ func TestFullRunDirectory_Holder(t *testing.T) {
 	}
 	free()
 	s.propose(fast(s.dir) + "# other\n")
-	s.until("other", 5*time.Second, func(st supervised.Status) bool { return st.Refused == nil && len(st.Troubles) == 0 })
+	s.until("other", 5*time.Second, func(st supervised.Status) bool {
+		return st.Refused == nil &&
+			len(st.Troubles) == 0
+	})
 }
 
-// TestFullRunDirectory_Start starts on what an earlier run has left in a run directory without
-// room: the VIPs are taken, and given up at the end.
+// TestFullRunDirectory_Start starts on the files of an earlier run in a run directory without room:
+// the VIPs are taken over, and released at the end.
 func TestFullRunDirectory_Start(t *testing.T) {
 	l := newLAN(t)
 	held := l.watch(t)
-	s, again := realKeepalived(t), realKeepalived(t)
+	s, again := newRealKeepalived(t), newRealKeepalived(t)
 	fill := s.onSmallDisk()
 	s.start(l.host)
 	s.propose(fast(s.dir))
@@ -136,7 +141,8 @@ func TestFullRunDirectory_Start(t *testing.T) {
 	<-s.ended
 	fill()
 	for i, arg := range again.cmd.Args {
-		again.cmd.Args[i] = strings.NewReplacer(again.dir, s.dir, again.config, s.config).Replace(arg)
+		again.cmd.Args[i] = strings.NewReplacer(again.dir, s.dir, again.config,
+			s.config).Replace(arg)
 	}
 	again.dir, again.config = s.dir, s.config
 	begin := time.Now()
@@ -145,14 +151,12 @@ func TestFullRunDirectory_Start(t *testing.T) {
 	held.until(t, "with both VIPs", 10*time.Second, 2)
 	t.Logf("both VIPs after %s", time.Since(begin))
 	again.untilMaster(2 * time.Second)
-	if err := syscall.Kill(again.speaker(), syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(again.vrrpPID(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(2 * time.Second); again.log.count("VRRP process ended") == 0; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the end of keepalived's VRRP process was not noticed")
-		}
-	}
+	await(t, "the end of keepalived's VRRP process was not noticed", 2*time.Second, func() bool {
+		return again.log.count("VRRP process ended") > 0
+	})
 	again.untilMaster(10 * time.Second)
 	again.cmd.Process.Signal(unix.SIGTERM)
 	held.until(t, "without the VIPs", 2*time.Second, 0)

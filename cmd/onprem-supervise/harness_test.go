@@ -17,7 +17,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/test/need"
@@ -41,8 +40,8 @@ func TestMain(m *testing.M) {
 		}
 		main()
 	}
-	// Who is started by nohup ignores this signal, and so do all that it starts: no shell that
-	// stands in for keepalived could hear it.
+	// A process that nohup starts ignores this signal, and so do all that it starts: no shell that
+	// stands in for keepalived could handle it.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP)
 	os.Exit(m.Run())
 }
@@ -91,7 +90,8 @@ func newSupervisor(t *testing.T, keepalived []string, vips ...string) *superviso
 		t.Fatal(err)
 	}
 	s.cmd = exec.Command(self, append(append(args, "--"), keepalived...)...)
-	s.cmd.Env = append(os.Environ(), beSupervisor+"=1", "FIFO="+filepath.Join(s.dir, supervised.NotifyFIFO), "DIR="+s.dir)
+	s.cmd.Env = append(os.Environ(), beSupervisor+"=1", "FIFO="+filepath.Join(s.dir,
+		supervised.NotifyFIFO), "DIR="+s.dir)
 	s.cmd.Stderr = s.log
 	s.cmd.SysProcAttr = contained()
 	return s
@@ -103,8 +103,8 @@ func contained() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID, Unshareflags: syscall.CLONE_NEWNS}
 }
 
-// start runs it inside a network namespace. Whatever is left of it at the end of the test dies with
-// its process namespace.
+// start starts it inside a network namespace. All of its processes are killed with its process
+// namespace at the end of the test.
 func (s *supervisor) start(ns netns.Namespace) {
 	s.t.Helper()
 	if err := ns.In(s.cmd.Start); err != nil {
@@ -133,7 +133,8 @@ func (s *supervisor) propose(text string) string {
 // proposeConfig puts one in place as a monitor of this release does, with this run directory.
 func (s *supervisor) proposeConfig(config keepalived.Config) string {
 	s.t.Helper()
-	config, err := keepalived.Parse(bytes.ReplaceAll(keepalived.Render(config), []byte(election.RunDir), []byte(s.dir)))
+	config, err := keepalived.Parse(bytes.ReplaceAll(keepalived.Render(config),
+		[]byte(supervised.RunDir), []byte(s.dir)))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -168,8 +169,9 @@ func (s *supervisor) status() supervised.Status {
 	return status
 }
 
-// until waits for a status, and says how long that took.
-func (s *supervisor) until(what string, bound time.Duration, is func(supervised.Status) bool) time.Duration {
+// until waits for a status, and returns how long that took.
+func (s *supervisor) until(what string, bound time.Duration,
+	is func(supervised.Status) bool) time.Duration {
 	s.t.Helper()
 	begin := time.Now()
 	for time.Since(begin) < bound {
@@ -182,9 +184,21 @@ func (s *supervisor) until(what string, bound time.Duration, is func(supervised.
 	return 0
 }
 
-func (s *supervisor) untilState(instance string, state supervised.State, bound time.Duration) time.Duration {
+func (s *supervisor) untilState(instance string, state supervised.State,
+	bound time.Duration) time.Duration {
 	s.t.Helper()
-	return s.until(string(state), bound, func(st supervised.Status) bool { return st.Instances[instance].State == state })
+	return s.until(string(state), bound,
+		func(st supervised.Status) bool { return st.Instances[instance].State == state })
+}
+
+// await waits until a condition is true. what is the complaint if it does not become so.
+func await(t *testing.T, what string, bound time.Duration, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(bound); !is(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("after %s: %s", bound, what)
+		}
+	}
 }
 
 // wait waits for the supervisor's end.
@@ -218,40 +232,37 @@ func below(pid int) map[int]string {
 	return out
 }
 
-// freeze stops the supervisor itself, and waits until each of its threads stands still: one that is
-// at work when the signal comes goes on for a moment.
+// freeze stops the supervisor itself, and waits until each of its threads has stopped: a running
+// one goes on for a moment after the signal.
 func (s *supervisor) freeze() {
 	s.t.Helper()
 	if err := s.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		s.t.Fatal(err)
 	}
-	for end := time.Now().Add(5 * time.Second); !s.frozen(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			s.t.Fatal("the supervisor does not stop")
-		}
-	}
+	await(s.t, "the supervisor does not stop", 5*time.Second, s.frozen)
 }
 
 func (s *supervisor) frozen() bool {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", s.cmd.Process.Pid))
 	for _, thread := range threads {
 		stat, err := os.ReadFile(thread)
-		if _, after, _ := strings.Cut(string(stat), ") "); err == nil && !strings.HasPrefix(after, "T") {
+		if _, after, _ := strings.Cut(string(stat), ") "); err == nil &&
+			!strings.HasPrefix(after, "T") {
 			return false
 		}
 	}
 	return len(threads) > 0
 }
 
-// speaker is the process of keepalived that speaks VRRP.
-func (s *supervisor) speaker() int {
+// vrrpPID is keepalived's process that advertises.
+func (s *supervisor) vrrpPID() int {
 	s.t.Helper()
 	for keepalived := range below(s.cmd.Process.Pid) {
 		for vrrp := range below(keepalived) {
 			return vrrp
 		}
 	}
-	s.t.Fatal("nobody speaks VRRP")
+	s.t.Fatal("no process advertises")
 	return 0
 }
 
@@ -267,7 +278,7 @@ func trace(t *testing.T, pid int) {
 			_, err = unix.Wait4(pid, nil, 0, nil)
 		}
 		stopped <- err
-		unix.Wait4(pid, nil, 0, nil) // nobody else is told of its end before
+		unix.Wait4(pid, nil, 0, nil) // no other process is notified of its end before
 	}()
 	if err := <-stopped; err != nil {
 		t.Fatalf("trace process %d: %v", pid, err)
@@ -278,7 +289,7 @@ func (s *supervisor) signalAll(sig syscall.Signal) {
 	s.t.Helper()
 	all := below(s.cmd.Process.Pid)
 	if len(all) == 0 {
-		s.t.Fatal("nobody runs below the supervisor")
+		s.t.Fatal("no process runs below the supervisor")
 	}
 	for pid := range all {
 		if err := syscall.Kill(pid, sig); err != nil {

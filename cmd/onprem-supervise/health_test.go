@@ -15,13 +15,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// TestHealth holds K-54 to K-56 for whoever watches the container: the supervisor works without a
-// configuration, with a keepalived in FAULT, and while it puts one right that hangs; it does not
-// when it is stopped itself. A port that is taken costs nothing but the answer.
+// TestHealth holds K-54 to K-56 for the program that watches the container: the supervisor is
+// healthy without a configuration, with a keepalived in FAULT, and while it kills a keepalived that
+// hangs. It is not when it is stopped itself. If its port is taken, only the answer is missing.
 func TestHealth(t *testing.T) {
 	l := newLAN(t)
 	l.host.IP(t, "link set ens3 down\n")
-	s := realKeepalived(t)
+	s := newRealKeepalived(t)
 	s.cmd.Args = append([]string{s.cmd.Args[0], "--health", "127.0.0.1:9458"}, s.cmd.Args[1:]...)
 	var taken net.Listener
 	if err := l.host.In(func() (err error) {
@@ -32,18 +32,16 @@ func TestHealth(t *testing.T) {
 	}
 	s.start(l.host)
 	s.until("there", 5*time.Second, func(st supervised.Status) bool { return st.Instances != nil })
-	for end := time.Now().Add(5 * time.Second); s.log.count("answer for this process") == 0; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("a port that is taken is not named")
-		}
-	}
+	await(t, "a port that is taken is not named", 5*time.Second, func() bool {
+		return s.log.count("serve the health port") > 0
+	})
 	taken.Close()
 	untilAnswer(t, l.host, "200", 10*time.Second)
 	s.propose(fast(s.dir))
 	s.untilState("demo_API_0", supervised.Fault, 10*time.Second)
 	untilAnswer(t, l.host, "200", time.Second)
 	silent := dialIn(t, l.host)
-	defer silent.Close() // who says nothing does not keep others waiting for long
+	defer silent.Close() // an idle connection does not keep others waiting for long
 	untilAnswer(t, l.host, "200", 5*time.Second)
 	s.signalAll(syscall.SIGSTOP)
 	untilAnswer(t, l.host, "200", time.Second)
@@ -59,7 +57,7 @@ func TestHealth(t *testing.T) {
 // neither a few nor more than are served at a time.
 func TestHealth_IdleConnections(t *testing.T) {
 	l := newLAN(t)
-	s := realKeepalived(t)
+	s := newRealKeepalived(t)
 	s.cmd.Args = append([]string{s.cmd.Args[0], "--health", "127.0.0.1:9458"}, s.cmd.Args[1:]...)
 	s.start(l.host)
 	s.until("there", 5*time.Second, func(st supervised.Status) bool { return st.Instances != nil })
@@ -115,13 +113,14 @@ func answer(ns netns.Namespace, bound time.Duration) (status string, err error) 
 	}
 	defer c.Close()
 	used := false
-	client := &http.Client{Timeout: bound, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
-		if used {
-			return nil, errors.New("only once")
-		}
-		used = true
-		return c, nil
-	}}}
+	client := &http.Client{Timeout: bound, Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			if used {
+				return nil, errors.New("only once")
+			}
+			used = true
+			return c, nil
+		}}}
 	reply, err := client.Get("http://127.0.0.1:9458/healthz")
 	if err != nil {
 		return "", err

@@ -21,23 +21,28 @@ const (
 	bonus         = 30
 )
 
-// ranked is a router that counts its health and, as long as it holds a VIP, the holder's bonus.
+// ranked is a router whose priority has its health and, as long as it holds a VIP, the holder
+// bonus.
 func ranked(dir string, host, rank int, advert string) string {
 	other := 21 - host
-	text := router(dir, host, rank, advert, fmt.Sprint("192.0.2.", other), fmt.Sprint("2001:db8::", other))
+	text := router(dir, host, rank, advert, fmt.Sprint("192.0.2.", other),
+		fmt.Sprint("2001:db8::", other))
 	var tracks strings.Builder
-	fmt.Fprintf(&tracks, "track_file lb {\n    file %s\n    weight %d\n}\n", filepath.Join(dir, supervised.TrackDir, "lb"), healthy)
+	fmt.Fprintf(&tracks, "track_file lb {\n    file %s\n    weight %d\n}\n",
+		filepath.Join(dir, supervised.TrackDir, "lb"), healthy)
 	for i := range 2 {
 		name := fmt.Sprintf("demo_API_%d", i)
-		fmt.Fprintf(&tracks, "track_file holder_%d {\n    file %s\n    weight %d\n}\n", i, filepath.Join(dir, supervised.HolderTrack(name)), bonus)
+		fmt.Fprintf(&tracks, "track_file holder_%d {\n    file %s\n    weight %d\n}\n", i,
+			filepath.Join(dir, supervised.HolderTrack(name)), bonus)
 		head, tail, _ := strings.Cut(text, "vrrp_instance "+name)
-		text = head + "vrrp_instance " + name + strings.Replace(tail, "        leave\n", fmt.Sprintf("        leave\n        lb\n        holder_%d\n", i), 1)
+		text = head + "vrrp_instance " + name + strings.Replace(tail, "        leave\n",
+			fmt.Sprintf("        leave\n        lb\n        holder_%d\n", i), 1)
 	}
 	return strings.Replace(text, "track_file leave", tracks.String()+"track_file leave", 1)
 }
 
-// start2 starts a healthy one with its configuration.
-func (s *supervisor) start2(l lan, host, rank int, advert string) {
+// startRanked starts a healthy one with its configuration.
+func (s *supervisor) startRanked(l lan, host, rank int, advert string) {
 	s.t.Helper()
 	if err := os.MkdirAll(s.path(supervised.TrackDir), 0o755); err != nil {
 		s.t.Fatal(err)
@@ -57,7 +62,8 @@ func (s *supervisor) health(good bool) {
 }
 
 // untilAt waits for a state at a priority, of both instances.
-func (s *supervisor) untilAt(state supervised.State, priority int, bound time.Duration) time.Duration {
+func (s *supervisor) untilAt(state supervised.State, priority int,
+	bound time.Duration) time.Duration {
 	s.t.Helper()
 	return s.until(fmt.Sprint(state, " ", priority), bound, func(st supervised.Status) bool {
 		want := supervised.Instance{State: state, Priority: priority}
@@ -65,18 +71,18 @@ func (s *supervisor) untilAt(state supervised.State, priority int, bound time.Du
 	})
 }
 
-// reigned is how often an instance has become MASTER.
-func (s *supervisor) reigned() int {
+// takeovers counts how often an instance has become MASTER.
+func (s *supervisor) takeovers() int {
 	return s.log.count("state=MASTER was=BACKUP") + s.log.count("state=MASTER was=INIT")
 }
 
-// TestHolderKeepsItsVIP holds that a router of a better rank does not take the VIPs from a holder
-// that does as well, that a holder whose health falls loses them, and that it does not get them
-// back by being well again. It comes with a bonus of an earlier run in its files.
-func TestHolderKeepsItsVIP(t *testing.T) {
+// TestHolder_KeepsItsVIP holds that a router of a better rank does not take the VIPs over from a
+// holder of equal health, that a holder whose health falls loses them, and that it does not get
+// them back when it is healthy again. It starts with a bonus of an earlier run in its files.
+func TestHolder_KeepsItsVIP(t *testing.T) {
 	l := newLAN(t)
-	holder, other := realKeepalived(t), realKeepalived(t)
-	holder.start2(l, 10, worse, "0.1")
+	holder, other := newRealKeepalived(t), newRealKeepalived(t)
+	holder.startRanked(l, 10, worse, "0.1")
 	holder.untilAt(supervised.Master, worse+healthy+bonus, 5*time.Second)
 	if err := os.Mkdir(other.path(supervised.HolderDir), 0o755); err != nil {
 		t.Fatal(err)
@@ -84,54 +90,56 @@ func TestHolderKeepsItsVIP(t *testing.T) {
 	for i := range 2 {
 		put(t, other.path(supervised.HolderTrack(fmt.Sprint("demo_API_", i))), "1\n")
 	}
-	other.start2(l, 11, better, "0.1")
+	other.startRanked(l, 11, better, "0.1")
 	other.untilAt(supervised.Backup, better+healthy, 5*time.Second)
 	time.Sleep(time.Second) // more than two master-down times
-	if n := other.reigned(); n != 0 {
-		t.Errorf("it took the VIP of a holder that does as well, %d times", n)
+	if n := other.takeovers(); n != 0 {
+		t.Errorf("it took the VIP over from a holder of equal health, %d times", n)
 	}
 
 	here, there := l.watch(t), watch(t, l.neighbour)
 	here.until(t, "with both VIPs", time.Second, 2)
 	holder.health(false)
 	took := there.until(t, "taken over", 2*time.Second, 2)
-	t.Logf("a holder that is not well any more loses the VIPs after %s", took)
+	t.Logf("a holder that is not healthy any more loses the VIPs after %s", took)
 	other.untilAt(supervised.Master, better+healthy+bonus, time.Second)
 	holder.untilAt(supervised.Backup, worse, time.Second)
 	holder.health(true)
 	holder.untilAt(supervised.Backup, worse+healthy, time.Second)
-	if n := holder.reigned(); n != 2 {
+	if n := holder.takeovers(); n != 2 {
 		t.Errorf("the first holder became MASTER %d times, want once for each VIP", n)
 	}
 }
 
-// TestRestartedDoesNotPreempt kills keepalived on the holder that has the better rank right after
-// an advert, so that its successor begins to listen just when the one who waited takes over, and
-// hears an advert of his without the bonus.
-func TestRestartedDoesNotPreempt(t *testing.T) {
+// TestRestarted_DoesNotPreempt kills keepalived on the holder of the better rank right after an
+// advert, so that its successor begins to listen just when the other router takes over, and
+// receives an advert of that one without the bonus.
+func TestRestarted_DoesNotPreempt(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		kill func(*supervisor)
 	}{
 		{"all of keepalived", func(s *supervisor) { s.signalAll(syscall.SIGKILL) }},
-		{"its VRRP process", func(s *supervisor) { syscall.Kill(s.speaker(), syscall.SIGKILL) }},
+		{"its VRRP process", func(s *supervisor) { syscall.Kill(s.vrrpPID(), syscall.SIGKILL) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			l := newLAN(t)
-			holder, other := realKeepalived(t), realKeepalived(t)
-			holder.start2(l, 10, better, "0.5")
+			holder, other := newRealKeepalived(t), newRealKeepalived(t)
+			holder.startRanked(l, 10, better, "0.5")
 			holder.untilAt(supervised.Master, better+healthy+bonus, 10*time.Second)
-			other.start2(l, 11, worse, "0.5")
+			other.startRanked(l, 11, worse, "0.5")
 			other.untilAt(supervised.Backup, worse+healthy, 10*time.Second)
-			if !l.adverts.heard(netip.MustParseAddr("192.0.2.11"), better+healthy+bonus, time.Now(), 2*time.Second) {
-				t.Fatal("the holder does not speak")
+			if !l.adverts.received(netip.MustParseAddr("192.0.2.11"),
+				better+healthy+bonus, time.Now(),
+				2*time.Second) {
+				t.Fatal("the holder does not advertise")
 			}
 			tt.kill(holder)
 			other.untilAt(supervised.Master, worse+healthy+bonus, 5*time.Second)
 			holder.untilAt(supervised.Backup, better+healthy, 5*time.Second)
 			time.Sleep(2 * time.Second) // more than a master-down time
-			if n := holder.reigned(); n != 2 {
+			if n := holder.takeovers(); n != 2 {
 				t.Errorf("it became MASTER %d times, want once for each VIP", n)
 			}
 			other.untilAt(supervised.Master, worse+healthy+bonus, time.Second)
@@ -139,13 +147,14 @@ func TestRestartedDoesNotPreempt(t *testing.T) {
 	}
 }
 
-// TestAloneAfterARestart holds what settling costs where nobody takes over: next to nothing.
-func TestAloneAfterARestart(t *testing.T) {
+// TestRestarted_Alone holds how much later a router takes over after a restart if no other one
+// does: hardly any.
+func TestRestarted_Alone(t *testing.T) {
 	t.Parallel()
 	l := newLAN(t)
 	held := l.watch(t)
-	s := realKeepalived(t)
-	s.start2(l, 10, better, "0.1")
+	s := newRealKeepalived(t)
+	s.startRanked(l, 10, better, "0.1")
 	s.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
 	s.signalAll(syscall.SIGKILL)
 	held.until(t, "without the VIPs", time.Second, 0)
@@ -153,30 +162,29 @@ func TestAloneAfterARestart(t *testing.T) {
 	s.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
 }
 
-// TestStoppedIsNotMissed has a signal stop keepalived, or its VRRP process alone, at several times
-// between two beats: it goes on before anybody misses its adverts.
-func TestStoppedIsNotMissed(t *testing.T) {
+// TestContinue_BeforeAdvertsAreMissed has a signal stop keepalived, or its VRRP process alone, at
+// several times between two beats: it goes on before another router misses its adverts.
+func TestContinue_BeforeAdvertsAreMissed(t *testing.T) {
 	t.Parallel()
 	l := newLAN(t)
-	holder, other := realKeepalived(t), realKeepalived(t)
-	holder.start2(l, 10, better, "0.15")
+	holder, other := newRealKeepalived(t), newRealKeepalived(t)
+	holder.startRanked(l, 10, better, "0.15")
 	holder.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
-	other.start2(l, 11, worse, "0.15")
+	other.startRanked(l, 11, worse, "0.15")
 	other.untilAt(supervised.Backup, worse+healthy, 5*time.Second)
 	for round := range 6 {
 		if round%2 == 0 {
-			syscall.Kill(holder.speaker(), syscall.SIGSTOP)
+			syscall.Kill(holder.vrrpPID(), syscall.SIGSTOP)
 		} else {
 			holder.signalAll(syscall.SIGSTOP)
 		}
-		for end := time.Now().Add(5 * time.Second); holder.log.count("continue keepalived") != round+1; time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal("nobody helps it")
-			}
-		}
-		time.Sleep(1100*time.Millisecond + time.Duration(round)*160*time.Millisecond) // a beat without a stop, and a part of another one
+		await(t, "it is not continued", 5*time.Second, func() bool {
+			return holder.log.count("continue keepalived") == round+1
+		})
+		// a beat without a stop, and a part of another one
+		time.Sleep(1100*time.Millisecond + time.Duration(round)*160*time.Millisecond)
 	}
-	if n := other.reigned(); n != 0 || holder.status().Restarts != 0 {
+	if n := other.takeovers(); n != 0 || holder.status().Restarts != 0 {
 		t.Errorf("the other one became MASTER %d times, %d restarts", n, holder.status().Restarts)
 	}
 }
@@ -185,17 +193,15 @@ func TestStoppedIsNotMissed(t *testing.T) {
 // hangs: the bonus does not wait for its end.
 func TestElectionDuringATest(t *testing.T) {
 	t.Parallel()
-	s := fakeDaemon(t)
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	file := s.path(supervised.HolderTrack("a"))
 	tracks := ": <<'}'\ntrack_file holder {\n    file " + file + "\n}\n"
 	holds := func(want string) {
 		t.Helper()
-		for end := time.Now().Add(5 * time.Second); s.read(supervised.HolderTrack("a")) != want; time.Sleep(2 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("the file holds %q, want %q", s.read(supervised.HolderTrack("a")), want)
-			}
-		}
+		await(t, "the file is not "+want, 5*time.Second, func() bool {
+			return s.read(supervised.HolderTrack("a")) == want
+		})
 	}
 	s.propose(tracks + strings.Replace(serving, "while :", `while ! [ -e "$DIR/elected" ]; do sleep 0.02 & wait; done
 echo 'INSTANCE "a" MASTER 70' >"$FIFO"
@@ -203,26 +209,25 @@ while :`, 1))
 	s.untilState("a", supervised.Backup, 5*time.Second)
 	holds("-1\n")
 	s.propose(tracks + serving + "# slow\n")
-	for end := time.Now().Add(5 * time.Second); len(below(s.cmd.Process.Pid)) < 3; time.Sleep(2 * time.Millisecond) { // keepalived, what it waits for, and the test
-		if time.Now().After(end) {
-			t.Fatal("the test does not begin")
-		}
-	}
+	// keepalived, what it waits for, and the test
+	await(t, "the test does not begin", 5*time.Second, func() bool {
+		return len(below(s.cmd.Process.Pid)) >= 3
+	})
 	put(t, s.path("elected"), "")
 	holds("1\n")
 }
 
-// TestReloadKeepsTheVIP gives a holder another rank again and again, below and above that of one
-// who waits: neither the reload nor the rank costs it the VIPs, and the other one hears it all the
-// time.
-func TestReloadKeepsTheVIP(t *testing.T) {
+// TestReload_KeepsTheVIP gives a holder another rank again and again, below and above that of a
+// BACKUP router: neither the reload nor the rank costs it the VIPs, and the other router receives
+// its adverts all the time.
+func TestReload_KeepsTheVIP(t *testing.T) {
 	t.Parallel()
 	const between = (worse + better) / 2
 	l := newLAN(t)
-	holder, other := realKeepalived(t), realKeepalived(t)
-	holder.start2(l, 10, better, "0.1")
+	holder, other := newRealKeepalived(t), newRealKeepalived(t)
+	holder.startRanked(l, 10, better, "0.1")
 	holder.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
-	other.start2(l, 11, between, "0.1")
+	other.startRanked(l, 11, between, "0.1")
 	other.untilAt(supervised.Backup, between+healthy, 5*time.Second)
 	held := l.watch(t)
 	held.until(t, "with both VIPs", time.Second, 2)
@@ -232,34 +237,36 @@ func TestReloadKeepsTheVIP(t *testing.T) {
 		holder.untilAt(supervised.Master, rank+healthy+bonus, 5*time.Second)
 		time.Sleep(500 * time.Millisecond) // more than a master-down time
 	}
-	if n := other.reigned(); n != 0 || held.low() != 2 {
-		t.Errorf("the other one became MASTER %d times, and the holder had %d VIPs at the least", n, held.low())
+	if n := other.takeovers(); n != 0 || held.low() != 2 {
+		t.Errorf("the other one became MASTER %d times, and the holder had %d VIPs at the least", n,
+			held.low())
 	}
 }
 
 // both names the instances.
 const both = "demo_API_0\ndemo_API_1\n"
 
-// TestUnserved has the monitor say that what the holder holds is not served any more: it says
-// farewell at once, and waits for the VIPs like any other then. When the one that has taken over is
-// gone they come back, and stay, though nobody has said anything else.
+// TestUnserved has the monitor report that the holder's VIPs are not served any more: it releases
+// them at once, and is then a candidate like any other. When the router that has taken over is gone
+// they come back, and stay, as the monitor has reported nothing else.
 func TestUnserved(t *testing.T) {
 	t.Parallel()
 	l := newLAN(t)
-	holder, other := realKeepalived(t), realKeepalived(t)
-	holder.start2(l, 10, better, "0.5")
+	holder, other := newRealKeepalived(t), newRealKeepalived(t)
+	holder.startRanked(l, 10, better, "0.5")
 	holder.untilAt(supervised.Master, better+healthy+bonus, 10*time.Second)
-	other.start2(l, 11, worse, "0.5")
+	other.startRanked(l, 11, worse, "0.5")
 	other.untilAt(supervised.Backup, worse+healthy, 10*time.Second)
-	put(t, other.path(supervised.UnservedFile), both) // who holds nothing has nothing to give up
+	// a router without a VIP has nothing to release
+	put(t, other.path(supervised.UnservedFile), both)
 	there := watch(t, l.neighbour)
 	begin := time.Now()
 	holder.health(false)
 	put(t, holder.path(supervised.UnservedFile), both)
 	took := there.until(t, "taken over", 5*time.Second, 2)
-	t.Logf("given up and taken over after %s", took)
-	if !l.adverts.heard(netip.MustParseAddr("192.0.2.11"), 0, begin, time.Second) {
-		t.Error("no advert of priority 0 was heard")
+	t.Logf("released and taken over after %s", took)
+	if !l.adverts.received(netip.MustParseAddr("192.0.2.11"), 0, begin, time.Second) {
+		t.Error("no advert of priority 0 was received")
 	}
 	if took >= 3*500*time.Millisecond {
 		t.Errorf("the other one waited for adverts: %s", took)
@@ -272,7 +279,7 @@ func TestUnserved(t *testing.T) {
 	here.until(t, "with both VIPs again", 10*time.Second, 2)
 	holder.untilAt(supervised.Master, better+bonus, 5*time.Second)
 	other.untilAt(supervised.Backup, worse+healthy-bonus, 10*time.Second)
-	if n := holder.log.count("give up"); n != 2 {
+	if n := holder.log.count("release the VIP"); n != 2 {
 		t.Errorf("it gave up %d times, want once for each VIP", n)
 	}
 
@@ -283,12 +290,12 @@ func TestUnserved(t *testing.T) {
 	other.untilAt(supervised.Master, worse+healthy+bonus, 10*time.Second) // it does better
 }
 
-// TestUnservedAlone holds that a VIP which nobody else can take is back soon, and stays.
-func TestUnservedAlone(t *testing.T) {
+// TestUnserved_Alone holds that a VIP which no other router can take over is back soon, and stays.
+func TestUnserved_Alone(t *testing.T) {
 	t.Parallel()
 	l := newLAN(t)
-	s := realKeepalived(t)
-	s.start2(l, 10, better, "0.1")
+	s := newRealKeepalived(t)
+	s.startRanked(l, 10, better, "0.1")
 	s.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
 	held := l.watch(t)
 	held.until(t, "with both VIPs", time.Second, 2)
@@ -298,7 +305,8 @@ func TestUnservedAlone(t *testing.T) {
 	t.Logf("both VIPs again after %s", held.until(t, "with both VIPs again", 5*time.Second, 2))
 	s.untilAt(supervised.Master, better+bonus, 5*time.Second)
 	time.Sleep(time.Second)
-	if n := s.log.count("give up"); n != 2 || held.low() != 2 {
-		t.Errorf("it gave up %d times, want once for each VIP, and holds %d at the least", n, held.low())
+	if n := s.log.count("release the VIP"); n != 2 || held.low() != 2 {
+		t.Errorf("it gave up %d times, want once for each VIP, and holds %d at the least", n,
+			held.low())
 	}
 }

@@ -24,7 +24,8 @@ func forge(t *testing.T, ns netns.Namespace, vip string, interval uint16) {
 	forgeTo(t, ns, from, to, vip, interval)
 }
 
-func forgeTo(t *testing.T, ns netns.Namespace, source, target netip.Addr, vip string, interval uint16) {
+func forgeTo(t *testing.T, ns netns.Namespace, source, target netip.Addr, vip string,
+	interval uint16) {
 	t.Helper()
 	address := netip.MustParseAddr(vip)
 	message := []byte{0x31, 74, 254, 1, 0, 0, 0, 0}
@@ -37,7 +38,8 @@ func forgeTo(t *testing.T, ns netns.Namespace, source, target netip.Addr, vip st
 		to = &unix.SockaddrInet6{Addr: target.As16()}
 	} else {
 		to = &unix.SockaddrInet4{Addr: target.As4()}
-		pseudo := append(append(source.AsSlice(), target.AsSlice()...), 0, 112, 0, byte(len(message)))
+		pseudo := append(append(source.AsSlice(), target.AsSlice()...), 0, 112, 0,
+			byte(len(message)))
 		binary.BigEndian.PutUint16(message[6:], checksum(append(pseudo, message...)))
 	}
 	if err := ns.In(func() error {
@@ -48,7 +50,8 @@ func forgeTo(t *testing.T, ns netns.Namespace, source, target netip.Addr, vip st
 		defer unix.Close(fd)
 		if family == unix.AF_INET {
 			err = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_TTL, 255)
-		} else if err = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_CHECKSUM, 6); err == nil {
+		} else if err = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_CHECKSUM,
+			6); err == nil {
 			err = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS, 255)
 		}
 		if err != nil {
@@ -73,11 +76,11 @@ func checksum(bytes []byte) uint16 {
 }
 
 // TestForgedInterval holds that one advert with a peer's address and a longer interval than the
-// cluster's silences the holder, of either family, no longer than an advert without it would: the
-// supervisor undoes what keepalived has adopted.
+// cluster's silences the holder, of either family, no longer than any other advert would: the
+// supervisor undoes the adoption.
 func TestForgedInterval(t *testing.T) {
 	l := newLAN(t)
-	s := realKeepalived(t)
+	s := newRealKeepalived(t)
 	s.start(l.host)
 	s.propose(config(s.dir, "0.1", "192.0.2.11", "2001:db8::11"))
 	s.untilMaster(5 * time.Second)
@@ -100,28 +103,29 @@ func TestForgedInterval(t *testing.T) {
 	}
 }
 
-// TestForgedInterval_Backup has the holder end without a word just after such an advert.
+// TestForgedInterval_Backup has the holder end without a release just after such an advert.
 func TestForgedInterval_Backup(t *testing.T) {
 	l := newLAN(t)
-	s, holder := realKeepalived(t), realKeepalived(t)
+	s, holder := newRealKeepalived(t), newRealKeepalived(t)
 	holder.start(l.neighbour)
 	holder.propose(router(holder.dir, 11, 80, "0.1", "192.0.2.10", "2001:db8::10"))
 	holder.untilMaster(5 * time.Second)
 	s.start(l.host)
 	s.propose(config(s.dir, "0.1", "192.0.2.11", "2001:db8::11"))
 	s.untilState("demo_API_0", supervised.Backup, 5*time.Second)
-	time.Sleep(500 * time.Millisecond) // it has heard the holder
+	time.Sleep(500 * time.Millisecond) // it has received the holder's adverts
 	holder.cmd.Process.Kill()          // and all of its process namespace
 	<-holder.ended
 	forge(t, l.neighbour, vip4, 4095)
-	t.Logf("it took over %s after the advert", s.untilState("demo_API_0", supervised.Master, 2*time.Second))
+	t.Logf("it took over %s after the advert", s.untilState("demo_API_0",
+		supervised.Master, 2*time.Second))
 }
 
 // TestGenuineInterval has a holder with another profile's interval, as one that has missed a
-// migration: nothing is undone, and it keeps the VIPs.
+// migration: no adoption is undone, and it keeps the VIPs.
 func TestGenuineInterval(t *testing.T) {
 	l := newLAN(t)
-	s, holder := realKeepalived(t), realKeepalived(t)
+	s, holder := newRealKeepalived(t), newRealKeepalived(t)
 	holder.start(l.neighbour)
 	holder.propose(router(holder.dir, 11, 80, "1.0", "192.0.2.10", "2001:db8::10"))
 	holder.untilMaster(10 * time.Second)
@@ -130,7 +134,8 @@ func TestGenuineInterval(t *testing.T) {
 	time.Sleep(3 * time.Second) // at first the host may be sooner than an advert
 	holds := func() bool {
 		st := s.status()
-		return st.Instances["demo_API_0"].State == supervised.Master || st.Instances["demo_API_1"].State == supervised.Master
+		return st.Instances["demo_API_0"].State == supervised.Master ||
+			st.Instances["demo_API_1"].State == supervised.Master
 	}
 	before := s.log.count("undo")
 	for end := time.Now().Add(4 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
@@ -152,7 +157,7 @@ func TestForeignInterval_OtherLink(t *testing.T) {
 	l.host.IP(t, "link add ens4 type veth peer name ens4 netns "+other.Path()+"\nlink set ens4 up\n"+
 		"addr add 198.51.100.10/24 dev ens4\naddr add 2001:db8:4::10/64 dev ens4 nodad\n")
 	other.IP(t, "link set ens4 up\naddr add 198.51.100.11/24 dev ens4\naddr add 2001:db8:4::11/64 dev ens4 nodad\n")
-	s, holder := realKeepalived(t), realKeepalived(t)
+	s, holder := newRealKeepalived(t), newRealKeepalived(t)
 	holder.start(l.neighbour)
 	holder.propose(router(holder.dir, 11, 80, "0.1", "", ""))
 	holder.untilMaster(5 * time.Second)
@@ -162,8 +167,10 @@ func TestForeignInterval_OtherLink(t *testing.T) {
 		s.untilState(instance, supervised.Backup, 5*time.Second)
 	}
 	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		forgeTo(t, other, netip.MustParseAddr("198.51.100.11"), netip.MustParseAddr("198.51.100.10"), vip4, 4095)
-		forgeTo(t, other, netip.MustParseAddr("2001:db8:4::11"), netip.MustParseAddr("2001:db8:4::10"), vip6, 4095)
+		forgeTo(t, other, netip.MustParseAddr("198.51.100.11"),
+			netip.MustParseAddr("198.51.100.10"), vip4, 4095)
+		forgeTo(t, other, netip.MustParseAddr("2001:db8:4::11"),
+			netip.MustParseAddr("2001:db8:4::10"), vip6, 4095)
 	}
 	if n := s.log.count("undo an adopted"); n != 0 {
 		t.Errorf("%d intervals were undone", n)
@@ -173,21 +180,23 @@ func TestForeignInterval_OtherLink(t *testing.T) {
 }
 
 // TestForeignInterval_Brake has a router of the link send such adverts again and again: keepalived
-// is reloaded ever more rarely, and the status says why.
+// is reloaded ever more rarely, and the status reports why.
 func TestForeignInterval_Brake(t *testing.T) {
 	l := newLAN(t)
-	s := realKeepalived(t)
+	s := newRealKeepalived(t)
 	s.start(l.host)
 	s.propose(config(s.dir, "0.1", "192.0.2.11", "2001:db8::11"))
 	s.untilMaster(5 * time.Second)
 	for end := time.Now().Add(9 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		forge(t, l.neighbour, vip4, 4095)
 	}
-	if n := s.log.count("reload keepalived\" room=shared/host/supervise why=\"an adopted"); n < 3 || n > 5 {
+	if n := s.log.count("reload keepalived\" room=shared/host/supervise why=\"an adopted"); n < 3 ||
+		n > 5 {
 		t.Errorf("%d reloads within 9 s", n)
 	}
 	st := s.status()
-	if len(st.Troubles) != 1 || !strings.Contains(st.Troubles[0], "router 192.0.2.11 on link ens3") {
+	if len(st.Troubles) != 1 || !strings.Contains(st.Troubles[0],
+		"router 192.0.2.11 on link ens3") {
 		t.Errorf("the status is %+v", st)
 	}
 }

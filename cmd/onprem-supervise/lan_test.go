@@ -19,7 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// lan is two hosts: the machine under test, and a neighbour who has the switch between them and
+// lan is two hosts: the machine under test, and a neighbour that has the switch between them and
 // listens.
 type lan struct {
 	host, neighbour netns.Namespace
@@ -30,7 +30,8 @@ func newLAN(t *testing.T) lan {
 	t.Helper()
 	l := lan{host: netns.New(t), neighbour: netns.New(t)}
 	l.neighbour.IP(t, "link add ens3 type bridge stp_state 0 mcast_snooping 0\n")
-	l.host.IP(t, fmt.Sprintf("link set lo up\nlink add ens3 type veth peer name port0 netns %s\n", l.neighbour.Path()))
+	l.host.IP(t, fmt.Sprintf("link set lo up\nlink add ens3 type veth peer name port0 netns %s\n",
+		l.neighbour.Path()))
 	l.neighbour.IP(t, "link set port0 master ens3 up\n")
 	l.host.IP(t, "link set ens3 up\naddr add 192.0.2.10/24 dev ens3\naddr add 2001:db8::10/64 dev ens3 nodad\n")
 	l.neighbour.IP(t, "link set ens3 up\naddr add 192.0.2.11/24 dev ens3\naddr add 2001:db8::11/64 dev ens3 nodad\n")
@@ -38,7 +39,7 @@ func newLAN(t *testing.T) lan {
 	return l
 }
 
-// links are the host's.
+// links returns the host's links.
 func (l lan) links(t *testing.T) (links addr.Snapshot) {
 	t.Helper()
 	if err := l.host.In(func() (err error) {
@@ -58,8 +59,9 @@ func demoCluster(platform spec.Platform, timing string, mode spec.Mode) spec.Clu
 		MachineNetworks: []netip.Prefix{
 			netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64"),
 		},
-		APIVIPs:     []netip.Addr{netip.MustParseAddr(vip4), netip.MustParseAddr(vip6)},
-		IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6"), netip.MustParseAddr("2001:db8::6")},
+		APIVIPs: []netip.Addr{netip.MustParseAddr(vip4), netip.MustParseAddr(vip6)},
+		IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6"),
+			netip.MustParseAddr("2001:db8::6")},
 	}
 }
 
@@ -95,11 +97,14 @@ type advert struct {
 	priority int
 }
 
-// heard waits for an IPv4 advert.
-func (a *adverts) heard(to netip.Addr, priority int, since time.Time, bound time.Duration) bool {
+// received waits for an IPv4 advert.
+func (a *adverts) received(to netip.Addr, priority int, since time.Time, bound time.Duration) bool {
 	for end := time.Now().Add(bound); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		a.mu.Lock()
-		found := slices.ContainsFunc(a.all, func(x advert) bool { return x.to == to && x.priority == priority && x.at.After(since) })
+		found := slices.ContainsFunc(a.all, func(x advert) bool {
+			return x.to == to &&
+				x.priority == priority && x.at.After(since)
+		})
 		a.mu.Unlock()
 		if found {
 			return true
@@ -119,7 +124,7 @@ func listen(t *testing.T, ns netns.Namespace) *adverts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	heard, done := &adverts{}, make(chan struct{})
+	received, done := &adverts{}, make(chan struct{})
 	unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Usec: 100_000})
 	stop := make(chan struct{})
 	go func() {
@@ -132,7 +137,7 @@ func listen(t *testing.T, ns netns.Namespace) *adverts {
 			default:
 			}
 			if n, _, err := unix.Recvfrom(fd, packet, 0); err == nil {
-				heard.add(packet[:n])
+				received.add(packet[:n])
 			}
 		}
 	}()
@@ -141,7 +146,7 @@ func listen(t *testing.T, ns netns.Namespace) *adverts {
 		<-done
 		unix.Close(fd)
 	})
-	return heard
+	return received
 }
 
 func (a *adverts) add(packet []byte) {
@@ -208,7 +213,7 @@ func (h *holding) sample() {
 	h.now, h.min = n, min(n, h.min)
 }
 
-// until waits until so many are held, says how long that took, and forgets the minimum.
+// until waits until so many are held, returns how long that took, and resets the minimum.
 func (h *holding) until(t *testing.T, what string, bound time.Duration, want int) time.Duration {
 	t.Helper()
 	begin := time.Now()
@@ -233,7 +238,7 @@ func (h *holding) low() int {
 	return h.min
 }
 
-// addresses are those of the host but for loopback and link-local ones.
+// addresses are those of the host, without loopback and link-local ones.
 func (l lan) addresses(t *testing.T) []string {
 	t.Helper()
 	var out []string

@@ -30,18 +30,21 @@ func (s *supervisor) read(parts ...string) string {
 	return string(text)
 }
 
-// pair is a holder and one who waits, each with an own supervisor and keepalived. hears is whom the
-// other one tells of its adverts: the holder, or somebody else. The flags are of both supervisors.
-func pair(t *testing.T, hears int, flags ...string) (l lan, holder, other *supervisor) {
+// pair is a holder and a BACKUP router, each with a supervisor and keepalived of its own. peer is
+// the host that the BACKUP router advertises to: the holder, or another one. The flags are of both
+// supervisors.
+func pair(t *testing.T, peer int, flags ...string) (l lan, holder, other *supervisor) {
 	t.Helper()
 	l = newLAN(t)
-	holder, other = realKeepalived(t), realKeepalived(t)
-	holder.cmd.Args, other.cmd.Args = slices.Insert(holder.cmd.Args, 1, flags...), slices.Insert(other.cmd.Args, 1, flags...)
+	holder, other = newRealKeepalived(t), newRealKeepalived(t)
+	holder.cmd.Args, other.cmd.Args = slices.Insert(holder.cmd.Args, 1, flags...),
+		slices.Insert(other.cmd.Args, 1, flags...)
 	holder.start(l.host)
 	other.start(l.neighbour)
 	holder.propose(router(holder.dir, 10, 70, "0.1", "192.0.2.11", "2001:db8::11"))
 	holder.untilMaster(5 * time.Second)
-	other.propose(router(other.dir, 11, 60, "0.1", fmt.Sprint("192.0.2.", hears), fmt.Sprint("2001:db8::", hears)))
+	other.propose(router(other.dir, 11, 60, "0.1", fmt.Sprint("192.0.2.", peer),
+		fmt.Sprint("2001:db8::", peer)))
 	other.untilState("demo_API_0", supervised.Backup, 5*time.Second)
 	other.untilState("demo_API_1", supervised.Backup, 5*time.Second)
 	return l, holder, other
@@ -49,23 +52,24 @@ func pair(t *testing.T, hears int, flags ...string) (l lan, holder, other *super
 
 func left(st supervised.Status) bool { return st.Leaving == supervised.Left && st.PID == 0 }
 
-// TestLeavesInOrder holds K-59: who is asked to leave holds the VIPs until another one has them,
-// and only then ends, and takes them back when the request is gone.
-func TestLeavesInOrder(t *testing.T) {
+// TestRelease_InOrder holds K-59: a holder with a request to leave holds the VIPs until another
+// router has them, and only then ends. It takes over again when the request is gone.
+func TestRelease_InOrder(t *testing.T) {
 	l, holder, other := pair(t, 10)
 	here, there := l.watch(t), watch(t, l.neighbour)
 	here.until(t, "with both VIPs", time.Second, 2)
 	put(t, holder.path(supervised.LeaveFile), "")
-	holder.until("asked", time.Second, func(st supervised.Status) bool { return st.Leaving != supervised.Stays })
+	holder.until("asked", time.Second,
+		func(st supervised.Status) bool { return st.Leaving != supervised.Stays })
 	there.until(t, "taken over", 2*time.Second, 2)
 	took := holder.until("left", 3*time.Second, left)
 	t.Logf("both VIPs over there, and %s later left here", took)
 	here.until(t, "without the VIPs", time.Second, 0)
 	if got := holder.read(supervised.TrackDir, supervised.LeaveTrack); got != "1\n" {
-		t.Errorf("the holder did not sink before it left: %q", got)
+		t.Errorf("the holder was not demoted before it left: %q", got)
 	}
-	if n := holder.log.count("nobody who takes over has been heard"); n != 0 {
-		t.Error("it did not hear the one who took over")
+	if n := holder.log.count("no other router has taken over in time"); n != 0 {
+		t.Error("it did not notice the takeover")
 	}
 	if st := other.status(); st.Instances["demo_API_0"].State != supervised.Master {
 		t.Errorf("the other one is %+v", st.Instances)
@@ -79,10 +83,10 @@ func TestLeavesInOrder(t *testing.T) {
 	}
 }
 
-// TestLeavesUnheard asks a holder to leave whom the one who takes over does not tell, as a master
-// of today does not tell the bootstrap machine: there are two holders until the first has waited
-// for long enough, and then one.
-func TestLeavesUnheard(t *testing.T) {
+// TestRelease_SuccessorNotReceived requests a release from a holder to which its successor does not
+// advertise, as an OpenShift master does not to the bootstrap machine: there are dual holders until
+// the first has waited for long enough, and then one.
+func TestRelease_SuccessorNotReceived(t *testing.T) {
 	l, holder, _ := pair(t, 99)
 	here, there := l.watch(t), watch(t, l.neighbour)
 	here.until(t, "with both VIPs", time.Second, 2)
@@ -92,17 +96,17 @@ func TestLeavesUnheard(t *testing.T) {
 	here.until(t, "without the VIPs", 4*time.Second, 0)
 	t.Logf("left unheard after %s", time.Since(begin))
 	holder.until("left", 3*time.Second, left)
-	if !l.adverts.heard(netip.MustParseAddr("192.0.2.11"), 0, begin, time.Second) {
-		t.Error("no advert of priority 0 was heard")
+	if !l.adverts.received(netip.MustParseAddr("192.0.2.11"), 0, begin, time.Second) {
+		t.Error("no advert of priority 0 was received")
 	}
 }
 
-// TestLeavesPatiently asks a holder to leave that is to wait for whoever begins: it holds the VIPs
-// for so long, and no longer.
-func TestLeavesPatiently(t *testing.T) {
+// TestRelease_Patience requests a release from a holder that is to wait for routers which have just
+// begun: it holds the VIPs for so long, and no longer.
+func TestRelease_Patience(t *testing.T) {
 	const patience = 2 * time.Second // more than twice what the elections take
 	l := newLAN(t)
-	held, s := l.watch(t), realKeepalived(t)
+	held, s := l.watch(t), newRealKeepalived(t)
 	s.cmd.Args = slices.Insert(s.cmd.Args, 1, "--patience", patience.String())
 	s.start(l.host)
 	s.propose(fast(s.dir))
@@ -117,23 +121,24 @@ func TestLeavesPatiently(t *testing.T) {
 	s.until("left", 3*time.Second, left)
 }
 
-// TestYieldsOnTerm holds what SIGTERM does to a holder that is told to yield: it holds the VIPs
-// until another one has them, and no longer than a request to leave would when it hears nobody; who
-// holds nothing ends at once.
+// TestYieldsOnTerm holds what SIGTERM does to a holder with --yield-on-term: it holds the VIPs
+// until another router has them, and if it receives no advert, no longer than after a request to
+// leave. A router without a VIP ends at once.
 func TestYieldsOnTerm(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		flags []string
-		hears int
+		peer  int
 		ends  int // which of the two
-		heard bool
+		taken bool
 	}{
 		{"a holder", []string{"--yield-on-term"}, 10, 0, true},
-		{"a holder that is not heard of", []string{"--yield-on-term"}, 99, 0, false},
-		{"one who waits", []string{"--yield-on-term"}, 10, 1, true},
+		{"a holder to which its successor does not advertise",
+			[]string{"--yield-on-term"}, 99, 0, false},
+		{"a BACKUP router", []string{"--yield-on-term"}, 10, 1, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			l, holder, other := pair(t, tt.hears, tt.flags...)
+			l, holder, other := pair(t, tt.peer, tt.flags...)
 			here, there := l.watch(t), watch(t, l.neighbour)
 			here.until(t, "with both VIPs", time.Second, 2)
 			ends := []*supervisor{holder, other}[tt.ends]
@@ -147,28 +152,30 @@ func TestYieldsOnTerm(t *testing.T) {
 				t.Errorf("exit status %d", code)
 			}
 			t.Logf("ended after %s", time.Since(begin))
-			if unheard := ends.log.count("nobody who takes over has been heard") > 0; unheard == tt.heard {
-				t.Errorf("it heard the one who took over: %t, want %t", !unheard, tt.heard)
+			if unnoticed := ends.log.count("no other router has taken over in time") > 0; unnoticed == tt.taken {
+				t.Errorf("it noticed the takeover: %t, want %t", !unnoticed, tt.taken)
 			}
 			want := 0
-			if tt.heard && tt.ends == 0 {
+			if tt.taken && tt.ends == 0 {
 				want = 2
 			}
 			if got := ends.log.count("state=BACKUP was=MASTER"); got != want {
-				t.Errorf("%d VIPs were given to one who was heard, want %d", got, want)
+				t.Errorf("%d VIPs were handed over, want %d", got, want)
 			}
-			if sank := ends.read(supervised.TrackDir, supervised.LeaveTrack) == "1\n"; sank != (tt.ends == 0) {
-				t.Errorf("it sank before it ended: %t", sank)
+			if demoted := ends.read(supervised.TrackDir,
+				supervised.LeaveTrack) == "1\n"; demoted != (tt.ends == 0) {
+				t.Errorf("it was demoted before it ended: %t", demoted)
 			}
-			if st := ends.status(); st.PID != 0 || st.Instances["demo_API_0"].State != supervised.Init {
+			if st := ends.status(); st.PID != 0 ||
+				st.Instances["demo_API_0"].State != supervised.Init {
 				t.Errorf("the last status is %+v", st)
 			}
 		})
 	}
 }
 
-// TestLeavesAsBackup asks one to leave who holds nothing: it ends at once.
-func TestLeavesAsBackup(t *testing.T) {
+// TestRelease_Backup requests a release from a router without a VIP: it ends at once.
+func TestRelease_Backup(t *testing.T) {
 	_, holder, other := pair(t, 10)
 	put(t, other.path(supervised.LeaveFile), "")
 	other.until("left", 3*time.Second, left)
@@ -177,11 +184,11 @@ func TestLeavesAsBackup(t *testing.T) {
 	}
 }
 
-// TestSilentMonitor holds W-14: the monitor dies, and with its heartbeat go this node's bonuses,
-// but not its faults and not keepalived.
+// TestSilentMonitor holds W-14: the monitor ends, and without its heartbeat this node loses its
+// bonuses, but not its faults and not keepalived.
 func TestSilentMonitor(t *testing.T) {
 	t.Parallel()
-	s := fakeDaemon(t)
+	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose(serving)
 	s.untilState("a", supervised.Backup, 2*time.Second)
@@ -205,11 +212,13 @@ func TestSilentMonitor(t *testing.T) {
 	if got := s.read(supervised.FaultDir, "ingress"); got != "1\n" {
 		t.Errorf("fault/ingress holds %q", got)
 	}
-	if st := s.status(); st.PID == 0 || st.Restarts != 0 || st.Instances["a"].State != supervised.Backup {
+	if st := s.status(); st.PID == 0 || st.Restarts != 0 ||
+		st.Instances["a"].State != supervised.Backup {
 		t.Errorf("keepalived was touched: %+v", st)
 	}
 	put(t, s.path(supervised.HeartbeatFile), "8\n")
-	s.until("heard again", 3*time.Second, func(st supervised.Status) bool { return !st.MonitorSilent })
+	s.until("the monitor runs again", 3*time.Second,
+		func(st supervised.Status) bool { return !st.MonitorSilent })
 	if err := os.MkdirAll(s.path(supervised.TrackDir), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -220,40 +229,39 @@ func TestSilentMonitor(t *testing.T) {
 	}
 }
 
-// TestStray holds K-57 while the supervisor runs: a VIP that nobody is MASTER for goes within a
-// second, whether the configuration has an instance for it or not, and no address that looks like
-// it.
-func TestStray(t *testing.T) {
+// TestOrphan holds K-57 while the supervisor runs: a VIP without a MASTER is removed within a
+// second, whether the configuration has an instance for it or not, and no similar address is.
+func TestOrphan(t *testing.T) {
 	l := newLAN(t)
 	held := l.watch(t)
-	s := realKeepalived(t)
+	s := newRealKeepalived(t)
 	s.start(l.host)
 	s.until("there", 5*time.Second, func(st supervised.Status) bool { return st.Instances != nil })
 	const alike = "addr add 192.0.2.50/32 dev lo\naddr add 2001:db8::55/128 dev lo\n"
 	const both = "addr add 192.0.2.5/24 dev lo\naddr add 2001:db8::5/64 dev lo\n"
 	l.host.IP(t, alike+both)
 	held.until(t, "with both strays", time.Second, 2)
-	t.Logf("without an instance: gone after %s", held.until(t, "without strays", time.Second, 0))
+	t.Logf("without an instance: gone after %s", held.until(t, "without orphans", time.Second, 0))
 	one, _, _ := strings.Cut(fast(s.dir), "vrrp_instance demo_API_1")
 	s.propose(one)
 	s.untilState("demo_API_0", supervised.Master, 5*time.Second)
 	l.host.IP(t, "addr add 2001:db8::5/64 dev lo\n")
-	held.until(t, "with a stray beside the VIP", time.Second, 2)
-	t.Logf("beside an instance: gone after %s", held.until(t, "without the stray", time.Second, 1))
+	held.until(t, "with an orphan beside the VIP", time.Second, 2)
+	t.Logf("beside an instance: gone after %s", held.until(t, "without the orphan", time.Second, 1))
 	time.Sleep(1500 * time.Millisecond)
 	if held.low() != 1 || s.status().Restarts != 0 {
 		t.Errorf("the VIP of a MASTER went too: %v", l.addresses(t))
 	}
-	want := []string{"192.0.2.10/24", "192.0.2.5/32", "192.0.2.50/32", "2001:db8::10/64", "2001:db8::55/128"}
+	want := []string{"192.0.2.10/24", "192.0.2.5/32", "192.0.2.50/32", "2001:db8::10/64",
+		"2001:db8::55/128"}
 	if got := l.addresses(t); !slices.Equal(got, want) {
 		t.Errorf("the host holds %v, want %v", got, want)
 	}
 }
 
-// TestSessionsEnd holds connections to the VIPs, idle as a watch is, and moves the VIPs: their
-// clients hear of it at once, both by leaving in order and by the end of the supervisor, and the
-// clients of the host's own address do not. No ARP packet of the old holder claims the VIP
-// afterwards.
+// TestSessionsEnd holds idle connections to the VIPs, and moves the VIPs: their clients are
+// notified at once, both after a release in order and when the supervisor ends. The clients of the
+// host's own address are not. No ARP packet of the former holder claims the VIP afterwards.
 func TestSessionsEnd(t *testing.T) {
 	for _, way := range []struct {
 		name string
@@ -269,11 +277,13 @@ func TestSessionsEnd(t *testing.T) {
 			claims := listenARP(t, client, hardware(t, l.host))
 			var vips, others []net.Conn
 			for _, server := range []struct{ listen, dial string }{
-				{"0.0.0.0:6441", vip4 + ":6441"}, {"[::]:6442", vip4 + ":6442"}, {"[::]:6443", "[" + vip6 + "]:6443"},
+				{"0.0.0.0:6441", vip4 + ":6441"}, {"[::]:6442", vip4 + ":6442"},
+				{"[::]:6443", "[" + vip6 + "]:6443"},
 			} {
 				vips = append(vips, connect(t, l.host, client, server.listen, server.dial))
 			}
-			others = append(others, connect(t, l.host, client, "192.0.2.10:6444", "192.0.2.10:6444"))
+			others = append(others, connect(t, l.host, client, "192.0.2.10:6444",
+				"192.0.2.10:6444"))
 			here, there := l.watch(t), watch(t, l.neighbour)
 			here.until(t, "with both VIPs", time.Second, 2)
 			way.move(holder)
@@ -295,22 +305,24 @@ func TestSessionsEnd(t *testing.T) {
 			if got := claims(moved); got != 0 && way.name != "killed" {
 				t.Errorf("%d ARP packets of the old holder claimed the VIP after the move", got)
 			}
-			if text := output(t, l.host, "ip", "-4", "route", "show", "table", "local"); way.name != "killed" && strings.Contains(text, vip4) {
+			if text := output(t, l.host, "ip", "-4", "route", "show", "table",
+				"local"); way.name != "killed" && strings.Contains(text, vip4) {
 				t.Errorf("a route to the VIP was left:\n%s", text)
 			}
 		})
 	}
 }
 
-// TestSuccessorsSessions cuts the holder off. Programs of the host that takes over had connections
-// to the VIPs, idle as a watch is: what they send now stays on their host, and nobody else could
-// tell them that their server is gone.
+// TestSuccessorsSessions disconnects the holder. Programs of the host that takes over had idle
+// connections to the VIPs: their packets stay on their host now, and no other host could notify
+// them that their server is gone.
 func TestSuccessorsSessions(t *testing.T) {
 	l, _, _ := pair(t, 10)
 	l.client(t) // keeps the switch up
 	var own []net.Conn
 	for _, to := range []string{vip4 + ":6441", "[" + vip6 + "]:6442"} {
-		own = append(own, connect(t, l.host, l.neighbour, "[::]"+to[strings.LastIndex(to, ":"):], to))
+		own = append(own, connect(t, l.host, l.neighbour,
+			"[::]"+to[strings.LastIndex(to, ":"):], to))
 	}
 	other := connect(t, l.host, l.neighbour, "192.0.2.10:6444", "192.0.2.10:6444")
 	there := watch(t, l.neighbour)
@@ -328,14 +340,15 @@ func TestSuccessorsSessions(t *testing.T) {
 	}
 }
 
-// TestServesOn has a client that does not hear of the move for a moment, as none does: what it
-// sends to the old holder when the VIP has just gone is taken there. The moment is short, and this
-// test may be late for it: one of five moves is enough.
+// TestServesOn has a client that does not know of the move for a moment, as none does: its packets
+// to the former holder are received there just after the VIP has gone. The moment is short, and
+// this test may be late for it: one of five moves is enough.
 func TestServesOn(t *testing.T) {
 	l, holder, other := pair(t, 10)
 	client := l.client(t)
 	connect(t, l.host, client, "0.0.0.0:6441", vip4+":6441")
-	client.IP(t, fmt.Sprintf("neigh replace %s lladdr %s nud permanent dev ens3\n", vip4, hardware(t, l.host)))
+	client.IP(t, fmt.Sprintf("neigh replace %s lladdr %s nud permanent dev ens3\n", vip4,
+		hardware(t, l.host)))
 	for range 5 {
 		holder.untilMaster(5 * time.Second)
 		put(t, holder.path(supervised.LeaveFile), "")
@@ -385,36 +398,43 @@ func TestInstall(t *testing.T) {
 	}
 	want, _ := os.Stat(self)
 	if info.Mode() != 0o755 || info.Size() != want.Size() {
-		t.Errorf("installed %v of %d bytes, want -rwxr-xr-x of %d", info.Mode(), info.Size(), want.Size())
+		t.Errorf("installed %v of %d bytes, want -rwxr-xr-x of %d", info.Mode(),
+			info.Size(), want.Size())
 	}
-	if code := run(t.Context(), []string{"--install", filepath.Join(path, "x")}, os.Stderr); code != 3 {
+	if code := run(t.Context(), []string{"--install", filepath.Join(path, "x")},
+		os.Stderr); code != 3 {
 		t.Errorf("no place to install: exit status %d", code)
 	}
 }
 
-// TestReloadWithHealth reloads a holder whose priority has a bonus. keepalived counts the bonus
-// anew before it gives the instance its state back, and says so as one of BACKUP: that must not
+// TestReloadWithHealth reloads a holder whose priority has a bonus. keepalived computes the bonus
+// anew before it gives the instance its state back, and reports it as one of BACKUP: that must not
 // cost the VIPs.
 func TestReloadWithHealth(t *testing.T) {
 	l := newLAN(t)
-	s := realKeepalived(t)
+	s := newRealKeepalived(t)
 	if err := os.MkdirAll(s.path(supervised.TrackDir), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	put(t, s.path(supervised.TrackDir, "lb"), "1\n")
 	healthy := func(peer int) string {
-		text := router(s.dir, 10, 40, "0.1", fmt.Sprint("192.0.2.", peer), fmt.Sprint("2001:db8::", peer))
-		text = strings.Replace(text, "track_file leave", fmt.Sprintf("track_file lb {\n    file %s\n    weight 20\n}\ntrack_file leave", s.path(supervised.TrackDir, "lb")), 1)
+		text := router(s.dir, 10, 40, "0.1", fmt.Sprint("192.0.2.", peer),
+			fmt.Sprint("2001:db8::", peer))
+		text = strings.Replace(text, "track_file leave",
+			fmt.Sprintf("track_file lb {\n    file %s\n    weight 20\n}\ntrack_file leave",
+				s.path(supervised.TrackDir, "lb")), 1)
 		return strings.ReplaceAll(text, "        leave\n", "        leave\n        lb\n")
 	}
 	s.start(l.host)
 	s.propose(healthy(11))
 	s.untilMaster(5 * time.Second)
-	s.until("with its bonus", time.Second, func(st supervised.Status) bool { return st.Instances["demo_API_0"].Priority == 60 })
+	s.until("with its bonus", time.Second,
+		func(st supervised.Status) bool { return st.Instances["demo_API_0"].Priority == 60 })
 	held := l.watch(t)
 	held.until(t, "with both VIPs", time.Second, 2)
 	want := s.propose(healthy(12))
-	s.until("reloaded", 2*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+	s.until("reloaded", 2*time.Second,
+		func(st supervised.Status) bool { return st.Applied == want })
 	time.Sleep(1500 * time.Millisecond) // longer than the supervisor leaves a VIP without a MASTER
 	if st := s.status(); st.Instances["demo_API_0"] != (supervised.Instance{State: supervised.Master, Priority: 60}) {
 		t.Errorf("after the reload: %+v", st.Instances)

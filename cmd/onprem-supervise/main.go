@@ -1,6 +1,6 @@
 // Command onprem-supervise is the first process of keepalived's container: it keeps keepalived
-// running on a configuration that keepalived itself has tested, reports the VRRP states, and never
-// leaves a VIP behind.
+// running on a configuration that keepalived itself has tested, reports the VRRP states, and leaves
+// no VIP behind.
 package main
 
 import (
@@ -20,32 +20,39 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise"
 )
 
-const usage = `usage: onprem-supervise --config FILE --run-dir DIR {--vip ADDRESS... | --cluster FILE} [--health ADDRESS:PORT]
-       [--yield-on-term] [--patience DURATION] [--real-time] -- KEEPALIVED [FLAG]...
+const usage = `usage: onprem-supervise --config FILE --run-dir DIR
+         {--vip ADDRESS... | --cluster FILE} [--health ADDRESS:PORT]
+         [--yield-on-term] [--patience DURATION] [--real-time] -- KEEPALIVED [FLAG]...
        onprem-supervise --install FILE
 
 Keeps KEEPALIVED running in the foreground with FILE as its configuration. A configuration put into
-DIR/candidate.json, or as text into DIR/candidate.conf, is tested first.
-DIR/status.json says what runs and in which VRRP states. While DIR/leave is there, the VIPs are given up in order and not taken back: as soon as
-somebody is heard who has taken over, or must have, and not before DURATION is over when nobody is heard.
-The VIPs are those of --vip, which may be given more than once, or those that the cluster of FILE has (/etc/onprem-infra/cluster.json): it ends in
-order when they become others, to be started again.
-With --health it answers there over HTTP whether it works itself, and says nothing of VRRP: FAULT is a state like any other.
-On SIGTERM it gives the VIPs up at once; with --yield-on-term it holds on, for 4.2 s at most by the slowest timing, until it hears who takes over.
-With --real-time keepalived's VRRP process comes before all that is not real-time, where the kernel lets it.
+DIR/candidate.json, or as text into DIR/candidate.conf, is tested first. DIR/status.json shows what
+runs and the VRRP states.
+While DIR/leave exists, the VIPs are released in order and not taken over again: as soon as another
+router has taken over or must have, and if none is observed, not before DURATION is over.
+The VIPs are those of --vip, which may be given more than once, or those of the cluster that FILE
+describes (/etc/onprem-infra/cluster.json). If that cluster gets other VIPs, it ends in order, to be
+started again.
+With --health it serves its own health there over HTTP. VRRP states do not count: FAULT is a state
+like any other.
+On SIGTERM it releases the VIPs at once. With --yield-on-term it waits until another router has
+taken over, for 4.2 s at most with the slowest timing.
+With --real-time keepalived's VRRP process is scheduled before all that are not real-time, where
+the kernel permits.
 
-With --install it only puts a copy of itself in place as FILE.
+With --install it only copies itself to FILE.
 `
 
 func main() {
-	runtime.GOMAXPROCS(1) // it does one small thing after another: threads that look for more would be most of what it costs
+	// It does one small task after another: idle threads would be most of what it costs.
+	runtime.GOMAXPROCS(1)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stderr))
 }
 
-// run returns the exit status: 0 after an end in order, 2 for wrong usage, 3 when the host does not
-// let it work.
+// run returns the exit status: 0 after an end in order, 2 for wrong usage, 3 if the host keeps it
+// from working.
 func run(ctx context.Context, args []string, stderr io.Writer) int {
 	if len(args) == 2 && args[0] == "--install" {
 		if err := install(args[1]); err != nil {
@@ -80,8 +87,8 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 	return 0
 }
 
-// install copies this program, whole or not at all: an image of keepalived has none, so another one
-// brings it.
+// install copies this program, whole or not at all: it is not in an image of keepalived, so a
+// container of another image puts it there.
 func install(path string) error {
 	self, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
@@ -94,8 +101,8 @@ func install(path string) error {
 // unread is the error of a file that the host should have.
 type unread struct{ error }
 
-// options are those of the command line, and the file that the VIPs were read from, which is empty
-// when they stand there themselves.
+// options are those of the command line, and the file that the VIPs were read from; empty if the
+// command line has them.
 func options(args []string) (o supervise.Options, cluster string, err error) {
 	flags := flag.NewFlagSet("onprem-supervise", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)

@@ -9,18 +9,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/host/supervise"
+	"github.com/onprem-infra/onprem-infra/shared/host/supervise/orphans"
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// outlive runs what a monitor does beside a supervisor, on its host.
+// outlive runs a monitor's part for the end of a supervisor, on its host.
 func outlive(t *testing.T, s *supervisor, host netns.Namespace) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
 		ended <- host.In(func() error {
-			return supervise.Outlive(ctx, s.dir, slog.New(slog.NewTextHandler(io.MultiWriter(s.log, t.Output()), nil)))
+			return orphans.Outlive(ctx, s.dir,
+				slog.New(slog.NewTextHandler(io.MultiWriter(s.log, t.Output()), nil)))
 		})
 	}()
 	t.Cleanup(func() {
@@ -38,7 +39,8 @@ func TestOutlived(t *testing.T) {
 	outlive(t, holder, l.host)
 	here, there := l.watch(t), watch(t, l.neighbour)
 	here.until(t, "with both VIPs", time.Second, 2)
-	time.Sleep(500 * time.Millisecond) // longer than a VIP outlives its supervisor: one that lives is none
+	// longer than a VIP outlives its supervisor: one that lives is none
+	time.Sleep(500 * time.Millisecond)
 	if n := here.low(); n != 2 {
 		t.Fatalf("%d VIPs beside a supervisor that lives", n)
 	}
@@ -57,15 +59,15 @@ func TestOutlived(t *testing.T) {
 	}
 }
 
-// TestOutlivedAlone is the same of a router that knows nobody: its VIPs stay.
+// TestOutlivedAlone has a router without peers: its VIPs stay.
 func TestOutlivedAlone(t *testing.T) {
-	l, held, s := masters(t)
+	l, held, s := newHolder(t)
 	outlive(t, s, l.host)
 	s.cmd.Process.Kill()
 	<-s.ended
 	time.Sleep(1500 * time.Millisecond) // three times as long as another one would take
 	if n := held.low(); n != 2 {
-		t.Errorf("%d VIPs are left of 2, and nobody else holds them", n)
+		t.Errorf("%d VIPs are left of 2, and no other host holds them", n)
 	}
 	if !slices.ContainsFunc(l.addresses(t), func(a string) bool { return a == vip4+"/32" }) {
 		t.Error("the VIP has gone")

@@ -32,9 +32,11 @@ func config(dir, advert, peer4, peer6 string) string {
 func router(dir string, host, priority int, advert, peer4, peer6 string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "global_defs {\n    vrrp_notify_fifo %s\n    vrrp_notify_priority_changes true\n    max_auto_priority -1\n}\n", filepath.Join(dir, supervised.NotifyFIFO))
-	fmt.Fprintf(&b, "track_file leave {\n    file %s\n    weight -253\n}\n", filepath.Join(dir, supervised.TrackDir, supervised.LeaveTrack))
+	fmt.Fprintf(&b, "track_file leave {\n    file %s\n    weight -253\n}\n",
+		filepath.Join(dir, supervised.TrackDir, supervised.LeaveTrack))
 	for i, one := range []struct{ own, peer, vip, label string }{
-		{fmt.Sprint("192.0.2.", host), peer4, vip4 + "/32", " label vip"}, {fmt.Sprint("2001:db8::", host), peer6, vip6 + "/128", ""},
+		{fmt.Sprint("192.0.2.", host), peer4, vip4 + "/32", " label vip"},
+		{fmt.Sprint("2001:db8::", host), peer6, vip6 + "/128", ""},
 	} {
 		fmt.Fprintf(&b, "vrrp_instance demo_API_%d {\n    state BACKUP\n    interface ens3\n    virtual_router_id 74\n    priority %d\n    advert_int %s\n", i, priority, advert)
 		switch {
@@ -54,7 +56,7 @@ func router(dir string, host, priority int, advert, peer4, peer6 string) string 
 // fast is a configuration whose elections take 0.4 s, announced to the group as the only peer.
 func fast(dir string) string { return config(dir, "0.1", "224.0.0.18", "ff02::12") }
 
-func realKeepalived(t *testing.T) *supervisor {
+func newRealKeepalived(t *testing.T) *supervisor {
 	t.Helper()
 	return newSupervisor(t, []string{need.Command(t, "keepalived"), "-D"}, vip4, vip6)
 }
@@ -62,13 +64,14 @@ func realKeepalived(t *testing.T) *supervisor {
 func (s *supervisor) untilMaster(bound time.Duration) time.Duration {
 	s.t.Helper()
 	return s.until("master of both", bound, func(st supervised.Status) bool {
-		return st.Instances["demo_API_0"].State == supervised.Master && st.Instances["demo_API_1"].State == supervised.Master
+		return st.Instances["demo_API_0"].State == supervised.Master &&
+			st.Instances["demo_API_1"].State == supervised.Master
 	})
 }
 
-// TestLife goes through a whole life with the timing of compat: a stale VIP beside addresses that
-// look like it (K-57), an election, a reload, and a farewell: SIGTERM is heard, priority 0
-// announced and the VIP gone within 200 ms (K-58).
+// TestLife goes through a whole life with the timing of compat: an orphaned VIP beside similar
+// addresses (K-57), an election, a reload, and a release: after SIGTERM priority 0 is advertised
+// and the VIP is gone within 200 ms (K-58).
 func TestLife(t *testing.T) {
 	l := newLAN(t)
 	// Similar addresses are there too: exactly the VIPs must go.
@@ -78,7 +81,7 @@ addr add 2001:db8::5/128 dev ens3 nodad
 addr add 2001:db8::55/128 dev ens3 nodad
 `)
 	held := l.watch(t)
-	s := realKeepalived(t)
+	s := newRealKeepalived(t)
 	// A pid file that names a living process, and whatever stands in the FIFO's place.
 	put(t, filepath.Join(s.dir, "keepalived.pid"), "1\n")
 	put(t, filepath.Join(s.dir, "vrrp.pid"), "1\n")
@@ -90,7 +93,8 @@ addr add 2001:db8::55/128 dev ens3 nodad
 	put(t, filepath.Join(s.dir, supervised.TrackDir, supervised.LeaveTrack), "1\n")
 	s.start(l.host)
 	held.until(t, "without the stale VIPs", 2*time.Second, 0)
-	if got := l.addresses(t); !slices.Equal(got, []string{"192.0.2.10/24", "192.0.2.50/32", "2001:db8::10/64", "2001:db8::55/128"}) {
+	if got := l.addresses(t); !slices.Equal(got, []string{"192.0.2.10/24", "192.0.2.50/32",
+		"2001:db8::10/64", "2001:db8::55/128"}) {
 		t.Errorf("after the removal of the stale VIPs the host holds %v", got)
 	}
 	begin := time.Now()
@@ -99,15 +103,16 @@ addr add 2001:db8::55/128 dev ens3 nodad
 	held.until(t, "with both VIPs", 6*time.Second, 2)
 	t.Logf("candidate to both VIPs on the host: %s", time.Since(begin))
 	s.untilMaster(time.Second)
-	if !l.adverts.heard(netip.MustParseAddr("224.0.0.18"), 70, begin, 2*time.Second) {
+	if !l.adverts.received(netip.MustParseAddr("224.0.0.18"), 70, begin, 2*time.Second) {
 		t.Error("no advert of priority 70 came to the group")
 	}
 
 	// The first peer becomes known: the reload must not drop a VIP.
 	begin = time.Now()
 	want := s.propose(config(s.dir, "1", "192.0.2.11", "2001:db8::11"))
-	s.until("reloaded", 2*time.Second, func(st supervised.Status) bool { return st.Applied == want })
-	if !l.adverts.heard(netip.MustParseAddr("192.0.2.11"), 70, begin, 3*time.Second) {
+	s.until("reloaded", 2*time.Second,
+		func(st supervised.Status) bool { return st.Applied == want })
+	if !l.adverts.received(netip.MustParseAddr("192.0.2.11"), 70, begin, 3*time.Second) {
 		t.Error("no advert came to the peer after the reload")
 	}
 	if held.low() != 2 {
@@ -122,22 +127,24 @@ addr add 2001:db8::55/128 dev ens3 nodad
 	if gone > 200*time.Millisecond {
 		t.Errorf("the VIPs were held for %s after SIGTERM, want 200 ms", gone)
 	}
-	if !l.adverts.heard(netip.MustParseAddr("192.0.2.11"), 0, begin, time.Second) {
-		t.Error("no advert of priority 0 was heard")
+	if !l.adverts.received(netip.MustParseAddr("192.0.2.11"), 0, begin, time.Second) {
+		t.Error("no advert of priority 0 was received")
 	}
 	if code := s.wait(5 * time.Second); code != 0 {
 		t.Errorf("exit status %d", code)
 	}
-	if st := s.status(); st.PID != 0 || st.Instances["demo_API_0"].State != supervised.Init || st.Restarts != 0 {
+	if st := s.status(); st.PID != 0 || st.Instances["demo_API_0"].State != supervised.Init ||
+		st.Restarts != 0 {
 		t.Errorf("the last status is %+v", st)
 	}
 }
 
-// TestHearsNewcomersAfterAReboot starts on what an earlier run knew, before the monitor has said a
-// word: a holder that has joined since then, and whom that configuration keeps out, keeps the VIPs.
-func TestHearsNewcomersAfterAReboot(t *testing.T) {
+// TestAdopt_AcceptsUnknownPeers starts on the configuration of an earlier run, before the monitor
+// has proposed one: a holder that has joined since then, and that the configuration keeps out,
+// keeps the VIPs.
+func TestAdopt_AcceptsUnknownPeers(t *testing.T) {
 	l := newLAN(t)
-	holder, other := realKeepalived(t), realKeepalived(t)
+	holder, other := newRealKeepalived(t), newRealKeepalived(t)
 	holder.start(l.neighbour)
 	holder.propose(router(holder.dir, 11, 70, "0.1", "192.0.2.10", "2001:db8::10"))
 	holder.untilMaster(5 * time.Second)
@@ -150,43 +157,48 @@ func TestHearsNewcomersAfterAReboot(t *testing.T) {
 		other.untilState(instance, supervised.Backup, 5*time.Second)
 	}
 	time.Sleep(2 * time.Second) // five times as long as it takes to take a VIP
-	if n := other.reigned(); n != 0 {
+	if n := other.takeovers(); n != 0 {
 		t.Errorf("%d instances were MASTER beside the VIPs' holder", n)
 	}
-	want := other.propose(closed) // that is the monitor's word
-	other.until("in force", 5*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+	want := other.propose(closed) // now by the monitor
+	other.until("running", 5*time.Second,
+		func(st supervised.Status) bool { return st.Applied == want })
 }
 
-// TestMulticastIsAnotherInstance shows why the configuration without known nodes names the group as
-// its peer: a reload that goes from no peers to peers, or back, ends keepalived's instance and
-// begins another one, and the VIP is gone for an election.
-func TestMulticastIsAnotherInstance(t *testing.T) {
+// TestReload_MulticastToUnicast shows why the configuration without known nodes has the group as
+// its peer: a reload from no peers to peers, or back, ends keepalived's instance and begins another
+// one, and the VIP is gone for an election.
+func TestReload_MulticastToUnicast(t *testing.T) {
 	l := newLAN(t)
 	held := l.watch(t)
-	s := realKeepalived(t)
+	s := newRealKeepalived(t)
 	s.start(l.host)
 	s.propose(config(s.dir, "0.1", "", ""))
 	s.untilMaster(3 * time.Second)
 	held.until(t, "with both VIPs", time.Second, 2)
 	want := s.propose(config(s.dir, "0.1", "192.0.2.11", "2001:db8::11"))
-	s.until("reloaded", 2*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+	s.until("reloaded", 2*time.Second,
+		func(st supervised.Status) bool { return st.Applied == want })
 	time.Sleep(time.Second)
 	if held.low() == 2 {
 		t.Error("this keepalived keeps the VIP: the group need not be a peer any more")
 	}
 }
 
-// TestRefusedCandidateKeepsTheVIP proposes an interface that is not there.
-func TestRefusedCandidateKeepsTheVIP(t *testing.T) {
+// TestRefuses_KeepsTheVIP proposes an interface that does not exist.
+func TestRefuses_KeepsTheVIP(t *testing.T) {
 	l := newLAN(t)
 	held := l.watch(t)
-	s := realKeepalived(t)
+	s := newRealKeepalived(t)
 	s.start(l.host)
 	good := s.propose(fast(s.dir))
 	s.untilMaster(3 * time.Second)
 	held.until(t, "with both VIPs", time.Second, 2)
 	bad := s.propose(strings.ReplaceAll(fast(s.dir), "ens3", "ens9"))
-	s.until("refused", 2*time.Second, func(st supervised.Status) bool { return st.Refused != nil && st.Refused.Candidate == bad })
+	s.until("refused", 2*time.Second, func(st supervised.Status) bool {
+		return st.Refused != nil &&
+			st.Refused.Candidate == bad
+	})
 	time.Sleep(200 * time.Millisecond)
 	st := s.status()
 	if held.low() != 2 || st.Applied != good || !strings.Contains(st.Refused.Output, "ens9") {
@@ -194,25 +206,24 @@ func TestRefusedCandidateKeepsTheVIP(t *testing.T) {
 	}
 }
 
-// TestSpeaksWithoutALink starts keepalived on a link that is down: it says FAULT at once, and is
-// not taken for one that hangs. Its VRRP process is stopped by a signal there, goes on, and becomes
+// TestFault_WithoutALink starts keepalived on a link that is down: it reports FAULT at once, and
+// does not count as one that hangs. A signal stops its VRRP process there; it goes on, and becomes
 // master when the link comes.
-func TestSpeaksWithoutALink(t *testing.T) {
+func TestFault_WithoutALink(t *testing.T) {
 	t.Parallel()
 	l := newLAN(t)
 	l.host.IP(t, "link set ens3 down\n")
-	s := realKeepalived(t)
+	s := newRealKeepalived(t)
 	s.start(l.host)
 	s.propose(fast(s.dir))
 	for _, instance := range []string{"demo_API_0", "demo_API_1"} {
-		t.Logf("%s in FAULT after %s", instance, s.untilState(instance, supervised.Fault, 10*time.Second))
+		t.Logf("%s in FAULT after %s", instance, s.untilState(instance, supervised.Fault,
+			10*time.Second))
 	}
-	syscall.Kill(s.speaker(), syscall.SIGSTOP)
-	for end := time.Now().Add(5 * time.Second); s.log.count("continue keepalived") == 0 || slices.Contains(states(s), "T"); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("nobody helps it: %v", states(s))
-		}
-	}
+	syscall.Kill(s.vrrpPID(), syscall.SIGSTOP)
+	await(t, "it is not continued", 5*time.Second, func() bool {
+		return s.log.count("continue keepalived") > 0 && !slices.Contains(states(s), "T")
+	})
 	l.host.IP(t, "link set ens3 up\n") // and no IPv6 address, which the link has lost
 	s.untilState("demo_API_0", supervised.Master, 5*time.Second)
 	if got := s.status().Restarts; got != 0 {
@@ -220,26 +231,28 @@ func TestSpeaksWithoutALink(t *testing.T) {
 	}
 }
 
-// TestKilled holds K-57: it kills all of keepalived, and then only the process that speaks VRRP,
-// twice, as keepalived waits longer each time before it starts another one.
-func TestKilled(t *testing.T) {
+// TestExit_Killed holds K-57: it kills all of keepalived, and then only its VRRP process, twice, as
+// keepalived waits longer each time before it starts another one.
+func TestExit_Killed(t *testing.T) {
 	l := newLAN(t)
 	held := l.watch(t)
-	s := realKeepalived(t)
+	s := newRealKeepalived(t)
 	s.start(l.host)
 	s.propose(fast(s.dir))
 	s.untilMaster(3 * time.Second)
 	held.until(t, "with both VIPs", time.Second, 2)
 	s.signalAll(syscall.SIGKILL)
-	t.Logf("kill of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs", time.Second, 0))
+	t.Logf("kill of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs",
+		time.Second, 0))
 	held.until(t, "with both VIPs again", 3*time.Second, 2)
 	s.untilMaster(time.Second)
 	if got := s.status().Restarts; got != 1 {
 		t.Errorf("%d restarts, want 1", got)
 	}
 	for range 2 {
-		syscall.Kill(s.speaker(), syscall.SIGKILL)
-		t.Logf("kill of its VRRP process to both VIPs off the host: %s", held.until(t, "without the VIPs", 300*time.Millisecond, 0))
+		syscall.Kill(s.vrrpPID(), syscall.SIGKILL)
+		t.Logf("kill of its VRRP process to both VIPs off the host: %s",
+			held.until(t, "without the VIPs", 300*time.Millisecond, 0))
 		held.until(t, "with both VIPs again", 6*time.Second, 2)
 		s.untilMaster(time.Second)
 	}
@@ -248,12 +261,12 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// masters is a supervisor whose keepalived holds both VIPs.
-func masters(t *testing.T) (lan, *holding, *supervisor) {
+// newHolder is a supervisor whose keepalived holds both VIPs.
+func newHolder(t *testing.T) (lan, *holding, *supervisor) {
 	t.Helper()
 	l := newLAN(t)
 	held := l.watch(t)
-	s := realKeepalived(t)
+	s := newRealKeepalived(t)
 	s.start(l.host)
 	s.propose(fast(s.dir))
 	s.untilMaster(3 * time.Second)
@@ -261,44 +274,47 @@ func masters(t *testing.T) (lan, *holding, *supervisor) {
 	return l, held, s
 }
 
-// TestHung holds keepalived in a debugger: it cannot give the VIPs up, so they are taken.
-func TestHung(t *testing.T) {
-	_, held, s := masters(t)
-	trace(t, s.speaker())
+// TestTerm_Hanging holds keepalived in a debugger: it cannot release the VIPs, so they are removed.
+func TestTerm_Hanging(t *testing.T) {
+	_, held, s := newHolder(t)
+	trace(t, s.vrrpPID())
 	s.cmd.Process.Signal(syscall.SIGTERM)
-	t.Logf("SIGTERM with a hung keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs", 2*time.Second, 0))
+	t.Logf("SIGTERM with a hung keepalived to both VIPs off the host: %s",
+		held.until(t, "without the VIPs", 2*time.Second, 0))
 	if code := s.wait(2 * time.Second); code != 0 {
 		t.Errorf("exit status %d", code)
 	}
 }
 
-// TestStoppedLeaves holds K-58 for a keepalived that a signal has stopped: it hears the end, and
-// announces it.
-func TestStoppedLeaves(t *testing.T) {
-	l, held, s := masters(t)
+// TestTerm_Stopped holds K-58 for a keepalived that a signal has stopped: it handles SIGTERM, and
+// advertises its release.
+func TestTerm_Stopped(t *testing.T) {
+	l, held, s := newHolder(t)
 	s.signalAll(syscall.SIGSTOP)
 	begin := time.Now()
 	s.cmd.Process.Signal(syscall.SIGTERM)
-	t.Logf("SIGTERM with a stopped keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs", 900*time.Millisecond, 0))
-	if !l.adverts.heard(netip.MustParseAddr("224.0.0.18"), 0, begin, time.Second) {
-		t.Error("no advert of priority 0 was heard")
+	t.Logf("SIGTERM with a stopped keepalived to both VIPs off the host: %s",
+		held.until(t, "without the VIPs", 900*time.Millisecond, 0))
+	if !l.adverts.received(netip.MustParseAddr("224.0.0.18"), 0, begin, time.Second) {
+		t.Error("no advert of priority 0 was received")
 	}
 	if code := s.wait(2 * time.Second); code != 0 {
 		t.Errorf("exit status %d", code)
 	}
 }
 
-// TestHangIsNoticed holds K-54: keepalived hangs while nobody asks it to end, and others would take
+// TestKill_Hanging holds K-54: keepalived hangs while it is not to end, and others would take over
 // the VIPs that it still holds.
-func TestHangIsNoticed(t *testing.T) {
+func TestKill_Hanging(t *testing.T) {
 	t.Parallel()
-	_, held, s := masters(t)
+	_, held, s := newHolder(t)
 	time.Sleep(3 * time.Second) // some beats of a healthy one
 	if held.until(t, "with both VIPs", time.Second, 2); s.status().Restarts != 0 {
 		t.Fatal("a healthy keepalived was killed")
 	}
-	trace(t, s.speaker())
-	t.Logf("hang of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs", 20*time.Second, 0))
+	trace(t, s.vrrpPID())
+	t.Logf("hang of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs",
+		20*time.Second, 0))
 	held.until(t, "with both VIPs again", 3*time.Second, 2)
 	s.untilMaster(time.Second)
 	if got := s.status().Restarts; got != 1 {
@@ -306,18 +322,18 @@ func TestHangIsNoticed(t *testing.T) {
 	}
 }
 
-// TestStoppedGoesOn holds K-54: keepalived, or a part of it, is stopped by a signal. It goes on
-// before others miss its adverts, and keeps the VIPs.
-func TestStoppedGoesOn(t *testing.T) {
+// TestContinue_Stopped holds K-54: a signal stops keepalived, or a part of it. It goes on before
+// others miss its adverts, and keeps the VIPs.
+func TestContinue_Stopped(t *testing.T) {
 	t.Parallel()
-	l, held, s := masters(t)
+	l, held, s := newHolder(t)
 	for i, stop := range []struct {
 		what string
 		do   func()
 	}{
 		{"all of it", func() { s.signalAll(syscall.SIGSTOP) }},
-		{"the process that speaks VRRP", func() { syscall.Kill(s.speaker(), syscall.SIGSTOP) }},
-		{"its parent", func() { syscall.Kill(parent(t, s.speaker()), syscall.SIGSTOP) }},
+		{"the VRRP process", func() { syscall.Kill(s.vrrpPID(), syscall.SIGSTOP) }},
+		{"its parent", func() { syscall.Kill(parent(t, s.vrrpPID()), syscall.SIGSTOP) }},
 	} {
 		stop.do()
 		begin := time.Now()
@@ -328,29 +344,31 @@ func TestStoppedGoesOn(t *testing.T) {
 			time.Sleep(5 * time.Millisecond)
 		}
 		t.Logf("%s went on after %s", stop.what, time.Since(begin))
-		if !l.adverts.heard(netip.MustParseAddr("224.0.0.18"), 70, time.Now(), time.Second) {
-			t.Errorf("%s: no advert was heard", stop.what)
+		if !l.adverts.received(netip.MustParseAddr("224.0.0.18"), 70, time.Now(), time.Second) {
+			t.Errorf("%s: no advert was received", stop.what)
 		}
-		time.Sleep(2 * time.Second) // a beat without a stop: two in a row would be somebody who holds it
+		// a beat without a stop: at two in a row it would be killed
+		time.Sleep(2 * time.Second)
 	}
 	if held.low() != 2 || s.status().Restarts != 0 {
 		t.Errorf("%d VIPs held, %d restarts", held.low(), s.status().Restarts)
 	}
 }
 
-// TestHeldIsKilled has somebody who stops keepalived again and again: its VIPs are taken before
-// others have them too.
-func TestHeldIsKilled(t *testing.T) {
+// TestKill_StoppedAgain stops keepalived again and again: its VIPs are removed before others have
+// them too.
+func TestKill_StoppedAgain(t *testing.T) {
 	t.Parallel()
-	_, held, s := masters(t)
-	vrrp, done := s.speaker(), make(chan struct{})
+	_, held, s := newHolder(t)
+	vrrp, done := s.vrrpPID(), make(chan struct{})
 	go func() {
 		defer close(done)
 		for syscall.Kill(vrrp, syscall.SIGSTOP) == nil {
 			time.Sleep(time.Millisecond)
 		}
 	}()
-	t.Logf("stop of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs", 5*time.Second, 0))
+	t.Logf("stop of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs",
+		5*time.Second, 0))
 	<-done
 	held.until(t, "with both VIPs again", 3*time.Second, 2)
 	s.untilMaster(time.Second)
@@ -384,9 +402,10 @@ func parent(t *testing.T, pid int) int {
 func TestRunsWithoutAnInstance(t *testing.T) {
 	t.Parallel() // it only waits
 	l := newLAN(t)
-	s := realKeepalived(t)
+	s := newRealKeepalived(t)
 	s.start(l.host)
-	s.propose("global_defs {\n    vrrp_notify_fifo " + filepath.Join(s.dir, supervised.NotifyFIFO) + "\n    vrrp_notify_priority_changes true\n}\n")
+	s.propose("global_defs {\n    vrrp_notify_fifo " + filepath.Join(s.dir, supervised.NotifyFIFO) +
+		"\n    vrrp_notify_priority_changes true\n}\n")
 	s.until("started", 5*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
 	first := s.status().PID
 	for end := time.Now().Add(33 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {

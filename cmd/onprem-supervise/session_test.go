@@ -15,7 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// connect opens a connection from a client to a server on a host, which says one word and then
+// connect opens a connection from a client to a server on a host, which sends one byte and then
 // nothing more.
 func connect(t *testing.T, host, from netns.Namespace, listen, dial string) net.Conn {
 	t.Helper()
@@ -84,11 +84,13 @@ func hardware(t *testing.T, ns netns.Namespace) (mac net.HardwareAddr) {
 }
 
 // listenARP counts the ARP packets from a card that claim the IPv4 VIP, since a point in time.
-func listenARP(t *testing.T, ns netns.Namespace, mac net.HardwareAddr) (claims func(since time.Time) int) {
+func listenARP(t *testing.T, ns netns.Namespace,
+	mac net.HardwareAddr) (claims func(since time.Time) int) {
 	t.Helper()
 	var fd int
 	err := ns.In(func() (err error) {
-		fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, int(binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, unix.ETH_P_ARP))))
+		fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC,
+			int(binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, unix.ETH_P_ARP))))
 		return err
 	})
 	if err != nil {
@@ -109,7 +111,8 @@ func listenARP(t *testing.T, ns netns.Namespace, mac net.HardwareAddr) (claims f
 			default:
 			}
 			n, _, err := unix.Recvfrom(fd, packet, 0)
-			if err == nil && n >= 28 && bytes.Equal(packet[8:14], mac) && bytes.Equal(packet[14:18], vip[:]) {
+			if err == nil && n >= 28 && bytes.Equal(packet[8:14], mac) &&
+				bytes.Equal(packet[14:18], vip[:]) {
 				mu.Lock()
 				seen = append(seen, time.Now())
 				mu.Unlock()

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -18,7 +17,7 @@ import (
 )
 
 // TestTracking_Healthy holds that keepalived reports the priorities that its tracked files give,
-// with a sync group and without, in both versions and both modes: nothing is reported and nothing
+// with a sync group and without, in both versions and both modes: no task fails and nothing is
 // reloaded on a healthy node, neither as holder nor when a check fails.
 func TestTracking_Healthy(t *testing.T) {
 	type host struct {
@@ -26,7 +25,8 @@ func TestTracking_Healthy(t *testing.T) {
 		name, weighted string
 	}
 	var all []host
-	for _, platform := range []spec.Platform{spec.BareMetal, spec.OpenStack} { // the latter has sync groups
+	// the latter has sync groups
+	for _, platform := range []spec.Platform{spec.BareMetal, spec.OpenStack} {
 		for _, timing := range []string{vrrp.ProfileLan, vrrp.ProfileCompat} { // versions 3 and 2
 			for _, mode := range []spec.Mode{spec.Unicast, spec.Multicast} {
 				s, weighted := tracks(t, platform, timing, mode)
@@ -41,9 +41,11 @@ func TestTracking_Healthy(t *testing.T) {
 		for _, h := range all {
 			put(t, h.weighted, number)
 		}
-		for end := time.Now().Add(7 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) { // five beats would count
+		// five beats would count
+		for end := time.Now().Add(7 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 			for _, h := range all {
-				if st := h.status(); len(st.Troubles) != 0 || st.Restarts != 0 || st.Instances["demo_API_0"].State != supervised.Master {
+				if st := h.status(); len(st.Troubles) != 0 || st.Restarts != 0 ||
+					st.Instances["demo_API_0"].State != supervised.Master {
 					t.Fatalf("%s: beside %q: %+v", h.name, number, st)
 				}
 			}
@@ -58,20 +60,24 @@ func TestTracking_Healthy(t *testing.T) {
 }
 
 // tracks starts a node whose checks all pass, alone on its link, and names a file with a weight.
-func tracks(t *testing.T, platform spec.Platform, timing string, mode spec.Mode) (s *supervisor, weighted string) {
+func tracks(t *testing.T, platform spec.Platform, timing string,
+	mode spec.Mode) (s *supervisor, weighted string) {
 	t.Helper()
 	l := newLAN(t)
 	p, links := demo(t, platform, timing, mode), l.links(t)
-	config := aNode(addr.Node{Name: "master-0", InternalIPs: host}, addr.Node{Name: "master-1", InternalIPs: peer})(t, p, links)
+	config := aNode(addr.Node{Name: "master-0", InternalIPs: host},
+		addr.Node{Name: "master-1", InternalIPs: peer})(t, p, links)
 	config.Groups = slices.DeleteFunc(config.Groups, func(g keepalived.SyncGroup) bool {
-		return !slices.ContainsFunc(config.Instances, func(i keepalived.Instance) bool { return slices.Contains(g.Members, i.Name) })
+		return !slices.ContainsFunc(config.Instances,
+			func(i keepalived.Instance) bool { return slices.Contains(g.Members, i.Name) })
 	})
-	if grouped := platform == spec.OpenStack; len(config.Instances) != 2 || (len(config.Groups) == 1) != grouped {
+	if grouped := platform == spec.OpenStack; len(config.Instances) != 2 ||
+		(len(config.Groups) == 1) != grouped {
 		t.Fatalf("instances %+v, groups %+v", config.Instances, config.Groups)
 	}
-	s = realKeepalived(t)
+	s = newRealKeepalived(t)
 	for _, track := range config.Tracks {
-		path := strings.Replace(string(track.File), election.RunDir, s.dir, 1)
+		path := strings.Replace(string(track.File), supervised.RunDir, s.dir, 1)
 		if filepath.Base(filepath.Dir(path)) == supervised.HolderDir {
 			continue // the supervisor's own
 		}
@@ -79,7 +85,8 @@ func tracks(t *testing.T, platform spec.Platform, timing string, mode spec.Mode)
 			t.Fatal(err)
 		}
 		put(t, path, "1\n")
-		if track.Weight != 0 && slices.Contains(append(config.Instances[0].Tracks, groupTracks(config)...), track.Name) {
+		if track.Weight != 0 && slices.Contains(append(config.Instances[0].Tracks,
+			groupTracks(config)...), track.Name) {
 			weighted = path
 		}
 	}

@@ -12,12 +12,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// TestTrackedDirectories_Removed holds that the directories of tracked files are there whenever
-// keepalived looks at a configuration: since 2.2.8 it refuses one that tracks a file in a directory
-// which is missing, crashes, or does not end.
+// TestTrackedDirectories_Removed holds that the directories of tracked files exist whenever
+// keepalived reads a configuration: since 2.2.8 it refuses one that tracks a file in a missing
+// directory, crashes, or does not end.
 func TestTrackedDirectories_Removed(t *testing.T) {
 	l := newLAN(t)
-	s := realKeepalived(t)
+	s := newRealKeepalived(t)
 	s.start(l.host)
 	s.propose(fast(s.dir))
 	s.untilMaster(5 * time.Second)
@@ -30,7 +30,8 @@ func TestTrackedDirectories_Removed(t *testing.T) {
 		}
 	}
 	want := s.propose(fast(s.dir) + "# another\n")
-	s.until("accepted", 5*time.Second, func(st supervised.Status) bool { return st.Applied == want })
+	s.until("accepted", 5*time.Second,
+		func(st supervised.Status) bool { return st.Applied == want })
 	for _, dir := range dirs {
 		if _, err := os.Stat(filepath.Join(s.dir, dir)); errors.Is(err, os.ErrNotExist) {
 			t.Errorf("keepalived has looked at a configuration without the directory %s", dir)
@@ -41,10 +42,10 @@ func TestTrackedDirectories_Removed(t *testing.T) {
 	}
 }
 
-// TestTrackedDirectories_BeforeTheTest has a keepalived that refuses, as 2.2.8 or later does, what
-// it tests without the directories.
+// TestTrackedDirectories_BeforeTheTest has a keepalived that refuses, as 2.2.8 or later does, a
+// configuration that it tests without the directories.
 func TestTrackedDirectories_BeforeTheTest(t *testing.T) {
-	s := fakeDaemon(t)
+	s := newFakeKeepalived(t)
 	script := s.cmd.Args[len(s.cmd.Args)-1]
 	refuses := `for dir in track holder fault; do
 		[ -d "$DIR/$dir" ] || { echo "no directory $dir" >&2; exit 5; }
@@ -55,12 +56,14 @@ func TestTrackedDirectories_BeforeTheTest(t *testing.T) {
 	}
 	s.start(netns.New(t))
 	first := s.propose(serving)
-	s.until("in force", 5*time.Second, func(st supervised.Status) bool { return st.Applied == first })
+	s.until("running", 5*time.Second,
+		func(st supervised.Status) bool { return st.Applied == first })
 	if err := os.RemoveAll(filepath.Join(s.dir, supervised.FaultDir)); err != nil {
 		t.Fatal(err)
 	}
 	next := s.propose(serving + "# another\n")
-	s.until("in force", 5*time.Second, func(st supervised.Status) bool { return st.Applied == next })
+	s.until("running", 5*time.Second,
+		func(st supervised.Status) bool { return st.Applied == next })
 	if n := s.log.count("refuse configuration"); n != 0 {
 		t.Errorf("keepalived refused a configuration %d times", n)
 	}

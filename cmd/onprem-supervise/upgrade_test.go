@@ -17,7 +17,6 @@ import (
 	node "github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -33,14 +32,15 @@ const formerRelease = "8422fe7"
 // former are the programs of the former release.
 type former struct{ supervisor, monitor string }
 
-// buildFormer builds them from this clone's history.
+// buildFormer builds the programs of the former release from this clone's history.
 func buildFormer(t *testing.T) former {
 	t.Helper()
 	need.Root(t)
 	git := need.Command(t, "git")
 	dir := t.TempDir()
 	tree := filepath.Join(dir, "former.tar")
-	parts := []string{"archive", "-o", tree, formerRelease, "go.mod", "go.sum", "cmd/onprem-supervise", "cluster", "shared", "units"}
+	parts := []string{"archive", "-o", tree, formerRelease, "go.mod", "go.sum",
+		"cmd/onprem-supervise", "cluster", "shared", "units"}
 	archive := exec.Command(git, parts...)
 	archive.Dir = filepath.Join("..", "..")
 	if out, err := archive.CombinedOutput(); err != nil {
@@ -55,13 +55,14 @@ func buildFormer(t *testing.T) former {
 		t.Fatal(err)
 	}
 	put(t, filepath.Join(dir, "cmd/monitor/main.go"), string(source))
-	execute(t, dir, "go", "build", "-trimpath", "-buildvcs=false", "-o", dir+"/", "./cmd/onprem-supervise", "./cmd/monitor")
+	execute(t, dir, "go", "build", "-trimpath", "-buildvcs=false", "-o", dir+"/",
+		"./cmd/onprem-supervise", "./cmd/monitor")
 	return former{filepath.Join(dir, "onprem-supervise"), filepath.Join(dir, "monitor")}
 }
 
-// TestUpgrade holds that the VIPs stay where they are when a monitor and a supervisor are of two
-// releases, for a while or for good: a configuration that has not changed is not loaded again, and
-// a change takes effect, also when the former monitor comes back.
+// TestUpgrade holds that the VIPs do not move when a monitor and a supervisor are of two releases,
+// for a while or for good: an unchanged configuration is not loaded again, and a changed one is,
+// also when the former monitor comes back.
 func TestUpgrade(t *testing.T) {
 	programs := buildFormer(t)
 	for _, tt := range []struct {
@@ -74,7 +75,7 @@ func TestUpgrade(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			u := newUpgrade(t, programs)
-			s := realKeepalived(t)
+			s := newRealKeepalived(t)
 			if tt.former {
 				s.runProgram(programs.supervisor)
 			}
@@ -100,11 +101,11 @@ func TestUpgrade(t *testing.T) {
 	})
 }
 
-// adopts has a supervisor of this release start on what one of the former release has left, before
+// adopts has a supervisor of this release start on the files of one of the former release, before
 // any monitor has proposed anything: the VIPs are held, the routers that the former monitor kept
-// out are accepted, and what it proposes is put in force again without a move.
+// out are accepted, and its proposal becomes the running configuration again without a move.
 func (u upgrade) adopts() {
-	was, s := realKeepalived(u.T), realKeepalived(u.T)
+	was, s := newRealKeepalived(u.T), newRealKeepalived(u.T)
 	was.runProgram(u.former.supervisor)
 	was.start(u.lan.host)
 	u.formerProposes(was, "192.0.2.11", "2001:db8::11")
@@ -121,7 +122,8 @@ func (u upgrade) adopts() {
 	s.untilMaster(10 * time.Second)
 	held := u.lan.watch(u.T)
 	held.until(u.T, "with both VIPs", time.Second, 2)
-	if text, err := os.ReadFile(s.config); err != nil || bytes.Contains(text, []byte("check_unicast_src")) {
+	if text, err := os.ReadFile(s.config); err != nil || bytes.Contains(text,
+		[]byte("check_unicast_src")) {
 		u.Errorf("it runs on %v\n%s", err, text)
 	}
 	one := u.formerProposes(s, "192.0.2.11", "2001:db8::11")
@@ -151,7 +153,9 @@ func newUpgrade(t *testing.T, programs former) upgrade {
 
 // nodes are this one and another one.
 func (u upgrade) nodes(other ...string) (all []member.Node) {
-	for name, addresses := range map[string][]string{"master-0": {"192.0.2.10", "2001:db8::10"}, "master-1": other} {
+	for name, addresses := range map[string][]string{
+		"master-0": {"192.0.2.10", "2001:db8::10"}, "master-1": other,
+	} {
 		n := member.Node{Node: addr.Node{Name: name}, ControlPlane: true}
 		for _, a := range addresses {
 			n.InternalIPs = append(n.InternalIPs, netip.MustParseAddr(a))
@@ -164,7 +168,8 @@ func (u upgrade) nodes(other ...string) (all []member.Node) {
 // formerProposes writes what a monitor of the former release proposes beside another node.
 func (u upgrade) formerProposes(s *supervisor, other ...string) (digest string) {
 	u.Helper()
-	in, err := json.Marshal(map[string]any{"Header": upgradeHeader, "Cluster": u.cluster, "Links": u.links, "Nodes": u.nodes(other...)})
+	in, err := json.Marshal(map[string]any{"Header": upgradeHeader, "Cluster": u.cluster,
+		"Links": u.links, "Nodes": u.nodes(other...)})
 	if err != nil {
 		u.Fatal(err)
 	}
@@ -174,7 +179,7 @@ func (u upgrade) formerProposes(s *supervisor, other ...string) (digest string) 
 	if err != nil {
 		u.Fatal(err)
 	}
-	return s.propose(strings.ReplaceAll(string(text), election.RunDir, s.dir))
+	return s.propose(strings.ReplaceAll(string(text), supervised.RunDir, s.dir))
 }
 
 // proposes writes what a monitor of this release does. Where a digest is given, it must be that of
@@ -193,9 +198,10 @@ func (u upgrade) proposes(s *supervisor, same string, other ...string) (digest s
 	desired, _ := room.Decide(node.Snapshot{
 		At: time.Now(), Links: u.links, Served: true, Nodes: node.Answer[[]member.Node]{OK: true, Is: u.nodes(other...)},
 	})
-	desired.Config.Instances = slices.DeleteFunc(desired.Config.Instances, func(i keepalived.Instance) bool {
-		return !slices.Contains(p.VIPs.API, i.VIP)
-	})
+	desired.Config.Instances = slices.DeleteFunc(desired.Config.Instances,
+		func(i keepalived.Instance) bool {
+			return !slices.Contains(p.VIPs.API, i.VIP)
+		})
 	digest = s.proposeConfig(desired.Config)
 	if same != "" && digest != same {
 		u.Errorf("this release proposes another text:\n%s", keepalived.Render(desired.Config))
@@ -203,10 +209,11 @@ func (u upgrade) proposes(s *supervisor, same string, other ...string) (digest s
 	return digest
 }
 
-// settled waits until a configuration is in force, and longer than an election takes.
+// settled waits until a configuration runs, and longer than an election takes.
 func (u upgrade) settled(s *supervisor, held *holding, digest string, reloads int) {
 	u.Helper()
-	s.until("in force", 5*time.Second, func(st supervised.Status) bool { return st.Applied == digest })
+	s.until("running", 5*time.Second,
+		func(st supervised.Status) bool { return st.Applied == digest })
 	time.Sleep(1500 * time.Millisecond)
 	st := s.status()
 	if st.Applied != digest || st.Refused != nil || st.Restarts != 0 || len(st.Troubles) != 0 {
@@ -217,7 +224,7 @@ func (u upgrade) settled(s *supervisor, held *holding, digest string, reloads in
 	}
 }
 
-// runProgram has a supervisor be another program than this one.
+// runProgram replaces a supervisor by another program.
 func (s *supervisor) runProgram(path string) {
 	s.t.Helper()
 	const mounts = `mount -t proc proc /proc && mount -t tmpfs tmpfs /run && exec "$@"`

@@ -11,7 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// mac is what a host's kernel knows of an address.
+// mac is the link address that a host's kernel knows of an address.
 func mac(t *testing.T, ns netns.Namespace, address netip.Addr) (text string) {
 	t.Helper()
 	err := ns.In(func() error {
@@ -25,19 +25,21 @@ func mac(t *testing.T, ns netns.Namespace, address netip.Addr) (text string) {
 	return text
 }
 
-// TestKnowsItsPeers holds that a router which waits, and so sends nothing, knows the link addresses
-// of its peers, also of one that sends nothing either: when it takes a VIP its first adverts wait
-// for no answer.
-func TestKnowsItsPeers(t *testing.T) {
+// TestBackup_KnowsItsPeers holds that a BACKUP router, which sends nothing, knows the link
+// addresses of its peers, also of one that sends nothing either: when it takes over, its first
+// adverts wait for no answer.
+func TestBackup_KnowsItsPeers(t *testing.T) {
 	l := newLAN(t)
 	third := l.client(t)
 	third.IP(t, "addr add 192.0.2.12/24 dev ens3\naddr add 2001:db8::12/64 dev ens3 nodad\n")
-	holder, other := realKeepalived(t), realKeepalived(t)
-	holder.start2(l, 11, better, "0.1")
+	holder, other := newRealKeepalived(t), newRealKeepalived(t)
+	holder.startRanked(l, 11, better, "0.1")
 	holder.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
-	other.start2(l, 10, worse, "0.1")
+	other.startRanked(l, 10, worse, "0.1")
 	other.untilAt(supervised.Backup, worse+healthy, 5*time.Second)
-	other.propose(strings.NewReplacer("        192.0.2.11\n", "        192.0.2.11\n        192.0.2.12\n", "        2001:db8::11\n", "        2001:db8::11\n        2001:db8::12\n").
+	other.propose(strings.NewReplacer("        192.0.2.11\n",
+		"        192.0.2.11\n        192.0.2.12\n", "        2001:db8::11\n",
+		"        2001:db8::11\n        2001:db8::12\n").
 		Replace(ranked(other.dir, 10, worse, "0.1")))
 	for _, text := range []string{"192.0.2.12", "2001:db8::12"} {
 		address := netip.MustParseAddr(text)
@@ -48,7 +50,7 @@ func TestKnowsItsPeers(t *testing.T) {
 			}
 		}
 	}
-	if n := other.reigned(); n != 0 {
+	if n := other.takeovers(); n != 0 {
 		t.Errorf("it held a VIP %d times, and this shows nothing", n)
 	}
 }

@@ -1,5 +1,5 @@
-// Package bonus decides which holder bonus a VRRP instance has. Keepalived's supervisor and the
-// simulator run the same decision.
+// Package bonus decides which holder bonus a VRRP instance has, for the supervisor and the
+// simulator.
 package bonus
 
 import (
@@ -13,19 +13,19 @@ import (
 //
 // The holder bonus keeps a VIP where it is when a router of a better rank returns. A new holder's
 // first advert is without it, as keepalived reports MASTER only after that advert. Routers that
-// waited with the new holder receive the second advert in time. A router that began to wait
-// later, because its keepalived has just started, would take over between the two. So an instance
-// that begins has as much below its rank as the bonus is above it, until every router that waited
-// before must have advertised: then the first advert restarts its wait. This orders instances
-// that begin together by their ranks, changes nothing about health, and an instance that receives
-// no advert takes over all the same.
+// waited with the new holder receive the second advert in time. A router that began to wait later,
+// because its keepalived has just started, would take over between the two. So an instance that
+// begins is as far below its rank as the bonus would lift it, until every router that waited before
+// must have advertised: then the first advert restarts its wait. Instances that begin together keep
+// the order of their ranks, health counts as before, and an instance that receives no advert takes
+// over all the same.
 const (
 	Begins = -1
 	None   = 0
 	Holder = 1
-	// Releases takes so much away that it is a FAULT, whatever the bonus: keepalived sends
-	// priority 0, and other routers wait for their skew only. The fault ends when the instance
-	// has no VIP.
+	// Releases subtracts so much that it is a FAULT, whatever the bonus: keepalived advertises
+	// priority 0, and other routers wait for their skew only. The fault ends when the instance has
+	// no VIP.
 	Releases = -254
 )
 
@@ -34,20 +34,21 @@ const (
 type State struct {
 	holder   bool
 	releases bool
-	held     bool      // it has held the VIP since it began
-	since    time.Time // when it began to wait without having held the VIP; zero if it does not wait
+	held     bool // it has held the VIP since it began
+	// when it began to wait without having held the VIP; zero if it does not wait
+	since time.Time
 }
 
-// IsHolder says whether the instance is MASTER.
+// IsHolder reports whether the instance is MASTER.
 func (s State) IsHolder() bool { return s.holder }
 
-// Release is the state of an instance that is to give its VIP up.
+// Release is the state of an instance that is to release its VIP.
 func (s State) Release() State {
 	s.releases = true
 	return s
 }
 
-// Next is the state after keepalived has reported one of the instance.
+// Next is the state after keepalived has reported one.
 func (s State) Next(reported supervised.State, now time.Time) State {
 	switch {
 	case reported == supervised.Master:

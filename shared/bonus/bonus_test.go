@@ -24,17 +24,28 @@ func TestStance(t *testing.T) {
 	}{
 		{"that has not spoken", []word{{0, "", Begins}, {time.Hour, "", Begins}}},
 		{"that waits", []word{
-			{0, supervised.Backup, Begins}, {599 * time.Millisecond, "", Begins}, {600 * time.Millisecond, "", None}, {time.Hour, "", None},
+			{0, supervised.Backup, Begins}, {599 * time.Millisecond, "", Begins},
+			{600 * time.Millisecond, "", None}, {time.Hour, "", None},
 		}},
-		{"whose priority changes while it settles", []word{{0, supervised.Backup, Begins}, {300 * time.Millisecond, supervised.Backup, Begins}, {600 * time.Millisecond, "", None}}},
-		{"that nobody keeps from the VIP", []word{{0, supervised.Backup, Begins}, {400 * time.Millisecond, supervised.Master, Holder}, {time.Hour, "", Holder}}},
-		{"that hears a better one", []word{{0, supervised.Master, Holder}, {time.Second, supervised.Backup, None}, {time.Second, "", None}, {2 * time.Second, supervised.Backup, None}}},
-		{"in a fault", []word{{0, supervised.Master, Holder}, {time.Second, supervised.Fault, Begins}, {time.Minute, "", Begins}}},
+		{"whose priority changes while it settles", []word{{0, supervised.Backup, Begins},
+			{300 * time.Millisecond, supervised.Backup, Begins},
+			{600 * time.Millisecond, "", None}}},
+		{"that nobody keeps from the VIP", []word{{0, supervised.Backup, Begins},
+			{400 * time.Millisecond, supervised.Master, Holder}, {time.Hour, "", Holder}}},
+		{"that hears a better one", []word{{0, supervised.Master, Holder},
+			{time.Second, supervised.Backup, None}, {time.Second, "", None},
+			{2 * time.Second, supervised.Backup, None}}},
+		{"in a fault", []word{{0, supervised.Master, Holder}, {time.Second, supervised.Fault,
+			Begins}, {time.Minute, "", Begins}}},
 		{"back from a fault", []word{
-			{0, supervised.Master, Holder}, {time.Second, supervised.Fault, Begins}, {2 * time.Second, supervised.Backup, Begins}, {2600 * time.Millisecond, "", None},
+			{0, supervised.Master, Holder}, {time.Second, supervised.Fault, Begins},
+			{2 * time.Second, supervised.Backup, Begins}, {2600 * time.Millisecond, "", None},
 		}},
-		{"that gives its VIP up", []word{{0, supervised.Master, Holder}, {time.Second, give, Releases}, {2 * time.Second, supervised.Master, Releases}, {2 * time.Second, supervised.Fault, Begins}}},
-		{"whose daemon has ended", []word{{0, supervised.Backup, Begins}, {time.Hour, "", None}, {time.Hour, supervised.Init, Begins}, {time.Hour, supervised.Backup, Begins}}},
+		{"that gives its VIP up", []word{{0, supervised.Master, Holder},
+			{time.Second, give, Releases}, {2 * time.Second, supervised.Master, Releases},
+			{2 * time.Second, supervised.Fault, Begins}}},
+		{"whose daemon has ended", []word{{0, supervised.Backup, Begins}, {time.Hour, "", None},
+			{time.Hour, supervised.Init, Begins}, {time.Hour, supervised.Backup, Begins}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var w State

@@ -12,7 +12,7 @@ import (
 )
 
 // RunDir is where a monitor and keepalived's supervisor meet, on the host and in their containers.
-const RunDir = "/run/onprem-infra/keepalived"
+const RunDir = supervised.RunDir
 
 // TrackFile is where keepalived reads whether a check passes; fault: the check has no weight.
 func TrackFile(check vrrp.CheckName, fault bool) string {

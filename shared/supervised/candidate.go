@@ -10,12 +10,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 )
 
-// candidateVersion is that of CandidateFile. Another one means that its fields mean something else.
+// candidateVersion is that of CandidateFile. With another one the fields mean something else.
 const candidateVersion = 1
 
 // candidate is CandidateFile. Text is the digest of CandidateText, which a monitor of the former
-// release writes alone: where the two differ, the text is the newer one. Times are of no use there,
-// as a monitor that finds its text in place does not write it again.
+// release writes alone: if the two differ, the text is the newer one. The files' times do not show that,
+// as a monitor does not write a text again that is in place.
 type candidate struct {
 	Version int               `json:"version"`
 	Text    string            `json:"text"`
@@ -54,8 +54,8 @@ func DecodeCandidate(file []byte) (keepalived.Config, error) {
 	return c.Config, nil
 }
 
-// NamesText says whether CandidateFile and CandidateText are of one monitor, so that CandidateFile
-// counts.
+// NamesText reports whether CandidateFile and CandidateText are of one monitor, so that
+// CandidateFile counts.
 func NamesText(file, text []byte) bool {
 	_, named := head(file)
 	return named == Digest(text)

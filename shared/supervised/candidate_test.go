@@ -17,14 +17,17 @@ import (
 func whole() keepalived.Config {
 	ip := netip.MustParseAddr
 	return keepalived.Config{
-		Header: "Rendered by onprem-infra.", NotifyFIFO: "/run/notify.fifo", Leave: "/run/track/leave",
+		Header: "Rendered by onprem-infra.", NotifyFIFO: "/run/notify.fifo",
+		Leave: "/run/track/leave",
 		Checks: []keepalived.Check{{
-			Name: "chk", Command: "/bin/true", Interval: time.Second, Timeout: 900 * time.Millisecond,
-			Rise: 3, Fall: 2, Weight: 5,
+			Name: "chk", Command: "/bin/true", Interval: time.Second,
+			Timeout: 900 * time.Millisecond,
+			Rise:    3, Fall: 2, Weight: 5,
 		}},
 		Tracks: []keepalived.Track{{Name: "lb", File: "/run/track/lb", Weight: 20}},
 		Groups: []keepalived.SyncGroup{{
-			Name: "VG_API", Members: []vrrp.InstanceName{"ostest_API_0"}, Tracks: []vrrp.CheckName{"lb"},
+			Name: "VG_API", Members: []vrrp.InstanceName{"ostest_API_0"},
+			Tracks: []vrrp.CheckName{"lb"},
 		}},
 		Instances: []keepalived.Instance{{
 			Name: "ostest_API_0", Interface: "enp1s0", ID: 14, Version: vrrp.V2, Priority: 40,
@@ -67,7 +70,8 @@ func TestCandidate(t *testing.T) {
 func TestDecodeCandidate_Refuses(t *testing.T) {
 	file, _ := EncodeCandidate(whole())
 	for _, tt := range []struct{ name, old, with, says string }{
-		{"a newer version", `"version": 1`, `"version": 2, "more": {}`, "its version is 2, this release reads 1"},
+		{"a newer version", `"version": 1`, `"version": 2, "more": {}`,
+			"its version is 2, this release reads 1"},
 		{"no version", `"version": 1,`, "", "its version is 0"},
 		{"an unknown field", `"vip": "192`, `"vips": [], "vip": "192`, `unknown field "vips"`},
 		{"an address that is none", `"192.0.2.5"`, `"api"`, "api"},
@@ -78,7 +82,8 @@ func TestDecodeCandidate_Refuses(t *testing.T) {
 		{"two of it", "\n}\n", "\n}\n{}", "more follows it"},
 	} {
 		bad := strings.Replace(string(file), tt.old, tt.with, 1)
-		if got, err := DecodeCandidate([]byte(bad)); err == nil || !reflect.DeepEqual(got, keepalived.Config{}) {
+		if got, err := DecodeCandidate([]byte(bad)); err == nil ||
+			!reflect.DeepEqual(got, keepalived.Config{}) {
 			t.Errorf("%s: %v, %+v", tt.name, err, got)
 		} else if !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.says)

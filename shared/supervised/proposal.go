@@ -13,7 +13,7 @@ type Proposal struct {
 	digest string // of its text; empty before the first
 }
 
-// Make proposes a configuration by a function if it is not the last one.
+// Make calls propose with a configuration if it is not the last one.
 func (p *Proposal) Make(c keepalived.Config, propose func(keepalived.Config) error) error {
 	if p.digest != "" && reflect.DeepEqual(c, p.config) {
 		return nil

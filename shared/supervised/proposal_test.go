@@ -19,7 +19,8 @@ func TestProposal(t *testing.T) {
 		}
 		return nil
 	}
-	if err := p.Make(whole(), propose); err == nil || !strings.Contains(err.Error(), "no space left") {
+	if err := p.Make(whole(), propose); err == nil || !strings.Contains(err.Error(),
+		"no space left") {
 		t.Errorf("without room: %v", err)
 	}
 	full = false

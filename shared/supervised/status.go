@@ -1,4 +1,4 @@
-// Package supervised is what keepalived's parent and its monitor say to each other: a candidate
+// Package supervised is what keepalived's supervisor and its monitor exchange: a candidate
 // configuration one way, a status the other way, both files of one directory.
 package supervised
 
@@ -9,25 +9,48 @@ import (
 	"fmt"
 )
 
-// The files of the run directory.
+// RunDir is where a monitor and keepalived's supervisor meet, on the host and in their containers.
+const RunDir = "/run/onprem-infra/keepalived"
+
+// The files of the run directory that a monitor, or a person, writes.
 const (
-	CandidateFile = "candidate.json" // the configuration that the monitor wants (EncodeCandidate); replaced whole
-	CandidateText = "candidate.conf" // the same as text, for a supervisor of the former release; replaced whole
-	StatusFile    = "status.json"    // an encoded Status; replaced whole at every change
-	NotifyFIFO    = "notify.fifo"    // keepalived's vrrp_notify_fifo
-	HeartbeatFile = "heartbeat"      // a number that the monitor changes once a second; a standing one says that the monitor is dead
-	LeaveFile     = "leave"          // while it is there the VIPs are given up in order and not taken back; whoever wants that makes and removes it
-	UnservedFile  = "unserved"       // the VRRP instances, a name a line, whose VIPs are not served here any more: who holds one gives it up at once, when it is named for the first time
-	TrackDir      = "track"          // tracked files whose number is a bonus: 1 adds the check's weight; everything else, no file too, adds nothing
-	LeaveTrack    = "leave"          // in TrackDir, the supervisor's own: 1 while it gives the VIPs up, when it sinks every instance to the lowest priority
-	HolderDir     = "holder"         // tracked files of the supervisor's own, one for each VRRP instance whose holder has a bonus: see HolderTrack
-	FaultDir      = "fault"          // tracked files without a weight: everything but 1, no file too, is FAULT
+	// CandidateFile is the configuration that the monitor wants (EncodeCandidate); replaced whole.
+	CandidateFile = "candidate.json"
+	// CandidateText is the same as text, for a supervisor of the former release; replaced whole.
+	CandidateText = "candidate.conf"
+	// HeartbeatFile holds a number that the monitor changes once a second. While it does not
+	// change, the monitor does not run.
+	HeartbeatFile = "heartbeat"
+	// LeaveFile exists while the VIPs are to be released in order and not taken over again. Its
+	// creator removes it.
+	LeaveFile = "leave"
+	// UnservedFile names the VRRP instances, one a line, whose VIPs are not served here any more. A
+	// holder releases such a VIP at once, when its instance is named for the first time.
+	UnservedFile = "unserved"
+	// TrackDir has tracked files whose number is a bonus: 1 adds the check's weight; any other
+	// number, and a missing file, adds nothing.
+	TrackDir = "track"
+	// FaultDir has tracked files without a weight: anything but 1, and a missing file, is FAULT.
+	FaultDir = "fault"
+)
+
+// The files of the run directory that the supervisor and its keepalived write.
+const (
+	// StatusFile is an encoded Status; replaced whole at every change.
+	StatusFile = "status.json"
+	// NotifyFIFO is keepalived's vrrp_notify_fifo.
+	NotifyFIFO = "notify.fifo"
+	// LeaveTrack, in TrackDir, is 1 while the supervisor releases the VIPs: it demotes every
+	// instance to the lowest priority.
+	LeaveTrack = "leave"
+	// HolderDir has the tracked files of HolderTrack.
+	HolderDir = "holder"
 )
 
 // State is the state of a VRRP instance.
 type State string
 
-// The states. Init is also that of an instance whose daemon has not yet spoken, or has stopped.
+// The states. Init is also that of an instance whose daemon has not yet reported, or has stopped.
 const (
 	Init   State = "INIT"
 	Backup State = "BACKUP"
@@ -35,10 +58,10 @@ const (
 	Fault  State = "FAULT"
 )
 
-// Leaving says how far a request to leave has come.
+// Leaving is how far a request to leave has come.
 type Leaving string
 
-// The steps. Asked is a holder that goes on serving until another one has been heard, or for as
+// The steps. Asked is a holder that goes on serving until another router has taken over, or for as
 // long as that may take.
 const (
 	Stays Leaving = ""
@@ -52,30 +75,40 @@ type Instance struct {
 	Priority int   `json:"priority"` // effective: base and weights
 }
 
-// Refusal is a candidate that keepalived's own test turned down, or that could not be put in force.
+// Refusal is a candidate that keepalived's own test turned down, or that could not be written.
 type Refusal struct {
 	Candidate string `json:"candidate"` // Digest of the candidate
-	Output    string `json:"output"`    // what the test printed, cut to a bound and without passwords, or why it could not be put in force
+	// Output is what the test printed, cut to a bound and without passwords, or why the candidate
+	// could not be written.
+	Output string `json:"output"`
 }
 
 // Status is what the supervisor knows.
 type Status struct {
-	PID       int                 `json:"pid"`               // of keepalived, as the supervisor's process namespace counts; 0 while it does not run
-	Applied   string              `json:"applied"`           // Digest of the configuration in force; empty before the first
-	Refused   *Refusal            `json:"refused,omitempty"` // the last candidate, when it was refused
-	Instances map[string]Instance `json:"instances"`         // by instance name
-	Restarts  int                 `json:"restarts"`          // how often keepalived was started again after it ended by itself
-	Leaving   Leaving             `json:"leaving"`
+	// PID is keepalived's in the supervisor's process namespace; 0 while it does not run.
+	PID int `json:"pid"`
+	// Applied is the Digest of the running configuration; empty before the first.
+	Applied string `json:"applied"`
+	// Refused is the last candidate, if it was refused.
+	Refused *Refusal `json:"refused,omitempty"`
+	// Instances are known by their names.
+	Instances map[string]Instance `json:"instances"`
+	// Restarts counts the starts of keepalived after it ended by itself.
+	Restarts int     `json:"restarts"`
+	Leaving  Leaving `json:"leaving"`
 
-	MonitorSilent bool `json:"monitorSilent"` // its heartbeat has stood still, and this node's bonuses have been taken away
+	// MonitorSilent means that the monitor's heartbeat is stale, and that this node's bonuses have
+	// been removed.
+	MonitorSilent bool `json:"monitorSilent"`
 
-	Troubles []string `json:"troubles,omitempty"` // what the supervisor cannot do at present, as TASK: ERROR
+	// Troubles are the tasks of the supervisor that fail at present, as TASK: ERROR.
+	Troubles []string `json:"troubles,omitempty"`
 }
 
-// HolderTrack is the tracked file of a VRRP instance, below the run directory: 1 while it holds its
-// VIP, which adds the holder's bonus; -1, which takes as much away, while it has just begun and a
-// holder may not have its bonus yet; far below, which is a fault, while it gives its VIP up; and 0
-// otherwise.
+// HolderTrack is the tracked file of a VRRP instance, below the run directory. It holds 1 while the
+// instance holds its VIP, which adds the holder bonus. It holds -1, which subtracts as much, while
+// the instance has just begun and a holder may not have its bonus yet; a number far below, which is
+// a fault, while it releases its VIP; and 0 otherwise.
 func HolderTrack(instance string) string { return HolderDir + "/" + instance }
 
 // Digest names a configuration: the SHA-256 of its bytes in lower-case hexadecimal.
@@ -112,7 +145,8 @@ func Decode(text []byte) (Status, error) {
 		switch i.State {
 		case Init, Backup, Master, Fault:
 		default:
-			return Status{}, fmt.Errorf("read supervisor status: instance %q has the unknown state %q", name, i.State)
+			return Status{}, fmt.Errorf("read supervisor status: "+
+				"instance %q has the unknown state %q", name, i.State)
 		}
 	}
 	return s, nil

@@ -14,7 +14,8 @@ func sample() Status {
 	return Status{
 		PID:     17,
 		Applied: Digest([]byte("in force")),
-		Refused: &Refusal{Candidate: Digest([]byte("bad")), Output: "(candidate.conf: Line 3) Unknown keyword 'vrr'"},
+		Refused: &Refusal{Candidate: Digest([]byte("bad")),
+			Output: "(candidate.conf: Line 3) Unknown keyword 'vrr'"},
 		Instances: map[string]Instance{
 			"demo_API_1": {State: Backup, Priority: 70},
 			"demo_API_0": {State: Master, Priority: 70},
@@ -51,7 +52,8 @@ func TestDecode(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := Decode([]byte(tt.text))
-			if (err == nil) != (tt.wantErr == "") || err != nil && !strings.Contains(err.Error(), tt.wantErr) {
+			if (err == nil) != (tt.wantErr == "") || err != nil &&
+				!strings.Contains(err.Error(), tt.wantErr) {
 				t.Errorf("got %v, want %q", err, tt.wantErr)
 			}
 		})

@@ -62,7 +62,8 @@ func (o *others) SetHostname(name string, interactive bool) *dbus.Error {
 func system(t *testing.T) *dbus.Conn {
 	t.Helper()
 	address := "unix:path=" + filepath.Join(t.TempDir(), "bus")
-	cmd := exec.CommandContext(t.Context(), need.Command(t, "dbus-daemon"), "--session", "--nofork", "--print-address", "--address="+address)
+	cmd := exec.CommandContext(t.Context(), need.Command(t, "dbus-daemon"), "--session", "--nofork",
+		"--print-address", "--address="+address)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -91,13 +92,17 @@ func TestCalls(t *testing.T) {
 	if err := ReloadNetworkManager(t.Context()); err != nil {
 		t.Errorf("without NetworkManager: %v", err)
 	}
-	if err := Restart(t.Context(), "a.service"); err == nil || !strings.Contains(err.Error(), "TryRestartUnit") {
+	if err := Restart(t.Context(), "a.service"); err == nil || !strings.Contains(err.Error(),
+		"TryRestartUnit") {
 		t.Errorf("without systemd: %v", err)
 	}
 	for name, object := range map[string][2]string{
-		"org.freedesktop.systemd1":       {"/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager"},
-		"org.freedesktop.NetworkManager": {"/org/freedesktop/NetworkManager", "org.freedesktop.NetworkManager"},
-		"org.freedesktop.hostname1":      {"/org/freedesktop/hostname1", "org.freedesktop.hostname1"},
+		"org.freedesktop.systemd1": {"/org/freedesktop/systemd1",
+			"org.freedesktop.systemd1.Manager"},
+		"org.freedesktop.NetworkManager": {"/org/freedesktop/NetworkManager",
+			"org.freedesktop.NetworkManager"},
+		"org.freedesktop.hostname1": {"/org/freedesktop/hostname1",
+			"org.freedesktop.hostname1"},
 	} {
 		if err := conn.Export(o, dbus.ObjectPath(object[0]), object[1]); err != nil {
 			t.Fatal(err)
@@ -106,22 +111,27 @@ func TestCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(Restart(t.Context(), "systemd-resolved.service"), ReloadNetworkManager(t.Context()), SetHostname(t.Context(), "node-0.example.com")); err != nil {
+	if err := errors.Join(Restart(t.Context(), "systemd-resolved.service"),
+		ReloadNetworkManager(t.Context()), SetHostname(t.Context(),
+			"node-0.example.com")); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"restart systemd-resolved.service replace", "reload 2", "static node-0.example.com false", "now node-0.example.com false"}
+	want := []string{"restart systemd-resolved.service replace", "reload 2",
+		"static node-0.example.com false", "now node-0.example.com false"}
 	if got := o.requests(); !slices.Equal(got, want) {
 		t.Errorf("asked %q, want %q", got, want)
 	}
 	o.refuse()
-	if err := ReloadNetworkManager(t.Context()); err == nil || !strings.Contains(err.Error(), "not today") {
+	if err := ReloadNetworkManager(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "not today") {
 		t.Errorf("NetworkManager refuses: %v", err)
 	}
 }
 
 func TestNoBus(t *testing.T) {
 	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path="+filepath.Join(t.TempDir(), "none"))
-	if err := SetHostname(t.Context(), "a.example.com"); err == nil || !strings.Contains(err.Error(), "connect to the system bus") {
+	if err := SetHostname(t.Context(), "a.example.com"); err == nil ||
+		!strings.Contains(err.Error(), "connect to the system bus") {
 		t.Errorf("without a bus: %v", err)
 	}
 }

@@ -118,11 +118,18 @@ func TestWatch(t *testing.T) {
 		{"written in place", func() error { return os.WriteFile(here, []byte("2"), 0o644) }, true},
 		{"replaced", func() error { return Write(here, []byte("3"), 0o644) }, true},
 		{"replaced again", func() error { return Write(here, []byte("4"), 0o644) }, true},
-		{"a neighbour", func() error { return os.WriteFile(here+"bour", []byte("1"), 0o644) }, false},
+		{"a neighbour", func() error {
+			return os.WriteFile(here+"bour", []byte("1"),
+				0o644)
+		}, false},
 		{"removed", func() error { return os.Remove(here) }, true},
-		{"a directory comes", func() error { return os.MkdirAll(filepath.Dir(later), 0o755) }, true},
+		{"a directory comes", func() error {
+			return os.MkdirAll(filepath.Dir(later),
+				0o755)
+		}, true},
 		{"and a file in it", func() error { return Write(later, []byte("1"), 0o644) }, true},
-		{"the directory goes", func() error { return os.RemoveAll(filepath.Join(top, "sub")) }, true},
+		{"the directory goes", func() error { return os.RemoveAll(filepath.Join(top, "sub")) },
+			true},
 		{"and comes whole", func() error {
 			if err := os.MkdirAll(filepath.Dir(later), 0o755); err != nil {
 				return err
@@ -210,7 +217,8 @@ func TestOverwrite(t *testing.T) {
 func TestWrite_AlikeErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "missing", "file")
 	first, second := Write(path, nil, 0o644), Write(path, nil, 0o644)
-	if first == nil || second == nil || first.Error() != second.Error() || !errors.Is(first, fs.ErrNotExist) {
+	if first == nil || second == nil || first.Error() != second.Error() ||
+		!errors.Is(first, fs.ErrNotExist) {
 		t.Errorf("%v, then %v", first, second)
 	}
 }

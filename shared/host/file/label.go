@@ -10,14 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// label is the extended attribute of SELinux's.
+// label is SELinux's extended attribute.
 const label = "security.selinux"
 
 // WriteLabelled is WriteIfChanged for a file that programs in SELinux domains of their own must be
 // able to read: the new file has the label of the former one, or of the first of like that has one.
-// Where there are no labels it is WriteIfChanged. What an earlier write left behind because its
-// process was killed is removed.
-func WriteLabelled(path string, data []byte, mode fs.FileMode, like ...string) (changed bool, err error) {
+// Without labels on the host it is WriteIfChanged. Temporary files of a process that was killed in
+// an earlier write are removed.
+func WriteLabelled(path string, data []byte, mode fs.FileMode,
+	like ...string) (changed bool, err error) {
 	if err := sweep(path); err != nil {
 		return false, err
 	}
@@ -48,7 +49,8 @@ func labelOf(path string) ([]byte, bool) {
 }
 
 func relabel(f *os.File, text []byte) error {
-	if err := unix.Fsetxattr(int(f.Fd()), label, text, 0); err != nil && !errors.Is(err, unix.ENOTSUP) {
+	if err := unix.Fsetxattr(int(f.Fd()), label, text, 0); err != nil &&
+		!errors.Is(err, unix.ENOTSUP) {
 		return fmt.Errorf("label %s: %w", f.Name(), err)
 	}
 	return nil
@@ -57,9 +59,10 @@ func relabel(f *os.File, text []byte) error {
 // sweep removes temporary files for path that no writer holds any more. There is one writer of a
 // path.
 func sweep(path string) error {
-	leftovers, err := filepath.Glob(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"[0-9]*"))
+	leftovers, err := filepath.Glob(filepath.Join(filepath.Dir(path),
+		"."+filepath.Base(path)+"[0-9]*"))
 	if err != nil {
-		return fmt.Errorf("look for leftovers of %s: %w", path, err)
+		return fmt.Errorf("find leftovers of %s: %w", path, err)
 	}
 	for _, l := range leftovers {
 		if err := os.Remove(l); err != nil && !errors.Is(err, fs.ErrNotExist) {

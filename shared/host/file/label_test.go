@@ -23,7 +23,8 @@ func TestWriteLabelled(t *testing.T) {
 		if context == "" {
 			return
 		}
-		if err := unix.Setxattr(path, label, []byte(context), 0); errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOTSUP) {
+		if err := unix.Setxattr(path, label, []byte(context), 0); errors.Is(err, unix.EPERM) ||
+			errors.Is(err, unix.ENOTSUP) {
 			t.Skipf("this machine has no labels for us: %v", err)
 		} else if err != nil {
 			t.Fatal(err)
@@ -35,7 +36,8 @@ func TestWriteLabelled(t *testing.T) {
 		got, _ := labelOf(path)
 		info, stat := os.Lstat(path)
 		if err != nil || stat != nil || !changed || string(got) != want || info.Mode() != 0o644 {
-			t.Errorf("%s: changed %v, label %q, want %q, %v, %v", what, changed, got, want, info.Mode(), errors.Join(err, stat))
+			t.Errorf("%s: changed %v, label %q, want %q, %v, %v", what, changed, got, want,
+				info.Mode(), errors.Join(err, stat))
 		}
 		if changed, err := WriteLabelled(path, []byte(what), 0o644, like); changed || err != nil {
 			t.Errorf("%s: again: %v, %v", what, changed, err)
@@ -48,7 +50,8 @@ func TestWriteLabelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("there was none", "system_u:object_r:etc_t:s0")
-	if err := errors.Join(os.Remove(path), os.Symlink(filepath.Join(dir, "elsewhere"), path)); err != nil {
+	if err := errors.Join(os.Remove(path), os.Symlink(filepath.Join(dir, "elsewhere"),
+		path)); err != nil {
 		t.Fatal(err)
 	}
 	check("a link", "system_u:object_r:etc_t:s0")

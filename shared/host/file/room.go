@@ -7,12 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Room is what a directory's file system has left: bytes, and files where it counts them. What it
-// does not count is the highest number.
+// Room is what a directory's file system has left: bytes, and files if it counts them. What it does
+// not count is the highest number.
 func Room(dir string) (bytes, files uint64, err error) {
 	var is unix.Statfs_t
 	if err := unix.Statfs(dir, &is); err != nil {
-		return 0, 0, fmt.Errorf("look for room in %s: %w", dir, err)
+		return 0, 0, fmt.Errorf("read the free space of %s: %w", dir, err)
 	}
 	bytes, files = uint64(is.Bavail)*uint64(is.Bsize), is.Ffree
 	if is.Blocks == 0 { // a tmpfs without a limit, or a file system without blocks
@@ -24,8 +24,8 @@ func Room(dir string) (bytes, files uint64, err error) {
 	return bytes, files, nil
 }
 
-// Watchable says why this user can watch no more files by inotify, by watching a directory for a
-// moment; nil if it can.
+// Watchable watches a directory by inotify for a moment, and returns why this user can watch no
+// more files; nil if it can.
 func Watchable(dir string) error {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if err != nil {

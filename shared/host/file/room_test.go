@@ -62,8 +62,10 @@ func TestUpdate(t *testing.T) {
 	for _, tt := range []struct {
 		name, path string
 		text       string
-	}{{"more than the file has room for", path, string(make([]byte, 8192))}, {"a file without room", empty, "1\n"}, {"no file", filepath.Join(dir, "b"), "1\n"}} {
-		if changed, err := Update(tt.path, []byte(tt.text), 0o644); changed || !errors.Is(err, unix.ENOSPC) {
+	}{{"more than the file has room for", path, string(make([]byte, 8192))},
+		{"a file without room", empty, "1\n"}, {"no file", filepath.Join(dir, "b"), "1\n"}} {
+		if changed, err := Update(tt.path, []byte(tt.text), 0o644); changed ||
+			!errors.Is(err, unix.ENOSPC) {
 			t.Errorf("%s: %t, %v", tt.name, changed, err)
 		}
 	}

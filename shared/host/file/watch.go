@@ -55,8 +55,8 @@ func Watch(ctx context.Context, paths []string, wake chan<- struct{}) error {
 	}
 }
 
-// concerns says whether an event at name can mean a change of one of the files: it is the file, or
-// a directory above it.
+// concerns reports whether an event at name can mean a change of one of the files: it is the file,
+// or a directory above it.
 func concerns(name string, paths []string) bool {
 	return slices.ContainsFunc(paths, func(p string) bool {
 		return name == p || strings.HasPrefix(p, name+"/")
@@ -64,8 +64,8 @@ func concerns(name string, paths []string) bool {
 }
 
 // arm watches the directory of each path, or the nearest one above it that exists, until that
-// directory comes. Directories are watched and not files, as a watched file that is replaced by a
-// rename is watched no more.
+// directory comes. It watches directories, as a watched file that is replaced by a rename is
+// watched no more.
 func arm(w *fsnotify.Watcher, paths []string) error {
 	for _, p := range paths {
 		for {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
@@ -21,9 +22,10 @@ func Write(path string, data []byte, mode fs.FileMode) error {
 }
 
 func write(path string, data []byte, mode fs.FileMode, prepare func(*os.File) error) error {
-	// The temporary file stands beside the target: another directory may be another mount, and in a
+	// The temporary file is beside the target: another directory may be another mount, and in a
 	// container often is.
-	pending, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(mode))
+	pending, err := renameio.NewPendingFile(path,
+		renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(mode))
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, cause(err))
 	}
@@ -40,8 +42,8 @@ func write(path string, data []byte, mode fs.FileMode, prepare func(*os.File) er
 	return nil
 }
 
-// cause is an error without the name of the temporary file, which is another one each time: the
-// same failure must read the same, so that it can be reported once.
+// cause is an error without the name of the temporary file, which is another one each time: equal
+// failures must have equal texts, so that they can be reported once.
 func cause(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
@@ -50,7 +52,7 @@ func cause(err error) error {
 	return err
 }
 
-// WriteIfChanged is Write unless the file holds data with that mode already; it says whether it
+// WriteIfChanged is Write unless the file holds data with that mode already; it reports whether it
 // wrote.
 func WriteIfChanged(path string, data []byte, mode fs.FileMode) (changed bool, err error) {
 	same, err := holds(path, data, mode)
@@ -63,9 +65,9 @@ func WriteIfChanged(path string, data []byte, mode fs.FileMode) (changed bool, e
 	return true, nil
 }
 
-// Update is WriteIfChanged for a small file whose content must not be late. Where there is no room
-// for a second file it writes over the first one, if that has room: a reader that comes just then
-// sees the new bytes, or the new bytes with newlines behind them.
+// Update is WriteIfChanged for a small file whose content must not be late. If there is no room for
+// a second file it writes over the first one, if that has room: a reader in the same moment gets
+// the new bytes, or the new bytes with newlines behind them.
 func Update(path string, data []byte, mode fs.FileMode) (changed bool, err error) {
 	changed, err = WriteIfChanged(path, data, mode)
 	if !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EDQUOT) {
@@ -89,7 +91,8 @@ func inPlace(path string, data []byte) error {
 		err = unix.ENOSPC
 	}
 	if err == nil {
-		_, err = f.Write(append(data[:len(data):len(data)], bytes.Repeat([]byte{'\n'}, max(int(is.Size)-len(data), 0))...))
+		rest := bytes.Repeat([]byte{'\n'}, max(int(is.Size)-len(data), 0))
+		_, err = f.Write(slices.Concat(data, rest))
 	}
 	if err == nil {
 		err = f.Truncate(int64(len(data)))
@@ -103,7 +106,7 @@ func holds(path string, data []byte, mode fs.FileMode) (bool, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("look at %s: %w", path, err)
+		return false, fmt.Errorf("read %s: %w", path, err)
 	case !info.Mode().IsRegular() || info.Mode().Perm() != mode.Perm():
 		return false, nil
 	}
@@ -114,10 +117,10 @@ func holds(path string, data []byte, mode fs.FileMode) (bool, error) {
 	return bytes.Equal(have, data), nil
 }
 
-// Overwrite writes a few bytes over the beginning of the file at path, which is made when it is not
-// there. It is for what changes every second and has always one length: a file that is replaced
-// wakes whoever watches its directory five times, and this does once. Its reader sees the old bytes
-// or the new ones, but not after a loss of power.
+// Overwrite writes a few bytes over the beginning of the file at path, and creates it if it does
+// not exist. It is for content that changes every second and has always one length: replacing a
+// file wakes those that watch its directory five times, and this does once. A reader gets the old
+// bytes or the new ones, but not after a loss of power.
 func Overwrite(path string, data []byte, mode fs.FileMode) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, mode)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package haproxy speaks with a running HAProxy: by the Unix sockets of its master process and of
-// its present worker, and by HTTP on the loopback.
+// Package haproxy talks to a running HAProxy: by the Unix sockets of its master process and of its
+// present worker, and by HTTP on the loopback.
 package haproxy
 
 import (
@@ -21,8 +21,8 @@ const most = 4 << 20
 // Within bounds each question. HAProxy answers in a millisecond, or does not work.
 const Within = 2 * time.Second
 
-// Ask has HAProxy carry out commands, one after the other, and returns what it says to all of them.
-// HAProxy tells errors as it tells the rest: who needs to know looks at what became of the command.
+// Ask has HAProxy run commands, one after the other, and returns all of its answers. HAProxy
+// reports errors as text like any answer: a caller that depends on a command checks its effect.
 func Ask(ctx context.Context, socket string, commands ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, Within)
 	defer cancel()
@@ -43,7 +43,7 @@ func Ask(ctx context.Context, socket string, commands ...string) ([]byte, error)
 	case err != nil:
 		return nil, fmt.Errorf("ask HAProxy at %s: %w", socket, err)
 	case len(answer) > most:
-		return nil, fmt.Errorf("ask HAProxy at %s: its answer is longer than %d bytes", socket, most)
+		return nil, fmt.Errorf("ask HAProxy at %s: the answer exceeds %d bytes", socket, most)
 	}
 	return answer, nil
 }
@@ -55,17 +55,18 @@ func dial(ctx context.Context, socket string) (*net.UnixConn, error) {
 	}
 	unix, ok := conn.(*net.UnixConn)
 	if !ok {
-		return nil, errors.Join(fmt.Errorf("reach HAProxy: %s is no Unix socket", socket), conn.Close())
+		conn.Close()
+		return nil, fmt.Errorf("reach HAProxy: %s is no Unix socket", socket)
 	}
 	return unix, nil
 }
 
-// Absent says whether an error of Ask means that no HAProxy is there.
+// Absent reports whether an error of Ask means that no HAProxy runs.
 func Absent(err error) bool {
 	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// Structure is what the present worker's configuration says of itself as its description.
+// Structure is the description in the present worker's configuration.
 func Structure(ctx context.Context, socket string) (string, error) {
 	answer, err := Ask(ctx, socket, "show info")
 	if err != nil {
@@ -84,12 +85,13 @@ const reloadTakes = 10 * time.Second
 
 // Reload has the master process read its configuration again and waits until a worker runs with the
 // structure that the configuration has. The listening sockets are handed over: no connection is
-// lost. A configuration that HAProxy refuses leaves the former worker at work, and is an error;
-// only then refused is true.
+// lost. If HAProxy refuses the configuration, the former worker goes on, and Reload returns an
+// error; only then refused is true.
 func Reload(ctx context.Context, master, worker, structure string) (refused bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, reloadTakes)
 	defer cancel()
-	if _, err := Ask(ctx, master, "reload"); err != nil && !errors.Is(err, syscall.ECONNRESET) { // the master begins anew and may cut its answer
+	_, err = Ask(ctx, master, "reload")
+	if err != nil && !errors.Is(err, syscall.ECONNRESET) { // the master may cut its answer
 		return false, err
 	}
 	for {
@@ -97,11 +99,13 @@ func Reload(ctx context.Context, master, worker, structure string) (refused bool
 			return false, nil
 		}
 		if answer, err := Ask(ctx, master, "show proc"); err == nil && failed(answer) {
-			return true, errors.New("reload HAProxy: it refuses its configuration and goes on with the former one; its log says why")
+			return true, errors.New("reload HAProxy: " +
+				"it refuses its configuration and goes on with the former one: see its log")
 		}
 		select {
 		case <-ctx.Done():
-			return false, fmt.Errorf("reload HAProxy: it does not run with structure %s after %v; its log may say why", structure, reloadTakes)
+			return false, fmt.Errorf("reload HAProxy: "+
+				"it does not run with structure %s after %v: see its log", structure, reloadTakes)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
@@ -118,18 +122,18 @@ func failed(processes []byte) bool {
 // connections have ended, this one too.
 const hold = 5 * time.Second
 
-// retry is how long a HAProxy that is not there is waited for.
+// retry is the pause before the next attempt to reach a HAProxy that does not run.
 const retry = 100 * time.Millisecond
 
-// Follow wakes when a worker has come, and when it ends, in the instant that it does: the kernel
+// Follow sends to wake when a worker has started, and in the instant that it ends: the kernel
 // closes the connection that is held to it. It returns nil when ctx ends.
 func Follow(ctx context.Context, socket string, wake chan<- struct{}) error {
 	there := false
 	for ctx.Err() == nil {
 		conn, err := dial(ctx, socket)
-		if news := (err == nil) != there; news {
+		if changed := (err == nil) != there; changed {
 			there = !there
-			poke(wake)
+			notify(wake)
 		}
 		if err != nil {
 			select {
@@ -139,13 +143,13 @@ func Follow(ctx context.Context, socket string, wake chan<- struct{}) error {
 			continue
 		}
 		if err = heldUntil(ctx, conn); !errors.Is(err, context.DeadlineExceeded) {
-			poke(wake)
+			notify(wake)
 		}
 	}
 	return nil
 }
 
-func poke(wake chan<- struct{}) {
+func notify(wake chan<- struct{}) {
 	select {
 	case wake <- struct{}{}:
 	default:
@@ -165,12 +169,12 @@ func heldUntil(ctx context.Context, conn *net.UnixConn) error {
 	return ctx.Err()
 }
 
-// health asks at the loopback, each time by a new connection: what is asked is whether new
-// connections are served.
+// health connects to the loopback anew each time: the question is whether new connections are
+// served.
 var health = &http.Client{Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}}
 
-// Healthy asks a URL of HAProxy's. An answer that is not 200, and a refused connection, are a no;
-// an error says that the answer is late or makes no sense, so that nobody knows.
+// Healthy probes a URL of HAProxy's. It fails with another answer than 200 and if the connection is
+// refused; an error means that the answer is late or makes no sense, so that the health is unknown.
 func Healthy(ctx context.Context, url string, within time.Duration) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

@@ -47,7 +47,8 @@ func say(conn net.Conn, text string) { _, _ = conn.Write([]byte(text)) }
 
 func TestAsk(t *testing.T) {
 	path := socket(t, func(conn net.Conn, line string) { say(conn, "did "+line+"\n") })
-	if answer, err := Ask(t.Context(), path, "a b", "c"); string(answer) != "did a b;c\n" || err != nil {
+	if answer, err := Ask(t.Context(), path, "a b", "c"); string(answer) != "did a b;c\n" ||
+		err != nil {
 		t.Errorf("%q, %v", answer, err)
 	}
 	if _, err := Ask(t.Context(), path+"absent", "a"); err == nil || !Absent(err) {
@@ -85,7 +86,10 @@ func TestReload(t *testing.T) {
 					say(conn, tt.processes+"\n")
 				}
 			})
-			worker := socket(t, func(conn net.Conn, _ string) { say(conn, "Name: HAProxy\ndescription: "+tt.structure+"\n") })
+			worker := socket(t, func(conn net.Conn, _ string) {
+				say(conn,
+					"Name: HAProxy\ndescription: "+tt.structure+"\n")
+			})
 			refused, err := Reload(t.Context(), master, worker, "b")
 			if refused != tt.refused || (err != nil) != tt.wrong {
 				t.Errorf("refused %t, %v", refused, err)
@@ -148,7 +152,8 @@ func TestHealthy(t *testing.T) {
 		code    int
 		healthy bool
 		late    bool
-	}{{"a server is up", 200, true, false}, {"none is", 503, false, false}, {"silent", 0, false, true}} {
+	}{{"a server is up", 200, true, false}, {"none is", 503, false, false},
+		{"silent", 0, false, true}} {
 		code = tt.code
 		healthy, err := Healthy(t.Context(), server.URL, 200*time.Millisecond)
 		if healthy != tt.healthy || (err != nil) != tt.late {

@@ -31,7 +31,8 @@ func TestLeavesNothingOpen(t *testing.T) {
 	for range 40 {
 		ask()
 	}
-	for begun := time.Now(); files(t) > before+10; time.Sleep(10 * time.Millisecond) { // the servers of this test close theirs in a moment
+	// the servers of this test close theirs in a moment
+	for begun := time.Now(); files(t) > before+10; time.Sleep(10 * time.Millisecond) {
 		if time.Since(begun) > 5*time.Second {
 			t.Fatalf("%d open files after 40 questions, %d before", files(t), before)
 		}

@@ -1,5 +1,5 @@
-// Package healthz answers a kubelet on the loopback whether a program still does its work, and
-// whoever may ask what it says of itself.
+// Package healthz serves a program's health to the kubelet on the loopback, and its pages to
+// clients that may read them.
 package healthz
 
 import (
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Page is a text that is made anew for whoever asks for it.
+// Page is a text that is made anew for each request.
 type Page struct {
 	Type string // of the content
 	Text func() []byte
@@ -24,24 +24,27 @@ type Page struct {
 // Serve answers GET of each path on 127.0.0.1 and, where there is one, on ::1, until ctx ends: a
 // check with 200 and "ok", or 503 and the error's text, a page with its text. It returns nil when
 // ctx ends and an error when it cannot listen.
-func Serve(ctx context.Context, port uint16, checks map[string]func() error, pages map[string]Page) error {
+func Serve(ctx context.Context, port uint16, checks map[string]func() error,
+	pages map[string]Page) error {
 	listeners, err := listen(ctx, port)
 	if err != nil {
 		return fmt.Errorf("serve the health at port %d of the loopback: %w", port, err)
 	}
 	mux := paged(pages)
 	for path, check := range checks {
-		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { answer(w, check()) })
+		mux.HandleFunc("GET "+path,
+			func(w http.ResponseWriter, _ *http.Request) { answer(w, check()) })
 	}
-	server := &http.Server{Handler: mux, ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second, IdleTimeout: 30 * time.Second}
+	server := &http.Server{Handler: mux, ReadTimeout: 5 * time.Second,
+		WriteTimeout: 5 * time.Second, IdleTimeout: 30 * time.Second}
 	if err := serve(ctx, server, listeners); err != nil {
 		return fmt.Errorf("serve the health at port %d of the loopback: %w", port, err)
 	}
 	return nil
 }
 
-// atOnce is how many who ask from elsewhere are answered at one time, at each address. Others wait:
-// a program that strangers can fill would die of it, and what it keeps with it.
+// atOnce is how many requests from other hosts are answered at a time, at each address. Others
+// wait: a program that any host could flood would end, and with it what it maintains.
 const atOnce = 4
 
 // Publish answers GET of each page at these addresses of this host, until ctx ends, and nothing
@@ -52,13 +55,14 @@ func Publish(ctx context.Context, at []netip.AddrPort, pages map[string]Page) er
 		l, err := new(net.ListenConfig).Listen(ctx, "tcp", address.String())
 		if err != nil {
 			for _, open := range listeners {
-				_ = open.Close() // nobody has connected yet
+				_ = open.Close() // there is no connection yet
 			}
 			return fmt.Errorf("publish pages at %s: %w", address, err)
 		}
 		listeners = append(listeners, &narrow{Listener: l, free: make(chan struct{}, atOnce)})
 	}
-	server := &http.Server{Handler: paged(pages), ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second, MaxHeaderBytes: 8 << 10}
+	server := &http.Server{Handler: paged(pages), ReadTimeout: 5 * time.Second,
+		WriteTimeout: 5 * time.Second, MaxHeaderBytes: 8 << 10}
 	server.SetKeepAlivesEnabled(false)
 	if err := serve(ctx, server, listeners); err != nil {
 		return fmt.Errorf("publish pages at %v: %w", at, err)
@@ -71,13 +75,13 @@ func paged(pages map[string]Page) *http.ServeMux {
 	for path, page := range pages {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", page.Type)
-			_, _ = w.Write(page.Text()) // who asked has gone
+			_, _ = w.Write(page.Text()) // it fails if the client has gone
 		})
 	}
 	return mux
 }
 
-// narrow accepts a connection only when one of those before it has ended.
+// narrow accepts a connection only if fewer than atOnce are open.
 type narrow struct {
 	net.Listener
 	free chan struct{}
@@ -88,11 +92,11 @@ func (n *narrow) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.free <- struct{}{} // those that are open end by themselves, as each has but seconds
+	n.free <- struct{}{} // each that is open ends within seconds, by its timeouts
 	return &counted{Conn: c, done: sync.OnceFunc(func() { <-n.free })}, nil
 }
 
-// counted says once when it is closed.
+// counted calls done once when it is closed.
 type counted struct {
 	net.Conn
 	done func()
@@ -109,13 +113,14 @@ func serve(ctx context.Context, server *http.Server, listeners []net.Listener) e
 		<-ctx.Done()
 		return nil
 	}
-	defer context.AfterFunc(ctx, func() { _ = server.Close() })() // nothing is written that could be lost
+	// nothing is written that could be lost
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
 	var wait sync.WaitGroup
 	ended := make(chan error, len(listeners))
 	for _, l := range listeners {
 		wait.Go(func() {
 			ended <- server.Serve(l)
-			_ = server.Close() // one of them is as good as none to who asks the other
+			_ = server.Close() // a client of the other listener would not notice
 		})
 	}
 	wait.Wait()
@@ -138,7 +143,8 @@ func listen(ctx context.Context, port uint16) ([]net.Listener, error) {
 	var listeners []net.Listener
 	var errs []error
 	for _, address := range []string{"127.0.0.1", "::1"} {
-		l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(address, strconv.Itoa(int(port))))
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(address,
+			strconv.Itoa(int(port))))
 		switch {
 		case err == nil:
 			listeners = append(listeners, l)
@@ -150,33 +156,33 @@ func listen(ctx context.Context, port uint16) ([]net.Listener, error) {
 		return listeners, nil
 	}
 	for _, l := range listeners {
-		_ = l.Close() // nobody has connected yet
+		_ = l.Close() // there is no connection yet
 	}
 	return nil, errors.Join(append(errs, ctx.Err())...)
 }
 
-// Pulse says whether a loop still turns. Its zero value has never beaten.
+// Pulse is when a loop began its last round. Its zero value has seen none.
 type Pulse struct {
 	mu   sync.Mutex
 	last time.Time
 }
 
-// Beat is called in each turn.
+// Beat is called in each round.
 func (p *Pulse) Beat() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last = time.Now()
 }
 
-// Within says what is wrong when the last beat is longer ago than bound.
+// Within returns an error if the last beat is longer ago than bound.
 func (p *Pulse) Within(bound time.Duration) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.last.IsZero() {
-		return errors.New("its loop has not turned yet")
+		return errors.New("its loop has not begun a round yet")
 	}
 	if silent := time.Since(p.last); silent > bound {
-		return fmt.Errorf("its loop has not turned for %v", silent.Round(time.Second))
+		return fmt.Errorf("its loop has not begun a round for %v", silent.Round(time.Second))
 	}
 	return nil
 }

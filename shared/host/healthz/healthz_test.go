@@ -28,7 +28,8 @@ func free(t *testing.T) uint16 {
 
 func get(t *testing.T, host string, port uint16, path string) (int, string) {
 	t.Helper()
-	client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	client := http.Client{Timeout: 5 * time.Second,
+		Transport: &http.Transport{DisableKeepAlives: true}}
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		reply, err := client.Get(fmt.Sprintf("http://%s:%d%s", host, port, path))
 		if err != nil {
@@ -77,7 +78,8 @@ func TestServe(t *testing.T) {
 	} {
 		ill.Store(tt.ill)
 		if code, text := get(t, tt.host, port, tt.path); code != tt.code || text != tt.text {
-			t.Errorf("%s%s, ill %v: %d %q, want %d %q", tt.host, tt.path, tt.ill, code, text, tt.code, tt.text)
+			t.Errorf("%s%s, ill %v: %d %q, want %d %q", tt.host, tt.path, tt.ill, code, text,
+				tt.code, tt.text)
 		}
 	}
 	if err := Serve(ctx, port, nil, nil); err == nil {
@@ -159,7 +161,8 @@ func TestPulse(t *testing.T) {
 			t.Error(err)
 		}
 		time.Sleep(time.Second)
-		if err := p.Within(10 * time.Second); err == nil || err.Error() != "its loop has not turned for 11s" {
+		if err := p.Within(10 * time.Second); err == nil ||
+			err.Error() != "its loop has not begun a round for 11s" {
 			t.Errorf("after 11 s: %v", err)
 		}
 	})

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Holder says which link holds exactly this address, with whatever prefix length.
+// Holder finds the link that has exactly this address, with whatever prefix length.
 func Holder(address netip.Addr) (link string, ok bool, err error) {
 	held, err := held(address)
 	if err != nil || len(held) == 0 {
@@ -18,8 +18,8 @@ func Holder(address netip.Addr) (link string, ok bool, err error) {
 	return name(held[0]), true, nil
 }
 
-// RemoveAddress takes exactly this address from every link that holds it, with whatever prefix
-// length, and says what it removed as "PREFIX of LINK". That nobody holds it is no error.
+// RemoveAddress removes exactly this address, with whatever prefix length, from every link that has
+// it, and returns what it removed as "PREFIX of LINK". An address that no link has is no error.
 func RemoveAddress(address netip.Addr) (removed []string, err error) {
 	held, err := held(address)
 	if err != nil {
@@ -29,7 +29,7 @@ func RemoveAddress(address netip.Addr) (removed []string, err error) {
 		what := fmt.Sprintf("%s of %s", prefix(a.IPNet), name(a))
 		err := netlink.AddrDel(nil, &a)
 		if errors.Is(err, unix.EADDRNOTAVAIL) || errors.Is(err, unix.ENODEV) {
-			continue // gone by itself since it was listed
+			continue // removed by another program since it was listed
 		}
 		if err != nil {
 			return removed, fmt.Errorf("remove %s: %w", what, err)
@@ -41,7 +41,8 @@ func RemoveAddress(address netip.Addr) (removed []string, err error) {
 
 func held(address netip.Addr) ([]netlink.Addr, error) {
 	if address.Is4In6() {
-		return nil, fmt.Errorf("find %s: netlink cannot tell an IPv4-mapped address from the IPv4 one", address)
+		return nil, fmt.Errorf("find %s: "+
+			"netlink does not distinguish an IPv4-mapped address from the IPv4 one", address)
 	}
 	all, err := addresses()
 	if err != nil {

@@ -50,7 +50,7 @@ func (c *Cache) Watch(ctx context.Context, wake chan<- struct{}) error {
 		select {
 		case <-changed:
 			c.note(true)
-			tell(wake)
+			notify(wake)
 		case err := <-watching:
 			c.note(false)
 			return err

@@ -24,11 +24,11 @@ func TestCache(t *testing.T) {
 				return addr.Snapshot{Links: make([]addr.Link, reads)}, fails
 			},
 			watch: func(ctx context.Context, wake chan<- struct{}) error {
-				tell(wake)
+				notify(wake)
 				for {
 					select {
 					case <-news:
-						tell(wake)
+						notify(wake)
 					case err := <-lost:
 						return err
 					case <-ctx.Done():

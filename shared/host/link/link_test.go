@@ -61,14 +61,16 @@ func TestSnapshot(t *testing.T) {
 			if a.Prefix.Addr().IsLinkLocalUnicast() {
 				continue // its bytes are random
 			}
-			got = append(got, fmt.Sprintf("%s %s label=%s secondary=%v deprecated=%v tentative=%v", l.Name, a.Prefix, a.Label, a.Secondary, a.Deprecated, a.Tentative))
+			got = append(got, fmt.Sprintf("%s %s label=%s secondary=%v deprecated=%v tentative=%v",
+				l.Name, a.Prefix, a.Label, a.Secondary, a.Deprecated, a.Tentative))
 		}
 	}
 	for _, r := range s.Routes {
 		if r.Destination.Addr().IsLinkLocalUnicast() || r.Destination.Addr().IsMulticast() {
 			continue
 		}
-		got = append(got, fmt.Sprintf("route %s via %s dev %s metric %d ra=%v", r.Destination, r.Gateway, index[r.LinkIndex], r.Metric, r.FromRA))
+		got = append(got, fmt.Sprintf("route %s via %s dev %s metric %d ra=%v", r.Destination,
+			r.Gateway, index[r.LinkIndex], r.Metric, r.FromRA))
 	}
 	want := []string{
 		"lo up=true", "ens3 up=true", "far up=true",
@@ -104,7 +106,11 @@ func TestSnapshotTentative(t *testing.T) {
 	ns := netns.New(t)
 	ns.IP(t, "link add ens3 type veth peer name far\nlink set ens3 up\nlink set far up\naddr add 2001:db8::10/64 dev ens3\n")
 	tentative := slices.ContainsFunc(snapshot(t, ns).Links, func(l addr.Link) bool {
-		return slices.ContainsFunc(l.Addresses, func(a addr.Address) bool { return a.Prefix.String() == "2001:db8::10/64" && a.Tentative })
+		return slices.ContainsFunc(l.Addresses,
+			func(a addr.Address) bool {
+				return a.Prefix.String() == "2001:db8::10/64" &&
+					a.Tentative
+			})
 	})
 	if !tentative {
 		t.Error("an address in duplicate address detection is not tentative")
@@ -165,7 +171,8 @@ addr add ::ffff:10.0.0.1/128 dev ens3 nodad
 		}
 	}
 	slices.Sort(left)
-	want := []string{"10.0.0.10/24", "10.0.0.11/32", "110.0.0.1/32", "2001:db8::11/64", "::ffff:10.0.0.1/128"}
+	want := []string{"10.0.0.10/24", "10.0.0.11/32", "110.0.0.1/32", "2001:db8::11/64",
+		"::ffff:10.0.0.1/128"}
 	if !slices.Equal(left, want) {
 		t.Errorf("left %q, want %q", left, want)
 	}
@@ -190,8 +197,10 @@ func TestWatch(t *testing.T) {
 		}
 	}
 	woken("the beginning")
-	for _, change := range []string{"link set ens3 up", "addr add 192.0.2.10/24 dev ens3", "addr del 192.0.2.10/24 dev ens3",
-		"addr add 2001:db8::1/64 dev ens3 nodad", "route add 203.0.113.0/24 dev ens3", "route del 203.0.113.0/24", "link del ens3"} {
+	for _, change := range []string{"link set ens3 up", "addr add 192.0.2.10/24 dev ens3",
+		"addr del 192.0.2.10/24 dev ens3",
+		"addr add 2001:db8::1/64 dev ens3 nodad", "route add 203.0.113.0/24 dev ens3",
+		"route del 203.0.113.0/24", "link del ens3"} {
 		quiet(wake)
 		ns.IP(t, change)
 		woken(change)

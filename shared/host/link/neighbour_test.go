@@ -102,7 +102,8 @@ func TestNeighbour(t *testing.T) {
 			}
 			eventuallyKnown(t, w, vip, absent)
 
-			take, give := "addr add "+tt.vip+"/"+tt.width+" dev ens3", "addr del "+tt.vip+"/"+tt.width+" dev ens3"
+			take, give := "addr add "+tt.vip+"/"+tt.width+" dev ens3",
+				"addr del "+tt.vip+"/"+tt.width+" dev ens3"
 			if tt.family == "ipv6" {
 				take += " nodad"
 			}
@@ -163,7 +164,8 @@ func TestAskElsewhere(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "192.0.2.5 on ens9") {
 		t.Errorf("a link that is not there: %v", err)
 	}
-	if err := w.own.In(func() error { _, err := Neighbour("ens9", vip); return err }); err == nil || !strings.Contains(err.Error(), "192.0.2.5 on ens9") {
+	if err := w.own.In(func() error { _, err := Neighbour("ens9", vip); return err }); err == nil ||
+		!strings.Contains(err.Error(), "find 192.0.2.5: list the neighbours on ens9") {
 		t.Errorf("a link that is not there: %v", err)
 	}
 }

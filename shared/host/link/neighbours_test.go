@@ -23,7 +23,8 @@ func TestNeighbours(t *testing.T) {
 		all = append(all, e.Address.String()+" "+e.MAC)
 	}
 	slices.Sort(all)
-	if want := []string{"192.0.2.5 02:00:5e:00:53:63", "192.0.2.6 " + farMAC, "2001:db8::5 " + farMAC}; !slices.Equal(all, want) {
+	if want := []string{"192.0.2.5 02:00:5e:00:53:63", "192.0.2.6 " + farMAC,
+		"2001:db8::5 " + farMAC}; !slices.Equal(all, want) {
 		t.Errorf("%q, want %q", all, want)
 	}
 	if err := w.own.In(func() error { _, err := Neighbours("ens9"); return err }); err == nil {

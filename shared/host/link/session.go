@@ -18,7 +18,7 @@ type Session struct {
 	id netlink.SocketID
 }
 
-// The states of the kernel's TCP in which nobody is spoken to.
+// The states of the kernel's TCP in which there is no other end.
 const (
 	tcpTimeWait = 6
 	tcpClosed   = 7
@@ -32,9 +32,11 @@ func Sessions(local netip.Addr) ([]Session, error) {
 }
 
 // SessionsTo are the TCP connections of this host's programs with another host that had the given
-// address when they began: from an address of its own a kernel speaks to itself.
+// address when they began: one from the address to itself is within this host.
 func SessionsTo(remote netip.Addr) ([]Session, error) {
-	return sessions(remote, func(s Session) bool { return s.Remote.Addr() == remote && s.Local.Addr() != remote })
+	return sessions(remote, func(s Session) bool {
+		return s.Remote.Addr() == remote && s.Local.Addr() != remote
+	})
 }
 
 // sessions are the TCP connections that are wanted, of the family of an address.
@@ -66,7 +68,8 @@ func session(id netlink.SocketID) Session {
 		a, _ := netip.AddrFromSlice(ip)
 		return netip.AddrPortFrom(a.Unmap(), port)
 	}
-	return Session{Local: end(id.Source, id.SourcePort), Remote: end(id.Destination, id.DestinationPort), id: id}
+	local, remote := end(id.Source, id.SourcePort), end(id.Destination, id.DestinationPort)
+	return Session{Local: local, Remote: remote, id: id}
 }
 
 // Reset ends a connection for both sides: the program here gets an error, the other one a TCP
@@ -111,10 +114,10 @@ func (d destroy) Serialize() []byte {
 // has.
 const vrrp = 112
 
-// Lend makes an address one of this host's without a link that has it: a route to the host itself.
-// The kernel then sends from it and takes what is sent to it. It also answers ARP for it, which the
-// caller must prevent where another host has it; neighbour discovery needs a link that has it. A
-// second one of the same address changes nothing.
+// Lend makes an address one of this host's without a link that has it: by a route to the host
+// itself. The kernel then sends from it and receives packets to it. It also answers ARP for it,
+// which the caller must prevent if another host has it; neighbour discovery needs a link that has
+// it. A second call for the same address changes nothing.
 func Lend(address netip.Addr) error {
 	route, err := loan(address)
 	if err != nil {
@@ -126,7 +129,7 @@ func Lend(address netip.Addr) error {
 	return nil
 }
 
-// TakeBack ends what Lend began, and does nothing when it has not.
+// TakeBack undoes Lend, if it was called.
 func TakeBack(address netip.Addr) error {
 	route, err := loan(address)
 	if err != nil {
@@ -143,8 +146,9 @@ func loan(address netip.Addr) (netlink.Route, error) {
 	if err != nil {
 		return netlink.Route{}, fmt.Errorf("find the loopback link: %w", err)
 	}
+	whole := net.CIDRMask(address.BitLen(), address.BitLen())
 	return netlink.Route{
-		LinkIndex: lo.Attrs().Index, Dst: &net.IPNet{IP: address.AsSlice(), Mask: net.CIDRMask(address.BitLen(), address.BitLen())},
+		LinkIndex: lo.Attrs().Index, Dst: &net.IPNet{IP: address.AsSlice(), Mask: whole},
 		Table: unix.RT_TABLE_LOCAL, Type: unix.RTN_LOCAL, Scope: netlink.SCOPE_HOST, Protocol: vrrp,
 	}, nil
 }

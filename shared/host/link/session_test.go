@@ -72,7 +72,8 @@ func TestReset(t *testing.T) {
 	}{
 		{name: "IPv4", vip: "192.0.2.5", listen: "0.0.0.0:6443", told: false},
 		{name: "IPv4, lent", vip: "192.0.2.5", listen: "0.0.0.0:6443", lend: true, told: true},
-		{name: "IPv4 by a server of both families, lent", vip: "192.0.2.5", listen: "[::]:6443", lend: true, told: true},
+		{name: "IPv4 by a server of both families, lent", vip: "192.0.2.5", listen: "[::]:6443",
+			lend: true, told: true},
 		{name: "IPv6", vip: "2001:db8::5", listen: "[::]:6443", told: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -84,7 +85,8 @@ func TestReset(t *testing.T) {
 					return err
 				}
 				sessions, err := Sessions(vip)
-				if err != nil || len(sessions) != 1 || sessions[0].Remote.String() != client.LocalAddr().String() {
+				if err != nil || len(sessions) != 1 ||
+					sessions[0].Remote.String() != client.LocalAddr().String() {
 					return fmt.Errorf("sessions %v, %v", sessions, err)
 				}
 				if tt.lend {
@@ -129,11 +131,13 @@ func TestSessionsTo(t *testing.T) {
 			former, host := served(t)
 			vip := netip.MustParseAddr(text)
 			client := dial(t, former, host, "[::]:6443", netip.AddrPortFrom(vip, 6443).String())
-			host.IP(t, fmt.Sprintf("link set lo up\naddr add %s/%d dev e0 nodad\n", vip, vip.BitLen()))
+			host.IP(t, fmt.Sprintf("link set lo up\naddr add %s/%d dev e0 nodad\n",
+				vip, vip.BitLen()))
 			own := dial(t, host, host, "[::]:6443", netip.AddrPortFrom(vip, 6443).String())
 			err := host.In(func() error {
 				sessions, err := SessionsTo(vip)
-				if err != nil || len(sessions) != 1 || sessions[0].Local.String() != client.LocalAddr().String() {
+				if err != nil || len(sessions) != 1 ||
+					sessions[0].Local.String() != client.LocalAddr().String() {
 					return fmt.Errorf("sessions %v, %v", sessions, err)
 				}
 				return sessions[0].Reset()
@@ -141,7 +145,8 @@ func TestSessionsTo(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for conn, want := range map[net.Conn]error{client: unix.ECONNABORTED, own: os.ErrDeadlineExceeded} {
+			for conn, want := range map[net.Conn]error{client: unix.ECONNABORTED,
+				own: os.ErrDeadlineExceeded} {
 				conn.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
 				if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, want) {
 					t.Errorf("%s: %v, want %v", conn.LocalAddr(), err, want)

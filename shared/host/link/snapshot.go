@@ -1,5 +1,5 @@
-// Package link is the only door to netlink: it reads the host's links, addresses and routes, says
-// when they change, and takes away an address that must not be there.
+// Package link is the only door to netlink: it reads the host's links, addresses and routes,
+// watches them, and removes an address that must not be there.
 package link
 
 import (
@@ -15,7 +15,7 @@ import (
 )
 
 // Snapshot reads what the kernel holds now, in the kernel's order. The three readings are not one
-// instant: a change in between wakes whoever watches.
+// instant: a change in between wakes those that watch.
 func Snapshot() (addr.Snapshot, error) {
 	links, err := dump(netlink.LinkList)
 	if err != nil {
@@ -25,14 +25,17 @@ func Snapshot() (addr.Snapshot, error) {
 	if err != nil {
 		return addr.Snapshot{}, err
 	}
-	routes, err := dump(func() ([]netlink.Route, error) { return netlink.RouteList(nil, netlink.FAMILY_ALL) })
+	routes, err := dump(func() ([]netlink.Route, error) {
+		return netlink.RouteList(nil, netlink.FAMILY_ALL)
+	})
 	if err != nil {
 		return addr.Snapshot{}, fmt.Errorf("list routes: %w", err)
 	}
 	var s addr.Snapshot
 	for _, l := range links {
 		a := l.Attrs()
-		one := addr.Link{Index: a.Index, Name: a.Name, Up: a.RawFlags&unix.IFF_UP != 0 && a.RawFlags&unix.IFF_LOWER_UP != 0}
+		const up = unix.IFF_UP | unix.IFF_LOWER_UP
+		one := addr.Link{Index: a.Index, Name: a.Name, Up: a.RawFlags&up == up}
 		for _, have := range addresses {
 			if have.LinkIndex == a.Index {
 				one.Addresses = append(one.Addresses, address(have))
@@ -46,7 +49,7 @@ func Snapshot() (addr.Snapshot, error) {
 	return s, nil
 }
 
-// dump repeats a listing that a change made inconsistent, as the kernel says it of long ones on a
+// dump repeats a listing that a change made inconsistent, as the kernel reports of long ones on a
 // busy host.
 func dump[T any](list func() ([]T, error)) (got []T, err error) {
 	for range 10 {
@@ -59,7 +62,9 @@ func dump[T any](list func() ([]T, error)) (got []T, err error) {
 }
 
 func addresses() ([]netlink.Addr, error) {
-	got, err := dump(func() ([]netlink.Addr, error) { return netlink.AddrList(nil, netlink.FAMILY_ALL) })
+	got, err := dump(func() ([]netlink.Addr, error) {
+		return netlink.AddrList(nil, netlink.FAMILY_ALL)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list addresses: %w", err)
 	}
@@ -98,8 +103,10 @@ func legs(r netlink.Route) []addr.Route {
 	if r.Type != unix.RTN_UNICAST {
 		return nil
 	}
-	to := addr.Route{LinkIndex: r.LinkIndex, Destination: prefix(r.Dst), Gateway: gateway(r.Gw, r.Via), Metric: r.Priority,
-		FromRA: r.Protocol == unix.RTPROT_RA}
+	to := addr.Route{
+		LinkIndex: r.LinkIndex, Destination: prefix(r.Dst), Gateway: gateway(r.Gw, r.Via),
+		Metric: r.Priority, FromRA: r.Protocol == unix.RTPROT_RA,
+	}
 	if len(r.MultiPath) == 0 {
 		return []addr.Route{to}
 	}
@@ -111,8 +118,8 @@ func legs(r netlink.Route) []addr.Route {
 	return out
 }
 
-// gateway is invalid for a route without one. An IPv4 route may go by an IPv6 router (RFC 5549),
-// which stands apart.
+// gateway is invalid for a route without one. An IPv4 route may use an IPv6 router (RFC 5549),
+// which is another field.
 func gateway(gw net.IP, via netlink.Destination) netip.Addr {
 	if v, ok := via.(*netlink.Via); ok && v != nil {
 		gw = v.Addr

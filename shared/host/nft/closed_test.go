@@ -27,7 +27,8 @@ func TestClosedToOthers(t *testing.T) {
 	}
 	services := map[string]string{
 		"192.0.2.99:80": "192.0.2.5", "192.0.2.99:22623": "192.0.2.5", "192.0.2.5:80": "192.0.2.5",
-		"[2001:db8::99]:80": "2001:db8::5", "[2001:db8::99]:22623": "2001:db8::5", "[2001:db8::5]:80": "2001:db8::5",
+		"[2001:db8::99]:80": "2001:db8::5", "[2001:db8::99]:22623": "2001:db8::5",
+		"[2001:db8::5]:80": "2001:db8::5",
 	}
 	if err := ns.In(func() error {
 		_, err := Ensure(rules())
@@ -67,13 +68,15 @@ func serviced(services map[string]string) error {
 		return err
 	}
 	own := c.AddTable(&nftables.Table{Name: "services", Family: nftables.TableFamilyINet})
-	out := c.AddChain(&nftables.Chain{Name: "out", Table: own, Type: nftables.ChainTypeNAT, Hooknum: nftables.ChainHookOutput,
+	out := c.AddChain(&nftables.Chain{Name: "out", Table: own, Type: nftables.ChainTypeNAT,
+		Hooknum:  nftables.ChainHookOutput,
 		Priority: nftables.ChainPriorityRef(-110)}) // before ours
 	for from, to := range services {
 		at := netip.MustParseAddrPort(from)
 		d := redirect.Redirect{VIP: at.Addr(), From: at.Port()}
 		end := redirect.Redirect{VIP: netip.MustParseAddr(to), To: 9446}
-		c.AddRule(&nftables.Rule{Table: own, Chain: out, Exprs: append(append([]expr.Any{}, toVIP(d)...), rewrite(end)...)})
+		c.AddRule(&nftables.Rule{Table: own, Chain: out,
+			Exprs: append(append([]expr.Any{}, toVIP(d)...), rewrite(end)...)})
 	}
 	return c.Flush()
 }

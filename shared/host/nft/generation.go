@@ -13,9 +13,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 )
 
-// Memo is Present for somebody who asks again and again: all rules are read only when the packet
-// filter has been changed since, by whomever. The zero value has seen nothing. Its method may be
-// called by anybody.
+// Memo is Present for repeated calls: all rules are read only if a program has changed the packet
+// filter since. The zero value has seen nothing. Its method may be called by any goroutine.
 type Memo struct {
 	mu      sync.Mutex
 	known   bool
@@ -24,7 +23,7 @@ type Memo struct {
 	present bool
 }
 
-// Present says whether our table holds exactly these rules, as the function of that name does.
+// Present reports whether our table holds exactly these rules, as the function of that name does.
 func (m *Memo) Present(r redirect.Rules) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -56,15 +55,12 @@ const (
 
 // generation is the number of the packet filter's state in this network: every transaction makes
 // another one.
-func generation() (uint32, error) {
-	id, err := askGeneration()
-	if err != nil {
-		return 0, fmt.Errorf("ask netfilter for its generation: %w", err)
-	}
-	return id, nil
-}
-
-func askGeneration() (uint32, error) {
+func generation() (id uint32, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("ask netfilter for its generation: %w", err)
+		}
+	}()
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_NETFILTER)
 	if err != nil {
 		return 0, err
@@ -74,7 +70,8 @@ func askGeneration() (uint32, error) {
 	binary.NativeEndian.PutUint32(question, uint32(len(question)))
 	binary.NativeEndian.PutUint16(question[4:], getGen)
 	binary.NativeEndian.PutUint16(question[6:], unix.NLM_F_REQUEST)
-	if err := unix.Sendto(fd, question, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+	kernel := &unix.SockaddrNetlink{Family: unix.AF_NETLINK}
+	if err := unix.Sendto(fd, question, 0, kernel); err != nil {
 		return 0, err
 	}
 	answer := make([]byte, 4096)
@@ -94,14 +91,15 @@ func askGeneration() (uint32, error) {
 			return readGeneration(m.Data[nfgenSize:])
 		}
 	}
-	return 0, errors.New("it says something else")
+	return 0, errors.New("unexpected answer")
 }
 
 // readGeneration finds the number among the attributes of an answer.
 func readGeneration(attributes []byte) (uint32, error) {
 	for len(attributes) >= unix.SizeofNlAttr {
 		size := int(binary.NativeEndian.Uint16(attributes))
-		kind := binary.NativeEndian.Uint16(attributes[2:]) &^ (unix.NLA_F_NESTED | unix.NLA_F_NET_BYTEORDER)
+		kind := binary.NativeEndian.Uint16(attributes[2:])
+		kind &^= unix.NLA_F_NESTED | unix.NLA_F_NET_BYTEORDER
 		if size < unix.SizeofNlAttr || size > len(attributes) {
 			break
 		}
@@ -110,5 +108,5 @@ func readGeneration(attributes []byte) (uint32, error) {
 		}
 		attributes = attributes[min((size+3)&^3, len(attributes)):]
 	}
-	return 0, errors.New("it does not say its number")
+	return 0, errors.New("the answer has no generation")
 }

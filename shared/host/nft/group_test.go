@@ -45,7 +45,8 @@ func TestGroups(t *testing.T) {
 				{"our VIP and another", 51, []netip.Addr{ours, other}, false},
 				{"no VIP", 51, nil, false},
 				{"another VIP of another router", 50, []netip.Addr{other}, true},
-				{"another VIP of a router that is ours on another link", 52, []netip.Addr{other}, true},
+				{"another VIP of a router that is ours on another link", 52,
+					[]netip.Addr{other}, true},
 			} {
 				if got := arrives(t, tt.network, tt.at, sent.id, sent.vips); got != sent.arrives {
 					t.Errorf("%s: %s: arrived %t", tt.network, sent.name, got)

@@ -40,21 +40,24 @@ func TestHush(t *testing.T) {
 			return Hush(vip, true)
 		}, false},
 		{"forgotten", func() error { time.Sleep(2100 * time.Millisecond); return nil }, true},
-		{"hushed in the place of what was forgotten", func() error { return Hush(vip, true) }, false},
+		{"hushed in the place of what was forgotten",
+			func() error { return Hush(vip, true) }, false},
 	} {
 		if err := host.In(tt.do); err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
 		known, connected := asks(t, neighbour, vip, tt.answers)
 		if known != tt.answers || connected != tt.answers {
-			t.Errorf("%s: answered by ARP %t, by TCP %t, want %t", tt.name, known, connected, tt.answers)
+			t.Errorf("%s: answered by ARP %t, by TCP %t, want %t", tt.name, known,
+				connected, tt.answers)
 		}
 	}
 	// What is not the host's own any more is passed on to whoever has it now.
 	host.IP(t, "route del local 192.0.2.5/32 dev lo table local\n")
 	neighbour.IP(t, "link set lo up\naddr add 192.0.2.5/32 dev lo\nroute add 198.51.100.0/24 via 192.0.2.10\n")
 	if err := host.In(func() error {
-		return errors.Join(os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o644), Hush(vip, true))
+		return errors.Join(os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o644),
+			Hush(vip, true))
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +66,8 @@ func TestHush(t *testing.T) {
 	host.IP(t, "link set e1 up\naddr add 198.51.100.10/24 dev e1\n")
 	defer listen(t, neighbour, "0.0.0.0:6443").Close()
 	if err := client.In(func() error {
-		c, err := net.DialTimeout("tcp", "192.0.2.5:6443", 1500*time.Millisecond) // before it is forgotten
+		// before it is forgotten
+		c, err := net.DialTimeout("tcp", "192.0.2.5:6443", 1500*time.Millisecond)
 		if err == nil {
 			c.Close()
 		}
@@ -74,7 +78,10 @@ func TestHush(t *testing.T) {
 	if known, connected := asks(t, neighbour, other, true); !known || !connected {
 		t.Errorf("another address is hushed too: ARP %t, TCP %t", known, connected)
 	}
-	if err := host.In(func() error { return Hush(netip.MustParseAddr("2001:db8::5"), true) }); err == nil {
+	if err := host.In(func() error {
+		return Hush(netip.MustParseAddr("2001:db8::5"),
+			true)
+	}); err == nil {
 		t.Error("IPv6 was hushed by ARP")
 	}
 }
@@ -93,7 +100,8 @@ func listen(t *testing.T, ns netns.Namespace, address string) (l net.Listener) {
 
 // asks says whether an address is answered for, by ARP and by TCP. Who expects an answer asks again
 // for a while.
-func asks(t *testing.T, ns netns.Namespace, address netip.Addr, patient bool) (known, connected bool) {
+func asks(t *testing.T, ns netns.Namespace, address netip.Addr,
+	patient bool) (known, connected bool) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Second); ; {
 		known, connected = ask(t, ns, address)
@@ -107,7 +115,8 @@ func ask(t *testing.T, ns netns.Namespace, address netip.Addr) (known, connected
 	t.Helper()
 	ns.IP(t, "neigh flush all\n")
 	ns.In(func() error {
-		c, err := net.DialTimeout("tcp", netip.AddrPortFrom(address, 6443).String(), 200*time.Millisecond)
+		c, err := net.DialTimeout("tcp", netip.AddrPortFrom(address, 6443).String(),
+			200*time.Millisecond)
 		if err == nil {
 			connected = true
 			c.Close()

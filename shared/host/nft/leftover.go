@@ -19,45 +19,47 @@ const (
 	leftoverComment = "OCP_API_LB_REDIRECT"
 )
 
-// RemoveLeftovers takes away what another program with the same purpose has left: its table in
-// either family, and its rules in the table that iptables uses. Both rewrite the same connections
-// as ours, perhaps to a port where nobody listens any more. It says what it removed. What it cannot
-// read it leaves alone and names in the error.
+// RemoveLeftovers removes what another program with the same purpose has left: its table in either
+// family, and its rules in the table that iptables uses. Both rewrite the same connections as ours,
+// perhaps to a port on which no program listens any more. It returns what it removed. What it
+// cannot read it leaves alone and names in the error.
 func RemoveLeftovers() (removed []string, err error) {
-	c, err := nftables.New()
+	c, err := connect()
 	if err != nil {
-		return nil, fmt.Errorf("open netfilter: %w", err)
+		return nil, err
 	}
-	var errs []error
-	for family, name := range map[nftables.TableFamily]string{nftables.TableFamilyIPv4: "ip", nftables.TableFamilyIPv6: "ip6"} {
-		for _, remove := range []func(*nftables.Conn, nftables.TableFamily) (int, error){removeTable, removeRules} {
-			n, err := remove(c, family)
-			if err != nil {
-				errs = append(errs, fmt.Errorf("remove rules %s of family %s: %w", leftoverComment, name, err))
-			}
-			if n > 0 {
-				removed = append(removed, fmt.Sprintf("%d rules or tables of family %s", n, name))
-			}
+	names := map[nftables.TableFamily]string{
+		nftables.TableFamilyIPv4: "ip", nftables.TableFamilyIPv6: "ip6",
+	}
+	for family, name := range names {
+		tables, errTables := removeTable(c, &nftables.Table{Name: leftoverTable, Family: family})
+		rules, errRules := removeRules(c, family)
+		if errTables != nil || errRules != nil {
+			err = errors.Join(err, fmt.Errorf("remove rules %s of family %s: %w",
+				leftoverComment, name, errors.Join(errTables, errRules)))
+		}
+		if n := tables + rules; n > 0 {
+			removed = append(removed, fmt.Sprintf("%d rules or tables of family %s", n, name))
 		}
 	}
-	return removed, errors.Join(errs...)
+	return removed, err
 }
 
-func removeTable(c *nftables.Conn, family nftables.TableFamily) (int, error) {
-	t := nftables.Table{Name: leftoverTable, Family: family}
-	there, err := exists(c, t)
+// removeTable removes a table and returns how many it has removed: one or none.
+func removeTable(c *nftables.Conn, t *nftables.Table) (int, error) {
+	there, err := exists(c, *t)
 	if err != nil || !there {
 		return 0, err
 	}
-	c.DelTable(&t)
+	c.DelTable(t)
 	if err := c.Flush(); err != nil && !errors.Is(err, unix.ENOENT) {
 		return 0, err
 	}
 	return 1, nil
 }
 
-// removeRules looks at the two chains that the rules were put into: those of services, of which a
-// node may have ten thousand, are others.
+// removeRules reads the two chains that the rules were put into: those of services, of which a node
+// may have ten thousand, are others.
 func removeRules(c *nftables.Conn, family nftables.TableFamily) (int, error) {
 	t := nftables.Table{Name: iptablesTable, Family: family}
 	there, err := exists(c, t)
@@ -66,7 +68,8 @@ func removeRules(c *nftables.Conn, family nftables.TableFamily) (int, error) {
 	}
 	n := 0
 	for _, name := range []string{"PREROUTING", "OUTPUT"} {
-		rules, err := c.GetRules(&t, &nftables.Chain{Name: name, Table: &t})
+		from := &nftables.Chain{Name: name, Table: &t}
+		rules, err := c.GetRules(&t, from)
 		if err != nil && !errors.Is(err, unix.ENOENT) {
 			return n, err
 		}
@@ -74,7 +77,8 @@ func removeRules(c *nftables.Conn, family nftables.TableFamily) (int, error) {
 			if !marked(rule) {
 				continue
 			}
-			if err := c.DelRule(&nftables.Rule{Table: &t, Chain: &nftables.Chain{Name: name, Table: &t}, Handle: rule.Handle}); err != nil {
+			err := c.DelRule(&nftables.Rule{Table: &t, Chain: from, Handle: rule.Handle})
+			if err != nil {
 				return n, err
 			}
 			if err := c.Flush(); err != nil && !errors.Is(err, unix.ENOENT) {
@@ -86,8 +90,8 @@ func removeRules(c *nftables.Conn, family nftables.TableFamily) (int, error) {
 	return n, nil
 }
 
-// marked finds the comment where nft keeps it, beside the rule, and where iptables does, as a match
-// that always holds.
+// marked reports whether a rule has the comment: where nft keeps it, beside the rule, or where
+// iptables does, as a match that always holds.
 func marked(rule *nftables.Rule) bool {
 	if bytes.Contains(rule.UserData, []byte(leftoverComment)) {
 		return true

@@ -1,10 +1,10 @@
-// Package nft is the only door to the kernel's packet filter: it holds exactly the redirect rules
-// that the balancer asks for, in a table of its own, and removes those that other programs for the
-// same purpose have left.
+// Package nft is the only door to the kernel's packet filter: it writes our rules, each purpose's
+// in a table of its own, and removes those that other programs for the same purposes have left.
 package nft
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -16,38 +16,39 @@ import (
 
 var table = nftables.Table{Name: tableName, Family: nftables.TableFamilyINet}
 
-// Ensure makes our table hold exactly these rules and says whether it had to. What differs in any
-// way is replaced as a whole by one transaction: no packet meets the old rules without the new, and
-// any number of callers at once leave what one of them would. The bytes that are compared are those
-// that the kernel keeps, so that nothing but the rules' content identifies them.
+// Ensure makes our table hold exactly these rules and reports whether it changed it. A table that
+// differs in any way is replaced as a whole by one transaction, also by concurrent callers: no
+// packet meets a part of the rules. The bytes that the kernel keeps are compared, so that only
+// content counts.
 //
 // Connections that were redirected before stay so, whatever the rules become: the kernel keeps each
 // one's own rewriting for as long as there are chains for it and a rule that makes it follow
-// connections, and so these stay when nothing is redirected.
+// connections. So these stay when nothing is redirected.
 func Ensure(r redirect.Rules) (changed bool, err error) {
-	c, err := nftables.New()
-	if err != nil {
-		return false, fmt.Errorf("open netfilter: %w", err)
-	}
-	same, err := holds(c, r)
+	c, same, err := holds(r)
 	if err != nil || same {
 		return false, err
 	}
-	replace(c, r)
+	replace(c, &table, chains(r))
 	if err := c.Flush(); err != nil {
 		return false, fmt.Errorf("replace table %s: %w", tableName, err)
 	}
 	return true, nil
 }
 
-// Present says whether our table holds exactly these rules. An error means that nobody knows, never
-// that they are absent.
+// Present reports whether our table holds exactly these rules. An error means that it cannot be
+// known, never that they are absent.
 func Present(r redirect.Rules) (bool, error) {
+	_, same, err := holds(r)
+	return same, err
+}
+
+func connect() (*nftables.Conn, error) {
 	c, err := nftables.New()
 	if err != nil {
-		return false, fmt.Errorf("open netfilter: %w", err)
+		return nil, fmt.Errorf("open netfilter: %w", err)
 	}
-	return holds(c, r)
+	return c, nil
 }
 
 func exists(c *nftables.Conn, t nftables.Table) (bool, error) {
@@ -55,26 +56,43 @@ func exists(c *nftables.Conn, t nftables.Table) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("list netfilter tables: %w", err)
 	}
-	return slices.ContainsFunc(tables, func(have *nftables.Table) bool { return have.Name == t.Name && have.Family == t.Family }), nil
+	return slices.ContainsFunc(tables, func(have *nftables.Table) bool {
+		return have.Name == t.Name && have.Family == t.Family
+	}), nil
 }
 
-// replace queues the table's end, if there is one, and its new beginning.
-func replace(c *nftables.Conn, r redirect.Rules) {
-	c.AddTable(&table)
-	c.DelTable(&table)
-	c.AddTable(&table)
-	for _, want := range chains(r) {
-		made := c.AddChain(&nftables.Chain{Name: want.name, Table: &table, Type: want.kind, Hooknum: want.hook, Priority: want.priority})
-		for _, exprs := range want.rules {
-			c.AddRule(&nftables.Rule{Table: &table, Chain: made, Exprs: exprs})
-		}
+// replace queues the removal of a table, if it exists, and its creation with these chains.
+func replace(c *nftables.Conn, t *nftables.Table, chains []chain) {
+	remove(c, t)
+	c.AddTable(t)
+	for _, want := range chains {
+		want.add(c, t)
 	}
 }
 
-func holds(c *nftables.Conn, r redirect.Rules) (bool, error) {
+// remove queues the removal of a table, if it exists.
+func remove(c *nftables.Conn, t *nftables.Table) {
+	c.AddTable(t) // so that there is one to remove
+	c.DelTable(t)
+}
+
+// add queues the creation of a chain.
+func (want chain) add(c *nftables.Conn, t *nftables.Table) {
+	made := c.AddChain(&nftables.Chain{Name: want.name, Table: t, Type: want.kind,
+		Hooknum: want.hook, Priority: want.priority})
+	for _, exprs := range want.rules {
+		c.AddRule(&nftables.Rule{Table: t, Chain: made, Exprs: exprs})
+	}
+}
+
+// holds reports whether our table holds these rules, over a connection that it returns.
+func holds(r redirect.Rules) (c *nftables.Conn, same bool, err error) {
+	if c, err = connect(); err != nil {
+		return nil, false, err
+	}
 	all, err := c.ListChainsOfTableFamily(table.Family)
 	if err != nil {
-		return false, fmt.Errorf("list netfilter chains: %w", err)
+		return c, false, fmt.Errorf("list netfilter chains: %w", err)
 	}
 	have := map[string]*nftables.Chain{}
 	for _, ch := range all {
@@ -83,29 +101,29 @@ func holds(c *nftables.Conn, r redirect.Rules) (bool, error) {
 		}
 	}
 	wanted := chains(r)
-	if len(have) != len(wanted) {
-		return false, nil
-	}
+	same = len(have) == len(wanted)
 	for _, want := range wanted {
-		ch, ok := have[want.name]
-		if !ok || !alike(ch, want) {
-			return false, nil
-		}
-		rules, err := c.GetRules(&table, ch)
-		if err != nil {
-			return false, fmt.Errorf("list netfilter rules of %s %s: %w", tableName, want.name, err)
-		}
-		same, err := equalRules(rules, want.rules)
-		if err != nil || !same {
-			return false, err
+		if ch := have[want.name]; same && err == nil {
+			same, err = want.is(c, ch)
 		}
 	}
-	return true, nil
+	return c, same, err
 }
 
-func alike(have *nftables.Chain, want chain) bool {
-	return have.Type == want.kind && have.Hooknum != nil && *have.Hooknum == *want.hook && have.Priority != nil && *have.Priority == *want.priority &&
-		(have.Policy == nil || *have.Policy == nftables.ChainPolicyAccept)
+// is reports whether a chain of the kernel's, nil for none, is the wanted one.
+func (want chain) is(c *nftables.Conn, have *nftables.Chain) (bool, error) {
+	if have == nil || have.Type != want.kind ||
+		have.Hooknum == nil || *have.Hooknum != *want.hook ||
+		have.Priority == nil || *have.Priority != *want.priority ||
+		have.Policy != nil && *have.Policy != nftables.ChainPolicyAccept {
+		return false, nil
+	}
+	rules, err := c.GetRules(have.Table, have)
+	if err != nil {
+		return false, fmt.Errorf("list netfilter rules of %s %s: %w",
+			have.Table.Name, want.name, err)
+	}
+	return equalRules(rules, want.rules)
 }
 
 func equalRules(have []*nftables.Rule, want [][]expr.Any) (bool, error) {
@@ -113,22 +131,16 @@ func equalRules(have []*nftables.Rule, want [][]expr.Any) (bool, error) {
 		return false, nil
 	}
 	for i, rule := range have {
-		a, err := encode(rule.Exprs)
-		if err != nil {
+		a, errA := encode(rule.Exprs)
+		b, errB := encode(want[i])
+		if err := errors.Join(errA, errB); err != nil || !bytes.Equal(a, b) {
 			return false, err
-		}
-		b, err := encode(want[i])
-		if err != nil {
-			return false, err
-		}
-		if !bytes.Equal(a, b) {
-			return false, nil
 		}
 	}
 	return true, nil
 }
 
-// encode is a rule as bytes, the same for one that we made and for the same one as the kernel tells
+// encode is a rule as bytes, the same for one that we made and for the same one as the kernel lists
 // it.
 func encode(exprs []expr.Any) ([]byte, error) {
 	var out []byte

@@ -19,14 +19,17 @@ import (
 // rules are those of a dual-stack cluster with two VIPs of one family.
 func rules() redirect.Rules {
 	vip := netip.MustParseAddr
-	r := redirect.Rules{Closed: []redirect.Closed{{Port: 9446, For: 22623, VIPs: []netip.Addr{vip("192.0.2.5"), vip("2001:db8::5")}}}}
+	r := redirect.Rules{Closed: []redirect.Closed{{Port: 9446, For: 22623,
+		VIPs: []netip.Addr{vip("192.0.2.5"), vip("2001:db8::5")}}}}
 	for _, v := range []string{"192.0.2.5", "192.0.2.7", "2001:db8::5"} {
 		r.Redirects = append(r.Redirects, redirect.Redirect{VIP: vip(v), From: 6443, To: 9445})
 	}
 	r.Redirects = append(r.Redirects,
 		redirect.Redirect{VIP: vip("192.0.2.5"), From: 22623, To: 9446,
-			Sources: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.51.100.0/22")}},
-		redirect.Redirect{VIP: vip("2001:db8::5"), From: 22623, To: 9446, Sources: []netip.Prefix{netip.MustParsePrefix("2001:db8::/61")}})
+			Sources: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"),
+				netip.MustParsePrefix("198.51.100.0/22")}},
+		redirect.Redirect{VIP: vip("2001:db8::5"), From: 22623, To: 9446,
+			Sources: []netip.Prefix{netip.MustParsePrefix("2001:db8::/61")}})
 	return r
 }
 
@@ -88,7 +91,8 @@ func TestContent(t *testing.T) {
 		{"nothing closed", func(r *redirect.Rules) { r.Closed = nil }},
 		{"another port closed", func(r *redirect.Rules) { r.Closed[0].Port = 9447 }},
 		{"closed but for another port", func(r *redirect.Rules) { r.Closed[0].For = 22624 }},
-		{"closed but for another VIP", func(r *redirect.Rules) { r.Closed[0].VIPs[1] = netip.MustParseAddr("2001:db8::6") }},
+		{"closed but for another VIP",
+			func(r *redirect.Rules) { r.Closed[0].VIPs[1] = netip.MustParseAddr("2001:db8::6") }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			within(t, func(t *testing.T) {
@@ -111,9 +115,13 @@ func TestForeignHand(t *testing.T) {
 		do   func(c *nftables.Conn, chains map[string]*nftables.Chain)
 	}{
 		{"a rule more", func(c *nftables.Conn, ch map[string]*nftables.Chain) {
-			c.AddRule(&nftables.Rule{Table: &table, Chain: ch["prerouting"], Exprs: []expr.Any{&expr.Verdict{Kind: expr.VerdictAccept}}})
+			c.AddRule(&nftables.Rule{Table: &table, Chain: ch["prerouting"],
+				Exprs: []expr.Any{&expr.Verdict{Kind: expr.VerdictAccept}}})
 		}},
-		{"an empty chain", func(c *nftables.Conn, ch map[string]*nftables.Chain) { c.FlushChain(ch["output"]) }},
+		{"an empty chain", func(c *nftables.Conn,
+			ch map[string]*nftables.Chain) {
+			c.FlushChain(ch["output"])
+		}},
 		{"a chain more", func(c *nftables.Conn, _ map[string]*nftables.Chain) {
 			c.AddChain(&nftables.Chain{Name: "more", Table: &table})
 		}},
@@ -124,7 +132,8 @@ func TestForeignHand(t *testing.T) {
 		{"a chain that drops", func(c *nftables.Conn, ch map[string]*nftables.Chain) {
 			drop := nftables.ChainPolicyDrop
 			c.FlushChain(ch["input"])
-			c.AddChain(&nftables.Chain{Name: "input", Table: &table, Type: nftables.ChainTypeFilter, Hooknum: nftables.ChainHookInput,
+			c.AddChain(&nftables.Chain{Name: "input", Table: &table, Type: nftables.ChainTypeFilter,
+				Hooknum:  nftables.ChainHookInput,
 				Priority: nftables.ChainPriorityFilter, Policy: &drop})
 		}},
 		{"no table", func(c *nftables.Conn, _ map[string]*nftables.Chain) { c.DelTable(&table) }},
@@ -213,17 +222,20 @@ func TestLeftovers(t *testing.T) {
 			t.Fatal(err)
 		}
 		comment := userdata.AppendString(nil, userdata.TypeComment, leftoverComment)
-		for _, family := range []nftables.TableFamily{nftables.TableFamilyIPv4, nftables.TableFamilyIPv6} {
+		for _, family := range []nftables.TableFamily{nftables.TableFamilyIPv4,
+			nftables.TableFamilyIPv6} {
 			own := c.AddTable(&nftables.Table{Name: leftoverTable, Family: family})
 			pre := natChain(c, own, "ocp_prerouting", nftables.ChainHookPrerouting)
-			c.AddRule(&nftables.Rule{Table: own, Chain: pre, UserData: comment, Exprs: []expr.Any{&expr.Verdict{Kind: expr.VerdictAccept}}})
+			c.AddRule(&nftables.Rule{Table: own, Chain: pre, UserData: comment,
+				Exprs: []expr.Any{&expr.Verdict{Kind: expr.VerdictAccept}}})
 			nat := c.AddTable(&nftables.Table{Name: iptablesTable, Family: family})
 			for name, hook := range map[string]*nftables.ChainHook{"PREROUTING": nftables.ChainHookPrerouting, "OUTPUT": nftables.ChainHookOutput} {
 				chain := natChain(c, nat, name, hook)
 				mark, other := xt.Comment(leftoverComment), xt.Comment("kube-proxy")
 				for _, info := range []*xt.Comment{&mark, &other, &mark} {
 					c.AddRule(&nftables.Rule{Table: nat, Chain: chain, Exprs: []expr.Any{
-						&expr.Match{Name: "comment", Info: info}, &expr.Verdict{Kind: expr.VerdictAccept}}})
+						&expr.Match{Name: "comment", Info: info},
+						&expr.Verdict{Kind: expr.VerdictAccept}}})
 				}
 			}
 		}
@@ -236,23 +248,28 @@ func TestLeftovers(t *testing.T) {
 				t.Errorf("removed %q, %v", removed, err)
 			}
 		}
-		for _, family := range []nftables.TableFamily{nftables.TableFamilyIPv4, nftables.TableFamilyIPv6} {
-			if there, err := exists(c, nftables.Table{Name: leftoverTable, Family: family}); there || err != nil {
+		for _, family := range []nftables.TableFamily{nftables.TableFamilyIPv4,
+			nftables.TableFamilyIPv6} {
+			if there, err := exists(c, nftables.Table{Name: leftoverTable,
+				Family: family}); there || err != nil {
 				t.Errorf("family %d: table %s: %t, %v", family, leftoverTable, there, err)
 			}
 			nat := &nftables.Table{Name: iptablesTable, Family: family}
 			for _, name := range []string{"PREROUTING", "OUTPUT"} {
 				left, err := c.GetRules(nat, &nftables.Chain{Name: name, Table: nat})
 				if err != nil || len(left) != 1 {
-					t.Errorf("family %d: %s has %d rules, %v, want the foreign one", family, name, len(left), err)
+					t.Errorf("family %d: %s has %d rules, %v, want the foreign one", family,
+						name, len(left), err)
 				}
 			}
 		}
 	})
 }
 
-func natChain(c *nftables.Conn, t *nftables.Table, name string, hook *nftables.ChainHook) *nftables.Chain {
-	return c.AddChain(&nftables.Chain{Name: name, Table: t, Type: nftables.ChainTypeNAT, Hooknum: hook, Priority: nftables.ChainPriorityNATDest})
+func natChain(c *nftables.Conn, t *nftables.Table, name string,
+	hook *nftables.ChainHook) *nftables.Chain {
+	return c.AddChain(&nftables.Chain{Name: name, Table: t, Type: nftables.ChainTypeNAT,
+		Hooknum: hook, Priority: nftables.ChainPriorityNATDest})
 }
 
 // TestWithoutPermission holds K-62: a question that gets no answer is an error, and no rule is

@@ -2,7 +2,9 @@ package nft
 
 import (
 	"encoding/binary"
+	"net"
 	"net/netip"
+	"slices"
 
 	"github.com/google/nftables"
 	"github.com/google/nftables/expr"
@@ -14,8 +16,7 @@ import (
 // tableName is the one table that is ours, in the family of both IP families.
 const tableName = "onprem-infra"
 
-// register is the 16-byte one that every comparison goes through; NAT takes its port from the
-// second.
+// Every comparison uses the 16-byte register; NAT reads its port from the second one.
 const register, second = unix.NFT_REG_1, unix.NFT_REG_2
 
 // chain is one of our chains with what stands in it.
@@ -28,152 +29,152 @@ type chain struct {
 }
 
 // chains are the whole table. The node's own connections pass output and never prerouting; they go
-// to the VIP over lo exactly when this node holds it. In prerouting the kernel is asked for the
-// same: what a node that does not hold the VIP passes on for its pods must reach the holder as it
-// was sent, because there it may go to the API server itself.
+// to the VIP over lo exactly when this node holds it. The chain prerouting compares the destination
+// with the node's addresses for the same: what a node that does not hold the VIP forwards for its
+// pods must reach the holder as it was sent, because there it may go to the API server itself.
 func chains(r redirect.Rules) []chain {
 	early := nftables.ChainPriorityRef(*nftables.ChainPriorityNATDest - 1)
-	came := chain{name: "came", kind: nftables.ChainTypeFilter, hook: nftables.ChainHookPrerouting, priority: early}
-	sent := chain{name: "sent", kind: nftables.ChainTypeFilter, hook: nftables.ChainHookOutput, priority: early}
-	pre := chain{name: "prerouting", kind: nftables.ChainTypeNAT, hook: nftables.ChainHookPrerouting, priority: nftables.ChainPriorityNATDest}
-	out := chain{name: "output", kind: nftables.ChainTypeNAT, hook: nftables.ChainHookOutput, priority: nftables.ChainPriorityNATDest}
-	in := chain{name: "input", kind: nftables.ChainTypeFilter, hook: nftables.ChainHookInput, priority: nftables.ChainPriorityFilter}
+	const nat, filter = nftables.ChainTypeNAT, nftables.ChainTypeFilter
+	came := chain{"came", filter, nftables.ChainHookPrerouting, early, nil}
+	sent := chain{"sent", filter, nftables.ChainHookOutput, early, nil}
+	pre := chain{"prerouting", nat, nftables.ChainHookPrerouting,
+		nftables.ChainPriorityNATDest, nil}
+	out := chain{"output", nat, nftables.ChainHookOutput, nftables.ChainPriorityNATDest, nil}
+	in := chain{"input", filter, nftables.ChainHookInput, nftables.ChainPriorityFilter, nil}
 	for _, d := range r.Redirects {
 		to := append(toVIP(d), local()...)
 		if d.Sources == nil {
-			pre.rules = append(pre.rules, concat(to, rewrite(d)))
+			pre.rules = append(pre.rules, slices.Concat(to, rewrite(d)))
 		}
 		for _, p := range d.Sources {
-			pre.rules = append(pre.rules, concat(to, from(p), rewrite(d)))
+			pre.rules = append(pre.rules, slices.Concat(to, from(p), rewrite(d)))
 		}
-		out.rules = append(out.rules, concat(toVIP(d), overLoopback(), rewrite(d)))
+		held := onLink(expr.MetaKeyOIFNAME, "lo")
+		out.rules = append(out.rules, slices.Concat(toVIP(d), held, rewrite(d)))
 	}
 	// This one is there without any port to close: the kernel follows connections only while some
 	// rule asks for it.
 	in.rules = append(in.rules, redirected())
 	for _, c := range r.Closed {
 		for _, vip := range c.VIPs {
-			came.rules = append(came.rules, note(vip, c.For))
-			sent.rules = append(sent.rules, note(vip, c.For))
+			came.rules = append(came.rules, setMark(vip, c.For))
+			sent.rules = append(sent.rules, setMark(vip, c.For))
 		}
-		in.rules = append(in.rules, concat(tcpTo(c.Port), redirected(), noted(), []expr.Any{&expr.Verdict{Kind: expr.VerdictAccept}}),
-			concat(tcpTo(c.Port), []expr.Any{&expr.Reject{Type: unix.NFT_REJECT_TCP_RST}}))
+		ours := slices.Concat(tcpTo(c.Port), redirected(), hasMark())
+		in.rules = append(in.rules, append(ours, verdict(expr.VerdictAccept)),
+			append(tcpTo(c.Port), &expr.Reject{Type: unix.NFT_REJECT_TCP_RST}))
 	}
 	return []chain{came, sent, pre, out, in}
 }
 
-func concat(parts ...[]expr.Any) []expr.Any {
-	var all []expr.Any
-	for _, p := range parts {
-		all = append(all, p...)
-	}
-	return all
+func verdict(kind expr.VerdictKind) expr.Any { return &expr.Verdict{Kind: kind} }
+
+func meta(key expr.MetaKey) expr.Any { return &expr.Meta{Key: key, Register: register} }
+
+// load reads a part of a header.
+func load(base expr.PayloadBase, offset uint32, size int) expr.Any {
+	return &expr.Payload{DestRegister: register, Base: base, Offset: offset, Len: uint32(size)}
 }
 
-func equal(data []byte) expr.Any { return &expr.Cmp{Op: expr.CmpOpEq, Register: register, Data: data} }
+// masked keeps the bits of a mask.
+func masked(mask []byte) expr.Any {
+	return &expr.Bitwise{SourceRegister: register, DestRegister: register,
+		Len: uint32(len(mask)), Mask: mask, Xor: make([]byte, len(mask))}
+}
+
+func equal(data []byte) expr.Any {
+	return &expr.Cmp{Op: expr.CmpOpEq, Register: register, Data: data}
+}
+
+func native(n uint32) []byte  { return binary.NativeEndian.AppendUint32(nil, n) }
+func network(n uint16) []byte { return binary.BigEndian.AppendUint16(nil, n) }
 
 func tcpTo(port uint16) []expr.Any {
 	return []expr.Any{
-		&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: register}, equal([]byte{unix.IPPROTO_TCP}),
-		&expr.Payload{DestRegister: register, Base: expr.PayloadBaseTransportHeader, Offset: 2, Len: 2}, equal(binary.BigEndian.AppendUint16(nil, port)),
+		meta(expr.MetaKeyL4PROTO), equal([]byte{unix.IPPROTO_TCP}),
+		load(expr.PayloadBaseTransportHeader, 2, 2), equal(network(port)),
 	}
 }
 
-// header is where the addresses stand in the IP header of a family.
-func header(a netip.Addr) (family byte, source, destination uint32) {
+// header reads the addresses in the IP header of a family.
+func header(a netip.Addr) (family byte, source, destination expr.Any) {
+	const ip = expr.PayloadBaseNetworkHeader
 	if a.Is4() {
-		return unix.NFPROTO_IPV4, 12, 16
+		return unix.NFPROTO_IPV4, load(ip, 12, 4), load(ip, 16, 4)
 	}
-	return unix.NFPROTO_IPV6, 8, 24
-}
-
-func address(offset uint32, a netip.Addr) expr.Any {
-	return &expr.Payload{DestRegister: register, Base: expr.PayloadBaseNetworkHeader, Offset: offset, Len: uint32(a.BitLen() / 8)}
+	return unix.NFPROTO_IPV6, load(ip, 8, 16), load(ip, 24, 16)
 }
 
 func toVIP(d redirect.Redirect) []expr.Any {
 	family, _, destination := header(d.VIP)
-	return concat([]expr.Any{
-		&expr.Meta{Key: expr.MetaKeyNFPROTO, Register: register}, equal([]byte{family}),
-		address(destination, d.VIP), equal(d.VIP.AsSlice()),
+	return slices.Concat([]expr.Any{
+		meta(expr.MetaKeyNFPROTO), equal([]byte{family}),
+		destination, equal(d.VIP.AsSlice()),
 	}, tcpTo(d.From))
 }
 
-// local holds for an address of this node. The kernel keeps the answer in its own byte order.
+// local matches an address of this node. The kernel keeps the answer in its own byte order.
 func local() []expr.Any {
-	return []expr.Any{
-		&expr.Fib{Register: register, ResultADDRTYPE: true, FlagDADDR: true}, equal(binary.NativeEndian.AppendUint32(nil, unix.RTN_LOCAL)),
-	}
+	kind := &expr.Fib{Register: register, ResultADDRTYPE: true, FlagDADDR: true}
+	return []expr.Any{kind, equal(native(unix.RTN_LOCAL))}
 }
 
 func from(p netip.Prefix) []expr.Any {
 	_, source, _ := header(p.Addr())
-	size := p.Addr().BitLen() / 8
-	mask := make([]byte, size)
-	for bit := range p.Bits() {
-		mask[bit/8] |= 0x80 >> (bit % 8)
-	}
-	return []expr.Any{
-		address(source, p.Addr()),
-		&expr.Bitwise{SourceRegister: register, DestRegister: register, Len: uint32(size), Mask: mask, Xor: make([]byte, size)},
-		equal(p.Masked().Addr().AsSlice()),
-	}
+	mask := net.CIDRMask(p.Bits(), p.Addr().BitLen())
+	return []expr.Any{source, masked(mask), equal(p.Masked().Addr().AsSlice())}
 }
 
-// overLoopback names the link by its name: its number is 1 in every network namespace, but that is
-// the kernel's habit and no promise.
-func overLoopback() []expr.Any {
-	name := make([]byte, unix.IFNAMSIZ)
-	copy(name, "lo")
-	return []expr.Any{&expr.Meta{Key: expr.MetaKeyOIFNAME, Register: register}, equal(name)}
+// onLink matches packets of a link by its name: the number of lo is 1 in every network namespace,
+// but the kernel does not promise it.
+func onLink(key expr.MetaKey, name string) []expr.Any {
+	padded := make([]byte, unix.IFNAMSIZ)
+	copy(padded, name)
+	return []expr.Any{meta(key), equal(padded)}
 }
 
-// rewrite is what REDIRECT would do but for the address: REDIRECT is not applied to the traffic of
-// pods behind some network plugins.
+// rewrite does what REDIRECT would do, but keeps the address: REDIRECT is not applied to the
+// traffic of pods behind some network plugins.
 func rewrite(d redirect.Redirect) []expr.Any {
 	family, _, _ := header(d.VIP)
 	return []expr.Any{
 		&expr.Immediate{Register: register, Data: d.VIP.AsSlice()},
-		&expr.Immediate{Register: second, Data: binary.BigEndian.AppendUint16(nil, d.To)},
-		&expr.NAT{Type: expr.NATTypeDestNAT, Family: uint32(family), RegAddrMin: register, RegAddrMax: register,
-			RegProtoMin: second, RegProtoMax: second, Specified: true},
+		&expr.Immediate{Register: second, Data: network(d.To)},
+		&expr.NAT{Type: expr.NATTypeDestNAT, Family: uint32(family), Specified: true,
+			RegAddrMin: register, RegAddrMax: register, RegProtoMin: second, RegProtoMax: second},
 	}
 }
 
 // statusDNAT is IPS_DST_NAT of the kernel's connection tracking.
 const statusDNAT = 1 << 5
 
-// redirected holds for connections whose destination was rewritten. One that is not tracked is not
+// redirected matches connections whose destination was rewritten. One that is not tracked is not
 // redirected either.
 func redirected() []expr.Any {
-	word := func(n uint32) []byte { return binary.NativeEndian.AppendUint32(nil, n) }
 	return []expr.Any{
-		&expr.Ct{Key: expr.CtKeySTATUS, Register: register},
-		&expr.Bitwise{SourceRegister: register, DestRegister: register, Len: 4, Mask: word(statusDNAT), Xor: word(0)},
-		&expr.Cmp{Op: expr.CmpOpNeq, Register: register, Data: word(0)},
+		&expr.Ct{Key: expr.CtKeySTATUS, Register: register}, masked(native(statusDNAT)),
+		&expr.Cmp{Op: expr.CmpOpNeq, Register: register, Data: native(0)},
 	}
 }
 
-// made is the priority of packets that were sent to the own port of a VIP which a closed port
-// stands for. The kernel keeps a packet's priority on its way to the receiver, for whom it means
-// nothing; a sender needs a capability to choose one beyond 6, and its link takes it off.
-const made = 0x6f6e7072
+// mark is the priority of packets that were sent to the own port of a VIP which a closed port
+// stands for. The kernel keeps a packet's priority on its way to the receiver, which ignores it; a
+// sender needs a capability to choose one beyond 6, and its link removes it.
+const mark = 0x6f6e7072
 
-// note writes it into packets for this port of the VIP, before anybody's rules have rewritten where
-// they go.
-func note(vip netip.Addr, port uint16) []expr.Any {
-	return concat(toVIP(redirect.Redirect{VIP: vip, From: port}), []expr.Any{
-		&expr.Immediate{Register: register, Data: binary.NativeEndian.AppendUint32(nil, made)},
+// setMark marks packets for this port of the VIP, before any rules have rewritten their
+// destination.
+func setMark(vip netip.Addr, port uint16) []expr.Any {
+	return slices.Concat(toVIP(redirect.Redirect{VIP: vip, From: port}), []expr.Any{
+		&expr.Immediate{Register: register, Data: native(mark)},
 		&expr.Meta{Key: expr.MetaKeyPRIORITY, Register: register, SourceRegister: true},
 	})
 }
 
-// noted holds for packets that note has seen. That their destination was rewritten is not enough:
-// others rewrite destinations too, and a Service of the cluster may have the closed port of a VIP
-// as its endpoint. The kernel could be asked for a connection's first destination, but the library
-// does not read back rules that do so.
-func noted() []expr.Any {
-	return []expr.Any{
-		&expr.Meta{Key: expr.MetaKeyPRIORITY, Register: register}, equal(binary.NativeEndian.AppendUint32(nil, made)),
-	}
+// hasMark matches packets with the mark. That their destination was rewritten is not enough: other
+// rules rewrite destinations too, and a Service of the cluster may have the closed port of a VIP as
+// its endpoint. A rule could compare a connection's first destination, but the library does not
+// read such rules back.
+func hasMark() []expr.Any {
+	return []expr.Any{meta(expr.MetaKeyPRIORITY), equal(native(mark))}
 }

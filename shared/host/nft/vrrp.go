@@ -3,10 +3,10 @@ package nft
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"github.com/google/nftables"
 	"github.com/google/nftables/expr"
-	"golang.org/x/sys/unix"
 
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -22,16 +22,17 @@ const (
 )
 
 // Far names the virtual routers, by family, whose adverts are dropped if they have passed a router.
-// Others of the same IDs elsewhere are left alone: a host may run a keepalived of its user's own,
-// and the kernel's hop limit, which that may send with, is not 255.
+// Adverts with other IDs are left alone: a host may run a keepalived of its user's own, which may
+// send with the kernel's hop limit, and that is not 255.
 type Far struct {
 	IPv4, IPv6 []vrrp.ID
 	Groups     []Group
 }
 
-// Group is a virtual router that takes adverts from everybody on its link, by multicast. Those that
-// name another VIP, or more than one, are of another cluster with the same ID: they are dropped.
-// keepalived did so until 2.3.2; since then it only logs them, and gives way to a higher priority.
+// Group is a virtual router that accepts adverts of every router on its link, by multicast. Adverts
+// that name another VIP, or more than one, are of another cluster with the same ID: they are
+// dropped. keepalived did so until 2.3.2; since then it only logs them, and becomes BACKUP if their
+// priority is higher.
 type Group struct {
 	Link string
 	ID   vrrp.ID
@@ -46,18 +47,18 @@ type FarFilter struct {
 }
 
 // Keep has the kernel drop the adverts of far, and no others, before any program receives them. It
-// says whether it had to change anything. While nothing in the packet filter changes it costs one
-// question. The rules stay when this program ends: they are right as long as the host has a part in
-// these elections, and keepalived may outlive its parent by a moment.
+// reports whether it changed any rule. While nothing in the packet filter changes it costs one
+// question. The rules stay when this program ends: they are right as long as the host is a router
+// of these elections, and keepalived may outlive its parent by a moment.
 func (f *FarFilter) Keep(far Far) (changed bool, err error) {
 	now, err := generation()
 	if err != nil || f.known && f.generation == now {
 		return false, err
 	}
 	f.known = false
-	c, err := nftables.New()
+	c, err := connect()
 	if err != nil {
-		return false, fmt.Errorf("open netfilter: %w", err)
+		return false, err
 	}
 	for _, one := range []struct {
 		family nftables.TableFamily
@@ -75,17 +76,28 @@ func (f *FarFilter) Keep(far Far) (changed bool, err error) {
 	return changed, nil
 }
 
+// advertOf matches the adverts of a virtual router.
+func advertOf(id vrrp.ID) []expr.Any {
+	return []expr.Any{
+		meta(expr.MetaKeyL4PROTO), equal([]byte{protocolVRRP}),
+		load(expr.PayloadBaseTransportHeader, 1, 1), equal([]byte{byte(id)}),
+	}
+}
+
+// dropUnless drops a packet that holds anything else at a place.
+func dropUnless(base expr.PayloadBase, offset uint32, want []byte) []expr.Any {
+	return []expr.Any{
+		load(base, offset, len(want)),
+		&expr.Cmp{Op: expr.CmpOpNeq, Register: register, Data: want},
+		verdict(expr.VerdictDrop),
+	}
+}
+
 // farRules drop the adverts of virtual routers that have another number of hops.
 func farRules(hops uint32, ids []vrrp.ID) (rules [][]expr.Any) {
 	for _, id := range ids {
-		rules = append(rules, []expr.Any{
-			&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: register}, equal([]byte{protocolVRRP}),
-			&expr.Payload{DestRegister: register, Base: expr.PayloadBaseTransportHeader, Offset: 1, Len: 1},
-			equal([]byte{byte(id)}),
-			&expr.Payload{DestRegister: register, Base: expr.PayloadBaseNetworkHeader, Offset: hops, Len: 1},
-			&expr.Cmp{Op: expr.CmpOpNeq, Register: register, Data: []byte{nearHops}},
-			&expr.Verdict{Kind: expr.VerdictDrop},
-		})
+		near := dropUnless(expr.PayloadBaseNetworkHeader, hops, []byte{nearHops})
+		rules = append(rules, slices.Concat(advertOf(id), near))
 	}
 	return rules
 }
@@ -97,65 +109,38 @@ func groupRules(family nftables.TableFamily, groups []Group) (rules [][]expr.Any
 		if g.VIP.Is4() != (family == nftables.TableFamilyIPv4) {
 			continue
 		}
-		link := make([]byte, unix.IFNAMSIZ)
-		copy(link, g.Link)
-		for _, field := range []struct {
-			at   uint32
-			want []byte
-		}{{3, []byte{1}}, {8, g.VIP.AsSlice()}} {
-			rules = append(rules, []expr.Any{
-				&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: register}, equal(link),
-				&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: register}, equal([]byte{protocolVRRP}),
-				&expr.Payload{DestRegister: register, Base: expr.PayloadBaseTransportHeader, Offset: 1, Len: 1},
-				equal([]byte{byte(g.ID)}),
-				&expr.Payload{DestRegister: register, Base: expr.PayloadBaseTransportHeader, Offset: field.at, Len: uint32(len(field.want))},
-				&expr.Cmp{Op: expr.CmpOpNeq, Register: register, Data: field.want},
-				&expr.Verdict{Kind: expr.VerdictDrop},
-			})
-		}
+		advert := slices.Concat(onLink(expr.MetaKeyIIFNAME, g.Link), advertOf(g.ID))
+		one := dropUnless(expr.PayloadBaseTransportHeader, 3, []byte{1})
+		first := dropUnless(expr.PayloadBaseTransportHeader, 8, g.VIP.AsSlice())
+		rules = append(rules, slices.Concat(advert, one), slices.Concat(advert, first))
 	}
 	return rules
 }
 
-// keepFar makes one family's table hold these rules. Without any there is no table.
-func keepFar(c *nftables.Conn, family nftables.TableFamily, rules [][]expr.Any) (changed bool, err error) {
+// keepFar makes one family's table hold these rules. Without any there is no table. It reads this
+// chain alone: a node may have thousands of chains, and other programs change some once a second.
+// The library gives no type to the kernel's answer that there is none, so any failure counts as
+// that.
+func keepFar(c *nftables.Conn, family nftables.TableFamily,
+	rules [][]expr.Any) (changed bool, err error) {
 	t := &nftables.Table{Name: farTable, Family: family}
 	there, err := exists(c, *t)
 	if err != nil || !there && len(rules) == 0 {
 		return false, err
 	}
+	if len(rules) == 0 {
+		remove(c, t)
+		return true, c.Flush()
+	}
 	want := chain{name: "input", kind: nftables.ChainTypeFilter,
 		hook: nftables.ChainHookInput, priority: nftables.ChainPriorityFilter, rules: rules}
-	if there && len(rules) > 0 {
-		if same, err := hasChain(c, t, want); err != nil || same {
-			return false, err
+	if there {
+		if have, err := c.ListChain(t, want.name); err == nil {
+			if same, err := want.is(c, have); err != nil || same {
+				return false, err
+			}
 		}
 	}
-	c.AddTable(t) // so that there is one to remove
-	c.DelTable(t)
-	if len(rules) > 0 {
-		c.AddTable(t)
-		made := c.AddChain(&nftables.Chain{Name: want.name, Table: t, Type: want.kind,
-			Hooknum: want.hook, Priority: want.priority})
-		for _, exprs := range rules {
-			c.AddRule(&nftables.Rule{Table: t, Chain: made, Exprs: exprs})
-		}
-	}
+	replace(c, t, []chain{want})
 	return true, c.Flush()
-}
-
-// hasChain says whether a table that exists has this chain, whatever else is in it. It asks for
-// that one alone: a node may have thousands of chains, and other programs change some once a
-// second. The library gives no type to the kernel's answer that there is none, so any failure
-// counts as that.
-func hasChain(c *nftables.Conn, t *nftables.Table, want chain) (bool, error) {
-	have, err := c.ListChain(t, want.name)
-	if err != nil || !alike(have, want) {
-		return false, nil
-	}
-	rules, err := c.GetRules(t, have)
-	if err != nil {
-		return false, fmt.Errorf("list netfilter rules of %s %s: %w", t.Name, want.name, err)
-	}
-	return equalRules(rules, want.rules)
 }

@@ -11,23 +11,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// First finds the first process of a container of podman by the command that it runs, whose words
-// must be exactly these. It is for those who cannot ask podman. The error is os.ErrProcessDone when
-// there is none.
+// First finds the first process of one of podman's containers by the command that it runs, whose
+// words must be exactly these. It is for programs that cannot call podman. The error is
+// os.ErrProcessDone when there is none.
 func First(command []string) (*Process, error) {
-	p, err := find(command, func(p *Process, pid int) bool {
+	p, err := find(command, func(p *Process) bool {
 		own, err := p.Of("libpod-")
-		return err == nil && own && first(pid)
+		return err == nil && own && first(p.PID)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look for a container that runs %q: %w", strings.Join(command, " "), err)
+		return nil, fmt.Errorf("find a container that runs %q: %w", strings.Join(command, " "), err)
 	}
 	return p, nil
 }
 
-// find finds a process that runs command and is the one that is meant. The error is
-// os.ErrProcessDone when there is none.
-func find(command []string, meant func(p *Process, pid int) bool) (*Process, error) {
+// find finds a process that runs command and matches. The error is os.ErrProcessDone when there is
+// none.
+func find(command []string, matches func(*Process) bool) (*Process, error) {
 	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
 		return nil, err
@@ -41,8 +41,8 @@ func find(command []string, meant func(p *Process, pid int) bool) (*Process, err
 		if err != nil {
 			continue // it has ended
 		}
-		// Looked at once more, now that the number cannot become another's unseen.
-		if meant(p, pid) && runs(pid, command) && p.Signal(unix.Signal(0)) == nil {
+		// Compared again, now that the number cannot become another's unnoticed.
+		if matches(p) && runs(pid, command) && p.Signal(unix.Signal(0)) == nil {
 			return p, nil
 		}
 		p.Close()
@@ -55,7 +55,7 @@ func runs(pid int, command []string) bool {
 	return err == nil && len(command) > 0 && string(text) == strings.Join(command, "\x00")+"\x00"
 }
 
-// first says whether a process is number 1 of a process name space below ours.
+// first reports whether a process is number 1 of a process namespace below ours.
 func first(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

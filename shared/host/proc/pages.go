@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Unmap lets go of the pages of this program's own file that it has touched so far, and says how
-// many bytes that were mapped at the most. The start of a program reads most of it once, by tables
-// and initialisers that are not needed again; what is, the kernel maps anew from its cache at the
-// next touch. What has been written to is left alone.
+// Unmap releases the pages of this program's own file that it has touched so far, and returns how
+// many bytes were mapped at the most. The start of a program reads most of it once, for tables and
+// initialisers that are not needed again. The kernel maps other pages from its cache at the next
+// touch. Pages that have been written to are left alone.
 func Unmap() (bytes int, err error) {
 	program, err := os.Readlink("/proc/self/exe")
 	if err != nil {
@@ -23,9 +23,10 @@ func Unmap() (bytes int, err error) {
 		return 0, fmt.Errorf("read this program's memory: %w", err)
 	}
 	for _, r := range readOnly(maps, program) {
-		// unix.Madvise takes a slice, which is memory of Go's; this is none.
-		if _, _, errno := unix.Syscall(unix.SYS_MADVISE, r.from, r.to-r.from, unix.MADV_DONTNEED); errno != 0 {
-			return bytes, fmt.Errorf("let go of this program's pages: %w", errno)
+		// unix.Madvise takes a slice, which is memory of Go's; this is not.
+		if _, _, errno := unix.Syscall(unix.SYS_MADVISE, r.from, r.to-r.from,
+			unix.MADV_DONTNEED); errno != 0 {
+			return bytes, fmt.Errorf("release this program's pages: %w", errno)
 		}
 		bytes += int(r.to - r.from)
 	}
@@ -35,12 +36,13 @@ func Unmap() (bytes int, err error) {
 // region is a part of a process's memory.
 type region struct{ from, to uintptr }
 
-// readOnly finds the parts of a program's file that are mapped and that nobody can write to:
+// readOnly finds the parts of a program's file that are mapped and cannot be written to:
 // "00400000-01318000 r-xp 00000000 fe:00 803528 /usr/bin/x".
 func readOnly(maps []byte, program string) (all []region) {
 	for line := range bytes.Lines(maps) {
 		fields := bytes.Fields(line)
-		if len(fields) < 6 || !bytes.HasSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte(" "+program)) || bytes.IndexByte(fields[1], 'w') >= 0 {
+		if len(fields) < 6 || !bytes.HasSuffix(bytes.TrimSuffix(line, []byte("\n")),
+			[]byte(" "+program)) || bytes.IndexByte(fields[1], 'w') >= 0 {
 			continue
 		}
 		from, to, _ := bytes.Cut(fields[0], []byte("-"))

@@ -39,7 +39,8 @@ func TestUnmap(t *testing.T) {
 	bytes, err := Unmap()
 	after := resident()
 	if err != nil || bytes < len(text)/4 || after >= before || written != "now" {
-		t.Errorf("%d bytes of %d, %v; %d kB of files before, %d after; what was written is %q", bytes, len(text), err, before, after, written)
+		t.Errorf("%d bytes of %d, %v; %d kB of files before, %d after; what was written is %q",
+			bytes, len(text), err, before, after, written)
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package proc holds on to a running process by a pidfd, so that a process which got a recycled
-// number is never signalled.
+// Package proc holds processes by a pidfd or as their parent, so that a process which got a
+// recycled number is never signalled.
 package proc
 
 import (
@@ -14,16 +14,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Process is one process, for as long as it lives and after. Close it when it is not needed any
-// more.
+// Process is one process, for as long as it lives and after. Close it after use.
 type Process struct {
 	PID int
 	fd  *os.File
 }
 
 // Open finds the process with a PID of this process namespace. The error is os.ErrProcessDone when
-// there is none. Between learning the number and Open it may have been recycled: whoever needs
-// certainty checks what it opened before signalling it.
+// there is none. The number may have been recycled before Open: a caller that needs certainty
+// checks the process that it opened before signalling it.
 func Open(pid int) (*Process, error) {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if errors.Is(err, unix.ESRCH) {
@@ -42,7 +41,9 @@ func (p *Process) Signal(sig unix.Signal) error {
 		return fmt.Errorf("signal process %d: %w", p.PID, err)
 	}
 	var sent error
-	if err := conn.Control(func(fd uintptr) { sent = unix.PidfdSendSignal(int(fd), sig, nil, 0) }); err != nil {
+	if err := conn.Control(func(fd uintptr) {
+		sent = unix.PidfdSendSignal(int(fd), sig, nil, 0)
+	}); err != nil {
 		return fmt.Errorf("signal process %d: %w", p.PID, err)
 	}
 	if errors.Is(sent, unix.ESRCH) {
@@ -54,7 +55,7 @@ func (p *Process) Signal(sig unix.Signal) error {
 	return nil
 }
 
-// Wait returns nil once the process has ended, also when it is not a child and nobody has reaped it
+// Wait returns nil once the process has ended, also when it is not a child and has not been reaped
 // yet, or ctx's error. One Wait at a time.
 func (p *Process) Wait(ctx context.Context) error {
 	conn, err := p.fd.SyscallConn()
@@ -79,7 +80,7 @@ func (p *Process) Wait(ctx context.Context) error {
 	return nil
 }
 
-// readable says whether a pidfd's process has ended.
+// readable reports whether a pidfd's process has ended.
 func readable(fd uintptr) (bool, error) {
 	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	for {
@@ -90,13 +91,13 @@ func readable(fd uintptr) (bool, error) {
 	}
 }
 
-// Of says whether the process is in the control group of the container with this ID, as podman puts
+// Of reports whether the process is in the control group of the container with this ID: podman puts
 // the processes of each container into one that is named after it. The error is os.ErrProcessDone
 // when the process has been reaped.
 func (p *Process) Of(container string) (bool, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", p.PID))
 	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, unix.ESRCH) {
-		return false, fmt.Errorf("ask whose process %d is: %w", p.PID, err)
+		return false, fmt.Errorf("read the control group of process %d: %w", p.PID, err)
 	}
 	if err := p.Signal(0); err != nil { // the number was its own when it was read, if it still is
 		return false, err
@@ -104,8 +105,8 @@ func (p *Process) Of(container string) (bool, error) {
 	return strings.Contains(string(text), container), nil
 }
 
-// CPU is the processor time that the process has used. Its resolution is fine enough that it stands
-// still only while the process does not run at all.
+// CPU is the processor time that the process has used. Its resolution is fine enough that it does
+// not change only while the process does not run at all.
 func (p *Process) CPU() (time.Duration, error) {
 	// clock_getcpuclockid(3) makes this number: another process's clock, counted by the scheduler.
 	clock := int32(^p.PID<<3 | 2)
@@ -120,17 +121,17 @@ func (p *Process) CPU() (time.Duration, error) {
 func (p *Process) Tracer() (pid int, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
 	if err != nil {
-		return 0, fmt.Errorf("ask who traces process %d: %w", p.PID, err)
+		return 0, fmt.Errorf("read the tracer of process %d: %w", p.PID, err)
 	}
 	_, line, _ := strings.Cut(string(text), "\nTracerPid:")
 	line, _, _ = strings.Cut(line, "\n")
 	if pid, err = strconv.Atoi(strings.TrimSpace(line)); err != nil {
-		return 0, fmt.Errorf("ask who traces process %d: %w", p.PID, err)
+		return 0, fmt.Errorf("read the tracer of process %d: %w", p.PID, err)
 	}
 	return pid, nil
 }
 
-// Close lets go of the process and does nothing to it.
+// Close releases the pidfd and leaves the process alone.
 func (p *Process) Close() error {
 	return p.fd.Close()
 }

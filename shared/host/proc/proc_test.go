@@ -114,7 +114,8 @@ func TestTracer(t *testing.T) {
 	if tracer, err := p.Tracer(); tracer != unix.Gettid() || err != nil {
 		t.Errorf("Tracer() = %d, %v, want this thread, %d", tracer, err, unix.Gettid())
 	}
-	if err := unix.PtraceDetach(p.PID); err != nil && !errors.Is(err, unix.ESRCH) { // ESRCH: it is not in a stop
+	// ESRCH: it is not in a stop
+	if err := unix.PtraceDetach(p.PID); err != nil && !errors.Is(err, unix.ESRCH) {
 		t.Fatal(err)
 	}
 	if tracer, err := (&Process{PID: 1<<22 + 1}).Tracer(); err == nil {
@@ -146,7 +147,8 @@ func TestOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for group, want := range map[string]bool{strings.TrimSpace(string(text)): true, "619cbf5bc3a5": false} {
+	for group, want := range map[string]bool{strings.TrimSpace(string(text)): true,
+		"619cbf5bc3a5": false} {
 		if own, err := p.Of(group); err != nil || own != want {
 			t.Errorf("of %q: %v, %v, want %v", group, own, err, want)
 		}

@@ -8,16 +8,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// modest is the real-time priority, of 1 to 99, that is above nothing but what is not real-time and
-// what asks for the least.
+// modest is the real-time priority, of 1 to 99: above processes that are not real-time and those
+// with the lowest priorities.
 const modest = 10
 
-// RealTime puts the process before all that is not real-time, in turns with those of its priority
-// (SCHED_RR, sched(7)); what it starts is as ordinary as ever. The error is os.ErrProcessDone when
-// it has ended. The kernel refuses who has not the capability SYS_NICE, and, where it gives
-// real-time shares to control groups, who is in a group without one.
+// RealTime schedules the process before all that are not real-time, round robin with those of its
+// priority (SCHED_RR, sched(7)). Its children are not real-time. The error is os.ErrProcessDone
+// when it has ended. The kernel refuses it without the capability SYS_NICE, and, where it gives
+// real-time shares to control groups, in a group without one.
 func (p *Process) RealTime() error {
-	attr := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: modest, Flags: unix.SCHED_FLAG_RESET_ON_FORK}
+	attr := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: modest,
+		Flags: unix.SCHED_FLAG_RESET_ON_FORK}
 	err := unix.SchedSetAttr(p.PID, &attr, 0)
 	if errors.Is(err, unix.ESRCH) {
 		err = os.ErrProcessDone

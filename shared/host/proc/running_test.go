@@ -29,7 +29,8 @@ func TestRunning(t *testing.T) {
 	if err := p.Signal(0); err != nil {
 		t.Error(err)
 	}
-	for _, other := range [][]string{nil, {"sleep"}, {"sleep", "987654.2"}, {"sleep", "987654.25", ""}} {
+	for _, other := range [][]string{nil, {"sleep"}, {"sleep", "987654.2"},
+		{"sleep", "987654.25", ""}} {
 		if p, err := Running(other); !errors.Is(err, os.ErrProcessDone) {
 			t.Errorf("%q: found %+v, %v", other, p, err)
 		}

@@ -18,7 +18,7 @@ type Usage struct {
 // tick is the unit of the kernel's clocks in /proc, the same on every machine that Go runs on.
 const tick = time.Second / 100
 
-// OwnUsage is this program's.
+// OwnUsage is that of this program.
 func OwnUsage() (Usage, error) {
 	stat, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
@@ -46,5 +46,6 @@ func readUsage(stat []byte, page int) (Usage, error) {
 		}
 		numbers[i] = n
 	}
-	return Usage{CPU: time.Duration(numbers[0]+numbers[1]) * tick, Resident: numbers[2] * int64(page)}, nil
+	return Usage{CPU: time.Duration(numbers[0]+numbers[1]) * tick,
+		Resident: numbers[2] * int64(page)}, nil
 }

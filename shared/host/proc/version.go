@@ -23,5 +23,6 @@ func Version(ctx context.Context, program string) (string, error) {
 			return strings.TrimRight(word, ",;)"), nil
 		}
 	}
-	return "", fmt.Errorf("ask %s for its version: it says %q", program, strings.TrimSpace(string(out)))
+	return "", fmt.Errorf("ask %s for its version: no version in %q", program,
+		strings.TrimSpace(string(out)))
 }

@@ -6,13 +6,25 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/supervise/daemon"
+	"github.com/onprem-infra/onprem-infra/shared/host/supervise/pace"
+	"github.com/onprem-infra/onprem-infra/shared/host/supervise/protocol"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// consider puts the candidate in force when keepalived accepts it. Without one, the configuration
-// of an earlier run is adopted.
-func (s *supervisor) consider(ctx context.Context) error {
-	c, err := s.proposal.read(s.RunDir)
+// candidates are the configurations that have been proposed.
+type candidates struct {
+	proposal protocol.Proposal
+	running  string       // digest of the running configuration, which has passed the test
+	adopted  bool         // that of an earlier run has been judged
+	retry    pace.Backoff // of a refused candidate's tests
+	retestAt time.Time    // not before
+}
+
+// considerCandidate runs the candidate if keepalived accepts it. Without one, the configuration of
+// an earlier run is adopted.
+func (s *supervisor) considerCandidate(ctx context.Context) error {
+	c, err := s.candidates.proposal.Read(s.RunDir)
 	if err != nil {
 		return err
 	}
@@ -20,90 +32,145 @@ func (s *supervisor) consider(ctx context.Context) error {
 	if s.status.Refused != nil {
 		refused = s.status.Refused.Candidate
 	}
-	is := files{candidate: c.digest, inForce: s.inForce, refused: refused}
-	switch judge(is, !time.Now().Before(s.retestAt)) {
+	is := digests{candidate: c.Digest, running: s.candidates.running, refused: refused}
+	switch is.next(!time.Now().Before(s.candidates.retestAt)) {
 	case test:
 		err = s.try(ctx, c)
-	case forgive:
+	case clearRefusal:
 		s.status.Refused = nil
 	}
-	if err != nil || ctx.Err() != nil || s.inForce != "" || s.adopted {
+	if err != nil || ctx.Err() != nil || s.candidates.running != "" || s.candidates.adopted {
 		return err
 	}
 	err = s.adopt(ctx)
-	s.adopted = err == nil
+	s.candidates.adopted = err == nil
 	return err
 }
 
-// try tests a candidate. It may be replaced at any time: the verdict counts only when it is still
-// the same. A good one that cannot be put in force is refused too: the configuration in force
-// holds the VIP, and the next test may find room.
-func (s *supervisor) try(ctx context.Context, c candidate) error {
+// try tests a candidate. It may be replaced at any time: the result counts only if it is still the
+// same. A good one that cannot be written is refused too: the running configuration holds the VIP,
+// and the next test may find room.
+func (s *supervisor) try(ctx context.Context, c protocol.Candidate) error {
 	complaint := s.test(ctx, c)
 	if ctx.Err() != nil {
 		return nil
 	}
-	if again, err := s.proposal.read(s.RunDir); err != nil || again.digest != c.digest {
+	if again, err := s.candidates.proposal.Read(s.RunDir); err != nil || again.Digest != c.Digest {
 		return err // its watcher wakes the loop
 	}
 	if complaint == "" {
-		if _, err := file.WriteIfChanged(s.Config, c.text, 0o644); err != nil {
+		if _, err := file.WriteIfChanged(s.Config, c.Text, 0o644); err != nil {
 			complaint = fmt.Sprintf("put the configuration in force: %v", err)
 		}
 	}
 	if complaint != "" {
-		s.refuse(c.digest, complaint)
+		s.refuse(c.Digest, complaint)
 		return nil
 	}
-	s.Log.Info("accept configuration", "file", s.Config, "sha256", c.digest)
-	s.inForce, s.status.Refused = c.digest, nil
-	s.setOrder(s.order.then(orderOf(c.config)))
+	s.status.Refused = nil
+	s.run(c, s.order.Then(protocol.OrderOf(c.Config)))
 	return nil
 }
 
-// adopt takes up the configuration of an earlier run, if it is still a good one. A router that has
+// adopt runs the configuration of an earlier run, if it is still a good one. A router that has
 // joined since then may hold the VIP: until the monitor has named the peers anew, every router's
 // adverts are accepted.
 func (s *supervisor) adopt(ctx context.Context) error {
-	text, err := read(s.Config)
-	if err != nil || text == nil {
+	c, ok, err := protocol.Former(s.Config)
+	if err != nil || !ok {
 		return err
 	}
-	c := parsed(text)
 	complaint := s.test(ctx, c)
 	switch {
 	case ctx.Err() != nil:
 	case complaint == "":
-		if open := c.open(); open.digest != c.digest {
-			if _, err := file.WriteIfChanged(s.Config, open.text, 0o644); err != nil {
+		if open := c.Open(); open.Digest != c.Digest {
+			if _, err := file.WriteIfChanged(s.Config, open.Text, 0o644); err != nil {
 				s.Log.Warn("accept unknown peers of the adopted configuration", "error", err)
 			} else {
 				c = open
 			}
 		}
-		s.Log.Info("accept configuration", "file", s.Config, "sha256", c.digest)
-		s.inForce = c.digest
-		s.setOrder(orderOf(c.config))
+		s.run(c, protocol.OrderOf(c.Config))
 	case s.status.Refused == nil:
-		s.refuse(c.digest, complaint)
+		s.refuse(c.Digest, complaint)
 	}
 	return nil
 }
 
-// setOrder takes note of what the configuration in force says.
-func (s *supervisor) setOrder(o order) {
-	s.order, s.warmth, s.far = o, warmth{}, farFilter{}
-	s.advert.Store(int64(o.advert))
-	clear(s.adoptions) // a reload follows
-	s.followSlower()
+// run takes a configuration that has been written: keepalived is started or reloaded with it.
+func (s *supervisor) run(c protocol.Candidate, order protocol.Order) {
+	s.Log.Info("accept configuration", "file", s.Config, "sha256", c.Digest)
+	s.candidates.running, s.order = c.Digest, order
+	s.instances.SetOrder(order)
+	s.daemon.SetAdvert(order.Advert)
+	s.tracks.SetConfig(c.Config)
+	s.adverts.SetConfig(c.Config)
 }
 
-// refuse leaves what is in force alone, and says why once.
+// refuse leaves the running configuration alone, and logs the reason once.
 func (s *supervisor) refuse(digest, complaint string) {
 	if r := s.status.Refused; r == nil || r.Candidate != digest {
 		s.Log.Warn("refuse configuration", "sha256", digest, "why", complaint)
-		s.retry = backoff{failures: 1}
+		s.candidates.retry = pace.AfterFailure()
 	}
 	s.status.Refused = &supervised.Refusal{Candidate: digest, Output: complaint}
-	s.retestAt = time.Now().Add(s.retry.next(0))
+	s.candidates.retestAt = time.Now().Add(s.candidates.retry.Next(0))
+}
+
+// test returns what is wrong with a candidate, by keepalived's own test; empty for nothing.
+// Meanwhile keepalived's reports are received, as an election does not wait for the test.
+func (s *supervisor) test(ctx context.Context, c protocol.Candidate) (complaint string) {
+	t, err := s.daemon.StartTest(c)
+	if err != nil {
+		return err.Error()
+	}
+	bound := time.NewTimer(daemon.TestBound)
+	defer bound.Stop()
+	for {
+		select {
+		case line := <-s.events.lines:
+			s.receive(line)
+			continue
+		case <-t.Done:
+			return t.End(false)
+		case <-ctx.Done():
+			return t.End(false)
+		case <-bound.C:
+			return t.End(true)
+		}
+	}
+}
+
+// action is what to do about a candidate configuration.
+type action int
+
+const (
+	keep         action = iota // do nothing: the running configuration is the wanted one
+	test                       // have keepalived test it
+	clearRefusal               // it is the running one again: forget another one's refusal
+)
+
+// digests are those of configurations; empty means there is none.
+type digests struct {
+	candidate string
+	running   string
+	refused   string // the candidate that was last refused
+}
+
+// next decides. A refused candidate is tested again if retest is set, as what was missing may have
+// come: an interface, an address.
+func (d digests) next(retest bool) action {
+	switch {
+	case d.candidate == "":
+		return keep
+	case d.candidate == d.running && d.refused != "":
+		return clearRefusal
+	case d.candidate == d.running:
+		return keep
+	case d.candidate == d.refused && !retest:
+		return keep
+	default:
+		return test
+	}
 }

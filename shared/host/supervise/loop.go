@@ -1,186 +1,164 @@
 package supervise
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/supervise/instances"
+	"github.com/onprem-infra/onprem-infra/shared/host/supervise/pace"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
 func (s *supervisor) loop(ctx context.Context) error {
 	for {
-		s.pulse.turned(time.Now())
-		if err := s.turn(ctx); err != nil {
-			return errors.Join(err, s.leave())
+		s.rounds.Began(time.Now())
+		if err := s.round(ctx); err != nil {
+			return errors.Join(err, s.release())
 		}
-		var vrrpGone <-chan struct{}
-		if s.daemon != nil {
-			vrrpGone = s.daemon.vrrpGone
-		}
-		network, shut := s.churn.gate(s.network, time.Now())
-		due, stop := s.due(shut)
+		network, opens := s.events.gate.Open(s.events.network, time.Now())
+		due, stop := s.due(opens)
 		select {
 		case <-ctx.Done():
 			stop()
-			s.yield()
-			return s.leave()
-		case err := <-s.failed:
+			s.handOver()
+			return s.release()
+		case err := <-s.events.failed:
 			stop()
-			return errors.Join(err, s.leave())
-		case line := <-s.lines:
-			s.heard(line)
-		case <-vrrpGone:
-			s.bereaved()
-		case a := <-s.slower:
-			s.receive(a, time.Now())
-		case <-s.candidate:
+			return errors.Join(err, s.release())
+		case line := <-s.events.lines:
+			s.receive(line)
+		case <-s.daemon.VRRPDone():
+			s.onVRRPExit()
+		case a := <-s.adverts.Slower():
+			s.adverts.Receive(a, s.reported(), time.Now())
+		case <-s.events.files:
 		case <-network:
-			s.churn.woke(time.Now())
-			s.suspect()
-		case <-s.stopped:
-			if s.daemon != nil {
-				s.daemon.beatAt = time.Time{} // feel it now
-			}
-		case <-s.children.reaped:
+			s.events.gate.Close(time.Now())
+			s.orphans.ScanSoon()
+		case <-s.daemon.Stopped():
+			s.daemon.CheckNow()
+		case <-s.daemon.Reaped():
 		case <-due:
 		}
 		stop()
 	}
 }
 
-// turn compares what is with what is wanted and does what is due now.
-func (s *supervisor) turn(ctx context.Context) error {
-	if s.daemon != nil && s.daemon.ended() {
-		s.bury()
+// round compares what is with what is wanted and does what is due now.
+func (s *supervisor) round(ctx context.Context) error {
+	if s.daemon.Exited() {
+		s.reapDaemon()
 	}
-	now := time.Now() // one for all that is due at a beat, or each would have a turn of its own
-	s.turnAt = now
-	s.prepareTracks()
-	s.note("continue or kill keepalived", s.feel(now))
-	s.note("drop the node's weights", s.listen(now))
-	if err := s.reap(now); err != nil {
+	now := time.Now() // one for all that is due at a beat, or each would have a round of its own
+	s.roundAt = now
+	s.tasks.Note("prepare tracked files", s.tracks.Prepare())
+	err := s.daemon.Check(now, s.instances.Active(), s.order.Instances)
+	s.tasks.Note("continue or kill keepalived", err)
+	s.tasks.Note("drop the node's weights", s.tracks.CheckMonitor(now))
+	if err := s.scanOrphans(now); err != nil {
 		return err
 	}
-	s.note("follow the request to leave", s.obey(now))
-	s.note("read what is not served", s.give())
-	s.note("write who holds what", s.bonuses(now))
-	s.note("read the candidate configuration", s.consider(ctx))
-	s.warm(now)
-	s.dropFar(now)
+	s.tasks.Note("follow the request to leave", s.handleRequest(now))
+	s.tasks.Note("read what is not served", s.instances.ReleaseUnserved())
+	s.instances.NoteBonuses(now)
+	s.tasks.Note("read the candidate configuration", s.considerCandidate(ctx))
+	s.adverts.WarmPeers(now)
+	if s.candidates.running != "" {
+		s.adverts.DropFar(now)
+	}
 	if ctx.Err() != nil {
 		return nil
 	}
-	s.note("start or reload keepalived", s.drive(ctx))
-	s.note("undo an adopted advert interval", s.undo(now))
-	s.note("reload keepalived for its tracked files", s.compare(now))
+	s.tasks.Note("start or reload keepalived", s.drive(ctx))
+	s.tasks.Note("undo an adopted advert interval", s.undoInterval(now))
+	s.tasks.Note("reload keepalived for its tracked files", s.compareTracks(now))
 	s.publish()
 	return nil
 }
 
 // due fires when something that was put off may be done, at also if that is not zero, and once a
-// beat in any case: whoever started this process takes it for dead when it uses no processor time.
-// What was due in the turn before has failed there if it is still due: it waits for the beat.
+// beat in any case: whatever started this process takes it for dead when it uses no processor time.
+// What was due in the round before has failed there if it is still due: it waits for the beat.
 func (s *supervisor) due(also time.Time) (<-chan time.Time, func()) {
-	next := time.Now().Add(beat)
-	earlier := func(t time.Time) {
-		if t.After(s.turnAt) && t.Before(next) {
-			next = t
+	next := time.Now().Add(pace.Beat)
+	earlier := func(times ...time.Time) {
+		for _, t := range times {
+			if t.After(s.roundAt) && t.Before(next) {
+				next = t
+			}
 		}
 	}
-	if !also.IsZero() {
-		earlier(also)
+	wanted := s.candidates.running
+	if s.status.Leaving == supervised.Left {
+		wanted = ""
 	}
+	earlier(s.daemon.DueAt(wanted)...)
+	earlier(also, s.orphans.ScanAt(), s.adverts.WarmAt(), s.adverts.UndoAt(s.reported()),
+		s.instances.SettlesAt(time.Now()))
 	if s.status.Refused != nil {
-		earlier(s.retestAt)
-	}
-	switch {
-	case s.inForce == "" || s.status.Leaving == supervised.Left:
-	case s.daemon == nil:
-		earlier(s.startAt)
-	case s.daemon.loaded != s.inForce:
-		earlier(s.daemon.started.Add(deaf))
-	}
-	if s.daemon != nil {
-		earlier(s.daemon.beatAt)
-	}
-	earlier(s.reapAt)
-	if len(s.order.peers) > 0 {
-		earlier(s.warmth.at)
+		earlier(s.candidates.retestAt)
 	}
 	if s.status.Leaving == supervised.Asked {
-		earlier(s.leaveBy)
-	}
-	for _, at := range []time.Time{s.settles(time.Now()), s.undoes()} {
-		if !at.IsZero() {
-			earlier(at)
-		}
+		earlier(s.releaseBy)
 	}
 	timer := time.NewTimer(time.Until(next))
 	return timer.C, func() { timer.Stop() }
 }
 
-// heard takes note of what keepalived says.
-func (s *supervisor) heard(line string) {
-	switch {
-	case s.daemon == nil:
-		return // the last words of one that has ended
-	case line == startLine(s.starts-1):
-		s.daemon.speaks = true
-		return
-	case !s.daemon.speaks:
+// receive takes a line that keepalived reports.
+func (s *supervisor) receive(line string) {
+	if !s.daemon.Reported(line) {
 		return
 	}
-	e, ok, err := parseNotify(line)
+	e, ok, err := instances.ParseNotify(line)
 	if err != nil {
 		s.Log.Warn("notification", "error", err)
 		return
 	}
-	s.succeeded()
-	s.daemon.spoke = true
-	s.follow()
-	was, known := s.status.Instances[e.Instance]
-	switch {
-	case e.State != "":
-	case known:
-		e.State = was.State
-	default:
-		e.State = supervised.Init
+	if s.daemon.VRRPReplaced() {
+		s.onVRRPExit()
 	}
-	if now := (supervised.Instance{State: e.State, Priority: e.Priority}); ok && was != now {
-		s.tell(e.Instance, was, now)
-		s.status.Instances[e.Instance] = now
-		s.stand(e.Instance, now.State)
-		if now.State == supervised.Master && was.State != supervised.Master {
-			s.taken(e.Instance)
+	s.daemon.NoteReport()
+	if !ok {
+		return
+	}
+	switch change, vip := s.instances.Report(e); {
+	case change == instances.Taken && vip.IsValid():
+		s.sessions.Taken(vip)
+	case change == instances.Released:
+		if vip.IsValid() {
+			s.sessions.Released(vip)
 		}
-		if was.State == supervised.Master && now.State != supervised.Master {
-			s.lost(e.Instance)
-			s.suspect()
+		s.orphans.ScanSoon()
+	}
+}
+
+// drain takes all lines that keepalived has reported until now.
+func (s *supervisor) drain() {
+	for {
+		select {
+		case line := <-s.events.lines:
+			s.receive(line)
+		default:
+			return
 		}
 	}
 }
 
-// tell logs what keepalived has said of an instance: a state that it has come to, or in the state
-// that it is in another priority. That one begins is said with the first state that it comes to.
-func (s *supervisor) tell(instance string, was, now supervised.Instance) {
-	switch {
-	case now.State == was.State:
-		s.Log.Info("VRRP priority", "instance", instance, "state", now.State, "was", was.Priority, "priority", now.Priority)
-	case was.State != "" || now.State != supervised.Init:
-		s.Log.Info("VRRP state", "instance", instance, "state", now.State, "was", cmp.Or(was.State, supervised.Init), "priority", now.Priority)
+// reported are the instances as keepalived reports them; nil while it reports nothing.
+func (s *supervisor) reported() map[string]supervised.Instance {
+	if !s.daemon.Reports() {
+		return nil
 	}
+	return s.instances.States()
 }
 
-// forget resets what keepalived said: who does not run holds no state, and its VIPs are gone.
-func (s *supervisor) forget() {
-	clear(s.adoptions)
-	for name, i := range s.status.Instances {
-		s.status.Instances[name] = supervised.Instance{State: supervised.Init, Priority: i.Priority}
-		s.stand(name, supervised.Init)
-		if i.State == supervised.Master {
-			s.lost(name)
-		}
+// scanOrphans removes VIPs without a MASTER, after all that keepalived has reported has been read.
+func (s *supervisor) scanOrphans(now time.Time) error {
+	if !s.orphans.Due(now) {
+		return nil
 	}
+	s.drain()
+	return s.orphans.Scan(now, s.instances.Held())
 }

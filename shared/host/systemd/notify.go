@@ -1,6 +1,5 @@
-// Package systemd tells the service manager what a service of Type=notify does. Without
-// NOTIFY_SOCKET in the environment, as when a verb is typed by hand, nothing is told and nothing
-// fails.
+// Package systemd notifies the service manager of the state of a service of Type=notify. Without
+// NOTIFY_SOCKET in the environment, as when a verb is typed by hand, it does nothing.
 package systemd
 
 import (
@@ -10,13 +9,13 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 )
 
-// Ready says that the service does its work: systemd then starts what is ordered after it.
+// Ready reports that the service works: systemd then starts units that are ordered after it.
 func Ready() error { return notify(daemon.SdNotifyReady) }
 
-// Stopping says that the service gives its work up.
+// Stopping reports that the service ends.
 func Stopping() error { return notify(daemon.SdNotifyStopping) }
 
-// Status shows one line to those who ask with systemctl status.
+// Status sets the line that systemctl status shows.
 func Status(text string) error {
 	return notify("STATUS=" + strings.Join(strings.Fields(text), " "))
 }

@@ -29,7 +29,8 @@ func TestNotify(t *testing.T) {
 		{"ready", Ready, "READY=1"},
 		{"stopping", Stopping, "STOPPING=1"},
 		{"status", func() error { return Status("holds 192.0.2.5") }, "STATUS=holds 192.0.2.5"},
-		{"a status is one line, so that no text can pose as another message", func() error { return Status("a\nREADY=1\n") }, "STATUS=a READY=1"},
+		{"a status is one line, so that no text can pose as another message",
+			func() error { return Status("a\nREADY=1\n") }, "STATUS=a READY=1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			conn := listen(t)

@@ -1,0 +1,144 @@
+package daemon
+
+import (
+	"context"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/proc"
+	"github.com/onprem-infra/onprem-infra/shared/host/supervise/pace"
+)
+
+// Reported takes a line from the FIFO and reports whether it is to be read: it is keepalived's own,
+// and no START line.
+func (d *Daemon) Reported(line string) bool {
+	switch {
+	case d.run == nil:
+		return false // of one that has ended
+	case line == startLine(d.starts-1):
+		d.run.reports = true
+		return false
+	}
+	return d.run.reports
+}
+
+// NoteReport is for a report of keepalived's: its VRRP process runs, and is found.
+func (d *Daemon) NoteReport() {
+	d.run.spoke = true
+	d.followVRRP()
+}
+
+// followVRRP finds the process that advertises, once keepalived has named it. Its end leaves the
+// VIP behind, and keepalived starts another one only after a pause that grows.
+func (d *Daemon) followVRRP() {
+	r := d.run
+	if r.vrrp != nil {
+		return
+	}
+	pid, ok := d.vrrpPID()
+	if !ok {
+		return // not there yet: the next report will find it
+	}
+	vrrp, err := proc.Open(pid)
+	if err != nil {
+		return
+	}
+	if group, err := unix.Getpgid(pid); err != nil || group != r.PID {
+		vrrp.Close()
+		return
+	}
+	if d.RealTime {
+		if err := vrrp.RealTime(); err != nil {
+			d.Log.Warn("keepalived's VRRP process stays as it is", "error", err)
+		}
+	}
+	done := make(chan struct{})
+	r.vrrp, r.vrrpDone, r.activity, r.checkAt = vrrp, done, activity{}, time.Now().Add(pace.Beat)
+	d.Tasks.Go(func(ctx context.Context) {
+		defer close(done)
+		defer vrrp.Close()
+		if err := vrrp.Wait(ctx); err != nil && ctx.Err() == nil {
+			d.Log.Error("follow keepalived's VRRP process", "error", err)
+		}
+	})
+	d.Tasks.Go(func(context.Context) { d.watchStops(r.PID, pid, done) })
+}
+
+// vrrpPID is the process that keepalived has named, or its only child: keepalived goes on and
+// names none where there is no room for a file.
+func (d *Daemon) vrrpPID() (int, bool) {
+	if text, err := os.ReadFile(d.vrrpPIDFile()); err == nil {
+		if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+			return pid, true
+		}
+	}
+	children, err := proc.Children(d.run.PID)
+	if err != nil || len(children) != 1 {
+		return 0, false
+	}
+	return children[0], true
+}
+
+// VRRPDone is closed when keepalived's VRRP process has ended; nil while it is not known.
+func (d *Daemon) VRRPDone() <-chan struct{} {
+	if d.run == nil {
+		return nil
+	}
+	return d.run.vrrpDone
+}
+
+// VRRPReplaced notices the end of the VRRP process by a report of its successor, which may be
+// received before the end is: that report holds, and must not be forgotten with those before.
+func (d *Daemon) VRRPReplaced() bool {
+	return d.run.vrrp != nil && d.run.vrrp.Signal(unix.Signal(0)) != nil
+}
+
+// ForgetVRRP is for a VRRP process that has ended.
+func (d *Daemon) ForgetVRRP() {
+	d.run.vrrp, d.run.vrrpDone, d.run.spoke, d.run.activity = nil, nil, false, activity{}
+}
+
+// CheckNow has the next Check not wait for the beat.
+func (d *Daemon) CheckNow() {
+	if d.run != nil {
+		d.run.checkAt = time.Time{}
+	}
+}
+
+// Check continues a keepalived that has been stopped, and kills one that hangs: it neither
+// advertises its VIPs nor releases them, and other routers take them. Its parent process has
+// nothing to do, but must handle signals. One that a debugger holds is killed like any other: as
+// long as it lives it may hold a VIP that others have taken. (The monitor spares a supervisor that
+// a debugger holds, as keepalived goes on beside it.) Active is whether an instance must be sending
+// or receiving adverts, instances their number.
+func (d *Daemon) Check(now time.Time, active bool, instances int) error {
+	r := d.run
+	if r == nil || !pace.Due(r.checkAt, now) {
+		return nil
+	}
+	r.checkAt = now.Add(pace.Beat)
+	found := observation{active: active, silent: !r.spoke && instances > 0,
+		stopped: proc.Held(r.PID)}
+	if r.vrrp != nil {
+		cpu, err := r.vrrp.CPU()
+		if err != nil {
+			return nil // it has ended, and its end is noticed
+		}
+		found.cpu, found.stopped = cpu, found.stopped || proc.Held(r.vrrp.PID)
+	}
+	switch r.activity.observe(found) {
+	case resume:
+		d.Log.Error("continue keepalived", "why", "a signal has stopped it")
+		return r.SignalGroup(unix.SIGCONT)
+	case killHung:
+		a := r.activity
+		d.Log.Error("kill keepalived", "why", "its VRRP process does nothing",
+			"stopped_by_signal", found.stopped, "beats", max(a.stopped, a.idle, a.silent))
+		return r.Kill()
+	}
+	return nil
+}

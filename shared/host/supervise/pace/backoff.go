@@ -1,0 +1,25 @@
+package pace
+
+import "time"
+
+// Backoff paces attempts: the first one at once, then ever slower.
+type Backoff struct{ failures int }
+
+// AfterFailure is a Backoff whose first attempt has failed already.
+func AfterFailure() Backoff { return Backoff{failures: 1} }
+
+var pauses = []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second,
+	10 * time.Second}
+
+// Steady is how long something must have worked for its next failure to count as the first.
+const Steady = time.Minute
+
+// Next is the pause before another attempt, after one that worked for a time.
+func (b *Backoff) Next(worked time.Duration) time.Duration {
+	if worked >= Steady {
+		b.failures = 0
+	}
+	pause := pauses[min(b.failures, len(pauses)-1)]
+	b.failures++
+	return pause
+}

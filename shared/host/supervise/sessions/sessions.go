@@ -1,0 +1,132 @@
+// Package sessions ends the TCP connections of a VIP that moves, for both of their ends.
+package sessions
+
+import (
+	"errors"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/nft"
+)
+
+// overlap is how long a former holder goes on receiving what is sent to a VIP that it has released
+// in order: the new holder announces the VIP a moment after its first advert, and meanwhile
+// neighbours open connections at the former one.
+const overlap = 20 * time.Millisecond
+
+// Sessions are the TCP connections of this host's VIPs.
+type Sessions struct {
+	log  *slog.Logger
+	lent []netip.Addr // VIPs that this host receives for a moment longer than keepalived has them
+}
+
+// New knows of no VIP that is lent.
+func New(log *slog.Logger) *Sessions { return &Sessions{log: log} }
+
+// Lend has this host receive what is sent to its VIPs for a moment after keepalived has removed
+// them, too. A host that cannot do so loses the connections of that moment.
+func (s *Sessions) Lend(vips []netip.Addr) {
+	for _, vip := range vips {
+		if err := link.Lend(vip); err != nil {
+			s.log.Warn("receive what is sent to the VIP after its move", "vip", vip, "error", err)
+			continue
+		}
+		s.lent = append(s.lent, vip)
+	}
+}
+
+// TakeBack undoes Lend.
+func (s *Sessions) TakeBack() {
+	for _, vip := range s.lent {
+		if err := link.TakeBack(vip); err != nil {
+			s.log.Warn("undo what was for the VIP's move", "vip", vip, "error", err)
+		}
+	}
+	s.lent = nil
+}
+
+// Released ends the connections of a VIP whose instance is MASTER no longer. Its clients would wait
+// for an answer that cannot come: the new holder knows nothing of their connections, and those that
+// only receive would wait for minutes.
+func (s *Sessions) Released(vip netip.Addr) {
+	if slices.Contains(s.lent, vip) {
+		s.overlap(vip)
+	}
+	s.HangUp(vip)
+}
+
+// overlap lets the moment pass in which packets for a VIP that is lent still arrive here. The host
+// does not announce the VIP meanwhile.
+func (s *Sessions) overlap(vip netip.Addr) {
+	if vip.Is4() {
+		if err := nft.Hush(vip, false); err != nil {
+			s.log.Warn("do not announce a VIP that has moved", "vip", vip, "error", err)
+		}
+	}
+	<-time.After(overlap)
+}
+
+// Taken ends the connections that this host's own programs have with the former holder of a VIP.
+// Their packets arrive here now, and nothing that the former holder sends can reach them: it would
+// come from an address of this host. Programs that only receive would wait for long.
+func (s *Sessions) Taken(vip netip.Addr) {
+	sessions, err := link.SessionsTo(vip)
+	for _, one := range sessions {
+		err = errors.Join(err, one.Reset())
+	}
+	if err != nil {
+		s.log.Warn("reset this host's sessions with the VIP's former holder",
+			"vip", vip, "error", err)
+	} else if len(sessions) > 0 {
+		s.log.Info("reset this host's sessions with the VIP's former holder",
+			"vip", vip, "sessions", len(sessions))
+	}
+}
+
+// HangUp resets the connections from a VIP that this host has released. That is a service to their
+// clients, and no reason to stop anything: failures are logged.
+func (s *Sessions) HangUp(vip netip.Addr) {
+	begin := time.Now()
+	n, err := Reset(vip)
+	s.lent = slices.DeleteFunc(s.lent, func(one netip.Addr) bool { return one == vip })
+	if err != nil {
+		s.log.Warn("reset the VIP's sessions", "vip", vip, "error", err)
+	}
+	if n > 0 {
+		s.log.Info("reset the VIP's sessions",
+			"vip", vip, "sessions", n, "took", time.Since(begin).Round(time.Microsecond))
+	}
+}
+
+// Reset ends the connections from a VIP that this host has not, and notifies their clients. The
+// kernel sends nothing from an IPv4 address that the host does not have, so the host lends it for
+// that moment: as a route to itself and not on a link, while no ARP packet that claims it goes out
+// and no packet to it comes in. If the host cannot lend it, the connections end without a notice.
+// IPv6 needs none of that. No loan outlives it.
+func Reset(vip netip.Addr) (n int, err error) {
+	defer func() { err = errors.Join(err, GiveBack(vip)) }()
+	if vip.Is4() {
+		err = nft.Hush(vip, true) // before they are counted: no further one begins
+	}
+	sessions, failed := link.Sessions(vip)
+	if failed != nil || len(sessions) == 0 {
+		return 0, errors.Join(err, failed)
+	}
+	if vip.Is4() {
+		err = errors.Join(err, link.Lend(vip))
+	}
+	for _, one := range sessions {
+		if failed := one.Reset(); failed != nil {
+			err = errors.Join(err, failed)
+			continue
+		}
+		n++
+	}
+	return n, err
+}
+
+// GiveBack ends a loan, also one of an earlier run that was killed meanwhile.
+func GiveBack(vip netip.Addr) error { return errors.Join(link.TakeBack(vip), nft.Unhush()) }
