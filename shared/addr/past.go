@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Lapse is how long an address still counts that a node's object has lost. A kubelet that starts,
-// or a network plugin, takes addresses off the object for a moment and puts them back; the node
-// speaks from them all the while.
+// Lapse is how long an address still counts after a node's object has lost it. A starting kubelet
+// or a network plugin removes addresses from the object for a moment and puts them back. The node
+// sends from them all the time.
 const Lapse = 10 * time.Second
 
-// mostFormer bounds the former states of one node: its kubelet can change its addresses as often as
-// it wants.
+// mostFormer limits the former states of one node: its kubelet can change its addresses at any
+// rate.
 const mostFormer = 8
 
-// Past is what has just been said of nodes and is not said any more. The zero value knows nothing.
+// Past is the addresses that nodes had until a moment ago. The zero value is empty.
 type Past struct{ nodes map[string][]former }
 
 // former is what a node was until then.
@@ -24,8 +24,8 @@ type former struct {
 	until time.Time
 }
 
-// Note takes a change of a list of nodes into account, and forgets what is over. A node that is not
-// in the list any more is gone at once, with its past: somebody has deleted it.
+// Note records a change of a list of nodes, and forgets states older than Lapse. A node that has
+// left the list was deleted, so its past is forgotten at once.
 func (p *Past) Note(before, now []Node, at time.Time) {
 	changed := !slices.EqualFunc(before, now, Node.Equal)
 	if !changed && len(p.nodes) == 0 {
@@ -36,7 +36,9 @@ func (p *Past) Note(before, now []Node, at time.Time) {
 		named[n.Name] = n
 	}
 	for name, all := range p.nodes {
-		if all = slices.DeleteFunc(all, func(f former) bool { return !at.Before(f.until) }); len(all) > 0 && named[name].Name == name {
+		if all = slices.DeleteFunc(all,
+			func(f former) bool { return !at.Before(f.until) }); len(all) > 0 &&
+			named[name].Name == name {
 			p.nodes[name] = all
 		} else {
 			delete(p.nodes, name)
@@ -65,10 +67,13 @@ func (p *Past) Of(name string) []Node {
 	return all
 }
 
-// keeps says whether a node has every address that it had.
+// keeps reports whether a node has every address that it had.
 func (n Node) keeps(before Node) bool {
 	all := func(has, had []netip.Addr) bool {
-		return !slices.ContainsFunc(had, func(a netip.Addr) bool { return !slices.Contains(has, a) })
+		return !slices.ContainsFunc(had, func(a netip.Addr) bool {
+			return !slices.Contains(has,
+				a)
+		})
 	}
 	return all(n.InternalIPs, before.InternalIPs) && all(n.Annotated, before.Annotated)
 }

@@ -1,6 +1,6 @@
 package plan
 
-// IPv6First says whether a cluster of these families knows its hosts by IPv6 first. Each family set
+// IPv6First reports whether a cluster of these families knows its hosts by IPv6 first. Each family set
 // is named here.
 func (f Families) IPv6First() bool {
 	switch f {

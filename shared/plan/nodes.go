@@ -39,7 +39,7 @@ func (p Plan) NodeRuns(r role.Role) Rooms {
 	}
 }
 
-// Elects says whether control plane nodes, of which so many are known, elect a holder of the API
+// Elects reports whether control plane nodes, of which so many are known, elect a holder of the API
 // VIP among themselves. A control plane that begins with its first node, without a bootstrap
 // machine, has one node until the second one joins. The nodes and the bootstrap machine, which
 // hands the VIP over to them, must agree in this: without a candidate the VIP would have no holder.
@@ -92,7 +92,7 @@ func (p Plan) NeedImages(r role.Role, images []Need) error {
 	return nil
 }
 
-// Need says whether an image is needed.
+// Need reports whether an image is needed.
 type Need struct {
 	Key    string
 	Needed bool

@@ -21,7 +21,7 @@ type Own struct {
 	Search record.Name // the cluster's domain
 }
 
-// Usable says whether the C library's resolver would find a name server in the text.
+// Usable reports whether the C library's resolver would find a name server in the text.
 func Usable(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if _, ok := server(string(line)); ok {
@@ -90,7 +90,7 @@ func distinct(domains []string) []string {
 	return kept
 }
 
-// keyword says whether the resolver reads the line as one of the keyword: it stands at the
+// keyword reports whether the resolver reads the line as one of the keyword: it stands at the
 // beginning, with an argument after a blank.
 func keyword(line, word string) bool {
 	after, ok := strings.CutPrefix(line, word)

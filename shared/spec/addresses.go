@@ -130,7 +130,7 @@ func (r *reader) networkAt(v value) (network, bool) {
 	return network{prefix, s.at}, r.checkNetwork(s.at, s.value, prefix)
 }
 
-// checkNetwork says whether hosts can be in a network, which was written as text.
+// checkNetwork reports whether hosts can be in a network, which was written as text.
 func (r *report) checkNetwork(at place, text string, prefix netip.Prefix) bool {
 	switch text := quote(text); {
 	case !prefix.IsValid() && !strings.Contains(text, "/"):

@@ -48,7 +48,7 @@ func values(all []said[string]) (list []string) {
 	return list
 }
 
-// Within says whether a path is a directory, or lies below it.
+// Within reports whether a path is a directory, or lies below it.
 func Within(path, directory string) bool {
 	return path == directory || strings.HasPrefix(path, directory+"/")
 }

@@ -112,7 +112,7 @@ func (r *reader) fields(o object, known ...string) {
 	}
 }
 
-// alike tells whether two field names differ in case and underscores only.
+// alike reports whether two field names differ in case and underscores only.
 func alike(a, b string) bool {
 	plain := func(s string) string { return strings.ReplaceAll(s, "_", "") }
 	return strings.EqualFold(plain(a), plain(b))

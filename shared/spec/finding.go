@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Severity says whether a finding stops the compiler.
+// Severity reports whether a finding stops the compiler.
 type Severity string
 
 // The severities.
@@ -39,7 +39,7 @@ func (f Finding) String() string {
 // then one that says how many more there are.
 type Findings []Finding
 
-// HasErrors tells whether any finding stops the compiler.
+// HasErrors reports whether any finding stops the compiler.
 func (fs Findings) HasErrors() bool {
 	return slices.ContainsFunc(fs, func(f Finding) bool { return f.Severity == Error })
 }

@@ -43,7 +43,7 @@ func (r *reader) draft(text []byte) (draft, bool) {
 	return r.installConfig(root), true
 }
 
-// isCluster tells whether a document is meant to be a cluster.yaml.
+// isCluster reports whether a document is meant to be a cluster.yaml.
 func isCluster(root object, version, kindSaid said[string]) bool {
 	_, spec := root.fields["spec"]
 	spec = spec && !root.has("platform")

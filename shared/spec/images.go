@@ -47,7 +47,7 @@ func (r *reader) images(o object, strict bool) map[string]string {
 	return images
 }
 
-// checkImage says whether a text is an image reference that container engines read.
+// checkImage reports whether a text is an image reference that container engines read.
 func (r *report) checkImage(s said[string]) bool {
 	name := repository(s.value)
 	switch {

@@ -47,7 +47,7 @@ func (o object) key(name string) place {
 // takes the long s and the like along, as encoding/json does.
 func fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 
-// has tells whether an install-config's map holds a field of that name, in any case.
+// has reports whether an install-config's map holds a field of that name, in any case.
 func (o object) has(name string) bool { return len(o.folded[fold(name)]) > 0 }
 
 // field is a field of an install-config, whose own reader takes names in any case too. Two

@@ -95,7 +95,7 @@ const (
 	External DNSRecords = "External"
 )
 
-// MDNS says whether the nodes announce themselves by multicast DNS.
+// MDNS reports whether the nodes announce themselves by multicast DNS.
 type MDNS string
 
 // The choices; none means disabled.

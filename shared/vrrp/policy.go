@@ -170,7 +170,7 @@ func (c Candidates) Sum(rank, bonuses int, passes func(CheckName) bool) int {
 	return priority
 }
 
-// Excludes says whether a failed check takes a node out of the election.
+// Excludes reports whether a failed check takes a node out of the election.
 func (c Candidates) Excludes(passes func(CheckName) bool) bool {
 	return slices.ContainsFunc(c.Weights, func(w Weight) bool { return w.Fault && !passes(w.Check) })
 }
@@ -199,7 +199,7 @@ func (c Candidates) sum(s standing) string {
 	return text + fmt.Sprintf(" = %d", priority)
 }
 
-// Unserved says whether a holder of a kind of VIP that knows so many candidates releases the VIP at
+// Unserved reports whether a holder of a kind of VIP that knows so many candidates releases the VIP at
 // once, because it serves nothing: the API if neither its balancer nor its own API server serves,
 // DNS if its name server does not answer. A holder that serves is demoted and goes on until another
 // node has taken over; for one that does not, everybody would only wait. A node alone keeps the

@@ -96,10 +96,10 @@ func ingressClaims(c Candidates) []claim {
 	return append(claims, holder)
 }
 
-// counts says whether the cluster has what a check judges.
+// counts reports whether the cluster has what a check judges.
 func (c Candidates) counts(check CheckName) bool { return !slices.Contains(c.Absent, check) }
 
-// equals says whether nothing but health speaks for a node.
+// equals reports whether nothing but health speaks for a node.
 func (c Candidates) equals() bool { return c.Holder == 0 && len(c.Ranks) == 0 }
 
 // Prove shows that a policy elects the right holder, or says everything in which it does not:
@@ -204,7 +204,7 @@ func (c Candidates) narrowest(cl claim, nodes []node) (statement string, broken 
 	return fmt.Sprintf("%s against %s", c.sum(better.standing()), c.sum(worse.standing())), !beats(Priority(better.priority), Priority(worse.priority))
 }
 
-// beats says whether a node of priority a holds the VIP against one of priority b even if the other
+// beats reports whether a node of priority a holds the VIP against one of priority b even if the other
 // has the higher address.
 func beats(a, b Priority) bool {
 	low, high := netip.AddrFrom4([4]byte{192, 0, 2, 1}), netip.AddrFrom4([4]byte{192, 0, 2, 254})

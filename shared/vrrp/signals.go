@@ -11,13 +11,13 @@ type Signals struct {
 	DNS           bool // the node's own name server answers
 }
 
-// Passes says whether a check passes. A check that nothing drives never does.
+// Passes reports whether a check passes. A check that nothing drives never does.
 func (s Signals) Passes(check CheckName) bool {
 	passes, _ := s.judge(check)
 	return passes
 }
 
-// judge says whether a check passes, and whether anything drives it.
+// judge reports whether a check passes, and whether anything drives it.
 func (s Signals) judge(check CheckName) (passes, driven bool) {
 	switch check {
 	case CheckLB:

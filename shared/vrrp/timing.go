@@ -79,7 +79,7 @@ func CompatTiming() Timing {
 	}
 }
 
-// HopLimited says whether every router in the election of a VIP sends with 255 hops, so that what
+// HopLimited reports whether every router in the election of a VIP sends with 255 hops, so that what
 // comes with fewer has passed a router that is no part of it. In IPv4 all do. OpenShift's nodes of
 // today, which advertise once a second, send IPv6 with the kernel's own hop limit of 64.
 func HopLimited(vip netip.Addr, advert time.Duration) bool {

@@ -30,12 +30,12 @@ func Winner(nodes []Node) (int, bool) {
 	return max(best, 0), best >= 0
 }
 
-// Elects says whether control plane nodes, of which so many are known, elect a holder among
+// Elects reports whether control plane nodes, of which so many are known, elect a holder among
 // themselves. A single node does so only in a small control plane, which may have one node for a
 // while or for ever: elsewhere a list of one node is incomplete.
 func Elects(known int, small bool) bool { return known > 1 || known == 1 && small }
 
-// Outranks says whether a router wins against another one that receives its adverts.
+// Outranks reports whether a router wins against another one that receives its adverts.
 func (n Node) Outranks(other Node) bool {
 	if n.Priority != other.Priority {
 		return n.Priority > other.Priority
