@@ -67,7 +67,7 @@ type law struct {
 // them.
 var leaves = []string{
 	"shared/addr", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/container", "shared/health", "shared/near", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role",
-	"shared/supervised", "shared/judge", "shared/vrrp",
+	"shared/supervised", "shared/judge", "shared/vrrp", "shared/vrrp/proof",
 }
 
 var formats = []string{"shared/keepalived", "shared/corefile", "shared/resolvconf"}
@@ -94,6 +94,7 @@ var laws = []law{
 	{room: "shared/supervised", own: []string{"shared/keepalived"}, why: "leaf; what goes to keepalived's parent is a value of that format"},
 	{room: "shared/judge", own: []string{"shared/clash", "shared/vrrp"}, why: "leaf"},
 	{room: "shared/vrrp", own: []string{"shared/health"}, why: "leaf; how fast the elections are follows from how fast checks are"},
+	{room: "shared/vrrp/proof", own: []string{"shared/health", "shared/vrrp"}, why: "leaf; a proof needs the policy and the timers alone"},
 	{room: "shared/loop", why: "a loop knows time and context, nothing of what it turns"},
 	{room: "shared/progress", why: "a line on a terminal: whose work it is is another's matter"},
 	{room: "shared/operator/timeline", why: "pictures for everybody: of what is computed and of what is measured"},

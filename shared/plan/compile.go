@@ -13,6 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp/proof"
 )
 
 // Compile completes the user's input, checks the timers, proves the election policy, and that hosts
@@ -42,9 +43,9 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 	c, assumed := withAssumedVIPs(c)
 	identity, errName := identify(c)
 	ids, errIDs := routers(c)
-	proof, errPolicy := vrrp.Prove(policy)
+	proven, errPolicy := proof.Prove(policy)
 	if errTiming == nil {
-		errTiming = timing.Check()
+		errTiming = proof.CheckTiming(timing)
 	}
 	ports, errPorts := port.Resolve(c.Ports)
 	if mdnsOf(c) == "" {
@@ -75,10 +76,10 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 			API:               Router{ID: ids[vrrp.API]},
 			Ingress:           Router{ID: ids[vrrp.Ingress]},
 			BootstrapPriority: policy.Bootstrap,
-			ControlPlane:      ladder(policy.ControlPlane, proof.ControlPlaneMax),
-			IngressNodes:      ladder(policy.Ingress, proof.IngressMax),
-			Margin:            proof.Margin,
-			Proof:             proof.Statements,
+			ControlPlane:      ladder(policy.ControlPlane, proven.ControlPlaneMax),
+			IngressNodes:      ladder(policy.Ingress, proven.IngressMax),
+			Margin:            proven.Margin,
+			Proof:             proven.Statements,
 		},
 		Timing:  paces(loadBalancerOf(c), vips, timing, policy),
 		Ports:   flavour.ports(ports),
@@ -92,7 +93,7 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 
 		knobs: knobs{timing: c.Timing, mode: c.VRRP, former: c.MigrateFrom, vrids: copied(c.VRIDs), ports: copied(c.Ports), clash: c.OnClash, size: sizeOf(c)},
 	}
-	p.VRRP.elects(vips.DNS, ids[vrrp.DNS], policy, proof)
+	p.VRRP.elects(vips.DNS, ids[vrrp.DNS], policy, proven)
 	if err := readable(c, p); err != nil {
 		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)
 	}
@@ -100,9 +101,9 @@ func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Pol
 }
 
 // elects fills in who stands for the DNS VIP, where there is one.
-func (v *VRRP) elects(vips []netip.Addr, id vrrp.ID, policy vrrp.Policy, proof vrrp.Proof) {
+func (v *VRRP) elects(vips []netip.Addr, id vrrp.ID, policy vrrp.Policy, proven proof.Proof) {
 	if len(vips) > 0 {
-		nodes := ladder(policy.DNS, proof.DNSMax)
+		nodes := ladder(policy.DNS, proven.DNSMax)
 		v.DNS, v.DNSBootstrapPriority, v.DNSNodes = Router{ID: id}, policy.BootstrapDNS, &nodes
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp/proof"
 )
 
 // TestFlavour holds what a cluster is when it says which Kubernetes it is, and when it does not;
@@ -80,11 +81,11 @@ var (
 func TestEveryPolicyIsProven(t *testing.T) {
 	for _, timing := range vrrp.Profiles() {
 		policy := anyKubernetes().policy(timing.Policy())
-		proof, err := vrrp.Prove(policy)
-		if err != nil || proof.Margin <= 0 {
-			t.Errorf("%s: margin %d, %v", timing.Profile, proof.Margin, err)
+		proven, err := proof.Prove(policy)
+		if err != nil || proven.Margin <= 0 {
+			t.Errorf("%s: margin %d, %v", timing.Profile, proven.Margin, err)
 		}
-		for _, s := range proof.Statements {
+		for _, s := range proven.Statements {
 			if strings.Contains(s, "Ignition") || strings.Contains(s, "default router") {
 				t.Errorf("%s: it is said of what is not there: %s", timing.Profile, s)
 			}
