@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/shared/distribution"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -64,7 +65,7 @@ func TestFlavour(t *testing.T) {
 			if machine := f.MachineConfig && f.Routers && f.Around && len(f.PodAnnotations) == 2 && len(f.NamespaceAnnotations) == 2; machine != tt.machineConf {
 				t.Errorf("%+v", f)
 			}
-			if hand := (Plan{Platform: tt.platform}).Flavour().Founds; tt.said == "" && hand != tt.kubernetes {
+			if hand := (Plan{Shape: Shape{Platform: tt.platform}}).Flavour().Founds; tt.said == "" && hand != tt.kubernetes {
 				t.Errorf("a plan made by hand founds: %v", hand)
 			}
 		})
@@ -80,7 +81,7 @@ var (
 // elects the right holder.
 func TestEveryPolicyIsProven(t *testing.T) {
 	for _, timing := range vrrp.Profiles() {
-		policy := anyKubernetes().policy(timing.Policy())
+		policy := distribution.FlavourOf(spec.Kubernetes, spec.None).Policy(timing.Policy())
 		proven, err := proof.Prove(policy)
 		if err != nil || proven.Margin <= 0 {
 			t.Errorf("%s: margin %d, %v", timing.Profile, proven.Margin, err)

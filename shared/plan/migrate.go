@@ -9,8 +9,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// Way is how the nodes of a cluster speak VRRP with each other. Nodes that speak in two ways do not
-// hear each other, and both hold the VIPs.
+// Way is how the nodes of a cluster send VRRP to each other. Nodes of two ways do not receive each
+// other's adverts, so that there are dual holders.
 type Way struct {
 	Timing string    `json:"timing"` // profile
 	Mode   spec.Mode `json:"vrrp"`
@@ -19,17 +19,18 @@ type Way struct {
 // String is the way in one word, such as "lan/unicast".
 func (w Way) String() string { return w.Timing + "/" + string(w.Mode) }
 
-// Way is how the cluster's nodes speak, or are going to.
+// Way is how the cluster's nodes send VRRP, or will after a migration.
 func (p Plan) Way() Way { return Way{Timing: p.Timing.Profile, Mode: p.VRRP.Mode} }
 
-// words say of a way what makes it incompatible with others.
+// words are what makes a way incompatible with others.
 func (p Plan) words() string {
-	return fmt.Sprintf("timing %s (VRRPv%d for IPv4, an advert every %d ms), vrrp %s", p.Timing.Profile, p.Timing.Model.IPv4, p.Timing.AdvertIntervalMs, p.VRRP.Mode)
+	return fmt.Sprintf("timing %s (VRRPv%d for IPv4, an advert every %d ms), vrrp %s",
+		p.Timing.Profile, p.Timing.Model.IPv4, p.Timing.AdvertIntervalMs, p.VRRP.Mode)
 }
 
-// Consent is what the user has said of a live cluster whose elections change.
+// Consent is what the user has confirmed for a live cluster whose elections change.
 type Consent struct {
-	Migrate  bool // all nodes shall change at one instant
+	Migrate  bool // all nodes may change at one instant
 	Migrated bool // the last migration has happened on every node
 }
 
@@ -38,14 +39,13 @@ type Incompatible struct{ Reason string }
 
 func (i Incompatible) Error() string { return i.Reason }
 
-// Live makes of a cluster's description what the nodes of the live cluster can be given that has
-// been given the plan there: nodes get their files one after the other, so that none may speak
-// otherwise than the others before all of them can. The error is an Incompatible, or one of
-// Compile.
+// Live is the description that the nodes of a live cluster with the plan there can be given instead
+// of next. Nodes get their files one after the other, so that none may send another kind of VRRP
+// before all of them can. The error is an Incompatible, or one of Compile.
 //
-// From a plan that migrates nobody can tell how far its nodes are. So its migration is carried on
-// until the user says that it has happened.
-func Live(there Plan, next spec.Cluster, say Consent) (spec.Cluster, error) {
+// The plan of a migration does not show how far the nodes are. So the migration goes on until the
+// user confirms that it has happened.
+func Live(there Plan, next spec.Cluster, consent Consent) (spec.Cluster, error) {
 	wanted, err := Compile(next)
 	if err != nil {
 		return spec.Cluster{}, err
@@ -53,24 +53,27 @@ func Live(there Plan, next spec.Cluster, say Consent) (spec.Cluster, error) {
 	if err := sameIDs(there, wanted); err != nil {
 		return spec.Cluster{}, err
 	}
-	if there.Former != nil && !say.Migrated {
-		return underWay(there, wanted, next, say)
+	if there.Former != nil && !consent.Migrated {
+		return underWay(there, wanted, next, consent)
 	}
 	switch {
 	case wanted.Way() == there.Way():
 		return next, nil
 	case wanted.Former != nil && wanted.Former.Way() == there.Way():
-		return next, nil // the description itself says from where
-	case !say.Migrate:
-		return spec.Cluster{}, Incompatible{fmt.Sprintf("its nodes speak VRRP with %s, and this description has %s. Nodes get their files one after the other: as long as "+
-			"some speak one way and some the other, they do not hear each other, and each VIP has two holders. Leave the description as it was there, "+
-			"or say --migrate: all nodes then change at one instant, once every one of them can", there.words(), wanted.words())}
+		return next, nil // the description itself has the migration
+	case !consent.Migrate:
+		return spec.Cluster{}, Incompatible{fmt.Sprintf("its nodes send VRRP with %s, and this "+
+			"description has %s. Nodes get their files one after the other: as long as "+
+			"they send VRRP in two ways, they do not receive each other's adverts, and each VIP "+
+			"has two holders. Keep the former settings, "+
+			"or add --migrate: all nodes then change at one instant, once every one of them "+
+			"can", there.words(), wanted.words())}
 	}
 	return migrating(there, wanted, next), nil
 }
 
-// sameIDs refuses another virtual router ID for a VIP that the cluster has. There is no way from
-// one to another: who hears adverts of an ID that is not its own takes no notice.
+// sameIDs refuses another virtual router ID for a VIP that the cluster has. There is no migration
+// from one ID to another: a router drops adverts of an ID that is not its own.
 func sameIDs(there, wanted Plan) error {
 	var other []string
 	for _, r := range []struct {
@@ -79,29 +82,34 @@ func sameIDs(there, wanted Plan) error {
 		vips, nexts []netip.Addr
 	}{
 		{"api", there.VRRP.API, wanted.VRRP.API, there.VIPs.API, wanted.VIPs.API},
-		{"ingress", there.VRRP.Ingress, wanted.VRRP.Ingress, there.VIPs.Ingress, wanted.VIPs.Ingress},
+		{"ingress", there.VRRP.Ingress, wanted.VRRP.Ingress, there.VIPs.Ingress,
+			wanted.VIPs.Ingress},
 		{"dns", there.VRRP.DNS, wanted.VRRP.DNS, there.VIPs.DNS, wanted.VIPs.DNS},
 	} {
 		if r.is.ID != r.next.ID && len(r.vips) > 0 && len(r.nexts) > 0 {
-			other = append(other, fmt.Sprintf("vrids.%s is %d there and %d in this description", r.name, r.is.ID, r.next.ID))
+			other = append(other,
+				fmt.Sprintf("vrids.%s is %d there and %d in this description", r.name, r.is.ID,
+					r.next.ID))
 		}
 	}
 	if len(other) == 0 {
 		return nil
 	}
-	return Incompatible{strings.Join(other, ", ") + ". Nodes get their files one after the other: as long as some have one virtual router ID and some another, they take no " +
-		"notice of each other, and the VIP has two holders. Write the IDs that are there under vrids"}
+	return Incompatible{strings.Join(other, ", ") + ". Nodes get their files one after the " +
+		"other: as long as they have two virtual router IDs, they drop " +
+		"each other's adverts, and the VIP has two holders. Write the IDs that are there under " +
+		"vrids"}
 }
 
-// Resume is the plan of a cluster, migrating from the way that a node remembers to have spoken, as
-// Way.String has written it: a file that says nothing of a migration has come before that was over.
-// A way that is no other one, or none at all, is nothing to migrate from.
-func Resume(c spec.Cluster, spoken string) (Plan, error) {
+// Resume is the plan of a cluster that migrates from the way in which a node has last sent VRRP, as
+// written by Way.String: the node may get a file without the migration before that is over. There
+// is no migration if the way is empty, or the wanted one.
+func Resume(c spec.Cluster, last string) (Plan, error) {
 	wanted, err := Compile(c)
-	if err != nil || wanted.Former != nil || spoken == "" || spoken == wanted.Way().String() {
+	if err != nil || wanted.Former != nil || last == "" || last == wanted.Way().String() {
 		return wanted, err
 	}
-	timing, mode, _ := strings.Cut(spoken, "/")
+	timing, mode, _ := strings.Cut(last, "/")
 	c.Timing, c.VRRP, c.MigrateFrom = timing, spec.Mode(mode), spec.Former{}
 	former, err := Compile(c)
 	if err != nil {
@@ -110,22 +118,24 @@ func Resume(c spec.Cluster, spoken string) (Plan, error) {
 	return Compile(migrating(former, wanted, c))
 }
 
-// underWay is Live while a migration is, or may be.
-func underWay(there, wanted Plan, next spec.Cluster, say Consent) (spec.Cluster, error) {
+// underWay is Live during a migration.
+func underWay(there, wanted Plan, next spec.Cluster, consent Consent) (spec.Cluster, error) {
 	former := there.Former
 	switch {
 	case wanted.Way() == there.Way():
 		return migrating(*former, wanted, next), nil
-	case wanted.Way() == former.Way() && say.Migrate:
-		return migrating(there, wanted, next), nil // nodes that have not changed yet remember it, and are where they should be
+	case wanted.Way() == former.Way() && consent.Migrate:
+		return migrating(there, wanted, next), nil // a node that has not changed yet stays as it is
 	}
-	return spec.Cluster{}, Incompatible{fmt.Sprintf("its nodes are told to go over from %s to %s, and this description has %s. Whether they have done so stands in the annotation "+
-		"%s of each Node: say --migrated beside --migrate when it is %s on all of them, or --migrate alone to go back to %s",
+	return spec.Cluster{}, Incompatible{fmt.Sprintf("its nodes are migrating from %s to %s, and "+
+		"this description has %s. The annotation "+
+		"%s of each Node shows whether it has migrated: add --migrated beside --migrate if it is "+
+		"%s on all of them, or --migrate alone to go back to %s",
 		former.words(), there.words(), wanted.words(), notice.Way, there.Way(), former.Way())}
 }
 
-// migrating has the nodes go over from one plan to another. Both are written out: a default may be
-// another one in the next release.
+// migrating is the description of a migration from one plan to another. Both are written out: the
+// next release may have another default.
 func migrating(from, to Plan, next spec.Cluster) spec.Cluster {
 	next.Timing, next.VRRP, next.MigrateFrom = to.Timing.Profile, to.VRRP.Mode, spec.Former{}
 	if from.Timing.Profile != to.Timing.Profile {

@@ -37,32 +37,32 @@ func TestLive(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
 		there, next spec.Cluster
-		say         Consent
+		consent     Consent
 		want        spec.Cluster
 		refusal     string // a part
 	}{
 		{name: "nothing changes", there: migrant(compat, "", none), next: migrant(compat, "", none), want: migrant(compat, "", none)},
 		{name: "what was the default is said", there: migrant("", "", none), next: migrant(mustCompile(t, smallest()).Timing.Profile, unicast, none), want: migrant(mustCompile(t, smallest()).Timing.Profile, unicast, none)},
-		{name: "nothing changes, and it may", there: migrant(lan, "", none), next: migrant(lan, "", none), say: yes, want: migrant(lan, "", none)},
+		{name: "nothing changes, and it may", there: migrant(lan, "", none), next: migrant(lan, "", none), consent: yes, want: migrant(lan, "", none)},
 		{name: "another timing", there: migrant(compat, "", none), next: migrant(lan, "", none),
-			refusal: "its nodes speak VRRP with timing compat (VRRPv2 for IPv4, an advert every 1000 ms), vrrp unicast, and this description has timing lan (VRRPv3 for IPv4, an advert every 100 ms), vrrp unicast."},
+			refusal: "its nodes send VRRP with timing compat (VRRPv2 for IPv4, an advert every 1000 ms), vrrp unicast, and this description has timing lan (VRRPv3 for IPv4, an advert every 100 ms), vrrp unicast."},
 		{name: "another mode", there: migrant(compat, "", none), next: migrant(compat, multicast, none), refusal: "each VIP has two holders"},
-		{name: "--migrated is no --migrate", there: migrant(compat, "", none), next: migrant(lan, "", none), say: done, refusal: "or say --migrate"},
-		{name: "another timing, migrated to", there: migrant(compat, "", none), next: migrant(lan, "", none), say: yes, want: migrant(lan, unicast, fromCompat)},
-		{name: "another mode, migrated to", there: migrant(vm, multicast, none), next: migrant(vm, "", none), say: yes, want: migrant(vm, unicast, spec.Former{VRRP: multicast})},
-		{name: "both", there: migrant(compat, multicast, none), next: migrant(lan, unicast, none), say: yes, want: migrant(lan, unicast, spec.Former{Timing: compat, VRRP: multicast})},
+		{name: "--migrated is no --migrate", there: migrant(compat, "", none), next: migrant(lan, "", none), consent: done, refusal: "or add --migrate"},
+		{name: "another timing, migrated to", there: migrant(compat, "", none), next: migrant(lan, "", none), consent: yes, want: migrant(lan, unicast, fromCompat)},
+		{name: "another mode, migrated to", there: migrant(vm, multicast, none), next: migrant(vm, "", none), consent: yes, want: migrant(vm, unicast, spec.Former{VRRP: multicast})},
+		{name: "both", there: migrant(compat, multicast, none), next: migrant(lan, unicast, none), consent: yes, want: migrant(lan, unicast, spec.Former{Timing: compat, VRRP: multicast})},
 		{name: "the description says so itself", there: migrant(compat, "", none), next: migrant(lan, "", fromCompat), want: migrant(lan, "", fromCompat)},
 		{name: "the description migrates from elsewhere", there: migrant(vm, "", none), next: migrant(lan, "", fromCompat), refusal: "timing vm"},
 		{name: "under way, once more", there: migrant(lan, "", fromCompat), next: migrant(lan, "", none), want: migrant(lan, unicast, fromCompat)},
-		{name: "under way, and back without a word", there: migrant(lan, "", fromCompat), next: migrant(compat, "", none), refusal: "go over from timing compat"},
-		{name: "under way, and back", there: migrant(lan, "", fromCompat), next: migrant(compat, "", none), say: yes, want: migrant(compat, unicast, spec.Former{Timing: lan})},
-		{name: "under way, and elsewhere", there: migrant(lan, "", fromCompat), next: migrant(vm, "", none), say: yes, refusal: "say --migrated beside --migrate"},
-		{name: "it has happened", there: migrant(lan, "", fromCompat), next: migrant(lan, "", none), say: done, want: migrant(lan, "", none)},
-		{name: "it has happened, and on", there: migrant(lan, "", fromCompat), next: migrant(vm, "", none), say: Consent{Migrate: true, Migrated: true}, want: migrant(vm, unicast, spec.Former{Timing: lan})},
-		{name: "it has happened, and another one is not asked for", there: migrant(lan, "", fromCompat), next: migrant(compat, "", none), say: done, refusal: "or say --migrate"},
+		{name: "under way, and back without a word", there: migrant(lan, "", fromCompat), next: migrant(compat, "", none), refusal: "migrating from timing compat"},
+		{name: "under way, and back", there: migrant(lan, "", fromCompat), next: migrant(compat, "", none), consent: yes, want: migrant(compat, unicast, spec.Former{Timing: lan})},
+		{name: "under way, and elsewhere", there: migrant(lan, "", fromCompat), next: migrant(vm, "", none), consent: yes, refusal: "add --migrated beside --migrate"},
+		{name: "it has happened", there: migrant(lan, "", fromCompat), next: migrant(lan, "", none), consent: done, want: migrant(lan, "", none)},
+		{name: "it has happened, and on", there: migrant(lan, "", fromCompat), next: migrant(vm, "", none), consent: Consent{Migrate: true, Migrated: true}, want: migrant(vm, unicast, spec.Former{Timing: lan})},
+		{name: "it has happened, and another one is not asked for", there: migrant(lan, "", fromCompat), next: migrant(compat, "", none), consent: done, refusal: "or add --migrate"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := Live(mustCompile(t, tt.there), tt.next, tt.say)
+			got, err := Live(mustCompile(t, tt.there), tt.next, tt.consent)
 			if refused := (Incompatible{}); tt.refusal != "" {
 				if !errors.As(err, &refused) || !strings.Contains(err.Error(), tt.refusal) {
 					t.Fatalf("%v, want a refusal with %q", err, tt.refusal)

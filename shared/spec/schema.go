@@ -180,13 +180,15 @@ func (c Cluster) Before() (before Cluster, ok bool) {
 
 // Nodes is what differs between the hosts of one Kubernetes and another.
 type Nodes struct {
-	Namespace  string // of our objects
-	Kubeconfig string // the kubelet's, an absolute path
+	Namespace  string `json:"namespace"`  // of our objects
+	Kubeconfig string `json:"kubeconfig"` // the kubelet's on a node, an absolute path
 	// CertificateDirectories are those of the files that the kubeconfig names, beside kubelet's
 	// own.
-	CertificateDirectories []string
-	KubeletUnit            string // NAME.service
-	ControlPlaneLabel      string // the key of the label that control plane nodes have
+	CertificateDirectories []string `json:"certificateDirectories,omitempty"`
+	KubeletUnit            string   `json:"kubeletUnit"` // NAME.service
+	// ControlPlaneLabel is the key of the label that all control plane nodes have, and no other
+	// node, whatever its value.
+	ControlPlaneLabel string `json:"controlPlaneLabel"`
 }
 
 // Host is a machine that the install-config of a baremetal cluster lists.
