@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/record"
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 )
 
 // maxVIPs is one of each family.
@@ -16,58 +17,58 @@ const (
 // vip is one virtual IP with its place.
 type vip struct {
 	addr netip.Addr
-	at   place
+	At   document.Place
 }
 
 // vips is a list of virtual IPs. Whole says that every element could be read, so that rules about
 // the list as such make sense.
 type vips struct {
 	list  []vip
-	at    place
-	given bool
+	At    document.Place
+	Given bool
 	whole bool
 }
 
 // network is one machine network with its place.
 type network struct {
 	prefix netip.Prefix
-	at     place
+	At     document.Place
 }
 
 // networks are the machine networks, the first one's family is the cluster's primary one.
 type networks struct {
 	list  []network
-	at    place
+	At    document.Place
 	whole bool
 }
 
-func (r *reader) vips(v value) vips {
-	elements, ok := r.list(v)
-	l := vips{at: v.at, given: v.given(), whole: ok || !v.given()}
+func (r *reader) vips(v document.Value) vips {
+	elements, ok := r.List(v)
+	l := vips{At: v.At, Given: v.Given(), whole: ok || !v.Given()}
 	if len(elements) > maxVIPs {
-		r.errorf(elements[maxVIPs].at, tooManyVIPs)
+		r.Errorf(elements[maxVIPs].At, tooManyVIPs)
 		elements, l.whole = elements[:maxVIPs], false
 	}
 	for _, e := range elements {
 		addr, ok := r.vip(e)
 		if l.whole = l.whole && ok; ok {
-			l.list = append(l.list, vip{addr, e.at})
+			l.list = append(l.list, vip{addr, e.At})
 		}
 	}
 	return l
 }
 
-func (r *reader) vip(v value) (netip.Addr, bool) {
-	s := r.text(v)
-	if !s.ok {
-		if !s.given {
-			r.errorf(s.at, "there is nothing here: write an address, or remove the element")
+func (r *reader) vip(v document.Value) (netip.Addr, bool) {
+	s := r.Text(v)
+	if !s.OK {
+		if !s.Given {
+			r.Errorf(s.At, "there is nothing here: write an address, or remove the element")
 		}
 		return netip.Addr{}, false
 	}
-	addr, err := netip.ParseAddr(s.value)
-	if why := noVIP(s.value, addr, err); why != "" {
-		r.errorf(s.at, "%s %s", quote(s.value), why)
+	addr, err := netip.ParseAddr(s.Value)
+	if why := noVIP(s.Value, addr, err); why != "" {
+		r.Errorf(s.At, "%s %s", document.Quote(s.Value), why)
 		return netip.Addr{}, false
 	}
 	return addr, true
@@ -118,33 +119,33 @@ const (
 const minBits = 8
 
 // networkAt reads one machine network.
-func (r *reader) networkAt(v value) (network, bool) {
-	s := r.text(v)
-	if !s.ok {
-		if !s.given {
-			r.errorf(s.at, "is missing: write the network, such as 192.0.2.0/24")
+func (r *reader) networkAt(v document.Value) (network, bool) {
+	s := r.Text(v)
+	if !s.OK {
+		if !s.Given {
+			r.Errorf(s.At, "is missing: write the network, such as 192.0.2.0/24")
 		}
 		return network{}, false
 	}
-	prefix, _ := netip.ParsePrefix(s.value) // else it is the zero value, which is not valid
-	return network{prefix, s.at}, r.checkNetwork(s.at, s.value, prefix)
+	prefix, _ := netip.ParsePrefix(s.Value) // else it is the zero value, which is not valid
+	return network{prefix, s.At}, r.checkNetwork(s.At, s.Value, prefix)
 }
 
 // checkNetwork reports whether hosts can be in a network, which was written as text.
-func (r *report) checkNetwork(at place, text string, prefix netip.Prefix) bool {
-	switch text := quote(text); {
+func (r *report) checkNetwork(at document.Place, text string, prefix netip.Prefix) bool {
+	switch text := document.Quote(text); {
 	case !prefix.IsValid() && !strings.Contains(text, "/"):
-		r.errorf(at, "%s has no prefix length: write the network, such as 192.0.2.0/24", text)
+		r.Errorf(at, "%s has no prefix length: write the network, such as 192.0.2.0/24", text)
 	case !prefix.IsValid():
-		r.errorf(at, "%s is no network: write an address and a prefix length, such as 192.0.2.0/24", text)
+		r.Errorf(at, "%s is no network: write an address and a prefix length, such as 192.0.2.0/24", text)
 	case prefix.Addr().Is4In6():
-		r.errorf(at, "%s is an IPv4 network inside IPv6: write it as an IPv4 network", text)
+		r.Errorf(at, "%s is an IPv4 network inside IPv6: write it as an IPv4 network", text)
 	case prefix != prefix.Masked():
-		r.errorf(at, "%s has host bits set: write %s", text, prefix.Masked())
+		r.Errorf(at, "%s has host bits set: write %s", text, prefix.Masked())
 	case noHost(prefix.Addr()):
-		r.errorf(at, "%s is unspecified, loopback, link-local, multicast or reserved: write the network that the hosts share", text)
+		r.Errorf(at, "%s is unspecified, loopback, link-local, multicast or reserved: write the network that the hosts share", text)
 	case prefix.Bits() < minBits:
-		r.errorf(at, "%s is wider than a network can be: write the network that the hosts share", text)
+		r.Errorf(at, "%s is wider than a network can be: write the network that the hosts share", text)
 	default:
 		return true
 	}
@@ -153,11 +154,11 @@ func (r *report) checkNetwork(at place, text string, prefix netip.Prefix) bool {
 
 // networks reads the machine networks out of a list; at gives the value in an element that holds
 // the network.
-func (r *reader) networks(v value, at func(value) value) networks {
-	elements, ok := r.list(v)
-	l := networks{at: v.at, whole: ok || !v.given()}
+func (r *reader) networks(v document.Value, at func(document.Value) document.Value) networks {
+	elements, ok := r.List(v)
+	l := networks{At: v.At, whole: ok || !v.Given()}
 	if len(elements) > maxNetworks {
-		r.errorf(elements[maxNetworks].at, tooManyNetworks, maxNetworks)
+		r.Errorf(elements[maxNetworks].At, tooManyNetworks, maxNetworks)
 		elements, l.whole = elements[:maxNetworks], false
 	}
 	for _, e := range elements {

@@ -1,4 +1,4 @@
-package spec
+package document
 
 import (
 	"cmp"
@@ -30,7 +30,7 @@ func (t *trail) path() string {
 			path = fmt.Sprintf("%s[%d]", path, steps[i].index)
 			continue
 		}
-		path = step(path, steps[i].key)
+		path = Step(path, steps[i].key)
 	}
 	return path
 }
@@ -38,7 +38,7 @@ func (t *trail) path() string {
 // duplicates reports each key that stands twice in one map: of two values, readers disagree which
 // counts. Aliases are not entered, so every node is seen once. The pull secret is not entered
 // either: what it holds is nobody's business.
-func (r *reader) duplicates(n *yaml.Node, up *trail) {
+func (r *Reader) duplicates(n *yaml.Node, up *trail) {
 	if n.Kind == yaml.SequenceNode {
 		for i, c := range n.Content {
 			r.duplicates(c, &trail{up: up, index: i})
@@ -52,16 +52,16 @@ func (r *reader) duplicates(n *yaml.Node, up *trail) {
 		key, child := n.Content[i], n.Content[i+1]
 		here := &trail{up: up, key: key.Value, index: i / 2}
 		if key.Kind != yaml.ScalarNode {
-			at := place{r.file, key.Line, key.Column, cmp.Or(up.path(), wholeDocument)}
-			r.errorf(at, "a key in it is a map, a list or an alias: write plain text as the key")
+			at := Place{r.file, key.Line, key.Column, cmp.Or(up.path(), Whole)}
+			r.report.Errorf(at, "a key in it is a map, a list or an alias: write plain text as the key")
 			continue
 		}
 		if f, twice := first[key.Value]; twice {
-			r.errorf(place{r.file, key.Line, key.Column, here.path()}, "stands here and at line %d, column %d: remove one of the two", f.Line, f.Column)
+			r.report.Errorf(Place{r.file, key.Line, key.Column, here.path()}, "stands here and at line %d, column %d: remove one of the two", f.Line, f.Column)
 			continue
 		}
 		first[key.Value] = key
-		if up != nil || fold(key.Value) != fold("pullSecret") {
+		if up != nil || Fold(key.Value) != Fold("pullSecret") {
 			r.duplicates(child, here)
 		}
 	}

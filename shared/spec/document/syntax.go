@@ -1,4 +1,4 @@
-package spec
+package document
 
 import (
 	"bytes"
@@ -42,7 +42,7 @@ var (
 // syntax turns the parser's error into a finding; read is how many lines it took. The parser's
 // words are passed on where they are fixed ones: the name of an anchor may be the beginning of a
 // password that nobody put in quotes.
-func (r *reader) syntax(text []byte, read int, err error) {
+func (r *Reader) syntax(text []byte, read int, err error) {
 	why, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
 	if m := errorLine.FindStringSubmatch(err.Error()); m != nil {
 		line, _ = strconv.Atoi(m[1])
@@ -56,14 +56,14 @@ func (r *reader) syntax(text []byte, read int, err error) {
 	if strings.HasPrefix(why, "unknown anchor") {
 		why = "an alias (*) without its anchor (&)"
 	}
-	rows := breaks.Split(string(text), -1)
+	rows := Breaks.Split(string(text), -1)
 	line = max(1, min(line, len(rows)))
 	for i := line - 1; i < min(line+1, len(rows)); i++ { // a tab ends the value of the line above
 		if tab := indentedTab.FindString(rows[i]); tab != "" {
-			r.errorf(r.place(i+1, len(tab)), "a tab indents this line, where YAML allows spaces only: replace the tab by spaces")
+			r.report.Errorf(r.place(i+1, len(tab)), "a tab indents this line, where YAML allows spaces only: replace the tab by spaces")
 			return
 		}
 	}
 	at := r.place(line, 1+len(rows[line-1])-len(strings.TrimLeft(rows[line-1], " ")))
-	r.errorf(at, "is not YAML here: %s: mend this line or the one before it, and put text with special characters in quotes", why)
+	r.report.Errorf(at, "is not YAML here: %s: fix this line or the one before it, and put text with special characters in quotes", why)
 }

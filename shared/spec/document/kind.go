@@ -1,4 +1,4 @@
-package spec
+package document
 
 import "go.yaml.in/yaml/v3"
 

@@ -1,22 +1,22 @@
-package spec
+package document
 
 import "go.yaml.in/yaml/v3"
 
 // maxValues is how many values a document may have once each alias is replaced by what it stands
 // for: as many as bytes, so that no honest document comes near. Other readers replace them all.
-const maxValues = limit
+const maxValues = Limit
 
 // unfolding counts the values of a document without unfolding it.
 type unfolding struct {
-	*reader
+	*Reader
 	sizes map[*yaml.Node]int // of what aliases stand for; 0 while it is being counted
 	found bool
 }
 
 // unfold reports the first place where aliases make the document explode, or a value contain
 // itself.
-func (r *reader) unfold(root *yaml.Node) {
-	u := unfolding{reader: r, sizes: map[*yaml.Node]int{}}
+func (r *Reader) unFold(root *yaml.Node) {
+	u := unfolding{Reader: r, sizes: map[*yaml.Node]int{}}
 	u.size(root)
 }
 
@@ -52,7 +52,7 @@ func (u *unfolding) size(n *yaml.Node) int {
 // once reports the first fault only: the others follow from it.
 func (u *unfolding) once(n *yaml.Node, format string, args ...any) {
 	if !u.found {
-		u.errorf(u.place(n.Line, n.Column), format, args...)
+		u.report.Errorf(u.place(n.Line, n.Column), format, args...)
 		u.found = true
 	}
 }

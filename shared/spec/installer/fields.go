@@ -1,18 +1,18 @@
-package spec
+package installer
 
 import (
 	"maps"
 	"slices"
 )
 
-// fields are the names that may stand in a map of an install-config, each with what may stand in
-// it; in a list, each element is such a map. Nil: what is inside is not looked at.
+// fields are the names of fields in a map of an install-config, each with the fields in it; in a
+// list, each element is such a map. Nil: the contents are not checked.
 //
 // The tables are facts of OpenShift's installer, of its newest release line and of the names that
-// it still converts. A newer installer may know more, so what is not in them is a warning.
+// it still converts. A newer installer may know more, so another field is a warning.
 type fields map[string]fields
 
-// anything lists names of which the contents are not looked at.
+// anything lists names whose contents are not checked.
 func anything(names ...string) fields {
 	all := fields{}
 	for _, name := range names {
@@ -30,8 +30,8 @@ func (f fields) and(more fields) fields {
 // names are sorted, so that findings do not change from run to run.
 func (f fields) names() []string { return slices.Sorted(maps.Keys(f)) }
 
-// confidential are the fields whose contents are credentials, or stand beside some: a hand that
-// slips there makes a password the name of a field, so that names in them are not repeated.
+// confidential are the fields with credentials in them or beside them. A slip of the hand there can
+// make a password the name of a field, so that findings do not repeat names in them.
 func confidential() []string {
 	return []string{"bmc", "credentials", "prismCentral", "proxy", "vcenters", "vsphere"}
 }
@@ -71,8 +71,7 @@ func networkingFields() fields {
 	})
 }
 
-// poolFields are those of a group of machines. What a platform wants of its machines stands in its
-// platform, and bears on nothing here.
+// poolFields are those of a group of machines. Their platform's own fields have no effect here.
 func poolFields() fields {
 	return anything("name", "replicas", "hyperthreading", "architecture").and(fields{
 		"platform": anything("alibabacloud", "aws", "azure", "baremetal", "gcp", "ibmcloud",
@@ -83,21 +82,21 @@ func poolFields() fields {
 	})
 }
 
-// platformFields are those of the platforms that are read here; another one is an error of its own.
+// platformFields are those of the platforms that are read; another platform is an error of its own.
 func platformFields() fields {
 	return fields{
-		string(BareMetal): baremetalFields(),
-		string(Nutanix):   nutanixFields(),
-		string(OpenStack): served("cloud", "region", "externalNetwork", "computeFlavor",
+		"baremetal": baremetalFields(),
+		"nutanix":   nutanixFields(),
+		"openstack": served("cloud", "region", "externalNetwork", "computeFlavor",
 			"lbFloatingIP", "apiFloatingIP", "ingressFloatingIP", "externalDNS", "trunkSupport",
 			"octaviaSupport", "clusterOSImage", "clusterOSImageProperties", "machinesSubnet",
 			"controlPlanePort"),
-		// dnsRecordsType is none of them, which is said where it is read.
-		string(OVirt): anything("ovirt_cluster_id", "ovirt_storage_domain_id",
+		// dnsRecordsType is none of them; its reader reports that.
+		"ovirt": anything("ovirt_cluster_id", "ovirt_storage_domain_id",
 			"ovirt_network_name", "vnicProfileID", "api_vip", "api_vips", "ingress_vip",
 			"ingress_vips", "dns_vip", "affinityGroups", "defaultMachinePlatform",
 			"dnsRecordsType").and(fields{"loadBalancer": anything("type")}),
-		string(VSphere): vsphereFields(),
+		"vsphere": vsphereFields(),
 	}
 }
 
