@@ -55,7 +55,7 @@ func TestAnnounced(t *testing.T) {
 			if a.Cluster != "ostest" || a.Members != 3 || !slices.Equal(a.Networks, networks) || a.On != tt.on {
 				t.Errorf("%+v (%s)", a, why)
 			}
-			if tt.on.IsValid() && why != fmt.Sprintf("what nodes announce is heard beside %v", tt.on) {
+			if tt.on.IsValid() && why != fmt.Sprintf("announcements of nodes are received on the interface of %v", tt.on) {
 				t.Errorf("why: %s", why)
 			}
 		})

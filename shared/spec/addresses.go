@@ -82,7 +82,7 @@ func noVIP(text string, addr netip.Addr, err error) string {
 	case err != nil && strings.Contains(text, "/"):
 		return "has a prefix length: write the address alone"
 	case err != nil && isHostName(text):
-		return "is a host name, and no name is looked up here: write its address"
+		return "is a host name, and no name is resolved here: write its address"
 	case err != nil:
 		return "is no IP address: write one such as 192.0.2.5 or 2001:db8::5"
 	case addr.Zone() != "":

@@ -20,16 +20,16 @@ func (r *reader) draft(text []byte) (draft, bool) {
 		return draft{}, false
 	}
 	platform := root.Has("platform")
-	version, kindSaid := r.Text(root.Get("apiVersion")), r.Text(root.Get("kind"))
+	version, kindGiven := r.Text(root.Get("apiVersion")), r.Text(root.Get("kind"))
 	if platform && !version.Given {
 		version = r.Text(r.Field(root, "apiVersion"))
 	}
 	switch {
-	case isCluster(root, version, kindSaid):
-		r.checkHead(version, kindSaid)
+	case isCluster(root, version, kindGiven):
+		r.checkHead(version, kindGiven)
 		return r.clusterYAML(root), true
-	case kindSaid.Given && !platform:
-		r.Errorf(kindSaid.At, "a Kubernetes object is neither an install-config nor a cluster.yaml: give the file that describes the cluster")
+	case kindGiven.Given && !platform:
+		r.Errorf(kindGiven.At, "a Kubernetes object is neither an install-config nor a cluster.yaml: give the file that describes the cluster")
 		return draft{}, false
 	case version.OK && slices.Contains(versions(), version.Value):
 		return r.installConfig(root), true
@@ -45,26 +45,26 @@ func (r *reader) draft(text []byte) (draft, bool) {
 }
 
 // isCluster reports whether a document is meant to be a cluster.yaml.
-func isCluster(root document.Map, version, kindSaid document.Scalar[string]) bool {
+func isCluster(root document.Map, version, kindGiven document.Scalar[string]) bool {
 	spec := slices.Contains(root.Names, "spec") && !root.Has("platform")
 	switch {
 	case strings.HasPrefix(version.Value, apiGroup):
 		return true
-	case kindSaid.Value == kind:
+	case kindGiven.Value == kind:
 		return spec || !version.Given
 	}
-	return spec && !kindSaid.Given && !slices.Contains(versions(), version.Value)
+	return spec && !kindGiven.Given && !slices.Contains(versions(), version.Value)
 }
 
 // checkHead checks what a cluster.yaml begins with.
-func (r *report) checkHead(version, kindSaid document.Scalar[string]) {
+func (r *report) checkHead(version, kindGiven document.Scalar[string]) {
 	switch {
 	case !version.Given:
 		r.Errorf(version.At, "is missing: write %s", apiVersion)
 	case version.OK && version.Value != apiVersion:
 		r.Errorf(version.At, "%s is not known: write %s", document.Quote(version.Value), apiVersion)
 	}
-	if !kindSaid.Given || kindSaid.OK && kindSaid.Value != kind {
-		r.Errorf(kindSaid.At, "want the kind %s: write kind: %s", kind, kind)
+	if !kindGiven.Given || kindGiven.OK && kindGiven.Value != kind {
+		r.Errorf(kindGiven.At, "want the kind %s: write kind: %s", kind, kind)
 	}
 }

@@ -22,7 +22,7 @@ func (r *report) checkFormer(s settings) {
 	r.oneOf(f.timing, Timings()...)
 	r.oneOf(f.vrrp, string(Unicast), string(Multicast))
 	if f.Given && !f.timing.Given && !f.vrrp.Given {
-		r.Errorf(f.At, "says nothing: write the former timing or vrrp, or leave migrateFrom out")
+		r.Errorf(f.At, "is empty: write the former timing or vrrp, or leave migrateFrom out")
 	}
 	for _, pair := range []struct {
 		name          string
@@ -31,7 +31,7 @@ func (r *report) checkFormer(s settings) {
 		switch {
 		case !pair.former.OK:
 		case !pair.wants.Given:
-			r.Errorf(pair.former.At, "nothing says what comes after %s: write %s beside migrateFrom", document.Quote(pair.former.Value), pair.name)
+			r.Errorf(pair.former.At, "%s has no successor: write %s beside migrateFrom", document.Quote(pair.former.Value), pair.name)
 		case pair.wants.OK && pair.wants.Value == pair.former.Value:
 			r.Errorf(pair.former.At, "%s is the %s that is wanted too: leave it out of migrateFrom", document.Quote(pair.former.Value), pair.name)
 		}

@@ -124,17 +124,17 @@ func (r *report) checkInner(d draft) {
 	} else if d.inner.ovn {
 		rest = append(rest, own...)
 	}
-	told := map[document.Place]bool{}
+	reported := map[document.Place]bool{}
 	for i, s := range rest {
 		for _, other := range slices.Concat(machines, rest[:i]) {
 			at, its := s, other
 			if at.assumed() {
 				at, its = other, s
 			}
-			if at.assumed() || told[at.At] || !s.prefix.Overlaps(other.prefix) {
+			if at.assumed() || reported[at.At] || !s.prefix.Overlaps(other.prefix) {
 				continue
 			}
-			told[at.At] = true
+			reported[at.At] = true
 			instead := "choose another network"
 			if its.field != "" {
 				instead += ", or write " + its.field

@@ -16,7 +16,7 @@ type nodes struct {
 	certificates []document.Scalar[string]
 }
 
-func (n nodes) said() Nodes {
+func (n nodes) checked() Nodes {
 	return Nodes{
 		Namespace: n.namespace.Value, Kubeconfig: n.kubeconfig.Value, KubeletUnit: n.kubeletUnit.Value, ControlPlaneLabel: n.controlPlane.Value,
 		CertificateDirectories: values(n.certificates),

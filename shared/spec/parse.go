@@ -63,7 +63,7 @@ func (d draft) cluster() Cluster {
 		VRIDs:                numbers[uint8](d.settings.vrids),
 		Ports:                numbers[uint16](d.settings.ports),
 		Hosts:                d.hosts,
-		Nodes:                d.nodes.said(),
+		Nodes:                d.nodes.checked(),
 		MachineNetworks:      d.prefixes(),
 		DNSClients:           d.clients.prefixes(),
 	}
@@ -78,12 +78,12 @@ func addresses(list []vip) []netip.Addr {
 }
 
 // numbers narrows checked numbers; none is nil.
-func numbers[N uint8 | uint16](said map[string]document.Scalar[int]) map[string]N {
-	if len(said) == 0 {
+func numbers[N uint8 | uint16](chosen map[string]document.Scalar[int]) map[string]N {
+	if len(chosen) == 0 {
 		return nil
 	}
 	narrow := map[string]N{}
-	for name, s := range said {
+	for name, s := range chosen {
 		narrow[name] = N(s.Value)
 	}
 	return narrow

@@ -34,13 +34,13 @@ func (r *report) oneOf(s document.Scalar[string], words ...string) {
 
 // checkVRIDs checks the virtual router IDs that the user chose, beside those that follow from the
 // name. That of the DNS VIP makes way for the other two unless it is chosen itself.
-func (r *report) checkVRIDs(said map[string]document.Scalar[int], name string, dns bool) {
+func (r *report) checkVRIDs(chosen map[string]document.Scalar[int], name string, dns bool) {
 	ids := map[string]int{}
 	if api, ingress, err := vrrp.IDs(name); err == nil {
 		ids["api"], ids["ingress"] = int(api), int(ingress)
 	}
-	for _, router := range slices.Sorted(maps.Keys(said)) {
-		s := said[router]
+	for _, router := range slices.Sorted(maps.Keys(chosen)) {
+		s := chosen[router]
 		switch {
 		case router == "dns" && dns, router == "api", router == "ingress":
 		default:
@@ -55,18 +55,18 @@ func (r *report) checkVRIDs(said map[string]document.Scalar[int], name string, d
 		}
 	}
 	if api, ingress := ids["api"], ids["ingress"]; api != 0 && api == ingress {
-		at := cmp.Or(said["ingress"].At, said["api"].At)
+		at := cmp.Or(chosen["ingress"].At, chosen["api"].At)
 		r.Errorf(at, "the API and ingress would both use virtual router ID %d: choose two different numbers", api)
 	}
 	if id := ids["dns"]; id != 0 && (id == ids["api"] || id == ids["ingress"]) {
-		r.Errorf(said["dns"].At, "virtual router ID %d is that of the API or ingress too: choose another number", id)
+		r.Errorf(chosen["dns"].At, "virtual router ID %d is that of the API or ingress too: choose another number", id)
 	}
 }
 
-func (r *report) checkPorts(said map[string]document.Scalar[int]) {
+func (r *report) checkPorts(chosen map[string]document.Scalar[int]) {
 	numbers := map[string]int{}
-	for _, name := range slices.Sorted(maps.Keys(said)) {
-		s := said[name]
+	for _, name := range slices.Sorted(maps.Keys(chosen)) {
+		s := chosen[name]
 		p, known := port.Lookup(name)
 		switch {
 		case !known:
@@ -88,7 +88,7 @@ func (r *report) checkPorts(said map[string]document.Scalar[int]) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(numbers)) {
 		if first, taken := owner[numbers[name]]; taken {
-			r.Errorf(said[name].At, "%d is the port of %s too: choose another number for one of the two", numbers[name], first)
+			r.Errorf(chosen[name].At, "%d is the port of %s too: choose another number for one of the two", numbers[name], first)
 			continue
 		}
 		owner[numbers[name]] = name

@@ -61,20 +61,24 @@ func (r *report) checkTopology(d draft) {
 	}
 	n, at := d.replicas.Value, d.replicas.At
 	if n < 1 {
-		r.Errorf(at, "a control plane has at least one node and this says %d: write 1 or more", n)
+		r.Errorf(at, "a control plane has at least one node, not %d: write 1 or more", n)
 		return
 	}
 	if n == 1 && d.platform == BareMetal && d.installConfig {
 		r.Warnf(at, "the installer refuses a single control plane node on baremetal: write 3, or describe the cluster in a cluster.yaml")
 	}
-	switch shape := d.shape(); {
-	case shape == SingleReplica && n != 1:
-		r.Errorf(at, "topology SingleReplica has 1 control plane node and this says %d: change one of the two", n)
-	case shape == DualReplica && n != 2:
-		r.Errorf(at, "topology DualReplica has 2 control plane nodes and this says %d: change one of the two", n)
-	case shape == HighlyAvailableArbiter && n < 2:
-		r.Errorf(at, "an arbiter needs 2 control plane nodes or more beside it and this says %d: change one of the two", n)
-	case shape == HighlyAvailable && n < 3:
-		r.Errorf(at, "topology HighlyAvailable has 3 control plane nodes or more and this says %d: change one of the two", n)
+	for _, rule := range []struct {
+		shape       Topology
+		least, most int
+		want        string
+	}{
+		{SingleReplica, 1, 1, "topology SingleReplica has 1 control plane node"},
+		{DualReplica, 2, 2, "topology DualReplica has 2 control plane nodes"},
+		{HighlyAvailableArbiter, 2, n, "an arbiter needs 2 control plane nodes or more beside it"},
+		{HighlyAvailable, 3, n, "topology HighlyAvailable has 3 control plane nodes or more"},
+	} {
+		if d.shape() == rule.shape && (n < rule.least || n > rule.most) {
+			r.Errorf(at, "%s, not %d: change one of the two", rule.want, n)
+		}
 	}
 }

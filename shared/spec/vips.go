@@ -30,10 +30,10 @@ func (r *report) checkRequired(d draft) {
 		return
 	}
 	if missing(d.api) {
-		r.Errorf(d.api.At, "no virtual IP is given for the API and none is looked up: write its address")
+		r.Errorf(d.api.At, "no virtual IP is given for the API and none is assumed: write its address")
 	}
 	if missing(d.ingress) {
-		r.Errorf(d.ingress.At, "no virtual IP is given for ingress and none is looked up: write its address")
+		r.Errorf(d.ingress.At, "no virtual IP is given for ingress and none is assumed: write its address")
 	}
 }
 
