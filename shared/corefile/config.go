@@ -16,18 +16,18 @@ const MaxForward = 15
 
 // Config is one whole Corefile.
 type Config struct {
-	Header     string          // one line of provenance, without the comment sign; empty for none
-	Zone       record.Name     // the cluster's own domain NAME.DOMAIN
+	Header string      // one line of provenance, without the comment sign; empty for none
+	Zone   record.Name // the cluster's own domain NAME.DOMAIN
 	// answered by CoreDNS itself, all in Zone; empty when the cluster's records are external
-	Records    []record.Record
-	Clients    []netip.Prefix  // may query; empty for everyone
-	Hosts      bool            // the names of nodes stand in HostsPath, see RenderHosts
-	Announced  *Announced      // nil: without multicast DNS
-	Knowing    []netip.Addr    // with Hosts: servers for the names in Zone that HostsPath lacks
+	Records   []record.Record
+	Clients   []netip.Prefix // may query; empty for everyone
+	Hosts     bool           // the names of nodes stand in HostsPath, see RenderHosts
+	Announced *Announced     // nil: without multicast DNS
+	Knowing   []netip.Addr   // with Hosts: servers for the names in Zone that HostsPath lacks
 	// in order of preference, at most 15; empty means that nothing is forwarded
 	Upstreams  []netip.Addr
-	HealthPort uint16          // of /health over HTTP, see Render; 0 for none
-	Poll       bool            // CoreDNS polls its file; a parent that signals it needs no poll
+	HealthPort uint16 // of /health over HTTP, see Render; 0 for none
+	Poll       bool   // CoreDNS polls its file; a parent that signals it needs no poll
 }
 
 // Announced is which announcements by multicast DNS are accepted. Only a CoreDNS with the plugin

@@ -172,7 +172,7 @@ func parts(c Config) page {
 			}
 			p.Answers = append(p.Answers,
 				answer{Type: kind, Pattern: pattern(r), RR: owner + kind + " " +
-				a.WithZone("").String()})
+					a.WithZone("").String()})
 		}
 	}
 	for _, a := range c.Upstreams {
