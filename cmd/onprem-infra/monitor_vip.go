@@ -23,6 +23,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/rollout"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -80,7 +81,7 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	host := nodeVIPHost{links: newKeptLinks()}
 	host.ear = newListener(p, host, m.log)
 	memory, kept := host.memory(m.log), host.migration(m.log)
-	if resumed, err := plan.Resume(m.described, kept.Speaks); err == nil {
+	if resumed, err := rollout.Resume(m.described, kept.Speaks); err == nil {
 		p = resumed
 	}
 	way := migrate.New(p, clock, kept)

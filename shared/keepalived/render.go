@@ -45,9 +45,9 @@ var parsed = sync.OnceValue(func() *template.Template {
 //   - A tracked file without a weight is tracked in reverse: 0, which is what keepalived takes from
 //     a file that it cannot read, is FAULT. With a weight it adds nothing. Either way a lost file
 //     costs health and never adds any.
-//   - vrrp_rt_priority is not set: at each reload keepalived 2.2.7 would take all processor time
-//     that its real-time limit (RLIMIT_RTTIME) allows without a pause, and the kernel kills its
-//     VRRP process within seconds. Its supervisor makes it real-time from outside.
+//   - vrrp_rt_priority is not set: at each reload keepalived 2.2.7 would limit the processor time
+//     without a pause (RLIMIT_RTTIME) of a real-time process again, and the kernel kills its VRRP
+//     process within seconds. Its supervisor makes it real-time from outside.
 //   - Changes of the priority are notified, because a supervisor reports the priority.
 //   - All routers send IPv4 unicast with a TTL of 255. They send IPv6 with the kernel's hop limit
 //     of 64 unless told otherwise. A peer's lowest TTL also makes keepalived drop adverts of other

@@ -1,4 +1,5 @@
-package plan
+// Package rollout decides what the nodes of a live cluster can be given if its elections change.
+package rollout
 
 import (
 	"fmt"
@@ -6,24 +7,12 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// Way is how the nodes of a cluster send VRRP to each other. Nodes of two ways do not receive each
-// other's adverts, so that there are dual holders.
-type Way struct {
-	Timing string    `json:"timing"` // profile
-	Mode   spec.Mode `json:"vrrp"`
-}
-
-// String is the way in one word, such as "lan/unicast".
-func (w Way) String() string { return w.Timing + "/" + string(w.Mode) }
-
-// Way is how the cluster's nodes send VRRP, or will after a migration.
-func (p Plan) Way() Way { return Way{Timing: p.Timing.Profile, Mode: p.VRRP.Mode} }
-
 // words are what makes a way incompatible with others.
-func (p Plan) words() string {
+func words(p plan.Plan) string {
 	return fmt.Sprintf("timing %s (VRRPv%d for IPv4, an advert every %d ms), vrrp %s",
 		p.Timing.Profile, p.Timing.Model.IPv4, p.Timing.AdvertIntervalMs, p.VRRP.Mode)
 }
@@ -45,8 +34,8 @@ func (i Incompatible) Error() string { return i.Reason }
 //
 // The plan of a migration does not show how far the nodes are. So the migration goes on until the
 // user confirms that it has happened.
-func Live(there Plan, next spec.Cluster, consent Consent) (spec.Cluster, error) {
-	wanted, err := Compile(next)
+func Live(there plan.Plan, next spec.Cluster, consent Consent) (spec.Cluster, error) {
+	wanted, err := plan.Compile(next)
 	if err != nil {
 		return spec.Cluster{}, err
 	}
@@ -67,18 +56,18 @@ func Live(there Plan, next spec.Cluster, consent Consent) (spec.Cluster, error) 
 			"they send VRRP in two ways, they do not receive each other's adverts, and each VIP "+
 			"has two holders. Keep the former settings, "+
 			"or add --migrate: all nodes then change at one instant, once every one of them "+
-			"can", there.words(), wanted.words())}
+			"can", words(there), words(wanted))}
 	}
 	return migrating(there, wanted, next), nil
 }
 
 // sameIDs refuses another virtual router ID for a VIP that the cluster has. There is no migration
 // from one ID to another: a router drops adverts of an ID that is not its own.
-func sameIDs(there, wanted Plan) error {
+func sameIDs(there, wanted plan.Plan) error {
 	var other []string
 	for _, r := range []struct {
 		name        string
-		is, next    Router
+		is, next    plan.Router
 		vips, nexts []netip.Addr
 	}{
 		{"api", there.VRRP.API, wanted.VRRP.API, there.VIPs.API, wanted.VIPs.API},
@@ -102,24 +91,24 @@ func sameIDs(there, wanted Plan) error {
 }
 
 // Resume is the plan of a cluster that migrates from the way in which a node has last sent VRRP, as
-// written by Way.String: the node may get a file without the migration before that is over. There
+// written by plan.Way.String: the node may get a file without the migration before that is over. There
 // is no migration if the way is empty, or the wanted one.
-func Resume(c spec.Cluster, last string) (Plan, error) {
-	wanted, err := Compile(c)
+func Resume(c spec.Cluster, last string) (plan.Plan, error) {
+	wanted, err := plan.Compile(c)
 	if err != nil || wanted.Former != nil || last == "" || last == wanted.Way().String() {
 		return wanted, err
 	}
 	timing, mode, _ := strings.Cut(last, "/")
 	c.Timing, c.VRRP, c.MigrateFrom = timing, spec.Mode(mode), spec.Former{}
-	former, err := Compile(c)
+	former, err := plan.Compile(c)
 	if err != nil {
 		return wanted, nil
 	}
-	return Compile(migrating(former, wanted, c))
+	return plan.Compile(migrating(former, wanted, c))
 }
 
 // underWay is Live during a migration.
-func underWay(there, wanted Plan, next spec.Cluster, consent Consent) (spec.Cluster, error) {
+func underWay(there, wanted plan.Plan, next spec.Cluster, consent Consent) (spec.Cluster, error) {
 	former := there.Former
 	switch {
 	case wanted.Way() == there.Way():
@@ -131,12 +120,12 @@ func underWay(there, wanted Plan, next spec.Cluster, consent Consent) (spec.Clus
 		"this description has %s. The annotation "+
 		"%s of each Node shows whether it has migrated: add --migrated beside --migrate if it is "+
 		"%s on all of them, or --migrate alone to go back to %s",
-		former.words(), there.words(), wanted.words(), notice.Way, there.Way(), former.Way())}
+		words(*former), words(there), words(wanted), notice.Way, there.Way(), former.Way())}
 }
 
 // migrating is the description of a migration from one plan to another. Both are written out: the
 // next release may have another default.
-func migrating(from, to Plan, next spec.Cluster) spec.Cluster {
+func migrating(from, to plan.Plan, next spec.Cluster) spec.Cluster {
 	next.Timing, next.VRRP, next.MigrateFrom = to.Timing.Profile, to.VRRP.Mode, spec.Former{}
 	if from.Timing.Profile != to.Timing.Profile {
 		next.MigrateFrom.Timing = from.Timing.Profile
