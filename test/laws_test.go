@@ -66,7 +66,7 @@ type law struct {
 // leaves need nothing but the standard library and a leaf below them, so every other room may use
 // them.
 var leaves = []string{
-	"shared/addr", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/container", "shared/health", "shared/near", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role",
+	"shared/addr", "shared/addr/member", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/container", "shared/health", "shared/near", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role",
 	"shared/supervised", "shared/judge", "shared/vrrp", "shared/vrrp/proof",
 }
 
@@ -76,6 +76,7 @@ var formats = []string{"shared/keepalived", "shared/corefile", "shared/resolvcon
 // that a new room says where it stands.
 var laws = []law{
 	{room: "shared/addr", why: "leaf"},
+	{room: "shared/addr/member", own: []string{"shared/addr"}, why: "leaf; a node's addresses decide alone"},
 	{room: "shared/advert", own: []string{"shared/vrrp"}, why: "leaf"},
 	{room: "shared/asset", why: "leaf"},
 	{room: "shared/bonus", own: []string{"shared/supervised"}, why: "leaf"},

@@ -30,6 +30,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/addr/member"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	"github.com/onprem-infra/onprem-infra/shared/election"
@@ -104,9 +105,9 @@ type Room struct {
 	now      func() time.Time
 
 	chooser election.Chooser
-	nodes   []addr.Node // the last that were known
-	past    addr.Past   // of the nodes
-	kept    []addr.Node // the last that the host was told to keep
+	nodes   []addr.Node    // the last that were known
+	past    member.History // of the nodes
+	kept    []addr.Node    // the last that the host was told to keep
 
 	proposal supervised.Proposal
 	yields   time.Time // since when the supervisor is asked to leave; zero when it is not

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/addr/member"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
@@ -159,9 +160,9 @@ type Room struct {
 	founding *Founding // nil where the first node has a bootstrap machine before it
 
 	memory  Memory
-	named   bool      // the API has named the nodes while this program ran
-	past    addr.Past // of the nodes
-	kept    Memory    // what the host was told to keep
+	named   bool           // the API has named the nodes while this program ran
+	past    member.History // of the nodes
+	kept    Memory         // what the host was told to keep
 	chooser election.Chooser
 	boot    bootstrap
 	held    map[vrrp.InstanceName]time.Time // since when this node has been the holder

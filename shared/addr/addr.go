@@ -60,3 +60,17 @@ func (s Snapshot) LinkOf(a netip.Addr) string {
 	}
 	return ""
 }
+
+// Node is one node with its addresses in the cluster's API, in the API's order.
+type Node struct {
+	Name string
+	// status.addresses of type InternalIP; may lack a family while the node joins
+	InternalIPs []netip.Addr
+	Annotated   []netip.Addr // all that the network plugin found on the host, VIPs too
+}
+
+// Equal reports whether two nodes have the same name and addresses.
+func (n Node) Equal(m Node) bool {
+	return n.Name == m.Name && slices.Equal(n.InternalIPs, m.InternalIPs) &&
+		slices.Equal(n.Annotated, m.Annotated)
+}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/addr/member"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -29,7 +30,7 @@ type Election struct {
 	Unicast   bool
 
 	Nodes      []addr.Node        // that may hold a VIP; a bound leaves the last ones out
-	Past       *addr.Past         // of Nodes; nil for none
+	Past       *member.History    // of Nodes; nil for none
 	Candidates []notice.Candidate // that may hold a VIP beside Nodes
 	Alone      bool               // the local host is the only node of the cluster yet
 	Closed     bool               // to routers that are not configured as peers

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/addr/member"
 )
 
 // MostMembers bounds the members of an election, of one family. A cluster of Kubernetes has 5,000
@@ -28,7 +29,7 @@ func (e Election) Members(v VIP, own netip.Addr) []netip.Addr {
 		if slices.Contains(all, own) {
 			all = []netip.Addr{own}
 		}
-		members = append(members, all[:min(len(all), 2*addr.PerFamily)]...)
+		members = append(members, all[:min(len(all), 2*member.PerFamily)]...)
 	}
 	members = members[:min(len(members), MostMembers)]
 	for _, c := range e.Candidates {
@@ -39,7 +40,7 @@ func (e Election) Members(v VIP, own netip.Addr) []netip.Addr {
 }
 
 func (e Election) addresses(n addr.Node, v VIP, own netip.Addr) []netip.Addr {
-	return addr.Members(n, v.Address, own, e.vips, e.networks)
+	return member.All(n, v.Address, own, e.vips, e.networks)
 }
 
 func (e Election) isVIP(a netip.Addr) bool { return slices.Contains(e.vips, a) }

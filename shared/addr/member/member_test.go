@@ -1,4 +1,4 @@
-package addr
+package member
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"slices"
 	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
 )
 
 func TestMember(t *testing.T) {
@@ -42,8 +44,8 @@ func TestMember(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			node := Node{Name: "n", InternalIPs: ips(tt.internal), Annotated: ips(tt.annotated)}
-			got, ok := Member(node, ip(tt.vip), ip(tt.own), append(ips(both), ip("192.0.2.6")), nets(tt.machine))
+			node := addr.Node{Name: "n", InternalIPs: ips(tt.internal), Annotated: ips(tt.annotated)}
+			got, ok := First(node, ip(tt.vip), ip(tt.own), append(ips(both), ip("192.0.2.6")), nets(tt.machine))
 			if ok != (tt.want != "") || got != ip(tt.want) {
 				t.Errorf("got %v %v, want %q", got, ok, tt.want)
 			}
@@ -67,8 +69,8 @@ func TestMembers(t *testing.T) {
 		{name: "nothing"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			node := Node{Name: "n", InternalIPs: ips(tt.internal), Annotated: ips(tt.annotated)}
-			if got := Members(node, ip("192.0.2.5"), ip(tt.own), ips("192.0.2.5 192.0.2.6"), nets("192.0.2.0/24")); !slices.Equal(got, ips(tt.want)) {
+			node := addr.Node{Name: "n", InternalIPs: ips(tt.internal), Annotated: ips(tt.annotated)}
+			if got := All(node, ip("192.0.2.5"), ip(tt.own), ips("192.0.2.5 192.0.2.6"), nets("192.0.2.0/24")); !slices.Equal(got, ips(tt.want)) {
 				t.Errorf("%v, want %q", got, tt.want)
 			}
 		})
@@ -82,9 +84,9 @@ func TestMemberMatrix(t *testing.T) {
 		for _, annotated := range []string{"192.0.2.11 2001:db8::11", ""} {
 			for vip, want := range map[string]string{"192.0.2.5": "192.0.2.11", "2001:db8::5": "2001:db8::11"} {
 				t.Run(fmt.Sprintf("status %q annotated %q vip %s", status, annotated, vip), func(t *testing.T) {
-					node := Node{InternalIPs: ips(status), Annotated: ips(annotated)}
+					node := addr.Node{InternalIPs: ips(status), Annotated: ips(annotated)}
 					known := slices.Contains(append(ips(status), ips(annotated)...), ip(want))
-					got, ok := Member(node, ip(vip), ip(want), ips("192.0.2.5 2001:db8::5"), nets("192.0.2.0/24 2001:db8::/64"))
+					got, ok := First(node, ip(vip), ip(want), ips("192.0.2.5 2001:db8::5"), nets("192.0.2.0/24 2001:db8::/64"))
 					if ok != known || known && got != ip(want) {
 						t.Errorf("got %v %v", got, ok)
 					}
@@ -94,38 +96,38 @@ func TestMemberMatrix(t *testing.T) {
 	}
 }
 
-// TestMemberLeavesItsInput holds that no slice of the caller is rearranged: the same Node is asked
+// TestMemberLeavesItsInput holds that no slice of the caller is rearranged: the same addr.Node is asked
 // for each VIP in turn.
 func TestMemberLeavesItsInput(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	all := ips("192.0.2.5 192.0.2.11 192.0.2.12 2001:db8::11 2001:db8::12 ::ffff:192.0.2.11")
 	for range 200 {
 		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		node := Node{InternalIPs: slices.Clone(all), Annotated: slices.Clone(all)}
+		node := addr.Node{InternalIPs: slices.Clone(all), Annotated: slices.Clone(all)}
 		machine := nets("192.0.2.0/24 2001:db8::/64")
-		Member(node, ip("2001:db8::5"), ip(""), ips("192.0.2.5"), machine)
+		First(node, ip("2001:db8::5"), ip(""), ips("192.0.2.5"), machine)
 		if !slices.Equal(node.InternalIPs, all) || !slices.Equal(node.Annotated, all) || !slices.Equal(machine, nets("192.0.2.0/24 2001:db8::/64")) {
 			t.Fatal("Member changed what it was given")
 		}
 	}
 }
 
-// TestMembers_Bounded has a worker say on its own Node that it has 15,000 addresses: few of each
+// TestMembers_Bounded has a worker say on its own addr.Node that it has 15,000 addresses: few of each
 // family count, and its own is among them for the worker itself.
 func TestMembers_Bounded(t *testing.T) {
-	n := Node{Name: "worker-0"}
+	n := addr.Node{Name: "worker-0"}
 	for i := range 15000 {
 		n.Annotated = append(n.Annotated, ips(fmt.Sprintf("10.0.%d.%d", i/250, 1+i%250))...)
 		n.Annotated = append(n.Annotated, ips(fmt.Sprintf("2001:db8::%x", 16+i))...)
 	}
 	machine := nets("10.0.0.0/16 2001:db8::/64")
 	for _, vip := range ips("10.0.200.5 2001:db8::5") {
-		if all := Members(n, vip, netip.Addr{}, nil, machine); len(all) != PerFamily {
+		if all := All(n, vip, netip.Addr{}, nil, machine); len(all) != PerFamily {
 			t.Errorf("%v: %d addresses of one node count, want %d", vip, len(all), PerFamily)
 		}
 	}
 	own := n.Annotated[len(n.Annotated)-2]
-	if all := Members(n, ips("10.0.200.5")[0], own, nil, machine); len(all) != 1 || all[0] != own {
+	if all := All(n, ips("10.0.200.5")[0], own, nil, machine); len(all) != 1 || all[0] != own {
 		t.Errorf("the machine itself counts by %v, want %v", all, own)
 	}
 }

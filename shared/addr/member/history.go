@@ -1,9 +1,11 @@
-package addr
+package member
 
 import (
 	"net/netip"
 	"slices"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
 )
 
 // Lapse is how long an address still counts after a node's object has lost it. A starting kubelet
@@ -15,23 +17,23 @@ const Lapse = 10 * time.Second
 // rate.
 const mostFormer = 8
 
-// Past is the addresses that nodes had until a moment ago. The zero value is empty.
-type Past struct{ nodes map[string][]former }
+// History is the addresses that nodes had until a moment ago. The zero value is empty.
+type History struct{ nodes map[string][]former }
 
 // former is what a node was until then.
 type former struct {
-	node  Node
+	node  addr.Node
 	until time.Time
 }
 
 // Note records a change of a list of nodes, and forgets states older than Lapse. A node that has
 // left the list was deleted, so its past is forgotten at once.
-func (p *Past) Note(before, now []Node, at time.Time) {
-	changed := !slices.EqualFunc(before, now, Node.Equal)
+func (p *History) Note(before, now []addr.Node, at time.Time) {
+	changed := !slices.EqualFunc(before, now, addr.Node.Equal)
 	if !changed && len(p.nodes) == 0 {
 		return
 	}
-	named := make(map[string]Node, len(now))
+	named := make(map[string]addr.Node, len(now))
 	for _, n := range now {
 		named[n.Name] = n
 	}
@@ -48,7 +50,7 @@ func (p *Past) Note(before, now []Node, at time.Time) {
 		return
 	}
 	for _, n := range before {
-		if is, exists := named[n.Name]; exists && !is.keeps(n) {
+		if is, exists := named[n.Name]; exists && !keeps(is, n) {
 			if p.nodes == nil {
 				p.nodes = map[string][]former{}
 			}
@@ -59,8 +61,8 @@ func (p *Past) Note(before, now []Node, at time.Time) {
 }
 
 // Of are the former states of a node that still count.
-func (p *Past) Of(name string) []Node {
-	var all []Node
+func (p *History) Of(name string) []addr.Node {
+	var all []addr.Node
 	for _, f := range p.nodes[name] {
 		all = append(all, f.node)
 	}
@@ -68,7 +70,7 @@ func (p *Past) Of(name string) []Node {
 }
 
 // keeps reports whether a node has every address that it had.
-func (n Node) keeps(before Node) bool {
+func keeps(n, before addr.Node) bool {
 	all := func(has, had []netip.Addr) bool {
 		return !slices.ContainsFunc(had, func(a netip.Addr) bool {
 			return !slices.Contains(has,

@@ -1,34 +1,29 @@
-package addr
+// Package member chooses the addresses by which nodes take part in the elections of VIPs.
+package member
 
 import (
 	"net/netip"
 	"slices"
-)
 
-// Node is one node with its addresses in the cluster's API, in the API's order.
-type Node struct {
-	Name string
-	// status.addresses of type InternalIP; may lack a family while the node joins
-	InternalIPs []netip.Addr
-	Annotated   []netip.Addr // all that the network plugin found on the host, VIPs too
-}
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+)
 
 // PerFamily limits the addresses of one family by which a node without an InternalIP of that family
 // is known. Each becomes a peer of every node, and the node's kubelet can annotate its own Node
 // with as many as it wants.
 const PerFamily = 4
 
-// Member is the address by which node is known in the election of vip, the first of its Members,
+// First is the address by which node is known in the election of vip, the first of All,
 // and whether it has one.
-func Member(node Node, vip netip.Addr, own netip.Addr, vips []netip.Addr,
+func First(node addr.Node, vip netip.Addr, own netip.Addr, vips []netip.Addr,
 	machine []netip.Prefix) (netip.Addr, bool) {
-	if all := Members(node, vip, own, vips, machine); len(all) > 0 {
+	if all := All(node, vip, own, vips, machine); len(all) > 0 {
 		return all[0], true
 	}
 	return netip.Addr{}, false
 }
 
-// Members are the addresses by which node may take part in the election of vip. own is the local
+// All are the addresses by which node may take part in the election of vip. own is the local
 // host's address, vips are all VIPs of the cluster, and machine its machine networks.
 //
 // If a machine network holds vip, the member is the node's last InternalIP of vip's family. A node
@@ -36,7 +31,7 @@ func Member(node Node, vip netip.Addr, own netip.Addr, vips []netip.Addr,
 // the node knows which of them it sends from. If own is among these, it is the only member, so that
 // a host always finds itself. If vip is in no machine network (behind a router, as vSphere allows),
 // the member is the first InternalIP of the family. No member is a VIP.
-func Members(node Node, vip netip.Addr, own netip.Addr, vips []netip.Addr,
+func All(node addr.Node, vip netip.Addr, own netip.Addr, vips []netip.Addr,
 	machine []netip.Prefix) []netip.Addr {
 	fits := func(a netip.Addr) bool {
 		return a.IsValid() && a.BitLen() == vip.BitLen() && a != vip && !slices.Contains(vips, a)
@@ -67,10 +62,4 @@ func Members(node Node, vip netip.Addr, own netip.Addr, vips []netip.Addr,
 		}
 	}
 	return all
-}
-
-// Equal reports whether two nodes have the same name and addresses.
-func (n Node) Equal(m Node) bool {
-	return n.Name == m.Name && slices.Equal(n.InternalIPs, m.InternalIPs) &&
-		slices.Equal(n.Annotated, m.Annotated)
 }
