@@ -19,13 +19,17 @@ type Port struct {
 
 // The names of the ports.
 const (
-	API             = "api"               // the API, on every control plane node and at the API VIP
-	LB              = "lb"                // the balanced API, where traffic for the VIP's API port is redirected to
-	LBReady         = "lb-ready"          // answers while the balancer runs and has at least one backend
-	LBMonitor       = "lb-monitor"        // answers while at least one backend is up
-	LBStats         = "lb-stats"          // the balancer's statistics, and the two above, on the loopback only
-	MachineConfig   = "machine-config"    // Ignition documents over TLS; they hold secrets
-	MachineConfigLB = "machine-config-lb" // the balanced machine-config port, for redirected traffic only
+	API = "api" // the API, on every control plane node and at the API VIP
+	// the balanced API, where traffic for the VIP's API port is redirected to
+	LB = "lb"
+	// answers while the balancer runs and has at least one backend
+	LBReady   = "lb-ready"
+	LBMonitor = "lb-monitor" // answers while at least one backend is up
+	// the balancer's statistics, and the two above, on the loopback only
+	LBStats       = "lb-stats"
+	MachineConfig = "machine-config" // Ignition documents over TLS; they hold secrets
+	// the balanced machine-config port, for redirected traffic only
+	MachineConfigLB = "machine-config-lb"
 	DNS             = "dns"
 	CoreDNSHealth   = "coredns-health"
 	RouterStats     = "router-stats" // the ingress router's health, asked on the loopback
@@ -37,7 +41,8 @@ const (
 	MonitorMDNS     = "monitor-mdns"
 	MDNS            = "mdns"      // multicast DNS, which programs of a host share
 	Supervise       = "supervise" // keepalived's health, served by its parent on the loopback
-	Ironic          = "ironic"    // the provisioning API, asked on the bootstrap machine before the API VIP is given up
+	// the provisioning API, asked on the bootstrap machine before the API VIP is given up
+	Ironic = "ironic"
 )
 
 // All lists every port, in the order of Names above.

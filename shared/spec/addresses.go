@@ -20,7 +20,7 @@ type vip struct {
 	At   document.Place
 }
 
-// vips is a list of virtual IPs. Whole says that every element could be read, so that rules about
+// vips is a list of virtual IPs. whole means that every element could be read, so that rules about
 // the list as such make sense.
 type vips struct {
 	list  []vip
@@ -74,7 +74,7 @@ func (r *reader) vip(v document.Value) (netip.Addr, bool) {
 	return addr, true
 }
 
-// noVIP says why a text is no address that hosts can share, and what to write.
+// noVIP is why hosts cannot share an address, and what to write; empty if they can.
 func noVIP(text string, addr netip.Addr, err error) string {
 	switch {
 	case text == "":
@@ -90,22 +90,25 @@ func noVIP(text string, addr netip.Addr, err error) string {
 	case addr.Is4In6():
 		return "is an IPv4 address inside an IPv6 one: write " + addr.Unmap().String()
 	case noHost(addr), !addr.IsGlobalUnicast():
-		return "is unspecified, loopback, link-local, multicast, reserved or broadcast: choose an address that hosts can share"
+		return "is unspecified, loopback, link-local, multicast, reserved or broadcast: choose " +
+			"an address that hosts can share"
 	}
 	return ""
 }
 
-// noHost tells the addresses that no other machine can reach a host by: of IPv4's network of zero
-// (RFC 1122 3.2.1.3) the unspecified address is only the first, and what begins with 240 or more is
-// reserved (RFC 1112 4).
+// noHost reports whether no other host can reach a host by an address: IPv4's network of zero (RFC
+// 1122 3.2.1.3), what begins with 240 or more, which is reserved (RFC 1112 4), and the like.
 func noHost(a netip.Addr) bool {
-	return a.IsUnspecified() || a.Is4() && (a.As4()[0] == 0 || a.As4()[0] >= 240) || a.IsLoopback() || a.IsMulticast() || a.IsLinkLocalUnicast()
+	return a.IsUnspecified() || a.Is4() && (a.As4()[0] == 0 || a.As4()[0] >= 240) ||
+		a.IsLoopback() || a.IsMulticast() || a.IsLinkLocalUnicast()
 }
 
-// isHostName tells a name from a mistyped address, which consists of digits and dots.
+// isHostName distinguishes a name from a mistyped address of digits and dots.
 func isHostName(s string) bool {
 	_, err := record.ParseName(s)
-	return err == nil && strings.ContainsFunc(s, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' })
+	return err == nil &&
+		strings.ContainsFunc(s,
+			func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' })
 }
 
 // maxNetworks is far above what a cluster has, so that rules about pairs of networks stay cheap.
@@ -114,8 +117,8 @@ const (
 	tooManyNetworks = "is one network too many: list %d at most"
 )
 
-// minBits is the shortest prefix of a machine network, that of 10.0.0.0/8. In a wider one nearly
-// every address is inside and none at its edge, so that no rule would say anything of a wrong one.
+// minBits is the shortest prefix of a machine network, that of 10.0.0.0/8. In a wider one no rule
+// could find a wrong address.
 const minBits = 8
 
 // networkAt reads one machine network.
@@ -137,15 +140,18 @@ func (r *report) checkNetwork(at document.Place, text string, prefix netip.Prefi
 	case !prefix.IsValid() && !strings.Contains(text, "/"):
 		r.Errorf(at, "%s has no prefix length: write the network, such as 192.0.2.0/24", text)
 	case !prefix.IsValid():
-		r.Errorf(at, "%s is no network: write an address and a prefix length, such as 192.0.2.0/24", text)
+		r.Errorf(at,
+			"%s is no network: write an address and a prefix length, such as 192.0.2.0/24", text)
 	case prefix.Addr().Is4In6():
 		r.Errorf(at, "%s is an IPv4 network inside IPv6: write it as an IPv4 network", text)
 	case prefix != prefix.Masked():
 		r.Errorf(at, "%s has host bits set: write %s", text, prefix.Masked())
 	case noHost(prefix.Addr()):
-		r.Errorf(at, "%s is unspecified, loopback, link-local, multicast or reserved: write the network that the hosts share", text)
+		r.Errorf(at, "%s is unspecified, loopback, link-local, multicast or reserved: write the "+
+			"network that the hosts share", text)
 	case prefix.Bits() < minBits:
-		r.Errorf(at, "%s is wider than a network can be: write the network that the hosts share", text)
+		r.Errorf(at, "%s is wider than a network can be: write the network that the hosts share",
+			text)
 	default:
 		return true
 	}

@@ -22,10 +22,12 @@ func Check(c Cluster) Findings {
 		topology:     word("topology", string(c.Topology)), families: word("families", c.Families),
 		replicas: count("controlPlaneReplicas", c.ControlPlaneReplicas,
 			c.ControlPlaneReplicas != 0),
-		networks:     r.checkNetworks("machineNetworks", c.MachineNetworks),
-		clients:      r.checkNetworks("dnsClients", c.DNSClients),
-		api:          r.checkVIPs("apiVIPs", c.APIVIPs),
-		ingress:      r.checkVIPs("ingressVIPs", c.IngressVIPs),
+		lists: lists{
+			networks: r.checkNetworks("machineNetworks", c.MachineNetworks),
+			clients:  r.checkNetworks("dnsClients", c.DNSClients),
+			api:      r.checkVIPs("apiVIPs", c.APIVIPs),
+			ingress:  r.checkVIPs("ingressVIPs", c.IngressVIPs),
+		},
 		loadBalancer: word("loadBalancer", string(c.LoadBalancer)),
 		dnsRecords:   word("dnsRecords", string(c.DNSRecords)),
 		settings: settings{
@@ -52,7 +54,7 @@ func Check(c Cluster) Findings {
 	if c.DNSVIP.IsValid() {
 		d.dns = r.checkVIPs("dnsVIP", []netip.Addr{c.DNSVIP})
 	}
-	r.oneOf(word("platform", string(c.Platform)), append(installed(), string(None))...)
+	r.oneOf(word("platform", string(c.Platform)), append(platforms(), string(None))...)
 	for _, key := range slices.Sorted(maps.Keys(c.Images)) {
 		s := document.Given(c.Images[key], at(document.Step("images", key)))
 		if !slices.Contains(imageKeys(), key) {

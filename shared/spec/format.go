@@ -7,9 +7,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 )
 
-// draft reads the document as what it says it is. Where it does not say so in the right words,
-// platform or spec tells what it is meant to be, so that one wrong line at the top hides nothing
-// below.
+// draft reads the document by its apiVersion and kind. If these are wrong, platform or spec shows
+// what is meant, so that one wrong line at the top hides no finding below.
 func (r *reader) draft(text []byte) (draft, bool) {
 	node, ok := r.Read(text)
 	if !ok {
@@ -29,14 +28,18 @@ func (r *reader) draft(text []byte) (draft, bool) {
 		r.checkHead(version, kindGiven)
 		return r.clusterYAML(root), true
 	case kindGiven.Given && !platform:
-		r.Errorf(kindGiven.At, "a Kubernetes object is neither an install-config nor a cluster.yaml: give the file that describes the cluster")
+		r.Errorf(kindGiven.At, "a Kubernetes object is neither an install-config nor a "+
+			"cluster.yaml: give the file that describes the cluster")
 		return draft{}, false
 	case version.OK && slices.Contains(versions(), version.Value):
 		return r.installConfig(root), true
 	case version.OK:
-		r.Errorf(version.At, "%s is not known: write v1 in an install-config, %s in a cluster.yaml", document.Quote(version.Value), apiVersion)
+		r.Errorf(version.At,
+			"%s is not known: write v1 in an install-config, %s in a cluster.yaml",
+			document.Quote(version.Value), apiVersion)
 	case !version.Given:
-		r.Errorf(version.At, "is missing: write v1 in an install-config, %s in a cluster.yaml", apiVersion)
+		r.Errorf(version.At, "is missing: write v1 in an install-config, %s in a cluster.yaml",
+			apiVersion)
 	}
 	if !platform {
 		return draft{}, false

@@ -2,7 +2,7 @@ package spec
 
 import "github.com/onprem-infra/onprem-infra/shared/spec/document"
 
-// former is what a cluster.yaml says of how its nodes speak until all of them know better.
+// former is the settings of a live cluster's elections until all nodes can change.
 type former struct {
 	At           document.Place
 	Given        bool
@@ -12,11 +12,12 @@ type former struct {
 func (r *reader) former(v document.Value) former {
 	o := r.Map(v)
 	r.Known(o, "timing", "vrrp")
-	return former{At: v.At, Given: o.Given, timing: r.Text(o.Get("timing")), vrrp: r.Text(o.Get("vrrp"))}
+	return former{At: v.At, Given: o.Given, timing: r.Text(o.Get("timing")),
+		vrrp: r.Text(o.Get("vrrp"))}
 }
 
-// checkFormer holds that a migration leads from one setting to another, and that both stand there:
-// a default may be another one in the next release.
+// checkFormer holds that a migration leads from one setting to another, and that both are written:
+// the next release may have another default.
 func (r *report) checkFormer(s settings) {
 	f := s.former
 	r.oneOf(f.timing, Timings()...)
@@ -31,9 +32,12 @@ func (r *report) checkFormer(s settings) {
 		switch {
 		case !pair.former.OK:
 		case !pair.wants.Given:
-			r.Errorf(pair.former.At, "%s has no successor: write %s beside migrateFrom", document.Quote(pair.former.Value), pair.name)
+			r.Errorf(pair.former.At, "%s has no successor: write %s beside migrateFrom",
+				document.Quote(pair.former.Value), pair.name)
 		case pair.wants.OK && pair.wants.Value == pair.former.Value:
-			r.Errorf(pair.former.At, "%s is the %s that is wanted too: leave it out of migrateFrom", document.Quote(pair.former.Value), pair.name)
+			r.Errorf(pair.former.At,
+				"%s is the %s that is wanted too: leave it out of migrateFrom",
+				document.Quote(pair.former.Value), pair.name)
 		}
 	}
 }

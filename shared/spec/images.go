@@ -53,9 +53,12 @@ func (r *report) checkImage(s document.Scalar[string]) bool {
 	name := repository(s.Value)
 	switch {
 	case !reference.MatchString(s.Value):
-		r.Errorf(s.At, "%s is no image reference: write one such as registry.example.com/name@sha256:…", document.Quote(s.Value))
+		r.Errorf(s.At,
+			"%s is no image reference: write one such as registry.example.com/name@sha256:…",
+			document.Quote(s.Value))
 	case len(name) > maxRepository:
-		r.Errorf(s.At, "%s has a name of %d characters and container engines read %d: shorten it", document.Quote(s.Value), len(name), maxRepository)
+		r.Errorf(s.At, "%s has a name of %d characters and container engines read %d: shorten it",
+			document.Quote(s.Value), len(name), maxRepository)
 	default:
 		return true
 	}
@@ -76,7 +79,8 @@ func repository(image string) string {
 
 // reference is the grammar of image references, so that none reaches a host that no engine can
 // read: [HOST[:PORT]/]PATH[:TAG][@DIGEST].
-var reference = regexp.MustCompile(`^(?:(?:` + host + `|\[[0-9a-fA-F:]+\])(?::[0-9]+)?/)?` + component + `(?:/` + component + `)*` +
+var reference = regexp.MustCompile(`^(?:(?:` + host + `|\[[0-9a-fA-F:]+\])(?::[0-9]+)?/)?` +
+	component + `(?:/` + component + `)*` +
 	`(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?` +
 	`(?:@(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128}))?$`)
 

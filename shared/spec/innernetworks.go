@@ -44,7 +44,7 @@ func (r *reader) innerNetworks(networking document.Map) innerNetworks {
 	return in
 }
 
-// or is what an older field says, where the newer one says nothing.
+// or is the value of an older field if the newer one is empty.
 func (l networks) or(old networks) networks {
 	if l.whole && len(l.list) == 0 {
 		return old
@@ -65,8 +65,9 @@ type span struct {
 	prefix netip.Prefix
 	At     document.Place
 	what   string
-	field  string // that is not written, where the installer or the network plugin takes the network
-	plugin bool   // the network plugin takes it for itself
+	// that is not written, where the installer or the network plugin takes the network
+	field  string
+	plugin bool // the network plugin takes it for itself
 }
 
 func (s span) assumed() bool { return s.field != "" || s.plugin }
@@ -89,7 +90,8 @@ func assumedServices() netip.Prefix { return netip.MustParsePrefix("172.30.0.0/1
 func ovnNetworks() []span {
 	const join = "networking.ovnKubernetesConfig.ipv4.internalJoinSubnet"
 	return []span{
-		{prefix: netip.MustParsePrefix("100.64.0.0/16"), what: "its join network", field: join, plugin: true},
+		{prefix: netip.MustParsePrefix("100.64.0.0/16"), what: "its join network", field: join,
+			plugin: true},
 		{prefix: netip.MustParsePrefix("fd98::/64"), what: "its join network", plugin: true},
 		{prefix: netip.MustParsePrefix("100.88.0.0/16"), what: "its transit network", plugin: true},
 		{prefix: netip.MustParsePrefix("fd97::/64"), what: "its transit network", plugin: true},
@@ -120,7 +122,8 @@ func (r *report) checkInner(d draft) {
 		d.inner.services.spans("a service network", "networking.serviceNetwork", assumedServices()),
 		d.inner.pods.spans("a cluster network", "networking.clusterNetwork", assumedPods()))
 	if own := ovnNetworks(); d.inner.ovn && len(d.inner.join.list) > 0 {
-		rest = slices.Concat(rest, d.inner.join.spans("the join network of OVN-Kubernetes", "", netip.Prefix{}), own[1:])
+		rest = slices.Concat(rest,
+			d.inner.join.spans("the join network of OVN-Kubernetes", "", netip.Prefix{}), own[1:])
 	} else if d.inner.ovn {
 		rest = append(rest, own...)
 	}
@@ -140,7 +143,8 @@ func (r *report) checkInner(d draft) {
 				instead += ", or write " + its.field
 			}
 			if its.plugin {
-				r.Warnf(at.At, "the installer refuses %s, as it overlaps %s: %s", at.prefix, its, instead)
+				r.Warnf(at.At, "the installer refuses %s, as it overlaps %s: %s", at.prefix, its,
+					instead)
 				continue
 			}
 			r.Errorf(at.At, "%s overlaps %s: %s", at.prefix, its, instead)
@@ -165,8 +169,9 @@ func (r *report) checkStacks(d draft) {
 	case !services.list.whole:
 		return
 	case four != six && len(services.span) > 1:
-		r.Errorf(services.span[1].At, "is a second service network of IPv%d, and an API server takes "+
-			"one of a family: leave one", map[bool]int{true: 4, false: 6}[four])
+		r.Errorf(services.span[1].At,
+			"is a second service network of IPv%d, and an API server takes "+
+				"one of a family: leave one", map[bool]int{true: 4, false: 6}[four])
 	case four && six && len(services.span) > 2:
 		r.Errorf(services.span[2].At, "is one service network too many: leave one of each family")
 	}
@@ -182,7 +187,8 @@ func (r *report) checkStacks(d draft) {
 				"write a network of each family", l.name, map[bool]int{true: 6, false: 4}[four])
 		case (d.platform == Nutanix || d.platform == OVirt) && l.span[0].prefix.Addr().Is6():
 			r.Errorf(l.span[0].At,
-				"the installer takes no IPv6 network first on this platform: put the IPv4 network first")
+				"the installer takes no IPv6 network first on this platform: put the IPv4 "+
+					"network first")
 		}
 	}
 }

@@ -22,7 +22,8 @@ type Knobs struct {
 // Each returns the settings one by one: what is wrong with one of them alone is wrong for every
 // cluster.
 func (k Knobs) Each() []Knobs {
-	all := []Knobs{{Timing: k.Timing}, {VRRP: k.VRRP}, {MDNS: k.MDNS}, {Metrics: k.Metrics}, {Clash: k.Clash}}
+	all := []Knobs{{Timing: k.Timing}, {VRRP: k.VRRP}, {MDNS: k.MDNS}, {Metrics: k.Metrics},
+		{Clash: k.Clash}}
 	for _, id := range k.VRIDs {
 		all = append(all, Knobs{VRIDs: []string{id}})
 	}
@@ -41,7 +42,7 @@ type settings struct {
 	vrids, ports  map[string]document.Scalar[int]
 }
 
-// knobs lays the command line over what the file says.
+// knobs replaces settings of the file by those of the command line.
 func (r *report) knobs(s *settings, k Knobs) {
 	for _, knob := range []struct {
 		setting          *document.Scalar[string]
@@ -52,7 +53,8 @@ func (r *report) knobs(s *settings, k Knobs) {
 		{&s.clash, "--on-clash", "onClash", k.Clash},
 	} {
 		if knob.text != "" {
-			*knob.setting = document.Given(knob.text, document.Place{File: knob.flag, Path: knob.path})
+			*knob.setting = document.Given(knob.text,
+				document.Place{File: knob.flag, Path: knob.path})
 		}
 	}
 	s.vrids = r.pairs(s.vrids, "--vrid", "vrids", k.VRIDs)
@@ -60,7 +62,8 @@ func (r *report) knobs(s *settings, k Knobs) {
 }
 
 // pairs reads the NAME=N of a flag that may be repeated.
-func (r *report) pairs(base map[string]document.Scalar[int], flag, path string, pairs []string) map[string]document.Scalar[int] {
+func (r *report) pairs(base map[string]document.Scalar[int], flag, path string,
+	pairs []string) map[string]document.Scalar[int] {
 	over := map[string]document.Scalar[int]{}
 	for name, n := range base {
 		over[name] = n
@@ -72,7 +75,9 @@ func (r *report) pairs(base map[string]document.Scalar[int], flag, path string, 
 		n, err := strconv.Atoi(number)
 		switch {
 		case !ok || name == "" || err != nil:
-			r.Errorf(document.Place{File: flag, Path: path}, "%s is not NAME=N: write a name, an equals sign and a whole number", document.Quote(pair))
+			r.Errorf(document.Place{File: flag, Path: path},
+				"%s is not NAME=N: write a name, an equals sign and a whole number",
+				document.Quote(pair))
 		case seen[name]:
 			r.Errorf(at, "is given twice: leave one of the two")
 		default:

@@ -23,14 +23,17 @@ func (r *report) checkNames(name, domain document.Scalar[string]) {
 		r.checkClusterName(name)
 	}
 	if !domain.Given {
-		r.Errorf(domain.At, "is missing: write the DNS domain above the cluster's name, such as example.com")
+		r.Errorf(domain.At,
+			"is missing: write the DNS domain above the cluster's name, such as example.com")
 	}
 	if domain.OK {
 		r.checkBaseDomain(domain)
 	}
 	full := "*.apps." + name.Value + "." + strings.TrimSuffix(domain.Value, ".")
-	if name.OK && domain.OK && len(name.Value) <= maxLabel && len(domain.Value) <= maxName && len(full) > maxName {
-		r.Errorf(domain.At, "*.apps.NAME.DOMAIN has %d characters and DNS allows %d: shorten the domain or the cluster's name", len(full), maxName)
+	if name.OK && domain.OK && len(name.Value) <= maxLabel && len(domain.Value) <= maxName &&
+		len(full) > maxName {
+		r.Errorf(domain.At, "*.apps.NAME.DOMAIN has %d characters and DNS allows %d: shorten the "+
+			"domain or the cluster's name", len(full), maxName)
 	}
 }
 
@@ -43,13 +46,18 @@ func (r *report) checkClusterName(s document.Scalar[string]) {
 	case name == "":
 		r.Errorf(s.At, "is empty: give the cluster a name, such as prod")
 	case len(name) > maxLabel:
-		r.Errorf(s.At, "%s has %d characters: choose a name of at most %d", document.Quote(name), len(name), maxLabel)
+		r.Errorf(s.At, "%s has %d characters: choose a name of at most %d", document.Quote(name),
+			len(name), maxLabel)
 	case strings.Contains(name, "."):
-		r.Errorf(s.At, "%s has a dot in it: choose one label%s, and put the rest into baseDomain", document.Quote(name), suggest(labelLike(lower)))
+		r.Errorf(s.At, "%s has a dot in it: choose one label%s, and put the rest into baseDomain",
+			document.Quote(name), suggest(labelLike(lower)))
 	case !isLabel(lower):
-		r.Errorf(s.At, "%s is no DNS label: use lower-case letters, digits and inner hyphens only%s", document.Quote(name), suggest(labelLike(lower)))
+		r.Errorf(s.At,
+			"%s is no DNS label: use lower-case letters, digits and inner hyphens only%s",
+			document.Quote(name), suggest(labelLike(lower)))
 	case name != lower:
-		r.Errorf(s.At, "%s has upper-case letters: write %s", document.Quote(name), document.Quote(lower))
+		r.Errorf(s.At, "%s has upper-case letters: write %s", document.Quote(name),
+			document.Quote(lower))
 	}
 }
 
@@ -58,17 +66,23 @@ func (r *report) checkBaseDomain(s document.Scalar[string]) {
 	name, err := record.ParseName(domain)
 	switch {
 	case domain == "":
-		r.Errorf(s.At, "is empty: write the DNS domain above the cluster's name, such as example.com")
+		r.Errorf(s.At,
+			"is empty: write the DNS domain above the cluster's name, such as example.com")
 	case err != nil && domain != asASCII(domain):
-		r.Errorf(s.At, "%s is no DNS name: write letters outside ASCII in their xn-- form", document.Quote(s.Value))
+		r.Errorf(s.At, "%s is no DNS name: write letters outside ASCII in their xn-- form",
+			document.Quote(s.Value))
 	case err != nil && len(domain) > maxName:
-		r.Errorf(s.At, "%s has %d characters: choose a domain of at most %d", document.Quote(s.Value), len(domain), maxName)
+		r.Errorf(s.At, "%s has %d characters: choose a domain of at most %d",
+			document.Quote(s.Value), len(domain), maxName)
 	case err != nil:
-		r.Errorf(s.At, "%s is no DNS name: use labels of letters, digits and inner hyphens, at most %d each, with dots between", document.Quote(s.Value), maxLabel)
+		r.Errorf(s.At, "%s is no DNS name: use labels of letters, digits and inner hyphens, at "+
+			"most %d each, with dots between", document.Quote(s.Value), maxLabel)
 	case string(name) != domain:
-		r.Errorf(s.At, "%s has upper-case letters: write %s", document.Quote(s.Value), document.Quote(string(name)))
+		r.Errorf(s.At, "%s has upper-case letters: write %s", document.Quote(s.Value),
+			document.Quote(string(name)))
 	case strings.Trim(domain[strings.LastIndexByte(domain, '.')+1:], "0123456789") == "":
-		r.Errorf(s.At, "%s ends in a number, and resolvers take such names for addresses: write a DNS domain, such as example.com", document.Quote(s.Value))
+		r.Errorf(s.At, "%s ends in a number, and resolvers take such names for addresses: write "+
+			"a DNS domain, such as example.com", document.Quote(s.Value))
 	}
 }
 

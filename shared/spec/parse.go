@@ -59,13 +59,14 @@ func (d draft) cluster() Cluster {
 		Timing:               d.settings.timing.Value,
 		VRRP:                 Mode(d.settings.vrrp.Value),
 		OnClash:              clash.Policy(d.settings.clash.Value),
-		MigrateFrom:          Former{Timing: d.settings.former.timing.Value, VRRP: Mode(d.settings.former.vrrp.Value)},
-		VRIDs:                numbers[uint8](d.settings.vrids),
-		Ports:                numbers[uint16](d.settings.ports),
-		Hosts:                d.hosts,
-		Nodes:                d.nodes.checked(),
-		MachineNetworks:      d.prefixes(),
-		DNSClients:           d.clients.prefixes(),
+		MigrateFrom: Former{Timing: d.settings.former.timing.Value,
+			VRRP: Mode(d.settings.former.vrrp.Value)},
+		VRIDs:           numbers[uint8](d.settings.vrids),
+		Ports:           numbers[uint16](d.settings.ports),
+		Hosts:           d.hosts,
+		Nodes:           d.nodes.checked(),
+		MachineNetworks: d.prefixes(),
+		DNSClients:      d.clients.prefixes(),
 	}
 }
 

@@ -19,22 +19,25 @@ func spellingOf(p Platform) spelling {
 	return spelling{"apiVIPs", "ingressVIPs", "apiVIP", "ingressVIP"}
 }
 
-// installed lists the platforms of an install-config that have no load balancer of a cloud.
-func installed() []string {
-	return []string{string(BareMetal), string(Nutanix), string(OpenStack), string(OVirt), string(VSphere)}
+// platforms lists the platforms of an install-config that have no load balancer of a cloud.
+func platforms() []string {
+	return []string{string(BareMetal), string(Nutanix), string(OpenStack), string(OVirt),
+		string(VSphere)}
 }
 
 // platform finds the one section under platform.
 func (r *reader) platform(platform document.Map) (Platform, document.Map, bool) {
-	five := strings.Join(installed(), ", ")
+	five := strings.Join(platforms(), ", ")
 	var found, names []string // right, and as written
 	for _, name := range platform.Names {
-		i := slices.IndexFunc(installed(), func(p string) bool { return document.Fold(p) == document.Fold(name) })
+		i := slices.IndexFunc(platforms(),
+			func(p string) bool { return document.Fold(p) == document.Fold(name) })
 		switch {
 		case i < 0:
-			r.Errorf(platform.Key(name), "this platform has no virtual IPs to serve: use one of %s, or a cluster.yaml for another Kubernetes", five)
-		case !slices.Contains(found, installed()[i]):
-			found, names = append(found, installed()[i]), append(names, name)
+			r.Errorf(platform.Key(name), "this platform has no virtual IPs to serve: use one of "+
+				"%s, or a cluster.yaml for another Kubernetes", five)
+		case !slices.Contains(found, platforms()[i]):
+			found, names = append(found, platforms()[i]), append(names, name)
 		}
 	}
 	switch {
@@ -64,7 +67,8 @@ func (r *reader) section(d *draft, section document.Map) {
 	balancer := r.Map(r.Field(section, "loadBalancer"))
 	d.loadBalancer = r.Text(r.Field(balancer, "type"))
 	if balancer.Given && !d.loadBalancer.Given {
-		r.Errorf(d.loadBalancer.At, "is missing: write one of %s, %s, or remove loadBalancer", Managed, UserManaged)
+		r.Errorf(d.loadBalancer.At, "is missing: write one of %s, %s, or remove loadBalancer",
+			Managed, UserManaged)
 	}
 	if records := r.Field(section, "dnsRecordsType"); d.platform != OVirt {
 		d.dnsRecords = r.Text(records)

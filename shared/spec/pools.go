@@ -6,7 +6,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 )
 
-// pools are what an install-config says of its machines beside the size of the control plane.
+// pools are an install-config's machines beside the size of the control plane.
 type pools struct {
 	arbiter    document.Place
 	hasArbiter bool
@@ -46,8 +46,8 @@ func (r *reader) fencing(o document.Map) fencing {
 	return f
 }
 
-// checkPools applies the installer's rules on the shape of a cluster: nodes elect among themselves
-// by what this says of their number.
+// checkPools applies the installer's rules on the shape of a cluster: elections depend on the
+// number of nodes.
 func (r *report) checkPools(d draft) {
 	for _, w := range d.pools.workers {
 		if w.OK && w.Value < 0 {
@@ -65,7 +65,8 @@ func (r *report) checkPools(d draft) {
 		r.Errorf(d.replicas.At, "2 control plane nodes need fencing or an arbiter: "+
 			"write controlPlane.fencing with 2 credentials, an arbiter, or 3 replicas")
 	case f.Given && f.whole && len(f.addresses) != 2:
-		r.Errorf(f.list, "there are %d credentials and 2 nodes: write one for each node", len(f.addresses))
+		r.Errorf(f.list, "there are %d credentials and 2 nodes: write one for each node",
+			len(f.addresses))
 	case f.Given:
 		r.checkProtocols(f)
 	}
@@ -77,7 +78,8 @@ func (r *report) checkArbiter(d draft) {
 	case d.platform != BareMetal && d.platform != "":
 		r.Errorf(d.pools.arbiter, "the installer takes an arbiter on baremetal alone: remove it")
 	case !n.Given:
-		r.Errorf(n.At, "is missing: write how many arbiters there are, such as 1, or remove the arbiter")
+		r.Errorf(n.At,
+			"is missing: write how many arbiters there are, such as 1, or remove the arbiter")
 	case n.OK && n.Value == 0:
 		r.Errorf(n.At, "there is no arbiter of 0 nodes: write 1, or remove the arbiter")
 	}

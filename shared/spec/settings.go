@@ -12,8 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// checkSettings checks the knobs; name is the cluster's, empty when it is not known, and dns says
-// whether its name servers have a virtual IP.
+// checkSettings checks the knobs. name is the cluster's, empty if it is not known, and dns means
+// that its name servers have a virtual IP.
 func (r *report) checkSettings(s settings, name string, dns bool) {
 	r.oneOf(s.timing, Timings()...)
 	r.oneOf(s.vrrp, string(Unicast), string(Multicast))
@@ -28,7 +28,8 @@ func (r *report) checkSettings(s settings, name string, dns bool) {
 // oneOf reports a word that is not in a closed list.
 func (r *report) oneOf(s document.Scalar[string], words ...string) {
 	if s.OK && !slices.Contains(words, s.Value) {
-		r.Errorf(s.At, "%s is not known: write one of %s", document.Quote(s.Value), strings.Join(words, ", "))
+		r.Errorf(s.At, "%s is not known: write one of %s", document.Quote(s.Value),
+			strings.Join(words, ", "))
 	}
 }
 
@@ -44,7 +45,8 @@ func (r *report) checkVRIDs(chosen map[string]document.Scalar[int], name string,
 		switch {
 		case router == "dns" && dns, router == "api", router == "ingress":
 		default:
-			r.Errorf(s.At, "there is no virtual router of that name: write %s", map[bool]string{true: "api, ingress or dns", false: "api or ingress"}[dns])
+			r.Errorf(s.At, "there is no virtual router of that name: write %s",
+				map[bool]string{true: "api, ingress or dns", false: "api or ingress"}[dns])
 			continue
 		}
 		switch {
@@ -56,10 +58,12 @@ func (r *report) checkVRIDs(chosen map[string]document.Scalar[int], name string,
 	}
 	if api, ingress := ids["api"], ids["ingress"]; api != 0 && api == ingress {
 		at := cmp.Or(chosen["ingress"].At, chosen["api"].At)
-		r.Errorf(at, "the API and ingress would both use virtual router ID %d: choose two different numbers", api)
+		r.Errorf(at, "the API and ingress would both use virtual router ID %d: choose two "+
+			"different numbers", api)
 	}
 	if id := ids["dns"]; id != 0 && (id == ids["api"] || id == ids["ingress"]) {
-		r.Errorf(chosen["dns"].At, "virtual router ID %d is that of the API or ingress too: choose another number", id)
+		r.Errorf(chosen["dns"].At,
+			"virtual router ID %d is that of the API or ingress too: choose another number", id)
 	}
 }
 
@@ -70,7 +74,8 @@ func (r *report) checkPorts(chosen map[string]document.Scalar[int]) {
 		p, known := port.Lookup(name)
 		switch {
 		case !known:
-			r.Errorf(s.At, "there is no port of that name: write one of %s", strings.Join(choosable(), ", "))
+			r.Errorf(s.At, "there is no port of that name: write one of %s",
+				strings.Join(choosable(), ", "))
 		case !p.Free:
 			r.Errorf(s.At, "%s is fixed at %d by %s: leave it out", name, p.Number, p.Owner)
 		case s.OK && (s.Value < 1 || s.Value > 65535):
@@ -80,7 +85,7 @@ func (r *report) checkPorts(chosen map[string]document.Scalar[int]) {
 			r.checkRange(s)
 		}
 	}
-	owner := map[int]string{} // of the numbers that nobody chose
+	owner := map[int]string{} // of the numbers that are defaults
 	for _, p := range port.All() {
 		if _, chosen := numbers[p.Name]; !chosen {
 			owner[int(p.Number)] = p.Name
@@ -88,7 +93,9 @@ func (r *report) checkPorts(chosen map[string]document.Scalar[int]) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(numbers)) {
 		if first, taken := owner[numbers[name]]; taken {
-			r.Errorf(chosen[name].At, "%d is the port of %s too: choose another number for one of the two", numbers[name], first)
+			r.Errorf(chosen[name].At,
+				"%d is the port of %s too: choose another number for one of the two",
+				numbers[name], first)
 			continue
 		}
 		owner[numbers[name]] = name
@@ -99,9 +106,11 @@ func (r *report) checkPorts(chosen map[string]document.Scalar[int]) {
 func (r *report) checkRange(s document.Scalar[int]) {
 	switch n := s.Value; {
 	case n >= 30000 && n <= 32767:
-		r.Warnf(s.At, "Kubernetes gives the numbers 30000 to 32767 to Services as node ports and this is %d: choose another one", n)
+		r.Warnf(s.At, "Kubernetes gives the numbers 30000 to 32767 to Services as node ports and "+
+			"this is %d: choose another one", n)
 	case n >= 32768 && n <= 60999:
-		r.Warnf(s.At, "Linux takes the numbers 32768 to 60999 for outgoing connections and this is %d: choose another one", n)
+		r.Warnf(s.At, "Linux takes the numbers 32768 to 60999 for outgoing connections and this "+
+			"is %d: choose another one", n)
 	}
 }
 

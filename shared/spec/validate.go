@@ -1,6 +1,6 @@
 package spec
 
-// validate applies the rules that look at more than one value.
+// validate applies the rules.
 func (r *report) validate(d draft) {
 	d = d.assume()
 	r.checkNames(d.name, d.domain)
@@ -23,8 +23,8 @@ func (r *report) validate(d draft) {
 	}
 }
 
-// balancers are the words for who balances the API. In a cluster.yaml there is a shorter one for
-// us, which was taken for the other when it was read.
+// balancers are the words for the load balancer's type. A cluster.yaml has a shorter one for ours,
+// which balancer has replaced.
 func balancers(d draft) []string {
 	words := []string{string(Managed), string(UserManaged)}
 	if !d.installConfig {
@@ -34,7 +34,7 @@ func balancers(d draft) []string {
 }
 
 // shape is the topology that the document names, or that follows from the number of nodes; empty
-// when it says neither.
+// if it has neither.
 func (d draft) shape() Topology {
 	switch {
 	case d.topology.Given:
@@ -52,7 +52,8 @@ func (d draft) shape() Topology {
 }
 
 func (r *report) checkTopology(d draft) {
-	r.oneOf(d.topology, string(HighlyAvailable), string(HighlyAvailableArbiter), string(DualReplica), string(SingleReplica))
+	r.oneOf(d.topology, string(HighlyAvailable), string(HighlyAvailableArbiter),
+		string(DualReplica), string(SingleReplica))
 	if d.arbiters.OK && d.arbiters.Value < 0 {
 		r.Errorf(d.arbiters.At, "%d is no number of nodes: write 0 or more", d.arbiters.Value)
 	}
@@ -65,7 +66,8 @@ func (r *report) checkTopology(d draft) {
 		return
 	}
 	if n == 1 && d.platform == BareMetal && d.installConfig {
-		r.Warnf(at, "the installer refuses a single control plane node on baremetal: write 3, or describe the cluster in a cluster.yaml")
+		r.Warnf(at, "the installer refuses a single control plane node on baremetal: write 3, or "+
+			"describe the cluster in a cluster.yaml")
 	}
 	for _, rule := range []struct {
 		shape       Topology

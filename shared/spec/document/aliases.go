@@ -27,7 +27,8 @@ func (u *unfolding) size(n *yaml.Node) int {
 	if n.Kind == yaml.AliasNode {
 		size := u.sizes[n.Alias]
 		if size == 0 {
-			u.once(n, "this alias stands inside its own anchor, without an end: write the value out")
+			u.once(n,
+				"this alias stands inside its own anchor, without an end: write the value out")
 		}
 		return max(1, size)
 	}
@@ -41,7 +42,8 @@ func (u *unfolding) size(n *yaml.Node) int {
 		}
 	}
 	if size > maxValues {
-		u.once(n, "its aliases unfold it to more than %d values: write out what is needed", maxValues)
+		u.once(n, "its aliases unfold it to more than %d values: write out what is needed",
+			maxValues)
 	}
 	if n.Anchor != "" {
 		u.sizes[n] = size

@@ -20,11 +20,13 @@ const Whole = "document"
 // finding that leaves nothing to read.
 func (r *Reader) document(text []byte) (*yaml.Node, bool) {
 	if len(text) > Limit {
-		r.report.Errorf(r.place(1, 1), "has more than %d bytes: give %s and nothing else", Limit, r.want)
+		r.report.Errorf(r.place(1, 1), "has more than %d bytes: give %s and nothing else", Limit,
+			r.want)
 		return nil, false
 	}
 	if line, column, bad := unreadable(text); bad {
-		r.report.Errorf(r.place(line, column), "holds a byte that is not text in UTF-8: save the file as UTF-8 without control characters")
+		r.report.Errorf(r.place(line, column), "holds a byte that is not text in UTF-8: save the "+
+			"file as UTF-8 without control characters")
 		return nil, false
 	}
 	var root *yaml.Node
@@ -41,13 +43,15 @@ func (r *Reader) document(text []byte) (*yaml.Node, bool) {
 			continue // nothing between two separators
 		}
 		if root != nil {
-			r.report.Errorf(r.place(doc.Content[0].Line, doc.Content[0].Column), "a second document begins here: keep one document in the file")
+			r.report.Errorf(r.place(doc.Content[0].Line, doc.Content[0].Column),
+				"a second document begins here: keep one document in the file")
 			return nil, false
 		}
 		root = doc.Content[0]
 	}
 	if root == nil {
-		r.report.Errorf(r.place(1, 1), "is empty: write %s; \"onprem-infra example\" prints one", r.want)
+		r.report.Errorf(r.place(1, 1), "is empty: write %s; \"onprem-infra example\" prints one",
+			r.want)
 		return nil, false
 	}
 	r.unFold(root)
@@ -66,7 +70,8 @@ func unreadable(text []byte) (line, column int, bad bool) {
 	for i := 0; i < len(text); {
 		c, size := utf8.DecodeRune(text[i:])
 		if c == utf8.RuneError && size == 1 ||
-			c < ' ' && c != '\t' && c != '\n' && c != '\r' || c >= 0x7f && c < 0xa0 && c != 0x85 || c == 0xfffe || c == 0xffff {
+			c < ' ' && c != '\t' && c != '\n' && c != '\r' || c >= 0x7f && c < 0xa0 &&
+			c != 0x85 || c == 0xfffe || c == 0xffff {
 			rows := Breaks.Split(string(text[:i]), -1)
 			return len(rows), utf8.RuneCountInString(rows[len(rows)-1]) + 1, true
 		}

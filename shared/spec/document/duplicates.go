@@ -37,7 +37,7 @@ func (t *trail) path() string {
 
 // duplicates reports each key that stands twice in one map: of two values, readers disagree which
 // counts. Aliases are not entered, so every node is seen once. The pull secret is not entered
-// either: what it holds is nobody's business.
+// either.
 func (r *Reader) duplicates(n *yaml.Node, up *trail) {
 	if n.Kind == yaml.SequenceNode {
 		for i, c := range n.Content {
@@ -53,11 +53,13 @@ func (r *Reader) duplicates(n *yaml.Node, up *trail) {
 		here := &trail{up: up, key: key.Value, index: i / 2}
 		if key.Kind != yaml.ScalarNode {
 			at := Place{r.file, key.Line, key.Column, cmp.Or(up.path(), Whole)}
-			r.report.Errorf(at, "a key in it is a map, a list or an alias: write plain text as the key")
+			r.report.Errorf(at,
+				"a key in it is a map, a list or an alias: write plain text as the key")
 			continue
 		}
 		if f, twice := first[key.Value]; twice {
-			r.report.Errorf(Place{r.file, key.Line, key.Column, here.path()}, "stands here and at line %d, column %d: remove one of the two", f.Line, f.Column)
+			r.report.Errorf(Place{r.file, key.Line, key.Column, here.path()},
+				"stands here and at line %d, column %d: remove one of the two", f.Line, f.Column)
 			continue
 		}
 		first[key.Value] = key

@@ -24,8 +24,9 @@ type Finding struct {
 	Line     int      `json:"line"`
 	Column   int      `json:"column"`
 	Severity Severity `json:"severity"`
-	Path     string   `json:"path"` // such as platform.baremetal.apiVIPs[0]; "document" for the whole of it
-	Text     string   `json:"text"`
+	// such as platform.baremetal.apiVIPs[0]; "document" for the whole of it
+	Path string `json:"path"`
+	Text string `json:"text"`
 }
 
 // String is the finding on one line: FILE:LINE:COL: error: PATH: text.
@@ -88,6 +89,7 @@ func (fs Findings) sort() {
 			}
 			return 0
 		}
-		return cmp.Or(cmp.Compare(flags(a), flags(b)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(flags(a), flags(b)), cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Column, b.Column))
 	})
 }

@@ -64,7 +64,8 @@ func (r *Reader) Field(o Map, name string) Value {
 		spelt = name
 	}
 	if i := slices.IndexFunc(same, func(other string) bool { return other != spelt }); i >= 0 {
-		r.report.Errorf(o.Key(same[i]), "is the same field as %s to the installer: remove one of the two", spelt)
+		r.report.Errorf(o.Key(same[i]),
+			"is the same field as %s to the installer: remove one of the two", spelt)
 	}
 	v := o.Get(spelt)
 	if v.At.Path = Step(o.At.Path, name); spelt != name {
@@ -118,9 +119,12 @@ func (r *Reader) Known(o Map, known ...string) {
 		case i >= 0:
 			r.report.Errorf(o.Key(name), "there is no such field: spell it %s", known[i])
 		case near.Word(name, known) != "":
-			r.report.Errorf(o.Key(name), "there is no such field: spell it %s where that is meant, or remove it", near.Word(name, known))
+			r.report.Errorf(o.Key(name),
+				"there is no such field: spell it %s where that is meant, or remove it",
+				near.Word(name, known))
 		default:
-			r.report.Errorf(o.Key(name), "there is no such field: remove it, or use one of %s", strings.Join(known, ", "))
+			r.report.Errorf(o.Key(name), "there is no such field: remove it, or use one of %s",
+				strings.Join(known, ", "))
 		}
 	}
 }

@@ -91,7 +91,8 @@ func (r *Reader) Text(v Value) Scalar[string] {
 	switch node := follow(v.Node); kindOf(node) {
 	case kindString:
 		if node.Style == 0 && slices.Contains(oldBools(), strings.ToLower(node.Value)) {
-			r.report.Errorf(v.At, "want a string, got %s, which is true or false to the installer and other readers of YAML 1.1: put it in quotes", Quote(node.Value))
+			r.report.Errorf(v.At, "want a string, got %s, which is true or false to the "+
+				"installer and other readers of YAML 1.1: put it in quotes", Quote(node.Value))
 			return s
 		}
 		s.Value, s.OK = node.Value, true
@@ -117,13 +118,15 @@ func (r *Reader) Number(v Value) Scalar[int] {
 	}
 	node := follow(v.Node)
 	kind := kindOf(node)
-	huge := kind == kindString && node.Style == 0 && numeric.MatchString(node.Value) // more than the parser's numbers hold
+	// more than the parser's numbers hold
+	huge := kind == kindString && node.Style == 0 && numeric.MatchString(node.Value)
 	if kind != kindNumber && !huge {
 		r.wrongKind(v, "a whole number")
 		return s
 	}
 	if err := node.Decode(&s.Value); err != nil || strings.ContainsAny(node.Value, ".") {
-		r.report.Errorf(v.At, "want a whole number, got %s: write digits only, such as 3", Quote(node.Value))
+		r.report.Errorf(v.At, "want a whole number, got %s: write digits only, such as 3",
+			Quote(node.Value))
 		return s
 	}
 	s.OK = true

@@ -37,7 +37,8 @@ func (r *Report) Warnf(at Place, format string, args ...any) { r.add(at, Warning
 
 func (r *Report) add(at Place, severity Severity, format string, args []any) {
 	r.Findings = append(r.Findings, Finding{
-		File: at.File, Line: at.Line, Column: at.Column, Severity: severity, Path: at.Path, Text: fmt.Sprintf(format, args...),
+		File: at.File, Line: at.Line, Column: at.Column, Severity: severity, Path: at.Path,
+		Text: fmt.Sprintf(format, args...),
 	})
 }
 
@@ -58,7 +59,8 @@ func Step(path, key string) string {
 		return path + "[" + Quote(key) + "]"
 	}
 	for _, r := range key {
-		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' &&
+			r != '_' {
 			return path + "[" + Quote(key) + "]"
 		}
 	}

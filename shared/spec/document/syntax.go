@@ -33,7 +33,7 @@ func (r *rowReader) Read(p []byte) (int, error) {
 var (
 	errorLine   = regexp.MustCompile(`^yaml: line (\d+): `)
 	indentedTab = regexp.MustCompile(`^ *\t`)
-	// What the parser's second stage says. It counts lines from 0, its first stage from 1.
+	// Errors of the parser's second stage. It counts lines from 0, its first stage from 1.
 	fromZero = regexp.MustCompile(`^did not find expected (<|node|'-'|key|',')|^found (duplicate %|incompatible|undefined tag)`)
 	// Of these it names the line where the list or map began, which may be far above the fault.
 	fromAbove = regexp.MustCompile(`^did not find expected ('-'|key)|^unknown anchor`)
@@ -41,7 +41,7 @@ var (
 
 // syntax turns the parser's error into a finding; read is how many lines it took. The parser's
 // words are passed on where they are fixed ones: the name of an anchor may be the beginning of a
-// password that nobody put in quotes.
+// password without quotes.
 func (r *Reader) syntax(text []byte, read int, err error) {
 	why, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
 	if m := errorLine.FindStringSubmatch(err.Error()); m != nil {
@@ -60,10 +60,12 @@ func (r *Reader) syntax(text []byte, read int, err error) {
 	line = max(1, min(line, len(rows)))
 	for i := line - 1; i < min(line+1, len(rows)); i++ { // a tab ends the value of the line above
 		if tab := indentedTab.FindString(rows[i]); tab != "" {
-			r.report.Errorf(r.place(i+1, len(tab)), "a tab indents this line, where YAML allows spaces only: replace the tab by spaces")
+			r.report.Errorf(r.place(i+1, len(tab)),
+				"a tab indents this line, where YAML allows spaces only: replace the tab by spaces")
 			return
 		}
 	}
 	at := r.place(line, 1+len(rows[line-1])-len(strings.TrimLeft(rows[line-1], " ")))
-	r.report.Errorf(at, "is not YAML here: %s: fix this line or the one before it, and put text with special characters in quotes", why)
+	r.report.Errorf(at, "is not YAML here: %s: fix this line or the one before it, and put text "+
+		"with special characters in quotes", why)
 }

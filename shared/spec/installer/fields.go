@@ -56,7 +56,8 @@ func installConfigFields() fields {
 		"imageDigestSources":         mirrors,
 		"operatorPublishingStrategy": anything("apiserver", "ingress"),
 		"bootstrapInPlace":           anything("installationDisk"),
-		"capabilities":               anything("baselineCapabilitySet", "additionalEnabledCapabilities"),
+		"capabilities": anything("baselineCapabilitySet",
+			"additionalEnabledCapabilities"),
 	})
 }
 

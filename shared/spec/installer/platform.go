@@ -10,7 +10,8 @@ import (
 
 // CheckPlatform reports what the installer refuses of the fields that only one platform has, as far
 // as they concern hosts, name servers and VIPs.
-func CheckPlatform(report *document.Report, reader *document.Reader, platform string, section document.Map, vips []netip.Addr) {
+func CheckPlatform(report *document.Report, reader *document.Reader, platform string,
+	section document.Map, vips []netip.Addr) {
 	r := checker{report, reader}
 	switch platform {
 	case "openstack":
@@ -32,9 +33,11 @@ func (r checker) externalDNS(v document.Value, vips []netip.Addr) {
 		switch {
 		case !s.OK:
 		case err != nil:
-			r.Warnf(s.At, "%s is no IP address, and the installer takes no other name server: write one such as 192.0.2.53", document.Quote(s.Value))
+			r.Warnf(s.At, "%s is no IP address, and the installer takes no other name server: "+
+				"write one such as 192.0.2.53", document.Quote(s.Value))
 		case slices.Contains(vips, addr):
-			r.Warnf(s.At, "%s is a virtual IP of the cluster, whose DNS would ask itself: write a name server outside of it", addr)
+			r.Warnf(s.At, "%s is a virtual IP of the cluster, whose DNS would ask itself: write "+
+				"a name server outside of it", addr)
 		}
 	}
 }
@@ -50,7 +53,8 @@ func (r checker) failureDomains(v, vcenters document.Value) {
 	}
 	for _, e := range domains {
 		if s := r.Text(r.Field(r.Map(e), "server")); given && s.OK && !known[s.Value] {
-			r.Warnf(s.At, "no entry under vcenters has this server, and the installer wants one: write a server that stands there")
+			r.Warnf(s.At, "no entry under vcenters has this server, and the installer wants one: "+
+				"write a server that stands there")
 		}
 	}
 }
@@ -66,9 +70,11 @@ func (r checker) subnets(v document.Value) {
 		switch line, twice := seen[s.Value]; {
 		case !s.OK:
 		case !uuid.MatchString(s.Value):
-			r.Warnf(s.At, "%s is no UUID, and Prism Central knows subnets by nothing else: write one such as 01234567-89ab-cdef-0123-456789abcdef", document.Quote(s.Value))
+			r.Warnf(s.At, "%s is no UUID, and Prism Central knows subnets by nothing else: write "+
+				"one such as 01234567-89ab-cdef-0123-456789abcdef", document.Quote(s.Value))
 		case twice:
-			r.Warnf(s.At, "%s stands at line %d too, and the installer takes each subnet once: remove one of the two", document.Quote(s.Value), line)
+			r.Warnf(s.At, "%s stands at line %d too, and the installer takes each subnet once: "+
+				"remove one of the two", document.Quote(s.Value), line)
 		default:
 			seen[s.Value] = s.At.Line
 		}

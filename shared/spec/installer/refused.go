@@ -16,9 +16,10 @@ type checker struct {
 	*document.Reader
 }
 
-// Check reports what the installer refuses of an install-config and is not rendered here, so that the
-// user learns it before the installation. It is what the installer knows without a query; values that
-// may hold a password are not repeated. It comes after everything that is read has been.
+// Check reports what the installer refuses of an install-config and is not rendered here, so that
+// the user learns it before the installation. It is what the installer knows without a query;
+// values that may hold a password are not repeated. It comes after everything that is read has
+// been.
 func Check(report *document.Report, reader *document.Reader, root document.Map, platform string) {
 	r := checker{report, reader}
 	r.closedWords(root, platform)
@@ -28,7 +29,8 @@ func Check(report *document.Report, reader *document.Reader, root document.Map, 
 	case "kuryr", "openshiftsdn":
 		r.refused(plugin, "the network plugin %s: write OVNKubernetes", document.Quote(name))
 	}
-	if mtu := r.Field(networking, "clusterNetworkMTU"); mtu.Node != nil && mtu.Target().Value != "0" {
+	if mtu := r.Field(networking, "clusterNetworkMTU"); mtu.Node != nil &&
+		mtu.Target().Value != "0" {
 		r.refused(mtu, "it on this platform: remove it")
 	}
 	r.hostPrefixes(networking)
@@ -37,7 +39,8 @@ func Check(report *document.Report, reader *document.Reader, root document.Map, 
 	}
 	old, _ := r.List(r.Field(root, "imageContentSources"))
 	if digests, _ := r.List(r.Field(root, "imageDigestSources")); len(old) > 0 && len(digests) > 0 {
-		r.refused(r.Field(root, "imageContentSources"), "it beside imageDigestSources: leave one of the two")
+		r.refused(r.Field(root, "imageContentSources"),
+			"it beside imageDigestSources: leave one of the two")
 	}
 	if gates, _ := r.List(r.Field(root, "featureGates")); len(gates) > 0 {
 		if set, _ := r.Field(root, "featureSet").Word(); set != "CustomNoUpgrade" {
@@ -77,7 +80,8 @@ func (r checker) closedWords(root document.Map, platform string) {
 		case len(f.words) == 0:
 			r.refused(f.v, "it on this platform: remove it")
 		default:
-			r.refused(f.v, "%s here: write one of %s", document.Quote(word), strings.Join(f.words, ", "))
+			r.refused(f.v, "%s here: write one of %s", document.Quote(word),
+				strings.Join(f.words, ", "))
 		}
 	}
 }
@@ -112,13 +116,16 @@ func (r checker) hostPrefixes(networking document.Map) {
 		six := strings.Contains(cidr, ":")
 		switch {
 		case v.Target().Decode(&host) != nil:
-			r.refused(v, "what is not a whole number of bits: write one, such as 23, and 64 with an IPv6 network")
+			r.refused(v, "what is not a whole number of bits: write one, such as 23, and 64 with "+
+				"an IPv6 network")
 		case six && host != 64:
 			r.refused(v, "%d with an IPv6 network: write 64", host)
 		case !six && host > 32:
-			r.Warnf(v.At, "%d is more than the 32 bits of an IPv4 address: write less, such as 23", host)
+			r.Warnf(v.At, "%d is more than the 32 bits of an IPv4 address: write less, such as 23",
+				host)
 		case int(host) < whole:
-			r.refused(v, "%d, as a node's part is then larger than %s: write more", host, document.Quote(cidr))
+			r.refused(v, "%d, as a node's part is then larger than %s: write more", host,
+				document.Quote(cidr))
 		}
 	}
 }

@@ -52,7 +52,8 @@ func (u *unknown) object(o document.Map, known fields, hidden bool) {
 	names := known.names()
 	isPlatform := o.At.Path == "platform"
 	for _, name := range o.Names {
-		i := slices.IndexFunc(names, func(k string) bool { return document.Fold(k) == document.Fold(name) })
+		i := slices.IndexFunc(names,
+			func(k string) bool { return document.Fold(k) == document.Fold(name) })
 		switch {
 		case i >= 0:
 			v := o.Get(name)
@@ -74,7 +75,8 @@ func (u *unknown) report(o document.Map, name string, known []string, hidden boo
 	}
 	what := "the installer knows no such field and refuses it"
 	if hidden || !plainKey.MatchString(name) {
-		at.Path, what = o.At.Path, "the installer does not know a field that stands here and refuses it"
+		at.Path, what = o.At.Path, "the installer does not know a field that stands here and "+
+			"refuses it"
 	}
 	if at.Path == "" {
 		at.Path = document.Whole
