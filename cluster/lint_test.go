@@ -404,7 +404,7 @@ func TestMounted(t *testing.T) {
 	) {
 		t.Errorf("a user cannot list\n%v\nand pods have\n%v", got, want)
 	}
-	p := plan.Plan{CertificateDirectories: listed}
+	p := plan.Plan{Nodes: spec.Nodes{CertificateDirectories: listed}}
 	for path, want := range map[string]bool{
 		"/var/lib/kubelet/pki/a.pem": true, k3s + "/client-kubelet.crt": true,
 		"/var/lib/k0s/pki/x/ca.crt": true,

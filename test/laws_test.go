@@ -66,8 +66,8 @@ type law struct {
 // leaves need nothing but the standard library and a leaf below them, so every other room may use
 // them.
 var leaves = []string{
-	"shared/addr", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/container", "shared/health", "shared/near", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role",
-	"shared/supervised", "shared/judge", "shared/vrrp",
+	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/container", "shared/health", "shared/near", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role",
+	"shared/supervised", "shared/judge", "shared/vrrp", "shared/vrrp/proof",
 }
 
 var formats = []string{"shared/keepalived", "shared/corefile", "shared/resolvconf"}
@@ -76,6 +76,7 @@ var formats = []string{"shared/keepalived", "shared/corefile", "shared/resolvcon
 // that a new room says where it stands.
 var laws = []law{
 	{room: "shared/addr", why: "leaf"},
+	{room: "shared/addr/peer", own: []string{"shared/addr"}, why: "leaf; a node's addresses decide alone"},
 	{room: "shared/advert", own: []string{"shared/vrrp"}, why: "leaf"},
 	{room: "shared/asset", why: "leaf"},
 	{room: "shared/bonus", own: []string{"shared/supervised"}, why: "leaf"},
@@ -94,6 +95,7 @@ var laws = []law{
 	{room: "shared/supervised", own: []string{"shared/keepalived"}, why: "leaf; what goes to keepalived's parent is a value of that format"},
 	{room: "shared/judge", own: []string{"shared/clash", "shared/vrrp"}, why: "leaf"},
 	{room: "shared/vrrp", own: []string{"shared/health"}, why: "leaf; how fast the elections are follows from how fast checks are"},
+	{room: "shared/vrrp/proof", own: []string{"shared/health", "shared/vrrp"}, why: "leaf; a proof needs the policy and the timers alone"},
 	{room: "shared/loop", why: "a loop knows time and context, nothing of what it turns"},
 	{room: "shared/progress", why: "a line on a terminal: whose work it is is another's matter"},
 	{room: "shared/operator/timeline", why: "pictures for everybody: of what is computed and of what is measured"},
@@ -106,8 +108,13 @@ var laws = []law{
 	{room: "shared/mdns", own: leaves, foreign: []string{"github.com/miekg/dns"}, why: "a format knows no plan, and a state machine no clock and no socket"},
 	{room: "shared/object", foreign: []string{"go.yaml.in/yaml/v3"}, why: "what we write of Kubernetes' objects: importers do without its own types"},
 	{room: "cluster/pod", own: append([]string{"shared/object"}, leaves...), why: "a format knows no plan: mapping one to the other is a decision"},
-	{room: "shared/spec", own: leaves, foreign: []string{"go.yaml.in/yaml/v3"}, why: "input is read without a look at the machine"},
-	{room: "shared/plan", own: append([]string{"shared/spec"}, leaves...), why: "compiling is pure"},
+	{room: "shared/spec", own: append([]string{"shared/spec/document", "shared/spec/installer"}, leaves...), why: "input is read without a probe of the host"},
+	{room: "shared/spec/document", own: []string{"shared/near"}, foreign: []string{"go.yaml.in/yaml/v3"}, why: "YAML with places and findings, whatever the document describes"},
+	{room: "shared/spec/installer", own: []string{"shared/near", "shared/spec/document"}, foreign: []string{"go.yaml.in/yaml/v3"}, why: "facts about another program's input"},
+	{room: "shared/distribution", own: []string{"shared/port", "shared/spec", "shared/vrrp"}, why: "facts about two kinds of cluster, for those that plan one"},
+	{room: "shared/plan", own: append([]string{"shared/distribution", "shared/plan/bound", "shared/spec"}, leaves...), why: "compiling is pure"},
+	{room: "shared/plan/rollout", own: []string{"shared/notice", "shared/plan", "shared/spec"}, why: "what a live cluster can be given: pure, of two plans"},
+	{room: "shared/plan/bound", own: []string{"shared/health", "shared/vrrp"}, why: "leaf; a bound follows from timers and priorities alone"},
 	{room: "shared/election", own: append([]string{"shared/keepalived", "shared/plan", "shared/spec"}, leaves...), why: "what a VRRP group is, for whoever decides, reports or simulates: pure, of plan and observation"},
 	{room: "shared/operator/drift", own: append([]string{"shared/plan", "shared/spec"}, leaves...), foreign: []string{"github.com/rogpeppe/go-internal/diff"}, why: "what a host has beside what it should have: its files come as a file system"},
 	{room: "shared/nameserver", own: append([]string{"shared/corefile", "shared/loop", "shared/plan", "shared/resolvconf"}, leaves...), why: "what the name servers of both phases decide alike"},
@@ -168,7 +175,7 @@ var laws = []law{
 	{room: "bootstrap/vip", own: slices.Concat([]string{"bootstrap/vip/conflict", "shared/election", "shared/plan", "shared/spec", "shared/loop"}, formats, leaves), why: "a runtime room sees the host through its own interfaces"},
 	{room: "bootstrap/vip/announce", own: slices.Concat([]string{"shared/loop"}, leaves), why: "it knows no plan, and writes through an interface"},
 	{room: "bootstrap/vip/conflict", own: slices.Concat([]string{"shared/election", "shared/plan", "shared/loop"}, leaves), why: "it sees the network through its own interface"},
-	{room: "cluster/", own: slices.Concat([]string{"cluster/haproxy", "shared/election", "shared/nameserver", "shared/plan", "shared/spec", "shared/loop"}, formats, leaves), why: "a runtime room sees the host through its own interfaces"},
+	{room: "cluster/", own: slices.Concat([]string{"cluster/haproxy", "shared/distribution", "shared/election", "shared/nameserver", "shared/plan", "shared/spec", "shared/loop"}, formats, leaves), why: "a runtime room sees the host through its own interfaces"},
 	{room: "cluster", own: slices.Concat([]string{"cluster/haproxy", "cluster/pod", "shared/election", "shared/object", "shared/plan", "shared/spec", "units"}, formats, leaves), why: "importable by an installer: pure, no envelope, no host"},
 	{room: "cluster/vip", own: slices.Concat([]string{"cluster/migrate", "cluster/vip/", "shared/election", "shared/plan", "shared/spec", "shared/loop"}, formats, leaves), why: "a runtime room sees the host through its own interfaces; the rooms below it and the migration decide parts of what it does"},
 	{room: "cluster/vip/bootpeer", own: leaves, why: "what is known of the bootstrap machine: a state machine without a clock"},
@@ -178,7 +185,7 @@ var laws = []law{
 	{room: "cluster/vip/publish", own: slices.Concat([]string{"shared/loop"}, leaves), why: "it writes to the API through functions, and knows no plan"},
 	{room: "cluster/vip/probes", own: append([]string{"cluster/haproxy"}, leaves...), why: "what a probe's answer means; the sockets are behind interfaces"},
 	{room: "cluster/mdns", own: slices.Concat([]string{"shared/plan", "shared/spec", "shared/loop", "shared/mdns"}, leaves), why: "a runtime room sees the host through its own interfaces"},
-	{room: "cluster/mco", own: slices.Concat([]string{"cluster", "shared/keepalived", "shared/plan", "shared/spec", "shared/object", "cluster/pod"}, leaves),
+	{room: "cluster/mco", own: slices.Concat([]string{"cluster", "shared/keepalived", "shared/plan", "shared/plan/rollout", "shared/spec", "shared/object", "cluster/pod"}, leaves),
 		why: "another program's templates, made of what a node gets; importable by an installer: pure, no envelope, no host"},
 	{room: "cluster/monitoring", own: slices.Concat([]string{"shared/object", "shared/plan", "shared/spec"}, leaves),
 		why: "documents of another program; importable by an installer: pure, no envelope, no host"},

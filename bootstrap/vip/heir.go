@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/addr/peer"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
@@ -16,7 +17,7 @@ func Heirs(p plan.Plan, nodes []addr.Node) []netip.Addr {
 	for _, vip := range p.VIPs.API {
 		var known []netip.Addr // one a node
 		for _, node := range nodes {
-			if first, ok := addr.Member(node, vip, netip.Addr{}, p.VIPs.All(), p.MachineNetworks); ok {
+			if first, ok := peer.First(node, vip, netip.Addr{}, p.VIPs.All(), p.MachineNetworks); ok {
 				known = append(known, first)
 			}
 		}

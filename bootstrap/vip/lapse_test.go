@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/addr/peer"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 )
 
@@ -23,7 +24,7 @@ func TestLapse(t *testing.T) {
 	}{
 		{"both", 0, []addr.Node{m0, m1}, "192.0.2.11 192.0.2.12"},
 		{"one loses its address", time.Second, []addr.Node{master("m0"), m1}, "192.0.2.11 192.0.2.12"},
-		{"for a while", addr.Lapse - time.Second, []addr.Node{master("m0"), m1}, "192.0.2.11 192.0.2.12"},
+		{"for a while", peer.Lapse - time.Second, []addr.Node{master("m0"), m1}, "192.0.2.11 192.0.2.12"},
 		{"for good", time.Second, []addr.Node{master("m0"), m1}, "192.0.2.12"},
 		{"it is back", time.Second, []addr.Node{m0, m1}, "192.0.2.11 192.0.2.12"},
 		{"it is deleted", time.Second, []addr.Node{m1}, "192.0.2.12"},

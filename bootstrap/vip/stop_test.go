@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
 	"github.com/onprem-infra/onprem-infra/shared/release"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -194,7 +194,7 @@ func TestStopKeepsThePlansWord(t *testing.T) {
 		{"the bootstrap's API takes connections and hangs, and so does Ironic", hung, hung, 30 * time.Second},
 		{"the bootstrap's API announces its shutdown, and a master stands by", shutdown, down, 5 * time.Second},
 	} {
-		i := slices.IndexFunc(p.Timing.Bounds, func(b plan.Bound) bool { return b.Failure == tt.bound })
+		i := slices.IndexFunc(p.Timing.Bounds, func(b bound.Bound) bool { return b.Failure == tt.bound })
 		if i < 0 {
 			t.Errorf("the plan does not say how long it takes when %s", tt.bound)
 			continue

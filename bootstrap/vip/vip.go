@@ -27,6 +27,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip/conflict"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/addr/peer"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	"github.com/onprem-infra/onprem-infra/shared/election"
@@ -103,9 +104,9 @@ type Room struct {
 	options Options
 
 	chooser election.Chooser
-	nodes   []addr.Node // the last that were known
-	past    addr.Past   // of the nodes
-	kept    []addr.Node // by the host
+	nodes   []addr.Node    // the last that were known
+	past    peer.History // of the nodes
+	kept    []addr.Node    // by the host
 
 	proposal supervised.Proposal
 	asked    time.Time // when the supervisor was asked to release the VIPs; zero if it is not

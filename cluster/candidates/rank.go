@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/addr/peer"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
@@ -90,7 +91,7 @@ func addresses(p plan.Plan, n addr.Node, taken map[netip.Addr]bool) []netip.Addr
 		}
 	}
 	for _, vip := range p.VIPs.Ingress {
-		first, ok := addr.Member(n, vip, netip.Addr{}, cluster.VIPs, p.MachineNetworks)
+		first, ok := peer.First(n, vip, netip.Addr{}, cluster.VIPs, p.MachineNetworks)
 		if !ok {
 			continue
 		}
@@ -98,7 +99,7 @@ func addresses(p plan.Plan, n addr.Node, taken map[netip.Addr]bool) []netip.Addr
 		if slices.Contains(n.InternalIPs, first) {
 			continue
 		}
-		for most := len(own) + addr.PerFamily - 1; ; {
+		for most := len(own) + peer.PerFamily - 1; ; {
 			i := slices.IndexFunc(n.Annotated, func(a netip.Addr) bool { return a.BitLen() == vip.BitLen() && cluster.Has(a) == nil && !taken[a] })
 			if i < 0 || len(own) == most {
 				break

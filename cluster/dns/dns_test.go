@@ -374,11 +374,11 @@ func TestAnnounced(t *testing.T) {
 		{"a control plane of five", role.Master, func(c *spec.Cluster) {
 			ours(c)
 			c.ControlPlaneReplicas, c.Distribution = 5, spec.Kubernetes
-		}, masters(), nil, 3, "what nodes announce is heard beside 192.0.2.10"},
-		{"a master", role.Master, ours, masters(), nil, 3, "what nodes announce is heard beside 192.0.2.10"},
-		{"a worker before anybody knows a node", role.Worker, ours, nil, nil, 3, "what nodes announce is heard beside 192.0.2.10"},
-		{"a worker that can ask the control plane", role.Worker, ours, masters(), nil, 1, "what nodes announce is heard beside 192.0.2.10"},
-		{"a machine without an address", role.Master, ours, nil, []string{"127.0.0.1/8"}, 0, "what nodes announce is heard on every interface: choose the node's address: "},
+		}, masters(), nil, 3, "announcements of nodes are received on the interface of 192.0.2.10"},
+		{"a master", role.Master, ours, masters(), nil, 3, "announcements of nodes are received on the interface of 192.0.2.10"},
+		{"a worker before anybody knows a node", role.Worker, ours, nil, nil, 3, "announcements of nodes are received on the interface of 192.0.2.10"},
+		{"a worker that can ask the control plane", role.Worker, ours, masters(), nil, 1, "announcements of nodes are received on the interface of 192.0.2.10"},
+		{"a machine without an address", role.Master, ours, nil, []string{"127.0.0.1/8"}, 0, "announcements of nodes are received on every interface: choose the node's address: "},
 		{"another CoreDNS", role.Master, func(c *spec.Cluster) { ours(c); c.Images[spec.CoreDNSImage] = "localhost/coredns:1" }, masters(), nil, 0, ""},
 		{"not asked for", role.Master, func(c *spec.Cluster) { ours(c); c.MDNS = "" }, masters(), nil, 0, ""},
 	} {

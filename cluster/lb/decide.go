@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
-	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/addr/peer"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/record"
@@ -88,7 +88,7 @@ func (r *Room) members(s Snapshot) ([]netip.Addr, string) {
 	var named []netip.Addr
 	if len(r.plan.VIPs.API) > 0 {
 		for _, n := range s.Nodes {
-			if a, ok := addr.Member(n, r.plan.VIPs.API[0], s.Own, r.plan.VIPs.All(), r.plan.MachineNetworks); ok {
+			if a, ok := peer.First(n, r.plan.VIPs.API[0], s.Own, r.plan.VIPs.All(), r.plan.MachineNetworks); ok {
 				named = append(named, a)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/rollout"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -14,9 +15,9 @@ import (
 const ClusterFile = "/templates/" + common + "/" + layer + "/files/cluster.json.yaml"
 
 // Live changes the settings of elections so that the nodes of live clusters can adopt them. The
-// clusters use a tree whose ClusterFile is text. It is plan.Live for each default timing. The error
-// is a plan.Incompatible if the clusters' nodes would not accept each other's adverts.
-func Live(text []byte, elections spec.Cluster, consent plan.Consent) (spec.Cluster, error) {
+// clusters use a tree whose ClusterFile is text. It is rollout.Live for each default timing. The error
+// is a rollout.Incompatible if the clusters' nodes would not accept each other's adverts.
+func Live(text []byte, elections spec.Cluster, consent rollout.Consent) (spec.Cluster, error) {
 	var first spec.Cluster
 	for i, platform := range []spec.Platform{spec.BareMetal, spec.VSphere} { // with different default timings
 		next := some(elections)
@@ -25,14 +26,14 @@ func Live(text []byte, elections spec.Cluster, consent plan.Consent) (spec.Clust
 		if err != nil {
 			return spec.Cluster{}, err
 		}
-		if next, err = plan.Live(there, next, consent); err != nil {
+		if next, err = rollout.Live(there, next, consent); err != nil {
 			return spec.Cluster{}, err
 		}
 		next.Platform = spec.BareMetal
 		if i == 0 {
 			first = next
 		} else if next.Timing != first.Timing || next.MigrateFrom != first.MigrateFrom {
-			return spec.Cluster{}, plan.Incompatible{Reason: fmt.Sprintf(
+			return spec.Cluster{}, rollout.Incompatible{Reason: fmt.Sprintf(
 				"its clusters' nodes use the timing of their platform, which a template does not know: "+
 					"those on bare metal would migrate from %q and others from %q. "+
 					"Write the tree once with the --timing of its clusters, and then with --migrate",

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/distribution"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
@@ -61,7 +62,7 @@ type Room struct {
 	plan   plan.Plan
 	header string
 	host   Host
-	names  plan.Flavour // of the files that differ between clusters
+	names  distribution.Flavour // of the files that differ between clusters
 
 	done      time.Time // when all was as it should be, and nothing was written since; zero before
 	changed   bool      // resolv.conf, and NetworkManager has not been told

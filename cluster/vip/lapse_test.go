@@ -9,6 +9,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/addr/peer"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
@@ -44,14 +45,14 @@ func TestLapse(t *testing.T) {
 			}
 			tt.change(w)
 			check("at once", tt.during)
-			w.at = w.at.Add(addr.Lapse - time.Second)
+			w.at = w.at.Add(peer.Lapse - time.Second)
 			check("a second before", tt.during)
 			changed := w.nodes
 			w.nodes = answered(before)
 			w.reconcile()
 			w.nodes = changed
 			check("after it was well for a moment", tt.during)
-			w.at = w.at.Add(addr.Lapse)
+			w.at = w.at.Add(peer.Lapse)
 			check("in the end", tt.then)
 		})
 	}
@@ -81,7 +82,7 @@ func TestPeers_Bounded(t *testing.T) {
 		w.nodes.Is = slices.Clone(w.nodes.Is)
 		w.nodes.Is[4].InternalIPs, w.nodes.Is[4].Annotated = nil, many(i, 250)
 		w.at = w.at.Add(10 * time.Millisecond)
-		if got, ok := peers(w.reconcile(), "10.0.255.6"); !ok || len(got) > 3+2*addr.PerFamily {
+		if got, ok := peers(w.reconcile(), "10.0.255.6"); !ok || len(got) > 3+2*peer.PerFamily {
 			t.Fatalf("change %d: instance %t, %d peers by one worker", i, ok, len(got)-3)
 		}
 	}

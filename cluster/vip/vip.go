@@ -22,6 +22,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/bootpeer"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/addr/peer"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
@@ -128,8 +129,8 @@ type Room struct {
 	changed bool // to the migration's plan
 	notify  bool // Options.Changed, of that
 
-	named   bool      // the API has named the nodes while this program ran
-	past    addr.Past // of the nodes
+	named   bool           // the API has named the nodes while this program ran
+	past    peer.History // of the nodes
 	chooser election.Chooser
 	boot    bootpeer.State
 	self    string // this node's name, where there are ranks

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/addr/peer"
 	"github.com/onprem-infra/onprem-infra/shared/release"
 )
 
@@ -120,7 +121,7 @@ func FuzzDecodeNodes(f *testing.F) {
 		}
 		vip := netip.MustParseAddr("192.0.2.5")
 		for _, n := range nodes {
-			peer, ok := addr.Member(n, vip, netip.Addr{}, []netip.Addr{vip}, []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")})
+			peer, ok := peer.First(n, vip, netip.Addr{}, []netip.Addr{vip}, []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")})
 			if ok && (!peer.Is4() || peer == vip) {
 				t.Errorf("%q makes %s a peer of %s", text, peer, vip)
 			}

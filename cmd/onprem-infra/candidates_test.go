@@ -26,7 +26,8 @@ import (
 )
 
 var candidatesPlan = plan.Plan{
-	Platform: spec.BareMetal, Namespace: "openshift-kni-infra", ControlPlaneLabel: "node-role.kubernetes.io/master",
+	Shape:           plan.Shape{Platform: spec.BareMetal},
+	Nodes:           spec.Nodes{Namespace: "openshift-kni-infra", ControlPlaneLabel: "node-role.kubernetes.io/master"},
 	MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 	VIPs:            plan.VIPs{API: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, Ingress: []netip.Addr{netip.MustParseAddr("192.0.2.6")}},
 }

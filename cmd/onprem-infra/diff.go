@@ -12,6 +12,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/rollout"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
@@ -104,7 +105,7 @@ func compareRoot(described spec.Cluster, kind role.Role, there *live, root strin
 		return report, now.unread
 	}
 	next, err := there.over(described, kind)
-	switch refused := (plan.Incompatible{}); {
+	switch refused := (rollout.Incompatible{}); {
 	case errors.As(err, &refused):
 		next, report.Refused = described, refused.Reason
 	case err != nil && now.wrong != nil:

@@ -11,13 +11,14 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/ignition"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/rollout"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
 // live is the cluster whose nodes may get the files that a verb writes.
 type live struct {
-	agreed plan.Consent
+	agreed rollout.Consent
 	place  string                 // where the nodes' files are, as the user has named it
 	read   func() ([]byte, error) // the nodes' file plan.Path; nil if there is none
 	found  *found                 // after the first call of nodes
@@ -65,7 +66,7 @@ func liveFlags(cmd *cobra.Command) *live {
 func (l *live) over(described spec.Cluster, kind role.Role) (spec.Cluster, error) {
 	nodes := kind != role.Bootstrap && kind != ofCluster
 	switch _, migrates := described.Before(); {
-	case !nodes && l.agreed != (plan.Consent{}):
+	case !nodes && l.agreed != (rollout.Consent{}):
 		return spec.Cluster{}, usage(
 			"--migrate and --migrated are for nodes: --role=%s has nothing to migrate", kind)
 	case kind == role.Bootstrap && migrates:
@@ -90,7 +91,7 @@ func (l *live) over(described spec.Cluster, kind role.Role) (spec.Cluster, error
 				plan.Path, l.place, there.wrong,
 			),
 		)
-	case there.plan == nil && l.agreed != (plan.Consent{}):
+	case there.plan == nil && l.agreed != (rollout.Consent{}):
 		return spec.Cluster{}, negative(
 			fmt.Errorf(
 				"--migrate and --migrated need the files that the nodes have, and there is no "+
@@ -101,8 +102,8 @@ func (l *live) over(described spec.Cluster, kind role.Role) (spec.Cluster, error
 	case there.plan == nil:
 		return described, nil
 	}
-	next, err := plan.Live(*there.plan, described, l.agreed)
-	if refused := (plan.Incompatible{}); errors.As(err, &refused) {
+	next, err := rollout.Live(*there.plan, described, l.agreed)
+	if refused := (rollout.Incompatible{}); errors.As(err, &refused) {
 		return spec.Cluster{}, negative(
 			fmt.Errorf(
 				"the cluster of %s in %s: %w. If no cluster uses that file, remove it", plan.Path,

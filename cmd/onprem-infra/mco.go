@@ -10,7 +10,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/cluster/mco"
-	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/rollout"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -81,10 +81,10 @@ is one that leaves the name in place.`,
 
 // liveTree makes of settings of elections what clusters that use the tree in a directory can be
 // given.
-func liveTree(out string, elections spec.Cluster, say plan.Consent) (spec.Cluster, error) {
+func liveTree(out string, elections spec.Cluster, say rollout.Consent) (spec.Cluster, error) {
 	text, err := readFile(filepath.Join(out, mco.ClusterFile))
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && say != (plan.Consent{}):
+	case errors.Is(err, fs.ErrNotExist) && say != (rollout.Consent{}):
 		return spec.Cluster{}, negative(fmt.Errorf("--migrate and --migrated look at what the nodes have, and there is no %s in %s: name the place that the tree was written to last", mco.ClusterFile, out))
 	case errors.Is(err, fs.ErrNotExist):
 		return elections, nil

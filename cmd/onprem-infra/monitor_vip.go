@@ -29,6 +29,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/rollout"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -85,7 +86,7 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	host := nodeVIPHost{links: links.Snapshot}
 	host.listener = newListener(p, host, m.log)
 	memory, kept := host.memory(m.log), host.migration(m.log)
-	if resumed, err := plan.Resume(m.described, kept.Speaks); err == nil {
+	if resumed, err := rollout.Resume(m.described, kept.Speaks); err == nil {
 		p = resumed
 	}
 	way := migrate.New(p, clock, kept)

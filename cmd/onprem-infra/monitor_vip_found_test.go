@@ -58,7 +58,8 @@ func TestMayFound(t *testing.T) {
 		{"a bootstrap machine is before it", spec.OpenShift, role.Master, vip.Memory{}, false},
 	} {
 		access := kubeconfig.NewAccess("absent", m.log)
-		if got := newFounding(m, plan.Plan{Distribution: tt.distribution}, tt.role, tt.memory, access) != nil; got != tt.want {
+		described := plan.Plan{Shape: plan.Shape{Distribution: tt.distribution}}
+		if got := newFounding(m, described, tt.role, tt.memory, access) != nil; got != tt.want {
 			t.Errorf("%s: may be the first one %v, want %v", tt.name, got, tt.want)
 		}
 	}

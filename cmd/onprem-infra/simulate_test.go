@@ -12,6 +12,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -228,7 +229,7 @@ func TestSimulatedCluster(t *testing.T) {
 // TestSimulateBroken holds that a rule that was broken, and a wait beyond the plan's bound, is the
 // answer no.
 func TestSimulateBroken(t *testing.T) {
-	bound := plan.Plan{Timing: plan.Timing{Bounds: []plan.Bound{{Scenario: "power-loss", Ms: 353, DarkMs: 353}}}}
+	bound := plan.Plan{Timing: plan.Timing{Bounds: []bound.Bound{{Scenario: "power-loss", Ms: 353, DarkMs: 353}}}}
 	for _, tt := range []struct {
 		name string
 		o    simulate.Outcomes

@@ -1,5 +1,5 @@
 // Package addr chooses addresses and interfaces from a snapshot of the host's links, addresses and
-// routes. It is pure: what the kernel says is gathered elsewhere.
+// routes. It is pure: shared/host/link asks the kernel.
 package addr
 
 import (
@@ -11,7 +11,7 @@ import (
 type Address struct {
 	Prefix     netip.Prefix // the address itself with its prefix length, host bits kept
 	Label      string       // IPv4 only
-	Secondary  bool         // IPv4: not the first address of its network; IPv6: a temporary (privacy) address
+	Secondary  bool         // IPv4: not the first of its network; IPv6: temporary (privacy)
 	Deprecated bool         // IPv6 preferred lifetime 0
 	Tentative  bool         // duplicate address detection has not ended, or has failed
 	Duplicate  bool         // it has failed: another host has the address
@@ -34,14 +34,13 @@ type Route struct {
 	FromRA      bool // protocol RA
 }
 
-// Neighbour is what the kernel knows of the host that holds an address on a link. The zero value
-// says that nothing is known, or not yet.
+// Neighbour is what the kernel knows of the host that holds an address on a link; the zero value if
+// it knows nothing, or nothing yet.
 type Neighbour struct {
-	// MAC is the hardware address that answers, or that has answered and is now asked again; empty
-	// when none is known.
+	// MAC is the hardware address that answers, or that answered and is now probed again; empty if
+	// none is known.
 	MAC string
-	// Absent means that nobody has answered as often as the kernel asks: three times, a second
-	// apart.
+	// Absent means that no host has answered the kernel's three probes, a second apart.
 	Absent bool
 }
 
@@ -54,9 +53,24 @@ type Snapshot struct {
 // LinkOf names the link that has an address; it is empty if none has.
 func (s Snapshot) LinkOf(a netip.Addr) string {
 	for _, l := range s.Links {
-		if slices.ContainsFunc(l.Addresses, func(has Address) bool { return has.Prefix.Addr() == a }) {
+		if slices.ContainsFunc(l.Addresses,
+			func(has Address) bool { return has.Prefix.Addr() == a }) {
 			return l.Name
 		}
 	}
 	return ""
+}
+
+// Node is one node with its addresses in the cluster's API, in the API's order.
+type Node struct {
+	Name string
+	// status.addresses of type InternalIP; may lack a family while the node joins
+	InternalIPs []netip.Addr
+	Annotated   []netip.Addr // all that the network plugin found on the host, VIPs too
+}
+
+// Equal reports whether two nodes have the same name and addresses.
+func (n Node) Equal(m Node) bool {
+	return n.Name == m.Name && slices.Equal(n.InternalIPs, m.InternalIPs) &&
+		slices.Equal(n.Annotated, m.Annotated)
 }

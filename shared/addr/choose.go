@@ -1,7 +1,6 @@
 package addr
 
 import (
-	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -11,15 +10,15 @@ import (
 type Choice struct {
 	Link    string
 	Address netip.Addr
-	OnLink  bool   // the VIP is in a network of that interface: its holder answers there without a router between
+	OnLink  bool   // the VIP is in a network of that interface, with no router between
 	Why     string // for a log: the fact that decided
 }
 
 // ForVIP chooses the interface for vip and the host's own address on it, of vip's family and never
 // one of the VIPs in all. agreed are the addresses that the node's other programs agreed on, one a
 // family; the one of vip's family wins if the host has it. Else the network that holds vip decides,
-// and else the default route. Equal snapshots give equal choices, whatever the order of what they
-// list. The error says that no address qualifies.
+// and else the default route. The order of links, addresses and routes in the snapshot does not
+// matter. ForVIP fails if no address qualifies.
 func ForVIP(s Snapshot, vip netip.Addr, all, agreed []netip.Addr) (Choice, error) {
 	if !vip.IsValid() {
 		return Choice{}, fmt.Errorf("choose an interface: the VIP is not an address")
@@ -36,14 +35,16 @@ func ForVIP(s Snapshot, vip netip.Addr, all, agreed []netip.Addr) (Choice, error
 			return c.choice(true, fmt.Sprintf("the VIP is in its network %s", network)), nil
 		}
 	}
-	if c, route, ok := byDefaultRoute(s.Routes, own); ok {
-		return c.choice(false, fmt.Sprintf("the VIP is in no local network, and the default route has metric %d there", route.Metric)), nil
+	if n, ok := byDefaultRoute(s.Routes, own); ok {
+		const why = "the VIP is in no local network, and the default route has metric %d there"
+		return n.choice(false, fmt.Sprintf(why, n.metric)), nil
 	}
-	return Choice{}, fmt.Errorf("choose an interface for %s: no usable %s address in its network, nor on an interface with a default route", vip, family(vip))
+	return Choice{}, fmt.Errorf("choose an interface for %s: no usable %s address in its network, "+
+		"nor on an interface with a default route", vip, family(vip))
 }
 
-// family goes by the width: an IPv4-mapped IPv6 address is configured, routed and announced as
-// IPv6, whatever it looks like in print.
+// family is decided by the width: an IPv4-mapped IPv6 address is configured, routed and announced
+// as IPv6.
 func family(a netip.Addr) string {
 	if a.BitLen() == 32 {
 		return "IPv4"
@@ -58,30 +59,37 @@ type candidate struct {
 }
 
 func (c candidate) choice(onLink bool, why string) Choice {
-	return Choice{Link: c.Name, Address: c.Prefix.Addr(), OnLink: onLink, Why: fmt.Sprintf("%s of %s: %s", c.Prefix, c.Name, why)}
+	why = fmt.Sprintf("%s of %s: %s", c.Prefix, c.Name, why)
+	return Choice{Link: c.Name, Address: c.Prefix.Addr(), OnLink: onLink, Why: why}
 }
 
 // candidates are the addresses of the VIP's family that could be this host's own, in the order in
 // which they are considered: links that are up first, then by index.
 func candidates(s Snapshot, vip netip.Addr, all []netip.Addr) []candidate {
-	var out []candidate
+	return sorted(s, order{isUp(), byIndex(), lasts(false), isLowest()}, func(a Address) bool {
+		own := a.Prefix.Addr()
+		return own.BitLen() == vip.BitLen() && own != vip && !slices.Contains(all, own) && usable(a)
+	})
+}
+
+// sorted are the addresses of all links that pass, in an order.
+func sorted(s Snapshot, o order, passes func(Address) bool) (all []candidate) {
 	for _, l := range s.Links {
 		for _, a := range l.Addresses {
-			own := a.Prefix.Addr()
-			if own.BitLen() == vip.BitLen() && own != vip && !slices.Contains(all, own) && usable(a) {
-				out = append(out, candidate{l, a})
+			if passes(a) {
+				all = append(all, candidate{l, a})
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b candidate) int {
-		return cmp.Or(first(a.Up, b.Up), cmp.Compare(a.Index, b.Index), first(!a.Secondary, !b.Secondary), byBytes(a, b))
+	slices.SortFunc(all, func(a, b candidate) int {
+		return o.compare(nominee{candidate: a}, nominee{candidate: b})
 	})
-	return out
+	return all
 }
 
-// network says by which network of the address the VIP is on its link. A DHCPv6 address stands
-// alone (/128): its network is the one that a router announced on that link, not a guessed /64,
-// which can cover another link's network too.
+// network is the network of the address in which the VIP is on its link. A DHCPv6 address has the
+// prefix length 128. Its network is the one that a router announced on that link: a guessed /64 can
+// cover another link's network too.
 func (c candidate) network(routes []Route, vip netip.Addr) (netip.Prefix, bool) {
 	if c.Prefix.Bits() < 128 {
 		return c.Prefix.Masked(), c.Prefix.Contains(vip)
@@ -95,20 +103,4 @@ func (c candidate) network(routes []Route, vip netip.Addr) (netip.Prefix, bool) 
 		}
 	}
 	return found, found.IsValid()
-}
-
-// first orders true before false.
-func first(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
-	default:
-		return 1
-	}
-}
-
-func byBytes(a, b candidate) int {
-	return cmp.Or(a.Prefix.Addr().Compare(b.Prefix.Addr()), cmp.Compare(a.Prefix.Bits(), b.Prefix.Bits()))
 }

@@ -7,59 +7,42 @@ import (
 )
 
 // byDefaultRoute chooses among the addresses of links that have a default route. A default route of
-// the address's own family counts before one of the other family; then come links that are up, the
-// lower metric, the lower link index, the address whose network holds the gateway, public before
-// private, real IPv6 before IPv4-mapped, a lasting address before a temporary one, and the lowest
-// bytes.
-func byDefaultRoute(routes []Route, own []candidate) (candidate, Route, bool) {
-	type pair struct {
-		candidate
-		route Route
-	}
-	var pairs []pair
+// the address's own family counts before one of the other family.
+func byDefaultRoute(routes []Route, own []candidate) (nominee, bool) {
+	var routed []nominee
 	for _, c := range own {
-		if r, ok := defaultRoute(routes, c); ok {
-			pairs = append(pairs, pair{c, r})
+		a := c.Prefix.Addr()
+		if r, ok := defaultRoute(routes, c.Index,
+			func(r Route) bool { return sameFamily(r, a) }); ok {
+			routed = append(routed, nominee{candidate: c, exact: sameFamily(r, a),
+				metric: r.Metric, router: r.Gateway})
 		}
 	}
-	if len(pairs) == 0 {
-		return candidate{}, Route{}, false
+	if len(routed) == 0 {
+		return nominee{}, false
 	}
-	best := slices.MinFunc(pairs, func(a, b pair) int {
-		x, y := a.Prefix.Addr(), b.Prefix.Addr()
-		return cmp.Or(
-			first(sameFamily(a.route, x), sameFamily(b.route, y)),
-			first(a.Up, b.Up),
-			cmp.Compare(a.route.Metric, b.route.Metric),
-			cmp.Compare(a.Index, b.Index),
-			first(a.Prefix.Contains(a.route.Gateway), b.Prefix.Contains(b.route.Gateway)),
-			first(!x.IsPrivate(), !y.IsPrivate()),
-			first(!x.Is4In6(), !y.Is4In6()),
-			first(!a.Secondary, !b.Secondary),
-			byBytes(a.candidate, b.candidate),
-		)
-	})
-	return best.candidate, best.route, true
+	o := order{
+		isExact(), isUp(), byMetric(), byIndex(), hasRouter(), isPublic(), isReal(), lasts(false), isLowest(),
+	}
+	return slices.MinFunc(routed, o.compare), true
 }
 
-// defaultRoute is the best default route of the candidate's link, of its own family when there is
-// one.
-func defaultRoute(routes []Route, c candidate) (Route, bool) {
+// defaultRoute is the best default route of a link: a preferred one, then the one of the lowest
+// metric.
+func defaultRoute(routes []Route, link int, preferred func(Route) bool) (Route, bool) {
 	var found []Route
 	for _, r := range routes {
-		if r.LinkIndex == c.Index && r.Destination.IsValid() && r.Destination.Bits() == 0 {
+		if r.LinkIndex == link && r.Destination.IsValid() && r.Destination.Bits() == 0 {
 			found = append(found, r)
 		}
 	}
 	if len(found) == 0 {
 		return Route{}, false
 	}
-	own := c.Prefix.Addr()
 	return slices.MinFunc(found, func(a, b Route) int {
-		return cmp.Or(first(sameFamily(a, own), sameFamily(b, own)), cmp.Compare(a.Metric, b.Metric), a.Gateway.Compare(b.Gateway))
+		return cmp.Or(first(preferred(a), preferred(b)), cmp.Compare(a.Metric, b.Metric),
+			a.Gateway.Compare(b.Gateway))
 	}), true
 }
 
-func sameFamily(r Route, a netip.Addr) bool {
-	return r.Destination.Addr().BitLen() == a.BitLen()
-}
+func sameFamily(r Route, a netip.Addr) bool { return r.Destination.Addr().BitLen() == a.BitLen() }

@@ -9,8 +9,7 @@ import (
 // Wish is what the addresses of a node must suit.
 type Wish struct {
 	// Hints are addresses in the network that an operator wants the node to be known in, or the
-	// node's own one there. Nobody needs to have them. They win over VIPs: who writes one down
-	// knows better.
+	// node's own one there. No host needs to have them. They win over VIPs: they are explicit.
 	Hints []netip.Addr
 	// VIPs are the cluster's. The node is known in their network where it has one, and never by one
 	// of them.
@@ -21,7 +20,7 @@ type Wish struct {
 	// own program does. Otherwise it is the interface's primary one, which does not change when an
 	// address is added.
 	Lowest bool
-	// OVN says that the network plugin is OVN-Kubernetes, which puts an address of its own on the
+	// OVN means that the network plugin is OVN-Kubernetes, which puts an address of its own on the
 	// bridge of every node.
 	OVN bool
 }
@@ -29,9 +28,9 @@ type Wish struct {
 // NodeAddresses are the addresses that a node is known by.
 type NodeAddresses struct {
 	Addresses []netip.Addr // at most one of each family; the first is the node's primary one
-	VIPLocal  bool         // some address of the node is in one network with a VIP, so that the node could hold it
+	VIPLocal  bool         // the node could hold a VIP: it has an address in the VIP's network
 	Why       string       // for a log: the rule that decided
-	Rulings   []Ruling     // one for each address of the host, in the order in which they were considered
+	Rulings   []Ruling     // one for each address of the host, in the order of consideration
 }
 
 // Ruling is what became of one address, and by which rule.
@@ -54,10 +53,10 @@ const (
 
 // ForNode chooses the addresses that a node is known by. The interface is the first one, by link
 // index, with an address in the network of a hint; else in the network of a VIP; else the best of
-// those with a default route. It tells what it decided about each address also with an error, which
-// says that none qualifies. Equal snapshots give equal choices, whatever the order of what they
-// list. What is tentative counts as if it were not, so that the choice does not depend on the
-// moment: whoever uses the address waits until it can be bound.
+// those with a default route. ForNode fails if no address qualifies; the rulings are there also
+// then. The order of links, addresses and routes in the snapshot does not matter. A tentative
+// address counts, so that the choice does not depend on the moment: the caller waits until the
+// address can be bound.
 func ForNode(s Snapshot, w Wish) (NodeAddresses, error) {
 	f := newField(s, w)
 	out := NodeAddresses{}
@@ -100,8 +99,9 @@ func (n nominee) ruled(why string) nominee {
 	return n
 }
 
-// hit says by which network of the nominee which of the addresses is its neighbour or itself.
-func (n nominee) hit(routes []Route, addresses []netip.Addr) (network netip.Prefix, hit netip.Addr, ok bool) {
+// hit is the first of the addresses that is in a network of the nominee, and that network.
+func (n nominee) hit(routes []Route, addresses []netip.Addr) (network netip.Prefix, hit netip.Addr,
+	ok bool) {
 	for _, a := range addresses {
 		if network, ok := n.network(routes, a); ok {
 			return network, a, true
@@ -114,24 +114,19 @@ func (n nominee) hit(routes []Route, addresses []netip.Addr) (network netip.Pref
 type field struct {
 	routes  []Route
 	prefer6 bool
-	lowest  bool
+	lasts   rule      // of addresses that come and go
 	fit     []nominee // in the order in which they are considered
 	dropped []Ruling
 }
 
 func newField(s Snapshot, w Wish) field {
-	f := field{routes: s.Routes, prefer6: w.PreferIPv6, lowest: w.Lowest}
-	var all []candidate
-	for _, l := range s.Links {
-		for _, a := range l.Addresses {
-			all = append(all, candidate{l, a})
-		}
-	}
-	order := ladder{isUp(), byIndex(), f.lasts(), isReal(), lowest()}
-	slices.SortFunc(all, func(a, b candidate) int { return order.compare(nominee{candidate: a}, nominee{candidate: b}) })
+	f := field{routes: s.Routes, prefer6: w.PreferIPv6, lasts: lasts(w.Lowest)}
+	all := sorted(s, order{isUp(), byIndex(), f.lasts, isReal(), isLowest()},
+		func(Address) bool { return true })
 	for _, c := range all {
 		if why := unfitForNode(c.Address, w); why != "" {
-			f.dropped = append(f.dropped, Ruling{Link: c.Name, Prefix: c.Prefix, Verdict: Dropped, Why: why})
+			f.dropped = append(f.dropped, Ruling{Link: c.Name, Prefix: c.Prefix, Verdict: Dropped,
+				Why: why})
 			continue
 		}
 		f.fit = append(f.fit, nominee{candidate: c})
@@ -139,7 +134,7 @@ func newField(s Snapshot, w Wish) field {
 	return f
 }
 
-// unfitForNode says why an address can never be what this node is known by, or nothing.
+// unfitForNode is why this node can never be known by an address; empty if it can.
 func unfitForNode(a Address, w Wish) string {
 	own := a.Prefix.Addr()
 	isVIP := func(vip netip.Addr) bool { return own.Unmap() == vip.Unmap() }
@@ -149,7 +144,8 @@ func unfitForNode(a Address, w Wish) string {
 	case slices.ContainsFunc(w.VIPs, isVIP):
 		return "it is a VIP, which moves between nodes"
 	case a.Label == vipLabel:
-		return fmt.Sprintf("its label %s is keepalived's: it is a VIP, which moves between nodes", vipLabel)
+		return fmt.Sprintf("its label %s is keepalived's: it is a VIP, which moves between nodes",
+			vipLabel)
 	case own == ovnMasquerade && w.OVN:
 		return "it is on the bridge of every node (OVN-Kubernetes)"
 	}
@@ -166,7 +162,8 @@ func (f field) nothing(w Wish) string {
 	if len(w.Hints)+len(w.VIPs) == 0 {
 		return "no usable address is on an interface with a default route"
 	}
-	return "no usable address is in the network of a hint or a VIP, nor on an interface with a default route"
+	return "no usable address is in the network of a hint or a VIP, nor on an interface with a " +
+		"default route"
 }
 
 func rulings(list []nominee, verdict Verdict) []Ruling {

@@ -7,8 +7,7 @@ import (
 )
 
 // byNetwork chooses the first interface that has one of the addresses in a network of its own, and
-// there an address of each family. what says what the addresses are. It chooses nothing when no
-// interface has.
+// there an address of each family; nothing if no interface has. what names the kind of address.
 func (f field) byNetwork(addresses []netip.Addr, what string) (chosen, losers []nominee) {
 	marked := f.marked(addresses, what)
 	i := slices.IndexFunc(marked, func(n nominee) bool { return n.exact })
@@ -27,16 +26,20 @@ func (f field) byNetwork(addresses []netip.Addr, what string) (chosen, losers []
 		case !n.wanted:
 			elsewhere = append(elsewhere, n.ruled(fmt.Sprintf("no %s is in its network", what)))
 		default:
-			elsewhere = append(elsewhere, n.ruled(ladder{isExact(), isUp(), byIndex(), lowest()}.why(winner, n)))
+			elsewhere = append(elsewhere,
+				n.ruled(order{isExact(), isUp(), byIndex(), isLowest()}.why(winner, n)))
 		}
 	}
-	// Of two addresses of one family the hit comes first, as the hint or the VIP of that family may
-	// be among those that are wanted.
-	chosen, losers = ladder{isExact(), isWanted(), f.lasts(), isReal(), lowest()}.best(there)
-	slices.SortStableFunc(chosen, func(a, b nominee) int { return first(f.preferred(a), f.preferred(b)) })
+	// Of two addresses of one family the exact one comes first: other ones may be wanted too.
+	chosen, losers = order{isExact(), isWanted(), f.lasts, isReal(), isLowest()}.best(there)
+	slices.SortStableFunc(chosen, func(a, b nominee) int {
+		return first(f.preferred(a),
+			f.preferred(b))
+	})
 	for i, n := range chosen {
 		if !n.wanted {
-			chosen[i] = n.ruled(fmt.Sprintf("the other family's address on %s, where a %s is in a network", n.Name, what))
+			chosen[i] = n.ruled(fmt.Sprintf("the other family's address on %s, where a %s is in "+
+				"a network", n.Name, what))
 		}
 	}
 	return chosen, append(losers, elsewhere...)

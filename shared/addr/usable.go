@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// usable says whether an address can be what a node is known by now.
+// usable reports whether a node can be known by an address now.
 func usable(a Address) bool {
-	return unfit(a) == "" && a.Prefix.Addr() != ovnMasquerade && !a.Tentative // what is tentative cannot be bound
+	return unfit(a) == "" && a.Prefix.Addr() != ovnMasquerade &&
+		!a.Tentative // what is tentative cannot be bound
 }
 
-// unfit says why an address can never be what a node is known by, or nothing.
+// unfit is why a node can never be known by an address; empty if it can.
 func unfit(a Address) string {
 	ip := a.Prefix.Addr()
 	switch {
@@ -33,5 +34,5 @@ func unfit(a Address) string {
 	return ""
 }
 
-// ovnMasquerade is on every node's OVN bridge, the same everywhere.
+// ovnMasquerade is the address on every node's OVN bridge, the same everywhere.
 var ovnMasquerade = netip.MustParseAddr("fd69::2")

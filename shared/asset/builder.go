@@ -33,17 +33,17 @@ func (b *Builder) Embedded(name string, mode fs.FileMode) {
 	b.File(name, mode, contents)
 }
 
-// Goods adds a file that somebody else has made, or keeps the error of who should have made it.
+// Goods adds a file of another room, or keeps its error.
 func (b *Builder) Goods(f File, err error) {
 	if b.fail(err); b.err == nil {
 		b.err = b.set.AddFile(f)
 	}
 }
 
-// Unit adds a unit, or keeps the error of who should have made it.
+// Unit adds a unit of another room, or keeps its error.
 func (b *Builder) Unit(u Unit, err error) { b.Units([]Unit{u}, err) }
 
-// Units adds units, or keeps the error of who should have made them.
+// Units adds units of another room, or keeps its error.
 func (b *Builder) Units(list []Unit, err error) {
 	b.fail(err)
 	for _, u := range list {

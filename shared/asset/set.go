@@ -21,7 +21,7 @@ type Set struct {
 }
 
 // AddFile puts f into the set. It is an error when the path is not absolute, clean and printable,
-// or when somebody else has claimed it.
+// or when another file has claimed it.
 func (s *Set) AddFile(f File) error {
 	if !path.IsAbs(f.Path) || path.Clean(f.Path) != f.Path || f.Path == "/" {
 		return fmt.Errorf("add file %q of %s: the path is not absolute and clean", f.Path, f.By)
@@ -30,7 +30,8 @@ func (s *Set) AddFile(f File) error {
 		return fmt.Errorf("add file %q of %s: the path holds what is not printed", f.Path, f.By)
 	}
 	if f.Mode&^fs.ModePerm != 0 {
-		return fmt.Errorf("add file %s of %s: mode %v has more than permission bits", f.Path, f.By, f.Mode)
+		return fmt.Errorf("add file %s of %s: mode %v has more than permission bits", f.Path, f.By,
+			f.Mode)
 	}
 	if err := s.free(f.Path, f.By); err != nil {
 		return err
@@ -40,21 +41,25 @@ func (s *Set) AddFile(f File) error {
 }
 
 // AddUnit puts u into the set. It is an error when a name is none that systemd would read from
-// UnitDir, when a text is not UTF-8, or when somebody else has claimed the unit or one of its
-// files.
+// UnitDir, when a text is not UTF-8, or when another unit or file has claimed the unit or one of
+// its files.
 func (s *Set) AddUnit(u Unit) error {
-	if !fileName(u.Name) || !strings.Contains(u.Name, ".") || strings.Trim(u.Name, unitChars) != "" {
+	if !fileName(u.Name) || !strings.Contains(u.Name, ".") ||
+		strings.Trim(u.Name, unitChars) != "" {
 		return fmt.Errorf("add unit %q of %s: the name is not NAME.TYPE", u.Name, u.By)
 	}
 	if !utf8.Valid(u.Contents) {
-		return fmt.Errorf("add unit %s of %s: its text is not UTF-8, and systemd passes over such lines", u.Name, u.By)
+		return fmt.Errorf("add unit %s of %s: its text is not UTF-8, and systemd passes over "+
+			"such lines", u.Name, u.By)
 	}
 	for _, d := range u.DropIns {
 		if !fileName(d.Name) || !strings.HasSuffix(d.Name, ".conf") || !printable(d.Name) {
-			return fmt.Errorf("add unit %s of %s: drop-in %q is not NAME.conf", u.Name, u.By, d.Name)
+			return fmt.Errorf("add unit %s of %s: drop-in %q is not NAME.conf", u.Name, u.By,
+				d.Name)
 		}
 		if !utf8.Valid(d.Contents) {
-			return fmt.Errorf("add unit %s of %s: the text of drop-in %s is not UTF-8, and systemd passes over such lines", u.Name, u.By, d.Name)
+			return fmt.Errorf("add unit %s of %s: the text of drop-in %s is not UTF-8, and "+
+				"systemd passes over such lines", u.Name, u.By, d.Name)
 		}
 	}
 	for _, p := range claims(u) {
@@ -62,7 +67,8 @@ func (s *Set) AddUnit(u Unit) error {
 			return err
 		}
 	}
-	u.DropIns = slices.SortedFunc(slices.Values(u.DropIns), func(a, b DropIn) int { return cmp.Compare(a.Name, b.Name) })
+	u.DropIns = slices.SortedFunc(slices.Values(u.DropIns),
+		func(a, b DropIn) int { return cmp.Compare(a.Name, b.Name) })
 	for i := 1; i < len(u.DropIns); i++ {
 		if name := u.DropIns[i].Name; name == u.DropIns[i-1].Name {
 			return conflict(dropInPath(u.Name, name), u.By, dropInPath(u.Name, name), u.By)
@@ -79,7 +85,7 @@ func (s Set) Files() []File { return slices.Clone(s.files) }
 // Units are the units of the set, by name. The slice is the caller's, the contents are shared.
 func (s Set) Units() []Unit { return slices.Clone(s.units) }
 
-// free is nil when nobody has claimed a path, nor one above or below it: a file is no directory.
+// free is nil if a path is not claimed, nor one above or below it: a file is no directory.
 func (s Set) free(p, by string) error {
 	for _, f := range s.files {
 		if err := conflict(f.Path, f.By, p, by); err != nil {
@@ -96,7 +102,7 @@ func (s Set) free(p, by string) error {
 	return nil
 }
 
-// claims are the paths that nobody else may write. The unit's own path is one of them even when
+// claims are the paths that no other file may have. The unit's own path is one of them even when
 // only its state or its drop-ins are changed: two rooms that change one unit must know of each
 // other.
 func claims(u Unit) []string {
@@ -120,7 +126,8 @@ func conflict(former, owner, latter, by string) error {
 }
 
 func insert[T any](sorted []T, item T, key func(T) string) []T {
-	at, _ := slices.BinarySearchFunc(sorted, key(item), func(t T, k string) int { return cmp.Compare(key(t), k) })
+	at, _ := slices.BinarySearchFunc(sorted, key(item),
+		func(t T, k string) int { return cmp.Compare(key(t), k) })
 	return slices.Insert(sorted, at, item)
 }
 
@@ -128,9 +135,11 @@ func insert[T any](sorted []T, item T, key func(T) string) []T {
 // preset.
 const unitChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:-_.\\@"
 
-// printable tells what stays on one line wherever it is listed, and is the same in JSON.
+// printable reports whether a text stays on one line wherever it is listed, and is the same in
+// JSON.
 func printable(s string) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+	return utf8.ValidString(s) &&
+		!strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 func fileName(s string) bool { return s != "" && s[0] != '.' && !strings.Contains(s, "/") }

@@ -17,17 +17,21 @@ func (s Set) Tree() []File {
 	var preset strings.Builder
 	for _, u := range s.units {
 		if len(u.Contents) > 0 {
-			tree = append(tree, File{Path: unitPath(u.Name), Mode: 0o644, Contents: u.Contents, By: u.By})
+			tree = append(tree,
+				File{Path: unitPath(u.Name), Mode: 0o644, Contents: u.Contents, By: u.By})
 		}
 		for _, d := range u.DropIns {
-			tree = append(tree, File{Path: dropInPath(u.Name, d.Name), Mode: 0o644, Contents: d.Contents, By: u.By})
+			tree = append(tree,
+				File{Path: dropInPath(u.Name, d.Name), Mode: 0o644, Contents: d.Contents, By: u.By})
 		}
 		if u.Enabled {
 			preset.WriteString("enable " + u.Name + "\n")
 		}
 	}
 	if preset.Len() > 0 {
-		tree = append(tree, File{Path: PresetPath, Mode: 0o644, Contents: []byte(preset.String()), By: "shared/asset"})
+		tree = append(tree,
+			File{Path: PresetPath, Mode: 0o644, Contents: []byte(preset.String()),
+				By: "shared/asset"})
 	}
 	slices.SortFunc(tree, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 	return tree

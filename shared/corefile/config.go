@@ -16,24 +16,26 @@ const MaxForward = 15
 
 // Config is one whole Corefile.
 type Config struct {
-	Header     string          // one line of provenance, without the comment sign; empty for none
-	Zone       record.Name     // the cluster's own domain NAME.DOMAIN
-	Records    []record.Record // answered by CoreDNS itself, all in Zone; empty when the cluster's records are external
-	Clients    []netip.Prefix  // whose hosts are answered; empty for everybody
-	Hosts      bool            // the names of nodes stand in HostsPath, see RenderHosts
-	Announced  *Announced      // nil: nobody is answered for by what it announces of itself
-	Knowing    []netip.Addr    // with Hosts: who knows the names in Zone that HostsPath lacks, asked for those before Upstreams
-	Upstreams  []netip.Addr    // in order of preference, at most 15; empty means that nothing is forwarded
-	HealthPort uint16          // 0: nobody asks for /health over HTTP, see Render
-	Poll       bool            // CoreDNS looks by itself whether its file has changed; a parent that signals it does not need that
+	Header string      // one line of provenance, without the comment sign; empty for none
+	Zone   record.Name // the cluster's own domain NAME.DOMAIN
+	// answered by CoreDNS itself, all in Zone; empty when the cluster's records are external
+	Records   []record.Record
+	Clients   []netip.Prefix // may query; empty for everyone
+	Hosts     bool           // the names of nodes stand in HostsPath, see RenderHosts
+	Announced *Announced     // nil: without multicast DNS
+	Knowing   []netip.Addr   // with Hosts: servers for the names in Zone that HostsPath lacks
+	// in order of preference, at most 15; empty means that nothing is forwarded
+	Upstreams  []netip.Addr
+	HealthPort uint16 // of /health over HTTP, see Render; 0 for none
+	Poll       bool   // CoreDNS polls its file; a parent that signals it needs no poll
 }
 
-// Announced says whose announcements by multicast DNS are believed. Only a CoreDNS with the plugin
+// Announced is which announcements by multicast DNS are accepted. Only a CoreDNS with the plugin
 // mdns reads a Corefile with it (cmd/onprem-coredns).
 type Announced struct {
 	Cluster  string         // a label; the first word of the announced services' names
-	Members  int            // of etcd: its list is answered when so many are known; 0 for no minimum
-	On       netip.Addr     // of this machine: announcements are heard on the interface that has it; the zero value for every interface
+	Members  int            // of etcd: its list is answered if so many are known
+	On       netip.Addr     // of the local host, on the interface to use; zero for every interface
 	Networks []netip.Prefix // that hosts' addresses are in; none for any
 }
 

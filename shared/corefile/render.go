@@ -22,12 +22,13 @@ var parsed = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("Corefile").Parse(text))
 })
 
-// What CoreDNS's template plugin makes its answers from. The owner is the name that was asked for,
-// in lower case. The SOA lets resolvers keep a negative answer (RFC 2308 5) for half a minute;
-// nobody needs to be asked about a zone that is known here only in part.
+// What CoreDNS's template plugin makes its answers from. The owner is the name of the query, in
+// lower case. The SOA lets resolvers keep a negative answer (RFC 2308 5) for half a minute. Its
+// mailbox does not exist: the zone is known here only in part.
 const (
-	owner = "{{ .Name }} 30 IN "
-	soa   = "{{ .Zone }} 30 IN SOA {{ .Zone }} nobody.invalid. 1 3600 1200 604800 30"
+	owner   = "{{ .Name }} 30 IN "
+	mailbox = "nobody.invalid."
+	soa     = "{{ .Zone }} 30 IN SOA {{ .Zone }} " + mailbox + " 1 3600 1200 604800 30"
 )
 
 // page is a Config in the words of a Corefile.
@@ -51,16 +52,16 @@ type page struct {
 
 // block is what comes after the owned names.
 type block struct {
-	HostsPath string // empty: nobody names nodes
-	MDNS      string // what follows the directive; empty: nobody is heard
+	HostsPath string // empty: nodes have no names
+	MDNS      string // what follows the directive; empty: without multicast DNS
 	Networks  []netip.Prefix
 	To        []string
 }
 
-// Last says that nothing comes after the names of nodes.
+// Last reports whether nothing comes after the names of nodes.
 func (b block) Last() bool { return (b.HostsPath != "" || b.MDNS != "") && len(b.To) == 0 }
 
-// Passes says that what the nodes' file does not know is for somebody else.
+// Passes reports whether something comes after the nodes' file.
 func (b block) Passes() bool { return b.MDNS != "" || len(b.To) > 0 }
 
 // answer is what one name has in one family.
@@ -69,58 +70,60 @@ type answer struct{ Type, Pattern, RR string }
 // Render writes the Corefile. Equal values give equal bytes.
 //
 // What the text relies on, of CoreDNS 1.15 and before:
-//   - Plugins run in an order of CoreDNS's own: bufsize, health, errors, cache, template, hosts,
-//     forward. So the cache is asked first, and no
-//     client is told a TTL above 30 s. The stanzas of template are tried in the order written; the first that matches answers.
+//   - Plugins run in CoreDNS's own order: bufsize, health, errors, cache, template, hosts, forward.
+//     So the cache answers first, and no client gets a TTL above 30 s. The stanzas of template are
+//     tried in the order written; the first that matches answers.
 //   - A query for ANY matches a stanza of any type, so the first one must be one of negative
-//     answers. It stands for HTTPS, which browsers
-//     ask for. A stanza for ANY matches a query of any type, so the last one answers for every type, and every family, that has no answer.
+//     answers: the one for HTTPS, which browsers query. A stanza for ANY matches a query of any
+//     type, so the last one answers for every type and family without an answer.
 //   - Names in the zone that are not owned fall through to the upstreams: without fallthrough the
 //     plugin would fail them.
-//   - Upstreams are asked in order: the first one gets all queries while it is healthy.
-//   - With Hosts the zone has a server block of its own, without a cache: one that has heard that
-//     there is no such node says so for a while. CoreDNS takes
-//     the block with the longest matching zone. The hosts plugin looks at its file every 500 ms, by time and size, so another set of nodes is in force
-//     without a reload; its TTL is 1 s, the shortest that it knows. The last block has the file for the nodes' short names and for the names of their
-//     addresses.
-//   - There the owned names have a block as well, with a cache: an answer of template's costs
-//     several times one of the cache's, and a node's name is
-//     not compared with each of them. A cache for all names costs less than one that compares each with its zones, and nothing else comes here. The names
-//     of nodes stand in that block for one that is called as an owned name is, or as what those are below.
-//   - What nodes announce comes after the file, so that the API's word wins; the plugin has a place
-//     of its own behind hosts. Its names stand in
-//     that block as well: a host may say goodbye at any time. Where somebody knows all names, it is asked, who does the same: else this
-//     machine's ears would win over the API. A template that fails everything would do so before anybody is heard.
+//   - Upstreams are queried in order: the first one gets all queries while it is healthy.
+//   - With Hosts the zone has a server block of its own, without a cache: a cache would keep the
+//     answer that a node does not exist. CoreDNS takes the block with the longest matching zone.
+//     The hosts plugin checks its file every 500 ms, by time and size, so another set of nodes is
+//     in force without a reload. Its TTL is 1 s, the shortest that it knows. The last block has the
+//     file for the nodes' short names and for the names of their addresses.
+//   - There the owned names have a block as well, with a cache: an answer of template costs several
+//     times as much as one of the cache, and a node's name is not compared with each of them. A
+//     cache for all names costs less than one that compares each with its zones, and no other name
+//     comes here. The names of nodes are in that block for a node that has an owned name, or a
+//     name below one.
+//   - What nodes announce comes after the file, so that the API has priority; the plugin has its
+//     own place behind hosts. Its names are in the block without a cache as well: a host may
+//     withdraw its name at any time. If a server knows all names, it is queried instead, and does
+//     the same: else the local announcements would have priority over the API. A template that
+//     fails everything would do so before the announcements are consulted.
 //   - A node's name has no records but addresses: hosts answers any other type, and the family that
 //     the node lacks, with no data.
-//   - Without upstreams everything else fails, which sends clients to their next server; left
-//     alone, CoreDNS would log an error a query.
-//     A template that fails everything would do so before hosts is asked, so with Hosts it is hosts that fails what it does not know, when it
-//     may not fall through. An address that it does not know it passes on all the same, and what CoreDNS logs then is cut to a line in 5 min.
-//   - Clients without EDNS get no answer above 512 bytes over UDP, and with a bufsize of 512 none
-//     of the others does: large ones were lost
-//     on their way to clients.
-//   - With Poll the file is looked at every 2 s: after a change of the upstreams the next query
-//     should not go to the former ones. The first
-//     SIGUSR1 ends that for good, and one that comes while the plugin reloads makes it reload what is being replaced: it is one or the other.
-//   - A reload loses no query: the new configuration takes over the sockets, and what the former
-//     one has begun it may end. It first closes
-//     the health plugin's server, for which it waits 5 s when a connection to it has just been opened and has not asked yet. The plugin
-//     opens such a connection itself, a second after each reload, and keeps it. So with a HealthPort a reload takes 5 s when it comes just a
-//     second after another one; 2 of 40 did, and none of those that came earlier or later.
-//   - acl comes before the cache and all that answers. Who may not ask is told so (REFUSED), and
-//     never what another one was told.
-//   - A file that CoreDNS refuses leaves the former one in force, and CoreDNS tells nobody but its
-//     log. So each answers for a name of its own, see Running.
-//     Its block is asked for nothing else, and has no cache, which would outlive what it says. CoreDNS refuses questions of class CH, where servers
-//     speak of themselves, unless it has the plugin chaos. The block is not the last: where a
-//     plugin's block ends the file, CoreDNS does not miss the brace that should come after it.
+//   - Without upstreams everything else fails, which sends clients to their next server. Without
+//     the template CoreDNS would log an error a query. A template that fails everything would do so
+//     before hosts is consulted. So with Hosts it is hosts that fails an unknown name, if it may
+//     not fall through. It passes an unknown address on all the same, and CoreDNS's log of that is
+//     limited to a line in 5 min.
+//   - Clients without EDNS get no answer above 512 bytes over UDP, and with a bufsize of 512 no
+//     other client does: large answers were lost on their way to clients.
+//   - With Poll the file is checked every 2 s: after a change of the upstreams the next query
+//     should not go to the former ones. The first SIGUSR1 ends that for good, and one during a
+//     reload by the plugin makes it reload the former file: it is one or the other.
+//   - A reload loses no query: the new configuration takes over the sockets, and the former one may
+//     end what it has begun. It first closes the health plugin's server, which takes 5 s if a
+//     connection to it has just been opened without a request. The plugin opens such a connection
+//     itself, a second after each reload, and keeps it. So with a HealthPort a reload takes 5 s if
+//     it comes just a second after another one; 2 of 40 did, and no earlier or later one.
+//   - acl comes before the cache and all answers. A client that may not query gets REFUSED, and
+//     never an answer for another client.
+//   - If CoreDNS refuses a file, the former one stays in force, and only the log shows it. So each
+//     file answers for a name of its own, see Running. Its block answers nothing else, and has no
+//     cache, which would outlive the file. CoreDNS refuses questions of class CH, in which servers
+//     report about themselves, unless it has the plugin chaos. The block is not the last: if a
+//     plugin's block ends the file, CoreDNS does not detect a missing brace after it.
 func Render(c Config) []byte {
 	return execute(parsed(), words(c))
 }
 
 // Running is a name for which CoreDNS answers by a TXT record with the Digest of the Corefile that
-// it runs on. Nobody else has it: .invalid is nobody's (RFC 6761 6.4).
+// it runs on. No other server has it: .invalid is reserved (RFC 6761 6.4).
 const Running record.Name = "corefile.onprem-infra.invalid"
 
 // digested is what begins the line of a Corefile that has its digest.
@@ -129,16 +132,16 @@ const digested = `        answer "{{ .Name }} 0 IN TXT `
 // Digest names a Corefile, whoever has written it: the SHA-256 of all but the line that has it, cut
 // to 12 digits. says is what that line has, and empty where there is none: the two differ in a file
 // that was changed since it was rendered.
-func Digest(text []byte) (is, says string) {
+func Digest(text []byte) (is, embedded string) {
 	sum := sha256.New()
 	for line := range bytes.Lines(text) {
 		if rest, ok := bytes.CutPrefix(line, []byte(digested)); ok {
-			says = string(bytes.TrimRight(rest, "\"\n"))
+			embedded = string(bytes.TrimRight(rest, "\"\n"))
 		} else {
 			sum.Write(line)
 		}
 	}
-	return fmt.Sprintf("%x", sum.Sum(nil))[:12], says
+	return fmt.Sprintf("%x", sum.Sum(nil))[:12], embedded
 }
 
 func execute(t *template.Template, p page) []byte {
@@ -158,7 +161,8 @@ func words(c Config) page {
 
 // parts are a Config's words, without the digest of them all.
 func parts(c Config) page {
-	p := page{Running: Running, Header: strings.Map(printable, c.Header), HealthPort: c.HealthPort, Poll: c.Poll, Clients: c.Clients, Zone: c.Zone, SOA: soa}
+	p := page{Running: Running, Header: strings.Map(printable, c.Header), HealthPort: c.HealthPort,
+		Poll: c.Poll, Clients: c.Clients, Zone: c.Zone, SOA: soa}
 	for _, r := range c.Records {
 		p.Owned, p.Patterns = append(p.Owned, r.Name), append(p.Patterns, pattern(r))
 		for _, a := range r.Addresses {
@@ -166,7 +170,9 @@ func parts(c Config) page {
 			if a.Is4() {
 				kind = "A"
 			}
-			p.Answers = append(p.Answers, answer{Type: kind, Pattern: pattern(r), RR: owner + kind + " " + a.WithZone("").String()})
+			p.Answers = append(p.Answers,
+				answer{Type: kind, Pattern: pattern(r), RR: owner + kind + " " +
+					a.WithZone("").String()})
 		}
 	}
 	for _, a := range c.Upstreams {
@@ -215,7 +221,8 @@ func pattern(r record.Record) string {
 
 // upstream drops a zone that is no interface name: an address may carry any text as its zone.
 func upstream(a netip.Addr) string {
-	if strings.Trim(a.Zone(), "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" {
+	if strings.Trim(a.Zone(),
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" {
 		a = a.WithZone("")
 	}
 	return a.String()

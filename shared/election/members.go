@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/addr/peer"
 )
 
 // MostMembers bounds the members of an election, of one family. A cluster of Kubernetes has 5,000
@@ -29,7 +30,7 @@ func (e Election) Members(v VIP, own netip.Addr) []netip.Addr {
 		if slices.Contains(all, own) {
 			all = []netip.Addr{own}
 		}
-		members = append(members, all[:min(len(all), 2*addr.PerFamily)]...)
+		members = append(members, all[:min(len(all), 2*peer.PerFamily)]...)
 	}
 	members = members[:min(len(members), MostMembers)]
 	for _, c := range e.Candidates {
@@ -40,7 +41,7 @@ func (e Election) Members(v VIP, own netip.Addr) []netip.Addr {
 }
 
 func (e Election) addresses(n addr.Node, v VIP, own netip.Addr) []netip.Addr {
-	return addr.Members(n, v.Address, own, e.vips, e.networks)
+	return peer.All(n, v.Address, own, e.vips, e.networks)
 }
 
 func (e Election) isVIP(a netip.Addr) bool { return slices.Contains(e.vips, a) }

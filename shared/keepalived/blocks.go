@@ -73,7 +73,7 @@ func (b block) value(keyword string) string {
 	return ""
 }
 
-// has says whether a block with the keyword is in it.
+// has reports whether a block with the keyword is in it.
 func (b block) has(keyword string) bool {
 	return slices.ContainsFunc(b.blocks, func(in block) bool { return in.title[0] == keyword })
 }

@@ -44,13 +44,15 @@ type Config struct {
 
 // Check is one tracked script: health as keepalived sees it.
 type Check struct {
-	Name     vrrp.CheckName `json:"name"`
-	Command  Path           `json:"command"`  // an executable, called without arguments
-	Interval time.Duration  `json:"interval"` // whole seconds: keepalived before 2.3.2 refuses fractions
-	Timeout  time.Duration  `json:"timeout"`  // when to kill a script that hangs; below the interval
-	Rise     int            `json:"rise"`
-	Fall     int            `json:"fall"`
-	Weight   int            `json:"weight"` // 0: failing means FAULT
+	Name    vrrp.CheckName `json:"name"`
+	Command Path           `json:"command"` // an executable, called without arguments
+	// whole seconds: keepalived before 2.3.2 refuses fractions
+	Interval time.Duration `json:"interval"`
+	// when to kill a script that hangs; below the interval
+	Timeout time.Duration `json:"timeout"`
+	Rise    int           `json:"rise"`
+	Fall    int           `json:"fall"`
+	Weight  int           `json:"weight"` // 0: failing means FAULT
 }
 
 // Track is one tracked file: health as a monitor writes it, a 1 for a check that passes and a 0
@@ -94,14 +96,20 @@ type Instance struct {
 	Checks   []vrrp.CheckName `json:"checks,omitempty"`
 	// Tracks are of Config.Tracks; every instance also tracks Config.Leave.
 	Tracks []vrrp.CheckName `json:"tracks,omitempty"`
-	// Grouped says that it is a member of a SyncGroup, which tracks for it.
+	// Grouped means that it is a member of a SyncGroup, which tracks for it.
 	Grouped bool `json:"grouped,omitempty"`
 
-	// Known has keepalived drop adverts of routers that are not among Peers. Near has it drop those
-	// that have passed a router, so that their TTL is not 255 any more; keepalived then knows its
-	// peers as well. Both are for unicast only, and both can change while the VIP is held.
+	Filter
+}
+
+// Filter is which adverts keepalived drops. It is for unicast only, and can change while the VIP is
+// held.
+type Filter struct {
+	// Known drops adverts of routers that are not among the peers.
 	Known bool `json:"known,omitempty"`
-	Near  bool `json:"near,omitempty"`
+	// Near drops adverts with a TTL below 255, which have been forwarded, and those of routers that
+	// are not among the peers.
+	Near bool `json:"near,omitempty"`
 }
 
 // Tracked are the files that an instance's priority follows from, by itself and by its groups.
@@ -132,9 +140,9 @@ const (
 // Group is where the VRRP routers of the VIP's family listen in multicast mode (RFC 5798 5.1.1.2
 // and 5.1.2.2).
 //
-// As the only peer of a unicast instance it lets a router speak before it knows anybody: keepalived
-// takes an instance over a reload only when it was unicast before and after, with the same source.
-// From multicast to unicast it starts anew, and the VIP is away for a master down time.
+// As the only peer of a unicast instance it lets a router advertise before it knows a peer.
+// keepalived keeps an instance over a reload only if it was unicast before and after, with the same
+// source. From multicast to unicast it starts anew, and there is no holder for a master down time.
 func Group(vip netip.Addr) netip.Addr {
 	if vip.Is4() {
 		return netip.AddrFrom4([4]byte{224, 0, 0, 18})
@@ -158,8 +166,10 @@ const interfaceNameSize = 16
 // ParseInterface accepts the names that Linux and keepalived both take as one word: the kernel
 // would also allow quotes and braces.
 func ParseInterface(name string) (Interface, error) {
-	if name == "" || len(name) >= interfaceNameSize || name == "." || name == ".." || strings.Trim(name, plain) != "" {
-		return "", fmt.Errorf("interface %q: a name has 1 to %d letters, digits, dots, hyphens and underscores", name, interfaceNameSize-1)
+	if name == "" || len(name) >= interfaceNameSize || name == "." || name == ".." ||
+		strings.Trim(name, plain) != "" {
+		return "", fmt.Errorf("interface %q: a name has 1 to %d letters, digits, dots, hyphens "+
+			"and underscores", name, interfaceNameSize-1)
 	}
 	return Interface(name), nil
 }

@@ -102,7 +102,8 @@ func (v *values) instance(b block) Instance {
 		Advert:   v.seconds(b.value("advert_int"), time.Second),
 		Refresh:  v.seconds(b.value("garp_master_refresh"), 0),
 		AuthPass: vrrp.AuthPass(b.block("authentication").value("auth_pass")),
-		Tracks:   b.tracks(), Grouped: !b.has("track_file"), Known: b.line("check_unicast_src") != nil,
+		Tracks:   b.tracks(), Grouped: !b.has("track_file"),
+		Filter: Filter{Known: b.line("check_unicast_src") != nil},
 	}
 	if source := b.value("unicast_src_ip"); source != "" {
 		i.Source = v.address(source)

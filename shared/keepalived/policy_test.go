@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp/proof"
 )
 
 // read is an election as a configuration's text describes it, without a look at what it was made
@@ -53,7 +54,7 @@ func (r read) hold(t *testing.T, c vrrp.Candidates) {
 // the API is while a cluster is installed.
 func TestPolicy(t *testing.T) {
 	policy := vrrp.Compat()
-	if _, err := vrrp.Prove(policy); err != nil {
+	if _, err := proof.Prove(policy); err != nil {
 		t.Fatal(err)
 	}
 	api, ingress, err := vrrp.IDs("ostest")

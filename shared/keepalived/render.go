@@ -20,38 +20,38 @@ var parsed = sync.OnceValue(func() *template.Template {
 // Render writes the configuration. Equal values give equal bytes.
 //
 // What the text relies on, of keepalived 2.2.7 and later:
-//   - router_id is named although nothing reads it: without one keepalived looks up this host's
-//     name at each test and each start, and waits ten seconds and more for a silent name server.
-//   - script_user is named even without scripts, because keepalived complains at start when its
-//     default user does not exist.
+//   - router_id is set although nothing reads it: without one keepalived resolves this host's name
+//     at each test and each start, and waits ten seconds and more for a silent name server.
+//   - script_user is set even without scripts, because keepalived complains at start if its default
+//     user does not exist.
 //   - Gratuitous ARP, and its counterpart of IPv6, is repeated every minute: a switch that missed
 //     the burst of the takeover learns late, not never.
-//   - Two routers of one priority may become MASTER in the same instant, and whoever announces the
-//     address last is believed: for seconds, if that is
-//     the one who gives way. So he sends one more advert, at which the other announces himself anew; and everybody does so again after a second.
+//   - Two routers of one priority may become MASTER in the same instant, and clients use the one
+//     that announces the address last, for seconds even if that is the one which gives way. So that
+//     one sends one more advert, at which the other announces itself again; and both announce again
+//     after a second.
 //   - Every instance starts as BACKUP and none has nopreempt, which would switch off every move
 //     that a weight asks for.
-//   - Unicast without a peer is a fault, and keepalived's own test of the file says so. It would
-//     fall back to multicast otherwise, where nodes
-//     in unicast mode do not hear it.
+//   - Unicast without a peer is a fault, also for keepalived's own test of the file. It would fall
+//     back to multicast otherwise, which nodes in unicast mode do not receive.
 //   - Unicast is sent with a TTL of 255, because routers in multicast mode drop every other one,
 //     and some peer may be their group.
-//   - A VIP has a full-length prefix, so that it adds no route to its network. An IPv4 one carries
-//     the label "vip", whatever the interface is
-//     called: labels have room for 15 bytes. An IPv6 one is deprecated from the start: the kernel takes it as source address for nothing.
+//   - A VIP has a full-length prefix, so that it adds no route to its network. An IPv4 one has the
+//     label "vip", whatever the interface's name: labels have room for 15 bytes. An IPv6 one is
+//     deprecated from the start: the kernel never takes it as source address.
 //   - The sum of a priority and its weights is kept within 1 to 254, and a weight of -254 would be
-//     FAULT: -253 takes every priority to 1. A router
-//     that leaves in that way goes on announcing itself until it hears a better one.
+//     FAULT: -253 takes every priority to 1. A router that is demoted in that way advertises until
+//     it receives an advert of a better one.
 //   - A tracked file without a weight is tracked in reverse: 0, which is what keepalived takes from
-//     a file that it cannot read, is FAULT. With a
-//     weight it adds nothing. Either way a file that is lost costs health and never lends any.
-//   - vrrp_rt_priority is not here: at each reload keepalived 2.2.7 takes all processor time
-//     without a pause (RLIMIT_RTTIME) from who has it, and the
-//     kernel kills its VRRP process within seconds. Its supervisor makes it real-time from outside.
-//   - Changes of the priority are notified, as a supervisor reports it.
-//   - IPv4 unicast is sent with a TTL of 255 by everybody, IPv6 with the kernel's hop limit of 64
-//     by those who do not ask for more. A peer's lowest
-//     TTL also has keepalived drop what comes from others than its peers.
+//     a file that it cannot read, is FAULT. With a weight it adds nothing. Either way a lost file
+//     costs health and never adds any.
+//   - vrrp_rt_priority is not set: at each reload keepalived 2.2.7 would limit the processor time
+//     without a pause (RLIMIT_RTTIME) of a real-time process again, and the kernel kills its VRRP
+//     process within seconds. Its supervisor makes it real-time from outside.
+//   - Changes of the priority are notified, because a supervisor reports the priority.
+//   - All routers send IPv4 unicast with a TTL of 255. They send IPv6 with the kernel's hop limit
+//     of 64 unless told otherwise. A peer's lowest TTL also makes keepalived drop adverts of other
+//     routers than its peers.
 //   - A check's time limit is coreutils' timeout, as keepalived's own one takes whole seconds only.
 func Render(c Config) []byte {
 	return execute(parsed(), c)

@@ -50,7 +50,8 @@ func Validate(c Config) error {
 
 func (i Instance) validate() error {
 	_, link := ParseInterface(string(i.Interface))
-	wrong := []error{word("instance", i.Name), link, duration("advert", i.Advert), all(i.Tracks, trackName)}
+	wrong := []error{word("instance", i.Name), link, duration("advert", i.Advert),
+		all(i.Tracks, trackName)}
 	for _, name := range i.Checks {
 		wrong = append(wrong, word("check", name))
 	}
@@ -82,7 +83,8 @@ func (i Instance) validate() error {
 
 func word[T ~string](what string, name T) error {
 	if name == "" || strings.Trim(string(name), plain) != "" {
-		return fmt.Errorf("%s %q: a name has letters, digits, dots, hyphens and underscores", what, name)
+		return fmt.Errorf("%s %q: a name has letters, digits, dots, hyphens and underscores", what,
+			name)
 	}
 	return nil
 }
@@ -96,7 +98,8 @@ func trackName(name vrrp.CheckName) error {
 
 func path(what string, p Path) error {
 	if !strings.HasPrefix(string(p), "/") || strings.Trim(string(p), plain+"/,:+") != "" {
-		return fmt.Errorf("%s %q: a path is absolute, and has no blanks and signs of keepalived's", what, p)
+		return fmt.Errorf("%s %q: a path is absolute, and has no blanks and signs of keepalived's",
+			what, p)
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package nameserver has what the name servers of both phases decide alike: whom they forward to,
-// and whom they hear.
+// Package nameserver decides for the name servers of both phases: the upstreams, and the
+// announcements that they accept.
 package nameserver
 
 import (
@@ -19,9 +19,9 @@ type Resolver struct {
 	Text []byte
 }
 
-// Upstreams are the name servers of the first file that names a usable one, best file first, and
-// why it is those. Where systemd-resolved is in charge, the better files name only its stub, which
-// would forward to us what we forward to it. own are addresses that lead back to us.
+// Upstreams are the name servers of the first file with a usable one, best file first, and the
+// reason. Where systemd-resolved is in charge, the better files name only its stub, which would
+// forward to us what we forward to it. own are addresses that lead back to us.
 func Upstreams(files []Resolver, own func(netip.Addr) bool) (upstreams []netip.Addr, why string) {
 	for _, file := range files {
 		if found := resolvconf.Upstreams(resolvconf.Parse(file.Text), own); len(found) > 0 {
@@ -31,14 +31,16 @@ func Upstreams(files []Resolver, own func(netip.Addr) bool) (upstreams []netip.A
 	return nil, "no usable name server in any resolv.conf"
 }
 
-// Announced says who is heard: hosts of the plan's cluster, beside the address that the host has in
-// its machine networks or with the VIPs. Without such an address it is on every interface.
+// Announced is the announcements that are accepted: of the plan's cluster, on the interface of the
+// address that the host has in its machine networks or with the VIPs. Without such an address they
+// are accepted on every interface.
 func Announced(p plan.Plan, links addr.Snapshot) (a corefile.Announced, why string) {
-	a = corefile.Announced{Cluster: p.Cluster.Name, Members: p.EtcdMembers, Networks: p.MachineNetworks}
+	a = corefile.Announced{Cluster: p.Cluster.Name, Members: p.EtcdMembers,
+		Networks: p.MachineNetworks}
 	chosen, err := addr.ForNode(links, addr.Wish{VIPs: p.VIPs.All()})
 	if err != nil {
-		return a, "what nodes announce is heard on every interface: " + err.Error()
+		return a, "announcements of nodes are received on every interface: " + err.Error()
 	}
 	a.On = chosen.Addresses[0]
-	return a, fmt.Sprintf("what nodes announce is heard beside %v", a.On)
+	return a, fmt.Sprintf("announcements of nodes are received on the interface of %v", a.On)
 }

@@ -39,7 +39,7 @@ func TestUpstreams(t *testing.T) {
 
 func TestAnnounced(t *testing.T) {
 	networks := []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
-	p := plan.Plan{EtcdMembers: 3, MachineNetworks: networks, VIPs: plan.VIPs{API: []netip.Addr{netip.MustParseAddr("192.0.2.5")}}}
+	p := plan.Plan{Services: plan.Services{EtcdMembers: 3}, MachineNetworks: networks, VIPs: plan.VIPs{API: []netip.Addr{netip.MustParseAddr("192.0.2.5")}}}
 	p.Cluster.Name = "ostest"
 	here := addr.Snapshot{Links: []addr.Link{{Name: "eth0", Up: true, Addresses: []addr.Address{{Prefix: netip.MustParsePrefix("192.0.2.10/24")}}}}}
 	for _, tt := range []struct {
@@ -55,7 +55,7 @@ func TestAnnounced(t *testing.T) {
 			if a.Cluster != "ostest" || a.Members != 3 || !slices.Equal(a.Networks, networks) || a.On != tt.on {
 				t.Errorf("%+v (%s)", a, why)
 			}
-			if tt.on.IsValid() && why != fmt.Sprintf("what nodes announce is heard beside %v", tt.on) {
+			if tt.on.IsValid() && why != fmt.Sprintf("announcements of nodes are received on the interface of %v", tt.on) {
 				t.Errorf("why: %s", why)
 			}
 		})

@@ -1,4 +1,4 @@
-// Package near finds the word that somebody meant who has mistyped one.
+// Package near finds the word that is meant by a mistyped one.
 package near
 
 import "strings"
@@ -17,8 +17,11 @@ func Word[W ~string](typed string, known []W) W {
 	return best
 }
 
-// plain is what of a word counts.
-func plain(s string) string { return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(s)) }
+// plain is a word without what does not count.
+func plain(s string) string {
+	return strings.NewReplacer("-", "", "_",
+		"").Replace(strings.ToLower(s))
+}
 
 // distance is how many letters of a are to be changed, added, taken away or swapped with the next
 // one until it is b.

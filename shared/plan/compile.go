@@ -4,28 +4,27 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/netip"
-	"slices"
-	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp/proof"
 )
 
-// Compile completes the user's input, checks the timers, proves the election policy, and that hosts
-// read the plan's cluster.json. The plan shares no memory with the input. Input that spec.Parse
-// accepted fails only where settings contradict each other or the policy; the error joins
-// everything that is wrong.
+// Compile completes the user's input, holds it to the rules of spec.Check, checks the timers and
+// proves the election policy. The plan shares no memory with the input. Input that spec.Parse
+// accepted fails only where settings contradict each other. The error joins everything that is
+// wrong.
 func Compile(c spec.Cluster) (Plan, error) {
-	mode, timing, err := elections(c)
-	policy := flavourFor(c).policy(timing.Policy())
+	timing, _ := vrrp.TimingOf(or(c.Timing, timingOf(c.Platform)))
+	policy := flavourFor(c).Policy(timing.Policy())
 	if c.DNSVIP.IsValid() {
 		policy = policy.WithDNS()
 	}
-	p, err := compile(c, mode, timing, policy, err)
+	p, err := compile(c, timing, policy)
 	if before, migrates := c.Before(); migrates && err == nil {
 		former, err := Compile(before)
 		if err != nil {
@@ -36,100 +35,51 @@ func Compile(c spec.Cluster) (Plan, error) {
 	return p, err
 }
 
-// compile is Compile with the numbers that the elections run on, or what is wrong with how they
-// were asked for.
-func compile(c spec.Cluster, mode spec.Mode, timing vrrp.Timing, policy vrrp.Policy, errTiming error) (Plan, error) {
+// compile is Compile with the numbers that the elections run on.
+func compile(c spec.Cluster, timing vrrp.Timing, policy vrrp.Policy) (Plan, error) {
 	c, assumed := withAssumedVIPs(c)
-	identity, errName := identify(c)
-	ids, errIDs := routers(c)
-	proof, errPolicy := vrrp.Prove(policy)
-	if errTiming == nil {
-		errTiming = timing.Check()
-	}
-	ports, errPorts := port.Resolve(c.Ports)
-	if mdnsOf(c) == "" {
-		delete(ports, port.MDNS)
-		delete(ports, port.MonitorMDNS)
-	}
-	if err := errors.Join(errName, errTiming, errIDs, errPolicy, errPorts, checkMDNS(c.MDNS), checkMetrics(c.Metrics)); err != nil {
+	c = complete(c)
+	if err := readable(c); err != nil {
 		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)
 	}
-	flavour := flavourFor(c)
-	vips := vipsOf(c)
-	vips.Assumed = assumed
+	proven, err := proof.Prove(policy)
+	if err := errors.Join(proof.CheckTiming(timing), err); err != nil {
+		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)
+	}
+	domain := record.Name(c.BaseDomain)
+	zone := record.Name(c.Name) + "." + domain
 	p := Plan{
-		Cluster:         identity,
-		Platform:        or(c.Platform, spec.None),
-		Distribution:    distributionFor(c),
-		Topology:        topologyOf(c),
-		Families:        or(Families(c.Families), familiesOf(c)),
-		MachineNetworks: masked(c.MachineNetworks),
-		DNSClients:      masked(c.DNSClients),
-		VIPs:            vips,
-		LoadBalancer:    loadBalancerOf(c),
-		DNSRecords:      or(c.DNSRecords, spec.Internal),
-		MDNS:            mdnsOf(c), Metrics: metricsOf(c),
-		EtcdMembers: membersOf(c),
-		VRRP: VRRP{
-			Mode: mode, OnClash: or(c.OnClash, clash.Report),
-			API:               Router{ID: ids[vrrp.API]},
-			Ingress:           Router{ID: ids[vrrp.Ingress]},
-			BootstrapPriority: policy.Bootstrap,
-			ControlPlane:      ladder(policy.ControlPlane, proof.ControlPlaneMax),
-			IngressNodes:      ladder(policy.Ingress, proof.IngressMax),
-			Margin:            proof.Margin,
-			Proof:             proof.Statements,
+		Cluster: Identity{Name: c.Name, Domain: domain, Zone: zone},
+		Shape: Shape{
+			Platform: c.Platform, Distribution: c.Distribution, Topology: c.Topology,
+			Families: Families(c.Families),
 		},
-		Timing:  paces(loadBalancerOf(c), vips, timing, policy),
-		Ports:   flavour.ports(ports),
-		Records: record.Cluster(identity.Zone, vips.API, vips.Ingress),
+		MachineNetworks: c.MachineNetworks,
+		DNSClients:      c.DNSClients,
+		VIPs:            VIPs{API: c.APIVIPs, Ingress: c.IngressVIPs, Assumed: assumed},
+		Services: Services{
+			LoadBalancer: c.LoadBalancer, DNSRecords: c.DNSRecords, MDNS: c.MDNS,
+			Metrics: c.Metrics, EtcdMembers: membersOf(c),
+		},
+		VRRP:    elections(c, policy, proven),
+		Ports:   ports(c),
+		Records: record.Cluster(zone, c.APIVIPs, c.IngressVIPs),
 		Images:  copied(c.Images),
-
-		Namespace: or(c.Nodes.Namespace, flavour.Namespace), Kubeconfig: or(c.Nodes.Kubeconfig, flavour.Kubeconfig),
-		CertificateDirectories: slices.Sorted(slices.Values(c.Nodes.CertificateDirectories)),
-		KubeletUnit:            or(c.Nodes.KubeletUnit, flavour.KubeletUnit),
-		ControlPlaneLabel:      or(c.Nodes.ControlPlaneLabel, flavour.ControlPlaneLabel),
-
-		knobs: knobs{timing: c.Timing, mode: c.VRRP, former: c.MigrateFrom, vrids: copied(c.VRIDs), ports: copied(c.Ports), clash: c.OnClash, size: sizeOf(c)},
+		Nodes:   c.Nodes,
+		knobs: knobs{timing: c.Timing, mode: c.VRRP, former: c.MigrateFrom, vrids: copied(c.VRIDs),
+			ports: copied(c.Ports),
+			clash: c.OnClash, size: c.ControlPlaneReplicas},
 	}
-	p.VRRP.elects(vips.DNS, ids[vrrp.DNS], policy, proof)
-	if err := readable(c, p); err != nil {
-		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)
+	if c.DNSVIP.IsValid() {
+		p.VIPs.DNS = append(p.VIPs.DNS, c.DNSVIP)
 	}
+	p.Timing = paces(p, timing, policy)
 	return p, nil
 }
 
-// elects fills in who stands for the DNS VIP, where there is one.
-func (v *VRRP) elects(vips []netip.Addr, id vrrp.ID, policy vrrp.Policy, proof vrrp.Proof) {
-	if len(vips) > 0 {
-		nodes := ladder(policy.DNS, proof.DNSMax)
-		v.DNS, v.DNSBootstrapPriority, v.DNSNodes = Router{ID: id}, policy.BootstrapDNS, &nodes
-	}
-}
-
-// paces are the profile in numbers, with what follows from it.
-func paces(balancer spec.LoadBalancer, vips VIPs, timing vrrp.Timing, policy vrrp.Policy) Timing {
-	return Timing{
-		Profile:          timing.Profile,
-		AdvertIntervalMs: int(timing.Advert.Milliseconds()),
-		IPv4Version:      int(timing.IPv4),
-		PatienceMs:       ceilMs(max(vrrp.Patience(timing.IPv4, timing.Advert), vrrp.Patience(vrrp.V3, timing.Advert))),
-		SilenceMs:        ceilMs(vrrp.Silence),
-		Looks:            looks(timing, policy),
-		Bounds:           bounds(balancer, vips, policy, timing),
-		Model:            timing,
-	}
-}
-
-// readable holds that hosts accept what they get. They do if spec.Parse accepted the cluster; one
-// that was made or changed in another way may have any value, which must not come to light on a
-// host. The values are those of cluster.json.
-func readable(c spec.Cluster, p Plan) error {
-	c.Platform, c.Distribution, c.Topology, c.ControlPlaneReplicas = p.Platform, p.Distribution, p.Topology, p.knobs.size
-	c.BaseDomain, c.Families, c.MachineNetworks, c.DNSClients = string(p.Cluster.Domain), string(p.Families), p.MachineNetworks, p.DNSClients
-	c.LoadBalancer, c.DNSRecords, c.MDNS, c.Metrics = p.LoadBalancer, p.DNSRecords, p.MDNS, p.Metrics
-	c.Nodes = spec.Nodes{Namespace: p.Namespace, Kubeconfig: p.Kubeconfig, CertificateDirectories: p.CertificateDirectories,
-		KubeletUnit: p.KubeletUnit, ControlPlaneLabel: p.ControlPlaneLabel}
+// readable holds that hosts accept what they get: a Cluster that was not parsed may have any value,
+// which must not come to light on a host. The values are those of cluster.json.
+func readable(c spec.Cluster) error {
 	var errs []error
 	for _, f := range spec.Check(c) {
 		if f.Severity == spec.Error {
@@ -139,57 +89,70 @@ func readable(c spec.Cluster, p Plan) error {
 	return errors.Join(errs...)
 }
 
-// identify reads the names. The cluster's name becomes part of keepalived's and CoreDNS's
-// configuration, so nothing but a label passes.
-func identify(c spec.Cluster) (Identity, error) {
-	if name, err := record.ParseName(c.Name); err != nil || string(name) != c.Name || strings.Contains(c.Name, ".") {
-		return Identity{}, fmt.Errorf("the cluster's name %q is no DNS label in lower case (RFC 1123)", c.Name)
+// elections are how VRRP runs.
+func elections(c spec.Cluster, policy vrrp.Policy, proven proof.Proof) VRRP {
+	ids := routers(c)
+	v := VRRP{
+		Mode: or(c.VRRP, spec.Unicast), OnClash: or(c.OnClash, clash.Report),
+		API:               Router{ID: ids[vrrp.API]},
+		Ingress:           Router{ID: ids[vrrp.Ingress]},
+		BootstrapPriority: policy.Bootstrap,
+		ControlPlane:      schemeOf(policy.ControlPlane, proven.ControlPlaneMax),
+		IngressNodes:      schemeOf(policy.Ingress, proven.IngressMax),
+		Margin:            proven.Margin,
+		Proof:             proven.Statements,
 	}
-	domain, err := record.ParseName(c.BaseDomain)
-	if err != nil {
-		return Identity{}, fmt.Errorf("base domain: %w", err)
+	if c.DNSVIP.IsValid() {
+		nodes := schemeOf(policy.DNS, proven.DNSMax)
+		v.DNS, v.DNSNodes = Router{ID: ids[vrrp.DNS]}, &nodes
+		v.DNSBootstrapPriority = policy.BootstrapDNS
 	}
-	zone, err := record.ParseName(c.Name + "." + string(domain))
-	if err != nil {
-		return Identity{}, fmt.Errorf("the cluster's domain: %w", err)
-	}
-	return Identity{Name: c.Name, Domain: domain, Zone: zone}, nil
+	return v
 }
 
-// routers are the virtual router IDs, the user's own where they are set. One that is set may hit
-// another: the other is not moved out of the way, as nodes of another make would not move it. That
-// of the DNS VIP is, unless it is set itself.
-func routers(c spec.Cluster) (map[vrrp.Kind]vrrp.ID, error) {
-	api, ingress, err := vrrp.IDs(c.Name)
-	if err != nil {
-		return nil, err
-	}
+// routers are the virtual router IDs, the user's own where they are set. An ID that is set may
+// equal that of the DNS VIP, which then has another one unless it is set itself.
+func routers(c spec.Cluster) map[vrrp.Kind]vrrp.ID {
+	api, ingress, _ := vrrp.IDs(c.Name) // only an empty name has none
 	ids := map[vrrp.Kind]vrrp.ID{vrrp.API: api, vrrp.Ingress: ingress}
-	there := "api and ingress"
-	if c.DNSVIP.IsValid() {
-		there = "api, ingress and dns"
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.VRIDs)) {
-		id, kind := vrrp.ID(c.VRIDs[name]), vrrp.Kind(name)
-		switch {
-		case id == 0:
-			return nil, fmt.Errorf("virtual router ID %s is 0: choose a number from 1 to 255", name)
-		case kind == vrrp.API, kind == vrrp.Ingress, kind == vrrp.DNS && c.DNSVIP.IsValid():
-			ids[kind] = id
-		default:
-			return nil, fmt.Errorf("virtual router %q does not exist: there are %s", name, there)
-		}
-	}
-	if ids[vrrp.API] == ids[vrrp.Ingress] {
-		return nil, fmt.Errorf("virtual router IDs api and ingress are both %d: choose another number for one of them", ids[vrrp.API])
-	}
-	if dns := ids[vrrp.DNS]; dns != 0 && (dns == ids[vrrp.API] || dns == ids[vrrp.Ingress]) {
-		return nil, fmt.Errorf("virtual router ID dns is %d, and that of api or ingress too: choose another number", dns)
+	for name, id := range c.VRIDs {
+		ids[vrrp.Kind(name)] = vrrp.ID(id)
 	}
 	if c.DNSVIP.IsValid() && ids[vrrp.DNS] == 0 {
 		ids[vrrp.DNS] = vrrp.DNSID(c.Name, ids[vrrp.API], ids[vrrp.Ingress])
 	}
-	return ids, nil
+	return ids
+}
+
+// ports are the ports that the cluster uses.
+func ports(c spec.Cluster) map[string]uint16 {
+	numbers, flavour := port.Numbers(c.Ports), flavourFor(c)
+	maps.DeleteFunc(numbers, func(name string, _ uint16) bool {
+		return !flavour.Uses(name) || c.MDNS == "" &&
+			(name == port.MDNS || name == port.MonitorMDNS)
+	})
+	return numbers
+}
+
+// paces are the profile in numbers, with what follows from it. Behind a balancer of the user's own
+// no bound is ours.
+func paces(p Plan, timing vrrp.Timing, policy vrrp.Policy) Timing {
+	patience := max(vrrp.Patience(timing.IPv4, timing.Advert),
+		vrrp.Patience(vrrp.V3, timing.Advert))
+	bounds := []bound.Bound{}
+	if p.LoadBalancer == spec.Managed {
+		bounds = bound.Bounds(p.VIPs.API, p.VIPs.Ingress, p.VIPs.DNS, policy, timing)
+	}
+	return Timing{
+		Profile:          timing.Profile,
+		AdvertIntervalMs: int(timing.Advert.Milliseconds()),
+		IPv4Version:      int(timing.IPv4),
+		PatienceMs:       bound.Milliseconds(patience),
+		SilenceMs:        bound.Milliseconds(vrrp.Silence),
+		Probes:           bound.Probes(policy, timing),
+		Bounds:           bounds,
+		Model:            timing,
+	}
 }
 
 // copied is a map of the plan's own, empty and not nil without entries.

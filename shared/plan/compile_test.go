@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/golden"
@@ -132,7 +133,7 @@ func TestCompileDefaults(t *testing.T) {
 			c.APIVIPs, c.IngressVIPs = addresses("192.0.2.5", "2001:db8::5"), addresses("192.0.2.6", "2001:db8::6")
 		}, func(p Plan) any { return p.VIPs.API }, addresses("192.0.2.5", "2001:db8::5")},
 		{"no election behind the user's own balancer", func(c *spec.Cluster) { c.LoadBalancer = spec.UserManaged },
-			func(p Plan) any { return p.Timing.Bounds }, []Bound{}},
+			func(p Plan) any { return p.Timing.Bounds }, []bound.Bound{}},
 		{"namespace", func(*spec.Cluster) {}, func(p Plan) any { return p.Namespace }, "openshift-kni-infra"},
 		{"namespace elsewhere", func(c *spec.Cluster) { c.Platform = spec.VSphere }, func(p Plan) any { return p.Namespace }, "openshift-vsphere-infra"},
 		{"namespace of any Kubernetes", func(c *spec.Cluster) { c.Platform = "" }, func(p Plan) any { return p.Namespace }, "onprem-infra"},
@@ -167,20 +168,20 @@ func TestCompileRejects(t *testing.T) {
 		change func(*spec.Cluster)
 		want   []string
 	}{
-		{"no name", func(c *spec.Cluster) { c.Name = "" }, []string{"has no virtual router IDs", "no DNS label"}},
-		{"name with a dot", func(c *spec.Cluster) { c.Name = "a.b" }, []string{`"a.b" is no DNS label`}},
-		{"name in upper case", func(c *spec.Cluster) { c.Name = "Ostest" }, []string{`"Ostest" is no DNS label`}},
+		{"no name", func(c *spec.Cluster) { c.Name = "" }, []string{"spec.clusterDomain: is missing: give the cluster a name"}},
+		{"name with a dot", func(c *spec.Cluster) { c.Name = "a.b" }, []string{`"a.b" has a dot in it`}},
+		{"name in upper case", func(c *spec.Cluster) { c.Name = "Ostest" }, []string{`"Ostest" has upper-case letters`}},
 		{"name with syntax", func(c *spec.Cluster) { c.Name = "a{b" }, []string{"is no DNS label"}},
-		{"base domain", func(c *spec.Cluster) { c.BaseDomain = "example..com" }, []string{"base domain: "}},
-		{"long domain", func(c *spec.Cluster) { c.BaseDomain = strings.Repeat("a.", 124) + "b" }, []string{"the cluster's domain: "}},
-		{"VRID hits the derived one", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"api": 93} }, []string{"api and ingress are both 93"}},
-		{"VRID 0", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"api": 0} }, []string{"virtual router ID api is 0"}},
-		{"VRID of nothing", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"dns": 3} }, []string{`virtual router "dns" does not exist`}},
+		{"base domain", func(c *spec.Cluster) { c.BaseDomain = "example..com" }, []string{`spec.clusterDomain: "example..com" is no DNS name`}},
+		{"long domain", func(c *spec.Cluster) { c.BaseDomain = strings.Repeat("a.", 124) + "b" }, []string{"spec.clusterDomain: *.apps.NAME.DOMAIN has"}},
+		{"VRID hits the derived one", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"api": 93} }, []string{"spec.vrids.api: the API and ingress would both use virtual router ID 93"}},
+		{"VRID 0", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"api": 0} }, []string{"spec.vrids.api: 0 is no virtual router ID"}},
+		{"VRID of nothing", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"dns": 3} }, []string{"spec.vrids.dns: there is no virtual router of that name"}},
 		{"VRID of the DNS VIP hits another", func(c *spec.Cluster) {
 			c.DNSVIP, c.VRIDs = netip.MustParseAddr("192.0.2.7"), map[string]uint8{"dns": 93}
-		}, []string{"virtual router ID dns is 93"}},
-		{"timing", func(c *spec.Cluster) { c.Timing = "fast" }, []string{`timing profile "fast" does not exist: choose one of lan, vm, compat`}},
-		{"mode", func(c *spec.Cluster) { c.VRRP = "broadcast" }, []string{`VRRP mode "broadcast" does not exist`}},
+		}, []string{"spec.vrids.dns: virtual router ID 93 is that of the API or ingress too"}},
+		{"timing", func(c *spec.Cluster) { c.Timing = "fast" }, []string{`spec.timing: "fast" is not known: write one of lan, vm, compat`}},
+		{"mode", func(c *spec.Cluster) { c.VRRP = "broadcast" }, []string{`spec.vrrp: "broadcast" is not known`}},
 		{"API VIP alone", func(c *spec.Cluster) { c.IngressVIPs = nil }, []string{"spec.ingressVIPs: no virtual IP is given for ingress"}},
 		{"VIP with a zone", func(c *spec.Cluster) { c.APIVIPs = []netip.Addr{netip.MustParseAddr("fe80::5").WithZone("a\nb")} },
 			[]string{`spec.apiVIPs[0]: "fe80::5%a\nb" has a zone`}},
@@ -194,7 +195,7 @@ func TestCompileRejects(t *testing.T) {
 		}, []string{`spec.namespace: "A" is`, `spec.kubeconfig: "x" is`, `spec.kubeletUnit: "kubelet" is`, `spec.nodeLabels.controlPlane: "a/b/c" is`}},
 		{"all at once", func(c *spec.Cluster) {
 			c.Name, c.Timing, c.VRIDs, c.Ports = "X", "fast", map[string]uint8{"api": 0}, map[string]uint16{"lb": 6443}
-		}, []string{"no DNS label", "timing profile", "virtual router ID api is 0", "ports api and lb are both 6443"}},
+		}, []string{"upper-case", "spec.timing: ", "spec.vrids.api: ", "6443 is the port of api too"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -218,19 +219,19 @@ func TestCompileRejects(t *testing.T) {
 func TestCompileProves(t *testing.T) {
 	policy := vrrp.Compat()
 	policy.ControlPlane.Weights[2].Adds = 5
-	_, err := compile(smallest(), spec.Unicast, vrrp.CompatTiming(), policy, nil)
+	_, err := compile(smallest(), vrrp.CompatTiming(), policy)
 	if want := "40 + 20 (lb) + 5 (both) + 5 (mcs) = 70, bootstrap 70"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want one with %q", err, want)
 	}
 }
 
 // TestCompileChecksTimers holds that nothing is planned with timers that contradict each other;
-// which do is for shared/vrrp to say. K-48: a balancer that is slower than VRRP is refused here,
+// which do is decided in shared/vrrp/proof. K-48: a balancer that is slower than VRRP is refused here,
 // not found out in a cluster.
 func TestCompileChecksTimers(t *testing.T) {
 	for _, timing := range vrrp.Profiles() {
 		timing.Server.Inter = 2 * time.Second
-		_, err := compile(smallest(), spec.Unicast, timing, timing.Policy(), nil)
+		_, err := compile(smallest(), timing, timing.Policy())
 		if want := "the balancer drops a server that hangs after 6.2s at the latest"; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want one with %q", timing.Profile, err, want)
 		}
@@ -264,22 +265,22 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestLooks holds that the plan says of every check of the policy how it is made.
-func TestLooks(t *testing.T) {
+// TestProbes holds that the plan describes the probe of every check of the policy.
+func TestProbes(t *testing.T) {
 	for _, timing := range vrrp.Profiles() {
 		c := smallest()
 		c.Timing, c.DNSVIP = timing.Profile, netip.MustParseAddr("192.0.2.7")
-		said := map[string]Look{}
-		for _, l := range mustCompile(t, c).Timing.Looks {
-			said[l.What] = l
+		found := map[string]bound.Probe{}
+		for _, l := range mustCompile(t, c).Timing.Probes {
+			found[l.What] = l
 		}
 		for name, p := range timing.Checks {
-			if got := said[string(name)]; got.IntervalMs != int(p.Interval.Milliseconds()) || got.TimeoutMs != int(p.Timeout.Milliseconds()) || got.Fall != p.Fall || got.Rise != p.Rise {
+			if got := found[string(name)]; got.IntervalMs != int(p.Interval.Milliseconds()) || got.TimeoutMs != int(p.Timeout.Milliseconds()) || got.Fall != p.Fall || got.Rise != p.Rise {
 				t.Errorf("%s: %s is %+v, want %+v", timing.Profile, name, got, p)
 			}
 		}
-		if got := said["API server"]; got.IntervalMs != 500 || got.FastIntervalMs != 200 || got.DetectsMs != 1700 {
-			t.Errorf("%s: the balancer's looks are %+v", timing.Profile, got)
+		if got := found["API server"]; got.IntervalMs != 500 || got.FastIntervalMs != 200 || got.DetectsMs != 1700 {
+			t.Errorf("%s: the balancer's probes are %+v", timing.Profile, got)
 		}
 	}
 }

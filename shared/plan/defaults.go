@@ -1,26 +1,61 @@
 package plan
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 
+	"github.com/onprem-infra/onprem-infra/shared/distribution"
+	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// or is the first value when it is said, else the second.
-func or[T comparable](said, otherwise T) T {
-	var unsaid T
-	if said != unsaid {
-		return said
+// or is the first value if it is set, else the second.
+func or[T comparable](set, otherwise T) T {
+	var unset T
+	if set != unset {
+		return set
 	}
 	return otherwise
 }
 
-// topologyOf derives the shape of the control plane from its size where it is not said. An arbiter
-// cannot be seen there, so whoever reads one says the topology.
+// complete is a cluster with every default that cluster.json has, in lists of the plan's own. The
+// settings of the elections stay as they are: only those that the user made are in cluster.json.
+func complete(c spec.Cluster) spec.Cluster {
+	if domain, err := record.ParseName(c.BaseDomain); err == nil {
+		c.BaseDomain = string(domain)
+	}
+	c.APIVIPs, c.IngressVIPs = append([]netip.Addr{}, c.APIVIPs...), append([]netip.Addr{},
+		c.IngressVIPs...)
+	c.Families = or(c.Families, string(familiesOf(c)))
+	c.MachineNetworks, c.DNSClients = masked(c.MachineNetworks), masked(c.DNSClients)
+	c.Platform = or(c.Platform, spec.None)
+	c.Distribution = or(c.Distribution, distribution.Of(c.Platform))
+	c.Topology = topologyOf(c)
+	if c.LoadBalancer = or(c.LoadBalancer, spec.Managed); len(c.APIVIPs) == 0 {
+		c.LoadBalancer = spec.UserManaged // without an API VIP there is nothing to balance
+	}
+	c.DNSRecords = or(c.DNSRecords, spec.Internal)
+	if c.MDNS == spec.MDNSDisabled {
+		c.MDNS = ""
+	}
+	if c.Metrics == spec.MetricsLocalhost {
+		c.Metrics = ""
+	}
+	c.ControlPlaneReplicas = sizeOf(c)
+	flavour := flavourFor(c)
+	c.Nodes = spec.Nodes{
+		Namespace:              or(c.Nodes.Namespace, flavour.Namespace),
+		Kubeconfig:             or(c.Nodes.Kubeconfig, flavour.Kubeconfig),
+		CertificateDirectories: slices.Sorted(slices.Values(c.Nodes.CertificateDirectories)),
+		KubeletUnit:            or(c.Nodes.KubeletUnit, flavour.KubeletUnit),
+		ControlPlaneLabel:      or(c.Nodes.ControlPlaneLabel, flavour.ControlPlaneLabel),
+	}
+	return c
+}
+
+// topologyOf derives the shape of the control plane from its size if the user does not name one. An
+// arbiter does not follow from the size, so an input with an arbiter names the topology.
 func topologyOf(c spec.Cluster) spec.Topology {
 	size := spec.HighlyAvailable
 	switch c.ControlPlaneReplicas {
@@ -32,17 +67,8 @@ func topologyOf(c spec.Cluster) spec.Topology {
 	return or(c.Topology, size)
 }
 
-// loadBalancerOf is who balances the API. Without an API VIP there is nothing that we could
-// balance, whatever is said.
-func loadBalancerOf(c spec.Cluster) spec.LoadBalancer {
-	if len(c.APIVIPs) == 0 {
-		return spec.UserManaged
-	}
-	return or(c.LoadBalancer, spec.Managed)
-}
-
-// withAssumedVIPs fills in the virtual IPs that the installer takes on OpenStack where nobody named
-// any, and says which these are.
+// withAssumedVIPs adds the virtual IPs that the installer takes on OpenStack if the input has none,
+// and names them.
 func withAssumedVIPs(c spec.Cluster) (spec.Cluster, []string) {
 	var assumed []string
 	if c.Platform != spec.OpenStack || c.LoadBalancer == spec.UserManaged {
@@ -58,65 +84,23 @@ func withAssumedVIPs(c spec.Cluster) (spec.Cluster, []string) {
 	return c, assumed
 }
 
-// vipsOf are the cluster's virtual IPs in lists of the plan's own.
-func vipsOf(c spec.Cluster) VIPs {
-	vips := VIPs{API: append([]netip.Addr{}, c.APIVIPs...), Ingress: append([]netip.Addr{}, c.IngressVIPs...)}
-	if c.DNSVIP.IsValid() {
-		vips.DNS = []netip.Addr{c.DNSVIP}
-	}
-	return vips
-}
-
-// mdnsOf is whether nodes announce themselves. Only who asks for it gets it: each that does speaks
-// to all of its network.
-func mdnsOf(c spec.Cluster) spec.MDNS {
-	if c.MDNS == spec.MDNSEnabled {
-		return c.MDNS
-	}
-	return ""
-}
-
-// checkMDNS refuses a word that is none: nodes would be silent, and nobody would know why.
-func checkMDNS(said spec.MDNS) error {
-	if said != "" && said != spec.MDNSEnabled && said != spec.MDNSDisabled {
-		return fmt.Errorf("multicast DNS is %q: choose %s or %s", said, spec.MDNSEnabled, spec.MDNSDisabled)
-	}
-	return nil
-}
-
-// metricsOf is where metrics are said beside the loopback. Only who asks for it has them seen from
-// elsewhere.
-func metricsOf(c spec.Cluster) spec.Metrics {
-	if c.Metrics == spec.MetricsNode {
-		return c.Metrics
-	}
-	return ""
-}
-
-// checkMetrics refuses a word that is none: nobody would be answered, and nobody would know why.
-func checkMetrics(said spec.Metrics) error {
-	if said != "" && said != spec.MetricsLocalhost && said != spec.MetricsNode {
-		return fmt.Errorf("metrics are at %q: choose %s or %s", said, spec.MetricsLocalhost, spec.MetricsNode)
-	}
-	return nil
-}
-
-// membersOf is how many members etcd is made of, where nodes announce theirs. A list of fewer makes
-// a cluster of another size, so an arbiter counts, though it announces nothing: such a cluster's
-// list is never whole.
+// membersOf is the number of etcd's members in a complete cluster whose nodes announce them. A list
+// of fewer makes a cluster of another size. An arbiter counts, though it announces nothing: the
+// list of such a cluster is never complete.
 func membersOf(c spec.Cluster) int {
+	members := or(c.ControlPlaneReplicas, usual(c.Topology))
 	switch {
-	case mdnsOf(c) == "":
+	case c.MDNS == "":
 		return 0
-	case topologyOf(c) == spec.HighlyAvailableArbiter:
-		return or(sizeOf(c), usual(c)) + 1
+	case c.Topology == spec.HighlyAvailableArbiter:
+		return members + 1
 	}
-	return or(sizeOf(c), usual(c))
+	return members
 }
 
-// usual is the size of a control plane of which nothing is known but its topology.
-func usual(c spec.Cluster) int {
-	switch topologyOf(c) {
+// usual is the size of a control plane of which only the topology is known.
+func usual(t spec.Topology) int {
+	switch t {
 	case spec.SingleReplica:
 		return 1
 	case spec.DualReplica, spec.HighlyAvailableArbiter:
@@ -125,17 +109,18 @@ func usual(c spec.Cluster) int {
 	return 3
 }
 
-// sizeOf is the control plane's size as the user said it, where hosts need it and cannot tell it by
-// the topology. In OpenShift they cannot be told: its operator makes their file, and knows no size
-// either. etcd there has not asked DNS for its members since 4.5.
+// sizeOf is the control plane's size if hosts need it and it does not follow from the topology,
+// else 0. OpenShift's hosts do not get it: its operator writes their file and does not know the
+// size. etcd there has not queried DNS for its members since 4.5.
 func sizeOf(c spec.Cluster) int {
-	if mdnsOf(c) == "" || distributionFor(c) == spec.OpenShift || c.ControlPlaneReplicas == usual(c) {
+	if c.MDNS == "" || c.Distribution == spec.OpenShift ||
+		c.ControlPlaneReplicas == usual(c.Topology) {
 		return 0
 	}
 	return c.ControlPlaneReplicas
 }
 
-// timingOf is the timing of a platform: only machines of one's own have no busy neighbours.
+// timingOf is the timing of a platform: virtual machines share their hosts with others.
 func timingOf(platform spec.Platform) string {
 	if platform == spec.BareMetal {
 		return vrrp.ProfileLan
@@ -143,24 +128,19 @@ func timingOf(platform spec.Platform) string {
 	return vrrp.ProfileVM
 }
 
-// elections are how VRRP runs: unicast unless multicast is asked for, with the timing of the
-// platform unless another one is.
-func elections(c spec.Cluster) (spec.Mode, vrrp.Timing, error) {
-	profile := or(c.Timing, timingOf(or(c.Platform, spec.None)))
-	timing, ok := vrrp.TimingOf(profile)
-	if !ok {
-		return "", vrrp.Timing{}, fmt.Errorf("timing profile %q does not exist: choose one of %s", profile, strings.Join(spec.Timings(), ", "))
-	}
-	mode := or(c.VRRP, spec.Unicast)
-	if mode != spec.Unicast && mode != spec.Multicast {
-		return "", vrrp.Timing{}, fmt.Errorf("VRRP mode %q does not exist: choose unicast or multicast", mode)
-	}
-	return mode, timing, nil
+// flavourFor is that of a cluster which need not be complete.
+func flavourFor(c spec.Cluster) distribution.Flavour {
+	platform := or(c.Platform, spec.None)
+	return distribution.FlavourOf(or(c.Distribution, distribution.Of(platform)), platform)
 }
 
-// familiesOf are the families of the machine networks, else of the API VIPs; what comes first is
-// primary. A cluster that names no address at all counts as IPv4, as an installer's default machine
-// network is.
+// Flavour is the cluster's.
+func (p Plan) Flavour() distribution.Flavour {
+	return distribution.FlavourOf(or(p.Distribution, distribution.Of(p.Platform)), p.Platform)
+}
+
+// familiesOf are the families of the machine networks, else of the API VIPs, the primary one first.
+// A cluster without any address counts as IPv4, like an installer's default machine network.
 func familiesOf(c spec.Cluster) Families {
 	addresses := c.APIVIPs
 	if len(c.MachineNetworks) > 0 {
@@ -169,7 +149,8 @@ func familiesOf(c spec.Cluster) Families {
 			addresses = append(addresses, network.Addr())
 		}
 	}
-	is4, is6 := slices.ContainsFunc(addresses, netip.Addr.Is4), slices.ContainsFunc(addresses, netip.Addr.Is6)
+	is4 := slices.ContainsFunc(addresses, netip.Addr.Is4)
+	is6 := slices.ContainsFunc(addresses, netip.Addr.Is6)
 	switch {
 	case is4 && is6 && addresses[0].Is6():
 		return DualStackIPv6
@@ -182,7 +163,7 @@ func familiesOf(c spec.Cluster) Families {
 	}
 }
 
-// masked copies networks without host bits; their order says which family is primary.
+// masked copies networks without host bits. The first network's family is primary.
 func masked(networks []netip.Prefix) []netip.Prefix {
 	own := make([]netip.Prefix, 0, len(networks))
 	for _, network := range networks {

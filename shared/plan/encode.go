@@ -4,22 +4,21 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
+	"regexp"
 	"strings"
 
+	"github.com/onprem-infra/onprem-infra/shared/distribution"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// Encode writes what the cluster decided, and nothing that follows from it: a cluster.yaml in the
+// Encode writes the cluster description, and nothing that follows from it: a cluster.yaml in the
 // form of JSON, which hosts read like any other and compile to the same plan. Keys are sorted,
 // defaults are written out, settings of the elections only where the user made them. Equal plans
 // give equal bytes.
 //
-// Other programs write this file too, by a template (package cluster/mco): so a field stands on a
-// line of its own, and has a form that a template can write which takes no text apart and changes
-// no letter. That is why there is the cluster's whole domain, and the platform as OpenShift spells
-// it.
+// Other programs write this file too, by a template (package cluster/mco). So each field is on one
+// line, in a form that a template can write without splitting or changing a text: the cluster's
+// whole domain, and the platform as OpenShift spells it.
 func Encode(p Plan) []byte {
 	cluster := map[string]any{
 		"apiVIPs":         texts(p.VIPs.API),
@@ -37,8 +36,16 @@ func Encode(p Plan) []byte {
 		"platform":        p.Platform.Type(),
 		"topology":        string(p.Topology),
 	}
-	if p.Distribution != "" && p.Distribution != distributionOf(p.Platform) {
+	if p.Distribution != "" && p.Distribution != distribution.Of(p.Platform) {
 		cluster["distribution"] = string(p.Distribution)
+	}
+	for key, text := range map[string]string{
+		"mdns": string(p.MDNS), "metrics": string(p.Metrics),
+		"timing": p.knobs.timing, "vrrp": string(p.knobs.mode), "onClash": string(p.knobs.clash),
+	} {
+		if text != "" {
+			cluster[key] = text
+		}
 	}
 	if len(p.VIPs.DNS) > 0 {
 		cluster["dnsVIP"] = p.VIPs.DNS[0].String()
@@ -49,23 +56,8 @@ func Encode(p Plan) []byte {
 	if len(p.CertificateDirectories) > 0 {
 		cluster["certificateDirectories"] = p.CertificateDirectories
 	}
-	if p.MDNS != "" {
-		cluster["mdns"] = string(p.MDNS)
-	}
-	if p.Metrics != "" {
-		cluster["metrics"] = string(p.Metrics)
-	}
 	if p.knobs.size != 0 {
 		cluster["controlPlaneReplicas"] = p.knobs.size
-	}
-	if p.knobs.timing != "" {
-		cluster["timing"] = p.knobs.timing
-	}
-	if p.knobs.mode != "" {
-		cluster["vrrp"] = string(p.knobs.mode)
-	}
-	if p.knobs.clash != "" {
-		cluster["onClash"] = string(p.knobs.clash)
 	}
 	if former := formerFields(p.knobs.former); len(former) > 0 {
 		cluster["migrateFrom"] = former
@@ -76,60 +68,17 @@ func Encode(p Plan) []byte {
 	if len(p.knobs.ports) > 0 {
 		cluster["ports"] = p.knobs.ports
 	}
-	text := append([]byte{}, "{\n  \"apiVersion\": \"onprem-infra.io/v1alpha1\",\n  \"kind\": \"Cluster\",\n  \"spec\": {\n"...)
-	return append(fields(text, "    ", cluster), "  }\n}\n"...)
+	text, _ := json.MarshalIndent(map[string]any{ // none of these types fails
+		"apiVersion": "onprem-infra.io/v1alpha1", "kind": "Cluster", "spec": cluster,
+	}, "", "  ")
+	return append(list.ReplaceAllFunc(text, func(lines []byte) []byte {
+		return []byte("[" + strings.Join(strings.Fields(string(lines[1:len(lines)-1])), " ") + "]")
+	}), '\n')
 }
 
-// fields writes the fields of a map, sorted, one a line: lists on the field's own line, maps on
-// lines of their own.
-func fields[V any](text []byte, indent string, m map[string]V) []byte {
-	keys := slices.Sorted(maps.Keys(m))
-	for i, key := range keys {
-		text = fmt.Appendf(text, "%s%s: ", indent, word(key))
-		switch v := any(m[key]).(type) {
-		case string:
-			text = append(text, word(v)...)
-		case []string:
-			text = append(text, list(v)...)
-		case map[string]string:
-			text = nested(text, indent, v)
-		case map[string]uint8:
-			text = nested(text, indent, v)
-		case map[string]uint16:
-			text = nested(text, indent, v)
-		default: // a number
-			number, _ := json.Marshal(v) // none fails
-			text = append(text, number...)
-		}
-		if i < len(keys)-1 {
-			text = append(text, ',')
-		}
-		text = append(text, '\n')
-	}
-	return text
-}
-
-func nested[V any](text []byte, indent string, m map[string]V) []byte {
-	if len(m) == 0 {
-		return append(text, "{}"...)
-	}
-	return append(append(fields(append(text, "{\n"...), indent+"  ", m), indent...), '}')
-}
-
-func list(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = word(w)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
-}
-
-// word is a text in JSON. All texts are of letters, digits and signs of ASCII, or the plan would
-// not have been compiled.
-func word(s string) string {
-	text, _ := json.Marshal(s) // no text fails
-	return string(text)
-}
+// list is a list in indented JSON. No element has a blank or a bracket, or spec.Check had refused
+// it.
+var list = regexp.MustCompile(`\[\n[^]]*\]`)
 
 func texts[T fmt.Stringer](values []T) []string {
 	all := make([]string, len(values))
@@ -139,7 +88,7 @@ func texts[T fmt.Stringer](values []T) []string {
 	return all
 }
 
-// Balancer is who balances the API, in the cluster's own words: OpenShift's are for its clusters.
+// Balancer is the load balancer's type, by OpenShift's word in OpenShift's clusters only.
 func (p Plan) Balancer() string {
 	if p.Distribution == spec.Kubernetes && p.LoadBalancer == spec.Managed {
 		return spec.OwnManaged
@@ -159,8 +108,9 @@ func formerFields(f spec.Former) map[string]string {
 	return fields
 }
 
-// Header is the line of provenance, without a comment sign, for a file that was rendered on a host
-// from cluster.json as it stands there.
+// Header is the line of provenance, without a comment sign, for a file that is rendered on a host
+// from its cluster.json.
 func Header(clusterJSON []byte) string {
-	return fmt.Sprintf("Rendered by onprem-infra from %s (sha256 %.6x); do not edit.", Path, sha256.Sum256(clusterJSON))
+	return fmt.Sprintf("Rendered by onprem-infra from %s (sha256 %.6x); do not edit.", Path,
+		sha256.Sum256(clusterJSON))
 }

@@ -5,9 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/shared/distribution"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp/proof"
 )
 
 // TestFlavour holds what a cluster is when it says which Kubernetes it is, and when it does not;
@@ -63,7 +65,7 @@ func TestFlavour(t *testing.T) {
 			if machine := f.MachineConfig && f.Routers && f.Around && len(f.PodAnnotations) == 2 && len(f.NamespaceAnnotations) == 2; machine != tt.machineConf {
 				t.Errorf("%+v", f)
 			}
-			if hand := (Plan{Platform: tt.platform}).Flavour().Founds; tt.said == "" && hand != tt.kubernetes {
+			if hand := (Plan{Shape: Shape{Platform: tt.platform}}).Flavour().Founds; tt.said == "" && hand != tt.kubernetes {
 				t.Errorf("a plan made by hand founds: %v", hand)
 			}
 		})
@@ -79,12 +81,12 @@ var (
 // elects the right holder.
 func TestEveryPolicyIsProven(t *testing.T) {
 	for _, timing := range vrrp.Profiles() {
-		policy := anyKubernetes().policy(timing.Policy())
-		proof, err := vrrp.Prove(policy)
-		if err != nil || proof.Margin <= 0 {
-			t.Errorf("%s: margin %d, %v", timing.Profile, proof.Margin, err)
+		policy := distribution.FlavourOf(spec.Kubernetes, spec.None).Policy(timing.Policy())
+		proven, err := proof.Prove(policy)
+		if err != nil || proven.Margin <= 0 {
+			t.Errorf("%s: margin %d, %v", timing.Profile, proven.Margin, err)
 		}
-		for _, s := range proof.Statements {
+		for _, s := range proven.Statements {
 			if strings.Contains(s, "Ignition") || strings.Contains(s, "default router") {
 				t.Errorf("%s: it is said of what is not there: %s", timing.Profile, s)
 			}

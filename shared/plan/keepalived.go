@@ -2,10 +2,9 @@ package plan
 
 import "github.com/onprem-infra/onprem-infra/shared/vrrp"
 
-// Keepalived says how a node's supervisor of keepalived is called for the cluster's timing, and
-// which capabilities of the kernel it needs for that, as the kernel names them without CAP_:
-// keepalived sets addresses and sends gratuitous ARP and VRRP packets on raw sockets, and nothing
-// else.
+// Keepalived is the command line options of a node's supervisor of keepalived for the cluster's
+// timing, and the kernel capabilities that it needs, without CAP_. keepalived sets addresses and
+// sends gratuitous ARP and VRRP packets on raw sockets, and nothing else.
 func (p Plan) Keepalived() (options, capabilities []string) {
 	capabilities = []string{"NET_ADMIN", "NET_RAW"}
 	if p.Timing.Model.RealTime {
@@ -15,8 +14,8 @@ func (p Plan) Keepalived() (options, capabilities []string) {
 }
 
 // BootstrapKeepalived is the same for the bootstrap machine, however its containers are started.
-// Where all nodes are ours whoever takes over is heard, and the machine waits for it; others say
-// nothing, and would have the VIP beside it for so long.
+// The machine waits for the adverts of the next holder if all nodes are ours. Nodes of OpenShift's
+// own would hold the VIP beside it for so long.
 func (p Plan) BootstrapKeepalived() (options, capabilities []string) {
 	options, capabilities = p.Keepalived()
 	if p.VRRP.ControlPlane.Holder != 0 {

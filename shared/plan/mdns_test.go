@@ -45,7 +45,7 @@ func TestMDNS(t *testing.T) {
 func TestUnknownMDNS(t *testing.T) {
 	c := smallest()
 	c.MDNS = "on"
-	if _, err := Compile(c); err == nil || !strings.Contains(err.Error(), `multicast DNS is "on": choose enabled or disabled`) {
+	if _, err := Compile(c); err == nil || !strings.Contains(err.Error(), `spec.mdns: "on" is not known: write one of enabled, disabled`) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -62,7 +62,7 @@ func TestMetrics(t *testing.T) {
 	}
 	c := smallest()
 	c.Metrics = "everywhere"
-	if _, err := Compile(c); err == nil || !strings.Contains(err.Error(), `metrics are at "everywhere": choose localhost or node`) {
+	if _, err := Compile(c); err == nil || !strings.Contains(err.Error(), `spec.metrics: "everywhere" is not known: write one of localhost, node`) {
 		t.Errorf("error %v", err)
 	}
 }

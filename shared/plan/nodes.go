@@ -14,16 +14,15 @@ type Rooms struct {
 	VIP bool // it may hold a VIP: keepalived
 	LB  bool // it balances the API: HAProxy
 	DNS bool // it answers for the cluster's names: CoreDNS
-	// MDNS says that it announces itself by multicast DNS, whoever holds the VIPs and also where
-	// there are none.
+	// MDNS means that it announces itself by multicast DNS, with or without VIPs.
 	MDNS bool
 
-	// Disabled says that VIP and LB are there as files only, which nothing runs: the VIPs are those
-	// of a load balancer of the user's own.
+	// Disabled means that VIP and LB are only files, which nothing runs: the VIPs are those of a
+	// load balancer of the user's own.
 	Disabled bool
 }
 
-// NodeRuns says which rooms a node of a role has. Without an API VIP there is nothing to hold, to
+// NodeRuns is which rooms a node of a role has. Without an API VIP there is nothing to hold, to
 // balance or to answer for. An arbiter is too small to hold VIPs and serves no API.
 func (p Plan) NodeRuns(r role.Role) Rooms {
 	mdns := p.MDNS == spec.MDNSEnabled && (r == role.Master || r == role.Worker)
@@ -39,28 +38,21 @@ func (p Plan) NodeRuns(r role.Role) Rooms {
 	}
 }
 
-// Elects says whether control plane nodes, of which so many are known, elect a holder of the API
-// VIP among themselves. A control plane that begins with its first node, without a bootstrap
-// machine, has one node until the second one joins. The nodes and the bootstrap machine, which
-// hands the VIP over to them, must agree in this: without a candidate the VIP would have no holder.
+// Elects reports whether control plane nodes, of which so many are known, elect a holder of the API
+// VIP among themselves. A control plane without a bootstrap machine has one node until the second
+// one joins. The nodes and the bootstrap machine, which hands the VIP over, must agree in this:
+// else the VIP could have no holder.
 func (p Plan) Elects(known int) bool {
 	small := []spec.Topology{spec.SingleReplica, spec.DualReplica, spec.HighlyAvailableArbiter}
 	return vrrp.Elects(known, slices.Contains(small, p.Topology) || p.Flavour().Founds)
 }
 
-// Roles are the kinds of host that the cluster has. Workers are among them always: they may come
-// later.
+// Roles are the kinds of host that the cluster has. Workers may always come later.
 func (p Plan) Roles() []role.Role {
 	if p.Topology == spec.HighlyAvailableArbiter {
 		return role.All()
 	}
-	var roles []role.Role
-	for _, r := range role.All() {
-		if r != role.Arbiter {
-			roles = append(roles, r)
-		}
-	}
-	return roles
+	return slices.DeleteFunc(role.All(), func(r role.Role) bool { return r == role.Arbiter })
 }
 
 // MissingImages is the error for a plan that lacks images which hosts of a role would run.
@@ -74,11 +66,11 @@ func (m MissingImages) Error() string {
 	if len(m.Keys) > 1 {
 		it = "them"
 	}
-	return "the " + string(m.Role) + " needs " + keys + ": give " + it + " by --images FILE, or in a cluster.yaml by spec.images"
+	return "the " + string(m.Role) + " needs " + keys + ": give " + it +
+		" by --images FILE, or in a cluster.yaml by spec.images"
 }
 
-// NeedImages is a MissingImages when the plan lacks one of the images that hosts of the role need.
-// Keys whose value is false are not needed; the order is that of the error's text.
+// NeedImages is a MissingImages if the plan lacks one of the images that hosts of the role need.
 func (p Plan) NeedImages(r role.Role, images []Need) error {
 	var missing []string
 	for _, image := range images {
@@ -92,7 +84,7 @@ func (p Plan) NeedImages(r role.Role, images []Need) error {
 	return nil
 }
 
-// Need says whether an image is needed.
+// Need reports whether an image is needed.
 type Need struct {
 	Key    string
 	Needed bool

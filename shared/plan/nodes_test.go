@@ -27,7 +27,7 @@ func TestNodeRuns(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := Plan{VIPs: VIPs{API: tt.vips}, LoadBalancer: tt.balancer}
+			p := Plan{VIPs: VIPs{API: tt.vips}, Services: Services{LoadBalancer: tt.balancer}}
 			if got := p.NodeRuns(tt.role); got != tt.want {
 				t.Errorf("%+v, want %+v", got, tt.want)
 			}
@@ -41,7 +41,7 @@ func TestElects(t *testing.T) {
 		spec.HighlyAvailable: 2, spec.HighlyAvailableArbiter: 1, spec.DualReplica: 1, spec.SingleReplica: 1, "": 2,
 	} {
 		for known := range 5 {
-			if got := (Plan{Topology: topology}).Elects(known); got != (known >= from) {
+			if got := (Plan{Shape: Shape{Topology: topology}}).Elects(known); got != (known >= from) {
 				t.Errorf("%q, %d nodes: %t, want it from %d on", topology, known, got, from)
 			}
 		}
@@ -55,7 +55,7 @@ func TestRoles(t *testing.T) {
 		spec.DualReplica:            {role.Bootstrap, role.Master, role.Worker},
 		spec.SingleReplica:          {role.Bootstrap, role.Master, role.Worker},
 	} {
-		if got := (Plan{Topology: topology}).Roles(); !slices.Equal(got, want) {
+		if got := (Plan{Shape: Shape{Topology: topology}}).Roles(); !slices.Equal(got, want) {
 			t.Errorf("%s has %v, want %v", topology, got, want)
 		}
 	}

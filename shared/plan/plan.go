@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -17,50 +18,52 @@ const Path = "/etc/onprem-infra/cluster.json"
 
 // Plan is one cluster, complete. Equal input compiles to equal plans.
 type Plan struct {
-	Cluster         Identity          `json:"cluster"`
-	Platform        spec.Platform     `json:"platform"`
-	Distribution    spec.Distribution `json:"distribution"`
-	Topology        spec.Topology     `json:"topology"`
-	Families        Families          `json:"families"`
-	MachineNetworks []netip.Prefix    `json:"machineNetworks"`
-	DNSClients      []netip.Prefix    `json:"dnsClients,omitempty"` // who may ask the name servers besides; none for everybody
-	VIPs            VIPs              `json:"vips"`
-	LoadBalancer    spec.LoadBalancer `json:"loadBalancer"`
-	DNSRecords      spec.DNSRecords   `json:"dnsRecords"`
-	MDNS            spec.MDNS         `json:"mdns,omitempty"` // empty where the cluster does not use it
-	// Metrics is where the hosts' programs say their metrics beside the loopback; empty for
-	// nowhere.
-	Metrics spec.Metrics `json:"metrics,omitempty"`
-	// EtcdMembers is how many members etcd is made of where nodes announce theirs; 0 where they do
-	// not.
-	EtcdMembers int               `json:"etcdMembers,omitempty"`
-	VRRP        VRRP              `json:"vrrp"`
-	Timing      Timing            `json:"timing"`
-	Ports       map[string]uint16 `json:"ports"`
-	Records     []record.Record   `json:"records"`
-	Images      map[string]string `json:"images"`
-	Namespace   string            `json:"namespace"`  // of our objects
-	Kubeconfig  string            `json:"kubeconfig"` // the kubelet's on a node, which what runs there reads
-	// CertificateDirectories are those of the files that the kubeconfig names, beside kubelet's
-	// own.
-	CertificateDirectories []string `json:"certificateDirectories,omitempty"`
-	KubeletUnit            string   `json:"kubeletUnit"` // NAME.service
-	// ControlPlaneLabel is the key of the label that the cluster's control plane nodes have, and no
-	// other node has, whatever its value.
-	ControlPlaneLabel string `json:"controlPlaneLabel"`
-	// MigrateFrom is how the nodes of this live cluster speak VRRP until all of them know better;
-	// empty for a cluster that has nothing to migrate from.
+	Cluster Identity `json:"cluster"`
+	Shape
+	MachineNetworks []netip.Prefix `json:"machineNetworks"`
+	// DNSClients may query the name servers beside hosts of the machine networks; none for
+	// everyone.
+	DNSClients []netip.Prefix `json:"dnsClients,omitempty"`
+	VIPs       VIPs           `json:"vips"`
+	Services
+	VRRP    VRRP              `json:"vrrp"`
+	Timing  Timing            `json:"timing"`
+	Ports   map[string]uint16 `json:"ports"`
+	Records []record.Record   `json:"records"`
+	Images  map[string]string `json:"images"`
+	spec.Nodes
+	// MigrateFrom is how the nodes of this live cluster send VRRP until all of them can change;
+	// empty without a migration.
 	MigrateFrom Way `json:"migrateFrom,omitzero"`
 
-	// Former is the plan that is in force until the migration has happened; nil when there is none.
+	// Former is the plan that is in force until the migration has happened; nil without one.
 	Former *Plan `json:"-"`
 
 	knobs knobs
 }
 
-// knobs are the settings that the user made, as distinct from those that follow from the rest. Only
-// they travel in cluster.json, so that a host with a newer binary keeps what was asked for and no
-// more.
+// Shape is what kind of cluster it is.
+type Shape struct {
+	Platform     spec.Platform     `json:"platform"`
+	Distribution spec.Distribution `json:"distribution"`
+	Topology     spec.Topology     `json:"topology"`
+	Families     Families          `json:"families"`
+}
+
+// Services are how the cluster's API and names are served, beside its VIPs.
+type Services struct {
+	LoadBalancer spec.LoadBalancer `json:"loadBalancer"`
+	DNSRecords   spec.DNSRecords   `json:"dnsRecords"`
+	// empty if the cluster does not use it
+	MDNS spec.MDNS `json:"mdns,omitempty"`
+	// beside the loopback; empty for nowhere
+	Metrics spec.Metrics `json:"metrics,omitempty"`
+	// EtcdMembers is the number of etcd's members where nodes announce them, else 0.
+	EtcdMembers int `json:"etcdMembers,omitempty"`
+}
+
+// knobs are the settings that the user made, not those that follow from the rest. Only they are in
+// cluster.json, so that a host with a newer binary keeps what was asked for and no more.
 type knobs struct {
 	timing string
 	mode   spec.Mode
@@ -68,7 +71,7 @@ type knobs struct {
 	vrids  map[string]uint8
 	ports  map[string]uint16
 	clash  clash.Policy
-	size   int // of the control plane, where something depends on it that the topology does not say
+	size   int // of the control plane, where something depends on it that the topology leaves open
 }
 
 // Identity is the cluster's name and where it lives in DNS.
@@ -89,31 +92,35 @@ const (
 	DualStackIPv6 Families = "DualStackIPv6Primary"
 )
 
+// IPv6First reports whether a cluster of these families knows its hosts by IPv6 first.
+func (f Families) IPv6First() bool { return f == IPv6 || f == DualStackIPv6 }
+
 // VIPs are the virtual IPs, at most one a family, in the order that the platform keeps: primary
 // family first, but on Nutanix and oVirt IPv4 first.
 type VIPs struct {
 	API     []netip.Addr `json:"api"`
 	Ingress []netip.Addr `json:"ingress"`
 	DNS     []netip.Addr `json:"dns,omitempty"` // at most one
-	// Assumed are those that nobody named, "api" and "ingress": they are the hosts 5 and 7 of the
-	// first machine network, which the installer takes too.
+	// Assumed names the VIPs that the input lacks, "api" and "ingress": they are the hosts 5 and 7
+	// of the first machine network, which the installer takes too.
 	Assumed []string `json:"assumed,omitempty"`
 }
 
-// All are every VIP of the cluster, in a list of its own: none of them is ever a machine's own
+// All are every VIP of the cluster, in a list of its own. None of them is ever a host's own
 // address.
 func (v VIPs) All() []netip.Addr { return slices.Concat(v.API, v.Ingress, v.DNS) }
 
 // VRRP is everything that the elections of the cluster need.
 type VRRP struct {
-	Mode              spec.Mode     `json:"mode"`
-	OnClash           clash.Policy  `json:"onClash"` // what becomes of a virtual router before its first start when another one on the link has its ID
+	Mode spec.Mode `json:"mode"`
+	// OnClash is what happens before the first start if another router on the link has the same ID.
+	OnClash           clash.Policy  `json:"onClash"`
 	API               Router        `json:"api"`
 	Ingress           Router        `json:"ingress"`
 	BootstrapPriority vrrp.Priority `json:"bootstrapPriority"`
 	ControlPlane      Ladder        `json:"controlPlane"`
 	IngressNodes      Ladder        `json:"ingressNodes"`
-	// Where the cluster has a DNS VIP: its router, and who stands for it.
+	// Where the cluster has a DNS VIP: its router, and its candidates.
 	DNS                  Router        `json:"dns,omitzero"`
 	DNSBootstrapPriority vrrp.Priority `json:"dnsBootstrapPriority,omitempty"`
 	DNSNodes             *Ladder       `json:"dnsNodes,omitempty"`
@@ -126,11 +133,12 @@ type Router struct {
 	ID vrrp.ID `json:"id"`
 }
 
-// Ladder is what a kind of node can announce: a base, what its rank adds and holding the VIP, and
-// what each passing check adds.
+// Ladder is the priority scheme of a kind of node: a base, and what a rank, holding the VIP and
+// each passing check add.
 type Ladder struct {
-	Base   vrrp.Priority `json:"base"`
-	Ranks  []int         `json:"ranks,omitempty"`  // the best one first; absent: all nodes are equal
+	Base vrrp.Priority `json:"base"`
+	// the best one first; absent: all nodes are equal
+	Ranks  []int         `json:"ranks,omitempty"`
 	Holder int           `json:"holder,omitempty"` // absent: holding it adds nothing
 	Checks []vrrp.Weight `json:"checks"`
 	Max    vrrp.Priority `json:"max"`
@@ -141,39 +149,29 @@ func (l Ladder) Candidates() vrrp.Candidates {
 	return vrrp.Candidates{Base: l.Base, Ranks: l.Ranks, Holder: l.Holder, Weights: l.Checks}
 }
 
-func ladder(c vrrp.Candidates, top vrrp.Priority) Ladder {
+func schemeOf(c vrrp.Candidates, top vrrp.Priority) Ladder {
 	return Ladder{Base: c.Base, Ranks: c.Ranks, Holder: c.Holder, Checks: c.Weights, Max: top}
 }
 
 // Timing is what the elections run on and what follows from it.
 type Timing struct {
-	Profile          string  `json:"profile"`
-	AdvertIntervalMs int     `json:"advertIntervalMs"`
-	IPv4Version      int     `json:"ipv4Version"` // of VRRP for IPv4 VIPs; IPv6 ones have 3 always
-	PatienceMs       int     `json:"patienceMs"`  // of a holder that leaves, with those who shall take over
-	SilenceMs        int     `json:"silenceMs"`   // of a node's monitor, after which the node's health counts for nothing
-	Looks            []Look  `json:"looks"`
-	Bounds           []Bound `json:"bounds"`
+	Profile          string `json:"profile"`
+	AdvertIntervalMs int    `json:"advertIntervalMs"`
+	IPv4Version      int    `json:"ipv4Version"` // of VRRP for IPv4 VIPs; IPv6 ones have 3 always
+	PatienceMs       int    `json:"patienceMs"`  // how long a demoted holder waits for a takeover
+	// how long a node's health counts without a heartbeat
+	SilenceMs int `json:"silenceMs"`
+
+	Probes []bound.Probe `json:"looks"`
+	Bounds []bound.Bound `json:"bounds"`
 
 	// Model is the profile: everything that the bounds follow from.
 	Model vrrp.Timing `json:"-"`
 }
 
-// Look is how somebody looks at something again and again.
-type Look struct {
-	Who            string `json:"who"`
-	What           string `json:"what"` // a check's name, or in words
-	IntervalMs     int    `json:"intervalMs"`
-	FastIntervalMs int    `json:"fastIntervalMs,omitempty"` // while looks contradict what is believed
-	TimeoutMs      int    `json:"timeoutMs"`
-	Fall           int    `json:"fall"`
-	Rise           int    `json:"rise"`      // 0 is 1
-	DetectsMs      int    `json:"detectsMs"` // from a fault to the verdict at the latest
-}
-
-// BootstrapRuns says which rooms the bootstrap machine has. Without an API VIP there is nothing to
+// BootstrapRuns is which rooms the bootstrap machine has. Without an API VIP there is nothing to
 // hold and nothing to answer. Behind a load balancer of the user's own the VIP is not ours to hold,
-// but the names are still answered, except on vSphere, where such a cluster brings DNS of its own.
+// but the names are still answered, except on vSphere, where such a cluster has its own DNS.
 func (p Plan) BootstrapRuns() (vip, dns bool) {
 	if len(p.VIPs.API) == 0 {
 		return false, false
@@ -182,9 +180,10 @@ func (p Plan) BootstrapRuns() (vip, dns bool) {
 	return vip, vip || p.Platform != spec.VSphere
 }
 
-// Hears says that the cluster's name servers answer for nodes by what these announce. The plugin
-// for it is in our own image alone, and a CoreDNS without it does not start with such a Corefile:
-// so our image must be CoreDNS's too, by the same reference.
+// Hears reports whether the cluster's name servers answer for nodes from their mDNS announcements.
+// Only our own image has the plugin for it, and a CoreDNS without the plugin does not start with
+// such a Corefile. So CoreDNS must run from our image, by the same reference.
 func (p Plan) Hears() bool {
-	return p.MDNS == spec.MDNSEnabled && p.Images[spec.RuntimeCfgImage] != "" && p.Images[spec.CoreDNSImage] == p.Images[spec.RuntimeCfgImage]
+	ours := p.Images[spec.RuntimeCfgImage]
+	return p.MDNS == spec.MDNSEnabled && ours != "" && p.Images[spec.CoreDNSImage] == ours
 }

@@ -3,11 +3,8 @@
 package port
 
 import (
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // Port is one port on every host where its owner runs.
@@ -15,20 +12,24 @@ type Port struct {
 	Name   string // as the user writes it
 	Number uint16
 	Owner  string // the program that listens
-	// Free says that the number is the cluster's own to choose. The others are fixed by programs,
-	// documents or protocols that nobody here configures.
+	// Free means that a cluster can choose another number. Other programs, documents or protocols
+	// fix the rest.
 	Free bool
 }
 
 // The names of the ports.
 const (
-	API             = "api"               // the API, on every control plane node and at the API VIP
-	LB              = "lb"                // the balanced API, where traffic for the VIP's API port is redirected to
-	LBReady         = "lb-ready"          // answers while the balancer runs and has at least one backend
-	LBMonitor       = "lb-monitor"        // answers while at least one backend is up
-	LBStats         = "lb-stats"          // the balancer's statistics and what the two before say, on the loopback only
-	MachineConfig   = "machine-config"    // Ignition documents over TLS; they hold secrets
-	MachineConfigLB = "machine-config-lb" // the balanced machine-config port, for redirected traffic only
+	API = "api" // the API, on every control plane node and at the API VIP
+	// the balanced API, where traffic for the VIP's API port is redirected to
+	LB = "lb"
+	// answers while the balancer runs and has at least one backend
+	LBReady   = "lb-ready"
+	LBMonitor = "lb-monitor" // answers while at least one backend is up
+	// the balancer's statistics, and the two above, on the loopback only
+	LBStats       = "lb-stats"
+	MachineConfig = "machine-config" // Ignition documents over TLS; they hold secrets
+	// the balanced machine-config port, for redirected traffic only
+	MachineConfigLB = "machine-config-lb"
 	DNS             = "dns"
 	CoreDNSHealth   = "coredns-health"
 	RouterStats     = "router-stats" // the ingress router's health, asked on the loopback
@@ -39,8 +40,9 @@ const (
 	MonitorDNS      = "monitor-dns"
 	MonitorMDNS     = "monitor-mdns"
 	MDNS            = "mdns"      // multicast DNS, which programs of a host share
-	Supervise       = "supervise" // keepalived's parent says on the loopback whether keepalived works
-	Ironic          = "ironic"    // the provisioning API, asked on the bootstrap machine before the API VIP is given up
+	Supervise       = "supervise" // keepalived's health, served by its parent on the loopback
+	// the provisioning API, asked on the bootstrap machine before the API VIP is given up
+	Ironic = "ironic"
 )
 
 // All lists every port, in the order of Names above.
@@ -78,56 +80,12 @@ func Lookup(name string) (Port, bool) {
 	return all[i], true
 }
 
-// Resolve gives every port its number, with the cluster's own choices in place of the defaults. The
-// error joins everything that is wrong with the choices: an unknown name, a port that is not free,
-// number 0, a number that another port has.
-func Resolve(choices map[string]uint16) (map[string]uint16, error) {
+// Numbers gives every port its number, with the cluster's own choices in place of the defaults.
+func Numbers(choices map[string]uint16) map[string]uint16 {
 	numbers := map[string]uint16{}
 	for _, p := range All() {
 		numbers[p.Name] = p.Number
 	}
-	var wrong []error
-	for _, name := range slices.Sorted(maps.Keys(choices)) {
-		if err := check(name, choices[name]); err != nil {
-			wrong = append(wrong, err)
-			continue
-		}
-		numbers[name] = choices[name]
-	}
-	owner := map[uint16]string{}
-	for _, p := range All() {
-		n := numbers[p.Name]
-		if first, taken := owner[n]; taken {
-			wrong = append(wrong, fmt.Errorf("ports %s and %s are both %d: choose another number for one of them", first, p.Name, n))
-			continue
-		}
-		owner[n] = p.Name
-	}
-	if err := errors.Join(wrong...); err != nil {
-		return nil, err
-	}
-	return numbers, nil
-}
-
-func check(name string, number uint16) error {
-	p, known := Lookup(name)
-	switch {
-	case !known:
-		return fmt.Errorf("port %q does not exist: the ports to choose are %s", name, strings.Join(free(), ", "))
-	case !p.Free:
-		return fmt.Errorf("port %s is fixed at %d by %s: leave it out", name, p.Number, p.Owner)
-	case number == 0:
-		return fmt.Errorf("port %s is 0: choose a number from 1 to 65535", name)
-	}
-	return nil
-}
-
-func free() []string {
-	var names []string
-	for _, p := range All() {
-		if p.Free {
-			names = append(names, p.Name)
-		}
-	}
-	return names
+	maps.Copy(numbers, choices)
+	return numbers
 }

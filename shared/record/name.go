@@ -28,7 +28,8 @@ func ParseName(s string) (Name, error) {
 			return "", fmt.Errorf("name %q: %w", s, err)
 		}
 	}
-	return Name(strings.ToLower(name)), nil // after the check: some letters outside ASCII have a lower case within
+	// after the check: some letters outside ASCII have a lower case within
+	return Name(strings.ToLower(name)), nil
 }
 
 func checkLabel(label string) error {
@@ -40,7 +41,8 @@ func checkLabel(label string) error {
 	}
 	for _, r := range label {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' {
-			return fmt.Errorf("label %q holds %q: only letters, digits and hyphens may be in it", label, r)
+			return fmt.Errorf("label %q holds %q: only letters, digits and hyphens may be in it",
+				label, r)
 		}
 	}
 	if label[0] == '-' || label[len(label)-1] == '-' {

@@ -13,14 +13,15 @@ type Name string
 // Record is one owned name with its addresses. Every query type other than A and AAAA, and a family
 // without an address, is answered by NODATA (RFC 2308 2.2), never by NXDOMAIN (RFC 4074 4.2).
 type Record struct {
-	Name      Name         `json:"name"`
-	Wildcard  bool         `json:"wildcard"`  // Name's subdomains of any depth are owned, Name itself is not
+	Name Name `json:"name"`
+	// Name's subdomains of any depth are owned, Name itself is not
+	Wildcard  bool         `json:"wildcard"`
 	Addresses []netip.Addr `json:"addresses"` // at most one a family
 }
 
 // Cluster is what a cluster owns below its zone NAME.DOMAIN: api and api-int at the API VIPs,
 // everything below apps at the ingress VIPs. Without a VIP the names are not owned: owning them
-// would hide whoever does answer.
+// would hide the servers that do answer.
 func Cluster(zone Name, api, ingress []netip.Addr) []Record {
 	records := []Record{}
 	if addresses := onePerFamily(api); len(addresses) > 0 {
@@ -29,7 +30,8 @@ func Cluster(zone Name, api, ingress []netip.Addr) []Record {
 			Record{Name: "api-int." + zone, Addresses: slices.Clone(addresses)})
 	}
 	if addresses := onePerFamily(ingress); len(addresses) > 0 {
-		records = append(records, Record{Name: "apps." + zone, Wildcard: true, Addresses: addresses})
+		records = append(records,
+			Record{Name: "apps." + zone, Wildcard: true, Addresses: addresses})
 	}
 	return records
 }

@@ -26,16 +26,10 @@ func networks(texts ...string) []netip.Prefix {
 
 // TestOf also changes a port and expects the rules to follow (H-23).
 func TestOf(t *testing.T) {
-	ports, err := port.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	moved, err := port.Resolve(map[string]uint16{
+	ports := port.Numbers(nil)
+	moved := port.Numbers(map[string]uint16{
 		port.API: 7443, port.LB: 7445, port.MachineConfigLB: 7446,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	closed := func(port uint16, vips ...netip.Addr) []Closed {
 		return []Closed{{Port: port, For: 22623, VIPs: vips}}
 	}
@@ -78,10 +72,7 @@ func TestOf(t *testing.T) {
 // TestWithoutMachineConfig holds that without machine config servers only the API is redirected and
 // no port is closed.
 func TestWithoutMachineConfig(t *testing.T) {
-	numbers, err := port.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	numbers := port.Numbers(nil)
 	delete(numbers, port.MachineConfig)
 	delete(numbers, port.MachineConfigLB)
 	vip := netip.MustParseAddr("192.0.2.5")

@@ -1,4 +1,4 @@
-// Package resolvconf reads resolv.conf and says which of its name servers are worth asking.
+// Package resolvconf reads and writes resolv.conf, and chooses the usable name servers.
 package resolvconf
 
 import (
@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Conf is what a resolv.conf says, in its order. What cannot be understood is left out, as every
-// resolver does.
+// Conf is the contents of a resolv.conf, in its order. What cannot be understood is left out, as in
+// every resolver.
 type Conf struct {
 	Nameservers []netip.Addr // an IPv4-mapped IPv6 address reads as IPv4
 	Search      []string     // of the last search or domain line, which replaces the earlier ones
@@ -42,7 +42,8 @@ func Parse(text []byte) Conf {
 // plainZone keeps out zones that are no interface name or number. An address may carry any text as
 // its zone, and the next program to read the address need not take it for one word.
 func plainZone(zone string) bool {
-	return strings.Trim(zone, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == ""
+	return strings.Trim(zone,
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == ""
 }
 
 // maxUpstreams is how many servers CoreDNS forwards to; it refuses a longer list.
@@ -51,15 +52,16 @@ const maxUpstreams = 15
 // Upstreams are the name servers that a forwarder on this machine may ask, in order, each once, at
 // most 15. Left out is what leads back to the forwarder or nowhere: the machine itself, which
 // includes the stub of systemd-resolved at 127.0.0.53 and 127.0.0.54, addresses that no server has,
-// a link-local address that does not say on which link, and what exclude says of an address without
-// its zone.
+// a link-local address without a link, and the addresses that exclude reports, without their zone.
 func Upstreams(conf Conf, exclude func(netip.Addr) bool) []netip.Addr {
 	var upstreams []netip.Addr
 	for _, addr := range conf.Nameservers {
 		linkLocal := addr.Is6() && addr.IsLinkLocalUnicast()
 		switch {
-		case addr.IsLoopback(), addr.IsUnspecified(), addr.IsMulticast(), linkLocal && addr.Zone() == "":
-		case exclude(addr.WithZone("")), slices.Contains(upstreams, addr), len(upstreams) == maxUpstreams:
+		case addr.IsLoopback(), addr.IsUnspecified(), addr.IsMulticast(), linkLocal &&
+			addr.Zone() == "":
+		case exclude(addr.WithZone("")), slices.Contains(upstreams,
+			addr), len(upstreams) == maxUpstreams:
 		default:
 			upstreams = append(upstreams, addr)
 		}

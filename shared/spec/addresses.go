@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/record"
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 )
 
 // maxVIPs is one of each family.
@@ -16,64 +17,64 @@ const (
 // vip is one virtual IP with its place.
 type vip struct {
 	addr netip.Addr
-	at   place
+	At   document.Place
 }
 
-// vips is a list of virtual IPs. Whole says that every element could be read, so that rules about
+// vips is a list of virtual IPs. whole means that every element could be read, so that rules about
 // the list as such make sense.
 type vips struct {
 	list  []vip
-	at    place
-	given bool
+	At    document.Place
+	Given bool
 	whole bool
 }
 
 // network is one machine network with its place.
 type network struct {
 	prefix netip.Prefix
-	at     place
+	At     document.Place
 }
 
 // networks are the machine networks, the first one's family is the cluster's primary one.
 type networks struct {
 	list  []network
-	at    place
+	At    document.Place
 	whole bool
 }
 
-func (r *reader) vips(v value) vips {
-	elements, ok := r.list(v)
-	l := vips{at: v.at, given: v.given(), whole: ok || !v.given()}
+func (r *reader) vips(v document.Value) vips {
+	elements, ok := r.List(v)
+	l := vips{At: v.At, Given: v.Given(), whole: ok || !v.Given()}
 	if len(elements) > maxVIPs {
-		r.errorf(elements[maxVIPs].at, tooManyVIPs)
+		r.Errorf(elements[maxVIPs].At, tooManyVIPs)
 		elements, l.whole = elements[:maxVIPs], false
 	}
 	for _, e := range elements {
 		addr, ok := r.vip(e)
 		if l.whole = l.whole && ok; ok {
-			l.list = append(l.list, vip{addr, e.at})
+			l.list = append(l.list, vip{addr, e.At})
 		}
 	}
 	return l
 }
 
-func (r *reader) vip(v value) (netip.Addr, bool) {
-	s := r.text(v)
-	if !s.ok {
-		if !s.given {
-			r.errorf(s.at, "there is nothing here: write an address, or remove the element")
+func (r *reader) vip(v document.Value) (netip.Addr, bool) {
+	s := r.Text(v)
+	if !s.OK {
+		if !s.Given {
+			r.Errorf(s.At, "there is nothing here: write an address, or remove the element")
 		}
 		return netip.Addr{}, false
 	}
-	addr, err := netip.ParseAddr(s.value)
-	if why := noVIP(s.value, addr, err); why != "" {
-		r.errorf(s.at, "%s %s", quote(s.value), why)
+	addr, err := netip.ParseAddr(s.Value)
+	if why := noVIP(s.Value, addr, err); why != "" {
+		r.Errorf(s.At, "%s %s", document.Quote(s.Value), why)
 		return netip.Addr{}, false
 	}
 	return addr, true
 }
 
-// noVIP says why a text is no address that hosts can share, and what to write.
+// noVIP is why hosts cannot share an address, and what to write; empty if they can.
 func noVIP(text string, addr netip.Addr, err error) string {
 	switch {
 	case text == "":
@@ -81,7 +82,7 @@ func noVIP(text string, addr netip.Addr, err error) string {
 	case err != nil && strings.Contains(text, "/"):
 		return "has a prefix length: write the address alone"
 	case err != nil && isHostName(text):
-		return "is a host name, and no name is looked up here: write its address"
+		return "is a host name, and no name is resolved here: write its address"
 	case err != nil:
 		return "is no IP address: write one such as 192.0.2.5 or 2001:db8::5"
 	case addr.Zone() != "":
@@ -89,22 +90,25 @@ func noVIP(text string, addr netip.Addr, err error) string {
 	case addr.Is4In6():
 		return "is an IPv4 address inside an IPv6 one: write " + addr.Unmap().String()
 	case noHost(addr), !addr.IsGlobalUnicast():
-		return "is unspecified, loopback, link-local, multicast, reserved or broadcast: choose an address that hosts can share"
+		return "is unspecified, loopback, link-local, multicast, reserved or broadcast: choose " +
+			"an address that hosts can share"
 	}
 	return ""
 }
 
-// noHost tells the addresses that no other machine can reach a host by: of IPv4's network of zero
-// (RFC 1122 3.2.1.3) the unspecified address is only the first, and what begins with 240 or more is
-// reserved (RFC 1112 4).
+// noHost reports whether no other host can reach a host by an address: IPv4's network of zero (RFC
+// 1122 3.2.1.3), what begins with 240 or more, which is reserved (RFC 1112 4), and the like.
 func noHost(a netip.Addr) bool {
-	return a.IsUnspecified() || a.Is4() && (a.As4()[0] == 0 || a.As4()[0] >= 240) || a.IsLoopback() || a.IsMulticast() || a.IsLinkLocalUnicast()
+	return a.IsUnspecified() || a.Is4() && (a.As4()[0] == 0 || a.As4()[0] >= 240) ||
+		a.IsLoopback() || a.IsMulticast() || a.IsLinkLocalUnicast()
 }
 
-// isHostName tells a name from a mistyped address, which consists of digits and dots.
+// isHostName distinguishes a name from a mistyped address of digits and dots.
 func isHostName(s string) bool {
 	_, err := record.ParseName(s)
-	return err == nil && strings.ContainsFunc(s, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' })
+	return err == nil &&
+		strings.ContainsFunc(s,
+			func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' })
 }
 
 // maxNetworks is far above what a cluster has, so that rules about pairs of networks stay cheap.
@@ -113,38 +117,41 @@ const (
 	tooManyNetworks = "is one network too many: list %d at most"
 )
 
-// minBits is the shortest prefix of a machine network, that of 10.0.0.0/8. In a wider one nearly
-// every address is inside and none at its edge, so that no rule would say anything of a wrong one.
+// minBits is the shortest prefix of a machine network, that of 10.0.0.0/8. In a wider one no rule
+// could find a wrong address.
 const minBits = 8
 
 // networkAt reads one machine network.
-func (r *reader) networkAt(v value) (network, bool) {
-	s := r.text(v)
-	if !s.ok {
-		if !s.given {
-			r.errorf(s.at, "is missing: write the network, such as 192.0.2.0/24")
+func (r *reader) networkAt(v document.Value) (network, bool) {
+	s := r.Text(v)
+	if !s.OK {
+		if !s.Given {
+			r.Errorf(s.At, "is missing: write the network, such as 192.0.2.0/24")
 		}
 		return network{}, false
 	}
-	prefix, _ := netip.ParsePrefix(s.value) // else it is the zero value, which is not valid
-	return network{prefix, s.at}, r.checkNetwork(s.at, s.value, prefix)
+	prefix, _ := netip.ParsePrefix(s.Value) // else it is the zero value, which is not valid
+	return network{prefix, s.At}, r.checkNetwork(s.At, s.Value, prefix)
 }
 
-// checkNetwork says whether hosts can be in a network, which was written as text.
-func (r *report) checkNetwork(at place, text string, prefix netip.Prefix) bool {
-	switch text := quote(text); {
+// checkNetwork reports whether hosts can be in a network, which was written as text.
+func (r *report) checkNetwork(at document.Place, text string, prefix netip.Prefix) bool {
+	switch text := document.Quote(text); {
 	case !prefix.IsValid() && !strings.Contains(text, "/"):
-		r.errorf(at, "%s has no prefix length: write the network, such as 192.0.2.0/24", text)
+		r.Errorf(at, "%s has no prefix length: write the network, such as 192.0.2.0/24", text)
 	case !prefix.IsValid():
-		r.errorf(at, "%s is no network: write an address and a prefix length, such as 192.0.2.0/24", text)
+		r.Errorf(at,
+			"%s is no network: write an address and a prefix length, such as 192.0.2.0/24", text)
 	case prefix.Addr().Is4In6():
-		r.errorf(at, "%s is an IPv4 network inside IPv6: write it as an IPv4 network", text)
+		r.Errorf(at, "%s is an IPv4 network inside IPv6: write it as an IPv4 network", text)
 	case prefix != prefix.Masked():
-		r.errorf(at, "%s has host bits set: write %s", text, prefix.Masked())
+		r.Errorf(at, "%s has host bits set: write %s", text, prefix.Masked())
 	case noHost(prefix.Addr()):
-		r.errorf(at, "%s is unspecified, loopback, link-local, multicast or reserved: write the network that the hosts share", text)
+		r.Errorf(at, "%s is unspecified, loopback, link-local, multicast or reserved: write the "+
+			"network that the hosts share", text)
 	case prefix.Bits() < minBits:
-		r.errorf(at, "%s is wider than a network can be: write the network that the hosts share", text)
+		r.Errorf(at, "%s is wider than a network can be: write the network that the hosts share",
+			text)
 	default:
 		return true
 	}
@@ -153,11 +160,11 @@ func (r *report) checkNetwork(at place, text string, prefix netip.Prefix) bool {
 
 // networks reads the machine networks out of a list; at gives the value in an element that holds
 // the network.
-func (r *reader) networks(v value, at func(value) value) networks {
-	elements, ok := r.list(v)
-	l := networks{at: v.at, whole: ok || !v.given()}
+func (r *reader) networks(v document.Value, at func(document.Value) document.Value) networks {
+	elements, ok := r.List(v)
+	l := networks{At: v.At, whole: ok || !v.Given()}
 	if len(elements) > maxNetworks {
-		r.errorf(elements[maxNetworks].at, tooManyNetworks, maxNetworks)
+		r.Errorf(elements[maxNetworks].At, tooManyNetworks, maxNetworks)
 		elements, l.whole = elements[:maxNetworks], false
 	}
 	for _, e := range elements {

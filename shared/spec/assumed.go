@@ -38,7 +38,7 @@ func (d draft) assume() draft {
 	}
 	fill := func(l *vips, addr netip.Addr) {
 		if l.whole && len(l.list) == 0 && addr.IsValid() {
-			l.list = []vip{{addr, l.at}}
+			l.list = []vip{{addr, l.At}}
 		}
 	}
 	api, ingress := AssumedVIPs(d.prefixes())

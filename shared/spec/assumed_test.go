@@ -18,10 +18,10 @@ func TestAssumedVIPs(t *testing.T) {
 		{"the edge of the network", "192.0.2.0/29", "{}",
 			"c:11:14: error: platform.openstack.ingressVIPs: 192.0.2.7 is the broadcast address of 192.0.2.0/29: choose another address in it"},
 		{"no such host", "192.0.2.4/30", "{}",
-			"c:11:14: error: platform.openstack.apiVIPs: no virtual IP is given for the API and none is looked up: write its address\n" +
-				"c:11:14: error: platform.openstack.ingressVIPs: no virtual IP is given for ingress and none is looked up: write its address"},
+			"c:11:14: error: platform.openstack.apiVIPs: no virtual IP is given for the API and none is assumed: write its address\n" +
+				"c:11:14: error: platform.openstack.ingressVIPs: no virtual IP is given for ingress and none is assumed: write its address"},
 		{"a balancer of the user's own", "192.0.2.0/24", "{loadBalancer: {type: UserManaged}, apiVIPs: [192.0.2.9]}",
-			"c:11:14: error: platform.openstack.ingressVIPs: no virtual IP is given for ingress and none is looked up: write its address"},
+			"c:11:14: error: platform.openstack.ingressVIPs: no virtual IP is given for ingress and none is assumed: write its address"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			text := strings.Replace(head, "192.0.2.0/24", tt.network, 1) + "\nplatform:\n  openstack: " + tt.section + "\n"

@@ -38,7 +38,7 @@ func TestCheck_FindsWhatParseFinds(t *testing.T) {
 		{func(c *Cluster) { c.DNSClients = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")} }, "spec.dnsClients[0]: "},
 		{func(c *Cluster) { c.Images["corednsImage"] = "A B" }, "spec.images.corednsImage: "},
 		{func(c *Cluster) { c.Ports = map[string]uint16{"lb": 6443} }, "spec.ports.lb: 6443 is the port of"},
-		{func(c *Cluster) { c.MigrateFrom.Timing = "compat" }, "spec.migrateFrom.timing: nothing says"},
+		{func(c *Cluster) { c.MigrateFrom.Timing = "compat" }, "has no successor"},
 		{func(c *Cluster) { c.Nodes.CertificateDirectories = []string{"/etc/pki", ""} }, "spec.certificateDirectories[1]: "},
 		{func(c *Cluster) { c.Nodes.KubeletUnit = "kubelet\n.service" }, "spec.kubeletUnit: "},
 		{func(c *Cluster) { c.ControlPlaneReplicas, c.Topology = 1, HighlyAvailable }, "spec.controlPlaneReplicas: "},

@@ -5,9 +5,9 @@ import "testing"
 func TestClusterFindings(t *testing.T) {
 	check(t, goodCluster, []findingCase{
 		{"field unknown", edit{"  platform: none", "  platform: none\n  vips: []"}, `c:8:3: error: spec.vips: there is no such field: remove it, or use one of baseDomain, clusterDomain, platform, distribution, topology, controlPlaneReplicas, families, machineNetworks, apiVIPs, ingressVIPs, dnsVIP, dnsClients, loadBalancer, dnsRecords, mdns, metrics, images, namespace, kubeconfig, certificateDirectories, kubeletUnit, nodeLabels, timing, vrrp, onClash, migrateFrom, vrids, ports`},
-		{"field misspelt", edit{"  apiVIPs:", "  apiVips:"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is looked up: write its address
+		{"field misspelt", edit{"  apiVIPs:", "  apiVips:"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is assumed: write its address
 c:9:3: error: spec.apiVips: there is no such field: spell it apiVIPs`},
-		{"a letter is missing", edit{"  apiVIPs:", "  apiVIP:"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is looked up: write its address
+		{"a letter is missing", edit{"  apiVIPs:", "  apiVIP:"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is assumed: write its address
 c:9:3: error: spec.apiVIP: there is no such field: spell it apiVIPs where that is meant, or remove it`},
 		{"field unknown in metadata", edit{"  name: prod", "  name: prod\n  namespace: x"}, `c:5:3: error: metadata.namespace: there is no such field: remove it, or use one of name`},
 		{"field unknown at the top", edit{"metadata:", "status: {}\nmetadata:"}, `c:3:1: error: status: there is no such field: remove it, or use one of apiVersion, kind, metadata, spec`},
@@ -26,14 +26,14 @@ c:6:1: error: other: there is no such field: remove it, or use one of apiVersion
 		{"families unknown", edit{"  platform: none", "  platform: none\n  families: ipv4"}, `c:8:13: error: spec.families: "ipv4" is not known: write one of IPv4, IPv6, DualStack, DualStackIPv6Primary`},
 		{"the whole domain beside its parts", edit{"  platform: none", "  platform: none\n  clusterDomain: prod.example.com"}, `c:8:18: error: spec.clusterDomain: stands beside the name or the base domain, which it is made of: leave one or the other`},
 		{"topology unknown", edit{"  platform: none", "  platform: none\n  topology: Compact"}, `c:8:13: error: spec.topology: "Compact" is not known: write one of HighlyAvailable, HighlyAvailableArbiter, DualReplica, SingleReplica`},
-		{"topology against its size", edit{"  platform: none", "  platform: none\n  topology: SingleReplica\n  controlPlaneReplicas: 3"}, `c:9:25: error: spec.controlPlaneReplicas: topology SingleReplica has 1 control plane node and this says 3: change one of the two`},
-		{"topology of two against its size", edit{"  platform: none", "  platform: none\n  topology: DualReplica\n  controlPlaneReplicas: 3"}, `c:9:25: error: spec.controlPlaneReplicas: topology DualReplica has 2 control plane nodes and this says 3: change one of the two`},
-		{"topology of three against its size", edit{"  platform: none", "  platform: none\n  topology: HighlyAvailable\n  controlPlaneReplicas: 1"}, `c:9:25: error: spec.controlPlaneReplicas: topology HighlyAvailable has 3 control plane nodes or more and this says 1: change one of the two`},
+		{"topology against its size", edit{"  platform: none", "  platform: none\n  topology: SingleReplica\n  controlPlaneReplicas: 3"}, `c:9:25: error: spec.controlPlaneReplicas: topology SingleReplica has 1 control plane node, not 3: change one of the two`},
+		{"topology of two against its size", edit{"  platform: none", "  platform: none\n  topology: DualReplica\n  controlPlaneReplicas: 3"}, `c:9:25: error: spec.controlPlaneReplicas: topology DualReplica has 2 control plane nodes, not 3: change one of the two`},
+		{"topology of three against its size", edit{"  platform: none", "  platform: none\n  topology: HighlyAvailable\n  controlPlaneReplicas: 1"}, `c:9:25: error: spec.controlPlaneReplicas: topology HighlyAvailable has 3 control plane nodes or more, not 1: change one of the two`},
 		{"network with host bits", edit{"[192.0.2.0/24]", "[192.0.2.1/24]"}, `c:8:21: error: spec.machineNetworks[0]: "192.0.2.1/24" has host bits set: write 192.0.2.0/24`},
 		{"VIP outside the network", edit{"[192.0.2.6]", "[198.51.100.6]"}, `c:10:17: error: spec.ingressVIPs[0]: 198.51.100.6 is outside the machine network 192.0.2.0/24: choose an address in it`},
-		{"VIPs missing", edit{"  apiVIPs: [192.0.2.5]\n  ingressVIPs: [192.0.2.6]\n", ""}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is looked up: write its address
-c:6:3: error: spec.ingressVIPs: no virtual IP is given for ingress and none is looked up: write its address`},
-		{"VIP missing beside a balancer of one's own", edit{"  apiVIPs: [192.0.2.5]", "  loadBalancer: UserManaged"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is looked up: write its address`},
+		{"VIPs missing", edit{"  apiVIPs: [192.0.2.5]\n  ingressVIPs: [192.0.2.6]\n", ""}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is assumed: write its address
+c:6:3: error: spec.ingressVIPs: no virtual IP is given for ingress and none is assumed: write its address`},
+		{"VIP missing beside a balancer of one's own", edit{"  apiVIPs: [192.0.2.5]", "  loadBalancer: UserManaged"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is assumed: write its address`},
 		{"distribution unknown", edit{"  platform: none", "  platform: none\n  distribution: Kubernetes"}, `c:8:17: error: spec.distribution: "Kubernetes" is not known: write one of kubernetes, openshift`},
 		{"distribution empty", edit{"  platform: none", "  platform: none\n  distribution: ''"}, `c:8:17: error: spec.distribution: "" is not known: write one of kubernetes, openshift`},
 		{"distribution no word", edit{"  platform: none", "  platform: none\n  distribution: [k3s]"}, `c:8:17: error: spec.distribution: want a string, got a list: write a string here`},
@@ -42,15 +42,15 @@ c:6:3: error: spec.ingressVIPs: no virtual IP is given for ingress and none is l
 		{"records unknown", edit{"  platform: none", "  platform: none\n  dnsRecords: internal"}, `c:8:15: error: spec.dnsRecords: "internal" is not known: write one of Internal, External`},
 		{"timing unknown", edit{"  platform: none", "  platform: none\n  timing: fast"}, `c:8:11: error: spec.timing: "fast" is not known: write one of lan, vm, compat`},
 		{"vrrp unknown", edit{"  platform: none", "  platform: none\n  vrrp: anycast"}, `c:8:9: error: spec.vrrp: "anycast" is not known: write one of unicast, multicast`},
-		{"migration from nothing", edit{"  platform: none", "  platform: none\n  migrateFrom: {}"}, `c:8:16: error: spec.migrateFrom: says nothing: write the former timing or vrrp, or leave migrateFrom out`},
+		{"migration from nothing", edit{"  platform: none", "  platform: none\n  migrateFrom: {}"}, `c:8:16: error: spec.migrateFrom: is empty: write the former timing or vrrp, or leave migrateFrom out`},
 		{"migration from a word", edit{"  platform: none", "  platform: none\n  migrateFrom: compat"}, `c:8:16: error: spec.migrateFrom: want a map, got a string: write a map here`},
 		{"migration of a field unknown", edit{"  platform: none", "  platform: none\n  timing: lan\n  migrateFrom: {timing: compat, vrids: {api: 7}}"}, `c:9:33: error: spec.migrateFrom.vrids: there is no such field: remove it, or use one of timing, vrrp`},
 		{"migration from a timing unknown", edit{"  platform: none", "  platform: none\n  timing: lan\n  migrateFrom: {timing: slow}"}, `c:9:25: error: spec.migrateFrom.timing: "slow" is not known: write one of lan, vm, compat`},
 		{"migration from a mode unknown", edit{"  platform: none", "  platform: none\n  vrrp: unicast\n  migrateFrom: {vrrp: anycast}"}, `c:9:23: error: spec.migrateFrom.vrrp: "anycast" is not known: write one of unicast, multicast`},
 		{"migration to itself", edit{"  platform: none", "  platform: none\n  timing: lan\n  vrrp: unicast\n  migrateFrom: {timing: lan, vrrp: unicast}"}, `c:10:25: error: spec.migrateFrom.timing: "lan" is the timing that is wanted too: leave it out of migrateFrom
 c:10:36: error: spec.migrateFrom.vrrp: "unicast" is the vrrp that is wanted too: leave it out of migrateFrom`},
-		{"migration to nothing", edit{"  platform: none", "  platform: none\n  migrateFrom: {timing: lan, vrrp: multicast}"}, `c:8:25: error: spec.migrateFrom.timing: nothing says what comes after "lan": write timing beside migrateFrom
-c:8:36: error: spec.migrateFrom.vrrp: nothing says what comes after "multicast": write vrrp beside migrateFrom`},
+		{"migration to nothing", edit{"  platform: none", "  platform: none\n  migrateFrom: {timing: lan, vrrp: multicast}"}, `c:8:25: error: spec.migrateFrom.timing: "lan" has no successor: write timing beside migrateFrom
+c:8:36: error: spec.migrateFrom.vrrp: "multicast" has no successor: write vrrp beside migrateFrom`},
 		{"vrids out of range", edit{"  platform: none", "  platform: none\n  vrids: {api: 0, ingress: 256}"}, `c:8:16: error: spec.vrids.api: 0 is no virtual router ID: choose a number from 1 to 255
 c:8:28: error: spec.vrids.ingress: 256 is no virtual router ID: choose a number from 1 to 255`},
 		{"vrids equal", edit{"  platform: none", "  platform: none\n  vrids: {api: 7, ingress: 7}"}, `c:8:28: error: spec.vrids.ingress: the API and ingress would both use virtual router ID 7: choose two different numbers`},
@@ -86,7 +86,7 @@ c:8:27: error: spec.dnsClients[1]: "all" has no prefix length: write the network
 		{"DNS VIP outside the network", edit{"  platform: none", "  platform: none\n  dnsVIP: 198.51.100.7"}, `c:8:11: error: spec.dnsVIP: 198.51.100.7 is outside the machine network 192.0.2.0/24: choose an address in it`},
 		{"DNS VIP that is the network", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.0"}, `c:8:11: error: spec.dnsVIP: 192.0.2.0 is the network 192.0.2.0/24 itself: choose another address in it`},
 		{"DNS VIP with a zone", edit{"  platform: none", "  platform: none\n  dnsVIP: 'fe80::1%eth0'"}, `c:8:11: error: spec.dnsVIP: "fe80::1%eth0" has a zone, which means something on one host only: write a global address`},
-		{"DNS VIP that is a name", edit{"  platform: none", "  platform: none\n  dnsVIP: dns.example.com"}, `c:8:11: error: spec.dnsVIP: "dns.example.com" is a host name, and no name is looked up here: write its address`},
+		{"DNS VIP that is a name", edit{"  platform: none", "  platform: none\n  dnsVIP: dns.example.com"}, `c:8:11: error: spec.dnsVIP: "dns.example.com" is a host name, and no name is resolved here: write its address`},
 		{"DNS VIPs", edit{"  platform: none", "  platform: none\n  dnsVIP: [192.0.2.7]"}, `c:8:11: error: spec.dnsVIP: want a string, got a list: write a string here`},
 		{"DNS VIP of another family", edit{"  platform: none", "  platform: none\n  dnsVIP: '2001:db8::7'"}, `c:8:11: error: spec.dnsVIP: 2001:db8::7 is outside the machine network 192.0.2.0/24: choose an address in it`},
 		{"DNS VIP of another family on a platform that routes", edit{"  platform: none", "  platform: vsphere\n  dnsVIP: '2001:db8::7'"}, `c:8:11: error: spec.dnsVIP: 2001:db8::7 is of IPv6, which the cluster does not have: write an address of its family`},
@@ -109,7 +109,7 @@ c:4:9: error: metadata.name: "PROD" has upper-case letters: write "prod"`},
 		{"everything at once", edit{"name: prod", "name: PROD", "platform: none", "platform: gcp", "[192.0.2.0/24]", "[192.0.2.1/24]", "[192.0.2.5]", "[x]", "[192.0.2.6]", "5"}, `c:4:9: error: metadata.name: "PROD" has upper-case letters: write "prod"
 c:7:13: error: spec.platform: "gcp" is not known: write one of baremetal, nutanix, openstack, ovirt, vsphere, none
 c:8:21: error: spec.machineNetworks[0]: "192.0.2.1/24" has host bits set: write 192.0.2.0/24
-c:9:13: error: spec.apiVIPs[0]: "x" is a host name, and no name is looked up here: write its address
+c:9:13: error: spec.apiVIPs[0]: "x" is a host name, and no name is resolved here: write its address
 c:10:16: error: spec.ingressVIPs: want a list, got a number: write a list here`},
 	})
 }

@@ -5,9 +5,11 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 )
 
-const mend = `: mend this line or the one before it, and put text with special characters in quotes`
+const fix = `: fix this line or the one before it, and put text with special characters in quotes`
 
 func TestDocument(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
@@ -20,20 +22,20 @@ func TestDocument(t *testing.T) {
 		{"two documents", "a: 1\n---\n\nb: 2\n", `c:4:1: error: document: a second document begins here: keep one document in the file`},
 		{"tab", "metadata:\n\tname: prod\n", `c:2:1: error: document: a tab indents this line, where YAML allows spaces only: replace the tab by spaces`},
 		{"tab after spaces", "metadata:\n  a: b\n  \tname: prod\n", `c:3:3: error: document: a tab indents this line, where YAML allows spaces only: replace the tab by spaces`},
-		{"list not closed", "a: 1\nb: [1,\nc: 2\n", `c:2:1: error: document: is not YAML here: did not find expected ',' or ']'` + mend},
-		{"two colons", "a: 1\nb: c: d\n", `c:2:1: error: document: is not YAML here: mapping values are not allowed in this context` + mend},
-		{"indentation", "a:\n    b: 1\n  c: 2\n", `c:3:3: error: document: is not YAML here: did not find expected key` + mend},
-		{"key far below", "a:\n  b: 1\n  c: 2\n  d: 3\n e: 4\nf: 5\ng: 6\n", `c:5:2: error: document: is not YAML here: did not find expected key` + mend},
-		{"dash far below", "a:\n- b\n- c\n- d\n  e\n f: 1\nf: 5\ng: 6\n", `c:6:2: error: document: is not YAML here: mapping values are not allowed in this context` + mend},
-		{"quote not closed", "a: 1\nb: \"x\nc: 1\nd: 2\n", `c:2:1: error: document: is not YAML here: found unexpected end of stream` + mend},
-		{"quote inside", "a: 1\nb: 'it's'\nc: 1\nd: 2\n", `c:3:1: error: document: is not YAML here: did not find expected key` + mend},
-		{"brace not closed", "a: 1\nb: {\nc: 1\nd: 2\n", `c:2:1: error: document: is not YAML here: did not find expected ',' or '}'` + mend},
-		{"key without colon", "a: 1\nb\nc: 1\nd: 2\n", `c:2:1: error: document: is not YAML here: could not find expected ':'` + mend},
-		{"tag", "a: 1\nb: !x!y\nc: 1\nd: 2\n", `c:2:1: error: document: is not YAML here: found undefined tag handle` + mend},
-		{"percent", "a: 1\nb: %x\nc: 1\nd: 2\n", `c:2:1: error: document: is not YAML here: found character that cannot start any token` + mend},
-		{"at", "a: 1\nb: @s3cret\nc: 1\nd: 2\n", `c:2:1: error: document: is not YAML here: found character that cannot start any token` + mend},
-		{"first line", "a: b: c", `c:1:1: error: document: is not YAML here: mapping values are not allowed in this context` + mend},
-		{"secret taken for an alias", "a: 1\npassword: *s3cret\n", `c:2:1: error: document: is not YAML here: an alias (*) without its anchor (&)` + mend},
+		{"list not closed", "a: 1\nb: [1,\nc: 2\n", `c:2:1: error: document: is not YAML here: did not find expected ',' or ']'` + fix},
+		{"two colons", "a: 1\nb: c: d\n", `c:2:1: error: document: is not YAML here: mapping values are not allowed in this context` + fix},
+		{"indentation", "a:\n    b: 1\n  c: 2\n", `c:3:3: error: document: is not YAML here: did not find expected key` + fix},
+		{"key far below", "a:\n  b: 1\n  c: 2\n  d: 3\n e: 4\nf: 5\ng: 6\n", `c:5:2: error: document: is not YAML here: did not find expected key` + fix},
+		{"dash far below", "a:\n- b\n- c\n- d\n  e\n f: 1\nf: 5\ng: 6\n", `c:6:2: error: document: is not YAML here: mapping values are not allowed in this context` + fix},
+		{"quote not closed", "a: 1\nb: \"x\nc: 1\nd: 2\n", `c:2:1: error: document: is not YAML here: found unexpected end of stream` + fix},
+		{"quote inside", "a: 1\nb: 'it's'\nc: 1\nd: 2\n", `c:3:1: error: document: is not YAML here: did not find expected key` + fix},
+		{"brace not closed", "a: 1\nb: {\nc: 1\nd: 2\n", `c:2:1: error: document: is not YAML here: did not find expected ',' or '}'` + fix},
+		{"key without colon", "a: 1\nb\nc: 1\nd: 2\n", `c:2:1: error: document: is not YAML here: could not find expected ':'` + fix},
+		{"tag", "a: 1\nb: !x!y\nc: 1\nd: 2\n", `c:2:1: error: document: is not YAML here: found undefined tag handle` + fix},
+		{"percent", "a: 1\nb: %x\nc: 1\nd: 2\n", `c:2:1: error: document: is not YAML here: found character that cannot start any token` + fix},
+		{"at", "a: 1\nb: @s3cret\nc: 1\nd: 2\n", `c:2:1: error: document: is not YAML here: found character that cannot start any token` + fix},
+		{"first line", "a: b: c", `c:1:1: error: document: is not YAML here: mapping values are not allowed in this context` + fix},
+		{"secret taken for an alias", "a: 1\npassword: *s3cret\n", `c:2:1: error: document: is not YAML here: an alias (*) without its anchor (&)` + fix},
 		{"not UTF-8", "a: 1\nb: \xff\xfe\n", `c:2:4: error: document: holds a byte that is not text in UTF-8: save the file as UTF-8 without control characters`},
 		{"UTF-16", "\xff\xfea\x00", `c:1:1: error: document: holds a byte that is not text in UTF-8: save the file as UTF-8 without control characters`},
 		{"zero byte", "a: 1\nü: \x00\n", `c:2:4: error: document: holds a byte that is not text in UTF-8: save the file as UTF-8 without control characters`},
@@ -41,7 +43,7 @@ func TestDocument(t *testing.T) {
 		{"aliases that explode", "sshKey:\n " + strings.TrimSuffix(strings.ReplaceAll(bomb(), "\n", "\n "), " ") + goodInstallConfig, `c:8:5: error: document: its aliases unfold it to more than 1048576 values: write out what is needed`},
 		{"alias in itself", "a: 1\nb: &b {c: [*b]}\n", `c:1:1: error: apiVersion: is missing: write v1 in an install-config, onprem-infra.io/v1alpha1 in a cluster.yaml
 c:2:12: error: document: this alias stands inside its own anchor, without an end: write the value out`},
-		{"too long", strings.Repeat("#", limit+1), `c:1:1: error: document: has more than 1048576 bytes: give an install-config or a cluster.yaml and nothing else`},
+		{"too long", strings.Repeat("#", document.Limit+1), `c:1:1: error: document: has more than 1048576 bytes: give an install-config or a cluster.yaml and nothing else`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, findings := Parse("c", []byte(tt.text), Knobs{})
@@ -110,7 +112,7 @@ func TestBounds(t *testing.T) {
 		t.Skip("slow")
 	}
 	fill := func(head, piece string) string {
-		return head + strings.Repeat(piece, (limit-len(head)-300)/len(piece))
+		return head + strings.Repeat(piece, (document.Limit-len(head)-300)/len(piece))
 	}
 	list := func(indent string) string { return goodInstallConfig[:strings.Index(goodInstallConfig, indent)] }
 	for name, text := range map[string]string{

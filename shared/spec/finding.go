@@ -1,92 +1,17 @@
 package spec
 
-import (
-	"cmp"
-	"fmt"
-	"slices"
-)
+import "github.com/onprem-infra/onprem-infra/shared/spec/document"
 
-// Severity says whether a finding stops the compiler.
-type Severity string
+// Finding is one thing that is wrong with the input and what to do about it; Findings are all of
+// them, in the order of the file.
+type (
+	Finding  = document.Finding
+	Findings = document.Findings
+	Severity = document.Severity
+)
 
 // The severities.
 const (
-	Error   Severity = "error"
-	Warning Severity = "warning"
+	Error   = document.Error
+	Warning = document.Warning
 )
-
-// Finding is one thing that is wrong with the input and what to do about it. Line and Column count
-// from 1; both are 0 for a finding on a command line flag, whose name then stands in File.
-type Finding struct {
-	File     string   `json:"file"`
-	Line     int      `json:"line"`
-	Column   int      `json:"column"`
-	Severity Severity `json:"severity"`
-	Path     string   `json:"path"` // such as platform.baremetal.apiVIPs[0]; "document" for the whole of it
-	Text     string   `json:"text"`
-}
-
-// String is the finding on one line: FILE:LINE:COL: error: PATH: text.
-func (f Finding) String() string {
-	position := f.File
-	if f.Line > 0 {
-		position = fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
-	}
-	return fmt.Sprintf("%s: %s: %s: %s", position, f.Severity, f.Path, f.Text)
-}
-
-// Findings is what is wrong, in the order of the file, flags last: the first 1,000 of them, and
-// then one that says how many more there are.
-type Findings []Finding
-
-// HasErrors tells whether any finding stops the compiler.
-func (fs Findings) HasErrors() bool {
-	return slices.ContainsFunc(fs, func(f Finding) bool { return f.Severity == Error })
-}
-
-// Strict returns the findings with every warning made an error.
-func (fs Findings) Strict() Findings {
-	strict := slices.Clone(fs)
-	for i := range strict {
-		strict[i].Severity = Error
-	}
-	return strict
-}
-
-// most is more findings than anybody reads at once. A file of mistakes alone would have hundreds of
-// thousands.
-const most = 1000
-
-// first are the first findings in order. One more stands for the rest, where the rest begins, as
-// severe as the worst of it.
-func (fs Findings) first() Findings {
-	seen := map[Finding]bool{} // a map that several rules look into is of the wrong kind once
-	fs = slices.DeleteFunc(fs, func(f Finding) bool {
-		again := seen[f]
-		seen[f] = true
-		return again
-	})
-	if fs.sort(); len(fs) <= most {
-		return fs
-	}
-	rest := fs[most:]
-	last := rest[0]
-	last.Severity, last.Path = Warning, wholeDocument
-	if rest.HasErrors() {
-		last.Severity = Error
-	}
-	last.Text = fmt.Sprintf("and %d more from here on: mend the first %d", len(rest), most)
-	return append(slices.Clip(fs[:most]), last)
-}
-
-func (fs Findings) sort() {
-	slices.SortStableFunc(fs, func(a, b Finding) int {
-		flags := func(f Finding) int {
-			if f.Line == 0 {
-				return 1
-			}
-			return 0
-		}
-		return cmp.Or(cmp.Compare(flags(a), flags(b)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-}

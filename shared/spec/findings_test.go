@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 )
 
 // secret stands wherever an install-config holds one; no finding may repeat it.
@@ -64,12 +66,12 @@ func lines(fs Findings) string {
 }
 
 // advice is how a finding says what to do.
-var advice = regexp.MustCompile(`: .*\b(write|give|leave|remove|choose|change|use|put|replace|spell|mend|keep|save|list|set|shorten)\b`)
+var advice = regexp.MustCompile(`: .*\b(write|give|leave|remove|choose|change|use|put|replace|spell|fix|keep|save|list|set|shorten)\b`)
 
 // hold checks what is true of every finding on a text.
 func hold(t *testing.T, text string, fs Findings) {
 	t.Helper()
-	rows := breaks.Split(text, -1)
+	rows := document.Breaks.Split(text, -1)
 	for i, f := range fs {
 		switch {
 		case f.Path == "":

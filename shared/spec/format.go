@@ -3,39 +3,43 @@ package spec
 import (
 	"slices"
 	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 )
 
-// draft reads the document as what it says it is. Where it does not say so in the right words,
-// platform or spec tells what it is meant to be, so that one wrong line at the top hides nothing
-// below.
+// draft reads the document by its apiVersion and kind. If these are wrong, platform or spec shows
+// what is meant, so that one wrong line at the top hides no finding below.
 func (r *reader) draft(text []byte) (draft, bool) {
-	node, ok := r.document(text)
+	node, ok := r.Read(text)
 	if !ok {
 		return draft{}, false
 	}
-	r.duplicates(node, nil)
-	root := r.object(r.root(node))
-	if !root.given {
+	root := r.Map(node)
+	if !root.Given {
 		return draft{}, false
 	}
-	platform := root.has("platform")
-	version, kindSaid := r.text(root.get("apiVersion")), r.text(root.get("kind"))
-	if platform && !version.given {
-		version = r.text(r.field(root, "apiVersion"))
+	platform := root.Has("platform")
+	version, kindGiven := r.Text(root.Get("apiVersion")), r.Text(root.Get("kind"))
+	if platform && !version.Given {
+		version = r.Text(r.Field(root, "apiVersion"))
 	}
 	switch {
-	case isCluster(root, version, kindSaid):
-		r.checkHead(version, kindSaid)
+	case isCluster(root, version, kindGiven):
+		r.checkHead(version, kindGiven)
 		return r.clusterYAML(root), true
-	case kindSaid.given && !platform:
-		r.errorf(kindSaid.at, "a Kubernetes object is neither an install-config nor a cluster.yaml: give the file that describes the cluster")
+	case kindGiven.Given && !platform:
+		r.Errorf(kindGiven.At, "a Kubernetes object is neither an install-config nor a "+
+			"cluster.yaml: give the file that describes the cluster")
 		return draft{}, false
-	case version.ok && slices.Contains(versions(), version.value):
+	case version.OK && slices.Contains(versions(), version.Value):
 		return r.installConfig(root), true
-	case version.ok:
-		r.errorf(version.at, "%s is not known: write v1 in an install-config, %s in a cluster.yaml", quote(version.value), apiVersion)
-	case !version.given:
-		r.errorf(version.at, "is missing: write v1 in an install-config, %s in a cluster.yaml", apiVersion)
+	case version.OK:
+		r.Errorf(version.At,
+			"%s is not known: write v1 in an install-config, %s in a cluster.yaml",
+			document.Quote(version.Value), apiVersion)
+	case !version.Given:
+		r.Errorf(version.At, "is missing: write v1 in an install-config, %s in a cluster.yaml",
+			apiVersion)
 	}
 	if !platform {
 		return draft{}, false
@@ -43,28 +47,27 @@ func (r *reader) draft(text []byte) (draft, bool) {
 	return r.installConfig(root), true
 }
 
-// isCluster tells whether a document is meant to be a cluster.yaml.
-func isCluster(root object, version, kindSaid said[string]) bool {
-	_, spec := root.fields["spec"]
-	spec = spec && !root.has("platform")
+// isCluster reports whether a document is meant to be a cluster.yaml.
+func isCluster(root document.Map, version, kindGiven document.Scalar[string]) bool {
+	spec := slices.Contains(root.Names, "spec") && !root.Has("platform")
 	switch {
-	case strings.HasPrefix(version.value, apiGroup):
+	case strings.HasPrefix(version.Value, apiGroup):
 		return true
-	case kindSaid.value == kind:
-		return spec || !version.given
+	case kindGiven.Value == kind:
+		return spec || !version.Given
 	}
-	return spec && !kindSaid.given && !slices.Contains(versions(), version.value)
+	return spec && !kindGiven.Given && !slices.Contains(versions(), version.Value)
 }
 
 // checkHead checks what a cluster.yaml begins with.
-func (r *report) checkHead(version, kindSaid said[string]) {
+func (r *report) checkHead(version, kindGiven document.Scalar[string]) {
 	switch {
-	case !version.given:
-		r.errorf(version.at, "is missing: write %s", apiVersion)
-	case version.ok && version.value != apiVersion:
-		r.errorf(version.at, "%s is not known: write %s", quote(version.value), apiVersion)
+	case !version.Given:
+		r.Errorf(version.At, "is missing: write %s", apiVersion)
+	case version.OK && version.Value != apiVersion:
+		r.Errorf(version.At, "%s is not known: write %s", document.Quote(version.Value), apiVersion)
 	}
-	if !kindSaid.given || kindSaid.ok && kindSaid.value != kind {
-		r.errorf(kindSaid.at, "want the kind %s: write kind: %s", kind, kind)
+	if !kindGiven.Given || kindGiven.OK && kindGiven.Value != kind {
+		r.Errorf(kindGiven.At, "want the kind %s: write kind: %s", kind, kind)
 	}
 }

@@ -1,37 +1,43 @@
 package spec
 
-// former is what a cluster.yaml says of how its nodes speak until all of them know better.
+import "github.com/onprem-infra/onprem-infra/shared/spec/document"
+
+// former is the settings of a live cluster's elections until all nodes can change.
 type former struct {
-	at           place
-	given        bool
-	timing, vrrp said[string]
+	At           document.Place
+	Given        bool
+	timing, vrrp document.Scalar[string]
 }
 
-func (r *reader) former(v value) former {
-	o := r.object(v)
-	r.fields(o, "timing", "vrrp")
-	return former{at: v.at, given: o.given, timing: r.text(o.get("timing")), vrrp: r.text(o.get("vrrp"))}
+func (r *reader) former(v document.Value) former {
+	o := r.Map(v)
+	r.Known(o, "timing", "vrrp")
+	return former{At: v.At, Given: o.Given, timing: r.Text(o.Get("timing")),
+		vrrp: r.Text(o.Get("vrrp"))}
 }
 
-// checkFormer holds that a migration leads from one setting to another, and that both stand there:
-// a default may be another one in the next release.
+// checkFormer holds that a migration leads from one setting to another, and that both are written:
+// the next release may have another default.
 func (r *report) checkFormer(s settings) {
 	f := s.former
 	r.oneOf(f.timing, Timings()...)
 	r.oneOf(f.vrrp, string(Unicast), string(Multicast))
-	if f.given && !f.timing.given && !f.vrrp.given {
-		r.errorf(f.at, "says nothing: write the former timing or vrrp, or leave migrateFrom out")
+	if f.Given && !f.timing.Given && !f.vrrp.Given {
+		r.Errorf(f.At, "is empty: write the former timing or vrrp, or leave migrateFrom out")
 	}
 	for _, pair := range []struct {
 		name          string
-		former, wants said[string]
+		former, wants document.Scalar[string]
 	}{{"timing", f.timing, s.timing}, {"vrrp", f.vrrp, s.vrrp}} {
 		switch {
-		case !pair.former.ok:
-		case !pair.wants.given:
-			r.errorf(pair.former.at, "nothing says what comes after %s: write %s beside migrateFrom", quote(pair.former.value), pair.name)
-		case pair.wants.ok && pair.wants.value == pair.former.value:
-			r.errorf(pair.former.at, "%s is the %s that is wanted too: leave it out of migrateFrom", quote(pair.former.value), pair.name)
+		case !pair.former.OK:
+		case !pair.wants.Given:
+			r.Errorf(pair.former.At, "%s has no successor: write %s beside migrateFrom",
+				document.Quote(pair.former.Value), pair.name)
+		case pair.wants.OK && pair.wants.Value == pair.former.Value:
+			r.Errorf(pair.former.At,
+				"%s is the %s that is wanted too: leave it out of migrateFrom",
+				document.Quote(pair.former.Value), pair.name)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package spec
 import (
 	"regexp"
 	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 )
 
 // The keys of the images that hosts run, as a release's images file spells them. RuntimeCfgImage is
@@ -24,37 +26,39 @@ func imageKeys() []string {
 func ParseImages(name string, text []byte) (map[string]string, Findings) {
 	r := newReader(name, "a JSON object of image references")
 	var images map[string]string
-	if root, ok := r.document(text); ok {
-		r.duplicates(root, nil)
-		images = r.images(r.object(r.root(root)), false)
+	if root, ok := r.Read(text); ok {
+		images = r.images(r.Map(root), false)
 	}
-	if r.findings = r.findings.first(); r.findings.HasErrors() {
-		return nil, r.findings
+	if r.Findings = r.Findings.First(); r.Findings.HasErrors() {
+		return nil, r.Findings
 	}
-	return images, r.findings
+	return images, r.Findings
 }
 
-func (r *reader) images(o object, strict bool) map[string]string {
+func (r *reader) images(o document.Map, strict bool) map[string]string {
 	if strict {
-		r.fields(o, imageKeys()...)
+		r.Known(o, imageKeys()...)
 	}
 	images := map[string]string{}
 	for _, key := range imageKeys() {
-		if s := r.text(o.get(key)); s.ok && r.checkImage(s) {
-			images[key] = s.value
+		if s := r.Text(o.Get(key)); s.OK && r.checkImage(s) {
+			images[key] = s.Value
 		}
 	}
 	return images
 }
 
-// checkImage says whether a text is an image reference that container engines read.
-func (r *report) checkImage(s said[string]) bool {
-	name := repository(s.value)
+// checkImage reports whether a text is an image reference that container engines read.
+func (r *report) checkImage(s document.Scalar[string]) bool {
+	name := repository(s.Value)
 	switch {
-	case !reference.MatchString(s.value):
-		r.errorf(s.at, "%s is no image reference: write one such as registry.example.com/name@sha256:…", quote(s.value))
+	case !reference.MatchString(s.Value):
+		r.Errorf(s.At,
+			"%s is no image reference: write one such as registry.example.com/name@sha256:…",
+			document.Quote(s.Value))
 	case len(name) > maxRepository:
-		r.errorf(s.at, "%s has a name of %d characters and container engines read %d: shorten it", quote(s.value), len(name), maxRepository)
+		r.Errorf(s.At, "%s has a name of %d characters and container engines read %d: shorten it",
+			document.Quote(s.Value), len(name), maxRepository)
 	default:
 		return true
 	}
@@ -75,7 +79,8 @@ func repository(image string) string {
 
 // reference is the grammar of image references, so that none reaches a host that no engine can
 // read: [HOST[:PORT]/]PATH[:TAG][@DIGEST].
-var reference = regexp.MustCompile(`^(?:(?:` + host + `|\[[0-9a-fA-F:]+\])(?::[0-9]+)?/)?` + component + `(?:/` + component + `)*` +
+var reference = regexp.MustCompile(`^(?:(?:` + host + `|\[[0-9a-fA-F:]+\])(?::[0-9]+)?/)?` +
+	component + `(?:/` + component + `)*` +
 	`(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?` +
 	`(?:@(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128}))?$`)
 

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 )
 
 // innerNetworks are the networks inside a cluster, of an install-config only. Hosts route the
@@ -15,34 +17,34 @@ type innerNetworks struct {
 	ovn            bool     // the network plugin is OVN-Kubernetes, which is the default
 }
 
-func (r *reader) innerNetworks(networking object) innerNetworks {
-	cidr := func(e value) value { return r.field(r.object(e), "cidr") }
-	itself := func(e value) value { return e }
+func (r *reader) innerNetworks(networking document.Map) innerNetworks {
+	cidr := func(e document.Value) document.Value { return r.Field(r.Map(e), "cidr") }
+	itself := func(e document.Value) document.Value { return e }
 	in := innerNetworks{
-		services: r.networks(r.field(networking, "serviceNetwork"), itself),
-		pods:     r.networks(r.field(networking, "clusterNetwork"), cidr),
+		services: r.networks(r.Field(networking, "serviceNetwork"), itself),
+		pods:     r.networks(r.Field(networking, "clusterNetwork"), cidr),
 	}
-	if old := r.field(networking, "serviceCIDR"); old.node != nil {
-		r.warnf(old.at, "is deprecated: write serviceNetwork, a list")
+	if old := r.Field(networking, "serviceCIDR"); old.Node != nil {
+		r.Warnf(old.At, "is deprecated: write serviceNetwork, a list")
 		in.services = in.services.or(r.oneNetwork(old))
 	}
-	if old := r.field(networking, "clusterNetworks"); old.node != nil {
-		r.warnf(old.at, "is deprecated: write clusterNetwork, the same list")
+	if old := r.Field(networking, "clusterNetworks"); old.Node != nil {
+		r.Warnf(old.At, "is deprecated: write clusterNetwork, the same list")
 		in.pods = in.pods.or(r.networks(old, cidr))
 	}
-	ipv4 := r.object(r.field(r.object(r.field(networking, "ovnKubernetesConfig")), "ipv4"))
-	if join := r.field(ipv4, "internalJoinSubnet"); join.node != nil {
+	ipv4 := r.Map(r.Field(r.Map(r.Field(networking, "ovnKubernetesConfig")), "ipv4"))
+	if join := r.Field(ipv4, "internalJoinSubnet"); join.Node != nil {
 		in.join = r.oneNetwork(join)
 	}
-	plugin, _ := r.word(r.field(networking, "networkType"))
-	if former, _ := r.word(r.field(networking, "type")); plugin == "" {
+	plugin, _ := r.Field(networking, "networkType").Word()
+	if former, _ := r.Field(networking, "type").Word(); plugin == "" {
 		plugin = former
 	}
 	in.ovn = plugin == "" || strings.EqualFold(plugin, "OVNKubernetes")
 	return in
 }
 
-// or is what an older field says, where the newer one says nothing.
+// or is the value of an older field if the newer one is empty.
 func (l networks) or(old networks) networks {
 	if l.whole && len(l.list) == 0 {
 		return old
@@ -50,21 +52,22 @@ func (l networks) or(old networks) networks {
 	return l
 }
 
-func (r *reader) oneNetwork(v value) networks {
+func (r *reader) oneNetwork(v document.Value) networks {
 	n, ok := r.networkAt(v)
 	if !ok {
-		return networks{at: v.at}
+		return networks{At: v.At}
 	}
-	return networks{list: []network{n}, at: v.at, whole: true}
+	return networks{list: []network{n}, At: v.At, whole: true}
 }
 
 // span is a network of the cluster, and what it is.
 type span struct {
 	prefix netip.Prefix
-	at     place
+	At     document.Place
 	what   string
-	field  string // that is not written, where the installer or the network plugin takes the network
-	plugin bool   // the network plugin takes it for itself
+	// that is not written, where the installer or the network plugin takes the network
+	field  string
+	plugin bool // the network plugin takes it for itself
 }
 
 func (s span) assumed() bool { return s.field != "" || s.plugin }
@@ -87,7 +90,8 @@ func assumedServices() netip.Prefix { return netip.MustParsePrefix("172.30.0.0/1
 func ovnNetworks() []span {
 	const join = "networking.ovnKubernetesConfig.ipv4.internalJoinSubnet"
 	return []span{
-		{prefix: netip.MustParsePrefix("100.64.0.0/16"), what: "its join network", field: join, plugin: true},
+		{prefix: netip.MustParsePrefix("100.64.0.0/16"), what: "its join network", field: join,
+			plugin: true},
 		{prefix: netip.MustParsePrefix("fd98::/64"), what: "its join network", plugin: true},
 		{prefix: netip.MustParsePrefix("100.88.0.0/16"), what: "its transit network", plugin: true},
 		{prefix: netip.MustParsePrefix("fd97::/64"), what: "its transit network", plugin: true},
@@ -98,11 +102,11 @@ func ovnNetworks() []span {
 // spans are a list's networks, or the one that is taken without any.
 func (l networks) spans(what, field string, assumed netip.Prefix) []span {
 	if l.whole && len(l.list) == 0 {
-		return []span{{prefix: assumed, at: l.at, what: what, field: field}}
+		return []span{{prefix: assumed, At: l.At, what: what, field: field}}
 	}
 	var all []span
 	for _, n := range l.list {
-		all = append(all, span{prefix: n.prefix, at: n.at, what: what})
+		all = append(all, span{prefix: n.prefix, At: n.At, what: what})
 	}
 	return all
 }
@@ -118,30 +122,32 @@ func (r *report) checkInner(d draft) {
 		d.inner.services.spans("a service network", "networking.serviceNetwork", assumedServices()),
 		d.inner.pods.spans("a cluster network", "networking.clusterNetwork", assumedPods()))
 	if own := ovnNetworks(); d.inner.ovn && len(d.inner.join.list) > 0 {
-		rest = slices.Concat(rest, d.inner.join.spans("the join network of OVN-Kubernetes", "", netip.Prefix{}), own[1:])
+		rest = slices.Concat(rest,
+			d.inner.join.spans("the join network of OVN-Kubernetes", "", netip.Prefix{}), own[1:])
 	} else if d.inner.ovn {
 		rest = append(rest, own...)
 	}
-	told := map[place]bool{}
+	reported := map[document.Place]bool{}
 	for i, s := range rest {
 		for _, other := range slices.Concat(machines, rest[:i]) {
 			at, its := s, other
 			if at.assumed() {
 				at, its = other, s
 			}
-			if at.assumed() || told[at.at] || !s.prefix.Overlaps(other.prefix) {
+			if at.assumed() || reported[at.At] || !s.prefix.Overlaps(other.prefix) {
 				continue
 			}
-			told[at.at] = true
+			reported[at.At] = true
 			instead := "choose another network"
 			if its.field != "" {
 				instead += ", or write " + its.field
 			}
 			if its.plugin {
-				r.warnf(at.at, "the installer refuses %s, as it overlaps %s: %s", at.prefix, its, instead)
+				r.Warnf(at.At, "the installer refuses %s, as it overlaps %s: %s", at.prefix, its,
+					instead)
 				continue
 			}
-			r.errorf(at.at, "%s overlaps %s: %s", at.prefix, its, instead)
+			r.Errorf(at.At, "%s overlaps %s: %s", at.prefix, its, instead)
 		}
 	}
 }
@@ -163,10 +169,11 @@ func (r *report) checkStacks(d draft) {
 	case !services.list.whole:
 		return
 	case four != six && len(services.span) > 1:
-		r.errorf(services.span[1].at, "is a second service network of IPv%d, and an API server takes "+
-			"one of a family: leave one", map[bool]int{true: 4, false: 6}[four])
+		r.Errorf(services.span[1].At,
+			"is a second service network of IPv%d, and an API server takes "+
+				"one of a family: leave one", map[bool]int{true: 4, false: 6}[four])
 	case four && six && len(services.span) > 2:
-		r.errorf(services.span[2].at, "is one service network too many: leave one of each family")
+		r.Errorf(services.span[2].At, "is one service network too many: leave one of each family")
 	}
 	if !four || !six {
 		return
@@ -176,11 +183,12 @@ func (r *report) checkStacks(d draft) {
 		switch {
 		case !l.list.whole:
 		case !four || !six:
-			r.errorf(l.list.at, "services have both families and %s has no IPv%d: "+
+			r.Errorf(l.list.At, "services have both families and %s has no IPv%d: "+
 				"write a network of each family", l.name, map[bool]int{true: 6, false: 4}[four])
 		case (d.platform == Nutanix || d.platform == OVirt) && l.span[0].prefix.Addr().Is6():
-			r.errorf(l.span[0].at,
-				"the installer takes no IPv6 network first on this platform: put the IPv4 network first")
+			r.Errorf(l.span[0].At,
+				"the installer takes no IPv6 network first on this platform: put the IPv4 "+
+					"network first")
 		}
 	}
 }

@@ -35,13 +35,13 @@ func TestInstallConfigFindings(t *testing.T) {
 		{"domain too long", edit{"baseDomain: example.com", "baseDomain: a23456789.a23456789.a23456789.a23456789.a23456789.a23456789.a23456789.a23456789.a23456789.a23456789.a23456789.a23456789.a23456789.a23456789.a23456789.a23456789.a23456789.a23456789.a23456789.a23456789.a23456789.a23456789.a23456789.a23456789.a23456789.a23456789.com"}, `c:2:13: error: baseDomain: "a23456789.a23456789.a23456789.a23456789.a23456789.a23456789.…" has 263 characters: choose a domain of at most 253`},
 		{"replicas in quotes", edit{"replicas: 3", "replicas: '3'"}, `c:6:13: error: controlPlane.replicas: want a whole number, got a string: write a whole number here`},
 		{"replicas with a fraction", edit{"replicas: 3", "replicas: 2.5"}, `c:6:13: error: controlPlane.replicas: want a whole number, got "2.5": write digits only, such as 3`},
-		{"replicas negative", edit{"replicas: 3", "replicas: -1"}, `c:6:13: error: controlPlane.replicas: a control plane has at least one node and this says -1: write 1 or more`},
-		{"replicas zero", edit{"replicas: 3", "replicas: 0"}, `c:6:13: error: controlPlane.replicas: a control plane has at least one node and this says 0: write 1 or more`},
+		{"replicas negative", edit{"replicas: 3", "replicas: -1"}, `c:6:13: error: controlPlane.replicas: a control plane has at least one node, not -1: write 1 or more`},
+		{"replicas zero", edit{"replicas: 3", "replicas: 0"}, `c:6:13: error: controlPlane.replicas: a control plane has at least one node, not 0: write 1 or more`},
 		{"replicas beyond numbers", edit{"replicas: 3", "replicas: 99999999999999999999"}, `c:6:13: error: controlPlane.replicas: want a whole number, got "99999999999999999999": write digits only, such as 3`},
 		{"one replica on baremetal", edit{"replicas: 3", "replicas: 1"}, `c:6:13: warning: controlPlane.replicas: the installer refuses a single control plane node on baremetal: write 3, or describe the cluster in a cluster.yaml`},
 		{"arbiter negative", edit{"controlPlane:", "arbiter: {replicas: -1}\ncontrolPlane:"}, `c:5:21: error: arbiter.replicas: -1 is no number of nodes: write 0 or more`},
 		{"arbiter beside one node", edit{"  replicas: 3", "  replicas: 1\narbiter: {replicas: 1}"}, `c:6:13: warning: controlPlane.replicas: the installer refuses a single control plane node on baremetal: write 3, or describe the cluster in a cluster.yaml
-c:6:13: error: controlPlane.replicas: an arbiter needs 2 control plane nodes or more beside it and this says 1: change one of the two`},
+c:6:13: error: controlPlane.replicas: an arbiter needs 2 control plane nodes or more beside it, not 1: change one of the two`},
 		{"control plane is a list", edit{"controlPlane:\n  replicas: 3", "controlPlane: [3]"}, `c:5:15: error: controlPlane: want a map, got a list: write a map here`},
 		{"network with host bits", edit{"  - cidr: 192.0.2.0/24", "  - cidr: 192.0.2.7/24"}, `c:9:11: error: networking.machineNetwork[0].cidr: "192.0.2.7/24" has host bits set: write 192.0.2.0/24`},
 		{"network without a length", edit{"  - cidr: 192.0.2.0/24", "  - cidr: 192.0.2.0"}, `c:9:11: error: networking.machineNetwork[0].cidr: "192.0.2.0" has no prefix length: write the network, such as 192.0.2.0/24`},
@@ -59,8 +59,8 @@ c:8:16: error: networking.machineCIDR: "192.0.2.1/24" has host bits set: write 1
 c:8:16: error: networking.machineCIDR: machineNetwork does not hold 198.51.100.0/24: remove machineCIDR`},
 		{"VIP outside the network assumed", edit{"  machineNetwork:\n  - cidr: 192.0.2.0/24", "  networkType: OVNKubernetes"}, `c:11:15: warning: platform.baremetal.apiVIPs[0]: 192.0.2.5 is outside 10.0.0.0/16, which the installer takes without a machineNetwork: write networking.machineNetwork
 c:12:19: warning: platform.baremetal.ingressVIPs[0]: 192.0.2.6 is outside 10.0.0.0/16, which the installer takes without a machineNetwork: write networking.machineNetwork`},
-		{"VIP is a host name", edit{"apiVIPs: [192.0.2.5]", "apiVIPs: [api.prod.example.com]"}, `c:12:15: error: platform.baremetal.apiVIPs[0]: "api.prod.example.com" is a host name, and no name is looked up here: write its address`},
-		{"VIP with letters for digits", edit{"apiVIPs: [192.0.2.5]", "apiVIPs: [192.0.2.O5]"}, `c:12:15: error: platform.baremetal.apiVIPs[0]: "192.0.2.O5" is a host name, and no name is looked up here: write its address`},
+		{"VIP is a host name", edit{"apiVIPs: [192.0.2.5]", "apiVIPs: [api.prod.example.com]"}, `c:12:15: error: platform.baremetal.apiVIPs[0]: "api.prod.example.com" is a host name, and no name is resolved here: write its address`},
+		{"VIP with letters for digits", edit{"apiVIPs: [192.0.2.5]", "apiVIPs: [192.0.2.O5]"}, `c:12:15: error: platform.baremetal.apiVIPs[0]: "192.0.2.O5" is a host name, and no name is resolved here: write its address`},
 		{"VIP with too many parts", edit{"apiVIPs: [192.0.2.5]", "apiVIPs: [192.0.2.5.1]"}, `c:12:15: error: platform.baremetal.apiVIPs[0]: "192.0.2.5.1" is no IP address: write one such as 192.0.2.5 or 2001:db8::5`},
 		{"VIP with a leading zero", edit{"apiVIPs: [192.0.2.5]", "apiVIPs: [192.0.2.005]"}, `c:12:15: error: platform.baremetal.apiVIPs[0]: "192.0.2.005" is no IP address: write one such as 192.0.2.5 or 2001:db8::5`},
 		{"VIP with a length", edit{"apiVIPs: [192.0.2.5]", "apiVIPs: [192.0.2.5/24]"}, `c:12:15: error: platform.baremetal.apiVIPs[0]: "192.0.2.5/24" has a prefix length: write the address alone`},
@@ -78,11 +78,11 @@ c:12:19: warning: platform.baremetal.ingressVIPs[0]: 192.0.2.6 is outside 10.0.0
 		{"VIP is the network", edit{"apiVIPs: [192.0.2.5]", "apiVIPs: [192.0.2.0]"}, `c:12:15: error: platform.baremetal.apiVIPs[0]: 192.0.2.0 is the network 192.0.2.0/24 itself: choose another address in it`},
 		{"VIP is the network's broadcast", edit{"apiVIPs: [192.0.2.5]", "apiVIPs: [192.0.2.255]"}, `c:12:15: error: platform.baremetal.apiVIPs[0]: 192.0.2.255 is the broadcast address of 192.0.2.0/24: choose another address in it`},
 		{"VIPs are a text", edit{"apiVIPs: [192.0.2.5]", "apiVIPs: 192.0.2.5"}, `c:12:14: error: platform.baremetal.apiVIPs: want a list, got a string: write a list here`},
-		{"VIPs missing", edit{"apiVIPs: [192.0.2.5]\n    ingressVIPs: [192.0.2.6]", "provisioningNetwork: Disabled"}, `c:12:5: error: platform.baremetal.apiVIPs: no virtual IP is given for the API and none is looked up: write its address
-c:12:5: error: platform.baremetal.ingressVIPs: no virtual IP is given for ingress and none is looked up: write its address`},
-		{"VIPs empty", edit{"apiVIPs: [192.0.2.5]", "apiVIPs: []", "ingressVIPs: [192.0.2.6]", "ingressVIPs: []"}, `c:12:14: error: platform.baremetal.apiVIPs: no virtual IP is given for the API and none is looked up: write its address
-c:13:18: error: platform.baremetal.ingressVIPs: no virtual IP is given for ingress and none is looked up: write its address`},
-		{"VIPs of ingress missing", edit{"    ingressVIPs: [192.0.2.6]\n", ""}, `c:12:5: error: platform.baremetal.ingressVIPs: no virtual IP is given for ingress and none is looked up: write its address`},
+		{"VIPs missing", edit{"apiVIPs: [192.0.2.5]\n    ingressVIPs: [192.0.2.6]", "provisioningNetwork: Disabled"}, `c:12:5: error: platform.baremetal.apiVIPs: no virtual IP is given for the API and none is assumed: write its address
+c:12:5: error: platform.baremetal.ingressVIPs: no virtual IP is given for ingress and none is assumed: write its address`},
+		{"VIPs empty", edit{"apiVIPs: [192.0.2.5]", "apiVIPs: []", "ingressVIPs: [192.0.2.6]", "ingressVIPs: []"}, `c:12:14: error: platform.baremetal.apiVIPs: no virtual IP is given for the API and none is assumed: write its address
+c:13:18: error: platform.baremetal.ingressVIPs: no virtual IP is given for ingress and none is assumed: write its address`},
+		{"VIPs of ingress missing", edit{"    ingressVIPs: [192.0.2.6]\n", ""}, `c:12:5: error: platform.baremetal.ingressVIPs: no virtual IP is given for ingress and none is assumed: write its address`},
 		{"VIPs equal", edit{"ingressVIPs: [192.0.2.6]", "ingressVIPs: [192.0.2.5]"}, `c:13:19: error: platform.baremetal.ingressVIPs[0]: 192.0.2.5 is the API's virtual IP too: choose another one, or set the load balancer to UserManaged if yours holds it`},
 		{"VIP twice", edit{"apiVIPs: [192.0.2.5]", "apiVIPs: [192.0.2.5, 192.0.2.5]"}, `c:12:26: error: platform.baremetal.apiVIPs[1]: 192.0.2.5 is listed twice: remove one of the two`},
 		{"VIPs of one family", edit{"apiVIPs: [192.0.2.5]", "apiVIPs: [192.0.2.5, 192.0.2.7]"}, `c:12:26: error: platform.baremetal.apiVIPs[1]: 192.0.2.7 is a second IPv4 address: leave one IPv4 and one IPv6 address`},
@@ -96,11 +96,11 @@ c:14:19: error: platform.baremetal.ingressVIPs[0]: 2001:db8::6 is not of the clu
 c:14:19: error: platform.baremetal.ingressVIPs[0]: 2001:db8::6 is not of the cluster's primary family, IPv4: write an address of the first machine network's family`},
 		{"old single VIP", edit{"apiVIPs: [192.0.2.5]", "apiVIP: 192.0.2.5"}, `c:12:13: warning: platform.baremetal.apiVIP: is deprecated: write apiVIPs, a list`},
 		{"old single VIP that is a name", edit{"apiVIPs: [192.0.2.5]", "apiVIP: api.example.com"}, `c:12:13: warning: platform.baremetal.apiVIP: is deprecated: write apiVIPs, a list
-c:12:13: error: platform.baremetal.apiVIP: "api.example.com" is a host name, and no name is looked up here: write its address`},
+c:12:13: error: platform.baremetal.apiVIP: "api.example.com" is a host name, and no name is resolved here: write its address`},
 		{"old single VIP beside another list", edit{"apiVIPs: [192.0.2.5]", "apiVIPs: [192.0.2.5]\n    apiVIP: 192.0.2.9"}, `c:13:13: warning: platform.baremetal.apiVIP: is deprecated: write apiVIPs, a list
 c:13:13: error: platform.baremetal.apiVIP: apiVIPs does not hold 192.0.2.9: remove apiVIP`},
 		{"VIPs in another platform's spelling", edit{"apiVIPs: [192.0.2.5]", "api_vips: [192.0.2.5]"}, `c:12:5: error: platform.baremetal.api_vips: is not read on this platform: spell it apiVIPs
-c:12:5: error: platform.baremetal.apiVIPs: no virtual IP is given for the API and none is looked up: write its address`},
+c:12:5: error: platform.baremetal.apiVIPs: no virtual IP is given for the API and none is assumed: write its address`},
 		{"balancer unknown", edit{"    hosts:", "    loadBalancer: {type: HAProxy}\n    hosts:"}, `c:14:26: error: platform.baremetal.loadBalancer.type: "HAProxy" is not known: write one of OpenShiftManagedDefault, UserManaged`},
 		{"balancer is a text", edit{"    hosts:", "    loadBalancer: UserManaged\n    hosts:"}, `c:14:19: error: platform.baremetal.loadBalancer: want a map, got a string: write a map here`},
 		{"records unknown", edit{"    hosts:", "    dnsRecordsType: Both\n    hosts:"}, `c:14:21: error: platform.baremetal.dnsRecordsType: "Both" is not known: write one of Internal, External`},
@@ -169,7 +169,7 @@ c:12:15: error: platform.baremetal.apiVIPs[0]: 198.51.100.5 is outside the machi
 		{"two wrong spellings", edit{"apiVIPs: [192.0.2.5]", "apivips: [192.0.2.5]\n    ApiVIPs: [192.0.2.5]"}, `c:12:5: warning: platform.baremetal.apivips: is read as apiVIPs, as the installer reads it: spell it so
 c:13:5: error: platform.baremetal.ApiVIPs: is the same field as apivips to the installer: remove one of the two`},
 		{"another spelling, empty", edit{"apiVIPs: [192.0.2.5]", "apivips:"}, `c:12:5: warning: platform.baremetal.apivips: is read as apiVIPs, as the installer reads it: spell it so
-c:12:13: error: platform.baremetal.apiVIPs: no virtual IP is given for the API and none is looked up: write its address`},
+c:12:13: error: platform.baremetal.apiVIPs: no virtual IP is given for the API and none is assumed: write its address`},
 		{"platform in two spellings", edit{"  baremetal:", "  BareMetal: {}\n  baremetal:"}, `c:11:3: error: platform.BareMetal: is the same field as baremetal to the installer: remove one of the two`},
 		{"host twice", edit{"    - name: m0", "    - name: m0\n    - name: m0"}, `c:16:13: error: platform.baremetal.hosts[1].name: "m0" is another host's too, at line 15: give each host its own`},
 		{"MAC twice", edit{"    - name: m0", "    - name: m1\n      bootMACAddress: 52-54-00-00-00-01\n    - name: m0"}, `c:18:23: error: platform.baremetal.hosts[1].bootMACAddress: "52:54:00:00:00:01" is another host's too, at line 16: give each host its own`},

@@ -3,6 +3,8 @@ package spec
 import (
 	"strconv"
 	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 )
 
 // Knobs are the settings beside the cluster's own data as the command line gives them; each
@@ -20,7 +22,8 @@ type Knobs struct {
 // Each returns the settings one by one: what is wrong with one of them alone is wrong for every
 // cluster.
 func (k Knobs) Each() []Knobs {
-	all := []Knobs{{Timing: k.Timing}, {VRRP: k.VRRP}, {MDNS: k.MDNS}, {Metrics: k.Metrics}, {Clash: k.Clash}}
+	all := []Knobs{{Timing: k.Timing}, {VRRP: k.VRRP}, {MDNS: k.MDNS}, {Metrics: k.Metrics},
+		{Clash: k.Clash}}
 	for _, id := range k.VRIDs {
 		all = append(all, Knobs{VRIDs: []string{id}})
 	}
@@ -32,52 +35,53 @@ func (k Knobs) Each() []Knobs {
 
 // settings are the knobs wherever they came from.
 type settings struct {
-	timing, vrrp  said[string]
-	mdns, metrics said[string]
-	clash         said[string]
+	timing, vrrp  document.Scalar[string]
+	mdns, metrics document.Scalar[string]
+	clash         document.Scalar[string]
 	former        former
-	vrids, ports  map[string]said[int]
+	vrids, ports  map[string]document.Scalar[int]
 }
 
-// knobs lays the command line over what the file says.
+// knobs replaces settings of the file by those of the command line.
 func (r *report) knobs(s *settings, k Knobs) {
-	if k.Timing != "" {
-		s.timing = said[string]{k.Timing, place{file: "--timing", path: "timing"}, true, true}
-	}
-	if k.VRRP != "" {
-		s.vrrp = said[string]{k.VRRP, place{file: "--vrrp", path: "vrrp"}, true, true}
-	}
-	if k.MDNS != "" {
-		s.mdns = said[string]{k.MDNS, place{file: "--mdns", path: "mdns"}, true, true}
-	}
-	if k.Metrics != "" {
-		s.metrics = said[string]{k.Metrics, place{file: "--metrics", path: "metrics"}, true, true}
-	}
-	if k.Clash != "" {
-		s.clash = said[string]{k.Clash, place{file: "--on-clash", path: "onClash"}, true, true}
+	for _, knob := range []struct {
+		setting          *document.Scalar[string]
+		flag, path, text string
+	}{
+		{&s.timing, "--timing", "timing", k.Timing}, {&s.vrrp, "--vrrp", "vrrp", k.VRRP},
+		{&s.mdns, "--mdns", "mdns", k.MDNS}, {&s.metrics, "--metrics", "metrics", k.Metrics},
+		{&s.clash, "--on-clash", "onClash", k.Clash},
+	} {
+		if knob.text != "" {
+			*knob.setting = document.Given(knob.text,
+				document.Place{File: knob.flag, Path: knob.path})
+		}
 	}
 	s.vrids = r.pairs(s.vrids, "--vrid", "vrids", k.VRIDs)
 	s.ports = r.pairs(s.ports, "--port", "ports", k.Ports)
 }
 
 // pairs reads the NAME=N of a flag that may be repeated.
-func (r *report) pairs(base map[string]said[int], flag, path string, pairs []string) map[string]said[int] {
-	over := map[string]said[int]{}
+func (r *report) pairs(base map[string]document.Scalar[int], flag, path string,
+	pairs []string) map[string]document.Scalar[int] {
+	over := map[string]document.Scalar[int]{}
 	for name, n := range base {
 		over[name] = n
 	}
 	seen := map[string]bool{}
 	for _, pair := range pairs {
 		name, number, ok := strings.Cut(pair, "=")
-		at := place{file: flag, path: step(path, name)}
+		at := document.Place{File: flag, Path: document.Step(path, name)}
 		n, err := strconv.Atoi(number)
 		switch {
 		case !ok || name == "" || err != nil:
-			r.errorf(place{file: flag, path: path}, "%s is not NAME=N: write a name, an equals sign and a whole number", quote(pair))
+			r.Errorf(document.Place{File: flag, Path: path},
+				"%s is not NAME=N: write a name, an equals sign and a whole number",
+				document.Quote(pair))
 		case seen[name]:
-			r.errorf(at, "is given twice: leave one of the two")
+			r.Errorf(at, "is given twice: leave one of the two")
 		default:
-			over[name], seen[name] = said[int]{n, at, true, true}, true
+			over[name], seen[name] = document.Given(n, at), true
 		}
 	}
 	return over

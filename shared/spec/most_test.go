@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 )
 
 // TestMostFindings holds how many findings there are at most, and what stands for the rest of them.
@@ -17,13 +19,13 @@ func TestMostFindings(t *testing.T) {
 		last   string
 	}{
 		{"none", 0, "", 0, ""},
-		{"as many", most, "", most, "c:1010:3: error: spec.f999: " + unknown},
-		{"one more", most + 1, "", most + 1, "c:1011:3: error: document: and 1 more from here on: mend the first 1000"},
-		{"many more", 50_000, "", most + 1, "c:1011:3: error: document: and 49000 more from here on: mend the first 1000"},
-		{"a warning more", most, "  dnsVIP: 192.0.2.7\n  loadBalancer: UserManaged\n", most + 1, "c:1011:11: warning: document: and 1 more from here on: mend the first 1000"},
+		{"as many", document.Most, "", document.Most, "c:1010:3: error: spec.f999: " + unknown},
+		{"one more", document.Most + 1, "", document.Most + 1, "c:1011:3: error: document: and 1 more from here on: fix the first 1000"},
+		{"many more", 50_000, "", document.Most + 1, "c:1011:3: error: document: and 49000 more from here on: fix the first 1000"},
+		{"a warning more", document.Most, "  dnsVIP: 192.0.2.7\n  loadBalancer: UserManaged\n", document.Most + 1, "c:1011:11: warning: document: and 1 more from here on: fix the first 1000"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if tt.fields > 2*most && testing.Short() {
+			if tt.fields > 2*document.Most && testing.Short() {
 				t.Skip("slow")
 			}
 			var text strings.Builder
@@ -48,13 +50,13 @@ func TestMostFindings(t *testing.T) {
 // none of them does when none is one.
 func TestMostFindingsOfWarnings(t *testing.T) {
 	for _, last := range []Severity{Warning, Error} {
-		all := make(Findings, most+2)
+		all := make(Findings, document.Most+2)
 		for i := range all {
 			all[i] = Finding{File: "c", Line: 1, Column: 1 + i, Severity: Warning, Path: "a", Text: "b: remove it"}
 		}
-		all[most+1].Severity = last
-		got := all.first()
-		if len(got) != most+1 || got.HasErrors() != (last == Error) || got[most].Severity != last {
+		all[document.Most+1].Severity = last
+		got := all.First()
+		if len(got) != document.Most+1 || got.HasErrors() != (last == Error) || got[document.Most].Severity != last {
 			t.Errorf("%s: %d findings, the last is %s", last, len(got), got[len(got)-1])
 		}
 	}

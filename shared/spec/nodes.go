@@ -6,31 +6,33 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/record"
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 )
 
-// nodes is what a cluster.yaml says of its nodes.
+// nodes is a cluster.yaml's settings of its nodes.
 type nodes struct {
-	namespace, kubeconfig, kubeletUnit, controlPlane said[string]
+	namespace, kubeconfig, kubeletUnit, controlPlane document.Scalar[string]
 
-	certificates []said[string]
+	certificates []document.Scalar[string]
 }
 
-func (n nodes) said() Nodes {
+func (n nodes) checked() Nodes {
 	return Nodes{
-		Namespace: n.namespace.value, Kubeconfig: n.kubeconfig.value, KubeletUnit: n.kubeletUnit.value, ControlPlaneLabel: n.controlPlane.value,
+		Namespace: n.namespace.Value, Kubeconfig: n.kubeconfig.Value,
+		KubeletUnit: n.kubeletUnit.Value, ControlPlaneLabel: n.controlPlane.Value,
 		CertificateDirectories: values(n.certificates),
 	}
 }
 
-func (r *reader) nodes(spec object) nodes {
-	labels := r.object(spec.get("nodeLabels"))
-	r.fields(labels, "controlPlane")
+func (r *reader) nodes(spec document.Map) nodes {
+	labels := r.Map(spec.Get("nodeLabels"))
+	r.Known(labels, "controlPlane")
 	return nodes{
-		namespace:    r.text(spec.get("namespace")),
-		kubeconfig:   r.text(spec.get("kubeconfig")),
-		certificates: r.certificates(spec.get("certificateDirectories")),
-		kubeletUnit:  r.text(spec.get("kubeletUnit")),
-		controlPlane: r.text(labels.get("controlPlane")),
+		namespace:    r.Text(spec.Get("namespace")),
+		kubeconfig:   r.Text(spec.Get("kubeconfig")),
+		certificates: r.certificates(spec.Get("certificateDirectories")),
+		kubeletUnit:  r.Text(spec.Get("kubeletUnit")),
+		controlPlane: r.Text(labels.Get("controlPlane")),
 	}
 }
 
@@ -52,23 +54,29 @@ var labelKey = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])
 
 // checkNodes holds each word to the grammar of what reads it: Kubernetes, systemd, the kernel.
 func (r *report) checkNodes(n nodes) {
-	if s := n.namespace; s.ok && (!isLabel(s.value) || s.value != strings.ToLower(s.value)) {
-		r.errorf(s.at, "%s is no name of a namespace: use lower-case letters, digits and inner hyphens only, at most %d%s", quote(s.value), maxLabel,
-			suggest(labelLike(strings.ToLower(s.value))))
+	if s := n.namespace; s.OK && (!isLabel(s.Value) || s.Value != strings.ToLower(s.Value)) {
+		r.Errorf(s.At, "%s is no name of a namespace: use lower-case letters, digits and inner "+
+			"hyphens only, at most %d%s", document.Quote(s.Value), maxLabel,
+			suggest(labelLike(strings.ToLower(s.Value))))
 	}
 	switch s := n.kubeconfig; {
-	case s.ok && (!hostPath.MatchString(s.value) || len(s.value) >= maxPath):
-		r.errorf(s.at, "%s is no path of a file: write an absolute one of letters, digits, dots, hyphens and underscores, such as /etc/kubernetes/kubelet.conf", quote(s.value))
-	case s.ok && strings.Count(s.value, "/") < 3: // pods get its directory, as a file that is replaced would stay the old one there
-		r.errorf(s.at, "%s lies in %s, and no pod is given as much of the host: write one in a directory of its own, such as /etc/kubernetes/kubelet.conf",
-			quote(s.value), path.Dir(s.value))
+	case s.OK && (!hostPath.MatchString(s.Value) || len(s.Value) >= maxPath):
+		r.Errorf(s.At, "%s is no path of a file: write an absolute one of letters, digits, dots, "+
+			"hyphens and underscores, such as /etc/kubernetes/kubelet.conf",
+			document.Quote(s.Value))
+	case s.OK && strings.Count(s.Value, "/") < 3: // pods get its directory, as a file that is replaced would stay the old one there
+		r.Errorf(s.At, "%s lies in %s, and no pod is given as much of the host: write one in a "+
+			"directory of its own, such as /etc/kubernetes/kubelet.conf",
+			document.Quote(s.Value), path.Dir(s.Value))
 	}
 	r.checkCertificates(n)
-	if s := n.kubeletUnit; s.ok && (!service.MatchString(s.value) || len(s.value) > maxUnit) {
-		r.errorf(s.at, "%s is no name of a service: write one such as kubelet.service", quote(s.value))
+	if s := n.kubeletUnit; s.OK && (!service.MatchString(s.Value) || len(s.Value) > maxUnit) {
+		r.Errorf(s.At, "%s is no name of a service: write one such as kubelet.service",
+			document.Quote(s.Value))
 	}
-	if s := n.controlPlane; s.ok && !isLabelKey(s.value) {
-		r.errorf(s.at, "%s is no key of a label: write one such as node-role.kubernetes.io/control-plane, without a value", quote(s.value))
+	if s := n.controlPlane; s.OK && !isLabelKey(s.Value) {
+		r.Errorf(s.At, "%s is no key of a label: write one such as "+
+			"node-role.kubernetes.io/control-plane, without a value", document.Quote(s.Value))
 	}
 }
 

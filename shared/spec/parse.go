@@ -4,9 +4,8 @@ import (
 	"net/netip"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 )
 
 // Parse reads an install-config or a cluster.yaml. Name is what findings call the file. It returns
@@ -16,57 +15,58 @@ func Parse(name string, text []byte, knobs Knobs) (Cluster, Findings) {
 	r := newReader(name, "an install-config or a cluster.yaml")
 	d, ok := r.draft(text)
 	r.knobs(&d.settings, knobs)
-	r.checkSettings(d.settings, d.name.value, d.dns.given)
+	r.checkSettings(d.settings, d.name.Value, d.dns.Given)
 	if ok {
 		r.validate(d)
 	}
-	if r.findings = r.findings.first(); r.findings.HasErrors() {
-		return Cluster{}, r.findings
+	if r.Findings = r.Findings.First(); r.Findings.HasErrors() {
+		return Cluster{}, r.Findings
 	}
-	return d.cluster(), r.findings
+	return d.cluster(), r.Findings
+}
+
+// report holds a draft to the rules.
+type report struct{ document.Report }
+
+// reader reads a draft.
+type reader struct {
+	*report
+	*document.Reader
 }
 
 func newReader(name, want string) *reader {
-	return &reader{report: &report{}, file: name, want: want, maps: map[*yaml.Node]object{}}
-}
-
-// root is the document's outermost value; its own path is empty, so that the paths of fields begin
-// with their names.
-func (r *reader) root(node *yaml.Node) value {
-	at := r.place(node.Line, node.Column)
-	if follow(node).Kind == yaml.MappingNode {
-		at.path = ""
-	}
-	return value{node: node, at: at}
+	r := &report{}
+	return &reader{r, document.NewReader(&r.Report, name, want)}
 }
 
 func (d draft) cluster() Cluster {
 	return Cluster{
-		Name:                 d.name.value,
-		BaseDomain:           strings.TrimSuffix(d.domain.value, "."),
+		Name:                 d.name.Value,
+		BaseDomain:           strings.TrimSuffix(d.domain.Value, "."),
 		Platform:             d.platform,
-		Distribution:         Distribution(d.distribution.value),
+		Distribution:         Distribution(d.distribution.Value),
 		Topology:             d.shape(),
-		ControlPlaneReplicas: d.replicas.value,
-		Families:             d.families.value,
+		ControlPlaneReplicas: d.replicas.Value,
+		Families:             d.families.Value,
 		APIVIPs:              addresses(ordered(d.platform, d.api)),
 		IngressVIPs:          addresses(ordered(d.platform, d.ingress)),
 		DNSVIP:               d.dns.first(),
-		LoadBalancer:         LoadBalancer(d.loadBalancer.value),
-		DNSRecords:           DNSRecords(d.dnsRecords.value),
-		MDNS:                 MDNS(d.settings.mdns.value),
-		Metrics:              Metrics(d.settings.metrics.value),
+		LoadBalancer:         LoadBalancer(d.loadBalancer.Value),
+		DNSRecords:           DNSRecords(d.dnsRecords.Value),
+		MDNS:                 MDNS(d.settings.mdns.Value),
+		Metrics:              Metrics(d.settings.metrics.Value),
 		Images:               d.images,
-		Timing:               d.settings.timing.value,
-		VRRP:                 Mode(d.settings.vrrp.value),
-		OnClash:              clash.Policy(d.settings.clash.value),
-		MigrateFrom:          Former{Timing: d.settings.former.timing.value, VRRP: Mode(d.settings.former.vrrp.value)},
-		VRIDs:                numbers[uint8](d.settings.vrids),
-		Ports:                numbers[uint16](d.settings.ports),
-		Hosts:                d.hosts,
-		Nodes:                d.nodes.said(),
-		MachineNetworks:      d.prefixes(),
-		DNSClients:           d.clients.prefixes(),
+		Timing:               d.settings.timing.Value,
+		VRRP:                 Mode(d.settings.vrrp.Value),
+		OnClash:              clash.Policy(d.settings.clash.Value),
+		MigrateFrom: Former{Timing: d.settings.former.timing.Value,
+			VRRP: Mode(d.settings.former.vrrp.Value)},
+		VRIDs:           numbers[uint8](d.settings.vrids),
+		Ports:           numbers[uint16](d.settings.ports),
+		Hosts:           d.hosts,
+		Nodes:           d.nodes.checked(),
+		MachineNetworks: d.prefixes(),
+		DNSClients:      d.clients.prefixes(),
 	}
 }
 
@@ -79,13 +79,13 @@ func addresses(list []vip) []netip.Addr {
 }
 
 // numbers narrows checked numbers; none is nil.
-func numbers[N uint8 | uint16](said map[string]said[int]) map[string]N {
-	if len(said) == 0 {
+func numbers[N uint8 | uint16](chosen map[string]document.Scalar[int]) map[string]N {
+	if len(chosen) == 0 {
 		return nil
 	}
 	narrow := map[string]N{}
-	for name, s := range said {
-		narrow[name] = N(s.value)
+	for name, s := range chosen {
+		narrow[name] = N(s.Value)
 	}
 	return narrow
 }

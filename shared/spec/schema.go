@@ -1,5 +1,5 @@
-// Package spec reads what the user wrote, an OpenShift install-config or our own cluster.yaml, and
-// says everything that is wrong with it. It fills in no defaults.
+// Package spec reads an OpenShift install-config or our own cluster.yaml, and reports everything
+// that is wrong with it. It fills in no defaults.
 package spec
 
 import (
@@ -57,7 +57,7 @@ func (p Platform) Type() string {
 type Distribution string
 
 // The distributions. Kubernetes is every one but OpenShift, with the paths and names of kubeadm
-// where nothing else is said.
+// by default.
 const (
 	OpenShift  Distribution = "openshift"
 	Kubernetes Distribution = "kubernetes"
@@ -74,7 +74,7 @@ const (
 	SingleReplica          Topology = "SingleReplica"
 )
 
-// LoadBalancer says who balances the API.
+// LoadBalancer is what balances the API.
 type LoadBalancer string
 
 // The load balancer types of the platform status.
@@ -86,7 +86,7 @@ const (
 // OwnManaged is another word for Managed in a cluster.yaml, for clusters that are no OpenShift.
 const OwnManaged = "Managed"
 
-// DNSRecords says who answers for api, api-int and *.apps.
+// DNSRecords is what answers for api, api-int and *.apps.
 type DNSRecords string
 
 // The DNS record types of the platform status.
@@ -95,7 +95,7 @@ const (
 	External DNSRecords = "External"
 )
 
-// MDNS says whether the nodes announce themselves by multicast DNS.
+// MDNS reports whether the nodes announce themselves by multicast DNS.
 type MDNS string
 
 // The choices; none means disabled.
@@ -104,11 +104,11 @@ const (
 	MDNSDisabled MDNS = "disabled"
 )
 
-// Metrics says where programs on the hosts tell a Prometheus how they do.
+// Metrics is where programs on the hosts serve their metrics.
 type Metrics string
 
-// The choices; none means localhost. Whoever is let in at the node's address sees who holds which
-// VIP, and changes nothing.
+// The choices; none means localhost. Clients at the node's address can read the holders of the
+// VIPs, and change nothing.
 const (
 	MetricsLocalhost Metrics = "localhost"
 	MetricsNode      Metrics = "node" // at the node's own addresses as well
@@ -123,7 +123,7 @@ const (
 	Multicast Mode = "multicast"
 )
 
-// Cluster is the user's input, checked. Zero values mean "not said". An OpenStack cluster without
+// Cluster is the user's input, checked. Zero values mean "not set". An OpenStack cluster without
 // virtual IPs and without a balancer of the user's own has those of AssumedVIPs.
 type Cluster struct {
 	Name                 string
@@ -134,7 +134,7 @@ type Cluster struct {
 	ControlPlaneReplicas int
 	Families             string // as Families lists them; of a cluster.yaml only
 	MachineNetworks      []netip.Prefix
-	DNSClients           []netip.Prefix // who may ask the name servers beside hosts of the machine networks; empty for everybody
+	DNSClients           []netip.Prefix // may query the name servers; empty for everyone
 	APIVIPs              []netip.Addr
 	IngressVIPs          []netip.Addr
 	DNSVIP               netip.Addr // of a cluster.yaml only
@@ -153,9 +153,8 @@ type Cluster struct {
 	Nodes                Nodes             // of a cluster.yaml only
 }
 
-// Former is what was another setting of the elections before: nodes of a live cluster speak so
-// until all of them know better. What is empty is as it was; the zero value is a cluster that has
-// nothing to migrate from.
+// Former is the former settings of a live cluster's elections, which its nodes use until all of
+// them can change. An empty one has not changed; the zero value is a cluster without a migration.
 type Former struct {
 	Timing string
 	VRRP   Mode
@@ -180,13 +179,15 @@ func (c Cluster) Before() (before Cluster, ok bool) {
 
 // Nodes is what differs between the hosts of one Kubernetes and another.
 type Nodes struct {
-	Namespace  string // of our objects
-	Kubeconfig string // the kubelet's, an absolute path
+	Namespace  string `json:"namespace"`  // of our objects
+	Kubeconfig string `json:"kubeconfig"` // the kubelet's on a node, an absolute path
 	// CertificateDirectories are those of the files that the kubeconfig names, beside kubelet's
 	// own.
-	CertificateDirectories []string
-	KubeletUnit            string // NAME.service
-	ControlPlaneLabel      string // the key of the label that control plane nodes have
+	CertificateDirectories []string `json:"certificateDirectories,omitempty"`
+	KubeletUnit            string   `json:"kubeletUnit"` // NAME.service
+	// ControlPlaneLabel is the key of the label that all control plane nodes have, and no other
+	// node, whatever its value.
+	ControlPlaneLabel string `json:"controlPlaneLabel"`
 }
 
 // Host is a machine that the install-config of a baremetal cluster lists.

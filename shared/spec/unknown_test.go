@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 )
@@ -51,29 +50,5 @@ func TestUnknownFieldOnce(t *testing.T) {
 	hold(t, text, findings)
 	if said := lines(findings); strings.Count(said, "rolle") != 1 {
 		t.Error(said)
-	}
-}
-
-// TestKnownFields holds that a finding of this kind is never about a field that is read here.
-func TestKnownFields(t *testing.T) {
-	for _, p := range installed() {
-		fields := platformFields()[p]
-		if len(fields) < 10 {
-			t.Fatalf("%s: only %d fields are known", p, len(fields))
-		}
-		s := spellingOf(Platform(p))
-		for _, name := range []string{s.api, s.ingress, s.oldAPI, s.oldIngress, "loadBalancer"} {
-			if _, known := fields[name]; !known {
-				t.Errorf("%s.%s is read and not known", p, name)
-			}
-		}
-		var all strings.Builder
-		for _, name := range fields.names() {
-			fmt.Fprintf(&all, "    %s:\n", name)
-		}
-		text := strings.Split(goodInstallConfig, "  baremetal:")[0] + "  " + p + ":\n" + all.String()
-		if _, findings := Parse("c", []byte(text), Knobs{}); strings.Contains(lines(findings), "no such field") {
-			t.Errorf("%s: %s", p, lines(findings))
-		}
 	}
 }

@@ -1,6 +1,6 @@
 package spec
 
-// validate applies the rules that look at more than one value.
+// validate applies the rules.
 func (r *report) validate(d draft) {
 	d = d.assume()
 	r.checkNames(d.name, d.domain)
@@ -23,8 +23,8 @@ func (r *report) validate(d draft) {
 	}
 }
 
-// balancers are the words for who balances the API. In a cluster.yaml there is a shorter one for
-// us, which was taken for the other when it was read.
+// balancers are the words for the load balancer's type. A cluster.yaml has a shorter one for ours,
+// which balancer has replaced.
 func balancers(d draft) []string {
 	words := []string{string(Managed), string(UserManaged)}
 	if !d.installConfig {
@@ -34,47 +34,53 @@ func balancers(d draft) []string {
 }
 
 // shape is the topology that the document names, or that follows from the number of nodes; empty
-// when it says neither.
+// if it has neither.
 func (d draft) shape() Topology {
 	switch {
-	case d.topology.given:
-		return Topology(d.topology.value)
-	case d.arbiters.value > 0:
+	case d.topology.Given:
+		return Topology(d.topology.Value)
+	case d.arbiters.Value > 0:
 		return HighlyAvailableArbiter
-	case !d.replicas.ok:
+	case !d.replicas.OK:
 		return ""
-	case d.replicas.value == 1:
+	case d.replicas.Value == 1:
 		return SingleReplica
-	case d.replicas.value == 2:
+	case d.replicas.Value == 2:
 		return DualReplica
 	}
 	return HighlyAvailable
 }
 
 func (r *report) checkTopology(d draft) {
-	r.oneOf(d.topology, string(HighlyAvailable), string(HighlyAvailableArbiter), string(DualReplica), string(SingleReplica))
-	if d.arbiters.ok && d.arbiters.value < 0 {
-		r.errorf(d.arbiters.at, "%d is no number of nodes: write 0 or more", d.arbiters.value)
+	r.oneOf(d.topology, string(HighlyAvailable), string(HighlyAvailableArbiter),
+		string(DualReplica), string(SingleReplica))
+	if d.arbiters.OK && d.arbiters.Value < 0 {
+		r.Errorf(d.arbiters.At, "%d is no number of nodes: write 0 or more", d.arbiters.Value)
 	}
-	if !d.replicas.ok {
+	if !d.replicas.OK {
 		return
 	}
-	n, at := d.replicas.value, d.replicas.at
+	n, at := d.replicas.Value, d.replicas.At
 	if n < 1 {
-		r.errorf(at, "a control plane has at least one node and this says %d: write 1 or more", n)
+		r.Errorf(at, "a control plane has at least one node, not %d: write 1 or more", n)
 		return
 	}
 	if n == 1 && d.platform == BareMetal && d.installConfig {
-		r.warnf(at, "the installer refuses a single control plane node on baremetal: write 3, or describe the cluster in a cluster.yaml")
+		r.Warnf(at, "the installer refuses a single control plane node on baremetal: write 3, or "+
+			"describe the cluster in a cluster.yaml")
 	}
-	switch shape := d.shape(); {
-	case shape == SingleReplica && n != 1:
-		r.errorf(at, "topology SingleReplica has 1 control plane node and this says %d: change one of the two", n)
-	case shape == DualReplica && n != 2:
-		r.errorf(at, "topology DualReplica has 2 control plane nodes and this says %d: change one of the two", n)
-	case shape == HighlyAvailableArbiter && n < 2:
-		r.errorf(at, "an arbiter needs 2 control plane nodes or more beside it and this says %d: change one of the two", n)
-	case shape == HighlyAvailable && n < 3:
-		r.errorf(at, "topology HighlyAvailable has 3 control plane nodes or more and this says %d: change one of the two", n)
+	for _, rule := range []struct {
+		shape       Topology
+		least, most int
+		want        string
+	}{
+		{SingleReplica, 1, 1, "topology SingleReplica has 1 control plane node"},
+		{DualReplica, 2, 2, "topology DualReplica has 2 control plane nodes"},
+		{HighlyAvailableArbiter, 2, n, "an arbiter needs 2 control plane nodes or more beside it"},
+		{HighlyAvailable, 3, n, "topology HighlyAvailable has 3 control plane nodes or more"},
+	} {
+		if d.shape() == rule.shape && (n < rule.least || n > rule.most) {
+			r.Errorf(at, "%s, not %d: change one of the two", rule.want, n)
+		}
 	}
 }

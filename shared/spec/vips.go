@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// userManaged says that somebody else's balancer holds the addresses.
-func (d draft) userManaged() bool { return d.loadBalancer.value == string(UserManaged) }
+// userManaged reports whether a load balancer of the user's own holds the addresses.
+func (d draft) userManaged() bool { return d.loadBalancer.Value == string(UserManaged) }
 
 // checkOverlap holds the machine networks apart.
 func (r *report) checkOverlap(l networks) {
 	for i, n := range l.list {
 		for _, m := range l.list[:i] {
 			if n.prefix.Overlaps(m.prefix) {
-				r.errorf(n.at, "%s overlaps %s: leave one of the two", n.prefix, m.prefix)
+				r.Errorf(n.At, "%s overlaps %s: leave one of the two", n.prefix, m.prefix)
 				break
 			}
 		}
@@ -22,18 +22,21 @@ func (r *report) checkOverlap(l networks) {
 }
 
 // checkRequired reports lists that the platform cannot do without. vSphere and Nutanix can, and so
-// can a cluster of our own description whose balancer is somebody else's: nothing is served there.
+// can a cluster of our own description behind the user's own balancer: nothing is served there.
 func (r *report) checkRequired(d draft) {
-	optional := d.platform == VSphere || d.platform == Nutanix || d.platform == None && d.userManaged()
+	optional := d.platform == VSphere || d.platform == Nutanix || d.platform == None &&
+		d.userManaged()
 	missing := func(l vips) bool { return l.whole && len(l.list) == 0 }
 	if optional && missing(d.api) && missing(d.ingress) {
 		return
 	}
 	if missing(d.api) {
-		r.errorf(d.api.at, "no virtual IP is given for the API and none is looked up: write its address")
+		r.Errorf(d.api.At,
+			"no virtual IP is given for the API and none is assumed: write its address")
 	}
 	if missing(d.ingress) {
-		r.errorf(d.ingress.at, "no virtual IP is given for ingress and none is looked up: write its address")
+		r.Errorf(d.ingress.At,
+			"no virtual IP is given for ingress and none is assumed: write its address")
 	}
 }
 
@@ -44,8 +47,10 @@ func (r *report) checkPairs(d draft) {
 	r.checkFamilies(api)
 	r.checkFamilies(ingress)
 	for _, v := range ingress {
-		if slices.ContainsFunc(api, func(a vip) bool { return a.addr == v.addr }) && !d.userManaged() {
-			r.errorf(v.at, "%s is the API's virtual IP too: choose another one, or set the load balancer to UserManaged if yours holds it", v.addr)
+		if slices.ContainsFunc(api, func(a vip) bool { return a.addr == v.addr }) &&
+			!d.userManaged() {
+			r.Errorf(v.At, "%s is the API's virtual IP too: choose another one, or set the load "+
+				"balancer to UserManaged if yours holds it", v.addr)
 		}
 	}
 	if !d.api.whole || !d.ingress.whole {
@@ -53,7 +58,8 @@ func (r *report) checkPairs(d draft) {
 	}
 	for i := range min(len(api), len(ingress)) {
 		if family(api[i].addr) != family(ingress[i].addr) {
-			r.errorf(ingress[i].at, "%s stands beside the API's %s, of the other family: write both lists in one order of families", ingress[i].addr, api[i].addr)
+			r.Errorf(ingress[i].At, "%s stands beside the API's %s, of the other family: write "+
+				"both lists in one order of families", ingress[i].addr, api[i].addr)
 			return
 		}
 	}
@@ -65,9 +71,10 @@ func (r *report) checkFamilies(list []vip) {
 	}
 	switch v := list[1]; {
 	case v.addr == list[0].addr:
-		r.errorf(v.at, "%s is listed twice: remove one of the two", v.addr)
+		r.Errorf(v.At, "%s is listed twice: remove one of the two", v.addr)
 	case family(v.addr) == family(list[0].addr):
-		r.errorf(v.at, "%s is a second IPv%d address: leave one IPv4 and one IPv6 address", v.addr, family(v.addr))
+		r.Errorf(v.At, "%s is a second IPv%d address: leave one IPv4 and one IPv6 address", v.addr,
+			family(v.addr))
 	}
 }
 
@@ -78,7 +85,8 @@ func (r *report) checkPrimary(d draft) {
 		return
 	}
 	primary := family(d.networks.list[0].prefix.Addr())
-	dual := slices.ContainsFunc(d.networks.list, func(n network) bool { return family(n.prefix.Addr()) != primary })
+	dual := slices.ContainsFunc(d.networks.list,
+		func(n network) bool { return family(n.prefix.Addr()) != primary })
 	for _, l := range []vips{d.api, d.ingress, d.dns} {
 		list := ordered(d.platform, l)
 		sorted := d.platform == Nutanix || d.platform == OVirt
@@ -87,15 +95,18 @@ func (r *report) checkPrimary(d draft) {
 		}
 		switch v := list[0]; {
 		case len(list) == 1 && dual:
-			r.errorf(v.at, "%s is not of the cluster's primary family, IPv%d: write an address of the first machine network's family", v.addr, primary)
+			r.Errorf(v.At, "%s is not of the cluster's primary family, IPv%d: write an address "+
+				"of the first machine network's family", v.addr, primary)
 		case len(list) == 2 && !sorted:
-			r.errorf(v.at, "%s is not of the cluster's primary family, IPv%d: put the IPv%d address first", v.addr, primary, primary)
+			r.Errorf(v.At,
+				"%s is not of the cluster's primary family, IPv%d: put the IPv%d address first",
+				v.addr, primary, primary)
 		}
 	}
 }
 
-// anywhere says that virtual IPs may be outside the machine networks: vSphere and Nutanix route
-// them otherwise if they must, and a balancer of the user's own may stand anywhere.
+// anywhere reports whether virtual IPs may be outside the machine networks: vSphere and Nutanix can
+// route them otherwise, and a balancer of the user's own may be anywhere.
 func (d draft) anywhere() bool {
 	return d.platform == VSphere || d.platform == Nutanix || d.userManaged()
 }
@@ -108,15 +119,18 @@ func (r *report) checkMembership(d draft) {
 		prefixes = append(prefixes, n.prefix.String())
 	}
 	for _, v := range slices.Concat(d.api.list, d.ingress.list, d.dns.list) {
-		i := slices.IndexFunc(d.networks.list, func(n network) bool { return n.prefix.Contains(v.addr) })
+		i := slices.IndexFunc(d.networks.list,
+			func(n network) bool { return n.prefix.Contains(v.addr) })
 		switch {
 		case i >= 0:
 			r.checkUsable(v, d.networks.list[i].prefix)
 		case d.anywhere() || !d.networks.whole:
 		case len(prefixes) > 0:
-			r.errorf(v.at, "%s is outside the machine network %s: choose an address in it", v.addr, strings.Join(prefixes, ", "))
+			r.Errorf(v.At, "%s is outside the machine network %s: choose an address in it", v.addr,
+				strings.Join(prefixes, ", "))
 		case d.installConfig && !assumedNetwork().Contains(v.addr):
-			r.warnf(v.at, "%s is outside %s, which the installer takes without a machineNetwork: write networking.machineNetwork", v.addr, assumedNetwork())
+			r.Warnf(v.At, "%s is outside %s, which the installer takes without a machineNetwork: "+
+				"write networking.machineNetwork", v.addr, assumedNetwork())
 		}
 	}
 }
@@ -129,10 +143,10 @@ func (r *report) checkUsable(v vip, n netip.Prefix) {
 		return
 	}
 	if v.addr == n.Addr() {
-		r.errorf(v.at, "%s is the network %s itself: choose another address in it", v.addr, n)
+		r.Errorf(v.At, "%s is the network %s itself: choose another address in it", v.addr, n)
 	}
 	if v.addr.Is4() && v.addr == broadcast(n) {
-		r.errorf(v.at, "%s is the broadcast address of %s: choose another address in it", v.addr, n)
+		r.Errorf(v.At, "%s is the broadcast address of %s: choose another address in it", v.addr, n)
 	}
 }
 

@@ -33,7 +33,7 @@ func whole() keepalived.Config {
 			Name: "ostest_API_0", Interface: "enp1s0", ID: 14, Version: vrrp.V2, Priority: 40,
 			Advert: time.Second, Refresh: 10 * time.Second, Source: ip("192.0.2.11"),
 			Peers: []netip.Addr{ip("192.0.2.12")}, AuthPass: "ostest_a", VIP: ip("192.0.2.5"),
-			Checks: []vrrp.CheckName{"chk"}, Grouped: true, Known: true, Near: true,
+			Checks: []vrrp.CheckName{"chk"}, Grouped: true, Filter: keepalived.Filter{Known: true, Near: true},
 		}, {
 			Name: "ostest_API_1", Interface: "br-ex", ID: 14, Version: vrrp.V3, Priority: 40,
 			Advert: 100 * time.Millisecond, VIP: ip("2001:db8::5"), Tracks: []vrrp.CheckName{"lb"},

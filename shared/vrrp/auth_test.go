@@ -13,8 +13,10 @@ func TestCompatAuth(t *testing.T) {
 		{"mycluster", "mycluste", "mycluste"},
 	}
 	for _, tt := range tests {
-		if api, ingress := CompatAuth(tt.cluster, API), CompatAuth(tt.cluster, Ingress); api != tt.api || ingress != tt.ingress {
-			t.Errorf("CompatAuth(%q) = %q and %q, want %q and %q", tt.cluster, api, ingress, tt.api, tt.ingress)
+		if api, ingress := CompatAuth(tt.cluster, API), CompatAuth(tt.cluster,
+			Ingress); api != tt.api || ingress != tt.ingress {
+			t.Errorf("CompatAuth(%q) = %q and %q, want %q and %q", tt.cluster, api, ingress,
+				tt.api, tt.ingress)
 		}
 	}
 }

@@ -15,12 +15,13 @@ func Fletcher8(s string) uint8 {
 }
 
 // IDs are the virtual router IDs of a cluster's API and ingress VIPs, the same for both families.
-// They are functions of the name alone, and the same as in every OpenShift cluster of that name, so
-// that nodes of either make share a VIP. Each is from 1 to 240 and the two differ. There are only
-// 225 of them: two clusters on one network may clash. An empty name is an error.
+// They follow from the name alone, and equal those of an OpenShift cluster of that name, so that
+// nodes of either kind share a VIP. Each is from 1 to 240, and the two differ. There are only 225
+// of them: two clusters on one network may clash. An empty name is an error.
 func IDs(cluster string) (api, ingress ID, err error) {
 	if cluster == "" {
-		return 0, 0, errors.New("a cluster without a name has no virtual router IDs: give it a name")
+		return 0, 0, errors.New("a cluster without a name has no virtual router IDs: give it a " +
+			"name")
 	}
 	api, ingress = pair(cluster, Fletcher8)
 	return api, ingress, nil

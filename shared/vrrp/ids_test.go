@@ -11,7 +11,8 @@ var published = []struct {
 	name         string
 	api, ingress ID
 }{
-	{"vmware", 109, 124}, {"cnf10", 147, 2}, {"cnf11", 228, 147}, {"oc2-yw674", 1, 223}, {"ostest", 14, 93}, {"mycluster", 74, 137},
+	{"vmware", 109, 124}, {"cnf10", 147, 2}, {"cnf11", 228, 147}, {"oc2-yw674", 1, 223}, {"ostest",
+		14, 93}, {"mycluster", 74, 137},
 	{"test", 13, 28}, {"prod", 2, 33}, {"dev", 180, 99}, {"kni1", 27, 154}, {"cluster", 5, 228},
 }
 
@@ -19,7 +20,8 @@ func TestIDsPublished(t *testing.T) {
 	for _, v := range published {
 		api, ingress, err := IDs(v.name)
 		if err != nil || api != v.api || ingress != v.ingress {
-			t.Errorf("IDs(%q) = %d, %d, %v; want %d, %d", v.name, api, ingress, err, v.api, v.ingress)
+			t.Errorf("IDs(%q) = %d, %d, %v; want %d, %d", v.name, api, ingress, err, v.api,
+				v.ingress)
 		}
 	}
 	for name, sum := range map[string]uint8{"cnf10-dns": 157, "cnf11-dns": 238, "": 0} {
@@ -40,7 +42,8 @@ func TestIDsClashBetweenClusters(t *testing.T) {
 	if ids("ocp8") != ids("lab") || ids("ocp8") != [2]ID{51, 146} {
 		t.Errorf("ocp8 %v and lab %v, want 51 and 146 for both", ids("ocp8"), ids("lab"))
 	}
-	if a, b := ids("ocp8"), ids("ocp9"); a == b || (a[0] != 51 && a[1] != 51) || (b[0] != 51 && b[1] != 51) {
+	if a, b := ids("ocp8"), ids("ocp9"); a == b || (a[0] != 51 && a[1] != 51) ||
+		(b[0] != 51 && b[1] != 51) {
 		t.Errorf("ocp8 %v and ocp9 %v, want 51 in both", a, b)
 	}
 }
@@ -49,7 +52,8 @@ func TestIDsClashBetweenClusters(t *testing.T) {
 func TestIDsMaskedVariantDiffers(t *testing.T) {
 	for _, v := range published {
 		api, ingress, err := IDs(v.name)
-		if wrongAPI, wrongIngress := pair(v.name, masked); err != nil || wrongAPI == api && wrongIngress == ingress {
+		if wrongAPI, wrongIngress := pair(v.name, masked); err != nil || wrongAPI == api &&
+			wrongIngress == ingress {
 			t.Errorf("%s: the masked checksum also gives %d and %d (%v)", v.name, api, ingress, err)
 		}
 	}

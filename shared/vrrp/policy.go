@@ -1,7 +1,6 @@
 package vrrp
 
 import (
-	"fmt"
 	"hash/fnv"
 	"net/netip"
 	"slices"
@@ -31,7 +30,7 @@ type Weight struct {
 // to it.
 type Candidates struct {
 	Base    Priority
-	Ranks   []int    // what each rank adds, the best one first; without any, all nodes are of one rank that adds nothing
+	Ranks   []int    // what each rank adds, the best one first; empty: all nodes are equal
 	Holder  int      // what holding the VIP adds; 0: nothing
 	Weights []Weight // what health adds
 
@@ -40,13 +39,14 @@ type Candidates struct {
 
 // Without are the candidates of a cluster that has nothing which those checks could judge.
 func (c Candidates) Without(absent ...CheckName) Candidates {
-	c.Weights = slices.DeleteFunc(slices.Clone(c.Weights), func(w Weight) bool { return slices.Contains(absent, w.Check) })
+	c.Weights = slices.DeleteFunc(slices.Clone(c.Weights),
+		func(w Weight) bool { return slices.Contains(absent, w.Check) })
 	c.Absent = absent
 	return c
 }
 
-// Policy is who should hold a cluster's VIPs, in numbers. Configurations are made from it and Prove
-// judges it, so what is proven is what runs.
+// Policy is the priority scheme of a cluster's VIPs. Configurations are made from it and
+// proof.Prove judges it, so what is proven is what runs.
 type Policy struct {
 	Bootstrap    Priority   // of the bootstrap machine for the API VIP, whatever works on it
 	ControlPlane Candidates // for the API VIP
@@ -68,36 +68,43 @@ func Compat() Policy {
 
 // Ranked is the policy of clusters of ours alone.
 //
-// Nodes of one priority that lose their holder take the VIP in the same millisecond, and clients
-// believe whoever speaks last. So candidates have ranks. A better rank that comes back must not
-// take the VIP from who serves: so the holder has a bonus, above all that ranks differ by. Health
-// counts for more than all of these together.
+// If the holder fails, nodes of one priority take over in the same millisecond, and clients use the
+// one that announces the VIP last. So candidates have ranks. A returning node of a better rank must
+// not take the VIP from a holder that serves. So the holder has a bonus, larger than the difference
+// of any two ranks. Health counts for more than all of these together.
 //
-// A node that has just begun lies as far below its rank as the bonus is above it. The base is above
-// the bonus, so that also nodes on which nothing works yet begin with priorities that differ: 1 is
-// the least that VRRP announces, and who was to have less would have just that, whatever its rank.
+// A node that has just started is below its rank by the holder bonus. The base is above the bonus:
+// VRRP announces 1 at least, and nodes without health would all start with 1 otherwise.
 func Ranked() Policy {
 	const base, holder = 31, 30
 	return Policy{
-		Bootstrap:    230,
-		ControlPlane: Candidates{Base: base, Ranks: []int{24, 18, 12, 6, 0}, Holder: holder, Weights: controlPlaneWeights(60, 60, 3)},
-		Ingress:      Candidates{Base: base, Ranks: down(23), Holder: holder, Weights: ingressWeights(110, 55)},
+		Bootstrap: 230,
+		ControlPlane: Candidates{Base: base, Ranks: []int{24, 18, 12, 6, 0}, Holder: holder,
+			Weights: controlPlaneWeights(60, 60, 3)},
+		Ingress: Candidates{Base: base, Ranks: down(23), Holder: holder,
+			Weights: ingressWeights(110, 55)},
 	}
 }
 
 func controlPlaneWeights(lb, both, mcs int) []Weight {
 	return []Weight{
-		{Check: CheckLB, Adds: lb, Owner: "HAProxy", Why: "a node that balances serves the API whether its own API server works or not"},
-		{Check: CheckBoth, Adds: both, Owner: "HAProxy or kube-apiserver", Why: "a node with nothing but its own API server is better than none"},
-		{Check: CheckMCS, Adds: mcs, Owner: "machine-config-server", Why: "among equals the VIP goes where new nodes get their Ignition"},
+		{Check: CheckLB, Adds: lb, Owner: "HAProxy", Why: "a node that balances serves the API " +
+			"whether its own API server works or not"},
+		{Check: CheckBoth, Adds: both, Owner: "HAProxy or kube-apiserver",
+			Why: "a node with nothing but its own API server is better than none"},
+		{Check: CheckMCS, Adds: mcs, Owner: "machine-config-server",
+			Why: "among equals the VIP goes where new nodes get their Ignition"},
 	}
 }
 
 func ingressWeights(standard, ready int) []Weight {
 	return []Weight{
-		{Check: CheckDefaultIngress, Adds: standard, Owner: "default ingress router", Why: "the cluster's own routes are served by the default router only"},
-		{Check: CheckIngressReady, Adds: ready, Owner: "ingress router", Why: "a router that drains answers, but should get nothing new"},
-		{Check: CheckIngress, Fault: true, Owner: "ingress router", Why: "without a router the VIP must not be here at all"},
+		{Check: CheckDefaultIngress, Adds: standard, Owner: "default ingress router",
+			Why: "the cluster's own routes are served by the default router only"},
+		{Check: CheckIngressReady, Adds: ready, Owner: "ingress router",
+			Why: "a router that drains answers, but should get nothing new"},
+		{Check: CheckIngress, Fault: true, Owner: "ingress router",
+			Why: "without a router the VIP must not be here at all"},
 	}
 }
 
@@ -110,12 +117,12 @@ func down(top int) []int {
 	return all
 }
 
-// Places reports whether nodes of a rank, 0 being the best one, can be candidates: where there are
-// ranks, no two candidates may share one, because two equal backups take the VIP at once.
+// Places reports whether nodes of a rank, 0 being the best one, can be candidates. Where there are
+// ranks, no two candidates may share one: two equal backups take over at the same time.
 func (c Candidates) Places(rank int) bool { return len(c.Ranks) == 0 || rank < len(c.Ranks) }
 
-// Rank is what a rank adds, 0 being the best one. Whoever has none yet, and whoever is beyond the
-// last one, has the last one.
+// Rank is what a rank adds, 0 being the best one. A node without a rank, and one beyond the last
+// rank, has the last one.
 func (c Candidates) Rank(rank int) int {
 	switch last := len(c.Ranks) - 1; {
 	case last < 0:
@@ -127,8 +134,8 @@ func (c Candidates) Rank(rank int) int {
 	}
 }
 
-// Spread is the rank of a node that nobody has given one: a hash of its address. Several nodes may
-// have the same; among those the address decides.
+// Spread is the rank of a node that was given none: a hash of its address. Several nodes may have
+// the same; among those the address decides.
 func (c Candidates) Spread(node netip.Addr) int {
 	if len(c.Ranks) == 0 {
 		return 0
@@ -136,26 +143,6 @@ func (c Candidates) Spread(node netip.Addr) int {
 	hash, bytes := fnv.New32a(), node.As16()
 	hash.Write(bytes[:])
 	return int(hash.Sum32() % uint32(len(c.Ranks)))
-}
-
-// standing is all that a node's priority depends on.
-type standing struct {
-	passes func(CheckName) bool
-	rank   int
-	holder bool
-}
-
-// announced is the priority of a node that stands so; 0 when a failed check takes it out of the
-// election.
-func (c Candidates) announced(s standing) int {
-	if c.Excludes(s.passes) {
-		return 0
-	}
-	bonuses := 0
-	if s.holder {
-		bonuses = 1
-	}
-	return c.Sum(s.rank, bonuses, s.passes)
 }
 
 // Sum is the priority of a node by its rank, so many holder bonuses and the checks that pass. It is
@@ -170,94 +157,29 @@ func (c Candidates) Sum(rank, bonuses int, passes func(CheckName) bool) int {
 	return priority
 }
 
-// Excludes says whether a failed check takes a node out of the election.
+// Excludes reports whether a failed check takes a node out of the election.
 func (c Candidates) Excludes(passes func(CheckName) bool) bool {
-	return slices.ContainsFunc(c.Weights, func(w Weight) bool { return w.Fault && !passes(w.Check) })
+	return slices.ContainsFunc(c.Weights,
+		func(w Weight) bool { return w.Fault && !passes(w.Check) })
 }
 
-// sum writes how the priority comes about: 40 + 20 (lb) + 5 (both) = 65.
-func (c Candidates) sum(s standing) string {
-	priority := c.announced(s)
-	if priority == 0 {
-		return "0 (out of the election)"
-	}
-	text := fmt.Sprint(c.Base)
-	if adds := c.Rank(s.rank); adds != 0 {
-		text += fmt.Sprintf(" + %d (rank %d)", adds, s.rank)
-	}
-	if s.holder {
-		text += fmt.Sprintf(" + %d (holder)", c.Holder)
-	}
-	for _, w := range c.Weights {
-		if w.Adds != 0 && s.passes(w.Check) {
-			text += fmt.Sprintf(" + %d (%s)", w.Adds, w.Check)
-		}
-	}
-	if priority == int(c.Base) {
-		return text
-	}
-	return text + fmt.Sprintf(" = %d", priority)
-}
-
-// Unserved says whether a holder of a kind of VIP that knows so many candidates releases the VIP at
-// once, because it serves nothing: the API if neither its balancer nor its own API server serves,
-// DNS if its name server does not answer. A holder that serves is demoted and goes on until another
-// node has taken over; for one that does not, everybody would only wait. A node alone keeps the
-// VIP, and so do OpenShift's nodes of today, which have no holder bonus.
+// Unserved reports whether a holder that knows so many candidates releases a VIP of a kind at once,
+// because it serves nothing: the API if neither its balancer nor its own API server serves, DNS if
+// its name server does not answer. A holder that serves is demoted instead, and serves until
+// another node has taken over. A single node keeps the VIP, and so do OpenShift's nodes of today,
+// which have no holder bonus.
 func (c Candidates) Unserved(kind Kind, known int, passes func(CheckName) bool) bool {
 	check := map[Kind]CheckName{API: CheckBoth, DNS: CheckDNS}[kind]
 	return check != "" && c.Holder != 0 && known > 1 && !passes(check)
 }
 
-// places calls visit with every rank, with and without the holder's bonus where there is one.
-func (c Candidates) places(visit func(rank int, holder bool)) {
-	for rank := range max(1, len(c.Ranks)) {
-		visit(rank, false)
-		if c.Holder != 0 {
-			visit(rank, true)
-		}
-	}
-}
-
-// outcomes calls visit with every subset of passing checks in every place, also those that nothing
-// real could cause, and says how many these are.
-func (c Candidates) outcomes(visit func(standing)) (n int) {
-	for subset := range 1 << len(c.Weights) {
-		passes := func(name CheckName) bool {
-			for i, w := range c.Weights {
-				if w.Check == name {
-					return subset&(1<<i) != 0
-				}
-			}
-			return false
-		}
-		c.places(func(rank int, holder bool) {
-			visit(standing{passes, rank, holder})
-			n++
-		})
-	}
-	return n
-}
-
-// Highest is the highest priority that can be announced when Prove accepts the policy.
+// Highest is the highest priority that candidates of a proven policy can announce.
 func (c Candidates) Highest() Priority {
-	top, _, _ := c.highest()
-	return Priority(top)
+	return Priority(c.Sum(0, 1, func(CheckName) bool { return true }))
 }
 
-// highest is the highest priority over all outcomes, how it comes about, and how many outcomes
-// there are.
-func (c Candidates) highest() (top int, sum string, of int) {
-	of = c.outcomes(func(s standing) {
-		if priority := c.announced(s); priority > top {
-			top, sum = priority, c.sum(s)
-		}
-	})
-	return top, sum, of
-}
-
-// Lowest is the lowest priority of a node that takes part: nothing works on it, it has the last
-// rank and, where holders have a bonus, has just begun.
+// Lowest is the lowest priority of a candidate: nothing works on it, it has the last rank and,
+// where holders have a bonus, it has just started.
 func (c Candidates) Lowest() Priority {
 	return Priority(int(c.Base) + c.Rank(len(c.Ranks)-1) - c.Holder)
 }
@@ -266,5 +188,5 @@ func (c Candidates) Lowest() Priority {
 // and nothing but its service counts for it.
 func (c Candidates) Serving() Priority {
 	all := Signals{LB: true, Router: true, RouterReady: true, DefaultRouter: true, DNS: true}
-	return Priority(c.announced(standing{passes: all.Passes, rank: len(c.Ranks) - 1}))
+	return Priority(c.Sum(len(c.Ranks)-1, 0, all.Passes))
 }

@@ -1,6 +1,6 @@
 package vrrp
 
-// Signals are what really works on a node. Checks are how a configuration sees them.
+// Signals are what really works on a node; a configuration has checks of them.
 type Signals struct {
 	LB            bool // the balancer serves and traffic for the VIP is redirected to it
 	API           bool // the node's own API server is ready
@@ -11,13 +11,19 @@ type Signals struct {
 	DNS           bool // the node's own name server answers
 }
 
-// Passes says whether a check passes. A check that nothing drives never does.
+// Passes reports whether a check passes; never if nothing drives it.
 func (s Signals) Passes(check CheckName) bool {
 	passes, _ := s.judge(check)
 	return passes
 }
 
-// judge says whether a check passes, and whether anything drives it.
+// Driven reports whether anything drives a check.
+func Driven(check CheckName) bool {
+	_, driven := Signals{}.judge(check)
+	return driven
+}
+
+// judge reports whether a check passes, and whether anything drives it.
 func (s Signals) judge(check CheckName) (passes, driven bool) {
 	switch check {
 	case CheckLB:
@@ -37,22 +43,4 @@ func (s Signals) judge(check CheckName) (passes, driven bool) {
 	default:
 		return false, false
 	}
-}
-
-// controlPlaneSignals are all that can be the case for the API VIP.
-func controlPlaneSignals() []Signals {
-	var all []Signals
-	for bits := range 8 {
-		all = append(all, Signals{LB: bits&1 != 0, API: bits&2 != 0, MCS: bits&4 != 0})
-	}
-	return all
-}
-
-// ingressSignals are all that can be the case for the ingress VIP.
-func ingressSignals() []Signals {
-	var all []Signals
-	for bits := range 8 {
-		all = append(all, Signals{Router: bits&1 != 0, RouterReady: bits&2 != 0, DefaultRouter: bits&4 != 0})
-	}
-	return all
 }

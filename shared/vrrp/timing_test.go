@@ -17,10 +17,14 @@ func TestTiming(t *testing.T) {
 		{"v2 at 68", V2, 68, time.Second, 734375 * time.Microsecond, 3734375 * time.Microsecond},
 		{"v2 at 40", V2, 40, time.Second, 843750 * time.Microsecond, 3843750 * time.Microsecond},
 		{"v2 at 20", V2, 20, time.Second, 921875 * time.Microsecond, 3921875 * time.Microsecond},
-		{"v3 at 1 s is as v2", V3, 68, time.Second, 734375 * time.Microsecond, 3734375 * time.Microsecond},
-		{"v2 skews by the second whatever the interval", V2, 68, 3 * time.Second, 734375 * time.Microsecond, 9734375 * time.Microsecond},
-		{"v3 skews by the interval", V3, 68, 100 * time.Millisecond, 73437500 * time.Nanosecond, 373437500 * time.Nanosecond},
-		{"the best priority", V2, 254, time.Second, 7812500 * time.Nanosecond, 3007812500 * time.Nanosecond},
+		{"v3 at 1 s is as v2", V3, 68, time.Second, 734375 * time.Microsecond,
+			3734375 * time.Microsecond},
+		{"v2 skews by the second whatever the interval", V2, 68, 3 * time.Second,
+			734375 * time.Microsecond, 9734375 * time.Microsecond},
+		{"v3 skews by the interval", V3, 68, 100 * time.Millisecond, 73437500 * time.Nanosecond,
+			373437500 * time.Nanosecond},
+		{"the best priority", V2, 254, time.Second, 7812500 * time.Nanosecond,
+			3007812500 * time.Nanosecond},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -48,13 +52,15 @@ func TestProfiles(t *testing.T) {
 		{"compat", time.Second, V2, 70},
 	} {
 		got, ok := TimingOf(tt.profile)
-		if !ok || got.Profile != tt.profile || got.Advert != tt.advert || got.Version(four) != tt.ipv4 || got.Version(six) != V3 || got.Policy().Bootstrap != tt.bootstrap {
+		if !ok || got.Profile != tt.profile || got.Advert != tt.advert ||
+			got.Version(four) != tt.ipv4 || got.Version(six) != V3 ||
+			got.Policy().Bootstrap != tt.bootstrap {
 			t.Errorf("%s: %t, %+v", tt.profile, ok, got)
 		}
 		for _, c := range []Candidates{got.Policy().ControlPlane, got.Policy().Ingress} {
 			for _, w := range c.Weights {
 				if got.Checks[w.Check].Interval == 0 {
-					t.Errorf("%s: nobody says how check %s is made", tt.profile, w.Check)
+					t.Errorf("%s: check %s has no interval", tt.profile, w.Check)
 				}
 			}
 		}

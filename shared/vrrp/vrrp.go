@@ -1,6 +1,5 @@
 // Package vrrp holds the numbers of the Virtual Router Redundancy Protocol as this project uses it:
-// virtual router IDs, priorities, the weights of health checks, timing, and the proof that together
-// they elect the right holder.
+// virtual router IDs, priorities, the weights of health checks, and timing.
 package vrrp
 
 import (
@@ -11,8 +10,8 @@ import (
 // ID is a virtual router ID (VRID), 1 to 255 (RFC 5798 5.2.3).
 type ID uint8
 
-// Priority is what a router announces, 1 to 254; 255 means address owner and 0 is the farewell (RFC
-// 5798 5.2.4).
+// Priority is what a router announces, 1 to 254; 255 means address owner and 0 releases the VIP
+// (RFC 5798 5.2.4).
 type Priority uint8
 
 // The priorities that a router which does not own the address may announce.
@@ -30,7 +29,7 @@ const (
 	V3 Version = 3
 )
 
-// Kind says which of a cluster's VIPs a virtual router carries.
+// Kind is which of a cluster's VIPs a virtual router carries.
 type Kind string
 
 // The kinds of VIP.

@@ -4,14 +4,13 @@ import "net/netip"
 
 // Node is one router that announces itself for a VIP.
 type Node struct {
-	Priority Priority   // 0: takes no part
+	Priority Priority   // 0: no candidate
 	Address  netip.Addr // the primary address that its advertisements come from
 }
 
-// Winner says which of the nodes holds the VIP once they all hear each other: the highest priority,
-// among equals the higher address (RFC 5798 6.4.3). It is false when nobody takes part, and when
-// the nodes are not of one family: an IPv4 and an IPv6 router of one ID are two routers, which
-// never meet.
+// Winner is the node that holds the VIP once all receive each other's adverts: the highest
+// priority, among equals the higher address (RFC 5798 6.4.3). It is false without a candidate, and
+// for nodes of both families: an IPv4 and an IPv6 router of one ID are two virtual routers.
 func Winner(nodes []Node) (int, bool) {
 	best := -1
 	for i, n := range nodes {
@@ -30,12 +29,12 @@ func Winner(nodes []Node) (int, bool) {
 	return max(best, 0), best >= 0
 }
 
-// Elects says whether control plane nodes, of which so many are known, elect a holder among
-// themselves. A single node does so only in a small control plane, which may have one node for a
-// while or for ever: elsewhere a list of one node is incomplete.
+// Elects reports whether control plane nodes, of which so many are known, elect a holder among
+// themselves. A single node does so only in a small control plane, which may have one node for some
+// time or for ever. In a larger one, a list of one node is incomplete.
 func Elects(known int, small bool) bool { return known > 1 || known == 1 && small }
 
-// Outranks says whether a router wins against another one that receives its adverts.
+// Outranks reports whether a router wins against another one that receives its adverts.
 func (n Node) Outranks(other Node) bool {
 	if n.Priority != other.Priority {
 		return n.Priority > other.Priority

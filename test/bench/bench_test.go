@@ -12,6 +12,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/traffic"
@@ -81,7 +82,7 @@ func TestSum(t *testing.T) {
 }
 
 func TestBoundOf(t *testing.T) {
-	p := plan.Plan{Timing: plan.Timing{Bounds: []plan.Bound{{Scenario: "reboot", Ms: 9, DarkMs: 3}}}}
+	p := plan.Plan{Timing: plan.Timing{Bounds: []bound.Bound{{Scenario: "reboot", Ms: 9, DarkMs: 3}}}}
 	for _, tt := range []struct {
 		sc   scenario
 		want int

@@ -278,14 +278,19 @@ func TestEveryField(t *testing.T) {
 	}
 }
 
-// fieldsRead are the names in the code of package spec that are asked of a map: the last argument
-// of get and field, and the spellings of the platforms.
+// fieldsRead are the names of fields in the code of package spec and of the rooms below it: the last
+// argument of Get and Field, and the spellings of the platforms.
 func fieldsRead(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../../shared/spec/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
+	below, err := filepath.Glob("../../shared/spec/*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, below...)
 	var names []string
 	add := func(e ast.Expr) {
 		if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {
@@ -304,7 +309,7 @@ func fieldsRead(t *testing.T) []string {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CallExpr:
-				if sel, ok := n.Fun.(*ast.SelectorExpr); ok && (sel.Sel.Name == "get" || sel.Sel.Name == "field") {
+				if sel, ok := n.Fun.(*ast.SelectorExpr); ok && (sel.Sel.Name == "Get" || sel.Sel.Name == "Field") {
 					add(n.Args[len(n.Args)-1])
 				}
 			case *ast.CompositeLit:

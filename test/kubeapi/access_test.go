@@ -138,7 +138,7 @@ func routersOn(nodes ...string) *discoveryv1.EndpointSlice {
 	return s
 }
 
-var ourPlan = plan.Plan{Platform: spec.BareMetal, Namespace: ours, ControlPlaneLabel: label}
+var ourPlan = plan.Plan{Shape: plan.Shape{Platform: spec.BareMetal}, Nodes: spec.Nodes{Namespace: ours, ControlPlaneLabel: label}}
 
 // TestAccess has kubelets do with our objects what they must, and nothing else; without them
 // nothing goes.

@@ -1,0 +1,71 @@
+package document
+
+import (
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Place is where a value is. Line 0 is the command line: File is then the flag.
+type Place struct {
+	File         string
+	Line, Column int
+	Path         string
+}
+
+// Scalar is what the user wrote in one place.
+type Scalar[T any] struct {
+	Value T
+	At    Place
+	Given bool // something is there, right or wrong
+	OK    bool // Value is what the user wrote; otherwise a finding explains why not
+}
+
+// Given is a value that the user wrote.
+func Given[T any](value T, at Place) Scalar[T] {
+	return Scalar[T]{Value: value, At: at, Given: true, OK: true}
+}
+
+// Report gathers findings.
+type Report struct{ Findings Findings }
+
+// Errorf reports what stops the compiler.
+func (r *Report) Errorf(at Place, format string, args ...any) { r.add(at, Error, format, args) }
+
+// Warnf reports what does not stop the compiler.
+func (r *Report) Warnf(at Place, format string, args ...any) { r.add(at, Warning, format, args) }
+
+func (r *Report) add(at Place, severity Severity, format string, args []any) {
+	r.Findings = append(r.Findings, Finding{
+		File: at.File, Line: at.Line, Column: at.Column, Severity: severity, Path: at.Path,
+		Text: fmt.Sprintf(format, args...),
+	})
+}
+
+// longest is how much of a word a finding shows, in characters.
+const longest = 60
+
+// Quote shows a word of the user on one line, cut if it is long. The word must not be secret.
+func Quote(s string) string {
+	if utf8.RuneCountInString(s) > longest {
+		s = string([]rune(s)[:longest]) + "…"
+	}
+	return strconv.Quote(s)
+}
+
+// Step is the way from a map to one of its fields in a path.
+func Step(path, key string) string {
+	if len(key) > longest {
+		return path + "[" + Quote(key) + "]"
+	}
+	for _, r := range key {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' &&
+			r != '_' {
+			return path + "[" + Quote(key) + "]"
+		}
+	}
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}

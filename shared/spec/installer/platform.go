@@ -1,0 +1,82 @@
+package installer
+
+import (
+	"net/netip"
+	"regexp"
+	"slices"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
+)
+
+// CheckPlatform reports what the installer refuses of the fields that only one platform has, as far
+// as they concern hosts, name servers and VIPs.
+func CheckPlatform(report *document.Report, reader *document.Reader, platform string,
+	section document.Map, vips []netip.Addr) {
+	r := checker{report, reader}
+	switch platform {
+	case "openstack":
+		r.externalDNS(r.Field(section, "externalDNS"), vips)
+	case "vsphere":
+		r.failureDomains(r.Field(section, "failureDomains"), r.Field(section, "vcenters"))
+	case "nutanix":
+		r.subnets(r.Field(section, "subnetUUIDs"))
+	}
+}
+
+// externalDNS checks the name servers that the hosts' subnet announces: DNS on the hosts forwards
+// to them.
+func (r checker) externalDNS(v document.Value, vips []netip.Addr) {
+	servers, _ := r.List(v)
+	for _, e := range servers {
+		s := r.Text(e)
+		addr, err := netip.ParseAddr(s.Value)
+		switch {
+		case !s.OK:
+		case err != nil:
+			r.Warnf(s.At, "%s is no IP address, and the installer takes no other name server: "+
+				"write one such as 192.0.2.53", document.Quote(s.Value))
+		case slices.Contains(vips, addr):
+			r.Warnf(s.At, "%s is a virtual IP of the cluster, whose DNS would ask itself: write "+
+				"a name server outside of it", addr)
+		}
+	}
+}
+
+// failureDomains checks that each names one of the vCenters. The names are not repeated:
+// credentials stand beside them.
+func (r checker) failureDomains(v, vcenters document.Value) {
+	domains, _ := r.List(v)
+	centers, given := r.List(vcenters)
+	known := map[string]bool{}
+	for _, e := range centers {
+		known[r.Text(r.Field(r.Map(e), "server")).Value] = true
+	}
+	for _, e := range domains {
+		if s := r.Text(r.Field(r.Map(e), "server")); given && s.OK && !known[s.Value] {
+			r.Warnf(s.At, "no entry under vcenters has this server, and the installer wants one: "+
+				"write a server that stands there")
+		}
+	}
+}
+
+var uuid = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
+
+// subnets checks what the hosts' subnets are known by.
+func (r checker) subnets(v document.Value) {
+	subnets, _ := r.List(v)
+	seen := map[string]int{}
+	for _, e := range subnets {
+		s := r.Text(e)
+		switch line, twice := seen[s.Value]; {
+		case !s.OK:
+		case !uuid.MatchString(s.Value):
+			r.Warnf(s.At, "%s is no UUID, and Prism Central knows subnets by nothing else: write "+
+				"one such as 01234567-89ab-cdef-0123-456789abcdef", document.Quote(s.Value))
+		case twice:
+			r.Warnf(s.At, "%s stands at line %d too, and the installer takes each subnet once: "+
+				"remove one of the two", document.Quote(s.Value), line)
+		default:
+			seen[s.Value] = s.At.Line
+		}
+	}
+}

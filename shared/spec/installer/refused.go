@@ -1,0 +1,131 @@
+// Package installer holds what OpenShift's installer accepts of an install-config, as far as it is
+// not rendered here.
+package installer
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
+)
+
+// checker reads a document and reports what the installer refuses.
+type checker struct {
+	*document.Report
+	*document.Reader
+}
+
+// Check reports what the installer refuses of an install-config and is not rendered here, so that
+// the user learns it before the installation. It is what the installer knows without a query;
+// values that may hold a password are not repeated. It comes after everything that is read has
+// been.
+func Check(report *document.Report, reader *document.Reader, root document.Map, platform string) {
+	r := checker{report, reader}
+	r.closedWords(root, platform)
+	networking := r.Map(r.Field(root, "networking"))
+	plugin := r.Field(networking, "networkType")
+	switch name, _ := plugin.Word(); strings.ToLower(name) {
+	case "kuryr", "openshiftsdn":
+		r.refused(plugin, "the network plugin %s: write OVNKubernetes", document.Quote(name))
+	}
+	if mtu := r.Field(networking, "clusterNetworkMTU"); mtu.Node != nil &&
+		mtu.Target().Value != "0" {
+		r.refused(mtu, "it on this platform: remove it")
+	}
+	r.hostPrefixes(networking)
+	if s := r.Field(root, "operatorPublishingStrategy"); s.Node != nil {
+		r.refused(s, "it on this platform: remove it")
+	}
+	old, _ := r.List(r.Field(root, "imageContentSources"))
+	if digests, _ := r.List(r.Field(root, "imageDigestSources")); len(old) > 0 && len(digests) > 0 {
+		r.refused(r.Field(root, "imageContentSources"),
+			"it beside imageDigestSources: leave one of the two")
+	}
+	if gates, _ := r.List(r.Field(root, "featureGates")); len(gates) > 0 {
+		if set, _ := r.Field(root, "featureSet").Word(); set != "CustomNoUpgrade" {
+			r.refused(r.Field(root, "featureGates"),
+				"it without featureSet CustomNoUpgrade: remove it, or write the feature set")
+		}
+	}
+	proxy := r.Map(r.Field(root, "proxy"))
+	if proxy.Given && !proxy.Lost && !proxy.Has("httpProxy") && !proxy.Has("httpsProxy") {
+		r.refused(r.Field(root, "proxy"),
+			"a proxy without httpProxy and httpsProxy: write one of them, or remove the proxy")
+	}
+	r.computeNames(root)
+	r.unknownFields(root)
+}
+
+func (r checker) refused(v document.Value, format string, args ...any) {
+	r.Warnf(v.At, "the installer refuses "+format, args...)
+}
+
+// closedWords checks the fields that have a short list of words.
+func (r checker) closedWords(root document.Map, platform string) {
+	modes := map[string][]string{"nutanix": {"Manual"}, "openstack": {"Passthrough"}}
+	control := r.Map(r.Field(root, "controlPlane"))
+	for _, f := range []struct {
+		v     document.Value
+		words []string
+	}{
+		{r.Field(root, "publish"), []string{"External"}},
+		{r.Field(root, "additionalTrustBundlePolicy"), []string{"Proxyonly", "Always"}},
+		{r.Field(root, "cpuPartitioningMode"), []string{"None", "AllNodes"}},
+		{r.Field(root, "credentialsMode"), modes[platform]},
+		{r.Field(control, "hyperthreading"), []string{"Enabled", "Disabled"}},
+	} {
+		switch word, ok := f.v.Word(); {
+		case !ok || word == "" || slices.Contains(f.words, word):
+		case len(f.words) == 0:
+			r.refused(f.v, "it on this platform: remove it")
+		default:
+			r.refused(f.v, "%s here: write one of %s", document.Quote(word),
+				strings.Join(f.words, ", "))
+		}
+	}
+}
+
+// computeNames checks the names of the groups of workers: there is only one.
+func (r checker) computeNames(root document.Map) {
+	pools, _ := r.List(r.Field(root, "compute"))
+	for i, e := range pools {
+		v := r.Field(r.Map(e), "name")
+		switch word, ok := v.Word(); {
+		case ok && word != "worker":
+			r.refused(v, "a group of workers of the name %s: write worker", document.Quote(word))
+		case ok && i > 0:
+			r.refused(v, "a second group of workers: leave one")
+		}
+	}
+}
+
+// hostPrefixes checks how much each node gets of the pods' networks.
+func (r checker) hostPrefixes(networking document.Map) {
+	pods, _ := r.List(r.Field(networking, "clusterNetwork"))
+	for _, e := range pods[:min(len(pods), 64)] {
+		o := r.Map(e)
+		cidr, _ := r.Field(o, "cidr").Word()
+		_, length, _ := strings.Cut(cidr, "/")
+		v := r.Field(o, "hostPrefix")
+		whole, err := strconv.Atoi(length)
+		if err != nil || v.Node == nil {
+			continue
+		}
+		var host int32 // as the installer has it
+		six := strings.Contains(cidr, ":")
+		switch {
+		case v.Target().Decode(&host) != nil:
+			r.refused(v, "what is not a whole number of bits: write one, such as 23, and 64 with "+
+				"an IPv6 network")
+		case six && host != 64:
+			r.refused(v, "%d with an IPv6 network: write 64", host)
+		case !six && host > 32:
+			r.Warnf(v.At, "%d is more than the 32 bits of an IPv4 address: write less, such as 23",
+				host)
+		case int(host) < whole:
+			r.refused(v, "%d, as a node's part is then larger than %s: write more", host,
+				document.Quote(cidr))
+		}
+	}
+}
