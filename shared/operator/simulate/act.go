@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -28,7 +29,6 @@ func (w *world) begin(f Fault, i int32) {
 		return // there is nobody whom it could befall
 	}
 	w.note(h, string(f.Kind))
-	w.client.fault(w)
 	switch f.Kind {
 	case KillVRRP:
 		w.die(h)
@@ -37,7 +37,7 @@ func (w *world) begin(f Fault, i int32) {
 	case StopKeepalived, StopVRRP:
 		w.freeze(h)
 	case EndKeepalived:
-		w.leave(h, f, h.sort == isBootstrap)
+		w.leave(h, f, h.role == role.Bootstrap)
 	case PowerOff:
 		w.powerOff(h)
 		w.bootAfter(h, f.For)
@@ -199,7 +199,7 @@ func (w *world) powerOff(h *host) {
 	if !h.on {
 		return
 	}
-	w.client.lost(w, h)
+	w.resetRequests(h)
 	h.on = false
 	h.boots++
 	w.end(h)
@@ -312,7 +312,7 @@ func (w *world) startAll(h *host) {
 	if w.Kind == vrrp.DNS {
 		start(partDNS, bootPods)
 	}
-	if h.sort == isMaster {
+	if h.role == role.Master {
 		start(partLB, bootPods)
 		start(partAPI, bootAPI)
 		start(partMCS, bootAPI)

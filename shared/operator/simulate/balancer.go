@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/health"
@@ -77,7 +78,7 @@ func (w *world) answer(g, h *host) (passes bool, takes time.Duration) {
 
 // pokeServers wakes every balancer that believes of a server what is not so.
 func (w *world) pokeServers(h *host) {
-	if h.sort != isMaster {
+	if h.role != role.Master {
 		return
 	}
 	for _, g := range w.hosts {
@@ -163,7 +164,7 @@ func (w *world) startLB(h *host) {
 	h.lb.on, h.lb.hung = true, false
 	h.lb.gen++
 	for i, other := range w.hosts {
-		known := other.sort == isMaster && h.knows&(1<<i) != 0
+		known := other.role == role.Master && h.knows&(1<<i) != 0
 		h.lb.servers[i] = behind{known: known, run: w.Timing.Server.Rise - 1, phase: w.between(0, w.Timing.Server.Inter)}
 		if known {
 			w.firstLook(h, other)

@@ -27,27 +27,18 @@ type Request struct {
 
 // client asks for what an API server answers as long as it serves.
 type client struct {
-	neighbour *host         // where it believes the VIP to be
-	faultAt   time.Duration // when the first fault began; negative before
+	neighbour *host // where it believes the VIP to be
 }
 
-func (c *client) start(w *world) {
-	c.faultAt = -1
+func (w *world) startClient() {
 	if w.Client > 0 {
 		w.at(w.between(0, w.Client), event{kind: evClient})
 	}
 }
 
-// fault notes when the first fault began.
-func (c *client) fault(w *world) {
-	if c.faultAt < 0 {
-		c.faultAt = w.now
-	}
-}
-
-func (c *client) ask(w *world) {
-	h := c.neighbour
-	r := Request{At: w.now, Outcome: c.outcome(w)}
+func (w *world) ask() {
+	h := w.client.neighbour
+	r := Request{At: w.now, Outcome: w.outcome()}
 	if r.Outcome != Late {
 		r.Host = h.name
 	}
@@ -56,7 +47,7 @@ func (c *client) ask(w *world) {
 }
 
 // lost ends the requests that are open when a host loses the VIP.
-func (c *client) lost(w *world, h *host) {
+func (w *world) resetRequests(h *host) {
 	all := w.result.Requests
 	for i := len(all) - 1; i >= 0 && w.now-all[i].At < requestTakes; i-- {
 		if all[i].Host == h.name && all[i].Outcome == Served {
@@ -66,8 +57,8 @@ func (c *client) lost(w *world, h *host) {
 }
 
 // outcome is that of a request that begins now.
-func (c *client) outcome(w *world) Outcome {
-	h := c.neighbour
+func (w *world) outcome() Outcome {
+	h := w.client.neighbour
 	switch {
 	case h == nil || !h.on || !h.router.vip || !h.links.in() || !h.links.out():
 		return Late

@@ -135,6 +135,9 @@ func ParseSchedule(text string) (Schedule, error) {
 // longest is how long a schedule may be.
 const longest = time.Hour
 
+// lameDuck is how long an API server continues to serve after it was told to end.
+const lameDuck = 15 * time.Second
+
 func (s *Schedule) read(words []string) (err error) {
 	switch {
 	case len(words) == 2 && words[0] == "seed":

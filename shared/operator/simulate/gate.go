@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -33,7 +34,7 @@ func (w *world) mayStand(h *host) bool {
 	switch {
 	case !w.stands(h) || !h.joined || h.knows&(1<<h.index) == 0:
 		return false
-	case h.sort == isBootstrap:
+	case h.role == role.Bootstrap:
 		return h.release.holds()
 	case w.Kind == vrrp.Ingress:
 		return true
@@ -53,7 +54,7 @@ func (w *world) learn(h, other *host, there bool) {
 	switch {
 	case there && h.knows&bit == 0:
 		h.knows |= bit
-		if h.sort == isMaster && other.sort == isMaster && h.lb.on {
+		if h.role == role.Master && other.role == role.Master && h.lb.on {
 			*b = behind{known: true, phase: w.between(0, w.Timing.Server.Inter)}
 			w.firstLook(h, other)
 		}

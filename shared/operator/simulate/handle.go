@@ -29,7 +29,7 @@ var handlers = [...]func(w *world, h *host, e event){
 	evRelease:  func(w *world, h *host, e event) { w.probeAPI(h, e.arg, e.gen) },
 	evOrder:    func(w *world, h *host, _ event) { w.powerOff(h) },
 	evPart:     func(w *world, h *host, e event) { w.startPart(h, part(e.arg), e.gen) },
-	evClient:   func(w *world, _ *host, _ event) { w.client.ask(w) },
+	evClient:   func(w *world, _ *host, _ event) { w.ask() },
 }
 
 // handle does what is due.

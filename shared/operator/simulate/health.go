@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"slices"
 	"time"
 
@@ -87,7 +88,7 @@ func (w *world) found(h *host, i int, found int32, gen uint32) {
 	was, unserved := k.latch.Passes, w.unserved(h)
 	k.latch = k.latch.Next(health.Finding(found), k.policy)
 	if k.latch.Passes != was {
-		w.rules.healthChanged(h, w.now)
+		w.rules.health[h.index] = w.now
 		mark(&h.film.checks[i], w.now, k.latch.Passes)
 		told := w.some(turns)
 		w.after(told+w.some(trackRead), event{kind: evTrack, host: int8(h.index), gen: h.router.process})
@@ -137,19 +138,16 @@ func (w *world) silent(h *host, gen uint32) {
 			mark(&h.film.checks[i], w.now, false)
 		}
 	}
-	w.rules.healthChanged(h, w.now)
+	w.rules.health[h.index] = w.now
 	w.tracks(h)
 }
 
 // startMonitor is a monitor that goes on from what the tracked files say.
 func (w *world) startMonitor(h *host) {
-	if h.monitor || h.sort == isBootstrap {
+	if h.monitor || h.role == role.Bootstrap {
 		return
 	}
 	h.monitor = true
 	h.silences++
 	w.poke(h)
 }
-
-// ingress is a router of the ingress VIP.
-type ingress struct{ has, on, ready, standard bool }

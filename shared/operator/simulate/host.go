@@ -7,6 +7,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/bonus"
 	"github.com/onprem-infra/onprem-infra/shared/release"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -18,47 +19,53 @@ func workerName(i int) string { return fmt.Sprintf("worker-%d", i) }
 
 // host is one machine.
 type host struct {
-	index   int
-	name    string
-	address netip.Addr
-	sort    sort
-	rank    int
-	number  int // among the nodes, masters first
+	identity
+	programs
 
-	on     bool // it has power
-	boots  uint32
-	joined bool // it runs what a node runs, or is the bootstrap machine
-	listed bool // the API has its Node, or its notice
-	knows  uint64
-	links  links
-
-	api        server
-	lb         balancer
-	mcs        bool
-	route      ingress
-	dns        bool // its name server answers
-	checks     []check
-	monitor    bool // it makes them
-	silences   uint32
+	on         bool // it has power
+	boots      uint32
+	joined     bool   // it runs what a node runs, or is the bootstrap machine
+	listed     bool   // the API has its Node, or its notice
+	knows      uint64 // hosts, as bits by their index
+	links      links
 	served     bool // it has seen the API work: the gate
 	router     router
 	supervisor supervisor
 	release    bootstrapRelease
 
-	film film
+	film Film
 }
 
-// sort is what a host is in the cluster.
-type sort int
+// identity is what a host is in the cluster.
+type identity struct {
+	index   int
+	name    string
+	address netip.Addr
+	role    role.Role
+	rank    int
+	number  int // among the nodes, masters first
+}
 
-const (
-	isBootstrap sort = iota
-	isMaster
-	isWorker
-)
+// programs are what runs on a host beside keepalived and its supervisor.
+type programs struct {
+	api      server
+	lb       balancer
+	mcs      bool
+	route    ingress
+	dns      bool // its name server answers
+	checks   []check
+	monitor  bool // it makes the checks
+	silences uint32
+}
 
-// film is what a picture shows of a host.
-type film struct {
+// ingress is a router of the ingress VIP.
+type ingress struct{ has, on, ready, standard bool }
+
+// Film is what a picture shows of a host.
+type Film struct {
+	host     string
+	role     role.Role
+	names    []vrrp.CheckName
 	priority []step
 	holds    []stretch
 	away     []stretch
@@ -88,28 +95,30 @@ func mark(s *[]stretch, now time.Duration, is bool) {
 }
 
 func newHost(w *world, index int, name string) *host {
-	h := &host{index: index, name: name, address: netip.AddrFrom4([4]byte{192, 0, 2, byte(10 + index)})}
+	h := &host{identity: identity{index: index, name: name, address: netip.AddrFrom4([4]byte{192, 0, 2, byte(10 + index)})}}
 	n := index
 	if w.Bootstrap {
 		n--
 	}
 	switch {
 	case w.Bootstrap && index == 0:
-		h.sort = isBootstrap
+		h.role = role.Bootstrap
 	case n < w.Masters:
-		h.sort, h.rank = isMaster, n
+		h.role, h.rank = role.Master, n
 	default:
-		h.sort, h.rank = isWorker, n
+		h.role, h.rank = role.Worker, n
 	}
 	h.number = n
 	if w.Kind == vrrp.Ingress {
 		h.rank = w.candidates().Spread(h.address)
 	}
 	h.lb.servers = make([]behind, w.Masters+w.Workers+1)
-	h.router.host, h.router.elected, h.router.heard, h.router.thawed = h, -1, -1, -longest
-	if h.sort != isBootstrap {
+	h.router.elected, h.router.heard, h.router.thawed = -1, -1, -longest
+	h.film.host, h.film.role = name, h.role
+	if h.role != role.Bootstrap {
 		for _, weight := range w.candidates().Weights {
 			h.checks = append(h.checks, check{Weight: weight, policy: w.Timing.Checks[weight.Check]})
+			h.film.names = append(h.film.names, weight.Check)
 		}
 		h.film.checks = make([][]stretch, len(h.checks))
 	}
@@ -120,9 +129,9 @@ func newHost(w *world, index int, name string) *host {
 // have ranks, the node of a rank that does not exist is none.
 func (w *world) stands(h *host) bool {
 	if w.Kind == vrrp.Ingress {
-		return h.sort != isBootstrap
+		return h.role != role.Bootstrap
 	}
-	return h.sort == isBootstrap || h.sort == isMaster && w.candidates().Places(h.rank)
+	return h.role == role.Bootstrap || h.role == role.Master && w.candidates().Places(h.rank)
 }
 
 // settle puts every host that does not join later into the state of a cluster that has been at rest
@@ -142,7 +151,7 @@ func (w *world) settle() {
 		h.supervisor.beat, h.lb.phase = w.between(0, vrrp.Beat), w.between(0, w.Timing.Redirect.Interval)
 		h.joined = !later[h.name]
 		h.listed, h.dns = h.joined, h.joined
-		if h.sort == isMaster && !h.joined {
+		if h.role == role.Master && !h.joined {
 			h.api.on = false
 		}
 	}
@@ -153,7 +162,7 @@ func (w *world) settle() {
 	}
 	w.enthrone()
 	for _, h := range w.hosts {
-		if h.sort == isBootstrap {
+		if h.role == role.Bootstrap {
 			h.release.state = release.Resume(true)
 			w.after(w.between(0, w.Timing.Bootstrap.Interval), event{kind: evRelease, host: int8(h.index), arg: askAPI, gen: h.release.gen})
 		}
@@ -167,28 +176,28 @@ func (w *world) rest(h *host) {
 			h.knows |= 1 << other.index
 		}
 	}
-	if h.sort == isMaster {
+	if h.role == role.Master {
 		h.lb.on, h.lb.redirect, h.mcs, h.served = true, true, true, true
 		for i, other := range w.hosts {
-			if other.sort == isMaster && other.joined {
+			if other.role == role.Master && other.joined {
 				h.lb.servers[i] = behind{known: true, up: true, phase: w.between(0, w.Timing.Server.Inter)}
 			}
 		}
 		mark(&h.film.redirect, 0, true)
 	}
-	mark(&h.film.api, 0, h.sort != isWorker)
-	h.monitor = h.sort != isBootstrap
+	mark(&h.film.api, 0, h.role != role.Worker)
+	h.monitor = h.role != role.Bootstrap
 	first := 0 // of those with a router, of which two have the default one
 	if w.Workers > 0 {
 		first = w.Masters
 	}
-	h.route.has = h.sort != isBootstrap && h.number >= first
+	h.route.has = h.role != role.Bootstrap && h.number >= first
 	h.route.on, h.route.ready, h.route.standard = h.route.has, true, h.route.has && h.number < first+2
 	for i := range h.checks {
 		h.checks[i].latch.Passes, _ = w.truth(h, h.checks[i].Check)
 		mark(&h.film.checks[i], 0, h.checks[i].latch.Passes)
 	}
-	if !w.stands(h) || h.sort == isMaster && h.rank >= 0 && !w.elects(h) {
+	if !w.stands(h) || h.role == role.Master && h.rank >= 0 && !w.elects(h) {
 		return
 	}
 	r := &h.router
@@ -210,7 +219,7 @@ func (w *world) enthrone() {
 		case !h.router.runs || h.router.state != backup:
 		case len(best) == 0 || w.Cluster.candidates().Holder == 0 && outranks(h, best[0]) || h.router.priority > best[0].router.priority+w.spread():
 			best = []*host{h}
-		case w.Cluster.candidates().Holder > 0 && h.router.priority+w.spread() >= best[0].router.priority && h.sort == best[0].sort:
+		case w.Cluster.candidates().Holder > 0 && h.router.priority+w.spread() >= best[0].router.priority && h.role == best[0].role:
 			best = append(best, h)
 		}
 	}
@@ -221,7 +230,7 @@ func (w *world) enthrone() {
 	h := best[w.rng.IntN(len(best))]
 	r := &h.router
 	r.state, r.vip, r.elected = master, true, 0
-	if w.candidates().Holder > 0 && h.sort != isBootstrap {
+	if w.candidates().Holder > 0 && h.role != role.Bootstrap {
 		h.supervisor.bonus = h.supervisor.bonus.Next(supervised.Master, w.clock())
 		w.setPriority(h, w.priority(h))
 	}
@@ -264,7 +273,7 @@ func (w *world) elects(h *host) bool {
 // mastersKnown is the number of masters that a host knows.
 func (w *world) mastersKnown(h *host) (n int) {
 	for _, other := range w.hosts {
-		if other.sort == isMaster && h.knows&(1<<other.index) != 0 {
+		if other.role == role.Master && h.knows&(1<<other.index) != 0 {
 			n++
 		}
 	}

@@ -49,7 +49,6 @@ var pauses = []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second, 8
 const (
 	requestTakes = 6 * time.Millisecond
 	patience     = 200 * time.Millisecond
-	lameDuck     = 15 * time.Second // an API server serves on after it was told to end
 
 	secondBurst = time.Second      // a holder announces again where the VIP is (vrrp_garp_master_delay 1)
 	lateTick    = time.Millisecond // a ticker whose tick passed while a probe hung

@@ -3,6 +3,7 @@ package simulate
 import (
 	"cmp"
 	"fmt"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"slices"
 	"time"
 
@@ -17,16 +18,16 @@ func (r Result) Timeline(title, note string) timeline.Timeline {
 	for _, n := range r.Notes {
 		end = max(end, n.At)
 	}
-	for _, h := range r.hosts {
-		for _, s := range h.film.priority {
+	for _, h := range r.Films {
+		for _, s := range h.priority {
 			end = max(end, s.at)
 		}
 	}
 	begin := max(0, zero-time.Second)
 	end = min(r.Schedule.Length, end+max(time.Second, (end-begin)/10))
 	t := timeline.Timeline{Title: title, Note: note, Begin: begin - zero, End: end - zero, Marks: r.marks(zero)}
-	for _, h := range r.hosts {
-		if lane, ok := h.lane(r, zero); ok {
+	for _, f := range r.Films {
+		if lane, ok := f.lane(r, zero); ok {
 			t.Lanes = append(t.Lanes, lane)
 		}
 	}
@@ -55,8 +56,7 @@ func (r Result) marks(zero time.Duration) (marks []timeline.Mark) {
 }
 
 // lane is that of a host that takes part.
-func (h *host) lane(r Result, zero time.Duration) (timeline.Lane, bool) {
-	f := &h.film
+func (f *Film) lane(r Result, zero time.Duration) (timeline.Lane, bool) {
 	if len(f.priority)+len(f.holds)+len(f.api) == 0 {
 		return timeline.Lane{}, false
 	}
@@ -67,19 +67,19 @@ func (h *host) lane(r Result, zero time.Duration) (timeline.Lane, bool) {
 		return out
 	}
 	vip := timeline.Row{Name: "VIP", Thick: true, Spans: slices.Concat(spans(f.away, timeline.Away, ""), spans(f.holds, timeline.Holds, "holds the VIP"))}
-	lane := timeline.Lane{Name: h.name, Rows: []timeline.Row{vip}}
+	lane := timeline.Lane{Name: f.host, Rows: []timeline.Row{vip}}
 	row := func(name string, all []stretch) {
 		off := slices.Concat(r.closed(all), r.closed(f.off))
 		lane.Rows = append(lane.Rows, timeline.Row{Name: name, Spans: slices.Concat(spans(r.between(off), timeline.Bad, ""), spans(all, timeline.Good, ""))})
 	}
-	if h.sort != isWorker {
+	if f.role != role.Worker {
 		row("API server", f.api)
 	}
-	if h.sort == isMaster {
+	if f.role == role.Master {
 		row("redirect", f.redirect)
 	}
-	for i, k := range h.checks {
-		row("check "+string(k.Check), f.checks[i])
+	for i, name := range f.names {
+		row("check "+string(name), f.checks[i])
 	}
 	for _, s := range f.priority {
 		lane.Curve = append(lane.Curve, timeline.Step{At: s.at - zero, Value: s.value})

@@ -139,12 +139,13 @@ func TestBeginTogether(t *testing.T) {
 	const ill, begin, alone = time.Second, 20 * time.Second, 20*time.Second + 250*time.Millisecond
 	s := Schedule{Length: 25 * time.Second}
 	for i := 1; i <= 2; i++ {
-		s.Faults = append(s.Faults, on(masterName(i), 0, KillLB, KillAPI)(Cluster{}, ill)...)
+		s.Faults = append(s.Faults,
+			Fault{At: ill, Kind: KillLB, Host: masterName(i)}, Fault{At: ill, Kind: KillAPI, Host: masterName(i)})
 	}
 	for i := 1; i <= 2; i++ {
-		s.Faults = append(s.Faults, on(masterName(i), 0, KillVRRP)(Cluster{}, begin)...)
+		s.Faults = append(s.Faults, Fault{At: begin, Kind: KillVRRP, Host: masterName(i)})
 	}
-	s.Faults = append(s.Faults, on(masterName(0), 0, PowerOff)(Cluster{}, alone)...)
+	s.Faults = append(s.Faults, Fault{At: alone, Kind: PowerOff, Host: masterName(0)})
 	for _, profile := range []string{vrrp.ProfileLan, vrrp.ProfileVM} {
 		timing, _ := vrrp.TimingOf(profile)
 		for base, wrong := range map[vrrp.Priority]bool{timing.Policy().ControlPlane.Base: false, 1: true} {

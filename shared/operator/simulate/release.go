@@ -3,6 +3,7 @@ package simulate
 import (
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/release"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
 // bootstrapRelease is the bootstrap machine's decision to release the VIP, and how far it is
@@ -69,7 +70,7 @@ func (w *world) decideRelease(h *host, found health.API) {
 func (w *world) heir() release.Heir {
 	var found []health.API
 	for _, h := range w.hosts {
-		if h.sort != isMaster || w.boot.knows&(1<<h.index) == 0 {
+		if h.role != role.Master || w.boot.knows&(1<<h.index) == 0 {
 			continue
 		}
 		api := health.Gone

@@ -18,7 +18,13 @@ func TestHandOverToWhoJustBegan(t *testing.T) {
 		}
 		for seed := range uint64(400) {
 			end := 3*time.Second + time.Duration(seed)*10*time.Millisecond
-			r := Run(c, Schedule{Seed: seed, Length: end + c.Shutdown, Faults: append(joins(0, 0, 3), Fault{At: end, Kind: EndAPI, Host: bootstrapName})})
+			s := Schedule{Seed: seed, Length: end + c.Shutdown}
+			for i := range 3 {
+				joins := time.Duration(i) * 200 * time.Millisecond
+				s.Faults = append(s.Faults, Fault{At: joins, Kind: Join, Host: masterName(i)})
+			}
+			s.Faults = append(s.Faults, Fault{At: end, Kind: EndAPI, Host: bootstrapName})
+			r := Run(c, s)
 			if len(r.Broken) > 0 {
 				t.Fatalf("%s, seed %d: %v", timing.Profile, seed, r.Broken[0])
 			}

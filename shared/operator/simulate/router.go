@@ -18,7 +18,6 @@ const (
 
 // router is keepalived with its one instance, as vrrp.c of version 2.2.7 has it.
 type router struct {
-	host     *host
 	runs     bool // the process lives
 	frozen   bool // and a signal has stopped it
 	state    state
@@ -82,7 +81,7 @@ func (w *world) expire(h *host, gen uint32) {
 // before the network hears where it is now.
 func (w *world) goMaster(h *host) {
 	r := &h.router
-	w.rules.elected(w, h)
+	w.judgeTakeover(h)
 	r.state, r.elected = master, w.now
 	w.dirty = true
 	w.note(h, "MASTER")
@@ -145,7 +144,7 @@ func (w *world) setVIP(h *host, has bool) {
 	h.router.vip = has
 	w.dirty = true
 	if !has {
-		w.client.lost(w, h)
+		w.resetRequests(h)
 	}
 	mark(&h.film.holds, w.now, has && h.on)
 	w.held()

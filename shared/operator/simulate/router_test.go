@@ -188,23 +188,23 @@ func TestBonus(t *testing.T) {
 		{At: 2 * time.Second, Kind: KillKeepalived, Host: Holder}, {At: 10 * time.Second, Kind: KillLB, Host: Holder},
 	}})
 	bonus := c.candidates().Holder
-	first := r.hosts[0]
-	if r.Holders[0].Hosts[0] != first.name {
-		first = r.hosts[1]
+	first := r.Films[0]
+	if r.Holders[0].Hosts[0] != first.host {
+		first = r.Films[1]
 	}
-	for _, h := range r.hosts {
-		rank := int(c.candidates().Highest()) - bonus - c.candidates().Rank(0) + c.candidates().Rank(h.rank)
+	for i, h := range r.Films {
+		rank := int(c.candidates().Highest()) - bonus - c.candidates().Rank(0) + c.candidates().Rank(i)
 		lb := c.candidates().Weights[0].Adds
 		want := []int{rank, rank + bonus, rank + bonus - lb, rank - lb} // takes the VIP, loses its balancer and then the VIP
 		if h == first {
 			want = []int{rank, rank + bonus, -1, rank - bonus, rank, rank + bonus}
 		}
 		var got []int
-		for _, s := range h.film.priority {
+		for _, s := range h.priority {
 			got = append(got, s.value)
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%s, which was the holder: %t, has priorities %v, want %v", h.name, h == first, got, want)
+			t.Errorf("%s, which was the holder: %t, has priorities %v, want %v", h.host, h == first, got, want)
 		}
 	}
 }

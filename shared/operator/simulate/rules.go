@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"slices"
 	"time"
 
@@ -48,7 +49,8 @@ type rules struct {
 	farewell time.Duration
 }
 
-func (r *rules) start(n int) {
+func (w *world) startRules() {
+	r, n := &w.rules, len(w.hosts)
 	r.none, r.astray, r.farewell = -1, -1, -longest
 	for range n {
 		r.two = append(r.two, slices.Repeat([]time.Duration{-1}, n))
@@ -67,7 +69,7 @@ func (w *world) broken(since time.Duration, rule Rule, why string, args ...any) 
 func (w *world) judge() {
 	r := &w.rules
 	if r.able == nil {
-		r.start(len(w.hosts))
+		w.startRules()
 	}
 	w.judgeTwo()
 	w.judgeRemnants()
@@ -191,12 +193,10 @@ func muffled(h *host) bool {
 	return h.router.frozen || h.links.disturbed() || h.links.quiet > 0 && h.links.quiet >= h.router.elected
 }
 
-// healthChanged notes that a host is more or less healthy than before.
-func (r *rules) healthChanged(h *host, now time.Duration) { r.health[h.index] = now }
-
-// elected holds the rules that are about who takes the VIP.
-func (r *rules) elected(w *world, h *host) {
-	if h.sort == isMaster && w.Kind != vrrp.Ingress && !h.served {
+// judgeTakeover judges the rules about which host takes the VIP.
+func (w *world) judgeTakeover(h *host) {
+	r := &w.rules
+	if h.role == role.Master && w.Kind != vrrp.Ingress && !h.served {
 		w.broken(w.now, Gate, "%s takes it", h.name)
 	}
 	if w.judgeNone(); r.none >= 0 {
@@ -210,9 +210,9 @@ func (r *rules) elected(w *world, h *host) {
 		}
 		reigns := w.now-max(o.elected, o.thawed) >= window && !g.supervisor.leaving
 		switch {
-		case g.sort == isBootstrap && reigns && g.release.holds():
+		case g.role == role.Bootstrap && reigns && g.release.holds():
 			w.broken(w.now, Stays, "%s takes it", h.name)
-		case h.sort == isBootstrap || !w.promises():
+		case h.role == role.Bootstrap || !w.promises():
 		case w.Kind != vrrp.Ingress && w.now-o.elected < wire.most && sameWait(o, &h.router):
 			w.broken(w.now, OneTaker, "%s and %s, at priorities %d and %d", g.name, h.name, o.priority, h.router.priority)
 		case reigns && w.now-r.farewell >= window && w.now-r.health[g.index] >= window && w.now-r.health[h.index] >= window && w.worth(g) >= w.worth(h):

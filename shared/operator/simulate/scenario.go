@@ -46,8 +46,8 @@ func (s Scenario) Play(c Cluster, seed uint64) Result {
 		s.change(&c)
 	}
 	c.Client = ClientPace
-	d := dice{Rand: newRand(seed), Cluster: c}
-	at := (2*time.Second + d.time(max(time.Second, c.Timing.Advert))).Round(time.Microsecond)
+	phase := time.Duration(newRand(seed).Int64N(int64(max(time.Second, c.Timing.Advert))))
+	at := 2*time.Second + phase.Round(time.Millisecond)
 	schedule := Schedule{Seed: seed, Length: at + s.after + 3*c.down(), Faults: s.faults(c, at)}
 	return Run(c, schedule)
 }
@@ -59,7 +59,7 @@ type Outcomes struct {
 	Runs     int
 	Figure   bool // Min to Max are not the client's longest wait, but what About says
 
-	Min, Median, Max time.Duration
+	Wait
 	Dark             time.Duration // the sum of the client's waits over 100 ms, of the worst run
 	Failed, Requests int           // after the fault, over all runs
 	Refused          int           // of the failed ones: refused or late, not cut by the move
@@ -70,9 +70,12 @@ type Outcomes struct {
 	Worst            Result        // the run of Max
 }
 
+// Wait is the client's longest wait, or the figure that a scenario is about, over many runs.
+type Wait struct{ Min, Median, Max time.Duration }
+
 // Measure plays a scenario so often, with seeds from one on.
 func Measure(s Scenario, c Cluster, seed uint64, runs int) Outcomes {
-	o := Outcomes{Scenario: s.Name, About: s.About, Runs: runs, Figure: s.figure != nil, Min: -1}
+	o := Outcomes{Scenario: s.Name, About: s.About, Runs: runs, Figure: s.figure != nil, Wait: Wait{Min: -1}}
 	var all []time.Duration
 	for i := range runs {
 		r := s.Play(c, seed+uint64(i))

@@ -93,7 +93,7 @@ type Result struct {
 	Notes    []Note
 	Broken   []Broken
 
-	hosts []*host
+	Films []*Film // of each host
 }
 
 // Holding is a time in which the same hosts had the VIP.
@@ -167,7 +167,7 @@ func newWorld(c Cluster, s Schedule) *world {
 			w.slowest = max(w.slowest, ms(f.Amount))
 		}
 	}
-	w.client.start(w)
+	w.startClient()
 	w.judge()
 	return w
 }
@@ -220,7 +220,9 @@ func (w *world) close() {
 	if n := len(w.result.Holders); n > 0 {
 		w.result.Holders[n-1].To = w.now
 	}
-	w.result.hosts = w.hosts
+	for _, h := range w.hosts {
+		w.result.Films = append(w.result.Films, &h.film)
+	}
 }
 
 // held notes who has the VIP when that changes.

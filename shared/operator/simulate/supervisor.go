@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/bonus"
@@ -27,7 +28,7 @@ func (w *world) priority(h *host) int {
 	if w.Kind == vrrp.DNS {
 		p = int(w.Policy.BootstrapDNS)
 	}
-	if h.sort != isBootstrap {
+	if h.role != role.Bootstrap {
 		bonuses := w.bonusOf(h)
 		if bonuses == bonus.Releases {
 			bonuses = bonus.Holder // it is a fault, which leaves the priority as it is
@@ -43,7 +44,7 @@ func (w *world) priority(h *host) int {
 // faulty says whether a tracked file takes the node out of the election: one without a weight, or
 // the bonus of a holder that gives the VIP up.
 func (w *world) faulty(h *host) bool {
-	return w.bonusOf(h) == bonus.Releases || h.sort != isBootstrap && w.candidates().Excludes(h.passes)
+	return w.bonusOf(h) == bonus.Releases || h.role != role.Bootstrap && w.candidates().Excludes(h.passes)
 }
 
 // bonusOf is what the supervisor has written for the instance.
@@ -105,7 +106,7 @@ func (w *world) report(h *host, said state, process uint32) {
 	if was == bonus.Releases && said != master && said != backup {
 		w.tracks(h) // the fault ends with the VIP
 	}
-	if was != w.bonusOf(h) && h.sort != isBootstrap {
+	if was != w.bonusOf(h) && h.role != role.Bootstrap {
 		w.tracks(h)
 	}
 }
@@ -244,7 +245,7 @@ func (w *world) leave(h *host, then Fault, atOnce bool) {
 	w.note(h, "leaves")
 	w.tracks(h)
 	patience := w.patience()
-	if h.sort == isBootstrap && w.promises() {
+	if h.role == role.Bootstrap && w.promises() {
 		patience = max(patience, vrrp.Standing)
 	}
 	w.after(patience, event{kind: evLeave, host: int8(h.index), gen: s.leave})
