@@ -210,7 +210,7 @@ func (w *world) setPriority(h *host, priority int) {
 		return
 	}
 	r.priority, r.changed = priority, w.now
-	h.film.priority = append(h.film.priority, step{w.now, priority})
+	h.film.priority = append(h.film.priority, step{at: w.now, value: priority})
 	former := r.down
 	r.down = w.masterDown(r)
 	if r.state == backup && r.timer > 0 {
@@ -258,7 +258,7 @@ func (w *world) end(h *host) {
 	r.process++
 	r.adding++
 	if n := len(h.film.priority); n > 0 && h.film.priority[n-1].value >= 0 {
-		h.film.priority = append(h.film.priority, step{w.now, -1})
+		h.film.priority = append(h.film.priority, step{at: w.now, value: -1})
 	}
 	r.priority = 0
 	w.dirty = true
