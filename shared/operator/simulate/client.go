@@ -25,11 +25,8 @@ type Request struct {
 	Host    string // that held the VIP for it; empty for nobody
 }
 
-// client asks for what an API server answers as long as it serves.
-type client struct {
-	neighbour *host // where it believes the VIP to be
-}
-
+// startClient begins the requests of a client, which asks for what an API server answers as long as
+// it serves.
 func (w *world) startClient() {
 	if w.Client > 0 {
 		w.at(w.between(0, w.Client), event{kind: evClient})
@@ -37,7 +34,7 @@ func (w *world) startClient() {
 }
 
 func (w *world) ask() {
-	h := w.client.neighbour
+	h := w.neighbour
 	r := Request{At: w.now, Outcome: w.outcome()}
 	if r.Outcome != Late {
 		r.Host = h.name
@@ -58,7 +55,7 @@ func (w *world) resetRequests(h *host) {
 
 // outcome is that of a request that begins now.
 func (w *world) outcome() Outcome {
-	h := w.client.neighbour
+	h := w.neighbour
 	switch {
 	case h == nil || !h.on || !h.router.vip || !h.links.in() || !h.links.out():
 		return Late

@@ -241,7 +241,7 @@ func (w *world) enthrone() {
 			w.arm(other, o.down-last)
 		}
 	}
-	w.client.neighbour = h
+	w.neighbour = h
 	mark(&h.film.holds, 0, true)
 	w.held()
 }

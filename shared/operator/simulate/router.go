@@ -116,7 +116,7 @@ func (w *world) burst(h *host) {
 	if !h.links.out() || h.links.loss > 0 && w.rng.IntN(100) < h.links.loss/3 {
 		return
 	}
-	w.client.neighbour = h
+	w.neighbour = h
 	w.dirty = true
 }
 

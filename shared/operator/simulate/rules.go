@@ -173,7 +173,7 @@ func (w *world) judgeNeighbours() {
 			n++
 		}
 	}
-	fine := n != 1 || w.client.neighbour == holder || w.client.neighbour == nil || muffled(holder) || muffled(w.client.neighbour)
+	fine := n != 1 || w.neighbour == holder || w.neighbour == nil || muffled(holder) || muffled(w.neighbour)
 	if r.astray >= 0 && w.now-r.astray > secondBurst+slack+w.slowest {
 		w.broken(r.astray, Neighbours, "clients looked for it elsewhere for %v", w.now-r.astray)
 		r.astray = w.now

@@ -143,8 +143,8 @@ type world struct {
 	rules  rules
 	result Result
 
-	slowest time.Duration // how much later than it should a packet or a process may be
-	client  client
+	slowest   time.Duration // how much later than it should a packet or a process may be
+	neighbour *host         // which has the VIP in the neighbour caches of its network
 }
 
 func newWorld(c Cluster, s Schedule) *world {
