@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -37,7 +38,7 @@ func TestKeys_AreInCamelCase(t *testing.T) {
 		}
 	}
 	for _, printed := range []any{
-		planView{}, diffReport{}, statusReport{}, doctorReport{}, row{}, spec.Finding{},
+		planView{}, diffReport{}, statusReport{}, doctorReport{}, simulate.Row{}, spec.Finding{},
 	} {
 		walk(reflect.TypeOf(printed))
 	}
