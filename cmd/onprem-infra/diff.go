@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,14 +14,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
-
-// diffReport is what the verb prints. Its form in JSON is public: fields may be added.
-type diffReport struct {
-	Root string    `json:"root"`
-	Role role.Role `json:"role"`
-	drift.Report
-	Refused string `json:"refused,omitempty"` // why render would not write the plan's files there
-}
 
 // diffLong is the help, with the levels of package drift.
 const diffLong = `diff looks at the files of a host, this one or one whose disk is at --root, and compares them with
@@ -92,8 +83,8 @@ func diffCommand(std streams) *cobra.Command {
 }
 
 // compareRoot compares a host's files with what render would write over them.
-func compareRoot(described spec.Cluster, kind role.Role, there *live, root string) (diffReport, error) {
-	report := diffReport{Root: root, Role: kind}
+func compareRoot(described spec.Cluster, kind role.Role, there *live, root string) (drift.Host, error) {
+	report := drift.Host{Root: root, Role: kind}
 	host, done, err := hostFiles(root)
 	if err != nil {
 		return report, err
@@ -179,60 +170,13 @@ func everyPath(roles []role.Role, known ...plan.Plan) (all []string) {
 	return all
 }
 
-func printDiff(std streams, r diffReport, format string) error {
+func printDiff(std streams, r drift.Host, format string) error {
 	if format == "json" {
 		enc := json.NewEncoder(std.out)
 		enc.SetIndent("", "  ")
 		enc.SetEscapeHTML(false)
 		return enc.Encode(r)
 	}
-	_, err := fmt.Fprint(std.out, diffText(r))
+	_, err := fmt.Fprint(std.out, r.Text(width()))
 	return err
-}
-
-// diffText is a report for a person. Our own words fit a terminal; the lines of files are as they
-// are.
-func diffText(r diffReport) string {
-	var text strings.Builder
-	for _, c := range r.Changes {
-		title := string(c.Kind)
-		if c.Note != "" {
-			title += " (" + c.Note + ")"
-		}
-		text.WriteString(folded(c.Path+": ", title))
-		for _, e := range c.Effects {
-			text.WriteString(folded("  "+string(e.Level)+": ", e.Text))
-		}
-		text.WriteString(c.Diff + "\n")
-	}
-	if len(r.Changes) == 0 {
-		fmt.Fprintf(&text, "nothing differs: %d files and units of a %s were looked at\n", r.Looked, r.Role)
-		return text.String()
-	}
-	text.WriteString(wrapped(fmt.Sprintf("%d of %d files and units differ from the plan. Putting all of them right: %s", len(r.Changes), r.Looked, worstText(r.Worst))))
-	if r.Refused != "" {
-		text.WriteString(folded("render would refuse: ", r.Refused))
-	}
-	return text.String()
-}
-
-// worstText is a level in words.
-func worstText(l drift.Level) string {
-	switch l {
-	case drift.Nothing:
-		return "no running process is affected."
-	case drift.Later:
-		return "nothing changes before the next boot, or a restart by hand."
-	case drift.Reload:
-		return "daemons read their configuration again; VIPs and connections stay."
-	case drift.Restart:
-		return "pods or programs start, restart or end; the VIPs stay."
-	case drift.MayMove:
-		return "a VIP may move, see may-move."
-	case drift.Moves:
-		return "a VIP that this host holds moves."
-	case drift.TwoHolders:
-		return "a VIP has two holders for a time. Do not do it this way, see two-holders."
-	}
-	return "what it does cannot be told for all of them, see unknown."
 }

@@ -91,7 +91,7 @@ func TestDiffFitsATerminal(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := diffText(diffReport{Role: r, Report: report, Refused: strings.Repeat("its nodes speak otherwise ", 20)})
+			text := drift.Host{Role: r, Report: report, Refused: strings.Repeat("its nodes speak otherwise ", 20)}.Text(width())
 			for line := range strings.Lines(text) {
 				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > columns() {
 					t.Errorf("%d columns: %s", n, line)

@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/operator/example"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -81,7 +82,7 @@ func TestDoctorFitsATerminal(t *testing.T) {
 func TestExamplesFitATerminal(t *testing.T) {
 	config := strings.NewReplacer("2001:db8:1::5", longest(5).String(), "2001:db8:1::6", longest(6).String(), "2001:db8:1::/64", "fd2e:6f44:5dd8:c956::/64")
 	for _, kind := range []string{"install-config", "cluster"} {
-		for _, families := range exampleFamilies() {
+		for _, families := range example.Families() {
 			text := must(t, "", "example", kind, "--families", families)
 			for _, line := range tooWide(text) {
 				t.Errorf("example %s: %s", kind, line)

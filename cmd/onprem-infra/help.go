@@ -18,29 +18,8 @@ func fitHelp(cmd *cobra.Command) {
 }
 
 func fitTexts(cmd *cobra.Command) {
-	cmd.Long = filled(cmd.Long)
+	cmd.Long = width().Fill(cmd.Long)
 	for _, c := range cmd.Commands() {
 		fitTexts(c)
 	}
-}
-
-// filled fills the paragraphs of a text to the width of a terminal.
-func filled(text string) string {
-	var out, paragraph strings.Builder
-	flush := func() {
-		if paragraph.Len() > 0 {
-			out.WriteString(broken("", "", paragraph.String()))
-			paragraph.Reset()
-		}
-	}
-	for line := range strings.Lines(strings.ReplaceAll(text, "\t", "    ")) {
-		if body := strings.TrimRight(line, "\n"); body == "" || strings.HasPrefix(body, " ") {
-			flush()
-			out.WriteString(body + "\n")
-			continue
-		}
-		paragraph.WriteString(line)
-	}
-	flush()
-	return strings.TrimSuffix(out.String(), "\n")
 }

@@ -121,7 +121,7 @@ func read(std streams, path string) (name string, text []byte, err error) {
 	if path == "-" {
 		text, err = io.ReadAll(io.LimitReader(std.in, inputLimit))
 		if err != nil {
-			return "", nil, fmt.Errorf("read standard input: %w: give it a file or a pipe that can be read", err)
+			return "", nil, unreadable(err)
 		}
 		return "stdin", text, nil
 	}
@@ -130,6 +130,11 @@ func read(std streams, path string) (name string, text []byte, err error) {
 		return "", nil, usage("there is no file %s: name one that exists, or - for standard input", path)
 	}
 	return path, text, err
+}
+
+// unreadable is the error of a standard input that cannot be read.
+func unreadable(err error) error {
+	return fmt.Errorf("read standard input: %w: give it a file or a pipe that can be read", err)
 }
 
 // readFile reads no more of a file than tells that it is too long.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
+	"github.com/onprem-infra/onprem-infra/shared/operator/overview"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
@@ -38,7 +40,7 @@ func TestKeys_AreInCamelCase(t *testing.T) {
 		}
 	}
 	for _, printed := range []any{
-		planView{}, diffReport{}, statusReport{}, doctorReport{}, simulate.Row{}, spec.Finding{},
+		overview.View{}, drift.Host{}, statusReport{}, doctorReport{}, simulate.Row{}, spec.Finding{},
 	} {
 		walk(reflect.TypeOf(printed))
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/chronicle"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
-	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
 )
 
 // reporting is what the verb was asked for.
@@ -71,9 +69,9 @@ func reportCommand(std streams) *cobra.Command {
 		if err := setClocks(hosts, r.ahead); err != nil {
 			return err
 		}
-		page, err := reportPage(hosts, r.last)
+		page, err := chronicle.Page(hosts, r.last)
 		if err != nil {
-			return err
+			return negative(err)
 		}
 		w.reads(journalFiles(args)...)
 		if form == "text" {
@@ -158,27 +156,15 @@ func readJournal(path string) ([]byte, error) {
 	return text, err
 }
 
-// readTogether reads standard input: one host's journal where it has a name, and several with a
-// line of their own before each.
+// readTogether reads the journals on standard input.
 func readTogether(std streams, name string) (map[string][]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(std.in, 16*inputLimit))
 	if err != nil {
-		return nil, fmt.Errorf("read standard input: %w: give it a file or a pipe that can be read", err)
+		return nil, unreadable(err)
 	}
-	texts := map[string][]byte{}
-	for line := range bytes.Lines(text) {
-		if host, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("==> ")); ok && bytes.HasSuffix(host, []byte(" <==")) {
-			name = string(bytes.TrimSpace(bytes.TrimSuffix(host, []byte("<=="))))
-			if _, twice := texts[name]; twice {
-				return nil, usage("standard input has two journals of host %s", name)
-			}
-			texts[name] = nil
-			continue
-		}
-		if name == "" && len(bytes.TrimSpace(line)) > 0 {
-			return nil, usage(`standard input does not say whose journal it is: begin it with a line "==> HOST <==", or write HOST=-`)
-		}
-		texts[name] = append(texts[name], line...)
+	texts, err := chronicle.Split(text, name)
+	if err != nil {
+		return nil, usage("%w", err)
 	}
 	return texts, nil
 }
@@ -198,70 +184,4 @@ func setClocks(hosts []chronicle.Host, ahead []string) error {
 		hosts[at].Ahead = d
 	}
 	return nil
-}
-
-// reportPage draws the last incidents, the newest first, above a table of everything that happened
-// in them.
-func reportPage(hosts []chronicle.Host, last int) (timeline.Page, error) {
-	c := chronicle.Of(hosts...)
-	var moved []chronicle.Incident
-	for _, i := range c.Incidents {
-		if i.Moved() {
-			moved = append(moved, i)
-		}
-	}
-	if len(moved) == 0 {
-		return timeline.Page{}, negative(fmt.Errorf("no VIP has moved by the journals of %s: there is nothing to draw", strings.Join(c.Hosts, ", ")))
-	}
-	page := timeline.Page{
-		Title: "VIPs as " + strings.Join(c.Hosts, ", ") + " saw them",
-		Head:  []string{"UTC", "host", "VIP", "state", "priority", "why"},
-	}
-	shown := moved[max(0, len(moved)-last):]
-	page.Note = fmt.Sprintf("%d of %d times at which a VIP moved. %s", len(shown), len(moved), clockWords(c, hosts))
-	for _, i := range slices.Backward(shown) {
-		pictures := map[string]string{} // titles, by instance
-		for _, v := range i.MovedVIPs() {
-			t := c.Timeline(i, v)
-			pictures[v.Instance] = t.Title
-			page.Timelines = append(page.Timelines, t)
-		}
-		for _, e := range i.Events {
-			why := e.Why
-			if e.Late {
-				why += " (at that time or before)"
-			}
-			vip := e.Instance
-			if e.VIP.IsValid() {
-				vip = e.VIP.String()
-			}
-			page.Rows = append(page.Rows, timeline.TableRow{Picture: pictures[e.Instance], Cells: []string{
-				e.At.UTC().Format("2006-01-02 15:04:05.000"), e.Host, vip, string(e.State), fmt.Sprint(e.Priority), why,
-			}})
-		}
-	}
-	return page, nil
-}
-
-// clockWords are what is known of the hosts' clocks.
-func clockWords(c chronicle.Chronicle, hosts []chronicle.Host) string {
-	var words []string
-	for _, clock := range c.Clocks {
-		words = append(words, clock.String())
-	}
-	text := "Times are those of the hosts' clocks"
-	var taken []string
-	for _, h := range hosts {
-		if h.Ahead != 0 {
-			taken = append(taken, fmt.Sprintf("%v of %s", h.Ahead, h.Name))
-		}
-	}
-	if len(taken) > 0 {
-		slices.Sort(taken)
-		text += ", with --ahead taken out: " + strings.Join(taken, ", ")
-	}
-	if len(words) == 0 {
-		return text + "; how far those are apart no hand-over between two of them tells."
-	}
-	return text + ": " + strings.Join(words, "; ") + "."
 }

@@ -102,11 +102,11 @@ func scenarioNames() (names []cobra.Completion) {
 
 // scenarioMeanings are the scenarios, a line each.
 func scenarioMeanings() string {
-	var facts [][2]string
+	var names, meanings []string
 	for _, s := range simulate.Scenarios() {
-		facts = append(facts, [2]string{"  " + s.Name, s.About})
+		names, meanings = append(names, "  "+s.Name), append(meanings, s.About)
 	}
-	return aligned(facts)
+	return width().Facts(names, meanings)
 }
 
 func (s simulation) check(args []string, schedules bool) error {
@@ -181,7 +181,7 @@ func (s simulation) print(std streams, rows []simulate.Row) error {
 			}
 		}
 	} else {
-		text := coloured(std.out, simulate.Table(rows)+"\n"+broken("", "", simulate.Legend()))
+		text := coloured(std.out, simulate.Table(rows)+"\n"+width().Break("", "", simulate.Legend()))
 		if _, err := io.WriteString(std.out, text); err != nil {
 			return err
 		}

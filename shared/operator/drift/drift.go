@@ -55,9 +55,9 @@ type Change struct {
 
 // Report is everything that was looked at.
 type Report struct {
-	Looked  int      `json:"looked"` // files and units
-	Changes []Change `json:"changes"`
-	Worst   Level    `json:"worst"` // of all effects
+	Compared int      `json:"looked"` // files and units
+	Changes  []Change `json:"changes"`
+	Worst    Level    `json:"worst"` // of all effects
 }
 
 // Compare looks at a host's files, root being its /. The changes are in the order of their paths.
@@ -68,7 +68,7 @@ func Compare(root fs.FS, w Wanted) Report {
 		if f.Path == asset.PresetPath {
 			continue // whether units are enabled is asked of each of them: a host that has links needs no preset
 		}
-		r.Looked++
+		r.Compared++
 		if c, same := w.compare(root, f); !same {
 			r.Changes = append(r.Changes, c)
 		}
@@ -93,7 +93,7 @@ func (r *Report) units(root fs.FS, wanted []asset.Unit) {
 		if !u.Enabled {
 			continue
 		}
-		r.Looked++
+		r.Compared++
 		if enabled[u.Name] {
 			continue
 		}

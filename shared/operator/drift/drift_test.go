@@ -110,8 +110,8 @@ func TestCompare(t *testing.T) {
 					t.Errorf("%s %s, with the difference %q", c.Path, c.Kind, c.Diff)
 				}
 			}
-			if strings.Join(got, "; ") != tt.want || r.Looked != 6 {
-				t.Fatalf("%q of %d, want %q of 6", strings.Join(got, "; "), r.Looked, tt.want)
+			if strings.Join(got, "; ") != tt.want || r.Compared != 6 {
+				t.Fatalf("%q of %d, want %q of 6", strings.Join(got, "; "), r.Compared, tt.want)
 			}
 			if tt.note != "" && !strings.Contains(r.Changes[0].Note, tt.note) {
 				t.Errorf("note %q, want %q", r.Changes[0].Note, tt.note)

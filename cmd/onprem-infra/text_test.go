@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,17 +48,18 @@ func TestSay(t *testing.T) {
 	}
 }
 
-func TestNarrow(t *testing.T) {
-	word := strings.Repeat("x", 60)
-	for text, want := range map[string]string{
-		"":                              "",
-		"short  with  gaps\n":           "short  with  gaps\n",
-		word + " " + word + "\n":        word + "\n    " + word + "\n",
-		"  " + word + " " + word + "\n": "  " + word + "\n      " + word + "\n",
-		"one\n" + word + " " + word:     "one\n" + word + "\n    " + word + "\n",
+func TestHighlighted(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"OK: all is well\n", "\x1b[32mOK\x1b[0m: all is well\n"},
+		{"DOWN: no host answers\n  also: DOWN here\n", "\x1b[1;31mDOWN\x1b[0m: no host answers\n  also: DOWN here\n"},
+		{"reboot      FAIL  10\napi-crash   ok    20\n", "reboot      \x1b[1;31mFAIL\x1b[0m  10\napi-crash   \x1b[32mok\x1b[0m    20\n"},
+		{"the holder is ok now\n", "the holder is ok now\n"},
 	} {
-		if got := narrow(text); got != want {
-			t.Errorf("narrow(%q) is %q, want %q", text, got, want)
+		if got := highlighted(tt.text); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
 		}
+	}
+	if text := "FAIL: 1\n"; coloured(&bytes.Buffer{}, text) != text {
+		t.Error("colours in a file")
 	}
 }

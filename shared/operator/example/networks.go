@@ -1,10 +1,10 @@
-package main
+package example
 
 import "github.com/onprem-infra/onprem-infra/shared/spec"
 
-// example is what the examples differ in. Addresses are those for documentation (RFC 5737, RFC
+// networks is what differs between examples. Addresses are those for documentation (RFC 5737, RFC
 // 3849) and, inside the cluster, private ones.
-type example struct {
+type networks struct {
 	Platform     spec.Platform
 	Families     string // in words
 	Machine      []string
@@ -16,17 +16,20 @@ type example struct {
 	Section      string // of the platform, in an install-config
 }
 
-// podNetwork is a network of pods; each host takes a piece of it, of HostPrefix bits.
+// podNetwork is a network of pods; each host takes HostPrefix bits of it.
 type podNetwork struct {
 	CIDR       string
 	HostPrefix int
 }
 
-func exampleFamilies() []string { return []string{"ipv4", "ipv6", "dual"} }
+// Families are the address families of the examples.
+func Families() []string { return []string{"ipv4", "ipv6", "dual"} }
 
-func newExample(p spec.Platform, families string) example {
+func newNetworks(p spec.Platform, families string) networks {
 	titles := map[string]string{"ipv4": "IPv4", "ipv6": "IPv6", "dual": "dual-stack"}
-	e := example{Platform: p, Families: titles[families], DNS: "192.0.2.7", NameServer: "198.51.100.53"}
+	e := networks{
+		Platform: p, Families: titles[families], DNS: "192.0.2.7", NameServer: "198.51.100.53",
+	}
 	if families != "ipv6" {
 		e.Machine = append(e.Machine, "192.0.2.0/24")
 		e.Cluster = append(e.Cluster, podNetwork{"10.128.0.0/14", 23})

@@ -1,12 +1,13 @@
-package main
+package layout
 
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
-// TestTabled holds that a table fits a terminal, whatever is in it.
-func TestTabled(t *testing.T) {
+// TestTable holds that a table fits a terminal, whatever is in it.
+func TestTable(t *testing.T) {
 	long := strings.Repeat("abcd ", 30)
 	for _, tt := range []struct {
 		name string
@@ -22,12 +23,14 @@ func TestTabled(t *testing.T) {
 		{"too wide, with words", []string{"A", "B", "C"}, [][]string{{strings.Repeat("x", 50), strings.Repeat("y", 50), long}},
 			"A " + strings.Repeat("x", 50) + "\n    B  " + strings.Repeat("y", 50) + "\n    C  " + strings.TrimSpace(long[:90]) + "\n       " + strings.TrimSpace(long[90:]) + "\n"},
 	} {
-		got := tabled(tt.head, tt.rows)
+		got := usual.Table(tt.head, tt.rows)
 		if got != tt.want {
 			t.Errorf("%s:\n%s\nwant\n%s", tt.name, got, tt.want)
 		}
-		for _, line := range tooWide(got) {
-			t.Errorf("%s: %s", tt.name, line)
+		for line := range strings.Lines(got) {
+			if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > int(usual) {
+				t.Errorf("%s: %s", tt.name, line)
+			}
 		}
 	}
 }
