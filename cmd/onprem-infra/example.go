@@ -48,8 +48,7 @@ func exampleCommand(std streams) *cobra.Command {
 // the default.
 func exampleFlags(
 	cmd *cobra.Command, std streams, print func(spec.Platform, string) ([]byte, error),
-	platforms []spec.Platform,
-) {
+	platforms []spec.Platform) {
 	var platform, families string
 	first := platforms[0]
 	slices.Sort(platforms)

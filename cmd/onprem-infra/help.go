@@ -11,8 +11,10 @@ import (
 // indented there, such as a table, stays as it is.
 func fitHelp(cmd *cobra.Command) {
 	cmd.SetUsageTemplate(strings.NewReplacer(
-		"FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", columns()),
-		"{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", // what only holds others is nothing without one of them
+		"FlagUsages",
+		fmt.Sprintf("FlagUsagesWrapped %d", columns()),
+		"{{if .Runnable}}",
+		"{{if and .Runnable (not .HasAvailableSubCommands)}}", // a group needs one of its verbs
 	).Replace(cmd.UsageTemplate()))
 	fitTexts(cmd)
 }

@@ -10,7 +10,8 @@ func manCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "man --out DIR",
 		Short: "Write the manual pages of all verbs",
-		Long:  `man writes a manual page of section 1 for each verb below a directory, with the text of --help.`,
+		Long: `man writes a manual page of section 1 for each verb below a directory, with the text
+of --help.`,
 		Example: `  onprem-infra man --out /usr/local/share/man/man1
   man onprem-infra-doctor`,
 		Args: cobra.NoArgs,

@@ -8,12 +8,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
-const planLong = `plan prints what follows from a cluster's description: on one screen its virtual IPs, virtual router IDs, priorities and the time that each
-failure takes. With -o yaml or -o json it prints all of it: the proof that the priorities elect the right host, checks, ports, DNS records, and the
-files of each role. Images need not be known yet.
+const planLong = `plan prints what follows from a cluster's description: on one screen its virtual
+IPs, virtual router IDs, priorities and the time that each failure takes. With -o yaml or -o json it
+prints all of it: the proof that the priorities elect the right host, checks, ports, DNS records,
+and the files of each role. Images need not be known yet.
 
-With --listen, on a host of the cluster's network, it hears for some seconds whether another router there has one of the IDs, and proposes one that
-is free. It takes root, and sends nothing.`
+With --listen, on a host of the cluster's network, it listens for some seconds for other routers
+with one of the IDs, and proposes a free one. It takes root, and sends nothing.`
 
 func planCommand(std streams) *cobra.Command {
 	var format, listen string
@@ -28,8 +29,10 @@ func planCommand(std streams) *cobra.Command {
 	}
 	in := inputFlags(cmd)
 	imagesFlag(cmd, in)
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "text for a summary, yaml or json for the whole plan")
-	cmd.Flags().StringVar(&listen, "listen", "", "a link of this host on which to hear whether other routers have the cluster's virtual router IDs")
+	cmd.Flags().StringVarP(&format, "output", "o", "text",
+		"text for a summary, yaml or json for the whole plan")
+	cmd.Flags().StringVar(&listen, "listen", "",
+		"a link of this host on which to listen for other routers with the cluster's IDs")
 	completes(cmd, "output", []string{"text", "yaml", "json"})
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if format != "text" && format != "yaml" && format != "json" {

@@ -24,21 +24,22 @@ type reporting struct {
 	ahead  []string // HOST=DURATION
 }
 
-const reportLong = `report puts the journals of several hosts side by side and draws who held each virtual IP when: one
-picture for each time at which one moved, the last ones first, as "simulate" draws what is computed.
-Every host keeps a journal, /var/lib/onprem-infra/journal.jsonl: who held it, since when, and why.
+const reportLong = `report puts the journals of several hosts side by side and draws which host held
+each virtual IP when: one picture for each time at which one moved, the last ones first, as
+"simulate" draws its runs. Every host keeps a journal, /var/lib/onprem-infra/journal.jsonl: when it
+held which VIP, and why.
 
-A JOURNAL is a file, HOST=FILE where the file's name does not say whose it is, or - for standard
-input. There a line "==> HOST <==" begins the journal of each host. Without one it is this host's.
+A JOURNAL is a file, HOST=FILE if the file's name is not the host's, or - for standard input. There
+a line "==> HOST <==" begins the journal of each host. Without a JOURNAL it is this host's.
 
-Times are those of the hosts' clocks. How far they are apart is told by hand-overs that two hosts
-have written down, to some seconds; --ahead takes out what is known.`
+Times are those of the hosts' clocks. Handovers that two hosts have recorded show to some seconds
+how far their clocks are apart; --ahead takes out what is known.`
 
 func reportCommand(std streams) *cobra.Command {
 	var r reporting
 	cmd := &cobra.Command{
 		Use:   "report --out FILE.html [JOURNAL...]",
-		Short: "Draw a real hand-over or failure across hosts, from their journals",
+		Short: "Draw a real handover or failure across hosts, from their journals",
 		Long:  reportLong,
 		Example: `  onprem-infra report --out vip.html
   onprem-infra report -o text
@@ -50,9 +51,12 @@ func reportCommand(std streams) *cobra.Command {
 	flags := cmd.Flags()
 	forms := []string{htmlForm, "text"}
 	w := writingFlags(cmd, std, "file to write; standard output without it")
-	flags.StringVarP(&r.output, "output", "o", htmlForm, "format: html, or text with the table alone")
-	flags.IntVar(&r.last, "last", 5, "how many of the times at which a virtual IP moved are drawn, counted from the end")
-	flags.StringArrayVar(&r.ahead, "ahead", nil, "how far a host's clock is ahead of the others', as HOST=DURATION; may be given more than once")
+	flags.StringVarP(&r.output, "output", "o", htmlForm,
+		"format: html, or text with the table alone")
+	flags.IntVar(&r.last, "last", 5,
+		"how many of the times at which a virtual IP moved are drawn, counted from the end")
+	flags.StringArrayVar(&r.ahead, "ahead", nil, "how far a host's clock is ahead of the others', "+
+		"as HOST=DURATION; may be given more than once")
 	completes(cmd, "output", forms)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		form, err := w.format(r.output, forms)
@@ -75,7 +79,8 @@ func reportCommand(std streams) *cobra.Command {
 		}
 		w.reads(journalFiles(args)...)
 		if form == "text" {
-			return w.document([]byte(wrapped(page.Note)+"\n"+tabled(page.Head, page.Cells())), unmarked)
+			text := wrapped(page.Note) + "\n" + tabled(page.Head, page.Cells())
+			return w.document([]byte(text), unmarked)
 		}
 		return w.page(page)
 	}
@@ -109,7 +114,8 @@ func readJournals(std streams, args []string) (hosts []chronicle.Host, err error
 		}
 		for name, text := range texts {
 			if slices.ContainsFunc(hosts, func(h chronicle.Host) bool { return h.Name == name }) {
-				return nil, usage("there are two journals of host %s: say whose they are, as HOST=FILE", name)
+				return nil, usage(
+					"there are two journals of host %s: name their hosts, as HOST=FILE", name)
 			}
 			j, err := journal.Decode(text)
 			if err != nil {
@@ -121,7 +127,7 @@ func readJournals(std streams, args []string) (hosts []chronicle.Host, err error
 	return hosts, nil
 }
 
-// journalName takes HOST=FILE apart. A file that stands alone is called as its host is.
+// journalName splits HOST=FILE. Without HOST the file has the name of its host.
 func journalName(arg string) (name, path string) {
 	if host, file, ok := strings.Cut(arg, "="); ok && host != "" && !strings.Contains(host, "/") {
 		return host, file
@@ -149,7 +155,11 @@ func readJournal(path string) ([]byte, error) {
 	text, err := readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if path == journal.Path {
-			return nil, fmt.Errorf("this host has no journal, %s: it has held no VIP yet, or is not part of a cluster: name the journals of hosts that have one", path)
+			return nil, fmt.Errorf(
+				"this host has no journal, %s: it has held no VIP yet, or is not "+
+					"part of a cluster: name the journals of hosts that have one",
+				path,
+			)
 		}
 		return nil, usage("there is no journal %s: a host keeps one at %s", path, journal.Path)
 	}
@@ -175,7 +185,8 @@ func setClocks(hosts []chronicle.Host, ahead []string) error {
 		name, text, ok := strings.Cut(word, "=")
 		d, err := time.ParseDuration(text)
 		if !ok || err != nil {
-			return usage("--ahead %q is not HOST=DURATION, such as master-1=7s or master-1=-250ms", word)
+			return usage("--ahead %q is not HOST=DURATION, such as master-1=7s or master-1=-250ms",
+				word)
 		}
 		at := slices.IndexFunc(hosts, func(h chronicle.Host) bool { return h.Name == name })
 		if at < 0 {

@@ -26,12 +26,13 @@ type simulation struct {
 	schedules int
 }
 
-const simulateLong = `simulate runs the elections of a cluster's API virtual IP in virtual time: keepalived, its supervisor,
-the checks, the balancers and the bootstrap machine. It runs each scenario, or the one that is named, in
-many phases, and then random schedules of faults. It prints the longest wait of a client that asks every
-10 ms beside the bound that the plan states. It exits with 1 if a rule breaks: two hosts that run
-keepalived hold the VIP, or none does, for longer than the bound; a node takes the VIP over before it has
-seen the API work. A seed that is named in the output repeats the same run.
+const simulateLong = `simulate runs the elections of a cluster's API virtual IP in virtual time:
+keepalived, its supervisor, the checks, the balancers and the bootstrap machine. It runs each
+scenario, or the one that is named, in many phases, and then random schedules of faults. It prints
+the longest wait of a client that asks every 10 ms beside the bound that the plan states. It exits
+with 1 if a rule breaks: two hosts that run keepalived hold the VIP, or none does, for longer than
+the bound; a node takes the VIP over before it has seen the API work. A seed that is named in the
+output repeats the same run.
 
 The scenarios; those of a VIP that the cluster does not have are left out:
 
@@ -46,13 +47,15 @@ func simulateCommand(std streams) *cobra.Command {
 		Example: `  onprem-infra simulate -c install-config.yaml
   onprem-infra simulate -c install-config.yaml --timing lan power-loss --html power-loss.html
   onprem-infra simulate -c cluster.yaml --schedules 100000`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: cobra.FixedCompletions(scenarioNames(), cobra.ShellCompDirectiveNoFileComp),
+		Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: cobra.FixedCompletions(scenarioNames(),
+			cobra.ShellCompDirectiveNoFileComp),
 	}
 	in := inputFlags(cmd)
 	flags := cmd.Flags()
 	flags.StringVarP(&s.format, "output", "o", "text", "text, or json with one object a line")
-	flags.StringVar(&s.html, "html", "", "draw a run of each scenario, the worst one, into this file")
+	flags.StringVar(&s.html, "html", "",
+		"draw a run of each scenario, the worst one, into this file")
 	s.writes = &writing{std: std}
 	s.writes.forceFlags(cmd)
 	flags.StringVar(&s.schedule, "schedule", "",
@@ -116,9 +119,11 @@ func (s simulation) check(args []string, schedules bool) error {
 	case s.phases < 1 || s.schedules < 0:
 		return usage("--phases is 1 or more, and --schedules 0 or more")
 	case s.html == "-":
-		return usage("--html - is standard output, which takes the table: name a file, ./- if it is called so")
+		return usage("--html - is standard output, which takes the table: name a file, ./- if it " +
+			"is called so")
 	case s.schedule != "" && (len(args) > 0 || schedules || s.format != "text"):
-		return usage("--schedule runs alone: name no scenario beside it, no --schedules, and no -o json")
+		return usage("--schedule runs alone: name no scenario beside it, no --schedules, and " +
+			"no -o json")
 	}
 	if len(args) > 0 {
 		if _, ok := simulate.Find(args[0]); !ok {
@@ -135,8 +140,8 @@ func (s simulation) check(args []string, schedules bool) error {
 func (s simulation) run(std streams, p plan.Plan, c schedule.Cluster, args []string) error {
 	page := timeline.Page{
 		Title: fmt.Sprintf("Cluster %s, timing %s, simulated", p.Cluster.Name, p.Timing.Profile),
-		Note: fmt.Sprintf("%d control plane nodes, adverts every %v. Each scenario ran in %d phases; "+
-			"the picture is of the run in which the client waited longest. "+
+		Note: fmt.Sprintf("%d control plane nodes, adverts every %v. Each scenario ran in %d "+
+			"phases; the picture is of the run in which the client waited longest. "+
 			"Times in the table are in ms, as onprem-infra simulate prints them.",
 			c.Masters, c.Timing.Advert, s.phases),
 		Head: simulate.Head(),
@@ -181,8 +186,8 @@ func (s simulation) print(std streams, rows []simulate.Row) error {
 			}
 		}
 	} else {
-		text := coloured(std.out, simulate.Table(rows)+"\n"+width().Break("", "", simulate.Legend()))
-		if _, err := io.WriteString(std.out, text); err != nil {
+		text := simulate.Table(rows) + "\n" + width().Break("", "", simulate.Legend())
+		if _, err := io.WriteString(std.out, coloured(std.out, text)); err != nil {
 			return err
 		}
 	}
@@ -211,7 +216,8 @@ func (s simulation) replay(std streams, c schedule.Cluster) error {
 	}
 	result := engine.Run(c, faults)
 	if s.html != "" {
-		title := fmt.Sprintf("Schedule of seed %d, timing %s, simulated", faults.Seed, c.Timing.Profile)
+		title := fmt.Sprintf("Schedule of seed %d, timing %s, simulated",
+			faults.Seed, c.Timing.Profile)
 		drawn := []timeline.Timeline{result.Timeline(title, "")}
 		if err := s.writes.page(timeline.Page{Title: title, Timelines: drawn}); err != nil {
 			return err
