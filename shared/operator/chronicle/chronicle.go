@@ -112,9 +112,6 @@ func (i Incident) VIPs() (all []VIP) {
 	return all
 }
 
-// Moved says whether somebody came to hold a VIP in it, or ceased to.
-func (i Incident) Moved() bool { return len(i.MovedVIPs()) > 0 }
-
 // MovedVIPs are those of its VIPs that somebody came to hold, or ceased to.
 func (i Incident) MovedVIPs() []VIP {
 	return slices.DeleteFunc(i.VIPs(), func(v VIP) bool {

@@ -12,7 +12,7 @@ import (
 type Clock struct {
 	A, B      string        // names, A before B
 	Ahead     time.Duration // of B's clock: the median of what the hand-overs say; negative for behind
-	HandOvers int
+	Handovers int
 }
 
 // Exact is how exactly a hand-over tells the difference of two clocks: what it takes itself, under
@@ -21,9 +21,9 @@ const Exact = 5 * time.Second
 
 // String says it in words.
 func (c Clock) String() string {
-	n := fmt.Sprintf("%d hand-overs", c.HandOvers)
-	if c.HandOvers == 1 {
-		n = "one hand-over"
+	n := fmt.Sprintf("%d handovers", c.Handovers)
+	if c.Handovers == 1 {
+		n = "one handover"
 	}
 	switch d := c.Ahead.Abs().Round(time.Millisecond); {
 	case d <= Exact:
@@ -52,7 +52,7 @@ func clocks(events []Event) (all []Clock) {
 		}
 	}
 	type pair struct{ a, b string }
-	said := map[pair][]time.Duration{}
+	differences := map[pair][]time.Duration{}
 	for _, loss := range losses {
 		gain, ok := nearest(loss, gains)
 		if !ok {
@@ -65,11 +65,11 @@ func clocks(events []Event) (all []Clock) {
 		if p.a > p.b {
 			p, ahead = pair{p.b, p.a}, -ahead
 		}
-		said[p] = append(said[p], ahead)
+		differences[p] = append(differences[p], ahead)
 	}
-	for p, list := range said {
+	for p, list := range differences {
 		slices.Sort(list)
-		all = append(all, Clock{A: p.a, B: p.b, Ahead: list[len(list)/2], HandOvers: len(list)})
+		all = append(all, Clock{A: p.a, B: p.b, Ahead: list[len(list)/2], Handovers: len(list)})
 	}
 	slices.SortFunc(all, func(x, y Clock) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
 	return all

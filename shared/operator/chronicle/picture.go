@@ -23,7 +23,7 @@ func (c Chronicle) Timeline(i Incident, v VIP) timeline.Timeline {
 	zero, end := first.At, last.At.Sub(first.At)
 	t := timeline.Timeline{
 		Title: fmt.Sprintf("%s, %sZ", v, zero.UTC().Format(time.DateTime)),
-		Begin: -max(time.Second, end/10, 5*zero.Sub(first.heard())/4), End: end + max(2*time.Second, end/5),
+		Begin: -max(time.Second, end/10, 5*zero.Sub(first.lastAdvert())/4), End: end + max(2*time.Second, end/5),
 	}
 	for _, e := range mine {
 		if text := e.mark(); text != "" {
@@ -41,7 +41,7 @@ func (c Chronicle) Timeline(i Incident, v VIP) timeline.Timeline {
 			holds = append(holds, spans)
 		}
 	}
-	t.Note = c.note(mine, zero, holds, first.heard().Sub(zero), end)
+	t.Note = c.note(mine, zero, holds, first.lastAdvert().Sub(zero), end)
 	return t
 }
 
@@ -98,7 +98,7 @@ func (c Chronicle) lane(host string, v VIP, zero time.Time, end time.Duration) t
 		known := to
 		if n+1 < len(own) && own[n+1].Late {
 			known = c.until(own[n], own[n+1].At).Sub(zero)
-		} else if dead, ok := c.fellSilent(own[n]); ok && n+1 == len(own) {
+		} else if dead, ok := c.timedOut(own[n]); ok && n+1 == len(own) {
 			known = dead.Sub(zero)
 		}
 		tone, priority := timeline.Good, e.Priority
@@ -126,16 +126,16 @@ func (c Chronicle) lane(host string, v VIP, zero time.Time, end time.Duration) t
 // which came to hold the VIP, had last heard of it, and no later than end.
 func (c Chronicle) until(e Event, end time.Time) time.Time {
 	if next, ok := c.successor(e); ok && next.At.Before(end) {
-		return later(e.At, next.heard())
+		return later(e.At, next.lastAdvert())
 	}
 	return end
 }
 
-// fellSilent is when a holder was heard last by the one that took the VIP over because of its
+// timedOut is when a holder was heard last by the one that took the VIP over because of its
 // silence.
-func (c Chronicle) fellSilent(e Event) (at time.Time, ok bool) {
+func (c Chronicle) timedOut(e Event) (at time.Time, ok bool) {
 	next, ok := c.successor(e)
-	return later(e.At, next.heard()), ok && e.State == supervised.Master && next.Silent > 0
+	return later(e.At, next.lastAdvert()), ok && e.State == supervised.Master && next.Silent > 0
 }
 
 // successor is the first time after an event at which another host came to hold the VIP.
@@ -151,7 +151,7 @@ func (c Chronicle) successor(e Event) (Event, bool) {
 
 // heard is when the host that came to hold a VIP had last heard of the former holder: at that very
 // moment, where that one has not been silent.
-func (e Event) heard() time.Time { return e.At.Add(-time.Duration(e.Silent) * time.Millisecond) }
+func (e Event) lastAdvert() time.Time { return e.At.Add(-time.Duration(e.Silent) * time.Millisecond) }
 
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
@@ -172,27 +172,27 @@ func held(l timeline.Lane) (spans []timeline.Span) {
 // note says how long nobody held the VIP between the first of the events and the last, and how long
 // two did, by the hosts' clocks; and each change's reason.
 func (c Chronicle) note(mine []Event, zero time.Time, holds [][]timeline.Span, begin, end time.Duration) string {
-	var said []string
+	var parts []string
 	for _, e := range mine {
 		if e.gained() || e.lost() {
-			said = append(said, fmt.Sprintf("%.1f s: %s %s: %s", e.At.Sub(zero).Seconds(), e.Host, e.State, e.Why))
+			parts = append(parts, fmt.Sprintf("%.1f s: %s %s: %s", e.At.Sub(zero).Seconds(), e.Host, e.State, e.Why))
 		}
 	}
-	nobody, two := count(holds, begin, end)
-	if nobody > 0 && len(holds) > 0 { // otherwise its holder's journal is none of these
-		said = append(said, fmt.Sprintf("By these journals nobody held it for %v", nobody.Round(time.Millisecond)))
+	none, two := count(holds, begin, end)
+	if none > 0 && len(holds) > 0 { // otherwise its holder's journal is none of these
+		parts = append(parts, fmt.Sprintf("By these journals there was no holder for %v", none.Round(time.Millisecond)))
 	}
 	if two > 0 {
-		said = append(said, fmt.Sprintf("By these journals more than one host held it for %v, or their clocks differ by as much", two.Round(time.Millisecond)))
+		parts = append(parts, fmt.Sprintf("By these journals more than one host held it for %v, or their clocks differ by as much", two.Round(time.Millisecond)))
 	}
-	if len(said) == 0 {
+	if len(parts) == 0 {
 		return ""
 	}
-	return strings.Join(said, ". ") + "."
+	return strings.Join(parts, ". ") + "."
 }
 
 // count says for how long of the time from begin to end nobody holds, and more than one.
-func count(holds [][]timeline.Span, begin, end time.Duration) (nobody, two time.Duration) {
+func count(holds [][]timeline.Span, begin, end time.Duration) (none, two time.Duration) {
 	edges := []time.Duration{begin, end}
 	for _, host := range holds {
 		for _, s := range host {
@@ -213,10 +213,10 @@ func count(holds [][]timeline.Span, begin, end time.Duration) (nobody, two time.
 		}
 		switch {
 		case holders == 0:
-			nobody += edges[n+1] - at
+			none += edges[n+1] - at
 		case holders > 1:
 			two += edges[n+1] - at
 		}
 	}
-	return nobody, two
+	return none, two
 }

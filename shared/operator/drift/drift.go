@@ -115,7 +115,7 @@ func (w Wanted) compare(root fs.FS, f asset.File) (c Change, same bool) {
 		c.Kind, c.Note = Missing, fmt.Sprintf("%d lines, mode %04o", strings.Count(string(f.Contents), "\n"), f.Mode)
 	case err != nil:
 		c.Kind, c.Note = Unreadable, oneLine(err.Error())
-		c.Effects = []Effect{{Level: Unknown, Text: "what is there could not be read, so that nobody can tell what the plan's file changes: run this as root"}}
+		c.Effects = []Effect{{Level: Unknown, Text: "the host's file cannot be read, so the effect of the plan's file is not known: run this as root"}}
 		return c, false
 	case string(text) != string(f.Contents):
 		c.Kind, c.others, c.knownBy = Differs, !bytes.Contains(text, []byte("onprem-infra")), knownBy(root)

@@ -63,9 +63,9 @@ type rule struct {
 var onNodes = []rule{
 	{pattern: pods + "coredns.yaml", level: Restart, text: "kubelet begins the pod anew: this node's name server is away meanwhile, and names of the cluster are unknown on it",
 		missing: "kubelet starts the pod: this node answers for the cluster's names"},
-	{pattern: pods + "mdns-publisher.yaml", level: Restart, text: "kubelet begins the pod anew: the node says goodbye by multicast DNS, and announces itself again",
+	{pattern: pods + "mdns-publisher.yaml", level: Restart, text: "kubelet begins the pod anew: the node withdraws its multicast DNS announcements, and announces itself again",
 		missing: "kubelet starts the pod: this node announces itself by multicast DNS"},
-	{pattern: "/etc/kubernetes/disabled-manifests/*", level: Nothing, text: "nobody reads it"},
+	{pattern: "/etc/kubernetes/disabled-manifests/*", level: Nothing, text: "no program reads it"},
 	{pattern: "/etc/kubernetes/static-pod-resources/keepalived/scripts/*", level: Nothing, text: "nothing of ours runs it: it is for those who configure keepalived by scripts"},
 	{pattern: asset.UnitDir + "/onprem-vip-leave.service", level: Later,
 		text: "systemd knows it after systemctl daemon-reload. Do not restart it: that gives the VIPs of this node up"},
@@ -139,7 +139,7 @@ func (w Wanted) effects(c Change, startable bool) []Effect {
 		}
 		return worstFirst(effects)
 	}
-	return []Effect{{Level: Unknown, Text: "who reads it is not known here"}}
+	return []Effect{{Level: Unknown, Text: "which program reads it is not known here"}}
 }
 
 // decided is what another cluster.json does to a node.
@@ -148,7 +148,7 @@ func (w Wanted) decided(c Change) []Effect {
 	case c.Kind == Missing:
 		return []Effect{{Level: Restart, Text: "what runs on this node waits for it, and begins"}}
 	case w.There == nil:
-		return []Effect{{Level: Unknown, Text: "no plan can be made of what is there: whether this node speaks VRRP otherwise than the others cannot be told"}}
+		return []Effect{{Level: Unknown, Text: "the host's file has no valid plan: whether its VRRP settings differ from those of other nodes is not known"}}
 	}
 	again := Effect{Level: Reload, Text: "the monitors begin anew: VIPs and connections stay", Of: w.readers()}
 	if len(again.Of) > 0 {

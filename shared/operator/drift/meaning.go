@@ -33,7 +33,7 @@ var allMeanings = []meaning{
 		func(p plan.Plan) any { return p.Namespace })},
 	{[]string{"Ports"}, differing(MayMove, "other ports: while daemons and monitors differ in them checks fail, and a VIP may leave this node",
 		func(p plan.Plan) any { return p.Ports })},
-	{[]string{"Platform", "Distribution", "Topology", "KubeletUnit"}, differing(Unknown, "it is a cluster of another kind: what else that changes cannot be told",
+	{[]string{"Platform", "Distribution", "Topology", "KubeletUnit"}, differing(Unknown, "it is a cluster of another kind: its other effects are not known",
 		func(p plan.Plan) any { return []any{p.Platform, p.Distribution, p.Topology, p.KubeletUnit} })},
 	// What is answered for, and who may read metrics, changes nobody's place; images are the pods'
 	// matter, whose files stand for themselves.
@@ -62,12 +62,12 @@ func differing(level Level, text string, part func(plan.Plan) any) func(there, n
 // ofNetworks speaks of where nodes are. The Machine Config Operator is told of no machine networks
 // on some platforms, and its nodes have none in this file.
 func ofNetworks(there, next plan.Plan) []Effect {
-	untold := next.Platform == spec.Nutanix || next.Platform == spec.OVirt || len(next.VIPs.All()) == 0
+	unnamed := next.Platform == spec.Nutanix || next.Platform == spec.OVirt || len(next.VIPs.All()) == 0
 	some := len(next.MachineNetworks) > 0
 	switch {
 	case reflect.DeepEqual([]any{there.MachineNetworks, there.Families}, []any{next.MachineNetworks, next.Families}):
 		return nil
-	case !untold || there.Families != next.Families || some == (len(there.MachineNetworks) > 0):
+	case !unnamed || there.Families != next.Families || some == (len(there.MachineNetworks) > 0):
 	case len(next.VIPs.All()) == 0:
 		return []Effect{{Level: Nothing, Text: "the Machine Config Operator writes no machine networks " +
 			"here, and render does: without a VIP nothing on this node goes by them"}}
@@ -88,7 +88,7 @@ func ofIdentity(there, next plan.Plan) []Effect {
 		return nil
 	case there.Timing.IPv4Version == 2 && next.Timing.IPv4Version == 2:
 		return []Effect{{Level: TwoHolders, Text: fmt.Sprintf("the cluster's name, %s, becomes %s, and is the password of VRRPv2: until all nodes have this file those with the old "+
-			"one and those with the new one do not hear each other", there.Cluster.Name, next.Cluster.Name)}}
+			"one and those with the new one do not receive each other's adverts", there.Cluster.Name, next.Cluster.Name)}}
 	}
 	return []Effect{{Level: Moves, Text: fmt.Sprintf("the cluster's name, %s, becomes %s, and keepalived calls its instances by it: to keepalived they are new, and it waits before "+
 		"it takes a VIP", there.Cluster.Name, next.Cluster.Name)}}
@@ -137,7 +137,7 @@ func ofElections(there, next plan.Plan) (effects []Effect) {
 	}{{"the API's", a.API, b.API}, {"the ingress", a.Ingress, b.Ingress}, {"the DNS", a.DNS, b.DNS}} {
 		if none := (plan.Router{}); v.is != v.will && v.is != none && v.will != none {
 			effects = append(effects, Effect{Level: TwoHolders, Text: fmt.Sprintf("the virtual router ID of %s VIP is %d, and becomes %d: until all nodes have this file those with "+
-				"the old one and those with the new one do not hear each other. Leave it as it is, or give all nodes the file while keepalived is stopped on all of them",
+				"the old one and those with the new one do not receive each other's adverts. Leave it as it is, or give all nodes the file while keepalived is stopped on all of them",
 				v.who, v.is.ID, v.will.ID)})
 		}
 	}
@@ -159,7 +159,7 @@ func ofWay(there, next plan.Plan) []Effect {
 		return []Effect{{Level: MayMove, Text: fmt.Sprintf("the nodes go over from %s to %s, all at one instant, once every one of them can: the VIPs stay; to keepalived an instance that "+
 			"goes from multicast to unicast is a new one, which waits before it takes its VIP", next.Former.Way(), next.Way())}}
 	case there.Way() != next.Way():
-		return []Effect{{Level: TwoHolders, Text: fmt.Sprintf("the nodes speak VRRP as %s, and this one would as %s: until all nodes have this file they do not hear each other. render and "+
+		return []Effect{{Level: TwoHolders, Text: fmt.Sprintf("the nodes use VRRP as %s, and this one would use it as %s: until all nodes have this file they do not receive each other's adverts. render and "+
 			"ignition refuse it without --migrate, with which all change at one instant", there.Way(), next.Way())}}
 	}
 	return nil

@@ -62,10 +62,10 @@ type Announced struct {
 
 // Journal is the entries of one host, and what it saw last. Its methods are for one goroutine.
 type Journal struct {
-	entries []Entry
-	looked  bool
-	failing map[string][]string // by instance, when its state began, or at the first look
-	daemon  daemon
+	entries  []Entry
+	observed bool
+	failing  map[string][]string // by instance, when its state began, or at the first look
+	daemon   daemon
 }
 
 // daemon tells one keepalived process from the next.
@@ -87,14 +87,14 @@ func (j *Journal) Note(l Look) (added []Entry) {
 	slices.Sort(names)
 	for _, name := range names {
 		now, before := l.Status.Instances[name], j.last(name)
-		rebooted := before.Boot != l.Boot && !j.looked
+		rebooted := before.Boot != l.Boot && !j.observed
 		if before.State == now.State && !rebooted {
-			if !j.looked { // nobody knows which checks failed when the state began: those that fail now are not why it will end
+			if !j.observed { // nobody knows which checks failed when the state began: those that fail now are not why it will end
 				j.failing[name] = slices.Clone(l.Failing)
 			}
 			continue
 		}
-		e := Entry{At: l.At.UTC().Truncate(time.Millisecond), Instance: name, VIP: l.VIPs[name], State: now.State, Priority: now.Priority, Boot: l.Boot, Late: !j.looked && before.State != ""}
+		e := Entry{At: l.At.UTC().Truncate(time.Millisecond), Instance: name, VIP: l.VIPs[name], State: now.State, Priority: now.Priority, Boot: l.Boot, Late: !j.observed && before.State != ""}
 		e.Why, e.Other = j.why(before, l, name)
 		if e.State == supervised.Master && e.Other.IsValid() {
 			e.Silent = int(lapsed(now, l.Announced[name], l.At) / time.Millisecond)
@@ -102,7 +102,7 @@ func (j *Journal) Note(l Look) (added []Entry) {
 		j.entries, added = append(j.entries, e), append(added, e)
 		j.failing[name] = slices.Clone(l.Failing)
 	}
-	j.looked = j.looked || len(names) > 0
+	j.observed = j.observed || len(names) > 0
 	j.daemon = daemon{l.Status.PID, l.Status.Restarts}
 	j.trim()
 	return added
@@ -160,11 +160,11 @@ func (j *Journal) why(before Entry, l Look, name string) (string, netip.Addr) {
 	case before.State == "" && now.State == supervised.Init:
 		return "keepalived has just begun", netip.Addr{}
 	case before.State == "" && now.State != supervised.Fault:
-		return "it was so at the first look", netip.Addr{}
-	case !j.looked && before.State != "" && before.Boot != l.Boot:
+		return "it was so at the first observation", netip.Addr{}
+	case !j.observed && before.State != "" && before.Boot != l.Boot:
 		return "the host was booted", netip.Addr{}
-	case !j.looked && before.State != "":
-		return "it changed while nobody looked", netip.Addr{}
+	case !j.observed && before.State != "":
+		return "it changed while it was not observed", netip.Addr{}
 	}
 	switch now.State {
 	case supervised.Master:
@@ -194,16 +194,16 @@ func (j *Journal) why(before Entry, l Look, name string) (string, netip.Addr) {
 func taken(now supervised.Instance, other Announced, at time.Time) string {
 	switch {
 	case !other.By.IsValid():
-		return "nobody better was heard"
+		return "no router of higher priority was observed"
 	case other.Priority <= leaves:
 		return fmt.Sprintf("%s gave it up", other.By)
 	case other.Priority < now.Priority:
 		return fmt.Sprintf("it outranks %s, %d to %d", other.By, now.Priority, other.Priority)
 	}
 	if silence := lapsed(now, other, at); silence > 0 {
-		return fmt.Sprintf("%s was not heard any more, for %v", other.By, silence)
+		return fmt.Sprintf("no advert of %s was received for %v", other.By, silence)
 	}
-	return fmt.Sprintf("nobody better was heard; %s took it at the same time", other.By)
+	return fmt.Sprintf("no router of higher priority was observed; %s took it at the same time", other.By)
 }
 
 // leaves is the greatest priority of who gives a VIP up: 0 is keepalived's farewell, and 1 is that
@@ -309,7 +309,7 @@ func Decode(text []byte) (*Journal, error) {
 	j.entries = j.entries[max(0, len(j.entries)-2*most):]
 	j.trim()
 	if wrong > 0 {
-		return j, fmt.Errorf("read journal: %d lines say nothing of a VIP, the first one: %w", wrong, first)
+		return j, fmt.Errorf("read journal: %d lines are no entries, the first one: %w", wrong, first)
 	}
 	return j, nil
 }
