@@ -124,8 +124,8 @@ func (w *writing) host(kind role.Role, p plan.Plan, set asset.Set, there *live, 
 }
 
 // leftovers are files of ours in a tree that the host does not get: of another role, of another
-// setting, or of the tree's own cluster.json. foreign are files of others at such paths. A tree that
-// is not ours has neither.
+// setting, or of the tree's own cluster.json. foreign are files of others at such paths. A tree
+// that is not ours has neither.
 func leftovers(
 	dir string, ours bool, next plan.Plan, set asset.Set, there *live,
 ) (leave, foreign []string, err error) {

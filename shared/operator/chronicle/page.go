@@ -25,8 +25,10 @@ func Split(text []byte, name string) (map[string][]byte, error) {
 			continue
 		}
 		if name == "" && len(bytes.TrimSpace(line)) > 0 {
-			return nil, errors.New(`standard input does not name the journal's host: begin it with ` +
-				`a line "==> HOST <==", or write HOST=-`)
+			return nil, errors.New(
+				`standard input does not name the journal's host: begin it with ` +
+					`a line "==> HOST <==", or write HOST=-`,
+			)
 		}
 		journals[name] = append(journals[name], line...)
 	}
@@ -42,8 +44,11 @@ func Page(hosts []Host, last int) (timeline.Page, error) {
 	})
 	names := strings.Join(c.Hosts, ", ")
 	if len(moved) == 0 {
-		return timeline.Page{}, fmt.Errorf("no VIP has moved by the journals of %s: there is nothing "+
-			"to draw", names)
+		return timeline.Page{}, fmt.Errorf(
+			"no VIP has moved by the journals of %s: there is nothing "+
+				"to draw",
+			names,
+		)
 	}
 	shown := moved[max(0, len(moved)-last):]
 	page := timeline.Page{

@@ -15,8 +15,8 @@ import (
 // mostShown bounds the lines of one file's difference.
 const mostShown = 400
 
-// difference is the unified diff of a file, from what the host has to what the plan has. What only
-// root may read is not shown, nor is what is no text.
+// difference is the unified diff from the host's file to the plan's. A file that only root may read
+// is not shown, nor is one that is no text.
 func difference(name string, is, want []byte, public bool) (text, note string) {
 	switch {
 	case !public:
@@ -38,17 +38,20 @@ func difference(name string, is, want []byte, public bool) (text, note string) {
 	return out.String(), ""
 }
 
-// secrets hides what should not be told, each with a number: who compares two texts sees that a
-// secret differs, and nothing of it.
+// secrets hides secrets behind numbers, so that a diff shows which ones differ.
 type secrets struct{ known map[string]int }
 
 // What is a secret in a file of a host: a private key, a password in an address, the value of a
 // word that speaks of one.
 var (
-	privateKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|\z)`)
-	userInfo   = regexp.MustCompile(`(://)([^/\s"'@]+)(@)`)
-	bearer     = regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)([A-Za-z0-9+/_.=-]{8,})`)
-	named      = regexp.MustCompile(`(?i)([a-z0-9_.-]*(?:passw(?:or)?d|auth_pass|passphrase|secret|token|api_?key|credential|private_?key|"auth)[a-z0-9_-]*"?[ \t]*[:= \t][ \t]*)("[^"\n]*"|'[^'\n]*'|[^\s,;]+)`)
+	privateKey = regexp.MustCompile(
+		`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|\z)`,
+	)
+	userInfo = regexp.MustCompile(`(://)([^/\s"'@]+)(@)`)
+	bearer   = regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)([A-Za-z0-9+/_.=-]{8,})`)
+	named    = regexp.MustCompile(
+		`(?i)([a-z0-9_.-]*(?:passw(?:or)?d|auth_pass|passphrase|secret|token|api_?key|credential|private_?key|"auth)[a-z0-9_-]*"?[ \t]*[:= \t][ \t]*)("[^"\n]*"|'[^'\n]*'|[^\s,;]+)`,
+	)
 )
 
 func (s *secrets) hide(text []byte) []byte {
@@ -56,7 +59,8 @@ func (s *secrets) hide(text []byte) []byte {
 	for _, kind := range []*regexp.Regexp{userInfo, bearer, named} {
 		text = kind.ReplaceAllFunc(text, func(all []byte) []byte {
 			at := kind.FindSubmatchIndex(all)
-			return bytes.Join([][]byte{all[at[2]:at[3]], s.number(all[at[4]:at[5]]), all[at[5]:]}, nil)
+			return bytes.Join([][]byte{all[at[2]:at[3]], s.number(all[at[4]:at[5]]), all[at[5]:]},
+				nil)
 		})
 	}
 	return text
@@ -90,5 +94,5 @@ func visible(line string) string {
 	return out.String()
 }
 
-// oneLine is what the kernel or a file's name says, in one visible line.
+// oneLine is a message of the kernel, or a file's name, in one visible line.
 func oneLine(text string) string { return visible(strings.Join(strings.Fields(text), " ")) }
