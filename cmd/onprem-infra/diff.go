@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
+	"github.com/onprem-infra/onprem-infra/shared/operator/overview"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -84,8 +85,8 @@ func diffCommand(std streams) *cobra.Command {
 
 // compareRoot compares a host's files with what render would write over them.
 func compareRoot(described spec.Cluster, kind role.Role, there *live,
-	root string) (drift.Host, error) {
-	report := drift.Host{Root: root, Role: kind}
+	root string) (overview.Host, error) {
+	report := overview.Host{Root: root, Role: kind}
 	host, done, err := hostFiles(root)
 	if err != nil {
 		return report, err
@@ -172,7 +173,7 @@ func everyPath(roles []role.Role, known ...plan.Plan) (all []string) {
 	return all
 }
 
-func printDiff(std streams, r drift.Host, format string) error {
+func printDiff(std streams, r overview.Host, format string) error {
 	if format == "json" {
 		enc := json.NewEncoder(std.out)
 		enc.SetIndent("", "  ")

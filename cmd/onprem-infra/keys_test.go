@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
 	"github.com/onprem-infra/onprem-infra/shared/operator/overview"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -40,7 +39,7 @@ func TestKeys_AreInCamelCase(t *testing.T) {
 		}
 	}
 	for _, printed := range []any{
-		overview.View{}, drift.Host{}, statusReport{}, doctorReport{}, simulate.Row{}, spec.Finding{},
+		overview.View{}, overview.Host{}, statusReport{}, doctorReport{}, simulate.Row{}, spec.Finding{},
 	} {
 		walk(reflect.TypeOf(printed))
 	}

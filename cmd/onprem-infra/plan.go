@@ -29,8 +29,7 @@ func planCommand(std streams) *cobra.Command {
 	}
 	in := inputFlags(cmd)
 	imagesFlag(cmd, in)
-	cmd.Flags().StringVarP(&format, "output", "o", "text",
-		"text for a summary, yaml or json for the whole plan")
+	cmd.Flags().StringVarP(&format, "output", "o", "text", "text for a summary, or yaml or json")
 	cmd.Flags().StringVar(&listen, "listen", "",
 		"a link of this host on which to listen for other routers with the cluster's IDs")
 	completes(cmd, "output", []string{"text", "yaml", "json"})

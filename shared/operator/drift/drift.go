@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/operator/redact"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
@@ -128,7 +129,7 @@ func (w Wanted) compare(root fs.FS, f asset.File) (c Change, same bool) {
 		c.Kind, c.Note = Missing, fmt.Sprintf("%d lines, mode %04o",
 			strings.Count(string(f.Contents), "\n"), f.Mode)
 	case err != nil:
-		c.Kind, c.Note = Unreadable, oneLine(err.Error())
+		c.Kind, c.Note = Unreadable, redact.OneLine(err.Error())
 		c.Effects = []Effect{
 			{
 				Level: Unknown,
@@ -142,7 +143,7 @@ func (w Wanted) compare(root fs.FS, f asset.File) (c Change, same bool) {
 			[]byte("onprem-infra")), knownBy(
 			root,
 		)
-		c.Diff, c.Note = difference(f.Path, text, f.Contents, mode&f.Mode&0o004 != 0)
+		c.Diff, c.Note = redact.Difference(f.Path, text, f.Contents, mode&f.Mode&0o004 != 0)
 		if mode != f.Mode {
 			c.Note = strings.TrimPrefix(c.Note+"; "+modes(mode, f.Mode), "; ")
 		}

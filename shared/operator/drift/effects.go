@@ -22,7 +22,7 @@ type Level string
 const (
 	Nothing    Level = "nothing"     // no running process is affected
 	Later      Level = "later"       // it counts from the next boot, or from a restart by hand
-	Reload     Level = "reload"      // a daemon reads its configuration; connections and VIPs stay
+	Reload     Level = "reload"      // a daemon reads its configuration again; connections and VIPs stay
 	Restart    Level = "restart"     // a pod or a program starts, restarts or ends; the VIPs stay
 	Unknown    Level = "unknown"     // the effect is not known
 	MayMove    Level = "may-move"    // a VIP moves in the case that the text names
@@ -39,7 +39,7 @@ func Levels() []Level {
 type Effect struct {
 	Level Level    `json:"level"`
 	Text  string   `json:"text"`         // for people; the wording may change
-	Of    []string `json:"of,omitempty"` // pods that begin anew, or read their configuration again
+	Of    []string `json:"of,omitempty"` // the pods whose daemons read their configuration again, or that begin anew
 }
 
 func worse(a, b Level) Level {
@@ -60,56 +60,34 @@ type rule struct {
 // onNodes are the rules of the cluster's nodes. The first match counts. The effects of cluster.json
 // and of pods depend on the plan.
 var onNodes = []rule{
-	{
-		pattern: pods + "coredns.yaml",
-		level:   Restart,
-		text: "kubelet begins the pod anew: this node's name server is away meanwhile, and " +
-			"names of the cluster are unknown on it",
-		missing: "kubelet starts the pod: this node answers for the cluster's names",
-	},
-	{
-		pattern: pods + "mdns-publisher.yaml",
-		level:   Restart,
-		text: "kubelet begins the pod anew: the node withdraws its multicast DNS " +
-			"announcements, and announces itself again",
-		missing: "kubelet starts the pod: this node announces itself by multicast DNS",
-	},
+	{pattern: pods + "coredns.yaml", level: Restart, text: "kubelet begins the pod anew: this " +
+		"node's name server is away meanwhile, and names of the cluster are unknown on it",
+		missing: "kubelet starts the pod: this node answers for the cluster's names"},
+	{pattern: pods + "mdns-publisher.yaml", level: Restart, text: "kubelet begins the pod anew: " +
+		"the node withdraws its multicast DNS announcements, and announces itself again",
+		missing: "kubelet starts the pod: this node announces itself by multicast DNS"},
 	{pattern: "/etc/kubernetes/disabled-manifests/*", level: Nothing, text: "no program reads it"},
-	{
-		pattern: "/etc/kubernetes/static-pod-resources/keepalived/scripts/*",
-		level:   Nothing,
-		text:    "nothing of ours runs it: it is for those who configure keepalived by scripts",
-	},
+	{pattern: "/etc/kubernetes/static-pod-resources/keepalived/scripts/*", level: Nothing, text: "nothing of ours runs it: it is for those who configure keepalived by scripts"},
 	{pattern: asset.UnitDir + "/onprem-vip-leave.service", level: Later,
 		text: "systemd knows it after systemctl daemon-reload. Do not restart it: that gives the " +
 			"VIPs of this node up"},
-	{
-		pattern: asset.UnitDir + "/*.scope.d/*",
-		level:   Later,
-		text:    "it counts after systemctl daemon-reload, for containers that are started then",
-	},
+	{pattern: asset.UnitDir + "/*.scope.d/*", level: Later, text: "it counts after systemctl " +
+		"daemon-reload, for containers that are started then"},
 }
 
 // onBootstrap are the rules of the bootstrap machine.
 var onBootstrap = []rule{
-	{
-		pattern: plan.Path,
-		level:   Later,
-		text: "what runs has read it at its start: restart onprem-keepalived and " +
-			"onprem-coredns, and the API's VIP leaves in order and comes back",
-		missing: "our units wait for it, and begin",
-	},
+	{pattern: plan.Path, level: Later, text: "what runs has read it at its start: restart " +
+		"onprem-keepalived and onprem-coredns, and the API's VIP leaves in order and comes back",
+		missing: "our units wait for it, and begin"},
 	{pattern: asset.UnitDir + "/onprem-keepalived.service", level: Later,
 		text: "it counts after systemctl daemon-reload and a restart, by which the API's VIP " +
 			"leaves in order and comes back"},
 	{pattern: asset.UnitDir + "/onprem-coredns.service", level: Later,
 		text: "it counts after systemctl daemon-reload and a restart, by which this machine's " +
 			"name server is away for some seconds"},
-	{
-		pattern: "/etc/systemd/resolved.conf.d/*",
-		level:   Later,
-		text:    "it counts when systemd-resolved is restarted",
-	},
+	{pattern: "/etc/systemd/resolved.conf.d/*", level: Later, text: "it counts when " +
+		"systemd-resolved is restarted"},
 }
 
 // everywhere are the rules of all hosts, after those of their own.
@@ -117,33 +95,16 @@ var everywhere = []rule{
 	{pattern: asset.UnitDir + "/onprem-install.service", level: Later,
 		text: "it runs at the next boot: until then the program on this host, " +
 			"/usr/local/bin/onprem-infra, stays the one that is there"},
-	{
-		pattern: "/usr/local/bin/onprem-install",
-		level:   Later,
-		text:    "it runs at the next boot, by onprem-install.service",
-	},
-	{
-		pattern: "/etc/NetworkManager/dispatcher.d/*",
-		level:   Later,
-		text:    "NetworkManager runs it when the network changes next",
-	},
-	{
-		pattern: "/etc/NetworkManager/conf.d/*",
-		level:   Later,
-		text:    "NetworkManager reads it at the next boot, or by nmcli general reload",
-	},
-	{
-		pattern: asset.UnitDir + "/*.d/*",
-		level:   Later,
-		text: "systemd knows it after systemctl daemon-reload, and it counts when the unit is " +
-			"started next",
-	},
-	{
-		pattern: asset.UnitDir + "/*",
-		level:   Later,
-		text: "systemd knows it after systemctl daemon-reload, and it counts when the unit is " +
-			"started next",
-	},
+	{pattern: "/usr/local/bin/onprem-install", level: Later, text: "it runs at the next boot, by " +
+		"onprem-install.service"},
+	{pattern: "/etc/NetworkManager/dispatcher.d/*", level: Later, text: "NetworkManager runs it " +
+		"when the network changes next"},
+	{pattern: "/etc/NetworkManager/conf.d/*", level: Later, text: "NetworkManager reads it at " +
+		"the next boot, or by nmcli general reload"},
+	{pattern: asset.UnitDir + "/*.d/*", level: Later, text: "systemd knows it after systemctl " +
+		"daemon-reload, and it counts when the unit is started next"},
+	{pattern: asset.UnitDir + "/*", level: Later, text: "systemd knows it after systemctl " +
+		"daemon-reload, and it counts when the unit is started next"},
 	{pattern: asset.PresetPath, level: Nothing, text: "systemd reads it at a first boot"},
 }
 
@@ -200,40 +161,18 @@ func (w Wanted) decided(c Change) []Effect {
 	case c.Kind == Missing:
 		return []Effect{{Level: Restart, Text: "what runs on this node waits for it, and begins"}}
 	case w.There == nil:
-		return []Effect{
-			{
-				Level: Unknown,
-				Text: "the host's file has no valid plan: whether its VRRP settings differ from " +
-					"those of other nodes is not known",
-			},
-		}
+		return []Effect{{Level: Unknown, Text: "the host's file has no valid plan: whether its " +
+			"VRRP settings differ from those of other nodes is not known"}}
 	}
-	again := Effect{
-		Level: Reload,
-		Text:  "the monitors begin anew: VIPs and connections stay",
-		Of:    w.readers(),
-	}
+	again := Effect{Level: Reload, Text: "the monitors begin anew: VIPs and connections stay", Of: w.readers()}
 	if len(again.Of) > 0 {
-		again.Text = fmt.Sprintf(
-			"the monitors begin anew, and of this node's daemons %s read their configuration "+
-				"again: VIPs and connections stay",
-			and(again.Of),
-		)
+		again.Text = fmt.Sprintf("the monitors begin anew, and of this node's daemons %s read "+
+			"their configuration again: VIPs and connections stay", and(again.Of))
 	}
 	effects := append([]Effect{again}, meanings(*w.There, w.Plan)...)
 	if w.otherVIPs() {
-		effects = append(
-			effects,
-			Effect{
-				Level: Moves,
-				Of:    []string{"keepalived"},
-				Text: "keepalived ends in order and begins anew, as its parent guards the VIPs " +
-					"by " +
-					"name: whichever VIP this node holds goes to another one first, " + w.within(
-					"reboot",
-				),
-			},
-		)
+		effects = append(effects, Effect{Level: Moves, Of: []string{"keepalived"}, Text: "keepalived ends in order and begins anew, as its parent guards the VIPs by " +
+			"name: whichever VIP this node holds goes to another one first, " + w.within("reboot")})
 	}
 	return worstFirst(effects)
 }
@@ -252,9 +191,7 @@ func (w Wanted) readers() (all []string) {
 		{"coredns", true}, {"keepalived", !w.otherVIPs()},
 		{"haproxy", !reflect.DeepEqual([]any{there.VIPs.API, there.Ports, there.Timing.Model.Server}, []any{next.VIPs.API, next.Ports, next.Timing.Model.Server})},
 	} {
-		if daemon.reads &&
-			slices.ContainsFunc(w.Goods.Tree(),
-				func(f asset.File) bool { return f.Path == pods+daemon.pod+".yaml" }) {
+		if daemon.reads && slices.ContainsFunc(w.Goods.Tree(), func(f asset.File) bool { return f.Path == pods+daemon.pod+".yaml" }) {
 			all = append(all, daemon.pod)
 		}
 	}
@@ -271,40 +208,21 @@ func and(names []string) string {
 
 func (w Wanted) keepalived(c Change) Effect {
 	if c.Kind == Missing {
-		return Effect{
-			Level: Restart,
-			Text:  "kubelet starts the pod: this node stands for the VIPs",
-			Of:    []string{"keepalived"},
-		}
+		return Effect{Level: Restart, Text: "kubelet starts the pod: this node stands for the " +
+			"VIPs", Of: []string{"keepalived"}}
 	}
-	return Effect{
-		Level: Moves,
-		Text: "kubelet begins the pod anew: a VIP that this node holds goes to another one " +
-			"first, " + w.within(
-			"reboot",
-		),
-		Of: []string{"keepalived"},
-	}
+	return Effect{Level: Moves, Text: "kubelet begins the pod anew: a VIP that this node holds " +
+		"goes to another one first, " + w.within("reboot"), Of: []string{"keepalived"}}
 }
 
 func (w Wanted) haproxy(c Change) Effect {
 	if c.Kind == Missing {
-		return Effect{
-			Level: Restart,
-			Text:  "kubelet starts the pod: this node balances the API",
-			Of:    []string{"haproxy"},
-		}
+		return Effect{Level: Restart, Text: "kubelet starts the pod: this node balances the API", Of: []string{"haproxy"}}
 	}
-	return Effect{
-		Level: MayMove,
-		Text: "kubelet begins the pod anew: connections that go through it are cut, and new ones " +
-			"go to this node's own API server meanwhile; where HAProxy is away for too long, as " +
-			"when its image " +
-			"has to be pulled, a VIP that this node holds goes to another one, " + w.within(
-			"lb-crash",
-		),
-		Of: []string{"haproxy"},
-	}
+	return Effect{Level: MayMove, Text: "kubelet begins the pod anew: connections that go " +
+		"through it are cut, and new ones go to this node's own API server meanwhile; where " +
+		"HAProxy is away for too long, as when its image " +
+		"has to be pulled, a VIP that this node holds goes to another one, " + w.within("lb-crash"), Of: []string{"haproxy"}}
 }
 
 // nodeIPUnit chooses the node's addresses. OpenShift's own has the same name.

@@ -15,11 +15,8 @@ var left = []rule{
 	{pattern: pods + "haproxy.yaml", level: MayMove,
 		text: "kubelet goes on running it: remove it by hand, and the pod ends: connections " +
 			"through it are cut, and where this host holds the API's VIP that may move"},
-	{
-		pattern: pods + "*",
-		level:   Restart,
-		text:    "kubelet goes on running it: remove it by hand, and the pod ends",
-	},
+	{pattern: pods + "*", level: Restart, text: "kubelet goes on running it: remove it by hand, " +
+		"and the pod ends"},
 	{pattern: asset.UnitDir + "/onprem-keepalived.service", level: Moves,
 		text: "its service runs on: systemctl disable --now it and remove the file, and a VIP " +
 			"that this host holds leaves in order, "},
@@ -29,16 +26,10 @@ var left = []rule{
 	{pattern: asset.UnitDir + "/*.*", level: Restart,
 		text: "what it starts runs on, and starts again at a boot: systemctl disable --now it " +
 			"and remove the file"},
-	{
-		pattern: "/etc/kubernetes/disabled-manifests/*",
-		level:   Nothing,
-		text:    "nothing reads it: remove it by hand",
-	},
-	{
-		pattern: "/etc/kubernetes/static-pod-resources/*/*/*",
-		level:   Nothing,
-		text:    "nothing of ours reads it: remove it by hand",
-	},
+	{pattern: "/etc/kubernetes/disabled-manifests/*", level: Nothing, text: "nothing reads it: " +
+		"remove it by hand"},
+	{pattern: "/etc/kubernetes/static-pod-resources/*/*/*", level: Nothing, text: "nothing of " +
+		"ours reads it: remove it by hand"},
 }
 
 // remains is the effect of a file that the plan does not have.
@@ -53,8 +44,6 @@ func (w Wanted) remains(p string) Effect {
 		}
 		return e
 	}
-	return Effect{
-		Level: Later,
-		Text:  "it stays, and counts on for whatever reads it: remove it by hand",
-	}
+	return Effect{Level: Later, Text: "it stays, and counts on for whatever reads it: remove it " +
+		"by hand"}
 }

@@ -24,54 +24,22 @@ var allMeanings = []meaning{
 	{[]string{"Timing", "MigrateFrom", "Former"}, ofWay},
 	{[]string{"LoadBalancer"}, ofBalancer},
 	{[]string{"MachineNetworks", "Families"}, ofNetworks},
-	{
-		[]string{"ControlPlaneLabel"},
-		differing(
-			MayMove,
-			"other Nodes are the control plane from then on: a VIP moves where its holder is "+
-				"none of them",
-			func(p plan.Plan) any { return p.ControlPlaneLabel },
-		),
-	},
-	{
-		[]string{"Kubeconfig", "CertificateDirectories"},
-		differing(
-			Reload,
-			"the monitors ask the API with other credentials",
-			func(p plan.Plan) any { return append([]string{p.Kubeconfig}, p.CertificateDirectories...) },
-		),
-	},
-	{
-		[]string{"Namespace"},
-		differing(
-			Unknown,
-			"what nodes leave for each other in the API is in another namespace from then on: "+
-				"those with the old file do not see it",
-			func(p plan.Plan) any { return p.Namespace },
-		),
-	},
-	{
-		[]string{"Ports"},
-		differing(
-			MayMove,
-			"other ports: while daemons and monitors differ in them checks fail, and a VIP may "+
-				"leave this node",
-			func(p plan.Plan) any { return p.Ports },
-		),
-	},
-	{
-		[]string{"Platform", "Distribution", "Topology", "KubeletUnit"},
-		differing(
-			Unknown,
-			"it is a cluster of another kind: its other effects are not known",
-			func(p plan.Plan) any { return []any{p.Platform, p.Distribution, p.Topology, p.KubeletUnit} },
-		),
-	},
+	{[]string{"ControlPlaneLabel"}, differing(MayMove, "other Nodes are the control plane from "+
+		"then on: a VIP moves where its holder is none of them",
+		func(p plan.Plan) any { return p.ControlPlaneLabel })},
+	{[]string{"Kubeconfig", "CertificateDirectories"}, differing(Reload, "the monitors ask the "+
+		"API with other credentials",
+		func(p plan.Plan) any { return append([]string{p.Kubeconfig}, p.CertificateDirectories...) })},
+	{[]string{"Namespace"}, differing(Unknown, "what nodes leave for each other in the API is in "+
+		"another namespace from then on: those with the old file do not see it",
+		func(p plan.Plan) any { return p.Namespace })},
+	{[]string{"Ports"}, differing(MayMove, "other ports: while daemons and monitors differ in "+
+		"them checks fail, and a VIP may leave this node",
+		func(p plan.Plan) any { return p.Ports })},
+	{[]string{"Platform", "Distribution", "Topology", "KubeletUnit"}, differing(Unknown, "it is a cluster of another kind: its other effects are not known",
+		func(p plan.Plan) any { return []any{p.Platform, p.Distribution, p.Topology, p.KubeletUnit} })},
 	// Names and metrics change no election; images are in the pods' files.
-	{
-		[]string{"Records", "DNSRecords", "MDNS", "DNSClients", "EtcdMembers", "Images", "Metrics"},
-		nil,
-	},
+	{[]string{"Records", "DNSRecords", "MDNS", "DNSClients", "EtcdMembers", "Images", "Metrics"}, nil},
 }
 
 // meanings are the effects of the parts that differ.
@@ -84,8 +52,7 @@ func meanings(there, next plan.Plan) (effects []Effect) {
 	return effects
 }
 
-func differing(level Level, text string,
-	part func(plan.Plan) any) func(there, next plan.Plan) []Effect {
+func differing(level Level, text string, part func(plan.Plan) any) func(there, next plan.Plan) []Effect {
 	return func(there, next plan.Plan) []Effect {
 		if reflect.DeepEqual(part(there), part(next)) {
 			return nil
@@ -97,35 +64,27 @@ func differing(level Level, text string,
 // ofNetworks are the effects of other networks of nodes. On some platforms the Machine Config
 // Operator knows none, and the nodes' file has none.
 func ofNetworks(there, next plan.Plan) []Effect {
-	unnamed := next.Platform == spec.Nutanix || next.Platform == spec.OVirt ||
-		len(next.VIPs.All()) == 0
+	unnamed := next.Platform == spec.Nutanix || next.Platform == spec.OVirt || len(next.VIPs.All()) == 0
 	some := len(next.MachineNetworks) > 0
 	switch {
 	case reflect.DeepEqual([]any{there.MachineNetworks, there.Families}, []any{next.MachineNetworks, next.Families}):
 		return nil
 	case !unnamed || there.Families != next.Families || some == (len(there.MachineNetworks) > 0):
 	case len(next.VIPs.All()) == 0:
-		return []Effect{
-			{Level: Nothing, Text: "the Machine Config Operator writes no machine networks " +
-				"here, and render does: without a VIP nothing on this node goes by them"},
-		}
+		return []Effect{{Level: Nothing, Text: "the Machine Config Operator writes no machine " +
+			"networks " +
+			"here, and render does: without a VIP nothing on this node goes by them"}}
 	default:
-		return []Effect{
-			{Level: MayMove, Text: "the Machine Config Operator writes no machine networks on " +
-				"this platform, and render does: with them nodes accept the address that a " +
-				"bootstrap machine " +
-				"announces, and know a node with several addresses of a family by the last one " +
-				"in the API, not " +
-				"by the first. Make all nodes in one of the two ways"},
-		}
+		return []Effect{{Level: MayMove, Text: "the Machine Config Operator writes no machine " +
+			"networks on " +
+			"this platform, and render does: with them nodes accept the address that a bootstrap " +
+			"machine " +
+			"announces, and know a node with several addresses of a family by the last one in " +
+			"the API, not " +
+			"by the first. Make all nodes in one of the two ways"}}
 	}
-	return []Effect{
-		{
-			Level: MayMove,
-			Text: "nodes may choose another address or interface, and with it other peers: a " +
-				"VIP moves where its holder does",
-		},
-	}
+	return []Effect{{Level: MayMove, Text: "nodes may choose another address or interface, and " +
+		"with it other peers: a VIP moves where its holder does"}}
 }
 
 // ofIdentity are the effects of another name. It is VRRPv2's password, and a part of the names of
@@ -135,31 +94,13 @@ func ofIdentity(there, next plan.Plan) []Effect {
 	case there.Cluster.Name == next.Cluster.Name:
 		return nil
 	case there.Timing.IPv4Version == 2 && next.Timing.IPv4Version == 2:
-		return []Effect{
-			{
-				Level: TwoHolders,
-				Text: fmt.Sprintf(
-					"the cluster's name, %s, becomes %s, and is the password of VRRPv2: until "+
-						"all nodes have this file those with the old "+
-						"one and those with the new one do not receive each other's adverts",
-					there.Cluster.Name,
-					next.Cluster.Name,
-				),
-			},
-		}
+		return []Effect{{Level: TwoHolders, Text: fmt.Sprintf("the cluster's name, %s, becomes "+
+			"%s, and is the password of VRRPv2: until all nodes have this file those with the old "+
+			"one and those with the new one do not receive each other's adverts", there.Cluster.Name, next.Cluster.Name)}}
 	}
-	return []Effect{
-		{
-			Level: Moves,
-			Text: fmt.Sprintf(
-				"the cluster's name, %s, becomes %s, and keepalived calls its instances by it: "+
-					"to keepalived they are new, and it waits before "+
-					"it takes a VIP",
-				there.Cluster.Name,
-				next.Cluster.Name,
-			),
-		},
-	}
+	return []Effect{{Level: Moves, Text: fmt.Sprintf("the cluster's name, %s, becomes %s, and "+
+		"keepalived calls its instances by it: to keepalived they are new, and it waits before "+
+		"it takes a VIP", there.Cluster.Name, next.Cluster.Name)}}
 }
 
 func ofVIPs(there, next plan.Plan) (effects []Effect) {
@@ -173,30 +114,13 @@ func ofVIPs(there, next plan.Plan) (effects []Effect) {
 		switch {
 		case slices.Equal(v.is, v.will):
 		case len(v.is) == 0:
-			effects = append(
-				effects,
-				Effect{
-					Level: Reload,
-					Text: fmt.Sprintf(
-						"%s VIP, %s, is one more: the nodes elect a holder as they get this file",
-						v.who, orNone(v.will)),
-				},
-			)
+			effects = append(effects, Effect{Level: Reload, Text: fmt.Sprintf("%s VIP, %s, is "+
+				"one more: the nodes elect a holder as they get this file", v.who, orNone(v.will))})
 		default:
-			effects = append(
-				effects,
-				Effect{
-					Level: Moves,
-					Text: fmt.Sprintf(
-						"%s VIP is %s, and becomes %s: nodes with the old file hold the old one "+
-							"on, and who uses that is cut "+
-							"off when the last one has the new file",
-						v.who,
-						orNone(v.is),
-						orNone(v.will),
-					),
-				},
-			)
+			effects = append(effects, Effect{Level: Moves, Text: fmt.Sprintf("%s VIP is %s, and "+
+				"becomes %s: nodes with the old file hold the old one on, and who uses that is "+
+				"cut "+
+				"off when the last one has the new file", v.who, orNone(v.is), orNone(v.will))})
 		}
 	}
 	return effects
@@ -224,22 +148,13 @@ func ofElections(there, next plan.Plan) (effects []Effect) {
 		is, will plan.Router
 	}{{"the API's", a.API, b.API}, {"the ingress", a.Ingress, b.Ingress}, {"the DNS", a.DNS, b.DNS}} {
 		if none := (plan.Router{}); v.is != v.will && v.is != none && v.will != none {
-			effects = append(
-				effects,
-				Effect{
-					Level: TwoHolders,
-					Text: fmt.Sprintf(
-						"the virtual router ID of %s VIP is %d, and becomes %d: until all nodes "+
-							"have this file those with "+
-							"the old one and those with the new one do not receive each other's "+
-							"adverts. Leave it as it is, or give all nodes the file while "+
-							"keepalived is stopped on all of them",
-						v.who,
-						v.is.ID,
-						v.will.ID,
-					),
-				},
-			)
+			effects = append(effects, Effect{Level: TwoHolders, Text: fmt.Sprintf("the virtual "+
+				"router ID of %s VIP is %d, and becomes %d: until all nodes have this file those "+
+				"with "+
+				"the old one and those with the new one do not receive each other's adverts. "+
+				"Leave it as it is, or give all nodes the file while keepalived is stopped "+
+				"on all of them",
+				v.who, v.is.ID, v.will.ID)})
 		}
 	}
 	// What is left differs in priorities alone, where nothing came or went by which they are
@@ -247,16 +162,9 @@ func ofElections(there, next plan.Plan) (effects []Effect) {
 	for _, v := range []*plan.VRRP{&a, &b} {
 		v.API, v.Ingress, v.DNS, v.Margin, v.Proof = plan.Router{}, plan.Router{}, plan.Router{}, 0, nil
 	}
-	if there.Way() == next.Way() && len(there.VIPs.All()) == len(next.VIPs.All()) &&
-		!reflect.DeepEqual(a, b) {
-		effects = append(
-			effects,
-			Effect{
-				Level: MayMove,
-				Text: "priorities are counted otherwise: while nodes differ in that a VIP may " +
-					"go to the one that counts more",
-			},
-		)
+	if there.Way() == next.Way() && len(there.VIPs.All()) == len(next.VIPs.All()) && !reflect.DeepEqual(a, b) {
+		effects = append(effects, Effect{Level: MayMove, Text: "priorities are counted " +
+			"otherwise: while nodes differ in that a VIP may go to the one that counts more"})
 	}
 	return effects
 }
@@ -265,33 +173,15 @@ func ofElections(there, next plan.Plan) (effects []Effect) {
 func ofWay(there, next plan.Plan) []Effect {
 	switch {
 	case next.Former != nil && (there.Former == nil || there.Way() != next.Way()):
-		return []Effect{
-			{
-				Level: MayMove,
-				Text: fmt.Sprintf(
-					"the nodes go over from %s to %s, all at one instant, once every one of them "+
-						"can: the VIPs stay; to keepalived an instance that "+
-						"goes from multicast to unicast is a new one, which waits before it "+
-						"takes its VIP",
-					next.Former.Way(),
-					next.Way(),
-				),
-			},
-		}
+		return []Effect{{Level: MayMove, Text: fmt.Sprintf("the nodes go over from %s to %s, all "+
+			"at one instant, once every one of them can: the VIPs stay; to keepalived an "+
+			"instance that "+
+			"goes from multicast to unicast is a new one, which waits before it takes its VIP", next.Former.Way(), next.Way())}}
 	case there.Way() != next.Way():
-		return []Effect{
-			{
-				Level: TwoHolders,
-				Text: fmt.Sprintf(
-					"the nodes use VRRP as %s, and this one would use it as %s: until all nodes "+
-						"have this file they do not receive each other's adverts. render and "+
-						"ignition refuse it without --migrate, with which all change at one "+
-						"instant",
-					there.Way(),
-					next.Way(),
-				),
-			},
-		}
+		return []Effect{{Level: TwoHolders, Text: fmt.Sprintf("the nodes use VRRP as %s, and "+
+			"this one would use it as %s: until all nodes have this file they do not receive "+
+			"each other's adverts. render and "+
+			"ignition refuse it without --migrate, with which all change at one instant", there.Way(), next.Way())}}
 	}
 	return nil
 }
@@ -301,19 +191,9 @@ func ofBalancer(there, next plan.Plan) []Effect {
 	case there.LoadBalancer == next.LoadBalancer:
 		return nil
 	case next.LoadBalancer == spec.UserManaged:
-		return []Effect{
-			{
-				Level: Moves,
-				Text: "the VIPs are those of a load balancer of yours: no node holds them any " +
-					"more, and it must hold them when the last node has this file",
-			},
-		}
+		return []Effect{{Level: Moves, Text: "the VIPs are those of a load balancer of yours: no " +
+			"node holds them any more, and it must hold them when the last node has this file"}}
 	}
-	return []Effect{
-		{
-			Level: Moves,
-			Text: "the nodes hold the VIPs from then on: a load balancer of yours must have " +
-				"given them up",
-		},
-	}
+	return []Effect{{Level: Moves, Text: "the nodes hold the VIPs from then on: a load balancer " +
+		"of yours must have given them up"}}
 }

@@ -1,4 +1,4 @@
-// Package overview prints a plan with the files of each role: on one screen, or all of it.
+// Package overview prints a plan, on one screen or all of it, and how a host differs from it.
 package overview
 
 import (

@@ -1,4 +1,5 @@
-package drift
+// Package redact shows the difference of two files without their secrets.
+package redact
 
 import (
 	"bytes"
@@ -15,9 +16,9 @@ import (
 // mostShown bounds the lines of one file's difference.
 const mostShown = 400
 
-// difference is the unified diff from the host's file to the plan's. A file that only root may read
+// Difference is the unified diff from the host's file to the plan's. A file that only root may read
 // is not shown, nor is one that is no text.
-func difference(name string, is, want []byte, public bool) (text, note string) {
+func Difference(name string, is, want []byte, public bool) (text, note string) {
 	switch {
 	case !public:
 		return "", "its text is not shown, as not everybody may read it"
@@ -94,5 +95,5 @@ func visible(line string) string {
 	return out.String()
 }
 
-// oneLine is a message of the kernel, or a file's name, in one visible line.
-func oneLine(text string) string { return visible(strings.Join(strings.Fields(text), " ")) }
+// OneLine is a message of the kernel, or a file's name, in one visible line.
+func OneLine(text string) string { return visible(strings.Join(strings.Fields(text), " ")) }

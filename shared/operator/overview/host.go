@@ -1,9 +1,10 @@
-package drift
+package overview
 
 import (
 	"fmt"
 	"strings"
 
+	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
 	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
@@ -12,7 +13,7 @@ import (
 type Host struct {
 	Root string    `json:"root"`
 	Role role.Role `json:"role"`
-	Report
+	drift.Report
 	Refused string `json:"refused,omitempty"` // why render would not write the plan's files there
 }
 
@@ -44,21 +45,21 @@ func (h Host) Text(width layout.Width) string {
 }
 
 // worst is a level in words.
-func worst(l Level) string {
+func worst(l drift.Level) string {
 	switch l {
-	case Nothing:
+	case drift.Nothing:
 		return "no running process is affected."
-	case Later:
+	case drift.Later:
 		return "nothing changes before the next boot, or a restart by hand."
-	case Reload:
+	case drift.Reload:
 		return "daemons read their configuration again; VIPs and connections stay."
-	case Restart:
+	case drift.Restart:
 		return "pods or programs start, restart or end; the VIPs stay."
-	case MayMove:
+	case drift.MayMove:
 		return "a VIP may move, see may-move."
-	case Moves:
+	case drift.Moves:
 		return "a VIP that this host holds moves."
-	case TwoHolders:
+	case drift.TwoHolders:
 		return "a VIP has two holders for a time. Do not do it this way, see two-holders."
 	}
 	return "the effect of some is not known, see unknown."
