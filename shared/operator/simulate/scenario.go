@@ -47,9 +47,7 @@ func (s Scenario) Run(c schedule.Cluster, seed uint64) trace.Result {
 	phase := time.Duration(schedule.NewRand(seed).Int64N(int64(max(time.Second, c.Timing.Advert))))
 	at := 2*time.Second + phase.Round(time.Millisecond)
 	faults := schedule.Schedule{
-		Seed:   seed,
-		Length: at + s.after + 3*c.MasterDown(),
-		Faults: s.faults(c, at),
+		Seed: seed, Length: at + s.after + 3*c.MasterDown(), Faults: s.faults(c, at),
 	}
 	return engine.Run(c, faults)
 }

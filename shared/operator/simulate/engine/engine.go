@@ -41,9 +41,7 @@ func newWorld(c schedule.Cluster, s schedule.Schedule) *world.World {
 		c.Kind = vrrp.API
 	}
 	w := &world.World{
-		Cluster: c,
-		Random:  rand.New(rand.NewPCG(s.Seed, 0x6f6e7072656d)),
-		Faults:  s.Faults,
+		Cluster: c, Random: rand.New(rand.NewPCG(s.Seed, 0x6f6e7072656d)), Faults: s.Faults,
 	}
 	w.Result = trace.Result{Cluster: c, Schedule: s}
 	w.Queue.Events = make([]world.Event, 0, 64)
@@ -67,20 +65,14 @@ func newWorld(c schedule.Cluster, s schedule.Schedule) *world.World {
 
 // timed are the events that name a host and a generation alone.
 var timed = [...]func(w *world.World, h *world.Host, gen uint32){
-	world.EvTimer:          router.Expire,
-	world.EvTrack:          supervisor.ReadTracks,
-	world.EvAddress:        router.AddVIP,
-	world.EvDrop:           router.DropVIP,
-	world.EvARP:            router.RepeatARP,
-	world.EvStart:          supervisor.StartKeepalived,
-	world.EvRemoveVIP:      supervisor.RemoveVIP,
-	world.EvOrphan:         supervisor.RemoveOrphan,
-	world.EvResume:         supervisor.Resume,
-	world.EvReleaseTimeout: supervisor.Stop,
-	world.EvHeartbeatLost:  checks.HeartbeatLost,
-	world.EvUnserved:       supervisor.ReleaseUnserved,
-	world.EvMonitorRound:   balancer.MonitorRound,
-	world.EvGate:           passGate,
+	world.EvTimer: router.Expire, world.EvTrack: supervisor.ReadTracks,
+	world.EvAddress: router.AddVIP, world.EvDrop: router.DropVIP,
+	world.EvARP: router.RepeatARP, world.EvStart: supervisor.StartKeepalived,
+	world.EvRemoveVIP: supervisor.RemoveVIP, world.EvOrphan: supervisor.RemoveOrphan,
+	world.EvResume: supervisor.Resume, world.EvReleaseTimeout: supervisor.Stop,
+	world.EvHeartbeatLost: checks.HeartbeatLost,
+	world.EvUnserved:      supervisor.ReleaseUnserved,
+	world.EvMonitorRound:  balancer.MonitorRound, world.EvGate: passGate,
 }
 
 // handle handles an event that is due.

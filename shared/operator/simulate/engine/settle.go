@@ -62,9 +62,7 @@ func rest(w *world.World, h *world.Host) {
 		for i, other := range w.Hosts {
 			if other.Role == role.Master && other.Joined {
 				h.LB.Servers[i] = world.Backend{
-					Known: true,
-					Up:    true,
-					Phase: w.Between(0, w.Timing.Server.Inter),
+					Known: true, Up: true, Phase: w.Between(0, w.Timing.Server.Inter),
 				}
 			}
 		}

@@ -70,10 +70,7 @@ var names = map[world.State]string{
 func stepDown(w *world.World, h *world.Host, to world.State) {
 	r := &h.Router
 	r.State = to
-	w.Note(
-		h,
-		names[to],
-	)
+	w.Note(h, names[to])
 	r.Adding++
 	w.After(w.Take(world.DropTakes), h.Event(world.EvDrop, r.Adding))
 	w.Dirty = true

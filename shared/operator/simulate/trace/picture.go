@@ -26,11 +26,7 @@ func (r Result) Timeline(title, note string) timeline.Timeline {
 	begin := max(0, zero-time.Second)
 	end = min(r.Schedule.Length, end+max(time.Second, (end-begin)/10))
 	t := timeline.Timeline{
-		Title: title,
-		Note:  note,
-		Begin: begin - zero,
-		End:   end - zero,
-		Marks: r.marks(zero),
+		Title: title, Note: note, Begin: begin - zero, End: end - zero, Marks: r.marks(zero),
 	}
 	for _, f := range r.Films {
 		if lane, ok := f.lane(r, zero); ok {
