@@ -31,7 +31,7 @@ func TestRefuse(t *testing.T) {
 		starts bool
 		says   string
 	}{
-		{"nobody listens", clash.Air{At: at}, false, "no instance for 192.0.2.5: this host does not hear on enp1s0 yet"},
+		{"nobody listens", clash.Air{At: at}, false, "no instance for 192.0.2.5: this host does not listen on enp1s0 yet"},
 		{"it listens", clash.Air{At: at, Since: map[string]time.Time{"enp1s0": at}}, false, "it listens on enp1s0 first"},
 		{"a clash", clash.Air{At: at.Add(time.Hour), Since: map[string]time.Time{"enp1s0": at}, Heard: []clash.Heard{foreign}}, false, "192.0.2.99 (52:54:00:00:00:63) on enp1s0 has the virtual router ID"},
 		{"it has gone", clash.Air{At: at.Add(time.Hour), Since: map[string]time.Time{"enp1s0": at}}, true, "192.0.2.5 BACKUP"},

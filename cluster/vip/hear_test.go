@@ -42,7 +42,7 @@ func TestRefuse(t *testing.T) {
 	w := newWorld(t, c, role.Master)
 	w.turn()
 	d, why := w.decide()
-	if len(d.Config.Instances) > 0 || !slices.ContainsFunc(why, func(r string) bool { return strings.Contains(r, "this host does not hear on eth0 yet") }) {
+	if len(d.Config.Instances) > 0 || !slices.ContainsFunc(why, func(r string) bool { return strings.Contains(r, "this host does not listen on eth0 yet") }) {
 		t.Fatalf("%v stand, %q", stands(d), why)
 	}
 	w.listening()

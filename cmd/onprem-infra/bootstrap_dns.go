@@ -17,6 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
@@ -53,7 +54,7 @@ name servers, which it follows when they change.`,
 			return prepareBootstrapDNS(ctx, std, m)
 		}
 		if !*inPod {
-			m.static, m.stop = coreDNSManifest, cancel
+			m.static, m.stop = inspect.CoreDNSManifest, cancel
 		}
 		return runDNS(ctx, std, m, *inPod)
 	}
@@ -101,7 +102,7 @@ func runDNS(ctx context.Context, std streams, m *machine, inPod bool) error {
 	return turn(ctx, m, steps, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorDNS])
 		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
-		m.watch(ctx, "name servers", func(ctx context.Context) error { return file.Watch(ctx, resolvers[:], m.wake) })
+		m.watch(ctx, "name servers", func(ctx context.Context) error { return file.Watch(ctx, inspect.ResolverFiles(), m.wake) })
 	})
 }
 
@@ -125,7 +126,7 @@ type dnsHost struct{ port uint16 }
 
 func (dnsHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
 
-func (dnsHost) Resolvers() ([]nameserver.Resolver, error) { return readResolvers() }
+func (dnsHost) Resolvers() ([]nameserver.Resolver, error) { return inspect.Files{}.Resolvers() }
 
 func (dnsHost) Write(config []byte) (changed bool, err error) {
 	return file.WriteIfChanged(dns.Config, config, 0o644)

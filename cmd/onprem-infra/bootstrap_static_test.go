@@ -13,8 +13,11 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/mco"
 	"github.com/onprem-infra/onprem-infra/cluster/pod"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/fakehost"
 )
 
 // TestLeavesToStaticPod holds that a room of the bootstrap machine goes on until there is a
@@ -50,37 +53,30 @@ func TestLeavesToStaticPod(t *testing.T) {
 }
 
 // TestStaticPods holds that the manifests of our own tree are known as ours, and the operator's are
-// not: there nothing of ours runs, and nothing is looked for that ours would have.
+// not: there nothing of ours runs, and nothing is hosted for that ours would have.
 func TestStaticPods(t *testing.T) {
-	p := statusPlan(t, vrrp.ProfileLan)
-	look := &statusLook{plan: p, host: nodeVIPHost{root: t.TempDir()}}
+	p := fakehost.Plan(t, vrrp.ProfileLan)
+	host := fakehost.New(t, p, nil)
 	write := func(path, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(look.host.at(path)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(look.host.at(path), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fakehost.Write(t, host.Files, map[string]string{path: text})
 	}
 	write("/etc/systemd/system/onprem-keepalived.service", "[Unit]\n")
 	said := func() string {
-		var r statusReport
-		look.staticPods(&r)
-		return statusText(r)
+		return statusText(status.Inspect(t.Context(), host))
 	}
-	if runs := look.rooms(look.kind()); !runs.VIP || !runs.DNS || strings.Contains(said(), "in the place of ours") {
+	if runs := host.Files.Rooms(p); !runs.VIP || !runs.DNS || strings.Contains(said(), "instead of ours") {
 		t.Errorf("without static pods: %+v, %s", runs, said())
 	}
 	for _, s := range mco.BootstrapPods(p) {
 		write("/etc/kubernetes/manifests/"+s.Name+".yaml", string(pod.Render(s)))
 	}
-	if runs := look.rooms(look.kind()); !runs.VIP || !runs.DNS || strings.Contains(said(), "in the place of ours") {
+	if runs := host.Files.Rooms(p); !runs.VIP || !runs.DNS || strings.Contains(said(), "instead of ours") {
 		t.Errorf("with pods of ours: %+v, %s", runs, said())
 	}
-	write(keepalivedManifest, "kind: Pod\nmetadata: {name: keepalived}\n")
-	runs := look.rooms(look.kind())
-	if runs.VIP || !runs.DNS || !strings.Contains(said(), keepalivedManifest) || strings.Contains(said(), coreDNSManifest) {
+	write(inspect.KeepalivedManifest, "kind: Pod\nmetadata: {name: keepalived}\n")
+	runs := host.Files.Rooms(p)
+	if runs.VIP || !runs.DNS || !strings.Contains(said(), inspect.KeepalivedManifest) || strings.Contains(said(), inspect.CoreDNSManifest) {
 		t.Errorf("with the operator's keepalived: %+v, %s", runs, said())
 	}
 }

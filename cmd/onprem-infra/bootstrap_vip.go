@@ -14,8 +14,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/listen"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
@@ -48,7 +50,7 @@ the program by --assume-free: systemctl edit onprem-keepalived, and write
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
 		if !*inPod {
-			m.static, m.stop = keepalivedManifest, cancel
+			m.static, m.stop = inspect.KeepalivedManifest, cancel
 		}
 		return runVIP(ctx, std, m, *kubeconfig, *free, *inPod)
 	}
@@ -94,11 +96,10 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 	claims := vip.NewClaims(p, onHost.settledVIPs(m.log), assumed, vipNetwork{}, onHost.settle, m.wake)
 	notice := vip.NewNotice(vipBoard{api: kube.NewAPI(kubeconfig, m.log), namespace: p.Namespace}, time.Now, m.log)
 	ear, journal := newListener(p, nodeVIPHost{}, m.log), newWriter(p, nodeVIPHost{}, nil, nil, m.log)
-	journal.heard, ear.journal = ear.announced, journal.disturbed
+	journal.heard = ear.Announced
 	room := vip.New(p, header, kept, vipHost{nodes: nodes, watch: watch, claims: claims, notice: notice, ear: ear, starts: onHost.starts(m.log)}, keeper, &m.status, time.Now)
 	said := newElecting(p, nodeVIPHost{}, nil, nil, nodes.Known)
 	m.meter.says(said.onto)
-	ear.adverts, ear.tells = said.hear, said.disturbed
 	m.meter.follows("nodes", nodes.Heard)
 	observe := func(ctx context.Context) (vip.Snapshot, error) {
 		if status, err := (vipHost{}).Status(); err == nil { // the room reads it too, and says what is wrong
@@ -115,7 +116,11 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 		m.watch(ctx, "who else holds the VIPs", claims.Run)
 		m.watch(ctx, "what the cluster knows of this machine", notice.Run)
 		m.watch(ctx, "the journal", journal.follow)
-		m.watch(ctx, "who else is in the election", ear.follow)
+		m.watch(ctx, "other routers' adverts", func(ctx context.Context) error {
+			return ear.Follow(ctx, listen.Outputs{
+				Adverts: said.hear, Findings: said.disturbed, Journal: journal.disturbed,
+			})
+		})
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error {
 			return file.Watch(ctx, []string{statusFile}, m.wake)
 		})

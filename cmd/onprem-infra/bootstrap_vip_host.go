@@ -21,6 +21,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/listen"
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
@@ -40,13 +41,13 @@ type vipHost struct {
 	watch  *vip.Watch
 	claims *vip.Claims
 	notice *vip.Notice
-	ear    *listener
+	ear    *listen.Listener
 	starts *starts
 }
 
-func (h vipHost) Hear(instances []clash.Instance) { h.ear.Hear(instances) }
+func (h vipHost) Hear(instances []clash.Instance) { h.ear.Expect(instances) }
 
-func (h vipHost) Air() clash.Air { return h.ear.Air() }
+func (h vipHost) Air() clash.Air { return h.ear.Snapshot() }
 
 func (h vipHost) Started() []vrrp.InstanceName { return h.starts.all }
 

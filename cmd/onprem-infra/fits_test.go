@@ -13,10 +13,15 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/nodeip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
 	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/operator/example"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/fakehost"
 )
 
 // longest are addresses that take as many characters as an address can.
@@ -28,20 +33,22 @@ func longest(n int) netip.Addr {
 // addresses.
 func TestStatusFitsATerminal(t *testing.T) {
 	age := 12345
-	r := statusReport{Cluster: strings.Repeat("c", 54), At: statusBegin, NodeIPs: []netip.Addr{netip.MustParseAddr("192.168.111.222"), longest(1)}, Gate: "closed",
-		Daemon: &statusDaemon{Running: true, Restarts: 3, MonitorSilent: true}, Hears: clash.Reach(true)}
+	r := status.Report{Cluster: strings.Repeat("c", 54), At: fakehost.Begin,
+		Node:   status.Node{NodeIPs: []netip.Addr{netip.MustParseAddr("192.168.111.222"), longest(1)}, Gate: inspect.GateClosed},
+		Daemon: &status.Daemon{Running: true, Restarts: 3, MonitorSilent: true}, Reach: clash.Reach(true)}
 	for i, kind := range []vrrp.Kind{vrrp.API, vrrp.Ingress, vrrp.DNS} {
-		v := statusVIP{VIP: longest(i), For: kind, State: supervised.Backup, Since: statusBegin, Why: "another router with a higher priority was heard",
-			Holder: statusHolder{Address: longest(16 + i), MAC: "52:54:00:00:00:10"}, Priority: 249}
-		v.Adverts = []statusAdvert{{From: longest(16 + i), MAC: "52:54:00:00:00:11", Priority: 249, Version: 3, IntervalMs: 1000, AgeMs: 999}}
-		v.Parts = []statusPart{{Name: "base", Adds: 31, Counts: true}, {Name: "default_ingress", Adds: 110, Since: statusBegin, Why: "the kubelet names no pod of the default router"}}
+		v := status.VIP{VIP: inspect.VIP{Address: longest(i), For: kind, State: supervised.Backup, Since: fakehost.Begin,
+			Why: "another router with a higher priority was heard", Priority: 249},
+			Holder: status.Holder{Address: longest(16 + i), MAC: "52:54:00:00:00:10"}}
+		v.Adverts = []status.Advert{{From: longest(16 + i), MAC: "52:54:00:00:00:11", Priority: 249, Version: 3, IntervalMs: 1000, AgeMs: 999}}
+		v.Parts = []inspect.Part{{Name: "base", Adds: 31, Counts: true}, {Name: "default_ingress", Adds: 110, Since: fakehost.Begin, Why: "the kubelet names no pod of the default router"}}
 		for n := range 5 {
-			v.Peers = append(v.Peers, statusMember{Address: longest(32 + n), Node: "master-0.ostest.example.com", AgeMs: &age})
+			v.Peers = append(v.Peers, status.Member{Address: longest(32 + n), Node: "master-0.ostest.example.com", AgeMs: &age})
 		}
 		r.VIPs = append(r.VIPs, v)
 	}
-	r.Balancer = []statusPeer{{Name: "master-0.ostest.example.com", Address: netip.AddrPortFrom(longest(2), 6443), Status: "DOWN", Sessions: 12345}}
-	r.Names = []statusName{{Name: "api-int.ostest.example.com", Want: []netip.Addr{longest(3)}, Answers: []netip.Addr{longest(4), longest(5)}}}
+	r.Balancer = []status.Backend{{Name: "master-0.ostest.example.com", Address: netip.AddrPortFrom(longest(2), 6443), Status: "DOWN", Sessions: 12345}}
+	r.Names = []status.Name{{Name: "api-int.ostest.example.com", Want: []netip.Addr{longest(3)}, Answers: []netip.Addr{longest(4), longest(5)}}}
 	text := statusText(r)
 	for _, line := range tooWide(text) {
 		t.Errorf("status: %s", line)
@@ -52,7 +59,7 @@ func TestStatusFitsATerminal(t *testing.T) {
 		}
 	}
 	r.VIPs = r.VIPs[:1]
-	r.VIPs[0].VIP, r.VIPs[0].Holder = netip.MustParseAddr("192.0.2.5"), statusHolder{Self: true}
+	r.VIPs[0].Address, r.VIPs[0].Holder = netip.MustParseAddr("192.0.2.5"), status.Holder{Self: true}
 	if text := statusText(r); !strings.Contains(text, "\nVIP        FOR  HELD BY    HERE    PRIORITY\n192.0.2.5  api  this host  BACKUP  249\n") {
 		t.Errorf("status has no table of short addresses:\n%s", text)
 	}
@@ -63,8 +70,8 @@ func TestStatusFitsATerminal(t *testing.T) {
 func TestDoctorFitsATerminal(t *testing.T) {
 	image := "registry.example.com/onprem/onprem-infra@sha256:" + strings.Repeat("0123456789abcdef", 4)
 	failed := &url.Error{Op: "Head", URL: "https://registry.example.com/v2/onprem/onprem-infra/manifests/sha256:" + strings.Repeat("0123456789abcdef", 4), Err: errors.New("no such host")}
-	f := doctor.Facts{Images: []doctor.Image{{Key: "baremetalRuntimeCfgImage", Reference: image, Fault: withoutURL(fmt.Errorf("ask: %w", failed))}}}
-	r := doctorReport{At: statusBegin, Cluster: "prod", Live: true, NodeIPs: []netip.Addr{longest(0), longest(1), longest(2)}, Checks: doctor.All(), Findings: doctor.Examine(f),
+	f := facts.Facts{Machine: facts.Machine{Images: []facts.Image{{Key: "baremetalRuntimeCfgImage", Reference: image, Fault: inspect.WithoutURL(fmt.Errorf("ask: %w", failed))}}}}
+	r := diagnose.Report{At: fakehost.Begin, Cluster: "prod", Live: true, NodeIPs: []netip.Addr{longest(0), longest(1), longest(2)}, Checks: doctor.All(), Findings: doctor.Examine(f),
 		Unseen: []string{"who answers for the VIPs: ask who has " + longest(3).String() + " on eth0: operation not permitted: it takes the capability NET_RAW"}}
 	text := doctorText(r)
 	for _, line := range tooWide(text) {

@@ -15,12 +15,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// live is what a verb knows of the cluster that what it writes may be for.
+// live is the cluster whose nodes may get the files that a verb writes.
 type live struct {
-	say   plan.Consent
-	place string                 // where the nodes' files are, as the user has named it
-	read  func() ([]byte, error) // what the nodes have at plan.Path; nil for nothing
-	found *found                 // after the first call of nodes
+	agreed plan.Consent
+	place  string                 // where the nodes' files are, as the user has named it
+	read   func() ([]byte, error) // the nodes' file plan.Path; nil if there is none
+	found  *found                 // after the first call of nodes
 }
 
 // found is what the nodes of a live cluster have.
@@ -47,20 +47,34 @@ func (l *live) nodes() found {
 // liveFlags gives a verb that writes for nodes the flags --migrate and --migrated.
 func liveFlags(cmd *cobra.Command) *live {
 	l := &live{}
-	cmd.Flags().BoolVar(&l.say.Migrate, "migrate", false, "for nodes of a live cluster: where timing or vrrp differ from what is there, all nodes change at one instant")
-	cmd.Flags().BoolVar(&l.say.Migrated, "migrated", false, "for nodes of a live cluster: the last migration has happened on all nodes, and its traces may go")
+	cmd.Flags().BoolVar(
+		&l.agreed.Migrate, "migrate", false,
+		"for nodes of a live cluster: where timing or vrrp differ from what is there, all nodes "+
+			"change at one instant",
+	)
+	cmd.Flags().BoolVar(
+		&l.agreed.Migrated, "migrated", false,
+		"for nodes of a live cluster: the last migration has happened on all nodes, and its "+
+			"traces may go",
+	)
 	return l
 }
 
-// over makes of a cluster's description what a host of a role can be given. A bootstrap machine's
-// cluster does not live yet.
+// over is the description that a host of a role can get. The cluster of a bootstrap machine does
+// not live yet.
 func (l *live) over(described spec.Cluster, kind role.Role) (spec.Cluster, error) {
 	nodes := kind != role.Bootstrap && kind != ofCluster
 	switch _, migrates := described.Before(); {
-	case !nodes && l.say != (plan.Consent{}):
-		return spec.Cluster{}, usage("--migrate and --migrated are for nodes: --role=%s has nothing to migrate", kind)
+	case !nodes && l.agreed != (plan.Consent{}):
+		return spec.Cluster{}, usage(
+			"--migrate and --migrated are for nodes: --role=%s has nothing to migrate", kind)
 	case kind == role.Bootstrap && migrates:
-		return spec.Cluster{}, negative(errors.New("migrateFrom is for nodes of a live cluster, and the bootstrap machine has nothing to migrate: leave it out"))
+		return spec.Cluster{}, negative(
+			errors.New(
+				"migrateFrom is for nodes of a live cluster, and the bootstrap machine has " +
+					"nothing to migrate: leave it out",
+			),
+		)
 	case !nodes:
 		return described, nil
 	}
@@ -69,15 +83,31 @@ func (l *live) over(described spec.Cluster, kind role.Role) (spec.Cluster, error
 	case there.unread != nil:
 		return spec.Cluster{}, there.unread
 	case there.wrong != nil:
-		return spec.Cluster{}, negative(fmt.Errorf("%s in %s: %w: it cannot be told how the nodes speak VRRP: mend the file, or remove it if no cluster lives by it", plan.Path, l.place, there.wrong))
-	case there.plan == nil && l.say != (plan.Consent{}):
-		return spec.Cluster{}, negative(fmt.Errorf("--migrate and --migrated look at what the nodes have, and there is no %s in %s: name the place that it was written to last", plan.Path, l.place))
+		return spec.Cluster{}, negative(
+			fmt.Errorf(
+				"%s in %s: %w: it is not known how the nodes use VRRP: fix the file, or remove "+
+					"it if no cluster uses it",
+				plan.Path, l.place, there.wrong,
+			),
+		)
+	case there.plan == nil && l.agreed != (plan.Consent{}):
+		return spec.Cluster{}, negative(
+			fmt.Errorf(
+				"--migrate and --migrated need the files that the nodes have, and there is no "+
+					"%s in %s: name the place that it was written to last",
+				plan.Path, l.place,
+			),
+		)
 	case there.plan == nil:
 		return described, nil
 	}
-	next, err := plan.Live(*there.plan, described, l.say)
+	next, err := plan.Live(*there.plan, described, l.agreed)
 	if refused := (plan.Incompatible{}); errors.As(err, &refused) {
-		return spec.Cluster{}, negative(fmt.Errorf("the cluster of %s in %s: %w. If no cluster lives by that file, remove it", plan.Path, l.place, refused))
+		return spec.Cluster{}, negative(
+			fmt.Errorf(
+				"the cluster of %s in %s: %w. If no cluster uses that file, remove it", plan.Path,
+				l.place, refused),
+		)
 	}
 	if err != nil {
 		return spec.Cluster{}, negative(err)
@@ -85,7 +115,7 @@ func (l *live) over(described spec.Cluster, kind role.Role) (spec.Cluster, error
 	return next, nil
 }
 
-// planOf is what a host makes of its file.
+// planOf is the plan of a host's file.
 func planOf(text []byte) (plan.Plan, error) {
 	cluster, findings := spec.Parse(plan.Path, text, spec.Knobs{})
 	for _, f := range findings {
@@ -96,7 +126,7 @@ func planOf(text []byte) (plan.Plan, error) {
 	return plan.Compile(cluster)
 }
 
-// inTree looks below a directory.
+// inTree reads the nodes' file below a directory.
 func (l *live) inTree(dir string) {
 	l.place = dir
 	l.read = func() ([]byte, error) {
@@ -108,8 +138,8 @@ func (l *live) inTree(dir string) {
 	}
 }
 
-// inDocument looks into a document of any form. What is none says nothing of a cluster, and is
-// written over as ever.
+// inDocument reads the nodes' file in a document of any form. A path without a regular file has
+// none.
 func (l *live) inDocument(path string) {
 	if l.place = path; path == "" || path == "-" {
 		l.place = "standard output"
@@ -124,7 +154,8 @@ func (l *live) inDocument(path string) {
 		}
 		text, _, err := ignition.Find(document, plan.Path)
 		if err != nil {
-			return nil, negative(fmt.Errorf("%s: %w: remove the file if no cluster lives by it", path, err))
+			return nil, negative(
+				fmt.Errorf("%s: %w: remove the file if no cluster uses it", path, err))
 		}
 		return text, nil
 	}

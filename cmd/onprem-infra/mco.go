@@ -71,7 +71,7 @@ func mcoCommand(std streams) *cobra.Command {
 		if findings.HasErrors() {
 			return in.refused(findings)
 		}
-		if elections, err = liveTree(out, elections, there.say); err != nil {
+		if elections, err = liveTree(out, elections, there.agreed); err != nil {
 			return err
 		}
 		set, err := mco.Tree(elections)

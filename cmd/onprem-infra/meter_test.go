@@ -36,6 +36,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/fakehost"
 )
 
 // lines are those of a page that begin so, without that.
@@ -69,7 +70,7 @@ func pageOf(page func(*metrics.Page)) []byte {
 func TestMeter(t *testing.T) {
 	var m meter
 	m.room = "cluster/vip"
-	p := statusPlan(t, vrrp.ProfileLan)
+	p := fakehost.Plan(t, vrrp.ProfileLan)
 	m.about(p)
 	m.follows("nodes", func() (bool, time.Time) { return true, time.Now().Add(-time.Hour) })
 	m.follows("bootstrap", func() (bool, time.Time) { return false, time.Time{} })
@@ -114,7 +115,7 @@ func TestParentIsAskedByOneConnection(t *testing.T) {
 	}
 	server.Start()
 	defer server.Close()
-	p := statusPlan(t, vrrp.ProfileLan)
+	p := fakehost.Plan(t, vrrp.ProfileLan)
 	p.Ports = maps.Clone(p.Ports)
 	p.Ports[port.Supervise] = netip.MustParseAddrPort(server.Listener.Addr().String()).Port()
 	e := newNodeElecting(p, onDisk(t, nil), &allBut{}, nil, nil)
@@ -134,7 +135,7 @@ func TestParentIsAskedByOneConnection(t *testing.T) {
 
 // TestElecting holds what a node says of its VIPs, and that a change is counted once.
 func TestElecting(t *testing.T) {
-	p := statusPlan(t, vrrp.ProfileLan)
+	p := fakehost.Plan(t, vrrp.ProfileLan)
 	h := onDisk(t, map[string]string{election.RunDir + "/track/lb": "1\n", vip.MemoryPath: `{"open": true}`})
 	h.links = &keptLinks{read: func() (addr.Snapshot, error) { return addr.Snapshot{}, nil }}
 	checks := &allBut{}

@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
@@ -175,19 +176,14 @@ func (e *electing) onto(page *metrics.Page) {
 	if err != nil {
 		return
 	}
-	var r statusReport
-	look := &statusLook{plan: p, host: e.host}
+	host, gate := inspect.Inspector{Plan: p, Files: e.host.files()}, ""
 	if e.passes != nil {
-		look.gate(&r, links)
+		gate, _ = host.Gate(links) // status reports its error
 	}
-	var vips []statusVIP
-	o := election.Observation{Links: links, Agreed: agreed}
-	for e, v := range election.All(p) {
-		vips = append(vips, look.vip(e, v, o, status))
-	}
+	vips := host.VIPs(election.Observation{Links: links, Agreed: agreed}, status, nil)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	out := metrics.Elections{At: time.Now(), Gate: r.Gate, Heard: e.hears, Daemon: &metrics.Daemon{
+	out := metrics.Elections{At: time.Now(), Gate: gate, Heard: e.hears, Daemon: &metrics.Daemon{
 		Running: status.PID != 0, Refused: status.Refused != nil, Leaving: status.Leaving != supervised.Stays, Restarts: uint64(max(status.Restarts, 0)), Reloads: e.reloads,
 	}}
 	for _, v := range vips {
@@ -209,18 +205,18 @@ func (e *electing) onto(page *metrics.Page) {
 	out.Onto(page)
 }
 
-func (e *electing) vip(v statusVIP) metrics.VIP {
-	m := metrics.VIP{Address: v.VIP, Kind: v.For, State: v.State, Present: v.Here, Priority: v.Priority, Transitions: e.moves[string(v.Instance)], Clashes: map[clash.Kind]int{}}
+func (e *electing) vip(v inspect.VIP) metrics.VIP {
+	m := metrics.VIP{Address: v.Address, Kind: v.For, State: v.State, Present: v.Here, Priority: v.Priority, Transitions: e.moves[string(v.Instance)], Clashes: map[clash.Kind]int{}}
 	for _, part := range v.Parts {
 		if part.Counts {
 			m.Parts = append(m.Parts, metrics.Part{Name: part.Name, Adds: part.Adds})
 		}
 	}
-	if a := e.adverts[v.VIP]; a != nil {
+	if a := e.adverts[v.Address]; a != nil {
 		m.Adverts = *a
 	}
 	for _, f := range e.found {
-		if f.VIP == v.VIP {
+		if f.VIP == v.Address {
 			m.Clashes[f.Kind]++
 		}
 	}

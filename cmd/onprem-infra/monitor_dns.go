@@ -16,6 +16,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/dns"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
@@ -97,7 +98,7 @@ func monitorDNS(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 		m.serve(ctx, p, p.Ports[port.MonitorDNS], map[string]func() error{"/healthz": m.alive})
 		m.watch(ctx, "nodes", func(ctx context.Context) error { return nodes.Run(ctx, m.wake) })
 		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
-		m.watch(ctx, "name servers", func(ctx context.Context) error { return file.Watch(ctx, resolvers[:], m.wake) })
+		m.watch(ctx, "name servers", func(ctx context.Context) error { return file.Watch(ctx, inspect.ResolverFiles(), m.wake) })
 	})
 }
 
@@ -106,7 +107,7 @@ type nodeDNSHost struct{ *monitor }
 
 func (nodeDNSHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
 
-func (nodeDNSHost) Resolvers() ([]nameserver.Resolver, error) { return readResolvers() }
+func (nodeDNSHost) Resolvers() ([]nameserver.Resolver, error) { return inspect.Files{}.Resolvers() }
 
 func (nodeDNSHost) Write(path string, text []byte) (changed bool, err error) {
 	return file.WriteIfChanged(path, text, 0o644)

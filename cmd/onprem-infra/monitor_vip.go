@@ -15,7 +15,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/listen"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
@@ -93,7 +95,6 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	room.MayFound(founding)
 	said := newNodeElecting(now, host, checks, vip.Weights(now, r), seen.nodes)
 	m.meter.says(said.onto)
-	host.ear.adverts, host.ear.tells = said.hear, said.disturbed
 	seen.tells(&m.meter)
 	g := &migration{wanted: wanted, room: way, vips: room, cluster: seen, host: host, later: m.later, done: p.Former == nil, kept: kept,
 		changed: func(p plan.Plan) {
@@ -109,7 +110,9 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 		m.watch(ctx, "the node's checks", checks.Run)
 		m.watch(ctx, "what the checks say", func(ctx context.Context) error { return host.keepSaid(ctx, checks.Say) })
 		m.watch(ctx, "the rights of this node", func(ctx context.Context) error {
-			return host.keepRights(ctx, func() []missingRight { return missingRights(p, r, seen.api.Refused()) })
+			return host.keepRights(ctx, func() []inspect.MissingRight {
+				return inspect.RefusedRights(p, r, seen.api.Refused())
+			})
 		})
 		if founding != nil {
 			m.watch(ctx, "whether this node is the first one", founding.Run)
@@ -118,10 +121,14 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error { return file.Watch(ctx, host.watched(), m.wake) })
 		m.watch(ctx, "the supervisor's life", func(ctx context.Context) error { return supervise.Outlive(ctx, election.RunDir, m.log) })
 		journal, tells := newNodeWriter(p, r, host, checks, m.log), newTeller(seen.api.NodeName, seen.api.TellOfNode, m.log)
-		journal.heard, journal.told, host.ear.journal = host.ear.announced, tells.note, journal.disturbed
+		journal.heard, journal.told = host.ear.Announced, tells.note
 		m.watch(ctx, "the journal", journal.follow)
 		m.watch(ctx, "Events of this node", tells.follow)
-		m.watch(ctx, "who else is in the elections", host.ear.follow)
+		m.watch(ctx, "other routers' adverts", func(ctx context.Context) error {
+			return host.ear.Follow(ctx, listen.Outputs{
+				Adverts: said.hear, Findings: said.disturbed, Journal: journal.disturbed,
+			})
+		})
 		seen.follow(ctx, m)
 	})
 }

@@ -22,8 +22,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/listen"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -33,9 +35,9 @@ import (
 
 // nodeVIPHost is a node as the VIP's room sees it.
 type nodeVIPHost struct {
-	root  string     // where the node's files are; empty for the node itself
-	links *keptLinks // nil: they are read each time
-	ear   *listener  // nil: nobody listens
+	root  string           // where the node's files are; empty for the node itself
+	links *keptLinks       // nil: they are read each time
+	ear   *listen.Listener // nil on a host that does not listen
 }
 
 func (h nodeVIPHost) at(path ...string) string { return h.root + filepath.Join(path...) }
@@ -56,31 +58,15 @@ func (h nodeVIPHost) Links() (addr.Snapshot, error) {
 	return h.links.snapshot()
 }
 
-// Agreed reads what node-ip has chosen. A file that holds no address says nothing.
+// files are this node's, for inspection.
+func (h nodeVIPHost) files() inspect.Files { return inspect.Files{Root: h.root} }
+
+// Agreed reads what node-ip has chosen.
 func (h nodeVIPHost) Agreed() (agreed []netip.Addr, remote bool, err error) {
-	for _, name := range []string{"ipv4", "ipv6"} {
-		text, err := os.ReadFile(h.at(vip.AgreedDir, name))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, false, err
-		}
-		if a, err := netip.ParseAddr(strings.TrimSpace(string(text))); err == nil {
-			agreed = append(agreed, a)
-		}
-	}
-	remote, err = exists(h.at(vip.AgreedDir, "remote-worker"))
-	return agreed, remote, err
+	return h.files().Agreed()
 }
 
-func (h nodeVIPHost) Status() (supervised.Status, error) {
-	text, err := os.ReadFile(h.at(election.RunDir, supervised.StatusFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return supervised.Status{}, nil // the supervisor has not spoken yet
-	}
-	if err != nil {
-		return supervised.Status{}, err
-	}
-	return supervised.Decode(text)
-}
+func (h nodeVIPHost) Status() (supervised.Status, error) { return h.files().Supervisor() }
 
 func (h nodeVIPHost) Propose(config keepalived.Config) error {
 	return proposeIn(h.at(election.RunDir), config)
@@ -115,14 +101,13 @@ func (h nodeVIPHost) Track(check vrrp.CheckName, fault, passes bool) error {
 	return err
 }
 
-func (h nodeVIPHost) Hear(instances []clash.Instance) { h.ear.Hear(instances) }
+func (h nodeVIPHost) Hear(instances []clash.Instance) { h.ear.Expect(instances) }
 
-func (h nodeVIPHost) Air() clash.Air { return h.ear.Air() }
+func (h nodeVIPHost) Air() clash.Air { return h.ear.Snapshot() }
 
-// tracked says whether an earlier run left a check passing.
+// tracked reports whether an earlier run left a check passing.
 func (h nodeVIPHost) tracked(check vrrp.CheckName, fault bool) bool {
-	text, err := os.ReadFile(h.at(election.TrackFile(check, fault)))
-	return err == nil && string(text) == passing
+	return h.files().Tracked(check, fault)
 }
 
 func (h nodeVIPHost) Unserved(instances []vrrp.InstanceName) error {

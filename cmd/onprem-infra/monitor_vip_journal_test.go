@@ -19,6 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/fakehost"
 )
 
 // allBut are checks of which some fail.
@@ -68,7 +69,7 @@ func written(t *testing.T, h nodeVIPHost) (out []string) {
 // TestJournalFollows holds that a node's journal follows what the supervisor says, over the
 // monitor's end, and over a disk that could not be written.
 func TestJournalFollows(t *testing.T) {
-	p := statusPlan(t, vrrp.ProfileLan)
+	p := fakehost.Plan(t, vrrp.ProfileLan)
 	h := onDisk(t, map[string]string{election.RunDir + "/empty": ""})
 	log := &heard{}
 	m := &monitor{machine: machine{log: slog.New(slog.NewTextHandler(log, nil)), wake: make(chan struct{}, 1)}}
@@ -104,7 +105,7 @@ func TestJournalFollows(t *testing.T) {
 	first := "192.0.2.5 BACKUP it was so at the first observation"
 	expect(first)
 	says(t, h, supervised.Master)
-	second := "192.0.2.5 MASTER no router of higher priority was observed"
+	second := "192.0.2.5 MASTER no better router was observed"
 	expect(first, second)
 	checks.fail(vrrp.CheckLB)
 	says(t, h, supervised.Backup)
@@ -127,7 +128,7 @@ func TestJournalBefore(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	run := func(states ...supervised.State) (reasons []string) {
 		tell := newTeller(nil, nil, log)
-		w := newNodeWriter(statusPlan(t, vrrp.ProfileLan), role.Master, h, &allBut{}, log)
+		w := newNodeWriter(fakehost.Plan(t, vrrp.ProfileLan), role.Master, h, &allBut{}, log)
 		w.told = tell.note
 		for _, s := range states {
 			says(t, h, s)

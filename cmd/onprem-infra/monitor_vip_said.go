@@ -5,9 +5,7 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -47,16 +45,4 @@ func keepJSON[T any](ctx context.Context, path, what string, value func() T) err
 		case <-tick.C:
 		}
 	}
-}
-
-// said is what keepSaid wrote; nothing on a host that makes no checks.
-func (h nodeVIPHost) said() (all []vip.Said, err error) {
-	text, err := os.ReadFile(h.at(election.RunDir, vip.SaidFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &all)
-	}
-	return all, err
 }

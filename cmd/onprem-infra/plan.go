@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/listen"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/operator/overview"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -17,7 +18,7 @@ With --listen, on a host of the cluster's network, it listens for some seconds f
 with one of the IDs, and proposes a free one. It takes root, and sends nothing.`
 
 func planCommand(std streams) *cobra.Command {
-	var format, listen string
+	var format, listenOn string
 	cmd := &cobra.Command{
 		Use:   "plan -c FILE",
 		Short: "Print what a cluster's description compiles to",
@@ -30,7 +31,7 @@ func planCommand(std streams) *cobra.Command {
 	in := inputFlags(cmd)
 	imagesFlag(cmd, in)
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "text for a summary, or yaml or json")
-	cmd.Flags().StringVar(&listen, "listen", "",
+	cmd.Flags().StringVar(&listenOn, "listen", "",
 		"a link of this host on which to listen for other routers with the cluster's IDs")
 	completes(cmd, "output", []string{"text", "yaml", "json"})
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -45,8 +46,8 @@ func planCommand(std streams) *cobra.Command {
 		if err != nil {
 			return negative(err)
 		}
-		if listen != "" {
-			found, err := neighbours(cmd.Context(), p, listen, overhear.Adverts)
+		if listenOn != "" {
+			found, err := listen.Foreign(cmd.Context(), p, listenOn, overhear.Adverts)
 			if err != nil {
 				return err
 			}

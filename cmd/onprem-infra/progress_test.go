@@ -11,7 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
 	"github.com/onprem-infra/onprem-infra/shared/progress"
+	"github.com/onprem-infra/onprem-infra/test/fakehost"
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
@@ -61,18 +63,18 @@ func TestProgress_Simulate(t *testing.T) {
 // the second one has confirmed it.
 func TestProgress_Doctor(t *testing.T) {
 	var shown strings.Builder
-	look := doctorOf(t, doctorPlan(t))
-	look.asks.name = func(context.Context, netip.Addr, string) ([]netip.Addr, error) {
+	host := fakehost.Doctor(t, fakehost.PlanWithImages(t))
+	host.Daemons.LookupAt = func(context.Context, netip.Addr, string) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("198.51.100.1")}, nil
 	}
-	look.progress = progress.Start(&shown, "looking")
-	r := look.examine(t.Context())
-	look.progress.Done()
+	line := progress.Start(&shown, "inspecting")
+	r := host.Diagnose(t.Context(), diagnose.Progress{Line: line, First: doctorFirst})
+	line.Done()
 	if len(r.Findings) == 0 {
 		t.Fatal("it found nothing")
 	}
-	first, second, ok := strings.Cut(shown.String(), "seen at the first look; a second one follows:\n  ["+string(r.Findings[0].Check)+"] ")
-	if !ok || !strings.Contains(first, erased+"first look: 1 of ") || !strings.Contains(second, erased+"second look: 1 of ") ||
+	first, second, ok := strings.Cut(shown.String(), "seen at the first inspection; a second one follows:\n  ["+string(r.Findings[0].Check)+"] ")
+	if !ok || !strings.Contains(first, erased+"first inspection: 1 of ") || !strings.Contains(second, erased+"second inspection: 1 of ") ||
 		!strings.HasSuffix(second, erased) {
 		t.Errorf("%q", shown.String())
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,10 +19,14 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/onprem-infra/onprem-infra/cluster"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/daemons"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/judge"
-	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/test/fakehost"
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 )
 
@@ -63,7 +68,8 @@ func TestMissingRights(t *testing.T) {
 	var first []string
 	for _, o := range kubeapi.Objects(p) {
 		first = append(first, fmt.Sprintf("%T", o))
-		if err := s.Apply(t.Context(), o); err != nil && !strings.Contains(err.Error(), "openshift-ingress") {
+		if err := s.Apply(t.Context(), o); err != nil &&
+			!strings.Contains(err.Error(), "openshift-ingress") {
 			t.Fatal(err)
 		}
 	}
@@ -98,7 +104,7 @@ func TestMissingRights(t *testing.T) {
 				}
 				log := slog.New(slog.DiscardHandler)
 				follows(t, newNodeCluster(p, r, kube.NewAPI(path, log), log), r, rights, want)
-				asked, err := askRights(t.Context(), p, r, kube.NewAPI(path, log))
+				asked, err := inspect.AskRights(t.Context(), p, r, kube.NewAPI(path, log))
 				if got := rightsIn(asked); err != nil || !slices.Equal(got, want) {
 					t.Errorf("doctor finds %q (%v), want %q", got, err, want)
 				}
@@ -107,7 +113,7 @@ func TestMissingRights(t *testing.T) {
 	}
 }
 
-func rightsIn(missing []missingRight) []string {
+func rightsIn(missing []inspect.MissingRight) []string {
 	out := []string{}
 	for _, m := range missing {
 		out = append(out, m.Right)
@@ -133,11 +139,15 @@ func follows(t *testing.T, n *nodeCluster, r role.Role, rights []cluster.Right, 
 		})
 	}
 	want = slices.DeleteFunc(slices.Clone(want), func(text string) bool {
-		return slices.ContainsFunc(rights, func(one cluster.Right) bool { return one.String() == text && !slices.Contains(one.Verbs, "watch") })
+		return slices.ContainsFunc(
+			rights,
+			func(one cluster.Right) bool { return one.String() == text && !slices.Contains(one.Verbs, "watch") },
+		)
 	})
 	var got []string
 	for end, since := time.Now().Add(20*time.Second), time.Now(); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if got = rightsIn(missingRights(n.plan, r, n.api.Refused())); !slices.Equal(got, want) {
+		if got = rightsIn(inspect.RefusedRights(n.plan, r, n.api.Refused())); !slices.Equal(
+			got, want) {
 			since = time.Now()
 		} else if time.Since(since) > time.Second {
 			return
@@ -151,23 +161,32 @@ func follows(t *testing.T, n *nodeCluster, r role.Role, rights []cluster.Right, 
 func TestStatus_MissingRight(t *testing.T) {
 	const text = `[{"right":"get, list, watch nodes","without":"it knows no other node"}]`
 	p := candidatesPlan
-	look := statusOf(t, p, map[string]string{"/run/onprem-infra/keepalived/checks/rights.json": text})
-	missing, err := look.host.rights()
-	if err != nil || len(missing) != 1 {
-		t.Fatalf("rights() = %v, %v", missing, err)
+	host := fakehost.New(
+		t, p, map[string]string{"/run/onprem-infra/keepalived/checks/rights.json": text})
+	host.Neighbour = func(context.Context, string, netip.Addr) (addr.Neighbour, error) {
+		return addr.Neighbour{MAC: "52:54:00:00:00:0c"}, nil
 	}
-	v := look.verdict(statusReport{Rights: missing}, true)
+	v := status.Inspect(t.Context(), host).Verdict
 	line := strings.Join(strings.Fields(verdictText(v)), " ")
 	for _, part := range []string{"this node may not get, list, watch nodes: it knows no other node; apply", "render --role=cluster"} {
 		if v.Level != judge.Degraded || !strings.Contains(line, part) {
 			t.Errorf("status says %s: %s, want %q", v.Level, line, part)
 		}
 	}
-	d := &doctorLook{statusLook: look, rights: func(context.Context, role.Role) ([]missingRight, error) { return missing, nil }}
+	missing, err := host.Files.MissingRights()
+	if err != nil || len(missing) != 1 {
+		t.Fatalf("missing rights %v, %v", missing, err)
+	}
+	probes := daemons.Probes{
+		Rights: func(context.Context, role.Role) ([]inspect.MissingRight, error) { return missing, nil },
+	}
 	for kind, want := range map[role.Role]int{role.Master: 1, role.Bootstrap: 0} {
-		var f doctor.Facts
-		if d.rightsOf(t.Context(), &f, kind); len(f.Rights) != want {
-			t.Errorf("%s: doctor is told of %v, want %d", kind, f.Rights, want)
+		d := daemons.Inspector{
+			Scope:  inspect.Scope{Role: kind, Unseen: &inspect.Unseen{}},
+			Probes: probes,
+		}
+		if got := d.MissingRights(t.Context()); len(got) != want {
+			t.Errorf("%s: doctor is told of %v, want %d", kind, got, want)
 		}
 	}
 }

@@ -10,17 +10,21 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
+	"github.com/onprem-infra/onprem-infra/shared/judge"
 )
 
-// everyStatus is the time between two pictures of --watch.
+// everyStatus is the time between two reports of --watch.
 const everyStatus = 2 * time.Second
 
-const statusLong = `status looks at this host, and at who answers for the VIPs on its network: for each VIP its
-holder, this host's state and priority with what it is made of, the API servers behind this node's
-balancer, what its DNS server answers, and who disturbs its elections. It works on the bootstrap
-machine and on every node, changes nothing, and asks no API server. It needs no privilege: this
-host's monitor has heard the adverts. Where none runs, only root hears them (capability NET_RAW).
-What it could not see it says.
+const statusLong = `status reports what this host sees of the cluster's VIPs: for each VIP its holder, this host's state
+and priority with their reasons, the API servers behind this node's balancer, the answers of its
+DNS server, and routers that disturb its elections. It works on the bootstrap machine and on every
+node, changes nothing, and asks no API server. It needs no privilege, as this host's monitor has
+received the adverts. Without a monitor, only root receives them (capability NET_RAW). It lists what
+it could not see.
 
 Its first line is a verdict, for people and for alerts, with a reason:
 
@@ -33,7 +37,7 @@ With -o json it prints one object; its fields stay as they are:
   verdict{level,why[]}
   at, cluster, timing, mode, nodeIPs, nodeIPWhy[]{address,link,why}, remoteWorker, gate
   vips[]      vip, for, id, instance, link, here, state, since, why, priority,
-              holder{self,mac,address,nobody},
+              holder{self,mac,address,` + "nobody" + `},
               adverts[]{from,mac,priority,version,intervalMs,ageMs},
               peers[]{address,node,ageMs,holds},
               parts[]{name,adds,counts,fault,since,why}
@@ -41,21 +45,21 @@ With -o json it prints one object; its fields stay as they are:
   balancer[]  name, address, status, up, check, sessions
   names[]     name, want, answers, right
   clashes[]   kind, instance, for, link, id, vip, who{address,mac}, better{address,mac}, version,
-              intervalMs, priority, vips, last, free; kind is one of foreign-router, stranger,
+              intervalMs, priority, vips, last, free; kind is one of foreign-router, ` + "stranger" + `,
               version, interval, one-way, two-holders, duplicate-address
   rights[]    right, without: what the API does not let this node do, and what it does without
-  hears       what of other routers reaches this host, in words
-  unseen[]    what could not be looked at, in words
-With --watch it goes on until it is stopped, and ends with 0: with -o json an object a line.`
+  ` + "hears" + `       which adverts of other routers reach this host, in words
+  unseen[]    what could not be inspected, in words
+With --watch it prints until it is stopped, and exits with 0: with -o json an object a line.`
 
 func statusCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Say who holds each VIP, and why, as this host sees it",
+		Short: "Report who holds each VIP, and why, as this host sees it",
 		Long:  statusLong,
 		Example: `  onprem-infra status
   onprem-infra status --watch
-  onprem-infra status >/dev/null || echo "look at $(hostname)"
+  onprem-infra status >/dev/null || echo "check $(hostname)"
   onprem-infra status -o json | jq '.vips[] | {vip, holder}'`,
 		Args: cobra.NoArgs,
 	}
@@ -63,7 +67,7 @@ func statusCommand(std streams) *cobra.Command {
 	var format string
 	var watch bool
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "text or json")
-	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "look again every two seconds")
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "report again every two seconds")
 	completes(cmd, "output", []string{"text", "json"})
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if format != "text" && format != "json" {
@@ -75,27 +79,27 @@ func statusCommand(std streams) *cobra.Command {
 		}
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
-		look := newStatusLook(current(p, m.log))
+		host := inspect.New(current(p, m.log))
 		if !watch {
-			r := look.report(ctx)
+			r := status.Inspect(ctx, host)
 			if err := ctx.Err(); err != nil {
-				return fmt.Errorf("it was stopped, and has not seen all: %w", err)
+				return fmt.Errorf("it was stopped before it had seen all: %w", err)
 			}
 			return errors.Join(printStatus(std, r, format, false), alerted(r.Verdict))
 		}
-		return watchStatus(ctx, std, look, format)
+		return watchStatus(ctx, std, host, format)
 	}
 	return cmd
 }
 
 // watchStatus prints until ctx ends.
-func watchStatus(ctx context.Context, std streams, look *statusLook, format string) error {
+func watchStatus(ctx context.Context, std streams, host *inspect.Inspector, format string) error {
 	tick := time.NewTicker(everyStatus)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		r := look.report(ctx)
+		r := status.Inspect(ctx, host)
 		if ctx.Err() != nil {
-			return nil // it was stopped, and has not seen all
+			return nil // it was stopped before it had seen all
 		}
 		if err := printStatus(std, r, format, true); err != nil {
 			return err
@@ -108,7 +112,7 @@ func watchStatus(ctx context.Context, std streams, look *statusLook, format stri
 	return nil
 }
 
-func printStatus(std streams, r statusReport, format string, again bool) error {
+func printStatus(std streams, r status.Report, format string, again bool) error {
 	text := statusText(r)
 	if again {
 		text += "\n"
@@ -125,4 +129,18 @@ func printStatus(std streams, r statusReport, format string, again bool) error {
 	}
 	_, err := fmt.Fprint(std.out, coloured(std.out, text))
 	return err
+}
+
+// alerted is the exit code of a verdict. Its reasons have been printed.
+func alerted(v judge.Verdict) error {
+	switch v.Level {
+	case judge.OK:
+		return nil
+	case judge.Unknown:
+		return errors.New(
+			"observe the VIPs: it could not be seen who answers for them: run this on a host of " +
+				"their networks, as root",
+		)
+	}
+	return negative(nil)
 }

@@ -7,27 +7,38 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
+	"github.com/onprem-infra/onprem-infra/shared/judge"
 )
 
 // statusText is a report for a person, in lines of at most 100 columns.
-func statusText(r statusReport) string {
+func statusText(r status.Report) string {
 	var text strings.Builder
 	text.WriteString(verdictText(r.Verdict))
-	text.WriteString(wrapped(fmt.Sprintf("cluster %s, on this host %s, at %s", r.Cluster, orNone(addresses(r.NodeIPs), "(no address chosen yet)"), r.At.Format(time.DateTime+"Z"))) + "\n")
+	text.WriteString(
+		wrapped(
+			fmt.Sprintf("cluster %s, on this host %s, at %s", r.Cluster,
+				orNone(addresses(r.NodeIPs), "(no address chosen yet)"),
+				r.At.Format(time.DateTime+"Z")),
+		) + "\n",
+	)
 	var rows [][]string
 	for _, v := range r.VIPs {
-		state, priority := "takes no part", ""
+		state, priority := "is no candidate", ""
 		if v.State != "" {
 			state, priority = string(v.State), fmt.Sprint(v.Priority)
 		}
-		rows = append(rows, []string{v.VIP.String(), string(v.For), holderText(v), state, priority})
+		rows = append(
+			rows, []string{v.Address.String(), string(v.For), v.Holder.String(), state, priority})
 	}
 	text.WriteString(tabled([]string{"VIP", "FOR", "HELD BY", "HERE", "PRIORITY"}, rows) + "\n")
 	var rest strings.Builder
 	for _, f := range r.Clashes {
 		fmt.Fprintf(&rest, "CLASH: %s\n", f)
 	}
-	for _, w := range r.NodeWhy {
+	for _, w := range r.Reasons {
 		fmt.Fprintf(&rest, "this host is known by %s: %s\n", w.Address, w.Why)
 	}
 	for _, v := range r.VIPs {
@@ -35,7 +46,9 @@ func statusText(r statusReport) string {
 	}
 	rest.WriteString(hostText(r))
 	for _, path := range r.StaticPods {
-		fmt.Fprintf(&rest, "kubelet runs a daemon in the place of ours, from %s: see onprem-infra doctor\n", path)
+		fmt.Fprintf(
+			&rest, "kubelet runs a daemon instead of ours, from %s: see onprem-infra doctor\n",
+			path)
 	}
 	for _, what := range r.Unseen {
 		fmt.Fprintf(&rest, "not seen: %s\n", strings.Join(strings.Fields(what), " "))
@@ -46,61 +59,66 @@ func statusText(r statusReport) string {
 	return text.String()
 }
 
-func holderText(v statusVIP) string {
-	switch {
-	case v.Holder.Self:
-		return "this host"
-	case v.Holder.Address.IsValid():
-		return v.Holder.Address.String()
-	case v.Holder.MAC != "":
-		return v.Holder.MAC
-	case v.Holder.Nobody:
-		return "nobody answers"
+// verdictText is the line that an alert reads, and a line for each further reason.
+func verdictText(v judge.Verdict) string {
+	var text strings.Builder
+	for i, why := range v.Why {
+		lead := "  also: "
+		if i == 0 {
+			lead = strings.ToUpper(string(v.Level)) + ": "
+		}
+		text.WriteString(folded(lead, strings.Join(strings.Fields(why), " ")))
 	}
-	return "not seen"
+	return text.String()
 }
 
-// electionText is what this host is for a VIP, and why.
-func electionText(v statusVIP, now time.Time) string {
+// electionText is what this host is in the election of a VIP, and why.
+func electionText(v status.VIP, now time.Time) string {
 	var text strings.Builder
 	if v.Why != "" {
-		fmt.Fprintf(&text, "%s: %s here%s: %s\n", v.VIP, v.State, since(v.Since, now), v.Why)
+		fmt.Fprintf(&text, "%s: %s here%s: %s\n", v.Address, v.State, since(v.Since, now), v.Why)
 	}
 	var counts, not []string
 	for _, p := range v.Parts {
 		part := fmt.Sprintf("%s %d", p.Name, p.Adds)
 		switch {
 		case p.Fault && p.Counts:
-			continue // it adds nothing, and all is well
+			continue // it adds nothing
 		case p.Fault:
-			not = append(not, p.Name+" (without it this host does not stand)"+since(p.Since, now)+because(p.Why))
+			not = append(not,
+				p.Name+" (without it this host is no candidate)"+since(p.Since, now)+because(p.Why))
 		case p.Counts:
 			counts = append(counts, part)
 		case p.Name != "holder":
-			not = append(not, fmt.Sprintf("%s (%d)%s%s", p.Name, p.Adds, since(p.Since, now), because(p.Why)))
+			not = append(not,
+				fmt.Sprintf("%s (%d)%s%s", p.Name, p.Adds, since(p.Since, now), because(p.Why)))
 		}
 	}
 	if len(counts) > 0 {
-		fmt.Fprintf(&text, "%s: priority %d = %s\n", v.VIP, v.Priority, strings.Join(counts, " + "))
+		fmt.Fprintf(
+			&text, "%s: priority %d = %s\n", v.Address, v.Priority, strings.Join(counts, " + "))
 	}
 	for _, p := range not {
-		fmt.Fprintf(&text, "%s: does not pass: %s\n", v.VIP, p)
+		fmt.Fprintf(&text, "%s: does not pass: %s\n", v.Address, p)
 	}
 	for _, a := range v.Adverts {
-		fmt.Fprintf(&text, "%s: %s announces it by VRRPv%d, priority %d, every %d ms, %d ms ago\n", v.VIP, a.From, a.Version, a.Priority, a.IntervalMs, a.AgeMs)
+		fmt.Fprintf(&text, "%s: %s announces it by VRRPv%d, priority %d, every %d ms, %d ms ago\n",
+			v.Address, a.From, a.Version, a.Priority, a.IntervalMs, a.AgeMs)
 		if v.Holder.MAC != "" && v.Holder.MAC != a.MAC {
-			fmt.Fprintf(&text, "%s: but %s answers for it, and %s announces it\n", v.VIP, v.Holder.MAC, a.MAC)
+			fmt.Fprintf(
+				&text, "%s: but %s answers for it, and %s announces it\n", v.Address, v.Holder.MAC,
+				a.MAC)
 		}
 	}
 	if len(v.Peers) > 0 {
-		fmt.Fprintf(&text, "%s: may move to %s\n", v.VIP, strings.Join(peerTexts(v.Peers), ", "))
+		fmt.Fprintf(
+			&text, "%s: may move to %s\n", v.Address, strings.Join(peerTexts(v.Peers), ", "))
 	}
 	return text.String()
 }
 
-// peerTexts are the other hosts of an election. Silence is no fault: only who holds the VIP
-// announces it.
-func peerTexts(peers []statusMember) (out []string) {
+// peerTexts are the other hosts of an election. Only the holder sends adverts.
+func peerTexts(peers []status.Member) (out []string) {
 	for _, p := range peers {
 		text := p.Address.String()
 		if p.Node != "" {
@@ -110,7 +128,7 @@ func peerTexts(peers []statusMember) (out []string) {
 		case p.Holds:
 			text += " (holds it)"
 		case p.AgeMs != nil:
-			text += fmt.Sprintf(" (last heard %.1f s ago)", float64(*p.AgeMs)/1000)
+			text += fmt.Sprintf(" (last advert %.1f s ago)", float64(*p.AgeMs)/1000)
 		default:
 			text += " (stands by)"
 		}
@@ -150,8 +168,8 @@ func age(d time.Duration) string {
 	return fmt.Sprintf("%d d %d h ago", d/day, d%day/time.Hour)
 }
 
-// hostText is what else is on the host.
-func hostText(r statusReport) string {
+// hostText is the rest of a report.
+func hostText(r status.Report) string {
 	var text strings.Builder
 	if r.Remote {
 		text.WriteString("this host is a remote worker: it holds no VIP\n")
@@ -163,36 +181,44 @@ func hostText(r statusReport) string {
 		}
 		fmt.Fprintf(&text, "keepalived: %s, started again %d times\n", state, d.Restarts)
 		if d.MonitorSilent {
-			text.WriteString("keepalived: its monitor is silent, so no check counts\n")
+			text.WriteString(
+				"keepalived: no heartbeat of its monitor arrives, so no check counts\n")
 		}
 		if d.Leaving != "" {
-			fmt.Fprintf(&text, "keepalived: gives its VIPs up (%s)\n", d.Leaving)
+			fmt.Fprintf(&text, "keepalived: releases its VIPs (%s)\n", d.Leaving)
 		}
 		if d.Refused != "" {
-			fmt.Fprintf(&text, "keepalived: refuses its new configuration: %s\n", strings.TrimSpace(d.Refused))
+			fmt.Fprintf(&text, "keepalived: refuses its new configuration: %s\n",
+				strings.TrimSpace(d.Refused))
 		}
 		for _, trouble := range d.Troubles {
 			fmt.Fprintf(&text, "keepalived: its parent cannot %s\n", trouble)
 		}
 	}
 	switch r.Gate {
-	case "closed":
-		text.WriteString("gate closed: this node has not seen the API work yet, and does not stand for its VIP\n")
-	case "open":
-		text.WriteString("gate open: this node has seen the API work, and stands for its VIP\n")
+	case inspect.GateClosed:
+		text.WriteString(
+			"gate closed: this node has not seen the API work yet, and is no candidate for its " +
+				"VIP\n",
+		)
+	case inspect.GateOpen:
+		text.WriteString(
+			"gate open: this node has seen the API work, and is a candidate for its VIP\n")
 	}
 	for _, s := range r.Balancer {
-		fmt.Fprintf(&text, "balancer: %s %s %s, %d sessions\n", s.Name, s.Address, s.Status, s.Sessions)
+		fmt.Fprintf(
+			&text, "balancer: %s %s %s, %d sessions\n", s.Name, s.Address, s.Status, s.Sessions)
 	}
 	for _, n := range r.Names {
 		verdict := ""
 		if !n.Right {
 			verdict = ", and should be " + orNone(addresses(n.Want), "none")
 		}
-		fmt.Fprintf(&text, "name: %s is %s%s\n", n.Name, orNone(addresses(n.Answers), "none"), verdict)
+		fmt.Fprintf(
+			&text, "name: %s is %s%s\n", n.Name, orNone(addresses(n.Answers), "none"), verdict)
 	}
 	if len(r.VIPs) > 0 {
-		fmt.Fprintf(&text, "routers: this host %s\n", r.Hears)
+		fmt.Fprintf(&text, "routers: this host %s\n", r.Reach)
 	}
 	return text.String()
 }

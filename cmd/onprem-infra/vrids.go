@@ -27,10 +27,17 @@ compare before installing, and choose others with vrids in cluster.yaml or --vri
 			if err != nil {
 				return negative(err)
 			}
-			if label, err := record.ParseName(name); err != nil || string(label) != name || strings.Contains(name, ".") {
-				_ = say(std.err, "onprem-infra: warning: no cluster can be called %q, as it is no DNS label in lower case\n", name)
+			if label, err := record.ParseName(name); err != nil || string(label) != name ||
+				strings.Contains(name, ".") {
+				_ = say(
+					std.err,
+					"onprem-infra: warning: no cluster can be called %q, as it is no DNS label "+
+						"in lower case\n",
+					name,
+				)
 			}
-			text := fmt.Sprintf("APIVirtualRouterID: %d\nIngressVirtualRouterID: %d\n", api, ingress)
+			text := fmt.Sprintf(
+				"APIVirtualRouterID: %d\nIngressVirtualRouterID: %d\n", api, ingress)
 			if dns {
 				text += fmt.Sprintf("DNSVirtualRouterID: %d\n", vrrp.DNSID(name, api, ingress))
 			}
@@ -38,6 +45,7 @@ compare before installing, and choose others with vrids in cluster.yaml or --vri
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&dns, "dns", false, "print that of a DNS VIP too, which a cluster.yaml may ask for")
+	cmd.Flags().BoolVar(
+		&dns, "dns", false, "print that of a DNS VIP too, which a cluster.yaml may ask for")
 	return cmd
 }

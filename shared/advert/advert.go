@@ -1,5 +1,5 @@
-// Package advert reads the packets by which VRRP routers announce themselves, of both versions and
-// both families (RFC 3768, RFC 5798).
+// Package advert reads VRRP advertisements, of both versions and both families (RFC 3768, RFC
+// 5798).
 package advert
 
 import (
@@ -12,37 +12,36 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// What IP says of VRRP (RFC 5798 5.1).
+// Of VRRP in IP's header (RFC 5798 5.1).
 const (
 	Protocol = 112 // in IPv4's header, and IPv6's next header
-	Near     = 255 // the hops that only a packet of the same network still has
+	Near     = 255 // the hop limit, which a router between would lower
 )
 
-// Farewell is the priority by which a holder gives its VIPs up (RFC 5798 5.2.4).
+// Farewell is the priority by which a holder releases its VIPs (RFC 5798 5.2.4).
 const Farewell = 0
 
-// GroupIPv4 and GroupIPv6 are whom a router speaks to that does not speak unicast (RFC 5798 5.1.1.2
-// and 5.1.2.2).
+// GroupIPv4 is VRRP's multicast group (RFC 5798 5.1.1.2).
 func GroupIPv4() netip.Addr { return netip.AddrFrom4([4]byte{224, 0, 0, 18}) }
 
-// GroupIPv6 is GroupIPv4 of the other family.
+// GroupIPv6 is VRRP's multicast group (RFC 5798 5.1.2.2).
 func GroupIPv6() netip.Addr { return netip.AddrFrom16([16]byte{0: 0xff, 1: 0x02, 15: 0x12}) }
 
-// Advert is one advertisement of a virtual router's holder. Passwords of version 2 are read over.
+// Advert is one advertisement of a virtual router's holder, without the password of version 2.
 type Advert struct {
 	From, To netip.Addr
 	Hops     uint8 // TTL or hop limit, as it came
 	Version  vrrp.Version
-	ID       vrrp.ID       // 0 is none that a router may have, and is read all the same
+	ID       vrrp.ID       // 0, which is not allowed, is read as well
 	Priority uint8         // 0 is Farewell, 255 the owner of the address
-	Interval time.Duration // that the sender says it announces itself in
+	Interval time.Duration // between the sender's adverts
 	VIPs     []netip.Addr  // in the sender's order; of the family of From
-	Sound    bool          // the checksum is right; who takes part in an election ignores an advert in which it is not
+	Sound    bool          // the checksum is right; routers ignore other adverts
 }
 
-// Heeded says whether a router that receives the advert heeds it: not without a right checksum, not
-// with an ID that is none, and not if it has passed a router. IPv6 is judged by that only where all
-// routers of the election are known to send with 255 hops (limited).
+// Heeded reports whether a router accepts the advert: its checksum is right, its ID is allowed, and
+// no router has forwarded it. For IPv6 the last counts only if all routers of the group are known
+// to send with a hop limit of 255 (limited).
 func (a Advert) Heeded(limited bool) bool {
 	return a.Sound && a.ID != 0 && (a.Hops == Near || a.From.Is6() && !limited)
 }
@@ -59,9 +58,8 @@ const typeAdvert = 1
 
 var errShort = errors.New("it is cut short")
 
-// Read reads an IP packet from its first byte, as it came by a link; what stands behind its end, as
-// on Ethernet, is none of it. Of IPv6 the advert must follow upon the header. A packet that is no
-// advert, or is not whole, is an error.
+// Read reads an IP packet as it was received on a link, and ignores padding behind its end. In IPv6
+// the advert must follow the header. A packet that is no whole advert is an error.
 func Read(packet []byte) (Advert, error) {
 	a, err := read(packet)
 	if err != nil {
@@ -83,8 +81,8 @@ func read(packet []byte) (Advert, error) {
 	return Advert{}, fmt.Errorf("IP has no version %d", packet[0]>>4)
 }
 
-// ReadDelivered reads an advert of IPv6 as a raw socket has it, without IP's header. The kernel has
-// checked its checksum, and keeps its hop limit and destination to itself.
+// ReadDelivered reads an advert of IPv6 from a raw socket, without IP's header. The kernel has
+// verified its checksum, and does not deliver its hop limit and destination.
 func ReadDelivered(from netip.Addr, message []byte) (Advert, error) {
 	a := Advert{From: from}
 	if err := a.message(message); err != nil {
@@ -109,7 +107,11 @@ func readIPv4(packet []byte) (Advert, error) {
 	case binary.BigEndian.Uint16(packet[6:])&0x3fff != 0: // more fragments, or an offset
 		return Advert{}, errors.New("it is a fragment")
 	}
-	a := Advert{Hops: packet[8], From: netip.AddrFrom4([4]byte(packet[12:16])), To: netip.AddrFrom4([4]byte(packet[16:20]))}
+	a := Advert{
+		Hops: packet[8],
+		From: netip.AddrFrom4([4]byte(packet[12:16])),
+		To:   netip.AddrFrom4([4]byte(packet[16:20])),
+	}
 	err := a.message(packet[header:length])
 	return a, err
 }
@@ -125,12 +127,16 @@ func readIPv6(packet []byte) (Advert, error) {
 	case packet[6] != Protocol:
 		return Advert{}, fmt.Errorf("it is of protocol %d", packet[6])
 	}
-	a := Advert{Hops: packet[7], From: netip.AddrFrom16([16]byte(packet[8:24])), To: netip.AddrFrom16([16]byte(packet[24:40]))}
+	a := Advert{
+		Hops: packet[7],
+		From: netip.AddrFrom16([16]byte(packet[8:24])),
+		To:   netip.AddrFrom16([16]byte(packet[24:40])),
+	}
 	err := a.message(packet[onlyIPv6:length])
 	return a, err
 }
 
-// message reads what IP carries.
+// message reads the payload of IP.
 func (a *Advert) message(m []byte) error {
 	if len(m) < head {
 		return errShort
@@ -159,8 +165,8 @@ func (a *Advert) message(m []byte) error {
 	return nil
 }
 
-// sound checks the checksum. Version 3 counts the addresses of IP with the message; for IPv4 some
-// routers do not, and keepalived can be told not to.
+// sound verifies the checksum. Version 3 includes IP's addresses; for IPv4 some routers leave them
+// out, and keepalived can be configured so.
 func (a *Advert) sound(m []byte) bool {
 	const right = 0xffff
 	plain := sum(0, m)

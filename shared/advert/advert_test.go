@@ -42,7 +42,18 @@ const (
 
 func TestRead(t *testing.T) {
 	two := func() []byte { // VIPs, and the padding of Ethernet
-		p := build(Advert{From: ips("192.0.2.11")[0], To: GroupIPv4(), Hops: 255, Version: vrrp.V2, ID: 7, Priority: 0, Interval: 2 * time.Second, VIPs: ips("192.0.2.5", "192.0.2.6")})
+		p := build(
+			Advert{
+				From:     ips("192.0.2.11")[0],
+				To:       GroupIPv4(),
+				Hops:     255,
+				Version:  vrrp.V2,
+				ID:       7,
+				Priority: 0,
+				Interval: 2 * time.Second,
+				VIPs:     ips("192.0.2.5", "192.0.2.6"),
+			},
+		)
 		return append(p, 1, 2, 3, 4, 5, 6)
 	}()
 	for _, tt := range []struct {
@@ -108,7 +119,8 @@ func TestReadRefuses(t *testing.T) {
 			p := bytesOf(t, tt.packet)
 			p[tt.at] = tt.to
 			a, err := Read(p)
-			if err == nil || !strings.Contains(err.Error(), tt.want) || !reflect.DeepEqual(a, Advert{}) {
+			if err == nil || !strings.Contains(err.Error(), tt.want) ||
+				!reflect.DeepEqual(a, Advert{}) {
 				t.Errorf("%+v, %v; want an error with %q", a, err, tt.want)
 			}
 		})
@@ -148,9 +160,11 @@ func TestSound(t *testing.T) {
 		at           int
 		want         bool
 	}{
-		{"a priority", packetV2, 22, false}, {"an address", packetV2, 31, false}, {"a password", packetV2, 33, false},
+		{"a priority", packetV2, 22, false}, {"an address", packetV2, 31, false},
+		{"a password", packetV2, 33, false},
 		{"version 2 does not count the sender", packetV2, 15, true},
-		{"another sender", packetV3, 15, false}, {"another sender of IPv6", packetIPv6, 23, false}, {"an interval", packetIPv6, 45, false},
+		{"another sender", packetV3, 15, false}, {"another sender of IPv6", packetIPv6, 23, false},
+		{"an interval", packetIPv6, 45, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := bytesOf(t, tt.packet)
@@ -170,7 +184,16 @@ func TestSound(t *testing.T) {
 
 // build writes an advert as its sender does.
 func build(a Advert) []byte {
-	message := []byte{byte(a.Version)<<4 | typeAdvert, byte(a.ID), a.Priority, byte(len(a.VIPs)), 0, 0, 0, 0}
+	message := []byte{
+		byte(a.Version)<<4 | typeAdvert,
+		byte(a.ID),
+		a.Priority,
+		byte(len(a.VIPs)),
+		0,
+		0,
+		0,
+		0,
+	}
 	if a.Version == vrrp.V2 {
 		message[5] = byte(a.Interval / time.Second)
 	} else {
@@ -184,7 +207,8 @@ func build(a Advert) []byte {
 	}
 	begin := uint32(0)
 	if a.Version == vrrp.V3 {
-		begin = uint32(sum(uint32(sum(uint32(len(message))+Protocol, a.From.AsSlice())), a.To.AsSlice()))
+		begin = uint32(
+			sum(uint32(sum(uint32(len(message))+Protocol, a.From.AsSlice())), a.To.AsSlice()))
 	}
 	binary.BigEndian.PutUint16(message[6:], ^sum(begin, message))
 	var header []byte

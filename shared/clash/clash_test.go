@@ -19,8 +19,17 @@ var begin = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // node is an instance of a cluster's three nodes 192.0.2.11 to 13 on the first of them.
 func node(change func(*Instance)) Instance {
-	i := Instance{Name: "one_API_0", Link: "ens3", ID: 30, Version: vrrp.V3, Interval: 100 * time.Millisecond, VIP: ip("192.0.2.5"), Own: ip("192.0.2.11"), Unicast: true,
-		Members: []netip.Addr{ip("192.0.2.11"), ip("192.0.2.12"), ip("192.0.2.13")}}
+	i := Instance{
+		Name:     "one_API_0",
+		Link:     "ens3",
+		ID:       30,
+		Version:  vrrp.V3,
+		Interval: 100 * time.Millisecond,
+		VIP:      ip("192.0.2.5"),
+		Own:      ip("192.0.2.11"),
+		Unicast:  true,
+		Members:  []netip.Addr{ip("192.0.2.11"), ip("192.0.2.12"), ip("192.0.2.13")},
+	}
 	if change != nil {
 		change(&i)
 	}
@@ -35,8 +44,21 @@ type line struct {
 }
 
 func (l line) heard() (out []Heard) {
-	h := Heard{Link: "ens3", MAC: "mac of " + l.who, Advert: advert.Advert{From: ip(l.who), To: ip("192.0.2.11"), Hops: 255, Version: vrrp.V3, ID: 30, Priority: 150,
-		Interval: 100 * time.Millisecond, VIPs: []netip.Addr{ip("192.0.2.5")}, Sound: true}}
+	h := Heard{
+		Link: "ens3",
+		MAC:  "mac of " + l.who,
+		Advert: advert.Advert{
+			From:     ip(l.who),
+			To:       ip("192.0.2.11"),
+			Hops:     255,
+			Version:  vrrp.V3,
+			ID:       30,
+			Priority: 150,
+			Interval: 100 * time.Millisecond,
+			VIPs:     []netip.Addr{ip("192.0.2.5")},
+			Sound:    true,
+		},
+	}
 	if l.change != nil {
 		l.change(&h)
 	}
@@ -139,8 +161,19 @@ func TestFinding(t *testing.T) {
 		foreign(h)
 		h.Advert.Version, h.Advert.Interval, h.MAC = vrrp.V2, time.Second, "52:54:00:00:00:63"
 	}})
-	want := Finding{Kind: Foreign, Instance: "one_API_0", Link: "ens3", ID: 30, VIP: ip("192.0.2.5"), Who: Host{ip("192.0.2.99"), "52:54:00:00:00:63"}, Version: vrrp.V2,
-		IntervalMs: 1000, Priority: 150, VIPs: []netip.Addr{ip("192.0.2.77")}, Last: begin}
+	want := Finding{
+		Kind:       Foreign,
+		Instance:   "one_API_0",
+		Link:       "ens3",
+		ID:         30,
+		VIP:        ip("192.0.2.5"),
+		Who:        Host{ip("192.0.2.99"), "52:54:00:00:00:63"},
+		Version:    vrrp.V2,
+		IntervalMs: 1000,
+		Priority:   150,
+		VIPs:       []netip.Addr{ip("192.0.2.77")},
+		Last:       begin,
+	}
 	got := e.Findings(begin)
 	if len(got) != 1 || !reflect.DeepEqual(got[0], want) {
 		t.Fatalf("found %+v\nwant %+v", got, want)
@@ -154,7 +187,9 @@ func TestFinding(t *testing.T) {
 		if f.Kind = k; k == Duplicate {
 			f.Who.Address = netip.Addr{}
 		}
-		if s := f.String(); !strings.Contains(s, "52:54:00:00:00:63") || !strings.Contains(s, "192.0.2.5 (one_API_0)") || strings.Contains(s, "invalid") {
+		if s := f.String(); !strings.Contains(s, "52:54:00:00:00:63") ||
+			!strings.Contains(s, "192.0.2.5 (one_API_0)") ||
+			strings.Contains(s, "invalid") {
 			t.Errorf("%s says %q", k, s)
 		}
 	}
@@ -194,7 +229,8 @@ func TestDuplicate(t *testing.T) {
 			}
 			e.Answer("ens4", ip("192.0.2.5"), "of another link", begin)
 			got := e.Findings(begin.Add(5*time.Second + tt.late))
-			if found := len(got) == 1 && got[0].Kind == Duplicate && got[0].Who.MAC == "other"; found != tt.want || !found && len(got) > 0 {
+			if found := len(got) == 1 && got[0].Kind == Duplicate && got[0].Who.MAC == "other"; found != tt.want ||
+				!found && len(got) > 0 {
 				t.Errorf("found %+v", got)
 			}
 		})
@@ -216,7 +252,7 @@ func TestMay(t *testing.T) {
 	}{
 		{"report does not wait", Report, false, nil, 0, true, ""},
 		{"report starts beside a clash", Report, false, clash, 0, true, ""},
-		{"refuse listens first", Refuse, false, nil, Hearing - 1, false, "listens on ens3 first whether another router has the ID 30"},
+		{"refuse listens first", Refuse, false, nil, Hearing - 1, false, "listens on ens3 first for other routers with the ID 30"},
 		{"refuse starts when it has listened", Refuse, false, nil, Hearing, true, ""},
 		{"refuse keeps out", Refuse, false, clash, 2 * Hearing, false, "192.0.2.99 (mac of 192.0.2.99) on ens3 has the virtual router ID 30"},
 		{"until the other one has gone", Refuse, false, clash, time.Minute + 1, true, ""},
@@ -226,7 +262,8 @@ func TestMay(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			e := NewEar()
 			hear(e, tt.lines...)
-			got, why := e.Air(map[string]time.Time{"ens3": begin}, begin.Add(tt.at)).May(tt.policy, node(nil), tt.started)
+			got, why := e.Air(map[string]time.Time{"ens3": begin}, begin.Add(tt.at)).May(tt.policy,
+				node(nil), tt.started)
 			if got != tt.want || !strings.Contains(why, tt.why) || got != (why == "") {
 				t.Errorf("%t, %q", got, why)
 			}
@@ -234,11 +271,12 @@ func TestMay(t *testing.T) {
 	}
 }
 
-// TestMayDeaf holds that a host which does not listen on a link starts nothing there that must not
-// be beside another.
-func TestMayDeaf(t *testing.T) {
+// TestMay_NotListening holds that a host which does not listen on a link starts nothing there that
+// must not be beside another.
+func TestMay_NotListening(t *testing.T) {
 	air := NewEar().Air(map[string]time.Time{"ens4": begin}, begin.Add(time.Hour))
-	if ok, why := air.May(Refuse, node(nil), false); ok || !strings.Contains(why, "does not hear on ens3 yet") {
+	if ok, why := air.May(Refuse, node(nil), false); ok ||
+		!strings.Contains(why, "does not listen on ens3 yet") {
 		t.Errorf("%t, %q", ok, why)
 	}
 }
@@ -256,8 +294,9 @@ func TestAirStays(t *testing.T) {
 
 // TestManyVIPs holds that a router which announces whatever it likes makes no long line.
 func TestManyVIPs(t *testing.T) {
-	f := Finding{Kind: Foreign, VIPs: make([]netip.Addr, mostVIPs)}
-	if text := f.String(); !strings.Contains(text, "for invalid IP, invalid IP, invalid IP, invalid IP and 28 more (") {
+	f := Finding{Kind: Foreign, VIPs: make([]netip.Addr, maxVIPs)}
+	if text := f.String(); !strings.Contains(
+		text, "for invalid IP, invalid IP, invalid IP, invalid IP and 28 more (") {
 		t.Error(text)
 	}
 }
@@ -269,9 +308,12 @@ func TestFree(t *testing.T) {
 	ours := node(func(i *Instance) { i.Kind = vrrp.API })
 	e.Expect([]Instance{ours})
 	e.Have(map[vrrp.Kind]vrrp.ID{vrrp.API: 30, vrrp.Ingress: 31}) // of another election
-	hear(e, line{0, 0, "192.0.2.99", foreign}, line{0, 0, "192.0.2.99", func(h *Heard) { h.Advert.ID = 32 }})
+	hear(e, line{0, 0, "192.0.2.99", foreign},
+		line{0, 0, "192.0.2.99", func(h *Heard) { h.Advert.ID = 32 }})
 	got := e.Findings(begin)
-	if len(got) != 1 || got[0].Free != 33 || !strings.Contains(got[0].String(), "give one of the two another ID, such as 33, by vrids: {api: 33}") {
+	if len(got) != 1 || got[0].Free != 33 ||
+		!strings.Contains(
+			got[0].String(), "give one of the two another ID, such as 33, by vrids: {api: 33}") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -282,13 +324,30 @@ func TestExpectAnew(t *testing.T) {
 	e := NewEar()
 	slow := func(i *Instance) { i.Version, i.Interval = vrrp.V2, time.Second }
 	e.Expect([]Instance{node(slow)})
-	hear(e, line{0, 5 * time.Second, "192.0.2.12", func(h *Heard) { h.Advert.Version, h.Advert.Interval = vrrp.V2, time.Second }})
+	hear(
+		e,
+		line{
+			0,
+			5 * time.Second,
+			"192.0.2.12",
+			func(h *Heard) { h.Advert.Version, h.Advert.Interval = vrrp.V2, time.Second },
+		},
+	)
 	e.Expect([]Instance{node(nil)})
 	if got := e.Findings(begin.Add(5*time.Second + 10*time.Millisecond)); len(got) > 0 {
 		t.Errorf("found %v", got)
 	}
-	hear(e, line{6 * time.Second, 9 * time.Second, "192.0.2.12", func(h *Heard) { h.Advert.Version, h.Advert.Interval = vrrp.V2, time.Second }})
-	if got := brief(e.Findings(begin.Add(9 * time.Second))); !slices.Equal(got, []string{"version 192.0.2.12"}) {
+	hear(
+		e,
+		line{
+			6 * time.Second,
+			9 * time.Second,
+			"192.0.2.12",
+			func(h *Heard) { h.Advert.Version, h.Advert.Interval = vrrp.V2, time.Second },
+		},
+	)
+	if got := brief(e.Findings(begin.Add(9 * time.Second))); !slices.Equal(
+		got, []string{"version 192.0.2.12"}) {
 		t.Errorf("found %v of one that goes on as before", got)
 	}
 }
@@ -296,7 +355,8 @@ func TestExpectAnew(t *testing.T) {
 // TestExpectLeft holds that who was a member until now, as the bootstrap machine, is not called a
 // stranger for what it said before; and is, where it goes on.
 func TestExpectLeft(t *testing.T) {
-	for _, before := range [][]netip.Addr{nil, append(node(nil).Members, ip("192.0.2.10"))} { // nobody knew yet who else there may be, or it was one of them
+	// nobody knew yet who else there may be, or it was one of them
+	for _, before := range [][]netip.Addr{nil, append(node(nil).Members, ip("192.0.2.10"))} {
 		left(t, before)
 	}
 }
@@ -310,7 +370,8 @@ func left(t *testing.T, members []netip.Addr) {
 		t.Errorf("found %v", got)
 	}
 	hear(e, line{5100 * time.Millisecond, 9 * time.Second, "192.0.2.10", nil})
-	if got := brief(e.Findings(begin.Add(9 * time.Second))); !slices.Contains(got, "stranger 192.0.2.10") {
+	if got := brief(e.Findings(begin.Add(9 * time.Second))); !slices.Contains(
+		got, "stranger 192.0.2.10") {
 		t.Errorf("found %v of one that goes on", got)
 	}
 }
@@ -327,12 +388,31 @@ func TestState(t *testing.T) {
 	hear(e, line{0, 0, "192.0.2.99", foreign})
 	now := begin.Add(20 * time.Second)
 	want := State{
-		At: now, Since: map[string]time.Time{"ens3": begin}, Deaf: map[string]string{"ens4": "it is down"}, Findings: e.Findings(now),
-		Speakers:  []Speaker{{Instance: "one_API_0", Host: Host{ip("192.0.2.12"), "mac of 192.0.2.12"}, Priority: 150, Version: vrrp.V3, IntervalMs: 90, Last: begin.Add(19900 * time.Millisecond), Holds: true}},
-		Elections: []Election{{Instance: "one_API_0", Unicast: true, Own: ip("192.0.2.11"), Members: node(nil).Members}},
+		At: now, Since: map[string]time.Time{"ens3": begin},
+		Deaf: map[string]string{"ens4": "it is down"}, Findings: e.Findings(now),
+		Speakers: []Speaker{
+			{
+				Instance:   "one_API_0",
+				Host:       Host{ip("192.0.2.12"), "mac of 192.0.2.12"},
+				Priority:   150,
+				Version:    vrrp.V3,
+				IntervalMs: 90,
+				Last:       begin.Add(19900 * time.Millisecond),
+				Holds:      true,
+			},
+		},
+		Elections: []Election{
+			{
+				Instance: "one_API_0",
+				Unicast:  true,
+				Own:      ip("192.0.2.11"),
+				Members:  node(nil).Members,
+			},
+		},
 	}
 	got, err := DecodeState(EncodeState(e.State(want.Since, want.Deaf, now)))
-	if err != nil || len(got.Speakers) != 1 || got.Speakers[0].JitterMs < 9.9 || got.Speakers[0].JitterMs > 10 {
+	if err != nil || len(got.Speakers) != 1 || got.Speakers[0].JitterMs < 9.9 ||
+		got.Speakers[0].JitterMs > 10 {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	got.Speakers[0].JitterMs = 0
@@ -351,7 +431,7 @@ func TestOthers(t *testing.T) {
 	for n := range 100 {
 		hear(e, line{0, 0, fmt.Sprintf("198.51.100.%d", n+1), func(h *Heard) { h.Advert.ID = 40 }})
 	}
-	if kept := e.speakers[router{"ens3", true, 40}]; len(kept) != mostOthers {
+	if kept := e.routers[group{"ens3", true, 40}]; len(kept) != maxOthers {
 		t.Errorf("%d are remembered", len(kept))
 	}
 }
@@ -369,7 +449,8 @@ func TestPropose(t *testing.T) {
 	for id := range 4 {
 		hear(e, line{0, 0, "192.0.2.99", func(h *Heard) { h.Advert.ID = vrrp.ID(30 + id) }})
 	}
-	hear(e, line{0, 0, "fe80::9", func(h *Heard) { h.Advert.ID, h.Advert.Hops = 35, 64 }}, line{0, 0, "192.0.2.99", func(h *Heard) { h.Advert.ID, h.Link = 36, "ens4" }})
+	hear(e, line{0, 0, "fe80::9", func(h *Heard) { h.Advert.ID, h.Advert.Hops = 35, 64 }},
+		line{0, 0, "192.0.2.99", func(h *Heard) { h.Advert.ID, h.Link = 36, "ens4" }})
 	taken := e.Taken("ens3", begin)
 	if want := []vrrp.ID{30, 31, 32, 33, 35}; !slices.Equal(taken, want) {
 		t.Fatalf("taken %v, want %v", taken, want)
@@ -408,18 +489,27 @@ func TestBounded(t *testing.T) {
 	e.Expect([]Instance{node(nil)})
 	for n := range 10_000 {
 		at := time.Duration(n) * time.Millisecond
-		hear(e, line{at, at, fmt.Sprintf("198.51.%d.%d", n/250%250, n%250+1), func(h *Heard) { h.Advert.VIPs = make([]netip.Addr, 255) }})
+		hear(
+			e,
+			line{
+				at,
+				at,
+				fmt.Sprintf("198.51.%d.%d", n/250%250, n%250+1),
+				func(h *Heard) { h.Advert.VIPs = make([]netip.Addr, 255) },
+			},
+		)
 		if n%5 == 0 {
 			hear(e, line{at, at, "192.0.2.99", foreign})
 		}
 	}
-	kept := e.speakers[node(nil).router()]
-	if len(kept) != mostSpeakers || kept[ip("192.0.2.99")] == nil || kept[ip("192.0.2.99")].count != 2000 {
+	kept := e.routers[node(nil).group()]
+	if len(kept) != maxRouters || kept[ip("192.0.2.99")] == nil ||
+		kept[ip("192.0.2.99")].count != 2000 {
 		t.Errorf("%d are remembered: %+v", len(kept), kept[ip("192.0.2.99")])
 	}
 	for from, s := range kept {
-		if cap(s.said.VIPs) > 2*mostVIPs {
-			t.Errorf("room for %d addresses of %s", cap(s.said.VIPs), from)
+		if cap(s.advert.VIPs) > 2*maxVIPs {
+			t.Errorf("room for %d addresses of %s", cap(s.advert.VIPs), from)
 		}
 	}
 }
@@ -429,14 +519,17 @@ func TestBounded(t *testing.T) {
 func TestMembersAreKept(t *testing.T) {
 	e := NewEar()
 	e.Expect([]Instance{node(nil)})
-	lines := []line{{0, 2 * time.Second, "192.0.2.12", nil}, {0, 2 * time.Second, "192.0.2.13", nil}}
+	lines := []line{
+		{0, 2 * time.Second, "192.0.2.12", nil},
+		{0, 2 * time.Second, "192.0.2.13", nil},
+	}
 	for n := range 2000 {
 		at := time.Duration(n) * time.Millisecond
 		lines = append(lines, line{at, at, fmt.Sprintf("198.51.%d.%d", n/250, n%250+1), foreign})
 	}
 	hear(e, lines...)
 	for _, member := range []string{"192.0.2.12", "192.0.2.13"} {
-		if s := e.speakers[node(nil).router()][ip(member)]; s == nil || s.count != 21 {
+		if s := e.routers[node(nil).group()][ip(member)]; s == nil || s.count != 21 {
 			t.Errorf("of %s is known %+v", member, s)
 		}
 	}
@@ -462,13 +555,17 @@ func TestSpeakers(t *testing.T) {
 	e := NewEar()
 	hear(e, line{0, time.Second, "192.0.2.12", nil}, line{0, 0, "192.0.2.99", foreign})
 	got := e.Speakers(node(nil))
-	if len(got) != 1 || got[0].Advert.From != ip("192.0.2.12") || got[0].MAC != "mac of 192.0.2.12" || !got[0].At.Equal(begin.Add(time.Second)) {
+	if len(got) != 1 || got[0].Advert.From != ip("192.0.2.12") ||
+		got[0].MAC != "mac of 192.0.2.12" ||
+		!got[0].At.Equal(begin.Add(time.Second)) {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestReach(t *testing.T) {
-	if a, b := Reach(true), Reach(false); a == b || !strings.Contains(a, "do not disturb this cluster") || !strings.Contains(b, "hear this cluster") {
+	if a, b := Reach(true), Reach(false); a == b ||
+		!strings.Contains(a, "do not disturb this cluster") ||
+		!strings.Contains(b, "receive this cluster's adverts") {
 		t.Errorf("%q\n%q", a, b)
 	}
 }

@@ -6,19 +6,23 @@ import (
 	"slices"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // Kind is what is wrong.
 type Kind string
 
-// The kinds, the likelier cause of the others first.
+// The kinds, a cause before its consequences.
 const (
-	Foreign   Kind = "foreign-router"    // another router has our ID: hosts that hear both obey either
-	Stranger  Kind = "stranger"          // who is no member of the cluster announces our VIP
-	Version   Kind = "version"           // a member speaks another version of VRRP, and nobody else understands it
-	Interval  Kind = "interval"          // a member announces itself in another interval
-	OneWay    Kind = "one-way"           // unicast: a holder goes on though a better one has it, whom it does not hear
+	// another router has our ID: hosts accept the adverts of both
+	Foreign  Kind = "foreign-router"
+	Stranger Kind = "stranger" // an unknown router announces our VIP
+	// a member has another version of VRRP, which no other member accepts
+	Version  Kind = "version"
+	Interval Kind = "interval" // a member has another advert interval
+	// unicast: a holder does not receive the adverts of a better one
+	OneWay    Kind = "one-way"
 	Holders   Kind = "two-holders"       // two hosts hold the VIP
 	Duplicate Kind = "duplicate-address" // another host than the holder answers for the VIP
 )
@@ -38,24 +42,26 @@ type Finding struct {
 	ID       vrrp.ID           `json:"id"`
 	VIP      netip.Addr        `json:"vip"`
 	Who      Host              `json:"who"`
-	Better   Host              `json:"better,omitzero"` // of two holders the one that should be it; Who does not hear it
+	// of two holders the better one, whose adverts Who does not receive
+	Better Host `json:"better,omitzero"`
 
-	// What Who announces; of a duplicate address nothing.
+	// What Who announces; empty for a duplicate address.
 	Version    vrrp.Version `json:"version,omitempty"`
 	IntervalMs int          `json:"intervalMs,omitempty"`
 	Priority   uint8        `json:"priority,omitempty"`
 	VIPs       []netip.Addr `json:"vips,omitempty"`
-	Last       time.Time    `json:"last"` // when it was seen
+	Last       time.Time    `json:"last"` // when it was seen last
 
-	Free vrrp.ID `json:"free,omitempty"` // an ID that nobody has who was heard on the link; of a foreign router alone
+	// an ID that no router on the link has; only for a foreign router
+	Free vrrp.ID `json:"free,omitempty"`
 }
 
-// Findings are what is wrong now: equal hearings give equal findings in one order. A foreign router
-// is found by its first advert, and everything else when it has lasted for three.
+// Findings are what is wrong now: equal adverts give equal findings in one order. A foreign router
+// is found by its first advert, and everything else after three.
 func (e *Ear) Findings(now time.Time) []Finding {
 	var out []Finding
 	for _, i := range e.instances {
-		all := e.speakers[i.router()]
+		all := e.routers[i.group()]
 		for _, from := range senders(all) {
 			if from != i.Own {
 				out = append(out, i.judge(from, all[from], now)...)
@@ -68,7 +74,7 @@ func (e *Ear) Findings(now time.Time) []Finding {
 	return out
 }
 
-// propose says of each foreign router which ID is free.
+// propose adds a free ID to each finding of a foreign router.
 func (e *Ear) propose(found []Finding, now time.Time) {
 	clashing := map[string][]vrrp.ID{} // by link
 	for _, f := range found {
@@ -83,7 +89,7 @@ func (e *Ear) propose(found []Finding, now time.Time) {
 	}
 }
 
-func senders(all map[netip.Addr]*speaker) []netip.Addr {
+func senders(all map[netip.Addr]*router) []netip.Addr {
 	out := make([]netip.Addr, 0, len(all))
 	for from := range all {
 		out = append(out, from)
@@ -92,100 +98,95 @@ func senders(all map[netip.Addr]*speaker) []netip.Addr {
 	return out
 }
 
-// judge is what is wrong with one speaker by itself.
-func (i Instance) judge(from netip.Addr, s *speaker, now time.Time) (out []Finding) {
+// judge finds what is wrong with one router by itself.
+func (i Instance) judge(from netip.Addr, s *router, now time.Time) (out []Finding) {
 	found := func(k Kind) { out = append(out, i.finding(k, from, s)) }
-	ours := slices.Contains(s.said.VIPs, i.VIP)
+	ours := slices.Contains(s.advert.VIPs, i.VIP)
 	switch {
 	case !ours && s.remembered(now):
 		found(Foreign)
 	case !ours || !s.holds(now) || s.count < enough:
 	case i.Members != nil && !slices.Contains(i.Members, from):
 		found(Stranger)
-	case s.said.Version != i.Version:
+	case s.advert.Version != i.Version:
 		found(Version)
-	case s.said.Interval != i.Interval:
+	case s.advert.Interval != i.Interval:
 		found(Interval)
 	}
 	return out
 }
 
-func (i Instance) finding(k Kind, from netip.Addr, s *speaker) Finding {
+func (i Instance) finding(k Kind, from netip.Addr, s *router) Finding {
 	return Finding{
-		Kind: k, Instance: i.Name, For: i.Kind, Link: i.Link, ID: i.ID, VIP: i.VIP, Who: Host{from, s.mac}, Version: s.said.Version,
-		IntervalMs: int(s.said.Interval / time.Millisecond), Priority: s.said.Priority, VIPs: slices.Clone(s.said.VIPs), Last: s.last,
+		Kind: k, Instance: i.Name, For: i.Kind, Link: i.Link, ID: i.ID, VIP: i.VIP,
+		Who: Host{from, s.mac}, Last: s.last,
+		Version: s.advert.Version, IntervalMs: int(s.advert.Interval / time.Millisecond),
+		Priority: s.advert.Priority,
+		VIPs:     slices.Clone(s.advert.VIPs),
 	}
 }
 
 // holder is one that holds an instance's VIP.
 type holder struct {
 	from        netip.Addr
-	self        bool
-	speaker     *speaker // also of this host, made up
+	router      *router // made up for this host
 	since, last time.Time
 }
 
-// rivals are the holders that the best one has beside it for longer than a hand-over takes.
+// rivals are holders beside the best one, for longer than a handover takes.
 func (e *Ear) rivals(i Instance, now time.Time) (out []Finding) {
 	var holders []holder
-	all := e.speakers[i.router()]
+	all := e.routers[i.group()]
 	for _, from := range senders(all) {
-		if s := all[from]; from != i.Own && slices.Contains(s.said.VIPs, i.VIP) && s.holds(now) && s.count >= enough {
-			holders = append(holders, holder{from: from, speaker: s, since: s.since, last: s.last})
+		s := all[from]
+		if from != i.Own && slices.Contains(s.advert.VIPs, i.VIP) && s.holds(now) &&
+			s.count >= enough {
+			holders = append(holders, holder{from, s, s.since, s.last})
 		}
 	}
 	if me := e.own[i.Name]; !me.since.IsZero() {
-		s := &speaker{since: me.since, last: now}
-		s.said.Version, s.said.Interval, s.said.Priority, s.said.VIPs = i.Version, i.Interval, uint8(me.priority), []netip.Addr{i.VIP}
-		holders = append(holders, holder{from: i.Own, self: true, speaker: s, since: me.since, last: now})
+		s := &router{since: me.since, last: now, advert: advert.Advert{
+			Version: i.Version, Interval: i.Interval, Priority: uint8(me.priority),
+			VIPs: []netip.Addr{i.VIP},
+		}}
+		holders = append(holders, holder{i.Own, s, me.since, now})
 	}
 	if len(holders) < 2 {
 		return nil
 	}
 	best := slices.MaxFunc(holders, func(a, b holder) int {
-		return cmp.Or(cmp.Compare(a.speaker.said.Priority, b.speaker.said.Priority), a.from.Compare(b.from))
+		return cmp.Or(
+			cmp.Compare(a.router.advert.Priority, b.router.advert.Priority), a.from.Compare(b.from))
 	})
 	for _, h := range holders {
-		together := earlier(h.last, best.last).Sub(later(h.since, best.since))
-		if h.from == best.from || together < (enough-1)*max(h.speaker.said.Interval, best.speaker.said.Interval) {
+		together := min(h.last.Sub(best.since), h.last.Sub(h.since), best.last.Sub(best.since),
+			best.last.Sub(h.since))
+		if h.from == best.from ||
+			together < (enough-1)*max(h.router.advert.Interval, best.router.advert.Interval) {
 			continue
 		}
 		kind := Holders
-		if i.Unicast && h.speaker.said.Version == best.speaker.said.Version {
+		if i.Unicast && h.router.advert.Version == best.router.advert.Version {
 			kind = OneWay
 		}
-		f := i.finding(kind, h.from, h.speaker)
-		f.Better = Host{best.from, best.speaker.mac}
+		f := i.finding(kind, h.from, h.router)
+		f.Better = Host{best.from, best.router.mac}
 		out = append(out, f)
 	}
 	return out
 }
 
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-// duplicate compares who answers for the VIP with who holds it. While nobody is known to hold it,
-// nothing can be said. What was answered before the holder came is the former one's. And this host
-// asks nobody for what it holds itself: its kernel goes on knowing who had it before.
+// duplicate compares the host that answers for the VIP with its holder, if one is known. An answer
+// from before the takeover is the former holder's. A VIP that this host holds is not judged: its
+// kernel still knows the former holder.
 func (e *Ear) duplicate(i Instance, now time.Time) []Finding {
 	a := e.answers[asked{i.Link, i.VIP}]
 	if len(a.at) < enough || now.Sub(a.last()) > remembered || !e.own[i.Name].since.IsZero() {
 		return nil
 	}
 	known := false
-	for _, s := range e.speakers[i.router()] {
-		if !slices.Contains(s.said.VIPs, i.VIP) || !s.holds(now) {
+	for _, s := range e.routers[i.group()] {
+		if !slices.Contains(s.advert.VIPs, i.VIP) || !s.holds(now) {
 			continue
 		}
 		if s.mac == a.mac {
@@ -196,5 +197,9 @@ func (e *Ear) duplicate(i Instance, now time.Time) []Finding {
 	if !known {
 		return nil
 	}
-	return []Finding{{Kind: Duplicate, Instance: i.Name, For: i.Kind, Link: i.Link, ID: i.ID, VIP: i.VIP, Who: Host{MAC: a.mac}, Last: a.last()}}
+	return []Finding{{
+		Kind: Duplicate, Instance: i.Name, For: i.Kind, Link: i.Link, ID: i.ID, VIP: i.VIP,
+		Who:  Host{MAC: a.mac},
+		Last: a.last(),
+	}}
 }

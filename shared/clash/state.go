@@ -13,42 +13,46 @@ import (
 // keepalived's parent.
 const StateFile = "heard/state.json"
 
-// State is what a host knows of its elections by listening, at one time. The form is public: fields
-// may be added.
+// State is what a host knows of its VRRP groups by listening, at one time. The form is public:
+// fields may be added.
 type State struct {
 	At       time.Time            `json:"at"`
-	Since    map[string]time.Time `json:"since"`          // since when the host listens, by link; a link on which it does not is left out
-	Deaf     map[string]string    `json:"deaf,omitempty"` // why it does not hear, by link
+	Since    map[string]time.Time `json:"since"`          // since when the host listens, by link
+	Deaf     map[string]string    `json:"deaf,omitempty"` // why it does not listen, by link
 	Findings []Finding            `json:"findings"`
 	Speakers []Speaker            `json:"speakers"`
 
 	Elections []Election `json:"elections"`
 }
 
-// Election is one in which the host takes part, or will.
+// Election is the VRRP group of one instance of the host.
 type Election struct {
 	Instance vrrp.InstanceName `json:"instance"`
 	Unicast  bool              `json:"unicast"`
 	Own      netip.Addr        `json:"own,omitzero"`
-	Members  []netip.Addr      `json:"members,omitempty"` // all that may hold the VIP; absent while nobody knows them
+	Members  []netip.Addr      `json:"members,omitempty"` // absent while they are not known
 }
 
-// Speaker is another host that announces a VIP of the cluster: its last advert, which it sent to
-// all or to this host.
+// Speaker is another router that announces a VIP of the cluster, and its last advert.
 type Speaker struct {
 	Instance vrrp.InstanceName `json:"instance"`
 	Host
-	Priority   uint8        `json:"priority"` // 0: it gives the VIP up
+	Priority   uint8        `json:"priority"` // 0: it releases the VIP
 	Version    vrrp.Version `json:"version"`
 	IntervalMs int          `json:"intervalMs"`
 	Last       time.Time    `json:"last"`
-	JitterMs   float64      `json:"jitterMs"` // how far the time between two adverts is from the interval, smoothed over some sixteen
-	Holds      bool         `json:"holds"`    // it is not silent for so long that it counts as gone
+	// mean deviation of the time between two adverts from the interval
+	JitterMs float64 `json:"jitterMs"`
+	Holds    bool    `json:"holds"` // its adverts have not timed out
 }
 
-// State is what the ear knows now; since and deaf are how the host listens.
-func (e *Ear) State(since map[string]time.Time, deaf map[string]string, now time.Time) State {
-	s := State{At: now.UTC(), Since: map[string]time.Time{}, Deaf: deaf, Findings: append([]Finding{}, e.Findings(now)...), Speakers: []Speaker{}, Elections: []Election{}}
+// State is what is known now; since and failed are how the host listens.
+func (e *Ear) State(since map[string]time.Time, failed map[string]string, now time.Time) State {
+	s := State{
+		At: now.UTC(), Since: map[string]time.Time{}, Deaf: failed,
+		Findings: append([]Finding{}, e.Findings(now)...),
+		Speakers: []Speaker{}, Elections: []Election{},
+	}
 	for link, at := range since {
 		s.Since[link] = at.UTC()
 	}
@@ -56,15 +60,19 @@ func (e *Ear) State(since map[string]time.Time, deaf map[string]string, now time
 		s.Findings[n].Last = s.Findings[n].Last.UTC()
 	}
 	for _, i := range e.instances {
-		s.Elections = append(s.Elections, Election{Instance: i.Name, Unicast: i.Unicast, Own: i.Own, Members: i.Members})
+		s.Elections = append(s.Elections,
+			Election{Instance: i.Name, Unicast: i.Unicast, Own: i.Own, Members: i.Members})
 		for _, h := range e.Speakers(i) {
-			from := e.speakers[i.router()][h.Advert.From]
+			from := e.routers[i.group()][h.Advert.From]
 			if !from.remembered(now) {
 				continue
 			}
 			s.Speakers = append(s.Speakers, Speaker{
-				Instance: i.Name, Host: Host{h.Advert.From, h.MAC}, Priority: h.Advert.Priority, Version: h.Advert.Version,
-				IntervalMs: int(h.Advert.Interval / time.Millisecond), Last: h.At.UTC(), JitterMs: float64(from.jitter) / float64(time.Millisecond), Holds: from.holds(now),
+				Instance: i.Name, Host: Host{h.Advert.From, h.MAC}, Priority: h.Advert.Priority,
+				Version: h.Advert.Version,
+				IntervalMs: int(
+					h.Advert.Interval / time.Millisecond), Last: h.At.UTC(), Holds: from.holds(now),
+				JitterMs: float64(from.jitter) / float64(time.Millisecond),
 			})
 		}
 	}
@@ -84,7 +92,7 @@ func EncodeState(s State) []byte {
 func DecodeState(text []byte) (State, error) {
 	var s State
 	if err := json.Unmarshal(text, &s); err != nil {
-		return State{}, fmt.Errorf("read what was heard: %w", err)
+		return State{}, fmt.Errorf("read the listener's state: %w", err)
 	}
 	return s, nil
 }

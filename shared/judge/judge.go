@@ -1,5 +1,5 @@
-// Package judge says, in one word for an alert, what a host has seen of its cluster's VIPs:
-// whether each is held, and whether anything disturbs that.
+// Package judge gives a verdict on a cluster's VIPs for an alert: whether each is held, and whether
+// anything disturbs that.
 package judge
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Level is the one word.
+// Level is the verdict in one word.
 type Level string
 
 // The levels, the best first.
@@ -22,7 +22,7 @@ const (
 	Down     Level = "down"     // no host answers for a VIP, or nothing serves behind it
 )
 
-// Verdict is the word with its reasons, those of the worst level first.
+// Verdict is a level with its reasons, those of the worst level first.
 type Verdict struct {
 	Level Level    `json:"level"`
 	Why   []string `json:"why"` // for people; the wording may change
@@ -34,7 +34,7 @@ type Facts struct {
 	Clashes  []clash.Finding
 	Daemon   *Daemon  // nil where keepalived has not been started
 	Servers  []Server // behind this node's balancer
-	Silent   []string // services of this host that do not answer, such as the balancer
+	Failed   []string // services of this host that do not answer, such as the balancer
 	Names    []Name   // that this host's name server answers
 	Rights   []Right  // that this node lacks
 	Expected bool     // this host is one that runs keepalived
@@ -46,8 +46,8 @@ type VIP struct {
 	For      vrrp.Kind
 	Reached  bool   // the VIP is in a network of this host, so that it can ask who has it
 	Here     bool   // this host has the address
-	Holder   string // who answers for it, empty for none
-	Nobody   bool   // it was asked for, and no host answered
+	Holder   string // the host that answers for it, empty for none
+	NoHolder bool   // it was asked for, and no host answered
 	Disagree string // another host's hardware address that announces it
 }
 
@@ -88,7 +88,7 @@ func Of(f Facts) Verdict {
 	held, far := j.vips(f)
 	j.daemon(f)
 	j.servers(f.Servers)
-	for _, service := range f.Silent {
+	for _, service := range f.Failed {
 		j.add(Degraded, "%s of this host does not answer", service)
 	}
 	for _, c := range f.Clashes {
@@ -134,7 +134,7 @@ func (j judgement) vips(f Facts) (held []string, far int) {
 			held = append(held, fmt.Sprintf("%s (%s) by this host", v.Address, v.For))
 		case !v.Reached:
 			far++
-		case v.Nobody:
+		case v.NoHolder:
 			j.add(Down, "no host answers for %s", name)
 		case v.Holder == "":
 			j.add(Unknown, "it could not be seen who answers for %s", name)
@@ -147,7 +147,7 @@ func (j judgement) vips(f Facts) (held []string, far int) {
 	return held, far
 }
 
-// daemon judges keepalived. One that gives its VIPs up in order is not a fault.
+// daemon judges keepalived. A release in order is no fault.
 func (j judgement) daemon(f Facts) {
 	d := f.Daemon
 	switch {
@@ -157,7 +157,7 @@ func (j judgement) daemon(f Facts) {
 	case !d.Running:
 		j.add(Degraded, "keepalived does not run on this host")
 	case d.MonitorSilent:
-		j.add(Degraded, "keepalived's monitor is silent, so no check counts")
+		j.add(Degraded, "no heartbeat of keepalived's monitor arrives, so no check counts")
 	case d.Refused:
 		j.add(Degraded, "keepalived refuses its new configuration")
 	}
@@ -179,7 +179,8 @@ func (j judgement) servers(all []Server) {
 	for _, s := range all {
 		switch {
 		case up == 0:
-			j.add(Down, "API server %s is %s, as are all behind this node's balancer", s.Name, s.Status)
+			j.add(Down, "API server %s is %s, as are all behind this node's balancer", s.Name,
+				s.Status)
 		case !s.Up:
 			j.add(Degraded, "API server %s is %s behind this node's balancer", s.Name, s.Status)
 		}

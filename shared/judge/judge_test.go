@@ -10,17 +10,34 @@ import (
 )
 
 func TestOf(t *testing.T) {
-	api := VIP{Address: netip.MustParseAddr("192.0.2.5"), For: vrrp.API, Reached: true, Holder: "192.0.2.21"}
-	ingress := VIP{Address: netip.MustParseAddr("192.0.2.6"), For: vrrp.Ingress, Reached: true, Here: true}
+	api := VIP{
+		Address: netip.MustParseAddr("192.0.2.5"),
+		For:     vrrp.API,
+		Reached: true,
+		Holder:  "192.0.2.21",
+	}
+	ingress := VIP{
+		Address: netip.MustParseAddr("192.0.2.6"),
+		For:     vrrp.Ingress,
+		Reached: true,
+		Here:    true,
+	}
 	change := func(v VIP, do func(*VIP)) VIP {
 		do(&v)
 		return v
 	}
-	nobody := change(api, func(v *VIP) { v.Holder, v.Nobody = "", true })
+	nobody := change(api, func(v *VIP) { v.Holder, v.NoHolder = "", true })
 	unseen := change(api, func(v *VIP) { v.Holder = "" })
 	far := change(unseen, func(v *VIP) { v.Reached = false })
 	runs := &Daemon{Running: true}
-	up, down := Server{Name: "master-0", Status: "UP", Up: true}, Server{Name: "master-1", Status: "DOWN"}
+	up, down := Server{
+		Name:   "master-0",
+		Status: "UP",
+		Up:     true,
+	}, Server{
+		Name:   "master-1",
+		Status: "DOWN",
+	}
 	for _, tt := range []struct {
 		name  string
 		facts Facts
@@ -33,7 +50,7 @@ func TestOf(t *testing.T) {
 		{"one cannot be seen", Facts{VIPs: []VIP{unseen, ingress}}, Unknown, "it could not be seen who answers for the api VIP 192.0.2.5"},
 		{"one is in another network", Facts{VIPs: []VIP{far, ingress}}, OK, "held: 192.0.2.6"},
 		{"all are in another network", Facts{VIPs: []VIP{far}}, OK, "no VIP is in a network of this host"},
-		{"the balancer is dead", Facts{VIPs: []VIP{ingress}, Daemon: runs, Silent: []string{"the balancer"}}, Degraded, "the balancer of this host does not answer"},
+		{"the balancer is dead", Facts{VIPs: []VIP{ingress}, Daemon: runs, Failed: []string{"the balancer"}}, Degraded, "the balancer of this host does not answer"},
 		{"no inotify", Facts{VIPs: []VIP{ingress}, Daemon: &Daemon{Running: true, Troubles: []string{"watch files: no space left"}}}, Degraded,
 			"keepalived's parent cannot watch files: no space left"},
 		{"there is none", Facts{}, OK, "the cluster has no VIP"},
@@ -43,7 +60,7 @@ func TestOf(t *testing.T) {
 		{"keepalived ended", Facts{VIPs: []VIP{api}, Daemon: &Daemon{}}, Degraded, "keepalived does not run on this host"},
 		{"keepalived was not started", Facts{VIPs: []VIP{api}, Expected: true}, Degraded, "keepalived has not been started on this host"},
 		{"keepalived leaves in order", Facts{VIPs: []VIP{api}, Daemon: &Daemon{Leaving: true}}, OK, "held"},
-		{"a silent monitor", Facts{VIPs: []VIP{api}, Daemon: &Daemon{Running: true, MonitorSilent: true}}, Degraded, "keepalived's monitor is silent"},
+		{"a silent monitor", Facts{VIPs: []VIP{api}, Daemon: &Daemon{Running: true, MonitorSilent: true}}, Degraded, "no heartbeat of keepalived's monitor arrives"},
 		{"a refused configuration", Facts{VIPs: []VIP{api}, Daemon: &Daemon{Running: true, Refused: true}}, Degraded, "keepalived refuses"},
 		{"a server is down", Facts{VIPs: []VIP{api}, Servers: []Server{up, down}}, Degraded, "API server master-1 is DOWN behind this node's balancer"},
 		{"all servers are down", Facts{VIPs: []VIP{api}, Servers: []Server{down}}, Down, "API server master-1 is DOWN, as are all"},

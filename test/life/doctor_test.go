@@ -40,7 +40,7 @@ type said struct {
 func (s said) String() string {
 	var text strings.Builder
 	for _, f := range s.Findings {
-		fmt.Fprintf(&text, "[%s] %s\n  seen: %s\n  do: %s\n", f.Check, f.Looked, f.Seen, f.Do)
+		fmt.Fprintf(&text, "[%s] %s\n  seen: %s\n  do: %s\n", f.Check, f.Subject, f.Seen, f.Do)
 	}
 	return text.String() + "not seen: " + strings.Join(s.Unseen, "; ")
 }
@@ -463,6 +463,6 @@ func (c *clinic) treat(t *testing.T, a ailment) {
 		for _, f := range got.Findings[1:] {
 			also = append(also, string(f.Check))
 		}
-		t.Logf("%s: %s: %s: %s (%v; also %v)", n.Name, got.Findings[0].Check, got.Findings[0].Looked, got.Findings[0].Seen, time.Since(begin).Round(100*time.Millisecond), also)
+		t.Logf("%s: %s: %s: %s (%v; also %v)", n.Name, got.Findings[0].Check, got.Findings[0].Subject, got.Findings[0].Seen, time.Since(begin).Round(100*time.Millisecond), also)
 	}
 }

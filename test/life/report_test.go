@@ -56,7 +56,7 @@ func (s *stage) report(t *testing.T) string {
 		dir = keep
 	}
 	page := filepath.Join(dir, "page.html")
-	args := []string{"report", "--out", page}
+	args := []string{"report", "--quiet", "--out", page}
 	texts := map[string][]byte{}
 	if s.options.Bootstrap {
 		text, err := s.VM.Run(t.Context(), "cat", journal.Path)
@@ -130,7 +130,7 @@ func TestLongReport(t *testing.T) {
 	needLong(t)
 	s := joined(t)
 	handOver := s.passes(t, "bootstrap", s.EndAPI)
-	handOver.why, handOver.left = chain.BootstrapIP.String()+" gave it up|no router of higher priority was observed; 192.*? took it at the same time", "asked to give it up"
+	handOver.why, handOver.left = chain.BootstrapIP.String()+" gave it up|no better router was observed; 192.*? took it at the same time", "asked to give it up"
 	s.must(s.Settled(t.Context()))
 	s.calm(t, time.Minute)
 

@@ -1,5 +1,4 @@
-// Package overhear hears the VRRP adverts that reach a link of this host, whoever they are for, and
-// sends nothing.
+// Package overhear receives the VRRP adverts that reach a link of this host, and sends none.
 package overhear
 
 import (
@@ -8,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,40 +16,38 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 )
 
-// Heard is an advert that came by a link.
+// Heard is an advert that was received on a link.
 type Heard struct {
 	advert.Advert
 	At  time.Time        // when it was read
-	MAC net.HardwareAddr // of the host that put it onto the link; empty where the link has none
+	MAC net.HardwareAddr // of the sender on the link; empty if the link has none
 }
 
-// Whoever floods the link is heard no more often than this: some twenty routers that announce
-// themselves ten times a second stay below it.
+// A flood on the link is read no faster than this. Some twenty routers with ten adverts a second
+// stay below it.
 const (
-	mostAtOnce = 100
-	atOnce     = 100 * time.Millisecond
+	maxBurst = 100
+	burst    = 100 * time.Millisecond
 )
 
-// mostAdvert is the longest packet that is read whole: the longest advert has 255 addresses, which
-// no Ethernet carries.
-const mostAdvert = 1500
+// maxPacket is the longest packet that is read whole: that of Ethernet.
+const maxPacket = 1500
 
-// Adverts tells hear of every VRRP advert that reaches this host by a link, of both versions and
-// both families, until ctx ends. It sends nothing of VRRP's, but makes this host a member of VRRP's
-// groups on the link, so that switches which keep account of members pass the adverts on. hear is
-// called by several goroutines, one at a time; packets that are no whole adverts are left out.
+// Adverts calls receive for every VRRP advert that reaches this host on a link, of both versions
+// and both families, until ctx ends. It joins VRRP's multicast groups on the link, so that switches
+// which snoop memberships forward the adverts. Several goroutines call receive, one at a time.
+// Packets that are no whole adverts are left out.
 //
-// It hears what is sent to the groups, and to this host. What others send to each other alone does
-// not reach this host unless a switch floods it. What this host itself sends is not heard. What
-// comes is seen before any packet filter of the host.
+// It receives adverts to the groups and to this host, but none that this host sends. Unicast
+// adverts to other hosts arrive only if a switch floods them. It receives before any packet filter.
 //
-// It needs the capability NET_RAW, for the moment in which it begins. The kernel hands it VRRP and
-// nothing else: the filter is set before the socket sees any packet, and cannot be taken off. All
-// other traffic of the link costs the few instructions of that filter.
+// It needs the capability NET_RAW when it starts. The kernel passes it VRRP only: the filter is set
+// before the socket receives any packet, and cannot be removed. Other traffic of the link costs the
+// few instructions of that filter.
 //
-// It returns an error when it cannot begin, or does not hear any more, as when the link has gone; a
-// nil error only when ctx ends.
-func Adverts(ctx context.Context, link string, hear func(Heard)) error {
+// It returns an error if it cannot start, or fails later, as when the link has gone; nil only when
+// ctx ends.
+func Adverts(ctx context.Context, link string, receive func(Heard)) error {
 	on, err := net.InterfaceByName(link)
 	if err != nil {
 		return fmt.Errorf("listen for VRRP on %s: %w", link, err)
@@ -59,24 +57,24 @@ func Adverts(ctx context.Context, link string, hear func(Heard)) error {
 	defer end(nil)
 	var readers sync.WaitGroup
 	defer readers.Wait()
-	var turn sync.Mutex
+	var one sync.Mutex
 	for _, f := range vrrpFamilies {
 		socket, err := f.listen(on.Index)
 		if err != nil {
 			end(nil)
 			return fmt.Errorf("listen for VRRP on %s: %w", link, err)
 		}
-		defer socket.Close() // nothing is written, and whoever reads gets away
+		defer socket.Close() // nothing is written, and readers end
 		readers.Go(func() {
 			end(readAdverts(ctx, socket, func(h Heard) {
-				turn.Lock()
-				defer turn.Unlock()
-				hear(h)
+				one.Lock()
+				defer one.Unlock()
+				receive(h)
 			}))
 		})
 		member, err := f.join(on.Index)
 		if err != nil {
-			continue // the link does not speak the family: what is sent to this host is heard all the same
+			continue // the link does not have the family; unicast adverts still arrive
 		}
 		defer member.Close()
 	}
@@ -87,10 +85,10 @@ func Adverts(ctx context.Context, link string, hear func(Heard)) error {
 	return nil
 }
 
-// vrrpFamily is how VRRP is listened for in a family of IP.
+// vrrpFamily is how to listen for VRRP in a family of IP.
 type vrrpFamily struct {
 	ethernet int               // its type of frame
-	only     []unix.SockFilter // lets VRRP through, seen from IP's header
+	only     []unix.SockFilter // passes VRRP, from IP's header on
 	group    netip.Addr
 }
 
@@ -99,32 +97,39 @@ var vrrpFamilies = []vrrpFamily{
 	{ethernet: unix.ETH_P_IPV6, only: onlyVRRP(6), group: advert.GroupIPv6()},
 }
 
-// onlyVRRP lets packets through that name VRRP's protocol at a place of IP's header.
+// onlyVRRP passes packets that have VRRP's protocol at an offset of IP's header.
 func onlyVRRP(at uint32) []unix.SockFilter {
 	return []unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: at},
 		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: advert.Protocol, Jf: 1},
-		{Code: unix.BPF_RET | unix.BPF_K, K: mostAdvert},
+		{Code: unix.BPF_RET | unix.BPF_K, K: maxPacket},
 		{Code: unix.BPF_RET | unix.BPF_K, K: 0},
 	}
 }
 
-// listen opens a socket that hears nothing until it is bound, and by then has its filter.
+// listen opens a socket that receives nothing until it is bound, after its filter is set.
 func (f vrrpFamily) listen(index int) (*os.File, error) {
 	return open(unix.AF_PACKET, unix.SOCK_DGRAM, 0, f.only, func(fd int) error {
-		return unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: uint16(f.ethernet>>8 | f.ethernet&0xff<<8), Ifindex: index})
+		return unix.Bind(
+			fd,
+			&unix.SockaddrLinklayer{
+				Protocol: uint16(f.ethernet>>8 | f.ethernet&0xff<<8),
+				Ifindex:  index,
+			},
+		)
 	})
 }
 
-// join makes this host a member of the family's group for as long as the socket lives, which needs
-// no privilege.
+// join makes this host a member of the family's group while the socket is open, without privilege.
 func (f vrrpFamily) join(index int) (*os.File, error) {
 	family, join := unix.AF_INET, func(fd int) error {
-		return unix.SetsockoptIPMreqn(fd, unix.IPPROTO_IP, unix.IP_ADD_MEMBERSHIP, &unix.IPMreqn{Multiaddr: f.group.As4(), Ifindex: int32(index)})
+		return unix.SetsockoptIPMreqn(fd, unix.IPPROTO_IP, unix.IP_ADD_MEMBERSHIP,
+			&unix.IPMreqn{Multiaddr: f.group.As4(), Ifindex: int32(index)})
 	}
 	if f.group.Is6() {
 		family, join = unix.AF_INET6, func(fd int) error {
-			return unix.SetsockoptIPv6Mreq(fd, unix.IPPROTO_IPV6, unix.IPV6_JOIN_GROUP, &unix.IPv6Mreq{Multiaddr: f.group.As16(), Interface: uint32(index)})
+			return unix.SetsockoptIPv6Mreq(fd, unix.IPPROTO_IPV6, unix.IPV6_JOIN_GROUP,
+				&unix.IPv6Mreq{Multiaddr: f.group.As16(), Interface: uint32(index)})
 		}
 	}
 	fd, err := unix.Socket(family, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
@@ -132,28 +137,28 @@ func (f vrrpFamily) join(index int) (*os.File, error) {
 		return nil, err
 	}
 	if err := join(fd); err != nil {
-		_ = unix.Close(fd) // nothing was done by it
+		_ = unix.Close(fd) // nothing was written
 		return nil, err
 	}
 	return os.NewFile(uintptr(fd), "member of VRRP's group"), nil
 }
 
 // readAdverts reads until the socket is closed or fails.
-func readAdverts(ctx context.Context, socket *os.File, hear func(Heard)) error {
+func readAdverts(ctx context.Context, socket *os.File, received func(Heard)) error {
 	raw, err := socket.SyscallConn()
 	if err != nil {
 		return err
 	}
-	packet, begin, read := make([]byte, mostAdvert), time.Now(), 0
+	packet, begin, read := make([]byte, maxPacket), time.Now(), 0
 	for {
-		if read++; read > mostAtOnce { // what the kernel's queue does not hold meanwhile is lost
+		if read++; read > maxBurst { // the kernel's queue overflows meanwhile
 			select {
 			case <-ctx.Done():
 				return nil
-			case <-time.After(atOnce - time.Since(begin)):
+			case <-time.After(burst - time.Since(begin)):
 			}
 		}
-		if time.Since(begin) >= atOnce {
+		if time.Since(begin) >= burst {
 			begin, read = time.Now(), 0
 		}
 		n, _, from, err := receive(raw, packet, nil)
@@ -163,8 +168,10 @@ func readAdverts(ctx context.Context, socket *os.File, hear func(Heard)) error {
 		a, err := advert.Read(packet[:n])
 		sender, ok := from.(*unix.SockaddrLinklayer)
 		if err != nil || !ok || sender.Pkttype == unix.PACKET_OTHERHOST && a.To.IsMulticast() {
-			continue // what is for the group and not for this host is of a VLAN in which the host has no link: keepalived does not hear it either
+			// multicast to another host is of another VLAN: keepalived does not receive it either
+			continue
 		}
-		hear(Heard{Advert: a, At: time.Now(), MAC: net.HardwareAddr(append([]byte(nil), sender.Addr[:min(int(sender.Halen), len(sender.Addr))]...))})
+		mac := slices.Clone(sender.Addr[:min(int(sender.Halen), len(sender.Addr))])
+		received(Heard{Advert: a, At: time.Now(), MAC: mac})
 	}
 }

@@ -79,7 +79,8 @@ func TestAdverts(t *testing.T) {
 				}
 				if heard = append(heard, h); len(heard) == 3 {
 					for file, group := range map[string]string{"/proc/net/igmp": "120000E0", "/proc/net/igmp6": "lo              ff020000000000000000000000000012"} {
-						if members, err := os.ReadFile(file); err != nil || !strings.Contains(string(members), group) {
+						if members, err := os.ReadFile(file); err != nil ||
+							!strings.Contains(string(members), group) {
 							t.Errorf("%s has no %s: %v\n%s", file, group, err, members)
 						}
 					}
@@ -90,7 +91,11 @@ func TestAdverts(t *testing.T) {
 				t.Fatalf("heard %d, %v", len(heard), err)
 			}
 			for _, h := range heard {
-				if h.Version != tt.version || h.Interval != tt.interval || len(h.VIPs) != 1 || h.VIPs[0].String() != tt.vip || !h.From.IsLoopback() || len(h.MAC) != 6 || h.At.IsZero() {
+				if h.Version != tt.version || h.Interval != tt.interval || len(h.VIPs) != 1 ||
+					h.VIPs[0].String() != tt.vip ||
+					!h.From.IsLoopback() ||
+					len(h.MAC) != 6 ||
+					h.At.IsZero() {
 					t.Errorf("heard %+v", h)
 				}
 			}
@@ -115,13 +120,14 @@ func TestAdvertsSilent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	say(t, unix.AF_INET, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}, "31010001000a0000c0000205")
+	say(t, unix.AF_INET, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}},
+		"31010001000a0000c0000205")
 	deadline := time.Now().Add(10 * time.Second)
 	if err := socket.SetReadDeadline(deadline); err != nil {
 		t.Fatal(err)
 	}
 	for range 5 {
-		packet := make([]byte, mostAdvert)
+		packet := make([]byte, maxPacket)
 		var failed error
 		err := raw.Read(func(fd uintptr) bool {
 			_, _, failed = unix.Recvfrom(int(fd), packet, 0)
@@ -198,7 +204,8 @@ func TestAdvertsFlood(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A window more for each of the two families, and for each end.
-	if most := mostAtOnce * (int(time.Since(begin)/atOnce) + 4); heard > most || heard == 0 || sent < 2*most {
+	if most := maxBurst * (int(time.Since(begin)/burst) + 4); heard > most || heard == 0 ||
+		sent < 2*most {
 		t.Errorf("heard %d of %d, at most %d", heard, sent, most)
 	}
 }
@@ -214,11 +221,16 @@ func TestAdvertsVLAN(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rest, err := hex.DecodeString("080045c0002000000000ff700000c0000263e0000012" + "31010001000a0000c0000205")
+	rest, err := hex.DecodeString(
+		"080045c0002000000000ff700000c0000263e0000012" + "31010001000a0000c0000205")
 	if err != nil {
 		t.Fatal(err)
 	}
-	tagged, plain := append(append(head[:12:12], 0x81, 0, 0, 100), rest...), append(head[:12:12], rest...)
+	tagged, plain := append(
+		append(head[:12:12], 0x81, 0, 0, 100),
+		rest...), append(
+		head[:12:12],
+		rest...)
 	plain[len(plain)-11] = 2 // its ID
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()

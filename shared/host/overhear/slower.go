@@ -40,7 +40,7 @@ type Delivered struct {
 func Slower(ctx context.Context, over time.Duration, deliver func(Delivered)) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	var turn sync.Mutex
+	var one sync.Mutex
 	var readers sync.WaitGroup
 	defer readers.Wait()
 	opened := 0
@@ -58,8 +58,8 @@ func Slower(ctx context.Context, over time.Duration, deliver func(Delivered)) er
 		defer stop()
 		readers.Go(func() {
 			end(readSlower(ctx, socket, func(d Delivered) {
-				turn.Lock()
-				defer turn.Unlock()
+				one.Lock()
+				defer one.Unlock()
 				if d.Interval > over { // what came before the filter was set is read too
 					deliver(d)
 				}
@@ -79,14 +79,20 @@ func Slower(ctx context.Context, over time.Duration, deliver func(Delivered)) er
 // listenSlower opens a raw socket of VRRP, which is told the link and the destination of each
 // packet.
 func listenSlower(family int, over time.Duration) (*os.File, error) {
-	return open(family, unix.SOCK_RAW, advert.Protocol, onlySlower(family, over), func(fd int) error {
-		if family == unix.AF_INET {
-			return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_PKTINFO, 1)
-		}
-		return errors.Join(
-			unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_CHECKSUM, checksumAt),
-			unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1))
-	})
+	return open(
+		family,
+		unix.SOCK_RAW,
+		advert.Protocol,
+		onlySlower(family, over),
+		func(fd int) error {
+			if family == unix.AF_INET {
+				return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_PKTINFO, 1)
+			}
+			return errors.Join(
+				unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_CHECKSUM, checksumAt),
+				unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1))
+		},
+	)
 }
 
 // onlySlower lets adverts of version 3 through whose interval is longer than over. A raw socket of
@@ -104,7 +110,7 @@ func onlySlower(family int, over time.Duration) []unix.SockFilter {
 		{Code: unix.BPF_LD | unix.BPF_H | unix.BPF_IND, K: intervalAt},
 		{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: intervalMask},
 		{Code: unix.BPF_JMP | unix.BPF_JGT | unix.BPF_K, K: uint32(over / centisecond), Jf: 1},
-		{Code: unix.BPF_RET | unix.BPF_K, K: mostAdvert},
+		{Code: unix.BPF_RET | unix.BPF_K, K: maxPacket},
 		{Code: unix.BPF_RET | unix.BPF_K, K: 0},
 	}
 }
@@ -115,7 +121,7 @@ func readSlower(ctx context.Context, socket *os.File, deliver func(Delivered)) e
 	if err != nil {
 		return err
 	}
-	packet, control := make([]byte, mostAdvert), make([]byte, 128)
+	packet, control := make([]byte, maxPacket), make([]byte, 128)
 	for ctx.Err() == nil {
 		n, controls, from, err := receive(raw, packet, control)
 		if err != nil {
@@ -160,7 +166,8 @@ func linkName(raw syscall.RawConn, index uint32) string {
 	}
 	request.SetUint32(index)
 	var failed error
-	err = raw.Control(func(fd uintptr) { failed = unix.IoctlIfreq(int(fd), unix.SIOCGIFNAME, request) })
+	err = raw.Control(
+		func(fd uintptr) { failed = unix.IoctlIfreq(int(fd), unix.SIOCGIFNAME, request) })
 	if err != nil || failed != nil {
 		return ""
 	}

@@ -27,7 +27,11 @@ func TestSlower(t *testing.T) {
 			return Slower(ctx, 100*time.Millisecond, func(d Delivered) { received <- d })
 		})
 	}()
-	four, six := &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}, &unix.SockaddrInet6{Addr: [16]byte{15: 1}}
+	four, six := &unix.SockaddrInet4{
+		Addr: [4]byte{127, 0, 0, 1},
+	}, &unix.SockaddrInet6{
+		Addr: [16]byte{15: 1},
+	}
 	adverts := []struct {
 		name, message string
 		to            unix.Sockaddr
@@ -50,7 +54,10 @@ func TestSlower(t *testing.T) {
 		for waiting := true; waiting; {
 			select {
 			case a := <-received:
-				if !slices.Contains([]byte{3, 4, 6}, byte(a.ID)) || a.Interval <= 100*time.Millisecond || a.Link != "lo" || !a.To.IsLoopback() {
+				if !slices.Contains([]byte{3, 4, 6}, byte(a.ID)) ||
+					a.Interval <= 100*time.Millisecond ||
+					a.Link != "lo" ||
+					!a.To.IsLoopback() {
 					t.Errorf("received %+v", a)
 				}
 				seen[byte(a.ID)] = true

@@ -20,21 +20,26 @@ const (
 	headEcho      = 8
 )
 
-// Echo says whether a host answers a packet of so many bytes, IP's header included, that comes from
-// an address of this one; no router and nobody else may take it apart. That the answer comes back
-// here says that the host, and what is between, look for that address here.
+// Echo reports whether a host answers a packet of so many bytes, IP's header included, from an
+// address of this host. The packet is not fragmented. That the answer arrives shows that the host,
+// and what is between, find that address here.
 func Echo(from, to netip.Addr, bytes int) (answered bool, err error) {
-	family, protocol, head, ask, reply := unix.AF_INET, unix.IPPROTO_ICMP, headIPv4, byte(echo4), byte(reply4)
+	family, protocol, head, ask, reply := unix.AF_INET, unix.IPPROTO_ICMP, headIPv4, byte(
+		echo4), byte(
+		reply4,
+	)
 	whole := func(fd int) error {
 		return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_PROBE)
 	}
 	if to.Is6() {
 		family, protocol, head, ask, reply = unix.AF_INET6, unix.IPPROTO_ICMPV6, headIPv6, echo6, reply6
 		whole = func(fd int) error {
-			return unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_PROBE)
+			return unix.SetsockoptInt(
+				fd, unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_PROBE)
 		}
 	}
-	fd, err := socket(family, unix.SOCK_RAW, protocol, whole, func(fd int) error { return unix.Bind(fd, sockaddr(from)) })
+	fd, err := socket(family, unix.SOCK_RAW, protocol, whole,
+		func(fd int) error { return unix.Bind(fd, sockaddr(from)) })
 	if err != nil {
 		return false, fmt.Errorf("ask %s for an echo from %s: %w", to, from, err)
 	}
@@ -42,21 +47,30 @@ func Echo(from, to netip.Addr, bytes int) (answered bool, err error) {
 	packet := make([]byte, max(bytes-head, headEcho+8))
 	packet[0] = ask
 	binary.BigEndian.PutUint16(packet[4:], uint16(os.Getpid()))
-	binary.BigEndian.PutUint64(packet[headEcho:], uint64(time.Now().UnixNano())) // tells these questions from all others
-	if !to.Is6() {                                                               // of IPv6 the kernel does it
+	binary.BigEndian.PutUint64(
+		packet[headEcho:], uint64(time.Now().UnixNano())) // tells these questions from others
+	if !to.Is6() { // the kernel does it for IPv6
 		binary.BigEndian.PutUint16(packet[2:], checksum(packet))
 	}
-	err = exchange(fd, func() error { return unix.Sendto(fd, packet, 0, sockaddr(to)) }, func(p []byte, by unix.Sockaddr) bool {
-		if !to.Is6() {
-			if len(p) < headIPv4 || len(p) < int(p[0]&15)*4 {
-				return false
+	err = exchange(
+		fd,
+		func() error { return unix.Sendto(fd, packet, 0, sockaddr(to)) },
+		func(p []byte, by unix.Sockaddr) bool {
+			if !to.Is6() {
+				if len(p) < headIPv4 || len(p) < int(p[0]&15)*4 {
+					return false
+				}
+				p = p[int(p[0]&15)*4:]
 			}
-			p = p[int(p[0]&15)*4:]
-		}
-		answered = len(p) >= headEcho+8 && p[0] == reply && string(p[4:headEcho+8]) == string(packet[4:headEcho+8]) && address(by) == to.WithZone("")
-		return answered
-	})
-	if errors.Is(err, unix.EMSGSIZE) || errors.Is(err, unix.EHOSTUNREACH) || errors.Is(err, unix.ENETUNREACH) || errors.Is(err, unix.ECONNREFUSED) {
+			answered = len(p) >= headEcho+8 && p[0] == reply &&
+				string(p[4:headEcho+8]) == string(packet[4:headEcho+8]) &&
+				address(by) == to.WithZone("")
+			return answered
+		},
+	)
+	if errors.Is(err, unix.EMSGSIZE) || errors.Is(err, unix.EHOSTUNREACH) ||
+		errors.Is(err, unix.ENETUNREACH) ||
+		errors.Is(err, unix.ECONNREFUSED) {
 		return false, nil
 	}
 	if err != nil {
@@ -65,26 +79,32 @@ func Echo(from, to netip.Addr, bytes int) (answered bool, err error) {
 	return answered, nil
 }
 
-// VRRP says whether a packet of VRRP's protocol reaches a host that speaks none: its kernel then
-// says that it does not know the protocol. The packet is no advert, and heeded by nobody. A host
-// that speaks VRRP says nothing, and neither does one behind a packet filter.
+// VRRP reports whether a packet of VRRP's protocol reaches a host without VRRP: its kernel then
+// refuses the protocol. The packet is no advert, and every router ignores it. A host with VRRP does
+// not answer, and neither does one behind a packet filter.
 func VRRP(from, to netip.Addr) (arrives bool, err error) {
 	family, level, errs := unix.AF_INET, unix.IPPROTO_IP, unix.IP_RECVERR
 	if to.Is6() {
 		family, level, errs = unix.AF_INET6, unix.IPPROTO_IPV6, unix.IPV6_RECVERR
 	}
 	const vrrp = 112
-	fd, err := socket(family, unix.SOCK_RAW, vrrp, func(fd int) error { return unix.SetsockoptInt(fd, level, errs, 1) },
-		func(fd int) error { return unix.Bind(fd, sockaddr(from)) }, func(fd int) error { return unix.Connect(fd, sockaddr(to)) })
+	fd, err := socket(family, unix.SOCK_RAW, vrrp,
+		func(fd int) error { return unix.SetsockoptInt(fd, level, errs, 1) },
+		func(fd int) error { return unix.Bind(fd, sockaddr(from)) },
+		func(fd int) error { return unix.Connect(fd, sockaddr(to)) })
 	if err != nil {
 		return false, fmt.Errorf("try VRRP to %s: %w", to, err)
 	}
 	defer unix.Close(fd)
-	err = exchange(fd, func() error { return unix.Send(fd, make([]byte, 8), 0) }, func([]byte, unix.Sockaddr) bool { return false })
+	err = exchange(fd, func() error { return unix.Send(fd, make([]byte, 8), 0) },
+		func([]byte, unix.Sockaddr) bool { return false })
 	switch {
 	case errors.Is(err, unix.ENOPROTOOPT), errors.Is(err, unix.EPROTO):
 		return true, nil
-	case err == nil, errors.Is(err, unix.EHOSTUNREACH), errors.Is(err, unix.ENETUNREACH), errors.Is(err, unix.ECONNREFUSED):
+	case err == nil,
+		errors.Is(err, unix.EHOSTUNREACH),
+		errors.Is(err, unix.ENETUNREACH),
+		errors.Is(err, unix.ECONNREFUSED):
 		return false, nil
 	}
 	return false, fmt.Errorf("try VRRP to %s: %w", to, err)

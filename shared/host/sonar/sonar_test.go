@@ -24,7 +24,10 @@ func lan(t *testing.T) (own, second, third netns.Namespace) {
 	second.IP(t, "link add name sw0 type bridge\nlink set sw0 up\nlink set sw0 address "+mac2+"\n")
 	for i, ns := range []netns.Namespace{own, third} {
 		port := []string{"port1", "port3"}[i]
-		second.IP(t, "link add "+port+" type veth peer name ens3 netns "+ns.Path()+"\nlink set "+port+" master sw0\nlink set "+port+" up\n")
+		second.IP(
+			t,
+			"link add "+port+" type veth peer name ens3 netns "+ns.Path()+"\nlink set "+port+" master sw0\nlink set "+port+" up\n",
+		)
 	}
 	for _, h := range []struct {
 		ns            netns.Namespace
@@ -66,7 +69,8 @@ func TestWhoHas(t *testing.T) {
 		address string
 		want    []string
 	}{
-		{"192.0.2.2", []string{mac2}}, {"192.0.2.9", []string{mac2, mac3}}, {"192.0.2.77", nil}, {"192.0.2.1", nil},
+		{"192.0.2.2", []string{mac2}}, {"192.0.2.9", []string{mac2, mac3}}, {"192.0.2.77", nil},
+		{"192.0.2.1", nil},
 		{"2001:db8::3", []string{mac3}}, {"2001:db8::77", nil},
 	} {
 		var got []string
@@ -97,17 +101,22 @@ func TestWhoHas(t *testing.T) {
 func TestEcho(t *testing.T) {
 	need.Root(t)
 	own, second, third := lan(t)
-	second.IP(t, "neigh replace 192.0.2.5 lladdr "+mac3+" dev sw0 nud permanent\n") // it looks for 192.0.2.5 at the wrong host
+	second.IP(
+		t, "neigh replace 192.0.2.5 lladdr "+mac3+" dev sw0 nud permanent\n",
+	) // it looks for 192.0.2.5 at the wrong host
 	third.IP(t, "link set ens3 mtu 1400\n")
 	for _, tt := range []struct {
 		from, to string
 		bytes    int
 		want     bool
 	}{
-		{"192.0.2.1", "192.0.2.2", 64, true}, {"192.0.2.1", "192.0.2.2", 1500, true}, {"192.0.2.1", "192.0.2.77", 64, false},
+		{"192.0.2.1", "192.0.2.2", 64, true}, {"192.0.2.1", "192.0.2.2", 1500, true},
+		{"192.0.2.1", "192.0.2.77", 64, false},
 		{"192.0.2.5", "192.0.2.3", 64, true}, {"192.0.2.5", "192.0.2.2", 64, false},
-		{"192.0.2.1", "192.0.2.3", 1500, false}, {"192.0.2.1", "192.0.2.3", 1399, true}, {"192.0.2.1", "192.0.2.3", 9000, false},
-		{"2001:db8::1", "2001:db8::3", 64, true}, {"2001:db8::1", "2001:db8::2", 1500, true}, {"2001:db8::1", "2001:db8::77", 64, false},
+		{"192.0.2.1", "192.0.2.3", 1500, false}, {"192.0.2.1", "192.0.2.3", 1399, true},
+		{"192.0.2.1", "192.0.2.3", 9000, false},
+		{"2001:db8::1", "2001:db8::3", 64, true}, {"2001:db8::1", "2001:db8::2", 1500, true},
+		{"2001:db8::1", "2001:db8::77", 64, false},
 	} {
 		var got bool
 		err := own.In(func() (err error) {

@@ -1,89 +1,128 @@
-// Package doctor says what is wrong with a host and its cluster, the cause before what follows from
-// it: small pure checks of facts that others have gathered.
+// Package doctor finds what is wrong with a host and its cluster by pure checks of facts, and
+// reports a cause before its consequences.
 package doctor
 
 import (
 	"slices"
+
+	"github.com/onprem-infra/onprem-infra/shared/operator/doctor/daemons"
+	"github.com/onprem-infra/onprem-infra/shared/operator/doctor/vips"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 )
 
-// Name is a check's, for programs.
+// Name is the name of a check, for programs.
 type Name string
 
-// The checks, a cause before what may follow from it: a clock that is wrong has certificates
-// refused, an API server that is dead has balancers fail.
+// The names of the checks, a cause before its consequences: certificates are refused by a wrong
+// clock, and balancers have no backend if API servers are dead.
 const (
-	CheckClock         Name = "clock"          // this host's clock, or another one's, is wrong
-	CheckInStep        Name = "in-step"        // nothing keeps the clock right
-	CheckKernel        Name = "kernel"         // the kernel is too old
-	CheckPrograms      Name = "programs"       // a program is missing, or too old
-	CheckNetwork       Name = "vip-network"    // no link of this host is in a VIP's network
-	CheckNodeAddress   Name = "node-address"   // the node is known by an address of another link than the VIP's
-	CheckDHCP          Name = "dhcp"           // a DHCP server may give a VIP away
-	CheckTaken         Name = "vip-taken"      // a VIP is somebody's before the cluster exists
-	CheckForeign       Name = "vip-foreign"    // a host that is none of the cluster's answers for a VIP
-	CheckVRID          Name = "vrid"           // a foreign router has the cluster's virtual router ID
-	CheckStranger      Name = "stranger"       // a host that is none of the cluster's announces a VIP
-	CheckVersion       Name = "vrrp-version"   // hosts of the cluster speak two versions of VRRP
-	CheckInterval      Name = "vrrp-interval"  // hosts of the cluster announce themselves in two intervals
+	CheckClock    Name = "clock"       // this host's clock, or another one's, is wrong
+	CheckInStep   Name = "in-step"     // nothing keeps the clock right
+	CheckKernel   Name = "kernel"      // the kernel is too old
+	CheckPrograms Name = "programs"    // a program is missing, or too old
+	CheckNetwork  Name = "vip-network" // no link of this host is in a VIP's network
+	// the node is known by an address of another link than the VIP's
+	CheckNodeAddress Name = "node-address"
+	CheckDHCP        Name = "dhcp"        // a DHCP server may give a VIP away
+	CheckTaken       Name = "vip-taken"   // another host has a VIP before the cluster exists
+	CheckForeign     Name = "vip-foreign" // a host outside the cluster answers for a VIP
+	// a foreign router has the cluster's virtual router ID
+	CheckVRID          Name = "vrid"
+	CheckUnknownRouter Name = "stranger"       // an unknown router announces a VIP
+	CheckVersion       Name = "vrrp-version"   // hosts of the cluster use two versions of VRRP
+	CheckInterval      Name = "vrrp-interval"  // hosts of the cluster have two advert intervals
 	CheckFiles         Name = "files"          // files differ from the plan
-	CheckStatic        Name = "static-pods"    // another one's static pods stand in the place of ours
-	CheckStale         Name = "stale-vip"      // a host has a VIP that it is not to hold
-	CheckLimits        Name = "limits"         // the host has no room for files, or lets no more be watched
+	CheckStatic        Name = "static-pods"    // static pods of others run instead of our units
+	CheckStale         Name = "stale-vip"      // a host has a VIP that it does not hold
+	CheckLimits        Name = "limits"         // files cannot be created, or watched
 	CheckCredentials   Name = "credentials"    // kubelet's kubeconfig is not what monitors can use
 	CheckMonitors      Name = "monitor"        // a monitor is dead, or stands still
 	CheckSupervisor    Name = "supervisor"     // keepalived's parent is dead, or stands still
-	CheckRefused       Name = "config-refused" // keepalived does not take its new configuration
-	CheckOlder         Name = "config-older"   // a daemon runs on another file than the disk's
-	CheckRights        Name = "rights"         // the API does not let this node do what it needs
-	CheckRanks         Name = "ranks"          // dead nodes have ranks that another one needs
-	CheckPeers         Name = "peers"          // a peer list lacks a node
-	CheckOneWay        Name = "one-way"        // a host does not hear another one
-	CheckHolders       Name = "two-holders"    // two hosts hold a VIP
-	CheckKeepalived    Name = "keepalived"     // keepalived does not run
-	CheckAPIServers    Name = "api-servers"    // API servers do not work
-	CheckHAProxy       Name = "haproxy"        // the balancer is dead, or hangs
-	CheckBalancer      Name = "balancer"       // the balancer knows of no server, and there is one
-	CheckRedirect      Name = "redirect"       // nothing leads to the balancer
-	CheckTracked       Name = "tracked"        // what keepalived is told of a check is not so
-	CheckNeighbours    Name = "neighbours"     // a neighbour looks for a VIP where it is not
-	CheckNoHolder      Name = "no-holder"      // nobody answers for the API's VIP
-	CheckPorts         Name = "ports"          // a port is another program's
-	CheckReach         Name = "reach"          // a host of the cluster is not reached
-	CheckMTU           Name = "mtu"            // packets that fill the link do not arrive
-	CheckVRRPPasses    Name = "vrrp-passes"    // VRRP does not arrive
-	CheckUpstreamSelf  Name = "upstream-self"  // a name server behind ours is this host, or a VIP
-	CheckUpstreamNone  Name = "upstream"       // a name server behind ours does not answer
-	CheckCoreDNS       Name = "coredns"        // this host's name server is dead
-	CheckNames         Name = "names"          // it answers wrongly
-	CheckOutsideRecord Name = "outside-record" // name servers outside say something else than the plan
-	CheckImages        Name = "images"         // an image, or its registry, is not reached
+	CheckRefused       Name = "config-refused" // keepalived refuses its new configuration
+	// a daemon runs on another configuration than its file
+	CheckOlder Name = "config-older"
+	// the API does not grant this node a right that it needs
+	CheckRights     Name = "rights"
+	CheckRanks      Name = "ranks"       // dead nodes have ranks that another one needs
+	CheckPeers      Name = "peers"       // a peer list lacks a node
+	CheckOneWay     Name = "one-way"     // a holder does not receive a better one's adverts
+	CheckHolders    Name = "two-holders" // two hosts hold a VIP
+	CheckKeepalived Name = "keepalived"  // keepalived does not run
+	CheckAPIServers Name = "api-servers" // API servers are not ready
+	CheckHAProxy    Name = "haproxy"     // the balancer does not answer
+	// the balancer has no healthy backend, and an API server is ready
+	CheckBalancer Name = "balancer"
+	CheckRedirect Name = "redirect" // connections are not redirected to the balancer
+	CheckTracked  Name = "tracked"  // the tracked result of a check is wrong
+	// a neighbour sends packets for a VIP to the wrong host
+	CheckNeighbours   Name = "neighbours"
+	CheckNoHolder     Name = "no-holder"     // no host answers for the API's VIP
+	CheckPorts        Name = "ports"         // another program has a port
+	CheckReach        Name = "reach"         // a host of the cluster is not reached
+	CheckMTU          Name = "mtu"           // packets that fill the link do not arrive
+	CheckVRRPPasses   Name = "vrrp-passes"   // VRRP does not arrive
+	CheckUpstreamSelf Name = "upstream-self" // a name server behind ours is this host, or a VIP
+	CheckUpstreamNone Name = "upstream"      // a name server behind ours does not answer
+	CheckCoreDNS      Name = "coredns"       // this host's name server does not answer
+	CheckNames        Name = "names"         // this host's name server answers wrongly
+	// name servers outside answer otherwise than the plan
+	CheckOutsideRecord Name = "outside-record"
+	CheckImages        Name = "images" // an image, or its registry, is not reached
 )
 
 // Finding is one thing that is wrong.
 type Finding struct {
-	Check  Name   `json:"check"`
-	Looked string `json:"looked"` // at what
-	Seen   string `json:"seen"`
-	Do     string `json:"do"`
+	Check Name `json:"check"`
+	facts.Fault
 }
 
-// check looks at facts. Of what is not in them it says nothing.
+// check inspects facts. It reports nothing on what is not in them.
 type check struct {
 	name Name
-	find func(Facts) []Finding
+	find func(facts.Facts) []facts.Fault
 }
 
-// checks are all, in the order of Name.
+// checks are all, in the order of their names above.
 var checks = []check{
-	{CheckClock, clocks}, {CheckInStep, inStep}, {CheckKernel, kernel}, {CheckPrograms, programs}, {CheckNetwork, network}, {CheckNodeAddress, nodeAddress}, {CheckDHCP, dhcp},
-	{CheckTaken, taken}, {CheckForeign, foreign}, {CheckVRID, vrid}, {CheckStranger, stranger}, {CheckVersion, version}, {CheckInterval, interval}, {CheckFiles, files}, {CheckStatic, statics}, {CheckStale, stale},
-	{CheckLimits, limits}, {CheckCredentials, credentials}, {CheckMonitors, monitors}, {CheckSupervisor, supervisor}, {CheckRefused, refused}, {CheckOlder, older}, {CheckRights, rights}, {CheckRanks, ranks}, {CheckPeers, peers}, {CheckOneWay, oneWay}, {CheckHolders, holders},
-	{CheckKeepalived, keepalivedDead}, {CheckAPIServers, apiServers}, {CheckHAProxy, haproxyDead}, {CheckBalancer, balancer}, {CheckRedirect, redirected}, {CheckTracked, tracked},
-	{CheckNeighbours, neighbours}, {CheckNoHolder, noHolder}, {CheckPorts, ports}, {CheckReach, reach}, {CheckMTU, mtu}, {CheckVRRPPasses, vrrpPasses},
-	{CheckUpstreamSelf, upstreamSelf}, {CheckUpstreamNone, upstreamNone}, {CheckCoreDNS, coreDNS}, {CheckNames, names}, {CheckOutsideRecord, outside}, {CheckImages, images},
+	{
+		CheckClock,
+		clocks,
+	}, {CheckInStep, clockSync}, {CheckKernel, kernel}, {CheckPrograms, programs},
+	{CheckNetwork, vips.OnNetwork}, {CheckNodeAddress, vips.NodeAddress}, {CheckDHCP, vips.DHCP},
+	{CheckTaken, vips.Taken}, {CheckForeign, vips.Foreign}, {CheckVRID, vips.VRID},
+	{
+		CheckUnknownRouter,
+		vips.UnknownRouter,
+	}, {CheckVersion, vips.Version}, {CheckInterval, vips.Interval},
+	{CheckFiles, files}, {CheckStatic, statics}, {CheckStale, vips.Stale}, {CheckLimits, limits},
+	{
+		CheckCredentials,
+		credentials,
+	}, {CheckMonitors, daemons.Monitors}, {CheckSupervisor, daemons.Supervisor},
+	{CheckRefused, daemons.Refused}, {CheckOlder, daemons.Outdated}, {CheckRights, daemons.Rights},
+	{
+		CheckRanks,
+		vips.Ranks,
+	}, {CheckPeers, vips.Peers}, {CheckOneWay, vips.OneWay}, {CheckHolders, vips.Holders},
+	{
+		CheckKeepalived,
+		daemons.Keepalived,
+	}, {CheckAPIServers, daemons.APIServers}, {CheckHAProxy, daemons.HAProxy},
+	{
+		CheckBalancer,
+		daemons.Balancer,
+	}, {CheckRedirect, daemons.Redirect}, {CheckTracked, daemons.Tracked},
+	{CheckNeighbours, vips.Neighbours}, {CheckNoHolder, vips.NoHolder}, {CheckPorts, ports},
+	{CheckReach, vips.Reach}, {CheckMTU, vips.MTU}, {CheckVRRPPasses, vips.VRRPPasses},
+	{CheckUpstreamSelf, daemons.UpstreamSelf}, {CheckUpstreamNone, daemons.Upstream},
+	{
+		CheckCoreDNS,
+		daemons.CoreDNS,
+	}, {CheckNames, daemons.Names}, {CheckOutsideRecord, daemons.Outside},
+	{CheckImages, images},
 }
 
-// All are the names of all checks, the cause before what may follow from it.
+// All are the names of all checks, a cause before its consequences.
 func All() []Name {
 	all := make([]Name, len(checks))
 	for i, c := range checks {
@@ -92,27 +131,26 @@ func All() []Name {
 	return all
 }
 
-// Examine makes every check, and returns what they find in the order of All. Equal facts give equal
+// Examine makes every check, and returns the findings in the order of All. Equal facts give equal
 // findings.
-func Examine(f Facts) []Finding {
+func Examine(f facts.Facts) []Finding {
 	var all []Finding
 	for _, c := range checks {
-		for _, found := range c.find(f) {
-			found.Check = c.name
-			all = append(all, found)
+		for _, fault := range c.find(f) {
+			all = append(all, Finding{c.name, fault})
 		}
 	}
 	return all
 }
 
-// lasted are checks whose findings have lasted by themselves: three adverts in a row have said the
-// same.
-var lasted = []Name{CheckVRID, CheckStranger, CheckVersion, CheckInterval}
+// immediate are checks whose findings need no second inspection: three adverts in a row agree.
+var immediate = []Name{CheckVRID, CheckUnknownRouter, CheckVersion, CheckInterval}
 
-// Lasting are the findings of a later look that an earlier one had as well: a VIP that moves, or a
-// file that is just being replaced, is no fault. What was seen may differ, as by an age.
+// Lasting are the findings of a later inspection that an earlier one had as well: a VIP that moves,
+// or a file that is just being replaced, is no fault. What was seen may differ, as by an age.
 func Lasting(earlier, later []Finding) []Finding {
 	return slices.DeleteFunc(slices.Clone(later), func(f Finding) bool {
-		return !slices.Contains(lasted, f.Check) && !slices.ContainsFunc(earlier, func(e Finding) bool { return e.Check == f.Check && e.Looked == f.Looked })
+		same := func(e Finding) bool { return e.Check == f.Check && e.Subject == f.Subject }
+		return !slices.Contains(immediate, f.Check) && !slices.ContainsFunc(earlier, same)
 	})
 }

@@ -201,7 +201,7 @@ func (j *Journal) why(before Entry, l Look, name string) (string, netip.Addr) {
 func taken(now supervised.Instance, other Announced, at time.Time) string {
 	switch {
 	case !other.By.IsValid():
-		return "no router of higher priority was observed"
+		return "no better router was observed"
 	case other.Priority <= leaves:
 		return fmt.Sprintf("%s gave it up", other.By)
 	case other.Priority < now.Priority:
@@ -210,7 +210,7 @@ func taken(now supervised.Instance, other Announced, at time.Time) string {
 	if silence := lapsed(now, other, at); silence > 0 {
 		return fmt.Sprintf("no advert of %s was received for %v", other.By, silence)
 	}
-	return fmt.Sprintf("no router of higher priority was observed; %s took it at the same time",
+	return fmt.Sprintf("no better router was observed; %s took it at the same time",
 		other.By)
 }
 

@@ -53,14 +53,14 @@ func TestNote(t *testing.T) {
 		want  []string // of all but the first: state, reason, other
 	}{
 		{"nothing changes", []Look{look(0, b, 100, nil), look(1, b, 120, nil)}, nil},
-		{"nobody was heard", []Look{look(0, b, 100, nil), look(1, m, 100, nil)}, []string{"MASTER no router of higher priority was observed"}},
+		{"nobody was heard", []Look{look(0, b, 100, nil), look(1, m, 100, nil)}, []string{"MASTER no better router was observed"}},
 		{"the holder gave it up", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 0))}, []string{"MASTER 192.0.2.12 gave it up @192.0.2.12"}},
 		{"the holder fell silent", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 100))}, []string{"MASTER no advert of 192.0.2.12 was received for 3.6s @192.0.2.12"}},
 		{"another takes it too", []Look{look(0, b, 100, nil), look(1, m, 100, both(hears("192.0.2.12", 100), func(l *Look) {
 			a := l.Announced[api]
 			a.At = l.At.Add(-5 * time.Millisecond)
 			l.Announced[api] = a
-		}))}, []string{"MASTER no router of higher priority was observed; 192.0.2.12 took it at " +
+		}))}, []string{"MASTER no better router was observed; 192.0.2.12 took it at " +
 			"the same time @192.0.2.12"}},
 		{"the holder sank below all", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 1))}, []string{"MASTER 192.0.2.12 gave it up @192.0.2.12"}},
 		{"the holder sank", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 60))}, []string{"MASTER it outranks 192.0.2.12, 100 to 60 @192.0.2.12"}},

@@ -1,0 +1,184 @@
+// Package diagnose gathers all facts of a host twice, and reports the findings that lasted.
+package diagnose
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/election"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/daemons"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/network"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/system"
+	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
+	"github.com/onprem-infra/onprem-infra/shared/progress"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+// Pause is the time between the two inspections: an election, a check and a reload end within it.
+const Pause = time.Second
+
+// Host is a host that is to be diagnosed.
+type Host struct {
+	*inspect.Inspector
+	Live  bool         // it has its files; else it is a plain host
+	Joins bool         // the cluster lives, and this plain host will join it
+	Peers []netip.Addr // other hosts of the future cluster
+	Pause time.Duration
+
+	System  system.Probes
+	Network network.Probes
+	Daemons daemons.Probes
+	Drift   func(r role.Role) (drift.Report, error) // of the host's files from their plan
+}
+
+// Progress shows how far a diagnosis is. The zero value shows nothing.
+type Progress struct {
+	Line  *progress.Line
+	First func(found []doctor.Finding) string // what the first inspection found, in words
+}
+
+// Report is what `doctor -o json` prints. It is public: fields may be added, and none is removed or
+// changes its meaning.
+type Report struct {
+	At       time.Time        `json:"at"`
+	Cluster  string           `json:"cluster"`
+	Live     bool             `json:"live"` // this host has its files
+	NodeIPs  []netip.Addr     `json:"nodeIPs"`
+	Checks   []doctor.Name    `json:"checks"`
+	Findings []doctor.Finding `json:"findings"`
+	Unseen   []string         `json:"unseen"`
+}
+
+// Diagnose inspects the host, and if there are findings inspects it again.
+func (h Host) Diagnose(ctx context.Context, p Progress) Report {
+	seen, unseen := h.facts(ctx, "first inspection", p.Line)
+	found := doctor.Examine(seen)
+	if len(found) > 0 {
+		if p.First != nil {
+			p.Line.Keep(p.First(found))
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(h.Pause):
+		}
+		seen, unseen = h.facts(ctx, "second inspection", p.Line)
+		found = doctor.Lasting(found, doctor.Examine(seen))
+	}
+	return Report{
+		At: h.Now().UTC(), Cluster: h.Plan.Cluster.Name, Live: h.Live, Checks: doctor.All(),
+		Unseen: unseen,
+		NodeIPs: append(
+			[]netip.Addr{},
+			seen.Host.Agreed...), Findings: append([]doctor.Finding{}, found...),
+	}
+}
+
+// facts inspects everything once. Independent inspections run concurrently; it takes some seconds.
+func (h Host) facts(
+	ctx context.Context, round string, line *progress.Line,
+) (facts.Facts, []string) {
+	s := inspect.Scope{
+		Plan: h.Plan, Files: h.Files, Live: h.Live, Role: h.Files.Role(),
+		Rooms: h.Files.Rooms(h.Plan), Unseen: &inspect.Unseen{},
+	}
+	var err error
+	s.Host.Links, err = h.Links()
+	s.Unseen.Add("links and addresses", err)
+	s.Host.Master = s.Role == role.Master
+	s.Host.Agreed, s.Host.Remote, err = h.Files.Agreed()
+	s.Unseen.Add("the node's addresses", err)
+	var status supervised.Status
+	if h.Live {
+		status, err = h.Supervisor()
+		s.Unseen.Add("keepalived", err)
+	}
+	vips := h.VIPs(election.Observation{Links: s.Host.Links, Agreed: s.Host.Agreed}, status, nil)
+	net := network.Inspector{Scope: s, Probes: h.Network}
+	f := facts.Facts{Plan: h.Plan, Live: h.Live, Joins: h.Joins, Host: s.Host}
+	if f.Network.VIPs = net.VIPs(vips); h.Live {
+		f.Network.Members = net.Members(ctx, f.Network.VIPs)
+	}
+	members := slices.Clone(f.Network.Members) // Answers changes those of the facts
+	groups := net.Groups(vips, f.Network.VIPs, members)
+	inspections := append(h.inspections(ctx, &f, s, status, net.ServersOf(members)),
+		func() { net.Answers(&f.Network) },
+		func() { f.Network.Reached = net.Reach(ctx, h.Peers, members) },
+		func() { f.Network.Clashes, f.Network.FreeIDs = net.Clashes(ctx, groups) })
+	var all sync.WaitGroup
+	var ended atomic.Int32
+	for _, inspect := range inspections {
+		all.Go(func() {
+			inspect()
+			line.Step("%s: %d of %d done", round, ended.Add(1), len(inspections))
+		})
+	}
+	all.Wait()
+	return f, slices.Sorted(slices.Values(s.Unseen.List()))
+}
+
+// inspections are those of the host itself: each writes fields of its own.
+func (h Host) inspections(
+	ctx context.Context, f *facts.Facts, s inspect.Scope, status supervised.Status,
+	servers []netip.AddrPort,
+) []func() {
+	m, d := system.Inspector{
+		Scope:  s,
+		Probes: h.System,
+	}, daemons.Inspector{
+		Scope:  s,
+		Probes: h.Daemons,
+	}
+	all := []func(){
+		func() { f.Machine.Clocks, f.Machine.Unsynced = m.Clocks(ctx, servers), m.Unsynced() },
+		func() { f.Machine.Kernel, f.Machine.Ranges = m.Kernel(), m.Ranges() },
+		func() { f.Machine.Programs = m.Programs(ctx) },
+		func() { f.Names.Resolver, f.Names.Outside = d.Upstreams(ctx) },
+	}
+	if !h.Live {
+		return append(all,
+			func() { f.Machine.Ports = m.Ports() },
+			func() { f.Machine.Images = m.Images(ctx) })
+	}
+	return append(all,
+		func() { f.Machine.Files = h.files(s) },
+		func() { f.Machine.Statics, f.Machine.Limits = m.Statics(), m.Limits() },
+		func() { f.Machine.Credentials = m.Credentials() },
+		func() { f.Daemons.Keepalived = d.Keepalived(ctx, status) },
+		func() { f.Daemons.Running = d.Running(ctx) },
+		func() { f.Daemons.Monitors = d.Monitors(ctx) },
+		func() { f.Daemons.Balancer, f.Daemons.Redirected = d.Balancer(ctx) },
+		func() { f.Daemons.Servers = d.Servers(ctx, servers) },
+		func() { f.Daemons.Checks = d.Checks(ctx) },
+		func() { f.Daemons.Rights = d.MissingRights(ctx) },
+		func() { f.Names.Own, f.Names.Fault = d.Own(ctx) })
+}
+
+// files are those of this host that differ from the plan.
+func (h Host) files(s inspect.Scope) (out []facts.File) {
+	if s.Role == "" {
+		s.Unseen.Add("files",
+			errors.New("this host has none of our pods or units, and its role is not known"))
+		return nil
+	}
+	report, err := h.Drift(s.Role)
+	s.Unseen.Add("files", err)
+	for _, c := range report.Changes {
+		if c.Kind == drift.Unreadable {
+			s.Unseen.Add("the file "+c.Path, errors.New(c.Note))
+			continue
+		}
+		out = append(out,
+			facts.File{Path: c.Path, How: strings.TrimSuffix(string(c.Kind)+": "+c.Note, ": ")})
+	}
+	return out
+}

@@ -1,0 +1,384 @@
+package diagnose_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
+
+	"github.com/onprem-infra/onprem-infra/cluster/dns"
+	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
+	"github.com/onprem-infra/onprem-infra/shared/advert"
+	"github.com/onprem-infra/onprem-infra/shared/corefile"
+	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/fakehost"
+)
+
+// TestDiagnose holds that each thing which is looked at reaches the check that is about it, and
+// that on a host where all is well nothing is found and everything was seen.
+func TestDiagnose(t *testing.T) {
+	p := fakehost.PlanWithImages(t)
+	no := errors.New("refused")
+	write := func(h *diagnose.Host, path, text string) {
+		err := os.MkdirAll(filepath.Dir(h.Files.Path(path)), 0o755)
+		if err := errors.Join(err, os.WriteFile(h.Files.Path(path), []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := func(h *diagnose.Host, target string) {
+		path := h.Files.Path("/var/lib/kubelet/pki/a.pem")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.Symlink(target, path)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		first  doctor.Name // that is found; empty for nothing
+		change func(h *diagnose.Host)
+	}{
+		{"all is well", "", func(*diagnose.Host) {}},
+		{"the clock", doctor.CheckClock, func(h *diagnose.Host) {
+			h.System.Time = func(context.Context, netip.Addr) (time.Duration, error) { return 5 * time.Minute, nil }
+		}},
+		{"a file", doctor.CheckFiles, func(h *diagnose.Host) {
+			h.Drift = func(r role.Role) (drift.Report, error) {
+				changes := []drift.Change{{Path: "/etc/kubernetes/manifests/haproxy.yaml", Kind: drift.Differs}}
+				return drift.Report{Changes: changes}, map[role.Role]error{role.Master: nil, "": no}[r]
+			}
+		}},
+		{"who answers", doctor.CheckForeign, func(h *diagnose.Host) {
+			was := h.Network.WhoHas
+			h.Network.WhoHas = func(on string, a netip.Addr) ([]string, error) {
+				if a == p.VIPs.Ingress[0] {
+					return []string{"52:54:00:00:00:99"}, nil
+				}
+				return was(on, a)
+			}
+		}},
+		{"an advert", doctor.CheckVRID, func(h *diagnose.Host) {
+			h.Network.Adverts = func(_ context.Context, _ string, hear func(overhear.Heard)) error {
+				hear(overhear.Heard{At: h.Now(), Advert: advert.Advert{From: netip.MustParseAddr("192.0.2.99"), Hops: advert.Near, Version: vrrp.V2, ID: p.VRRP.API.ID, Priority: 100,
+					Interval: time.Second, VIPs: []netip.Addr{netip.MustParseAddr("192.0.2.77")}, Sound: true}})
+				return nil
+			}
+		}},
+		{"a monitor", doctor.CheckMonitors, func(h *diagnose.Host) {
+			h.Daemons.Alive = func(_ context.Context, number uint16, _ string) error {
+				if number == p.Ports[port.MonitorDNS] {
+					return no
+				}
+				return nil
+			}
+		}},
+		{"keepalived's parent", doctor.CheckSupervisor, func(h *diagnose.Host) {
+			h.Daemons.Alive = func(_ context.Context, number uint16, _ string) error {
+				if number == p.Ports[port.Supervise] {
+					return no
+				}
+				return nil
+			}
+		}},
+		{"what keepalived's parent cannot do", doctor.CheckSupervisor, func(h *diagnose.Host) {
+			status, err := h.Files.Supervisor()
+			if err != nil {
+				t.Fatal(err)
+			}
+			status.Troubles = []string{"watch files: too many open files"}
+			write(h, "/run/onprem-infra/keepalived/status.json", string(supervised.Encode(status)))
+		}},
+		{"a full disk", doctor.CheckLimits, func(h *diagnose.Host) {
+			h.System.Room = func(string) (uint64, uint64, error) { return 0, 1 << 20, nil }
+		}},
+		{"a directory for a kubeconfig", doctor.CheckCredentials, func(h *diagnose.Host) {
+			if err := os.MkdirAll(h.Files.Path(p.Kubeconfig), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"a kubeconfig of certificates elsewhere", doctor.CheckCredentials, func(h *diagnose.Host) {
+			write(h, p.Kubeconfig, kubeconfig("/etc/kubernetes/pki/ca.crt", "/var/lib/kubelet/pki/a.pem"))
+		}},
+		{"a certificate that is a link to elsewhere", doctor.CheckCredentials, func(h *diagnose.Host) {
+			write(h, p.Kubeconfig, kubeconfig("", "/var/lib/kubelet/pki/a.pem"))
+			link(h, "../elsewhere/a.pem")
+		}},
+		{"a kubeconfig of kubelet's certificates", "", func(h *diagnose.Host) {
+			write(h, p.Kubeconfig, kubeconfig("/var/lib/kubelet/pki/ca.crt", "/var/lib/kubelet/pki/a.pem"))
+			link(h, "/var/lib/kubelet/pki/b.pem")
+		}},
+		{"a kubeconfig of certificates that are listed", "", func(h *diagnose.Host) {
+			h.Plan.CertificateDirectories = []string{"/etc/kubernetes/pki"}
+			write(h, p.Kubeconfig, kubeconfig("/etc/kubernetes/pki/ca.crt", "/var/lib/kubelet/pki/a.pem"))
+		}},
+		{"no inotify", doctor.CheckLimits, func(h *diagnose.Host) { h.System.Watchable = func(string) error { return no } }},
+		{"keepalived's file", doctor.CheckOlder, func(h *diagnose.Host) { write(h, inspect.KeepalivedConf, fakehost.KeepalivedConf+"#\n") }},
+		{"HAProxy's file", doctor.CheckOlder, func(h *diagnose.Host) {
+			changed := fakehost.Balancer
+			changed.Ports.LB++
+			write(h, haproxy.File, string(haproxy.Render(changed)))
+		}},
+		{"HAProxy's file, by hand", doctor.CheckOlder, func(h *diagnose.Host) {
+			write(h, haproxy.File, strings.Replace(string(haproxy.Render(fakehost.Balancer)), "timeout client 1m", "timeout client 2m", 1))
+		}},
+		{"HAProxy's servers", doctor.CheckOlder, func(h *diagnose.Host) {
+			was := h.Daemons.Backends
+			h.Daemons.Backends = func(ctx context.Context) ([]haproxy.Stat, error) {
+				stats, err := was(ctx)
+				stats[1].Status = "MAINT"
+				return stats, err
+			}
+		}},
+		{"CoreDNS's file", doctor.CheckOlder, func(h *diagnose.Host) {
+			write(h, dns.Config, string(corefile.Render(corefile.Config{Zone: p.Cluster.Zone, Upstreams: p.VIPs.API})))
+		}},
+		{"CoreDNS's file, being replaced at each host", "", func(h *diagnose.Host) {
+			was, looks := h.Daemons.Text, 0
+			h.Daemons.Text = func(ctx context.Context, name string) ([]string, error) {
+				looks++
+				write(h, dns.Config, string(corefile.Render(corefile.Config{Zone: p.Cluster.Zone, Header: strings.Repeat("x", looks)})))
+				return was(ctx, name)
+			}
+		}},
+		{"a peer list", doctor.CheckPeers, func(h *diagnose.Host) {
+			addNode(h, kube.Node{ControlPlane: true, Node: fakehost.Node("m14", "192.0.2.14")})
+		}},
+		{"API servers", doctor.CheckAPIServers, func(h *diagnose.Host) {
+			h.Daemons.Server = func(context.Context, string) (health.API, string) { return health.Gone, "refused" }
+		}},
+		{"HAProxy", doctor.CheckHAProxy, func(h *diagnose.Host) {
+			h.Daemons.Backends = func(context.Context) ([]haproxy.Stat, error) { return nil, no }
+		}},
+		{"the redirect", doctor.CheckRedirect, func(h *diagnose.Host) { h.Daemons.Redirected = func() (bool, error) { return false, nil } }},
+		{"a check", doctor.CheckTracked, func(h *diagnose.Host) {
+			h.Daemons.Check = func(context.Context, vrrp.CheckName) (health.Finding, string) { return health.Passed, "answers" }
+		}},
+		{"a neighbour", doctor.CheckNeighbours, func(h *diagnose.Host) {
+			h.Network.Echo = func(from, _ netip.Addr, _ int) (bool, error) { return from != p.VIPs.API[0], nil }
+		}},
+		{"packets that fill the link", doctor.CheckMTU, func(h *diagnose.Host) {
+			h.Network.Echo = func(_, _ netip.Addr, bytes int) (bool, error) { return bytes < 1500, nil }
+		}},
+		{"the name server behind", doctor.CheckUpstreamSelf, func(h *diagnose.Host) {
+			write(h, "/run/NetworkManager/resolv.conf", "nameserver 192.0.2.11\nnameserver 192.0.2.1\n")
+		}},
+		{"a VIP behind", doctor.CheckUpstreamSelf, func(h *diagnose.Host) {
+			write(h, "/run/NetworkManager/resolv.conf", "nameserver 192.0.2.5\nnameserver 192.0.2.1\n")
+		}},
+		{"CoreDNS", doctor.CheckCoreDNS, func(h *diagnose.Host) {
+			h.Daemons.LookupAt = func(context.Context, netip.Addr, string) ([]netip.Addr, error) { return nil, probe.NoSuchName }
+			h.Daemons.Lookup = func(context.Context, string) ([]netip.Addr, error) { return nil, no }
+		}},
+		{"a name outside", doctor.CheckOutsideRecord, func(h *diagnose.Host) {
+			h.Daemons.LookupAt = func(context.Context, netip.Addr, string) ([]netip.Addr, error) {
+				return []netip.Addr{netip.MustParseAddr("198.51.100.1")}, nil
+			}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			host := fakehost.Doctor(t, p)
+			tt.change(host)
+			r := host.Diagnose(t.Context(), diagnose.Progress{})
+			if tt.first == "" && len(r.Findings)+len(r.Unseen) > 0 ||
+				tt.first != "" && (len(r.Findings) == 0 || r.Findings[0].Check != tt.first) {
+				t.Fatalf("%s", describe(r))
+			}
+		})
+	}
+}
+
+// kubeconfig names files: of its CA, and of the client's certificate and key.
+func kubeconfig(ca, client string) string {
+	return fmt.Sprintf(
+		"apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: 'https://api:6443', certificate-authority: %q}}]\n"+
+			"users: [{name: u, user: {client-certificate: %[2]q, client-key: %[2]q}}]\n"+
+			"contexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n",
+		ca, client,
+	)
+}
+
+// TestDiagnose_ManyHosts holds that in a cluster of hundreds of hosts nothing goes unchecked, but
+// that an answer whose host nobody has asked for is said not to be known.
+func TestDiagnose_ManyHosts(t *testing.T) {
+	p := fakehost.PlanWithImages(t)
+	for _, tt := range []struct {
+		name   string
+		first  doctor.Name
+		unseen string // what one begins with; empty for nothing
+		change func(h *diagnose.Host)
+	}{
+		{"all is well", "", "", func(*diagnose.Host) {}},
+		{"a peer list", doctor.CheckPeers, "", func(h *diagnose.Host) {
+			addNode(h, kube.Node{ControlPlane: true, Node: fakehost.Node("m14", "192.0.2.14")})
+		}},
+		{"who answers", "", "who answers for 192.0.2.6: 52:54:00:00:00:99 ", func(h *diagnose.Host) {
+			h.Network.Neighbours = func(string) ([]link.Entry, error) { return nil, nil }
+			was := h.Network.WhoHas
+			h.Network.WhoHas = func(on string, a netip.Addr) ([]string, error) {
+				if a == p.VIPs.Ingress[0] {
+					return []string{"52:54:00:00:00:99"}, nil
+				}
+				return was(on, a)
+			}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			host := fakehost.Doctor(t, p)
+			for n := range 500 {
+				addNode(
+					host,
+					kube.Node{
+						Node: fakehost.Node(
+							fmt.Sprint("w", n), fmt.Sprintf("192.0.%d.%d", 3+n/250, 1+n%250)),
+					},
+				)
+			}
+			tt.change(host)
+			r := host.Diagnose(t.Context(), diagnose.Progress{})
+			if tt.first == "" && len(r.Findings) > 0 ||
+				tt.first != "" && (len(r.Findings) == 0 || r.Findings[0].Check != tt.first) ||
+				tt.unseen == "" && len(r.Unseen) > 0 ||
+				tt.unseen != "" &&
+					(len(r.Unseen) != 1 || !strings.HasPrefix(r.Unseen[0], tt.unseen)) {
+				t.Errorf("%s", describe(r))
+			}
+		})
+	}
+}
+
+// addNode has the API name one more node.
+func addNode(h *diagnose.Host, n kube.Node) {
+	was := h.Network.Nodes
+	h.Network.Nodes = func(ctx context.Context) ([]kube.Node, error) {
+		all, err := was(ctx)
+		return append(all, n), err
+	}
+}
+
+// describe has a report's findings and what was not seen.
+func describe(r diagnose.Report) string {
+	return fmt.Sprintf("found %+v, unseen %q", r.Findings, r.Unseen)
+}
+
+// TestDiagnose_PlainHost holds what is found on a plain host, which is none of a cluster yet.
+func TestDiagnose_PlainHost(t *testing.T) {
+	p := fakehost.PlanWithImages(t)
+	for _, tt := range []struct {
+		name   string
+		first  doctor.Name
+		change func(h *diagnose.Host)
+	}{
+		{"all is well", "", func(*diagnose.Host) {}},
+		{"a port", doctor.CheckPorts, func(h *diagnose.Host) {
+			h.System.Listen = func(number uint16, network string) error {
+				if number == 53 && network == "udp" {
+					return errors.New("address already in use")
+				}
+				return nil
+			}
+		}},
+		{"a VIP", doctor.CheckTaken, func(h *diagnose.Host) {
+			h.Network.WhoHas = func(string, netip.Addr) ([]string, error) { return []string{"52:54:00:00:00:99"}, nil }
+		}},
+		{"VRRP", doctor.CheckVRRPPasses, func(h *diagnose.Host) {
+			h.Network.VRRP = func(netip.Addr, netip.Addr) (bool, error) { return false, nil }
+		}},
+		{"an image", doctor.CheckImages, func(h *diagnose.Host) {
+			h.System.Image = func(context.Context, string) error { return errors.New("404") }
+		}},
+		{"a program", doctor.CheckPrograms, func(h *diagnose.Host) {
+			h.System.Version = func(context.Context, string) (string, error) { return "", nil }
+		}},
+		{"a time server", doctor.CheckInStep, func(h *diagnose.Host) {
+			h.System.Time = func(context.Context, netip.Addr) (time.Duration, error) { return 0, errors.New("late") }
+			h.System.Unsynced = func() string { return "no" }
+		}},
+		{"a range", doctor.CheckDHCP, func(h *diagnose.Host) {
+			if err := os.WriteFile(h.Files.Path("/etc/dnsmasq.conf"), []byte("dhcp-range=192.0.2.2,192.0.2.99,12h\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"this host as name server", doctor.CheckUpstreamSelf, func(h *diagnose.Host) {
+			if err := os.WriteFile(h.Files.Path("/etc/resolv.conf"), []byte("nameserver 192.0.2.11\nnameserver 192.0.2.1\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			host := fakehost.Plain(t, p)
+			tt.change(host)
+			r := host.Diagnose(t.Context(), diagnose.Progress{})
+			if tt.first == "" && len(r.Findings) > 0 ||
+				tt.first != "" && (len(r.Findings) == 0 || r.Findings[0].Check != tt.first) {
+				t.Fatalf("%s", describe(r))
+			}
+		})
+	}
+}
+
+// TestDiagnose_Unprivileged holds that who may see nothing is told so, and that nothing is found
+// which was not seen.
+func TestDiagnose_Unprivileged(t *testing.T) {
+	p, no := fakehost.PlanWithImages(t), errors.New("operation not permitted")
+	host := fakehost.Doctor(t, p)
+	host.Network.WhoHas = func(string, netip.Addr) ([]string, error) { return nil, no }
+	host.Network.Echo = func(netip.Addr, netip.Addr, int) (bool, error) { return false, no }
+	host.Network.Adverts = func(context.Context, string, func(overhear.Heard)) error { return no }
+	host.Network.Nodes = func(context.Context) ([]kube.Node, error) { return nil, no }
+	host.Daemons.Redirected = func() (bool, error) { return false, no }
+	host.System.Time = func(context.Context, netip.Addr) (time.Duration, error) { return 0, no }
+	host.Daemons.Structure = func(context.Context) (string, error) { return "", no }
+	host.Daemons.Text = func(context.Context, string) ([]string, error) { return nil, no }
+	r := host.Diagnose(t.Context(), diagnose.Progress{})
+	if len(r.Findings) > 0 {
+		t.Errorf("%s", describe(r))
+	}
+	for _, what := range []string{"who answers", "adverts", "the control plane's nodes", "the redirect", "the clock of", "what HAProxy runs on", "what CoreDNS runs on"} {
+		if !slices.ContainsFunc(
+			r.Unseen,
+			func(u string) bool { return strings.HasPrefix(u, what) && strings.HasSuffix(u, no.Error()) },
+		) {
+			t.Errorf("does not list that %s is not seen: %q", what, r.Unseen)
+		}
+	}
+}
+
+// TestDiagnose_EarlierRelease holds that of daemons which say nothing of their files nothing is
+// said but that: CoreDNS of an earlier release has no such name, or has it answered by somebody
+// else.
+func TestDiagnose_EarlierRelease(t *testing.T) {
+	p := fakehost.PlanWithImages(t)
+	for _, said := range [][]string{nil, {"a", "b"}} {
+		host := fakehost.Doctor(t, p)
+		host.Daemons.Structure = func(context.Context) (string, error) { return "", nil }
+		host.Daemons.Text = func(context.Context, string) ([]string, error) { return said, nil }
+		r := host.Diagnose(t.Context(), diagnose.Progress{})
+		if len(r.Findings) > 0 ||
+			!slices.Equal(
+				r.Unseen,
+				[]string{
+					"what CoreDNS runs on: it does not report it",
+					"what HAProxy runs on: it does not report it",
+				},
+			) {
+			t.Errorf("%s", describe(r))
+		}
+	}
+}

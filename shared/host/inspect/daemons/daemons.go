@@ -1,0 +1,288 @@
+// Package daemons inspects the programs of a live host, and the API servers and name servers that
+// they depend on.
+package daemons
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/onprem-infra/onprem-infra/cluster"
+	"github.com/onprem-infra/onprem-infra/cluster/dns"
+	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
+	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/corefile"
+	"github.com/onprem-infra/onprem-infra/shared/election"
+	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
+	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// Inspector inspects the daemons of a host.
+type Inspector struct {
+	inspect.Scope
+	Probes
+}
+
+// Probes are what is asked of others than files, so that a test can answer.
+type Probes struct {
+	Alive      func(ctx context.Context, number uint16, path string) error // a server of this host
+	Backends   func(ctx context.Context) ([]haproxy.Stat, error)
+	Structure  func(ctx context.Context) (string, error) // HAProxy's running configuration
+	Redirected func() (bool, error)
+	Server     func(ctx context.Context, address string) (health.API, string)
+	Check      func(ctx context.Context, check vrrp.CheckName) (health.Finding, string)
+	Rights     func(ctx context.Context, r role.Role) ([]inspect.MissingRight, error)
+
+	// of this host's name server
+	Lookup func(ctx context.Context, name string) ([]netip.Addr, error)
+	// of this host's name server
+	Text     func(ctx context.Context, name string) ([]string, error)
+	LookupAt func(ctx context.Context, server netip.Addr, name string) ([]netip.Addr, error)
+}
+
+// within bounds a probe.
+func within[T any](ctx context.Context, ask func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, inspect.ProbeTimeout)
+	defer cancel()
+	return ask(ctx)
+}
+
+// healthz asks a program of ours whether it is healthy.
+func (i Inspector) healthz(ctx context.Context, name string) (fault string) {
+	ctx, cancel := context.WithTimeout(ctx, inspect.ProbeTimeout)
+	defer cancel()
+	if err := i.Alive(ctx, i.Plan.Ports[name], "/healthz"); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// Keepalived is keepalived's status, and whether its supervisor answers.
+func (i Inspector) Keepalived(ctx context.Context, status supervised.Status) *facts.Keepalived {
+	there, err := i.Files.Exists(election.RunDir + "/" + supervised.StatusFile)
+	if err != nil {
+		return nil // it is reported with the VIPs
+	}
+	k := &facts.Keepalived{
+		Wanted: i.Rooms.VIP &&
+			!i.Host.Remote, Started: there, Running: status.PID != 0, Applied: status.Applied,
+		Heartbeat: !status.MonitorSilent, Troubles: status.Troubles,
+	}
+	if status.Refused != nil {
+		k.Refusal = status.Refused.Output
+	}
+	if i.Role != role.Bootstrap { // podman asks there, and no port is open
+		k.Fault = i.healthz(ctx, port.Supervise)
+	}
+	return k
+}
+
+// Monitors are the monitors of this node's daemons. On the bootstrap machine systemd and the
+// daemons' units replace them.
+func (i Inspector) Monitors(ctx context.Context) (out []facts.Monitor) {
+	if i.Role == role.Bootstrap {
+		return nil
+	}
+	var asked sync.WaitGroup
+	all := []struct {
+		name, port string
+		runs       bool
+	}{
+		{"vip (container keepalived-monitor)", port.MonitorVIP, i.Rooms.VIP && !i.Host.Remote},
+		{"lb (container haproxy-monitor)", port.MonitorLB, i.Rooms.LB},
+		{"dns (container coredns-monitor)", port.MonitorDNS, i.Rooms.DNS},
+	}
+	out = make([]facts.Monitor, len(all))
+	for n, m := range all {
+		if m.runs {
+			out[n].Name = m.name
+			asked.Go(func() { out[n].Fault = i.healthz(ctx, m.port) })
+		}
+	}
+	asked.Wait()
+	return slices.DeleteFunc(out, func(m facts.Monitor) bool { return m.Name == "" })
+}
+
+// Balancer is this node's HAProxy, and whether connections are redirected to it.
+func (i Inspector) Balancer(ctx context.Context) (b *facts.Balancer, redirected *bool) {
+	if !i.Rooms.LB {
+		return nil, nil
+	}
+	b = &facts.Balancer{}
+	stats, err := within(ctx, i.Backends)
+	if err != nil {
+		b.Fault = err.Error()
+	}
+	for _, s := range stats {
+		if s.Backend == haproxy.Masters && !s.Disabled() && s.Up() {
+			b.Up = append(b.Up, s.Server)
+		}
+	}
+	present, err := i.Redirected()
+	if err != nil {
+		i.Unseen.Add("the redirect to the balancer", err)
+		return b, nil
+	}
+	return b, &present
+}
+
+// Servers asks every API server of the control plane, as the balancers do.
+func (i Inspector) Servers(ctx context.Context, all []netip.AddrPort) (out []facts.Server) {
+	if i.Role == role.Bootstrap {
+		return nil // there are none while it is needed
+	}
+	states, whys := make([]health.API, len(all)), make([]string, len(all))
+	var asked sync.WaitGroup
+	for n, at := range all {
+		asked.Go(func() {
+			bound, cancel := context.WithTimeout(ctx, inspect.ProbeTimeout)
+			defer cancel()
+			states[n], whys[n] = i.Server(bound, at.String())
+		})
+	}
+	asked.Wait()
+	for n, at := range all {
+		if states[n] == health.Unknown {
+			i.Unseen.Add("whether API servers work", errors.New(whys[n]))
+			continue
+		}
+		out = append(out, facts.Server{
+			Address: at, Ready: states[n] == health.Ready,
+			Why: fmt.Sprintf("%s: %s", states[n], whys[n]),
+		})
+	}
+	return out
+}
+
+// Checks are the health checks of this node, as its monitor has tracked them, and as they are now.
+func (i Inspector) Checks(ctx context.Context) (out []facts.Check) {
+	if i.Role == role.Bootstrap || !i.Rooms.VIP || i.Host.Remote {
+		return nil
+	}
+	var asked sync.WaitGroup
+	var mu sync.Mutex
+	for _, w := range vip.Weights(i.Plan, i.Role) {
+		asked.Go(func() {
+			bound, cancel := context.WithTimeout(ctx, inspect.ProbeTimeout)
+			defer cancel()
+			found, why := i.Check(bound, w.Check)
+			if found == health.Untold {
+				i.Unseen.Add("the check "+string(w.Check), errors.New(why))
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			out = append(out, facts.Check{
+				Name: w.Check, Tracked: i.Files.Tracked(w.Check, w.Fault),
+				Passes: found == health.Passed, Why: why,
+			})
+		})
+	}
+	asked.Wait()
+	slices.SortFunc(
+		out, func(a, b facts.Check) int { return strings.Compare(string(a.Name), string(b.Name)) })
+	return out
+}
+
+// MissingRights are those that the API does not grant to this node. A bootstrap machine uses an
+// administrator's credentials.
+func (i Inspector) MissingRights(ctx context.Context) (out []facts.Right) {
+	if i.Role == role.Bootstrap {
+		return nil
+	}
+	missing, err := i.Rights(ctx, i.Role)
+	i.Unseen.Add("the rights of this node", err)
+	for _, m := range missing {
+		out = append(out, facts.Right{What: m.Right, Without: m.Without, Do: cluster.Remedy})
+	}
+	return out
+}
+
+// Running are the running configurations of this host's daemons beside their files. A daemon whose
+// running configuration is not known is left out.
+func (i Inspector) Running(ctx context.Context) (out []facts.Running) {
+	for _, d := range []struct {
+		name, path string
+		here       bool
+		digest     func(text []byte) (is, header string)
+		loaded     func(ctx context.Context) (string, error)
+	}{
+		{"keepalived", inspect.KeepalivedConf, i.Rooms.VIP && !i.Host.Remote, keepalivedDigest, i.keepalivedLoaded},
+		{"HAProxy", haproxy.File, i.Rooms.LB, haproxy.Digest, i.haproxyLoaded},
+		{"CoreDNS", dns.Config, i.Rooms.DNS, corefile.Digest, i.coreDNSLoaded},
+	} {
+		if !d.here {
+			continue
+		}
+		loaded, err := within(ctx, d.loaded)
+		if err != nil {
+			i.Unseen.Add("what "+d.name+" runs on", err)
+			continue
+		}
+		text, err := os.ReadFile(i.Files.Path(d.path))
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				i.Unseen.Add("what "+d.name+" is to run on", err)
+			}
+			continue
+		}
+		r := facts.Running{Daemon: d.name, Path: d.path, Loaded: loaded}
+		r.Disk, r.Header = d.digest(text)
+		out = append(out, r)
+	}
+	return out
+}
+
+func keepalivedDigest(text []byte) (is, header string) { return supervised.Digest(text), "" }
+
+// keepalivedLoaded is empty if the supervisor's status cannot be read, which is reported elsewhere.
+func (i Inspector) keepalivedLoaded(context.Context) (string, error) {
+	status, err := i.Files.Supervisor()
+	if err != nil {
+		return "", nil
+	}
+	return status.Applied, nil
+}
+
+var errNotReported = errors.New("it does not report it")
+
+// haproxyLoaded is what HAProxy reports on its socket, and its backends of now.
+func (i Inspector) haproxyLoaded(ctx context.Context) (string, error) {
+	structure, err := i.Structure(ctx)
+	if err != nil {
+		return "", err
+	}
+	stats, err := i.Backends(ctx)
+	if err != nil {
+		return "", err
+	}
+	is, ok := haproxy.Running(structure, stats)
+	if !ok || is == "" {
+		return "", errNotReported
+	}
+	return is, nil
+}
+
+// coreDNSLoaded is what the program at CoreDNS's port reports. A CoreDNS of an earlier release, or
+// of others, reports nothing.
+func (i Inspector) coreDNSLoaded(ctx context.Context) (string, error) {
+	texts, err := i.Text(ctx, string(corefile.Running))
+	if err != nil {
+		return "", err
+	}
+	if len(texts) != 1 {
+		return "", errNotReported
+	}
+	return texts[0], nil
+}

@@ -1,0 +1,178 @@
+package inspect
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/election"
+	"github.com/onprem-infra/onprem-infra/shared/keepalived"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// Files are those of a host below Root, which is empty for this host.
+type Files struct{ Root string }
+
+// Path is where a file of the host is.
+func (h Files) Path(elements ...string) string { return h.Root + filepath.Join(elements...) }
+
+// Exists reports whether the host has a file.
+func (h Files) Exists(path string) (bool, error) {
+	_, err := os.Stat(h.Path(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Optional reads a file; text is nil if there is none.
+func (h Files) Optional(elements ...string) (text []byte, err error) {
+	text, err = os.ReadFile(h.Path(elements...))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
+}
+
+// Agreed are the addresses that node-ip has chosen. A file without an address is ignored.
+func (h Files) Agreed() (agreed []netip.Addr, remote bool, err error) {
+	for _, name := range []string{"ipv4", "ipv6"} {
+		text, err := h.Optional(vip.AgreedDir, name)
+		if err != nil {
+			return nil, false, err
+		}
+		if a, err := netip.ParseAddr(strings.TrimSpace(string(text))); err == nil {
+			agreed = append(agreed, a)
+		}
+	}
+	remote, err = h.Exists(filepath.Join(vip.AgreedDir, "remote-worker"))
+	return agreed, remote, err
+}
+
+// Supervisor is the status that keepalived's supervisor has written; the zero value if there is
+// none.
+func (h Files) Supervisor() (supervised.Status, error) {
+	text, err := h.Optional(election.RunDir, supervised.StatusFile)
+	if err != nil || text == nil {
+		return supervised.Status{}, err
+	}
+	return supervised.Decode(text)
+}
+
+// Memory is what the VIPs' monitor remembers; ok is false if there is none.
+func (h Files) Memory() (m vip.Memory, ok bool, err error) {
+	text, err := h.Optional(vip.MemoryPath)
+	if err != nil || text == nil {
+		return vip.Memory{}, false, err
+	}
+	m, err = vip.DecodeMemory(text)
+	return m, true, err
+}
+
+// Tracked reports whether the tracked file of a check has that it passes.
+func (h Files) Tracked(check vrrp.CheckName, fault bool) bool {
+	text, err := os.ReadFile(h.Path(election.TrackFile(check, fault)))
+	return err == nil && string(text) == "1\n"
+}
+
+// Results are the last results of the checks, as the VIPs' monitor has written them.
+func (h Files) Results() (all []vip.Said, err error) {
+	err = h.list(vip.SaidFile, &all)
+	return all, err
+}
+
+// MissingRights are the rights that this node lacks, as the VIPs' monitor has written them.
+func (h Files) MissingRights() (all []MissingRight, err error) {
+	err = h.list(RightsFile, &all)
+	return all, err
+}
+
+// list reads a list in JSON from the run directory. A list without a file is empty.
+func (h Files) list(file string, into any) error {
+	text, err := h.Optional(election.RunDir, file)
+	if err != nil || text == nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
+
+// KeepalivedConf is keepalived's configuration, on hosts of either phase.
+const KeepalivedConf = keepalived.HostDir + "/" + keepalived.File
+
+// The manifests that run keepalived and CoreDNS on a bootstrap machine, if they come from
+// OpenShift's Machine Config Operator.
+const (
+	KeepalivedManifest = "/etc/kubernetes/manifests/keepalived.yaml"
+	CoreDNSManifest    = "/etc/kubernetes/manifests/coredns.yaml"
+)
+
+// ourStatic is in every manifest of ours for a bootstrap machine: an argument of its program.
+const ourStatic = "- --in-pod\n"
+
+// Statics are the manifests on a bootstrap machine that run a daemon instead of our unit.
+func (h Files) Statics() (out []facts.Static, err error) {
+	for _, s := range []facts.Static{
+		{Daemon: "keepalived", Unit: "onprem-keepalived.service", Path: KeepalivedManifest},
+		{Daemon: "CoreDNS", Unit: "onprem-coredns.service", Path: CoreDNSManifest},
+	} {
+		text, errRead := h.Optional(s.Path)
+		if err = errors.Join(err, errRead); text != nil {
+			s.Ours = bytes.Contains(text, []byte(ourStatic))
+			out = append(out, s)
+		}
+	}
+	return out, err
+}
+
+// replaced reports whether a static pod that is not ours runs a daemon on this bootstrap machine.
+func (h Files) replaced(daemon string) bool {
+	list, _ := h.Statics() // doctor reports what cannot be read
+	return slices.ContainsFunc(
+		list, func(s facts.Static) bool { return s.Daemon == daemon && !s.Ours })
+}
+
+// Role is what this host is, by the files that it has; empty for a plain host.
+func (h Files) Role() role.Role {
+	for _, sign := range []struct {
+		path string
+		role role.Role
+	}{
+		{"/etc/systemd/system/onprem-keepalived.service", role.Bootstrap},
+		{"/etc/systemd/system/onprem-coredns.service", role.Bootstrap},
+		{"/etc/kubernetes/manifests/haproxy.yaml", role.Master},
+		{KeepalivedManifest, role.Worker},
+		{CoreDNSManifest, role.Arbiter},
+	} {
+		if there, err := h.Exists(sign.path); err == nil && there {
+			return sign.role
+		}
+	}
+	return ""
+}
+
+// Rooms are what this host runs.
+func (h Files) Rooms(p plan.Plan) (runs plan.Rooms) {
+	switch r := h.Role(); {
+	case r == role.Bootstrap:
+		runs.VIP, runs.DNS = p.BootstrapRuns()
+		runs.VIP, runs.DNS = runs.VIP &&
+			!h.replaced("keepalived"), runs.DNS &&
+			!h.replaced("CoreDNS")
+	case r != "":
+		if runs = p.NodeRuns(r); runs.Disabled {
+			runs.VIP, runs.LB = false, false
+		}
+	}
+	return runs
+}

@@ -1,0 +1,92 @@
+// Package inspect gathers typed facts of a host: what its programs have written, what its network
+// answers, and what its own servers answer.
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/election"
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+// Timeout bounds each probe.
+const Timeout = time.Second
+
+// Inspector inspects a host of a cluster.
+type Inspector struct {
+	Plan  plan.Plan
+	Files Files
+	Probes
+}
+
+// Probes are what is asked of others than files, so that a test can answer.
+type Probes struct {
+	Now       func() time.Time
+	Links     func() (addr.Snapshot, error)
+	Neighbour func(ctx context.Context, link string, vip netip.Addr) (addr.Neighbour, error)
+	Adverts   func(ctx context.Context, link string, receive func(overhear.Heard)) error
+	Backends  func(ctx context.Context) ([]haproxy.Stat, error)
+	// of this host's name server
+	Lookup func(ctx context.Context, name string) ([]netip.Addr, error)
+}
+
+// New inspects this host.
+func New(p plan.Plan) *Inspector {
+	stats := fmt.Sprintf("http://127.0.0.1:%d/haproxy_stats;csv", p.Ports[port.LBStats])
+	balancer := probe.NewHTTP(stats, (&net.Dialer{}).DialContext)
+	server := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), p.Ports[port.DNS])
+	return &Inspector{Plan: p, Probes: Probes{
+		Now: time.Now, Links: link.Snapshot, Neighbour: neighbour, Adverts: overhear.Adverts,
+		Backends: func(ctx context.Context) ([]haproxy.Stat, error) {
+			text, err := balancer.Good(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return haproxy.ParseStats(text)
+		},
+		Lookup: func(ctx context.Context, name string) ([]netip.Addr, error) { return probe.Lookup(ctx, server, name) },
+	}}
+}
+
+// neighbour asks for an address on a link and waits until a host has answered, or the kernel
+// reports that none does.
+func neighbour(ctx context.Context, on string, vip netip.Addr) (addr.Neighbour, error) {
+	if err := link.Ask(on, vip); err != nil {
+		return addr.Neighbour{}, err
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		n, err := link.Neighbour(on, vip)
+		if err != nil || n != (addr.Neighbour{}) {
+			return n, err
+		}
+		select {
+		case <-ctx.Done():
+			return addr.Neighbour{Absent: true}, nil
+		case <-tick.C:
+		}
+	}
+}
+
+// Supervisor is keepalived's supervisor's status. A host without one has no keepalived of ours,
+// which is an error.
+func (i *Inspector) Supervisor() (supervised.Status, error) {
+	path := election.RunDir + "/" + supervised.StatusFile
+	if there, err := i.Files.Exists(path); err == nil && !there {
+		return supervised.Status{}, fmt.Errorf(
+			"there is no %s: it has not been started on this host", path)
+	}
+	return i.Files.Supervisor()
+}

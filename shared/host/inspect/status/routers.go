@@ -1,0 +1,149 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/election"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+)
+
+// maxStateAge is how old the state of this host's monitor may be, which writes it every two
+// seconds.
+const maxStateAge = 10 * time.Second
+
+// routers are the other routers of the VIPs, as this host's monitor has written them, which needs
+// no privilege. Without a monitor the adverts are received here.
+func (i inspector) routers(ctx context.Context, vips []VIP, unseen *inspect.Unseen) clash.State {
+	s, err := i.monitorState()
+	unseen.Add("the adverts that this host's monitor has received", err)
+	if s == nil {
+		s = i.listen(ctx, vips, unseen)
+	}
+	for on, why := range s.Deaf {
+		unseen.Add("adverts of other hosts on "+on, errors.New(why))
+	}
+	return *s
+}
+
+// monitorState is what the monitor has written; nil if there is no monitor.
+func (i inspector) monitorState() (*clash.State, error) {
+	text, err := i.Files.Optional(election.RunDir, clash.StateFile)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	s, err := clash.DecodeState(text)
+	if err != nil {
+		return nil, err
+	}
+	if age := i.Now().Sub(s.At); age.Abs() > maxStateAge {
+		return nil, fmt.Errorf(
+			"they were written %v ago: no monitor runs here", age.Round(time.Second))
+	}
+	return &s, nil
+}
+
+// listen receives adverts on each link for as long as one advert and half a second take.
+func (i inspector) listen(ctx context.Context, vips []VIP, unseen *inspect.Unseen) *clash.State {
+	var instances []clash.Instance
+	var links []string
+	for _, v := range vips {
+		if v.Router.Near {
+			instances, links = append(instances, v.Router), append(links, v.Link)
+		}
+	}
+	observer := clash.NewEar()
+	observer.Expect(instances)
+	for _, on := range slices.Compact(slices.Sorted(slices.Values(links))) {
+		bound, cancel := context.WithTimeout(ctx, i.Plan.Timing.Model.Advert+500*time.Millisecond)
+		err := i.Adverts(bound, on, func(h overhear.Heard) {
+			observer.Hear(clash.Heard{Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert})
+		})
+		cancel()
+		unseen.Add("adverts of other hosts", err)
+	}
+	s := observer.State(nil, nil, i.Now())
+	return &s
+}
+
+// nodeNames are the nodes' names by their addresses, as this host's monitor knows them.
+func (i inspector) nodeNames() map[netip.Addr]string {
+	names := map[netip.Addr]string{}
+	memory, _, _ := i.Files.Memory() // its error is reported with the gate
+	for _, n := range memory.Nodes {
+		for _, a := range n.InternalIPs {
+			names[a] = n.Name
+		}
+	}
+	return names
+}
+
+// addRouters adds the routers that announce a VIP, and those that may.
+func (v *VIP) addRouters(s clash.State, names map[netip.Addr]string) {
+	var members []netip.Addr
+	for _, e := range s.Elections {
+		if e.Instance == v.Instance {
+			members = slices.DeleteFunc(
+				slices.Clone(e.Members), func(a netip.Addr) bool { return a == e.Own })
+		}
+	}
+	known := map[netip.Addr]Member{}
+	for _, r := range s.Speakers {
+		if r.Instance != v.Instance {
+			continue
+		}
+		age := int(s.At.Sub(r.Last) / time.Millisecond)
+		known[r.Address] = Member{AgeMs: &age, Holds: r.Holds}
+		if r.Holds {
+			v.Adverts = append(v.Adverts, Advert{
+				From: r.Address, MAC: r.MAC, Priority: r.Priority, Version: r.Version,
+				IntervalMs: r.IntervalMs, AgeMs: age,
+			})
+		}
+		if r.Holds && r.MAC != "" && r.MAC == v.Holder.MAC && r.Priority != 0 {
+			v.Holder.Address = r.Address
+		}
+		if !slices.Contains(members, r.Address) {
+			members = append(members, r.Address)
+		}
+	}
+	for _, a := range members {
+		m := known[a]
+		m.Address, m.Node = a, names[a]
+		v.Peers = append(v.Peers, m)
+	}
+}
+
+// holders asks the network for the holder of each VIP, of all at once.
+func (i inspector) holders(ctx context.Context, vips []VIP, unseen *inspect.Unseen) {
+	failed := make([]error, len(vips))
+	var all sync.WaitGroup
+	for n := range vips {
+		all.Go(func() { vips[n].Holder, failed[n] = i.holder(ctx, vips[n]) })
+	}
+	all.Wait()
+	for n, err := range failed {
+		unseen.Add("who answers for "+vips[n].Address.String(), err)
+	}
+}
+
+// holder asks for one VIP. No host answers this host for an address of its own.
+func (i inspector) holder(ctx context.Context, v VIP) (Holder, error) {
+	if v.Here {
+		return Holder{Self: true}, nil
+	}
+	if !v.Router.Near { // the kernel would send the question to a gateway
+		return Holder{}, errors.New("it is in no network of this host")
+	}
+	bound, cancel := context.WithTimeout(ctx, inspect.Timeout)
+	defer cancel()
+	n, err := i.Neighbour(bound, v.Link, v.Address)
+	return Holder{MAC: n.MAC, None: n.Absent}, err
+}

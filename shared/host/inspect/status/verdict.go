@@ -1,0 +1,54 @@
+package status
+
+import (
+	"github.com/onprem-infra/onprem-infra/cluster"
+	"github.com/onprem-infra/onprem-infra/shared/judge"
+)
+
+// verdict judges a report; links is whether this host's links could be read.
+func (i inspector) verdict(r Report, links bool) judge.Verdict {
+	runs := i.Files.Rooms(i.Plan)
+	f := judge.Facts{Clashes: r.Clashes, Expected: runs.VIP && !r.Remote}
+	if runs.LB && r.failed.balancer {
+		f.Failed = append(f.Failed, "the balancer")
+	}
+	if runs.DNS && r.failed.names {
+		f.Failed = append(f.Failed, "the name server")
+	}
+	for _, v := range r.VIPs {
+		seen := judge.VIP{
+			Address:  v.Address,
+			For:      v.For,
+			Reached:  v.Router.Near || !links,
+			Here:     v.Here,
+			NoHolder: v.Holder.None,
+		}
+		if v.Holder.MAC != "" {
+			seen.Holder = v.Holder.String()
+			for _, a := range v.Adverts {
+				if a.MAC != v.Holder.MAC {
+					seen.Disagree = a.MAC
+				}
+			}
+		}
+		f.VIPs = append(f.VIPs, seen)
+	}
+	if d := r.Daemon; d != nil {
+		f.Daemon = &judge.Daemon{
+			Running: d.Running, MonitorSilent: d.MonitorSilent, Leaving: d.Leaving != "",
+			Refused:  d.Refused != "",
+			Troubles: d.Troubles,
+		}
+	}
+	for _, s := range r.Balancer {
+		f.Servers = append(f.Servers, judge.Server{Name: s.Name, Status: s.Status, Up: s.Up})
+	}
+	for _, n := range r.Names {
+		f.Names = append(f.Names, judge.Name{Name: n.Name, Right: n.Right})
+	}
+	for _, m := range r.Rights {
+		f.Rights = append(
+			f.Rights, judge.Right{What: m.Right, Without: m.Without, Do: cluster.Remedy})
+	}
+	return judge.Of(f)
+}

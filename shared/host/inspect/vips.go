@@ -1,0 +1,182 @@
+package inspect
+
+import (
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/election"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// The eligibility gate of a control plane node for the API VIP.
+const (
+	GateOpen   = "open"
+	GateClosed = "closed" // it has not seen the API work yet, and is no candidate
+)
+
+// VIP is one VIP, and what this host is in its election.
+type VIP struct {
+	Address  netip.Addr        `json:"vip"`
+	For      vrrp.Kind         `json:"for"`
+	ID       vrrp.ID           `json:"id"`
+	Instance vrrp.InstanceName `json:"instance"`
+	Link     string            `json:"link,omitempty"`
+	Here     bool              `json:"here"` // this host's kernel has the address
+	// keepalived's; absent if this host is no candidate
+	State    supervised.State `json:"state,omitempty"`
+	Since    time.Time        `json:"since,omitzero"` // of the state, by the journal
+	Why      string           `json:"why,omitempty"`  // of the state
+	Priority int              `json:"priority,omitempty"`
+	// of the priority; those that count sum up to it
+	Parts []Part `json:"parts,omitempty"`
+
+	Router clash.Instance `json:"-"` // the VIP's virtual router, as this host listens for it
+}
+
+// Part is one summand of a priority.
+type Part struct {
+	Name   string    `json:"name"` // base, rank, holder, a check's, or unexplained
+	Adds   int       `json:"adds"`
+	Counts bool      `json:"counts"` // a check that does not pass adds nothing
+	Fault  bool      `json:"fault,omitempty"`
+	Since  time.Time `json:"since,omitzero"` // the check's last change
+	Why    string    `json:"why,omitempty"`  // the check's last result
+}
+
+// VIPs are the cluster's VIPs, with what this host is in the election of each. The last journal
+// entry of an instance explains its state.
+func (i *Inspector) VIPs(
+	o election.Observation, status supervised.Status, entries []journal.Entry,
+) (out []VIP) {
+	for e, virtual := range election.All(i.Plan) {
+		v := i.vip(e, virtual, o, status)
+		for _, entry := range entries {
+			if entry.Clash != "" || entry.Instance != string(v.Instance) {
+				continue
+			}
+			v.Since, v.Why = time.Time{}, ""
+			if entry.State == v.State {
+				v.Since, v.Why = entry.At, entry.Why
+			}
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// vip is what this host is in the election of one VIP.
+func (i *Inspector) vip(
+	e election.Election, v election.VIP, o election.Observation, status supervised.Status,
+) VIP {
+	on, _ := e.Choose(v, o) // without a choice there is no link
+	out := VIP{Address: v.Address, For: e.Kind, ID: e.ID, Instance: v.Instance, Link: on.Link}
+	out.Router = e.ClashInstance(v, on, nil)
+	out.Here = o.Links.LinkOf(v.Address) != ""
+	if now, ok := status.Instances[string(v.Instance)]; ok {
+		out.State, out.Priority = now.State, now.Priority
+		out.Parts = i.parts(e, o, out, status)
+	}
+	return out
+}
+
+// parts are the summands of a priority, from the files that keepalived reads. The rest is a part of
+// its own, so that the parts that count always sum up to the priority.
+func (i *Inspector) parts(
+	e election.Election, o election.Observation, v VIP, status supervised.Status,
+) (out []Part) {
+	if there, err := i.Files.Exists(vip.MemoryPath); err == nil && !there && e.Bootstrap != 0 {
+		out = append(out, Part{Name: "bootstrap", Adds: int(e.Bootstrap), Counts: true})
+	} else {
+		out = append(out, Part{Name: "base", Adds: int(e.Scheme.Base), Counts: true})
+		if rank := i.rank(e, o); rank != 0 {
+			out = append(out, Part{Name: "rank", Adds: rank, Counts: true})
+		}
+		if bonus := e.Scheme.Holder; bonus != 0 {
+			switch held := i.holderTrack(v.Instance); {
+			case held < 0:
+				out = append(out, Part{Name: "holder", Adds: -bonus, Counts: true})
+			default:
+				out = append(out, Part{Name: "holder", Adds: bonus, Counts: held == 1})
+			}
+		}
+		out = append(out, i.checks(e.Scheme.Checks, status)...)
+	}
+	rest := v.Priority
+	for _, p := range out {
+		if p.Counts {
+			rest -= p.Adds
+		}
+	}
+	if rest != 0 {
+		out = append(out, Part{Name: "unexplained", Adds: rest, Counts: true})
+	}
+	return out
+}
+
+// checks are the parts of a priority that health checks add.
+func (i *Inspector) checks(weights []vrrp.Weight, status supervised.Status) (out []Part) {
+	results, _ := i.Files.Results() // they are for people, and status does without
+	for _, w := range weights {
+		p := Part{Name: string(w.Check), Adds: w.Adds, Fault: w.Fault}
+		p.Counts = i.Files.Tracked(w.Check, w.Fault) && !status.MonitorSilent
+		if info, err := os.Stat(i.Files.Path(election.TrackFile(w.Check, w.Fault))); err == nil {
+			p.Since = info.ModTime().UTC()
+		}
+		if n := slices.IndexFunc(results, func(s vip.Said) bool { return s.Check == w.Check }); n >= 0 {
+			p.Why = results[n].Why
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// rank is what this node's rank adds.
+func (i *Inspector) rank(e election.Election, o election.Observation) int {
+	if e.Kind == vrrp.Ingress {
+		choose := func(v election.VIP) (addr.Choice, error) { return e.Choose(v, o) }
+		if rank, ok := e.AddressRank(choose); ok {
+			return e.Scheme.Candidates().Rank(rank)
+		}
+		return 0
+	}
+	memory, _, err := i.Files.Memory()
+	if err != nil {
+		return 0
+	}
+	if rank, ok := notice.ReadRank(memory.Rank, len(e.Scheme.Ranks)); ok {
+		return e.Scheme.Candidates().Rank(rank)
+	}
+	return 0
+}
+
+// holderTrack is the supervisor's tracked file of an instance's holder bonus: -1, 0 or 1.
+func (i *Inspector) holderTrack(instance vrrp.InstanceName) int {
+	text, err := i.Files.Optional(election.RunDir, supervised.HolderTrack(string(instance)))
+	if err != nil {
+		return 0
+	}
+	return map[string]int{"1": 1, "-1": -1}[strings.TrimSpace(string(text))]
+}
+
+// Gate is the state of this node's eligibility gate for the API VIP; empty if it has none.
+func (i *Inspector) Gate(links addr.Snapshot) (string, error) {
+	memory, there, err := i.Files.Memory()
+	switch {
+	case err != nil || !there:
+		return "", err
+	case memory.Open:
+		return GateOpen, nil
+	case vip.Self(vip.ControlPlane(memory.Nodes), links, i.Plan.VIPs.All()) != "":
+		return GateClosed, nil
+	}
+	return "", nil
+}

@@ -1,0 +1,190 @@
+// Package listen receives the VRRP adverts on a host's links, and reports what disturbs its VRRP
+// groups in the log, the journal and a state file.
+package listen
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// The pace of a listener. The advert of a foreign router starts a round at once, but no sooner than
+// minPause after the last one.
+const (
+	everyRound   = time.Second
+	minPause     = 100 * time.Millisecond
+	everyState   = 2 * time.Second
+	everyAnswers = 30 * time.Second
+)
+
+// Options are what a listener needs of its host.
+type Options struct {
+	IDs       map[vrrp.Kind]vrrp.ID // of the cluster
+	StateFile string                // where the state is written for other programs
+	Status    func() (supervised.Status, error)
+	Log       *slog.Logger
+
+	// Receive is overhear.Adverts, and Neighbour is AskAgain, but in tests.
+	Receive   func(ctx context.Context, link string, receive func(overhear.Heard)) error
+	Neighbour func(link string, vip netip.Addr) (addr.Neighbour, error)
+}
+
+// Outputs take what a listener receives and finds. A nil function takes nothing.
+type Outputs struct {
+	Adverts  func(overhear.Heard)  // every advert
+	Findings func([]clash.Finding) // the findings of every round
+	Journal  func(journal.Entry)   // what changed
+}
+
+// Listener finds out which other routers are in this host's VRRP groups, and which of them disturb
+// it. Its methods are safe for concurrent use.
+type Listener struct {
+	Options
+	changed, foreign chan struct{} // wake-ups: other groups; a foreign router
+
+	mu       sync.Mutex
+	observer *clash.Ear
+	wanted   []clash.Instance
+	since    map[string]time.Time // by link
+	failed   map[string]string    // why a link receives nothing, by link
+	found    []clash.Finding      // that have been reported
+
+	// Of Follow's goroutine.
+	outputs Outputs
+	links   map[string]context.CancelFunc
+	reports reports
+	wrote   time.Time
+}
+
+// New returns a listener that receives nothing until Follow.
+func New(o Options) *Listener {
+	l := &Listener{
+		Options: o, changed: loop.NewWake(), foreign: loop.NewWake(), observer: clash.NewEar(),
+		since: map[string]time.Time{}, failed: map[string]string{}, reports: newReports(),
+	}
+	l.observer.Have(o.IDs)
+	return l
+}
+
+// Expect sets the instances to listen for. It may be called every round.
+func (l *Listener) Expect(instances []clash.Instance) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if reflect.DeepEqual(instances, l.wanted) {
+		return
+	}
+	l.wanted = instances
+	l.observer.Expect(instances)
+	loop.Wake(l.changed)
+}
+
+// Snapshot is what has been received until now.
+func (l *Listener) Snapshot() clash.Air {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.observer.Air(l.since, time.Now())
+}
+
+// State is what is known now. Its findings are those that have been reported.
+func (l *Listener) State() clash.State {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.observer.State(l.since, maps.Clone(l.failed), time.Now())
+	s.Findings = append([]clash.Finding{}, l.found...)
+	return s
+}
+
+// Announced is the last other router that announced each VIP, by instance.
+func (l *Listener) Announced() map[string]journal.Announced {
+	out, last := map[string]journal.Announced{}, map[string]time.Time{}
+	for _, s := range l.State().Speakers {
+		if name := string(s.Instance); s.Last.After(last[name]) {
+			out[name] = journal.Announced{By: s.Address, Priority: int(s.Priority), At: s.Last}
+			last[name] = s.Last
+		}
+	}
+	return out
+}
+
+// Follow listens until ctx ends.
+func (l *Listener) Follow(ctx context.Context, outputs Outputs) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var listening sync.WaitGroup
+	defer listening.Wait()
+	defer cancel()
+	tick := time.NewTicker(everyRound)
+	defer tick.Stop()
+	asked := time.Time{}
+	l.outputs, l.links = outputs, map[string]context.CancelFunc{}
+	for {
+		l.setLinks(ctx, &listening)
+		if now := time.Now(); now.Sub(asked) >= everyAnswers {
+			asked = now
+			l.askNeighbours()
+		}
+		if err := l.reconcile(); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-l.changed:
+		case <-tick.C:
+		case <-l.foreign:
+			select { // a flood on the link causes no more rounds than this
+			case <-ctx.Done():
+				return nil
+			case <-time.After(minPause):
+			}
+		}
+	}
+}
+
+// reconcile reports what has changed, and writes the state file.
+func (l *Listener) reconcile() error {
+	status, err := l.Status()
+	if err != nil {
+		return fmt.Errorf("read the supervisor's status: %w", err)
+	}
+	l.mu.Lock()
+	now := time.Now()
+	for name, at := range l.since { // a link that cannot be received from fails at once
+		if now.Sub(at) >= settled {
+			delete(l.failed, name)
+		}
+	}
+	for _, i := range l.wanted {
+		own := status.Instances[string(i.Name)]
+		l.observer.Self(i.Name, own.State == supervised.Master, vrrp.Priority(own.Priority), now)
+	}
+	all := l.observer.Findings(now)
+	l.mu.Unlock()
+	changed := l.report(all, now)
+	if !changed && now.Sub(l.wrote) < everyState {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(l.StateFile), 0o755); err != nil {
+		return fmt.Errorf("make a directory for the listener's state: %w", err)
+	}
+	if err := file.Write(l.StateFile, clash.EncodeState(l.State()), 0o644); err != nil {
+		return err
+	}
+	l.wrote = now
+	return nil
+}

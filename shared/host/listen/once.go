@@ -1,0 +1,41 @@
+package listen
+
+import (
+	"context"
+	"slices"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/election"
+	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+)
+
+// Foreign listens on a link for as long as a host does before an instance's first start, and
+// returns the routers there that have an ID of a cluster. receive is overhear.Adverts, but in
+// tests.
+func Foreign(
+	ctx context.Context, p plan.Plan, link string,
+	receive func(context.Context, string, func(overhear.Heard)) error,
+) ([]clash.Finding, error) {
+	observer := clash.NewEar()
+	var instances []clash.Instance
+	for e, v := range election.All(p) {
+		instances = append(instances, e.ClashInstance(v, addr.Choice{Link: link}, nil))
+	}
+	observer.Have(election.IDs(p))
+	observer.Expect(instances)
+	ctx, cancel := context.WithTimeout(ctx, clash.Hearing)
+	defer cancel()
+	last := clash.Heard{}
+	err := receive(ctx, link, func(h overhear.Heard) {
+		last = received(link, h)
+		observer.Hear(last)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(observer.Findings(last.At), func(f clash.Finding) bool {
+		return f.Kind != clash.Foreign
+	}), nil
+}

@@ -1,0 +1,260 @@
+package doctor
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// maxOffset is how far a clock may be off. Certificates and leases tolerate more. A synchronised
+// clock is off by milliseconds, but some servers report whole seconds only.
+const maxOffset = 5 * time.Second
+
+// clocks compares this host's clock with those of time servers, or if none answers with those of
+// other hosts. Of several the median counts.
+func clocks(f facts.Facts) (out []facts.Fault) {
+	all := slices.Clone(f.Machine.Clocks)
+	if slices.ContainsFunc(all, func(c facts.Clock) bool { return c.Server }) {
+		all = slices.DeleteFunc(all, func(c facts.Clock) bool { return !c.Server })
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	slices.SortFunc(all, func(a, b facts.Clock) int { return int(a.Ahead - b.Ahead) })
+	if median := all[len(all)/2]; median.Ahead.Abs() > maxOffset {
+		return []facts.Fault{{
+			Subject: "this host's clock",
+			Seen:    fmt.Sprintf("it is %s by that of %s", offset(-median.Ahead), median.Host),
+			Do: "set it right, and run chrony or systemd-timesyncd on all hosts: with a wrong " +
+				"clock " +
+				"certificates are refused",
+		}}
+	}
+	for _, c := range f.Machine.Clocks {
+		if c.Ahead.Abs() > maxOffset {
+			out = append(out, facts.Fault{
+				Subject: "the clock of " + c.Host,
+				Seen: fmt.Sprintf(
+					"it is %s by that of this host, and others agree with this host's",
+					offset(c.Ahead)),
+				Do: "set it right on that host",
+			})
+		}
+	}
+	return out
+}
+
+func offset(ahead time.Duration) string {
+	if ahead < 0 {
+		return fmt.Sprintf("%v behind", (-ahead).Round(time.Second))
+	}
+	return fmt.Sprintf("%v ahead", ahead.Round(time.Second))
+}
+
+// clockSync reports before the cluster exists. Later the clock itself is compared. Virtual machines
+// that follow their host's clock have no synchronisation of their own.
+func clockSync(f facts.Facts) []facts.Fault {
+	inStep := func(c facts.Clock) bool { return c.Server && c.Ahead.Abs() <= maxOffset }
+	if f.Live || f.Machine.Unsynced == "" || slices.ContainsFunc(f.Machine.Clocks, inStep) {
+		return nil
+	}
+	return []facts.Fault{{
+		Subject: "what keeps this host's clock right", Seen: "nothing does: " + f.Machine.Unsynced,
+		Do: "run chrony or systemd-timesyncd, with a time server that answers",
+	}}
+}
+
+// minKernel has pidfds and one packet filter table for both families.
+var minKernel = [2]int{5, 3}
+
+func kernel(f facts.Facts) []facts.Fault {
+	var major, minor int
+	n, _ := fmt.Sscanf(f.Machine.Kernel, "%d.%d", &major, &minor)
+	if n < 2 || slices.Compare([]int{major, minor}, minKernel[:]) >= 0 {
+		return nil
+	}
+	return []facts.Fault{{
+		Subject: "the kernel", Seen: "it is " + f.Machine.Kernel,
+		Do: fmt.Sprintf(
+			"install %d.%d or later: older ones have no pidfds, or another packet filter",
+			minKernel[0], minKernel[1]),
+	}}
+}
+
+func programs(f facts.Facts) (out []facts.Fault) {
+	for _, p := range f.Machine.Programs {
+		seen := "it is not installed"
+		if p.Version != "" {
+			seen = "it is version " + p.Version
+		}
+		if p.Version == "" || p.TooOld {
+			out = append(out, facts.Fault{
+				Subject: "the program " + p.Name, Seen: seen,
+				Do: fmt.Sprintf("install %s %s or later: %s", p.Name, p.Needs, p.Why),
+			})
+		}
+	}
+	return out
+}
+
+func files(f facts.Facts) (out []facts.Fault) {
+	for _, file := range f.Machine.Files {
+		do := "run `onprem-infra diff`, and write the host's files again"
+		if file.Path == plan.Path {
+			do = "give all hosts of the cluster the same file: hosts with different ones do not " +
+				"understand each other"
+		}
+		out = append(out, facts.Fault{Subject: "the file " + file.Path, Seen: file.How, Do: do})
+	}
+	return out
+}
+
+// statics finds the Machine Config Operator's static pods on a bootstrap machine: our units do not
+// run beside them.
+func statics(f facts.Facts) (out []facts.Fault) {
+	for _, s := range f.Machine.Statics {
+		if s.Ours {
+			continue
+		}
+		do := "lay the templates of `onprem-infra mco` over the operator, or leave it so for " +
+			"this installation"
+		if s.Daemon == "keepalived" && f.Plan.Timing.Profile != vrrp.ProfileCompat {
+			do = fmt.Sprintf(
+				"lay the templates of `onprem-infra mco` over the operator, or give nodes the "+
+					"timing %s: "+
+					"with the timing %s they do not understand that keepalived, and hold the "+
+					"VIP beside it",
+				vrrp.ProfileCompat, f.Plan.Timing.Profile,
+			)
+		}
+		out = append(out, facts.Fault{
+			Subject: "what runs " + s.Daemon + " on this bootstrap machine",
+			Seen: fmt.Sprintf(
+				"kubelet, from %s, which is not of onprem-infra: %s has left", s.Path, s.Unit),
+			Do: do,
+		})
+	}
+	return out
+}
+
+// The least that is enough: some small files, each with a second one while it is replaced.
+const (
+	minBytes = 256 << 10
+	minFiles = 16
+)
+
+// watchers lists the inotify instances of all processes.
+const watchers = "find /proc/[0-9]*/fd -lname anon_inode:inotify"
+
+func limits(f facts.Facts) (out []facts.Fault) {
+	l := f.Machine.Limits
+	if l == nil {
+		return nil
+	}
+	if l.Bytes < minBytes || l.Files < minFiles {
+		out = append(out, facts.Fault{
+			Subject: "the file system of " + l.Dir,
+			Seen: fmt.Sprintf(
+				"it is full: %d KiB and %d files are left, and programs exchange their state there",
+				l.Bytes>>10, l.Files),
+			Do: "see what fills it (df -h and df -i, then du -xh on its mount point), and " +
+				"remove that",
+		})
+	}
+	if l.Unwatchable != "" {
+		out = append(out, facts.Fault{
+			Subject: "whether programs can watch files (inotify)",
+			Seen: "they cannot: " + l.Unwatchable + ": keepalived may follow none of this " +
+				"host's checks",
+			Do: "raise fs.inotify.max_user_instances and fs.inotify.max_user_watches (sysctl), " +
+				"or end the program that uses them up: " + watchers,
+		})
+	}
+	return out
+}
+
+// credentials are kubelet's: without them a monitor sees nothing of the cluster.
+func credentials(f facts.Facts) (out []facts.Fault) {
+	c := f.Machine.Credentials
+	if c == nil {
+		return nil
+	}
+	if c.Directory {
+		return []facts.Fault{{
+			Subject: "kubelet's kubeconfig, " + c.Kubeconfig,
+			Seen: "it is a directory, so neither kubelet nor our monitors have credentials: the " +
+				"container " +
+				"runtime makes one for a container that starts while the file is not there",
+			Do: fmt.Sprintf(
+				"run 'systemctl stop %s' and 'rmdir %s', put the kubeconfig there, and run "+
+					"'systemctl start %[1]s'; the monitors restart with it",
+				f.Plan.KubeletUnit, c.Kubeconfig,
+			),
+		}}
+	}
+	for _, file := range c.Outside {
+		out = append(out, facts.Fault{
+			Subject: fmt.Sprintf("%s, which kubelet's kubeconfig %s needs", file, c.Kubeconfig),
+			Seen: "our monitors do not see it: of certificates they have " + strings.Join(
+				c.Mounted, ", "),
+			Do: fmt.Sprintf(
+				"add %s to spec.certificateDirectories of cluster.yaml, and give every host of "+
+					"the "+
+					"cluster the files of 'onprem-infra render' again; or have the kubeconfig "+
+					"hold it (such as "+
+					"certificate-authority-data)",
+				path.Dir(file),
+			),
+		})
+	}
+	return out
+}
+
+func ports(f facts.Facts) (out []facts.Fault) {
+	for _, p := range f.Machine.Ports {
+		if p.Taken != "" {
+			out = append(out, facts.Fault{
+				Subject: fmt.Sprintf("port %d (%s)", p.Number, p.Name),
+				Seen:    fmt.Sprintf("%s must listen there, and cannot: %s", p.Owner, p.Taken),
+				Do: fmt.Sprintf(
+					"stop the program that listens there (ss -lpn 'sport = :%d'), or choose "+
+						"another "+
+						"number by --port %s=N if it may be chosen",
+					p.Number, p.Name,
+				),
+			})
+		}
+	}
+	return out
+}
+
+// shortReference is an image's reference that fits a line. A digest is cut as container engines
+// print it.
+func shortReference(reference string) string {
+	const length = 12
+	name, digest, ok := strings.Cut(reference, "@sha256:")
+	if !ok || len(digest) <= length {
+		return reference
+	}
+	return name + "@sha256:" + digest[:length] + "…"
+}
+
+func images(f facts.Facts) (out []facts.Fault) {
+	for _, i := range f.Machine.Images {
+		if i.Fault != "" {
+			out = append(out, facts.Fault{
+				Subject: fmt.Sprintf(
+					"the image %s (%s)", shortReference(i.Reference), i.Key), Seen: i.Fault,
+				Do: "see that the registry runs, has the image, and is reached from here; " +
+					"credentials are not tried",
+			})
+		}
+	}
+	return out
+}

@@ -1,0 +1,149 @@
+package vips
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// Peers compares the peer lists of the API's VIPs with the control plane's nodes, as the API names
+// them.
+func Peers(f facts.Facts) (out []facts.Fault) {
+	if f.Plan.VRRP.Mode != spec.Unicast {
+		return nil
+	}
+	named := slices.DeleteFunc(
+		slices.Clone(f.Network.Members), func(m facts.Member) bool { return !m.Named })
+	self := slices.ContainsFunc(named, func(m facts.Member) bool { return m.Self })
+	if len(named) > 0 && !self && f.Host.Master {
+		out = append(out, facts.Fault{
+			Subject: "whether other nodes' peer lists have this host",
+			Seen:    "they cannot: the API has no Node with an address of this host",
+			Do: "see why the kubelet of this host does not register its Node, or registers it " +
+				"with another " +
+				"address (kubectl get nodes -o wide)",
+		})
+	}
+	for _, v := range f.Network.VIPs {
+		for _, m := range named {
+			if v.For != vrrp.API || v.Peers == nil || !m.ControlPlane || m.Self {
+				continue
+			}
+			family := slices.DeleteFunc(slices.Clone(m.Addresses), func(a netip.Addr) bool {
+				return a.BitLen() != v.Address.BitLen()
+			})
+			isPeer := func(a netip.Addr) bool { return slices.Contains(v.Peers, a) }
+			if len(family) > 0 && !slices.ContainsFunc(family, isPeer) {
+				out = append(out, facts.Fault{
+					Subject: fmt.Sprintf("the peers of %s on this host", title(v)),
+					Seen:    fmt.Sprintf("they lack %s (%s)", m.Name, list(family)),
+					Do: "read the log of this host's keepalived-monitor: it does not know the " +
+						"node, " +
+						"or keepalived refuses its file",
+				})
+			}
+		}
+	}
+	return out
+}
+
+// Ranks names dead nodes that have a rank while a living one has none and none is free: that one is
+// no candidate for the API VIP.
+func Ranks(f facts.Facts) (out []facts.Fault) {
+	all := len(f.Plan.VRRP.ControlPlane.Ranks)
+	taken, without := map[int]bool{}, []string{}
+	var dead []facts.Member
+	for _, m := range f.Network.Members {
+		if !m.Named || !m.ControlPlane {
+			continue
+		}
+		switch rank, ok := notice.ReadRank(m.Rank, all); {
+		case ok && !m.Down.IsZero():
+			taken[rank], dead = true, append(dead, m)
+		case ok:
+			taken[rank] = true
+		case m.Down.IsZero():
+			without = append(without, m.Name)
+		}
+	}
+	if all == 0 || len(taken) < all || len(without) == 0 {
+		return nil
+	}
+	for _, m := range dead {
+		out = append(out, facts.Fault{
+			Subject: "the rank of " + strings.Join(
+				without, ", ") + " in the election of the API VIP",
+			Seen: fmt.Sprintf(
+				"none of %d is free, and Node %s, which has not been Ready since %s, has rank %s",
+				all, m.Name, m.Down.UTC().Format(time.RFC3339), m.Rank),
+			Do: fmt.Sprintf(
+				"if the machine of %s does not come back, delete its Node: kubectl delete node %s",
+				m.Name, m.Name),
+		})
+	}
+	return out
+}
+
+// Reach holds that other hosts answer, and that no port of theirs is filtered.
+func Reach(f facts.Facts) (out []facts.Fault) {
+	for _, r := range f.Network.Reached {
+		if !r.Echo {
+			out = append(out, facts.Fault{
+				Subject: fmt.Sprintf(
+					"the way to %s", r.Host), Seen: "it answers no packet (ICMP echo)",
+				Do: "see that it runs, is on this network, and that no packet filter is between",
+			})
+			continue
+		}
+		for _, shut := range r.Shut {
+			out = append(out, facts.Fault{
+				Subject: fmt.Sprintf("port %s of %s", shut, r.Host),
+				Seen:    "nothing comes back, neither a connection nor a refusal",
+				Do: "open it between the cluster's hosts: a packet filter drops packets " +
+					"for it",
+			})
+		}
+	}
+	return out
+}
+
+// MTU holds that packets that fill the link arrive.
+func MTU(f facts.Facts) (out []facts.Fault) {
+	for _, r := range f.Network.Reached {
+		if r.Echo && r.Full > 0 && !r.Whole {
+			out = append(out, facts.Fault{
+				Subject: fmt.Sprintf("packets of %d bytes to %s", r.Full, r.Host),
+				Seen: fmt.Sprintf(
+					"they are lost, and small ones arrive: the MTU of %s is larger than the "+
+						"network's",
+					r.Link,
+				),
+				Do: "set one MTU on all hosts and switches of the network",
+			})
+		}
+	}
+	return out
+}
+
+// VRRPPasses holds that VRRP reaches other hosts before the cluster exists.
+func VRRPPasses(f facts.Facts) (out []facts.Fault) {
+	for _, r := range f.Network.Reached {
+		if r.Echo && r.VRRP == facts.VRRPUnanswered && !f.Live {
+			out = append(out, facts.Fault{
+				Subject: fmt.Sprintf("VRRP (IP protocol 112) to %s", r.Host),
+				Seen: "nothing comes back: it is filtered on its way, or that host runs VRRP " +
+					"already",
+				Do: "let protocol 112 pass between the cluster's hosts; a host without " +
+					"VRRP would refuse it",
+			})
+		}
+	}
+	return out
+}
