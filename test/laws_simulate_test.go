@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -33,13 +34,23 @@ var played = []struct {
 func TestLawsSimulatorPlays(t *testing.T) {
 	all := rooms(t)
 	for _, d := range played {
-		for _, room := range append([]string{"shared/operator/simulate"}, d.rooms...) {
+		if !slices.ContainsFunc(all, func(p pkg) bool { return simulates(p) && names(t, p, d.name) }) {
+			t.Errorf("%s does not name %s (%s): call it there, and copy no decision", simulator, d.name, d.why)
+		}
+		for _, room := range d.rooms {
 			i := slices.IndexFunc(all, func(p pkg) bool { return p.room() == room })
 			if i < 0 || !names(t, all[i], d.name) {
 				t.Errorf("%s does not name %s (%s): call it there, and copy no decision", room, d.name, d.why)
 			}
 		}
 	}
+}
+
+// simulator is the room of the simulator, with those below it.
+const simulator = "shared/operator/simulate"
+
+func simulates(p pkg) bool {
+	return p.room() == simulator || strings.HasPrefix(p.room(), simulator+"/")
 }
 
 // names says whether a shipped file of a room names an identifier of another room.
@@ -63,47 +74,64 @@ var units = []string{"Nanosecond", "Microsecond", "Millisecond", "Second", "Minu
 
 // timed are the files of the simulator that may name a unit of time.
 var timed = map[string]string{
-	"machine.go":   "what machines take, as measured",
-	"fault.go":     "the longest schedule",
-	"random.go":    "when random faults begin, and how long they last",
-	"scenario.go":  "what a measurement resolves",
-	"scenarios.go": "when the faults of a scenario begin, and how long they last",
-	"picture.go":   "the margins of a picture",
+	"world/machine.go":     "what machines take, as measured",
+	"schedule/cluster.go":  "how often a client asks",
+	"schedule/schedule.go": "the longest schedule",
+	"schedule/random.go":   "when random faults begin, and how long they last",
+	"trace/figures.go":     "which gaps count as outages",
+	"trace/picture.go":     "the margins of a picture",
+	"trace/text.go":        "what a line of text resolves",
+	"row.go":               "what a client's measurement resolves",
+	"table.go":             "how many lines a person reads",
+	"scenario.go":          "when the faults of a scenario begin",
+	"scenarios.go":         "when the faults of a scenario begin, and how long they last",
 }
 
 // TestLawsSimulatorThresholds holds that the simulator has no interval, timeout or threshold of
 // its own. What the product waits for and counts comes from the room that decides it.
 func TestLawsSimulatorThresholds(t *testing.T) {
-	all := rooms(t)
-	simulate := all[slices.IndexFunc(all, func(p pkg) bool { return p.room() == "shared/operator/simulate" })]
-	fset, files := source(t, simulate)
-	for file := range timed {
-		if files[file] == nil {
-			t.Errorf("shared/operator/simulate has no %s: take it from the table", file)
-		}
-	}
-	for file, f := range files {
-		if timed[file] != "" {
+	files := map[string]*ast.File{}
+	for _, p := range rooms(t) {
+		if !simulates(p) {
 			continue
 		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			if sel, ok := n.(*ast.SelectorExpr); ok && selects(sel, "time", units...) {
-				t.Errorf("%s: a time of its own: name the product's, or put what a machine takes "+
-					"into machine.go", fset.Position(n.Pos()))
-			}
-			if decl, ok := n.(*ast.GenDecl); ok && decl.Tok == token.CONST && counts(decl) {
-				t.Errorf("%s: a threshold of its own: name the product's", fset.Position(n.Pos()))
-			}
-			return true
-		})
+		fset, own := source(t, p)
+		for name, f := range own {
+			file := strings.TrimPrefix(path.Join(strings.TrimPrefix(p.room(), simulator), filepath.Base(name)), "/")
+			judgeTimes(t, fset, file, f)
+			files[file] = f
+		}
+	}
+	for file := range timed {
+		if files[file] == nil {
+			t.Errorf("%s has no %s: take it from the table", simulator, file)
+		}
 	}
 }
 
-// counts says whether a declaration of constants gives one of them a number above 1. MostMasters
+// judgeTimes reports units of time and thresholds in a file that may have none.
+func judgeTimes(t *testing.T, fset *token.FileSet, file string, f *ast.File) {
+	t.Helper()
+	if timed[file] != "" {
+		return
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok && selects(sel, "time", units...) {
+			t.Errorf("%s: a time of its own: name the product's, or put what a machine takes "+
+				"into world/machine.go", fset.Position(n.Pos()))
+		}
+		if decl, ok := n.(*ast.GenDecl); ok && decl.Tok == token.CONST && counts(decl) {
+			t.Errorf("%s: a threshold of its own: name the product's", fset.Position(n.Pos()))
+		}
+		return true
+	})
+}
+
+// counts says whether a declaration of constants gives one of them a number above 1. MaxMasters
 // may have one: hosts are bits of a word.
 func counts(decl *ast.GenDecl) (found bool) {
 	ast.Inspect(decl, func(n ast.Node) bool {
-		if spec, ok := n.(*ast.ValueSpec); ok && spec.Names[0].Name == "MostMasters" {
+		if spec, ok := n.(*ast.ValueSpec); ok && spec.Names[0].Name == "MaxMasters" {
 			return false
 		}
 		lit, ok := n.(*ast.BasicLit)

@@ -70,6 +70,9 @@ var leaves = []string{
 	"shared/supervised", "shared/judge", "shared/vrrp", "shared/vrrp/proof",
 }
 
+// simulated is the state on which each simulated program works.
+var simulated = []string{"shared/operator/simulate/schedule", "shared/operator/simulate/trace", "shared/operator/simulate/world"}
+
 var formats = []string{"shared/keepalived", "shared/corefile", "shared/resolvconf"}
 
 // laws is the table of the house: arrows point down only. A room that no law names is an error, so
@@ -99,8 +102,21 @@ var laws = []law{
 	{room: "shared/loop", why: "a loop knows time and context, nothing of what it turns"},
 	{room: "shared/progress", why: "a line on a terminal: whose work it is is another's matter"},
 	{room: "shared/operator/timeline", why: "pictures for everybody: of what is computed and of what is measured"},
+	{room: "shared/operator/layout", why: "leaf; how text fits a terminal, whatever it is about"},
+	{room: "shared/operator/manual", own: leaves, foreign: []string{"github.com/spf13/"}, why: "pages follow from the command line, and from no verb"},
+	{room: "shared/operator/example", own: append([]string{"shared/spec"}, leaves...), foreign: []string{"go.yaml.in/yaml/v3"}, why: "inputs that need no host"},
+	{room: "shared/operator/overview", own: append([]string{"shared/election", "shared/keepalived", "shared/operator/drift", "shared/operator/layout", "shared/operator/redact", "shared/plan", "shared/spec"}, leaves...), foreign: []string{"github.com/rogpeppe/go-internal/diff", "go.yaml.in/yaml/v3"}, why: "prints plans and reports, and decides nothing"},
 	{room: "shared/operator/chronicle", own: []string{"shared/operator/journal", "shared/supervised", "shared/operator/timeline"}, why: "what hosts have written down is read without a look at any of them"},
-	{room: "shared/operator/simulate", own: append([]string{"shared/operator/timeline"}, leaves...), why: "virtual time needs no machine, and no plan"},
+	{room: "shared/operator/simulate/schedule", own: leaves, why: "what is simulated is described before anything runs"},
+	{room: "shared/operator/simulate/trace", own: append([]string{"shared/operator/simulate/schedule", "shared/operator/timeline"}, leaves...), why: "what came of a run is read without what ran it"},
+	{room: "shared/operator/simulate/world", own: append([]string{"shared/operator/simulate/schedule", "shared/operator/simulate/trace"}, leaves...), why: "the state of virtual time, which every simulated program changes"},
+	{room: "shared/operator/simulate/rules", own: append(simulated, leaves...), why: "rules read the state, and know no program"},
+	{room: "shared/operator/simulate/checks", own: append(simulated, leaves...), why: "one simulated program"},
+	{room: "shared/operator/simulate/balancer", own: append([]string{"shared/operator/simulate/checks"}, append(simulated, leaves...)...), why: "one simulated program, which wakes the checks that depend on it"},
+	{room: "shared/operator/simulate/router", own: append([]string{"shared/operator/simulate/rules"}, append(simulated, leaves...)...), why: "one simulated program; each takeover is judged"},
+	{room: "shared/operator/simulate/supervisor", own: append([]string{"shared/operator/simulate/balancer", "shared/operator/simulate/router"}, append(simulated, leaves...)...), why: "keepalived's parent starts and ends it, and a reboot ends the others"},
+	{room: "shared/operator/simulate/", own: append([]string{"shared/operator/simulate/"}, leaves...), why: "virtual time needs no machine, and no plan"},
+	{room: "shared/operator/simulate", own: append([]string{"shared/election", "shared/keepalived", "shared/operator/simulate/", "shared/operator/timeline", "shared/plan", "shared/spec"}, leaves...), foreign: []string{"go.yaml.in/yaml/v3"}, why: "compares what scenarios cost with the plan's bounds; virtual time needs no machine"},
 	{room: "shared/keepalived", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
 	{room: "cluster/haproxy", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
 	{room: "shared/corefile", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
@@ -116,7 +132,8 @@ var laws = []law{
 	{room: "shared/plan/rollout", own: []string{"shared/notice", "shared/plan", "shared/spec"}, why: "what a live cluster can be given: pure, of two plans"},
 	{room: "shared/plan/bound", own: []string{"shared/health", "shared/vrrp"}, why: "leaf; a bound follows from timers and priorities alone"},
 	{room: "shared/election", own: append([]string{"shared/keepalived", "shared/plan", "shared/spec"}, leaves...), why: "what a VRRP group is, for whoever decides, reports or simulates: pure, of plan and observation"},
-	{room: "shared/operator/drift", own: append([]string{"shared/plan", "shared/spec"}, leaves...), foreign: []string{"github.com/rogpeppe/go-internal/diff"}, why: "what a host has beside what it should have: its files come as a file system"},
+	{room: "shared/operator/redact", foreign: []string{"github.com/rogpeppe/go-internal/diff"}, why: "leaf; texts of any file"},
+	{room: "shared/operator/drift", own: append([]string{"shared/operator/redact", "shared/plan", "shared/spec"}, leaves...), foreign: []string{"github.com/rogpeppe/go-internal/diff"}, why: "what a host has beside what it should have: its files come as a file system"},
 	{room: "shared/nameserver", own: append([]string{"shared/corefile", "shared/loop", "shared/plan", "shared/resolvconf"}, leaves...), why: "what the name servers of both phases decide alike"},
 	{room: "shared/operator/facts", own: append([]string{"shared/plan"}, leaves...), why: "what was seen, for every check and every inspector"},
 	{room: "shared/operator/doctor", own: append([]string{"shared/operator/doctor/", "shared/operator/facts", "shared/plan"}, leaves...), why: "findings follow from facts: another room gathers them"},

@@ -65,7 +65,9 @@ func loadAssets(std streams, in *input, kind role.Role, l *live) (plan.Plan, ass
 // hostGoods are goods; what the user can mend of their errors is a negative answer.
 func hostGoods(p plan.Plan, kind role.Role) (asset.Set, error) {
 	set, err := goods(p, kind)
-	if missing, absent := (plan.MissingImages{}), (cluster.NoSuchRole{}); errors.As(err, &missing) || errors.As(err, &absent) {
+	if missing, absent := (plan.MissingImages{}), (cluster.NoSuchRole{}); errors.As(err,
+		&missing) ||
+		errors.As(err, &absent) {
 		return asset.Set{}, negative(err)
 	}
 	return set, err

@@ -10,7 +10,8 @@ func completes[W ~string](cmd *cobra.Command, flag string, values []W) {
 	}
 	// The only error is that the verb has no such flag, or two completions for one: its help has
 	// none of it either.
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc(flag,
+		cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // shellExamples show how a shell loads what "completion" writes for it.

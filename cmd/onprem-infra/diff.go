@@ -6,27 +6,19 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
+	"github.com/onprem-infra/onprem-infra/shared/operator/overview"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/rollout"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// diffReport is what the verb prints. Its form in JSON is public: fields may be added.
-type diffReport struct {
-	Root string    `json:"root"`
-	Role role.Role `json:"role"`
-	drift.Report
-	Refused string `json:"refused,omitempty"` // why render would not write the plan's files there
-}
-
 // diffLong is the help, with the levels of package drift.
-const diffLong = `diff looks at the files of a host, this one or one whose disk is at --root, and compares them with
+const diffLong = `diff compares the files of a host, this one or one whose disk is at --root, with
 what "render" would write there. It changes nothing. For each file that differs it shows how, and
 what happens on a running host when the plan's file takes its place:
 
@@ -34,22 +26,22 @@ what happens on a running host when the plan's file takes its place:
   later        it counts from the next boot, or from a restart by hand
   reload       a daemon or a monitor takes another configuration; connections and virtual IPs stay
   restart      a pod or a program starts, restarts or ends; the virtual IPs stay
-  unknown      it cannot be told
+  unknown      the effect is not known
   may-move     a virtual IP moves in a case that is named
   moves        a virtual IP that this host holds moves to another one
   two-holders  for a time a virtual IP has two holders: do not do it this way
 
-That is about the files alone: who has them written by the Machine Config Operator has each node
-drained and rebooted besides.
+That is about the files alone. If the Machine Config Operator writes them, it also drains and
+reboots each node.
 
-No secret is shown: passwords, keys and tokens are numbered, and of a file that not everybody may
-read it is said only that it differs. Exit code 0: nothing differs; 1: something does.`
+No secret is shown: passwords, keys and tokens are numbered, and the text of a file that not
+everybody may read is left out. Exit code 0: nothing differs; 1: something does.`
 
 func diffCommand(std streams) *cobra.Command {
 	var root, format string
 	cmd := &cobra.Command{
 		Use:   "diff --role=ROLE -c FILE [--root DIR]",
-		Short: "Say where a host's files differ from the plan, and what mending them does",
+		Short: "Print where a host's files differ from the plan, and what fixing them does",
 		Long:  diffLong,
 		Example: `  onprem-infra diff --role=master -c cluster.yaml --images images.json
   onprem-infra diff --role=worker -c /etc/onprem-infra/cluster.json
@@ -93,8 +85,9 @@ func diffCommand(std streams) *cobra.Command {
 }
 
 // compareRoot compares a host's files with what render would write over them.
-func compareRoot(described spec.Cluster, kind role.Role, there *live, root string) (diffReport, error) {
-	report := diffReport{Root: root, Role: kind}
+func compareRoot(described spec.Cluster, kind role.Role, there *live,
+	root string) (overview.Host, error) {
+	report := overview.Host{Root: root, Role: kind}
 	host, done, err := hostFiles(root)
 	if err != nil {
 		return report, err
@@ -113,7 +106,7 @@ func compareRoot(described spec.Cluster, kind role.Role, there *live, root strin
 	case err != nil && !errors.Is(err, fs.ErrPermission):
 		return report, err
 	case err != nil:
-		next = described // what cannot be read is said of the file
+		next = described // the report names a file that cannot be read
 	}
 	p, err := plan.Compile(next)
 	if err != nil {
@@ -123,13 +116,14 @@ func compareRoot(described spec.Cluster, kind role.Role, there *live, root strin
 	return report, err
 }
 
-// hostFiles are those of a directory that is a host's /. A link leads out of it only where it is
-// this host's own.
+// hostFiles are the files of a directory that is a host's /. Links out of it are followed only on
+// this host.
 func hostFiles(dir string) (files fs.FS, done func(), err error) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && !info.IsDir():
-		return nil, nil, usage("--root: there is no directory %s: name the one that is the host's /", dir)
+		return nil, nil, usage(
+			"--root: there is no directory %s: name the one that is the host's /", dir)
 	case err != nil:
 		return nil, nil, err
 	case dir == "/":
@@ -170,7 +164,7 @@ func everyPath(roles []role.Role, known ...plan.Plan) (all []string) {
 			for _, mdns := range []spec.MDNS{p.MDNS, spec.MDNSEnabled} {
 				p.LoadBalancer, p.MDNS = balancer, mdns
 				for _, r := range roles {
-					if list, err := paths(p, r); err == nil { // there is no such role in the cluster
+					if list, err := paths(p, r); err == nil { // the cluster has the role
 						all = append(all, list...)
 					}
 				}
@@ -180,60 +174,13 @@ func everyPath(roles []role.Role, known ...plan.Plan) (all []string) {
 	return all
 }
 
-func printDiff(std streams, r diffReport, format string) error {
+func printDiff(std streams, r overview.Host, format string) error {
 	if format == "json" {
 		enc := json.NewEncoder(std.out)
 		enc.SetIndent("", "  ")
 		enc.SetEscapeHTML(false)
 		return enc.Encode(r)
 	}
-	_, err := fmt.Fprint(std.out, diffText(r))
+	_, err := fmt.Fprint(std.out, r.Text(width()))
 	return err
-}
-
-// diffText is a report for a person. Our own words fit a terminal; the lines of files are as they
-// are.
-func diffText(r diffReport) string {
-	var text strings.Builder
-	for _, c := range r.Changes {
-		title := string(c.Kind)
-		if c.Note != "" {
-			title += " (" + c.Note + ")"
-		}
-		text.WriteString(folded(c.Path+": ", title))
-		for _, e := range c.Effects {
-			text.WriteString(folded("  "+string(e.Level)+": ", e.Text))
-		}
-		text.WriteString(c.Diff + "\n")
-	}
-	if len(r.Changes) == 0 {
-		fmt.Fprintf(&text, "nothing differs: %d files and units of a %s were looked at\n", r.Looked, r.Role)
-		return text.String()
-	}
-	text.WriteString(wrapped(fmt.Sprintf("%d of %d files and units differ from the plan. Putting all of them right: %s", len(r.Changes), r.Looked, worstText(r.Worst))))
-	if r.Refused != "" {
-		text.WriteString(folded("render would refuse: ", r.Refused))
-	}
-	return text.String()
-}
-
-// worstText is a level in words.
-func worstText(l drift.Level) string {
-	switch l {
-	case drift.Nothing:
-		return "no running process is affected."
-	case drift.Later:
-		return "nothing changes before the next boot, or a restart by hand."
-	case drift.Reload:
-		return "daemons read their configuration again; VIPs and connections stay."
-	case drift.Restart:
-		return "pods or programs start, restart or end; the VIPs stay."
-	case drift.MayMove:
-		return "a VIP may move, see may-move."
-	case drift.Moves:
-		return "a VIP that this host holds moves."
-	case drift.TwoHolders:
-		return "a VIP has two holders for a time. Do not do it this way, see two-holders."
-	}
-	return "what it does cannot be told for all of them, see unknown."
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
+	"github.com/onprem-infra/onprem-infra/shared/operator/overview"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -91,7 +92,7 @@ func TestDiffFitsATerminal(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := diffText(diffReport{Role: r, Report: report, Refused: strings.Repeat("its nodes speak otherwise ", 20)})
+			text := overview.Host{Role: r, Report: report, Refused: strings.Repeat("its nodes speak otherwise ", 20)}.Text(width())
 			for line := range strings.Lines(text) {
 				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > columns() {
 					t.Errorf("%d columns: %s", n, line)

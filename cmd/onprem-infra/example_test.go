@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/shared/operator/example"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -27,13 +28,18 @@ var ownFields = map[spec.Platform]struct{ field, right, wrong, finding string }{
 		`warning: platform.vsphere.failureDomains[0].server: no entry under vcenters has this server`},
 }
 
+// nameServers are the name servers in the examples, by families.
+var nameServers = map[string]string{
+	"ipv4": "198.51.100.53", "dual": "198.51.100.53", "ipv6": "2001:db8:2::53",
+}
+
 // TestExampleFindings makes the mistake in each platform's example: its finding comes, at its
 // place, and no other.
 func TestExampleFindings(t *testing.T) {
 	for platform, own := range ownFields {
-		for _, families := range exampleFamilies() {
+		for _, families := range example.Families() {
 			text := must(t, "", "example", "install-config", "--platform", string(platform), "--families", families)
-			right := strings.Replace(own.right, "NAMESERVER", newExample(platform, families).NameServer, 1)
+			right := strings.Replace(own.right, "NAMESERVER", nameServers[families], 1)
 			before, _, there := strings.Cut(text, right)
 			if !there {
 				t.Fatalf("%s %s: there is no %s", platform, families, right)
@@ -86,7 +92,7 @@ func TestExampleInstallConfig(t *testing.T) {
 
 func TestExampleCluster(t *testing.T) {
 	for _, platform := range []string{"baremetal", "none", "nutanix", "openstack", "ovirt", "vsphere"} {
-		for _, families := range exampleFamilies() {
+		for _, families := range example.Families() {
 			text := must(t, "", "example", "cluster", "--platform", platform, "--families", families)
 			if out := must(t, text, "validate", "--strict", "-c", "-"); out != "" {
 				t.Errorf("%s %s: %s", platform, families, out)
@@ -109,7 +115,7 @@ func TestExampleText(t *testing.T) {
 		"cluster":        "baremetal none nutanix openstack ovirt vsphere",
 	} {
 		for platform := range strings.FieldsSeq(platforms) {
-			for _, families := range exampleFamilies() {
+			for _, families := range example.Families() {
 				text := must(t, "", "example", kind, "--platform", platform, "--families", families)
 				golden(t, kind+"-"+platform+"-"+families, text)
 			}

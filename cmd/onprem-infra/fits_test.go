@@ -17,6 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
 	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/operator/example"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -88,7 +89,7 @@ func TestDoctorFitsATerminal(t *testing.T) {
 func TestExamplesFitATerminal(t *testing.T) {
 	config := strings.NewReplacer("2001:db8:1::5", longest(5).String(), "2001:db8:1::6", longest(6).String(), "2001:db8:1::/64", "fd2e:6f44:5dd8:c956::/64")
 	for _, kind := range []string{"install-config", "cluster"} {
-		for _, families := range exampleFamilies() {
+		for _, families := range example.Families() {
 			text := must(t, "", "example", kind, "--families", families)
 			for _, line := range tooWide(text) {
 				t.Errorf("example %s: %s", kind, line)

@@ -11,36 +11,17 @@ import (
 // indented there, such as a table, stays as it is.
 func fitHelp(cmd *cobra.Command) {
 	cmd.SetUsageTemplate(strings.NewReplacer(
-		"FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", columns()),
-		"{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", // what only holds others is nothing without one of them
+		"FlagUsages",
+		fmt.Sprintf("FlagUsagesWrapped %d", columns()),
+		"{{if .Runnable}}",
+		"{{if and .Runnable (not .HasAvailableSubCommands)}}", // a group needs one of its verbs
 	).Replace(cmd.UsageTemplate()))
 	fitTexts(cmd)
 }
 
 func fitTexts(cmd *cobra.Command) {
-	cmd.Long = filled(cmd.Long)
+	cmd.Long = width().Fill(cmd.Long)
 	for _, c := range cmd.Commands() {
 		fitTexts(c)
 	}
-}
-
-// filled fills the paragraphs of a text to the width of a terminal.
-func filled(text string) string {
-	var out, paragraph strings.Builder
-	flush := func() {
-		if paragraph.Len() > 0 {
-			out.WriteString(broken("", "", paragraph.String()))
-			paragraph.Reset()
-		}
-	}
-	for line := range strings.Lines(strings.ReplaceAll(text, "\t", "    ")) {
-		if body := strings.TrimRight(line, "\n"); body == "" || strings.HasPrefix(body, " ") {
-			flush()
-			out.WriteString(body + "\n")
-			continue
-		}
-		paragraph.WriteString(line)
-	}
-	flush()
-	return strings.TrimSuffix(out.String(), "\n")
 }

@@ -61,18 +61,3 @@ func TestSimulateFitsATerminal(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
-
-func TestFilled(t *testing.T) {
-	word := strings.Repeat("x", 60)
-	for _, tt := range []struct{ text, want string }{
-		{"", ""},
-		{"one\ntwo", "one two"},
-		{"one\n\ntwo", "one\n\ntwo"},
-		{word + " " + word, word + "\n" + word},
-		{"one:\n  a   b\n  c\ntwo", "one:\n  a   b\n  c\ntwo"},
-	} {
-		if got := filled(tt.text); got != tt.want {
-			t.Errorf("filled(%q) is %q, want %q", tt.text, got, tt.want)
-		}
-	}
-}

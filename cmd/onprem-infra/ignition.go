@@ -19,14 +19,17 @@ const (
 	butaneForm        = "butane"
 )
 
-const ignitionLong = `ignition compiles a cluster's description to the files and units that a host of the role needs, and writes them as one document for the
-host's first boot. Nothing is looked up on the network; what Ignition's own validation would remark on is never written.
+const ignitionLong = `ignition compiles a cluster's description to the files and units that a host
+of the role needs, and writes them as one document for the host's first boot. It asks nothing of the
+network. A document that Ignition's own validation has a remark on is never written.
 
--o machineconfig writes the object 99-ROLE-onprem-infra, by which the Machine Config Operator of an OpenShift gives the same to all nodes of the
-role; it has none for the bootstrap machine. -o butane writes a Butane config (fcos 1.3.0), to be read and edited.
+-o machineconfig writes the object 99-ROLE-onprem-infra, by which the Machine Config Operator of an
+OpenShift gives the same to all nodes of the role; the bootstrap machine has none. -o butane writes
+a Butane config (fcos 1.3.0), to be read and edited.
 
-A file that holds a node's document already is that of a live cluster. Where timing or vrrp differ from what stands there nothing is written, as nodes
-that speak VRRP in two ways do not hear each other; with --migrate all of them change at one instant.`
+A file that holds a node's document already belongs to a live cluster. If timing or vrrp differ from
+that document, nothing is written: nodes with two VRRP settings do not receive each other's adverts.
+With --migrate all of them change at one instant.`
 
 func ignitionCommand(std streams) *cobra.Command {
 	var value, alias, specVersion string
@@ -49,9 +52,11 @@ func ignitionCommand(std streams) *cobra.Command {
 	name := roleFlag(cmd)
 	there := liveFlags(cmd)
 	w := writingFlags(cmd, std, "file to write; standard output without it")
-	cmd.Flags().StringVarP(&value, "output", "o", ignitionForm, "format of the document: "+strings.Join(forms, ", "))
+	cmd.Flags().StringVarP(&value, "output", "o", ignitionForm,
+		"format of the document: "+strings.Join(forms, ", "))
 	cmd.Flags().StringVar(&alias, "format", ignitionForm, "the same as --output")
-	cmd.Flags().StringVar(&specVersion, "spec-version", ignition.SpecVersion, "version of Ignition's specification: "+ignition.SpecVersion)
+	cmd.Flags().StringVar(&specVersion, "spec-version", ignition.SpecVersion,
+		"version of Ignition's specification: "+ignition.SpecVersion)
 	completes(cmd, "output", forms)
 	completes(cmd, "format", forms)
 	completes(cmd, "spec-version", []string{ignition.SpecVersion})
@@ -86,7 +91,8 @@ func ignitionCommand(std streams) *cobra.Command {
 }
 
 // documentFormat is what -o or --format asks for.
-func documentFormat(cmd *cobra.Command, w *writing, value, alias string, forms []string) (string, error) {
+func documentFormat(cmd *cobra.Command, w *writing, value, alias string,
+	forms []string) (string, error) {
 	if !slices.Contains(forms, alias) {
 		return "", usage("--format %q is not one of: %s", alias, strings.Join(forms, ", "))
 	}
@@ -95,7 +101,8 @@ func documentFormat(cmd *cobra.Command, w *writing, value, alias string, forms [
 		return chosen, err
 	}
 	if cmd.Flags().Changed("output") && value == chosen && chosen != alias {
-		return "", usage("-o %s and --format %s are two formats for one document: leave one out", value, alias)
+		return "", usage("-o %s and --format %s are two formats for one document: leave one out",
+			value, alias)
 	}
 	return alias, nil
 }

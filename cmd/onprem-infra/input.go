@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +30,8 @@ type input struct {
 // inputFlags gives a verb the flags -c, --strict and the knobs.
 func inputFlags(cmd *cobra.Command) *input {
 	in, flags := &input{}, cmd.Flags()
-	flags.StringVarP(&in.file, "cluster", "c", "", "install-config.yaml or cluster.yaml; - is standard input")
+	flags.StringVarP(&in.file, "cluster", "c", "",
+		"install-config.yaml or cluster.yaml; - is standard input")
 	flags.BoolVar(&in.strict, "strict", false, "treat warnings as errors")
 	knobFlags(cmd, in)
 	return in
@@ -40,13 +40,24 @@ func inputFlags(cmd *cobra.Command) *input {
 // knobFlags gives a verb the flags of the knobs.
 func knobFlags(cmd *cobra.Command, in *input) {
 	flags := cmd.Flags()
-	flags.StringVar(&in.knobs.Timing, "timing", "", "timing profile: "+strings.Join(spec.Timings(), ", ")+" (default: the cluster's own, or the platform's)")
-	flags.StringVar(&in.knobs.VRRP, "vrrp", "", "how VRRP travels: unicast or multicast (default: the cluster's own, or unicast)")
-	flags.StringVar(&in.knobs.MDNS, "mdns", "", "whether nodes announce themselves by multicast DNS: enabled or disabled (default: the cluster's own, or disabled)")
-	flags.StringVar(&in.knobs.Metrics, "metrics", "", "where a Prometheus finds a host's metrics: localhost, or node, at the node's addresses too (default: the cluster's own, or localhost)")
-	flags.StringVar(&in.knobs.Clash, "on-clash", "", "when another router has one of the virtual router IDs: report starts beside it, refuse keeps a host out that is new (default: the cluster's own, or report)")
-	flags.StringArrayVar(&in.knobs.VRIDs, "vrid", nil, "virtual router ID (1 to 255), as api=N or ingress=N, and dns=N where the cluster has a DNS VIP; may be given more than once")
-	flags.StringArrayVar(&in.knobs.Ports, "port", nil, "port number, as NAME=N, by the names that plan prints; may be given more than once")
+	flags.StringVar(&in.knobs.Timing, "timing", "",
+		"timing profile: "+words(spec.Timings())+" (default: the cluster's own, or the platform's)")
+	flags.StringVar(&in.knobs.VRRP, "vrrp", "",
+		"how VRRP travels: unicast or multicast (default: the cluster's own, or unicast)")
+	flags.StringVar(&in.knobs.MDNS, "mdns", "",
+		"whether nodes announce themselves by multicast DNS: enabled or disabled "+
+			"(default: the cluster's own, or disabled)")
+	flags.StringVar(&in.knobs.Metrics, "metrics", "",
+		"where a Prometheus finds a host's metrics: localhost, or node, at the node's addresses "+
+			"too (default: the cluster's own, or localhost)")
+	flags.StringVar(&in.knobs.Clash, "on-clash", "",
+		"when another router has one of the virtual router IDs: report starts beside it, refuse "+
+			"keeps a new host out (default: the cluster's own, or report)")
+	flags.StringArrayVar(&in.knobs.VRIDs, "vrid", nil,
+		"virtual router ID (1 to 255), as api=N or ingress=N, and dns=N if the cluster has a DNS "+
+			"VIP; may be given more than once")
+	flags.StringArrayVar(&in.knobs.Ports, "port", nil,
+		"port number, as NAME=N, by the names that plan prints; may be given more than once")
 	completes(cmd, "timing", spec.Timings())
 	completes(cmd, "vrrp", []spec.Mode{spec.Unicast, spec.Multicast})
 	completes(cmd, "on-clash", clash.Policies())
@@ -56,14 +67,18 @@ func knobFlags(cmd *cobra.Command, in *input) {
 
 // imagesFlag gives a verb that writes image references the flag --images.
 func imagesFlag(cmd *cobra.Command, in *input) {
-	cmd.Flags().StringVar(&in.images, "images", "", "JSON file with the container images; wins over the cluster's own")
+	cmd.Flags().StringVar(&in.images, "images", "",
+		"JSON file with the container images; wins over the cluster's own")
 }
 
 // loadCluster reads the cluster and the images that the flags name. Findings go to standard error,
 // all at once; with an error among them the verb ends with exit code 1.
 func loadCluster(std streams, in *input) (spec.Cluster, error) {
 	if in.file == "-" && in.images == "-" {
-		return spec.Cluster{}, usage("-c and --images are both standard input, which is read once: name a file for one of the two")
+		return spec.Cluster{}, usage(
+			"-c and --images are both standard input, which is read once: name a file " +
+				"for one of the two",
+		)
 	}
 	name, text, err := read(std, in.file)
 	if err != nil {
@@ -116,20 +131,29 @@ func (in *input) refused(findings spec.Findings) error {
 // read returns a file, or standard input for "-", and what findings call it.
 func read(std streams, path string) (name string, text []byte, err error) {
 	if path == "" {
-		return "", nil, usage("-c FILE is missing: name an install-config.yaml or a cluster.yaml, or - for standard input")
+		return "", nil, usage(
+			"-c FILE is missing: name an install-config.yaml or a cluster.yaml, or - for " +
+				"standard input",
+		)
 	}
 	if path == "-" {
 		text, err = io.ReadAll(io.LimitReader(std.in, inputLimit))
 		if err != nil {
-			return "", nil, fmt.Errorf("read standard input: %w: give it a file or a pipe that can be read", err)
+			return "", nil, unreadable(err)
 		}
 		return "stdin", text, nil
 	}
 	text, err = readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil, usage("there is no file %s: name one that exists, or - for standard input", path)
+		return "", nil, usage("there is no file %s: name one that exists, or - for standard input",
+			path)
 	}
 	return path, text, err
+}
+
+// unreadable is the error of a standard input that cannot be read.
+func unreadable(err error) error {
+	return fmt.Errorf("read standard input: %w: give it a file or a pipe that can be read", err)
 }
 
 // readFile reads no more of a file than tells that it is too long.

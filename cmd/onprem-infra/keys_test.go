@@ -9,6 +9,8 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
+	"github.com/onprem-infra/onprem-infra/shared/operator/overview"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -39,7 +41,7 @@ func TestKeys_AreInCamelCase(t *testing.T) {
 		}
 	}
 	for _, printed := range []any{
-		planView{}, diffReport{}, status.Report{}, diagnose.Report{}, row{}, spec.Finding{},
+		overview.View{}, overview.Host{}, status.Report{}, diagnose.Report{}, simulate.Row{}, spec.Finding{},
 	} {
 		walk(reflect.TypeOf(printed))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/onprem-infra/onprem-infra/shared/operator/manual"
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
@@ -26,7 +27,7 @@ func TestManPages(t *testing.T) {
 			return
 		}
 		n++
-		page := filepath.Join(dir, manName(c)+".1")
+		page := filepath.Join(dir, manual.Name(c)+".1")
 		remarks, _ := exec.Command(mandoc, "-T", "lint", "-W", "warning", page).CombinedOutput() // it ends with 2 for any
 		for line := range strings.Lines(string(remarks)) {
 			if !strings.Contains(line, "missing date") { // a page is the same whenever it is written
@@ -43,24 +44,13 @@ func TestManPages(t *testing.T) {
 				t.Errorf("%s does not say %q:\n%s", page, want, text)
 			}
 		}
-		if also := manName(c) + "-"; c.HasAvailableSubCommands() && c.Name() != "help" && !strings.Contains(text, also) {
+		if also := manual.Name(c) + "-"; c.HasAvailableSubCommands() && c.Name() != "help" && !strings.Contains(text, also) {
 			t.Errorf("%s names none of its verbs", page)
 		}
 	})
 	pages, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || n < 20 || len(pages) != n {
 		t.Errorf("%d pages of %d verbs, %v", len(pages), n, err)
-	}
-}
-
-// TestRoff holds that no text is a request to the formatter.
-func TestRoff(t *testing.T) {
-	for text, want := range map[string]string{
-		".so /etc/passwd": `\&.so /etc/passwd`, `a\b`: `a\eb`, "--flag": `\-\-flag`, "'x'": `\(aqx\(aq`, "plain": "plain", "~`^": `\(ti\(ga\(ha`,
-	} {
-		if got := roff(text); got != want {
-			t.Errorf("roff(%q) is %q, want %q", text, got, want)
-		}
 	}
 }
 

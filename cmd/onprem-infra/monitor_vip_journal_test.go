@@ -113,10 +113,10 @@ func TestJournalFollows(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(h.at(journal.Path)), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	first := "192.0.2.5 BACKUP it was so at the first look"
+	first := "192.0.2.5 BACKUP it was so at the first observation"
 	expect(first)
 	says(t, h, supervised.Master)
-	second := "192.0.2.5 MASTER nobody better was heard"
+	second := "192.0.2.5 MASTER no better router was observed"
 	expect(first, second)
 	checks.fail(vrrp.CheckLB)
 	says(t, h, supervised.Backup)
@@ -125,7 +125,7 @@ func TestJournalFollows(t *testing.T) {
 	end()
 	says(t, h, supervised.Master)
 	end = begin()
-	expect(first, second, third, "192.0.2.5 MASTER it changed while nobody looked")
+	expect(first, second, third, "192.0.2.5 MASTER it changed while it was not observed")
 	end()
 	if log.count("this node's part in a VIP") != 4 {
 		t.Errorf("each change has one line:\n%s", strings.TrimSpace(log.text.String()))

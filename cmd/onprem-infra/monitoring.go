@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/cluster/monitoring"
+	"github.com/onprem-infra/onprem-infra/shared/host/output"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
@@ -12,7 +13,7 @@ func monitoringCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "monitoring -c FILE --out DIR",
 		Short: "Write alert rules and a dashboard for a cluster",
-		Long: `monitoring writes what watches over a cluster's VIPs, balancers and names:
+		Long: `monitoring writes files that watch a cluster's VIPs, balancers and names:
 
   rules.yaml           alert rules, for the rule_files of a Prometheus
   dashboard.json       a dashboard, to import into a Grafana
@@ -20,9 +21,10 @@ func monitoringCommand(std streams) *cobra.Command {
   scrape.yaml          a job for a Prometheus that finds nodes by the cluster's API
   podmonitor.yaml      the same as an object of OpenShift's Prometheus
 
-Every monitor says its metrics on the loopback of its host, at /metrics of the port at which kubelet asks for its health. With 'metrics: node' in the
-cluster.yaml, or --metrics node, it says them at the node's own addresses too, to everybody and without a password, and never at a VIP; the last two
-files are there only then. None of this is applied by itself: not every cluster has a Prometheus, and these objects need its operator.`,
+Every monitor serves its metrics on the loopback of its host, at /metrics of the port of its health
+check. With 'metrics: node' in the cluster.yaml, or --metrics node, it serves them at the node's own
+addresses too, without a password, and never at a VIP; only then the last two files are there. Apply
+the files yourself: not every cluster has a Prometheus, and these objects need its operator.`,
 		Example: `  onprem-infra monitoring -c install-config.yaml --metrics node --out monitoring
   curl -s http://localhost:9455/metrics`,
 		Args: cobra.NoArgs,
@@ -46,11 +48,15 @@ files are there only then. None of this is applied by itself: not every cluster 
 			return err
 		}
 		w.reads(in.file)
-		if err := w.tree(set.Tree(), nil, isClusterDocument); err != nil {
+		if err := w.tree(set.Tree(), nil, output.IsClusterDocument); err != nil {
 			return err
 		}
 		if p.Metrics != spec.MetricsNode {
-			_ = say(std.err, "monitoring: these hosts say their metrics on their loopback alone; for a Prometheus elsewhere make the cluster with metrics: node (--metrics node)\n")
+			_ = say(
+				std.err,
+				"monitoring: these hosts serve their metrics on their loopback alone; for "+
+					"a Prometheus elsewhere make the cluster with metrics: node (--metrics node)\n",
+			)
 		}
 		return nil
 	}

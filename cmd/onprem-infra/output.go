@@ -25,15 +25,18 @@ type writing struct {
 func writingFlags(cmd *cobra.Command, std streams, what string) *writing {
 	w := &writing{std: std}
 	cmd.Flags().StringVar(&w.place.Path, "out", "", what)
-	cmd.Flags().BoolVar(&w.place.DryRun, "dry-run", false, "report what would be written, and write nothing")
+	cmd.Flags().BoolVar(&w.place.DryRun, "dry-run", false,
+		"report what would be written, and write nothing")
 	w.forceFlags(cmd)
 	return w
 }
 
 // forceFlags gives a verb the flags --force and --quiet.
 func (w *writing) forceFlags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&w.place.Force, "force", false, "write over files that onprem-infra has not written")
-	cmd.Flags().BoolVarP(&w.quiet, "quiet", "q", false, "do not report what was written, nor any progress")
+	cmd.Flags().BoolVar(&w.place.Force, "force", false,
+		"write over files that onprem-infra has not written")
+	cmd.Flags().BoolVarP(&w.quiet, "quiet", "q", false,
+		"do not report what was written, nor any progress")
 }
 
 // toFile says whether there is a file to write; without one it is standard output.
@@ -74,13 +77,17 @@ func (w *writing) directory() error {
 	case "":
 		return usage("--out is missing: name a directory")
 	case "-":
-		return usage("--out - is standard output, which takes no tree: name a directory, ./- if it is called so")
+		return usage(
+			"--out - is standard output, which takes no tree: name a directory, ./- if it is " +
+				"called so",
+		)
 	}
 	return refused(w.place.Directory())
 }
 
 // tree writes files below the directory of --out, and removes those at the paths in leave.
-func (w *writing) tree(files []asset.File, leave []string, ours func(path string, text []byte) bool) error {
+func (w *writing) tree(files []asset.File, leave []string,
+	ours func(path string, text []byte) bool) error {
 	done, err := w.place.Tree(files, leave, ours)
 	if err != nil {
 		return refused(err)
@@ -94,8 +101,9 @@ func (w *writing) tree(files []asset.File, leave []string, ours func(path string
 	}
 	text := fmt.Sprintf("wrote %d files to %s", len(files), w.place.Path)
 	if w.place.DryRun {
-		text = fmt.Sprintf("would write %d files to %s: %d new, %d changed, %d as they are", len(files), w.place.Path,
-			count[output.Create], count[output.Change], count[output.Keep])
+		text = fmt.Sprintf("would write %d files to %s: %d new, %d changed, %d as they are",
+			len(files), w.place.Path, count[output.Create], count[output.Change],
+			count[output.Keep])
 	}
 	if n := count[output.Remove]; n > 0 {
 		text += fmt.Sprintf(", %d removed", n)
@@ -129,24 +137,30 @@ func allFormats() []string {
 }
 
 // format reads the value of -o of a verb whose -o named the file to write up to the last release.
-// The name of a format is one; anything else is that file still, with a warning.
+// A value that is no format is still a file, with a warning.
 func (w *writing) format(value string, forms []string) (string, error) {
+	known := strings.Join(forms, ", ")
+	wrong := fmt.Sprintf("-o %q is not one of: %s", value, known)
 	meant := near.Word(value, forms)
 	switch {
 	case slices.Contains(forms, value):
 		return value, nil
 	case value == "":
 		return forms[0], nil
-	case slices.Contains(allFormats(), value), meant == "" && near.Word(value, allFormats()) != "" && !isPath(value):
-		return "", usage("-o %q is not one of: %s; a file of that name is --out %s", value, strings.Join(forms, ", "), value)
+	case meant != "" && !isPath(value) && w.place.Path == "":
+		return "", usage("%s: is it %s that you mean? A file of that name is --out %s",
+			wrong, meant, value)
 	case meant != "" && !isPath(value):
-		return "", usage("-o %q is not one of: %s: is it %s that you mean? A file of that name is --out %s", value, strings.Join(forms, ", "), meant, value)
+		return "", usage("%s: is it %s that you mean?", wrong, meant)
 	case w.place.Path != "":
-		return "", usage("-o %q is not one of: %s; the file to write is that of --out, %s", value, strings.Join(forms, ", "), w.place.Path)
+		return "", usage("%s; the file to write is that of --out, %s", wrong, w.place.Path)
+	case slices.Contains(allFormats(), value),
+		near.Word(value, allFormats()) != "" && !isPath(value):
+		return "", usage("%s; a file of that name is --out %s", wrong, value)
 	}
 	w.place.Path = value
-	_ = say(w.std.err, "onprem-infra: warning: -o %s: a file is named with --out, and -o is the format (%s): write --out %s; the next release refuses this\n",
-		value, strings.Join(forms, ", "), value)
+	_ = say(w.std.err, "onprem-infra: warning: -o %s: a file is named with --out, and -o is the "+
+		"format (%s): write --out %s; the next release refuses this\n", value, known, value)
 	return forms[0], nil
 }
 

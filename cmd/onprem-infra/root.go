@@ -22,10 +22,11 @@ func newRoot(std streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "onprem-infra",
 		Short: "Virtual IPs, load balancer and DNS of a cluster without a cloud",
-		Long: `onprem-infra gives a cluster on bare metal or in a private cloud what a cloud would: virtual IPs for the API and for ingress, a load
-balancer in front of the API, and DNS for the cluster's names. The bootstrap machine holds the API's virtual IP until the control plane
-takes it over.
-It reads an OpenShift install-config.yaml or its own cluster.yaml and writes what each host needs; there the same binary runs.`,
+		Long: `onprem-infra gives a cluster on bare metal or in a private cloud what a cloud would:
+virtual IPs for the API and for ingress, a load balancer in front of the API, and DNS for the
+cluster's names. The bootstrap machine holds the API's virtual IP until the control plane takes it
+over. It reads an OpenShift install-config.yaml or its own cluster.yaml and writes what each host
+needs; there the same binary runs.`,
 		Example: `  onprem-infra example install-config > install-config.yaml
   onprem-infra validate -c install-config.yaml`,
 		Version:       version(),
@@ -43,26 +44,15 @@ It reads an OpenShift install-config.yaml or its own cluster.yaml and writes wha
 	root.SetIn(std.in)
 	root.SetOut(std.out)
 	root.SetErr(std.err)
-	root.AddCommand(
-		diffCommand(std),
-		exampleCommand(std),
-		ignitionCommand(std),
-		manCommand(std),
-		mcoCommand(std),
-		monitoringCommand(std),
-		planCommand(std),
-		renderCommand(std),
-		reportCommand(std),
-		simulateCommand(std),
-		validateCommand(std),
-		versionCommand(std),
-		vrIDsCommand(std),
-	)
+	root.AddCommand(diffCommand(std), exampleCommand(std), ignitionCommand(std), manCommand(std),
+		mcoCommand(std), monitoringCommand(std), planCommand(std), renderCommand(std),
+		reportCommand(std), simulateCommand(std), validateCommand(std), versionCommand(std),
+		vrIDsCommand(std))
 	root.AddCommand(hostVerbs(std)...)
 	root.SetHelpCommand(helpCommand())
 	completionCommand(root)
 	fitHelp(root)
-	tellWrong(root)
+	explainUsage(root)
 	root.SetFlagErrorFunc(wrongFlag)
 	markHostFailures(root)
 	return root
@@ -123,7 +113,8 @@ func noVerb(cmd *cobra.Command, args []string) error {
 	if name := near.Word(args[0], names); name != "" {
 		return usage("%s has no %q: is it %s that you mean?", cmd.CommandPath(), args[0], name)
 	}
-	return usage("%s has no %q; there are: %s", cmd.CommandPath(), args[0], strings.Join(names, ", "))
+	return usage("%s has no %q; there are: %s", cmd.CommandPath(), args[0],
+		strings.Join(names, ", "))
 }
 
 // helpCommand is cobra's own but for its answer to an unknown verb, which is wrong usage here.

@@ -1,23 +1,21 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/near"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/engine"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
-	"github.com/onprem-infra/onprem-infra/shared/spec"
-	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// simulation is what the verb was asked for.
+// simulation is the verb's flags.
 type simulation struct {
 	format    string
 	html      string
@@ -28,36 +26,44 @@ type simulation struct {
 	schedules int
 }
 
+const simulateLong = `simulate runs the elections of a cluster's API virtual IP in virtual time:
+keepalived, its supervisor, the checks, the balancers and the bootstrap machine. It runs each
+scenario, or the one that is named, in many phases, and then random schedules of faults. It prints
+the longest wait of a client that asks every 10 ms beside the bound that the plan states. It exits
+with 1 if a rule breaks: two hosts that run keepalived hold the VIP, or none does, for longer than
+the bound; a node takes the VIP over before it has seen the API work. A seed that is named in the
+output repeats the same run.
+
+The scenarios; those of a VIP that the cluster does not have are left out:
+
+`
+
 func simulateCommand(std streams) *cobra.Command {
 	var s simulation
 	cmd := &cobra.Command{
 		Use:   "simulate -c FILE [SCENARIO]",
-		Short: "Play failures of a cluster in virtual time, and say what each costs",
-		Long: `simulate plays the elections of a cluster's API virtual IP in virtual time: keepalived, its supervisor, the checks, the balancers and the
-bootstrap machine. It plays each scenario, or the one that is named, in many phases, and then random schedules of faults. It prints what a
-client that asks every 10 ms waits for at worst, beside the bound that the plan states, and exits with 1 when a rule breaks: two
-hosts that run keepalived hold the VIP, or none does, for longer than the bound; a node takes the VIP before it has seen the
-API work. A seed that is named in the output plays the same again.
-
-The scenarios; those of a VIP that the cluster does not have are left out:
-
-` + scenarioMeanings(),
+		Short: "Simulate failures of a cluster in virtual time, and print the outage of each",
+		Long:  simulateLong + scenarioMeanings(),
 		Example: `  onprem-infra simulate -c install-config.yaml
   onprem-infra simulate -c install-config.yaml --timing lan power-loss --html power-loss.html
   onprem-infra simulate -c cluster.yaml --schedules 100000`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: cobra.FixedCompletions(scenarioNames(), cobra.ShellCompDirectiveNoFileComp),
+		Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: cobra.FixedCompletions(scenarioNames(),
+			cobra.ShellCompDirectiveNoFileComp),
 	}
 	in := inputFlags(cmd)
 	flags := cmd.Flags()
 	flags.StringVarP(&s.format, "output", "o", "text", "text, or json with one object a line")
-	flags.StringVar(&s.html, "html", "", "draw a run of each scenario, the worst one, into this file")
+	flags.StringVar(&s.html, "html", "",
+		"draw a run of each scenario, the worst one, into this file")
 	s.writes = &writing{std: std}
 	s.writes.forceFlags(cmd)
-	flags.StringVar(&s.schedule, "schedule", "", "play the schedule of faults in this file, and nothing else; - is standard input")
+	flags.StringVar(&s.schedule, "schedule", "",
+		"run the schedule of faults in this file, and nothing else; - is standard input")
 	flags.Uint64Var(&s.seed, "seed", 1, "the first seed; equal seeds give equal results")
-	flags.IntVar(&s.phases, "phases", 200, "how often each scenario is played")
-	flags.IntVar(&s.schedules, "schedules", 1000, "how many random schedules are played when no scenario is named")
+	flags.IntVar(&s.phases, "phases", 200, "how often each scenario runs")
+	flags.IntVar(&s.schedules, "schedules", 1000,
+		"how many random schedules run when no scenario is named")
 	completes(cmd, "output", []string{"text", "json"})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := s.check(args, cmd.Flags().Changed("schedules")); err != nil {
@@ -78,9 +84,12 @@ The scenarios; those of a VIP that the cluster does not have are left out:
 		if err != nil {
 			return negative(err)
 		}
-		simulated, err := simulatedCluster(cluster, p)
+		simulated, err := simulate.ClusterOf(p, cluster.ControlPlaneReplicas)
 		if err != nil {
 			return negative(err)
+		}
+		if s.schedule != "" {
+			return s.replay(std, simulated)
 		}
 		return s.run(std, p, simulated, args)
 	}
@@ -94,18 +103,13 @@ func scenarioNames() (names []cobra.Completion) {
 	return names
 }
 
-// scenarioMeanings are the scenarios with what happens in each of them, a line each.
+// scenarioMeanings are the scenarios, a line each.
 func scenarioMeanings() string {
-	width := 0
+	var names, meanings []string
 	for _, s := range simulate.Scenarios() {
-		width = max(width, len(s.Name))
+		names, meanings = append(names, "  "+s.Name), append(meanings, s.About)
 	}
-	var text strings.Builder
-	for _, s := range simulate.Scenarios() {
-		lead := "  " + padded(s.Name, width) + gutter
-		text.WriteString(broken(lead, strings.Repeat(" ", len(lead)), s.About))
-	}
-	return text.String()
+	return width().Facts(names, meanings)
 }
 
 func (s simulation) check(args []string, schedules bool) error {
@@ -115,9 +119,11 @@ func (s simulation) check(args []string, schedules bool) error {
 	case s.phases < 1 || s.schedules < 0:
 		return usage("--phases is 1 or more, and --schedules 0 or more")
 	case s.html == "-":
-		return usage("--html - is standard output, which takes the table: name a file, ./- if it is called so")
+		return usage("--html - is standard output, which takes the table: name a file, ./- if it " +
+			"is called so")
 	case s.schedule != "" && (len(args) > 0 || schedules || s.format != "text"):
-		return usage("--schedule is played alone: name no scenario beside it, no --schedules, and no -o json")
+		return usage("--schedule runs alone: name no scenario beside it, no --schedules, and " +
+			"no -o json")
 	}
 	if len(args) > 0 {
 		if _, ok := simulate.Find(args[0]); !ok {
@@ -130,61 +136,37 @@ func (s simulation) check(args []string, schedules bool) error {
 	return nil
 }
 
-// simulatedCluster is what is simulated of a cluster: its control plane, under its own timing.
-func simulatedCluster(c spec.Cluster, p plan.Plan) (simulate.Cluster, error) {
-	api := election.Find(p, vrrp.API)
-	if len(api.VIPs) == 0 || p.LoadBalancer != spec.Managed {
-		return simulate.Cluster{}, fmt.Errorf("cluster %s: its VIPs are not held by its own hosts, and there is no election to simulate", p.Cluster.Name)
-	}
-	out := simulate.Of(p.Timing.Model)
-	out.Version = api.VIPs[0].Version
-	if len(election.Find(p, vrrp.DNS).VIPs) > 0 {
-		out.Policy = out.Policy.WithDNS()
-	}
-	switch p.Topology {
-	case spec.SingleReplica:
-		return out, fmt.Errorf("cluster %s has one control plane node, and nobody could take the VIP over: there is no election to simulate", p.Cluster.Name)
-	case spec.DualReplica, spec.HighlyAvailableArbiter:
-		out.Masters = max(2, c.ControlPlaneReplicas)
-	default:
-		out.Masters = max(3, c.ControlPlaneReplicas)
-	}
-	if out.Masters > simulate.MostMasters {
-		return out, fmt.Errorf("cluster %s has %d control plane nodes: simulate takes at most %d", p.Cluster.Name, out.Masters, simulate.MostMasters)
-	}
-	return out, nil
-}
-
-// run plays what is asked for. The exit code says whether a rule was broken.
-func (s simulation) run(std streams, p plan.Plan, c simulate.Cluster, args []string) error {
-	if s.schedule != "" {
-		return s.replay(std, c)
-	}
+// run runs the scenarios. The exit code is 1 if a rule was broken.
+func (s simulation) run(std streams, p plan.Plan, c schedule.Cluster, args []string) error {
 	page := timeline.Page{
 		Title: fmt.Sprintf("Cluster %s, timing %s, simulated", p.Cluster.Name, p.Timing.Profile),
-		Note: fmt.Sprintf("%d control plane nodes, adverts every %v. Each scenario was played in %d phases; the picture is of the one in which the client waited longest. "+
+		Note: fmt.Sprintf("%d control plane nodes, adverts every %v. Each scenario ran in %d "+
+			"phases; the picture is of the run in which the client waited longest. "+
 			"Times in the table are in ms, as onprem-infra simulate prints them.",
 			c.Masters, c.Timing.Advert, s.phases),
+		Head: simulate.Head(),
 	}
-	var rows []row
+	var rows []simulate.Row
 	line := startProgress(std, s.writes.quiet, "simulating")
 	for _, scenario := range simulate.Scenarios() {
-		if len(args) > 0 && args[0] != scenario.Name || !has(p.VIPs, scenario.Kind) {
+		if len(args) > 0 && args[0] != scenario.Name || !scenario.Has(p) {
 			continue
 		}
 		line.Step("%s, in %d phases", scenario.Name, s.phases)
 		o := simulate.Measure(scenario, c, s.seed, s.phases)
-		rows = append(rows, newRow(p, o))
+		rows = append(rows, simulate.NewRow(p, o))
 		page.Timelines = append(page.Timelines, o.Worst.Timeline(o.Scenario, o.About+"."))
 	}
 	if len(args) == 0 && s.schedules > 0 {
-		rows = append(rows, byChance(p.Timing.Profile, c, s.seed, s.schedules, line))
+		rows = append(rows, simulate.Random(c, s.seed, s.schedules, func(begun int) {
+			line.Step("random schedules: %d of %d", begun, s.schedules)
+		}))
 	}
 	line.Done()
 	if s.html != "" {
-		page.Head, page.Rows = tableHead(), nil
 		for _, r := range rows {
-			page.Rows = append(page.Rows, timeline.TableRow{Cells: r.pageCells(), Picture: r.Scenario, Alarm: !r.OK})
+			page.Rows = append(page.Rows,
+				timeline.TableRow{Cells: r.PageCells(), Picture: r.Scenario, Alarm: !r.OK})
 		}
 		if err := s.writes.page(page); err != nil {
 			return err
@@ -193,38 +175,51 @@ func (s simulation) run(std streams, p plan.Plan, c simulate.Cluster, args []str
 	return s.print(std, rows)
 }
 
-// has says whether the cluster has the VIP that a scenario is about.
-func has(vips plan.VIPs, kind vrrp.Kind) bool {
-	switch kind {
-	case vrrp.Ingress:
-		return len(vips.Ingress) > 0
-	case vrrp.DNS:
-		return len(vips.DNS) > 0
+// print writes the rows, and broken rules to standard error.
+func (s simulation) print(std streams, rows []simulate.Row) error {
+	if s.format == "json" {
+		enc := json.NewEncoder(std.out)
+		enc.SetEscapeHTML(false)
+		for _, r := range rows {
+			if err := enc.Encode(r); err != nil {
+				return err
+			}
+		}
+	} else {
+		text := simulate.Table(rows) + "\n" + width().Break("", "", simulate.Legend())
+		if _, err := io.WriteString(std.out, coloured(std.out, text)); err != nil {
+			return err
+		}
 	}
-	return true
+	failures := simulate.Failures(rows)
+	if len(failures) == 0 {
+		return nil
+	}
+	for _, f := range failures {
+		_ = say(std.err, "onprem-infra: %s\n", f)
+	}
+	return negative(nil)
 }
 
-// replay plays one schedule. A bootstrap machine is there when the schedule speaks of it.
-func (s simulation) replay(std streams, c simulate.Cluster) error {
+// replay runs one schedule.
+func (s simulation) replay(std streams, c schedule.Cluster) error {
 	_, text, err := read(std, s.schedule)
 	if err != nil {
 		return err
 	}
-	schedule, err := simulate.ParseSchedule(string(text))
+	faults, err := schedule.Parse(string(text))
+	if err == nil {
+		c, err = simulate.ForSchedule(c, faults)
+	}
 	if err != nil {
 		return negative(fmt.Errorf("%s: %w", s.schedule, err))
 	}
-	for _, f := range schedule.Faults {
-		c.Bootstrap = c.Bootstrap || f.Host == "bootstrap" || f.Kind == simulate.Join
-	}
-	if err := schedule.Check(c); err != nil {
-		return negative(fmt.Errorf("%s: %w", s.schedule, err))
-	}
-	c.Client = 10 * time.Millisecond
-	result := simulate.Run(c, schedule)
+	result := engine.Run(c, faults)
 	if s.html != "" {
-		title := fmt.Sprintf("Schedule of seed %d, timing %s, simulated", schedule.Seed, c.Timing.Profile)
-		if err := s.writes.page(timeline.Page{Title: title, Timelines: []timeline.Timeline{result.Timeline(title, "")}}); err != nil {
+		title := fmt.Sprintf("Schedule of seed %d, timing %s, simulated",
+			faults.Seed, c.Timing.Profile)
+		drawn := []timeline.Timeline{result.Timeline(title, "")}
+		if err := s.writes.page(timeline.Page{Title: title, Timelines: drawn}); err != nil {
 			return err
 		}
 	}

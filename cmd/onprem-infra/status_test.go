@@ -73,7 +73,7 @@ func TestStatusText(t *testing.T) {
 	r.Unseen = append(r.Unseen, "everything: "+strings.Repeat("a reason ", 30)+"and\nits end")
 	text := statusText(r)
 	for _, want := range []string{"cluster ostest, on this host 192.0.2.11, at 2026-01-02 04:04:05Z", "192.0.2.5  api      this host   MASTER", "192.0.2.6  ingress  192.0.2.12  BACKUP  77",
-		"192.0.2.5: MASTER here since 2026-01-02 03:05:05Z (59 min 0 s ago): nobody better was heard", "192.0.2.5: does not pass: " + string(vrrp.CheckMCS),
+		"192.0.2.5: MASTER here since 2026-01-02 03:05:05Z (59 min 0 s ago): no better router was observed", "192.0.2.5: does not pass: " + string(vrrp.CheckMCS),
 		"192.0.2.6: 192.0.2.12 announces it by VRRPv3, priority 120, every 100 ms, 70 ms ago",
 		"balancer: m0 192.0.2.11:6443 UP, 12 sessions",
 		"name: api.ostest.example.com is 192.0.2.5\n", "is 198.51.100.1, and should be 192.0.2.6"} {

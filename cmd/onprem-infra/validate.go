@@ -12,10 +12,10 @@ func validateCommand(std streams) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "validate -c FILE",
-		Short: "Say everything that is wrong with a cluster's description",
-		Long: `validate reads an install-config.yaml or a cluster.yaml and prints every finding, one line each but on a terminal, which gets long ones in several:
-FILE:LINE:COL: error|warning: PATH: what is wrong, and what to do. After a thousand, one more says how many are left. A clean file prints
-nothing.`,
+		Short: "Print everything that is wrong with a cluster's description",
+		Long: `validate reads an install-config.yaml or a cluster.yaml and prints every finding, one
+line each; a terminal gets long ones in several: FILE:LINE:COL: error|warning: PATH: what is wrong,
+and what to do. After a thousand, one more line counts the rest. A clean file prints nothing.`,
 		Example: `  onprem-infra validate -c install-config.yaml
   onprem-infra example cluster | onprem-infra validate --strict -o json -c -`,
 		Args: cobra.NoArgs,

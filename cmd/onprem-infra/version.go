@@ -28,5 +28,6 @@ func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		module = info.Main.Version
 	}
-	return fmt.Sprintf("onprem-infra %s %s %s/%s", module, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("onprem-infra %s %s %s/%s", module, runtime.Version(), runtime.GOOS,
+		runtime.GOARCH)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/near"
 )
 
-// tellWrong has each verb say in our words what is wrong with its command line, and what is right.
-func tellWrong(cmd *cobra.Command) {
+// explainUsage has each verb name what is wrong with its command line, and what is right.
+func explainUsage(cmd *cobra.Command) {
 	if takes := cmd.Args; takes != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if takes(cmd, args) == nil {
@@ -21,12 +21,11 @@ func tellWrong(cmd *cobra.Command) {
 		}
 	}
 	for _, c := range cmd.Commands() {
-		tellWrong(c)
+		explainUsage(c)
 	}
 }
 
-// wrongWords says what is wrong with the words after a verb, of which its usage line names those
-// that it takes.
+// wrongWords is what is wrong with the words after a verb. Its usage line names the right ones.
 func wrongWords(cmd *cobra.Command, args []string) error {
 	var takes []string
 	rest := strings.Fields(cmd.Use)[1:]
@@ -40,7 +39,8 @@ func wrongWords(cmd *cobra.Command, args []string) error {
 	case len(args) < len(takes):
 		return usage("%s is missing: write %s %s", takes[len(args)], path, strings.Join(takes, " "))
 	case cmd.Flags().Lookup("cluster") != nil && !cmd.Flags().Changed("cluster"):
-		return usage("%s does not take %q: where it is a file, write -c %s", path, args[len(takes)], args[len(takes)])
+		return usage("%s does not take %q: where it is a file, write -c %s", path, args[len(takes)],
+			args[len(takes)])
 	}
 	return usage("%s does not take %q: leave it out", path, args[len(takes)])
 }

@@ -1,5 +1,4 @@
-// Package progress shows on a terminal what is under way: one line, which is drawn over itself and
-// gone when the work is done.
+// Package progress shows the current work as one line of a terminal until the work is done.
 package progress
 
 import (
@@ -46,7 +45,7 @@ func Start(w io.Writer, text string) *Line {
 	return l
 }
 
-// Step says what is under way now.
+// Step shows the next step.
 func (l *Line) Step(format string, args ...any) {
 	if l == nil {
 		return
@@ -63,12 +62,12 @@ func (l *Line) Keep(text string) {
 		return
 	}
 	l.mu.Lock()
-	_, _ = io.WriteString(l.w, erase+text) // whoever looks at a terminal that is gone sees nothing
+	_, _ = io.WriteString(l.w, erase+text) // the terminal may be gone
 	l.mu.Unlock()
 	l.draw()
 }
 
-// Done takes the line away.
+// Done removes the line.
 func (l *Line) Done() {
 	if l == nil {
 		return

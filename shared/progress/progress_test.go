@@ -19,7 +19,10 @@ func TestLine(t *testing.T) {
 		time.Sleep(time.Second)
 		l.Done()
 		drawn := strings.Split(out.String(), erase)
-		want := []string{"", "looking (0 s)", "looking at 1 of 2 (0 s)", "looking at 1 of 2 (1 s)", "looking at 1 of 2 (2 s)", "first: nothing\n", "looking at 1 of 2 (2 s)"}
+		want := []string{
+			"", "looking (0 s)", "looking at 1 of 2 (0 s)", "looking at 1 of 2 (1 s)",
+			"looking at 1 of 2 (2 s)", "first: nothing\n", "looking at 1 of 2 (2 s)",
+		}
 		for i, w := range want {
 			if i >= len(drawn) || drawn[i] != w {
 				t.Fatalf("drew %q, want %q", drawn, want)

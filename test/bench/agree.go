@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
@@ -22,44 +23,18 @@ type span struct{ least, most time.Duration }
 
 // computed is what virtual time says of a scenario under a profile.
 type computed struct {
-	nobody span // how long nobody has the VIP at a stretch
-	figure span // the client's longest wait, or what else counts
+	nobody span          // how long no host has the VIP at a stretch
+	figure time.Duration // the client's longest wait, or what else counts, at the most
 }
 
-// compute plays a scenario in virtual time. Its repetitions are of the same cluster as those that
-// are measured.
+// compute simulates a scenario. Its repetitions are of the same cluster as those that are measured.
 func compute(p plan.Plan, sc scenario) (c computed, ok bool) {
 	s, ok := simulate.Find(sc.name)
 	if !ok {
 		return c, false
 	}
-	cluster := simulate.Of(p.Timing.Model)
-	for seed := range uint64(simulated) {
-		none := homeless(s.Play(cluster, seed+1))
-		if seed == 0 {
-			c.nobody = span{none, none}
-		}
-		c.nobody = span{min(c.nobody.least, none), max(c.nobody.most, none)}
-	}
-	o := simulate.Measure(s, cluster, 1, simulated)
-	if c.figure.least, c.figure.most = o.Bracket(); o.Figure {
-		c.figure = span{o.Min, o.Max + reaction}
-	}
-	return c, true
-}
-
-// homeless is the longest time without a holder, from the first fault on.
-func homeless(r simulate.Result) (longest time.Duration) {
-	if len(r.Schedule.Faults) == 0 {
-		return 0
-	}
-	from := r.Schedule.Faults[0].At
-	for _, h := range r.Holders {
-		if len(h.Hosts) == 0 && h.To > from {
-			longest = max(longest, h.To-max(h.From, from))
-		}
-	}
-	return longest
+	o := simulate.Measure(s, schedule.Of(p.Timing.Model), 1, simulated)
+	return computed{span{o.None.Min, o.None.Max}, o.Max + reaction}, true
 }
 
 // differs says in what a repetition is not as computed. What is late is later by what programs
@@ -72,8 +47,8 @@ func (c computed) differs(sc scenario, s sample) (faults []string) {
 	if sc.figure != redirect && (s.nobody < c.nobody.least-reaction || s.nobody > c.nobody.most+reaction-sampled) {
 		faults = append(faults, fmt.Sprintf("nobody for %v, and %v to %v computed", ms(s.nobody), ms(c.nobody.least), ms(c.nobody.most)))
 	}
-	if figure := s.figure(sc); sc.name != memberChanges && figure > c.figure.most+sampled {
-		faults = append(faults, fmt.Sprintf("%s %v, and %v at most computed", sc.figure, ms(figure), ms(c.figure.most)))
+	if figure := s.figure(sc); sc.name != memberChanges && figure > c.figure+sampled {
+		faults = append(faults, fmt.Sprintf("%s %v, and %v at most computed", sc.figure, ms(figure), ms(c.figure)))
 	}
 	return faults
 }

@@ -229,7 +229,7 @@ func TestBeside(t *testing.T) {
 // TestDiffers holds repetitions against a bracket, and the brackets of all scenarios against what a
 // bracket is worth.
 func TestDiffers(t *testing.T) {
-	c := computed{nobody: span{200 * time.Millisecond, 300 * time.Millisecond}, figure: span{200 * time.Millisecond, 350 * time.Millisecond}}
+	c := computed{nobody: span{200 * time.Millisecond, 300 * time.Millisecond}, figure: 350 * time.Millisecond}
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	for _, tt := range []struct {
 		name             string
@@ -257,7 +257,7 @@ func TestDiffers(t *testing.T) {
 	p.Timing.Model, p.VRRP.ControlPlane = timing, plan.Ladder{Base: timing.Policy().ControlPlane.Base}
 	for _, sc := range scenarios() {
 		got, ok := compute(p, sc)
-		if !ok || got.figure.most <= 0 || got.nobody.most < got.nobody.least {
+		if !ok || got.figure <= 0 || got.nobody.most < got.nobody.least {
 			t.Errorf("%s: %+v, %t", sc.name, got, ok)
 		}
 		if width := got.nobody.most - got.nobody.least; width > timing.Advert+vrrp.Skew(timing.IPv4, 1, timing.Advert) {

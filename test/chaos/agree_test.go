@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/life"
@@ -24,13 +25,6 @@ const (
 
 // bracket is what the simulation says of a figure.
 type bracket struct{ min, max time.Duration }
-
-func (b *bracket) add(d time.Duration, first bool) {
-	if first {
-		*b = bracket{d, d}
-	}
-	b.min, b.max = min(b.min, d), max(b.max, d)
-}
 
 // has says whether a measured figure is in the bracket. The noise makes things later, and a sample
 // may be as early as the next one is late.
@@ -57,19 +51,10 @@ func narrow(p plan.Plan) time.Duration {
 
 // compute says how long nobody has the VIP in a scenario, and how long a client waits, and holds
 // that this says something.
-func compute(t *testing.T, s simulate.Scenario, c simulate.Cluster, widest time.Duration) (gap, dark bracket) {
+func compute(t *testing.T, s simulate.Scenario, c schedule.Cluster, widest time.Duration) (gap, dark bracket) {
 	t.Helper()
 	o := simulate.Measure(s, c, 1, simulated)
-	least, most := o.Bracket()
-	dark = bracket{least, most}
-	for seed := range uint64(simulated) {
-		r := s.Play(c, seed)
-		var holders []Holding
-		for _, h := range r.Holders {
-			holders = append(holders, Holding(h))
-		}
-		gap.add(homeless(holders, r.Schedule.Faults[0].At), seed == 0)
-	}
+	dark, gap = bracket{o.Min, o.Max + noise}, bracket{o.None.Min, o.None.Max}
 	for what, wide := range map[string]time.Duration{"without a holder": gap.max - gap.min + noise, "of a client's wait": dark.max - dark.min} {
 		if wide > widest {
 			t.Errorf("computed: the bracket %s is %v wide with the noise, and %v is the bound", what, round(wide), widest)
@@ -90,7 +75,7 @@ func TestLongAgree(t *testing.T) {
 	needLong(t)
 	th := newTheatre(t)
 	timing := th.stage.Plan.Timing.Model
-	c := simulate.Of(timing)
+	c := schedule.Of(timing)
 	widest := narrow(th.stage.Plan)
 	for _, name := range shared {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +87,7 @@ func TestLongAgree(t *testing.T) {
 			for i, tries := 0, 0; i < measured; tries++ {
 				th.T = t
 				th.openGates()
-				r, err := th.stage.Play(t.Context(), s.Play(c, uint64(i+1)).Schedule)
+				r, err := th.stage.Play(t.Context(), s.Run(c, uint64(i+1)).Schedule)
 				if err != nil {
 					t.Fatalf("%v\n%s", err, Explain(r, nil))
 				}
@@ -150,7 +135,7 @@ func TestLongAgreeBefore(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, _ := simulate.Find(tt.name)
-			gap, dark := compute(t, s, simulate.Of(l.Plan.Timing.Model), narrow(l.Plan))
+			gap, dark := compute(t, s, schedule.Of(l.Plan.Timing.Model), narrow(l.Plan))
 			for i, tries := 0, 0; i < measured; tries++ {
 				_, err := o.Wait(t.Context(), l.Bootstrap.Name)
 				must(t, err)

@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/trace"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
@@ -91,7 +92,7 @@ func (th *theatre) openGates() {
 }
 
 // scheduleOf is what a seed stands for.
-func (th *theatre) scheduleOf(seed uint64) simulate.Schedule {
+func (th *theatre) scheduleOf(seed uint64) schedule.Schedule {
 	if seed >= gatedFrom {
 		return Gated(seed, th.stage.names())
 	}
@@ -103,7 +104,7 @@ func (th *theatre) scheduleOf(seed uint64) simulate.Schedule {
 const trials = 3
 
 // play plays a schedule and says whether every rule held.
-func (th *theatre) play(s simulate.Schedule) bool {
+func (th *theatre) play(s schedule.Schedule) bool {
 	th.Helper()
 	for range trials {
 		if s.Seed < gatedFrom {
@@ -129,7 +130,7 @@ func (th *theatre) play(s simulate.Schedule) bool {
 }
 
 // failed reports a run in which a rule broke, and gives up a cluster that is no good any more.
-func (th *theatre) failed(s simulate.Schedule, record Record, broken []simulate.Broken, err error) {
+func (th *theatre) failed(s schedule.Schedule, record Record, broken []trace.Broken, err error) {
 	th.Helper()
 	path, drawn := Draw(record, broken)
 	if drawn != nil {
@@ -185,13 +186,13 @@ func TestReplay(t *testing.T) {
 		t.Skipf("plays a schedule again: %s=N or %s=FILE says which", askSeed, askSchedule)
 	}
 	th := newTheatre(t)
-	var all []simulate.Schedule
+	var all []schedule.Schedule
 	if file != "" {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := simulate.ParseSchedule(string(text))
+		s, err := schedule.Parse(string(text))
 		if err != nil {
 			t.Fatal(fmt.Errorf("%s: %w", file, err))
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/trace"
 	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
 	"github.com/onprem-infra/onprem-infra/test/life"
 )
@@ -81,7 +81,7 @@ func (v View) beliefs(neighbour string) (all []timeline.Span) {
 
 // Draw writes a record's picture, with what broke, into a new file of the machine's directory for
 // such things, and says which.
-func Draw(r Record, broken []simulate.Broken) (path string, err error) {
+func Draw(r Record, broken []trace.Broken) (path string, err error) {
 	f, err := os.CreateTemp("", fmt.Sprintf("onprem-chaos-seed-%d-*.html", r.Schedule.Seed))
 	if err != nil {
 		return "", err

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
 	"github.com/onprem-infra/onprem-infra/test/life"
 )
 
@@ -28,7 +28,7 @@ type play struct {
 
 // Play plays a schedule, from a cluster at rest to a cluster at rest. An error says that it could
 // not be played, or that the cluster does not come to rest; the record is whole as far as it goes.
-func (s *Stage) Play(ctx context.Context, schedule simulate.Schedule) (Record, error) {
+func (s *Stage) Play(ctx context.Context, schedule schedule.Schedule) (Record, error) {
 	p := &play{Stage: s, busy: map[string]map[class]bool{}, boots: map[string]int{}, nodes: map[string]*sync.Mutex{}}
 	for _, name := range s.names() {
 		p.busy[name], p.nodes[name] = map[class]bool{}, &sync.Mutex{}
@@ -84,8 +84,8 @@ func (p *play) healed() time.Time {
 }
 
 // target finds whom a fault is about: of several holders the first one.
-func (p *play) target(f simulate.Fault) (string, error) {
-	if f.Host != simulate.Holder {
+func (p *play) target(f schedule.Fault) (string, error) {
+	if f.Host != schedule.Holder {
 		for _, n := range p.Nodes {
 			if n.Name == f.Host {
 				return f.Host, nil
@@ -102,7 +102,7 @@ func (p *play) target(f simulate.Fault) (string, error) {
 }
 
 // inject does one fault, and has it undone in its time.
-func (p *play) inject(ctx context.Context, f simulate.Fault) {
+func (p *play) inject(ctx context.Context, f schedule.Fault) {
 	act := Act{Fault: f, Began: p.now()}
 	host, err := p.target(f)
 	v, known := verbs[f.Kind]

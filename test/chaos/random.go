@@ -4,46 +4,46 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
 )
 
 // kinds are what may happen to a node, the ones that move a VIP most often.
-var kinds = []simulate.Kind{
-	simulate.PowerOff, simulate.PowerOff, simulate.PowerOff, simulate.Reboot, simulate.Reboot,
-	simulate.KillVRRP, simulate.StopVRRP, simulate.KillDaemon, simulate.KillDaemon, simulate.StopKeepalived, simulate.EndKeepalived,
-	simulate.KillKeepalived, simulate.StopSupervisor, simulate.KillMonitor, simulate.StopMonitor, simulate.KillLBMonitor, simulate.StopLBMonitor,
-	simulate.KillLB, simulate.StopLB, simulate.KillAPI, simulate.StopAPI, simulate.EndAPI,
-	simulate.Cut, simulate.Cut, simulate.CutIn, simulate.CutOut, simulate.Loss, simulate.Delay, simulate.Duplicate, simulate.Hog, simulate.DiskFull,
+var kinds = []schedule.Kind{
+	schedule.PowerOff, schedule.PowerOff, schedule.PowerOff, schedule.Reboot, schedule.Reboot,
+	schedule.KillVRRP, schedule.StopVRRP, schedule.KillDaemon, schedule.KillDaemon, schedule.StopKeepalived, schedule.EndKeepalived,
+	schedule.KillKeepalived, schedule.StopSupervisor, schedule.KillMonitor, schedule.StopMonitor, schedule.KillLBMonitor, schedule.StopLBMonitor,
+	schedule.KillLB, schedule.StopLB, schedule.KillAPI, schedule.StopAPI, schedule.EndAPI,
+	schedule.Cut, schedule.Cut, schedule.CutIn, schedule.CutOut, schedule.Loss, schedule.Delay, schedule.Duplicate, schedule.Hog, schedule.DiskFull,
 }
 
 // gated are those of them that may happen to a node which has never seen the API.
-var gated = []simulate.Kind{
-	simulate.PowerOff, simulate.Reboot, simulate.KillVRRP, simulate.KillDaemon, simulate.EndKeepalived, simulate.KillKeepalived, simulate.KillMonitor,
-	simulate.StopMonitor, simulate.KillLB, simulate.KillLBMonitor, simulate.Cut, simulate.CutIn, simulate.Loss, simulate.Hog,
+var gated = []schedule.Kind{
+	schedule.PowerOff, schedule.Reboot, schedule.KillVRRP, schedule.KillDaemon, schedule.EndKeepalived, schedule.KillKeepalived, schedule.KillMonitor,
+	schedule.StopMonitor, schedule.KillLB, schedule.KillLBMonitor, schedule.Cut, schedule.CutIn, schedule.Loss, schedule.Hog,
 }
 
 // Random is a schedule of one to four faults by chance, within some seconds. The power goes only
 // once in it, as a boot takes longer than all the rest. Equal seeds and hosts give equal schedules.
-func Random(seed uint64, hosts []string) simulate.Schedule { return throw(seed, hosts, kinds, 4) }
+func Random(seed uint64, hosts []string) schedule.Schedule { return throw(seed, hosts, kinds, 4) }
 
 // Gated is Random for nodes whose gates are closed, none of which holds the VIP.
-func Gated(seed uint64, hosts []string) simulate.Schedule {
+func Gated(seed uint64, hosts []string) schedule.Schedule {
 	s := throw(seed, hosts, gated, 3)
 	d := rand.New(rand.NewPCG(seed, 0x67617465))
 	for i := range s.Faults {
-		if s.Faults[i].Host == simulate.Holder {
+		if s.Faults[i].Host == schedule.Holder {
 			s.Faults[i].Host = hosts[d.IntN(len(hosts))]
 		}
 	}
 	return s
 }
 
-func throw(seed uint64, hosts []string, among []simulate.Kind, most int) simulate.Schedule {
+func throw(seed uint64, hosts []string, among []schedule.Kind, most int) schedule.Schedule {
 	d := rand.New(rand.NewPCG(seed, 0x6368616f73))
-	s := simulate.Schedule{Seed: seed}
+	s := schedule.Schedule{Seed: seed}
 	begin, end, dark := 300*time.Millisecond, time.Duration(0), false
 	for range 1 + d.IntN(most) {
-		f := simulate.Fault{At: begin, Host: simulate.Holder}
+		f := schedule.Fault{At: begin, Host: schedule.Holder}
 		for {
 			f.Kind = among[d.IntN(len(among))]
 			if class := verbs[f.Kind].class; !dark || class != power {
@@ -64,7 +64,7 @@ func throw(seed uint64, hosts []string, among []simulate.Kind, most int) simulat
 }
 
 // lasting is how long a fault lasts that does not end by itself.
-func lasting(d *rand.Rand, k simulate.Kind) time.Duration {
+func lasting(d *rand.Rand, k schedule.Kind) time.Duration {
 	switch {
 	case verbs[k].undo == nil:
 		return 0
@@ -76,13 +76,13 @@ func lasting(d *rand.Rand, k simulate.Kind) time.Duration {
 }
 
 // amount is how bad it is: of a processor's load in loops.
-func amount(d *rand.Rand, k simulate.Kind) int {
+func amount(d *rand.Rand, k schedule.Kind) int {
 	switch k {
-	case simulate.Loss, simulate.Duplicate:
+	case schedule.Loss, schedule.Duplicate:
 		return 10 + d.IntN(60)
-	case simulate.Delay:
+	case schedule.Delay:
 		return 5 + d.IntN(45)
-	case simulate.Hog:
+	case schedule.Hog:
 		return 1 + d.IntN(6)
 	default:
 		return 0

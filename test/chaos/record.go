@@ -4,13 +4,13 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
 	"github.com/onprem-infra/onprem-infra/test/traffic"
 )
 
 // Record is all that was seen of a schedule, from outside. Times count from its beginning.
 type Record struct {
-	Schedule simulate.Schedule
+	Schedule schedule.Schedule
 	Nodes    []string
 	Closed   bool // the gates are closed: nobody may hold the VIP but who serves before the nodes do
 	End      time.Duration
@@ -40,7 +40,7 @@ type Advert struct {
 
 // Act is a fault as it was done.
 type Act struct {
-	simulate.Fault               // with a node's name
+	schedule.Fault               // with a node's name
 	Began, Ended   time.Duration // until its undoing has returned
 	Skipped        string        // why it could not be done; empty when it was
 }

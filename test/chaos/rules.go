@@ -7,12 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/trace"
 )
 
 // Judge finds everything in a record that breaks a rule, by time. What is measured is given the
 // blur, and nothing else.
-func Judge(r Record, b Bounds) []simulate.Broken {
+func Judge(r Record, b Bounds) []trace.Broken {
 	c := court{Record: r, Bounds: b, mute: map[string][]span{}, hurt: map[string][]span{}}
 	for _, a := range r.Done() {
 		c.charge(a)
@@ -28,7 +29,7 @@ func Judge(r Record, b Bounds) []simulate.Broken {
 		c.takers()
 		c.neighbours()
 	}
-	slices.SortStableFunc(c.found, func(a, b simulate.Broken) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(c.found, func(a, b trace.Broken) int { return cmp.Compare(a.At, b.At) })
 	return c.found
 }
 
@@ -40,11 +41,11 @@ type court struct {
 	mute  map[string][]span // of each node: when what it says or hears is not what it should be
 	hurt  map[string][]span // of each node: when it was not well
 	late  time.Duration     // how late the slowest packet is
-	found []simulate.Broken
+	found []trace.Broken
 }
 
-func (c *court) broken(at time.Duration, rule simulate.Rule, why string, args ...any) {
-	c.found = append(c.found, simulate.Broken{At: at.Round(time.Millisecond), Rule: rule, Why: fmt.Sprintf("%s: ", c.VIP) + fmt.Sprintf(why, args...)})
+func (c *court) broken(at time.Duration, rule trace.Rule, why string, args ...any) {
+	c.found = append(c.found, trace.Broken{At: at.Round(time.Millisecond), Rule: rule, Why: fmt.Sprintf("%s: ", c.VIP) + fmt.Sprintf(why, args...)})
 }
 
 // charge notes what a fault does to its node. It is well again when it could hold the VIP, and
@@ -53,7 +54,7 @@ func (c *court) charge(a Act) {
 	if verbs[a.Kind].mute {
 		c.mute[a.Host] = append(c.mute[a.Host], span{a.Began, a.Ended})
 	}
-	if a.Kind == simulate.Delay {
+	if a.Kind == schedule.Delay {
 		c.late = max(c.late, time.Duration(a.Amount)*time.Millisecond)
 	}
 	if !verbs[a.Kind].harmless || verbs[a.Kind].class == server && !c.masked(a) {
@@ -98,7 +99,7 @@ func (c *court) gate() {
 	for _, h := range c.Holders {
 		for _, node := range h.Hosts {
 			if slices.Contains(c.Nodes, node) {
-				c.broken(h.From, simulate.Gate, "%s takes it", node)
+				c.broken(h.From, trace.Gate, "%s takes it", node)
 				return
 			}
 		}
@@ -112,7 +113,7 @@ func (c *court) twoHolders() {
 			both := c.where(func(h Holding) bool { return slices.Contains(h.Hosts, a) && slices.Contains(h.Hosts, b) })
 			for _, s := range without(both, slices.Concat(c.mute[a], c.mute[b])) {
 				if s.from = min(c.flows(a, b, s.from), s.to); s.length() > c.Two+c.late+blur {
-					c.broken(s.from, simulate.OneHolder, "%s and %s for %v, and %v is the bound", b, a, round(s.length()), c.Two+c.late)
+					c.broken(s.from, trace.OneHolder, "%s and %s for %v, and %v is the bound", b, a, round(s.length()), c.Two+c.late)
 				}
 			}
 		}
@@ -162,7 +163,7 @@ func (c *court) noHolder() {
 				}
 			}
 			if worst.length() > c.None+c.late+blur {
-				c.broken(worst.from, simulate.SomeHolder, "nobody for %v while %s was well, and %v is the bound", round(worst.length()), node, c.None+c.late)
+				c.broken(worst.from, trace.SomeHolder, "nobody for %v while %s was well, and %v is the bound", round(worst.length()), node, c.None+c.late)
 				break
 			}
 		}
@@ -189,7 +190,7 @@ func (c *court) moves() {
 		holder := reign.Hosts[0]
 		left := c.left(holder, reign.To)
 		if reign.To-reign.From >= c.Calm && !within(c.hurt[holder], span{left - c.Calm, left}) && !c.muffled(span{reign.To - c.Calm, left}) {
-			c.broken(left, simulate.NoNeed, "%s takes it from %s", h.Hosts[0], holder)
+			c.broken(left, trace.NoNeed, "%s takes it from %s", h.Hosts[0], holder)
 		}
 		reign = h
 	}
@@ -224,7 +225,7 @@ func (c *court) takers() {
 	for i, a := range c.Takes {
 		for _, b := range c.Takes[:i] {
 			if a.Node != b.Node && a.Priority == b.Priority && a.At-b.At < noise {
-				c.broken(b.At, simulate.OneTaker, "%s and %s, both at priority %d", b.Node, a.Node, a.Priority)
+				c.broken(b.At, trace.OneTaker, "%s and %s, both at priority %d", b.Node, a.Node, a.Priority)
 			}
 		}
 	}
@@ -244,7 +245,7 @@ func (c *court) neighbours() {
 			}
 			for _, s := range without(overlap(alone, span{b.From, b.To}), c.mute[node]) {
 				if s.length() > c.Astray+blur {
-					c.broken(s.from, simulate.Neighbours, "%s looked for it on %s for %v, and %s had it", b.Neighbour, b.Host, round(s.length()), node)
+					c.broken(s.from, trace.Neighbours, "%s looked for it on %s for %v, and %s had it", b.Neighbour, b.Host, round(s.length()), node)
 				}
 			}
 		}
@@ -270,7 +271,7 @@ func (c *court) where(such func(Holding) bool) (all []span) {
 func round(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 
 // Explain says what broke, and everything that it takes to see it again.
-func Explain(r Record, broken []simulate.Broken) string {
+func Explain(r Record, broken []trace.Broken) string {
 	var text strings.Builder
 	for _, b := range broken {
 		fmt.Fprintln(&text, b)

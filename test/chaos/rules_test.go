@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/trace"
 )
 
 const ms = time.Millisecond
@@ -29,8 +30,8 @@ func held(holdings ...Holding) []Holding {
 
 func by(from time.Duration, hosts ...string) Holding { return Holding{From: from, Hosts: hosts} }
 
-func act(kind simulate.Kind, host string, began, ended time.Duration) Act {
-	return Act{Fault: simulate.Fault{At: began, Kind: kind, Host: host}, Began: began, Ended: ended}
+func act(kind schedule.Kind, host string, began, ended time.Duration) Act {
+	return Act{Fault: schedule.Fault{At: began, Kind: kind, Host: host}, Began: began, Ended: ended}
 }
 
 func looks(who, at string, from, to time.Duration) Belief {
@@ -51,94 +52,94 @@ type story struct {
 // TestJudge gives each rule what breaks it, and what just does not.
 func TestJudge(t *testing.T) {
 	const s = time.Second
-	off, cut, back := simulate.PowerOff, simulate.CutOut, simulate.KillKeepalived
+	off, cut, back := schedule.PowerOff, schedule.CutOut, schedule.KillKeepalived
 	for _, tt := range []struct {
 		name string
 		story
 		change func(*Bounds)
-		want   []simulate.Rule
+		want   []trace.Rule
 	}{
 		{name: "nothing happens", story: story{Holders: held(by(0, "a"))}},
 		{name: "two for as long as they may", story: story{Holders: held(by(0, "a"), by(s, "a", "b"), by(1270*ms, "a"))}},
-		{name: "two for longer", story: story{Holders: held(by(0, "a"), by(s, "a", "b"), by(1271*ms, "a"))}, want: []simulate.Rule{simulate.OneHolder}},
-		{name: "two for longer, by turns beside a third", want: []simulate.Rule{simulate.OneHolder},
+		{name: "two for longer", story: story{Holders: held(by(0, "a"), by(s, "a", "b"), by(1271*ms, "a"))}, want: []trace.Rule{trace.OneHolder}},
+		{name: "two for longer, by turns beside a third", want: []trace.Rule{trace.OneHolder},
 			story: story{Holders: held(by(0, "a"), by(s, "a", "b"), by(1200*ms, "a", "b", "c"), by(1300*ms, "a", "b"), by(1301*ms, "a"))}},
 		{name: "two who do not hear each other", story: story{Acts: []Act{act(cut, "a", s, 4*s)},
 			Holders: held(by(0, "a"), by(1400*ms, "a", "b"), by(4200*ms, "b"))}},
 		{name: "two who hear each other again", story: story{Acts: []Act{act(cut, "a", s, 4*s)},
 			Adverts: []Advert{{4*s + ms, "b", "a", 150}, {4*s + 2*ms, "a", "c", 140}},
-			Holders: held(by(0, "a"), by(1400*ms, "a", "b"), by(4300*ms, "b"))}, want: []simulate.Rule{simulate.OneHolder}},
+			Holders: held(by(0, "a"), by(1400*ms, "a", "b"), by(4300*ms, "b"))}, want: []trace.Rule{trace.OneHolder}},
 		{name: "two, the better of whom does not find the other yet", story: story{Acts: []Act{act(cut, "a", s, 4*s)},
 			Adverts: []Advert{{4*s + ms, "b", "a", 150}, {4*s + 2*ms, "a", "c", 160}, {4600 * ms, "a", "b", 160}},
 			Holders: held(by(0, "a"), by(1400*ms, "a", "b"), by(4870*ms, "b"))}},
 		{name: "two, the better of whom has found the other", story: story{Acts: []Act{act(cut, "a", s, 4*s)},
 			Adverts: []Advert{{4*s + ms, "b", "a", 150}, {4*s + 2*ms, "a", "c", 160}, {4600 * ms, "a", "b", 160}},
-			Holders: held(by(0, "a"), by(1400*ms, "a", "b"), by(4871*ms, "b"))}, want: []simulate.Rule{simulate.OneHolder}},
+			Holders: held(by(0, "a"), by(1400*ms, "a", "b"), by(4871*ms, "b"))}, want: []trace.Rule{trace.OneHolder}},
 		{name: "two, the better of whom never finds the other", story: story{Acts: []Act{act(cut, "a", s, 4*s)},
-			Holders: held(by(0, "a"), by(1400*ms, "a", "b"), by(5271*ms, "b"))}, want: []simulate.Rule{simulate.OneHolder}},
+			Holders: held(by(0, "a"), by(1400*ms, "a", "b"), by(5271*ms, "b"))}, want: []trace.Rule{trace.OneHolder}},
 		{name: "two, the better of whom cannot have forgotten the other", story: story{Acts: []Act{act(cut, "a", s, 3900*ms)},
 			Adverts: []Advert{{4 * s, "b", "a", 150}, {4*s + ms, "a", "c", 160}, {4600 * ms, "a", "b", 160}},
-			Holders: held(by(0, "a"), by(1400*ms, "a", "b"), by(4171*ms, "b"))}, want: []simulate.Rule{simulate.OneHolder}},
+			Holders: held(by(0, "a"), by(1400*ms, "a", "b"), by(4171*ms, "b"))}, want: []trace.Rule{trace.OneHolder}},
 		{name: "two who did not hear each other for long, by two faults", story: story{Acts: []Act{act(cut, "a", s, 3*s), act(cut, "b", 2900*ms, 4*s)},
 			Adverts: []Advert{{4*s + ms, "b", "a", 150}, {4*s + 2*ms, "a", "c", 160}, {4600 * ms, "a", "b", 160}},
 			Holders: held(by(0, "a"), by(1400*ms, "a", "b"), by(4870*ms, "b"))}},
 		{name: "two who did not hear each other twice, but not for long", story: story{Acts: []Act{act(cut, "a", s, 2*s), act(cut, "b", 2100*ms, 4*s)},
 			Adverts: []Advert{{4*s + ms, "b", "a", 150}, {4*s + 2*ms, "a", "c", 160}, {4600 * ms, "a", "b", 160}},
-			Holders: held(by(0, "a"), by(1400*ms, "a", "b"), by(2010*ms, "b"), by(2400*ms, "a", "b"), by(4870*ms, "b"))}, want: []simulate.Rule{simulate.OneHolder}},
-		{name: "two who could always find each other", want: []simulate.Rule{simulate.OneHolder},
+			Holders: held(by(0, "a"), by(1400*ms, "a", "b"), by(2010*ms, "b"), by(2400*ms, "a", "b"), by(4870*ms, "b"))}, want: []trace.Rule{trace.OneHolder}},
+		{name: "two who could always find each other", want: []trace.Rule{trace.OneHolder},
 			story: story{Adverts: []Advert{{3 * s, "a", "b", 160}}, Holders: held(by(0, "a"), by(s, "a", "b"), by(1271*ms, "a"))}},
 		{name: "two of whom a third does not hear", story: story{Acts: []Act{act(cut, "c", s, 4*s)},
-			Holders: held(by(0, "a"), by(1400*ms, "a", "b"), by(4200*ms, "a"))}, want: []simulate.Rule{simulate.OneHolder}},
+			Holders: held(by(0, "a"), by(1400*ms, "a", "b"), by(4200*ms, "a"))}, want: []trace.Rule{trace.OneHolder}},
 		{name: "two, one of them left behind by who was killed", story: story{Acts: []Act{act(back, "a", s, 2100*ms)},
 			Holders: held(by(0, "a"), by(1400*ms, "a", "b"), by(2200*ms, "b"))}},
-		{name: "two while a late packet is on its way", story: story{Acts: []Act{{Fault: simulate.Fault{Kind: simulate.Delay, Host: "c", Amount: 40}}},
+		{name: "two while a late packet is on its way", story: story{Acts: []Act{{Fault: schedule.Fault{Kind: schedule.Delay, Host: "c", Amount: 40}}},
 			Holders: held(by(0, "a"), by(s, "a", "b"), by(1310*ms, "a"))}},
 		{name: "none for as long as that may be", story: story{Acts: []Act{act(off, "a", s, 9*s)}, Holders: held(by(0, "a"), by(s), by(1420*ms, "b"))}},
 		{name: "none for longer", story: story{Acts: []Act{act(off, "a", s, 9*s)}, Holders: held(by(0, "a"), by(s), by(1421*ms, "b"))},
-			want: []simulate.Rule{simulate.SomeHolder}},
-		{name: "none for longer, and all but one are hurt", want: []simulate.Rule{simulate.SomeHolder},
+			want: []trace.Rule{trace.SomeHolder}},
+		{name: "none for longer, and all but one are hurt", want: []trace.Rule{trace.SomeHolder},
 			story: story{Acts: []Act{act(off, "a", s, 9*s), act(off, "b", s, 9*s)}, Holders: held(by(0, "a"), by(s), by(1421*ms, "c"))}},
 		{name: "none for longer, and all are hurt", story: story{Acts: []Act{act(off, "a", s, 9*s), act(back, "b", 1100*ms, 9*s), act(off, "c", 1200*ms, 9*s)},
 			Holders: held(by(0, "a"), by(s), by(1500*ms, "c"))}},
 		{name: "none for longer, and one has not recovered yet", story: story{
 			Acts: []Act{act(off, "a", s, 2*s), act(off, "b", 6*s, 9*s), act(off, "c", 6*s, 9*s)}, States: map[string][]State{"a": {{At: 0, Able: true}, {At: s}, {At: 7 * s, Able: true}}},
 			Holders: held(by(0, "b"), by(6*s), by(6900*ms, "a"))}},
-		{name: "none for longer, and one has recovered", want: []simulate.Rule{simulate.SomeHolder}, story: story{
+		{name: "none for longer, and one has recovered", want: []trace.Rule{trace.SomeHolder}, story: story{
 			Acts: []Act{act(off, "a", s, 2*s), act(off, "b", 6*s, 9*s), act(off, "c", 6*s, 9*s)}, States: map[string][]State{"a": {{At: 0, Able: true}, {At: s}, {At: 4 * s, Able: true}}},
 			Holders: held(by(0, "b"), by(6*s), by(6900*ms, "a"))}},
 		{name: "none before the first one", story: story{Holders: held(by(-s), by(0, "a"))}},
-		{name: "a fault that could not be done is none", want: []simulate.Rule{simulate.NoNeed}, story: story{Holders: held(by(0, "a"), by(s, "b")),
-			Acts: []Act{{Fault: simulate.Fault{Kind: off, Host: "a"}, Began: s, Ended: s, Skipped: "busy"}}}},
-		{name: "taken from who is well", story: story{Holders: held(by(0, "a"), by(s, "a", "b"), by(1010*ms, "b"))}, want: []simulate.Rule{simulate.NoNeed}},
+		{name: "a fault that could not be done is none", want: []trace.Rule{trace.NoNeed}, story: story{Holders: held(by(0, "a"), by(s, "b")),
+			Acts: []Act{{Fault: schedule.Fault{Kind: off, Host: "a"}, Began: s, Ended: s, Skipped: "busy"}}}},
+		{name: "taken from who is well", story: story{Holders: held(by(0, "a"), by(s, "a", "b"), by(1010*ms, "b"))}, want: []trace.Rule{trace.NoNeed}},
 		{name: "taken from who is well, where nobody promises otherwise", story: story{Holders: held(by(0, "a"), by(s, "a", "b"), by(1010*ms, "b"))},
 			change: func(b *Bounds) { b.Ranked = false }},
-		{name: "taken by who comes back", want: []simulate.Rule{simulate.NoNeed}, story: story{Acts: []Act{act(off, "a", s, 5*s)},
+		{name: "taken by who comes back", want: []trace.Rule{trace.NoNeed}, story: story{Acts: []Act{act(off, "a", s, 5*s)},
 			Holders: held(by(0, "a"), by(s), by(1300*ms, "b"), by(6*s, "a", "b"), by(6010*ms, "a"))}},
-		{name: "taken from who is not", story: story{Acts: []Act{act(simulate.KillLB, "a", 900*ms, 900*ms)}, Holders: held(by(0, "a"), by(s, "b"))}},
-		{name: "taken from whom another server serves", want: []simulate.Rule{simulate.NoNeed},
-			story: story{Acts: []Act{act(simulate.KillAPI, "a", 900*ms, 3*s)}, Holders: held(by(0, "a"), by(s, "b"))}},
+		{name: "taken from who is not", story: story{Acts: []Act{act(schedule.KillLB, "a", 900*ms, 900*ms)}, Holders: held(by(0, "a"), by(s, "b"))}},
+		{name: "taken from whom another server serves", want: []trace.Rule{trace.NoNeed},
+			story: story{Acts: []Act{act(schedule.KillAPI, "a", 900*ms, 3*s)}, Holders: held(by(0, "a"), by(s, "b"))}},
 		{name: "taken from whom no server serves", story: story{Holders: held(by(0, "a"), by(3*s, "b")),
-			Acts: []Act{act(simulate.KillAPI, "a", 900*ms, 9*s), act(simulate.StopAPI, "b", s, 9*s), act(off, "c", s, 9*s)}}},
-		{name: "taken from who is busy", want: []simulate.Rule{simulate.NoNeed},
-			story: story{Acts: []Act{act(simulate.Hog, "a", 900*ms, 3*s)}, Holders: held(by(0, "a"), by(s, "b"))}},
+			Acts: []Act{act(schedule.KillAPI, "a", 900*ms, 9*s), act(schedule.StopAPI, "b", s, 9*s), act(off, "c", s, 9*s)}}},
+		{name: "taken from who is busy", want: []trace.Rule{trace.NoNeed},
+			story: story{Acts: []Act{act(schedule.Hog, "a", 900*ms, 3*s)}, Holders: held(by(0, "a"), by(s, "b"))}},
 		{name: "taken from who has it for a moment", story: story{Acts: []Act{act(off, "a", s, 9*s)}, Holders: held(by(0, "a"), by(s), by(1300*ms, "b"), by(1310*ms, "c"))}},
 		{name: "taken by who was deaf a moment ago", story: story{Acts: []Act{act(cut, "b", s, 2*s)}, Holders: held(by(0, "a"), by(2100*ms, "b"))}},
-		{name: "taken by who was deaf a while ago", want: []simulate.Rule{simulate.NoNeed},
+		{name: "taken by who was deaf a while ago", want: []trace.Rule{trace.NoNeed},
 			story: story{Acts: []Act{act(cut, "b", s, 2*s)}, Holders: held(by(0, "a"), by(2700*ms, "b"))}},
 		{name: "two of one priority at once", story: story{Holders: held(by(0, "a")), Takes: []Take{{s, "b", 130}, {s + 59*ms, "c", 130}}},
-			want: []simulate.Rule{simulate.OneTaker}},
+			want: []trace.Rule{trace.OneTaker}},
 		{name: "one after the other", story: story{Holders: held(by(0, "a")), Takes: []Take{{s, "b", 130}, {s + 60*ms, "c", 130}}}},
 		{name: "two of different ranks at once", story: story{Holders: held(by(0, "a")), Takes: []Take{{s, "b", 130}, {s + ms, "c", 124}}}},
 		{name: "a neighbour that learns in time", story: story{Acts: []Act{act(off, "a", s, 9*s)}, Holders: held(by(0, "a"), by(s), by(1300*ms, "b")),
 			Beliefs: []Belief{looks("n", "a", 0, 2370*ms), looks("n", "b", 2370*ms, 20*s)}}},
 		{name: "a neighbour that does not", story: story{Acts: []Act{act(off, "a", s, 9*s)}, Holders: held(by(0, "a"), by(s), by(1300*ms, "b")),
-			Beliefs: []Belief{looks("m", "b", 0, 20*s), looks("n", "a", 0, 2371*ms), looks("n", "b", 2371*ms, 20*s)}}, want: []simulate.Rule{simulate.Neighbours}},
+			Beliefs: []Belief{looks("m", "b", 0, 20*s), looks("n", "a", 0, 2371*ms), looks("n", "b", 2371*ms, 20*s)}}, want: []trace.Rule{trace.Neighbours}},
 		{name: "a neighbour that knows nothing", story: story{Holders: held(by(0, "a")), Beliefs: []Belief{looks("n", "", 0, 20*s)}}},
 		{name: "a neighbour that cannot be told", story: story{Acts: []Act{act(cut, "b", 500*ms, 5*s), act(off, "a", s, 9*s)},
 			Holders: held(by(0, "a"), by(s), by(1300*ms, "b")), Beliefs: []Belief{looks("n", "a", 0, 6*s), looks("n", "b", 6*s, 20*s)}}},
 		{name: "closed gates", story: story{Closed: true, Holders: held(by(0, "bootstrap"))}},
 		{name: "a node that takes it before", story: story{Closed: true, Holders: held(by(0, "bootstrap"), by(s, "bootstrap", "b"))},
-			want: []simulate.Rule{simulate.Gate}},
+			want: []trace.Rule{trace.Gate}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := fast
@@ -150,7 +151,7 @@ func TestJudge(t *testing.T) {
 			if tt.Closed {
 				record.Views[0].Holders = held(by(0, "bootstrap"))
 			}
-			var got []simulate.Rule
+			var got []trace.Rule
 			broken := Judge(record, b)
 			for _, one := range broken {
 				got = append(got, one.Rule)
@@ -165,14 +166,14 @@ func TestJudge(t *testing.T) {
 // TestRandom holds that a number is a schedule, always the same one, that can be written and read
 // and that the lab can play.
 func TestRandom(t *testing.T) {
-	hosts, seen := []string{"a", "b", "c"}, map[simulate.Kind]bool{}
+	hosts, seen := []string{"a", "b", "c"}, map[schedule.Kind]bool{}
 	for seed := range uint64(300) {
-		for _, throw := range []func(uint64, []string) simulate.Schedule{Random, Gated} {
+		for _, throw := range []func(uint64, []string) schedule.Schedule{Random, Gated} {
 			s := throw(seed, hosts)
 			if again := throw(seed, hosts); !reflect.DeepEqual(s, again) {
 				t.Fatalf("seed %d is\n%sand\n%s", seed, s, again)
 			}
-			read, err := simulate.ParseSchedule(s.String())
+			read, err := schedule.Parse(s.String())
 			if err != nil || !reflect.DeepEqual(read, s) {
 				t.Fatalf("%v: %s is read as\n%s", err, s, read)
 			}
@@ -191,7 +192,7 @@ func TestRandom(t *testing.T) {
 				t.Errorf("seed %d has %d boots in %v", seed, boots, s.Length)
 			}
 		}
-		if text := Gated(seed, hosts).String(); strings.Contains(text, simulate.Holder) {
+		if text := Gated(seed, hosts).String(); strings.Contains(text, schedule.Holder) {
 			t.Errorf("of the nodes none holds it while the gates are closed:\n%s", text)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/life"
 )
@@ -32,45 +32,45 @@ type verb struct {
 	// harmless says that the node is as well as before: it keeps a VIP, and takes one that nobody
 	// has.
 	harmless bool
-	do       func(context.Context, *life.Node, simulate.Fault) (undo func() error, err error)
+	do       func(context.Context, *life.Node, schedule.Fault) (undo func() error, err error)
 	undo     func(context.Context, *life.Node) error // nil for what ends by itself, or by the undo of do
 }
 
 // verbs are all that can be done to a node. What is killed comes back by itself, but for an API
 // server.
-var verbs = map[simulate.Kind]verb{
-	simulate.KillVRRP:       {class: daemon, do: now((*life.Node).KillVRRP)},
-	simulate.StopVRRP:       {class: daemon, do: now(stopVRRP)},
-	simulate.KillDaemon:     {class: daemon, do: now(signals(life.Keepalived, syscall.SIGKILL, "keepalived"))},
-	simulate.StopKeepalived: {class: daemon, do: now(signals(life.Keepalived, syscall.SIGSTOP, "keepalived"))},
-	simulate.EndKeepalived:  {class: daemon, do: now(first(life.Keepalived, syscall.SIGTERM))},
-	simulate.KillKeepalived: {class: daemon, mute: true, do: replaced(life.Keepalived)},
-	simulate.StopSupervisor: {class: daemon, mute: true, harmless: true, do: now(first(life.Keepalived, syscall.SIGSTOP)), undo: then(first(life.Keepalived, syscall.SIGCONT))},
-	simulate.KillMonitor:    {class: daemon, harmless: true, do: now(signals(life.KeepalivedMonitor, syscall.SIGKILL))},
-	simulate.StopMonitor: {class: daemon, harmless: true, do: now(signals(life.KeepalivedMonitor, syscall.SIGSTOP)),
+var verbs = map[schedule.Kind]verb{
+	schedule.KillVRRP:       {class: daemon, do: now((*life.Node).KillVRRP)},
+	schedule.StopVRRP:       {class: daemon, do: now(stopVRRP)},
+	schedule.KillDaemon:     {class: daemon, do: now(signals(life.Keepalived, syscall.SIGKILL, "keepalived"))},
+	schedule.StopKeepalived: {class: daemon, do: now(signals(life.Keepalived, syscall.SIGSTOP, "keepalived"))},
+	schedule.EndKeepalived:  {class: daemon, do: now(first(life.Keepalived, syscall.SIGTERM))},
+	schedule.KillKeepalived: {class: daemon, mute: true, do: replaced(life.Keepalived)},
+	schedule.StopSupervisor: {class: daemon, mute: true, harmless: true, do: now(first(life.Keepalived, syscall.SIGSTOP)), undo: then(first(life.Keepalived, syscall.SIGCONT))},
+	schedule.KillMonitor:    {class: daemon, harmless: true, do: now(signals(life.KeepalivedMonitor, syscall.SIGKILL))},
+	schedule.StopMonitor: {class: daemon, harmless: true, do: now(signals(life.KeepalivedMonitor, syscall.SIGSTOP)),
 		undo: then(signals(life.KeepalivedMonitor, syscall.SIGCONT))},
-	simulate.KillLBMonitor: {class: daemon, harmless: true, do: now(signals(life.HAProxyMonitor, syscall.SIGKILL))},
-	simulate.StopLBMonitor: {class: daemon, harmless: true, do: now(signals(life.HAProxyMonitor, syscall.SIGSTOP)), undo: then(signals(life.HAProxyMonitor, syscall.SIGCONT))},
-	simulate.KillLB:        {class: daemon, do: now((*life.Node).KillHAProxy)},
-	simulate.StopLB:        {class: daemon, do: now(signals(life.HAProxy, syscall.SIGSTOP)), undo: then(signals(life.HAProxy, syscall.SIGCONT))},
-	simulate.KillAPI:       {class: server, harmless: true, do: now(func(n *life.Node) error { return n.API.Kill() }), undo: serve},
-	simulate.StopAPI: {class: server, harmless: true, do: now(func(n *life.Node) error { return n.API.Signal(syscall.SIGSTOP) }),
+	schedule.KillLBMonitor: {class: daemon, harmless: true, do: now(signals(life.HAProxyMonitor, syscall.SIGKILL))},
+	schedule.StopLBMonitor: {class: daemon, harmless: true, do: now(signals(life.HAProxyMonitor, syscall.SIGSTOP)), undo: then(signals(life.HAProxyMonitor, syscall.SIGCONT))},
+	schedule.KillLB:        {class: daemon, do: now((*life.Node).KillHAProxy)},
+	schedule.StopLB:        {class: daemon, do: now(signals(life.HAProxy, syscall.SIGSTOP)), undo: then(signals(life.HAProxy, syscall.SIGCONT))},
+	schedule.KillAPI:       {class: server, harmless: true, do: now(func(n *life.Node) error { return n.API.Kill() }), undo: serve},
+	schedule.StopAPI: {class: server, harmless: true, do: now(func(n *life.Node) error { return n.API.Signal(syscall.SIGSTOP) }),
 		undo: then(func(n *life.Node) error { return n.API.Signal(syscall.SIGCONT) })},
-	simulate.EndAPI:    {class: server, harmless: true, do: now(endAPI), undo: serve},
-	simulate.PowerOff:  {class: power, do: now((*life.Node).CutPower), undo: boot},
-	simulate.Reboot:    {class: power, do: shutDown, undo: boot},
-	simulate.Cut:       {class: wire, mute: true, do: cuts(lab.Both), undo: mend},
-	simulate.CutIn:     {class: wire, mute: true, do: cuts(lab.In), undo: mend},
-	simulate.CutOut:    {class: wire, mute: true, do: cuts(lab.Out), undo: mend},
-	simulate.Loss:      {class: wire, mute: true, do: spoils, undo: then(good)},
-	simulate.Delay:     {class: wire, mute: true, do: spoils, undo: then(good)},
-	simulate.Duplicate: {class: wire, harmless: true, do: spoils, undo: then(good)},
-	simulate.Hog:       {class: machine, harmless: true, do: hog, undo: nothing},
-	simulate.DiskFull:  {class: machine, harmless: true, do: fill, undo: nothing},
+	schedule.EndAPI:    {class: server, harmless: true, do: now(endAPI), undo: serve},
+	schedule.PowerOff:  {class: power, do: now((*life.Node).CutPower), undo: boot},
+	schedule.Reboot:    {class: power, do: shutDown, undo: boot},
+	schedule.Cut:       {class: wire, mute: true, do: cuts(lab.Both), undo: mend},
+	schedule.CutIn:     {class: wire, mute: true, do: cuts(lab.In), undo: mend},
+	schedule.CutOut:    {class: wire, mute: true, do: cuts(lab.Out), undo: mend},
+	schedule.Loss:      {class: wire, mute: true, do: spoils, undo: then(good)},
+	schedule.Delay:     {class: wire, mute: true, do: spoils, undo: then(good)},
+	schedule.Duplicate: {class: wire, harmless: true, do: spoils, undo: then(good)},
+	schedule.Hog:       {class: machine, harmless: true, do: hog, undo: nothing},
+	schedule.DiskFull:  {class: machine, harmless: true, do: fill, undo: nothing},
 }
 
-func now(f func(*life.Node) error) func(context.Context, *life.Node, simulate.Fault) (func() error, error) {
-	return func(_ context.Context, n *life.Node, _ simulate.Fault) (func() error, error) { return nil, f(n) }
+func now(f func(*life.Node) error) func(context.Context, *life.Node, schedule.Fault) (func() error, error) {
+	return func(_ context.Context, n *life.Node, _ schedule.Fault) (func() error, error) { return nil, f(n) }
 }
 
 func then(f func(*life.Node) error) func(context.Context, *life.Node) error {
@@ -91,8 +91,8 @@ func first(container string, sig syscall.Signal) func(*life.Node) error {
 }
 
 // replaced kills a container as a whole, and returns when another one runs in its place.
-func replaced(container string) func(context.Context, *life.Node, simulate.Fault) (func() error, error) {
-	return func(ctx context.Context, n *life.Node, _ simulate.Fault) (func() error, error) {
+func replaced(container string) func(context.Context, *life.Node, schedule.Fault) (func() error, error) {
+	return func(ctx context.Context, n *life.Node, _ schedule.Fault) (func() error, error) {
 		former, err := n.PID(container)
 		if err != nil {
 			return nil, err
@@ -132,11 +132,11 @@ func endAPI(n *life.Node) error { return n.API.Signal(syscall.SIGTERM) }
 
 func boot(ctx context.Context, n *life.Node) error { return n.Boot(ctx) }
 
-func shutDown(ctx context.Context, n *life.Node, _ simulate.Fault) (func() error, error) {
+func shutDown(ctx context.Context, n *life.Node, _ schedule.Fault) (func() error, error) {
 	return nil, n.ShutDown(ctx)
 }
 
-func cuts(way lab.Way) func(context.Context, *life.Node, simulate.Fault) (func() error, error) {
+func cuts(way lab.Way) func(context.Context, *life.Node, schedule.Fault) (func() error, error) {
 	return now(func(n *life.Node) error { return n.Host.Cut(way) })
 }
 
@@ -145,25 +145,25 @@ func mend(_ context.Context, n *life.Node) error { return n.Host.Mend() }
 func good(n *life.Node) error { return n.Host.Spoil(lab.Line{}) }
 
 // spoils makes a wire bad both ways. What is lost depends on the fault alone.
-func spoils(_ context.Context, n *life.Node, f simulate.Fault) (func() error, error) {
+func spoils(_ context.Context, n *life.Node, f schedule.Fault) (func() error, error) {
 	line := lab.Line{Seed: uint64(f.At)}
 	switch f.Kind {
-	case simulate.Loss:
+	case schedule.Loss:
 		line.Loss = float64(f.Amount) / 100
-	case simulate.Duplicate:
+	case schedule.Duplicate:
 		line.Duplicate = float64(f.Amount) / 100
-	case simulate.Delay:
+	case schedule.Delay:
 		line.Delay = time.Duration(f.Amount) * time.Millisecond
 	}
 	return nil, n.Host.Spoil(line)
 }
 
-func hog(ctx context.Context, n *life.Node, f simulate.Fault) (func() error, error) {
+func hog(ctx context.Context, n *life.Node, f schedule.Fault) (func() error, error) {
 	return n.Host.Hog(ctx, lab.Hog{Loops: f.Amount, For: f.For + time.Second})
 }
 
 // fill fills both of the node's disks.
-func fill(_ context.Context, n *life.Node, _ simulate.Fault) (func() error, error) {
+func fill(_ context.Context, n *life.Node, _ schedule.Fault) (func() error, error) {
 	run, err := n.Fill("/run")
 	if err != nil {
 		return nil, err

@@ -130,7 +130,7 @@ func TestLongReport(t *testing.T) {
 	needLong(t)
 	s := joined(t)
 	handOver := s.passes(t, "bootstrap", s.EndAPI)
-	handOver.why, handOver.left = chain.BootstrapIP.String()+" gave it up|nobody better was heard; 192.*? took it at the same time", "asked to give it up"
+	handOver.why, handOver.left = chain.BootstrapIP.String()+" gave it up|no better router was observed; 192.*? took it at the same time", "asked to give it up"
 	s.must(s.Settled(t.Context()))
 	s.calm(t, time.Minute)
 
@@ -142,7 +142,7 @@ func TestLongReport(t *testing.T) {
 
 	dead := s.holder()
 	loss := s.passes(t, dead.Name, dead.CutPower)
-	loss.why = dead.IP.String() + " was not heard any more"
+	loss.why = "no advert of " + dead.IP.String() + " was received"
 	s.must(dead.Boot(t.Context()))
 	s.must(Until(t.Context(), time.Minute, dead.Candidate))
 
@@ -155,7 +155,7 @@ func TestLongReport(t *testing.T) {
 	for _, p := range []passage{handOver, leave, loss} {
 		holds(t, rows, p)
 	}
-	for _, word := range []string{"it changed while nobody looked", "By these journals nobody held it for", handOver.to + " MASTER", leave.to + " MASTER", loss.to + " MASTER"} {
+	for _, word := range []string{"it changed while it was not observed", "By these journals there was no holder for", handOver.to + " MASTER", leave.to + " MASTER", loss.to + " MASTER"} {
 		if !strings.Contains(page, word) {
 			t.Errorf("the page does not say %q", word)
 		}

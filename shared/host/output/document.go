@@ -12,15 +12,15 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 )
 
-// Document writes one file. A file that is there keeps its permissions; ours says whether its text
-// is of the kind that the verb writes. A device or a pipe is written into. A dry run ends where the
-// writing would begin.
+// Document writes one file. An existing file keeps its permissions; ours reports whether its text
+// is of the kind that the verb writes. A device or a pipe is written into. A dry run only checks.
 func (p Place) Document(data []byte, ours func(text []byte) bool) (Outcome, error) {
 	done := Outcome{Path: p.Path, Action: Create}
 	info, err := os.Stat(p.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := errors.Join(dangling(p.Path), access(filepath.Dir(p.Path), writeHere)); err != nil || p.DryRun {
+		if err := errors.Join(dangling(p.Path), access(filepath.Dir(p.Path), writeHere)); err != nil ||
+			p.DryRun {
 			return done, place(p.Path, err)
 		}
 		return done, because(p.Path, file.Write(p.Path, data, 0o644))
@@ -39,7 +39,7 @@ func (p Place) Document(data []byte, ours func(text []byte) bool) (Outcome, erro
 	return done, into(p.Path, data)
 }
 
-// Check reports, before any work is done, what Document would refuse.
+// Check reports, before any work, what Document would refuse.
 func (p Place) Check(ours func(text []byte) bool) error {
 	p.DryRun = true
 	_, err := p.Document([]byte{0}, ours)
@@ -89,18 +89,21 @@ func into(path string, data []byte) error {
 	return nil
 }
 
-// because says why a file or a tree could not be written, by the name that the user gave it, and
-// what to do where that is known.
+// because names the file or the tree that could not be written, as the user did, and the remedy if
+// it is known.
 func because(path string, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("write %s: there is no directory %s: make it, or name another place", path, filepath.Dir(path))
+		return fmt.Errorf("write %s: there is no directory %s: make it, or name another place",
+			path, filepath.Dir(path))
 	case errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("write %s: %w: name a place on another file system", path, syscall.EROFS)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("write %s: %w: name a place where you may write, or do it as a user who may", path, fs.ErrPermission)
+		return fmt.Errorf(
+			"write %s: %w: name a place where you may write, or do it as a user who may", path,
+			fs.ErrPermission)
 	}
 	return err
 }

@@ -62,7 +62,8 @@ func TestDocument_IntoAPipe(t *testing.T) {
 	}
 	buf := make([]byte, 8)
 	n, err := reader.Read(buf)
-	if info, errStat := os.Lstat(pipe); err != nil || errStat != nil || string(buf[:n]) != "text" || info.Mode()&fs.ModeNamedPipe == 0 {
+	if info, errStat := os.Lstat(pipe); err != nil || errStat != nil || string(buf[:n]) != "text" ||
+		info.Mode()&fs.ModeNamedPipe == 0 {
 		t.Errorf("got %q, %v, %v, %v", buf[:n], err, info, errStat)
 	}
 }

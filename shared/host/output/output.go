@@ -15,17 +15,17 @@ type Place struct {
 	Path   string   // a file, or the directory of a tree
 	Inputs []string // files that the verb has read; "-" is standard input
 	Force  bool     // write over files that are not ours
-	DryRun bool     // look at everything, and write nothing
+	DryRun bool     // check everything, and write nothing
 }
 
-// Action is what becomes of one file.
+// Action is what is done to one file.
 type Action string
 
 // The actions.
 const (
 	Create Action = "new"
 	Change Action = "changed"
-	Keep   Action = "same" // what is there is what is written
+	Keep   Action = "same" // the file has this text already
 	Remove Action = "removed"
 )
 
@@ -43,7 +43,9 @@ func (e InputError) Error() string {
 	if name == "-" {
 		name = "standard input"
 	}
-	return fmt.Sprintf("write %s: it is an input of this command (%s), which would be lost: name another output", e.Path, name)
+	return fmt.Sprintf(
+		"write %s: it is an input of this command (%s), which would be lost: name another output",
+		e.Path, name)
 }
 
 // ForeignError is files in the way that are not ours.
@@ -51,9 +53,17 @@ type ForeignError struct{ Paths []string }
 
 func (e ForeignError) Error() string {
 	if len(e.Paths) == 1 {
-		return fmt.Sprintf("write %s: there is a file that onprem-infra has not written: name another output, or write over it with --force", e.Paths[0])
+		return fmt.Sprintf(
+			"write %s: there is a file that onprem-infra has not written: name another output, "+
+				"or write over it with --force",
+			e.Paths[0],
+		)
 	}
-	return fmt.Sprintf("write %s: there are files that onprem-infra has not written: name another output, or write over them with --force", Some(e.Paths))
+	return fmt.Sprintf(
+		"write %s: there are files that onprem-infra has not written: name another output, or "+
+			"write over them with --force",
+		Some(e.Paths),
+	)
 }
 
 // mostNamed is how many paths one message names.
@@ -70,10 +80,11 @@ func Some(paths []string) string {
 // mostRead bounds what is read of a file to compare it. A longer one is not ours.
 const mostRead = 64 << 20
 
-// judge says what writing data over a file that is there does. ours judges its text.
-func (p Place) judge(path string, info fs.FileInfo, have []byte, data []byte, ours func([]byte) bool) (Action, error) {
+// judge is the action of writing data over an existing file. ours judges its text.
+func (p Place) judge(path string, info fs.FileInfo, have []byte, data []byte,
+	ours func([]byte) bool) (Action, error) {
 	if bytes.Equal(have, data) {
-		return Keep, nil // nothing is lost, not even of an input
+		return Keep, nil // nothing is lost
 	}
 	for _, input := range p.Inputs {
 		name := input

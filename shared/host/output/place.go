@@ -34,7 +34,8 @@ func (p Place) ground() (absent []string, err error) {
 
 // ground is the first directory at or above a path that exists. absent are those between the two,
 // the deepest one first. The path is below base for a stat that knows paths below it only.
-func ground(stat func(string) (fs.FileInfo, error), base, path string) (dir string, absent []string, err error) {
+func ground(stat func(string) (fs.FileInfo, error),
+	base, path string) (dir string, absent []string, err error) {
 	for path := filepath.Clean(path); ; path = filepath.Dir(path) {
 		dir = filepath.Join(base, path)
 		info, err := stat(path)
@@ -61,7 +62,9 @@ func dangling(path string) error {
 	if err != nil {
 		return nil
 	}
-	return PlaceError{Why: fmt.Sprintf("%s is a symbolic link to %s, which does not exist", path, target)}
+	return PlaceError{
+		Why: fmt.Sprintf("%s is a symbolic link to %s, which does not exist", path, target),
+	}
 }
 
 // The permissions that access asks for, as access(2) has them.

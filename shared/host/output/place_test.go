@@ -48,19 +48,24 @@ func TestDryRun_RefusesWhatTheRealRunRefuses(t *testing.T) {
 	}
 	for _, tt := range []written{
 		{"a directory for a document", "closed", false, "/closed: it is a directory: name another"},
-		{"a document below a file", "file/x", false, "/file is not a directory: name another output"},
+		{"a document below a file", "file/x", false, "/file is not a directory: name another " +
+			"output"},
 		{"a document in no directory", "absent/x", false, "there is no directory"},
 		{"a document in a closed directory", "closed/x", false, "permission denied: name a place"},
 		{"a closed document that is there", "closed/old", false, "permission denied: name a place"},
-		{"a link to nothing", "link", false, "/link is a symbolic link to absent, which does not exist"},
+		{"a link to nothing", "link", false, "/link is a symbolic link to absent, which does not " +
+			"exist"},
 		{"a tree in a file's place", "file", true, "/file is not a directory: name another output"},
 		{"a tree below a file", "file/x/y", true, "/file is not a directory: name another output"},
-		{"a tree in a closed directory", "closed/new/tree", true, "permission denied: name a place"},
+		{"a tree in a closed directory", "closed/new/tree", true, "permission denied: name a " +
+			"place"},
 		{"a closed tree", "closed", true, "permission denied: name a place"},
-		{"a tree behind a link to nothing", "link/tree", true, "is a symbolic link to absent, which"},
+		{"a tree behind a link to nothing", "link/tree", true, "is a symbolic link to absent, " +
+			"which"},
 		{"a directory in a file's place", "blocked", true, "/blocked/etc/b: it is a directory"},
 		{"a file in a directory's place", "above", true, "/above/etc is not a directory"},
-		{"a link to nothing in the tree", "lost", true, "/etc/a: it is a symbolic link to /nowhere"},
+		{"a link to nothing in the tree", "lost", true, "/etc/a: it is a symbolic link to " +
+			"/nowhere"},
 	} {
 		t.Run(tt.name, func(t *testing.T) { refusesTwice(t, dir, tt) })
 	}
@@ -144,7 +149,10 @@ func TestTree_BelowAClosedDirectory(t *testing.T) {
 	}
 	for _, dry := range []bool{true, false} {
 		err := unprivileged(t, func() error {
-			_, err := Place{Path: dir, DryRun: dry}.Tree(files(), nil, func(string, []byte) bool { return true })
+			_, err := Place{
+				Path:   dir,
+				DryRun: dry,
+			}.Tree(files(), nil, func(string, []byte) bool { return true })
 			return err
 		})
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 )
 
-// stage is what has been written and is not in its place yet.
+// stage is files that are written, but not yet in their places.
 type stage struct {
 	root  *os.Root
 	moves []move
@@ -36,8 +36,7 @@ func (s *stage) add(f asset.File) error {
 	return errors.Join(err, file.Chmod(f.Mode), file.Close())
 }
 
-// mkdirs makes a directory and its parents, readable by all whatever the caller's mask is: a host
-// would have them so.
+// mkdirs makes a directory and its parents, readable by all whatever the caller's mask is.
 func (s *stage) mkdirs(dir string) error {
 	_, err := s.root.Stat(dir)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -63,8 +62,7 @@ func (s *stage) commit() error {
 	return nil
 }
 
-// clear removes what add has written and commit has not moved. A directory that something is in
-// stays.
+// clear removes the files and directories that add has made and commit has not moved.
 func (s *stage) clear() {
 	for _, m := range s.moves {
 		_ = s.root.Remove(m.from)

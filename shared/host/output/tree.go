@@ -18,7 +18,8 @@ import (
 // after it, what has been moved stays: writing again goes on from there. A link that leads out of
 // the directory is not followed. ours says whether a file that is there is of the kind that the
 // verb writes.
-func (p Place) Tree(files []asset.File, leave []string, ours func(path string, text []byte) bool) (done []Outcome, err error) {
+func (p Place) Tree(files []asset.File, leave []string,
+	ours func(path string, text []byte) bool) (done []Outcome, err error) {
 	absent, err := p.ground()
 	if err != nil {
 		return nil, place(p.Path, err)
@@ -67,8 +68,9 @@ func open(path string) (*os.Root, error) {
 // below is a path of a tree from its root on.
 func below(path string) string { return strings.TrimPrefix(path, "/") }
 
-// compare looks at what is in the places of the files.
-func (p Place) compare(root *os.Root, files []asset.File, ours func(path string, text []byte) bool) (done []Outcome, err error) {
+// compare compares the files with the existing ones.
+func (p Place) compare(root *os.Root, files []asset.File,
+	ours func(path string, text []byte) bool) (done []Outcome, err error) {
 	var foreign ForeignError
 	for _, f := range files {
 		action, err := p.one(root, f, func(text []byte) bool { return ours(f.Path, text) })
@@ -94,8 +96,8 @@ func room(root *os.Root, name string) error {
 	return access(dir, writeHere)
 }
 
-// one looks at what is in the place of one file. A link that leads nowhere, or out of the tree, is
-// a file of another program: --force has the file take its place.
+// one compares one file. A link to nothing, or out of the tree, belongs to another program: --force
+// replaces it.
 func (p Place) one(root *os.Root, f asset.File, ours func(text []byte) bool) (Action, error) {
 	name := below(f.Path)
 	path := filepath.Join(p.Path, name)
@@ -107,7 +109,11 @@ func (p Place) one(root *os.Root, f asset.File, ours func(text []byte) bool) (Ac
 	case err != nil:
 		target, errLink := os.Readlink(path)
 		if errLink == nil && !p.Force {
-			return "", PlaceError{path, "it is a symbolic link to " + target + ", which is not in the tree (--force replaces the link)"}
+			return "", PlaceError{
+				path,
+				"it is a symbolic link to " + target + ", which is not in the tree (--force " +
+					"replaces the link)",
+			}
 		}
 		return Create, nil // there is nothing, or the link goes
 	case info.IsDir():

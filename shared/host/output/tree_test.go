@@ -75,11 +75,13 @@ func TestTree_Outcomes(t *testing.T) {
 			for _, f := range files() {
 				text, err := os.ReadFile(filepath.Join(tt.dir, f.Path))
 				info, errStat := os.Stat(filepath.Join(tt.dir, f.Path))
-				if err != nil || errStat != nil || string(text) != string(f.Contents) || info.Mode() != f.Mode {
+				if err != nil || errStat != nil || string(text) != string(f.Contents) ||
+					info.Mode() != f.Mode {
 					t.Errorf("%s is %q %v (%v)", f.Path, text, info.Mode(), err)
 				}
 			}
-			if _, err := os.Stat(filepath.Join(tt.dir, "etc/c")); leave != nil && !errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(filepath.Join(tt.dir, "etc/c")); leave != nil &&
+				!errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("what leaves is there: %v", err)
 			}
 		})
@@ -93,11 +95,16 @@ func TestTree_Refuses(t *testing.T) {
 	none := func(string, []byte) bool { return false }
 	_, err := Place{Path: dir}.Tree(files(), nil, none)
 	want := []string{filepath.Join(dir, "etc/a"), filepath.Join(dir, "etc/b")}
-	if foreign := (ForeignError{}); !errors.As(err, &foreign) || !slices.Equal(foreign.Paths, want) {
+	if foreign := (ForeignError{}); !errors.As(err, &foreign) ||
+		!slices.Equal(foreign.Paths, want) {
 		t.Errorf("got %v, want one about %v", err, want)
 	}
 	input := filepath.Join(dir, "etc/b")
-	_, err = Place{Path: dir, Inputs: []string{"absent", input}, Force: true}.Tree(files(), nil, none)
+	_, err = Place{
+		Path:   dir,
+		Inputs: []string{"absent", input},
+		Force:  true,
+	}.Tree(files(), nil, none)
 	if wrong := (InputError{}); !errors.As(err, &wrong) || wrong.Input != input {
 		t.Errorf("got %v, want one about the input %s", err, input)
 	}
@@ -130,7 +137,8 @@ func TestTree_NamesTheFile(t *testing.T) {
 	}
 	defer root.Close()
 	file := filepath.Join(dir, "etc/a")
-	if err := at(root, "/etc/a", "write", &fs.PathError{Err: syscall.EACCES}); !strings.Contains(err.Error(), file) {
+	if err := at(root, "/etc/a", "write", &fs.PathError{Err: syscall.EACCES}); !strings.Contains(
+		err.Error(), file) {
 		t.Errorf("%v: it does not name %s", err, file)
 	}
 	s := stage{root: root}

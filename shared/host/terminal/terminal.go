@@ -1,4 +1,4 @@
-// Package terminal says what kind of terminal, if any, shows what is written.
+// Package terminal reports which terminal, if any, shows the output.
 package terminal
 
 import (
@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Is reports whether a person looks at what is written. /dev/null, which is a device too, does not
-// mind.
+// Is reports whether the output is a terminal, or another character device such as /dev/null.
 func Is(w any) bool {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -20,7 +19,7 @@ func Is(w any) bool {
 	return err == nil && info.Mode()&fs.ModeCharDevice != 0
 }
 
-// Width is how many columns a terminal has; 0 where there is none, or where it does not know.
+// Width is the number of a terminal's columns, 0 if there is none or it is not known.
 func Width(w any) int {
 	if !Is(w) {
 		return 0

@@ -1,5 +1,5 @@
-// Package chronicle puts the journals of several hosts together: who held each VIP when, how far
-// the hosts' clocks are apart, and a picture of each time at which a VIP moved.
+// Package chronicle merges the journals of several hosts: which host held each VIP when, how far
+// the hosts' clocks are apart, and a picture of each move of a VIP.
 package chronicle
 
 import (
@@ -19,33 +19,33 @@ type Host struct {
 	Entries []journal.Entry // the oldest first
 }
 
-// Event is one entry of one host, at the time that it would have by a clock which is right.
+// Event is an entry of a host at the time by a right clock.
 type Event struct {
 	At     time.Time
 	Host   string
-	Before supervised.State // of the same instance on that host; empty for the first one that its journal has
+	Before supervised.State // of the same instance on that host; empty for the first entry
 	Booted bool             // the host was booted since then
 	journal.Entry
 }
 
-// gained and lost say whether the host came to hold the VIP, or ceased to. A host whose journal
-// begins with a VIP that it holds has gained nothing.
+// gained and lost report whether the host took the VIP over, or lost it. A host whose journal
+// begins with a VIP that it holds has not gained it.
 func (e Event) gained() bool {
 	return e.State == supervised.Master && e.Before != supervised.Master && e.Before != ""
 }
 
 func (e Event) lost() bool { return e.Before == supervised.Master && e.State != supervised.Master }
 
-// quiet is how long nothing may happen within one incident.
+// quiet is the rest that ends an incident.
 const quiet = time.Minute
 
-// Incident is what happened to all VIPs until a minute of rest.
+// Incident is all events of all VIPs until a minute of rest.
 type Incident struct {
 	Begin, End time.Time // of its first event and its last one
 	Events     []Event   // in the order of their times
 }
 
-// Chronicle is what several journals say together.
+// Chronicle is several journals merged.
 type Chronicle struct {
 	Hosts     []string   // by name
 	Clocks    []Clock    // by names
@@ -54,7 +54,7 @@ type Chronicle struct {
 	events []Event
 }
 
-// Of reads journals. Two of one host are an error of the caller.
+// Of merges journals. Two of one host are an error of the caller.
 func Of(hosts ...Host) Chronicle {
 	var c Chronicle
 	for _, h := range hosts {
@@ -64,7 +64,16 @@ func Of(hosts ...Host) Chronicle {
 		slices.SortStableFunc(entries, func(a, b journal.Entry) int { return a.At.Compare(b.At) })
 		for _, e := range entries {
 			before := last[e.Instance]
-			c.events = append(c.events, Event{At: e.At.Add(-h.Ahead), Host: h.Name, Before: before.State, Booted: before.State != "" && before.Boot != e.Boot, Entry: e})
+			c.events = append(
+				c.events,
+				Event{
+					At:     e.At.Add(-h.Ahead),
+					Host:   h.Name,
+					Before: before.State,
+					Booted: before.State != "" && before.Boot != e.Boot,
+					Entry:  e,
+				},
+			)
 			last[e.Instance] = e
 		}
 	}
@@ -84,7 +93,7 @@ func Of(hosts ...Host) Chronicle {
 	return c
 }
 
-// VIP names an incident's VIP: by its address, and by its instance where journals know no address.
+// VIP names a VIP by its address, and by its instance if journals know no address.
 type VIP struct {
 	Instance string
 	Address  netip.Addr
@@ -97,7 +106,7 @@ func (v VIP) String() string {
 	return v.Instance
 }
 
-// VIPs are those of which an incident has events, by instance.
+// VIPs are the VIPs with events in an incident, by instance.
 func (i Incident) VIPs() (all []VIP) {
 	for _, e := range i.Events {
 		at := slices.IndexFunc(all, func(v VIP) bool { return v.Instance == e.Instance })
@@ -112,12 +121,10 @@ func (i Incident) VIPs() (all []VIP) {
 	return all
 }
 
-// Moved says whether somebody came to hold a VIP in it, or ceased to.
-func (i Incident) Moved() bool { return len(i.MovedVIPs()) > 0 }
-
-// MovedVIPs are those of its VIPs that somebody came to hold, or ceased to.
+// MovedVIPs are the VIPs that a host took over or lost in an incident.
 func (i Incident) MovedVIPs() []VIP {
 	return slices.DeleteFunc(i.VIPs(), func(v VIP) bool {
-		return !slices.ContainsFunc(i.Events, func(e Event) bool { return e.Instance == v.Instance && (e.gained() || e.lost()) })
+		return !slices.ContainsFunc(i.Events,
+			func(e Event) bool { return e.Instance == v.Instance && (e.gained() || e.lost()) })
 	})
 }

@@ -7,44 +7,46 @@ import (
 	"time"
 )
 
-// Clock is how two hosts' clocks differ, as far as hand-overs tell that both of them have written
-// down.
+// Clock is how two hosts' clocks differ, by the handovers that both have recorded.
 type Clock struct {
 	A, B      string        // names, A before B
-	Ahead     time.Duration // of B's clock: the median of what the hand-overs say; negative for behind
-	HandOvers int
+	Ahead     time.Duration // of B's clock: the median of all handovers; negative: behind
+	Handovers int
 }
 
-// Exact is how exactly a hand-over tells the difference of two clocks: what it takes itself, under
-// the slowest timing, and until both have looked.
+// Exact is the error of a difference between clocks: the duration of a handover under the slowest
+// timing, until both hosts have observed it.
 const Exact = 5 * time.Second
 
 // String says it in words.
 func (c Clock) String() string {
-	n := fmt.Sprintf("%d hand-overs", c.HandOvers)
-	if c.HandOvers == 1 {
-		n = "one hand-over"
+	n := fmt.Sprintf("%d handovers", c.Handovers)
+	if c.Handovers == 1 {
+		n = "one handover"
 	}
 	switch d := c.Ahead.Abs().Round(time.Millisecond); {
 	case d <= Exact:
-		return fmt.Sprintf("the clocks of %s and %s agree to %v, by %s between them", c.A, c.B, max(d, time.Millisecond), n)
+		return fmt.Sprintf("the clocks of %s and %s agree to %v, by %s between them", c.A, c.B,
+			max(d, time.Millisecond), n)
 	case c.Ahead > 0:
-		return fmt.Sprintf("the clock of %s is about %v ahead of that of %s, by %s between them", c.B, d, c.A, n)
+		return fmt.Sprintf("the clock of %s is about %v ahead of that of %s, by %s between them",
+			c.B, d, c.A, n)
 	default:
-		return fmt.Sprintf("the clock of %s is about %v behind that of %s, by %s between them", c.B, d, c.A, n)
+		return fmt.Sprintf("the clock of %s is about %v behind that of %s, by %s between them", c.B,
+			d, c.A, n)
 	}
 }
 
-// apart bounds how far clocks can differ for a hand-over to be known for one.
+// apart is how far clocks may differ for an event to be one handover.
 const apart = 10 * time.Minute
 
-// clocks compares hosts by hand-overs: where one lost a VIP and another gained it, and neither has
-// written of another such thing that is nearer.
+// clocks compares hosts by handovers: one lost a VIP, another gained it, and neither has a nearer
+// event of that kind.
 func clocks(events []Event) (all []Clock) {
 	var gains, losses []Event
 	for _, e := range events {
 		switch {
-		case e.Late: // nobody looked when it happened
+		case e.Late: // its time is not known
 		case e.gained():
 			gains = append(gains, e)
 		case e.lost():
@@ -52,7 +54,7 @@ func clocks(events []Event) (all []Clock) {
 		}
 	}
 	type pair struct{ a, b string }
-	said := map[pair][]time.Duration{}
+	differences := map[pair][]time.Duration{}
 	for _, loss := range losses {
 		gain, ok := nearest(loss, gains)
 		if !ok {
@@ -65,13 +67,14 @@ func clocks(events []Event) (all []Clock) {
 		if p.a > p.b {
 			p, ahead = pair{p.b, p.a}, -ahead
 		}
-		said[p] = append(said[p], ahead)
+		differences[p] = append(differences[p], ahead)
 	}
-	for p, list := range said {
+	for p, list := range differences {
 		slices.Sort(list)
-		all = append(all, Clock{A: p.a, B: p.b, Ahead: list[len(list)/2], HandOvers: len(list)})
+		all = append(all, Clock{A: p.a, B: p.b, Ahead: list[len(list)/2], Handovers: len(list)})
 	}
-	slices.SortFunc(all, func(x, y Clock) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
+	slices.SortFunc(all,
+		func(x, y Clock) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
 	return all
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// Timeline draws what happened to one VIP in an incident: the same picture as of a simulation.
-// Times count from its first move; where it has none, from the first event.
+// Timeline draws the events of one VIP in an incident. Times count from its first move, or else
+// from the first event.
 func (c Chronicle) Timeline(i Incident, v VIP) timeline.Timeline {
 	var mine []Event
 	for _, e := range i.Events {
@@ -23,7 +23,8 @@ func (c Chronicle) Timeline(i Incident, v VIP) timeline.Timeline {
 	zero, end := first.At, last.At.Sub(first.At)
 	t := timeline.Timeline{
 		Title: fmt.Sprintf("%s, %sZ", v, zero.UTC().Format(time.DateTime)),
-		Begin: -max(time.Second, end/10, 5*zero.Sub(first.heard())/4), End: end + max(2*time.Second, end/5),
+		Begin: -max(time.Second, end/10,
+			5*zero.Sub(first.lastAdvert())/4), End: end + max(2*time.Second, end/5),
 	}
 	for _, e := range mine {
 		if text := e.mark(); text != "" {
@@ -34,19 +35,19 @@ func (c Chronicle) Timeline(i Incident, v VIP) timeline.Timeline {
 	for _, host := range c.Hosts {
 		lane := c.lane(host, v, zero, t.End)
 		if len(lane.Curve) == 0 {
-			continue // it never stood for this VIP
+			continue // it was no candidate for this VIP
 		}
 		t.Lanes = append(t.Lanes, lane)
 		if spans := held(lane); len(spans) > 0 {
 			holds = append(holds, spans)
 		}
 	}
-	t.Note = c.note(mine, zero, holds, first.heard().Sub(zero), end)
+	t.Note = c.note(mine, zero, holds, first.lastAdvert().Sub(zero), end)
 	return t
 }
 
-// moves are the first and the last event by which a VIP came or went. What nobody saw happen says
-// nothing of when; and where there are none, all count.
+// moves are the first and the last event by which a VIP moved. Late events have no time and do not
+// count, unless there are no others.
 func moves(events []Event) (first, last Event) {
 	for _, e := range events {
 		if e.Late || !e.gained() && !e.lost() {
@@ -63,7 +64,7 @@ func moves(events []Event) (first, last Event) {
 	return first, last
 }
 
-// mark is an event in a word or two; empty for what follows from others.
+// mark is an event in a word or two; empty for a consequence of others.
 func (e Event) mark() string {
 	switch {
 	case e.gained():
@@ -78,12 +79,11 @@ func (e Event) mark() string {
 	return ""
 }
 
-// lane is a host's, over all of its journal up to an end, or beyond it: a timeline shows what it
-// needs of it.
+// lane is the lane of a host over its whole journal, at least up to an end.
 func (c Chronicle) lane(host string, v VIP, zero time.Time, end time.Duration) timeline.Lane {
 	var own []Event
 	for _, e := range c.events {
-		if e.Host == host && e.Instance == v.Instance && e.Clash == "" { // what disturbs an election changes nobody's part in it
+		if e.Host == host && e.Instance == v.Instance && e.Clash == "" { // a clash changes no state
 			own = append(own, e)
 		}
 	}
@@ -98,7 +98,7 @@ func (c Chronicle) lane(host string, v VIP, zero time.Time, end time.Duration) t
 		known := to
 		if n+1 < len(own) && own[n+1].Late {
 			known = c.until(own[n], own[n+1].At).Sub(zero)
-		} else if dead, ok := c.fellSilent(own[n]); ok && n+1 == len(own) {
+		} else if dead, ok := c.timedOut(own[n]); ok && n+1 == len(own) {
 			known = dead.Sub(zero)
 		}
 		tone, priority := timeline.Good, e.Priority
@@ -111,9 +111,10 @@ func (c Chronicle) lane(host string, v VIP, zero time.Time, end time.Duration) t
 		part.Spans = append(part.Spans, timeline.Span{From: from, To: known, Tone: tone})
 		curve = append(curve, timeline.Step{At: from, Value: priority})
 		if e.State == supervised.Master {
-			vip.Spans = append(vip.Spans, timeline.Span{From: from, To: known, Tone: timeline.Holds, Label: "holds the VIP"})
+			vip.Spans = append(vip.Spans,
+				timeline.Span{From: from, To: known, Tone: timeline.Holds, Label: "holds the VIP"})
 		}
-		if known < to { // how it was then, nobody has written down
+		if known < to { // not recorded
 			vip.Spans = append(vip.Spans, timeline.Span{From: known, To: to, Tone: timeline.Away})
 			part.Spans = append(part.Spans, timeline.Span{From: known, To: to, Tone: timeline.Away})
 			curve = append(curve, timeline.Step{At: known, Value: -1})
@@ -122,26 +123,27 @@ func (c Chronicle) lane(host string, v VIP, zero time.Time, end time.Duration) t
 	return timeline.Lane{Name: host, Rows: []timeline.Row{vip, part}, Curve: curve}
 }
 
-// until is when the state of an event ended whose end the host has not seen: when another host,
-// which came to hold the VIP, had last heard of it, and no later than end.
+// until is when a state ended whose end the host did not observe: at the last advert that its
+// successor had received, and no later than end.
 func (c Chronicle) until(e Event, end time.Time) time.Time {
 	if next, ok := c.successor(e); ok && next.At.Before(end) {
-		return later(e.At, next.heard())
+		return later(e.At, next.lastAdvert())
 	}
 	return end
 }
 
-// fellSilent is when a holder was heard last by the one that took the VIP over because of its
-// silence.
-func (c Chronicle) fellSilent(e Event) (at time.Time, ok bool) {
+// timedOut is when a holder was last received by the host that took over after its adverts timed
+// out.
+func (c Chronicle) timedOut(e Event) (at time.Time, ok bool) {
 	next, ok := c.successor(e)
-	return later(e.At, next.heard()), ok && e.State == supervised.Master && next.Silent > 0
+	return later(e.At, next.lastAdvert()), ok && e.State == supervised.Master && next.Silent > 0
 }
 
-// successor is the first time after an event at which another host came to hold the VIP.
+// successor is the first takeover by another host after an event.
 func (c Chronicle) successor(e Event) (Event, bool) {
 	at := slices.IndexFunc(c.events, func(other Event) bool {
-		return other.Host != e.Host && other.Instance == e.Instance && other.gained() && other.At.After(e.At)
+		return other.Host != e.Host && other.Instance == e.Instance && other.gained() &&
+			other.At.After(e.At)
 	})
 	if at < 0 {
 		return Event{}, false
@@ -149,9 +151,10 @@ func (c Chronicle) successor(e Event) (Event, bool) {
 	return c.events[at], true
 }
 
-// heard is when the host that came to hold a VIP had last heard of the former holder: at that very
-// moment, where that one has not been silent.
-func (e Event) heard() time.Time { return e.At.Add(-time.Duration(e.Silent) * time.Millisecond) }
+// lastAdvert is when the host that took a VIP over had last received the former holder.
+func (e Event) lastAdvert() time.Time {
+	return e.At.Add(-time.Duration(e.Silent) * time.Millisecond)
+}
 
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
@@ -169,30 +172,43 @@ func held(l timeline.Lane) (spans []timeline.Span) {
 	return spans
 }
 
-// note says how long nobody held the VIP between the first of the events and the last, and how long
-// two did, by the hosts' clocks; and each change's reason.
-func (c Chronicle) note(mine []Event, zero time.Time, holds [][]timeline.Span, begin, end time.Duration) string {
-	var said []string
+// note is how long there was no holder between the first event and the last, and how long there
+// were two, by the hosts' clocks; and each change's reason.
+func (c Chronicle) note(mine []Event, zero time.Time, holds [][]timeline.Span,
+	begin, end time.Duration) string {
+	var parts []string
 	for _, e := range mine {
 		if e.gained() || e.lost() {
-			said = append(said, fmt.Sprintf("%.1f s: %s %s: %s", e.At.Sub(zero).Seconds(), e.Host, e.State, e.Why))
+			parts = append(parts,
+				fmt.Sprintf("%.1f s: %s %s: %s", e.At.Sub(zero).Seconds(), e.Host, e.State, e.Why))
 		}
 	}
-	nobody, two := count(holds, begin, end)
-	if nobody > 0 && len(holds) > 0 { // otherwise its holder's journal is none of these
-		said = append(said, fmt.Sprintf("By these journals nobody held it for %v", nobody.Round(time.Millisecond)))
+	none, two := count(holds, begin, end)
+	if none > 0 && len(holds) > 0 { // otherwise its holder's journal is none of these
+		parts = append(
+			parts,
+			fmt.Sprintf("By these journals there was no holder for %v",
+				none.Round(time.Millisecond)),
+		)
 	}
 	if two > 0 {
-		said = append(said, fmt.Sprintf("By these journals more than one host held it for %v, or their clocks differ by as much", two.Round(time.Millisecond)))
+		parts = append(
+			parts,
+			fmt.Sprintf(
+				"By these journals more than one host held it for %v, or their clocks differ by "+
+					"as much",
+				two.Round(time.Millisecond),
+			),
+		)
 	}
-	if len(said) == 0 {
+	if len(parts) == 0 {
 		return ""
 	}
-	return strings.Join(said, ". ") + "."
+	return strings.Join(parts, ". ") + "."
 }
 
-// count says for how long of the time from begin to end nobody holds, and more than one.
-func count(holds [][]timeline.Span, begin, end time.Duration) (nobody, two time.Duration) {
+// count is for how long there was no holder from begin to end, and more than one.
+func count(holds [][]timeline.Span, begin, end time.Duration) (none, two time.Duration) {
 	edges := []time.Duration{begin, end}
 	for _, host := range holds {
 		for _, s := range host {
@@ -207,16 +223,17 @@ func count(holds [][]timeline.Span, begin, end time.Duration) (nobody, two time.
 	for n := range len(edges) - 1 {
 		at, holders := edges[n], 0
 		for _, host := range holds {
-			if slices.ContainsFunc(host, func(s timeline.Span) bool { return s.From <= at && at < s.To }) {
+			if slices.ContainsFunc(host,
+				func(s timeline.Span) bool { return s.From <= at && at < s.To }) {
 				holders++
 			}
 		}
 		switch {
 		case holders == 0:
-			nobody += edges[n+1] - at
+			none += edges[n+1] - at
 		case holders > 1:
 			two += edges[n+1] - at
 		}
 	}
-	return nobody, two
+	return none, two
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
-// Level is how much it does to a running host when the plan's file takes the place of the host's.
+// Level is how much the host changes when the plan's file replaces its own.
 type Level string
 
 // The levels, the least first.
@@ -24,8 +24,8 @@ const (
 	Later      Level = "later"       // it counts from the next boot, or from a restart by hand
 	Reload     Level = "reload"      // a daemon reads its configuration again; connections and VIPs stay
 	Restart    Level = "restart"     // a pod or a program starts, restarts or ends; the VIPs stay
-	Unknown    Level = "unknown"     // it cannot be told
-	MayMove    Level = "may-move"    // a VIP moves where the words come true
+	Unknown    Level = "unknown"     // the effect is not known
+	MayMove    Level = "may-move"    // a VIP moves in the case that the text names
 	Moves      Level = "moves"       // a VIP that this host holds moves
 	TwoHolders Level = "two-holders" // for a time a VIP has two holders
 )
@@ -49,57 +49,70 @@ func worse(a, b Level) Level {
 	return a
 }
 
-// rule is what a file means to those who run. Its words are for another text; a file that is
-// missing may have words of its own.
+// rule is the effect of another text of a file.
 type rule struct {
 	pattern string // of path.Match
 	level   Level
 	text    string
-	missing string // when it is put there for the first time; empty for the same
+	missing string // if the host has no such file; empty for text
 }
 
-// onNodes are the rules of the cluster's nodes. The first that matches is the one; cluster.json and
-// pods have words that depend on the plan.
+// onNodes are the rules of the cluster's nodes. The first match counts. The effects of cluster.json
+// and of pods depend on the plan.
 var onNodes = []rule{
-	{pattern: pods + "coredns.yaml", level: Restart, text: "kubelet begins the pod anew: this node's name server is away meanwhile, and names of the cluster are unknown on it",
+	{pattern: pods + "coredns.yaml", level: Restart, text: "kubelet begins the pod anew: this " +
+		"node's name server is away meanwhile, and names of the cluster are unknown on it",
 		missing: "kubelet starts the pod: this node answers for the cluster's names"},
-	{pattern: pods + "mdns-publisher.yaml", level: Restart, text: "kubelet begins the pod anew: the node says goodbye by multicast DNS, and announces itself again",
+	{pattern: pods + "mdns-publisher.yaml", level: Restart, text: "kubelet begins the pod anew: " +
+		"the node withdraws its multicast DNS announcements, and announces itself again",
 		missing: "kubelet starts the pod: this node announces itself by multicast DNS"},
-	{pattern: "/etc/kubernetes/disabled-manifests/*", level: Nothing, text: "nobody reads it"},
+	{pattern: "/etc/kubernetes/disabled-manifests/*", level: Nothing, text: "no program reads it"},
 	{pattern: "/etc/kubernetes/static-pod-resources/keepalived/scripts/*", level: Nothing, text: "nothing of ours runs it: it is for those who configure keepalived by scripts"},
 	{pattern: asset.UnitDir + "/onprem-vip-leave.service", level: Later,
-		text: "systemd knows it after systemctl daemon-reload. Do not restart it: that gives the VIPs of this node up"},
-	{pattern: asset.UnitDir + "/*.scope.d/*", level: Later, text: "it counts after systemctl daemon-reload, for containers that are started then"},
+		text: "systemd knows it after systemctl daemon-reload. Do not restart it: that gives the " +
+			"VIPs of this node up"},
+	{pattern: asset.UnitDir + "/*.scope.d/*", level: Later, text: "it counts after systemctl " +
+		"daemon-reload, for containers that are started then"},
 }
 
 // onBootstrap are the rules of the bootstrap machine.
 var onBootstrap = []rule{
-	{pattern: plan.Path, level: Later, text: "what runs has read it at its start: restart onprem-keepalived and onprem-coredns, and the API's VIP leaves in order and comes back",
+	{pattern: plan.Path, level: Later, text: "what runs has read it at its start: restart " +
+		"onprem-keepalived and onprem-coredns, and the API's VIP leaves in order and comes back",
 		missing: "our units wait for it, and begin"},
 	{pattern: asset.UnitDir + "/onprem-keepalived.service", level: Later,
-		text: "it counts after systemctl daemon-reload and a restart, by which the API's VIP leaves in order and comes back"},
+		text: "it counts after systemctl daemon-reload and a restart, by which the API's VIP " +
+			"leaves in order and comes back"},
 	{pattern: asset.UnitDir + "/onprem-coredns.service", level: Later,
-		text: "it counts after systemctl daemon-reload and a restart, by which this machine's name server is away for some seconds"},
-	{pattern: "/etc/systemd/resolved.conf.d/*", level: Later, text: "it counts when systemd-resolved is restarted"},
+		text: "it counts after systemctl daemon-reload and a restart, by which this machine's " +
+			"name server is away for some seconds"},
+	{pattern: "/etc/systemd/resolved.conf.d/*", level: Later, text: "it counts when " +
+		"systemd-resolved is restarted"},
 }
 
 // everywhere are the rules of all hosts, after those of their own.
 var everywhere = []rule{
 	{pattern: asset.UnitDir + "/onprem-install.service", level: Later,
-		text: "it runs at the next boot: until then the program on this host, /usr/local/bin/onprem-infra, stays the one that is there"},
-	{pattern: "/usr/local/bin/onprem-install", level: Later, text: "it runs at the next boot, by onprem-install.service"},
-	{pattern: "/etc/NetworkManager/dispatcher.d/*", level: Later, text: "NetworkManager runs it when the network changes next"},
-	{pattern: "/etc/NetworkManager/conf.d/*", level: Later, text: "NetworkManager reads it at the next boot, or by nmcli general reload"},
-	{pattern: asset.UnitDir + "/*.d/*", level: Later, text: "systemd knows it after systemctl daemon-reload, and it counts when the unit is started next"},
-	{pattern: asset.UnitDir + "/*", level: Later, text: "systemd knows it after systemctl daemon-reload, and it counts when the unit is started next"},
+		text: "it runs at the next boot: until then the program on this host, " +
+			"/usr/local/bin/onprem-infra, stays the one that is there"},
+	{pattern: "/usr/local/bin/onprem-install", level: Later, text: "it runs at the next boot, by " +
+		"onprem-install.service"},
+	{pattern: "/etc/NetworkManager/dispatcher.d/*", level: Later, text: "NetworkManager runs it " +
+		"when the network changes next"},
+	{pattern: "/etc/NetworkManager/conf.d/*", level: Later, text: "NetworkManager reads it at " +
+		"the next boot, or by nmcli general reload"},
+	{pattern: asset.UnitDir + "/*.d/*", level: Later, text: "systemd knows it after systemctl " +
+		"daemon-reload, and it counts when the unit is started next"},
+	{pattern: asset.UnitDir + "/*", level: Later, text: "systemd knows it after systemctl " +
+		"daemon-reload, and it counts when the unit is started next"},
 	{pattern: asset.PresetPath, level: Nothing, text: "systemd reads it at a first boot"},
 }
 
 // pods is where kubelet finds what it runs without an API.
 const pods = "/etc/kubernetes/manifests/"
 
-// effects are those of giving the host the plan's file. startable says that it could not be run
-// before, and can be then.
+// effects are the effects of giving the host the plan's file. startable means that only the new
+// file can be run.
 func (w Wanted) effects(c Change, startable bool) []Effect {
 	if c.Kind == Mode {
 		if startable {
@@ -139,20 +152,22 @@ func (w Wanted) effects(c Change, startable bool) []Effect {
 		}
 		return worstFirst(effects)
 	}
-	return []Effect{{Level: Unknown, Text: "who reads it is not known here"}}
+	return []Effect{{Level: Unknown, Text: "which program reads it is not known here"}}
 }
 
-// decided is what another cluster.json does to a node.
+// decided are the effects of another cluster.json on a node.
 func (w Wanted) decided(c Change) []Effect {
 	switch {
 	case c.Kind == Missing:
 		return []Effect{{Level: Restart, Text: "what runs on this node waits for it, and begins"}}
 	case w.There == nil:
-		return []Effect{{Level: Unknown, Text: "no plan can be made of what is there: whether this node speaks VRRP otherwise than the others cannot be told"}}
+		return []Effect{{Level: Unknown, Text: "the host's file has no valid plan: whether its " +
+			"VRRP settings differ from those of other nodes is not known"}}
 	}
 	again := Effect{Level: Reload, Text: "the monitors begin anew: VIPs and connections stay", Of: w.readers()}
 	if len(again.Of) > 0 {
-		again.Text = fmt.Sprintf("the monitors begin anew, and of this node's daemons %s read their configuration again: VIPs and connections stay", and(again.Of))
+		again.Text = fmt.Sprintf("the monitors begin anew, and of this node's daemons %s read "+
+			"their configuration again: VIPs and connections stay", and(again.Of))
 	}
 	effects := append([]Effect{again}, meanings(*w.There, w.Plan)...)
 	if w.otherVIPs() {
@@ -162,12 +177,11 @@ func (w Wanted) decided(c Change) []Effect {
 	return worstFirst(effects)
 }
 
-// otherVIPs says whether a VIP comes, goes or changes.
+// otherVIPs reports whether a VIP comes, goes or changes.
 func (w Wanted) otherVIPs() bool { return !slices.Equal(w.There.VIPs.All(), w.Plan.VIPs.All()) }
 
-// readers are the pods of this host whose daemons read their configuration again when it gets
-// another cluster.json: it names the file that it was made of. HAProxy is told of another structure
-// alone.
+// readers are the pods whose daemons read their configuration again after another cluster.json,
+// which it names. HAProxy does so only for another structure.
 func (w Wanted) readers() (all []string) {
 	there, next := w.There, w.Plan
 	for _, daemon := range []struct {
@@ -184,7 +198,7 @@ func (w Wanted) readers() (all []string) {
 	return all
 }
 
-// and joins names as people do.
+// and joins names with commas and a last "and".
 func and(names []string) string {
 	if last := len(names) - 1; last > 0 {
 		return strings.Join(names[:last], ", ") + " and " + names[last]
@@ -194,26 +208,32 @@ func and(names []string) string {
 
 func (w Wanted) keepalived(c Change) Effect {
 	if c.Kind == Missing {
-		return Effect{Level: Restart, Text: "kubelet starts the pod: this node stands for the VIPs", Of: []string{"keepalived"}}
+		return Effect{Level: Restart, Text: "kubelet starts the pod: this node stands for the " +
+			"VIPs", Of: []string{"keepalived"}}
 	}
-	return Effect{Level: Moves, Text: "kubelet begins the pod anew: a VIP that this node holds goes to another one first, " + w.within("reboot"), Of: []string{"keepalived"}}
+	return Effect{Level: Moves, Text: "kubelet begins the pod anew: a VIP that this node holds " +
+		"goes to another one first, " + w.within("reboot"), Of: []string{"keepalived"}}
 }
 
 func (w Wanted) haproxy(c Change) Effect {
 	if c.Kind == Missing {
 		return Effect{Level: Restart, Text: "kubelet starts the pod: this node balances the API", Of: []string{"haproxy"}}
 	}
-	return Effect{Level: MayMove, Text: "kubelet begins the pod anew: connections that go through it are cut, and new ones go to this node's own API server meanwhile; where HAProxy is away for too long, as when its image " +
+	return Effect{Level: MayMove, Text: "kubelet begins the pod anew: connections that go " +
+		"through it are cut, and new ones go to this node's own API server meanwhile; where " +
+		"HAProxy is away for too long, as when its image " +
 		"has to be pulled, a VIP that this node holds goes to another one, " + w.within("lb-crash"), Of: []string{"haproxy"}}
 }
 
 // nodeIPUnit chooses the node's addresses. OpenShift's own has the same name.
 const nodeIPUnit = asset.UnitDir + "/nodeip-configuration.service"
 
-// nodeIP is what it does when our program chooses a node's addresses in the place of OpenShift's.
+// nodeIP are the effects of our program choosing the node's addresses instead of OpenShift's.
 func nodeIP(c Change) Effect {
-	text := "from the next boot our program chooses this node's addresses: of several IPv4 addresses in " +
-		"one network it takes the interface's primary one, and OpenShift's the lowest. A node that has " +
+	text := "from the next boot our program chooses this node's addresses: of several IPv4 " +
+		"addresses in " +
+		"one network it takes the interface's primary one, and OpenShift's the lowest. A node " +
+		"that has " +
 		"several keeps its address with NODEIP_PREFER=lowest in /etc/default/nodeip-configuration"
 	if c.knownBy != "" {
 		text += ", or with NODEIP_HINT=" + c.knownBy + ", which it is known by now"
@@ -221,8 +241,8 @@ func nodeIP(c Change) Effect {
 	return Effect{Level: MayMove, Text: text}
 }
 
-// knownBy is the address that a host is known by, as its node-ip wrote it down in this boot; empty
-// where none did.
+// knownBy is the address by which the host is known, from its node-ip of this boot; empty without
+// one.
 func knownBy(root fs.FS) string {
 	text, _, err := read(root, "/run/nodeip-configuration/primary-ip")
 	address, errAddress := netip.ParseAddr(strings.TrimSpace(string(text)))
@@ -232,7 +252,7 @@ func knownBy(root fs.FS) string {
 	return address.String()
 }
 
-// within says how long a failure takes, as the host's own plan has it.
+// within is how long a failure takes by the host's own plan.
 func (w Wanted) within(scenario string) string {
 	p := w.Plan
 	if w.There != nil {

@@ -6,26 +6,33 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 )
 
-// left are the rules of files that stay on a host: applying the plan removes none of them, what
-// runs from them runs on, and the level is that of removing them. The first that matches is the
-// one.
+// left are the rules of files that stay on a host: applying the plan does not remove them, and
+// their programs run on. The level is that of removing them. The first match counts.
 var left = []rule{
 	{pattern: pods + "keepalived.yaml", level: Moves,
-		text: "kubelet goes on running it, so this host takes part in the VIPs' elections: remove it by hand, and a VIP that it holds goes to another host first, "},
+		text: "kubelet goes on running it, so this host takes part in the VIPs' elections: " +
+			"remove it by hand, and a VIP that it holds goes to another host first, "},
 	{pattern: pods + "haproxy.yaml", level: MayMove,
-		text: "kubelet goes on running it: remove it by hand, and the pod ends: connections through it are cut, and where this host holds the API's VIP that may move"},
-	{pattern: pods + "*", level: Restart, text: "kubelet goes on running it: remove it by hand, and the pod ends"},
+		text: "kubelet goes on running it: remove it by hand, and the pod ends: connections " +
+			"through it are cut, and where this host holds the API's VIP that may move"},
+	{pattern: pods + "*", level: Restart, text: "kubelet goes on running it: remove it by hand, " +
+		"and the pod ends"},
 	{pattern: asset.UnitDir + "/onprem-keepalived.service", level: Moves,
-		text: "its service runs on: systemctl disable --now it and remove the file, and a VIP that this host holds leaves in order, "},
+		text: "its service runs on: systemctl disable --now it and remove the file, and a VIP " +
+			"that this host holds leaves in order, "},
 	{pattern: asset.UnitDir + "/onprem-vip-leave.service", level: Moves,
-		text: "it runs on: systemctl disable --now it and remove the file, and a VIP that this host holds leaves in order, "},
+		text: "it runs on: systemctl disable --now it and remove the file, and a VIP that this " +
+			"host holds leaves in order, "},
 	{pattern: asset.UnitDir + "/*.*", level: Restart,
-		text: "what it starts runs on, and starts again at a boot: systemctl disable --now it and remove the file"},
-	{pattern: "/etc/kubernetes/disabled-manifests/*", level: Nothing, text: "nothing reads it: remove it by hand"},
-	{pattern: "/etc/kubernetes/static-pod-resources/*/*/*", level: Nothing, text: "nothing of ours reads it: remove it by hand"},
+		text: "what it starts runs on, and starts again at a boot: systemctl disable --now it " +
+			"and remove the file"},
+	{pattern: "/etc/kubernetes/disabled-manifests/*", level: Nothing, text: "nothing reads it: " +
+		"remove it by hand"},
+	{pattern: "/etc/kubernetes/static-pod-resources/*/*/*", level: Nothing, text: "nothing of " +
+		"ours reads it: remove it by hand"},
 }
 
-// remains says what it means that a file stays which the plan does not have.
+// remains is the effect of a file that the plan does not have.
 func (w Wanted) remains(p string) Effect {
 	for _, r := range left {
 		if ok, _ := path.Match(r.pattern, p); !ok { // the patterns are good, which a test holds
@@ -37,5 +44,6 @@ func (w Wanted) remains(p string) Effect {
 		}
 		return e
 	}
-	return Effect{Level: Later, Text: "it stays, and counts on for whatever reads it: remove it by hand"}
+	return Effect{Level: Later, Text: "it stays, and counts on for whatever reads it: remove it " +
+		"by hand"}
 }

@@ -10,14 +10,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// meaning is what it does when a part of the plan differs between what the host has and what it is
-// given.
+// meaning is the effect of a part of the plan that differs.
 type meaning struct {
-	of     []string // the fields of plan.Plan that it speaks of
+	of     []string // fields of plan.Plan
 	effect func(there, next plan.Plan) []Effect
 }
 
-// allMeanings speak of every field of a plan: a field that none speaks of fails a test.
+// allMeanings cover every field of a plan, which a test holds.
 var allMeanings = []meaning{
 	{[]string{"Cluster"}, ofIdentity},
 	{[]string{"VIPs"}, ofVIPs},
@@ -25,22 +24,25 @@ var allMeanings = []meaning{
 	{[]string{"Timing", "MigrateFrom", "Former"}, ofWay},
 	{[]string{"LoadBalancer"}, ofBalancer},
 	{[]string{"MachineNetworks", "Families"}, ofNetworks},
-	{[]string{"ControlPlaneLabel"}, differing(MayMove, "other Nodes are the control plane from then on: a VIP moves where its holder is none of them",
+	{[]string{"ControlPlaneLabel"}, differing(MayMove, "other Nodes are the control plane from "+
+		"then on: a VIP moves where its holder is none of them",
 		func(p plan.Plan) any { return p.ControlPlaneLabel })},
-	{[]string{"Kubeconfig", "CertificateDirectories"}, differing(Reload, "the monitors ask the API with other credentials",
+	{[]string{"Kubeconfig", "CertificateDirectories"}, differing(Reload, "the monitors ask the "+
+		"API with other credentials",
 		func(p plan.Plan) any { return append([]string{p.Kubeconfig}, p.CertificateDirectories...) })},
-	{[]string{"Namespace"}, differing(Unknown, "what nodes leave for each other in the API is in another namespace from then on: those with the old file do not see it",
+	{[]string{"Namespace"}, differing(Unknown, "what nodes leave for each other in the API is in "+
+		"another namespace from then on: those with the old file do not see it",
 		func(p plan.Plan) any { return p.Namespace })},
-	{[]string{"Ports"}, differing(MayMove, "other ports: while daemons and monitors differ in them checks fail, and a VIP may leave this node",
+	{[]string{"Ports"}, differing(MayMove, "other ports: while daemons and monitors differ in "+
+		"them checks fail, and a VIP may leave this node",
 		func(p plan.Plan) any { return p.Ports })},
-	{[]string{"Platform", "Distribution", "Topology", "KubeletUnit"}, differing(Unknown, "it is a cluster of another kind: what else that changes cannot be told",
+	{[]string{"Platform", "Distribution", "Topology", "KubeletUnit"}, differing(Unknown, "it is a cluster of another kind: its other effects are not known",
 		func(p plan.Plan) any { return []any{p.Platform, p.Distribution, p.Topology, p.KubeletUnit} })},
-	// What is answered for, and who may read metrics, changes nobody's place; images are the pods'
-	// matter, whose files stand for themselves.
+	// Names and metrics change no election; images are in the pods' files.
 	{[]string{"Records", "DNSRecords", "MDNS", "DNSClients", "EtcdMembers", "Images", "Metrics"}, nil},
 }
 
-// meanings are those of the parts that differ.
+// meanings are the effects of the parts that differ.
 func meanings(there, next plan.Plan) (effects []Effect) {
 	for _, m := range allMeanings {
 		if m.effect != nil {
@@ -59,38 +61,45 @@ func differing(level Level, text string, part func(plan.Plan) any) func(there, n
 	}
 }
 
-// ofNetworks speaks of where nodes are. The Machine Config Operator is told of no machine networks
-// on some platforms, and its nodes have none in this file.
+// ofNetworks are the effects of other networks of nodes. On some platforms the Machine Config
+// Operator knows none, and the nodes' file has none.
 func ofNetworks(there, next plan.Plan) []Effect {
-	untold := next.Platform == spec.Nutanix || next.Platform == spec.OVirt || len(next.VIPs.All()) == 0
+	unnamed := next.Platform == spec.Nutanix || next.Platform == spec.OVirt || len(next.VIPs.All()) == 0
 	some := len(next.MachineNetworks) > 0
 	switch {
 	case reflect.DeepEqual([]any{there.MachineNetworks, there.Families}, []any{next.MachineNetworks, next.Families}):
 		return nil
-	case !untold || there.Families != next.Families || some == (len(there.MachineNetworks) > 0):
+	case !unnamed || there.Families != next.Families || some == (len(there.MachineNetworks) > 0):
 	case len(next.VIPs.All()) == 0:
-		return []Effect{{Level: Nothing, Text: "the Machine Config Operator writes no machine networks " +
+		return []Effect{{Level: Nothing, Text: "the Machine Config Operator writes no machine " +
+			"networks " +
 			"here, and render does: without a VIP nothing on this node goes by them"}}
 	default:
-		return []Effect{{Level: MayMove, Text: "the Machine Config Operator writes no machine networks on " +
-			"this platform, and render does: with them nodes accept the address that a bootstrap machine " +
-			"announces, and know a node with several addresses of a family by the last one in the API, not " +
+		return []Effect{{Level: MayMove, Text: "the Machine Config Operator writes no machine " +
+			"networks on " +
+			"this platform, and render does: with them nodes accept the address that a bootstrap " +
+			"machine " +
+			"announces, and know a node with several addresses of a family by the last one in " +
+			"the API, not " +
 			"by the first. Make all nodes in one of the two ways"}}
 	}
-	return []Effect{{Level: MayMove, Text: "nodes may choose another address or interface, and with it other peers: a VIP moves where its holder does"}}
+	return []Effect{{Level: MayMove, Text: "nodes may choose another address or interface, and " +
+		"with it other peers: a VIP moves where its holder does"}}
 }
 
-// ofIdentity speaks of the name: VRRPv2 has it as its password, and keepalived's instances are
-// called by it. A domain is in answers alone.
+// ofIdentity are the effects of another name. It is VRRPv2's password, and a part of the names of
+// keepalived's instances. The domain is in DNS answers alone.
 func ofIdentity(there, next plan.Plan) []Effect {
 	switch {
 	case there.Cluster.Name == next.Cluster.Name:
 		return nil
 	case there.Timing.IPv4Version == 2 && next.Timing.IPv4Version == 2:
-		return []Effect{{Level: TwoHolders, Text: fmt.Sprintf("the cluster's name, %s, becomes %s, and is the password of VRRPv2: until all nodes have this file those with the old "+
-			"one and those with the new one do not hear each other", there.Cluster.Name, next.Cluster.Name)}}
+		return []Effect{{Level: TwoHolders, Text: fmt.Sprintf("the cluster's name, %s, becomes "+
+			"%s, and is the password of VRRPv2: until all nodes have this file those with the old "+
+			"one and those with the new one do not receive each other's adverts", there.Cluster.Name, next.Cluster.Name)}}
 	}
-	return []Effect{{Level: Moves, Text: fmt.Sprintf("the cluster's name, %s, becomes %s, and keepalived calls its instances by it: to keepalived they are new, and it waits before "+
+	return []Effect{{Level: Moves, Text: fmt.Sprintf("the cluster's name, %s, becomes %s, and "+
+		"keepalived calls its instances by it: to keepalived they are new, and it waits before "+
 		"it takes a VIP", there.Cluster.Name, next.Cluster.Name)}}
 }
 
@@ -105,9 +114,12 @@ func ofVIPs(there, next plan.Plan) (effects []Effect) {
 		switch {
 		case slices.Equal(v.is, v.will):
 		case len(v.is) == 0:
-			effects = append(effects, Effect{Level: Reload, Text: fmt.Sprintf("%s VIP, %s, is one more: the nodes elect a holder as they get this file", v.who, orNone(v.will))})
+			effects = append(effects, Effect{Level: Reload, Text: fmt.Sprintf("%s VIP, %s, is "+
+				"one more: the nodes elect a holder as they get this file", v.who, orNone(v.will))})
 		default:
-			effects = append(effects, Effect{Level: Moves, Text: fmt.Sprintf("%s VIP is %s, and becomes %s: nodes with the old file hold the old one on, and who uses that is cut "+
+			effects = append(effects, Effect{Level: Moves, Text: fmt.Sprintf("%s VIP is %s, and "+
+				"becomes %s: nodes with the old file hold the old one on, and who uses that is "+
+				"cut "+
 				"off when the last one has the new file", v.who, orNone(v.is), orNone(v.will))})
 		}
 	}
@@ -128,7 +140,7 @@ func orNone(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// ofElections speaks of virtual router IDs and priorities.
+// ofElections are the effects of other virtual router IDs and priorities.
 func ofElections(there, next plan.Plan) (effects []Effect) {
 	a, b := there.VRRP, next.VRRP
 	for _, v := range []struct {
@@ -136,8 +148,12 @@ func ofElections(there, next plan.Plan) (effects []Effect) {
 		is, will plan.Router
 	}{{"the API's", a.API, b.API}, {"the ingress", a.Ingress, b.Ingress}, {"the DNS", a.DNS, b.DNS}} {
 		if none := (plan.Router{}); v.is != v.will && v.is != none && v.will != none {
-			effects = append(effects, Effect{Level: TwoHolders, Text: fmt.Sprintf("the virtual router ID of %s VIP is %d, and becomes %d: until all nodes have this file those with "+
-				"the old one and those with the new one do not hear each other. Leave it as it is, or give all nodes the file while keepalived is stopped on all of them",
+			effects = append(effects, Effect{Level: TwoHolders, Text: fmt.Sprintf("the virtual "+
+				"router ID of %s VIP is %d, and becomes %d: until all nodes have this file those "+
+				"with "+
+				"the old one and those with the new one do not receive each other's adverts. "+
+				"Leave it as it is, or give all nodes the file while keepalived is stopped "+
+				"on all of them",
 				v.who, v.is.ID, v.will.ID)})
 		}
 	}
@@ -147,19 +163,24 @@ func ofElections(there, next plan.Plan) (effects []Effect) {
 		v.API, v.Ingress, v.DNS, v.Margin, v.Proof = plan.Router{}, plan.Router{}, plan.Router{}, 0, nil
 	}
 	if there.Way() == next.Way() && len(there.VIPs.All()) == len(next.VIPs.All()) && !reflect.DeepEqual(a, b) {
-		effects = append(effects, Effect{Level: MayMove, Text: "priorities are counted otherwise: while nodes differ in that a VIP may go to the one that counts more"})
+		effects = append(effects, Effect{Level: MayMove, Text: "priorities are counted " +
+			"otherwise: while nodes differ in that a VIP may go to the one that counts more"})
 	}
 	return effects
 }
 
-// ofWay speaks of how nodes speak VRRP with each other.
+// ofWay are the effects of another VRRP setting.
 func ofWay(there, next plan.Plan) []Effect {
 	switch {
 	case next.Former != nil && (there.Former == nil || there.Way() != next.Way()):
-		return []Effect{{Level: MayMove, Text: fmt.Sprintf("the nodes go over from %s to %s, all at one instant, once every one of them can: the VIPs stay; to keepalived an instance that "+
+		return []Effect{{Level: MayMove, Text: fmt.Sprintf("the nodes go over from %s to %s, all "+
+			"at one instant, once every one of them can: the VIPs stay; to keepalived an "+
+			"instance that "+
 			"goes from multicast to unicast is a new one, which waits before it takes its VIP", next.Former.Way(), next.Way())}}
 	case there.Way() != next.Way():
-		return []Effect{{Level: TwoHolders, Text: fmt.Sprintf("the nodes speak VRRP as %s, and this one would as %s: until all nodes have this file they do not hear each other. render and "+
+		return []Effect{{Level: TwoHolders, Text: fmt.Sprintf("the nodes use VRRP as %s, and "+
+			"this one would use it as %s: until all nodes have this file they do not receive "+
+			"each other's adverts. render and "+
 			"ignition refuse it without --migrate, with which all change at one instant", there.Way(), next.Way())}}
 	}
 	return nil
@@ -170,7 +191,9 @@ func ofBalancer(there, next plan.Plan) []Effect {
 	case there.LoadBalancer == next.LoadBalancer:
 		return nil
 	case next.LoadBalancer == spec.UserManaged:
-		return []Effect{{Level: Moves, Text: "the VIPs are those of a load balancer of yours: no node holds them any more, and it must hold them when the last node has this file"}}
+		return []Effect{{Level: Moves, Text: "the VIPs are those of a load balancer of yours: no " +
+			"node holds them any more, and it must hold them when the last node has this file"}}
 	}
-	return []Effect{{Level: Moves, Text: "the nodes hold the VIPs from then on: a load balancer of yours must have given them up"}}
+	return []Effect{{Level: Moves, Text: "the nodes hold the VIPs from then on: a load balancer " +
+		"of yours must have given them up"}}
 }

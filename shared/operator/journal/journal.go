@@ -1,5 +1,4 @@
-// Package journal is what a host writes down of its VIPs for those who ask later: when it came to
-// hold one, when it ceased to, and why, as far as it could tell.
+// Package journal records when a host took a VIP over or lost it, and why.
 package journal
 
 import (
@@ -22,12 +21,11 @@ const Path = "/var/lib/onprem-infra/journal.jsonl"
 // below some 100 kB.
 const most = 500
 
-// mostClashes is how many of them tell of clashes: whoever can send adverts must not be able to
-// push out who held a VIP.
+// mostClashes is how many of them are clashes: a sender of adverts must not push out other entries.
 const mostClashes = 100
 
-// Entry is one change of a VRRP instance's state on a host, or with Clash that something has begun
-// or ceased to disturb it. The form is public: fields may be added.
+// Entry is one change of a VRRP instance's state on a host or, with Clash, the begin or the end of
+// a disturbance. The form is public: fields may be added.
 type Entry struct {
 	At       time.Time        `json:"at"` // by the host's clock, in UTC
 	Instance string           `json:"instance"`
@@ -35,47 +33,47 @@ type Entry struct {
 	State    supervised.State `json:"state"`              // since then
 	Priority int              `json:"priority"`           // effective, at the time
 	Why      string           `json:"why"`                // for people; the wording may change
-	Other    netip.Addr       `json:"other,omitzero"`     // the host that had it before, or has it now, when it was heard
+	Other    netip.Addr       `json:"other,omitzero"`     // which had it before, or has it now, if known
 	Boot     string           `json:"boot,omitempty"`     // names the run of the host's kernel
-	Clash    string           `json:"clash,omitempty"`    // what disturbs the instance, as package clash names it; its state is what it was
-	Silent   int              `json:"silentMs,omitempty"` // for how long Other had not been heard, when this host took the VIP because of that
-	Late     bool             `json:"late,omitempty"`     // nobody looked when it changed: it may have been at any time since the entry before
+	Clash    string           `json:"clash,omitempty"`    // the disturbance's name in package clash
+	Silent   int              `json:"silentMs,omitempty"` // since Other's last advert, if that timed out
+	Late     bool             `json:"late,omitempty"`     // not observed: any time since the entry before
 }
 
-// Look is what is seen of a host at one time.
+// Look is what is observed of a host at one time.
 type Look struct {
 	At        time.Time
 	Boot      string
 	Status    supervised.Status
 	VIPs      map[string]netip.Addr // by instance
 	Failing   []string              // checks that do not pass here
-	Barred    map[string][]string   // by instance, those of them that keep it out of the election
-	Announced map[string]Announced  // by instance, who else was heard last; an instance of which nobody was is left out
+	Barred    map[string][]string   // by instance, the checks that have it in the state FAULT
+	Announced map[string]Announced  // by instance, the last advert of another host
 }
 
 // Announced is another host's last advert for a VIP.
 type Announced struct {
 	By       netip.Addr
-	Priority int       // 0: it gives the VIP up
-	At       time.Time // when it was heard
+	Priority int       // 0: it releases the VIP
+	At       time.Time // when it was received
 }
 
-// Journal is the entries of one host, and what it saw last. Its methods are for one goroutine.
+// Journal is the entries of one host, and its last observation. Its methods are for one goroutine.
 type Journal struct {
-	entries []Entry
-	looked  bool
-	failing map[string][]string // by instance, when its state began, or at the first look
-	daemon  daemon
+	entries  []Entry
+	observed bool
+	failing  map[string][]string // by instance, when its state began, or at first
+	daemon   daemon
 }
 
-// daemon tells one keepalived process from the next.
+// daemon identifies a keepalived process.
 type daemon struct{ pid, restarts int }
 
-// Entries are all, the oldest first.
+// Entries are all entries, the oldest first.
 func (j *Journal) Entries() []Entry { return slices.Clone(j.entries) }
 
-// Note takes a look in, and returns the entries that it has written down for it. A supervisor that
-// has said nothing at all is no change.
+// Note applies an observation, and returns the entries that it has added. A supervisor without any
+// status is no change.
 func (j *Journal) Note(l Look) (added []Entry) {
 	if j.failing == nil {
 		j.failing = map[string][]string{}
@@ -87,14 +85,22 @@ func (j *Journal) Note(l Look) (added []Entry) {
 	slices.Sort(names)
 	for _, name := range names {
 		now, before := l.Status.Instances[name], j.last(name)
-		rebooted := before.Boot != l.Boot && !j.looked
+		rebooted := before.Boot != l.Boot && !j.observed
 		if before.State == now.State && !rebooted {
-			if !j.looked { // nobody knows which checks failed when the state began: those that fail now are not why it will end
+			if !j.observed { // checks that fail by now do not end this state
 				j.failing[name] = slices.Clone(l.Failing)
 			}
 			continue
 		}
-		e := Entry{At: l.At.UTC().Truncate(time.Millisecond), Instance: name, VIP: l.VIPs[name], State: now.State, Priority: now.Priority, Boot: l.Boot, Late: !j.looked && before.State != ""}
+		e := Entry{
+			At:       l.At.UTC().Truncate(time.Millisecond),
+			Instance: name,
+			VIP:      l.VIPs[name],
+			State:    now.State,
+			Priority: now.Priority,
+			Boot:     l.Boot,
+			Late:     !j.observed && before.State != "",
+		}
 		e.Why, e.Other = j.why(before, l, name)
 		if e.State == supervised.Master && e.Other.IsValid() {
 			e.Silent = int(lapsed(now, l.Announced[name], l.At) / time.Millisecond)
@@ -102,14 +108,14 @@ func (j *Journal) Note(l Look) (added []Entry) {
 		j.entries, added = append(j.entries, e), append(added, e)
 		j.failing[name] = slices.Clone(l.Failing)
 	}
-	j.looked = j.looked || len(names) > 0
+	j.observed = j.observed || len(names) > 0
 	j.daemon = daemon{l.Status.PID, l.Status.Restarts}
 	j.trim()
 	return added
 }
 
-// Disturbed writes down what e says of a clash: At, Instance, VIP, Why, Other, Boot and Clash. The
-// rest is as it was.
+// Disturbed adds an entry of a clash, with At, Instance, VIP, Why, Other, Boot and Clash of e. The
+// rest is unchanged.
 func (j *Journal) Disturbed(e Entry) Entry {
 	before := j.last(e.Instance)
 	if e.State = before.State; e.State == "" {
@@ -131,8 +137,7 @@ func (j *Journal) last(instance string) Entry {
 	return Entry{}
 }
 
-// trim drops the oldest entries, but of each instance not the newest change: it says since when
-// things are as they are.
+// trim drops the oldest entries, but keeps the newest change of each instance.
 func (j *Journal) trim() {
 	clashes := 0
 	for i := len(j.entries) - 1; i >= 0; i-- {
@@ -145,7 +150,9 @@ func (j *Journal) trim() {
 	}
 	for i := 0; len(j.entries) > most && i < len(j.entries); {
 		e := j.entries[i]
-		if e.Clash != "" || slices.ContainsFunc(j.entries[i+1:], func(o Entry) bool { return o.Instance == e.Instance && o.Clash == "" }) {
+		if e.Clash != "" ||
+			slices.ContainsFunc(j.entries[i+1:],
+				func(o Entry) bool { return o.Instance == e.Instance && o.Clash == "" }) {
 			j.entries = slices.Delete(j.entries, i, i+1)
 			continue
 		}
@@ -160,11 +167,11 @@ func (j *Journal) why(before Entry, l Look, name string) (string, netip.Addr) {
 	case before.State == "" && now.State == supervised.Init:
 		return "keepalived has just begun", netip.Addr{}
 	case before.State == "" && now.State != supervised.Fault:
-		return "it was so at the first look", netip.Addr{}
-	case !j.looked && before.State != "" && before.Boot != l.Boot:
+		return "it was so at the first observation", netip.Addr{}
+	case !j.observed && before.State != "" && before.Boot != l.Boot:
 		return "the host was booted", netip.Addr{}
-	case !j.looked && before.State != "":
-		return "it changed while nobody looked", netip.Addr{}
+	case !j.observed && before.State != "":
+		return "it changed while it was not observed", netip.Addr{}
 	}
 	switch now.State {
 	case supervised.Master:
@@ -182,7 +189,7 @@ func (j *Journal) why(before Entry, l Look, name string) (string, netip.Addr) {
 	case supervised.Backup:
 		if before.State == supervised.Master {
 			if l.At.Sub(other.At) >= recent {
-				other = Announced{} // it has nothing to do with this
+				other = Announced{} // it is not the reason
 			}
 			return j.lost(l, name, other), other.By
 		}
@@ -190,37 +197,37 @@ func (j *Journal) why(before Entry, l Look, name string) (string, netip.Addr) {
 	return "it stands by", other.By
 }
 
-// taken is why this host came to hold a VIP.
+// taken is why this host took a VIP over.
 func taken(now supervised.Instance, other Announced, at time.Time) string {
 	switch {
 	case !other.By.IsValid():
-		return "nobody better was heard"
+		return "no better router was observed"
 	case other.Priority <= leaves:
 		return fmt.Sprintf("%s gave it up", other.By)
 	case other.Priority < now.Priority:
 		return fmt.Sprintf("it outranks %s, %d to %d", other.By, now.Priority, other.Priority)
 	}
 	if silence := lapsed(now, other, at); silence > 0 {
-		return fmt.Sprintf("%s was not heard any more, for %v", other.By, silence)
+		return fmt.Sprintf("no advert of %s was received for %v", other.By, silence)
 	}
-	return fmt.Sprintf("nobody better was heard; %s took it at the same time", other.By)
+	return fmt.Sprintf("no better router was observed; %s took it at the same time",
+		other.By)
 }
 
-// leaves is the greatest priority of who gives a VIP up: 0 is keepalived's farewell, and 1 is that
-// of a holder which serves on until it has heard the one who takes over.
+// leaves is the greatest priority of a release: 0 ends keepalived, and 1 demotes a holder that
+// serves until another host has taken over.
 const leaves = 1
 
-// brief is less than any holder has to be silent for before another host takes its VIP: three
-// adverts of the fastest timing. Who was heard just before has taken it as this host has, when
-// nobody held it.
+// brief is less than the wait of any backup: three adverts of the fastest timing. A host that was
+// received just before has taken the VIP over at the same time.
 const brief = 200 * time.Millisecond
 
-// recent is how old an advert may be that made this host give up a VIP: longer than any router
+// recent is how old an advert may be that ended this host's state MASTER: longer than any router
 // waits for one.
 const recent = 10 * time.Second
 
-// lapsed is for how long nothing had been heard of another one when this host took its VIP for that
-// reason; 0 when it was for another one.
+// lapsed is the time since another host's last advert if this host took over for that reason, else
+// 0.
 func lapsed(now supervised.Instance, other Announced, at time.Time) time.Duration {
 	silence := at.Sub(other.At).Round(time.Millisecond)
 	if other.Priority <= leaves || other.Priority < now.Priority || silence < brief {
@@ -229,7 +236,7 @@ func lapsed(now supervised.Instance, other Announced, at time.Time) time.Duratio
 	return silence
 }
 
-// lost is why this host holds a VIP no more and stands by.
+// lost is why this host is no longer the holder, and stands by.
 func (j *Journal) lost(l Look, name string, other Announced) string {
 	why := "no advert of another router was received"
 	switch {
@@ -279,15 +286,15 @@ func (j *Journal) Encode() []byte {
 	for _, e := range j.entries {
 		line, err := json.Marshal(e)
 		if err != nil {
-			continue // the clock says a year of five digits: such an entry would not be read either
+			continue // a year of five digits, which Decode refuses too
 		}
 		text = append(append(text, line...), '\n')
 	}
 	return text
 }
 
-// Decode reads what Encode wrote, of this release or another. What cannot be read is left out, and
-// the error says how much: the rest holds.
+// Decode reads the text of Encode, of this release or another. Lines that are no entries are left
+// out, and the error counts them.
 func Decode(text []byte) (*Journal, error) {
 	j := &Journal{}
 	wrong, first := 0, error(nil)
@@ -309,7 +316,8 @@ func Decode(text []byte) (*Journal, error) {
 	j.entries = j.entries[max(0, len(j.entries)-2*most):]
 	j.trim()
 	if wrong > 0 {
-		return j, fmt.Errorf("read journal: %d lines say nothing of a VIP, the first one: %w", wrong, first)
+		return j, fmt.Errorf("read journal: %d lines are no entries, the first one: %w", wrong,
+			first)
 	}
 	return j, nil
 }

@@ -18,8 +18,15 @@ const api = "one_API_0"
 
 // look is one at the API's instance, n seconds after the beginning.
 func look(n int, state supervised.State, priority int, change func(*Look)) Look {
-	l := Look{At: begin.Add(time.Duration(n) * time.Second), Boot: "first", VIPs: map[string]netip.Addr{api: netip.MustParseAddr("192.0.2.5")},
-		Status: supervised.Status{PID: 7, Instances: map[string]supervised.Instance{api: {State: state, Priority: priority}}}}
+	l := Look{
+		At:   begin.Add(time.Duration(n) * time.Second),
+		Boot: "first",
+		VIPs: map[string]netip.Addr{api: netip.MustParseAddr("192.0.2.5")},
+		Status: supervised.Status{
+			PID:       7,
+			Instances: map[string]supervised.Instance{api: {State: state, Priority: priority}},
+		},
+	}
 	if change != nil {
 		change(&l)
 	}
@@ -28,7 +35,9 @@ func look(n int, state supervised.State, priority int, change func(*Look)) Look 
 
 func hears(by string, priority int) func(*Look) {
 	return func(l *Look) {
-		l.Announced = map[string]Announced{api: {netip.MustParseAddr(by), priority, l.At.Add(-3600 * time.Millisecond)}}
+		l.Announced = map[string]Announced{
+			api: {netip.MustParseAddr(by), priority, l.At.Add(-3600 * time.Millisecond)},
+		}
 	}
 }
 
@@ -44,14 +53,15 @@ func TestNote(t *testing.T) {
 		want  []string // of all but the first: state, reason, other
 	}{
 		{"nothing changes", []Look{look(0, b, 100, nil), look(1, b, 120, nil)}, nil},
-		{"nobody was heard", []Look{look(0, b, 100, nil), look(1, m, 100, nil)}, []string{"MASTER nobody better was heard"}},
+		{"nobody was heard", []Look{look(0, b, 100, nil), look(1, m, 100, nil)}, []string{"MASTER no better router was observed"}},
 		{"the holder gave it up", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 0))}, []string{"MASTER 192.0.2.12 gave it up @192.0.2.12"}},
-		{"the holder fell silent", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 100))}, []string{"MASTER 192.0.2.12 was not heard any more, for 3.6s @192.0.2.12"}},
+		{"the holder fell silent", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 100))}, []string{"MASTER no advert of 192.0.2.12 was received for 3.6s @192.0.2.12"}},
 		{"another takes it too", []Look{look(0, b, 100, nil), look(1, m, 100, both(hears("192.0.2.12", 100), func(l *Look) {
 			a := l.Announced[api]
 			a.At = l.At.Add(-5 * time.Millisecond)
 			l.Announced[api] = a
-		}))}, []string{"MASTER nobody better was heard; 192.0.2.12 took it at the same time @192.0.2.12"}},
+		}))}, []string{"MASTER no better router was observed; 192.0.2.12 took it at " +
+			"the same time @192.0.2.12"}},
 		{"the holder sank below all", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 1))}, []string{"MASTER 192.0.2.12 gave it up @192.0.2.12"}},
 		{"the holder sank", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 60))}, []string{"MASTER it outranks 192.0.2.12, 100 to 60 @192.0.2.12"}},
 		{"another is better", []Look{look(0, m, 100, fails("lb")), look(1, b, 100, both(fails("lb"), hears("192.0.2.12", 130)))}, []string{"BACKUP 192.0.2.12 announces it with priority 130 @192.0.2.12"}},
@@ -66,9 +76,11 @@ func TestNote(t *testing.T) {
 		{"a check failed", []Look{look(0, m, 100, fails("mcs")), look(1, m, 80, fails("mcs", "lb", "api")), look(2, b, 70, fails("mcs", "lb", "api"))},
 			[]string{"BACKUP failed here: lb, api; no advert of another router was received"}},
 		{"it was asked to", []Look{look(0, m, 100, nil), look(1, b, 1, func(l *Look) { l.Status.Leaving = supervised.Asked })},
-			[]string{"BACKUP this host was asked to give it up; no advert of another router was received"}},
+			[]string{"BACKUP this host was asked to give it up; no advert of another router was " +
+				"received"}},
 		{"its monitor was silent", []Look{look(0, m, 100, nil), look(1, b, 1, func(l *Look) { l.Status.MonitorSilent = true })},
-			[]string{"BACKUP this host's monitor was silent; no advert of another router was received"}},
+			[]string{"BACKUP this host's monitor was silent; no advert of another router was " +
+				"received"}},
 		{"it left", []Look{look(0, m, 100, nil), look(1, i, 1, func(l *Look) { l.Status.Leaving = supervised.Left })}, []string{"INIT this host was asked to give it up, and has left"}},
 		{"keepalived ended", []Look{look(0, m, 100, nil), look(1, i, 1, func(l *Look) { l.Status.PID = 0 })}, []string{"INIT keepalived ended"}},
 		{"keepalived began anew", []Look{look(0, m, 100, nil), look(1, i, 0, nil), look(2, b, 100, nil)}, []string{"INIT keepalived began anew", "BACKUP it stands by"}},
@@ -83,7 +95,8 @@ func TestNote(t *testing.T) {
 			var j Journal
 			for n, l := range tt.looks {
 				before := len(j.entries)
-				if added := j.Note(l); !reflect.DeepEqual(added, append([]Entry(nil), j.entries[before:]...)) {
+				if added := j.Note(l); !reflect.DeepEqual(added,
+					append([]Entry(nil), j.entries[before:]...)) {
 					t.Errorf("look %d: added %+v", n, added)
 				}
 			}
@@ -93,7 +106,9 @@ func TestNote(t *testing.T) {
 				if e.Other.IsValid() {
 					text += " @" + e.Other.String()
 				}
-				if got = append(got, text); e.Late || e.Boot != "first" || e.VIP.String() != "192.0.2.5" || e.Instance != api {
+				if got = append(got, text); e.Late || e.Boot != "first" ||
+					e.VIP.String() != "192.0.2.5" ||
+					e.Instance != api {
 					t.Errorf("entry %+v", e)
 				}
 			}
@@ -113,9 +128,11 @@ func TestRestart(t *testing.T) {
 		want       string
 	}{
 		{"nothing has changed", "first", supervised.Master, ""},
-		{"it was lost meanwhile", "first", supervised.Backup, "BACKUP it changed while nobody looked late"},
+		{"it was lost meanwhile", "first", supervised.Backup, "BACKUP it changed while it was " +
+			"not observed late"},
 		{"the host was booted", "second", supervised.Backup, "BACKUP the host was booted late"},
-		{"the host was booted and has it again", "second", supervised.Master, "MASTER the host was booted late"},
+		{"the host was booted and has it again", "second", supervised.Master, "MASTER the host " +
+			"was booted late"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var before Journal
@@ -154,7 +171,8 @@ func TestRestartBlames(t *testing.T) {
 	}
 	j.Note(look(1, supervised.Master, 80, fails("mcs")))
 	added := j.Note(look(2, supervised.Backup, 70, fails("mcs", "lb")))
-	if want := "failed here: lb; no advert of another router was received"; len(added) != 1 || added[0].Why != want {
+	if want := "failed here: lb; no advert of another router was received"; len(added) != 1 ||
+		added[0].Why != want {
 		t.Errorf("wrote %+v, want %q", added, want)
 	}
 }
@@ -169,8 +187,11 @@ func TestBounded(t *testing.T) {
 		j.Note(look(n, state, 100, func(l *Look) { l.Status.Instances["one_INGRESS_0"] = calm }))
 	}
 	all, text := j.Entries(), j.Encode()
-	if len(all) != most || len(text) > 128<<10 || all[0].Instance != "one_INGRESS_0" || !all[0].At.Equal(begin) || !all[most-1].At.Equal(begin.Add(4999*time.Second)) {
-		t.Errorf("%d entries, %d bytes, from %+v to %+v", len(all), len(text), all[0], all[len(all)-1])
+	if len(all) != most || len(text) > 128<<10 || all[0].Instance != "one_INGRESS_0" ||
+		!all[0].At.Equal(begin) ||
+		!all[most-1].At.Equal(begin.Add(4999*time.Second)) {
+		t.Errorf("%d entries, %d bytes, from %+v to %+v", len(all), len(text), all[0],
+			all[len(all)-1])
 	}
 	again, err := Decode(text)
 	if err != nil || !reflect.DeepEqual(again.Entries(), all) {
@@ -184,7 +205,15 @@ func TestDisturbed(t *testing.T) {
 	var j Journal
 	j.Note(look(0, supervised.Backup, 100, nil))
 	j.Note(look(1, supervised.Master, 100, nil))
-	clash := Entry{At: begin.Add(2 * time.Second), Instance: "one_API_0", VIP: netip.MustParseAddr("192.0.2.5"), Why: "another router has the ID", Other: netip.MustParseAddr("192.0.2.99"), Boot: "first", Clash: "foreign-router"}
+	clash := Entry{
+		At:       begin.Add(2 * time.Second),
+		Instance: "one_API_0",
+		VIP:      netip.MustParseAddr("192.0.2.5"),
+		Why:      "another router has the ID",
+		Other:    netip.MustParseAddr("192.0.2.99"),
+		Boot:     "first",
+		Clash:    "foreign-router",
+	}
 	got := j.Disturbed(clash)
 	want := clash
 	want.State, want.Priority = supervised.Master, 100
@@ -208,8 +237,9 @@ func TestDisturbed(t *testing.T) {
 	if all := again.Entries(); len(all) != 2+mostClashes || !all[len(all)-1].At.Equal(clash.At) {
 		t.Errorf("%d entries, from %+v to %+v", len(all), all[0], all[len(all)-1])
 	}
-	if reigns := Reigns(again.Entries()); len(reigns) != 1 || !reigns[0].To.IsZero() || !reigns[0].From.Equal(begin.Add(time.Second)) {
-		t.Errorf("reigns %+v", reigns)
+	if e := again.last(clash.Instance); e.State != supervised.Master ||
+		!e.At.Equal(begin.Add(time.Second)) {
+		t.Errorf("the newest change is %+v", e)
 	}
 }
 
@@ -222,40 +252,17 @@ func TestDecode(t *testing.T) {
 	}{
 		{"nothing", "", 0, ""},
 		{"a field of a later release", good + "\n" + good, 2, ""},
-		{"a line that is cut", good + good[:40], 1, "1 lines say nothing of a VIP"},
+		{"a line that is cut", good + good[:40], 1, "1 lines are no entries"},
 		{"no state that there is", good + strings.Replace(good, "MASTER", "KING", 1), 1, `the unknown state "KING"`},
 		{"no instance", strings.Replace(good, "one_API_0", "", 1), 0, "no instance"},
 		{"no time", strings.Replace(good, "2026-01-02T03:04:05.678Z", "0001-01-01T00:00:00Z", 1), 0, "no time"},
 		{"something else", "\x00\xff", 0, "1 lines"},
 	} {
 		j, err := Decode([]byte(tt.text))
-		if len(j.Entries()) != tt.entries || (err == nil) != (tt.wrong == "") || err != nil && !strings.Contains(err.Error(), tt.wrong) {
+		if len(j.Entries()) != tt.entries || (err == nil) != (tt.wrong == "") ||
+			err != nil && !strings.Contains(err.Error(), tt.wrong) {
 			t.Errorf("%s: %d entries, %v", tt.name, len(j.Entries()), err)
 		}
-	}
-}
-
-func TestReigns(t *testing.T) {
-	var j Journal
-	for _, l := range []Look{look(0, supervised.Backup, 1, nil), look(1, supervised.Master, 1, nil), look(5, supervised.Backup, 1, nil), look(6, supervised.Master, 1, nil)} {
-		j.Note(l)
-	}
-	again, err := Decode(j.Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
-	again.Note(look(9, supervised.Master, 1, func(l *Look) { l.Boot = "second" }))
-	var got []string
-	for _, r := range Reigns(again.Entries()) {
-		to := "now"
-		if !r.To.IsZero() {
-			to = fmt.Sprint(r.To.Sub(begin))
-		}
-		got = append(got, fmt.Sprintf("%v to %s, %s, %s, %t", r.From.Sub(begin), to, r.Gained, r.Lost, r.Unsure))
-	}
-	want := []string{"1s to 5s, nobody better was heard, no advert of another router was received, false", "6s to 9s, nobody better was heard, the host was booted, true", "9s to now, the host was booted, , true"}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q", got)
 	}
 }
 

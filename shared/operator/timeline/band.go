@@ -12,7 +12,7 @@ type band struct {
 	label    string
 }
 
-// What is worth a band: shorter times are those of a hand-over in order, and of the sampling.
+// The shortest times with a band. A handover in order, and sampling, take less.
 const (
 	leastDual = time.Millisecond
 	leastWait = 100 * time.Millisecond
@@ -49,7 +49,7 @@ func (t Timeline) dualHolders() (all []band) {
 			}
 		}
 	}
-	// Of what happens at one time, ends count first: what touches does not overlap.
+	// At equal times ends count first: stretches that touch do not overlap.
 	slices.SortFunc(edges, func(a, b edge) int {
 		if a.at != b.at {
 			return int(min(1, max(-1, a.at-b.at)))
@@ -109,7 +109,8 @@ func (c *canvas) labels() (all []label) {
 func (c *canvas) bands(top, bottom float64) {
 	for _, b := range c.loud {
 		from, to := c.x(b.from), c.x(b.to)
-		fmt.Fprintf(c, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"band\"/>\n",
-			from, top-4, max(1, to-from), bottom-top+4)
+		fmt.Fprintf(c,
+			"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"band\"/>\n", from,
+			top-4, max(1, to-from), bottom-top+4)
 	}
 }

@@ -54,8 +54,14 @@ func draw(t Timeline) string {
 	c.bands(top, bottom)
 	c.legend()
 	body := c.String()
-	return fmt.Sprintf("<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"%s\" font-family=\"system-ui,sans-serif\" font-size=\"11\">\n%s</svg>\n",
-		width, c.y+4, html.EscapeString(t.Title), body)
+	return fmt.Sprintf(
+		"<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"%s\" "+
+			"font-family=\"system-ui,sans-serif\" font-size=\"11\">\n%s</svg>\n",
+		width,
+		c.y+4,
+		html.EscapeString(t.Title),
+		body,
+	)
 }
 
 // x is where a moment is; moments outside are at the edge.
@@ -67,16 +73,26 @@ func (c *canvas) x(at time.Duration) float64 {
 func (c *canvas) shown(at time.Duration) bool { return at >= c.t.Begin && at <= c.t.End }
 
 func (c *canvas) text(x, y float64, anchor, style, text string) {
-	fmt.Fprintf(c, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\"%s>%s</text>\n", x, y, anchor, style, html.EscapeString(text))
+	fmt.Fprintf(c, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\"%s>%s</text>\n", x, y, anchor,
+		style, html.EscapeString(text))
 }
 
 func (c *canvas) box(x, y, w, h float64, t Tone, title string) {
 	c.seen[t] = true
-	fmt.Fprintf(c, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"%s\"><title>%s</title></rect>\n", x, y, max(w, 0.8), h, shapeClass(t), html.EscapeString(title))
+	fmt.Fprintf(
+		c,
+		"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "+
+			"class=\"%s\"><title>%s</title></rect>\n",
+		x,
+		y,
+		max(w, 0.8),
+		h,
+		shapeClass(t),
+		html.EscapeString(title),
+	)
 }
 
-// marks writes what happened above the lanes, in as many rows as it takes for no two labels to
-// touch. Their lines are drawn with the axis.
+// marks writes the marks above the lanes, in rows without overlaps. The axis draws their lines.
 func (c *canvas) marks() {
 	var ends []float64 // of the rows
 	for _, m := range c.labels() {
@@ -109,13 +125,23 @@ func (c *canvas) axis(top, bottom float64) {
 			continue
 		}
 		x := c.x(at)
-		fmt.Fprintf(c, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"rule\" stroke-opacity=\"0.5\"/>\n", x, top, x, bottom)
+		fmt.Fprintf(
+			c,
+			"<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"rule\" "+
+				"stroke-opacity=\"0.5\"/>\n",
+			x,
+			top,
+			x,
+			bottom,
+		)
 		c.text(x, bottom+12, "middle", ` class="dim"`, clock(at, step))
 	}
 	for _, m := range c.t.Marks {
 		if c.shown(m.At) {
 			x := c.x(m.At)
-			fmt.Fprintf(c, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"mark\"/>\n", x, top-6, x, bottom)
+			fmt.Fprintf(c,
+				"<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"mark\"/>\n", x,
+				top-6, x, bottom)
 		}
 	}
 	c.y = bottom + 20

@@ -43,13 +43,13 @@ func HTML(w io.Writer, timelines ...Timeline) error {
 	return p.Write(w)
 }
 
-// mark tells a page of ours from any other HTML file.
+// mark distinguishes a page of ours from other HTML files.
 const mark = `<meta name="generator" content="onprem-infra">`
 
-// IsPage says whether a text is a page that Write has made.
+// IsPage reports whether a text is a page that Write has made.
 func IsPage(text []byte) bool { return bytes.Contains(text[:min(len(text), 1024)], []byte(mark)) }
 
-// Write writes the page. Everything is in it: it has no script and loads no font and no picture.
+// Write writes the page, without scripts, and without fonts and pictures from elsewhere.
 func (p Page) Write(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	title := html.EscapeString(p.Title)
@@ -80,9 +80,10 @@ func paragraph(out io.Writer, text string) {
 	}
 }
 
-// wide puts what may be wider than the window into a box that scrolls, by keyboard too.
+// wide puts a part into a box that scrolls, by keyboard too, if the window is narrower.
 func wide(out io.Writer, label, content string) {
-	fmt.Fprintf(out, "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">\n%s</div>\n",
+	fmt.Fprintf(out,
+		"<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">\n%s</div>\n",
 		html.EscapeString(label), content)
 }
 
@@ -107,7 +108,8 @@ func (p Page) table(out io.Writer) {
 	numbers := p.numberColumns()
 	text.WriteString("<table id=\"table\">\n<thead><tr>")
 	for i, cell := range p.Head {
-		fmt.Fprintf(&text, "<th scope=\"col\"%s>%s</th>", class(numbers[i]), html.EscapeString(cell))
+		fmt.Fprintf(&text, "<th scope=\"col\"%s>%s</th>", class(numbers[i]),
+			html.EscapeString(cell))
 	}
 	text.WriteString("</tr></thead>\n<tbody>\n")
 	for _, r := range p.Rows {
@@ -139,7 +141,7 @@ func class(number bool) string {
 // number is a cell that is read as a number: 350, 12.5 ms, 3/100, or - for none.
 var number = regexp.MustCompile(`^(-|[-+]?[0-9][0-9.,/]*( ?(ms|s|%))?)?$`)
 
-// numberColumns says which columns hold nothing but numbers, and at least one.
+// numberColumns reports which columns hold only numbers, and at least one.
 func (p Page) numberColumns() []bool {
 	all := make([]bool, len(p.Head))
 	for i := range all {

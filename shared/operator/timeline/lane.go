@@ -19,7 +19,8 @@ func (c *canvas) lane(l Lane) {
 		c.curve(l.Curve)
 	}
 	c.y = max(c.y, top+16) + laneGap/2
-	fmt.Fprintf(c, "<line x1=\"0\" y1=\"%.1f\" x2=\"%.0f\" y2=\"%.1f\" class=\"rule\"/>\n", c.y, width, c.y)
+	fmt.Fprintf(c, "<line x1=\"0\" y1=\"%.1f\" x2=\"%.0f\" y2=\"%.1f\" class=\"rule\"/>\n", c.y,
+		width, c.y)
 	c.y += laneGap / 2
 }
 
@@ -29,13 +30,15 @@ func (c *canvas) row(r Row) {
 		high = rowFat
 	}
 	c.text(gutter-8, c.y+high/2+4, "end", ` class="dim" font-size="10"`, r.Name)
-	fmt.Fprintf(c, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"track\"/>\n", gutter, c.y, plot, high)
+	fmt.Fprintf(c, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"track\"/>\n",
+		gutter, c.y, plot, high)
 	for _, s := range r.Spans {
 		if s.To < c.t.Begin || s.From > c.t.End {
 			continue
 		}
 		from, to := c.x(s.From), c.x(s.To)
-		c.box(from, c.y, to-from, high, s.Tone, fmt.Sprintf("%s %s: %v to %v", s.Tone, s.Label, round(s.From), round(s.To)))
+		c.box(from, c.y, to-from, high, s.Tone,
+			fmt.Sprintf("%s %s: %v to %v", s.Tone, s.Label, round(s.From), round(s.To)))
 		if r.Thick && s.Label != "" && to-from > letter*float64(len(s.Label))+8 {
 			c.text(from+5, c.y+high/2+4, "start", ` class="inside"`, s.Label)
 		}
@@ -45,8 +48,8 @@ func (c *canvas) row(r Row) {
 
 func round(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }
 
-// points draws what happened at once. Where several fall on one column of pixels, the one that
-// matters most is seen. What was served is the ground on which the rest stands out.
+// points draws single events. Where several fall on one column of pixels, the most important one is
+// drawn. Served requests are the background.
 func (c *canvas) points(all []Point) {
 	columns := make([]Tone, int(plot)+1)
 	n := 0
@@ -63,12 +66,14 @@ func (c *canvas) points(all []Point) {
 	c.text(gutter-8, c.y+points/2+4, "end", ` class="dim" font-size="10"`, "requests")
 	for _, run := range runs(columns, wide) {
 		if run.tone == Served {
-			c.box(gutter+float64(run.from), c.y+points*0.4, float64(run.to-run.from), points*0.6, run.tone, string(run.tone))
+			c.box(gutter+float64(run.from), c.y+points*0.4, float64(run.to-run.from), points*0.6,
+				run.tone, string(run.tone))
 		}
 	}
 	for _, run := range runs(columns, wide) {
 		if run.tone != Served {
-			c.box(gutter+float64(run.from), c.y, max(2, float64(run.to-run.from)), points, run.tone, string(run.tone))
+			c.box(gutter+float64(run.from), c.y, max(2, float64(run.to-run.from)), points, run.tone,
+				string(run.tone))
 		}
 	}
 	c.y += points + rowGap
@@ -80,7 +85,7 @@ type run struct {
 	tone     Tone
 }
 
-// runs joins points that are so wide. Those of one tone with less than two columns between them are
+// runs joins points of such a width. Runs of one tone with less than two columns between them are
 // one.
 func runs(columns []Tone, wide int) (all []run) {
 	for x, tone := range columns {

@@ -41,6 +41,14 @@ func style() string {
 	for i := range tones {
 		fmt.Fprintf(&shapes, ".tone-%d{fill:var(--tone-%d)}", i, i)
 	}
-	return fmt.Sprintf(":root{color-scheme:light dark;%s%s}\n@media screen and (prefers-color-scheme:dark){:root{%s%s}}\n%s\n%s",
-		light, bright.String(), dark, night.String(), layout, shapes.String())
+	return fmt.Sprintf(
+		":root{color-scheme:light dark;%s%s}\n@media screen and "+
+			"(prefers-color-scheme:dark){:root{%s%s}}\n%s\n%s",
+		light,
+		bright.String(),
+		dark,
+		night.String(),
+		layout,
+		shapes.String(),
+	)
 }

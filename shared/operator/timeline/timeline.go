@@ -8,11 +8,10 @@ import (
 	"time"
 )
 
-// Timeline is one picture. Times count from the moment that its marks speak of, as a rule; they may
-// be negative.
+// Timeline is one picture. Times count from its main event and may be negative.
 type Timeline struct {
 	Title string
-	Note  string // what to see, in a sentence or two; may be empty
+	Note  string // in a sentence or two; may be empty
 	Begin time.Duration
 	End   time.Duration // what is drawn; lanes may go on before and after it
 	Lanes []Lane
@@ -27,7 +26,7 @@ type Lane struct {
 	Points []Point // single events, such as requests, in order; none for a lane without
 }
 
-// Row is a strip of a lane: something that is so for a while.
+// Row is a strip of a lane with what lasts for a while.
 type Row struct {
 	Name  string
 	Thick bool // it is what the lane is about
@@ -59,11 +58,10 @@ type Mark struct {
 	Label string
 }
 
-// Tone says what a stretch or a point means. The legend names those that occur.
+// Tone is the meaning of a stretch or a point. The legend names those that occur.
 type Tone string
 
-// The tones, the one that matters most first: where two fall on one spot of the picture, the former
-// is seen.
+// The tones, the most important one first: it is drawn over the others.
 const (
 	Refused Tone = "refused"
 	Late    Tone = "no answer in time"
@@ -83,7 +81,7 @@ type known struct {
 	colour, dark string
 }
 
-// tones are all tones, the one that matters most first. Their colours differ in brightness too.
+// tones are all tones, the most important one first. Their colours differ in brightness too.
 var tones = []known{
 	{Refused, "#b2182b", "#ff6b6b"}, {Late, "#b8650a", "#f0a04b"}, {Reset, "#762a83", "#c78fd3"},
 	{Failed, "#c8503d", "#f08a78"}, {Served, "#3f8f47", "#6cc274"}, {Bad, "#c8503d", "#f08a78"},

@@ -70,19 +70,41 @@ func page(t *testing.T, all ...Timeline) string {
 }
 
 func TestSpans(t *testing.T) {
-	text := page(t, Timeline{Title: "one", Begin: -100 * ms, End: 900 * ms, Lanes: []Lane{{Name: "a", Rows: []Row{
-		{Name: "VIP", Thick: true, Spans: []Span{{From: 100 * ms, To: 300 * ms, Tone: Holds, Label: "here"}, {From: 800 * ms, To: 5000 * ms, Tone: Away}, {From: 2000 * ms, To: 3000 * ms, Tone: Bad}}},
-	}}}})
+	text := page(
+		t,
+		Timeline{
+			Title: "one",
+			Begin: -100 * ms,
+			End:   900 * ms,
+			Lanes: []Lane{{Name: "a", Rows: []Row{
+				{
+					Name:  "VIP",
+					Thick: true,
+					Spans: []Span{
+						{From: 100 * ms, To: 300 * ms, Tone: Holds, Label: "here"},
+						{From: 800 * ms, To: 5000 * ms, Tone: Away},
+						{From: 2000 * ms, To: 3000 * ms, Tone: Bad},
+					},
+				},
+			}}},
+		},
+	)
 	var got []string
 	label := false
 	for _, s := range shapes(t, text) {
 		if s.name == "rect" && s.attr["height"] == "18.0" && s.attr["class"] != "track" {
-			got = append(got, fmt.Sprintf("%s %.0f+%.0f", s.attr["class"], s.number(t, "x"), s.number(t, "width")))
+			got = append(
+				got,
+				fmt.Sprintf("%s %.0f+%.0f", s.attr["class"], s.number(t, "x"),
+					s.number(t, "width")),
+			)
 		}
 		label = label || s.name == "text" && s.text == "here"
 	}
 	// The plot begins at 150 and is 1030 wide: 100 ms are 103 pixels.
-	if want := fmt.Sprintf("[%s 356+206 %s 1077+103]", shapeClass(Holds), shapeClass(Away)); fmt.Sprint(got) != want {
+	if want := fmt.Sprintf("[%s 356+206 %s 1077+103]", shapeClass(Holds), shapeClass(Away)); fmt.Sprint(
+		got,
+	) != want {
 		t.Errorf("%v, want %s: what is outside is cut, or not drawn", got, want)
 	}
 	if !label {
@@ -122,7 +144,8 @@ func TestPoints(t *testing.T) {
 func TestMarks(t *testing.T) {
 	line := Timeline{Begin: 0, End: time.Second, Lanes: []Lane{{Name: "a"}}}
 	for i := range 12 {
-		line.Marks = append(line.Marks, Mark{At: time.Duration(900+5*i) * ms, Label: fmt.Sprintf("master-%d MASTER", i)})
+		line.Marks = append(line.Marks,
+			Mark{At: time.Duration(900+5*i) * ms, Label: fmt.Sprintf("master-%d MASTER", i)})
 	}
 	type place struct{ y, from, to float64 }
 	var places []place
@@ -153,7 +176,10 @@ func TestMarks(t *testing.T) {
 // none.
 func TestCurve(t *testing.T) {
 	text := page(t, Timeline{Begin: 0, End: time.Second, Lanes: []Lane{
-		{Name: "a", Curve: []Step{{0, 200}, {400 * ms, -1}, {700 * ms, 100}}}, {Name: "b", Curve: []Step{{0, 100}}},
+		{
+			Name:  "a",
+			Curve: []Step{{0, 200}, {400 * ms, -1}, {700 * ms, 100}},
+		}, {Name: "b", Curve: []Step{{0, 100}}},
 	}})
 	var paths []string
 	for _, s := range shapes(t, text) {
@@ -183,10 +209,27 @@ func TestCurve(t *testing.T) {
 // else.
 func TestSelf(t *testing.T) {
 	evil := `<script src="http://192.0.2.1/x">&"'`
-	p := Page{Title: evil, Note: evil, Head: []string{evil}, Rows: []TableRow{{Cells: []string{evil}, Picture: evil}}, Timelines: []Timeline{{
-		Title: evil, Note: evil, End: time.Second, Marks: []Mark{{Label: evil}},
-		Lanes: []Lane{{Name: evil, Rows: []Row{{Name: evil, Thick: true, Spans: []Span{{To: time.Second, Tone: Holds, Label: evil}}}}}},
-	}}}
+	p := Page{
+		Title: evil,
+		Note:  evil,
+		Head:  []string{evil},
+		Rows:  []TableRow{{Cells: []string{evil}, Picture: evil}},
+		Timelines: []Timeline{{
+			Title: evil, Note: evil, End: time.Second, Marks: []Mark{{Label: evil}},
+			Lanes: []Lane{
+				{
+					Name: evil,
+					Rows: []Row{
+						{
+							Name:  evil,
+							Thick: true,
+							Spans: []Span{{To: time.Second, Tone: Holds, Label: evil}},
+						},
+					},
+				},
+			},
+		}},
+	}
 	var out strings.Builder
 	if err := p.Write(&out); err != nil {
 		t.Fatal(err)
@@ -198,8 +241,10 @@ func TestSelf(t *testing.T) {
 			t.Errorf("%q is in the page", ban)
 		}
 	}
-	if links, inside := strings.Count(text, "href"), strings.Count(text, `href="#`); links != 2 || inside != links {
-		t.Errorf("%d links, %d of them into the page, want two of two: the picture, and back", links, inside)
+	if links, inside := strings.Count(text, "href"), strings.Count(text, `href="#`); links != 2 ||
+		inside != links {
+		t.Errorf("%d links, %d of them into the page, want two of two: the picture, and back",
+			links, inside)
 	}
 	if n := strings.Count(text, "&lt;script"); n < 9 {
 		t.Errorf("the text is there %d times, want 9 at least", n)
@@ -217,8 +262,22 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no room") }
 // TestPage holds that a row leads to its picture, that numbers can be compared, and that a row that
 // alarms looks different.
 func TestPage(t *testing.T) {
-	p := Page{Title: "x", Head: []string{"scenario", "max", "VIP", "failed"}, Timelines: []Timeline{{Title: "reboot", End: time.Second}, {Title: "power-loss", End: time.Second}}}
-	p.Rows = []TableRow{{Cells: []string{"power-loss", "350", "a → b", "12/300"}, Picture: "power-loss", Alarm: true}, {Cells: []string{"other", "-", "", "0/1"}, Picture: "none"}}
+	p := Page{
+		Title: "x",
+		Head:  []string{"scenario", "max", "VIP", "failed"},
+		Timelines: []Timeline{
+			{Title: "reboot", End: time.Second},
+			{Title: "power-loss", End: time.Second},
+		},
+	}
+	p.Rows = []TableRow{
+		{
+			Cells:   []string{"power-loss", "350", "a → b", "12/300"},
+			Picture: "power-loss",
+			Alarm:   true,
+		},
+		{Cells: []string{"other", "-", "", "0/1"}, Picture: "none"},
+	}
 	var out strings.Builder
 	if err := p.Write(&out); err != nil {
 		t.Fatal(err)
@@ -237,7 +296,16 @@ func TestPage(t *testing.T) {
 // TestBands holds that dual holders and the longest wait are marked, and nothing that only touches.
 func TestBands(t *testing.T) {
 	holds := func(from, to int) Lane {
-		return Lane{Rows: []Row{{Thick: true, Spans: []Span{{From: time.Duration(from) * ms, To: time.Duration(to) * ms, Tone: Holds}}}}}
+		return Lane{
+			Rows: []Row{
+				{
+					Thick: true,
+					Spans: []Span{
+						{From: time.Duration(from) * ms, To: time.Duration(to) * ms, Tone: Holds},
+					},
+				},
+			},
+		}
 	}
 	requests := func(tones map[int]Tone) (l Lane) {
 		for at := 0; at < 1000; at += 10 {
@@ -256,9 +324,11 @@ func TestBands(t *testing.T) {
 	}{
 		{"in order", []Lane{holds(0, 400), holds(400, 900)}, ""},
 		{"two", []Lane{holds(0, 400), holds(300, 900)}, "300ms to 400ms: dual holders 100ms"},
-		{"three", []Lane{holds(0, 400), holds(300, 900), holds(350, 500)}, "300ms to 500ms: dual holders 200ms"},
+		{"three", []Lane{holds(0, 400), holds(300, 900), holds(350, 500)}, "300ms to 500ms: dual " +
+			"holders 200ms"},
 		{"all is served", []Lane{requests(nil)}, ""},
-		{"two waits", []Lane{requests(map[int]Tone{2: Late, 5: Refused, 6: Late})}, "490ms to 700ms: longest wait 210ms"},
+		{"two waits", []Lane{requests(map[int]Tone{2: Late, 5: Refused, 6: Late})}, "490ms to " +
+			"700ms: longest wait 210ms"},
 	} {
 		var got []string
 		for _, b := range (Timeline{End: time.Second, Lanes: tt.lanes}).bands() {
@@ -284,7 +354,19 @@ func TestAnything(t *testing.T) {
 		for range d.IntN(4) {
 			lane := Lane{Name: "a"}
 			for range d.IntN(5) {
-				lane.Rows = append(lane.Rows, Row{Spans: []Span{{From: at(), To: at(), Tone: tones[d.IntN(len(tones))].tone, Label: "y"}}})
+				lane.Rows = append(
+					lane.Rows,
+					Row{
+						Spans: []Span{
+							{
+								From:  at(),
+								To:    at(),
+								Tone:  tones[d.IntN(len(tones))].tone,
+								Label: "y",
+							},
+						},
+					},
+				)
 				lane.Curve = append(lane.Curve, Step{at(), d.IntN(300) - 20})
 				lane.Points = append(lane.Points, Point{at(), tones[d.IntN(len(tones))].tone})
 			}
@@ -292,7 +374,8 @@ func TestAnything(t *testing.T) {
 			line.Marks = append(line.Marks, Mark{At: at(), Label: "z"})
 		}
 		text := page(t, line)
-		if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") || strings.Contains(text, `width="-`) {
+		if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") ||
+			strings.Contains(text, `width="-`) {
 			t.Fatalf("%+v\n%s", line, text)
 		}
 		if line.End > line.Begin {

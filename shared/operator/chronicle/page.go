@@ -1,0 +1,108 @@
+package chronicle
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
+)
+
+// Split separates the journals of several hosts in one text. A line "==> HOST <==" begins each of
+// them; name is the host of the lines before the first one, empty if there may be none.
+func Split(text []byte, name string) (map[string][]byte, error) {
+	journals := map[string][]byte{}
+	for line := range bytes.Lines(text) {
+		host, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("==> "))
+		if ok && bytes.HasSuffix(host, []byte(" <==")) {
+			name = string(bytes.TrimSpace(bytes.TrimSuffix(host, []byte("<=="))))
+			if _, twice := journals[name]; twice {
+				return nil, fmt.Errorf("standard input has two journals of host %s", name)
+			}
+			journals[name] = nil
+			continue
+		}
+		if name == "" && len(bytes.TrimSpace(line)) > 0 {
+			return nil, errors.New(
+				`standard input does not name the journal's host: begin it with ` +
+					`a line "==> HOST <==", or write HOST=-`,
+			)
+		}
+		journals[name] = append(journals[name], line...)
+	}
+	return journals, nil
+}
+
+// Page draws the last incidents in which a VIP moved, the newest first, above a table of their
+// events.
+func Page(hosts []Host, last int) (timeline.Page, error) {
+	c := Of(hosts...)
+	moved := slices.DeleteFunc(slices.Clone(c.Incidents), func(i Incident) bool {
+		return len(i.MovedVIPs()) == 0
+	})
+	names := strings.Join(c.Hosts, ", ")
+	if len(moved) == 0 {
+		return timeline.Page{}, fmt.Errorf(
+			"no VIP has moved by the journals of %s: there is nothing "+
+				"to draw",
+			names,
+		)
+	}
+	shown := moved[max(0, len(moved)-last):]
+	page := timeline.Page{
+		Title: "VIPs as " + names + " saw them",
+		Head:  []string{"UTC", "host", "VIP", "state", "priority", "why"},
+		Note: fmt.Sprintf("%d of %d times at which a VIP moved. %s", len(shown), len(moved),
+			clockNote(c, hosts)),
+	}
+	for _, i := range slices.Backward(shown) {
+		pictures := map[string]string{} // titles, by instance
+		for _, v := range i.MovedVIPs() {
+			t := c.Timeline(i, v)
+			pictures[v.Instance] = t.Title
+			page.Timelines = append(page.Timelines, t)
+		}
+		for _, e := range i.Events {
+			page.Rows = append(page.Rows,
+				timeline.TableRow{Picture: pictures[e.Instance], Cells: e.cells()})
+		}
+	}
+	return page, nil
+}
+
+// cells are an event as a row of the table.
+func (e Event) cells() []string {
+	why, vip := e.Why, e.Instance
+	if e.Late {
+		why += " (at that time or before)"
+	}
+	if e.VIP.IsValid() {
+		vip = e.VIP.String()
+	}
+	at := e.At.UTC().Format("2006-01-02 15:04:05.000")
+	return []string{at, e.Host, vip, string(e.State), fmt.Sprint(e.Priority), why}
+}
+
+// clockNote is what is known of the hosts' clocks.
+func clockNote(c Chronicle, hosts []Host) string {
+	var clocks, ahead []string
+	for _, clock := range c.Clocks {
+		clocks = append(clocks, clock.String())
+	}
+	for _, h := range hosts {
+		if h.Ahead != 0 {
+			ahead = append(ahead, fmt.Sprintf("%v of %s", h.Ahead, h.Name))
+		}
+	}
+	text := "Times are those of the hosts' clocks"
+	if len(ahead) > 0 {
+		slices.Sort(ahead)
+		text += ", with --ahead taken out: " + strings.Join(ahead, ", ")
+	}
+	if len(clocks) == 0 {
+		return text + "; no handover between two of them shows how far those are apart."
+	}
+	return text + ": " + strings.Join(clocks, "; ") + "."
+}

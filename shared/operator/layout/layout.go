@@ -1,0 +1,94 @@
+// Package layout fits text for people into the columns of a terminal.
+package layout
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Width is how many columns a line may have.
+type Width int
+
+// The widths of lines: the terminal's within bounds in which prose can be read, and the usual one
+// without a terminal.
+const (
+	usual    Width = 100
+	least    Width = 60
+	greatest Width = 160
+)
+
+// Of is the width of lines on a terminal with so many columns, 0 for none.
+func Of(columns int) Width {
+	if columns == 0 {
+		return usual
+	}
+	return min(greatest, max(least, Width(columns)))
+}
+
+// Wrap breaks a line between words. A word that is longer stands alone.
+func (w Width) Wrap(line string) string { return w.Break("", "    ", line) }
+
+// Fold wraps a line after a lead, such as an indent. Further lines stand four columns deeper than
+// the lead begins.
+func (w Width) Fold(lead, line string) string {
+	return w.Break(lead, strings.Repeat(" ", 4+len(lead)-len(strings.TrimLeft(lead, " "))), line)
+}
+
+// Break breaks a text between words, with a lead before the first line, and an indent before each
+// further one.
+func (w Width) Break(lead, indent, text string) string {
+	var out strings.Builder
+	out.WriteString(lead)
+	column, first := utf8.RuneCountInString(lead), true
+	for word := range strings.FieldsSeq(text) {
+		switch width := utf8.RuneCountInString(word); {
+		case first:
+			column += width
+		case column+1+width > int(w):
+			out.WriteString("\n" + indent)
+			column = utf8.RuneCountInString(indent) + width
+		default:
+			out.WriteString(" ")
+			column += 1 + width
+		}
+		out.WriteString(word)
+		first = false
+	}
+	return out.String() + "\n"
+}
+
+// Narrow folds the lines of a text that are wider.
+func (w Width) Narrow(text string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		body := strings.TrimRight(line, "\n")
+		if utf8.RuneCountInString(body) <= int(w) {
+			out.WriteString(line)
+			continue
+		}
+		plain := strings.TrimLeft(body, " ")
+		out.WriteString(w.Fold(body[:len(body)-len(plain)], plain))
+	}
+	return out.String()
+}
+
+// Fill fills the paragraphs of a text. Lines with an indent, such as a table, stay as they are.
+func (w Width) Fill(text string) string {
+	var out, paragraph strings.Builder
+	flush := func() {
+		if paragraph.Len() > 0 {
+			out.WriteString(w.Break("", "", paragraph.String()))
+			paragraph.Reset()
+		}
+	}
+	for line := range strings.Lines(strings.ReplaceAll(text, "\t", "    ")) {
+		if body := strings.TrimRight(line, "\n"); body == "" || strings.HasPrefix(body, " ") {
+			flush()
+			out.WriteString(body + "\n")
+			continue
+		}
+		paragraph.WriteString(line)
+	}
+	flush()
+	return strings.TrimSuffix(out.String(), "\n")
+}

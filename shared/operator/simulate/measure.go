@@ -1,0 +1,102 @@
+package simulate
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/trace"
+)
+
+// Outcomes are what came of many runs of a scenario.
+type Outcomes struct {
+	Scenario string
+	About    string
+	Runs     int
+	Figure   bool // Wait is what About describes, not the client's longest wait
+
+	Wait                            // the longest wait of the client, or the scenario's figure
+	Dark             time.Duration  // the sum of the client's waits over 100 ms, of the worst run
+	Failed, Requests int            // after the fault, over all runs
+	Refused          int            // of the failed ones: refused or late, not cut by the move
+	Tail             time.Duration  // the longest time from a fault to a request that failed
+	Two              time.Duration  // the longest time with two holders
+	None             Wait           // the longest time without a holder
+	Moves            int            // of the VIP, in the run with the most
+	Broken           []trace.Broken // with the seed in its words
+	Worst            trace.Result   // the run of Max
+}
+
+// Wait is the range of a time over many runs.
+type Wait struct{ Min, Median, Max time.Duration }
+
+func waitOf(all []time.Duration) Wait {
+	slices.Sort(all)
+	return Wait{all[0], all[len(all)/2], all[len(all)-1]}
+}
+
+// Measure runs a scenario so often, at least once, with seeds from one on.
+func Measure(s Scenario, c schedule.Cluster, seed uint64, runs int) Outcomes {
+	o := Outcomes{Scenario: s.Name, About: s.About, Runs: runs, Figure: s.figure != nil}
+	var figures, none []time.Duration
+	for i := range runs {
+		r := s.Run(c, seed+uint64(i))
+		figure, ok := r.LongestGap(), true
+		if s.figure != nil {
+			figure, ok = s.figure(r)
+		}
+		if !ok {
+			r.Broken = append(r.Broken, trace.Broken{
+				Rule: "the scenario comes to its end", Why: "its figure was not reached",
+			})
+		}
+		if len(figures) == 0 || figure > slices.Max(figures) {
+			o.Worst = r
+		}
+		figures = append(figures, figure)
+		none = append(none, r.Longest(func(n int) bool { return n == 0 }))
+		o.add(r)
+	}
+	o.Wait, o.None = waitOf(figures), waitOf(none)
+	return o
+}
+
+// add counts a run.
+func (o *Outcomes) add(r trace.Result) {
+	for _, b := range r.Broken {
+		b.Why = fmt.Sprintf("%s (%s, seed %d)", b.Why, o.Scenario, r.Schedule.Seed)
+		o.Broken = append(o.Broken, b)
+	}
+	from := r.FirstFault()
+	for _, q := range r.Requests {
+		if q.At < from {
+			continue
+		}
+		o.Requests++
+		if q.Outcome != trace.Served {
+			o.Failed++
+			o.Tail = max(o.Tail, q.At-from)
+		}
+		if q.Outcome == trace.Refused || q.Outcome == trace.Late {
+			o.Refused++
+		}
+	}
+	o.Dark = max(o.Dark, r.TotalGap())
+	o.Two = max(o.Two, r.Longest(func(n int) bool { return n > 1 }))
+	o.Moves = max(o.Moves, r.Moves())
+}
+
+// coldStart is from the first master's API server to its redirect.
+func coldStart(r trace.Result) (time.Duration, bool) {
+	serves := time.Duration(-1)
+	for _, n := range r.Notes {
+		switch {
+		case n.Text == "API serves" && serves < 0:
+			serves = n.At
+		case n.Text == "redirect on" && serves >= 0:
+			return n.At - serves, true
+		}
+	}
+	return 0, false
+}

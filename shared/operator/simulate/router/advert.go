@@ -1,0 +1,82 @@
+package router
+
+import (
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/world"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// Advertise sends an advert to each peer that the host knows.
+func Advertise(w *world.World, h *world.Host, priority int) {
+	for _, to := range w.Hosts {
+		if to == h || h.Knows&(1<<to.Index) == 0 || !w.IsCandidate(to) || !world.Reaches(h, to) {
+			continue
+		}
+		send(w, h, to, priority)
+		if h.Links.Duplicate > 0 && w.Random.IntN(100) < h.Links.Duplicate {
+			send(w, h, to, priority)
+		}
+	}
+}
+
+func send(w *world.World, from, to *world.Host, priority int) {
+	if w.Loses(from.Links.Loss) || w.Loses(to.Links.Loss) {
+		return
+	}
+	takes := w.Take(world.Wire) + world.Milliseconds(from.Links.Delay)
+	if to.Links.Hog > 0 {
+		takes += wakeUp(w, to)
+	}
+	w.After(takes, to.Event(world.EvAdvert, 0).About(from.Index).With(int32(priority)))
+}
+
+// Receive is an advert that arrives at a host.
+func Receive(w *world.World, h *world.Host, a world.Advert) {
+	r := &h.Router
+	switch {
+	case !h.On || !r.Runs:
+	case r.Frozen:
+		r.Waiting = append(r.Waiting, a)
+	case r.State == world.Backup:
+		receiveAsBackup(w, h, a)
+	case r.State == world.Master:
+		receiveAsMaster(w, h, a)
+	}
+}
+
+// receiveAsBackup is vrrp_state_backup with the timer that follows. An advert of lower priority is
+// discarded and leaves the rest of the timer.
+func receiveAsBackup(w *world.World, h *world.Host, a world.Advert) {
+	r := &h.Router
+	switch {
+	case a.Priority == 0:
+		r.Down = vrrp.Skew(w.Version, vrrp.Priority(r.Priority), w.Timing.Advert)
+	case a.Priority >= r.Priority:
+		r.Down = MasterDown(w, r)
+	default:
+		r.Down = max(0, r.Due-w.Now)
+		return // the timer is set to what it is
+	}
+	r.ReceivedAt = w.Now
+	Arm(w, h, r.Down)
+}
+
+// receiveAsMaster is vrrp_state_master_rx with vrrp_higher_prio_send_advert.
+func receiveAsMaster(w *world.World, h *world.Host, a world.Advert) {
+	r := &h.Router
+	lower := h.Advertises(r.Priority).Outranks(a.From.Advertises(a.Priority))
+	Advertise(w, h, r.Priority) // in each of the cases
+	switch {
+	case a.Priority == 0:
+		Arm(w, h, w.Timing.Advert)
+	case lower:
+		if r.HasVIP {
+			sendARP(w, h)
+		}
+		Arm(w, h, w.Timing.Advert)
+	default:
+		r.Down = MasterDown(w, r)
+		r.ReceivedAt = w.Now
+		stepDown(w, h, world.Backup)
+		Arm(w, h, r.Down)
+	}
+}

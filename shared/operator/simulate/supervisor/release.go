@@ -1,0 +1,80 @@
+package supervisor
+
+import (
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/balancer"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/router"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/world"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// Release releases the VIP in order. A holder that still serves is demoted and waits until another
+// host has taken over; atOnce skips that wait.
+func Release(w *world.World, h *world.Host, then schedule.Fault, atOnce bool) {
+	r, s := &h.Router, &h.Supervisor
+	s.After = then
+	s.Releases++
+	if s.Releasing && !atOnce {
+		return
+	}
+	s.Releasing = true
+	if !r.Runs || r.State != world.Master || atOnce {
+		Stop(w, h, s.Releases)
+		return
+	}
+	w.Note(h, "leaves")
+	w.ScheduleTracks(h)
+	patience := w.Patience()
+	if h.Role == role.Bootstrap && w.PrefersHolder() {
+		patience = max(patience, vrrp.Standing)
+	}
+	w.After(patience, h.Event(world.EvReleaseTimeout, s.Releases))
+}
+
+// Stop ends keepalived, which advertises priority 0 if it is still the holder.
+func Stop(w *world.World, h *world.Host, gen uint32) {
+	r, s := &h.Router, &h.Supervisor
+	if !s.Releasing || gen != s.Releases || !h.On {
+		return
+	}
+	s.Releasing, s.Stopped = false, true
+	s.Run++
+	if r.Runs {
+		r.Frozen = false
+		router.Release(w, h, world.Stopped)
+		router.Exit(w, h)
+		w.After(w.Take(world.DropTakes), h.Event(world.EvRemoveVIP, r.Adding))
+	}
+	s.Forget()
+	w.Dirty = true
+	then := s.After
+	s.After = schedule.Fault{}
+	switch then.Kind {
+	case schedule.EndKeepalived:
+		w.StartPart(h, world.PartKeepalived, then.For+w.Take(world.Startup))
+	case schedule.Reboot:
+		stopPrograms(w, h)
+		w.After(w.Take(world.Shutdown), h.Event(world.EvPowerOff, 0))
+		BootAfter(w, h, then.For)
+	}
+}
+
+// stopPrograms stops the programs beside keepalived in order.
+func stopPrograms(w *world.World, h *world.Host) {
+	if h.API.On {
+		balancer.SetAPI(w, h, world.Server{On: true, Draining: true, Gen: h.API.Gen + 1})
+	}
+	if h.LB.On {
+		balancer.Kill(w, h)
+	}
+}
+
+// BootAfter schedules the next boot.
+func BootAfter(w *world.World, h *world.Host, pause time.Duration) {
+	if pause > 0 {
+		w.StartPart(h, world.PartPower, pause+world.Shutdown.Most)
+	}
+}

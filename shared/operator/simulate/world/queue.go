@@ -1,0 +1,150 @@
+package world
+
+import "time"
+
+// Event is something that is due. A timer that was set anew has another generation, and what was
+// due for the former one is nothing.
+type Event struct {
+	At    time.Duration
+	order uint32 // of those that are due at one time
+	Gen   uint32
+	Arg   int32
+	Kind  EventKind
+	Host  int8
+	Other int8
+}
+
+// Event is an event of a host, of a generation.
+func (h *Host) Event(kind EventKind, gen uint32) Event {
+	return Event{Kind: kind, Host: int8(h.Index), Gen: gen}
+}
+
+// About is the event with another host, or one of several checks, by its index.
+func (e Event) About(other int) Event {
+	e.Other = int8(other)
+	return e
+}
+
+// With is the event with an argument of its kind.
+func (e Event) With(arg int32) Event {
+	e.Arg = arg
+	return e
+}
+
+// StartPart starts a part of a host after a pause.
+func (w *World) StartPart(h *Host, p Part, pause time.Duration) {
+	w.After(pause, h.Event(EvPart, h.Boots).With(int32(p)))
+}
+
+// EventKind is what an event is about.
+type EventKind uint8
+
+const (
+	EvFault          EventKind = iota // a fault of the schedule begins
+	EvHealed                          // and ends
+	EvAdvert                          // an advert arrives
+	EvTimer                           // a router's timer has run out
+	EvTrack                           // keepalived reads its tracked files
+	EvAddress                         // keepalived has put the VIP on its interface
+	EvDrop                            // and taken it off
+	EvARP                             // keepalived repeats its announcements of the VIP
+	EvStart                           // keepalived starts
+	EvRemoveVIP                       // the supervisor takes the VIP off
+	EvOrphan                          // the monitor takes it off, as the supervisor is dead
+	EvResume                          // the supervisor continues keepalived
+	EvReleaseTimeout                  // the supervisor has waited for long enough
+	EvSettled                         // an instance has settled
+	EvState                           // the supervisor receives a new state
+	EvHeartbeatLost                   // the monitor's heartbeat has timed out
+	EvUnserved                        // the supervisor learns that the VIP is not served here
+	EvProbe                           // a check begins a probe
+	EvProbeResult                     // and has its finding
+	EvServerProbe                     // a balancer probes an API server
+	EvMonitorRound                    // a round of the balancer's monitor
+	EvRedirect                        // and turns the redirect
+	EvGate                            // the node has seen the API work
+	EvLearn                           // a host learns of another one
+	EvBootstrapProbe                  // the bootstrap machine probes its API
+	EvPowerOff                        // a host that shuts down in order is off
+	EvPart                            // of a host starts
+	EvClient                          // a client asks
+)
+
+// queue gives events in the order of time.
+type queue struct {
+	Events []Event
+	next   uint32
+}
+
+func (q *queue) Empty() bool { return len(q.Events) == 0 }
+
+func earlier(a, b *Event) bool { return a.At < b.At || a.At == b.At && a.order < b.order }
+
+func (q *queue) push(e Event) {
+	q.next++
+	e.order = q.next
+	q.Events = append(q.Events, e)
+	i := len(q.Events) - 1
+	for i > 0 {
+		up := (i - 1) / 2
+		if !earlier(&e, &q.Events[up]) {
+			break
+		}
+		q.Events[i] = q.Events[up]
+		i = up
+	}
+	q.Events[i] = e
+}
+
+func (q *queue) Pop() Event {
+	first, last := q.Events[0], len(q.Events)-1
+	e := q.Events[last]
+	q.Events = q.Events[:last]
+	if last == 0 {
+		return first
+	}
+	i := 0
+	for {
+		child := 2*i + 1
+		if child >= last {
+			break
+		}
+		if child+1 < last && earlier(&q.Events[child+1], &q.Events[child]) {
+			child++
+		}
+		if !earlier(&q.Events[child], &e) {
+			break
+		}
+		q.Events[i] = q.Events[child]
+		i = child
+	}
+	q.Events[i] = e
+	return first
+}
+
+// OnGrid is the next time of something periodic.
+func (w *World) OnGrid(phase, every time.Duration) time.Duration {
+	if every <= 0 {
+		return w.Now
+	}
+	next := w.Now - (w.Now-phase)%every
+	for next <= w.Now {
+		next += every
+	}
+	return next
+}
+
+// Part is what runs on a host beside keepalived's supervisor.
+type Part int32
+
+const (
+	PartKeepalived Part = iota
+	PartLB
+	PartAPI
+	PartMCS
+	PartPower
+	PartNode // the Node object
+	PartRouter
+	PartDNS
+	PartMonitor
+)

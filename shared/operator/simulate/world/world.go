@@ -1,0 +1,93 @@
+// Package world is the state of a simulated cluster in virtual time: hosts, programs, network.
+package world
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/trace"
+)
+
+// World is a run.
+type World struct {
+	schedule.Cluster
+	Random *rand.Rand
+	Now    time.Duration
+	Queue  queue
+	Hosts  []*Host
+	Boot   *Host // the bootstrap machine, or nil
+	Faults []schedule.Fault
+	Dirty  bool // something changed that a rule is about
+	Rules  RuleState
+	Result trace.Result
+
+	Slowest   time.Duration // how much later than it should a packet or a process may be
+	Neighbour *Host         // which has the VIP in the neighbour caches of its network
+}
+
+// Between is a random time.
+func (w *World) Between(from, to time.Duration) time.Duration {
+	if to <= from {
+		return from
+	}
+	return from + time.Duration(w.Random.Int64N(int64(to-from)))
+}
+
+func (w *World) At(when time.Duration, e Event) {
+	e.At = when
+	w.Queue.push(e)
+}
+
+// Clock is the virtual time as a time.Time, for decisions of the product.
+func (w *World) Clock() time.Time { return time.Unix(0, int64(w.Now)) }
+
+func (w *World) After(d time.Duration, e Event) { w.At(w.Now+d, e) }
+
+func (w *World) Note(h *Host, text string) {
+	w.Result.Notes = append(w.Result.Notes, trace.Note{At: w.Now, Host: h.Name, Text: text})
+}
+
+// Find is a host by its name; "holder" is the current holder, nil if there is none.
+func (w *World) Find(name string) *Host {
+	for _, h := range w.Hosts {
+		if h.Name == name || name == schedule.Holder && h.Router.HasVIP && h.On {
+			return h
+		}
+	}
+	return nil
+}
+
+// holders are the hosts that have the VIP on an interface.
+func (w *World) holders() []string {
+	var names []string
+	for _, h := range w.Hosts {
+		if h.Router.HasVIP && h.On {
+			names = append(names, h.Name)
+		}
+	}
+	return names
+}
+
+// Finish ends the record of the run.
+func (w *World) Finish() {
+	if n := len(w.Result.Holders); n > 0 {
+		w.Result.Holders[n-1].To = w.Now
+	}
+	for _, h := range w.Hosts {
+		w.Result.Films = append(w.Result.Films, &h.Film)
+	}
+}
+
+// RecordHolders records the holders when they change.
+func (w *World) RecordHolders() {
+	names, n := w.holders(), len(w.Result.Holders)
+	if n > 0 && slices.Equal(w.Result.Holders[n-1].Hosts, names) {
+		return
+	}
+	if n > 0 {
+		w.Result.Holders[n-1].To = w.Now
+	}
+	w.Result.Holders = append(w.Result.Holders, trace.Holding{From: w.Now, Hosts: names})
+}
