@@ -104,9 +104,9 @@ type Room struct {
 	options Options
 
 	chooser election.Chooser
-	nodes   []addr.Node    // the last that were known
+	nodes   []addr.Node  // the last that were known
 	past    peer.History // of the nodes
-	kept    []addr.Node    // by the host
+	kept    []addr.Node  // by the host
 
 	proposal supervised.Proposal
 	asked    time.Time // when the supervisor was asked to release the VIPs; zero if it is not

@@ -129,7 +129,7 @@ type Room struct {
 	changed bool // to the migration's plan
 	notify  bool // Options.Changed, of that
 
-	named   bool           // the API has named the nodes while this program ran
+	named   bool         // the API has named the nodes while this program ran
 	past    peer.History // of the nodes
 	chooser election.Chooser
 	boot    bootpeer.State

@@ -30,7 +30,7 @@ type Election struct {
 	Together  bool // both families of a VIP must be on one host: they are addresses of one port
 
 	Nodes      []addr.Node        // that may hold a VIP; a bound leaves the last ones out
-	Past       *peer.History    // of Nodes; nil for none
+	Past       *peer.History      // of Nodes; nil for none
 	Candidates []notice.Candidate // that may hold a VIP beside Nodes
 	Alone      bool               // the local host is the only node of the cluster so far
 	Closed     bool               // to routers that are not configured as peers
