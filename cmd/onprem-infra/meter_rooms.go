@@ -12,8 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/cluster/lb"
 	"github.com/onprem-infra/onprem-infra/cluster/mdns"
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/announce"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
-	protocol "github.com/onprem-infra/onprem-infra/shared/mdns"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 )
@@ -165,7 +165,7 @@ type announcing struct {
 func (a *announcing) decide(room func(mdns.Snapshot) (mdns.Desired, loop.Reasons)) func(mdns.Snapshot) (mdns.Desired, loop.Reasons) {
 	return func(s mdns.Snapshot) (mdns.Desired, loop.Reasons) {
 		seen := metrics.Announcement{}
-		for _, state := range []protocol.State{protocol.Probing, protocol.Announcing, protocol.Established, protocol.Lost} {
+		for _, state := range []announce.State{announce.Probing, announce.Announcing, announce.Established, announce.Lost} {
 			seen[string(state)] = 0
 		}
 		for _, claim := range s.Claims {
