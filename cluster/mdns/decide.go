@@ -48,6 +48,9 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 
 // Decide says what to announce, and where.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
+	r.mu.Lock()
+	r.claims = s.Claims
+	r.mu.Unlock()
 	if r.plan.MDNS != spec.MDNSEnabled {
 		return Desired{}, loop.Reasons{"the cluster does not use multicast DNS"}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/mdns/announce"
 	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
@@ -76,6 +77,9 @@ type Room struct {
 	host   Host
 	jitter wire.Jitter
 
+	mu     sync.Mutex
+	claims []announce.Claim // as the last decision saw them, for Metrics
+
 	station *station // nil while nothing is announced
 	where   Where    // of the station
 }
@@ -83,6 +87,20 @@ type Room struct {
 // New makes a room for a node of a role in the cluster of p.
 func New(p plan.Plan, r role.Role, host Host, jitter wire.Jitter) *Room {
 	return &Room{plan: p, role: r, host: host, jitter: jitter}
+}
+
+// Metrics writes what the room's metrics are now. It may be called by any goroutine.
+func (r *Room) Metrics(page *metrics.Page) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	states := metrics.Announcement{}
+	for _, state := range []announce.State{announce.Probing, announce.Announcing, announce.Established, announce.Lost} {
+		states[string(state)] = 0
+	}
+	for _, claim := range r.claims {
+		states[string(claim.State)]++
+	}
+	states.Onto(page)
 }
 
 // Snapshot is all that the decision depends on.

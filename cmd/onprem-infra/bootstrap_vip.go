@@ -96,13 +96,13 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 	ear, journal := newListener(p, nodeVIPHost{}, m.log), newWriter(p, nodeVIPHost{}, nil, nil, m.log)
 	journal.heard, ear.journal = ear.announced, journal.disturbed
 	room := vip.New(p, header, kept, vipHost{nodes: nodes, watch: watch, claims: claims, notice: notice, ear: ear, starts: onHost.starts(m.log)}, keeper, &m.status, time.Now)
-	said := newElecting(p, nodeVIPHost{}, nil, nil, nodes.Known)
-	m.meter.says(said.onto)
-	ear.adverts, ear.tells = said.hear, said.disturbed
-	m.meter.follows("nodes", nodes.Heard)
+	said := newVIPMeter(p, nodeVIPHost{}, nil, nil, nodes.Known)
+	m.meter.Add(said.onto)
+	ear.adverts, ear.tells = said.hear, said.Clashes
+	m.meter.Follow("nodes", nodes.Heard)
 	observe := func(ctx context.Context) (vip.Snapshot, error) {
 		if status, err := (vipHost{}).Status(); err == nil { // the room reads it too, and says what is wrong
-			said.note(status, time.Now())
+			said.Status(status, time.Now())
 		}
 		return room.Observe(ctx)
 	}

@@ -63,9 +63,8 @@ the address to another interface, announces nobody by the name localhost, and sa
 
 func monitorMDNS(ctx context.Context, m *monitor, p plan.Plan, r role.Role) error {
 	room := mdns.New(p, r, mdnsHost{m}, func(low, high time.Duration) time.Duration { return low + rand.N(high-low) })
-	said := &announcing{}
-	m.meter.says(said.onto)
-	steps := loop.Steps[mdns.Snapshot, mdns.Desired]{Observe: room.Observe, Decide: said.decide(room.Decide), Apply: room.Apply, Leave: room.Leave}
+	m.meter.Add(room.Metrics)
+	steps := loop.Steps[mdns.Snapshot, mdns.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
 	watched := []string{mdns.HostnameFile, path.Join(mdns.AgreedDir, "ipv4"), path.Join(mdns.AgreedDir, "ipv6")}
 	return runInPod(ctx, m, "", steps, everyMDNSRound, func(ctx context.Context) {
 		if number := p.Ports[port.MonitorMDNS]; number != 0 {

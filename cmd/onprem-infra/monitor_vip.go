@@ -19,6 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -91,17 +92,17 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	room.Expect(wanted)
 	founding := newFounding(m, p, r, memory, access)
 	room.MayFound(founding)
-	said := newNodeElecting(now, host, checks, vip.Weights(now, r), seen.nodes)
-	m.meter.says(said.onto)
-	host.ear.adverts, host.ear.tells = said.hear, said.disturbed
-	seen.tells(&m.meter)
+	said := newNodeVIPMeter(now, host, checks, vip.Weights(now, r), seen.nodes)
+	m.meter.Add(said.onto)
+	host.ear.adverts, host.ear.tells = said.hear, said.Clashes
+	seen.tells(m.meter)
 	g := &migration{wanted: wanted, room: way, vips: room, cluster: seen, host: host, later: m.later, done: p.Former == nil, kept: kept,
 		changed: func(p plan.Plan) {
 			checks.become(p.Timing.Model)
 			said.become(p)
-			m.meter.about(p)
+			m.describe(p)
 		}}
-	m.meter.about(now)
+	m.describe(now)
 	steps := g.steps()
 	steps.Observe = said.observed(steps.Observe)
 	return runInPod(ctx, m, m.credentials(p), steps, everyVIPRound, func(ctx context.Context) {
@@ -177,13 +178,13 @@ func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
 }
 
 // tells says what the node follows.
-func (c *nodeCluster) tells(m *meter) {
-	m.follows("nodes", c.nodes.Heard)
+func (c *nodeCluster) tells(m *metrics.Meter) {
+	m.Follow("nodes", c.nodes.Heard)
 	if c.candidates != nil {
-		m.follows("candidates", c.candidates.Heard)
+		m.Follow("candidates", c.candidates.Heard)
 	}
 	if c.bootstrap != nil {
-		m.follows("bootstrap", c.bootstrap.Heard)
+		m.Follow("bootstrap", c.bootstrap.Heard)
 	}
 }
 
