@@ -13,25 +13,36 @@ import (
 // is as it should be. A Corefile that cannot be written leaves the former one in force, and CoreDNS
 // runs by that.
 func (r *Room) Apply(ctx context.Context, c corefile.Config) error {
-	changed, err := r.host.Write(corefile.Render(c))
+	changed, err := r.Host.Write(corefile.Render(c))
 	if err != nil {
 		err = fmt.Errorf("write %s: %w", Config, err)
-		if !r.host.Written() {
+		if !r.Host.Written() {
 			return err
 		}
 	}
 	return errors.Join(r.run(ctx, c, changed), err)
 }
 
-// run has CoreDNS run by the Corefile that is in place, which is another one when it has changed.
-func (r *Room) run(ctx context.Context, c corefile.Config, changed bool) error {
-	running := r.daemon.Running()
-	r.answered = r.answered && running
-	r.read = r.read && running && !changed
-	if err := r.daemon.Ensure(ctx, Container(r.plan)); err != nil {
+// Prepare writes the first Corefile, before CoreDNS starts. No known name server is no error.
+func (r *Room) Prepare(ctx context.Context) error {
+	seen, err := r.Observe(ctx)
+	if err != nil {
 		return err
 	}
-	if err := r.tell(ctx, fmt.Sprintf("answers for %s, %d name servers behind it", c.Zone, len(c.Upstreams))); err != nil {
+	want, _ := r.Decide(seen)
+	_, err = r.Host.Write(corefile.Render(want))
+	return err
+}
+
+// run has CoreDNS run by the Corefile that is in place, which is another one when it has changed.
+func (r *Room) run(ctx context.Context, c corefile.Config, changed bool) error {
+	running := r.Daemon.Running()
+	r.answered = r.answered && running
+	r.read = r.read && running && !changed
+	if err := r.Daemon.Ensure(ctx, Container(r.Plan)); err != nil {
+		return err
+	}
+	if err := r.notify(ctx, fmt.Sprintf("answers for %s, %d name servers behind it", c.Zone, len(c.Upstreams))); err != nil {
 		return err
 	}
 	return r.reload()
@@ -45,7 +56,7 @@ func (r *Room) reload() error {
 	if r.read {
 		return nil
 	}
-	if err := r.daemon.Signal(syscall.SIGUSR1); err != nil {
+	if err := r.Daemon.Signal(syscall.SIGUSR1); err != nil {
 		return fmt.Errorf("have CoreDNS read its Corefile: %w", err)
 	}
 	r.read = true
@@ -53,26 +64,26 @@ func (r *Room) reload() error {
 }
 
 // Leave stops CoreDNS.
-func (r *Room) Leave(ctx context.Context) error { return r.daemon.Stop(ctx, containerName) }
+func (r *Room) Leave(ctx context.Context) error { return r.Daemon.Stop(ctx, containerName) }
 
-// tell passes the room's state on to the service manager when it changes, and READY once CoreDNS
+// notify passes the room's state on to the service manager when it changes, and READY once CoreDNS
 // has answered. A CoreDNS that was started later must answer too.
-func (r *Room) tell(ctx context.Context, status string) error {
+func (r *Room) notify(ctx context.Context, status string) error {
 	if !r.answered {
-		if err := r.host.Answers(ctx, Probe(r.plan)); err != nil {
+		if err := r.Host.Answers(ctx, Probe(r.Plan)); err != nil {
 			return fmt.Errorf("ask CoreDNS for api-int: %w", err)
 		}
 		r.answered = true
 	}
-	if status != r.told {
-		if err := r.notifier.Status(status); err != nil {
+	if status != r.status {
+		if err := r.Notifier.Status(status); err != nil {
 			return err
 		}
-		r.told = status
+		r.status = status
 	}
 	if r.ready {
 		return nil
 	}
 	r.ready = true
-	return r.notifier.Ready()
+	return r.Notifier.Ready()
 }

@@ -19,11 +19,11 @@ type Snapshot struct {
 
 // Observe reads the host's addresses and its name servers.
 func (r *Room) Observe(context.Context) (Snapshot, error) {
-	links, err := r.host.Links()
+	links, err := r.Host.Links()
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("read links: %w", err)
 	}
-	resolvers, err := r.host.Resolvers()
+	resolvers, err := r.Host.Resolvers()
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("read the host's name servers: %w", err)
 	}
@@ -34,32 +34,32 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 // the cluster's own names. It neither polls its file, as it is told of a change, nor serves
 // /health, which would hold up a reload and which nobody asks for here.
 func (r *Room) Decide(s Snapshot) (corefile.Config, loop.Reasons) {
-	upstreams, why := r.upstreams(s)
+	upstreams, why := r.forward(s)
+	r.upstreams.Store(int64(len(upstreams)))
 	c := corefile.Config{
-		Header:    r.header,
-		Zone:      r.plan.Cluster.Zone,
-		Records:   r.plan.Records,
+		Header:    r.Header,
+		Zone:      r.Plan.Cluster.Zone,
+		Records:   r.Plan.Records,
 		Upstreams: upstreams,
-		Clients:   r.plan.NameClients(),
+		Clients:   r.Plan.NameClients(),
 	}
-	if !r.plan.Hears() {
+	if !r.Plan.Hears() {
 		return c, loop.Reasons{why}
 	}
-	announced, heard := nameserver.Announced(r.plan, s.Links)
+	announced, which := nameserver.Announced(r.Plan, s.Links)
 	c.Announced = &announced
-	return c, loop.Reasons{why, heard}
+	return c, loop.Reasons{why, which}
 }
 
-// upstreams are the name servers that this machine has: neither itself nor a VIP, which it will
-// hold.
-func (r *Room) upstreams(s Snapshot) ([]netip.Addr, string) {
+// forward chooses the name servers to forward to: neither this machine nor a VIP, which it will hold.
+func (r *Room) forward(s Snapshot) ([]netip.Addr, string) {
 	own := map[netip.Addr]bool{}
 	for _, link := range s.Links.Links {
 		for _, a := range link.Addresses {
 			own[a.Prefix.Addr()] = true
 		}
 	}
-	for _, vip := range r.plan.VIPs.All() {
+	for _, vip := range r.Plan.VIPs.All() {
 		own[vip] = true
 	}
 	return nameserver.Upstreams(s.Resolvers, func(a netip.Addr) bool { return own[a] })

@@ -5,11 +5,13 @@ package dns
 
 import (
 	"context"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	"github.com/onprem-infra/onprem-infra/shared/nameserver"
+	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
@@ -47,23 +49,32 @@ type Notifier interface {
 	Status(text string) error
 }
 
+// Options are what a Room needs. Only Plan, Header and Host are needed to decide.
+type Options struct {
+	Plan     plan.Plan
+	Header   string // the line of provenance for rendered files
+	Host     Host
+	Daemon   Daemon
+	Notifier Notifier
+}
+
 // Room is the bootstrap machine's DNS. Its methods are the steps of a loop and for one goroutine.
 type Room struct {
-	plan     plan.Plan
-	header   string
-	host     Host
-	daemon   Daemon
-	notifier Notifier
+	Options
+	upstreams atomic.Int64 // to which CoreDNS forwards
 
 	answered bool // by the CoreDNS that runs
 	read     bool // it has the Corefile that is in place
 	ready    bool
-	told     string
+	status   string // as reported last
 }
 
-// New makes a room for the cluster of p; header is the line of provenance for rendered files.
-func New(p plan.Plan, header string, host Host, daemon Daemon, notifier Notifier) *Room {
-	return &Room{plan: p, header: header, host: host, daemon: daemon, notifier: notifier}
+// New makes the room. Nothing happens before its first step.
+func New(o Options) *Room { return &Room{Options: o} }
+
+// Metrics writes what the room's metrics are now. It may be called by any goroutine.
+func (r *Room) Metrics(page *metrics.Page) {
+	page.Add(metrics.DNSUpstreams, float64(r.upstreams.Load()))
 }
 
 // Probe is a name that this machine's CoreDNS answers for by itself: who asks for it learns whether

@@ -112,7 +112,7 @@ func roomOf(t *testing.T, resolver string, change func(*spec.Cluster)) (*Room, *
 		t.Fatal(err)
 	}
 	h, d, n := &fakeHost{resolver: resolver}, &fakeDaemon{}, &heard{}
-	return New(p, "made by a test", h, d, n), h, d, n
+	return New(Options{Plan: p, Header: "made by a test", Host: h, Daemon: d, Notifier: n}), h, d, n
 }
 
 func turn(t *testing.T, r *Room) error {
@@ -231,7 +231,7 @@ func TestApplyTells(t *testing.T) {
 	}
 	// The program is started again beside a CoreDNS that has an older Corefile: nobody told it
 	// before the end of the former program.
-	again := New(r.plan, "made by a test", h, d, n)
+	again := New(r.Options)
 	d.signals, d.running = nil, false
 	if err := turn(t, again); err != nil || h.writes != 3 || len(d.signals) != 1 {
 		t.Errorf("adopted: %v, %d writes, signals %v", err, h.writes, d.signals)
@@ -262,7 +262,7 @@ func TestApplyFaults(t *testing.T) {
 // TestContainer holds the least privilege that CoreDNS works with.
 func TestContainer(t *testing.T) {
 	r, _, _, _ := room(t, "")
-	c := Container(r.plan)
+	c := Container(r.Plan)
 	if !slices.Equal(c.Capabilities, []string{"CAP_NET_BIND_SERVICE"}) || len(c.Mounts) != 1 || !c.Mounts[0].ReadOnly {
 		t.Errorf("%+v", c)
 	}

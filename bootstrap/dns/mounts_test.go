@@ -10,7 +10,7 @@ import (
 // inside: a resolv.conf that was bound would be stale as well.
 func TestMountsOfWhatChanges(t *testing.T) {
 	r, _, _, _ := room(t, "")
-	for _, m := range Container(r.plan).Mounts {
+	for _, m := range Container(r.Plan).Mounts {
 		if m.Source != path.Dir(Config) || m.Target != m.Source {
 			t.Errorf("bound is %s as %s, want the directory %s alone", m.Source, m.Target, path.Dir(Config))
 		}

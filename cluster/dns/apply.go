@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
 )
@@ -14,26 +15,38 @@ import (
 // are written all the same. The Corefile is last: it wants the hosts file.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
 	hosts := r.applyHosts(d)
-	changed, err := r.host.Write(Config, corefile.Render(d.Corefile))
+	changed, err := r.Host.Write(Config, corefile.Render(d.Corefile))
 	if err != nil {
 		err = fmt.Errorf("write %s: %w", Config, err)
 	}
 	if changed {
 		r.read = false
+		r.meter.changed(time.Now())
 	}
 	return errors.Join(hosts, err, r.remember(d), r.reload(ctx))
+}
+
+// Prepare writes the first files, before CoreDNS starts. No known name server is no error: CoreDNS
+// answers the cluster's own names, and the monitor follows what comes.
+func (r *Room) Prepare(ctx context.Context) error {
+	seen, err := r.Observe(ctx)
+	if err != nil {
+		return err
+	}
+	want, _ := r.Decide(seen)
+	return r.Apply(ctx, want)
 }
 
 // applyHosts writes the nodes' names. Where none are known, the file of an earlier run is better
 // than an empty one; an empty one is better than none, of which CoreDNS would complain.
 func (r *Room) applyHosts(d Desired) error {
 	if len(d.Hosts) == 0 {
-		text, err := r.host.Read(corefile.HostsPath)
+		text, err := r.Host.Read(corefile.HostsPath)
 		if err != nil || len(text) > 0 {
 			return err
 		}
 	}
-	if _, err := r.host.Write(corefile.HostsPath, corefile.RenderHosts(r.header, d.Corefile.Zone, d.Hosts)); err != nil {
+	if _, err := r.Host.Write(corefile.HostsPath, corefile.RenderHosts(r.Header, d.Corefile.Zone, d.Hosts)); err != nil {
 		return fmt.Errorf("write %s: %w", corefile.HostsPath, err)
 	}
 	return nil
@@ -46,7 +59,7 @@ func (r *Room) remember(d Desired) error {
 		return nil
 	}
 	r.known, r.loaded = d.Memory, true
-	if _, err := r.host.Write(MemoryPath, encode(d.Memory)); err != nil {
+	if _, err := r.Host.Write(MemoryPath, encode(d.Memory)); err != nil {
 		return fmt.Errorf("remember the nodes: %w", err)
 	}
 	return nil
@@ -57,20 +70,25 @@ func (r *Room) remember(d Desired) error {
 // a turn later is soon enough: it reads the Corefile at its start. A reload loses no query, and a
 // Corefile that CoreDNS refuses leaves the former one in force.
 func (r *Room) reload(ctx context.Context) error {
-	running, another := r.daemon.Running()
+	if r.Daemon == nil {
+		return nil
+	}
+	running, another := r.Daemon.Running()
+	r.meter.runs(running, another)
 	if another {
-		r.read, r.reloaded = false, r.host.Now() // it may have started just now, and a start is as good as a reload
+		r.read, r.reloaded = false, r.Host.Now() // it may have started just now, and a start is as good as a reload
 	}
-	if r.read || !running || !r.daemon.Serves(ctx) {
+	if r.read || !running || !r.Daemon.Serves(ctx) {
 		return nil
 	}
-	if wait := apart - r.host.Now().Sub(r.reloaded); wait > 0 {
-		r.host.Later(wait)
+	if wait := apart - r.Host.Now().Sub(r.reloaded); wait > 0 {
+		r.Host.Later(wait)
 		return nil
 	}
-	if err := r.daemon.Signal(syscall.SIGUSR1); err != nil {
+	if err := r.Daemon.Signal(syscall.SIGUSR1); err != nil {
 		return fmt.Errorf("have CoreDNS read its Corefile: %w", err)
 	}
-	r.read, r.reloaded = true, r.host.Now()
+	r.meter.reloaded()
+	r.read, r.reloaded = true, r.Host.Now()
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/nameserver"
+	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -25,30 +26,34 @@ const mostKnowing = 9
 // Observe reads the host's addresses and name servers, and the nodes. While the API has not spoken,
 // or says that there are none at all, they are those that it named last.
 func (r *Room) Observe(context.Context) (Snapshot, error) {
-	links, err := r.host.Links()
+	links, err := r.Host.Links()
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("read links: %w", err)
 	}
-	resolvers, err := r.host.Resolvers()
+	resolvers, err := r.Host.Resolvers()
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("read the host's name servers: %w", err)
 	}
-	s := Snapshot{Links: links, Resolvers: resolvers, Origin: "the API"}
-	nodes, synced := r.nodes.Nodes()
+	s := Snapshot{Links: links, Resolvers: resolvers, Source: metrics.FromAPI}
+	var nodes []addr.Node
+	synced := false
+	if r.Nodes != nil {
+		nodes, synced = r.Nodes.Nodes()
+	}
 	switch {
 	case synced && len(nodes) > 0:
 		s.Nodes = nodes
 		return s, nil
 	case !r.loaded:
-		text, err := r.host.Read(MemoryPath)
+		text, err := r.Host.Read(MemoryPath)
 		if err != nil {
 			return Snapshot{}, fmt.Errorf("read the nodes of an earlier run: %w", err)
 		}
 		r.known, r.loaded = decode(text), true
 	}
-	s.Nodes, s.Origin = r.known, "memory"
+	s.Nodes, s.Source = r.known, metrics.FromMemory
 	if len(s.Nodes) == 0 {
-		s.Origin = "nobody yet"
+		s.Source = metrics.FromNone
 	}
 	return s, nil
 }
@@ -57,37 +62,49 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 // still answers the cluster's own names. CoreDNS does not poll its Corefile, as it is told of a
 // change.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
-	self := s.self(r.plan)
+	self := s.self(r.Plan)
 	upstreams, why := nameserver.Upstreams(s.Resolvers, func(a netip.Addr) bool { return self[a] })
 	hosts, unnamed := r.hosts(s.Nodes)
-	reasons := loop.Reasons{why, fmt.Sprintf("%d nodes named by %s", len(hosts), s.Origin)}
+	reasons := loop.Reasons{why, named(len(hosts), s.Source)}
 	if unnamed != "" {
 		reasons = append(reasons, unnamed)
 	}
 	d := Desired{Hosts: hosts, Corefile: corefile.Config{
-		Header:     r.header,
-		Zone:       r.plan.Cluster.Zone,
+		Header:     r.Header,
+		Zone:       r.Plan.Cluster.Zone,
 		Hosts:      true,
 		Upstreams:  upstreams,
-		Clients:    r.plan.NameClients(),
-		HealthPort: r.plan.Ports[port.CoreDNSHealth],
+		Clients:    r.Plan.NameClients(),
+		HealthPort: r.Plan.Ports[port.CoreDNSHealth],
 	}}
-	if r.plan.DNSRecords != spec.External { // on the bootstrap machine the records are ours in any case, as nobody else has them yet
-		d.Corefile.Records = r.plan.Records
+	if r.Plan.DNSRecords != spec.External { // on the bootstrap machine the records are ours in any case, as nobody else has them yet
+		d.Corefile.Records = r.Plan.Records
 	}
-	if s.Origin == "the API" {
+	if s.Source == metrics.FromAPI {
 		d.Memory = s.Nodes
 	}
-	if r.plan.Hears() {
-		announced, why := nameserver.Announced(r.plan, s.Links)
+	if r.Plan.Hears() {
+		announced, why := nameserver.Announced(r.Plan, s.Links)
 		d.Corefile.Announced, reasons = &announced, append(reasons, why)
 	}
 	// Control plane nodes know all nodes and never ask each other, so no question goes round.
-	if r.role != role.Master {
+	if r.Role != role.Master {
 		d.Corefile.Knowing = knowing(hosts, s.Links)
 		reasons = append(reasons, fmt.Sprintf("names of other nodes from %s", loop.List(d.Corefile.Knowing)))
 	}
+	r.meter.decided(s.Source, len(hosts), len(upstreams))
 	return d, reasons
+}
+
+// named is the reason for so many names of nodes.
+func named(nodes int, source string) string {
+	switch source {
+	case metrics.FromAPI:
+		source = "the API"
+	case metrics.FromNone:
+		return "no node is named yet"
+	}
+	return fmt.Sprintf("%d nodes named by %s", nodes, source)
 }
 
 // hosts are the nodes by their short names, the first labels of their names, sorted; nodes with the
@@ -98,7 +115,7 @@ func (r *Room) hosts(nodes []addr.Node) (hosts []corefile.Host, unnamed string) 
 		label, _, _ := strings.Cut(n.Name, ".")
 		short, err := record.ParseName(label)
 		if err == nil {
-			_, err = record.ParseName(label + "." + string(r.plan.Cluster.Zone))
+			_, err = record.ParseName(label + "." + string(r.Plan.Cluster.Zone))
 		}
 		addresses := r.addresses(n)
 		if err == nil && len(addresses) == 0 {
@@ -122,7 +139,7 @@ func (r *Room) addresses(n addr.Node) []netip.Addr {
 	var own []netip.Addr
 	for _, a := range n.InternalIPs {
 		a = a.Unmap()
-		vip := slices.Contains(r.plan.VIPs.All(), a)
+		vip := slices.Contains(r.Plan.VIPs.All(), a)
 		if !vip && a.IsValid() && a.Zone() == "" && !a.IsLoopback() && !a.IsUnspecified() && !a.IsMulticast() && !a.IsLinkLocalUnicast() {
 			own = append(own, a)
 		}

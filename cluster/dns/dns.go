@@ -62,14 +62,20 @@ type Daemon interface {
 	Signal(sig syscall.Signal) error
 }
 
+// Options are what a Room needs.
+type Options struct {
+	Plan   plan.Plan
+	Role   role.Role // of this node
+	Header string    // the line of provenance for rendered files
+	Host   Host
+	Nodes  Nodes  // nil while the API cannot be asked
+	Daemon Daemon // nil before CoreDNS is there
+}
+
 // Room is a node's DNS. Its methods are the steps of a loop and for one goroutine.
 type Room struct {
-	plan   plan.Plan
-	role   role.Role
-	header string
-	host   Host
-	nodes  Nodes
-	daemon Daemon
+	Options
+	meter meter
 
 	known  []addr.Node // that the API named last, to this run or to an earlier one
 	loaded bool        // the memory was read
@@ -78,18 +84,15 @@ type Room struct {
 	reloaded time.Time // when it was told last
 }
 
-// New makes a room for the cluster of p on a node of a role; header is the line of provenance for
-// rendered files.
-func New(p plan.Plan, r role.Role, header string, host Host, nodes Nodes, daemon Daemon) *Room {
-	return &Room{plan: p, role: r, header: header, host: host, nodes: nodes, daemon: daemon}
-}
+// New makes the room. Nothing happens before its first step.
+func New(o Options) *Room { return &Room{Options: o} }
 
 // Snapshot is all that the decision depends on.
 type Snapshot struct {
 	Links     addr.Snapshot
 	Resolvers []nameserver.Resolver
 	Nodes     []addr.Node
-	Origin    string // who named the nodes: "the API", "memory", or "nobody yet"
+	Source    string // of the nodes' names: metrics.FromAPI, FromMemory or FromNone
 }
 
 // Desired is what should be there.

@@ -113,7 +113,7 @@ func room(t *testing.T, r role.Role, change func(*spec.Cluster)) (*Room, *fakeWo
 		own: []string{"127.0.0.1/8", "192.0.2.10/24", "2001:db8::10/64", "2001:db8:9::10/64"}, resolver: "nameserver 198.51.100.1\n",
 		running: true, another: true, files: map[string][]byte{}, writes: map[string]int{},
 	}
-	return New(p, r, "made by a test", w, w, w), w
+	return New(Options{Plan: p, Role: r, Header: "made by a test", Host: w, Nodes: w, Daemon: w}), w
 }
 
 func turn(t *testing.T, r *Room) (Desired, []string, error) {
@@ -264,8 +264,8 @@ func TestNodesWithoutAPI(t *testing.T) {
 			t.Errorf("%s: the cluster's own names are not answered", what)
 		}
 	}
-	again := func() { r = New(r.plan, r.role, r.header, w, w, w) }
-	step("no API yet", "0 nodes named by nobody yet", "# made by a test") // D-16: the file is there
+	again := func() { r = New(r.Options) }
+	step("no API yet", "no node is named yet", "# made by a test") // D-16: the file is there
 	w.nodes, w.synced = masters(), true
 	step("the API speaks", "3 nodes named by the API", "2001:db8::12 master-2 master-2.ostest.example.com")
 	w.nodes = append(w.nodes[:2:2], node("master-2", "192.0.2.77")) // W-20
@@ -277,7 +277,7 @@ func TestNodesWithoutAPI(t *testing.T) {
 	step("a restart while it is away", "3 nodes named by memory", "192.0.2.77 master-2 master-2.ostest.example.com")
 	w.files[MemoryPath] = []byte("[{")
 	again()
-	step("and the memory is spoilt", "0 nodes named by nobody yet", "192.0.2.77 master-2 master-2.ostest.example.com") // the former file stays
+	step("and the memory is spoilt", "no node is named yet", "192.0.2.77 master-2 master-2.ostest.example.com") // the former file stays
 	w.nodes, w.synced = masters(), true
 	w.full = MemoryPath
 	if _, _, err := turn(t, r); err == nil || err.Error() != "remember the nodes: no space left" {

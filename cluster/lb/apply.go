@@ -29,7 +29,7 @@ const again = time.Minute
 // concerns the redirect never waits for what concerns the members, and the one goes on when the
 // other fails.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
-	_, err := r.filter.Ensure(d.Rules)
+	_, err := r.Filter.Ensure(d.Rules)
 	if err != nil {
 		err = fmt.Errorf("redirect the VIP's connections: %w", err)
 	}
@@ -40,16 +40,21 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 	case d.Blind:
 		return errors.Join(err, r.write(r.accepted(d), nil))
 	}
-	if r.host.Now().Before(r.next) && reflect.DeepEqual(d.Config, r.applied) {
+	if r.Host.Now().Before(r.next) && reflect.DeepEqual(d.Config, r.applied) {
 		return err
 	}
 	return errors.Join(err, r.configure(ctx, d))
 }
 
-// Prepare writes the first files, for a HAProxy that is not there yet. Where something could not be
-// read, those of an earlier run are better.
-func (r *Room) Prepare(d Desired) error {
-	if text, err := r.host.Read(haproxy.File); d.Fault != nil && err == nil && len(text) > 0 {
+// Prepare writes the first files, before HAProxy starts. If something cannot be read, the files of an
+// earlier run stay.
+func (r *Room) Prepare(ctx context.Context) error {
+	seen, err := r.Observe(ctx)
+	if err != nil {
+		return err
+	}
+	d, _ := r.Decide(seen)
+	if text, err := r.Host.Read(haproxy.File); d.Fault != nil && err == nil && len(text) > 0 {
 		return nil
 	}
 	return r.write(d, nil)
@@ -58,8 +63,12 @@ func (r *Room) Prepare(d Desired) error {
 // Leave takes the redirect away: without a monitor nobody would when HAProxy ends. HAProxy itself
 // lives on, and so its port that is closed to others stays closed: of an IPv6 connection HAProxy
 // cannot tell whether it was redirected.
-func (r *Room) Leave(context.Context) error {
-	_, err := r.filter.Ensure(r.redirects().Off())
+func (r *Room) Leave(context.Context) error { return r.ClosePorts() }
+
+// ClosePorts has the kernel refuse what comes to the balanced machine config port by itself, and
+// redirects nothing.
+func (r *Room) ClosePorts() error {
+	_, err := r.Filter.Ensure(r.redirects().Off())
 	return err
 }
 
@@ -68,7 +77,7 @@ func (r *Room) sweep() error {
 	if r.clean {
 		return nil
 	}
-	if _, err := r.filter.RemoveLeftovers(); err != nil {
+	if _, err := r.Filter.RemoveLeftovers(); err != nil {
 		return err
 	}
 	r.clean = true
@@ -81,7 +90,7 @@ func (r *Room) sweep() error {
 func (r *Room) configure(ctx context.Context, d Desired) error {
 	r.next = time.Time{}
 	wanted := d.Config
-	structure, running, err := r.daemon.Running(ctx)
+	structure, running, err := r.Daemon.Running(ctx)
 	if err != nil {
 		return err
 	}
@@ -89,7 +98,7 @@ func (r *Room) configure(ctx context.Context, d Desired) error {
 	if !running {
 		return r.write(d, nil)
 	}
-	stats, err := r.daemon.Stats(ctx)
+	stats, err := r.Daemon.Stats(ctx)
 	if err != nil {
 		return err
 	}
@@ -109,7 +118,7 @@ func (r *Room) configure(ctx context.Context, d Desired) error {
 	if err := r.cut(ctx, stats); err != nil {
 		return err
 	}
-	r.applied, r.next = wanted, r.host.Now().Add(often)
+	r.applied, r.next = wanted, r.Host.Now().Add(often)
 	return nil
 }
 
@@ -120,11 +129,11 @@ func (r *Room) change(ctx context.Context, c haproxy.Config, stats []haproxy.Sta
 		return stats, nil
 	}
 	for _, commands := range batches {
-		if err := r.daemon.Command(ctx, commands...); err != nil {
+		if err := r.Daemon.Command(ctx, commands...); err != nil {
 			return nil, fmt.Errorf("change HAProxy's members: %w", err)
 		}
 	}
-	stats, err := r.daemon.Stats(ctx)
+	stats, err := r.Daemon.Stats(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +146,7 @@ func (r *Room) change(ctx context.Context, c haproxy.Config, stats []haproxy.Sta
 // cut ends the sessions of servers that do not answer them any more.
 func (r *Room) cut(ctx context.Context, stats []haproxy.Stat) error {
 	for _, server := range haproxy.Cut(stats) {
-		if err := r.daemon.Command(ctx, "shutdown sessions server "+server); err != nil {
+		if err := r.Daemon.Command(ctx, "shutdown sessions server "+server); err != nil {
 			return fmt.Errorf("end the sessions of %s: %w", server, err)
 		}
 	}
@@ -147,7 +156,7 @@ func (r *Room) cut(ctx context.Context, stats []haproxy.Stat) error {
 // accepted is the configuration without a structure that HAProxy has just refused: the members then
 // change in the one that it runs with.
 func (r *Room) accepted(d Desired) Desired {
-	if r.refused == "" || r.refused != haproxy.Structure(d.Config) || r.host.Now().Sub(r.since) >= again || !r.runs {
+	if r.refused == "" || r.refused != haproxy.Structure(d.Config) || r.Host.Now().Sub(r.since) >= again || !r.runs {
 		return d
 	}
 	members := d.Config.Members
@@ -161,7 +170,7 @@ func (r *Room) accepted(d Desired) Desired {
 
 // still keeps the refusal in mind while its time lasts.
 func (r *Room) still() string {
-	if r.host.Now().Sub(r.since) < again {
+	if r.Host.Now().Sub(r.since) < again {
 		return r.refused
 	}
 	return ""
@@ -171,7 +180,7 @@ func (r *Room) still() string {
 // the file gets that back: a HAProxy that is started anew would not start with the other.
 func (r *Room) reload(ctx context.Context, d Desired, stats []haproxy.Stat) error {
 	former := r.force.Trust.CAFile
-	before, err := r.host.Read(haproxy.File)
+	before, err := r.Host.Read(haproxy.File)
 	if err != nil {
 		return err
 	}
@@ -179,20 +188,20 @@ func (r *Room) reload(ctx context.Context, d Desired, stats []haproxy.Stat) erro
 		return err
 	}
 	wanted := haproxy.Structure(d.Config)
-	if refused, err := r.daemon.Reload(ctx, wanted); err != nil {
+	if refused, err := r.Daemon.Reload(ctx, wanted); err != nil {
 		if !refused {
 			return err
 		}
-		r.refused, r.since = wanted, r.host.Now()
+		r.refused, r.since = wanted, r.Host.Now()
 		if r.runs {
 			return errors.Join(err, r.write(Desired{Config: r.force}, nil))
 		}
-		_, werr := r.host.Write(haproxy.File, before, readable) // an earlier monitor's
+		_, werr := r.Host.Write(haproxy.File, before, readable) // an earlier monitor's
 		return errors.Join(err, werr)
 	}
 	r.force, r.runs, r.refused = d.Config, true, ""
 	if former != "" && former != d.Config.Trust.CAFile {
-		err = r.host.Remove(string(former))
+		err = r.Host.Remove(string(former))
 	}
 	return errors.Join(err, r.write(d, nil))
 }
@@ -201,7 +210,7 @@ func (r *Room) reload(ctx context.Context, d Desired, stats []haproxy.Stat) erro
 // those of the worker that a new one follows; nil for a HAProxy that starts without a predecessor.
 func (r *Room) write(d Desired, stats []haproxy.Stat) error {
 	if len(d.CA) > 0 {
-		if _, err := r.host.Write(string(d.Config.Trust.CAFile), d.CA, readable); err != nil {
+		if _, err := r.Host.Write(string(d.Config.Trust.CAFile), d.CA, readable); err != nil {
 			return err
 		}
 	}
@@ -219,7 +228,7 @@ func (r *Room) write(d Desired, stats []haproxy.Stat) error {
 		{haproxy.File, haproxy.Render(d.Config), readable},
 		{Memory, text, readable},
 	} {
-		if _, werr := r.host.Write(f.path, f.text, f.mode); werr != nil && !strings.HasPrefix(f.path, "/var/lib/") {
+		if _, werr := r.Host.Write(f.path, f.text, f.mode); werr != nil && !strings.HasPrefix(f.path, "/var/lib/") {
 			return werr
 		} else if werr != nil { // it is only for a time without the API, and HAProxy has what it needs
 			err = fmt.Errorf("remember the members: %w", werr)

@@ -24,12 +24,15 @@ import (
 // Observe asks HAProxy first. What it cannot read of the rest is the Snapshot's fault and not its
 // own: whether the redirect may stay needs nobody but HAProxy.
 func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
-	s := Snapshot{IPv6: r.host.IPv6()}
+	s := Snapshot{IPv6: r.Host.IPv6()}
 	var err error
-	if s.Healthy, err = r.daemon.Healthy(ctx); err != nil {
-		s.Late = true
+	if r.Daemon != nil {
+		s.Healthy, err = r.Daemon.Healthy(ctx)
+		s.Late = err != nil
 	}
-	s.Nodes, s.Synced = r.nodes.Nodes()
+	if r.Nodes != nil {
+		s.Nodes, s.Synced = r.Nodes.Nodes()
+	}
 	s.Fault = errors.Join(r.recall(), r.own(&s), r.certificates(&s))
 	s.Before = r.slots
 	return s, nil
@@ -40,7 +43,7 @@ func (r *Room) recall() error {
 	if r.loaded {
 		return nil
 	}
-	text, err := r.host.Read(Memory)
+	text, err := r.Host.Read(Memory)
 	if err != nil {
 		return fmt.Errorf("read the members of an earlier run: %w", err)
 	}
@@ -49,7 +52,7 @@ func (r *Room) recall() error {
 }
 
 func (r *Room) own(s *Snapshot) error {
-	text, err := r.host.Read(OwnAddress)
+	text, err := r.Host.Read(OwnAddress)
 	if err != nil {
 		return fmt.Errorf("read the node's address: %w", err)
 	}
@@ -59,7 +62,7 @@ func (r *Room) own(s *Snapshot) error {
 
 // certificates reads what is trusted; before there is a kubeconfig nothing is known.
 func (r *Room) certificates(s *Snapshot) (err error) {
-	if s.CA, s.Name, err = r.trust.Trust(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if s.CA, s.Name, err = r.Trust.Trust(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read the cluster's CA: %w", err)
 	}
 	return nil
@@ -70,10 +73,10 @@ func (r *Room) certificates(s *Snapshot) (err error) {
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	members, why := r.members(s)
 	c := haproxy.Config{
-		Header: r.header, Run: haproxy.Run, IPv6: s.IPv6, VIPs: r.plan.VIPs.API, Members: members, Server: r.plan.Timing.Model.Server,
+		Header: r.Header, Run: haproxy.Run, IPv6: s.IPv6, VIPs: r.Plan.VIPs.API, Members: members, Server: r.Plan.Timing.Model.Server,
 		Ports: haproxy.Ports{
-			LB: r.plan.Ports[port.LB], Ready: r.plan.Ports[port.LBReady], Monitor: r.plan.Ports[port.LBMonitor], Stats: r.plan.Ports[port.LBStats],
-			MachineConfigLB: r.plan.Ports[port.MachineConfigLB], API: r.plan.Ports[port.API], MachineConfig: r.plan.Ports[port.MachineConfig],
+			LB: r.Plan.Ports[port.LB], Ready: r.Plan.Ports[port.LBReady], Monitor: r.Plan.Ports[port.LBMonitor], Stats: r.Plan.Ports[port.LBStats],
+			MachineConfigLB: r.Plan.Ports[port.MachineConfigLB], API: r.Plan.Ports[port.API], MachineConfig: r.Plan.Ports[port.MachineConfig],
 		},
 	}
 	d := Desired{Config: c, Blind: s.Late, Fault: s.Fault}
@@ -86,9 +89,9 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 
 func (r *Room) members(s Snapshot) ([]netip.Addr, string) {
 	var named []netip.Addr
-	if len(r.plan.VIPs.API) > 0 {
+	if len(r.Plan.VIPs.API) > 0 {
 		for _, n := range s.Nodes {
-			if a, ok := peer.First(n, r.plan.VIPs.API[0], s.Own, r.plan.VIPs.All(), r.plan.MachineNetworks); ok {
+			if a, ok := peer.First(n, r.Plan.VIPs.API[0], s.Own, r.Plan.VIPs.All(), r.Plan.MachineNetworks); ok {
 				named = append(named, a)
 			}
 		}
@@ -140,7 +143,7 @@ func (r *Room) rules(s Snapshot) (redirect.Rules, string) {
 	} else {
 		r.late, r.on = 0, s.Healthy
 	}
-	if r.late >= r.plan.Timing.Model.Redirect.Fall {
+	if r.late >= r.Plan.Timing.Model.Redirect.Fall {
 		r.on = false
 	}
 	all := r.redirects()
@@ -155,7 +158,7 @@ func (r *Room) rules(s Snapshot) (redirect.Rules, string) {
 
 // redirects are the rules while HAProxy serves.
 func (r *Room) redirects() redirect.Rules {
-	return redirect.Of(r.plan.VIPs.API, r.plan.MachineNetworks, r.plan.Ports)
+	return redirect.Of(r.Plan.VIPs.API, r.Plan.MachineNetworks, r.Plan.Ports)
 }
 
 // decode reads what encode wrote; of anything else it takes nothing.

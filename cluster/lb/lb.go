@@ -88,15 +88,21 @@ type Desired struct {
 	Fault  error // why the configuration stays as it is
 }
 
+// Options are what a Room needs.
+type Options struct {
+	Plan   plan.Plan
+	Header string // the line of provenance for rendered files
+	Host   Host
+	Nodes  Nodes // nil while the API cannot be asked
+	Trust  Trust
+	Daemon Daemon // nil before HAProxy is there
+	Filter Filter
+}
+
 // Room is the balancer's monitor. Its steps are for shared/loop.
 type Room struct {
-	plan   plan.Plan
-	header string
-	host   Host
-	nodes  Nodes
-	trust  Trust
-	daemon Daemon
-	filter Filter
+	Options
+	meter *meter // nil before HAProxy is there
 
 	slots   []netip.Addr
 	loaded  bool
@@ -112,6 +118,11 @@ type Room struct {
 }
 
 // New makes the room. Nothing happens before its first step.
-func New(p plan.Plan, header string, host Host, nodes Nodes, trust Trust, daemon Daemon, filter Filter) *Room {
-	return &Room{plan: p, header: header, host: host, nodes: nodes, trust: trust, daemon: daemon, filter: filter}
+func New(o Options) *Room {
+	r := &Room{Options: o}
+	if o.Daemon != nil {
+		r.meter = &meter{Daemon: o.Daemon, Filter: o.Filter}
+		r.Daemon, r.Filter = r.meter, r.meter
+	}
+	return r
 }

@@ -68,7 +68,9 @@ func newWorld(t *testing.T) *world {
 }
 
 // restart is another monitor on the same machine.
-func (w *world) restart() { w.room = New(w.plan, "header", w, w, w, w, packets{w}) }
+func (w *world) restart() {
+	w.room = New(Options{Plan: w.plan, Header: "header", Host: w, Nodes: w, Trust: w, Daemon: w, Filter: packets{w}})
+}
 
 func (w *world) Read(path string) ([]byte, error) {
 	if text, ok := w.files[path]; ok {
@@ -477,7 +479,7 @@ func TestPrepare(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, _ := w.room.Decide(s)
-	if err := w.room.Prepare(d); err != nil {
+	if err := w.room.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.members(); got != "192.0.2.10 192.0.2.11" || w.files[haproxy.Run.State()] == "" {
@@ -491,12 +493,7 @@ func TestPrepare(t *testing.T) {
 	}
 	w.restart()
 	w.fault[Memory] = errors.New("input/output error")
-	s, err = w.room.Observe(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, _ = w.room.Decide(s)
-	if err := w.room.Prepare(d); err != nil || w.members() != "192.0.2.10 192.0.2.11" {
+	if err := w.room.Prepare(t.Context()); err != nil || w.members() != "192.0.2.10 192.0.2.11" {
 		t.Errorf("with a disk that does not read: members %q, %v", w.members(), err)
 	}
 }

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/announce"
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
-	protocol "github.com/onprem-infra/onprem-infra/shared/mdns"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -47,6 +48,9 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 
 // Decide says what to announce, and where.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
+	r.mu.Lock()
+	r.claims = s.Claims
+	r.mu.Unlock()
 	if r.plan.MDNS != spec.MDNSEnabled {
 		return Desired{}, loop.Reasons{"the cluster does not use multicast DNS"}
 	}
@@ -82,10 +86,10 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	d.Hosts = r.announced(name, own)
 	reasons := loop.Reasons{fmt.Sprintf("%s is %v on %s (%s) by %s", name, own, link.Name, from, d.Where.families())}
 	for _, c := range s.Claims {
-		still := d.Where == s.At && slices.ContainsFunc(d.Hosts, func(h protocol.Host) bool { return h.Name == c.Name })
+		still := d.Where == s.At && slices.ContainsFunc(d.Hosts, func(h announce.Host) bool { return h.Name == c.Name })
 		switch {
 		case !still:
-		case c.State != protocol.Announcing && c.State != protocol.Established:
+		case c.State != announce.Announcing && c.State != announce.Established:
 			reasons = append(reasons, lost(c)...)
 		case c.Within:
 			reasons = append(reasons, fmt.Sprintf("%s is announced as %s.%s.local: %v, which is no node of this cluster, has %s.local", c.Name, c.Name, r.plan.Cluster.Name, c.Rival, c.Name))
@@ -97,8 +101,8 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 }
 
 // lost is what to say of a name that is not this host's.
-func lost(c protocol.Claim) loop.Reasons {
-	if c.State != protocol.Lost {
+func lost(c announce.Claim) loop.Reasons {
+	if c.State != announce.Lost {
 		return nil
 	}
 	return loop.Reasons{fmt.Sprintf("not announced: %v has the name %s; give one of the two hosts another one", c.Rival, c.Name)}
@@ -134,21 +138,21 @@ func owner(s addr.Snapshot, ip netip.Addr) (addr.Link, bool) {
 // host's own name whatever that is. Where the name ends in a number the member also has the name
 // that clusters have called it by; two nodes that end alike share none: the second one does not get
 // it.
-func (r *Room) announced(name record.Name, own []netip.Addr) []protocol.Host {
+func (r *Room) announced(name record.Name, own []netip.Addr) []announce.Host {
 	instance := func(what string) string {
-		return protocol.Shorten(r.plan.Cluster.Name + " " + what + "-" + string(name))
+		return wire.Shorten(r.plan.Cluster.Name + " " + what + "-" + string(name))
 	}
-	host := protocol.Host{Name: name, Cluster: record.Name(r.plan.Cluster.Name), Addresses: own, Reverse: true, Services: []protocol.Service{
-		{Instance: instance("Workstation"), Type: protocol.Workstation, Port: workstationPort, TTL: serviceTTL}}}
+	host := announce.Host{Name: name, Cluster: record.Name(r.plan.Cluster.Name), Addresses: own, Reverse: true, Services: []announce.Service{
+		{Instance: instance("Workstation"), Type: wire.Workstation, Port: workstationPort, TTL: serviceTTL}}}
 	if r.role != role.Master {
-		return []protocol.Host{host}
+		return []announce.Host{host}
 	}
-	host.Services = append(host.Services, protocol.Service{Instance: instance("Etcd"), Type: protocol.Etcd, Port: etcdPort, TTL: serviceTTL})
+	host.Services = append(host.Services, announce.Service{Instance: instance("Etcd"), Type: wire.Etcd, Port: etcdPort, TTL: serviceTTL})
 	i := strings.LastIndexByte(string(name), '-')
 	if number := string(name[i+1:]); i < 0 || number == "" || strings.Trim(number, "0123456789") != "" || name == record.Name("etcd-"+number) {
-		return []protocol.Host{host}
+		return []announce.Host{host}
 	}
-	member := protocol.Host{Name: "etcd" + name[i:], Cluster: host.Cluster, Addresses: own, Services: []protocol.Service{
-		{Instance: instance("EtcdWorkstation"), Type: protocol.Workstation, Port: workstationPort, TTL: etcdHostTTL}}}
-	return []protocol.Host{host, member}
+	member := announce.Host{Name: "etcd" + name[i:], Cluster: host.Cluster, Addresses: own, Services: []announce.Service{
+		{Instance: instance("EtcdWorkstation"), Type: wire.Workstation, Port: workstationPort, TTL: etcdHostTTL}}}
+	return []announce.Host{host, member}
 }

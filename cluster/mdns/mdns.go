@@ -7,8 +7,10 @@ import (
 	"net/netip"
 	"sync"
 
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/announce"
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
-	protocol "github.com/onprem-infra/onprem-infra/shared/mdns"
+	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
@@ -32,7 +34,7 @@ type Host interface {
 	Hostname() (string, error)
 	// Open makes sockets on an interface. What comes in there is given to hear, and deaf is told
 	// when nothing can come any more, both by other goroutines, which Close waits for.
-	Open(ctx context.Context, w Where, hear func(protocol.Packet), deaf func(error)) (Line, error)
+	Open(ctx context.Context, w Where, hear func(wire.Packet), deaf func(error)) (Line, error)
 	// Wake has the room turn again.
 	Wake()
 }
@@ -64,7 +66,7 @@ func (w Where) like(other Where) bool {
 
 // Line are sockets on one interface.
 type Line interface {
-	Send(protocol.Outgoing) error
+	Send(wire.Outgoing) error
 	Close()
 }
 
@@ -73,15 +75,32 @@ type Room struct {
 	plan   plan.Plan
 	role   role.Role
 	host   Host
-	jitter protocol.Jitter
+	jitter wire.Jitter
+
+	mu     sync.Mutex
+	claims []announce.Claim // as the last decision saw them, for Metrics
 
 	station *station // nil while nothing is announced
 	where   Where    // of the station
 }
 
 // New makes a room for a node of a role in the cluster of p.
-func New(p plan.Plan, r role.Role, host Host, jitter protocol.Jitter) *Room {
+func New(p plan.Plan, r role.Role, host Host, jitter wire.Jitter) *Room {
 	return &Room{plan: p, role: r, host: host, jitter: jitter}
+}
+
+// Metrics writes what the room's metrics are now. It may be called by any goroutine.
+func (r *Room) Metrics(page *metrics.Page) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	states := metrics.Announcement{}
+	for _, state := range []announce.State{announce.Probing, announce.Announcing, announce.Established, announce.Lost} {
+		states[string(state)] = 0
+	}
+	for _, claim := range r.claims {
+		states[string(claim.State)]++
+	}
+	states.Onto(page)
 }
 
 // Snapshot is all that the decision depends on.
@@ -89,21 +108,21 @@ type Snapshot struct {
 	Links    addr.Snapshot
 	Agreed   []netip.Addr
 	Hostname string
-	Claims   []protocol.Claim // what has become of what was announced
+	Claims   []announce.Claim // what has become of what was announced
 	At       Where            // where it was
 }
 
 // Desired is what should be announced, and where. Without a host nothing is.
 type Desired struct {
 	Where Where
-	Link  protocol.Link
-	Hosts []protocol.Host
+	Link  wire.Link
+	Hosts []announce.Host
 }
 
 // said is what a station and its room tell each other.
 type said struct {
 	mu     sync.Mutex
-	claims []protocol.Claim
+	claims []announce.Claim
 	err    error // why the station speaks no more, or could not say the last thing
 	over   bool  // it has ended by itself
 }

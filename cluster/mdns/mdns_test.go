@@ -12,8 +12,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/announce"
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/browse"
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
-	protocol "github.com/onprem-infra/onprem-infra/shared/mdns"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -39,13 +41,13 @@ func (h *fakeHost) last() *fakeLine               { return h.lines[len(h.lines)-
 func (h *fakeHost) open() (n int)                 { return len(h.lines) }
 func (h *fakeHost) address(link int, a ...string) { h.links.Links[link].Addresses = prefixes(a) }
 
-func (h *fakeHost) Open(_ context.Context, w Where, hear func(protocol.Packet), deaf func(error)) (Line, error) {
+func (h *fakeHost) Open(_ context.Context, w Where, hear func(wire.Packet), deaf func(error)) (Line, error) {
 	if h.fails {
 		return nil, errors.New("no such device")
 	}
-	wish := protocol.Wish{Types: []protocol.Type{protocol.Workstation, protocol.Etcd}, Cluster: "ostest"}
-	near := protocol.Link{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64")}
-	l := &fakeLine{where: w, hear: hear, deaf: deaf, listener: protocol.NewBrowser(near, wish, func(low, _ time.Duration) time.Duration { return low })}
+	wish := browse.Wish{Types: []wire.Type{wire.Workstation, wire.Etcd}, Cluster: "ostest"}
+	near := wire.Link{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64")}
+	l := &fakeLine{where: w, hear: hear, deaf: deaf, listener: browse.New(near, wish, func(low, _ time.Duration) time.Duration { return low })}
 	h.lines = append(h.lines, l)
 	return l, nil
 }
@@ -54,22 +56,22 @@ func (h *fakeHost) Open(_ context.Context, w Where, hear func(protocol.Packet), 
 type fakeLine struct {
 	mu       sync.Mutex
 	where    Where
-	hear     func(protocol.Packet)
+	hear     func(wire.Packet)
 	deaf     func(error)
-	listener *protocol.Browser
+	listener *browse.Browser
 	sent     int
 	fails    error
 	closed   bool
 }
 
-func (l *fakeLine) Send(o protocol.Outgoing) error {
+func (l *fakeLine) Send(o wire.Outgoing) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.fails != nil {
 		return l.fails
 	}
 	l.sent++
-	l.listener.Receive(time.Now(), protocol.Packet{From: netip.MustParseAddrPort("192.0.2.10:5353"), Multicast: true, Data: o.Data})
+	l.listener.Receive(time.Now(), wire.Packet{From: netip.MustParseAddrPort("192.0.2.10:5353"), Multicast: true, Data: o.Data})
 	return nil
 }
 
@@ -84,7 +86,7 @@ func (l *fakeLine) known() string {
 	for _, h := range l.listener.Hosts(time.Now()) {
 		all = append(all, fmt.Sprint(h.Name, h.Addresses))
 	}
-	for _, e := range l.listener.Endpoints(time.Now(), protocol.Etcd) {
+	for _, e := range l.listener.Endpoints(time.Now(), wire.Etcd) {
 		all = append(all, fmt.Sprintf("etcd at %s:%d", e.Host, e.Port))
 	}
 	return strings.Join(all, " ")
@@ -288,16 +290,16 @@ func TestRoom(t *testing.T) {
 		h := machine(lan4)
 		r := room(t, h, role.Worker)
 		turn(t, r, 300*time.Millisecond)
-		rival := protocol.NewResponder(nil, func(low, _ time.Duration) time.Duration { return low })
-		link := protocol.Link{netip.MustParsePrefix("192.0.2.77/24")}
+		rival := announce.New(nil, func(low, _ time.Duration) time.Duration { return low })
+		link := wire.Link{netip.MustParsePrefix("192.0.2.77/24")}
 		long := time.Now().Add(-time.Hour)
-		rival.Set(long, link, []protocol.Host{{Name: "master-0", Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.77")}}})
-		var says []protocol.Outgoing
+		rival.Set(long, link, []announce.Host{{Name: "master-0", Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.77")}}})
+		var says []wire.Outgoing
 		for range 4 { // three questions, and then what it is known by
 			says = rival.Tick(long)
 			long = long.Add(250 * time.Millisecond)
 		}
-		h.last().hear(protocol.Packet{From: netip.MustParseAddrPort("192.0.2.77:5353"), Multicast: true, Data: says[0].Data})
+		h.last().hear(wire.Packet{From: netip.MustParseAddrPort("192.0.2.77:5353"), Multicast: true, Data: says[0].Data})
 		synctest.Wait()
 		h.mu.Lock()
 		wakes := h.wakes

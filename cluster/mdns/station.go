@@ -5,18 +5,19 @@ import (
 	"slices"
 	"time"
 
-	protocol "github.com/onprem-infra/onprem-infra/shared/mdns"
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/announce"
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 )
 
 // station speaks on one interface until it is stopped, in a goroutine of its own: answers cannot
 // wait for the room's next turn.
 type station struct {
 	ear    *ear
-	jitter protocol.Jitter
+	jitter wire.Jitter
 	wake   func()
 	wanted chan Desired
 	ears   chan *ear // to listen with from now on
-	heard  chan protocol.Packet
+	heard  chan wire.Packet
 	deaf   chan error
 	quit   chan bool // whether to say goodbye
 	done   chan struct{}
@@ -29,8 +30,8 @@ type ear struct {
 	over chan struct{} // it is not any more
 }
 
-func start(ctx context.Context, host Host, w Where, jitter protocol.Jitter) (*station, error) {
-	s := &station{jitter: jitter, wake: host.Wake, wanted: make(chan Desired), ears: make(chan *ear), heard: make(chan protocol.Packet, 64),
+func start(ctx context.Context, host Host, w Where, jitter wire.Jitter) (*station, error) {
+	s := &station{jitter: jitter, wake: host.Wake, wanted: make(chan Desired), ears: make(chan *ear), heard: make(chan wire.Packet, 64),
 		deaf: make(chan error), quit: make(chan bool), done: make(chan struct{})}
 	var err error
 	if s.ear, err = s.open(ctx, host, w); err != nil {
@@ -43,7 +44,7 @@ func start(ctx context.Context, host Host, w Where, jitter protocol.Jitter) (*st
 func (s *station) open(ctx context.Context, host Host, w Where) (*ear, error) {
 	e := &ear{over: make(chan struct{})}
 	var err error
-	e.Line, err = host.Open(ctx, w, func(p protocol.Packet) { hand(s.heard, p, e.over) }, func(err error) { hand(s.deaf, err, e.over) })
+	e.Line, err = host.Open(ctx, w, func(p wire.Packet) { hand(s.heard, p, e.over) }, func(err error) { hand(s.deaf, err, e.over) })
 	return e, err
 }
 
@@ -95,7 +96,7 @@ func (s *station) stop(goodbye bool) {
 func (s *station) run() {
 	defer close(s.done)
 	defer func() { s.ear.close() }()
-	r := protocol.NewResponder(nil, s.jitter)
+	r := announce.New(nil, s.jitter)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
@@ -131,7 +132,7 @@ func (s *station) run() {
 }
 
 // send sends all that it can, and returns the first error.
-func (s *station) send(out []protocol.Outgoing) (first error) {
+func (s *station) send(out []wire.Outgoing) (first error) {
 	for _, o := range out {
 		if err := s.ear.Send(o); err != nil && first == nil {
 			first = err
@@ -142,7 +143,7 @@ func (s *station) send(out []protocol.Outgoing) (first error) {
 
 // tell notes how things stand and says whether that is news. An error stays until something could
 // be sent again.
-func (t *said) tell(claims []protocol.Claim, sent int, err error) bool {
+func (t *said) tell(claims []announce.Claim, sent int, err error) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if sent == 0 {
@@ -159,7 +160,7 @@ func (t *said) end(err error) {
 	t.over, t.err = true, err
 }
 
-func (t *said) now() []protocol.Claim {
+func (t *said) now() []announce.Claim {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.claims)

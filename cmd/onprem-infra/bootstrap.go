@@ -20,6 +20,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/host/systemd"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
@@ -50,7 +51,7 @@ type machine struct {
 	log      *slog.Logger
 	wake     chan struct{}
 	status   unitStatus
-	meter    meter
+	meter    *metrics.Meter
 	watchers sync.WaitGroup
 }
 
@@ -59,8 +60,8 @@ func machineFlags(cmd *cobra.Command, room string, std streams) *machine {
 		log:    slog.New(slog.NewTextHandler(std.err, nil)).With("room", room),
 		wake:   loop.NewWake(),
 		status: unitStatus{send: systemd.Status},
+		meter:  newMeter(room),
 	}
-	m.meter.room, m.meter.began = room, time.Now()
 	m.clusterFlag(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&m.socket, "podman", "unix:///run/podman/podman.sock", "podman's socket")
@@ -97,7 +98,7 @@ func (m *machine) load(std streams) (plan.Plan, string, error) {
 		return plan.Plan{}, "", negative(err)
 	}
 	m.text, m.described = text, cluster
-	m.meter.about(p)
+	m.describe(p)
 	return p, plan.Header(text), nil
 }
 
@@ -150,7 +151,7 @@ func turn[S, D any](ctx context.Context, m *machine, steps loop.Steps[S, D], wat
 			m.log.Warn("stop", "error", err)
 		}
 	})()
-	err := loop.Run(ctx, metered(truthful(steps, &m.status), &m.meter), m.wake, everyRound, m.log)
+	err := loop.Run(ctx, metrics.Count(truthful(steps, &m.status), m.meter), m.wake, everyRound, m.log)
 	cancel()
 	m.watchers.Wait()
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,7 +21,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/nameserver"
-	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 )
@@ -68,14 +66,7 @@ func prepareBootstrapDNS(ctx context.Context, std streams, m *machine) error {
 		return err
 	}
 	host := dnsHost{port: p.Ports[port.DNS]}
-	room := dns.New(p, header, host, nil, nil)
-	seen, err := room.Observe(ctx)
-	if err != nil {
-		return err
-	}
-	want, _ := room.Decide(seen)
-	_, err = host.Write(corefile.Render(want))
-	return err
+	return dns.New(dns.Options{Plan: p, Header: header, Host: host}).Prepare(ctx)
 }
 
 func runDNS(ctx context.Context, std streams, m *machine, inPod bool) error {
@@ -90,15 +81,9 @@ func runDNS(ctx context.Context, std streams, m *machine, inPod bool) error {
 	if !inPod {
 		keeper = m.coreDNSKeeper(p, host)
 	}
-	room := dns.New(p, header, host, keeper, &m.status)
-	var upstreams atomic.Int64
-	m.meter.says(func(page *metrics.Page) { page.Add(metrics.DNSUpstreams, float64(upstreams.Load())) })
-	decide := func(s dns.Snapshot) (corefile.Config, loop.Reasons) {
-		want, why := room.Decide(s)
-		upstreams.Store(int64(len(want.Upstreams)))
-		return want, why
-	}
-	steps := loop.Steps[dns.Snapshot, corefile.Config]{Observe: room.Observe, Decide: decide, Apply: room.Apply, Leave: room.Leave}
+	room := dns.New(dns.Options{Plan: p, Header: header, Host: host, Daemon: keeper, Notifier: &m.status})
+	m.meter.Add(room.Metrics)
+	steps := loop.Steps[dns.Snapshot, corefile.Config]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
 	return turn(ctx, m, steps, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorDNS])
 		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })

@@ -33,7 +33,7 @@ func TestLoad(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var said bytes.Buffer
-			p, header, err := (&machine{cluster: tt.path}).load(streams{err: &said})
+			p, header, err := (&machine{cluster: tt.path, meter: newMeter("test")}).load(streams{err: &said})
 			code := exitHost
 			if exit, ok := err.(exitError); ok {
 				code = exit.code

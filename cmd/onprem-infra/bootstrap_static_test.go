@@ -27,7 +27,7 @@ func TestLeavesToStaticPod(t *testing.T) {
 	var log strings.Builder
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	m := &machine{log: slog.New(slog.NewTextHandler(&log, nil)), wake: loop.NewWake(), static: manifest, stop: cancel}
+	m := &machine{log: slog.New(slog.NewTextHandler(&log, nil)), wake: loop.NewWake(), meter: newMeter("test"), static: manifest, stop: cancel}
 	m.status = unitStatus{send: func(string) error { return nil }}
 	rounds, left := 0, false
 	steps := loop.Steps[int, int]{

@@ -114,12 +114,12 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 			starts: onHost.starts(m.log),
 		},
 	})
-	electing := newElecting(p, nodeVIPHost{}, nil, nil, nodes.Known)
-	m.meter.says(electing.onto)
-	m.meter.follows("nodes", nodes.Heard)
+	meter := newVIPMeter(p, nodeVIPHost{}, nil, nil, nodes.Known)
+	m.meter.Add(meter.onto)
+	m.meter.Follow("nodes", nodes.Heard)
 	observe := func(ctx context.Context) (vip.Snapshot, error) {
 		if status, err := runDir.Status(); err == nil { // the room reads it too, and says what is wrong
-			electing.note(status, time.Now())
+			meter.Status(status, time.Now())
 		}
 		return room.Observe(ctx)
 	}
@@ -134,7 +134,7 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 		m.watch(ctx, "the journal", written.Run)
 		m.watch(ctx, "other routers' adverts", func(ctx context.Context) error {
 			return listener.Follow(ctx, listen.Outputs{
-				Adverts: electing.hear, Findings: electing.disturbed, Journal: written.AddClash,
+				Adverts: meter.hear, Findings: meter.Clashes, Journal: written.AddClash,
 			})
 		})
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error {

@@ -6,13 +6,11 @@ import (
 	"context"
 	"maps"
 	"net/netip"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/advert"
-	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
@@ -23,48 +21,35 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// electing is what a host does in the elections of its VIPs, noted while its room turns. Its
+// vipMeter is what a host does in the elections of its VIPs, noted while its room turns. Its
 // methods may be called by anybody.
-type electing struct {
+type vipMeter struct {
+	*metrics.Recorder
 	host   nodeVIPHost
-	checks []vrrp.CheckName
-	passes func(vrrp.CheckName) bool // nil where no checks are made
-	nodes  func() (nodes []kube.Node, heard bool)
-	speaks func() bool // whether keepalived's parent answers; nil where it answers nobody
+	gated  bool // this host makes checks, and its part depends on the API's having worked
+	nodes  func() (nodes []kube.Node, synced bool)
+	speaks func() bool // whether keepalived's parent answers; nil: it is not asked
 
-	mu      sync.Mutex
-	plan    plan.Plan
-	begun   bool // a status has been seen
-	last    supervised.Status
-	moves   map[string]map[supervised.State]uint64 // by instance
-	reloads uint64
-	stood   map[vrrp.CheckName]bool
-	turned  map[vrrp.CheckName]uint64
-	hears   bool
-	adverts map[netip.Addr]*metrics.Adverts // by VIP
-	found   []clash.Finding
+	mu   sync.Mutex
+	plan plan.Plan
 }
 
-// newElecting takes the checks of the host, each once, and what tells how they stand.
-func newElecting(p plan.Plan, host nodeVIPHost, checks []vrrp.CheckName, passes func(vrrp.CheckName) bool, nodes func() ([]kube.Node, bool)) *electing {
-	e := &electing{host: host, plan: p, checks: slices.Compact(slices.Sorted(slices.Values(checks))), passes: passes, nodes: nodes, moves: map[string]map[supervised.State]uint64{},
-		stood: map[vrrp.CheckName]bool{}, turned: map[vrrp.CheckName]uint64{}, adverts: map[netip.Addr]*metrics.Adverts{}}
+// newVIPMeter takes the checks of the host and their results; passes is nil where there are none.
+func newVIPMeter(p plan.Plan, host nodeVIPHost, checks []vrrp.CheckName, passes func(vrrp.CheckName) bool, nodes func() ([]kube.Node, bool)) *vipMeter {
+	instances := map[netip.Addr]string{}
 	for _, v := range election.All(p) {
-		e.adverts[v.Address] = &metrics.Adverts{}
+		instances[v.Address] = string(v.Instance)
 	}
-	for _, check := range e.checks {
-		e.stood[check] = passes(check)
-	}
-	return e
+	return &vipMeter{Recorder: metrics.NewRecorder(instances, checks, passes), host: host, plan: p, gated: passes != nil, nodes: nodes}
 }
 
-// newNodeElecting is newElecting for a node.
-func newNodeElecting(p plan.Plan, host nodeVIPHost, made interface{ Passes(vrrp.CheckName) bool }, weights []vrrp.Weight, nodes *kube.Watcher) *electing {
+// newNodeVIPMeter is newVIPMeter for a node.
+func newNodeVIPMeter(p plan.Plan, host nodeVIPHost, made interface{ Passes(vrrp.CheckName) bool }, weights []vrrp.Weight, nodes *kube.Watcher) *vipMeter {
 	var checks []vrrp.CheckName
 	for _, w := range weights {
 		checks = append(checks, w.Check)
 	}
-	e := newElecting(p, host, checks, made.Passes, nodes.Known)
+	e := newVIPMeter(p, host, checks, made.Passes, nodes.Known)
 	parent := supervisorHealth(p)
 	e.speaks = func() bool {
 		ctx, cancel := context.WithTimeout(context.Background(), parentWithin)
@@ -89,75 +74,38 @@ func silenced(s supervised.Status) supervised.Status {
 }
 
 // become goes on with another plan, when a migration has happened.
-func (e *electing) become(p plan.Plan) {
+func (e *vipMeter) become(p plan.Plan) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.plan = p
 }
 
 // observed is observe with a note of what was seen.
-func (e *electing) observed(observe func(context.Context) (vip.Snapshot, error)) func(context.Context) (vip.Snapshot, error) {
+func (e *vipMeter) observed(observe func(context.Context) (vip.Snapshot, error)) func(context.Context) (vip.Snapshot, error) {
 	return func(ctx context.Context) (vip.Snapshot, error) {
 		s, err := observe(ctx)
 		if err == nil {
-			e.note(s.Status, time.Now())
+			e.Status(s.Status, time.Now())
 		}
 		return s, err
 	}
 }
 
-// note takes in what the supervisor says. What a VIP was when the program began is no change of its
-// own.
-func (e *electing) note(s supervised.Status, now time.Time) {
+// hear records an advert that came by a link, unless no router heeds it: otherwise any host could
+// make VIPs seem to move.
+func (e *vipMeter) hear(h overhear.Heard) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	for name, i := range s.Instances {
-		if before, known := e.last.Instances[name]; e.begun && (!known || before.State != i.State) {
-			if e.moves[name] == nil {
-				e.moves[name] = map[supervised.State]uint64{}
-			}
-			e.moves[name][i.State]++
-		}
-	}
-	if e.begun && s.Applied != e.last.Applied && s.Applied != "" {
-		e.reloads++
-	}
-	for _, v := range election.All(e.plan) {
-		if a := e.adverts[v.Address]; a != nil {
-			a.Self(s.PID != 0 && s.Instances[string(v.Instance)].State == supervised.Master, now)
-		}
-	}
-	for _, check := range e.checks {
-		if passes := e.passes(check); passes != e.stood[check] {
-			e.stood[check] = passes
-			e.turned[check]++
-		}
-	}
-	e.begun, e.last = true, s
-}
-
-// hear takes in an advert that came by a link, unless no router heeds it: else who is anywhere
-// could have VIPs seem to move.
-func (e *electing) hear(h overhear.Heard) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	advertInterval := e.plan.Timing.Model.Advert
+	e.mu.Unlock()
 	for _, vip := range h.VIPs {
-		limited := vrrp.HopLimited(vip, e.plan.Timing.Model.Advert)
-		if a := e.adverts[vip]; a != nil && h.Heeded(limited) {
-			a.Hear(h.From, h.Interval, h.Priority == advert.Farewell, h.At)
+		if h.Heeded(vrrp.HopLimited(vip, advertInterval)) {
+			e.Advert(vip, h.From, h.Interval, h.Priority == advert.Farewell, h.At)
 		}
 	}
-}
-
-// disturbed takes in who disturbs the elections now.
-func (e *electing) disturbed(found []clash.Finding) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.hears, e.found = true, found
 }
 
 // onto looks at the host, and says what it is and what was noted.
-func (e *electing) onto(page *metrics.Page) {
+func (e *vipMeter) onto(page *metrics.Page) {
 	e.mu.Lock()
 	p := e.plan
 	e.mu.Unlock()
@@ -177,47 +125,34 @@ func (e *electing) onto(page *metrics.Page) {
 		return
 	}
 	host, gate := inspect.Inspector{Plan: p, Files: e.host.files()}, ""
-	if e.passes != nil {
+	if e.gated {
 		gate, _ = host.Gate(links) // status reports its error
 	}
-	vips := host.VIPs(election.Observation{Links: links, Agreed: agreed}, status, nil)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	out := metrics.Elections{At: time.Now(), Gate: gate, Heard: e.hears, Daemon: &metrics.Daemon{
-		Running: status.PID != 0, Refused: status.Refused != nil, Leaving: status.Leaving != supervised.Stays, Restarts: uint64(max(status.Restarts, 0)), Reloads: e.reloads,
+	out := metrics.Elections{At: time.Now(), Gate: gate, Daemon: &metrics.Daemon{
+		Running: status.PID != 0, Refused: status.Refused != nil, Leaving: status.Leaving != supervised.Stays,
+		Restarts: uint64(max(status.Restarts, 0)),
 	}}
-	for _, v := range vips {
-		out.VIPs = append(out.VIPs, e.vip(v))
-	}
-	for _, check := range e.checks {
-		out.Checks = append(out.Checks, metrics.CheckState{Name: check, Passes: e.passes(check), Changes: e.turned[check]})
+	for _, v := range host.VIPs(election.Observation{Links: links, Agreed: agreed}, status, nil) {
+		out.VIPs = append(out.VIPs, metricsOf(v))
 	}
 	var known []kube.Node
-	if known, out.Named = e.nodes(); out.Named {
-		for _, n := range known {
-			if n.ControlPlane {
-				out.Controls++
-			} else {
-				out.Others++
-			}
+	known, out.Named = e.nodes()
+	for _, n := range known {
+		if n.ControlPlane {
+			out.Controls++
+		} else {
+			out.Others++
 		}
 	}
-	out.Onto(page)
+	e.Onto(page, out)
 }
 
-func (e *electing) vip(v inspect.VIP) metrics.VIP {
-	m := metrics.VIP{Address: v.Address, Kind: v.For, State: v.State, Present: v.Here, Priority: v.Priority, Transitions: e.moves[string(v.Instance)], Clashes: map[clash.Kind]int{}}
+// metricsOf are the metrics that follow from the status of a VIP.
+func metricsOf(v inspect.VIP) metrics.VIP {
+	m := metrics.VIP{Address: v.Address, Kind: v.For, State: v.State, Present: v.Here, Priority: v.Priority}
 	for _, part := range v.Parts {
 		if part.Counts {
 			m.Parts = append(m.Parts, metrics.Part{Name: part.Name, Adds: part.Adds})
-		}
-	}
-	if a := e.adverts[v.Address]; a != nil {
-		m.Adverts = *a
-	}
-	for _, f := range e.found {
-		if f.VIP == v.Address {
-			m.Clashes[f.Kind]++
 		}
 	}
 	return m

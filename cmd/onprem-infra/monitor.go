@@ -21,6 +21,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
@@ -52,7 +53,7 @@ type monitor struct {
 func monitorFlags(cmd *cobra.Command, room string, std streams) *monitor {
 	m := &monitor{}
 	m.log, m.wake = slog.New(slog.NewTextHandler(std.err, nil)).With("room", room), loop.NewWake()
-	m.meter.room, m.meter.began = room, time.Now()
+	m.meter = newMeter(room)
 	m.clusterFlag(cmd)
 	return m
 }
@@ -102,7 +103,7 @@ func (m *monitor) alive() error { return m.pulse.Within(monitorBound) }
 // serve answers kubelet at the monitor's own port until ctx ends, and whoever asks for its metrics;
 // a port that is taken is tried again, as a former monitor may have it yet.
 func (m *monitor) serve(ctx context.Context, p plan.Plan, port uint16, checks map[string]func() error) {
-	m.watch(ctx, "health", func(ctx context.Context) error { return healthz.Serve(ctx, port, checks, m.meter.pages()) })
+	m.watch(ctx, "health", func(ctx context.Context) error { return healthz.Serve(ctx, port, checks, m.pages()) })
 	m.publish(ctx, p, port)
 }
 
@@ -197,7 +198,7 @@ func runMonitor[S, D any](ctx context.Context, m *monitor, steps loop.Steps[S, D
 		m.pulse.Beat()
 		return observe(ctx)
 	}
-	err := loop.Run(ctx, metered(steps, &m.meter), m.wake, every, m.log)
+	err := loop.Run(ctx, metrics.Count(steps, m.meter), m.wake, every, m.log)
 	cancel()
 	m.watchers.Wait()
 	if err != nil {

@@ -62,22 +62,11 @@ CoreDNS of its pod when they have changed. With --once it writes both files from
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
 		if *once {
-			return prepareDNS(ctx, dns.New(p, r, header, nodeDNSHost{m}, nobody{}, nobody{}))
+			return dns.New(dns.Options{Plan: p, Role: r, Header: header, Host: nodeDNSHost{m}}).Prepare(ctx)
 		}
 		return monitorDNS(ctx, m, p, r, header)
 	}
 	return cmd
-}
-
-// prepareDNS writes the first files. That no name server is known yet is no error: CoreDNS answers
-// the cluster's own names, and the monitor follows what comes.
-func prepareDNS(ctx context.Context, room *dns.Room) error {
-	seen, err := room.Observe(ctx)
-	if err != nil {
-		return err
-	}
-	want, _ := room.Decide(seen)
-	return room.Apply(ctx, want)
 }
 
 func monitorDNS(ctx context.Context, m *monitor, p plan.Plan, r role.Role, header string) error {
@@ -89,11 +78,10 @@ func monitorDNS(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	url := fmt.Sprintf("http://localhost:%d/health", p.Ports[port.CoreDNSHealth])
 	beside := &coreDNS{health: probe.NewHTTP(url, localhost.Dial)}
 	defer beside.drop()
-	said := &naming{Host: nodeDNSHost{m}, Daemon: beside}
-	m.meter.says(said.onto)
-	m.meter.follows("nodes", nodes.Heard)
-	room := dns.New(p, r, header, said, nodes, said)
-	steps := loop.Steps[dns.Snapshot, dns.Desired]{Observe: room.Observe, Decide: said.decide(room.Decide), Apply: room.Apply}
+	room := dns.New(dns.Options{Plan: p, Role: r, Header: header, Host: nodeDNSHost{m}, Nodes: nodes, Daemon: beside})
+	m.meter.Add(room.Metrics)
+	m.meter.Follow("nodes", nodes.Heard)
+	steps := loop.Steps[dns.Snapshot, dns.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply}
 	return runInPod(ctx, m, m.credentials(p), steps, everyDNSRound, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorDNS], map[string]func() error{"/healthz": m.alive})
 		m.watch(ctx, "nodes", func(ctx context.Context) error { return nodes.Run(ctx, m.wake) })
@@ -163,11 +151,3 @@ func (c *coreDNS) Signal(sig syscall.Signal) error {
 	}
 	return nil
 }
-
-// nobody is who stands for the API and for CoreDNS before either is there.
-type nobody struct{}
-
-func (nobody) Nodes() ([]addr.Node, bool)     { return nil, false }
-func (nobody) Running() (running, again bool) { return false, false }
-func (nobody) Serves(context.Context) bool    { return false }
-func (nobody) Signal(syscall.Signal) error    { return nil }

@@ -48,8 +48,9 @@ VIP to it for as long as it has a server that works. With --once it writes the f
 		defer cancel()
 		access := kubeconfig.NewAccess(m.credentials(p), m.log)
 		if *once {
-			closePorts(p, filter{m.log}, m.log)
-			return prepareLB(ctx, m.log, string(haproxy.Run), lb.New(p, header, lbHost{}, nobody{}, access, noHAProxy{}, nil))
+			room := lb.New(lb.Options{Plan: p, Header: header, Host: lbHost{}, Trust: access, Filter: filter{m.log}})
+			closePorts(room, m.log)
+			return prepareLB(ctx, m.log, string(haproxy.Run), room)
 		}
 		return monitorLB(ctx, m, p, header, access)
 	}
@@ -59,8 +60,8 @@ VIP to it for as long as it has a server that works. With --once it writes the f
 // closePorts has the kernel refuse what comes to the balanced machine config port by itself before
 // HAProxy opens it: of IPv6 HAProxy cannot tell whether a connection was redirected there. A kernel
 // that cannot do that redirects nothing either, and the API still needs its balancer.
-func closePorts(p plan.Plan, packets lb.Filter, log *slog.Logger) {
-	if _, err := packets.Ensure(redirect.Of(p.VIPs.API, p.MachineNetworks, p.Ports).Off()); err != nil {
+func closePorts(room *lb.Room, log *slog.Logger) {
+	if err := room.ClosePorts(); err != nil {
 		log.Warn("close the ports that take redirected connections alone", "error", err)
 	}
 }
@@ -75,22 +76,16 @@ func prepareLB(ctx context.Context, log *slog.Logger, sockets string, room *lb.R
 	if err := os.Chmod(sockets, 0o700); err != nil {
 		log.Warn("close the directory of HAProxy's sockets", "error", err)
 	}
-	seen, err := room.Observe(ctx)
-	if err != nil {
-		return err
-	}
-	want, _ := room.Decide(seen)
-	return room.Prepare(want)
+	return room.Prepare(ctx)
 }
 
 func monitorLB(ctx context.Context, m *monitor, p plan.Plan, header string, access *kubeconfig.Access) error {
 	p = current(p, m.log) // a migration changes nothing here while it runs: HAProxy is looked at alike under every timing
 	nodes := kube.NewAPI(m.credentials(p), m.log).ControlPlane(p.ControlPlaneLabel)
 	look := p.Timing.Model.Redirect // HAProxy's end wakes the monitor before
-	seen := &balancing{Daemon: newHAProxyDaemon(p), Filter: filter{m.log}}
-	m.meter.says(seen.onto)
-	m.meter.follows("nodes", nodes.Heard)
-	room := lb.New(p, header, lbHost{}, nodes, access, seen, seen)
+	room := lb.New(lb.Options{Plan: p, Header: header, Host: lbHost{}, Nodes: nodes, Trust: access, Daemon: newHAProxyDaemon(p), Filter: filter{m.log}})
+	m.meter.Add(room.Metrics)
+	m.meter.Follow("nodes", nodes.Heard)
 	steps := loop.Steps[lb.Snapshot, lb.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
 	return runInPod(ctx, m, m.credentials(p), steps, look.Interval, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorLB], map[string]func() error{"/healthz": m.alive})
@@ -182,12 +177,3 @@ func (f filter) RemoveLeftovers() ([]string, error) {
 	}
 	return removed, err
 }
-
-// noHAProxy is who stands for HAProxy before it is there.
-type noHAProxy struct{}
-
-func (noHAProxy) Running(context.Context) (string, bool, error) { return "", false, nil }
-func (noHAProxy) Healthy(context.Context) (bool, error)         { return false, nil }
-func (noHAProxy) Stats(context.Context) ([]haproxy.Stat, error) { return nil, nil }
-func (noHAProxy) Command(context.Context, ...string) error      { return nil }
-func (noHAProxy) Reload(context.Context, string) (bool, error)  { return false, nil }

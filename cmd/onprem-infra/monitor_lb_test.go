@@ -50,7 +50,7 @@ func TestPrepareLB(t *testing.T) {
 	for dir, complaint := range map[string]string{open: "", filepath.Join(open, "absent"): "sockets"} {
 		var said strings.Builder
 		host := onPaper{written: map[string]bool{}}
-		room := lb.New(plan.Plan{}, "", host, nobody{}, noTrust{}, noHAProxy{}, nil)
+		room := lb.New(lb.Options{Host: host, Trust: noTrust{}})
 		if err := prepareLB(t.Context(), slog.New(slog.NewTextHandler(&said, nil)), dir, room); err != nil || !host.written[haproxy.File] {
 			t.Errorf("%s: %v, written %v", dir, err, host.written)
 		}

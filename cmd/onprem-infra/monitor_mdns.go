@@ -16,12 +16,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/cluster/mdns"
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/multicast"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
-	protocol "github.com/onprem-infra/onprem-infra/shared/mdns"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -63,9 +63,8 @@ the address to another interface, announces nobody by the name localhost, and sa
 
 func monitorMDNS(ctx context.Context, m *monitor, p plan.Plan, r role.Role) error {
 	room := mdns.New(p, r, mdnsHost{m}, func(low, high time.Duration) time.Duration { return low + rand.N(high-low) })
-	said := &announcing{}
-	m.meter.says(said.onto)
-	steps := loop.Steps[mdns.Snapshot, mdns.Desired]{Observe: room.Observe, Decide: said.decide(room.Decide), Apply: room.Apply, Leave: room.Leave}
+	m.meter.Add(room.Metrics)
+	steps := loop.Steps[mdns.Snapshot, mdns.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
 	watched := []string{mdns.HostnameFile, path.Join(mdns.AgreedDir, "ipv4"), path.Join(mdns.AgreedDir, "ipv6")}
 	return runInPod(ctx, m, "", steps, everyMDNSRound, func(ctx context.Context) {
 		if number := p.Ports[port.MonitorMDNS]; number != 0 {
@@ -100,11 +99,11 @@ func (mdnsHost) Hostname() (string, error) {
 	return os.Hostname()
 }
 
-func (mdnsHost) Open(ctx context.Context, w mdns.Where, hear func(protocol.Packet), deaf func(error)) (mdns.Line, error) {
-	v4, v6 := protocol.Groups()
-	s, err := multicast.Open(ctx, multicast.Where{Index: w.Index, From4: w.From4, IPv6: w.IPv6}, multicast.Groups{IPv4: v4, IPv6: v6, Port: protocol.Port},
+func (mdnsHost) Open(ctx context.Context, w mdns.Where, hear func(wire.Packet), deaf func(error)) (mdns.Line, error) {
+	v4, v6 := wire.Groups()
+	s, err := multicast.Open(ctx, multicast.Where{Index: w.Index, From4: w.From4, IPv6: w.IPv6}, multicast.Groups{IPv4: v4, IPv6: v6, Port: wire.Port},
 		multicast.Ear{Deaf: deaf, Packet: func(p multicast.Packet) {
-			hear(protocol.Packet{From: p.From, Multicast: p.To.IsMulticast(), Data: p.Data})
+			hear(wire.Packet{From: p.From, Multicast: p.To.IsMulticast(), Data: p.Data})
 		}})
 	if err != nil {
 		return nil, err
@@ -115,6 +114,6 @@ func (mdnsHost) Open(ctx context.Context, w mdns.Where, hear func(protocol.Packe
 // mdnsLine is what the room knows of sockets.
 type mdnsLine struct{ *multicast.Sockets }
 
-func (l mdnsLine) Send(o protocol.Outgoing) error { return l.Sockets.Send(o.To, o.Data) }
+func (l mdnsLine) Send(o wire.Outgoing) error { return l.Sockets.Send(o.To, o.Data) }
 
 func (h mdnsHost) Wake() { loop.Wake(h.wake) }

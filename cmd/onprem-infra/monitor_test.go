@@ -50,7 +50,7 @@ func TestClusterChanges(t *testing.T) {
 	}
 	put(text)
 	said := &heard{}
-	m := &monitor{machine: machine{cluster: path, log: slog.New(slog.NewTextHandler(said, nil)), wake: loop.NewWake()}}
+	m := &monitor{machine: machine{cluster: path, log: slog.New(slog.NewTextHandler(said, nil)), wake: loop.NewWake(), meter: newMeter("test")}}
 	if _, _, err := m.load(streams{err: said}); err != nil {
 		t.Fatal(err)
 	}

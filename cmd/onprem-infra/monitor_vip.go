@@ -28,6 +28,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
+	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/rollout"
 	"github.com/onprem-infra/onprem-infra/shared/port"
@@ -95,16 +96,16 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	access := kubeconfig.NewAccess(m.credentials(p), m.log)
 	made := nodeChecks(m, host, now, r, r == role.Master && !memory.Open, probes.New(nodeServices(p, access)))
 	seen := newNodeCluster(p, r, m.api(p, r), m.log)
-	electing := newNodeElecting(now, host, made, vip.Weights(now, r), seen.nodes)
-	m.meter.says(electing.onto)
-	seen.meter(&m.meter)
+	meter := newNodeVIPMeter(now, host, made, vip.Weights(now, r), seen.nodes)
+	m.meter.Add(meter.onto)
+	seen.meter(m.meter)
 	options := vip.Options{
 		Plan: wanted, Role: r, Header: header, Memory: memory, Migration: way,
 		Host: host, Cluster: seen, Health: made, After: m.later, Now: time.Now,
 		Changed: func(p plan.Plan) {
 			made.Retime(p.Timing.Model)
-			electing.become(p)
-			m.meter.about(p)
+			meter.become(p)
+			m.describe(p)
 		},
 	}
 	first := newFounding(m, p, r, memory, access)
@@ -112,9 +113,9 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 		options.Founding = first
 	}
 	room := vip.New(options)
-	m.meter.about(now)
+	m.describe(now)
 	steps := loop.Steps[vip.Snapshot, vip.Desired]{
-		Observe: electing.observed(room.Observe), Decide: room.Decide, Publish: room.Publish, Apply: room.Apply,
+		Observe: meter.observed(room.Observe), Decide: room.Decide, Publish: room.Publish, Apply: room.Apply,
 	}
 	return runInPod(ctx, m, m.credentials(p), steps, vip.Interval, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorVIP], map[string]func() error{"/healthz": func() error { return vipAlive(m, made) }})
@@ -145,7 +146,7 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 		m.watch(ctx, "Events of this node", events.Run)
 		m.watch(ctx, "other routers' adverts", func(ctx context.Context) error {
 			return host.listener.Follow(ctx, listen.Outputs{
-				Adverts: electing.hear, Findings: electing.disturbed, Journal: written.AddClash,
+				Adverts: meter.hear, Findings: meter.Clashes, Journal: written.AddClash,
 			})
 		})
 		seen.follow(ctx, m)
@@ -220,13 +221,13 @@ func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
 }
 
 // meter adds what the node follows to its metrics.
-func (c *nodeCluster) meter(m *meter) {
-	m.follows("nodes", c.nodes.Heard)
+func (c *nodeCluster) meter(m *metrics.Meter) {
+	m.Follow("nodes", c.nodes.Heard)
 	if c.candidates != nil {
-		m.follows("candidates", c.candidates.Heard)
+		m.Follow("candidates", c.candidates.Heard)
 	}
 	if c.bootstrap != nil {
-		m.follows("bootstrap", c.bootstrap.Heard)
+		m.Follow("bootstrap", c.bootstrap.Heard)
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onprem-infra/onprem-infra/shared/mdns"
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -36,8 +36,8 @@ func TestMDNS(t *testing.T) {
 			}
 		})
 	}
-	if p, ok := port.Lookup(port.MDNS); !ok || p.Number != mdns.Port {
-		t.Errorf("the port of multicast DNS is %d, which the sockets take to be %d", p.Number, mdns.Port)
+	if p, ok := port.Lookup(port.MDNS); !ok || p.Number != wire.Port {
+		t.Errorf("the port of multicast DNS is %d, which the sockets take to be %d", p.Number, wire.Port)
 	}
 }
 

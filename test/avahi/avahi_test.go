@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/mdns"
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/browse"
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/host/multicast"
-	protocol "github.com/onprem-infra/onprem-infra/shared/mdns"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
@@ -117,19 +118,19 @@ func TestHears(t *testing.T) {
 	l := open(t)
 	peer := l.avahi(l.add("peer", "192.0.2.77/24", "2001:db8::77/64"), "worker-9")
 	ear := l.add("ear", "192.0.2.90/24", "2001:db8::90/64")
-	wish := protocol.Wish{Types: []protocol.Type{protocol.Workstation}, Cluster: "ostest", Networks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64")}}
-	browser := protocol.NewBrowser(protocol.Link{netip.MustParsePrefix("192.0.2.90/24"), netip.MustParsePrefix("2001:db8::90/64")}, wish,
+	wish := browse.Wish{Types: []wire.Type{wire.Workstation}, Cluster: "ostest", Networks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64")}}
+	browser := browse.New(wire.Link{netip.MustParsePrefix("192.0.2.90/24"), netip.MustParsePrefix("2001:db8::90/64")}, wish,
 		func(low, _ time.Duration) time.Duration { return low })
 	var mu sync.Mutex
 	var sockets *multicast.Sockets
-	say := func(out []protocol.Outgoing) {
+	say := func(out []wire.Outgoing) {
 		for _, o := range out {
 			if err := sockets.Send(o.To, o.Data); err != nil {
 				t.Error(err)
 			}
 		}
 	}
-	v4, v6 := protocol.Groups()
+	v4, v6 := wire.Groups()
 	if err := ear.Do(func() error {
 		eth0, err := net.InterfaceByName("eth0")
 		if err != nil {
@@ -138,10 +139,10 @@ func TestHears(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		sockets, err = multicast.Open(context.Background(), multicast.Where{Index: eth0.Index, From4: netip.MustParseAddr("192.0.2.90"), IPv6: true},
-			multicast.Groups{IPv4: v4, IPv6: v6, Port: protocol.Port}, multicast.Ear{Deaf: func(err error) { t.Error(err) }, Packet: func(p multicast.Packet) {
+			multicast.Groups{IPv4: v4, IPv6: v6, Port: wire.Port}, multicast.Ear{Deaf: func(err error) { t.Error(err) }, Packet: func(p multicast.Packet) {
 				mu.Lock()
 				defer mu.Unlock()
-				browser.Receive(time.Now(), protocol.Packet{From: p.From, Multicast: p.To.IsMulticast(), Data: p.Data})
+				browser.Receive(time.Now(), wire.Packet{From: p.From, Multicast: p.To.IsMulticast(), Data: p.Data})
 				say(browser.Tick(time.Now()))
 			}})
 		return err

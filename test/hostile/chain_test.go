@@ -145,7 +145,7 @@ func daemons(p plan.Plan, h host) ([]string, error) {
 	}}
 	holds := vip.Snapshot{At: time.Unix(0, 0), Links: links, Nodes: []addr.Node{node}, Verdict: release.Verdict{Hold: true}}
 	keepalivedWants, _ := vip.New(vip.Options{Plan: p, Header: h.header, Now: time.Now}).Decide(holds)
-	coreDNSWants, _ := dns.New(p, h.header, nil, nil, nil).Decide(dns.Snapshot{Links: links, Resolvers: []nameserver.Resolver{{Text: []byte(h.resolv)}}})
+	coreDNSWants, _ := dns.New(dns.Options{Plan: p, Header: h.header}).Decide(dns.Snapshot{Links: links, Resolvers: []nameserver.Resolver{{Text: []byte(h.resolv)}}})
 	for i, a := range coreDNSWants.Upstreams {
 		if h.zone != "" && a.Is6() {
 			coreDNSWants.Upstreams[i] = a.WithZone(h.zone)

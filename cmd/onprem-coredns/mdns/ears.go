@@ -12,8 +12,9 @@ import (
 
 	clog "github.com/coredns/coredns/plugin/pkg/log"
 
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/browse"
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 	"github.com/onprem-infra/onprem-infra/shared/host/multicast"
-	protocol "github.com/onprem-infra/onprem-infra/shared/mdns"
 )
 
 // everyLook is how often the machine's interfaces are looked at: an address may move, and another
@@ -47,7 +48,7 @@ type ears struct {
 type place struct {
 	index int
 	name  string
-	link  protocol.Link
+	link  wire.Link
 	from4 netip.Addr
 	ipv6  bool
 }
@@ -169,12 +170,12 @@ func (p place) key() string {
 
 // listen hears and asks on one interface until ctx ends.
 func (e *ears) listen(ctx context.Context, p place) error {
-	packets, deaf := make(chan protocol.Packet, 256), make(chan error, 2)
-	v4, v6 := protocol.Groups()
-	sockets, err := multicast.Open(ctx, multicast.Where{Index: p.index, From4: p.from4, IPv6: p.ipv6}, multicast.Groups{IPv4: v4, IPv6: v6, Port: protocol.Port},
+	packets, deaf := make(chan wire.Packet, 256), make(chan error, 2)
+	v4, v6 := wire.Groups()
+	sockets, err := multicast.Open(ctx, multicast.Where{Index: p.index, From4: p.from4, IPv6: p.ipv6}, multicast.Groups{IPv4: v4, IPv6: v6, Port: wire.Port},
 		multicast.Ear{Deaf: func(err error) { deaf <- err }, Packet: func(m multicast.Packet) {
 			select {
-			case packets <- protocol.Packet{From: m.From, Multicast: m.To.IsMulticast(), Data: m.Data}:
+			case packets <- wire.Packet{From: m.From, Multicast: m.To.IsMulticast(), Data: m.Data}:
 			default: // a flood; what is lost is asked for again
 			}
 		}})
@@ -182,7 +183,7 @@ func (e *ears) listen(ctx context.Context, p place) error {
 		return err
 	}
 	defer sockets.Close()
-	b := protocol.NewBrowser(p.link, e.wish, func(low, high time.Duration) time.Duration { return low + rand.N(high-low) })
+	b := browse.New(p.link, e.wish, func(low, high time.Duration) time.Duration { return low + rand.N(high-low) })
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -213,7 +214,7 @@ func (e *ears) listen(ctx context.Context, p place) error {
 }
 
 // receive takes in a packet and those that wait behind it.
-func receive(b *protocol.Browser, packet protocol.Packet, behind <-chan protocol.Packet) {
+func receive(b *browse.Browser, packet wire.Packet, behind <-chan wire.Packet) {
 	for end := time.Now().Add(spell); ; {
 		now := time.Now()
 		if b.Receive(now, packet); now.After(end) {
@@ -228,13 +229,13 @@ func receive(b *protocol.Browser, packet protocol.Packet, behind <-chan protocol
 }
 
 // view is what a browser knows.
-func view(b *protocol.Browser) *known {
+func view(b *browse.Browser) *known {
 	now := time.Now()
 	k := &known{hosts: map[string]host{}}
 	for _, h := range b.Hosts(now) {
 		k.hosts[h.Name] = host{addresses: h.Addresses, until: now.Add(h.TTL)}
 	}
-	for _, m := range b.Endpoints(now, protocol.Etcd) {
+	for _, m := range b.Endpoints(now, wire.Etcd) {
 		k.members = append(k.members, member{m.Host, m.Port})
 	}
 	return k

@@ -16,7 +16,8 @@ import (
 	"github.com/miekg/dns"
 	"golang.org/x/sys/unix"
 
-	protocol "github.com/onprem-infra/onprem-infra/shared/mdns"
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/browse"
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 	"github.com/onprem-infra/onprem-infra/test/need"
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
@@ -29,7 +30,7 @@ func TestEars(t *testing.T) {
 	if os.Getenv(flooded) != "1" {
 		t.Skip("is run by TestFlood")
 	}
-	e := &ears{settings: settings{bind: netip.MustParseAddr("192.0.2.1"), wish: protocol.Wish{Types: []protocol.Type{protocol.Workstation, protocol.Etcd}, Cluster: "ostest"}}}
+	e := &ears{settings: settings{bind: netip.MustParseAddr("192.0.2.1"), wish: browse.Wish{Types: []wire.Type{wire.Workstation, wire.Etcd}, Cluster: "ostest"}}}
 	e.start()
 	defer e.stop()
 	for e.known.Load() == nil {

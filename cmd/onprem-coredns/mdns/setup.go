@@ -13,7 +13,8 @@ import (
 	"github.com/coredns/coredns/plugin"
 	"github.com/miekg/dns"
 
-	protocol "github.com/onprem-infra/onprem-infra/shared/mdns"
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/browse"
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 )
 
@@ -32,7 +33,7 @@ type settings struct {
 	zone  string     // in lower case, with the final dot
 	least int        // members before SRV is answered
 	bind  netip.Addr // of the interface to listen on; the zero value for all
-	wish  protocol.Wish
+	wish  browse.Wish
 }
 
 func setup(c *caddy.Controller) error {
@@ -58,7 +59,7 @@ func setup(c *caddy.Controller) error {
 // parse reads `mdns DOMAIN [MIN_SRV] [FILTER] [BIND_ADDRESS]`, as it has been written for years,
 // and in a block of its own the networks that hosts' addresses are in.
 func parse(c *caddy.Controller) (settings, error) {
-	s := settings{least: leastMembers, wish: protocol.Wish{Types: []protocol.Type{protocol.Workstation, protocol.Etcd}}}
+	s := settings{least: leastMembers, wish: browse.Wish{Types: []wire.Type{wire.Workstation, wire.Etcd}}}
 	for n := 0; c.Next(); n++ {
 		if n > 0 {
 			return s, plugin.ErrOnce

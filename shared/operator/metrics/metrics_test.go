@@ -24,21 +24,21 @@ func after(d time.Duration) time.Time { return at.Add(d) }
 
 // full is a page with a sample of every family.
 func full() *Page {
-	var heard Adverts
-	heard.Hear(a, 100*time.Millisecond, false, at)
-	heard.Hear(a, 100*time.Millisecond, false, after(130*time.Millisecond))
-	heard.Hear(b, 100*time.Millisecond, false, after(430*time.Millisecond))
+	var received Adverts
+	received.Receive(a, 100*time.Millisecond, false, at)
+	received.Receive(a, 100*time.Millisecond, false, after(130*time.Millisecond))
+	received.Receive(b, 100*time.Millisecond, false, after(430*time.Millisecond))
 	p := &Page{}
 	Program{
-		Room: "cluster/vip", Version: "v1.2.3", Go: "go1.26.0", Cluster: "one", Timing: "lan", Mode: "unicast", Rounds: 7, Turned: 1500 * time.Millisecond,
+		Room: "cluster/vip", Version: "v1.2.3", Go: "go1.26.0", Cluster: "one", Timing: "lan", Mode: "unicast", Rounds: 7, Age: 1500 * time.Millisecond,
 		Faults: map[string]uint64{StepApply: 2}, Watches: []Watch{{"nodes", true, 3 * time.Second}, {"bootstrap", false, -1}},
 		Process: Process{CPU: 1250 * time.Millisecond, Resident: 25 << 20, Started: at},
 	}.Onto(p)
 	Elections{
-		At: after(time.Second), Gate: "open", Named: true, Controls: 3, Others: 2, Heard: true,
+		At: after(time.Second), Gate: "open", Named: true, Controls: 3, Others: 2, Received: true,
 		VIPs: []VIP{{
 			Address: vip, Kind: vrrp.API, State: supervised.Backup, Priority: 120, Parts: []Part{{"base", 100}, {"lb", 20}},
-			Transitions: map[supervised.State]uint64{supervised.Backup: 1}, Adverts: heard, Clashes: map[clash.Kind]int{clash.Foreign: 1},
+			Transitions: map[supervised.State]uint64{supervised.Backup: 1}, Adverts: received, Clashes: map[clash.Kind]int{clash.Foreign: 1},
 		}, {Address: netip.MustParseAddr("2001:db8::5"), Kind: vrrp.Ingress, Present: true}},
 		Checks: []CheckState{{Name: vrrp.CheckLB, Passes: true, Changes: 3}},
 		Daemon: &Daemon{Running: true, Restarts: 1, Reloads: 2, Refused: true},
@@ -106,16 +106,16 @@ func TestConventions(t *testing.T) {
 // TestBounded holds that no stranger's word becomes a label, however much it says.
 func TestBounded(t *testing.T) {
 	lines := func(hosts int) int {
-		var heard Adverts
+		var received Adverts
 		findings := map[clash.Kind]int{}
 		for i := range hosts {
 			from := netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)})
-			heard.Hear(from, time.Second, false, after(time.Duration(i)*time.Second))
+			received.Receive(from, time.Second, false, after(time.Duration(i)*time.Second))
 			findings[clash.Foreign]++
 			findings[clash.Kind(from.String())]++
 		}
 		p := &Page{}
-		Elections{At: after(time.Hour), Heard: true, VIPs: []VIP{{Address: vip, Kind: vrrp.API, Adverts: heard, Clashes: findings}}}.Onto(p)
+		Elections{At: after(time.Hour), Received: true, VIPs: []VIP{{Address: vip, Kind: vrrp.API, Adverts: received, Clashes: findings}}}.Onto(p)
 		return strings.Count(string(p.Text()), "\n")
 	}
 	if few, many := lines(2), lines(5000); few != many {
@@ -136,10 +136,10 @@ func TestEscaped(t *testing.T) {
 func TestAdverts(t *testing.T) {
 	const second = time.Second
 	hear := func(from netip.Addr, ms int) func(*Adverts) {
-		return func(o *Adverts) { o.Hear(from, second, false, after(time.Duration(ms)*time.Millisecond)) }
+		return func(o *Adverts) { o.Receive(from, second, false, after(time.Duration(ms)*time.Millisecond)) }
 	}
 	bye := func(from netip.Addr, ms int) func(*Adverts) {
-		return func(o *Adverts) { o.Hear(from, second, true, after(time.Duration(ms)*time.Millisecond)) }
+		return func(o *Adverts) { o.Receive(from, second, true, after(time.Duration(ms)*time.Millisecond)) }
 	}
 	self := func(holds bool, ms int) func(*Adverts) {
 		return func(o *Adverts) { o.Self(holds, after(time.Duration(ms)*time.Millisecond)) }
@@ -185,8 +185,8 @@ func TestAdverts(t *testing.T) {
 func TestAdvertsForget(t *testing.T) {
 	jitter := func(wait time.Duration) string {
 		var o Adverts
-		o.Hear(a, time.Second, false, at)
-		o.Hear(a, time.Second, false, after(3*time.Second))
+		o.Receive(a, time.Second, false, at)
+		o.Receive(a, time.Second, false, after(3*time.Second))
 		var p Page
 		o.onto(&p, after(3*time.Second+wait), []string{"v", "k"})
 		for line := range strings.Lines(string(p.Text())) {
@@ -206,7 +206,7 @@ func TestAdvertsForget(t *testing.T) {
 // TestHolderHearsNobody holds that a holder says no age of adverts that it has no reason to hear.
 func TestHolderHearsNobody(t *testing.T) {
 	var o Adverts
-	o.Hear(a, time.Second, false, at)
+	o.Receive(a, time.Second, false, at)
 	o.Self(true, after(4*time.Second))
 	var p Page
 	o.onto(&p, after(time.Minute), []string{"v", "k"})
@@ -216,6 +216,6 @@ func TestHolderHearsNobody(t *testing.T) {
 	o.Self(false, after(2*time.Minute))
 	p = Page{}
 	if o.onto(&p, after(3*time.Minute), []string{"v", "k"}); !strings.Contains(string(p.Text()), AdvertAge.Name) {
-		t.Error("who holds it no more does not say how long nobody has been heard")
+		t.Error("who holds it no more does not say how long nobody has been received")
 	}
 }

@@ -24,7 +24,7 @@ func ofNames() []Family {
 const (
 	FromAPI    = "api"
 	FromMemory = "memory"
-	FromNobody = "nobody"
+	FromNone   = "nobody"
 )
 
 // Names is a host's CoreDNS.
@@ -42,7 +42,7 @@ func (n Names) Onto(p *Page) {
 	p.Add(DNSUpstreams, float64(n.Upstreams))
 	if n.Source != "" {
 		p.Add(DNSNodes, float64(n.Nodes))
-		for _, source := range []string{FromAPI, FromMemory, FromNobody} {
+		for _, source := range []string{FromAPI, FromMemory, FromNone} {
 			p.Flag(DNSSource, n.Source == source, source)
 		}
 	}

@@ -32,7 +32,7 @@ type Program struct {
 	Version, Go           string // of the program and of what built it
 	Cluster, Timing, Mode string
 	Rounds                uint64
-	Turned                time.Duration     // ago; negative before the first turn
+	Age                   time.Duration     // of the last round; negative before the first one
 	Faults                map[string]uint64 // by step
 	Watches               []Watch
 	Process               Process
@@ -42,7 +42,7 @@ type Program struct {
 type Watch struct {
 	Name   string // of a closed list: nodes, candidates, bootstrap
 	Synced bool
-	Heard  time.Duration // ago; negative while nothing was heard
+	Age    time.Duration // since the API reported anything; negative before
 }
 
 // Process is what the kernel says of a program. The zero value is that of one of which it says
@@ -58,16 +58,16 @@ func (s Program) Onto(p *Page) {
 	p.Add(Build, 1, s.Room, s.Version, s.Go)
 	p.Add(Cluster, 1, s.Room, s.Cluster, s.Timing, s.Mode)
 	p.Add(Rounds, float64(s.Rounds), s.Room)
-	if s.Turned >= 0 {
-		p.Add(RoundAge, s.Turned.Seconds(), s.Room)
+	if s.Age >= 0 {
+		p.Add(RoundAge, s.Age.Seconds(), s.Room)
 	}
 	for _, step := range []string{StepObserve, StepApply} {
 		p.Add(Faults, float64(s.Faults[step]), s.Room, step)
 	}
 	for _, w := range s.Watches {
 		p.Flag(WatchKnown, w.Synced, s.Room, w.Name)
-		if w.Heard >= 0 {
-			p.Add(WatchAge, w.Heard.Seconds(), s.Room, w.Name)
+		if w.Age >= 0 {
+			p.Add(WatchAge, w.Age.Seconds(), s.Room, w.Name)
 		}
 	}
 	if s.Process != (Process{}) {

@@ -92,7 +92,7 @@ type Elections struct {
 	Controls int  // control plane nodes that the API has named
 	Others   int  // other nodes
 	Named    bool // it has named any at all
-	Heard    bool // adverts are listened to: else nothing is said of them
+	Received bool // this host receives adverts; if not, nothing is reported of them
 }
 
 // CheckState is a check of a node.
@@ -111,7 +111,7 @@ type Daemon struct {
 // Onto writes it down.
 func (e Elections) Onto(p *Page) {
 	for _, v := range e.VIPs {
-		v.onto(p, e.At, e.Heard)
+		v.onto(p, e.At, e.Received)
 	}
 	for _, c := range e.Checks {
 		p.Flag(Check, c.Passes, string(c.Name))
@@ -133,7 +133,7 @@ func (e Elections) Onto(p *Page) {
 	}
 }
 
-func (v VIP) onto(p *Page, now time.Time, heard bool) {
+func (v VIP) onto(p *Page, now time.Time, received bool) {
 	about := []string{v.Address.String(), string(v.Kind)}
 	with := func(word string) []string { return append(about[:2:2], word) }
 	p.Flag(VIPHolder, v.State == supervised.Master, about...)
@@ -150,7 +150,7 @@ func (v VIP) onto(p *Page, now time.Time, heard bool) {
 	for _, s := range States() {
 		p.Add(VIPTransitions, float64(v.Transitions[s]), with(strings.ToLower(string(s)))...)
 	}
-	if !heard {
+	if !received {
 		return
 	}
 	v.Adverts.onto(p, now, about)

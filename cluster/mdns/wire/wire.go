@@ -1,10 +1,6 @@
-// Package mdns is multicast DNS without sockets and without a clock: what a host announces of
-// itself, and what it believes of what others announce (RFC 6762 and RFC 6763).
-//
-// A Responder and a Browser are state machines. Whoever has the sockets hands them each packet with
-// the time at which it came, asks them when they want to be woken, and sends what they return. So
-// all that is about time is tested in virtual time.
-package mdns
+// Package wire is the message format of multicast DNS (RFC 6762 and RFC 6763): packets, names and
+// records, and the link that they are sent on.
+package wire
 
 import (
 	"net/netip"

@@ -1,4 +1,6 @@
-package mdns
+// Package announce is a multicast DNS responder without sockets and without a clock: it probes for a
+// host's names, announces and defends them, and answers for them.
+package announce
 
 import (
 	"net/netip"
@@ -7,6 +9,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 )
 
@@ -98,13 +101,13 @@ func probedOf(records []*owned) (all []string) {
 
 // Responder announces hosts on one link and answers for them. It is for one goroutine.
 type Responder struct {
-	link     Link
-	jitter   Jitter
+	link     wire.Link
+	jitter   wire.Jitter
 	claims   []*claim
 	deferred map[netip.AddrPort]*query
-	ready    []Outgoing // to be sent at the next turn
+	ready    []wire.Outgoing // to be sent at the next turn
 	gone     []farewell
-	quota    quota
+	quota    wire.Quota
 }
 
 // farewell is a record that goodbye was said to, and until when others may remember it who did not
@@ -117,8 +120,8 @@ type farewell struct {
 // mostGone bounds what is remembered of what is true no more.
 const mostGone = 64
 
-// NewResponder makes one that announces nothing yet.
-func NewResponder(link Link, jitter Jitter) *Responder {
+// New makes one that announces nothing yet.
+func New(link wire.Link, jitter wire.Jitter) *Responder {
 	return &Responder{link: link, jitter: jitter, deferred: map[netip.AddrPort]*query{}}
 }
 
@@ -133,7 +136,7 @@ func (r *Responder) Claims() (all []Claim) {
 // Set says which hosts are to be announced from now on, and how this host stands on the link. A
 // host whose names stay the same and whose addresses change is announced anew without another
 // question (RFC 6762 8.4); what is announced no more is said goodbye to.
-func (r *Responder) Set(now time.Time, link Link, hosts []Host) {
+func (r *Responder) Set(now time.Time, link wire.Link, hosts []Host) {
 	r.link = link
 	var kept []*claim
 	for _, h := range hosts {
@@ -223,11 +226,11 @@ func (r *Responder) part(gone []*owned) {
 			rrs = append(rrs, inPacket(o, 0, false))
 		}
 	}
-	r.ready = append(r.ready, toAll(responses(rrs, nil))...)
+	r.ready = append(r.ready, wire.ToGroups(wire.Responses(rrs, nil))...)
 }
 
 // Leave is the last that is said: goodbye to everything that was announced (RFC 6762 10.1).
-func (r *Responder) Leave() []Outgoing {
+func (r *Responder) Leave() []wire.Outgoing {
 	for _, c := range r.claims {
 		if c.maybeKnown() {
 			r.part(c.records)
@@ -237,7 +240,7 @@ func (r *Responder) Leave() []Outgoing {
 	return r.take()
 }
 
-func (r *Responder) take() []Outgoing {
+func (r *Responder) take() []wire.Outgoing {
 	out := r.ready
 	r.ready = nil
 	return out
@@ -264,7 +267,7 @@ func (r *Responder) Next() (at time.Time, ok bool) {
 }
 
 // Tick returns what is to be sent now. It is called after each packet, and when Next says so.
-func (r *Responder) Tick(now time.Time) []Outgoing {
+func (r *Responder) Tick(now time.Time) []wire.Outgoing {
 	r.undefer(now)
 	for _, c := range r.claims {
 		if !c.at.IsZero() && !c.at.After(now) {
@@ -281,7 +284,7 @@ func (r *Responder) step(now time.Time, c *claim) {
 		c.state, c.sent = Probing, 0
 	}
 	if c.state == Probing && c.sent < probes {
-		r.ready = append(r.ready, toAll(pack(nil, probe(c)))...)
+		r.ready = append(r.ready, wire.ToGroups(wire.Pack(nil, probe(c)))...)
 		c.sent, c.at = c.sent+1, now.Add(betweenProbes)
 		return
 	}

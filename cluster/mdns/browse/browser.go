@@ -1,4 +1,6 @@
-package mdns
+// Package browse is a multicast DNS querier and its cache, without sockets and without a clock: it
+// knows the hosts of a cluster that announce themselves on a link.
+package browse
 
 import (
 	"cmp"
@@ -9,6 +11,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 )
 
 const (
@@ -22,7 +26,7 @@ const (
 
 // Wish is what a Browser listens for.
 type Wish struct {
-	Types []Type
+	Types []wire.Type
 	// Cluster is the first words of the services' instances, as "ostest" of "ostest Workstation";
 	// empty for those of everybody on the link.
 	Cluster string
@@ -39,9 +43,9 @@ func (w Wish) matches(instance string) bool {
 
 // kind is the type of service that a name is an instance of, empty when it is none that is wished
 // for.
-func (w Wish) kind(name string) Type {
+func (w Wish) kind(name string) wire.Type {
 	for _, t := range w.Types {
-		if strings.HasSuffix(key(name), "."+string(t)+"."+domain) && w.matches(plain(name)) {
+		if strings.HasSuffix(wire.Key(name), "."+string(t)+"."+wire.Domain) && w.matches(wire.FirstLabel(name)) {
 			return t
 		}
 	}
@@ -62,7 +66,7 @@ type topic struct {
 	kind uint16
 }
 
-func topicOf(rr dns.RR) topic { return topic{key(rr.Header().Name), rr.Header().Rrtype} }
+func topicOf(rr dns.RR) topic { return topic{wire.Key(rr.Header().Name), rr.Header().Rrtype} }
 
 // fact is one record that is believed.
 type fact struct {
@@ -96,34 +100,34 @@ type question struct {
 // Browser remembers the hosts of a cluster that announce themselves on a link: it hears what they
 // say unasked and asks for what it lacks or is about to forget. It is for one goroutine.
 type Browser struct {
-	link      Link
+	link      wire.Link
 	wish      Wish
-	jitter    Jitter
+	jitter    wire.Jitter
 	facts     map[topic][]*fact
 	sources   map[netip.Addr]int
 	total     int
 	questions map[topic]*question
 }
 
-// NewBrowser makes one that has heard nothing yet.
-func NewBrowser(link Link, wish Wish, jitter Jitter) *Browser {
+// New makes one that has heard nothing yet.
+func New(link wire.Link, wish Wish, jitter wire.Jitter) *Browser {
 	return &Browser{link: link, wish: wish, jitter: jitter, facts: map[topic][]*fact{}, sources: map[netip.Addr]int{}, questions: map[topic]*question{}}
 }
 
 // Receive takes a packet in. Only what was said to everybody by a host of the link is heard. Call
 // Tick after it.
-func (b *Browser) Receive(now time.Time, p Packet) {
-	if !p.Multicast || p.From.Port() != Port || !b.link.Near(p.From.Addr()) {
+func (b *Browser) Receive(now time.Time, p wire.Packet) {
+	if !p.Multicast || p.From.Port() != wire.Port || !b.link.Near(p.From.Addr()) {
 		return
 	}
-	m, ok := parse(p.Data)
+	m, ok := wire.Parse(p.Data)
 	if !ok || !m.Response {
 		return
 	}
 	// An address is of interest when a service is at its name, which may stand behind it.
 	for _, addresses := range []bool{false, true} {
-		var news []heard
-		for _, h := range m.answers {
+		var news []wire.Record
+		for _, h := range m.Answers {
 			if address := h.Header().Rrtype == dns.TypeA || h.Header().Rrtype == dns.TypeAAAA; address == addresses && b.concerns(h.RR) {
 				news = append(news, h)
 			}
@@ -140,7 +144,7 @@ func (b *Browser) concerns(rr dns.RR) bool {
 	switch rr := rr.(type) {
 	case *dns.PTR:
 		kind := b.wish.kind(rr.Ptr)
-		return kind != "" && key(rr.Hdr.Name) == string(kind)+"."+domain
+		return kind != "" && wire.Key(rr.Hdr.Name) == string(kind)+"."+wire.Domain
 	case *dns.SRV:
 		return b.wish.kind(rr.Hdr.Name) != "" && b.wish.local(rr.Target)
 	case *dns.A:
@@ -155,9 +159,9 @@ func (b *Browser) concerns(rr dns.RR) bool {
 // host which shares the label with one of another cluster.
 func (w Wish) local(name string) bool {
 	if dns.CountLabel(name) == 3 && w.Cluster != "" {
-		return strings.HasSuffix(key(name), "."+key(w.Cluster)+"."+domain)
+		return strings.HasSuffix(wire.Key(name), "."+wire.Key(w.Cluster)+"."+wire.Domain)
 	}
-	return strings.HasSuffix(key(name), "."+domain) && dns.CountLabel(name) == 2
+	return strings.HasSuffix(wire.Key(name), "."+wire.Domain) && dns.CountLabel(name) == 2
 }
 
 func addressOf(rr dns.RR) netip.Addr {
@@ -174,7 +178,7 @@ func addressOf(rr dns.RR) netip.Addr {
 // targeted says whether a service that is known is at a name.
 func (b *Browser) targeted(name string) bool {
 	for t, facts := range b.facts {
-		if t.kind == dns.TypeSRV && slices.ContainsFunc(facts, func(f *fact) bool { return key(f.rr.(*dns.SRV).Target) == key(name) }) {
+		if t.kind == dns.TypeSRV && slices.ContainsFunc(facts, func(f *fact) bool { return wire.Key(f.rr.(*dns.SRV).Target) == wire.Key(name) }) {
 			return true
 		}
 	}
@@ -183,9 +187,9 @@ func (b *Browser) targeted(name string) bool {
 
 // flush has what was known before forgotten in a second where a host says that this is all (RFC
 // 6762 10.2). What came within the last second stays: it may be the former part of the same word.
-func (b *Browser) flush(now time.Time, news []heard) {
+func (b *Browser) flush(now time.Time, news []wire.Record) {
 	for _, h := range news {
-		if !h.flush || h.Header().Ttl == 0 {
+		if !h.Flush || h.Header().Ttl == 0 {
 			continue
 		}
 		for _, f := range b.facts[topicOf(h.RR)] {
@@ -214,7 +218,7 @@ func (b *Browser) learn(now time.Time, from netip.Addr, rr dns.RR) {
 	case rr.Header().Ttl == 0:
 		return
 	}
-	rr.Header().Ttl = min(rr.Header().Ttl, seconds(mostTTL))
+	rr.Header().Ttl = min(rr.Header().Ttl, wire.Seconds(mostTTL))
 	f := &fact{rr: rr, from: from, born: now}
 	f.late = b.jitter(0, f.life()/50+1)
 	f.expires = now.Add(f.life())
@@ -261,7 +265,7 @@ func (b *Browser) Hosts(now time.Time) []Found {
 	for t, facts := range b.facts {
 		for _, f := range facts {
 			if t.kind == dns.TypeSRV {
-				targets[key(f.rr.(*dns.SRV).Target)] = true
+				targets[wire.Key(f.rr.(*dns.SRV).Target)] = true
 			}
 		}
 	}
@@ -271,7 +275,7 @@ func (b *Browser) Hosts(now time.Time) []Found {
 		}
 		for _, f := range facts {
 			if left := f.expires.Sub(now); left > 0 {
-				label := key(plain(t.name))
+				label := wire.Key(wire.FirstLabel(t.name))
 				h, known := byName[label]
 				h.Name = label
 				h.Addresses = append(h.Addresses, addressOf(f.rr))
@@ -299,15 +303,15 @@ type Endpoint struct {
 
 // Endpoints are those of a type of service whose hosts' addresses are known, sorted, each host and
 // port once.
-func (b *Browser) Endpoints(now time.Time, kind Type) (list []Endpoint) {
+func (b *Browser) Endpoints(now time.Time, kind wire.Type) (list []Endpoint) {
 	for t, facts := range b.facts {
 		if t.kind != dns.TypeSRV || b.wish.kind(t.name) != kind {
 			continue
 		}
 		for _, f := range facts {
 			srv := f.rr.(*dns.SRV)
-			if f.expires.After(now) && b.addressed(key(srv.Target)) {
-				list = append(list, Endpoint{Instance: plain(srv.Hdr.Name), Host: key(plain(srv.Target)), Port: srv.Port})
+			if f.expires.After(now) && b.addressed(wire.Key(srv.Target)) {
+				list = append(list, Endpoint{Instance: wire.FirstLabel(srv.Hdr.Name), Host: wire.Key(wire.FirstLabel(srv.Target)), Port: srv.Port})
 			}
 		}
 	}

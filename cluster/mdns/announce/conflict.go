@@ -1,4 +1,4 @@
-package mdns
+package announce
 
 import (
 	"net/netip"
@@ -6,14 +6,16 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 )
 
 // contested looks for what another host says of our names in a response (RFC 6762 8.1, 9 and 6.6).
 // Our own word that comes back, also of a former run or by another program of this machine, was
 // sorted out before.
-func (r *Responder) contested(now time.Time, from netip.Addr, answers []heard) {
+func (r *Responder) contested(now time.Time, from netip.Addr, answers []wire.Record) {
 	for _, h := range answers {
-		name := key(h.Header().Name)
+		name := wire.Key(h.Header().Name)
 		for _, c := range r.claims {
 			c.spare(now, h)
 			if !c.probed(name) {
@@ -35,7 +37,7 @@ func (r *Responder) contested(now time.Time, from netip.Addr, answers []heard) {
 
 // spare leaves unsaid what another host has just said in the same words (RFC 6762 7.4): of hundreds
 // that have a service of one type, one says so.
-func (c *claim) spare(now time.Time, h heard) {
+func (c *claim) spare(now time.Time, h wire.Record) {
 	for _, o := range c.records {
 		if o.shared && !o.due.IsZero() && h.Header().Ttl >= o.rr.Header().Ttl && dns.IsDuplicate(o.rr, h.RR) && c.state == Established {
 			o.last, o.due = now, time.Time{}
@@ -45,7 +47,7 @@ func (c *claim) spare(now time.Time, h heard) {
 
 // rescue says again what another host, of the same records, has said goodbye to or is about to let
 // expire.
-func (r *Responder) rescue(now time.Time, c *claim, o *owned, h heard) {
+func (r *Responder) rescue(now time.Time, c *claim, o *owned, h wire.Record) {
 	if c.answers() && h.Header().Ttl < o.rr.Header().Ttl/2 {
 		o.schedule(now, betweenSame)
 	}
@@ -53,9 +55,9 @@ func (r *Responder) rescue(now time.Time, c *claim, o *owned, h heard) {
 
 // clashes says whether a record contradicts the claim. An address of the other family does: the
 // name is one host's.
-func clashes(c *claim, h heard) bool {
+func clashes(c *claim, h wire.Record) bool {
 	address := func(t uint16) bool { return t == dns.TypeA || t == dns.TypeAAAA }
-	return slices.ContainsFunc(c.unique(key(h.Header().Name)), func(o *owned) bool {
+	return slices.ContainsFunc(c.unique(wire.Key(h.Header().Name)), func(o *owned) bool {
 		ours, theirs := o.rr.Header().Rrtype, h.Header().Rrtype
 		return ours == theirs || address(ours) && address(theirs)
 	})
@@ -102,14 +104,14 @@ func (r *Responder) ties(now time.Time, authority []dns.RR) {
 		for _, name := range c.names() {
 			var ours, theirs []dns.RR
 			for _, rr := range authority {
-				if key(rr.Header().Name) == name {
+				if wire.Key(rr.Header().Name) == name {
 					theirs = append(theirs, rr)
 				}
 			}
 			for _, o := range c.unique(name) {
 				ours = append(ours, o.rr)
 			}
-			if len(theirs) > 0 && compare(ours, theirs) < 0 {
+			if len(theirs) > 0 && wire.Compare(ours, theirs) < 0 {
 				c.sent, c.at = 0, now.Add(afterTie)
 			}
 		}

@@ -1,4 +1,4 @@
-package mdns
+package announce
 
 import (
 	"net/netip"
@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 )
 
 const (
@@ -20,34 +22,34 @@ type query struct {
 	from      netip.AddrPort
 	id        uint16
 	questions []dns.Question
-	known     []heard
+	known     []wire.Record
 	probe     bool      // it asks in order to have the name
 	alone     bool      // it was sent to this host alone
 	due       time.Time // when it is answered, if more is to come
 }
 
 // legacy says that a plain resolver asks, which hears no multicast (RFC 6762 6.7).
-func (q *query) legacy() bool { return q.from.Port() != Port }
+func (q *query) legacy() bool { return q.from.Port() != wire.Port }
 
 // Receive takes a packet in. Call Tick after it.
-func (r *Responder) Receive(now time.Time, p Packet) {
+func (r *Responder) Receive(now time.Time, p wire.Packet) {
 	if !r.link.Near(p.From.Addr()) {
 		return
 	}
-	m, ok := parse(p.Data)
+	m, ok := wire.Parse(p.Data)
 	if !ok {
 		return
 	}
 	own := r.link.Own(p.From.Addr()) // what this machine says of itself is no contest; but what it asks is answered
 	if m.Response {
-		if !own && p.From.Port() == Port {
-			r.contested(now, p.From.Addr(), m.answers)
+		if !own && p.From.Port() == wire.Port {
+			r.contested(now, p.From.Addr(), m.Answers)
 		}
 		return
 	}
-	q := &query{from: p.From, id: m.Id, questions: m.Question, known: m.answers, probe: len(m.authority) > 0 && !own, alone: !p.Multicast}
+	q := &query{from: p.From, id: m.Id, questions: m.Question, known: m.Answers, probe: len(m.Authority) > 0 && !own, alone: !p.Multicast}
 	if q.probe {
-		r.ties(now, m.authority)
+		r.ties(now, m.Authority)
 	}
 	r.assemble(now, q, m.Truncated)
 }
@@ -93,7 +95,7 @@ func (r *Responder) answer(now time.Time, q *query) {
 	var alone, all []*owned
 	shared := false
 	for _, question := range q.questions {
-		byUnicast := q.alone || q.legacy() || question.Qclass&topBit != 0
+		byUnicast := q.alone || q.legacy() || question.Qclass&wire.TopBit != 0
 		for _, o := range r.matching(question) {
 			switch {
 			case q.knows(o) && !q.probe:
@@ -127,10 +129,10 @@ func (r *Responder) answer(now time.Time, q *query) {
 
 // matching are the records that answer a question, or the one that says that there is none.
 func (r *Responder) matching(q dns.Question) (found []*owned) {
-	if class := q.Qclass &^ topBit; class != dns.ClassINET && class != dns.ClassANY {
+	if class := q.Qclass &^ wire.TopBit; class != dns.ClassINET && class != dns.ClassANY {
 		return nil
 	}
-	name, owner := key(q.Name), (*claim)(nil)
+	name, owner := wire.Key(q.Name), (*claim)(nil)
 	for _, c := range r.claims {
 		if !c.answers() {
 			continue
@@ -163,7 +165,7 @@ func (c *claim) nothingElse(name string) (found []*owned) {
 
 // knows says whether who asks has the record, for at least half of its time yet (RFC 6762 7.1).
 func (q *query) knows(o *owned) bool {
-	return slices.ContainsFunc(q.known, func(h heard) bool {
+	return slices.ContainsFunc(q.known, func(h wire.Record) bool {
 		return h.Header().Ttl >= o.rr.Header().Ttl/2 && dns.IsDuplicate(h.RR, o.rr)
 	})
 }
@@ -198,7 +200,7 @@ func (r *Responder) speak(now time.Time) {
 			beside = append(beside, inPacket(o, o.rr.Header().Ttl, true))
 		}
 	}
-	r.ready = append(r.ready, toAll(responses(answers, beside))...)
+	r.ready = append(r.ready, wire.ToGroups(wire.Responses(answers, beside))...)
 }
 
 // contains says whether a packet holds what hosts share already.
@@ -216,7 +218,7 @@ func (r *Responder) beside(said []*owned) (along []*owned) {
 		}
 	}
 	for _, c := range r.claims {
-		host := key(written(c.host.called(c.within)))
+		host := wire.Key(wire.Canonical(c.host.called(c.within)))
 		for _, o := range said {
 			if !slices.Contains(c.records, o) {
 				continue
@@ -224,7 +226,7 @@ func (r *Responder) beside(said []*owned) (along []*owned) {
 			switch rr := o.rr.(type) {
 			case *dns.PTR:
 				if rr.Hdr.Name != directory {
-					add(c, key(rr.Ptr), dns.TypeSRV, dns.TypeTXT, dns.TypeA, dns.TypeAAAA)
+					add(c, wire.Key(rr.Ptr), dns.TypeSRV, dns.TypeTXT, dns.TypeA, dns.TypeAAAA)
 					add(c, host, dns.TypeA, dns.TypeAAAA)
 				}
 			case *dns.SRV, *dns.A, *dns.AAAA:
@@ -237,15 +239,15 @@ func (r *Responder) beside(said []*owned) (along []*owned) {
 
 // reply answers one who is to be answered alone.
 func (r *Responder) reply(now time.Time, q *query, answers []*owned) {
-	if !r.quota.take(now, q.from.Addr()) {
+	if !r.quota.Take(now, q.from.Addr()) {
 		return
 	}
-	m := response(nil, nil)
+	m := wire.Response(nil, nil)
 	form := func(list []*owned) (rrs []dns.RR) {
 		for _, o := range list {
 			ttl := o.rr.Header().Ttl
 			if q.legacy() {
-				ttl = min(ttl, seconds(legacyTTL))
+				ttl = min(ttl, wire.Seconds(legacyTTL))
 			}
 			if !contains(rrs, o) {
 				rrs = append(rrs, inPacket(o, ttl, !q.legacy()))
@@ -256,42 +258,16 @@ func (r *Responder) reply(now time.Time, q *query, answers []*owned) {
 	if q.legacy() {
 		m.Id, m.Question = q.id, slices.Clone(q.questions[:min(len(q.questions), 1)])
 		for i := range m.Question {
-			m.Question[i].Qclass &^= topBit
+			m.Question[i].Qclass &^= wire.TopBit
 		}
 	}
 	m.Answer, m.Extra = form(answers), form(r.beside(answers))
 	for _, section := range []*[]dns.RR{&m.Extra, &m.Answer} {
-		for len(*section) > 0 && m.Len() > mostBytes {
+		for len(*section) > 0 && m.Len() > wire.MaxBytes {
 			*section = (*section)[:len(*section)-1]
 		}
 	}
-	for _, p := range pack(nil, m) {
-		r.ready = append(r.ready, Outgoing{To: q.from, Data: p})
+	for _, p := range wire.Pack(nil, m) {
+		r.ready = append(r.ready, wire.Outgoing{To: q.from, Data: p})
 	}
-}
-
-// What is answered by unicast in a second, to one and to all: nobody is to be flooded by us under a
-// forged address.
-const (
-	mostToOne = 10
-	mostToAll = 200
-)
-
-// quota counts what was sent in the present second.
-type quota struct {
-	since time.Time
-	all   int
-	each  map[netip.Addr]int
-}
-
-func (q *quota) take(now time.Time, to netip.Addr) bool {
-	if now.Sub(q.since) >= time.Second || q.each == nil {
-		q.since, q.all, q.each = now, 0, map[netip.Addr]int{}
-	}
-	if q.all >= mostToAll || q.each[to] >= mostToOne {
-		return false
-	}
-	q.all++
-	q.each[to]++
-	return true
 }

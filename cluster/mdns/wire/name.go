@@ -1,4 +1,4 @@
-package mdns
+package wire
 
 import (
 	"crypto/sha256"
@@ -9,9 +9,8 @@ import (
 )
 
 const (
-	domain    = "local."
-	maxLabel  = 63
-	directory = "_services._dns-sd._udp." + domain // which types of service there are (RFC 6763 9)
+	Domain   = "local."
+	maxLabel = 63
 )
 
 // Shorten makes a label of a text that is too long for one: its first 15 bytes, the SHA-256 of all
@@ -24,8 +23,8 @@ func Shorten(text string) string {
 	return fmt.Sprintf("%s%.16x%s", text[:15], sha256.Sum256([]byte(text)), text[len(text)-16:])
 }
 
-// escaped writes a label in the presentation format that package dns reads.
-func escaped(label string) string {
+// Escape writes a label in the presentation format that package dns reads.
+func Escape(label string) string {
 	var b strings.Builder
 	for i := range len(label) {
 		switch c := label[i]; {
@@ -38,8 +37,8 @@ func escaped(label string) string {
 	return b.String()
 }
 
-// plain is the first label of a name, as it was before it was escaped.
-func plain(name string) string {
+// FirstLabel is the first label of a name, as it was before it was escaped.
+func FirstLabel(name string) string {
 	wire := make([]byte, 256)
 	if _, err := dns.PackDomainName(dns.Fqdn(name), wire, 0, nil, false); err != nil {
 		return ""
@@ -47,8 +46,8 @@ func plain(name string) string {
 	return string(wire[1 : 1+int(wire[0])])
 }
 
-// written is a name as package dns reads it from a packet, so that names can be compared as texts.
-func written(name string) string {
+// Canonical is a name as package dns reads it from a packet, so that names can be compared as texts.
+func Canonical(name string) string {
 	wire := make([]byte, 256)
 	if _, err := dns.PackDomainName(name, wire, 0, nil, false); err != nil {
 		return name
@@ -60,5 +59,5 @@ func written(name string) string {
 	return same
 }
 
-// key is a name to compare by.
-func key(name string) string { return strings.ToLower(name) }
+// Key is a name to compare by.
+func Key(name string) string { return strings.ToLower(name) }

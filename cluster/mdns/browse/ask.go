@@ -1,4 +1,4 @@
-package mdns
+package browse
 
 import (
 	"cmp"
@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 )
 
 // Next is when Tick is to be called at the latest; ok is false only before the first Tick.
@@ -30,7 +32,7 @@ func (b *Browser) Next() (at time.Time, ok bool) {
 
 // Tick returns what is to be asked now. It is called once at the start, after each packet, and when
 // Next says so.
-func (b *Browser) Tick(now time.Time) []Outgoing {
+func (b *Browser) Tick(now time.Time) []wire.Outgoing {
 	b.forget(now)
 	b.wonder(now)
 	asked := map[topic]string{}
@@ -48,7 +50,7 @@ func (b *Browser) Tick(now time.Time) []Outgoing {
 			}
 		}
 	}
-	return toAll(b.ask(now, asked))
+	return wire.ToGroups(b.ask(now, asked))
 }
 
 // wonder has what is not known asked for, and what is known now asked for no more. Who has a
@@ -56,18 +58,18 @@ func (b *Browser) Tick(now time.Time) []Outgoing {
 func (b *Browser) wonder(now time.Time) {
 	want := map[topic]string{}
 	for _, t := range b.wish.Types {
-		name := string(t) + "." + domain
+		name := string(t) + "." + wire.Domain
 		want[topic{name, dns.TypePTR}] = name
 	}
 	for t, facts := range b.facts {
 		for _, f := range facts {
 			switch rr := f.rr.(type) {
 			case *dns.PTR:
-				if srv := (topic{key(rr.Ptr), dns.TypeSRV}); t.kind == dns.TypePTR && len(b.facts[srv]) == 0 {
+				if srv := (topic{wire.Key(rr.Ptr), dns.TypeSRV}); t.kind == dns.TypePTR && len(b.facts[srv]) == 0 {
 					want[srv] = rr.Ptr
 				}
 			case *dns.SRV:
-				if name := key(rr.Target); !b.addressed(name) {
+				if name := wire.Key(rr.Target); !b.addressed(name) {
 					want[topic{name, dns.TypeA}], want[topic{name, dns.TypeAAAA}] = rr.Target, rr.Target
 				}
 			}
@@ -92,10 +94,10 @@ func (b *Browser) ask(now time.Time, asked map[topic]string) (packets [][]byte) 
 	var known []dns.RR
 	for _, t := range sortedTopics(asked) {
 		m.Question = append(m.Question, dns.Question{Name: asked[t], Qtype: t.kind, Qclass: dns.ClassINET})
-		if m.Len() > mostBytes {
+		if m.Len() > wire.MaxBytes {
 			last := m.Question[len(m.Question)-1]
 			m.Question = m.Question[:len(m.Question)-1]
-			packets = pack(packets, m)
+			packets = wire.Pack(packets, m)
 			m = &dns.Msg{Compress: true, Question: []dns.Question{last}}
 		}
 		if t.kind == dns.TypePTR {
@@ -106,14 +108,14 @@ func (b *Browser) ask(now time.Time, asked map[topic]string) (packets [][]byte) 
 		return packets
 	}
 	for _, rr := range known {
-		if m.Answer = append(m.Answer, rr); m.Len() > mostBytes {
+		if m.Answer = append(m.Answer, rr); m.Len() > wire.MaxBytes {
 			m.Answer = m.Answer[:len(m.Answer)-1]
 			m.Truncated = true // more follows
-			packets = pack(packets, m)
+			packets = wire.Pack(packets, m)
 			m = &dns.Msg{Compress: true, Answer: []dns.RR{rr}}
 		}
 	}
-	return pack(packets, m)
+	return wire.Pack(packets, m)
 }
 
 // sortedTopics puts questions after services last: what is known of their answers follows in the
@@ -134,7 +136,7 @@ func (b *Browser) known(now time.Time, t topic) (all []dns.RR) {
 	for _, f := range b.facts[t] {
 		if left := f.expires.Sub(now); left >= f.life()/2 {
 			rr := dns.Copy(f.rr)
-			rr.Header().Ttl = seconds(left)
+			rr.Header().Ttl = wire.Seconds(left)
 			all = append(all, rr)
 		}
 	}

@@ -1,25 +1,18 @@
-package mdns
+package announce
 
 import (
-	"bytes"
-	"cmp"
 	"net/netip"
 	"slices"
 	"time"
 
 	"github.com/miekg/dns"
 
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 )
 
-// Type is a type of service (RFC 6763 7), of TCP.
-type Type string
-
-// The types that clusters announce.
-const (
-	Workstation Type = "_workstation._tcp"
-	Etcd        Type = "_etcd-server-ssl._tcp"
-)
+// directory lists the types of service on a link (RFC 6763 9).
+const directory = "_services._dns-sd._udp." + wire.Domain
 
 // The times that answers are believed (RFC 6762 10): addresses for a short time, as they change.
 const (
@@ -32,7 +25,7 @@ const (
 // Service is one that a host has.
 type Service struct {
 	Instance string // in words, 63 bytes at most
-	Type     Type
+	Type     wire.Type
 	Port     uint16
 	TTL      time.Duration
 }
@@ -58,21 +51,18 @@ type owned struct {
 	due    time.Time // when it is to be; zero when it is not
 }
 
-func (o *owned) name() string { return key(o.rr.Header().Name) }
-
-// seconds is a TTL as packets carry it.
-func seconds(d time.Duration) uint32 { return uint32(d / time.Second) }
+func (o *owned) name() string { return wire.Key(o.rr.Header().Name) }
 
 func header(name string, rrtype uint16, ttl time.Duration) dns.RR_Header {
-	return dns.RR_Header{Name: written(name), Rrtype: rrtype, Class: dns.ClassINET, Ttl: seconds(ttl)}
+	return dns.RR_Header{Name: wire.Canonical(name), Rrtype: rrtype, Class: dns.ClassINET, Ttl: wire.Seconds(ttl)}
 }
 
 // called is a host's own name in full.
 func (h Host) called(within bool) string {
 	if within {
-		return escaped(string(h.Name)) + "." + escaped(string(h.Cluster)) + "." + domain
+		return wire.Escape(string(h.Name)) + "." + wire.Escape(string(h.Cluster)) + "." + wire.Domain
 	}
-	return escaped(string(h.Name)) + "." + domain
+	return wire.Escape(string(h.Name)) + "." + wire.Domain
 }
 
 // records are those of a host by one of its names. For each of its names there is also one that
@@ -94,13 +84,13 @@ func records(h Host, within bool) (all []*owned) {
 	}
 	all = append(all, nothingElse(name, addressTTL, types))
 	for _, s := range h.Services {
-		kind := string(s.Type) + "." + domain
-		instance := escaped(s.Instance) + "." + kind
+		kind := string(s.Type) + "." + wire.Domain
+		instance := wire.Escape(s.Instance) + "." + kind
 		all = append(all,
 			&owned{rr: &dns.SRV{Hdr: header(instance, dns.TypeSRV, s.TTL), Port: s.Port, Target: name}},
 			&owned{rr: &dns.TXT{Hdr: header(instance, dns.TypeTXT, s.TTL), Txt: []string{""}}},
 			nothingElse(instance, s.TTL, []uint16{dns.TypeTXT, dns.TypeSRV}),
-			&owned{shared: true, rr: &dns.PTR{Hdr: header(kind, dns.TypePTR, s.TTL), Ptr: written(instance)}},
+			&owned{shared: true, rr: &dns.PTR{Hdr: header(kind, dns.TypePTR, s.TTL), Ptr: wire.Canonical(instance)}},
 			&owned{shared: true, rr: &dns.PTR{Hdr: header(directory, dns.TypePTR, directoryTTL), Ptr: kind}})
 	}
 	return once(all)
@@ -108,7 +98,7 @@ func records(h Host, within bool) (all []*owned) {
 
 func nothingElse(name string, ttl time.Duration, types []uint16) *owned {
 	slices.Sort(types)
-	return &owned{rr: &dns.NSEC{Hdr: header(name, dns.TypeNSEC, ttl), NextDomain: written(name), TypeBitMap: slices.Compact(types)}}
+	return &owned{rr: &dns.NSEC{Hdr: header(name, dns.TypeNSEC, ttl), NextDomain: wire.Canonical(name), TypeBitMap: slices.Compact(types)}}
 }
 
 // once drops what is there twice, as when two services are of one type.
@@ -121,27 +111,12 @@ func once(all []*owned) (kept []*owned) {
 	return kept
 }
 
-// rdata is what a record says, as it is in a packet that compresses nothing.
-func rdata(rr dns.RR) []byte {
-	buf := make([]byte, dns.Len(rr)+16)
-	end, err := dns.PackRR(rr, buf, 0, nil, false)
-	if err != nil {
-		return nil
+// inPacket is a record as a response carries it.
+func inPacket(o *owned, ttl uint32, flush bool) dns.RR {
+	rr := dns.Copy(o.rr)
+	rr.Header().Ttl = ttl
+	if flush && !o.shared {
+		rr.Header().Class |= wire.TopBit
 	}
-	start, err := dns.PackDomainName(rr.Header().Name, make([]byte, 256), 0, nil, false)
-	if err != nil || start+10 > end {
-		return nil
-	}
-	return buf[start+10 : end]
-}
-
-// compare orders what two hosts say of one name at the same time: the one that is later in order
-// has it (RFC 6762 8.2).
-func compare(ours, theirs []dns.RR) int {
-	order := func(a, b dns.RR) int {
-		return cmp.Or(cmp.Compare(a.Header().Class, b.Header().Class), cmp.Compare(a.Header().Rrtype, b.Header().Rrtype), bytes.Compare(rdata(a), rdata(b)))
-	}
-	slices.SortFunc(ours, order)
-	slices.SortFunc(theirs, order)
-	return slices.CompareFunc(ours, theirs, order)
+	return rr
 }

@@ -1,4 +1,4 @@
-package mdns
+package browse
 
 import (
 	"fmt"
@@ -9,15 +9,22 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/announce"
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
+	"github.com/onprem-infra/onprem-infra/test/mdnslink"
 )
 
+// addressTTL is how long the tests' hosts have their addresses believed.
+const addressTTL = 120 * time.Second
+
 // ours is what a cluster's name server wishes for.
-var ours = Wish{Types: []Type{Workstation, Etcd}, Cluster: "ostest", Networks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64")}}
+var ours = Wish{Types: []wire.Type{wire.Workstation, wire.Etcd}, Cluster: "ostest", Networks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64")}}
 
 // listener is a Browser that has looked once.
-func listener(e *ether, w Wish) *Browser {
-	b := NewBrowser(linkOf("192.0.2.200", "2001:db8::200"), w, even)
-	e.carry(e.add(b, "192.0.2.200"), b.Tick(e.now))
+func listener(e *mdnslink.Link, w Wish) *Browser {
+	b := New(mdnslink.On("192.0.2.200", "2001:db8::200"), w, mdnslink.Even)
+	e.Deliver(e.Add(b, "192.0.2.200"), b.Tick(e.Now))
 	return b
 }
 
@@ -33,39 +40,39 @@ func hosts(b *Browser, now time.Time) string {
 // TestBrowse has a browser beside hosts that come and go.
 func TestBrowse(t *testing.T) {
 	master := node("master-0", "192.0.2.10", "2001:db8::10")
-	master.Services = append(master.Services, Service{Instance: "ostest Etcd-master-0", Type: Etcd, Port: 2380, TTL: 3200 * time.Second})
+	master.Services = append(master.Services, announce.Service{Instance: "ostest Etcd-master-0", Type: wire.Etcd, Port: 2380, TTL: 3200 * time.Second})
 	foreign := node("alien-0", "192.0.2.50")
 	foreign.Services[0].Instance = "ostest2 Workstation-alien-0"
 	const all = "master-0[192.0.2.10 2001:db8::10]"
 	t.Run("it hears a host that comes", func(t *testing.T) {
-		e := newEther(t)
+		e := mdnslink.New(t)
 		b := listener(e, ours)
-		e.run(time.Minute)
-		e.add(announcer(master, e.now), "192.0.2.10")
-		e.add(announcer(foreign, e.now), "192.0.2.50")
-		e.run(time.Second)
-		if got := hosts(b, e.now); got != all {
+		e.Run(time.Minute)
+		e.Add(announcer(master, e.Now), "192.0.2.10")
+		e.Add(announcer(foreign, e.Now), "192.0.2.50")
+		e.Run(time.Second)
+		if got := hosts(b, e.Now); got != all {
 			t.Errorf("hosts %s, want %s", got, all)
 		}
 		want := []Endpoint{{Instance: "ostest Etcd-master-0", Host: "master-0", Port: 2380}}
-		if got := b.Endpoints(e.now, Etcd); !slices.Equal(got, want) {
+		if got := b.Endpoints(e.Now, wire.Etcd); !slices.Equal(got, want) {
 			t.Errorf("etcd at %+v, want %+v", got, want)
 		}
 	})
 	t.Run("it asks for one that was there before", func(t *testing.T) {
 		e, _ := established(t, master)
 		b := listener(e, ours)
-		e.run(200 * time.Millisecond)
-		if got := hosts(b, e.now); got != all {
+		e.Run(200 * time.Millisecond)
+		if got := hosts(b, e.Now); got != all {
 			t.Errorf("hosts %s, want %s", got, all)
 		}
 	})
 	t.Run("it asks for addresses that were not told", func(t *testing.T) {
 		e, _ := established(t, master)
-		b := listener(e, Wish{Types: []Type{Workstation}, Cluster: "ostest"})
-		e.inject("192.0.2.10:5353", response([]dns.RR{rr(t, `_workstation._tcp.local. 3200 IN PTR ostest\ Workstation-master-0._workstation._tcp.local.`)}, nil))
-		e.run(time.Second)
-		if got := hosts(b, e.now); got != all {
+		b := listener(e, Wish{Types: []wire.Type{wire.Workstation}, Cluster: "ostest"})
+		e.Inject("192.0.2.10:5353", wire.Response([]dns.RR{mdnslink.RR(t, `_workstation._tcp.local. 3200 IN PTR ostest\ Workstation-master-0._workstation._tcp.local.`)}, nil))
+		e.Run(time.Second)
+		if got := hosts(b, e.Now); got != all {
 			t.Errorf("hosts %s, want %s", got, all)
 		}
 	})
@@ -73,42 +80,42 @@ func TestBrowse(t *testing.T) {
 		e, _ := established(t, master)
 		b := listener(e, ours)
 		for range 24 * 60 {
-			e.run(time.Minute)
-			if got := hosts(b, e.now); got != all {
-				t.Fatalf("after %v hosts %s, want %s", e.now.Sub(start), got, all)
+			e.Run(time.Minute)
+			if got := hosts(b, e.Now); got != all {
+				t.Fatalf("after %v hosts %s, want %s", e.Now.Sub(mdnslink.Start), got, all)
 			}
 		}
 		// Addresses are true for 120 seconds and asked for anew at 80 % of that.
-		if n := len(e.log); n > 24*3600*2/96*12/10 {
+		if n := len(e.Log); n > 24*3600*2/96*12/10 {
 			t.Errorf("%d packets in a day", n)
 		}
 	})
 	t.Run("a lost answer costs nothing", func(t *testing.T) {
 		e, _ := established(t, master)
 		b := listener(e, ours)
-		e.run(10 * time.Second)
-		e.members[0].off = true
-		e.run(100 * time.Second) // the first question, at 80 %, is lost
-		e.members[0].off = false
-		e.run(time.Minute)
-		if got := hosts(b, e.now); got != all {
+		e.Run(10 * time.Second)
+		e.Members[0].Cut = true
+		e.Run(100 * time.Second) // the first question, at 80 %, is lost
+		e.Members[0].Cut = false
+		e.Run(time.Minute)
+		if got := hosts(b, e.Now); got != all {
 			t.Errorf("hosts %s, want %s", got, all)
 		}
 	})
 	t.Run("one that vanishes is forgotten within its time", func(t *testing.T) {
 		e, _ := established(t, master)
 		b := listener(e, ours)
-		e.run(10 * time.Second)
-		e.members[0].off = true
-		e.clear()
-		e.run(addressTTL)
-		if got := hosts(b, e.now); got != "" {
+		e.Run(10 * time.Second)
+		e.Members[0].Cut = true
+		e.Clear()
+		e.Run(addressTTL)
+		if got := hosts(b, e.Now); got != "" {
 			t.Errorf("hosts %s, want none", got)
 		}
 		var asked []time.Duration
-		for _, s := range e.log {
-			if s.msg.Question[0].Name == "master-0.local." {
-				asked = append(asked, (s.after - e.log[0].after).Round(time.Second))
+		for _, s := range e.Log {
+			if s.Msg.Question[0].Name == "master-0.local." {
+				asked = append(asked, (s.After - e.Log[0].After).Round(time.Second))
 			}
 		}
 		first := asked[0]
@@ -123,25 +130,25 @@ func TestBrowse(t *testing.T) {
 	t.Run("one that says goodbye is forgotten after a second", func(t *testing.T) {
 		e, r := established(t, master)
 		b := listener(e, ours)
-		e.run(10 * time.Second)
-		e.carry(e.members[0], r.Leave())
-		e.run(900 * time.Millisecond)
-		if got := hosts(b, e.now); got != all {
+		e.Run(10 * time.Second)
+		e.Deliver(e.Members[0], r.Leave())
+		e.Run(900 * time.Millisecond)
+		if got := hosts(b, e.Now); got != all {
 			t.Errorf("hosts %s, want %s", got, all)
 		}
-		e.run(101 * time.Millisecond)
-		if got := hosts(b, e.now); got != "" || b.total != 0 || len(b.sources) != 0 {
+		e.Run(101 * time.Millisecond)
+		if got := hosts(b, e.Now); got != "" || b.total != 0 || len(b.sources) != 0 {
 			t.Errorf("hosts %s, want none; %d records of %v", got, b.total, b.sources)
 		}
 	})
 	t.Run("one that comes back with another address has that one", func(t *testing.T) {
 		e, _ := established(t, node("master-0", "192.0.2.10"))
 		b := listener(e, ours)
-		e.run(10 * time.Second)
-		e.remove(e.members[0])
-		e.add(announcer(node("master-0", "192.0.2.30"), e.now), "192.0.2.30")
-		e.run(2 * time.Second)
-		if got := hosts(b, e.now); got != "master-0[192.0.2.30]" {
+		e.Run(10 * time.Second)
+		e.Remove(e.Members[0])
+		e.Add(announcer(node("master-0", "192.0.2.30"), e.Now), "192.0.2.30")
+		e.Run(2 * time.Second)
+		if got := hosts(b, e.Now); got != "master-0[192.0.2.30]" {
 			t.Errorf("hosts %s, want the new address", got)
 		}
 	})
@@ -149,28 +156,28 @@ func TestBrowse(t *testing.T) {
 
 // TestTwoHundred: so many hosts start at one instant, and every one is known.
 func TestTwoHundred(t *testing.T) {
-	e := newEther(t)
+	e := mdnslink.New(t)
 	b := listener(e, ours)
 	for i := range 200 {
-		e.add(announcer(node(fmt.Sprintf("worker-%d", i), fmt.Sprintf("192.0.2.%d", i+1)), e.now), fmt.Sprintf("192.0.2.%d", i+1)).deaf = true // of each other
-		e.run(10 * time.Millisecond)
+		e.Add(announcer(node(fmt.Sprintf("worker-%d", i), fmt.Sprintf("192.0.2.%d", i+1)), e.Now), fmt.Sprintf("192.0.2.%d", i+1)).Ignores = true // of each other
+		e.Run(10 * time.Millisecond)
 	}
-	e.run(5 * time.Second)
-	for _, m := range e.members {
-		m.deaf = false
+	e.Run(5 * time.Second)
+	for _, m := range e.Members {
+		m.Ignores = false
 	}
-	if n := len(b.Hosts(e.now)); n != 200 {
+	if n := len(b.Hosts(e.Now)); n != 200 {
 		t.Errorf("%d hosts, want 200", n)
 	}
-	e.clear()
+	e.Clear()
 	late := listener(e, ours)
-	e.run(20 * time.Second)
-	if n := len(late.Hosts(e.now)); n != 200 {
+	e.Run(20 * time.Second)
+	if n := len(late.Hosts(e.Now)); n != 200 {
 		t.Errorf("a late one knows %d hosts, want 200", n)
 	}
 	another := false
-	for _, s := range e.log { // its second question knows what the first one brought
-		another = another || !s.msg.Response && s.msg.Truncated
+	for _, s := range e.Log { // its second question knows what the first one brought
+		another = another || !s.Msg.Response && s.Msg.Truncated
 	}
 	if !another {
 		t.Error("what is known of 200 hosts fits into one packet")
@@ -181,21 +188,21 @@ func TestTwoHundred(t *testing.T) {
 // without one that has vanished, without one that said goodbye, and with the one that takes its
 // place, whatever it is called.
 func TestMembers(t *testing.T) {
-	e := newEther(t)
+	e := mdnslink.New(t)
 	b := listener(e, ours)
-	member := func(name, address string) *Responder {
+	member := func(name, address string) *announce.Responder {
 		h := node(name, address)
-		h.Services = append(h.Services, Service{Instance: "ostest Etcd-" + name, Type: Etcd, Port: 2380, TTL: 3200 * time.Second})
-		r := announcer(h, e.now)
-		e.add(r, address)
+		h.Services = append(h.Services, announce.Service{Instance: "ostest Etcd-" + name, Type: wire.Etcd, Port: 2380, TTL: 3200 * time.Second})
+		r := announcer(h, e.Now)
+		e.Add(r, address)
 		return r
 	}
-	var all []*Responder
+	var all []*announce.Responder
 	for i := range 5 {
 		all = append(all, member(fmt.Sprintf("master-%d", i), fmt.Sprintf("192.0.2.%d", 10+i)))
 	}
 	list := func() (names []string) {
-		for _, e := range b.Endpoints(e.now, Etcd) {
+		for _, e := range b.Endpoints(e.Now, wire.Etcd) {
 			names = append(names, e.Host)
 		}
 		return names
@@ -207,21 +214,21 @@ func TestMembers(t *testing.T) {
 		want []string
 	}{
 		{"five announce themselves", func() {}, 10 * time.Second, []string{"master-0", "master-1", "master-2", "master-3", "master-4"}},
-		{"one loses its power", func() { e.members[3].off = true }, addressTTL, []string{"master-0", "master-1", "master-3", "master-4"}},
+		{"one loses its power", func() { e.Members[3].Cut = true }, addressTTL, []string{"master-0", "master-1", "master-3", "master-4"}},
 		{"another takes its place", func() { member("rack7", "192.0.2.30") }, 2 * time.Second, []string{"master-0", "master-1", "master-3", "master-4", "rack7"}},
-		{"one leaves in order", func() { e.carry(e.members[1], all[0].Leave()) }, time.Second, []string{"master-1", "master-3", "master-4", "rack7"}},
+		{"one leaves in order", func() { e.Deliver(e.Members[1], all[0].Leave()) }, time.Second, []string{"master-1", "master-3", "master-4", "rack7"}},
 		{"it comes back with another address", func() {
-			e.remove(e.members[1])
+			e.Remove(e.Members[1])
 			member("master-0", "192.0.2.40")
 		}, 2 * time.Second, []string{"master-0", "master-1", "master-3", "master-4", "rack7"}},
 	} {
 		step.do()
-		e.run(step.wait)
+		e.Run(step.wait)
 		if got := list(); !slices.Equal(got, step.want) {
 			t.Errorf("%s: etcd is %v, want %v", step.name, got, step.want)
 		}
 	}
-	if got := hosts(b, e.now); !strings.Contains(got, "master-0[192.0.2.40]") {
+	if got := hosts(b, e.Now); !strings.Contains(got, "master-0[192.0.2.40]") {
 		t.Errorf("hosts %s", got)
 	}
 }
@@ -256,24 +263,24 @@ func TestHostile(t *testing.T) {
 		{"an address without a service", "192.0.2.66:5353", []string{a}, false, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			b := NewBrowser(linkOf("192.0.2.200"), ours, even)
-			m := response(nil, nil)
+			b := New(mdnslink.On("192.0.2.200"), ours, mdnslink.Even)
+			m := wire.Response(nil, nil)
 			for _, text := range tt.records {
-				m.Answer = append(m.Answer, rr(t, text))
+				m.Answer = append(m.Answer, mdnslink.RR(t, text))
 			}
 			data, err := m.Pack()
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.Receive(start, Packet{From: netip.MustParseAddrPort(tt.from), Multicast: !tt.unicast, Data: data})
-			b.Tick(start)
-			if got := hosts(b, start); got != tt.want {
+			b.Receive(mdnslink.Start, wire.Packet{From: netip.MustParseAddrPort(tt.from), Multicast: !tt.unicast, Data: data})
+			b.Tick(mdnslink.Start)
+			if got := hosts(b, mdnslink.Start); got != tt.want {
 				t.Errorf("believes %q, want %q", got, tt.want)
 			}
 		})
 	}
 	t.Run("a flood from one source", func(t *testing.T) {
-		b := NewBrowser(linkOf("192.0.2.200"), ours, even)
+		b := New(mdnslink.On("192.0.2.200"), ours, mdnslink.Even)
 		for i := range 1000 {
 			flood(t, b, "192.0.2.66:5353", i)
 		}
@@ -282,7 +289,7 @@ func TestHostile(t *testing.T) {
 		}
 	})
 	t.Run("a flood from many", func(t *testing.T) {
-		b := NewBrowser(linkOf("2001:db8::1"), ours, even)
+		b := New(mdnslink.On("2001:db8::1"), ours, mdnslink.Even)
 		for i := range 2 * mostRecords / mostOfOne * mostOfOne {
 			flood(t, b, fmt.Sprintf("[2001:db8::%x]:5353", i/mostOfOne+2), i)
 		}
@@ -293,13 +300,13 @@ func TestHostile(t *testing.T) {
 	t.Run("who may not be believed flushes nothing", func(t *testing.T) {
 		e, _ := established(t, node("x", "192.0.2.10"))
 		b := listener(e, ours)
-		e.run(10 * time.Second)
-		e.members[0].off = true
-		bad := rr(t, "x.local. 120 IN A 203.0.113.66")
-		bad.Header().Class |= topBit
-		e.inject("192.0.2.66:5353", response([]dns.RR{bad}, nil))
-		e.run(2 * time.Second)
-		if got := hosts(b, e.now); got != "x[192.0.2.10]" {
+		e.Run(10 * time.Second)
+		e.Members[0].Cut = true
+		bad := mdnslink.RR(t, "x.local. 120 IN A 203.0.113.66")
+		bad.Header().Class |= wire.TopBit
+		e.Inject("192.0.2.66:5353", wire.Response([]dns.RR{bad}, nil))
+		e.Run(2 * time.Second)
+		if got := hosts(b, e.Now); got != "x[192.0.2.10]" {
 			t.Errorf("believes %q", got)
 		}
 	})
@@ -308,10 +315,58 @@ func TestHostile(t *testing.T) {
 // flood announces the i-th of many services.
 func flood(t *testing.T, b *Browser, from string, i int) {
 	t.Helper()
-	m := response([]dns.RR{rr(t, fmt.Sprintf(`ostest\ %d._workstation._tcp.local. 3200 IN SRV 0 0 1 h%d.local.`, i, i))}, nil)
+	m := wire.Response([]dns.RR{mdnslink.RR(t, fmt.Sprintf(`ostest\ %d._workstation._tcp.local. 3200 IN SRV 0 0 1 h%d.local.`, i, i))}, nil)
 	data, err := m.Pack()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Receive(start, Packet{From: netip.MustParseAddrPort(from), Multicast: true, Data: data})
+	b.Receive(mdnslink.Start, wire.Packet{From: netip.MustParseAddrPort(from), Multicast: true, Data: data})
+}
+
+// TestClusters puts two clusters on one link whose hosts have the same names, as installers choose
+// them: each finds its own, and nobody else's.
+func TestClusters(t *testing.T) {
+	e := mdnslink.New(t)
+	listeners, announcers := map[string]*Browser{}, map[string][]*announce.Responder{}
+	announced := map[*announce.Responder]announce.Host{}
+	for i, cluster := range []string{"ostest", "lab"} {
+		listeners[cluster] = New(mdnslink.On("192.0.2.200"), Wish{Types: ours.Types, Cluster: cluster, Networks: ours.Networks}, mdnslink.Even)
+		e.Add(listeners[cluster], fmt.Sprintf("192.0.2.%d", 200+i))
+		for n := range 3 {
+			h := of(cluster, node(fmt.Sprintf("master-%d", n), fmt.Sprintf("192.0.2.%d", 10*(i+1)+n)))
+			r := announcer(h, e.Now)
+			announced[r] = h
+			e.Add(r, fmt.Sprintf("192.0.2.%d", 10*(i+1)+n))
+			announcers[cluster] = append(announcers[cluster], r)
+		}
+		e.Run(2 * time.Second)
+	}
+	const first, second = "master-0[192.0.2.10] master-1[192.0.2.11] master-2[192.0.2.12]", "master-0[192.0.2.20] master-1[192.0.2.21] master-2[192.0.2.22]"
+	for range 2 {
+		if got := hosts(listeners["ostest"], e.Now); got != first {
+			t.Errorf("the first cluster has %q", got)
+		}
+		if got := hosts(listeners["lab"], e.Now); got != second {
+			t.Errorf("the second cluster has %q", got)
+		}
+		for _, r := range announcers["lab"] {
+			if c := r.Claims()[0]; c.State != announce.Announcing && c.State != announce.Established || !c.Within || !c.Rival.IsValid() {
+				t.Errorf("%+v", c)
+			}
+			r.Set(e.Now, mdnslink.LAN, []announce.Host{announced[r]}) // what is the same changes nothing
+		}
+		e.Run(10 * time.Minute)
+	}
+	e.Deliver(e.Members[1], announcers["ostest"][0].Leave())
+	e.Run(2 * time.Second)
+	if one, other := hosts(listeners["ostest"], e.Now), hosts(listeners["lab"], e.Now); strings.Contains(one, "master-0") || other != second {
+		t.Errorf("after a goodbye in the first cluster it has %q, and the second %q", one, other)
+	}
+	e.Remove(e.Members[1])
+	twice := announcer(of("lab", node("master-1", "192.0.2.31")), e.Now)
+	e.Add(twice, "192.0.2.31")
+	e.Run(time.Minute)
+	if c := twice.Claims()[0]; c.State == announce.Established || c.State == announce.Announcing || hosts(listeners["lab"], e.Now) != second {
+		t.Errorf("a second host of the name in one cluster: %+v, and its cluster has %q", c, hosts(listeners["lab"], e.Now))
+	}
 }

@@ -1,0 +1,100 @@
+package lb
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
+	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
+	"github.com/onprem-infra/onprem-infra/shared/redirect"
+)
+
+// lines are those of a page that begin so, without that.
+func lines(page []byte, begin string) (out []string) {
+	for line := range strings.Lines(string(page)) {
+		if rest, ok := strings.CutPrefix(line, begin); ok {
+			out = append(out, strings.TrimSpace(rest))
+		}
+	}
+	return out
+}
+
+// pageHas checks lines of a page.
+func pageHas(t *testing.T, page []byte, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains("\n"+string(page), "\n"+w+"\n") {
+			t.Errorf("the page lacks %q:\n%s", w, page)
+		}
+	}
+}
+
+// pageOf is the page of a room with this meter.
+func pageOf(m *meter) []byte {
+	var page metrics.Page
+	(&Room{meter: m}).Metrics(&page)
+	return page.Text()
+}
+
+// hasHAProxy is FAKE: it says what a real one says in states that are hard to bring about.
+type hasHAProxy struct {
+	Daemon
+	running bool
+	late    error
+	changed bool // whether the redirect is found otherwise than it should be
+	stats   []haproxy.Stat
+}
+
+func (h *hasHAProxy) Running(context.Context) (string, bool, error) { return "", h.running, nil }
+func (h *hasHAProxy) Healthy(context.Context) (bool, error)         { return h.late == nil, h.late }
+func (h *hasHAProxy) Stats(context.Context) ([]haproxy.Stat, error) { return h.stats, nil }
+func (h *hasHAProxy) Ensure(redirect.Rules) (bool, error)           { return h.changed, nil }
+func (h *hasHAProxy) Reload(context.Context, string) (bool, error)  { return false, nil }
+func (h *hasHAProxy) RemoveLeftovers() ([]string, error)            { return nil, nil }
+func server(name, status string, sessions int) haproxy.Stat {
+	return haproxy.Stat{Backend: haproxy.Masters, Server: name, Status: status, Sessions: sessions, Address: netip.MustParseAddrPort("192.0.2.11:6443")}
+}
+
+// TestMetrics holds what is reported of HAProxy and of the redirect.
+func TestMetrics(t *testing.T) {
+	h := &hasHAProxy{running: true, stats: []haproxy.Stat{server("m0", "UP", 7), server("m1", "DOWN", 0), server("m2", "MAINT", 0), {Backend: "other", Server: "x", Status: "UP"}}}
+	b := &meter{Daemon: h, Filter: h}
+	ctx := t.Context()
+	_, _, _ = b.Running(ctx)
+	_, _ = b.Stats(ctx)
+	_, _ = b.Reload(ctx, "s")
+	_, _ = b.Ensure(redirect.Rules{Redirects: []redirect.Redirect{{}}})
+	page := pageOf(b)
+	pageHas(t, page, "onprem_lb_running 1", "onprem_lb_redirect 1", "onprem_lb_reloads_total 1", `onprem_lb_backend_up{server="m0",address="192.0.2.11:6443"} 1`,
+		`onprem_lb_backend_sessions{server="m0",address="192.0.2.11:6443"} 7`, `onprem_lb_backend_up{server="m1",address="192.0.2.11:6443"} 0`)
+	if n := len(lines(page, "onprem_lb_backend_up{")); n != 2 {
+		t.Errorf("%d servers, want those that are in use", n)
+	}
+	h.changed = true // somebody has taken it away
+	_, _ = b.Ensure(redirect.Rules{Redirects: []redirect.Redirect{{}}})
+	pageHas(t, pageOf(b), "onprem_lb_redirect_lost_total 1")
+	h.late = errors.New("it hangs")
+	_, _ = b.Healthy(ctx)
+	pageHas(t, pageOf(b), "onprem_lb_running 1") // it may only be late
+	_, _ = b.Ensure(redirect.Rules{})
+	if page = pageOf(b); len(lines(page, "onprem_lb_backend_up{")) != 0 {
+		t.Errorf("servers of a HAProxy that hangs:\n%s", page)
+	}
+	pageHas(t, page, "onprem_lb_running 0")
+	h.late = nil
+	_, _ = b.Healthy(ctx)
+	pageHas(t, pageOf(b), "onprem_lb_running 1")
+	h.running = false
+	_, _, _ = b.Running(ctx)
+	_, _ = b.Ensure(redirect.Rules{})
+	_, _ = b.Ensure(redirect.Rules{Redirects: []redirect.Redirect{{}}})
+	_, _ = b.Ensure(redirect.Rules{})
+	pageHas(t, pageOf(b), "onprem_lb_redirect_lost_total 1")
+	page = pageOf(b)
+	if pageHas(t, page, "onprem_lb_running 0", "onprem_lb_redirect 0"); len(lines(page, "onprem_lb_backend_up{")) != 0 {
+		t.Errorf("servers of a HAProxy that is gone:\n%s", page)
+	}
+}

@@ -1,0 +1,99 @@
+package wire
+
+import (
+	"github.com/miekg/dns"
+)
+
+const (
+	// TopBit of a record's class says that it replaces all others of its name and type, and of a
+	// question's that the answer may come by unicast.
+	TopBit = 1 << 15
+	// MaxBytes is what fits into an Ethernet frame behind the headers of IPv6 and UDP.
+	MaxBytes = 1440
+)
+
+// Message is a packet as it was read, without the records that say nothing to us.
+type Message struct {
+	*dns.Msg
+	Answers   []Record // of a query: those that its sender knows; of a response: all of its records
+	Authority []dns.RR
+}
+
+// Record is a record from a packet. The bit that says so is no longer in its class.
+type Record struct {
+	dns.RR
+	Flush bool
+}
+
+// Parse reads a packet of multicast DNS; ok is false for one that is to be ignored (RFC 6762 18).
+func Parse(data []byte) (m Message, ok bool) {
+	m.Msg = new(dns.Msg)
+	if err := m.Unpack(data); err != nil || m.Opcode != dns.OpcodeQuery || m.Rcode != dns.RcodeSuccess {
+		return Message{}, false
+	}
+	sections := [][]dns.RR{m.Answer}
+	if m.Response {
+		sections = append(sections, m.Extra)
+	}
+	for _, section := range sections {
+		for _, rr := range section {
+			if h := rr.Header(); h.Rrtype != dns.TypeOPT && h.Class&^TopBit == dns.ClassINET {
+				flush := h.Class&TopBit != 0
+				h.Class &^= TopBit
+				m.Answers = append(m.Answers, Record{RR: rr, Flush: flush})
+			}
+		}
+	}
+	for _, rr := range m.Ns {
+		if h := rr.Header(); h.Class&^TopBit == dns.ClassINET {
+			h.Class &^= TopBit
+			m.Authority = append(m.Authority, rr)
+		}
+	}
+	return m, true
+}
+
+// Responses packs answers into as few packets as they fit, and what is worth knowing beside them as
+// far as there is room.
+func Responses(answers, beside []dns.RR) (packets [][]byte) {
+	for len(answers) > 0 {
+		n := len(answers)
+		for n > 1 && Response(answers[:n], nil).Len() > MaxBytes {
+			n--
+		}
+		m := Response(answers[:n], nil)
+		if answers = answers[n:]; len(answers) == 0 {
+			for _, rr := range beside {
+				if m.Extra = append(m.Extra, rr); m.Len() > MaxBytes {
+					m.Extra = m.Extra[:len(m.Extra)-1]
+				}
+			}
+		}
+		packets = Pack(packets, m)
+	}
+	return packets
+}
+
+func Response(answers, beside []dns.RR) *dns.Msg {
+	m := &dns.Msg{Answer: answers, Extra: beside, Compress: true}
+	m.Response, m.Authoritative = true, true
+	return m
+}
+
+// Pack appends a message as a packet. All of its names have been read or made by us, so that there
+// is none which cannot be written.
+func Pack(packets [][]byte, m *dns.Msg) [][]byte {
+	data, err := m.Pack()
+	if err != nil {
+		return packets
+	}
+	return append(packets, data)
+}
+
+// ToGroups are packets for the groups.
+func ToGroups(packets [][]byte) (out []Outgoing) {
+	for _, p := range packets {
+		out = append(out, Outgoing{Data: p})
+	}
+	return out
+}

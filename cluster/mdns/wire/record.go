@@ -1,0 +1,47 @@
+package wire
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// Type is a type of service (RFC 6763 7), of TCP.
+type Type string
+
+// The types that clusters announce.
+const (
+	Workstation Type = "_workstation._tcp"
+	Etcd        Type = "_etcd-server-ssl._tcp"
+)
+
+// Seconds is a TTL as packets carry it.
+func Seconds(d time.Duration) uint32 { return uint32(d / time.Second) }
+
+// rdata is what a record says, as it is in a packet that compresses nothing.
+func rdata(rr dns.RR) []byte {
+	buf := make([]byte, dns.Len(rr)+16)
+	end, err := dns.PackRR(rr, buf, 0, nil, false)
+	if err != nil {
+		return nil
+	}
+	start, err := dns.PackDomainName(rr.Header().Name, make([]byte, 256), 0, nil, false)
+	if err != nil || start+10 > end {
+		return nil
+	}
+	return buf[start+10 : end]
+}
+
+// Compare orders what two hosts say of one name at the same time: the one that is later in order
+// has it (RFC 6762 8.2).
+func Compare(ours, theirs []dns.RR) int {
+	order := func(a, b dns.RR) int {
+		return cmp.Or(cmp.Compare(a.Header().Class, b.Header().Class), cmp.Compare(a.Header().Rrtype, b.Header().Rrtype), bytes.Compare(rdata(a), rdata(b)))
+	}
+	slices.SortFunc(ours, order)
+	slices.SortFunc(theirs, order)
+	return slices.CompareFunc(ours, theirs, order)
+}

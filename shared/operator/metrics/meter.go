@@ -1,0 +1,139 @@
+package metrics
+
+import (
+	"context"
+	"maps"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+)
+
+// Meter counts what every program reports of itself. Its methods may be called by any goroutine.
+type Meter struct {
+	began time.Time
+	usage func() (Process, error)
+
+	mu      sync.Mutex
+	program Program // what is counted so far
+	last    time.Time
+	watches []followed
+	parts   []func(*Page) // each is called without the lock
+}
+
+// followed is a watch of the API.
+type followed struct {
+	name  string
+	state func() (synced bool, last time.Time)
+}
+
+// NewMeter makes the meter of a room's program, which starts now; usage reads what the process uses.
+func NewMeter(room string, usage func() (Process, error)) *Meter {
+	m := &Meter{began: time.Now(), usage: usage}
+	m.program = Program{Room: room, Version: "unknown", Go: runtime.Version(), Faults: map[string]uint64{}}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		m.program.Version = info.Main.Version
+	}
+	return m
+}
+
+// Describe sets the cluster that the program belongs to, and how its nodes run VRRP.
+func (m *Meter) Describe(cluster, timing, mode string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.program.Cluster, m.program.Timing, m.program.Mode = cluster, timing, mode
+}
+
+// Follow adds a watch of the API.
+func (m *Meter) Follow(name string, state func() (synced bool, last time.Time)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.watches = append(m.watches, followed{name, state})
+}
+
+// Add adds what this program alone reports.
+func (m *Meter) Add(part func(*Page)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.parts = append(m.parts, part)
+}
+
+func (m *Meter) begin() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.program.Rounds++
+	m.last = time.Now()
+}
+
+// end counts a step that failed, unless it failed because the program ends.
+func (m *Meter) end(ctx context.Context, step string, err error) {
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.program.Faults[step]++
+}
+
+// Count has the rounds and the failed steps of a loop counted.
+func Count[S, D any](steps loop.Steps[S, D], m *Meter) loop.Steps[S, D] {
+	observe, publish, apply := steps.Observe, steps.Publish, steps.Apply
+	steps.Observe = func(ctx context.Context) (S, error) {
+		m.begin()
+		seen, err := observe(ctx)
+		m.end(ctx, StepObserve, err)
+		return seen, err
+	}
+	if publish != nil {
+		steps.Publish = func(ctx context.Context, want D) error {
+			err := publish(ctx, want)
+			m.end(ctx, StepApply, err)
+			return err
+		}
+	}
+	steps.Apply = func(ctx context.Context, want D) error {
+		err := apply(ctx, want)
+		m.end(ctx, StepApply, err)
+		return err
+	}
+	return steps
+}
+
+// Text is the page of the program's metrics.
+func (m *Meter) Text() []byte {
+	var page Page
+	m.now().Onto(&page)
+	m.mu.Lock()
+	parts := slices.Clone(m.parts)
+	m.mu.Unlock()
+	for _, part := range parts {
+		part(&page)
+	}
+	return page.Text()
+}
+
+func (m *Meter) now() Program {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now, p := time.Now(), m.program
+	p.Faults, p.Age = maps.Clone(p.Faults), ago(now, m.last)
+	for _, w := range m.watches {
+		synced, last := w.state()
+		p.Watches = append(p.Watches, Watch{Name: w.name, Synced: synced, Age: ago(now, last)})
+	}
+	if used, err := m.usage(); err == nil {
+		p.Process, p.Process.Started = used, m.began
+	}
+	return p
+}
+
+// ago is how long ago something was, negative if it has never been.
+func ago(now, then time.Time) time.Duration {
+	if then.IsZero() {
+		return -1
+	}
+	return max(now.Sub(then), 0)
+}
